@@ -1,0 +1,90 @@
+package vt
+
+// Frame is the whole state of a terminal at one instant. Frames are immutable:
+// nobody changes one after Freeze returned it, so they are shared freely
+// between goroutines. An engine that does not track a part leaves its default.
+type Frame struct {
+	Cols, Rows int
+	Unicode    Unicode
+	History    []Line // scrolled-off lines of the main screen, oldest first
+	Main       Screen
+	Alt        *Screen // the alternate screen while it is shown, else nil
+	Modes      Modes
+
+	// The pen of the active screen: what the next character gets.
+	Pen      Style
+	Charsets Charsets
+	// LastChar is the character REP (ECMA-48 8.3.103) would repeat; 0 for none.
+	LastChar rune
+
+	CursorStyle CursorStyle
+	Title, Icon string          // OSC 2 and OSC 1
+	Cwd         string          // path of OSC 7; "" when never reported
+	Palette     map[uint8]Color // colours changed by OSC 4
+	Foreground  Color           // OSC 10; default when unchanged
+	Background  Color           // OSC 11
+	CursorColor Color           // OSC 12
+
+	// Pending holds the text of the escape sequence that is unfinished at this
+	// instant, without the controls inside it that were executed already. A
+	// viewer that gets it goes on with the rest of the stream as if it had seen
+	// the beginning. Never more than MaxString bytes and never half a character.
+	Pending []byte
+}
+
+// Active is the screen that is shown.
+func (f *Frame) Active() *Screen {
+	if f.Alt != nil {
+		return f.Alt
+	}
+	return &f.Main
+}
+
+// Screen is one of the two buffers of a terminal.
+type Screen struct {
+	Lines []Line // exactly Frame.Rows
+	// X and Y are the cursor, from 0. PendingWrap: a character was printed in
+	// the last column and the next one wraps first (the cursor shows on X).
+	X, Y        int
+	PendingWrap bool
+	Saved       SavedCursor
+	Top, Bottom int     // scroll region, rows from 0, both inside (DECSTBM)
+	Tabs        []int   // columns of the tab stops, ascending; nil means every 8
+	Kitty       []uint8 // kitty keyboard stack, oldest first; nil means empty
+}
+
+// SavedCursor is what DECSC (VT510) keeps of a screen.
+type SavedCursor struct {
+	Set         bool // something was saved; else all is as after RIS
+	X, Y        int
+	PendingWrap bool
+	Pen         Style
+	Charsets    Charsets
+	Origin      bool
+}
+
+// Charsets are the four designated sets and the one that GL invokes (ECMA-35,
+// VT510 SCS). The final byte names a set: 'B' or 0 is ASCII, '0' DEC Special
+// Graphics, 'A' United Kingdom, and so on.
+type Charsets struct {
+	G  [4]byte
+	GL uint8 // 0..3
+}
+
+// CursorStyle is the parameter of DECSCUSR (VT510): 0 default, 1/2 block,
+// 3/4 underline, 5/6 bar; odd ones blink.
+type CursorStyle uint8
+
+// Shape is the name of the form in the API.
+func (s CursorStyle) Shape() string {
+	switch s {
+	case 3, 4:
+		return "underline"
+	case 5, 6:
+		return "bar"
+	}
+	return "block"
+}
+
+// Blinks tells whether the cursor blinks; the default does not, as in xterm.js.
+func (s CursorStyle) Blinks() bool { return s%2 == 1 }

@@ -1,0 +1,147 @@
+package vt
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+)
+
+// ErrBadLine is returned by ParseLine for bytes that no Packer made.
+var ErrBadLine = errors.New("not a packed line")
+
+// maxPacked bounds the size of one packed line: every cell of the widest row
+// with its own style, link and marks stays below it.
+const maxPacked = 16 << 20 // bytes
+
+// Packer builds Lines. It keeps its scratch memory between lines; the zero
+// value is ready. A Packer is not safe for concurrent use.
+type Packer struct {
+	buf   []byte
+	text  []byte // of the open span
+	kind  Kind
+	cells int // of an open blank span
+	style Style
+	last  Style // style of the span written before
+	keep  int   // len(buf) without trailing default blanks
+}
+
+// Blank adds n erased cells.
+func (p *Packer) Blank(n int, s Style) {
+	if n <= 0 {
+		return
+	}
+	p.open(Blank, s)
+	p.cells += n
+}
+
+// Char adds a character of width 1 or 2 without marks.
+func (p *Packer) Char(r rune, width int, s Style) {
+	k := Narrow
+	switch {
+	case width == 2:
+		k = Wide
+	case r < utf8.RuneSelf:
+		k = ASCII
+	}
+	p.open(k, s)
+	p.text = utf8.AppendRune(p.text, r)
+}
+
+// ASCII adds a run of characters below 0x80, each one cell wide.
+func (p *Packer) ASCII(text []byte, s Style) {
+	if len(text) > 0 {
+		p.open(ASCII, s)
+		p.text = append(p.text, text...)
+	}
+}
+
+// Cluster adds a base character with its marks: one cell, or two when wide.
+func (p *Packer) Cluster(text string, width int, s Style) {
+	k := ClusterOne
+	if width == 2 {
+		k = ClusterWide
+	}
+	p.close()
+	p.open(k, s)
+	p.text = append(p.text, text...)
+	p.close()
+}
+
+// Line ends the line and starts the next. wrapped: the line continues the one
+// above it.
+func (p *Packer) Line(wrapped bool) Line {
+	p.close()
+	l := Line{packed: string(p.buf[:p.keep]), wrapped: wrapped}
+	p.buf, p.keep = p.buf[:0], 0
+	return l
+}
+
+func (p *Packer) open(k Kind, s Style) {
+	if k != p.kind || s != p.style {
+		p.close()
+	}
+	p.kind, p.style = k, s
+}
+
+// close writes the open span. Default blanks go to the buffer too, but keep
+// stays before them until something visible follows.
+func (p *Packer) close() {
+	size := len(p.text)
+	if p.kind == Blank {
+		size = p.cells
+	}
+	if size == 0 {
+		return
+	}
+	head := byte(p.kind) | byte(min(size, bigSize))<<headSize
+	if p.style != p.last {
+		head |= headStyle
+	}
+	p.buf = append(p.buf, head)
+	if size >= bigSize {
+		p.buf = binary.AppendUvarint(p.buf, uint64(size-bigSize))
+	}
+	if p.style != p.last {
+		p.buf = packStyle(p.buf, p.last, p.style)
+		p.last = p.style
+	}
+	p.buf = append(p.buf, p.text...)
+	if p.kind != Blank || p.style != (Style{}) {
+		p.keep = len(p.buf)
+	}
+	p.text, p.cells = p.text[:0], 0
+}
+
+// ParseLine checks bytes that came from outside and makes a line of them. It
+// accepts at most cols columns and only valid UTF-8 without control characters,
+// so that a line can never smuggle an escape sequence. Errors wrap ErrBadLine.
+func ParseLine(packed string, wrapped bool, cols int) (Line, error) {
+	var s Span
+	n := 0
+	for p := packed; p != ""; {
+		var ok bool
+		if p, ok = unpackSpan(p, &s); !ok {
+			return Line{}, fmt.Errorf("%w: span at byte %d", ErrBadLine, len(packed)-len(p))
+		}
+		if n += s.Cells; n > cols {
+			return Line{}, fmt.Errorf("%w: %d cells in %d columns", ErrBadLine, n, cols)
+		}
+		if !printable(s.Text, s.Kind == ASCII) || !printable(s.Style.Link.URI, false) || !printable(s.Style.Link.ID, false) {
+			return Line{}, fmt.Errorf("%w: text that cannot be on a screen", ErrBadLine)
+		}
+	}
+	return Line{packed: packed, wrapped: wrapped}, nil
+}
+
+func printable(s string, ascii bool) bool {
+	for i, r := range s {
+		if r < 0x20 || r >= 0x7f && (ascii || r < 0xa0) {
+			return false
+		}
+		if r == utf8.RuneError && !utf8.ValidString(s[i:min(i+3, len(s))]) {
+			return false
+		}
+	}
+	return true
+}
