@@ -35,11 +35,16 @@ type Engine interface {
 	// back, 0..3. They are part of what was written and not yet of the state.
 	Held() int
 
-	// Resize changes the screen. Sizes are clamped to MinSize..MaxSize.
-	Resize(cols, rows int)
+	// Resize changes the screen. Sizes are clamped to MinSize..MaxSize. exact
+	// tells whether an xterm.js that resizes itself in the same place of the
+	// stream is still equal to this engine; if not, viewers need a new snapshot.
+	Resize(cols, rows int) (exact bool)
 
 	// Modes is the cheap part of the state: what input has to know.
 	Modes() Modes
+
+	// Memory estimates what the state takes, in bytes. It is cheap.
+	Memory() int
 
 	// Freeze returns the whole state as an immutable Frame that shares nothing
 	// mutable with the engine: the engine goes on while the frame is encoded.

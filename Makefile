@@ -1,0 +1,66 @@
+# evertty: `make run` sets everything up and serves, `make test` sets everything up and passes every test.
+SHELL := /bin/bash
+GO ?= go
+BIN := bin/evertty
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.release=$(VERSION)
+LISTEN ?= 127.0.0.1:3000
+FUZZTIME ?= 20s
+GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+UI_SOURCES := $(shell find webui -path webui/node_modules -prune -o -path webui/dist -prune -o -type f -print)
+# The race detector needs a C compiler; without one the tests run without it.
+RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race)
+
+.DEFAULT_GOAL := help
+.PHONY: help run build ui test go-test ui-test browser race fuzz bench lint docker clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+
+run: build ## set everything up and run the server (LISTEN=host:port)
+	$(BIN) serve --listen $(LISTEN)
+
+build: webui/dist/index.html ## bin/evertty, one static binary with the web page in it
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/evertty
+
+ui: webui/dist/index.html ## the web page only
+
+webui/node_modules/.installed: webui/package.json webui/package-lock.json
+	cd webui && npm ci --no-audit --no-fund
+	touch $@
+
+webui/dist/index.html: webui/node_modules/.installed $(UI_SOURCES)
+	cd webui && npm run build
+
+test: build ui-test browser go-test ## set everything up (a browser too) and pass every test
+
+go-test: webui/dist/index.html
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "not formatted: $$(gofmt -l $$(git ls-files '*.go'))"; exit 1; }
+	$(GO) vet ./...
+	EVERTTY_TEST_CHROME="$$(scripts/browser.sh)" $(GO) test $(RACE) -timeout 10m ./...
+
+ui-test: webui/node_modules/.installed ## type check and unit tests of the web page
+	cd webui && npm run check && npm test
+
+browser: ## find a Chrome or Chromium, or install Debian's as root
+	@scripts/browser.sh >/dev/null
+
+race: webui/dist/index.html ## every Go test under the race detector, twice
+	EVERTTY_TEST_CHROME="$$(scripts/browser.sh)" $(GO) test -race -count=2 -timeout 20m ./...
+
+fuzz: ## every fuzz target for FUZZTIME each
+	@for pkg in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep ^Fuzz); do \
+		echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; done; done
+
+bench: ## benchmarks, six runs each, ready for benchstat
+	$(GO) test -run '^$$' -bench . -benchmem -count 6 ./vt/... ./snapshot ./stream ./pty
+
+lint: ## go vet and golangci-lint
+	$(GO) vet ./...
+	$(GO) run $(GOLANGCI) run
+
+docker: ## the container image
+	docker build --build-arg VERSION=$(VERSION) -t evertty .
+
+clean: ## remove what was built
+	rm -rf bin webui/dist/assets webui/dist/index.html webui/dist/favicon.svg webui/node_modules

@@ -1,0 +1,179 @@
+package mux
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/stream"
+	"github.com/evertty/evertty/vt"
+)
+
+var _ stream.Terminal = (*Terminal)(nil)
+
+// Input writes to the program, completely and in order, and waits until it took
+// everything. Errors: ErrExited, pty.ErrBlocked, the context's.
+func (t *Terminal) Input(ctx context.Context, p []byte) error {
+	if !t.running() {
+		return t.gone()
+	}
+	t.touch()
+	err := t.input.write(ctx, p, t.ended)
+	if errors.Is(err, pty.ErrExited) || errors.Is(err, pty.ErrClosed) || errors.Is(err, ErrExited) {
+		return t.gone()
+	}
+	return err
+}
+
+// gone says how the terminal ended; it wraps ErrExited.
+func (t *Terminal) gone() error {
+	i := t.Info()
+	return wrapf(ErrExited, "terminal %s is %s", t.ID, i.State)
+}
+
+// Keys writes named keys in the way of the program's modes. Errors: as Input,
+// and vt.ErrUnknownKey.
+func (t *Terminal) Keys(ctx context.Context, names []string) error {
+	p, err := vt.EncodeKeys(names, t.Hub().Modes())
+	if err != nil {
+		return err
+	}
+	return t.Input(ctx, p)
+}
+
+// Paste writes text as a paste: bracketed when the program asked for it.
+func (t *Terminal) Paste(ctx context.Context, text string) error {
+	return t.Input(ctx, vt.Paste(text, t.Hub().Modes()))
+}
+
+// Resize changes the PTY and the screen; the program gets SIGWINCH. Errors:
+// ErrInvalid, ErrExited.
+func (t *Terminal) Resize(cols, rows int) error {
+	if err := CheckSize(cols, rows); err != nil {
+		return err
+	}
+	if !t.running() {
+		return t.gone()
+	}
+	if err := t.resize(cols, rows); err != nil {
+		return err
+	}
+	t.touch()
+	return nil
+}
+
+// resize keeps the PTY and the screen at one size when two callers want
+// different ones at once.
+func (t *Terminal) resize(cols, rows int) error {
+	t.resizing.Lock()
+	defer t.resizing.Unlock()
+	if err := t.process.Resize(cols, rows); err != nil {
+		if errors.Is(err, pty.ErrExited) || errors.Is(err, pty.ErrClosed) {
+			return t.gone()
+		}
+		return err
+	}
+	t.Hub().Resize(cols, rows)
+	t.mux.changes.notify()
+	return nil
+}
+
+// Signal sends a signal to the foreground process group. Errors:
+// pty.ErrBadSignal, ErrExited.
+func (t *Terminal) Signal(name string) error {
+	sig, err := pty.ParseSignal(name)
+	if err != nil {
+		return err
+	}
+	if !t.running() {
+		return t.gone()
+	}
+	if err := t.process.Signal(sig); err != nil {
+		if errors.Is(err, pty.ErrExited) || errors.Is(err, pty.ErrClosed) {
+			return t.gone()
+		}
+		return err
+	}
+	t.touch()
+	return nil
+}
+
+// Wish notes the size a viewer would like and resizes the terminal when the
+// policy says so.
+func (t *Terminal) Wish(sub *stream.Subscription, cols, rows int) error {
+	return t.fit(sub.Wish(min(cols, vt.MaxSize), min(rows, vt.MaxSize)))
+}
+
+// Leave ends a viewer.
+func (t *Terminal) Leave(sub *stream.Subscription) {
+	sub.Close()
+	_ = t.fit(t.Hub().Fit()) // a terminal that has ended has no size to change
+}
+
+func (t *Terminal) fit(s stream.Size) error {
+	f := t.Hub().Facts()
+	if s.Cols == f.Cols && s.Rows == f.Rows || !t.running() {
+		return nil
+	}
+	return t.Resize(s.Cols, s.Rows)
+}
+
+// Delete ends the program and takes the terminal off the lists; its last screen
+// stays readable by id. With purge nothing stays. Deleting twice is no error.
+func (m *Mux) Delete(ctx context.Context, t *Terminal, purge bool) error {
+	if t.running() {
+		t.hangUp(context.WithoutCancel(ctx))
+		select {
+		case <-t.ended:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	t.mu.Lock()
+	if t.deleted.IsZero() {
+		t.deleted = time.Now().UTC()
+	}
+	t.mu.Unlock()
+	if purge {
+		return m.purge(t)
+	}
+	t.saveRecord()
+	m.changes.notify()
+	return nil
+}
+
+// DeleteSession deletes all terminals of a session at once.
+func (m *Mux) DeleteSession(ctx context.Context, session string, purge bool) error {
+	list := m.List(session)
+	errs := make(chan error, len(list))
+	for _, t := range list {
+		go func() { errs <- m.Delete(ctx, t, purge) }()
+	}
+	var err error
+	for range list {
+		err = errors.Join(err, <-errs)
+	}
+	return err
+}
+
+// hangUp ends the whole process tree: SIGHUP, and SIGKILL after pty.KillGrace
+// or when ctx ends.
+func (t *Terminal) hangUp(ctx context.Context) {
+	t.mu.Lock()
+	t.killed = true
+	t.mu.Unlock()
+	if err := t.process.Kill(ctx); err != nil {
+		t.mux.cfg.Log.Warn("terminal's processes remain", "id", t.ID, "error", err)
+	}
+}
+
+// purge removes an ended terminal and its files.
+func (m *Mux) purge(t *Terminal) error {
+	m.forget(t)
+	m.changes.notify()
+	t.saving.Lock()
+	defer t.saving.Unlock()
+	t.purged = true
+	return m.cfg.Store.Remove(t.ID)
+}

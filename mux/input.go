@@ -1,0 +1,113 @@
+package mux
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/evertty/evertty/pty"
+)
+
+const (
+	// inputTimeout is how long a program may take no input before the caller
+	// is told; what it took by then stays written.
+	inputTimeout = 10 * time.Second
+	// inputWaiting is how many inputs may wait behind the one being written.
+	inputWaiting = 16
+	// maxReplies bounds the answers to queries that wait for a program that
+	// does not read its input, in bytes; newer ones are dropped.
+	maxReplies = 64 << 10
+)
+
+// input writes to one PTY: completely, in the order of the calls, answers of
+// the emulator between them. One goroutine writes, so that neither the reader
+// nor a viewer ever waits for a program that does not read.
+type input struct {
+	process *pty.Process
+	waiting chan *inputCall
+	wake    chan struct{}
+
+	mu      sync.Mutex
+	replies []byte
+}
+
+// inputCall is one caller's input.
+type inputCall struct {
+	ctx  context.Context
+	p    []byte
+	done chan error // has room for the result
+}
+
+func newInput(p *pty.Process) *input {
+	return &input{process: p, waiting: make(chan *inputCall, inputWaiting), wake: make(chan struct{}, 1)}
+}
+
+// write waits until the program has all of p. Errors: pty.ErrBlocked (with how
+// much it took), pty.ErrExited, pty.ErrClosed or the context's.
+func (in *input) write(ctx context.Context, p []byte, ended <-chan struct{}) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, inputTimeout, pty.ErrBlocked)
+	defer cancel()
+	c := &inputCall{ctx: ctx, p: p, done: make(chan error, 1)}
+	select {
+	case in.waiting <- c:
+	case <-ended:
+		return ErrExited
+	case <-ctx.Done():
+		return fmt.Errorf("0 of %d bytes were taken: %w", len(p), context.Cause(ctx))
+	}
+	select {
+	case err := <-c.done:
+		return err
+	case <-ended:
+		return ErrExited
+	}
+}
+
+// reply queues an answer to the program.
+func (in *input) reply(p []byte) {
+	if len(p) == 0 {
+		return
+	}
+	in.mu.Lock()
+	if len(in.replies)+len(p) <= maxReplies {
+		in.replies = append(in.replies, p...)
+	}
+	in.mu.Unlock()
+	select {
+	case in.wake <- struct{}{}:
+	default: // it is awake
+	}
+}
+
+// run writes until the terminal has ended.
+func (in *input) run(ended <-chan struct{}) {
+	for {
+		select {
+		case c := <-in.waiting:
+			c.done <- in.send(c.ctx, c.p)
+		case <-in.wake:
+			in.sendReplies()
+		case <-ended:
+			return
+		}
+	}
+}
+
+func (in *input) sendReplies() {
+	in.mu.Lock()
+	p := in.replies
+	in.replies = nil
+	in.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), inputTimeout)
+	defer cancel()
+	_ = in.send(ctx, p) // a program that does not read gets no answers
+}
+
+func (in *input) send(ctx context.Context, p []byte) error {
+	n, err := in.process.Write(ctx, p)
+	if err != nil {
+		return fmt.Errorf("%d of %d bytes were taken: %w", n, len(p), err)
+	}
+	return nil
+}

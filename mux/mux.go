@@ -1,0 +1,170 @@
+// Package mux is the live side: it starts, finds, checkpoints, recovers and
+// ends terminals, and owns every long-lived goroutine of the server.
+//
+// Locks are taken in this order and never the other way: Mux.mu, Terminal.mu,
+// the hub's own. No program output, disk or network is waited for under one.
+package mux
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/vt"
+)
+
+// Limits of a server.
+const (
+	// MaxTerminals bounds the live terminals: half of what Linux hands out by
+	// default in a large container, and well above what two cores can serve.
+	MaxTerminals = 10_000
+	// maxDead bounds the ended terminals whose screens stay readable; beyond
+	// it the ones that ended first are purged.
+	maxDead = 1000
+	// deadFor is how long a deleted terminal stays readable by its id.
+	deadFor = 24 * time.Hour
+	// DefaultInterval is the time between two snapshots on disk of a terminal
+	// that changed.
+	DefaultInterval = 60 * time.Second
+	// killGrace is how long the processes of all terminals may take to end when
+	// the server stops, which has 5 s for everything.
+	killGrace = 2 * time.Second
+)
+
+// Sentinels of the package; the api package maps them to status codes.
+var (
+	ErrNotFound  = errors.New("no such terminal")
+	ErrExited    = errors.New("the program has ended")
+	ErrNameTaken = errors.New("the name is taken")
+	ErrAmbiguous = errors.New("the name is not unique")
+	ErrInvalid   = errors.New("invalid request")
+	ErrLimit     = errors.New("limit reached")
+	ErrClosing   = errors.New("the server is shutting down")
+	ErrTimeout   = errors.New("the condition was not met in time")
+	ErrJournal   = errors.New("needs the journal, which this server does not keep yet")
+)
+
+// Config is what a Mux is made of.
+type Config struct {
+	Engine  vt.New
+	Unicode vt.Unicode
+	Store   *snapshot.Store
+	// Interval is the time between two snapshots on disk of a terminal that
+	// changed; 0 means DefaultInterval.
+	Interval time.Duration
+	Log      *slog.Logger
+	// Metrics may be nil.
+	Metrics *Metrics
+}
+
+// Mux holds the terminals of one server. All methods are safe for concurrent use.
+type Mux struct {
+	cfg     Config
+	changes notifier
+
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	work   sync.WaitGroup // goroutines of terminals and the checkpointer
+
+	mu      sync.Mutex
+	byID    map[string]*Terminal
+	closing bool
+	trouble string // the last failure of the disk, "" after a success
+}
+
+// New makes a Mux and brings back the terminals of the store: those whose
+// process is gone are "lost", with their last screen.
+func New(cfg Config) (*Mux, error) {
+	if cfg.Interval <= 0 {
+		cfg.Interval = DefaultInterval
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.Default()
+	}
+	if cfg.Metrics == nil {
+		cfg.Metrics = NewMetrics()
+	}
+	m := &Mux{cfg: cfg, byID: map[string]*Terminal{}}
+	m.ctx, m.cancel = context.WithCancel(context.Background())
+	if err := m.recover(); err != nil {
+		m.cancel()
+		return nil, err
+	}
+	m.work.Go(m.checkpoints)
+	return m, nil
+}
+
+// Close writes every terminal's snapshot, ends all processes and waits for
+// everything the Mux has started. It takes at most a little over killGrace.
+func (m *Mux) Close() {
+	m.mu.Lock()
+	m.closing = true
+	m.mu.Unlock()
+	m.cancel()
+	m.checkpointAll()
+	ctx, cancel := context.WithTimeout(context.Background(), killGrace)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, t := range m.all() {
+		if t.running() {
+			all.Go(func() { t.hangUp(ctx) })
+		}
+	}
+	all.Wait()
+	m.work.Wait()
+}
+
+// Find returns the terminal with that id or name. In session "" every
+// session's terminals are meant. Errors: ErrNotFound, ErrAmbiguous.
+func (m *Mux) Find(session, ref string) (*Terminal, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if t := m.byID[ref]; t != nil && t.in(session) {
+		return t, nil
+	}
+	var found *Terminal
+	for _, t := range m.byID {
+		if t.spec.Name != ref || ref == "" || !t.in(session) || t.isDeleted() {
+			continue
+		}
+		if found != nil {
+			return nil, wrapf(ErrAmbiguous, "%q names terminals of several sessions; use the id", ref)
+		}
+		found = t
+	}
+	if found == nil {
+		return nil, wrapf(ErrNotFound, "%q", ref)
+	}
+	return found, nil
+}
+
+// List returns the terminals of a session, all for "", oldest first. Deleted
+// ones are left out.
+func (m *Mux) List(session string) []*Terminal {
+	var out []*Terminal
+	for _, t := range m.all() {
+		if t.in(session) && !t.isDeleted() {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// all returns every terminal, deleted ones too, oldest first.
+func (m *Mux) all() []*Terminal {
+	m.mu.Lock()
+	out := make([]*Terminal, 0, len(m.byID))
+	for _, t := range m.byID {
+		out = append(out, t)
+	}
+	m.mu.Unlock()
+	sortByAge(out)
+	return out
+}
+
+// Changed returns a channel that gets a value when the list of terminals or
+// something shown in it changed, and a function that ends it.
+func (m *Mux) Changed() (changed <-chan struct{}, stop func()) { return m.changes.watch() }

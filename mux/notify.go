@@ -1,0 +1,36 @@
+package mux
+
+import "sync"
+
+// notifier wakes any number of watchers; changes in quick succession are one.
+// The zero value is ready. Safe for concurrent use; its lock is a leaf.
+type notifier struct {
+	mu       sync.Mutex
+	watchers map[chan struct{}]struct{}
+}
+
+func (n *notifier) watch() (changed <-chan struct{}, stop func()) {
+	c := make(chan struct{}, 1)
+	n.mu.Lock()
+	if n.watchers == nil {
+		n.watchers = map[chan struct{}]struct{}{}
+	}
+	n.watchers[c] = struct{}{}
+	n.mu.Unlock()
+	return c, func() {
+		n.mu.Lock()
+		delete(n.watchers, c)
+		n.mu.Unlock()
+	}
+}
+
+func (n *notifier) notify() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for c := range n.watchers {
+		select {
+		case c <- struct{}{}:
+		default: // it will look anyway
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package mux
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/evertty/evertty/stream"
+)
+
+// recordFormat is the version of record; a reader refuses what is newer.
+const recordFormat = 1
+
+// record is what a terminal is on disk besides its screen: enough to list it
+// and to start it again.
+type record struct {
+	Format       int          `json:"format"`
+	ID           string       `json:"id"`
+	Spec         Spec         `json:"spec"`
+	CreatedAt    time.Time    `json:"created_at"`
+	State        State        `json:"state"`
+	Exit         *stream.Exit `json:"exit,omitempty"`
+	LastActivity time.Time    `json:"last_activity_at"`
+	LastOutput   *time.Time   `json:"last_output_at,omitempty"`
+	DeletedAt    time.Time    `json:"deleted_at,omitzero"`
+	EndedAt      time.Time    `json:"ended_at,omitzero"`
+	Cwd          string       `json:"cwd"`
+	Cols         int          `json:"cols"`
+	Rows         int          `json:"rows"`
+	Title        string       `json:"title,omitempty"`
+	Seq          uint64       `json:"seq"`
+	Bells        uint64       `json:"bell_count,omitempty"`
+}
+
+// record is the terminal as it is now.
+func (t *Terminal) record() record {
+	i := t.Info()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return record{Format: recordFormat, ID: t.ID, Spec: t.spec, CreatedAt: t.created, State: i.State, Exit: i.Exit,
+		LastActivity: i.LastActivityAt, LastOutput: i.LastOutputAt, DeletedAt: t.deleted, EndedAt: t.endedAt,
+		Cwd: i.Cwd, Cols: i.Cols, Rows: i.Rows, Title: i.Title, Seq: i.Seq, Bells: i.BellCount}
+}
+
+func parseRecord(id string, b []byte) (*record, error) {
+	var r record
+	if err := json.Unmarshal(b, &r); err != nil {
+		return nil, fmt.Errorf("mux: record of %s: %w", id, err)
+	}
+	if r.Format != recordFormat || r.ID != id {
+		return nil, fmt.Errorf("mux: record of %s: format %d of terminal %q; this server reads format %d", id, r.Format, r.ID, recordFormat)
+	}
+	if r.Spec.Scrollback == nil {
+		return nil, fmt.Errorf("mux: record of %s: no scrollback", id)
+	}
+	return &r, nil
+}
+
+// saveRecord writes the record to disk. A failure is logged: the terminal
+// itself goes on.
+func (t *Terminal) saveRecord() {
+	b, err := json.Marshal(t.record())
+	if err != nil {
+		panic(fmt.Sprintf("invariant violation: record of %s: %v", t.ID, err))
+	}
+	t.saving.Lock()
+	defer t.saving.Unlock()
+	if t.purged {
+		return
+	}
+	if err := t.mux.cfg.Store.SaveMeta(t.ID, b); err != nil {
+		t.mux.failed("write a terminal's record", t.ID, err)
+	}
+}

@@ -1,0 +1,96 @@
+package stream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// ErrReadOnly is the answer to input of a viewer that may only look.
+var ErrReadOnly = errors.New("this viewer may only look: its ticket has the role read")
+
+// ErrBadCommand wraps what is wrong with a viewer's message.
+var ErrBadCommand = errors.New("bad message")
+
+// command is what a viewer sends on a WebSocket.
+type command struct {
+	Type string          `json:"type"`
+	PTY  string          `json:"pty"` // on a page's connection
+	Data *string         `json:"data"`
+	B64  []byte          `json:"data_b64"`
+	Cols int             `json:"cols"`
+	Rows int             `json:"rows"`
+	Keys []string        `json:"keys"`
+	T    json.RawMessage `json:"t"`
+}
+
+func parseCommand(p []byte) (command, error) {
+	var c command
+	if err := json.Unmarshal(p, &c); err != nil {
+		return c, fmt.Errorf("%w: %v", ErrBadCommand, err)
+	}
+	return c, nil
+}
+
+// actor carries out a viewer's commands on one terminal.
+type actor struct {
+	term     Terminal
+	sub      *Subscription
+	readOnly bool
+}
+
+// do carries out one command. Focus and resize are a viewer's right even when
+// it may only look, but then they do not change the terminal.
+func (a actor) do(ctx context.Context, c command) error {
+	if a.readOnly {
+		if c.Type == "focus" || c.Type == "resize" {
+			return nil
+		}
+		return ErrReadOnly
+	}
+	switch c.Type {
+	case "input":
+		return a.input(ctx, c)
+	case "keys":
+		return a.act(a.term.Keys(ctx, c.Keys))
+	case "paste":
+		if c.Data == nil {
+			return fmt.Errorf("%w: paste needs \"data\"", ErrBadCommand)
+		}
+		return a.act(a.term.Paste(ctx, *c.Data))
+	case "resize":
+		if c.Cols < 1 || c.Rows < 1 {
+			return fmt.Errorf("%w: resize needs \"cols\" and \"rows\" of at least 1, got %d x %d", ErrBadCommand, c.Cols, c.Rows)
+		}
+		return a.term.Wish(a.sub, c.Cols, c.Rows)
+	case "focus":
+		return a.term.Wish(a.sub, 0, 0)
+	}
+	return fmt.Errorf("%w: type %q; allowed are input, keys, paste, resize, focus, ping", ErrBadCommand, c.Type)
+}
+
+func (a actor) input(ctx context.Context, c command) error {
+	switch {
+	case c.Data != nil && c.B64 == nil:
+		return a.raw(ctx, []byte(*c.Data))
+	case c.B64 != nil && c.Data == nil:
+		return a.raw(ctx, c.B64)
+	}
+	return fmt.Errorf("%w: input needs \"data\" or \"data_b64\"", ErrBadCommand)
+}
+
+func (a actor) raw(ctx context.Context, p []byte) error {
+	if a.readOnly {
+		return ErrReadOnly
+	}
+	return a.act(a.term.Input(ctx, p))
+}
+
+// act notes the viewer's activity, which decides the size under PolicyLatest.
+func (a actor) act(err error) error {
+	if err != nil {
+		return err
+	}
+	return a.term.Wish(a.sub, 0, 0)
+}

@@ -1,0 +1,68 @@
+package stream
+
+import "github.com/evertty/evertty/vt"
+
+// Bounds of what a program may make the hub keep or send besides output.
+const (
+	maxTitle  = 1024     // bytes of a title or a path shown to viewers
+	maxNotify = 4096     // bytes of a notification
+	maxReply  = 64 << 10 // bytes of answers to one chunk of output; a program that asks more gets fewer
+)
+
+// listen connects the emulator's effects. They run inside Write, under the lock.
+func (h *Hub) listen() {
+	h.effects = vt.Effects{
+		Reply: func(p []byte) {
+			if len(h.reply)+len(p) <= maxReply {
+				h.reply = append(h.reply, p...)
+			}
+		},
+		Bell: func() {
+			h.facts.Bells++
+			h.change().Bell = true
+		},
+		Title: func(t string) {
+			h.facts.Title = clip(t, maxTitle)
+			h.change().Title = &h.facts.Title
+		},
+		Cwd: func(p string) {
+			h.facts.Cwd = clip(p, maxTitle)
+			h.change().Cwd = &h.facts.Cwd
+		},
+		Notify: func(n vt.Notification) {
+			h.change().Notify = &vt.Notification{Title: clip(n.Title, maxTitle), Body: clip(n.Body, maxNotify)}
+		},
+		Prompt: func(m vt.Mark) { h.facts.Mark = m },
+	}
+}
+
+// change is the note of what one Write changed besides the screen: several
+// bells in one chunk ring once.
+func (h *Hub) change() *Meta {
+	if h.news == nil {
+		h.news = &Meta{}
+	}
+	return h.news
+}
+
+// tell publishes the collected changes.
+func (h *Hub) tell() {
+	if h.news == nil {
+		return
+	}
+	m := *h.news
+	h.news = nil
+	h.publish(func() *Message { return metaMessage(h.id, m) })
+	h.changed()
+}
+
+// clip cuts s to at most n bytes, never inside a character.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xc0 == 0x80 {
+		n--
+	}
+	return s[:n]
+}

@@ -1,0 +1,303 @@
+// Package stream brings one terminal to many viewers.
+//
+// A Hub owns the emulator of one terminal. A viewer that just connected, that
+// fell behind its limit, or whose stream cannot be continued is stale; there is
+// no other case. A stale viewer gets a snapshot at position S and then all that
+// follows S, so that no viewer ever has a gap or sees a byte twice, and the
+// terminal never waits for any of them.
+package stream
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+	"weak"
+
+	"github.com/evertty/evertty/vt"
+)
+
+// Limits of a hub.
+const (
+	// MaxQueue is what may wait for one viewer, in bytes of output plus
+	// messageCost for each message. Past it the viewer gets a snapshot instead,
+	// which is about as large, so waiting longer would cost more than it saves.
+	MaxQueue = 1 << 20
+	// messageCost is what a queued message costs besides its text, in bytes.
+	messageCost = 256
+	// maxStep bounds the output that is applied under one hold of the lock, in
+	// bytes, so that a flood does not keep connecting viewers out.
+	maxStep = 64 << 10
+	// presenceWake is the number of viewers up to which a change of their
+	// number wakes them; more than a team learn it with the next message, or a
+	// storm of n reconnects would cost n*n wake-ups.
+	presenceWake = 16
+)
+
+// Hub applies the output of one terminal to its emulator and hands it to the
+// viewers. All methods are safe for concurrent use, except that Write, Resize
+// and Finish have one caller at a time (whoever owns the PTY). There is one
+// mutex and no goroutine; nothing blocks while the mutex is held.
+type Hub struct {
+	id      string
+	observe Observe
+
+	mu      sync.Mutex
+	engine  vt.Engine // nil once finished
+	effects vt.Effects
+	final   *vt.Frame // the last screen, once finished
+	exit    *Exit
+
+	seq     uint64 // output bytes written
+	version uint64 // grows with every change; key of the cached snapshot
+	shot    weak.Pointer[Shot]
+
+	cols, rows int
+	policy     Policy
+	owner      uint64 // viewer who decides the size, 0 for none
+	subs       map[*Subscription]struct{}
+	watchers   map[chan struct{}]struct{}
+
+	reply []byte // answers to the program, collected during one Write
+	news  *Meta  // changes that are not bytes, collected during one Write
+	facts Facts
+}
+
+// Facts are what a hub knows of its terminal besides the screen.
+type Facts struct {
+	Title    string
+	Cwd      string // reported by the program (OSC 7), "" when never
+	Bells    uint64
+	Mark     vt.Mark // the last shell integration mark; Kind 0 when never
+	Output   time.Time
+	Seq      uint64 // output bytes applied
+	Viewers  int
+	Cols     int
+	Rows     int
+	Finished bool
+	// AltScreen tells whether the alternate screen is shown; Memory is what the
+	// emulator takes in bytes. Both are zero once finished.
+	AltScreen bool
+	Memory    int
+}
+
+// Observe is told what a hub does; fields may be nil. They must be safe for
+// concurrent use, and are called without the lock unless they say otherwise.
+type Observe struct {
+	Snapshot func(bytes int, took time.Duration) // a snapshot was encoded
+	Resync   func(r Reason)                      // a viewer was given a snapshot
+	// Changed: something besides the screen changed (title, bell, viewers, end).
+	// It is called with the hub's lock held and must return at once.
+	Changed func()
+}
+
+// Options of a new hub.
+type Options struct {
+	ID      string // named in JSON messages
+	Config  vt.Config
+	Engine  vt.New
+	Policy  Policy // who decides the size; "" means PolicyLatest
+	Observe Observe
+}
+
+// New makes the hub of a running terminal. Effects of o.Config are replaced by
+// the hub's own.
+func New(o Options) *Hub {
+	h := newHub(o)
+	cfg := o.Config
+	cfg.Effects = &h.effects
+	h.listen()
+	h.engine = o.Engine(cfg)
+	h.cols, h.rows = cfg.Clamped().Cols, cfg.Clamped().Rows
+	return h
+}
+
+// NewFinished makes the hub of a terminal whose process is gone: viewers get
+// the frame as it was at seq, and then the exit.
+func NewFinished(o Options, f *vt.Frame, seq uint64, e Exit) *Hub {
+	h := newHub(o)
+	h.final, h.exit, h.seq = f, &e, seq
+	h.cols, h.rows = f.Cols, f.Rows
+	h.facts.Title, h.facts.Cwd = f.Title, f.Cwd
+	return h
+}
+
+func newHub(o Options) *Hub {
+	if o.Policy == "" {
+		o.Policy = PolicyLatest
+	}
+	return &Hub{id: o.ID, observe: o.Observe, policy: o.Policy,
+		subs: map[*Subscription]struct{}{}, watchers: map[chan struct{}]struct{}{}}
+}
+
+// Write applies output of the program and returns the emulator's answers to
+// its queries, which the caller writes to the PTY once. p is not retained; the
+// answer is the caller's.
+func (h *Hub) Write(p []byte) (reply []byte) {
+	for len(p) > 0 {
+		n := min(len(p), maxStep)
+		reply = append(reply, h.step(p[:n])...)
+		p = p[n:]
+	}
+	return reply
+}
+
+func (h *Hub) step(p []byte) []byte {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.engine == nil {
+		return nil
+	}
+	h.reply = nil
+	text := h.engine.Write(p)
+	h.seq += uint64(len(p))
+	h.version++
+	h.facts.Output = time.Now()
+	if len(text) > 0 {
+		h.publish(func() *Message { return dataMessage(h.id, text, h.applied()) })
+	}
+	h.tell()
+	h.wakeWatchers()
+	return h.reply
+}
+
+// applied is the number of output bytes that are part of the state.
+func (h *Hub) applied() uint64 {
+	if h.engine == nil {
+		return h.seq
+	}
+	return h.seq - uint64(h.engine.Held())
+}
+
+// publish gives a message to all viewers that are not stale. It is only made
+// when somebody takes it.
+func (h *Hub) publish(make func() *Message) {
+	var m *Message
+	for s := range h.subs {
+		if s.stale != "" {
+			continue
+		}
+		if m == nil {
+			m = make()
+		}
+		s.push(m)
+	}
+}
+
+// Resize changes the emulator's screen and says so to the viewers. The caller
+// has resized the PTY before.
+func (h *Hub) Resize(cols, rows int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.engine == nil || cols == h.cols && rows == h.rows {
+		return
+	}
+	exact := h.engine.Resize(cols, rows)
+	h.cols, h.rows = cols, rows
+	h.version++
+	h.publish(func() *Message { return resizeMessage(h.id, cols, rows, h.applied()) })
+	if !exact {
+		for s := range h.subs {
+			s.resized()
+		}
+	}
+	h.wakeWatchers()
+}
+
+// Finish says that the program has ended and all its output was written. The
+// emulator is let go; its last screen stays. Later calls are ignored.
+func (h *Hub) Finish(e Exit) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.exit != nil {
+		return
+	}
+	h.final = h.engine.Freeze()
+	h.engine = nil
+	h.exit = &e
+	h.version++
+	h.publish(func() *Message { return exitMessage(h.id, e, h.seq) })
+	for s := range h.subs {
+		s.ended = s.stale == ""
+	}
+	h.wakeWatchers()
+	h.changed()
+}
+
+func (h *Hub) changed() {
+	if h.observe.Changed != nil {
+		h.observe.Changed()
+	}
+}
+
+// Facts returns what is known besides the screen.
+func (h *Hub) Facts() Facts {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f := h.facts
+	f.Seq, f.Viewers, f.Cols, f.Rows, f.Finished = h.applied(), len(h.subs), h.cols, h.rows, h.exit != nil
+	if h.engine != nil {
+		f.AltScreen, f.Memory = h.engine.Modes().AltScreen, h.engine.Memory()
+	}
+	return f
+}
+
+// Modes is what input has to know; the zero value once finished.
+func (h *Hub) Modes() vt.Modes {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.engine == nil {
+		return vt.Modes{}
+	}
+	return h.engine.Modes()
+}
+
+// Watch returns a channel that gets a value after every change of the terminal
+// (changes in quick succession share one), and a function that ends it.
+func (h *Hub) Watch() (changed <-chan struct{}, stop func()) {
+	c := make(chan struct{}, 1)
+	h.mu.Lock()
+	h.watchers[c] = struct{}{}
+	h.mu.Unlock()
+	return c, func() {
+		h.mu.Lock()
+		delete(h.watchers, c)
+		h.mu.Unlock()
+	}
+}
+
+func (h *Hub) wakeWatchers() {
+	for c := range h.watchers {
+		wake(c)
+	}
+}
+
+func wake(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default: // a wake-up is waiting already
+	}
+}
+
+// Shot returns the snapshot of now. Callers at the same instant share one, and
+// with it its encodings; it lives as long as somebody uses it.
+func (h *Hub) Shot() *Shot {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.shotLocked()
+}
+
+func (h *Hub) shotLocked() *Shot {
+	if s := h.shot.Value(); s != nil && s.version == h.version {
+		return s
+	}
+	s := &Shot{version: h.version, Frame: h.final, Seq: h.applied(), Dead: h.exit != nil, id: h.id, observe: h.observe.Snapshot}
+	if h.engine != nil {
+		s.Frame = h.engine.Freeze()
+	}
+	h.shot = weak.Make(s)
+	return s
+}
+
+// order numbers viewers and their acts over all hubs, so that a page that
+// watches several terminals can tell viewers apart.
+var order atomic.Uint64

@@ -1,0 +1,92 @@
+package stream
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/vt"
+)
+
+// Shot is a snapshot: the whole state at one position of the output. It is
+// immutable; its encodings are made outside the hub's lock, once, by whoever
+// needs them first. Safe for concurrent use.
+type Shot struct {
+	Frame *vt.Frame
+	Seq   uint64
+	Dead  bool // the program has ended: modes that wait for input are left out
+
+	id      string
+	version uint64
+	observe func(bytes int, took time.Duration)
+
+	once   sync.Once
+	ansi   []byte
+	quoted sync.Once
+	json   []byte
+
+	mu       sync.Mutex
+	messages map[Reason]*Message // with the whole history
+}
+
+// ANSI is what a viewer writes to a fresh xterm.js, with the whole history. The
+// caller must not change it.
+func (s *Shot) ANSI() []byte {
+	s.once.Do(func() { s.ansi = s.encode(-1) })
+	return s.ansi
+}
+
+// Last is ANSI with the last n lines of history only; negative means all.
+func (s *Shot) Last(n int) []byte {
+	if n < 0 || n >= len(s.Frame.History) {
+		return s.ANSI()
+	}
+	return s.encode(n)
+}
+
+// encode makes the ANSI form with the last n lines of history, all when n is
+// negative.
+func (s *Shot) encode(n int) []byte {
+	start := time.Now()
+	b := snapshot.ANSI(s.Frame, snapshot.Options{Scrollback: n, Dead: s.Dead})
+	if s.observe != nil {
+		s.observe(len(b), time.Since(start))
+	}
+	return b
+}
+
+// escaped is ANSI as a JSON string.
+func (s *Shot) escaped() []byte {
+	s.quoted.Do(func() {
+		a := s.ANSI()
+		s.json = appendString(make([]byte, 0, len(a)*9/8+2), a)
+	})
+	return s.json
+}
+
+// message is the snapshot event for a viewer that wants n lines of history.
+// Viewers that want all and have the same reason share it. It does not encode.
+func (s *Shot) message(r Reason, n int) *Message {
+	if n >= 0 && n < len(s.Frame.History) {
+		return s.newMessage(r, n)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.messages[r]
+	if m == nil {
+		if s.messages == nil {
+			s.messages = map[Reason]*Message{}
+		}
+		m = s.newMessage(r, -1)
+		s.messages[r] = m
+	}
+	return m
+}
+
+func (s *Shot) newMessage(r Reason, n int) *Message {
+	f := s.Frame
+	rest := sizeMembers(f.Cols, f.Rows, s.Seq)
+	rest = fmt.Appendf(rest, `,"unicode":%q,"reason":%q`, f.Unicode, r)
+	return &Message{Kind: KindSnapshot, Seq: s.Seq, id: s.id, rest: rest, shot: s, last: n}
+}

@@ -1,0 +1,177 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"io"
+)
+
+// ErrClosed is returned by Next after Close.
+var ErrClosed = errors.New("subscription closed")
+
+// Reason says why a viewer gets a snapshot.
+type Reason string
+
+// The reasons.
+const (
+	ReasonConnect Reason = "connect" // it just connected
+	ReasonLag     Reason = "lag"     // it fell behind its limit
+	ReasonResize  Reason = "resize"  // the screen was rearranged in a way it cannot repeat
+	ReasonRestore Reason = "restore" // the terminal came back from disk
+)
+
+// Subscription is one viewer of a hub. Next (or Poll) and Close may be called
+// from different goroutines; Next itself has one caller at a time.
+type Subscription struct {
+	// Viewer numbers this viewer, unique in the process.
+	Viewer uint64
+
+	hub        *Hub
+	wake       chan<- struct{}
+	woken      <-chan struct{}
+	scrollback int // history lines in its snapshots, negative for all
+
+	// Below: guarded by hub.mu.
+	stale    Reason // not "": it needs a snapshot first
+	queue    []*Message
+	size     int // bytes waiting in queue
+	presence bool
+	ended    bool // the exit message is in the queue or was taken
+	done     bool // the exit message was taken
+	closed   bool
+	wish     wish
+}
+
+// Viewing are the options of a new viewer.
+type Viewing struct {
+	// Wake gets a value when there is something to Poll. It has room for one;
+	// several subscriptions may share it. nil for viewers that use Next alone.
+	Wake chan struct{}
+	// Scrollback limits the history in this viewer's snapshots to the last so
+	// many lines; negative means all.
+	Scrollback int
+}
+
+// Subscribe adds a viewer. The first thing it gets is a snapshot. The caller
+// must Close it.
+func (h *Hub) Subscribe(v Viewing) *Subscription {
+	if v.Wake == nil {
+		v.Wake = make(chan struct{}, 1)
+	}
+	s := &Subscription{Viewer: order.Add(1), hub: h, wake: v.Wake, woken: v.Wake, scrollback: v.Scrollback, stale: ReasonConnect}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.subs[s] = struct{}{}
+	h.presence(s)
+	wake(s.wake)
+	return s
+}
+
+// Close takes the viewer off the hub. It is idempotent; a pending Next returns
+// ErrClosed.
+func (s *Subscription) Close() {
+	h := s.hub
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s.closed {
+		return
+	}
+	s.closed = true
+	s.queue = nil
+	delete(h.subs, s)
+	h.presence(nil)
+	wake(s.wake)
+}
+
+// presence notes for everybody but one that the number of viewers changed.
+func (h *Hub) presence(but *Subscription) {
+	for s := range h.subs {
+		if s == but {
+			continue
+		}
+		s.presence = true
+		if len(h.subs) <= presenceWake {
+			wake(s.wake)
+		}
+	}
+	h.changed()
+}
+
+// push queues a message for a viewer that is not stale. Past its limit the
+// viewer is stale and its queue is dropped. The hub's lock is held.
+func (s *Subscription) push(m *Message) {
+	s.size += m.cost()
+	if s.size > MaxQueue {
+		s.drop(ReasonLag)
+	} else {
+		s.queue = append(s.queue, m)
+	}
+	wake(s.wake)
+}
+
+func (s *Subscription) drop(r Reason) {
+	s.queue, s.size, s.stale = nil, 0, r
+}
+
+// resized makes a viewer stale that cannot repeat the emulator's resize. It
+// still gets the resize message, then a snapshot. The hub's lock is held.
+func (s *Subscription) resized() {
+	if s.stale != "" {
+		return
+	}
+	s.drop(ReasonResize)
+	s.queue = append(s.queue, resizeMessage(s.hub.id, s.hub.cols, s.hub.rows, s.hub.applied()))
+	wake(s.wake)
+}
+
+// Poll returns what waits for the viewer, in order, without blocking; nil when
+// nothing does. After the exit message was returned the error is io.EOF, after
+// Close it is ErrClosed.
+func (s *Subscription) Poll() ([]*Message, error) {
+	h := s.hub
+	h.mu.Lock()
+	if s.closed || s.done {
+		defer h.mu.Unlock()
+		if s.closed {
+			return nil, ErrClosed
+		}
+		return nil, io.EOF
+	}
+	batch := s.queue
+	s.queue, s.size = nil, 0
+	reason := s.stale
+	if reason != "" {
+		s.stale = ""
+		batch = append(batch, h.shotLocked().message(reason, s.scrollback))
+		if h.exit != nil {
+			batch = append(batch, exitMessage(h.id, *h.exit, h.seq))
+			s.ended = true
+		}
+	}
+	if s.presence && !s.ended {
+		batch = append(batch, metaMessage(h.id, Meta{Viewers: len(h.subs)}))
+	}
+	s.presence = false
+	s.done = s.ended
+	h.mu.Unlock()
+	if reason != "" && h.observe.Resync != nil {
+		h.observe.Resync(reason)
+	}
+	return batch, nil
+}
+
+// Next waits until there is something for the viewer and returns it, in order.
+// Errors: io.EOF after the exit, ErrClosed after Close, or the context's.
+func (s *Subscription) Next(ctx context.Context) ([]*Message, error) {
+	for {
+		batch, err := s.Poll()
+		if err != nil || len(batch) > 0 {
+			return batch, err
+		}
+		select {
+		case <-s.woken:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,225 @@
+package stream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+const (
+	// maxFrame bounds a message from a viewer, in bytes, as the body of a
+	// request is bounded: a larger one closes the connection with 1009.
+	maxFrame = 1 << 20
+	// pongTimeout is how long a viewer may not answer pings before it counts as
+	// gone: a laptop that sleeps leaves a half-open connection behind.
+	pongTimeout = 3 * heartbeat
+	// maxPending is how many answers (errors, pongs) may wait for a viewer that
+	// does not read; more close it.
+	maxPending = 64
+)
+
+// upgrader leaves the check of Origin to the api package, which has checked it
+// for every request before.
+var upgrader = websocket.Upgrader{
+	ReadBufferSize: 4 << 10, WriteBufferSize: 4 << 10,
+	WriteBufferPool: &sync.Pool{},
+	CheckOrigin:     func(*http.Request) bool { return true },
+}
+
+// socket is one viewer's WebSocket: one goroutine reads, one writes.
+type socket struct {
+	conn   *websocket.Conn
+	binary bool
+	// answers are JSON control messages for this viewer alone.
+	answers chan []byte
+	cancel  context.CancelFunc
+}
+
+// open upgrades the request. The context ends when either side does.
+func open(w http.ResponseWriter, r *http.Request, binary bool) (*socket, context.Context, error) {
+	conn, err := upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		return nil, nil, err // Upgrade has answered the request
+	}
+	conn.SetReadLimit(maxFrame)
+	alive := func(string) error { return conn.SetReadDeadline(time.Now().Add(pongTimeout)) }
+	conn.SetPongHandler(alive)
+	_ = alive("")
+	ctx, cancel := context.WithCancel(r.Context())
+	return &socket{conn: conn, binary: binary, answers: make(chan []byte, maxPending), cancel: cancel}, ctx, nil
+}
+
+// answer queues a control message; a viewer that lets too many pile up is closed.
+func (s *socket) answer(v any) {
+	b, _ := json.Marshal(v) // cannot fail: strings, numbers and raw JSON that was parsed
+	select {
+	case s.answers <- b:
+	default:
+		s.cancel()
+	}
+}
+
+// problem is an error as an event.
+type problem struct {
+	Event string `json:"event"`
+	PTY   string `json:"pty,omitempty"`
+	Error string `json:"error"`
+	Code  string `json:"code"`
+}
+
+func (s *socket) refuse(pty string, err error, code func(error) string) {
+	s.answer(problem{Event: "error", PTY: pty, Error: err.Error(), Code: code(err)})
+}
+
+func (s *socket) pong(t json.RawMessage) {
+	s.answer(struct {
+		Event string          `json:"event"`
+		T     json.RawMessage `json:"t,omitempty"`
+	}{"pong", t})
+}
+
+func (s *socket) control(b []byte) error {
+	kind := websocket.TextMessage
+	if s.binary {
+		kind, b = websocket.BinaryMessage, append([]byte{frameControl}, b...)
+	}
+	return s.send(func() error { return s.conn.WriteMessage(kind, b) })
+}
+
+func (s *socket) message(m *Message) error {
+	p := m.JSON
+	if s.binary {
+		p = m.Binary
+	}
+	return s.send(func() error { return s.conn.WritePreparedMessage(p()) })
+}
+
+func (s *socket) send(write func() error) error {
+	if err := s.conn.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+		return err
+	}
+	return write()
+}
+
+// ping also tells whether the peer is still there: its pong moves the deadline.
+func (s *socket) ping() error {
+	return s.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(writeTimeout))
+}
+
+// bye closes politely: the peer learns why before the connection ends.
+func (s *socket) bye(code int, text string) {
+	_ = s.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, text), time.Now().Add(time.Second))
+	_ = s.conn.Close()
+}
+
+// Viewer says what one connection may do and how it talks.
+type Viewer struct {
+	ReadOnly   bool
+	Binary     bool // frames of 1 type byte and payload instead of JSON
+	Scrollback int  // history lines in its snapshots, negative for all
+	// Code names an error in answers, as in the errors of the HTTP API.
+	Code func(error) string
+	// Closing ends the connection politely when it is closed.
+	Closing <-chan struct{}
+}
+
+// ServeWebSocket serves one viewer of t until its exit event was sent, the
+// viewer leaves or v.Closing. It answers the upgrade itself.
+func ServeWebSocket(w http.ResponseWriter, r *http.Request, t Terminal, v Viewer) {
+	s, ctx, err := open(w, r, v.Binary)
+	if err != nil {
+		return
+	}
+	defer s.cancel()
+	sub := t.Hub().Subscribe(Viewing{Scrollback: v.Scrollback})
+	defer t.Leave(sub)
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		defer s.cancel()
+		s.readFrom(ctx, actor{term: t, sub: sub, readOnly: v.ReadOnly}, v.Code)
+	}()
+	s.pump(ctx, sub, v.Closing)
+	s.cancel()
+	_ = s.conn.Close() // releases the reader
+	<-read
+}
+
+// readFrom carries out the viewer's messages until the connection ends.
+func (s *socket) readFrom(ctx context.Context, a actor, code func(error) string) {
+	for {
+		kind, p, err := s.conn.ReadMessage()
+		if err != nil {
+			return
+		}
+		if err := s.handle(ctx, a, kind, p); err != nil {
+			s.refuse("", err, code)
+		}
+	}
+}
+
+func (s *socket) handle(ctx context.Context, a actor, kind int, p []byte) error {
+	if kind == websocket.BinaryMessage {
+		switch {
+		case len(p) > 0 && p[0] == frameInput:
+			return a.raw(ctx, p[1:])
+		case len(p) > 0 && p[0] == frameControl:
+			p = p[1:]
+		default:
+			return errors.New("bad message: a binary frame begins with 0x00 (input) or 0x03 (JSON)")
+		}
+	}
+	c, err := parseCommand(p)
+	if err != nil {
+		return err
+	}
+	if c.Type == "ping" {
+		s.pong(c.T)
+		return nil
+	}
+	return a.do(ctx, c)
+}
+
+// pump writes events, answers and pings until the end of the subscription.
+func (s *socket) pump(ctx context.Context, sub *Subscription, closing <-chan struct{}) {
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	for {
+		batch, err := sub.Poll()
+		for _, m := range batch {
+			if s.message(m) != nil {
+				return
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			s.bye(websocket.CloseNormalClosure, "the program has ended")
+		}
+		if err != nil {
+			return
+		}
+		if len(batch) > 0 {
+			continue
+		}
+		select {
+		case <-sub.woken:
+		case b := <-s.answers:
+			err = s.control(b)
+		case <-beat.C:
+			err = s.ping()
+		case <-closing:
+			s.bye(websocket.CloseGoingAway, "the server is shutting down")
+			return
+		case <-ctx.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,338 @@
+package stream_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/evertty/evertty/stream"
+)
+
+// echo is a terminal whose program shows what it is told.
+type echo struct {
+	hub *stream.Hub
+	mu  sync.Mutex
+	got []string
+}
+
+func (e *echo) note(s string) error {
+	e.mu.Lock()
+	e.got = append(e.got, s)
+	e.mu.Unlock()
+	e.hub.Write([]byte(s))
+	return nil
+}
+
+func (e *echo) Hub() *stream.Hub                             { return e.hub }
+func (e *echo) Input(_ context.Context, p []byte) error      { return e.note(string(p)) }
+func (e *echo) Keys(_ context.Context, names []string) error { return e.note(strings.Join(names, " ")) }
+func (e *echo) Paste(_ context.Context, text string) error   { return e.note("paste " + text) }
+func (e *echo) Leave(s *stream.Subscription)                 { s.Close() }
+func (e *echo) Wish(s *stream.Subscription, c, r int) error {
+	size := s.Wish(c, r)
+	e.hub.Resize(size.Cols, size.Rows)
+	return nil
+}
+
+// only is a directory of one terminal.
+type only struct{ t *echo }
+
+func (o only) Find(id string) (stream.Terminal, error) {
+	if id != "term1" {
+		return nil, errors.New("no such terminal")
+	}
+	return o.t, nil
+}
+func (o only) List() []byte { return []byte(`[{"id":"term1"}]`) }
+func (o only) Watch() (<-chan struct{}, func()) {
+	return nil, func() {}
+}
+
+// serve offers one terminal over SSE, WebSocket and as a page.
+func serve(t *testing.T, v stream.Viewer) (*echo, *httptest.Server) {
+	t.Helper()
+	term := &echo{hub: newHub(t, 80, 24)}
+	v.Code = func(error) string { return "REFUSED" }
+	v.Scrollback = -1
+	mux := http.NewServeMux()
+	mux.HandleFunc("/stream", func(w http.ResponseWriter, r *http.Request) {
+		stream.ServeSSE(w, r, term.hub.Subscribe(stream.Viewing{Scrollback: -1}))
+	})
+	mux.HandleFunc("/ws", func(w http.ResponseWriter, r *http.Request) {
+		v := v
+		v.Binary = r.URL.Query().Get("format") == "binary"
+		stream.ServeWebSocket(w, r, term, v)
+	})
+	mux.HandleFunc("/page", func(w http.ResponseWriter, r *http.Request) { stream.ServePage(w, r, only{term}, v) })
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	t.Cleanup(func() {
+		waitFor(t, "viewers to leave", func() bool { return term.hub.Facts().Viewers == 0 })
+	})
+	return term, s
+}
+
+func dial(t *testing.T, s *httptest.Server, path string) *websocket.Conn {
+	t.Helper()
+	c, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(s.URL, "http")+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	t.Cleanup(func() { c.Close() })
+	_ = c.SetReadDeadline(time.Now().Add(patience))
+	return c
+}
+
+// event is any JSON event.
+type event struct {
+	Event, PTY, Data, Error, Reason, Unicode string
+	Code                                     any
+	Cols, Rows                               int
+	Seq                                      uint64
+	T                                        any
+}
+
+func read(t *testing.T, c *websocket.Conn) event {
+	t.Helper()
+	var e event
+	if err := c.ReadJSON(&e); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// until reads events up to the first that fits.
+func until(t *testing.T, c *websocket.Conn, what string, fits func(event) bool) event {
+	t.Helper()
+	for range 100 {
+		if e := read(t, c); fits(e) {
+			return e
+		}
+	}
+	t.Fatalf("100 events and no %s", what)
+	return event{}
+}
+
+func send(t *testing.T, c *websocket.Conn, msg string) {
+	t.Helper()
+	if err := c.WriteMessage(websocket.TextMessage, []byte(msg)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSSE(t *testing.T) {
+	term, s := serve(t, stream.Viewer{})
+	term.hub.Write([]byte("hello"))
+	resp, err := http.Get(s.URL + "/stream")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	for k, want := range map[string]string{"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"} {
+		if got := resp.Header.Get(k); got != want {
+			t.Errorf("%s: %q, want %q", k, got, want)
+		}
+	}
+	r := bufio.NewReader(resp.Body)
+	kind, id, data := sse(t, r)
+	if kind != "snapshot" || id != "5" || !strings.Contains(data, "hello") || !strings.Contains(data, `"reason":"connect"`) {
+		t.Errorf("first event %s %s %s", kind, id, data)
+	}
+	hostile := "a\n\nevent: exit\ndata: {}\n\n\xff\u2028\x00\"\\"
+	term.hub.Write([]byte(hostile))
+	kind, _, data = sse(t, r)
+	var d struct{ Data string }
+	if err := json.Unmarshal([]byte(data), &d); err != nil || kind != "data" {
+		t.Fatalf("%s %q: %v", kind, data, err)
+	}
+	if want := strings.ReplaceAll(hostile, "\xff", "\ufffd"); d.Data != want {
+		t.Errorf("data %q, want %q", d.Data, want)
+	}
+	code := 0
+	term.hub.Finish(stream.Exit{Code: &code, Reason: "exit"})
+	if kind, _, data = sse(t, r); kind != "exit" || !strings.HasPrefix(data, `{"code":0,`) {
+		t.Errorf("last event %s %s", kind, data)
+	}
+	if _, err := r.ReadByte(); err == nil {
+		t.Error("the stream goes on after the exit")
+	}
+}
+
+// sse reads one event.
+func sse(t *testing.T, r *bufio.Reader) (kind, id, data string) {
+	t.Helper()
+	for {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+		switch name {
+		case "event":
+			kind = value
+		case "id":
+			id = value
+		case "data":
+			data += value
+		case "":
+			if kind != "" {
+				return kind, id, data
+			}
+		}
+	}
+}
+
+func TestWebSocketJSON(t *testing.T) {
+	term, s := serve(t, stream.Viewer{})
+	c := dial(t, s, "/ws")
+	if e := read(t, c); e.Event != "snapshot" || e.PTY != "term1" || e.Cols != 80 || e.Unicode != "11" {
+		t.Errorf("first event %+v", e)
+	}
+	send(t, c, `{"type":"input","data":"hé"}`)
+	if e := read(t, c); e.Event != "data" || e.Data != "hé" || e.Seq != 3 {
+		t.Errorf("after input %+v", e)
+	}
+	send(t, c, `{"type":"input","data_b64":"AAH/"}`)
+	if e := read(t, c); e.Data != "\x00\x01\ufffd" {
+		t.Errorf("after bytes %+v", e)
+	}
+	send(t, c, `{"type":"resize","cols":100,"rows":30}`)
+	if e := until(t, c, "resize", func(e event) bool { return e.Event == "resize" }); e.Cols != 100 || e.Rows != 30 {
+		t.Errorf("resize %+v", e)
+	}
+	send(t, c, `{"type":"ping","t":17}`)
+	if e := until(t, c, "pong", func(e event) bool { return e.Event == "pong" }); e.T != 17.0 {
+		t.Errorf("pong %+v", e)
+	}
+	for _, bad := range []string{`{`, `{"type":"jump"}`, `{"type":"input"}`, `{"type":"resize","cols":0,"rows":5}`, `{"type":"paste"}`} {
+		send(t, c, bad)
+		if e := until(t, c, "error", func(e event) bool { return e.Event == "error" }); e.Error == "" || e.Code != "REFUSED" {
+			t.Errorf("%s: %+v", bad, e)
+		}
+	}
+	code := 0
+	term.hub.Finish(stream.Exit{Code: &code, Reason: "exit"})
+	until(t, c, "exit", func(e event) bool { return e.Event == "exit" })
+	if _, _, err := c.ReadMessage(); !websocket.IsCloseError(err, websocket.CloseNormalClosure) {
+		t.Errorf("after the exit: %v, want a normal close", err)
+	}
+}
+
+func TestWebSocketBinary(t *testing.T) {
+	term, s := serve(t, stream.Viewer{})
+	term.hub.Write([]byte("hello"))
+	c := dial(t, s, "/ws?format=binary")
+	next := func() []byte {
+		t.Helper()
+		kind, p, err := c.ReadMessage()
+		if err != nil || kind != websocket.BinaryMessage {
+			t.Fatalf("frame of kind %d: %v", kind, err)
+		}
+		return p
+	}
+	p := next()
+	if p[0] != 1 || binary.BigEndian.Uint16(p[1:]) != 80 || binary.BigEndian.Uint16(p[3:]) != 24 || binary.BigEndian.Uint64(p[5:]) != 5 || !bytes.Contains(p[13:], []byte("hello")) {
+		t.Errorf("snapshot frame % x", p)
+	}
+	if err := c.WriteMessage(websocket.BinaryMessage, []byte("\x00typed")); err != nil {
+		t.Fatal(err)
+	}
+	if p = next(); p[0] != 2 || binary.BigEndian.Uint64(p[1:]) != 10 || string(p[9:]) != "typed" {
+		t.Errorf("data frame % x", p)
+	}
+	if err := c.WriteMessage(websocket.BinaryMessage, []byte("\x03{\"type\":\"ping\"}")); err != nil {
+		t.Fatal(err)
+	}
+	if p = next(); string(p) != "\x03{\"event\":\"pong\"}" {
+		t.Errorf("control frame %q", p)
+	}
+}
+
+func TestReadOnlyViewerCannotType(t *testing.T) {
+	term, s := serve(t, stream.Viewer{ReadOnly: true})
+	c := dial(t, s, "/ws")
+	read(t, c)
+	for _, m := range []string{`{"type":"input","data":"x"}`, `{"type":"keys","keys":["Enter"]}`, `{"type":"paste","data":"x"}`} {
+		send(t, c, m)
+		if e := read(t, c); e.Event != "error" {
+			t.Errorf("%s: %+v, want an error", m, e)
+		}
+	}
+	send(t, c, `{"type":"resize","cols":100,"rows":30}`)
+	send(t, c, `{"type":"ping"}`)
+	if e := read(t, c); e.Event != "pong" {
+		t.Errorf("a looking viewer's resize: %+v", e)
+	}
+	if len(term.got) != 0 || term.hub.Facts().Cols != 80 {
+		t.Errorf("the terminal got %q and has %d columns", term.got, term.hub.Facts().Cols)
+	}
+}
+
+func TestPageWatchesOnOneConnection(t *testing.T) {
+	term, s := serve(t, stream.Viewer{})
+	term.hub.Write([]byte("before"))
+	c := dial(t, s, "/page")
+	until(t, c, "list", func(e event) bool { return e.Event == "list" })
+	send(t, c, `{"type":"input","pty":"term1","data":"x"}`)
+	if e := until(t, c, "error", func(e event) bool { return e.Event == "error" }); e.PTY != "term1" {
+		t.Errorf("input before attach: %+v", e)
+	}
+	send(t, c, `{"type":"attach","pty":"nobody"}`)
+	until(t, c, "error", func(e event) bool { return e.Event == "error" && e.PTY == "nobody" })
+	for range 2 { // attaching again begins again
+		send(t, c, `{"type":"attach","pty":"term1","cols":90,"rows":20}`)
+		e := until(t, c, "snapshot", func(e event) bool { return e.Event == "snapshot" })
+		if e.PTY != "term1" || !strings.Contains(e.Data, "before") {
+			t.Errorf("snapshot %+v", e)
+		}
+	}
+	send(t, c, `{"type":"input","pty":"term1","data":"typed"}`)
+	until(t, c, "data", func(e event) bool { return e.Event == "data" && e.Data == "typed" })
+	send(t, c, `{"type":"detach","pty":"term1"}`)
+	send(t, c, `{"type":"ping"}`)
+	until(t, c, "pong", func(e event) bool { return e.Event == "pong" })
+	if f := term.hub.Facts(); f.Viewers != 0 {
+		t.Errorf("%d viewers after detach", f.Viewers)
+	}
+}
+
+func TestServerSaysGoodBye(t *testing.T) {
+	closing := make(chan struct{})
+	_, s := serve(t, stream.Viewer{Closing: closing})
+	for _, path := range []string{"/ws", "/page"} {
+		c := dial(t, s, path)
+		read(t, c)
+		if path == "/page" {
+			close(closing)
+		}
+		if path == "/ws" {
+			c.Close()
+			continue
+		}
+		if _, _, err := c.ReadMessage(); !websocket.IsCloseError(err, websocket.CloseGoingAway) {
+			t.Errorf("%s: %v, want going away", path, err)
+		}
+	}
+}
+
+func TestTooLargeMessageClosesTheConnection(t *testing.T) {
+	_, s := serve(t, stream.Viewer{})
+	c := dial(t, s, "/ws")
+	read(t, c)
+	send(t, c, `{"type":"input","data":"`+strings.Repeat("x", 1<<20)+`"}`)
+	if _, _, err := c.ReadMessage(); !websocket.IsCloseError(err, websocket.CloseMessageTooBig) {
+		t.Errorf("%v, want 1009", err)
+	}
+}
