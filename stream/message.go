@@ -35,6 +35,8 @@ type Message struct {
 	shot *Shot  // of a snapshot: the state, encoded when first needed
 	last int    // of a snapshot: lines of history, negative for all
 
+	lines  sync.Once
+	sse    []byte
 	json   sync.Once
 	packed *websocket.PreparedMessage
 	binary sync.Once
@@ -139,10 +141,15 @@ func (m *Message) AppendJSON(b []byte, head string) []byte {
 	return append(b, '}')
 }
 
-// AppendSSE appends the event in the form of Server-Sent Events (WHATWG HTML,
-// 9.2): event, id and one line of data. Events that are not positions of the
-// output have no id.
-func (m *Message) AppendSSE(b []byte) []byte {
+// SSE is the event in the form of Server-Sent Events (WHATWG HTML, 9.2): event,
+// id and one line of data. Events that are not positions of the output have no
+// id. The caller must not change it.
+func (m *Message) SSE() []byte {
+	m.lines.Do(func() { m.sse = m.appendSSE(make([]byte, 0, len(m.text)*9/8+messageCost)) })
+	return m.sse
+}
+
+func (m *Message) appendSSE(b []byte) []byte {
 	b = append(b, "event: "...)
 	b = append(b, m.Kind...)
 	if m.Kind != KindMeta {

@@ -35,7 +35,7 @@ func ServeSSE(w http.ResponseWriter, r *http.Request, sub *Subscription) {
 		if err == nil {
 			err = out.events(batch)
 		} else if errors.Is(err, context.DeadlineExceeded) && r.Context().Err() == nil {
-			err = out.write([]byte(": heartbeat\n\n"))
+			err = out.heartbeat()
 		}
 		if err != nil {
 			return
@@ -47,22 +47,23 @@ func ServeSSE(w http.ResponseWriter, r *http.Request, sub *Subscription) {
 type eventWriter struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
-	buf     []byte
 }
 
-// keepBuffer is the largest buffer kept between batches: a snapshot's is let go.
-const keepBuffer = 128 << 10 // bytes
-
 func (e *eventWriter) events(batch []*Message) error {
-	e.buf = e.buf[:0]
 	for _, m := range batch {
-		e.buf = m.AppendSSE(e.buf)
+		if err := e.write(m.SSE()); err != nil {
+			return err
+		}
 	}
-	err := e.write(e.buf)
-	if cap(e.buf) > keepBuffer {
-		e.buf = nil
+	return e.control.Flush()
+}
+
+// heartbeat is a comment, which every reader of events skips.
+func (e *eventWriter) heartbeat() error {
+	if err := e.write([]byte(": heartbeat\n\n")); err != nil {
+		return err
 	}
-	return err
+	return e.control.Flush()
 }
 
 // write sends p in pieces, each with its own deadline, so that a slow line may
@@ -78,5 +79,5 @@ func (e *eventWriter) write(p []byte) error {
 		}
 		p = p[n:]
 	}
-	return e.control.Flush()
+	return nil
 }

@@ -1,0 +1,208 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"reflect"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/labstack/echo/v4"
+)
+
+const (
+	// maxBody bounds a JSON body, in bytes: a paste of a large file fits, and
+	// a request cannot make the server hold more.
+	maxBody = 1 << 20
+	// maxDepth bounds how deeply arrays and objects may nest; no request of
+	// ours needs more than four levels.
+	maxDepth = 32
+)
+
+// bind decodes the request's JSON object into *dst, a struct.
+//
+// It is strict, because input has to arrive as it was meant: the media type is
+// application/json (415, also without a body: a foreign page can send every
+// type but this one), at most maxBody bytes (413), one object of known fields,
+// each given once and spelled exactly, with values of the right type, and text
+// that is Unicode (400 VALIDATION, saying where). On an error *dst is unspecified.
+func bind[T any](c echo.Context, dst *T) error { return bindBody(c, dst, false) }
+
+// bindOptional is bind for requests whose body may be empty, which leaves *dst
+// as it is.
+func bindOptional[T any](c echo.Context, dst *T) error { return bindBody(c, dst, true) }
+
+func bindBody(c echo.Context, dst any, optional bool) error {
+	if err := checkMediaType(c.Request()); err != nil {
+		return err
+	}
+	body, err := readBody(c)
+	if err != nil {
+		return err
+	}
+	if len(bytes.TrimSpace(body)) == 0 {
+		if optional {
+			return nil
+		}
+		return badRequest("the body is empty; a JSON object is needed, with %s", fieldList(fieldNames(dst)))
+	}
+	return decodeStrict(body, dst)
+}
+
+// checkMediaType refuses everything but one Content-Type of application/json,
+// in UTF-8 when a charset is named.
+func checkMediaType(r *http.Request) error {
+	given := r.Header.Values(echo.HeaderContentType)
+	if len(given) != 1 {
+		return errorMediaType(strings.Join(given, ", "))
+	}
+	media, params, err := mime.ParseMediaType(given[0])
+	charset, named := params["charset"]
+	if err != nil || media != echo.MIMEApplicationJSON || named && !strings.EqualFold(charset, "utf-8") {
+		return errorMediaType(given[0])
+	}
+	return nil
+}
+
+// errorMediaType is 415 for a Content-Type that is not JSON.
+func errorMediaType(given string) *Error {
+	return newError(http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE",
+		"the request needs the header Content-Type: application/json, not %q", clip(given))
+}
+
+func readBody(c echo.Context) ([]byte, error) {
+	r := c.Request()
+	if r.ContentLength > maxBody {
+		c.Response().Header().Set(echo.HeaderConnection, "close")
+		return nil, errorTooLarge(maxBody)
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(c.Response().Writer, r.Body, maxBody))
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return nil, fmt.Errorf("api: read body: %w", err)
+	}
+	if err != nil {
+		return nil, badRequest("the body ended before it was complete").because(err)
+	}
+	return body, nil
+}
+
+// decodeStrict decodes body, which is not empty, into the struct dst points to.
+func decodeStrict(body []byte, dst any) error {
+	if i := firstInvalidUTF8(body); i >= 0 {
+		return badRequest("the body is not UTF-8 at %s; send bytes that are not text as data_b64", position(body, i))
+	}
+	var raw json.RawMessage
+	if err := json.Unmarshal(body, &raw); err != nil {
+		return errorSyntax(body, err)
+	}
+	if body[bytes.IndexFunc(body, notSpace)] != '{' {
+		return badRequest("the body must be a JSON object with %s", fieldList(fieldNames(dst)))
+	}
+	if err := checkBody(body, fieldNames(dst)); err != nil {
+		return err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(dst); err != nil {
+		return errorDecode(body, err)
+	}
+	return nil
+}
+
+func errorSyntax(body []byte, err error) *Error {
+	at := len(body)
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		at = int(syntax.Offset) - 1
+	}
+	return badRequest("the body is not JSON at %s: %s", position(body, at), err)
+}
+
+// errorDecode explains why valid JSON does not fit the fields.
+func errorDecode(body []byte, err error) *Error {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return badRequest("the field %q must be %s, not %s (%s)", wrong.Field, kindName(wrong.Type), clip(wrong.Value),
+			position(body, int(wrong.Offset)-1)).with("field", wrong.Field)
+	}
+	return badRequest("the body does not fit: %s", clip(strings.TrimPrefix(err.Error(), "json: ")))
+}
+
+// kindName says in words what JSON value a Go type is decoded from.
+func kindName(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	case reflect.Slice, reflect.Array:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return "a string in base64"
+		}
+		return "an array"
+	case reflect.Map, reflect.Struct:
+		return "an object"
+	case reflect.Pointer:
+		return kindName(t.Elem())
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return "a whole number that is not negative"
+	}
+	return "a whole number"
+}
+
+// fieldNames lists the JSON names of the struct dst points to, in order; nil
+// when it points to something else, which then may have any field.
+func fieldNames(dst any) []string {
+	t := reflect.TypeOf(dst).Elem()
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	names := []string{}
+	for _, field := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if !field.IsExported() || name == "-" || field.Anonymous && name == "" {
+			continue
+		}
+		if name == "" {
+			name = field.Name
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+func fieldList(names []string) string {
+	if len(names) == 0 {
+		return "no fields"
+	}
+	return "any of: " + strings.Join(names, ", ")
+}
+
+func firstInvalidUTF8(p []byte) int {
+	if utf8.Valid(p) {
+		return -1
+	}
+	for i := 0; ; {
+		r, size := utf8.DecodeRune(p[i:])
+		if r == utf8.RuneError && size <= 1 {
+			return i
+		}
+		i += size
+	}
+}
+
+func notSpace(r rune) bool { return !strings.ContainsRune(" \t\r\n", r) }
+
+// position names the byte at index i of body as a line and a column, both from
+// 1; columns count characters.
+func position(body []byte, i int) string {
+	before := body[:min(max(i, 0), len(body))]
+	line := bytes.Count(before, []byte{'\n'}) + 1
+	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
+	return fmt.Sprintf("line %d, column %d", line, column)
+}

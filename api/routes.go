@@ -1,0 +1,60 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+)
+
+// route is one line of what the server offers.
+type route struct {
+	method, path string
+	handle       func(*Server, echo.Context) error
+	effect       bool // needs the role write
+	stream       bool // goes on for long: no deadline for the whole
+	does         string
+}
+
+// terminalRoutes are served below /session/:sid/pty/:id and, as a short form,
+// below /pty/:id.
+var terminalRoutes = []route{
+	{http.MethodGet, "", (*Server).getTerminal, false, false, "one terminal's state"},
+	{http.MethodDelete, "", (*Server).deleteTerminal, true, false, "end the program and its children; ?purge=1 forgets the screen too"},
+	{http.MethodPost, "/input", (*Server).postInput, true, false, "write bytes to the program"},
+	{http.MethodPost, "/keys", (*Server).postKeys, true, false, "press named keys"},
+	{http.MethodPost, "/paste", (*Server).postPaste, true, false, "paste text, bracketed when the program asked for it"},
+	{http.MethodPost, "/resize", (*Server).postResize, true, false, "change the size; the program gets SIGWINCH"},
+	{http.MethodPost, "/signal", (*Server).postSignal, true, false, "signal the foreground process group"},
+	{http.MethodGet, "/snapshot", (*Server).getSnapshot, false, false, "the screen and history as ansi, text, json or html"},
+	{http.MethodGet, "/stream", (*Server).getStream, false, true, "Server-Sent Events: snapshot, data, resize, meta, exit"},
+	{http.MethodGet, "/ws", (*Server).getWebSocket, false, true, "the same events and input over WebSocket; ?format=json|binary"},
+	{http.MethodPost, "/wait", (*Server).postWait, false, true, "wait for text, a pattern, silence, a prompt or the exit"},
+}
+
+// routes is everything the server offers, in the order of the documentation.
+func routes() []route {
+	list := []route{
+		{http.MethodPost, "/session/:sid/pty", (*Server).postTerminal, true, false, "start a terminal"},
+		{http.MethodGet, "/session/:sid/pty", (*Server).getTerminals, false, false, "the terminals of a session"},
+		{http.MethodDelete, "/session/:sid/pty", (*Server).deleteTerminals, true, false, "end all terminals of a session"},
+		{http.MethodGet, "/pty", (*Server).getTerminals, false, false, "the terminals of all sessions"},
+	}
+	for _, base := range []string{"/session/:sid/pty/:id", "/pty/:id"} {
+		for _, r := range terminalRoutes {
+			r.path = base + r.path
+			list = append(list, r)
+		}
+	}
+	return append(list,
+		route{http.MethodGet, "/", (*Server).getRoot, false, false, "the web page, or this list for Accept: application/json"},
+		route{http.MethodGet, "/assets/*", (*Server).getPageFile, false, false, "files of the web page"},
+		route{http.MethodGet, "/favicon.svg", (*Server).getPageFile, false, false, "the web page's icon"},
+		route{http.MethodGet, "/ws", (*Server).getPage, false, true, "one WebSocket for all terminals of a page"},
+		route{http.MethodPost, "/tickets", (*Server).postTickets, true, false, "a one-time ticket for a terminal or a login"},
+		route{http.MethodGet, "/healthz", (*Server).getHealth, false, false, "whether the server is well"},
+		route{http.MethodGet, "/readyz", (*Server).getReady, false, false, "whether the server takes requests"},
+		route{http.MethodGet, "/metrics", (*Server).getMetrics, false, false, "Prometheus metrics"},
+		route{http.MethodGet, "/openapi.json", (*Server).getOpenAPI, false, false, "the OpenAPI 3.1 document"},
+		route{http.MethodGet, "/version", (*Server).getVersion, false, false, "the server's version"},
+	)
+}

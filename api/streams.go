@@ -1,0 +1,91 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/stream"
+)
+
+func (s *Server) getStream(c echo.Context) error {
+	t, err := s.terminalOf(c)
+	if err != nil {
+		return err
+	}
+	lines, err := viewOf(c)
+	if err != nil {
+		return err
+	}
+	sub := t.Hub().Subscribe(stream.Viewing{Scrollback: lines})
+	defer t.Leave(sub)
+	stream.ServeSSE(c.Response(), c.Request(), sub)
+	return nil
+}
+
+func (s *Server) getWebSocket(c echo.Context) error {
+	t, err := s.terminalOf(c)
+	if err != nil {
+		return err
+	}
+	v, err := s.viewer(c)
+	if err != nil {
+		return err
+	}
+	switch f := c.QueryParam("format"); f {
+	case "", "json":
+	case "binary":
+		v.Binary = true
+	default:
+		return badRequest("format %q: json or binary are allowed", clip(f))
+	}
+	if err := requireUpgrade(c); err != nil {
+		return err
+	}
+	stream.ServeWebSocket(c.Response(), c.Request(), t, v)
+	return nil
+}
+
+func (s *Server) getPage(c echo.Context) error {
+	v, err := s.viewer(c)
+	if err != nil {
+		return err
+	}
+	if err := requireUpgrade(c); err != nil {
+		return err
+	}
+	stream.ServePage(c.Response(), c.Request(), s.Mux.Directory(), v)
+	return nil
+}
+
+func requireUpgrade(c echo.Context) error {
+	if isUpgrade(c.Request()) {
+		return nil
+	}
+	c.Response().Header().Set("Upgrade", "websocket")
+	return newError(http.StatusUpgradeRequired, "UPGRADE_REQUIRED", "this is a WebSocket: connect with an upgrade request")
+}
+
+// viewer is what the connection may do.
+func (s *Server) viewer(c echo.Context) (stream.Viewer, error) {
+	lines, err := viewOf(c)
+	return stream.Viewer{
+		ReadOnly:   grantOf(c).Role != Write,
+		Scrollback: lines,
+		Closing:    s.closing,
+		Code:       func(err error) string { return errorFor(err, c).Code },
+	}, err
+}
+
+// viewOf reads the query of a stream. Without a journal no position can be
+// resumed, and since= is answered by what the contract gives for a position
+// outside the journal: a snapshot.
+func viewOf(c echo.Context) (lines int, err error) {
+	if v := c.QueryParam("since"); v != "" {
+		if _, err := strconv.ParseUint(v, 10, 64); err != nil {
+			return 0, badRequest("since %q: a position in the output (a number from 0) is needed", clip(v))
+		}
+	}
+	return scrollbackOf(c)
+}

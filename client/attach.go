@@ -1,0 +1,213 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+const (
+	// writeTimeout is how long one message to the server may take.
+	writeTimeout = 10 * time.Second
+	// pingEvery and pongTimeout find a connection that is gone without a word: a
+	// network that changed, a machine that slept.
+	pingEvery   = 10 * time.Second
+	pongTimeout = 3 * pingEvery
+	// inputFrame bounds one frame of input, in bytes; the server takes up to 1 MiB.
+	inputFrame = 64 << 10
+	// frameBuffer is the size of the connection's buffers, in bytes.
+	frameBuffer = 64 << 10
+)
+
+// AttachOptions are the options of an attachment. The zero value types with the
+// client's own rights and gets snapshots without history.
+type AttachOptions struct {
+	// Scrollback is how many lines of history the snapshots of this connection
+	// carry; negative (AllHistory) means all.
+	Scrollback int
+	// Ticket is used instead of the client's token when it is not "".
+	Ticket string
+}
+
+// Attachment is a viewer that looks and types, by WebSocket. Next has one caller
+// at a time; the other methods may be called from any goroutine.
+type Attachment struct {
+	conn  *websocket.Conn
+	ctx   context.Context
+	stop  func() bool // of closing when ctx ends
+	write sync.Mutex  // one writer at a time, as gorilla asks
+	quit  chan struct{}
+	once  sync.Once
+	pings sync.WaitGroup
+	ended bool // the exit event was taken; belongs to Next's caller
+}
+
+// Attach connects to a terminal. The first event is a snapshot. ctx governs the
+// whole life of the attachment, and the caller must Close it.
+func (c *Client) Attach(ctx context.Context, id string, o AttachOptions) (*Attachment, error) {
+	q := url.Values{"format": {"binary"}, "scrollback": {strconv.Itoa(max(o.Scrollback, AllHistory))}}
+	header := c.header()
+	if o.Ticket != "" {
+		q.Set("ticket", o.Ticket)
+		header.Del("Authorization")
+	}
+	d := websocket.Dialer{
+		NetDialContext: c.dial, Proxy: http.ProxyFromEnvironment, HandshakeTimeout: dialTimeout,
+		ReadBufferSize: frameBuffer, WriteBufferSize: 4 << 10,
+	}
+	if c.socket != "" {
+		d.Proxy = nil
+	}
+	// "ws" + "://…" or "ws" + "s://…".
+	conn, resp, err := d.DialContext(ctx, "ws"+c.at(q, "pty", id, "ws")[len("http"):], header)
+	if err != nil {
+		return nil, refused(ctx, resp, err)
+	}
+	a := &Attachment{conn: conn, ctx: ctx, quit: make(chan struct{})}
+	conn.SetReadLimit(maxEvent)
+	conn.SetPongHandler(func(string) error { return a.alive() })
+	conn.SetPingHandler(a.pong)
+	a.stop = context.AfterFunc(ctx, func() { _ = conn.Close() })
+	a.pings.Go(a.ping)
+	return a, nil
+}
+
+// refused is why an upgrade failed. gorilla keeps the reply's first bytes only,
+// which is enough for the error's sentence.
+func refused(ctx context.Context, resp *http.Response, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case resp != nil && errors.Is(err, websocket.ErrBadHandshake):
+		return problem(resp)
+	case errors.Is(err, ErrNoServer):
+		return err
+	}
+	return fmt.Errorf("client: attach: %w", err)
+}
+
+// Next returns the next event. After the exit event it returns io.EOF; when the
+// connection ends before it, an error that matches ErrClosed or is ctx's.
+func (a *Attachment) Next() (Event, error) {
+	for !a.ended {
+		if err := a.alive(); err != nil {
+			return Event{}, a.lost(err)
+		}
+		kind, p, err := a.conn.ReadMessage()
+		if err != nil {
+			return Event{}, a.lost(err)
+		}
+		if kind != websocket.BinaryMessage {
+			continue
+		}
+		e, known, err := decodeFrame(p)
+		if err != nil {
+			return Event{}, err
+		}
+		if known {
+			a.ended = e.Kind == KindExit
+			return e, nil
+		}
+	}
+	return Event{}, io.EOF
+}
+
+// alive moves the moment at which the connection counts as broken.
+func (a *Attachment) alive() error {
+	return a.conn.SetReadDeadline(time.Now().Add(pongTimeout))
+}
+
+// pong answers the server's ping (RFC 6455, 5.5.3), which shows that it lives even
+// while it cannot answer ours: it takes input no faster than the program does.
+func (a *Attachment) pong(data string) error {
+	_ = a.conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(writeTimeout))
+	return a.alive()
+}
+
+func (a *Attachment) lost(err error) error {
+	if a.ctx.Err() != nil {
+		return context.Cause(a.ctx)
+	}
+	return fmt.Errorf("%w: %w", ErrClosed, err)
+}
+
+// Input sends what was typed. It returns when it is on its way; a program that
+// has ended is reported as an event of KindError.
+func (a *Attachment) Input(p []byte) error {
+	for len(p) > 0 {
+		n := min(len(p), inputFrame)
+		if err := a.send(append([]byte{frameInput}, p[:n]...)); err != nil {
+			return err
+		}
+		p = p[n:]
+	}
+	return nil
+}
+
+// Resize says how large this viewer's screen is; the terminal's size policy
+// decides what comes of it.
+func (a *Attachment) Resize(cols, rows int) error {
+	return a.send(control{Type: "resize", Cols: cols, Rows: rows}.frame())
+}
+
+// Keys presses named keys, as Client.Keys does.
+func (a *Attachment) Keys(keys ...string) error {
+	return a.send(control{Type: "keys", Keys: keys}.frame())
+}
+
+// Paste inserts text, as Client.Paste does.
+func (a *Attachment) Paste(text string) error {
+	return a.send(control{Type: "paste", Data: &text}.frame())
+}
+
+func (a *Attachment) send(frame []byte) error {
+	a.write.Lock()
+	defer a.write.Unlock()
+	err := a.conn.SetWriteDeadline(time.Now().Add(writeTimeout))
+	if err == nil {
+		err = a.conn.WriteMessage(websocket.BinaryMessage, frame)
+	}
+	if err != nil {
+		return a.lost(err)
+	}
+	return nil
+}
+
+// ping keeps the connection alive until Close.
+func (a *Attachment) ping() {
+	beat := time.NewTicker(pingEvery)
+	defer beat.Stop()
+	for {
+		select {
+		case <-beat.C:
+			if a.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(writeTimeout)) != nil {
+				_ = a.conn.Close() // wakes Next, which says so
+				return
+			}
+		case <-a.quit:
+			return
+		}
+	}
+}
+
+// Close says goodbye, ends the connection and waits until nothing of it is left.
+// A pending Next returns. Close may be called more than once.
+func (a *Attachment) Close() error {
+	a.once.Do(func() {
+		a.stop()
+		bye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
+		_ = a.conn.WriteControl(websocket.CloseMessage, bye, time.Now().Add(time.Second))
+		_ = a.conn.Close()
+		close(a.quit)
+	})
+	a.pings.Wait()
+	return nil
+}

@@ -1,0 +1,164 @@
+// Package client is the Go client of evertty's HTTP API: it creates terminals,
+// types into them, looks at them and follows their output.
+//
+// Two streams bring the same typed events: Stream by Server-Sent Events, for
+// reading only, and Attach by WebSocket, for reading and typing. Both begin
+// with a snapshot; whatever follows it is exact: no gap, no byte twice.
+//
+// The package knows only the outside contract and imports nothing else of
+// evertty's.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Bounds of what the client waits for and keeps.
+const (
+	dialTimeout = 5 * time.Second // to open a connection; a server is near or it is not there
+	maxReply    = 256 << 20       // bytes of one reply: snapshots of the longest history stay below
+	maxProblem  = 1 << 20         // bytes read of an error reply
+)
+
+// unixHost stands in URLs for a server behind a unix socket. It is a loopback
+// name, so it passes the server's check of the Host header.
+const unixHost = "localhost"
+
+// Client talks to one server. It is safe for concurrent use. Methods return
+// *Error for what the server refuses, and an error that matches ErrNoServer when
+// no server answers.
+type Client struct {
+	address string // as given, for messages
+	base    *url.URL
+	token   string
+	socket  string // path of the unix socket, "" for TCP
+	http    *http.Client
+}
+
+// New makes a client of the server at baseURL: http://host:port,
+// https://host:port or unix:///path/of/socket. A path or query after the port is
+// ignored, so the printed login URL works too. token is sent as a Bearer token;
+// "" sends none. No connection is opened.
+func New(baseURL, token string) (*Client, error) {
+	c := &Client{address: baseURL, token: token}
+	if path, ok := strings.CutPrefix(baseURL, "unix://"); ok {
+		if !strings.HasPrefix(path, "/") {
+			return nil, fmt.Errorf("client: server %q: want unix:///absolute/path", baseURL)
+		}
+		c.socket, c.base = path, &url.URL{Scheme: "http", Host: unixHost}
+	} else {
+		u, err := url.Parse(baseURL)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return nil, fmt.Errorf("client: server %q: want http://host:port, https://host:port or unix:///path", baseURL)
+		}
+		c.base = &url.URL{Scheme: u.Scheme, Host: u.Host}
+		c.address = c.base.String()
+	}
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.DialContext = c.dial
+	if c.socket != "" {
+		t.Proxy = nil
+	}
+	c.http = &http.Client{Transport: t}
+	return c, nil
+}
+
+// Address is the server's address without path, query or credentials.
+func (c *Client) Address() string { return c.address }
+
+// Local tells whether the server runs on this machine as far as the address
+// says: a unix socket or a loopback name.
+func (c *Client) Local() bool {
+	if c.socket != "" || c.base.Hostname() == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(c.base.Hostname())
+	return ip != nil && ip.IsLoopback()
+}
+
+// Close lets go of idle connections. The client stays usable.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if c.socket != "" {
+		network, address = "unix", c.socket
+	}
+	d := net.Dialer{Timeout: dialTimeout}
+	conn, err := d.DialContext(ctx, network, address)
+	if err != nil && ctx.Err() == nil {
+		return nil, fmt.Errorf("%w at %s: %w", ErrNoServer, c.address, err)
+	}
+	return conn, err
+}
+
+// header is what every request carries.
+func (c *Client) header() http.Header {
+	h := http.Header{"Accept": {"application/json"}}
+	if c.token != "" {
+		h.Set("Authorization", "Bearer "+c.token)
+	}
+	return h
+}
+
+// at is the URL of a path with a query; segments are escaped.
+func (c *Client) at(query url.Values, segments ...string) string {
+	var b strings.Builder
+	b.WriteString(c.base.String())
+	for _, s := range segments {
+		b.WriteString("/" + url.PathEscape(s))
+	}
+	if len(query) > 0 {
+		b.WriteString("?" + query.Encode())
+	}
+	return b.String()
+}
+
+// call sends body as JSON (nil: none) and decodes the reply into out (nil: it
+// is thrown away).
+func (c *Client) call(ctx context.Context, method, target string, body, out any) error {
+	var send io.Reader
+	h := c.header()
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			return fmt.Errorf("client: %s %s: %w", method, target, err)
+		}
+		send = bytes.NewReader(b)
+		h.Set("Content-Type", "application/json")
+	}
+	req, err := http.NewRequestWithContext(ctx, method, target, send)
+	if err != nil {
+		return fmt.Errorf("client: %w", err)
+	}
+	req.Header = h
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return reachable(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= http.StatusBadRequest {
+		return problem(resp)
+	}
+	return decode(resp.Body, out)
+}
+
+func decode(r io.Reader, out any) error {
+	r = io.LimitReader(r, maxReply)
+	if out == nil {
+		_, err := io.Copy(io.Discard, r)
+		return err
+	}
+	if err := json.NewDecoder(r).Decode(out); err != nil {
+		return fmt.Errorf("client: the reply is not what evertty sends: %w", err)
+	}
+	return nil
+}

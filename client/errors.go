@@ -1,0 +1,80 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+)
+
+// What errors.Is can ask of the errors of this package.
+var (
+	ErrNoServer     = errors.New("no server")              // nothing answers, or nothing says where
+	ErrNotFound     = errors.New("not found")              // 404: no such terminal
+	ErrExited       = errors.New("the program has exited") // 409 EXITED
+	ErrTimeout      = errors.New("timeout")                // 408: a wait that found nothing
+	ErrUnauthorized = errors.New("not authorized")         // 401, 403: no, wrong or too weak credentials
+	ErrClosed       = errors.New("connection closed")      // a stream that ended before its exit event
+)
+
+// codeExited is the code of input to a terminal whose program has ended.
+const codeExited = "EXITED"
+
+// Error is a refusal of the server. It matches ErrNotFound, ErrExited,
+// ErrTimeout and ErrUnauthorized through errors.Is.
+type Error struct {
+	Status  int             // HTTP status; 0 when it came on a WebSocket
+	Code    string          // SNAKE_UPPER; "" when the reply was not evertty's
+	Message string          // one sentence for a person
+	Details json.RawMessage // an object, or nil
+}
+
+// Error is the server's sentence.
+func (e *Error) Error() string { return e.Message }
+
+// Is makes errors.Is match the sentinels of this package.
+func (e *Error) Is(target error) bool {
+	switch target {
+	case ErrNotFound:
+		return e.Status == http.StatusNotFound
+	case ErrExited:
+		return e.Code == codeExited
+	case ErrTimeout:
+		return e.Status == http.StatusRequestTimeout
+	case ErrUnauthorized:
+		return e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden
+	}
+	return false
+}
+
+// problemBody is the body of every error reply.
+type problemBody struct {
+	Error   string          `json:"error"`
+	Code    string          `json:"code"`
+	Details json.RawMessage `json:"details"`
+}
+
+// problem reads an error reply. It does not close the body.
+func problem(resp *http.Response) error {
+	e := &Error{Status: resp.StatusCode}
+	var b problemBody
+	if json.NewDecoder(io.LimitReader(resp.Body, maxProblem)).Decode(&b) == nil {
+		e.Code, e.Message, e.Details = b.Code, b.Error, b.Details
+	}
+	if e.Message == "" {
+		e.Message = fmt.Sprintf("%s answered %s", resp.Request.URL.Redacted(), resp.Status)
+	}
+	return e
+}
+
+// reachable takes net/http's "Get \"http://…\": " off errors that say enough
+// themselves.
+func reachable(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) && (errors.Is(err, ErrNoServer) || u.Timeout()) {
+		return u.Err
+	}
+	return fmt.Errorf("client: %w", err)
+}

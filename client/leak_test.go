@@ -1,0 +1,36 @@
+package client
+
+import (
+	"runtime"
+	"testing"
+	"time"
+)
+
+// deadline bounds how long a test waits for a fact.
+const deadline = 10 * time.Second
+
+// eventually waits until the fact holds.
+func eventually(t *testing.T, what string, fact func() bool) {
+	t.Helper()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	end := time.After(deadline)
+	for !fact() {
+		select {
+		case <-tick.C:
+		case <-end:
+			t.Fatalf("not within %v: %s", deadline, what)
+		}
+	}
+}
+
+// noLeak fails the test when it leaves goroutines behind.
+func noLeak(t *testing.T) {
+	t.Helper()
+	before := runtime.NumGoroutine()
+	t.Cleanup(func() {
+		eventually(t, "all goroutines of the test have ended", func() bool {
+			return runtime.NumGoroutine() <= before
+		})
+	})
+}

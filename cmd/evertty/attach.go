@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evertty/evertty/client"
+)
+
+// viewing is what the verbs attach and new were told about the viewer.
+type viewing struct {
+	detachKeys string
+	readOnly   bool
+	scrollback int // lines of history shown at first
+}
+
+func (v *viewing) flags(c *cobra.Command) {
+	c.Flags().StringVar(&v.detachKeys, "detach-keys", defaultDetachKeys, "`keys` that detach, in tmux's names, or none")
+	c.Flags().BoolVar(&v.readOnly, "read-only", false, "look only: keys are not sent, the size is not changed")
+}
+
+func (a *app) newAttach() *cobra.Command {
+	v := viewing{}
+	c := &cobra.Command{
+		Use:   "attach ID|NAME",
+		Short: "Show a terminal in this one",
+		Long: `Shows the terminal full-screen and types into it, until its program ends or the
+detach keys are pressed. Its history goes into this terminal's own scrollback. A
+broken connection is made again. Ends with the program's exit code.`,
+		Example: `  evertty attach build
+  evertty attach build --detach-keys 'C-b d' --read-only`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeTerminals,
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := a.canView(v); err != nil {
+				return err
+			}
+			server, err := a.client()
+			if err != nil {
+				return err
+			}
+			info, err := server.Get(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return a.view(c.Context(), info, v)
+		},
+	}
+	v.flags(c)
+	c.Flags().IntVar(&v.scrollback, "scrollback", client.AllHistory, "`lines` of history to show at first; -1 for all")
+	return a.talks(c)
+}
+
+// canView tells what is missing to show a terminal here, before anything was done.
+func (a *app) canView(v viewing) error {
+	if _, err := parseDetachKeys(v.detachKeys); err != nil {
+		return usage(err)
+	}
+	if !isTTY(a.stdin, a.stdout) {
+		return usage(errors.New("standard input and output are not a terminal; use new -d, send, logs or snapshot"))
+	}
+	return nil
+}
+
+// view shows the terminal until it ends or is left, and says how on stderr.
+func (a *app) view(ctx context.Context, info client.Info, o viewing) error {
+	keys, err := parseDetachKeys(o.detachKeys)
+	if err != nil {
+		return usage(err)
+	}
+	v := &viewer{connect: a.client, id: info.ID, name: nameOf(info), keys: keys, readOnly: o.readOnly, scrollback: o.scrollback}
+	exit, err := v.run(ctx, a.stdin, a.stdout)
+	var signal signalError
+	switch {
+	case exit != nil:
+		fmt.Fprintf(a.stderr, "[%s]\n", printable(epitaph(exit)))
+		if code := childCode(exit); code != 0 {
+			return codeError(code)
+		}
+		return nil
+	case errors.Is(err, errDetached):
+		fmt.Fprintf(a.stderr, "[detached from %s]\n", printable(v.name))
+		return nil
+	case errors.As(err, &signal):
+		return signalCode(signal.Signal)
+	}
+	return err
+}
+
+// epitaph says how the program ended.
+func epitaph(e *client.Exit) string {
+	if e.Reason == "lost" {
+		return "lost: the program is gone, nobody knows how it ended"
+	}
+	return "exited: " + ending(e)
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evertty/evertty/client"
+)
+
+// lull is how long output must pause before an unfinished line is shown.
+const lull = 100 * time.Millisecond
+
+// logging is what the verb logs was told.
+type logging struct{ follow, text, raw, asJSON bool }
+
+func (a *app) newLogs() *cobra.Command {
+	var o logging
+	c := &cobra.Command{
+		Use:   "logs ID",
+		Short: "Print history and screen, and follow the output",
+		Long: `Prints the history and the screen as text. With --follow it goes on with the
+output until the program ends; what full-screen programs draw is left out there.
+With --raw it prints what a terminal of the same size needs to show the same.`,
+		Example: `  evertty logs build | grep error
+  evertty logs build --follow`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeTerminals,
+		RunE: func(c *cobra.Command, args []string) error {
+			if o.text && o.raw {
+				return usage(errors.New("logs: --text and --raw exclude each other"))
+			}
+			server, err := a.client()
+			if err != nil {
+				return err
+			}
+			if o.follow {
+				return a.followLogs(c.Context(), server, args[0], o)
+			}
+			return a.printLogs(c.Context(), server, args[0], o)
+		},
+	}
+	c.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on with the output until the program ends")
+	c.Flags().BoolVar(&o.text, "text", false, "plain lines (the default)")
+	c.Flags().BoolVar(&o.raw, "raw", false, "with all escape sequences")
+	jsonFlag(c, &o.asJSON)
+	return a.talks(c)
+}
+
+func (a *app) printLogs(ctx context.Context, server *client.Client, id string, o logging) error {
+	format := client.Text
+	if o.raw {
+		format = client.ANSI
+	}
+	s, err := server.Snapshot(ctx, id, format, client.AllHistory)
+	switch {
+	case err != nil:
+		return err
+	case o.asJSON:
+		return a.printText(string(s.Raw), true)
+	}
+	if o.raw {
+		return a.printText(s.Data, false)
+	}
+	return a.printText(strings.TrimRight(s.Text, "\n"), true) // without the empty rows below
+}
+
+// logSink takes the events of a terminal one after the other.
+type logSink interface {
+	event(e client.Event) error
+	pause() error // the output rests
+}
+
+func (a *app) followLogs(ctx context.Context, server *client.Client, id string, o logging) error {
+	stream, err := server.Stream(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	var sink logSink = &textLog{app: a, load: func() (screenView, error) { return screenOf(ctx, server, id, client.AllHistory) }}
+	switch {
+	case o.asJSON:
+		sink = jsonLog{a.stdout}
+	case o.raw:
+		sink = &rawLog{w: a.stdout}
+	}
+	return pour(stream, sink)
+}
+
+// taken is one result of Stream.Next.
+type taken struct {
+	event client.Event
+	err   error
+}
+
+// pour gives the stream's events to the sink until the exit.
+func pour(stream *client.Stream, sink logSink) error {
+	events, quit := make(chan taken), make(chan struct{})
+	defer close(quit)
+	go func() {
+		for {
+			e, err := stream.Next()
+			select {
+			case events <- taken{e, err}:
+			case <-quit:
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	rest := time.NewTimer(lull)
+	defer rest.Stop()
+	for {
+		select {
+		case t := <-events:
+			if t.err == io.EOF {
+				return nil
+			}
+			if t.err != nil {
+				return t.err
+			}
+			if err := sink.event(t.event); err != nil {
+				return err
+			}
+			rest.Reset(lull)
+		case <-rest.C:
+			if err := sink.pause(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// rawLog writes what a terminal needs.
+type rawLog struct {
+	w    io.Writer
+	seen bool
+}
+
+// ris resets a terminal (ECMA-48 8.3.105) before a later snapshot rebuilds it.
+const ris = "\x1bc"
+
+func (l *rawLog) event(e client.Event) error {
+	p := e.Data
+	if e.Kind == client.KindSnapshot {
+		if l.seen {
+			p = append([]byte(ris), p...)
+		}
+		l.seen = true
+	}
+	_, err := l.w.Write(p)
+	return err
+}
+
+func (*rawLog) pause() error { return nil }
+
+// jsonLog writes each event as one line.
+type jsonLog struct{ w io.Writer }
+
+// loggedEvent is an event as the API sends it.
+type loggedEvent struct {
+	Event  client.Kind `json:"event"`
+	Seq    uint64      `json:"seq,omitempty"`
+	Data   *string     `json:"data,omitempty"`
+	Cols   int         `json:"cols,omitempty"`
+	Rows   int         `json:"rows,omitempty"`
+	Reason string      `json:"reason,omitempty"`
+	*client.Meta
+	*client.Exit
+}
+
+func (l jsonLog) event(e client.Event) error {
+	out := loggedEvent{Event: e.Kind, Seq: e.Seq, Cols: e.Cols, Rows: e.Rows, Reason: e.Reason, Meta: e.Meta, Exit: e.Exit}
+	switch e.Kind {
+	case client.KindSnapshot, client.KindData:
+		s := string(e.Data)
+		out.Data = &s
+	case client.KindExit:
+		out.Reason = e.Exit.Reason
+	}
+	enc := json.NewEncoder(l.w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(out)
+}
+
+func (jsonLog) pause() error { return nil }

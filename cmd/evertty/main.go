@@ -1,0 +1,109 @@
+// Command evertty is the server and the command line of evertty: terminals that
+// outlive their viewers.
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evertty/evertty/pty"
+)
+
+func main() {
+	// What this process inherited must not reach the programs it starts.
+	if err := pty.CloseInherited(); err != nil {
+		fmt.Fprintln(os.Stderr, "evertty:", err)
+	}
+	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	os.Exit(a.run(os.Args[1:]))
+}
+
+// app is one call of the program: its standard streams and what every verb may
+// be told.
+type app struct {
+	stdin   *os.File
+	stdout  *os.File
+	stderr  io.Writer
+	dataDir string // --data-dir, "" when not given
+	server  string // --server, "" when not given
+	ran     bool   // the arguments were right and a verb was started
+}
+
+// run carries out the command line and returns the exit code. An error is one
+// line on stderr.
+func (a *app) run(args []string) int {
+	root := a.newRoot()
+	root.SetArgs(args)
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	err := root.Execute()
+	if err != nil && !a.ran {
+		err = usage(err)
+	}
+	if line := message(err); line != "" {
+		fmt.Fprintln(a.stderr, "evertty: "+line)
+	}
+	return exitCode(err)
+}
+
+// newRoot is the whole command line.
+func (a *app) newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "evertty",
+		Short: "Terminals that outlive their viewers",
+		Long: `evertty keeps terminals alive and exact: programs go on running when nobody
+looks, and whoever connects, from a terminal, a browser or a program, sees the
+true screen at once.`,
+		Example: `  evertty serve                  start the server, print its address
+  evertty new --name build       a new shell in this window; C-\ C-\ detaches
+  evertty attach build           look again, from anywhere`,
+		Args:          unknownVerb,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.PersistentFlags().StringVar(&a.dataDir, "data-dir", "", "`directory` of the server's state (default $EVERTTY_DATA_DIR, else $XDG_STATE_HOME/evertty, else ~/.local/state/evertty)")
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.AddCommand(a.verbs()...)
+	root.SetFlagErrorFunc(flagError)
+	a.watch(root)
+	return root
+}
+
+// verbs are all verbs, in the order of the help.
+func (a *app) verbs() []*cobra.Command {
+	return []*cobra.Command{
+		a.newServe(), a.newLs(), a.newNew(), a.newAttach(), a.newSend(), a.newKill(),
+		a.newLogs(), a.newWait(), a.newSnapshot(), a.newURL(), a.newRender(), a.newVersion(),
+	}
+}
+
+// watch notes when a verb starts: an error before that is wrong usage, whoever
+// found it.
+func (a *app) watch(c *cobra.Command) {
+	if do := c.RunE; do != nil {
+		c.RunE = func(c *cobra.Command, args []string) error {
+			a.ran = true
+			return do(c, args)
+		}
+	}
+	for _, sub := range c.Commands() {
+		a.watch(sub)
+	}
+}
+
+// unknownVerb refuses arguments of the program itself and offers what was meant.
+func unknownVerb(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := "evertty --help lists the verbs"
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "did you mean " + near[0] + "?"
+	}
+	return fmt.Errorf("unknown verb %q; %s", args[0], hint)
+}

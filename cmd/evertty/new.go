@@ -1,0 +1,133 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evertty/evertty/client"
+)
+
+// creating is what the verb new was told.
+type creating struct {
+	client.CreateRequest
+	session    string
+	env        []string
+	scrollback int
+	detached   bool
+	asJSON     bool
+}
+
+// serverChooses is the value of --scrollback that leaves it to the server.
+const serverChooses = -1
+
+func (a *app) newNew() *cobra.Command {
+	var o creating
+	v := viewing{scrollback: client.AllHistory}
+	c := &cobra.Command{
+		Use:   "new [flags] [-- CMD...]",
+		Short: "Start a program in a new terminal",
+		Long: `Starts CMD (a login shell without one) in a new terminal and shows it here. With
+-d it only prints the terminal's id.`,
+		Example: `  evertty new --name build
+  evertty new -d --cwd /srv/app --env PORT=8080 -- make serve`,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(c *cobra.Command, args []string) error {
+			if o.asJSON && !o.detached {
+				return usage(errors.New("new: --json goes with -d"))
+			}
+			if !o.detached {
+				if err := a.canView(v); err != nil {
+					return err
+				}
+			}
+			info, err := a.create(c, o, args)
+			if err != nil || !o.detached {
+				if err == nil {
+					err = a.view(c.Context(), info, v)
+				}
+				return err
+			}
+			if o.asJSON {
+				return printJSON(a.stdout, info)
+			}
+			_, err = fmt.Fprintln(a.stdout, info.ID)
+			return err
+		},
+	}
+	o.flags(c)
+	v.flags(c)
+	jsonFlag(c, &o.asJSON)
+	return a.talks(c)
+}
+
+func (o *creating) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&o.Name, "name", "", "`name` to find it by")
+	f.StringVarP(&o.session, "session", "s", "main", "`session` it belongs to")
+	f.StringVar(&o.Cwd, "cwd", "", "`directory` to start in (default: the current one)")
+	f.StringArrayVar(&o.env, "env", nil, "set `K=V` in its environment; may be repeated")
+	f.Var(newInt(&o.Cols, 0, 0, 1000), "cols", "`columns` (default: those of this terminal)")
+	f.Var(newInt(&o.Rows, 0, 0, 1000), "rows", "`rows` (default: those of this terminal)")
+	f.IntVar(&o.scrollback, "scrollback", serverChooses, "`lines` of history (default: the server's)")
+	f.StringVar(&o.SizePolicy, "size-policy", "", "whose `size` counts: latest, owner, smallest, largest or fixed")
+	f.BoolVarP(&o.detached, "detach", "d", false, "do not show it, print its id")
+}
+
+// create starts the program as o says; what it leaves open is taken from here.
+func (a *app) create(c *cobra.Command, o creating, cmd []string) (client.Info, error) {
+	r := o.CreateRequest
+	r.Cmd = cmd
+	if c.Flags().Changed("scrollback") {
+		r.Scrollback = &o.scrollback
+	}
+	var err error
+	if r.Env, err = environment(o.env); err != nil {
+		return client.Info{}, usage(err)
+	}
+	server, err := a.client()
+	if err != nil {
+		return client.Info{}, err
+	}
+	if r.Cwd == "" && server.Local() {
+		r.Cwd, _ = os.Getwd() // a directory that is gone is left to the server
+	}
+	if cols, rows, ok := a.size(); ok {
+		if r.Cols == 0 {
+			r.Cols = min(cols, 1000)
+		}
+		if r.Rows == 0 {
+			r.Rows = min(rows, 1000)
+		}
+	}
+	return server.Create(c.Context(), o.session, r)
+}
+
+// size is the size of the terminal this program runs in, if any.
+func (a *app) size() (cols, rows int, ok bool) {
+	for _, f := range []*os.File{a.stdout, a.stdin} {
+		if cols, rows, ok = sizeOf(f); ok {
+			return cols, rows, true
+		}
+	}
+	return 0, 0, false
+}
+
+// environment reads K=V; a later one of the same name wins.
+func environment(pairs []string) (map[string]string, error) {
+	if len(pairs) == 0 {
+		return nil, nil
+	}
+	env := map[string]string{}
+	for _, p := range pairs {
+		k, v, ok := strings.Cut(p, "=")
+		if !ok || k == "" {
+			return nil, fmt.Errorf("--env: got %q, allowed is NAME=VALUE", p)
+		}
+		env[k] = v
+	}
+	return env, nil
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/evertty/evertty/client"
+)
+
+// screenView is the part of a screen as JSON that the command line looks at.
+type screenView struct {
+	Cols   int    `json:"cols"`
+	Alt    bool   `json:"alt"`
+	Seq    uint64 `json:"seq"`
+	Cursor struct {
+		X int `json:"x"`
+		Y int `json:"y"`
+	} `json:"cursor"`
+	Lines      []lineView `json:"lines"`
+	Scrollback []lineView `json:"scrollback"`
+}
+
+type lineView struct {
+	Wrapped bool   `json:"wrapped"` // it continues the line before
+	Text    string `json:"text"`    // without the blanks at the end
+	Runs    []struct {
+		Text  string `json:"text"`
+		Cells int    `json:"cells"`
+	} `json:"runs"`
+}
+
+// full is the line's text with the blanks up to the last column.
+func (l lineView) full(cols int) string {
+	text, cells := "", 0
+	for _, r := range l.Runs {
+		text, cells = text+r.Text, cells+r.Cells
+	}
+	return text + strings.Repeat(" ", max(0, cols-cells))
+}
+
+// screenOf asks for the screen and the last lines of its history.
+func screenOf(ctx context.Context, server *client.Client, id string, scrollback int) (screenView, error) {
+	var v screenView
+	s, err := server.Snapshot(ctx, id, client.JSON, scrollback)
+	if err != nil {
+		return v, err
+	}
+	return v, json.Unmarshal(s.Raw, &v)
+}
+
+// contentEnd is the last row that has text or the cursor, from 1.
+func (v screenView) contentEnd() int {
+	end := v.Cursor.Y + 1
+	for i, l := range v.Lines {
+		if l.Text != "" {
+			end = max(end, i+1)
+		}
+	}
+	return end
+}

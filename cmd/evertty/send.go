@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evertty/evertty/client"
+)
+
+// enterKey is what the Enter key sends: CR (ECMA-48 8.3.15).
+const enterKey = "\r"
+
+// sending is what the verb send was told.
+type sending struct{ keys, paste, enter bool }
+
+func (a *app) newSend() *cobra.Command {
+	var o sending
+	c := &cobra.Command{
+		Use:   "send ID TEXT | send ID --keys KEY...",
+		Short: "Type into a terminal",
+		Long: `TEXT is sent exactly as it is, without a newline; - reads it from standard
+input. With --keys the arguments are tmux's names of keys (Enter, Up, C-c, M-x,
+F1, text:abc), sent the way the program asked for. A TEXT that begins with a dash
+goes behind --.`,
+		Example: `  evertty send build 'make test' --enter
+  evertty send build --keys C-c Up Enter
+  evertty send build --paste - < notes.txt`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) < 2 || len(args) > 2 && !o.keys {
+				return errors.New("send: want ID TEXT, or ID --keys KEY...")
+			}
+			return nil
+		},
+		ValidArgsFunction: a.completeTerminals,
+		RunE: func(c *cobra.Command, args []string) error {
+			if o.keys && o.paste {
+				return usage(errors.New("send: --keys and --paste exclude each other"))
+			}
+			server, err := a.client()
+			if err != nil {
+				return err
+			}
+			return a.send(c, server, args[0], args[1:], o)
+		},
+	}
+	c.Flags().BoolVar(&o.keys, "keys", false, "the arguments are names of keys")
+	c.Flags().BoolVar(&o.paste, "paste", false, "paste: in brackets when the program asked for them")
+	c.Flags().BoolVar(&o.enter, "enter", false, "press Enter at the end")
+	return a.talks(c)
+}
+
+func (a *app) send(c *cobra.Command, server *client.Client, id string, args []string, o sending) error {
+	if o.keys {
+		if o.enter {
+			args = append(args, "Enter")
+		}
+		return server.Keys(c.Context(), id, args...)
+	}
+	text := []byte(args[0])
+	if args[0] == "-" {
+		var err error
+		if text, err = io.ReadAll(a.stdin); err != nil {
+			return fmt.Errorf("send: standard input: %w", err)
+		}
+	}
+	if o.paste {
+		if err := server.Paste(c.Context(), id, string(text)); err != nil || !o.enter {
+			return err
+		}
+		text = nil
+	}
+	if o.enter {
+		text = append(text, enterKey...)
+	}
+	_, err := server.Input(c.Context(), id, text)
+	return err
+}

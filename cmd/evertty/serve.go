@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evertty/evertty/api"
+	"github.com/evertty/evertty/mux"
+	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/vt"
+)
+
+// serveFlags are the settings of a server.
+type serveFlags struct {
+	config        string
+	listen        string
+	auth          string
+	insecure      bool
+	allowedHosts  []string
+	engine        string
+	interval      time.Duration
+	metricsPublic bool
+	logLevel      string
+}
+
+func (a *app) newServe() *cobra.Command {
+	f := serveFlags{listen: "127.0.0.1:3000", auth: api.ModeToken, engine: defaultEngine, logLevel: "info"}
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Start the server",
+		Long: `serve starts the server and prints one line with its address when it is ready.
+Every flag can also be a variable (--pty-idle is EVERTTY_PTY_IDLE) or a key of the
+file of --config (TOML; pty_idle); the flag wins, then the variable.`,
+		Example: `  evertty serve
+  evertty serve --listen 127.0.0.1:0 --data-dir /var/lib/evertty`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := applyConfig(c, f.config); err != nil {
+				return err
+			}
+			return a.serve(c.Context(), f)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.config, "config", "", "read settings from this TOML `file`")
+	flags.StringVar(&f.listen, "listen", f.listen, "`address` to listen on: HOST:PORT (port 0 takes a free one) or unix:///path")
+	flags.Var(newEnum(&f.auth, api.ModeToken, api.ModeNone), "auth", "who may connect: token, or none for everybody on this machine")
+	flags.BoolVar(&f.insecure, "insecure", false, "allow --auth none on an address that others can reach")
+	flags.StringSliceVar(&f.allowedHosts, "allowed-host", nil, "another `name` this server is reached by, as behind a proxy (repeatable)")
+	flags.Var(newEnum(&f.engine, engineNames()...), "engine", "terminal engine")
+	flags.Var(newDuration(&f.interval, mux.DefaultInterval), "snapshot-interval", "time between two snapshots on disk of a terminal that changed")
+	flags.BoolVar(&f.metricsPublic, "metrics-public", false, "let /metrics answer without credentials")
+	flags.Var(newEnum(&f.logLevel, "debug", "info", "warn", "error"), "log-level", "what to write to the log on stderr")
+	return c
+}
+
+// serve runs a server until SIGTERM or SIGINT.
+func (a *app) serve(ctx context.Context, f serveFlags) error {
+	if err := api.CheckListen(f.auth, f.listen, f.insecure); err != nil {
+		return usage(err)
+	}
+	if f.interval <= 0 {
+		return usage(fmt.Errorf("snapshot_interval: got %v, allowed is more than 0", f.interval))
+	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	dir, err := a.dir()
+	if err != nil {
+		return err
+	}
+	unlock, err := snapshot.Lock(dir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	s, err := a.newServer(f, dir)
+	if err != nil {
+		return err
+	}
+	return s.run(ctx)
+}
+
+// server is a server on its way up: what run starts and ends.
+type server struct {
+	*app
+	dir   string
+	at    string // how it is reached: http://HOST:PORT or unix:///path
+	l     net.Listener
+	store *snapshot.Store
+	mux   *mux.Mux
+	auth  *api.Auth
+	api   *api.Server
+}
+
+// newServer opens the port first, so that a busy one is known before anything
+// else happens; requests wait until the terminals are back.
+func (a *app) newServer(f serveFlags, dir string) (*server, error) {
+	level := slog.LevelInfo
+	_ = level.UnmarshalText([]byte(f.logLevel)) // the flag takes level names only
+	log := slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level}))
+	slog.SetDefault(log)
+	l, at, err := listen(f.listen)
+	if err != nil {
+		return nil, err
+	}
+	s := &server{app: a, dir: dir, l: l, at: at}
+	if err := s.build(f, log); err != nil {
+		_ = l.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *server) build(f serveFlags, log *slog.Logger) (err error) {
+	if s.store, err = snapshot.OpenStore(s.dir); err != nil {
+		return err
+	}
+	metrics := mux.NewMetrics()
+	s.mux, err = mux.New(mux.Config{Engine: engines[f.engine], Unicode: vt.Unicode11, Store: s.store,
+		Interval: f.interval, Log: log, Metrics: metrics})
+	if err != nil {
+		return err
+	}
+	metrics.Registry.MustRegister(s.mux)
+	s.auth, err = api.NewAuth(api.AuthConfig{Mode: f.auth, DataDir: s.dir, Listen: f.listen, AllowedHosts: f.allowedHosts,
+		OpenMetrics: f.metricsPublic, Log: log, Terminal: s.terminalID})
+	if err != nil {
+		s.mux.Close()
+		return err
+	}
+	s.api = api.New(api.Config{Mux: s.mux, Metrics: metrics, Auth: s.auth, Version: programVersion(), Log: log})
+	return nil
+}
+
+func (s *server) terminalID(session, ref string) (string, error) {
+	t, err := s.mux.Find(session, ref)
+	if err != nil {
+		return "", err
+	}
+	return t.ID, nil
+}
+
+// listen opens the address. at is how it is reached.
+func listen(address string) (l net.Listener, at string, err error) {
+	if path, ok := strings.CutPrefix(address, "unix://"); ok {
+		l, err = listenUnix(path)
+		return l, address, err
+	}
+	l, err = net.Listen("tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, "", fmt.Errorf("listen %s: another program has this address; choose another with --listen, or port 0 for a free one", address)
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("listen %s: %w", address, err)
+	}
+	host, _, _ := net.SplitHostPort(address) // net.Listen has taken it
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1" // every address of the machine: this one always works
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String()) // a listener's address has a port
+	return l, "http://" + net.JoinHostPort(host, port), nil
+}
+
+// listenUnix opens a socket that only this user can connect to. A socket that
+// a dead server left is replaced.
+func listenUnix(path string) (net.Listener, error) {
+	if c, err := net.Dial("unix", path); err == nil {
+		_ = c.Close()
+		return nil, fmt.Errorf("listen %s: another program serves this socket", path)
+	} else if errors.Is(err, syscall.ECONNREFUSED) {
+		_ = os.Remove(path)
+	}
+	old := syscall.Umask(0o177) // the socket is 0600 from the first moment
+	l, err := net.Listen("unix", path)
+	syscall.Umask(old)
+	if err != nil {
+		return nil, fmt.Errorf("listen %s: %w", path, err)
+	}
+	return l, nil
+}
+
+// run says that the server is ready and answers requests until ctx ends. Then
+// viewers are sent away, screens written and programs ended, in this order.
+func (s *server) run(ctx context.Context) error {
+	defer s.store.Close()
+	if err := s.announce(); err != nil {
+		_ = s.l.Close()
+		s.mux.Close()
+		return err
+	}
+	defer os.Remove(s.placeFile())
+	served := make(chan error, 1)
+	go func() { served <- s.api.Serve(s.l) }()
+	var err error
+	select {
+	case <-ctx.Done():
+		s.api.Close()
+		err = <-served
+	case err = <-served:
+		s.api.Close()
+	}
+	s.mux.Close()
+	return err
+}
+
+// announce writes DIR/server.json, by which the command line finds the server,
+// and prints the one line that says that it is ready.
+func (s *server) announce() error {
+	if err := s.writePlace(); err != nil {
+		return err
+	}
+	at := s.at
+	if strings.HasPrefix(at, "http") {
+		var err error
+		if at, err = s.auth.LoginURL(s.at); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(s.stdout, "listening on %s\n", at)
+	return err
+}
+
+func (s *server) placeFile() string { return filepath.Join(s.dir, "server.json") }

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+)
+
+// typedPiece is how much is read of the keyboard at once, in bytes.
+const typedPiece = 4 << 10
+
+// errHungUp is why a viewer ends whose terminal has gone.
+var errHungUp = errors.New("the terminal has hung up")
+
+// tty is the user's terminal while a viewer has it.
+type tty struct {
+	in, out *os.File
+	state   *term.State
+	restore sync.Once
+	wake    [2]int // a pipe: closing its write end ends read
+}
+
+// isTTY tells whether both files are terminals.
+func isTTY(in, out *os.File) bool {
+	return in != nil && out != nil && term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd()))
+}
+
+// sizeOf is the size of the terminal behind f; ok is false when there is none or
+// it does not say.
+func sizeOf(f *os.File) (cols, rows int, ok bool) {
+	cols, rows, err := term.GetSize(int(f.Fd()))
+	return cols, rows, err == nil && cols > 0 && rows > 0
+}
+
+// openTTY puts the terminal into raw mode: every key arrives as it is, every byte
+// leaves as it is (termios(3), cfmakeraw). The caller must Close it.
+func openTTY(in, out *os.File) (*tty, error) {
+	t := &tty{in: in, out: out}
+	if err := unix.Pipe2(t.wake[:], unix.O_CLOEXEC); err != nil {
+		return nil, fmt.Errorf("attach: %w", err)
+	}
+	state, err := term.MakeRaw(int(in.Fd()))
+	if err != nil {
+		_ = unix.Close(t.wake[0])
+		_ = unix.Close(t.wake[1])
+		return nil, fmt.Errorf("attach: raw mode: %w", err)
+	}
+	t.state = state
+	return t, nil
+}
+
+// Restore gives the terminal its own modes back. It may be called more than once
+// and from any goroutine.
+func (t *tty) Restore() {
+	t.restore.Do(func() { _ = term.Restore(int(t.in.Fd()), t.state) })
+}
+
+// stop ends a pending and every later read.
+func (t *tty) stop() { _ = unix.Close(t.wake[1]) }
+
+// Close restores the terminal and lets go of the rest; no read may be pending.
+func (t *tty) Close() {
+	t.Restore()
+	_ = unix.Close(t.wake[0])
+}
+
+// read waits for keys. It returns no bytes and no error when limit has passed
+// (negative: no limit), io.EOF after stop and errHungUp when the terminal is gone.
+// Nothing is read that is not returned, so what is typed later belongs to whoever
+// has the terminal then.
+func (t *tty) read(p []byte, limit time.Duration) (int, error) {
+	ms := -1
+	if limit >= 0 {
+		ms = int(limit.Milliseconds())
+	}
+	fds := []unix.PollFd{{Fd: int32(t.in.Fd()), Events: unix.POLLIN}, {Fd: int32(t.wake[0]), Events: unix.POLLIN}}
+	for {
+		n, err := unix.Poll(fds, ms)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return 0, fmt.Errorf("attach: keyboard: %w", err)
+		case n == 0:
+			return 0, nil
+		case fds[1].Revents != 0:
+			return 0, io.EOF
+		}
+		n, err = unix.Read(int(t.in.Fd()), p)
+		switch {
+		case errors.Is(err, unix.EINTR), errors.Is(err, unix.EAGAIN):
+			continue
+		case err != nil || n == 0:
+			return 0, errHungUp
+		}
+		return n, nil
+	}
+}

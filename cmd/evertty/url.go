@@ -1,0 +1,43 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evertty/evertty/client"
+)
+
+func (a *app) newURL() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "url",
+		Short: "Print a one-time URL that logs a browser in",
+		Long: `The URL carries a ticket that works once and only for a short time. The
+long-lived token never leaves its file.`,
+		Example: "  xdg-open \"$(evertty url)\"",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			server, err := a.client()
+			if err != nil {
+				return err
+			}
+			if strings.HasPrefix(server.Address(), "unix:") {
+				return errors.New("url: the server listens on a unix socket, which no browser reaches")
+			}
+			t, err := server.Ticket(c.Context(), client.TicketRequest{Login: true})
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(a.stdout, t)
+			}
+			_, err = fmt.Fprintln(a.stdout, t.URL)
+			return err
+		},
+	}
+	jsonFlag(c, &asJSON)
+	return a.talks(c)
+}

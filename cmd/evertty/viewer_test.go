@@ -1,0 +1,377 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/evertty/evertty/client"
+)
+
+func TestAttach(t *testing.T) {
+	s, u := newFakeServer(t), newUserTTY(t)
+	before := u.modes()
+	if _, err := u.slave.WriteString("mine"); err != nil {
+		t.Fatal(err)
+	}
+	code, stderr := u.evertty("attach", "build")
+	v := s.viewer()
+	if v.query != "format=binary&scrollback=-1" {
+		t.Errorf("connected with %s", v.query)
+	}
+	if got := within(t, v.got, "the size"); got != `c{"type":"resize","cols":40,"rows":8}` {
+		t.Errorf("first came %q", got)
+	}
+	var history strings.Builder
+	for _, c := range "abcdefghij" {
+		history.WriteString("line " + string(c) + "\r\n")
+	}
+	v.snapshot(40, 8, history.String()+"\x1b[?2004h\x1b[?1002h\x1b[>1u$ ")
+	u.sees("$")
+	if text := u.text(-1); !strings.HasPrefix(text, "mine\n") || !strings.Contains(text, "line a\nline b\n") {
+		t.Errorf("the scrollback is\n%s", text)
+	}
+	u.press("ls\r\x1b[A")
+	if got := within(t, v.got, "what was typed"); got != "ils\r\x1b[A" {
+		t.Errorf("typed %q", got)
+	}
+	v.data("ls\r\nfile \x1b[31mred")
+	u.sees("file red")
+	s.set(func() {
+		s.screen = `{"alt":false,"cursor":{"x":8,"y":6},"lines":[{"text":"a"},{"text":""},{"text":""},{"text":""},{"text":""},{"text":"b"},{"text":"file red"},{"text":""}]}`
+	})
+	v.exit(3)
+	if got := within(t, code, "the end"); got != 3 || stderr.String() != "[exited: 3]\n" {
+		t.Errorf("ended with %d, %q", got, stderr)
+	}
+	u.left()
+	if after := u.modes(); after != before {
+		t.Errorf("the terminal's modes were\n%+v and are\n%+v", before, after)
+	}
+	f := u.frame()
+	if f.Modes.BracketedPaste || f.Modes.Mouse != 0 || f.Modes.CursorHidden || f.Pen.FG != 0 || f.Alt != nil {
+		t.Errorf("left behind: %+v, pen %+v", f.Modes, f.Pen)
+	}
+	if f.Main.X != 0 || f.Main.Y != 7 || !strings.HasSuffix(u.text(0), "file red") {
+		t.Errorf("the cursor is at %d,%d of\n%s", f.Main.X, f.Main.Y, u.text(0))
+	}
+	for _, bad := range []string{"\x1b[3J", "\x1bc"} {
+		if strings.Contains(u.written(), bad) {
+			t.Errorf("the user's scrollback was erased with %q", bad)
+		}
+	}
+}
+
+func TestDetach(t *testing.T) {
+	for _, tc := range []struct{ name, keys, flag string }{
+		{"default", "\x1c\x1c", ""}, {"kitty", "\x1b[92;5u\x1b[92;5u", ""}, {"own", "\x02d", "--detach-keys=C-b d"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s, u := newFakeServer(t), newUserTTY(t)
+			before := u.modes()
+			args := []string{"attach", "t1"}
+			if tc.flag != "" {
+				args = append(args, tc.flag)
+			}
+			code, stderr := u.evertty(args...)
+			v := s.viewer()
+			s.set(func() { s.screen = `{"alt":true}` })
+			v.snapshot(40, 8, "shell\r\n\x1b[?1049h\x1b[?25leditor")
+			u.sees("editor")
+			u.press("x" + tc.keys)
+			if got := within(t, code, "the end"); got != 0 || stderr.String() != "[detached from build]\n" {
+				t.Errorf("ended with %d, %q", got, stderr)
+			}
+			u.left()
+			typed := ""
+			for m := range v.got {
+				if m[0] == 'i' {
+					typed += m[1:]
+				}
+			}
+			if typed != "x" || u.modes() != before {
+				t.Errorf("typed %q", typed)
+			}
+			if f := u.frame(); f.Alt != nil || f.Modes.CursorHidden || !strings.Contains(u.text(0), "shell") {
+				t.Errorf("the alternate screen or a hidden cursor was left behind:\n%s", u.text(0))
+			}
+		})
+	}
+}
+
+func TestHeldDetachKeyGoesOn(t *testing.T) {
+	s, u := newFakeServer(t), newUserTTY(t)
+	code, _ := u.evertty("attach", "t1")
+	v := s.viewer()
+	v.snapshot(40, 8, "x")
+	u.sees("x")
+	<-v.got // the size
+	u.press("\x1c")
+	if got := within(t, v.got, "the key that detached nobody"); got != "i\x1c" {
+		t.Errorf("typed %q", got)
+	}
+	v.exit(0)
+	if got := within(t, code, "the end"); got != 0 {
+		t.Errorf("ended with %d", got)
+	}
+}
+
+func TestReconnect(t *testing.T) {
+	s, u := newFakeServer(t), newUserTTY(t)
+	code, _ := u.evertty("attach", "build")
+	v := s.viewer()
+	v.snapshot(40, 8, "one\r\n")
+	u.sees("one")
+	_ = v.NetConn().Close()
+	v = s.viewer()
+	u.sees("connection to build lost")
+	if v.query != "format=binary&scrollback=0" {
+		t.Errorf("connected again with %s", v.query)
+	}
+	v.snapshot(40, 8, "one\r\ntwo\r\n")
+	u.sees("two")
+	if strings.Contains(u.text(0), "lost") {
+		t.Errorf("the notice is still there:\n%s", u.text(0))
+	}
+	v.data("three")
+	u.sees("three")
+	if n := strings.Count(u.text(-1), "one"); n != 1 {
+		t.Errorf("the first line is there %d times:\n%s", n, u.text(-1))
+	}
+	s.set(func() { s.gone = true })
+	_ = v.NetConn().Close()
+	if got := within(t, code, "the end"); got != exitNoTerminal {
+		t.Errorf("ended with %d", got)
+	}
+}
+
+// TestReconnectKeepsTrying closes connections before they bring anything, and has
+// no server at all for a while.
+func TestReconnectKeepsTrying(t *testing.T) {
+	s, u := newFakeServer(t), newUserTTY(t)
+	code, stderr := u.evertty("attach", "build")
+	v := s.viewer()
+	v.snapshot(40, 8, "one")
+	u.sees("one")
+	for range 3 {
+		_ = v.NetConn().Close()
+		v = s.viewer()
+	}
+	v.snapshot(40, 8, "two")
+	u.sees("two")
+	t.Setenv(envServer, "http://127.0.0.1:1")
+	_ = v.NetConn().Close()
+	u.sees("lost")
+	u.press("\x1c\x1c")
+	if got := within(t, code, "the end"); got != 0 || !strings.Contains(stderr.String(), "detached") {
+		t.Errorf("ended with %d, %s", got, stderr)
+	}
+}
+
+func TestAttachToNothing(t *testing.T) {
+	s, u := newFakeServer(t), newUserTTY(t)
+	s.set(func() { s.gone = true })
+	code, stderr := u.evertty("attach", "build")
+	if got := within(t, code, "the end"); got != exitNoTerminal || stderr.String() != "evertty: there is no such terminal\n" {
+		t.Errorf("%d %s", got, stderr)
+	}
+	t.Setenv(envServer, "http://127.0.0.1:1")
+	code, stderr = u.evertty("attach", "build")
+	if got := within(t, code, "the end"); got != exitNoServer || !strings.Contains(stderr.String(), "no server at http://127.0.0.1:1") {
+		t.Errorf("%d %s", got, stderr)
+	}
+	if u.written() != "" {
+		t.Errorf("something was written: %q", u.written())
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	a := &app{stdin: null, stdout: null, stderr: stderr}
+	if got := a.run([]string{"attach", "build"}); got != exitUsage || !strings.Contains(stderr.String(), "not a terminal") {
+		t.Errorf("%d %s", got, stderr)
+	}
+}
+
+func TestResizeFollows(t *testing.T) {
+	s, u := newFakeServer(t), newUserTTY(t)
+	code, _ := u.evertty("attach", "t1")
+	v := s.viewer()
+	v.snapshot(40, 8, "x")
+	u.sees("x")
+	if got := within(t, v.got, "the first size"); got != `c{"type":"resize","cols":40,"rows":8}` {
+		t.Errorf("%s", got)
+	}
+	u.resize(50, 10)
+	if err := syscall.Kill(os.Getpid(), syscall.SIGWINCH); err != nil {
+		t.Fatal(err)
+	}
+	if got := within(t, v.got, "the new size"); got != `c{"type":"resize","cols":50,"rows":10}` {
+		t.Errorf("%s", got)
+	}
+	v.control("resize", map[string]any{"cols": 50, "rows": 10, "seq": 2})
+	v = s.viewer() // the screen is fetched again, without history
+	if v.query != "format=binary&scrollback=0" {
+		t.Errorf("connected again with %s", v.query)
+	}
+	s.set(func() {
+		if got := strings.Join(s.sizes, " "); got != sizeJSON(40, 8)+" "+sizeJSON(50, 10) {
+			t.Errorf("sizes asked for: %s", got)
+		}
+	})
+	v.snapshot(50, 10, "y")
+	u.sees("y")
+	v.exit(0)
+	within(t, code, "the end")
+}
+
+// TestSecondSnapshotWithHistory: it would fill the scrollback twice.
+func TestSecondSnapshotWithHistory(t *testing.T) {
+	s, u := newFakeServer(t), newUserTTY(t)
+	code, _ := u.evertty("attach", "t1", "--scrollback", "100")
+	v := s.viewer()
+	v.snapshot(40, 8, "one")
+	u.sees("one")
+	v.snapshot(40, 8, "everything again")
+	w := s.viewer()
+	if v.query != "format=binary&scrollback=100" || w.query != "format=binary&scrollback=0" {
+		t.Errorf("connected with %s, then %s", v.query, w.query)
+	}
+	w.snapshot(40, 8, "two")
+	w.snapshot(40, 8, "three")
+	u.sees("three")
+	if text := u.text(-1); strings.Contains(text, "again") || strings.Contains(text, "lost") {
+		t.Errorf("the screen is\n%s", text)
+	}
+	w.exit(0)
+	within(t, code, "the end")
+}
+
+func TestReadOnly(t *testing.T) {
+	s, u := newFakeServer(t), newUserTTY(t)
+	code, _ := u.evertty("attach", "t1", "--read-only")
+	v := s.viewer()
+	v.snapshot(40, 8, "x")
+	u.sees("x")
+	u.press("rm -rf\r\x1c\x1c")
+	within(t, code, "the end")
+	for m := range v.got {
+		t.Errorf("a viewer that only looks sent %q", m)
+	}
+	s.set(func() {
+		if len(s.sizes) > 0 {
+			t.Errorf("and resized to %s", s.sizes)
+		}
+	})
+}
+
+func TestSignalRestoresTheTerminal(t *testing.T) {
+	s, u := newFakeServer(t), newUserTTY(t)
+	before := u.modes()
+	code, _ := u.evertty("attach", "t1")
+	v := s.viewer()
+	v.snapshot(40, 8, "x\x1b[?1003h")
+	u.sees("x")
+	if u.modes() == before {
+		t.Error("the terminal is not in raw mode")
+	}
+	if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	got := within(t, code, "the end")
+	u.left()
+	if got != 128+15 || u.modes() != before || u.frame().Modes.Mouse != 0 {
+		t.Errorf("ended with %d, mouse %v", got, u.frame().Modes.Mouse)
+	}
+}
+
+func TestPanicRestoresTheTerminal(t *testing.T) {
+	noLeak(t)
+	u := newUserTTY(t)
+	before := u.modes()
+	calls := 0
+	v := &viewer{id: "t1", name: "t1", connect: func() (*client.Client, error) {
+		if calls++; u.modes() == before {
+			t.Error("the terminal is not in raw mode")
+		}
+		panic("broken")
+	}}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was hidden")
+			}
+		}()
+		_, _ = v.run(t.Context(), u.slave, u.slave)
+	}()
+	if calls != 1 || u.modes() != before {
+		t.Error("the terminal was not restored")
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	v.end = cancel
+	v.guard(func() { panic("broken") })
+	if err := context.Cause(ctx); err == nil || !strings.Contains(err.Error(), "broken") {
+		t.Errorf("a helper's panic ends the viewer with %v", err)
+	}
+}
+
+func TestHangUp(t *testing.T) {
+	s, u := newFakeServer(t), newUserTTY(t)
+	code, _ := u.evertty("attach", "t1")
+	v := s.viewer()
+	v.snapshot(40, 8, "x")
+	u.sees("x")
+	_ = u.master.Close()
+	if got := within(t, code, "the end"); got != exitFailure {
+		t.Errorf("ended with %d", got)
+	}
+}
+
+func TestReadStops(t *testing.T) {
+	noLeak(t)
+	u := newUserTTY(t)
+	y, err := openTTY(u.slave, u.slave)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer y.Close()
+	buf := make([]byte, 8)
+	if n, err := y.read(buf, 0); n != 0 || err != nil {
+		t.Errorf("nothing was typed: %d, %v", n, err)
+	}
+	u.press("a")
+	if n, err := y.read(buf, -1); n != 1 || err != nil || buf[0] != 'a' {
+		t.Errorf("%q, %v", buf[:n], err)
+	}
+	ended := make(chan error, 1)
+	go func() { _, err := y.read(buf, -1); ended <- err }()
+	y.stop()
+	if err := within(t, ended, "the end of read"); !errors.Is(err, io.EOF) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestColors(t *testing.T) {
+	for _, tc := range []struct {
+		in   []string
+		want string
+	}{
+		{[]string{"plain \x1b[31m"}, ""},
+		{[]string{"\x1b]4;1;#ff0000\a"}, "\x1b]104\x1b\\"},
+		{[]string{"x\x1b", "]1", "1;#000\a"}, "\x1b]111\x1b\\"},
+		{[]string{"\x1b]10;a\a\x1b]12;b\a\x1b]4;", ""}, "\x1b]104\x1b\\\x1b]110\x1b\\\x1b]112\x1b\\"},
+	} {
+		var c colors
+		for _, p := range tc.in {
+			c.see([]byte(p))
+		}
+		if got := c.reset(); got != tc.want {
+			t.Errorf("%q: %q, want %q", tc.in, got, tc.want)
+		}
+	}
+}

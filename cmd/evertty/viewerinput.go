@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// detachGrace is how long the detach keys wait for what was typed before them.
+const detachGrace = 500 * time.Millisecond
+
+// readKeys passes on what is typed until the detach keys or the end of v.tty. When
+// the sender does not follow it waits, and so does the user's terminal. It closes
+// typed behind the last key before the detach keys.
+func (v *viewer) readKeys(ctx context.Context, typed chan<- []byte) {
+	d := detacher{keys: v.keys}
+	buf := make([]byte, typedPiece)
+	for {
+		limit := detachPause
+		if !d.waiting() {
+			limit = -1
+		}
+		n, err := v.tty.read(buf, limit)
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				v.end(err)
+			}
+			return
+		}
+		var out []byte
+		detached := false
+		if n == 0 {
+			out = d.release()
+		} else {
+			out, detached = d.pass(buf[:n])
+		}
+		if len(out) > 0 && !v.readOnly {
+			select {
+			case typed <- out:
+			case <-ctx.Done():
+				return
+			}
+		}
+		if detached {
+			close(typed)
+			time.AfterFunc(detachGrace, func() { v.end(errDetached) })
+			return
+		}
+	}
+}
+
+// sendKeys sends what is typed. While there is no connection it is dropped: nobody
+// wants a command from before carried out on a screen not yet seen.
+func (v *viewer) sendKeys(ctx context.Context, typed <-chan []byte) {
+	for {
+		select {
+		case p, ok := <-typed:
+			if !ok {
+				v.end(errDetached)
+				return
+			}
+			if conn := v.conn.Load(); conn != nil {
+				_ = conn.Input(p) // a broken connection shows in Next
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// hearSignals follows the size of the user's terminal and ends the viewer when the
+// program is told to end.
+func (v *viewer) hearSignals(ctx context.Context) {
+	heard := make(chan os.Signal, 1)
+	ends := make(chan os.Signal, 1)
+	signal.Notify(heard, syscall.SIGWINCH)
+	signal.Notify(ends, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT)
+	defer signal.Stop(heard)
+	defer signal.Stop(ends)
+	for {
+		select {
+		case <-heard:
+			v.resized()
+		case s := <-ends:
+			v.end(signalError{s.(syscall.Signal)})
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (v *viewer) resized() {
+	cols, rows, ok := sizeOf(v.tty.out)
+	conn := v.conn.Load()
+	if ok && conn != nil && !v.readOnly {
+		_ = conn.Resize(cols, rows) // a broken connection shows in Next
+	}
+	v.resync.Reset(settle) // the user's terminal has rearranged its lines
+}

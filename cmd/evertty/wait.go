@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evertty/evertty/client"
+)
+
+// waitPiece is how long one request waits; a longer wait asks again, so that the
+// server's own limit (an hour) does not matter and a dead connection shows.
+const waitPiece = 5 * time.Minute
+
+// waitSlack is how much longer than the server the client waits for its word.
+const waitSlack = 10 * time.Second
+
+// forExit is the condition whose result is the child's exit code.
+const forExit = "exit"
+
+func (a *app) newWait() *cobra.Command {
+	var r client.WaitRequest
+	var asJSON bool
+	r.For = forExit
+	c := &cobra.Command{
+		Use:   "wait ID",
+		Short: "Wait until something has happened",
+		Long: `Waits until the program has exited (the default), until text or a regular
+expression (RE2) can be seen on the screen or in the history, until there was no
+output for some time, or until the shell shows a prompt.
+Ends with the program's own exit code for exit, 0 when the condition holds, and
+124 when the time is over.`,
+		Example: `  evertty wait build && echo it worked
+  evertty wait build --for text --pattern 'listening on' --timeout 30s`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeTerminals,
+		RunE: func(c *cobra.Command, args []string) error {
+			if needs := r.For == "text" || r.For == "regex"; needs != (r.Pattern != "") {
+				return usage(fmt.Errorf("wait: --for %s and --pattern: a pattern goes with text and regex, and only with them", r.For))
+			}
+			server, err := a.client()
+			if err != nil {
+				return err
+			}
+			return a.wait(c.Context(), server, args[0], r, asJSON)
+		},
+	}
+	c.Flags().Var(newEnum(&r.For, "exit", "text", "regex", "idle", "prompt"), "for", "`condition`: exit, text, regex, idle or prompt")
+	c.Flags().StringVar(&r.Pattern, "pattern", "", "what to look for with text and regex")
+	c.Flags().Var(newDuration(&r.Idle, 0), "idle", "how `long` without output is idle (default: the server's, 500ms)")
+	c.Flags().Var(newDuration(&r.Timeout, 0), "timeout", "give up after this `time`; 0 never does")
+	jsonFlag(c, &asJSON)
+	return a.talks(c)
+}
+
+func (a *app) wait(ctx context.Context, server *client.Client, id string, r client.WaitRequest, asJSON bool) error {
+	w, err := waitFor(ctx, server, id, r)
+	if asJSON {
+		if w, ok := waited(w, err); ok {
+			if err := printJSON(a.stdout, w); err != nil {
+				return err
+			}
+		}
+	}
+	if err != nil || r.For != forExit {
+		return err
+	}
+	if code := childCode(w.Exit); code != 0 {
+		return codeError(code)
+	}
+	return nil
+}
+
+// waitFor waits in pieces until the condition holds or the whole time is over.
+func waitFor(ctx context.Context, server *client.Client, id string, r client.WaitRequest) (client.WaitReply, error) {
+	end := time.Now().Add(r.Timeout)
+	for whole := r.Timeout; ; {
+		r.Timeout = waitPiece
+		if whole > 0 {
+			// A server takes 0 for its default; the last piece is at least its smallest unit.
+			r.Timeout = max(min(waitPiece, time.Until(end)), time.Millisecond)
+		}
+		w, err := waitOnce(ctx, server, id, r)
+		if !errors.Is(err, client.ErrTimeout) || whole > 0 && !time.Now().Before(end) {
+			return w, err
+		}
+	}
+}
+
+func waitOnce(ctx context.Context, server *client.Client, id string, r client.WaitRequest) (client.WaitReply, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.Timeout+waitSlack)
+	defer cancel()
+	return server.Wait(ctx, id, r)
+}
+
+// waited is what is printed of a wait: what was found, or what there was instead
+// when the condition did not come true.
+func waited(w client.WaitReply, err error) (client.WaitReply, bool) {
+	var refused *client.Error
+	if errors.As(err, &refused) && (errors.Is(err, client.ErrTimeout) || errors.Is(err, client.ErrExited)) {
+		w = client.WaitReply{}
+		return w, json.Unmarshal(refused.Details, &w) == nil
+	}
+	return w, err == nil
+}

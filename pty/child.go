@@ -1,0 +1,204 @@
+package pty
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Child is the program on the far end of a terminal: the leader of its own session, whose controlling terminal it is. Its methods may be called at
+// the same time from several goroutines, but exactly one has to call Wait.
+type Child struct {
+	pid    int
+	birth  uint64   // start time, see stat
+	handle *os.File // pidfd, waits in the network poller
+
+	// life guards ended. Whoever holds it for reading while ended is 0 may use pid: the number cannot be given to another process before it was reaped.
+	life  sync.RWMutex
+	ended uint64 // when it was reaped, in clock ticks since boot; 0 while it was not
+	exit  Exit   // valid when ended is not 0
+}
+
+// Spawn runs s (without its size) on the far end of a terminal, as OpenPair returned it. The caller keeps tty and closes it.
+// Errors: those of Start but ErrBadSize and ErrNoPTY.
+func Spawn(s Spec, tty *os.File) (*Child, error) {
+	p, err := s.plan()
+	if err != nil {
+		return nil, fmt.Errorf("pty: start: %w", err)
+	}
+	return p.spawn(tty)
+}
+
+// spawn executes the plan.
+func (p plan) spawn(tty *os.File) (*Child, error) {
+	pidfd := -1
+	fd := tty.Fd() // Fd makes it blocking, which is what the child expects of its standard files
+	attr := &syscall.ProcAttr{
+		Dir: p.dir, Env: p.env, Files: []uintptr{fd, fd, fd},
+		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0, PidFD: &pidfd},
+	}
+	var pid int
+	err := withDefaultSignals(func() (err error) {
+		pid, err = syscall.ForkExec(p.path, p.argv, attr)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("pty: start %q: %w", p.argv[0], execReason(err))
+	}
+	c, err := newChild(pid, pidfd)
+	if err != nil {
+		_ = unix.Kill(pid, unix.SIGKILL)
+		for {
+			if _, err := unix.Wait4(pid, nil, 0, nil); err != unix.EINTR {
+				break
+			}
+		}
+		return nil, fmt.Errorf("pty: start %q: %w", p.argv[0], err)
+	}
+	return c, nil
+}
+
+// newChild makes a Child of a process that was not reaped yet. It closes pidfd when it fails.
+func newChild(pid, pidfd int) (*Child, error) {
+	if pidfd < 0 {
+		var err error
+		if pidfd, err = unix.PidfdOpen(pid, 0); err != nil {
+			return nil, fmt.Errorf("pidfd_open, which needs Linux 5.3: %w", err)
+		}
+	}
+	if err := unix.SetNonblock(pidfd, true); err != nil {
+		_ = unix.Close(pidfd)
+		return nil, fmt.Errorf("pidfd: %w", err)
+	}
+	handle, err := pollable(pidfd, "pidfd")
+	if err != nil {
+		return nil, fmt.Errorf("pidfd: %w", err)
+	}
+	self, ok := readStat(pid)
+	if !ok {
+		_ = handle.Close()
+		return nil, errors.New("no /proc/PID/stat, is /proc mounted?")
+	}
+	return &Child{pid: pid, birth: self.start, handle: handle}, nil
+}
+
+// execReason turns what fork and exec answered into one of our errors.
+func execReason(err error) error {
+	switch {
+	case errors.Is(err, unix.E2BIG):
+		return fmt.Errorf("%w: arguments and environment are too long together: %w", ErrBadArg, err)
+	case errors.Is(err, unix.ENOENT):
+		return fmt.Errorf("%w: its interpreter is missing: %w", ErrNoCommand, err)
+	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM), errors.Is(err, unix.ENOEXEC), errors.Is(err, unix.ETXTBSY),
+		errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.ELIBBAD), errors.Is(err, unix.EINVAL), errors.Is(err, unix.ELOOP):
+		return fmt.Errorf("%w: %w", ErrNoCommand, err)
+	}
+	return err
+}
+
+// PID is the process id, which is also the number of its session. It may mean another process once the child was reaped.
+func (c *Child) PID() int { return c.pid }
+
+// Wait waits for the child's end without keeping a thread, reaps it, and returns how it ended. It has to be called exactly once: it is what prevents a zombie.
+func (c *Child) Wait() Exit {
+	defer c.handle.Close()
+	conn, err := c.handle.SyscallConn()
+	if err == nil {
+		err = conn.Read(func(uintptr) bool { return c.reap(unix.WNOHANG) })
+	}
+	if err != nil {
+		// The poller failed, against all promises: a thread is spent rather than a zombie kept.
+		for !c.reap(0) {
+		}
+	}
+	return c.exit
+}
+
+// reap takes the exit status if there is one, and tells whether the child is gone.
+func (c *Child) reap(options int) bool {
+	if options&unix.WNOHANG == 0 {
+		// Not under the lock, and without taking the status: others must be able to signal the child meanwhile.
+		var info unix.Siginfo
+		_ = unix.Waitid(unix.P_PID, c.pid, &info, unix.WEXITED|unix.WNOWAIT, nil)
+	}
+	c.life.Lock()
+	defer c.life.Unlock()
+	var status unix.WaitStatus
+	pid, err := unix.Wait4(c.pid, &status, unix.WNOHANG, nil)
+	switch {
+	case pid == c.pid:
+		c.exit = exitOf(status)
+	case err == unix.ECHILD:
+		c.exit = Exit{Code: unknownCode}
+	default:
+		return false
+	}
+	c.ended = bootTicks()
+	return true
+}
+
+// bootTicks is the time since boot in clock ticks, as in a process's start time.
+func bootTicks() uint64 {
+	var now unix.Timespec
+	// CLOCK_BOOTTIME is in every kernel that has pidfds.
+	_ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &now)
+	return uint64(time.Duration(now.Nano()) / clockTick)
+}
+
+// endTick is when the child was reaped, 0 if it was not.
+func (c *Child) endTick() uint64 {
+	c.life.RLock()
+	defer c.life.RUnlock()
+	return c.ended
+}
+
+// living calls f while the child's process id is its own. Errors: ErrExited, and what f returns.
+func (c *Child) living(f func() error) error {
+	c.life.RLock()
+	defer c.life.RUnlock()
+	if c.ended != 0 {
+		return ErrExited
+	}
+	return f()
+}
+
+// signal sends a signal to the child's own process group.
+func (c *Child) signal(sig syscall.Signal) error {
+	return c.living(func() error { return unix.Kill(-c.pid, sig) })
+}
+
+// deletedSuffix is what the kernel adds to the name of a directory that is gone (proc_pid_cwd(5)).
+const deletedSuffix = " (deleted)"
+
+// Cwd returns the working directory the child has now. If that was deleted it returns its last name and ErrNoDir. Errors: ErrNoDir, ErrExited.
+func (c *Child) Cwd() (string, error) {
+	link := "/proc/" + strconv.Itoa(c.pid) + "/cwd"
+	var dir string
+	var deleted bool
+	err := c.living(func() (err error) {
+		if dir, err = os.Readlink(link); err != nil {
+			return reason(err)
+		}
+		var st unix.Stat_t
+		deleted = strings.HasSuffix(dir, deletedSuffix) && unix.Stat(link, &st) == nil && st.Nlink == 0
+		return nil
+	})
+	if errors.Is(err, os.ErrNotExist) {
+		err = ErrExited // a zombie has no directory
+	}
+	if err != nil {
+		return "", fmt.Errorf("pty: working directory of %d: %w", c.pid, err)
+	}
+	if deleted {
+		dir = strings.TrimSuffix(dir, deletedSuffix)
+		return dir, fmt.Errorf("pty: working directory of %d: %w: %q was deleted", c.pid, ErrNoDir, dir)
+	}
+	return dir, nil
+}

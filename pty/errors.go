@@ -1,0 +1,31 @@
+package pty
+
+import "errors"
+
+// The errors of this package. They come wrapped with what was tried and why it failed; test for them with errors.Is.
+var (
+	// ErrNoCommand means that the command does not exist, cannot be executed, or was not given.
+	ErrNoCommand = errors.New("command cannot be run")
+	// ErrNoDir means that the working directory does not exist, is not a directory, or may not be entered.
+	ErrNoDir = errors.New("working directory cannot be used")
+	// ErrBadArg means that an argument holds a NUL byte or that the arguments are longer than the kernel takes.
+	ErrBadArg = errors.New("bad argument")
+	// ErrBadEnv means that an environment variable has no name, a name with '=', a NUL byte, or more than maxEnvEntry bytes.
+	ErrBadEnv = errors.New("bad environment variable")
+	// ErrBadSize means that a terminal size is outside MinSize..MaxSize.
+	ErrBadSize = errors.New("bad terminal size")
+	// ErrBadSignal means that a signal is not one that may be sent.
+	ErrBadSignal = errors.New("bad signal")
+	// ErrNoPTY means that the system gives no further pseudo-terminal (kernel.pty.max, or no file descriptor left).
+	ErrNoPTY = errors.New("no pseudo-terminal available")
+	// ErrNotMaster means that a descriptor handed to NewMaster is not the master of a pseudo-terminal.
+	ErrNotMaster = errors.New("not a pseudo-terminal master")
+	// ErrBlocked means that the program did not take its input in time.
+	ErrBlocked = errors.New("program does not read its input")
+	// ErrClosed means that the terminal was closed by this side.
+	ErrClosed = errors.New("terminal is closed")
+	// ErrExited means that the child has exited.
+	ErrExited = errors.New("child has exited")
+	// ErrSurvived means that a process of the tree is still there after SIGKILL (stuck in the kernel, or another user's).
+	ErrSurvived = errors.New("processes survived")
+)

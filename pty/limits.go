@@ -1,0 +1,45 @@
+package pty
+
+import "time"
+
+// Sizes of a terminal, in cells, for columns and rows alike.
+const (
+	MinSize = 1
+	MaxSize = 1000 // as everywhere in evertty: bounds the memory of a screen
+)
+
+// maxEnvEntry is the longest NAME=VALUE, in bytes with its closing NUL, and the longest argument: the kernel's MAX_ARG_STRLEN, 32 pages of 4 KiB.
+const maxEnvEntry = 128 << 10
+
+// maxStarting is how many Starts run at the same time, others wait: forks happen one after the other anyway, and every system call that
+// takes its time keeps a thread, which Go never gives back.
+const maxStarting = 2
+
+// The end of a child.
+const (
+	// KillGrace is the time between SIGHUP and SIGKILL: enough for a shell to write its history and for an editor to save its swap file.
+	KillGrace = 3 * time.Second
+	// killConfirm is how long processes may take to be gone after SIGKILL before Kill reports ErrSurvived.
+	killConfirm = 2 * time.Second
+	// killPollMin and killPollMax bound the pauses between two looks at the processes that are to die: a shell is gone within
+	// milliseconds, a stubborn one should not cost a core.
+	killPollMin = 2 * time.Millisecond
+	killPollMax = 100 * time.Millisecond
+)
+
+// The end of the output after the child's exit, while others hold the terminal open. Both run from facts seen by Read.
+const (
+	// quietAfterExit is the silence that ends the output: long enough for the last words of a pipeline that outlived its shell.
+	quietAfterExit = time.Second
+	// maxAfterExit ends the output of a process that goes on writing.
+	maxAfterExit = 5 * time.Second
+	// heldByKernel is more than the kernel stores between the two ends, in bytes (64 KiB of flip buffers and a 4 KiB line buffer):
+	// who has read this much after the exit has read all that was written before it.
+	heldByKernel = 128 << 10
+)
+
+// clockTick is the unit of process start times in /proc/PID/stat, field 22: USER_HZ, 100 on every Linux of Go.
+const clockTick = 10 * time.Millisecond
+
+// statSize is more than the length of /proc/PID/stat, in bytes: 52 numbers and a name of at most 64.
+const statSize = 2048

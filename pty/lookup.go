@@ -1,0 +1,69 @@
+package pty
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// lookup finds the executable file of command as the child would: with a slash relative to dir, else in the list path, whose relative
+// entries are relative to dir too (POSIX XBD 8.3). Errors: ErrNoCommand, with the most telling reason met.
+func lookup(command, dir, path string) (string, error) {
+	if strings.Contains(command, "/") {
+		file := command
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(dir, file)
+		}
+		if err := executable(file); err != nil {
+			return "", fmt.Errorf("%w: %q: %w", ErrNoCommand, command, err)
+		}
+		return file, nil
+	}
+	var met error
+	for _, entry := range filepath.SplitList(path) {
+		if !filepath.IsAbs(entry) {
+			entry = filepath.Join(dir, entry)
+		}
+		file := filepath.Join(entry, command)
+		err := executable(file)
+		if err == nil {
+			return file, nil
+		}
+		if met == nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.ENOTDIR) {
+			met = fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	if met != nil {
+		return "", fmt.Errorf("%w: %q: %w", ErrNoCommand, command, met)
+	}
+	return "", fmt.Errorf("%w: %q: not found in PATH %s", ErrNoCommand, command, path)
+}
+
+// executable returns why file cannot be executed by this process, or nil.
+func executable(file string) error {
+	info, err := os.Stat(file)
+	if err != nil {
+		return reason(err)
+	}
+	if info.IsDir() {
+		return unix.EISDIR
+	}
+	if !info.Mode().IsRegular() {
+		return unix.EACCES
+	}
+	return unix.Faccessat(unix.AT_FDCWD, file, unix.X_OK, unix.AT_EACCESS)
+}
+
+// reason strips the operation and path that package os adds, because our messages name them already.
+func reason(err error) error {
+	var wrapped *fs.PathError
+	if errors.As(err, &wrapped) {
+		return wrapped.Err
+	}
+	return err
+}

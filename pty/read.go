@@ -1,0 +1,121 @@
+package pty
+
+import (
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Read waits until the terminal has output and then takes all there is, up to len(p) bytes: the kernel gives at most 4 KiB at a time, so a p of
+// 64 KiB saves most of the wake-ups in a flood. p is not retained.
+//
+// It returns io.EOF at the end of the output (see the package comment) and ErrClosed after Close. While the child lives an EIO
+// is not the end: the kernel says it when no process holds the terminal open, and wakes the poller when one has opened it again and writes.
+func (m *Master) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	m.reading.Lock()
+	defer m.reading.Unlock()
+	for !m.is(m.ended) {
+		if m.is(m.gone) {
+			return m.readRest(p)
+		}
+		n, err := m.await(p)
+		switch {
+		case n > 0:
+			return n, nil
+		case err != nil && !errors.Is(err, os.ErrDeadlineExceeded):
+			return 0, m.failed("read", err)
+		}
+	}
+	if m.is(m.closed) {
+		return 0, m.failed("read", os.ErrClosed)
+	}
+	return 0, io.EOF
+}
+
+// await waits for output and takes it. It returns 0 bytes and no error when the far end is closed and the child has exited,
+// and os.ErrDeadlineExceeded when Drain wants the reader's attention or the time set by readRest is over.
+func (m *Master) await(p []byte) (n int, err error) {
+	var readErr error
+	err = m.conn.Read(func(fd uintptr) bool {
+		n, readErr = take(int(fd), p)
+		wait := readErr == unix.EAGAIN || readErr == unix.EIO && !m.is(m.gone)
+		return n > 0 || !wait
+	})
+	if err == nil && readErr != unix.EIO {
+		err = readErr
+	}
+	return n, err
+}
+
+// readRest is Read after the child's exit, when other processes may still hold the terminal open.
+func (m *Master) readRest(p []byte) (int, error) {
+	for {
+		if m.rest.over(time.Now()) {
+			m.end()
+			return 0, io.EOF
+		}
+		var n int
+		var err error
+		if closed := m.conn.Control(func(fd uintptr) { n, err = take(int(fd), p) }); closed != nil {
+			return 0, m.failed("read", closed)
+		}
+		switch {
+		case n > 0:
+			m.rest.took(n, time.Now())
+			return n, nil
+		case err == unix.EIO || err == nil:
+			m.end()
+			return 0, io.EOF
+		case err != unix.EAGAIN:
+			return 0, m.failed("read", err)
+		}
+		m.rest.dry(time.Now())
+		if n, err := m.awaitRest(p); n > 0 || err != nil {
+			return n, err
+		}
+	}
+}
+
+// awaitRest waits for output until the output counts as ended. It returns 0 bytes and no error when it is time to look again.
+func (m *Master) awaitRest(p []byte) (int, error) {
+	if err := m.file.SetReadDeadline(m.rest.limit()); err != nil {
+		return 0, m.failed("read", err)
+	}
+	n, err := m.await(p)
+	if n > 0 {
+		m.rest.took(n, time.Now())
+		return n, nil
+	}
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		return 0, m.failed("read", err)
+	}
+	return 0, nil
+}
+
+// take reads from a non-blocking descriptor until p is full or nothing is left. The error says why it stopped when it took nothing;
+// EIO stands for a far end that no process holds open, which some kernels tell as 0 bytes.
+func take(fd int, p []byte) (int, error) {
+	n := 0
+	for n < len(p) {
+		got, err := unix.Read(fd, p[n:])
+		switch {
+		case got > 0:
+			n += got
+			continue
+		case err == unix.EINTR:
+			continue
+		case n > 0:
+			return n, nil
+		case err == nil:
+			return 0, unix.EIO
+		}
+		return 0, err
+	}
+	return n, nil
+}

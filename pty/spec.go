@@ -1,0 +1,96 @@
+package pty
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Spec says what to run on which terminal. It is read during Start only and may be used again.
+type Spec struct {
+	// Argv is the command and its arguments. A command without a slash is looked up in the PATH of the child's environment;
+	// a relative one with a slash is relative to Dir.
+	Argv []string
+	// Dir is the working directory; empty means the one of this process.
+	Dir string
+	// Env is added to the allow-listed part of this process's environment and wins over it. See [Start].
+	Env map[string]string
+	// Cols and Rows are the size of the terminal in cells, MinSize..MaxSize.
+	Cols, Rows int
+}
+
+// plan is a Spec that was found runnable: all that is left to fail is the kernel.
+type plan struct {
+	path string // absolute, of the executable file
+	argv []string
+	env  []string
+	dir  string // absolute
+}
+
+// plan checks s and resolves it. It opens nothing. Errors: ErrNoCommand, ErrBadArg, ErrNoDir, ErrBadEnv.
+func (s Spec) plan() (plan, error) {
+	if len(s.Argv) == 0 || s.Argv[0] == "" {
+		return plan{}, fmt.Errorf("%w: none given", ErrNoCommand)
+	}
+	if err := checkArgs(s.Argv); err != nil {
+		return plan{}, err
+	}
+	dir, err := resolveDir(s.Dir)
+	if err != nil {
+		return plan{}, err
+	}
+	env, err := childEnv(os.Environ(), s.Env, dir)
+	if err != nil {
+		return plan{}, err
+	}
+	path, err := lookup(s.Argv[0], dir, env["PATH"])
+	if err != nil {
+		return plan{}, err
+	}
+	return plan{path: path, argv: s.Argv, env: pairs(env), dir: dir}, nil
+}
+
+// checkArgs reports ErrBadArg for arguments that cannot be passed to execve(2).
+func checkArgs(argv []string) error {
+	for i, arg := range argv {
+		if strings.IndexByte(arg, 0) >= 0 {
+			return fmt.Errorf("%w: number %d holds a NUL byte", ErrBadArg, i)
+		}
+		if len(arg) >= maxEnvEntry {
+			return fmt.Errorf("%w: number %d has %d bytes, at most %d are possible", ErrBadArg, i, len(arg), maxEnvEntry-1)
+		}
+	}
+	return nil
+}
+
+// resolveDir returns dir as an absolute path, symbolic links kept, after checking that a child can enter it. Errors: ErrNoDir.
+func resolveDir(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("%w: %q: %w", ErrNoDir, dir, err)
+	}
+	info, err := os.Stat(abs)
+	if err != nil {
+		return "", fmt.Errorf("%w: %q: %w", ErrNoDir, dir, reason(err))
+	}
+	if !info.IsDir() {
+		return "", fmt.Errorf("%w: %q: %w", ErrNoDir, dir, unix.ENOTDIR)
+	}
+	if err := unix.Faccessat(unix.AT_FDCWD, abs, unix.X_OK, unix.AT_EACCESS); err != nil {
+		return "", fmt.Errorf("%w: %q: %w", ErrNoDir, dir, err)
+	}
+	return abs, nil
+}
+
+// checkSize reports ErrBadSize for a size that no terminal of ours has.
+func checkSize(cols, rows int) error {
+	for _, n := range [...]int{cols, rows} {
+		if n < MinSize || n > MaxSize {
+			return fmt.Errorf("%w: %dx%d, columns and rows go from %d to %d", ErrBadSize, cols, rows, MinSize, MaxSize)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package pty
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// Write gives all of p to the terminal, in order, as if it was typed; p is not retained. It waits while the program does not read, until ctx ends: then
+// it returns how many bytes the terminal has taken, and ErrBlocked together with the reason of ctx. A Write that follows continues after them.
+//
+// One Write runs at a time, a second one waits for its turn and never comes between the bytes of the first. Errors: ErrBlocked, ErrExited
+// after the child's exit, ErrClosed after Close; both also end a Write that waits. In canonical mode the kernel drops, silently for us,
+// what exceeds 4095 bytes of one line (termios(3)). While no process holds the terminal open the kernel keeps what is typed for who opens it.
+func (m *Master) Write(ctx context.Context, p []byte) (int, error) {
+	select {
+	case m.writing <- struct{}{}:
+		defer func() { <-m.writing }()
+	case <-ctx.Done():
+		return 0, m.stopped(ctx, 0, len(p))
+	case <-m.gone:
+		return 0, m.stopped(ctx, 0, len(p))
+	case <-m.closed:
+		return 0, m.stopped(ctx, 0, len(p))
+	}
+	// A deadline of an earlier Write may be left. The look at gone must follow: Drain closes it before it sets its own deadline.
+	_ = m.file.SetWriteDeadline(time.Time{})
+	if m.is(m.gone) || ctx.Err() != nil {
+		return 0, m.stopped(ctx, 0, len(p))
+	}
+	release := m.wakeWriter(ctx)
+	defer release()
+	n, err := m.file.Write(p)
+	switch {
+	case err == nil:
+		return n, nil
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return n, m.stopped(ctx, n, len(p))
+	}
+	return n, m.failed("write", err)
+}
+
+// wakeWriter makes a write return when ctx ends. After release returned it no longer touches the deadline.
+func (m *Master) wakeWriter(ctx context.Context) (release func()) {
+	if ctx.Done() == nil {
+		return func() {}
+	}
+	woken := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		_ = m.file.SetWriteDeadline(time.Now())
+		close(woken)
+	})
+	return func() {
+		if !stop() {
+			<-woken
+		}
+	}
+}
+
+// stopped says why a Write ended before its bytes did.
+func (m *Master) stopped(ctx context.Context, done, total int) error {
+	why := ErrBlocked
+	switch {
+	case m.is(m.closed):
+		why = ErrClosed
+	case m.is(m.gone):
+		why = ErrExited
+	case ctx.Err() != nil:
+		why = fmt.Errorf("%w: %w", ErrBlocked, context.Cause(ctx))
+	}
+	return fmt.Errorf("pty: write: %w, %d of %d bytes accepted", why, done, total)
+}

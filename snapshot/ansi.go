@@ -1,0 +1,123 @@
+// Package snapshot turns a frozen screen (vt.Frame) into what others can use:
+// the text that paints it in a fresh terminal (ANSI), plain text, JSON and
+// HTML, and the file that keeps it over a restart (Encode, Decode, Store).
+//
+// Every function here only reads its frame, so all of them may be called for
+// one frame from many goroutines at once. A frame is never trusted: sizes,
+// cursors and texts outside vt's limits are brought inside them, so that no
+// frame, however it was made, leads to a panic or to an escape sequence that
+// this package did not write on purpose.
+package snapshot
+
+import "github.com/evertty/evertty/vt"
+
+// Options says what ANSI writes.
+type Options struct {
+	// Scrollback is the number of history lines before the screen: the last N,
+	// all when negative, none when 0.
+	Scrollback int
+	// Dead says that the program behind the frame is gone. What it asked of the
+	// input side (mouse, paste, focus, keypad, kitty keyboard, synchronized
+	// output), its hidden cursor, margins, saved cursors, character sets, pen
+	// and unfinished sequence are left out; what the screen shows stays.
+	Dead bool
+}
+
+// ANSI returns the text that makes a fresh xterm.js 6 of f.Cols x f.Rows equal
+// to f: both screens and the history with all attributes, links and wrap flags,
+// and every state that the rest of the program's output depends on. The last
+// bytes are f.Pending, so the output that follows f continues seamlessly.
+//
+// Written to any terminal it has no effect but the picture: it holds no query,
+// no BEL and no clipboard write. It begins with CAN (ECMA-48 8.3.6), which ends
+// a sequence that the receiver was in the middle of, and it sets the cursor's
+// visibility and LNM even when they are the default, because reset() of
+// xterm.js 6 leaves those three alone. It leaves changed colours alone too:
+// when f.Palette is not nil, even if empty, all colours f does not set are
+// restored.
+//
+// The order is forced by side effects: DECSTBM and DECOM home the cursor, DECSC
+// needs pen and character set of its own, entering the alternate screen copies
+// the background, character sets translate text, and only the very last
+// character can be repeated by REP. The caller owns the result.
+func ANSI(f *vt.Frame, o Options) []byte {
+	f = tidy(f)
+	if o.Dead {
+		f = lifeless(f)
+	}
+	history := lastLines(f.History, o.Scrollback)
+	p := painter{cols: f.Cols, rows: f.Rows, out: make([]byte, 0, estimate(f, history))}
+	p.add("\x18")
+	p.lines(history, f.Main.Lines)
+	p.screenState(&f.Main)
+	if f.Alt != nil {
+		p.moveTo(f.Main.X, f.Main.Y)
+		p.setPen(vt.Style{})
+		p.add("\x1b[?1047h\x1b[H")
+		p.lines(nil, f.Alt.Lines)
+		p.screenState(f.Alt)
+	}
+	if f.Modes.Kitty != topKitty(f) {
+		p.kitty('=', f.Modes.Kitty)
+	}
+	p.modes(&f.Modes, f.CursorStyle)
+	p.titles(f)
+	p.colours(f)
+	p.finish(f)
+	return append(p.out, f.Pending...)
+}
+
+// lastLines is the end of history that a scrollback option selects.
+func lastLines(history []vt.Line, scrollback int) []vt.Line {
+	if scrollback < 0 || scrollback >= len(history) {
+		return history
+	}
+	return history[len(history)-scrollback:]
+}
+
+// estimate is the number of bytes to reserve: the packed text is close to the
+// text sent, and each line adds its line feed.
+func estimate(f *vt.Frame, history []vt.Line) int {
+	n := 512 + len(f.Pending) + len(f.Title) + len(f.Icon)
+	for _, l := range history {
+		n += l.Size() + 2
+	}
+	for _, l := range f.Main.Lines {
+		n += l.Size() + 2
+	}
+	if f.Alt != nil {
+		for _, l := range f.Alt.Lines {
+			n += l.Size() + 2
+		}
+	}
+	return n + n/8
+}
+
+// topKitty is what the keyboard stack alone puts in force.
+func topKitty(f *vt.Frame) uint8 {
+	stack := f.Active().Kitty
+	if len(stack) == 0 {
+		return 0
+	}
+	return stack[len(stack)-1]
+}
+
+// lifeless is f as it looks to people after its program ended. f is tidy.
+func lifeless(f *vt.Frame) *vt.Frame {
+	g := *f
+	g.Modes = vt.DefaultModes()
+	g.Modes.ReverseVideo = f.Modes.ReverseVideo
+	g.Modes.AltScreen = f.Alt != nil
+	g.Pen, g.Charsets, g.LastChar, g.CursorStyle, g.Pending = vt.Style{}, vt.Charsets{}, 0, 0, nil
+	g.Main = still(f.Main, f.Rows)
+	if f.Alt != nil {
+		alt := still(*f.Alt, f.Rows)
+		g.Alt = &alt
+	}
+	return &g
+}
+
+// still is a screen without what only its program would use.
+func still(s vt.Screen, rows int) vt.Screen {
+	return vt.Screen{Lines: s.Lines, X: s.X, Y: s.Y, Bottom: rows - 1}
+}

@@ -1,0 +1,212 @@
+package snapshot
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"time"
+	"unicode/utf8"
+
+	"github.com/evertty/evertty/vt"
+)
+
+// Decode reads a snapshot file. Nothing in b is trusted: lengths are checked
+// before memory is taken for them, lines go through vt.ParseLine, and what is
+// merely out of place (a cursor off the screen, a mode that does not exist) is
+// put in place. The frame shares no memory with b.
+//
+// Errors wrap ErrCorrupt or ErrVersion and say where.
+func Decode(b []byte) (Header, *vt.Frame, error) {
+	if err := checkFile(b); err != nil {
+		return Header{}, nil, fmt.Errorf("snapshot: %w", err)
+	}
+	d := decoder{rest: string(b[16 : len(b)-crcSize])}
+	f := &vt.Frame{Cols: d.u16(), Rows: d.u16(), Unicode: vt.Unicode11, Modes: vt.DefaultModes()}
+	h := Header{Seq: d.u64()}
+	if at := int64(d.u64()); at != 0 {
+		h.Time = time.Unix(0, at).UTC()
+	}
+	if !sizeOK(f.Cols) || !sizeOK(f.Rows) {
+		return Header{}, nil, fmt.Errorf("snapshot: %w: size %dx%d", ErrCorrupt, f.Cols, f.Rows)
+	}
+	d.frame = f
+	for d.rest != "" {
+		if err := d.record(); err != nil {
+			return Header{}, nil, fmt.Errorf("snapshot: %w", err)
+		}
+	}
+	if required := uint(1<<tagTerminal | 1<<tagMain); d.seen&required != required {
+		return Header{}, nil, fmt.Errorf("snapshot: %w: no screen in it", ErrCorrupt)
+	}
+	f = tidy(f)
+	f.Pending = settled(f.Pending)
+	return h, f, nil
+}
+
+func sizeOK(n int) bool { return n >= vt.MinSize && n <= vt.MaxSize }
+
+// checkFile checks what is the same in every version.
+func checkFile(b []byte) error {
+	switch {
+	case !IsSnapshot(b):
+		return fmt.Errorf("%w: not a snapshot file", ErrCorrupt)
+	case len(b) > maxFile:
+		return fmt.Errorf("%w: %d bytes are more than %d", ErrCorrupt, len(b), maxFile)
+	case len(b) < minFile:
+		return fmt.Errorf("%w: %d bytes are less than a header", ErrCorrupt, len(b))
+	}
+	if n := binary.LittleEndian.Uint32(b[12:]); int64(n) != int64(len(b)) {
+		return fmt.Errorf("%w: %d bytes of %d", ErrCorrupt, len(b), n)
+	}
+	end := len(b) - crcSize
+	if want, got := binary.LittleEndian.Uint32(b[end:]), crc32.Checksum(b[:end], castagnoli); want != got {
+		return fmt.Errorf("%w: checksum %08x, not %08x", ErrCorrupt, got, want)
+	}
+	if v := binary.LittleEndian.Uint16(b[8:]); v != version {
+		return fmt.Errorf("%w: %d, this evertty knows %d", ErrVersion, v, version)
+	}
+	return nil
+}
+
+// decoder reads numbers and strings off the front of rest. Reading past the end
+// sets short and gives zeros.
+type decoder struct {
+	rest  string
+	short bool
+	frame *vt.Frame
+	seen  uint // bit per tag
+}
+
+func (d *decoder) take(n uint64) string {
+	if n > uint64(len(d.rest)) {
+		d.short, d.rest = true, ""
+		return ""
+	}
+	s := d.rest[:n]
+	d.rest = d.rest[n:]
+	return s
+}
+
+// number reads an unsigned little endian number of n bytes.
+func (d *decoder) number(n uint64) (v uint64) {
+	s := d.take(n)
+	for i := range len(s) {
+		v |= uint64(s[i]) << (8 * i)
+	}
+	return v
+}
+
+func (d *decoder) u8() byte    { return byte(d.number(1)) }
+func (d *decoder) u16() int    { return int(d.number(2)) }
+func (d *decoder) u32() uint32 { return uint32(d.number(4)) }
+func (d *decoder) u64() uint64 { return d.number(8) }
+
+// uv reads an unsigned LEB128 number of at most five bytes.
+func (d *decoder) uv() (v uint64) {
+	for i := range binary.MaxVarintLen32 {
+		c := d.u8()
+		v |= uint64(c&0x7f) << (7 * i)
+		if c < 0x80 {
+			return v
+		}
+	}
+	d.short = true
+	return 0
+}
+
+// record reads one record into the frame.
+func (d *decoder) record() error {
+	tag := d.u8()
+	content := d.take(d.number(4))
+	if d.short {
+		return fmt.Errorf("%w: record %d is cut short", ErrCorrupt, tag)
+	}
+	r := decoder{rest: content, frame: d.frame}
+	err := r.content(tag)
+	if err == nil && r.short {
+		err = fmt.Errorf("%w: too short", ErrCorrupt)
+	}
+	if err != nil {
+		return fmt.Errorf("record %d: %w", tag, err)
+	}
+	if tag < 64 {
+		d.seen |= 1 << tag
+	}
+	return nil
+}
+
+func (d *decoder) content(tag byte) (err error) {
+	f := d.frame
+	switch tag {
+	case tagTerminal:
+		return d.terminal()
+	case tagUnicode:
+		f.Unicode = vt.Unicode(d.rest)
+	case tagTitle:
+		f.Title, err = d.text()
+	case tagIcon:
+		f.Icon, err = d.text()
+	case tagCwd:
+		f.Cwd, err = d.text()
+	case tagPending:
+		var s string
+		s, err = d.text()
+		f.Pending = []byte(s)
+	case tagColours:
+		d.colours()
+	case tagHistory:
+		return d.history()
+	case tagMain:
+		return d.screen(&f.Main)
+	case tagAlt:
+		f.Alt = &vt.Screen{}
+		return d.screen(f.Alt)
+	}
+	return err
+}
+
+// text is the whole record as a string of the terminal.
+func (d *decoder) text() (string, error) {
+	if len(d.rest) > vt.MaxString || !utf8.ValidString(d.rest) {
+		return "", fmt.Errorf("%w: not UTF-8 of at most %d bytes", ErrCorrupt, vt.MaxString)
+	}
+	return d.rest, nil
+}
+
+func (d *decoder) terminal() (err error) {
+	f := d.frame
+	bits := d.u32()
+	for i, on := range modeBits(&f.Modes) {
+		*on = bits&(1<<i) != 0
+	}
+	f.Modes.Mouse, f.Modes.MouseEncoding = vt.Mouse(d.u8()), vt.MouseEncoding(d.u8())
+	f.Modes.Kitty, f.CursorStyle = d.u8(), vt.CursorStyle(d.u8())
+	f.LastChar = rune(d.u32())
+	f.Charsets = d.charsets()
+	f.Pen, err = d.style()
+	return err
+}
+
+func (d *decoder) charsets() (c vt.Charsets) {
+	copy(c.G[:], d.take(uint64(len(c.G))))
+	c.GL = d.u8()
+	return c
+}
+
+func (d *decoder) style() (vt.Style, error) {
+	l, err := vt.ParseLine(d.take(d.uv()), false, 1)
+	if err != nil {
+		return vt.Style{}, fmt.Errorf("%w: style: %w", ErrCorrupt, err)
+	}
+	return firstSpan(l).Style, nil
+}
+
+func (d *decoder) colours() {
+	f := d.frame
+	f.Foreground, f.Background, f.CursorColor = vt.Color(d.u32()), vt.Color(d.u32()), vt.Color(d.u32())
+	f.Palette = map[uint8]vt.Color{}
+	for d.rest != "" {
+		i := d.u8()
+		f.Palette[i] = vt.Color(d.u32())
+	}
+}

@@ -1,0 +1,197 @@
+package snapshot
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"maps"
+	"slices"
+
+	"github.com/evertty/evertty/vt"
+)
+
+// Encode returns the snapshot file of f. Decode reads whatever Encode wrote:
+// what is outside the limits of the format is brought inside them first, and
+// when a history is too large for a file its oldest lines are left out. The
+// caller owns the result.
+func Encode(h Header, f *vt.Frame) []byte {
+	f = tidy(f)
+	e := encoder{budget: maxFile - minFile - 3*recordTop}
+	e.small(f)
+	e.screen(tagMain, &f.Main, f.Cols)
+	if f.Alt != nil {
+		e.screen(tagAlt, f.Alt, f.Cols)
+	}
+	history := e.fitting(f.History)
+	out := make([]byte, 0, headSize+len(e.out)+e.taken+recordTop+4+crcSize)
+	out = appendHead(out, h, f)
+	out = append(out, e.out...)
+	out = appendHistory(out, history)
+	binary.LittleEndian.PutUint32(out[12:], uint32(len(out)+crcSize))
+	return binary.LittleEndian.AppendUint32(out, crc32.Checksum(out, castagnoli))
+}
+
+func appendHead(b []byte, h Header, f *vt.Frame) []byte {
+	b = append(b, magic...)
+	b = binary.LittleEndian.AppendUint16(b, version)
+	b = append(b, 0, 0, 0, 0, 0, 0) // reserved; length follows when it is known
+	b = binary.LittleEndian.AppendUint16(b, uint16(f.Cols))
+	b = binary.LittleEndian.AppendUint16(b, uint16(f.Rows))
+	b = binary.LittleEndian.AppendUint64(b, h.Seq)
+	var at int64
+	if !h.Time.IsZero() {
+		at = h.Time.UnixNano()
+	}
+	return binary.LittleEndian.AppendUint64(b, uint64(at))
+}
+
+// encoder builds the records before the history.
+type encoder struct {
+	out    []byte
+	budget int // bytes that the file may still take
+	taken  int // bytes that the history will take
+}
+
+// record appends a record whose content is what write appends.
+func (e *encoder) record(tag byte, write func()) {
+	at := len(e.out)
+	e.out = append(e.out, tag, 0, 0, 0, 0)
+	write()
+	binary.LittleEndian.PutUint32(e.out[at+1:], uint32(len(e.out)-at-recordTop))
+	e.budget -= len(e.out) - at
+}
+
+func (e *encoder) u8(v byte)    { e.out = append(e.out, v) }
+func (e *encoder) u16(v int)    { e.out = binary.LittleEndian.AppendUint16(e.out, uint16(v)) }
+func (e *encoder) u32(v int)    { e.out = binary.LittleEndian.AppendUint32(e.out, uint32(v)) }
+func (e *encoder) uv(v int)     { e.out = binary.AppendUvarint(e.out, uint64(v)) }
+func (e *encoder) str(s string) { e.out = append(e.out, s...) }
+
+// small writes every record but the lines.
+func (e *encoder) small(f *vt.Frame) {
+	e.record(tagTerminal, func() { e.terminal(f) })
+	e.record(tagUnicode, func() { e.str(string(f.Unicode)) })
+	for _, t := range [...]struct {
+		tag  byte
+		text string
+	}{{tagTitle, f.Title}, {tagIcon, f.Icon}, {tagCwd, f.Cwd}, {tagPending, string(f.Pending)}} {
+		if t.text != "" {
+			e.record(t.tag, func() { e.str(t.text) })
+		}
+	}
+	if f.Palette != nil || f.Foreground|f.Background|f.CursorColor != 0 {
+		e.record(tagColours, func() { e.colours(f) })
+	}
+}
+
+func (e *encoder) terminal(f *vt.Frame) {
+	bits := 0
+	for i, on := range modeBits(&f.Modes) {
+		if *on {
+			bits |= 1 << i
+		}
+	}
+	e.u32(bits)
+	e.out = append(e.out, byte(f.Modes.Mouse), byte(f.Modes.MouseEncoding), f.Modes.Kitty, byte(f.CursorStyle))
+	e.u32(int(f.LastChar))
+	e.charsets(f.Charsets)
+	e.style(f.Pen)
+}
+
+func (e *encoder) charsets(c vt.Charsets) { e.out = append(append(e.out, c.G[:]...), c.GL) }
+
+// style writes s as a line of one character, which already has a packed form.
+func (e *encoder) style(s vt.Style) {
+	var p vt.Packer
+	p.Char('x', 1, s)
+	packed := p.Line(false).Packed()
+	e.uv(len(packed))
+	e.str(packed)
+}
+
+func (e *encoder) colours(f *vt.Frame) {
+	for _, c := range [...]vt.Color{f.Foreground, f.Background, f.CursorColor} {
+		e.u32(int(c))
+	}
+	for _, i := range slices.Sorted(maps.Keys(f.Palette)) {
+		e.u8(i)
+		e.u32(int(f.Palette[i]))
+	}
+}
+
+func (e *encoder) screen(tag byte, s *vt.Screen, cols int) {
+	e.record(tag, func() {
+		e.u16(s.X)
+		e.u16(s.Y)
+		e.u8(screenFlags(s))
+		for _, v := range [...]int{s.Top, s.Bottom, s.Saved.X, s.Saved.Y} {
+			e.u16(v)
+		}
+		e.charsets(s.Saved.Charsets)
+		e.style(s.Saved.Pen)
+		e.uv(len(s.Tabs))
+		for _, t := range s.Tabs {
+			e.u16(t)
+		}
+		e.uv(len(s.Kitty))
+		e.out = append(e.out, s.Kitty...)
+		share := e.budget / len(s.Lines) / 2 // no line takes another's place
+		for _, l := range s.Lines {
+			if l = storable(l, cols); l.Size() > share {
+				l = bare(l)
+			}
+			e.out = appendLine(e.out, l)
+		}
+	})
+}
+
+func screenFlags(s *vt.Screen) (flags byte) {
+	for i, on := range [...]bool{s.PendingWrap, s.Saved.Set, s.Saved.PendingWrap, s.Saved.Origin, s.Tabs != nil} {
+		if on {
+			flags |= 1 << i
+		}
+	}
+	return flags
+}
+
+// fitting is the end of history that there is room for, made storable.
+func (e *encoder) fitting(history []vt.Line) []vt.Line {
+	var changed []vt.Line // a copy, made when the first line has to be replaced
+	i := len(history)
+	for ; i > 0; i-- {
+		l := history[i-1]
+		fixed := storable(l, vt.MaxSize)
+		need := binary.MaxVarintLen32 + fixed.Size()
+		if e.taken+need > e.budget {
+			break
+		}
+		e.taken += need
+		if fixed != l {
+			if changed == nil {
+				changed = slices.Clone(history)
+				history = changed
+			}
+			history[i-1] = fixed
+		}
+	}
+	return history[i:]
+}
+
+func appendHistory(b []byte, history []vt.Line) []byte {
+	at := len(b)
+	b = append(b, tagHistory, 0, 0, 0, 0)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(history)))
+	for _, l := range history {
+		b = appendLine(b, l)
+	}
+	binary.LittleEndian.PutUint32(b[at+1:], uint32(len(b)-at-recordTop))
+	return b
+}
+
+func appendLine(b []byte, l vt.Line) []byte {
+	size := uint64(l.Size()) << 1
+	if l.Wrapped() {
+		size |= 1
+	}
+	b = binary.AppendUvarint(b, size)
+	return append(b, l.Packed()...)
+}

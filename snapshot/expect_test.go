@@ -1,0 +1,190 @@
+package snapshot
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/evertty/evertty/vt"
+)
+
+// expected is what an xterm.js has to be that shows f. It is derived from the
+// frame alone and knows nothing of how ANSI writes it.
+func expected(f *vt.Frame, scrollback int) xstate {
+	history := lastLines(f.History, scrollback)
+	x := xstate{
+		Cols: max(f.Cols, 2), Rows: f.Rows, Alt: f.Alt != nil, Pen: styleKey(f.Pen),
+		Charsets: finals(f.Charsets), GL: int(f.Charsets.GL), Charset: string(finals(f.Charsets)[f.Charsets.GL]),
+		Title: f.Title, Icon: f.Icon, Modes: expectedModes(f), Repeats: f.LastChar != 0,
+		Main: expectedBuffer(&f.Main, history, f.Cols),
+	}
+	if f.Alt != nil {
+		alt := expectedBuffer(f.Alt, nil, f.Cols)
+		x.Other = &alt
+	}
+	return x
+}
+
+func expectedModes(f *vt.Frame) xmodes {
+	m := f.Modes
+	x := xmodes{
+		AppCursor: m.AppCursor, AppKeypad: m.AppKeypad, Origin: m.Origin, Autowrap: m.Autowrap, ReverseWrap: m.ReverseWrap,
+		Paste: m.BracketedPaste, Focus: m.FocusEvents, Sync: m.SyncOutput, Insert: m.Insert, Linefeed: m.Linefeed, Hidden: m.CursorHidden,
+		Mouse: []string{"NONE", "X10", "VT200", "DRAG", "ANY"}[m.Mouse],
+		// xterm.js knows no others (its #2507).
+		Encoding: []string{"DEFAULT", "DEFAULT", "SGR", "DEFAULT", "SGR_PIXELS"}[m.MouseEncoding],
+	}
+	if f.CursorStyle != 0 {
+		x.CursorStyle, x.CursorBlink = f.CursorStyle.Shape(), f.CursorStyle.Blinks()
+	}
+	return x
+}
+
+func expectedBuffer(s *vt.Screen, history []vt.Line, cols int) xbuffer {
+	b := xbuffer{X: s.X, Y: s.Y, Base: len(history), Top: s.Top, Bottom: s.Bottom, Tabs: []int{}}
+	if s.PendingWrap && cols > 1 {
+		b.X++
+	}
+	for i, l := range slices.Concat(history, s.Lines) {
+		b.Lines = append(b.Lines, xline{Wrapped: l.Wrapped() && i > 0 && cols > 1, Cells: expectedCells(l, cols)})
+	}
+	for t := 8; t < cols; t += 8 {
+		b.Tabs = append(b.Tabs, t)
+	}
+	if s.Tabs != nil {
+		b.Tabs = slices.DeleteFunc(slices.Clone(s.Tabs), func(t int) bool { return t == 0 })
+	}
+	d := s.Saved
+	pen := d.Pen
+	pen.Link, pen.Underline, pen.UnderlineColor = vt.Link{}, min(pen.Underline, 1), 0 // xterm.js saves two words of a pen
+	b.Saved = xsaved{X: d.X, Y: d.Y, Pen: styleKey(pen), Charset: string(finals(d.Charsets)[d.Charsets.GL])}
+	return b
+}
+
+func expectedCells(l vt.Line, cols int) []xcell {
+	out := []xcell{}
+	for s := range l.Spans() {
+		style := tidyStyle(s.Style)
+		switch s.Kind {
+		case vt.Blank:
+			out = append(out, blankCells(s.Cells, style)...)
+		case vt.ClusterOne, vt.ClusterWide:
+			out = append(out, textCells(cellText(s), s.Cells, style)...)
+		default:
+			for _, r := range cellText(s) {
+				width := 1
+				if s.Kind == vt.Wide && r != '\ufffd' {
+					width = 2
+				}
+				out = append(out, textCells(string(r), width, style)...)
+			}
+		}
+	}
+	if len(out) > cols {
+		out = out[:cols]
+		if out[cols-1].Width == 2 {
+			out[cols-1] = xcell{Width: 1}
+		}
+	}
+	for len(out) > 0 && out[len(out)-1] == (xcell{Width: 1}) {
+		out = out[:len(out)-1]
+	}
+	return out
+}
+
+func blankCells(n int, s vt.Style) []xcell {
+	c := xcell{Width: 1, Style: styleKey(vt.Style{BG: s.BG})}
+	if s.Underline != 0 || s.Link != (vt.Link{}) || s.Attr&(vt.Inverse|vt.Strikethrough|vt.Overline) != 0 {
+		c = xcell{Text: " ", Width: 1, Style: styleKey(s)}
+	}
+	return slices.Repeat([]xcell{c}, n)
+}
+
+func textCells(text string, width int, s vt.Style) []xcell {
+	if beginsWithMark(text) {
+		return []xcell{{Text: text, Width: 0, Style: styleKey(s)}}
+	}
+	out := []xcell{{Text: text, Width: width, Style: styleKey(s)}}
+	if width == 2 {
+		out = append(out, xcell{Width: 0, Style: styleKey(s)})
+	}
+	return out
+}
+
+func finals(c vt.Charsets) string {
+	g := c.G
+	for i, f := range g {
+		if f == 0 {
+			g[i] = 'B'
+		}
+	}
+	return string(g[:])
+}
+
+// styleKey joins a style as judge.cjs does.
+func styleKey(s vt.Style) string {
+	color := func(c vt.Color) string {
+		if c == 0 {
+			return ""
+		}
+		return fmt.Sprint(color(c))
+	}
+	var attrs strings.Builder
+	for i, c := range "bdikrvsop" {
+		if s.Attr&(1<<i) != 0 {
+			attrs.WriteRune(c)
+		}
+	}
+	uc := color(s.UnderlineColor)
+	if s.Underline == 0 && s.Link.URI == "" {
+		uc = "" // xterm.js underlines links, so theirs shows
+	}
+	if s.Link.URI == "" {
+		s.Link.ID = ""
+	}
+	key := strings.Join([]string{color(s.FG), color(s.BG), attrs.String(), fmt.Sprint(int(s.Underline)), uc, s.Link.ID, s.Link.URI}, "\t")
+	if key == "\t\t\t0\t\t\t" {
+		return ""
+	}
+	return key
+}
+
+// differences lists where two states differ, at most a few.
+func differences(got, want xstate) (out []string) {
+	add := func(format string, args ...any) {
+		if len(out) < 6 {
+			out = append(out, fmt.Sprintf(format, args...))
+		}
+	}
+	buffers := func(name string, g, w xbuffer) {
+		if len(g.Lines) != len(w.Lines) {
+			add("%s: %d lines, want %d", name, len(g.Lines), len(w.Lines))
+			return
+		}
+		for i := range g.Lines {
+			if g.Lines[i].Wrapped != w.Lines[i].Wrapped {
+				add("%s line %d: wrapped %v, want %v", name, i, g.Lines[i].Wrapped, w.Lines[i].Wrapped)
+			}
+			if !slices.Equal(g.Lines[i].Cells, w.Lines[i].Cells) {
+				add("%s line %d:\n got  %+v\n want %+v", name, i, g.Lines[i].Cells, w.Lines[i].Cells)
+			}
+		}
+		g.Lines, w.Lines = nil, nil
+		if !reflect.DeepEqual(g, w) {
+			add("%s:\n got  %+v\n want %+v", name, g, w)
+		}
+	}
+	buffers("main", got.Main, want.Main)
+	if got.Other != nil && want.Other != nil {
+		buffers("alt", *got.Other, *want.Other)
+	}
+	got.Main, want.Main, got.Other, want.Other = xbuffer{}, xbuffer{}, nil, nil
+	g, w := reflect.ValueOf(got), reflect.ValueOf(want)
+	for i := range g.NumField() {
+		if a, b := g.Field(i).Interface(), w.Field(i).Interface(); !reflect.DeepEqual(a, b) {
+			add("%s: got %+v, want %+v", g.Type().Field(i).Name, a, b)
+		}
+	}
+	return out
+}

@@ -1,0 +1,266 @@
+package snapshot
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evertty/evertty/vt"
+)
+
+// same compares frames; lines are equal when their packed forms are.
+func same(a, b *vt.Frame) bool { return reflect.DeepEqual(a, b) }
+
+// stored is f as a file gives it back: tidy, and without the difference between
+// an empty and an absent list where it means nothing.
+func stored(f *vt.Frame) *vt.Frame {
+	g := *tidy(f)
+	if len(g.History) == 0 {
+		g.History = nil
+	}
+	for _, s := range []*vt.Screen{&g.Main, g.Alt} {
+		if s != nil && len(s.Kitty) == 0 {
+			s.Kitty = nil
+		}
+	}
+	if g.Palette == nil && g.Foreground|g.Background|g.CursorColor != 0 {
+		g.Palette = map[uint8]vt.Color{}
+	}
+	g.Pending = settled(g.Pending)
+	return &g
+}
+
+func TestDecodeGivesBackWhatEncodeGot(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
+	for seed := range uint64(3000) {
+		f := newFrames(seed).frame()
+		h := Header{Seq: seed << 40, Time: at}
+		b := Encode(h, f)
+		if !IsSnapshot(b) {
+			t.Fatal("IsSnapshot does not know what Encode wrote")
+		}
+		gotH, got, err := Decode(b)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if gotH != h {
+			t.Errorf("seed %d: header %+v, want %+v", seed, gotH, h)
+		}
+		if want := stored(f); !same(got, want) {
+			t.Fatalf("seed %d:\n got  %+v\n want %+v", seed, got, want)
+		}
+		if again := Encode(h, got); !bytes.Equal(again, b) {
+			t.Fatalf("seed %d: encoding the decoded frame gives other bytes", seed)
+		}
+	}
+	if h, _, err := Decode(Encode(Header{}, smallFrame())); err != nil || !h.Time.IsZero() {
+		t.Errorf("a time that is not known became %v, %v", h.Time, err)
+	}
+}
+
+// smallFrame has one of everything.
+func smallFrame() *vt.Frame {
+	f := &vt.Frame{
+		Cols: 8, Rows: 2, Unicode: vt.Unicode15Graphemes, Modes: vt.DefaultModes(), Title: "title", Icon: "i", Cwd: "/",
+		Pen: vt.Style{FG: vt.PaletteColor(1), Link: vt.Link{ID: "a", URI: "b:c"}}, LastChar: 'x', CursorStyle: 3,
+		Palette: map[uint8]vt.Color{7: vt.RGBColor(1, 2, 3)}, Background: vt.RGBColor(4, 5, 6), Pending: []byte("\x1b["),
+	}
+	var p vt.Packer
+	p.Char('x', 1, vt.Style{Attr: vt.Bold})
+	l := p.Line(true)
+	f.History = []vt.Line{l}
+	f.Main = vt.Screen{Lines: []vt.Line{l, {}}, X: 1, Bottom: 1, Tabs: []int{4}, Kitty: []uint8{1}, Saved: vt.SavedCursor{Set: true, X: 2, Origin: true}}
+	alt := f.Main
+	f.Alt = &alt
+	f.Modes.AltScreen = true
+	return f
+}
+
+func TestDecodeRefusesEveryTruncation(t *testing.T) {
+	b := Encode(Header{Seq: 1}, smallFrame())
+	for n := range b {
+		if _, _, err := Decode(b[:n]); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("cut to %d of %d bytes: %v", n, len(b), err)
+		}
+	}
+	if _, _, err := Decode(append(b, 0)); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("a byte too many: %v", err)
+	}
+}
+
+func TestDecodeRefusesEveryFlippedBit(t *testing.T) {
+	b := Encode(Header{Seq: 1}, smallFrame())
+	for i := range b {
+		for bit := range 8 {
+			b[i] ^= 1 << bit
+			if _, _, err := Decode(b); !errors.Is(err, ErrCorrupt) {
+				t.Errorf("byte %d bit %d: %v", i, bit, err)
+			}
+			b[i] ^= 1 << bit
+		}
+	}
+}
+
+// seal gives b the length and the checksum of a file, as a hostile one has them.
+func seal(b []byte) []byte {
+	b = bytes.Clone(b)
+	if len(b) < minFile {
+		return b
+	}
+	binary.LittleEndian.PutUint32(b[12:], uint32(len(b)))
+	binary.LittleEndian.PutUint32(b[len(b)-crcSize:], crc32.Checksum(b[:len(b)-crcSize], castagnoli))
+	return b
+}
+
+func TestDecodeKnowsAnotherVersion(t *testing.T) {
+	b := Encode(Header{}, smallFrame())
+	b[8] = version + 1
+	_, _, err := Decode(seal(b))
+	if !errors.Is(err, ErrVersion) || errors.Is(err, ErrCorrupt) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestDecodeSkipsUnknownRecords: a field added later does not make a file
+// unreadable.
+func TestDecodeSkipsUnknownRecords(t *testing.T) {
+	b := Encode(Header{}, smallFrame())
+	end := len(b) - crcSize
+	b = append(bytes.Clone(b[:end]), 200, 3, 0, 0, 0, 'n', 'e', 'w', 0, 0, 0, 0)
+	if _, f, err := Decode(seal(b)); err != nil || f.Title != "title" {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestDecodeDoesNotBelieveCounts: files that claim to be huge are refused before
+// memory is taken for what they claim.
+func TestDecodeDoesNotBelieveCounts(t *testing.T) {
+	good := Encode(Header{}, smallFrame())
+	huge := map[string][]byte{}
+	size := bytes.Clone(good)
+	copy(size[16:], "\xff\xff\xff\xff")
+	huge["65535x65535"] = size
+	zero := bytes.Clone(good)
+	copy(zero[16:], "\x00\x00")
+	huge["0 columns"] = zero
+	for name, record := range map[string]string{
+		"history of 2^32-1 lines":  "\x07\x04\x00\x00\x00\xff\xff\xff\xff",
+		"record of 2^32-1 bytes":   "\x07\xff\xff\xff\xff",
+		"line of 2^33 bytes":       "\x07\x09\x00\x00\x00\x01\x00\x00\x00\xff\xff\xff\xff\x3f",
+		"blank span of 2^24 cells": "\x07\x09\x00\x00\x00\x01\x00\x00\x00\x0a\xf0\xff\xff\xff\x07",
+		"pending not UTF-8":        "\x0a\x02\x00\x00\x00\x1b\xff",
+		"terminal too short":       "\x01\x02\x00\x00\x00ab",
+	} {
+		huge[name] = append(append(bytes.Clone(good[:len(good)-crcSize]), record...), 0, 0, 0, 0)
+	}
+	huge["only a header"] = append(bytes.Clone(good[:headSize]), 0, 0, 0, 0)
+	for name, b := range huge {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, _, err := Decode(seal(b))
+		runtime.ReadMemStats(&after)
+		if !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if grown := after.TotalAlloc - before.TotalAlloc; grown > 1<<20 {
+			t.Errorf("%s: took %d bytes for %d", name, grown, len(b))
+		}
+	}
+}
+
+// TestEncodeTakesAnyFrame: whatever an engine does wrong, the file can be read.
+func TestEncodeTakesAnyFrame(t *testing.T) {
+	var p vt.Packer
+	p.Cluster("\x1b]0;x\x07", 1, vt.Style{Link: vt.Link{URI: "a\nb"}})
+	p.Char(0x9b, 2, vt.Style{})
+	p.ASCII([]byte("a\x00b"), vt.Style{FG: 77 << 24})
+	p.Cluster("\xff", 2, vt.Style{})
+	bad := p.Line(true)
+	p = vt.Packer{}
+	p.ASCII(bytes.Repeat([]byte{'w'}, 3000), vt.Style{})
+	wide := p.Line(false)
+	frames := map[string]*vt.Frame{
+		"zero":     {},
+		"negative": {Cols: -1, Rows: -5, Main: vt.Screen{X: -3, Y: 9, Top: 8, Bottom: -2, Tabs: []int{-1, 5, 5, 3000}}},
+		"huge":     {Cols: 1 << 30, Rows: 1 << 30, CursorStyle: 99, Charsets: vt.Charsets{G: [4]byte{1, 2, 255, 'B'}, GL: 200}, LastChar: -1},
+		"bad text": {Cols: 10, Rows: 3, Main: vt.Screen{Lines: []vt.Line{bad, wide, bad, bad}}, History: []vt.Line{bad, wide}, Title: "\xff\x1b", Pending: []byte("\xff")},
+		"styles":   {Cols: 2, Rows: 2, Pen: vt.Style{FG: 5 << 24, Underline: 200, Attr: 0xffff}, Modes: vt.Modes{Mouse: 99, MouseEncoding: 99}, Palette: map[uint8]vt.Color{1: 1 << 24}},
+	}
+	for name, f := range frames {
+		_, got, err := Decode(Encode(Header{}, f))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if again := Encode(Header{}, got); !bytes.Equal(again, Encode(Header{}, f)) {
+			t.Errorf("%s: not the same a second time", name)
+		}
+		checkHarmless(t, f, ANSI(f, Options{Scrollback: -1}))
+		if text := Text(f, -1); strings.ContainsFunc(text, func(r rune) bool { return unprintable(r) && r != '\n' }) {
+			t.Errorf("%s: text %q", name, text)
+		}
+	}
+}
+
+// TestEncodeLeavesOutTheOldest: a history that does not fit into a file loses
+// its beginning, and the file stays readable.
+func TestEncodeLeavesOutTheOldest(t *testing.T) {
+	f := smallFrame()
+	f.Cols = vt.MaxSize
+	for i := range 2000 {
+		var p vt.Packer
+		for x := range vt.MaxSize {
+			p.Char(rune('a'+i%26), 1, vt.Style{Link: vt.Link{URI: "https://example.org/" + strings.Repeat("x", 40+x%2)}})
+		}
+		f.History = append(f.History, p.Line(false))
+	}
+	b := Encode(Header{}, f)
+	_, got, err := Decode(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := len(got.History)
+	if len(b) > maxFile || len(b) < maxFile-1<<20 || kept == 0 || kept >= len(f.History) || got.History[kept-1] != f.History[len(f.History)-1] {
+		t.Errorf("kept %d of %d lines in %d bytes", kept, len(f.History), len(b))
+	}
+}
+
+// FuzzDecode: any bytes are an error or a frame that every renderer takes, and
+// memory stays in proportion to the file.
+func FuzzDecode(f *testing.F) {
+	f.Add(Encode(Header{Seq: 7}, smallFrame()), false)
+	for seed := range uint64(20) {
+		f.Add(Encode(Header{Seq: seed}, newFrames(seed).frame()), seed%2 == 0)
+	}
+	f.Add([]byte(magic), false)
+	f.Fuzz(func(t *testing.T, b []byte, sealed bool) {
+		if len(b) > 64<<10 {
+			return
+		}
+		if sealed {
+			b = seal(b)
+		}
+		h, frame, err := Decode(b)
+		if err != nil {
+			if !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrVersion) {
+				t.Fatalf("neither corrupt nor another version: %v", err)
+			}
+			return
+		}
+		checkHarmless(t, frame, ANSI(frame, Options{Scrollback: -1}))
+		checkHarmless(t, lifeless(frame), ANSI(frame, Options{Dead: true}))
+		Text(frame, -1)
+		HTML(frame, 1)
+		JSON(frame, -1)
+		again, back, err := Decode(Encode(h, frame))
+		if err != nil || again != h || !same(back, frame) {
+			t.Fatalf("does not survive a second time: %v\n%+v %+v\n%+v %+v", err, h, frame, again, back)
+		}
+	})
+}

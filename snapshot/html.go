@@ -1,0 +1,166 @@
+package snapshot
+
+import (
+	"html"
+	"strings"
+
+	"github.com/evertty/evertty/vt"
+)
+
+// Colours of a frame that sets none, as xterm has them (its ctlseqs and
+// XTerm-col.ad), light on dark.
+const (
+	htmlForeground = 0xe5e5e5
+	htmlBackground = 0x000000
+)
+
+// ansiColors are palette entries 0 to 15.
+var ansiColors = [16]uint32{
+	0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5,
+	0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff,
+}
+
+// HTML returns what f shows as one <pre> element that needs no style sheet and
+// runs no script: all text is escaped, styles are inline, links are http, https
+// or mailto only. Before the screen come the last scrollback lines of the
+// history, all when negative. Blinking is not shown.
+func HTML(f *vt.Frame, scrollback int) string {
+	f = tidy(f)
+	h := htmlWriter{frame: f}
+	text, behind := h.hex(f.Foreground, htmlForeground), h.hex(f.Background, htmlBackground)
+	if f.Modes.ReverseVideo {
+		text, behind = behind, text
+	}
+	h.b.WriteString(`<pre style="color:` + text + `;background:` + behind + `">`)
+	for _, rows := range [...][]Row{rows(lastLines(f.History, scrollback)), rows(f.Active().Lines)} {
+		for _, r := range rows {
+			for i := range r.Runs {
+				h.run(&r.Runs[i])
+			}
+			h.b.WriteByte('\n')
+		}
+	}
+	h.b.WriteString("</pre>\n")
+	return h.b.String()
+}
+
+type htmlWriter struct {
+	b     strings.Builder
+	frame *vt.Frame
+}
+
+// run writes a run, in a span or a link only when it has a style of its own.
+func (h *htmlWriter) run(r *Run) {
+	style := h.style(r)
+	switch {
+	case r.Link != "":
+		h.b.WriteString(`<a rel="noopener noreferrer" href="` + html.EscapeString(r.Link) + `" style="color:inherit;` + style + `">`)
+		defer h.b.WriteString("</a>")
+	case style != "":
+		h.b.WriteString(`<span style="` + style + `">`)
+		defer h.b.WriteString("</span>")
+	}
+	h.b.WriteString(html.EscapeString(r.Text))
+}
+
+// style is the inline style of a run. It is made of constants and hexadecimal
+// numbers only.
+func (h *htmlWriter) style(r *Run) string {
+	var css strings.Builder
+	has := func(name string) bool {
+		for _, a := range r.Attrs {
+			if a == name {
+				return true
+			}
+		}
+		return false
+	}
+	fg, bg := r.FG, r.BG
+	if i, ok := fg.(int); ok && i < 8 && has("bold") {
+		fg = i + 8 // as xterm.js draws bold text
+	}
+	text, behind := h.value(fg, h.hex(h.frame.Foreground, htmlForeground)), h.value(bg, h.hex(h.frame.Background, htmlBackground))
+	inverse := has("inverse") != h.frame.Modes.ReverseVideo
+	if inverse {
+		text, behind = behind, text
+	}
+	if has("invisible") {
+		text = "transparent"
+	}
+	if fg != nil || inverse || has("invisible") {
+		css.WriteString("color:" + text + ";")
+	}
+	if bg != nil || inverse {
+		css.WriteString("background:" + behind + ";")
+	}
+	for _, a := range [...]struct{ name, css string }{
+		{"bold", "font-weight:bold;"}, {"dim", "opacity:.5;"}, {"italic", "font-style:italic;"},
+	} {
+		if has(a.name) {
+			css.WriteString(a.css)
+		}
+	}
+	css.WriteString(h.decoration(r, has))
+	return css.String()
+}
+
+var underlineCSS = map[string]string{"single": "solid", "double": "double", "curly": "wavy", "dotted": "dotted", "dashed": "dashed"}
+
+func (h *htmlWriter) decoration(r *Run, has func(string) bool) string {
+	line, look := "", ""
+	if r.Underline != "" {
+		line, look = " underline", ";text-decoration-style:"+underlineCSS[r.Underline]
+		if r.UnderlineColor != nil {
+			look += ";text-decoration-color:" + h.value(r.UnderlineColor, "")
+		}
+	}
+	if has("strikethrough") {
+		line += " line-through"
+	}
+	if has("overline") {
+		line += " overline"
+	}
+	if line == "" {
+		return ""
+	}
+	return "text-decoration-line:" + line[1:] + look + ";"
+}
+
+// value is a colour of a run in CSS.
+func (h *htmlWriter) value(c any, byDefault string) string {
+	switch c := c.(type) {
+	case int:
+		return h.hex(h.frame.Palette[uint8(c)], paletteColor(c))
+	case string:
+		return c
+	}
+	return byDefault
+}
+
+// hex is c, or byDefault when the frame does not set it.
+func (h *htmlWriter) hex(c vt.Color, byDefault uint32) string {
+	r, g, b, ok := c.RGB()
+	if !ok {
+		r, g, b = uint8(byDefault>>16), uint8(byDefault>>8), uint8(byDefault)
+	}
+	return string(appendHex(nil, r, g, b))
+}
+
+// paletteColor is entry i of the standard palette of 256 (xterm's 256colres.h):
+// 16 named colours, a 6x6x6 cube, 24 greys.
+func paletteColor(i int) uint32 {
+	switch {
+	case i < 16:
+		return ansiColors[i]
+	case i >= 232:
+		return uint32(8+10*(i-232)) * 0x010101
+	}
+	level := func(n int) uint32 {
+		if n == 0 {
+			return 0
+		}
+		return uint32(55 + 40*n)
+	}
+	i -= 16
+	return level(i/36)<<16 | level(i/6%6)<<8 | level(i%6)
+}

@@ -1,0 +1,201 @@
+package snapshot
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// judge is a Node process with a real xterm.js in it (testdata/xterm/judge.cjs).
+type judge struct {
+	mu  sync.Mutex
+	cmd *exec.Cmd
+	in  *json.Encoder
+	out *bufio.Reader
+}
+
+type job struct {
+	Cols       int      `json:"cols"`
+	Rows       int      `json:"rows"`
+	Scrollback int      `json:"scrollback"`
+	Reuse      bool     `json:"reuse"`
+	Writes     [][]byte `json:"writes"`
+}
+
+// xstate is what an xterm.js is: everything that decides how it goes on.
+type xstate struct {
+	Cols, Rows int
+	Alt        bool
+	Main       xbuffer
+	Other      *xbuffer
+	Modes      xmodes
+	Pen        string
+	Charsets   string
+	GL         int
+	Charset    string
+	Title      string
+	Icon       string
+	Repeats    bool
+	Parser     string
+	Data       []string
+	Bells      int
+	Colors     []string
+}
+
+type xmodes struct {
+	AppCursor, AppKeypad, Origin, Autowrap, ReverseWrap, Paste, Focus, Sync, Insert, Linefeed, Hidden bool
+	Mouse, Encoding, CursorStyle                                                                      string
+	CursorBlink                                                                                       bool
+}
+
+type xbuffer struct {
+	Lines                   []xline
+	Tabs                    []int
+	X, Y, Base, Top, Bottom int
+	Saved                   xsaved
+}
+
+type xsaved struct {
+	X, Y    int
+	Pen     string
+	Charset string
+}
+
+type xline struct {
+	Wrapped bool
+	Cells   []xcell
+}
+
+// xcell is a cell: characters, width and style as judge.cjs joins it.
+type xcell struct {
+	Text  string
+	Width int
+	Style string
+}
+
+func (c *xcell) UnmarshalJSON(b []byte) error {
+	return json.Unmarshal(b, &[]any{&c.Text, &c.Width, &c.Style})
+}
+
+// startJudge starts the process; it ends with the test.
+func startJudge(t testing.TB) *judge {
+	t.Helper()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Fatalf("node is required to check snapshots against a real xterm.js (README names the version): %v", err)
+	}
+	cmd := exec.Command(node, filepath.Join(judgeDir(t), "judge.cjs"))
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("judge: %v", err)
+		}
+	})
+	return &judge{cmd: cmd, in: json.NewEncoder(in), out: bufio.NewReaderSize(out, 1<<20)}
+}
+
+// ask runs a job and returns the state after each write.
+func (j *judge) ask(t testing.TB, jb job) []xstate {
+	t.Helper()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.in.Encode(jb); err != nil {
+		t.Fatalf("judge: %v", err)
+	}
+	line, err := j.out.ReadBytes('\n')
+	if err != nil {
+		t.Fatalf("judge: %v", err)
+	}
+	var answer struct{ States []xstate }
+	if err := json.Unmarshal(line, &answer); err != nil {
+		t.Fatalf("judge: %v", err)
+	}
+	return answer.States
+}
+
+// judgeDir is a folder with judge.cjs and the xterm.js packages of its lock
+// file: testdata/xterm when someone ran npm ci there, else one in the user's
+// cache that is filled once.
+func judgeDir(t testing.TB) string {
+	t.Helper()
+	const src = "testdata/xterm"
+	if _, err := os.Stat(filepath.Join(src, "node_modules")); err == nil {
+		return src
+	}
+	names := []string{"package.json", "package-lock.json", ".npmrc", "judge.cjs"}
+	sum := sha256.New()
+	for _, n := range names {
+		b, err := os.ReadFile(filepath.Join(src, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum.Write(b)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	cache = filepath.Join(cache, "evertty-test")
+	dir := filepath.Join(cache, "xterm-"+hex.EncodeToString(sum.Sum(nil)[:8]))
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		install(t, src, names, cache, dir)
+	}
+	return dir
+}
+
+// install fills dir. It appears complete or not at all, so that tests of
+// several packages may install at once.
+func install(t testing.TB, src string, names []string, cache, dir string) {
+	t.Helper()
+	npm, err := exec.LookPath("npm")
+	if err != nil {
+		t.Fatalf("npm, which comes with Node, is required to install xterm.js for the tests: %v", err)
+	}
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	tmp, err := os.MkdirTemp(cache, "install-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(tmp)
+	for _, n := range names {
+		b, err := os.ReadFile(filepath.Join(src, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(tmp, n), b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(npm, "ci", "--no-audit", "--no-fund")
+	cmd.Dir = tmp
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("npm ci in a copy of %s (needs a package registry once): %v\n%s", src, err, out)
+	}
+	if err := os.Rename(tmp, dir); err != nil {
+		if _, exists := os.Stat(dir); exists != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package snapshot
+
+import (
+	"strconv"
+
+	"github.com/evertty/evertty/vt"
+)
+
+// painter writes the text that paints a frame and knows what the receiving
+// terminal's cursor and pen are after each step.
+type painter struct {
+	out        []byte
+	cols, rows int
+
+	pen  vt.Style
+	x    int      // column of the cursor; cols when the next character wraps
+	skip int      // blank cells right of x, passed over but not moved over yet
+	tail vt.Color // background of the last column when it was erased, else default
+	fold bool     // lines wider than the screen go on in the next row
+}
+
+func (p *painter) add(s string) { p.out = append(p.out, s...) }
+
+func (p *painter) num(n int) { p.out = strconv.AppendInt(p.out, int64(n), 10) }
+
+// csi writes CSI n final; a count of 1 is the default and left out.
+func (p *painter) csi(n int, final byte) {
+	p.add("\x1b[")
+	if n != 1 {
+		p.num(n)
+	}
+	p.out = append(p.out, final)
+}
+
+// moveTo is CUP (ECMA-48 8.3.21) to a column and row from 0.
+func (p *painter) moveTo(x, y int) {
+	p.add("\x1b[")
+	if y > 0 || x > 0 {
+		p.num(y + 1)
+	}
+	if x > 0 {
+		p.add(";")
+		p.num(x + 1)
+	}
+	p.add("H")
+}
+
+// lines paints history and a screen from the top left corner of a blank screen
+// in one flow, so that the history scrolls off as it once did. Blank rows at
+// the end need nothing unless a history has to be pushed up by them.
+func (p *painter) lines(history, screen []vt.Line) {
+	if len(history) == 0 {
+		for len(screen) > 0 && screen[len(screen)-1].Size() == 0 && !screen[len(screen)-1].Wrapped() {
+			screen = screen[:len(screen)-1]
+		}
+	}
+	p.x, p.skip, p.tail = 0, 0, 0
+	p.fold = p.cols >= 2
+	for i, l := range history {
+		p.line(l, i == 0)
+	}
+	p.fold = false
+	for i, l := range screen {
+		p.line(l, i == 0 && len(history) == 0)
+	}
+}
+
+// line goes to the next row, unless this is the first, and paints l.
+func (p *painter) line(l vt.Line, first bool) {
+	switch {
+	case first:
+	case l.Wrapped() && p.cols >= 2:
+		p.wrap(firstSpan(l))
+	default:
+		p.lineFeed()
+	}
+	for s := range l.Spans() {
+		if !p.span(s) {
+			return
+		}
+	}
+}
+
+// firstSpan is how a line begins; a blank one begins with blanks.
+func firstSpan(l vt.Line) vt.Span {
+	for s := range l.Spans() {
+		return s
+	}
+	return vt.Span{}
+}
+
+// lineFeed ends a row whose successor does not continue it. The row that comes
+// in has the pen's background (BCE), so the pen must have none.
+func (p *painter) lineFeed() {
+	if p.pen.BG != 0 {
+		p.setPen(vt.Style{})
+	}
+	p.add("\r\n")
+	p.x, p.skip, p.tail = 0, 0, 0
+}
+
+// wrap goes to a row that continues the one above, which begins with next.
+// Printing past the last column is the only way to make that mark, and the row
+// that comes in has the background of what is printed.
+func (p *painter) wrap(next vt.Span) {
+	natural := p.x == p.cols && next.Kind != vt.Blank && next.Style.BG == 0 && !beginsWithMark(next.Text)
+	if !natural {
+		p.wrapByFiller()
+	}
+	p.x, p.skip, p.tail = 0, 0, 0
+}
+
+// wrapByFiller prints a wide character that does not fit where the cursor is.
+// In the last column it leaves an erased cell behind, which is what a row that
+// does not end in text has there, and is itself erased in the new row.
+func (p *painter) wrapByFiller() {
+	if p.tail != 0 && p.rows == 1 {
+		p.csi(p.cols, 'G')
+		p.setBackground(p.tail)
+		p.add(" ")
+		p.x, p.skip, p.tail = p.cols, 0, 0
+	}
+	p.setPen(vt.Style{})
+	if p.x < p.cols {
+		p.csi(p.cols, 'G')
+	}
+	p.add("\u4e00\r")
+	if p.tail != 0 {
+		p.add("\x1b[A")
+		p.csi(p.cols, 'G')
+		p.setBackground(p.tail)
+		p.add("\x1b[X")
+		p.setPen(vt.Style{})
+		p.add("\x1b[B\r")
+	}
+	p.add("\x1b[2X")
+}
+
+// span paints a run of cells and tells whether the row goes on. What is beyond
+// the last column is cut off, or folded into further rows in history.
+func (p *painter) span(s vt.Span) bool {
+	for {
+		room := p.cols - p.x - p.skip
+		if s.Cells <= room {
+			p.put(s)
+			return true
+		}
+		head, rest := cutSpan(s, room)
+		if head.Cells > 0 {
+			p.put(head)
+		}
+		if !p.fold {
+			return false
+		}
+		p.wrap(rest)
+		s = rest
+	}
+}
+
+// put paints a span that fits.
+func (p *painter) put(s vt.Span) {
+	if s.Kind == vt.Blank {
+		p.blank(s.Cells, s.Style)
+		return
+	}
+	p.catchUp()
+	if s.Kind >= vt.ClusterOne && beginsWithMark(s.Text) {
+		p.csi(p.x+1, 'G') // any sequence keeps xterm.js from joining it to the cell before
+	}
+	p.setPen(s.Style)
+	p.add(cellText(s))
+	p.x += s.Cells
+}
+
+// blank makes n erased cells. xterm.js keeps nothing of them but the
+// background; a style that shows on a blank in another way is kept by spaces.
+func (p *painter) blank(n int, s vt.Style) {
+	const shows = vt.Inverse | vt.Strikethrough | vt.Overline
+	switch {
+	case s.Attr&shows != 0 || s.Underline != 0 || s.Link != vt.Link{}:
+		p.catchUp()
+		p.setPen(s)
+		for range n {
+			p.out = append(p.out, ' ')
+		}
+		p.x += n
+		return
+	case s.BG != 0:
+		p.catchUp()
+		p.setBackground(s.BG)
+		p.csi(n, 'X')
+		if p.x+n == p.cols {
+			p.tail = s.BG
+		}
+	}
+	p.skip += n
+}
+
+// catchUp moves the cursor over the blanks that were passed over.
+func (p *painter) catchUp() {
+	if p.skip > 0 {
+		p.csi(p.skip, 'C')
+		p.x, p.skip = p.x+p.skip, 0
+	}
+}

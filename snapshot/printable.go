@@ -1,0 +1,74 @@
+package snapshot
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/evertty/evertty/vt"
+)
+
+// unprintable tells whether r is a control character: C0, DEL or C1. A C1
+// character is a control function to xterm.js even when it comes as UTF-8.
+func unprintable(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }
+
+// printable tells whether s can be sent as text: UTF-8 without controls.
+func printable(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c-0x20 >= 0x5f {
+			return c >= utf8.RuneSelf && printableRunes(s[i:])
+		}
+	}
+	return true
+}
+
+func printableRunes(s string) bool {
+	for i, r := range s {
+		if unprintable(r) {
+			return false
+		}
+		if r == utf8.RuneError && !strings.HasPrefix(s[i:], "\ufffd") {
+			return false
+		}
+	}
+	return true
+}
+
+// cellText is the text of a span as it may be sent. An engine never keeps a
+// control character in a cell; should one do so after all, it becomes U+FFFD
+// and not a command to the viewer.
+func cellText(s vt.Span) string {
+	if printable(s.Text) {
+		return s.Text
+	}
+	fix := "\ufffd"
+	if s.Kind == vt.Wide {
+		fix = "\ufffd\ufffd"
+	}
+	var b strings.Builder
+	for i, r := range s.Text {
+		if unprintable(r) || r == utf8.RuneError && !strings.HasPrefix(s.Text[i:], "\ufffd") {
+			b.WriteString(fix)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// beginsWithMark tells whether the first character of s takes no cell of its
+// own when it follows another: a terminal would join it to the cell before.
+func beginsWithMark(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	if r < 0x300 {
+		return r == 0xad
+	}
+	return r >= 0x1160 && r <= 0x11ff || unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf)
+}
+
+// sendable tells whether a link can be written as OSC 8: no control characters,
+// no longer than vt.MaxString, and an ID that does not end the parameters.
+func sendable(l vt.Link) bool {
+	return len(l.URI)+len(l.ID) <= vt.MaxString && printable(l.URI) && printable(l.ID) &&
+		!strings.ContainsAny(l.ID, ":;")
+}

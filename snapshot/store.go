@@ -1,0 +1,255 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"strings"
+	"syscall"
+)
+
+// Errors of the Store. All that a Store returns wrap one of them or the
+// operating system's own, and name the path.
+var (
+	ErrBadID    = errors.New("not a terminal id") // ids match ^[a-z0-9-]{1,64}$
+	ErrNotFound = errors.New("nothing kept under this id")
+	ErrNoSpace  = errors.New("no space left to write a snapshot") // disk, quota or file size limit
+	ErrForeign  = errors.New("data directory of another user")
+	ErrLoose    = errors.New("data directory that others can write to")
+	ErrReadOnly = errors.New("data directory that cannot be written to")
+	ErrLocked   = errors.New("data directory in use by another evertty")
+)
+
+// maxMeta bounds the metadata of one terminal.
+const maxMeta = 4 << 20 // bytes; a command, its environment and some names
+
+// Store keeps what survives of terminals in a data directory:
+//
+//	DIR/terminals/ID/meta       the caller's metadata
+//	DIR/terminals/ID/screen.N   snapshot files; the two with the highest N are kept
+//
+// Directories are 0700 and files 0600 whatever the umask. Every file appears
+// complete or not at all (written beside, synced, renamed), and no symbolic
+// link inside the directory is ever followed. OpenStore sweeps what interrupted
+// writes (.tmp-…) and removals (.gone-…) left; other names are not touched,
+// they belong to other parts of evertty.
+//
+// Calls for different ids may run at the same time, calls for one id must not.
+// One process at a time may use a directory; Lock sees to that.
+type Store struct {
+	terminals *os.Root
+	path      string
+}
+
+// OpenStore opens the data directory dir and makes it when absent. It refuses a
+// directory that belongs to another user (ErrForeign), that others can write to
+// (ErrLoose) or that cannot be written to (ErrReadOnly). Close releases it.
+func OpenStore(dir string) (*Store, error) {
+	root, err := openDataDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if err := makeDir(root, "terminals"); err != nil {
+		return nil, refused(dir, err)
+	}
+	terminals, err := openDir(root, "terminals")
+	if err != nil {
+		return nil, fmt.Errorf("snapshot: data directory %s: %w", dir, err)
+	}
+	s := &Store{terminals: terminals, path: terminals.Name()}
+	if err := s.sweep(); err != nil {
+		terminals.Close()
+		return nil, refused(dir, err)
+	}
+	return s, nil
+}
+
+// Close releases the directory. Nothing may be called after it.
+func (s *Store) Close() error { return s.terminals.Close() }
+
+// List returns the ids under which something is kept, ascending.
+func (s *Store) List() ([]string, error) {
+	entries, err := readDir(s.terminals)
+	if err != nil {
+		return nil, fmt.Errorf("snapshot: list %s: %w", s.path, err)
+	}
+	ids := make([]string, 0, len(entries))
+	for _, e := range entries {
+		if e.IsDir() && validID.MatchString(e.Name()) {
+			ids = append(ids, e.Name())
+		}
+	}
+	return ids, nil
+}
+
+// Remove deletes all that is kept of id; it is no error when that is nothing.
+// After a crash in the middle either all is there or the rest is swept by the
+// next OpenStore.
+func (s *Store) Remove(id string) error {
+	if err := checkID(id); err != nil {
+		return err
+	}
+	gone := goneDir + id
+	err := s.terminals.RemoveAll(gone)
+	if err == nil {
+		err = s.terminals.Rename(id, gone)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = s.terminals.RemoveAll(gone)
+	}
+	if err == nil {
+		err = syncDir(s.terminals)
+	}
+	if err != nil {
+		return fmt.Errorf("snapshot: remove %s: %w", id, err)
+	}
+	return nil
+}
+
+// Size is the number of bytes that the files kept of id hold together.
+func (s *Store) Size(id string) (int64, error) {
+	d, err := s.open(id)
+	if err != nil {
+		return 0, err
+	}
+	defer d.Close()
+	entries, err := readDir(d)
+	if err != nil {
+		return 0, fmt.Errorf("snapshot: size of %s: %w", id, err)
+	}
+	var n int64
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			n += info.Size()
+		}
+	}
+	return n, nil
+}
+
+// SaveMeta keeps p, at most 4 MiB, as the metadata of id and syncs it to disk.
+func (s *Store) SaveMeta(id string, p []byte) error {
+	if len(p) > maxMeta {
+		return fmt.Errorf("snapshot: metadata of %s: %d bytes are more than %d", id, len(p), maxMeta)
+	}
+	d, err := s.make(id)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := writeFile(d, "meta", p); err != nil {
+		return fmt.Errorf("snapshot: save metadata of %s: %w", id, err)
+	}
+	return nil
+}
+
+// LoadMeta returns the metadata of id. Errors wrap ErrNotFound when none is
+// kept. The caller owns the result.
+func (s *Store) LoadMeta(id string) ([]byte, error) {
+	d, err := s.open(id)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	p, err := readFile(d, "meta", maxMeta)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("snapshot: load metadata of %s: %w", id, err)
+	}
+	return p, nil
+}
+
+var validID = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
+
+// checkID refuses everything but ^[a-z0-9-]{1,64}$.
+func checkID(id string) error {
+	if validID.MatchString(id) {
+		return nil
+	}
+	if len(id) > 64 {
+		id = strings.ToValidUTF8(id[:64], "") + "…"
+	}
+	return fmt.Errorf("snapshot: %w: %q", ErrBadID, id)
+}
+
+// open opens the directory of id.
+func (s *Store) open(id string) (*os.Root, error) {
+	if err := checkID(id); err != nil {
+		return nil, err
+	}
+	d, err := openDir(s.terminals, id)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("snapshot: terminal %s: %w", id, err)
+	}
+	return d, nil
+}
+
+// make opens the directory of id and makes it when absent.
+func (s *Store) make(id string) (*os.Root, error) {
+	d, err := s.open(id)
+	if !errors.Is(err, ErrNotFound) {
+		return d, err
+	}
+	if err := makeDir(s.terminals, id); err != nil {
+		return nil, fmt.Errorf("snapshot: terminal %s: %w", id, noSpace(err))
+	}
+	if err := syncDir(s.terminals); err != nil {
+		return nil, fmt.Errorf("snapshot: terminal %s: %w", id, noSpace(err))
+	}
+	return s.open(id)
+}
+
+// sweep deletes what interrupted writes and removals left. What cannot be
+// deleted stays: it is in nobody's way, because the next write replaces it.
+func (s *Store) sweep() error {
+	entries, err := readDir(s.terminals)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		switch {
+		case leftover(e.Name()):
+			s.terminals.RemoveAll(e.Name())
+		case e.IsDir() && validID.MatchString(e.Name()):
+			s.sweepTerminal(e.Name())
+		}
+	}
+	return nil
+}
+
+func (s *Store) sweepTerminal(id string) {
+	d, err := openDir(s.terminals, id)
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	entries, _ := readDir(d)
+	for _, e := range entries {
+		if leftover(e.Name()) {
+			d.RemoveAll(e.Name())
+		}
+	}
+}
+
+func leftover(name string) bool {
+	return strings.HasPrefix(name, tmpFile) || strings.HasPrefix(name, goneDir)
+}
+
+// noSpace adds ErrNoSpace to an error that means it: disk full, quota, or the
+// file size limit of the process.
+func noSpace(err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) {
+		return fmt.Errorf("%w: %w", ErrNoSpace, err)
+	}
+	return err
+}

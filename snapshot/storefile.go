@@ -1,0 +1,139 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// Names of leftovers.
+const (
+	tmpFile = ".tmp-"  // a file that is being written
+	goneDir = ".gone-" // a terminal that is being removed
+)
+
+// errNotFile: something else stands where a file or directory belongs, a
+// symbolic link for instance.
+var errNotFile = errors.New("not a regular file or directory of ours")
+
+// writeFile makes or replaces a file in d so that a crash at any instant leaves
+// the old content or the new: written beside, synced, renamed, and the
+// directory synced. On an error the old content stays.
+func writeFile(d *os.Root, name string, p []byte) error {
+	tmp := tmpFile + name
+	err := writeNew(d, tmp, p)
+	if err == nil {
+		err = d.Rename(tmp, name)
+	}
+	if err == nil {
+		return noSpace(syncDir(d))
+	}
+	return noSpace(errors.Join(err, d.RemoveAll(tmp)))
+}
+
+// writeNew writes and syncs a file that did not exist before. O_EXCL also keeps
+// it from writing through a link that stands under the name.
+func writeNew(d *os.Root, name string, p []byte) error {
+	if err := d.RemoveAll(name); err != nil {
+		return err
+	}
+	f, err := d.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(p)
+	if err == nil {
+		err = f.Chmod(0o600)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// readFile reads a regular file of at most limit bytes. What is looked at is
+// what is opened, so a link or a device under the name is refused. A longer
+// file wraps ErrCorrupt.
+func readFile(d *os.Root, name string, limit int64) ([]byte, error) {
+	seen, err := d.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !seen.Mode().IsRegular() {
+		return nil, fmt.Errorf("%w: %s is %w", ErrCorrupt, name, errNotFile)
+	}
+	f, err := d.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !os.SameFile(seen, info) || info.Size() > limit {
+		return nil, fmt.Errorf("%w: %s has %d bytes, at most %d are read", ErrCorrupt, name, info.Size(), limit)
+	}
+	b := make([]byte, info.Size())
+	if _, err := io.ReadFull(f, b); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return b, nil
+}
+
+// makeDir makes a directory of mode 0700 whatever the umask.
+func makeDir(d *os.Root, name string) error {
+	if err := d.Mkdir(name, 0o700); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return nil
+		}
+		return err
+	}
+	return d.Chmod(name, 0o700)
+}
+
+// openDir opens a directory in d that is not reached through a link.
+func openDir(d *os.Root, name string) (*os.Root, error) {
+	seen, err := d.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !seen.IsDir() {
+		return nil, fmt.Errorf("%s is %w", name, errNotFile)
+	}
+	sub, err := d.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := sub.Stat("."); err != nil || !os.SameFile(seen, info) {
+		sub.Close()
+		return nil, errors.Join(err, fmt.Errorf("%s is %w", name, errNotFile))
+	}
+	return sub, nil
+}
+
+// readDir returns the entries of d by name.
+func readDir(d *os.Root) ([]fs.DirEntry, error) {
+	f, err := d.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(-1)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
+}
+
+// syncDir makes the names in d durable.
+func syncDir(d *os.Root) error {
+	f, err := d.Open(".")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

@@ -1,0 +1,90 @@
+package snapshot
+
+import (
+	"bytes"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/evertty/evertty/vt"
+)
+
+// checkPainted writes the snapshot of f to an xterm.js and compares. The frame
+// is what xterm.js can be: tidy, and with a living program.
+func checkPainted(t *testing.T, j *judge, f *vt.Frame, o Options, reuse bool) {
+	t.Helper()
+	ansi := ANSI(f, o)
+	checkHarmless(t, f, ansi)
+	got := j.ask(t, job{Cols: f.Cols, Rows: f.Rows, Scrollback: 10_000, Reuse: reuse, Writes: [][]byte{ansi}})[0]
+	if len(got.Data) > 0 || got.Bells > 0 {
+		t.Errorf("the viewer answered %q and rang %d bells", got.Data, got.Bells)
+	}
+	if slices.ContainsFunc(got.Colors, func(c string) bool { return strings.HasPrefix(c, "0:") }) {
+		t.Errorf("a colour was asked for: %q", got.Colors)
+	}
+	want := expected(f, o.Scrollback)
+	if want.Alt {
+		want.Main.X, want.Main.Y = got.Main.X, got.Main.Y // xterm.js takes the cursor along when it leaves the other screen
+	}
+	if reuse && f.Title == "" {
+		want.Title = got.Title // a title that was never set is not touched
+	}
+	if reuse && f.Icon == "" {
+		want.Icon = got.Icon
+	}
+	want.Parser, got.Data, got.Bells, got.Colors = got.Parser, nil, 0, nil
+	if pending := len(openTail(f.Pending)) > 0; pending != (got.Parser != "0:") {
+		t.Errorf("parser state %s with pending %q", got.Parser, f.Pending)
+	} else if pending {
+		want.Repeats = got.Repeats
+	}
+	for _, d := range differences(got, want) {
+		t.Error(d)
+	}
+	if t.Failed() {
+		t.Logf("snapshot %s", show(string(ansi)))
+	}
+}
+
+// checkHarmless checks the text itself: no BEL, no byte that is not UTF-8, and
+// nothing after ESC but what ANSI writes on purpose.
+func checkHarmless(t *testing.T, f *vt.Frame, ansi []byte) {
+	t.Helper()
+	text := bytes.TrimSuffix(ansi, openTail(f.Pending))
+	if !bytes.HasPrefix(text, []byte("\x18")) {
+		t.Error("does not begin with CAN")
+	}
+	for i, r := range string(text) {
+		if unprintable(r) && r != 0x1b && r != '\r' && r != '\n' && r != 0x0e && r != 0x0f && !(r == 0x18 && i == 0) || r == '\ufffd' && !bytes.HasPrefix(text[i:], []byte("\ufffd")) {
+			t.Errorf("byte %d is %q", i, r)
+		}
+	}
+	for _, query := range []string{"\x1bZ", "\x05", "\x1bP", "\x1b_", "\x1b]52", "\x1b[c", "\x1b[0c", "\x1b[>c", "\x1b[5n", "\x1b[6n", "$p", "\x1b[?u", ";?\x1b\\", "\x1b[18t", "\x1b[21t"} {
+		if bytes.Contains(text, []byte(query)) {
+			t.Errorf("holds %q", query)
+		}
+	}
+}
+
+// TestXtermShowsScripts feeds every script's snapshot to a real xterm.js.
+func TestXtermShowsScripts(t *testing.T) {
+	j := startJudge(t)
+	for _, s := range loadScripts(t) {
+		t.Run(strings.TrimSuffix(filepath.Base(s.path), ".txt"), func(t *testing.T) {
+			switch filepath.Base(s.path) {
+			case "14-wrap-one-row.txt", "16-history-wider.txt":
+				t.Skip("what the frame holds cannot be said to xterm.js; the script shows what is said instead")
+			case "53-repeat-not.txt":
+				s.frame.LastChar = 0
+			}
+			s.frame = tidy(s.frame)
+			if s.options.Dead {
+				s.frame = lifeless(s.frame)
+			}
+			for _, reuse := range []bool{false, true} {
+				checkPainted(t, j, s.frame, s.options, reuse)
+			}
+		})
+	}
+}

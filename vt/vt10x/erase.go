@@ -1,0 +1,146 @@
+package vt10x
+
+import "github.com/evertty/evertty/vt"
+
+// eraseDisplay implements ED and DECSED (ECMA-48 8.3.39, VT510); 3 is xterm's
+// saved lines. keep leaves protected cells alone.
+func (e *engine) eraseDisplay(what int, keep bool) {
+	e.reach()
+	s := e.cur
+	switch what {
+	case 0:
+		e.eraseCells(s.y, s.x, s.cols, keep)
+		if s.x == 0 {
+			s.row[s.y].wrapped = false
+		}
+		e.eraseRows(s.y+1, s.rows-1, keep)
+	case 1:
+		e.eraseCells(s.y, 0, s.x+1, keep)
+		s.row[s.y].wrapped = false
+		if s.x+1 >= s.cols && s.y+1 < s.rows && e.base() == 0 { // with history xterm.js takes another row
+			s.row[s.y+1].wrapped = false
+		}
+		e.eraseRows(0, s.y-1, keep)
+	case 2:
+		e.eraseRows(0, s.rows-1, keep)
+	case 3:
+		if s == e.main {
+			e.hist.clear()
+		}
+	}
+}
+
+// eraseLine implements EL and DECSEL (ECMA-48 8.3.41, VT510).
+func (e *engine) eraseLine(what int, keep bool) {
+	e.reach()
+	s := e.cur
+	switch what {
+	case 0:
+		e.eraseCells(s.y, s.x, s.cols, keep)
+	case 1:
+		e.eraseCells(s.y, 0, s.x+1, keep)
+	case 2:
+		e.eraseCells(s.y, 0, s.cols, keep)
+	}
+	if what == 2 || what == 0 && s.x == 0 {
+		s.row[s.y].wrapped = false
+	}
+}
+
+// eraseCells erases columns x0 to x1-1 of row y.
+func (e *engine) eraseCells(y, x0, x1 int, keep bool) {
+	s := e.cur
+	x1 = min(x1, s.cols)
+	if !keep {
+		s.erase(y, x0, x1, e.blank())
+		return
+	}
+	s.flush()
+	from := x0
+	for x := x0; x < x1; x++ {
+		if e.looks.kind(s.look(x, y)).style.Attr&vt.Protected != 0 {
+			s.erase(y, from, x, e.blank())
+			s.flush()
+			from = x + 1
+		}
+	}
+	s.erase(y, from, x1, e.blank())
+}
+
+// eraseRows erases rows y0 to y1.
+func (e *engine) eraseRows(y0, y1 int, keep bool) {
+	s := e.cur
+	if !keep {
+		if y0 <= y1 {
+			s.eraseRows(y0, y1, e.blank())
+		}
+		return
+	}
+	for y := y0; y <= y1; y++ {
+		e.eraseCells(y, 0, s.cols, true)
+		s.row[y].wrapped = false
+	}
+}
+
+// eraseChars implements ECH (ECMA-48 8.3.38).
+func (e *engine) eraseChars(n int) {
+	e.restrict()
+	s := e.cur
+	s.erase(s.y, s.x, min(s.x+n, s.cols), e.blank())
+}
+
+// insertChars implements ICH (ECMA-48 8.3.64).
+func (e *engine) insertChars(n int) {
+	e.restrict()
+	e.cur.insert(e.cur.x, e.cur.y, n, e.blank())
+}
+
+// deleteChars implements DCH (ECMA-48 8.3.26).
+func (e *engine) deleteChars(n int) {
+	e.restrict()
+	e.cur.remove(e.cur.x, e.cur.y, n, e.blank())
+}
+
+// inRegion tells whether the cursor is between the margins.
+func (e *engine) inRegion() bool { return e.cur.y >= e.cur.top && e.cur.y <= e.cur.bottom }
+
+// insertLines implements IL (ECMA-48 8.3.67).
+func (e *engine) insertLines(n int) {
+	e.restrict()
+	if s := e.cur; e.inRegion() {
+		s.scrollDown(s.y, s.bottom, n, e.blank())
+		s.x = 0
+	}
+}
+
+// deleteLines implements DL (ECMA-48 8.3.32).
+func (e *engine) deleteLines(n int) {
+	e.restrict()
+	if s := e.cur; e.inRegion() {
+		s.scrollUp(s.y, s.bottom, n, e.blank())
+		s.x = 0
+	}
+}
+
+// scrollUp implements SU (ECMA-48 8.3.147).
+func (e *engine) scrollUp(n int) { e.cur.scrollUp(e.cur.top, e.cur.bottom, n, e.blank()) }
+
+// scrollDown implements SD (ECMA-48 8.3.113); new lines have the default colour.
+func (e *engine) scrollDown(n int) { e.cur.scrollDown(e.cur.top, e.cur.bottom, n, erased) }
+
+// shiftColumns moves the cells from column x on by n in every row of the region,
+// right when n is positive: SL, SR, DECIC and DECDC (ECMA-48 8.3.121, 8.3.135, VT510).
+func (e *engine) shiftColumns(x, n int) {
+	s := e.cur
+	if !e.inRegion() {
+		return
+	}
+	for y := s.top; y <= s.bottom; y++ {
+		if n > 0 {
+			s.insert(x, y, n, e.blank())
+		} else {
+			s.remove(x, y, -n, e.blank())
+		}
+		s.row[y].wrapped = false
+	}
+}
