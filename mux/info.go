@@ -82,7 +82,7 @@ func (t *Terminal) look() string {
 func (t *Terminal) addScreen(i *Info) {
 	if t.process == nil {
 		r := t.restored
-		i.Cols, i.Rows, i.Title, i.Seq, i.BellCount, i.Cwd = r.Cols, r.Rows, r.Title, r.Seq, r.Bells, r.Cwd
+		i.Cols, i.Rows, i.Title, i.Seq, i.BellCount, i.AltScreen = r.Cols, r.Rows, r.Title, r.Seq, r.Bells, r.AltScreen
 		i.LastOutputAt, i.Viewers = r.LastOutput, t.screen.viewers()
 		return
 	}

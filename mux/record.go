@@ -28,6 +28,7 @@ type record struct {
 	Cols         int          `json:"cols"`
 	Rows         int          `json:"rows"`
 	Title        string       `json:"title,omitempty"`
+	AltScreen    bool         `json:"alt_screen,omitempty"`
 	Seq          uint64       `json:"seq"`
 	Bells        uint64       `json:"bell_count,omitempty"`
 }
@@ -39,7 +40,7 @@ func (t *Terminal) record() record {
 	defer t.mu.Unlock()
 	return record{Format: recordFormat, ID: t.ID, Spec: t.spec, CreatedAt: t.created, State: i.State, Exit: i.Exit,
 		LastActivity: i.LastActivityAt, LastOutput: i.LastOutputAt, DeletedAt: t.deleted, EndedAt: t.endedAt,
-		Cwd: i.Cwd, Cols: i.Cols, Rows: i.Rows, Title: i.Title, Seq: i.Seq, Bells: i.BellCount}
+		Cwd: i.Cwd, Cols: i.Cols, Rows: i.Rows, Title: i.Title, AltScreen: i.AltScreen, Seq: i.Seq, Bells: i.BellCount}
 }
 
 func parseRecord(id string, b []byte) (*record, error) {

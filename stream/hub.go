@@ -74,10 +74,8 @@ type Facts struct {
 	Cols     int
 	Rows     int
 	Finished bool
-	// AltScreen tells whether the alternate screen is shown; Memory is what the
-	// emulator takes in bytes. Both are zero once finished.
-	AltScreen bool
-	Memory    int
+	AltScreen bool // the alternate screen is or was shown at the end
+	Memory    int  // bytes the emulator takes, 0 once finished
 }
 
 // Observe is told what a hub does; fields may be nil. They must be safe for
@@ -237,6 +235,8 @@ func (h *Hub) Facts() Facts {
 	f.Seq, f.Viewers, f.Cols, f.Rows, f.Finished = h.applied(), len(h.subs), h.cols, h.rows, h.exit != nil
 	if h.engine != nil {
 		f.AltScreen, f.Memory = h.engine.Modes().AltScreen, h.engine.Memory()
+	} else {
+		f.AltScreen = h.final.Alt != nil
 	}
 	return f
 }
