@@ -1,0 +1,55 @@
+import { useEffect } from "preact/hooks";
+import { Banner } from "./banner";
+import { ConfirmClose } from "./confirm";
+import { Empty } from "./empty";
+import { Header } from "./header";
+import { KeyBar } from "./keybar";
+import { shortcutOf } from "./keys";
+import { LinkBar } from "./linkbar";
+import { TerminalList } from "./list";
+import { NewDialog } from "./newdialog";
+import { Overlay } from "./overlay";
+import { SearchBox } from "./searchbox";
+import { activeId, closing, creating, drawerOpen, searching } from "./store";
+import { TerminalView } from "./terminalview";
+import { Toasts } from "./toasts";
+
+/** Keys that work wherever the focus is. */
+function useShortcuts(): void {
+  useEffect(() => {
+    const onKey = (e: KeyboardEvent): void => {
+      if (e.key === "Escape" && drawerOpen.value) drawerOpen.value = false;
+      if (shortcutOf(e) !== "search" || activeId.value === null) return;
+      e.preventDefault();
+      searching.value = true;
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, []);
+}
+
+/** App is the whole page: the list at the side (a drawer on narrow pages) and one terminal. */
+export function App() {
+  useShortcuts();
+  return (
+    <div class={drawerOpen.value ? "app drawer-open" : "app"}>
+      <TerminalList />
+      <div class="backdrop" onClick={() => (drawerOpen.value = false)} />
+      <main class="main">
+        <Header />
+        <div class="stage">
+          <TerminalView />
+          <Empty />
+          {searching.value && <SearchBox />}
+          <LinkBar />
+          <Banner />
+          <Overlay />
+        </div>
+        <KeyBar />
+      </main>
+      {creating.value && <NewDialog />}
+      {closing.value && <ConfirmClose info={closing.value} />}
+      <Toasts />
+    </div>
+  );
+}

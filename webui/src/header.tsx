@@ -1,0 +1,58 @@
+import { Icon } from "./icons";
+import { nameOf, titleOf } from "./label";
+import { StateBadge } from "./list";
+import { hasEnded } from "./model";
+import { activeId, activeInfo, closing, drawerOpen, letterboxed, model, searching } from "./store";
+
+function Size() {
+  const info = activeInfo.value;
+  if (!info || info.cols === 0) return null;
+  const other = letterboxed.value && !hasEnded(info.state);
+  const why = other ? "Another viewer decides the size. Click into the terminal to ask for yours." : "Columns by rows";
+  return (
+    <span class={other ? "size other" : "size"} title={why}>
+      {info.cols}×{info.rows}
+    </span>
+  );
+}
+
+function Actions() {
+  const info = activeInfo.value;
+  if (!info) return null;
+  return (
+    <>
+      <StateBadge state={info.state} />
+      <Size />
+      <button type="button" class="icon-button" aria-label="Search (Ctrl+Shift+F)" title="Search (Ctrl+Shift+F)" onClick={() => (searching.value = !searching.value)}>
+        <Icon name="search" />
+      </button>
+      <button type="button" class="icon-button" aria-label={`Close ${nameOf(info)}`} title="Close terminal" onClick={() => (closing.value = info)}>
+        <Icon name="close" />
+      </button>
+    </>
+  );
+}
+
+/** Header names the terminal that is shown; on narrow pages it also opens the drawer. */
+export function Header() {
+  const info = activeInfo.value;
+  const rang = model.value.attention.size > 0;
+  return (
+    <header class="head">
+      <button
+        type="button"
+        class={rang ? "icon-button menu rang-dot" : "icon-button menu"}
+        aria-label={rang ? "Show terminals; one wants attention" : "Show terminals"}
+        aria-expanded={drawerOpen.value}
+        aria-controls="terminals"
+        onClick={() => (drawerOpen.value = !drawerOpen.value)}
+      >
+        <Icon name="menu" />
+      </button>
+      <h1 class="head-title">
+        <bdi>{info ? titleOf(info) : activeId.value === null ? "evertty" : ""}</bdi>
+      </h1>
+      <Actions />
+    </header>
+  );
+}

@@ -1,0 +1,163 @@
+import { batch, effect } from "@preact/signals";
+import { Connection } from "./connection";
+import { clean, nameOf, titleOf } from "./label";
+import { loose, typed, withSticky } from "./keys";
+import { safeLink } from "./links";
+import { reduce, seen } from "./model";
+import { Pool } from "./pool";
+import { parseEvent, type ServerEvent } from "./protocol";
+import { openSocket, probeVersion } from "./requests";
+import { routeOf } from "./route";
+import { activeId, activeInfo, clickedLink, drawn, hoveredLink, letterboxed, model, searching, sticky, toast } from "./store";
+import type { ScreenEvents } from "./terminal";
+
+/** This file joins the connection, the store and the screens; nothing else knows all three. */
+
+/** Largest paste sent, in UTF-8 bytes: the server's limit for one message is 1 MiB with its JSON around it. */
+const MAX_PASTE = 900 * 1024;
+
+export const connection = new Connection({
+  open: openSocket,
+  probe: probeVersion,
+  random: Math.random,
+  opened,
+  frame: receive,
+});
+
+export const pool = new Pool({
+  send: (message) => connection.send(message),
+  eventsFor,
+  stateOf: (id) => model.peek().items.find((i) => i.id === id)?.state ?? "running",
+  changed: () =>
+    batch(() => {
+      letterboxed.value = pool.letterboxed();
+      if (pool.drawn()) drawn.value = true;
+    }),
+});
+
+/** On touch screens focus opens the keyboard over half of the page, so there it waits for a tap. */
+const coarse = window.matchMedia("(pointer: coarse)");
+
+/** looking is the terminal the user has in front of them, null while the page is hidden or without focus. */
+const looking = (): string | null => (document.hasFocus() && !document.hidden ? activeId.value : null);
+
+function opened(): void {
+  pool.reattach();
+  const id = looking();
+  if (id !== null && pool.shown() === id) connection.send({ type: "focus", pty: id });
+}
+
+function receive(frame: string): void {
+  const event = parseEvent(frame);
+  if (event === null) return;
+  model.value = reduce(model.value, event, looking());
+  pool.handle(event);
+  announce(event);
+}
+
+function announce(event: ServerEvent): void {
+  if (event.event === "error" && event.code !== "NOT_FOUND") toast(clean(event.error) || "The server refused a request.");
+  if (event.event !== "meta" || !event.notify) return;
+  const from = model.value.items.find((i) => i.id === event.pty);
+  const said = [clean(event.notify.title), clean(event.notify.body)].filter((s) => s !== "").join(": ");
+  if (said !== "") toast(from ? `${nameOf(from)}: ${said}` : said);
+}
+
+function eventsFor(id: string): ScreenEvents {
+  return {
+    input: (data) => sendTyped(id, data),
+    bytes: (data) => connection.send({ type: "input", pty: id, data_b64: btoa(data) }),
+    paste: (text) => sendPaste(id, text),
+    focus: () => lookAt(id),
+    redrawn: () => pool.refit(),
+    search: () => (searching.value = true),
+    link: (uri, shown) => showLink(uri, shown),
+    open: openLink,
+  };
+}
+
+function sendTyped(id: string, data: string): void {
+  const messages = typed(id, data, sticky.value);
+  messages.forEach((m) => connection.send(m));
+  if (messages[0]?.type === "keys") sticky.value = loose;
+}
+
+/** sendKey sends a named key of the key bar with the held modifiers; the server knows the program's key modes. */
+export function sendKey(key: string): void {
+  if (activeId.value === null) return;
+  connection.send({ type: "keys", pty: activeId.value, keys: [withSticky(key, sticky.value)] });
+  sticky.value = loose;
+}
+
+function sendPaste(id: string, text: string): void {
+  const bytes = new TextEncoder().encode(text).length;
+  if (bytes > MAX_PASTE) toast(`Not pasted: ${Math.ceil(bytes / 1024)} KiB is more than the limit of ${MAX_PASTE / 1024} KiB.`);
+  else connection.send({ type: "paste", pty: id, data: text });
+}
+
+function showLink(uri: string | null, shown: boolean): void {
+  const safe = uri === null ? null : safeLink(uri);
+  if (shown) clickedLink.value = safe;
+  hoveredLink.value = shown ? null : safe;
+}
+
+/** openLink opens an http or https address in a new tab that cannot reach back to this page. */
+export function openLink(uri: string): void {
+  const safe = safeLink(uri);
+  if (safe !== null) window.open(safe, "_blank", "noopener,noreferrer");
+}
+
+function lookAt(id: string): void {
+  model.value = seen(model.value, id);
+  connection.send({ type: "focus", pty: id });
+}
+
+function onLook(): void {
+  if (document.hidden) return;
+  pool.catchUp();
+  const id = looking();
+  if (id !== null) lookAt(id);
+}
+
+function show(id: string | null): void {
+  if (id !== activeId.value) return;
+  batch(() => {
+    drawn.value = false;
+    clickedLink.value = null;
+    hoveredLink.value = null;
+    searching.value = false;
+    pool.activate(id);
+  });
+  if (!coarse.matches) pool.current()?.focus();
+}
+
+function follow(): void {
+  activeId.value = routeOf(location.hash);
+}
+
+/** start wires the page's events and opens the connection. Call it once. */
+export function start(): void {
+  window.addEventListener("hashchange", follow);
+  window.addEventListener("online", () => connection.wake());
+  window.addEventListener("focus", onLook);
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) connection.wake();
+    onLook();
+  });
+  effect(() => {
+    const id = activeId.value;
+    // After the page was drawn anew: which bars are there decides the size of the terminal.
+    setTimeout(() => show(id));
+  });
+  effect(() => {
+    const { items, listed } = model.value;
+    if (listed) pool.retain(new Set(items.map((i) => i.id)));
+    pool.restate();
+  });
+  effect(() => {
+    const info = activeInfo.value;
+    const mark = info && model.value.attention.has(info.id) ? "● " : "";
+    document.title = info ? mark + titleOf(info) : "evertty";
+  });
+  connection.start();
+}

@@ -1,0 +1,65 @@
+import { parseInfo, type Info, type Size } from "./protocol";
+
+/** Draft is what the "New terminal" form asks for; empty fields are left to the server. */
+export interface Draft {
+  session: string;
+  command: string;
+  cwd: string;
+  name: string;
+}
+
+/** address resolves a path against the page, so that a path prefix of a reverse proxy stays. */
+export function address(path: string): string {
+  return new URL(path, new URL(".", location.href.split("#")[0])).href;
+}
+
+const sessionPath = (session: string): string => `session/${encodeURIComponent(session)}/pty`;
+
+async function failure(response: Response): Promise<Error> {
+  const body: unknown = await response.json().catch(() => null);
+  const said = typeof body === "object" && body !== null && "error" in body ? body.error : null;
+  return new Error(typeof said === "string" && said !== "" ? said : `The server answered ${response.status}.`);
+}
+
+/** creation is the body of the request: a command line is run by bash, so quotes and pipes mean what they always do. */
+export function creation(draft: Draft, size: Size | null): Record<string, unknown> {
+  const body: Record<string, unknown> = { ...size };
+  if (draft.command.trim() !== "") body.cmd = ["bash", "-lc", draft.command];
+  if (draft.cwd.trim() !== "") body.cwd = draft.cwd.trim();
+  if (draft.name.trim() !== "") body.name = draft.name.trim();
+  return body;
+}
+
+/** createTerminal starts a terminal and returns the server's description. It throws an Error that a person can read. */
+export async function createTerminal(draft: Draft, size: Size | null): Promise<Info> {
+  const response = await fetch(address(sessionPath(draft.session)), {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(creation(draft, size)),
+  });
+  if (!response.ok) throw await failure(response);
+  const info = parseInfo(await response.json());
+  if (info === null) throw new Error("The server's answer names no terminal.");
+  return info;
+}
+
+/** closeTerminal ends a terminal's process tree and takes it off the list. It throws an Error that a person can read. */
+export async function closeTerminal(info: Info): Promise<void> {
+  const path = `${sessionPath(info.session)}/${encodeURIComponent(info.id)}`;
+  const response = await fetch(address(path), { method: "DELETE" });
+  if (!response.ok && response.status !== 404) throw await failure(response);
+}
+
+/** probeVersion returns the HTTP status of a cheap request, 0 when the server cannot be reached. */
+export async function probeVersion(): Promise<number> {
+  try {
+    return (await fetch(address("version"), { cache: "no-store" })).status;
+  } catch {
+    return 0;
+  }
+}
+
+/** openSocket starts the page's WebSocket. */
+export function openSocket(): WebSocket {
+  return new WebSocket(address("ws").replace(/^http/, "ws"));
+}

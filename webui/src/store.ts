@@ -1,0 +1,50 @@
+import { computed, signal } from "@preact/signals";
+import { loose, type Sticky } from "./keys";
+import { emptyModel, type Model } from "./model";
+import type { Info } from "./protocol";
+import { routeOf } from "./route";
+
+/** The state the components draw. Only page.ts and the components' own handlers change it. */
+
+export const model = signal<Model>(emptyModel);
+/** The terminal in the main area, named by the location's hash. */
+export const activeId = signal<string | null>(routeOf(location.hash));
+export const activeInfo = computed<Info | undefined>(() => model.value.items.find((i) => i.id === activeId.value));
+/** True while the server's size is not the one this page would like, so that the terminal does not fill the area. */
+export const letterboxed = signal(false);
+/** True once the active terminal has shown a screen: then an overlay may dim it instead of hiding an empty page. */
+export const drawn = signal(false);
+
+export const sticky = signal<Sticky>(loose);
+export const searching = signal(false);
+export const drawerOpen = signal(false);
+export const creating = signal(false);
+/** The terminal whose closing waits for a yes. */
+export const closing = signal<Info | null>(null);
+/** The address under the pointer, and the one that was clicked and waits to be opened. */
+export const hoveredLink = signal<string | null>(null);
+export const clickedLink = signal<string | null>(null);
+
+export interface Toast {
+  id: number;
+  text: string;
+}
+
+/** How long a toast stays, in milliseconds: long enough to read two lines. */
+const TOAST_MS = 6_000;
+/** Toasts shown at once; a program may notify in a loop. */
+const MAX_TOASTS = 4;
+
+export const toasts = signal<readonly Toast[]>([]);
+let nextToast = 1;
+
+/** toast shows one line for a while; the oldest gives way. */
+export function toast(text: string): void {
+  const id = nextToast++;
+  toasts.value = [...toasts.value, { id, text }].slice(-MAX_TOASTS);
+  setTimeout(() => dismiss(id), TOAST_MS);
+}
+
+export function dismiss(id: number): void {
+  toasts.value = toasts.value.filter((t) => t.id !== id);
+}
