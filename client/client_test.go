@@ -80,7 +80,7 @@ func TestCalls(t *testing.T) {
 	}{
 		{`POST /session/main/pty {"cmd":["sh"],"cols":80,"rows":24,"env":{"A":"b"},"scrollback":10}`, func() error {
 			i, err := c.Create(ctx, "main", CreateRequest{Cmd: []string{"sh"}, Cols: 80, Rows: 24, Env: map[string]string{"A": "b"}, Scrollback: &ten})
-			return want(err, i.ID == "i1")
+			return want(err, i.ID == "i1" && strings.Contains(string(i.Raw), `"status":"ok"`))
 		}},
 		{`GET /pty`, func() error { l, err := c.List(ctx, ""); return want(err, len(l) == 1) }},
 		{`GET /session/s/pty`, func() error { l, err := c.List(ctx, "s"); return want(err, len(l) == 1) }},

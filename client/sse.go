@@ -78,8 +78,8 @@ func (s *Stream) Close() error {
 // read runs the connection until it ends, and says why it did.
 //
 // r3labs' client needs guarding: it reconnects for ever by default, limits an
-// event to 64 KiB, takes what a broken connection left of an event for a whole
-// one, and reports heartbeats as events that have an id and nothing else.
+// event to 64 KiB, and reports heartbeats as events that have an id and nothing
+// else. For the rest see eventBody.
 func (s *Stream) read(c *Client, target string, opened chan<- struct{}) error {
 	sc := sse.NewClient(target, sse.ClientMaxBufferSize(maxEvent))
 	sc.ReconnectStrategy = never{}
@@ -149,7 +149,8 @@ type never struct{}
 func (never) NextBackOff() time.Duration { return -1 } // backoff.Stop
 func (never) Reset()                     {}
 
-// watched gives up a stream that brings nothing, not even a heartbeat.
+// watched reads a response as events, and gives it up when it brings nothing, not
+// even a heartbeat.
 type watched struct {
 	http.RoundTripper
 	s *Stream
@@ -157,25 +158,8 @@ type watched struct {
 
 func (w watched) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := w.RoundTripper.RoundTrip(r)
-	if err == nil {
-		resp.Body = watchedBody{resp.Body, time.AfterFunc(silence, func() { w.s.cancel(errSilent) })}
+	if err == nil && resp.StatusCode == http.StatusOK {
+		resp.Body = newEventBody(resp.Body, func() { w.s.cancel(errSilent) })
 	}
 	return resp, err
-}
-
-type watchedBody struct {
-	io.ReadCloser
-	timer *time.Timer
-}
-
-func (b watchedBody) Read(p []byte) (int, error) {
-	b.timer.Reset(silence) // counts only while somebody reads
-	n, err := b.ReadCloser.Read(p)
-	b.timer.Stop()
-	return n, err
-}
-
-func (b watchedBody) Close() error {
-	b.timer.Stop()
-	return b.ReadCloser.Close()
 }

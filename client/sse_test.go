@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/r3labs/sse/v2"
 )
 
 // events serves pieces as an event stream, flushed one by one, and then ends
@@ -113,6 +115,53 @@ func TestBrokenStream(t *testing.T) {
 				t.Errorf("%d connections: it went back on its own", n)
 			}
 		})
+	}
+}
+
+// chopped brings a text in pieces of n bytes.
+type chopped struct {
+	text string
+	n    int
+}
+
+func (c *chopped) Read(p []byte) (int, error) {
+	if c.text == "" {
+		return 0, io.ErrUnexpectedEOF
+	}
+	n := copy(p[:min(len(p), c.n)], c.text)
+	c.text = c.text[n:]
+	return n, nil
+}
+
+func TestEventBodyHandsOutWholeEvents(t *testing.T) {
+	const text = "id: 1\ndata: a\n\n: c\n\ndata: b\r\n\r\n"
+	for n := 1; n < len(text)+10; n++ {
+		b := newEventBody(io.NopCloser(&chopped{text + "data: lost\n", n}), func() { t.Error("silent") })
+		got, err := io.ReadAll(b)
+		if string(got) != text || err != io.ErrUnexpectedEOF {
+			t.Errorf("pieces of %d: %q, %v", n, got, err)
+		}
+		_ = b.Close()
+	}
+}
+
+// BenchmarkStreamOfALargeSnapshot is the time for 5 MB that come in small pieces.
+func BenchmarkStreamOfALargeSnapshot(b *testing.B) {
+	event := "event: snapshot\ndata: {\"data\":\"" + strings.Repeat("x", 5<<20) + "\"}\n\n"
+	for b.Loop() {
+		r := newEventBody(io.NopCloser(&chopped{event, 1400}), func() {})
+		n := 0
+		sc := sse.NewEventStreamReader(r, maxEvent)
+		for {
+			p, err := sc.ReadEvent()
+			if err != nil {
+				break
+			}
+			n += len(p)
+		}
+		if n != len(event)-2 {
+			b.Fatal(n)
+		}
 	}
 }
 

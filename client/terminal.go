@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"time"
@@ -44,6 +45,18 @@ type Info struct {
 	BellCount    uint64            `json:"bell_count"`
 	JournalBytes int64             `json:"journal_bytes"`
 	MemoryBytes  int64             `json:"memory_bytes"`
+	// Raw is all that the server said, also fields this package does not know.
+	Raw json.RawMessage `json:"-"`
+}
+
+// UnmarshalJSON keeps the whole object in Raw.
+func (i *Info) UnmarshalJSON(p []byte) error {
+	type plain Info
+	if err := json.Unmarshal(p, (*plain)(i)); err != nil {
+		return err
+	}
+	i.Raw = append(i.Raw[:0], p...)
+	return nil
 }
 
 // Create starts a program on a new terminal of a session, which comes into

@@ -63,7 +63,7 @@ func ServePage(w http.ResponseWriter, r *http.Request, d Directory, v Viewer) {
 
 func (p *page) readAll(ctx context.Context) {
 	for {
-		_, b, err := p.conn.ReadMessage()
+		_, b, err := p.read()
 		if err != nil {
 			return
 		}

@@ -48,11 +48,22 @@ func open(w http.ResponseWriter, r *http.Request, binary bool) (*socket, context
 		return nil, nil, err // Upgrade has answered the request
 	}
 	conn.SetReadLimit(maxFrame)
-	alive := func(string) error { return conn.SetReadDeadline(time.Now().Add(pongTimeout)) }
-	conn.SetPongHandler(alive)
-	_ = alive("")
 	ctx, cancel := context.WithCancel(r.Context())
-	return &socket{conn: conn, binary: binary, answers: make(chan []byte, maxPending), cancel: cancel}, ctx, nil
+	s := &socket{conn: conn, binary: binary, answers: make(chan []byte, maxPending), cancel: cancel}
+	conn.SetPongHandler(func(string) error { return s.alive() })
+	return s, ctx, nil
+}
+
+// alive gives the viewer until pongTimeout from now to show itself again.
+func (s *socket) alive() error { return s.conn.SetReadDeadline(time.Now().Add(pongTimeout)) }
+
+// read waits for the viewer's next message. Time that its last one took to be
+// carried out does not count against it.
+func (s *socket) read() (kind int, p []byte, err error) {
+	if err := s.alive(); err != nil {
+		return 0, nil, err
+	}
+	return s.conn.ReadMessage()
 }
 
 // answer queues a control message; a viewer that lets too many pile up is closed.
@@ -154,7 +165,7 @@ func ServeWebSocket(w http.ResponseWriter, r *http.Request, t Terminal, v Viewer
 // readFrom carries out the viewer's messages until the connection ends.
 func (s *socket) readFrom(ctx context.Context, a actor, code func(error) string) {
 	for {
-		kind, p, err := s.conn.ReadMessage()
+		kind, p, err := s.read()
 		if err != nil {
 			return
 		}

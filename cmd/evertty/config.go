@@ -24,10 +24,14 @@ var notConfigurable = []string{"help", "config"}
 
 // applyConfig gives every flag of cmd that the command line did not set its value
 // from the environment (EVERTTY_ and the flag's name) or else from the TOML file
-// (the flag's name; - becomes _ in both). An empty variable counts as not set,
-// and file may be "". Every error is a usageError of one line that names the key,
-// where it came from, what was given and what is allowed.
+// (the flag's name; - becomes _ in both). An empty variable counts as not set.
+// Every error is a usageError of one line that names the key,
+// where it came from, what was given and what is allowed. When file is "" the
+// variable EVERTTY_CONFIG names it.
 func applyConfig(cmd *cobra.Command, file string) error {
+	if file == "" {
+		file = os.Getenv(envName("config"))
+	}
 	keys, err := readConfig(file)
 	if err != nil {
 		return usage(err)

@@ -83,6 +83,10 @@ fast = true
 	if s, err = configured(t, nil, ""); err != nil || s.name != "preset" || s.count != 1 || s.small != 5 || s.pause != time.Minute || s.quota != 64<<20 || s.auth != "token" {
 		t.Errorf("%+v, %v", s, err)
 	}
+	t.Setenv("EVERTTY_CONFIG", file)
+	if s, err = configured(t, nil, ""); err != nil || s.name != "file" {
+		t.Errorf("%+v, %v", s, err)
+	}
 	t.Setenv("EVERTTY_ALLOWED_HOST", "c.example,d.example")
 	if s, err = configured(t, nil, file); err != nil || strings.Join(s.hosts, " ") != "c.example d.example" {
 		t.Errorf("%+v, %v", s, err)

@@ -74,6 +74,7 @@ func (a *app) printLogs(ctx context.Context, server *client.Client, id string, o
 type logSink interface {
 	event(e client.Event) error
 	pause() error // the output rests
+	end() error   // there is no more
 }
 
 func (a *app) followLogs(ctx context.Context, server *client.Client, id string, o logging) error {
@@ -89,7 +90,7 @@ func (a *app) followLogs(ctx context.Context, server *client.Client, id string, 
 	case o.raw:
 		sink = &rawLog{w: a.stdout}
 	}
-	return pour(stream, sink)
+	return errors.Join(pour(stream, sink), sink.end())
 }
 
 // taken is one result of Stream.Next.
@@ -160,6 +161,7 @@ func (l *rawLog) event(e client.Event) error {
 }
 
 func (*rawLog) pause() error { return nil }
+func (*rawLog) end() error   { return nil }
 
 // jsonLog writes each event as one line.
 type jsonLog struct{ w io.Writer }
@@ -191,3 +193,4 @@ func (l jsonLog) event(e client.Event) error {
 }
 
 func (jsonLog) pause() error { return nil }
+func (jsonLog) end() error   { return nil }

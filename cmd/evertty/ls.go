@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -34,7 +35,11 @@ func (a *app) newLs() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return printJSON(a.stdout, append([]client.Info{}, items...))
+				raw := []json.RawMessage{}
+				for _, i := range items {
+					raw = append(raw, i.Raw)
+				}
+				return printJSON(a.stdout, raw)
 			}
 			return printTable(a.stdout, items, time.Now())
 		},

@@ -65,6 +65,8 @@ true screen at once.`,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 		SilenceErrors: true,
 		SilenceUsage:  true,
+
+		SuggestionsMinimumDistance: 2, // typing mistakes
 	}
 	root.PersistentFlags().StringVar(&a.dataDir, "data-dir", "", "`directory` of the server's state (default $EVERTTY_DATA_DIR, else $XDG_STATE_HOME/evertty, else ~/.local/state/evertty)")
 	root.CompletionOptions.HiddenDefaultCmd = false

@@ -21,8 +21,11 @@ type creating struct {
 	asJSON     bool
 }
 
-// serverChooses is the value of --scrollback that leaves it to the server.
-const serverChooses = -1
+const (
+	// serverChooses is the value of --scrollback that leaves it to the server.
+	serverChooses = -1
+	maxSize       = 1000 // columns, rows: what the server takes
+)
 
 func (a *app) newNew() *cobra.Command {
 	var o creating
@@ -52,7 +55,7 @@ func (a *app) newNew() *cobra.Command {
 				return err
 			}
 			if o.asJSON {
-				return printJSON(a.stdout, info)
+				return printJSON(a.stdout, info.Raw)
 			}
 			_, err = fmt.Fprintln(a.stdout, info.ID)
 			return err
@@ -70,9 +73,10 @@ func (o *creating) flags(c *cobra.Command) {
 	f.StringVarP(&o.session, "session", "s", "main", "`session` it belongs to")
 	f.StringVar(&o.Cwd, "cwd", "", "`directory` to start in (default: the current one)")
 	f.StringArrayVar(&o.env, "env", nil, "set `K=V` in its environment; may be repeated")
-	f.Var(newInt(&o.Cols, 0, 0, 1000), "cols", "`columns` (default: those of this terminal)")
-	f.Var(newInt(&o.Rows, 0, 0, 1000), "rows", "`rows` (default: those of this terminal)")
+	f.Var(newInt(&o.Cols, 0, 1, maxSize), "cols", "`columns` (default: those of this terminal)")
+	f.Var(newInt(&o.Rows, 0, 1, maxSize), "rows", "`rows` (default: those of this terminal)")
 	f.IntVar(&o.scrollback, "scrollback", serverChooses, "`lines` of history (default: the server's)")
+	f.Lookup("scrollback").DefValue = "0" // which is not shown
 	f.StringVar(&o.SizePolicy, "size-policy", "", "whose `size` counts: latest, owner, smallest, largest or fixed")
 	f.BoolVarP(&o.detached, "detach", "d", false, "do not show it, print its id")
 }
@@ -97,10 +101,10 @@ func (a *app) create(c *cobra.Command, o creating, cmd []string) (client.Info, e
 	}
 	if cols, rows, ok := a.size(); ok {
 		if r.Cols == 0 {
-			r.Cols = min(cols, 1000)
+			r.Cols = min(cols, maxSize)
 		}
 		if r.Rows == 0 {
-			r.Rows = min(rows, 1000)
+			r.Rows = min(rows, maxSize)
 		}
 	}
 	return server.Create(c.Context(), o.session, r)

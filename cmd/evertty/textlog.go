@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/evertty/evertty/client"
 )
@@ -12,7 +13,8 @@ type textLog struct {
 	app   *app
 	load  func() (screenView, error) // history and screen
 	lines *plainLines
-	seq   uint64 // output up to here was written
+	seq   uint64 // position of the last event
+	known uint64 // output up to here was on the screen that was loaded
 }
 
 func (l *textLog) event(e client.Event) error {
@@ -21,8 +23,6 @@ func (l *textLog) event(e client.Event) error {
 		return l.begin(e)
 	case client.KindData:
 		return l.data(e)
-	case client.KindExit:
-		return l.lines.end()
 	}
 	return nil
 }
@@ -32,17 +32,17 @@ func (l *textLog) event(e client.Event) error {
 // the middle means that output came faster than it could be written.
 func (l *textLog) begin(e client.Event) error {
 	if l.lines != nil {
-		if e.Seq > l.seq {
-			fmt.Fprintf(l.app.stderr, "evertty: logs: %d bytes of output were too fast and are left out\n", e.Seq-l.seq)
-			l.seq = e.Seq
+		if missed := max(l.seq, l.known); e.Seq > missed {
+			fmt.Fprintf(l.app.stderr, "evertty: logs: %d bytes of output were too fast and are left out\n", e.Seq-missed)
 		}
+		l.seq = e.Seq
 		return nil
 	}
 	s, err := l.load()
 	if err != nil {
 		return err
 	}
-	l.lines, l.seq = &plainLines{w: l.app.stdout, alt: s.Alt}, s.Seq
+	l.lines, l.seq, l.known = &plainLines{w: l.app.stdout, alt: s.Alt}, e.Seq, s.Seq
 	return l.lines.start(logLines(s))
 }
 
@@ -78,11 +78,17 @@ func logLines(s screenView) []string {
 
 // data writes what of the event is new.
 func (l *textLog) data(e client.Event) error {
-	if e.Seq <= l.seq {
-		return nil
+	p := e.Data
+	switch {
+	case e.Seq <= l.known:
+		p = nil
+	case l.seq < l.known:
+		// Text and output are of equal length but for queries and invalid bytes.
+		p = p[len(p)-int(min(e.Seq-l.known, uint64(len(p)))):]
+		for len(p) > 0 && !utf8.RuneStart(p[0]) {
+			p = p[1:]
+		}
 	}
-	// Text and output are of equal length but for queries and invalid bytes.
-	p := e.Data[max(0, len(e.Data)-int(min(e.Seq-l.seq, uint64(len(e.Data))))):]
 	l.seq = e.Seq
 	return l.lines.write(p)
 }
@@ -92,4 +98,11 @@ func (l *textLog) pause() error {
 		return nil
 	}
 	return l.lines.flush()
+}
+
+func (l *textLog) end() error {
+	if l.lines == nil {
+		return nil
+	}
+	return l.lines.end()
 }

@@ -12,27 +12,29 @@ import (
 const (
 	// quiet ends every mode in which the terminal talks on its own: mouse (X10,
 	// normal, button, any and their encodings), focus, paste brackets, colour
-	// reports, synchronized output (xterm ctlseqs, DECSET), and takes all of the
-	// kitty keyboard protocol's flags off the stack.
+	// reports, synchronized output (xterm ctlseqs, DECSET).
 	quiet = "\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1006l\x1b[?1015l\x1b[?1016l" +
-		"\x1b[?1004l\x1b[?2004l\x1b[?2026l\x1b[?2031l\x1b[<99u"
+		"\x1b[?1004l\x1b[?2004l\x1b[?2026l\x1b[?2031l"
 	// plainModes is what DECSTR (VT510) resets, and said one by one for terminals
 	// that do not know it: cursor and keypad keys, origin, reverse video, autowrap,
 	// insert, newline, cursor shown and of its default form, SGR, character sets,
 	// and the hyperlink closed.
 	plainModes = "\x1b[!p\x1b[?1l\x1b>\x1b[?5l\x1b[?6l\x1b[?7h\x1b[?45l\x1b[4l\x1b[20l\x1b[?25h\x1b[0 q\x1b[m" +
 		"\x0f\x1b(B\x1b)B\x1b*B\x1b+B\x1b]8;;\x1b\\"
-	mainScreen = "\x1b[?1049l"
-	// wholeScreen takes the margins away (DECSTBM) and leaves the cursor where it is.
-	wholeScreen = "\x1b7\x1b[r\x1b8"
-	blank       = "\x1b[r\x1b[H\x1b[J"
+	// mainScreen leaves the alternate screen. Each screen has a stack of flags of the
+	// kitty keyboard protocol of its own, and both are emptied.
+	mainScreen = "\x1b[<99u\x1b[?1049l\x1b[<99u"
 	// The title is kept on the terminal's stack (xterm ctlseqs, XTWINOPS 22, 23).
 	keepTitle = "\x1b[22;0t"
 	giveTitle = "\x1b[23;0t"
 )
 
-// fresh is what makes the terminal ready for a snapshot.
-const fresh = quiet + mainScreen + plainModes + blank
+// sober is a terminal as a shell expects it; the cursor may be anywhere. fresh is
+// one that is ready for a snapshot.
+const (
+	sober = quiet + mainScreen + plainModes + "\x1b[r"
+	fresh = sober + "\x1b[H\x1b[J"
+)
 
 // enter makes room for the first snapshot: what is on the screen moves up into the
 // user's scrollback.
@@ -41,14 +43,9 @@ func enter(rows int) string {
 }
 
 // leave gives the terminal back: everything a program may have left on is off, and
-// the cursor stands on a free line below the content, which is row below of rows;
-// 0 when the cursor is there already.
-func leave(below, rows int) string {
-	s := quiet + mainScreen + plainModes + wholeScreen
-	if below > 0 {
-		s += fmt.Sprintf("\x1b[%d;1H", min(below, rows))
-	}
-	return s + "\r\n" + giveTitle
+// the cursor stands on a free line below row end of rows, where the content ends.
+func leave(end, rows int) string {
+	return sober + fmt.Sprintf("\x1b[%d;1H\r\n", min(end, rows)) + giveTitle
 }
 
 // notice shows a line at the bottom of the screen. The next snapshot removes it.

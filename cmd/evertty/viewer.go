@@ -24,6 +24,9 @@ const (
 	settle = 150 * time.Millisecond
 	// typedAhead bounds what is typed faster than it can be sent, in pieces.
 	typedAhead = 256
+	// answerTime is how long a server may take to answer before the connection
+	// counts as broken.
+	answerTime = 10 * time.Second
 	// farewell is how long the end may wait for the server's word on where the
 	// content ends.
 	farewell = time.Second
@@ -65,6 +68,8 @@ type viewer struct {
 // or the viewer does: errDetached, a signalError, errHungUp, or what the server
 // says. The user's terminal is as it was before, whatever happens.
 func (v *viewer) run(ctx context.Context, in, out *os.File) (exit *client.Exit, err error) {
+	heard := hearSignals()
+	defer heard.stop()
 	if v.tty, err = openTTY(in, out); err != nil {
 		return nil, err
 	}
@@ -84,7 +89,7 @@ func (v *viewer) run(ctx context.Context, in, out *os.File) (exit *client.Exit, 
 	for _, f := range []func(){
 		func() { v.readKeys(ctx, typed) },
 		func() { v.sendKeys(ctx, typed) },
-		func() { v.hearSignals(ctx) },
+		func() { v.hear(ctx, heard) },
 	} {
 		helpers.Go(func() { v.guard(f) })
 	}
@@ -164,7 +169,9 @@ func (v *viewer) dial(ctx context.Context, history int) (*client.Attachment, err
 	cols, rows, ok := sizeOf(v.tty.out)
 	resize := ok && !v.readOnly
 	if resize {
-		err := server.Resize(ctx, v.id, cols, rows)
+		limited, cancel := context.WithTimeout(ctx, answerTime)
+		err := server.Resize(limited, v.id, cols, rows)
+		cancel()
 		var refused *client.Error
 		if err != nil && !errors.As(err, &refused) { // a refusal may be fine: it has exited
 			return nil, err
@@ -272,8 +279,7 @@ func (v *viewer) leave() {
 }
 
 // contentEnd is the last row that has text or the cursor, from 1; the last one of
-// the screen when nobody says, and 0 when the main screen shows with the cursor
-// where it was left.
+// the screen when nobody says, and when the main screen was hidden.
 func (v *viewer) contentEnd(rows int) int {
 	if v.server == nil {
 		return rows
@@ -281,11 +287,8 @@ func (v *viewer) contentEnd(rows int) int {
 	ctx, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()
 	s, err := screenOf(ctx, v.server, v.id, 0)
-	switch {
-	case err != nil:
+	if err != nil || s.Alt {
 		return rows
-	case s.Alt:
-		return 0
 	}
 	return s.contentEnd()
 }

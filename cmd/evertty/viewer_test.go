@@ -96,7 +96,7 @@ func TestDetach(t *testing.T) {
 			if typed != "x" || u.modes() != before {
 				t.Errorf("typed %q", typed)
 			}
-			if f := u.frame(); f.Alt != nil || f.Modes.CursorHidden || !strings.Contains(u.text(0), "shell") {
+			if f := u.frame(); f.Alt != nil || f.Modes.CursorHidden || !strings.Contains(u.text(-1), "shell") {
 				t.Errorf("the alternate screen or a hidden cursor was left behind:\n%s", u.text(0))
 			}
 		})

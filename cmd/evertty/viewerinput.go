@@ -72,21 +72,31 @@ func (v *viewer) sendKeys(ctx context.Context, typed <-chan []byte) {
 	}
 }
 
-// hearSignals follows the size of the user's terminal and ends the viewer when the
-// program is told to end.
-func (v *viewer) hearSignals(ctx context.Context) {
-	heard := make(chan os.Signal, 1)
-	ends := make(chan os.Signal, 1)
-	signal.Notify(heard, syscall.SIGWINCH)
-	signal.Notify(ends, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT)
-	defer signal.Stop(heard)
-	defer signal.Stop(ends)
+// signals are what a viewer hears while it has the user's terminal.
+type signals struct{ size, end chan os.Signal }
+
+// hearSignals begins to hear signals; from then on none ends the program by itself.
+func hearSignals() signals {
+	s := signals{make(chan os.Signal, 1), make(chan os.Signal, 1)}
+	signal.Notify(s.size, syscall.SIGWINCH)
+	signal.Notify(s.end, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT)
+	return s
+}
+
+func (s signals) stop() {
+	signal.Stop(s.size)
+	signal.Stop(s.end)
+}
+
+// hear follows the size of the user's terminal and ends the viewer when the program
+// is told to end.
+func (v *viewer) hear(ctx context.Context, s signals) {
 	for {
 		select {
-		case <-heard:
+		case <-s.size:
 			v.resized()
-		case s := <-ends:
-			v.end(signalError{s.(syscall.Signal)})
+		case got := <-s.end:
+			v.end(signalError{got.(syscall.Signal)})
 			return
 		case <-ctx.Done():
 			return

@@ -1,0 +1,268 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evertty/evertty/client"
+)
+
+// outcome is what a command line did.
+type outcome struct {
+	code           int
+	stdout, stderr string
+}
+
+// evertty runs a command line that is not on a terminal.
+func evertty(t *testing.T, stdin string, args ...string) outcome {
+	t.Helper()
+	dir := t.TempDir()
+	in := filepath.Join(dir, "in")
+	if err := os.WriteFile(in, []byte(stdin), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	inFile, err := os.Open(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inFile.Close()
+	outFile, err := os.Create(filepath.Join(dir, "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer outFile.Close()
+	var stderr strings.Builder
+	a := &app{stdin: inFile, stdout: outFile, stderr: &stderr}
+	code := a.run(args)
+	b, err := os.ReadFile(outFile.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outcome{code, string(b), stderr.String()}
+}
+
+// recorder answers every request with the next answer of its path (the last one
+// again and again) and keeps what was asked.
+type recorder struct {
+	asked   []string
+	answers map[string][]string // method and path -> status and body
+}
+
+func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	body, _ := io.ReadAll(req.Body)
+	r.asked = append(r.asked, strings.TrimSpace(req.Method+" "+req.URL.RequestURI()+" "+string(body)))
+	route := req.Method + " " + req.URL.Path
+	list := r.answers[route]
+	if len(list) == 0 {
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = io.WriteString(w, `{"error":"no such terminal","code":"NOT_FOUND","details":{}}`)
+		return
+	}
+	if len(list) > 1 {
+		r.answers[route] = list[1:]
+	}
+	var status int
+	var text string
+	_, _ = fmt.Sscanf(list[0], "%d", &status)
+	_, text, _ = strings.Cut(list[0], " ")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, text)
+}
+
+func TestVerbs(t *testing.T) {
+	info := `{"id":"t1","name":"build","session":"main","cmd":["bash"],"cols":80,"rows":24,"state":"running","viewers":2,"title":"my \u001b[31mtitle","last_activity_at":"2020-01-01T00:00:00Z","last_output_at":null}`
+	gone := `{"id":"t2","cmd":["sleep","1"],"session":"x","cols":80,"rows":24,"state":"exited","exit":{"code":3,"signal":"","reason":"exit"}}`
+	answers := map[string][]string{
+		"GET /pty":               {`200 {"ptys":[],"items":[` + info + `,` + gone + `]}`},
+		"GET /session/none/pty":  {`200 {"ptys":[],"items":[]}`},
+		"POST /session/main/pty": {`201 ` + info},
+		"POST /session/s/pty":    {`400 {"error":"cwd \"/x\" does not exist","code":"VALIDATION"}`},
+		"POST /pty/t1/input":     {`200 {"success":true}`},
+		"POST /pty/t1/keys":      {`200 {"success":true}`},
+		"POST /pty/t1/paste":     {`200 {"success":true}`},
+		"POST /pty/t1/signal":    {`200 {"success":true}`},
+		"DELETE /pty/t1":         {`200 {"success":true}`},
+		"GET /pty/t1/snapshot":   {`200 {"text":"a\nb\n\n\n","data":"\u001b[mx","html":"<p>","cols":80}`},
+		"POST /tickets":          {`201 {"ticket":"k","url":"http://h/?ticket=k"}`},
+		"POST /pty/t1/wait":      {`200 {"matched":true,"text":"x","seq":9,"exit":{"code":5,"signal":"","reason":"exit"}}`},
+		"POST /pty/slow/wait": {`408 {"error":"not yet","code":"TIMEOUT","details":{"text":"$","seq":4}}`,
+			`200 {"matched":true,"text":"x","seq":9,"exit":{"code":null,"signal":"TERM","reason":"signal"}}`},
+		"POST /pty/never/wait": {`408 {"error":"the time is over","code":"TIMEOUT","details":{"text":"$","seq":4}}`},
+		"POST /pty/ended/wait": {`409 {"error":"it ended before","code":"EXITED","details":{"text":"bye","seq":4}}`},
+	}
+	for _, tc := range []struct {
+		name, args, stdin string
+		asked             string // requests, joined by newlines; "-" for none
+		out               string // part of stdout
+		err               string // part of stderr
+		code              int
+	}{
+		{"list", "ls", "", "GET /pty", "build  main", "", 0},
+		{"list is safe and tells ends", "ls", "", "", "exited(3)  80x24", "", 0},
+		{"list escapes", "ls", "", "", "my ?[31mtitle", "", 0},
+		{"list json", "ls --json --session none", "", "GET /session/none/pty", "[]", "", 0},
+		{"new", "new -d --name build --cwd /w --env A=1 --env B=x=y --cols 90 --rows 30 --scrollback 0 --size-policy fixed -- vi -R f", "",
+			`POST /session/main/pty {"cmd":["vi","-R","f"],"cols":90,"rows":30,"cwd":"/w","env":{"A":"1","B":"x=y"},"name":"build","scrollback":0,"size_policy":"fixed"}`, "t1\n", "", 0},
+		{"new json", "new -d --json --cwd /w", "", `POST /session/main/pty {"cwd":"/w"}`, `"id": "t1"`, "", 0},
+		{"new refused", "new -d -s s --cwd /x", "", `POST /session/s/pty {"cwd":"/x"}`, "", `evertty: cwd "/x" does not exist`, 2},
+		{"new without a terminal", "new", "", "-", "", "not a terminal", 2},
+		{"new with a bad variable", "new -d --env =x", "", "-", "", `--env: got "=x"`, 2},
+		{"new with a bad size", "new -d --cols 0", "", "-", "", `--cols: got "0", allowed is 1 to 1000`, 2},
+		{"send", "send t1 ls", "", `POST /pty/t1/input {"data_b64":"bHM="}`, "", "", 0},
+		{"send enter", "send t1 ls --enter", "", `POST /pty/t1/input {"data_b64":"bHMN"}`, "", "", 0},
+		{"send stdin", "send t1 -", "\xff\n", `POST /pty/t1/input {"data_b64":"/wo="}`, "", "", 0},
+		{"send keys", "send t1 --keys C-c Up text:a", "", `POST /pty/t1/keys {"keys":["C-c","Up","text:a"]}`, "", "", 0},
+		{"send keys enter", "send t1 --keys Up --enter", "", `POST /pty/t1/keys {"keys":["Up","Enter"]}`, "", "", 0},
+		{"send paste", "send t1 --paste - --enter", "a\nb", "POST /pty/t1/paste {\"data\":\"a\\nb\"}\nPOST /pty/t1/input {\"data_b64\":\"DQ==\"}", "", "", 0},
+		{"send to nothing", "send nope x", "", `POST /pty/nope/input {"data_b64":"eA=="}`, "", "evertty: no such terminal", 4},
+		{"send nothing", "send t1", "", "-", "", "want ID TEXT", 2},
+		{"send two texts", "send t1 a b", "", "-", "", "want ID TEXT", 2},
+		{"kill", "kill t1", "", "DELETE /pty/t1", "", "", 0},
+		{"kill purge", "kill t1 --purge", "", "DELETE /pty/t1?purge=1", "", "", 0},
+		{"kill several", "kill nope t1", "", "DELETE /pty/nope\nDELETE /pty/t1", "", "no such terminal", 4},
+		{"kill signal", "kill t1 --signal INT", "", `POST /pty/t1/signal {"signal":"INT"}`, "", "", 0},
+		{"kill both", "kill t1 --signal INT --purge", "", "-", "", "exclude", 2},
+		{"logs", "logs t1", "", "GET /pty/t1/snapshot?format=text&scrollback=-1", "a\nb\n", "", 0},
+		{"logs raw", "logs t1 --raw", "", "GET /pty/t1/snapshot?format=ansi&scrollback=-1", "\x1b[mx", "", 0},
+		{"logs json", "logs t1 --json", "", "", `"cols":80}`, "", 0},
+		{"snapshot", "snapshot t1", "", "GET /pty/t1/snapshot?format=ansi&scrollback=0", "\x1b[mx", "", 0},
+		{"snapshot html", "snapshot t1 --format html --scrollback 7", "", "GET /pty/t1/snapshot?format=html&scrollback=7", "<p>\n", "", 0},
+		{"snapshot format", "snapshot t1 --format pdf", "", "-", "", `--format: got "pdf", allowed is ansi, text, json, html`, 2},
+		{"wait", "wait t1", "", `POST /pty/t1/wait {"for":"exit","timeout_ms":300000}`, "", "", 5},
+		{"wait again", "wait slow", "", "POST /pty/slow/wait {\"for\":\"exit\",\"timeout_ms\":300000}\nPOST /pty/slow/wait {\"for\":\"exit\",\"timeout_ms\":300000}", "", "", 143},
+		{"wait text", "wait t1 --for text --pattern x --json", "", `POST /pty/t1/wait {"for":"text","pattern":"x","timeout_ms":300000}`, `"matched": true`, "", 0},
+		{"wait timeout", "wait never --timeout 1ms --json", "", "", `"text": "$"`, "the time is over", 124},
+		{"wait ended", "wait ended --for idle", "", `POST /pty/ended/wait {"for":"idle","timeout_ms":300000}`, "", "it ended before", 1},
+		{"wait pattern", "wait t1 --for text", "", "-", "", "--pattern", 2},
+		{"wait for what", "wait t1 --for rain", "", "-", "", `--for: got "rain", allowed is exit, text, regex, idle, prompt`, 2},
+		{"url", "url", "", `POST /tickets {"login":true}`, "http://h/?ticket=k\n", "", 0},
+		{"version", "version --json", "", "-", `"version"`, "", 0},
+		{"unknown verb", "atach", "", "-", "", "did you mean attach?", 2},
+		{"completion", "__complete attach b", "", "GET /pty", "build\tmy ?[31mtitle", "", 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := &recorder{answers: map[string][]string{}}
+			for k, v := range answers {
+				r.answers[k] = v
+			}
+			s := httptest.NewServer(r)
+			defer s.Close()
+			t.Setenv(envServer, s.URL)
+			t.Setenv(envDataDir, t.TempDir())
+			o := evertty(t, tc.stdin, strings.Fields(tc.args)...)
+			asked := strings.Join(r.asked, "\n")
+			if tc.asked == "-" && asked != "" || tc.asked != "-" && tc.asked != "" && asked != tc.asked {
+				t.Errorf("asked\n%s\nwant\n%s", asked, tc.asked)
+			}
+			if o.code != tc.code || !strings.Contains(o.stdout, tc.out) || !strings.Contains(o.stderr, tc.err) {
+				t.Errorf("code %d, want %d\nstdout %q\nstderr %q", o.code, tc.code, o.stdout, o.stderr)
+			}
+			if tc.name != "completion" && o.stderr != "" && (strings.Count(o.stderr, "\n") != 1 || !strings.HasPrefix(o.stderr, "evertty: ")) {
+				t.Errorf("stderr is not one line: %q", o.stderr)
+			}
+			if tc.name == "logs" && o.stdout != tc.out {
+				t.Errorf("the empty rows below are printed: %q", o.stdout)
+			}
+		})
+	}
+}
+
+func TestNoServer(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv(envDataDir, dir)
+	t.Setenv(envServer, "")
+	if o := evertty(t, "", "ls"); o.code != exitNoServer || !strings.Contains(o.stderr, filepath.Join(dir, "server.json")) {
+		t.Errorf("%+v", o)
+	}
+	if o := evertty(t, "", "ls", "--server", "http://127.0.0.1:1"); o.code != exitNoServer || !strings.Contains(o.stderr, "http://127.0.0.1:1") {
+		t.Errorf("%+v", o)
+	}
+	if o := evertty(t, "", "ls", "--server", "nonsense"); o.code != exitUsage || !strings.Contains(o.stderr, "unix:///path") {
+		t.Errorf("%+v", o)
+	}
+}
+
+// TestTokenGoesToItsServerOnly: naming the server of the data directory by its
+// address finds its token; no other server is sent it.
+func TestTokenGoesToItsServerOnly(t *testing.T) {
+	var tokens []string
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		tokens = append(tokens, r.Header.Get("Authorization"))
+		_, _ = io.WriteString(w, `{"items":[]}`)
+	})
+	mine, other := httptest.NewServer(h), httptest.NewServer(h)
+	defer mine.Close()
+	defer other.Close()
+	dir := t.TempDir()
+	place, _ := json.Marshal(client.Place{URL: mine.URL, PID: 1, TokenFile: filepath.Join(dir, "token")})
+	for name, text := range map[string]string{"server.json": string(place), "token": "secret\n", "other": "theirs"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv(envServer, "")
+	evertty(t, "", "ls", "--data-dir", dir)
+	evertty(t, "", "ls", "--data-dir", dir, "--server", mine.URL+"/?ticket=x")
+	evertty(t, "", "ls", "--data-dir", dir, "--server", other.URL)
+	t.Setenv(envTokenFile, filepath.Join(dir, "other"))
+	evertty(t, "", "ls", "--data-dir", dir, "--server", other.URL)
+	if got := strings.Join(tokens, "|"); got != "Bearer secret|Bearer secret||Bearer theirs" {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestFollowLogs(t *testing.T) {
+	lines := `"lines":[{"text":"old","runs":[{"text":"old","cells":3}]},{"text":"$","runs":[{"text":"$","cells":1}]}],"scrollback":[{"text":"first"}],"cursor":{"x":2,"y":1},"cols":80`
+	script := []string{
+		`event: snapshot` + "\nid: 10\n" + `data: {"cols":80,"rows":2,"seq":10,"data":"x"}`,
+		`event: data` + "\nid: 14\n" + `data: {"seq":14,"data":"abls"}`, // 12 bytes were on the screen already
+		`event: data` + "\nid: 26\n" + `data: {"seq":26,"data":"\r\n\u001b[31mred\u001b[m"}`,
+		`event: snapshot` + "\nid: 56\n" + `data: {"cols":80,"rows":2,"seq":56,"data":"y"}`,
+		`event: data` + "\nid: 60\n" + `data: {"seq":60,"data":"\r\nbye"}`, // shorter than its text: bytes that are no text,
+	}
+	exit := `event: exit` + "\nid: 60\n" + `data: {"code":0,"signal":"","reason":"exit","seq":60}`
+	run := func(script []string, args ...string) outcome {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/snapshot") {
+				_, _ = io.WriteString(w, `{`+lines+`,"seq":12}`)
+				return
+			}
+			for _, e := range script {
+				_, _ = io.WriteString(w, e+"\n\n")
+			}
+		}))
+		defer s.Close()
+		t.Setenv(envServer, s.URL)
+		t.Setenv(envDataDir, t.TempDir())
+		return evertty(t, "", append([]string{"logs", "t1", "--follow"}, args...)...)
+	}
+	if o := run(append(script, exit)); o.code != 0 || o.stdout != "first\nold\n$ ls\nred\nbye\n" || !strings.Contains(o.stderr, "30 bytes") {
+		t.Errorf("%+v", o)
+	}
+	if o := run(append(script, exit), "--raw"); o.code != 0 || o.stdout != "xabls\r\n\x1b[31mred\x1b[m\x1bcy\r\nbye" {
+		t.Errorf("%+v", o)
+	}
+	if o := run(append(script[:1:1], exit), "--json"); o.code != 0 ||
+		o.stdout != `{"event":"snapshot","seq":10,"data":"x","cols":80,"rows":2}`+"\n"+`{"event":"exit","seq":60,"reason":"exit","code":0,"signal":""}`+"\n" {
+		t.Errorf("%+v", o)
+	}
+	if o := run(script); o.code != exitFailure || !strings.HasSuffix(o.stdout, "bye\n") || !strings.Contains(o.stderr, "connection closed") {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestAge(t *testing.T) {
+	for d, want := range map[time.Duration]string{-time.Second: "0s", 59 * time.Second: "59s", 90 * time.Second: "1m", 25 * time.Hour: "1d", 23 * time.Hour: "23h"} {
+		if got := age(d); got != want {
+			t.Errorf("%v: %s, want %s", d, got, want)
+		}
+	}
+}
