@@ -32,9 +32,9 @@ type Options struct {
 // no BEL and no clipboard write. It begins with CAN (ECMA-48 8.3.6), which ends
 // a sequence that the receiver was in the middle of, and it sets the cursor's
 // visibility and LNM even when they are the default, because reset() of
-// xterm.js 6 leaves those three alone. It leaves changed colours alone too:
-// when f.Palette is not nil, even if empty, all colours f does not set are
-// restored.
+// xterm.js 6 leaves both alone. It leaves changed colours alone too: when
+// f.Palette is not nil, even if empty, all colours f does not set are restored.
+// Titles f does not have are not touched.
 //
 // The order is forced by side effects: DECSTBM and DECOM home the cursor, DECSC
 // needs pen and character set of its own, entering the alternate screen copies
@@ -48,13 +48,17 @@ func ANSI(f *vt.Frame, o Options) []byte {
 	history := lastLines(f.History, o.Scrollback)
 	p := painter{cols: f.Cols, rows: f.Rows, out: make([]byte, 0, estimate(f, history))}
 	p.add("\x18")
-	p.lines(history, f.Main.Lines)
+	main := f.Main.Lines
+	if f.Alt == nil {
+		main = rowsToPaint(f)
+	}
+	p.lines(history, main)
 	p.screenState(&f.Main)
 	if f.Alt != nil {
 		p.moveTo(f.Main.X, f.Main.Y)
 		p.setPen(vt.Style{})
 		p.add("\x1b[?1047h\x1b[H")
-		p.lines(nil, f.Alt.Lines)
+		p.lines(nil, rowsToPaint(f))
 		p.screenState(f.Alt)
 	}
 	if f.Modes.Kitty != topKitty(f) {

@@ -18,9 +18,7 @@ func openDataDir(dir string) (*os.Root, error) {
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs
 	}
-	made := false
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		made = true
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, refused(dir, err)
 		}
@@ -29,8 +27,8 @@ func openDataDir(dir string) (*os.Root, error) {
 	if err != nil {
 		return nil, refused(dir, err)
 	}
-	if err := checkDataDir(root, dir, made); err != nil {
-		root.Close()
+	if err := checkDataDir(root, dir); err != nil {
+		_ = root.Close()
 		return nil, err
 	}
 	return root, nil
@@ -38,7 +36,7 @@ func openDataDir(dir string) (*os.Root, error) {
 
 // checkDataDir checks owner, mode and that files can be made, and closes the
 // directory to others.
-func checkDataDir(root *os.Root, dir string, made bool) error {
+func checkDataDir(root *os.Root, dir string) error {
 	info, err := root.Stat(".")
 	if err != nil {
 		return refused(dir, err)
@@ -48,7 +46,7 @@ func checkDataDir(root *os.Root, dir string, made bool) error {
 		return fmt.Errorf("snapshot: %w: %s (mode %04o) belongs to %s, evertty runs as %s; choose another directory, or: chown -R %s %s",
 			ErrForeign, dir, mode, userName(int(st.Uid)), userName(os.Geteuid()), userName(os.Geteuid()), dir)
 	}
-	if mode&0o022 != 0 && !made {
+	if mode&0o022 != 0 {
 		return fmt.Errorf("snapshot: %w: %s (owner %s) has mode %04o; look through it, then: chmod 700 %s",
 			ErrLoose, dir, userName(os.Geteuid()), mode, dir)
 	}

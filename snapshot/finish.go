@@ -27,7 +27,8 @@ func (p *painter) finish(f *vt.Frame) {
 		p.add(c.text)
 		return
 	}
-	if s.PendingWrap && p.cols >= 2 {
+	wraps := s.PendingWrap && p.cols >= 2
+	if wraps {
 		c := cellAt(s.Lines[s.Y], s.X)
 		if c.text == "" {
 			c.text = " "
@@ -41,7 +42,7 @@ func (p *painter) finish(f *vt.Frame) {
 	printed := len(p.out)
 	p.setPen(f.Pen)
 	p.finalModes(f)
-	if s.PendingWrap && len(p.out) == printed {
+	if wraps && len(p.out) == printed {
 		p.add("\x1b[?7h") // already so; any sequence keeps REP from repeating what was printed
 	}
 }

@@ -124,7 +124,7 @@ func runs(l vt.Line) []Run {
 			out, text, style = append(out, newRun(look)), text[:0], look
 		}
 		if s.Kind == vt.Blank {
-			text = append(text, strings.Repeat(" ", min(s.Cells, vt.MaxSize))...)
+			text = appendSpaces(text, s.Cells)
 		} else {
 			text = append(text, cellText(s)...)
 		}

@@ -27,14 +27,14 @@ func Lock(dir string) (release func(), err error) {
 		return nil, refused(dir, err)
 	}
 	if err := claim(f); err != nil {
-		f.Close()
+		_ = f.Close()
 		if errors.Is(err, ErrLocked) {
 			return nil, fmt.Errorf("snapshot: %w: %s", err, dir)
 		}
 		return nil, refused(dir, err)
 	}
 	var once sync.Once
-	return func() { once.Do(func() { f.Close() }) }, nil
+	return func() { once.Do(func() { _ = f.Close() }) }, nil
 }
 
 // openLock opens the lock file, which is never a link.
@@ -54,7 +54,7 @@ func openLock(root *os.Root) (*os.File, error) {
 		err = f.Chmod(0o600)
 	}
 	if err != nil {
-		f.Close()
+		_ = f.Close()
 		return nil, err
 	}
 	return f, nil

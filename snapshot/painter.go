@@ -180,9 +180,7 @@ func (p *painter) blank(n int, s vt.Style) {
 	case s.Attr&shows != 0 || s.Underline != 0 || s.Link != vt.Link{}:
 		p.catchUp()
 		p.setPen(s)
-		for range n {
-			p.out = append(p.out, ' ')
-		}
+		p.out = appendSpaces(p.out, n)
 		p.x += n
 		return
 	case s.BG != 0:

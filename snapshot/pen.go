@@ -30,7 +30,7 @@ func (p *painter) setPen(s vt.Style) {
 	if s == p.pen {
 		return
 	}
-	p.sgr(s)
+	p.sgr(&s)
 	if s.Link != p.pen.Link {
 		p.link(s.Link)
 	}
@@ -63,23 +63,19 @@ func (p *painter) link(l vt.Link) {
 
 // sgr writes the shorter of two ways to s: the difference, or a reset and all.
 // SGR 0 also ends protection in xterm.js, but not in a VT510, so DECSCA follows
-// it whenever one side is protected. SGR 59 is no way back to the default
-// underline colour: xterm.js 6 makes white of it.
-func (p *painter) sgr(s vt.Style) {
-	old, reset := p.pen, false
-	if sgrPart(s) != sgrPart(old) {
-		var diff, all [160]byte
-		d, gains := appendDifference(diff[:0], old, s)
-		if !gains {
-			a := append(all[:0], "0;"...)
-			a, _ = appendDifference(a, vt.Style{}, s)
-			if reset = known(s.UnderlineColor) == 0 && known(old.UnderlineColor) != 0 || len(a) < len(d); reset {
-				d = a
-			}
+// it whenever one side is protected.
+func (p *painter) sgr(s *vt.Style) {
+	reset := false
+	if looksOther(&p.pen, s) {
+		p.add("\x1b[")
+		at := len(p.out)
+		var gains bool
+		if p.out, gains = appendDifference(p.out, &p.pen, s); !gains {
+			reset = p.fromScratch(at, s)
 		}
-		p.sequence(d)
+		p.endParameters(at)
 	}
-	was, is := old.Attr&vt.Protected, s.Attr&vt.Protected
+	was, is := p.pen.Attr&vt.Protected, s.Attr&vt.Protected
 	switch {
 	case is != 0 && (was == 0 || reset):
 		p.add("\x1b[1\"q")
@@ -88,67 +84,88 @@ func (p *painter) sgr(s vt.Style) {
 	}
 }
 
-// sequence writes SGR with the given parameters, each with its semicolon.
-func (p *painter) sequence(params []byte) {
-	if len(params) == 0 {
-		return
-	}
-	p.add("\x1b[")
-	if params = params[:len(params)-1]; string(params) != "0" {
-		p.out = append(p.out, params...)
-	}
-	p.add("m")
+// looksOther tells whether SGR has to change anything.
+func looksOther(old, s *vt.Style) bool {
+	return old.FG != s.FG || old.BG != s.BG || (old.Attr^s.Attr)&sgrAttrs != 0 ||
+		old.Underline != s.Underline || old.UnderlineColor != s.UnderlineColor
 }
 
-// sgrPart is the part of a style that SGR sets.
-func sgrPart(s vt.Style) vt.Style {
-	s.Attr &= sgrAttrs
-	s.Link = vt.Link{}
-	return s
+// fromScratch replaces the parameters from at on by a reset and all of s when
+// that is shorter, or the only way: SGR 59 does not lead back to the default
+// underline colour, xterm.js 6 makes white of it.
+func (p *painter) fromScratch(at int, s *vt.Style) bool {
+	mid := len(p.out)
+	p.add("0;")
+	p.out, _ = appendDifference(p.out, &vt.Style{}, s)
+	all := p.out[mid:]
+	better := len(all) < mid-at || known(s.UnderlineColor) == 0 && known(p.pen.UnderlineColor) != 0
+	if better {
+		mid = at + copy(p.out[at:], all)
+	}
+	p.out = p.out[:mid]
+	return better
+}
+
+// endParameters ends an SGR sequence whose parameters begin at at, each with
+// its semicolon. A lone 0 is the default; without any the sequence is taken back.
+func (p *painter) endParameters(at int) {
+	switch n := len(p.out); {
+	case n == at:
+		p.out = p.out[:at-len("\x1b[")]
+	case string(p.out[at:]) == "0;":
+		p.out = append(p.out[:at], 'm')
+	default:
+		p.out[n-1] = 'm'
+	}
 }
 
 // appendDifference appends the parameters that lead from the style old to s,
 // save for an underline colour that becomes the default. gains tells that
 // nothing of old has to be undone, so that no other way is shorter.
-func appendDifference(b []byte, old, s vt.Style) (params []byte, gains bool) {
-	n := len(b)
-	lost := old.Attr &^ s.Attr
-	kept := old.Attr & s.Attr
-	for _, c := range attrCodes {
-		if lost&c.attr != 0 && !(c.attr == vt.Dim && lost&vt.Bold != 0) {
-			b = append(b, c.off...)
-		}
+func appendDifference(b []byte, old, s *vt.Style) (params []byte, gains bool) {
+	if (old.Attr^s.Attr)&sgrAttrs != 0 {
+		b = appendAttrs(b, old.Attr, s.Attr)
 	}
-	if lost&(vt.Bold|vt.Dim) != 0 {
-		kept &^= vt.Bold | vt.Dim // one parameter resets both
-	}
-	if old.Underline != 0 && s.Underline == 0 {
-		b = append(b, "24;"...)
-	}
-	gains = len(b) == n && (s.UnderlineColor != 0 || old.UnderlineColor == 0)
-	for _, c := range attrCodes {
-		if s.Attr&^kept&c.attr != 0 {
-			b = append(b, c.on...)
-		}
-	}
-	if s.Underline != 0 && s.Underline != old.Underline {
+	if s.Underline != old.Underline {
 		b = appendUnderline(b, s.Underline)
 	}
 	if s.FG != old.FG {
-		gains = gains && s.FG != 0
 		b = appendColor(b, s.FG, 30)
 	}
 	if s.BG != old.BG {
-		gains = gains && s.BG != 0
 		b = appendColor(b, s.BG, 40)
 	}
 	if s.UnderlineColor != old.UnderlineColor {
 		b = appendUnderlineColor(b, s.UnderlineColor)
 	}
+	gains = old.Attr&^s.Attr&sgrAttrs == 0 && (s.Underline != 0 || old.Underline == 0) &&
+		(s.UnderlineColor != 0 || old.UnderlineColor == 0) && (s.FG != 0 || old.FG == 0) && (s.BG != 0 || old.BG == 0)
 	return b, gains
 }
 
+// appendAttrs appends the parameters that reset and set attributes.
+func appendAttrs(b []byte, old, s vt.Attr) []byte {
+	lost, won := old&^s, s&^old
+	if lost&(vt.Bold|vt.Dim) != 0 {
+		won |= s & (vt.Bold | vt.Dim) // one parameter resets both
+	}
+	for _, c := range attrCodes {
+		if lost&c.attr != 0 && !(c.attr == vt.Dim && lost&vt.Bold != 0) {
+			b = append(b, c.off...)
+		}
+	}
+	for _, c := range attrCodes {
+		if won&c.attr != 0 {
+			b = append(b, c.on...)
+		}
+	}
+	return b
+}
+
 func appendUnderline(b []byte, u vt.Underline) []byte {
+	if u == vt.UnderlineNone {
+		return append(b, "24;"...)
+	}
 	if u == vt.UnderlineSingle || u > vt.UnderlineDashed {
 		return append(b, "4;"...)
 	}

@@ -17,12 +17,15 @@ const (
 	ground parserState = iota
 	escape
 	escapeIntermediate
-	csi
+	csi // the header of a control sequence: four states in this order
+	csiParam
 	csiIntermediate
 	csiIgnore
 	osc
 	sosPmApc
-	dcs // before the final byte
+	dcs // the header of a device control string, in the same order
+	dcsParam
+	dcsIntermediate
 	dcsIgnore
 	dcsPassthrough
 )
@@ -138,29 +141,40 @@ func afterC1(r rune) parserState {
 
 // nextASCII is next for 0x20..0x7f.
 func (s parserState) nextASCII(c byte) parserState {
-	intermediate, parameter, final := c < 0x30, c >= 0x30 && c < 0x40, c >= 0x40 && c < 0x7f
-	switch s {
-	case escape:
+	switch {
+	case s == escape:
 		return afterEscape(c)
-	case escapeIntermediate:
-		if parameter || final {
+	case s == escapeIntermediate:
+		if c >= 0x30 && c < 0x7f {
 			return ground
 		}
-	case csi, csiIntermediate, csiIgnore:
-		switch {
-		case final:
+	case s >= csi && s <= csiIgnore:
+		if c >= 0x40 && c < 0x7f {
 			return ground
-		case intermediate && s == csi:
-			return csiIntermediate
-		case parameter && s == csiIntermediate:
-			return csiIgnore
 		}
-	case dcs:
-		if final {
+		return csi + (s - csi).nextHeader(c)
+	case s >= dcs && s < dcsIgnore:
+		if c >= 0x40 && c < 0x7f {
 			return dcsPassthrough
 		}
+		return dcs + (s - dcs).nextHeader(c)
 	}
 	return s
+}
+
+// nextHeader is nextASCII inside a header, where s counts from its first state
+// and c does not end it.
+func (s parserState) nextHeader(c byte) parserState {
+	const begin, param, intermediate, ignore = 0, 1, 2, 3
+	switch {
+	case c == 0x7f || s == ignore:
+		return s
+	case c < 0x30:
+		return intermediate
+	case s == begin || s == param && c < '<':
+		return param
+	}
+	return ignore
 }
 
 func afterEscape(c byte) parserState {

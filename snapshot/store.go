@@ -61,7 +61,7 @@ func OpenStore(dir string) (*Store, error) {
 	}
 	s := &Store{terminals: terminals, path: terminals.Name()}
 	if err := s.sweep(); err != nil {
-		terminals.Close()
+		_ = terminals.Close()
 		return nil, refused(dir, err)
 	}
 	return s, nil
@@ -219,7 +219,7 @@ func (s *Store) sweep() error {
 	for _, e := range entries {
 		switch {
 		case leftover(e.Name()):
-			s.terminals.RemoveAll(e.Name())
+			_ = s.terminals.RemoveAll(e.Name())
 		case e.IsDir() && validID.MatchString(e.Name()):
 			s.sweepTerminal(e.Name())
 		}
@@ -236,7 +236,7 @@ func (s *Store) sweepTerminal(id string) {
 	entries, _ := readDir(d)
 	for _, e := range entries {
 		if leftover(e.Name()) {
-			d.RemoveAll(e.Name())
+			_ = d.RemoveAll(e.Name())
 		}
 	}
 }

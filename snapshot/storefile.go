@@ -111,7 +111,7 @@ func openDir(d *os.Root, name string) (*os.Root, error) {
 		return nil, err
 	}
 	if info, err := sub.Stat("."); err != nil || !os.SameFile(seen, info) {
-		sub.Close()
+		_ = sub.Close()
 		return nil, errors.Join(err, fmt.Errorf("%s is %w", name, errNotFile))
 	}
 	return sub, nil

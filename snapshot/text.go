@@ -1,10 +1,6 @@
 package snapshot
 
-import (
-	"strings"
-
-	"github.com/evertty/evertty/vt"
-)
+import "github.com/evertty/evertty/vt"
 
 // Text returns the rows that f shows, blanks at their ends cut off, each ended
 // by a line feed, empty rows included. Before them come the last scrollback
@@ -12,8 +8,9 @@ import (
 // characters besides the line feeds.
 func Text(f *vt.Frame, scrollback int) string {
 	f = tidy(f)
-	var b []byte
-	for _, lines := range [...][]vt.Line{lastLines(f.History, scrollback), f.Active().Lines} {
+	history := lastLines(f.History, scrollback)
+	b := make([]byte, 0, estimate(f, history))
+	for _, lines := range [...][]vt.Line{history, f.Active().Lines} {
 		for _, l := range lines {
 			b = append(appendPlain(b, l), '\n')
 		}
@@ -21,12 +18,21 @@ func Text(f *vt.Frame, scrollback int) string {
 	return string(b)
 }
 
+// appendSpaces appends what n erased cells look like.
+func appendSpaces(b []byte, n int) []byte {
+	const spaces = "                                                                "
+	for ; n > len(spaces); n -= len(spaces) {
+		b = append(b, spaces...)
+	}
+	return append(b, spaces[:n]...)
+}
+
 // appendPlain appends the characters of a line, blanks at the end cut off.
 func appendPlain(b []byte, l vt.Line) []byte {
 	start := len(b)
 	for s := range l.Spans() {
 		if s.Kind == vt.Blank {
-			b = append(b, strings.Repeat(" ", min(s.Cells, vt.MaxSize))...)
+			b = appendSpaces(b, s.Cells)
 		} else {
 			b = append(b, cellText(s)...)
 		}

@@ -88,3 +88,39 @@ func TestXtermShowsScripts(t *testing.T) {
 		})
 	}
 }
+
+// TestXtermTakesColours: what OSC 4, 10, 11 and 12 changed is set, the rest is
+// given back, and nothing is asked for.
+func TestXtermTakesColours(t *testing.T) {
+	j := startJudge(t)
+	f := smallFrame()
+	f.Pending = nil
+	f.Palette = map[uint8]vt.Color{255: vt.RGBColor(255, 0, 1), 3: vt.RGBColor(16, 32, 48)}
+	f.Foreground, f.Background, f.CursorColor = vt.RGBColor(1, 2, 3), 0, vt.RGBColor(7, 8, 9)
+	got := j.ask(t, job{Cols: f.Cols, Rows: f.Rows, Writes: [][]byte{ANSI(f, Options{})}})[0]
+	// Kind (1 set, 2 restore), index (256 foreground, 257 background, 258 cursor), channels.
+	want := []string{"2::", "1:3:16,32,48", "1:255:255,0,1", "1:256:1,2,3", "2:257:", "1:258:7,8,9"}
+	if !slices.Equal(got.Colors, want) {
+		t.Errorf("got %q, want %q", got.Colors, want)
+	}
+}
+
+// TestXtermInTheMiddleOfAString: a viewer that missed output may be inside a
+// string when its new snapshot comes; the string has no effect.
+func TestXtermInTheMiddleOfAString(t *testing.T) {
+	j := startJudge(t)
+	for _, begun := range []string{"\x1b]2;stolen", "\x1b]8;;https://example.org", "\x1bP$q", "\x1b[6", "\x1b_x", "\x1b]4;1;?"} {
+		j.ask(t, job{Cols: 10, Rows: 3, Writes: [][]byte{[]byte("x" + begun)}})
+		f := smallFrame()
+		f.Cols, f.Rows, f.Title, f.Pending = 10, 3, "", nil
+		want := j.ask(t, job{Cols: 10, Rows: 3, Writes: [][]byte{ANSI(f, Options{})}})[0]
+		j.ask(t, job{Cols: 10, Rows: 3, Writes: [][]byte{[]byte("x" + begun)}})
+		got := j.ask(t, job{Cols: 10, Rows: 3, Reuse: true, Writes: [][]byte{ANSI(f, Options{})}})[0]
+		if len(got.Data) > 0 {
+			t.Errorf("%q: answered %q", begun, got.Data)
+		}
+		for _, d := range differences(got, want) {
+			t.Errorf("%q: %s", begun, d)
+		}
+	}
+}
