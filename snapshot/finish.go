@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"strings"
 	"unicode/utf8"
 
 	"github.com/evertty/evertty/vt"
@@ -88,7 +87,10 @@ func untranslated(text string, c vt.Charsets) bool {
 	if c.G[c.GL] == 0 {
 		return true
 	}
-	return strings.IndexFunc(text, func(r rune) bool {
-		return !(r == ' ' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= utf8.RuneSelf)
-	}) < 0
+	for _, r := range text {
+		if same := r == ' ' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= utf8.RuneSelf; !same {
+			return false
+		}
+	}
+	return true
 }

@@ -90,10 +90,10 @@ const (
 )
 
 var (
-	// ErrCorrupt: the bytes are not a snapshot or were damaged: cut short, or
-	// changed since they were written.
+	// ErrCorrupt is returned for bytes that are no snapshot or were damaged: cut
+	// short, or changed since they were written.
 	ErrCorrupt = errors.New("damaged snapshot")
-	// ErrVersion: the snapshot is whole but was written by a newer evertty.
+	// ErrVersion is returned for a whole snapshot that a newer evertty wrote.
 	ErrVersion = errors.New("snapshot of an unknown version")
 )
 

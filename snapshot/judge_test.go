@@ -106,7 +106,7 @@ func startJudge(t testing.TB) *judge {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		in.Close()
+		_ = in.Close()
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("judge: %v", err)
 		}

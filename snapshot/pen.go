@@ -150,7 +150,7 @@ func appendAttrs(b []byte, old, s vt.Attr) []byte {
 		won |= s & (vt.Bold | vt.Dim) // one parameter resets both
 	}
 	for _, c := range attrCodes {
-		if lost&c.attr != 0 && !(c.attr == vt.Dim && lost&vt.Bold != 0) {
+		if lost&c.attr != 0 && (c.attr != vt.Dim || lost&vt.Bold == 0) {
 			b = append(b, c.off...)
 		}
 	}

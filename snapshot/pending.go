@@ -58,7 +58,8 @@ func unfinished(p []byte) []byte {
 			return nil
 		}
 		next := state.next(r)
-		if began(r) && !(r == 0x1b && state.inString() && i == len(p)-1) {
+		mayBeST := r == 0x1b && state.inString() && i == len(p)-1
+		if began(r) && !mayBeST {
 			start, controls = i, false
 		} else if r < 0x20 && r != 0x1b {
 			controls = true

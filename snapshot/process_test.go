@@ -44,7 +44,7 @@ var helpers = map[string]func(dir string) error{
 		s, err := OpenStore(dir)
 		for i := 0; err == nil; i++ {
 			err = errors.Join(s.Save("a", Header{Seq: uint64(i)}, titled(fmt.Sprint(i))), s.SaveMeta("a", []byte(fmt.Sprint(i))))
-			fmt.Fprintln(os.Stdout, "saved", i)
+			_, _ = fmt.Fprintln(os.Stdout, "saved", i)
 		}
 		return err
 	},
@@ -66,7 +66,7 @@ func fill(dir string) error {
 func TestMain(m *testing.M) {
 	if name := os.Getenv("SNAPSHOT_TEST_HELPER"); name != "" {
 		if err := helpers[name](os.Getenv("SNAPSHOT_TEST_DIR")); err != nil {
-			fmt.Fprintln(os.Stdout, "error:", err, "| no space:", errors.Is(err, ErrNoSpace), "| read only:", errors.Is(err, ErrReadOnly))
+			_, _ = fmt.Fprintln(os.Stdout, "error:", err, "| no space:", errors.Is(err, ErrNoSpace), "| read only:", errors.Is(err, ErrReadOnly))
 			os.Exit(3)
 		}
 		os.Exit(0)
@@ -142,7 +142,7 @@ func TestStoreKeepsTheOldWhenTheDiskIsFull(t *testing.T) {
 	for err == nil {
 		_, err = filler.Write(make([]byte, 512))
 	}
-	filler.Close()
+	_ = filler.Close()
 	big := titled(strings.Repeat("new", 10_000))
 	for name, err := range map[string]error{
 		"Save": s.Save("a", Header{}, big), "SaveMeta": s.SaveMeta("a", make([]byte, 50_000)), "Save of a new terminal": s.Save("b", Header{}, big),
@@ -190,12 +190,20 @@ func TestStoreRefusesAReadOnlyDirectory(t *testing.T) {
 	}
 }
 
+// must ends the test when a preparation failed.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // copyBinary puts the test binary where another user may run it.
 func copyBinary(t *testing.T, path string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for d := dir; d != "/" && d != os.TempDir(); d = filepath.Dir(d) {
-		os.Chmod(d, 0o755)
+		must(t, os.Chmod(d, 0o755))
 	}
 	b, err := os.ReadFile(path)
 	if err == nil {
@@ -220,20 +228,20 @@ func TestStoreSurvivesKill(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		guard := time.AfterFunc(deadline, func() { cmd.Process.Kill() })
+		guard := time.AfterFunc(deadline, func() { _ = cmd.Process.Kill() })
 		lines := bufio.NewReader(out)
 		for range 3 + 7*round {
-			lines.ReadString('\n')
+			_, _ = lines.ReadString('\n') // what is missing shows in what was saved
 		}
 		if round == 0 {
 			if _, err := Lock(dir); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), fmt.Sprint("process ", cmd.Process.Pid)) || !strings.Contains(err.Error(), dir) {
 				t.Errorf("lock held by another process: %v", err)
 			}
 		}
-		cmd.Process.Kill()
+		must(t, cmd.Process.Kill())
 		rest, _ := io.ReadAll(lines)
 		guard.Stop()
-		cmd.Wait()
+		_ = cmd.Wait() // it was killed
 		said := uint64(2 + 7*round + bytes.Count(rest, []byte("\n")))
 		s := openStore(t, dir)
 		got, err := s.Load("a")
@@ -276,10 +284,10 @@ func TestLock(t *testing.T) {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 	target := filepath.Join(t.TempDir(), "target")
-	os.WriteFile(target, []byte("keep"), 0o600)
-	os.WriteFile(filepath.Join(dir, "inside"), []byte("keep"), 0o600)
+	must(t, os.WriteFile(target, []byte("keep"), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "inside"), []byte("keep"), 0o600))
 	for _, link := range []string{target, "inside"} {
-		os.Remove(path)
+		must(t, os.Remove(path))
 		if err := os.Symlink(link, path); err != nil {
 			t.Fatal(err)
 		}

@@ -24,7 +24,7 @@ func openStore(t testing.TB, dir string) *Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.Close() })
+	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
 
@@ -83,8 +83,8 @@ func TestStoreListAndRemove(t *testing.T) {
 	for _, id := range []string{"b", "a", "c-2"} {
 		mustSave(t, s, id, id)
 	}
-	os.WriteFile(filepath.Join(dir, "terminals", "file"), nil, 0o600)
-	os.Mkdir(filepath.Join(dir, "terminals", "Not-An-Id"), 0o700)
+	must(t, os.WriteFile(filepath.Join(dir, "terminals", "file"), nil, 0o600))
+	must(t, os.Mkdir(filepath.Join(dir, "terminals", "Not-An-Id"), 0o700))
 	if got, err := s.List(); err != nil || !slices.Equal(got, []string{"a", "b", "c-2"}) {
 		t.Errorf("list %q, %v", got, err)
 	}
@@ -183,7 +183,7 @@ func TestStoreFallsBack(t *testing.T) {
 	if got, err := s.Load("a"); err != nil || got.Damage == nil {
 		t.Errorf("larger than any snapshot: %v, %v", got.Damage, err)
 	}
-	os.WriteFile(filepath.Join(dir, "terminals", "a", "screen.1"), nil, 0o600)
+	must(t, os.WriteFile(filepath.Join(dir, "terminals", "a", "screen.1"), nil, 0o600))
 	if _, err := s.Load("a"); !errors.Is(err, ErrCorrupt) || errors.Is(err, ErrNotFound) {
 		t.Errorf("none good: %v", err)
 	}
@@ -274,7 +274,7 @@ func TestOpenStoreSweeps(t *testing.T) {
 	mustSave(t, s, "a", "kept")
 	for _, name := range []string{"terminals/.gone-b/screen.1/x", "terminals/a/.tmp-screen.9", "terminals/a/journal", "terminals/.other", "other"} {
 		p := filepath.Join(dir, name)
-		os.MkdirAll(filepath.Dir(p), 0o700)
+		must(t, os.MkdirAll(filepath.Dir(p), 0o700))
 		if err := os.WriteFile(p, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -323,7 +323,7 @@ func TestStoreServesManyAtOnce(t *testing.T) {
 	if ids, err := s.List(); err != nil || len(ids) != 0 {
 		t.Errorf("left %q, %v", ids, err)
 	}
-	s.Close()
+	must(t, s.Close())
 	if after := openFiles(t); after > before {
 		t.Errorf("%d files open, %d before", after, before)
 	}
@@ -364,11 +364,11 @@ func checkModes(t *testing.T, dir string) {
 
 func TestStoreRefusesDirectories(t *testing.T) {
 	loose := t.TempDir()
-	os.Chmod(loose, 0o777)
+	must(t, os.Chmod(loose, 0o777))
 	open := func(dir string) error {
 		s, err := OpenStore(dir)
 		if err == nil {
-			s.Close()
+			must(t, s.Close())
 		}
 		release, lockErr := Lock(dir)
 		if lockErr == nil {
@@ -393,14 +393,14 @@ func TestStoreRefusesDirectories(t *testing.T) {
 		t.Errorf("of another user: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
-	os.WriteFile(file, nil, 0o600)
+	must(t, os.WriteFile(file, nil, 0o600))
 	for _, dir := range []string{file, filepath.Join(file, "below")} {
 		if err := open(dir); !errors.Is(err, syscall.ENOTDIR) && (err == nil || !strings.Contains(err.Error(), "not a directory")) {
 			t.Errorf("%s is a file: %v", dir, err)
 		}
 	}
 	mine := t.TempDir()
-	os.Chmod(mine, 0o755)
+	must(t, os.Chmod(mine, 0o755))
 	if err := open(mine); err != nil {
 		t.Errorf("readable for all: %v", err)
 	}

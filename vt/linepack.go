@@ -73,7 +73,7 @@ func (p *Packer) Cluster(text string, width int, s Style) {
 func (p *Packer) Line(wrapped bool) Line {
 	p.close()
 	l := Line{packed: string(p.buf[:p.keep]), wrapped: wrapped}
-	p.buf, p.keep = p.buf[:0], 0
+	p.buf, p.keep, p.last = p.buf[:0], 0, Style{}
 	return l
 }
 
