@@ -188,13 +188,14 @@ func errorOfEcho(routed *echo.HTTPError, c echo.Context) *Error {
 }
 
 // handleError is the server's echo.HTTPErrorHandler: it logs the cause of a
-// failure of ours once, with the request id, and sends the rest. A response
-// that already began is left alone, and a HEAD gets no body.
+// failure of ours once, with the request id, and sends the rest; that we do not
+// offer something (501) is none. A response that already began is left alone, and
+// a HEAD gets no body.
 func handleError(err error, c echo.Context) {
 	e := errorFor(err, c)
 	id := c.Response().Header().Get(echo.HeaderXRequestID)
 	gone := c.Request().Context().Err() != nil
-	if e.Status >= http.StatusInternalServerError && !gone {
+	if e.Status >= http.StatusInternalServerError && e.Status != http.StatusNotImplemented && !gone {
 		slog.Error("request failed", "request_id", id, "status", e.Status, "method", clip(c.Request().Method),
 			"url", redactURL(c.Request().URL), "error", err)
 	}

@@ -35,7 +35,7 @@ func (s *Server) getVersion(c echo.Context) error {
 type healthReply struct {
 	Status   string   `json:"status"` // ok or degraded
 	Lossless *bool    `json:"lossless,omitempty"`
-	Reasons  []string `json:"reasons,omitempty"`
+	Reasons  []string `json:"reasons,omitzero"`
 	Version  string   `json:"version,omitempty"`
 	PID      int      `json:"pid,omitempty"`
 }
@@ -75,8 +75,7 @@ type routeLine struct {
 
 func (s *Server) getRoot(c echo.Context) error {
 	if wantsHTML(c.Request()) {
-		c.Response().Header().Set("Vary", "Accept")
-		return s.getPageFile(c)
+		return s.getIndex(c)
 	}
 	lines := []routeLine{}
 	for _, r := range routes() {

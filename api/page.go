@@ -1,6 +1,10 @@
 package api
 
 import (
+	"io/fs"
+	"path"
+	"strings"
+
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/webui"
@@ -10,8 +14,19 @@ import (
 // files once, when the program starts.
 var pageFiles = webui.Handler()
 
-// getPageFile sends a file of the web page; `/` is the page itself.
+// getIndex sends the page itself.
+func (s *Server) getIndex(c echo.Context) error {
+	c.Response().Header().Set(echo.HeaderVary, echo.HeaderAccept)
+	pageFiles.ServeHTTP(c.Response(), c.Request())
+	return nil
+}
+
+// getPageFile sends a file that belongs to the page.
 func (s *Server) getPageFile(c echo.Context) error {
+	name := strings.TrimPrefix(path.Clean("/"+c.Request().URL.Path), "/")
+	if info, err := fs.Stat(webui.Files(), name); err != nil || !info.Mode().IsRegular() {
+		return echo.ErrNotFound
+	}
 	pageFiles.ServeHTTP(c.Response(), c.Request())
 	return nil
 }

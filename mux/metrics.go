@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/evertty/evertty/stream"
 )
@@ -21,7 +22,8 @@ type Metrics struct {
 	failedRecoveries prometheus.Counter
 }
 
-// NewMetrics makes the counters in a registry of their own.
+// NewMetrics makes the counters in a registry of their own, with those of the
+// process: goroutines, descriptors and memory tell whether anything is left behind.
 func NewMetrics() *Metrics {
 	m := &Metrics{Registry: prometheus.NewRegistry()}
 	m.snapshotBytes = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "evertty_snapshot_bytes",
@@ -36,6 +38,7 @@ func NewMetrics() *Metrics {
 		Help: "Connects to a terminal that was watched before."})
 	m.failedRecoveries = prometheus.NewCounter(prometheus.CounterOpts{Name: "evertty_failed_recoveries_total",
 		Help: "Terminals or snapshots on disk that could not be read."})
+	m.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.Registry.MustRegister(m.snapshotBytes, m.snapshotSeconds, m.recovery, m.resyncs, m.reconnects, m.failedRecoveries)
 	return m
 }

@@ -241,6 +241,9 @@ func TestTerminalsComeBack(t *testing.T) {
 		if err := term.Input(context.Background(), []byte("x")); !errors.Is(err, mux.ErrExited) {
 			t.Errorf("input: %v, want ErrExited", err)
 		}
+		if _, err := term.Wait(context.Background(), mux.Condition{For: "prompt"}); !errors.Is(err, mux.ErrExited) {
+			t.Errorf("wait for a prompt: %v, want ErrExited", err)
+		}
 		if err := term.Resize(100, 30); !errors.Is(err, mux.ErrExited) {
 			t.Errorf("resize: %v, want ErrExited", err)
 		}

@@ -151,6 +151,9 @@ func (t *Terminal) idle(d time.Duration) (bool, time.Duration) {
 // prompt tells whether the shell waits for a command: it said so itself
 // (OSC 133), or it is in the foreground and silent.
 func (t *Terminal) prompt() (bool, time.Duration) {
+	if !t.running() {
+		return false, 0
+	}
 	if mark := t.Hub().Facts().Mark; mark.Kind != 0 {
 		return mark.Kind == 'B' || mark.Kind == 'A', 0
 	}

@@ -19,37 +19,46 @@ func closing(f *vt.Frame) (c cell, ok bool) {
 	return cellAt(s.Lines[s.Y], s.X), true
 }
 
-// rowsToPaint are the rows of the active screen without the closing cell where
-// it ends its row: it is printed once, at the end, so that whoever reads the
-// text of a snapshot and not its picture meets no character twice. A cell
-// that a wrapped row needs, or that is all a wrapped row has, stays.
+// endsInRow tells whether finish paints the whole row of the cursor instead of
+// printing the closing cell a second time: when that is the last thing on the
+// screen and no state that finish sets changes what is printed. Then whoever
+// reads the text of a snapshot, and not its picture, meets every word whole,
+// once and in order.
+func endsInRow(f *vt.Frame) bool {
+	s := f.Active()
+	row := s.Lines[s.Y]
+	c, ok := closing(f)
+	below := slices.ContainsFunc(s.Lines[s.Y+1:], func(l vt.Line) bool { return l.Size() > 0 || l.Wrapped() })
+	return ok && !below && !row.Wrapped() && c.text != "" && c.x+c.width == row.Cells() && row.Cells() <= f.Cols &&
+		f.Modes.Autowrap && !f.Modes.Insert && untranslated(row.Text(), f.Charsets)
+}
+
+// rowsToPaint are the rows of the active screen without the one that finish
+// paints.
 func rowsToPaint(f *vt.Frame) []vt.Line {
 	s := f.Active()
-	c, ok := closing(f)
-	row := s.Lines[s.Y]
-	wraps := s.Y+1 < len(s.Lines) && s.Lines[s.Y+1].Wrapped()
-	if !ok || c.text == "" || wraps || c.x == 0 && row.Wrapped() || c.x+c.width != row.Cells() {
+	if !endsInRow(f) {
 		return s.Lines
 	}
 	rows := slices.Clone(s.Lines)
-	rows[s.Y] = upTo(row, c.x)
+	rows[s.Y] = vt.Line{}
 	return rows
 }
 
-// upTo is the part of l left of column x, which begins a cell.
-func upTo(l vt.Line, x int) vt.Line {
-	var p vt.Packer
-	at := 0
-	for s := range l.Spans() {
-		if at+s.Cells > x {
-			s, _ = cutSpan(s, x-at)
+// close prints the closing cell, alone or with the row that it ends, into row y.
+func (p *painter) close(f *vt.Frame, c cell, y int) {
+	if endsInRow(f) {
+		p.moveTo(0, y)
+		p.x, p.skip, p.tail = 0, 0, 0
+		for s := range f.Active().Lines[f.Active().Y].Spans() {
+			p.span(s)
 		}
-		if s.Cells > 0 {
-			repack(&p, s, s.Style)
-		}
-		if at += s.Cells; at >= x {
-			break
-		}
+		return
 	}
-	return p.Line(l.Wrapped())
+	p.moveTo(c.x, y)
+	p.setPen(c.style)
+	if c.text == "" {
+		c.text = " "
+	}
+	p.add(c.text)
 }

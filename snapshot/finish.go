@@ -17,24 +17,17 @@ func (p *painter) finish(f *vt.Frame) {
 		y = min(max(y, s.Top), s.Bottom) - s.Top
 	}
 	if c, ok := repeatable(f); ok {
-		p.moveTo(c.x, y)
-		p.setPen(c.style)
 		p.finalModes(f)
 		if f.Modes.Insert {
+			p.moveTo(c.x, y)
 			p.csi(c.width, 'P') // the row closes up (DCH) and printing opens it again
 		}
-		p.add(c.text)
+		p.close(f, c, y)
 		return
 	}
 	wraps := s.PendingWrap && p.cols >= 2
 	if wraps {
-		c := cellAt(s.Lines[s.Y], s.X)
-		if c.text == "" {
-			c.text = " "
-		}
-		p.moveTo(c.x, y)
-		p.setPen(c.style)
-		p.add(c.text)
+		p.close(f, cellAt(s.Lines[s.Y], s.X), y)
 	} else {
 		p.moveTo(s.X, y)
 	}

@@ -45,6 +45,11 @@ func (h *Hub) change() *Meta {
 	return h.news
 }
 
+// standing is everything that meta events say and that lasts.
+func (h *Hub) standing() Meta {
+	return Meta{Title: &h.facts.Title, Cwd: &h.facts.Cwd, Viewers: len(h.subs), Owner: h.owner, Size: &Size{h.cols, h.rows}}
+}
+
 // tell publishes the collected changes.
 func (h *Hub) tell() {
 	if h.news == nil {

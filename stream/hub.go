@@ -64,16 +64,16 @@ type Hub struct {
 
 // Facts are what a hub knows of its terminal besides the screen.
 type Facts struct {
-	Title    string
-	Cwd      string // reported by the program (OSC 7), "" when never
-	Bells    uint64
-	Mark     vt.Mark // the last shell integration mark; Kind 0 when never
-	Output   time.Time
-	Seq      uint64 // output bytes applied
-	Viewers  int
-	Cols     int
-	Rows     int
-	Finished bool
+	Title     string
+	Cwd       string // reported by the program (OSC 7), "" when never
+	Bells     uint64
+	Mark      vt.Mark // the last shell integration mark; Kind 0 when never
+	Output    time.Time
+	Seq       uint64 // output bytes applied
+	Viewers   int
+	Cols      int
+	Rows      int
+	Finished  bool
 	AltScreen bool // the alternate screen is or was shown at the end
 	Memory    int  // bytes the emulator takes, 0 once finished
 }

@@ -143,6 +143,9 @@ func (s *Subscription) Poll() ([]*Message, error) {
 	if reason != "" {
 		s.stale = ""
 		batch = append(batch, h.shotLocked().message(reason, s.scrollback))
+		if reason != ReasonConnect {
+			batch = append(batch, metaMessage(h.id, h.standing())) // what was dropped with the queue
+		}
 		if h.exit != nil {
 			batch = append(batch, exitMessage(h.id, *h.exit, h.seq))
 			s.ended = true

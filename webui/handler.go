@@ -127,7 +127,7 @@ func (p *page) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	h.Set("Cache-Control", p.cache)
 	h.Set("ETag", p.etag)
-	h.Set("Vary", "Accept-Encoding")
+	h.Add("Vary", "Accept-Encoding")
 	if strings.Contains(r.Header.Get("If-None-Match"), p.etag) {
 		w.WriteHeader(http.StatusNotModified)
 		return

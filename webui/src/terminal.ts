@@ -130,21 +130,25 @@ export class Screen {
     this.term.options.disableStdin = hasEnded(state);
     this.term.options.cursorBlink = !hasEnded(state);
     this.host.classList.toggle("with-banner", hasBanner(state));
-    this.toBottom();
+    this.toCursor();
     return true;
   }
 
   onResize(listener: () => void): void {
     const resized = (): void => {
-      this.toBottom();
+      this.toCursor();
       listener();
     };
     this.parts.push(this.term.onResize(resized));
   }
 
-  /** toBottom shows the last rows of a terminal that is larger than the page. */
-  private toBottom(): void {
-    requestAnimationFrame(() => (this.host.scrollTop = this.host.scrollHeight));
+  /** toCursor shows the cursor's row, and from the top as much as fits, of a terminal that is larger than the page. */
+  private toCursor(): void {
+    requestAnimationFrame(() => {
+      const row = this.host.scrollHeight / this.term.rows;
+      const end = (this.term.buffer.active.cursorY + 2) * row;
+      this.host.scrollTop = Math.max(0, end - this.host.clientHeight);
+    });
   }
 
   /** text is the screen without its history: rows from top to bottom, trailing blanks trimmed. */

@@ -1,0 +1,262 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+
+	"github.com/evertty/evertty/mux"
+	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/vt/vt10x"
+)
+
+// patience bounds every wait of these tests for a fact.
+const patience = 30 * time.Second
+
+// liveServer is a whole server, wired as `evertty serve` does it, on a port of
+// its own: real terminals, real files.
+type liveServer struct {
+	url  string
+	dir  string
+	auth *Auth
+	stop func() // ends it as SIGTERM does; more than once is no harm
+}
+
+func startServer(t *testing.T, mode, dir string) *liveServer {
+	t.Helper()
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	store, err := snapshot.OpenStore(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	metrics := mux.NewMetrics()
+	m, err := mux.New(mux.Config{Engine: vt10x.New, Unicode: vt.Unicode11, Store: store, Log: log, Metrics: metrics})
+	if err != nil {
+		t.Fatal(err)
+	}
+	metrics.Registry.MustRegister(m)
+	find := func(session, ref string) (string, error) {
+		found, err := m.Find(session, ref)
+		if err != nil {
+			return "", err
+		}
+		return found.ID, nil
+	}
+	auth, err := NewAuth(AuthConfig{Mode: mode, DataDir: dir, Listen: "127.0.0.1:0", Log: log, Terminal: find})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(Config{Mux: m, Metrics: metrics, Auth: auth, Version: "test", Log: log})
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	running := true
+	live := &liveServer{url: "http://" + l.Addr().String(), dir: dir, auth: auth}
+	live.stop = func() {
+		if !running {
+			return
+		}
+		running = false
+		s.Close()
+		if err := <-served; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+		m.Close()
+		if err := store.Close(); err != nil {
+			t.Errorf("close the store: %v", err)
+		}
+	}
+	t.Cleanup(live.stop)
+	return live
+}
+
+// checkLeaks fails the test when goroutines are left after all its cleanups.
+func checkLeaks(t *testing.T) {
+	before := runtime.NumGoroutine()
+	t.Cleanup(func() {
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		limit := time.NewTimer(patience)
+		defer limit.Stop()
+		for runtime.NumGoroutine() > before {
+			select {
+			case <-tick.C:
+			case <-limit.C:
+				stacks := make([]byte, 1<<20)
+				t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
+			}
+		}
+	})
+}
+
+// exchange is one request and the reply it must get.
+type exchange struct {
+	method, target string // target is path and query
+	body           string // "" sends no Content-Type either
+	status         int
+	code           string // of an Error
+	header         string // one more header, "Name: value"
+	// loose says that the document cannot tell the request is wrong: it has the
+	// right form and is refused for what it means.
+	loose bool
+}
+
+// contract checks a server's replies, and its requests, against the document.
+type contract struct {
+	*liveServer
+	doc    *openapi3.T
+	client *http.Client
+	met    map[string]bool // "GET /pty OK"
+}
+
+func newContract(t *testing.T, s *liveServer) *contract {
+	t.Helper()
+	transport := &http.Transport{DisableCompression: true}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &contract{liveServer: s, doc: loadOpenAPI(t), met: map[string]bool{}, client: &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// do sends the request and returns the body of the reply, after checking that it
+// is the expected one and that both are as documented.
+func (c *contract) do(t *testing.T, e exchange) []byte {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	request := func() *http.Request {
+		r, err := http.NewRequestWithContext(ctx, e.method, c.url+e.target, strings.NewReader(e.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.body != "" {
+			r.Header.Set("Content-Type", "application/json")
+		}
+		if name, value, ok := strings.Cut(e.header, ": "); ok {
+			r.Header.Set(name, value)
+		}
+		return r
+	}
+	response, err := c.client.Do(request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if response.StatusCode != e.status || e.code != "" && !bytes.Contains(body, []byte(`"code":"`+e.code+`"`)) {
+		t.Errorf("%s %s %.200s: got %d %.300s, want %d %s", e.method, e.target, e.body, response.StatusCode, body, e.status, e.code)
+		return body
+	}
+	c.check(t, e, request(), response, body)
+	return body
+}
+
+// check holds one exchange against the document.
+func (c *contract) check(t *testing.T, e exchange, r *http.Request, response *http.Response, body []byte) {
+	t.Helper()
+	path, values := c.template(r.URL)
+	item := c.doc.Paths.Value(path)
+	if item == nil || item.GetOperation(e.method) == nil {
+		t.Errorf("%s %s is not documented", e.method, e.target)
+		return
+	}
+	options := &openapi3filter.Options{IncludeResponseStatus: true, AuthenticationFunc: openapi3filter.NoopAuthenticationFunc}
+	input := &openapi3filter.RequestValidationInput{Request: r, PathParams: values, Options: options,
+		Route: &routers.Route{Spec: c.doc, Path: path, PathItem: item, Method: e.method, Operation: item.GetOperation(e.method)}}
+	err := openapi3filter.ValidateRequest(t.Context(), input)
+	if err != nil && e.status < http.StatusBadRequest {
+		t.Errorf("%s %s %.200s: the server takes what the document does not: %v", e.method, e.target, e.body, err)
+	}
+	if err == nil && e.status == http.StatusBadRequest && !e.loose {
+		t.Errorf("%s %s %.200s: the document allows what the server refuses", e.method, e.target, e.body)
+	}
+	fits := func(body []byte) error {
+		return openapi3filter.ValidateResponse(t.Context(), &openapi3filter.ResponseValidationInput{RequestValidationInput: input,
+			Status: response.StatusCode, Header: response.Header, Body: io.NopCloser(bytes.NewReader(body)), Options: options})
+	}
+	if err := fits(body); err != nil {
+		t.Errorf("%s %s %d: %v\nthe reply: %.1000s", e.method, e.target, response.StatusCode, err, body)
+	}
+	key := e.method + " " + path + " " + http.StatusText(response.StatusCode)
+	var value any
+	if !c.met[key] && json.Unmarshal(body, &value) == nil && path != "/openapi.json" { // which is any object
+		eachObject(value, func(object map[string]any) {
+			object["undocumented"] = 1
+			spoilt, _ := json.Marshal(value) // it was JSON before
+			delete(object, "undocumented")
+			if fits(spoilt) == nil {
+				t.Errorf("%s %s %d: a field that is not documented would go by: %.1000s", e.method, e.target, response.StatusCode, spoilt)
+			}
+		})
+	}
+	c.met[key] = true
+}
+
+// eachObject calls visit for the objects in v, of arrays for the first element's.
+func eachObject(v any, visit func(object map[string]any)) {
+	switch v := v.(type) {
+	case map[string]any:
+		visit(v)
+		for _, field := range v {
+			eachObject(field, visit)
+		}
+	case []any:
+		if len(v) > 0 {
+			eachObject(v[0], visit)
+		}
+	}
+}
+
+// template finds the documented path of a URL, and its parameters.
+func (c *contract) template(u *url.URL) (path string, values map[string]string) {
+	parts := strings.Split(u.Path, "/")
+	for path := range c.doc.Paths.Map() {
+		names := strings.Split(path, "/")
+		values := map[string]string{}
+		fits := len(names) == len(parts)
+		for i := 0; fits && i < len(names); i++ {
+			if strings.HasPrefix(names[i], "{") {
+				values[strings.Trim(names[i], "{}")] = parts[i]
+			} else {
+				fits = names[i] == parts[i]
+			}
+		}
+		if fits {
+			return path, values
+		}
+	}
+	return u.Path, nil
+}
+
+// validate holds a JSON value against a schema of the document.
+func (c *contract) validate(t *testing.T, schema string, value any) {
+	t.Helper()
+	ref := c.doc.Components.Schemas[schema]
+	if ref == nil {
+		t.Fatalf("there is no schema %q", schema)
+	}
+	if err := ref.Value.VisitJSON(value, openapi3.EnableJSONSchema2020()); err != nil {
+		t.Errorf("%s: %v\nthe value: %.1000v", schema, err, value)
+	}
+}

@@ -1,0 +1,248 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+// liveBody starts a program that waits for a line, causes every change that is
+// not bytes, waits for another line and ends.
+const liveBody = `{"cmd":["sh","-c","printf ready; read a; printf '\\033]2;title\\007\\033]7;file:///tmp\\007\\033]9;note\\007\\007more'; read b; exit 3"],"name":"live"}`
+
+// TestStreamsAreAsDocumented watches one terminal from its first snapshot to its
+// exit by event stream, WebSocket and page, and holds every event and command
+// against the document. Each kind that is documented has to be seen.
+func TestStreamsAreAsDocumented(t *testing.T) {
+	checkLeaks(t)
+	c := newContract(t, startServer(t, ModeNone, t.TempDir()))
+	var info struct{ ID string }
+	decode(t, c.do(t, exchange{method: "POST", target: "/session/dev/pty", body: liveBody, status: 201}), &info)
+	sse := c.openStream(t, "/pty/live/stream")
+	socket := c.openSocket(t, "/pty/live/ws", "TerminalSocket")
+	page := c.openSocket(t, "/ws", "PageSocket")
+
+	page.send(`{"type":"input","pty":"` + info.ID + `","data":"x"}`) // not attached yet
+	page.until("error")
+	page.send(`{"type":"attach","pty":"` + info.ID + `"}`)
+	page.until("snapshot")
+	sse.until("snapshot")
+	socket.until("snapshot")
+	socket.send(`{"type":"resize","cols":90,"rows":25}`)
+	for _, w := range []*watcher{sse, socket, page} {
+		w.until("resize")
+	}
+	socket.send(`{"type":"ping","t":[1,"x"]}`)
+	socket.until("pong")
+	socket.send(`{"type":"focus"}`)
+	socket.send(`{"type":"keys","keys":["text:go","Enter"]}`)
+	for _, w := range []*watcher{sse, socket, page} {
+		w.until("title")
+	}
+	socket.send(`{"type":"paste","data":"p"}`)
+	socket.send(`{"type":"input","data":"q"}`)
+	socket.send(`{"type":"input","data_b64":"cg=="}`)
+	socket.refused(`{"type":"dance"}`)
+	page.send(`{"type":"detach","pty":"` + info.ID + `"}`)
+	page.send(`{"type":"attach","pty":"` + info.ID + `","cols":90,"rows":25}`)
+	socket.until("owner")
+	for _, command := range []string{`{"type":"focus",`, `{"type":"resize","cols":70,"rows":20,`, `{"type":"paste","data":"p",`, `{"type":"input","data":"q",`} {
+		page.send(command + `"pty":"` + info.ID + `"}`)
+	}
+	page.send(`{"type":"ping"}`)
+	page.until("pong")
+	page.send(`{"type":"keys","keys":["Enter"],"pty":"` + info.ID + `"}`)
+	for _, w := range []*watcher{sse, socket, page} {
+		w.until("exit")
+		w.complete()
+	}
+	for _, field := range []string{"title", "cwd", "bell", "notify", "viewers", "owner", "size"} {
+		if !socket.meta[field] {
+			t.Errorf("no meta event had %q: %v", field, socket.meta)
+		}
+	}
+	if page.first != "list" {
+		t.Errorf("the page's first event is %q, want list", page.first)
+	}
+}
+
+// watcher is one connection whose events are checked as they come.
+type watcher struct {
+	t        *testing.T
+	c        *contract
+	name     string
+	events   map[string]string // schema of each kind, as documented
+	commands map[string]string
+	next     func() (kind string, value any)
+	conn     *websocket.Conn // nil for an event stream
+	first    string          // kind of the first event
+	seen     map[string]bool // kinds of events, and of commands after "command "
+	meta     map[string]bool // fields of meta events
+}
+
+func (c *contract) watcher(t *testing.T, response string) *watcher {
+	t.Helper()
+	part := c.doc.Components.Responses[response].Value
+	return &watcher{t: t, c: c, name: response, events: refsIn(t, part.Extensions["x-events"]),
+		commands: refsIn(t, part.Extensions["x-commands"]), seen: map[string]bool{}, meta: map[string]bool{}}
+}
+
+// refsIn are the schemas that an extension names.
+func refsIn(t *testing.T, extension any) map[string]string {
+	t.Helper()
+	b, err := json.Marshal(extension)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refs map[string]struct {
+		Ref string `json:"$ref"`
+	}
+	decode(t, b, &refs)
+	names := map[string]string{}
+	for kind, r := range refs {
+		names[kind] = strings.TrimPrefix(r.Ref, "#/components/schemas/")
+	}
+	return names
+}
+
+func (c *contract) openStream(t *testing.T, path string) *watcher {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	t.Cleanup(cancel)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := c.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = response.Body.Close() })
+	if response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "text/event-stream" || response.Header.Get("X-Accel-Buffering") != "no" {
+		t.Fatalf("GET %s: %d %v", path, response.StatusCode, response.Header)
+	}
+	w := c.watcher(t, "EventStream")
+	lines := bufio.NewReader(response.Body)
+	w.next = func() (kind string, value any) {
+		for {
+			line, err := lines.ReadBytes('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			name, content, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(": "))
+			switch string(name) {
+			case "event":
+				kind = string(content)
+			case "data":
+				value = jsonValue(t, content)
+			case "":
+				if kind != "" {
+					return kind, value
+				}
+			}
+		}
+	}
+	return w
+}
+
+func (c *contract) openSocket(t *testing.T, path, response string) *watcher {
+	t.Helper()
+	conn, reply, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(c.url, "http")+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = reply.Body.Close()
+	t.Cleanup(func() { _ = conn.Close() })
+	if err := conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	w := c.watcher(t, response)
+	w.conn = conn
+	w.next = func() (string, any) {
+		_, b, err := conn.ReadMessage()
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		value := jsonValue(t, b)
+		kind, _ := value.(map[string]any)["event"].(string)
+		return kind, value
+	}
+	return w
+}
+
+// until reads events up to one of that kind, or a meta event with that field.
+func (w *watcher) until(what string) {
+	w.t.Helper()
+	for range 1000 {
+		kind, value := w.next()
+		schema, ok := w.events[kind]
+		if !ok {
+			w.t.Fatalf("%s: the event %q is not documented: %v", w.name, kind, value)
+		}
+		w.c.validate(w.t, schema, value)
+		if w.first == "" {
+			w.first = kind
+		}
+		w.seen[kind] = true
+		fields, _ := value.(map[string]any)
+		if kind == "meta" {
+			for field := range fields {
+				w.meta[field] = true
+			}
+		}
+		if kind == what || kind == "meta" && fields[what] != nil {
+			return
+		}
+	}
+	w.t.Fatalf("%s: 1000 events and no %q", w.name, what)
+}
+
+// send sends a documented command.
+func (w *watcher) send(command string) {
+	w.t.Helper()
+	value := jsonValue(w.t, []byte(command))
+	kind, _ := value.(map[string]any)["type"].(string)
+	schema, ok := w.commands[kind]
+	if !ok {
+		w.t.Fatalf("%s: the command %q is not documented", w.name, kind)
+	}
+	w.c.validate(w.t, schema, value)
+	w.seen["command "+kind] = true
+	w.write(command)
+}
+
+// refused sends a command that is not documented and wants an error.
+func (w *watcher) refused(command string) {
+	w.t.Helper()
+	w.write(command)
+	w.until("error")
+}
+
+func (w *watcher) write(command string) {
+	w.t.Helper()
+	if err := w.conn.WriteMessage(websocket.TextMessage, []byte(command)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// complete wants every documented event seen and every command sent.
+func (w *watcher) complete() {
+	w.t.Helper()
+	for kind := range w.events {
+		if !w.seen[kind] {
+			w.t.Errorf("%s: no event %q", w.name, kind)
+		}
+	}
+	for kind := range w.commands {
+		if !w.seen["command "+kind] {
+			w.t.Errorf("%s: no command %q", w.name, kind)
+		}
+	}
+}
