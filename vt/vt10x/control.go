@@ -7,8 +7,8 @@ func (e *engine) control(c rune, i int) {
 	s := e.cur
 	switch c {
 	case 0x05: // ENQ is never answered
-		if e.parser.state == ground {
-			e.text.drop(i, e.end)
+		if e.text.drop(i, e.end); e.parser.state != ground && !e.void {
+			e.text.deliver(e.end)
 		}
 	case 0x07:
 		if f := e.cfg.Effects.Bell; f != nil {
@@ -126,14 +126,6 @@ func (e *engine) softReset() {
 
 // alignment implements DECALN (VT510): the screen full of E.
 func (e *engine) alignment() {
-	s := e.cur
-	fill := make([]byte, s.cols)
-	for x := range fill {
-		fill[x] = 'E'
-	}
-	for y := range s.rows {
-		s.put(0, y, fill, s.cols, e.look())
-		s.row[y].wrapped = false
-	}
+	e.cur.fill(e.look())
 	e.moveTo(0, 0)
 }

@@ -13,11 +13,17 @@
 //     characters, combining marks and joiners therefore shift what follows.
 //   - A resize does not reflow: what is cut off at the right is gone, and lines
 //     of history that are too long are broken.
-//   - A string (OSC, DCS, APC, PM, SOS) or control sequence longer than
-//     vt.MaxString is void, here and in the text viewers get.
+//   - DECRC also restores hyperlink and underline style, which xterm.js forgets.
+//   - ED 1 to the last column leaves a wrap flag of the history alone.
+//   - SGR 59 restores the default underline colour; xterm.js makes it white.
+//   - A hyperlink longer than maxLink is none.
 //   - Kitty keyboard flags are not kept; the query says that there are none.
 //
-// As in xterm.js 6, SU drops the lines it scrolls off instead of keeping them,
-// RIS leaves LNM, the title and the hidden cursor alone, DECRC restores neither
-// origin mode nor a pending wrap, and its row moves with the history.
+// A string (OSC, DCS, APC, PM, SOS) or control sequence longer than vt.MaxString
+// is void: it does nothing here, and viewers do not get it.
+//
+// As in xterm.js 6, SU drops the lines it scrolls off instead of keeping them as
+// xterm does, RIS leaves LNM, the title, the colours and the hidden cursor
+// alone, DECRC restores neither origin mode nor a pending wrap, its row moves
+// with the history, and relative movements in origin mode count from the margin.
 package vt10x

@@ -51,9 +51,13 @@ func (e *engine) Write(p []byte) []byte {
 	in := e.decoder.Decode(p)
 	e.text.open(in, e.parser.state != ground && !e.void)
 	for i := 0; i < len(in); {
-		if e.parser.state == ground {
+		if s := e.parser.state; s == ground || s == stringOSC || s == stringDCS {
 			if n := printable(in[i:]); n > 0 {
-				e.print(in[i : i+n])
+				if e.end = i + n; s == ground {
+					e.print(in[i:e.end])
+				} else {
+					e.collect(in[i:e.end], i)
+				}
 				i += n
 				continue
 			}
@@ -75,14 +79,27 @@ func (e *engine) Write(p []byte) []byte {
 // bom is no character anywhere: xterm.js drops it before it parses.
 const bom = '\ufeff'
 
+// special marks the bytes at which a run of characters may end: controls, and
+// the first bytes of a C1 control and of bom.
+var special = func() (t [256]bool) {
+	for c := range ' ' {
+		t[c] = true
+	}
+	t[0x7f], t[0xc2], t[0xef] = true, true, true
+	return t
+}()
+
 // printable is the length of the run of characters at the beginning of t that
 // are no controls.
 func printable(t []byte) int {
 	for i, c := range t {
+		if !special[c] {
+			continue
+		}
 		switch {
-		case c < ' ' || c == 0x7f:
-			return i
-		case c == 0xc2 && t[i+1] < 0xa0, c == 0xef && t[i+1] == 0xbb && t[i+2] == 0xbf: // C1, bom
+		case c == 0xc2 && t[i+1] >= 0xa0:
+		case c == 0xef && (t[i+1] != 0xbb || t[i+2] != 0xbf):
+		default:
 			return i
 		}
 	}
@@ -96,8 +113,10 @@ func (e *engine) step(c rune, i int) {
 		act = e.parser.next(c)
 	}
 	switch act {
-	case ignore, collect:
-		e.collect(c, i, act)
+	case ignore:
+		e.collect(nil, i)
+	case collect:
+		e.collect(e.text.in[i:e.end], i)
 	case begin:
 		e.begin(c, i)
 	case execute:
@@ -120,7 +139,6 @@ func (e *engine) step(c rune, i int) {
 		e.finish(i)
 	case abort:
 		e.finish(i)
-		e.last = 0
 	}
 }
 
@@ -136,18 +154,17 @@ func (e *engine) begin(c rune, i int) {
 	e.seq = utf8.AppendRune(e.seq, c)
 }
 
-// collect adds to the open sequence what belongs to it. One that grows too long
-// becomes void: viewers drop what they have of it and get nothing more.
-func (e *engine) collect(c rune, i int, act action) {
+// collect adds to the open sequence what belongs to it of in[i:end]. One that
+// grows too long becomes void: viewers drop what they have of it and get no more.
+func (e *engine) collect(part []byte, i int) {
 	switch {
 	case e.void:
 		e.text.drop(i, e.end)
-	case act == ignore:
-	case len(e.seq)+utf8.RuneLen(c) > vt.MaxString:
+	case len(e.seq)+len(part) > vt.MaxString:
 		e.cut()
 		e.void, e.seq = true, e.seq[:0]
 	default:
-		e.seq = utf8.AppendRune(e.seq, c)
+		e.seq = append(e.seq, part...)
 	}
 }
 

@@ -83,7 +83,7 @@ func (g *grid) csi(final byte, args ...int) {
 
 // at moves the library's cursor in the shortest way.
 func (g *grid) at(x, y int) {
-	if g.x >= 0 && g.y+1 == y && g.y != g.bottom {
+	if g.x >= 0 && g.y+1 == y && g.y != g.bottom && (x == 0 || x == g.x) {
 		g.in = append(g.in, '\n')
 		g.y++
 	}
@@ -108,6 +108,8 @@ func (g *grid) use(l look) {
 		g.csi('m', 39)
 	case l < 8:
 		g.csi('m', 30+int(l))
+	case l < 16:
+		g.csi('m', 90-8+int(l))
 	case l < 256:
 		g.csi('m', 38, 5, int(l))
 	default:
@@ -122,6 +124,15 @@ func (g *grid) put(x, y int, text []byte, n int, l look) {
 	g.in = append(g.in, text...)
 	g.x = min(x+n, g.cols-1)
 	g.row[y].used = max(g.row[y].used, x+n)
+}
+
+// fill puts an E into every cell.
+func (g *grid) fill(l look) {
+	g.use(l)
+	g.in = append(g.in, "\x1b#8"...)
+	for y := range g.row {
+		g.row[y] = row{used: g.cols}
+	}
 }
 
 // erase makes cells x0 to x1-1 of a row blanks of look l.

@@ -31,10 +31,10 @@ const (
 	ignore    action = iota // nothing, and no part of a sequence
 	collect                 // part of an unfinished sequence
 	begin                   // first character of a sequence
-	execute                 // a C0 or C1 control; the sequence around it goes on when C0
+	execute                 // a C0 or C1 control; the sequence around it goes on unless the state is ground
 	escDone                 // the last character of an escape sequence
 	csiDone                 // the last character of a control sequence
-	stringEnd               // the terminator of a string
+	stringEnd               // the terminator of an OSC or DCS
 	abort                   // the sequence ends without effect
 )
 
@@ -65,20 +65,17 @@ type parser struct {
 func (p *parser) next(c rune) action {
 	switch {
 	case c == 0x1b:
-		if p.inString() {
-			p.enter(escape)
+		ends := p.state == stringOSC || p.state == stringDCS
+		p.enter(escape)
+		if ends {
 			return stringEnd
 		}
-		p.enter(escape)
 		return begin
 	case c >= 0x80 && c < 0xa0:
 		return p.c1(c)
 	case c == 0x18 || c == 0x1a: // CAN, SUB (ECMA-48 8.3.6, 8.3.148)
-		if p.state == ground {
-			return execute
-		}
 		p.state = ground
-		return abort
+		return execute
 	case p.inString():
 		return p.inText(c)
 	case c < 0x20:
@@ -109,7 +106,7 @@ func (p *parser) enter(s state) {
 
 // c1 handles the 8-bit controls U+0080 to U+009F.
 func (p *parser) c1(c rune) action {
-	was := p.inString()
+	ends := p.state == stringOSC || p.state == stringDCS
 	switch c {
 	case 0x90:
 		p.enter(headerDCS)
@@ -121,7 +118,7 @@ func (p *parser) c1(c rune) action {
 		p.enter(stringOSC)
 	case 0x9c: // ST
 		p.state = ground
-		if was {
+		if ends {
 			return stringEnd
 		}
 		return abort

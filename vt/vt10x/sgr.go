@@ -39,7 +39,13 @@ func (e *engine) know() {
 		e.looks.sweep(grids...)
 	}
 	s := e.pen.style
-	e.pen = pen{s, e.looks.id(kind{style: s}), e.looks.id(kind{vt.Style{BG: s.BG}, true}), true}
+	e.pen = pen{s, plain, erased, true}
+	if s != (vt.Style{}) {
+		e.pen.text = e.looks.id(kind{style: s})
+	}
+	if s.BG != 0 {
+		e.pen.blank = e.looks.id(kind{vt.Style{BG: s.BG}, true})
+	}
 }
 
 // protect implements DECSCA (VT510).
@@ -54,13 +60,16 @@ func (e *engine) protect(how int) {
 	e.setPen(s)
 }
 
+// maxSGR is the bound of the parameters in attrs and noAttrs.
+const maxSGR = 56
+
 // attrs are the attributes that SGR n sets (ECMA-48 8.3.117).
-var attrs = map[int]vt.Attr{
+var attrs = [maxSGR]vt.Attr{
 	1: vt.Bold, 2: vt.Dim, 3: vt.Italic, 5: vt.Blink, 7: vt.Inverse, 8: vt.Invisible, 9: vt.Strikethrough, 53: vt.Overline,
 }
 
 // noAttrs are those that SGR n resets.
-var noAttrs = map[int]vt.Attr{
+var noAttrs = [maxSGR]vt.Attr{
 	22: vt.Bold | vt.Dim, 23: vt.Italic, 25: vt.Blink, 27: vt.Inverse, 28: vt.Invisible, 29: vt.Strikethrough, 55: vt.Overline,
 }
 
@@ -96,7 +105,7 @@ func (p *parser) sgr(s vt.Style) vt.Style {
 			s.FG = vt.PaletteColor(uint8(n - 90 + 8))
 		case n >= 100 && n < 108:
 			s.BG = vt.PaletteColor(uint8(n - 100 + 8))
-		default:
+		case n < maxSGR:
 			s.Attr = s.Attr&^noAttrs[n] | attrs[n]
 		}
 	}

@@ -35,9 +35,8 @@ func (t *text) sequence(i int) {
 	t.start, t.head, t.inner = i, false, t.inner[:0]
 }
 
-// deliver says that viewers need the open sequence as far as in[i], because it
-// also ends the string before.
-func (t *text) deliver(i int) { t.start, t.head = i, true }
+// deliver says that viewers get the open sequence as far as in[i] in any case.
+func (t *text) deliver(i int) { t.start, t.head, t.inner = i, true, t.inner[:0] }
 
 // drop leaves in[from:to] out.
 func (t *text) drop(from, to int) {

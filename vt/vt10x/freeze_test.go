@@ -1,0 +1,213 @@
+package vt10x
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/evertty/evertty/vt"
+)
+
+func styles(l vt.Line) []vt.Span { return slices.Collect(l.Spans()) }
+
+func TestStyles(t *testing.T) {
+	p := vt.PaletteColor
+	tests := []struct {
+		sgr  string
+		want vt.Style
+	}{
+		{"", vt.Style{}},
+		{"\x1b[1;2;3;5;7;8;9;53m", vt.Style{Attr: vt.Bold | vt.Dim | vt.Italic | vt.Blink | vt.Inverse | vt.Invisible | vt.Strikethrough | vt.Overline}},
+		{"\x1b[1;2;3;5;7;8;9;53m\x1b[22;23;25;27;28;29;55m", vt.Style{}},
+		{"\x1b[1;31;42m", vt.Style{Attr: vt.Bold, FG: p(1), BG: p(2)}},
+		{"\x1b[7;31;42m", vt.Style{Attr: vt.Inverse, FG: p(1), BG: p(2)}},
+		{"\x1b[97;107m", vt.Style{FG: p(15), BG: p(15)}},
+		{"\x1b[38;5;4;48;5;200m", vt.Style{FG: p(4), BG: p(200)}},
+		{"\x1b[38;2;0;0;4m", vt.Style{FG: vt.RGBColor(0, 0, 4)}},
+		{"\x1b[38:2::1:2:3;48:2:1:2:3m", vt.Style{FG: vt.RGBColor(1, 2, 3), BG: vt.RGBColor(2, 3, 0)}},
+		{"\x1b[48:5:300m", vt.Style{BG: p(300 & 0xff)}},
+		{"\x1b[38;5m", vt.Style{FG: p(0)}},
+		{"\x1b[1;;31m", vt.Style{FG: p(1)}},
+		{"\x1b[4m", vt.Style{Underline: vt.UnderlineSingle}},
+		{"\x1b[4:3;58;5;9m", vt.Style{Underline: vt.UnderlineCurly, UnderlineColor: p(9)}},
+		{"\x1b[4:3m\x1b[4:0m", vt.Style{}},
+		{"\x1b[4:9m", vt.Style{Underline: vt.UnderlineSingle}},
+		{"\x1b[21m", vt.Style{Underline: vt.UnderlineDouble}},
+		{"\x1b[31m\x1b[>4;2m\x1b[?1m", vt.Style{FG: p(1)}},
+		{"\x1b[1\"q", vt.Style{Attr: vt.Protected}},
+		{"\x1b[1\"q\x1b[m", vt.Style{}},
+		{"\x1b]8;id=a:x=y;http://h\a\x1b[m", vt.Style{Link: vt.Link{ID: "a", URI: "http://h"}}},
+		{"\x1b]8;;http://h;x\a\x1b]8;;\a", vt.Style{}},
+	}
+	for _, tt := range tests {
+		e := newEngine(10, 1, nil)
+		feed(e, tt.sgr+"x\x1b[m\x1b]8;;\ay", 1)
+		line := styles(e.Freeze().Main.Lines[0])
+		if line[0].Style != tt.want || line[0].Text[0] != 'x' {
+			t.Errorf("%q: %+v, want %+v", tt.sgr, line[0].Style, tt.want)
+		}
+		if last := line[len(line)-1]; last.Style != (vt.Style{}) {
+			t.Errorf("%q stays: %+v", tt.sgr, last)
+		}
+	}
+}
+
+func TestBlanks(t *testing.T) {
+	green := vt.Style{BG: vt.PaletteColor(2)}
+	tests := []struct {
+		name, in string
+		want     []vt.Span
+	}{
+		{"written spaces are text", "a  ", []vt.Span{{Kind: vt.ASCII, Cells: 3, Text: "a  "}}},
+		{"skipped cells are blank", "\x1b[3Ca", []vt.Span{{Kind: vt.Blank, Cells: 3}, {Kind: vt.ASCII, Cells: 1, Text: "a"}}},
+		{"erased cells are blank", "abc\x1b[1;2H\x1b[X", []vt.Span{{Kind: vt.ASCII, Cells: 1, Text: "a"}, {Kind: vt.Blank, Cells: 1}, {Kind: vt.ASCII, Cells: 1, Text: "c"}}},
+		{"erased in the pen's background only", "\x1b[1;31;42m\x1b[2K", []vt.Span{{Kind: vt.Blank, Cells: 5, Style: green}}},
+		{"scrolled in the pen's background", "\x1b[42m\x1b[2;1H\n\x1b[1A", []vt.Span{}},
+		{"inserted in it", "ab\x1b[1;2H\x1b[42m\x1b[@", []vt.Span{{Kind: vt.ASCII, Cells: 1, Text: "a"}, {Kind: vt.Blank, Cells: 1, Style: green}, {Kind: vt.ASCII, Cells: 1, Text: "b"}}},
+		{"deleted, filled with it", "abcde\r\x1b[42m\x1b[2P", []vt.Span{{Kind: vt.ASCII, Cells: 3, Text: "cde"}, {Kind: vt.Blank, Cells: 2, Style: green}}},
+		{"a protected cell survives DECSEL", "a\x1b[1\"qb\x1b[0\"qc\x1b[?2K", []vt.Span{{Kind: vt.Blank, Cells: 1}, {Kind: vt.ASCII, Cells: 1, Text: "b", Style: vt.Style{Attr: vt.Protected}}}},
+		{"but not EL", "\x1b[1\"qb\x1b[0\"q\x1b[2K", []vt.Span{}},
+		{"IRM", "abc\r\x1b[4hX", []vt.Span{{Kind: vt.ASCII, Cells: 4, Text: "Xabc"}}},
+		{"line drawing", "\x1b(0qx\x1b(Bq", []vt.Span{{Kind: vt.Narrow, Cells: 2, Text: "─│"}, {Kind: vt.ASCII, Cells: 1, Text: "q"}}},
+		{"shifted line drawing", "\x1b)0\x0eq\x0fq", []vt.Span{{Kind: vt.Narrow, Cells: 1, Text: "─"}, {Kind: vt.ASCII, Cells: 1, Text: "q"}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e := newEngine(5, 2, nil)
+			feed(e, tt.in, 1)
+			check(t, e)
+			if got := styles(e.Freeze().Main.Lines[0]); !slices.Equal(got, tt.want) {
+				t.Errorf("got %+v, want %+v", got, tt.want)
+			}
+		})
+	}
+}
+
+// everything is a stream that changes every part of a Frame.
+const everything = "one\r\ntwo\r\nthree\r\nfour\r\n\x1b[1;31mred \x1b]8;;http://x\alink\x1b]8;;\a\x1b[m" +
+	"\x1b[2;3r\x1b[3g\x1b[1;5H\x1bH\x1b[2;4H\x1b7\x1b)0\x1b]2;title\a\x1b]1;icon\a\x1b]7;file://h/dir\a\x1b]4;3;#abcdef\a\x1b]11;#010203\a" +
+	"\x1b[?1049h\x1b[42mALT\x1b[2;3r\x1b7\x1b[?1;6;25;2004;1003;1006h\x1b[4h\x1b[5 q\x1b[3mX\x1b]0;unfini"
+
+func TestFreezeIsImmutable(t *testing.T) {
+	e := newEngine(20, 4, nil)
+	feed(e, everything, 7)
+	f, same := e.Freeze(), e.Freeze()
+	if !reflect.DeepEqual(f, same) {
+		t.Fatal("two frames of one state differ")
+	}
+	feed(e, "shed\a\x1b[4;4Hzzz\x1bc\x1b[31;44mother\r\n\n\n\n\n\n\x1b]4;3;#fff\a\x1b[3J", 5)
+	e.Resize(7, 9)
+	feed(e, strings.Repeat("more\r\n", 300), 64)
+	if !reflect.DeepEqual(f, same) {
+		t.Error("a frame changed")
+	}
+}
+
+func TestFreeze(t *testing.T) {
+	e := newEngine(20, 4, nil)
+	feed(e, everything, 1000)
+	f := e.Freeze()
+	p := vt.PaletteColor
+	want := &vt.Frame{
+		Cols: 20, Rows: 4, Unicode: vt.Unicode11, History: f.History, Main: f.Main, Alt: f.Alt,
+		Modes: vt.Modes{
+			AppCursor: true, Origin: true, Autowrap: true, BracketedPaste: true, Insert: true, AltScreen: true,
+			Mouse: vt.MouseAny, MouseEncoding: vt.MouseEncodingSGR,
+		},
+		Pen:      vt.Style{BG: p(2), Attr: vt.Italic},
+		Charsets: vt.Charsets{G: [4]byte{'B', '0', 'B', 'B'}}, LastChar: 'X', CursorStyle: 5,
+		Title: "title", Icon: "icon", Cwd: "/dir",
+		Palette: map[uint8]vt.Color{3: vt.RGBColor(0xab, 0xcd, 0xef)}, Background: vt.RGBColor(1, 2, 3),
+		Pending: []byte("\x1b]0;unfini"),
+	}
+	if !reflect.DeepEqual(f, want) {
+		t.Errorf("got\n%+v, want\n%+v", f, want)
+	}
+	if got, want := texts(f.History), []string{"one"}; !slices.Equal(got, want) {
+		t.Errorf("history %q", got)
+	}
+	if got, want := texts(f.Main.Lines), []string{"two", "three", "four", "red link"}; !slices.Equal(got, want) {
+		t.Errorf("main %q", got)
+	}
+	m := f.Main
+	if m.Top != 1 || m.Bottom != 2 || !slices.Equal(m.Tabs, []int{4}) || !m.Saved.Set || m.Saved.X != 3 || m.Saved.Y != 1 {
+		t.Errorf("main %+v", m)
+	}
+	a := f.Alt
+	if a.X != 1 || a.Y != 1 || a.PendingWrap || a.Top != 1 || a.Bottom != 2 || a.Tabs != nil || a.Saved.Pen != (vt.Style{BG: p(2)}) {
+		t.Errorf("alternate %+v", a)
+	}
+}
+
+func TestPendingWrap(t *testing.T) {
+	e := newEngine(5, 2, nil)
+	feed(e, "12345", 2)
+	if m := e.Freeze().Main; m.X != 4 || !m.PendingWrap {
+		t.Errorf("%d,%d pending %v", m.X, m.Y, m.PendingWrap)
+	}
+	feed(e, "\b", 1)
+	if m := e.Freeze().Main; m.X != 3 || m.PendingWrap {
+		t.Errorf("%d,%d pending %v", m.X, m.Y, m.PendingWrap)
+	}
+}
+
+func TestResize(t *testing.T) {
+	tests := []struct {
+		name, in   string
+		cols, rows int
+		after      string
+		history    []string
+		screen     []string
+		x, y       int
+	}{
+		{"rows below the cursor go first", "a\r\nb", 6, 2, "", nil, []string{"a", "b"}, 1, 1},
+		{"then the uppermost become history", "a\r\nb\r\nc\r\nd", 6, 2, "", []string{"a", "b"}, []string{"c", "d"}, 1, 1},
+		{"taller", "a\r\nb\r\nc\r\nd", 6, 5, "\r\ne", nil, []string{"a", "b", "c", "d", "e"}, 1, 4},
+		{"narrower", "abcdef\r\nx", 3, 4, "", nil, []string{"abc", "x", "", ""}, 1, 1},
+		{"wider", "abcdef", 9, 4, "gh", nil, []string{"abcdefgh", "", "", ""}, 8, 0},
+		{"long lines of history are broken", "abcdef\r\n12\r\nx\r\ny\r\nz", 4, 4, "", []string{"abcd", "~ef"}, []string{"12", "x", "y", "z"}, 1, 3},
+		{"margins go", "\x1b[2;3r\x1b[3;1Hx", 6, 4, "", nil, []string{"", "", "x", ""}, 1, 2},
+		{"margins are gone", "\x1b[2;3r\x1b[4;1Hx", 6, 5, "\n\n\n", []string{"", ""}[:2], []string{"", "x", "", "", ""}, 1, 4},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e := newEngine(6, 4, nil)
+			feed(e, tt.in, 1)
+			e.Resize(tt.cols, tt.rows)
+			feed(e, tt.after, 1)
+			check(t, e)
+			f := e.Freeze()
+			if got := texts(f.History); !slices.Equal(got, tt.history) {
+				t.Errorf("history %q, want %q", got, tt.history)
+			}
+			if got := texts(f.Main.Lines); !slices.Equal(got, tt.screen) {
+				t.Errorf("screen %q, want %q", got, tt.screen)
+			}
+			if f.Cols != tt.cols || f.Rows != tt.rows || f.Main.X != tt.x || f.Main.Y != tt.y {
+				t.Errorf("%dx%d cursor %d,%d", f.Cols, f.Rows, f.Main.X, f.Main.Y)
+			}
+			for _, l := range slices.Concat(f.History, f.Main.Lines) {
+				if l.Cells() > f.Cols {
+					t.Errorf("%q has %d cells", l.Text(), l.Cells())
+				}
+			}
+		})
+	}
+}
+
+func TestResizeExact(t *testing.T) {
+	e := newEngine(80, 24, nil)
+	if !e.Resize(80, 24) || e.Resize(80, 25) {
+		t.Error("only the same size is exact")
+	}
+}
+
+func TestResizeTabs(t *testing.T) {
+	e := newEngine(10, 3, nil)
+	feed(e, "\x1b[1;4H\x1bH", 1)
+	e.Resize(30, 3)
+	if got, want := e.Freeze().Main.Tabs, []int{0, 3, 8, 16, 24}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
