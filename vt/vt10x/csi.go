@@ -30,7 +30,7 @@ const (
 	inter   = 1 << 8  // shift of the intermediate
 )
 
-// csi executes a control sequence.
+// csi executes a control sequence without intermediate bytes.
 func (e *engine) csi(id uint32) {
 	p, s := &e.parser, e.cur
 	switch id {
@@ -94,6 +94,16 @@ func (e *engine) csi(id uint32) {
 		e.saveCursor()
 	case 'u':
 		e.restoreCursor()
+	default:
+		e.csiIntermediate(id)
+	}
+}
+
+// csiIntermediate executes a control sequence with an intermediate byte, and
+// leaves the rest to query.
+func (e *engine) csiIntermediate(id uint32) {
+	p, s := &e.parser, e.cur
+	switch id {
 	case ' '*inter + '@': // SL
 		e.shiftColumns(0, -e.one(0))
 	case ' '*inter + 'A': // SR
