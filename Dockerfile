@@ -16,7 +16,9 @@ COPY --from=ui /src/webui/dist ./webui/dist
 RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.release=${VERSION}" -o /evertty ./cmd/evertty
 
 FROM debian:bookworm-slim
-RUN useradd --create-home --uid 1000 --shell /bin/bash evertty \
+# As the first process of a container a program has to reap orphans, which tini does.
+RUN apt-get update && apt-get install -y --no-install-recommends tini && rm -rf /var/lib/apt/lists/* \
+	&& useradd --create-home --uid 1000 --shell /bin/bash evertty \
 	&& install -d -m 0700 -o evertty -g evertty /data
 COPY --from=build /evertty /usr/local/bin/evertty
 USER evertty
@@ -24,5 +26,5 @@ WORKDIR /home/evertty
 ENV EVERTTY_DATA_DIR=/data
 VOLUME /data
 EXPOSE 3000
-ENTRYPOINT ["evertty"]
+ENTRYPOINT ["tini", "--", "evertty"]
 CMD ["serve", "--listen", "0.0.0.0:3000"]

@@ -33,9 +33,11 @@ func TestResize(t *testing.T) {
 func TestSignalForeground(t *testing.T) {
 	s := run(t, "bash", "--norc", "-i")
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
-		s.send("sleep 1000\n")
-		if !poll(patience, func() bool { fg, err := s.Foreground(); return err == nil && fg > 0 && fg != s.PID() }) {
-			t.Fatal("sleep does not come to the foreground")
+		word := token()
+		s.send("sleep " + word + "\n")
+		expectProcesses(t, sleeping(word), 1)
+		if fg, err := s.Foreground(); err != nil || fg != withToken(word)[0] {
+			t.Fatalf("foreground %d, %v", fg, err)
 		}
 		if err := s.Signal(sig); err != nil {
 			t.Fatal(err)
@@ -80,7 +82,7 @@ func TestCwd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := runSpec(t, pty.Spec{Argv: []string{"bash", "--norc", "-i"}, Dir: dir, Cols: 80, Rows: 24})
+	s := runSpec(t, pty.Spec{Argv: []string{"bash", "--norc", "-i"}, Dir: dir, Env: map[string]string{"HISTFILE": ""}, Cols: 80, Rows: 24})
 	expect := func(want string, wantErr error) {
 		t.Helper()
 		var got string

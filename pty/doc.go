@@ -22,8 +22,9 @@
 //
 // # Locks
 //
-// Child.life may be taken under no other lock of this package, and nothing but short system calls runs under it. The lock of the process
-// table is held while /proc is read. No lock is held while waiting for a child, a reader or a writer, except that one Read excludes another.
+// Child.life is taken under no other lock of this package, and only short system calls run under it. The lock of the process table is held while
+// /proc is read, the one for forking (below a place in maxStarting) until the new program runs. Read waits under a lock and Write
+// holds a place while it waits: these exclude another Read or Write and nothing else.
 //
 // # What is needed
 //

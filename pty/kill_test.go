@@ -24,14 +24,14 @@ func token() string {
 	return fmt.Sprintf("%d.%d", 100_000+os.Getpid(), tokens.Add(1))
 }
 
-// withToken returns the living processes that have a word in their command line.
+// withToken returns the living processes that have a word in their command line (a NUL, and a NUL after each argument).
 func withToken(word string) []int {
 	var pids []int
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, f := range files {
 		pid, _ := strconv.Atoi(strings.Split(f, "/")[2])
 		line, err := os.ReadFile(f) // empty for zombies
-		if err == nil && pid != os.Getpid() && bytes.Contains(line, []byte(word)) {
+		if err == nil && pid != os.Getpid() && bytes.Contains(append([]byte{0}, line...), []byte(word)) {
 			pids = append(pids, pid)
 		}
 	}
@@ -55,20 +55,19 @@ func now() context.Context {
 
 func TestKillTree(t *testing.T) {
 	for _, c := range []struct {
-		name    string
-		shell   []string
-		lines   string // %s is the token
-		count   int
-		patient bool // dies by SIGHUP, before SIGKILL
+		name  string
+		shell []string
+		lines string // %s is the token
+		count int
+		limit time.Duration // of the grace, when the tree does not die by SIGHUP
 	}{
-		{"one child", []string{"sh", "-c"}, "exec sleep %s", 1, true},
-		{"jobs of a shell", []string{"bash", "--norc", "-i"}, "sleep %[1]s & sleep %[1]s & sleep %[1]s\n", 3, true},
-		{"stopped job", []string{"bash", "--norc", "-i"}, "sh -c 'kill -STOP $$; sleep %[1]s' & sleep %[1]s\n", 2, true},
-		{"setsid", []string{"bash", "--norc", "-i"}, "setsid sleep %[1]s & sleep %[1]s\n", 2, true},
-		{"setsid with files elsewhere", []string{"bash", "-c"}, "setsid sleep %[1]s </dev/null >/dev/null 2>&1 & wait", 2, true},
-		{"sessions below sessions", []string{"bash", "-c"}, "setsid sh -c 'setsid sh -c \"sleep %[1]s & sleep %[1]s\" & wait' & wait", 5, true},
-		{"nohup", []string{"bash", "--norc", "-i"}, "nohup sleep %[1]s & nohup sh -c 'setsid sleep %[1]s & wait' &\n", 3, false},
-		{"ignoring SIGHUP", []string{"sh", "-c"}, "trap '' HUP TERM INT; sh -c 'sleep %[1]s; :' & sleep %[1]s; :", 4, false},
+		{"one child", []string{"sh", "-c"}, "exec sleep %s", 1, 0},
+		{"jobs of a shell", []string{"bash", "--norc", "-i"}, "sleep %[1]s & sleep %[1]s & sleep %[1]s\n", 3, 0},
+		{"setsid", []string{"bash", "--norc", "-i"}, "setsid sleep %[1]s & sleep %[1]s\n", 2, 0},
+		{"setsid with files elsewhere", []string{"bash", "-c"}, "setsid sleep %[1]s </dev/null >/dev/null 2>&1 & wait", 1, 0},
+		{"sessions below sessions", []string{"bash", "-c"}, "setsid sh -c 'setsid sh -c \"sleep %[1]s & sleep %[1]s\" & wait' & wait", 2, 0},
+		{"nohup", []string{"bash", "--norc", "-i"}, "nohup sleep %[1]s & nohup sh -c 'setsid sleep %[1]s & wait' &\n", 2, 100 * time.Millisecond},
+		{"ignoring SIGHUP", []string{"sh", "-c"}, "trap '' HUP TERM INT; sh -c 'sleep %[1]s; :' & sleep %[1]s; :", 2, 100 * time.Millisecond},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			word := token()
@@ -80,17 +79,13 @@ func TestKillTree(t *testing.T) {
 				s = run(t, c.shell...)
 				s.send(lines)
 			}
-			expectProcesses(t, word, c.count)
+			expectProcesses(t, sleeping(word), c.count)
 			ctx := context.Background()
-			if !c.patient {
-				ctx = limited(t, 100*time.Millisecond)
+			if c.limit > 0 {
+				ctx = limited(t, c.limit)
 			}
-			began := time.Now()
 			if err := s.Kill(ctx); err != nil {
 				t.Error(err)
-			}
-			if took := time.Since(began); c.patient && took >= pty.KillGrace {
-				t.Errorf("took %v", took)
 			}
 			if left := withToken(word); len(left) > 0 {
 				t.Errorf("left: %v", left)
@@ -100,13 +95,40 @@ func TestKillTree(t *testing.T) {
 	}
 }
 
+// sleeping is the command line of "sleep TOKEN". Before a process shows it, it is a copy of its shell, which may swallow signals.
+func sleeping(word string) string { return "\x00sleep\x00" + word + "\x00" }
+
+// Stopped processes are woken, so that SIGHUP ends them and nobody has to wait for SIGKILL.
+func TestKillStopped(t *testing.T) {
+	word := token()
+	s := run(t, "sh", "-c", "sleep "+word+"; :")
+	expectProcesses(t, sleeping(word), 1)
+	pid := withToken(sleeping(word))[0]
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	if !poll(patience, func() bool {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		return err == nil && bytes.Contains(stat, []byte(") T "))
+	}) {
+		t.Fatal("it does not stop")
+	}
+	began := time.Now()
+	if err := s.Kill(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took >= pty.KillGrace {
+		t.Errorf("took %v", took)
+	}
+}
+
 // Without hurry a tree that ignores SIGHUP gets its grace, and what it says meanwhile is read.
 func TestKillGrace(t *testing.T) {
 	t.Parallel()
 	word := token()
 	s := run(t, "bash", "-c", "trap 'echo caught' HUP; echo ready; while :; do sleep "+word+"; done")
 	s.expect("ready")
-	expectProcesses(t, word, 2)
+	expectProcesses(t, sleeping(word), 1)
 	began := time.Now()
 	if err := s.Kill(context.Background()); err != nil {
 		t.Error(err)

@@ -11,7 +11,7 @@ const (
 // maxEnvEntry is the longest NAME=VALUE, in bytes with its closing NUL, and the longest argument: the kernel's MAX_ARG_STRLEN, 32 pages of 4 KiB.
 const maxEnvEntry = 128 << 10
 
-// maxStarting is how many Starts run at the same time, others wait: forks happen one after the other anyway, and every system call that
+// maxStarting is how many children are started at the same time, others wait: forks happen one after the other anyway, and every system call that
 // takes its time keeps a thread, which Go never gives back.
 const maxStarting = 2
 
@@ -21,6 +21,8 @@ const (
 	KillGrace = 3 * time.Second
 	// killConfirm is how long processes may take to be gone after SIGKILL before Kill reports ErrSurvived.
 	killConfirm = 2 * time.Second
+	// killLookMin is the first pause between two looks at the whole of /proc while a tree does not end; it doubles each time.
+	killLookMin = 100 * time.Millisecond
 	// killPollMin and killPollMax bound the pauses between two looks at the processes that are to die: a shell is gone within
 	// milliseconds, a stubborn one should not cost a core.
 	killPollMin = 2 * time.Millisecond

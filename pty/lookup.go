@@ -19,7 +19,7 @@ func lookup(command, dir, path string) (string, error) {
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(dir, file)
 		}
-		if err := executable(file); err != nil {
+		if _, err := executable(file); err != nil {
 			return "", fmt.Errorf("%w: %q: %w", ErrNoCommand, command, err)
 		}
 		return file, nil
@@ -30,11 +30,11 @@ func lookup(command, dir, path string) (string, error) {
 			entry = filepath.Join(dir, entry)
 		}
 		file := filepath.Join(entry, command)
-		err := executable(file)
+		found, err := executable(file)
 		if err == nil {
 			return file, nil
 		}
-		if met == nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.ENOTDIR) {
+		if found && met == nil {
 			met = fmt.Errorf("%s: %w", file, err)
 		}
 	}
@@ -44,19 +44,19 @@ func lookup(command, dir, path string) (string, error) {
 	return "", fmt.Errorf("%w: %q: not found in PATH %s", ErrNoCommand, command, path)
 }
 
-// executable returns why file cannot be executed by this process, or nil.
-func executable(file string) error {
+// executable returns why file cannot be executed by this process, or nil, and whether there is such a file at all.
+func executable(file string) (found bool, why error) {
 	info, err := os.Stat(file)
 	if err != nil {
-		return reason(err)
+		return false, reason(err)
 	}
 	if info.IsDir() {
-		return unix.EISDIR
+		return true, unix.EISDIR
 	}
 	if !info.Mode().IsRegular() {
-		return unix.EACCES
+		return true, unix.EACCES
 	}
-	return unix.Faccessat(unix.AT_FDCWD, file, unix.X_OK, unix.AT_EACCESS)
+	return true, unix.Faccessat(unix.AT_FDCWD, file, unix.X_OK, unix.AT_EACCESS)
 }
 
 // reason strips the operation and path that package os adds, because our messages name them already.

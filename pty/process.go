@@ -18,7 +18,7 @@ type Process struct {
 	done   chan struct{} // closed when the child was reaped and its output has ended
 }
 
-// starting holds one value for every Start that runs.
+// starting holds one value for every Start that is past its checks, which may hang on a dead file system.
 var starting = make(chan struct{}, maxStarting)
 
 // Start runs s on a new terminal.
@@ -31,12 +31,12 @@ var starting = make(chan struct{}, maxStarting)
 // A failed Start leaves no process, descriptor or goroutine. Errors: ErrNoCommand, ErrBadArg, ErrNoDir, ErrBadEnv, ErrBadSize, ErrNoPTY,
 // and the kernel's own when it has no further process.
 func Start(s Spec) (*Process, error) {
-	starting <- struct{}{}
-	defer func() { <-starting }()
 	plan, err := s.plan()
 	if err != nil {
 		return nil, fmt.Errorf("pty: start: %w", err)
 	}
+	starting <- struct{}{}
+	defer func() { <-starting }()
 	master, tty, err := OpenPair(s.Cols, s.Rows)
 	if err != nil {
 		return nil, err
@@ -117,8 +117,12 @@ func (p *Process) Done() <-chan struct{} { return p.done }
 func (p *Process) Wait(ctx context.Context) (Exit, error) {
 	select {
 	case <-p.done:
-		return p.exit, nil
 	case <-ctx.Done():
+	}
+	select {
+	case <-p.done: // also when both have happened
+		return p.exit, nil
+	default:
 		return Exit{}, fmt.Errorf("pty: wait for %d: %w", p.PID(), context.Cause(ctx))
 	}
 }

@@ -16,16 +16,17 @@ type table struct {
 	byPID     map[int]stat
 	byParent  map[int][]stat
 	bySession map[int][]stat
-	// holders are the processes without a controlling terminal that have a terminal as standard input, output or error all the same,
-	// by that terminal: what setsid leaves of a job. They are looked for once, when first asked for.
+	// holders are the processes without a controlling terminal that have a terminal as standard input, output or error all the same, by
+	// that terminal: what setsid leaves of a job. Of a session only those count whose parent is outside of it, the others come with
+	// them. They are looked for once, when first asked for.
 	holders func() map[device][]stat
 }
 
 func newTable(procs []stat) *table {
 	t := &table{
 		byPID: make(map[int]stat, len(procs)), byParent: map[int][]stat{}, bySession: map[int][]stat{},
-		holders: sync.OnceValue(func() map[device][]stat { return holders(procs) }),
 	}
+	t.holders = sync.OnceValue(t.findHolders)
 	for _, s := range procs {
 		t.byPID[s.pid] = s
 		t.byParent[s.ppid] = append(t.byParent[s.ppid], s)
@@ -92,11 +93,11 @@ func list() (*table, error) {
 	return newTable(procs), nil
 }
 
-// holders finds the processes for table.holders.
-func holders(procs []stat) map[device][]stat {
+// findHolders is the search behind holders.
+func (t *table) findHolders() map[device][]stat {
 	found := map[device][]stat{}
-	for _, s := range procs {
-		if s.tty != 0 || s.sid == 0 || s.dead { // sid 0: the kernel's own
+	for _, s := range t.byPID {
+		if s.tty != 0 || s.sid == 0 || s.dead || t.byPID[s.ppid].sid == s.sid { // sid 0: the kernel's own
 			continue
 		}
 		var seen [3]device

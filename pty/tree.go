@@ -54,13 +54,17 @@ func (k *killer) hangUp(ctx context.Context) (gone bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, KillGrace)
 	defer cancel()
 	told := marks{}
-	for {
+	for again := killLookMin; ; again = min(2*again, KillGrace) {
 		members, err := k.look()
 		if err != nil || len(members) == 0 {
 			return err == nil, err
 		}
 		k.send(told.fresh(members), unix.SIGHUP, unix.SIGCONT)
-		if !waitGone(ctx, members) {
+		// Those that are left may have started others: look again, ever less often.
+		pause, cancel := context.WithTimeout(ctx, again)
+		waitGone(pause, members)
+		cancel()
+		if ctx.Err() != nil {
 			return false, nil
 		}
 	}
