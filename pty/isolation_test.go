@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -82,8 +83,7 @@ func signalsMode() error {
 	signal.Ignore(syscall.SIGUSR1, syscall.SIGPIPE)
 	for range 2 {
 		words, err := shown("grep", "-E", "Sig(Ign|Blk)", "/proc/self/status")
-		want := []string{"SigBlk:", "0000000000000000", "SigIgn:", "0000000000000000"}
-		if err != nil || !slices.Equal(words, want) {
+		if err != nil || len(words) != 4 || words[1] != "0000000000000000" || !nothingIgnored(words[3]) {
 			return fmt.Errorf("%q, %w", words, err)
 		}
 	}
@@ -94,6 +94,12 @@ func signalsMode() error {
 		}
 	}
 	return nil
+}
+
+// nothingIgnored reads a mask of signals; 32 and 33 are the C library's, and whoever started the tests may have left them ignored.
+func nothingIgnored(mask string) bool {
+	m, err := strconv.ParseUint(mask, 16, 64)
+	return err == nil && m&^(3<<31) == 0
 }
 
 func TestDefaultSignals(t *testing.T) {

@@ -77,6 +77,10 @@ func withDefaultSignals(fork func() error) error {
 	return fork()
 }
 
+// reserved are the signals that C libraries keep for their threads (nptl(7)): no program of theirs can change what became of them, and
+// os/signal cannot either.
+var reserved = []syscall.Signal{32, 33}
+
 // ignoredSignals are those the kernel has as ignored for this process (SigIgn in proc_pid_status(5)), which is more than os/signal knows.
 func ignoredSignals() ([]os.Signal, error) {
 	status, err := os.ReadFile("/proc/self/status")
@@ -91,7 +95,7 @@ func ignoredSignals() ([]os.Signal, error) {
 	}
 	var list []os.Signal
 	for sig := syscall.Signal(1); sig <= lastSignal; sig++ {
-		if mask&(1<<(sig-1)) != 0 {
+		if mask&(1<<(sig-1)) != 0 && !slices.Contains(reserved, sig) {
 			list = append(list, sig)
 		}
 	}
