@@ -19,6 +19,9 @@ const (
 	// maxBody bounds a JSON body, in bytes: a paste of a large file fits, and
 	// a request cannot make the server hold more.
 	maxBody = 1 << 20
+	// maxDrain is how much of a larger body is read and thrown away so that the
+	// refusal reaches a client that only reads when it has written, in bytes.
+	maxDrain = 8 << 20
 	// maxDepth bounds how deeply arrays and objects may nest; no request of
 	// ours needs more than four levels.
 	maxDepth = 32
@@ -77,12 +80,16 @@ func errorMediaType(given string) *Error {
 
 func readBody(c echo.Context) ([]byte, error) {
 	r := c.Request()
-	if r.ContentLength > maxBody {
+	raw := r.Body
+	if r.ContentLength > maxBody+maxDrain {
 		c.Response().Header().Set(echo.HeaderConnection, "close")
 		return nil, errorTooLarge(maxBody)
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(c.Response().Writer, r.Body, maxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(c.Response().Writer, raw, maxBody))
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		// A client that is still writing when the connection closes never reads
+		// why: it may write some more.
+		_, _ = io.CopyN(io.Discard, raw, maxDrain)
 		return nil, fmt.Errorf("api: read body: %w", err)
 	}
 	if err != nil {

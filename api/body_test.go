@@ -159,14 +159,14 @@ func TestBindBoundsTheBody(t *testing.T) {
 	declared := &endless{}
 	r := httptest.NewRequest(http.MethodPost, "/", declared)
 	r.Header.Set("Content-Type", "application/json")
-	r.ContentLength = maxBody + 1
+	r.ContentLength = maxBody + maxDrain + 1
 	refusal, _ := errors.AsType[*Error](bind(echo.New().NewContext(r, httptest.NewRecorder()), &dst))
 	if refusal == nil || refusal.Status != 413 || declared.taken != 0 {
 		t.Errorf("declared length: %v after %d bytes", refusal, declared.taken)
 	}
 	chunked := &endless{}
 	err := bindText(chunked, &dst, false, "application/json")
-	if _, ok := errors.AsType[*http.MaxBytesError](err); !ok || chunked.taken > 4*maxBody {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); !ok || chunked.taken > 2*maxBody+maxDrain {
 		t.Errorf("endless: %v after %d bytes", err, chunked.taken)
 	}
 }

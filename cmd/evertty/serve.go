@@ -85,6 +85,9 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	defer unlock()
 	s, err := a.newServer(f, dir)
+	if errors.Is(err, api.ErrSetting) {
+		return usage(err)
+	}
 	if err != nil {
 		return err
 	}

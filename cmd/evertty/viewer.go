@@ -62,6 +62,9 @@ type viewer struct {
 	colors colors
 	resync *time.Timer // fetches the screen again after a resize
 	again  atomic.Bool // it did
+	// replacing: the connection is being made anew on purpose, and what is typed
+	// meanwhile waits for the new one.
+	replacing atomic.Bool
 }
 
 // run shows the terminal on the user's until the program ends (exit is not nil)
@@ -127,8 +130,10 @@ func (v *viewer) follow(ctx context.Context) (*client.Exit, error) {
 		case v.again.Swap(false), errors.Is(err, errAgain):
 			pause = 0
 		case v.lost:
+			v.replacing.Store(false)
 			pause = min(2*max(pause, retryFirst), retryMost)
 		default:
+			v.replacing.Store(false)
 			v.lost, pause = true, retryFirst
 			v.notify("connection to " + v.name + " lost, trying again")
 		}
@@ -186,6 +191,7 @@ func (v *viewer) dial(ctx context.Context, history int) (*client.Attachment, err
 	}
 	v.server = server
 	v.conn.Store(conn)
+	v.replacing.Store(false)
 	if resize {
 		_ = conn.Resize(cols, rows) // a broken connection shows at once in Next
 	}
@@ -204,6 +210,7 @@ func (v *viewer) show(conn *client.Attachment, withHistory bool) (*client.Exit, 
 		switch e.Kind {
 		case client.KindSnapshot:
 			if !first && withHistory {
+				v.replacing.Store(true)
 				return nil, errAgain
 			}
 			first = false
@@ -253,6 +260,7 @@ func (v *viewer) write(p []byte) error {
 func (v *viewer) refresh() {
 	if conn := v.conn.Load(); conn != nil {
 		v.again.Store(true)
+		v.replacing.Store(true)
 		go conn.Close() // not here: it waits, and the timer may be stopped meanwhile
 	}
 }

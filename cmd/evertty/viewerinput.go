@@ -63,10 +63,25 @@ func (v *viewer) sendKeys(ctx context.Context, typed <-chan []byte) {
 				v.end(errDetached)
 				return
 			}
-			if conn := v.conn.Load(); conn != nil {
-				_ = conn.Input(p) // a broken connection shows in Next
-			}
+			v.deliver(ctx, p)
 		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// replaceCheck is how often a key looks whether the new connection is there.
+const replaceCheck = 5 * time.Millisecond
+
+// deliver sends one piece. A connection that is just being replaced refuses it
+// whole, and the next one takes it.
+func (v *viewer) deliver(ctx context.Context, p []byte) {
+	for {
+		conn := v.conn.Load()
+		if conn != nil && conn.Input(p) == nil || !v.replacing.Load() {
+			return // a broken connection shows in Next
+		}
+		if sleep(ctx, replaceCheck) != nil {
 			return
 		}
 	}

@@ -58,6 +58,8 @@ func (e *engine) osc(data []byte) (cut bool) {
 		return e.setSpecial(n, arg)
 	case 104, 110, 111, 112:
 		e.colors.reset(n, arg)
+	case 50:
+		return strings.HasPrefix(arg, "?") // the font, which nobody is told
 	case 52:
 		return e.clipboard(arg)
 	case 133, 633:
