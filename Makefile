@@ -37,7 +37,8 @@ test: build ui-test browser go-test ## set everything up (a browser too) and pas
 go-test: webui/dist/index.html
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "not formatted: $$(gofmt -l $$(git ls-files '*.go'))"; exit 1; }
 	$(GO) vet ./...
-	EVERTTY_TEST_CHROME="$$(scripts/browser.sh)" $(GO) test $(RACE) -timeout 10m ./...
+	$(GO) test $(RACE) -timeout 10m $$($(GO) list ./... | grep -v /tests$$)
+	EVERTTY_TEST_CHROME="$$(scripts/browser.sh)" $(GO) test -timeout 10m ./tests
 
 ui-test: webui/node_modules/.installed ## type check and unit tests of the web page
 	cd webui && npm run check && npm test

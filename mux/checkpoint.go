@@ -60,14 +60,15 @@ func (t *Terminal) checkpoint() {
 	t.saveRecord()
 }
 
-// saveScreen writes the snapshot and tells whether it did.
+// saveScreen writes the snapshot and tells whether it did. The screen is looked
+// at under the lock, or an older one could be written after a newer.
 func (t *Terminal) saveScreen() bool {
-	shot := t.Hub().Shot()
 	t.saving.Lock()
 	defer t.saving.Unlock()
 	if t.purged {
 		return false
 	}
+	shot := t.Hub().Shot()
 	store := t.mux.cfg.Store
 	if err := store.Save(t.ID, snapshot.Header{Seq: shot.Seq, Time: time.Now()}, shot.Frame); err != nil {
 		t.mux.failed("write a snapshot", t.ID, err)

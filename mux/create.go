@@ -3,6 +3,7 @@ package mux
 import (
 	"context"
 	"io"
+	"iter"
 	"sync"
 	"time"
 
@@ -21,22 +22,22 @@ func (m *Mux) Create(s Spec) (*Terminal, error) {
 	if err := m.reserve(t); err != nil {
 		return nil, err
 	}
+	defer m.release(t)
 	p, err := pty.Start(pty.Spec{Argv: s.Cmd, Dir: s.Cwd, Env: s.Env, Cols: s.Cols, Rows: s.Rows})
 	if err != nil {
-		m.forget(t)
 		return nil, err
 	}
 	t.process, t.input = p, newInput(p)
 	t.screen.hub.Store(stream.New(t.options()))
+	m.publish(t)
 	t.saveRecord()
-	m.work.Go(t.run)
-	m.work.Go(func() { t.input.run(t.ended) })
 	m.changes.notify()
 	return t, nil
 }
 
-// reserve makes the id and the name the terminal's before it starts, so that
-// two requests for one name start one program.
+// reserve makes the name and a place the terminal's before it starts, so that
+// two requests for one name start one program. Nobody finds it before publish:
+// half a terminal has no screen. The caller must release it.
 func (m *Mux) reserve(t *Terminal) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -44,7 +45,7 @@ func (m *Mux) reserve(t *Terminal) error {
 		return ErrClosing
 	}
 	live := 0
-	for _, o := range m.byID {
+	for o := range m.taken() {
 		if o.running() {
 			live++
 		}
@@ -55,8 +56,44 @@ func (m *Mux) reserve(t *Terminal) error {
 	if live >= MaxTerminals {
 		return wrapf(ErrLimit, "%d terminals are running, the most this server holds", live)
 	}
-	m.byID[t.ID] = t
+	m.starting[t] = struct{}{}
+	m.starts.Add(1)
 	return nil
+}
+
+// taken yields every terminal that holds a name or a place, also those that
+// are starting. The lock is held.
+func (m *Mux) taken() iter.Seq[*Terminal] {
+	return func(yield func(*Terminal) bool) {
+		for t := range m.starting {
+			if !yield(t) {
+				return
+			}
+		}
+		for _, t := range m.byID {
+			if !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// publish lets a terminal that was reserved and has started be found, and runs it.
+func (m *Mux) publish(t *Terminal) {
+	m.mu.Lock()
+	delete(m.starting, t)
+	m.byID[t.ID] = t
+	m.mu.Unlock()
+	m.work.Go(t.run)
+	m.work.Go(func() { t.input.run(t.ended) })
+}
+
+// release ends a reservation, whether the terminal was published or not.
+func (m *Mux) release(t *Terminal) {
+	m.mu.Lock()
+	delete(m.starting, t)
+	m.mu.Unlock()
+	m.starts.Done()
 }
 
 func (m *Mux) forget(t *Terminal) {

@@ -69,10 +69,12 @@ type Mux struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup // goroutines of terminals and the checkpointer
 
-	mu      sync.Mutex
-	byID    map[string]*Terminal
-	closing bool
-	trouble string // the last failure of the disk, "" after a success
+	mu       sync.Mutex
+	byID     map[string]*Terminal   // what can be found
+	starting map[*Terminal]struct{} // what is being created
+	starts   sync.WaitGroup         // Creates that go on; Add under mu and not when closing
+	closing  bool
+	trouble  string // the last failure of the disk, "" after a success
 }
 
 // New makes a Mux and brings back the terminals of the store: those whose
@@ -87,7 +89,7 @@ func New(cfg Config) (*Mux, error) {
 	if cfg.Metrics == nil {
 		cfg.Metrics = NewMetrics()
 	}
-	m := &Mux{cfg: cfg, byID: map[string]*Terminal{}}
+	m := &Mux{cfg: cfg, byID: map[string]*Terminal{}, starting: map[*Terminal]struct{}{}}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	if err := m.recover(); err != nil {
 		m.cancel()
@@ -103,6 +105,7 @@ func (m *Mux) Close() {
 	m.mu.Lock()
 	m.closing = true
 	m.mu.Unlock()
+	m.starts.Wait() // from here on every process is a terminal's that can be found
 	m.cancel()
 	m.checkpointAll()
 	ctx, cancel := context.WithTimeout(context.Background(), killGrace)

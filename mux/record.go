@@ -58,16 +58,17 @@ func parseRecord(id string, b []byte) (*record, error) {
 }
 
 // saveRecord writes the record to disk. A failure is logged: the terminal
-// itself goes on.
+// itself goes on. The record is made under the lock, or one that says "running"
+// could be written after the one that says how it ended.
 func (t *Terminal) saveRecord() {
-	b, err := json.Marshal(t.record())
-	if err != nil {
-		panic(fmt.Sprintf("invariant violation: record of %s: %v", t.ID, err))
-	}
 	t.saving.Lock()
 	defer t.saving.Unlock()
 	if t.purged {
 		return
+	}
+	b, err := json.Marshal(t.record())
+	if err != nil {
+		panic(fmt.Sprintf("invariant violation: record of %s: %v", t.ID, err))
 	}
 	if err := t.mux.cfg.Store.SaveMeta(t.ID, b); err != nil {
 		t.mux.failed("write a terminal's record", t.ID, err)

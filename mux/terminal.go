@@ -37,7 +37,7 @@ type Terminal struct {
 	screen   lazyHub
 
 	resizing  sync.Mutex // held over the PTY's and the hub's resize
-	saving    sync.Mutex // held over writes of its files
+	saving    sync.Mutex // held over writes of its files and the look at what is written; taken before mu
 	purged    bool       // its files are gone for good; guarded by saving
 	diskBytes atomic.Int64
 

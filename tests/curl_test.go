@@ -3,6 +3,7 @@ package tests
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -50,11 +51,20 @@ func TestTheGuidesCurlCommands(t *testing.T) {
 	s.await(id, `[$#]$`)
 	do(curlInput, `"success":true`)
 	s.await(id, "^hello$")
-	do(curlSnapshot, `\r\nhello\r\n`)
-	stream := do(curlStream, "\n\n")
-	if !strings.HasPrefix(stream, "event: snapshot\n") || !strings.Contains(stream, `\r\nhello\r\n`) {
-		t.Errorf("the stream begins with %q", clip(stream))
+	shows := func(what, object string) {
+		t.Helper()
+		var shot struct{ Data string }
+		if err := json.Unmarshal([]byte(object), &shot); err != nil || !strings.Contains(render(t, shot.Data, "text"), "\nhello\n") {
+			t.Errorf("%s: %v: %s", what, err, object)
+		}
 	}
+	shows("the snapshot", do(curlSnapshot, `"seq":`))
+	stream := do(curlStream, "\n\n")
+	event := regexp.MustCompile(`^event: snapshot\nid: \d+\ndata: (.*)\n\n`).FindStringSubmatch(stream)
+	if event == nil {
+		t.Fatalf("the stream begins with %q", clip(stream))
+	}
+	shows("the stream", event[1])
 }
 
 // curl runs the command with the real curl until its output has the text, or to

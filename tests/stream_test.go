@@ -125,9 +125,10 @@ func TestStreamOfAnExitedTerminal(t *testing.T) {
 			t.Errorf("%s: %+v after %q and %v", kind, exit, v.text, v.shots)
 		}
 	}
-	if i := s.info(id); i.State != "exited" || *i.Exit.Code != 5 || i.PID != 0 || i.Viewers != 0 {
+	if i := s.info(id); i.State != "exited" || *i.Exit.Code != 5 || i.PID != 0 {
 		t.Errorf("%+v", i)
 	}
+	eventually(t, "the viewers have left", func() bool { return s.info(id).Viewers == 0 })
 	signalled := s.create("sleep", "1000").ID
 	s.must(s.Signal(s.ctx(), signalled, "TERM"))
 	if exit := s.exit(signalled); exit.Signal != "TERM" || exit.Reason != "signal" {

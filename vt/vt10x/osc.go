@@ -59,7 +59,10 @@ func (e *engine) osc(data []byte) (cut bool) {
 	case 104, 110, 111, 112:
 		e.colors.reset(n, arg)
 	case 50:
-		return strings.HasPrefix(arg, "?") // the font, which nobody is told
+		if strings.HasPrefix(arg, "?") { // the font, which nobody is told
+			e.cut()
+			return true
+		}
 	case 52:
 		return e.clipboard(arg)
 	case 133, 633:

@@ -44,6 +44,7 @@ func TestQueries(t *testing.T) {
 		{"\x1b]4;200;#fff\a\x1b]104;200\a", "\x1b]4;200;?;244;?\a", "\x1b]4;200;rgb:ffff/0000/d7d7\x1b\\\x1b]4;244;rgb:8080/8080/8080\x1b\\"},
 		{"", "\x1b]10;?;?;?\a", "\x1b]10;rgb:ffff/ffff/ffff\x1b\\\x1b]11;rgb:0000/0000/0000\x1b\\\x1b]12;rgb:ffff/ffff/ffff\x1b\\"},
 		{"", "\x1b]52;c;?\a", ""},
+		{"", "\x1b]50;?\a", ""},
 		{"\x1b[1;4:3;31;48;2;1;2;3m", "\x1bP$qm\x1b\\", "\x1bP1$r0;1;4:3;38:5:1;48:2::1:2:3m\x1b\\"},
 		{"\x1b[2;5r", "\x1bP$qr\x1b\\", "\x1bP1$r2;5r\x1b\\"},
 		{"\x1b[5 q\x1b[1\"q", "\x1bP$q q\x1b\\\x1bP$q\"q\x1b\\", "\x1bP1$r5 q\x1b\\\x1bP1$r1\"q\x1b\\"},
