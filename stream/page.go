@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/gorilla/websocket"
 )
 
 const (
@@ -164,7 +166,7 @@ func (p *page) pump(ctx context.Context) {
 		case <-beat.C:
 			err = p.ping()
 		case <-p.viewer.Closing:
-			p.bye(1001, "the server is shutting down")
+			p.bye(ctx, websocket.CloseGoingAway, "the server is shutting down", hurriedBye)
 			return
 		case <-ctx.Done():
 			return

@@ -19,6 +19,8 @@ const (
 	// pongTimeout is how long a viewer may not answer pings before it counts as
 	// gone: a laptop that sleeps leaves a half-open connection behind.
 	pongTimeout = 3 * heartbeat
+	// hurriedBye is how long a viewer may take to leave when the server ends.
+	hurriedBye = time.Second
 	// maxPending is how many answers (errors, pongs) may wait for a viewer that
 	// does not read; more close it.
 	maxPending = 64
@@ -123,10 +125,25 @@ func (s *socket) ping() error {
 	return s.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(writeTimeout))
 }
 
-// bye closes politely: the peer learns why before the connection ends.
-func (s *socket) bye(code int, text string) {
-	_ = s.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, text), time.Now().Add(time.Second))
-	_ = s.conn.Close()
+// bye says why the connection ends and waits until the peer has read everything
+// and ends it too (RFC 6455, 7.1.1), which ends ctx, or limit is over. Closed at
+// once, the connection would be reset by the next thing the peer sends, a pong for
+// one, and what it has not read yet would be lost. The caller closes it then.
+func (s *socket) bye(ctx context.Context, code int, text string, limit time.Duration) {
+	if s.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, text), time.Now().Add(limit)) != nil {
+		return
+	}
+	over := time.NewTimer(limit)
+	defer over.Stop()
+	for {
+		select {
+		case <-s.answers: // nothing follows a close frame
+		case <-ctx.Done():
+			return
+		case <-over.C:
+			return
+		}
+	}
 }
 
 // Viewer says what one connection may do and how it talks.
@@ -209,7 +226,8 @@ func (s *socket) pump(ctx context.Context, sub *Subscription, closing <-chan str
 			}
 		}
 		if errors.Is(err, io.EOF) {
-			s.bye(websocket.CloseNormalClosure, "the program has ended")
+			sub.Close()
+			s.bye(ctx, websocket.CloseNormalClosure, "the program has ended", writeTimeout)
 		}
 		if err != nil {
 			return
@@ -224,7 +242,7 @@ func (s *socket) pump(ctx context.Context, sub *Subscription, closing <-chan str
 		case <-beat.C:
 			err = s.ping()
 		case <-closing:
-			s.bye(websocket.CloseGoingAway, "the server is shutting down")
+			s.bye(ctx, websocket.CloseGoingAway, "the server is shutting down", hurriedBye)
 			return
 		case <-ctx.Done():
 			return

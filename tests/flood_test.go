@@ -161,16 +161,7 @@ func TestASlowViewerStopsNobody(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
 	f := s.flood(20000)
-	// Small, but more than a segment of the loopback: a window below it makes the
-	// kernel send a piece only when its persist timer fires.
-	const small = 128 << 10
-	dialer := &websocket.Dialer{NetDialContext: func(_ context.Context, network, address string) (net.Conn, error) {
-		conn, err := net.Dial(network, address)
-		if err == nil {
-			err = conn.(*net.TCPConn).SetReadBuffer(small)
-		}
-		return conn, err
-	}}
+	dialer := &websocket.Dialer{NetDialContext: dialSmall}
 	socket, err := s.dialWith(s.ctx(), dialer, "/pty/"+f.id+"/ws", nil)
 	s.must(err)
 	slow := []*viewer{
@@ -206,6 +197,42 @@ func TestASlowViewerStopsNobody(t *testing.T) {
 			t.Errorf("%s: ended at %d of %d with snapshots %v", v.kind, v.seq, healthy.seq, v.shots)
 		}
 	}
+}
+
+// TestTheEndWaitsForItsReader: a viewer that has not read everything yet when
+// the program ends, and says something meanwhile, gets the rest and the exit.
+func TestTheEndWaitsForItsReader(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{})
+	const lines = 60_000
+	id := s.create("bash", "-c", fmt.Sprintf("read -r; seq -f %%08.0f %d", lines)).ID
+	dialer := &websocket.Dialer{NetDialContext: dialSmall}
+	socket, err := s.dialWith(s.ctx(), dialer, "/pty/"+id+"/ws", nil)
+	s.must(err)
+	v := &viewer{t: t, kind: wsJSON, events: socket, blind: true}
+	t.Cleanup(v.close)
+	v.until("snapshot", func() bool { return len(v.shots) == 1 })
+	s.input(id, "\n")
+	s.exit(id)
+	for range 3 {
+		s.must(socket.send(map[string]any{"type": "ping", "t": 1}))
+		s.must(socket.send(map[string]any{"type": "input", "data": "too late"}))
+	}
+	if exit := v.end(); *exit.Code != 0 || v.seq != 2+lines*floodLine { // the echo of the Enter key first
+		t.Errorf("%+v at %d", exit, v.seq)
+	}
+}
+
+// small is the receive buffer of a slow viewer, in bytes: more than a segment of
+// the loopback, or the kernel sends a piece only when its persist timer fires.
+const small = 128 << 10
+
+func dialSmall(_ context.Context, network, address string) (net.Conn, error) {
+	conn, err := net.Dial(network, address)
+	if err == nil {
+		err = conn.(*net.TCPConn).SetReadBuffer(small)
+	}
+	return conn, err
 }
 
 // TestTheLastBytesBeforeTheExitArrive: what a program writes just before it ends
