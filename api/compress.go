@@ -25,16 +25,21 @@ func writeJSON(c echo.Context, status int, v any) error {
 	if err := enc.Encode(v); err != nil {
 		return fmt.Errorf("api: encode %T: %w", v, err)
 	}
+	return writeBody(c, status, b.Bytes())
+}
+
+// writeBody sends the JSON text p as writeJSON does.
+func writeBody(c echo.Context, status int, p []byte) error {
 	header := c.Response().Header()
 	header.Add(echo.HeaderVary, echo.HeaderAcceptEncoding)
 	coding := acceptedCoding(c.Request().Header.Get(echo.HeaderAcceptEncoding))
-	if coding == "" || b.Len() < compressFrom {
-		return c.Blob(status, echo.MIMEApplicationJSON, b.Bytes())
+	if coding == "" || len(p) < compressFrom {
+		return c.Blob(status, echo.MIMEApplicationJSON, p)
 	}
 	header.Set(echo.HeaderContentEncoding, coding)
 	header.Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
 	c.Response().WriteHeader(status)
-	return compress(c.Response(), coding, b.Bytes())
+	return compress(c.Response(), coding, p)
 }
 
 func compress(w io.Writer, coding string, p []byte) error {

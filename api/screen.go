@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 
@@ -20,10 +21,6 @@ type place struct {
 
 // The replies of GET …/snapshot, by format.
 type (
-	ansiReply struct {
-		Data string `json:"data"`
-		place
-	}
 	textReply struct {
 		Text string `json:"text"`
 		place
@@ -47,21 +44,30 @@ func (s *Server) getSnapshot(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	reply, err := screenOf(c.QueryParam("format"), t.Hub().Shot(), lines)
+	shot, format := t.Hub().Shot(), c.QueryParam("format")
+	if format == "" || format == "ansi" {
+		return writeBody(c, http.StatusOK, ansiReply(shot, lines))
+	}
+	reply, err := screenOf(format, shot, lines)
 	if err != nil {
 		return err
 	}
 	return writeJSON(c, http.StatusOK, reply)
 }
 
-// screenOf is the reply in the wanted format with the last lines of history,
+// ansiReply is {"data","cols","rows","seq"}. It is put together by hand, because
+// the snapshot is escaped already for the viewers and may have a megabyte.
+func ansiReply(shot *stream.Shot, lines int) []byte {
+	b := shot.AppendQuoted([]byte(`{"data":`), lines)
+	return fmt.Appendf(b, `,"cols":%d,"rows":%d,"seq":%d}`+"\n", shot.Frame.Cols, shot.Frame.Rows, shot.Seq)
+}
+
+// screenOf is the reply in a format besides ansi, with the last lines of history,
 // all of it when lines is negative.
 func screenOf(format string, shot *stream.Shot, lines int) (any, error) {
 	f := shot.Frame
 	at := place{f.Cols, f.Rows, shot.Seq}
 	switch format {
-	case "", "ansi":
-		return ansiReply{string(shot.Last(lines)), at}, nil
 	case "text":
 		return textReply{snapshot.Text(f, lines), at}, nil
 	case "html":

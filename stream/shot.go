@@ -37,12 +37,13 @@ func (s *Shot) ANSI() []byte {
 	return s.ansi
 }
 
-// Last is ANSI with the last n lines of history only; negative means all.
-func (s *Shot) Last(n int) []byte {
+// AppendQuoted appends the ANSI form with the last n lines of history, all when
+// n is negative, as a JSON string.
+func (s *Shot) AppendQuoted(b []byte, n int) []byte {
 	if n < 0 || n >= len(s.Frame.History) {
-		return s.ANSI()
+		return append(b, s.escaped()...)
 	}
-	return s.encode(n)
+	return appendString(b, s.encode(n))
 }
 
 // encode makes the ANSI form with the last n lines of history, all when n is

@@ -16,7 +16,6 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/evertty/evertty/client"
-	"github.com/evertty/evertty/vt"
 )
 
 // flood is a program whose output is known byte by byte: numbered lines of
@@ -27,14 +26,20 @@ type flood struct {
 	stop string // the file whose existence ends it
 }
 
-// floodLine is the length of a line with its CR LF, in bytes.
-const floodLine = 10
+const (
+	// floodLine is the length of a line with its CR LF, in bytes.
+	floodLine = 10
+	// floodHistory is the history of its terminal, in lines: each snapshot is
+	// compared whole.
+	floodHistory = 300
+)
 
 // flood starts one that looks for the end after each piece of so many lines.
 func (s *server) flood(piece int) *flood {
 	s.t.Helper()
 	dir := s.t.TempDir()
-	i := s.createWith(client.CreateRequest{Cwd: dir, Cols: 80, Rows: 24,
+	history := floodHistory
+	i := s.createWith(client.CreateRequest{Cwd: dir, Cols: 80, Rows: 24, Scrollback: &history,
 		Cmd: []string{"bash", "-c", fmt.Sprintf(`n=1; while [ ! -e stop ]; do seq -f %%08.0f $n $((n+%d-1)); n=$((n+%[1]d)); done`, piece)}})
 	return &flood{s, i.ID, filepath.Join(dir, "stop")}
 }
@@ -51,10 +56,10 @@ func floodBytes(from, to uint64) []byte {
 	return b[from-first*floodLine : to-first*floodLine]
 }
 
-// floodText is what a terminal of 24 rows with 5000 lines of history shows after
-// seq bytes, without blank rows at the end.
+// floodText is what its terminal shows after seq bytes, without blank rows at the
+// end.
 func floodText(seq uint64) string {
-	const kept = vt.DefaultScrollback + 24
+	const kept = floodHistory + 24
 	line := seq / floodLine // the cursor's, from 0
 	var b []byte
 	for n := max(line, kept-1) - (kept - 1); n < line; n++ {
