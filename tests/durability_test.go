@@ -32,7 +32,7 @@ func (s *server) snapshots(id string) []string {
 
 // renderFile is what `evertty render` makes of a snapshot file.
 func renderFile(file, format string) (string, error) {
-	c := exec.Command(binary, "render", "--all", "--format", format, file)
+	c := exec.Command(quick, "render", "--all", "--format", format, file)
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
 	out, err := c.Output()

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -48,10 +49,12 @@ func (f *flood) end() { f.s.must(os.WriteFile(f.stop, nil, 0o600)) }
 
 // floodBytes is the output from byte from up to byte to.
 func floodBytes(from, to uint64) []byte {
-	var b []byte
 	first := from / floodLine
+	b := make([]byte, 0, to-first*floodLine+floodLine)
 	for n := first; n*floodLine < to; n++ {
-		b = fmt.Appendf(b, "%08d\r\n", n+1)
+		digits := strconv.AppendUint(nil, n+1, 10)
+		b = append(b, "00000000"[len(digits):]...)
+		b = append(append(b, digits...), "\r\n"...)
 	}
 	return b[from-first*floodLine : to-first*floodLine]
 }
@@ -114,7 +117,10 @@ func TestJoiningAFloodHasNoGapAndNoRepeat(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
 	f := s.flood(1000)
-	const joining = 20
+	joining := 20
+	if raceEnabled {
+		joining = 8 // everything is ten times slower
+	}
 	type result struct {
 		v   *viewer
 		err error
@@ -151,7 +157,8 @@ func TestJoiningAFloodHasNoGapAndNoRepeat(t *testing.T) {
 		if r.v.seq != total || *r.v.exit.Code != 0 {
 			t.Errorf("%s ended at %d, another at %d: %+v", r.v.kind, r.v.seq, total, r.v.exit)
 		}
-		if !r.v.blind && strings.TrimRight(r.v.all(), "\n") != strings.TrimRight(floodText(total), "\n") {
+		// The viewer's own history is longer than the terminal's.
+		if !r.v.blind && !strings.HasSuffix(strings.TrimRight(r.v.all(), "\n"), strings.TrimRight(floodText(total), "\n")) {
 			t.Errorf("%s shows\n%s", r.v.kind, r.v.screen())
 		}
 	}

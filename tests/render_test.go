@@ -11,7 +11,7 @@ import (
 // returns what it shows.
 func render(t testing.TB, data, format string) string {
 	t.Helper()
-	c := exec.Command(binary, "render", "--cols", "80", "--rows", "24", "--format", format, "-")
+	c := exec.Command(quick, "render", "--cols", "80", "--rows", "24", "--format", format, "-")
 	c.Stdin = strings.NewReader(data)
 	var stderr bytes.Buffer
 	c.Stderr = &stderr

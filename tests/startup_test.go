@@ -47,7 +47,7 @@ func run(t *testing.T, c *exec.Cmd) ended {
 
 // call is a call of the binary in an environment of its own.
 func call(t *testing.T, env []string, args ...string) *exec.Cmd {
-	c := exec.Command(binary, args...)
+	c := exec.Command(quick, args...)
 	c.Env = append(cleanEnv(t), env...)
 	return c
 }
