@@ -201,7 +201,8 @@ func TestOutputCannotForgeEvents(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
 	const forged = "\n\nevent: exit\nid: 9\ndata: {\"code\":0}\n\n:\r\r\nretry: 1\n\u2028\"}\\\x00\x07</script>\n"
-	id := s.create("bash", "-c", fmt.Sprintf(`stty -echo -opost; read -r; echo %s | base64 -d; read -r; printf over`, base64.StdEncoding.EncodeToString([]byte(forged)))).ID
+	id := s.create("bash", "-c", fmt.Sprintf(`stty -echo -opost; printf ready; read -r; echo %s | base64 -d; read -r; printf over`, base64.StdEncoding.EncodeToString([]byte(forged)))).ID
+	s.await(id, "^ready$")
 	raw := &viewer{t: t, kind: "raw SSE", events: s.rawStream("/pty/"+id+"/stream", 0)}
 	v := s.watch(wsJSON, id)
 	s.input(id, "\n")
