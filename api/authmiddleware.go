@@ -144,7 +144,7 @@ func (a *Auth) refuse(c echo.Context, reason error) error {
 	if own, ok := errors.AsType[*Error](reason); ok {
 		return own
 	}
-	if given := reason != errNoCredentials; given && !a.failures.AllowN(a.now(), 1) {
+	if given := !errors.Is(reason, errNoCredentials); given && !a.failures.AllowN(a.now(), 1) {
 		return newError(http.StatusTooManyRequests, "LIMIT", "too many wrong credentials; wait, or send the right ones")
 	}
 	c.Response().Header().Set(echo.HeaderWWWAuthenticate, `Bearer realm="evertty"`)

@@ -67,7 +67,7 @@ func (c *Client) Attach(ctx context.Context, id string, o AttachOptions) (*Attac
 		d.Proxy = nil
 	}
 	// "ws" + "://…" or "ws" + "s://…".
-	conn, resp, err := d.DialContext(ctx, "ws"+c.at(q, "pty", id, "ws")[len("http"):], header)
+	conn, resp, err := d.DialContext(ctx, "ws"+c.at(q, "pty", id, "ws")[len("http"):], header) //nolint:bodyclose // an upgraded response has no body, and refused closes the other
 	if err != nil {
 		return nil, refused(ctx, resp, err)
 	}

@@ -2,6 +2,7 @@ package mux
 
 import (
 	"context"
+	"errors"
 	"io"
 	"iter"
 	"sync"
@@ -126,7 +127,7 @@ func (t *Terminal) run() {
 			t.changed()
 		}
 		if err != nil {
-			if err != io.EOF {
+			if !errors.Is(err, io.EOF) {
 				t.mux.cfg.Log.Warn("terminal output ended early", "id", t.ID, "error", err)
 			}
 			break

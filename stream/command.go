@@ -28,7 +28,7 @@ type command struct {
 func parseCommand(p []byte) (command, error) {
 	var c command
 	if err := json.Unmarshal(p, &c); err != nil {
-		return c, fmt.Errorf("%w: %v", ErrBadCommand, err)
+		return c, fmt.Errorf("%w: %w", ErrBadCommand, err)
 	}
 	return c, nil
 }

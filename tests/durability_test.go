@@ -203,6 +203,26 @@ func TestRestart(t *testing.T) {
 	}
 }
 
+// TestTheEndIsWritten: the last screen of a program is on disk when it has ended,
+// whatever the interval.
+func TestTheEndIsWritten(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{listen: freePort(t), flags: []string{"--snapshot-interval", "1h"}})
+	id := s.create("bash", "-c", "echo last words; exit 3").ID
+	s.onDisk(id, "^last words$")
+	s.exit(id)
+	// The record is written after the screen.
+	eventually(t, "the record says how it ended", func() bool {
+		b, err := os.ReadFile(filepath.Join(s.how.dir, "terminals", id, "meta"))
+		return err == nil && bytes.Contains(b, []byte(`"exited"`))
+	})
+	s.kill()
+	s.again()
+	if i := s.info(id); i.State != "exited" || i.Exit == nil || i.Exit.Code == nil || *i.Exit.Code != 3 || !strings.HasPrefix(s.text(id), "last words\n") {
+		t.Errorf("%+v %+v\n%s", i, i.Exit, s.text(id))
+	}
+}
+
 // screenOf is what a terminal shows: text and styles of the whole history.
 func (s *server) screenOf(id string) string {
 	s.t.Helper()

@@ -247,10 +247,6 @@ func TestResizeIsSeenByProgramAndViewers(t *testing.T) {
 func TestSizePolicies(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
-	type size struct {
-		Type       string `json:"type"`
-		Cols, Rows int
-	}
 	for _, tc := range []struct {
 		policy                       string
 		first, second, typing, alone string // after each step: A asks 100x30, B asks 60x40, A types, B leaves

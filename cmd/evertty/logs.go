@@ -121,7 +121,7 @@ func pour(stream *client.Stream, sink logSink) error {
 	for {
 		select {
 		case t := <-events:
-			if t.err == io.EOF {
+			if errors.Is(t.err, io.EOF) {
 				return nil
 			}
 			if t.err != nil {

@@ -28,7 +28,7 @@ goes behind --.`,
 		Example: `  evertty send build 'make test' --enter
   evertty send build --keys C-c Up Enter
   evertty send build --paste - < notes.txt`,
-		Args: func(c *cobra.Command, args []string) error {
+		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 || len(args) > 2 && !o.keys {
 				return errors.New("send: want ID TEXT, or ID --keys KEY...")
 			}

@@ -261,7 +261,7 @@ func (v *viewer) refresh() {
 	if conn := v.conn.Load(); conn != nil {
 		v.again.Store(true)
 		v.replacing.Store(true)
-		go conn.Close() // not here: it waits, and the timer may be stopped meanwhile
+		go func() { _ = conn.Close() }() // not here: it waits, and the timer may be stopped meanwhile
 	}
 }
 
