@@ -192,7 +192,9 @@ func (v *viewer) dial(ctx context.Context, history int) (*client.Attachment, err
 	v.server = server
 	v.conn.Store(conn)
 	v.replacing.Store(false)
-	if resize {
+	// Only now does a change of size reach the server; one since the look above
+	// did not.
+	if cols, rows, ok := sizeOf(v.tty.out); ok && resize {
 		_ = conn.Resize(cols, rows) // a broken connection shows at once in Next
 	}
 	return conn, nil
