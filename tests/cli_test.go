@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/evertty/evertty/client"
 )
@@ -288,9 +289,13 @@ func TestAttachKeepsWhatIsTyped(t *testing.T) {
 	var want strings.Builder
 	typed := 0
 	for n := range 4 {
-		before := inner.fetched()
+		before, end := inner.fetched(), time.Now().Add(patience)
 		outer.must(outer.Resize(outer.ctx(), me, 90+n, 30+n))
 		for more := 10; more > 0; { // until the screen was fetched anew, and a little longer
+			if time.Now().After(end) {
+				i := inner.info(id)
+				t.Fatalf("resize %d never reached the terminal: it is %dx%d", n, i.Cols, i.Rows)
+			}
 			outer.input(me, fmt.Sprintf("%04d\r", typed))
 			fmt.Fprintf(&want, "got %04d\n", typed)
 			if typed++; inner.fetched() > before {
