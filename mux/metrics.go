@@ -20,6 +20,7 @@ type Metrics struct {
 	resyncs          *prometheus.CounterVec
 	reconnects       prometheus.Counter
 	failedRecoveries prometheus.Counter
+	badSnapshots     prometheus.Counter
 }
 
 // NewMetrics makes the counters in a registry of their own, with those of the
@@ -38,8 +39,10 @@ func NewMetrics() *Metrics {
 		Help: "Connects to a terminal that was watched before."})
 	m.failedRecoveries = prometheus.NewCounter(prometheus.CounterOpts{Name: "evertty_failed_recoveries_total",
 		Help: "Terminals or snapshots on disk that could not be read."})
+	m.badSnapshots = prometheus.NewCounter(prometheus.CounterOpts{Name: "evertty_snapshot_differences_total",
+		Help: "Snapshots that did not make the screen again they were made of; counted with --verify only."})
 	m.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.Registry.MustRegister(m.snapshotBytes, m.snapshotSeconds, m.recovery, m.resyncs, m.reconnects, m.failedRecoveries)
+	m.Registry.MustRegister(m.snapshotBytes, m.snapshotSeconds, m.recovery, m.resyncs, m.reconnects, m.failedRecoveries, m.badSnapshots)
 	return m
 }
 

@@ -55,7 +55,10 @@ type Config struct {
 	// Interval is the time between two snapshots on disk of a terminal that
 	// changed; 0 means DefaultInterval.
 	Interval time.Duration
-	Log      *slog.Logger
+	// Verify has every snapshot for viewers checked against a fresh engine and
+	// a difference logged. It is for debugging: viewers wait for the check.
+	Verify bool
+	Log    *slog.Logger
 	// Metrics may be nil.
 	Metrics *Metrics
 }

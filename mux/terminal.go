@@ -3,6 +3,7 @@ package mux
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -116,7 +117,7 @@ func (t *Terminal) touch() {
 // options are the hub's.
 func (t *Terminal) options() stream.Options {
 	m := t.mux.cfg
-	return stream.Options{
+	o := stream.Options{
 		ID:     t.ID,
 		Engine: m.Engine,
 		Policy: t.spec.SizePolicy,
@@ -127,6 +128,18 @@ func (t *Terminal) options() stream.Options {
 			Changed:  t.mux.changes.notify,
 		},
 	}
+	if m.Verify {
+		o.Observe.Differs = t.differs
+	}
+	return o
+}
+
+// differs counts and logs a snapshot that did not make the screen again.
+func (t *Terminal) differs(seq uint64, differences []string) {
+	const shown = 5 // of at most 20
+	t.mux.cfg.Metrics.badSnapshots.Inc()
+	t.mux.cfg.Log.Warn("a snapshot differs from the screen it was made of", "id", t.ID, "seq", seq,
+		"differences", len(differences), "first", strings.Join(differences[:min(shown, len(differences))], "; "))
 }
 
 // resynced counts a viewer's snapshot; a connect to a terminal that somebody

@@ -77,10 +77,10 @@ func goOn(t *testing.T, j *judge, cols, rows int, text []byte, cuts []int) map[i
 		if len(got[0].Data) > 0 || got[0].Bells > 0 {
 			out = append(out, "the viewer answered or rang")
 		}
-		for _, d := range differences(alike(got[0]), alike(whole[i])) {
+		for _, d := range stateDifferences(alike(got[0]), alike(whole[i])) {
 			out = append(out, "at the cut: "+d)
 		}
-		for _, d := range differences(alike(got[1]), alike(whole[len(whole)-1])) {
+		for _, d := range stateDifferences(alike(got[1]), alike(whole[len(whole)-1])) {
 			out = append(out, "at the end: "+d)
 		}
 		if out != nil {

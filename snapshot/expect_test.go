@@ -17,10 +17,10 @@ func expected(f *vt.Frame, scrollback int) xstate {
 		Cols: max(f.Cols, 2), Rows: f.Rows, Alt: f.Alt != nil, Pen: styleKey(f.Pen),
 		Charsets: finals(f.Charsets), GL: int(f.Charsets.GL), Charset: string(finals(f.Charsets)[f.Charsets.GL]),
 		Title: f.Title, Icon: f.Icon, Modes: expectedModes(f), Repeats: f.LastChar != 0,
-		Main: expectedBuffer(&f.Main, history, f.Cols),
+		Main: expectedBuffer(f, &f.Main, history),
 	}
 	if f.Alt != nil {
-		alt := expectedBuffer(f.Alt, nil, f.Cols)
+		alt := expectedBuffer(f, f.Alt, nil)
 		x.Other = &alt
 	}
 	return x
@@ -41,13 +41,14 @@ func expectedModes(f *vt.Frame) xmodes {
 	return x
 }
 
-func expectedBuffer(s *vt.Screen, history []vt.Line, cols int) xbuffer {
+func expectedBuffer(f *vt.Frame, s *vt.Screen, history []vt.Line) xbuffer {
+	cols := f.Cols
 	b := xbuffer{X: s.X, Y: s.Y, Base: len(history), Top: s.Top, Bottom: s.Bottom, Tabs: []int{}}
 	if s.PendingWrap && cols > 1 {
 		b.X++
 	}
 	for i, l := range slices.Concat(history, s.Lines) {
-		b.Lines = append(b.Lines, xline{Wrapped: l.Wrapped() && i > 0 && cols > 1, Cells: expectedCells(l, cols)})
+		b.Lines = append(b.Lines, xline{Wrapped: l.Wrapped() && i > 0 && cols > 1, Cells: expectedCells(l, cols, f.Unicode)})
 	}
 	for t := 8; t < cols; t += 8 {
 		b.Tabs = append(b.Tabs, t)
@@ -62,10 +63,18 @@ func expectedBuffer(s *vt.Screen, history []vt.Line, cols int) xbuffer {
 	return b
 }
 
-func expectedCells(l vt.Line, cols int) []xcell {
+// kindMark are marks that have a cell of their own and no width.
+const kindMark = vt.ClusterWide + 1
+
+func expectedCells(l vt.Line, cols int, unicode vt.Unicode) []xcell {
 	out := []xcell{}
 	for s := range l.Spans() {
 		style := tidyStyle(s.Style)
+		// Only with graphemes a mark that followed nothing has a width.
+		textCells := textCells
+		if unicode == vt.Unicode15Graphemes {
+			textCells = baseCells
+		}
 		switch s.Kind {
 		case vt.Blank:
 			out = append(out, blankCells(s.Cells, style)...)
@@ -74,10 +83,13 @@ func expectedCells(l vt.Line, cols int) []xcell {
 		default:
 			for _, r := range cellText(s) {
 				width := 1
-				if s.Kind == vt.Wide && r != '\ufffd' {
+				switch {
+				case s.Kind == vt.Wide && r != '\ufffd':
 					width = 2
+				case s.Kind == kindMark:
+					width = 0
 				}
-				out = append(out, textCells(string(r), width, style)...)
+				out = append(out, baseCells(string(r), width, style)...)
 			}
 		}
 	}
@@ -103,8 +115,12 @@ func blankCells(n int, s vt.Style) []xcell {
 
 func textCells(text string, width int, s vt.Style) []xcell {
 	if beginsWithMark(text) {
-		return []xcell{{Text: text, Width: 0, Style: styleKey(s)}}
+		width = 0
 	}
+	return baseCells(text, width, s)
+}
+
+func baseCells(text string, width int, s vt.Style) []xcell {
 	out := []xcell{{Text: text, Width: width, Style: styleKey(s)}}
 	if width == 2 {
 		out = append(out, xcell{Width: 0, Style: styleKey(s)})
@@ -150,8 +166,37 @@ func styleKey(s vt.Style) string {
 	return key
 }
 
-// differences lists where two states differ, at most a few.
-func differences(got, want xstate) (out []string) {
+// cellDifference shows two rows from the first different cell to the last, at
+// most a few.
+func cellDifference(got, want []xcell) string {
+	first := 0
+	for first < min(len(got), len(want)) && got[first] == want[first] {
+		first++
+	}
+	for len(got) == len(want) && got[len(got)-1] == want[len(want)-1] {
+		got, want = got[:len(got)-1], want[:len(want)-1]
+	}
+	part := func(cells []xcell) string {
+		var b strings.Builder
+		for _, c := range cells[first:min(len(cells), first+10)] {
+			fmt.Fprintf(&b, " %q", c.Text)
+			if c.Width != 1 {
+				fmt.Fprintf(&b, "/%d", c.Width)
+			}
+			if c.Style != "" {
+				fmt.Fprintf(&b, "<%s>", strings.ReplaceAll(c.Style, "\t", ";"))
+			}
+		}
+		if len(cells) > first+10 {
+			b.WriteString(" …")
+		}
+		return b.String()
+	}
+	return fmt.Sprintf(" from column %d, to %d and %d (text/width<fg;bg;attributes;underline;its colour;link id;uri>):\n got %s\n want%s", first, len(got), len(want), part(got), part(want))
+}
+
+// stateDifferences lists where two states differ, at most a few.
+func stateDifferences(got, want xstate) (out []string) {
 	add := func(format string, args ...any) {
 		if len(out) < 6 {
 			out = append(out, fmt.Sprintf(format, args...))
@@ -167,7 +212,7 @@ func differences(got, want xstate) (out []string) {
 				add("%s line %d: wrapped %v, want %v", name, i, g.Lines[i].Wrapped, w.Lines[i].Wrapped)
 			}
 			if !slices.Equal(g.Lines[i].Cells, w.Lines[i].Cells) {
-				add("%s line %d:\n got  %+v\n want %+v", name, i, g.Lines[i].Cells, w.Lines[i].Cells)
+				add("%s line %d%s", name, i, cellDifference(g.Lines[i].Cells, w.Lines[i].Cells))
 			}
 		}
 		g.Lines, w.Lines = nil, nil

@@ -75,8 +75,8 @@ func lineOf(t testing.TB, l xline) vt.Line {
 			if i == 0 || l.Cells[i-1].Width != 2 {
 				p.Blank(1, style) // half of a wide character
 			}
-		case c.Text == "":
-			p.Blank(1, style)
+		case c.Text == "" || c.Width == 2 && (i+1 == len(l.Cells) || l.Cells[i+1].Width != 0 || l.Cells[i+1].Text != ""):
+			p.Blank(1, style) // erased, or half of a wide character too
 		case runes == 1 && c.Width > 0:
 			r, _ := utf8.DecodeRuneInString(c.Text)
 			p.Char(r, c.Width, style)

@@ -12,7 +12,12 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 )
+
+// maxJudge bounds the time of one job: the longest recordings take a few
+// seconds, a count that nobody clamped hours.
+const maxJudge = time.Minute
 
 // judge is a Node process with a real xterm.js in it (testdata/xterm/judge.cjs).
 type judge struct {
@@ -26,8 +31,20 @@ type job struct {
 	Cols       int      `json:"cols"`
 	Rows       int      `json:"rows"`
 	Scrollback int      `json:"scrollback"`
+	Unicode    string   `json:"unicode"`
 	Reuse      bool     `json:"reuse"`
 	Writes     [][]byte `json:"writes"`
+	Steps      []xstep  `json:"steps"`
+}
+
+// xstep is a write, or a resize when Cols is not 0. Pending is what an engine
+// says is unfinished after it; Skip: nobody wants the state.
+type xstep struct {
+	Write   []byte `json:"write"`
+	Cols    int    `json:"cols"`
+	Rows    int    `json:"rows"`
+	Pending []byte `json:"pending"`
+	Skip    bool   `json:"skip"`
 }
 
 // xstate is what an xterm.js is: everything that decides how it goes on.
@@ -48,6 +65,9 @@ type xstate struct {
 	Data       []string
 	Bells      int
 	Colors     []string
+	// Of a step: all its parser holds, and what the parser would be that read
+	// only Pending.
+	Sequence, PendingParser string
 }
 
 type xmodes struct {
@@ -114,7 +134,7 @@ func startJudge(t testing.TB) *judge {
 	return &judge{cmd: cmd, in: json.NewEncoder(in), out: bufio.NewReaderSize(out, 1<<20)}
 }
 
-// ask runs a job and returns the state after each write.
+// ask runs a job and returns the state after each write and step.
 func (j *judge) ask(t testing.TB, jb job) []xstate {
 	t.Helper()
 	j.mu.Lock()
@@ -122,7 +142,11 @@ func (j *judge) ask(t testing.TB, jb job) []xstate {
 	if err := j.in.Encode(jb); err != nil {
 		t.Fatalf("judge: %v", err)
 	}
+	hangs := time.AfterFunc(maxJudge, func() { _ = j.cmd.Process.Kill() })
 	line, err := j.out.ReadBytes('\n')
+	if !hangs.Stop() {
+		t.Fatalf("xterm.js works on a job for more than %v: %+v", maxJudge, jb)
+	}
 	if err != nil {
 		t.Fatalf("judge: %v", err)
 	}

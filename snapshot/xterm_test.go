@@ -39,7 +39,7 @@ func checkPainted(t *testing.T, j *judge, f *vt.Frame, o Options, reuse bool) {
 	} else if pending {
 		want.Repeats = got.Repeats
 	}
-	for _, d := range differences(got, want) {
+	for _, d := range stateDifferences(got, want) {
 		t.Error(d)
 	}
 	if t.Failed() {
@@ -120,7 +120,7 @@ func TestXtermInTheMiddleOfAString(t *testing.T) {
 		if len(got.Data) > 0 {
 			t.Errorf("%q: answered %q", begun, got.Data)
 		}
-		for _, d := range differences(got, want) {
+		for _, d := range stateDifferences(got, want) {
 			t.Errorf("%q: %s", begun, d)
 		}
 	}

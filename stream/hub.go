@@ -40,6 +40,7 @@ const (
 type Hub struct {
 	id      string
 	observe Observe
+	verify  *verifier // nil unless it is wanted
 
 	mu      sync.Mutex
 	engine  vt.Engine // nil once finished
@@ -83,6 +84,10 @@ type Facts struct {
 type Observe struct {
 	Snapshot func(bytes int, took time.Duration) // a snapshot was encoded
 	Resync   func(r Reason)                      // a viewer was given a snapshot
+	// Differs: the snapshot at seq did not make a fresh engine equal to the
+	// terminal; differences are those of snapshot.Differences. Setting it has
+	// every snapshot checked before it is sent, which is for debugging.
+	Differs func(seq uint64, differences []string)
 	// Changed: something besides the screen changed (title, bell, viewers, end).
 	// It is called with the hub's lock held and must return at once.
 	Changed func()
@@ -123,7 +128,7 @@ func newHub(o Options) *Hub {
 	if o.Policy == "" {
 		o.Policy = PolicyLatest
 	}
-	return &Hub{id: o.ID, observe: o.Observe, policy: o.Policy,
+	return &Hub{id: o.ID, observe: o.Observe, verify: newVerifier(o), policy: o.Policy,
 		subs: map[*Subscription]struct{}{}, watchers: map[chan struct{}]struct{}{}}
 }
 
@@ -290,7 +295,7 @@ func (h *Hub) shotLocked() *Shot {
 	if s := h.shot.Value(); s != nil && s.version == h.version {
 		return s
 	}
-	s := &Shot{version: h.version, Frame: h.final, Seq: h.applied(), Dead: h.exit != nil, id: h.id, observe: h.observe.Snapshot}
+	s := &Shot{version: h.version, Frame: h.final, Seq: h.applied(), Dead: h.exit != nil, id: h.id, observe: h.observe.Snapshot, verify: h.verify}
 	if h.engine != nil {
 		s.Frame = h.engine.Freeze()
 	}

@@ -20,6 +20,7 @@ type Shot struct {
 	id      string
 	version uint64
 	observe func(bytes int, took time.Duration)
+	verify  *verifier // nil unless it is wanted
 
 	once   sync.Once
 	ansi   []byte
@@ -50,9 +51,13 @@ func (s *Shot) AppendQuoted(b []byte, n int) []byte {
 // negative.
 func (s *Shot) encode(n int) []byte {
 	start := time.Now()
-	b := snapshot.ANSI(s.Frame, snapshot.Options{Scrollback: n, Dead: s.Dead})
+	o := snapshot.Options{Scrollback: n, Dead: s.Dead}
+	b := snapshot.ANSI(s.Frame, o)
 	if s.observe != nil {
 		s.observe(len(b), time.Since(start))
+	}
+	if s.verify != nil {
+		s.verify.check(s, o, b)
 	}
 	return b
 }

@@ -35,6 +35,7 @@ const (
 	Wide                    // each character takes two cells
 	ClusterOne              // the whole text (a base and its marks) is one cell
 	ClusterWide             // the whole text is one character of two cells
+	ZeroWidth               // each character has no width but a cell of its own: a mark that followed nothing
 	kinds
 )
 
@@ -108,7 +109,7 @@ func cellsOf(k Kind, text string) int {
 	switch k {
 	case ASCII:
 		return len(text)
-	case Narrow:
+	case Narrow, ZeroWidth:
 		return utf8.RuneCountInString(text)
 	case Wide:
 		return 2 * utf8.RuneCountInString(text)

@@ -103,7 +103,7 @@ func (p *Packer) close() {
 		p.buf = binary.AppendUvarint(p.buf, uint64(size-bigSize))
 	}
 	if p.style != p.last {
-		p.buf = packStyle(p.buf, p.last, p.style)
+		p.buf = packStyle(p.buf, &p.last, &p.style)
 		p.last = p.style
 	}
 	p.buf = append(p.buf, p.text...)

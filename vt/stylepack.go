@@ -15,7 +15,7 @@ const (
 )
 
 // packStyle appends what differs between the styles old and s.
-func packStyle(b []byte, old, s Style) []byte {
+func packStyle(b []byte, old, s *Style) []byte {
 	at := len(b)
 	b = append(b, 0)
 	var mask byte

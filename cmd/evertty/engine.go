@@ -10,11 +10,12 @@ import (
 
 // engines are the emulators by the name that --engine has for them.
 var engines = map[string]vt.New{
-	"vt10x": vt10x.New,
+	"native": vt.NewTerminal,
+	"vt10x":  vt10x.New,
 }
 
 // defaultEngine is what --engine is when nobody says.
-const defaultEngine = "vt10x"
+const defaultEngine = "native"
 
 // engineNames are the names of the emulators, sorted.
 func engineNames() []string { return slices.Sorted(maps.Keys(engines)) }

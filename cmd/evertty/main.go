@@ -80,7 +80,7 @@ true screen at once.`,
 func (a *app) verbs() []*cobra.Command {
 	return []*cobra.Command{
 		a.newServe(), a.newLs(), a.newNew(), a.newAttach(), a.newSend(), a.newKill(),
-		a.newLogs(), a.newWait(), a.newSnapshot(), a.newURL(), a.newRender(), a.newVersion(),
+		a.newLogs(), a.newWait(), a.newSnapshot(), a.newURL(), a.newRender(), a.newVersion(), a.newBench(),
 	}
 }
 

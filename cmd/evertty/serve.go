@@ -30,6 +30,7 @@ type serveFlags struct {
 	allowedHosts  []string
 	engine        string
 	interval      time.Duration
+	verify        bool
 	metricsPublic bool
 	logLevel      string
 }
@@ -60,6 +61,7 @@ file of --config (TOML; pty_idle); the flag wins, then the variable.`,
 	flags.StringSliceVar(&f.allowedHosts, "allowed-host", nil, "another `name` this server is reached by, as behind a proxy (repeatable)")
 	flags.Var(newEnum(&f.engine, engineNames()...), "engine", "terminal engine")
 	flags.Var(newDuration(&f.interval, mux.DefaultInterval), "snapshot-interval", "time between two snapshots on disk of a terminal that changed")
+	flags.BoolVar(&f.verify, "verify", false, "for debugging: check every snapshot for viewers against a fresh engine and log a difference")
 	flags.BoolVar(&f.metricsPublic, "metrics-public", false, "let /metrics answer without credentials")
 	flags.Var(newEnum(&f.logLevel, "debug", "info", "warn", "error"), "log-level", "what to write to the log on stderr")
 	return c
@@ -131,7 +133,7 @@ func (s *server) build(f serveFlags, log *slog.Logger) (err error) {
 	}
 	metrics := mux.NewMetrics()
 	s.mux, err = mux.New(mux.Config{Engine: engines[f.engine], Unicode: vt.Unicode11, Store: s.store,
-		Interval: f.interval, Log: log, Metrics: metrics})
+		Interval: f.interval, Verify: f.verify, Log: log, Metrics: metrics})
 	if err != nil {
 		return err
 	}

@@ -1,10 +1,15 @@
 // Feeds text to a real xterm.js and tells what it is then. One job per line on
-// stdin: {cols, rows, scrollback, reuse, writes: [base64, …]}; one answer per
-// line on stdout: {states: [state after each write, …]}. With reuse the terminal
+// stdin: {cols, rows, scrollback, unicode, reuse, writes: [base64, …]}; one answer
+// per line on stdout: {states: [state after each write, …]}. With reuse the terminal
 // of the job before is resized and reset() as a viewer does it, not made anew.
+// Instead of writes a job may have steps: [{write: base64, cols, rows, pending:
+// base64, skip}, …]. A step with cols resizes. Its state comes with pendingParser,
+// the parser of an xterm.js that got nothing but pending; skip leaves the state out.
+// unicode is the width table, '11' or '15-graphemes'.
 'use strict';
 const { Terminal } = require('@xterm/headless');
 const { Unicode11Addon } = require('@xterm/addon-unicode11');
+const { UnicodeGraphemesAddon } = require('@xterm/addon-unicode-graphemes');
 
 const events = { data: [], bells: 0, colors: [] };
 let term;
@@ -16,14 +21,28 @@ function make(job) {
   } else {
     if (term) term.dispose();
     term = new Terminal({ cols: job.cols, rows: job.rows, scrollback: job.scrollback, allowProposedApi: true, logLevel: 'off' });
-    term.loadAddon(new Unicode11Addon());
-    term.unicode.activeVersion = '11';
+    term.loadAddon(job.unicode === '15-graphemes' ? new UnicodeGraphemesAddon() : new Unicode11Addon());
+    term.unicode.activeVersion = job.unicode || '11';
+    keepLinks(term._core._oscLinkService);
     term.onData(d => events.data.push(d));
     term.onBinary(d => events.data.push(d));
     term.onBell(() => events.bells++);
     term._core._inputHandler.onColor(e => events.colors.push(...e));
   }
   events.data = []; events.bells = 0; events.colors = [];
+}
+
+// keepLinks remembers every link. xterm.js forgets one when the rows it was
+// printed in are gone, although copies of its cells may still be shown.
+let links;
+function keepLinks(service) {
+  links = new Map();
+  const register = service.registerLink.bind(service);
+  service.registerLink = data => {
+    const id = register(data);
+    links.set(id, data);
+    return id;
+  };
 }
 
 const color = (mode, value) => mode === 0 ? '' : mode === 0x3000000 ? '#' + (value & 0xffffff).toString(16).padStart(6, '0') : String(value & 0xff);
@@ -36,7 +55,7 @@ function style(a, link) {
   s.ul = has ? (e._ext >> 26) & 7 : a.fg & 0x10000000 ? 1 : 0;
   const uc = has ? e._ext & 0x3ffffff : 0;
   s.uc = a.isUnderline() ? color(uc & 0x3000000, uc) : '';
-  const l = has && e.urlId ? term._core._oscLinkService.getLinkData(e.urlId) : undefined;
+  const l = has && e.urlId ? links.get(e.urlId) : undefined;
   s.id = l && l.id || ''; s.uri = l ? l.uri : '';
   const key = [s.fg, s.bg, s.attr, s.ul, s.uc, s.id, s.uri].join('\t');
   return key === '\t\t\t0\t\t\t' ? '' : key;
@@ -81,6 +100,23 @@ function buffer(b) {
 // hasParams tells whether a parser state has looked at parameters: CSI and DCS.
 const hasParams = s => s >= 3 && s <= 5 || s >= 9;
 
+// sequence is all that a parser keeps of an unfinished sequence.
+function sequence(p) {
+  const s = p.currentState, header = s <= 5 || s === 9 || s === 10 || s === 12;
+  const out = [s, header && s > 2 ? JSON.stringify(p._params.toArray()) : '', header && s ? p._collect : ''];
+  const sub = s === 8 ? p._oscParser : s === 13 ? p._dcsParser : null;
+  if (sub) out.push(sub._state ?? '', sub._id ?? sub._ident, ...sub._active.map(h => h._data));
+  return out.join(' ');
+}
+
+let scratch;
+function pendingParser(bytes) {
+  scratch = scratch || new Terminal({ cols: 2, rows: 1, allowProposedApi: true, logLevel: 'off' });
+  scratch._core._inputHandler._parser.reset();
+  scratch._core.writeSync(bytes);
+  return sequence(scratch._core._inputHandler._parser);
+}
+
 function state() {
   const core = term._core, ih = core._inputHandler, cs = core.coreService, m = cs.decPrivateModes, mouse = core.coreMouseService, sets = core._charsetService;
   const alt = term.buffer.active.type === 'alternate', bufs = core._bufferService.buffers;
@@ -102,9 +138,14 @@ function state() {
   for await (const text of require('readline').createInterface({ input: process.stdin, crlfDelay: Infinity })) {
     const job = JSON.parse(text), states = [];
     make(job);
-    for (const w of job.writes) {
+    for (const w of job.writes || []) {
       term._core.writeSync(Buffer.from(w, 'base64'));
       states.push(state());
+    }
+    for (const s of job.steps || []) {
+      if (s.cols) term.resize(s.cols, s.rows);
+      else term._core.writeSync(Buffer.from(s.write || '', 'base64'));
+      if (!s.skip) states.push({ ...state(), sequence: sequence(term._core._inputHandler._parser), pendingParser: pendingParser(Buffer.from(s.pending || '', 'base64')) });
     }
     process.stdout.write(JSON.stringify({ states }) + '\n');
   }

@@ -1,0 +1,314 @@
+package snapshot
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/evertty/evertty/vt"
+)
+
+// Bounds of what Differences says.
+const (
+	maxDifferences = 20  // sentences
+	maxSentence    = 300 // bytes of each: a style with a link can be 64 KiB
+)
+
+// Carried is the frame that a snapshot of f with these options is made from: f
+// within vt's limits, with the history that o selects, and without what only the
+// program would use when it is gone. It is what Differences wants first.
+func Carried(f *vt.Frame, o Options) *vt.Frame {
+	g := tidy(f)
+	if o.Dead {
+		g = lifeless(g)
+	}
+	g.History = lastLines(g.History, o.Scrollback)
+	return g
+}
+
+// Differences compares the state want with the state got that an engine of the
+// same size, written to with ANSI of want, has frozen. It returns one sentence
+// for each part that differs, at most 20 of at most 300 bytes, nil when the
+// snapshot was exact. Lines are compared by cells, not by how they are packed.
+//
+// What ANSI cannot carry, because a viewer has no way to set it or no way to
+// notice it, is no difference:
+//   - whatever tidy puts in order: what is off the screen, text with controls;
+//   - a link without a URI, which is none;
+//   - an erased cell's style but its background; where more of it shows (inverse,
+//     lines, a link) and where a wrap is pending it may have become a space;
+//   - a wrap flag of the first line, which nothing precedes, and every wrap flag
+//     and pending wrap on a screen one column wide, where no filler fits;
+//   - how the default tab stops are written down, and a stop in column 0;
+//   - a saved cursor that is as after RIS, and its pending wrap, which xterm.js
+//     does not restore;
+//   - the main screen's cursor while the alternate one is shown: xterm.js takes
+//     the other's when it goes back;
+//   - the cursor's distance from the margins when it is outside of them in origin
+//     mode, which no movement can reach;
+//   - what REP repeats, when printing that again would change something else.
+func Differences(want, got *vt.Frame) []string {
+	want, got = tidy(want), tidy(got)
+	d := &findings{}
+	if want.Cols != got.Cols || want.Rows != got.Rows {
+		d.add("size: want %dx%d, got %dx%d", want.Cols, want.Rows, got.Cols, got.Rows)
+		return d.list
+	}
+	d.modes(&want.Modes, &got.Modes)
+	d.lines(want, got)
+	d.screen("", want.Active(), got.Active(), want)
+	d.cursor(want, got)
+	if want.Alt != nil && got.Alt != nil {
+		d.screen("main screen: ", &want.Main, &got.Main, want)
+	}
+	d.program(want, got)
+	d.names(want, got)
+	return d.list
+}
+
+// findings collects sentences up to the bounds.
+type findings struct{ list []string }
+
+func (d *findings) full() bool { return len(d.list) >= maxDifferences }
+
+func (d *findings) add(format string, args ...any) {
+	if d.full() {
+		return
+	}
+	s := fmt.Sprintf(format, args...)
+	if len(s) > maxSentence {
+		s = strings.ToValidUTF8(s[:maxSentence-len("…")], "") + "…"
+	}
+	d.list = append(d.list, s)
+}
+
+// differ notes that a part is not the same.
+func differ[T comparable](d *findings, part string, want, got T) {
+	if want == got {
+		return
+	}
+	verb := "%+v"
+	if _, ok := any(want).(string); ok {
+		verb = "%.100q"
+	}
+	d.add("%s: want "+verb+", got "+verb, part, want, got)
+}
+
+// modes compares every switch by the name that vt.Modes has for it.
+func (d *findings) modes(want, got *vt.Modes) {
+	w, g := reflect.ValueOf(want).Elem(), reflect.ValueOf(got).Elem()
+	for i := range w.NumField() {
+		differ(d, "mode "+w.Type().Field(i).Name, w.Field(i).Interface(), g.Field(i).Interface())
+	}
+}
+
+// lines compares the cells of history and screens.
+func (d *findings) lines(want, got *vt.Frame) {
+	c := comparison{findings: d, cols: want.Cols, row: -1}
+	if len(want.History) != len(got.History) {
+		d.add("history: want %d lines, got %d", len(want.History), len(got.History))
+	} else {
+		c.flow("history line", want.History, got.History, 0)
+	}
+	name := "row"
+	if want.Alt != nil {
+		name = "main row"
+	}
+	c.closing(want, &want.Main)
+	c.flow(name, want.Main.Lines, got.Main.Lines, len(want.History))
+	if (want.Alt != nil) != (got.Alt != nil) {
+		d.add("alternate screen: want shown %t, got %t", want.Alt != nil, got.Alt != nil)
+	} else if want.Alt != nil {
+		c.closing(want, want.Alt)
+		c.flow("row", want.Alt.Lines, got.Alt.Lines, 0)
+	}
+}
+
+// screen compares what belongs to one screen besides its cells and cursor.
+func (d *findings) screen(name string, want, got *vt.Screen, f *vt.Frame) {
+	differ(d, name+"margins", [2]int{want.Top, want.Bottom}, [2]int{got.Top, got.Bottom})
+	if w, g := stops(want.Tabs, f.Cols), stops(got.Tabs, f.Cols); !slices.Equal(w, g) {
+		d.add("%stab stops: want %v, got %v", name, w, g)
+	}
+	if !slices.Equal(want.Kitty, got.Kitty) {
+		d.add("%skeyboard stack: want %v, got %v", name, want.Kitty, got.Kitty)
+	}
+	w, g := want.Saved, got.Saved
+	w.PendingWrap, g.PendingWrap = false, false
+	if w == (vt.SavedCursor{Set: true}) && !g.Set {
+		w.Set = false
+	}
+	differ(d, name+"saved cursor", w, g)
+}
+
+// stops are the tab stops behind column 0.
+func stops(tabs []int, cols int) []int {
+	if !everyEight(tabs, cols) {
+		return slices.DeleteFunc(slices.Clone(tabs), func(t int) bool { return t == 0 })
+	}
+	var out []int
+	for t := 8; t < cols; t += 8 {
+		out = append(out, t)
+	}
+	return out
+}
+
+// cursor compares the cursor of the screen that is shown.
+func (d *findings) cursor(want, got *vt.Frame) {
+	w, g := want.Active(), got.Active()
+	y := w.Y
+	if want.Modes.Origin {
+		y = min(max(y, w.Top), w.Bottom)
+	}
+	if w.X != g.X || y != g.Y {
+		d.add("cursor: want column %d of row %d, got column %d of row %d", w.X, y, g.X, g.Y)
+	}
+	if want.Cols >= 2 {
+		differ(d, "pending wrap", w.PendingWrap, g.PendingWrap)
+	}
+	differ(d, "cursor style", want.CursorStyle, got.CursorStyle)
+}
+
+// program compares what only the rest of the program's output depends on.
+func (d *findings) program(want, got *vt.Frame) {
+	differ(d, "pen", want.Pen, got.Pen)
+	differ(d, "character sets", want.Charsets, got.Charsets)
+	last := want.LastChar
+	if _, ok := repeatable(want); !ok {
+		last = 0
+	}
+	if last != got.LastChar {
+		d.add("character that REP repeats: want %q, got %q", last, got.LastChar)
+	}
+	differ(d, "unfinished sequence", string(want.Pending), string(got.Pending))
+}
+
+// names compares texts and colours of the whole terminal.
+func (d *findings) names(want, got *vt.Frame) {
+	differ(d, "width table", want.Unicode, got.Unicode)
+	differ(d, "title", want.Title, got.Title)
+	differ(d, "icon name", want.Icon, got.Icon)
+	differ(d, "directory", want.Cwd, got.Cwd)
+	differ(d, "foreground", want.Foreground, got.Foreground)
+	differ(d, "background", want.Background, got.Background)
+	differ(d, "cursor colour", want.CursorColor, got.CursorColor)
+	if !maps.Equal(want.Palette, got.Palette) {
+		d.add("palette: want %v, got %v", want.Palette, got.Palette)
+	}
+}
+
+// comparison compares lines of one width. It keeps the memory for their cells.
+type comparison struct {
+	*findings
+	cols      int
+	want, got []cell
+	row       int // where a wrap is pending, -1 for nowhere
+	column    int
+}
+
+// closing notes where ANSI prints a blank as a space, because only printing
+// leaves a wrap pending.
+func (c *comparison) closing(f *vt.Frame, s *vt.Screen) {
+	c.row = -1
+	if s == f.Active() && s.PendingWrap && f.Cols >= 2 {
+		c.row, c.column = s.Y, s.X
+	}
+}
+
+// flow compares lines that are painted one after the other, the first of them
+// after so many others.
+func (c *comparison) flow(name string, want, got []vt.Line, before int) {
+	for i, w := range want {
+		if c.full() {
+			return
+		}
+		g := got[i]
+		if w == g {
+			continue
+		}
+		if before+i > 0 && c.cols >= 2 && w.Wrapped() != g.Wrapped() {
+			c.add("%s %d: want wrapped %t, got %t", name, i, w.Wrapped(), g.Wrapped())
+		}
+		space := -1
+		if i == c.row {
+			space = c.column
+		}
+		c.want, c.got = appendCells(c.want[:0], w, c.cols, space), appendCells(c.got[:0], g, c.cols, space)
+		c.cells(name, i)
+	}
+}
+
+// cells says where the cells of a line begin to differ.
+func (c *comparison) cells(name string, line int) {
+	first, n := -1, 0
+	for x := range c.want {
+		if c.want[x] != c.got[x] {
+			if n++; first < 0 {
+				first = x
+			}
+		}
+	}
+	if n == 0 {
+		return
+	}
+	w, g := c.want[first], c.got[first]
+	if w.text == g.text && w.width == g.width {
+		c.add("%s %d: %d cells differ, first column %d, %q: want %+v, got %+v", name, line, n, first, w.text, w.style, g.style)
+		return
+	}
+	c.add("%s %d: %d cells differ, first column %d: want %.40q (%d wide), got %.40q (%d wide)", name, line, n, first, w.text, w.width, g.text, g.width)
+}
+
+// appendCells appends the columns of l as a snapshot carries them, exactly cols.
+// The second half of a wide character has no text and no width. The blank in
+// column space, when there is one, counts as printed.
+func appendCells(b []cell, l vt.Line, cols, space int) []cell {
+	for s := range l.Spans() {
+		for s.Cells > 0 && len(b) < cols {
+			var c cell
+			c, s = firstCell(s)
+			if len(b)+c.width > cols {
+				return append(b, cell{x: len(b), width: 1}) // half a character ends the row
+			}
+			c.x = len(b)
+			b = append(b, carriedCell(c, c.x == space))
+			if c.width == 2 {
+				b = append(b, cell{x: len(b)})
+			}
+		}
+	}
+	for x := len(b); x < cols; x++ {
+		b = append(b, carriedCell(cell{x: x, width: 1}, x == space))
+	}
+	return b
+}
+
+// firstCell divides s behind its first character.
+func firstCell(s vt.Span) (c cell, rest vt.Span) {
+	c = cellInSpan(s, 0, 0)
+	if c.width >= s.Cells {
+		return c, vt.Span{}
+	}
+	_, rest = cutSpan(s, c.width)
+	return c, rest
+}
+
+// carriedCell is c as it comes out of the snapshot of its line.
+func carriedCell(c cell, printed bool) cell {
+	c.style = tidyStyle(c.style)
+	if c.style.Link.URI == "" {
+		c.style.Link = vt.Link{}
+	}
+	if c.text != "" {
+		return c
+	}
+	const shows = vt.Inverse | vt.Strikethrough | vt.Overline
+	if printed || c.style.Attr&shows != 0 || c.style.Underline != 0 || c.style.Link != (vt.Link{}) {
+		c.text = " "
+	} else {
+		c.style = vt.Style{BG: c.style.BG}
+	}
+	return c
+}

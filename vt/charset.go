@@ -1,0 +1,154 @@
+package vt
+
+import "unicode/utf8"
+
+// usASCII is the final byte of the set that changes nothing.
+const usASCII = 'B'
+
+// charsets says what each set makes of ASCII characters (VT510, DEC Special
+// Graphics and National Replacement Character Sets): the n-th character of from
+// becomes the n-th of to. These are the sets of xterm.js, which shows the Dutch
+// ĳ as i.
+var charsets = map[byte]struct {
+	from string
+	to   []rune
+}{
+	'0': {"`abcdefghijklmnopqrstuvwxyz{|}~", []rune("◆▒␉␌␍␊°±␤␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·")},
+	'A': {"#", []rune("£")},
+	'4': {"#@[\\]{|}~", []rune("£¾i½|¨f¼´")},
+	'C': {"[\\]^`{|}~", []rune("ÄÖÅÜéäöåü")},
+	'5': {"[\\]^`{|}~", []rune("ÄÖÅÜéäöåü")},
+	'R': {"#@[\\]{|}~", []rune("£à°ç§éùè¨")},
+	'Q': {"@[\\]^`{|}~", []rune("àâçêîôéùèû")},
+	'K': {"@[\\]{|}~", []rune("§ÄÖÜäöüß")},
+	'Y': {"#@[\\]`{|}~", []rune("£§°çéùàòèì")},
+	'E': {"@[\\]^`{|}~", []rune("ÄÆØÅÜäæøåü")},
+	'6': {"@[\\]^`{|}~", []rune("ÄÆØÅÜäæøåü")},
+	'Z': {"#@[\\]{|}", []rune("£§¡Ñ¿°ñç")},
+	'H': {"@[\\]^`{|}~", []rune("ÉÄÖÅÜéäöåü")},
+	'7': {"@[\\]^`{|}~", []rune("ÉÄÖÅÜéäöåü")},
+	'=': {"#@[\\]^_`{|}~", []rune("ùàéçêîèôäöüû")},
+}
+
+// charsetTables has the character of every set for every ASCII code.
+var charsetTables = func() map[byte]*[utf8.RuneSelf]rune {
+	tables := map[byte]*[utf8.RuneSelf]rune{}
+	for final, set := range charsets {
+		t := new([utf8.RuneSelf]rune)
+		for c := range t {
+			t[c] = rune(c)
+		}
+		for i := range len(set.from) {
+			t[set.from[i]] = set.to[i]
+		}
+		tables[final] = t
+	}
+	return tables
+}()
+
+// CharsetState is the designated character sets and the one in force. Reset
+// makes it ready.
+type CharsetState struct {
+	Charsets
+	inForce byte // after DECRC not always one of G
+	buf     []byte
+}
+
+// Reset designates US ASCII everywhere.
+func (c *CharsetState) Reset() {
+	c.Charsets = Charsets{G: [4]byte{usASCII, usASCII, usASCII, usASCII}}
+	c.inForce = usASCII
+}
+
+// ASCII tells whether characters are printed as they come.
+func (c *CharsetState) ASCII() bool { return c.inForce == usASCII }
+
+// InForce is the final byte of the set that characters are printed in.
+func (c *CharsetState) InForce() byte { return c.inForce }
+
+// Restore puts a set in force that was saved by DECSC; 0 is US ASCII.
+func (c *CharsetState) Restore(set byte) {
+	if c.inForce = set; set == 0 {
+		c.inForce = usASCII
+	}
+}
+
+// Designate makes set the charset Gn (SCS, VT510); an unknown one changes nothing.
+func (c *CharsetState) Designate(n uint8, set byte) {
+	if _, ok := charsets[set]; !ok && set != usASCII {
+		return
+	}
+	c.G[n] = set
+	if c.GL == n {
+		c.inForce = set
+	}
+}
+
+// Invoke makes Gn the charset of what is printed (LS0 to LS3, ECMA-48 8.3.75).
+func (c *CharsetState) Invoke(n uint8) {
+	c.GL = n
+	c.inForce = c.G[n]
+}
+
+// DesignateAll makes set every charset.
+func (c *CharsetState) DesignateAll(set byte) {
+	for n := range c.G {
+		c.Designate(uint8(n), set)
+	}
+}
+
+// Escape executes f when it designates or invokes a set, and tells whether it
+// did (ECMA-35 14; VT510 SCS; ECMA-48 8.3.78 to 8.3.82).
+func (c *CharsetState) Escape(f Function) bool {
+	set := byte(f)
+	switch f &^ 0xff {
+	case '(' * Intermediate:
+		c.Designate(0, set)
+	case ')' * Intermediate, '-' * Intermediate:
+		c.Designate(1, set)
+	case '*' * Intermediate, '.' * Intermediate:
+		c.Designate(2, set)
+	case '+' * Intermediate:
+		c.Designate(3, set)
+	case '%' * Intermediate: // DOCS
+		if set == '@' || set == 'G' {
+			c.Invoke(0)
+			c.Designate(0, usASCII)
+		}
+	case 0:
+		return c.lockingShift(set)
+	default:
+		return false
+	}
+	return true
+}
+
+func (c *CharsetState) lockingShift(final byte) bool {
+	switch final {
+	case 'n', 'o':
+		c.Invoke(final - 'n' + 2)
+	case '|', '}', '~':
+		c.Invoke(3 - (final - '|'))
+	default:
+		return false
+	}
+	return true
+}
+
+// Translate returns text in the set in force. The result is valid until the next
+// call; text is not changed.
+func (c *CharsetState) Translate(text []byte) []byte {
+	table := charsetTables[c.inForce]
+	if table == nil {
+		return text
+	}
+	c.buf = c.buf[:0]
+	for _, b := range text {
+		if b < utf8.RuneSelf {
+			c.buf = utf8.AppendRune(c.buf, table[b])
+		} else {
+			c.buf = append(c.buf, b)
+		}
+	}
+	return c.buf
+}

@@ -1,0 +1,146 @@
+package vt
+
+// eraseDisplay implements ED and DECSED (ECMA-48 8.3.39, VT510); 3 is xterm's
+// saved lines. keep leaves protected cells alone.
+func (t *Terminal) eraseDisplay(what int, keep bool) {
+	t.reach()
+	s := t.screen
+	switch what {
+	case 0:
+		t.eraseCells(s.row(), s.x, s.cols, keep)
+		if s.x == 0 {
+			s.row().wrapped = false
+		}
+		t.eraseRows(s.y+1, len(s.rows), keep)
+	case 1:
+		t.eraseCells(s.row(), 0, s.x+1, keep)
+		s.row().wrapped = false
+		if s.x+1 >= s.cols {
+			t.unwrap(s.y + 1)
+		}
+		t.eraseRows(0, s.y, keep)
+	case 2:
+		t.eraseRows(0, len(s.rows), keep)
+	case 3:
+		if s == t.main {
+			t.hist.clear()
+		}
+	}
+}
+
+// unwrap ends the wrapping of line i, counted from the oldest of history: the
+// line below the cursor only while there is no history (xterm.js).
+func (t *Terminal) unwrap(i int) {
+	if base := t.base(); i < base {
+		t.hist.unwrap(i)
+	} else if i -= base; i < len(t.screen.rows) {
+		t.screen.rows[i].wrapped = false
+	}
+}
+
+// eraseLine implements EL and DECSEL (ECMA-48 8.3.41, VT510).
+func (t *Terminal) eraseLine(what int, keep bool) {
+	t.reach()
+	s := t.screen
+	switch what {
+	case 0:
+		t.eraseCells(s.row(), s.x, s.cols, keep)
+	case 1:
+		t.eraseCells(s.row(), 0, s.x+1, keep)
+	case 2:
+		t.eraseCells(s.row(), 0, s.cols, keep)
+	}
+	if what == 2 || what == 0 && s.x == 0 {
+		s.row().wrapped = false
+	}
+}
+
+// eraseCells erases columns x0 to x1-1 of a row.
+func (t *Terminal) eraseCells(r *row, x0, x1 int, keep bool) {
+	if keep {
+		t.screen.eraseUnprotected(r, x0, x1, t.blankLook(), &t.styles)
+	} else {
+		t.screen.erase(r, x0, x1, t.blankLook())
+	}
+}
+
+// eraseRows erases rows y0 to y1-1.
+func (t *Terminal) eraseRows(y0, y1 int, keep bool) {
+	s, look := t.screen, t.blankLook()
+	for _, r := range s.rows[min(y0, y1):y1] {
+		if keep {
+			s.eraseUnprotected(r, 0, s.cols, look, &t.styles)
+			r.wrapped = false
+		} else {
+			s.blank(r, look)
+		}
+	}
+}
+
+// eraseChars implements ECH (ECMA-48 8.3.38).
+func (t *Terminal) eraseChars(n int) {
+	t.restrict()
+	s := t.screen
+	s.erase(s.row(), s.x, min(s.x+n, s.cols), t.blankLook())
+}
+
+// insertChars implements ICH (ECMA-48 8.3.64).
+func (t *Terminal) insertChars(n int) {
+	t.restrict()
+	s := t.screen
+	s.insert(s.row(), s.x, n, t.blankLook())
+}
+
+// deleteChars implements DCH (ECMA-48 8.3.26).
+func (t *Terminal) deleteChars(n int) {
+	t.restrict()
+	s := t.screen
+	s.remove(s.row(), s.x, n, t.blankLook())
+}
+
+// insertLines implements IL (ECMA-48 8.3.67).
+func (t *Terminal) insertLines(n int) {
+	t.restrict()
+	if s := t.screen; s.inRegion() {
+		s.scrollDown(s.y, s.bottom, n, t.blankLook())
+		s.x = 0
+	}
+}
+
+// deleteLines implements DL (ECMA-48 8.3.32).
+func (t *Terminal) deleteLines(n int) {
+	t.restrict()
+	if s := t.screen; s.inRegion() {
+		s.scrollUp(s.y, s.bottom, n, t.blankLook())
+		s.x = 0
+	}
+}
+
+// scrollUp implements SU (ECMA-48 8.3.147).
+func (t *Terminal) scrollUp(n int) {
+	s := t.screen
+	s.scrollUp(s.top, s.bottom, n, t.blankLook())
+}
+
+// scrollDown implements SD (ECMA-48 8.3.113); new lines have the default colour.
+func (t *Terminal) scrollDown(n int) {
+	s := t.screen
+	s.scrollDown(s.top, s.bottom, n, 0)
+}
+
+// shiftColumns moves the cells from column x on by n in every row of the region,
+// right when n is positive: SL, SR, DECIC and DECDC (ECMA-48 8.3.121, 8.3.135, VT510).
+func (t *Terminal) shiftColumns(x, n int) {
+	s := t.screen
+	if !s.inRegion() {
+		return
+	}
+	for _, r := range s.rows[s.top : s.bottom+1] {
+		if n > 0 {
+			s.insert(r, x, n, t.blankLook())
+		} else {
+			s.remove(r, x, -n, t.blankLook())
+		}
+		r.wrapped = false
+	}
+}

@@ -1,0 +1,52 @@
+package vt
+
+// Freeze implements Engine. It copies what is on the screens; the lines of
+// history are shared.
+func (t *Terminal) Freeze() *Frame {
+	f := &Frame{
+		Cols: t.main.cols, Rows: len(t.main.rows), Unicode: t.cfg.Unicode,
+		History: t.hist.all(), Main: t.freezeScreen(t.main, t.hist.count), Modes: t.modes,
+		Pen: t.pen.state(), Charsets: t.charsets.Charsets, LastChar: t.lastChar(), CursorStyle: t.cursorStyle,
+		Pending: t.stream.Pending(),
+	}
+	t.labels.Freeze(f)
+	f.Charsets.G[f.Charsets.GL] = t.charsets.InForce()
+	if t.screen == t.alt {
+		alt := t.freezeScreen(t.alt, 0)
+		f.Alt = &alt
+	}
+	return f
+}
+
+// lastChar is the character that REP would repeat; xterm.js takes it from the
+// screen.
+func (t *Terminal) lastChar() rune {
+	if t.stream.before == 0 {
+		return 0
+	}
+	s := t.screen
+	for _, c := range string(t.cellText(s.row(), s.x-t.stream.before.width())) {
+		return c
+	}
+	return 0
+}
+
+// freezeScreen copies a screen with base lines of history above it.
+func (t *Terminal) freezeScreen(s *screen, base int) Screen {
+	rows := len(s.rows)
+	out := Screen{
+		Lines: make([]Line, rows), X: min(s.x, s.cols-1), Y: s.y, PendingWrap: s.x == s.cols,
+		Top: s.top, Bottom: s.bottom, Tabs: s.tabStops(), Kitty: append([]uint8(nil), s.kitty...),
+	}
+	for y, r := range s.rows {
+		out.Lines[y] = Line{packed: string(t.packer.row(r, t.styles.list)), wrapped: r.wrapped}
+	}
+	if m := &s.saved; m.set {
+		out.Saved = SavedCursor{
+			Set: true, X: min(m.x, s.cols-1), Y: min(max(m.row-base, 0), rows-1), PendingWrap: m.x == s.cols,
+			Pen: m.pen.Style(), Charsets: m.charsets, Origin: m.origin,
+		}
+		out.Saved.Charsets.G[out.Saved.Charsets.GL] = m.charset
+	}
+	return out
+}

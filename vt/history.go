@@ -1,0 +1,158 @@
+package vt
+
+import (
+	"encoding/binary"
+	"unsafe"
+)
+
+// history keeps the lines that left the main screen at its top, the newest up to
+// limit. They lie packed one behind the other in blocks, which hold no pointers:
+// the garbage collector never looks inside, and a line costs its text and some
+// two bytes.
+type history struct {
+	blocks []*block // oldest first
+	count  int      // lines
+	limit  int
+	bytes  int    // capacity of the blocks
+	spare  *block // one that was emptied, for the next
+}
+
+// block holds records: a uvarint, the size of the packed line times two plus one
+// when it continues the line above, and the packed line. A byte that was written
+// never changes as long as a Frame may share it.
+type block struct {
+	data   []byte
+	start  int  // of the oldest record that counts
+	lines  int  // records that count
+	shared bool // frames have strings in it
+}
+
+// Sizes of blocks in bytes. A short history shall take little, a long one few
+// blocks; a line that is larger than a block gets one of its own.
+const (
+	minBlock = 2 << 10
+	maxBlock = 32 << 10
+)
+
+// push adds a packed line, which is copied.
+func (h *history) push(packed []byte, wrapped bool) {
+	if h.limit == 0 {
+		return
+	}
+	b := h.room(len(packed) + binary.MaxVarintLen32)
+	b.data = appendRecord(b.data, packed, wrapped)
+	b.lines++
+	if h.count++; h.count > h.limit {
+		h.dropOldest()
+	}
+}
+
+func appendRecord(b, packed []byte, wrapped bool) []byte {
+	size := uint64(len(packed)) << 1
+	if wrapped {
+		size |= 1
+	}
+	return append(binary.AppendUvarint(b, size), packed...)
+}
+
+// room returns the block to append n bytes to.
+func (h *history) room(n int) *block {
+	if last := len(h.blocks) - 1; last >= 0 {
+		if b := h.blocks[last]; cap(b.data)-len(b.data) >= n {
+			return b
+		}
+	}
+	b := h.spare
+	if h.spare = nil; b == nil || cap(b.data) < n {
+		size := max(min(max(h.bytes, minBlock), maxBlock), n)
+		b = &block{data: make([]byte, 0, size)}
+	}
+	h.bytes += cap(b.data)
+	h.blocks = append(h.blocks, b)
+	return b
+}
+
+// dropOldest forgets the oldest line.
+func (h *history) dropOldest() {
+	b := h.blocks[0]
+	_, b.start, _ = record(b.data, b.start)
+	h.count--
+	if b.lines--; b.lines > 0 {
+		return
+	}
+	h.blocks[0] = nil
+	h.blocks = h.blocks[1:]
+	h.bytes -= cap(b.data)
+	if !b.shared && cap(b.data) == maxBlock {
+		*b = block{data: b.data[:0]}
+		h.spare = b
+	}
+}
+
+// record reads the record at offset at: where its line lies and where the next
+// record begins.
+func record(data []byte, at int) (begin, next int, wrapped bool) {
+	size, n := binary.Uvarint(data[at:])
+	begin = at + n
+	return begin, begin + int(size>>1), size&1 != 0
+}
+
+// clear forgets every line.
+func (h *history) clear() { *h = history{limit: h.limit} }
+
+// all returns the lines, oldest first, in a slice of their own. They share the
+// memory of the blocks, which therefore stay as they are.
+func (h *history) all() []Line {
+	if h.count == 0 {
+		return nil
+	}
+	lines := make([]Line, 0, h.count)
+	for _, b := range h.blocks {
+		b.shared = true
+		for at := b.start; at < len(b.data); {
+			begin, next, wrapped := record(b.data, at)
+			lines = append(lines, Line{packed: shared(b.data[begin:next]), wrapped: wrapped})
+			at = next
+		}
+	}
+	return lines
+}
+
+// shared is p as a string without a copy. The bytes never change again.
+func shared(p []byte) string { return unsafe.String(unsafe.SliceData(p), len(p)) }
+
+// replace makes lines the history, the newest limit of them.
+func (h *history) replace(lines []Line) {
+	h.clear()
+	for _, l := range lines[max(0, len(lines)-h.limit):] {
+		h.push([]byte(l.packed), l.wrapped)
+	}
+}
+
+// unwrap ends the wrapping of line i, counted from the oldest. The block is
+// copied, for frames may share it.
+func (h *history) unwrap(i int) {
+	for _, b := range h.blocks {
+		if i >= b.lines {
+			i -= b.lines
+			continue
+		}
+		at := b.start
+		for ; i > 0; i-- {
+			_, at, _ = record(b.data, at)
+		}
+		if b.shared {
+			b.data, b.shared = append(make([]byte, 0, cap(b.data)), b.data...), false
+		}
+		b.data[at] &^= 1 // the flag is in the first byte of the size
+		return
+	}
+}
+
+func (h *history) memory() int {
+	n := h.bytes + cap(h.blocks)*8
+	if h.spare != nil {
+		n += cap(h.spare.data)
+	}
+	return n
+}

@@ -1,0 +1,184 @@
+package vt
+
+import (
+	"bytes"
+	"encoding/base64"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Labels are what operating system commands set (xterm ctlseqs, OSC): the names
+// and colours of a terminal. The zero value is a terminal without names and with
+// its own colours.
+type Labels struct {
+	Title, Icon, Cwd string
+	colors           colors
+}
+
+// maxLink is the longest target or ID of a hyperlink in bytes; more is no link.
+// Each style of a cell can hold one, so this bounds what a screen of them takes.
+const maxLink = 2083
+
+// OSC applies an operating system command with this text. Queries are answered
+// and cut from the viewers' text by s; fx gets what leaves the terminal.
+// A hyperlink (OSC 8) belongs to the pen: it comes back as link when set.
+func (l *Labels) OSC(s *Stream, text []byte, fx *Effects) (link Link, set bool) {
+	num, rest, _ := bytes.Cut(text, []byte(";"))
+	n, err := strconv.Atoi(string(num))
+	if err != nil || n < 0 || len(num) > 0 && num[0] == '+' {
+		return Link{}, false
+	}
+	arg := string(rest)
+	switch n {
+	case 0:
+		l.Icon = arg
+		l.setTitle(arg, fx)
+	case 1:
+		l.Icon = arg
+	case 2:
+		l.setTitle(arg, fx)
+	case 4, 10, 11, 12, 104, 110, 111, 112:
+		l.colors.osc(s, n, arg, fx)
+	case 7:
+		l.workingDirectory(arg, fx)
+	case 8:
+		return hyperlink(arg)
+	case 50:
+		if strings.HasPrefix(arg, "?") { // the font, which nobody is told
+			s.Cut()
+		}
+	case 52:
+		if fx.clipboard(arg) {
+			s.Cut()
+		}
+	case 9, 777:
+		fx.notify(n, arg)
+	case 133, 633:
+		l.mark(n, arg, fx)
+	case 1337:
+		if dir, ok := strings.CutPrefix(arg, "CurrentDir="); ok {
+			l.setCwd(dir, fx)
+		}
+	}
+	return Link{}, false
+}
+
+func (l *Labels) setTitle(title string, fx *Effects) {
+	l.Title = title
+	if fx.Title != nil {
+		fx.Title(title)
+	}
+}
+
+// workingDirectory takes file://host/path; the host is not looked at.
+func (l *Labels) workingDirectory(arg string, fx *Effects) {
+	rest, ok := strings.CutPrefix(arg, "file://")
+	if !ok {
+		return
+	}
+	if i := strings.IndexByte(rest, '/'); i >= 0 {
+		if path, err := url.PathUnescape(rest[i:]); err == nil {
+			l.setCwd(path, fx)
+		}
+	}
+}
+
+func (l *Labels) setCwd(path string, fx *Effects) {
+	if path == "" || strings.ContainsFunc(path, unicode.IsControl) || strings.ToValidUTF8(path, "") != path {
+		return
+	}
+	l.Cwd = path
+	if fx.Cwd != nil {
+		fx.Cwd(path)
+	}
+}
+
+// hyperlink reads OSC 8: parameters ; target. No target ends the link.
+func hyperlink(arg string) (l Link, ok bool) {
+	params, uri, ok := strings.Cut(arg, ";")
+	if !ok || uri == "" && strings.TrimSpace(params) != "" {
+		return Link{}, false
+	}
+	for p := range strings.SplitSeq(strings.TrimSpace(params), ":") {
+		if id, ok := strings.CutPrefix(p, "id="); ok {
+			l.ID = id
+			break
+		}
+	}
+	if l.URI = uri; len(l.URI) > maxLink || len(l.ID) > maxLink || uri == "" {
+		l = Link{}
+	}
+	return l, true
+}
+
+// mark implements OSC 133 (FinalTerm) and OSC 633 (Visual Studio Code).
+func (l *Labels) mark(n int, arg string, fx *Effects) {
+	kind, rest, _ := strings.Cut(arg, ";")
+	if n == 633 && kind == "P" {
+		if dir, ok := strings.CutPrefix(rest, "Cwd="); ok {
+			l.setCwd(unescape(dir), fx)
+		}
+		return
+	}
+	if fx.Prompt == nil || len(kind) != 1 || kind[0] < 'A' || kind[0] > 'D' {
+		return
+	}
+	m := Mark{Kind: kind[0], Exit: -1}
+	if kind == "D" {
+		status, _, _ := strings.Cut(rest, ";")
+		if v, err := strconv.Atoi(status); err == nil {
+			m.Exit = v
+		}
+	}
+	fx.Prompt(m)
+}
+
+// notify takes OSC 9 ; text and OSC 777 ; notify ; title ; text. OSC 9 with a
+// number is one of ConEmu's commands, for example progress.
+func (fx *Effects) notify(n int, arg string) {
+	first, rest, more := strings.Cut(arg, ";")
+	_, err := strconv.Atoi(first)
+	switch {
+	case fx.Notify == nil || arg == "":
+	case n == 9 && (err != nil || !more):
+		fx.Notify(Notification{Body: arg})
+	case n == 777 && first == "notify":
+		title, body, _ := strings.Cut(rest, ";")
+		fx.Notify(Notification{Title: title, Body: body})
+	}
+}
+
+// clipboard implements OSC 52 ; selection ; base64. Reading is never allowed:
+// asked tells that a program tried.
+func (fx *Effects) clipboard(arg string) (asked bool) {
+	selection, data, ok := strings.Cut(arg, ";")
+	if ok && data == "?" {
+		return true
+	}
+	raw, err := base64.StdEncoding.DecodeString(data)
+	if ok && err == nil && fx.Clipboard != nil {
+		fx.Clipboard(selection, raw)
+	}
+	return false
+}
+
+// unescape undoes OSC 633's escapes: \\ and \xHH.
+func unescape(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) {
+			if s[i+1] == 'x' && i+3 < len(s) {
+				if v, err := strconv.ParseUint(s[i+2:i+4], 16, 8); err == nil {
+					b.WriteByte(byte(v))
+					i += 3
+					continue
+				}
+			}
+			i++
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}

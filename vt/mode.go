@@ -1,0 +1,87 @@
+package vt
+
+// setModes implements SM, RM, DECSET and DECRST for all parameters.
+func (t *Terminal) setModes(f Function) {
+	on := byte(f) == 'h'
+	for i := range t.stream.Count() {
+		if mode := t.stream.Param(i); f >= Private {
+			t.setPrivateMode(mode, on)
+		} else {
+			t.modes.SetANSI(mode, on)
+		}
+	}
+}
+
+// setPrivateMode implements DECSET and DECRST (xterm ctlseqs).
+func (t *Terminal) setPrivateMode(mode int, on bool) {
+	if t.modes.SetPrivate(mode, on) {
+		return
+	}
+	switch mode {
+	case 2:
+		if on { // DECANM designates ASCII
+			t.charsets.DesignateAll(usASCII)
+		}
+	case 6:
+		t.modes.Origin = on
+		t.moveTo(0, 0)
+	case 47, 1047:
+		t.setAlt(on)
+	case 1048:
+		t.saveOrRestore(on)
+	case 1049:
+		if on {
+			t.saveCursor()
+		}
+		if t.setAlt(on); !on {
+			t.restoreCursor()
+		}
+	}
+}
+
+func (t *Terminal) saveOrRestore(save bool) {
+	if save {
+		t.saveCursor()
+	} else {
+		t.restoreCursor()
+	}
+}
+
+// setAlt shows the alternate screen, filled with the pen's background, or the
+// main one. The cursor goes along.
+func (t *Terminal) setAlt(on bool) {
+	if on == (t.screen != t.main) {
+		return
+	}
+	from := t.screen
+	if on {
+		if t.alt == nil {
+			t.alt = newScreen(t.main.cols, len(t.main.rows))
+		}
+		t.screen = t.alt
+		for _, r := range t.alt.rows {
+			t.alt.blank(r, t.blankLook())
+		}
+	} else {
+		t.screen = t.main
+		t.clearScreen(from)
+		from.reset()
+	}
+	t.screen.x, t.screen.y = from.x, from.y
+	t.modes.AltScreen = on
+	t.useKitty()
+}
+
+// clearScreen makes every row blank.
+func (t *Terminal) clearScreen(s *screen) {
+	for _, r := range s.rows {
+		s.blank(r, 0)
+	}
+}
+
+// setCursorStyle implements DECSCUSR (VT510).
+func (t *Terminal) setCursorStyle(n int) {
+	if n >= 0 && n <= 6 {
+		t.cursorStyle = CursorStyle(n)
+	}
+}

@@ -1,0 +1,130 @@
+package vt
+
+// Numbers of the DEC private modes (VT510; xterm ctlseqs) that are a switch in
+// Modes and nothing else.
+func (m *Modes) flag(mode int) *bool {
+	switch mode {
+	case 1:
+		return &m.AppCursor
+	case 5:
+		return &m.ReverseVideo
+	case 7:
+		return &m.Autowrap
+	case 45:
+		return &m.ReverseWrap
+	case 66:
+		return &m.AppKeypad
+	case 1004:
+		return &m.FocusEvents
+	case 2004:
+		return &m.BracketedPaste
+	case 2026:
+		return &m.SyncOutput
+	case 2031:
+		return &m.ColorReports
+	}
+	return nil
+}
+
+var mouseModes = map[int]Mouse{9: MouseX10, 1000: MouseNormal, 1002: MouseButton, 1003: MouseAny}
+
+// mouseEncodings are those xterm.js has; it ignores 1005 and 1015.
+var mouseEncodings = map[int]MouseEncoding{1006: MouseEncodingSGR, 1016: MouseEncodingSGRPixels}
+
+// SetANSI sets or resets a mode of ECMA-48 (8.3.125, 8.3.106).
+func (m *Modes) SetANSI(mode int, on bool) {
+	switch mode {
+	case 4:
+		m.Insert = on
+	case 20:
+		m.Linefeed = on
+	}
+}
+
+// SetPrivate sets or resets a DEC private mode that changes nothing but m, and
+// tells whether it is one of those.
+func (m *Modes) SetPrivate(mode int, on bool) bool {
+	if f := m.flag(mode); f != nil {
+		*f = on
+		return true
+	}
+	if mouse, ok := mouseModes[mode]; ok {
+		if m.Mouse = mouse; !on {
+			m.Mouse = MouseNone
+		}
+		return true
+	}
+	if enc, ok := mouseEncodings[mode]; ok {
+		if m.MouseEncoding = enc; !on {
+			m.MouseEncoding = MouseEncodingDefault
+		}
+		return true
+	}
+	if mode == 25 {
+		m.CursorHidden = !on
+		return true
+	}
+	return false
+}
+
+// ModeReport is the state of a mode in DECRPM (VT510).
+type ModeReport int
+
+// The states of DECRPM.
+const (
+	ModeUnknown ModeReport = iota
+	ModeSet
+	ModeReset
+	ModeAlwaysSet
+	ModeNeverSet
+)
+
+func onOff(on bool) ModeReport {
+	if on {
+		return ModeSet
+	}
+	return ModeReset
+}
+
+// ReportANSI answers DECRQM for a mode of ECMA-48.
+func (m *Modes) ReportANSI(mode int) ModeReport {
+	switch mode {
+	case 2: // KAM
+		return ModeNeverSet
+	case 4:
+		return onOff(m.Insert)
+	case 12: // SRM
+		return ModeAlwaysSet
+	case 20:
+		return onOff(m.Linefeed)
+	}
+	return ModeUnknown
+}
+
+// ReportPrivate answers DECRQM for a DEC private mode.
+func (m *Modes) ReportPrivate(mode int) ModeReport {
+	if f := m.flag(mode); f != nil {
+		return onOff(*f)
+	}
+	if mouse, ok := mouseModes[mode]; ok {
+		return onOff(m.Mouse == mouse)
+	}
+	if enc, ok := mouseEncodings[mode]; ok {
+		return onOff(m.MouseEncoding == enc)
+	}
+	switch mode {
+	case 6:
+		return onOff(m.Origin)
+	case 8: // DECARM
+		return ModeAlwaysSet
+	case 25:
+		return onOff(!m.CursorHidden)
+	case 67, 1005, 1015:
+		return ModeNeverSet
+	case 47, 1047, 1049:
+		return onOff(m.AltScreen)
+	case 1048:
+		return ModeSet
+	}
+	return ModeUnknown
+}

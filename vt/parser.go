@@ -1,0 +1,257 @@
+package vt
+
+import "math"
+
+// state is where the parser is in the diagram of a VT500 parser as xterm.js
+// draws it: C1 controls work anywhere. The header of a DCS is part of its text.
+type state uint8
+
+const (
+	ground state = iota
+	escape
+	escapeInter
+	csiEntry
+	csiParam
+	csiInter
+	csiIgnore
+	stringOSC
+	headerDCS
+	stringDCS
+	stringOther // SOS, PM, APC: nothing looks at their text
+)
+
+// action is what a character means to the engine.
+type action uint8
+
+const (
+	ignore    action = iota // nothing, and no part of a sequence
+	collect                 // part of an unfinished sequence
+	begin                   // first character of a sequence
+	execute                 // a C0 or C1 control; the sequence around it goes on unless the state is ground
+	escDone                 // the last character of an escape sequence
+	csiDone                 // the last character of a control sequence
+	stringEnd               // the terminator of an OSC or DCS
+	abort                   // the sequence ends without effect
+)
+
+// maxParam is the largest value of a parameter, as in xterm.js.
+const maxParam = math.MaxInt32
+
+// omitted is the value of a subparameter without digits.
+const omitted = -1
+
+// parser tokenises text. It assigns no meaning: after escDone, csiDone and
+// stringEnd its fields tell what was read. Parameters beyond MaxParams are
+// dropped, as are subparameters beyond as many in a sequence.
+type parser struct {
+	state  state
+	prefix byte // one of < = > ? of a control sequence, or 0
+	inter  byte // the intermediate character, or 0
+	odd    bool // more than one intermediate: nothing that exists
+	params [MaxParams]int
+	count  int // of params; >= 1
+	subs   [MaxParams]int
+	subEnd [MaxParams]uint8 // end of each parameter's part of subs
+	nsub   int
+	inSub  bool
+	full   bool  // parameters, or subparameters of this one, are dropped
+	kind   state // of the string that stringEnd ended
+}
+
+// next takes one character outside of ground, or a control in ground.
+func (p *parser) next(c rune) action {
+	switch {
+	case c == 0x1b:
+		ends := p.ends()
+		p.enter(escape)
+		if ends {
+			return stringEnd
+		}
+		return begin
+	case c >= 0x80 && c < 0xa0:
+		return p.c1(c)
+	case c == 0x18 || c == 0x1a: // CAN, SUB (ECMA-48 8.3.6, 8.3.148)
+		p.state = ground
+		return execute
+	case p.inString():
+		return p.inText(c)
+	case c < 0x20:
+		return execute
+	case c == 0x7f || p.state == ground:
+		return ignore
+	case c > 0x7f && p.state != csiIgnore:
+		p.state = ground
+		return abort
+	}
+	switch p.state {
+	case escape, escapeInter:
+		return p.escape(c)
+	}
+	return p.csi(c)
+}
+
+func (p *parser) inString() bool { return p.state >= stringOSC }
+
+// ends tells whether a terminator here ends a string that means something, and
+// notes which.
+func (p *parser) ends() bool {
+	p.kind = p.state
+	return p.state == stringOSC || p.state == stringDCS
+}
+
+// enter begins a sequence; every parameter starts as one 0.
+func (p *parser) enter(s state) {
+	p.state = s
+	p.prefix, p.inter, p.odd = 0, 0, false
+	p.params[0], p.count = 0, 1
+	p.subEnd[0], p.nsub = 0, 0
+	p.inSub, p.full = false, false
+}
+
+// c1 handles the 8-bit controls U+0080 to U+009F.
+func (p *parser) c1(c rune) action {
+	ends := p.ends()
+	switch c {
+	case 0x90:
+		p.enter(headerDCS)
+	case 0x98, 0x9e, 0x9f:
+		p.enter(stringOther)
+	case 0x9b:
+		p.enter(csiEntry)
+	case 0x9d:
+		p.enter(stringOSC)
+	case 0x9c: // ST
+		p.state = ground
+		if ends {
+			return stringEnd
+		}
+		return abort
+	default:
+		p.state = ground
+		return execute
+	}
+	return begin
+}
+
+// inText takes a character of a string. Only OSC ends with BEL too (xterm
+// ctlseqs), only DCS contains controls, and xterm.js 6 gives up a DCS header,
+// SOS, PM or APC at the first character beyond ASCII.
+func (p *parser) inText(c rune) action {
+	switch {
+	case c == 0x07 && p.ends() && p.kind == stringOSC:
+		p.state = ground
+		return stringEnd
+	case c < 0x20 && p.state != stringDCS:
+		return ignore
+	case (p.state == headerDCS || p.state == stringOther) && c > 0x7f:
+		p.state = ground
+		return abort
+	case p.state == headerDCS && c >= 0x40:
+		p.state = stringDCS
+	}
+	return collect
+}
+
+func (p *parser) escape(c rune) action {
+	switch {
+	case c < 0x30:
+		p.intermediate(c)
+		p.state = escapeInter
+		return collect
+	case p.state == escapeInter:
+		p.state = ground
+		return escDone
+	}
+	switch c {
+	case '[':
+		p.state = csiEntry
+	case ']':
+		p.state = stringOSC
+	case 'P':
+		p.state = headerDCS
+	case 'X', '^', '_':
+		p.state = stringOther
+	default:
+		p.state = ground
+		return escDone
+	}
+	return collect
+}
+
+func (p *parser) intermediate(c rune) {
+	p.odd = p.odd || p.inter != 0
+	p.inter = byte(c)
+}
+
+func (p *parser) csi(c rune) action {
+	switch {
+	case c >= 0x40 && c < 0x7f:
+		ignored := p.state == csiIgnore
+		p.state = ground
+		if ignored {
+			return abort
+		}
+		return csiDone
+	case p.state == csiIgnore:
+	case c < 0x30:
+		p.intermediate(c)
+		p.state = csiInter
+	case p.state == csiInter:
+		p.state = csiIgnore
+	case c < 0x3c:
+		p.state = csiParam
+		p.param(c)
+	case p.state == csiEntry:
+		p.prefix = byte(c)
+		p.state = csiParam
+	default:
+		p.state = csiIgnore
+	}
+	return collect
+}
+
+// param takes a digit, a ':' or a ';'.
+func (p *parser) param(c rune) {
+	switch {
+	case c == ';':
+		p.inSub, p.full = false, p.count == len(p.params)
+		if !p.full {
+			p.params[p.count], p.subEnd[p.count] = 0, uint8(p.nsub)
+			p.count++
+		}
+	case c == ':':
+		p.inSub, p.full = true, p.full || p.nsub == len(p.subs)
+		if !p.full {
+			p.subs[p.nsub] = omitted
+			p.nsub++
+			p.subEnd[p.count-1] = uint8(p.nsub)
+		}
+	case p.full:
+	case p.inSub:
+		v := &p.subs[p.nsub-1]
+		*v = min(max(*v, 0)*10+int(c-'0'), maxParam)
+	default:
+		v := &p.params[p.count-1]
+		*v = min(*v*10+int(c-'0'), maxParam)
+	}
+}
+
+// sub is what parameter i has behind its colons.
+func (p *parser) sub(i int) []int {
+	if i >= p.count {
+		return nil
+	}
+	begin := 0
+	if i > 0 {
+		begin = int(p.subEnd[i-1])
+	}
+	return p.subs[begin:p.subEnd[i]]
+}
+
+// function names an escape or control sequence with final c.
+func (p *parser) function(c rune) Function {
+	if p.odd {
+		return 0
+	}
+	return Function(p.prefix)*Private | Function(p.inter)*Intermediate | Function(c)
+}

@@ -1,0 +1,267 @@
+package vt
+
+import "unicode/utf8"
+
+// Print implements Handler.
+func (h *handler) Print(text []byte, ascii bool) { (*Terminal)(h).print(text, ascii) }
+
+// print shows a run of characters.
+func (t *Terminal) print(text []byte, ascii bool) {
+	if !t.charsets.ASCII() {
+		text, ascii = t.charsets.Translate(text), false
+	}
+	for len(text) > 0 {
+		if t.modes.Insert || t.stream.before.prepends() {
+			c, size := utf8.DecodeRune(text)
+			t.printChar(c)
+			text = text[size:]
+			continue
+		}
+		n := len(text)
+		if !ascii {
+			n = asciiRun(text)
+		}
+		if n == 0 {
+			n = t.printWider(text)
+		} else {
+			t.printASCII(text[:n])
+		}
+		text = text[n:]
+	}
+}
+
+// printASCII prints characters of one cell as runs, one a row.
+func (t *Terminal) printASCII(text []byte) {
+	s, look := t.screen, t.penLook()
+	t.stream.Last, t.stream.before = rune(text[len(text)-1]), narrow
+	for {
+		if s.x == s.cols {
+			if !t.modes.Autowrap {
+				text, s.x = text[len(text)-1:], s.cols-1 // the others would be overwritten
+			} else {
+				t.wrap()
+			}
+		}
+		n := min(len(text), s.cols-s.x)
+		s.put(s.rows[s.y], s.x, text[:n], look)
+		s.x += n
+		if text = text[n:]; len(text) == 0 {
+			return
+		}
+	}
+}
+
+// printWider prints the beginning of text, which is not ASCII: a run of
+// characters of one width at the end of a row, or one character. It returns the
+// number of bytes.
+func (t *Terminal) printWider(text []byte) int {
+	s := t.screen
+	c, size := utf8.DecodeRune(text)
+	class := t.widths.class(c)
+	r := s.rows[s.y]
+	kind, width, after := Narrow, 1, narrow
+	if class == classWide {
+		kind, width, after = Wide, 2, wide
+	}
+	if class == classOther || r.cells != nil || s.x < r.used || s.x+width > s.cols {
+		t.printChar(c)
+		return size
+	}
+	n, cells, last := size, width, c
+	for limit := s.cols - s.x - width; cells <= limit && n < len(text) && text[n] >= utf8.RuneSelf; {
+		c, size := utf8.DecodeRune(text[n:])
+		if t.widths.class(c) != class {
+			break
+		}
+		n, cells, last = n+size, cells+width, c
+	}
+	r.pad(s.x)
+	r.append(kind, text[:n], cells, t.penLook())
+	s.x += cells
+	t.stream.Last, t.stream.before = last, after
+	return n
+}
+
+// printChar prints one character as xterm.js does: it may join the one before,
+// widen it, or wrap.
+func (t *Terminal) printChar(c rune) {
+	before := t.stream.before
+	j := t.widths.next(c, before)
+	t.stream.Last, t.stream.before = c, j
+	width, old := j.width(), 0
+	if j.joins() {
+		old = before.width()
+	}
+	s := t.screen
+	if t.joinText(c, j, width, old) {
+		return
+	}
+	look := t.penLook()
+	if r := s.row(); s.x > 0 && s.x < s.cols && !j.joins() {
+		s.cells(r)
+		s.severLeft(r, s.x, look)
+	}
+	if s.x+width-old > s.cols && !t.overflow(width, old, look) {
+		return
+	}
+	r := s.row()
+	if j.joins() && s.x > 0 {
+		t.join(r, c, width, old, look)
+	} else {
+		t.placeChar(r, c, width, old, look)
+	}
+	if s.x < s.cols {
+		s.severRight(r, s.x, look)
+	}
+}
+
+// joinText is the usual case of a mark: it joins the end of a row in text form.
+func (t *Terminal) joinText(c rune, j join, width, old int) bool {
+	s := t.screen
+	r := s.row()
+	return j.joins() && width == old && r.cells == nil && s.x == r.used && s.x > 0 && r.mark(c)
+}
+
+// overflow handles a character that does not fit into its row: it wraps, or
+// takes the last column. It reports whether there is something left to print. A
+// character before that it joins, of old cells, moves along.
+func (t *Terminal) overflow(width, old int, look uint32) bool {
+	s := t.screen
+	if !t.modes.Autowrap {
+		s.x = s.cols - 1
+		return width != 2
+	}
+	from, at := s.row(), s.x-old
+	var moved []cell
+	var text string
+	if old > 0 && at >= 0 {
+		cells := s.cells(from)
+		moved = append(moved, cells[at:min(at+old, s.cols)]...)
+		if moved[0]&cellCluster != 0 {
+			text = from.clusters[moved[0]&cellChar]
+		}
+	}
+	t.clearRest(from, max(at, 0), look)
+	t.wrap()
+	s.x = old
+	for x, c := range moved {
+		if x == 0 && text != "" {
+			s.tidyClusters(s.row())
+			c = c&^(cellChar|cellCluster) | s.row().cluster(text)
+		}
+		s.setCell(s.row(), x, c)
+	}
+	return true
+}
+
+// clearRest blanks the columns from x on that a wrapping character leaves.
+func (t *Terminal) clearRest(r *row, x int, look uint32) {
+	s := t.screen
+	switch {
+	case x >= s.cols || r.cells == nil && x >= r.used && look == 0:
+	case r.cells == nil && x >= r.used:
+		r.pad(x)
+		r.append(Blank, nil, s.cols-x, look)
+	default:
+		s.cells(r)
+		s.fill(r, x, s.cols, look)
+	}
+}
+
+// join adds c to the character left of the cursor and widens that to width.
+func (t *Terminal) join(r *row, c rune, width, old int, look uint32) {
+	s := t.screen
+	cells := s.cells(r)
+	x := s.x - 1
+	if cells[x].zeroWidth() && x > 0 {
+		x--
+	}
+	s.join(r, x, c, width)
+	for ; old < width && s.x < s.cols; old++ {
+		s.setCell(r, s.x, charCell(0, 0, look))
+		s.x++
+	}
+}
+
+// placeChar writes c at the cursor.
+func (t *Terminal) placeChar(r *row, c rune, width, old int, look uint32) {
+	s := t.screen
+	if t.modes.Insert && s.x < s.cols {
+		s.insert(r, s.x, width-old, look)
+	}
+	if s.x >= s.cols {
+		return
+	}
+	s.setCell(r, s.x, charCell(c, width, look))
+	s.x++
+	if width == 2 && s.x < s.cols {
+		s.setCell(r, s.x, charCell(0, 0, look))
+		s.x++
+	}
+}
+
+// wrap goes to the next line because a character does not fit (DECAWM, VT510).
+func (t *Terminal) wrap() {
+	s := t.screen
+	s.x = 0
+	if s.y == s.bottom {
+		t.scroll()
+	} else {
+		s.y = min(s.y+1, len(s.rows)-1)
+	}
+	s.rows[s.y].wrapped = true
+}
+
+// scroll moves the scroll region up by a line. The line that leaves the main
+// screen at its top becomes history.
+func (t *Terminal) scroll() {
+	s := t.screen
+	if s == t.main && s.top == 0 {
+		t.hist.push(t.packer.row(s.rows[0], t.styles.list), s.rows[0].wrapped)
+	}
+	s.scrollUp(s.top, s.bottom, 1, t.blankLook())
+}
+
+// repeat implements REP (ECMA-48 8.3.103), at most a screen full. xterm.js reads
+// the character from the cells left of the cursor. Without a character before it
+// nothing happens, and viewers do not get it either: theirs may know a character
+// that a query cut from their text has made us forget.
+func (t *Terminal) repeat() {
+	before := t.stream.before
+	if before == 0 {
+		t.stream.Cut()
+		return
+	}
+	s := t.screen
+	text := t.cellText(s.row(), s.x-before.width())
+	n := t.count(s.cols * len(s.rows))
+	if len(text) == 0 {
+		return
+	}
+	if len(text) == 1 {
+		t.repeatRuns(text[0], n)
+		return
+	}
+	for ; n > 0; n-- {
+		t.print(text, false)
+	}
+}
+
+// repeatRuns prints an ASCII character n times.
+func (t *Terminal) repeatRuns(c byte, n int) {
+	var run [256]byte
+	for i := range run {
+		run[i] = c
+	}
+	for ; n > 0; n -= len(run) {
+		t.print(run[:min(n, len(run))], c >= ' ' && c < 0x7f)
+	}
+}
+
+// cellText is the text of a cell, nothing outside the row.
+func (t *Terminal) cellText(r *row, x int) []byte {
+	if x < 0 || x >= t.screen.cols {
+		return nil
+	}
+	return r.appendChars(nil, t.screen.cells(r)[x])
+}

@@ -1,0 +1,237 @@
+package vt
+
+// buffer is the main screen with its history as one list of lines while it is
+// resized. The rules, and their corner cases, are those of xterm.js 6 (Buffer,
+// BufferReflow): the lines that the cursor's line was wrapped into stay as they
+// are, because the program will paint them anew.
+type buffer struct {
+	lines         []bufferLine
+	base          int // lines above the screen
+	y             int // the cursor's row on the screen
+	saved         int // the saved cursor's row, counted from the first line
+	oldCols, cols int
+	rows          int
+	max           int // lines there may be
+	styles        *styles
+}
+
+// bufferLine is a line, packed as long as nothing has to be done to it.
+type bufferLine struct {
+	line Line
+	row  *row // nil: packed
+}
+
+func (l *bufferLine) wrapped() bool {
+	if l.row != nil {
+		return l.row.wrapped
+	}
+	return l.line.wrapped
+}
+
+// open returns the line as a row, which is then what l is.
+func (l *bufferLine) open(t *styles) *row {
+	if l.row == nil {
+		l.row = &row{}
+		l.row.setLine(l.line, t)
+	}
+	return l.row
+}
+
+// length is the number of columns up to the last character.
+func (l *bufferLine) length() int {
+	if l.row != nil {
+		return l.row.length()
+	}
+	x, n := 0, 0
+	for s := range l.line.Spans() {
+		if x += s.Cells; s.Kind == ZeroWidth {
+			n = x - 1
+		} else if s.Kind != Blank {
+			n = x
+		}
+	}
+	return n
+}
+
+func (r *row) length() int {
+	if r.cells == nil {
+		n, i := r.used, len(r.runs)-1
+		for ; i >= 0 && r.runs[i].kind == Blank; i-- {
+			n -= int(r.runs[i].cells)
+		}
+		if i >= 0 && r.runs[i].kind == ZeroWidth {
+			n--
+		}
+		return n
+	}
+	for x := min(len(r.cells), r.used) - 1; x >= 0; x-- {
+		switch c := r.cells[x]; {
+		case !c.hasContent():
+		case c.wide():
+			return x + 2
+		case c&cellMark != 0:
+			return x
+		default:
+			return x + 1
+		}
+	}
+	return 0
+}
+
+// narrowed is the line with nothing beyond cols.
+func (l bufferLine) narrowed(cols int, t *styles) bufferLine {
+	if l.row == nil && l.line.Cells() <= cols || l.row != nil && l.row.used <= cols {
+		return l
+	}
+	r := l.open(t)
+	r.makeCells(max(r.used, len(r.cells)))
+	r.fit(cols)
+	return l
+}
+
+// setRows adapts the list to the new number of rows: more come out of the
+// history while nothing is below the cursor, fewer go from below the cursor
+// first. max is the number of lines there may be afterwards.
+func (b *buffer) setRows(old, most int) {
+	added := 0
+	for range b.rows - old {
+		if b.base > 0 && len(b.lines) <= b.base+b.y+added+1 {
+			b.base--
+			added++
+		} else {
+			b.lines = append(b.lines, bufferLine{row: &row{}})
+		}
+	}
+	for range old - b.rows {
+		if len(b.lines) > b.base+b.y+1 {
+			b.lines = b.lines[:len(b.lines)-1]
+		} else {
+			b.base++
+		}
+	}
+	if n := len(b.lines) - most; n > 0 {
+		b.lines = b.lines[n:]
+		b.base, b.saved = max(b.base-n, 0), max(b.saved-n, 0)
+	}
+	b.max = most
+	b.y = min(b.y, b.rows-1) + added
+}
+
+func (b *buffer) reflow() {
+	if b.cols > b.oldCols {
+		b.larger()
+	} else {
+		b.smaller()
+	}
+}
+
+// cursorIn tells whether the cursor's line is one of lines from to to-1.
+func (b *buffer) cursorIn(from, to int) bool { return b.base+b.y >= from && b.base+b.y < to }
+
+// larger joins what was wrapped.
+func (b *buffer) larger() {
+	kept := make([]bufferLine, 0, len(b.lines))
+	for from := 0; from < len(b.lines); {
+		to := from + 1
+		for to < len(b.lines) && b.lines[to].wrapped() {
+			to++
+		}
+		group := b.lines[from:to]
+		if len(group) > 1 && !b.cursorIn(from, to) {
+			group = group[:b.newParagraph(group, b.cols).widen()]
+		}
+		kept = append(kept, group...)
+		from = to
+	}
+	removed := len(b.lines) - len(kept)
+	b.lines = kept
+	for range removed {
+		switch {
+		case b.base > 0:
+			b.base--
+		default:
+			b.y = max(b.y-1, 0)
+			if len(b.lines) < b.rows {
+				b.lines = append(b.lines, bufferLine{row: &row{}})
+			}
+		}
+	}
+	b.saved = max(b.saved-removed, 0)
+}
+
+// insertion is new lines that belong before line at, counted with what is
+// inserted below it.
+type insertion struct {
+	at    int
+	lines []bufferLine
+}
+
+// smaller wraps what became too long, from the bottom up.
+func (b *buffer) smaller() {
+	var inserts []insertion
+	count := 0
+	for y := len(b.lines) - 1; y >= 0; y-- {
+		if y >= len(b.lines) || !b.lines[y].wrapped() && b.lines[y].length() <= b.cols {
+			continue
+		}
+		to := y + 1
+		for b.lines[y].wrapped() && y > 0 {
+			y--
+		}
+		if b.cursorIn(y, to) {
+			continue
+		}
+		fresh, added := b.newParagraph(b.lines[y:to], b.oldCols).narrow(b.cols)
+		trimmed := len(b.lines) - b.max + added
+		if b.base == 0 && b.y != len(b.lines)-1 {
+			trimmed = b.y - b.max + added
+		}
+		if len(fresh) > 0 {
+			inserts = append(inserts, insertion{to + count, fresh})
+			count += len(fresh)
+		}
+		b.makeRoom(added-max(trimmed, 0), count)
+		b.saved = min(b.saved+added, b.base+b.rows-1)
+	}
+	b.insert(inserts, count)
+}
+
+// makeRoom moves the screen down by n lines that were added above or on it.
+func (b *buffer) makeRoom(n, count int) {
+	for ; n > 0; n-- {
+		switch {
+		case b.base == 0 && b.y < b.rows-1:
+			b.y++
+			b.lines = b.lines[:len(b.lines)-1]
+		case b.base == 0, b.base < min(b.max, len(b.lines)+count)-b.rows:
+			b.base++
+		}
+	}
+}
+
+// insert puts the new lines, count in all, into the list. The oldest lines go
+// when there are more than max.
+func (b *buffer) insert(inserts []insertion, count int) {
+	if count == 0 {
+		return
+	}
+	old := b.lines
+	out := make([]bufferLine, min(b.max, len(old)+count))
+	from, inserted := len(old)-1, 0
+	for i := len(out) - 1; i >= 0; {
+		if len(inserts) > 0 && inserts[0].at > from+inserted {
+			fresh := inserts[0].lines
+			for n := len(fresh) - 1; n >= 0 && i >= 0; n-- {
+				out[i] = fresh[n]
+				i--
+			}
+			inserted += len(fresh)
+			inserts = inserts[1:]
+			continue
+		}
+		out[i] = old[from]
+		from--
+		i--
+	}
+	b.lines = out
+}

@@ -1,0 +1,165 @@
+package vt
+
+// Resize implements Engine. Lines of the main screen and its history reflow as
+// in xterm.js 6, so a viewer that resizes itself in the same place stays equal;
+// only widths below its minimum it cannot follow.
+func (t *Terminal) Resize(cols, rows int) (exact bool) {
+	old := t.cfg
+	t.cfg.Cols, t.cfg.Rows = cols, rows
+	t.cfg = t.cfg.Clamped()
+	cols, rows = t.cfg.Cols, t.cfg.Rows
+	if cols == old.Cols && rows == old.Rows {
+		return true
+	}
+	t.resizeMain(cols, rows)
+	if t.alt != nil {
+		t.resizeAlt(cols, rows)
+	}
+	return cols >= minReflow && old.Cols >= minReflow
+}
+
+// minReflow is the smallest number of columns of an xterm.js.
+const minReflow = 2
+
+// resizeMain changes the main screen: first the rows, taken from below the
+// cursor or from the history, then the columns by reflowing.
+func (t *Terminal) resizeMain(cols, rows int) {
+	s := t.main
+	b := buffer{
+		lines: t.gather(), base: t.hist.count, y: s.y, saved: s.saved.row,
+		oldCols: s.cols, cols: cols, rows: rows, max: max(len(s.rows), rows) + t.cfg.Scrollback, styles: &t.styles,
+	}
+	b.setRows(len(s.rows), rows+t.cfg.Scrollback)
+	if cols != s.cols && cols >= minReflow {
+		b.reflow()
+	}
+	s.x, s.saved.x = min(s.x, cols-1), min(s.saved.x, cols-1)
+	t.scatter(&b)
+	if s.saved.row = b.saved; b.saved > 0 {
+		s.saved.set = true // xterm.js moves what was never saved too
+	}
+	s.finishResize(rows)
+}
+
+// finishResize sets what every resize sets.
+func (s *screen) finishResize(rows int) {
+	s.top, s.bottom = 0, rows-1
+	s.clamp(s.cols-1, false)
+	s.retab()
+}
+
+// gather returns history and rows as one list. The rows are moved, not copied.
+func (t *Terminal) gather() []bufferLine {
+	history := t.hist.all()
+	lines := make([]bufferLine, 0, len(history)+len(t.main.rows))
+	for _, l := range history {
+		lines = append(lines, bufferLine{line: l})
+	}
+	for _, r := range t.main.rows {
+		lines = append(lines, bufferLine{row: r})
+	}
+	return lines
+}
+
+// scatter makes history and rows of the list again.
+func (t *Terminal) scatter(b *buffer) {
+	s := t.main
+	s.cols, s.spare = b.cols, nil
+	// Lines that reflowed away leave the screen short; xterm.js has one or more
+	// blank rows then.
+	for len(b.lines) < b.rows {
+		b.lines = append(b.lines, bufferLine{row: &row{}})
+	}
+	base := len(b.lines) - b.rows
+	t.hist.clear()
+	for i := max(0, base-t.hist.limit); i < base; i++ {
+		l := b.lines[i].narrowed(b.cols, &t.styles)
+		if l.row != nil {
+			t.hist.push(t.packer.row(l.row, t.styles.list), l.row.wrapped)
+		} else {
+			t.hist.push([]byte(l.line.packed), l.line.wrapped)
+		}
+	}
+	s.rows = s.rows[:0]
+	for _, l := range b.lines[base:] {
+		l = l.narrowed(b.cols, &t.styles)
+		r := l.open(&t.styles)
+		r.fit(b.cols)
+		s.rows = append(s.rows, r)
+	}
+	s.y = min(b.y, b.rows-1)
+}
+
+// resizeAlt changes the alternate screen, which does not reflow. What is cut off
+// at the right comes back when the screen grows before the row was erased, as in
+// xterm.js.
+func (t *Terminal) resizeAlt(cols, rows int) {
+	s := t.alt
+	if t.screen == s {
+		t.setAltRows(rows)
+	} else {
+		s.setRows(rows)
+	}
+	old := s.cols
+	s.cols, s.spare = cols, nil
+	for _, r := range s.rows {
+		r.hide(old, cols)
+	}
+	s.x = min(s.x, cols-1)
+	if t.screen == s {
+		s.saved.x = min(s.saved.x, cols-1)
+	}
+	s.finishResize(rows)
+}
+
+// setAltRows takes rows from below the cursor first, then from the top.
+func (t *Terminal) setAltRows(rows int) {
+	s := t.alt
+	if lost := len(s.rows) - rows; lost > 0 {
+		top := max(0, min(lost, s.y+1-rows))
+		s.rows = append(s.rows[:0], s.rows[top:]...)
+		s.saved.row = max(s.saved.row-top, 0)
+		s.y = min(s.y, rows-1)
+	}
+	s.setRows(rows)
+}
+
+// hide changes the width of a row of the alternate screen.
+func (r *row) hide(old, cols int) {
+	if r.cells == nil && r.used <= cols {
+		return
+	}
+	r.makeCells(old)
+	all := append(r.cells[:old:old], r.hidden...)
+	r.cells, r.hidden = make([]cell, cols), nil
+	n := copy(r.cells, all)
+	if cols < old {
+		r.hidden = all[n:]
+	}
+	for r.used = cols; r.used > 0 && r.cells[r.used-1] == 0; {
+		r.used--
+	}
+}
+
+// makeCells brings the row into cell form with the given width.
+func (r *row) makeCells(cols int) {
+	if r.cells == nil {
+		cells := make([]cell, cols)
+		r.fillCells(cells)
+		r.cells, r.text, r.runs = cells, r.text[:0], r.runs[:0]
+	}
+}
+
+// fit brings the cells of a row in cell form to the given width; what is beyond
+// is lost, and a wide character of which only half would be left is blank.
+func (r *row) fit(cols int) {
+	if r.cells == nil {
+		return
+	}
+	cells := make([]cell, cols)
+	copy(cells, r.cells)
+	r.cells, r.used = cells, min(r.used, cols)
+	if last := &r.cells[cols-1]; last.wide() {
+		*last = blankCell(last.style())
+	}
+}

@@ -1,0 +1,224 @@
+package vt
+
+import "unicode/utf8"
+
+// row is one row of a screen in one of two forms.
+//
+// Nearly every row is written once from left to right, so it starts in text
+// form: characters and runs of styles as they come, which is also how it is
+// packed when it scrolls off. Only when something happens left of its end does
+// a row become cells, and it stays cells until it is blank again.
+type row struct {
+	cells []cell // as many as the screen has columns; nil in text form
+	text  []byte
+	runs  []run // of text; their cells are used in sum
+
+	clusters []string // texts of cells with marks, cell form only
+	hidden   []cell   // what a narrower alternate screen cut off
+	used     int      // all columns from here on are blank in the default style
+	wrapped  bool     // continues the row above
+}
+
+// run is a stretch of equal cells of a row in text form.
+type run struct {
+	end   int // of its text
+	style uint32
+	cells uint16
+	kind  Kind
+}
+
+// maxMarks is how many marks a cell keeps: more than any script writes, and a
+// bound for what one cell takes.
+const maxMarks = 16
+
+// maxCluster bounds the text of one cell in bytes.
+const maxCluster = (1 + maxMarks) * utf8.UTFMax
+
+// clear makes the row blank and gives back its cells, nil in text form.
+func (r *row) clear() []cell {
+	cells := r.cells
+	r.cells, r.text, r.runs, r.clusters, r.hidden = nil, r.text[:0], r.runs[:0], nil, nil
+	r.used, r.wrapped = 0, false
+	return cells
+}
+
+// append adds text of the given kind at the end of a row in text form.
+func (r *row) append(k Kind, text []byte, cells int, style uint32) {
+	r.text = append(r.text, text...)
+	r.used += cells
+	if n := len(r.runs) - 1; n >= 0 && r.runs[n].kind == k && r.runs[n].style == style && k < ClusterOne {
+		r.runs[n].end = len(r.text)
+		r.runs[n].cells += uint16(cells)
+		return
+	}
+	r.runs = append(r.runs, run{end: len(r.text), style: style, cells: uint16(cells), kind: k})
+}
+
+// pad adds default blanks up to column x, which is not left of the end.
+func (r *row) pad(x int) {
+	if x > r.used {
+		r.append(Blank, nil, x-r.used, 0)
+	}
+}
+
+// mark adds c to the last character of a row in text form. It reports whether it
+// could: there has to be a character.
+func (r *row) mark(c rune) bool {
+	n := len(r.runs) - 1
+	if n < 0 || r.runs[n].kind == Blank || r.runs[n].kind == ZeroWidth {
+		return false
+	}
+	if k := r.runs[n].kind; k != ClusterOne && k != ClusterWide {
+		r.splitLast(n)
+		n = len(r.runs) - 1
+	}
+	begin := 0
+	if n > 0 {
+		begin = r.runs[n-1].end
+	}
+	if len(r.text)-begin+utf8.RuneLen(c) <= maxCluster {
+		r.text = utf8.AppendRune(r.text, c)
+		r.runs[n].end = len(r.text)
+	}
+	return true
+}
+
+// splitLast gives the last character of the last run, n, a run of its own.
+func (r *row) splitLast(n int) {
+	last := &r.runs[n]
+	kind, width := ClusterOne, uint16(1)
+	if last.kind == Wide {
+		kind, width = ClusterWide, 2
+	}
+	style := last.style
+	if last.cells == width {
+		r.runs = r.runs[:n]
+	} else {
+		_, size := utf8.DecodeLastRune(r.text)
+		last.end -= size
+		last.cells -= width
+	}
+	r.runs = append(r.runs, run{end: len(r.text), style: style, cells: width, kind: kind})
+}
+
+// truncate takes away all columns from x on of a row in text form. It reports
+// whether it could without making cells: only whole runs and ASCII are cut.
+func (r *row) truncate(x int) bool {
+	used := r.used
+	for n := len(r.runs) - 1; n >= 0; n-- {
+		last := &r.runs[n]
+		begin := used - int(last.cells)
+		if begin < x {
+			if used > x && last.kind != ASCII && last.kind != Blank {
+				return false
+			}
+			break
+		}
+		used = begin
+	}
+	for n := len(r.runs) - 1; n >= 0 && r.used > x; n-- {
+		last := &r.runs[n]
+		begin := r.used - int(last.cells)
+		if begin < x {
+			cut := r.used - x
+			last.cells -= uint16(cut)
+			if last.kind == ASCII {
+				last.end -= cut
+			}
+			r.used = x
+		} else {
+			r.runs, r.used = r.runs[:n], begin
+		}
+	}
+	r.cutText()
+	return true
+}
+
+// cutText drops the text behind the last run.
+func (r *row) cutText() {
+	if n := len(r.runs); n > 0 {
+		r.text = r.text[:r.runs[n-1].end]
+	} else {
+		r.text = r.text[:0]
+	}
+}
+
+// fillCells writes a row in text form into cells, which are blank.
+func (r *row) fillCells(cells []cell) {
+	x, at := 0, 0
+	for _, run := range r.runs {
+		text, style := r.text[at:run.end], blankCell(run.style)
+		at = run.end
+		switch run.kind {
+		case Blank:
+			for i := range cells[x : x+int(run.cells)] {
+				cells[x+i] = style
+			}
+		case ASCII:
+			dst := cells[x : x+len(text)]
+			for i, c := range text {
+				dst[i] = cell(c) | style
+			}
+		case Narrow, Wide, ZeroWidth:
+			r.fillChars(cells[x:], text, run.kind, style)
+		default:
+			cells[x] = r.cluster(string(text)) | style
+			if run.kind == ClusterWide {
+				cells[x] |= cellWide
+				cells[x+1] = cellTail | style
+			}
+		}
+		x += int(run.cells)
+	}
+}
+
+// fillChars writes single characters of one width.
+func (r *row) fillChars(cells []cell, text []byte, k Kind, style cell) {
+	x := 0
+	for len(text) > 0 {
+		c, size := utf8.DecodeRune(text)
+		text = text[size:]
+		cells[x] = cell(c) | style
+		switch k {
+		case Wide:
+			cells[x] |= cellWide
+			cells[x+1] = cellTail | style
+			x++
+		case ZeroWidth:
+			cells[x] |= cellMark
+		}
+		x++
+	}
+}
+
+// cluster keeps the text of a cell that has more than one character.
+func (r *row) cluster(text string) cell {
+	r.clusters = append(r.clusters, text)
+	return cellCluster | cell(len(r.clusters)-1)
+}
+
+// appendChars appends the text of a cell.
+func (r *row) appendChars(b []byte, c cell) []byte {
+	switch {
+	case c&cellCluster != 0:
+		return append(b, r.clusters[c&cellChar]...)
+	case c&cellChar != 0:
+		return utf8.AppendRune(b, rune(c&cellChar))
+	}
+	return b
+}
+
+// Sizes for memory in bytes.
+const (
+	rowSize  = 152
+	runSize  = 16
+	cellSize = 8
+)
+
+func (r *row) memory() int {
+	n := rowSize + cap(r.text) + cap(r.runs)*runSize + (cap(r.cells)+cap(r.hidden))*cellSize
+	for _, c := range r.clusters {
+		n += len(c) + 16
+	}
+	return n
+}

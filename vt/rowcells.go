@@ -1,0 +1,190 @@
+package vt
+
+// This file has what changes a row in the middle. Its functions follow
+// xterm.js's BufferLine: a wide character that is cut in halves leaves blanks,
+// though not in every case.
+
+// put writes ASCII text at column x, which it does not overrun.
+func (s *screen) put(r *row, x int, text []byte, style uint32) {
+	if r.cells == nil && x >= r.used {
+		r.pad(x)
+		r.append(ASCII, text, len(text), style)
+		return
+	}
+	cells := s.cells(r)
+	s.severLeft(r, x, style)
+	high := blankCell(style)
+	dst := cells[x : x+len(text)]
+	for i, c := range text {
+		dst[i] = cell(c) | high
+	}
+	r.used = max(r.used, x+len(text))
+	s.severRight(r, x+len(text), style)
+}
+
+// severLeft blanks the wide character whose second half, at x, gets overwritten.
+func (s *screen) severLeft(r *row, x int, style uint32) {
+	if x > 0 && r.cells[x-1].wide() {
+		r.cells[x-1] = blankCell(style)
+	}
+}
+
+// severRight blanks the second half, at x, of a wide character that was overwritten.
+func (s *screen) severRight(r *row, x int, style uint32) {
+	if x < s.cols && r.cells[x].orphan() {
+		r.cells[x] = blankCell(style)
+		r.used = max(r.used, x+1)
+	}
+}
+
+// erase makes columns x0 to x1-1 blanks of the style.
+func (s *screen) erase(r *row, x0, x1 int, style uint32) {
+	x1 = min(x1, s.cols)
+	if r.cells == nil && s.eraseText(r, x0, x1, style) {
+		return
+	}
+	cells := s.cells(r)
+	s.severLeft(r, x0, style)
+	if x1 < s.cols && x1 > 0 && cells[x1-1].wide() {
+		cells[x1] = blankCell(style)
+		r.used = max(r.used, x1+1)
+	}
+	s.fill(r, x0, x1, style)
+}
+
+// fill writes blanks without a look at what was there.
+func (s *screen) fill(r *row, x0, x1 int, style uint32) {
+	if x0 >= x1 {
+		return
+	}
+	if style == 0 {
+		clear(r.cells[x0:x1])
+		if x1 >= r.used {
+			r.used = min(r.used, x0)
+		}
+		return
+	}
+	b := blankCell(style)
+	for i := range r.cells[x0:x1] {
+		r.cells[x0+i] = b
+	}
+	r.used = max(r.used, x1)
+}
+
+// eraseText erases to the end of a row in text form, the usual case. It reports
+// whether it could.
+func (s *screen) eraseText(r *row, x0, x1 int, style uint32) bool {
+	if x0 >= x1 {
+		return true
+	}
+	if x0 >= r.used && style == 0 {
+		return true
+	}
+	if x1 < r.used || x0 < r.used && !r.truncate(x0) {
+		return false
+	}
+	if style != 0 {
+		r.pad(x0)
+		r.append(Blank, nil, x1-x0, style)
+	}
+	return true
+}
+
+// eraseUnprotected is erase for DECSED and DECSEL (VT510): protected cells stay.
+func (s *screen) eraseUnprotected(r *row, x0, x1 int, style uint32, t *styles) {
+	cells := s.cells(r)
+	x1 = min(x1, s.cols)
+	protected := func(x int) bool { return t.list[cells[x].style()].Attr&Protected != 0 }
+	if x0 > 0 && cells[x0-1].wide() && !protected(x0-1) {
+		cells[x0-1] = blankCell(style)
+	}
+	if x1 < s.cols && x1 > 0 && cells[x1-1].wide() && !protected(x1) {
+		cells[x1] = blankCell(style)
+	}
+	for x := x0; x < x1; x++ {
+		if !protected(x) {
+			cells[x] = blankCell(style)
+		}
+	}
+	r.used = s.cols
+}
+
+// insert puts n blanks before column x and moves the rest right.
+func (s *screen) insert(r *row, x, n int, style uint32) {
+	x %= s.cols
+	if n <= 0 || r.cells == nil && x >= r.used && style == 0 {
+		return
+	}
+	cells := s.cells(r)
+	s.severLeft(r, x, style)
+	n = min(n, s.cols-x)
+	copy(cells[x+n:], cells[x:s.cols-n])
+	r.used = min(max(r.used, x)+n, s.cols)
+	s.fill(r, x, x+n, style)
+	if cells[s.cols-1].wide() {
+		cells[s.cols-1] = blankCell(style)
+	}
+}
+
+// remove takes out n cells from column x on; blanks follow at the end.
+func (s *screen) remove(r *row, x, n int, style uint32) {
+	x %= s.cols
+	if r.cells == nil && x >= r.used && style == 0 {
+		return
+	}
+	cells := s.cells(r)
+	n = min(n, s.cols-x)
+	copy(cells[x:], cells[x+n:])
+	s.fill(r, s.cols-n, s.cols, style)
+	s.severLeft(r, x, style)
+	s.severRight(r, x, style)
+}
+
+// setCell writes one cell.
+func (s *screen) setCell(r *row, x int, c cell) {
+	s.cells(r)[x] = c
+	r.used = max(r.used, x+1)
+}
+
+// join adds a character to that of column x, which gets the given width unless
+// it is 0.
+func (s *screen) join(r *row, x int, c rune, width int) {
+	cells := s.cells(r)
+	old := cells[x]
+	text := r.appendChars(nil, old)
+	style := blankCell(old.style())
+	switch {
+	case len(text) == 0:
+		cells[x] = charCell(c, 1, old.style())
+	case old&cellCluster != 0:
+		if len(text)+4 <= maxCluster {
+			r.clusters[old&cellChar] += string(c)
+		}
+	default:
+		s.tidyClusters(r)
+		cells[x] = r.cluster(string(text)+string(c)) | style | old&(cellWide|cellMark)
+	}
+	if width > 0 {
+		cells[x] &^= cellWide | cellMark
+	}
+	if width == 2 {
+		cells[x] |= cellWide
+	}
+	r.used = max(r.used, x+1)
+}
+
+// tidyClusters forgets the texts of cells that were overwritten when there are
+// more than a row can have.
+func (s *screen) tidyClusters(r *row) {
+	if len(r.clusters) < 2*s.cols || r.hidden != nil {
+		return
+	}
+	old := r.clusters
+	r.clusters = nil
+	for x, c := range r.cells {
+		if c&cellCluster != 0 {
+			r.cells[x] = c&^(cellChar) | cell(len(r.clusters))
+			r.clusters = append(r.clusters, old[c&cellChar])
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package vt
+
+import (
+	"encoding/binary"
+	"unicode/utf8"
+)
+
+// rowPacker packs rows as Packer packs spans, without going through them: it
+// knows the numbers of the styles. It keeps its scratch memory between rows.
+type rowPacker struct {
+	buf  []byte
+	text []byte // of the span at hand, cell form only
+	last uint32 // number of the style written before
+}
+
+// row packs r. The result is valid until the next call.
+func (p *rowPacker) row(r *row, styles []Style) []byte {
+	p.buf, p.last = p.buf[:0], 0
+	if r.cells != nil {
+		p.cells(r, styles)
+		return p.buf
+	}
+	n := len(r.runs)
+	for n > 0 && r.runs[n-1].kind == Blank && r.runs[n-1].style == 0 {
+		n--
+	}
+	at := 0
+	for _, run := range r.runs[:n] {
+		if run.kind == Blank {
+			p.span(Blank, int(run.cells), nil, run.style, styles)
+		} else {
+			p.span(run.kind, run.end-at, r.text[at:run.end], run.style, styles)
+		}
+		at = run.end
+	}
+	return p.buf
+}
+
+// span writes one span; size is that of the text, or the cells of a blank one.
+func (p *rowPacker) span(k Kind, size int, text []byte, style uint32, styles []Style) {
+	head := byte(k) | byte(min(size, bigSize))<<headSize
+	if style != p.last {
+		head |= headStyle
+	}
+	p.buf = append(p.buf, head)
+	if size >= bigSize {
+		p.buf = binary.AppendUvarint(p.buf, uint64(size-bigSize))
+	}
+	if style != p.last {
+		p.buf = packStyle(p.buf, &styles[p.last], &styles[style])
+		p.last = style
+	}
+	p.buf = append(p.buf, text...)
+}
+
+// cells packs a row in cell form.
+func (p *rowPacker) cells(r *row, styles []Style) {
+	end := r.used
+	for end > 0 && r.cells[end-1] == 0 {
+		end--
+	}
+	cells := r.cells[:end]
+	for x := 0; x < len(cells); {
+		kind := kindAt(cells, x)
+		if kind == Blank {
+			x += p.blanks(cells[x:], styles)
+		} else {
+			x += p.chars(r, cells[x:], kind, styles)
+		}
+	}
+}
+
+// kindAt is the kind of the span that cell x belongs to. The half of a wide
+// character that lost the other half is blank.
+func kindAt(cells []cell, x int) Kind {
+	c := cells[x]
+	wide := c.wide()
+	switch {
+	case !c.hasContent() || wide && (x+1 == len(cells) || !cells[x+1].orphan()):
+		return Blank
+	case c&cellCluster != 0 && wide:
+		return ClusterWide
+	case c&cellCluster != 0:
+		return ClusterOne
+	case wide:
+		return Wide
+	case c&cellMark != 0:
+		return ZeroWidth
+	case c&cellChar < utf8.RuneSelf:
+		return ASCII
+	}
+	return Narrow
+}
+
+// blanks writes the blanks of one style at the start of cells and returns how
+// many there are.
+func (p *rowPacker) blanks(cells []cell, styles []Style) int {
+	n, style := 1, cells[0].style()
+	for n < len(cells) && cells[n].style() == style && kindAt(cells, n) == Blank {
+		n++
+	}
+	p.span(Blank, n, nil, style, styles)
+	return n
+}
+
+// chars writes the characters of one kind and style at the start of cells and
+// returns how many cells they take.
+func (p *rowPacker) chars(r *row, cells []cell, k Kind, styles []Style) int {
+	p.text = p.text[:0]
+	style, x, step := cells[0].style(), 0, 1
+	if k == Wide || k == ClusterWide {
+		step = 2
+	}
+	for x < len(cells) && cells[x].style() == style && kindAt(cells, x) == k {
+		if k == ASCII {
+			p.text = append(p.text, byte(cells[x]))
+		} else {
+			p.text = r.appendChars(p.text, cells[x])
+		}
+		x += step
+		if k == ClusterOne || k == ClusterWide {
+			break
+		}
+	}
+	p.span(k, len(p.text), p.text, style, styles)
+	return x
+}
+
+// setLine makes a blank row in text form out of a packed line.
+func (r *row) setLine(l Line, t *styles) {
+	for s := range l.Spans() {
+		r.append(s.Kind, []byte(s.Text), s.Cells, t.number(&s.Style))
+	}
+	r.wrapped = l.wrapped
+}

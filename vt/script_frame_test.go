@@ -1,0 +1,253 @@
+package vt_test
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/evertty/evertty/vt"
+)
+
+// describe is the frame in the words of a block.
+func describe(f *vt.Frame) []string {
+	var d description
+	for i, l := range f.History {
+		if i == 0 {
+			d.add("sb %d", len(f.History))
+		}
+		if len(f.History) <= 20 || i >= len(f.History)-3 {
+			d.row("hist", i, l)
+		}
+	}
+	s := f.Active()
+	if f.Alt != nil {
+		d.rows("main", f.Main.Lines)
+	}
+	d.rows("row", s.Lines)
+	wrap := ""
+	if s.PendingWrap {
+		wrap = " wrap"
+	}
+	d.add("cursor %d,%d%s", s.X, s.Y, wrap)
+	if f.Alt != nil {
+		d.screen("main ", &f.Main, f.Rows)
+	}
+	d.screen("", s, f.Rows)
+	d.modes(&f.Modes)
+	d.sets("pen", "", styleWords(f.Pen))
+	if c := setNames(f.Charsets); c != "BBBB/0" {
+		d.add("sets %s", c)
+	}
+	if f.CursorStyle != 0 {
+		d.add("style %d", f.CursorStyle)
+	}
+	d.strings(f)
+	return d.lines
+}
+
+// description collects the lines of describe.
+type description struct{ lines []string }
+
+func (d *description) add(format string, args ...any) {
+	d.lines = append(d.lines, fmt.Sprintf(format, args...))
+}
+
+// sets adds word and value unless value is empty.
+func (d *description) sets(word, prefix, value string) {
+	if value != "" {
+		d.add("%s %s%s", word, prefix, value)
+	}
+}
+
+func (d *description) rows(word string, lines []vt.Line) {
+	for y, l := range lines {
+		if l.Size() > 0 || l.Wrapped() {
+			d.row(word, y, l)
+		}
+	}
+}
+
+func (d *description) row(word string, y int, l vt.Line) {
+	plus := ""
+	if l.Wrapped() {
+		plus = "+"
+	}
+	d.add("%s%s %d %s", word, plus, y, quote(markup(l)))
+}
+
+// screen adds what belongs to one screen besides its cells.
+func (d *description) screen(prefix string, s *vt.Screen, rows int) {
+	g := s.Saved.Charsets
+	set := g.G[g.GL]
+	if set == 0 {
+		set = 'B'
+	}
+	words := styleWords(s.Saved.Pen)
+	if set != 'B' {
+		words = strings.TrimSpace(fmt.Sprintf("set=%c %s", set, words))
+	}
+	if s.Saved.Set && (s.Saved.X != 0 || s.Saved.Y != 0 || words != "") {
+		d.lines = append(d.lines, strings.TrimSpace(fmt.Sprintf("%ssaved %d,%d %s", prefix, s.Saved.X, s.Saved.Y, words)))
+	}
+	if s.Top != 0 || s.Bottom != rows-1 {
+		d.add("%sregion %d,%d", prefix, s.Top, s.Bottom)
+	}
+	if s.Tabs != nil {
+		d.add("%s", strings.TrimSpace(prefix+"tabs "+strings.Trim(fmt.Sprint(s.Tabs), "[]")))
+	}
+}
+
+// modes adds the switches that are not as in the beginning.
+func (d *description) modes(m *vt.Modes) {
+	var on []string
+	for i := range reflect.TypeFor[vt.Modes]().NumField() {
+		field := reflect.ValueOf(m).Elem().Field(i)
+		name := strings.ToLower(reflect.TypeFor[vt.Modes]().Field(i).Name)
+		if v, ok := field.Interface().(bool); ok && v && name != "autowrap" {
+			on = append(on, name)
+		}
+	}
+	d.sets("on", "", strings.Join(on, " "))
+	if !m.Autowrap {
+		d.add("off autowrap")
+	}
+	if m.Mouse != 0 || m.MouseEncoding != 0 {
+		d.add("mouse %s %s", m.Mouse, m.MouseEncoding)
+	}
+	if m.Kitty != 0 {
+		d.add("flags %d", m.Kitty)
+	}
+}
+
+// strings adds names, colours and the unfinished sequence.
+func (d *description) strings(f *vt.Frame) {
+	for _, n := range [...]struct{ word, text string }{{"title", f.Title}, {"icon", f.Icon}, {"cwd", f.Cwd}} {
+		if n.text != "" {
+			d.add("%s %s", n.word, quote(n.text))
+		}
+	}
+	var palette []string
+	for i := range 256 {
+		if c, ok := f.Palette[uint8(i)]; ok {
+			palette = append(palette, fmt.Sprintf("%d=%s", i, colorWord(c)))
+		}
+	}
+	d.sets("palette", "", strings.Join(palette, " "))
+	if f.Foreground != 0 || f.Background != 0 || f.CursorColor != 0 {
+		d.add("colours %s %s %s", colorWord(f.Foreground), colorWord(f.Background), colorWord(f.CursorColor))
+	}
+	if len(f.Pending) > 0 {
+		d.add("pending %s", quote(string(f.Pending)))
+	}
+}
+
+func setNames(c vt.Charsets) string {
+	for i, final := range c.G {
+		if final == 0 {
+			c.G[i] = 'B'
+		}
+	}
+	return fmt.Sprintf("%s/%d", c.G[:], c.GL)
+}
+
+// markup is the line as a row of a script.
+func markup(l vt.Line) string {
+	var b strings.Builder
+	var style string
+	for s := range l.Spans() {
+		st := s.Style
+		if s.Kind == vt.Blank {
+			st = blankStyle(st)
+		}
+		if words := styleWords(st); words != style {
+			if style = words; words == "" {
+				words = "/"
+			}
+			fmt.Fprintf(&b, "<%s>", words)
+		}
+		switch s.Kind {
+		case vt.Blank:
+			fmt.Fprintf(&b, "<_%d>", s.Cells)
+		case vt.ClusterOne:
+			fmt.Fprintf(&b, "<^%s>", s.Text)
+		case vt.ClusterWide:
+			fmt.Fprintf(&b, "<^^%s>", s.Text)
+		default:
+			appendCharacters(&b, s)
+		}
+	}
+	return b.String()
+}
+
+// appendCharacters adds plain characters. One that takes an unexpected number of
+// cells stands as a cluster, so that a script shows it.
+func appendCharacters(b *strings.Builder, s vt.Span) {
+	for _, r := range s.Text {
+		switch wide := looksWide(r); {
+		case r == '<':
+			b.WriteString("<<")
+		case wide && s.Kind != vt.Wide:
+			fmt.Fprintf(b, "<^%c>", r)
+		case !wide && s.Kind == vt.Wide:
+			fmt.Fprintf(b, "<^^%c>", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+}
+
+// looksWide tells whether a reader takes r for a character of two cells.
+func looksWide(r rune) bool {
+	return r >= 0x1100 && r < 0x1160 || r >= 0x2e80 && r < 0xa4d0 || r >= 0xac00 && r < 0xd7a4 || r >= 0xff01 && r < 0xff61 || r >= 0x1f300 && r < 0x20000
+}
+
+// blankStyle is what shows of the style of an erased cell.
+func blankStyle(s vt.Style) vt.Style {
+	s.Attr &= vt.Inverse | vt.Strikethrough | vt.Overline
+	if s.Attr == 0 && s.Underline == 0 && s.Link == (vt.Link{}) {
+		s.FG, s.UnderlineColor = 0, 0
+	}
+	return s
+}
+
+var attrWords = [...]string{"bold", "dim", "italic", "blink", "inverse", "invisible", "strike", "overline", "protected"}
+
+var underlineWords = [...]string{"", "single", "double", "curly", "dotted", "dashed"}
+
+func styleWords(s vt.Style) string {
+	var words []string
+	set := func(key, value string) {
+		if value != "" {
+			words = append(words, key+value)
+		}
+	}
+	color := func(key string, c vt.Color) {
+		if c != 0 {
+			set(key, colorWord(c))
+		}
+	}
+	color("fg=", s.FG)
+	color("bg=", s.BG)
+	for i, w := range attrWords {
+		if s.Attr&(1<<i) != 0 {
+			set(w, " ")
+		}
+	}
+	set("ul=", underlineWords[s.Underline])
+	color("uc=", s.UnderlineColor)
+	set("link=", s.Link.URI)
+	set("id=", s.Link.ID)
+	return strings.Join(strings.Fields(strings.Join(words, " ")), " ")
+}
+
+// colorWord is a palette index, #rrggbb, or - for the default.
+func colorWord(c vt.Color) string {
+	if r, g, b, ok := c.RGB(); ok {
+		return fmt.Sprintf("#%02x%02x%02x", r, g, b)
+	}
+	if i, ok := c.Palette(); ok {
+		return strconv.Itoa(int(i))
+	}
+	return "-"
+}

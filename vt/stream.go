@@ -1,0 +1,370 @@
+package vt
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
+
+// Function names what an escape or control sequence does: its final byte, the
+// intermediate byte times Intermediate and the private prefix times Private
+// (ECMA-48 5.4). 0 is nothing that exists.
+type Function uint32
+
+// Weights of the parts of a Function: '?'*Private + 'h' is DECSET.
+const (
+	Intermediate Function = 1 << 8
+	Private      Function = 1 << 16
+)
+
+// Handler is everything a program's output can say, in its order. The stream
+// calls it inside Write; text belongs to the stream and is only valid during the
+// call.
+type Handler interface {
+	// Print shows characters: valid UTF-8 without controls, never empty. ascii
+	// tells that every byte is one character from U+0020 to U+007E.
+	Print(text []byte, ascii bool)
+	// Control executes a control of C0 or C1 (ECMA-48 5.2, 5.3). It may come in
+	// the middle of a sequence.
+	Control(c rune)
+	Escape(f Function) // ECMA-35 13.2
+	CSI(f Function)    // ECMA-48 5.4; the parameters are Params and Sub
+	// OSC and DCS get the text of a string, without introducer and terminator.
+	// One that was longer than MaxString comes as nil.
+	OSC(text []byte)
+	DCS(text []byte)
+}
+
+// Stream turns a program's output into calls of a Handler, and at the same time
+// into the text that viewers get (see Engine.Write). It assigns no meaning. How
+// the output was split shows in neither.
+//
+// The zero value is ready. A Stream is not safe for concurrent use.
+type Stream struct {
+	decoder Decoder
+	parser  parser
+	text    viewerText
+	seq     []byte // the open sequence, without what has no part in it
+	void    bool   // it is too long: nobody gets to see it
+	inCut   bool   // the open ESC ends a string that was cut
+	end     int    // index behind the character at hand
+
+	// Last is the character that REP (ECMA-48 8.3.103) repeats, 0 for none. The
+	// handler sets it when it prints; as in xterm.js every control and every
+	// sequence makes the stream forget it, after it was handled.
+	Last rune
+	// before is what the character before leaves for the next one, for handlers
+	// that know widths. It is forgotten with Last.
+	before join
+}
+
+// Write hands p to h and returns the text for viewers. The result may alias p or
+// the stream's own memory and is valid until the next call; p is not retained.
+func (s *Stream) Write(p []byte, h Handler) []byte {
+	in := s.decoder.Decode(p)
+	s.text.open(in, s.parser.state != ground && !s.void)
+	for i := 0; i < len(in); {
+		switch c := in[i]; {
+		case s.parser.state != ground:
+			i = s.inside(in, i, h)
+		case c >= ' ' && c < 0x7f:
+			n := asciiRun(in[i:])
+			s.end = i + n
+			h.Print(in[i:s.end], true)
+			i = s.end
+		case c == 0x1b:
+			if n := s.quick(in[i:]); n > 0 {
+				s.text.sequence(i)
+				i += n
+				s.dispatch(in[i-1], i, h)
+			} else {
+				i = s.character(in, i, h)
+			}
+		default:
+			if n := textRun(in[i:]); n > 0 {
+				s.end = i + n
+				h.Print(in[i:s.end], false)
+				i = s.end
+			} else {
+				i = s.character(in, i, h)
+			}
+		}
+	}
+	return s.text.close()
+}
+
+// Held is the number of bytes of an incomplete character, see Engine.Held.
+func (s *Stream) Held() int { return s.decoder.Held() }
+
+// Pending is the text of the unfinished sequence, see Frame.Pending. The caller
+// owns it.
+func (s *Stream) Pending() []byte {
+	if s.parser.state == ground {
+		return nil
+	}
+	return append([]byte(nil), s.seq...)
+}
+
+// Count is the number of parameters of the sequence at hand; at least 1.
+func (s *Stream) Count() int { return s.parser.count }
+
+// Param is parameter i, 0 when it was not given.
+func (s *Stream) Param(i int) int {
+	if i < s.parser.count {
+		return s.parser.params[i]
+	}
+	return 0
+}
+
+// One is parameter i of a function where 0 and absent mean 1.
+func (s *Stream) One(i int) int { return max(s.Param(i), 1) }
+
+// Sub is what parameter i has behind its colons; -1 is a place without digits.
+func (s *Stream) Sub(i int) []int { return s.parser.sub(i) }
+
+// Inside tells whether the control at hand stands in the middle of a sequence.
+func (s *Stream) Inside() bool { return s.parser.state != ground }
+
+// Cut takes the sequence at hand out of the viewers' text.
+func (s *Stream) Cut() { s.text.replace(s.end); s.inCut = true }
+
+// Replace puts text in the place of the sequence at hand for viewers. When they
+// have its head already, CAN comes before (ECMA-48 8.3.6).
+func (s *Stream) Replace(text ...byte) { s.text.replace(s.end, text...); s.inCut = true }
+
+// HeadLeft tells whether viewers got the head of the sequence at hand by an
+// earlier Write.
+func (s *Stream) HeadLeft() bool { return s.text.head }
+
+// CutControl takes the control at hand out of the viewers' text.
+func (s *Stream) CutControl(c rune) {
+	s.text.drop(s.end-utf8.RuneLen(c), s.end)
+	if s.parser.state != ground && !s.void {
+		s.text.deliver(s.end)
+	}
+}
+
+// quick reads a whole control sequence of digits and semicolons at the start of
+// in and returns its length, 0 when it is unfinished or anything else. It leaves
+// the parser as character by character does.
+func (s *Stream) quick(in []byte) (n int) {
+	if len(in) < 3 || in[1] != '[' {
+		return 0
+	}
+	p := &s.parser
+	i, count, v := 2, 0, 0
+	p.prefix, p.inter, p.odd, p.nsub = 0, 0, false, 0
+	if c := in[2]; c >= '<' && c <= '?' {
+		p.prefix = c
+		i = 3
+	}
+	for ; i < len(in); i++ {
+		switch c := in[i]; {
+		case c >= '0' && c <= '9':
+			v = min(v*10+int(c-'0'), maxParam)
+		case c == ';' && count < MaxParams-1:
+			p.params[count], p.subEnd[count] = v, 0
+			count++
+			v = 0
+		case c >= 0x40 && c < 0x7f:
+			p.params[count], p.subEnd[count] = v, 0
+			p.count = count + 1
+			return i + 1
+		default:
+			return 0
+		}
+	}
+	return 0
+}
+
+// dispatch executes the control sequence that quick read; it ends before end.
+func (s *Stream) dispatch(final byte, end int, h Handler) {
+	s.end = end
+	h.CSI(Function(s.parser.prefix)<<16 | Function(final))
+	s.Last, s.before, s.inCut = 0, 0, false
+}
+
+// inside goes on in the middle of a sequence.
+func (s *Stream) inside(in []byte, i int, h Handler) (next int) {
+	if st := s.parser.state; st == stringOSC || st == stringDCS {
+		if n := stringRun(in[i:]); n > 0 {
+			s.end = i + n
+			s.collect(in[i:s.end], i)
+			return s.end
+		}
+	}
+	return s.character(in, i, h)
+}
+
+// bom is no character anywhere: xterm.js drops it before it parses.
+const bom = '\ufeff'
+
+// character handles a control, or a character of a sequence, at index i.
+func (s *Stream) character(in []byte, i int, h Handler) (next int) {
+	c, size := rune(in[i]), 1
+	if c >= utf8.RuneSelf {
+		c, size = utf8.DecodeRune(in[i:])
+	}
+	s.end = i + size
+	act := ignore
+	if c != bom {
+		act = s.parser.next(c)
+	}
+	switch act {
+	case ignore:
+		s.collect(nil, i)
+	case collect:
+		s.collect(in[i:s.end], i)
+	case begin:
+		s.begin(c, i)
+	case execute:
+		if s.parser.state != ground {
+			s.text.inner = append(s.text.inner, byte(c))
+		} else {
+			s.finish(s.end)
+		}
+		h.Control(c)
+		s.Last, s.before = 0, 0
+	case stringEnd:
+		s.endString(c, i, h)
+	case escDone:
+		h.Escape(s.parser.function(c))
+		s.Last, s.before = 0, 0
+		s.finish(i)
+	case csiDone:
+		h.CSI(s.parser.function(c))
+		s.Last, s.before = 0, 0
+		s.finish(i)
+	case abort:
+		s.finish(i)
+	}
+	return i + size
+}
+
+// begin opens a sequence with its first character. When that also ends what was
+// open before, viewers need it even if the sequence is cut.
+func (s *Stream) begin(c rune, i int) {
+	open := len(s.seq) > 0
+	s.finish(s.end)
+	s.text.sequence(i)
+	if open {
+		s.text.deliver(s.end)
+	}
+	s.seq = utf8.AppendRune(s.seq, c)
+}
+
+// collect adds to the open sequence what belongs to it of in[i:end]. One that
+// grows too long becomes void: viewers drop what they have of it and get no more.
+func (s *Stream) collect(part []byte, i int) {
+	switch {
+	case s.void:
+		s.text.drop(i, s.end)
+	case len(s.seq)+len(part) > MaxString:
+		s.text.replace(s.end)
+		s.void, s.seq = true, s.seq[:0]
+	default:
+		s.seq = append(s.seq, part...)
+	}
+}
+
+// endString hands over a string that c terminates. An ESC does it at once and
+// begins the next sequence, usually ESC \, which is cut when the string was.
+func (s *Stream) endString(c rune, i int, h Handler) {
+	next := s.end
+	if c == 0x1b {
+		s.end = i
+	}
+	cut := s.void
+	s.inCut = false
+	s.deliverString(h)
+	cut = cut || s.inCut
+	s.Last, s.before = 0, 0
+	if s.end = next; c != 0x1b {
+		s.finish(i)
+		return
+	}
+	if cut {
+		s.seq = s.seq[:0]
+	}
+	s.begin(c, i)
+	s.inCut = cut
+}
+
+// deliverString gives the open string to the handler. An introducer is two bytes
+// long, with ESC and as a C1 control.
+func (s *Stream) deliverString(h Handler) {
+	kind, data := s.parser.kind, []byte(nil)
+	if !s.void {
+		data = s.seq[2:]
+	}
+	if kind == stringOSC {
+		h.OSC(data)
+	} else {
+		h.DCS(data)
+	}
+}
+
+// finish forgets the sequence that ended. The rest of a void one, from index i,
+// is no text.
+func (s *Stream) finish(i int) {
+	if s.void && i < s.end {
+		s.text.drop(i, s.end)
+	}
+	s.seq, s.void, s.inCut = s.seq[:0], false, false
+}
+
+// EndsCut tells whether the ESC \ at hand ends a string that was cut; it has to
+// be cut too.
+func (s *Stream) EndsCut() bool { return s.inCut }
+
+// asciiRun is the length of the run of characters U+0020 to U+007E at the start
+// of t, found eight bytes at a time.
+func asciiRun(t []byte) int {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(t); i += 8 {
+		w := binary.LittleEndian.Uint64(t[i:])
+		// High bit of a byte: set when it is below 0x20, equal to 0x7f, or not ASCII.
+		// A borrow can only flag bytes above a flagged one, and the lowest counts.
+		if bad := ((w - ones*0x20) | (w + ones) | w) & high; bad != 0 {
+			return i + bits.TrailingZeros64(bad)/8
+		}
+	}
+	for i < len(t) && t[i] >= ' ' && t[i] < 0x7f {
+		i++
+	}
+	return i
+}
+
+// special marks the bytes at which a run of characters may end: controls, and
+// the first bytes of a C1 control and of bom.
+var special = func() (t [256]bool) {
+	for c := range ' ' {
+		t[c] = true
+	}
+	t[0x7f], t[0xc2], t[0xef] = true, true, true
+	return t
+}()
+
+// textRun is the length of the run of characters at the start of t that are no
+// controls.
+func textRun(t []byte) int {
+	for i, c := range t {
+		if !special[c] {
+			continue
+		}
+		switch {
+		case c == 0xc2 && t[i+1] >= 0xa0:
+		case c == 0xef && (t[i+1] != 0xbb || t[i+2] != 0xbf):
+		default:
+			return i
+		}
+	}
+	return len(t)
+}
+
+// stringRun is textRun for the text of a string.
+func stringRun(t []byte) int {
+	n := asciiRun(t)
+	return n + textRun(t[n:])
+}

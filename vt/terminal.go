@@ -1,0 +1,128 @@
+package vt
+
+// Terminal is the native Engine: it is exact for xterm.js 6 and keeps little.
+//
+// It is made of three layers that do not know each other's work: Stream makes
+// actions of the bytes, the handler in this package gives them their meaning,
+// and screen and history hold the cells. Only what is on the screens is in
+// cells; lines that scroll off are packed (Line) and never change again, so a
+// Frame shares them.
+//
+// Where DEC, xterm and xterm.js differ it does what xterm.js does:
+//   - SU drops the lines it scrolls off instead of keeping them as history.
+//   - RIS leaves LNM, the title, the colours and the hidden cursor alone.
+//   - DECRC restores position, pen and character set, neither origin mode nor a
+//     pending wrap; the row it saved moves with the history; link, underline
+//     style and underline colour stay as they are.
+//   - Relative movements in origin mode count from the top margin.
+//   - ED 1 to the last column ends the wrapping of a row counted from the oldest
+//     line of history.
+//   - SGR 59 makes the underline white.
+//   - A combining mark joins only the character printed right before it; after a
+//     control or sequence it takes a cell of its own.
+//   - 8-bit controls are the characters U+0080 to U+009F, not bytes.
+//
+// What it adds for programs, and xterm.js has not: the kitty keyboard protocol,
+// DECRQCRA, XTGETTCAP, XTVERSION, and CPR counts from the margin in origin mode
+// as DEC's terminals do.
+//
+// A string or control sequence longer than MaxString is void: it does nothing,
+// and viewers do not get it. A hyperlink longer than maxLink is none. A cell
+// keeps at most maxMarks combining marks.
+type Terminal struct {
+	cfg    Config
+	stream Stream
+
+	main, alt *screen // alt is nil until it is first needed
+	screen    *screen // the one shown
+	hist      history
+	styles    styles
+	widths    *widths
+	packer    rowPacker
+
+	modes       Modes
+	pen         Pen
+	look        uint32 // number of the pen's style; valid while lookKnown
+	blank       uint32 // number of the style of what is erased
+	lookKnown   bool
+	charsets    CharsetState
+	cursorStyle CursorStyle
+	labels      Labels
+}
+
+var _ New = NewTerminal
+
+// NewTerminal makes a native engine; it is a New.
+func NewTerminal(c Config) Engine {
+	c = c.Clamped()
+	t := &Terminal{cfg: c, main: newScreen(c.Cols, c.Rows), styles: newStyles(), widths: widthsOf(c.Unicode), modes: DefaultModes()}
+	t.hist.limit = c.Scrollback
+	t.screen = t.main
+	t.charsets.Reset()
+	return t
+}
+
+// handler is the Terminal as its stream sees it.
+type handler Terminal
+
+// Write implements Engine.
+func (t *Terminal) Write(p []byte) []byte { return t.stream.Write(p, (*handler)(t)) }
+
+// Held implements Engine.
+func (t *Terminal) Held() int { return t.stream.Held() }
+
+// Modes implements Engine.
+func (t *Terminal) Modes() Modes { return t.modes }
+
+// Memory implements Engine.
+func (t *Terminal) Memory() int {
+	n := t.main.memory() + t.hist.memory() + t.styles.memory() + cap(t.stream.seq)
+	if t.alt != nil {
+		n += t.alt.memory()
+	}
+	return n
+}
+
+// setPen says that the pen changed.
+func (t *Terminal) setPen() { t.lookKnown = false }
+
+// know numbers the pen's style and the style of erased cells, which have only
+// the pen's background.
+func (t *Terminal) know() {
+	if t.styles.crowded() {
+		screens := []*screen{t.main}
+		if t.alt != nil {
+			screens = append(screens, t.alt)
+		}
+		t.styles.sweep(screens...)
+	}
+	s := t.pen.Style()
+	t.look, t.blank, t.lookKnown = t.styles.number(&s), 0, true
+	if s.BG != 0 {
+		t.blank = t.styles.number(&Style{BG: s.BG})
+	}
+}
+
+// penLook is the number of the style of what is printed.
+func (t *Terminal) penLook() uint32 {
+	if !t.lookKnown {
+		t.know()
+	}
+	return t.look
+}
+
+// blankLook is the number of the style of what is erased.
+func (t *Terminal) blankLook() uint32 {
+	if !t.lookKnown {
+		t.know()
+	}
+	return t.blank
+}
+
+// base is the number of lines above the screen shown; a saved row counts them.
+func (t *Terminal) base() int {
+	if t.screen == t.main {
+		return t.hist.count
+	}
+	return 0
+}

@@ -1,0 +1,57 @@
+package vt
+
+const can = 0x18 // ECMA-48 8.3.6
+
+// viewerText is what viewers get of one Write: the input itself until the first thing
+// that has to be cut or replaced, a copy from then on.
+type viewerText struct {
+	in   []byte
+	out  []byte
+	done int  // in[:done] is in out, or was cut
+	own  bool // out is the result, not in
+
+	start int    // of the open sequence in in
+	head  bool   // an earlier Write delivered a part of it
+	inner []byte // the controls executed inside it, in this Write
+}
+
+// open takes the input of a Write. inside: a sequence of which viewers have the
+// head is unfinished.
+func (t *viewerText) open(in []byte, inside bool) {
+	*t = viewerText{in: in, out: t.out[:0], head: inside, inner: t.inner[:0]}
+}
+
+// close returns the text.
+func (t *viewerText) close() []byte {
+	if !t.own {
+		return t.in
+	}
+	t.out = append(t.out, t.in[t.done:]...)
+	return t.out
+}
+
+// sequence says that a sequence begins at in[i].
+func (t *viewerText) sequence(i int) {
+	t.start, t.head, t.inner = i, false, t.inner[:0]
+}
+
+// deliver says that viewers get the open sequence as far as in[i] in any case.
+func (t *viewerText) deliver(i int) { t.start, t.head, t.inner = i, true, t.inner[:0] }
+
+// drop leaves in[from:to] out.
+func (t *viewerText) drop(from, to int) {
+	t.out = append(t.out, t.in[t.done:from]...)
+	t.done, t.own = to, true
+}
+
+// replace takes the open sequence, which ends before in[end], out of the text
+// and puts s in its place. What was executed inside stays executed.
+func (t *viewerText) replace(end int, s ...byte) {
+	t.drop(t.start, end)
+	t.out = append(t.out, t.inner...)
+	if t.head {
+		t.out = append(t.out, can)
+	}
+	t.out = append(t.out, s...)
+	t.start, t.head, t.inner = end, false, t.inner[:0]
+}
