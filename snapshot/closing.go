@@ -30,7 +30,7 @@ func endsInRow(f *vt.Frame) bool {
 	c, ok := closing(f)
 	below := slices.ContainsFunc(s.Lines[s.Y+1:], func(l vt.Line) bool { return l.Size() > 0 || l.Wrapped() })
 	return ok && !below && !row.Wrapped() && c.text != "" && c.x+c.width == row.Cells() && row.Cells() <= f.Cols &&
-		f.Modes.Autowrap && !f.Modes.Insert && untranslated(row.Text(), f.Charsets)
+		f.Modes.Autowrap && !f.Modes.Insert && !f.Modes.Origin && untranslated(row.Text(), f.Charsets)
 }
 
 // rowsToPaint are the rows of the active screen without the one that finish

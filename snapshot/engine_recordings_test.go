@@ -1,11 +1,11 @@
 package snapshot
 
 import (
-	"bytes"
 	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -100,7 +100,9 @@ func TestSnapshotsGoOnAfterResizes(t *testing.T) {
 	}
 }
 
-// withResizes is s in twelve pieces, with resizes after some of them.
+// withResizes is s in twelve pieces, with resizes after some of them. The window
+// never grows after it became narrower: xterm.js does not cut the rows of the
+// alternate screen then, and shows again what no snapshot held.
 func withResizes(s stream) stream {
 	var raw []byte
 	for _, st := range s.steps {
@@ -112,11 +114,11 @@ func withResizes(s stream) stream {
 		out.steps = append(out.steps, step{write: raw[len(raw)*i/12 : len(raw)*(i+1)/12]})
 		switch i {
 		case 4:
-			out.steps = append(out.steps, step{cols: max(2, s.cols-7), rows: s.rows + 3})
+			out.steps = append(out.steps, step{cols: s.cols + 9, rows: max(1, s.rows-4)})
 		case 7:
-			out.steps = append(out.steps, step{cols: s.cols + 5, rows: max(1, s.rows-4)})
+			out.steps = append(out.steps, step{cols: s.cols + 2, rows: s.rows + 3})
 		case 10:
-			out.steps = append(out.steps, step{cols: s.cols, rows: s.rows})
+			out.steps = append(out.steps, step{cols: max(2, s.cols-7), rows: s.rows})
 		}
 	}
 	return out
@@ -140,8 +142,13 @@ func checkRoundTrips(t *testing.T, j *judge, s stream) {
 		ansi := ANSI(f, Options{Scrollback: -1})
 		from.Steps = append([]xstep{{Write: ansi}}, jb.Steps[cut+1:]...)
 		for i, x := range j.ask(t, from) {
-			if out := stateDifferences(carried(x), carried(whole[cut+i])); out != nil {
-				t.Errorf("cut after step %d, %d steps later (got is after the snapshot, want is uncut)\n%.2000s\nthe cut is after %+q\nsnapshot %.1500q", cut+1, i, strings.Join(out, "\n"), bytes.TrimPrefix(moments[cut].text, moments[cut].text[:max(0, len(moments[cut].text)-60)]), ansi)
+			got, want := carried(x), carried(whole[cut+i])
+			if f.Alt == nil && got.Other != nil && want.Other != nil {
+				got.Other.Saved = want.Other.Saved // of a screen that was not shown at the cut
+			}
+			if out := stateDifferences(got, want); out != nil {
+				t.Errorf("cut after step %d, %d steps later (got is after the snapshot, want is uncut)\n%.2000s\nbefore the cut came %+q\nsnapshot %.1500q",
+					cut+1, i, strings.Join(out, "\n"), moments[cut].text[max(0, len(moments[cut].text)-60):], ansi)
 				return
 			}
 		}
@@ -149,9 +156,29 @@ func checkRoundTrips(t *testing.T, j *judge, s stream) {
 }
 
 // carried is what a snapshot can carry of x, see alike. REP right after the cut
-// is carried only where the character can be printed again as it is.
+// is carried only where the character can be printed again as it is, and halves
+// of wide characters are blank.
 func carried(x xstate) xstate {
+	x.Main = wholeCells(x.Main)
+	if x.Other != nil {
+		other := wholeCells(*x.Other)
+		x.Other = &other
+	}
 	x = alike(x)
-	x.PendingParser, x.Parser, x.Repeats = "", "", false
+	x.PendingParser, x.Parser, x.Odd, x.Repeats = "", "", "", false
 	return x
+}
+
+func wholeCells(b xbuffer) xbuffer {
+	b.Lines = slices.Clone(b.Lines)
+	for i := range b.Lines {
+		cells := slices.Clone(b.Lines[i].Cells)
+		for k, c := range cells {
+			if halfAt(cells, k) {
+				cells[k] = xcell{Width: 1, Style: c.Style}
+			}
+		}
+		b.Lines[i].Cells = cells
+	}
+	return b
 }

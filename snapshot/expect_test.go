@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/evertty/evertty/vt"
 )
@@ -63,9 +64,6 @@ func expectedBuffer(f *vt.Frame, s *vt.Screen, history []vt.Line) xbuffer {
 	return b
 }
 
-// kindMark are marks that have a cell of their own and no width.
-const kindMark = vt.ClusterWide + 1
-
 func expectedCells(l vt.Line, cols int, unicode vt.Unicode) []xcell {
 	out := []xcell{}
 	for s := range l.Spans() {
@@ -86,7 +84,7 @@ func expectedCells(l vt.Line, cols int, unicode vt.Unicode) []xcell {
 				switch {
 				case s.Kind == vt.Wide && r != '\ufffd':
 					width = 2
-				case s.Kind == kindMark:
+				case s.Kind == vt.ZeroWidth:
 					width = 0
 				}
 				out = append(out, baseCells(string(r), width, style)...)
@@ -114,7 +112,7 @@ func blankCells(n int, s vt.Style) []xcell {
 }
 
 func textCells(text string, width int, s vt.Style) []xcell {
-	if beginsWithMark(text) {
+	if beginsWithMark(text) && utf8.RuneCountInString(text) == 1 {
 		width = 0
 	}
 	return baseCells(text, width, s)

@@ -134,7 +134,7 @@ func alike(x xstate) xstate {
 		x.Other = &other
 		x.Main.X, x.Main.Y = 0, 0
 	}
-	x.Data, x.Bells, x.Colors = nil, 0, nil
+	x.Data, x.Bells, x.Colors, x.Repeat = nil, 0, nil, ""
 	return x
 }
 

@@ -61,6 +61,7 @@ type xstate struct {
 	Title      string
 	Icon       string
 	Repeats    bool
+	Repeat     string // what REP would print
 	Parser     string
 	Data       []string
 	Bells      int
@@ -68,6 +69,10 @@ type xstate struct {
 	// Of a step: all its parser holds, and what the parser would be that read
 	// only Pending.
 	Sequence, PendingParser string
+	// Crash: xterm.js threw an exception, and this state is empty.
+	Crash string
+	// Odd: why this state is one that nothing else can be equal to.
+	Odd string
 }
 
 type xmodes struct {

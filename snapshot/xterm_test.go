@@ -33,7 +33,7 @@ func checkPainted(t *testing.T, j *judge, f *vt.Frame, o Options, reuse bool) {
 	if reuse && f.Icon == "" {
 		want.Icon = got.Icon
 	}
-	want.Parser, got.Data, got.Bells, got.Colors = got.Parser, nil, 0, nil
+	want.Parser, want.Repeat, got.Data, got.Bells, got.Colors = got.Parser, got.Repeat, nil, 0, nil
 	if pending := len(openTail(f.Pending)) > 0; pending != (got.Parser != "0:") {
 		t.Errorf("parser state %s with pending %q", got.Parser, f.Pending)
 	} else if pending {

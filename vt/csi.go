@@ -88,7 +88,7 @@ func (t *Terminal) csiEdit(f Function) {
 		t.deleteChars(in.One(0))
 	case 'S':
 		t.scrollUp(t.count(len(s.rows)))
-	case 'T', '^':
+	case 'T':
 		t.scrollDown(t.count(len(s.rows)))
 	case 'X':
 		t.eraseChars(in.One(0))

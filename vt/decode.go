@@ -1,6 +1,9 @@
 package vt
 
-import "unicode/utf8"
+import (
+	"encoding/binary"
+	"unicode/utf8"
+)
 
 // Decoder turns a stream of bytes into valid UTF-8, chunk by chunk: the text
 // that engine and viewers share, so that both see the same characters whatever
@@ -27,7 +30,7 @@ func (d *Decoder) Decode(p []byte) []byte {
 	whole := len(p) - incomplete(p)
 	d.n = copy(d.held[:], p[whole:])
 	p = p[:whole]
-	if utf8.Valid(p) {
+	if sound(p) {
 		return p
 	}
 	d.text = d.text[:0]
@@ -54,4 +57,123 @@ func incomplete(p []byte) int {
 		}
 	}
 	return 0
+}
+
+// States of the automaton that reads UTF-8 (Unicode 3.9, table 3-7), as the
+// number of bits that its transitions are shifted by.
+const (
+	utf8Start = 6 * iota
+	utf8Error // sticky
+	utf8One   // one more continuation byte
+	utf8Two   // two more
+	utf8Three // three more
+	utf8AfterE0
+	utf8AfterED
+	utf8AfterF0
+	utf8AfterF4
+)
+
+// utf8Steps has for every byte the next states, six bits for each state. So a
+// step is one load and one shift, without a branch that mixed text mispredicts.
+var utf8Steps = func() (steps [256]uint64) {
+	for b := range steps {
+		for state := utf8Start; state <= utf8AfterF4; state += 6 {
+			steps[b] |= uint64(utf8Step(byte(b), state)) << state
+		}
+	}
+	return steps
+}()
+
+// utf8Step is the state after byte b in the given state.
+func utf8Step(b byte, state int) int {
+	next := func(ok bool, state int) int {
+		if ok {
+			return state
+		}
+		return utf8Error
+	}
+	more := b >= 0x80 && b < 0xc0
+	switch state {
+	case utf8Start:
+		return utf8Begin(b)
+	case utf8One:
+		return next(more, utf8Start)
+	case utf8Two:
+		return next(more, utf8One)
+	case utf8Three:
+		return next(more, utf8Two)
+	case utf8AfterE0:
+		return next(more && b >= 0xa0, utf8One)
+	case utf8AfterED:
+		return next(more && b < 0xa0, utf8One)
+	case utf8AfterF0:
+		return next(more && b >= 0x90, utf8Two)
+	case utf8AfterF4:
+		return next(more && b < 0x90, utf8Two)
+	}
+	return utf8Error
+}
+
+// utf8Begin is the state after the first byte of a character.
+func utf8Begin(b byte) int {
+	switch {
+	case b < 0x80:
+		return utf8Start
+	case b == 0xe0:
+		return utf8AfterE0
+	case b == 0xed:
+		return utf8AfterED
+	case b == 0xf0:
+		return utf8AfterF0
+	case b == 0xf4:
+		return utf8AfterF4
+	case b >= 0xc2 && b < 0xe0:
+		return utf8One
+	case b > 0xe0 && b < 0xf0:
+		return utf8Two
+	case b > 0xf0 && b < 0xf4:
+		return utf8Three
+	}
+	return utf8Error
+}
+
+// sound tells whether p is UTF-8 and nothing else.
+func sound(p []byte) bool {
+	const high, block = 0x8080808080808080, 32
+	for {
+		for len(p) >= 8 && binary.LittleEndian.Uint64(p)&high == 0 {
+			p = p[8:]
+		}
+		state := uint64(utf8Start)
+		n := min(block, len(p))
+		for _, b := range p[:n] {
+			state = utf8Steps[b] >> (state & 63)
+		}
+		for n < len(p) && state&63 != utf8Start { // to the end of the character
+			state = utf8Steps[p[n]] >> (state & 63)
+			if n++; state&63 == utf8Error {
+				return false
+			}
+		}
+		if state&63 != utf8Start {
+			return false
+		}
+		if p = p[n:]; len(p) == 0 {
+			return true
+		}
+	}
+}
+
+// decodeSound is utf8.DecodeRune for text that is known to be sound.
+func decodeSound(p []byte) (r rune, size int) {
+	switch c := p[0]; {
+	case c < utf8.RuneSelf:
+		return rune(c), 1
+	case c < 0xe0:
+		return rune(c&0x1f)<<6 | rune(p[1]&0x3f), 2
+	case c < 0xf0:
+		return rune(c&0xf)<<12 | rune(p[1]&0x3f)<<6 | rune(p[2]&0x3f), 3
+	default:
+		return rune(c&7)<<18 | rune(p[1]&0x3f)<<12 | rune(p[2]&0x3f)<<6 | rune(p[3]&0x3f), 4
+	}
 }

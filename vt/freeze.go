@@ -44,7 +44,7 @@ func (t *Terminal) freezeScreen(s *screen, base int) Screen {
 	if m := &s.saved; m.set {
 		out.Saved = SavedCursor{
 			Set: true, X: min(m.x, s.cols-1), Y: min(max(m.row-base, 0), rows-1), PendingWrap: m.x == s.cols,
-			Pen: m.pen.Style(), Charsets: m.charsets, Origin: m.origin,
+			Pen: m.pen.kept(), Charsets: m.charsets, Origin: m.origin,
 		}
 		out.Saved.Charsets.G[out.Saved.Charsets.GL] = m.charset
 	}

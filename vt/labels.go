@@ -107,11 +107,15 @@ func hyperlink(arg string) (l Link, ok bool) {
 			break
 		}
 	}
-	if l.URI = uri; len(l.URI) > maxLink || len(l.ID) > maxLink || uri == "" {
+	if l.URI = uri; uri == "" || !linkable(l.URI) || !linkable(l.ID) {
 		l = Link{}
 	}
 	return l, true
 }
+
+// linkable tells whether s can be part of a link: a line holds no controls, and
+// DEL is the only one that gets into a string.
+func linkable(s string) bool { return len(s) <= maxLink && !strings.Contains(s, "\x7f") }
 
 // mark implements OSC 133 (FinalTerm) and OSC 633 (Visual Studio Code).
 func (l *Labels) mark(n int, arg string, fx *Effects) {

@@ -31,7 +31,7 @@ type Kind uint8
 const (
 	Blank       Kind = iota // erased cells, no text
 	ASCII                   // one byte is one character is one cell
-	Narrow                  // each character takes one cell
+	Narrow                  // each character takes one cell; not all are ASCII
 	Wide                    // each character takes two cells
 	ClusterOne              // the whole text (a base and its marks) is one cell
 	ClusterWide             // the whole text is one character of two cells

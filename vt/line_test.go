@@ -43,8 +43,7 @@ func TestLineRoundTrip(t *testing.T) {
 				p.Blank(2, red)
 			},
 			[]Span{
-				{ASCII, 1, "x", Style{}},
-				{Narrow, 1, "é", Style{}},
+				{Narrow, 2, "xé", Style{}},
 				{Wide, 2, "日", Style{}},
 				{ClusterOne, 1, "e\u0301", Style{}},
 				{ClusterWide, 2, "👍🏽", Style{}},

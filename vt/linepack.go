@@ -78,10 +78,13 @@ func (p *Packer) Line(wrapped bool) Line {
 }
 
 func (p *Packer) open(k Kind, s Style) {
-	if k != p.kind || s != p.style {
+	if s != p.style || !mergeable(p.kind, k) {
 		p.close()
 	}
-	p.kind, p.style = k, s
+	if len(p.text) == 0 && p.cells == 0 {
+		p.kind = k
+	}
+	p.kind, p.style = max(p.kind, k), s
 }
 
 // close writes the open span. Default blanks go to the buffer too, but keep

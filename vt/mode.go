@@ -79,9 +79,16 @@ func (t *Terminal) clearScreen(s *screen) {
 	}
 }
 
-// setCursorStyle implements DECSCUSR (VT510).
+// setCursorStyle implements DECSCUSR (VT510). A style that does not exist only
+// says whether the cursor blinks: odd ones do (xterm.js).
 func (t *Terminal) setCursorStyle(n int) {
-	if n >= 0 && n <= 6 {
+	if n <= maxCursorStyle {
 		t.cursorStyle = CursorStyle(n)
+		return
 	}
+	steady := max(t.cursorStyle, 1) + 1&^1
+	t.cursorStyle = steady - CursorStyle(n&1)
 }
+
+// maxCursorStyle is the last style that exists.
+const maxCursorStyle = 6

@@ -23,10 +23,22 @@ func (p *Pen) Style() Style {
 		s.Underline = UnderlineSingle
 	}
 	if p.extended {
-		s.Link = p.link
 		if p.underlined {
-			s.Underline, s.UnderlineColor = p.underline, p.color
+			s.Underline = p.underline
 		}
+		if s.Link = p.link; p.underlined || p.link != (Link{}) {
+			s.UnderlineColor = p.color
+		}
+	}
+	return s
+}
+
+// kept is Style for a saved pen: xterm.js keeps whether there is an underline,
+// not which.
+func (p *Pen) kept() Style {
+	s := p.Style()
+	if p.underlined && s.Underline == UnderlineNone {
+		s.Underline = UnderlineSingle
 	}
 	return s
 }
@@ -84,8 +96,9 @@ var noAttrs = [maxSGR]Attr{
 // SGR applies the parameters of s (ECMA-48 8.3.117) with xterm's and kitty's
 // extensions. SGR 59 makes the underline white, as xterm.js 6 does.
 func (p *Pen) SGR(s *Stream) {
-	for i := 0; i < s.parser.count; i++ {
-		switch n := s.parser.params[i]; {
+	params := s.parser.params[:s.parser.count]
+	for i := 0; i < len(params); i++ {
+		switch n := params[i]; {
 		case n == 0:
 			p.reset()
 		case n >= 30 && n < 38:
@@ -163,6 +176,14 @@ func (p *Pen) setColor(s *Stream, i int) (taken int) {
 // three channels, separated by ';', or by ':' with a colour space before the
 // channels (ISO 8613-6 13.1.8; xterm ctlseqs).
 func (s *Stream) color(i int) (c Color, ok bool, taken int) {
+	if q := &s.parser; q.nsub == 0 { // semicolons only, whole
+		switch rest := q.params[i+1 : max(q.count, i+1)]; {
+		case len(rest) >= 4 && rest[0] == 2:
+			return RGBColor(uint8(rest[1]), uint8(rest[2]), uint8(rest[3])), true, 4
+		case len(rest) >= 2 && rest[0] == 5:
+			return PaletteColor(uint8(rest[1])), true, 2
+		}
+	}
 	// v is target, model, colour space, and three values; an index is the first value.
 	v := [6]int{2: omitted}
 	space := 0

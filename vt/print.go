@@ -10,9 +10,13 @@ func (t *Terminal) print(text []byte, ascii bool) {
 	if !t.charsets.ASCII() {
 		text, ascii = t.charsets.Translate(text), false
 	}
+	if t.stream.viewers != 0 {
+		c, _ := decodeSound(text)
+		t.stream.agree(t.widths.next(c, t.stream.viewers).joins())
+	}
 	for len(text) > 0 {
 		if t.modes.Insert || t.stream.before.prepends() {
-			c, size := utf8.DecodeRune(text)
+			c, size := decodeSound(text)
 			t.printChar(c)
 			text = text[size:]
 			continue
@@ -56,30 +60,57 @@ func (t *Terminal) printASCII(text []byte) {
 // number of bytes.
 func (t *Terminal) printWider(text []byte) int {
 	s := t.screen
-	c, size := utf8.DecodeRune(text)
-	class := t.widths.class(c)
+	class := t.classAt(text, 0)
 	r := s.rows[s.y]
 	kind, width, after := Narrow, 1, narrow
 	if class == classWide {
 		kind, width, after = Wide, 2, wide
 	}
 	if class == classOther || r.cells != nil || s.x < r.used || s.x+width > s.cols {
+		c, size := decodeSound(text)
 		t.printChar(c)
 		return size
 	}
-	n, cells, last := size, width, c
-	for limit := s.cols - s.x - width; cells <= limit && n < len(text) && text[n] >= utf8.RuneSelf; {
-		c, size := utf8.DecodeRune(text[n:])
-		if t.widths.class(c) != class {
+	n, count := t.sameWidth(text, class, (s.cols-s.x)/width)
+	r.pad(s.x)
+	r.append(kind, text[:n], count*width, t.penLook())
+	s.x += count * width
+	t.stream.Last, _ = decodeSound(text[lastStart(text[:n]):])
+	t.stream.before = after
+	return n
+}
+
+// sameWidth measures the run of characters of a class at the start of text: at
+// most limit characters, count of them in n bytes.
+func (t *Terminal) sameWidth(text []byte, class widthClass, limit int) (n, count int) {
+	leads := t.leads
+	for n < len(text) && count < limit {
+		l := leads[text[n]]
+		if l.class() != class && (l.class() != classOther || t.classAt(text, n) != class) {
 			break
 		}
-		n, cells, last = n+size, cells+width, c
+		n += l.size()
+		count++
 	}
-	r.pad(s.x)
-	r.append(kind, text[:n], cells, t.penLook())
-	s.x += cells
-	t.stream.Last, t.stream.before = last, after
-	return n
+	return n, count
+}
+
+// lastStart is the index of the last character of text.
+func lastStart(text []byte) int {
+	i := len(text) - 1
+	for i > 0 && !utf8.RuneStart(text[i]) {
+		i--
+	}
+	return i
+}
+
+// classAt is the class of the character at text[i:].
+func (t *Terminal) classAt(text []byte, i int) widthClass {
+	if c := t.leads[text[i]].class(); c != classOther {
+		return c
+	}
+	r, _ := decodeSound(text[i:])
+	return t.widths.class(r)
 }
 
 // printChar prints one character as xterm.js does: it may join the one before,
@@ -97,7 +128,7 @@ func (t *Terminal) printChar(c rune) {
 		return
 	}
 	look := t.penLook()
-	if r := s.row(); s.x > 0 && s.x < s.cols && !j.joins() {
+	if r := s.row(); s.x > 0 && s.x < s.cols && !j.joins() && (r.cells != nil || s.x < r.used) {
 		s.cells(r)
 		s.severLeft(r, s.x, look)
 	}
@@ -110,7 +141,7 @@ func (t *Terminal) printChar(c rune) {
 	} else {
 		t.placeChar(r, c, width, old, look)
 	}
-	if s.x < s.cols {
+	if s.x < s.cols && r.cells != nil {
 		s.severRight(r, s.x, look)
 	}
 }
@@ -190,6 +221,12 @@ func (t *Terminal) placeChar(r *row, c rune, width, old int, look uint32) {
 		s.insert(r, s.x, width-old, look)
 	}
 	if s.x >= s.cols {
+		return
+	}
+	if r.cells == nil && s.x >= r.used && s.x+width <= s.cols {
+		r.pad(s.x)
+		r.appendChar(c, width, look)
+		s.x += max(width, 1)
 		return
 	}
 	s.setCell(r, s.x, charCell(c, width, look))

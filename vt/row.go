@@ -46,12 +46,35 @@ func (r *row) clear() []cell {
 func (r *row) append(k Kind, text []byte, cells int, style uint32) {
 	r.text = append(r.text, text...)
 	r.used += cells
-	if n := len(r.runs) - 1; n >= 0 && r.runs[n].kind == k && r.runs[n].style == style && k < ClusterOne {
-		r.runs[n].end = len(r.text)
-		r.runs[n].cells += uint16(cells)
+	if n := len(r.runs) - 1; n >= 0 && r.runs[n].style == style && mergeable(r.runs[n].kind, k) {
+		last := &r.runs[n]
+		last.end = len(r.text)
+		last.cells += uint16(cells)
+		last.kind = max(last.kind, k)
 		return
 	}
 	r.runs = append(r.runs, run{end: len(r.text), style: style, cells: uint16(cells), kind: k})
+}
+
+// appendChar adds one character of 0 to 2 cells.
+func (r *row) appendChar(c rune, width int, style uint32) {
+	kind := ZeroWidth
+	switch {
+	case width == 2:
+		kind = Wide
+	case width == 1 && c < utf8.RuneSelf:
+		kind = ASCII
+	case width == 1:
+		kind = Narrow
+	}
+	var buf [utf8.UTFMax]byte
+	r.append(kind, utf8.AppendRune(buf[:0], c), max(width, 1), style)
+}
+
+// mergeable tells whether characters of kind k go on a span of kind last, which
+// then has the larger of the two kinds: ASCII and Narrow become Narrow.
+func mergeable(last, k Kind) bool {
+	return last == k && k != ClusterOne && k != ClusterWide || min(last, k) == ASCII && max(last, k) == Narrow
 }
 
 // pad adds default blanks up to column x, which is not left of the end.

@@ -111,11 +111,14 @@ func (p *rowPacker) chars(r *row, cells []cell, k Kind, styles []Style) int {
 	if k == Wide || k == ClusterWide {
 		step = 2
 	}
-	for x < len(cells) && cells[x].style() == style && kindAt(cells, x) == k {
-		if k == ASCII {
+	for x < len(cells) && cells[x].style() == style {
+		if next := kindAt(cells, x); next == ASCII && k <= Narrow {
 			p.text = append(p.text, byte(cells[x]))
-		} else {
+		} else if x == 0 || mergeable(k, next) {
 			p.text = r.appendChars(p.text, cells[x])
+			k = max(k, next)
+		} else {
+			break
 		}
 		x += step
 		if k == ClusterOne || k == ClusterWide {

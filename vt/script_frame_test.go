@@ -83,7 +83,9 @@ func (d *description) screen(prefix string, s *vt.Screen, rows int) {
 	if set == 0 {
 		set = 'B'
 	}
-	words := styleWords(s.Saved.Pen)
+	pen := s.Saved.Pen // of which xterm.js keeps no link, and only whether it is underlined
+	pen.Link, pen.Underline, pen.UnderlineColor = vt.Link{}, min(pen.Underline, 1), 0
+	words := styleWords(pen)
 	if set != 'B' {
 		words = strings.TrimSpace(fmt.Sprintf("set=%c %s", set, words))
 	}
@@ -181,13 +183,14 @@ func markup(l vt.Line) string {
 }
 
 // appendCharacters adds plain characters. One that takes an unexpected number of
-// cells stands as a cluster, so that a script shows it.
+// cells, or has a cell although it has no width, stands as a cluster, so that a
+// script shows it.
 func appendCharacters(b *strings.Builder, s vt.Span) {
 	for _, r := range s.Text {
 		switch wide := looksWide(r); {
 		case r == '<':
 			b.WriteString("<<")
-		case wide && s.Kind != vt.Wide:
+		case wide && s.Kind != vt.Wide || s.Kind == vt.ZeroWidth:
 			fmt.Fprintf(b, "<^%c>", r)
 		case !wide && s.Kind == vt.Wide:
 			fmt.Fprintf(b, "<^^%c>", r)

@@ -3,17 +3,15 @@ package vt_test
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/vt"
-	"github.com/evertty/evertty/vt/vt10x"
 )
-
-// newTerminal makes the engine that the scripts examine.
-var newTerminal vt.New = vt10x.New
 
 // subject is an engine and what left it.
 type subject struct {
@@ -21,7 +19,7 @@ type subject struct {
 	log     []string // effects since the last look, in order
 	replies []byte
 	text    []byte // for viewers
-	title   string
+	title   string // the last that was told
 	cwd     string
 }
 
@@ -46,7 +44,7 @@ func (s *script) fresh(cols, rows int) *subject {
 			}
 		},
 	}
-	sub.Engine = newTerminal(cfg)
+	sub.Engine = vt.NewTerminal(cfg)
 	return sub
 }
 
@@ -92,41 +90,45 @@ func TestScripts(t *testing.T) {
 func (s *script) run(t *testing.T, n int) {
 	t.Helper()
 	e, viewer := s.fresh(s.cfg.Cols, s.cfg.Rows), s.fresh(s.cfg.Cols, s.cfg.Rows)
-	in := ""
+	in, text := "", ""
 	for _, o := range s.ops {
 		e.feed(o.in, n)
-		in += o.in
+		in, text = in+o.in, text+string(e.text)
+		s.show(t, viewer, e)
 		if o.cols > 0 {
-			s.show(t, viewer, e)
 			e.Resize(o.cols, o.rows)
 			viewer.Resize(o.cols, o.rows)
+			s.show(t, viewer, e)
 		}
 		if o.want == nil {
 			continue
 		}
-		got := append(describe(e.Freeze()), e.effects()...)
-		want := o.want
-		if n != 0 {
+		f := e.Freeze()
+		if e.title != f.Title || e.cwd != f.Cwd {
+			t.Errorf("in pieces of %d: the effects say title %q and directory %q, not %q and %q", n, e.title, e.cwd, f.Title, f.Cwd)
+		}
+		got, want := append(describe(f), e.effects()...), o.want
+		if n != 0 { // the text depends on how much viewers had before
 			want = slices.DeleteFunc(slices.Clone(want), func(l string) bool { return strings.HasPrefix(l, "text ") })
-		} else if text := string(e.text); text != valid(in[:len(in)-e.Held()]) {
+		} else if text != valid(in[:len(in)-e.Held()]) {
 			got = append(got, "text "+quote(text))
 		}
-		in = ""
+		in, text = in[len(in)-e.Held():], ""
 		if d := difference(got, want); d != "" {
 			t.Errorf("in pieces of %d:\n%s", n, d)
 		}
-		s.show(t, viewer, e)
 	}
 }
 
 // valid is s with U+FFFD for every byte that is not UTF-8.
 func valid(s string) string { return string([]rune(s)) }
 
-// show gives a viewer the text of e and checks that it sees the same.
+// show gives a viewer the text of e since the last time and checks that it sees
+// the same.
 func (s *script) show(t *testing.T, viewer, e *subject) {
 	t.Helper()
 	viewer.feed(string(e.text), 0)
-	e.text = e.text[:0]
+	e.text = nil
 	if len(viewer.replies) > 0 {
 		t.Errorf("a viewer answers %s", quote(string(viewer.replies)))
 	}
@@ -150,16 +152,21 @@ func (s *script) cutEverywhere(t *testing.T) {
 		total += len(o.in)
 	}
 	every := total/maxCuts + 1
-	e := s.fresh(s.cfg.Cols, s.cfg.Rows)
+	e, fed := s.fresh(s.cfg.Cols, s.cfg.Rows), ""
 	for i, o := range s.ops {
-		for at := 0; at < len(o.in); at += every {
+		if o.want != nil {
+			continue // a look changes nothing
+		}
+		for at := 0; at == 0 || at < len(o.in); at += every {
 			rest := slices.Clone(s.ops[i:])
-			rest[0].in = o.in[at-e.Held():at] + o.in[at:]
+			rest[0].in = fed[len(fed)-e.Held():] + o.in[at:]
 			if !s.cut(t, e, rest, whole) {
 				t.Errorf("cut in input %d behind %s", i, quote(o.in[max(0, at-60):at]))
 				return
 			}
-			e.feed(o.in[at:min(at+every, len(o.in))], 0)
+			next := o.in[at:min(at+every, len(o.in))]
+			e.feed(next, 0)
+			fed += next
 		}
 		o.in = ""
 		e.play(o)
@@ -188,8 +195,8 @@ func (s *script) cut(t *testing.T, e *subject, rest []op, whole *subject) bool {
 		t.Errorf("the file cannot be read again: %v", err)
 		return false
 	}
-	if d := difference(describe(decoded), describe(f)); d != "" {
-		t.Errorf("in the file:\n%s", d)
+	if !reflect.DeepEqual(stored(decoded), stored(f)) {
+		t.Errorf("in the file: %+v, not %+v\n%s", decoded, f, difference(describe(decoded), describe(f)))
 	}
 	if again := snapshot.ANSI(decoded, snapshot.Options{Scrollback: -1}); !bytes.Equal(again, ansi) {
 		t.Errorf("the file paints %s, not %s", quote(string(again)), quote(string(ansi)))
@@ -215,8 +222,32 @@ func (s *script) cut(t *testing.T, e *subject, rest []op, whole *subject) bool {
 	return !t.Failed()
 }
 
-// carried is f without the parts that no snapshot can carry and nobody can see:
-//   - the wrap flag of the very first line: there is no line it continues;
+// stored is f in the one form that a file has of it: ASCII is set 0, not 'B', and
+// a palette without changes is nil.
+func stored(f *vt.Frame) *vt.Frame {
+	g := *f
+	ascii := func(c *vt.Charsets) {
+		for i, final := range c.G {
+			if final == 'B' {
+				c.G[i] = 0
+			}
+		}
+	}
+	ascii(&g.Charsets)
+	ascii(&g.Main.Saved.Charsets)
+	if g.Alt != nil {
+		alt := *g.Alt
+		ascii(&alt.Saved.Charsets)
+		g.Alt = &alt
+	}
+	if len(g.Palette) == 0 {
+		g.Palette = nil
+	}
+	return &g
+}
+
+// carried is f without the one part that no snapshot can carry and nobody can
+// see: the wrap flag of the very first line, as there is no line it continues.
 func carried(f *vt.Frame) *vt.Frame {
 	g := *f
 	if len(g.History) > 0 {
@@ -263,4 +294,42 @@ func difference(got, want []string) string {
 		fmt.Fprintf(&b, "  order: got %q, want %q\n", got, want)
 	}
 	return b.String()
+}
+
+// TestSequencesDocument: docs/sequences.md names every script by its number, and
+// no script that does not exist.
+func TestSequencesDocument(t *testing.T) {
+	doc, err := os.ReadFile("../docs/sequences.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers := map[string]string{}
+	for _, s := range loadScripts(t) {
+		number, _, _ := strings.Cut(s.name, "-")
+		if old := numbers[number]; old != "" {
+			t.Errorf("%s and %s have the same number", old, s.name)
+		}
+		numbers[number] = s.name
+	}
+	named := map[string]bool{}
+	for line := range strings.Lines(string(doc)) {
+		cells := strings.Split(strings.ReplaceAll(line, `\|`, ""), "|")
+		list := cells[max(0, len(cells)-2)] // the last column
+		if _, after, ok := strings.Cut(line, ": "); ok && len(cells) == 1 {
+			list = strings.TrimSuffix(strings.TrimSpace(after), ".")
+		}
+		for _, n := range strings.Fields(list) {
+			if len(n) == 3 && strings.Trim(n, "0123456789") == "" {
+				named[n] = true
+				if numbers[n] == "" {
+					t.Errorf("script %s does not exist: %s", n, line)
+				}
+			}
+		}
+	}
+	for number, name := range numbers {
+		if !named[number] {
+			t.Errorf("script %s is not in docs/sequences.md", name)
+		}
+	}
 }

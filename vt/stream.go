@@ -56,6 +56,11 @@ type Stream struct {
 	// before is what the character before leaves for the next one, for handlers
 	// that know widths. It is forgotten with Last.
 	before join
+	// viewers is what viewers still remember of a character that was forgotten
+	// here because of a query, which they did not get; 0 when nothing.
+	viewers join
+	quiet   bool // the sequence at hand leaves nothing in the viewers' text
+	printed int  // index of the text that is being printed
 }
 
 // Write hands p to h and returns the text for viewers. The result may alias p or
@@ -68,10 +73,9 @@ func (s *Stream) Write(p []byte, h Handler) []byte {
 		case s.parser.state != ground:
 			i = s.inside(in, i, h)
 		case c >= ' ' && c < 0x7f:
-			n := asciiRun(in[i:])
-			s.end = i + n
-			h.Print(in[i:s.end], true)
+			s.printed, s.end = i, i+asciiRun(in[i:])
 			i = s.end
+			h.Print(in[s.printed:i], true)
 		case c == 0x1b:
 			if n := s.quick(in[i:]); n > 0 {
 				s.text.sequence(i)
@@ -82,9 +86,9 @@ func (s *Stream) Write(p []byte, h Handler) []byte {
 			}
 		default:
 			if n := textRun(in[i:]); n > 0 {
-				s.end = i + n
-				h.Print(in[i:s.end], false)
+				s.printed, s.end = i, i+n
 				i = s.end
+				h.Print(in[s.printed:i], false)
 			} else {
 				i = s.character(in, i, h)
 			}
@@ -126,11 +130,34 @@ func (s *Stream) Sub(i int) []int { return s.parser.sub(i) }
 func (s *Stream) Inside() bool { return s.parser.state != ground }
 
 // Cut takes the sequence at hand out of the viewers' text.
-func (s *Stream) Cut() { s.text.replace(s.end); s.inCut = true }
+func (s *Stream) Cut() { s.Replace() }
 
 // Replace puts text in the place of the sequence at hand for viewers. When they
 // have its head already, CAN comes before (ECMA-48 8.3.6).
-func (s *Stream) Replace(text ...byte) { s.text.replace(s.end, text...); s.inCut = true }
+func (s *Stream) Replace(text ...byte) {
+	s.inCut = true
+	s.quiet = s.text.replace(s.end, text...)
+}
+
+// forget ends the memory of the character before, after a control or sequence.
+func (s *Stream) forget() {
+	switch {
+	case !s.quiet:
+		s.viewers = 0
+	case s.viewers == 0:
+		s.viewers = s.before
+	}
+	s.Last, s.before, s.quiet = 0, 0, false
+}
+
+// agree makes viewers forget what was forgotten here before text is printed that
+// they would join to it: they get a CAN, which does nothing else.
+func (s *Stream) agree(joins bool) {
+	if joins {
+		s.text.insert(s.printed, can)
+	}
+	s.viewers = 0
+}
 
 // HeadLeft tells whether viewers got the head of the sequence at hand by an
 // earlier Write.
@@ -139,6 +166,7 @@ func (s *Stream) HeadLeft() bool { return s.text.head }
 // CutControl takes the control at hand out of the viewers' text.
 func (s *Stream) CutControl(c rune) {
 	s.text.drop(s.end-utf8.RuneLen(c), s.end)
+	s.quiet = s.parser.state == ground
 	if s.parser.state != ground && !s.void {
 		s.text.deliver(s.end)
 	}
@@ -181,7 +209,8 @@ func (s *Stream) quick(in []byte) (n int) {
 func (s *Stream) dispatch(final byte, end int, h Handler) {
 	s.end = end
 	h.CSI(Function(s.parser.prefix)<<16 | Function(final))
-	s.Last, s.before, s.inCut = 0, 0, false
+	s.forget()
+	s.inCut = false
 }
 
 // inside goes on in the middle of a sequence.
@@ -224,16 +253,16 @@ func (s *Stream) character(in []byte, i int, h Handler) (next int) {
 			s.finish(s.end)
 		}
 		h.Control(c)
-		s.Last, s.before = 0, 0
+		s.forget()
 	case stringEnd:
 		s.endString(c, i, h)
 	case escDone:
 		h.Escape(s.parser.function(c))
-		s.Last, s.before = 0, 0
+		s.forget()
 		s.finish(i)
 	case csiDone:
 		h.CSI(s.parser.function(c))
-		s.Last, s.before = 0, 0
+		s.forget()
 		s.finish(i)
 	case abort:
 		s.finish(i)
@@ -260,7 +289,7 @@ func (s *Stream) collect(part []byte, i int) {
 	case s.void:
 		s.text.drop(i, s.end)
 	case len(s.seq)+len(part) > MaxString:
-		s.text.replace(s.end)
+		s.quiet = s.text.replace(s.end)
 		s.void, s.seq = true, s.seq[:0]
 	default:
 		s.seq = append(s.seq, part...)
@@ -278,7 +307,8 @@ func (s *Stream) endString(c rune, i int, h Handler) {
 	s.inCut = false
 	s.deliverString(h)
 	cut = cut || s.inCut
-	s.Last, s.before = 0, 0
+	s.quiet = s.quiet || s.void
+	s.forget()
 	if s.end = next; c != 0x1b {
 		s.finish(i)
 		return

@@ -19,14 +19,17 @@ func packStyle(b []byte, old, s *Style) []byte {
 	at := len(b)
 	b = append(b, 0)
 	var mask byte
-	for _, c := range [...]struct {
-		bit      byte
-		old, new Color
-	}{{packFG, old.FG, s.FG}, {packBG, old.BG, s.BG}, {packUnderlineColor, old.UnderlineColor, s.UnderlineColor}} {
-		if c.old != c.new {
-			mask |= c.bit
-			b = packColor(b, c.new)
-		}
+	if old.FG != s.FG {
+		mask = packFG
+		b = packColor(b, s.FG)
+	}
+	if old.BG != s.BG {
+		mask |= packBG
+		b = packColor(b, s.BG)
+	}
+	if old.UnderlineColor != s.UnderlineColor {
+		mask |= packUnderlineColor
+		b = packColor(b, s.UnderlineColor)
 	}
 	if old.Attr != s.Attr {
 		mask |= packAttr

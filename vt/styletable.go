@@ -26,7 +26,7 @@ func newStyles() styles {
 
 // number returns the number of s, a new one if need be.
 func (t *styles) number(s *Style) uint32 {
-	if *s == (Style{}) {
+	if s.plain() {
 		return 0
 	}
 	if 2*len(t.list) >= len(t.slots) {
@@ -41,10 +41,21 @@ func (t *styles) number(s *Style) uint32 {
 			t.list = append(t.list, *s)
 			return n
 		}
-		if t.list[n] == *s {
+		if t.list[n].equal(s) {
 			return n
 		}
 	}
+}
+
+// plain tells whether s is the zero value, faster than ==.
+func (s *Style) plain() bool {
+	return s.FG|s.BG|s.UnderlineColor == 0 && s.Attr == 0 && s.Underline == 0 && s.Link == Link{}
+}
+
+// equal is == with the parts first that usually differ.
+func (s *Style) equal(o *Style) bool {
+	return s.FG == o.FG && s.BG == o.BG && s.Attr == o.Attr && s.Underline == o.Underline &&
+		s.UnderlineColor == o.UnderlineColor && s.Link == o.Link
 }
 
 func (t *styles) grow() {
@@ -77,7 +88,7 @@ func (t *styles) crowded() bool { return len(t.list) >= t.limit }
 // anew. When most are in use the next sweep waits until there are twice as many,
 // so that sweeping costs no more than making styles does.
 func (t *styles) sweep(screens ...*screen) {
-	fresh := newStyles()
+	fresh := styles{list: make([]Style, 1, cap(t.list)), slots: make([]uint32, len(t.slots))}
 	renumbered := make([]uint32, len(t.list))
 	renumber := func(n uint32) uint32 {
 		if n != 0 && renumbered[n] == 0 {

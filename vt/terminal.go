@@ -38,6 +38,7 @@ type Terminal struct {
 	hist      history
 	styles    styles
 	widths    *widths
+	leads     *leads // of widths
 	packer    rowPacker
 
 	modes       Modes
@@ -56,6 +57,7 @@ var _ New = NewTerminal
 func NewTerminal(c Config) Engine {
 	c = c.Clamped()
 	t := &Terminal{cfg: c, main: newScreen(c.Cols, c.Rows), styles: newStyles(), widths: widthsOf(c.Unicode), modes: DefaultModes()}
+	t.leads = t.widths.leads()
 	t.hist.limit = c.Scrollback
 	t.screen = t.main
 	t.charsets.Reset()

@@ -44,9 +44,17 @@ func (t *viewerText) drop(from, to int) {
 	t.done, t.own = to, true
 }
 
+// insert puts s before in[i:].
+func (t *viewerText) insert(i int, s ...byte) {
+	t.drop(i, i)
+	t.out = append(t.out, s...)
+}
+
 // replace takes the open sequence, which ends before in[end], out of the text
-// and puts s in its place. What was executed inside stays executed.
-func (t *viewerText) replace(end int, s ...byte) {
+// and puts s in its place. What was executed inside stays executed. quiet tells
+// that nothing is left of it.
+func (t *viewerText) replace(end int, s ...byte) (quiet bool) {
+	quiet = !t.head && len(t.inner) == 0 && len(s) == 0
 	t.drop(t.start, end)
 	t.out = append(t.out, t.inner...)
 	if t.head {
@@ -54,4 +62,5 @@ func (t *viewerText) replace(end int, s ...byte) {
 	}
 	t.out = append(t.out, s...)
 	t.start, t.head, t.inner = end, false, t.inner[:0]
+	return quiet
 }

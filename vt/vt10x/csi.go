@@ -1,124 +1,83 @@
 package vt10x
 
 import (
-	"bytes"
 	"strconv"
-	"unicode/utf8"
+
+	"github.com/evertty/evertty/vt"
 )
 
-// one is parameter i where 0 and absent mean 1.
-func (e *engine) one(i int) int { return max(e.parser.arg(i), 1) }
-
-// count is the first parameter as the number of times to do something. More
-// than limit would change nothing but the time it takes, in a viewer too:
-// xterm.js really does it that often. So viewers get limit instead.
-func (e *engine) count(limit int) int {
-	n := e.one(0)
-	if n <= limit {
-		return n
+// csi executes a control sequence; what functions does not name is a mode, a
+// query or nothing.
+func (e *engine) csi(f vt.Function) {
+	if run := functions[f]; run != nil {
+		run(e)
+		return
 	}
-	if final := e.text.in[e.end-1]; final != 'b' || !e.text.head {
-		e.text.replace(e.end, append(strconv.AppendInt([]byte("\x1b["), int64(limit), 10), final)...)
-	} else { // the CAN would make them forget what to repeat
-		e.text.replace(e.end, bytes.Repeat(utf8.AppendRune(nil, e.last), limit)...)
-	}
-	return limit
-}
-
-const (
-	private = 1 << 16 // shift of the prefix in an id
-	inter   = 1 << 8  // shift of the intermediate
-)
-
-// csi executes a control sequence without intermediate bytes.
-func (e *engine) csi(id uint32) {
-	p, s := &e.parser, e.cur
-	switch id {
-	case '@':
-		e.insertChars(e.one(0))
-	case 'A':
-		e.up(e.one(0))
-	case 'B':
-		e.down(e.one(0))
-	case 'C', 'a': // CUF, HPR
-		e.moveBy(e.one(0), 0)
-	case 'D': // CUB
-		e.moveBy(-e.one(0), 0)
-	case 'E': // CNL
-		e.down(e.one(0))
-		s.x = 0
-	case 'F': // CPL
-		e.up(e.one(0))
-		s.x = 0
-	case 'G', '`':
-		e.column(e.one(0) - 1)
-	case 'H', 'f': // CUP, HVP
-		e.moveTo(e.one(1)-1, e.one(0)-1)
-	case 'I':
-		e.tabs(e.count(s.cols), s.nextTab)
-	case 'J', '?'*private + 'J':
-		e.eraseDisplay(p.arg(0), p.prefix != 0)
-	case 'K', '?'*private + 'K':
-		e.eraseLine(p.arg(0), p.prefix != 0)
-	case 'L':
-		e.insertLines(e.count(s.rows))
-	case 'M':
-		e.deleteLines(e.count(s.rows))
-	case 'P':
-		e.deleteChars(e.one(0))
-	case 'S':
-		e.scrollUp(e.count(s.rows))
-	case 'T', '^':
-		e.scrollDown(e.count(s.rows))
-	case 'X':
-		e.eraseChars(e.one(0))
-	case 'Z':
-		e.tabs(e.count(s.cols), s.prevTab)
-	case 'b':
-		e.repeat()
-	case 'd': // VPA
-		e.moveTo(s.x, e.one(0)-1)
-	case 'e': // VPR
-		e.moveBy(0, e.one(0))
-	case 'g':
-		e.clearTabs(p.arg(0))
-	case 'h', 'l':
-		e.setModes(e.setMode, id == 'h')
-	case '?'*private + 'h', '?'*private + 'l':
-		e.setModes(e.setPrivateMode, byte(id) == 'h')
-	case 'm':
-		e.setPen(p.sgr(e.pen.style))
-	case 'r':
-		e.margins(p.arg(0), p.arg(1))
-	case 's':
-		e.saveCursor()
-	case 'u':
-		e.restoreCursor()
+	switch f {
+	case 'h', 'l', '?'*vt.Private + 'h', '?'*vt.Private + 'l':
+		e.setModes(f)
 	default:
-		e.csiIntermediate(id)
+		e.reply(e.status().CSI(&e.in, f))
 	}
 }
 
-// csiIntermediate executes a control sequence with an intermediate byte, and
-// leaves the rest to query.
-func (e *engine) csiIntermediate(id uint32) {
-	p, s := &e.parser, e.cur
-	switch id {
-	case ' '*inter + '@': // SL
-		e.shiftColumns(0, -e.one(0))
-	case ' '*inter + 'A': // SR
-		e.shiftColumns(0, e.one(0))
-	case '\''*inter + '}': // DECIC; xterm.js takes column 0 while a wrap is pending
-		e.shiftColumns(s.x%s.cols, e.one(0))
-	case '\''*inter + '~': // DECDC
-		e.shiftColumns(s.x%s.cols, -e.one(0))
-	case '!'*inter + 'p':
-		e.softReset()
-	case '"'*inter + 'q':
-		e.protect(p.arg(0))
-	case ' '*inter + 'q':
-		e.setCursorStyle(p.arg(0))
-	default:
-		e.query(id)
+// functions are the control sequences that change the screen, the cursor or the
+// pen.
+var functions = map[vt.Function]func(e *engine){
+	'@': func(e *engine) { e.insertChars(e.in.One(0)) },
+	'A': func(e *engine) { e.up(e.in.One(0)) },
+	'B': func(e *engine) { e.down(e.in.One(0)) },
+	'C': func(e *engine) { e.moveBy(e.in.One(0), 0) },               // CUF
+	'D': func(e *engine) { e.moveBy(-e.in.One(0), 0) },              // CUB
+	'E': func(e *engine) { e.down(e.in.One(0)); e.cur.x = 0 },       // CNL
+	'F': func(e *engine) { e.up(e.in.One(0)); e.cur.x = 0 },         // CPL
+	'G': func(e *engine) { e.moveTo(e.in.One(0)-1, e.cur.y) },       // CHA
+	'H': func(e *engine) { e.moveTo(e.in.One(1)-1, e.in.One(0)-1) }, // CUP
+	'I': func(e *engine) { e.tabs(e.count('I', e.cur.cols), e.cur.nextTab) },
+	'J': func(e *engine) { e.eraseDisplay(e.in.Param(0), false) },
+	'K': func(e *engine) { e.eraseLine(e.in.Param(0), false) },
+	'L': func(e *engine) { e.insertLines(e.count('L', e.cur.rows)) },
+	'M': func(e *engine) { e.deleteLines(e.count('M', e.cur.rows)) },
+	'P': func(e *engine) { e.deleteChars(e.in.One(0)) },
+	'S': func(e *engine) { e.scrollUp(e.count('S', e.cur.rows)) },
+	'T': func(e *engine) { e.scrollDown(e.count('T', e.cur.rows)) },
+	'X': func(e *engine) { e.eraseChars(e.in.One(0)) },
+	'Z': func(e *engine) { e.tabs(e.count('Z', e.cur.cols), e.cur.prevTab) },
+	'`': func(e *engine) { e.moveTo(e.in.One(0)-1, e.cur.y) }, // HPA
+	'a': func(e *engine) { e.moveBy(e.in.One(0), 0) },         // HPR
+	'b': (*engine).repeat,
+	'd': func(e *engine) { e.moveTo(e.cur.x, e.in.One(0)-1) },       // VPA
+	'e': func(e *engine) { e.moveBy(0, e.in.One(0)) },               // VPR
+	'f': func(e *engine) { e.moveTo(e.in.One(1)-1, e.in.One(0)-1) }, // HVP
+	'g': func(e *engine) { e.clearTabs(e.in.Param(0)) },
+	'm': func(e *engine) { e.pen.SGR(&e.in); e.penChanged() },
+	'r': func(e *engine) { e.margins(e.in.Param(0), e.in.Param(1)) },
+	's': (*engine).saveCursor,
+	'u': (*engine).restoreCursor,
+
+	'?'*vt.Private + 'J': func(e *engine) { e.eraseDisplay(e.in.Param(0), true) },
+	'?'*vt.Private + 'K': func(e *engine) { e.eraseLine(e.in.Param(0), true) },
+
+	' '*vt.Intermediate + '@': func(e *engine) { e.shiftColumns(0, -e.in.One(0)) }, // SL
+	' '*vt.Intermediate + 'A': func(e *engine) { e.shiftColumns(0, e.in.One(0)) },  // SR
+	// DECIC and DECDC; xterm.js takes column 0 while a wrap is pending.
+	'\''*vt.Intermediate + '}': func(e *engine) { e.shiftColumns(e.cur.x%e.cur.cols, e.in.One(0)) },
+	'\''*vt.Intermediate + '~': func(e *engine) { e.shiftColumns(e.cur.x%e.cur.cols, -e.in.One(0)) },
+
+	'!'*vt.Intermediate + 'p': (*engine).softReset,
+	'"'*vt.Intermediate + 'q': func(e *engine) { e.pen.Protect(e.in.Param(0)); e.penChanged() },
+	' '*vt.Intermediate + 'q': func(e *engine) { e.setCursorStyle(e.in.Param(0)) },
+}
+
+// count is the first parameter as the number of times to execute the control
+// sequence with this final byte. More than limit would change nothing but the
+// time it takes, in a viewer too: xterm.js really does it that often. So viewers
+// get limit instead.
+func (e *engine) count(final byte, limit int) int {
+	n := e.in.One(0)
+	if n > limit {
+		n = limit
+		e.in.Replace(append(strconv.AppendInt([]byte("\x1b["), int64(n), 10), final)...)
 	}
+	return n
 }

@@ -5,11 +5,18 @@
 // Instead of writes a job may have steps: [{write: base64, cols, rows, pending:
 // base64, skip}, …]. A step with cols resizes. Its state comes with pendingParser,
 // the parser of an xterm.js that got nothing but pending; skip leaves the state out.
+// When xterm.js throws, the last state is {crash: what it said}.
 // unicode is the width table, '11' or '15-graphemes'.
 'use strict';
 const { Terminal } = require('@xterm/headless');
 const { Unicode11Addon } = require('@xterm/addon-unicode11');
+// In Node addon-unicode-graphemes 0.4.0 reads the header of its table from the
+// start of Buffer's pool and then takes every emoji for narrow; a browser has no
+// such pool, and neither must the judge.
+const { poolSize } = Buffer;
+Buffer.poolSize = 0;
 const { UnicodeGraphemesAddon } = require('@xterm/addon-unicode-graphemes');
+Buffer.poolSize = poolSize;
 
 const events = { data: [], bells: 0, colors: [] };
 let term;
@@ -29,7 +36,7 @@ function make(job) {
     term.onBell(() => events.bells++);
     term._core._inputHandler.onColor(e => events.colors.push(...e));
   }
-  events.data = []; events.bells = 0; events.colors = [];
+  events.data = []; events.bells = 0; events.colors = []; odd = '';
 }
 
 // keepLinks remembers every link. xterm.js forgets one when the rows it was
@@ -55,7 +62,9 @@ function style(a, link) {
   s.ul = has ? (e._ext >> 26) & 7 : a.fg & 0x10000000 ? 1 : 0;
   const uc = has ? e._ext & 0x3ffffff : 0;
   s.uc = a.isUnderline() ? color(uc & 0x3000000, uc) : '';
-  const l = has && e.urlId ? links.get(e.urlId) : undefined;
+  let l = has && e.urlId ? links.get(e.urlId) : undefined;
+  if (l && /\x7f/.test(l.uri + l.id)) l = undefined; // no frame holds a control character,
+  if (l && Buffer.byteLength(l.uri) > 2083) l = undefined; // and no engine an address that no browser takes
   s.id = l && l.id || ''; s.uri = l ? l.uri : '';
   const key = [s.fg, s.bg, s.attr, s.ul, s.uc, s.id, s.uri].join('\t');
   return key === '\t\t\t0\t\t\t' ? '' : key;
@@ -109,12 +118,41 @@ function sequence(p) {
   return out.join(' ');
 }
 
+// odd says why xterm.js is in a state that nothing else can be equal to, or ''.
+// It stays so once it was: what follows depends on it.
+let odd;
+function look(resizing) {
+  const b = term._core._bufferService.buffers, n = b.normal;
+  if (odd) return;
+  if (n.lines.length !== n.ybase + term.rows) odd = `has ${n.lines.length} lines and shows ${term.rows} from line ${n.ybase} on`;
+  else if (b.alt.ybase > 0) odd = 'has history above the alternate screen';
+  else if (resizing && halves(n)) odd = 'reflows halves of wide characters';
+}
+
+// halves tells whether there is one half of a wide character without the other.
+function halves(b) {
+  for (let i = 0; i < b.lines.length; i++) {
+    const l = b.lines.get(i);
+    for (let x = 0; x < l.length; x++) {
+      const stub = x + 1 < l.length && l.getWidth(x + 1) === 0 && !l.hasContent(x + 1);
+      if (stub !== (l.getWidth(x) === 2) || x === 0 && l.getWidth(0) === 0 && !l.hasContent(0)) return true;
+    }
+  }
+  return false;
+}
+
 let scratch;
 function pendingParser(bytes) {
   scratch = scratch || new Terminal({ cols: 2, rows: 1, allowProposedApi: true, logLevel: 'off' });
   scratch._core._inputHandler._parser.reset();
   scratch._core.writeSync(bytes);
   return sequence(scratch._core._inputHandler._parser);
+}
+
+// repeat is the text that REP would print after a character with this join state.
+function repeat(join, b) {
+  const l = join && b.lines.get(b.ybase + b.y), x = b.x - (join >> 1 & 3);
+  return l && x >= 0 && x < l.length ? l.getString(x) : '';
 }
 
 function state() {
@@ -128,7 +166,7 @@ function state() {
       hidden: cs.isCursorHidden, mouse: mouse.activeProtocol, encoding: mouse.activeEncoding, cursorStyle: m.cursorStyle || '', cursorBlink: !!m.cursorBlink,
     },
     pen: style(ih._curAttrData, true), charsets: [0, 1, 2, 3].map(i => finalOf(sets._charsets[i])).join(''), gl: sets.glevel, charset: finalOf(sets.charset),
-    title: ih._windowTitle, icon: ih._iconName, repeats: !!ih._parser.precedingJoinState,
+    title: ih._windowTitle, icon: ih._iconName, repeats: !!ih._parser.precedingJoinState, repeat: repeat(ih._parser.precedingJoinState, bufs.active),
     parser: ih._parser.currentState + ':' + (hasParams(ih._parser.currentState) ? ih._parser._params.toArray().join() : ''),
     data: [...events.data], bells: events.bells, colors: events.colors.map(e => e.type + ':' + (e.index ?? '') + ':' + (e.color || '')),
   };
@@ -143,9 +181,17 @@ function state() {
       states.push(state());
     }
     for (const s of job.steps || []) {
-      if (s.cols) term.resize(s.cols, s.rows);
-      else term._core.writeSync(Buffer.from(s.write || '', 'base64'));
-      if (!s.skip) states.push({ ...state(), sequence: sequence(term._core._inputHandler._parser), pendingParser: pendingParser(Buffer.from(s.pending || '', 'base64')) });
+      try {
+        if (s.cols && s.cols !== term.cols) look(true);
+        if (s.cols) term.resize(s.cols, s.rows);
+        else term._core.writeSync(Buffer.from(s.write || '', 'base64'));
+      } catch (e) {
+        term = undefined;
+        states.push({ crash: String(e.stack) });
+        break;
+      }
+      look(false);
+      if (!s.skip) states.push({ ...state(), odd, sequence: sequence(term._core._inputHandler._parser), pendingParser: pendingParser(Buffer.from(s.pending || '', 'base64')) });
     }
     process.stdout.write(JSON.stringify({ states }) + '\n');
   }
