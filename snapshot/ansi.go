@@ -47,7 +47,11 @@ func ANSI(f *vt.Frame, o Options) []byte {
 	}
 	history := lastLines(f.History, o.Scrollback)
 	p := painter{cols: f.Cols, rows: f.Rows, out: make([]byte, 0, estimate(f, history))}
+	p.clusters = f.Unicode == vt.Unicode15Graphemes
 	p.add("\x18")
+	if f.Hidden != nil {
+		p.hidden(f.Hidden)
+	}
 	main := f.Main.Lines
 	if f.Alt == nil {
 		main = rowsToPaint(f)
@@ -112,7 +116,7 @@ func lifeless(f *vt.Frame) *vt.Frame {
 	g.Modes = vt.DefaultModes()
 	g.Modes.ReverseVideo = f.Modes.ReverseVideo
 	g.Modes.AltScreen = f.Alt != nil
-	g.Pen, g.Charsets, g.LastChar, g.CursorStyle, g.Pending = vt.Style{}, vt.Charsets{}, 0, 0, nil
+	g.Pen, g.Charsets, g.LastChar, g.CursorStyle, g.Pending, g.Hidden = vt.Style{}, vt.Charsets{}, 0, 0, nil, nil
 	g.Main = still(f.Main, f.Rows)
 	if f.Alt != nil {
 		alt := still(*f.Alt, f.Rows)

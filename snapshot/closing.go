@@ -29,7 +29,7 @@ func endsInRow(f *vt.Frame) bool {
 	row := s.Lines[s.Y]
 	c, ok := closing(f)
 	below := slices.ContainsFunc(s.Lines[s.Y+1:], func(l vt.Line) bool { return l.Size() > 0 || l.Wrapped() })
-	return ok && !below && !row.Wrapped() && c.text != "" && c.x+c.width == row.Cells() && row.Cells() <= f.Cols &&
+	return ok && !below && f.Pen == shown(f.Pen) && !row.Wrapped() && c.text != "" && c.x+c.width == row.Cells() && row.Cells() <= f.Cols &&
 		f.Modes.Autowrap && !f.Modes.Insert && !f.Modes.Origin && untranslated(row.Text(), f.Charsets)
 }
 

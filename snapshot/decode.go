@@ -161,6 +161,9 @@ func (d *decoder) content(tag byte) (err error) {
 	case tagAlt:
 		f.Alt = &vt.Screen{}
 		return d.screen(f.Alt)
+	case tagHidden:
+		f.Hidden = &vt.Screen{}
+		return d.screen(f.Hidden)
 	}
 	return err
 }

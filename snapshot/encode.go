@@ -15,11 +15,14 @@ import (
 // caller owns the result.
 func Encode(h Header, f *vt.Frame) []byte {
 	f = tidy(f)
-	e := encoder{budget: maxFile - minFile - 3*recordTop}
+	e := encoder{budget: maxFile - minFile - 4*recordTop}
 	e.small(f)
 	e.screen(tagMain, &f.Main, f.Cols)
 	if f.Alt != nil {
 		e.screen(tagAlt, f.Alt, f.Cols)
+	}
+	if f.Hidden != nil {
+		e.screen(tagHidden, f.Hidden, f.Cols)
 	}
 	history := e.fitting(f.History)
 	out := make([]byte, 0, headSize+len(e.out)+e.taken+recordTop+4+crcSize)

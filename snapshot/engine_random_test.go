@@ -18,10 +18,10 @@ import (
 )
 
 var (
-	firstSeed = flag.Uint64("seed", 1, "first case of TestRandomStreamsEqualXterm")
-	cases     = flag.Int("cases", 0, "cases of TestRandomStreamsEqualXterm; 0 means a fixed number that takes some seconds")
-	without   = flag.String("without", "", "regular expression of tokens that TestRandomStreamsEqualXterm leaves out, such as known differences")
-	failures  = flag.Int("failures", 5, "different failing cases after which TestRandomStreamsEqualXterm stops")
+	firstSeed = flag.Uint64("seed", 1, "first case of the tests with random streams")
+	cases     = flag.Int("cases", 0, "cases of the tests with random streams; 0 means a fixed number that takes some seconds")
+	without   = flag.String("without", "", "regular expression of tokens that random streams leave out, such as known differences")
+	failures  = flag.Int("failures", 5, "different failing cases after which a test of random streams stops")
 )
 
 // pieces says where the writes of a stream are cut.
@@ -98,21 +98,25 @@ type trial struct {
 
 // complaint is what is wrong with an engine in a trial.
 type complaint struct {
-	kind string // "state", "pieces" or "text"
+	kind string // "state", "pieces", "text" or "snapshot"
 	at   string // where
 	what []string
 }
 
-// try checks all that an engine promises about a trial: it is equal to an
+// A check tells what is wrong with a trial, nil when nothing is. everywhere: look
+// after each step, not only now and then.
+type check func(t testing.TB, j *judge, newEngine vt.New, tr trial, everywhere bool) *complaint
+
+// checkEngine checks all that an engine promises about a trial: it is equal to an
 // xterm.js that gets its text, it does not depend on where writes are cut, and
 // the text is what was written.
-func (tr trial) try(t testing.TB, j *judge, newEngine vt.New, everywhere bool) *complaint {
+func checkEngine(t testing.TB, j *judge, newEngine vt.New, tr trial, everywhere bool) *complaint {
 	s := tr.stream
 	s.steps = tr.pieces.steps(tr.tokens)
 	last := len(s.steps) - 1
 	at, out := differenceAt(t, j, newEngine, s, func(i int) bool { return everywhere || i == last || i%8 == 7 })
 	if out != nil {
-		return &complaint{"state", fmt.Sprintf("after step %d of %d (%s)", at+1, len(s.steps), showStep(s.steps[at])), out}
+		return &complaint{"state", fmt.Sprintf("after step %d of %d (%s), got is the engine, want is xterm.js", at+1, len(s.steps), showStep(s.steps[at])), out}
 	}
 	whole := s
 	whole.steps = wholeRuns.steps(tr.tokens)
@@ -146,6 +150,7 @@ type shrinker struct {
 	t       testing.TB
 	j       *judge
 	engine  vt.New
+	check   check
 	best    trial
 	why     *complaint
 	ends    time.Time
@@ -156,8 +161,8 @@ type shrinker struct {
 // maxShrink bounds the time to shrink one case.
 const maxShrink = 30 * time.Second
 
-func shrink(t testing.TB, j *judge, newEngine vt.New, tr trial, why *complaint) (trial, *complaint) {
-	s := &shrinker{t: t, j: j, engine: newEngine, best: tr, why: why, ends: time.Now().Add(maxShrink)}
+func shrink(t testing.TB, j *judge, newEngine vt.New, try check, tr trial, why *complaint) (trial, *complaint) {
+	s := &shrinker{t: t, j: j, engine: newEngine, check: try, best: tr, why: why, ends: time.Now().Add(maxShrink)}
 	s.rows = tr.rows
 	for _, tok := range tr.tokens {
 		if tok.rows > 0 {
@@ -206,7 +211,7 @@ func (s *shrinker) keep(c trial) bool {
 		return false
 	}
 	s.attempt++
-	why := c.try(s.t, s.j, s.engine, c.pieces != eachByte)
+	why := s.check(s.t, s.j, s.engine, c, c.pieces != eachByte)
 	if why == nil || why.kind != s.why.kind {
 		return false
 	}
@@ -313,10 +318,14 @@ func (tr trial) String() string {
 //
 //	go test ./snapshot -run RandomStreams -cases 20000 -seed 1 -timeout 2h -v
 func TestRandomStreamsEqualXterm(t *testing.T) {
+	randomTrials(t, 6000, checkEngine)
+}
+
+// randomTrials tries n cases, or -cases of them, and makes small what fails.
+func randomTrials(t *testing.T, n int, try check) {
 	j := startJudge(t)
-	n := *cases
-	if n == 0 {
-		n = 1500
+	if *cases > 0 {
+		n = *cases
 	}
 	leave, err := regexp.Compile(*without)
 	if err != nil {
@@ -329,17 +338,18 @@ func TestRandomStreamsEqualXterm(t *testing.T) {
 			tokens = slices.DeleteFunc(tokens, func(tok token) bool { return leave.MatchString(tok.text) })
 		}
 		tr := trial{stream: s, tokens: tokens, pieces: pieces(seed % 7)}
-		why := tr.try(t, j, engineUnderTest, false)
+		why := try(t, j, engineUnderTest, tr, false)
 		if why == nil {
 			continue
 		}
-		small, why := shrink(t, j, engineUnderTest, tr, why)
+		small, why := shrink(t, j, engineUnderTest, try, tr, why)
 		if seen[small.String()] {
 			continue
 		}
 		seen[small.String()] = true
-		t.Errorf("seed %d, %s: %s\n%s(got is the engine, want is xterm.js)\n%s", seed, why.kind, why.at, small, strings.Join(why.what, "\n"))
+		t.Errorf("seed %d, %s: %s\n%s%s", seed, why.kind, why.at, small, strings.Join(why.what, "\n"))
 	}
+	t.Logf("%d comparisons ended at a resize after which viewers get a new snapshot", j.replays)
 }
 
 // calm are numbers that freeze an xterm.js. An engine clamps them.
@@ -360,7 +370,7 @@ func TestFramesSayXterm(t *testing.T) {
 		}
 		states := j.ask(t, jb)
 		for i, x := range states {
-			if x.broken() != "" {
+			if x.broken() {
 				break
 			}
 			head := bytes.Join(heads[:i+1], nil)

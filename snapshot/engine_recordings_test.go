@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -82,103 +81,4 @@ func TestEngineEqualsXtermRecordings(t *testing.T) {
 			checkStream(t, j, s, 4)
 		})
 	}
-}
-
-// TestSnapshotsGoOnAfterResizes: a viewer that came in the middle of a stream,
-// got the engine's snapshot and then the rest with its resizes, is equal to one
-// that was there from the beginning.
-func TestSnapshotsGoOnAfterResizes(t *testing.T) {
-	j := startJudge(t)
-	for _, path := range streamPaths(t) {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) {
-			s, err := loadStream(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			checkRoundTrips(t, j, withResizes(s))
-		})
-	}
-}
-
-// withResizes is s in twelve pieces, with resizes after some of them. The window
-// never grows after it became narrower: xterm.js does not cut the rows of the
-// alternate screen then, and shows again what no snapshot held.
-func withResizes(s stream) stream {
-	var raw []byte
-	for _, st := range s.steps {
-		raw = append(raw, st.write...)
-	}
-	out := s
-	out.steps = nil
-	for i := range 12 {
-		out.steps = append(out.steps, step{write: raw[len(raw)*i/12 : len(raw)*(i+1)/12]})
-		switch i {
-		case 4:
-			out.steps = append(out.steps, step{cols: s.cols + 9, rows: max(1, s.rows-4)})
-		case 7:
-			out.steps = append(out.steps, step{cols: s.cols + 2, rows: s.rows + 3})
-		case 10:
-			out.steps = append(out.steps, step{cols: max(2, s.cols-7), rows: s.rows})
-		}
-	}
-	return out
-}
-
-func checkRoundTrips(t *testing.T, j *judge, s stream) {
-	t.Helper()
-	moments := follow(engineUnderTest, s, func(int) bool { return true })
-	jb := job{Cols: s.cols, Rows: s.rows, Scrollback: s.scrollback, Unicode: string(s.unicode)}
-	for i, m := range moments {
-		if m.replay {
-			t.Fatalf("the engine asks for a new snapshot after the resize to %dx%d", s.steps[i].cols, s.steps[i].rows)
-		}
-		jb.Steps = append(jb.Steps, xstep{Write: m.text, Cols: s.steps[i].cols, Rows: s.steps[i].rows})
-	}
-	whole := j.ask(t, jb)
-	for cut := range len(moments) - 1 {
-		f := moments[cut].frame
-		from := jb
-		from.Cols, from.Rows = f.Cols, f.Rows
-		ansi := ANSI(f, Options{Scrollback: -1})
-		from.Steps = append([]xstep{{Write: ansi}}, jb.Steps[cut+1:]...)
-		for i, x := range j.ask(t, from) {
-			got, want := carried(x), carried(whole[cut+i])
-			if f.Alt == nil && got.Other != nil && want.Other != nil {
-				got.Other.Saved = want.Other.Saved // of a screen that was not shown at the cut
-			}
-			if out := stateDifferences(got, want); out != nil {
-				t.Errorf("cut after step %d, %d steps later (got is after the snapshot, want is uncut)\n%.2000s\nbefore the cut came %+q\nsnapshot %.1500q",
-					cut+1, i, strings.Join(out, "\n"), moments[cut].text[max(0, len(moments[cut].text)-60):], ansi)
-				return
-			}
-		}
-	}
-}
-
-// carried is what a snapshot can carry of x, see alike. REP right after the cut
-// is carried only where the character can be printed again as it is, and halves
-// of wide characters are blank.
-func carried(x xstate) xstate {
-	x.Main = wholeCells(x.Main)
-	if x.Other != nil {
-		other := wholeCells(*x.Other)
-		x.Other = &other
-	}
-	x = alike(x)
-	x.PendingParser, x.Parser, x.Odd, x.Repeats = "", "", "", false
-	return x
-}
-
-func wholeCells(b xbuffer) xbuffer {
-	b.Lines = slices.Clone(b.Lines)
-	for i := range b.Lines {
-		cells := slices.Clone(b.Lines[i].Cells)
-		for k, c := range cells {
-			if halfAt(cells, k) {
-				cells[k] = xcell{Width: 1, Style: c.Style}
-			}
-		}
-		b.Lines[i].Cells = cells
-	}
-	return b
 }

@@ -127,10 +127,10 @@ func checkStream(t *testing.T, j *judge, s stream, looks int) {
 	}
 	tr := trial{stream: s, tokens: tokensOf(s.steps[:at+1]), pieces: wholeRuns}
 	why := &complaint{kind: "state", at: fmt.Sprintf("after step %d of %d", at+1, len(s.steps)), what: out}
-	if small := tr.try(t, j, engineUnderTest, false); small != nil && small.kind == "state" {
-		tr, why = shrink(t, j, engineUnderTest, tr, small)
+	if small := checkEngine(t, j, engineUnderTest, tr, false); small != nil && small.kind == "state" {
+		tr, why = shrink(t, j, engineUnderTest, checkEngine, tr, small)
 	}
-	t.Errorf("%s\n%.3000s(got is the engine, want is xterm.js)\n%.3000s", why.at, tr, strings.Join(why.what, "\n"))
+	t.Errorf("%s\n%.3000s%.3000s", why.at, tr, strings.Join(why.what, "\n"))
 }
 
 // TestScriptsEqualXterm: where the engine's own scripts go, xterm.js goes too.

@@ -23,7 +23,13 @@ func expected(f *vt.Frame, scrollback int) xstate {
 	if f.Alt != nil {
 		alt := expectedBuffer(f, f.Alt, nil)
 		x.Other = &alt
+		return x
 	}
+	var hidden xsaved
+	if hidden.Charset = "B"; f.Hidden != nil {
+		hidden = expectedSaved(f.Hidden.Saved)
+	}
+	x.Hidden = &hidden
 	return x
 }
 
@@ -57,11 +63,14 @@ func expectedBuffer(f *vt.Frame, s *vt.Screen, history []vt.Line) xbuffer {
 	if s.Tabs != nil {
 		b.Tabs = slices.DeleteFunc(slices.Clone(s.Tabs), func(t int) bool { return t == 0 })
 	}
-	d := s.Saved
+	b.Saved = expectedSaved(s.Saved)
+	return b
+}
+
+func expectedSaved(d vt.SavedCursor) xsaved {
 	pen := d.Pen
 	pen.Link, pen.Underline, pen.UnderlineColor = vt.Link{}, min(pen.Underline, 1), 0 // xterm.js saves two words of a pen
-	b.Saved = xsaved{X: d.X, Y: d.Y, Pen: styleKey(pen), Charset: string(finals(d.Charsets)[d.Charsets.GL])}
-	return b
+	return xsaved{X: d.X, Y: d.Y, Pen: styleKey(pen), Charset: string(finals(d.Charsets)[d.Charsets.GL])}
 }
 
 func expectedCells(l vt.Line, cols int, unicode vt.Unicode) []xcell {

@@ -69,8 +69,19 @@ func repeatable(f *vt.Frame) (c cell, ok bool) {
 	first, _ := utf8.DecodeRuneInString(c.text)
 	last, _ := utf8.DecodeLastRuneInString(c.text)
 	ok = c.text != "" && (first == f.LastChar || last == f.LastChar) && c.x+c.width == x+1 &&
-		c.style == f.Pen && !beginsWithMark(c.text) && untranslated(c.text, f.Charsets)
+		c.style == shown(f.Pen) && !beginsWithMark(c.text) && untranslated(c.text, f.Charsets) &&
+		!(f.Modes.Insert && utf8.RuneCountInString(c.text) > 1) // a cluster grows over what follows instead of moving it
+	c.style = f.Pen
 	return c, ok
+}
+
+// shown is the style of a cell printed with pen: an underline colour waits for
+// something to colour.
+func shown(pen vt.Style) vt.Style {
+	if pen.Underline == vt.UnderlineNone && pen.Link == (vt.Link{}) {
+		pen.UnderlineColor = 0
+	}
+	return pen
 }
 
 // untranslated tells whether text comes out as it is while c is in force. No

@@ -44,6 +44,8 @@ import (
 //	8    main      screen
 //	9    alt       screen, when the alternate screen is shown
 //	10   pending   the unfinished sequence
+//	11   hidden    screen, the alternate one while it is not shown: only its
+//	               saved cursor and keyboard stack count
 //
 //	screen  x, y (2 each), flags (1: pending wrap, saved, saved pending wrap,
 //	        saved origin, own tab stops), top, bottom, saved x, saved y (2
@@ -79,6 +81,7 @@ const (
 	tagMain
 	tagAlt
 	tagPending
+	tagHidden
 )
 
 const (

@@ -39,6 +39,9 @@ func frameOf(t testing.TB, x xstate, head []byte) *vt.Frame {
 		_, alt := screenOf(t, *x.Other, x)
 		f.Alt = &alt
 	}
+	if h := x.Hidden; h != nil && *h != (xsaved{Charset: "B"}) {
+		f.Hidden = &vt.Screen{Saved: savedOf(t, *h)}
+	}
 	s := f.Active()
 	if at := s.X - 1; x.Repeats {
 		if s.PendingWrap {
@@ -59,10 +62,15 @@ func screenOf(t testing.TB, b xbuffer, x xstate) (history []vt.Line, s vt.Screen
 	s = vt.Screen{
 		Lines: lines[b.Base:], X: min(b.X, x.Cols-1), Y: b.Y, PendingWrap: b.X >= x.Cols, Top: b.Top, Bottom: b.Bottom,
 		Tabs:  append([]int{}, b.Tabs...),
-		Saved: vt.SavedCursor{Set: true, X: b.Saved.X, Y: b.Saved.Y, Pen: styleOf(t, b.Saved.Pen)},
+		Saved: savedOf(t, b.Saved),
 	}
-	s.Saved.Charsets.G[0] = b.Saved.Charset[0]
 	return lines[:b.Base], s
+}
+
+func savedOf(t testing.TB, x xsaved) vt.SavedCursor {
+	d := vt.SavedCursor{Set: true, X: x.X, Y: x.Y, Pen: styleOf(t, x.Pen)}
+	d.Charsets.G[0] = x.Charset[0]
+	return d
 }
 
 func lineOf(t testing.TB, l xline) vt.Line {
@@ -112,6 +120,7 @@ func styleOf(t testing.TB, key string) (s vt.Style) {
 // meaning; neither has the main screen's cursor while the other is shown.
 func alike(x xstate) xstate {
 	blank := func(b *xbuffer) {
+		b.Wider = false
 		b.Lines = slices.Clone(b.Lines)
 		for i := range b.Lines {
 			l := &b.Lines[i]

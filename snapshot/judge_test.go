@@ -25,6 +25,9 @@ type judge struct {
 	cmd *exec.Cmd
 	in  *json.Encoder
 	out *bufio.Reader
+	// replays counts comparisons that ended because an engine asked for a new
+	// snapshot.
+	replays int
 }
 
 type job struct {
@@ -37,12 +40,14 @@ type job struct {
 	Steps      []xstep  `json:"steps"`
 }
 
-// xstep is a write, or a resize when Cols is not 0. Pending is what an engine
+// xstep is a write, or a resize when Cols is not 0, or with Reset a resize and
+// the new snapshot after it. Pending is what an engine
 // says is unfinished after it; Skip: nobody wants the state.
 type xstep struct {
 	Write   []byte `json:"write"`
 	Cols    int    `json:"cols"`
 	Rows    int    `json:"rows"`
+	Reset   bool   `json:"reset"`
 	Pending []byte `json:"pending"`
 	Skip    bool   `json:"skip"`
 }
@@ -53,6 +58,7 @@ type xstate struct {
 	Alt        bool
 	Main       xbuffer
 	Other      *xbuffer
+	Hidden     *xsaved // saved cursor of the alternate screen while it is not shown
 	Modes      xmodes
 	Pen        string
 	Charsets   string
@@ -86,6 +92,7 @@ type xbuffer struct {
 	Tabs                    []int
 	X, Y, Base, Top, Bottom int
 	Saved                   xsaved
+	Wider                   bool // a line has cells right of the screen
 }
 
 type xsaved struct {

@@ -1,7 +1,9 @@
 package snapshot
 
 import (
+	"bytes"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/evertty/evertty/vt"
 )
@@ -17,6 +19,8 @@ type painter struct {
 	skip int      // blank cells right of x, passed over but not moved over yet
 	tail vt.Color // background of the last column when it was erased, else default
 	fold bool     // lines wider than the screen go on in the next row
+
+	clusters bool // widths are those of grapheme clusters
 }
 
 func (p *painter) add(s string) { p.out = append(p.out, s...) }
@@ -103,7 +107,7 @@ func (p *painter) lineFeed() {
 // Printing past the last column is the only way to make that mark, and the row
 // that comes in has the background of what is printed.
 func (p *painter) wrap(next vt.Span) {
-	natural := p.x == p.cols && next.Kind != vt.Blank && next.Style.BG == 0 && !beginsWithMark(next.Text)
+	natural := p.x == p.cols && next.Kind != vt.Blank && next.Style.BG == 0 && !p.joins(next.Text)
 	if !natural {
 		p.wrapByFiller()
 	}
@@ -164,12 +168,38 @@ func (p *painter) put(s vt.Span) {
 		return
 	}
 	p.catchUp()
-	if s.Kind >= vt.ClusterOne && beginsWithMark(s.Text) {
+	if p.clusters && (s.Kind == vt.Narrow || s.Kind == vt.Wide) {
+		p.apart(s)
+		return
+	}
+	if s.Kind >= vt.ClusterOne && p.joins(s.Text) {
 		p.csi(p.x+1, 'G') // any sequence keeps xterm.js from joining it to the cell before
 	}
 	p.setPen(s.Style)
 	p.add(cellText(s))
 	p.x += s.Cells
+}
+
+// joins tells whether a terminal could join the first character of s to what was
+// written before, where the frame has a cell for it.
+func (p *painter) joins(s string) bool {
+	first, _ := utf8.DecodeRuneInString(s)
+	return beginsWithMark(s) || p.clusters && (joinsCluster(first) || bytes.HasSuffix(p.out, []byte("\u200d")))
+}
+
+// apart paints characters that have a cell each, where widths are those of
+// grapheme clusters: one that would join the cell before is printed after a
+// sequence.
+func (p *painter) apart(s vt.Span) {
+	p.setPen(s.Style)
+	width := s.Cells / utf8.RuneCountInString(s.Text)
+	for _, r := range s.Text {
+		if p.joins(string(r)) {
+			p.csi(p.x+1, 'G')
+		}
+		p.out = utf8.AppendRune(p.out, r)
+		p.x += width
+	}
 }
 
 // blank makes n erased cells. xterm.js keeps nothing of them but the

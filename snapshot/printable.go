@@ -66,6 +66,18 @@ func beginsWithMark(s string) bool {
 	return r >= 0x1160 && r <= 0x11ff || unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf)
 }
 
+// joinsCluster tells whether r can be a part of the grapheme cluster before it
+// (UAX #29): marks, regional indicators, emoji modifiers and Hangul jamo.
+func joinsCluster(r rune) bool {
+	switch {
+	case r >= 0x1f1e6 && r <= 0x1f1ff, r >= 0x1f3fb && r <= 0x1f3ff:
+		return true
+	case r >= 0x1100 && r <= 0x11ff, r >= 0xa960 && r <= 0xa97f, r >= 0xd7b0 && r <= 0xd7ff:
+		return true
+	}
+	return r >= 0x300 && unicode.Is(unicode.M, r) || beginsWithMark(string(r))
+}
+
 // sendable tells whether a link can be written as OSC 8: no control characters,
 // no longer than vt.MaxString, and an ID that does not end the parameters.
 func sendable(l vt.Link) bool {

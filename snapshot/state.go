@@ -31,6 +31,18 @@ func (p *painter) screenState(s *vt.Screen) {
 	}
 }
 
+// hidden writes what the alternate screen keeps while it is not shown, by
+// showing it for a moment. Leaving it takes the cursor along.
+func (p *painter) hidden(s *vt.Screen) {
+	p.add("\x1b[?1047h")
+	for _, flags := range s.Kitty {
+		p.kitty('>', flags)
+	}
+	p.saveCursor(s.Saved)
+	p.setPen(vt.Style{})
+	p.add("\x1b[?1047l\x1b[H")
+}
+
 // kitty pushes ('>') or sets ('=') flags of the kitty keyboard protocol on the
 // screen that is shown.
 func (p *painter) kitty(how byte, flags uint8) {

@@ -30,6 +30,7 @@ func tidy(f *vt.Frame) *vt.Frame {
 		alt := tidyScreen(*f.Alt, g.Cols, g.Rows)
 		g.Alt = &alt
 	}
+	g.Hidden = tidyHidden(f, g.Cols, g.Rows)
 	g.Modes.AltScreen = f.Alt != nil
 	g.Modes.Mouse = inRange(f.Modes.Mouse, vt.MouseAny)
 	g.Modes.MouseEncoding = inRange(f.Modes.MouseEncoding, vt.MouseEncodingSGRPixels)
@@ -44,6 +45,15 @@ func tidy(f *vt.Frame) *vt.Frame {
 	g.Foreground, g.Background, g.CursorColor = direct(f.Foreground), direct(f.Background), direct(f.CursorColor)
 	g.Pending = openTail(f.Pending)
 	return &g
+}
+
+// tidyHidden is what the alternate screen keeps while it is not shown.
+func tidyHidden(f *vt.Frame, cols, rows int) *vt.Screen {
+	if f.Alt != nil || f.Hidden == nil || !f.Hidden.Saved.Set && len(f.Hidden.Kitty) == 0 {
+		return nil
+	}
+	s := tidyScreen(vt.Screen{Saved: f.Hidden.Saved, Kitty: f.Hidden.Kitty}, cols, rows)
+	return &s
 }
 
 func tidyScreen(s vt.Screen, cols, rows int) vt.Screen {

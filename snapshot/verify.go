@@ -63,9 +63,22 @@ func Differences(want, got *vt.Frame) []string {
 	if want.Alt != nil && got.Alt != nil {
 		d.screen("main screen: ", &want.Main, &got.Main, want)
 	}
+	d.hidden(want.Hidden, got.Hidden)
 	d.program(want, got)
 	d.names(want, got)
 	return d.list
+}
+
+// hidden compares what the alternate screen keeps while it is not shown.
+func (d *findings) hidden(want, got *vt.Screen) {
+	var w, g vt.Screen
+	if want != nil {
+		w = *want
+	}
+	if got != nil {
+		g = *got
+	}
+	d.keeps("hidden screen: ", &w, &g)
 }
 
 // findings collects sentences up to the bounds.
@@ -132,6 +145,11 @@ func (d *findings) screen(name string, want, got *vt.Screen, f *vt.Frame) {
 	if w, g := stops(want.Tabs, f.Cols), stops(got.Tabs, f.Cols); !slices.Equal(w, g) {
 		d.add("%stab stops: want %v, got %v", name, w, g)
 	}
+	d.keeps(name, want, got)
+}
+
+// keeps compares what a screen keeps even while it is not shown.
+func (d *findings) keeps(name string, want, got *vt.Screen) {
 	if !slices.Equal(want.Kitty, got.Kitty) {
 		d.add("%skeyboard stack: want %v, got %v", name, want.Kitty, got.Kitty)
 	}

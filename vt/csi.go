@@ -1,9 +1,6 @@
 package vt
 
-import (
-	"bytes"
-	"strconv"
-)
+import "strconv"
 
 // CSI implements Handler.
 func (h *handler) CSI(f Function) { (*Terminal)(h).csi(f) }
@@ -17,10 +14,11 @@ func (t *Terminal) count(limit int) int {
 		return n
 	}
 	final := t.stream.text.in[t.stream.end-1]
-	if final == 'b' && t.stream.HeadLeft() { // the CAN would make them forget what to repeat
-		t.stream.Replace(bytes.Repeat([]byte(string(t.stream.Last)), limit)...)
+	text := append(strconv.AppendInt([]byte("\x1b["), int64(limit), 10), final)
+	if final == 'b' {
+		t.stream.ReplaceQuietly(text) // CAN would make them forget what to repeat
 	} else {
-		t.stream.Replace(append(strconv.AppendInt([]byte("\x1b["), int64(limit), 10), final)...)
+		t.stream.Replace(text...)
 	}
 	return limit
 }

@@ -13,6 +13,10 @@ func (t *Terminal) eraseDisplay(what int, keep bool) {
 		}
 		t.eraseRows(s.y+1, len(s.rows), keep)
 	case 1:
+		if s.x+1 >= s.cols && s.y == len(s.rows)-1 {
+			t.eraseAll(keep)
+			return
+		}
 		t.eraseCells(s.row(), 0, s.x+1, keep)
 		s.row().wrapped = false
 		if s.x+1 >= s.cols {
@@ -25,6 +29,18 @@ func (t *Terminal) eraseDisplay(what int, keep bool) {
 		if s == t.main {
 			t.hist.clear()
 		}
+	}
+}
+
+// eraseAll is ED 1 in the last column of the last row. There xterm.js 6 looks
+// for a row below, fails, and is dead from then on; viewers get ED 2 instead,
+// which does the same.
+func (t *Terminal) eraseAll(keep bool) {
+	t.eraseRows(0, len(t.screen.rows), keep)
+	if keep {
+		t.stream.Replace([]byte("\x1b[?2J")...)
+	} else {
+		t.stream.Replace([]byte("\x1b[2J")...)
 	}
 }
 

@@ -9,7 +9,10 @@ type Frame struct {
 	History    []Line // scrolled-off lines of the main screen, oldest first
 	Main       Screen
 	Alt        *Screen // the alternate screen while it is shown, else nil
-	Modes      Modes
+	// Hidden is the alternate screen while it is not shown: its Saved and Kitty,
+	// nothing else of it outlives being hidden. nil when it has neither.
+	Hidden *Screen
+	Modes  Modes
 
 	// The pen of the active screen: what the next character gets.
 	Pen      Style

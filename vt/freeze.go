@@ -14,6 +14,11 @@ func (t *Terminal) Freeze() *Frame {
 	if t.screen == t.alt {
 		alt := t.freezeScreen(t.alt, 0)
 		f.Alt = &alt
+	} else if t.alt != nil && (t.alt.saved.set || len(t.alt.kitty) > 0) {
+		f.Hidden = &Screen{Kitty: append([]uint8(nil), t.alt.kitty...)}
+		if t.alt.saved.set {
+			f.Hidden.Saved = t.alt.saved.freeze(t.alt, 0)
+		}
 	}
 	return f
 }
@@ -41,12 +46,18 @@ func (t *Terminal) freezeScreen(s *screen, base int) Screen {
 	for y, r := range s.rows {
 		out.Lines[y] = Line{packed: string(t.packer.row(r, t.styles.list)), wrapped: r.wrapped}
 	}
-	if m := &s.saved; m.set {
-		out.Saved = SavedCursor{
-			Set: true, X: min(m.x, s.cols-1), Y: min(max(m.row-base, 0), rows-1), PendingWrap: m.x == s.cols,
-			Pen: m.pen.kept(), Charsets: m.charsets, Origin: m.origin,
-		}
-		out.Saved.Charsets.G[out.Saved.Charsets.GL] = m.charset
+	if s.saved.set {
+		out.Saved = s.saved.freeze(s, base)
 	}
+	return out
+}
+
+// freeze is the saved cursor of s, which has base lines of history above it.
+func (m *savedCursor) freeze(s *screen, base int) SavedCursor {
+	out := SavedCursor{
+		Set: true, X: min(m.x, s.cols-1), Y: min(max(m.row-base, 0), len(s.rows)-1), PendingWrap: m.x == s.cols,
+		Pen: m.pen.Style(), Charsets: m.charsets, Origin: m.origin,
+	}
+	out.Charsets.G[out.Charsets.GL] = m.charset
 	return out
 }

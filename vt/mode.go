@@ -86,7 +86,7 @@ func (t *Terminal) setCursorStyle(n int) {
 		t.cursorStyle = CursorStyle(n)
 		return
 	}
-	steady := max(t.cursorStyle, 1) + 1&^1
+	steady := (max(t.cursorStyle, 1) + 1) &^ 1
 	t.cursorStyle = steady - CursorStyle(n&1)
 }
 

@@ -19,24 +19,9 @@ type Pen struct {
 // Style is the style of what is printed with p.
 func (p *Pen) Style() Style {
 	s := Style{FG: p.fg, BG: p.bg, Attr: p.attr}
-	if p.underlined {
-		s.Underline = UnderlineSingle
-	}
 	if p.extended {
-		if p.underlined {
-			s.Underline = p.underline
-		}
-		if s.Link = p.link; p.underlined || p.link != (Link{}) {
-			s.UnderlineColor = p.color
-		}
+		s.Underline, s.Link, s.UnderlineColor = p.underline, p.link, p.color
 	}
-	return s
-}
-
-// kept is Style for a saved pen: xterm.js keeps whether there is an underline,
-// not which.
-func (p *Pen) kept() Style {
-	s := p.Style()
 	if p.underlined && s.Underline == UnderlineNone {
 		s.Underline = UnderlineSingle
 	}

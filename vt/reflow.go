@@ -11,7 +11,8 @@ type buffer struct {
 	saved         int // the saved cursor's row, counted from the first line
 	oldCols, cols int
 	rows          int
-	max           int // lines there may be
+	max           int  // lines there may be
+	inexact       bool // xterm.js does something else, which is not to be followed
 	styles        *styles
 }
 
@@ -201,6 +202,8 @@ func (b *buffer) makeRoom(n, count int) {
 	for ; n > 0; n-- {
 		switch {
 		case b.base == 0 && b.y < b.rows-1:
+			last := &b.lines[len(b.lines)-1]
+			b.inexact = b.inexact || last.length() > 0 || last.wrapped()
 			b.y++
 			b.lines = b.lines[:len(b.lines)-1]
 		case b.base == 0, b.base < min(b.max, len(b.lines)+count)-b.rows:
@@ -225,6 +228,7 @@ func (b *buffer) insert(inserts []insertion, count int) {
 				out[i] = fresh[n]
 				i--
 			}
+			b.inexact = b.inexact || i < 0 && len(old)+count > b.max
 			inserted += len(fresh)
 			inserts = inserts[1:]
 			continue

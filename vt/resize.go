@@ -1,8 +1,10 @@
 package vt
 
 // Resize implements Engine. Lines of the main screen and its history reflow as
-// in xterm.js 6, so a viewer that resizes itself in the same place stays equal;
-// only widths below its minimum it cannot follow.
+// in xterm.js 6, so a viewer that resizes itself in the same place stays equal.
+// It cannot follow widths below its minimum, a reflow that overflows its buffer,
+// and a resize of the alternate screen, where it keeps cells and rows that are
+// cut off and moves them along unseen.
 func (t *Terminal) Resize(cols, rows int) (exact bool) {
 	old := t.cfg
 	t.cfg.Cols, t.cfg.Rows = cols, rows
@@ -11,11 +13,11 @@ func (t *Terminal) Resize(cols, rows int) (exact bool) {
 	if cols == old.Cols && rows == old.Rows {
 		return true
 	}
-	t.resizeMain(cols, rows)
+	exact = t.resizeMain(cols, rows) && cols >= minReflow && old.Cols >= minReflow
 	if t.alt != nil {
 		t.resizeAlt(cols, rows)
 	}
-	return cols >= minReflow && old.Cols >= minReflow
+	return exact && t.screen == t.main
 }
 
 // minReflow is the smallest number of columns of an xterm.js.
@@ -23,7 +25,9 @@ const minReflow = 2
 
 // resizeMain changes the main screen: first the rows, taken from below the
 // cursor or from the history, then the columns by reflowing.
-func (t *Terminal) resizeMain(cols, rows int) {
+// exact tells whether xterm.js does the same. It does not when its buffer gets
+// full on the way: then it overwrites rows, or drops one that has text.
+func (t *Terminal) resizeMain(cols, rows int) (exact bool) {
 	s := t.main
 	b := buffer{
 		lines: t.gather(), base: t.hist.count, y: s.y, saved: s.saved.row,
@@ -39,6 +43,7 @@ func (t *Terminal) resizeMain(cols, rows int) {
 		s.saved.set = true // xterm.js moves what was never saved too
 	}
 	s.finishResize(rows)
+	return !b.inexact
 }
 
 // finishResize sets what every resize sets.
@@ -68,6 +73,7 @@ func (t *Terminal) scatter(b *buffer) {
 	// Lines that reflowed away leave the screen short; xterm.js has one or more
 	// blank rows then.
 	for len(b.lines) < b.rows {
+		b.inexact = true
 		b.lines = append(b.lines, bufferLine{row: &row{}})
 	}
 	base := len(b.lines) - b.rows
@@ -162,4 +168,5 @@ func (r *row) fit(cols int) {
 	if last := &r.cells[cols-1]; last.wide() {
 		*last = blankCell(last.style())
 	}
+	r.tidyClusters()
 }

@@ -176,14 +176,21 @@ func (s *screen) join(r *row, x int, c rune, width int) {
 // tidyClusters forgets the texts of cells that were overwritten when there are
 // more than a row can have.
 func (s *screen) tidyClusters(r *row) {
-	if len(r.clusters) < 2*s.cols || r.hidden != nil {
+	if len(r.clusters) >= 2*s.cols && r.hidden == nil {
+		r.tidyClusters()
+	}
+}
+
+// tidyClusters keeps only the texts that a cell has.
+func (r *row) tidyClusters() {
+	if len(r.clusters) == 0 {
 		return
 	}
 	old := r.clusters
 	r.clusters = nil
 	for x, c := range r.cells {
 		if c&cellCluster != 0 {
-			r.cells[x] = c&^(cellChar) | cell(len(r.clusters))
+			r.cells[x] = c&^cellChar | cell(len(r.clusters))
 			r.clusters = append(r.clusters, old[c&cellChar])
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/evertty/evertty/vt"
 )
@@ -34,6 +35,9 @@ func describe(f *vt.Frame) []string {
 		d.screen("main ", &f.Main, f.Rows)
 	}
 	d.screen("", s, f.Rows)
+	if f.Hidden != nil {
+		d.saved("hidden ", f.Hidden.Saved)
+	}
 	d.modes(&f.Modes)
 	d.sets("pen", "", styleWords(f.Pen))
 	if c := setNames(f.Charsets); c != "BBBB/0" {
@@ -62,7 +66,7 @@ func (d *description) sets(word, prefix, value string) {
 
 func (d *description) rows(word string, lines []vt.Line) {
 	for y, l := range lines {
-		if l.Size() > 0 || l.Wrapped() {
+		if visible(l).Size() > 0 || l.Wrapped() {
 			d.row(word, y, l)
 		}
 	}
@@ -76,22 +80,22 @@ func (d *description) row(word string, y int, l vt.Line) {
 	d.add("%s%s %d %s", word, plus, y, quote(markup(l)))
 }
 
+// saved adds what DECSC kept of a screen. Of the pen xterm.js keeps no link, and
+// only whether it is underlined.
+func (d *description) saved(prefix string, c vt.SavedCursor) {
+	c.Pen.Link, c.Pen.Underline, c.Pen.UnderlineColor = vt.Link{}, min(c.Pen.Underline, 1), 0
+	words := styleWords(c.Pen)
+	if set := c.Charsets.G[c.Charsets.GL]; set != 0 && set != 'B' {
+		words = fmt.Sprintf("set=%c %s", set, words)
+	}
+	if c.Set && (c.X != 0 || c.Y != 0 || words != "") {
+		d.add("%s", strings.TrimSpace(fmt.Sprintf("%ssaved %d,%d %s", prefix, c.X, c.Y, words)))
+	}
+}
+
 // screen adds what belongs to one screen besides its cells.
 func (d *description) screen(prefix string, s *vt.Screen, rows int) {
-	g := s.Saved.Charsets
-	set := g.G[g.GL]
-	if set == 0 {
-		set = 'B'
-	}
-	pen := s.Saved.Pen // of which xterm.js keeps no link, and only whether it is underlined
-	pen.Link, pen.Underline, pen.UnderlineColor = vt.Link{}, min(pen.Underline, 1), 0
-	words := styleWords(pen)
-	if set != 'B' {
-		words = strings.TrimSpace(fmt.Sprintf("set=%c %s", set, words))
-	}
-	if s.Saved.Set && (s.Saved.X != 0 || s.Saved.Y != 0 || words != "") {
-		d.lines = append(d.lines, strings.TrimSpace(fmt.Sprintf("%ssaved %d,%d %s", prefix, s.Saved.X, s.Saved.Y, words)))
-	}
+	d.saved(prefix, s.Saved)
 	if s.Top != 0 || s.Bottom != rows-1 {
 		d.add("%sregion %d,%d", prefix, s.Top, s.Bottom)
 	}
@@ -157,12 +161,8 @@ func setNames(c vt.Charsets) string {
 func markup(l vt.Line) string {
 	var b strings.Builder
 	var style string
-	for s := range l.Spans() {
-		st := s.Style
-		if s.Kind == vt.Blank {
-			st = blankStyle(st)
-		}
-		if words := styleWords(st); words != style {
+	for s := range visible(l).Spans() {
+		if words := styleWords(s.Style); words != style {
 			if style = words; words == "" {
 				words = "/"
 			}
@@ -182,15 +182,37 @@ func markup(l vt.Line) string {
 	return b.String()
 }
 
+// visible is l with erased cells in the style that shows of them, so that
+// they join, and marks that have a cell of their own as clusters.
+func visible(l vt.Line) vt.Line {
+	var p vt.Packer
+	for s := range l.Spans() {
+		switch s.Kind {
+		case vt.Blank:
+			p.Blank(s.Cells, blankStyle(s.Style))
+		case vt.ClusterOne, vt.ClusterWide:
+			p.Cluster(s.Text, s.Cells, s.Style)
+		case vt.ZeroWidth:
+			for _, r := range s.Text {
+				p.Cluster(string(r), 1, s.Style)
+			}
+		default:
+			for _, r := range s.Text {
+				p.Char(r, s.Cells/utf8.RuneCountInString(s.Text), s.Style)
+			}
+		}
+	}
+	return p.Line(l.Wrapped())
+}
+
 // appendCharacters adds plain characters. One that takes an unexpected number of
-// cells, or has a cell although it has no width, stands as a cluster, so that a
-// script shows it.
+// cells stands as a cluster, so that a script shows it.
 func appendCharacters(b *strings.Builder, s vt.Span) {
 	for _, r := range s.Text {
 		switch wide := looksWide(r); {
 		case r == '<':
 			b.WriteString("<<")
-		case wide && s.Kind != vt.Wide || s.Kind == vt.ZeroWidth:
+		case wide && s.Kind != vt.Wide:
 			fmt.Fprintf(b, "<^%c>", r)
 		case !wide && s.Kind == vt.Wide:
 			fmt.Fprintf(b, "<^^%c>", r)

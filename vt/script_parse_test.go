@@ -31,7 +31,8 @@ import (
 //	row 0 "…" | row+ 1 "…"       rows of the active screen that are not blank
 //	main 0 "…" | main+ 1 "…"     rows of the main screen while the other is shown
 //	cursor X,Y [wrap]            from 0; wrap: the next character wraps first
-//	saved X,Y [set=0] [style]    DECSC, of the active screen; "main saved" likewise
+//	saved X,Y [set=0] [style]    DECSC, of the active screen; "main saved" and
+//	                             "hidden saved" of the one that is not shown
 //	region T,B | main region T,B | tabs 4 8
 //	on insert … | off autowrap | mouse button sgr | flags 5 (kitty keyboard)
 //	pen [style] | sets 0BBB/1 (G0 to G3, then the invoked one) | style 4 (DECSCUSR)
@@ -155,43 +156,36 @@ const named = "\x1be\aa\bb\tt\nn\vv\ff\rr\\\\\"\""
 
 // unquote reads \e, \xHH for a byte, \u{H…} for a character, and what quote writes.
 func unquote(s string) (string, error) {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' {
-			b.WriteByte(s[i])
+	var b []byte
+	for s != "" {
+		if s[0] != '\\' {
+			b, s = append(b, s[0]), s[1:]
 			continue
 		}
-		digits, err := "", error(nil)
-		switch rest := s[i+1:]; {
-		case len(rest) >= 3 && rest[0] == 'x':
-			digits = rest[1:3]
-			i += 3
-		case strings.HasPrefix(rest, "u{") && strings.Contains(rest, "}"):
-			digits = rest[2:strings.IndexByte(rest, '}')]
-			i += len(digits) + 3
-		default:
-			at := -1
-			if rest != "" {
-				at = strings.LastIndexByte(named, rest[0])
-			}
-			if at < 0 || at%2 == 0 {
-				return "", fmt.Errorf("escape in %s is unknown", s[i:])
-			}
-			b.WriteByte(named[at-1])
-			i++
-			continue
-		}
-		v, err := strconv.ParseUint(digits, 16, 32)
-		if err != nil {
+		var err error
+		if b, s, err = appendEscape(b, s[1:]); err != nil {
 			return "", err
 		}
-		if s[i] == '}' {
-			b.WriteRune(rune(v))
-		} else {
-			b.WriteByte(byte(v))
+	}
+	return string(b), nil
+}
+
+// appendEscape reads what follows a backslash.
+func appendEscape(b []byte, s string) (out []byte, rest string, err error) {
+	if digits, after, ok := strings.Cut(s, "}"); ok && strings.HasPrefix(digits, "u{") {
+		v, err := strconv.ParseUint(digits[2:], 16, 32)
+		return utf8.AppendRune(b, rune(v)), after, err
+	}
+	if len(s) >= 3 && s[0] == 'x' {
+		v, err := strconv.ParseUint(s[1:3], 16, 8)
+		return append(b, byte(v)), s[3:], err
+	}
+	for i := 1; i < len(named) && s != ""; i += 2 {
+		if named[i] == s[0] {
+			return append(b, named[i-1]), s[1:], nil
 		}
 	}
-	return b.String(), nil
+	return b, s, fmt.Errorf("escape in \\%s is unknown", s)
 }
 
 // quote writes s as it stands in scripts: controls, marks and what has no shape

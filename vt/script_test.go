@@ -222,8 +222,8 @@ func (s *script) cut(t *testing.T, e *subject, rest []op, whole *subject) bool {
 	return !t.Failed()
 }
 
-// stored is f in the one form that a file has of it: ASCII is set 0, not 'B', and
-// a palette without changes is nil.
+// stored is f in the one form that a file has of it: ASCII is set 0, not 'B', a
+// palette without changes is nil, and of a hidden screen it has what counts.
 func stored(f *vt.Frame) *vt.Frame {
 	g := *f
 	ascii := func(c *vt.Charsets) {
@@ -239,6 +239,10 @@ func stored(f *vt.Frame) *vt.Frame {
 		alt := *g.Alt
 		ascii(&alt.Saved.Charsets)
 		g.Alt = &alt
+	}
+	if h := g.Hidden; h != nil {
+		g.Hidden = &vt.Screen{Saved: h.Saved, Kitty: h.Kitty}
+		ascii(&g.Hidden.Saved.Charsets)
 	}
 	if len(g.Palette) == 0 {
 		g.Palette = nil

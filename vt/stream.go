@@ -47,7 +47,9 @@ type Stream struct {
 	seq     []byte // the open sequence, without what has no part in it
 	void    bool   // it is too long: nobody gets to see it
 	inCut   bool   // the open ESC ends a string that was cut
-	end     int    // index behind the character at hand
+
+	headSize int // bytes of seq that an earlier Write delivered
+	end      int // index behind the character at hand
 
 	// Last is the character that REP (ECMA-48 8.3.103) repeats, 0 for none. The
 	// handler sets it when it prints; as in xterm.js every control and every
@@ -68,6 +70,7 @@ type Stream struct {
 func (s *Stream) Write(p []byte, h Handler) []byte {
 	in := s.decoder.Decode(p)
 	s.text.open(in, s.parser.state != ground && !s.void)
+	s.headSize = len(s.seq)
 	for i := 0; i < len(in); {
 		switch c := in[i]; {
 		case s.parser.state != ground:
@@ -139,6 +142,24 @@ func (s *Stream) Replace(text ...byte) {
 	s.quiet = s.text.replace(s.end, text...)
 }
 
+// HeadLeft tells whether viewers got the head of the sequence at hand by an
+// earlier Write.
+func (s *Stream) HeadLeft() bool { return s.text.head }
+
+// ReplaceQuietly is Replace of a control sequence with nothing but parameters.
+// It does not let viewers forget the character before: instead of CAN they get
+// an end of their head that makes it malformed, and malformed sequences have no
+// effect whatever.
+func (s *Stream) ReplaceQuietly(text []byte) {
+	if !s.text.head {
+		s.Replace(text...)
+		return
+	}
+	const malformed = "[1<b"
+	s.inCut = true
+	s.text.end(s.end, malformed[min(max(s.headSize, 1), len(malformed)-1)-1:], text)
+}
+
 // forget ends the memory of the character before, after a control or sequence.
 func (s *Stream) forget() {
 	switch {
@@ -159,16 +180,13 @@ func (s *Stream) agree(joins bool) {
 	s.viewers = 0
 }
 
-// HeadLeft tells whether viewers got the head of the sequence at hand by an
-// earlier Write.
-func (s *Stream) HeadLeft() bool { return s.text.head }
-
 // CutControl takes the control at hand out of the viewers' text.
 func (s *Stream) CutControl(c rune) {
 	s.text.drop(s.end-utf8.RuneLen(c), s.end)
 	s.quiet = s.parser.state == ground
 	if s.parser.state != ground && !s.void {
 		s.text.deliver(s.end)
+		s.headSize = len(s.seq)
 	}
 }
 
@@ -280,6 +298,9 @@ func (s *Stream) begin(c rune, i int) {
 		s.text.deliver(s.end)
 	}
 	s.seq = utf8.AppendRune(s.seq, c)
+	if open {
+		s.headSize = len(s.seq)
+	}
 }
 
 // collect adds to the open sequence what belongs to it of in[i:end]. One that

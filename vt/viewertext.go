@@ -50,6 +50,15 @@ func (t *viewerText) insert(i int, s ...byte) {
 	t.out = append(t.out, s...)
 }
 
+// end ends a sequence of which viewers have the head, before in[end], in another
+// way, and goes on with s.
+func (t *viewerText) end(end int, tail string, s []byte) {
+	t.drop(t.start, end)
+	t.out = append(t.out, t.inner...)
+	t.out = append(append(t.out, tail...), s...)
+	t.start, t.head, t.inner = end, false, t.inner[:0]
+}
+
 // replace takes the open sequence, which ends before in[end], out of the text
 // and puts s in its place. What was executed inside stays executed. quiet tells
 // that nothing is left of it.

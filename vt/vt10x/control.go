@@ -1,15 +1,17 @@
 package vt10x
 
-import "github.com/evertty/evertty/vt"
+import (
+	"bytes"
 
-// control executes a C0 or C1 control at index i of the text.
-func (e *engine) control(c rune, i int) {
+	"github.com/evertty/evertty/vt"
+)
+
+// control executes a C0 or C1 control.
+func (e *engine) control(c rune) {
 	s := e.cur
 	switch c {
 	case 0x05: // ENQ is never answered
-		if e.text.drop(i, e.end); e.parser.state != ground && !e.void {
-			e.text.deliver(e.end)
-		}
+		e.in.CutControl(c)
 	case 0x07:
 		if f := e.cfg.Effects.Bell; f != nil {
 			f()
@@ -25,9 +27,9 @@ func (e *engine) control(c rune, i int) {
 	case '\r':
 		s.x = 0
 	case 0x0e: // SO
-		e.invoke(1)
+		e.charsets.Invoke(1)
 	case 0x0f: // SI
-		e.invoke(0)
+		e.charsets.Invoke(0)
 	case 0x84: // IND
 		e.index()
 	case 0x85: // NEL
@@ -39,57 +41,30 @@ func (e *engine) control(c rune, i int) {
 }
 
 // escape executes an escape sequence.
-func (e *engine) escape(id uint32) {
-	const inter = 1 << 8
-	switch id {
+func (e *engine) escape(f vt.Function) {
+	switch f {
 	case '\\': // ST
-		if e.inCut {
-			e.cut()
+		if e.in.EndsCut() {
+			e.in.Cut()
 		}
 	case '7':
 		e.saveCursor()
 	case '8':
 		e.restoreCursor()
-	case 'D':
-		e.index()
-	case 'E':
-		e.cur.x = 0
-		e.index()
-	case 'H':
-		e.setTab()
+	case 'D', 'E', 'H': // IND, NEL and HTS in seven bits (ECMA-48 5.3)
+		e.control(rune(f) + 0x40)
 	case 'M':
 		e.reverseIndex()
-	case 'Z': // DECID
-		e.reply(deviceAttributes)
 	case 'c':
 		e.reset()
 	case '=', '>':
-		e.modes.AppKeypad = id == '='
-	case 'n', 'o':
-		e.invoke(uint8(id-'n') + 2)
-	case '|', '}', '~':
-		e.invoke(uint8(3 - (id - '|')))
-	case '%'*inter + '@', '%'*inter + 'G':
-		e.invoke(0)
-		e.designate(0, ascii)
-	case '#'*inter + '8':
+		e.modes.AppKeypad = f == '='
+	case '#'*vt.Intermediate + '8':
 		e.alignment()
 	default:
-		e.designation(byte(id>>8), byte(id))
-	}
-}
-
-// designation implements SCS: the intermediate names the set that changes.
-func (e *engine) designation(inter, set byte) {
-	switch inter {
-	case '(':
-		e.designate(0, set)
-	case ')', '-':
-		e.designate(1, set)
-	case '*', '.':
-		e.designate(2, set)
-	case '+':
-		e.designate(3, set)
+		if !e.charsets.Escape(f) {
+			e.reply(e.status().Escape(f))
+		}
 	}
 }
 
@@ -105,27 +80,42 @@ func (e *engine) reset() {
 	if e.alt != nil {
 		e.alt.saved = saved{}
 	}
-	e.modes = vt.Modes{Autowrap: true, Linefeed: e.modes.Linefeed, CursorHidden: e.modes.CursorHidden}
-	e.pen = pen{}
-	e.resetCharsets()
-	e.cursorStyle = 0
+	m := e.modes
+	e.modes = vt.Modes{Autowrap: true, Linefeed: m.Linefeed, CursorHidden: m.CursorHidden}
+	e.resetPen()
 }
 
 // softReset implements DECSTR (VT510). The cursor stays where it is.
 func (e *engine) softReset() {
-	m := &e.modes
-	m.CursorHidden, m.AppCursor, m.AppKeypad, m.BracketedPaste, m.Origin = false, false, false, false, false
-	m.ReverseWrap, m.FocusEvents, m.SyncOutput, m.Insert, m.Autowrap = false, false, false, false, true
+	m := e.modes
+	e.modes = vt.Modes{ // these stay, the others are off
+		Autowrap: true, Linefeed: m.Linefeed, ReverseVideo: m.ReverseVideo, ColorReports: m.ColorReports,
+		AltScreen: m.AltScreen, Mouse: m.Mouse, MouseEncoding: m.MouseEncoding,
+	}
 	s := e.cur
 	s.top, s.bottom = 0, s.rows-1
-	s.saved = saved{set: true, row: e.base(), charset: ascii}
-	e.pen = pen{}
-	e.resetCharsets()
+	e.resetPen()
+	s.saved = saved{set: true, row: e.base(), charset: e.charsets.InForce()}
+}
+
+// resetPen makes what is printed next look as in the beginning, and the cursor.
+func (e *engine) resetPen() {
+	e.pen = vt.Pen{}
+	e.penChanged()
+	e.charsets.Reset()
 	e.cursorStyle = 0
 }
 
-// alignment implements DECALN (VT510): the screen full of E.
+// alignment implements DECALN (VT510): the screen full of E, without link and
+// underline, and in origin mode from the top margin on, as in xterm.js.
 func (e *engine) alignment() {
-	e.cur.fill(e.look())
+	e.moveTo(0, 0)
+	s, style := e.cur, e.pen.Style()
+	style.Link, style.Underline, style.UnderlineColor = vt.Link{}, vt.UnderlineNone, 0
+	line, l := bytes.Repeat([]byte("E"), s.cols), e.looks.id(kind{style: style})
+	for y := s.y; y < s.rows; y++ {
+		s.put(0, y, line, s.cols, l)
+		s.row[y].wrapped = false
+	}
 	e.moveTo(0, 0)
 }

@@ -1,7 +1,7 @@
 package vt10x
 
 import (
-	"strconv"
+	"fmt"
 
 	"github.com/evertty/evertty/vt"
 )
@@ -77,7 +77,7 @@ func (e *engine) count(final byte, limit int) int {
 	n := e.in.One(0)
 	if n > limit {
 		n = limit
-		e.in.Replace(append(strconv.AppendInt([]byte("\x1b["), int64(n), 10), final)...)
+		e.in.Replace(fmt.Appendf(nil, "\x1b[%d%c", n, final)...)
 	}
 	return n
 }

@@ -41,9 +41,6 @@ func (e *engine) down(n int) {
 	e.moveBy(0, n)
 }
 
-// column implements CHA and HPA (ECMA-48 8.3.9, 8.3.57).
-func (e *engine) column(x int) { e.moveTo(x, e.cur.y) }
-
 // tabs moves the cursor n tab stops on by next: CHT and CBT (ECMA-48 8.3.10, 8.3.7).
 func (e *engine) tabs(n int, next func(x int) int) {
 	s := e.cur
@@ -153,8 +150,8 @@ func (e *engine) base() int {
 
 // saveCursor implements DECSC (VT510).
 func (e *engine) saveCursor() {
-	s := e.cur
-	s.saved = saved{set: true, x: s.x, row: e.base() + s.y, pen: e.pen.style, charset: e.charset, all: e.charsets, origin: e.modes.Origin}
+	s, c := e.cur, &e.charsets
+	s.saved = saved{true, s.x, e.base() + s.y, e.pen, c.InForce(), c.Charsets, e.modes.Origin}
 }
 
 // restoreCursor implements DECRC as xterm.js 6 does: position, pen and the
@@ -162,9 +159,8 @@ func (e *engine) saveCursor() {
 func (e *engine) restoreCursor() {
 	s := e.cur
 	s.x, s.y = s.saved.x, max(s.saved.row-e.base(), 0)
-	e.setPen(s.saved.pen)
-	if e.charset = s.saved.charset; e.charset == 0 {
-		e.charset = ascii
-	}
+	e.pen.Restore(&s.saved.pen)
+	e.penChanged()
+	e.charsets.Restore(s.saved.charset)
 	e.restrict()
 }

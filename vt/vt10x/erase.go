@@ -15,10 +15,14 @@ func (e *engine) eraseDisplay(what int, keep bool) {
 		}
 		e.eraseRows(s.y+1, s.rows-1, keep)
 	case 1:
+		if s.x+1 >= s.cols && s.y == s.rows-1 {
+			e.eraseAll(keep)
+			return
+		}
 		e.eraseCells(s.y, 0, s.x+1, keep)
 		s.row[s.y].wrapped = false
-		if s.x+1 >= s.cols && s.y+1 < s.rows && e.base() == 0 { // with history xterm.js takes another row
-			s.row[s.y+1].wrapped = false
+		if s.x+1 >= s.cols {
+			e.unwrap(s.y + 1)
 		}
 		e.eraseRows(0, s.y-1, keep)
 	case 2:
@@ -27,6 +31,27 @@ func (e *engine) eraseDisplay(what int, keep bool) {
 		if s == e.main {
 			e.hist.clear()
 		}
+	}
+}
+
+// eraseAll is ED 1 in the last cell of the screen. xterm.js 6 does not survive
+// that, as there is no row below; viewers get ED 2, which does the same.
+func (e *engine) eraseAll(keep bool) {
+	e.eraseRows(0, e.cur.rows-1, keep)
+	instead := "\x1b[2J"
+	if keep {
+		instead = "\x1b[?2J"
+	}
+	e.in.Replace([]byte(instead)...)
+}
+
+// unwrap ends the wrapping of line i, counted from the oldest of history, as
+// xterm.js does where the row below the cursor is meant.
+func (e *engine) unwrap(i int) {
+	if base := e.base(); i < base {
+		e.hist.unwrap(i)
+	} else if i-base < e.cur.rows {
+		e.cur.row[i-base].wrapped = false
 	}
 }
 

@@ -1,17 +1,6 @@
 package vt10x
 
-import (
-	"bytes"
-	"fmt"
-
-	"github.com/evertty/evertty/vt"
-)
-
-// Held implements vt.Engine.
-func (e *engine) Held() int { return e.decoder.Held() }
-
-// Modes implements vt.Engine.
-func (e *engine) Modes() vt.Modes { return e.modes }
+import "github.com/evertty/evertty/vt"
 
 // Resize implements vt.Engine. It is never exact: there is no reflow.
 func (e *engine) Resize(cols, rows int) (exact bool) {
@@ -44,35 +33,33 @@ func (e *engine) Memory() int {
 	if e.alt != nil {
 		cells *= 2
 	}
-	return cells*cellSize + e.hist.bytes + len(e.looks.kinds)*lookSize + cap(e.seq)
+	return cells*cellSize + e.hist.bytes + len(e.looks.kinds)*lookSize + len(e.in.Pending())
 }
 
 // Freeze implements vt.Engine.
 func (e *engine) Freeze() *vt.Frame {
 	f := &vt.Frame{
 		Cols: e.main.cols, Rows: e.main.rows, Unicode: e.cfg.Unicode,
-		History: e.hist.all(), Main: e.freezeScreen(e.main, e.hist.len()), Modes: e.modes,
-		Pen: e.pen.style, Charsets: e.charsets, LastChar: e.last, CursorStyle: e.cursorStyle,
-		Title: e.names.title, Icon: e.names.icon, Cwd: e.names.cwd,
-		Foreground: e.colors[slotForeground], Background: e.colors[slotBackground], CursorColor: e.colors[slotCursor],
+		History: e.hist.all(), Main: e.freezeScreen(e.main, e.hist.len()),
+		Modes: e.modes, CursorStyle: e.cursorStyle, LastChar: e.in.Last, Pending: e.in.Pending(),
 	}
-	f.Charsets.G[f.Charsets.GL] = e.charset
+	e.pen.Freeze(f)
+	e.labels.Freeze(f)
+	f.Charsets = inForce(e.charsets.Charsets, e.charsets.InForce())
 	if e.cur == e.alt {
 		alt := e.freezeScreen(e.alt, 0)
 		f.Alt = &alt
-	}
-	for i, c := range e.colors[:slotForeground] {
-		if !c.IsDefault() {
-			if f.Palette == nil {
-				f.Palette = map[uint8]vt.Color{}
-			}
-			f.Palette[uint8(i)] = c
-		}
-	}
-	if e.parser.state != ground {
-		f.Pending = bytes.Clone(e.seq)
+	} else if e.alt != nil && e.alt.saved.set {
+		f.Hidden = &vt.Screen{Saved: e.alt.saved.freeze(e.alt, 0)}
 	}
 	return f
+}
+
+// inForce is c with the set that characters are really printed in, which after
+// DECRC need not be a designated one.
+func inForce(c vt.Charsets, set byte) vt.Charsets {
+	c.G[c.GL] = set
+	return c
 }
 
 // freezeScreen copies a screen with base lines of history above it.
@@ -84,36 +71,16 @@ func (e *engine) freezeScreen(s *screen, base int) vt.Screen {
 	for y := range out.Lines {
 		out.Lines[y] = s.line(y, e.looks, &e.packer)
 	}
-	if m := s.saved; m.set {
-		out.Saved = vt.SavedCursor{
-			Set: true, X: min(m.x, s.cols-1), Y: min(max(m.row-base, 0), s.rows-1), PendingWrap: m.x == s.cols,
-			Pen: m.pen, Charsets: m.all, Origin: m.origin,
-		}
+	if s.saved.set {
+		out.Saved = s.saved.freeze(s, base)
 	}
 	return out
 }
 
-// appendSGR appends the parameters of the SGR that makes s from nothing.
-func appendSGR(b []byte, s vt.Style) []byte {
-	b = append(b, '0')
-	for _, n := range [...]int{1, 2, 3, 5, 7, 8, 9, 53} {
-		if s.Attr&attrs[n] != 0 {
-			b = fmt.Appendf(b, ";%d", n)
-		}
+// freeze copies the saved cursor of s, which has base lines of history above it.
+func (m *saved) freeze(s *screen, base int) vt.SavedCursor {
+	return vt.SavedCursor{
+		Set: true, X: min(m.x, s.cols-1), Y: min(max(m.row-base, 0), s.rows-1), PendingWrap: m.x == s.cols,
+		Pen: m.pen.Style(), Charsets: inForce(m.charsets, m.charset), Origin: m.origin,
 	}
-	switch s.Underline {
-	case vt.UnderlineNone:
-	case vt.UnderlineSingle:
-		b = append(b, ";4"...)
-	default:
-		b = fmt.Appendf(b, ";4:%d", s.Underline)
-	}
-	for i, c := range [...]vt.Color{s.FG, s.BG, s.UnderlineColor} {
-		if n, ok := c.Palette(); ok {
-			b = fmt.Appendf(b, ";%d:5:%d", 38+10*i, n)
-		} else if r, g, bl, ok := c.RGB(); ok {
-			b = fmt.Appendf(b, ";%d:2::%d:%d:%d", 38+10*i, r, g, bl)
-		}
-	}
-	return b
 }

@@ -11,44 +11,34 @@ import (
 
 func styles(l vt.Line) []vt.Span { return slices.Collect(l.Spans()) }
 
+// TestStyles: the pen reaches the cells, and they keep it.
 func TestStyles(t *testing.T) {
 	p := vt.PaletteColor
+	const attrs = vt.Bold | vt.Dim | vt.Italic | vt.Blink | vt.Inverse | vt.Invisible | vt.Strikethrough | vt.Overline
 	tests := []struct {
-		sgr  string
+		in   string
 		want vt.Style
 	}{
 		{"", vt.Style{}},
-		{"\x1b[1;2;3;5;7;8;9;53m", vt.Style{Attr: vt.Bold | vt.Dim | vt.Italic | vt.Blink | vt.Inverse | vt.Invisible | vt.Strikethrough | vt.Overline}},
-		{"\x1b[1;2;3;5;7;8;9;53m\x1b[22;23;25;27;28;29;55m", vt.Style{}},
-		{"\x1b[1;31;42m", vt.Style{Attr: vt.Bold, FG: p(1), BG: p(2)}},
+		{"\x1b[1;2;3;5;7;8;9;53m", vt.Style{Attr: attrs}},
 		{"\x1b[7;31;42m", vt.Style{Attr: vt.Inverse, FG: p(1), BG: p(2)}},
-		{"\x1b[97;107m", vt.Style{FG: p(15), BG: p(15)}},
-		{"\x1b[38;5;4;48;5;200m", vt.Style{FG: p(4), BG: p(200)}},
 		{"\x1b[38;2;0;0;4m", vt.Style{FG: vt.RGBColor(0, 0, 4)}},
-		{"\x1b[38:2::1:2:3;48:2:1:2:3m", vt.Style{FG: vt.RGBColor(1, 2, 3), BG: vt.RGBColor(2, 3, 0)}},
-		{"\x1b[48:5:300m", vt.Style{BG: p(300 & 0xff)}},
-		{"\x1b[38;5m", vt.Style{FG: p(0)}},
-		{"\x1b[1;;31m", vt.Style{FG: p(1)}},
-		{"\x1b[4m", vt.Style{Underline: vt.UnderlineSingle}},
 		{"\x1b[4:3;58;5;9m", vt.Style{Underline: vt.UnderlineCurly, UnderlineColor: p(9)}},
-		{"\x1b[4:3m\x1b[4:0m", vt.Style{}},
-		{"\x1b[4:9m", vt.Style{Underline: vt.UnderlineSingle}},
-		{"\x1b[21m", vt.Style{Underline: vt.UnderlineDouble}},
-		{"\x1b[31m\x1b[>4;2m\x1b[?1m", vt.Style{FG: p(1)}},
+		{"\x1b[4;59m", vt.Style{Underline: vt.UnderlineSingle, UnderlineColor: vt.RGBColor(255, 255, 255)}},
 		{"\x1b[1\"q", vt.Style{Attr: vt.Protected}},
-		{"\x1b[1\"q\x1b[m", vt.Style{}},
 		{"\x1b]8;id=a:x=y;http://h\a\x1b[m", vt.Style{Link: vt.Link{ID: "a", URI: "http://h"}}},
-		{"\x1b]8;;http://h;x\a\x1b]8;;\a", vt.Style{}},
+		{"\x1b[1m\x1b7\x1b[m\x1b]8;;http://h\a\x1b8", vt.Style{Attr: vt.Bold}}, // the restored pen hides the link
+		{"\x1b[1;4m\x1b7\x1b[m\x1b[4:3m\x1b8", vt.Style{Attr: vt.Bold, Underline: vt.UnderlineCurly}},
 	}
 	for _, tt := range tests {
 		e := newEngine(10, 1, nil)
-		feed(e, tt.sgr+"x\x1b[m\x1b]8;;\ay", 1)
+		feed(e, tt.in+"x\x1b[m\x1b[0\"q\x1b]8;;\ay", 1)
 		line := styles(e.Freeze().Main.Lines[0])
 		if line[0].Style != tt.want || line[0].Text[0] != 'x' {
-			t.Errorf("%q: %+v, want %+v", tt.sgr, line[0].Style, tt.want)
+			t.Errorf("%q: %+v, want %+v", tt.in, line[0].Style, tt.want)
 		}
 		if last := line[len(line)-1]; last.Style != (vt.Style{}) {
-			t.Errorf("%q stays: %+v", tt.sgr, last)
+			t.Errorf("%q stays: %+v", tt.in, last)
 		}
 	}
 }
@@ -69,8 +59,8 @@ func TestBlanks(t *testing.T) {
 		{"a protected cell survives DECSEL", "a\x1b[1\"qb\x1b[0\"qc\x1b[?2K", []vt.Span{{Kind: vt.Blank, Cells: 1}, {Kind: vt.ASCII, Cells: 1, Text: "b", Style: vt.Style{Attr: vt.Protected}}}},
 		{"but not EL", "\x1b[1\"qb\x1b[0\"q\x1b[2K", []vt.Span{}},
 		{"IRM", "abc\r\x1b[4hX", []vt.Span{{Kind: vt.ASCII, Cells: 4, Text: "Xabc"}}},
-		{"line drawing", "\x1b(0qx\x1b(Bq", []vt.Span{{Kind: vt.Narrow, Cells: 2, Text: "─│"}, {Kind: vt.ASCII, Cells: 1, Text: "q"}}},
-		{"shifted line drawing", "\x1b)0\x0eq\x0fq", []vt.Span{{Kind: vt.Narrow, Cells: 1, Text: "─"}, {Kind: vt.ASCII, Cells: 1, Text: "q"}}},
+		{"line drawing", "\x1b(0qx\x1b(B\x1b[Cq", []vt.Span{{Kind: vt.Narrow, Cells: 2, Text: "─│"}, {Kind: vt.Blank, Cells: 1}, {Kind: vt.ASCII, Cells: 1, Text: "q"}}},
+		{"shifted line drawing", "\x1b)0\x0eq\x0f\x1b[Cq", []vt.Span{{Kind: vt.Narrow, Cells: 1, Text: "─"}, {Kind: vt.Blank, Cells: 1}, {Kind: vt.ASCII, Cells: 1, Text: "q"}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

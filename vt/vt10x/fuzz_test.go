@@ -2,10 +2,7 @@ package vt10x
 
 import (
 	"reflect"
-	"strings"
 	"testing"
-
-	"github.com/evertty/evertty/vt"
 )
 
 // FuzzEngine: no input panics or contradicts itself; how it is split does not
@@ -46,21 +43,5 @@ func FuzzEngine(f *testing.F) {
 		pieces.Resize(r*3, c)
 		pieces.Write(in)
 		check(t, pieces)
-	})
-}
-
-// FuzzColor: a colour is read or refused, never a panic.
-func FuzzColor(f *testing.F) {
-	for _, s := range []string{"rgb:f/8/0", "#fff", "#ffffffffffff", "rgb:ffff/0/0", "#", "rgb://"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, spec string) {
-		if c, ok := parseColor(spec); ok {
-			if _, _, _, rgb := c.RGB(); !rgb || !strings.ContainsAny(spec[:1], "rR#") {
-				t.Fatalf("%q is %x", spec, c)
-			}
-		} else if c != vt.Color(0) {
-			t.Fatalf("%q is refused as %x", spec, c)
-		}
 	})
 }

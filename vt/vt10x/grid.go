@@ -53,6 +53,13 @@ func (g *grid) restart() {
 	clear(g.row)
 }
 
+// relieve flushes when much waits.
+func (g *grid) relieve() {
+	if len(g.in) >= flushAt {
+		g.flush()
+	}
+}
+
 // flush lets the library read what waits. A panic costs the cells, not the
 // server: the library starts again with a blank screen.
 func (g *grid) flush() {
@@ -124,15 +131,6 @@ func (g *grid) put(x, y int, text []byte, n int, l look) {
 	g.in = append(g.in, text...)
 	g.x = min(x+n, g.cols-1)
 	g.row[y].used = max(g.row[y].used, x+n)
-}
-
-// fill puts an E into every cell.
-func (g *grid) fill(l look) {
-	g.use(l)
-	g.in = append(g.in, "\x1b#8"...)
-	for y := range g.row {
-		g.row[y] = row{used: g.cols}
-	}
 }
 
 // erase makes cells x0 to x1-1 of a row blanks of look l.

@@ -45,6 +45,14 @@ func (h *history) all() []vt.Line {
 	return append(out, h.lines[:h.first]...)
 }
 
+// unwrap makes line i, counted from the oldest, one that continues nothing.
+func (h *history) unwrap(i int) {
+	l := &h.lines[(h.first+i)%len(h.lines)]
+	if plain, err := vt.ParseLine(l.Packed(), false, vt.MaxSize); err == nil {
+		*l = plain
+	}
+}
+
 // fit breaks lines that are longer than cols, so that a Frame never holds one.
 func (h *history) fit(cols int, p *vt.Packer) {
 	old := h.all()

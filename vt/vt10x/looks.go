@@ -88,3 +88,46 @@ func (ls *looks) sweep(grids ...*grid) {
 	}
 	ls.limit = max(maxLooks, 2*(len(ls.kinds)-len(ls.free)))
 }
+
+// penLooks are the looks of the pen's style and of what is erased with it, once
+// known.
+type penLooks struct {
+	text, blank look
+	known       bool
+}
+
+// penChanged says that the pen may have another style now.
+func (e *engine) penChanged() { e.penLooks.known = false }
+
+// look is the look of the next character.
+func (e *engine) look() look {
+	e.know()
+	return e.penLooks.text
+}
+
+// blank is the look of what is erased now: only the background of the pen.
+func (e *engine) blank() look {
+	e.know()
+	return e.penLooks.blank
+}
+
+func (e *engine) know() {
+	if e.penLooks.known {
+		return
+	}
+	if e.looks.crowded() {
+		grids := []*grid{e.main.grid}
+		if e.alt != nil {
+			grids = append(grids, e.alt.grid)
+		}
+		e.looks.sweep(grids...)
+	}
+	s := e.pen.Style()
+	e.penLooks = penLooks{plain, erased, true}
+	if s != (vt.Style{}) {
+		e.penLooks.text = e.looks.id(kind{style: s})
+	}
+	if s.BG != 0 {
+		e.penLooks.blank = e.looks.id(kind{vt.Style{BG: s.BG}, true})
+	}
+}

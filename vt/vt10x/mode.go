@@ -2,86 +2,31 @@ package vt10x
 
 import "github.com/evertty/evertty/vt"
 
-// setModes applies SM or RM (ECMA-48 8.3.125, 8.3.106) to all parameters.
-func (e *engine) setModes(set func(mode int, on bool), on bool) {
-	for i := range e.parser.count {
-		set(e.parser.params[i], on)
+// setModes implements SM, RM, DECSET and DECRST (ECMA-48 8.3.125, 8.3.106; xterm
+// ctlseqs) for all parameters.
+func (e *engine) setModes(f vt.Function) {
+	set, on := e.modes.SetANSI, byte(f) == 'h'
+	if f >= vt.Private {
+		set = e.setPrivateMode
+	}
+	for i := range e.in.Count() {
+		set(e.in.Param(i), on)
 	}
 }
 
-// setMode sets or resets a mode of ECMA-48.
-func (e *engine) setMode(mode int, on bool) {
-	switch mode {
-	case 4:
-		e.modes.Insert = on
-	case 20:
-		e.modes.Linefeed = on
-	}
-}
-
-// flag is the switch of a DEC private mode that does nothing but be on or off.
-func (e *engine) flag(mode int) *bool {
-	m := &e.modes
-	switch mode {
-	case 1:
-		return &m.AppCursor
-	case 5:
-		return &m.ReverseVideo
-	case 7:
-		return &m.Autowrap
-	case 45:
-		return &m.ReverseWrap
-	case 66:
-		return &m.AppKeypad
-	case 1004:
-		return &m.FocusEvents
-	case 2004:
-		return &m.BracketedPaste
-	case 2026:
-		return &m.SyncOutput
-	case 2031:
-		return &m.ColorReports
-	}
-	return nil
-}
-
-var mouseModes = map[int]vt.Mouse{9: vt.MouseX10, 1000: vt.MouseNormal, 1002: vt.MouseButton, 1003: vt.MouseAny}
-
-// mouseEncodings are those xterm.js has; it ignores 1005 and 1015.
-var mouseEncodings = map[int]vt.MouseEncoding{1006: vt.MouseEncodingSGR, 1016: vt.MouseEncodingSGRPixels}
-
-// setPrivateMode implements DECSET and DECRST (xterm ctlseqs).
+// setPrivateMode sets or resets a DEC private mode.
 func (e *engine) setPrivateMode(mode int, on bool) {
-	if f := e.flag(mode); f != nil {
-		*f = on
-		return
-	}
-	if m, ok := mouseModes[mode]; ok {
-		if !on {
-			m = vt.MouseNone
-		}
-		e.modes.Mouse = m
-		return
-	}
-	if enc, ok := mouseEncodings[mode]; ok {
-		if !on {
-			enc = vt.MouseEncodingDefault
-		}
-		e.modes.MouseEncoding = enc
+	if e.modes.SetPrivate(mode, on) {
 		return
 	}
 	switch mode {
 	case 2:
 		if on { // DECANM designates ASCII
-			for g := range e.charsets.G {
-				e.designate(uint8(g), ascii)
-			}
+			e.charsets.DesignateAll('B')
 		}
 	case 6:
 		e.modes.Origin = on
 		e.moveTo(0, 0)
-	case 25:
-		e.modes.CursorHidden = !on
 	case 47, 1047:
 		e.setAlt(on)
 	case 1048:
@@ -134,9 +79,16 @@ func (e *engine) dropAlt() {
 	}
 }
 
-// setCursorStyle implements DECSCUSR (VT510).
+// maxCursorStyle is the last style that exists.
+const maxCursorStyle = 6
+
+// setCursorStyle implements DECSCUSR (VT510). A style that does not exist only
+// says whether the cursor blinks, as in xterm.js: the odd ones do.
 func (e *engine) setCursorStyle(n int) {
-	if n >= 0 && n <= 6 {
+	if n <= maxCursorStyle {
 		e.cursorStyle = vt.CursorStyle(n)
+		return
 	}
+	steady := (max(e.cursorStyle, 1) + 1) &^ 1
+	e.cursorStyle = steady - vt.CursorStyle(n&1)
 }

@@ -1,13 +1,18 @@
 package vt10x
 
-import "unicode/utf8"
+import (
+	"bytes"
+	"fmt"
+	"unicode/utf8"
+)
 
-// print shows a run of characters, each one cell wide.
-func (e *engine) print(t []byte) {
-	if e.charset != ascii {
-		t = translate(t, e.charset)
+// print shows a run of characters, each one cell wide. ascii tells that every
+// byte is one.
+func (e *engine) print(t []byte, ascii bool) {
+	if !e.charsets.ASCII() {
+		t, ascii = e.charsets.Translate(t), false
 	}
-	e.last, _ = utf8.DecodeLastRune(t)
+	e.in.Last, _ = utf8.DecodeLastRune(t)
 	for len(t) > 0 {
 		s := e.cur
 		if s.x == s.cols {
@@ -18,7 +23,11 @@ func (e *engine) print(t []byte) {
 				t, s.x = t[len(t)-last:], s.cols-1
 			}
 		}
-		size, n := cells(t, s.cols-s.x)
+		n := min(len(t), s.cols-s.x)
+		size := n
+		if !ascii {
+			size, n = cells(t, s.cols-s.x)
+		}
 		if e.modes.Insert {
 			s.insert(s.x, s.y, n, erased)
 		}
@@ -30,28 +39,12 @@ func (e *engine) print(t []byte) {
 
 // cells measures the beginning of t: at most limit characters, n of them in size bytes.
 func cells(t []byte, limit int) (size, n int) {
-	if len(t) <= limit && isASCII(t) {
-		return len(t), len(t)
-	}
 	for size < len(t) && n < limit {
-		if t[size] < utf8.RuneSelf {
-			size++
-		} else {
-			_, w := utf8.DecodeRune(t[size:])
-			size += w
-		}
+		_, w := utf8.DecodeRune(t[size:])
+		size += w
 		n++
 	}
 	return size, n
-}
-
-func isASCII(t []byte) bool {
-	for _, c := range t {
-		if c >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }
 
 // wrap goes to the next line because a character does not fit (DECAWM, VT510).
@@ -80,19 +73,14 @@ func (e *engine) scroll() {
 // character before it nothing happens, and viewers do not get it either: theirs
 // may know a character that a query cut from their text has made us forget.
 func (e *engine) repeat() {
-	last := e.last
-	if last == 0 {
-		e.cut()
+	if e.in.Last == 0 {
+		e.in.Cut()
 		return
 	}
-	n := e.count(e.cur.cols * e.cur.rows)
-	var run [256]byte
-	t := run[:0]
-	for ; n > 0; n-- {
-		t = utf8.AppendRune(t, last)
-		if len(t) > len(run)-utf8.UTFMax || n == 1 {
-			e.print(t)
-			t = t[:0]
-		}
+	n := e.in.One(0)
+	if limit := e.cur.cols * e.cur.rows; n > limit {
+		n = limit
+		e.in.ReplaceQuietly(fmt.Appendf(nil, "\x1b[%db", n)) // CAN would make viewers forget what to repeat
 	}
+	e.print(bytes.Repeat([]byte(string(e.in.Last)), n), false)
 }

@@ -17,12 +17,12 @@ type screen struct {
 // saved is what DECSC keeps. xterm.js counts its row from the oldest line of
 // history, so it moves up while the screen scrolls.
 type saved struct {
-	set     bool
-	x, row  int
-	pen     vt.Style
-	charset byte
-	all     vt.Charsets
-	origin  bool
+	set      bool
+	x, row   int
+	pen      vt.Pen
+	charset  byte // the one in force
+	charsets vt.Charsets
+	origin   bool
 }
 
 func newScreen(cols, rows int) *screen {

@@ -3,7 +3,8 @@
 // per line on stdout: {states: [state after each write, …]}. With reuse the terminal
 // of the job before is resized and reset() as a viewer does it, not made anew.
 // Instead of writes a job may have steps: [{write: base64, cols, rows, pending:
-// base64, skip}, …]. A step with cols resizes. Its state comes with pendingParser,
+// base64, reset, skip}, …]. A step with cols resizes, with reset too it gives a viewer
+// its new snapshot, else it writes. Its state comes with pendingParser,
 // the parser of an xterm.js that got nothing but pending; skip leaves the state out.
 // When xterm.js throws, the last state is {crash: what it said}.
 // unicode is the width table, '11' or '15-graphemes'.
@@ -34,6 +35,7 @@ function make(job) {
     term.onData(d => events.data.push(d));
     term.onBinary(d => events.data.push(d));
     term.onBell(() => events.bells++);
+    term._core._bufferService.onScroll(() => { if (term._core._bufferService.buffers.alt.ybase > 0) odd = 'has history above the alternate screen'; });
     term._core._inputHandler.onColor(e => events.colors.push(...e));
   }
   events.data = []; events.bells = 0; events.colors = []; odd = '';
@@ -59,7 +61,7 @@ function style(a, link) {
   const s = { fg: color(a.getFgColorMode(), a.getFgColor()), bg: color(a.getBgColorMode(), a.getBgColor()), attr: '' };
   for (const [flag, on] of [['b', a.isBold()], ['d', a.isDim()], ['i', a.isItalic()], ['k', a.isBlink()], ['r', a.isInverse()], ['v', a.isInvisible()], ['s', a.isStrikethrough()], ['o', a.isOverline()], ['p', a.isProtected()]]) if (on) s.attr += flag;
   const e = a.extended, has = link && a.hasExtendedAttrs() && e;
-  s.ul = has ? (e._ext >> 26) & 7 : a.fg & 0x10000000 ? 1 : 0;
+  s.ul = has && (e._ext >> 26) & 7 || (a.fg & 0x10000000 ? 1 : 0);
   const uc = has ? e._ext & 0x3ffffff : 0;
   s.uc = a.isUnderline() ? color(uc & 0x3000000, uc) : '';
   let l = has && e.urlId ? links.get(e.urlId) : undefined;
@@ -102,8 +104,12 @@ function buffer(b) {
   for (let i = 1; i < term.cols; i++) if (b.tabs[i]) tabs.push(i);
   return {
     lines, tabs, x: b.x, y: b.y, base: b.ybase, top: b.scrollTop, bottom: b.scrollBottom,
-    saved: { x: Math.min(b.savedX, term.cols - 1), y: Math.max(b.savedY - b.ybase, 0), pen: style(b.savedCurAttrData, false), charset: finalOf(b.savedCharset) },
+    saved: saved(b), wider: lines.length > 0 && [...Array(lines.length).keys()].some(i => b.lines.get(i).length > term.cols),
   };
+}
+
+function saved(b) {
+  return { x: Math.min(b.savedX, term.cols - 1), y: Math.max(b.savedY - b.ybase, 0), pen: style(b.savedCurAttrData, false), charset: finalOf(b.savedCharset) };
 }
 
 // hasParams tells whether a parser state has looked at parameters: CSI and DCS.
@@ -159,7 +165,7 @@ function state() {
   const core = term._core, ih = core._inputHandler, cs = core.coreService, m = cs.decPrivateModes, mouse = core.coreMouseService, sets = core._charsetService;
   const alt = term.buffer.active.type === 'alternate', bufs = core._bufferService.buffers;
   return {
-    cols: term.cols, rows: term.rows, alt, main: buffer(bufs.normal), other: alt ? buffer(bufs.alt) : null,
+    cols: term.cols, rows: term.rows, alt, main: buffer(bufs.normal), other: alt ? buffer(bufs.alt) : null, hidden: alt ? null : saved(bufs.alt),
     modes: {
       appCursor: m.applicationCursorKeys, appKeypad: m.applicationKeypad, origin: m.origin, autowrap: m.wraparound, reverseWrap: m.reverseWraparound,
       paste: m.bracketedPasteMode, focus: m.sendFocus, sync: m.synchronizedOutput, insert: cs.modes.insertMode, linefeed: !!term.options.convertEol,
@@ -184,7 +190,8 @@ function state() {
       try {
         if (s.cols && s.cols !== term.cols) look(true);
         if (s.cols) term.resize(s.cols, s.rows);
-        else term._core.writeSync(Buffer.from(s.write || '', 'base64'));
+        if (s.reset) term.reset();
+        if (!s.cols || s.reset) term._core.writeSync(Buffer.from(s.write || '', 'base64'));
       } catch (e) {
         term = undefined;
         states.push({ crash: String(e.stack) });

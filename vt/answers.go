@@ -1,0 +1,122 @@
+package vt
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// Status is the part of a terminal's state that programs can ask for. Its
+// methods give the answers; they hold only constants and numbers, never text
+// that a program stored. nil is no answer, and then viewers keep the sequence.
+type Status struct {
+	Cols, Rows  int
+	X, Y        int // the cursor, from 0; on the last column while a wrap is pending
+	Top, Bottom int // scroll region, rows from 0, both inside
+	Modes       Modes
+	Pen         Style
+	CursorStyle CursorStyle
+	Unicode     Unicode // the width table in use; "" when there is none
+}
+
+// Escape answers DECID (VT510), the escape sequence that is a query.
+func (q *Status) Escape(f Function) []byte {
+	if f == 'Z' {
+		return []byte(deviceAttributes)
+	}
+	return nil
+}
+
+// CSI answers control sequence f with the parameters of s.
+func (q *Status) CSI(s *Stream, f Function) []byte {
+	first := s.Param(0)
+	switch {
+	case f == 'n' && first == 6:
+		return q.cursor("")
+	case f == '?'*Private+'n' && first == 6:
+		return q.cursor("?")
+	case f == '$'*Intermediate+'p':
+		return fmt.Appendf(nil, "\x1b[%d;%d$y", first, q.Modes.ReportANSI(first))
+	case f == '?'*Private+'$'*Intermediate+'p':
+		return fmt.Appendf(nil, "\x1b[?%d;%d$y", first, q.privateMode(first))
+	case f == '?'*Private+'u': // kitty keyboard
+		return fmt.Appendf(nil, "\x1b[?%du", q.Modes.Kitty)
+	case f == 't':
+		return q.window(first)
+	}
+	if answer := fixedAnswer(f, first); answer != "" {
+		return []byte(answer)
+	}
+	return nil
+}
+
+// cursor answers CPR and DECXCPR; in origin mode rows count from the top margin (VT510).
+func (q *Status) cursor(prefix string) []byte {
+	y := q.Y
+	if q.Modes.Origin {
+		y -= q.Top
+	}
+	return fmt.Appendf(nil, "\x1b[%s%d;%dR", prefix, y+1, q.X+1)
+}
+
+// privateMode answers DECRQM; ?2027 says whether widths are those of grapheme
+// clusters, which no program can change.
+func (q *Status) privateMode(mode int) ModeReport {
+	switch {
+	case mode != 2027:
+		return q.Modes.ReportPrivate(mode)
+	case q.Unicode == Unicode15Graphemes:
+		return ModeAlwaysSet
+	}
+	return ModeNeverSet
+}
+
+// window answers XTWINOPS (xterm ctlseqs). Titles are never told: they are text
+// that a program stored.
+func (q *Status) window(what int) []byte {
+	switch what {
+	case 14:
+		return fmt.Appendf(nil, "\x1b[4;%d;%dt", q.Rows*cellHeight, q.Cols*cellWidth)
+	case 16:
+		return fmt.Appendf(nil, "\x1b[6;%d;%dt", cellHeight, cellWidth)
+	case 18, 19:
+		return fmt.Appendf(nil, "\x1b[%d;%d;%dt", what-10, q.Rows, q.Cols)
+	case 20:
+		return []byte("\x1b]L\x1b\\")
+	case 21:
+		return []byte("\x1b]l\x1b\\")
+	}
+	return nil
+}
+
+// DCS answers DECRQSS (VT510) and XTGETTCAP (xterm ctlseqs) with this text.
+func (q *Status) DCS(text []byte) []byte {
+	text = bytes.TrimLeft(text, "0123456789;:")
+	if what, ok := bytes.CutPrefix(text, []byte("$q")); ok {
+		return q.setting(string(what))
+	}
+	if names, ok := bytes.CutPrefix(text, []byte("+q")); ok {
+		return []byte(capabilityReports(names))
+	}
+	return nil
+}
+
+// setting answers DECRQSS.
+func (q *Status) setting(what string) []byte {
+	switch what {
+	case "m":
+		return fmt.Appendf(nil, "\x1bP1$r%sm\x1b\\", q.Pen.SGR())
+	case "r":
+		return fmt.Appendf(nil, "\x1bP1$r%d;%dr\x1b\\", q.Top+1, q.Bottom+1)
+	case " q":
+		return fmt.Appendf(nil, "\x1bP1$r%d q\x1b\\", q.CursorStyle)
+	case `"q`:
+		return fmt.Appendf(nil, "\x1bP1$r%d\"q\x1b\\", q.Pen.Attr&Protected/Protected)
+	case `"p`:
+		return []byte("\x1bP1$r61;1\"p\x1b\\")
+	}
+	return []byte("\x1bP0$r\x1b\\")
+}
+
+// Freeze writes the pen into f. An underline colour that waits for an underline
+// is a part of it.
+func (p *Pen) Freeze(f *Frame) { f.Pen = p.state() }

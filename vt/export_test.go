@@ -1,0 +1,130 @@
+package vt
+
+import "fmt"
+
+// Check is check for tests outside of the package.
+func Check(e Engine) error { return e.(*Terminal).check() }
+
+// check verifies what always holds between two calls of a Terminal's methods.
+func (t *Terminal) check() error {
+	screens := []*screen{t.main}
+	if t.alt != nil {
+		screens = append(screens, t.alt)
+	}
+	for i, s := range screens {
+		if err := s.check(&t.styles); err != nil {
+			return fmt.Errorf("screen %d: %w", i, err)
+		}
+		if s.cols != t.cfg.Cols || len(s.rows) != t.cfg.Rows {
+			return fmt.Errorf("screen %d is %dx%d in a terminal of %dx%d", i, s.cols, len(s.rows), t.cfg.Cols, t.cfg.Rows)
+		}
+	}
+	if (t.screen == t.alt) != t.modes.AltScreen || t.screen != t.main && t.screen != t.alt {
+		return fmt.Errorf("shown screen and mode differ")
+	}
+	if t.lookKnown && (int(t.look) >= len(t.styles.list) || int(t.blank) >= len(t.styles.list)) {
+		return fmt.Errorf("pen has style %d, background %d of %d", t.look, t.blank, len(t.styles.list))
+	}
+	return t.hist.check(t.cfg.Cols)
+}
+
+func (s *screen) check(t *styles) error {
+	if s.x < 0 || s.x > s.cols || s.y < 0 || s.y >= len(s.rows) {
+		return fmt.Errorf("cursor %d,%d", s.x, s.y)
+	}
+	if s.top < 0 || s.bottom >= len(s.rows) || s.top > s.bottom || len(s.tabs) <= s.cols || len(s.kitty) > maxKitty {
+		return fmt.Errorf("margins %d,%d, %d tabs, keyboard stack of %d", s.top, s.bottom, len(s.tabs), len(s.kitty))
+	}
+	for _, cells := range s.spare {
+		if len(cells) != s.cols {
+			return fmt.Errorf("spare cells for %d columns", len(cells))
+		}
+		for _, c := range cells {
+			if c != 0 {
+				return fmt.Errorf("a spare cell is not blank")
+			}
+		}
+	}
+	seen := map[*row]bool{}
+	for y, r := range s.rows {
+		if seen[r] {
+			return fmt.Errorf("row %d is there twice", y)
+		}
+		seen[r] = true
+		if err := r.check(s.cols, len(t.list)); err != nil {
+			return fmt.Errorf("row %d: %w", y, err)
+		}
+	}
+	return nil
+}
+
+func (r *row) check(cols, styles int) error {
+	if r.used < 0 || r.used > cols {
+		return fmt.Errorf("%d of %d columns used", r.used, cols)
+	}
+	if r.cells != nil {
+		return r.checkCells(cols, styles)
+	}
+	sum, end := 0, 0
+	for i, run := range r.runs {
+		if run.cells == 0 || run.end < end || run.kind >= kinds || int(run.style) >= styles {
+			return fmt.Errorf("run %d: %+v", i, run)
+		}
+		if text := r.text[end:run.end]; run.kind != Blank && cellsOf(run.kind, string(text)) != int(run.cells) {
+			return fmt.Errorf("run %d: %q in %d cells", i, text, run.cells)
+		}
+		sum, end = sum+int(run.cells), run.end
+	}
+	if sum != r.used || end != len(r.text) || r.hidden != nil {
+		return fmt.Errorf("runs have %d cells and %d bytes, the row %d and %d", sum, end, r.used, len(r.text))
+	}
+	return nil
+}
+
+func (r *row) checkCells(cols, styles int) error {
+	if len(r.cells) != cols || len(r.runs) > 0 || len(r.text) > 0 {
+		return fmt.Errorf("%d cells, %d runs", len(r.cells), len(r.runs))
+	}
+	if len(r.clusters) > 2*cols+1 && r.hidden == nil {
+		return fmt.Errorf("%d clusters", len(r.clusters))
+	}
+	for x, c := range r.cells {
+		if int(c.style()) >= styles || c&cellCluster != 0 && int(c&cellChar) >= len(r.clusters) || c&(1<<cellStyle-1)>>25 != 0 {
+			return fmt.Errorf("cell %d is %x", x, c)
+		}
+		if x >= r.used && c != 0 {
+			return fmt.Errorf("cell %d is used", x)
+		}
+		if c.orphan() && c.hasContent() || c.wide() && c&(cellTail|cellMark) != 0 {
+			return fmt.Errorf("cell %d is %x", x, c)
+		}
+	}
+	for i, c := range r.clusters {
+		if len(c) > maxCluster {
+			return fmt.Errorf("cluster %d has %d bytes", i, len(c))
+		}
+	}
+	return nil
+}
+
+func (h *history) check(cols int) error {
+	lines, bytes := 0, 0
+	for i, b := range h.blocks {
+		n := 0
+		for at := b.start; at < len(b.data); n++ {
+			begin, next, wrapped := record(b.data, at)
+			if _, err := ParseLine(string(b.data[begin:next]), wrapped, cols); err != nil {
+				return fmt.Errorf("history: block %d, line %d: %w", i, n, err)
+			}
+			at = next
+		}
+		if n != b.lines || n == 0 {
+			return fmt.Errorf("history: block %d has %d lines, not %d", i, n, b.lines)
+		}
+		lines, bytes = lines+n, bytes+cap(b.data)
+	}
+	if lines != h.count || lines > h.limit || bytes != h.bytes {
+		return fmt.Errorf("history: %d lines and %d bytes, not %d of %d and %d", lines, bytes, h.count, h.limit, h.bytes)
+	}
+	return nil
+}
