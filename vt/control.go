@@ -60,8 +60,6 @@ func (t *Terminal) escape(f Function) {
 		t.setTab()
 	case 'M':
 		t.reverseIndex()
-	case 'Z': // DECID
-		t.reply(deviceAttributes)
 	case 'c':
 		t.reset()
 	case '=', '>':
@@ -69,7 +67,9 @@ func (t *Terminal) escape(f Function) {
 	case '#'*Intermediate + '8':
 		t.alignment()
 	default:
-		t.charsets.Escape(f)
+		if !t.charsets.Escape(f) {
+			t.reply(t.status().Escape(f))
+		}
 	}
 }
 

@@ -27,35 +27,30 @@ func (fx *Effects) reply(p []byte) {
 	}
 }
 
-// reply answers a query, which viewers then must not see.
-func (t *Terminal) reply(format string, args ...any) {
-	t.cfg.Effects.reply(fmt.Appendf(nil, format, args...))
-	t.stream.Cut()
+// reply gives an answer to the program, and takes the query out of the viewers'
+// text. Without an answer it does nothing.
+func (t *Terminal) reply(answer []byte) {
+	if len(answer) > 0 {
+		t.cfg.Effects.reply(answer)
+		t.stream.Cut()
+	}
+}
+
+// status is what programs can ask for.
+func (t *Terminal) status() *Status {
+	s := t.screen
+	return &Status{
+		Cols: s.cols, Rows: len(s.rows), X: min(s.x, s.cols-1), Y: s.y, Top: s.top, Bottom: s.bottom,
+		Modes: t.modes, Pen: t.pen.Style(), CursorStyle: t.cursorStyle, Unicode: t.cfg.Unicode,
+	}
 }
 
 // query answers the control sequences that ask.
 func (t *Terminal) query(f Function) {
-	in := &t.stream
-	first := in.Param(0)
-	switch {
-	case f == '?'*Private+'u': // kitty keyboard
-		t.reply("\x1b[?%du", t.modes.Kitty)
-	case f == 'n' && first == 6:
-		t.reportCursor("")
-	case f == '?'*Private+'n' && first == 6:
-		t.reportCursor("?")
-	case f == '$'*Intermediate+'p':
-		t.reply("\x1b[%d;%d$y", first, t.modes.ReportANSI(first))
-	case f == '?'*Private+'$'*Intermediate+'p':
-		t.reply("\x1b[?%d;%d$y", first, t.reportPrivate(first))
-	case f == '*'*Intermediate+'y':
-		t.reportChecksum()
-	case f == 't':
-		t.reportWindow(first)
-	default:
-		if answer := fixedAnswer(f, first); answer != "" {
-			t.reply("%s", answer)
-		}
+	if f == '*'*Intermediate+'y' {
+		t.reply(t.checksum())
+	} else {
+		t.reply(t.status().CSI(&t.stream, f))
 	}
 }
 
@@ -83,50 +78,10 @@ func fixedAnswer(f Function, first int) string {
 	return ""
 }
 
-// reportPrivate answers DECRQM; ?2027 says whether widths are those of grapheme
-// clusters, which no program can change.
-func (t *Terminal) reportPrivate(mode int) ModeReport {
-	if mode != 2027 {
-		return t.modes.ReportPrivate(mode)
-	}
-	if t.cfg.Unicode == Unicode15Graphemes {
-		return ModeAlwaysSet
-	}
-	return ModeNeverSet
-}
-
-// reportCursor answers CPR and DECXCPR; in origin mode rows count from the top margin (VT510).
-func (t *Terminal) reportCursor(prefix string) {
-	s := t.screen
-	y := s.y
-	if t.modes.Origin {
-		y -= s.top
-	}
-	t.reply("\x1b[%s%d;%dR", prefix, y+1, min(s.x, s.cols-1)+1)
-}
-
-// reportWindow answers XTWINOPS (xterm ctlseqs). Titles are never told: they are
-// text that a program stored.
-func (t *Terminal) reportWindow(what int) {
-	cols, rows := t.screen.cols, len(t.screen.rows)
-	switch what {
-	case 14:
-		t.reply("\x1b[4;%d;%dt", rows*cellHeight, cols*cellWidth)
-	case 16:
-		t.reply("\x1b[6;%d;%dt", cellHeight, cellWidth)
-	case 18, 19:
-		t.reply("\x1b[%d;%d;%dt", what-10, rows, cols)
-	case 20:
-		t.reply("\x1b]L\x1b\\")
-	case 21:
-		t.reply("\x1b]l\x1b\\")
-	}
-}
-
-// reportChecksum answers DECRQCRA (VT510): the negative sum of the character
+// checksum answers DECRQCRA (VT510): the negative sum of the character
 // codes in a rectangle, blanks as spaces (xterm's checksum with attributes left
 // out, which is what esctest reads the screen with).
-func (t *Terminal) reportChecksum() {
+func (t *Terminal) checksum() []byte {
 	in, s := &t.stream, t.screen
 	origin := 0
 	if t.modes.Origin {
@@ -143,7 +98,7 @@ func (t *Terminal) reportChecksum() {
 	for y := in.One(2) - 1 + origin; y < edge(4, len(s.rows)-origin)+origin; y++ {
 		sum += t.sumCells(s.rows[y], left, right)
 	}
-	t.reply("\x1bP%d!~%04X\x1b\\", in.Param(0), -sum&0xffff)
+	return fmt.Appendf(nil, "\x1bP%d!~%04X\x1b\\", in.Param(0), -sum&0xffff)
 }
 
 // sumCells adds up the first characters of the cells from left to right-1.
@@ -176,32 +131,7 @@ func (h *handler) OSC(text []byte) {
 // are consumed.
 func (h *handler) DCS(text []byte) {
 	t := (*Terminal)(h)
-	data := bytes.TrimLeft(text, "0123456789;:")
-	if what, ok := bytes.CutPrefix(data, []byte("$q")); ok {
-		t.reportSetting(string(what))
-	} else if names, ok := bytes.CutPrefix(data, []byte("+q")); ok {
-		t.reply("%s", capabilityReports(names))
-	}
-}
-
-// reportSetting answers DECRQSS (VT510).
-func (t *Terminal) reportSetting(what string) {
-	s := t.screen
-	switch what {
-	case "m":
-		style := t.pen.Style()
-		t.reply("\x1bP1$r%sm\x1b\\", style.SGR())
-	case "r":
-		t.reply("\x1bP1$r%d;%dr\x1b\\", s.top+1, s.bottom+1)
-	case " q":
-		t.reply("\x1bP1$r%d q\x1b\\", t.cursorStyle)
-	case `"q`:
-		t.reply("\x1bP1$r%d\"q\x1b\\", t.pen.attr&Protected/Protected)
-	case `"p`:
-		t.reply("\x1bP1$r61;1\"p\x1b\\")
-	default:
-		t.reply("\x1bP0$r\x1b\\")
-	}
+	t.reply(t.status().DCS(text))
 }
 
 // SGR returns the parameters of the SGR (ECMA-48 8.3.117) that makes s from
