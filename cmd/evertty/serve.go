@@ -29,6 +29,7 @@ type serveFlags struct {
 	insecure      bool
 	allowedHosts  []string
 	engine        string
+	unicode       string
 	interval      time.Duration
 	verify        bool
 	metricsPublic bool
@@ -36,7 +37,7 @@ type serveFlags struct {
 }
 
 func (a *app) newServe() *cobra.Command {
-	f := serveFlags{listen: "127.0.0.1:3000", auth: api.ModeToken, engine: defaultEngine, logLevel: "info"}
+	f := serveFlags{listen: "127.0.0.1:3000", auth: api.ModeToken, engine: defaultEngine, unicode: string(vt.Unicode11), logLevel: "info"}
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Start the server",
@@ -60,6 +61,7 @@ file of --config (TOML; pty_idle); the flag wins, then the variable.`,
 	flags.BoolVar(&f.insecure, "insecure", false, "allow --auth none on an address that others can reach")
 	flags.StringSliceVar(&f.allowedHosts, "allowed-host", nil, "another `name` this server is reached by, as behind a proxy (repeatable)")
 	flags.Var(newEnum(&f.engine, engineNames()...), "engine", "terminal engine")
+	flags.Var(newEnum(&f.unicode, string(vt.Unicode11), string(vt.Unicode15Graphemes)), "unicode", "`table` of character widths, which viewers load too: 11 or 15-graphemes")
 	flags.Var(newDuration(&f.interval, mux.DefaultInterval), "snapshot-interval", "time between two snapshots on disk of a terminal that changed")
 	flags.BoolVar(&f.verify, "verify", false, "for debugging: check every snapshot for viewers against a fresh engine and log a difference")
 	flags.BoolVar(&f.metricsPublic, "metrics-public", false, "let /metrics answer without credentials")
@@ -132,7 +134,7 @@ func (s *server) build(f serveFlags, log *slog.Logger) (err error) {
 		return err
 	}
 	metrics := mux.NewMetrics()
-	s.mux, err = mux.New(mux.Config{Engine: engines[f.engine], Unicode: vt.Unicode11, Store: s.store,
+	s.mux, err = mux.New(mux.Config{Engine: engines[f.engine], Unicode: vt.Unicode(f.unicode), Store: s.store,
 		Interval: f.interval, Verify: f.verify, Log: log, Metrics: metrics})
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 import { FitAddon } from "@xterm/addon-fit";
 import { SearchAddon } from "@xterm/addon-search";
 import { Unicode11Addon } from "@xterm/addon-unicode11";
+import { UnicodeGraphemesAddon } from "@xterm/addon-unicode-graphemes";
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import { Terminal, type IDisposable } from "@xterm/xterm";
 import { copyText } from "./clipboard";
@@ -77,7 +78,7 @@ export class Screen {
   snapshot(s: Snapshot): void {
     const { baseY, viewportY } = this.term.buffer.active;
     this.writer.replace(s.cols, s.rows, s.data, () => {
-      this.term.unicode.activeVersion = s.unicode === "6" ? "6" : "11";
+      this.term.unicode.activeVersion = this.term.unicode.versions.includes(s.unicode) ? s.unicode : "11";
     });
     if (baseY > viewportY) this.writer.run(() => this.term.scrollLines(viewportY - baseY));
   }
@@ -170,6 +171,7 @@ export class Screen {
     this.term.loadAddon(this.fit);
     this.term.loadAddon(this.search);
     this.term.loadAddon(new Unicode11Addon());
+    this.term.loadAddon(new UnicodeGraphemesAddon());
     const { activate, hover, leave } = this.links();
     this.term.loadAddon(new WebLinksAddon(activate, { hover, leave }));
     this.term.unicode.activeVersion = "11";
