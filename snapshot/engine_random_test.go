@@ -162,7 +162,11 @@ func (tr trial) String() string {
 //
 //	go test ./snapshot -run RandomStreams -cases 20000 -seed 1 -timeout 2h -v
 func TestRandomStreamsEqualXterm(t *testing.T) {
-	randomTrials(t, 6000, checkEngine)
+	n := 5000
+	if testing.Short() {
+		n = 1000
+	}
+	randomTrials(t, n, checkEngine)
 }
 
 // randomTrials tries n cases, or -cases of them, and makes small what fails.

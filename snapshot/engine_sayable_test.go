@@ -20,6 +20,8 @@ import (
 //   - A cursor more than one column behind the last: xterm.js treats it as one.
 //   - A character to repeat that is in no cell before the cursor any more: REP
 //     would print nothing.
+//   - A character that a viewer would repeat because it never got the query after
+//     it: the engine has to make it forget before something is printed or repeated.
 //   - The text of a cluster after the columns changed: reflow in xterm.js gives
 //     cells the clusters of others.
 //   - The saved cursor outside the screen: it is restored inside.

@@ -35,12 +35,14 @@ type moment struct {
 	replay bool // a viewer that resizes itself is no longer equal (Engine.Resize)
 	bells  int
 	// reflowed: the number of columns changed since the beginning.
-	reflowed bool
+	// cut: the text was not what was written, because of a query or a count.
+	reflowed, cut bool
 }
 
 // follow runs an engine through s. It freezes after the steps that look names.
 func follow(newEngine vt.New, s stream, look func(i int) bool) []moment {
-	bells, reflowed := 0, false
+	bells, reflowed, cut := 0, false, false
+	var in, text []byte
 	e := newEngine(vt.Config{Cols: s.cols, Rows: s.rows, Scrollback: s.scrollback, Unicode: s.unicode, Effects: &vt.Effects{Bell: func() { bells++ }}})
 	out := make([]moment, len(s.steps))
 	for i, st := range s.steps {
@@ -51,8 +53,10 @@ func follow(newEngine vt.New, s stream, look func(i int) bool) []moment {
 			reflowed = reflowed || st.cols != s.cols
 		} else {
 			m.text = bytes.Clone(e.Write(st.write))
+			in, text = append(in, st.write...), append(text, m.text...)
+			cut = cut || !bytes.Equal(repaired(in[:len(in)-e.Held()]), text)
 		}
-		m.bells, m.reflowed = bells, reflowed
+		m.bells, m.reflowed, m.cut = bells, reflowed, cut
 		if look(i) {
 			m.frame = e.Freeze()
 		}
@@ -66,7 +70,8 @@ func follow(newEngine vt.New, s stream, look func(i int) bool) []moment {
 // engine asks for a new snapshot ends the comparison, and so does what xterm.js
 // cannot stand: a reflow that loses rows of a full buffer, halves of wide
 // characters that a reflow moves, and history above the alternate screen (it
-// comes when a window became smaller before a program first entered that screen).
+// comes when a window became smaller before a program first entered that screen),
+// and what known makes odd in judge.cjs.
 // An exception is a difference: it freezes a viewer for ever, so no engine may
 // give text to viewers that leads to one.
 func difference(t testing.TB, j *judge, newEngine vt.New, s stream) (at int, out []string) {
@@ -134,7 +139,7 @@ func compare(m moment, x xstate) (out []string) {
 	if m.reflowed {
 		want.Main = anyClusters(expected(f, -1).Main, x.Main)
 	}
-	if x.Repeat == "" && f.LastChar == 0 {
+	if f.LastChar == 0 && (x.Repeat == "" || m.cut) {
 		want.Repeats = false
 	}
 	got, want := sayable(engineState(f, x), want)

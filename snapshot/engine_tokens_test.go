@@ -171,7 +171,8 @@ func (w *writer) cursor() token {
 func (w *writer) edit() token {
 	switch w.IntN(8) {
 	case 0, 1:
-		return token{text: "\x1b[" + w.pick("", "", "?") + w.pick("", "0", "1", "2", "3", "4") + w.pick("J", "K", "K")}
+		text := "\x1b[" + w.pick("", "", "?") + w.pick("", "0", "1", "2", "3", "4") + w.pick("J", "K", "K")
+		return token{text: text, cut: strings.HasSuffix(text, "1J")} // ED 1 can freeze a viewer
 	case 2:
 		return w.csi(w.rows, w.pick("L", "M", "S", "T", "L", "M"))
 	case 3:

@@ -1,26 +1,18 @@
 package snapshot
 
 import (
+	"math/bits"
 	"strconv"
 
 	"github.com/evertty/evertty/vt"
 )
 
-// attrCodes are the SGR parameters that set and reset an attribute (ECMA-48
-// 8.3.117, xterm ctlseqs).
-var attrCodes = [...]struct {
-	attr    vt.Attr
-	on, off string
-}{
-	{vt.Bold, "1;", "22;"},
-	{vt.Dim, "2;", "22;"},
-	{vt.Italic, "3;", "23;"},
-	{vt.Blink, "5;", "25;"},
-	{vt.Inverse, "7;", "27;"},
-	{vt.Invisible, "8;", "28;"},
-	{vt.Strikethrough, "9;", "29;"},
-	{vt.Overline, "53;", "55;"},
-}
+// attrOn and attrOff are the SGR parameters that set and reset an attribute
+// (ECMA-48 8.3.117, xterm ctlseqs), in the order of vt's bits from Bold on.
+var (
+	attrOn  = [...]string{"1;", "2;", "3;", "5;", "7;", "8;", "9;", "53;"}
+	attrOff = [...]string{"22;", "22;", "23;", "25;", "27;", "28;", "29;", "55;"}
+)
 
 // sgrAttrs are the attributes that SGR knows.
 const sgrAttrs = vt.Bold | vt.Dim | vt.Italic | vt.Blink | vt.Inverse | vt.Invisible | vt.Strikethrough | vt.Overline
@@ -149,15 +141,14 @@ func appendAttrs(b []byte, old, s vt.Attr) []byte {
 	if lost&(vt.Bold|vt.Dim) != 0 {
 		won |= s & (vt.Bold | vt.Dim) // one parameter resets both
 	}
-	for _, c := range attrCodes {
-		if lost&c.attr != 0 && (c.attr != vt.Dim || lost&vt.Bold == 0) {
-			b = append(b, c.off...)
-		}
+	if lost&vt.Bold != 0 {
+		lost &^= vt.Dim
 	}
-	for _, c := range attrCodes {
-		if won&c.attr != 0 {
-			b = append(b, c.on...)
-		}
+	for a := uint(lost & sgrAttrs); a != 0; a &= a - 1 {
+		b = append(b, attrOff[bits.TrailingZeros(a)]...)
+	}
+	for a := uint(won & sgrAttrs); a != 0; a &= a - 1 {
+		b = append(b, attrOn[bits.TrailingZeros(a)]...)
 	}
 	return b
 }

@@ -35,6 +35,9 @@ func (r frames) frame() *vt.Frame {
 		s.Y = s.Top + r.IntN(s.Bottom-s.Top+1)
 	}
 	f.Pen, f.Charsets, f.CursorStyle = r.style(), r.charsets(), vt.CursorStyle(r.IntN(7))
+	if r.chance(10) {
+		f.Pen.UnderlineColor = r.color()
+	}
 	s.PendingWrap = s.X == f.Cols-1 && cellAt(s.Lines[s.Y], s.X).text != "" && !beginsWithMark(cellAt(s.Lines[s.Y], s.X).text)
 	if s.PendingWrap && r.chance(50) {
 		f.Charsets = vt.Charsets{}
@@ -145,7 +148,7 @@ func (r frames) style() (s vt.Style) {
 	if r.chance(10) {
 		s.Link = vt.Link{ID: []string{"", "1"}[r.IntN(2)], URI: "https://example.org/?a;b"}
 	}
-	return s
+	return shown(s) // a pen may have a colour for no underline, a cell has not
 }
 
 func (r frames) color() vt.Color {

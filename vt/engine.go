@@ -2,8 +2,13 @@
 //
 // It does no I/O, takes no lock and starts no goroutine. What a terminal is
 // (Frame, Line, Style, Modes) and what an emulator has to do (Engine) is said
-// here once; the emulators behind Engine live in this package and in the
-// folders below it, and nothing outside vt knows which of them runs.
+// here once; the emulators behind Engine live in this package (Terminal) and in
+// the folders below it, and nothing outside vt knows which of them runs.
+//
+// Terminal, the native one, has three layers: Stream makes actions of a Handler
+// out of bytes, and the text for viewers on the way; Terminal gives the actions
+// their meaning; rows and history keep the cells. Stream, Pen, CharsetState,
+// Labels, Modes and Status are exported for the engines below, which share them.
 //
 // The judge of exactness is xterm.js 6, because it shows what we send. Where
 // DEC, ECMA-48 or xterm differ from it, xterm.js wins.

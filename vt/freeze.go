@@ -44,7 +44,7 @@ func (t *Terminal) freezeScreen(s *screen, base int) Screen {
 		Top: s.top, Bottom: s.bottom, Tabs: s.tabStops(), Kitty: append([]uint8(nil), s.kitty...),
 	}
 	for y, r := range s.rows {
-		out.Lines[y] = Line{packed: string(t.packer.row(r, t.styles.list)), wrapped: r.wrapped}
+		out.Lines[y] = Line{packed: string(t.packer.row(r, &t.styles)), wrapped: r.wrapped}
 	}
 	if s.saved.set {
 		out.Saved = s.saved.freeze(s, base)

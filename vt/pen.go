@@ -28,6 +28,18 @@ func (p *Pen) Style() Style {
 	return s
 }
 
+// look is Style for a table of styles.
+func (p *Pen) look(t *styles) look {
+	l := look{fg: p.fg, bg: p.bg, attr: p.attr}
+	if p.extended {
+		l.underline, l.link, l.line = p.underline, t.linkNumber(p.link), p.color
+	}
+	if p.underlined && l.underline == UnderlineNone {
+		l.underline = UnderlineSingle
+	}
+	return l
+}
+
 // state is Style for a Frame: an underline colour that waits for an underline is
 // a part of it.
 func (p *Pen) state() Style {

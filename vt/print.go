@@ -254,7 +254,7 @@ func (t *Terminal) wrap() {
 func (t *Terminal) scroll() {
 	s := t.screen
 	if s == t.main && s.top == 0 {
-		t.hist.push(t.packer.row(s.rows[0], t.styles.list), s.rows[0].wrapped)
+		t.hist.push(t.packer.row(s.rows[0], &t.styles), s.rows[0].wrapped)
 	}
 	s.scrollUp(s.top, s.bottom, 1, t.blankLook())
 }

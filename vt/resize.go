@@ -81,7 +81,7 @@ func (t *Terminal) scatter(b *buffer) {
 	for i := max(0, base-t.hist.limit); i < base; i++ {
 		l := b.lines[i].narrowed(b.cols, &t.styles)
 		if l.row != nil {
-			t.hist.push(t.packer.row(l.row, t.styles.list), l.row.wrapped)
+			t.hist.push(t.packer.row(l.row, &t.styles), l.row.wrapped)
 		} else {
 			t.hist.push([]byte(l.line.packed), l.line.wrapped)
 		}

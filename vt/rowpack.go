@@ -14,7 +14,7 @@ type rowPacker struct {
 }
 
 // row packs r. The result is valid until the next call.
-func (p *rowPacker) row(r *row, styles []Style) []byte {
+func (p *rowPacker) row(r *row, styles *styles) []byte {
 	p.buf, p.last = p.buf[:0], 0
 	if r.cells != nil {
 		p.cells(r, styles)
@@ -37,7 +37,7 @@ func (p *rowPacker) row(r *row, styles []Style) []byte {
 }
 
 // span writes one span; size is that of the text, or the cells of a blank one.
-func (p *rowPacker) span(k Kind, size int, text []byte, style uint32, styles []Style) {
+func (p *rowPacker) span(k Kind, size int, text []byte, style uint32, styles *styles) {
 	head := byte(k) | byte(min(size, bigSize))<<headSize
 	if style != p.last {
 		head |= headStyle
@@ -47,14 +47,23 @@ func (p *rowPacker) span(k Kind, size int, text []byte, style uint32, styles []S
 		p.buf = binary.AppendUvarint(p.buf, uint64(size-bigSize))
 	}
 	if style != p.last {
-		p.buf = packStyle(p.buf, &styles[p.last], &styles[style])
+		p.style(&styles.list[p.last], &styles.list[style], styles)
 		p.last = style
 	}
 	p.buf = append(p.buf, text...)
 }
 
+// style writes what differs between two styles.
+func (p *rowPacker) style(old, l *look, styles *styles) {
+	at := len(p.buf)
+	p.buf = packLook(p.buf, old, l)
+	if old.link != l.link {
+		p.buf = packLink(p.buf, at, styles.linkOf(l))
+	}
+}
+
 // cells packs a row in cell form.
-func (p *rowPacker) cells(r *row, styles []Style) {
+func (p *rowPacker) cells(r *row, styles *styles) {
 	end := r.used
 	for end > 0 && r.cells[end-1] == 0 {
 		end--
@@ -94,7 +103,7 @@ func kindAt(cells []cell, x int) Kind {
 
 // blanks writes the blanks of one style at the start of cells and returns how
 // many there are.
-func (p *rowPacker) blanks(cells []cell, styles []Style) int {
+func (p *rowPacker) blanks(cells []cell, styles *styles) int {
 	n, style := 1, cells[0].style()
 	for n < len(cells) && cells[n].style() == style && kindAt(cells, n) == Blank {
 		n++
@@ -105,7 +114,7 @@ func (p *rowPacker) blanks(cells []cell, styles []Style) int {
 
 // chars writes the characters of one kind and style at the start of cells and
 // returns how many cells they take.
-func (p *rowPacker) chars(r *row, cells []cell, k Kind, styles []Style) int {
+func (p *rowPacker) chars(r *row, cells []cell, k Kind, styles *styles) int {
 	p.text = p.text[:0]
 	style, x, step := cells[0].style(), 0, 1
 	if k == Wide || k == ClusterWide {

@@ -198,23 +198,28 @@ func (s *Stream) quick(in []byte) (n int) {
 		return 0
 	}
 	p := &s.parser
-	i, count, v := 2, 0, 0
+	i, count := 2, 0
 	p.prefix, p.inter, p.odd, p.nsub = 0, 0, false, 0
 	if c := in[2]; c >= '<' && c <= '?' {
 		p.prefix = c
 		i = 3
 	}
-	for ; i < len(in); i++ {
+	for count < MaxParams {
+		v, from := 0, i
+		for i < len(in) && in[i]-'0' < 10 {
+			v = v*10 + int(in[i]-'0')
+			i++
+		}
+		if i == len(in) || i-from > quickDigits {
+			return 0
+		}
+		p.params[count], p.subEnd[count] = v, 0
+		count++
 		switch c := in[i]; {
-		case c >= '0' && c <= '9':
-			v = min(v*10+int(c-'0'), maxParam)
-		case c == ';' && count < MaxParams-1:
-			p.params[count], p.subEnd[count] = v, 0
-			count++
-			v = 0
+		case c == ';':
+			i++
 		case c >= 0x40 && c < 0x7f:
-			p.params[count], p.subEnd[count] = v, 0
-			p.count = count + 1
+			p.count = count
 			return i + 1
 		default:
 			return 0
@@ -222,6 +227,10 @@ func (s *Stream) quick(in []byte) (n int) {
 	}
 	return 0
 }
+
+// quickDigits is how many digits a parameter can have without the risk of being
+// beyond maxParam.
+const quickDigits = 9
 
 // dispatch executes the control sequence that quick read; it ends before end.
 func (s *Stream) dispatch(final byte, end int, h Handler) {

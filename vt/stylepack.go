@@ -10,41 +10,54 @@ const (
 	packUnderlineColor
 	packAttr      // uvarint
 	packUnderline // 1 byte
-	packLink      // uvarint length and bytes of the ID, then of the URI
+	packLinked    // uvarint length and bytes of the ID, then of the URI
 	packKnown     = 1<<iota - 1
 )
 
 // packStyle appends what differs between the styles old and s.
 func packStyle(b []byte, old, s *Style) []byte {
 	at := len(b)
+	b = packLook(b, &look{fg: old.FG, bg: old.BG, line: old.UnderlineColor, attr: old.Attr, underline: old.Underline},
+		&look{fg: s.FG, bg: s.BG, line: s.UnderlineColor, attr: s.Attr, underline: s.Underline})
+	if old.Link != s.Link {
+		b = packLink(b, at, s.Link)
+	}
+	return b
+}
+
+// packLook appends what differs between two looks besides their links.
+func packLook(b []byte, old, l *look) []byte {
+	at := len(b)
 	b = append(b, 0)
 	var mask byte
-	if old.FG != s.FG {
+	if old.fg != l.fg {
 		mask = packFG
-		b = packColor(b, s.FG)
+		b = packColor(b, l.fg)
 	}
-	if old.BG != s.BG {
+	if old.bg != l.bg {
 		mask |= packBG
-		b = packColor(b, s.BG)
+		b = packColor(b, l.bg)
 	}
-	if old.UnderlineColor != s.UnderlineColor {
+	if old.line != l.line {
 		mask |= packUnderlineColor
-		b = packColor(b, s.UnderlineColor)
+		b = packColor(b, l.line)
 	}
-	if old.Attr != s.Attr {
+	if old.attr != l.attr {
 		mask |= packAttr
-		b = binary.AppendUvarint(b, uint64(s.Attr))
+		b = binary.AppendUvarint(b, uint64(l.attr))
 	}
-	if old.Underline != s.Underline {
+	if old.underline != l.underline {
 		mask |= packUnderline
-		b = append(b, byte(s.Underline))
-	}
-	if old.Link != s.Link {
-		mask |= packLink
-		b = packString(packString(b, s.Link.ID), s.Link.URI)
+		b = append(b, byte(l.underline))
 	}
 	b[at] = mask
 	return b
+}
+
+// packLink appends a link to the packed style that begins at b[at].
+func packLink(b []byte, at int, l Link) []byte {
+	b[at] |= packLinked
+	return packString(packString(b, l.ID), l.URI)
 }
 
 func packString(b []byte, s string) []byte {
@@ -92,7 +105,7 @@ func unpackStyle(p string, s *Style) (rest string, ok bool) {
 		}
 		s.Underline, p = Underline(p[0]), p[1:]
 	}
-	if mask&packLink != 0 {
+	if mask&packLinked != 0 {
 		if p, ok = unpackString(p, &s.Link.ID); ok {
 			p, ok = unpackString(p, &s.Link.URI)
 		}

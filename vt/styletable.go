@@ -1,68 +1,95 @@
 package vt
 
-import "hash/maphash"
-
 // styles numbers the styles of the cells on a terminal's screens. Number 0 is
 // the default style. Numbers have 32 bits and those that no cell has are
 // forgotten, so they never run out, whatever a program prints.
 type styles struct {
-	list  []Style  // by number
+	list  []look   // by number
 	slots []uint32 // hash table with linear probing: number, 0 for none
 	limit int      // of list before the next sweep
+
+	links   []Link          // by number; 0 is none
+	numbers map[Link]uint32 // of links
+}
+
+// look is a Style without pointers: its link is a number. The garbage collector
+// has nothing to do with a table of them, and they compare fast.
+type look struct {
+	fg, bg, line Color
+	link         uint32
+	attr         Attr
+	underline    Underline
 }
 
 const (
 	minSlots = 16 // a power of two
 	// sweepAt is how many styles there may be before unused ones are forgotten:
-	// more than a program uses on purpose, some 100 KB.
-	sweepAt = 2048
+	// more than any program uses on purpose, some 100 KB.
+	sweepAt = 4096
+	// sweepCells is how many cells a sweep may look at for each style it waited for.
+	sweepCells = 4
 )
 
-var linkSeed = maphash.MakeSeed()
-
-func newStyles() styles {
-	return styles{list: make([]Style, 1, 4), limit: sweepAt}
-}
+func newStyles() styles { return styles{list: make([]look, 1, 4), limit: sweepAt} }
 
 // number returns the number of s, a new one if need be.
 func (t *styles) number(s *Style) uint32 {
-	if s.plain() {
+	return t.intern(look{s.FG, s.BG, s.UnderlineColor, t.linkNumber(s.Link), s.Attr, s.Underline})
+}
+
+// intern returns the number of l, a new one if need be.
+func (t *styles) intern(l look) uint32 {
+	if l == (look{}) {
 		return 0
 	}
 	if 2*len(t.list) >= len(t.slots) {
 		t.grow()
 	}
 	mask := uint32(len(t.slots) - 1)
-	for i := hashStyle(s) & mask; ; i = (i + 1) & mask {
+	for i := l.hash() & mask; ; i = (i + 1) & mask {
 		n := t.slots[i]
 		if n == 0 {
 			n = uint32(len(t.list))
 			t.slots[i] = n
-			t.list = append(t.list, *s)
+			t.list = append(t.list, l)
 			return n
 		}
-		if t.list[n].equal(s) {
+		if t.list[n] == l {
 			return n
 		}
 	}
 }
 
-// plain tells whether s is the zero value, faster than ==.
-func (s *Style) plain() bool {
-	return s.FG|s.BG|s.UnderlineColor == 0 && s.Attr == 0 && s.Underline == 0 && s.Link == Link{}
+// linkNumber returns the number of a link.
+func (t *styles) linkNumber(l Link) uint32 {
+	if l == (Link{}) {
+		return 0
+	}
+	if n, ok := t.numbers[l]; ok {
+		return n
+	}
+	if t.numbers == nil {
+		t.numbers, t.links = map[Link]uint32{}, make([]Link, 1, 4)
+	}
+	n := uint32(len(t.links))
+	t.numbers[l] = n
+	t.links = append(t.links, l)
+	return n
 }
 
-// equal is == with the parts first that usually differ.
-func (s *Style) equal(o *Style) bool {
-	return s.FG == o.FG && s.BG == o.BG && s.Attr == o.Attr && s.Underline == o.Underline &&
-		s.UnderlineColor == o.UnderlineColor && s.Link == o.Link
+// linkOf is the link of a style, the zero value for none.
+func (t *styles) linkOf(l *look) Link {
+	if l.link == 0 {
+		return Link{}
+	}
+	return t.links[l.link]
 }
 
 func (t *styles) grow() {
 	t.slots = make([]uint32, max(minSlots, 2*len(t.slots)))
 	mask := uint32(len(t.slots) - 1)
 	for n := 1; n < len(t.list); n++ {
-		i := hashStyle(&t.list[n]) & mask
+		i := t.list[n].hash() & mask
 		for t.slots[i] != 0 {
 			i = (i + 1) & mask
 		}
@@ -70,14 +97,11 @@ func (t *styles) grow() {
 	}
 }
 
-func hashStyle(s *Style) uint32 {
+func (l *look) hash() uint32 {
 	const mix = 0x9e3779b97f4a7c15
-	h := (uint64(s.FG)<<32 | uint64(s.BG)) * mix
+	h := (uint64(l.fg)<<32 | uint64(l.bg)) * mix
 	h ^= h >> 29
-	h = (h ^ uint64(s.UnderlineColor)<<24 ^ uint64(s.Attr)<<8 ^ uint64(s.Underline)) * mix
-	if s.Link.URI != "" {
-		h ^= maphash.String(linkSeed, s.Link.URI) + 31*maphash.String(linkSeed, s.Link.ID)
-	}
+	h = (h ^ uint64(l.link)<<32 ^ uint64(l.line)<<24 ^ uint64(l.attr)<<8 ^ uint64(l.underline)) * mix
 	return uint32(h >> 32)
 }
 
@@ -85,34 +109,50 @@ func hashStyle(s *Style) uint32 {
 func (t *styles) crowded() bool { return len(t.list) >= t.limit }
 
 // sweep forgets every style that is on none of the rows and numbers the others
-// anew. When most are in use the next sweep waits until there are twice as many,
-// so that sweeping costs no more than making styles does.
+// anew. The next sweep waits until there are twice as many as are in use, and
+// longer on a large screen, so that sweeping costs no more than making styles does.
 func (t *styles) sweep(screens ...*screen) {
-	fresh := styles{list: make([]Style, 1, cap(t.list)), slots: make([]uint32, len(t.slots))}
+	fresh := styles{list: make([]look, 1, cap(t.list)), slots: make([]uint32, len(t.slots))}
 	renumbered := make([]uint32, len(t.list))
 	renumber := func(n uint32) uint32 {
 		if n != 0 && renumbered[n] == 0 {
-			renumbered[n] = fresh.number(&t.list[n])
+			l := t.list[n]
+			l.link = fresh.linkNumber(t.linkOf(&l))
+			renumbered[n] = fresh.intern(l)
 		}
 		return renumbered[n]
 	}
+	cells := 0
 	for _, s := range screens {
+		cells += s.cols * len(s.rows)
 		for _, r := range s.rows {
-			for i := range r.runs {
-				r.runs[i].style = renumber(r.runs[i].style)
-			}
-			for _, cells := range [...][]cell{r.cells, r.hidden} {
-				for i, c := range cells {
-					cells[i] = c&(1<<cellStyle-1) | blankCell(renumber(c.style()))
-				}
-			}
+			r.renumber(renumber)
 		}
 	}
-	fresh.limit = max(sweepAt, 2*len(fresh.list))
+	fresh.limit = max(sweepAt, 2*len(fresh.list), cells/sweepCells)
 	*t = fresh
 }
 
-// styleSize and slotSize are what a style and a slot take, in bytes.
-const styleSize, slotSize = 48, 4
+// renumber gives every cell the new number of its style.
+func (r *row) renumber(number func(uint32) uint32) {
+	for i := range r.runs {
+		r.runs[i].style = number(r.runs[i].style)
+	}
+	for _, cells := range [...][]cell{r.cells, r.hidden} {
+		for i, c := range cells {
+			cells[i] = c&(1<<cellStyle-1) | blankCell(number(c.style()))
+		}
+	}
+}
 
-func (t *styles) memory() int { return cap(t.list)*styleSize + len(t.slots)*slotSize }
+// lookSize, slotSize and linkSize are what a style, a slot and a link with its
+// number take, in bytes.
+const lookSize, slotSize, linkSize = 20, 4, 100
+
+func (t *styles) memory() int {
+	n := cap(t.list)*lookSize + len(t.slots)*slotSize
+	for _, l := range t.links {
+		n += linkSize + len(l.ID) + len(l.URI)
+	}
+	return n
+}

@@ -43,9 +43,10 @@ type Terminal struct {
 
 	modes       Modes
 	pen         Pen
-	look        uint32 // number of the pen's style; valid while lookKnown
-	blank       uint32 // number of the style of what is erased
+	look        uint32 // number of the pen's style, while lookKnown
+	blank       uint32 // number of the style of what is erased, while blankKnown
 	lookKnown   bool
+	blankKnown  bool
 	charsets    CharsetState
 	cursorStyle CursorStyle
 	labels      Labels
@@ -86,39 +87,41 @@ func (t *Terminal) Memory() int {
 }
 
 // setPen says that the pen changed.
-func (t *Terminal) setPen() { t.lookKnown = false }
-
-// know numbers the pen's style and the style of erased cells, which have only
-// the pen's background.
-func (t *Terminal) know() {
-	if t.styles.crowded() {
-		screens := []*screen{t.main}
-		if t.alt != nil {
-			screens = append(screens, t.alt)
-		}
-		t.styles.sweep(screens...)
-	}
-	s := t.pen.Style()
-	t.look, t.blank, t.lookKnown = t.styles.number(&s), 0, true
-	if s.BG != 0 {
-		t.blank = t.styles.number(&Style{BG: s.BG})
-	}
-}
+func (t *Terminal) setPen() { t.lookKnown, t.blankKnown = false, false }
 
 // penLook is the number of the style of what is printed.
 func (t *Terminal) penLook() uint32 {
 	if !t.lookKnown {
-		t.know()
+		t.sweepStyles()
+		t.look, t.lookKnown = t.styles.intern(t.pen.look(&t.styles)), true
 	}
 	return t.look
 }
 
-// blankLook is the number of the style of what is erased.
+// blankLook is the number of the style of what is erased: the pen's background
+// and nothing else.
 func (t *Terminal) blankLook() uint32 {
-	if !t.lookKnown {
-		t.know()
+	if t.pen.bg == 0 {
+		return 0
+	}
+	if !t.blankKnown {
+		t.sweepStyles()
+		t.blank, t.blankKnown = t.styles.intern(look{bg: t.pen.bg}), true
 	}
 	return t.blank
+}
+
+// sweepStyles forgets unused styles when it is time to.
+func (t *Terminal) sweepStyles() {
+	if !t.styles.crowded() {
+		return
+	}
+	screens := []*screen{t.main}
+	if t.alt != nil {
+		screens = append(screens, t.alt)
+	}
+	t.styles.sweep(screens...)
+	t.setPen()
 }
 
 // base is the number of lines above the screen shown; a saved row counts them.

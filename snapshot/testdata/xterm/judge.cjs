@@ -32,6 +32,7 @@ function make(job) {
     term.loadAddon(job.unicode === '15-graphemes' ? new UnicodeGraphemesAddon() : new Unicode11Addon());
     term.unicode.activeVersion = job.unicode || '11';
     keepLinks(term._core._oscLinkService);
+    known(term._core);
     term.onData(d => events.data.push(d));
     term.onBinary(d => events.data.push(d));
     term.onBell(() => events.bells++);
@@ -133,6 +134,25 @@ function look(resizing) {
   if (n.lines.length !== n.ybase + term.rows) odd = `has ${n.lines.length} lines and shows ${term.rows} from line ${n.ybase} on`;
   else if (b.alt.ybase > 0) odd = 'has history above the alternate screen';
   else if (resizing && halves(n)) odd = 'reflows halves of wide characters';
+}
+
+// known makes odd what engines are known not to follow: a character without width
+// behind the last column, which goes nowhere and makes the next one wrap; a wide
+// character that autowrap would have wrapped, which is dropped but joined to; and
+// DECALN in origin mode, which goes on in the oldest lines when the buffer ends.
+function known(core) {
+  const ih = core._inputHandler, properties = ih._unicodeService.charProperties.bind(ih._unicodeService);
+  ih._unicodeService.charProperties = (code, before) => {
+    const p = properties(code, before), x = ih._activeBuffer.x, width = (p >> 1 & 3) - (p & 1 ? before >> 1 & 3 : 0);
+    if (x >= term.cols && (p >> 1 & 3) === 0) odd = 'prints without width behind the last column';
+    if (x + width > term.cols && (p >> 1 & 3) === 2 && !core.coreService.decPrivateModes.wraparound) odd = 'drops a wide character';
+    return p;
+  };
+  term.parser.registerEscHandler({ intermediates: '#', final: '8' }, () => {
+    const b = ih._activeBuffer;
+    if (core.coreService.decPrivateModes.origin && b.ybase + b.scrollTop + term.rows > b.lines.maxLength) odd = 'aligns the oldest lines';
+    return false;
+  });
 }
 
 // halves tells whether there is one half of a wide character without the other.
