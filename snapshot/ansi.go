@@ -62,7 +62,7 @@ func ANSI(f *vt.Frame, o Options) []byte {
 		p.moveTo(f.Main.X, f.Main.Y)
 		p.setPen(vt.Style{})
 		p.add("\x1b[?1047h\x1b[H")
-		p.lines(nil, rowsToPaint(f))
+		p.lines(vt.Lines{}, rowsToPaint(f))
 		p.screenState(f.Alt)
 	}
 	if f.Modes.Kitty != topKitty(f) {
@@ -76,20 +76,17 @@ func ANSI(f *vt.Frame, o Options) []byte {
 }
 
 // lastLines is the end of history that a scrollback option selects.
-func lastLines(history []vt.Line, scrollback int) []vt.Line {
-	if scrollback < 0 || scrollback >= len(history) {
+func lastLines(history vt.Lines, scrollback int) vt.Lines {
+	if scrollback < 0 {
 		return history
 	}
-	return history[len(history)-scrollback:]
+	return history.Last(scrollback)
 }
 
 // estimate is the number of bytes to reserve: the packed text is close to the
 // text sent, and each line adds its line feed.
-func estimate(f *vt.Frame, history []vt.Line) int {
-	n := 512 + len(f.Pending) + len(f.Title) + len(f.Icon)
-	for _, l := range history {
-		n += l.Size() + 2
-	}
+func estimate(f *vt.Frame, history vt.Lines) int {
+	n := 512 + len(f.Pending) + len(f.Title) + len(f.Icon) + history.Size() + 2*history.Len()
 	for _, l := range f.Main.Lines {
 		n += l.Size() + 2
 	}

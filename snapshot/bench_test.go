@@ -12,18 +12,20 @@ import (
 func plainFrame(n int) *vt.Frame {
 	f := &vt.Frame{Cols: 80, Rows: 24, Unicode: vt.Unicode11, Modes: vt.DefaultModes()}
 	f.Main.Bottom = 23
+	var lines []vt.Line
 	for i := range n + 24 {
 		var p vt.Packer
 		p.ASCII([]byte(fmt.Sprintf("%07d %s", i, strings.Repeat("the quick brown fox jumps ", 3)[:72])), vt.Style{})
-		f.History = append(f.History, p.Line(false))
+		lines = append(lines, p.Line(false))
 	}
-	f.Main.Lines, f.History = f.History[n:], f.History[:n]
+	f.Main.Lines, f.History = lines[n:], vt.LinesOf(lines[:n]...)
 	return f
 }
 
 // colourFrame has ten styles in a line, as a compiler or ls prints them.
 func colourFrame(n int) *vt.Frame {
 	f := plainFrame(0)
+	var lines []vt.Line
 	for i := range n {
 		var p vt.Packer
 		for k := range 10 {
@@ -33,8 +35,9 @@ func colourFrame(n int) *vt.Frame {
 			}
 			p.ASCII([]byte("12345678"), s)
 		}
-		f.History = append(f.History, p.Line(false))
+		lines = append(lines, p.Line(false))
 	}
+	f.History = vt.LinesOf(lines...)
 	return f
 }
 

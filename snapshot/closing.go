@@ -51,7 +51,7 @@ func (p *painter) close(f *vt.Frame, c cell, y int) {
 		p.moveTo(0, y)
 		p.x, p.skip, p.tail = 0, 0, 0
 		for s := range f.Active().Lines[f.Active().Y].Spans() {
-			p.span(s)
+			p.span(&s)
 		}
 		return
 	}

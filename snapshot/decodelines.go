@@ -16,7 +16,7 @@ func (d *decoder) history() error {
 		return nil
 	}
 	lines, err := d.lines(int(n), vt.MaxSize)
-	d.frame.History = lines
+	d.frame.History = vt.LinesOf(lines...)
 	return err
 }
 

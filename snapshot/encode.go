@@ -156,35 +156,37 @@ func screenFlags(s *vt.Screen) (flags byte) {
 	return flags
 }
 
-// fitting is the end of history that there is room for, made storable.
-func (e *encoder) fitting(history []vt.Line) []vt.Line {
-	var changed []vt.Line // a copy, made when the first line has to be replaced
-	i := len(history)
-	for ; i > 0; i-- {
-		l := history[i-1]
-		fixed := storable(l, vt.MaxSize)
-		need := binary.MaxVarintLen32 + fixed.Size()
-		if e.taken+need > e.budget {
+// fitting is the end of history that there is room for; taken becomes its size.
+func (e *encoder) fitting(history vt.Lines) vt.Lines {
+	if total := history.Size() + history.Len()*binary.MaxVarintLen32; total <= e.budget {
+		e.taken = total
+		return history
+	}
+	total := 0
+	for l := range history.All() {
+		total += lineSize(storable(l, vt.MaxSize))
+	}
+	drop := 0
+	for l := range history.All() {
+		if total <= e.budget {
 			break
 		}
-		e.taken += need
-		if fixed != l {
-			if changed == nil {
-				changed = slices.Clone(history)
-				history = changed
-			}
-			history[i-1] = fixed
-		}
+		total -= lineSize(storable(l, vt.MaxSize))
+		drop++
 	}
-	return history[i:]
+	e.taken = total
+	return history.Last(history.Len() - drop)
 }
 
-func appendHistory(b []byte, history []vt.Line) []byte {
+// lineSize is the most that a line takes in a file.
+func lineSize(l vt.Line) int { return binary.MaxVarintLen32 + l.Size() }
+
+func appendHistory(b []byte, history vt.Lines) []byte {
 	at := len(b)
 	b = append(b, tagHistory, 0, 0, 0, 0)
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(history)))
-	for _, l := range history {
-		b = appendLine(b, l)
+	b = binary.LittleEndian.AppendUint32(b, uint32(history.Len()))
+	for l := range history.All() {
+		b = appendLine(b, storable(l, vt.MaxSize))
 	}
 	binary.LittleEndian.PutUint32(b[at+1:], uint32(len(b)-at-recordTop))
 	return b

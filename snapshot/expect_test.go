@@ -13,7 +13,7 @@ import (
 // expected is what an xterm.js has to be that shows f. It is derived from the
 // frame alone and knows nothing of how ANSI writes it.
 func expected(f *vt.Frame, scrollback int) xstate {
-	history := lastLines(f.History, scrollback)
+	history := lastLines(f.History, scrollback).Slice()
 	x := xstate{
 		Cols: max(f.Cols, 2), Rows: f.Rows, Alt: f.Alt != nil, Pen: styleKey(f.Pen),
 		Charsets: finals(f.Charsets), GL: int(f.Charsets.GL), Charset: string(finals(f.Charsets)[f.Charsets.GL]),

@@ -15,15 +15,20 @@ import (
 )
 
 // same compares frames; lines are equal when their packed forms are.
-func same(a, b *vt.Frame) bool { return reflect.DeepEqual(a, b) }
+func same(a, b *vt.Frame) bool { return reflect.DeepEqual(inOne(a), inOne(b)) }
+
+// inOne is f with its history in one block, so that equal histories are deeply
+// equal.
+func inOne(f *vt.Frame) *vt.Frame {
+	g := *f
+	g.History = vt.LinesOf(f.History.Slice()...)
+	return &g
+}
 
 // stored is f as a file gives it back: tidy, and without the difference between
 // an empty and an absent list where it means nothing.
 func stored(f *vt.Frame) *vt.Frame {
 	g := *tidy(f)
-	if len(g.History) == 0 {
-		g.History = nil
-	}
 	for _, s := range []*vt.Screen{&g.Main, g.Alt} {
 		if s != nil && len(s.Kitty) == 0 {
 			s.Kitty = nil
@@ -74,7 +79,7 @@ func smallFrame() *vt.Frame {
 	var p vt.Packer
 	p.Char('x', 1, vt.Style{Attr: vt.Bold})
 	l := p.Line(true)
-	f.History = []vt.Line{l}
+	f.History = vt.LinesOf(l)
 	f.Main = vt.Screen{Lines: []vt.Line{l, {}}, X: 1, Bottom: 1, Tabs: []int{4}, Kitty: []uint8{1}, Saved: vt.SavedCursor{Set: true, X: 2, Origin: true}}
 	alt := f.Main
 	f.Alt = &alt
@@ -189,7 +194,7 @@ func TestEncodeTakesAnyFrame(t *testing.T) {
 		"zero":     {},
 		"negative": {Cols: -1, Rows: -5, Main: vt.Screen{X: -3, Y: 9, Top: 8, Bottom: -2, Tabs: []int{-1, 5, 5, 3000}}},
 		"huge":     {Cols: 1 << 30, Rows: 1 << 30, CursorStyle: 99, Charsets: vt.Charsets{G: [4]byte{1, 2, 255, 'B'}, GL: 200}, LastChar: -1},
-		"bad text": {Cols: 10, Rows: 3, Main: vt.Screen{Lines: []vt.Line{bad, wide, bad, bad}}, History: []vt.Line{bad, wide}, Title: "\xff\x1b", Pending: []byte("\xff")},
+		"bad text": {Cols: 10, Rows: 3, Main: vt.Screen{Lines: []vt.Line{bad, wide, bad, bad}}, History: vt.LinesOf(bad, wide), Title: "\xff\x1b", Pending: []byte("\xff")},
 		"styles":   {Cols: 2, Rows: 2, Pen: vt.Style{FG: 5 << 24, Underline: 200, Attr: 0xffff}, Modes: vt.Modes{Mouse: 99, MouseEncoding: 99}, Palette: map[uint8]vt.Color{1: 1 << 24}},
 	}
 	for name, f := range frames {
@@ -213,21 +218,23 @@ func TestEncodeTakesAnyFrame(t *testing.T) {
 func TestEncodeLeavesOutTheOldest(t *testing.T) {
 	f := smallFrame()
 	f.Cols = vt.MaxSize
+	var lines []vt.Line
 	for i := range 2000 {
 		var p vt.Packer
 		for x := range vt.MaxSize {
 			p.Char(rune('a'+i%26), 1, vt.Style{Link: vt.Link{URI: "https://example.org/" + strings.Repeat("x", 40+x%2)}})
 		}
-		f.History = append(f.History, p.Line(false))
+		lines = append(lines, p.Line(false))
 	}
+	f.History = vt.LinesOf(lines...)
 	b := Encode(Header{}, f)
 	_, got, err := Decode(b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := len(got.History)
-	if len(b) > maxFile || len(b) < maxFile-1<<20 || kept == 0 || kept >= len(f.History) || got.History[kept-1] != f.History[len(f.History)-1] {
-		t.Errorf("kept %d of %d lines in %d bytes", kept, len(f.History), len(b))
+	kept := got.History.Len()
+	if len(b) > maxFile || len(b) < maxFile-1<<20 || kept == 0 || kept >= len(lines) || got.History.Slice()[kept-1] != lines[len(lines)-1] {
+		t.Errorf("kept %d of %d lines in %d bytes", kept, len(lines), len(b))
 	}
 }
 

@@ -54,7 +54,7 @@ func frameOf(t testing.TB, x xstate, head []byte) *vt.Frame {
 	return f
 }
 
-func screenOf(t testing.TB, b xbuffer, x xstate) (history []vt.Line, s vt.Screen) {
+func screenOf(t testing.TB, b xbuffer, x xstate) (history vt.Lines, s vt.Screen) {
 	var lines []vt.Line
 	for _, l := range b.Lines {
 		lines = append(lines, lineOf(t, l))
@@ -64,7 +64,7 @@ func screenOf(t testing.TB, b xbuffer, x xstate) (history []vt.Line, s vt.Screen
 		Tabs:  append([]int{}, b.Tabs...),
 		Saved: savedOf(t, b.Saved),
 	}
-	return lines[:b.Base], s
+	return vt.LinesOf(lines[:b.Base]...), s
 }
 
 func savedOf(t testing.TB, x xsaved) vt.SavedCursor {

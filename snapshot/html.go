@@ -32,7 +32,7 @@ func HTML(f *vt.Frame, scrollback int) string {
 		text, behind = behind, text
 	}
 	h.b.WriteString(`<pre style="color:` + text + `;background:` + behind + `">`)
-	for _, rows := range [...][]Row{rows(lastLines(f.History, scrollback)), rows(f.Active().Lines)} {
+	for _, rows := range [...][]Row{rows(lastLines(f.History, scrollback).Slice()), rows(f.Active().Lines)} {
 		for _, r := range rows {
 			for i := range r.Runs {
 				h.run(&r.Runs[i])

@@ -89,7 +89,7 @@ func JSON(f *vt.Frame, scrollback int) Screen {
 		Title: f.Title, Alt: f.Alt != nil, Modes: modes(&f.Modes),
 		ScrollRegion: ScrollRegion{Top: s.Top, Bottom: s.Bottom},
 		Lines:        rows(s.Lines),
-		Scrollback:   rows(lastLines(f.History, scrollback)),
+		Scrollback:   rows(lastLines(f.History, scrollback).Slice()),
 	}
 }
 

@@ -52,20 +52,23 @@ func (p *painter) moveTo(x, y int) {
 // lines paints history and a screen from the top left corner of a blank screen
 // in one flow, so that the history scrolls off as it once did. Blank rows at
 // the end need nothing unless a history has to be pushed up by them.
-func (p *painter) lines(history, screen []vt.Line) {
-	if len(history) == 0 {
+func (p *painter) lines(history vt.Lines, screen []vt.Line) {
+	if history.Len() == 0 {
 		for len(screen) > 0 && screen[len(screen)-1].Size() == 0 && !screen[len(screen)-1].Wrapped() {
 			screen = screen[:len(screen)-1]
 		}
 	}
 	p.x, p.skip, p.tail = 0, 0, 0
 	p.fold = p.cols >= 2
-	for i, l := range history {
-		p.line(l, i == 0)
+	first := true
+	for l := range history.All() {
+		p.line(l, first)
+		first = false
 	}
 	p.fold = false
-	for i, l := range screen {
-		p.line(l, i == 0 && len(history) == 0)
+	for _, l := range screen {
+		p.line(l, first)
+		first = false
 	}
 }
 
@@ -79,7 +82,7 @@ func (p *painter) line(l vt.Line, first bool) {
 		p.lineFeed()
 	}
 	for s := range l.Spans() {
-		if !p.span(s) {
+		if !p.span(&s) {
 			return
 		}
 	}
@@ -142,41 +145,45 @@ func (p *painter) wrapByFiller() {
 
 // span paints a run of cells and tells whether the row goes on. What is beyond
 // the last column is cut off, or folded into further rows in history.
-func (p *painter) span(s vt.Span) bool {
+func (p *painter) span(s *vt.Span) bool {
 	for {
 		room := p.cols - p.x - p.skip
 		if s.Cells <= room {
 			p.put(s)
 			return true
 		}
-		head, rest := cutSpan(s, room)
+		head, rest := cutSpan(*s, room)
 		if head.Cells > 0 {
-			p.put(head)
+			p.put(&head)
 		}
 		if !p.fold {
 			return false
 		}
 		p.wrap(rest)
-		s = rest
+		s = &rest
 	}
 }
 
 // put paints a span that fits.
-func (p *painter) put(s vt.Span) {
+func (p *painter) put(s *vt.Span) {
 	if s.Kind == vt.Blank {
 		p.blank(s.Cells, s.Style)
 		return
 	}
 	p.catchUp()
 	if p.clusters && (s.Kind == vt.Narrow || s.Kind == vt.Wide) {
-		p.apart(s)
+		p.apart(*s)
 		return
 	}
 	if s.Kind >= vt.ClusterOne && p.joins(s.Text) {
 		p.csi(p.x+1, 'G') // any sequence keeps xterm.js from joining it to the cell before
 	}
 	p.setPen(s.Style)
-	p.add(cellText(s))
+	if printable(s.Text) {
+		p.add(s.Text)
+	} else {
+		p.add(cellText(*s))
+	}
 	p.x += s.Cells
 }
 

@@ -19,14 +19,18 @@ const sgrAttrs = vt.Bold | vt.Dim | vt.Italic | vt.Blink | vt.Inverse | vt.Invis
 
 // setPen makes s the style of what is printed next.
 func (p *painter) setPen(s vt.Style) {
-	if s == p.pen {
+	if s.Link != p.pen.Link {
+		p.sgr(&s)
+		p.link(s.Link)
+		p.pen = s
+		return
+	}
+	if !looksOther(&p.pen, &s) && s.Attr == p.pen.Attr {
 		return
 	}
 	p.sgr(&s)
-	if s.Link != p.pen.Link {
-		p.link(s.Link)
-	}
-	p.pen = s
+	// Writing the link too would cost more than all this while garbage is collected.
+	p.pen.FG, p.pen.BG, p.pen.UnderlineColor, p.pen.Attr, p.pen.Underline = s.FG, s.BG, s.UnderlineColor, s.Attr, s.Underline
 }
 
 // setBackground changes nothing of the pen but its background.

@@ -14,7 +14,15 @@ func unprintable(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }
 
 // printable tells whether s can be sent as text: UTF-8 without controls.
 func printable(s string) bool {
-	for i := 0; i < len(s); i++ {
+	i := 0
+	for ; i+8 <= len(s); i += 8 { // eight bytes at a time; a flag too many is no harm
+		w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+		if ((w-0x2020202020202020)|(w+0x0101010101010101)|w)&0x8080808080808080 != 0 {
+			break
+		}
+	}
+	for ; i < len(s); i++ {
 		if c := s[i]; c-0x20 >= 0x5f {
 			return c >= utf8.RuneSelf && printableRunes(s[i:])
 		}

@@ -20,9 +20,11 @@ func (r frames) chance(percent int) bool { return r.IntN(100) < percent }
 func (r frames) frame() *vt.Frame {
 	f := &vt.Frame{Cols: 2 + r.IntN(14), Rows: 2 + r.IntN(8), Unicode: vt.Unicode11}
 	f.Main = r.screen(f.Cols, f.Rows)
+	var history []vt.Line
 	for range r.IntN(12) * r.IntN(2) {
-		f.History = append(f.History, r.line(f.Cols))
+		history = append(history, r.line(f.Cols))
 	}
+	f.History = vt.LinesOf(history...)
 	if r.chance(30) {
 		alt := r.screen(f.Cols, f.Rows)
 		f.Alt = &alt

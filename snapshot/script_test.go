@@ -105,7 +105,7 @@ func (s *script) directive(t testing.TB, word, rest string) {
 	case "dead":
 		s.options.Dead = true
 	case "hist", "hist+":
-		f.History = append(f.History, parseLine(t, quoted(t, rest), word == "hist+"))
+		f.History = vt.LinesOf(append(f.History.Slice(), parseLine(t, quoted(t, rest), word == "hist+"))...)
 	case "row", "row+":
 		s.screen.Lines[s.rows] = parseLine(t, quoted(t, rest), word == "row+")
 		s.rows++

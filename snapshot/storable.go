@@ -45,6 +45,10 @@ func repack(p *vt.Packer, s vt.Span, style vt.Style) {
 			}
 			p.Char(r, 2, style)
 		}
+	case vt.ZeroWidth:
+		for _, r := range text {
+			p.Char(r, 0, style)
+		}
 	default:
 		for _, r := range text {
 			p.Char(r, 1, style)

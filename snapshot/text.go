@@ -10,10 +10,11 @@ func Text(f *vt.Frame, scrollback int) string {
 	f = tidy(f)
 	history := lastLines(f.History, scrollback)
 	b := make([]byte, 0, estimate(f, history))
-	for _, lines := range [...][]vt.Line{history, f.Active().Lines} {
-		for _, l := range lines {
-			b = append(appendPlain(b, l), '\n')
-		}
+	for l := range history.All() {
+		b = append(appendPlain(b, l), '\n')
+	}
+	for _, l := range f.Active().Lines {
+		b = append(appendPlain(b, l), '\n')
 	}
 	return string(b)
 }

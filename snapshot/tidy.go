@@ -24,7 +24,7 @@ func tidy(f *vt.Frame) *vt.Frame {
 	if g.Unicode != vt.Unicode15Graphemes {
 		g.Unicode = vt.Unicode11
 	}
-	g.History = f.History[max(0, len(f.History)-vt.MaxScrollback):]
+	g.History = f.History.Last(vt.MaxScrollback)
 	g.Main = tidyScreen(f.Main, g.Cols, g.Rows)
 	if f.Alt != nil {
 		alt := tidyScreen(*f.Alt, g.Cols, g.Rows)

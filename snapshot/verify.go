@@ -120,17 +120,17 @@ func (d *findings) modes(want, got *vt.Modes) {
 // lines compares the cells of history and screens.
 func (d *findings) lines(want, got *vt.Frame) {
 	c := comparison{findings: d, cols: want.Cols, row: -1}
-	if len(want.History) != len(got.History) {
-		d.add("history: want %d lines, got %d", len(want.History), len(got.History))
+	if want.History.Len() != got.History.Len() {
+		d.add("history: want %d lines, got %d", want.History.Len(), got.History.Len())
 	} else {
-		c.flow("history line", want.History, got.History, 0)
+		c.flow("history line", want.History.Slice(), got.History.Slice(), 0)
 	}
 	name := "row"
 	if want.Alt != nil {
 		name = "main row"
 	}
 	c.closing(want, &want.Main)
-	c.flow(name, want.Main.Lines, got.Main.Lines, len(want.History))
+	c.flow(name, want.Main.Lines, got.Main.Lines, want.History.Len())
 	if (want.Alt != nil) != (got.Alt != nil) {
 		d.add("alternate screen: want shown %t, got %t", want.Alt != nil, got.Alt != nil)
 	} else if want.Alt != nil {

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -69,7 +70,7 @@ func verified() *vt.Frame {
 	}
 	alt := screen("a")
 	return &vt.Frame{Cols: 10, Rows: 3, Unicode: vt.Unicode11, Modes: vt.DefaultModes(), Main: screen("m"), Alt: &alt,
-		History: []vt.Line{line("h0", vt.Style{}, false), line("h1", vt.Style{}, false)}, Title: "title", Pending: []byte("\x1b[3")}
+		History: vt.LinesOf(line("h0", vt.Style{}, false), line("h1", vt.Style{}, false)), Title: "title", Pending: []byte("\x1b[3")}
 }
 
 // text packs plain text and blanks of a style.
@@ -87,9 +88,9 @@ func TestVerifyNames(t *testing.T) {
 		`mode BracketedPaste: want false, got true`:                             func(f *vt.Frame) { f.Modes.BracketedPaste = true },
 		`mode Mouse: want none, got any`:                                        func(f *vt.Frame) { f.Modes.Mouse = vt.MouseAny },
 		`mode Kitty: want 0, got 5`:                                             func(f *vt.Frame) { f.Modes.Kitty = 5 },
-		`history: want 2 lines, got 1`:                                          func(f *vt.Frame) { f.History = f.History[1:] },
-		`history line 1: want wrapped false, got true`:                          func(f *vt.Frame) { f.History[1] = f.Main.Lines[1] },
-		`history line 0: 5 cells differ, first column 0: `:                      func(f *vt.Frame) { f.History[0] = vt.Line{} },
+		`history: want 2 lines, got 1`:                                          func(f *vt.Frame) { f.History = f.History.Last(1) },
+		`history line 1: want wrapped false, got true`:                          func(f *vt.Frame) { setHistory(f, 1, f.Main.Lines[1]) },
+		`history line 0: 5 cells differ, first column 0: `:                      func(f *vt.Frame) { setHistory(f, 0, vt.Line{}) },
 		`main row 2: 2 cells differ, first column 0: want "" (1 wide), got "x"`: func(f *vt.Frame) { f.Main.Lines[2] = text("xy", 0, vt.Style{}) },
 		`row 2: 2 cells differ, first column 0, "": want {FG:0 BG:0`:            func(f *vt.Frame) { f.Alt.Lines[2] = text("", 2, vt.Style{BG: 1<<24 + 1}) },
 		`row 1: 4 cells differ, first column 0, "a": want {FG:16777217`:         func(f *vt.Frame) { f.Alt.Lines[1] = restyled(f.Alt.Lines[1]) },
@@ -171,7 +172,7 @@ func TestVerifyExempts(t *testing.T) {
 		"what is not unfinished":               {func(f *vt.Frame) { f.Pending = []byte("x\x1b[3") }, nil, 0},
 		"a wrap in one column":                 {func(f *vt.Frame) { narrow(f); f.Alt.Lines[1] = vt.Line{} }, narrow, 0},
 		"but the second column has a wrap":     {func(f *vt.Frame) { narrow(f); f.Cols = 2 }, func(f *vt.Frame) { narrow(f); f.Cols = 2; f.Alt.Lines[1] = vt.Line{} }, 1},
-		"a wrap of a history without its head": {func(f *vt.Frame) { f.History[0] = restyled(f.Main.Lines[1]) }, func(f *vt.Frame) { f.History[0] = unwrapped(restyled(f.Main.Lines[1])) }, 0},
+		"a wrap of a history without its head": {func(f *vt.Frame) { setHistory(f, 0, restyled(f.Main.Lines[1])) }, func(f *vt.Frame) { setHistory(f, 0, unwrapped(restyled(f.Main.Lines[1]))) }, 0},
 	} {
 		want, got := verified(), verified()
 		for _, f := range []*vt.Frame{want, got} {
@@ -243,19 +244,23 @@ func origin(y int) func(f *vt.Frame) {
 
 // narrow leaves one column with a wrapped row.
 func narrow(f *vt.Frame) {
-	f.Cols, f.History, f.Main.Lines = 1, nil, make([]vt.Line, 3)
+	f.Cols, f.History, f.Main.Lines = 1, vt.Lines{}, make([]vt.Line, 3)
 	var p vt.Packer
 	f.Alt.Lines = []vt.Line{{}, p.Line(true), {}}
+}
+
+// setHistory replaces line i of the history.
+func setHistory(f *vt.Frame, i int, l vt.Line) {
+	lines := f.History.Slice()
+	lines[i] = l
+	f.History = vt.LinesOf(lines...)
 }
 
 // TestVerifyIsBounded: a screen that is wrong everywhere does not fill the log.
 func TestVerifyIsBounded(t *testing.T) {
 	want, got := verified(), verified()
-	want.History, got.History = nil, nil
-	for range 100 {
-		want.History = append(want.History, text("x", 0, vt.Style{}))
-		got.History = append(got.History, text("y", 0, vt.Style{}))
-	}
+	want.History = vt.LinesOf(slices.Repeat([]vt.Line{text("x", 0, vt.Style{})}, 100)...)
+	got.History = vt.LinesOf(slices.Repeat([]vt.Line{text("y", 0, vt.Style{})}, 100)...)
 	list := Differences(want, got)
 	if len(list) != maxDifferences {
 		t.Errorf("%d sentences", len(list))

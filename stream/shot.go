@@ -41,7 +41,7 @@ func (s *Shot) ANSI() []byte {
 // AppendQuoted appends the ANSI form with the last n lines of history, all when
 // n is negative, as a JSON string.
 func (s *Shot) AppendQuoted(b []byte, n int) []byte {
-	if n < 0 || n >= len(s.Frame.History) {
+	if n < 0 || n >= s.Frame.History.Len() {
 		return append(b, s.escaped()...)
 	}
 	return appendString(b, s.encode(n))
@@ -74,7 +74,7 @@ func (s *Shot) escaped() []byte {
 // message is the snapshot event for a viewer that wants n lines of history.
 // Viewers that want all and have the same reason share it. It does not encode.
 func (s *Shot) message(r Reason, n int) *Message {
-	if n >= 0 && n < len(s.Frame.History) {
+	if n >= 0 && n < s.Frame.History.Len() {
 		return s.newMessage(r, n)
 	}
 	s.mu.Lock()

@@ -152,7 +152,7 @@ func (v *viewer) screen() string {
 // all is the history and the screen.
 func (v *viewer) all() string {
 	f := v.engine.Freeze()
-	return lines(f.History) + lines(f.Main.Lines)
+	return lines(f.History.Slice()) + lines(f.Main.Lines)
 }
 
 func lines(list []vt.Line) string {

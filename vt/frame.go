@@ -6,7 +6,7 @@ package vt
 type Frame struct {
 	Cols, Rows int
 	Unicode    Unicode
-	History    []Line // scrolled-off lines of the main screen, oldest first
+	History    Lines // scrolled-off lines of the main screen
 	Main       Screen
 	Alt        *Screen // the alternate screen while it is shown, else nil
 	// Hidden is the alternate screen while it is not shown: its Saved and Kitty,

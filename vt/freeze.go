@@ -5,7 +5,7 @@ package vt
 func (t *Terminal) Freeze() *Frame {
 	f := &Frame{
 		Cols: t.main.cols, Rows: len(t.main.rows), Unicode: t.cfg.Unicode,
-		History: t.hist.all(), Main: t.freezeScreen(t.main, t.hist.count), Modes: t.modes,
+		History: t.hist.freeze(), Main: t.freezeScreen(t.main, t.hist.count), Modes: t.modes,
 		Pen: t.pen.state(), Charsets: t.charsets.Charsets, LastChar: t.lastChar(), CursorStyle: t.cursorStyle,
 		Pending: t.stream.Pending(),
 	}

@@ -124,7 +124,7 @@ func roundTrip(t *testing.T, c vt.Config, in []byte, step int) {
 // torn tells whether a row cannot be painted by printing it: it holds a mark
 // that has a cell of its own.
 func torn(f *vt.Frame) bool {
-	lines := append(append([]vt.Line{}, f.History...), f.Main.Lines...)
+	lines := append(f.History.Slice(), f.Main.Lines...)
 	if f.Alt != nil {
 		lines = append(lines, f.Alt.Lines...)
 	}

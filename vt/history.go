@@ -47,7 +47,8 @@ func (h *history) push(packed []byte, wrapped bool) {
 	}
 }
 
-func appendRecord(b, packed []byte, wrapped bool) []byte {
+// appendRecord appends a record of a block.
+func appendRecord[T string | []byte](b []byte, packed T, wrapped bool) []byte {
 	size := uint64(len(packed)) << 1
 	if wrapped {
 		size |= 1
@@ -100,34 +101,22 @@ func record(data []byte, at int) (begin, next int, wrapped bool) {
 // clear forgets every line.
 func (h *history) clear() { *h = history{limit: h.limit} }
 
-// all returns the lines, oldest first, in a slice of their own. They share the
-// memory of the blocks, which therefore stay as they are.
-func (h *history) all() []Line {
+// freeze returns the lines. They share the memory of the blocks, whose bytes
+// therefore stay as they are.
+func (h *history) freeze() Lines {
 	if h.count == 0 {
-		return nil
+		return Lines{}
 	}
-	lines := make([]Line, 0, h.count)
-	for _, b := range h.blocks {
+	parts := make([]part, len(h.blocks))
+	for i, b := range h.blocks {
 		b.shared = true
-		for at := b.start; at < len(b.data); {
-			begin, next, wrapped := record(b.data, at)
-			lines = append(lines, Line{packed: shared(b.data[begin:next]), wrapped: wrapped})
-			at = next
-		}
+		parts[i] = part{shared(b.data[b.start:]), b.lines}
 	}
-	return lines
+	return Lines{parts: parts, n: h.count}
 }
 
 // shared is p as a string without a copy. The bytes never change again.
 func shared(p []byte) string { return unsafe.String(unsafe.SliceData(p), len(p)) }
-
-// replace makes lines the history, the newest limit of them.
-func (h *history) replace(lines []Line) {
-	h.clear()
-	for _, l := range lines[max(0, len(lines)-h.limit):] {
-		h.push([]byte(l.packed), l.wrapped)
-	}
-}
 
 // unwrap ends the wrapping of line i, counted from the oldest. The block is
 // copied, for frames may share it.

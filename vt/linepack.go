@@ -35,10 +35,13 @@ func (p *Packer) Blank(n int, s Style) {
 	p.cells += n
 }
 
-// Char adds a character of width 1 or 2 without marks.
+// Char adds a character of width 0 to 2 without marks; one of width 0 has a cell
+// of its own.
 func (p *Packer) Char(r rune, width int, s Style) {
 	k := Narrow
 	switch {
+	case width == 0:
+		k = ZeroWidth
 	case width == 2:
 		k = Wide
 	case r < utf8.RuneSelf:

@@ -18,6 +18,7 @@ const (
 	headerDCS
 	stringDCS
 	stringOther // SOS, PM, APC: nothing looks at their text
+	ignoreDCS   // a DCS whose header is malformed
 )
 
 // action is what a character means to the engine.
@@ -54,7 +55,7 @@ type parser struct {
 	subEnd [MaxParams]uint8 // end of each parameter's part of subs
 	nsub   int
 	inSub  bool
-	full   bool  // parameters, or subparameters of this one, are dropped
+	full   bool  // parameters, or subparameters of this one, are dropped; of a DCS: there are any
 	kind   state // of the string that stringEnd ended
 }
 
@@ -146,10 +147,25 @@ func (p *parser) inText(c rune) action {
 	case (p.state == headerDCS || p.state == stringOther) && c > 0x7f:
 		p.state = ground
 		return abort
-	case p.state == headerDCS && c >= 0x40:
-		p.state = stringDCS
+	case p.state == headerDCS:
+		p.header(c)
 	}
 	return collect
+}
+
+// header takes a character of the header of a DCS: parameters, intermediates,
+// and the final that begins the text.
+func (p *parser) header(c rune) {
+	switch {
+	case c >= 0x40:
+		p.state = stringDCS
+	case c < 0x30:
+		p.intermediate(c)
+	case p.inter != 0 || c >= 0x3c && p.full:
+		p.state = ignoreDCS
+	default:
+		p.full = true
+	}
 }
 
 func (p *parser) escape(c rune) action {

@@ -128,7 +128,7 @@ func (t *Terminal) printChar(c rune) {
 		return
 	}
 	look := t.penLook()
-	if r := s.row(); s.x > 0 && s.x < s.cols && !j.joins() && (r.cells != nil || s.x < r.used) {
+	if r := s.row(); s.x > 0 && (r.cells != nil || s.x < r.used) {
 		s.cells(r)
 		s.severLeft(r, s.x, look)
 	}

@@ -55,9 +55,8 @@ func (s *screen) finishResize(rows int) {
 
 // gather returns history and rows as one list. The rows are moved, not copied.
 func (t *Terminal) gather() []bufferLine {
-	history := t.hist.all()
-	lines := make([]bufferLine, 0, len(history)+len(t.main.rows))
-	for _, l := range history {
+	lines := make([]bufferLine, 0, t.hist.count+len(t.main.rows))
+	for l := range t.hist.freeze().All() {
 		lines = append(lines, bufferLine{line: l})
 	}
 	for _, r := range t.main.rows {

@@ -13,11 +13,12 @@ import (
 // describe is the frame in the words of a block.
 func describe(f *vt.Frame) []string {
 	var d description
-	for i, l := range f.History {
+	n := f.History.Len()
+	for i, l := range f.History.Slice() {
 		if i == 0 {
-			d.add("sb %d", len(f.History))
+			d.add("sb %d", n)
 		}
-		if len(f.History) <= 20 || i >= len(f.History)-3 {
+		if n <= 20 || i >= n-3 {
 			d.row("hist", i, l)
 		}
 	}

@@ -254,9 +254,9 @@ func stored(f *vt.Frame) *vt.Frame {
 // see: the wrap flag of the very first line, as there is no line it continues.
 func carried(f *vt.Frame) *vt.Frame {
 	g := *f
-	if len(g.History) > 0 {
-		g.History = slices.Clone(g.History)
-		g.History[0] = unwrapped(g.History[0], g.Cols)
+	if lines := g.History.Slice(); len(lines) > 0 {
+		lines[0] = unwrapped(lines[0], g.Cols)
+		g.History = vt.LinesOf(lines...)
 	} else {
 		g.Main.Lines = slices.Clone(g.Main.Lines)
 		g.Main.Lines[0] = unwrapped(g.Main.Lines[0], g.Cols)

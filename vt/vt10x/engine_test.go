@@ -80,8 +80,8 @@ func check(t testing.TB, e *engine) {
 			}
 		}
 	}
-	if f := e.Freeze(); len(f.Pending) > vt.MaxString || !utf8.Valid(f.Pending) || len(f.History) > e.hist.limit {
-		t.Fatalf("%d bytes pending, %d lines of history", len(f.Pending), len(f.History))
+	if f := e.Freeze(); len(f.Pending) > vt.MaxString || !utf8.Valid(f.Pending) || f.History.Len() > e.hist.limit {
+		t.Fatalf("%d bytes pending, %d lines of history", len(f.Pending), f.History.Len())
 	}
 }
 
@@ -128,7 +128,7 @@ func TestHistory(t *testing.T) {
 				feed(e, tt.in, n)
 				check(t, e)
 				f := e.Freeze()
-				got := texts(f.History)
+				got := texts(f.History.Slice())
 				if len(got) == 0 {
 					got = nil
 				}
@@ -153,7 +153,7 @@ func TestHistoryIsBounded(t *testing.T) {
 		for i := 29 - limit; i < 29; i++ {
 			want = append(want, fmt.Sprint(i))
 		}
-		if got := texts(e.Freeze().History); !(len(got) == 0 && limit == 0) && !reflect.DeepEqual(got, want) {
+		if got := texts(e.Freeze().History.Slice()); !(len(got) == 0 && limit == 0) && !reflect.DeepEqual(got, want) {
 			t.Errorf("scrollback %d: %q, want %q", limit, got, want)
 		}
 	}

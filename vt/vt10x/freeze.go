@@ -40,7 +40,7 @@ func (e *engine) Memory() int {
 func (e *engine) Freeze() *vt.Frame {
 	f := &vt.Frame{
 		Cols: e.main.cols, Rows: e.main.rows, Unicode: e.cfg.Unicode,
-		History: e.hist.all(), Main: e.freezeScreen(e.main, e.hist.len()),
+		History: vt.LinesOf(e.hist.all()...), Main: e.freezeScreen(e.main, e.hist.len()),
 		Modes: e.modes, CursorStyle: e.cursorStyle, LastChar: e.in.Last, Pending: e.in.Pending(),
 	}
 	e.pen.Freeze(f)

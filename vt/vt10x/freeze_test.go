@@ -114,7 +114,7 @@ func TestFreeze(t *testing.T) {
 	if !reflect.DeepEqual(f, want) {
 		t.Errorf("got\n%+v, want\n%+v", f, want)
 	}
-	if got, want := texts(f.History), []string{"one"}; !slices.Equal(got, want) {
+	if got, want := texts(f.History.Slice()), []string{"one"}; !slices.Equal(got, want) {
 		t.Errorf("history %q", got)
 	}
 	if got, want := texts(f.Main.Lines), []string{"two", "three", "four", "red link"}; !slices.Equal(got, want) {
@@ -168,7 +168,7 @@ func TestResize(t *testing.T) {
 			feed(e, tt.after, 1)
 			check(t, e)
 			f := e.Freeze()
-			if got := texts(f.History); !slices.Equal(got, tt.history) {
+			if got := texts(f.History.Slice()); !slices.Equal(got, tt.history) {
 				t.Errorf("history %q, want %q", got, tt.history)
 			}
 			if got := texts(f.Main.Lines); !slices.Equal(got, tt.screen) {
@@ -177,7 +177,7 @@ func TestResize(t *testing.T) {
 			if f.Cols != tt.cols || f.Rows != tt.rows || f.Main.X != tt.x || f.Main.Y != tt.y {
 				t.Errorf("%dx%d cursor %d,%d", f.Cols, f.Rows, f.Main.X, f.Main.Y)
 			}
-			for _, l := range slices.Concat(f.History, f.Main.Lines) {
+			for _, l := range slices.Concat(f.History.Slice(), f.Main.Lines) {
 				if l.Cells() > f.Cols {
 					t.Errorf("%q has %d cells", l.Text(), l.Cells())
 				}

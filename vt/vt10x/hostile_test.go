@@ -97,7 +97,7 @@ func TestPanicOfTheLibrary(t *testing.T) {
 	e.Write([]byte("d\x1b[31me\r\nf"))
 	check(t, e)
 	f := e.Freeze()
-	if got, want := texts(f.History), []string{"one", "", ""}; !slices.Equal(got, want) {
+	if got, want := texts(f.History.Slice()), []string{"one", "", ""}; !slices.Equal(got, want) {
 		t.Errorf("history %q, want %q", got, want)
 	}
 	if got, want := texts(f.Main.Lines), []string{"", "   de", "f"}; !slices.Equal(got, want) {
