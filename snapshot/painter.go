@@ -1,8 +1,8 @@
 package snapshot
 
 import (
-	"bytes"
 	"strconv"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/evertty/evertty/vt"
@@ -175,7 +175,7 @@ func (p *painter) put(s *vt.Span) {
 		p.apart(*s)
 		return
 	}
-	if s.Kind >= vt.ClusterOne && p.joins(s.Text) {
+	if (p.clusters || s.Kind >= vt.ClusterOne) && p.joins(s.Text) {
 		p.csi(p.x+1, 'G') // any sequence keeps xterm.js from joining it to the cell before
 	}
 	p.setPen(s.Style)
@@ -190,8 +190,12 @@ func (p *painter) put(s *vt.Span) {
 // joins tells whether a terminal could join the first character of s to what was
 // written before, where the frame has a cell for it.
 func (p *painter) joins(s string) bool {
+	if !p.clusters {
+		return beginsWithMark(s)
+	}
 	first, _ := utf8.DecodeRuneInString(s)
-	return beginsWithMark(s) || p.clusters && (joinsCluster(first) || bytes.HasSuffix(p.out, []byte("\u200d")))
+	last, _ := utf8.DecodeLastRune(p.out)
+	return beginsWithMark(s) || joinsCluster(first) || last == zwj || unicode.In(last, unicode.Prepended_Concatenation_Mark, indicPrepend)
 }
 
 // apart paints characters that have a cell each, where widths are those of

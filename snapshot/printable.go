@@ -86,6 +86,18 @@ func joinsCluster(r rune) bool {
 	return r >= 0x300 && unicode.Is(unicode.M, r) || beginsWithMark(string(r))
 }
 
+// zwj joins emoji (UAX #29 GB11).
+const zwj = '\u200d'
+
+// indicPrepend are the letters that, like the Prepended_Concatenation_Marks, are
+// joined by whatever follows (UAX #29 GB9b, Grapheme_Cluster_Break=Prepend of
+// Unicode 15).
+var indicPrepend = &unicode.RangeTable{
+	R16: []unicode.Range16{{Lo: 0xd4e, Hi: 0xd4e, Stride: 1}},
+	R32: []unicode.Range32{{Lo: 0x111c2, Hi: 0x111c3, Stride: 1}, {Lo: 0x1193f, Hi: 0x11941, Stride: 2}, {Lo: 0x11a3a, Hi: 0x11a3a, Stride: 1},
+		{Lo: 0x11a84, Hi: 0x11a89, Stride: 1}, {Lo: 0x11d46, Hi: 0x11d46, Stride: 1}, {Lo: 0x11f02, Hi: 0x11f02, Stride: 1}},
+}
+
 // sendable tells whether a link can be written as OSC 8: no control characters,
 // no longer than vt.MaxString, and an ID that does not end the parameters.
 func sendable(l vt.Link) bool {

@@ -112,9 +112,7 @@ func (t *Terminal) softReset() {
 func (t *Terminal) alignment() {
 	t.moveTo(0, 0)
 	s := t.screen
-	p := t.pen
-	p.link, p.underline, p.color = Link{}, UnderlineNone, 0
-	style := p.Style()
+	style := t.pen.Bare()
 	look := t.styles.number(&style)
 	line := make([]byte, s.cols)
 	for x := range line {

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/evertty/evertty/snapshot"
@@ -122,7 +123,7 @@ func roundTrip(t *testing.T, c vt.Config, in []byte, step int) {
 }
 
 // torn tells whether a row cannot be painted by printing it: it holds a mark
-// that has a cell of its own.
+// that has a cell of its own, or a character that joins even the one it wraps to.
 func torn(f *vt.Frame) bool {
 	lines := append(f.History.Slice(), f.Main.Lines...)
 	if f.Alt != nil {
@@ -130,10 +131,15 @@ func torn(f *vt.Frame) bool {
 	}
 	for _, l := range lines {
 		for s := range l.Spans() {
-			if s.Kind == vt.ZeroWidth {
+			if s.Kind == vt.ZeroWidth || f.Unicode == vt.Unicode15Graphemes && strings.ContainsFunc(s.Text, prepends) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// prepends tells whether r joins the character behind it (UAX #29 GB9b).
+func prepends(r rune) bool {
+	return unicode.Is(unicode.Prepended_Concatenation_Mark, r) || r == 0xd4e || r >= 0x11000 && r <= 0x11fff
 }

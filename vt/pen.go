@@ -221,3 +221,10 @@ func subColor(v *[6]int, sub []int, taken, space int) {
 		}
 	}
 }
+
+// Bare is Style without link, underline style and underline colour, which
+// DECALN leaves out.
+func (p Pen) Bare() Style {
+	p.link, p.underline, p.color = Link{}, UnderlineNone, 0
+	return p.Style()
+}

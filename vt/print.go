@@ -270,7 +270,8 @@ func (t *Terminal) repeat() {
 		return
 	}
 	s := t.screen
-	text := t.cellText(s.row(), s.x-before.width())
+	var buf [maxCluster]byte // printing changes the row
+	text := append(buf[:0], t.cellText(s.row(), s.x-before.width())...)
 	n := t.count(s.cols * len(s.rows))
 	if len(text) == 0 {
 		return
@@ -295,10 +296,14 @@ func (t *Terminal) repeatRuns(c byte, n int) {
 	}
 }
 
-// cellText is the text of a cell, nothing outside the row.
+// cellText is the text of a cell, nothing outside the row. The caller must not
+// change it, and it is valid until the row is.
 func (t *Terminal) cellText(r *row, x int) []byte {
-	if x < 0 || x >= t.screen.cols {
+	switch {
+	case x < 0 || x >= t.screen.cols:
 		return nil
+	case r.cells == nil && x < r.used && t.screen.x == r.used:
+		return r.last()
 	}
 	return r.appendChars(nil, t.screen.cells(r)[x])
 }

@@ -131,7 +131,7 @@ func (t *Terminal) setAltRows(rows int) {
 
 // hide changes the width of a row of the alternate screen.
 func (r *row) hide(old, cols int) {
-	if r.cells == nil && r.used <= cols {
+	if old == cols || r.cells == nil && r.used <= cols {
 		return
 	}
 	r.makeCells(old)
@@ -140,6 +140,8 @@ func (r *row) hide(old, cols int) {
 	n := copy(r.cells, all)
 	if cols < old {
 		r.hidden = all[n:]
+	} else {
+		r.tidyClusters()
 	}
 	for r.used = cols; r.used > 0 && r.cells[r.used-1] == 0; {
 		r.used--

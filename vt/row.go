@@ -120,8 +120,39 @@ func (r *row) splitLast(n int) {
 		_, size := utf8.DecodeLastRune(r.text)
 		last.end -= size
 		last.cells -= width
+		begin := 0
+		if n > 0 {
+			begin = r.runs[n-1].end
+		}
+		if last.kind == Narrow && isASCII(r.text[begin:last.end]) {
+			last.kind = ASCII
+		}
 	}
 	r.runs = append(r.runs, run{end: len(r.text), style: style, cells: width, kind: kind})
+}
+
+func isASCII(text []byte) bool {
+	for _, c := range text {
+		if c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// last is the text of the last cell of a row in text form, nothing for a blank.
+func (r *row) last() []byte {
+	n := len(r.runs) - 1
+	if n < 0 || r.runs[n].kind == Blank {
+		return nil
+	}
+	if k := r.runs[n].kind; k != ClusterOne && k != ClusterWide {
+		return r.text[lastStart(r.text):]
+	}
+	if n == 0 {
+		return r.text
+	}
+	return r.text[r.runs[n-1].end:]
 }
 
 // truncate takes away all columns from x on of a row in text form. It reports

@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	soakInputs = flag.Int("inputs", 60_000, "inputs of TestSoak")
+	soakInputs = flag.Int("inputs", 300_000, "inputs of TestSoak")
 	soakSeed   = flag.Uint64("soakseed", 1, "seed of TestSoak")
 	soakLife   = flag.Uint64("soaklife", 0, "the one life that TestSoak runs; 0 means all")
 )

@@ -110,8 +110,7 @@ func (e *engine) resetPen() {
 // underline, and in origin mode from the top margin on, as in xterm.js.
 func (e *engine) alignment() {
 	e.moveTo(0, 0)
-	s, style := e.cur, e.pen.Style()
-	style.Link, style.Underline, style.UnderlineColor = vt.Link{}, vt.UnderlineNone, 0
+	s, style := e.cur, e.pen.Bare()
 	line, l := bytes.Repeat([]byte("E"), s.cols), e.looks.id(kind{style: style})
 	for y := s.y; y < s.rows; y++ {
 		s.put(0, y, line, s.cols, l)

@@ -83,6 +83,10 @@ func (e *engine) backspace() {
 		s.row[s.y].wrapped = false
 		s.y--
 		s.x = s.cols - 1
+		s.flush()
+		if e.looks.kind(s.look(s.x, s.y)).blank {
+			s.x-- // as behind a wide character that wrapped early
+		}
 	}
 	e.restrict()
 }
