@@ -1,42 +1,95 @@
 package vt
 
-// paragraph is a line and its continuations in cell form while it reflows. All
+// paragraph is a line and its continuations in cell form while they reflow. All
 // its rows are equally wide and share the texts of their clusters, so that cells
-// can be moved between them.
+// can be moved between them. It is used for one group of lines after the other
+// and keeps its memory: a long history never is in cells as a whole.
 type paragraph struct {
-	rows    []*row
-	cells   [][]cell
-	oldCols int
+	cells    [][]cell // the rows
+	clusters []string
+	wrapped  []bool
+	oldCols  int
+
+	width int // of the rows
+	spare [][]cell
+	row   row // scratch
 }
 
-// newParagraph opens a group of lines as rows of the given width.
-func (b *buffer) newParagraph(group []bufferLine, cols int) *paragraph {
-	p := &paragraph{oldCols: b.oldCols}
-	var clusters []string
+// open makes p the rows of a group of lines. They are as wide as the wider of
+// the two sizes.
+func (p *paragraph) open(group []bufferLine, oldCols, cols int, t *styles) {
+	p.spare = append(p.spare, p.cells...)
+	p.cells, p.clusters, p.wrapped = p.cells[:0], p.clusters[:0], p.wrapped[:0]
+	p.oldCols, p.width = oldCols, max(oldCols, cols)
 	for i := range group {
-		r := group[i].open(b.styles)
-		r.makeCells(b.oldCols)
-		cells := make([]cell, max(cols, b.oldCols))
+		p.add(&group[i], t)
+	}
+}
+
+// add appends a line.
+func (p *paragraph) add(l *bufferLine, t *styles) {
+	r := l.row
+	if r == nil {
+		r = &p.row
+		r.clear()
+		r.setLine(l.line, t)
+	}
+	cells := p.blank(l.wrapped())
+	if r.cells == nil {
+		r.fillCells(cells)
+	} else {
 		copy(cells, r.cells)
-		for x, c := range cells {
-			if c&cellCluster != 0 {
-				cells[x] += cell(len(clusters))
-			}
+	}
+	first := cell(len(p.clusters))
+	p.clusters = append(p.clusters, r.clusters...)
+	for x, c := range cells {
+		if c&cellCluster != 0 {
+			cells[x] += first
 		}
-		clusters = append(clusters, r.clusters...)
-		p.rows, p.cells = append(p.rows, r), append(p.cells, cells)
 	}
-	for i, r := range p.rows {
-		r.cells, r.clusters, r.used = p.cells[i], clusters[:len(clusters):len(clusters)], len(p.cells[i])
+}
+
+// blank appends a blank row and returns it.
+func (p *paragraph) blank(wrapped bool) []cell {
+	var cells []cell
+	if n := len(p.spare) - 1; n >= 0 {
+		cells, p.spare = p.spare[n], p.spare[:n]
+		clear(cells)
+	} else {
+		cells = make([]cell, p.width)
 	}
-	return p
+	p.cells, p.wrapped = append(p.cells, cells), append(p.wrapped, wrapped)
+	return cells
+}
+
+// line packs row i, cut to the given width. A wide character of which only half
+// would be left is blank.
+func (p *paragraph) line(i, cols int, packer *rowPacker, t *styles) bufferLine {
+	r := row{cells: p.cells[i][:cols], clusters: p.clusters, used: cols}
+	return bufferLine{line: Line{packed: string(packer.row(&r, t)), wrapped: p.wrapped[i]}}
+}
+
+// textLength is the number of columns of a row up to its last character.
+func textLength(cells []cell) int {
+	for x := len(cells) - 1; x >= 0; x-- {
+		switch c := cells[x]; {
+		case !c.hasContent():
+		case c.wide():
+			return x + 2
+		case c&cellMark != 0:
+			return x
+		default:
+			return x + 1
+		}
+	}
+	return 0
 }
 
 // length is the number of columns of row i that belong to the text: all but for
 // the last row, less the column that a wide character left free by wrapping.
 func (p *paragraph) length(i int) int {
-	if i == len(p.rows)-1 {
-		return p.rows[i].length()
+	if i == len(p.cells)-1 {
+		return textLength(p.cells[i])
 	}
 	if last := p.cells[i][p.oldCols-1]; !last.hasContent() && !last.zeroWidth() && p.cells[i+1][0].wide() {
 		return p.oldCols - 1
@@ -47,9 +100,9 @@ func (p *paragraph) length(i int) int {
 // widen moves the text up into rows that became wider, and returns how many
 // rows it needs now.
 func (p *paragraph) widen() int {
-	cols := len(p.cells[0])
+	cols := p.width
 	dst, dstCol := 0, p.length(0)
-	for src, srcCol := 1, 0; src < len(p.rows); {
+	for src, srcCol := 1, 0; src < len(p.cells); {
 		length := p.length(src)
 		n := min(length-srcCol, cols-dstCol)
 		copy(p.cells[dst][dstCol:], p.cells[src][srcCol:srcCol+n])
@@ -67,8 +120,8 @@ func (p *paragraph) widen() int {
 	if dst < len(p.cells) {
 		p.replace(dst, dstCol)
 	}
-	keep := len(p.rows)
-	for i := keep - 1; i > 0 && (i > dst || p.rows[i].length() == 0); i-- {
+	keep := len(p.cells)
+	for i := keep - 1; i > 0 && (i > dst || textLength(p.cells[i]) == 0); i-- {
 		keep = i
 	}
 	return keep
@@ -82,27 +135,24 @@ func (p *paragraph) replace(i, x int) {
 	clear(p.cells[i][x:])
 }
 
-// narrow moves the text down because rows become narrower. It returns the new
-// rows it needs at the end and the number by which there are more, which is
-// negative when there are fewer lines of text than rows.
-func (p *paragraph) narrow(cols int) (fresh []bufferLine, added int) {
-	last := p.rows[len(p.rows)-1].length()
+// narrow moves the text down because rows become narrower, into new rows at the
+// end. It returns how many more rows the text needs, which is negative when it
+// needs fewer.
+func (p *paragraph) narrow(cols int) (added int) {
+	src := len(p.cells) - 1
+	last := textLength(p.cells[src])
 	lengths := p.newLengths(cols)
-	added = len(lengths) - len(p.rows)
-	src := len(p.rows) - 1
+	added = len(lengths) - len(p.cells)
 	for range added {
-		cells := make([]cell, p.oldCols)
-		r := &row{cells: cells, clusters: p.rows[0].clusters, wrapped: true, used: cols}
-		p.rows, p.cells = append(p.rows, r), append(p.cells, cells)
-		fresh = append(fresh, bufferLine{row: r})
+		p.blank(true)
 	}
 	p.moveDown(lengths, src, last)
-	for i := range min(len(lengths), len(p.rows)) {
-		if lengths[i] < cols {
-			p.cells[i][lengths[i]] = 0
+	for i, n := range lengths[:min(len(lengths), len(p.cells))] {
+		if n < cols {
+			p.cells[i][n] = 0
 		}
 	}
-	return fresh, added
+	return added
 }
 
 // moveDown fills the rows with the new lengths from the end, in place. The text
@@ -134,7 +184,7 @@ func (p *paragraph) moveDown(lengths []int, src, srcCol int) {
 // all, or one less when a wide character would be cut.
 func (p *paragraph) newLengths(cols int) (lengths []int) {
 	need := 0
-	for i := range p.rows {
+	for i := range p.cells {
 		need += p.length(i)
 	}
 	col, line := 0, 0

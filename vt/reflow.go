@@ -14,6 +14,8 @@ type buffer struct {
 	max           int  // lines there may be
 	inexact       bool // xterm.js does something else, which is not to be followed
 	styles        *styles
+	packer        *rowPacker
+	paragraph     paragraph // scratch
 }
 
 // bufferLine is a line, packed as long as nothing has to be done to it.
@@ -65,18 +67,7 @@ func (r *row) length() int {
 		}
 		return n
 	}
-	for x := min(len(r.cells), r.used) - 1; x >= 0; x-- {
-		switch c := r.cells[x]; {
-		case !c.hasContent():
-		case c.wide():
-			return x + 2
-		case c&cellMark != 0:
-			return x
-		default:
-			return x + 1
-		}
-	}
-	return 0
+	return textLength(r.cells)
 }
 
 // narrowed is the line with nothing beyond cols.
@@ -139,7 +130,7 @@ func (b *buffer) larger() {
 		}
 		group := b.lines[from:to]
 		if len(group) > 1 && !b.cursorIn(from, to) {
-			group = group[:b.newParagraph(group, b.cols).widen()]
+			group = b.widen(group)
 		}
 		kept = append(kept, group...)
 		from = to
@@ -158,6 +149,34 @@ func (b *buffer) larger() {
 		}
 	}
 	b.saved = max(b.saved-removed, 0)
+}
+
+// widen joins the lines of a group and returns those that are left.
+func (b *buffer) widen(group []bufferLine) []bufferLine {
+	p := &b.paragraph
+	p.open(group, b.oldCols, b.cols, b.styles)
+	group = group[:p.widen()]
+	for i := range group {
+		group[i] = p.line(i, b.cols, b.packer, b.styles)
+	}
+	return group
+}
+
+// narrow wraps the lines of a group anew. It returns the lines to put behind
+// them and how many more lines of text there are.
+func (b *buffer) narrow(group []bufferLine) (fresh []bufferLine, added int) {
+	p := &b.paragraph
+	p.open(group, b.oldCols, b.cols, b.styles)
+	added = p.narrow(b.cols)
+	for i := range p.cells {
+		l := p.line(i, b.cols, b.packer, b.styles)
+		if i < len(group) {
+			group[i] = l
+		} else {
+			fresh = append(fresh, l)
+		}
+	}
+	return fresh, added
 }
 
 // insertion is new lines that belong before line at, counted with what is
@@ -182,7 +201,7 @@ func (b *buffer) smaller() {
 		if b.cursorIn(y, to) {
 			continue
 		}
-		fresh, added := b.newParagraph(b.lines[y:to], b.oldCols).narrow(b.cols)
+		fresh, added := b.narrow(b.lines[y:to])
 		trimmed := len(b.lines) - b.max + added
 		if b.base == 0 && b.y != len(b.lines)-1 {
 			trimmed = b.y - b.max + added

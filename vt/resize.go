@@ -31,7 +31,7 @@ func (t *Terminal) resizeMain(cols, rows int) (exact bool) {
 	s := t.main
 	b := buffer{
 		lines: t.gather(), base: t.hist.count, y: s.y, saved: s.saved.row,
-		oldCols: s.cols, cols: cols, rows: rows, max: max(len(s.rows), rows) + t.cfg.Scrollback, styles: &t.styles,
+		oldCols: s.cols, cols: cols, rows: rows, max: max(len(s.rows), rows) + t.cfg.Scrollback, styles: &t.styles, packer: &t.packer,
 	}
 	b.setRows(len(s.rows), rows+t.cfg.Scrollback)
 	if cols != s.cols && cols >= minReflow {
