@@ -25,27 +25,27 @@ func loadStream(path string) (s stream, err error) {
 	for i, line := range strings.Split(string(b), "\n") {
 		word, rest, _ := strings.Cut(line, " ")
 		var st step
+		happens := false
 		switch word {
 		case "size":
 			_, err = fmt.Sscanf(rest, "%dx%d", &s.cols, &s.rows)
-			continue
 		case "scrollback":
 			s.scrollback, err = strconv.Atoi(rest)
-			continue
 		case "unicode":
 			s.unicode = vt.Unicode(rest)
-			continue
 		case "in":
 			st.write, err = scriptText(rest)
+			happens = true
 		case "resize":
 			_, err = fmt.Sscanf(rest, "%dx%d", &st.cols, &st.rows)
-		default:
-			continue
+			happens = true
 		}
 		if err != nil {
 			return s, fmt.Errorf("%s:%d: %w", path, i+1, err)
 		}
-		s.steps = append(s.steps, st)
+		if happens {
+			s.steps = append(s.steps, st)
+		}
 	}
 	return s, nil
 }

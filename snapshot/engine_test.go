@@ -64,9 +64,10 @@ func follow(newEngine vt.New, s stream, look func(i int) bool) []moment {
 	return out
 }
 
-// difference runs s in an engine and gives an xterm.js what a viewer of that
+// differenceAt runs s in an engine and gives an xterm.js what a viewer of that
 // engine gets. It returns the first step after which the two are not equal and
-// what differs then ("got" is the engine), or nothing. A resize after which the
+// what differs then ("got" is the engine), or nothing; it looks only after the
+// steps that look chooses. A resize after which the
 // engine asks for a new snapshot ends the comparison, and so does what xterm.js
 // cannot stand: a reflow that loses rows of a full buffer, halves of wide
 // characters that a reflow moves, and history above the alternate screen (it
@@ -74,11 +75,6 @@ func follow(newEngine vt.New, s stream, look func(i int) bool) []moment {
 // and what known makes odd in judge.cjs.
 // An exception is a difference: it freezes a viewer for ever, so no engine may
 // give text to viewers that leads to one.
-func difference(t testing.TB, j *judge, newEngine vt.New, s stream) (at int, out []string) {
-	t.Helper()
-	return differenceAt(t, j, newEngine, s, func(int) bool { return true })
-}
-
 func differenceAt(t testing.TB, j *judge, newEngine vt.New, s stream, look func(i int) bool) (at int, out []string) {
 	t.Helper()
 	moments := follow(newEngine, s, look)

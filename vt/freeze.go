@@ -6,9 +6,10 @@ func (t *Terminal) Freeze() *Frame {
 	f := &Frame{
 		Cols: t.main.cols, Rows: len(t.main.rows), Unicode: t.cfg.Unicode,
 		History: t.hist.freeze(), Main: t.freezeScreen(t.main, t.hist.count), Modes: t.modes,
-		Pen: t.pen.state(), Charsets: t.charsets.Charsets, LastChar: t.lastChar(), CursorStyle: t.cursorStyle,
+		Charsets: t.charsets.Charsets, LastChar: t.lastChar(), CursorStyle: t.cursorStyle,
 		Pending: t.stream.Pending(),
 	}
+	t.pen.Freeze(f)
 	t.labels.Freeze(f)
 	f.Charsets.G[f.Charsets.GL] = t.charsets.InForce()
 	if t.screen == t.alt {

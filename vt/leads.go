@@ -6,8 +6,8 @@ package vt
 type lead uint8
 
 const (
-	leadSize  lead = 7
-	leadClass      = 3 // shift
+	leadSize  lead = 7 // mask
+	leadClass lead = 3 // shift
 )
 
 func (l lead) size() int         { return int(l & leadSize) }

@@ -1,5 +1,7 @@
 package vt
 
+import "slices"
+
 // Resize implements Engine. Lines of the main screen and its history reflow as
 // in xterm.js 6, so a viewer that resizes itself in the same place stays equal.
 // It cannot follow widths below its minimum, a reflow that overflows its buffer,
@@ -135,7 +137,7 @@ func (r *row) hide(old, cols int) {
 		return
 	}
 	r.makeCells(old)
-	all := append(r.cells[:old:old], r.hidden...)
+	all := slices.Concat(r.cells[:old], r.hidden)
 	r.cells, r.hidden = make([]cell, cols), nil
 	n := copy(r.cells, all)
 	if cols < old {

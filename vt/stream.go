@@ -129,9 +129,6 @@ func (s *Stream) One(i int) int { return max(s.Param(i), 1) }
 // Sub is what parameter i has behind its colons; -1 is a place without digits.
 func (s *Stream) Sub(i int) []int { return s.parser.sub(i) }
 
-// Inside tells whether the control at hand stands in the middle of a sequence.
-func (s *Stream) Inside() bool { return s.parser.state != ground }
-
 // Cut takes the sequence at hand out of the viewers' text.
 func (s *Stream) Cut() { s.Replace() }
 
@@ -141,10 +138,6 @@ func (s *Stream) Replace(text ...byte) {
 	s.inCut = true
 	s.quiet = s.text.replace(s.end, text...)
 }
-
-// HeadLeft tells whether viewers got the head of the sequence at hand by an
-// earlier Write.
-func (s *Stream) HeadLeft() bool { return s.text.head }
 
 // ReplaceQuietly is Replace of a control sequence with nothing but parameters.
 // It does not let viewers forget the character before: instead of CAN they get

@@ -10,8 +10,8 @@ type join uint32
 
 const (
 	joinJoins join = 1
-	joinWidth      = 1 // shift
-	joinBreak      = 3 // shift
+	joinWidth join = 1 // shift
+	joinBreak join = 3 // shift
 )
 
 // What the characters of classNarrow and classWide leave, in both tables, when
