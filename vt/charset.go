@@ -66,6 +66,16 @@ func (c *CharsetState) ASCII() bool { return c.inForce == usASCII }
 // InForce is the final byte of the set that characters are printed in.
 func (c *CharsetState) InForce() byte { return c.inForce }
 
+// Printing are the designated sets for a Frame: the set in force, which after
+// DECRC need not be a designated one, stands in the place of the invoked one.
+func (c *CharsetState) Printing() Charsets { return c.Charsets.printing(c.inForce) }
+
+// printing is c with set in the place of the invoked one.
+func (c Charsets) printing(set byte) Charsets {
+	c.G[c.GL] = set
+	return c
+}
+
 // Restore puts a set in force that was saved by DECSC; 0 is US ASCII.
 func (c *CharsetState) Restore(set byte) {
 	if c.inForce = set; set == 0 {

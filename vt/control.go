@@ -10,13 +10,11 @@ func (t *Terminal) control(c rune) {
 	case '\n', '\v', '\f':
 		t.lineFeed()
 	case '\r':
-		s.x = 0
+		s.X = 0
 	case '\b':
 		t.backspace()
 	case '\t':
-		if s.x < s.cols {
-			s.x = s.nextTab(s.x)
-		}
+		s.Tab()
 	case 0x05: // ENQ is never answered
 		t.stream.CutControl(c)
 	case 0x07:
@@ -30,10 +28,53 @@ func (t *Terminal) control(c rune) {
 	case 0x84: // IND
 		t.index()
 	case 0x85: // NEL
-		s.x = 0
+		s.X = 0
 		t.index()
 	case 0x88: // HTS
-		t.setTab()
+		t.screen.SetTab()
+	}
+}
+
+// lineFeed implements LF, VT and FF (ECMA-48 8.3.74).
+func (t *Terminal) lineFeed() {
+	s, y := t.screen, t.screen.Y
+	if t.modes.Linefeed {
+		s.X = 0
+	}
+	if s.Index() {
+		t.scroll()
+	} else if s.Y > y {
+		s.row().wrapped = false
+	}
+	s.X = min(s.X, s.Cols-1)
+}
+
+// backspace implements BS (ECMA-48 8.3.5).
+func (t *Terminal) backspace() {
+	t.reach()
+	s := t.screen
+	from := s.row()
+	if !s.Backspace(t.modes.ReverseWrap, from.wrapped) {
+		return
+	}
+	from.wrapped = false
+	if c := s.cells(s.row())[s.X]; s.X > 0 && !c.zeroWidth() && !c.hasContent() {
+		s.X-- // a wide character wrapped one column early
+	}
+}
+
+// index implements IND (VT510).
+func (t *Terminal) index() {
+	t.restrict()
+	if t.screen.Index() {
+		t.scroll()
+	}
+}
+
+// reverseIndex implements RI (ECMA-48 8.3.104).
+func (t *Terminal) reverseIndex() {
+	if s := t.screen; s.ReverseIndex(t.modes.Origin) {
+		s.scrollDown(s.Top, s.Bottom, 1, t.blankLook())
 	}
 }
 
@@ -54,10 +95,10 @@ func (t *Terminal) escape(f Function) {
 	case 'D':
 		t.index()
 	case 'E':
-		t.screen.x = 0
+		t.screen.X = 0
 		t.index()
 	case 'H':
-		t.setTab()
+		t.screen.SetTab()
 	case 'M':
 		t.reverseIndex()
 	case 'c':
@@ -73,54 +114,50 @@ func (t *Terminal) escape(f Function) {
 	}
 }
 
-// reset implements RIS (ECMA-48 8.3.105) as xterm.js does, which forgets
-// neither LNM nor that the cursor is hidden, and keeps title and colours.
+// reset implements RIS (ECMA-48 8.3.105) as xterm.js does, which keeps title and
+// colours.
 func (t *Terminal) reset() {
 	t.screen = t.main
 	t.hist.clear()
 	t.clearScreen(t.main)
-	t.main.x, t.main.y, t.main.saved, t.main.kitty = 0, 0, savedCursor{}, nil
-	t.main.reset()
+	t.main.Cursor, t.main.kitty = NewCursor(t.cfg.Cols, t.cfg.Rows), nil
 	if t.alt != nil {
 		t.clearScreen(t.alt)
-		t.alt.reset()
-		t.alt.saved, t.alt.kitty = savedCursor{}, nil
+		t.alt.Cursor, t.alt.kitty = NewCursor(t.cfg.Cols, t.cfg.Rows), nil
 	}
-	t.modes = Modes{Autowrap: true, Linefeed: t.modes.Linefeed, CursorHidden: t.modes.CursorHidden}
-	t.pen = Pen{}
-	t.setPen()
-	t.charsets.Reset()
-	t.cursorStyle = 0
+	t.modes.Reset()
+	t.resetPen()
 }
 
 // softReset implements DECSTR (VT510). The cursor stays where it is.
 func (t *Terminal) softReset() {
-	m := &t.modes
-	m.CursorHidden, m.AppCursor, m.AppKeypad, m.BracketedPaste, m.Origin = false, false, false, false, false
-	m.ReverseWrap, m.FocusEvents, m.SyncOutput, m.Insert, m.Autowrap = false, false, false, false, true
-	s := t.screen
-	s.top, s.bottom = 0, len(s.rows)-1
+	t.modes.SoftReset()
+	t.screen.SoftReset(t.base())
+	t.resetPen()
+}
+
+// resetPen makes what is printed next look as in the beginning, and the cursor.
+func (t *Terminal) resetPen() {
 	t.pen = Pen{}
 	t.setPen()
 	t.charsets.Reset()
-	s.saved = savedCursor{set: true, row: t.base(), charset: usASCII}
 	t.cursorStyle = 0
 }
 
 // alignment implements DECALN (VT510): the screen full of E. In origin mode
 // xterm.js begins at the top margin.
 func (t *Terminal) alignment() {
-	t.moveTo(0, 0)
+	t.screen.MoveTo(0, 0, t.modes.Origin)
 	s := t.screen
 	style := t.pen.Bare()
 	look := t.styles.number(&style)
-	line := make([]byte, s.cols)
+	line := make([]byte, s.Cols)
 	for x := range line {
 		line[x] = 'E'
 	}
-	for _, r := range s.rows[s.y:] {
+	for _, r := range s.rows[s.Y:] {
 		s.blank(r, 0)
 		s.put(r, 0, line, look)
 	}
-	t.moveTo(0, 0)
+	t.screen.MoveTo(0, 0, t.modes.Origin)
 }

@@ -1,163 +1,192 @@
 package vt
 
-// moveTo places the cursor; rows count from the top margin in origin mode, also
-// for the relative movements, as in xterm.js.
-func (t *Terminal) moveTo(x, y int) {
-	s := t.screen
-	if t.modes.Origin {
-		y += s.top
-	}
-	s.x, s.y = x, y
-	t.restrict()
+// Cursor is where a screen prints next and what bounds its movements: size,
+// scroll region and tab stops, and what DECSC saved (VT510; ECMA-48 8.3). The
+// rules are those of xterm.js 6. It knows no cells: where rows have to move, a
+// method says so and its caller moves them.
+//
+// An engine may set X and Y inside their limits. origin is always DECOM, which
+// belongs to the terminal and not to one screen.
+type Cursor struct {
+	X, Y        int // from 0; X == Cols is the pending wrap
+	Cols, Rows  int // set by NewCursor and Resize
+	Top, Bottom int // scroll region, rows from 0, both inside
+	// tabs are the stops by column, at least Cols+1. There are more when the
+	// screen was wider once: xterm.js remembers those.
+	tabs  []bool
+	saved savedCursor
 }
 
-// restrict ends a pending wrap and keeps the cursor inside.
-func (t *Terminal) restrict() { t.screen.clamp(t.screen.cols-1, t.modes.Origin) }
+// NewCursor is the cursor of a screen as after RIS (ECMA-48 8.3.105).
+func NewCursor(cols, rows int) Cursor {
+	c := Cursor{Cols: cols, Rows: rows}
+	c.Reset()
+	return c
+}
 
-// reach keeps the cursor inside, but a pending wrap pending.
-func (t *Terminal) reach() { t.screen.clamp(t.screen.cols, t.modes.Origin) }
+// Reset makes scroll region and tab stops as in the beginning. Position and
+// saved cursor stay.
+func (c *Cursor) Reset() {
+	c.Top, c.Bottom = 0, c.Rows-1
+	c.resetTabs()
+}
 
-// moveBy moves the cursor relative to where it is.
-func (t *Terminal) moveBy(dx, dy int) {
-	t.restrict()
-	t.moveTo(t.screen.x+dx, t.screen.y+dy)
+// Resize gives the screen a new size, both at least 1. The scroll region becomes
+// the whole screen, and position and saved column fit in.
+func (c *Cursor) Resize(cols, rows int) {
+	c.Cols, c.Rows = cols, rows
+	c.Top, c.Bottom = 0, rows-1
+	c.Restrict(false)
+	c.saved.x = min(c.saved.x, cols-1)
+	c.retab()
+}
+
+// Restrict ends a pending wrap and keeps the cursor inside, in origin mode
+// inside of the scroll region.
+func (c *Cursor) Restrict(origin bool) { c.clamp(c.Cols-1, origin) }
+
+// Reach is Restrict but leaves a pending wrap pending.
+func (c *Cursor) Reach(origin bool) { c.clamp(c.Cols, origin) }
+
+// clamp brings the cursor inside. limit is the largest column.
+func (c *Cursor) clamp(limit int, origin bool) {
+	top, bottom := 0, c.Rows-1
+	if origin {
+		top, bottom = c.Top, c.Bottom
+	}
+	c.X = min(max(c.X, 0), limit)
+	c.Y = min(max(c.Y, top), bottom)
+}
+
+// InRegion tells whether the cursor is between the margins.
+func (c *Cursor) InRegion() bool { return c.Y >= c.Top && c.Y <= c.Bottom }
+
+// MoveTo places the cursor; rows count from the top margin in origin mode.
+func (c *Cursor) MoveTo(x, y int, origin bool) {
+	if origin {
+		y += c.Top
+	}
+	c.X, c.Y = x, y
+	c.Restrict(origin)
+}
+
+// moveBy moves the cursor relative to where it is. In origin mode that counts
+// from the top margin too, as in xterm.js.
+func (c *Cursor) moveBy(dx, dy int, origin bool) {
+	c.Restrict(origin)
+	c.MoveTo(c.X+dx, c.Y+dy, origin)
 }
 
 // up implements CUU (ECMA-48 8.3.22): it stops at the top margin when it starts below.
-func (t *Terminal) up(n int) {
-	s := t.screen
-	if s.y >= s.top {
-		n = min(n, s.y-s.top)
+func (c *Cursor) up(n int, origin bool) {
+	if c.Y >= c.Top {
+		n = min(n, c.Y-c.Top)
 	}
-	t.moveBy(0, -n)
+	c.moveBy(0, -n, origin)
 }
 
 // down implements CUD (ECMA-48 8.3.19), which stops at the bottom margin.
-func (t *Terminal) down(n int) {
-	s := t.screen
-	if s.y <= s.bottom {
-		n = min(n, s.bottom-s.y)
+func (c *Cursor) down(n int, origin bool) {
+	if c.Y <= c.Bottom {
+		n = min(n, c.Bottom-c.Y)
 	}
-	t.moveBy(0, n)
-}
-
-// tabs moves the cursor n tab stops on by next: CHT and CBT (ECMA-48 8.3.10, 8.3.7).
-func (t *Terminal) tabs(n int, next func(x int) int) {
-	s := t.screen
-	for ; n > 0 && s.x < s.cols; n-- {
-		s.x = next(s.x)
-	}
-}
-
-// setTab implements HTS (ECMA-48 8.3.62).
-func (t *Terminal) setTab() {
-	t.screen.tabs[t.screen.x] = true
-}
-
-// clearTabs implements TBC (ECMA-48 8.3.154).
-func (t *Terminal) clearTabs(what int) {
-	s := t.screen
-	switch {
-	case what == 3:
-		clear(s.tabs)
-	case what == 0:
-		s.tabs[s.x] = false
-	}
-}
-
-// backspace implements BS (ECMA-48 8.3.5). With reverse wraparound (?45) it goes
-// back over the end of a line that was wrapped, and uncouples it.
-func (t *Terminal) backspace() {
-	s := t.screen
-	if !t.modes.ReverseWrap {
-		t.restrict()
-		s.x = max(s.x-1, 0)
-		return
-	}
-	t.reach()
-	switch {
-	case s.x > 0:
-		s.x--
-	case s.y > s.top && s.y <= s.bottom && s.rows[s.y].wrapped:
-		s.rows[s.y].wrapped = false
-		s.y--
-		s.x = s.cols - 1
-		if c := s.cells(s.row())[s.x]; s.x > 0 && !c.zeroWidth() && !c.hasContent() {
-			s.x-- // a wide character wrapped one column early
-		}
-	}
-	t.restrict()
-}
-
-// lineFeed implements LF, VT and FF (ECMA-48 8.3.74).
-func (t *Terminal) lineFeed() {
-	s := t.screen
-	if t.modes.Linefeed {
-		s.x = 0
-	}
-	switch {
-	case s.y == s.bottom:
-		t.scroll()
-	case s.y < len(s.rows)-1:
-		s.y++
-		s.rows[s.y].wrapped = false
-	}
-	s.x = min(s.x, s.cols-1)
-}
-
-// index implements IND (VT510).
-func (t *Terminal) index() {
-	t.restrict()
-	s := t.screen
-	if s.y == s.bottom {
-		t.scroll()
-	} else {
-		s.y = min(s.y+1, len(s.rows)-1)
-	}
-	t.restrict()
-}
-
-// reverseIndex implements RI (ECMA-48 8.3.104).
-func (t *Terminal) reverseIndex() {
-	t.restrict()
-	s := t.screen
-	if s.y == s.top {
-		s.scrollDown(s.top, s.bottom, 1, t.blankLook())
-		return
-	}
-	s.y--
-	t.restrict()
+	c.moveBy(0, n, origin)
 }
 
 // margins implements DECSTBM (VT510); an impossible region changes nothing.
-func (t *Terminal) margins(top, bottom int) {
-	s := t.screen
+func (c *Cursor) margins(top, bottom int, origin bool) {
 	top = max(top, 1)
-	if bottom == 0 || bottom > len(s.rows) {
-		bottom = len(s.rows)
+	if bottom == 0 || bottom > c.Rows {
+		bottom = c.Rows
 	}
 	if bottom > top {
-		s.top, s.bottom = top-1, bottom-1
-		t.moveTo(0, 0)
+		c.Top, c.Bottom = top-1, bottom-1
+		c.MoveTo(0, 0, origin)
 	}
 }
 
-// saveCursor implements DECSC (VT510).
-func (t *Terminal) saveCursor() {
-	s := t.screen
-	s.saved = savedCursor{
-		set: true, x: s.x, row: t.base() + s.y, pen: t.pen,
-		charset: t.charsets.InForce(), charsets: t.charsets.Charsets, origin: t.modes.Origin,
+// CSI executes control sequence f with the parameters of in when it does nothing
+// but move the cursor or set margins or tab stops, and tells whether it does.
+func (c *Cursor) CSI(in *Stream, f Function, origin bool) bool {
+	switch f {
+	case 'H', 'f': // CUP, HVP
+		c.MoveTo(in.One(1)-1, in.One(0)-1, origin)
+	case 'A':
+		c.up(in.One(0), origin)
+	case 'B':
+		c.down(in.One(0), origin)
+	case 'C', 'a': // CUF, HPR
+		c.moveBy(in.One(0), 0, origin)
+	case 'D': // CUB
+		c.moveBy(-in.One(0), 0, origin)
+	case 'E': // CNL
+		c.down(in.One(0), origin)
+		c.X = 0
+	case 'F': // CPL
+		c.up(in.One(0), origin)
+		c.X = 0
+	case 'G', '`': // CHA, HPA
+		c.MoveTo(in.One(0)-1, c.Y, origin)
+	case 'd': // VPA
+		c.MoveTo(c.X, in.One(0)-1, origin)
+	case 'e': // VPR
+		c.moveBy(0, in.One(0), origin)
+	case 'r':
+		c.margins(in.Param(0), in.Param(1), origin)
+	default:
+		return c.csiTabs(in, f)
 	}
+	return true
 }
 
-// restoreCursor implements DECRC as xterm.js 6 does: position, pen and the
-// charset in force, nothing else.
-func (t *Terminal) restoreCursor() {
-	s := t.screen
-	s.x, s.y = s.saved.x, max(s.saved.row-t.base(), 0)
-	t.pen.Restore(&s.saved.pen)
-	t.setPen()
-	t.charsets.Restore(s.saved.charset)
-	t.restrict()
+// Index moves the cursor a line down. At the bottom margin it stays, and the
+// region has to scroll up by a line: then scroll is true (IND, VT510).
+func (c *Cursor) Index() (scroll bool) {
+	if c.Y == c.Bottom {
+		return true
+	}
+	c.Y = min(c.Y+1, c.Rows-1)
+	return false
+}
+
+// ReverseIndex implements RI (ECMA-48 8.3.104). At the top margin the region has
+// to scroll down by a line: then scroll is true.
+func (c *Cursor) ReverseIndex(origin bool) (scroll bool) {
+	c.Restrict(origin)
+	if c.Y == c.Top {
+		return true
+	}
+	c.Y--
+	c.Restrict(origin)
+	return false
+}
+
+// Backspace implements BS (ECMA-48 8.3.5) after Reach. With reverse wraparound
+// (?45) it goes back over the end of a line when wrapped, which says that the
+// cursor's row continues the one above. Then over is true, and the row it came
+// from continues nothing any more.
+func (c *Cursor) Backspace(reverse, wrapped bool) (over bool) {
+	if !reverse {
+		c.X = min(c.X, c.Cols-1)
+	}
+	switch {
+	case c.X > 0:
+		c.X--
+	case reverse && wrapped && c.Y > c.Top && c.Y <= c.Bottom:
+		c.X, c.Y = c.Cols-1, c.Y-1
+		return true
+	}
+	return false
+}
+
+// EraseColumns are the columns x0 to x1-1 of its row that EL erases, and ED too
+// (ECMA-48 8.3.41, 8.3.39). what is 0 to 2; x1 can be Cols+1.
+func (c *Cursor) EraseColumns(what int) (x0, x1 int) {
+	switch what {
+	case 0:
+		return c.X, c.Cols
+	case 1:
+		return 0, c.X + 1
+	}
+	return 0, c.Cols
 }

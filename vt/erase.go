@@ -7,22 +7,19 @@ func (t *Terminal) eraseDisplay(what int, keep bool) {
 	s := t.screen
 	switch what {
 	case 0:
-		t.eraseCells(s.row(), s.x, s.cols, keep)
-		if s.x == 0 {
-			s.row().wrapped = false
-		}
-		t.eraseRows(s.y+1, len(s.rows), keep)
+		t.eraseLine(0, keep)
+		t.eraseRows(s.Y+1, len(s.rows), keep)
 	case 1:
-		if s.x+1 >= s.cols && s.y == len(s.rows)-1 {
+		if s.X+1 >= s.Cols && s.Y == len(s.rows)-1 {
 			t.eraseAll(keep)
 			return
 		}
-		t.eraseCells(s.row(), 0, s.x+1, keep)
+		t.eraseLine(1, keep)
 		s.row().wrapped = false
-		if s.x+1 >= s.cols {
-			t.unwrap(s.y + 1)
+		if s.X+1 >= s.Cols {
+			t.unwrap(s.Y + 1)
 		}
-		t.eraseRows(0, s.y, keep)
+		t.eraseRows(0, s.Y, keep)
 	case 2:
 		t.eraseRows(0, len(s.rows), keep)
 	case 3:
@@ -57,16 +54,13 @@ func (t *Terminal) unwrap(i int) {
 // eraseLine implements EL and DECSEL (ECMA-48 8.3.41, VT510).
 func (t *Terminal) eraseLine(what int, keep bool) {
 	t.reach()
-	s := t.screen
-	switch what {
-	case 0:
-		t.eraseCells(s.row(), s.x, s.cols, keep)
-	case 1:
-		t.eraseCells(s.row(), 0, s.x+1, keep)
-	case 2:
-		t.eraseCells(s.row(), 0, s.cols, keep)
+	if what > 2 {
+		return
 	}
-	if what == 2 || what == 0 && s.x == 0 {
+	s := t.screen
+	x0, x1 := s.EraseColumns(what)
+	t.eraseCells(s.row(), x0, x1, keep)
+	if what != 1 && x0 == 0 {
 		s.row().wrapped = false
 	}
 }
@@ -85,7 +79,7 @@ func (t *Terminal) eraseRows(y0, y1 int, keep bool) {
 	s, look := t.screen, t.blankLook()
 	for _, r := range s.rows[min(y0, y1):y1] {
 		if keep {
-			s.eraseUnprotected(r, 0, s.cols, look, &t.styles)
+			s.eraseUnprotected(r, 0, s.Cols, look, &t.styles)
 			r.wrapped = false
 		} else {
 			s.blank(r, look)
@@ -97,61 +91,61 @@ func (t *Terminal) eraseRows(y0, y1 int, keep bool) {
 func (t *Terminal) eraseChars(n int) {
 	t.restrict()
 	s := t.screen
-	s.erase(s.row(), s.x, min(s.x+n, s.cols), t.blankLook())
+	s.erase(s.row(), s.X, min(s.X+n, s.Cols), t.blankLook())
 }
 
 // insertChars implements ICH (ECMA-48 8.3.64).
 func (t *Terminal) insertChars(n int) {
 	t.restrict()
 	s := t.screen
-	s.insert(s.row(), s.x, n, t.blankLook())
+	s.insert(s.row(), s.X, n, t.blankLook())
 }
 
 // deleteChars implements DCH (ECMA-48 8.3.26).
 func (t *Terminal) deleteChars(n int) {
 	t.restrict()
 	s := t.screen
-	s.remove(s.row(), s.x, n, t.blankLook())
+	s.remove(s.row(), s.X, n, t.blankLook())
 }
 
 // insertLines implements IL (ECMA-48 8.3.67).
 func (t *Terminal) insertLines(n int) {
 	t.restrict()
-	if s := t.screen; s.inRegion() {
-		s.scrollDown(s.y, s.bottom, n, t.blankLook())
-		s.x = 0
+	if s := t.screen; s.InRegion() {
+		s.scrollDown(s.Y, s.Bottom, n, t.blankLook())
+		s.X = 0
 	}
 }
 
 // deleteLines implements DL (ECMA-48 8.3.32).
 func (t *Terminal) deleteLines(n int) {
 	t.restrict()
-	if s := t.screen; s.inRegion() {
-		s.scrollUp(s.y, s.bottom, n, t.blankLook())
-		s.x = 0
+	if s := t.screen; s.InRegion() {
+		s.scrollUp(s.Y, s.Bottom, n, t.blankLook())
+		s.X = 0
 	}
 }
 
 // scrollUp implements SU (ECMA-48 8.3.147).
 func (t *Terminal) scrollUp(n int) {
 	s := t.screen
-	s.scrollUp(s.top, s.bottom, n, t.blankLook())
+	s.scrollUp(s.Top, s.Bottom, n, t.blankLook())
 }
 
 // scrollDown implements SD (ECMA-48 8.3.113); new lines have the default colour.
 func (t *Terminal) scrollDown(n int) {
 	s := t.screen
-	s.scrollDown(s.top, s.bottom, n, 0)
+	s.scrollDown(s.Top, s.Bottom, n, 0)
 }
 
 // shiftColumns moves the cells from column x on by n in every row of the region,
 // right when n is positive: SL, SR, DECIC and DECDC (ECMA-48 8.3.121, 8.3.135, VT510).
 func (t *Terminal) shiftColumns(x, n int) {
 	s := t.screen
-	if !s.inRegion() {
+	if !s.InRegion() {
 		return
 	}
-	for _, r := range s.rows[s.top : s.bottom+1] {
+	for _, r := range s.rows[s.Top : s.Bottom+1] {
 		if n > 0 {
 			s.insert(r, x, n, t.blankLook())
 		} else {

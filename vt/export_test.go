@@ -15,8 +15,8 @@ func (t *Terminal) check() error {
 		if err := s.check(&t.styles); err != nil {
 			return fmt.Errorf("screen %d: %w", i, err)
 		}
-		if s.cols != t.cfg.Cols || len(s.rows) != t.cfg.Rows {
-			return fmt.Errorf("screen %d is %dx%d in a terminal of %dx%d", i, s.cols, len(s.rows), t.cfg.Cols, t.cfg.Rows)
+		if s.Cols != t.cfg.Cols || len(s.rows) != t.cfg.Rows {
+			return fmt.Errorf("screen %d is %dx%d in a terminal of %dx%d", i, s.Cols, len(s.rows), t.cfg.Cols, t.cfg.Rows)
 		}
 	}
 	if (t.screen == t.alt) != t.modes.AltScreen || t.screen != t.main && t.screen != t.alt {
@@ -29,14 +29,17 @@ func (t *Terminal) check() error {
 }
 
 func (s *screen) check(t *styles) error {
-	if s.x < 0 || s.x > s.cols || s.y < 0 || s.y >= len(s.rows) {
-		return fmt.Errorf("cursor %d,%d", s.x, s.y)
+	if s.X < 0 || s.X > s.Cols || s.Y < 0 || s.Y >= len(s.rows) {
+		return fmt.Errorf("cursor %d,%d", s.X, s.Y)
 	}
-	if s.top < 0 || s.bottom >= len(s.rows) || s.top > s.bottom || len(s.tabs) <= s.cols || len(s.kitty) > maxKitty {
-		return fmt.Errorf("margins %d,%d, %d tabs, keyboard stack of %d", s.top, s.bottom, len(s.tabs), len(s.kitty))
+	if s.Rows != len(s.rows) {
+		return fmt.Errorf("%d rows, not %d", len(s.rows), s.Rows)
+	}
+	if s.Top < 0 || s.Bottom >= len(s.rows) || s.Top > s.Bottom || len(s.tabs) <= s.Cols || len(s.kitty) > maxKitty {
+		return fmt.Errorf("margins %d,%d, %d tabs, keyboard stack of %d", s.Top, s.Bottom, len(s.tabs), len(s.kitty))
 	}
 	for _, cells := range s.spare {
-		if len(cells) != s.cols {
+		if len(cells) != s.Cols {
 			return fmt.Errorf("spare cells for %d columns", len(cells))
 		}
 		for _, c := range cells {
@@ -51,7 +54,7 @@ func (s *screen) check(t *styles) error {
 			return fmt.Errorf("row %d is there twice", y)
 		}
 		seen[r] = true
-		if err := r.check(s.cols, len(t.list)); err != nil {
+		if err := r.check(s.Cols, len(t.list)); err != nil {
 			return fmt.Errorf("row %d: %w", y, err)
 		}
 	}

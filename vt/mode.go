@@ -24,7 +24,7 @@ func (t *Terminal) setPrivateMode(mode int, on bool) {
 		}
 	case 6:
 		t.modes.Origin = on
-		t.moveTo(0, 0)
+		t.screen.MoveTo(0, 0, t.modes.Origin)
 	case 47, 1047:
 		t.setAlt(on)
 	case 1048:
@@ -37,6 +37,17 @@ func (t *Terminal) setPrivateMode(mode int, on bool) {
 			t.restoreCursor()
 		}
 	}
+}
+
+// saveCursor implements DECSC (VT510).
+func (t *Terminal) saveCursor() {
+	t.screen.Save(t.base(), &t.pen, &t.charsets, t.modes.Origin)
+}
+
+// restoreCursor implements DECRC (VT510).
+func (t *Terminal) restoreCursor() {
+	t.screen.Restore(t.base(), &t.pen, &t.charsets, t.modes.Origin)
+	t.setPen()
 }
 
 func (t *Terminal) saveOrRestore(save bool) {
@@ -56,7 +67,7 @@ func (t *Terminal) setAlt(on bool) {
 	from := t.screen
 	if on {
 		if t.alt == nil {
-			t.alt = newScreen(t.main.cols, len(t.main.rows))
+			t.alt = newScreen(t.main.Cols, len(t.main.rows))
 		}
 		t.screen = t.alt
 		for _, r := range t.alt.rows {
@@ -65,9 +76,9 @@ func (t *Terminal) setAlt(on bool) {
 	} else {
 		t.screen = t.main
 		t.clearScreen(from)
-		from.reset()
+		from.Reset()
 	}
-	t.screen.x, t.screen.y = from.x, from.y
+	t.screen.X, t.screen.Y = from.X, from.Y
 	t.modes.AltScreen = on
 	t.useKitty()
 }
@@ -79,15 +90,14 @@ func (t *Terminal) clearScreen(s *screen) {
 	}
 }
 
-// setCursorStyle implements DECSCUSR (VT510). A style that does not exist only
-// says whether the cursor blinks: odd ones do (xterm.js).
-func (t *Terminal) setCursorStyle(n int) {
+// Select is the style after DECSCUSR with parameter n, at least 0 (VT510). A style
+// that does not exist only says whether the cursor blinks: odd ones do (xterm.js).
+func (s CursorStyle) Select(n int) CursorStyle {
 	if n <= maxCursorStyle {
-		t.cursorStyle = CursorStyle(n)
-		return
+		return CursorStyle(n)
 	}
-	steady := (max(t.cursorStyle, 1) + 1) &^ 1
-	t.cursorStyle = steady - CursorStyle(n&1)
+	steady := (max(s, 1) + 1) &^ 1
+	return steady - CursorStyle(n&1)
 }
 
 // maxCursorStyle is the last style that exists.

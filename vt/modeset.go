@@ -31,6 +31,20 @@ var mouseModes = map[int]Mouse{9: MouseX10, 1000: MouseNormal, 1002: MouseButton
 // mouseEncodings are those xterm.js has; it ignores 1005 and 1015.
 var mouseEncodings = map[int]MouseEncoding{1006: MouseEncodingSGR, 1016: MouseEncodingSGRPixels}
 
+// Reset is what RIS (ECMA-48 8.3.105) does in xterm.js, which forgets neither LNM
+// nor that the cursor is hidden.
+func (m *Modes) Reset() {
+	*m = Modes{Autowrap: true, Linefeed: m.Linefeed, CursorHidden: m.CursorHidden}
+}
+
+// SoftReset is what DECSTR (VT510) does in xterm.js.
+func (m *Modes) SoftReset() {
+	*m = Modes{ // these stay, the others are off
+		Autowrap: true, Linefeed: m.Linefeed, ReverseVideo: m.ReverseVideo, ColorReports: m.ColorReports,
+		AltScreen: m.AltScreen, Mouse: m.Mouse, MouseEncoding: m.MouseEncoding, Kitty: m.Kitty,
+	}
+}
+
 // SetANSI sets or resets a mode of ECMA-48 (8.3.125, 8.3.106).
 func (m *Modes) SetANSI(mode int, on bool) {
 	switch mode {

@@ -39,16 +39,16 @@ func (t *Terminal) printASCII(text []byte) {
 	s, look := t.screen, t.penLook()
 	t.stream.Last, t.stream.before = rune(text[len(text)-1]), narrow
 	for {
-		if s.x == s.cols {
+		if s.X == s.Cols {
 			if !t.modes.Autowrap {
-				text, s.x = text[len(text)-1:], s.cols-1 // the others would be overwritten
+				text, s.X = text[len(text)-1:], s.Cols-1 // the others would be overwritten
 			} else {
 				t.wrap()
 			}
 		}
-		n := min(len(text), s.cols-s.x)
-		s.put(s.rows[s.y], s.x, text[:n], look)
-		s.x += n
+		n := min(len(text), s.Cols-s.X)
+		s.put(s.rows[s.Y], s.X, text[:n], look)
+		s.X += n
 		if text = text[n:]; len(text) == 0 {
 			return
 		}
@@ -61,20 +61,20 @@ func (t *Terminal) printASCII(text []byte) {
 func (t *Terminal) printWider(text []byte) int {
 	s := t.screen
 	class := t.classAt(text, 0)
-	r := s.rows[s.y]
+	r := s.rows[s.Y]
 	kind, width, after := Narrow, 1, narrow
 	if class == classWide {
 		kind, width, after = Wide, 2, wide
 	}
-	if class == classOther || r.cells != nil || s.x < r.used || s.x+width > s.cols {
+	if class == classOther || r.cells != nil || s.X < r.used || s.X+width > s.Cols {
 		c, size := decodeSound(text)
 		t.printChar(c)
 		return size
 	}
-	n, count := t.sameWidth(text, class, (s.cols-s.x)/width)
-	r.pad(s.x)
+	n, count := t.sameWidth(text, class, (s.Cols-s.X)/width)
+	r.pad(s.X)
 	r.append(kind, text[:n], count*width, t.penLook())
-	s.x += count * width
+	s.X += count * width
 	t.stream.Last, _ = decodeSound(text[lastStart(text[:n]):])
 	t.stream.before = after
 	return n
@@ -128,21 +128,21 @@ func (t *Terminal) printChar(c rune) {
 		return
 	}
 	look := t.penLook()
-	if r := s.row(); s.x > 0 && (r.cells != nil || s.x < r.used) {
+	if r := s.row(); s.X > 0 && (r.cells != nil || s.X < r.used) {
 		s.cells(r)
-		s.severLeft(r, s.x, look)
+		s.severLeft(r, s.X, look)
 	}
-	if s.x+width-old > s.cols && !t.overflow(width, old, look) {
+	if s.X+width-old > s.Cols && !t.overflow(width, old, look) {
 		return
 	}
 	r := s.row()
-	if j.joins() && s.x > 0 {
+	if j.joins() && s.X > 0 {
 		t.join(r, c, width, old, look)
 	} else {
 		t.placeChar(r, c, width, old, look)
 	}
-	if s.x < s.cols && r.cells != nil {
-		s.severRight(r, s.x, look)
+	if s.X < s.Cols && r.cells != nil {
+		s.severRight(r, s.X, look)
 	}
 }
 
@@ -150,7 +150,7 @@ func (t *Terminal) printChar(c rune) {
 func (t *Terminal) joinText(c rune, j join, width, old int) bool {
 	s := t.screen
 	r := s.row()
-	return j.joins() && width == old && r.cells == nil && s.x == r.used && s.x > 0 && r.mark(c)
+	return j.joins() && width == old && r.cells == nil && s.X == r.used && s.X > 0 && r.mark(c)
 }
 
 // overflow handles a character that does not fit into its row: it wraps, or
@@ -159,22 +159,22 @@ func (t *Terminal) joinText(c rune, j join, width, old int) bool {
 func (t *Terminal) overflow(width, old int, look uint32) bool {
 	s := t.screen
 	if !t.modes.Autowrap {
-		s.x = s.cols - 1
+		s.X = s.Cols - 1
 		return width != 2
 	}
-	from, at := s.row(), s.x-old
+	from, at := s.row(), s.X-old
 	var moved []cell
 	var text string
 	if old > 0 && at >= 0 {
 		cells := s.cells(from)
-		moved = append(moved, cells[at:min(at+old, s.cols)]...)
+		moved = append(moved, cells[at:min(at+old, s.Cols)]...)
 		if moved[0]&cellCluster != 0 {
 			text = from.clusters[moved[0]&cellChar]
 		}
 	}
 	t.clearRest(from, max(at, 0), look)
 	t.wrap()
-	s.x = old
+	s.X = old
 	for x, c := range moved {
 		if x == 0 && text != "" {
 			s.tidyClusters(s.row())
@@ -189,13 +189,13 @@ func (t *Terminal) overflow(width, old int, look uint32) bool {
 func (t *Terminal) clearRest(r *row, x int, look uint32) {
 	s := t.screen
 	switch {
-	case x >= s.cols || r.cells == nil && x >= r.used && look == 0:
+	case x >= s.Cols || r.cells == nil && x >= r.used && look == 0:
 	case r.cells == nil && x >= r.used:
 		r.pad(x)
-		r.append(Blank, nil, s.cols-x, look)
+		r.append(Blank, nil, s.Cols-x, look)
 	default:
 		s.cells(r)
-		s.fill(r, x, s.cols, look)
+		s.fill(r, x, s.Cols, look)
 	}
 }
 
@@ -203,60 +203,58 @@ func (t *Terminal) clearRest(r *row, x int, look uint32) {
 func (t *Terminal) join(r *row, c rune, width, old int, look uint32) {
 	s := t.screen
 	cells := s.cells(r)
-	x := s.x - 1
+	x := s.X - 1
 	if cells[x].zeroWidth() && x > 0 {
 		x--
 	}
 	s.join(r, x, c, width)
-	for ; old < width && s.x < s.cols; old++ {
-		s.setCell(r, s.x, charCell(0, 0, look))
-		s.x++
+	for ; old < width && s.X < s.Cols; old++ {
+		s.setCell(r, s.X, charCell(0, 0, look))
+		s.X++
 	}
 }
 
 // placeChar writes c at the cursor.
 func (t *Terminal) placeChar(r *row, c rune, width, old int, look uint32) {
 	s := t.screen
-	if t.modes.Insert && s.x < s.cols {
-		s.insert(r, s.x, width-old, look)
+	if t.modes.Insert && s.X < s.Cols {
+		s.insert(r, s.X, width-old, look)
 	}
-	if s.x >= s.cols {
+	if s.X >= s.Cols {
 		return
 	}
-	if r.cells == nil && s.x >= r.used && s.x+width <= s.cols {
-		r.pad(s.x)
+	if r.cells == nil && s.X >= r.used && s.X+width <= s.Cols {
+		r.pad(s.X)
 		r.appendChar(c, width, look)
-		s.x += max(width, 1)
+		s.X += max(width, 1)
 		return
 	}
-	s.setCell(r, s.x, charCell(c, width, look))
-	s.x++
-	if width == 2 && s.x < s.cols {
-		s.setCell(r, s.x, charCell(0, 0, look))
-		s.x++
+	s.setCell(r, s.X, charCell(c, width, look))
+	s.X++
+	if width == 2 && s.X < s.Cols {
+		s.setCell(r, s.X, charCell(0, 0, look))
+		s.X++
 	}
 }
 
 // wrap goes to the next line because a character does not fit (DECAWM, VT510).
 func (t *Terminal) wrap() {
 	s := t.screen
-	s.x = 0
-	if s.y == s.bottom {
+	s.X = 0
+	if s.Index() {
 		t.scroll()
-	} else {
-		s.y = min(s.y+1, len(s.rows)-1)
 	}
-	s.rows[s.y].wrapped = true
+	s.rows[s.Y].wrapped = true
 }
 
 // scroll moves the scroll region up by a line. The line that leaves the main
 // screen at its top becomes history.
 func (t *Terminal) scroll() {
 	s := t.screen
-	if s == t.main && s.top == 0 {
+	if s == t.main && s.Top == 0 {
 		t.hist.push(t.packer.row(s.rows[0], &t.styles), s.rows[0].wrapped)
 	}
-	s.scrollUp(s.top, s.bottom, 1, t.blankLook())
+	s.scrollUp(s.Top, s.Bottom, 1, t.blankLook())
 }
 
 // repeat implements REP (ECMA-48 8.3.103), at most a screen full. xterm.js reads
@@ -271,8 +269,8 @@ func (t *Terminal) repeat() {
 	}
 	s := t.screen
 	var buf [maxCluster]byte // printing changes the row
-	text := append(buf[:0], t.cellText(s.row(), s.x-before.width())...)
-	n := t.count(s.cols * len(s.rows))
+	text := append(buf[:0], t.cellText(s.row(), s.X-before.width())...)
+	n := t.stream.Times(s.Cols * len(s.rows))
 	if len(text) == 0 {
 		return
 	}
@@ -300,9 +298,9 @@ func (t *Terminal) repeatRuns(c byte, n int) {
 // change it, and it is valid until the row is.
 func (t *Terminal) cellText(r *row, x int) []byte {
 	switch {
-	case x < 0 || x >= t.screen.cols:
+	case x < 0 || x >= t.screen.Cols:
 		return nil
-	case r.cells == nil && x < r.used && t.screen.x == r.used:
+	case r.cells == nil && x < r.used && t.screen.X == r.used:
 		return r.last()
 	}
 	return r.appendChars(nil, t.screen.cells(r)[x])

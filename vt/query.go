@@ -40,7 +40,7 @@ func (t *Terminal) reply(answer []byte) {
 func (t *Terminal) status() *Status {
 	s := t.screen
 	return &Status{
-		Cols: s.cols, Rows: len(s.rows), X: min(s.x, s.cols-1), Y: s.y, Top: s.top, Bottom: s.bottom,
+		Cols: s.Cols, Rows: len(s.rows), X: min(s.X, s.Cols-1), Y: s.Y, Top: s.Top, Bottom: s.Bottom,
 		Modes: t.modes, Pen: t.pen.Style(), CursorStyle: t.cursorStyle, Unicode: t.cfg.Unicode,
 	}
 }
@@ -85,7 +85,7 @@ func (t *Terminal) checksum() []byte {
 	in, s := &t.stream, t.screen
 	origin := 0
 	if t.modes.Origin {
-		origin = s.top
+		origin = s.Top
 	}
 	edge := func(i, last int) int { // a bottom or right edge that is not given is the last
 		if v := in.Param(i); v > 0 {
@@ -94,7 +94,7 @@ func (t *Terminal) checksum() []byte {
 		return last
 	}
 	sum := 0
-	left, right := in.One(3)-1, edge(5, s.cols)
+	left, right := in.One(3)-1, edge(5, s.Cols)
 	for y := in.One(2) - 1 + origin; y < edge(4, len(s.rows)-origin)+origin; y++ {
 		sum += t.sumCells(s.rows[y], left, right)
 	}

@@ -32,27 +32,19 @@ const minReflow = 2
 func (t *Terminal) resizeMain(cols, rows int) (exact bool) {
 	s := t.main
 	b := buffer{
-		lines: t.gather(), base: t.hist.count, y: s.y, saved: s.saved.row,
-		oldCols: s.cols, cols: cols, rows: rows, max: max(len(s.rows), rows) + t.cfg.Scrollback, styles: &t.styles, packer: &t.packer,
+		lines: t.gather(), base: t.hist.count, y: s.Y, saved: s.saved.row,
+		oldCols: s.Cols, cols: cols, rows: rows, max: max(len(s.rows), rows) + t.cfg.Scrollback, styles: &t.styles, packer: &t.packer,
 	}
 	b.setRows(len(s.rows), rows+t.cfg.Scrollback)
-	if cols != s.cols && cols >= minReflow {
+	if cols != s.Cols && cols >= minReflow {
 		b.reflow()
 	}
-	s.x, s.saved.x = min(s.x, cols-1), min(s.saved.x, cols-1)
 	t.scatter(&b)
 	if s.saved.row = b.saved; b.saved > 0 {
 		s.saved.set = true // xterm.js moves what was never saved too
 	}
-	s.finishResize(rows)
+	s.Resize(cols, rows)
 	return !b.inexact
-}
-
-// finishResize sets what every resize sets.
-func (s *screen) finishResize(rows int) {
-	s.top, s.bottom = 0, rows-1
-	s.clamp(s.cols-1, false)
-	s.retab()
 }
 
 // gather returns history and rows as one list. The rows are moved, not copied.
@@ -70,7 +62,7 @@ func (t *Terminal) gather() []bufferLine {
 // scatter makes history and rows of the list again.
 func (t *Terminal) scatter(b *buffer) {
 	s := t.main
-	s.cols, s.spare = b.cols, nil
+	s.spare = nil
 	// Lines that reflowed away leave the screen short; xterm.js has one or more
 	// blank rows then.
 	for len(b.lines) < b.rows {
@@ -94,7 +86,7 @@ func (t *Terminal) scatter(b *buffer) {
 		r.fit(b.cols)
 		s.rows = append(s.rows, r)
 	}
-	s.y = min(b.y, b.rows-1)
+	s.Y = min(b.y, b.rows-1)
 }
 
 // resizeAlt changes the alternate screen, which does not reflow. What is cut off
@@ -107,26 +99,25 @@ func (t *Terminal) resizeAlt(cols, rows int) {
 	} else {
 		s.setRows(rows)
 	}
-	old := s.cols
-	s.cols, s.spare = cols, nil
+	s.spare = nil
 	for _, r := range s.rows {
-		r.hide(old, cols)
+		r.hide(s.Cols, cols)
 	}
-	s.x = min(s.x, cols-1)
-	if t.screen == s {
-		s.saved.x = min(s.saved.x, cols-1)
+	saved := s.saved.x
+	s.Resize(cols, rows)
+	if t.screen != s {
+		s.saved.x = saved // xterm.js keeps that of a screen not shown
 	}
-	s.finishResize(rows)
 }
 
 // setAltRows takes rows from below the cursor first, then from the top.
 func (t *Terminal) setAltRows(rows int) {
 	s := t.alt
 	if lost := len(s.rows) - rows; lost > 0 {
-		top := max(0, min(lost, s.y+1-rows))
+		top := max(0, min(lost, s.Y+1-rows))
 		s.rows = append(s.rows[:0], s.rows[top:]...)
 		s.saved.row = max(s.saved.row-top, 0)
-		s.y = min(s.y, rows-1)
+		s.Y = min(s.Y, rows-1)
 	}
 	s.setRows(rows)
 }

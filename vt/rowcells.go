@@ -31,7 +31,7 @@ func (s *screen) severLeft(r *row, x int, style uint32) {
 
 // severRight blanks the second half, at x, of a wide character that was overwritten.
 func (s *screen) severRight(r *row, x int, style uint32) {
-	if x < s.cols && r.cells[x].orphan() {
+	if x < s.Cols && r.cells[x].orphan() {
 		r.cells[x] = blankCell(style)
 		r.used = max(r.used, x+1)
 	}
@@ -39,13 +39,13 @@ func (s *screen) severRight(r *row, x int, style uint32) {
 
 // erase makes columns x0 to x1-1 blanks of the style.
 func (s *screen) erase(r *row, x0, x1 int, style uint32) {
-	x1 = min(x1, s.cols)
+	x1 = min(x1, s.Cols)
 	if r.cells == nil && s.eraseText(r, x0, x1, style) {
 		return
 	}
 	cells := s.cells(r)
 	s.severLeft(r, x0, style)
-	if x1 < s.cols && x1 > 0 && cells[x1-1].wide() {
+	if x1 < s.Cols && x1 > 0 && cells[x1-1].wide() {
 		cells[x1] = blankCell(style)
 		r.used = max(r.used, x1+1)
 	}
@@ -93,12 +93,12 @@ func (s *screen) eraseText(r *row, x0, x1 int, style uint32) bool {
 // eraseUnprotected is erase for DECSED and DECSEL (VT510): protected cells stay.
 func (s *screen) eraseUnprotected(r *row, x0, x1 int, style uint32, t *styles) {
 	cells := s.cells(r)
-	x1 = min(x1, s.cols)
+	x1 = min(x1, s.Cols)
 	protected := func(x int) bool { return t.list[cells[x].style()].attr&Protected != 0 }
 	if x0 > 0 && cells[x0-1].wide() && !protected(x0-1) {
 		cells[x0-1] = blankCell(style)
 	}
-	if x1 < s.cols && x1 > 0 && cells[x1-1].wide() && !protected(x1) {
+	if x1 < s.Cols && x1 > 0 && cells[x1-1].wide() && !protected(x1) {
 		cells[x1] = blankCell(style)
 	}
 	for x := x0; x < x1; x++ {
@@ -106,36 +106,36 @@ func (s *screen) eraseUnprotected(r *row, x0, x1 int, style uint32, t *styles) {
 			cells[x] = blankCell(style)
 		}
 	}
-	r.used = s.cols
+	r.used = s.Cols
 }
 
 // insert puts n blanks before column x and moves the rest right.
 func (s *screen) insert(r *row, x, n int, style uint32) {
-	x %= s.cols
+	x %= s.Cols
 	if n <= 0 || r.cells == nil && x >= r.used && style == 0 {
 		return
 	}
 	cells := s.cells(r)
 	s.severLeft(r, x, style)
-	n = min(n, s.cols-x)
-	copy(cells[x+n:], cells[x:s.cols-n])
-	r.used = min(max(r.used, x)+n, s.cols)
+	n = min(n, s.Cols-x)
+	copy(cells[x+n:], cells[x:s.Cols-n])
+	r.used = min(max(r.used, x)+n, s.Cols)
 	s.fill(r, x, x+n, style)
-	if cells[s.cols-1].wide() {
-		cells[s.cols-1] = blankCell(style)
+	if cells[s.Cols-1].wide() {
+		cells[s.Cols-1] = blankCell(style)
 	}
 }
 
 // remove takes out n cells from column x on; blanks follow at the end.
 func (s *screen) remove(r *row, x, n int, style uint32) {
-	x %= s.cols
+	x %= s.Cols
 	if r.cells == nil && x >= r.used && style == 0 {
 		return
 	}
 	cells := s.cells(r)
-	n = min(n, s.cols-x)
+	n = min(n, s.Cols-x)
 	copy(cells[x:], cells[x+n:])
-	s.fill(r, s.cols-n, s.cols, style)
+	s.fill(r, s.Cols-n, s.Cols, style)
 	s.severLeft(r, x, style)
 	s.severRight(r, x, style)
 }
@@ -176,7 +176,7 @@ func (s *screen) join(r *row, x int, c rune, width int) {
 // tidyClusters forgets the texts of cells that were overwritten when there are
 // more than a row can have.
 func (s *screen) tidyClusters(r *row) {
-	if len(r.clusters) >= 2*s.cols && r.hidden == nil {
+	if len(r.clusters) >= 2*s.Cols && r.hidden == nil {
 		r.tidyClusters()
 	}
 }

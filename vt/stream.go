@@ -3,6 +3,7 @@ package vt
 import (
 	"encoding/binary"
 	"math/bits"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -131,6 +132,25 @@ func (s *Stream) Sub(i int) []int { return s.parser.sub(i) }
 
 // Cut takes the sequence at hand out of the viewers' text.
 func (s *Stream) Cut() { s.Replace() }
+
+// Times is parameter 0 of the control sequence at hand as the number of times to
+// do something, at least 1. More than limit would change nothing but the time it
+// takes, in a viewer too: xterm.js really does it that often. So viewers get
+// limit instead.
+func (s *Stream) Times(limit int) int {
+	n := s.One(0)
+	if n <= limit {
+		return n
+	}
+	final := s.text.in[s.end-1]
+	text := append(strconv.AppendInt([]byte("\x1b["), int64(limit), 10), final)
+	if final == 'b' {
+		s.ReplaceQuietly(text) // CAN would make them forget what to repeat
+	} else {
+		s.Replace(text...)
+	}
+	return limit
+}
 
 // Replace puts text in the place of the sequence at hand for viewers. When they
 // have its head already, CAN comes before (ECMA-48 8.3.6).

@@ -124,7 +124,7 @@ func (t *styles) sweep(screens ...*screen) {
 	}
 	cells := 0
 	for _, s := range screens {
-		cells += s.cols * len(s.rows)
+		cells += s.Cols * len(s.rows)
 		for _, r := range s.rows {
 			r.renumber(renumber)
 		}

@@ -131,3 +131,9 @@ func (t *Terminal) base() int {
 	}
 	return 0
 }
+
+// restrict is Cursor.Restrict of the screen shown.
+func (t *Terminal) restrict() { t.screen.Restrict(t.modes.Origin) }
+
+// reach is Cursor.Reach of the screen shown.
+func (t *Terminal) reach() { t.screen.Reach(t.modes.Origin) }

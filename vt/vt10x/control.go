@@ -19,13 +19,11 @@ func (e *engine) control(c rune) {
 	case '\b':
 		e.backspace()
 	case '\t':
-		if s.x < s.cols {
-			s.x = s.nextTab(s.x)
-		}
+		s.Tab()
 	case '\n', '\v', '\f':
 		e.lineFeed()
 	case '\r':
-		s.x = 0
+		s.X = 0
 	case 0x0e: // SO
 		e.charsets.Invoke(1)
 	case 0x0f: // SI
@@ -33,10 +31,53 @@ func (e *engine) control(c rune) {
 	case 0x84: // IND
 		e.index()
 	case 0x85: // NEL
-		s.x = 0
+		s.X = 0
 		e.index()
 	case 0x88: // HTS
-		e.setTab()
+		s.SetTab()
+	}
+}
+
+// lineFeed implements LF, VT and FF (ECMA-48 8.3.74).
+func (e *engine) lineFeed() {
+	s, y := e.cur, e.cur.Y
+	if e.modes.Linefeed {
+		s.X = 0
+	}
+	if s.Index() {
+		e.scroll()
+	} else if s.Y > y {
+		s.row[s.Y].wrapped = false
+	}
+	s.X = min(s.X, s.Cols-1)
+}
+
+// backspace implements BS (ECMA-48 8.3.5).
+func (e *engine) backspace() {
+	e.reach()
+	s := e.cur
+	if !s.Backspace(e.modes.ReverseWrap, s.row[s.Y].wrapped) {
+		return
+	}
+	s.row[s.Y+1].wrapped = false
+	s.flush()
+	if s.X > 0 && e.looks.kind(s.look(s.X, s.Y)).blank {
+		s.X-- // as behind a wide character that wrapped early
+	}
+}
+
+// index implements IND (VT510).
+func (e *engine) index() {
+	e.restrict()
+	if e.cur.Index() {
+		e.scroll()
+	}
+}
+
+// reverseIndex implements RI (ECMA-48 8.3.104).
+func (e *engine) reverseIndex() {
+	if s := e.cur; s.ReverseIndex(e.modes.Origin) {
+		s.scrollDown(s.Top, s.Bottom, 1, e.blank())
 	}
 }
 
@@ -68,34 +109,26 @@ func (e *engine) escape(f vt.Function) {
 	}
 }
 
-// reset implements RIS (ECMA-48 8.3.105) as xterm.js does, which forgets
-// neither LNM nor that the cursor is hidden, and keeps title and colours.
+// reset implements RIS (ECMA-48 8.3.105) as xterm.js does, which keeps title and
+// colours.
 func (e *engine) reset() {
 	e.cur = e.main
 	e.hist.clear()
-	e.main.eraseRows(0, e.main.rows-1, erased)
-	e.main.x, e.main.y, e.main.saved = 0, 0, saved{}
-	e.main.reset()
+	e.main.eraseRows(0, e.main.Rows-1, erased)
+	e.main.Cursor = vt.NewCursor(e.cfg.Cols, e.cfg.Rows)
 	e.dropAlt()
 	if e.alt != nil {
-		e.alt.saved = saved{}
+		e.alt.Cursor = vt.NewCursor(e.cfg.Cols, e.cfg.Rows)
 	}
-	m := e.modes
-	e.modes = vt.Modes{Autowrap: true, Linefeed: m.Linefeed, CursorHidden: m.CursorHidden}
+	e.modes.Reset()
 	e.resetPen()
 }
 
 // softReset implements DECSTR (VT510). The cursor stays where it is.
 func (e *engine) softReset() {
-	m := e.modes
-	e.modes = vt.Modes{ // these stay, the others are off
-		Autowrap: true, Linefeed: m.Linefeed, ReverseVideo: m.ReverseVideo, ColorReports: m.ColorReports,
-		AltScreen: m.AltScreen, Mouse: m.Mouse, MouseEncoding: m.MouseEncoding,
-	}
-	s := e.cur
-	s.top, s.bottom = 0, s.rows-1
+	e.modes.SoftReset()
+	e.cur.SoftReset(e.base())
 	e.resetPen()
-	s.saved = saved{set: true, row: e.base(), charset: e.charsets.InForce()}
 }
 
 // resetPen makes what is printed next look as in the beginning, and the cursor.
@@ -109,12 +142,12 @@ func (e *engine) resetPen() {
 // alignment implements DECALN (VT510): the screen full of E, without link and
 // underline, and in origin mode from the top margin on, as in xterm.js.
 func (e *engine) alignment() {
-	e.moveTo(0, 0)
+	e.cur.MoveTo(0, 0, e.modes.Origin)
 	s, style := e.cur, e.pen.Bare()
-	line, l := bytes.Repeat([]byte("E"), s.cols), e.looks.id(kind{style: style})
-	for y := s.y; y < s.rows; y++ {
-		s.put(0, y, line, s.cols, l)
+	line, l := bytes.Repeat([]byte("E"), s.Cols), e.looks.id(kind{style: style})
+	for y := s.Y; y < s.Rows; y++ {
+		s.put(0, y, line, s.Cols, l)
 		s.row[y].wrapped = false
 	}
-	e.moveTo(0, 0)
+	e.cur.MoveTo(0, 0, e.modes.Origin)
 }

@@ -1,6 +1,6 @@
 // Package vt10x is the engine on github.com/hinshun/vt10x. The native engine is
-// vt.Terminal; both are made of the same layers of package vt: Stream, Pen,
-// CharsetState, Modes, Labels and Status. What is here is the rest.
+// vt.Terminal; both are made of the same layers of package vt: Stream, Cursor,
+// Pen, CharsetState, Modes, Labels and Status. What is here is the rest.
 //
 // The library is used for what it does right: it keeps two rectangles of cells,
 // prints into them, scrolls, inserts, deletes and erases. Everything it gets
@@ -14,8 +14,7 @@
 //   - Every character takes one cell: the library has no widths. Wide
 //     characters, combining marks and joiners therefore shift what follows.
 //   - A resize does not reflow: what is cut off at the right is gone, and lines
-//     of history that are too long are broken. Tab stops that are cut off do not
-//     come back.
+//     of history that are too long are broken.
 //
 // Of what the native engine adds, the kitty keyboard protocol (the query says
 // that no flag is set) and DECRQCRA are missing. In everything else both engines

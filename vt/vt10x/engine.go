@@ -88,12 +88,26 @@ func (h *handler) DCS(text []byte) {
 	e.reply(e.status().DCS(text))
 }
 
+// base is the number of lines above the screen shown; a saved row counts them.
+func (e *engine) base() int {
+	if e.cur == e.main {
+		return e.hist.len()
+	}
+	return 0
+}
+
+// restrict is vt.Cursor.Restrict of the screen shown.
+func (e *engine) restrict() { e.cur.Restrict(e.modes.Origin) }
+
+// reach is vt.Cursor.Reach of the screen shown.
+func (e *engine) reach() { e.cur.Reach(e.modes.Origin) }
+
 // status is what programs can ask for. No width table is named, because the
 // engine uses none.
 func (e *engine) status() *vt.Status {
 	s := e.cur
 	return &vt.Status{
-		Cols: s.cols, Rows: s.rows, X: min(s.x, s.cols-1), Y: s.y, Top: s.top, Bottom: s.bottom,
+		Cols: s.Cols, Rows: s.Rows, X: min(s.X, s.Cols-1), Y: s.Y, Top: s.Top, Bottom: s.Bottom,
 		Modes: e.modes, Pen: e.pen.Style(), CursorStyle: e.cursorStyle,
 	}
 }

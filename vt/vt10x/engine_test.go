@@ -65,15 +65,15 @@ func check(t testing.TB, e *engine) {
 		if s == nil {
 			continue
 		}
-		if s.x < 0 || s.x > s.cols || s.y < 0 || s.y >= s.rows || s.top < 0 || s.top > s.bottom || s.bottom >= s.rows {
-			t.Fatalf("cursor %d,%d region %d..%d of %dx%d", s.x, s.y, s.top, s.bottom, s.cols, s.rows)
+		if s.X < 0 || s.X > s.Cols || s.Y < 0 || s.Y >= s.Rows || s.Top < 0 || s.Top > s.Bottom || s.Bottom >= s.Rows {
+			t.Fatalf("cursor %d,%d region %d..%d of %dx%d", s.X, s.Y, s.Top, s.Bottom, s.Cols, s.Rows)
 		}
 		s.flush()
 		if c := s.lib.Cursor(); s.grid.x >= 0 && (c.X != s.grid.x || c.Y != s.grid.y) {
 			t.Fatalf("the library's cursor is %d,%d, not %d,%d", c.X, c.Y, s.grid.x, s.grid.y)
 		}
 		for y, r := range s.row {
-			for x := r.used; x < s.cols; x++ {
+			for x := r.used; x < s.Cols; x++ {
 				if c := s.lib.Cell(x, y); look(c.FG) != erased || c.Char != ' ' {
 					t.Fatalf("cell %d,%d is %q behind the used part %d", x, y, c.Char, r.used)
 				}

@@ -9,24 +9,21 @@ func (e *engine) eraseDisplay(what int, keep bool) {
 	s := e.cur
 	switch what {
 	case 0:
-		e.eraseCells(s.y, s.x, s.cols, keep)
-		if s.x == 0 {
-			s.row[s.y].wrapped = false
-		}
-		e.eraseRows(s.y+1, s.rows-1, keep)
+		e.eraseLine(0, keep)
+		e.eraseRows(s.Y+1, s.Rows-1, keep)
 	case 1:
-		if s.x+1 >= s.cols && s.y == s.rows-1 {
+		if s.X+1 >= s.Cols && s.Y == s.Rows-1 {
 			e.eraseAll(keep)
 			return
 		}
-		e.eraseCells(s.y, 0, s.x+1, keep)
-		s.row[s.y].wrapped = false
-		if s.x+1 >= s.cols {
-			e.unwrap(s.y + 1)
+		e.eraseLine(1, keep)
+		s.row[s.Y].wrapped = false
+		if s.X+1 >= s.Cols {
+			e.unwrap(s.Y + 1)
 		}
-		e.eraseRows(0, s.y-1, keep)
+		e.eraseRows(0, s.Y-1, keep)
 	case 2:
-		e.eraseRows(0, s.rows-1, keep)
+		e.eraseRows(0, s.Rows-1, keep)
 	case 3:
 		if s == e.main {
 			e.hist.clear()
@@ -37,7 +34,7 @@ func (e *engine) eraseDisplay(what int, keep bool) {
 // eraseAll is ED 1 in the last cell of the screen. xterm.js 6 does not survive
 // that, as there is no row below; viewers get ED 2, which does the same.
 func (e *engine) eraseAll(keep bool) {
-	e.eraseRows(0, e.cur.rows-1, keep)
+	e.eraseRows(0, e.cur.Rows-1, keep)
 	instead := "\x1b[2J"
 	if keep {
 		instead = "\x1b[?2J"
@@ -50,7 +47,7 @@ func (e *engine) eraseAll(keep bool) {
 func (e *engine) unwrap(i int) {
 	if base := e.base(); i < base {
 		e.hist.unwrap(i)
-	} else if i-base < e.cur.rows {
+	} else if i-base < e.cur.Rows {
 		e.cur.row[i-base].wrapped = false
 	}
 }
@@ -58,24 +55,21 @@ func (e *engine) unwrap(i int) {
 // eraseLine implements EL and DECSEL (ECMA-48 8.3.41, VT510).
 func (e *engine) eraseLine(what int, keep bool) {
 	e.reach()
-	s := e.cur
-	switch what {
-	case 0:
-		e.eraseCells(s.y, s.x, s.cols, keep)
-	case 1:
-		e.eraseCells(s.y, 0, s.x+1, keep)
-	case 2:
-		e.eraseCells(s.y, 0, s.cols, keep)
+	if what > 2 {
+		return
 	}
-	if what == 2 || what == 0 && s.x == 0 {
-		s.row[s.y].wrapped = false
+	s := e.cur
+	x0, x1 := s.EraseColumns(what)
+	e.eraseCells(s.Y, x0, x1, keep)
+	if what != 1 && x0 == 0 {
+		s.row[s.Y].wrapped = false
 	}
 }
 
 // eraseCells erases columns x0 to x1-1 of row y.
 func (e *engine) eraseCells(y, x0, x1 int, keep bool) {
 	s := e.cur
-	x1 = min(x1, s.cols)
+	x1 = min(x1, s.Cols)
 	if !keep {
 		s.erase(y, x0, x1, e.blank())
 		return
@@ -102,7 +96,7 @@ func (e *engine) eraseRows(y0, y1 int, keep bool) {
 		return
 	}
 	for y := y0; y <= y1; y++ {
-		e.eraseCells(y, 0, s.cols, true)
+		e.eraseCells(y, 0, s.Cols, true)
 		s.row[y].wrapped = false
 	}
 }
@@ -111,56 +105,53 @@ func (e *engine) eraseRows(y0, y1 int, keep bool) {
 func (e *engine) eraseChars(n int) {
 	e.restrict()
 	s := e.cur
-	s.erase(s.y, s.x, min(s.x+n, s.cols), e.blank())
+	s.erase(s.Y, s.X, min(s.X+n, s.Cols), e.blank())
 }
 
 // insertChars implements ICH (ECMA-48 8.3.64).
 func (e *engine) insertChars(n int) {
 	e.restrict()
-	e.cur.insert(e.cur.x, e.cur.y, n, e.blank())
+	e.cur.insert(e.cur.X, e.cur.Y, n, e.blank())
 }
 
 // deleteChars implements DCH (ECMA-48 8.3.26).
 func (e *engine) deleteChars(n int) {
 	e.restrict()
-	e.cur.remove(e.cur.x, e.cur.y, n, e.blank())
+	e.cur.remove(e.cur.X, e.cur.Y, n, e.blank())
 }
-
-// inRegion tells whether the cursor is between the margins.
-func (e *engine) inRegion() bool { return e.cur.y >= e.cur.top && e.cur.y <= e.cur.bottom }
 
 // insertLines implements IL (ECMA-48 8.3.67).
 func (e *engine) insertLines(n int) {
 	e.restrict()
-	if s := e.cur; e.inRegion() {
-		s.scrollDown(s.y, s.bottom, n, e.blank())
-		s.x = 0
+	if s := e.cur; s.InRegion() {
+		s.scrollDown(s.Y, s.Bottom, n, e.blank())
+		s.X = 0
 	}
 }
 
 // deleteLines implements DL (ECMA-48 8.3.32).
 func (e *engine) deleteLines(n int) {
 	e.restrict()
-	if s := e.cur; e.inRegion() {
-		s.scrollUp(s.y, s.bottom, n, e.blank())
-		s.x = 0
+	if s := e.cur; s.InRegion() {
+		s.scrollUp(s.Y, s.Bottom, n, e.blank())
+		s.X = 0
 	}
 }
 
 // scrollUp implements SU (ECMA-48 8.3.147).
-func (e *engine) scrollUp(n int) { e.cur.scrollUp(e.cur.top, e.cur.bottom, n, e.blank()) }
+func (e *engine) scrollUp(n int) { e.cur.scrollUp(e.cur.Top, e.cur.Bottom, n, e.blank()) }
 
 // scrollDown implements SD (ECMA-48 8.3.113); new lines have the default colour.
-func (e *engine) scrollDown(n int) { e.cur.scrollDown(e.cur.top, e.cur.bottom, n, erased) }
+func (e *engine) scrollDown(n int) { e.cur.scrollDown(e.cur.Top, e.cur.Bottom, n, erased) }
 
 // shiftColumns moves the cells from column x on by n in every row of the region,
 // right when n is positive: SL, SR, DECIC and DECDC (ECMA-48 8.3.121, 8.3.135, VT510).
 func (e *engine) shiftColumns(x, n int) {
 	s := e.cur
-	if !e.inRegion() {
+	if !s.InRegion() {
 		return
 	}
-	for y := s.top; y <= s.bottom; y++ {
+	for y := s.Top; y <= s.Bottom; y++ {
 		if n > 0 {
 			s.insert(x, y, n, e.blank())
 		} else {

@@ -7,10 +7,10 @@ func (e *engine) Resize(cols, rows int) (exact bool) {
 	e.cfg.Cols, e.cfg.Rows = cols, rows
 	e.cfg = e.cfg.Clamped()
 	cols, rows = e.cfg.Cols, e.cfg.Rows
-	if cols == e.main.cols && rows == e.main.rows {
+	if cols == e.main.Cols && rows == e.main.Rows {
 		return true
 	}
-	if cols < e.main.cols {
+	if cols < e.main.Cols {
 		defer e.hist.fit(cols, &e.packer)
 	}
 	e.main.resize(cols, rows, func(y int) { e.hist.push(e.main.line(y, e.looks, &e.packer)) })
@@ -29,7 +29,7 @@ const (
 
 // Memory implements vt.Engine.
 func (e *engine) Memory() int {
-	cells := e.main.cols * e.main.rows
+	cells := e.main.Cols * e.main.Rows
 	if e.alt != nil {
 		cells *= 2
 	}
@@ -39,48 +39,30 @@ func (e *engine) Memory() int {
 // Freeze implements vt.Engine.
 func (e *engine) Freeze() *vt.Frame {
 	f := &vt.Frame{
-		Cols: e.main.cols, Rows: e.main.rows, Unicode: e.cfg.Unicode,
+		Cols: e.main.Cols, Rows: e.main.Rows, Unicode: e.cfg.Unicode,
 		History: vt.LinesOf(e.hist.all()...), Main: e.freezeScreen(e.main, e.hist.len()),
 		Modes: e.modes, CursorStyle: e.cursorStyle, LastChar: e.in.Last, Pending: e.in.Pending(),
 	}
 	e.pen.Freeze(f)
 	e.labels.Freeze(f)
-	f.Charsets = inForce(e.charsets.Charsets, e.charsets.InForce())
+	f.Charsets = e.charsets.Printing()
 	if e.cur == e.alt {
 		alt := e.freezeScreen(e.alt, 0)
 		f.Alt = &alt
-	} else if e.alt != nil && e.alt.saved.set {
-		f.Hidden = &vt.Screen{Saved: e.alt.saved.freeze(e.alt, 0)}
+	} else if e.alt != nil {
+		if saved := e.alt.Saved(0); saved.Set {
+			f.Hidden = &vt.Screen{Saved: saved}
+		}
 	}
 	return f
 }
 
-// inForce is c with the set that characters are really printed in, which after
-// DECRC need not be a designated one.
-func inForce(c vt.Charsets, set byte) vt.Charsets {
-	c.G[c.GL] = set
-	return c
-}
-
 // freezeScreen copies a screen with base lines of history above it.
 func (e *engine) freezeScreen(s *screen, base int) vt.Screen {
-	out := vt.Screen{
-		Lines: make([]vt.Line, s.rows), X: min(s.x, s.cols-1), Y: s.y, PendingWrap: s.x == s.cols,
-		Top: s.top, Bottom: s.bottom, Tabs: s.tabStops(),
-	}
+	out := s.Freeze(base)
+	out.Lines = make([]vt.Line, s.Rows)
 	for y := range out.Lines {
 		out.Lines[y] = s.line(y, e.looks, &e.packer)
 	}
-	if s.saved.set {
-		out.Saved = s.saved.freeze(s, base)
-	}
 	return out
-}
-
-// freeze copies the saved cursor of s, which has base lines of history above it.
-func (m *saved) freeze(s *screen, base int) vt.SavedCursor {
-	return vt.SavedCursor{
-		Set: true, X: min(m.x, s.cols-1), Y: min(max(m.row-base, 0), s.rows-1), PendingWrap: m.x == s.cols,
-		Pen: m.pen.Style(), Charsets: inForce(m.charsets, m.charset), Origin: m.origin,
-	}
 }

@@ -197,7 +197,10 @@ func TestResizeTabs(t *testing.T) {
 	e := newEngine(10, 3, nil)
 	feed(e, "\x1b[1;4H\x1bH", 1)
 	e.Resize(30, 3)
-	if got, want := e.Freeze().Main.Tabs, []int{0, 3, 8, 16, 24}; !slices.Equal(got, want) {
+	feed(e, "\x1b[1;21H\x1bH", 1)
+	e.Resize(10, 3)
+	e.Resize(30, 3) // what was cut off comes back
+	if got, want := e.Freeze().Main.Tabs, []int{0, 3, 8, 16, 20, 24}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

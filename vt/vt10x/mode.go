@@ -26,7 +26,7 @@ func (e *engine) setPrivateMode(mode int, on bool) {
 		}
 	case 6:
 		e.modes.Origin = on
-		e.moveTo(0, 0)
+		e.cur.MoveTo(0, 0, e.modes.Origin)
 	case 47, 1047:
 		e.setAlt(on)
 	case 1048:
@@ -39,6 +39,17 @@ func (e *engine) setPrivateMode(mode int, on bool) {
 			e.restoreCursor()
 		}
 	}
+}
+
+// saveCursor implements DECSC (VT510).
+func (e *engine) saveCursor() {
+	e.cur.Save(e.base(), &e.pen, &e.charsets, e.modes.Origin)
+}
+
+// restoreCursor implements DECRC (VT510).
+func (e *engine) restoreCursor() {
+	e.cur.Restore(e.base(), &e.pen, &e.charsets, e.modes.Origin)
+	e.penChanged()
 }
 
 func (e *engine) cursorMemory(save bool) {
@@ -58,15 +69,15 @@ func (e *engine) setAlt(on bool) {
 	from := e.cur
 	if on {
 		if e.alt == nil {
-			e.alt = newScreen(e.main.cols, e.main.rows)
+			e.alt = newScreen(e.main.Cols, e.main.Rows)
 		}
 		e.cur = e.alt
-		e.alt.eraseRows(0, e.alt.rows-1, e.blank())
+		e.alt.eraseRows(0, e.alt.Rows-1, e.blank())
 	} else {
 		e.cur = e.main
 		e.dropAlt()
 	}
-	e.cur.x, e.cur.y = from.x, from.y
+	e.cur.X, e.cur.Y = from.X, from.Y
 	e.modes.AltScreen = on
 	from.flush()
 }
@@ -74,21 +85,7 @@ func (e *engine) setAlt(on bool) {
 // dropAlt empties the alternate screen.
 func (e *engine) dropAlt() {
 	if e.alt != nil {
-		e.alt.eraseRows(0, e.alt.rows-1, erased)
-		e.alt.reset()
+		e.alt.eraseRows(0, e.alt.Rows-1, erased)
+		e.alt.Reset()
 	}
-}
-
-// maxCursorStyle is the last style that exists.
-const maxCursorStyle = 6
-
-// setCursorStyle implements DECSCUSR (VT510). A style that does not exist only
-// says whether the cursor blinks, as in xterm.js: the odd ones do.
-func (e *engine) setCursorStyle(n int) {
-	if n <= maxCursorStyle {
-		e.cursorStyle = vt.CursorStyle(n)
-		return
-	}
-	steady := (max(e.cursorStyle, 1) + 1) &^ 1
-	e.cursorStyle = steady - vt.CursorStyle(n&1)
 }

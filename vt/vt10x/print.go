@@ -2,7 +2,6 @@ package vt10x
 
 import (
 	"bytes"
-	"fmt"
 	"unicode/utf8"
 )
 
@@ -15,24 +14,24 @@ func (e *engine) print(t []byte, ascii bool) {
 	e.in.Last, _ = utf8.DecodeLastRune(t)
 	for len(t) > 0 {
 		s := e.cur
-		if s.x == s.cols {
+		if s.X == s.Cols {
 			if e.modes.Autowrap {
 				e.wrap()
 			} else {
 				_, last := utf8.DecodeLastRune(t) // the others would be overwritten
-				t, s.x = t[len(t)-last:], s.cols-1
+				t, s.X = t[len(t)-last:], s.Cols-1
 			}
 		}
-		n := min(len(t), s.cols-s.x)
+		n := min(len(t), s.Cols-s.X)
 		size := n
 		if !ascii {
-			size, n = cells(t, s.cols-s.x)
+			size, n = cells(t, s.Cols-s.X)
 		}
 		if e.modes.Insert {
-			s.insert(s.x, s.y, n, erased)
+			s.insert(s.X, s.Y, n, erased)
 		}
-		s.put(s.x, s.y, t[:size], n, e.look())
-		s.x += n
+		s.put(s.X, s.Y, t[:size], n, e.look())
+		s.X += n
 		t = t[size:]
 	}
 }
@@ -50,23 +49,21 @@ func cells(t []byte, limit int) (size, n int) {
 // wrap goes to the next line because a character does not fit (DECAWM, VT510).
 func (e *engine) wrap() {
 	s := e.cur
-	s.x = 0
-	if s.y == s.bottom {
+	s.X = 0
+	if s.Index() {
 		e.scroll()
-	} else {
-		s.y = min(s.y+1, s.rows-1)
 	}
-	s.row[s.y].wrapped = true
+	s.row[s.Y].wrapped = true
 }
 
 // scroll moves the scroll region up by a line. The line that leaves the main
 // screen at its top becomes history.
 func (e *engine) scroll() {
 	s := e.cur
-	if s == e.main && s.top == 0 {
+	if s == e.main && s.Top == 0 {
 		e.hist.push(s.line(0, e.looks, &e.packer))
 	}
-	s.scrollUp(s.top, s.bottom, 1, e.blank())
+	s.scrollUp(s.Top, s.Bottom, 1, e.blank())
 }
 
 // repeat implements REP (ECMA-48 8.3.103), at most a screen full. Without a
@@ -77,10 +74,6 @@ func (e *engine) repeat() {
 		e.in.Cut()
 		return
 	}
-	n := e.in.One(0)
-	if limit := e.cur.cols * e.cur.rows; n > limit {
-		n = limit
-		e.in.ReplaceQuietly(fmt.Appendf(nil, "\x1b[%db", n)) // CAN would make viewers forget what to repeat
-	}
+	n := e.in.Times(e.cur.Cols * e.cur.Rows)
 	e.print(bytes.Repeat([]byte(string(e.in.Last)), n), false)
 }

@@ -1,0 +1,58 @@
+package vt
+
+// savedCursor is what DECSC keeps. xterm.js counts its row from the oldest line
+// of history, so it moves up while the screen scrolls. That is why the functions
+// here are given base, the number of lines of history above the screen.
+type savedCursor struct {
+	set      bool
+	x, row   int
+	pen      Pen
+	charset  byte // the one in force
+	charsets Charsets
+	origin   bool
+}
+
+// Save implements DECSC (VT510).
+func (c *Cursor) Save(base int, p *Pen, sets *CharsetState, origin bool) {
+	c.saved = savedCursor{
+		set: true, x: c.X, row: base + c.Y, pen: *p,
+		charset: sets.InForce(), charsets: sets.Charsets, origin: origin,
+	}
+}
+
+// Restore implements DECRC as xterm.js 6 does: position, pen and the charset in
+// force, nothing else. origin is the mode now.
+func (c *Cursor) Restore(base int, p *Pen, sets *CharsetState, origin bool) {
+	c.X, c.Y = c.saved.x, max(c.saved.row-base, 0)
+	p.Restore(&c.saved.pen)
+	sets.Restore(c.saved.charset)
+	c.Restrict(origin)
+}
+
+// SoftReset is what DECSTR (VT510) does to the cursor: no margins, and home is
+// saved. The position stays.
+func (c *Cursor) SoftReset(base int) {
+	c.Top, c.Bottom = 0, c.Rows-1
+	c.saved = savedCursor{set: true, row: base, charset: usASCII}
+}
+
+// Freeze is the part of a Frame's Screen that a Cursor knows: everything but
+// lines and keyboard.
+func (c *Cursor) Freeze(base int) Screen {
+	return Screen{
+		X: min(c.X, c.Cols-1), Y: c.Y, PendingWrap: c.X == c.Cols,
+		Top: c.Top, Bottom: c.Bottom, Tabs: c.tabStops(), Saved: c.Saved(base),
+	}
+}
+
+// Saved is the saved cursor in a Frame's form, the zero value when there is none.
+func (c *Cursor) Saved(base int) SavedCursor {
+	m := &c.saved
+	if !m.set {
+		return SavedCursor{}
+	}
+	return SavedCursor{
+		Set: true, X: min(m.x, c.Cols-1), Y: min(max(m.row-base, 0), c.Rows-1), PendingWrap: m.x == c.Cols,
+		Pen: m.pen.Style(), Charsets: m.charsets.printing(m.charset), Origin: m.origin,
+	}
+}

@@ -1,0 +1,99 @@
+package vt
+
+// tabEvery is the distance of the initial tab stops (xterm.js tabStopWidth).
+const tabEvery = 8
+
+func (c *Cursor) resetTabs() {
+	c.tabs = make([]bool, c.Cols+1)
+	for x := 0; x < c.Cols; x += tabEvery {
+		c.tabs[x] = true
+	}
+}
+
+// Tab implements HT (ECMA-48 8.3.60): the next tab stop, the last column when
+// there is none. A pending wrap stays.
+func (c *Cursor) Tab() {
+	if c.X == c.Cols {
+		return
+	}
+	for c.X++; c.X < c.Cols && !c.tabs[c.X]; {
+		c.X++
+	}
+	c.X = min(c.X, c.Cols-1)
+}
+
+// backTab is one step of CBT (ECMA-48 8.3.7). A pending wrap stays.
+func (c *Cursor) backTab() {
+	if c.X < c.Cols {
+		c.X = c.prevTab(c.X)
+	}
+}
+
+// prevTab is the column of the tab stop before x, 0 when there is none.
+func (c *Cursor) prevTab(x int) int {
+	for x--; x > 0 && !c.tabs[x]; {
+		x--
+	}
+	return max(x, 0)
+}
+
+// SetTab implements HTS (ECMA-48 8.3.62).
+func (c *Cursor) SetTab() { c.tabs[c.X] = true }
+
+// clearTabs implements TBC (ECMA-48 8.3.154).
+func (c *Cursor) clearTabs(what int) {
+	switch what {
+	case 0:
+		c.tabs[c.X] = false
+	case 3:
+		clear(c.tabs)
+	}
+}
+
+// csiTabs is the part of CSI about tab stops.
+func (c *Cursor) csiTabs(in *Stream, f Function) bool {
+	switch f {
+	case 'I': // CHT
+		for n := in.Times(c.Cols); n > 0; n-- {
+			c.Tab()
+		}
+	case 'Z': // CBT
+		for n := in.Times(c.Cols); n > 0; n-- {
+			c.backTab()
+		}
+	case 'g':
+		c.clearTabs(in.Param(0))
+	default:
+		return false
+	}
+	return true
+}
+
+// retab adds the tab stops that xterm.js makes whenever it is resized: every
+// eight columns from the last stop on.
+func (c *Cursor) retab() {
+	if n := c.Cols + 1 - len(c.tabs); n > 0 {
+		c.tabs = append(c.tabs, make([]bool, n)...)
+	}
+	if c.tabs[c.Cols] {
+		return
+	}
+	for x := c.prevTab(c.Cols); x < c.Cols; x += tabEvery {
+		c.tabs[x] = true
+	}
+}
+
+// tabStops is the Frame's form: nil when every 8 columns.
+func (c *Cursor) tabStops() []int {
+	stops, usual := []int{}, true
+	for x, set := range c.tabs[:c.Cols] {
+		if set {
+			stops = append(stops, x)
+		}
+		usual = usual && set == (x%tabEvery == 0)
+	}
+	if usual {
+		return nil
+	}
+	return stops
+}
