@@ -37,7 +37,7 @@ func (t *Terminal) print(text []byte, ascii bool) {
 // printASCII prints characters of one cell as runs, one a row.
 func (t *Terminal) printASCII(text []byte) {
 	s, look := t.screen, t.penLook()
-	t.stream.Last, t.stream.before = rune(text[len(text)-1]), narrow
+	t.stream.before = narrow
 	for {
 		if s.X == s.Cols {
 			if !t.modes.Autowrap {
@@ -75,18 +75,18 @@ func (t *Terminal) printWider(text []byte) int {
 	r.pad(s.X)
 	r.append(kind, text[:n], count*width, t.penLook())
 	s.X += count * width
-	t.stream.Last, _ = decodeSound(text[lastStart(text[:n]):])
 	t.stream.before = after
 	return n
 }
 
 // sameWidth measures the run of characters of a class at the start of text: at
-// most limit characters, count of them in n bytes.
+// least one and at most limit characters, count of them in n bytes.
 func (t *Terminal) sameWidth(text []byte, class widthClass, limit int) (n, count int) {
-	leads := t.leads
+	leads, all, some := t.leads, lead(class)<<leadClass, lead(classOther)<<leadClass
+	n, count = leads[text[0]].size(), 1
 	for n < len(text) && count < limit {
 		l := leads[text[n]]
-		if l.class() != class && (l.class() != classOther || t.classAt(text, n) != class) {
+		if of := l &^ leadSize; of != all && (of != some || t.classAt(text, n) != class) {
 			break
 		}
 		n += l.size()
@@ -118,7 +118,7 @@ func (t *Terminal) classAt(text []byte, i int) widthClass {
 func (t *Terminal) printChar(c rune) {
 	before := t.stream.before
 	j := t.widths.next(c, before)
-	t.stream.Last, t.stream.before = c, j
+	t.stream.before = j
 	width, old := j.width(), 0
 	if j.joins() {
 		old = before.width()

@@ -52,12 +52,12 @@ type Stream struct {
 	headSize int // bytes of seq that an earlier Write delivered
 	end      int // index behind the character at hand
 
-	// Last is the character that REP (ECMA-48 8.3.103) repeats, 0 for none. The
-	// handler sets it when it prints; as in xterm.js every control and every
-	// sequence makes the stream forget it, after it was handled.
+	// Last is the character that REP (ECMA-48 8.3.103) repeats, 0 for none, for
+	// handlers that keep it here when they print. As in xterm.js every control and
+	// every sequence makes the stream forget it, after it was handled.
 	Last rune
-	// before is what the character before leaves for the next one, for handlers
-	// that know widths. It is forgotten with Last.
+	// before is what the character before leaves for the next one, in handlers
+	// that know widths. It is forgotten in the same way.
 	before join
 	// viewers is what viewers still remember of a character that was forgotten
 	// here because of a query, which they did not get; 0 when nothing.
