@@ -51,7 +51,7 @@ race: webui/dist/index.html ## every Go test under the race detector, twice
 
 fuzz: ## every fuzz target for FUZZTIME each
 	@for pkg in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep ^Fuzz); do \
-		echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; done; done
+		echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5x $$pkg || exit 1; done; done
 
 bench: ## benchmarks, six runs each, ready for benchstat
 	$(GO) test -run '^$$' -bench . -benchmem -count 6 ./vt/... ./snapshot ./stream ./pty

@@ -8,7 +8,6 @@ import (
 
 	"github.com/evertty/evertty/client"
 	"github.com/evertty/evertty/vt"
-	"github.com/evertty/evertty/vt/vt10x"
 )
 
 // events is a connection that brings a terminal's events.
@@ -93,7 +92,7 @@ func (v *viewer) next() (client.Event, error) {
 	case client.KindSnapshot:
 		v.shots = append(v.shots, e.Reason)
 		v.cols, v.rows = e.Cols, e.Rows
-		v.engine = vt10x.New(vt.Config{Cols: e.Cols, Rows: e.Rows, Scrollback: vt.DefaultScrollback})
+		v.engine = vt.NewTerminal(vt.Config{Cols: e.Cols, Rows: e.Rows, Scrollback: vt.DefaultScrollback})
 		v.engine.Write(e.Data)
 		v.seq = e.Seq
 	case client.KindData:
