@@ -53,6 +53,7 @@ func (p *painter) close(f *vt.Frame, c cell, y int) {
 		for s := range f.Active().Lines[f.Active().Y].Spans() {
 			p.span(&s)
 		}
+		p.release()
 		return
 	}
 	p.moveTo(c.x, y)

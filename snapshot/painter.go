@@ -21,6 +21,12 @@ type painter struct {
 	fold bool     // lines wider than the screen go on in the next row
 
 	clusters bool // widths are those of grapheme clusters
+
+	// held is the style of a blank in the last column that is not painted yet: when
+	// the next row begins with a wide character of the same style, wrapping that
+	// leaves the very same blank.
+	held    vt.Style
+	holding bool
 }
 
 func (p *painter) add(s string) { p.out = append(p.out, s...) }
@@ -70,6 +76,7 @@ func (p *painter) lines(history vt.Lines, screen []vt.Line) {
 		p.line(l, first)
 		first = false
 	}
+	p.release()
 }
 
 // line goes to the next row, unless this is the first, and paints l.
@@ -99,6 +106,7 @@ func firstSpan(l vt.Line) vt.Span {
 // lineFeed ends a row whose successor does not continue it. The row that comes
 // in has the pen's background (BCE), so the pen must have none.
 func (p *painter) lineFeed() {
+	p.release()
 	if p.pen.BG != 0 {
 		p.setPen(vt.Style{})
 	}
@@ -110,11 +118,39 @@ func (p *painter) lineFeed() {
 // Printing past the last column is the only way to make that mark, and the row
 // that comes in has the background of what is printed.
 func (p *painter) wrap(next vt.Span) {
-	natural := p.x == p.cols && next.Kind != vt.Blank && next.Style.BG == 0 && !p.joins(next.Text)
-	if !natural {
-		p.wrapByFiller()
+	natural := next.Kind != vt.Blank && next.Style.BG == 0 && !p.joins(next.Text)
+	switch {
+	case natural && p.leavesBlank(next):
+		p.catchUp()
+		p.holding = false
+	case natural && p.x == p.cols && !p.holding:
+	default:
+		p.release()
+		if !natural || p.x != p.cols {
+			p.wrapByFiller()
+		}
 	}
 	p.x, p.skip, p.tail = 0, 0, 0
+}
+
+// leavesBlank tells whether next, a wide character that does not fit any more,
+// leaves by itself what is in the last column.
+func (p *painter) leavesBlank(next vt.Span) bool {
+	if next.Kind != vt.Wide && next.Kind != vt.ClusterWide {
+		return false
+	}
+	if p.holding {
+		return next.Style == p.held
+	}
+	return p.x == p.cols-1 && p.skip == 0 && p.tail == 0 && next.Style == vt.Style{}
+}
+
+// release paints the blank that was held.
+func (p *painter) release() {
+	if p.holding {
+		p.holding = false
+		p.spaces(1, p.held)
+	}
 }
 
 // wrapByFiller prints a wide character that does not fit where the cursor is.
@@ -219,10 +255,11 @@ func (p *painter) blank(n int, s vt.Style) {
 	const shows = vt.Inverse | vt.Strikethrough | vt.Overline
 	switch {
 	case s.Attr&shows != 0 || s.Underline != 0 || s.Link != vt.Link{}:
-		p.catchUp()
-		p.setPen(s)
-		p.out = appendSpaces(p.out, n)
-		p.x += n
+		if n == 1 && p.x+p.skip == p.cols-1 && s.BG == 0 {
+			p.held, p.holding = s, true
+		} else {
+			p.spaces(n, s)
+		}
 		return
 	case s.BG != 0:
 		p.catchUp()
@@ -233,6 +270,14 @@ func (p *painter) blank(n int, s vt.Style) {
 		}
 	}
 	p.skip += n
+}
+
+// spaces paints n blanks as spaces.
+func (p *painter) spaces(n int, s vt.Style) {
+	p.catchUp()
+	p.setPen(s)
+	p.out = appendSpaces(p.out, n)
+	p.x += n
 }
 
 // catchUp moves the cursor over the blanks that were passed over.
