@@ -117,6 +117,9 @@ func (s *Stream) deliver(m *sse.Event) error {
 	if !known {
 		return nil
 	}
+	if s.ctx.Err() != nil {
+		return nil // the event before may not have been delivered; a gap must not follow
+	}
 	select {
 	case s.events <- e:
 	case <-s.ctx.Done():
