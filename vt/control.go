@@ -42,7 +42,7 @@ func (t *Terminal) lineFeed() {
 		s.X = 0
 	}
 	if s.Index() {
-		t.scroll()
+		t.scroll(t.blankLook())
 	} else if s.Y > y {
 		s.row().wrapped = false
 	}
@@ -67,7 +67,7 @@ func (t *Terminal) backspace() {
 func (t *Terminal) index() {
 	t.restrict()
 	if t.screen.Index() {
-		t.scroll()
+		t.scroll(t.blankLook())
 	}
 }
 

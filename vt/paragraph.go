@@ -10,36 +10,37 @@ type paragraph struct {
 	wrapped  []bool
 	oldCols  int
 
-	width int // of the rows
-	spare [][]cell
-	row   row // scratch
+	width  int // of the rows
+	spare  [][]cell
+	row    row    // scratch
+	styles styles // of these cells: a history can hold more styles than a terminal shall know
+	packer rowPacker
 }
 
 // open makes p the rows of a group of lines. They are as wide as the wider of
-// the two sizes.
+// the two sizes. t are the styles of lines that are not packed.
 func (p *paragraph) open(group []bufferLine, oldCols, cols int, t *styles) {
 	p.spare = append(p.spare, p.cells...)
 	p.cells, p.clusters, p.wrapped = p.cells[:0], p.clusters[:0], p.wrapped[:0]
 	p.oldCols, p.width = oldCols, max(oldCols, cols)
+	if p.styles.list == nil || p.styles.crowded() {
+		p.styles = newStyles()
+	}
 	for i := range group {
-		p.add(&group[i], t)
+		if l := &group[i]; l.row != nil {
+			l.line = Line{packed: string(p.packer.row(l.row, t)), wrapped: l.row.wrapped}
+		}
+		p.add(group[i].line)
 	}
 }
 
 // add appends a line.
-func (p *paragraph) add(l *bufferLine, t *styles) {
-	r := l.row
-	if r == nil {
-		r = &p.row
-		r.clear()
-		r.setLine(l.line, t)
-	}
-	cells := p.blank(l.wrapped())
-	if r.cells == nil {
-		r.fillCells(cells)
-	} else {
-		copy(cells, r.cells)
-	}
+func (p *paragraph) add(l Line) {
+	r := &p.row
+	r.clear()
+	r.setLine(l, &p.styles)
+	cells := p.blank(l.wrapped)
+	r.fillCells(cells)
 	first := cell(len(p.clusters))
 	p.clusters = append(p.clusters, r.clusters...)
 	for x, c := range cells {
@@ -64,9 +65,9 @@ func (p *paragraph) blank(wrapped bool) []cell {
 
 // line packs row i, cut to the given width. A wide character of which only half
 // would be left is blank.
-func (p *paragraph) line(i, cols int, packer *rowPacker, t *styles) bufferLine {
+func (p *paragraph) line(i, cols int) bufferLine {
 	r := row{cells: p.cells[i][:cols], clusters: p.clusters, used: cols}
-	return bufferLine{line: Line{packed: string(packer.row(&r, t)), wrapped: p.wrapped[i]}}
+	return bufferLine{line: Line{packed: string(p.packer.row(&r, &p.styles)), wrapped: p.wrapped[i]}}
 }
 
 // textLength is the number of columns of a row up to its last character.

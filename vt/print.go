@@ -242,19 +242,19 @@ func (t *Terminal) wrap() {
 	s := t.screen
 	s.X = 0
 	if s.Index() {
-		t.scroll()
+		t.scroll(t.internBlank()) // no sweep: who prints holds numbers of styles
 	}
 	s.rows[s.Y].wrapped = true
 }
 
-// scroll moves the scroll region up by a line. The line that leaves the main
-// screen at its top becomes history.
-func (t *Terminal) scroll() {
+// scroll moves the scroll region up by a line; blanks of the style follow. The
+// line that leaves the main screen at its top becomes history.
+func (t *Terminal) scroll(blank uint32) {
 	s := t.screen
 	if s == t.main && s.Top == 0 {
 		t.hist.push(t.packer.row(s.rows[0], &t.styles), s.rows[0].wrapped)
 	}
-	s.scrollUp(s.Top, s.Bottom, 1, t.blankLook())
+	s.scrollUp(s.Top, s.Bottom, 1, blank)
 }
 
 // repeat implements REP (ECMA-48 8.3.103), at most a screen full. xterm.js reads

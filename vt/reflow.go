@@ -14,7 +14,6 @@ type buffer struct {
 	max           int  // lines there may be
 	inexact       bool // xterm.js does something else, which is not to be followed
 	styles        *styles
-	packer        *rowPacker
 	paragraph     paragraph // scratch
 }
 
@@ -120,12 +119,25 @@ func (b *buffer) reflow() {
 // cursorIn tells whether the cursor's line is one of lines from to to-1.
 func (b *buffer) cursorIn(from, to int) bool { return b.base+b.y >= from && b.base+b.y < to }
 
+// maxParagraph is how many cells may be open at a time, 32 MiB. A line that is
+// longer, which no program prints for people, reflows in parts.
+const maxParagraph = 4 << 20
+
+// fits tells whether a paragraph of n lines may have one more.
+func (b *buffer) fits(n int) bool {
+	if n < maxParagraph/max(b.oldCols, b.cols) {
+		return true
+	}
+	b.inexact = true
+	return false
+}
+
 // larger joins what was wrapped.
 func (b *buffer) larger() {
 	kept := make([]bufferLine, 0, len(b.lines))
 	for from := 0; from < len(b.lines); {
 		to := from + 1
-		for to < len(b.lines) && b.lines[to].wrapped() {
+		for to < len(b.lines) && b.lines[to].wrapped() && b.fits(to-from) {
 			to++
 		}
 		group := b.lines[from:to]
@@ -157,7 +169,7 @@ func (b *buffer) widen(group []bufferLine) []bufferLine {
 	p.open(group, b.oldCols, b.cols, b.styles)
 	group = group[:p.widen()]
 	for i := range group {
-		group[i] = p.line(i, b.cols, b.packer, b.styles)
+		group[i] = p.line(i, b.cols)
 	}
 	return group
 }
@@ -169,7 +181,7 @@ func (b *buffer) narrow(group []bufferLine) (fresh []bufferLine, added int) {
 	p.open(group, b.oldCols, b.cols, b.styles)
 	added = p.narrow(b.cols)
 	for i := range p.cells {
-		l := p.line(i, b.cols, b.packer, b.styles)
+		l := p.line(i, b.cols)
 		if i < len(group) {
 			group[i] = l
 		} else {
@@ -195,7 +207,7 @@ func (b *buffer) smaller() {
 			continue
 		}
 		to := y + 1
-		for b.lines[y].wrapped() && y > 0 {
+		for b.lines[y].wrapped() && y > 0 && b.fits(to-y) {
 			y--
 		}
 		if b.cursorIn(y, to) {

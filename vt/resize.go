@@ -33,7 +33,7 @@ func (t *Terminal) resizeMain(cols, rows int) (exact bool) {
 	s := t.main
 	b := buffer{
 		lines: t.gather(), base: t.hist.count, y: s.Y, saved: s.saved.row,
-		oldCols: s.Cols, cols: cols, rows: rows, max: max(len(s.rows), rows) + t.cfg.Scrollback, styles: &t.styles, packer: &t.packer,
+		oldCols: s.Cols, cols: cols, rows: rows, max: max(len(s.rows), rows) + t.cfg.Scrollback, styles: &t.styles,
 	}
 	b.setRows(len(s.rows), rows+t.cfg.Scrollback)
 	if cols != s.Cols && cols >= minReflow {

@@ -99,13 +99,21 @@ func (t *Terminal) penLook() uint32 {
 }
 
 // blankLook is the number of the style of what is erased: the pen's background
-// and nothing else.
+// and nothing else. Like penLook it may number all styles anew, so nobody holds
+// another number while asking for it.
 func (t *Terminal) blankLook() uint32 {
+	if t.pen.bg != 0 && !t.blankKnown {
+		t.sweepStyles()
+	}
+	return t.internBlank()
+}
+
+// internBlank is blankLook but leaves all numbers as they are.
+func (t *Terminal) internBlank() uint32 {
 	if t.pen.bg == 0 {
 		return 0
 	}
 	if !t.blankKnown {
-		t.sweepStyles()
 		t.blank, t.blankKnown = t.styles.intern(look{bg: t.pen.bg}), true
 	}
 	return t.blank
