@@ -62,7 +62,12 @@ func (p *painter) link(l vt.Link) {
 // it whenever one side is protected.
 func (p *painter) sgr(s *vt.Style) {
 	reset := false
-	if looksOther(&p.pen, s) {
+	switch {
+	case !looksOther(&p.pen, s):
+	case !looksOther(&plain, s): // nothing is shorter than a reset
+		p.add("\x1b[m")
+		reset = true
+	default:
 		p.add("\x1b[")
 		at := len(p.out)
 		var gains bool
@@ -80,6 +85,9 @@ func (p *painter) sgr(s *vt.Style) {
 	}
 }
 
+// plain is the style that SGR 0 leads to.
+var plain vt.Style
+
 // looksOther tells whether SGR has to change anything.
 func looksOther(old, s *vt.Style) bool {
 	return old.FG != s.FG || old.BG != s.BG || (old.Attr^s.Attr)&sgrAttrs != 0 ||
@@ -92,7 +100,7 @@ func looksOther(old, s *vt.Style) bool {
 func (p *painter) fromScratch(at int, s *vt.Style) bool {
 	mid := len(p.out)
 	p.add("0;")
-	p.out, _ = appendDifference(p.out, &vt.Style{}, s)
+	p.out, _ = appendDifference(p.out, &plain, s)
 	all := p.out[mid:]
 	better := len(all) < mid-at || known(s.UnderlineColor) == 0 && known(p.pen.UnderlineColor) != 0
 	if better {
