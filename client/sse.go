@@ -117,8 +117,10 @@ func (s *Stream) deliver(m *sse.Event) error {
 	if !known {
 		return nil
 	}
-	if s.ctx.Err() != nil {
+	select {
+	case <-s.ctx.Done():
 		return nil // the event before may not have been delivered; a gap must not follow
+	default:
 	}
 	select {
 	case s.events <- e:
