@@ -93,7 +93,7 @@ func goOn(t *testing.T, j *judge, cols, rows int, text []byte, cuts []int) map[i
 // TestXtermGoesOnRecordings is TestXtermGoesOn with recordings of real programs.
 func TestXtermGoesOnRecordings(t *testing.T) {
 	if *corpora == "" {
-		t.Skip("no -corpora")
+		t.Skip("runs with -corpora DIR only: the engine's own tests have the recordings by default; this one asks what ANSI makes of an exact frame")
 	}
 	j := startJudge(t)
 	var pairs, bad int

@@ -3,7 +3,22 @@ package vt
 import (
 	"bytes"
 	"fmt"
+	"strings"
 )
+
+// What the engines say they are: the answers of xterm.js 6 to DA1 and DA2, a
+// unit of zero to DA3, and a name to XTVERSION.
+const (
+	deviceAttributes          = "\x1b[?1;2c"
+	secondaryDeviceAttributes = "\x1b[>0;276;0c"
+	tertiaryDeviceAttributes  = "\x1bP!|00000000\x1b\\"
+	version                   = "\x1bP>|evertty\x1b\\"
+	statusOK                  = "\x1b[0n"
+	darkScheme                = "\x1b[?997;1n"
+)
+
+// A cell's size in pixels as told to programs: nobody here has a real one.
+const cellWidth, cellHeight = 10, 20
 
 // Status is the part of a terminal's state that programs can ask for. Its
 // methods give the answers; they hold only constants and numbers, never text
@@ -117,6 +132,72 @@ func (q *Status) setting(what string) []byte {
 	return []byte("\x1bP0$r\x1b\\")
 }
 
-// Freeze writes the pen into f. An underline colour that waits for an underline
-// is a part of it.
-func (p *Pen) Freeze(f *Frame) { f.Pen = p.state() }
+// fixedAnswer is the answer to a query that does not depend on the state, "" for
+// anything else: DA (ECMA-48 8.3.24), DA2, DA3, XTVERSION and DSR (8.3.35).
+func fixedAnswer(f Function, first int) string {
+	switch {
+	case f == 'n' && first == 5:
+		return statusOK
+	case f == '?'*Private+'n' && first == 996: // colour scheme, mode 2031
+		return darkScheme
+	case first != 0:
+		return ""
+	}
+	switch f {
+	case 'c':
+		return deviceAttributes
+	case '>'*Private + 'c':
+		return secondaryDeviceAttributes
+	case '='*Private + 'c':
+		return tertiaryDeviceAttributes
+	case '>'*Private + 'q':
+		return version
+	}
+	return ""
+}
+
+// SGR returns the parameters of the SGR (ECMA-48 8.3.117) that makes s from
+// nothing, for DECRQSS. Link and protection are no part of SGR.
+func (s *Style) SGR() string {
+	b := []byte{'0'}
+	for _, n := range [...]int{1, 2, 3, 5, 7, 8, 9, 53} {
+		if s.Attr&attrs[n] != 0 {
+			b = fmt.Appendf(b, ";%d", n)
+		}
+	}
+	switch s.Underline {
+	case UnderlineNone:
+	case UnderlineSingle:
+		b = append(b, ";4"...)
+	default:
+		b = fmt.Appendf(b, ";4:%d", s.Underline)
+	}
+	for i, c := range [...]Color{s.FG, s.BG, s.UnderlineColor} {
+		if n, ok := c.Palette(); ok {
+			b = fmt.Appendf(b, ";%d:5:%d", 38+10*i, n)
+		} else if r, g, bl, ok := c.RGB(); ok {
+			b = fmt.Appendf(b, ";%d:2::%d:%d:%d", 38+10*i, r, g, bl)
+		}
+	}
+	return string(b)
+}
+
+// capabilities are what XTGETTCAP can ask for: hexadecimal names and values of
+// xterm-256color's terminfo entry (TN, Co, RGB).
+var capabilities = map[string]string{
+	"544E": "787465726D2D323536636F6C6F72", "6E616D65": "787465726D2D323536636F6C6F72",
+	"436F": "323536", "636F6C6F7273": "323536", "524742": "38",
+}
+
+// capabilityReports answers XTGETTCAP (xterm ctlseqs), one reply a name.
+func capabilityReports(names []byte) string {
+	var b strings.Builder
+	for name := range bytes.SplitSeq(bytes.ToUpper(names), []byte(";")) {
+		if value, ok := capabilities[string(name)]; ok {
+			fmt.Fprintf(&b, "\x1bP1+r%s=%s\x1b\\", name, value)
+		} else {
+			b.WriteString("\x1bP0+r\x1b\\")
+		}
+	}
+	return b.String()
+}

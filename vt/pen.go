@@ -228,3 +228,7 @@ func (p Pen) Bare() Style {
 	p.link, p.underline, p.color = Link{}, UnderlineNone, 0
 	return p.Style()
 }
+
+// Freeze writes the pen into f. An underline colour that waits for an underline
+// is a part of it.
+func (p *Pen) Freeze(f *Frame) { f.Pen = p.state() }

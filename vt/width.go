@@ -1,5 +1,6 @@
 package vt
 
+//go:generate npm ci --prefix testdata/width --silent --no-audit --no-fund
 //go:generate go run widthgen.go
 
 // join is what a character leaves for the one that follows: whether it joined
@@ -114,7 +115,7 @@ const (
 	widthBlockMask = 1<<widthBlockBits - 1
 	widthTableEnd  = 0x20000
 	widthEntryMask = 31
-	widthLetter    = '@' // makes an entry printable; no bit of widthEntryMask
+	widthLetter    = '`' // makes an entry printable; no bit of widthEntryMask
 )
 
 // widthsOf returns the table of that name; any but Unicode15Graphemes is Unicode11.

@@ -1,7 +1,7 @@
 //go:build ignore
 
 // widthgen writes widthtable.go from the answers of the real xterm.js addons.
-// Run `npm ci` in testdata/width first, then `go generate ./vt`.
+// `go generate ./vt` installs them and runs it.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 const (
 	blockSize = 64
 	tableEnd  = 0x20000
-	letter    = '@'
+	letter    = '`'
 	mark      = 12 << 1
 )
 
