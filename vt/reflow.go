@@ -69,15 +69,22 @@ func (r *row) length() int {
 	return textLength(r.cells)
 }
 
-// narrowed is the line with nothing beyond cols.
-func (l bufferLine) narrowed(cols int, t *styles) bufferLine {
-	if l.row == nil && l.line.Cells() <= cols || l.row != nil && l.row.used <= cols {
-		return l
+// cells is the number of columns that the line takes.
+func (l *bufferLine) cells() int {
+	if l.row != nil {
+		return l.row.used
 	}
-	r := l.open(t)
-	r.makeCells(max(r.used, len(r.cells)))
-	r.fit(cols)
-	return l
+	return l.line.Cells()
+}
+
+// fitted is line i with nothing beyond the new columns: of a line that did not
+// reflow, the rest is lost.
+func (b *buffer) fitted(i int) bufferLine {
+	if b.lines[i].cells() <= b.cols {
+		return b.lines[i]
+	}
+	b.paragraph.open(b.lines[i:i+1], b.oldCols, b.cols, b.styles)
+	return b.paragraph.line(0, b.cols)
 }
 
 // setRows adapts the list to the new number of rows: more come out of the

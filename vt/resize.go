@@ -72,7 +72,7 @@ func (t *Terminal) scatter(b *buffer) {
 	base := len(b.lines) - b.rows
 	t.hist.clear()
 	for i := max(0, base-t.hist.limit); i < base; i++ {
-		l := b.lines[i].narrowed(b.cols, &t.styles)
+		l := b.fitted(i)
 		if l.row != nil {
 			t.hist.push(t.packer.row(l.row, &t.styles), l.row.wrapped)
 		} else {
@@ -80,8 +80,8 @@ func (t *Terminal) scatter(b *buffer) {
 		}
 	}
 	s.rows = s.rows[:0]
-	for _, l := range b.lines[base:] {
-		l = l.narrowed(b.cols, &t.styles)
+	for i := base; i < len(b.lines); i++ {
+		l := b.fitted(i)
 		r := l.open(&t.styles)
 		r.fit(b.cols)
 		s.rows = append(s.rows, r)
@@ -150,17 +150,14 @@ func (r *row) makeCells(cols int) {
 	}
 }
 
-// fit brings the cells of a row in cell form to the given width; what is beyond
-// is lost, and a wide character of which only half would be left is blank.
+// fit gives a row in cell form as many cells as there are columns now, which is
+// enough for those it uses.
 func (r *row) fit(cols int) {
 	if r.cells == nil {
 		return
 	}
 	cells := make([]cell, cols)
 	copy(cells, r.cells)
-	r.cells, r.used = cells, min(r.used, cols)
-	if last := &r.cells[cols-1]; last.wide() {
-		*last = blankCell(last.style())
-	}
+	r.cells = cells
 	r.tidyClusters()
 }

@@ -1,5 +1,7 @@
 package vt
 
+import "slices"
+
 // screen is one of the two buffers: rows of cells and what xterm.js keeps beside
 // them. Rows are pointers, so scrolling rotates them.
 type screen struct {
@@ -86,15 +88,9 @@ func (s *screen) scrollDown(top, bottom, n int, style uint32) {
 
 // rotate moves the first n rows to the end.
 func rotate(rows []*row, n int) {
-	reverse(rows[:n])
-	reverse(rows[n:])
-	reverse(rows)
-}
-
-func reverse(rows []*row) {
-	for i, j := 0, len(rows)-1; i < j; i, j = i+1, j-1 {
-		rows[i], rows[j] = rows[j], rows[i]
-	}
+	slices.Reverse(rows[:n])
+	slices.Reverse(rows[n:])
+	slices.Reverse(rows)
 }
 
 func (s *screen) memory() int {
