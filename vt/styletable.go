@@ -8,6 +8,11 @@ type styles struct {
 	slots []uint32 // hash table with linear probing: number, 0 for none
 	limit int      // of list before the next sweep
 
+	// What the sweep before left, for the next: a program without end of colours
+	// shall not keep the garbage collector busy.
+	spareList  []look
+	spareSlots []uint32
+
 	links   []Link          // by number; 0 is none
 	numbers map[Link]uint32 // of links
 }
@@ -112,7 +117,12 @@ func (t *styles) crowded() bool { return len(t.list) >= t.limit }
 // anew. The next sweep waits until there are twice as many as are in use, and
 // longer on a large screen, so that sweeping costs no more than making styles does.
 func (t *styles) sweep(screens ...*screen) {
-	fresh := styles{list: make([]look, 1, cap(t.list)), slots: make([]uint32, len(t.slots))}
+	fresh := styles{list: append(t.spareList[:0], look{}), slots: t.spareSlots, spareList: t.list, spareSlots: t.slots}
+	if len(fresh.slots) == len(t.slots) {
+		clear(fresh.slots)
+	} else {
+		fresh.slots = make([]uint32, len(t.slots))
+	}
 	renumbered := make([]uint32, len(t.list))
 	renumber := func(n uint32) uint32 {
 		if n != 0 && renumbered[n] == 0 {
@@ -150,7 +160,7 @@ func (r *row) renumber(number func(uint32) uint32) {
 const lookSize, slotSize, linkSize = 20, 4, 100
 
 func (t *styles) memory() int {
-	n := cap(t.list)*lookSize + len(t.slots)*slotSize
+	n := (cap(t.list)+cap(t.spareList))*lookSize + (len(t.slots)+len(t.spareSlots))*slotSize
 	for _, l := range t.links {
 		n += linkSize + len(l.ID) + len(l.URI)
 	}
