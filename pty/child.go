@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,62 +18,63 @@ import (
 // the same time from several goroutines, but exactly one has to call Wait.
 type Child struct {
 	pid    int
-	birth  uint64   // start time, see stat
-	handle *os.File // pidfd, waits in the network poller
+	birth  uint64          // start time, see stat; 0 of an adopted child that was reaped before
+	handle *os.File        // pidfd, waits in the network poller
+	conn   syscall.RawConn // of handle
 
-	// life guards ended. Whoever holds it for reading while ended is 0 may use pid: the number cannot be given to another process before it was reaped.
+	adoption *adoption // nil for a child of this process
+
+	// life guards ended. Whoever holds it for reading while ended is 0 may use pid: the number cannot be given to another process before
+	// it was reaped. Not so with an adopted child, which is reaped at any time.
 	life  sync.RWMutex
-	ended uint64 // when it was reaped, in clock ticks since boot; 0 while it was not
+	ended uint64 // when it was reaped, in clock ticks since boot; 0 while it was not; adopted: when its end was noticed
 	exit  Exit   // valid when ended is not 0
 }
 
 // Spawn runs s (without its size) on the far end of a terminal, as OpenPair returned it. The caller keeps tty and closes it.
 // Errors: those of Start but ErrBadSize and ErrNoPTY.
 func Spawn(s Spec, tty *os.File) (*Child, error) {
-	p, err := s.plan()
+	p, err := s.Plan()
 	if err != nil {
 		return nil, fmt.Errorf("pty: start: %w", err)
 	}
 	return p.spawn(tty)
 }
 
-// spawn executes the plan.
-func (p plan) spawn(tty *os.File) (*Child, error) {
-	pidfd := -1
-	fd := tty.Fd() // Fd makes it blocking, which is what the child expects of its standard files
-	attr := &syscall.ProcAttr{
-		Dir: p.dir, Env: p.env, Files: []uintptr{fd, fd, fd},
-		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0, PidFD: &pidfd},
-	}
-	var pid int
-	err := withDefaultSignals(func() (err error) {
-		pid, err = syscall.ForkExec(p.path, p.argv, attr)
-		return err
-	})
+// spawn executes the plan on a terminal.
+func (p Plan) spawn(tty *os.File) (*Child, error) {
+	fd := int(tty.Fd())
+	pid, pidfd, err := p.Exec([3]int{fd, fd, fd}, true)
+	runtime.KeepAlive(tty)
 	if err != nil {
-		return nil, fmt.Errorf("pty: start %q: %w", p.argv[0], execReason(err))
+		return nil, err
 	}
 	c, err := newChild(pid, pidfd)
 	if err != nil {
-		_ = unix.Kill(pid, unix.SIGKILL)
-		for {
-			if _, err := unix.Wait4(pid, nil, 0, nil); err != unix.EINTR {
-				break
-			}
-		}
-		return nil, fmt.Errorf("pty: start %q: %w", p.argv[0], err)
+		endAndReap(pid)
+		return nil, fmt.Errorf("pty: start %q: %w", p.Argv[0], err)
 	}
 	return c, nil
 }
 
 // newChild makes a Child of a process that was not reaped yet. It closes pidfd when it fails.
 func newChild(pid, pidfd int) (*Child, error) {
-	if pidfd < 0 {
-		var err error
-		if pidfd, err = unix.PidfdOpen(pid, 0); err != nil {
-			return nil, fmt.Errorf("pidfd_open, which needs Linux 5.3: %w", err)
-		}
+	c, err := watchChild(pid, pidfd)
+	if err != nil {
+		return nil, err
 	}
+	self, ok := readStat(pid)
+	if !ok {
+		_ = c.handle.Close()
+		return nil, errors.New("no /proc/PID/stat, is /proc mounted?")
+	}
+	c.birth = self.start
+	children.add(c)
+	return c, nil
+}
+
+// watchChild makes a Child without a birth whose pidfd waits in the poller. It closes pidfd when it fails.
+func watchChild(pid, pidfd int) (*Child, error) {
 	if err := unix.SetNonblock(pidfd, true); err != nil {
 		_ = unix.Close(pidfd)
 		return nil, fmt.Errorf("pidfd: %w", err)
@@ -81,39 +83,26 @@ func newChild(pid, pidfd int) (*Child, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pidfd: %w", err)
 	}
-	self, ok := readStat(pid)
-	if !ok {
+	conn, err := handle.SyscallConn()
+	if err != nil {
 		_ = handle.Close()
-		return nil, errors.New("no /proc/PID/stat, is /proc mounted?")
+		return nil, fmt.Errorf("pidfd: %w", err)
 	}
-	return &Child{pid: pid, birth: self.start, handle: handle}, nil
-}
-
-// execReason turns what fork and exec answered into one of our errors.
-func execReason(err error) error {
-	switch {
-	case errors.Is(err, unix.E2BIG):
-		return fmt.Errorf("%w: arguments and environment are too long together: %w", ErrBadArg, err)
-	case errors.Is(err, unix.ENOENT):
-		return fmt.Errorf("%w: its interpreter is missing: %w", ErrNoCommand, err)
-	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM), errors.Is(err, unix.ENOEXEC), errors.Is(err, unix.ETXTBSY),
-		errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.ELIBBAD), errors.Is(err, unix.EINVAL), errors.Is(err, unix.ELOOP):
-		return fmt.Errorf("%w: %w", ErrNoCommand, err)
-	}
-	return err
+	return &Child{pid: pid, handle: handle, conn: conn}, nil
 }
 
 // PID is the process id, which is also the number of its session. It may mean another process once the child was reaped.
 func (c *Child) PID() int { return c.pid }
 
 // Wait waits for the child's end without keeping a thread, reaps it, and returns how it ended. It has to be called exactly once: it is what prevents a zombie.
+// Of an adopted child it returns what Exited was told, or else, once the process has ended and Orphaned was called or 5 s have passed without a word, what the kernel knows.
 func (c *Child) Wait() Exit {
-	defer c.handle.Close()
-	conn, err := c.handle.SyscallConn()
-	if err == nil {
-		err = conn.Read(func(uintptr) bool { return c.reap(unix.WNOHANG) })
+	defer children.remove(c)
+	if c.adoption != nil {
+		return c.waitAdopted()
 	}
-	if err != nil {
+	defer c.handle.Close()
+	if err := c.conn.Read(func(uintptr) bool { return c.reap(unix.WNOHANG) }); err != nil {
 		// The poller failed, against all promises: a thread is spent rather than a zombie kept.
 		for !c.reap(0) {
 		}
@@ -166,12 +155,25 @@ func (c *Child) living(f func() error) error {
 	if c.ended != 0 {
 		return ErrExited
 	}
+	if c.adoption != nil {
+		if err := c.usable(); err != nil {
+			return err
+		}
+	}
 	return f()
 }
 
 // signal sends a signal to the child's own process group.
 func (c *Child) signal(sig syscall.Signal) error {
-	return c.living(func() error { return unix.Kill(-c.pid, sig) })
+	return c.living(func() error { return c.signalGroup(sig) })
+}
+
+// signalGroup is signal for those within living.
+func (c *Child) signalGroup(sig syscall.Signal) error {
+	if c.adoption != nil {
+		return c.signalAdopted(sig)
+	}
+	return unix.Kill(-c.pid, sig)
 }
 
 // deletedSuffix is what the kernel adds to the name of a directory that is gone (proc_pid_cwd(5)).
@@ -188,6 +190,9 @@ func (c *Child) Cwd() (string, error) {
 		}
 		var st unix.Stat_t
 		deleted = strings.HasSuffix(dir, deletedSuffix) && unix.Stat(link, &st) == nil && st.Nlink == 0
+		if c.adoption != nil {
+			return c.usable() // if it was reaped meanwhile the answer may be another's
+		}
 		return nil
 	})
 	if errors.Is(err, os.ErrNotExist) {

@@ -20,6 +20,12 @@ var (
 	ErrNoPTY = errors.New("no pseudo-terminal available")
 	// ErrNotMaster means that a descriptor handed to NewMaster is not the master of a pseudo-terminal.
 	ErrNotMaster = errors.New("not a pseudo-terminal master")
+	// ErrNotPipe means that descriptors handed to PipeOf are not the two ends of one pipe.
+	ErrNotPipe = errors.New("not the two ends of a pipe")
+	// ErrPipeFull means that a Pipe has no room for further output until bytes are moved out of it.
+	ErrPipeFull = errors.New("pipe is full")
+	// ErrNotProcess means that a descriptor handed to Adopt is not a pidfd of the process it came with.
+	ErrNotProcess = errors.New("not a descriptor of this process")
 	// ErrBlocked means that the program did not take its input in time.
 	ErrBlocked = errors.New("program does not read its input")
 	// ErrClosed means that the terminal was closed by this side.

@@ -9,7 +9,10 @@ type family struct {
 
 	known    map[int]uint64 // start times of all members ever seen, by process id
 	sessions map[int]uint64 // sessions of members: start time of the leader, 0 when it had ended already
+
 	self     int            // this process, never a member
+	reaper   stat           // the process that started an adopted child, the zero value when unknown
+	siblings map[int]uint64 // start times of the other children of this process, by process id
 }
 
 // bond is what a terminal tells of who belongs to it.
@@ -26,14 +29,14 @@ func newFamily(root int, birth, ended uint64, self int) *family {
 
 // find returns the living members: the child; its session and the one that the terminal controls now; processes without a controlling terminal
 // that use this one as standard input, output or error and were started after the child; all descendants of these, and
-// the sessions these have opened. It returns none that merely got the number of a member.
+// the sessions these have opened. It returns none that merely got the number of a member, and no stranger.
 func (f *family) find(t *table, b bond) []stat {
 	f.forget(t)
-	if b.session > 0 {
+	strangers, foreign := f.strangers(t)
+	if b.session > 0 && !foreign[b.session] {
 		f.sessions[b.session] = t.byPID[b.session].start
 	}
-	own := t.byPID[f.self].sid
-	g := gathering{family: f, table: t, own: own, seen: map[int]bool{f.self: true, initPID: true}}
+	g := gathering{family: f, table: t, foreign: foreign, seen: strangers}
 	for pid, start := range f.known {
 		if s, ok := t.byPID[pid]; ok && s.start == start {
 			g.add(s)
@@ -44,12 +47,43 @@ func (f *family) find(t *table, b bond) []stat {
 	}
 	if b.dev != (device{}) {
 		for _, s := range t.holders()[b.dev] {
-			if s.start >= f.birth && s.sid != own {
+			if s.start >= f.birth && !foreign[s.sid] {
 				g.add(s)
 			}
 		}
 	}
 	return g.members
+}
+
+// strangers are the processes that are never members, whatever they have open, and the sessions they are in, never members' either: this
+// process, the first one, the other children of this process, and all that the child descends from: its parent, which is this process or the
+// reaper, and theirs. The child's own session is known before, so a server that runs in a terminal of its own does not save its neighbours there.
+func (f *family) strangers(t *table) (pids, sessions map[int]bool) {
+	pids = map[int]bool{f.self: true, initPID: true}
+	sessions = map[int]bool{t.byPID[f.self].sid: true, initPID: true}
+	if s := t.byPID[f.reaper.pid]; s.start == f.reaper.start && s.pid > 0 {
+		t.climb(s, pids, sessions)
+	}
+	if s := t.byPID[f.root]; s.start == f.birth && s.pid > 0 {
+		t.climb(t.byPID[s.ppid], pids, sessions)
+	}
+	for pid, start := range f.siblings {
+		if s, ok := t.byPID[pid]; ok && s.start == start {
+			pids[pid], sessions[s.sid] = true, true
+		}
+	}
+	return pids, sessions
+}
+
+// climb marks a process and those it descends from, with their sessions.
+func (t *table) climb(s stat, pids, sessions map[int]bool) {
+	for range t.byPID { // a table is made over time, so that it may hold a circle
+		if s.pid <= initPID {
+			return
+		}
+		pids[s.pid], sessions[s.sid] = true, true
+		s = t.byPID[s.ppid]
+	}
 }
 
 // forget drops the sessions whose number now means something else. The kernel does not give a number to a new process
@@ -86,7 +120,7 @@ func older(list []stat, limit uint64) bool {
 type gathering struct {
 	family  *family
 	table   *table
-	own     int // the session of this process, never one of the family's
+	foreign map[int]bool // sessions that are never one of the family's
 	seen    map[int]bool
 	members []stat
 }
@@ -101,7 +135,7 @@ func (g *gathering) add(s stat) {
 	if !s.dead {
 		g.members = append(g.members, s)
 	}
-	if _, ok := g.family.sessions[s.sid]; !ok && s.sid != g.own && s.sid != initPID {
+	if _, ok := g.family.sessions[s.sid]; !ok && !g.foreign[s.sid] {
 		g.family.sessions[s.sid] = g.table.byPID[s.sid].start
 		g.addAll(g.table.bySession[s.sid])
 	}

@@ -77,6 +77,61 @@ func TestFamilyRemembers(t *testing.T) {
 	}
 }
 
+// The reaper of an adopted child, its parents and the children of other terminals are never members, whatever they have open, nor is anybody of their sessions.
+func TestFamilyStrangers(t *testing.T) {
+	dev := device{1, 2, 3}
+	reaper := stat{pid: 20, ppid: 19, sid: 20, start: 40}
+	procs := []stat{
+		reaper, {pid: 19, ppid: 1, sid: 19, start: 30}, {pid: 21, ppid: 20, sid: 20, start: 70}, // the reaper, its parent, a helper of it
+		{pid: 100, ppid: 20, sid: 100, start: 50}, {pid: 101, ppid: 100, sid: 100, start: 51}, // the tree
+		{pid: 200, ppid: 20, sid: 200, start: 60}, {pid: 201, ppid: 200, sid: 200, start: 61}, // a sibling's
+		{pid: 301, ppid: 1, sid: 301, start: 90}, {pid: 400, ppid: 20, sid: 400, start: 90},
+	}
+	for _, c := range []struct {
+		name    string
+		session int
+		gone    bool // the child has ended
+		want    []int
+	}{
+		{"all have the terminal open", 0, false, []int{100, 101, 301, 400}},
+		{"after the end", 0, true, []int{101, 301, 400}},
+		{"the sibling controls the terminal", 200, false, []int{100, 101, 301, 400}},
+		{"the reaper controls the terminal", 20, false, []int{100, 101, 301, 400}},
+		{"its parent controls the terminal", 19, false, []int{100, 101, 301, 400}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			list := procs
+			if c.gone {
+				list = slices.DeleteFunc(slices.Clone(procs), func(s stat) bool { return s.pid == 100 })
+			}
+			table := world(list...)
+			table.holders = func() map[device][]stat { return map[device][]stat{dev: list} }
+			f := newFamily(100, 50, 0, 10)
+			f.reaper = reaper
+			f.siblings = map[int]uint64{200: 60, 400: 80} // 400 is another's number by now
+			var got []int
+			for _, s := range f.find(table, bond{session: c.session, dev: dev}) {
+				got = append(got, s.pid)
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+// A child of which nobody knows when it ended has no tree but what is on its terminal: its number may be another's.
+func TestFamilyReapedLongAgo(t *testing.T) {
+	f := newFamily(100, 0, reapedLongAgo, 10)
+	if got := f.find(world(stat{pid: 101, ppid: 1, sid: 100, start: 86}, stat{pid: 100, ppid: 1, sid: 100, start: 85}), bond{}); len(got) > 0 {
+		t.Errorf("got %v", got)
+	}
+	if got := f.find(world(stat{pid: 101, ppid: 1, sid: 100, start: 86}), bond{}); len(got) > 0 {
+		t.Errorf("got %v", got)
+	}
+}
+
 func TestParseStat(t *testing.T) {
 	const rest = " S 1 2 3 34816 5 6 7 8 9 10 11 12 13 14 15 16 1 18 4711 20 21\n"
 	for _, name := range []string{"sh", "a b", "x) S 9 9 9 9 (", "", ") Z"} {

@@ -31,6 +31,10 @@ var modes = map[string]func() error{
 	"inherit": inheritMode,
 	"signals": signalsMode,
 	"nofile":  nofileMode,
+	"reaper":  reaperMode,
+	"splicer": splicerMode,
+	"limit":   limitMode,
+	"tmpfs":   tmpfsMode,
 }
 
 func TestMain(m *testing.M) {
@@ -113,6 +117,7 @@ type screen struct {
 	changed chan struct{} // one value when out grew
 	ended   chan struct{} // closed when Read failed
 	err     error         // with what; valid when ended is closed
+	pipe    *pty.Pipe     // that the output goes through, or nil
 }
 
 // run starts a command of 80x24 and kills it at the end of the test.
@@ -127,17 +132,59 @@ func runSpec(t testing.TB, spec pty.Spec) *screen {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &screen{Process: p, t: t, changed: make(chan struct{}, 1), ended: make(chan struct{})}
+	return watched(t, p, nil)
+}
+
+// watched reads a process, through a pipe if there is one, and kills it at the end of the test.
+func watched(t testing.TB, p *pty.Process, pipe *pty.Pipe) *screen {
+	s := &screen{Process: p, t: t, pipe: pipe, changed: make(chan struct{}, 1), ended: make(chan struct{})}
 	go s.read()
 	t.Cleanup(s.finish)
 	return s
+}
+
+// piped is run with the output going through a pipe.
+func piped(t testing.TB, argv ...string) *screen {
+	t.Helper()
+	pipe := newPipe(t)
+	p, err := pty.Start(pty.Spec{Argv: argv, Dir: t.TempDir(), Cols: 80, Rows: 24})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return watched(t, p, pipe)
+}
+
+// newPipe makes a pipe that is closed at the end of the test.
+func newPipe(t testing.TB) *pty.Pipe {
+	t.Helper()
+	pipe, err := pty.NewPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { pipe.Close() })
+	return pipe
+}
+
+// next is Read, or Fill and what it brought.
+func (s *screen) next(buf []byte) (int, error) {
+	if s.pipe == nil {
+		return s.Read(buf)
+	}
+	n, err := s.Fill(s.pipe, len(buf))
+	if err != nil {
+		return n, err
+	}
+	if got, err := s.pipe.Read(buf); got != n || err != nil {
+		return got, fmt.Errorf("%d of %d bytes in the pipe: %w", got, n, err)
+	}
+	return n, nil
 }
 
 func (s *screen) read() {
 	defer close(s.ended)
 	buf := make([]byte, 64<<10)
 	for {
-		n, err := s.Read(buf)
+		n, err := s.next(buf)
 		s.mu.Lock()
 		s.out.Write(buf[:n])
 		s.mu.Unlock()

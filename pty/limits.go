@@ -40,6 +40,30 @@ const (
 	heldByKernel = 128 << 10
 )
 
+// Sizes of a Pipe, in bytes.
+const (
+	// pipeBytes is what a pipe holds: as much as the terminal in front of it, so that one Fill of a flood brings 64 KiB and not half of it. The 16384 pages
+	// that a user may have in pipes (pipe-user-pages-soft) are enough for 1024 of them; further ones get 8 KiB and work the same.
+	pipeBytes = 64 << 10
+	// splicePage is the most that one splice takes from a terminal, and what it uses of a pipe even if it takes less: a page.
+	splicePage = 4 << 10
+	// heldMax is how much a plain pipe holds before Fill refuses more, beyond one Fill.
+	heldMax = pipeBytes
+)
+
+// probeLimit is how long ProbeSplice waits for its own few bytes, which a kernel that works has within microseconds.
+const probeLimit = 2 * time.Second
+
+// The exit of an adopted child.
+const (
+	// wordLimit is how long after its end the reaper's word is waited for: the reaper is a small process that does little else, and
+	// one that takes longer is dead or stuck.
+	wordLimit = 5 * time.Second
+	// reapLimit is how long an orphan's new parent may take to reap it when that is needed to learn the status; reapPoll is the time between two looks.
+	reapLimit = 200 * time.Millisecond
+	reapPoll  = 10 * time.Millisecond
+)
+
 // clockTick is the unit of process start times in /proc/PID/stat, field 22: USER_HZ, 100 on every Linux of Go.
 const clockTick = 10 * time.Millisecond
 

@@ -237,11 +237,4 @@ func (m *Master) failed(what string, err error) error {
 }
 
 // is tells whether one of the state channels is closed.
-func (m *Master) is(state chan struct{}) bool {
-	select {
-	case <-state:
-		return true
-	default:
-		return false
-	}
-}
+func (m *Master) is(state chan struct{}) bool { return isClosed(state) }

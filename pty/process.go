@@ -31,7 +31,7 @@ var starting = make(chan struct{}, maxStarting)
 // A failed Start leaves no process, descriptor or goroutine. Errors: ErrNoCommand, ErrBadArg, ErrNoDir, ErrBadEnv, ErrBadSize, ErrNoPTY,
 // and the kernel's own when it has no further process.
 func Start(s Spec) (*Process, error) {
-	plan, err := s.plan()
+	plan, err := s.Plan()
 	if err != nil {
 		return nil, fmt.Errorf("pty: start: %w", err)
 	}
@@ -47,9 +47,14 @@ func Start(s Spec) (*Process, error) {
 		_ = master.Close()
 		return nil, err
 	}
-	p := &Process{master: master, child: child, done: make(chan struct{})}
+	return Join(master, child), nil
+}
+
+// Join makes a Process of a terminal and the child on it, as Start does, from parts that came from elsewhere. It owns both from now on and waits for the child.
+func Join(m *Master, c *Child) *Process {
+	p := &Process{master: m, child: c, done: make(chan struct{})}
 	go p.watch()
-	return p, nil
+	return p
 }
 
 // watch is the goroutine of a Process. It ends when the child has exited and the output was read to its end or the terminal was closed.
@@ -65,6 +70,9 @@ func (p *Process) PID() int { return p.child.PID() }
 
 // Master is the near end of the terminal, for those who have to hand it to another process.
 func (p *Process) Master() *Master { return p.master }
+
+// Child is the program on the far end, for those who hear of its exit from another process. Process waits for it.
+func (p *Process) Child() *Child { return p.child }
 
 // Read is [Master.Read].
 func (p *Process) Read(buf []byte) (int, error) { return p.master.Read(buf) }
@@ -94,12 +102,12 @@ func (p *Process) Signal(sig syscall.Signal) error {
 		return err
 	}
 	err = p.child.living(func() error {
-		if group > 0 {
+		if group > 0 && group != p.child.pid {
 			if err := unix.Kill(-group, sig); !errors.Is(err, unix.ESRCH) {
 				return err
 			}
 		}
-		return unix.Kill(-p.child.pid, sig)
+		return p.child.signalGroup(sig)
 	})
 	if err != nil {
 		return fmt.Errorf("pty: signal %s: %w", SignalName(sig), err)

@@ -18,32 +18,41 @@ func (m *Master) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
+	return m.output("read", func(fd int) (int, error) { return take(fd, p) })
+}
+
+// taker takes what output there is from the non-blocking descriptor of a master, somewhere. When it takes nothing the error says why: unix.EAGAIN
+// for no output as yet, unix.EIO for a far end that no process holds open.
+type taker func(fd int) (int, error)
+
+// output is the one way to output, of Read and Fill: it waits until take gets some, or until the end. What names the caller in errors.
+func (m *Master) output(what string, take taker) (int, error) {
 	m.reading.Lock()
 	defer m.reading.Unlock()
 	for !m.is(m.ended) {
 		if m.is(m.gone) {
-			return m.readRest(p)
+			return m.outputRest(what, take)
 		}
-		n, err := m.await(p)
+		n, err := m.await(take)
 		switch {
 		case n > 0:
 			return n, nil
 		case err != nil && !errors.Is(err, os.ErrDeadlineExceeded):
-			return 0, m.failed("read", err)
+			return 0, m.failed(what, err)
 		}
 	}
 	if m.is(m.closed) {
-		return 0, m.failed("read", os.ErrClosed)
+		return 0, m.failed(what, os.ErrClosed)
 	}
 	return 0, io.EOF
 }
 
 // await waits for output and takes it. It returns 0 bytes and no error when the far end is closed and the child has exited,
-// and os.ErrDeadlineExceeded when Drain wants the reader's attention or the time set by readRest is over.
-func (m *Master) await(p []byte) (n int, err error) {
+// and os.ErrDeadlineExceeded when Drain wants the reader's attention or the time set by awaitRest is over.
+func (m *Master) await(take taker) (n int, err error) {
 	var readErr error
 	err = m.conn.Read(func(fd uintptr) bool {
-		n, readErr = take(int(fd), p)
+		n, readErr = take(int(fd))
 		wait := readErr == unix.EAGAIN || readErr == unix.EIO && !m.is(m.gone)
 		return n > 0 || !wait
 	})
@@ -53,8 +62,8 @@ func (m *Master) await(p []byte) (n int, err error) {
 	return n, err
 }
 
-// readRest is Read after the child's exit, when other processes may still hold the terminal open.
-func (m *Master) readRest(p []byte) (int, error) {
+// outputRest is output after the child's exit, when other processes may still hold the terminal open.
+func (m *Master) outputRest(what string, take taker) (int, error) {
 	for {
 		if m.rest.over(time.Now()) {
 			m.end()
@@ -62,8 +71,8 @@ func (m *Master) readRest(p []byte) (int, error) {
 		}
 		var n int
 		var err error
-		if closed := m.conn.Control(func(fd uintptr) { n, err = take(int(fd), p) }); closed != nil {
-			return 0, m.failed("read", closed)
+		if closed := m.conn.Control(func(fd uintptr) { n, err = take(int(fd)) }); closed != nil {
+			return 0, m.failed(what, closed)
 		}
 		switch {
 		case n > 0:
@@ -73,27 +82,27 @@ func (m *Master) readRest(p []byte) (int, error) {
 			m.end()
 			return 0, io.EOF
 		case err != unix.EAGAIN:
-			return 0, m.failed("read", err)
+			return 0, m.failed(what, err)
 		}
 		m.rest.dry(time.Now())
-		if n, err := m.awaitRest(p); n > 0 || err != nil {
+		if n, err := m.awaitRest(what, take); n > 0 || err != nil {
 			return n, err
 		}
 	}
 }
 
 // awaitRest waits for output until the output counts as ended. It returns 0 bytes and no error when it is time to look again.
-func (m *Master) awaitRest(p []byte) (int, error) {
+func (m *Master) awaitRest(what string, take taker) (int, error) {
 	if err := m.file.SetReadDeadline(m.rest.limit()); err != nil {
-		return 0, m.failed("read", err)
+		return 0, m.failed(what, err)
 	}
-	n, err := m.await(p)
+	n, err := m.await(take)
 	if n > 0 {
 		m.rest.took(n, time.Now())
 		return n, nil
 	}
 	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-		return 0, m.failed("read", err)
+		return 0, m.failed(what, err)
 	}
 	return 0, nil
 }

@@ -22,35 +22,27 @@ type Spec struct {
 	Cols, Rows int
 }
 
-// plan is a Spec that was found runnable: all that is left to fail is the kernel.
-type plan struct {
-	path string // absolute, of the executable file
-	argv []string
-	env  []string
-	dir  string // absolute
-}
-
-// plan checks s and resolves it. It opens nothing. Errors: ErrNoCommand, ErrBadArg, ErrNoDir, ErrBadEnv.
-func (s Spec) plan() (plan, error) {
+// Plan checks s and resolves it against this process's environment and working directory. It opens nothing. Errors: ErrNoCommand, ErrBadArg, ErrNoDir, ErrBadEnv.
+func (s Spec) Plan() (Plan, error) {
 	if len(s.Argv) == 0 || s.Argv[0] == "" {
-		return plan{}, fmt.Errorf("%w: none given", ErrNoCommand)
+		return Plan{}, fmt.Errorf("%w: none given", ErrNoCommand)
 	}
 	if err := checkArgs(s.Argv); err != nil {
-		return plan{}, err
+		return Plan{}, err
 	}
 	dir, err := resolveDir(s.Dir)
 	if err != nil {
-		return plan{}, err
+		return Plan{}, err
 	}
 	env, err := childEnv(os.Environ(), s.Env, dir)
 	if err != nil {
-		return plan{}, err
+		return Plan{}, err
 	}
 	path, err := lookup(s.Argv[0], dir, env["PATH"])
 	if err != nil {
-		return plan{}, err
+		return Plan{}, err
 	}
-	return plan{path: path, argv: s.Argv, env: pairs(env), dir: dir}, nil
+	return Plan{Path: path, Argv: s.Argv, Env: pairs(env), Dir: dir}, nil
 }
 
 // checkArgs reports ErrBadArg for arguments that cannot be passed to execve(2).

@@ -2,6 +2,7 @@ package pty
 
 import (
 	"bytes"
+	"os"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -44,6 +45,7 @@ const (
 	fieldThreads = 17
 	fieldStart   = 19
 	fieldsNeeded = 20
+	fieldStatus  = 49 // "exit_code", field 52 of the manual
 )
 
 // parseStat reads a line of /proc/PID/stat. The name may hold spaces and parentheses: the last ')' ends it.
@@ -75,6 +77,29 @@ func parseStat(line []byte) (s stat, ok bool) {
 	state := fields[fieldState][0]
 	dead := (state == 'Z' || state == 'X') && threads <= 1
 	return stat{pid: pid, ppid: ppid, sid: sid, tty: tty, start: start, dead: dead}, true
+}
+
+// zombieStatus is the wait status of a process that has ended and was not reaped, if there is one that started at birth and may be looked at.
+func zombieStatus(pid int, birth uint64) (unix.WaitStatus, bool) {
+	dir := "/proc/" + strconv.Itoa(pid)
+	line, err := os.ReadFile(dir + "/stat")
+	if err != nil {
+		return 0, false
+	}
+	s, ok := parseStat(line)
+	if !ok || s.start != birth || !s.dead {
+		return 0, false
+	}
+	// To those who may not look at the process the field is 0, as if all was well (proc_pid_stat(5)). The link takes the same permission.
+	if _, err := os.Readlink(dir + "/ns/pid"); err != nil {
+		return 0, false
+	}
+	fields := bytes.Fields(line[bytes.LastIndexByte(line, ')')+1:])
+	if len(fields) <= fieldStatus {
+		return 0, false
+	}
+	status, ok := number(fields[fieldStatus])
+	return unix.WaitStatus(status), ok
 }
 
 // number reads a decimal number.

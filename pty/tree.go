@@ -19,7 +19,7 @@ import (
 //
 // It may be called several times and at the same time.
 func (c *Child) Kill(ctx context.Context, m *Master) error {
-	k := killer{family: newFamily(c.pid, c.birth, c.endTick(), os.Getpid()), master: m}
+	k := killer{family: c.family(), master: m}
 	gone, err := k.hangUp(ctx)
 	if err == nil && !gone {
 		err = k.destroy()
@@ -31,6 +31,23 @@ func (c *Child) Kill(ctx context.Context, m *Master) error {
 	}
 	return nil
 }
+
+// family is what is known of the child's tree before the first look.
+func (c *Child) family() *family {
+	ended := c.endTick()
+	if c.birth == 0 && !c.groupLives() {
+		ended = reapedLongAgo
+	}
+	f := newFamily(c.pid, c.birth, ended, os.Getpid())
+	f.siblings = children.others(c)
+	if c.adoption != nil {
+		f.reaper = c.adoption.parent
+	}
+	return f
+}
+
+// reapedLongAgo is the end, in clock ticks since boot, of a child whose number may be another's since nobody knows when.
+const reapedLongAgo = 1
 
 // killer ends one family.
 type killer struct {

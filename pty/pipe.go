@@ -1,0 +1,290 @@
+package pty
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// Pipe is where the output of one terminal waits between the kernel's terminal and the journal: both ends of one pipe(7), non-blocking and
+// close-on-exec. The bytes in it belong to the kernel: when another process holds the ends too, they survive the death of this one.
+//
+// Fill, MoveTo and Read move bytes and run one at a time, the caller sees to that; the other methods may be called at any time.
+type Pipe struct {
+	mu     sync.Mutex // guards what follows; only memory is touched under it
+	r, w   int
+	users  int // calls that use the descriptors now; the last one closes them after Close
+	closed bool
+
+	plain    bool
+	gathered bool   // plain, and nothing is left in the kernel's pipe
+	held     []byte // plain: bytes that are in memory for the moment, the oldest first
+}
+
+// NewPipe makes a pipe that holds pipeBytes, or as much as the system allows this user (pipe-user-pages-soft, pipe(7)).
+func NewPipe() (*Pipe, error) {
+	var ends [2]int
+	if err := unix.Pipe2(ends[:], unix.O_NONBLOCK|unix.O_CLOEXEC); err != nil {
+		return nil, fmt.Errorf("pty: pipe: %w", err)
+	}
+	// A user with very many pipes gets two pages for each: less at a time, and just as right.
+	_, _ = unix.FcntlInt(uintptr(ends[1]), unix.F_SETPIPE_SZ, pipeBytes)
+	return &Pipe{r: ends[0], w: ends[1]}, nil
+}
+
+// PipeOf makes a Pipe of descriptors received from another process. It owns them from now on, also when it fails, and makes them non-blocking
+// and close-on-exec. Errors: ErrNotPipe when they are not the two ends of one pipe.
+func PipeOf(r, w int) (*Pipe, error) {
+	p := &Pipe{r: r, w: w}
+	err := checkEnds(r, w)
+	for _, fd := range [...]int{r, w} {
+		if err == nil {
+			err = unix.SetNonblock(fd, true)
+		}
+	}
+	if err != nil {
+		_ = p.Close()
+		return nil, fmt.Errorf("pty: descriptors %d and %d: %w: %w", r, w, ErrNotPipe, err)
+	}
+	unix.CloseOnExec(r)
+	unix.CloseOnExec(w)
+	return p, nil
+}
+
+// checkEnds tells why r and w are not the reading and the writing end of one pipe.
+func checkEnds(r, w int) error {
+	var ends [2]unix.Stat_t
+	for i, fd := range [...]int{r, w} {
+		if err := unix.Fstat(fd, &ends[i]); err != nil {
+			return err
+		}
+		if ends[i].Mode&unix.S_IFMT != unix.S_IFIFO {
+			return unix.ESPIPE
+		}
+		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+		if err != nil {
+			return err
+		}
+		if mode := flags & unix.O_ACCMODE; mode != unix.O_RDWR && mode != [...]int{unix.O_RDONLY, unix.O_WRONLY}[i] {
+			return unix.EBADF
+		}
+	}
+	if ends[0].Dev != ends[1].Dev || ends[0].Ino != ends[1].Ino {
+		return errors.New("ends of two different pipes")
+	}
+	return nil
+}
+
+// Plain makes Fill and MoveTo use read(2) and write(2) from now on, for systems whose kernel cannot splice (see ProbeSplice): between the two, bytes
+// are in this process's memory only, and die with it. What is in the pipe already stays the first to come out.
+func (p *Pipe) Plain() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.plain = true
+}
+
+// Control calls f with both descriptors, which stay open meanwhile, for those who pass them to another process (SCM_RIGHTS, unix(7)).
+// Both must stay non-blocking. Errors: ErrClosed, and what f returns.
+func (p *Pipe) Control(f func(r, w int) error) error {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return fmt.Errorf("pty: pipe: %w", ErrClosed)
+	}
+	p.users++
+	p.mu.Unlock()
+	defer p.leave()
+	return f(p.r, p.w)
+}
+
+// leave ends a use of the descriptors.
+func (p *Pipe) leave() {
+	p.mu.Lock()
+	p.users--
+	last := p.closed && p.users == 0
+	p.mu.Unlock()
+	if last {
+		p.shut()
+	}
+}
+
+// Close closes both ends here; the bytes stay with those who hold the pipe too. A running call ends first, without Close waiting for it.
+// Closing again does nothing.
+func (p *Pipe) Close() error {
+	p.mu.Lock()
+	idle := !p.closed && p.users == 0
+	p.closed = true
+	p.held = nil
+	p.mu.Unlock()
+	if idle {
+		p.shut()
+	}
+	return nil
+}
+
+// shut closes the descriptors. Nobody uses them any more, and pipes have no errors of closing.
+func (p *Pipe) shut() {
+	_ = unix.Close(p.r)
+	_ = unix.Close(p.w)
+}
+
+// Buffered is the number of bytes that wait in the pipe. Errors: ErrClosed.
+func (p *Pipe) Buffered() (int, error) {
+	n := 0
+	err := p.Control(func(r, _ int) (err error) {
+		n, err = unix.IoctlGetInt(r, unix.TIOCINQ) // which is FIONREAD
+		return err
+	})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return n + len(p.held), err
+}
+
+// Read takes up to len(b) bytes out of the pipe into memory, without waiting: 0 and no error mean that it is empty. It never returns io.EOF, for the
+// writing end is here. Errors: ErrClosed.
+func (p *Pipe) Read(b []byte) (int, error) {
+	n := 0
+	err := p.Control(func(r, _ int) (err error) {
+		if p.isPlain() {
+			if err = p.gather(r); err == nil {
+				n = p.unhold(b)
+			}
+			return err
+		}
+		n, err = drainInto(r, b)
+		return err
+	})
+	return n, err
+}
+
+// MoveTo moves exactly n bytes from the pipe into f at off, which is a position in the file and not the end of an append-only file (O_APPEND is
+// EINVAL, splice(2)). It returns how many bytes are in the file, also with an error (ENOSPC, EIO, EFBIG, EDQUOT); the others are still in the pipe.
+// Errors: ErrClosed, io.ErrUnexpectedEOF when the pipe held less than n bytes, and those of splice(2) and write(2).
+func (p *Pipe) MoveTo(f *os.File, off int64, n int) (moved int, err error) {
+	to, err := f.SyscallConn()
+	if err != nil {
+		return 0, fmt.Errorf("pty: pipe to file: %w", err)
+	}
+	err = p.Control(func(r, _ int) error {
+		var inner error
+		err := to.Control(func(fd uintptr) {
+			if p.isPlain() {
+				moved, inner = p.moveHeld(r, int(fd), off, n)
+			} else {
+				moved, inner = spliceOut(r, int(fd), off, n)
+			}
+		})
+		return errors.Join(err, inner)
+	})
+	if err != nil {
+		return moved, fmt.Errorf("pty: pipe to file, %d of %d bytes: %w", moved, n, err)
+	}
+	return moved, nil
+}
+
+// drainInto reads from a non-blocking pipe until b is full or nothing is left.
+func drainInto(r int, b []byte) (int, error) {
+	n := 0
+	for n < len(b) {
+		got, err := unix.Read(r, b[n:])
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err == unix.EAGAIN || err == nil && got == 0:
+			return n, nil
+		case err != nil:
+			return n, err
+		}
+		n += got
+	}
+	return n, nil
+}
+
+func (p *Pipe) isPlain() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.plain
+}
+
+// gather takes what was in the kernel's pipe when it became plain into memory, once: nobody fills it after that.
+func (p *Pipe) gather(r int) error {
+	if p.gathered {
+		return nil
+	}
+	n, err := unix.IoctlGetInt(r, unix.TIOCINQ)
+	if err != nil {
+		return err
+	}
+	b := make([]byte, n)
+	if n, err = drainInto(r, b); err != nil {
+		return err
+	}
+	p.hold(b[:n])
+	p.gathered = true
+	return nil
+}
+
+// hold keeps bytes in memory, behind those already there.
+func (p *Pipe) hold(b []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held = append(p.held, b...)
+}
+
+// unhold takes bytes out of memory.
+func (p *Pipe) unhold(b []byte) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := copy(b, p.held)
+	p.drop(n)
+	return n
+}
+
+// drop forgets the first n of the held bytes. The lock is held.
+func (p *Pipe) drop(n int) {
+	rest := copy(p.held, p.held[n:])
+	p.held = p.held[:rest]
+}
+
+// moveHeld is MoveTo without splice. What the file did not take stays in memory as the pipe's.
+func (p *Pipe) moveHeld(r, fd int, off int64, n int) (int, error) {
+	if err := p.gather(r); err != nil {
+		return 0, err
+	}
+	p.mu.Lock()
+	b := p.held // nobody else moves bytes; Close only forgets them
+	p.mu.Unlock()
+	short := len(b) < n
+	moved, err := writeAt(fd, b[:min(n, len(b))], off)
+	p.mu.Lock()
+	if !p.closed {
+		p.drop(moved)
+	}
+	p.mu.Unlock()
+	if err == nil && short {
+		err = io.ErrUnexpectedEOF
+	}
+	return moved, err
+}
+
+// writeAt writes all of b at off, and tells how much is written when that fails.
+func writeAt(fd int, b []byte, off int64) (int, error) {
+	n := 0
+	for n < len(b) {
+		put, err := unix.Pwrite(fd, b[n:], off+int64(n))
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err != nil:
+			return n, err
+		case put == 0:
+			return n, io.ErrShortWrite
+		}
+		n += put
+	}
+	return n, nil
+}

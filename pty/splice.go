@@ -1,0 +1,129 @@
+package pty
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// spliceIn moves up to n bytes from the terminal fd into the pipe w until nothing is left or the pipe is full. The error says why it stopped when it
+// moved nothing: unix.EAGAIN for a terminal without output, unix.EIO for a far end that nobody holds open, ErrPipeFull.
+func spliceIn(fd, w, n int) (int, error) {
+	moved := 0
+	for moved < n {
+		// One page at a time: the kernel gives no more, and would set aside pages for all that was asked for.
+		got, err := unix.Splice(fd, nil, w, nil, min(n-moved, splicePage), unix.SPLICE_F_NONBLOCK)
+		switch {
+		case got > 0:
+			moved += int(got)
+			continue
+		case err == unix.EINTR:
+			continue
+		case moved > 0:
+			return moved, nil
+		case err == nil:
+			return 0, unix.EIO
+		case err == unix.EAGAIN && !hasRoom(w):
+			return 0, ErrPipeFull
+		}
+		return 0, err
+	}
+	return moved, nil
+}
+
+// hasRoom tells whether a pipe takes more.
+func hasRoom(w int) bool {
+	return ready(w, unix.POLLOUT)
+}
+
+// ready tells whether one of the events is true of a descriptor now.
+func ready(fd int, events int16) bool {
+	list := []unix.PollFd{{Fd: int32(fd), Events: events}}
+	for {
+		n, err := unix.Poll(list, 0)
+		if err != unix.EINTR {
+			return err == nil && n > 0 && list[0].Revents&events != 0
+		}
+	}
+}
+
+// spliceOut moves n bytes from the pipe r into the file fd at off.
+func spliceOut(r, fd int, off int64, n int) (int, error) {
+	moved := 0
+	for moved < n {
+		// It moves off itself.
+		got, err := unix.Splice(r, nil, fd, &off, n-moved, unix.SPLICE_F_NONBLOCK)
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err == unix.EAGAIN || err == nil && got == 0:
+			return moved, io.ErrUnexpectedEOF
+		case err != nil:
+			return moved, err
+		}
+		moved += int(got)
+	}
+	return moved, nil
+}
+
+// probeText is what ProbeSplice sends: nothing that a terminal's output processing would change.
+const probeText = "splice"
+
+// ProbeSplice tells whether output can go from a terminal through a pipe into a file of directory dir without passing through this process's
+// memory. The error is the reason why not: an old kernel (terminals need Linux 5.11), a file system without splice, a directory that cannot be written.
+func ProbeSplice(dir string) error {
+	file, err := os.CreateTemp(dir, ".splice-*")
+	if err != nil {
+		return fmt.Errorf("pty: probe splice: %w", err)
+	}
+	defer file.Close()
+	if err := os.Remove(file.Name()); err != nil {
+		return fmt.Errorf("pty: probe splice: %w", err)
+	}
+	if err := probe(file); err != nil {
+		return fmt.Errorf("pty: probe splice to %q: %w", dir, err)
+	}
+	return nil
+}
+
+// probe sends a word through a terminal and a pipe of its own into file.
+func probe(file *os.File) error {
+	master, tty, err := OpenPair(MaxSize, MaxSize)
+	if err != nil {
+		return err
+	}
+	defer master.Close()
+	defer tty.Close()
+	pipe, err := NewPipe()
+	if err != nil {
+		return err
+	}
+	defer pipe.Close()
+	if _, err := tty.WriteString(probeText); err != nil {
+		return err
+	}
+	late := time.AfterFunc(probeLimit, func() { _ = master.Close() })
+	defer late.Stop()
+	for at := 0; at < len(probeText); {
+		n, err := master.Fill(pipe, len(probeText)-at)
+		if err != nil {
+			return err
+		}
+		if _, err := pipe.MoveTo(file, int64(at), n); err != nil {
+			return err
+		}
+		at += n
+	}
+	got := make([]byte, len(probeText))
+	if _, err := file.ReadAt(got, 0); err != nil {
+		return err
+	}
+	if !bytes.Equal(got, []byte(probeText)) {
+		return fmt.Errorf("%q arrived as %q", probeText, got)
+	}
+	return nil
+}
