@@ -50,7 +50,7 @@ func checkDataDir(root *os.Root, dir string) error {
 		return fmt.Errorf("snapshot: %w: %s (owner %s) has mode %04o; look through it, then: chmod 700 %s",
 			ErrLoose, dir, userName(os.Geteuid()), mode, dir)
 	}
-	if err := writeNew(root, tmpFile+"probe", nil); err != nil {
+	if err := writeNew(root, tmpFile+"probe", bytesTo(nil)); err != nil {
 		return refused(dir, err)
 	}
 	if err := root.Remove(tmpFile + "probe"); err != nil {

@@ -10,13 +10,20 @@ import (
 	"github.com/evertty/evertty/vt"
 )
 
-// Decode reads a snapshot file. Nothing in b is trusted: lengths are checked
+// Decode reads a snapshot file, plain or compressed. Nothing in b is trusted: lengths are checked
 // before memory is taken for them, lines go through vt.ParseLine, and what is
 // merely out of place (a cursor off the screen, a mode that does not exist) is
 // put in place. The frame shares no memory with b.
 //
 // Errors wrap ErrCorrupt or ErrVersion and say where.
 func Decode(b []byte) (Header, *vt.Frame, error) {
+	if isPacked(b) {
+		plain, err := unpackSnapshot(b)
+		if err != nil {
+			return Header{}, nil, fmt.Errorf("snapshot: %w", err)
+		}
+		b = plain
+	}
 	if err := checkFile(b); err != nil {
 		return Header{}, nil, fmt.Errorf("snapshot: %w", err)
 	}
@@ -48,7 +55,7 @@ func sizeOK(n int) bool { return n >= vt.MinSize && n <= vt.MaxSize }
 // checkFile checks what is the same in every version.
 func checkFile(b []byte) error {
 	switch {
-	case !IsSnapshot(b):
+	case !isPlain(b):
 		return fmt.Errorf("%w: not a snapshot file", ErrCorrupt)
 	case len(b) > maxFile:
 		return fmt.Errorf("%w: %d bytes are more than %d", ErrCorrupt, len(b), maxFile)

@@ -108,9 +108,12 @@ type Header struct {
 	Time time.Time // when the frame was taken; the zero value when not known
 }
 
-// IsSnapshot tells whether b begins like a snapshot file of any version. No
-// terminal output does: its first byte never begins a UTF-8 character.
-func IsSnapshot(b []byte) bool {
+// IsSnapshot tells whether b begins like a snapshot file of any version, plain
+// or compressed. No terminal output does: its first byte never begins a UTF-8
+// character, or the first four are a compressed file's.
+func IsSnapshot(b []byte) bool { return isPlain(b) || isPacked(b) }
+
+func isPlain(b []byte) bool {
 	return len(b) >= len(magic) && strings.HasPrefix(string(b[:len(magic)]), magic)
 }
 

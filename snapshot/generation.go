@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -39,13 +40,13 @@ func (s *Store) Save(id string, h Header, f *vt.Frame) error {
 	}
 	next := uint64(1)
 	if len(kept) > 0 {
-		next = kept[0] + 1
+		next = kept[0].n + 1
 	}
-	if err := writeFile(d, screenFile(next), Encode(h, f)); err != nil {
+	if err := writeFile(d, screenFile{n: next}.name(), Encode(h, f)); err != nil {
 		return fmt.Errorf("snapshot: save %s: %w", id, err)
 	}
-	for _, n := range kept[min(len(kept), generations-1):] {
-		if err := d.RemoveAll(screenFile(n)); err != nil {
+	for _, k := range kept[min(len(kept), generations-1):] {
+		if err := d.RemoveAll(k.name()); err != nil {
 			return fmt.Errorf("snapshot: drop an old one of %s: %w", id, err)
 		}
 	}
@@ -68,12 +69,12 @@ func (s *Store) Load(id string) (Loaded, error) {
 		return Loaded{}, fmt.Errorf("snapshot: load %s: %w", id, ErrNotFound)
 	}
 	var damage []error
-	for _, n := range kept {
-		h, f, err := load(d, screenFile(n))
+	for _, k := range kept {
+		h, f, err := load(d, k.name())
 		if err == nil {
 			return Loaded{Header: h, Frame: f, Damage: errors.Join(damage...)}, nil
 		}
-		damage = append(damage, fmt.Errorf("%s/%s: %w", id, screenFile(n), err))
+		damage = append(damage, fmt.Errorf("%s/%s: %w", id, k.name(), err))
 	}
 	return Loaded{}, fmt.Errorf("snapshot: load %s: %w", id, errors.Join(damage...))
 }
@@ -86,28 +87,50 @@ func load(d *os.Root, name string) (Header, *vt.Frame, error) {
 	return Decode(b)
 }
 
-func screenFile(n uint64) string { return "screen." + strconv.FormatUint(n, 10) }
+// screenPrefix is what the names of snapshot files begin with.
+const screenPrefix = "screen."
+
+// screenFile is a snapshot file: screen.N, or screen.N.zst when compressed.
+type screenFile struct {
+	n      uint64
+	packed bool
+}
+
+func (s screenFile) name() string {
+	name := screenPrefix + strconv.FormatUint(s.n, 10)
+	if s.packed {
+		name += packedEnd
+	}
+	return name
+}
 
 // maxGeneration bounds the number in a file's name, so that a planted file
 // cannot make the next number overflow. Ten snapshots a second reach it in 300
 // million years.
 const maxGeneration = 1e17
 
-// snapshots returns the numbers of the snapshot files in d, newest first.
-func snapshots(d *os.Root) ([]uint64, error) {
+// snapshots returns the snapshot files in d, newest first. When a crash left the
+// plain and the compressed file of one number, both count, the plain one first:
+// they say the same.
+func snapshots(d *os.Root) ([]screenFile, error) {
 	entries, err := readDir(d)
 	if err != nil {
 		return nil, err
 	}
-	var out []uint64
+	var out []screenFile
 	for _, e := range entries {
-		digits, ok := strings.CutPrefix(e.Name(), "screen.")
+		digits, ok := strings.CutPrefix(e.Name(), screenPrefix)
+		digits, packed := strings.CutSuffix(digits, packedEnd)
 		n, err := strconv.ParseUint(digits, 10, 64)
-		if ok && err == nil && n < maxGeneration && e.Name() == screenFile(n) {
-			out = append(out, n)
+		if k := (screenFile{n, packed}); ok && err == nil && n < maxGeneration && e.Name() == k.name() {
+			out = append(out, k)
 		}
 	}
-	slices.Sort(out)
-	slices.Reverse(out)
+	slices.SortFunc(out, func(a, b screenFile) int {
+		if a.n == b.n && !a.packed {
+			return -1
+		}
+		return cmp.Compare(b.n, a.n)
+	})
 	return out, nil
 }

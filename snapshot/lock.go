@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // Lock makes this process the only one that uses the data directory dir until
@@ -36,6 +38,61 @@ func Lock(dir string) (release func(), err error) {
 	var once sync.Once
 	return func() { once.Do(func() { _ = f.Close() }) }, nil
 }
+
+const (
+	// lockRetry is how often a lock that somebody is about to release is tried
+	// again: there is no way to wait for flock(2) with a limit.
+	lockRetry = 20 * time.Millisecond
+)
+
+// TakeLock is Lock, but when another process has the directory it is asked to
+// leave (SIGTERM), and the lock is waited for until ctx ends. Errors: as Lock, and ErrLocked
+// when it did not leave in time.
+func TakeLock(ctx context.Context, dir string) (release func(), err error) {
+	release, err = Lock(dir)
+	if !errors.Is(err, ErrLocked) {
+		return release, err
+	}
+	pid, e := lockHolder(dir)
+	if e == nil {
+		e = syscall.Kill(pid, syscall.SIGTERM)
+	}
+	if e != nil {
+		return nil, fmt.Errorf("%w; it cannot be asked to leave: %w", err, e)
+	}
+	again := time.NewTicker(lockRetry)
+	defer again.Stop()
+	for errors.Is(err, ErrLocked) {
+		select {
+		case <-again.C:
+			release, err = Lock(dir)
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%w; it was asked to leave and did not", err)
+		}
+	}
+	return release, err
+}
+
+// lockHolder is the process that has the lock of dir, by its own word.
+func lockHolder(dir string) (int, error) {
+	root, err := openDataDir(dir)
+	if err != nil {
+		return 0, err
+	}
+	defer root.Close()
+	b, err := readFile(root, "lock", maxLock)
+	if err != nil {
+		return 0, err
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil || pid <= 1 || pid == os.Getpid() {
+		return 0, fmt.Errorf("%s/lock names no process", dir)
+	}
+	return pid, nil
+}
+
+// maxLock bounds what is read of the lock file, in bytes: a process id.
+const maxLock = 32
 
 // openLock opens the lock file, which is never a link.
 func openLock(root *os.Root) (*os.File, error) {
@@ -85,7 +142,7 @@ func claim(f *os.File) error {
 
 // holder says which process wrote the file.
 func holder(f *os.File) string {
-	b, err := io.ReadAll(io.LimitReader(f, 32))
+	b, err := io.ReadAll(io.LimitReader(f, maxLock))
 	pid, e := strconv.Atoi(strings.TrimSpace(string(b)))
 	if err != nil || e != nil {
 		return "its process id is not known"

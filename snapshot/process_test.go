@@ -154,7 +154,7 @@ func TestStoreKeepsTheOldWhenTheDiskIsFull(t *testing.T) {
 	if got, err := s.Load("a"); err != nil || got.Frame.Title != "old" || got.Damage != nil {
 		t.Errorf("%v, %v", got.Damage, err)
 	}
-	if got, err := s.LoadMeta("a"); string(got) != "old" {
+	if got, _, err := s.LoadMeta("a"); string(got) != "old" {
 		t.Errorf("metadata %q, %v", got, err)
 	}
 	if err := os.Remove(filepath.Join(dir, "filler")); err != nil {
@@ -248,7 +248,7 @@ func TestStoreSurvivesKill(t *testing.T) {
 		if err != nil || got.Damage != nil || got.Header.Seq < said {
 			t.Fatalf("round %d: seq %d, said %d: %v, %v", round, got.Header.Seq, said, got.Damage, err)
 		}
-		if meta, err := s.LoadMeta("a"); err != nil || len(meta) == 0 {
+		if meta, _, err := s.LoadMeta("a"); err != nil || len(meta) == 0 {
 			t.Errorf("metadata %q, %v", meta, err)
 		}
 		release, err := Lock(dir)

@@ -15,19 +15,16 @@ import (
 var (
 	ErrBadID    = errors.New("not a terminal id") // ids match ^[a-z0-9-]{1,64}$
 	ErrNotFound = errors.New("nothing kept under this id")
-	ErrNoSpace  = errors.New("no space left to write a snapshot") // disk, quota or file size limit
+	ErrNoSpace  = errors.New("no space left to write to the data directory") // disk, quota or file size limit
 	ErrForeign  = errors.New("data directory of another user")
 	ErrLoose    = errors.New("data directory that others can write to")
 	ErrReadOnly = errors.New("data directory that cannot be written to")
 	ErrLocked   = errors.New("data directory in use by another evertty")
 )
 
-// maxMeta bounds the metadata of one terminal.
-const maxMeta = 4 << 20 // bytes; a command, its environment and some names
-
 // Store keeps what survives of terminals in a data directory:
 //
-//	DIR/terminals/ID/meta       the caller's metadata
+//	DIR/terminals/ID/meta       the caller's metadata; meta.1 is the one before
 //	DIR/terminals/ID/screen.N   snapshot files; the two with the highest N are kept
 //
 // Directories are 0700 and files 0600 whatever the umask. Every file appears
@@ -130,40 +127,6 @@ func (s *Store) Size(id string) (int64, error) {
 		}
 	}
 	return n, nil
-}
-
-// SaveMeta keeps p, at most 4 MiB, as the metadata of id and syncs it to disk.
-func (s *Store) SaveMeta(id string, p []byte) error {
-	if len(p) > maxMeta {
-		return fmt.Errorf("snapshot: metadata of %s: %d bytes are more than %d", id, len(p), maxMeta)
-	}
-	d, err := s.make(id)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := writeFile(d, "meta", p); err != nil {
-		return fmt.Errorf("snapshot: save metadata of %s: %w", id, err)
-	}
-	return nil
-}
-
-// LoadMeta returns the metadata of id. Errors wrap ErrNotFound when none is
-// kept. The caller owns the result.
-func (s *Store) LoadMeta(id string) ([]byte, error) {
-	d, err := s.open(id)
-	if err != nil {
-		return nil, err
-	}
-	defer d.Close()
-	p, err := readFile(d, "meta", maxMeta)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = ErrNotFound
-	}
-	if err != nil {
-		return nil, fmt.Errorf("snapshot: load metadata of %s: %w", id, err)
-	}
-	return p, nil
 }
 
 var validID = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)

@@ -105,24 +105,24 @@ func TestStoreMeta(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir)
 	mustSave(t, s, "b", "x")
-	if _, err := s.LoadMeta("a"); !errors.Is(err, ErrNotFound) {
+	if _, _, err := s.LoadMeta("a"); !errors.Is(err, ErrNotFound) {
 		t.Errorf("no terminal: %v", err)
 	}
-	if _, err := s.LoadMeta("b"); !errors.Is(err, ErrNotFound) {
+	if _, _, err := s.LoadMeta("b"); !errors.Is(err, ErrNotFound) {
 		t.Errorf("no metadata: %v", err)
 	}
 	for _, p := range []string{`{"a":1}`, "", "other"} {
 		if err := s.SaveMeta("a", []byte(p)); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := s.LoadMeta("a"); err != nil || string(got) != p {
+		if got, _, err := s.LoadMeta("a"); err != nil || string(got) != p {
 			t.Errorf("got %q, %v, want %q", got, err, p)
 		}
 	}
 	if err := s.SaveMeta("a", make([]byte, maxMeta+1)); err == nil {
 		t.Error("metadata without limit")
 	}
-	if got := files(t, dir, "a"); !slices.Equal(got, []string{"meta"}) {
+	if got := files(t, dir, "a"); !slices.Equal(got, []string{"meta", "meta.1"}) {
 		t.Errorf("files %q", got)
 	}
 }
@@ -130,7 +130,7 @@ func TestStoreMeta(t *testing.T) {
 func TestStoreRefusesOtherIDs(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	for _, id := range []string{"", ".", "..", "a/b", "../a", "/etc", "A", "a_b", "a.b", ".gone-a", "a\x00", "a\n", "ä", "．．", strings.Repeat("a", 65), strings.Repeat("x", 10_000)} {
-		_, loadMeta := s.LoadMeta(id)
+		_, _, loadMeta := s.LoadMeta(id)
 		_, load := s.Load(id)
 		_, size := s.Size(id)
 		for op, err := range map[string]error{
@@ -229,7 +229,7 @@ func TestStoreFollowsNoLink(t *testing.T) {
 	link(outside, at("meta"))
 	link(outside, at(".tmp-meta"))
 	link(outside, at(".tmp-screen.10"))
-	if _, err := s.LoadMeta("a"); err == nil {
+	if _, _, err := s.LoadMeta("a"); err == nil {
 		t.Error("metadata read through a link")
 	}
 	if err := s.SaveMeta("a", []byte("mine")); err != nil {
@@ -241,7 +241,7 @@ func TestStoreFollowsNoLink(t *testing.T) {
 			t.Errorf("%s was written through a link", p)
 		}
 	}
-	if got, err := s.LoadMeta("a"); string(got) != "mine" {
+	if got, _, err := s.LoadMeta("a"); string(got) != "mine" {
 		t.Errorf("metadata %q, %v", got, err)
 	}
 	if got, err := s.Load("a"); err != nil || got.Frame.Title != "newest" {
@@ -306,7 +306,7 @@ func TestStoreServesManyAtOnce(t *testing.T) {
 					t.Error(err)
 				}
 				got, err := s.Load(id)
-				meta, err2 := s.LoadMeta(id)
+				meta, _, err2 := s.LoadMeta(id)
 				if err != nil || err2 != nil || got.Frame.Title != title || string(meta) != title || got.Damage != nil {
 					t.Errorf("%s: %v %v %v", title, err, err2, got.Damage)
 				}

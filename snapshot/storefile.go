@@ -25,8 +25,21 @@ var errNotFile = errors.New("not a regular file or directory of ours")
 // the old content or the new: written beside, synced, renamed, and the
 // directory synced. On an error the old content stays.
 func writeFile(d *os.Root, name string, p []byte) error {
+	return writeFileBy(d, name, bytesTo(p))
+}
+
+// bytesTo writes p.
+func bytesTo(p []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(p)
+		return err
+	}
+}
+
+// writeFileBy is writeFile of what write writes.
+func writeFileBy(d *os.Root, name string, write func(io.Writer) error) error {
 	tmp := tmpFile + name
-	err := writeNew(d, tmp, p)
+	err := writeNew(d, tmp, write)
 	if err == nil {
 		err = d.Rename(tmp, name)
 	}
@@ -38,45 +51,67 @@ func writeFile(d *os.Root, name string, p []byte) error {
 
 // writeNew writes and syncs a file that did not exist before. O_EXCL also keeps
 // it from writing through a link that stands under the name.
-func writeNew(d *os.Root, name string, p []byte) error {
-	if err := d.RemoveAll(name); err != nil {
-		return err
-	}
-	f, err := d.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+func writeNew(d *os.Root, name string, write func(io.Writer) error) error {
+	f, err := createFile(d, name)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(p)
-	if err == nil {
-		err = f.Chmod(0o600)
-	}
+	err = write(f)
 	if err == nil {
 		err = f.Sync()
 	}
 	return errors.Join(err, f.Close())
 }
 
-// readFile reads a regular file of at most limit bytes. What is looked at is
-// what is opened, so a link or a device under the name is refused. A longer
-// file wraps ErrCorrupt.
-func readFile(d *os.Root, name string, limit int64) ([]byte, error) {
-	seen, err := d.Lstat(name)
+// createFile makes a file, in the place of whatever has the name, and opens it
+// for reading and writing.
+func createFile(d *os.Root, name string) (*os.File, error) {
+	if err := d.RemoveAll(name); err != nil {
+		return nil, err
+	}
+	f, err := d.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if !seen.Mode().IsRegular() {
-		return nil, fmt.Errorf("%w: %s is %w", ErrCorrupt, name, errNotFile)
+	if err := f.Chmod(0o600); err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
-	f, err := d.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	return f, nil
+}
+
+// openFile opens a regular file, for writing too when flag says so. What is
+// looked at is what is opened, so a link or a device under the name is refused.
+func openFile(d *os.Root, name string, flag int) (*os.File, os.FileInfo, error) {
+	seen, err := d.Lstat(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !seen.Mode().IsRegular() {
+		return nil, nil, fmt.Errorf("%w: %s is %w", ErrCorrupt, name, errNotFile)
+	}
+	f, err := d.OpenFile(name, flag|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !os.SameFile(seen, info) {
+		err = fmt.Errorf("%w: %s is %w", ErrCorrupt, name, errNotFile)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, info, nil
+}
+
+// readFile reads a regular file of at most limit bytes. A longer file wraps
+// ErrCorrupt.
+func readFile(d *os.Root, name string, limit int64) ([]byte, error) {
+	f, info, err := openFile(d, name, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !os.SameFile(seen, info) || info.Size() > limit {
+	if info.Size() > limit {
 		return nil, fmt.Errorf("%w: %s has %d bytes, at most %d are read", ErrCorrupt, name, info.Size(), limit)
 	}
 	b := make([]byte, info.Size())

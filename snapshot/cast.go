@@ -1,0 +1,63 @@
+package snapshot
+
+import (
+	"errors"
+	"time"
+)
+
+// The versions of asciicast that are written and read
+// (https://docs.asciinema.org/manual/asciicast/v3 and …/v2).
+const (
+	CastV2 = 2
+	CastV3 = 3
+)
+
+// CastType is the media type of both (asciicast v2, "suggested media type").
+const CastType = "application/x-asciicast"
+
+// The codes of events. Those of other codes are to be skipped by readers.
+const (
+	CastOutput = 'o' // Data was written to the terminal
+	CastInput  = 'i' // Data was typed
+	CastMarker = 'm' // a place with the label Data
+	CastResize = 'r' // the terminal has Cols and Rows from here on
+	CastExit   = 'x' // the program ended with the status Data; v3 only
+)
+
+// ErrCast is returned, wrapped with the line, for a recording that is not
+// asciicast v2 or v3 or is larger in some way than a reader takes.
+var ErrCast = errors.New("not a recording in the form asciicast v2 or v3")
+
+// Bounds of what is read.
+const (
+	// maxCastLine bounds one line, in bytes: 64 KiB of output take at most
+	// 384 KiB when they are all escaped, and others may write larger events.
+	maxCastLine = 16 << 20
+	// maxCastSize bounds columns and rows: asciinema keeps them in 16 bits.
+	maxCastSize = 1<<16 - 1
+	// maxCastTime bounds the time since the beginning: no recording is so long,
+	// and in microseconds it is exact in JSON's numbers.
+	maxCastTime = 100 * 365 * 24 * time.Hour
+)
+
+// CastHeader is the first line of a recording. Members of the formats that it
+// does not have are left out when writing and skipped when reading.
+type CastHeader struct {
+	Version    int       // CastV2 or CastV3
+	Cols, Rows int       // at the beginning; 1..65535
+	Time       time.Time // of the beginning, in seconds; zero when not known
+	Type       string    // of the terminal, as in TERM; "" when not known
+	Command    string    // what was recorded, "" when not known
+	Title      string
+	Env        map[string]string // few variables: recordings are passed on
+	// IdleLimit is the longest pause a player should make; 0 for no limit.
+	IdleLimit time.Duration
+}
+
+// CastEvent is one event of a recording.
+type CastEvent struct {
+	At         time.Duration // since the beginning, in both versions; never less than before
+	Code       rune          // CastOutput …
+	Data       string        // valid UTF-8
+	Cols, Rows int           // of a CastResize; 1..65535
+}

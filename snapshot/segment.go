@@ -1,0 +1,297 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Names of a segment's files: what is before its offset, and behind it when the
+// data are compressed.
+const (
+	dataFile  = "data."
+	indexFile = "index."
+	packedEnd = ".zst"
+)
+
+// maxIndexRead bounds how much of an index is read, in bytes. Sixteen times what
+// is written: a longer one is not ours.
+const maxIndexRead = 16 * maxIndex
+
+// segment is a stretch of a journal: one data file and its index.
+type segment struct {
+	offset uint64 // position of the first byte, and the files' name
+	length uint64 // bytes of data; of the open segment see Journal.end
+	disk   int64  // bytes on disk, of both files, when last looked at
+	index  int64  // good bytes of the index file
+	sealed bool   // the index says that the data are complete
+	packed bool   // data are compressed
+	modern bool   // index of a newer version: not for us to write to
+	first  place  // where the terminal was at its offset
+	serial uint64 // ascends in a Journal: tells segments of one offset apart
+}
+
+// place is what a journal knows of a terminal at a position besides its output.
+type place struct {
+	cols, rows int
+	generation int
+	answered   uint64
+	time       int64 // of the last record, microseconds since 1970 UTC
+}
+
+// pass applies a record.
+func (p *place) pass(r *record) {
+	switch r.kind {
+	case recordStart:
+		if r.cols > 0 && r.rows > 0 {
+			p.cols, p.rows = r.cols, r.rows
+		}
+		p.generation, p.answered = max(p.generation, r.generation), max(p.answered, r.answered)
+	case recordResize, recordRestart:
+		p.cols, p.rows = r.cols, r.rows
+		p.generation = max(p.generation, r.generation)
+	case recordAnswered:
+		p.answered = max(p.answered, r.answered)
+	}
+	if r.kind <= recordSeal {
+		p.time = r.time
+	}
+}
+
+func segmentFile(kind string, offset uint64) string { return kind + strconv.FormatUint(offset, 10) }
+
+// dataName is the name of the file with the segment's data.
+func (s *segment) dataName() string {
+	if s.packed {
+		return segmentFile(dataFile, s.offset) + packedEnd
+	}
+	return segmentFile(dataFile, s.offset)
+}
+
+func (s *segment) indexName() string { return segmentFile(indexFile, s.offset) }
+
+// end is the position after the segment's last byte.
+func (s *segment) end() uint64 { return s.offset + s.length }
+
+// segmentOffset takes a name of kind apart; ok is false for any other name, also
+// for one that only looks like it (data.007).
+func segmentOffset(kind, name string) (offset uint64, packed, ok bool) {
+	digits, ok := strings.CutPrefix(name, kind)
+	if kind == dataFile {
+		digits, packed = strings.CutSuffix(digits, packedEnd)
+	}
+	offset, err := strconv.ParseUint(digits, 10, 64)
+	return offset, packed, ok && err == nil && offset < maxPosition && digits == strconv.FormatUint(offset, 10)
+}
+
+// found is what stands in a terminal's directory of a journal.
+type found struct {
+	segments []segment // ascending
+	end      uint64    // the highest position that is known
+	orphans  []string  // indexes without data
+	place    place     // at the end
+	base     indexBase // of the last segment's index
+	marked   uint64    // position of the last mark of the last segment
+	unsure   bool      // the last segment's index ends in damage
+	damage   []error
+}
+
+// findSegments looks at all segments, their indexes too, and reads no data.
+func findSegments(d *os.Root) (*found, error) {
+	entries, err := readDir(d)
+	if err != nil {
+		return nil, err
+	}
+	f := &found{}
+	var indexes []uint64
+	for _, e := range entries {
+		if offset, _, ok := segmentOffset(indexFile, e.Name()); ok {
+			indexes = append(indexes, offset)
+		} else if offset, packed, ok := segmentOffset(dataFile, e.Name()); ok {
+			f.add(e, segment{offset: offset, packed: packed})
+		}
+	}
+	slices.SortFunc(f.segments, segmentOrder)
+	f.segments = slices.CompactFunc(f.segments, func(a, b segment) bool { return a.offset == b.offset })
+	for i := range f.segments {
+		f.inspect(d, i)
+	}
+	f.checkEnds()
+	f.findOrphans(indexes)
+	return f, nil
+}
+
+// segmentOrder is by offset, the plain file before the compressed one: when both
+// are there a crash was between making the one and removing the other.
+func segmentOrder(a, b segment) int {
+	switch {
+	case a.offset != b.offset && a.offset < b.offset, a.offset == b.offset && !a.packed && b.packed:
+		return -1
+	case a == b:
+		return 0
+	}
+	return 1
+}
+
+func (f *found) add(e fs.DirEntry, s segment) {
+	if info, err := e.Info(); err != nil || !info.Mode().IsRegular() {
+		f.damage = append(f.damage, fmt.Errorf("%s: %w", e.Name(), errors.Join(err, errNotFile)))
+		return
+	}
+	f.segments = append(f.segments, s)
+}
+
+// inspect reads the index of segment i and fills in what it and the data file
+// say.
+func (f *found) inspect(d *os.Root, i int) {
+	s := &f.segments[i]
+	size, err := dataLength(d, s)
+	if err != nil {
+		f.damage = append(f.damage, fmt.Errorf("%s: %w", s.dataName(), err))
+	}
+	s.length = uint64(size)
+	s.first = f.place
+	var scan indexScan
+	known, err := f.readIndex(d, s, &scan)
+	f.unsure = err != nil && !errors.Is(err, errTorn)
+	if errors.Is(err, ErrVersion) {
+		s.modern = true
+	}
+	if err != nil {
+		f.damage = append(f.damage, fmt.Errorf("%s: %w", s.indexName(), err))
+	}
+	f.base, f.marked, s.sealed = scan.base, scan.marked, scan.sealed
+	switch {
+	case s.packed && scan.sealed:
+		s.length = known - s.offset
+	case known > s.end():
+		f.damage = append(f.damage, fmt.Errorf("%w: %s has %d bytes, its index knows %d", ErrCorrupt, s.dataName(), s.length, known-s.offset))
+	case scan.sealed && known < s.end():
+		f.damage = append(f.damage, fmt.Errorf("%w: %s has %d bytes, it was sealed with %d", ErrCorrupt, s.dataName(), s.length, known-s.offset))
+		s.length = known - s.offset
+	}
+	f.end = max(f.end, known, s.end())
+}
+
+// readIndex scans the index of s and returns the highest position it knows. An
+// error says why it was not read to its end, or not at all.
+func (f *found) readIndex(d *os.Root, s *segment, scan *indexScan) (known uint64, err error) {
+	b, err := readFile(d, s.indexName(), maxIndexRead)
+	known = s.offset
+	for err == nil && int(s.index) < len(b) {
+		var r record
+		var n int
+		if r, n, err = scan.next(b[s.index:]); err != nil {
+			break
+		}
+		if r.kind == recordStart && r.pos != s.offset {
+			scan.started = false
+			return known, fmt.Errorf("%w: index of offset %d", errBadFrame, r.pos)
+		}
+		s.index += int64(n)
+		f.place.pass(&r)
+		if r.kind == recordStart {
+			s.first = f.place
+		} else {
+			known = max(known, r.pos)
+		}
+	}
+	if err == nil && !scan.started {
+		err = errTorn
+	}
+	if !scan.started {
+		scan.marked = s.offset
+	}
+	return known, err
+}
+
+// checkEnds compares where segments end with where the next begin.
+func (f *found) checkEnds() {
+	for i := range f.segments {
+		s := &f.segments[i]
+		if i == len(f.segments)-1 {
+			return
+		}
+		next := f.segments[i+1].offset
+		switch {
+		case s.end() > next:
+			f.damage = append(f.damage, fmt.Errorf("%w: %s has %d bytes, the next begins after %d", ErrCorrupt, s.dataName(), s.length, next-s.offset))
+			s.length = next - s.offset
+		case s.end() < next:
+			f.damage = append(f.damage, fmt.Errorf("%d bytes behind %s are missing", next-s.end(), s.dataName()))
+		case !s.sealed && !s.modern:
+			f.damage = append(f.damage, fmt.Errorf("%w: %s was not sealed", ErrCorrupt, s.indexName()))
+		}
+	}
+}
+
+// findOrphans looks for indexes without data. A crash leaves one before the
+// first segment (dropping it) or at the end (beginning it); one between means
+// that data are gone.
+func (f *found) findOrphans(indexes []uint64) {
+	for _, offset := range indexes {
+		if slices.ContainsFunc(f.segments, func(s segment) bool { return s.offset == offset }) {
+			continue
+		}
+		name := segmentFile(indexFile, offset)
+		f.orphans = append(f.orphans, name)
+		if n := len(f.segments); n > 0 && offset > f.segments[0].offset && offset != f.end {
+			f.damage = append(f.damage, fmt.Errorf("%w: %s has no data", ErrCorrupt, name))
+			f.end = max(f.end, offset)
+		}
+	}
+}
+
+// dataLength is how many bytes of data a segment has, as far as its data file
+// tells.
+func dataLength(d *os.Root, s *segment) (int64, error) {
+	f, info, err := openFile(d, s.dataName(), os.O_RDONLY)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	if s.packed {
+		return packedLength(f)
+	}
+	return info.Size(), nil
+}
+
+// segmentData is the data of a segment, read by offset in it.
+type segmentData interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// openData opens the data of a segment for reading.
+func openData(d *os.Root, s *segment) (segmentData, error) {
+	f, _, err := openFile(d, s.dataName(), os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	if s.packed {
+		return newPackedData(f)
+	}
+	return f, nil
+}
+
+// diskSize is what the files of a segment take.
+func (s *segment) diskSize(d *os.Root) (n int64) {
+	for _, name := range []string{segmentFile(dataFile, s.offset), segmentFile(dataFile, s.offset) + packedEnd, s.indexName()} {
+		if info, err := d.Lstat(name); err == nil && info.Mode().IsRegular() {
+			n += info.Size()
+		}
+	}
+	return n
+}
+
+// remove deletes the files of a segment, the index last: without its data it is
+// known for a leftover.
+func (s *segment) remove(d *os.Root) error {
+	return errors.Join(d.RemoveAll(segmentFile(dataFile, s.offset)), d.RemoveAll(segmentFile(dataFile, s.offset)+packedEnd),
+		d.RemoveAll(s.indexName()))
+}
