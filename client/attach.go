@@ -33,6 +33,10 @@ type AttachOptions struct {
 	// Scrollback is how many lines of history the snapshots of this connection
 	// carry; negative (AllHistory) means all.
 	Scrollback int
+	// Since is the Seq of the last event that the caller has shown: if the server
+	// still has what followed, the first event is of KindResume and not a snapshot.
+	// nil: it is a snapshot.
+	Since *uint64
 	// Ticket is used instead of the client's token when it is not "".
 	Ticket string
 }
@@ -50,10 +54,14 @@ type Attachment struct {
 	ended bool // the exit event was taken; belongs to Next's caller
 }
 
-// Attach connects to a terminal. The first event is a snapshot. ctx governs the
+// Attach connects to a terminal. The first event is a snapshot, or with
+// AttachOptions.Since perhaps one of KindResume. ctx governs the
 // whole life of the attachment, and the caller must Close it.
 func (c *Client) Attach(ctx context.Context, id string, o AttachOptions) (*Attachment, error) {
 	q := url.Values{"format": {"binary"}, "scrollback": {strconv.Itoa(max(o.Scrollback, AllHistory))}}
+	if o.Since != nil {
+		q.Set("since", strconv.FormatUint(*o.Since, 10))
+	}
 	header := c.header()
 	if o.Ticket != "" {
 		q.Set("ticket", o.Ticket)

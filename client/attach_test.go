@@ -94,6 +94,40 @@ func TestAttachEvents(t *testing.T) {
 	}
 }
 
+// TestSince: who has everything up to a position says so, and is told to go on.
+func TestSince(t *testing.T) {
+	c := peer(t, func(conn *websocket.Conn, r *http.Request) {
+		if r.URL.RawQuery != "format=binary&scrollback=0&since=7" {
+			t.Errorf("%s", r.URL)
+		}
+		_ = conn.WriteMessage(websocket.BinaryMessage, controlFrame(`{"event":"resume","pty":"a","cols":80,"rows":24,"seq":7}`))
+		_, _, _ = conn.ReadMessage()
+	})
+	since := uint64(7)
+	a, err := c.Attach(t.Context(), "a", AttachOptions{Since: &since})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if e, err := a.Next(); err != nil || e.Kind != KindResume || e.Cols != 80 || e.Rows != 24 || e.Seq != 7 {
+		t.Errorf("%+v, %v", e, err)
+	}
+	c = serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RequestURI() != "/pty/a/stream?since=0" {
+			t.Errorf("%s", r.URL)
+		}
+		_, _ = io.WriteString(w, "event: resume\nid: 0\ndata: {\"cols\":80,\"rows\":24,\"seq\":0}\n\n")
+	}))
+	s, err := c.StreamSince(t.Context(), "a", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if e := take(t, s); e.Kind != KindResume || e.Cols != 80 || e.Rows != 24 {
+		t.Errorf("%+v", e)
+	}
+}
+
 func TestAttachSends(t *testing.T) {
 	got := make(chan []byte, 16)
 	c := peer(t, func(conn *websocket.Conn, r *http.Request) {

@@ -3,7 +3,8 @@
 //
 // Two streams bring the same typed events: Stream by Server-Sent Events, for
 // reading only, and Attach by WebSocket, for reading and typing. Both begin
-// with a snapshot; whatever follows it is exact: no gap, no byte twice.
+// with a snapshot; whatever follows it is exact: no gap, no byte twice. Who comes
+// back with the position of its last event may go on where it was instead.
 //
 // The package knows only the outside contract and imports nothing else of
 // evertty's.

@@ -11,6 +11,7 @@ type Kind string
 // The kinds of events.
 const (
 	KindSnapshot Kind = "snapshot" // the whole screen: reset, take its size, write Data
+	KindResume   Kind = "resume"   // instead of the first snapshot: keep the screen, take its size, go on
 	KindData     Kind = "data"     // output since: write Data
 	KindResize   Kind = "resize"   // the screen has a new size from here on
 	KindMeta     Kind = "meta"     // something changed that is not bytes
@@ -24,7 +25,7 @@ type Event struct {
 	Seq  uint64 // output bytes applied up to and including this event
 	// Data is the snapshot's ANSI or the output. It is the receiver's to keep.
 	Data       []byte
-	Cols, Rows int    // of snapshot and resize
+	Cols, Rows int    // of snapshot, resume and resize
 	Unicode    string // width table of a snapshot; "" when the stream does not say
 	Reason     string // of a snapshot: connect, lag, resize or restore; "" likewise
 	Meta       *Meta
@@ -67,7 +68,7 @@ type Size struct {
 func decodeEvent(kind Kind, p []byte) (e Event, known bool, err error) {
 	e.Kind = kind
 	switch kind {
-	case KindSnapshot, KindData, KindResize:
+	case KindSnapshot, KindResume, KindData, KindResize:
 		err = e.decodePosition(p)
 	case KindMeta:
 		e.Meta = &Meta{}

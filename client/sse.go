@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/r3labs/sse/v2"
@@ -37,12 +39,24 @@ type Stream struct {
 // Stream follows a terminal. The first event is a snapshot. ctx governs the whole
 // life of the stream, and the caller must Close it.
 func (c *Client) Stream(ctx context.Context, id string) (*Stream, error) {
+	return c.stream(ctx, c.at(nil, "pty", id, "stream"))
+}
+
+// StreamSince is Stream for who has shown everything up to position since, the
+// Seq of the last event: if the server still has what followed, the first event
+// is of KindResume, and else a snapshot.
+func (c *Client) StreamSince(ctx context.Context, id string, since uint64) (*Stream, error) {
+	q := url.Values{"since": {strconv.FormatUint(since, 10)}}
+	return c.stream(ctx, c.at(q, "pty", id, "stream"))
+}
+
+func (c *Client) stream(ctx context.Context, target string) (*Stream, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s := &Stream{ctx: ctx, cancel: cancel, events: make(chan Event), done: make(chan struct{})}
 	opened := make(chan struct{})
 	go func() {
 		defer close(s.done)
-		s.failed = s.read(c, c.at(nil, "pty", id, "stream"), opened)
+		s.failed = s.read(c, target, opened)
 	}()
 	select {
 	case <-opened:

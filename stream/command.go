@@ -15,14 +15,16 @@ var ErrBadCommand = errors.New("bad message")
 
 // command is what a viewer sends on a WebSocket.
 type command struct {
-	Type string          `json:"type"`
-	PTY  string          `json:"pty"` // on a page's connection
-	Data *string         `json:"data"`
-	B64  []byte          `json:"data_b64"`
-	Cols int             `json:"cols"`
-	Rows int             `json:"rows"`
-	Keys []string        `json:"keys"`
-	T    json.RawMessage `json:"t"`
+	Type string   `json:"type"`
+	PTY  string   `json:"pty"` // on a page's connection
+	Data *string  `json:"data"`
+	B64  []byte   `json:"data_b64"`
+	Cols int      `json:"cols"`
+	Rows int      `json:"rows"`
+	Keys []string `json:"keys"`
+	// Since, of a page's attach, is the position up to which it has everything.
+	Since *uint64         `json:"since"`
+	T     json.RawMessage `json:"t"`
 }
 
 func parseCommand(p []byte) (command, error) {

@@ -4,7 +4,8 @@
 // fell behind its limit, or whose stream cannot be continued is stale; there is
 // no other case. A stale viewer gets a snapshot at position S and then all that
 // follows S, so that no viewer ever has a gap or sees a byte twice, and the
-// terminal never waits for any of them.
+// terminal never waits for any of them. One that says up to which position it
+// has everything gets the rest from the journal instead, if that has it.
 package stream
 
 import (
@@ -13,6 +14,7 @@ import (
 	"time"
 	"weak"
 
+	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/vt"
 )
 
@@ -41,6 +43,8 @@ type Hub struct {
 	id      string
 	observe Observe
 	verify  *verifier // nil unless it is wanted
+	journal *snapshot.Journal
+	fresh   func(cols, rows int) vt.Engine // an engine without history and effects
 
 	mu      sync.Mutex
 	engine  vt.Engine // nil once finished
@@ -53,6 +57,7 @@ type Hub struct {
 	shot    weak.Pointer[Shot]
 
 	cols, rows int
+	resizes    resizes
 	policy     Policy
 	owner      uint64 // viewer who decides the size, 0 for none
 	subs       map[*Subscription]struct{}
@@ -91,6 +96,10 @@ type Observe struct {
 	// Changed: something besides the screen changed (title, bell, viewers, end).
 	// It is called with the hub's lock held and must return at once.
 	Changed func()
+	// Resized: the emulator has another size from position seq on, which counts
+	// all output that was written, also the bytes of a character that is not
+	// complete. It is called with the hub's lock held and must return at once.
+	Resized func(seq uint64, cols, rows int)
 }
 
 // Options of a new hub.
@@ -100,6 +109,9 @@ type Options struct {
 	Engine  vt.New
 	Policy  Policy // who decides the size; "" means PolicyLatest
 	Observe Observe
+	// Journal is where the owner appends what it Writes, before it does. Viewers
+	// that come back are given what they missed from it; nil: they get a snapshot.
+	Journal *snapshot.Journal
 }
 
 // New makes the hub of a running terminal. Effects of o.Config are replaced by
@@ -111,6 +123,7 @@ func New(o Options) *Hub {
 	h.listen()
 	h.engine = o.Engine(cfg)
 	h.cols, h.rows = cfg.Clamped().Cols, cfg.Clamped().Rows
+	h.resizes = resizes{cols: h.cols, rows: h.rows}
 	return h
 }
 
@@ -118,9 +131,8 @@ func New(o Options) *Hub {
 // the frame as it was at seq, and then the exit.
 func NewFinished(o Options, f *vt.Frame, seq uint64, e Exit) *Hub {
 	h := newHub(o)
-	h.final, h.exit, h.seq = f, &e, seq
-	h.cols, h.rows = f.Cols, f.Rows
-	h.facts.Title, h.facts.Cwd = f.Title, f.Cwd
+	h.final, h.exit = f, &e
+	h.begin(f, seq)
 	return h
 }
 
@@ -128,7 +140,10 @@ func newHub(o Options) *Hub {
 	if o.Policy == "" {
 		o.Policy = PolicyLatest
 	}
-	return &Hub{id: o.ID, observe: o.Observe, verify: newVerifier(o), policy: o.Policy,
+	fresh := func(cols, rows int) vt.Engine {
+		return o.Engine(vt.Config{Cols: cols, Rows: rows, Unicode: o.Config.Unicode})
+	}
+	return &Hub{id: o.ID, observe: o.Observe, verify: newVerifier(o), journal: o.Journal, fresh: fresh, policy: o.Policy,
 		subs: map[*Subscription]struct{}{}, watchers: map[chan struct{}]struct{}{}}
 }
 
@@ -197,6 +212,10 @@ func (h *Hub) Resize(cols, rows int) {
 	exact := h.engine.Resize(cols, rows)
 	h.cols, h.rows = cols, rows
 	h.version++
+	h.resizes.add(resize{at: h.seq, event: h.applied(), cols: cols, rows: rows, exact: exact})
+	if h.observe.Resized != nil {
+		h.observe.Resized(h.seq, cols, rows)
+	}
 	h.publish(func() *Message { return resizeMessage(h.id, cols, rows, h.applied()) })
 	if !exact {
 		for s := range h.subs {

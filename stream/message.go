@@ -17,6 +17,7 @@ type Kind string
 // The kinds.
 const (
 	KindSnapshot Kind = "snapshot"
+	KindResume   Kind = "resume" // instead of the first snapshot: what follows continues what the viewer has
 	KindData     Kind = "data"
 	KindResize   Kind = "resize"
 	KindMeta     Kind = "meta"
@@ -74,6 +75,10 @@ func dataMessage(id string, text []byte, seq uint64) *Message {
 
 func resizeMessage(id string, cols, rows int, seq uint64) *Message {
 	return &Message{Kind: KindResize, Seq: seq, id: id, rest: sizeMembers(cols, rows, seq)}
+}
+
+func resumeMessage(id string, cols, rows int, seq uint64) *Message {
+	return &Message{Kind: KindResume, Seq: seq, id: id, rest: sizeMembers(cols, rows, seq)}
 }
 
 func metaMessage(id string, m Meta) *Message {

@@ -104,13 +104,13 @@ func (p *page) attach(c command) error {
 	if err != nil {
 		return err
 	}
-	p.detach(c.PTY) // attaching again starts over with a snapshot
+	p.detach(c.PTY) // attaching again starts over, with a snapshot unless it says since
 	p.mu.Lock()
 	if len(p.attached) >= maxAttached {
 		p.mu.Unlock()
 		return fmt.Errorf("%w: a page watches at most %d terminals", ErrBadCommand, maxAttached)
 	}
-	a := actor{term: t, sub: t.Hub().Subscribe(Viewing{Wake: p.wake, Scrollback: -1}), readOnly: p.viewer.ReadOnly}
+	a := actor{term: t, sub: t.Hub().Subscribe(Viewing{Wake: p.wake, Scrollback: -1, Since: c.Since}), readOnly: p.viewer.ReadOnly}
 	p.attached[c.PTY] = a
 	p.mu.Unlock()
 	if c.Cols > 0 && c.Rows > 0 && !a.readOnly {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 )
 
 // ErrClosed is returned by Next after Close.
@@ -20,6 +21,10 @@ const (
 	ReasonRestore Reason = "restore" // the terminal came back from disk
 )
 
+// catchingUp is in the place of a reason while a viewer is given what it missed
+// from the journal: it is stale until it has caught up with the hub.
+const catchingUp Reason = "resume"
+
 // Subscription is one viewer of a hub. Next (or Poll) and Close may be called
 // from different goroutines; Next itself has one caller at a time.
 type Subscription struct {
@@ -29,10 +34,11 @@ type Subscription struct {
 	hub        *Hub
 	wake       chan<- struct{}
 	woken      <-chan struct{}
-	scrollback int // history lines in its snapshots, negative for all
+	scrollback int      // history lines in its snapshots, negative for all
+	past       *catchUp // nil unless it came with a position that can be resumed
 
 	// Below: guarded by hub.mu.
-	stale    Reason // not "": it needs a snapshot first
+	stale    Reason // not "": it needs a snapshot first, or is catchingUp
 	queue    []*Message
 	size     int // bytes waiting in queue
 	presence bool
@@ -50,10 +56,15 @@ type Viewing struct {
 	// Scrollback limits the history in this viewer's snapshots to the last so
 	// many lines; negative means all.
 	Scrollback int
+	// Since is the position up to which the viewer has everything: Seq of the last
+	// event it got, of this or of an earlier hub of the terminal. If the journal has
+	// what followed, the viewer gets the resume event and then only that. nil, or a
+	// position that cannot be resumed: it gets a snapshot.
+	Since *uint64
 }
 
-// Subscribe adds a viewer. The first thing it gets is a snapshot. The caller
-// must Close it.
+// Subscribe adds a viewer. The first thing it gets is a snapshot, or the resume
+// event. The caller must Close it.
 func (h *Hub) Subscribe(v Viewing) *Subscription {
 	if v.Wake == nil {
 		v.Wake = make(chan struct{}, 1)
@@ -62,6 +73,11 @@ func (h *Hub) Subscribe(v Viewing) *Subscription {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.subs[s] = struct{}{}
+	if v.Since != nil {
+		if s.past = h.newCatchUp(*v.Since); s.past != nil {
+			s.stale = catchingUp
+		}
+	}
 	h.presence(s)
 	wake(s.wake)
 	return s
@@ -70,17 +86,25 @@ func (h *Hub) Subscribe(v Viewing) *Subscription {
 // Close takes the viewer off the hub. It is idempotent; a pending Next returns
 // ErrClosed.
 func (s *Subscription) Close() {
+	if s.leave() && s.past != nil {
+		s.past.close()
+	}
+}
+
+// leave reports whether the viewer was there.
+func (s *Subscription) leave() bool {
 	h := s.hub
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if s.closed {
-		return
+		return false
 	}
 	s.closed = true
 	s.queue = nil
 	delete(h.subs, s)
 	h.presence(nil)
 	wake(s.wake)
+	return true
 }
 
 // presence notes for everybody but one that the number of viewers changed.
@@ -116,7 +140,7 @@ func (s *Subscription) drop(r Reason) {
 // resized makes a viewer stale that cannot repeat the emulator's resize. It
 // still gets the resize message, then a snapshot. The hub's lock is held.
 func (s *Subscription) resized() {
-	if s.stale != "" {
+	if s.stale != "" && s.stale != catchingUp {
 		return
 	}
 	s.drop(ReasonResize)
@@ -124,12 +148,37 @@ func (s *Subscription) resized() {
 	wake(s.wake)
 }
 
-// Poll returns what waits for the viewer, in order, without blocking; nil when
-// nothing does. After the exit message was returned the error is io.EOF, after
-// Close it is ErrClosed.
+// Poll returns what waits for the viewer, in order, without waiting for more; nil
+// when nothing does. After the exit message was returned the error is io.EOF,
+// after Close it is ErrClosed. What a viewer missed is read from the journal here.
 func (s *Subscription) Poll() ([]*Message, error) {
+	for {
+		s.hub.mu.Lock()
+		if s.closed || s.done || s.stale != catchingUp {
+			batch, err := s.poll()
+			if s.past != nil {
+				s.past.release()
+			}
+			return batch, err
+		}
+		t, reason := s.target()
+		s.hub.mu.Unlock()
+		if reason == "" {
+			batch, err := s.past.advance(t)
+			if len(batch) > 0 && err == nil {
+				return batch, nil
+			}
+			reason = s.past.failed(err)
+		}
+		if batch := s.join(t, reason); batch != nil {
+			return batch, nil
+		}
+	}
+}
+
+// poll is Poll for a viewer that is not catching up. It unlocks the hub.
+func (s *Subscription) poll() ([]*Message, error) {
 	h := s.hub
-	h.mu.Lock()
 	if s.closed || s.done {
 		defer h.mu.Unlock()
 		if s.closed {
@@ -146,10 +195,7 @@ func (s *Subscription) Poll() ([]*Message, error) {
 		if reason != ReasonConnect {
 			batch = append(batch, metaMessage(h.id, h.standing())) // what was dropped with the queue
 		}
-		if h.exit != nil {
-			batch = append(batch, exitMessage(h.id, *h.exit, h.seq))
-			s.ended = true
-		}
+		batch = s.appendExit(batch)
 	}
 	if s.presence && !s.ended {
 		batch = append(batch, metaMessage(h.id, Meta{Viewers: len(h.subs)}))
@@ -161,6 +207,48 @@ func (s *Subscription) Poll() ([]*Message, error) {
 		h.observe.Resync(reason)
 	}
 	return batch, nil
+}
+
+// appendExit adds the exit for a viewer that is not stale any more.
+func (s *Subscription) appendExit(batch []*Message) []*Message {
+	h := s.hub
+	if h.exit == nil {
+		return batch
+	}
+	s.ended = true
+	return append(batch, exitMessage(h.id, *h.exit, h.seq))
+}
+
+// target is where a viewer that catches up has to get. Once it has what it missed
+// before it came it may be behind no more than others. The hub's lock is held.
+func (s *Subscription) target() (target, Reason) {
+	h, c := s.hub, s.past
+	list, ok := h.resizes.from(c.next)
+	if !ok || c.pos >= c.goal && h.seq-c.pos > MaxQueue {
+		return target{}, ReasonLag
+	}
+	return target{seq: h.seq, resizes: slices.Clone(list)}, ""
+}
+
+// join makes a viewer that has got to t one like all others, when the hub is
+// still there; what it returns then is never empty. With a reason the viewer is
+// to get a snapshot instead.
+func (s *Subscription) join(t target, failed Reason) (batch []*Message) {
+	h, c := s.hub, s.past
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s.closed || s.stale != catchingUp {
+		return nil
+	}
+	switch {
+	case failed != "":
+		s.stale = failed
+	case h.seq == t.seq && h.resizes.count() == c.next:
+		s.stale, s.presence = "", false
+		batch = s.appendExit([]*Message{metaMessage(h.id, h.standing())})
+		s.done = s.ended
+	}
+	return batch
 }
 
 // Next waits until there is something for the viewer and returns it, in order.

@@ -151,6 +151,9 @@ type Viewer struct {
 	ReadOnly   bool
 	Binary     bool // frames of 1 type byte and payload instead of JSON
 	Scrollback int  // history lines in its snapshots, negative for all
+	// Since is the position up to which the viewer has everything, see Viewing;
+	// a page says it for each terminal it attaches to instead.
+	Since *uint64
 	// Code names an error in answers, as in the errors of the HTTP API.
 	Code func(error) string
 	// Closing ends the connection politely when it is closed.
@@ -165,7 +168,7 @@ func ServeWebSocket(w http.ResponseWriter, r *http.Request, t Terminal, v Viewer
 		return
 	}
 	defer s.cancel()
-	sub := t.Hub().Subscribe(Viewing{Scrollback: v.Scrollback})
+	sub := t.Hub().Subscribe(Viewing{Scrollback: v.Scrollback, Since: v.Since})
 	defer t.Leave(sub)
 	read := make(chan struct{})
 	go func() {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -17,13 +18,15 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/evertty/evertty/stream"
+	"github.com/evertty/evertty/vt/vt10x"
 )
 
 // echo is a terminal whose program shows what it is told.
 type echo struct {
-	hub *stream.Hub
-	mu  sync.Mutex
-	got []string
+	hub  *stream.Hub
+	kept *kept
+	mu   sync.Mutex
+	got  []string
 }
 
 func (e *echo) note(s string) error {
@@ -62,16 +65,18 @@ func (o only) Watch() (<-chan struct{}, func()) {
 // serve offers one terminal over SSE, WebSocket and as a page.
 func serve(t *testing.T, v stream.Viewer) (*echo, *httptest.Server) {
 	t.Helper()
-	term := &echo{hub: newHub(t, 80, 24)}
+	k := newKept(t, vt10x.New, 80, 24)
+	term := &echo{hub: k.Hub, kept: k}
 	v.Code = func(error) string { return "REFUSED" }
 	v.Scrollback = -1
 	mux := http.NewServeMux()
 	mux.HandleFunc("/stream", func(w http.ResponseWriter, r *http.Request) {
-		stream.ServeSSE(w, r, term.hub.Subscribe(stream.Viewing{Scrollback: -1}))
+		stream.ServeSSE(w, r, term.hub.Subscribe(stream.Viewing{Scrollback: -1, Since: sinceOf(r)}))
 	})
 	mux.HandleFunc("/ws", func(w http.ResponseWriter, r *http.Request) {
 		v := v
 		v.Binary = r.URL.Query().Get("format") == "binary"
+		v.Since = sinceOf(r)
 		stream.ServeWebSocket(w, r, term, v)
 	})
 	mux.HandleFunc("/page", func(w http.ResponseWriter, r *http.Request) { stream.ServePage(w, r, only{term}, v) })
@@ -81,6 +86,14 @@ func serve(t *testing.T, v stream.Viewer) (*echo, *httptest.Server) {
 		waitFor(t, "viewers to leave", func() bool { return term.hub.Facts().Viewers == 0 })
 	})
 	return term, s
+}
+
+func sinceOf(r *http.Request) *uint64 {
+	n, err := strconv.ParseUint(r.URL.Query().Get("since"), 10, 64)
+	if err != nil {
+		return nil
+	}
+	return &n
 }
 
 func dial(t *testing.T, s *httptest.Server, path string) *websocket.Conn {
@@ -335,4 +348,50 @@ func TestTooLargeMessageClosesTheConnection(t *testing.T) {
 	if _, _, err := c.ReadMessage(); !websocket.IsCloseError(err, websocket.CloseMessageTooBig) {
 		t.Errorf("%v, want 1009", err)
 	}
+}
+
+// TestResumeOnTheWire: the resume event on every kind of connection, and then only
+// what was missed.
+func TestResumeOnTheWire(t *testing.T) {
+	term, s := serve(t, stream.Viewer{})
+	term.kept.write([]byte("seen missed"))
+	resp, err := http.Get(s.URL + "/stream?since=5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	r := bufio.NewReader(resp.Body)
+	if kind, id, data := sse(t, r); kind != "resume" || id != "5" || data != `{"cols":80,"rows":24,"seq":5}` {
+		t.Errorf("%s %s %s", kind, id, data)
+	}
+	if kind, id, data := sse(t, r); kind != "data" || id != "11" || data != `{"seq":11,"data":"missed"}` {
+		t.Errorf("%s %s %s", kind, id, data)
+	}
+	c := dial(t, s, "/ws?since=5")
+	if e := read(t, c); e.Event != "resume" || e.PTY != "term1" || e.Seq != 5 || e.Cols != 80 || e.Rows != 24 {
+		t.Errorf("%+v", e)
+	}
+	if e := read(t, c); e.Event != "data" || e.Data != "missed" {
+		t.Errorf("%+v", e)
+	}
+	c = dial(t, s, "/ws?format=binary&since=5")
+	for _, want := range []string{"\x03" + `{"event":"resume","pty":"term1","cols":80,"rows":24,"seq":5}`, "\x02\x00\x00\x00\x00\x00\x00\x00\x0bmissed"} {
+		if _, p, err := c.ReadMessage(); err != nil || string(p) != want {
+			t.Errorf("frame %q, %v; want %q", p, err, want)
+		}
+	}
+	c = dial(t, s, "/page")
+	send(t, c, `{"type":"attach","pty":"term1","since":5}`)
+	if e := until(t, c, "resume", func(e event) bool { return e.Event == "resume" }); e.PTY != "term1" || e.Seq != 5 {
+		t.Errorf("%+v", e)
+	}
+	if e := until(t, c, "data", func(e event) bool { return e.Event == "data" }); e.Data != "missed" {
+		t.Errorf("%+v", e)
+	}
+	term.kept.write([]byte(" live"))
+	if e := until(t, c, "live data", func(e event) bool { return e.Event == "data" }); e.Data != " live" || e.Seq != 16 {
+		t.Errorf("%+v", e)
+	}
+	send(t, c, `{"type":"attach","pty":"term1","since":99}`)
+	until(t, c, "snapshot", func(e event) bool { return e.Event == "snapshot" && e.Seq == 16 })
 }

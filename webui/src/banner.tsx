@@ -1,6 +1,8 @@
 import { exitText } from "./label";
 import { hasBanner } from "./model";
-import { activeId, activeInfo, closing, creating, model } from "./store";
+import type { Info } from "./protocol";
+import { restartTerminal } from "./requests";
+import { activeId, activeInfo, closing, creating, model, toast } from "./store";
 
 /**
  * Banner says below the last screen that, and how, the terminal ended. It lies over the stage, whose size therefore
@@ -16,6 +18,9 @@ export function Banner() {
   return (
     <div class={well ? "banner" : "banner bad"} role="status">
       <span class="banner-text">{exitText(info.state, info.exit)}</span>
+      <button type="button" onClick={() => void restart(info)}>
+        Restart
+      </button>
       <button type="button" onClick={() => (closing.value = info)}>
         Remove
       </button>
@@ -24,6 +29,11 @@ export function Banner() {
       </button>
     </div>
   );
+}
+
+/** The list says that it runs again; the page follows that. */
+async function restart(info: Info): Promise<void> {
+  await restartTerminal(info).catch((e: unknown) => toast(e instanceof Error ? e.message : "The terminal was not restarted."));
 }
 
 function Gone() {

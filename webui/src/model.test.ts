@@ -52,23 +52,23 @@ describe("reduce", () => {
 
   it("turns exit into a state: exited, or lost when nobody saw how", () => {
     const list: ServerEvent = { event: "list", items: [info("a")] };
-    const exited = after([list, { event: "exit", pty: "a", exit: { code: 3, signal: "", reason: "exit" } }]);
+    const exited = after([list, { event: "exit", pty: "a", seq: 1, exit: { code: 3, signal: "", reason: "exit" } }]);
     expect(exited.items[0]).toMatchObject({ state: "exited", exit: { code: 3 } });
-    const lost = after([list, { event: "exit", pty: "a", exit: { code: null, signal: "", reason: "lost" } }]);
+    const lost = after([list, { event: "exit", pty: "a", seq: 1, exit: { code: null, signal: "", reason: "lost" } }]);
     expect(lost.items[0]?.state).toBe("lost");
   });
 
   it("keeps a refusal until the terminal shows a screen", () => {
     const refused = after([{ event: "error", pty: "x", error: "no such terminal", code: "NOT_FOUND" }]);
     expect(refused.refused.get("x")).toBe("no such terminal");
-    const shown = after([{ event: "snapshot", pty: "x", cols: 9, rows: 9, unicode: "11", reason: "connect", data: "" }], null, refused);
+    const shown = after([{ event: "snapshot", pty: "x", cols: 9, rows: 9, unicode: "11", reason: "connect", seq: 1, data: "" }], null, refused);
     expect(shown.refused.size).toBe(0);
     expect(after([{ event: "error", pty: "x", error: "busy", code: "LIMIT" }]).refused.size).toBe(0);
   });
 
   it("returns the same model for output, so that nothing is drawn anew", () => {
     const model = after([{ event: "list", items: [info("a")] }]);
-    expect(reduce(model, { event: "data", pty: "a", data: "x" }, null)).toBe(model);
+    expect(reduce(model, { event: "data", pty: "a", seq: 1, data: "x" }, null)).toBe(model);
     expect(reduce(model, { event: "pong" }, null)).toBe(model);
   });
 });

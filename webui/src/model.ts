@@ -97,6 +97,7 @@ export function reduce(model: Model, event: ServerEvent, looking: string | null)
     case "exit":
       return change(model, event.pty, (i) => ({ ...i, state: event.exit.reason === "lost" ? "lost" : "exited", exit: event.exit }));
     case "snapshot":
+    case "resume":
       return accept(change(model, event.pty, (i) => ({ ...i, cols: event.cols, rows: event.rows })), event.pty);
     case "resize":
       return change(model, event.pty, (i) => ({ ...i, cols: event.cols, rows: event.rows }));

@@ -1,4 +1,5 @@
 import { hasEnded } from "./model";
+import { Position } from "./position";
 import type { ClientMessage, ServerEvent, Size } from "./protocol";
 import { Screen, type ScreenEvents } from "./terminal";
 
@@ -9,12 +10,13 @@ const SETTLE_MS = 100;
 
 interface Opened {
   screen: Screen;
-  /** Output before the first snapshot of an attachment belongs to an older one. */
-  fresh: boolean;
+  position: Position;
   /** Has shown a screen, of this attachment or an older one. */
   drawn: boolean;
   /** Fell too far behind and was detached; attached again when the page is looked at. */
   behind: boolean;
+  /** The exit of this attachment came: nothing follows, unless the terminal is restarted. */
+  ended: boolean;
   wish: Size | null;
 }
 
@@ -71,7 +73,7 @@ export class Pool {
   /** letterboxed says whether the shown terminal has another size than this page would like. */
   letterboxed(): boolean {
     const entry = this.entry(this.shownId);
-    return entry !== undefined && entry.fresh && entry.wish !== null && !same(entry.wish, entry.screen.size());
+    return entry !== undefined && entry.position.fresh() && entry.wish !== null && !same(entry.wish, entry.screen.size());
   }
 
   /** wish is the size a new terminal should have to fill the area, if any terminal is shown to measure by. */
@@ -79,7 +81,7 @@ export class Pool {
     return this.entry(this.shownId)?.wish ?? null;
   }
 
-  /** reattach asks for every opened terminal again, on a new connection. Old screens stay until the snapshots come. */
+  /** reattach asks for every opened terminal again, on a new connection. Old screens stay, and go on if the server can. */
   reattach(): void {
     for (const [id, entry] of this.opened) this.attach(id, entry);
   }
@@ -94,9 +96,14 @@ export class Pool {
     for (const id of [...this.opened.keys()]) if (!ids.has(id) && id !== this.shownId) this.drop(id);
   }
 
-  /** restate tells the screens which terminals have lost their process, or got one again. */
+  /** restate tells the screens which terminals have lost their process, or got one again: those are followed again. */
   restate(): void {
-    for (const [id, entry] of this.opened) if (entry.screen.setState(this.deps.stateOf(id))) this.refitSoon();
+    for (const [id, entry] of this.opened) {
+      const state = this.deps.stateOf(id);
+      if (!entry.screen.setState(state)) continue;
+      if (!hasEnded(state) && entry.ended) this.attach(id, entry);
+      this.refitSoon();
+    }
   }
 
   /** handle applies a terminal's event to its screen. */
@@ -104,15 +111,20 @@ export class Pool {
     if (!("pty" in event) || event.pty === null) return;
     const entry = this.opened.get(event.pty);
     if (entry === undefined || entry.behind) return;
-    if (event.event === "snapshot") {
-      entry.screen.snapshot(event);
-      entry.fresh = true;
+    if (!entry.position.take(event)) {
+      if (event.event === "resume") this.startOver(event.pty, entry);
+      return;
+    }
+    if (event.event === "data") {
+      if (!entry.screen.data(event.data)) this.fallBehind(event.pty, entry);
+      return;
+    }
+    if (event.event === "snapshot") entry.screen.snapshot(event);
+    else if (event.event === "resume" || event.event === "resize") entry.screen.resize(event);
+    else if (event.event === "exit") entry.ended = true;
+    if (event.event === "snapshot" || event.event === "resume") {
       entry.drawn = true;
       this.deps.changed();
-    } else if (event.event === "data" && entry.fresh) {
-      if (!entry.screen.data(event.data)) this.fallBehind(event.pty, entry);
-    } else if (event.event === "resize" && entry.fresh) {
-      entry.screen.resize(event);
     }
   }
 
@@ -140,17 +152,24 @@ export class Pool {
     screen.open(area);
     screen.setState(this.deps.stateOf(id));
     screen.onResize(() => this.deps.changed());
-    return { screen, fresh: false, drawn: false, behind: false, wish: null };
+    return { screen, position: new Position(), drawn: false, behind: false, ended: false, wish: null };
   }
 
   private attach(id: string, entry: Opened): void {
-    entry.fresh = false;
     entry.behind = false;
-    this.deps.send({ type: "attach", pty: id, ...entry.wish });
+    entry.ended = false;
+    this.deps.send({ type: "attach", pty: id, ...entry.position.attach(), ...entry.wish });
+  }
+
+  /** startOver attaches a terminal whose screen cannot be continued. */
+  private startOver(id: string, entry: Opened): void {
+    entry.position.forget();
+    this.attach(id, entry);
   }
 
   private fallBehind(id: string, entry: Opened): void {
     entry.screen.forget();
+    entry.position.forget();
     entry.behind = true;
     this.deps.send({ type: "detach", pty: id });
     if (!document.hidden) this.attach(id, entry);

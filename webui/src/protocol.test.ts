@@ -23,12 +23,17 @@ describe("parseEvent", () => {
 
   it("reads a snapshot", () => {
     const frame = { event: "snapshot", pty: "a", cols: 80, rows: 24, seq: 9, unicode: "11", reason: "connect", data: "\u001b[31mx" };
-    expect(parse(frame)).toEqual({ event: "snapshot", pty: "a", cols: 80, rows: 24, unicode: "11", reason: "connect", data: "\u001b[31mx" });
+    expect(parse(frame)).toEqual({ event: "snapshot", pty: "a", cols: 80, rows: 24, unicode: "11", reason: "connect", seq: 9, data: "\u001b[31mx" });
+  });
+
+  it("reads a resume", () => {
+    expect(parse({ event: "resume", pty: "a", cols: 80, rows: 24, seq: 7 })).toEqual({ event: "resume", pty: "a", cols: 80, rows: 24, seq: 7 });
+    expect(parse({ event: "resume", pty: "a", seq: 7 })).toBeNull();
   });
 
   it("reads data, resize and pong", () => {
-    expect(parse({ event: "data", pty: "a", seq: 1, data: "x" })).toEqual({ event: "data", pty: "a", data: "x" });
-    expect(parse({ event: "resize", pty: "a", cols: 1, rows: 1000, seq: 1 })).toEqual({ event: "resize", pty: "a", cols: 1, rows: 1000 });
+    expect(parse({ event: "data", pty: "a", seq: 1, data: "x" })).toEqual({ event: "data", pty: "a", seq: 1, data: "x" });
+    expect(parse({ event: "resize", pty: "a", cols: 1, rows: 1000, seq: 1 })).toEqual({ event: "resize", pty: "a", cols: 1, rows: 1000, seq: 1 });
     expect(parse({ event: "pong", t: 3 })).toEqual({ event: "pong" });
   });
 
@@ -48,6 +53,7 @@ describe("parseEvent", () => {
     expect(parse({ event: "exit", pty: "a", code: null, signal: "SIGKILL", reason: "signal" })).toEqual({
       event: "exit",
       pty: "a",
+      seq: 0,
       exit: { code: null, signal: "SIGKILL", reason: "signal" },
     });
     expect(parse({ event: "exit", pty: "a", code: 0, reason: "exit" })).toMatchObject({ exit: { code: 0, signal: "" } });

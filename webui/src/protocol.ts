@@ -42,7 +42,16 @@ export interface Snapshot extends Size {
   /** The width table the data was made for: "11" or "15-graphemes". */
   unicode: string;
   reason: string;
+  /** Position in the terminal's output after the event, in bytes; the same in the other events that have one. */
+  seq: number;
   data: string;
+}
+
+/** Resume comes instead of the first snapshot of an attachment with `since`: the screen shown is continued. */
+export interface Resume extends Size {
+  event: "resume";
+  pty: string;
+  seq: number;
 }
 
 export interface Meta {
@@ -59,15 +68,16 @@ export interface Meta {
 export type ServerEvent =
   | { event: "list"; items: Info[] }
   | Snapshot
-  | { event: "data"; pty: string; data: string }
-  | ({ event: "resize"; pty: string } & Size)
+  | Resume
+  | { event: "data"; pty: string; seq: number; data: string }
+  | ({ event: "resize"; pty: string; seq: number } & Size)
   | Meta
-  | { event: "exit"; pty: string; exit: Exit }
+  | { event: "exit"; pty: string; seq: number; exit: Exit }
   | { event: "error"; pty: string | null; error: string; code: string }
   | { event: "pong" };
 
 export type ClientMessage =
-  | ({ type: "attach"; pty: string } & Partial<Size>)
+  | ({ type: "attach"; pty: string; since?: number } & Partial<Size>)
   | { type: "detach"; pty: string }
   | { type: "input"; pty: string; data: string }
   | { type: "input"; pty: string; data_b64: string }
@@ -134,17 +144,20 @@ function parseMeta(f: Fields, pty: string): Meta {
 
 function parseTerminalEvent(f: Fields, pty: string): ServerEvent | null {
   const s = size(f);
+  const seq = count(f.seq);
   switch (f.event) {
     case "snapshot":
-      return s && { event: "snapshot", pty, ...s, unicode: text(f.unicode), reason: text(f.reason), data: text(f.data) };
+      return s && { event: "snapshot", pty, ...s, unicode: text(f.unicode), reason: text(f.reason), seq, data: text(f.data) };
+    case "resume":
+      return s && { event: "resume", pty, ...s, seq };
     case "data":
-      return { event: "data", pty, data: text(f.data) };
+      return { event: "data", pty, seq, data: text(f.data) };
     case "resize":
-      return s && { event: "resize", pty, ...s };
+      return s && { event: "resize", pty, ...s, seq };
     case "meta":
       return parseMeta(f, pty);
     case "exit":
-      return { event: "exit", pty, exit: exit(f) };
+      return { event: "exit", pty, seq, exit: exit(f) };
     default:
       return null;
   }

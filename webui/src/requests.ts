@@ -50,6 +50,13 @@ export async function closeTerminal(info: Info): Promise<void> {
   if (!response.ok && response.status !== 404) throw await failure(response);
 }
 
+/** restartTerminal starts the program of an ended terminal again. It throws an Error that a person can read. */
+export async function restartTerminal(info: Info): Promise<void> {
+  const path = `${sessionPath(info.session)}/${encodeURIComponent(info.id)}/restart`;
+  const response = await fetch(address(path), { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}" });
+  if (!response.ok) throw await failure(response);
+}
+
 /** probeVersion returns the HTTP status of a cheap request, 0 when the server cannot be reached. */
 export async function probeVersion(): Promise<number> {
   try {

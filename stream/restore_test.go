@@ -1,0 +1,167 @@
+package stream_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/stream"
+	"github.com/evertty/evertty/vt"
+)
+
+// bytesOf is all output of a recording.
+func bytesOf(acts []act) (p []byte) {
+	for _, a := range acts {
+		p = append(p, a.data...)
+	}
+	return p
+}
+
+// TestRestore: a hub that is made from a snapshot and given the rest of the
+// journal is like the one that never stopped, and so are viewers of the one that
+// go on with the other.
+func TestRestore(t *testing.T) {
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		k := newKept(t, vt.NewTerminal, 40, 12)
+		p := bytesOf(recording(rng, 300, false))
+		a, b := rng.IntN(len(p)), rng.IntN(len(p))
+		a, b = min(a, b), max(a, b)
+		early, late := &follower{t: t}, &follower{t: t}
+		k.write(p[:a])
+		s := k.Subscribe(stream.Viewing{Scrollback: -1})
+		early.catchUp(s)
+		s.Close()
+		shot := k.Shot()
+		k.write(p[a:b])
+		s = k.Subscribe(stream.Viewing{Scrollback: -1})
+		late.catchUp(s)
+		s.Close()
+
+		next := stream.Restore(k.options, shot.Frame, shot.Seq)
+		if f := next.Facts(); f.Seq != shot.Seq || f.Title != k.Facts().Title && a == b || f.Cols != 40 || f.Rows != 12 || f.Finished {
+			t.Errorf("facts %+v", f)
+		}
+		if reply := next.Write(p[shot.Seq:b]); b == a && len(reply) > 0 {
+			t.Errorf("reply %q", reply)
+		}
+		if d := snapshot.Differences(k.Shot().Frame, next.Shot().Frame); len(d) > 0 {
+			t.Fatalf("seed %d at %d: %q", seed, shot.Seq, d)
+		}
+		rest := append(p[b:], "\x1b[m"...)
+		k.write(rest)
+		next.Write(rest)
+		want := next.Shot()
+		for _, f := range []*follower{early, late} {
+			at := f.seq
+			if !f.resume(next) {
+				t.Errorf("seed %d: could not go on at %d", seed, at)
+			}
+			if d := snapshot.Differences(want.Frame, f.engine.Freeze()); len(d) > 0 || f.seq != want.Seq {
+				t.Errorf("seed %d at %d: to %d of %d, %q", seed, at, f.seq, want.Seq, d)
+			}
+		}
+	}
+}
+
+// TestRestoreIsSilent: nothing is answered, rung or told while the screen is made
+// again, and what the frame knows besides it is known.
+func TestRestoreIsSilent(t *testing.T) {
+	k := newKept(t, vt.NewTerminal, 40, 12)
+	k.write([]byte("\x1b]2;title\a\x1b]7;file:///dir\atext"))
+	k.options.Observe.Changed = func() { t.Error("told") }
+	next := stream.Restore(k.options, k.Shot().Frame, 123)
+	f := next.Facts()
+	if f.Title != "title" || f.Cwd != "/dir" || f.Seq != 123 || f.Bells != 0 {
+		t.Errorf("%+v", f)
+	}
+	if got := string(next.Write([]byte("\x1b[6n"))); got != "\x1b[1;5R" {
+		t.Errorf("the cursor is at %q", got)
+	}
+}
+
+// TestResumeOverARestart: the next generation goes on where the last one ended,
+// in the middle of a sequence and of a character, and viewers with it.
+func TestResumeOverARestart(t *testing.T) {
+	for _, end := range []string{"", "\x1b[3", "\xe2\x82", "\x1b]0;tit\xe2\x82", "\x1bP$q"} {
+		k := newKept(t, vt.NewTerminal, 40, 12)
+		k.write([]byte("before "))
+		var all []*follower
+		watch := func() {
+			f := &follower{t: t}
+			s := k.Subscribe(stream.Viewing{Scrollback: -1})
+			f.catchUp(s)
+			s.Close()
+			all = append(all, f)
+		}
+		watch()
+		k.write([]byte("more " + end))
+		watch()
+		k.Finish(stream.Exit{Reason: "exit"})
+		f := k.Shot().Frame
+		if err := k.journal.Exit(snapshot.End{Reason: "exit"}); err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range all[:len(all):len(all)] { // and those who saw the exit
+			w := &follower{t: t, engine: vt.NewTerminal(vt.Config{Cols: 40, Rows: 12}), seq: v.seq}
+			w.engine.Write(v.text)
+			if !w.resume(k.Hub) || w.exit != k.journal.End() {
+				t.Errorf("%q: the exit is at %d", end, w.exit)
+			}
+			all = append(all, w)
+		}
+		k.Hub = stream.Restore(k.options, f, k.journal.End())
+		if err := k.journal.Restart(2, 40, 12); err != nil {
+			t.Fatal(err)
+		}
+		k.write([]byte("\x18\x1b[m\r\nagain\r\n$ \xe2"))
+		for i, v := range all {
+			at := v.seq
+			if !v.resume(k.Hub) {
+				t.Errorf("%q: viewer %d could not go on at %d", end, i, at)
+			}
+			if d := snapshot.Differences(k.Shot().Frame, v.engine.Freeze()); len(d) > 0 {
+				t.Errorf("%q: viewer %d at %d: %q", end, i, at, d)
+			}
+		}
+	}
+}
+
+// TestResumeOverAnUnknownResize: the hub before knew whether viewers could repeat
+// it, this one does not.
+func TestResumeOverAnUnknownResize(t *testing.T) {
+	k := newKept(t, vt.NewTerminal, 40, 12)
+	k.write([]byte("one"))
+	k.Resize(50, 12)
+	k.write([]byte("two"))
+	shot := k.Shot()
+	k.Hub = stream.Restore(k.options, shot.Frame, shot.Seq)
+	k.write([]byte("three"))
+	for since, want := range map[uint64]bool{2: false, 3: false, 4: true, 6: true} {
+		f := &follower{t: t, engine: vt.NewTerminal(vt.Config{Cols: 40, Rows: 12}), seq: since}
+		if got := f.resume(k.Hub); got != want {
+			t.Errorf("at %d resumed: %v", since, got)
+		}
+	}
+}
+
+// TestRestartDropsHalfACharacter: it would end the sequence it is in, and the rest
+// of that is a query then, which viewers must not get.
+func TestRestartDropsHalfACharacter(t *testing.T) {
+	k := newKept(t, vt.NewTerminal, 40, 12)
+	k.write([]byte("a\x1b[6\xe2\x82"))
+	shot := k.Shot().Frame
+	k.Finish(stream.Exit{Reason: "exit"})
+	k.Hub = stream.Restore(k.options, shot, k.journal.End())
+	if err := k.journal.Restart(2, 40, 12); err != nil {
+		t.Fatal(err)
+	}
+	k.write([]byte("nb"))
+	for _, since := range []uint64{0, 4, 6} {
+		f := &follower{t: t, engine: vt.NewTerminal(vt.Config{Cols: 40, Rows: 12}), seq: since}
+		if !f.resume(k.Hub) || !bytes.HasSuffix(f.text, []byte("\x18b")) {
+			t.Errorf("resumed at %d with %q", since, f.text)
+		}
+	}
+}
