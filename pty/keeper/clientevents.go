@@ -1,0 +1,161 @@
+package keeper
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/evertty/evertty/pty"
+)
+
+// handle acts on one packet of the keeper. It owns the packet's descriptors and runs in the one goroutine that reads the link. Errors: ErrNonsense.
+func (c *Client) handle(l *link, p packet) error {
+	switch p.Op {
+	case opExited:
+		c.exited(l, p.ID, unwireExit(p.Exit))
+	case opKept:
+		c.found(p)
+	case opDone, opFailed:
+		c.answered(l, p)
+	case opWelcome: // after an upgrade
+		l.upgraded(p)
+	default:
+		closeFiles(p.files)
+		return fmt.Errorf("%w: %s out of turn", ErrNonsense, p.Op)
+	}
+	return nil
+}
+
+// exited tells a child's owner that it has ended.
+func (c *Client) exited(l *link, id string, e *pty.Exit) {
+	c.mu.Lock()
+	k := c.held[id]
+	if k != nil {
+		k.end(e)
+	}
+	c.mu.Unlock()
+	if k != nil {
+		k.Process.Child().Exited(*e)
+		return
+	}
+	l.ended(id, e)
+}
+
+// found takes in a terminal that the keeper has held.
+func (c *Client) found(p packet) {
+	if c.holds(p.ID) {
+		closeFiles(p.files)
+		return
+	}
+	k, err := assemble(p)
+	if err != nil {
+		c.log.Warn("the keeper holds something that is no terminal", "id", p.ID, "pid", p.PID, "err", err)
+		return
+	}
+	e := unwireExit(p.Exit)
+	c.mu.Lock()
+	c.held[p.ID] = &keeping{Kept: k}
+	c.held[p.ID].end(e)
+	c.taken = append(c.taken, k)
+	c.mu.Unlock()
+	switch {
+	case e != nil:
+		k.Process.Child().Exited(*e)
+	case p.Adopted:
+		k.Process.Child().Orphaned()
+	}
+}
+
+func (c *Client) holds(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.held[id] != nil
+}
+
+// keptFiles is how many descriptors come with a terminal: pidfd, master, both ends of its pipe.
+const keptFiles = 4
+
+// assemble makes a terminal of its parts. It owns the packet's descriptors.
+func assemble(p packet) (*Kept, error) {
+	if len(p.files) != keptFiles {
+		closeFiles(p.files)
+		return nil, fmt.Errorf("%w: %d descriptors instead of %d", ErrNonsense, len(p.files), keptFiles)
+	}
+	master, err1 := pty.NewMaster(p.files[1])
+	pipe, err2 := pty.PipeOf(p.files[2], p.files[3])
+	err := errors.Join(err1, err2)
+	if err != nil {
+		closeFiles(p.files[:1])
+	} else {
+		var child *pty.Child
+		if child, err = pty.Adopt(p.PID, p.files[0]); err == nil {
+			return &Kept{ID: p.ID, Process: pty.Join(master, child), Pipe: pipe}, nil
+		}
+	}
+	if err1 == nil {
+		_ = master.Close()
+	}
+	if err2 == nil {
+		_ = pipe.Close()
+	}
+	return nil, err
+}
+
+// answered ends a request.
+func (c *Client) answered(l *link, p packet) {
+	call := l.take(p.Number)
+	switch {
+	case call == nil:
+		closeFiles(p.files)
+		return
+	case p.Op == opFailed:
+		call.err = p.Failure
+		closeFiles(p.files)
+	case call.abandoned:
+		closeFiles(p.files)
+		if call.op == opStart {
+			go c.Release(call.id) // not here: sending may wait until something is read
+		}
+	case call.op == opStart:
+		call.kept, call.err = c.started(call, p)
+	default:
+		closeFiles(p.files)
+	}
+	close(call.done)
+}
+
+// started puts a terminal together whose program runs now. Exits that come after this packet find it.
+func (c *Client) started(call *call, p packet) (*Kept, error) {
+	if len(p.files) != 1 || p.PID <= 0 {
+		closeFiles(p.files)
+		return nil, fmt.Errorf("%w: a start without a process", ErrNonsense)
+	}
+	child, err := pty.Adopt(p.PID, p.files[0])
+	if err != nil {
+		go c.Release(call.id)
+		return nil, err
+	}
+	k := &Kept{ID: call.id, Process: pty.Join(call.bundle.master, child), Pipe: call.bundle.pipe}
+	c.mu.Lock()
+	c.held[call.id] = &keeping{Kept: k}
+	c.held[call.id].end(call.exit)
+	delete(c.drop, call.id)
+	c.mu.Unlock()
+	if call.exit != nil {
+		child.Exited(*call.exit)
+	}
+	return k, nil
+}
+
+// abandon stops waiting for an answer, and tells whether there was none yet. What the keeper holds because of the request is released
+// when the answer comes, or when there is a keeper again.
+func (c *Client) abandon(l *link, call *call) bool {
+	if !l.leave(call) {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.link != l {
+		c.drop[call.id] = true
+	}
+	return true
+}

@@ -1,0 +1,174 @@
+package keeper
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/evertty/evertty/pty"
+)
+
+// Start runs s on a new terminal that the keeper holds under id, as pty.Start does: the terminal, the pipe and the plan are made here, the keeper forks.
+// Many starts may run at once. Without a keeper it waits for one for awayTimeout.
+//
+// A failed Start leaves nothing; when the connection broke in the middle, a program that was started nevertheless gets SIGHUP as soon as keeper and
+// client meet again. Errors: those of pty.Start, with the error number that the keeper's kernel gave; ErrTaken, ErrNoKeeper, ErrClosed.
+func (c *Client) Start(id string, s pty.Spec) (*Kept, error) {
+	if id == "" || len(id) > maxID {
+		return nil, fmt.Errorf("keeper: start: %w: id of %d bytes", ErrNonsense, len(id))
+	}
+	plan, err := s.Plan()
+	if err != nil {
+		return nil, fmt.Errorf("keeper: start: %w", err)
+	}
+	select {
+	case c.starts <- struct{}{}:
+		defer func() { <-c.starts }()
+	case <-c.gone.Done():
+		return nil, fmt.Errorf("keeper: start: %w", ErrClosed)
+	}
+	b, err := prepare(plan, s.Cols, s.Rows)
+	if err != nil {
+		return nil, fmt.Errorf("keeper: start: %w", err)
+	}
+	k, err := c.startWith(id, b)
+	b.letGo(err != nil)
+	if err != nil {
+		return nil, fmt.Errorf("keeper: start %q: %w", s.Argv[0], err)
+	}
+	return k, nil
+}
+
+// bundle is what a start needs besides its name.
+type bundle struct {
+	plan, tty *os.File
+	master    *pty.Master
+	pipe      *pty.Pipe
+}
+
+// prepare opens a terminal of the size, its pipe, and the file with the plan.
+func prepare(p pty.Plan, cols, rows int) (*bundle, error) {
+	var b bundle
+	var err error
+	if b.master, b.tty, err = pty.OpenPair(cols, rows); err != nil {
+		return nil, err
+	}
+	if b.pipe, err = pty.NewPipe(); err == nil {
+		b.plan, err = writePlan(p)
+	}
+	if err != nil {
+		b.letGo(true)
+		return nil, err
+	}
+	return &b, nil
+}
+
+// letGo closes what only the keeper needs from now on, and the rest too after a failure.
+func (b *bundle) letGo(failed bool) {
+	_ = b.tty.Close()
+	if b.plan != nil {
+		_ = b.plan.Close()
+	}
+	if !failed {
+		return
+	}
+	_ = b.master.Close()
+	if b.pipe != nil {
+		_ = b.pipe.Close()
+	}
+}
+
+// startWith sends the bundle and waits for the answer.
+func (c *Client) startWith(id string, b *bundle) (*Kept, error) {
+	l, err := c.await()
+	if err != nil {
+		return nil, err
+	}
+	call := l.begin(opStart, id)
+	call.bundle = b
+	err = b.descriptors(func(files []int) error {
+		return l.conn.send(packet{Op: opStart, Number: call.number, ID: id}, files...)
+	})
+	if err != nil {
+		l.close() // a packet that did not go out in time: the keeper is stuck, and whether this one arrives is open
+		c.abandon(l, call)
+		return nil, fmt.Errorf("%w: %w", ErrNoKeeper, err)
+	}
+	timeout := time.NewTimer(answerTimeout)
+	defer timeout.Stop()
+	select {
+	case <-call.done:
+	case <-timeout.C:
+		if c.abandon(l, call) {
+			return nil, fmt.Errorf("%w: no answer in %v", ErrNoKeeper, answerTimeout)
+		}
+		<-call.done
+	}
+	return call.kept, call.err
+}
+
+// descriptors calls f with what the keeper receives, in the order of the protocol.
+func (b *bundle) descriptors(f func(files []int) error) error {
+	// Fd makes the far end blocking, which is what the program expects of its standard files.
+	files := []int{int(b.plan.Fd()), int(b.tty.Fd())}
+	return withHold(b.master, b.pipe, func(hold []int) error { return f(append(files, hold...)) })
+}
+
+// withHold calls f with the descriptors of a terminal that a keeper holds, which stay open meanwhile: master, pipe's reading end, pipe's writing end.
+func withHold(m *pty.Master, p *pty.Pipe, f func(hold []int) error) error {
+	var inner error
+	err := m.SyscallConn().Control(func(fd uintptr) {
+		inner = p.Control(func(r, w int) error { return f([]int{int(fd), r, w}) })
+	})
+	if err != nil {
+		return err
+	}
+	return inner
+}
+
+// Release tells the keeper that the end of id is known here: it closes its descriptors of the terminal and forgets it. A program that still runs
+// gets SIGHUP once the caller has closed the terminal too. It returns when the request is on its way; while there is no keeper it is kept for the next.
+func (c *Client) Release(id string) {
+	c.mu.Lock()
+	if k := c.held[id]; k != nil {
+		k.forget()
+		delete(c.held, id)
+	}
+	l := c.link
+	if l == nil {
+		c.drop[id] = true
+	}
+	c.mu.Unlock()
+	if l == nil {
+		return
+	}
+	call := l.begin(opRelease, id)
+	if err := l.conn.send(packet{Op: opRelease, Number: call.number, ID: id}); err != nil {
+		l.close()
+		c.abandon(l, call)
+	}
+}
+
+// await returns the connection to a keeper, waiting for one if need be. Errors: ErrNoKeeper, ErrClosed.
+func (c *Client) await() (*link, error) {
+	ctx, cancel := context.WithTimeout(c.gone, awayTimeout)
+	defer cancel()
+	for {
+		c.mu.Lock()
+		l, change, trouble := c.link, c.change, c.trouble
+		c.mu.Unlock()
+		switch {
+		case c.gone.Err() != nil:
+			return nil, ErrClosed
+		case l != nil:
+			return l, nil
+		case ctx.Err() != nil:
+			return nil, fmt.Errorf("%w: %w", ErrNoKeeper, trouble)
+		}
+		select {
+		case <-change:
+		case <-ctx.Done():
+		}
+	}
+}

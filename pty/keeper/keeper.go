@@ -1,0 +1,236 @@
+package keeper
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Options say what a keeper is for.
+type Options struct {
+	// Dir is the data directory. It must exist and be this user's alone.
+	Dir string
+	// Idle is how long the keeper stays when it holds nothing and no server is there; DefaultIdle when 0.
+	Idle time.Duration
+	// Release is the one of this binary.
+	Release string
+}
+
+// keeper is the process. Its goroutines are accept, one serve and one tell for the server, work, and watch.
+type keeper struct {
+	Options
+	log      *slog.Logger
+	lock     *os.File // with flock, as long as the process lives
+	listener *os.File
+	raw      syscall.RawConn // of listener
+	jobs     chan func()     // what work does: starts and upgrades
+	calm     *time.Timer     // gives back memory when nothing has happened for a while
+
+	mu     sync.Mutex
+	born   int64 // see packet
+	kept   map[string]*held
+	server *session     // nil when none is there
+	early  map[int]exit // children reaped while one is being started, which may be that one; nil at other times
+	alone  time.Time    // since when it holds nothing and no server is there, when that is so
+	ending bool         // SIGTERM has come
+}
+
+// held is what the keeper holds under an id. It is released by the goroutine of the server's connection only. The tags are those of state.
+type held struct {
+	ID      string `json:"id"`
+	PID     int    `json:"pid"`
+	Files   []int  `json:"files"`             // the pidfd, then what a server wants held
+	Adopted bool   `json:"adopted,omitempty"` // it is another process's child: wait4 does not tell how it ends
+	Exit    *exit  `json:"exit,omitempty"`    // nil while it runs
+	told    bool   // the server of now knows of Exit
+}
+
+// Run is the keeper of a data directory. It returns nil when it has held nothing and had no server for o.Idle, when SIGTERM came and it holds nothing,
+// and at once when the directory has a keeper already. It takes over the whole process: signals, all children, the sizes of Go's runtime, and
+// descriptor 2 for its log. Call it in a process that does nothing else, and leave after it.
+func Run(o Options) error {
+	frugal()
+	if o.Idle <= 0 {
+		o.Idle = DefaultIdle
+	}
+	k := &keeper{Options: o, log: slog.New(slog.NewTextHandler(os.Stderr, nil)).With("keeper", os.Getpid()),
+		jobs: make(chan func(), maxJobs), kept: map[string]*held{}, alone: time.Now(), born: time.Now().UnixNano()}
+	resumed, err := k.resume()
+	if err == nil && !resumed {
+		err = k.open()
+	}
+	if errors.Is(err, errSecond) {
+		k.log.Info("not needed", "err", err)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("keeper: %s: %w", o.Dir, err)
+	}
+	defer func() { _ = k.lock.Close() }()
+	// The signals that have come meanwhile are blocked until here when this is an upgrade.
+	signals := make(chan os.Signal, 64)
+	signal.Notify(signals, unix.SIGCHLD, unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGPIPE)
+	k.calm = time.AfterFunc(calmAfter, shrink)
+	go k.watch(signals)
+	go k.work()
+	if k.server != nil {
+		go k.serve(k.server, true)
+	}
+	return k.accept()
+}
+
+// errSecond means that the directory has a keeper.
+var errSecond = errors.New("there is a keeper")
+
+// open takes the lock and makes the socket. Errors: errSecond.
+func (k *keeper) open() error {
+	lock, err := os.OpenFile(filepath.Join(k.Dir, lockName), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		_ = lock.Close()
+		if err == unix.EWOULDBLOCK {
+			return errSecond
+		}
+		return fmt.Errorf("%s: %w", lockName, err)
+	}
+	// For people who look; nothing reads it.
+	err = lock.Truncate(0)
+	if err == nil {
+		_, err = fmt.Fprintln(lock, os.Getpid())
+	}
+	fd := -1
+	if err == nil {
+		fd, err = listen(k.Dir)
+	}
+	if err != nil {
+		_ = lock.Close()
+		return err
+	}
+	return k.hold(lock, fd)
+}
+
+// hold notes the lock and the listening socket.
+func (k *keeper) hold(lock *os.File, fd int) (err error) {
+	k.lock = lock
+	k.listener, k.raw, err = pollable(fd, socketName)
+	return err
+}
+
+// listen makes the socket, in the place of one that a dead keeper has left.
+func listen(dir string) (int, error) {
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return -1, err
+	}
+	err = atSocket(dir, func(path string) error {
+		if err := unix.Unlink(path); err != nil && err != unix.ENOENT {
+			return err
+		}
+		// A socket has the mode of its inode when it is bound: nobody else gets a moment to connect.
+		if err := unix.Fchmod(fd, 0o600); err != nil {
+			return err
+		}
+		if err := unix.Bind(fd, &unix.SockaddrUnix{Name: path}); err != nil {
+			return err
+		}
+		if err := unix.Chmod(path, 0o600); err != nil {
+			return err
+		}
+		return unix.Listen(fd, unix.SOMAXCONN)
+	})
+	if err != nil {
+		_ = unix.Close(fd)
+		return -1, fmt.Errorf("listen on %s: %w", socketName, err)
+	}
+	return fd, nil
+}
+
+// accept greets servers until the keeper is not needed any more.
+func (k *keeper) accept() error {
+	for {
+		if k.over() {
+			// A client that is in the queue of the socket is hung up on, and starts another keeper.
+			return atSocket(k.Dir, unix.Unlink)
+		}
+		fd, err := k.next()
+		switch {
+		case err == nil:
+			k.welcome(fd)
+		case !errors.Is(err, os.ErrDeadlineExceeded):
+			k.log.Error("accept", "err", err)
+			<-time.After(fullPause)
+		}
+	}
+}
+
+// next waits for a connection.
+func (k *keeper) next() (int, error) {
+	fd := -1
+	var got error
+	err := k.raw.Read(func(l uintptr) bool {
+		fd, _, got = unix.Accept4(int(l), unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK)
+		return got != unix.EAGAIN && got != unix.EINTR && got != unix.ECONNABORTED
+	})
+	return fd, errors.Join(err, got)
+}
+
+// over tells whether the keeper is not needed any more, and otherwise makes accept look again when it may not be.
+func (k *keeper) over() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch {
+	case k.holds():
+		_ = k.listener.SetReadDeadline(time.Time{})
+		return false
+	case k.ending:
+		return true
+	case k.server != nil:
+		_ = k.listener.SetReadDeadline(time.Time{})
+		return false
+	}
+	end := k.alone.Add(k.Idle)
+	_ = k.listener.SetReadDeadline(end)
+	return !time.Now().Before(end)
+}
+
+// holds tells whether the keeper holds something, or is about to. The lock is held.
+func (k *keeper) holds() bool { return len(k.kept) > 0 || k.early != nil }
+
+// changed lets accept look whether the keeper is still needed. The lock is held.
+func (k *keeper) changed() {
+	if k.server == nil && !k.holds() {
+		k.alone = time.Now()
+		_ = k.listener.SetReadDeadline(k.alone)
+	}
+}
+
+// welcome begins to serve a connection, or tells it who is served. It owns fd.
+func (k *keeper) welcome(fd int) {
+	s, err := newSession(fd)
+	if err != nil {
+		k.log.Warn("refused a connection", "err", err)
+		return
+	}
+	k.mu.Lock()
+	other := k.server
+	if other == nil {
+		k.server = s
+	}
+	k.mu.Unlock()
+	if other != nil {
+		_ = s.send(packet{Op: opBusy, Version: protocolVersion, PID: other.pid})
+		s.close()
+		return
+	}
+	go k.serve(s, false)
+}

@@ -1,0 +1,82 @@
+package keeper
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/evertty/evertty/pty"
+	"golang.org/x/sys/unix"
+)
+
+// A plan travels in a memfd, for it may be megabytes long, as strings that each end with a NUL: path, directory, number of arguments, arguments,
+// environment. None of them can hold a NUL, and unlike in JSON all other bytes stay what they are.
+
+// writePlan makes the file of a plan.
+func writePlan(p pty.Plan) (*os.File, error) {
+	words := append([]string{p.Path, p.Dir, strconv.Itoa(len(p.Argv))}, p.Argv...)
+	words = append(words, p.Env...)
+	return memory("plan", []byte(strings.Join(words, "\x00")+"\x00"))
+}
+
+// memory makes a close-on-exec file in memory.
+func memory(name string, data []byte) (*os.File, error) {
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("memfd: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), name)
+	if _, err := f.Write(data); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// readMemory reads such a file from its start.
+func readMemory(fd, limit int) ([]byte, error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return nil, err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size > int64(limit) {
+		return nil, fmt.Errorf("%w: a file of %d bytes, at most %d are possible", ErrNonsense, st.Size, limit)
+	}
+	data := make([]byte, st.Size)
+	n, err := unix.Pread(fd, data, 0)
+	if err != nil {
+		return nil, err
+	}
+	if n != len(data) {
+		return nil, io.ErrUnexpectedEOF
+	}
+	return data, nil
+}
+
+// readPlan reads the file of a plan. Errors: ErrNonsense.
+func readPlan(fd int) (pty.Plan, error) {
+	data, err := readMemory(fd, maxPlan)
+	if err != nil {
+		return pty.Plan{}, err
+	}
+	return parsePlan(data)
+}
+
+// parsePlan reads a plan. Errors: ErrNonsense.
+func parsePlan(data []byte) (pty.Plan, error) {
+	if !bytes.HasSuffix(data, []byte{0}) {
+		return pty.Plan{}, fmt.Errorf("%w: plan without an end", ErrNonsense)
+	}
+	words := strings.Split(string(data[:len(data)-1]), "\x00")
+	if len(words) < 3 {
+		return pty.Plan{}, fmt.Errorf("%w: plan of %d words", ErrNonsense, len(words))
+	}
+	n, err := strconv.Atoi(words[2])
+	if rest := len(words) - 3; err != nil || n < 1 || n > rest {
+		return pty.Plan{}, fmt.Errorf("%w: plan with %.20q arguments", ErrNonsense, words[2])
+	}
+	return pty.Plan{Path: words[0], Dir: words[1], Argv: words[3 : 3+n], Env: words[3+n:]}, nil
+}

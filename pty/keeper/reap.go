@@ -1,0 +1,79 @@
+package keeper
+
+import (
+	"os"
+	"time"
+
+	"github.com/evertty/evertty/pty"
+	"golang.org/x/sys/unix"
+)
+
+// signalBase is what a child's Code has above the number of the signal that ended it, see pty.Exit.
+const signalBase = 128
+
+// watch acts on signals. It is the only one who reaps. Children may have ended before the signals were caught: it looks at once.
+func (k *keeper) watch(signals <-chan os.Signal) {
+	k.reap()
+	for sig := range signals {
+		switch sig {
+		case unix.SIGCHLD:
+			k.reap()
+		case unix.SIGTERM:
+			k.terminate()
+		}
+	}
+}
+
+// reap takes the statuses of all children that have ended.
+func (k *keeper) reap() {
+	for k.reapOne() {
+	}
+}
+
+// reapOne takes one status. It is noted under the same lock, so that an upgrade finds it either here or in the kernel.
+func (k *keeper) reapOne() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var status unix.WaitStatus
+	pid, err := unix.Wait4(-1, &status, unix.WNOHANG, nil)
+	if pid > 0 {
+		k.ended(pid, exitOf(status))
+	}
+	return pid > 0 || err == unix.EINTR
+}
+
+// ended notes how a child has ended. The lock is held.
+func (k *keeper) ended(pid int, e exit) {
+	for _, h := range k.kept {
+		if h.PID == pid && h.Exit == nil && !h.Adopted {
+			h.Exit = &e
+			if k.server != nil {
+				k.server.poke()
+			}
+			return
+		}
+	}
+	if k.early != nil {
+		k.early[pid] = e
+	}
+}
+
+// exitOf translates the status of a process that has ended.
+func exitOf(status unix.WaitStatus) exit {
+	if status.Signaled() {
+		return exit{Code: signalBase + int(status.Signal()), Signal: pty.SignalName(status.Signal())}
+	}
+	return exit{Code: status.ExitStatus()}
+}
+
+// terminate ends a keeper that holds nothing.
+func (k *keeper) terminate() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.holds() {
+		k.log.Warn("SIGTERM is ignored: there are terminals; SIGKILL ends the keeper", "terminals", len(k.kept))
+		return
+	}
+	k.ending = true
+	_ = k.listener.SetReadDeadline(time.Now())
+}

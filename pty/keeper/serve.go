@@ -1,0 +1,215 @@
+package keeper
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// session is the connection of the server that is served.
+type session struct {
+	*conn
+	pid  int
+	wake chan struct{} // has a value when there may be an exit to tell; closed when the session is over
+}
+
+// newSession makes a session of a connection of this user. It owns fd, also when it fails. Errors: ErrForeign.
+func newSession(fd int) (*session, error) {
+	c, err := newConn(fd, false)
+	if err != nil {
+		return nil, err
+	}
+	pid, err := c.peer()
+	if err != nil {
+		c.close()
+		return nil, err
+	}
+	return &session{conn: c, pid: pid, wake: make(chan struct{}, 1)}, nil
+}
+
+// say sends a packet. One that comes too late for a server that has left is no error: what that has said before counts, and receive tells when
+// that is all.
+func (s *session) say(p packet, files ...int) error {
+	if err := s.send(p, files...); !errors.Is(err, unix.EPIPE) {
+		return err
+	}
+	return nil
+}
+
+// serve does what the server asks for until it leaves or says nonsense. With greeted it has been welcome to the keeper that this process was before.
+func (k *keeper) serve(s *session, greeted bool) {
+	go k.tell(s)
+	err := k.hello(s, greeted)
+	for err == nil {
+		err = k.handle(s)
+		k.calm.Reset(calmAfter)
+	}
+	if !errors.Is(err, io.EOF) {
+		k.log.Warn("hung up on the server", "server", s.pid, "err", err)
+	}
+	s.close()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	close(s.wake)
+	k.server = nil
+	k.changed()
+}
+
+// hello waits for the first packet and answers it, and sees to it that this server hears of every exit.
+func (k *keeper) hello(s *session, greeted bool) error {
+	if !greeted {
+		if err := s.file.SetReadDeadline(time.Now().Add(helloTimeout)); err != nil {
+			return err
+		}
+		p, err := s.receive()
+		if err != nil {
+			return err
+		}
+		if p.Op != opHello {
+			closeFiles(p.files)
+			return fmt.Errorf("%w: %s before %s", ErrNonsense, p.Op, opHello)
+		}
+		if err := s.file.SetReadDeadline(time.Time{}); err != nil {
+			return err
+		}
+	}
+	if err := s.say(packet{Op: opWelcome, Version: protocolVersion, Release: k.Release, PID: os.Getpid(), Born: k.born}); err != nil {
+		return err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, h := range k.kept {
+		h.told = false
+	}
+	s.poke()
+	return nil
+}
+
+// handle receives one request and carries it out.
+func (k *keeper) handle(s *session) error {
+	p, err := s.receive()
+	if errors.Is(err, unix.EMFILE) && p.Number != 0 {
+		return k.answer(s, p, err)
+	}
+	if err != nil {
+		return err
+	}
+	switch p.Op {
+	case opTake:
+		return k.take(s, p)
+	case opStart:
+		select {
+		case k.jobs <- func() { k.start(s, p) }:
+			return nil
+		default: // no client of ours has so many on their way: some hang in the kernel
+			closeFiles(p.files)
+			return k.answer(s, p, unix.EAGAIN)
+		}
+	case opAdopt:
+		return k.answer(s, p, k.adopt(p))
+	case opRelease:
+		k.release(p.ID)
+		return k.answer(s, p, nil)
+	case opUpgrade:
+		err := k.finishStarts()
+		if err == nil {
+			err = k.become(s, p.Argv)
+		}
+		return k.answer(s, p, err)
+	}
+	closeFiles(p.files)
+	return fmt.Errorf("%w: %s out of turn", ErrNonsense, p.Op)
+}
+
+// answer tells how a request went.
+func (k *keeper) answer(s *session, p packet, err error) error {
+	if err != nil {
+		return s.say(packet{Op: opFailed, Number: p.Number, Failure: failureOf(err)})
+	}
+	return s.say(packet{Op: opDone, Number: p.Number})
+}
+
+// take tells all that is held. Descriptors stay open meanwhile: only this goroutine releases.
+func (k *keeper) take(s *session, p packet) error {
+	k.mu.Lock()
+	list := make([]held, 0, len(k.kept))
+	for _, h := range k.kept {
+		list = append(list, *h)
+	}
+	k.mu.Unlock()
+	for _, h := range list {
+		kept := packet{Op: opKept, Number: p.Number, ID: h.ID, PID: h.PID, Adopted: h.Adopted, Exit: h.Exit}
+		if err := s.say(kept, h.Files...); err != nil {
+			return err
+		}
+	}
+	return k.answer(s, p, nil)
+}
+
+// adopt holds what another keeper has held. It owns the packet's descriptors. What is held already stays as it is. Errors: ErrTaken.
+func (k *keeper) adopt(p packet) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	old := k.kept[p.ID]
+	if old == nil {
+		k.kept[p.ID] = &held{ID: p.ID, PID: p.PID, Files: p.files, Adopted: true, Exit: p.Exit}
+		return nil
+	}
+	closeFiles(p.files)
+	if old.PID != p.PID {
+		return fmt.Errorf("%w: %s by process %d", ErrTaken, p.ID, old.PID)
+	}
+	return nil
+}
+
+// release forgets an id.
+func (k *keeper) release(id string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if h := k.kept[id]; h != nil {
+		delete(k.kept, id)
+		closeFiles(h.Files)
+		k.changed()
+	}
+}
+
+// tell sends exits until the session is over.
+func (k *keeper) tell(s *session) {
+	for range s.wake {
+		for _, p := range k.untold(s) {
+			if err := s.say(p); err != nil {
+				s.close() // which ends serve
+				break
+			}
+		}
+	}
+}
+
+// untold are the exits that the server was not told yet, none when it has left.
+func (k *keeper) untold(s *session) []packet {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.server != s {
+		return nil
+	}
+	var list []packet
+	for _, h := range k.kept {
+		if h.Exit != nil && !h.told {
+			h.told = true
+			list = append(list, packet{Op: opExited, ID: h.ID, Exit: h.Exit})
+		}
+	}
+	return list
+}
+
+// poke lets tell look. The keeper's lock is held.
+func (s *session) poke() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,97 @@
+package keeper
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// work does the jobs one after the other: forks happen so anyway, and only one that hangs on a dead file system must not stop the rest.
+func (k *keeper) work() {
+	for job := range k.jobs {
+		job()
+		k.calm.Reset(calmAfter)
+	}
+}
+
+// finishStarts waits until no start is under way; only the server's goroutine, which calls it, begins one. Errors: EBUSY when one hangs.
+func (k *keeper) finishStarts() error {
+	done := make(chan struct{})
+	limit := time.After(sendTimeout)
+	select {
+	case k.jobs <- func() { close(done) }:
+	case <-limit:
+		return fmt.Errorf("starts are under way: %w", unix.EBUSY)
+	}
+	select {
+	case <-done:
+		return nil
+	case <-limit:
+		return fmt.Errorf("a start is under way: %w", unix.EBUSY)
+	}
+}
+
+// start executes a plan for the server and answers. It owns the packet's descriptors.
+func (k *keeper) start(s *session, p packet) {
+	plan, tty := p.files[0], p.files[1]
+	defer closeFiles(p.files[:2])
+	pid, err := k.spawn(s, p.ID, plan, tty, p.files[2:])
+	if err != nil {
+		closeFiles(p.files[2:])
+		err = k.answer(s, p, err)
+	} else {
+		err = s.say(packet{Op: opDone, Number: p.Number, PID: pid}, plan) // now the pidfd
+	}
+	if err != nil {
+		k.log.Warn("answer to a start", "id", p.ID, "pid", pid, "err", err)
+		s.close()
+	}
+}
+
+// spawn starts the program and holds it and hold under the id. It puts a duplicate of the pidfd in the place of the plan. Errors: those of pty.Plan.Exec, ErrTaken, ErrNonsense.
+func (k *keeper) spawn(s *session, id string, planFile, tty int, hold []int) (pid int, err error) {
+	plan, err := readPlan(planFile)
+	if err == nil {
+		err = k.expect(s, id)
+	}
+	if err != nil {
+		return 0, err
+	}
+	pid, pidfd, err := plan.Exec([3]int{tty, tty, tty}, true)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	early := k.early
+	k.early = nil
+	defer k.changed()
+	if err != nil {
+		return 0, err
+	}
+	// The server may release the terminal, and so close the pidfd, as soon as it is in the table. If this failed the server would not find the pidfd
+	// of a process and release it.
+	_ = unix.Dup3(pidfd, planFile, unix.O_CLOEXEC)
+	h := &held{ID: id, PID: pid, Files: append([]int{pidfd}, hold...)}
+	if e, ended := early[pid]; ended {
+		h.Exit = &e
+	}
+	k.kept[id] = h
+	if k.server != nil {
+		k.server.poke()
+	}
+	return pid, nil
+}
+
+// expect makes reap remember children it does not know, until the new one is known. Errors: ErrTaken, os.ErrClosed when nobody waits for the start any more.
+func (k *keeper) expect(s *session, id string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.server != s {
+		return os.ErrClosed
+	}
+	if k.kept[id] != nil {
+		return fmt.Errorf("%w: %s", ErrTaken, id)
+	}
+	k.early = map[int]exit{}
+	return nil
+}
