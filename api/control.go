@@ -128,3 +128,19 @@ func (s *Server) postSignal(c echo.Context) error {
 	}
 	return c.JSON(http.StatusOK, done)
 }
+
+// postRestart starts the program of an ended terminal again.
+func (s *Server) postRestart(c echo.Context) error {
+	t, err := s.terminalOf(c)
+	if err != nil {
+		return err
+	}
+	var req struct{}
+	if err := bindOptional(c, &req); err != nil {
+		return err
+	}
+	if t, err = s.Mux.Restart(t); err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, t.Info())
+}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/evertty/evertty/mux"
 	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
@@ -55,7 +56,11 @@ var errorTable = []errorRow{
 	{mux.ErrTimeout, http.StatusRequestTimeout, "TIMEOUT", ""},
 	{mux.ErrLimit, http.StatusTooManyRequests, "LIMIT", ""},
 	{mux.ErrClosing, http.StatusServiceUnavailable, "CLOSING", ""},
-	{mux.ErrJournal, http.StatusNotImplemented, "NO_JOURNAL", ""},
+	{mux.ErrRunning, http.StatusConflict, "RUNNING", ""},
+	{mux.ErrJournal, http.StatusNotFound, "NO_JOURNAL", ""},
+
+	{keeper.ErrNoKeeper, http.StatusServiceUnavailable, "NO_KEEPER", ""},
+	{keeper.ErrClosed, http.StatusServiceUnavailable, "CLOSING", ""},
 
 	{pty.ErrNoCommand, http.StatusBadRequest, "NO_COMMAND", ""},
 	{pty.ErrNoDir, http.StatusBadRequest, "NO_DIRECTORY", ""},
@@ -70,6 +75,7 @@ var errorTable = []errorRow{
 	{vt.ErrUnknownKey, http.StatusBadRequest, "VALIDATION", ""},
 	{stream.ErrBadCommand, http.StatusBadRequest, "VALIDATION", ""},
 	{stream.ErrReadOnly, http.StatusForbidden, "READ_ONLY", ""},
+	{snapshot.ErrNotKept, http.StatusNotFound, "NOT_KEPT", ""},
 	{snapshot.ErrNoSpace, http.StatusInsufficientStorage, "NO_SPACE", ""},
 
 	{context.Canceled, http.StatusServiceUnavailable, "CANCELED", "the request was given up before it was done"},
@@ -188,14 +194,13 @@ func errorOfEcho(routed *echo.HTTPError, c echo.Context) *Error {
 }
 
 // handleError is the server's echo.HTTPErrorHandler: it logs the cause of a
-// failure of ours once, with the request id, and sends the rest; that we do not
-// offer something (501) is none. A response that already began is left alone, and
+// failure of ours once, with the request id, and sends the rest. A response that already began is left alone, and
 // a HEAD gets no body.
 func handleError(err error, c echo.Context) {
 	e := errorFor(err, c)
 	id := c.Response().Header().Get(echo.HeaderXRequestID)
 	gone := c.Request().Context().Err() != nil
-	if e.Status >= http.StatusInternalServerError && e.Status != http.StatusNotImplemented && !gone {
+	if e.Status >= http.StatusInternalServerError && !gone {
 		slog.Error("request failed", "request_id", id, "status", e.Status, "method", clip(c.Request().Method),
 			"url", redactURL(c.Request().URL), "error", err)
 	}

@@ -1,10 +1,14 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -32,9 +36,12 @@ func TestServerIsAsDocumented(t *testing.T) {
 	}
 	c.visitAmbiguous(t)
 	c.visitEnded(t)
-	c.stop()
+	c.visitNextServer(t)
+	c.visitWithoutJournal(t)
+	c.killKeeper(t)
 	c.liveServer = startServer(t, ModeNone, dir)
 	c.visitLost(t)
+	c.visitRestart(t)
 	c.visitDelete(t)
 	for _, r := range routes() {
 		if r.stream && r.method == http.MethodGet || strings.HasPrefix(r.path, "/assets/") || r.path == "/favicon.svg" {
@@ -67,6 +74,11 @@ func (c *contract) visitServer(t *testing.T) {
 		{method: "DELETE", target: "/session/new/pty?purge=maybe", status: 400, code: "VALIDATION"},
 	} {
 		c.do(t, e)
+	}
+	var health healthReply
+	decode(t, c.do(t, exchange{method: "GET", target: "/healthz", status: 200}), &health)
+	if health.Status != "ok" || health.Lossless == nil || !*health.Lossless || len(health.Reasons) != 0 {
+		t.Errorf("with a keeper and a journal the server is %+v", health)
 	}
 	files, err := fs.Glob(webui.Files(), "assets/*")
 	if err != nil {
@@ -156,7 +168,12 @@ func (c *contract) visitTerminal(t *testing.T, base string) {
 		{method: "POST", target: "/wait", body: `{"for":"text"}`, status: 400, code: "VALIDATION", loose: true},
 		{method: "POST", target: "/wait", body: `{"for":"idle","idle_ms":-1}`, status: 400, code: "VALIDATION"},
 		{method: "POST", target: "/wait", body: `{"for":"idle","timeout_ms":3600001}`, status: 400, code: "VALIDATION"},
-		{method: "POST", target: "/wait", body: `{"for":"text","pattern":"x","since":0}`, status: 501, code: "NO_JOURNAL"},
+		{method: "POST", target: "/wait", body: `{"for":"text","pattern":"ready","since":0}`, status: 200},
+		{method: "POST", target: "/wait", body: `{"for":"text","pattern":"ready","since":5,"timeout_ms":1}`, status: 408, code: "TIMEOUT"},
+		{method: "POST", target: "/wait", body: `{"for":"prompt","since":5}`, status: 200},
+		{method: "POST", target: "/wait", body: `{"for":"text","pattern":"ready","since":-1}`, status: 400, code: "VALIDATION"},
+		{method: "POST", target: "/wait", body: `{"for":"exit","since":1000000}`, status: 400, code: "VALIDATION", loose: true},
+		{method: "POST", target: "/restart", body: `{}`, status: 409, code: "RUNNING"},
 		{method: "GET", target: "/snapshot?scrollback=0", status: 200},
 		{method: "GET", target: "/snapshot?format=picture", status: 400, code: "VALIDATION"},
 		{method: "GET", target: "/snapshot?scrollback=-2", status: 400, code: "VALIDATION"},
@@ -187,7 +204,7 @@ func jsonValue(t *testing.T, b []byte) (v any) {
 // visitEach wants the same refusal from everything below base.
 func (c *contract) visitEach(t *testing.T, base string, status int, code string) {
 	bodies := map[string]string{"/input": `{"data":"x"}`, "/keys": `{"keys":["Enter"]}`, "/paste": `{"data":"x"}`,
-		"/resize": `{"cols":80,"rows":24}`, "/signal": `{"signal":"INT"}`, "/wait": `{"for":"text","pattern":"never"}`}
+		"/resize": `{"cols":80,"rows":24}`, "/signal": `{"signal":"INT"}`, "/restart": `{}`, "/wait": `{"for":"text","pattern":"never"}`}
 	for _, r := range terminalRoutes {
 		c.do(t, exchange{method: r.method, target: base + r.path, body: bodies[r.path], status: status, code: code})
 	}
@@ -218,16 +235,63 @@ func (c *contract) visitEnded(t *testing.T) {
 	}
 }
 
-// visitLost looks at the terminals whose programs went with their server.
+// info is one terminal's state.
+func (c *contract) info(t *testing.T, target string) (i mux.Info) {
+	t.Helper()
+	decode(t, c.do(t, exchange{method: "GET", target: target, status: 200}), &i)
+	return i
+}
+
+// visitNextServer replaces the server and finds the programs running. New output is
+// told apart from old by its position.
+func (c *contract) visitNextServer(t *testing.T) {
+	was := c.info(t, "/pty/web")
+	c.stop()
+	c.liveServer = startServer(t, ModeNone, c.dir)
+	for _, base := range bases {
+		is := c.info(t, base)
+		if is.State != mux.StateRunning || is.PID != was.PID || is.Generation != was.Generation || is.Seq < was.Seq {
+			t.Errorf("under the next server the terminal is %+v, was %+v", is, was)
+		}
+		c.do(t, exchange{method: "POST", target: base + "/input", body: `{"data":"again\n"}`, status: 200})
+		body := c.do(t, exchange{method: "POST", target: base + "/wait", body: fmt.Sprintf(`{"for":"text","pattern":"again","since":%d}`, is.Seq), status: 200})
+		if bytes.Contains(body, []byte("ready")) {
+			t.Errorf("since %d there was %s", is.Seq, body)
+		}
+	}
+}
+
+// visitWithoutJournal looks at a terminal whose output was given up for its space.
+func (c *contract) visitWithoutJournal(t *testing.T) {
+	ends := c.info(t, "/pty/ends")
+	c.stop()
+	for _, name := range []string{"data.*", "index.*"} {
+		files, err := filepath.Glob(filepath.Join(c.dir, "terminals", ends.ID, name))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %v, %v", name, files, err)
+		}
+		for _, f := range files {
+			if err := os.Remove(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	c.liveServer = startServer(t, ModeNone, c.dir)
+	for _, base := range []string{"/session/dev/pty/ends", "/pty/ends"} {
+		c.do(t, exchange{method: "GET", target: base + "/snapshot", status: 200})
+		c.do(t, exchange{method: "GET", target: base + "/recording", status: 404, code: "NO_JOURNAL"})
+		c.do(t, exchange{method: "POST", target: base + "/wait", body: `{"for":"exit","since":0}`, status: 404, code: "NO_JOURNAL"})
+	}
+}
+
+// visitLost looks at the terminals whose programs ended unseen.
 func (c *contract) visitLost(t *testing.T) {
-	body := c.do(t, exchange{method: "GET", target: "/pty/web", status: 200})
-	var info mux.Info
-	decode(t, body, &info)
-	if info.State != mux.StateLost || info.Exit == nil || info.Exit.Reason != "lost" || info.Exit.Code != nil {
-		t.Errorf("after a restart the terminal is %s", body)
+	if i := c.info(t, "/pty/web"); i.State != mux.StateLost || i.Exit == nil || i.Exit.Reason != "lost" || i.Exit.Code != nil || i.PID != 0 {
+		t.Errorf("without its keeper the terminal is %+v, exit %+v", i, i.Exit)
 	}
 	for _, base := range bases {
 		c.do(t, exchange{method: "GET", target: base + "/snapshot?format=text", status: 200})
+		c.do(t, exchange{method: "GET", target: base + "/recording?format=raw", status: 200})
 		c.do(t, exchange{method: "POST", target: base + "/wait", body: `{"for":"exit"}`, status: 200})
 		for path, body := range refusedWhenEnded {
 			c.do(t, exchange{method: "POST", target: base + path, body: body, status: 409, code: "EXITED"})
@@ -235,10 +299,34 @@ func (c *contract) visitLost(t *testing.T) {
 	}
 }
 
+// visitRestart starts the lost program again, ends it, and starts it once more by
+// its other path.
+func (c *contract) visitRestart(t *testing.T) {
+	const JSON = "Content-Type: application/json"
+	for n, base := range bases {
+		was := c.info(t, base)
+		c.do(t, exchange{method: "POST", target: base + "/restart", status: 415, code: "UNSUPPORTED_MEDIA_TYPE"})
+		c.do(t, exchange{method: "POST", target: base + "/restart", body: `{"cols":80}`, status: 400, code: "VALIDATION"})
+		var is mux.Info
+		decode(t, c.do(t, exchange{method: "POST", target: base + "/restart", header: JSON, status: 200}), &is)
+		if is.State != mux.StateRunning || is.ID != was.ID || is.Name != was.Name || is.Generation != was.Generation+1 || is.PID == 0 || is.Exit != nil || is.Cols != was.Cols || is.Seq < was.Seq {
+			t.Errorf("restart %d made %+v of %+v", n, is, was)
+		}
+		c.do(t, exchange{method: "POST", target: base + "/wait", body: fmt.Sprintf(`{"for":"text","pattern":"ready","since":%d}`, was.Seq), status: 200})
+		screen := c.do(t, exchange{method: "GET", target: base + "/snapshot?format=text", status: 200})
+		if !bytes.Contains(screen, []byte("again")) || !bytes.Contains(screen, []byte(" · restarted ")) {
+			t.Errorf("restart %d shows %s", n, screen)
+		}
+		c.do(t, exchange{method: "POST", target: base + "/restart", body: `{}`, status: 409, code: "RUNNING"})
+		c.do(t, exchange{method: "POST", target: base + "/keys", body: `{"keys":["C-d"]}`, status: 200})
+		c.do(t, exchange{method: "POST", target: base + "/wait", body: `{"for":"exit"}`, status: 200})
+	}
+	c.do(t, exchange{method: "DELETE", target: "/pty/ends", status: 200})
+	c.do(t, exchange{method: "POST", target: "/pty/ends/restart", body: `{}`, status: 404, code: "NOT_FOUND"})
+}
+
 func (c *contract) visitDelete(t *testing.T) {
-	var info mux.Info
-	decode(t, c.do(t, exchange{method: "GET", target: "/pty/web", status: 200}), &info)
-	base := "/session/dev/pty/" + info.ID
+	base := "/session/dev/pty/" + c.info(t, "/pty/web").ID
 	c.do(t, exchange{method: "POST", target: "/session/dev/pty", body: `{"cmd":["cat"],"name":"runs"}`, status: 201})
 	for _, e := range []exchange{
 		{method: "DELETE", target: "/pty/runs", status: 200},

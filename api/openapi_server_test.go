@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -19,6 +22,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 
 	"github.com/evertty/evertty/mux"
+	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/vt/vt10x"
@@ -28,14 +32,34 @@ import (
 const patience = 30 * time.Second
 
 // liveServer is a whole server, wired as `evertty serve` does it, on a port of
-// its own: real terminals, real files.
+// its own: real terminals in a real keeper, real files.
 type liveServer struct {
-	url  string
-	dir  string
-	auth *Auth
-	stop func() // ends it as SIGTERM does; more than once is no harm
+	url    string
+	dir    string
+	auth   *Auth
+	mux    *mux.Mux
+	keeper *keeper.Client
+	stop   func() // ends it as SIGTERM does, programs go on; more than once is no harm
 }
 
+// keeperIdle is how long a keeper of these tests stays when it holds nothing and no
+// server is there: time to connect to it, and little for the check for leaks, which
+// waits for its end.
+const keeperIdle = 200 * time.Millisecond
+
+// TestMain makes the test binary a keeper when it is started as one.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "keeper" {
+		if err := keeper.Run(keeper.Options{Dir: os.Args[2], Idle: keeperIdle}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// startServer starts a server. What runs in it when the test is over is ended.
 func startServer(t *testing.T, mode, dir string) *liveServer {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
@@ -44,19 +68,17 @@ func startServer(t *testing.T, mode, dir string) *liveServer {
 		t.Fatal(err)
 	}
 	metrics := mux.NewMetrics()
-	m, err := mux.New(mux.Config{Engine: vt10x.New, Unicode: vt.Unicode11, Store: store, Log: log, Metrics: metrics})
+	held, err := keeper.Connect(t.Context(), keeper.Config{Dir: dir, Log: log, Command: []string{os.Args[0], "keeper", dir}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := mux.New(mux.Config{Engine: vt10x.New, Unicode: vt.Unicode11, Store: store, Keeper: held, Log: log, Metrics: metrics})
 	if err != nil {
 		t.Fatal(err)
 	}
 	metrics.Registry.MustRegister(m)
-	find := func(session, ref string) (string, error) {
-		found, err := m.Find(session, ref)
-		if err != nil {
-			return "", err
-		}
-		return found.ID, nil
-	}
-	auth, err := NewAuth(AuthConfig{Mode: mode, DataDir: dir, Listen: "127.0.0.1:0", Log: log, Terminal: find})
+	live := &liveServer{dir: dir, mux: m, keeper: held}
+	auth, err := NewAuth(AuthConfig{Mode: mode, DataDir: dir, Listen: "127.0.0.1:0", Log: log, Terminal: live.find})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,9 +89,9 @@ func startServer(t *testing.T, mode, dir string) *liveServer {
 	s := New(Config{Mux: m, Metrics: metrics, Auth: auth, Version: "test", Log: log})
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
+	live.url, live.auth = "http://"+l.Addr().String(), auth
 	running := true
-	live := &liveServer{url: "http://" + l.Addr().String(), dir: dir, auth: auth}
-	live.stop = func() {
+	leave := func(end bool) {
 		if !running {
 			return
 		}
@@ -78,31 +100,70 @@ func startServer(t *testing.T, mode, dir string) *liveServer {
 		if err := <-served; err != nil {
 			t.Errorf("serve: %v", err)
 		}
+		if end {
+			live.endPrograms(t)
+		}
 		m.Close()
 		if err := store.Close(); err != nil {
 			t.Errorf("close the store: %v", err)
 		}
 	}
-	t.Cleanup(live.stop)
+	live.stop = func() { leave(false) }
+	t.Cleanup(func() { leave(true) })
 	return live
+}
+
+func (s *liveServer) find(session, ref string) (string, error) {
+	found, err := s.mux.Find(session, ref)
+	if err != nil {
+		return "", err
+	}
+	return found.ID, nil
+}
+
+func (s *liveServer) endPrograms(t *testing.T) {
+	t.Helper()
+	for _, term := range s.mux.List("") {
+		if err := s.mux.Delete(context.Background(), term, false); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// killKeeper ends the server and then its keeper with SIGKILL, which is what a
+// power cut looks like: nobody saw how the programs ended.
+func (s *liveServer) killKeeper(t *testing.T) {
+	t.Helper()
+	pid := s.keeper.PID()
+	s.stop()
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the keeper is gone", func() bool { return syscall.Kill(pid, 0) != nil })
+}
+
+// eventually waits for a fact that nobody tells.
+func eventually(t *testing.T, what string, fact func() bool) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
+	for !fact() {
+		select {
+		case <-tick.C:
+		case <-limit.C:
+			stacks := make([]byte, 1<<20)
+			t.Fatalf("not in %v: %s\n%s", patience, what, stacks[:runtime.Stack(stacks, true)])
+		}
+	}
 }
 
 // checkLeaks fails the test when goroutines are left after all its cleanups.
 func checkLeaks(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Cleanup(func() {
-		tick := time.NewTicker(5 * time.Millisecond)
-		defer tick.Stop()
-		limit := time.NewTimer(patience)
-		defer limit.Stop()
-		for runtime.NumGoroutine() > before {
-			select {
-			case <-tick.C:
-			case <-limit.C:
-				stacks := make([]byte, 1<<20)
-				t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
-			}
-		}
+		eventually(t, "no goroutine is left", func() bool { return runtime.NumGoroutine() <= before })
 	})
 }
 
@@ -124,13 +185,15 @@ type contract struct {
 	doc    *openapi3.T
 	client *http.Client
 	met    map[string]bool // "GET /pty OK"
+	// seen are the events and commands that were seen, by the name of the response.
+	seen map[string]map[string]bool
 }
 
 func newContract(t *testing.T, s *liveServer) *contract {
 	t.Helper()
 	transport := &http.Transport{DisableCompression: true}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &contract{liveServer: s, doc: loadOpenAPI(t), met: map[string]bool{}, client: &http.Client{
+	return &contract{liveServer: s, doc: loadOpenAPI(t), met: map[string]bool{}, seen: map[string]map[string]bool{}, client: &http.Client{
 		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}

@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -25,6 +27,7 @@ func TestStreamsAreAsDocumented(t *testing.T) {
 	c := newContract(t, startServer(t, ModeNone, t.TempDir()))
 	var info struct{ ID string }
 	decode(t, c.do(t, exchange{method: "POST", target: "/session/dev/pty", body: liveBody, status: 201}), &info)
+	c.do(t, exchange{method: "POST", target: "/pty/live/wait", body: `{"for":"text","pattern":"ready"}`, status: 200})
 	sse := c.openStream(t, "/pty/live/stream")
 	socket := c.openSocket(t, "/pty/live/ws", "TerminalSocket")
 	page := c.openSocket(t, "/ws", "PageSocket")
@@ -39,6 +42,9 @@ func TestStreamsAreAsDocumented(t *testing.T) {
 	for _, w := range []*watcher{sse, socket, page} {
 		w.until("resize")
 	}
+	socket.send(`{"type":"input","data":"w"}`)
+	socket.until("data")
+	since := fmt.Sprint(socket.seq) // behind the resize, which nobody can repeat
 	socket.send(`{"type":"ping","t":[1,"x"]}`)
 	socket.until("pong")
 	socket.send(`{"type":"focus"}`)
@@ -46,6 +52,8 @@ func TestStreamsAreAsDocumented(t *testing.T) {
 	for _, w := range []*watcher{sse, socket, page} {
 		w.until("title")
 	}
+	c.do(t, exchange{method: "POST", target: "/pty/live/wait", body: `{"for":"text","pattern":"more","since":` + since + `}`, status: 200})
+	late := c.openLate(t, "/pty/live", since, info.ID)
 	socket.send(`{"type":"paste","data":"p"}`)
 	socket.send(`{"type":"input","data":"q"}`)
 	socket.send(`{"type":"input","data_b64":"cg=="}`)
@@ -59,10 +67,13 @@ func TestStreamsAreAsDocumented(t *testing.T) {
 	page.send(`{"type":"ping"}`)
 	page.until("pong")
 	page.send(`{"type":"keys","keys":["Enter"],"pty":"` + info.ID + `"}`)
-	for _, w := range []*watcher{sse, socket, page} {
+	for _, w := range append(late, sse, socket, page) {
 		w.until("exit")
+	}
+	for _, w := range []*watcher{sse, socket, page} {
 		w.complete()
 	}
+	c.resumeAfterRestart(t, "/pty/live", fmt.Sprint(sse.seq))
 	for _, field := range []string{"title", "cwd", "bell", "notify", "viewers", "owner", "size"} {
 		if !socket.meta[field] {
 			t.Errorf("no meta event had %q: %v", field, socket.meta)
@@ -70,6 +81,39 @@ func TestStreamsAreAsDocumented(t *testing.T) {
 	}
 	if page.first != "list" {
 		t.Errorf("the page's first event is %q, want list", page.first)
+	}
+}
+
+// openLate watches from a position on in every way, and wants what follows it.
+func (c *contract) openLate(t *testing.T, base, since, id string) []*watcher {
+	t.Helper()
+	page := c.openSocket(t, "/ws", "PageSocket")
+	page.send(`{"type":"attach","pty":"` + id + `","since":` + since + `}`)
+	list := []*watcher{c.openStream(t, base+"/stream?since="+since), c.openSocket(t, base+"/ws?since="+since, "TerminalSocket"), page,
+		c.openSocket(t, base+"/ws?format=binary&since="+since, "TerminalSocket")}
+	for _, w := range list {
+		w.until("resume")
+		w.until("data")
+		w.until("viewers")
+		if w.snapshots != 0 {
+			t.Errorf("%s: it began with a snapshot", w.name)
+		}
+		if text := w.text.String(); !strings.Contains(text, "more") || strings.Contains(text, "ready") {
+			t.Errorf("%s: since %s there was %q", w.name, since, text)
+		}
+	}
+	return list[:3] // a binary snapshot may follow, which is no JSON
+}
+
+// resumeAfterRestart starts the program again and goes on where it ended.
+func (c *contract) resumeAfterRestart(t *testing.T, base, since string) {
+	t.Helper()
+	c.do(t, exchange{method: "POST", target: base + "/restart", body: `{}`, status: 200})
+	c.do(t, exchange{method: "POST", target: base + "/wait", body: `{"for":"text","pattern":"ready","since":` + since + `}`, status: 200})
+	w := c.openStream(t, base+"/stream?since="+since)
+	w.until("viewers")
+	if text := w.text.String(); w.snapshots != 0 || w.first != "resume" || !strings.Contains(text, " · restarted ") || !strings.HasSuffix(text, "ready") {
+		t.Errorf("since %s, the end of the generation before, there was %s, %d snapshots, %q", since, w.first, w.snapshots, text)
 	}
 }
 
@@ -83,15 +127,23 @@ type watcher struct {
 	next     func() (kind string, value any)
 	conn     *websocket.Conn // nil for an event stream
 	first    string          // kind of the first event
-	seen     map[string]bool // kinds of events, and of commands after "command "
+	seen     map[string]bool // kinds of events, and of commands after "command ", on all connections of this name
 	meta     map[string]bool // fields of meta events
+	// What this connection got: output of data events, the position of the last, and
+	// how many snapshots.
+	text      strings.Builder
+	seq       float64
+	snapshots int
 }
 
 func (c *contract) watcher(t *testing.T, response string) *watcher {
 	t.Helper()
 	part := c.doc.Components.Responses[response].Value
+	if c.seen[response] == nil {
+		c.seen[response] = map[string]bool{}
+	}
 	return &watcher{t: t, c: c, name: response, events: refsIn(t, part.Extensions["x-events"]),
-		commands: refsIn(t, part.Extensions["x-commands"]), seen: map[string]bool{}, meta: map[string]bool{}}
+		commands: refsIn(t, part.Extensions["x-commands"]), seen: c.seen[response], meta: map[string]bool{}}
 }
 
 // refsIn are the schemas that an extension names.
@@ -166,15 +218,36 @@ func (c *contract) openSocket(t *testing.T, path, response string) *watcher {
 	w := c.watcher(t, response)
 	w.conn = conn
 	w.next = func() (string, any) {
-		_, b, err := conn.ReadMessage()
+		form, b, err := conn.ReadMessage()
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
+		}
+		if form == websocket.BinaryMessage {
+			b = unpacked(t, b)
 		}
 		value := jsonValue(t, b)
 		kind, _ := value.(map[string]any)["event"].(string)
 		return kind, value
 	}
 	return w
+}
+
+// unpacked is a binary frame as the text frame it stands for, apart from what only
+// the text frame has. A snapshot cannot be one of that.
+func unpacked(t *testing.T, frame []byte) []byte {
+	t.Helper()
+	switch {
+	case frame[0] == 0x03:
+		return frame[1:]
+	case frame[0] == 0x02 && len(frame) > 9:
+		b, err := json.Marshal(map[string]any{"event": "data", "seq": binary.BigEndian.Uint64(frame[1:]), "data": string(frame[9:])})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	t.Fatalf("a frame %q", frame)
+	return nil
 }
 
 // until reads events up to one of that kind, or a meta event with that field.
@@ -192,6 +265,14 @@ func (w *watcher) until(what string) {
 		}
 		w.seen[kind] = true
 		fields, _ := value.(map[string]any)
+		switch kind {
+		case "snapshot":
+			w.snapshots++
+		case "data":
+			text, _ := fields["data"].(string)
+			w.text.WriteString(text)
+			w.seq, _ = fields["seq"].(float64)
+		}
 		if kind == "meta" {
 			for field := range fields {
 				w.meta[field] = true

@@ -14,11 +14,11 @@ func (s *Server) getStream(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	lines, err := viewOf(c)
+	v, err := viewOf(c)
 	if err != nil {
 		return err
 	}
-	sub := t.Hub().Subscribe(stream.Viewing{Scrollback: lines})
+	sub := t.Hub().Subscribe(v)
 	defer t.Leave(sub)
 	stream.ServeSSE(c.Response(), c.Request(), sub)
 	return nil
@@ -69,23 +69,26 @@ func requireUpgrade(c echo.Context) error {
 
 // viewer is what the connection may do.
 func (s *Server) viewer(c echo.Context) (stream.Viewer, error) {
-	lines, err := viewOf(c)
+	view, err := viewOf(c)
 	return stream.Viewer{
 		ReadOnly:   grantOf(c).Role != Write,
-		Scrollback: lines,
+		Scrollback: view.Scrollback,
+		Since:      view.Since,
 		Closing:    s.closing,
 		Code:       func(err error) string { return errorFor(err, c).Code },
 	}, err
 }
 
-// viewOf reads the query of a stream. Without a journal no position can be
-// resumed, and since= is answered by what the contract gives for a position
-// outside the journal: a snapshot.
-func viewOf(c echo.Context) (lines int, err error) {
-	if v := c.QueryParam("since"); v != "" {
-		if _, err := strconv.ParseUint(v, 10, 64); err != nil {
-			return 0, badRequest("since %q: a position in the output (a number from 0) is needed", clip(v))
+// viewOf reads the query of a stream: scrollback= and since=, the position up to
+// which the viewer has everything.
+func viewOf(c echo.Context) (v stream.Viewing, err error) {
+	if q := c.QueryParam("since"); q != "" {
+		since, err := strconv.ParseUint(q, 10, 64)
+		if err != nil {
+			return v, badRequest("since %q: a position in the output (a number from 0) is needed", clip(q))
 		}
+		v.Since = &since
 	}
-	return scrollbackOf(c)
+	v.Scrollback, err = scrollbackOf(c)
+	return v, err
 }

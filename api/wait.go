@@ -40,13 +40,10 @@ func (s *Server) postWait(c echo.Context) error {
 	if err := bind(c, &req); err != nil {
 		return err
 	}
-	switch {
-	case req.Since != nil:
-		return mux.ErrJournal
-	case req.IdleMS < 0 || req.IdleMS > maxMS || req.TimeoutMS < 0 || req.TimeoutMS > maxMS:
+	if req.IdleMS < 0 || req.IdleMS > maxMS || req.TimeoutMS < 0 || req.TimeoutMS > maxMS {
 		return badRequest("idle_ms %d, timeout_ms %d: 0 to %d are allowed", req.IdleMS, req.TimeoutMS, maxMS)
 	}
-	w, err := t.Wait(c.Request().Context(), mux.Condition{For: req.For, Pattern: req.Pattern,
+	w, err := t.Wait(c.Request().Context(), mux.Condition{For: req.For, Pattern: req.Pattern, Since: req.Since,
 		Idle: time.Duration(req.IdleMS) * time.Millisecond, Timeout: time.Duration(req.TimeoutMS) * time.Millisecond})
 	if errors.Is(err, mux.ErrTimeout) || errors.Is(err, mux.ErrExited) {
 		return errorFor(err, c).with("text", w.Text).with("seq", w.Seq)

@@ -7,8 +7,8 @@ import (
 	"github.com/evertty/evertty/snapshot"
 )
 
-// checkpoints writes the snapshots of changed terminals once an interval and
-// purges what has been dead for too long, until the Mux closes.
+// checkpoints writes the snapshots of changed terminals once an interval, until
+// the Mux closes.
 func (m *Mux) checkpoints() {
 	tick := time.NewTicker(m.cfg.Interval)
 	defer tick.Stop()
@@ -16,7 +16,6 @@ func (m *Mux) checkpoints() {
 		select {
 		case <-tick.C:
 			m.checkpointAll()
-			m.purgeOld(time.Now())
 		case <-m.ctx.Done():
 			return
 		}
@@ -41,27 +40,30 @@ func (m *Mux) checkpointAll() {
 }
 
 // checkpoint writes the terminal's snapshot and record when it changed since
-// the last time.
-func (t *Terminal) checkpoint() {
+// the last time, and tells whether the snapshot on disk is the newest then.
+func (t *Terminal) checkpoint() bool {
 	if t.process == nil {
-		return // nothing happens to a terminal that came back from disk
+		return true // nothing happens to a terminal that has ended long ago
 	}
 	t.mu.Lock()
 	now, dirty := t.changes, t.changes != t.saved
 	t.mu.Unlock()
 	if !dirty {
-		return
+		return true
 	}
-	if t.saveScreen() {
+	saved := t.saveScreen()
+	if saved {
 		t.mu.Lock()
 		t.saved = now
 		t.mu.Unlock()
 	}
 	t.saveRecord()
+	return saved
 }
 
 // saveScreen writes the snapshot and tells whether it did. The screen is looked
-// at under the lock, or an older one could be written after a newer.
+// at under the lock, or an older one could be written after a newer. Then the
+// journal may lose what is older than both snapshots on disk.
 func (t *Terminal) saveScreen() bool {
 	t.saving.Lock()
 	defer t.saving.Unlock()
@@ -71,14 +73,38 @@ func (t *Terminal) saveScreen() bool {
 	shot := t.Hub().Shot()
 	store := t.mux.cfg.Store
 	if err := store.Save(t.ID, snapshot.Header{Seq: shot.Seq, Time: time.Now()}, shot.Frame); err != nil {
-		t.mux.failed("write a snapshot", t.ID, err)
+		t.failed(troubleScreen, err)
 		return false
 	}
-	t.mux.recovered()
-	if n, err := store.Size(t.ID); err == nil {
+	t.fine(troubleScreen)
+	t.kept = [2]uint64{t.kept[1], shot.Seq}
+	t.mu.Lock()
+	t.savedSeq = shot.Seq
+	t.mu.Unlock()
+	if _, err := t.journal.Trim(t.kept[0], t.mux.cfg.Clean.TerminalQuota); err != nil {
+		t.mux.cannotClean(err)
+	}
+	t.measure()
+	return true
+}
+
+// measure looks at what the terminal's files take.
+func (t *Terminal) measure() {
+	if n, err := t.mux.cfg.Store.Size(t.ID); err == nil {
 		t.diskBytes.Store(n)
 	}
-	return true
+}
+
+// saveLost writes the last screen of a terminal that was lost or whose
+// last snapshot is older than its journal, so that the screen no longer needs the journal.
+func (t *Terminal) saveLost() error {
+	shot := t.Hub().Shot()
+	t.saving.Lock()
+	defer t.saving.Unlock()
+	if t.purged {
+		return nil
+	}
+	return t.mux.cfg.Store.Save(t.ID, snapshot.Header{Seq: shot.Seq, Time: time.Now()}, shot.Frame)
 }
 
 // purgeOld removes deleted terminals after deadFor, and the ones that ended
@@ -98,8 +124,9 @@ func (m *Mux) purgeOld(now time.Time) {
 		if !old && dead <= maxDead {
 			continue
 		}
+		m.cleaned(cleanedAge, t)
 		if err := m.purge(t); err != nil {
-			m.failed("purge a terminal", t.ID, err)
+			m.cannotClean(err)
 		}
 	}
 }

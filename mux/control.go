@@ -19,7 +19,12 @@ func (t *Terminal) Input(ctx context.Context, p []byte) error {
 		return t.gone()
 	}
 	t.touch()
-	err := t.input.write(ctx, p, t.ended)
+	err := t.input.write(ctx, p)
+	if err == nil {
+		if e := t.journal.Input(p); e != nil {
+			t.failed(troubleJournal, e)
+		}
+	}
 	if errors.Is(err, pty.ErrExited) || errors.Is(err, pty.ErrClosed) || errors.Is(err, ErrExited) {
 		return t.gone()
 	}
@@ -108,6 +113,9 @@ func (t *Terminal) Wish(sub *stream.Subscription, cols, rows int) error {
 // Leave ends a viewer.
 func (t *Terminal) Leave(sub *stream.Subscription) {
 	sub.Close()
+	t.mu.Lock()
+	t.left = time.Now() // the last of several is the one that counts
+	t.mu.Unlock()
 	_ = t.fit(t.Hub().Fit()) // a terminal that has ended has no size to change
 }
 
@@ -172,8 +180,16 @@ func (t *Terminal) hangUp(ctx context.Context) {
 func (m *Mux) purge(t *Terminal) error {
 	m.forget(t)
 	m.changes.notify()
+	if t.process != nil {
+		m.cfg.Keeper.Release(t.holdID()) // its record could not be written, perhaps
+	}
+	return t.removeFiles()
+}
+
+// removeFiles removes what the disk has of the terminal; nothing is written after that.
+func (t *Terminal) removeFiles() error {
 	t.saving.Lock()
 	defer t.saving.Unlock()
 	t.purged = true
-	return m.cfg.Store.Remove(t.ID)
+	return t.mux.cfg.Store.Remove(t.ID)
 }

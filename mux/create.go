@@ -1,39 +1,82 @@
 package mux
 
 import (
-	"context"
-	"errors"
-	"io"
 	"iter"
-	"sync"
+	"strconv"
 	"time"
 
 	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/stream"
 )
 
 // Create starts a terminal. Errors: ErrInvalid, ErrNameTaken, ErrLimit,
-// ErrClosing and those of pty.Start.
+// ErrClosing, those of pty.Start and of the keeper.
 func (m *Mux) Create(s Spec) (*Terminal, error) {
 	if err := s.complete(); err != nil {
 		return nil, err
 	}
 	now := time.Now().UTC()
-	t := &Terminal{ID: newID(), mux: m, spec: s, created: now, state: StateRunning, lastActivity: now, ended: make(chan struct{}), changes: 1}
+	t := &Terminal{ID: newID(), mux: m, spec: s, created: now, generation: firstGeneration, state: StateRunning,
+		lastActivity: now, ended: make(chan struct{}), changes: 1}
+	if _, err := s.program().Plan(); err != nil {
+		return nil, err // before anything is ended to make room
+	}
+	if err := m.makeRoom(s.Session); err != nil {
+		return nil, err
+	}
 	if err := m.reserve(t); err != nil {
 		return nil, err
 	}
 	defer m.release(t)
-	p, err := pty.Start(pty.Spec{Argv: s.Cmd, Dir: s.Cwd, Env: s.Env, Cols: s.Cols, Rows: s.Rows})
-	if err != nil {
+	if err := t.openJournal(s.Cols, s.Rows); err != nil {
 		return nil, err
 	}
-	t.process, t.input = p, newInput(p)
 	t.screen.hub.Store(stream.New(t.options()))
+	if err := t.start(s); err != nil {
+		t.abandon()
+		return nil, err
+	}
 	m.publish(t)
-	t.saveRecord()
 	m.changes.notify()
 	return t, nil
+}
+
+// start starts the program. The record is on disk before: a server that is killed
+// in between leaves a terminal that is lost, never a program that nobody knows.
+func (t *Terminal) start(s Spec) error {
+	t.saveRecord()
+	k, err := t.mux.cfg.Keeper.Start(t.holdID(), s.program())
+	if err != nil {
+		return err
+	}
+	t.hold(k)
+	t.look()
+	return nil
+}
+
+// program is what the keeper starts.
+func (s Spec) program() pty.Spec {
+	return pty.Spec{Argv: s.Cmd, Dir: s.Cwd, Env: s.Env, Cols: s.Cols, Rows: s.Rows}
+}
+
+// abandon removes what a terminal that did not start has on disk.
+func (t *Terminal) abandon() {
+	_ = t.journal.Close()
+	if err := t.removeFiles(); err != nil {
+		t.mux.cannotClean(err)
+	}
+}
+
+// holdID is what the keeper knows the process as.
+func (t *Terminal) holdID() string { return t.ID + "." + strconv.Itoa(t.generation) }
+
+// hold makes what the keeper holds the terminal's.
+func (t *Terminal) hold(k *keeper.Kept) {
+	t.process, t.pipe, t.input = k.Process, k.Pipe, newInput(k.Process)
+	if t.mux.cfg.Unspliced != nil {
+		t.pipe.Plain()
+	}
 }
 
 // reserve makes the name and a place the terminal's before it starts, so that
@@ -50,7 +93,7 @@ func (m *Mux) reserve(t *Terminal) error {
 		if o.running() {
 			live++
 		}
-		if o.spec.Name != "" && o.spec.Name == t.spec.Name && o.spec.Session == t.spec.Session && !o.isDeleted() {
+		if o.spec.Name != "" && o.spec.Name == t.spec.Name && o.ID != t.ID && o.spec.Session == t.spec.Session && !o.isDeleted() {
 			return wrapf(ErrNameTaken, "session %q has a terminal %q (%s); delete it or choose another name", o.spec.Session, o.spec.Name, o.ID)
 		}
 	}
@@ -86,7 +129,7 @@ func (m *Mux) publish(t *Terminal) {
 	m.byID[t.ID] = t
 	m.mu.Unlock()
 	m.work.Go(t.run)
-	m.work.Go(func() { t.input.run(t.ended) })
+	m.work.Go(func() { t.input.run(t.ended, m.ctx.Done()) })
 }
 
 // release ends a reservation, whether the terminal was published or not.
@@ -101,80 +144,4 @@ func (m *Mux) forget(t *Terminal) {
 	m.mu.Lock()
 	delete(m.byID, t.ID)
 	m.mu.Unlock()
-}
-
-const (
-	// idleBuffer is what a silent terminal holds for its next output, in bytes:
-	// what the kernel hands out at once.
-	idleBuffer = 4 << 10
-	// floodBuffer is what a terminal that filled idleBuffer reads into, in bytes.
-	floodBuffer = 64 << 10
-)
-
-var floodBuffers = sync.Pool{New: func() any { b := make([]byte, floodBuffer); return &b }}
-
-// run brings the program's output to the hub until its end. It is the only
-// reader, and the only goroutine that writes to the hub.
-func (t *Terminal) run() {
-	hub := t.Hub()
-	small := make([]byte, idleBuffer)
-	var large *[]byte
-	buf := small
-	for {
-		n, err := t.process.Read(buf)
-		if n > 0 {
-			t.input.reply(hub.Write(buf[:n]))
-			t.changed()
-		}
-		if err != nil {
-			if !errors.Is(err, io.EOF) {
-				t.mux.cfg.Log.Warn("terminal output ended early", "id", t.ID, "error", err)
-			}
-			break
-		}
-		switch {
-		case n < idleBuffer && large != nil:
-			floodBuffers.Put(large)
-			buf, large = small, nil
-		case n == idleBuffer && large == nil:
-			large = floodBuffers.Get().(*[]byte)
-			buf = *large
-		}
-	}
-	t.finish()
-}
-
-// changed notes output: not activity of a user, but worth a snapshot.
-func (t *Terminal) changed() {
-	t.mu.Lock()
-	t.changes++
-	t.mu.Unlock()
-}
-
-// finish notes the end of the program after its last output.
-func (t *Terminal) finish() {
-	status, _ := t.process.Wait(context.Background()) // fails with its context only
-	_ = t.process.Close()
-	e := stream.Exit{Signal: status.Signal, Reason: "exit", Code: &status.Code}
-	if status.Signal != "" {
-		e.Reason = "signal"
-	}
-	t.mu.Lock()
-	if t.killed {
-		e.Reason = "killed"
-	}
-	closing := t.mux.ctx.Err() != nil
-	if !closing {
-		t.state, t.exit = StateExited, &e
-		t.endedAt = time.Now().UTC()
-	}
-	t.changes++
-	t.mu.Unlock()
-	t.Hub().Finish(e)
-	if !closing { // else the record goes on saying that it ran: it will be lost
-		t.checkpoint()
-		t.saveRecord()
-	}
-	close(t.ended)
-	t.mux.changes.notify()
 }

@@ -9,39 +9,99 @@ import (
 
 // Health is what a server tells of itself.
 type Health struct {
-	Lossless bool     // no output can be lost between two snapshots
+	Lossless bool     // no output is lost when this server is killed
 	Reasons  []string // why it is degraded, one sentence each; nil when it is well
 }
 
-// Health returns the state of the server. Without a journal the output since
-// the last snapshot is lost when the server is killed, so it is not lossless;
-// that is how this version works and no degradation.
+// trouble is a kind of failure that a terminal survives. It lasts until the same
+// works again.
+type trouble int
+
+// The kinds of trouble, in the order they are told.
+const (
+	troubleJournal trouble = iota // output is not written down: what comes now could be lost
+	troubleScreen
+	troubleRecord
+	troubleKinds
+)
+
+// troubleWhat is what cannot be done.
+var troubleWhat = [troubleKinds]string{"write a journal", "write a snapshot", "write a terminal's record"}
+
+// Health returns the state of the server.
 func (m *Mux) Health() Health {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var h Health
-	if m.trouble != "" {
-		h.Reasons = []string{m.trouble}
+	h := Health{Lossless: true}
+	lossy := func(reason string) {
+		h.Lossless = false
+		h.Reasons = append(h.Reasons, reason)
+	}
+	if err := m.cfg.Unspliced; err != nil {
+		lossy(fmt.Sprintf("output passes through the server's memory on its way to the journal: %v", err))
+	}
+	if err := m.cfg.Keeper.Trouble(); err != nil {
+		lossy(fmt.Sprintf("no keeper holds the programs: %v", err))
+	}
+	list := m.all()
+	for kind := range troubleKinds {
+		switch n, last := troubled(list, kind); {
+		case n == 0:
+		case kind == troubleJournal:
+			lossy(fmt.Sprintf("%s (terminals: %d)", last, n))
+		default:
+			h.Reasons = append(h.Reasons, fmt.Sprintf("%s (terminals: %d)", last, n))
+		}
+	}
+	if text := m.uncleaned.Load(); text != nil {
+		h.Reasons = append(h.Reasons, *text)
 	}
 	return h
 }
 
-// failed logs a failure that a terminal survives and remembers it until the
-// next success.
-func (m *Mux) failed(what, id string, err error) {
-	m.cfg.Log.Error("cannot "+what, "id", id, "error", err)
-	text := fmt.Sprintf("cannot %s: %v", what, err)
-	if errors.Is(err, snapshot.ErrNoSpace) {
-		text = "the disk is full: snapshots are not written"
+// troubled counts the terminals in trouble, and tells one of the reasons.
+func troubled(list []*Terminal, kind trouble) (n int, last string) {
+	for _, t := range list {
+		if text := t.trouble[kind].Load(); text != nil {
+			n, last = n+1, *text
+		}
 	}
-	m.mu.Lock()
-	m.trouble = text
-	m.mu.Unlock()
+	return n, last
 }
 
-// recovered notes that the disk works.
-func (m *Mux) recovered() {
-	m.mu.Lock()
-	m.trouble = ""
-	m.mu.Unlock()
+// failed notes what the terminal survives, and logs the first of a series: a flood
+// onto a full disk fails with every piece.
+func (t *Terminal) failed(kind trouble, err error) {
+	text := describe(troubleWhat[kind], err)
+	if old := t.trouble[kind].Swap(&text); old == nil || *old != text {
+		t.mux.cfg.Log.Error("cannot "+troubleWhat[kind], "id", t.ID, "error", err)
+	}
+}
+
+// fine notes that it works.
+func (t *Terminal) fine(kind trouble) {
+	if old := t.trouble[kind].Swap(nil); old != nil {
+		t.mux.cfg.Log.Info("works again", "id", t.ID, "was", *old)
+	}
+}
+
+// inTrouble tells whether something of the terminal could not be written.
+func (t *Terminal) inTrouble(kind trouble) bool { return t.trouble[kind].Load() != nil }
+
+// cannotClean notes that space could not be freed; nil that it could.
+func (m *Mux) cannotClean(err error) {
+	if err == nil {
+		m.uncleaned.Store(nil)
+		return
+	}
+	text := describe("free space", err)
+	if old := m.uncleaned.Swap(&text); old == nil || *old != text {
+		m.cfg.Log.Error("cannot free space", "error", err)
+	}
+}
+
+// describe is a failure in one sentence.
+func describe(what string, err error) string {
+	if errors.Is(err, snapshot.ErrNoSpace) {
+		return "the disk is full: cannot " + what
+	}
+	return fmt.Sprintf("cannot %s: %v", what, err)
 }

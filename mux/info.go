@@ -45,43 +45,33 @@ const firstGeneration = 1
 // tells what its record says, without reading the screen.
 func (t *Terminal) Info() Info {
 	i := Info{ID: t.ID, PTYID: t.ID, Name: t.spec.Name, Session: t.spec.Session, Cmd: t.spec.Cmd,
-		Env: t.spec.Env, Scrollback: *t.spec.Scrollback, Generation: firstGeneration, SizePolicy: t.spec.SizePolicy, CreatedAt: t.created}
+		Env: t.spec.Env, Scrollback: *t.spec.Scrollback, Generation: t.generation, SizePolicy: t.spec.SizePolicy, CreatedAt: t.created}
 	if i.Env == nil {
 		i.Env = map[string]string{}
 	}
 	t.mu.Lock()
 	i.State, i.Exit, i.LastActivityAt, i.Damage = t.state, t.exit, t.lastActivity, t.damage
-	i.Cwd = t.lastCwd
+	i.Cwd = t.place.dir
 	if !t.deleted.IsZero() {
 		d := t.deleted
 		i.DeletedAt = &d
 	}
 	t.mu.Unlock()
 	i.JournalBytes = t.diskBytes.Load()
+	if t.journal != nil { // measured when the last snapshot was written
+		i.JournalBytes = max(i.JournalBytes, t.journal.Bytes())
+	}
 	t.addScreen(&i)
-	if i.State == StateRunning {
+	if i.State == StateRunning && t.process != nil { // else it is about to start
 		i.PID = t.process.PID()
 		i.Cwd = t.look()
 	}
 	return i
 }
 
-// look is the directory of the running program. The last one seen stays known
-// when the program is gone.
-func (t *Terminal) look() string {
-	cwd, err := t.process.Cwd()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if err == nil {
-		t.lastCwd = cwd
-	}
-	return t.lastCwd
-}
-
 // addScreen adds what the hub knows, or the record of a screen still on disk.
 func (t *Terminal) addScreen(i *Info) {
-	if t.process == nil {
-		r := t.restored
+	if r := t.restored; r != nil && t.screen.hub.Load() == nil {
 		i.Cols, i.Rows, i.Title, i.Seq, i.BellCount, i.AltScreen = r.Cols, r.Rows, r.Title, r.Seq, r.Bells, r.AltScreen
 		i.LastOutputAt, i.Viewers = r.LastOutput, t.screen.viewers()
 		return

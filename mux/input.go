@@ -27,6 +27,7 @@ type input struct {
 	process *pty.Process
 	waiting chan *inputCall
 	wake    chan struct{}
+	left    chan struct{} // closed when nobody writes any more
 
 	mu      sync.Mutex
 	replies []byte
@@ -40,18 +41,18 @@ type inputCall struct {
 }
 
 func newInput(p *pty.Process) *input {
-	return &input{process: p, waiting: make(chan *inputCall, inputWaiting), wake: make(chan struct{}, 1)}
+	return &input{process: p, waiting: make(chan *inputCall, inputWaiting), wake: make(chan struct{}, 1), left: make(chan struct{})}
 }
 
 // write waits until the program has all of p. Errors: pty.ErrBlocked (with how
-// much it took), pty.ErrExited, pty.ErrClosed or the context's.
-func (in *input) write(ctx context.Context, p []byte, ended <-chan struct{}) error {
+// much it took), pty.ErrExited, pty.ErrClosed, ErrExited or the context's.
+func (in *input) write(ctx context.Context, p []byte) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, inputTimeout, pty.ErrBlocked)
 	defer cancel()
 	c := &inputCall{ctx: ctx, p: p, done: make(chan error, 1)}
 	select {
 	case in.waiting <- c:
-	case <-ended:
+	case <-in.left:
 		return ErrExited
 	case <-ctx.Done():
 		return fmt.Errorf("0 of %d bytes were taken: %w", len(p), context.Cause(ctx))
@@ -59,7 +60,12 @@ func (in *input) write(ctx context.Context, p []byte, ended <-chan struct{}) err
 	select {
 	case err := <-c.done:
 		return err
-	case <-ended:
+	case <-in.left:
+	}
+	select {
+	case err := <-c.done: // also when both have happened
+		return err
+	default:
 		return ErrExited
 	}
 }
@@ -80,8 +86,9 @@ func (in *input) reply(p []byte) {
 	}
 }
 
-// run writes until the terminal has ended.
-func (in *input) run(ended <-chan struct{}) {
+// run writes until the terminal has ended or the server leaves.
+func (in *input) run(ended, leaving <-chan struct{}) {
+	defer close(in.left)
 	for {
 		select {
 		case c := <-in.waiting:
@@ -89,6 +96,8 @@ func (in *input) run(ended <-chan struct{}) {
 		case <-in.wake:
 			in.sendReplies()
 		case <-ended:
+			return
+		case <-leaving:
 			return
 		}
 	}

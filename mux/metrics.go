@@ -21,6 +21,7 @@ type Metrics struct {
 	reconnects       prometheus.Counter
 	failedRecoveries prometheus.Counter
 	badSnapshots     prometheus.Counter
+	cleaned          *prometheus.CounterVec
 }
 
 // NewMetrics makes the counters in a registry of their own, with those of the
@@ -41,8 +42,10 @@ func NewMetrics() *Metrics {
 		Help: "Terminals or snapshots on disk that could not be read."})
 	m.badSnapshots = prometheus.NewCounter(prometheus.CounterOpts{Name: "evertty_snapshot_differences_total",
 		Help: "Snapshots that did not make the screen again they were made of; counted with --verify only."})
+	m.cleaned = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evertty_cleaned_total",
+		Help: "Terminals ended or freed without anybody asking, by reason."}, []string{"reason"})
 	m.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.Registry.MustRegister(m.snapshotBytes, m.snapshotSeconds, m.recovery, m.resyncs, m.reconnects, m.failedRecoveries, m.badSnapshots)
+	m.Registry.MustRegister(m.snapshotBytes, m.snapshotSeconds, m.recovery, m.resyncs, m.reconnects, m.failedRecoveries, m.badSnapshots, m.cleaned)
 	return m
 }
 

@@ -10,8 +10,10 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/vt"
 )
@@ -29,9 +31,6 @@ const (
 	// DefaultInterval is the time between two snapshots on disk of a terminal
 	// that changed.
 	DefaultInterval = 60 * time.Second
-	// killGrace is how long the processes of all terminals may take to end when
-	// the server stops, which has 5 s for everything.
-	killGrace = 2 * time.Second
 )
 
 // Sentinels of the package; the api package maps them to status codes.
@@ -44,7 +43,8 @@ var (
 	ErrLimit     = errors.New("limit reached")
 	ErrClosing   = errors.New("the server is shutting down")
 	ErrTimeout   = errors.New("the condition was not met in time")
-	ErrJournal   = errors.New("needs the journal, which this server does not keep yet")
+	ErrJournal   = errors.New("the terminal has no journal")
+	ErrRunning   = errors.New("the program still runs")
 )
 
 // Config is what a Mux is made of.
@@ -52,6 +52,15 @@ type Config struct {
 	Engine  vt.New
 	Unicode vt.Unicode
 	Store   *snapshot.Store
+	// Keeper holds the processes. The Mux closes it.
+	Keeper *keeper.Client
+	// Unspliced says why output cannot go from a terminal to the disk without
+	// passing through this process's memory; nil when it can.
+	Unspliced error
+	Sync      snapshot.SyncMode // "" means snapshot.SyncInterval
+	Clean     Clean
+	// RecordInput has what is typed written to the journal, passwords too.
+	RecordInput bool
 	// Interval is the time between two snapshots on disk of a terminal that
 	// changed; 0 means DefaultInterval.
 	Interval time.Duration
@@ -77,21 +86,17 @@ type Mux struct {
 	starting map[*Terminal]struct{} // what is being created
 	starts   sync.WaitGroup         // Creates that go on; Add under mu and not when closing
 	closing  bool
-	trouble  string // the last failure of the disk, "" after a success
+
+	uncleaned atomic.Pointer[string] // why space could not be freed, nil when it could
+	looked    time.Time              // when the files were looked at last; of tend's goroutine
 }
 
 // New makes a Mux and brings back the terminals of the store: those whose
-// process is gone are "lost", with their last screen.
+// process the keeper holds go on as if nothing had happened, the others are
+// ended or lost, with their last screen. It returns when every running terminal shows
+// its true screen.
 func New(cfg Config) (*Mux, error) {
-	if cfg.Interval <= 0 {
-		cfg.Interval = DefaultInterval
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.Default()
-	}
-	if cfg.Metrics == nil {
-		cfg.Metrics = NewMetrics()
-	}
+	cfg.complete()
 	m := &Mux{cfg: cfg, byID: map[string]*Terminal{}, starting: map[*Terminal]struct{}{}}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	if err := m.recover(); err != nil {
@@ -99,28 +104,58 @@ func New(cfg Config) (*Mux, error) {
 		return nil, err
 	}
 	m.work.Go(m.checkpoints)
+	m.work.Go(m.tend)
 	return m, nil
 }
 
-// Close writes every terminal's snapshot, ends all processes and waits for
-// everything the Mux has started. It takes at most a little over killGrace.
+func (c *Config) complete() {
+	if c.Interval <= 0 {
+		c.Interval = DefaultInterval
+	}
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	if c.Metrics == nil {
+		c.Metrics = NewMetrics()
+	}
+	c.Clean.complete()
+}
+
+// Close leaves: it writes every terminal's snapshot and waits for everything the
+// Mux has started. Programs go on running; the keeper holds them for the next
+// server. Viewers have to be gone before.
 func (m *Mux) Close() {
 	m.mu.Lock()
 	m.closing = true
 	m.mu.Unlock()
 	m.starts.Wait() // from here on every process is a terminal's that can be found
 	m.cancel()
-	m.checkpointAll()
-	ctx, cancel := context.WithTimeout(context.Background(), killGrace)
-	defer cancel()
-	var all sync.WaitGroup
-	for _, t := range m.all() {
+	list := m.all()
+	for _, t := range list {
 		if t.running() {
-			all.Go(func() { t.hangUp(ctx) })
+			_ = t.process.Close() // ends run; the keeper has the terminal open too
 		}
 	}
-	all.Wait()
 	m.work.Wait()
+	m.checkpointAll()
+	for _, t := range list {
+		t.leave()
+	}
+	if err := m.cfg.Keeper.Close(); err != nil {
+		m.cfg.Log.Warn("leaving the keeper", "error", err)
+	}
+}
+
+// leave closes what a running terminal has open. What waits in its pipe stays there
+// for the next server.
+func (t *Terminal) leave() {
+	if !t.running() {
+		return
+	}
+	if err := t.journal.Close(); err != nil {
+		t.failed(troubleJournal, err)
+	}
+	_ = t.pipe.Close()
 }
 
 // Find returns the terminal with that id or name. In session "" every

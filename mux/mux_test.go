@@ -3,6 +3,7 @@ package mux_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/evertty/evertty/mux"
 	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/vt/vt10x"
 )
@@ -21,21 +23,51 @@ import (
 // patience is how long a test waits for a fact before it fails.
 const patience = 20 * time.Second
 
+// TestMain makes the test binary a keeper when it is started as one.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "keeper" {
+		if err := keeper.Run(keeper.Options{Dir: os.Args[2], Idle: 200 * time.Millisecond}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// connect is a keeper for a data directory.
+func connect(t *testing.T, dir string) *keeper.Client {
+	t.Helper()
+	k, err := keeper.Connect(context.Background(), keeper.Config{Dir: dir, Command: []string{os.Args[0], "keeper", dir}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
 func open(t *testing.T, dir string) *mux.Mux {
 	t.Helper()
+	return openWith(t, dir, mux.Config{Engine: vt10x.New})
+}
+
+// openWith opens a Mux whose terminals are ended with the test, if it is the last
+// of its directory.
+func openWith(t *testing.T, dir string, c mux.Config) *mux.Mux {
+	t.Helper()
 	before := goroutines()
-	store, err := snapshot.OpenStore(dir)
+	var err error
+	if c.Store, err = snapshot.OpenStore(dir); err != nil {
+		t.Fatal(err)
+	}
+	c.Keeper = connect(t, dir)
+	m, err := mux.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := mux.New(mux.Config{Engine: vt10x.New, Store: store})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var once sync.Once
+	s := &served{Mux: m, store: c.Store}
+	muxes.Store(m, s)
 	t.Cleanup(func() {
-		once.Do(m.Close)
-		store.Close()
+		s.leave(t, true)
 		limit := time.After(patience)
 		tick := time.NewTicker(2 * time.Millisecond)
 		defer tick.Stop()
@@ -48,6 +80,37 @@ func open(t *testing.T, dir string) *mux.Mux {
 		}
 	})
 	return m
+}
+
+// served is a Mux with what has to be closed after it.
+type served struct {
+	*mux.Mux
+	store *snapshot.Store
+	once  sync.Once
+}
+
+var muxes sync.Map // *mux.Mux to *served
+
+// leave closes the Mux once; with end its programs end before.
+func (s *served) leave(t *testing.T, end bool) {
+	s.once.Do(func() {
+		for _, term := range s.List("") {
+			if end {
+				if err := s.Delete(context.Background(), term, false); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		s.Close()
+		_ = s.store.Close()
+	})
+}
+
+// leave closes a Mux as a server does that ends: programs go on.
+func leave(t *testing.T, m *mux.Mux) {
+	t.Helper()
+	s, _ := muxes.Load(m)
+	s.(*served).leave(t, false)
 }
 
 // goroutines counts all but the one that os/signal keeps once this process was
@@ -213,64 +276,76 @@ func TestFailedCreateLeavesNothing(t *testing.T) {
 	}
 }
 
+// TestTerminalsComeBack: what ran runs on under the next server, what had ended
+// is there as it was.
 func TestTerminalsComeBack(t *testing.T) {
 	dir := t.TempDir()
 	m := open(t, dir)
 	ended := start(t, m, "sh", "-c", "printf 'done here'; exit 3")
 	wait(t, ended, mux.Condition{For: "exit"})
-	ran := start(t, m, "sh", "-c", "cd /; printf 'still at it'; exec sleep 1000")
+	ran := start(t, m, "sh", "-c", "cd /; printf 'still at it'; read x; printf \"heard $x\"; exit 4")
 	wait(t, ran, mux.Condition{For: "text", Pattern: "still at it"})
 	gone := start(t, m, "true")
 	wait(t, gone, mux.Condition{For: "exit"})
 	if err := m.Delete(context.Background(), gone, false); err != nil {
 		t.Fatal(err)
 	}
-	m.Close()
+	pid := ran.Info().PID
+	leave(t, m)
 
 	m = open(t, dir)
 	if n := len(m.List("s")); n != 2 {
 		t.Errorf("%d terminals are listed, want 2", n)
 	}
-	for _, c := range []struct {
-		id, text, reason string
-		state            mux.State
-	}{{ended.ID, "done here", "exit", mux.StateExited}, {ran.ID, "still at it", "lost", mux.StateLost}} {
-		term, err := m.Find("s", c.id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		i := term.Info()
-		if i.State != c.state || i.Exit == nil || i.Exit.Reason != c.reason || i.PID != 0 {
-			t.Errorf("%s came back as %s with exit %+v", c.text, i.State, i.Exit)
-		}
-		if got := snapshot.Text(term.Hub().Shot().Frame, -1); !strings.HasPrefix(got, c.text+"\n") {
-			t.Errorf("screen %q, want %q", got, c.text)
-		}
-		if err := term.Input(context.Background(), []byte("x")); !errors.Is(err, mux.ErrExited) {
-			t.Errorf("input: %v, want ErrExited", err)
-		}
-		if _, err := term.Wait(context.Background(), mux.Condition{For: "prompt"}); !errors.Is(err, mux.ErrExited) {
-			t.Errorf("wait for a prompt: %v, want ErrExited", err)
-		}
-		if err := term.Resize(100, 30); !errors.Is(err, mux.ErrExited) {
-			t.Errorf("resize: %v, want ErrExited", err)
-		}
+	again := find(t, m, ended.ID)
+	if i := again.Info(); i.State != mux.StateExited || i.Exit == nil || *i.Exit.Code != 3 || i.PID != 0 {
+		t.Errorf("the ended one came back as %s with exit %+v", i.State, i.Exit)
 	}
-	if term, err := m.Find("", gone.ID); err != nil || term.Info().DeletedAt == nil {
-		t.Errorf("the deleted terminal by id: %v", err)
+	if got := snapshot.Text(again.Hub().Shot().Frame, -1); !strings.HasPrefix(got, "done here\n") {
+		t.Errorf("screen %q", got)
+	}
+	if err := again.Input(context.Background(), []byte("x")); !errors.Is(err, mux.ErrExited) {
+		t.Errorf("input: %v, want ErrExited", err)
+	}
+	if _, err := again.Wait(context.Background(), mux.Condition{For: "prompt"}); !errors.Is(err, mux.ErrExited) {
+		t.Errorf("wait for a prompt: %v, want ErrExited", err)
+	}
+	if err := again.Resize(100, 30); !errors.Is(err, mux.ErrExited) {
+		t.Errorf("resize: %v, want ErrExited", err)
+	}
+	on := find(t, m, ran.ID)
+	if i := on.Info(); i.State != mux.StateRunning || i.PID != pid || i.Cwd != "/" {
+		t.Errorf("the running one came back as %s, process %d in %q, was %d in /", i.State, i.PID, i.Cwd, pid)
+	}
+	wait(t, on, mux.Condition{For: "text", Pattern: "still at it"})
+	if err := on.Input(context.Background(), []byte("you\n")); err != nil {
+		t.Error(err)
+	}
+	wait(t, on, mux.Condition{For: "exit"})
+	wait(t, on, mux.Condition{For: "text", Pattern: "heard you"})
+	if i := on.Info(); i.State != mux.StateExited || *i.Exit.Code != 4 {
+		t.Errorf("it ended as %s %+v", i.State, i.Exit)
+	}
+	if find(t, m, gone.ID).Info().DeletedAt == nil {
+		t.Error("the deleted terminal is no longer deleted")
 	}
 	for _, id := range []string{ended.ID, ran.ID, gone.ID} {
-		term, err := m.Find("", id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := m.Delete(context.Background(), term, true); err != nil {
+		if err := m.Delete(context.Background(), find(t, m, id), true); err != nil {
 			t.Error(err)
 		}
 	}
 	if left, _ := os.ReadDir(filepath.Join(dir, "terminals")); len(left) != 0 {
 		t.Errorf("after the purge %v are left", left)
 	}
+}
+
+func find(t *testing.T, m *mux.Mux, id string) *mux.Terminal {
+	t.Helper()
+	term, err := m.Find("", id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return term
 }
 
 func TestOneDamagedTerminalCostsNothingElse(t *testing.T) {
@@ -280,7 +355,7 @@ func TestOneDamagedTerminalCostsNothingElse(t *testing.T) {
 	for _, term := range []*mux.Terminal{whole, hurt, lost} {
 		wait(t, term, mux.Condition{For: "exit"})
 	}
-	m.Close()
+	leave(t, m)
 	screens, _ := filepath.Glob(filepath.Join(dir, "terminals", hurt.ID, "screen.*"))
 	for _, f := range append(screens, filepath.Join(dir, "terminals", lost.ID, "meta")) {
 		if err := os.WriteFile(f, []byte("rubbish"), 0o600); err != nil {
@@ -299,8 +374,8 @@ func TestOneDamagedTerminalCostsNothingElse(t *testing.T) {
 	if term.Info().Damage == "" {
 		t.Error("the damage is not told")
 	}
-	if _, err = m.Find("", lost.ID); !errors.Is(err, mux.ErrNotFound) {
-		t.Errorf("the one without a record: %v, want ErrNotFound", err)
+	if i := find(t, m, lost.ID).Info(); i.Damage == "" || i.Cmd[0] != "echo" {
+		t.Errorf("the one whose newest record is rubbish: command %q, damage %q", i.Cmd, i.Damage)
 	}
 }
 

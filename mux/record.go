@@ -18,6 +18,8 @@ type record struct {
 	ID           string       `json:"id"`
 	Spec         Spec         `json:"spec"`
 	CreatedAt    time.Time    `json:"created_at"`
+	Generation   int          `json:"generation,omitempty"` // 0 in old records: the first
+	Watched      bool         `json:"watched,omitempty"`    // somebody has looked at it
 	State        State        `json:"state"`
 	Exit         *stream.Exit `json:"exit,omitempty"`
 	LastActivity time.Time    `json:"last_activity_at"`
@@ -38,7 +40,7 @@ func (t *Terminal) record() record {
 	i := t.Info()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return record{Format: recordFormat, ID: t.ID, Spec: t.spec, CreatedAt: t.created, State: i.State, Exit: i.Exit,
+	return record{Format: recordFormat, ID: t.ID, Spec: t.spec, CreatedAt: t.created, Generation: t.generation, Watched: t.hadViewer, State: i.State, Exit: i.Exit,
 		LastActivity: i.LastActivityAt, LastOutput: i.LastOutputAt, DeletedAt: t.deleted, EndedAt: t.endedAt,
 		Cwd: i.Cwd, Cols: i.Cols, Rows: i.Rows, Title: i.Title, AltScreen: i.AltScreen, Seq: i.Seq, Bells: i.BellCount}
 }
@@ -51,6 +53,7 @@ func parseRecord(id string, b []byte) (*record, error) {
 	if r.Format != recordFormat || r.ID != id {
 		return nil, fmt.Errorf("mux: record of %s: format %d of terminal %q; this server reads format %d", id, r.Format, r.ID, recordFormat)
 	}
+	r.Generation = max(r.Generation, firstGeneration)
 	if r.Spec.Scrollback == nil {
 		return nil, fmt.Errorf("mux: record of %s: no scrollback", id)
 	}
@@ -59,18 +62,25 @@ func parseRecord(id string, b []byte) (*record, error) {
 
 // saveRecord writes the record to disk. A failure is logged: the terminal
 // itself goes on. The record is made under the lock, or one that says "running"
-// could be written after the one that says how it ended.
+// could be written after the one that says how it ended. When that one is on
+// disk the keeper may forget the process.
 func (t *Terminal) saveRecord() {
 	t.saving.Lock()
 	defer t.saving.Unlock()
 	if t.purged {
 		return
 	}
-	b, err := json.Marshal(t.record())
+	r := t.record()
+	b, err := json.Marshal(r)
 	if err != nil {
 		panic(fmt.Sprintf("invariant violation: record of %s: %v", t.ID, err))
 	}
 	if err := t.mux.cfg.Store.SaveMeta(t.ID, b); err != nil {
-		t.mux.failed("write a terminal's record", t.ID, err)
+		t.failed(troubleRecord, err)
+		return
+	}
+	t.fine(troubleRecord)
+	if r.State != StateRunning && t.process != nil {
+		t.mux.cfg.Keeper.Release(t.holdID())
 	}
 }

@@ -1,77 +1,342 @@
 package mux
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 
+	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/pty/keeper"
+	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
 )
 
-// recover brings back the terminals of the store. Those that ran are lost: no
-// process of theirs can be alive without its terminal. A terminal whose files
-// are damaged costs nothing but itself.
+// recover brings back the terminals of the store, several at a time. A terminal
+// whose files are damaged costs nothing but itself.
 func (m *Mux) recover() error {
 	ids, err := m.cfg.Store.List()
 	if err != nil {
 		return err
 	}
-	for _, id := range ids {
-		b, err := m.cfg.Store.LoadMeta(id)
-		if err == nil {
-			err = m.restore(id, b)
-		}
-		if err != nil {
-			m.cfg.Metrics.failedRecoveries.Inc()
-			m.cfg.Log.Error("cannot bring back a terminal", "id", id, "error", err)
-		}
-	}
-	return nil
-}
-
-func (m *Mux) restore(id string, b []byte) error {
-	r, err := parseRecord(id, b)
+	held, err := m.held()
 	if err != nil {
 		return err
 	}
-	t := &Terminal{ID: id, mux: m, spec: r.Spec, created: r.CreatedAt, restored: r, state: r.State, exit: r.Exit,
-		lastActivity: r.LastActivity, lastCwd: r.Cwd, deleted: r.DeletedAt, endedAt: r.EndedAt, ended: make(chan struct{})}
-	close(t.ended)
-	t.screen.load = t.load
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for _, id := range ids {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			if err := m.restore(id, held); err != nil {
+				m.cfg.Metrics.failedRecoveries.Inc()
+				m.cfg.Log.Error("cannot bring back a terminal", "id", id, "error", err)
+			}
+		})
+	}
+	wg.Wait()
+	m.strays(held)
+	return nil
+}
+
+// strays looks after what the keeper holds and no record knows: the disk was full
+// when the record should have been written, or somebody removed it. A program of
+// which another generation is there already is ended.
+func (m *Mux) strays(held map[string]*keeper.Kept) {
+	for name, k := range held {
+		id, generation, _ := strings.Cut(name, ".")
+		t := m.byID[id]
+		switch {
+		case t != nil && strconv.Itoa(t.generation) == generation:
+			continue
+		case t == nil:
+			err := m.restore(id, held)
+			if err == nil {
+				continue
+			}
+			m.cfg.Log.Error("cannot bring back a program without a record", "id", id, "error", err)
+		}
+		m.cfg.Log.Warn("ending a program that belongs to no terminal", "name", name, "pid", k.Process.PID())
+		m.work.Go(func() {
+			ctx, cancel := context.WithTimeout(m.ctx, pty.KillGrace)
+			defer cancel()
+			_ = k.Process.Kill(ctx) // what survives SIGKILL is nobody's to end
+			m.discard(k)
+		})
+	}
+}
+
+// discard lets go of what the keeper holds.
+func (m *Mux) discard(k *keeper.Kept) {
+	_ = k.Process.Close()
+	_ = k.Pipe.Close()
+	m.cfg.Keeper.Release(k.ID)
+}
+
+// held is what the keeper holds, by the names the keeper knows it as.
+func (m *Mux) held() (map[string]*keeper.Kept, error) {
+	list, err := m.cfg.Keeper.Take(m.ctx)
+	if err != nil {
+		return nil, fmt.Errorf("take over from the keeper: %w", err)
+	}
+	held := make(map[string]*keeper.Kept, len(list))
+	for _, k := range list {
+		held[k.ID] = k
+	}
+	return held, nil
+}
+
+// restore brings back one terminal.
+func (m *Mux) restore(id string, held map[string]*keeper.Kept) error {
+	b, damage, err := m.cfg.Store.LoadMeta(id)
+	var r *record
+	if err == nil {
+		r, err = parseRecord(id, b)
+	}
+	if err != nil {
+		damage = err
+		if r, err = m.rescue(id, held); err != nil {
+			return errors.Join(damage, err)
+		}
+	}
+	t := &Terminal{ID: id, mux: m, spec: r.Spec, created: r.CreatedAt, generation: r.Generation, restored: r, state: r.State, exit: r.Exit,
+		lastActivity: r.LastActivity, place: whereabouts{dir: r.Cwd}, deleted: r.DeletedAt, endedAt: r.EndedAt, hadViewer: r.Watched, ended: make(chan struct{})}
 	if n, err := m.cfg.Store.Size(id); err == nil {
 		t.diskBytes.Store(n)
+	}
+	if damage != nil {
+		t.noteDamage(damage)
+	}
+	k := held[t.holdID()]
+	switch {
+	case k != nil && r.State == StateRunning:
+		err = t.takeOver(k)
+	default:
+		t.comeBackEnded(k)
+	}
+	if err != nil {
+		return err
 	}
 	m.mu.Lock()
 	m.byID[id] = t
 	m.mu.Unlock()
-	if t.state != StateExited && t.state != StateLost || t.exit == nil {
-		t.state, t.exit = StateLost, &stream.Exit{Reason: "lost"}
-		t.endedAt = time.Now().UTC()
-		t.saveRecord()
-	}
 	return nil
 }
 
-// load reads the last screen from disk. A terminal whose snapshots are all
-// damaged, or that never had one, shows an empty screen and says why.
+// comeBackEnded makes the terminal one that has ended, with the screen it had. One
+// that ran is lost: nobody knows how it ended. k is not nil when the keeper was
+// not told that its end is known.
+func (t *Terminal) comeBackEnded(k *keeper.Kept) {
+	if k != nil {
+		t.mux.discard(k)
+	}
+	close(t.ended)
+	t.screen.load = t.load
+	if t.state == StateRunning || t.exit == nil {
+		t.becomeLost()
+	}
+}
+
+// becomeLost notes, once, that nobody knows how the program ended. Its last
+// screen is made of the journal now, so that lists tell the truth of it and the
+// next start has it ready.
+func (t *Terminal) becomeLost() {
+	t.state, t.exit = StateLost, &stream.Exit{Reason: "lost"}
+	t.endedAt = time.Now().UTC()
+	t.Hub()
+	if err := t.saveLost(); err != nil {
+		t.failed(troubleScreen, err)
+	}
+	t.saveRecord()
+}
+
+// takeOver makes the terminal run on: its state is the newest snapshot with the
+// journal after it and what waits in the pipe.
+func (t *Terminal) takeOver(k *keeper.Kept) error {
+	start := time.Now()
+	r := t.restored
+	if err := t.openJournal(r.Cols, r.Rows); err != nil {
+		return err
+	}
+	t.hold(k)
+	t.changes, t.left = 1, start
+	t.replaying = true // what the journal has is not to be written again
+	past := t.replay(t.journal)
+	t.replaying = false
+	past.remember(r)
+	t.screen.hub.Store(past.hub)
+	t.noteDamage(past.damage...)
+	t.kept = [2]uint64{past.from, past.from}
+	t.savedSeq = past.from
+	t.input.reply(past.unanswered)
+	err := t.catchUp()
+	if err != nil {
+		t.failed(troubleJournal, err)
+	}
+	if cols, rows, err := t.process.Master().Size(); err == nil {
+		t.Hub().Resize(cols, rows) // one that the server before this one did not write down
+	}
+	t.mux.cfg.Metrics.recovery.Observe(time.Since(start).Seconds())
+	t.mux.work.Go(t.run)
+	t.mux.work.Go(func() { t.input.run(t.ended, t.mux.ctx.Done()) })
+	return nil
+}
+
+// load makes the last screen of a terminal that has ended from what is on disk.
+// One of which nothing is good shows an empty screen and says why.
 func (t *Terminal) load() *stream.Hub {
 	start := time.Now()
-	f := blank(t.restored.Cols, t.restored.Rows)
-	t.saving.Lock()
-	loaded, err := t.mux.cfg.Store.Load(t.ID)
-	t.saving.Unlock()
-	seq := loaded.Header.Seq
-	if err == nil {
-		f, err = loaded.Frame, loaded.Damage
-		t.mux.cfg.Metrics.recovery.Observe(time.Since(start).Seconds())
-	}
+	j, err := t.Journal()
 	if err != nil {
-		t.mux.cfg.Metrics.failedRecoveries.Inc()
-		t.mux.cfg.Log.Warn("a terminal's snapshot is damaged", "id", t.ID, "error", err)
-		t.mu.Lock()
-		t.damage = err.Error()
-		t.mu.Unlock()
+		j = nil
 	}
-	return stream.NewFinished(t.options(), f, seq, *t.exit)
+	t.saving.Lock()
+	past := t.replay(j)
+	t.saving.Unlock()
+	t.noteDamage(past.damage...)
+	past.remember(t.restored)
+	past.hub.Finish(*t.exit)
+	t.mux.cfg.Metrics.recovery.Observe(time.Since(start).Seconds())
+	return past.hub
+}
+
+// past is what the disk knew of a terminal.
+type past struct {
+	hub        *stream.Hub
+	from       uint64    // position of the snapshot
+	cols, rows int       // the size that is due, 0 when none is
+	output     time.Time // when the newest output came that was applied; zero for none
+	unanswered []byte    // answers to queries that nobody has given
+	damage     []error
+}
+
+// noteDamage tells what is wrong with the terminal's files.
+func (t *Terminal) noteDamage(damage ...error) {
+	err := errors.Join(damage...)
+	if err == nil {
+		return
+	}
+	t.mux.cfg.Metrics.failedRecoveries.Inc()
+	t.mux.cfg.Log.Warn("a terminal's files are damaged", "id", t.ID, "error", err)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.damage != "" {
+		t.damage += "\n"
+	}
+	t.damage += err.Error()
+}
+
+// replay makes the hub of a terminal from its newest good snapshot and the
+// journal after it. j is nil when there is none.
+func (t *Terminal) replay(j *snapshot.Journal) past {
+	var p past
+	o := t.options()
+	o.Journal = j
+	loaded, err := t.mux.cfg.Store.Load(t.ID)
+	switch {
+	case err == nil:
+		p.from = loaded.Header.Seq
+		p.hub = stream.Restore(o, loaded.Frame, p.from)
+		p.note(loaded.Damage)
+	case errors.Is(err, snapshot.ErrNotFound) && j != nil && j.Start() == 0:
+		p.hub = stream.New(o) // it was killed before its first snapshot
+	default:
+		p.note(err)
+		p.hub = stream.Restore(o, blank(t.spec.Cols, t.spec.Rows), 0)
+	}
+	if j == nil || j != t.journal && p.from > j.End() {
+		return p
+	}
+	p.note(j.Damage())
+	p.note(p.follow(j))
+	return p
+}
+
+// remember gives the hub what the record knows.
+func (p *past) remember(r *record) {
+	last := p.output
+	if r.LastOutput != nil && r.LastOutput.After(last) {
+		last = *r.LastOutput
+	}
+	p.hub.Remember(last, r.Bells)
+}
+
+// maxDamage is how many kinds of damage one terminal tells of.
+const maxDamage = 5
+
+func (p *past) note(err error) {
+	if err != nil && len(p.damage) < maxDamage {
+		p.damage = append(p.damage, err)
+	}
+}
+
+// follow applies the journal from the snapshot's position to its end.
+func (p *past) follow(j *snapshot.Journal) error {
+	if p.from > j.End() {
+		// The machine went down before the disk had what the snapshot has seen.
+		return j.SkipTo(p.from)
+	}
+	if p.from < j.Start() {
+		p.note(fmt.Errorf("%d bytes of output from position %d are missing", j.Start()-p.from, p.from))
+		p.hub.Skip(j.Start() - p.from)
+		p.from = j.Start()
+	}
+	r, err := j.Read(p.from)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	answered := j.LastAnswered()
+	for {
+		e, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			p.fit()
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		p.apply(e, answered)
+	}
+}
+
+// apply repeats one entry. Answers to queries up to position answered were given.
+func (p *past) apply(e snapshot.Entry, answered uint64) {
+	if e.Damaged {
+		p.note(fmt.Errorf("output before position %d is damaged", e.Seq))
+	}
+	switch e.Kind {
+	case snapshot.EntryOutput:
+		p.fit()
+		p.output = e.Time
+		old := min(uint64(len(e.Data)), answered-min(answered, e.Seq-uint64(len(e.Data))))
+		p.hub.Write(e.Data[:old])
+		p.unanswered = append(p.unanswered, p.hub.Write(e.Data[old:])...)
+	case snapshot.EntryResize, snapshot.EntryRestart:
+		if p.cols, p.rows = e.Cols, e.Rows; e.Seq != p.from {
+			p.fit()
+		}
+	case snapshot.EntryGap:
+		p.note(fmt.Errorf("%d bytes of output before position %d are missing", e.Bytes, e.Seq))
+		p.hub.Skip(e.Bytes)
+	}
+}
+
+// fit resizes to the size that is due. Of the changes at the snapshot's own
+// position nobody knows which it has seen: only the last of them counts, or the screen
+// would be made small again on the way to a size that it has.
+func (p *past) fit() {
+	if p.cols > 0 && p.rows > 0 {
+		p.hub.Resize(p.cols, p.rows)
+	}
+	p.cols, p.rows = 0, 0
 }
 
 // blank is a screen on which nothing was ever written.

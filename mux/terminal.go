@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
 )
@@ -30,20 +31,33 @@ type Terminal struct {
 	spec    Spec // complete; Cols and Rows are those at creation
 	created time.Time
 
-	process *pty.Process  // nil when the terminal came back from disk
-	input   *input        // nil when the terminal came back from disk
+	generation int // of its process, from 1; a restart makes a new Terminal of the next one
+
+	// The process and what its output goes through; nil when the terminal had
+	// ended before this server came.
+	process *pty.Process
+	pipe    *pty.Pipe
+	input   *input
+	journal *snapshot.Journal
 	ended   chan struct{} // closed when the state is not running any more and all output was applied
+
+	replaying bool // the hub is being made from the journal; only before anybody can find the terminal
 
 	restored *record // what its record said, when it came back from disk
 	screen   lazyHub
+	past     pastJournal
 
 	resizing  sync.Mutex // held over the PTY's and the hub's resize
 	saving    sync.Mutex // held over writes of its files and the look at what is written; taken before mu
-	purged    bool       // its files are gone for good; guarded by saving
+	purged    bool       // its files are gone for good, or another generation's; guarded by saving
+	kept      [2]uint64  // positions of the snapshots on disk, the older first; guarded by saving
 	diskBytes atomic.Int64
+	restless  atomic.Bool // something happened since the last look of tend
+
+	trouble [troubleKinds]atomic.Pointer[string] // what could not be written, nil for what could
 
 	mu           sync.Mutex
-	lastCwd      string // of the running program when somebody last looked
+	place        whereabouts
 	state        State
 	exit         *stream.Exit
 	killed       bool // somebody asked for the end
@@ -52,8 +66,11 @@ type Terminal struct {
 	deleted      time.Time // zero while it is listed
 	damage       string    // what was wrong with its files
 	saved        uint64    // change number of the last snapshot on disk
+	savedSeq     uint64    // its position
 	changes      uint64    // grows with each change worth a snapshot
 	hadViewer    bool
+	overdueSaid  bool      // its end for lack of use has begun
+	left         time.Time // when the last viewer left, or this server came; zero before the first
 }
 
 func sortByAge(ts []*Terminal) {
@@ -112,6 +129,7 @@ func (t *Terminal) touch() {
 	t.lastActivity = now
 	t.changes++
 	t.mu.Unlock()
+	t.restless.Store(true)
 }
 
 // options are the hub's.
@@ -127,11 +145,22 @@ func (t *Terminal) options() stream.Options {
 			Resync:   t.resynced,
 			Changed:  t.mux.changes.notify,
 		},
+		Journal: t.journal,
+	}
+	if t.journal != nil {
+		o.Observe.Resized = t.resized
 	}
 	if m.Verify {
 		o.Observe.Differs = t.differs
 	}
 	return o
+}
+
+// resized notes a resize in its place in the output.
+func (t *Terminal) resized(seq uint64, cols, rows int) {
+	if !t.replaying {
+		t.journal.Resized(seq, cols, rows)
+	}
 }
 
 // differs counts and logs a snapshot that did not make the screen again.

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/mux"
-	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/vt/vt10x"
 )
@@ -48,16 +47,8 @@ func TestVerify(t *testing.T) {
 		engine vt.New
 		want   float64
 	}{{vt10x.New, 0}, {func(c vt.Config) vt.Engine { return untitled{vt10x.New(c)} }, 1}} {
-		store, err := snapshot.OpenStore(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer store.Close()
 		log, metrics := &warnings{}, mux.NewMetrics()
-		m, err := mux.New(mux.Config{Engine: c.engine, Store: store, Verify: true, Metrics: metrics, Log: slog.New(slog.NewTextHandler(log, nil))})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := openWith(t, t.TempDir(), mux.Config{Engine: c.engine, Verify: true, Metrics: metrics, Log: slog.New(slog.NewTextHandler(log, nil))})
 		term := start(t, m, "sh", "-c", `printf '\033]2;title\007\033[1mready'`)
 		wait(t, term, mux.Condition{For: "exit"})
 		s := term.Hub().Shot()
@@ -75,7 +66,6 @@ func TestVerify(t *testing.T) {
 			!strings.Contains(text, `title: want \"title!\", got \"title!!\"`)) {
 			t.Errorf("%s", text)
 		}
-		m.Close()
 	}
 }
 

@@ -30,6 +30,9 @@ type Condition struct {
 	Pattern string        // of text and regex
 	Idle    time.Duration // silence of idle
 	Timeout time.Duration
+	// Since has only what was printed after this position count: text and regex
+	// look at nothing else, idle and prompt need some output after it.
+	Since *uint64
 }
 
 // Waited is what Wait saw: the text of history and screen when the condition
@@ -43,10 +46,29 @@ type Waited struct {
 // ErrExited (the program ended and the condition cannot come true any more) or
 // the context's; Waited is filled with the first three too.
 func (t *Terminal) Wait(ctx context.Context, c Condition) (Waited, error) {
-	check, err := t.condition(&c)
+	seen := t.seen
+	if c.Since != nil {
+		l, err := t.since(*c.Since)
+		if err != nil {
+			return Waited{}, err
+		}
+		defer l.close()
+		seen = l.see
+	}
+	check, err := t.condition(&c, seen)
 	if err != nil {
 		return Waited{}, err
 	}
+	err = t.await(ctx, c, check)
+	if err != nil && !NotMet(err) {
+		return Waited{}, err
+	}
+	w, e := seen()
+	return w, errors.Join(err, e)
+}
+
+// await returns when the condition is met.
+func (t *Terminal) await(ctx context.Context, c Condition, met check) error {
 	changed, stop := t.Hub().Watch()
 	defer stop()
 	limit := time.NewTimer(c.Timeout)
@@ -54,12 +76,13 @@ func (t *Terminal) Wait(ctx context.Context, c Condition) (Waited, error) {
 	again := time.NewTimer(time.Hour)
 	defer again.Stop()
 	for {
-		met, in := check()
+		finished := t.Hub().Facts().Finished
+		ok, in, err := met()
 		switch {
-		case met:
-			return t.seen(), nil
-		case t.Hub().Facts().Finished:
-			return t.seen(), wrapf(ErrExited, "terminal %s ended before %s was seen", t.ID, c.For)
+		case err != nil || ok:
+			return err
+		case finished:
+			return wrapf(ErrExited, "terminal %s ended before %s was seen", t.ID, c.For)
 		}
 		if in > 0 {
 			again.Reset(in)
@@ -67,13 +90,13 @@ func (t *Terminal) Wait(ctx context.Context, c Condition) (Waited, error) {
 		select {
 		case <-changed:
 			if err := pause(ctx, limit.C, waitPace); err != nil {
-				return t.seen(), err
+				return err
 			}
 		case <-again.C:
 		case <-limit.C:
-			return t.seen(), wrapf(ErrTimeout, "no %s within %v", c.For, c.Timeout)
+			return wrapf(ErrTimeout, "no %s within %v", c.For, c.Timeout)
 		case <-ctx.Done():
-			return t.seen(), ctx.Err()
+			return ctx.Err()
 		}
 	}
 }
@@ -92,16 +115,19 @@ func pause(ctx context.Context, limit <-chan time.Time, d time.Duration) error {
 	}
 }
 
-func (t *Terminal) seen() Waited {
+// seen is all there is to see. It cannot fail.
+func (t *Terminal) seen() (Waited, error) {
 	s := t.Hub().Shot()
-	return Waited{Text: snapshot.Text(s.Frame, -1), Seq: s.Seq}
+	return Waited{Text: snapshot.Text(s.Frame, -1), Seq: s.Seq}, nil
 }
 
 // check tells whether a condition is met, and if not, after how long it may be
 // without any further change; 0 for never.
-type check func() (met bool, in time.Duration)
+type check func() (met bool, in time.Duration, err error)
 
-func (t *Terminal) condition(c *Condition) (check, error) {
+// condition checks c, fills in its defaults and makes the check; seen is what it
+// looks at.
+func (t *Terminal) condition(c *Condition, seen func() (Waited, error)) (check, error) {
 	if c.Timeout == 0 {
 		c.Timeout = DefaultWait
 	}
@@ -113,29 +139,43 @@ func (t *Terminal) condition(c *Condition) (check, error) {
 	}
 	switch c.For {
 	case "text":
-		return t.textCheck(c.Pattern, func(s string) bool { return strings.Contains(s, c.Pattern) })
+		return textCheck(c.Pattern, seen, func(s string) bool { return strings.Contains(s, c.Pattern) })
 	case "regex":
 		re, err := regexp.Compile(c.Pattern)
 		if err != nil {
 			return nil, wrapf(ErrInvalid, "pattern: %v", err)
 		}
-		return t.textCheck(c.Pattern, re.MatchString)
+		return textCheck(c.Pattern, seen, re.MatchString)
 	case "idle":
-		return func() (bool, time.Duration) { return t.idle(c.Idle) }, nil
+		return t.after(c.Since, func() (bool, time.Duration) { return t.idle(c.Idle) }), nil
 	case "exit":
-		return func() (bool, time.Duration) { return t.Hub().Facts().Finished, 0 }, nil
+		return func() (bool, time.Duration, error) { return t.Hub().Facts().Finished, 0, nil }, nil
 	case "prompt":
-		return t.prompt, nil
+		return t.after(c.Since, t.prompt), nil
 	}
 	return nil, wrapf(ErrInvalid, "for %q: text, regex, idle, exit or prompt are allowed", c.For)
 }
 
+// after is a check that is not met before there was output after a position.
+func (t *Terminal) after(since *uint64, met func() (bool, time.Duration)) check {
+	return func() (bool, time.Duration, error) {
+		if since != nil && t.Hub().Facts().Seq <= *since {
+			return false, 0, nil
+		}
+		ok, in := met()
+		return ok, in, nil
+	}
+}
+
 // textCheck looks at history and screen.
-func (t *Terminal) textCheck(pattern string, match func(string) bool) (check, error) {
+func textCheck(pattern string, seen func() (Waited, error), match func(string) bool) (check, error) {
 	if pattern == "" || len(pattern) > maxPattern {
 		return nil, wrapf(ErrInvalid, "pattern has %d bytes: 1 to %d are allowed", len(pattern), maxPattern)
 	}
-	return func() (bool, time.Duration) { return match(t.seen().Text), 0 }, nil
+	return func() (bool, time.Duration, error) {
+		w, err := seen()
+		return err == nil && match(w.Text), 0, err
+	}, nil
 }
 
 // idle tells whether there was no output for d.

@@ -57,7 +57,7 @@ type target struct {
 // newCatchUp is nil when the hub cannot continue what a viewer has up to since.
 // The hub's lock is held.
 func (h *Hub) newCatchUp(since uint64) *catchUp {
-	if h.journal == nil || since > h.applied() {
+	if h.journal == nil || since > h.applied() || h.rewidthed && since <= h.firstView {
 		return nil
 	}
 	cols, rows, next, ok := h.resizes.since(since)

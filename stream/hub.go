@@ -61,7 +61,13 @@ type Hub struct {
 	policy     Policy
 	owner      uint64 // viewer who decides the size, 0 for none
 	subs       map[*Subscription]struct{}
-	watchers   map[chan struct{}]struct{}
+
+	// rewidthed: the state was restored with another table of widths than it was
+	// made with, so viewers of the life before, who have nothing beyond firstView,
+	// the position when the first came, cannot go on.
+	rewidthed, viewed bool
+	firstView         uint64
+	watchers          map[chan struct{}]struct{}
 
 	reply []byte // answers to the program, collected during one Write
 	news  *Meta  // changes that are not bytes, collected during one Write

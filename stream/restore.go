@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/evertty/evertty/snapshot"
@@ -21,6 +22,7 @@ func Restore(o Options, f *vt.Frame, seq uint64) *Hub {
 	h.engine.Write(snapshot.ANSI(f, snapshot.Options{Scrollback: -1}))
 	h.listen()
 	h.begin(f, seq)
+	h.rewidthed = cmp.Or(f.Unicode, vt.Unicode11) != cmp.Or(o.Config.Unicode, vt.Unicode11)
 	return h
 }
 

@@ -165,3 +165,46 @@ func TestRestartDropsHalfACharacter(t *testing.T) {
 		}
 	}
 }
+
+// TestRestoreWithOtherWidths: a viewer whose screen was made with another table of
+// widths cannot go on; one that came to the new life can.
+func TestRestoreWithOtherWidths(t *testing.T) {
+	store, err := snapshot.OpenStore(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	j, err := store.OpenJournal("a", snapshot.JournalOptions{Cols: 80, Rows: 24})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	engine := vt.NewTerminal(vt.Config{Cols: 80, Rows: 24})
+	text := []byte("before \U0001f468\u200d\U0001f469 after\r\n")
+	engine.Write(text)
+	if err := j.Write(text); err != nil {
+		t.Fatal(err)
+	}
+	o := stream.Options{ID: "a", Engine: vt.NewTerminal, Journal: j, Config: vt.Config{Cols: 80, Rows: 24, Unicode: vt.Unicode15Graphemes}}
+	h := stream.Restore(o, engine.Freeze(), uint64(len(text)))
+	kind := func(since uint64) stream.Kind {
+		s := h.Subscribe(stream.Viewing{Since: &since})
+		defer s.Close()
+		batch, err := s.Poll()
+		if err != nil || len(batch) == 0 {
+			t.Fatalf("%v, %d messages", err, len(batch))
+		}
+		return batch[0].Kind
+	}
+	if k := kind(uint64(len(text))); k != stream.KindSnapshot {
+		t.Errorf("one of the life before got %s", k)
+	}
+	more := []byte("more")
+	if err := j.Write(more); err != nil {
+		t.Fatal(err)
+	}
+	h.Write(more)
+	if k := kind(h.Facts().Seq); k != stream.KindResume {
+		t.Errorf("one of this life got %s", k)
+	}
+}

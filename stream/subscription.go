@@ -73,6 +73,9 @@ func (h *Hub) Subscribe(v Viewing) *Subscription {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.subs[s] = struct{}{}
+	if !h.viewed {
+		h.viewed, h.firstView = true, h.applied()
+	}
 	if v.Since != nil {
 		if s.past = h.newCatchUp(*v.Since); s.past != nil {
 			s.stale = catchingUp

@@ -197,18 +197,26 @@ func TestBrowserSeesTheSameScreenAfterAKill(t *testing.T) {
 	b.shoot()
 	s.again()
 	b.state("open")
-	b.sees("that the terminal is lost", `document.body.innerText`, func(s string) bool { return strings.Contains(strings.ToLower(s), "lost") })
 	after := b.sees("the same screen", `window.evertty.text()`, func(s string) bool { return s == before })
 	if !strings.Contains(after, "red42") {
 		t.Errorf("the screen after the restart\n%s", after)
 	}
+	b.keys("echo still $((40+2)) here" + enter)
+	b.shows("\nstill 42 here")
 	b.shoot()
 
 	s.stop()
 	b.state("reconnecting")
 	s.again()
 	b.state("open")
-	b.sees("the same screen after a polite end", `window.evertty.text()`, func(s string) bool { return s == before })
+	b.keys("exit 3" + enter)
+	b.sees("how it ended", `document.body.innerText`, func(s string) bool { return strings.Contains(s, "Exited with code 3.") })
+	b.shoot()
+	b.eval(`(Array.from(document.querySelectorAll("button")).find((b) => b.textContent.trim() === "Restart").click(), "")`)
+	b.shows("restarted")
+	b.keys("echo once more $((40+2))" + enter)
+	b.shows("\nonce more 42")
+	b.shoot()
 }
 
 // savedNow waits until the terminal's present screen is on disk.

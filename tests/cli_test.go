@@ -333,7 +333,7 @@ func TestAttachReadOnly(t *testing.T) {
 }
 
 // TestAttachOutlivesTheServer: the viewer says that the connection is lost, and
-// ends with the truth when the server is back: the program is gone.
+// goes on when the server is back, as does the program.
 func TestAttachOutlivesTheServer(t *testing.T) {
 	t.Parallel()
 	inner, outer := start(t, launch{auth: "token", listen: freePort(t), flags: often}), start(t, launch{})
@@ -346,10 +346,12 @@ func TestAttachOutlivesTheServer(t *testing.T) {
 	inner.kill()
 	outer.await(me, "lost, trying again")
 	inner.again()
-	if exit := outer.exit(me); *exit.Code != 1 {
+	eventually(t, "it is back", func() bool { return inner.info(id).Viewers == 1 })
+	outer.input(me, "echo 'new' words; exit 7\r")
+	if exit := outer.exit(me); *exit.Code != 7 {
 		t.Errorf("%+v", exit)
 	}
-	if text := outer.text(me); !strings.Contains(text, "\nlast words\n") || !strings.Contains(text, "[lost: ") {
+	if text := outer.text(me); !strings.Contains(text, "\nlast words\n") || !strings.Contains(text, "\nnew words\n") {
 		t.Errorf("the person sees\n%s", text)
 	}
 }

@@ -113,7 +113,7 @@ func TestBadRequests(t *testing.T) {
 		{"GET", on + "/ws?format=xml", ``, 400, "VALIDATION", "format"},
 		{"GET", on + "/ws", ``, 426, "UPGRADE_REQUIRED", ""},
 		{"DELETE", on + "?purge=maybe", ``, 400, "VALIDATION", "purge"},
-		{"POST", on + "/wait", `{"for":"exit","since":1}`, 501, "NO_JOURNAL", ""},
+		{"POST", on + "/wait", `{"for":"exit","since":99999999}`, 400, "VALIDATION", "since 99999999"},
 		// Bodies that are too large.
 		{"POST", on + "/input", `{"data":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "TOO_LARGE", "1048576"},
 		{"POST", create, `{"name":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "TOO_LARGE", "1048576"},

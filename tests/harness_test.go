@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -25,6 +26,11 @@ const (
 	patience = 60 * time.Second
 	// politeExit is what the contract gives a server for its end by SIGTERM.
 	politeExit = 5 * time.Second
+	// keeperIdle is how long a test's keeper outlives its last program and
+	// server: long enough for a server that starts on a busy machine.
+	keeperIdle = time.Second
+	// endings is how many programs the end of a test ends at once.
+	endings = 32
 	// maxShown is how much of a server's log a failed test shows, in bytes.
 	maxShown = 4 << 10
 )
@@ -32,6 +38,7 @@ const (
 // launch says how a server is started. The zero value is a server without
 // authentication on a free port of 127.0.0.1 with a data directory of its own.
 type launch struct {
+	binary string     // "" means the one under test
 	dir    string     // data directory
 	listen string     // "" means 127.0.0.1:0
 	auth   string     // "" means none
@@ -57,8 +64,9 @@ type server struct {
 	stderr  *output
 }
 
-// start starts a server and waits until it is ready. At the end of the test it
-// is stopped, and must have done no wrong until then.
+// start starts a server and waits until it is ready. At the end of the test its
+// programs are ended and it is stopped; it must have done no wrong until then, and
+// nothing of it may be left.
 func start(t *testing.T, how launch) *server {
 	t.Helper()
 	if how.dir == "" {
@@ -78,6 +86,13 @@ func (s *server) launch() {
 
 func (s *server) startWith(flags []string) {
 	s.t.Helper()
+	s.begin(flags)
+	s.ready()
+}
+
+// begin starts the process and does not wait for anything.
+func (s *server) begin(flags []string) {
+	s.t.Helper()
 	s.stdout, s.stderr = &output{}, &output{}
 	s.cmd = s.command("serve", flags...)
 	s.cmd.Stderr = s.stderr
@@ -96,7 +111,6 @@ func (s *server) startWith(flags []string) {
 		_ = cmd.Wait()
 		close(exited)
 	}()
-	s.ready()
 }
 
 func (s *server) serveFlags() []string {
@@ -130,9 +144,7 @@ func (s *server) ready() {
 	s.url, _, _ = strings.Cut(printed, "/?")
 	s.url = strings.TrimSuffix(s.url, "/")
 	token := ""
-	if s.how.auth == "token" {
-		b, err := os.ReadFile(filepath.Join(s.how.dir, "token"))
-		s.must(err)
+	if b, err := os.ReadFile(s.file("token")); err == nil { // there is none with --auth none
 		token = strings.TrimSpace(string(b))
 	}
 	if s.Client != nil {
@@ -146,12 +158,16 @@ func (s *server) ready() {
 // command is a call of the binary in an environment of its own, with this
 // server's mark. It is not started.
 func (s *server) command(verb string, args ...string) *exec.Cmd {
-	c := exec.Command(binary, append([]string{verb}, args...)...)
+	program := s.how.binary
+	if program == "" {
+		program = binary
+	}
+	c := exec.Command(program, append([]string{verb}, args...)...)
 	if s.how.shell != "" {
-		c = exec.Command("sh", append([]string{"-c", s.how.shell + `; exec "$0" "$@"`, binary, verb}, args...)...)
+		c = exec.Command("sh", append([]string{"-c", s.how.shell + `; exec "$0" "$@"`, program, verb}, args...)...)
 	}
 	c.Dir = s.how.cwd
-	c.Env = append(cleanEnv(s.t), "XDG_TESTMARK_HOME="+s.mark)
+	c.Env = append(cleanEnv(s.t), "XDG_TESTMARK_HOME="+s.mark, "EVERTTY_KEEPER_IDLE="+keeperIdle.String())
 	c.Env = append(c.Env, s.how.env...)
 	return c
 }
@@ -172,7 +188,8 @@ func (s *server) port() string {
 	return port
 }
 
-// stop ends the server with SIGTERM, which it must obey in time.
+// stop ends the server with SIGTERM, which it must obey in time. Its programs go
+// on without it.
 func (s *server) stop() {
 	s.t.Helper()
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
@@ -195,7 +212,7 @@ func (s *server) stop() {
 	}
 }
 
-// kill ends the server with SIGKILL and waits until it is gone.
+// kill ends the server with SIGKILL and waits until it is gone. Its programs go on.
 func (s *server) kill() {
 	s.t.Helper()
 	s.must(s.cmd.Process.Kill())
@@ -210,10 +227,20 @@ func (s *server) again() {
 	s.launch()
 }
 
+// running tells whether the server's process is there.
+func (s *server) running() bool {
+	select {
+	case <-s.exited:
+		return false
+	default:
+		return true
+	}
+}
+
 // wrongs are what a server must never say.
 var wrongs = regexp.MustCompile(`panic|DATA RACE|invariant violation|fatal error|goroutine \d+ \[`)
 
-// audit looks at what the process said and left behind.
+// audit looks at what the process said.
 func (s *server) audit() {
 	s.t.Helper()
 	log := s.stderr.String()
@@ -226,30 +253,69 @@ func (s *server) audit() {
 	if out := s.stdout.String(); strings.Count(out, "\n") != 1 {
 		s.t.Errorf("the server printed more than one line:\n%s", out)
 	}
-	var left []string
-	if !poll(patience, func() bool { left = marked(s.mark); return len(left) == 0 }) {
-		s.t.Errorf("processes are left: %v", left)
-		killMarked(s.mark)
-	}
 }
 
-// finish is the end of every server.
+// finish is the end of every server, of its programs and of its keeper.
 func (s *server) finish() {
 	if s.cmd == nil || s.cmd.Process == nil {
 		return
 	}
-	select {
-	case <-s.exited:
-	default:
+	held := !s.running() // the test left the keeper with the programs
+	if !held && s.Client != nil {
+		s.endPrograms()
+	}
+	if !held {
 		s.stop()
 	}
 	if s.Client != nil {
 		s.Client.Close()
 	}
+	if held || s.t.Failed() {
+		killMarked(s.mark)
+	}
+	s.nothingIsLeft()
 	if s.t.Failed() {
 		log := s.stderr.String()
 		s.t.Logf("the end of the server's log:\n%s", log[max(0, len(log)-maxShown):])
+		s.t.Logf("the keeper's log:\n%s", s.keeperLog())
+	}
+}
+
+// endPrograms ends every program by the server's own means.
+func (s *server) endPrograms() {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	list, err := s.List(ctx, "")
+	if err != nil {
+		s.t.Errorf("at the end of the test: %v", err)
+	}
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, endings)
+	for _, i := range list {
+		if i.State != "running" {
+			continue
+		}
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			if err := s.Delete(ctx, i.ID, false); err != nil {
+				s.t.Errorf("ending %s %q: %v", i.ID, i.Cmd, err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// nothingIsLeft checks that no process of the server's is there any more. A keeper
+// without programs ends by itself.
+func (s *server) nothingIsLeft() {
+	var left []string
+	if !poll(patience, func() bool { left = marked(s.mark); return len(left) == 0 }) {
+		s.t.Errorf("processes are left: %v", left)
 		killMarked(s.mark)
+	}
+	if log := s.keeperLog(); wrongs.MatchString(log) {
+		s.t.Errorf("the keeper's log:\n%s", log)
 	}
 }
 
@@ -277,6 +343,7 @@ func (s *server) createWith(r client.CreateRequest) client.Info {
 	s.t.Helper()
 	i, err := s.Create(s.ctx(), "test", r)
 	s.must(err)
+	i.Raw = nil
 	return i
 }
 
@@ -330,6 +397,7 @@ func (s *server) info(id string) client.Info {
 	s.t.Helper()
 	i, err := s.Get(s.ctx(), id)
 	s.must(err)
+	i.Raw = nil // nobody can read it in a failure
 	return i
 }
 

@@ -21,13 +21,14 @@ var arrows = map[string][]string{
 	"vt":          {},
 	"vt/vt10x":    {"vt"},
 	"pty":         {},
+	"pty/keeper":  {"pty"},
 	"snapshot":    {"vt"},
 	"stream":      {"vt", "snapshot"},
-	"mux":         {"vt", "pty", "snapshot", "stream"},
-	"api":         {"mux", "stream", "snapshot", "pty", "vt", "webui"},
+	"mux":         {"vt", "pty", "pty/keeper", "snapshot", "stream"},
+	"api":         {"mux", "stream", "snapshot", "pty", "pty/keeper", "vt", "webui"},
 	"client":      {},
 	"webui":       {},
-	"cmd/evertty": {"api", "mux", "snapshot", "vt", "vt/vt10x", "pty", "client"},
+	"cmd/evertty": {"api", "mux", "snapshot", "vt", "vt/vt10x", "pty", "pty/keeper", "client"},
 	"tests":       {},
 }
 
@@ -39,14 +40,14 @@ var homes = map[string][]string{
 	"github.com/gorilla/websocket":        {"stream", "client"},
 	"github.com/r3labs/sse/v2":            {"client"},
 	"github.com/labstack/echo/v4":         {"api"},
-	"github.com/klauspost/compress":       {"api"},
+	"github.com/klauspost/compress":       {"api", "snapshot"},
 	"github.com/prometheus/client_golang": {"mux", "api"},
 	"github.com/spf13/cobra":              {"cmd/evertty"},
 	"github.com/spf13/pflag":              {"cmd/evertty"},
 	"github.com/BurntSushi/toml":          {"cmd/evertty"},
 	"golang.org/x/term":                   {"cmd/evertty"},
 	"golang.org/x/time":                   {"api"},
-	"golang.org/x/sys":                    {"pty", "api", "snapshot", "cmd/evertty"},
+	"golang.org/x/sys":                    {"pty", "pty/keeper", "api", "snapshot", "cmd/evertty"},
 }
 
 // golang is what `go list` tells of a package.

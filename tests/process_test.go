@@ -59,6 +59,33 @@ func killMarked(mark string) {
 	}
 }
 
+// alive tells whether a process runs: a zombie does not.
+func alive(pid int) bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, rest, _ := strings.Cut(string(b), ") ")
+	return rest != "" && rest[0] != 'Z' && rest[0] != 'X'
+}
+
+// written is how many bytes a process has handed to write(2) so far.
+func written(t testing.TB, pid int) (n uint64) {
+	t.Helper()
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		if v, ok := strings.CutPrefix(line, "wchar: "); ok {
+			if n, err = strconv.ParseUint(strings.TrimSpace(v), 10, 64); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return n
+}
+
 // openFiles are the descriptors of a process and what they are.
 func openFiles(pid int) []string {
 	links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))

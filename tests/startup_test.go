@@ -243,7 +243,7 @@ func TestListensOnAUnixSocket(t *testing.T) {
 	s.watch(wsBinary, id).close()
 	s.kill()
 	s.launch()
-	if i := s.info(id); i.State != "lost" {
+	if i := s.info(id); i.State != "running" {
 		t.Errorf("%+v", i)
 	}
 }

@@ -1,34 +1,43 @@
 package main
 
 import (
+	"context"
 	"errors"
 
 	"github.com/spf13/cobra"
+
+	"github.com/evertty/evertty/client"
 )
 
 func (a *app) newKill() *cobra.Command {
 	var signal string
-	var purge bool
+	var purge, all bool
 	c := &cobra.Command{
-		Use:   "kill ID...",
+		Use:   "kill ID... | --all",
 		Short: "End terminals, or send a signal",
 		Long: `Without --signal the whole process tree is ended and the terminal leaves the
 list: SIGHUP, and after three seconds SIGKILL to what is left. Its last screen
 stays readable by its id until it is purged.
 With --signal only that signal is sent, to the foreground process group.`,
 		Example: `  evertty kill build
-  evertty kill build --signal INT`,
-		Args:              cobra.MinimumNArgs(1),
+  evertty kill build --signal INT
+  evertty kill --all          before the server is stopped for good`,
 		ValidArgsFunction: a.completeTerminals,
 		RunE: func(c *cobra.Command, ids []string) error {
-			if signal != "" && purge {
+			switch {
+			case signal != "" && purge:
 				return usage(errors.New("kill: --signal and --purge exclude each other"))
+			case all == (len(ids) > 0):
+				return usage(errors.New("kill: terminals or --all are needed, and not both"))
 			}
 			server, err := a.client()
 			if err != nil {
 				return err
 			}
-			var failed error
+			if all {
+				ids, err = everyTerminal(c.Context(), server)
+			}
+			failed := err
 			for _, id := range ids {
 				if signal != "" {
 					err = server.Signal(c.Context(), id, signal)
@@ -42,5 +51,16 @@ With --signal only that signal is sent, to the foreground process group.`,
 	}
 	c.Flags().StringVar(&signal, "signal", "", "send only this `signal` (INT, TERM, HUP, …)")
 	c.Flags().BoolVar(&purge, "purge", false, "also forget the last screen")
+	c.Flags().BoolVar(&all, "all", false, "every terminal of the server")
 	return a.talks(c)
+}
+
+// everyTerminal is the ids of all listed terminals.
+func everyTerminal(ctx context.Context, server *client.Client) ([]string, error) {
+	list, err := server.List(ctx, "")
+	ids := make([]string, len(list))
+	for i, t := range list {
+		ids[i] = t.ID
+	}
+	return ids, err
 }

@@ -79,8 +79,8 @@ true screen at once.`,
 // verbs are all verbs, in the order of the help.
 func (a *app) verbs() []*cobra.Command {
 	return []*cobra.Command{
-		a.newServe(), a.newLs(), a.newNew(), a.newAttach(), a.newSend(), a.newKill(),
-		a.newLogs(), a.newWait(), a.newSnapshot(), a.newURL(), a.newRender(), a.newVersion(), a.newBench(),
+		a.newServe(), a.newLs(), a.newNew(), a.newAttach(), a.newSend(), a.newKill(), a.newRestart(),
+		a.newLogs(), a.newWait(), a.newSnapshot(), a.newRecord(), a.newPlay(), a.newURL(), a.newRender(), a.newVersion(), a.newBench(), a.newKeeper(),
 	}
 }
 

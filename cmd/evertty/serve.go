@@ -14,9 +14,12 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/evertty/evertty/api"
 	"github.com/evertty/evertty/mux"
+	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/vt"
 )
@@ -32,16 +35,26 @@ type serveFlags struct {
 	unicode       string
 	interval      time.Duration
 	verify        bool
+	takeover      bool
+	keeperIdle    time.Duration
+	sync          string
+	recordInput   bool
+	clean         mux.Clean
+	oldest        string
 	metricsPublic bool
 	logLevel      string
 }
 
 func (a *app) newServe() *cobra.Command {
-	f := serveFlags{listen: "127.0.0.1:3000", auth: api.ModeToken, engine: defaultEngine, unicode: string(vt.Unicode11), logLevel: "info"}
+	f := serveFlags{listen: "127.0.0.1:3000", auth: api.ModeToken, engine: defaultEngine, unicode: string(vt.Unicode11), logLevel: "info",
+		sync: string(snapshot.SyncInterval), oldest: policyRefuse}
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Start the server",
 		Long: `serve starts the server and prints one line with its address when it is ready.
+Programs go on running when the server ends, is killed or is replaced by another
+version: a small process of their own, evertty keeper, holds them until the next
+serve on the same data directory.
 Every flag can also be a variable (--pty-idle is EVERTTY_PTY_IDLE) or a key of the
 file of --config (TOML; pty_idle); the flag wins, then the variable.`,
 		Example: `  evertty serve
@@ -64,9 +77,40 @@ file of --config (TOML; pty_idle); the flag wins, then the variable.`,
 	flags.Var(newEnum(&f.unicode, string(vt.Unicode11), string(vt.Unicode15Graphemes)), "unicode", "`table` of character widths, which viewers load too: 11 or 15-graphemes")
 	flags.Var(newDuration(&f.interval, mux.DefaultInterval), "snapshot-interval", "time between two snapshots on disk of a terminal that changed")
 	flags.BoolVar(&f.verify, "verify", false, "for debugging: check every snapshot for viewers against a fresh engine and log a difference")
+	f.durabilityFlags(flags)
+	f.cleaningFlags(flags)
 	flags.BoolVar(&f.metricsPublic, "metrics-public", false, "let /metrics answer without credentials")
 	flags.Var(newEnum(&f.logLevel, "debug", "info", "warn", "error"), "log-level", "what to write to the log on stderr")
 	return c
+}
+
+// The policies of --max-ptys-policy.
+const (
+	policyRefuse = "refuse"
+	policyOldest = "oldest"
+)
+
+// takeoverTime is how long a server that is asked to leave may take: it has
+// 5 s for its end.
+const takeoverTime = 10 * time.Second
+
+func (f *serveFlags) durabilityFlags(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.takeover, "takeover", false, "ask the server that has the data directory to leave, and go on in its place")
+	flags.Var(newEnum(&f.sync, string(snapshot.SyncNone), string(snapshot.SyncInterval), string(snapshot.SyncAlways)), "sync",
+		"when output is forced to the disk, for a crash of the machine: none, interval (once a second) or always")
+	flags.BoolVar(&f.recordInput, "record-input", false, "write what is typed to recordings too, passwords included")
+	flags.Var(newDuration(&f.keeperIdle, keeper.DefaultIdle), "keeper-idle", "how long a keeper that this server starts waits for a server when it holds no program")
+}
+
+func (f *serveFlags) cleaningFlags(flags *pflag.FlagSet) {
+	c := &f.clean
+	flags.Var(newDuration(&c.Idle, 0), "pty-idle", "end a terminal that nobody watched, typed into and that printed nothing for so long; 0 is never")
+	flags.Var(newDuration(&c.Unattached, 0), "pty-unattached", "end a terminal that nobody has ever watched or typed into, so long after its start; 0 is never")
+	flags.Var(newInt(&c.MaxPerSession, 0, 0, mux.MaxTerminals), "max-ptys-per-session", "how many terminals of a session may run; 0 is any number")
+	flags.Var(newEnum(&f.oldest, policyRefuse, policyOldest), "max-ptys-policy", "what happens to one more: refuse it, or end the oldest")
+	flags.Var(newSize(&c.TerminalQuota, mux.DefaultTerminalQuota), "journal-terminal-quota", "how much output of one terminal is kept")
+	flags.Var(newSize(&c.JournalQuota, mux.DefaultJournalQuota), "journal-quota", "how much output of all terminals is kept")
+	flags.Var(newSize(&c.SnapshotQuota, mux.DefaultSnapshotQuota), "snapshot-quota", "how much all snapshots may take")
 }
 
 // serve runs a server until SIGTERM or SIGINT.
@@ -77,13 +121,17 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if f.interval <= 0 {
 		return usage(fmt.Errorf("snapshot_interval: got %v, allowed is more than 0", f.interval))
 	}
+	f.clean.EndOldest = f.oldest == policyOldest
+	for _, quota := range []*int64{&f.clean.TerminalQuota, &f.clean.JournalQuota, &f.clean.SnapshotQuota} {
+		*quota = max(*quota, 1) // 0 is what is needed and no more; mux takes it for the default
+	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
 	defer stop()
 	dir, err := a.dir()
 	if err != nil {
 		return err
 	}
-	unlock, err := snapshot.Lock(dir)
+	unlock, err := f.lock(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -96,6 +144,16 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return err
 	}
 	return s.run(ctx)
+}
+
+// lock makes the data directory this server's.
+func (f serveFlags) lock(ctx context.Context, dir string) (release func(), err error) {
+	if !f.takeover {
+		return snapshot.Lock(dir)
+	}
+	ctx, cancel := context.WithTimeout(ctx, takeoverTime)
+	defer cancel()
+	return snapshot.TakeLock(ctx, dir)
 }
 
 // server is a server on its way up: what run starts and ends.
@@ -133,10 +191,16 @@ func (s *server) build(f serveFlags, log *slog.Logger) (err error) {
 	if s.store, err = snapshot.OpenStore(s.dir); err != nil {
 		return err
 	}
+	held, err := s.keeper(f, log)
+	if err != nil {
+		return err
+	}
 	metrics := mux.NewMetrics()
 	s.mux, err = mux.New(mux.Config{Engine: engines[f.engine], Unicode: vt.Unicode(f.unicode), Store: s.store,
+		Keeper: held, Unspliced: pty.ProbeSplice(s.dir), Sync: snapshot.SyncMode(f.sync), RecordInput: f.recordInput, Clean: f.clean,
 		Interval: f.interval, Verify: f.verify, Log: log, Metrics: metrics})
 	if err != nil {
+		_ = held.Close()
 		return err
 	}
 	metrics.Registry.MustRegister(s.mux)
@@ -148,6 +212,16 @@ func (s *server) build(f serveFlags, log *slog.Logger) (err error) {
 	}
 	s.api = api.New(api.Config{Mux: s.mux, Metrics: metrics, Auth: s.auth, Version: programVersion(), Log: log})
 	return nil
+}
+
+// keeper finds the process that holds the programs, or starts one.
+func (s *server) keeper(f serveFlags, log *slog.Logger) (*keeper.Client, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	return keeper.Connect(context.Background(), keeper.Config{Dir: s.dir, Release: programVersion(), Log: log,
+		Command: []string{self, "keeper", "--data-dir", s.dir, "--idle", f.keeperIdle.String()}})
 }
 
 func (s *server) terminalID(session, ref string) (string, error) {
@@ -198,7 +272,7 @@ func listenUnix(path string) (net.Listener, error) {
 }
 
 // run says that the server is ready and answers requests until ctx ends. Then
-// viewers are sent away, screens written and programs ended, in this order.
+// viewers are sent away and screens written, in this order. Programs go on.
 func (s *server) run(ctx context.Context) error {
 	defer s.store.Close()
 	if err := s.announce(); err != nil {
@@ -224,7 +298,9 @@ func (s *server) run(ctx context.Context) error {
 // announce writes DIR/server.json, by which the command line finds the server,
 // and prints the one line that says that it is ready.
 func (s *server) announce() error {
-	if err := s.writePlace(); err != nil {
+	if err := s.writePlace(); errors.Is(err, syscall.ENOSPC) {
+		slog.Warn("the command line will not find this server by itself", "error", err) // terminals come first
+	} else if err != nil {
 		return err
 	}
 	at := s.at

@@ -57,8 +57,13 @@ type viewer struct {
 	conn   atomic.Pointer[client.Attachment] // nil while there is none
 	server *client.Client                    // of the connection; belongs to run's goroutine
 	shown  bool                              // a snapshot was written: the screen is ours
-	lost   bool                              // since then the connection broke, and the user was told
-	size   client.Size                       // of what is shown
+	lost   bool                              // since then the connection broke
+	told   bool                              // and the user was told, on the screen
+	seq    uint64                            // position in the output of what is shown
+	// stale: what is shown is not what the output up to seq makes, so nothing can
+	// be added to it: the user's terminal was resized, or has a notice on it.
+	stale  atomic.Bool
+	size   client.Size // of what is shown
 	colors colors
 	resync *time.Timer // fetches the screen again after a resize
 	again  atomic.Bool // it did
@@ -110,7 +115,8 @@ func (v *viewer) guard(f func()) {
 	f()
 }
 
-// follow shows one connection after the other until there is an end. What goes
+// follow shows one connection after the other until there is an end. A connection
+// that broke goes on where it was, if the server has what followed. What goes
 // wrong before the first snapshot is final; after it only patience helps, and it
 // does not help against a terminal that is gone or a token that is wrong.
 func (v *viewer) follow(ctx context.Context) (*client.Exit, error) {
@@ -131,11 +137,11 @@ func (v *viewer) follow(ctx context.Context) (*client.Exit, error) {
 			pause = 0
 		case v.lost:
 			v.replacing.Store(false)
+			v.tell()
 			pause = min(2*max(pause, retryFirst), retryMost)
 		default:
 			v.replacing.Store(false)
 			v.lost, pause = true, retryFirst
-			v.notify("connection to " + v.name + " lost, trying again")
 		}
 		history = 0 // it is in the scrollback already
 	}
@@ -182,7 +188,11 @@ func (v *viewer) dial(ctx context.Context, history int) (*client.Attachment, err
 			return nil, err
 		}
 	}
-	conn, err := server.Attach(ctx, v.id, client.AttachOptions{Scrollback: history})
+	o := client.AttachOptions{Scrollback: history}
+	if v.shown && !v.stale.Load() {
+		o.Since = &v.seq
+	}
+	conn, err := server.Attach(ctx, v.id, o)
 	if err != nil {
 		return nil, err
 	}
@@ -212,18 +222,23 @@ func (v *viewer) show(conn *client.Attachment, withHistory bool) (*client.Exit, 
 		switch e.Kind {
 		case client.KindSnapshot:
 			if !first && withHistory {
+				v.stale.Store(true)
 				v.replacing.Store(true)
 				return nil, errAgain
 			}
 			first = false
 			v.resync.Stop()
 			err = v.snapshot(e)
+		case client.KindResume:
+			first = false
+			v.resume(e)
 		case client.KindData:
 			v.colors.see(e.Data)
 			err = v.write(e.Data)
+			v.seq = e.Seq
 		case client.KindResize:
-			// The user's terminal rearranges its lines in its own way.
-			v.resync.Reset(settle)
+			v.seq = e.Seq
+			v.rearranged()
 		case client.KindExit:
 			return e.Exit, nil
 		}
@@ -243,10 +258,27 @@ func (v *viewer) snapshot(e client.Event) error {
 		before = enter(rows) + fresh
 		v.shown = true
 	}
-	v.lost = false
+	v.lost, v.told, v.seq = false, false, e.Seq
+	v.stale.Store(false)
 	v.size = client.Size{Cols: e.Cols, Rows: e.Rows}
 	v.colors.see(e.Data)
 	return v.write(append([]byte(before), e.Data...))
+}
+
+// resume goes on with what is shown.
+func (v *viewer) resume(e client.Event) {
+	v.lost = false
+	if size := (client.Size{Cols: e.Cols, Rows: e.Rows}); size != v.size {
+		v.size = size
+		v.rearranged()
+	}
+}
+
+// rearranged has the screen fetched again soon: the user's terminal rearranges its
+// lines in its own way.
+func (v *viewer) rearranged() {
+	v.stale.Store(true)
+	v.resync.Reset(settle)
 }
 
 // write puts output on the screen. A screen that takes none is gone.
@@ -260,6 +292,7 @@ func (v *viewer) write(p []byte) error {
 
 // refresh gets the screen anew on a new connection.
 func (v *viewer) refresh() {
+	v.stale.Store(true)
 	if conn := v.conn.Load(); conn != nil {
 		v.again.Store(true)
 		v.replacing.Store(true)
@@ -267,9 +300,16 @@ func (v *viewer) refresh() {
 	}
 }
 
-func (v *viewer) notify(text string) {
+// tell says once that the connection is lost: when it could not be made again at
+// once, for a short break is nobody's concern. The next snapshot removes the notice.
+func (v *viewer) tell() {
+	if v.told {
+		return
+	}
+	v.told = true
+	v.stale.Store(true)
 	if cols, rows, ok := sizeOf(v.tty.out); ok {
-		put(v.tty.out, notice("evertty: "+text, cols, rows))
+		put(v.tty.out, notice("evertty: connection to "+v.name+" lost, trying again", cols, rows))
 	}
 }
 

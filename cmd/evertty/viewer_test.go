@@ -120,7 +120,36 @@ func TestHeldDetachKeyGoesOn(t *testing.T) {
 	}
 }
 
+// TestReconnect: a connection that breaks is made again at once and goes on where
+// it was; nobody is told, and nothing is drawn again.
 func TestReconnect(t *testing.T) {
+	s, u := newFakeServer(t), newUserTTY(t)
+	code, _ := u.evertty("attach", "build")
+	v := s.viewer()
+	v.snapshot(40, 8, "one\r\n")
+	v.data("two\r\n\x1b[3")
+	u.sees("two")
+	before := u.written()
+	_ = v.NetConn().Close()
+	v = s.viewer()
+	if v.query != "format=binary&scrollback=0&since=2" {
+		t.Errorf("connected again with %s", v.query)
+	}
+	v.control("resume", map[string]any{"cols": 40, "rows": 8, "seq": 2})
+	v.data("1mthree")
+	u.sees("three")
+	if after, _ := strings.CutPrefix(u.written(), before); after != "1mthree" {
+		t.Errorf("written was %q", after)
+	}
+	s.set(func() { s.gone = true })
+	_ = v.NetConn().Close()
+	if got := within(t, code, "the end"); got != exitNoTerminal {
+		t.Errorf("ended with %d", got)
+	}
+}
+
+// TestReconnectWithSnapshot: the server cannot go on, or a notice is on the screen.
+func TestReconnectWithSnapshot(t *testing.T) {
 	s, u := newFakeServer(t), newUserTTY(t)
 	code, _ := u.evertty("attach", "build")
 	v := s.viewer()
@@ -128,25 +157,48 @@ func TestReconnect(t *testing.T) {
 	u.sees("one")
 	_ = v.NetConn().Close()
 	v = s.viewer()
+	if v.query != "format=binary&scrollback=0&since=1" {
+		t.Errorf("connected again with %s", v.query)
+	}
+	_ = v.NetConn().Close()
+	v = s.viewer()
 	u.sees("connection to build lost")
 	if v.query != "format=binary&scrollback=0" {
-		t.Errorf("connected again with %s", v.query)
+		t.Errorf("connected with a notice on the screen with %s", v.query)
 	}
 	v.snapshot(40, 8, "one\r\ntwo\r\n")
 	u.sees("two")
 	if strings.Contains(u.text(0), "lost") {
 		t.Errorf("the notice is still there:\n%s", u.text(0))
 	}
-	v.data("three")
+	_ = v.NetConn().Close()
+	v = s.viewer()
+	v.snapshot(40, 8, "one\r\ntwo\r\nthree")
 	u.sees("three")
 	if n := strings.Count(u.text(-1), "one"); n != 1 {
 		t.Errorf("the first line is there %d times:\n%s", n, u.text(-1))
 	}
-	s.set(func() { s.gone = true })
+	v.exit(0)
+	within(t, code, "the end")
+}
+
+// TestResumeAtAnotherSize: the screen is fetched again, as after any resize.
+func TestResumeAtAnotherSize(t *testing.T) {
+	s, u := newFakeServer(t), newUserTTY(t)
+	code, _ := u.evertty("attach", "build")
+	v := s.viewer()
+	v.snapshot(40, 8, "one")
+	u.sees("one")
 	_ = v.NetConn().Close()
-	if got := within(t, code, "the end"); got != exitNoTerminal {
-		t.Errorf("ended with %d", got)
+	v = s.viewer()
+	v.control("resume", map[string]any{"cols": 50, "rows": 8, "seq": 1})
+	if v = s.viewer(); v.query != "format=binary&scrollback=0" {
+		t.Errorf("connected again with %s", v.query)
 	}
+	v.snapshot(50, 8, "two")
+	u.sees("two")
+	v.exit(0)
+	within(t, code, "the end")
 }
 
 // TestReconnectKeepsTrying closes connections before they bring anything, and has

@@ -125,5 +125,5 @@ func (v *viewer) resized() {
 	if ok && conn != nil && !v.readOnly {
 		_ = conn.Resize(cols, rows) // a broken connection shows in Next
 	}
-	v.resync.Reset(settle) // the user's terminal has rearranged its lines
+	v.rearranged()
 }

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evertty/evertty/pty/keeper"
+)
+
+// newKeeper is the verb that `evertty serve` starts by itself; see package keeper.
+func (a *app) newKeeper() *cobra.Command {
+	var idle time.Duration
+	c := &cobra.Command{
+		Use:    "keeper",
+		Short:  "Hold the terminals of a data directory (serve starts it by itself)",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			dir, err := a.dir()
+			if err != nil {
+				return err
+			}
+			return keeper.Run(keeper.Options{Dir: dir, Idle: idle, Release: programVersion()})
+		},
+	}
+	c.Flags().DurationVar(&idle, "idle", keeper.DefaultIdle, "`time` it stays when it holds nothing and no server is there")
+	return c
+}

@@ -1,0 +1,296 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/vt"
+)
+
+// maxSpeed is how much faster or slower than it was a recording can be shown.
+const maxSpeed = 1000
+
+// errQuit is why a player ends that was told to by a key.
+var errQuit = errors.New("quit")
+
+// playing is what the verb play was told.
+type playing struct {
+	speed  float64
+	limit  time.Duration
+	limits bool // limit was given
+	noWait bool
+}
+
+func (a *app) newPlay() *cobra.Command {
+	var o playing
+	c := &cobra.Command{
+		Use:   "play FILE|-",
+		Short: "Show a recording in this terminal",
+		Long: `Shows a recording of "evertty record" or of asciinema (asciicast v2 or v3) as it
+happened. Space pauses, q or C-c ends. The window keeps its size, so it should be
+as large as what was recorded. When standard output is no terminal the text of
+the recording is written as it is.`,
+		Example: `  evertty play build.cast --speed 2 --idle-limit 1
+  evertty record build | evertty play -
+  evertty play build.cast --no-wait | grep error`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.limits = c.Flags().Changed("idle-limit")
+			in := a.stdin
+			if args[0] != "-" {
+				f, err := os.Open(args[0])
+				if err != nil {
+					return fmt.Errorf("play: %w", err)
+				}
+				defer f.Close()
+				in = f
+			}
+			return a.play(c.Context(), in, args[0], o)
+		},
+	}
+	f := c.Flags()
+	f.Var(newSpeed(&o.speed, 1), "speed", "`times` as fast as it was")
+	f.Var(newDuration(&o.limit, 0), "idle-limit", "longest `pause`, before the speed is applied; 0 for none (default the recording's own)")
+	f.BoolVar(&o.noWait, "no-wait", false, "everything at once")
+	return c
+}
+
+// speedValue is a flag of a factor.
+type speedValue struct{ p *float64 }
+
+func newSpeed(p *float64, preset float64) *speedValue {
+	*p = preset
+	return &speedValue{p}
+}
+
+func (v *speedValue) Set(s string) error {
+	f, err := strconv.ParseFloat(s, 64)
+	// The comparison is false for NaN.
+	if err != nil || !(f >= 1.0/maxSpeed && f <= maxSpeed) {
+		return errNotAllowed
+	}
+	*v.p = f
+	return nil
+}
+
+func (v *speedValue) String() string {
+	if v.p == nil {
+		return "0"
+	}
+	return strconv.FormatFloat(*v.p, 'g', -1, 64)
+}
+
+func (*speedValue) Type() string { return "number" }
+
+// Allowed says what Set takes.
+func (*speedValue) Allowed() string { return fmt.Sprintf("a number from 0.001 to %d", maxSpeed) }
+
+// play shows the recording. On a terminal everything is as it was before in the
+// end, with what was shown last above.
+func (a *app) play(ctx context.Context, in io.Reader, name string, o playing) error {
+	ctx, stop := endBySignal(ctx)
+	defer stop()
+	cast, err := snapshot.NewCastReader(in)
+	if err != nil {
+		return fmt.Errorf("play: %s: %w", name, err)
+	}
+	p := &player{playing: o, cast: cast, out: a.stdout}
+	if !o.limits {
+		p.limit = cast.Header().IdleLimit
+	}
+	if cols, rows, ok := sizeOf(a.stdout); ok {
+		err = p.onTerminal(ctx, a.stdin)
+		if h := cast.Header(); h.Cols > cols || h.Rows > rows {
+			fmt.Fprintf(a.stderr, "[the recording is of %d x %d, this window has %d x %d]\n", h.Cols, h.Rows, cols, rows)
+		}
+	} else {
+		err = p.run(ctx)
+	}
+	if err = signalled(ctx, err); err == nil || errors.Is(err, errQuit) {
+		return nil
+	}
+	if _, quiet := errors.AsType[codeError](err); quiet {
+		return err
+	}
+	return fmt.Errorf("play: %s: %w", name, err)
+}
+
+// player shows one recording. One goroutine, run's, writes; another reads keys
+// when there is a terminal for them.
+type player struct {
+	playing
+	cast   *snapshot.CastReader
+	out    io.Writer
+	screen vt.Engine // what the user's terminal shows; nil without one
+	colors colors
+	keys   chan byte // nil without a keyboard
+	due    time.Time // when the next event is to be shown
+}
+
+// onTerminal shows the recording on the user's terminal.
+func (p *player) onTerminal(ctx context.Context, in *os.File) error {
+	out := p.out.(*os.File)
+	if !isTTY(in, out) { // a recording comes from there
+		f, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+		if err == nil {
+			defer f.Close()
+			in = f
+		}
+	}
+	if isTTY(in, out) {
+		tty, err := openTTY(in, out)
+		if err != nil {
+			return err
+		}
+		defer tty.Close()
+		ctx, done := context.WithCancel(ctx)
+		p.keys = make(chan byte)
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			readPlayKeys(ctx, tty, p.keys)
+		}()
+		defer func() {
+			done()
+			tty.stop()
+			<-ended
+		}()
+	}
+	h := p.cast.Header()
+	p.screen = engines[defaultEngine](vt.Config{Cols: h.Cols, Rows: h.Rows})
+	_, rows, _ := sizeOf(out)
+	put(out, enter(rows)+fresh)
+	defer func() { // also when run panics
+		_, rows, _ := sizeOf(out)
+		put(out, leave(contentEnd(p.screen.Freeze()), rows)+p.colors.reset())
+	}()
+	return p.run(ctx)
+}
+
+// readPlayKeys passes on the keys until the end of t.
+func readPlayKeys(ctx context.Context, t *tty, keys chan<- byte) {
+	buf := make([]byte, typedPiece)
+	for {
+		n, err := t.read(buf, -1)
+		if err != nil {
+			return // stop, or a terminal that is gone, which shows in the next write
+		}
+		for _, k := range playKeys(buf[:n]) {
+			select {
+			case keys <- k:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// playKeys are the keys in what came from the terminal at once. What begins with
+// ESC is its word about the mouse, or a key that means nothing here.
+func playKeys(p []byte) []byte {
+	if len(p) > 0 && p[0] == '\x1b' {
+		return nil
+	}
+	return p
+}
+
+// contentEnd is the last row that has text or the cursor, from 1; the last of all
+// when the main screen was hidden.
+func contentEnd(f *vt.Frame) int {
+	if f.Alt != nil {
+		return f.Rows
+	}
+	text := strings.TrimRight(snapshot.Text(f, 0), "\n")
+	return max(f.Main.Y+1, strings.Count(text, "\n")+1)
+}
+
+// run shows the events at their times until the last, a key or ctx ends it.
+func (p *player) run(ctx context.Context) error {
+	p.due = time.Now()
+	last := time.Duration(0)
+	for {
+		e, err := p.cast.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		pause := e.At - last
+		last = e.At
+		if p.limit > 0 {
+			pause = min(pause, p.limit)
+		}
+		p.due = p.due.Add(time.Duration(min(float64(pause)/p.speed, math.MaxInt64/2)))
+		if err := p.wait(ctx); err != nil {
+			return err
+		}
+		if err := p.show(e); err != nil {
+			return err
+		}
+	}
+}
+
+// wait returns when the next event is due; a pause of the user's makes that later.
+func (p *player) wait(ctx context.Context) error {
+	if p.noWait {
+		p.due = time.Now()
+	}
+	timer := time.NewTimer(time.Until(p.due))
+	defer timer.Stop()
+	var paused time.Time
+	for {
+		fire := timer.C
+		if !paused.IsZero() {
+			fire = nil
+		}
+		select {
+		case <-fire:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case k := <-p.keys:
+			switch {
+			case k == 'q':
+				return errQuit
+			case k == 'C'-'@': // C-c, which raw mode makes a key
+				return signalCode(syscall.SIGINT)
+			case k == ' ' && paused.IsZero():
+				paused = time.Now()
+			case k == ' ':
+				p.due = p.due.Add(time.Since(paused))
+				paused = time.Time{}
+				timer.Reset(time.Until(p.due))
+			}
+		}
+	}
+}
+
+// show shows one event. A terminal gets what a viewer of its own emulator would:
+// no queries, whose answers nobody waits for.
+func (p *player) show(e snapshot.CastEvent) error {
+	switch {
+	case e.Code == snapshot.CastResize && p.screen != nil:
+		p.screen.Resize(e.Cols, e.Rows)
+	case e.Code == snapshot.CastOutput:
+		text := []byte(e.Data)
+		if p.screen != nil {
+			text = p.screen.Write(text)
+			p.colors.see(text)
+		}
+		_, err := p.out.Write(text)
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evertty/evertty/client"
+)
+
+// recordingMode keeps recordings from other users: they hold what was shown.
+const recordingMode = 0o600
+
+// recorded is what the verb record was told.
+type recorded struct {
+	format, output string
+	from           string
+	follow         bool
+}
+
+func (a *app) newRecord() *cobra.Command {
+	o := recorded{format: string(client.CastV3)}
+	c := &cobra.Command{
+		Use:   "record ID|NAME",
+		Short: "Write what a terminal has printed as a recording",
+		Long: `Writes the output of a terminal, as far as its journal keeps it, with the times,
+the resizes and the exit, in a form that "evertty play" and asciinema show. With
+--follow it goes on until the program ends or this one is interrupted. A
+recording from the middle (--from) begins with an empty screen. What was typed is
+in it only if the server was started with --record-input.`,
+		Example: `  evertty record build > build.cast
+  evertty record build --follow -o build.cast
+  evertty record build --format raw | less -R`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeTerminals,
+		RunE: func(c *cobra.Command, args []string) error {
+			r, err := o.request()
+			if err != nil {
+				return usage(err)
+			}
+			server, err := a.client()
+			if err != nil {
+				return err
+			}
+			defer server.Close()
+			return a.record(c.Context(), server, args[0], r, o.output)
+		},
+	}
+	f := c.Flags()
+	formats := []string{string(client.CastV3), string(client.CastV2), string(client.Raw)}
+	f.Var(newEnum(&o.format, formats...), "format", "`form`: asciicast-v3, asciicast-v2 or raw")
+	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+	f.StringVar(&o.from, "from", "", "`position` in the output to begin at (default the first that is kept)")
+	f.BoolVarP(&o.follow, "follow", "f", false, "go on until the program ends")
+	f.StringVarP(&o.output, "output", "o", "", "`file` to write instead of standard output")
+	return a.talks(c)
+}
+
+func (o recorded) request() (client.RecordingRequest, error) {
+	r := client.RecordingRequest{Format: client.RecordingFormat(o.format), Follow: o.follow}
+	if o.from != "" {
+		from, err := strconv.ParseUint(o.from, 10, 64)
+		if err != nil {
+			return r, fmt.Errorf("--from: got %q, allowed is a position in the output, from 0", o.from)
+		}
+		r.From = &from
+	}
+	return r, nil
+}
+
+// record writes the recording to the file, to standard output when it is "". An
+// interrupt ends it; what is written until then is a good recording.
+func (a *app) record(ctx context.Context, server *client.Client, id string, r client.RecordingRequest, file string) (err error) {
+	ctx, heard := endBySignal(ctx)
+	defer heard()
+	in, err := server.Recording(ctx, id, r)
+	if err != nil {
+		return signalled(ctx, err)
+	}
+	defer in.Close()
+	out := a.stdout
+	if file != "" {
+		if out, err = os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, recordingMode); err != nil {
+			return fmt.Errorf("record: %w", err)
+		}
+		defer func() { err = errors.Join(err, out.Close()) }()
+	}
+	if r.Format == client.Raw {
+		_, err = io.Copy(out, in)
+	} else {
+		err = copyLines(out, in)
+	}
+	if err != nil {
+		return signalled(ctx, fmt.Errorf("record: %w", err))
+	}
+	return nil
+}
+
+// linesPiece is how much is read at once, in bytes.
+const linesPiece = 64 << 10
+
+// copyLines copies whole lines alone: a recording that is broken off ends behind
+// an event.
+func copyLines(w io.Writer, r io.Reader) error {
+	buf := make([]byte, linesPiece)
+	var rest []byte // the beginning of a line; the server's lines are bounded
+	for {
+		n, err := r.Read(buf)
+		rest = append(rest, buf[:n]...)
+		if end := bytes.LastIndexByte(rest[len(rest)-n:], '\n') + 1; end > 0 {
+			end += len(rest) - n
+			if _, err := w.Write(rest[:end]); err != nil {
+				return err
+			}
+			rest = rest[:copy(rest, rest[end:])]
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// endBySignal is a context that ends, with a signalError, when this program is
+// told to end; stop gives the signals back.
+func endBySignal(ctx context.Context) (ended context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case got := <-c:
+			cancel(signalError{got.(syscall.Signal)})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(c)
+		cancel(nil)
+		<-done
+	}
+}
+
+// signalled is the exit code for the signal that ended ctx, if one did, else err.
+func signalled(ctx context.Context, err error) error {
+	if got, ok := errors.AsType[signalError](context.Cause(ctx)); ok {
+		return signalCode(got.Signal)
+	}
+	return err
+}

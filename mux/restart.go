@@ -1,0 +1,150 @@
+package mux
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/evertty/evertty/stream"
+	"github.com/evertty/evertty/vt"
+)
+
+// Restart starts the program of a terminal that has ended again, in the last
+// directory known of it and with the environment it was created with. The result
+// is a new generation under the same id: the screen goes on below a line that
+// says when and why, positions in the output go on too. Errors: ErrRunning,
+// ErrNotFound for a deleted one, ErrLimit, ErrClosing, those of pty.Start.
+func (m *Mux) Restart(old *Terminal) (*Terminal, error) {
+	if old.running() {
+		return nil, wrapf(ErrRunning, "terminal %s: process %d", old.ID, old.process.PID())
+	}
+	<-old.ended // its last words are on disk then
+	last := old.Info()
+	t := &Terminal{ID: old.ID, mux: m, spec: old.spec, created: old.created, generation: old.generation + 1, state: StateRunning,
+		lastActivity: time.Now().UTC(), hadViewer: true, left: time.Now(), ended: make(chan struct{}), changes: 1}
+	if err := m.makeRoom(t.spec.Session); err != nil {
+		return nil, err
+	}
+	if err := m.succeed(old, t); err != nil {
+		return nil, err
+	}
+	defer m.release(t)
+	if err := t.begin(old, last); err != nil {
+		m.takeBack(old, t)
+		return nil, err
+	}
+	m.publish(t)
+	t.checkpoint()
+	m.changes.notify()
+	return t, nil
+}
+
+// succeed reserves a place for the next generation of old. Two restarts at once start one program.
+func (m *Mux) succeed(old, t *Terminal) error {
+	if err := m.reserve(t); err != nil {
+		return err
+	}
+	old.saving.Lock()
+	defer old.saving.Unlock()
+	switch {
+	case old.isDeleted():
+		m.release(t)
+		return wrapf(ErrNotFound, "terminal %s was deleted", old.ID)
+	case old.purged:
+		m.release(t)
+		return wrapf(ErrRunning, "terminal %s: somebody else has started it", old.ID)
+	}
+	old.purged = true // from now on the files are the next generation's
+	return nil
+}
+
+// takeBack gives the files back to a terminal whose next generation did not start.
+func (m *Mux) takeBack(old, t *Terminal) {
+	if t.journal != nil {
+		_ = t.journal.Close()
+	}
+	old.saving.Lock()
+	old.purged = false
+	old.saving.Unlock()
+	old.saveRecord()
+}
+
+// begin starts the process and puts the old screen with the line above its output.
+func (t *Terminal) begin(old *Terminal, last Info) error {
+	if err := t.openJournal(last.Cols, last.Rows); err != nil {
+		return err
+	}
+	dir, moved := livingDir(last.Cwd)
+	s := t.spec
+	s.Cwd, s.Cols, s.Rows = dir, last.Cols, last.Rows
+	shot := old.Hub().Shot()
+	f := shot.Frame
+	if err := t.journal.SkipTo(shot.Seq); err != nil { // a quota took the journal
+		return err
+	}
+	t.screen.hub.Store(stream.Restore(t.options(), f, t.journal.End()))
+	if err := t.start(s); err != nil {
+		return err
+	}
+	line := restartLine(f, last, time.Now(), moved)
+	if err := t.journal.Restart(t.generation, last.Cols, last.Rows); err != nil {
+		t.failed(troubleJournal, err)
+	}
+	if err := t.journal.Write(line); err != nil {
+		t.failed(troubleJournal, err)
+	}
+	t.Hub().Write(line)
+	return nil
+}
+
+// livingDir is dir, or when that is gone the nearest directory above it that is
+// there. moved is dir then.
+func livingDir(dir string) (living, moved string) {
+	for d := dir; d != ""; d = filepath.Dir(d) {
+		if i, err := os.Stat(d); err == nil && i.IsDir() {
+			if d == dir {
+				return d, ""
+			}
+			return d, dir
+		}
+		if d == filepath.Dir(d) {
+			break
+		}
+	}
+	return "", dir
+}
+
+// fresh ends what a program may have left: an unfinished sequence (CAN), the
+// alternate screen, margins, origin mode, modes that wait for input, keyboard protocol, character sets,
+// attributes. History, title, tab stops and colours stay. It leaves the cursor
+// below everything that was on the screen.
+const fresh = "\x18\x1b[?1049l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1005l\x1b[?1006l\x1b[?1015l\x1b[?1016l\x1b[?2004l\x1b[?2026l" +
+	"\x1b[=0u\x1b[<99u\x1b[!p\x1b[?7h\x1b[?25h\x1b[0m\x1b(B\x0f"
+
+// restartLine is what stands between two generations: where the old screen ends, when and why.
+func restartLine(f *vt.Frame, last Info, now time.Time, moved string) []byte {
+	why := "its process was lost"
+	switch e := last.Exit; {
+	case e == nil:
+	case e.Signal != "":
+		why = "ended by SIG" + e.Signal
+	case e.Code != nil:
+		why = fmt.Sprintf("exit code %d", *e.Code)
+	}
+	line := fmt.Sprintf("── %s · restarted %s ──", why, now.UTC().Format("2006-01-02 15:04:05 UTC"))
+	if moved != "" {
+		line += " " + moved + " is gone"
+	}
+	return fmt.Appendf(nil, "%s\x1b[%d;1H\r\n\x1b[2m%s\x1b[0m\r\n", fresh, lastRow(f), line)
+}
+
+// lastRow is the number, from 1, of the last row of the main screen with anything in it.
+func lastRow(f *vt.Frame) int {
+	for y := len(f.Main.Lines); y > 1; y-- {
+		if f.Main.Lines[y-1].Text() != "" {
+			return y
+		}
+	}
+	return 1
+}
