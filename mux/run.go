@@ -19,6 +19,11 @@ const (
 	floodBuffer = 64 << 10
 )
 
+// lookEvery is the least time between two looks at the program's directory because
+// of output. A shell that prints its last words is often still there; once it
+// has ended nobody knows where it was.
+const lookEvery = 20 * time.Millisecond
+
 var floodBuffers = sync.Pool{New: func() any { b := make([]byte, floodBuffer); return &b }}
 
 // run brings the program's output into the journal and then to the hub, until
@@ -68,6 +73,10 @@ func (t *Terminal) apply(n int, buf []byte) {
 		t.input.reply(reply)
 	}
 	t.changed()
+	if now := time.Now(); now.Sub(t.lookedAt) > lookEvery {
+		t.lookedAt = now
+		t.look()
+	}
 }
 
 // catchUp applies what waits in the pipe: output that the server before this one

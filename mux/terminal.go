@@ -41,6 +41,7 @@ type Terminal struct {
 	journal *snapshot.Journal
 	ended   chan struct{} // closed when the state is not running any more and all output was applied
 
+	lookedAt  time.Time // of apply's goroutine
 	replaying bool // the hub is being made from the journal; only before anybody can find the terminal
 
 	restored *record // what its record said, when it came back from disk
