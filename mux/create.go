@@ -73,7 +73,7 @@ func (t *Terminal) holdID() string { return t.ID + "." + strconv.Itoa(t.generati
 
 // hold makes what the keeper holds the terminal's.
 func (t *Terminal) hold(k *keeper.Kept) {
-	t.process, t.pipe, t.input = k.Process, k.Pipe, newInput(k.Process)
+	t.process, t.pipe, t.input = k.Process, k.Pipe, newInput(k.Process, t.answering)
 	if t.mux.cfg.Unspliced != nil {
 		t.pipe.Plain()
 	}

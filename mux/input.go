@@ -29,8 +29,11 @@ type input struct {
 	wake    chan struct{}
 	left    chan struct{} // closed when nobody writes any more
 
+	answered func(seq uint64) // called before the answers to queries before seq are given
+
 	mu      sync.Mutex
 	replies []byte
+	asked   uint64 // position before which the queries have their answers in replies or got them
 }
 
 // inputCall is one caller's input.
@@ -40,8 +43,10 @@ type inputCall struct {
 	done chan error // has room for the result
 }
 
-func newInput(p *pty.Process) *input {
-	return &input{process: p, waiting: make(chan *inputCall, inputWaiting), wake: make(chan struct{}, 1), left: make(chan struct{})}
+// newInput is the input of a terminal; answered is called each time before
+// answers to its program's queries are given.
+func newInput(p *pty.Process, answered func(seq uint64)) *input {
+	return &input{process: p, answered: answered, waiting: make(chan *inputCall, inputWaiting), wake: make(chan struct{}, 1), left: make(chan struct{})}
 }
 
 // write waits until the program has all of p. Errors: pty.ErrBlocked (with how
@@ -70,8 +75,8 @@ func (in *input) write(ctx context.Context, p []byte) error {
 	}
 }
 
-// reply queues an answer to the program.
-func (in *input) reply(p []byte) {
+// reply queues answers to the program's queries before position seq.
+func (in *input) reply(p []byte, seq uint64) {
 	if len(p) == 0 {
 		return
 	}
@@ -79,6 +84,7 @@ func (in *input) reply(p []byte) {
 	if len(in.replies)+len(p) <= maxReplies {
 		in.replies = append(in.replies, p...)
 	}
+	in.asked = seq
 	in.mu.Unlock()
 	select {
 	case in.wake <- struct{}{}:
@@ -105,9 +111,13 @@ func (in *input) run(ended, leaving <-chan struct{}) {
 
 func (in *input) sendReplies() {
 	in.mu.Lock()
-	p := in.replies
+	p, seq := in.replies, in.asked
 	in.replies = nil
 	in.mu.Unlock()
+	if len(p) == 0 {
+		return
+	}
+	in.answered(seq)
 	ctx, cancel := context.WithTimeout(context.Background(), inputTimeout)
 	defer cancel()
 	_ = in.send(ctx, p) // a program that does not read gets no answers

@@ -175,7 +175,7 @@ func (t *Terminal) takeOver(k *keeper.Kept) error {
 	t.noteDamage(past.damage...)
 	t.kept = [2]uint64{past.from, past.from}
 	t.savedSeq = past.from
-	t.input.reply(past.unanswered)
+	t.input.reply(past.unanswered, t.journal.End())
 	err := t.catchUp()
 	if err != nil {
 		t.failed(troubleJournal, err)

@@ -58,19 +58,25 @@ func (t *Terminal) run() {
 	t.finish()
 }
 
+// answering notes in the journal that queries before seq get their answers now, so that the
+// next server does not give them again: one that is killed between the two
+// leaves a program without an answer, which is better than a program that takes
+// an answer for something that was typed.
+func (t *Terminal) answering(seq uint64) {
+	if err := t.journal.Answered(seq); err != nil {
+		t.failed(troubleJournal, err)
+	}
+}
+
 // apply moves n bytes that wait in the pipe into the journal and then to the
-// screen and the viewers. Answers to the program's queries are noted in the journal before
-// they are given, so that the next server does not give them again.
+// screen and the viewers.
 func (t *Terminal) apply(n int, buf []byte) {
 	p, err := t.journal.Append(t.pipe, n, buf)
 	if err != nil {
 		t.failed(troubleJournal, err)
 	}
 	if reply := t.Hub().Write(p); len(reply) > 0 {
-		if err := t.journal.Answered(t.journal.End()); err != nil {
-			t.failed(troubleJournal, err)
-		}
-		t.input.reply(reply)
+		t.input.reply(reply, t.journal.End())
 	}
 	t.changed()
 	if now := time.Now(); now.Sub(t.lookedAt) > lookEvery {

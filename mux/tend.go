@@ -19,17 +19,19 @@ const (
 	quietTail = 64 << 10
 )
 
-// tend looks after the terminals once a second until the Mux closes.
+// tend looks after the terminals at once, so that a server that is killed again and
+// again does not leave ever more to the next, and then once a second until the
+// Mux closes.
 func (m *Mux) tend() {
 	tick := time.NewTicker(tendEvery)
 	defer tick.Stop()
 	for {
+		for _, t := range m.all() {
+			t.tend()
+		}
+		m.clean(time.Now())
 		select {
 		case <-tick.C:
-			for _, t := range m.all() {
-				t.tend()
-			}
-			m.clean(time.Now())
 		case <-m.ctx.Done():
 			return
 		}

@@ -17,11 +17,11 @@ import (
 // State says how alive a terminal is.
 type State string
 
-// The states. A terminal never goes back to an earlier one.
+// The states. A generation never goes back to an earlier one.
 const (
 	StateRunning State = "running"
 	StateExited  State = "exited" // its end was seen
-	StateLost    State = "lost"   // its process went with a server or a machine
+	StateLost    State = "lost"   // its process went, and nobody saw how: with keeper and server, or the machine
 )
 
 // Terminal is one live or ended terminal. All methods are safe for concurrent use.
@@ -42,7 +42,7 @@ type Terminal struct {
 	ended   chan struct{} // closed when the state is not running any more and all output was applied
 
 	lookedAt  time.Time // of apply's goroutine
-	replaying bool // the hub is being made from the journal; only before anybody can find the terminal
+	replaying bool      // the hub is being made from the journal; only before anybody can find the terminal
 
 	restored *record // what its record said, when it came back from disk
 	screen   lazyHub

@@ -196,7 +196,7 @@ func (c *Child) keptStatus() (unix.WaitStatus, bool) {
 
 // usable reports ErrExited when the process has ended. After a nil its number was not another's, as of the call.
 func (c *Child) usable() error {
-	err := error(ErrExited) // also when the handle is closed
+	var err error = ErrExited // also when the handle is closed
 	_ = c.conn.Control(func(fd uintptr) {
 		if !hasEnded(int(fd)) {
 			err = nil

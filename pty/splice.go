@@ -2,6 +2,7 @@ package pty
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -77,6 +78,9 @@ const probeText = "splice"
 // memory. The error is the reason why not: an old kernel (terminals need Linux 5.11), a file system without splice, a directory that cannot be written.
 func ProbeSplice(dir string) error {
 	file, err := os.CreateTemp(dir, ".splice-*")
+	if outOfSpace(err) {
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("pty: probe splice: %w", err)
 	}
@@ -84,10 +88,15 @@ func ProbeSplice(dir string) error {
 	if err := os.Remove(file.Name()); err != nil {
 		return fmt.Errorf("pty: probe splice: %w", err)
 	}
-	if err := probe(file); err != nil {
+	if err := probe(file); err != nil && !outOfSpace(err) {
 		return fmt.Errorf("pty: probe splice to %q: %w", dir, err)
 	}
 	return nil
+}
+
+// outOfSpace tells whether a probe failed for want of space, which says nothing about splice: what writes to a full disk tells of that itself.
+func outOfSpace(err error) bool {
+	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EFBIG)
 }
 
 // probe sends a word through a terminal and a pipe of its own into file.

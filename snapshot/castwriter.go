@@ -196,7 +196,8 @@ func (c *CastWriter) event(code rune, text []byte) error {
 	head = c.appendTime(head)
 	head = append(append(head, `, "`...), byte(code))
 	head = append(head, `", `...)
-	line := append(text, "]\n"...)
+	text = append(text, "]\n"...)
+	line := text
 	c.line = line
 	copy(line[before-len(head):], head)
 	_, err := c.w.Write(line[before-len(head):])

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"unicode/utf8"
 
@@ -162,7 +163,7 @@ func (c *catchUp) open() error {
 func (c *catchUp) read(stop uint64) (more bool, err error) {
 	for len(c.rest) == 0 {
 		e, err := c.entry()
-		if err == io.EOF && c.pos >= stop {
+		if errors.Is(err, io.EOF) && c.pos >= stop {
 			return false, nil
 		}
 		if err == nil {
@@ -258,7 +259,7 @@ func (c *catchUp) flush() error {
 	if n == 0 {
 		return nil
 	}
-	p := append(c.recent[len(c.recent)-n:], c.rest[:min(len(c.rest), utf8.UTFMax)]...)
+	p := slices.Concat(c.recent[len(c.recent)-n:], c.rest[:min(len(c.rest), utf8.UTFMax)])
 	if r, size := utf8.DecodeRune(p); !utf8.FullRune(p) || r != utf8.RuneError || size > 1 {
 		return fmt.Errorf("%w: %d is inside a character", errCannotResume, c.since)
 	}

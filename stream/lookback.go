@@ -2,6 +2,7 @@ package stream
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 
@@ -147,7 +148,7 @@ func (c *catchUp) scan(from, to uint64, do func(p []byte, at uint64)) error {
 	for pos := from; pos < to; {
 		e, err := r.Next()
 		switch {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return fmt.Errorf("%w: the journal ends at %d", errCannotResume, pos)
 		case err != nil:
 			return err

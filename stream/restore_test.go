@@ -3,6 +3,7 @@ package stream_test
 import (
 	"bytes"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/evertty/evertty/snapshot"
@@ -49,7 +50,7 @@ func TestRestore(t *testing.T) {
 		if d := snapshot.Differences(k.Shot().Frame, next.Shot().Frame); len(d) > 0 {
 			t.Fatalf("seed %d at %d: %q", seed, shot.Seq, d)
 		}
-		rest := append(p[b:], "\x1b[m"...)
+		rest := slices.Concat(p[b:], []byte("\x1b[m"))
 		k.write(rest)
 		next.Write(rest)
 		want := next.Shot()

@@ -253,3 +253,25 @@ func TestKillAll(t *testing.T) {
 		s.gone(i)
 	}
 }
+
+// TestWrongDurabilitySettings: exit 2 and one line, as for every setting.
+func TestWrongDurabilitySettings(t *testing.T) {
+	t.Parallel()
+	for args, words := range map[string][]string{
+		"--sync sometimes":            {"--sync", `"sometimes"`, "none, interval", "always"},
+		"--journal-quota lots":        {"--journal-quota", `"lots"`, "64MiB"},
+		"--journal-terminal-quota -1": {"--journal-terminal-quota", `"-1"`},
+		"--snapshot-quota 5QB":        {"--snapshot-quota", `"5QB"`},
+		"--pty-idle soon":             {"--pty-idle", `"soon"`, "90s"},
+		"--pty-unattached=-5s":        {"--pty-unattached", `"-5s"`},
+		"--max-ptys-per-session many": {"--max-ptys-per-session", `"many"`},
+		"--max-ptys-policy newest":    {"--max-ptys-policy", `"newest"`, "refuse", "oldest"},
+		"--keeper-idle x":             {"--keeper-idle", `"x"`},
+	} {
+		dir := filepath.Join(t.TempDir(), "data")
+		run(t, call(t, nil, append([]string{"serve", "--data-dir", dir}, strings.Fields(args)...)...)).refuses(t, 2, words...)
+		if _, err := os.Stat(dir); err == nil {
+			t.Errorf("%s: the data directory was made", args)
+		}
+	}
+}

@@ -150,9 +150,8 @@ func TestRestartOfATerminal(t *testing.T) {
 			if modes := s.modes(id); modes["mouse"] != "none" {
 				t.Errorf("the dead program still has the mouse: %v", modes)
 			}
-			before := s.screenOf(id)
 			s.resting(id)
-			before = s.screenOf(id)
+			before := s.screenOf(id)
 			s.kill()
 			s.again() // the new generation outlives a server as the first did
 			if i := s.info(id); i.State != "running" || i.PID != is.PID || i.Generation != is.Generation || s.screenOf(id) != before {
