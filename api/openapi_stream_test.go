@@ -89,7 +89,7 @@ func (c *contract) openLate(t *testing.T, base, since, id string) []*watcher {
 	t.Helper()
 	page := c.openSocket(t, "/ws", "PageSocket")
 	page.send(`{"type":"attach","pty":"` + id + `","since":` + since + `}`)
-	list := []*watcher{c.openStream(t, base+"/stream?since="+since), c.openSocket(t, base+"/ws?since="+since, "TerminalSocket"), page,
+	list := []*watcher{c.openStream(t, base+"/stream?since="+since), c.openStream(t, base+"/stream?since=0", since), c.openSocket(t, base+"/ws?since="+since, "TerminalSocket"), page,
 		c.openSocket(t, base+"/ws?format=binary&since="+since, "TerminalSocket")}
 	for _, w := range list {
 		w.until("resume")
@@ -102,7 +102,7 @@ func (c *contract) openLate(t *testing.T, base, since, id string) []*watcher {
 			t.Errorf("%s: since %s there was %q", w.name, since, text)
 		}
 	}
-	return list[:3] // a binary snapshot may follow, which is no JSON
+	return list[:4] // a binary snapshot may follow, which is no JSON
 }
 
 // resumeAfterRestart starts the program again and goes on where it ended.
@@ -164,13 +164,16 @@ func refsIn(t *testing.T, extension any) map[string]string {
 	return names
 }
 
-func (c *contract) openStream(t *testing.T, path string) *watcher {
+func (c *contract) openStream(t *testing.T, path string, lastEventID ...string) *watcher {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url+path, nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if len(lastEventID) > 0 {
+		r.Header.Set("Last-Event-ID", lastEventID[0])
 	}
 	response, err := c.client.Do(r)
 	if err != nil {

@@ -129,11 +129,16 @@ func journalAt(c echo.Context, t *mux.Terminal) (*snapshot.JournalReader, error)
 	}
 	reader, err := j.Read(from)
 	if errors.Is(err, snapshot.ErrNotKept) {
-		start, end := j.Start(), j.End()
-		return nil, errorFor(fmt.Errorf("from %d: %w, which has %d to %d", from, snapshot.ErrNotKept, start, end), c).
-			with("start", start).with("end", end)
+		return nil, notKept(c, "from", from, j)
 	}
 	return reader, err
+}
+
+// notKept says what the journal has instead of a position that was asked for as name.
+func notKept(c echo.Context, name string, at uint64, j *snapshot.Journal) error {
+	start, end := j.Start(), j.End()
+	return errorFor(fmt.Errorf("%s %d: %w, which has %d to %d", name, at, snapshot.ErrNotKept, start, end), c).
+		with("start", start).with("end", end)
 }
 
 // fileOf is the name under which a browser keeps the recording.

@@ -87,6 +87,11 @@ func viewOf(c echo.Context) (v stream.Viewing, err error) {
 		if err != nil {
 			return v, badRequest("since %q: a position in the output (a number from 0) is needed", clip(q))
 		}
+		// An EventSource that reconnects by itself asks with its first URL and says
+		// here how far it has come.
+		if last, err := strconv.ParseUint(c.Request().Header.Get("Last-Event-ID"), 10, 64); err == nil {
+			since = max(since, last)
+		}
 		v.Since = &since
 	}
 	v.Scrollback, err = scrollbackOf(c)

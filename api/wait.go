@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/mux"
+	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/stream"
 )
 
@@ -47,6 +48,11 @@ func (s *Server) postWait(c echo.Context) error {
 		Idle: time.Duration(req.IdleMS) * time.Millisecond, Timeout: time.Duration(req.TimeoutMS) * time.Millisecond})
 	if errors.Is(err, mux.ErrTimeout) || errors.Is(err, mux.ErrExited) {
 		return errorFor(err, c).with("text", w.Text).with("seq", w.Seq)
+	}
+	if errors.Is(err, snapshot.ErrNotKept) {
+		if j, err := t.Journal(); err == nil {
+			return notKept(c, "since", *req.Since, j)
+		}
 	}
 	if err != nil {
 		return err

@@ -108,7 +108,8 @@ func (t *Terminal) overdue(c Clean, now time.Time) string {
 
 func latest(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
 
-// makeRoom sees to it that a session may have one more running terminal. Errors: ErrLimit.
+// makeRoom sees to it that a session may have one more running terminal. Errors:
+// ErrLimit. That two callers at once do not both get the one place is for reserve to see.
 func (m *Mux) makeRoom(session string) error {
 	c := m.cfg.Clean
 	if c.MaxPerSession <= 0 {
@@ -125,7 +126,7 @@ func (m *Mux) makeRoom(session string) error {
 		return nil
 	}
 	if !c.EndOldest {
-		return wrapf(ErrLimit, "session %q has %d running terminals, at most %d are allowed", session, len(running), c.MaxPerSession)
+		return tooMany(session, len(running), c.MaxPerSession)
 	}
 	for _, t := range running[:over] {
 		m.cleaned(cleanedOldest, t)
@@ -134,6 +135,10 @@ func (m *Mux) makeRoom(session string) error {
 		}
 	}
 	return nil
+}
+
+func tooMany(session string, running, limit int) error {
+	return wrapf(ErrLimit, "session %q has %d running terminals, at most %d are allowed", session, running, limit)
 }
 
 // keepQuotas frees disk space when a quota is exceeded: what compression saves

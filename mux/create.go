@@ -88,10 +88,13 @@ func (m *Mux) reserve(t *Terminal) error {
 	if m.closing {
 		return ErrClosing
 	}
-	live := 0
+	live, here := 0, 0
 	for o := range m.taken() {
 		if o.running() {
 			live++
+			if o.spec.Session == t.spec.Session {
+				here++
+			}
 		}
 		if o.spec.Name != "" && o.spec.Name == t.spec.Name && o.ID != t.ID && o.spec.Session == t.spec.Session && !o.isDeleted() {
 			return wrapf(ErrNameTaken, "session %q has a terminal %q (%s); delete it or choose another name", o.spec.Session, o.spec.Name, o.ID)
@@ -99,6 +102,9 @@ func (m *Mux) reserve(t *Terminal) error {
 	}
 	if live >= MaxTerminals {
 		return wrapf(ErrLimit, "%d terminals are running, the most this server holds", live)
+	}
+	if limit := m.cfg.Clean.MaxPerSession; limit > 0 && here >= limit {
+		return tooMany(t.spec.Session, here, limit)
 	}
 	m.starting[t] = struct{}{}
 	m.starts.Add(1)

@@ -220,7 +220,7 @@ func (s *server) keeper(f serveFlags, log *slog.Logger) (*keeper.Client, error) 
 	if err != nil {
 		return nil, err
 	}
-	return keeper.Connect(context.Background(), keeper.Config{Dir: s.dir, Release: programVersion(), Log: log,
+	return keeper.Connect(context.Background(), keeper.Config{Dir: s.dir, Release: keeperRelease(), Log: log,
 		Command: []string{self, "keeper", "--data-dir", s.dir, "--idle", f.keeperIdle.String()}})
 }
 

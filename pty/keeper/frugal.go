@@ -17,6 +17,14 @@ func frugal() {
 	runtime.GOMAXPROCS(maxProcs)
 }
 
+// busy notes a packet or a job: memory is given back when there were many, or none for a while.
+func (k *keeper) busy() {
+	if k.acts.Add(1)%shrinkEvery == 0 {
+		shrink()
+	}
+	k.calm.Reset(calmAfter)
+}
+
 // shrink gives back the memory that is not needed while nothing happens: free heap, and the pages of the program's own file, most of which only
 // its start has touched.
 func shrink() {

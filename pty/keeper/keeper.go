@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -33,6 +34,7 @@ type keeper struct {
 	raw      syscall.RawConn // of listener
 	jobs     chan func()     // what work does: starts and upgrades
 	calm     *time.Timer     // gives back memory when nothing has happened for a while
+	acts     atomic.Uint64   // packets and jobs so far
 
 	mu     sync.Mutex
 	born   int64 // see packet

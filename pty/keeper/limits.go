@@ -25,7 +25,9 @@ const (
 	// helloTimeout is how long a new connection may say nothing, and how long a client waits for the welcome.
 	helloTimeout = 5 * time.Second
 	// calmAfter is the silence after which the keeper gives back memory: longer than the pauses in a burst of starts, and it takes 10 ms of a core.
-	calmAfter = 500 * time.Millisecond
+	calmAfter = 200 * time.Millisecond
+	// shrinkEvery is the number of packets and jobs after which it does so in the middle of a burst: once in some 0.1 s then.
+	shrinkEvery = 128
 	// fullPause is the pause after accept failed (no descriptor left): a loop of failures would take a core.
 	fullPause = 100 * time.Millisecond
 )

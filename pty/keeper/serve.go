@@ -46,7 +46,7 @@ func (k *keeper) serve(s *session, greeted bool) {
 	err := k.hello(s, greeted)
 	for err == nil {
 		err = k.handle(s)
-		k.calm.Reset(calmAfter)
+		k.busy()
 	}
 	if !errors.Is(err, io.EOF) {
 		k.log.Warn("hung up on the server", "server", s.pid, "err", err)

@@ -12,7 +12,7 @@ import (
 func (k *keeper) work() {
 	for job := range k.jobs {
 		job()
-		k.calm.Reset(calmAfter)
+		k.busy()
 	}
 }
 
