@@ -44,9 +44,6 @@ func NewCastReader(r io.Reader) (*CastReader, error) {
 // Header is the first line's.
 func (c *CastReader) Header() CastHeader { return c.header }
 
-// Line is the number of the line that was read last, from 1.
-func (c *CastReader) Line() int { return c.number }
-
 // Next returns the next event; io.EOF behind the last. Errors wrap ErrCast and
 // name the line, or are the reader's; nothing can be read after one.
 func (c *CastReader) Next() (CastEvent, error) {

@@ -65,34 +65,6 @@ func journalFile(name string) bool {
 	return data || index
 }
 
-// DropJournal deletes the journal of id, which nobody has open, and returns how
-// many bytes that freed. It is no error when there is none.
-func (s *Store) DropJournal(id string) (freed int64, err error) {
-	d, err := s.open(id)
-	if errors.Is(err, ErrNotFound) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	defer d.Close()
-	entries, err := readDir(d)
-	for _, e := range entries {
-		if err == nil && journalFile(e.Name()) {
-			var n int64
-			n, err = dropFile(d, e.Name())
-			freed += n
-		}
-	}
-	if err == nil {
-		err = syncDir(d)
-	}
-	if err != nil {
-		return freed, fmt.Errorf("snapshot: drop the journal of %s: %w", id, err)
-	}
-	return freed, nil
-}
-
 // dropFile deletes a file and returns the bytes it had.
 func dropFile(d *os.Root, name string) (freed int64, err error) {
 	info, err := d.Lstat(name)

@@ -133,15 +133,6 @@ func New(o Options) *Hub {
 	return h
 }
 
-// NewFinished makes the hub of a terminal whose process is gone: viewers get
-// the frame as it was at seq, and then the exit.
-func NewFinished(o Options, f *vt.Frame, seq uint64, e Exit) *Hub {
-	h := newHub(o)
-	h.final, h.exit = f, &e
-	h.begin(f, seq)
-	return h
-}
-
 func newHub(o Options) *Hub {
 	if o.Policy == "" {
 		o.Policy = PolicyLatest

@@ -198,7 +198,11 @@ func TestTortureDamage(t *testing.T) {
 func copyState(t *testing.T, dir string) (to string) {
 	t.Helper()
 	to = filepath.Join(t.TempDir(), "data")
-	if out, err := exec.Command("cp", "-a", dir, to).CombinedOutput(); err != nil {
+	if err := os.Mkdir(to, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	// Not what belongs to the keeper, which may be on its way out.
+	if out, err := exec.Command("cp", "-a", filepath.Join(dir, "terminals"), to).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	return to
