@@ -7,8 +7,8 @@ import (
 	"github.com/evertty/evertty/snapshot"
 )
 
-// checkpoints writes the snapshots of changed terminals once an interval, until
-// the Mux closes.
+// checkpoints writes the snapshots of changed terminals once an interval, and
+// compresses what of their journals has become cold, until the Mux closes.
 func (m *Mux) checkpoints() {
 	tick := time.NewTicker(m.cfg.Interval)
 	defer tick.Stop()
@@ -16,6 +16,7 @@ func (m *Mux) checkpoints() {
 		select {
 		case <-tick.C:
 			m.checkpointAll()
+			m.compressCold()
 		case <-m.ctx.Done():
 			return
 		}
