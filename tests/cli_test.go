@@ -347,6 +347,8 @@ func TestAttachOutlivesTheServer(t *testing.T) {
 	outer.await(me, "lost, trying again")
 	inner.again()
 	eventually(t, "it is back", func() bool { return inner.info(id).Viewers == 1 })
+	inner.input(id, "echo 'back' again\n")
+	outer.await(me, "^back again$") // what is typed before goes nowhere
 	outer.input(me, "echo 'new' words; exit 7\r")
 	if exit := outer.exit(me); *exit.Code != 7 {
 		t.Errorf("%+v", exit)
