@@ -32,9 +32,9 @@ func newSession(fd int) (*session, error) {
 }
 
 // say sends a packet. One that comes too late for a server that has left is no error: what that has said before counts, and receive tells when
-// that is all.
+// that is all. Of one that left without reading everything the kernel says so once, to whoever sends or receives next (ECONNRESET).
 func (s *session) say(p packet, files ...int) error {
-	if err := s.send(p, files...); !errors.Is(err, unix.EPIPE) {
+	if err := s.send(p, files...); !errors.Is(err, unix.EPIPE) && !errors.Is(err, unix.ECONNRESET) {
 		return err
 	}
 	return nil
