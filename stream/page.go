@@ -99,24 +99,27 @@ func (p *page) handle(ctx context.Context, c command) error {
 	return a.do(ctx, c)
 }
 
+// attach begins to watch a terminal. The wish comes first: the pump sees the viewer
+// when the terminal has its size, so that the screen is sent once and not again for
+// the resize. A wish that fails leaves the viewer attached.
 func (p *page) attach(c command) error {
 	t, err := p.dir.Find(c.PTY)
 	if err != nil {
 		return err
 	}
 	p.detach(c.PTY) // attaching again starts over, with a snapshot unless it says since
-	p.mu.Lock()
-	if len(p.attached) >= maxAttached {
-		p.mu.Unlock()
+	if len(p.all()) >= maxAttached {
 		return fmt.Errorf("%w: a page watches at most %d terminals", ErrBadCommand, maxAttached)
 	}
 	a := actor{term: t, sub: t.Hub().Subscribe(Viewing{Wake: p.wake, Scrollback: -1, Since: c.Since}), readOnly: p.viewer.ReadOnly}
+	if c.Cols > 0 && c.Rows > 0 && !a.readOnly {
+		err = t.Wish(a.sub, c.Cols, c.Rows)
+	}
+	p.mu.Lock()
 	p.attached[c.PTY] = a
 	p.mu.Unlock()
-	if c.Cols > 0 && c.Rows > 0 && !a.readOnly {
-		return t.Wish(a.sub, c.Cols, c.Rows)
-	}
-	return nil
+	wake(p.wake)
+	return err
 }
 
 func (p *page) detach(id string) {

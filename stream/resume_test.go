@@ -219,7 +219,7 @@ func resumeEverywhere(t *testing.T, engine vt.New, seed uint64, whole bool) {
 	s := k.Subscribe(stream.Viewing{Scrollback: -1})
 	defer s.Close()
 	all := stayed.catchUp(s)
-	for _, a := range recording(rand.New(rand.NewPCG(seed, 9)), 250, whole) {
+	for _, a := range recording(rand.New(rand.NewPCG(seed, 9)), few(250, 100), whole) {
 		k.play([]act{a})
 		all = append(all, stayed.catchUp(s)...)
 	}

@@ -110,7 +110,11 @@ func (s *socket) message(m *Message) error {
 	if s.binary {
 		p = m.Binary
 	}
-	return s.send(func() error { return s.conn.WritePreparedMessage(p()) })
+	if err := s.send(func() error { return s.conn.WritePreparedMessage(p()) }); err != nil {
+		return err
+	}
+	// It takes what it is sent. In a flood its pong may come late: it is behind all of that.
+	return s.alive()
 }
 
 func (s *socket) send(write func() error) error {
@@ -217,7 +221,8 @@ func (s *socket) handle(ctx context.Context, a actor, kind int, p []byte) error 
 	return a.do(ctx, c)
 }
 
-// pump writes events, answers and pings until the end of the subscription.
+// pump writes events, answers and pings until the end of the subscription. It comes
+// back for more events, so that a flood keeps neither answers nor pings out.
 func (s *socket) pump(ctx context.Context, sub *Subscription, closing <-chan struct{}) {
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
@@ -236,7 +241,7 @@ func (s *socket) pump(ctx context.Context, sub *Subscription, closing <-chan str
 			return
 		}
 		if len(batch) > 0 {
-			continue
+			wake(sub.wake)
 		}
 		select {
 		case <-sub.woken:

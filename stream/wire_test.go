@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -129,12 +130,18 @@ func read(t *testing.T, c *websocket.Conn) event {
 // until reads events up to the first that fits.
 func until(t *testing.T, c *websocket.Conn, what string, fits func(event) bool) event {
 	t.Helper()
+	var past []event
 	for range 100 {
-		if e := read(t, c); fits(e) {
+		var e event
+		if err := c.ReadJSON(&e); err != nil {
+			t.Fatalf("no %s: %v; read %+v", what, err, past)
+		}
+		if fits(e) {
 			return e
 		}
+		past = append(past, e)
 	}
-	t.Fatalf("100 events and no %s", what)
+	t.Fatalf("no %s in %+v", what, past)
 	return event{}
 }
 
@@ -143,6 +150,58 @@ func send(t *testing.T, c *websocket.Conn, msg string) {
 	if err := c.WriteMessage(websocket.TextMessage, []byte(msg)); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestAFloodKeepsNothingOut: a viewer for whom there is always more is answered, and so
+// is pinged: else it would count as gone.
+func TestAFloodKeepsNothingOut(t *testing.T) {
+	for _, path := range []string{"/ws", "/page"} {
+		term, s := serve(t, stream.Viewer{})
+		busy := httptest.NewUnstartedServer(s.Config.Handler)
+		busy.Listener = flooding{busy.Listener, func() { term.hub.Write([]byte("more\r\n")) }}
+		busy.Start()
+		c := dial(t, busy, path)
+		if path == "/page" {
+			send(t, c, `{"type":"attach","pty":"term1"}`)
+		}
+		until(t, c, "output", func(e event) bool { return e.Event == "data" })
+		send(t, c, `{"type":"ping","t":7}`)
+		answered := false
+		for range 5000 {
+			if answered = read(t, c).Event == "pong"; answered {
+				break
+			}
+		}
+		if !answered {
+			t.Errorf("%s: no answer among 5000 events", path)
+		}
+		c.Close()
+		busy.Close()
+	}
+}
+
+// flooding is a listener whose connections have more come before each of their writes.
+type flooding struct {
+	net.Listener
+	more func()
+}
+
+func (f flooding) Accept() (net.Conn, error) {
+	c, err := f.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &floodingConn{c, f.more}, nil
+}
+
+type floodingConn struct {
+	net.Conn
+	more func()
+}
+
+func (f *floodingConn) Write(p []byte) (int, error) {
+	f.more()
+	return f.Conn.Write(p)
 }
 
 func TestSSE(t *testing.T) {
@@ -307,10 +366,12 @@ func TestPageWatchesOnOneConnection(t *testing.T) {
 	for range 2 { // attaching again begins again
 		send(t, c, `{"type":"attach","pty":"term1","cols":90,"rows":20}`)
 		e := until(t, c, "snapshot", func(e event) bool { return e.Event == "snapshot" })
-		if e.PTY != "term1" || !strings.Contains(e.Data, "before") {
+		if e.PTY != "term1" || e.Cols != 90 || e.Reason != "connect" || !strings.Contains(e.Data, "before") {
 			t.Errorf("snapshot %+v", e)
 		}
 	}
+	// There was one snapshot for each: a second of the first attachment, for the resize,
+	// would pass for that of the second, whose own then has in it what is typed here.
 	send(t, c, `{"type":"input","pty":"term1","data":"typed"}`)
 	until(t, c, "data", func(e event) bool { return e.Event == "data" && e.Data == "typed" })
 	send(t, c, `{"type":"detach","pty":"term1"}`)

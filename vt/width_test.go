@@ -45,6 +45,7 @@ var widthBefores = map[Unicode][]string{
 // very bits that it leaves in xterm.js, and no state that is not in widthBefores.
 // As these bits decide everything that comes later, the tables are equal for all texts.
 func TestWidthsOfEveryCharacter(t *testing.T) {
+	t.Parallel()
 	j := startWidthJudge(t)
 	for version, texts := range widthBefores {
 		w := widthsOf(version)
@@ -75,6 +76,7 @@ func TestWidthsOfEveryCharacter(t *testing.T) {
 }
 
 func TestWidthsOfRandomText(t *testing.T) {
+	t.Parallel()
 	j := startWidthJudge(t)
 	rnd := rand.New(rand.NewPCG(15, 11))
 	for range 3000 {
@@ -111,6 +113,7 @@ func randomText(rnd *rand.Rand) []rune {
 // A run of classNarrow or classWide may be printed without asking next, unless
 // the character before it prepends.
 func TestWidthClassKeepsItsPromise(t *testing.T) {
+	t.Parallel()
 	runs := [...]join{classNarrow: narrow, classWide: wide}
 	for version, texts := range widthBefores {
 		w := widthsOf(version)
