@@ -162,11 +162,8 @@ func (tr trial) String() string {
 //
 //	go test ./snapshot -run RandomStreams -cases 20000 -seed 1 -timeout 2h -v
 func TestRandomStreamsEqualXterm(t *testing.T) {
-	n := 5000
-	if testing.Short() {
-		n = 1000
-	}
-	randomTrials(t, n, checkEngine)
+	t.Parallel()
+	randomTrials(t, few(5000, 300), checkEngine)
 }
 
 // randomTrials tries n cases, or -cases of them, and makes small what fails.
@@ -206,8 +203,9 @@ var calm = regexp.MustCompile(`[0-9]{5,}`)
 // TestFramesSayXterm: the comparison itself is right. What an xterm.js is in the
 // middle of a random stream becomes a frame, and the frame says the same state.
 func TestFramesSayXterm(t *testing.T) {
+	t.Parallel()
 	j := startJudge(t)
-	for seed := range uint64(300) {
+	for seed := range uint64(few(300, 40)) {
 		s, tokens := randomStream(seed)
 		jb := job{Cols: s.cols, Rows: s.rows, Scrollback: s.scrollback, Unicode: string(s.unicode)}
 		var heads [][]byte

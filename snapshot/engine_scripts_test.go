@@ -139,6 +139,7 @@ func TestScriptsEqualXterm(t *testing.T) {
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no scripts: %v", err)
 	}
+	t.Parallel()
 	checkScripts(t, paths)
 }
 
@@ -153,7 +154,7 @@ func checkScripts(t *testing.T, paths []string) {
 			if s.cols < 2 {
 				t.Skip("xterm.js has at least two columns")
 			}
-			checkStream(t, j, s, 100)
+			checkStream(t, j, s, few(100, 20))
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -219,13 +220,14 @@ func TestEncodeLeavesOutTheOldest(t *testing.T) {
 	f := smallFrame()
 	f.Cols = vt.MaxSize
 	var lines []vt.Line
-	for i := range 2000 {
+	for i := range 26 {
 		var p vt.Packer
 		for x := range vt.MaxSize {
-			p.Char(rune('a'+i%26), 1, vt.Style{Link: vt.Link{URI: "https://example.org/" + strings.Repeat("x", 40+x%2)}})
+			p.Char(rune('a'+i), 1, vt.Style{Link: vt.Link{URI: "https://example.org/" + strings.Repeat("x", 40+x%2)}})
 		}
 		lines = append(lines, p.Line(false))
 	}
+	lines = slices.Repeat(lines, 80)
 	f.History = vt.LinesOf(lines...)
 	b := Encode(Header{}, f)
 	_, got, err := Decode(b)

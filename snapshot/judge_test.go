@@ -16,8 +16,8 @@ import (
 )
 
 // maxJudge bounds the time of one job: the longest recordings take a few
-// seconds, a count that nobody clamped hours.
-const maxJudge = time.Minute
+// seconds, on a slow and busy machine some minutes, a count that nobody clamped hours.
+const maxJudge = 5 * time.Minute
 
 // judge is a Node process with a real xterm.js in it (testdata/xterm/judge.cjs).
 type judge struct {

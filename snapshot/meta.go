@@ -33,11 +33,15 @@ func (s *Store) SaveMeta(id string, p []byte) error {
 		return err
 	}
 	defer d.Close()
-	sealed := fmt.Appendf(bytes.Clone(p), metaSeal, crc32.Checksum(p, castagnoli))
-	if err := replaceMeta(d, sealed); err != nil {
+	if err := replaceMeta(d, sealMeta(p)); err != nil {
 		return fmt.Errorf("snapshot: save metadata of %s: %w", id, noSpace(err))
 	}
 	return nil
+}
+
+// sealMeta is p with its checksum. p stays as it is.
+func sealMeta(p []byte) []byte {
+	return fmt.Appendf(bytes.Clone(p), metaSeal, crc32.Checksum(p, castagnoli))
 }
 
 // replaceMeta writes the new file beside, then moves both: a full disk changes

@@ -183,12 +183,9 @@ func (r frames) word() string { return []string{"", "", "vim – a.txt", "x;y"}[
 // TestXtermShowsRandomFrames: any frame becomes the terminal it describes, in a
 // new xterm.js and in one that showed the frame before.
 func TestXtermShowsRandomFrames(t *testing.T) {
+	t.Parallel()
 	j := startJudge(t)
-	n := 500
-	if testing.Short() {
-		n = 100
-	}
-	for seed := range uint64(n) {
+	for seed := range uint64(few(500, 150)) {
 		r := newFrames(seed)
 		checkPainted(t, j, r.frame(), Options{Scrollback: r.IntN(14) - 2}, seed%3 > 0)
 		if t.Failed() {

@@ -26,6 +26,8 @@ var (
 //
 //	DIR/terminals/ID/meta       the caller's metadata; meta.1 is the one before
 //	DIR/terminals/ID/screen.N   snapshot files; the two with the highest N are kept
+//	DIR/shells/ID/              what package shell keeps of a shell
+//	DIR/shells/ID.json          the caller's facts of it
 //
 // Directories are 0700 and files 0600 whatever the umask. Every file appears
 // complete or not at all (written beside, synced, renamed), and no symbolic
@@ -37,7 +39,8 @@ var (
 // One process at a time may use a directory; Lock sees to that.
 type Store struct {
 	terminals *os.Root
-	path      string
+	shells    *os.Root
+	path      string // of terminals
 }
 
 // OpenStore opens the data directory dir and makes it when absent. It refuses a
@@ -49,23 +52,37 @@ func OpenStore(dir string) (*Store, error) {
 		return nil, err
 	}
 	defer root.Close()
-	if err := makeDir(root, "terminals"); err != nil {
-		return nil, refused(dir, err)
-	}
-	terminals, err := openDir(root, "terminals")
+	terminals, err := openPart(root, "terminals")
 	if err != nil {
-		return nil, fmt.Errorf("snapshot: data directory %s: %w", dir, err)
+		return nil, err
 	}
-	s := &Store{terminals: terminals, path: terminals.Name()}
-	if err := s.sweep(); err != nil {
+	shells, err := openPart(root, "shells")
+	if err != nil {
 		_ = terminals.Close()
+		return nil, err
+	}
+	s := &Store{terminals: terminals, shells: shells, path: terminals.Name()}
+	if err := errors.Join(s.sweep(), sweepShells(shells)); err != nil {
+		_ = s.Close()
 		return nil, refused(dir, err)
 	}
 	return s, nil
 }
 
+// openPart opens a directory of the data directory and makes it when absent.
+func openPart(root *os.Root, name string) (*os.Root, error) {
+	if err := makeDir(root, name); err != nil {
+		return nil, refused(root.Name(), err)
+	}
+	part, err := openDir(root, name)
+	if err != nil {
+		return nil, fmt.Errorf("snapshot: data directory %s: %w", root.Name(), err)
+	}
+	return part, nil
+}
+
 // Close releases the directory. Nothing may be called after it.
-func (s *Store) Close() error { return s.terminals.Close() }
+func (s *Store) Close() error { return errors.Join(s.terminals.Close(), s.shells.Close()) }
 
 // List returns the ids under which something is kept, ascending.
 func (s *Store) List() ([]string, error) {

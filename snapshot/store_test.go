@@ -410,4 +410,4 @@ func TestStoreRefusesDirectories(t *testing.T) {
 }
 
 // deadline is how long a test waits for what must happen.
-const deadline = 30 * time.Second
+const deadline = time.Minute

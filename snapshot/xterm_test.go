@@ -70,6 +70,7 @@ func checkHarmless(t *testing.T, f *vt.Frame, ansi []byte) {
 
 // TestXtermShowsScripts feeds every script's snapshot to a real xterm.js.
 func TestXtermShowsScripts(t *testing.T) {
+	t.Parallel()
 	j := startJudge(t)
 	for _, s := range loadScripts(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(s.path), ".txt"), func(t *testing.T) {
