@@ -181,15 +181,12 @@ const deletedSuffix = " (deleted)"
 
 // Cwd returns the working directory the child has now. If that was deleted it returns its last name and ErrNoDir. Errors: ErrNoDir, ErrExited.
 func (c *Child) Cwd() (string, error) {
-	link := "/proc/" + strconv.Itoa(c.pid) + "/cwd"
 	var dir string
 	var deleted bool
 	err := c.living(func() (err error) {
-		if dir, err = os.Readlink(link); err != nil {
-			return reason(err)
+		if dir, deleted, err = workingDir(c.pid); err != nil {
+			return err
 		}
-		var st unix.Stat_t
-		deleted = strings.HasSuffix(dir, deletedSuffix) && unix.Stat(link, &st) == nil && st.Nlink == 0
 		if c.adoption != nil {
 			return c.usable() // if it was reaped meanwhile the answer may be another's
 		}
@@ -202,8 +199,20 @@ func (c *Child) Cwd() (string, error) {
 		return "", fmt.Errorf("pty: working directory of %d: %w", c.pid, err)
 	}
 	if deleted {
-		dir = strings.TrimSuffix(dir, deletedSuffix)
 		return dir, fmt.Errorf("pty: working directory of %d: %w: %q was deleted", c.pid, ErrNoDir, dir)
 	}
 	return dir, nil
+}
+
+// workingDir is the working directory of a process, the last name it had when it was deleted.
+func workingDir(pid int) (dir string, deleted bool, err error) {
+	link := "/proc/" + strconv.Itoa(pid) + "/cwd"
+	if dir, err = os.Readlink(link); err != nil {
+		return "", false, reason(err)
+	}
+	var st unix.Stat_t
+	if strings.HasSuffix(dir, deletedSuffix) && unix.Stat(link, &st) == nil && st.Nlink == 0 {
+		return strings.TrimSuffix(dir, deletedSuffix), true, nil
+	}
+	return dir, false, nil
 }

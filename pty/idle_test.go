@@ -13,16 +13,21 @@ import (
 	"github.com/evertty/evertty/pty"
 )
 
-// What 1000 idle terminals may cost.
+// What 1000 idle terminals may cost; under the race detector there are fewer, and
+// what counts is that a terminal needs no thread of its own.
 const (
-	idleTerminals = 1000
-	idleThreads   = 12
-	idleStarters  = 100 // start at the same time
-	idleCores     = 4   // Go keeps about a thread for each core it may use, whatever it does
+	idleThreads  = 12
+	racedThreads = 60
+	idleStarters = 100 // start at the same time
+	idleCores    = 4   // Go keeps about a thread for each core it may use, whatever it does
 )
 
 // idleMode starts the terminals, counts threads and kills all of them at once.
 func idleMode() error {
+	idleTerminals, idleThreads := few(1000, 200), idleThreads
+	if raceEnabled {
+		idleThreads = racedThreads
+	}
 	runtime.GOMAXPROCS(min(idleCores, runtime.GOMAXPROCS(0)))
 	goroutines, fds := runtime.NumGoroutine(), openFDs()
 	began := time.Now()

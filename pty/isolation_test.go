@@ -20,7 +20,7 @@ import (
 // reexec runs a mode in a process of its own; change may alter the command before it starts.
 func reexec(t *testing.T, mode string, change func(*exec.Cmd)) string {
 	t.Helper()
-	cmd := exec.CommandContext(limited(t, 4*patience), os.Args[0])
+	cmd := exec.CommandContext(limited(t, 5*patience), os.Args[0])
 	if change != nil {
 		change(cmd)
 	}

@@ -29,6 +29,13 @@ const (
 	killPollMax = 100 * time.Millisecond
 )
 
+// Freeze and Thaw.
+const (
+	// settleLimit is how long a process may take to stop or to go on: it needs to be scheduled once.
+	settleLimit = 100 * time.Millisecond
+	settlePoll  = 500 * time.Microsecond // between two looks
+)
+
 // The end of the output after the child's exit, while others hold the terminal open. Both run from facts seen by Read.
 const (
 	// quietAfterExit is the silence that ends the output: long enough for the last words of a pipeline that outlived its shell.

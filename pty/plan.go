@@ -15,6 +15,9 @@ type Plan struct {
 	Argv []string `json:"argv"`
 	Env  []string `json:"env"` // NAME=VALUE, all of it
 	Dir  string   `json:"dir"` // absolute
+
+	// Brand is what the program and all that it starts can be told by, see [Brand]; 0 is none. While a plan with one is executed nothing else may be started by this process.
+	Brand uint64 `json:"brand,omitempty"`
 }
 
 // Exec forks and runs the plan in a new session with files as descriptors 0, 1 and 2, default signal dispositions and no blocked signal, and returns when
@@ -45,9 +48,11 @@ func (p Plan) fork(files [3]int, ctty bool) (pid, pidfd int, err error) {
 		Dir: p.Dir, Env: p.Env, Files: []uintptr{uintptr(files[0]), uintptr(files[1]), uintptr(files[2])},
 		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: ctty, Ctty: 0, PidFD: &pidfd},
 	}
-	err = withDefaultSignals(func() (err error) {
-		pid, err = syscall.ForkExec(p.Path, p.Argv, attr)
-		return err
+	err = withDefaultSignals(func() error {
+		return branded(p.Brand, func() (err error) {
+			pid, err = syscall.ForkExec(p.Path, p.Argv, attr)
+			return err
+		})
 	})
 	if err != nil {
 		return 0, -1, execReason(err)

@@ -24,12 +24,15 @@ func (r *registry) remove(c *Child) {
 }
 
 // others returns the process ids, with start times, of all but those that are the process of c.
-func (r *registry) others(c *Child) map[int]uint64 {
+func (r *registry) others(c *Child) map[int]uint64 { return r.except(c.pid) }
+
+// except is others for a process that may be no child.
+func (r *registry) except(pid int) map[int]uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	others := make(map[int]uint64, len(r.list))
 	for child := range r.list {
-		if child.pid != c.pid {
+		if child.pid != pid {
 			others[child.pid] = child.birth
 		}
 	}

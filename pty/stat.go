@@ -14,6 +14,7 @@ type stat struct {
 	tty            int    // device number of its controlling terminal, 0 for none
 	start          uint64 // in clock ticks since boot
 	dead           bool   // a zombie: only its parent can do something about it
+	stopped        bool   // by a signal, or by a debugger
 }
 
 // readStat reads the stat of one process; ok is false when there is none.
@@ -76,7 +77,8 @@ func parseStat(line []byte) (s stat, ok bool) {
 	// A process whose first thread has ended while others run is shown as a zombie too, but it lives.
 	state := fields[fieldState][0]
 	dead := (state == 'Z' || state == 'X') && threads <= 1
-	return stat{pid: pid, ppid: ppid, sid: sid, tty: tty, start: start, dead: dead}, true
+	stopped := state == 'T' || state == 't'
+	return stat{pid: pid, ppid: ppid, sid: sid, tty: tty, start: start, dead: dead, stopped: stopped}, true
 }
 
 // zombieStatus is the wait status of a process that has ended and was not reaped, if there is one that started at birth and may be looked at.

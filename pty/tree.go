@@ -53,6 +53,7 @@ const reapedLongAgo = 1
 type killer struct {
 	family *family
 	master *Master
+	held   bond  // when there is no master: what the terminal said
 	denied error // the last signal that could not be sent
 }
 
@@ -63,6 +64,9 @@ func (k *killer) look() ([]stat, error) {
 		return nil, err
 	}
 	// The terminal is asked after the table was made: that it is open now proves that it was not another's meanwhile.
+	if k.master == nil {
+		return k.family.find(t, k.held), nil
+	}
 	return k.family.find(t, k.master.bond()), nil
 }
 

@@ -46,7 +46,7 @@ func (c *Client) lost(l *link, err error) {
 	c.changed()
 	calls := l.finish()
 	for _, call := range calls {
-		if call.op == opStart || call.op == opRelease {
+		if call.begins() || call.op == opRelease {
 			c.drop[call.id] = true
 		}
 	}
@@ -104,23 +104,36 @@ func (c *Client) join(ctx context.Context, l *link) (*link, error) {
 	// A keeper that stops in the middle must not stop this one.
 	stop := context.AfterFunc(ctx, l.close)
 	err := c.settle(l)
-	if !stop() && err == nil {
-		err = context.Cause(ctx)
+	ready := false
+	for err == nil && !ready {
+		if ready, err = c.use(ctx, l, stop); err == nil && !ready {
+			err = c.repeat(l)
+		}
 	}
 	if err != nil {
+		stop()
 		l.close()
 		c.lostEarly(l)
 		return nil, fmt.Errorf("%w: process %d: %w", ErrNoKeeper, l.pid, err)
 	}
+	return l, nil
+}
+
+// use gives the link to all who wait for one, unless there is something that the keeper was not told yet; stop is that of join. Errors: ErrClosed, the reason of ctx.
+func (c *Client) use(ctx context.Context, l *link, stop func() bool) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.gone.Err() != nil { // Close does not see this link
-		l.close()
-		return nil, ErrClosed
+	switch {
+	case c.late:
+		return false, nil
+	case !stop():
+		return false, context.Cause(ctx)
+	case c.gone.Err() != nil: // Close does not see this link
+		return false, ErrClosed
 	}
 	c.link, c.trouble = l, nil
 	c.changed()
-	return l, nil
+	return true, nil
 }
 
 // lostEarly notes that a keeper went away while it was being settled with, which matters to releases.
@@ -149,10 +162,7 @@ func (c *Client) settle(l *link) error {
 		c.orphan()
 	}
 	c.born = l.born
-	if err := c.dropAll(l); err != nil {
-		return err
-	}
-	if err := c.adoptAll(l); err != nil {
+	if err := c.repeat(l); err != nil {
 		return err
 	}
 	if !c.took {
@@ -164,11 +174,22 @@ func (c *Client) settle(l *link) error {
 	return c.upgrade(l)
 }
 
+// repeat brings the keeper up to date with Release, Hold and what is held. What was released may be held again under the same id: that comes after it.
+func (c *Client) repeat(l *link) error {
+	c.mu.Lock()
+	c.late = false
+	c.mu.Unlock()
+	if err := c.dropAll(l); err != nil {
+		return err
+	}
+	return c.adoptAll(l)
+}
+
 // orphan tells all children that nobody reaps them for us any more.
 func (c *Client) orphan() {
 	for _, k := range c.all() {
-		if k.exit == nil {
-			k.Process.Child().Orphaned()
+		if k.child != nil && k.exit == nil {
+			k.child.Orphaned()
 		}
 	}
 }
@@ -206,15 +227,15 @@ func (c *Client) dropAll(l *link) error {
 // adoptAll hands everything over. The keeper that has it already says so.
 func (c *Client) adoptAll(l *link) error {
 	for _, k := range c.all() {
-		err := k.descriptors(func(files []int) error {
-			return l.ask(c, packet{Op: opAdopt, ID: k.ID, PID: k.Process.PID(), Exit: wireExit(k.exit)}, files...)
-		})
+		p := packet{Op: opAdopt, ID: k.id, Kind: k.kind, PID: l.pid, Exit: wireExit(k.exit)}
+		if k.child != nil {
+			p.PID = k.child.PID()
+		}
+		err := c.descriptors(k, func(files []int) error { return l.ask(c, p, files...) })
 		var refused *failure
 		switch {
-		case errors.Is(err, pty.ErrClosed) || errors.Is(err, errGone):
-			continue // its owner is done with it
+		case errors.Is(err, pty.ErrClosed), errors.Is(err, errGone): // its owner is done with it
 		case errors.As(err, &refused):
-			c.log.Warn("the keeper does not take a terminal", "id", k.ID, "err", err)
 		case err != nil:
 			return err
 		}
@@ -222,13 +243,16 @@ func (c *Client) adoptAll(l *link) error {
 	return nil
 }
 
-// errGone means that the pidfd of a child is closed: it was waited for.
-var errGone = errors.New("child was waited for")
+// errGone means that the pidfd of a child is closed, for it was waited for; or that it was released.
+var errGone = errors.New("not held any more")
 
-// descriptors calls f with what a keeper holds of a terminal.
-func (k keeping) descriptors(f func(files []int) error) error {
-	return withHold(k.Process.Master(), k.Pipe, func(hold []int) error {
-		conn := k.Process.Child().SyscallConn()
+// descriptors calls f with what a keeper holds of a thing.
+func (c *Client) descriptors(k keeping, f func(files []int) error) error {
+	return c.withHeld(k, func(hold []int) error {
+		if k.child == nil {
+			return f(hold)
+		}
+		conn := k.child.SyscallConn()
 		var inner, err error
 		if k.exit != nil {
 			conn, err = k.pidfd.SyscallConn() // fails for nil, too
@@ -243,9 +267,27 @@ func (k keeping) descriptors(f func(files []int) error) error {
 	})
 }
 
+// withHeld calls f with the descriptors without the pidfd, which stay open meanwhile.
+func (c *Client) withHeld(k keeping, f func(hold []int) error) error {
+	if k.terminal != nil {
+		return withHold(k.terminal.Process.Master(), k.terminal.Pipe, f)
+	}
+	c.mu.Lock()
+	files, err := []int(nil), errGone
+	if now := c.held[k.id]; now != nil && now.kind == k.kind && now.child == k.child {
+		files, err = duplicates(now.files)
+	}
+	c.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	defer closeFiles(files)
+	return f(files)
+}
+
 // upgrade asks a keeper of another release to become ours. One that cannot goes on as it is.
 func (c *Client) upgrade(l *link) error {
-	if l.release == c.config.Release && l.version == protocolVersion {
+	if l.release == c.config.Release && l.version == protocolVersion && l.programs {
 		return nil
 	}
 	old := l.release

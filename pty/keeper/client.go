@@ -44,24 +44,29 @@ type Client struct {
 	done   chan struct{}      // closed when the goroutine has ended
 	starts chan struct{}      // holds a value for each start on its way
 
-	mu      sync.Mutex
-	link    *link         // nil while there is no keeper
-	change  chan struct{} // closed and replaced when link changes
-	trouble error         // why link is nil
-	held    map[string]*keeping
-	taken   []*Kept         // found at Connect and not yet given to Take
-	drop    map[string]bool // ids that a keeper may hold for nobody: to be released when there is a keeper again
+	mu       sync.Mutex
+	link     *link         // nil while there is no keeper
+	change   chan struct{} // closed and replaced when link changes
+	trouble  error         // why link is nil
+	held     map[string]*keeping
+	taken    []*Kept         // found at Connect and not yet given to Take
+	programs []*Program      // the same for TakePrograms
+	late     bool            // Hold or Release found no keeper: the next one was perhaps told everything before
+	drop     map[string]bool // ids that a keeper may hold for nobody: to be released when there is a keeper again
 
 	// These belong to whoever attaches: Connect, then the goroutine.
 	born int64 // of the keeper whose children held are
 	took bool  // what the keeper held at Connect is in held
 }
 
-// keeping is what the client knows of a terminal that the keeper holds.
+// keeping is what the client knows of a thing that the keeper holds.
 type keeping struct {
-	*Kept
-	exit  *pty.Exit // nil while it runs, as far as is known
-	pidfd *os.File  // a duplicate for another keeper once exit is known, when Wait closes the child's own; else nil
+	id, kind string
+	child    *pty.Child // nil of kindFiles
+	terminal *Kept      // of kindTerminal, else nil
+	files    []int      // of the other kinds: duplicates of what is held, for another keeper
+	exit     *pty.Exit  // nil while it runs, as far as is known
+	pidfd    *os.File   // a duplicate for another keeper once exit is known, when Wait closes the child's own; else nil
 }
 
 // end notes how the child ended, before its owner is told. The client's lock is held.
@@ -71,7 +76,7 @@ func (k *keeping) end(e *pty.Exit) {
 	}
 	k.exit = e
 	// Without a duplicate (no descriptor left) another keeper does not get this one: it has ended, only its last words could get lost.
-	_ = k.Process.Child().SyscallConn().Control(func(fd uintptr) {
+	_ = k.child.SyscallConn().Control(func(fd uintptr) {
 		if dup, err := unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0); err == nil {
 			k.pidfd = os.NewFile(uintptr(dup), "pidfd")
 		}
@@ -83,6 +88,8 @@ func (k *keeping) forget() {
 	if k.pidfd != nil {
 		_ = k.pidfd.Close()
 	}
+	closeFiles(k.files)
+	k.files = nil
 }
 
 // Connect finds the keeper of c.Dir or starts one: in its own session, with /dev/null as input and output and DIR/keeper.log (truncated) for errors;
@@ -181,13 +188,16 @@ func (c *Client) Close() error {
 // forgetTaken closes what nobody took, and forgets the rest.
 func (c *Client) forgetTaken() {
 	c.mu.Lock()
-	list := c.taken
-	c.taken = nil
+	list, programs := c.taken, c.programs
+	c.taken, c.programs = nil, nil
 	for _, k := range c.held {
 		k.forget()
 	}
 	c.mu.Unlock()
 	for _, k := range list {
 		_ = errors.Join(k.Process.Close(), k.Pipe.Close())
+	}
+	for _, p := range programs {
+		p.close()
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/evertty/evertty/pty"
+	"golang.org/x/sys/unix"
 )
 
 // handle acts on one packet of the keeper. It owns the packet's descriptors and runs in the one goroutine that reads the link. Errors: ErrNonsense.
@@ -13,7 +14,7 @@ func (c *Client) handle(l *link, p packet) error {
 	case opExited:
 		c.exited(l, p.ID, unwireExit(p.Exit))
 	case opKept:
-		c.found(p)
+		c.found(l, p)
 	case opDone, opFailed:
 		c.answered(l, p)
 	case opWelcome: // after an upgrade
@@ -29,40 +30,78 @@ func (c *Client) handle(l *link, p packet) error {
 func (c *Client) exited(l *link, id string, e *pty.Exit) {
 	c.mu.Lock()
 	k := c.held[id]
-	if k != nil {
+	if k != nil && k.child != nil {
 		k.end(e)
 	}
 	c.mu.Unlock()
 	if k != nil {
-		k.Process.Child().Exited(*e)
+		if k.child != nil {
+			k.child.Exited(*e)
+		}
 		return
 	}
 	l.ended(id, e)
 }
 
-// found takes in a terminal that the keeper has held.
-func (c *Client) found(p packet) {
+// found takes in a thing that the keeper has held.
+func (c *Client) found(l *link, p packet) {
 	if c.holds(p.ID) {
 		closeFiles(p.files)
 		return
 	}
-	k, err := assemble(p)
+	k := &keeping{id: p.ID, kind: p.kind(l.pid)}
+	var program *Program
+	var err error
+	if k.kind == kindTerminal {
+		if k.terminal, err = assemble(p); err == nil {
+			k.child = k.terminal.Process.Child()
+		}
+	} else if program, k.files, err = assembleProgram(p, k.kind); err == nil {
+		k.child = program.Child
+	}
 	if err != nil {
-		c.log.Warn("the keeper holds something that is no terminal", "id", p.ID, "pid", p.PID, "err", err)
+		c.log.Warn("the keeper holds something that is not what it should be", "id", p.ID, "kind", p.Kind, "pid", p.PID, "err", err)
 		return
 	}
-	e := unwireExit(p.Exit)
+	c.takeIn(k, program, unwireExit(p.Exit), p.Adopted)
+}
+
+// takeIn notes what was found, for Take or TakePrograms.
+func (c *Client) takeIn(k *keeping, program *Program, e *pty.Exit, adopted bool) {
 	c.mu.Lock()
-	c.held[p.ID] = &keeping{Kept: k}
-	c.held[p.ID].end(e)
-	c.taken = append(c.taken, k)
+	c.held[k.id] = k
+	if program != nil {
+		c.programs = append(c.programs, program)
+	} else {
+		c.taken = append(c.taken, k.terminal)
+	}
+	if k.child != nil {
+		k.end(e)
+	}
 	c.mu.Unlock()
 	switch {
+	case k.child == nil:
 	case e != nil:
-		k.Process.Child().Exited(*e)
-	case p.Adopted:
-		k.Process.Child().Orphaned()
+		k.child.Exited(*e)
+	case adopted:
+		k.child.Orphaned()
 	}
+}
+
+// kind is the kind of a kept thing. A keeper that was replaced by one from before there were kinds, and has come back, has lost them.
+func (p packet) kind(keeper int) string {
+	if p.Kind != kindTerminal {
+		return p.Kind
+	}
+	if p.PID == keeper {
+		return kindFiles
+	}
+	if len(p.files) == keptFiles {
+		if _, err := unix.IoctlGetInt(p.files[1], unix.TIOCGPTN); err == nil {
+			return kindTerminal
+		}
+	}
+	return kindProgram
 }
 
 func (c *Client) holds(id string) bool {
@@ -109,41 +148,50 @@ func (c *Client) answered(l *link, p packet) {
 		return
 	case p.Op == opFailed:
 		call.err = p.Failure
+		if call.op == opAdopt { // nobody else tells
+			c.log.Warn("the keeper does not hold something", "id", call.id, "err", call.err)
+		}
 		closeFiles(p.files)
 	case call.abandoned:
 		closeFiles(p.files)
-		if call.op == opStart {
+		if call.begins() {
 			go c.Release(call.id) // not here: sending may wait until something is read
 		}
-	case call.op == opStart:
-		call.kept, call.err = c.started(call, p)
+	case call.begins():
+		call.err = c.started(call, p)
 	default:
 		closeFiles(p.files)
 	}
 	close(call.done)
 }
 
-// started puts a terminal together whose program runs now. Exits that come after this packet find it.
-func (c *Client) started(call *call, p packet) (*Kept, error) {
+// started completes a call whose program runs now. Exits that come after this packet find it.
+func (c *Client) started(call *call, p packet) error {
 	if len(p.files) != 1 || p.PID <= 0 {
 		closeFiles(p.files)
-		return nil, fmt.Errorf("%w: a start without a process", ErrNonsense)
+		return fmt.Errorf("%w: a start without a process", ErrNonsense)
 	}
 	child, err := pty.Adopt(p.PID, p.files[0])
 	if err != nil {
 		go c.Release(call.id)
-		return nil, err
+		return err
 	}
-	k := &Kept{ID: call.id, Process: pty.Join(call.bundle.master, child), Pipe: call.bundle.pipe}
+	k := &keeping{id: call.id, kind: kindProgram, child: child, files: call.files}
+	if call.op == opStart {
+		call.kept = &Kept{ID: call.id, Process: pty.Join(call.bundle.master, child), Pipe: call.bundle.pipe}
+		k.kind, k.terminal = kindTerminal, call.kept
+	} else {
+		call.program.Child = child
+	}
 	c.mu.Lock()
-	c.held[call.id] = &keeping{Kept: k}
-	c.held[call.id].end(call.exit)
+	c.held[call.id] = k
+	k.end(call.exit)
 	delete(c.drop, call.id)
 	c.mu.Unlock()
 	if call.exit != nil {
 		child.Exited(*call.exit)
 	}
-	return k, nil
+	return nil
 }
 
 // abandon stops waiting for an answer, and tells whether there was none yet. What the keeper holds because of the request is released

@@ -22,12 +22,10 @@ func (c *Client) Start(id string, s pty.Spec) (*Kept, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keeper: start: %w", err)
 	}
-	select {
-	case c.starts <- struct{}{}:
-		defer func() { <-c.starts }()
-	case <-c.gone.Done():
-		return nil, fmt.Errorf("keeper: start: %w", ErrClosed)
+	if err := c.enter(); err != nil {
+		return nil, fmt.Errorf("keeper: start: %w", err)
 	}
+	defer c.exit()
 	b, err := prepare(plan, s.Cols, s.Rows)
 	if err != nil {
 		return nil, fmt.Errorf("keeper: start: %w", err)
@@ -39,6 +37,18 @@ func (c *Client) Start(id string, s pty.Spec) (*Kept, error) {
 	}
 	return k, nil
 }
+
+// enter waits until a start may be on its way, which then ends with exit. Errors: ErrClosed.
+func (c *Client) enter() error {
+	select {
+	case c.starts <- struct{}{}:
+		return nil
+	case <-c.gone.Done():
+		return ErrClosed
+	}
+}
+
+func (c *Client) exit() { <-c.starts }
 
 // bundle is what a start needs besides its name.
 type bundle struct {
@@ -90,10 +100,18 @@ func (c *Client) startWith(id string, b *bundle) (*Kept, error) {
 	err = b.descriptors(func(files []int) error {
 		return l.conn.send(packet{Op: opStart, Number: call.number, ID: id}, files...)
 	})
+	if err = c.answer(l, call, err); err != nil {
+		return nil, err
+	}
+	return call.kept, nil
+}
+
+// answer waits for the answer to a request that was sent with err as the result.
+func (c *Client) answer(l *link, call *call, err error) error {
 	if err != nil {
 		l.close() // a packet that did not go out in time: the keeper is stuck, and whether this one arrives is open
 		c.abandon(l, call)
-		return nil, fmt.Errorf("%w: %w", ErrNoKeeper, err)
+		return fmt.Errorf("%w: %w", ErrNoKeeper, err)
 	}
 	timeout := time.NewTimer(answerTimeout)
 	defer timeout.Stop()
@@ -101,11 +119,11 @@ func (c *Client) startWith(id string, b *bundle) (*Kept, error) {
 	case <-call.done:
 	case <-timeout.C:
 		if c.abandon(l, call) {
-			return nil, fmt.Errorf("%w: no answer in %v", ErrNoKeeper, answerTimeout)
+			return fmt.Errorf("%w: no answer in %v", ErrNoKeeper, answerTimeout)
 		}
 		<-call.done
 	}
-	return call.kept, call.err
+	return call.err
 }
 
 // descriptors calls f with what the keeper receives, in the order of the protocol.
@@ -127,8 +145,8 @@ func withHold(m *pty.Master, p *pty.Pipe, f func(hold []int) error) error {
 	return inner
 }
 
-// Release tells the keeper that the end of id is known here: it closes its descriptors of the terminal and forgets it. A program that still runs
-// gets SIGHUP once the caller has closed the terminal too. It returns when the request is on its way; while there is no keeper it is kept for the next.
+// Release tells the keeper that the end of id is known here, or that its files are not needed: it closes its descriptors and forgets it. A program that
+// still runs in a terminal gets SIGHUP once the caller has closed that too. It returns when the request is on its way; while there is no keeper it is kept for the next.
 func (c *Client) Release(id string) {
 	c.mu.Lock()
 	if k := c.held[id]; k != nil {
@@ -137,7 +155,7 @@ func (c *Client) Release(id string) {
 	}
 	l := c.link
 	if l == nil {
-		c.drop[id] = true
+		c.drop[id], c.late = true, true
 	}
 	c.mu.Unlock()
 	if l == nil {

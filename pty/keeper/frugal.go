@@ -17,7 +17,7 @@ func frugal() {
 	runtime.GOMAXPROCS(maxProcs)
 }
 
-// busy notes a packet or a job: memory is given back when there were many, or none for a while.
+// busy notes a packet or a job: memory is given back when there were many, or none for a while. Light ones are not counted: it would take more time than they do.
 func (k *keeper) busy() {
 	if k.acts.Add(1)%shrinkEvery == 0 {
 		shrink()

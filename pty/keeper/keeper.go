@@ -31,6 +31,7 @@ type keeper struct {
 	log      *slog.Logger
 	lock     *os.File // with flock, as long as the process lives
 	listener *os.File
+	socket   fileID          // of the file that listener is bound to
 	raw      syscall.RawConn // of listener
 	jobs     chan func()     // what work does: starts and upgrades
 	calm     *time.Timer     // gives back memory when nothing has happened for a while
@@ -43,13 +44,15 @@ type keeper struct {
 	early  map[int]exit // children reaped while one is being started, which may be that one; nil at other times
 	alone  time.Time    // since when it holds nothing and no server is there, when that is so
 	ending bool         // SIGTERM has come
+	asked  bool         // SIGUSR1 has come: somebody does not find the socket
 }
 
 // held is what the keeper holds under an id. It is released by the goroutine of the server's connection only. The tags are those of state.
 type held struct {
 	ID      string `json:"id"`
-	PID     int    `json:"pid"`
-	Files   []int  `json:"files"`             // the pidfd, then what a server wants held
+	Kind    string `json:"kind,omitempty"`
+	PID     int    `json:"pid"`               // of kindFiles the keeper's own
+	Files   []int  `json:"files"`             // the pidfd but of kindFiles, then what a server wants held
 	Adopted bool   `json:"adopted,omitempty"` // it is another process's child: wait4 does not tell how it ends
 	Exit    *exit  `json:"exit,omitempty"`    // nil while it runs
 	told    bool   // the server of now knows of Exit
@@ -65,6 +68,10 @@ func Run(o Options) error {
 	}
 	k := &keeper{Options: o, log: slog.New(slog.NewTextHandler(os.Stderr, nil)).With("keeper", os.Getpid()),
 		jobs: make(chan func(), maxJobs), kept: map[string]*held{}, alone: time.Now(), born: time.Now().UnixNano()}
+	// Orphans of programs become this process's children, and are reaped, as init would. Kept over execve (PR_SET_CHILD_SUBREAPER(2const)).
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		k.log.Warn("orphans become init's", "err", err)
+	}
 	resumed, err := k.resume()
 	if err == nil && !resumed {
 		err = k.open()
@@ -79,7 +86,7 @@ func Run(o Options) error {
 	defer func() { _ = k.lock.Close() }()
 	// The signals that have come meanwhile are blocked until here when this is an upgrade.
 	signals := make(chan os.Signal, 64)
-	signal.Notify(signals, unix.SIGCHLD, unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGPIPE)
+	signal.Notify(signals, unix.SIGCHLD, unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGPIPE, unix.SIGUSR1)
 	k.calm = time.AfterFunc(calmAfter, shrink)
 	go k.watch(signals)
 	go k.work()
@@ -99,62 +106,25 @@ func (k *keeper) open() error {
 		return err
 	}
 	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		_ = lock.Close()
+		defer lock.Close()
 		if err == unix.EWOULDBLOCK {
-			return errSecond
+			return errors.Join(errSecond, callKeeper(k.Dir, lock))
 		}
 		return fmt.Errorf("%s: %w", lockName, err)
 	}
-	// For people who look; nothing reads it.
+	// For people who look, and callKeeper.
 	err = lock.Truncate(0)
 	if err == nil {
 		_, err = fmt.Fprintln(lock, os.Getpid())
 	}
-	fd := -1
 	if err == nil {
-		fd, err = listen(k.Dir)
+		k.lock = lock
+		err = k.listen()
 	}
 	if err != nil {
 		_ = lock.Close()
-		return err
 	}
-	return k.hold(lock, fd)
-}
-
-// hold notes the lock and the listening socket.
-func (k *keeper) hold(lock *os.File, fd int) (err error) {
-	k.lock = lock
-	k.listener, k.raw, err = pollable(fd, socketName)
 	return err
-}
-
-// listen makes the socket, in the place of one that a dead keeper has left.
-func listen(dir string) (int, error) {
-	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
-	if err != nil {
-		return -1, err
-	}
-	err = atSocket(dir, func(path string) error {
-		if err := unix.Unlink(path); err != nil && err != unix.ENOENT {
-			return err
-		}
-		// A socket has the mode of its inode when it is bound: nobody else gets a moment to connect.
-		if err := unix.Fchmod(fd, 0o600); err != nil {
-			return err
-		}
-		if err := unix.Bind(fd, &unix.SockaddrUnix{Name: path}); err != nil {
-			return err
-		}
-		if err := unix.Chmod(path, 0o600); err != nil {
-			return err
-		}
-		return unix.Listen(fd, unix.SOMAXCONN)
-	})
-	if err != nil {
-		_ = unix.Close(fd)
-		return -1, fmt.Errorf("listen on %s: %w", socketName, err)
-	}
-	return fd, nil
 }
 
 // accept greets servers until the keeper is not needed any more.
@@ -162,7 +132,11 @@ func (k *keeper) accept() error {
 	for {
 		if k.over() {
 			// A client that is in the queue of the socket is hung up on, and starts another keeper.
-			return atSocket(k.Dir, unix.Unlink)
+			return k.unlink()
+		}
+		if k.wanted() {
+			k.listenAgain()
+			continue
 		}
 		fd, err := k.next()
 		switch {

@@ -122,7 +122,7 @@ func (c *Client) greet(ctx context.Context, conn *conn) (*link, error) {
 	if err := conn.file.SetReadDeadline(time.Time{}); err != nil {
 		return nil, err
 	}
-	return &link{conn: conn, pid: p.PID, born: p.Born, version: p.Version, release: p.Release, calls: map[uint64]*call{}}, nil
+	return &link{conn: conn, pid: p.PID, born: p.Born, version: p.Version, release: p.Release, programs: p.Programs, calls: map[uint64]*call{}}, nil
 }
 
 // atSocket calls f with a path to the socket that fits into sun_path (108 bytes, unix(7)), however long the directory's is.

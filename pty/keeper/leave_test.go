@@ -46,8 +46,8 @@ func TestLeavesInTheMiddle(t *testing.T) {
 		r.leave()
 	}
 	r := p.dial()
-	if now := fds(t, pid); now != before {
-		t.Errorf("the keeper has %d descriptors, had %d", now, before)
+	if !poll(func() bool { return fds(t, pid) == before }) {
+		t.Errorf("the keeper has %d descriptors, had %d", fds(t, pid), before)
 	}
 	r.leave()
 }

@@ -8,6 +8,10 @@ const (
 	maxPacket = 16 << 10
 	// maxFiles is how many descriptors one packet carries: the kernel's SCM_MAX_FD.
 	maxFiles = 253
+	// startFiles and runFiles are the descriptors of a start and a run before those to hold: the plan with a terminal, or with three files.
+	startFiles, runFiles = 2, 4
+	// maxHold is how many files are held under one id: what is left of a run.
+	maxHold = maxFiles - runFiles
 	// maxID bounds the name of a held thing.
 	maxID = 128
 	// maxText bounds the reason of an error in a packet.
@@ -26,6 +30,8 @@ const (
 	helloTimeout = 5 * time.Second
 	// calmAfter is the silence after which the keeper gives back memory: longer than the pauses in a burst of starts, and it takes 10 ms of a core.
 	calmAfter = 200 * time.Millisecond
+	// restAfter is the same after the light requests of a shell's commands: longer than the pauses between the commands of a program that runs them.
+	restAfter = 5 * time.Second
 	// shrinkEvery is the number of packets and jobs after which it does so in the middle of a burst: once in some 0.1 s then.
 	shrinkEvery = 128
 	// fullPause is the pause after accept failed (no descriptor left): a loop of failures would take a core.
@@ -43,8 +49,9 @@ const (
 
 // Times and numbers of the client.
 const (
-	// connectTimeout bounds Connect when its context has no deadline: a keeper is there within 50 ms.
-	connectTimeout = 10 * time.Second
+	// connectTimeout bounds Connect when its context has no deadline: a keeper is there within 50 ms, on a slow machine with forty
+	// other things to do after more than ten seconds.
+	connectTimeout = 30 * time.Second
 	// answerTimeout is how long a start may take: a program on a slow file system, behind 63 others.
 	answerTimeout = 30 * time.Second
 	// awayTimeout is how long Start waits for a keeper to come back.

@@ -9,10 +9,11 @@ import (
 // link is a connection to one keeper process after its welcome.
 type link struct {
 	*conn
-	pid     int
-	born    int64
-	version int
-	release string
+	pid      int
+	born     int64
+	version  int
+	release  string
+	programs bool // the keeper knows run and kinds
 
 	mu    sync.Mutex
 	next  uint64
@@ -22,9 +23,11 @@ type link struct {
 
 // call is a request that was not answered yet.
 type call struct {
-	number uint64
-	op, id string
-	bundle *bundle // of a start
+	number  uint64
+	op, id  string
+	bundle  *bundle  // of a start
+	program *Program // of a run: what it gives, without its process
+	files   []int    // of a run: the client's duplicates of what is held, until a keeping has them
 
 	// What the answer said, valid once done is closed.
 	done chan struct{}
@@ -34,6 +37,9 @@ type call struct {
 	exit      *pty.Exit // of a child that ended before its start was answered
 	abandoned bool      // whoever waited has left: what was started is released
 }
+
+// begins tells whether a program is started.
+func (c *call) begins() bool { return c.op == opStart || c.op == opRun }
 
 // begin notes a request. When the link is over it is noted nowhere: sending it will fail.
 func (l *link) begin(op, id string) *call {
@@ -61,7 +67,7 @@ func (l *link) ended(id string, e *pty.Exit) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, call := range l.calls {
-		if call.op == opStart && call.id == id {
+		if call.begins() && call.id == id {
 			call.exit = e
 		}
 	}
@@ -107,7 +113,7 @@ func (l *link) ask(c *Client, p packet, files ...int) error {
 func (l *link) upgraded(p packet) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.version, l.release = p.Version, p.Release
+	l.version, l.release, l.programs = p.Version, p.Release, p.Programs
 	for number, call := range l.calls {
 		if call.op == opUpgrade {
 			close(call.done)

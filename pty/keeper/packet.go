@@ -8,7 +8,8 @@ import (
 )
 
 // protocolVersion changes when an old peer would misunderstand a packet. Fields that an old peer may ignore are added without a change.
-// hello, welcome, busy and upgrade never change, so that any server can replace any keeper.
+// hello, welcome, busy and upgrade never change, so that any server can replace any keeper. What a keeper knows besides is a field of its welcome
+// (programs): a server that misses it can still take what the keeper has before it asks it to become another.
 const protocolVersion = 1
 
 // The packets, by who sends them.
@@ -16,16 +17,25 @@ const (
 	opHello   = "hello"   // server: the first packet; version, release
 	opTake    = "take"    // server: tell all that is held; answered by kept packets and done
 	opStart   = "start"   // server: execute a plan; files are the plan, the terminal's far end, what to hold
-	opAdopt   = "adopt"   // server: hold what another keeper has held; files are the pidfd, what to hold
+	opRun     = "run"     // server: execute a plan without a terminal; files are the plan, its descriptors 0, 1 and 2, what to hold
+	opAdopt   = "adopt"   // server: hold files, or what another keeper has held; files are the pidfd (not of kindFiles), what to hold. Answered if it has a number
 	opRelease = "release" // server: forget an id
 	opUpgrade = "upgrade" // server: become the program argv
 
-	opWelcome = "welcome" // keeper: answers hello, and after an upgrade; version, release, pid, born
+	opWelcome = "welcome" // keeper: answers hello, and after an upgrade; version, release, pid, born, programs
 	opBusy    = "busy"    // keeper: instead of welcome; pid of the other server. The connection ends
-	opKept    = "kept"    // keeper: one held thing; files are the pidfd, what is held
-	opDone    = "done"    // keeper: the request n is carried out; for a start pid and the file pidfd
+	opKept    = "kept"    // keeper: one held thing; files are the pidfd (not of kindFiles), what is held
+	opDone    = "done"    // keeper: the request n is carried out; for a start and a run pid and the file pidfd
 	opFailed  = "failed"  // keeper: the request n is not
 	opExited  = "exited"  // keeper: a child has ended. Told again to every new server until the id is released
+)
+
+// What is held under an id. A peer from before there were others than terminals ignores the kind and finds that it is no terminal. So that it finds
+// every packet complete, files without a process have the keeper's pid.
+const (
+	kindTerminal = ""        // a process, a terminal's master, both ends of its pipe
+	kindProgram  = "program" // a process, files
+	kindFiles    = "files"   // files
 )
 
 // exit is a pty.Exit on its way through the socket.
@@ -36,18 +46,21 @@ type exit struct {
 
 // packet is everything either side says: one JSON object in one packet of a SOCK_SEQPACKET socket.
 type packet struct {
-	Op      string   `json:"op"`
-	Version int      `json:"version,omitempty"`
-	Release string   `json:"release,omitempty"`
-	Number  uint64   `json:"n,omitempty"` // of a request, not 0; the answer repeats it
-	ID      string   `json:"id,omitempty"`
-	PID     int      `json:"pid,omitempty"`
-	Born    int64    `json:"born,omitempty"` // when the keeper began to hold, in nanoseconds since 1970; with pid it names the keeper
-	Argv    []string `json:"argv,omitempty"`
-	Adopted bool     `json:"adopted,omitempty"` // the keeper is not the parent: it cannot tell how the child ends
-	Exit    *exit    `json:"exit,omitempty"`
-	Failure *failure `json:"failure,omitempty"`
-	Files   int      `json:"files,omitempty"` // how many descriptors come with the packet
+	Op       string   `json:"op"`
+	Version  int      `json:"version,omitempty"`
+	Release  string   `json:"release,omitempty"`
+	Number   uint64   `json:"n,omitempty"` // of a request that is answered, not 0; the answer repeats it
+	ID       string   `json:"id,omitempty"`
+	PID      int      `json:"pid,omitempty"`
+	Born     int64    `json:"born,omitempty"`     // when the keeper began to hold, in nanoseconds since 1970; with pid it names the keeper
+	Programs bool     `json:"programs,omitempty"` // the keeper knows run and kinds
+	Kind     string   `json:"kind,omitempty"`     // of what is held
+	Brand    uint64   `json:"brand,omitempty"`    // of a run: pty.Plan.Brand, which the file of the plan does not have. An older keeper ignores it
+	Argv     []string `json:"argv,omitempty"`
+	Adopted  bool     `json:"adopted,omitempty"` // the keeper is not the parent: it cannot tell how the child ends
+	Exit     *exit    `json:"exit,omitempty"`
+	Failure  *failure `json:"failure,omitempty"`
+	Files    int      `json:"files,omitempty"` // how many descriptors come with the packet
 
 	files []int // the descriptors; whoever receives the packet owns them
 }
@@ -64,8 +77,9 @@ type shape struct {
 var shapes = map[string]shape{
 	opHello:   {},
 	opTake:    {number: true},
-	opStart:   {number: true, id: true, minFiles: 2, maxFiles: maxFiles},
-	opAdopt:   {number: true, id: true, pid: true, minFiles: 1, maxFiles: maxFiles},
+	opStart:   {number: true, id: true, minFiles: startFiles, maxFiles: maxFiles},
+	opRun:     {number: true, id: true, minFiles: runFiles, maxFiles: maxFiles},
+	opAdopt:   {id: true, pid: true, minFiles: 1, maxFiles: maxFiles},
 	opRelease: {number: true, id: true},
 	opUpgrade: {number: true, words: true},
 

@@ -27,15 +27,22 @@ var (
 		{Op: opStart, Number: 2, ID: "0f9d2a4c", Files: 5},
 		{Op: opAdopt, Number: 3, ID: "0f9d2a4c", PID: 4711, Files: 4},
 		{Op: opAdopt, Number: 4, ID: "0f9d2a4c", PID: 4711, Exit: &exit{Code: 143, Signal: "TERM"}, Files: 4},
+		{Op: opRun, Number: 7, ID: "shell.build.1", Files: 5},
+		{Op: opRun, Number: 9, ID: "shell.build.2", Brand: 1<<62 - 1, Files: 5},
+		{Op: opAdopt, Number: 8, ID: "shell.build.1", Kind: kindProgram, PID: 4712, Files: 2},
+		{Op: opAdopt, ID: "shell.build.c.1", Kind: kindFiles, PID: 4700, Files: 3},
 		{Op: opRelease, Number: 5, ID: "0f9d2a4c"},
 		{Op: opUpgrade, Number: 6, Argv: []string{"/usr/bin/evertty", "keeper", "--data-dir", "/var/lib/evertty"}},
 	}
 	fromKeeper = []packet{
 		{Op: opWelcome, Version: 1, Release: "v1.2.3", PID: 4700, Born: 1767225600000000000},
+		{Op: opWelcome, Version: 1, Release: "v1.2.3", PID: 4700, Programs: true, Born: 1767225600000000000},
 		{Op: opBusy, Version: 1, PID: 4600},
 		{Op: opKept, Number: 1, ID: "0f9d2a4c", PID: 4711, Files: 4},
 		{Op: opKept, Number: 1, ID: "0f9d2a4c", PID: 4711, Exit: &exit{Code: 0}, Files: 4},
 		{Op: opKept, Number: 1, ID: "0f9d2a4c", PID: 4711, Adopted: true, Files: 4},
+		{Op: opKept, Number: 1, ID: "shell.build.1", Kind: kindProgram, PID: 4712, Exit: &exit{Code: 0}, Files: 2},
+		{Op: opKept, Number: 1, ID: "shell.build.c.1", Kind: kindFiles, PID: 4700, Files: 3},
 		{Op: opDone, Number: 1},
 		{Op: opDone, Number: 2, PID: 4711, Files: 1},
 		{Op: opFailed, Number: 2, Failure: &failure{Kind: "no_command", Errno: 2, Text: "pty: start \"x\": command cannot be run"}},
@@ -127,7 +134,7 @@ func TestPlanFile(t *testing.T) {
 		got, err := readPlan(int(f.Fd()))
 		_ = f.Close()
 		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%q, %v", got, err)
+			t.Errorf("%+v, %v", got, err)
 		}
 	}
 	for _, bad := range []string{"", "\x00", "/bin/sh", "/\x00/\x00", "/\x00/\x000\x00", "/\x00/\x002\x00sh\x00", "/\x00/\x00x\x00sh\x00", "/\x00/\x001\x00sh"} {
@@ -188,7 +195,7 @@ func FuzzPlan(f *testing.F) {
 		}
 		defer file.Close()
 		if q, err := readPlan(int(file.Fd())); err != nil || !reflect.DeepEqual(p, q) {
-			t.Errorf("%q is %q, %v", data, q, err)
+			t.Errorf("%+v is %+v, %v", data, q, err)
 		}
 	})
 }

@@ -20,6 +20,8 @@ func (k *keeper) watch(signals <-chan os.Signal) {
 			k.reap()
 		case unix.SIGTERM:
 			k.terminate()
+		case unix.SIGUSR1:
+			k.ask()
 		}
 	}
 }
@@ -71,7 +73,7 @@ func (k *keeper) terminate() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.holds() {
-		k.log.Warn("SIGTERM is ignored: there are terminals; SIGKILL ends the keeper", "terminals", len(k.kept))
+		k.log.Warn("SIGTERM is ignored: there are terminals or programs; SIGKILL ends the keeper", "held", len(k.kept))
 		return
 	}
 	k.ending = true

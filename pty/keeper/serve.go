@@ -46,7 +46,6 @@ func (k *keeper) serve(s *session, greeted bool) {
 	err := k.hello(s, greeted)
 	for err == nil {
 		err = k.handle(s)
-		k.busy()
 	}
 	if !errors.Is(err, io.EOF) {
 		k.log.Warn("hung up on the server", "server", s.pid, "err", err)
@@ -77,7 +76,7 @@ func (k *keeper) hello(s *session, greeted bool) error {
 			return err
 		}
 	}
-	if err := s.say(packet{Op: opWelcome, Version: protocolVersion, Release: k.Release, PID: os.Getpid(), Born: k.born}); err != nil {
+	if err := s.say(packet{Op: opWelcome, Version: protocolVersion, Release: k.Release, PID: os.Getpid(), Born: k.born, Programs: true}); err != nil {
 		return err
 	}
 	k.mu.Lock()
@@ -92,16 +91,21 @@ func (k *keeper) hello(s *session, greeted bool) error {
 // handle receives one request and carries it out.
 func (k *keeper) handle(s *session) error {
 	p, err := s.receive()
-	if errors.Is(err, unix.EMFILE) && p.Number != 0 {
+	if errors.Is(err, unix.EMFILE) && p.Op != "" {
 		return k.answer(s, p, err)
 	}
 	if err != nil {
 		return err
 	}
+	if k.light(p) {
+		k.calm.Reset(restAfter)
+	} else {
+		k.busy()
+	}
 	switch p.Op {
 	case opTake:
 		return k.take(s, p)
-	case opStart:
+	case opStart, opRun:
 		select {
 		case k.jobs <- func() { k.start(s, p) }:
 			return nil
@@ -125,10 +129,30 @@ func (k *keeper) handle(s *session) error {
 	return fmt.Errorf("%w: %s out of turn", ErrNonsense, p.Op)
 }
 
+// light tells whether a request is part of a shell's command, which comes often and leaves nothing: files that are held, or released.
+func (k *keeper) light(p packet) bool {
+	switch p.Op {
+	case opAdopt:
+		return p.Kind == kindFiles
+	case opRelease:
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		h := k.kept[p.ID]
+		return h != nil && h.Kind == kindFiles
+	}
+	return false
+}
+
 // answer tells how a request went.
 func (k *keeper) answer(s *session, p packet, err error) error {
-	if err != nil {
+	switch {
+	case err != nil && p.Number == 0:
+		k.log.Warn("request without an answer", "op", p.Op, "id", p.ID, "err", err)
+		return nil
+	case err != nil:
 		return s.say(packet{Op: opFailed, Number: p.Number, Failure: failureOf(err)})
+	case p.Number == 0:
+		return nil
 	}
 	return s.say(packet{Op: opDone, Number: p.Number})
 }
@@ -142,7 +166,7 @@ func (k *keeper) take(s *session, p packet) error {
 	}
 	k.mu.Unlock()
 	for _, h := range list {
-		kept := packet{Op: opKept, Number: p.Number, ID: h.ID, PID: h.PID, Adopted: h.Adopted, Exit: h.Exit}
+		kept := packet{Op: opKept, Number: p.Number, ID: h.ID, Kind: h.Kind, PID: h.PID, Adopted: h.Adopted, Exit: h.Exit}
 		if err := s.say(kept, h.Files...); err != nil {
 			return err
 		}
@@ -150,13 +174,13 @@ func (k *keeper) take(s *session, p packet) error {
 	return k.answer(s, p, nil)
 }
 
-// adopt holds what another keeper has held. It owns the packet's descriptors. What is held already stays as it is. Errors: ErrTaken.
+// adopt holds files, or what another keeper has held. It owns the packet's descriptors. What is held already stays as it is. Errors: ErrTaken.
 func (k *keeper) adopt(p packet) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	old := k.kept[p.ID]
 	if old == nil {
-		k.kept[p.ID] = &held{ID: p.ID, PID: p.PID, Files: p.files, Adopted: true, Exit: p.Exit}
+		k.kept[p.ID] = &held{ID: p.ID, Kind: p.Kind, PID: p.PID, Files: p.files, Adopted: true, Exit: p.Exit}
 		return nil
 	}
 	closeFiles(p.files)

@@ -35,11 +35,15 @@ func (k *keeper) finishStarts() error {
 
 // start executes a plan for the server and answers. It owns the packet's descriptors.
 func (k *keeper) start(s *session, p packet) {
-	plan, tty := p.files[0], p.files[1]
-	defer closeFiles(p.files[:2])
-	pid, err := k.spawn(s, p.ID, plan, tty, p.files[2:])
+	own := startFiles
+	if p.Op == opRun {
+		own = runFiles
+	}
+	plan, hold := p.files[0], p.files[own:]
+	defer closeFiles(p.files[:own])
+	pid, err := k.spawn(s, p, hold)
 	if err != nil {
-		closeFiles(p.files[2:])
+		closeFiles(hold)
 		err = k.answer(s, p, err)
 	} else {
 		err = s.say(packet{Op: opDone, Number: p.Number, PID: pid}, plan) // now the pidfd
@@ -50,16 +54,22 @@ func (k *keeper) start(s *session, p packet) {
 	}
 }
 
-// spawn starts the program and holds it and hold under the id. It puts a duplicate of the pidfd in the place of the plan. Errors: those of pty.Plan.Exec, ErrTaken, ErrNonsense.
-func (k *keeper) spawn(s *session, id string, planFile, tty int, hold []int) (pid int, err error) {
+// spawn starts the program of a packet and holds it and hold under the id. It puts a duplicate of the pidfd in the place of the plan. Errors: those of pty.Plan.Exec, ErrTaken, ErrNonsense.
+func (k *keeper) spawn(s *session, p packet, hold []int) (pid int, err error) {
+	planFile := p.files[0]
 	plan, err := readPlan(planFile)
 	if err == nil {
-		err = k.expect(s, id)
+		err = k.expect(s, p.ID)
 	}
 	if err != nil {
 		return 0, err
 	}
-	pid, pidfd, err := plan.Exec([3]int{tty, tty, tty}, true)
+	kind, std := kindTerminal, [3]int{p.files[1], p.files[1], p.files[1]}
+	if p.Op == opRun {
+		kind, std = kindProgram, [3]int(p.files[1:runFiles])
+	}
+	plan.Brand = p.Brand // nobody else forks here
+	pid, pidfd, err := plan.Exec(std, kind == kindTerminal)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	early := k.early
@@ -71,11 +81,11 @@ func (k *keeper) spawn(s *session, id string, planFile, tty int, hold []int) (pi
 	// The server may release the terminal, and so close the pidfd, as soon as it is in the table. If this failed the server would not find the pidfd
 	// of a process and release it.
 	_ = unix.Dup3(pidfd, planFile, unix.O_CLOEXEC)
-	h := &held{ID: id, PID: pid, Files: append([]int{pidfd}, hold...)}
+	h := &held{ID: p.ID, Kind: kind, PID: pid, Files: append([]int{pidfd}, hold...)}
 	if e, ended := early[pid]; ended {
 		h.Exit = &e
 	}
-	k.kept[id] = h
+	k.kept[p.ID] = h
 	if k.server != nil {
 		k.server.poke()
 	}

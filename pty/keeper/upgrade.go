@@ -24,6 +24,7 @@ const maxState = 20 << 20
 type state struct {
 	Lock     int     `json:"lock"` // descriptors
 	Listener int     `json:"listener"`
+	Socket   fileID  `json:"socket"` // what Listener is bound to; zero from a keeper that did not know
 	Server   int     `json:"server"`
 	Born     int64   `json:"born"`
 	Kept     []*held `json:"kept"`
@@ -61,7 +62,7 @@ func replace(argv, env []string) error {
 	runtime.LockOSThread() // the mask is the thread's, and the new program begins with it
 	defer runtime.UnlockOSThread()
 	var mask, old unix.Sigset_t
-	for _, sig := range []syscall.Signal{unix.SIGTERM, unix.SIGHUP, unix.SIGINT} {
+	for _, sig := range []syscall.Signal{unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGUSR1} {
 		mask.Val[0] |= 1 << (sig - 1)
 	}
 	if err := unix.PthreadSigmask(unix.SIG_BLOCK, &mask, &old); err != nil {
@@ -80,7 +81,7 @@ func replace(argv, env []string) error {
 
 // describe writes the tables down. The lock is held.
 func (k *keeper) describe(s *session) (state, error) {
-	st := state{Born: k.born, Kept: slices.Collect(maps.Values(k.kept))}
+	st := state{Born: k.born, Socket: k.socket, Kept: slices.Collect(maps.Values(k.kept))}
 	note := func(to *int) func(uintptr) { return func(fd uintptr) { *to = int(fd) } }
 	err := errors.Join(k.raw.Control(note(&st.Listener)), s.raw.Control(note(&st.Server)))
 	st.Lock = int(k.lock.Fd())
@@ -136,7 +137,13 @@ func (k *keeper) restore(st state) error {
 	for _, h := range st.Kept {
 		k.kept[h.ID] = h
 	}
-	if err := k.hold(os.NewFile(uintptr(st.Lock), lockName), st.Listener); err != nil {
+	k.lock = os.NewFile(uintptr(st.Lock), lockName)
+	if st.Socket == (fileID{}) { // the server has come through it just now
+		if err := atSocket(k.Dir, func(path string) (err error) { st.Socket, err = socketAt(path); return err }); err != nil {
+			return err
+		}
+	}
+	if err := k.bind(st.Listener, st.Socket); err != nil {
 		return err
 	}
 	s, err := newSession(st.Server)

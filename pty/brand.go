@@ -1,0 +1,122 @@
+package pty
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// A brand is a number by which a program and everything that it starts can be told from all other processes of the machine. It is the soft limit RLIMIT_LOCKS: Linux
+// keeps it for each process, hands it on in fork(2) and execve(2) and shows it to everybody, and nothing has used it since 2.4.25 (getrlimit(2)). So it stays on a
+// process that empties its environment, closes its files, opens a session and loses its parent, whoever is killed meanwhile, and needs no privileges. Only a process
+// that sets this very limit (`ulimit -x`) has no brand any more, and one whose hard limit is lower never gets it.
+
+// branded calls f while this process has a brand, so that what f starts has it from its first instruction; with brand 0 it just calls f. What others start meanwhile has it too:
+// it is for a process that starts one program after the other.
+func branded(brand uint64, f func() error) error {
+	var own unix.Rlimit
+	if brand == 0 || unix.Getrlimit(unix.RLIMIT_LOCKS, &own) != nil {
+		return f()
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_LOCKS, &unix.Rlimit{Cur: brand, Max: own.Max}); err != nil {
+		return f() // EINVAL: above the hard limit
+	}
+	defer func() { _ = unix.Setrlimit(unix.RLIMIT_LOCKS, &own) }()
+	return f()
+}
+
+// Brand is the brand of the process that has the number pid now, 0 when it has none or there is no such process.
+func Brand(pid int) uint64 {
+	n, _ := readBrand(pid)
+	return n
+}
+
+// readBrand is Brand; ok is false when there is no such process.
+func readBrand(pid int) (brand uint64, ok bool) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/limits")
+	return parseBrand(text), err == nil
+}
+
+// idleLooks is how many looks in a row have to find nobody before KillBranded believes it when processes have ended before they could be looked at, for one of these may
+// have left another. One look misses a daemon of short-lived processes now and then.
+const idleLooks = 8
+
+// KillBranded sends SIGKILL to the processes that have a brand, each as it is found, the newest first and with its process group, until there are none or ctx ends: a process
+// that forks and ends all the time is gone before all others have been looked at, but its group is not. Everything in the group of a branded process must
+// be of the same brand, as it is when the program that was started with it leads a session (Plan.Exec). It does not wait for their end. found tells whether there was one. Errors: the kernel's, when /proc
+// cannot be read.
+func KillBranded(ctx context.Context, brand uint64) (found bool, err error) {
+	for idle := 0; idle < idleLooks && ctx.Err() == nil; idle++ {
+		hit, missed, err := killBranded(brand)
+		if err != nil {
+			return found, fmt.Errorf("pty: kill branded: %w", err)
+		}
+		if hit {
+			found, idle = true, -1
+		} else if !missed {
+			break
+		}
+	}
+	return found, nil
+}
+
+// killBranded is one look. missed tells that processes have ended before it came to them, or were about to.
+func killBranded(brand uint64) (hit, missed bool, err error) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return false, false, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return false, false, err
+	}
+	var pids []int
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	slices.Sort(pids)
+	for _, pid := range slices.Backward(pids) {
+		s, there := readStat(pid)
+		found, read := readBrand(pid)
+		if !there || !read {
+			missed = true
+			continue
+		}
+		if found != brand || pid == os.Getpid() {
+			continue
+		}
+		group, err := unix.Getpgid(pid)
+		if now, there := readStat(pid); err != nil || !there || now.start != s.start { // all of this was of one process
+			missed = true
+			continue
+		}
+		if group > initPID && group != unix.Getpgrp() {
+			_ = unix.Kill(-group, unix.SIGKILL)
+		}
+		if s.dead {
+			missed = true
+		} else if s.signal(unix.SIGKILL) == nil { // else it is another user's
+			hit = true
+		}
+	}
+	return hit, missed, nil
+}
+
+// parseBrand finds the brand in a file /proc/PID/limits (proc_pid_limits(5)).
+func parseBrand(text []byte) uint64 {
+	_, rest, _ := bytes.Cut(text, []byte("\nMax file locks "))
+	soft, _, _ := bytes.Cut(bytes.TrimLeft(rest, " "), []byte(" "))
+	n, err := strconv.ParseUint(string(soft), 10, 64)
+	if err != nil {
+		return 0 // unlimited
+	}
+	return n
+}

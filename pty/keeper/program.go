@@ -1,0 +1,217 @@
+package keeper
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/evertty/evertty/pty"
+	"golang.org/x/sys/unix"
+)
+
+// Program is what a keeper holds besides terminals: a process with files, or only files. Its owner waits for Child, closes Files, and calls [Client.Release].
+type Program struct {
+	ID    string
+	Child *pty.Child // nil of files without a process
+	Files []*os.File // what is held, in the order in which it was given; of this process, close-on-exec
+}
+
+// Run executes p in a new session without a controlling terminal, with std as its descriptors 0, 1 and 2, and has the keeper hold hold under the id, at
+// most 249 files. std and hold stay the caller's; std become blocking, as programs expect of them. Files of the result are hold. Exactly one has to call
+// Child.Wait.
+// A failed Run leaves nothing, with the exception that [Client.Start] has; a program that was started nevertheless then runs on, held by nobody.
+// Errors: those of [Client.Start], and ErrVersion when the keeper is an old one that could not be replaced.
+func (c *Client) Run(id string, p pty.Plan, std [3]*os.File, hold ...*os.File) (*Program, error) {
+	program, err := c.runPlan(id, p, std, hold)
+	if err != nil {
+		return nil, fmt.Errorf("keeper: run %q: %w", p.Path, err)
+	}
+	return program, nil
+}
+
+func (c *Client) runPlan(id string, p pty.Plan, std [3]*os.File, hold []*os.File) (*Program, error) {
+	if err := checkHold(id, len(hold)); err != nil {
+		return nil, err
+	}
+	if err := c.enter(); err != nil {
+		return nil, err
+	}
+	defer c.exit()
+	plan, err := writePlan(p)
+	if err != nil {
+		return nil, err
+	}
+	defer plan.Close()
+	l, err := c.await()
+	if err == nil && !l.programs {
+		err = fmt.Errorf("%w: process %d, release %q, holds terminals only", ErrVersion, l.pid, l.release)
+	}
+	if err != nil {
+		return nil, err
+	}
+	program := &Program{ID: id, Files: slices.Clone(hold)}
+	err = withFiles(append([]*os.File{plan, std[0], std[1], std[2]}, hold...), func(files []int) error { return c.runWith(l, program, p.Brand, files) })
+	if err != nil {
+		return nil, err
+	}
+	return program, nil
+}
+
+// runWith sends what the keeper receives of a run and completes the program with the answer.
+func (c *Client) runWith(l *link, program *Program, brand uint64, files []int) error {
+	for _, fd := range files[runFiles-3 : runFiles] {
+		if err := unix.SetNonblock(fd, false); err != nil {
+			return err
+		}
+	}
+	own, err := duplicates(files[runFiles:])
+	if err != nil {
+		return err
+	}
+	call := l.begin(opRun, program.ID)
+	call.program, call.files = program, own
+	err = c.answer(l, call, l.conn.send(packet{Op: opRun, Number: call.number, ID: program.ID, Brand: brand}, files...))
+	if err != nil {
+		closeFiles(own)
+	}
+	return err
+}
+
+// checkHold checks what is to be held. Errors: ErrNonsense.
+func checkHold(id string, files int) error {
+	if id == "" || len(id) > maxID {
+		return fmt.Errorf("%w: id of %d bytes", ErrNonsense, len(id))
+	}
+	if files > maxHold {
+		return fmt.Errorf("%w: %d files, at most %d are possible", ErrNonsense, files, maxHold)
+	}
+	return nil
+}
+
+// Hold has the keeper hold files under an id until Release, 1 to 249. They stay the caller's. It returns when the request is on its way, before it is
+// carried out, and what the caller asks for later is carried out after it: a server that dies then has them held. While there is no keeper they are
+// kept for the next one, like all that is held. Errors: ErrNonsense, ErrClosed, ErrTaken when something is held under the id, which stays;
+// EMFILE.
+func (c *Client) Hold(id string, files ...*os.File) error {
+	err := checkHold(id, len(files))
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("%w: no files", ErrNonsense)
+	}
+	if err == nil {
+		err = withFiles(files, func(files []int) error { return c.holdFiles(id, files) })
+	}
+	if err != nil {
+		return fmt.Errorf("keeper: hold %s: %w", id, err)
+	}
+	return nil
+}
+
+func (c *Client) holdFiles(id string, files []int) error {
+	l, err := c.note(id, files)
+	if l == nil || err != nil {
+		return err
+	}
+	p := packet{Op: opAdopt, ID: id, Kind: kindFiles, PID: l.pid}
+	if !l.programs { // which knows none without an answer
+		p.Number = l.begin(opAdopt, id).number
+	}
+	if err := l.conn.send(p, files...); err != nil {
+		l.close() // the next keeper gets them with the rest
+	}
+	return nil
+}
+
+// note keeps duplicates of files for the next keeper, and returns the connection to this one, nil when there is none.
+func (c *Client) note(id string, files []int) (*link, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.gone.Err() != nil:
+		return nil, ErrClosed
+	case c.held[id] != nil:
+		return nil, ErrTaken
+	}
+	own, err := duplicates(files)
+	if err != nil {
+		return nil, err
+	}
+	c.held[id] = &keeping{id: id, kind: kindFiles, files: own}
+	c.late = c.late || c.link == nil
+	return c.link, nil
+}
+
+// TakePrograms returns what the keeper held at Connect besides terminals, once, as Take does for those. Errors: the reason of ctx.
+func (c *Client) TakePrograms(ctx context.Context) ([]*Program, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("keeper: take: %w", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	list := c.programs
+	c.programs = nil
+	return list, nil
+}
+
+// withFiles calls f with the descriptors of files, which stay open meanwhile and what they are.
+func withFiles(files []*os.File, f func(fds []int) error) error {
+	return nest(files, make([]int, 0, len(files)), f)
+}
+
+func nest(files []*os.File, fds []int, f func(fds []int) error) error {
+	if len(files) == 0 {
+		return f(fds)
+	}
+	conn, err := files[0].SyscallConn()
+	if err != nil {
+		return err
+	}
+	var inner error
+	if err := conn.Control(func(fd uintptr) { inner = nest(files[1:], append(fds, int(fd)), f) }); err != nil {
+		return err
+	}
+	return inner
+}
+
+// duplicates are close-on-exec copies of descriptors, which the caller owns.
+func duplicates(files []int) ([]int, error) {
+	list := make([]int, 0, len(files))
+	for _, fd := range files {
+		dup, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+		if err != nil {
+			closeFiles(list)
+			return nil, err
+		}
+		list = append(list, dup)
+	}
+	return list, nil
+}
+
+// assembleProgram makes a program of its parts, and the duplicates for another keeper. It owns the packet's descriptors.
+func assembleProgram(p packet, kind string) (*Program, []int, error) {
+	program, hold := &Program{ID: p.ID}, p.files
+	var err error
+	if kind == kindProgram {
+		hold = p.files[1:]
+		program.Child, err = pty.Adopt(p.PID, p.files[0])
+	}
+	var own []int
+	if err == nil {
+		own, err = duplicates(hold)
+	}
+	if err != nil {
+		closeFiles(hold)
+		return nil, nil, err
+	}
+	for _, fd := range hold {
+		program.Files = append(program.Files, os.NewFile(uintptr(fd), p.ID))
+	}
+	return program, own, nil
+}
+
+// close closes what a program that nobody took has here.
+func (p *Program) close() {
+	for _, f := range p.Files {
+		_ = f.Close()
+	}
+}

@@ -1,0 +1,165 @@
+package keeper
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// fileID names a file for as long as somebody has it open, as a bound socket has its file.
+type fileID struct {
+	Device uint64 `json:"device"`
+	Inode  uint64 `json:"inode"`
+}
+
+func idOf(st unix.Stat_t) fileID { return fileID{st.Dev, st.Ino} }
+
+// socketAt tells which file is the socket of a directory; the zero value when there is none.
+func socketAt(path string) (fileID, error) {
+	var st unix.Stat_t
+	err := unix.Lstat(path, &st)
+	if err == unix.ENOENT {
+		return fileID{}, nil
+	}
+	return idOf(st), err
+}
+
+// listen makes the socket, in the place of one that a dead keeper has left.
+func (k *keeper) listen() error {
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	var id fileID
+	err = atSocket(k.Dir, func(path string) error {
+		if err := unix.Unlink(path); err != nil && err != unix.ENOENT {
+			return err
+		}
+		// A socket has the mode of its inode when it is bound: nobody else gets a moment to connect.
+		if err := unix.Fchmod(fd, 0o600); err != nil {
+			return err
+		}
+		if err := unix.Bind(fd, &unix.SockaddrUnix{Name: path}); err != nil {
+			return err
+		}
+		if err := unix.Chmod(path, 0o600); err != nil {
+			return err
+		}
+		if id, err = socketAt(path); err != nil {
+			return err
+		}
+		return unix.Listen(fd, unix.SOMAXCONN)
+	})
+	if err != nil {
+		_ = unix.Close(fd)
+		return fmt.Errorf("listen on %s: %w", socketName, err)
+	}
+	return k.bind(fd, id)
+}
+
+// bind notes the listening socket, and closes the one before. It owns fd.
+func (k *keeper) bind(fd int, id fileID) error {
+	listener, raw, err := pollable(fd, socketName)
+	if err != nil {
+		return err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.listener != nil {
+		_ = k.listener.Close()
+	}
+	k.listener, k.raw, k.socket = listener, raw, id
+	return nil
+}
+
+// unlink removes the socket, unless another one has its name: that of a keeper whose directory was made in the place of this one's.
+func (k *keeper) unlink() error {
+	err := atSocket(k.Dir, func(path string) error {
+		if id, err := socketAt(path); err != nil || id != k.socket {
+			return err
+		}
+		return unix.Unlink(path)
+	})
+	if err == unix.ENOENT { // neither the directory
+		return nil
+	}
+	return err
+}
+
+// ask is SIGUSR1: accept looks whether the socket can be found.
+func (k *keeper) ask() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.asked = true
+	_ = k.listener.SetReadDeadline(time.Now())
+}
+
+// wanted tells, once, whether SIGUSR1 has come.
+func (k *keeper) wanted() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	asked := k.asked
+	k.asked = false
+	return asked
+}
+
+// listenAgain makes the socket again when somebody has removed it. Not in a directory that is another keeper's, which has another lock.
+func (k *keeper) listenAgain() {
+	if !sameFile(filepath.Join(k.Dir, lockName), int(k.lock.Fd())) {
+		return
+	}
+	var id fileID
+	err := atSocket(k.Dir, func(path string) (err error) { id, err = socketAt(path); return err })
+	if err != nil || id == k.socket {
+		return
+	}
+	if err = k.listen(); err != nil {
+		k.log.Error("the socket is gone and cannot be made again", "err", err)
+		return
+	}
+	k.log.Warn("the socket was gone and was made again")
+}
+
+// sameFile tells whether a path leads to an open file.
+func sameFile(path string, fd int) bool {
+	var a, b unix.Stat_t
+	return unix.Stat(path, &a) == nil && unix.Fstat(fd, &b) == nil && idOf(a) == idOf(b)
+}
+
+// callKeeper asks the keeper that has the lock of a directory to make its socket again, when that is not there. The lock's file has its process id; that
+// the number is still the keeper's is certain when it has this file open: then no signal gets to anybody else, nor does it end one that knows no
+// SIGUSR1 (Go's runtime catches it).
+func callKeeper(dir string, lock *os.File) error {
+	var id fileID
+	err := atSocket(dir, func(path string) (err error) { id, err = socketAt(path); return err })
+	if err != nil || id != (fileID{}) {
+		return err
+	}
+	text := make([]byte, 16)
+	n, _ := lock.ReadAt(text, 0)
+	pid, err := strconv.Atoi(string(bytes.TrimSpace(text[:n])))
+	if err != nil || pid <= 1 {
+		return fmt.Errorf("%s: no process id in %q", lockName, text[:n])
+	}
+	pidfd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return fmt.Errorf("process %d: %w", pid, err)
+	}
+	defer func() { _ = unix.Close(pidfd) }()
+	files, err := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/fd/*")
+	if err != nil {
+		return err
+	}
+	for _, path := range files {
+		if sameFile(path, int(lock.Fd())) {
+			return unix.PidfdSendSignal(pidfd, unix.SIGUSR1, nil, 0)
+		}
+	}
+	return errors.New("process " + strconv.Itoa(pid) + " does not have " + lockName)
+}
