@@ -1,0 +1,81 @@
+package shell
+
+import "time"
+
+// Status says where a command is in its life.
+type Status string
+
+// The statuses. Only queued → running → one of the others is possible, and queued → cancelled or failed.
+const (
+	Queued    Status = "queued"
+	Running   Status = "running"
+	Done      Status = "done"
+	Cancelled Status = "cancelled"
+	Failed    Status = "failed" // it never got an exit code: it could not be started, or its shell was deleted
+)
+
+// Command is what to run. It is read during Submit only.
+type Command struct {
+	Text string // shell text, sourced by the shell; at most MaxText bytes, no NUL
+	// Isolated runs Argv as one process beside the shell, in no queue: with the shell's directory and environment, and without any other state of it.
+	Isolated bool
+	Argv     []string
+	// Cwd is the directory of this command alone; relative ones are relative to the shell's. An absent one ends the command with
+	// code 1 and the text on stderr.
+	Cwd string
+	Env map[string]string // of this command alone
+	// Timeout after which the command is cancelled with code 124; 0 means the shell's.
+	Timeout time.Duration
+	Stdin   []byte // what the command reads, then end of file; nothing given is the end of file at once
+	// StdinOpen lets Input write more after Stdin.
+	StdinOpen bool
+	// Background runs the command beside those that follow it, as `{ … } &`.
+	Background bool
+	// MaxOutput bounds what the log keeps of each of stdout and stderr, in bytes; 0 means the shell's. What is beyond is read and dropped.
+	MaxOutput int64
+}
+
+// Result is how a command ended.
+type Result struct {
+	// ExitCode is bash's: 0..255, 124 after a timeout, 130 after a cancel.
+	ExitCode   int
+	TimedOut   bool
+	Cancelled  bool
+	Background bool // it, or something it left behind, still holds its stdout or stderr: late output goes to its log
+	Truncated  bool // MaxOutput or the disk did not take all
+	// Recreated: the shell had ended before this command and was started again with its state; Lost says what of it is gone, in words.
+	Recreated bool
+	Lost      []string
+	// ShellEnded: the shell ended with this command (exit, exec, set -e, a signal, the second stage of a cancel).
+	ShellEnded bool
+	Cwd        string // the shell's after the command
+	// CwdFallback is the directory that was wanted when it is gone and the nearest parent was taken instead.
+	CwdFallback string
+}
+
+// Info is a command as lists tell it.
+type Info struct {
+	ID          string
+	Shell       string
+	Command     string // Text, or Argv quoted for a shell
+	Cwd         string // where it began
+	Status      Status
+	PID         int // of the shell, of the background subshell or of the isolated process; 0 before the start
+	Background  bool
+	Isolated    bool
+	CreatedAt   time.Time
+	StartedAt   time.Time // zero while queued
+	FinishedAt  time.Time // zero while it runs
+	StdoutBytes int64     // in the log
+	StderrBytes int64
+	Result      *Result // nil until it has ended
+}
+
+// Stream is one of a command's two outputs.
+type Stream int
+
+// The outputs.
+const (
+	Stdout Stream = 1
+	Stderr Stream = 2
+)

@@ -1,0 +1,267 @@
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Names in the directory of a command. The FIFOs are gone once the command has them open or has ended.
+const (
+	textFile    = "cmd"       // the command's text
+	runFile     = "run"       // what sources textFile in another directory or with other variables, when those are given
+	inputFile   = "input"     // Stdin
+	inFIFO      = "in"        // with StdinOpen
+	inOpened    = "in.opened" // the command has inFIFO open
+	outFIFO     = "out"
+	errFIFO     = "err"
+	stdoutFile  = "stdout"
+	stderrFile  = "stderr"
+	pwdFile     = "pwd"  // what PWD and OLDPWD were
+	backFile    = "back" // what goes back to there
+	statusName  = "rc."  // followed by the status; a name that is only a number is that of a command that was aborted
+	innerName   = "st."  // followed by whether the command failed, a dash and its status, see guarded
+	pidName     = "pid." // followed by the process id of a background command
+	toldName    = "told" // the shell itself has come to a command in the background, which may take a moment to make the sign before
+	sessionName = "sid." // followed by the number of an incarnation, a dot and the id of its session, in signsDir; made by the launcher
+)
+
+// Names in the directory of a shell.
+const (
+	controlFIFO  = "ctl"
+	signsDir     = "s" // files whose coming into being tells something
+	launcherFile = "launch"
+	launcherLog  = "launch.log"
+	setupFile    = "setup" // what a new incarnation reads first
+	commandsDir  = "c"
+	barrierName  = "b."
+	upName       = "up."
+	frozenFile   = "frozen"
+	jobsFile     = "jobs" // what jobs -l printed, for the capture; empty while this incarnation has had none
+)
+
+// quote makes one word of a shell of any text without NUL.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// sign is the word for a file that tells a number by its name: the shell makes it by a redirection alone, which neither functions nor aliases nor noclobber
+// (>|) nor IFS (the quotes) can change. A status never passes through a variable: a user's readonly one would keep its old value.
+func sign(path, number string) string { return ">|" + quote(path) + `"` + number + `"` }
+
+// signLine is a group that makes a sign. A group has its redirections made before anything in it, so a DEBUG trap cannot have it skipped (extdebug), nor read
+// control lines or write anywhere. Where braces are aliases it is the sign alone.
+func (s *Shell) signLine(sign string) string {
+	if !s.braces() {
+		return sign
+	}
+	return "{ <&0\n} </dev/null " + sign
+}
+
+// reportStatus is what ends the line of a command, reporting its status. Where the file cannot be made (no inode, no descriptor left) the shell ends, which is noticed too.
+//
+// It has to stand in that line, so that bash has read its quotes before the command: bash 5.2 that meets the end of a text within $( or <( takes one
+// too many from its stack of open quotes (parse_comsub after reset_parser), and writes before the stack with the next quote that it reads. It starts anew with the
+// stack when it looks for the end of a $( ) in a word that it expands, which is what ${?-$(:)} has it do; $? is always set, so that is all.
+func (e *Exec) reportStatus() string {
+	return e.shell.signLine(sign(filepath.Join(e.dir, statusName), "${?-$(:)}")) + " || \\exit\n"
+}
+
+// reportAborted is the line after that, for a jump to the top level takes away the rest of its line, and no more. It opens a file that is there when nothing was left to
+// report, and lists jobs for the capture that follows. Standard input is replaced once, by what the word names: when a process ends while that word is expanded behind
+// another such redirection, a trap on CHLD makes bash 5.2 lose its place in the control lines.
+func (e *Exec) reportAborted() string {
+	sign := "<>" + quote(e.dir+string(filepath.Separator)) + `"${?/#0/` + textFile + `}"` + listJobs(e.shell.spec.Dir) + " || \\exit\n"
+	if e.shell.braces() {
+		return "{ <&0\n} " + sign
+	}
+	return sign
+}
+
+// commandLines are the control lines of a command in the foreground. The first runs it: sourced from a file at the top level, in braces and not in
+// parentheses, so that everything in it lasts, and a stray brace, an open quote or a heredoc stays in there; and reports the status.
+func (e *Exec) commandLines(script string) string {
+	in := quote("/dev/null")
+	if e.hasInput() {
+		in = quote(filepath.Join(e.dir, inputFile))
+	} else if e.stdinOpen() {
+		// Redirections are made from left to right, and opening a FIFO waits.
+		in = quote(filepath.Join(e.dir, inFIFO)) + " >|" + quote(filepath.Join(e.dir, inOpened))
+	}
+	source := e.shell.call(".") + " " + quote(filepath.Join(e.dir, script))
+	files := fmt.Sprintf("<%s >%s 2>%s", in, quote(filepath.Join(e.dir, outFIFO)), quote(filepath.Join(e.dir, errFIFO)))
+	switch {
+	case e.shell.errTrapped():
+		source = e.guarded(source, files)
+	case e.shell.braces():
+		source = "{ " + source + "\n} " + files
+	default:
+		source += " " + files
+	}
+	line := source + "; " + e.reportStatus()
+	e.shell.expectAliases(e) // after the first line
+	return line + e.reportAborted()
+}
+
+// guarded is a command for a shell with an ERR trap: that fires for what fails in the file, and would fire once more for the file as a whole. Inverted by ! a
+// command fires no ERR trap, while what is in it still does. $? then tells only whether it failed, and PIPESTATUS has the status; a user who made something else of
+// that variable gets 1 for every failure. A line that is aborted makes no such sign, and the next one has the status as ever.
+func (e *Exec) guarded(source, files string) string {
+	inner := e.shell.signLine(sign(filepath.Join(e.dir, innerName), "$?-${PIPESTATUS[0]}"))
+	return "{ { ! " + source + "\n} " + files + "\n" + inner + "\n}"
+}
+
+// errTrapped tells whether the shell had an ERR trap after the last command. Under set -e it does not count: ! would suspend that for the whole command.
+func (s *Shell) errTrapped() bool {
+	if !s.braces() || s.remote() {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.image != nil && slices.Contains(s.image.traps, "ERR") && !slices.Contains(s.image.sets, option{"errexit", true})
+}
+
+// status is what the shell has reported of the end of a command in the foreground or in the background.
+func (e *Exec) status() (code int, ok bool) {
+	if code, ok = numbered(e.dir, statusName); !ok {
+		if code, ok = abortCode(e.dir); !ok {
+			return 0, false
+		}
+		if late, told := numbered(e.dir, statusName); told { // it was there before, and came between the two looks
+			code = late
+		}
+	}
+	if told, found := signed(e.dir, innerName); found {
+		return innerStatus(told), true
+	}
+	return code, true
+}
+
+// abortCode is what reportAborted has told.
+func abortCode(dir string) (code int, ok bool) {
+	list, _ := os.ReadDir(dir)
+	for _, f := range list {
+		if validNumber(f.Name()) {
+			code, err := strconv.Atoi(f.Name())
+			return code, err == nil
+		}
+	}
+	return 0, false
+}
+
+// innerStatus is the status that guarded has told.
+func innerStatus(told string) int {
+	succeeded, inner, _ := strings.Cut(told, "-")
+	if succeeded == "1" {
+		return 0
+	}
+	if code, err := strconv.Atoi(inner); err == nil && code > 0 && code <= maxStatus {
+		return code
+	}
+	return 1
+}
+
+// maxStatus is the largest status of a command.
+const maxStatus = 255
+
+// firstWords are in the first control line of a command in the foreground, and in those of no other.
+func (e *Exec) firstWords() string {
+	return e.shell.call(".") + " " + strings.TrimSuffix(quote(e.dir+string(filepath.Separator)), "'")
+}
+
+// backgroundLines are the control lines of a command in the background. It runs in a subshell of a subshell, so that it is no job of the user's shell: a
+// bare wait does not wait for it and jobs does not list it. The outer one waits for this very process and reports. The shell itself says before that it has come to them: the
+// line after them may be done before the subshells are.
+func (e *Exec) backgroundLines(script string) string {
+	in := "/dev/null"
+	if e.hasInput() {
+		in = filepath.Join(e.dir, inputFile)
+	} else if e.stdinOpen() {
+		in = filepath.Join(e.dir, inFIFO)
+	}
+	open, end := "{ ", "\n}"
+	if !e.shell.braces() {
+		open, end = "( ", "\n)"
+	}
+	status := filepath.Join(e.dir, statusName)
+	told := e.shell.signLine(sign(filepath.Join(e.dir, toldName), "")) + " || \\exit"
+	return fmt.Sprintf("%s; ( ( %s%s\n%s %s%s <%s >%s 2>%s & %s \"$!\" && %s || %s ) </dev/null >/dev/null 2>&1 & )\n",
+		told, open, sign(filepath.Join(e.dir, pidName), "$BASHPID"), e.shell.call("."), quote(filepath.Join(e.dir, script)), end, quote(in),
+		quote(filepath.Join(e.dir, outFIFO)), quote(filepath.Join(e.dir, errFIFO)), e.shell.call("wait"), sign(status, "0"), sign(status, "$?"))
+}
+
+// signed is what follows a prefix in the name of a file that begins with it.
+func signed(dir, prefix string) (tail string, ok bool) {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return "", false
+	}
+	for _, f := range list {
+		if tail, ok := strings.CutPrefix(f.Name(), prefix); ok {
+			return tail, true
+		}
+	}
+	return "", false
+}
+
+// numbered is the number in the name of a file that begins with a prefix.
+func numbered(dir, prefix string) (int, bool) {
+	tail, ok := signed(dir, prefix)
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.Atoi(tail)
+	return n, err == nil || tail == ""
+}
+
+// removeFIFOs removes the names of a command's FIFOs.
+func removeFIFOs(dir string) {
+	for _, name := range [...]string{inFIFO, outFIFO, errFIFO} {
+		_ = os.Remove(filepath.Join(dir, name))
+	}
+}
+
+// makeFIFO makes a FIFO in the place of whatever is there, and fails at once when that cannot be.
+func makeFIFO(path string) error {
+	err := unix.Mkfifo(path, 0o600)
+	if errors.Is(err, unix.EEXIST) {
+		if err = os.Remove(path); err == nil {
+			err = unix.Mkfifo(path, 0o600)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("make %s: %w", path, spaceError(err))
+	}
+	return nil
+}
+
+// openFIFO opens a FIFO without waiting for its other end.
+func openFIFO(path string, mode int) (*os.File, error) {
+	fd, err := unix.Open(path, mode|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}
+
+// tell writes control lines, all at once: a server that is killed has written all of them or none.
+func (i *incarnation) tell(lines string) error {
+	i.mu.Lock()
+	control := i.control
+	i.mu.Unlock()
+	if control == nil {
+		return ErrEnded
+	}
+	_ = control.SetWriteDeadline(time.Now().Add(tellLimit))
+	if _, err := control.Write([]byte(lines)); errors.Is(err, os.ErrClosed) {
+		return ErrEnded
+	} else if err != nil {
+		return fmt.Errorf("tell the shell: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+)
+
+// Delete ends everything that any incarnation of the shell has started, lets go of what the keeper holds, and removes Dir.
+// Commands that wait or run end as Failed with ErrDeleted. It returns when nothing is left, or the error of what survived.
+func (s *Shell) Delete(ctx context.Context) error {
+	s.mu.Lock()
+	again := s.gone
+	s.gone = true
+	body := s.body
+	s.mu.Unlock()
+	if !again {
+		s.stop(ErrDeleted)
+	}
+	var err error
+	if body != nil && !closed(body.ended) {
+		if killErr := body.launcher.Kill(ctx, nil); killErr != nil {
+			err = fmt.Errorf("shell: delete %s: %w", s.spec.ID, killErr)
+		}
+		<-body.ended
+	}
+	if !again {
+		s.shut(ErrDeleted) // nobody starts anything after this
+	}
+	err = errors.Join(err, Sweep(ctx, s.spec.Dir))
+	s.mu.Lock()
+	list := append(append([]*Exec(nil), s.all...), s.queue...)
+	if s.current != nil {
+		list = append(list, s.current)
+	}
+	s.queue = nil
+	s.mu.Unlock()
+	for _, e := range list {
+		if !e.hasEnded() {
+			e.end(Failed, nil, ErrDeleted)
+		}
+		e.outputs[0].finish()
+		e.outputs[1].finish()
+		s.config.Keeper.Release(e.holdID())
+		if e.stdinOpen() { // the server's own end is closed already, the keeper's is not
+			s.config.Keeper.Release(e.holdID() + holdInput)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(s.spec.Dir); err != nil {
+		return fmt.Errorf("shell: delete %s: %w", s.spec.ID, err)
+	}
+	return nil
+}

@@ -1,0 +1,385 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Exec is one command of a shell. All methods may be called at the same time from several goroutines.
+type Exec struct {
+	shell   *Shell
+	id      string
+	dir     string
+	hidden  bool         // SetEnv: in no list and no history
+	instead func() error // of a hidden one: what is done in its turn instead of a command
+	outputs [2]*log
+	started chan struct{} // closed when it runs, and when it ended without that
+	done    chan struct{} // closed when record has the result
+	stop    chan struct{} // closed by the first Cancel
+
+	saving sync.Mutex // held over the disk, taken before mu
+
+	mu      sync.Mutex // guards what follows; nothing blocks under it
+	record  record
+	problem error    // why it Failed
+	input   *os.File // the writing end of an open standard input, nil before the start and after the end of it
+	writing sync.Mutex
+	stopped bool // stop is closed
+	begun   bool // started is closed
+}
+
+// newExec makes the live side of a record.
+func (s *Shell) newExec(r *record, dir string) (*Exec, error) {
+	e := &Exec{shell: s, id: r.Info.ID, dir: dir, record: *r,
+		started: make(chan struct{}), done: make(chan struct{}), stop: make(chan struct{})}
+	limit := r.Spec.MaxOutput
+	for i, name := range [...]string{stdoutFile, stderrFile} {
+		l, err := openLog(filepath.Join(dir, name), limit)
+		if err != nil {
+			return nil, fmt.Errorf("shell: command %s: %w", r.Info.ID, err)
+		}
+		e.outputs[i] = l
+	}
+	return e, nil
+}
+
+// ID is unique in the server.
+func (e *Exec) ID() string { return e.id }
+
+// Info is the command as it is now.
+func (e *Exec) Info() Info {
+	e.mu.Lock()
+	info := e.record.Info
+	e.mu.Unlock()
+	if info.Result != nil {
+		r := *info.Result
+		r.Lost = slices.Clone(r.Lost)
+		info.Result = &r
+	}
+	info.StdoutBytes, info.StderrBytes = e.outputs[0].size(), e.outputs[1].size()
+	return info
+}
+
+// Started is closed when the command runs, and when it ended without that.
+func (e *Exec) Started() <-chan struct{} { return e.started }
+
+// Done is closed when the command has a result (of a background one: when it has ended).
+func (e *Exec) Done() <-chan struct{} { return e.done }
+
+// Wait waits for Done. Errors: the reason of ctx; ErrDeleted, ErrEnded, ErrClosing and others of a command that Failed.
+func (e *Exec) Wait(ctx context.Context) (Result, error) {
+	select {
+	case <-e.done:
+	case <-ctx.Done():
+	case <-e.shell.life.Done():
+		if errors.Is(context.Cause(e.shell.life), ErrDeleted) && !e.hidden {
+			<-e.done // Delete ends all of them
+		}
+	}
+	if !closed(e.done) {
+		cause := context.Cause(ctx)
+		if cause == nil {
+			cause = context.Cause(e.shell.life)
+		}
+		return Result{}, fmt.Errorf("shell: wait for %s: %w", e.id, cause)
+	}
+	e.mu.Lock()
+	problem := e.problem
+	e.mu.Unlock()
+	info := e.Info()
+	switch {
+	case problem != nil:
+		return Result{}, fmt.Errorf("shell: command %s: %w", e.id, problem)
+	case info.Result == nil:
+		return Result{}, fmt.Errorf("shell: command %s: %w", e.id, ErrEnded)
+	}
+	return *info.Result, nil
+}
+
+// Cancel ends the command as EXEC.md 4 says: at once when it is queued, else SIGINT and after a second SIGKILL. It returns without waiting for the end.
+// A command in the background or isolated gets SIGTERM, after KillGrace SIGKILL. One that has ended is left alone.
+func (e *Exec) Cancel() {
+	e.mu.Lock()
+	first := !e.stopped
+	e.stopped = true
+	if first {
+		close(e.stop)
+	}
+	e.mu.Unlock()
+	if first && e.shell.unqueue(e) {
+		e.end(Cancelled, &Result{ExitCode: cancelCode, Cancelled: true}, nil)
+	}
+}
+
+// What a command that did not end by itself answers.
+const (
+	timeoutCode = 124 // as timeout(1)
+	cancelCode  = 130 // as a shell after SIGINT
+)
+
+// ReadAt reads the log of an output from a position, as io.ReaderAt does.
+func (e *Exec) ReadAt(o Stream, p []byte, at int64) (int, error) { return e.output(o).ReadAt(p, at) }
+
+// Size is how many bytes the log of an output has now.
+func (e *Exec) Size(o Stream) int64 { return e.output(o).size() }
+
+// output is the log of a stream.
+func (e *Exec) output(o Stream) *log { return e.outputs[o-Stdout] }
+
+// Follow waits until one of the outputs has more than the given bytes, or no more can come: then more is false. Late output of what a command
+// left behind comes too. Errors: the reason of ctx.
+func (e *Exec) Follow(ctx context.Context, stdout, stderr int64) (more bool, err error) {
+	return follow(ctx, e.outputs[0], e.outputs[1], stdout, stderr)
+}
+
+// begin says that the command runs.
+func (e *Exec) begin(pid int) {
+	e.mu.Lock()
+	e.record.Info.Status, e.record.Info.PID = Running, pid
+	first := !e.begun
+	e.begun = true
+	if first {
+		close(e.started)
+	}
+	e.mu.Unlock()
+	e.tellChanged()
+}
+
+// end gives the command its end, once, and tells everybody.
+func (e *Exec) end(status Status, r *Result, problem error) {
+	e.mu.Lock()
+	if e.record.Info.Result != nil || e.problem != nil {
+		e.mu.Unlock()
+		return
+	}
+	e.record.Info.Status, e.record.Info.FinishedAt = status, time.Now()
+	e.record.Info.Result, e.problem = r, problem
+	input := e.input
+	e.input = nil
+	first := !e.begun
+	e.begun = true
+	e.mu.Unlock()
+	if input != nil {
+		_ = input.Close()
+		e.shell.config.Keeper.Release(e.holdID() + holdInput)
+	}
+	e.save()
+	if first {
+		close(e.started)
+	}
+	close(e.done)
+	e.tellChanged()
+}
+
+// save writes the record as it is now; one that cannot be written is behind after a restart of the server.
+func (e *Exec) save() {
+	if err := e.trySave(); err != nil {
+		e.shell.config.Log.Warn("the record of a command was not saved", "command", e.id, "err", err)
+	}
+}
+
+func (e *Exec) trySave() error {
+	if e.hidden {
+		return nil
+	}
+	e.saving.Lock()
+	defer e.saving.Unlock()
+	e.mu.Lock()
+	r := e.record
+	e.mu.Unlock()
+	r.Info.StdoutBytes, r.Info.StderrBytes = e.outputs[0].size(), e.outputs[1].size()
+	return e.shell.history.save(&r)
+}
+
+// tellChanged calls Config.Changed.
+func (e *Exec) tellChanged() {
+	if e.shell.config.Changed != nil && !e.hidden {
+		e.shell.config.Changed(e.Info())
+	}
+}
+
+// hasEnded tells whether there is a result or a problem.
+func (e *Exec) hasEnded() bool { return closed(e.done) }
+
+// spec is what was submitted, without text and input.
+func (e *Exec) spec() Command {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.record.Spec
+}
+
+// holdID is what the keeper holds the command's files under.
+func (e *Exec) holdID() string { return Prefix + e.shell.spec.ID + ".c." + e.id }
+
+// holdInput ends the id under which the keeper holds the writing end of an open standard input.
+const holdInput = ".in"
+
+// stdinOpen tells whether Input may write.
+func (e *Exec) stdinOpen() bool { return e.spec().StdinOpen }
+
+// hasInput tells whether the command reads a regular file.
+func (e *Exec) hasInput() bool {
+	_, err := os.Lstat(filepath.Join(e.dir, inputFile))
+	return err == nil && !e.stdinOpen()
+}
+
+// text is all that the shell is told of a command.
+func (e *Exec) text(home, cwd string, lines func(script string) string) (string, error) {
+	if e.shell.remote() {
+		script, err := e.remoteScript()
+		return lines(script), err
+	}
+	script, err := e.script(cwd)
+	if err != nil {
+		return "", err
+	}
+	if cwd == "" || e.spec().Background {
+		return lines(script), nil
+	}
+	back, err := e.backLine(home)
+	return lines(script) + back, err
+}
+
+// script is the file that the control line sources: the text, or, with a directory or variables of this command alone, a file that sources the text
+// with them. Assignments before a command last as long as it does, however it ends.
+func (e *Exec) script(cwd string) (string, error) {
+	spec := e.spec()
+	if cwd == "" && len(spec.Env) == 0 {
+		return textFile, nil
+	}
+	var b strings.Builder
+	if cwd != "" {
+		declare, pwd := e.shell.call("declare"), quote(filepath.Join(e.dir, pwdFile))
+		fmt.Fprintf(&b, "%s -p PWD >|%s 2>/dev/null\n%s -p OLDPWD >>%s 2>/dev/null\n", declare, pwd, declare, pwd)
+		fmt.Fprintf(&b, "%s -- %s || %s 1\n", e.shell.call("cd"), quote(cwd), e.shell.call("return"))
+	}
+	guarded := e.shell.errTrapped() // see there
+	if guarded {
+		b.WriteString("! ")
+	}
+	for _, name := range slices.Sorted(maps.Keys(spec.Env)) {
+		fmt.Fprintf(&b, "%s=%s ", name, quote(spec.Env[name]))
+	}
+	fmt.Fprintf(&b, "%s %s\n", e.shell.call("."), quote(filepath.Join(e.dir, textFile)))
+	if guarded {
+		b.WriteString(e.shell.call("return") + " \"${PIPESTATUS[0]}\"\n")
+	}
+	err := os.WriteFile(filepath.Join(e.dir, runFile), []byte(b.String()), 0o600)
+	return runFile, spaceError(err)
+}
+
+// backLine is the control line that takes the shell back after a command with a directory of its own; home is the directory it was in. What PWD and OLDPWD said comes
+// back too, so that `cd -` and paths through links stay what they were.
+func (e *Exec) backLine(home string) (string, error) {
+	pwd := quote(filepath.Join(e.dir, pwdFile))
+	cd, source := e.shell.call("cd"), e.shell.call(".")
+	text := fmt.Sprintf("%s -- %s || ((1))\n%s PWD OLDPWD || ((1))\n%s %s || ((1))\n%s -- \"${PWD:-.}\" || ((1))\n%s %s || ((1))\n",
+		cd, quote(home), e.shell.call("unset"), source, pwd, cd, source, pwd)
+	path := filepath.Join(e.dir, backFile)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return "", spaceError(err)
+	}
+	return source + " " + quote(path) + " </dev/null >/dev/null 2>&1\n", nil
+}
+
+// Input writes to the standard input of a command with StdinOpen, and closes it after data with eof. It returns when everything is in the
+// FIFO. Errors: ErrNoStdin, ErrFinished, the reason of ctx.
+func (e *Exec) Input(ctx context.Context, data []byte, eof bool) error {
+	if !e.stdinOpen() {
+		return fmt.Errorf("shell: input for %s: %w", e.id, ErrNoStdin)
+	}
+	select {
+	case <-e.started:
+	case <-ctx.Done():
+		return fmt.Errorf("shell: input for %s: %w", e.id, context.Cause(ctx))
+	}
+	e.writing.Lock()
+	defer e.writing.Unlock()
+	input := e.openedInput()
+	switch {
+	case e.hasEnded():
+		return fmt.Errorf("shell: input for %s: %w", e.id, ErrFinished)
+	case input == nil:
+		return fmt.Errorf("shell: input for %s: %w: it was closed", e.id, ErrNoStdin)
+	}
+	if err := e.write(ctx, input, data); err != nil {
+		return fmt.Errorf("shell: input for %s: %w", e.id, err)
+	}
+	if !eof {
+		return nil
+	}
+	if err := e.awaitReader(ctx); err != nil {
+		return fmt.Errorf("shell: input for %s: %w", e.id, err)
+	}
+	e.closeInput()
+	return nil
+}
+
+// readerPause is the time between two looks whether a command that was told to begin has its input open. It takes a millisecond as a rule.
+const readerPause = time.Millisecond
+
+// awaitReader waits until the command has its input open or has ended: a FIFO that nobody has open forgets what is in it, and a command that opened it
+// after that would wait for ever. Only one in the foreground begins before its input is open.
+func (e *Exec) awaitReader(ctx context.Context) error {
+	if spec := e.spec(); spec.Background || spec.Isolated {
+		return nil
+	}
+	pause := time.NewTicker(readerPause)
+	defer pause.Stop()
+	for {
+		if _, err := os.Lstat(filepath.Join(e.dir, inOpened)); err == nil {
+			return nil
+		}
+		select {
+		case <-pause.C:
+		case <-e.done:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// openedInput is the writing end of an open standard input, nil when it is not open.
+func (e *Exec) openedInput() *os.File {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.input
+}
+
+// write writes all of data unless ctx or the command ends first.
+func (e *Exec) write(ctx context.Context, input *os.File, data []byte) error {
+	_ = input.SetWriteDeadline(time.Time{})
+	stop := context.AfterFunc(ctx, func() { _ = input.SetWriteDeadline(time.Unix(1, 0)) })
+	defer stop()
+	_, err := input.Write(data)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, os.ErrClosed):
+		return ErrFinished
+	}
+	return err
+}
+
+// closeInput ends an open standard input.
+func (e *Exec) closeInput() {
+	e.mu.Lock()
+	input := e.input
+	e.input = nil
+	e.mu.Unlock()
+	if input != nil {
+		_ = input.Close()
+		e.shell.config.Keeper.Release(e.holdID() + holdInput)
+	}
+}

@@ -1,0 +1,353 @@
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// fullRecord is a record with something in every field.
+func fullRecord(t *testing.T, h *history) *record {
+	t.Helper()
+	id, err := h.next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2024, 5, 6, 7, 8, 9, 123456789, time.UTC)
+	return &record{
+		Info: Info{ID: id, Shell: "s", Command: "echo \xff <&>\n", Cwd: "/a\nb\xfe", Status: Done, PID: 7, Background: true, Isolated: true,
+			CreatedAt: at, StartedAt: at.Add(1), FinishedAt: at.Add(2), StdoutBytes: 1 << 40, StderrBytes: 3,
+			Result: &Result{ExitCode: 255, TimedOut: true, Cancelled: true, Background: true, Truncated: true, Recreated: true,
+				Lost: []string{"job 1 \xff"}, ShellEnded: true, Cwd: "/c\x80", CwdFallback: "/d"}},
+		Spec: Command{Isolated: true, Argv: []string{"a", "", "\xff"}, Cwd: "x\xff", Env: map[string]string{"A": "\xff", "B": ""},
+			Timeout: time.Second, StdinOpen: true, Background: true, MaxOutput: 9},
+		Incarnation: 3, Deadline: at.Add(time.Hour), Note: "stage",
+	}
+}
+
+// noZero fails the test when a field of a value, or of what is in it, is zero: the round trip would not show that it is forgotten.
+func noZero(t *testing.T, path string, v reflect.Value, but ...string) {
+	t.Helper()
+	if slices.Contains(but, path) {
+		return
+	}
+	if v.IsZero() {
+		t.Errorf("%s is not set by the test", path)
+	}
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	if v.Kind() == reflect.Struct && v.Type() != reflect.TypeFor[time.Time]() {
+		for n := range v.NumField() {
+			noZero(t, path+"."+v.Type().Field(n).Name, v.Field(n), but...)
+		}
+	}
+}
+
+func TestRecordRoundTrip(t *testing.T) {
+	dir := t.TempDir()
+	h, _, err := openHistory(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fullRecord(t, h)
+	noZero(t, "record", reflect.ValueOf(*want), "record.Spec.Text", "record.Spec.Stdin")
+	long := fullRecord(t, h)
+	long.Info.Command = strings.Repeat("echo \xff\n", 10_000)
+	queued := &record{Info: Info{ID: "", Shell: "s", Command: "true", Status: Queued, CreatedAt: want.Info.CreatedAt}}
+	if queued.Info.ID, err = h.next(); err != nil {
+		t.Fatal(err)
+	}
+	all := []*record{want, long, queued}
+	for _, r := range all {
+		for range 2 {
+			if err := h.save(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_, got, err := openHistory(dir)
+	if err != nil || !reflect.DeepEqual(got, all) {
+		t.Errorf("%v\n%+v\nwant\n%+v", err, got, all)
+	}
+	if size, err := os.Stat(filepath.Join(h.dir(long.Info.ID), recordFile)); err != nil || size.Size() > 2*inlineText {
+		t.Errorf("%v: the record of a long command has %d bytes", err, size.Size())
+	}
+}
+
+func TestShellRoundTrip(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := loadShell(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("err = %v", err)
+	}
+	want := &shellRecord{Spec: Spec{ID: "s", Name: "n\xff", Dir: dir, Cwd: "/\xff", Env: map[string]string{"A": "\xfe"}, Login: true, Timeout: 5, MaxOutput: 6, Place: "p"},
+		CreatedAt: time.Date(2024, 5, 6, 7, 8, 9, 1, time.UTC), Incarnation: 4, First: []string{"A=\xff\n", "odd-name"}}
+	noZero(t, "shell", reflect.ValueOf(*want))
+	if err := saveShell(dir, want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := loadShell(dir)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v\n%+v\nwant\n%+v", err, got, want)
+	}
+	path := filepath.Join(dir, shellFile)
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, content[:len(content)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := loadShell(dir); !errors.Is(err, ErrDamaged) {
+		t.Errorf("err = %v", err)
+	}
+}
+
+// A line that was cut leaves the one before it, and the next one is good again.
+func TestRecordAfterACut(t *testing.T) {
+	dir := t.TempDir()
+	h, _, _ := openHistory(dir)
+	r := fullRecord(t, h)
+	newest := func() int {
+		t.Helper()
+		_, list, err := openHistory(dir)
+		if err != nil || len(list) != 1 {
+			t.Fatal(len(list), err)
+		}
+		return list[0].Incarnation
+	}
+	for n := 1; n < 4; n++ {
+		r.Incarnation = n
+		if err := h.save(r); err != nil {
+			t.Fatal(err)
+		}
+		if got := newest(); got != n {
+			t.Errorf("%d after %d", got, n)
+		}
+	}
+	path := filepath.Join(h.dir(r.Info.ID), recordFile)
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, info.Size()-20); err != nil {
+		t.Fatal(err)
+	}
+	if got := newest(); got != 2 {
+		t.Errorf("%d, not the whole one before", got)
+	}
+	r.Incarnation = 9
+	if err := h.save(r); err != nil {
+		t.Fatal(err)
+	}
+	if got := newest(); got != 9 {
+		t.Errorf("%d, not the one behind the cut", got)
+	}
+}
+
+// A record that was cut anywhere, or changed, is skipped by name, and the others are there.
+func TestDamagedRecords(t *testing.T) {
+	dir := t.TempDir()
+	h, _, _ := openHistory(dir)
+	var ids []string
+	for range 3 {
+		r := fullRecord(t, h)
+		if err := h.save(r); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, r.Info.ID)
+	}
+	path := filepath.Join(h.dir(ids[1]), recordFile)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(what string) {
+		t.Helper()
+		h, list, err := openHistory(dir)
+		if !errors.Is(err, ErrDamaged) || !strings.Contains(fmt.Sprint(err), ids[1]) {
+			t.Fatalf("%s: err = %v", what, err)
+		}
+		if len(list) != 2 || list[0].Info.ID != ids[0] || list[1].Info.ID != ids[2] {
+			t.Fatalf("%s: %d records", what, len(list))
+		}
+		if number, _ := numberOf(ids[2]); h.last != number {
+			t.Fatalf("%s: goes on from %d", what, h.last)
+		}
+	}
+	for n := 0; n < len(whole)-1; n += 7 {
+		if err := os.WriteFile(path, whole[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		check(fmt.Sprintf("%d of %d bytes", n, len(whole)))
+	}
+	changed := slices.Clone(whole)
+	changed[20] ^= 1
+	for name, content := range map[string][]byte{"changed": changed, "zeros": make([]byte, len(whole))} {
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		check(name)
+	}
+	other, err := os.ReadFile(filepath.Join(h.dir(ids[0]), recordFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, other, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	check("that of another")
+}
+
+func TestIDs(t *testing.T) {
+	dir := t.TempDir()
+	h, _, _ := openHistory(dir)
+	var ids []string
+	for range 30 {
+		id, err := h.next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if number, ok := numberOf(id); !ok || number != uint64(len(ids)+1) {
+			t.Fatalf("%q has number %d", id, number)
+		}
+		ids = append(ids, id)
+		if len(ids)%10 == 0 {
+			if h, _, err = openHistory(dir); err != nil { // numbers go on in the next server
+				t.Fatal(err)
+			}
+		}
+	}
+	if !slices.IsSorted(ids) || len(slices.Compact(slices.Clone(ids))) != len(ids) {
+		t.Errorf("ids %q", ids)
+	}
+}
+
+func TestPrune(t *testing.T) {
+	h, _, _ := openHistory(t.TempDir())
+	ended := func(sizes ...int64) (list []Info) {
+		for _, size := range sizes {
+			id, err := h.next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, Info{ID: id, StdoutBytes: size - size/3, StderrBytes: size / 3})
+		}
+		return list
+	}
+	for _, one := range []struct {
+		name  string
+		sizes []int64
+		total int
+		gone  int
+	}{
+		{"few", []int64{1, 2, 3}, 3, 0},
+		{"exactly", []int64{1, 2}, maxCommands, 0},
+		{"many", []int64{1, 2, 3}, maxCommands + 2, 2},
+		{"many that run", []int64{1}, maxCommands + 50, 1},
+		{"large", []int64{maxHistoryBytes, 5, 6}, 3, 1},
+		{"the newest is too large", []int64{1, 2, maxHistoryBytes + 1}, 3, 3},
+		{"none", nil, maxCommands + 1, 0},
+	} {
+		list := ended(one.sizes...)
+		gone := h.prune(list, one.total)
+		if len(gone) != one.gone {
+			t.Errorf("%s: %d went, want %d", one.name, len(gone), one.gone)
+		}
+		for n, info := range list {
+			_, err := os.Stat(h.dir(info.ID))
+			if went := errors.Is(err, fs.ErrNotExist); went != (n < one.gone) || went != slices.Contains(gone, info.ID) {
+				t.Errorf("%s: the directory of number %d: %v", one.name, n, err)
+			}
+		}
+	}
+}
+
+func FuzzDecodeRecord(f *testing.F) {
+	r := &record{Info: Info{ID: "x", Command: "\xff", Status: Done, Result: &Result{Lost: []string{"a"}}}}
+	content, _, err := encodeRecord(r)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(content, false)
+	f.Add([]byte(`{"version":1,"status":"done","command":{"b64":"/w=="},"spec":{"env":[["A","B"]]}}`), true)
+	f.Add([]byte(`{"version":1,"first":[{"b64":"/w=="}]}`), true)
+	f.Fuzz(func(t *testing.T, content []byte, sum bool) {
+		if sum { // past the sum, into what it protects
+			content = withSum(content)
+		}
+		if _, err := decodeShell(content); err != nil && !errors.Is(err, ErrDamaged) {
+			t.Fatal(err)
+		}
+		r, long, err := decodeRecord(content)
+		if err != nil {
+			if !errors.Is(err, ErrDamaged) {
+				t.Fatal(err)
+			}
+			return
+		}
+		again, text, err := encodeRecord(r)
+		if err != nil {
+			return // a time that JSON cannot write
+		}
+		next, longer, err := decodeRecord(again)
+		if err != nil {
+			t.Fatalf("%q cannot be read again: %v", again, err)
+		}
+		if longer {
+			next.Info.Command = text
+		}
+		if long && r.Info.Command == "" {
+			next.Info.Command = ""
+		}
+		if next.Info.Command != r.Info.Command || next.Info.ID != r.Info.ID || next.Info.Status != r.Info.Status || next.Incarnation != r.Incarnation {
+			t.Fatalf("%+v came back as %+v", r, next)
+		}
+	})
+}
+
+// withSum puts the right sum behind a text.
+func withSum(text []byte) []byte {
+	return fmt.Appendf(slices.Clone(text), "%s%08x\n", sumMark, sumOf(text))
+}
+
+func BenchmarkSaveRecord(b *testing.B) {
+	h, _, _ := openHistory(b.TempDir())
+	id, err := h.next()
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := &record{Info: Info{ID: id, Command: "true", Status: Done, Result: &Result{Cwd: "/"}}}
+	for b.Loop() {
+		if err := h.save(r); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkOpenHistory is a start with as many commands as are kept.
+func BenchmarkOpenHistory(b *testing.B) {
+	dir := b.TempDir()
+	h, _, _ := openHistory(dir)
+	for range maxCommands {
+		id, err := h.next()
+		if err == nil {
+			err = h.save(&record{Info: Info{ID: id, Command: "true", Status: Done, Result: &Result{Cwd: "/"}}})
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		if _, list, err := openHistory(dir); err != nil || len(list) != maxCommands {
+			b.Fatal(len(list), err)
+		}
+	}
+}

@@ -1,0 +1,273 @@
+package shell
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// recordVersion is that of record.json and shell.json. A reader takes this one only.
+const recordVersion = 1
+
+// inlineText is how long a command may be to stand in its record, in bytes. A record is written at the start and at the end of its command, the text of a long
+// one only once.
+const inlineText = 4 << 10
+
+// castagnoli is the polynomial of the sums, the one that processors have an instruction for.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// sumMark is between a line's JSON, which has no tab, and its sum, eight hexadecimal digits.
+const sumMark = "\tcrc32c "
+
+// exact is a text of any bytes in JSON: a string when it is UTF-8, which JSON's strings are, else {"b64":…}.
+type exact string
+
+// MarshalJSON is that of json.Marshaler.
+func (e exact) MarshalJSON() ([]byte, error) {
+	if utf8.ValidString(string(e)) {
+		return json.Marshal(string(e))
+	}
+	return json.Marshal(map[string]string{"b64": base64.StdEncoding.EncodeToString([]byte(e))})
+}
+
+// UnmarshalJSON is that of json.Unmarshaler.
+func (e *exact) UnmarshalJSON(text []byte) error {
+	if !bytes.HasPrefix(text, []byte("{")) {
+		return json.Unmarshal(text, (*string)(e))
+	}
+	var raw struct {
+		B64 []byte `json:"b64"`
+	}
+	if err := json.Unmarshal(text, &raw); err != nil {
+		return err
+	}
+	*e = exact(raw.B64)
+	return nil
+}
+
+// exacts and texts convert lists.
+func exacts(list []string) []exact {
+	var out []exact
+	for _, s := range list {
+		out = append(out, exact(s))
+	}
+	return out
+}
+
+func texts(list []exact) []string {
+	var out []string
+	for _, e := range list {
+		out = append(out, string(e))
+	}
+	return out
+}
+
+// environ is an environment as a list of name and value: names need not be UTF-8 either.
+func environ(env map[string]string) [][2]exact {
+	var out [][2]exact
+	for name, value := range env {
+		out = append(out, [2]exact{exact(name), exact(value)})
+	}
+	return out
+}
+
+// environOf is the environment of a list, nil of none.
+func environOf(list [][2]exact) map[string]string {
+	if list == nil {
+		return nil
+	}
+	env := map[string]string{}
+	for _, pair := range list {
+		env[string(pair[0])] = string(pair[1])
+	}
+	return env
+}
+
+// recordJSON is record.json.
+type recordJSON struct {
+	Version     int         `json:"version"`
+	ID          string      `json:"id"`
+	Shell       string      `json:"shell"`
+	Command     exact       `json:"command"`
+	Long        bool        `json:"long,omitempty"` // the command is in textFile
+	Cwd         exact       `json:"cwd"`
+	Status      Status      `json:"status"`
+	PID         int         `json:"pid,omitempty"`
+	Background  bool        `json:"background,omitempty"`
+	Isolated    bool        `json:"isolated,omitempty"`
+	CreatedAt   time.Time   `json:"created_at"`
+	StartedAt   time.Time   `json:"started_at,omitzero"`
+	FinishedAt  time.Time   `json:"finished_at,omitzero"`
+	StdoutBytes int64       `json:"stdout_bytes"`
+	StderrBytes int64       `json:"stderr_bytes"`
+	Result      *resultJSON `json:"result,omitempty"`
+	Spec        commandJSON `json:"spec"`
+	Incarnation int         `json:"incarnation,omitempty"`
+	Deadline    time.Time   `json:"deadline,omitzero"`
+	Note        exact       `json:"note,omitempty"`
+}
+
+// resultJSON is a Result in record.json.
+type resultJSON struct {
+	ExitCode    int     `json:"exit_code"`
+	TimedOut    bool    `json:"timed_out,omitempty"`
+	Cancelled   bool    `json:"cancelled,omitempty"`
+	Background  bool    `json:"background,omitempty"`
+	Truncated   bool    `json:"truncated,omitempty"`
+	Recreated   bool    `json:"recreated,omitempty"`
+	Lost        []exact `json:"lost,omitempty"`
+	ShellEnded  bool    `json:"shell_ended,omitempty"`
+	Cwd         exact   `json:"cwd"`
+	CwdFallback exact   `json:"cwd_fallback,omitempty"`
+}
+
+// commandJSON is a Command in record.json.
+type commandJSON struct {
+	Isolated   bool          `json:"isolated,omitempty"`
+	Argv       []exact       `json:"argv,omitempty"`
+	Cwd        exact         `json:"cwd,omitempty"`
+	Env        [][2]exact    `json:"env,omitempty"`
+	Timeout    time.Duration `json:"timeout_ns,omitempty"`
+	StdinOpen  bool          `json:"stdin_open,omitempty"`
+	Background bool          `json:"background,omitempty"`
+	MaxOutput  int64         `json:"max_output,omitempty"`
+}
+
+// encodeRecord is a record as a line. text is the command's when that is too long for the record.
+func encodeRecord(r *record) (content []byte, text string, err error) {
+	i, c := &r.Info, &r.Spec
+	j := recordJSON{
+		Version: recordVersion, ID: i.ID, Shell: i.Shell, Command: exact(i.Command), Cwd: exact(i.Cwd), Status: i.Status, PID: i.PID,
+		Background: i.Background, Isolated: i.Isolated, CreatedAt: i.CreatedAt, StartedAt: i.StartedAt, FinishedAt: i.FinishedAt,
+		StdoutBytes: i.StdoutBytes, StderrBytes: i.StderrBytes,
+		Spec: commandJSON{Isolated: c.Isolated, Argv: exacts(c.Argv), Cwd: exact(c.Cwd), Env: environ(c.Env), Timeout: c.Timeout,
+			StdinOpen: c.StdinOpen, Background: c.Background, MaxOutput: c.MaxOutput},
+		Incarnation: r.Incarnation, Deadline: r.Deadline, Note: exact(r.Note),
+	}
+	if len(i.Command) > inlineText {
+		j.Command, j.Long, text = "", true, i.Command
+	}
+	if e := i.Result; e != nil {
+		j.Result = &resultJSON{ExitCode: e.ExitCode, TimedOut: e.TimedOut, Cancelled: e.Cancelled, Background: e.Background, Truncated: e.Truncated,
+			Recreated: e.Recreated, Lost: exacts(e.Lost), ShellEnded: e.ShellEnded, Cwd: exact(e.Cwd), CwdFallback: exact(e.CwdFallback)}
+	}
+	content, err = summed(j)
+	return content, text, err
+}
+
+// decodeRecord reads a line of record.json. long tells that the command is in textFile. Errors: ErrDamaged.
+func decodeRecord(content []byte) (r *record, long bool, err error) {
+	var j recordJSON
+	if err := checked(content, &j); err != nil {
+		return nil, false, err
+	}
+	if err := checkVersion(j.Version); err != nil {
+		return nil, false, err
+	}
+	if !j.Status.known() {
+		return nil, false, fmt.Errorf("%w: status %q", ErrDamaged, j.Status)
+	}
+	c := j.Spec
+	r = &record{
+		Info: Info{ID: j.ID, Shell: j.Shell, Command: string(j.Command), Cwd: string(j.Cwd), Status: j.Status, PID: j.PID,
+			Background: j.Background, Isolated: j.Isolated, CreatedAt: j.CreatedAt, StartedAt: j.StartedAt, FinishedAt: j.FinishedAt,
+			StdoutBytes: j.StdoutBytes, StderrBytes: j.StderrBytes},
+		Spec: Command{Isolated: c.Isolated, Argv: texts(c.Argv), Cwd: string(c.Cwd), Env: environOf(c.Env), Timeout: c.Timeout,
+			StdinOpen: c.StdinOpen, Background: c.Background, MaxOutput: c.MaxOutput},
+		Incarnation: j.Incarnation, Deadline: j.Deadline, Note: string(j.Note),
+	}
+	if e := j.Result; e != nil {
+		r.Info.Result = &Result{ExitCode: e.ExitCode, TimedOut: e.TimedOut, Cancelled: e.Cancelled, Background: e.Background, Truncated: e.Truncated,
+			Recreated: e.Recreated, Lost: texts(e.Lost), ShellEnded: e.ShellEnded, Cwd: string(e.Cwd), CwdFallback: string(e.CwdFallback)}
+	}
+	return r, j.Long, nil
+}
+
+// known tells whether a status is one.
+func (s Status) known() bool {
+	switch s {
+	case Queued, Running, Done, Cancelled, Failed:
+		return true
+	}
+	return false
+}
+
+// shellJSON is shell.json.
+type shellJSON struct {
+	Version     int           `json:"version"`
+	ID          string        `json:"id"`
+	Name        exact         `json:"name,omitempty"`
+	Cwd         exact         `json:"cwd,omitempty"`
+	Env         [][2]exact    `json:"env,omitempty"`
+	Login       bool          `json:"login,omitempty"`
+	Place       string        `json:"place,omitempty"`
+	Timeout     time.Duration `json:"timeout_ns,omitempty"`
+	MaxOutput   int64         `json:"max_output,omitempty"`
+	CreatedAt   time.Time     `json:"created_at"`
+	Incarnation int           `json:"incarnation"`
+	First       []exact       `json:"first"`
+}
+
+// encodeShell is a shell's record as a file.
+func encodeShell(r *shellRecord) ([]byte, error) {
+	s := &r.Spec
+	return summed(shellJSON{Version: recordVersion, ID: s.ID, Name: exact(s.Name), Cwd: exact(s.Cwd), Env: environ(s.Env), Login: s.Login, Timeout: s.Timeout,
+		MaxOutput: s.MaxOutput, Place: s.Place, CreatedAt: r.CreatedAt, Incarnation: r.Incarnation, First: exacts(r.First)})
+}
+
+// decodeShell reads shell.json. Errors: ErrDamaged.
+func decodeShell(content []byte) (*shellRecord, error) {
+	var j shellJSON
+	if err := checked(content, &j); err != nil {
+		return nil, err
+	}
+	if err := checkVersion(j.Version); err != nil {
+		return nil, err
+	}
+	return &shellRecord{
+		Spec:      Spec{ID: j.ID, Name: string(j.Name), Cwd: string(j.Cwd), Env: environOf(j.Env), Login: j.Login, Timeout: j.Timeout, MaxOutput: j.MaxOutput, Place: j.Place},
+		CreatedAt: j.CreatedAt, Incarnation: j.Incarnation, First: texts(j.First),
+	}, nil
+}
+
+// checkVersion refuses what another version has written.
+func checkVersion(version int) error {
+	if version != recordVersion {
+		return fmt.Errorf("%w: version %d", ErrDamaged, version)
+	}
+	return nil
+}
+
+// summed is a value as a line of JSON with a sum behind it: a file that was cut, or whose blocks never came to the disk, is recognised.
+func summed(value any) ([]byte, error) {
+	content, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	return fmt.Appendf(content, "%s%08x\n", sumMark, sumOf(content)), nil
+}
+
+// sumOf is the sum of a text.
+func sumOf(text []byte) uint32 { return crc32.Checksum(text, castagnoli) }
+
+// checked reads what summed wrote. Errors: ErrDamaged.
+func checked(content []byte, into any) error {
+	at := bytes.LastIndex(content, []byte(sumMark))
+	if at < 0 {
+		return fmt.Errorf("%w: no sum", ErrDamaged)
+	}
+	text, digits := content[:at], bytes.TrimSuffix(content[at+len(sumMark):], []byte("\n"))
+	sum, err := strconv.ParseUint(string(digits), 16, 32)
+	if err != nil || uint32(sum) != sumOf(text) {
+		return fmt.Errorf("%w: wrong sum", ErrDamaged)
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return nil
+}

@@ -1,0 +1,216 @@
+package shell
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+)
+
+// cutMode is the mode of a log that misses something: read-only for its owner. The mark is kept where the bytes are, needs no room on a full disk and
+// survives the server.
+const cutMode fs.FileMode = 0o400
+
+// log is one output of one command on disk. Its file is made with the first byte, so that a command without output costs none; the file's size is
+// the position. A log keeps the first max bytes; what comes after a byte that it did not take is dropped too, so that it is always a prefix of
+// the output. It has a descriptor open only between the first byte and finish. All methods may be called at the same time from
+// several goroutines, but one pump writes.
+type log struct {
+	path string
+	max  int64
+
+	mu    sync.Mutex // guards what follows; only memory is touched under it
+	file  *os.File   // nil before the first byte and after finish
+	end   int64
+	cut   bool
+	over  bool
+	grew  chan struct{} // nil while nobody waits
+	trial error         // why the disk refused
+}
+
+// openLog opens the log of a path, which needs not exist. What is in it already counts: size, and truncated when it was so before.
+func openLog(path string, limit int64) (*log, error) {
+	l := &log{path: path, max: limit}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return l, nil
+	case err != nil:
+		return nil, err
+	}
+	l.end = info.Size()
+	l.cut = info.Mode().Perm() == cutMode
+	return l, nil
+}
+
+// size is how many bytes the log has.
+func (l *log) size() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.end
+}
+
+// truncated tells whether the log misses output: beyond max, or because the disk refused.
+func (l *log) truncated() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.cut
+}
+
+// refused is why the disk did not take all, nil when it did or when only max was reached.
+func (l *log) refused() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.trial
+}
+
+// has tells whether there is more than at bytes. A log that is nil has nothing.
+func (l *log) has(at int64) bool { return l != nil && l.size() > at }
+
+// finished tells whether no more can come in this process. A log that is nil is finished.
+func (l *log) finished() bool {
+	if l == nil {
+		return true
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.over
+}
+
+// changed is a channel that is closed when the log has grown or is finished, and that is closed already when it has more than at bytes or is finished.
+func (l *log) changed(at int64) <-chan struct{} {
+	if l == nil {
+		return closedChannel
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over || l.end > at {
+		return closedChannel
+	}
+	if l.grew == nil {
+		l.grew = make(chan struct{})
+	}
+	return l.grew
+}
+
+// closedChannel is what waits for nothing wait for.
+var closedChannel = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// ReadAt reads as io.ReaderAt does: io.EOF at the end that the log has now. It works after finish too, as long as the file is there.
+func (l *log) ReadAt(p []byte, at int64) (int, error) {
+	l.mu.Lock()
+	file, end := l.file, l.end
+	l.mu.Unlock()
+	if at >= end {
+		return 0, io.EOF
+	}
+	short := int64(len(p)) > end-at
+	if short {
+		p = p[:end-at]
+	}
+	n, err := l.readFrom(file, p, at)
+	if err == nil && short {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// readFrom reads from the open file, or from the path when finish came in between.
+func (l *log) readFrom(file *os.File, p []byte, at int64) (int, error) {
+	if file != nil {
+		if n, err := file.ReadAt(p, at); !errors.Is(err, os.ErrClosed) {
+			return n, err
+		}
+	}
+	file, err := os.Open(l.path)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	return file.ReadAt(p, at)
+}
+
+// finish says that no more will come: it closes the file and wakes those who wait. Nothing is written after it. Finishing again does nothing.
+func (l *log) finish() {
+	l.mu.Lock()
+	file := l.file
+	l.file = nil
+	l.over = true
+	l.wake()
+	l.mu.Unlock()
+	if file != nil {
+		_ = file.Close() // reads and splices have no errors left for it
+	}
+}
+
+// wake wakes those who wait. The lock is held.
+func (l *log) wake() {
+	if l.grew != nil {
+		close(l.grew)
+		l.grew = nil
+	}
+}
+
+// open tells whether the log has its file open.
+func (l *log) open() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.file != nil
+}
+
+// opened is the file to write to and how many bytes it may still take; nil when everything is to be dropped. Only the pump calls it.
+func (l *log) opened() (*os.File, int64, int64) {
+	l.mu.Lock()
+	file, end, cut := l.file, l.end, l.cut || l.over
+	l.mu.Unlock()
+	switch {
+	case cut || end >= l.max:
+		return nil, 0, 0
+	case file != nil:
+		return file, end, l.max - end
+	}
+	file, err := os.OpenFile(l.path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		l.drop(err)
+		return nil, 0, 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		_ = file.Close()
+		return nil, 0, 0
+	}
+	l.file = file
+	return file, end, l.max - end
+}
+
+// took says that the file has n more bytes. Only the pump calls it.
+func (l *log) took(n int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.end += n
+	l.wake()
+}
+
+// drop says that output was not kept, because of err or, when that is nil, of max. From now on nothing is. Only the pump calls it.
+func (l *log) drop(err error) {
+	l.mu.Lock()
+	known := l.cut
+	l.cut = true
+	if l.trial == nil {
+		l.trial = err
+	}
+	l.mu.Unlock()
+	if known {
+		return
+	}
+	// Only a file of ours gets the mark, never what a link points to. A log that cannot be marked is cut for this process only.
+	if info, err := os.Lstat(l.path); err == nil && info.Mode().IsRegular() {
+		_ = os.Chmod(l.path, cutMode)
+	}
+}

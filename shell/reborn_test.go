@@ -1,0 +1,178 @@
+package shell
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/pty/keeper"
+	"golang.org/x/sys/unix"
+)
+
+// TestKilledBefore: a command right after the end of its shell, at any distance, runs once, in the next shell; one that may have begun tells of the end.
+func TestKilledBefore(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	run(t, s, "export KEPT=kept")
+	file := filepath.Join(t.TempDir(), "ran")
+	anew := 0
+	for n := range 40 {
+		run(t, s, ":")
+		if err := s.Settled(limited(t)); err != nil {
+			t.Fatal(err)
+		}
+		_ = unix.Kill(s.Facts().PID, unix.SIGKILL)
+		time.Sleep(time.Duration(n%8) * 300 * time.Microsecond) // the case is about how long it takes
+		r := do(t, s, Command{Text: "echo $KEPT; echo >>" + file})
+		text, _ := os.ReadFile(file)
+		ran := len(text)
+		_ = os.Remove(file)
+		switch {
+		case r.Recreated && r.ExitCode == 0 && r.out == "kept\n" && ran == 1 && !r.ShellEnded:
+			anew++
+		default:
+			t.Errorf("round %d: it ran %d times: %+v", n, ran, r)
+		}
+	}
+	t.Logf("%d of 40 ran in the next shell", anew)
+}
+
+// TestToldNotRead: what a stopped shell was told and never read runs in the next one.
+func TestToldNotRead(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	run(t, s, ":")
+	if err := s.Settled(limited(t)); err != nil {
+		t.Fatal(err)
+	}
+	pid := s.Facts().PID
+	s.SetFrozen(true)
+	_ = unix.Kill(pid, unix.SIGSTOP)
+	// Until it has stopped it may still read, which is to have begun.
+	if !poll(func() bool { p, ok := pty.FindProc(pid); return ok && p.Stopped }) {
+		t.Fatal("it does not stop")
+	}
+	e, err := s.Submit(Command{Text: "echo once; echo $$"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-e.Started()
+	_ = unix.Kill(pid, unix.SIGKILL)
+	s.SetFrozen(false)
+	if r := result(t, e); !r.Recreated || r.ShellEnded || r.ExitCode != 0 || !strings.HasPrefix(r.out, "once\n") || strings.Count(r.out, "once") != 1 {
+		t.Errorf("%+v", r)
+	}
+	alive(t, s)
+	if left := fifos(t, filepath.Join(s.spec.Dir, commandsDir)); len(left) > 0 {
+		t.Errorf("left %v", left)
+	}
+}
+
+// TestLeftBeforeItBegan: a command in the background that the shell was told of and has not come to finds its outputs when the server has gone.
+func TestLeftBeforeItBegan(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	client, err := connect(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := bring(client, data, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, s, ":")
+	if err := s.Settled(limited(t)); err != nil {
+		t.Fatal(err)
+	}
+	pid := s.Facts().PID
+	_ = unix.Kill(pid, unix.SIGSTOP)
+	if !poll(func() bool { p, ok := pty.FindProc(pid); return ok && p.Stopped }) {
+		t.Fatal("it does not stop")
+	}
+	e, err := s.Submit(Command{Text: "echo out; echo err >&2", Background: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-e.Started()
+	s.Leave()
+	_ = client.Close()
+	_ = unix.Kill(pid, unix.SIGCONT)
+	s = nextServer(t, data)
+	if e, err = s.Command(e.ID()); err != nil {
+		t.Fatal(err)
+	}
+	if r := result(t, e); r.out != "out\n" || r.err != "err\n" || r.ExitCode != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestDirectoryGoneWhileAway: a server leaves right after a command; the shell and its directory go, at any moment of the next server's start.
+func TestDirectoryGoneWhileAway(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	client, err := connect(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keeperPID := client.PID()
+	defer func() {
+		_ = client.Close()
+		_ = unix.Kill(keeperPID, unix.SIGTERM)
+	}()
+	c := config(t)
+	c.Keeper = client
+	s, err := bring(client, data, c.Log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 24 {
+		dir, up := filepath.Join(data, "up", "down"), filepath.Join(data, "up")
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		run(t, s, "export KEPT=kept; cd "+dir)
+		if n%2 == 0 {
+			if err := s.Settled(limited(t)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run(t, s, "true")
+		pid := s.Facts().PID
+		end := func() {
+			_ = unix.Kill(pid, unix.SIGKILL)
+			_ = os.RemoveAll(dir)
+		}
+		s.Leave()
+		_ = client.Close()
+		if n%3 == 0 {
+			end()
+		}
+		if client, err = connect(data); err != nil {
+			t.Fatal(err)
+		}
+		var held []*keeper.Program
+		if held, err = client.TakePrograms(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n%3 == 1 {
+			end()
+		}
+		c.Keeper = client
+		if s, err = Recover(c, filepath.Join(data, "shell"), held); err != nil {
+			t.Fatal(err)
+		}
+		if n%3 == 2 {
+			time.Sleep(time.Duration(n) * 200 * time.Microsecond) // the case is about when it happens
+			end()
+		}
+		r := run(t, s, "pwd; echo $KEPT")
+		if r.out != up+"\nkept\n" || !r.Recreated || r.CwdFallback != dir {
+			t.Errorf("round %d: %+v", n, r)
+		}
+	}
+	remove(t, s)
+}

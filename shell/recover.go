@@ -1,0 +1,487 @@
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/pty/keeper"
+	"golang.org/x/sys/unix"
+)
+
+// Recover brings back the shell of a directory: it takes over what the keeper has held for it (held, those whose id begins with Prefix+ID+"."),
+// follows the command that runs and the ones in the background, and starts what was queued. Errors: ErrDamaged; held is the caller's then.
+//
+// A killed server may have come to any step of a command. What is on disk and at the keeper tells how far:
+//
+//   - queued on disk: the shell was told nothing; the command is queued again;
+//   - running on disk: perhaps the shell was told its lines, perhaps not. The shell is told one more line: when it has come to that and there is no status,
+//     the command has not run, and runs now. Lines are written all at once, so nothing runs in part or twice;
+//   - a status as a file: the command has ended; its outputs are drained and it gets its result;
+//   - ended on disk: only late output is followed.
+func Recover(c Config, dir string, held []*keeper.Program) (*Shell, error) {
+	saved, err := loadShell(dir)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%w: %w", ErrDamaged, err)
+		}
+		return nil, fmt.Errorf("shell: recover %s: %w", dir, err)
+	}
+	saved.Spec.Dir = dir
+	s, err := prepare(c, saved.Spec)
+	if err != nil {
+		return nil, err
+	}
+	s.created, s.first, s.number, s.active = saved.CreatedAt, saved.First, saved.Incarnation, time.Now()
+	history, records, err := openHistory(dir)
+	if history == nil {
+		s.shut(ErrClosing)
+		return nil, fmt.Errorf("shell: recover %s: %w", dir, err)
+	}
+	if err != nil {
+		s.config.Log.Warn("commands of a shell are damaged", "shell", s.spec.ID, "err", err)
+	}
+	s.history = history
+	r := recovery{shell: s, held: map[string]*keeper.Program{}}
+	for _, p := range held {
+		r.held[p.ID] = p
+	}
+	r.state()
+	r.incarnation()
+	for _, one := range records {
+		r.command(one)
+	}
+	r.letGo()
+	s.work.Go(r.serve)
+	return s, nil
+}
+
+// recovery is the making of one Shell from what another server left.
+type recovery struct {
+	shell *Shell
+	held  map[string]*keeper.Program // not taken yet
+	body  *incarnation               // nil when there is none
+	// now is the command in the foreground, with its files; nil when there was none.
+	now *running
+	// rest are those in the background.
+	rest []*running
+}
+
+// take is what the keeper held under an id, once; nil when there was nothing.
+func (r *recovery) take(id string) *keeper.Program {
+	p := r.held[id]
+	delete(r.held, id)
+	return p
+}
+
+// state loads the last capture.
+func (r *recovery) state() {
+	s := r.shell
+	s.cwd = s.spec.Cwd
+	found, err := loadState(s.spec.Dir)
+	switch {
+	case s.remote():
+		s.readRemote()
+	case err == nil:
+		if s.image = found; found.cwd() != "" { // it has none when it was removed before
+			s.cwd = found.cwd()
+		}
+	case !absent(err):
+		s.config.Log.Warn("the state of a shell is damaged", "shell", s.spec.ID, "err", err)
+	}
+	if err := errors.Join(writeCapture(s.spec.Dir), os.WriteFile(filepath.Join(s.spec.Dir, launcherFile), []byte(launcherScript), 0o600)); err != nil {
+		s.config.Log.Warn("files of a shell are as an earlier server left them", "shell", s.spec.ID, "err", err)
+	}
+}
+
+// incarnation takes over the launcher and its bash. Those that were not ready yet are ended.
+func (r *recovery) incarnation() {
+	s := r.shell
+	i := &incarnation{shell: s, number: s.number, ended: make(chan struct{})}
+	program := r.take(s.incarnationID(s.number))
+	pid, known := numbered(filepath.Join(s.spec.Dir, signsDir), i.pidPrefix())
+	bash, there := pty.FindProc(pid)
+	if program == nil || program.Child == nil {
+		// The keeper has ended too. A bash that nobody holds may still be there.
+		if known && there && marked(s.spec.Dir, pid) {
+			_ = bash.Signal(unix.SIGKILL)
+		}
+		return
+	}
+	i.launcher = program.Child
+	_, up := numbered(filepath.Join(s.spec.Dir, signsDir), i.upPrefix())
+	if there && bash.Parent == i.launcher.PID() && !bash.Ended {
+		i.bash = bash
+		if control, err := i.openControl(); err == nil {
+			i.control = control
+		} else {
+			s.config.Log.Warn("the way to a shell is gone, it is ended", "shell", s.spec.ID, "err", err)
+			up = false
+		}
+	}
+	s.body, r.body = i, i
+	switch {
+	case i.bash.PID == 0 && known: // bash has ended, and the launcher is about to tell how
+		time.AfterFunc(endGrace, i.killLauncher)
+	case i.bash.PID == 0 || !up:
+		i.kill()
+	case !s.remote():
+		if dir, err := i.bash.Cwd(); err == nil {
+			s.cwd = dir
+		}
+	}
+	go i.watch() // not of work: Leave comes before the end of the connection to the keeper, which ends it
+}
+
+// command takes over one command.
+func (r *recovery) command(saved *record) {
+	s := r.shell
+	dir := s.history.dir(saved.Info.ID)
+	e, err := s.newExec(saved, dir)
+	if err != nil {
+		s.config.Log.Warn("a command is damaged", "shell", s.spec.ID, "command", saved.Info.ID, "err", err)
+		return
+	}
+	s.all, s.byID[e.id] = append(s.all, e), e
+	files := r.take(e.holdID())
+	if input := r.take(e.holdID() + holdInput); input != nil && len(input.Files) > 0 {
+		e.input = input.Files[0]
+	}
+	switch saved.Info.Status {
+	case Queued:
+		removeFIFOs(dir)
+		if saved.Info.Isolated {
+			s.beside++
+			s.work.Go(func() { s.isolated(e) })
+		} else {
+			s.queue = append(s.queue, e)
+		}
+	case Running:
+		r.running(e, saved, files)
+	default:
+		r.ended(e, files)
+	}
+}
+
+// running takes over a command that ran, or was about to.
+func (r *recovery) running(e *Exec, saved *record, files *keeper.Program) {
+	s := r.shell
+	close(e.started)
+	e.begun = true
+	run, err := s.reopen(e, files)
+	if err != nil {
+		s.lose(e, err)
+		return
+	}
+	switch {
+	case saved.Info.Isolated && (files == nil || files.Child == nil):
+		run.leave()
+		s.lose(e, errors.New("the server ended while it started"))
+	case saved.Info.Isolated:
+		s.beside++
+		run.closeOwn()
+		s.work.Go(func() {
+			defer s.leaveBeside()
+			s.followIsolated(run, e, files.Child, s.cwdNow())
+		})
+	case saved.Info.Background:
+		s.beside++
+		r.rest = append(r.rest, run)
+	default:
+		s.current, r.now = e, run
+	}
+}
+
+// lose ends a command whose fate nobody knows.
+func (s *Shell) lose(e *Exec, why error) {
+	e.outputs[0].finish()
+	e.outputs[1].finish()
+	e.end(Failed, nil, fmt.Errorf("%w: %w", ErrEnded, why))
+}
+
+// cwdNow is the shell's directory as last known.
+func (s *Shell) cwdNow() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cwd
+}
+
+// ended takes over the late output of a command.
+func (r *recovery) ended(e *Exec, files *keeper.Program) {
+	close(e.started)
+	close(e.done)
+	e.begun = true
+	if e.record.Info.Result == nil {
+		e.problem = ErrEnded
+	}
+	if e.input != nil {
+		e.closeInput()
+	}
+	if files == nil || len(files.Files) < 2 {
+		e.outputs[0].finish()
+		e.outputs[1].finish()
+		return
+	}
+	run, err := r.shell.reopen(e, files)
+	if err != nil {
+		r.shell.config.Log.Warn("late output of a command is lost", "command", e.id, "err", err)
+		return
+	}
+	run.closeOwn()
+	run.see(false)
+}
+
+// reopen makes a running of what the keeper held; without files a command that was never begun.
+func (s *Shell) reopen(e *Exec, files *keeper.Program) (*running, error) {
+	run := &running{exec: e}
+	var err error
+	if run.watch, err = directories.add(e.dir); err != nil || files == nil || len(files.Files) < 2 {
+		return run, err
+	}
+	run.held = true
+	for i, f := range files.Files[:2] {
+		run.ends[i] = f
+		if run.own[i], err = otherEnd(f); err != nil {
+			run.leave()
+			return nil, err
+		}
+	}
+	if err := run.pump(); err != nil {
+		run.leave()
+		return nil, err
+	}
+	return run, nil
+}
+
+// otherEnd opens the writing end of a FIFO whose name may be gone.
+func otherEnd(f *os.File) (end *os.File, err error) {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	controlErr := conn.Control(func(fd uintptr) {
+		end, err = openFIFO("/proc/self/fd/"+strconv.Itoa(int(fd)), unix.O_WRONLY)
+	})
+	return end, errors.Join(err, controlErr)
+}
+
+// letGo gives back what is of no use any more: launchers of earlier incarnations and files of commands that are forgotten.
+func (r *recovery) letGo() {
+	s := r.shell
+	for id, p := range r.held {
+		if !strings.HasPrefix(id, Prefix+s.spec.ID+".") {
+			continue
+		}
+		for _, f := range p.Files {
+			_ = f.Close()
+		}
+		if p.Child != nil {
+			s.work.Go(func() { s.dispose(p.Child) })
+		}
+		s.config.Keeper.Release(id)
+	}
+}
+
+// serve is the goroutine of a recovered shell: it ends what was begun, then serves the queue.
+func (r *recovery) serve() {
+	s := r.shell
+	r.thaw()
+	known := r.sync()
+	for _, run := range r.rest {
+		r.resumeBackground(run, known)
+	}
+	if r.now != nil {
+		r.resume(r.now, known)
+		s.mu.Lock()
+		s.current = nil
+		s.mu.Unlock()
+	} else if r.body != nil {
+		s.capture(r.body)
+	}
+	if !s.leaving() {
+		_ = os.RemoveAll(filepath.Join(s.spec.Dir, hiddenDir))
+	}
+	s.serve()
+}
+
+// thaw sees to a shell that an earlier server has stopped to end a command: that is ended now, and otherwise the shell goes on.
+func (r *recovery) thaw() {
+	path := r.shell.frozenPath()
+	if _, err := os.Lstat(path); err != nil {
+		return
+	}
+	if r.now != nil && r.body != nil && !closed(r.body.ended) {
+		if _, over := r.now.exec.status(); !over {
+			if at := r.now.exec.record.Deadline; at.IsZero() || time.Now().Before(at) {
+				r.now.exec.Cancel()
+			}
+			return
+		}
+	}
+	if r.body != nil {
+		for _, p := range append(r.shell.members(r.body, nil), r.body.process()) {
+			_ = p.Signal(unix.SIGCONT)
+		}
+	}
+	_ = os.Remove(path)
+}
+
+// sync tells the shell a line after all that an earlier server told it, and returns how the sign of it begins; "" when no shell is there.
+func (r *recovery) sync() string {
+	if r.body == nil || closed(r.body.ended) {
+		return ""
+	}
+	prefix, line := r.body.barrierLine()
+	if err := r.body.tell(line); err != nil {
+		return ""
+	}
+	return prefix
+}
+
+// resume follows the command in the foreground, or runs it when the shell was not told of it.
+func (r *recovery) resume(run *running, prefix string) {
+	s, e := r.shell, run.exec
+	body := r.body
+	if body == nil {
+		if code, ok := e.status(); ok && run.held {
+			s.conclude(run, e, Result{ExitCode: code, ShellEnded: true})
+			return
+		}
+		run.leave()
+		s.lose(e, errors.New("the keeper has ended"))
+		return
+	}
+	over, told := s.toldOf(run, e, body, prefix)
+	switch {
+	case s.leaving():
+		run.leave()
+	case over || told:
+		r, over := s.await(body, run, e)
+		if !over {
+			run.leave()
+			return
+		}
+		if r.ShellEnded && run.unheard(body) {
+			run.forget()
+			s.foregroundAnew(e)
+			return
+		}
+		s.finish(body, run, e, r, s.cwdNow())
+		s.rest(body)
+	case run.held && s.retell(run, body, e.commandLines) == nil:
+		r.resume(run, "")
+	default:
+		run.forget()
+		s.foregroundAnew(e)
+	}
+}
+
+// foregroundAnew runs a command that has certainly not run.
+func (s *Shell) foregroundAnew(e *Exec) {
+	if b, err := s.alive(); err == nil {
+		s.rest(s.foreground(b, e))
+	} else if !s.leaving() {
+		s.lose(e, err)
+	}
+}
+
+// retell tells the shell the lines of a command whose files are there, which another server did not come to.
+func (s *Shell) retell(run *running, body *incarnation, lines func(script string) string) error {
+	e := run.exec
+	if e.stdinOpen() && e.openedInput() == nil {
+		if err := run.openInput(); err != nil {
+			return err
+		}
+		if err := run.holdInput(); err != nil {
+			return err
+		}
+	}
+	home, cwd, _ := s.place(body, e)
+	text, err := e.text(home, cwd, lines)
+	if err != nil {
+		return err
+	}
+	return body.tell(text)
+}
+
+// toldOf waits until it is clear whether the shell was told of a command: then over says that it has a status or its shell has ended or somebody wants its end.
+func (s *Shell) toldOf(run *running, e *Exec, body *incarnation, prefix string) (over, told bool) {
+	if !run.held {
+		return false, false // it is held before the shell is told
+	}
+	dir := filepath.Join(s.spec.Dir, signsDir)
+	late, stop := e.deadline()
+	defer stop()
+	for {
+		_, passed := numbered(dir, prefix)
+		if _, ok := e.status(); ok {
+			return true, true
+		}
+		if passed && prefix != "" {
+			return false, false
+		}
+		if prefix == "" {
+			return false, true
+		}
+		select {
+		case <-run.watch.changed:
+		case <-s.signs.changed:
+		case <-body.ended:
+			return true, true
+		case <-late:
+			return false, true
+		case <-e.stop:
+			return false, true
+		case <-s.life.Done():
+			return false, false
+		}
+	}
+}
+
+// resumeBackground follows a command in the background.
+func (r *recovery) resumeBackground(run *running, prefix string) {
+	s, e := r.shell, run.exec
+	pid, begun := numbered(e.dir, pidName)
+	_, status := e.status()
+	if !begun && !status && r.body != nil && prefix != "" && !closed(r.body.ended) {
+		over, told := s.toldOf(run, e, r.body, prefix)
+		pid, begun = numbered(e.dir, pidName)
+		if !begun && !over && !told && !s.leaving() {
+			if _, come := signed(e.dir, toldName); come {
+				s.beginBackground(run, revived{incarnation: r.body}, e, s.cwdNow())
+			} else {
+				r.rerunBackground(run)
+			}
+			return
+		}
+	}
+	s.work.Go(func() { s.background(run, e, pid, Result{Cwd: s.cwdNow()}) })
+}
+
+// rerunBackground runs a command in the background that the shell was not told of.
+func (r *recovery) rerunBackground(run *running) {
+	s, e := r.shell, run.exec
+	if run.held && s.retell(run, r.body, e.backgroundLines) == nil {
+		s.beginBackground(run, revived{incarnation: r.body}, e, s.cwdNow())
+		return
+	}
+	run.leave()
+	s.leaveBeside()
+	s.launchBackground(revived{incarnation: r.body}, e)
+}
+
+// conclude answers a command whose shell is not there any more.
+func (s *Shell) conclude(run *running, e *Exec, r Result) {
+	eof := run.drain()
+	r.Background = !eof
+	r.Truncated = e.outputs[0].truncated() || e.outputs[1].truncated()
+	r.Cwd = s.settle(nil, e, s.cwdNow())
+	e.answer(Done, &r)
+	run.see(eof)
+}

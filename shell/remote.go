@@ -1,0 +1,298 @@
+package shell
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/evertty/evertty/pty"
+)
+
+// Remote says how shells run commands elsewhere. Each command is a program here, the relay, which the shell's bash starts in the command's turn and which has the
+// command run where it belongs: so queue, output, cancel, history and recovery are those of any command, and the command survives this server.
+// The bash itself has no state; the state is a file that the relay reads before a command and writes after it.
+type Remote struct {
+	// Program is the relay with its first arguments; the directory of the command follows.
+	Program []string
+	// Ready writes down in the command's directory what the relay needs, and tells whether what the command runs on is new. Called under no lock.
+	Ready func(ctx context.Context, c RemoteCommand) (recreated bool, err error)
+	// Outcome is why a relay could not have a command run, or follow it to its end; nil when the command has ended by itself.
+	Outcome func(dir string) error
+}
+
+// RemoteCommand is what a relay has to know of a command.
+type RemoteCommand struct {
+	Shell string // Spec.ID
+	Dir   string // the command's own
+	Text  string // shell text
+	Cwd   string // of this command alone; "" is the state's
+	Env   map[string]string
+	State string // the file of the state; see LoadRemote
+	Keep  bool   // the state after the command is the next one's
+	Again bool   // the command did not start: what was ready is not any more
+}
+
+// Names of files in the directory of a command, for a relay that asks for other compute because its command did not start.
+const (
+	RemoteAsk     = "again"   // it asks; only in the foreground
+	RemoteRefused = "refused" // there is none
+)
+
+const (
+	// elsewhereFile is the file of the state in a shell's directory.
+	elsewhereFile = "remote"
+	// remoteGrace is cancelGrace where the end of a command has to be asked for over a network.
+	remoteGrace = 15 * time.Second
+)
+
+// remoteJSON is the form of the state on disk.
+type remoteJSON struct {
+	Cwd   exact      `json:"cwd"`
+	Env   [][2]exact `json:"env_delta"`
+	Unset []exact    `json:"env_unset"`
+}
+
+// LoadRemote reads the state of a shell elsewhere: Cwd ("" is where the compute begins), Delta and Unset. Without the file it is empty. Errors: ErrDamaged.
+func LoadRemote(file string) (State, error) {
+	b, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return State{Delta: map[string]string{}}, nil
+	}
+	var j remoteJSON
+	if err == nil {
+		err = json.Unmarshal(b, &j)
+	}
+	if err != nil {
+		return State{Delta: map[string]string{}}, fmt.Errorf("shell: %w: %q: %w", ErrDamaged, file, err)
+	}
+	s := State{Cwd: string(j.Cwd), Delta: environOf(j.Env), Unset: texts(j.Unset)}
+	if s.Delta == nil {
+		s.Delta = map[string]string{}
+	}
+	return s, nil
+}
+
+// SaveRemote writes the state, so that the file has either the old one or the new one.
+func SaveRemote(file string, s State) error {
+	b, err := json.Marshal(remoteJSON{exact(s.Cwd), environ(s.Delta), exacts(s.Unset)})
+	if err != nil {
+		return fmt.Errorf("shell: state: %w", err)
+	}
+	return writeBeside(file, b)
+}
+
+func (s *Shell) remoteFile() string { return filepath.Join(s.spec.Dir, elsewhereFile) }
+
+func (s *Shell) remote() bool { return s.spec.Place != "" }
+
+// beginRemote writes the first state.
+func (s *Shell) beginRemote() error {
+	state := State{Cwd: s.spec.Cwd, Delta: s.spec.Env}
+	if state.Delta == nil {
+		state.Delta = map[string]string{}
+	}
+	s.adoptRemote(state)
+	return SaveRemote(s.remoteFile(), state)
+}
+
+// adoptRemote makes a state that which the shell tells.
+func (s *Shell) adoptRemote(state State) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cwd, s.elsewhere = state.Cwd, state
+}
+
+// readRemote makes the state of the file that which the shell tells.
+func (s *Shell) readRemote() {
+	state, err := LoadRemote(s.remoteFile())
+	if err != nil {
+		s.config.Log.Warn("the state of a shell is damaged", "shell", s.spec.ID, "err", err)
+		return
+	}
+	s.adoptRemote(state)
+}
+
+// remoteState is State of a shell elsewhere. What the compute gives is not known: Env is what differs.
+func (s *Shell) remoteState() State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.elsewhere
+	return State{Cwd: e.Cwd, Env: maps.Clone(e.Delta), Delta: maps.Clone(e.Delta), Unset: slices.Clone(e.Unset)}
+}
+
+// changeRemote changes the state in its turn in the queue; submitted says when that is sure to come. Errors: those of Submit, the reason of ctx.
+func (s *Shell) changeRemote(ctx context.Context, change func(State) State) (submitted bool, err error) {
+	e, err := s.submitHidden("", func() error {
+		state, err := LoadRemote(s.remoteFile())
+		if err == nil {
+			state = change(state)
+			err = SaveRemote(s.remoteFile(), state)
+		}
+		if err == nil {
+			s.adoptRemote(state)
+		}
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("shell: change the state: %w", err)
+	}
+	_, err = e.Wait(ctx)
+	s.discard(e)
+	return true, err
+}
+
+// with is the state with other variables.
+func (s State) with(set map[string]string, unset []string) State {
+	delta, gone := maps.Clone(s.Delta), slices.Clone(s.Unset)
+	for _, name := range unset {
+		delete(delta, name)
+		gone = append(gone, name)
+	}
+	maps.Copy(delta, set)
+	gone = slices.DeleteFunc(gone, func(name string) bool { _, is := set[name]; return is })
+	slices.Sort(gone)
+	return State{Cwd: s.Cwd, Delta: delta, Unset: slices.Compact(gone)}
+}
+
+// doInstead carries out a change of ours that has its turn.
+func (s *Shell) doInstead(e *Exec) {
+	err := e.instead()
+	e.outputs[0].finish()
+	e.outputs[1].finish()
+	if err != nil {
+		e.end(Failed, nil, spaceError(err))
+		return
+	}
+	e.end(Done, &Result{Cwd: s.cwdNow()}, nil)
+	s.moved(MoveCaptured, pty.Proc{}, 0)
+}
+
+// ready makes a relay ready for a command. It ends with the command.
+func (s *Shell) ready(e *Exec, again bool) (recreated bool, err error) {
+	ctx, cancel := context.WithCancel(s.life)
+	defer cancel()
+	go func() {
+		select {
+		case <-e.stop:
+		case <-ctx.Done():
+		}
+		cancel()
+	}()
+	spec := e.spec()
+	c := RemoteCommand{Shell: s.spec.ID, Dir: e.dir, Cwd: spec.Cwd, Env: spec.Env, State: s.remoteFile(),
+		Keep: !spec.Isolated && !spec.Background, Again: again}
+	if spec.Isolated {
+		c.Text = joinQuoted(spec.Argv)
+	} else {
+		text, err := os.ReadFile(filepath.Join(e.dir, textFile))
+		if err != nil {
+			return false, err
+		}
+		c.Text = string(text)
+	}
+	return s.config.Remote.Ready(ctx, c)
+}
+
+// unready ends a command that no relay could be made ready for.
+func (s *Shell) unready(e *Exec, err error) {
+	if s.leaving() {
+		return
+	}
+	if closed(e.stop) {
+		e.end(Cancelled, &Result{ExitCode: cancelCode, Cancelled: true, Cwd: s.cwdNow()}, nil)
+		return
+	}
+	e.outputs[0].finish()
+	e.outputs[1].finish()
+	e.end(Failed, nil, err)
+}
+
+// remoteScript is the file that the control line sources: the relay alone.
+func (e *Exec) remoteScript() (string, error) {
+	program := append(slices.Clone(e.shell.config.Remote.Program), e.dir)
+	for i, word := range program {
+		program[i] = quote(word)
+	}
+	line := "command"
+	for _, word := range program {
+		line += " " + word
+	}
+	return runFile, spaceError(os.WriteFile(filepath.Join(e.dir, runFile), []byte(line+"\n"), 0o600))
+}
+
+// answerAsked gives a relay other compute that asks for it, or tells it that there is none. It returns whether the compute is new.
+func (s *Shell) answerAsked(e *Exec) (recreated bool) {
+	if !s.remote() || os.Remove(filepath.Join(e.dir, RemoteAsk)) != nil {
+		return false
+	}
+	recreated, err := s.ready(e, true)
+	if err != nil {
+		s.config.Log.Warn("a command has no compute", "shell", s.spec.ID, "command", e.id, "err", err)
+		_ = os.WriteFile(filepath.Join(e.dir, RemoteRefused), nil, 0o600)
+	}
+	return recreated
+}
+
+// answer gives a command its end: failed when the relay could not have it run.
+func (e *Exec) answer(status Status, r *Result) {
+	if e.shell.remote() && !r.Cancelled && !r.TimedOut {
+		if err := e.shell.config.Remote.Outcome(e.dir); err != nil {
+			e.end(Failed, nil, err)
+			return
+		}
+	}
+	e.end(status, r, nil)
+}
+
+// grace is how long a command may take to end after SIGINT.
+func (s *Shell) grace() time.Duration {
+	if s.remote() {
+		return remoteGrace
+	}
+	return cancelGrace
+}
+
+// home is the directory that bash starts in.
+func (s *Shell) home() string {
+	if s.remote() {
+		return nearestDir(homeDir(nil))
+	}
+	return s.spec.Cwd
+}
+
+// given is what the first environment of bash has besides the server's.
+func (s *Shell) given() map[string]string {
+	if s.remote() {
+		return nil
+	}
+	return s.spec.Env
+}
+
+// isolatedRemote is isolated of a shell elsewhere: the relay runs beside the shell.
+func (s *Shell) isolatedRemote(e *Exec) {
+	if _, err := s.ready(e, false); err != nil {
+		s.unready(e, err)
+		return
+	}
+	if err := s.runIsolated(e, s.cwdNow(), s.cwdNow()); err != nil && !s.leaving() {
+		e.end(Failed, nil, fmt.Errorf("start: %w", spaceError(err)))
+	}
+}
+
+// relayPlan starts the relay of an isolated command.
+func (s *Shell) relayPlan(e *Exec) (pty.Plan, bool) {
+	plan, err := pty.Spec{Argv: append(slices.Clone(s.config.Remote.Program), e.dir), Dir: s.home()}.Plan()
+	if err != nil {
+		s.unready(e, err)
+		return plan, false
+	}
+	s.mark(&plan)
+	return plan, true
+}

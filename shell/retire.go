@@ -1,0 +1,35 @@
+package shell
+
+import (
+	"time"
+)
+
+// Retire ends the process of a shell that nobody has used for so long: no command has its turn, waits or runs beside, and nothing that a command has left
+// behind runs. The shell is not gone: it comes back with its state at the next command, which is told so (Result.Recreated). It reports whether it did.
+func (s *Shell) Retire(idle time.Duration) bool {
+	s.submitting.Lock() // nobody gets a turn meanwhile
+	defer s.submitting.Unlock()
+	s.mu.Lock()
+	body := s.body
+	unused := !s.gone && !s.leaving() && s.current == nil && len(s.queue) == 0 && s.beside == 0 && time.Since(s.active) >= idle
+	s.mu.Unlock()
+	if !unused || body == nil || closed(body.ended) {
+		return false
+	}
+	list, err := belongings(s.spec.Dir)
+	if err != nil {
+		return false
+	}
+	for _, p := range list {
+		if p.PID != body.process().PID && p.PID != body.launcher.PID() {
+			return false
+		}
+	}
+	body.kill()
+	select {
+	case <-body.ended:
+		return true
+	case <-time.After(endGrace):
+		return false
+	}
+}

@@ -1,0 +1,149 @@
+package shell
+
+import (
+	"context"
+	"fmt"
+)
+
+// serve is the goroutine of the queue: it runs one command after the other until the shell is left or deleted.
+func (s *Shell) serve() {
+	for {
+		e := s.next()
+		if e == nil {
+			return
+		}
+		s.turn(e)
+		s.mu.Lock()
+		s.current = nil
+		s.mu.Unlock()
+	}
+}
+
+// next waits for the next command of the queue; nil when there is nothing more to do here.
+func (s *Shell) next() *Exec {
+	for {
+		s.mu.Lock()
+		if s.leaving() {
+			s.mu.Unlock()
+			return nil
+		}
+		if len(s.queue) > 0 {
+			e := s.queue[0]
+			s.queue = s.queue[1:]
+			s.current = e
+			s.mu.Unlock()
+			return e
+		}
+		s.mu.Unlock()
+		select {
+		case <-s.wake:
+		case <-s.life.Done():
+		}
+	}
+}
+
+// turn gives a command its turn: it starts the shell when it has ended, runs the command, and captures what it left in the shell.
+func (s *Shell) turn(e *Exec) {
+	if e.instead != nil {
+		s.doInstead(e)
+		return
+	}
+	b, err := s.alive()
+	switch {
+	case s.leaving():
+		return // Delete ends it, or the next server runs it
+	case err != nil:
+		e.end(Failed, nil, fmt.Errorf("%w: %w", ErrEnded, err))
+		return
+	}
+	if e.spec().Background {
+		s.launchBackground(b, e)
+		return
+	}
+	captured := make(chan struct{})
+	defer close(captured)
+	s.mu.Lock()
+	s.captured = captured
+	s.mu.Unlock()
+	s.rest(s.foreground(b, e))
+}
+
+// Settled waits, when a command has been answered but the state it left is not known yet, until it is: then State is that after the command. It does not wait for a
+// command that runs. Errors: the reason of ctx.
+func (s *Shell) Settled(ctx context.Context) error {
+	s.mu.Lock()
+	current, captured := s.current, s.captured
+	s.mu.Unlock()
+	if captured == nil || current != nil && !current.hasEnded() {
+		return nil
+	}
+	select {
+	case <-captured:
+	case <-s.life.Done():
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// awaitCapture waits, when a command has been answered but the state it left is not known yet, until it is. It does not wait for a command that runs.
+func (s *Shell) awaitCapture(e *Exec) {
+	s.mu.Lock()
+	current, captured := s.current, s.captured
+	s.mu.Unlock()
+	if captured == nil || current != nil && !current.hasEnded() {
+		return
+	}
+	select {
+	case <-captured:
+	case <-e.stop:
+	case <-s.life.Done():
+	}
+}
+
+// rest is what there is to do between an answer and the next command.
+func (s *Shell) rest(body *incarnation) {
+	s.mu.Lock()
+	s.current = nil
+	total := len(s.all)
+	s.mu.Unlock()
+	s.capture(body)
+	if s.unreachable() && !s.leaving() && !closed(body.ended) {
+		body.kill()
+		body.awaitEnd()
+	}
+	if total%pruneEvery == 0 {
+		s.prune()
+	}
+}
+
+// prune removes the oldest commands when there are too many.
+func (s *Shell) prune() {
+	s.mu.Lock()
+	list := append([]*Exec(nil), s.all...)
+	s.mu.Unlock()
+	var ended []Info
+	for _, e := range list {
+		if e.hasEnded() && e.outputs[0].finished() && e.outputs[1].finished() {
+			ended = append(ended, e.Info())
+		}
+	}
+	gone := map[string]bool{}
+	for _, id := range s.history.prune(ended, len(list)) {
+		gone[id] = true
+	}
+	if len(gone) == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kept := s.all[:0:0]
+	for _, e := range s.all {
+		if gone[e.id] {
+			delete(s.byID, e.id)
+		} else {
+			kept = append(kept, e)
+		}
+	}
+	s.all = kept
+}

@@ -1,0 +1,366 @@
+// Package shell is one persistent bash driven through FIFOs.
+package shell
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/pty/keeper"
+)
+
+// Config is what all shells of a server share.
+type Config struct {
+	Keeper *keeper.Client
+	Log    *slog.Logger
+	// Unspliced says why output cannot go from a FIFO to the log without passing through this process's memory; nil when it can.
+	Unspliced error
+	// Changed, when not nil, is called after a command of the shell changed its status, under no lock.
+	Changed func(Info)
+	// Moved, when not nil, is called after a process of a shell began or ended, or its state was captured; under no lock. It must return soon.
+	Moved func(Move)
+	// Remote is needed for shells whose Spec says so.
+	Remote *Remote
+}
+
+// Spec is what a shell is made of.
+type Spec struct {
+	ID        string // ^[A-Za-z0-9._-]{1,64}$; unique in a server. What the keeper holds for the shell has ids that begin with Prefix+ID+"."
+	Name      string // what Info calls the shell; "" is ID. Shells of different sessions may have the same
+	Dir       string // an existing directory of the shell's own, 0700; all its files are in there
+	Cwd       string // absolute; "" is the home directory
+	Env       map[string]string
+	Login     bool          // read the profile files
+	Timeout   time.Duration // of commands that give none; 0 is none
+	MaxOutput int64         // of commands that give none; 0 is DefaultMaxOutput
+	// Place has the commands run elsewhere, by Config.Remote, to which the name means something; "" is here. Cwd ("" is where the compute begins) and
+	// Env are of there then.
+	Place string
+}
+
+// Move is what became of a shell's process.
+type Move struct {
+	Shell    string // Spec.ID
+	Kind     MoveKind
+	Process  pty.Proc // bash
+	ExitCode int      // of MoveEnded; -1 when nobody saw it
+}
+
+// MoveKind says what happened.
+type MoveKind int
+
+// The kinds of moves.
+const (
+	MoveBegan MoveKind = iota + 1
+	MoveEnded
+	MoveCaptured // the state may be another one
+)
+
+func (s *Shell) moved(kind MoveKind, p pty.Proc, code int) {
+	if s.config.Moved != nil {
+		s.config.Moved(Move{Shell: s.spec.ID, Kind: kind, Process: p, ExitCode: code})
+	}
+}
+
+// Prefix begins the ids of everything that the keeper holds for shells.
+const Prefix = "shell."
+
+// State is what of a shell outlives its process, besides functions, aliases, arrays and options.
+type State struct {
+	Cwd string
+	Env map[string]string // everything exported but PWD, OLDPWD, SHLVL and _
+	// Delta is what was changed or added against the environment at the first start, Unset what was removed.
+	Delta map[string]string
+	Unset []string
+}
+
+// Facts is what lists tell of a shell.
+type Facts struct {
+	PID          int // of bash; 0 while none runs
+	Cwd          string
+	State        string // running, ended (it comes back with the next command), deleted
+	Busy         bool
+	Queued       int
+	CreatedAt    time.Time
+	LastActivity time.Time
+}
+
+// Shell is one persistent bash. All methods may be called at the same time from several goroutines.
+//
+// What makes it robust:
+//
+//   - The shell is `bash -i` without a terminal and without prompts. Interactive, because an interactive bash goes back to its top level where another one
+//     ends: at a signal, under set -u, at ${x:?}. It reads its control lines from a FIFO that its parent holds open, so no server has to be there.
+//   - Its parent is a launcher (launcher.sh), owned by the keeper: it clears what a killed predecessor left, makes the FIFO or fails at once, has the traps that
+//     remove FIFOs on EXIT, HUP, INT and TERM, and waits for exactly the shell's process. So the user's own traps, jobs
+//     and wait are the user's alone: nothing of ours stands in the shell, no trap, no variable, no function, no job.
+//   - A command is a file, sourced at the top level within { }: a subshell would lose cd, export and functions; text in the control line could leave
+//     the braces or swallow the next line. Its output goes to FIFOs of its own and not through descriptors that the shell keeps: `exec >file` ends with the
+//     command, late output of a job cannot get into another command's, and bytes stay bytes.
+//   - The status is the name of a file that a redirection makes, in the line of the command or, when that was aborted, in the next: that works when functions, readonly
+//     variables, IFS, noclobber or a closed descriptor would stop anything else, and a server that comes later still finds it.
+//   - The server reads the FIFOs, and the keeper holds them too: output is in the FIFO or in the log, never in this process alone. Every step can be
+//     the last one of this server; see Recover.
+//
+// One goroutine serves the queue, one command after the other. Nothing blocks under a lock.
+type Shell struct {
+	config  Config
+	spec    Spec
+	created time.Time
+	history *history
+	first   []string // environment of the first start, set before the goroutine starts
+	signs   *watch
+	life    context.Context // ends with ErrClosing or ErrDeleted
+	stop    context.CancelCauseFunc
+	work    sync.WaitGroup // goroutines that look after commands and the queue
+	wake    chan struct{}  // has a value after the queue has grown
+
+	submitting sync.Mutex // held over the disk, taken before mu: makes the order of ids that of the queue
+
+	mu      sync.Mutex // guards what follows; nothing blocks under it
+	queue   []*Exec
+	current *Exec // the one that has its turn
+	beside  int   // commands in the background and isolated
+	all     []*Exec
+	byID    map[string]*Exec
+	body    *incarnation // nil or ended while none runs
+	number  int          // of the newest incarnation
+	image   *image       // what the last capture found; nil before the first
+	// aliasing says that aliases may have been defined since the last capture.
+	aliasing bool
+	// uncaptured is what the next incarnation lacks because it could not be captured, in words.
+	uncaptured []string
+	frozen     bool          // its processes are stopped: nothing of it takes too long
+	captured   chan struct{} // closed when the state after the newest command in the foreground was captured; nil before the first
+	cwd        string
+	// elsewhere is the state of a remote shell.
+	elsewhere State
+	active    time.Time
+	gone      bool // Delete was called
+}
+
+// Start makes a shell in s.Dir, which must be empty, and waits until it runs. Errors: ErrInvalid, ErrBadEnv, ErrNoSpace, pty.ErrNoDir, those of
+// keeper.Client.Run. A failed Start leaves no process; what is in s.Dir is the caller's to remove.
+func Start(c Config, s Spec) (*Shell, error) {
+	if err := s.check(); err != nil {
+		return nil, fmt.Errorf("shell: start: %w", err)
+	}
+	sh, err := prepare(c, s)
+	if err != nil {
+		return nil, err
+	}
+	sh.created = time.Now()
+	if err := sh.furnish(); err != nil {
+		sh.shut(ErrEnded)
+		return nil, fmt.Errorf("shell: start: %w", spaceError(err))
+	}
+	body, err := sh.launch(sh.life, 1, sh.home(), nil, false)
+	switch {
+	case err != nil:
+	case sh.remote():
+		sh.body, sh.active = body, sh.created
+		err = sh.beginRemote()
+	default:
+		sh.body, sh.active = body, sh.created
+		sh.cwd, err = body.process().Cwd()
+	}
+	if err != nil {
+		if body != nil {
+			body.kill()
+			<-body.ended
+		}
+		sh.shut(ErrEnded)
+		return nil, err
+	}
+	sh.work.Go(func() {
+		sh.capture(body) // what the profile files did survives an end in the first command
+		sh.serve()
+	})
+	return sh, nil
+}
+
+// prepare makes a Shell that nothing runs in.
+func prepare(c Config, s Spec) (*Shell, error) {
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	if s.MaxOutput == 0 {
+		s.MaxOutput = DefaultMaxOutput
+	}
+	sh := &Shell{config: c, spec: s, wake: make(chan struct{}, 1), byID: map[string]*Exec{}}
+	if err := directories.enter(); err != nil {
+		return nil, fmt.Errorf("shell: %w", err)
+	}
+	err := os.MkdirAll(filepath.Join(s.Dir, signsDir), 0o700)
+	if err == nil {
+		sh.signs, err = directories.add(filepath.Join(s.Dir, signsDir))
+	}
+	if err != nil {
+		directories.leave()
+		return nil, fmt.Errorf("shell: %w", spaceError(err))
+	}
+	sh.life, sh.stop = context.WithCancelCause(context.Background())
+	return sh, nil
+}
+
+// furnish writes the files of a new shell.
+func (s *Shell) furnish() (err error) {
+	if err = os.WriteFile(filepath.Join(s.spec.Dir, launcherFile), []byte(launcherScript), 0o600); err != nil {
+		return err
+	}
+	if err = writeCapture(s.spec.Dir); err != nil {
+		return err
+	}
+	s.history, _, err = openHistory(s.spec.Dir)
+	return err
+}
+
+// saveShell writes what a later server has to know.
+func (s *Shell) saveShell() error {
+	s.mu.Lock()
+	r := &shellRecord{Spec: s.spec, CreatedAt: s.created, Incarnation: s.number, First: s.first}
+	s.mu.Unlock()
+	return saveShell(s.spec.Dir, r)
+}
+
+// shut ends what this process does for the shell.
+func (s *Shell) shut(cause error) {
+	s.mu.Lock() // nobody starts a goroutine under the lock after this
+	s.stop(cause)
+	s.mu.Unlock()
+	s.work.Wait()
+	directories.remove(s.signs)
+	directories.leave()
+}
+
+// check checks a Spec and makes its directory absolute. Errors: ErrInvalid, ErrBadEnv.
+func (s *Spec) check() error {
+	if s.ID == "" || len(s.ID) > 64 || strings.Trim(s.ID, idCharacters) != "" || !filepath.IsAbs(s.Dir) || s.Timeout < 0 || s.MaxOutput < 0 {
+		return fmt.Errorf("%w: id %.80q, directory %.80q, timeout %v, output %d", ErrInvalid, s.ID, s.Dir, s.Timeout, s.MaxOutput)
+	}
+	if s.Cwd == "" && s.Place == "" {
+		s.Cwd = homeDir(s.Env)
+	}
+	if s.Cwd != "" && !filepath.IsAbs(s.Cwd) || strings.ContainsRune(s.Cwd, 0) {
+		return fmt.Errorf("%w: directory %.80q is not absolute", ErrInvalid, s.Cwd)
+	}
+	return checkEnv(s.Env)
+}
+
+// idCharacters are those that an id may have.
+const idCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
+
+// homeDir is the home directory of the environment that a shell gets.
+func homeDir(env map[string]string) string {
+	if dir := env["HOME"]; filepath.IsAbs(dir) {
+		return dir
+	}
+	if dir, err := os.UserHomeDir(); err == nil && filepath.IsAbs(dir) {
+		return dir
+	}
+	return "/"
+}
+
+// Spec is what the shell was made of.
+func (s *Shell) Spec() Spec {
+	spec := s.spec
+	spec.Env = maps.Clone(spec.Env)
+	return spec
+}
+
+// leaving tells whether Leave or Delete was called.
+func (s *Shell) leaving() bool { return s.life.Err() != nil }
+
+// Facts is how the shell is now.
+func (s *Shell) Facts() Facts {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := Facts{Cwd: s.cwd, State: "running", Busy: s.current != nil, Queued: len(s.queue), CreatedAt: s.created, LastActivity: s.active}
+	if s.body != nil && !closed(s.body.ended) {
+		f.PID = s.body.process().PID
+	} else {
+		f.State = "ended"
+	}
+	if s.gone {
+		f.State = "deleted"
+	}
+	return f
+}
+
+// State is the shell's, as of the last command.
+func (s *Shell) State() State {
+	if s.remote() {
+		return s.remoteState()
+	}
+	s.mu.Lock()
+	found, cwd, first := s.image, s.cwd, s.first
+	s.mu.Unlock()
+	if found != nil {
+		return found.state(cwd, first)
+	}
+	state := State{Cwd: cwd, Env: map[string]string{}, Delta: map[string]string{}}
+	for _, pair := range first {
+		if name, value, _ := strings.Cut(pair, "="); !slices.Contains(ownVariables, name) {
+			state.Env[name] = value
+		}
+	}
+	return state
+}
+
+// ownVariables are what bash says of itself, not the user.
+var ownVariables = []string{"PWD", "OLDPWD", "SHLVL", "_", marker}
+
+// Commands are the commands in the order in which they were submitted, the newest limit of those before the one with the id before ("" is all).
+func (s *Shell) Commands(limit int, before string) []Info {
+	s.mu.Lock()
+	list := slices.Clone(s.all)
+	s.mu.Unlock()
+	if at := slices.IndexFunc(list, func(e *Exec) bool { return e.id == before }); at >= 0 {
+		list = list[:at]
+	}
+	if limit > 0 && len(list) > limit {
+		list = list[len(list)-limit:]
+	}
+	infos := make([]Info, len(list))
+	for i, e := range list {
+		infos[i] = e.Info()
+	}
+	return infos
+}
+
+// Command finds a command. Errors: ErrNotFound.
+func (s *Shell) Command(id string) (*Exec, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.byID[id]; e != nil {
+		return e, nil
+	}
+	return nil, fmt.Errorf("shell: command %.80q: %w", id, ErrNotFound)
+}
+
+// Leave closes what this process has open of the shell, which goes on without it. Nothing may be called after it but methods that read.
+func (s *Shell) Leave() {
+	s.shut(ErrClosing)
+	s.mu.Lock()
+	body := s.body
+	s.mu.Unlock()
+	if body != nil {
+		body.hangUp()
+	}
+}
+
+// name is what Info calls the shell.
+func (s *Spec) name() string {
+	if s.Name != "" {
+		return s.Name
+	}
+	return s.ID
+}

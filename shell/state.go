@@ -1,0 +1,201 @@
+package shell
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// image is what one capture found in a shell. It is never changed after it was read; all methods may be called from several goroutines.
+//
+// It has no completions, key bindings, history, hash table and directory stack.
+type image struct {
+	directory string
+	umask     string
+	variables []variable
+	functions []function
+	aliases   []element
+	shopts    []option
+	sets      []option // without posix when that came from the capture itself
+	arguments []string // the positional parameters
+	jobs      []job
+	traps     []string
+	limits    map[string]string // of /proc/PID/limits: the soft and the hard limit by name
+	files     []string          // numbers of descriptors above 2
+	disabled  []string          // builtins that enable -n took away
+}
+
+// function is one of a shell's, as bash prints it.
+type function struct {
+	name  string
+	flags string // x, r, t
+	text  string
+}
+
+// option is one of shopt or set -o.
+type option struct {
+	name string
+	on   bool
+}
+
+// job is a line of jobs -l.
+type job struct {
+	pid  int
+	text string
+}
+
+// own are the variables that bash makes itself or that mean nothing in another process, besides those that begin with BASH.
+var own = map[string]bool{
+	"COLUMNS": true, "COMP_WORDBREAKS": true, "DIRSTACK": true, "EPOCHREALTIME": true, "EPOCHSECONDS": true, "EUID": true, "FUNCNAME": true,
+	"GROUPS": true, "HISTCMD": true, "LINENO": true, "LINES": true, "PIPESTATUS": true, "PPID": true, "RANDOM": true, "SECONDS": true,
+	"SHELLOPTS": true, "SRANDOM": true, "UID": true, "POSIXLY_CORRECT": true,
+	"OLDPWD": true, "PWD": true, "SHLVL": true, "_": true, marker: true,
+}
+
+// ofBash are the variables that begin with BASH and are the user's all the same.
+var ofBash = map[string]bool{"BASH_ENV": true, "BASH_COMPAT": true, "BASH_LOADABLES_PATH": true}
+
+// outlives tells whether a variable is part of the state.
+func outlives(name string) bool {
+	if strings.HasPrefix(name, "BASH") && (len(name) == len("BASH") || name[4] == '_' || name == "BASHOPTS" || name == "BASHPID") {
+		return ofBash[name]
+	}
+	return !own[name]
+}
+
+// takeVariables keeps those that outlive the shell.
+func (i *image) takeVariables(text string) {
+	for _, v := range declarations(text) {
+		if outlives(v.name) {
+			i.variables = append(i.variables, v)
+		}
+	}
+}
+
+// takeOptions reads the options that are on from what the shell had before the capture, and the names of all from what it knows.
+func (i *image) takeOptions(parts []string) {
+	sets, rest, _ := strings.Cut(parts[sectionOptions], "/")
+	shopts, posix, _ := strings.Cut(rest, "/")
+	i.sets = options(sets, parts[sectionSets])
+	i.shopts = options(shopts, parts[sectionShopts])
+	if value, set := strings.CutPrefix(posix, "="); set {
+		flags := strings.Trim(parts[sectionPosix], "\n")
+		i.variables = append(i.variables, variable{name: "POSIXLY_CORRECT", flags: flags, assigned: true, value: value})
+	}
+}
+
+// options are those of a listing of all, on when they are in the list with colons.
+func options(on, all string) []option {
+	set := strings.Split(on, ":")
+	var list []option
+	for line := range strings.Lines(all) {
+		fields := strings.Fields(line)
+		if len(fields) == 3 && validOption(fields[2]) {
+			list = append(list, option{fields[2], slices.Contains(set, fields[2])})
+		}
+	}
+	return list
+}
+
+// validOption tells whether a name is one of an option.
+func validOption(name string) bool {
+	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == "" && name[0] != '-'
+}
+
+// takeFiles reads the numbers of open descriptors, and what enable -n prints.
+func (i *image) takeFiles(text string) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if name, is := strings.CutPrefix(line, "enable -n "); is {
+			i.disabled = append(i.disabled, name)
+		} else if line != "" {
+			i.files = append(i.files, line)
+		}
+	}
+}
+
+// takeArguments keeps the positional parameters and returns what follows them.
+func (i *image) takeArguments(count string, parts []string) []string {
+	n, err := strconv.Atoi(count)
+	if err != nil || n < 0 || n > len(parts) {
+		return parts
+	}
+	i.arguments = parts[:n]
+	return parts[n:]
+}
+
+// takeAliases reads alias -p.
+func (i *image) takeAliases(text string) {
+	s := &scanner{text: text}
+	for s.at < len(s.text) {
+		from := s.at
+		if s.skip("alias ") {
+			s.skip("-- ")
+			name := s.upTo("=\n")
+			if s.skip("=") && name != "" {
+				if value, err := s.word("\n"); err == nil {
+					i.aliases = append(i.aliases, element{name, value})
+				}
+			}
+		}
+		next := strings.IndexByte(s.text[max(from, s.at):], '\n')
+		if next < 0 {
+			return
+		}
+		s.at = max(from, s.at) + next + 1
+	}
+}
+
+// takeFunctions puts names and texts together. One named builtin could not be listed with the others.
+func (i *image) takeFunctions(names, builtin string, texts []string) {
+	if strings.HasPrefix(builtin, "builtin () ") {
+		i.functions = append(i.functions, function{name: "builtin", text: builtin})
+	}
+	for line := range strings.Lines(names) {
+		fields := strings.Fields(line)
+		if len(texts) == 0 {
+			return
+		}
+		if len(fields) == 3 && strings.HasPrefix(fields[1], "-") {
+			i.functions = append(i.functions, function{name: fields[2], flags: strings.Trim(fields[1], "-f"), text: texts[0]})
+		}
+		texts = texts[1:]
+	}
+}
+
+// cwd is the directory as the shell itself saw it; /proc/PID/cwd is better while it lives. "" when it had been removed.
+func (i *image) cwd() string { return i.directory }
+
+// exported are the variables that children get.
+func (i *image) exported() map[string]string {
+	env := map[string]string{}
+	for _, v := range i.variables {
+		if v.has("x") && v.assigned && !v.array() && !v.has("n") {
+			env[v.name] = v.value
+		}
+	}
+	return env
+}
+
+// state compares with the environment that the first start was given (KEY=value; the same for all incarnations).
+func (i *image) state(cwd string, first []string) State {
+	s := State{Cwd: cwd, Env: i.exported(), Delta: map[string]string{}}
+	before := map[string]string{}
+	for _, pair := range first {
+		if name, value, ok := strings.Cut(pair, "="); ok && validName(name) && (outlives(name) || name == "POSIXLY_CORRECT") {
+			before[name] = value
+		}
+	}
+	for name, value := range s.Env {
+		if old, had := before[name]; !had || old != value {
+			s.Delta[name] = value
+		}
+	}
+	for name := range before {
+		if _, has := s.Env[name]; !has {
+			s.Unset = append(s.Unset, name)
+		}
+	}
+	slices.Sort(s.Unset)
+	return s
+}

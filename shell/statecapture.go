@@ -1,0 +1,280 @@
+package shell
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Files of the state in a shell's directory.
+const (
+	captureFile  = "capture"   // what captureLine runs
+	captureFound = "state.new" // what it found, while it is being written and until it was adopted
+	stateFile    = "state"     // the newest whole one
+	restoreFile  = "restore"   // what a new incarnation runs
+)
+
+// captureMagic is the first section that the capture can write by itself; the number changes with the order of sections.
+const captureMagic = "evertty-capture-1"
+
+// captureEnd is the last section: without it the capture is not whole.
+const captureEnd = "end"
+
+// maxState bounds the size of a capture that is taken, in bytes: what a shell with thousands of long variables has, and no more than the server can read in
+// one go without harm.
+const maxState = 64 << 20
+
+// captureText is the script of the capture, with FILE for the quoted path of captureFound. It runs in a subshell, so that it may change what it wants, and
+// in posix mode until it knows better: there the special builtins (unset, trap, set, exec, exit) come before functions of these names, POSIX 2.9.1. Quoted
+// first words are no aliases. What it finds is in sections with a NUL at the end. Every newline
+// that bash prints is a write of its own, so the limits are lines that end otherwise.
+const captureText = `\typeset -f builtin >>FILE
+\unset -f builtin
+\builtin printf '\0%s\0' MAGIC >>FILE || \exit 1
+\trap >>FILE
+\trap - DEBUG ERR RETURN EXIT
+\set +xvefuTE
+\exec >>FILE || \exit 1
+\builtin printf '\0%s\0%s\0' "$POSIXLY_CORRECT" "${POSIXLY_CORRECT@a}" || \exit 1
+\set +o posix
+\builtin umask && \builtin printf '\0' || \exit 1
+\builtin pwd -P 2>/dev/null
+\builtin printf '\0' || \exit 1
+\builtin alias -p && \builtin printf '\0' || \exit 1
+\builtin unalias -a
+builtin shopt -p
+builtin printf '\0' || exit 1
+builtin shopt -u failglob nullglob extdebug
+builtin set +o && builtin printf '\0' || exit 1
+builtin declare -p && builtin printf '\0' || exit 1
+builtin declare -F && builtin printf '\0' || exit 1
+builtin mapfile -t __evertty || exit 1
+builtin printf '%s\n' "${__evertty[@]}" && builtin printf '\0' || exit 1
+builtin mapfile -t __evertty </proc/self/limits
+builtin printf '%s\v' "${__evertty[@]}" && builtin printf '\0' || exit 1
+for __evertty_at in /proc/$$/fdinfo/[3-9] /proc/$$/fdinfo/[1-9][0-9]*; do
+	builtin mapfile -t __evertty <"$__evertty_at" && (( ! (${__evertty[1]##*[!0-7]} & 02000000) )) && builtin printf '%s\n' "${__evertty_at##*/}"
+done 2>/dev/null
+builtin enable -n
+builtin printf '%s\0%s\0' "$__evertty_disabled" "$#" || exit 1
+(( $# == 0 )) || builtin printf '%s\0' "$@" || exit 1
+builtin mapfile -d '' -t -s SKIP -n 1 __evertty <FILE || exit 1
+if [[ ${__evertty[0]} ]]; then
+	builtin mapfile -t __evertty <<<"${__evertty[0]%?}" || exit 1
+	for __evertty_at in "${__evertty[@]}"; do
+		builtin declare -f -- "${__evertty_at##* }"
+		builtin printf '\0' || exit 1
+	done
+fi
+builtin printf '%s\0' END || exit 1
+`
+
+// The sections of a capture, in order. The positional parameters follow, one each, then the functions, then captureEnd.
+const (
+	sectionBuiltin   = iota // trap -p ERR, for that trap is gone in the file, and a function named builtin, which is in the way of all others
+	sectionMagic            // captureMagic
+	sectionTraps            // trap
+	sectionOptions          // SHELLOPTS/BASHOPTS/=POSIXLY_CORRECT, the last one only when it is set
+	sectionPosix            // the attributes of POSIXLY_CORRECT
+	sectionUmask            // umask
+	sectionCwd              // pwd -P
+	sectionAliases          // alias -p
+	sectionShopts           // shopt -p: the names
+	sectionSets             // set +o: the names
+	sectionVariables        // declare -p
+	sectionFunctions        // declare -F: names and attributes
+	sectionJobs             // jobs -l
+	sectionLimits           // /proc/PID/limits
+	sectionFiles            // numbers of open descriptors that children inherit, and enable -n
+	sectionCount            // how many positional parameters follow
+	sectionsFixed
+)
+
+// writeCapture writes the file that captureLine runs, and the place for what it finds, into the directory of a shell. Once per directory; again does no harm.
+func writeCapture(dir string) error {
+	path := filepath.Join(dir, captureFile)
+	text := strings.NewReplacer(
+		"FILE", ansi(filepath.Join(dir, captureFound)),
+		"MAGIC", captureMagic,
+		"SKIP", fmt.Sprint(sectionFunctions),
+		"END", captureEnd,
+	).Replace(captureText)
+	err := writeBeside(path, []byte(text))
+	if err == nil {
+		err = touch(filepath.Join(dir, jobsFile))
+	}
+	if err != nil {
+		return fmt.Errorf("shell: capture: %w", err)
+	}
+	return nil
+}
+
+// touch makes an empty file unless there is one.
+func touch(path string) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return noSpace(err)
+	}
+	return file.Close()
+}
+
+// captureLine is the control line, with its newline, that captures the shell's state into DIR/state.new. It forks one subshell (and one more when there was a
+// job) and waits for it, so the user's shell keeps every variable, option, trap and job; $? is 0 after it. It prints nothing. No trap fires but
+// CHLD (one process has ended), and DEBUG in the subshell under set -T. The end can be seen as that of any line: by the next line, or by
+// IN_CLOSE_WRITE on state.new.
+//
+// The parts: || hides the status from set -e and ERR, and no reserved word is used, which could be an alias; assigning POSIXLY_CORRECT is the one way into posix
+// mode that no function can be in the way of, and keeps the options as they were.
+func captureLine(dir string) string { return captureWith(dir, "") }
+
+// captureAnyway is captureLine for a shell in which builtins that the capture needs were taken away by enable -n: it brings them back, in its subshell.
+func captureAnyway(dir string) string {
+	return captureWith(dir, `\unset -f enable; __evertty_disabled=$(\enable -n); \enable `+strings.Join(captureNeeds, " ")+"; ")
+}
+
+// listJobs is a part of a word that is nothing and leaves what jobs -l prints to the capture, when there was a job: jobs exist in the shell itself and in $( ), but not in
+// the ( ) of the capture.
+func listJobs(dir string) string {
+	return `"${!:+$(\jobs -l 2>/dev/null >|` + ansi(filepath.Join(dir, jobsFile)) + `)}"`
+}
+
+// captureNeeds are the builtins of captureText.
+var captureNeeds = []string{".", "alias", "builtin", "declare", "enable", "exec", "exit", "mapfile", "printf", "pwd", "set", "shopt", "trap", "typeset", "umask", "unalias", "unset"}
+
+// captureWith is captureLine with something to run in the subshell before the capture.
+func captureWith(dir, before string) string {
+	return `( POSIXLY_CORRECT=$SHELLOPTS/$BASHOPTS/${POSIXLY_CORRECT+=$POSIXLY_CORRECT}; ` + before + `\trap -p ERR >|` + ansi(filepath.Join(dir, captureFound)) + `; \. ` +
+		ansi(filepath.Join(dir, captureFile)) + ` ) <` + ansi(filepath.Join(dir, jobsFile)) + ` >/dev/null 2>&1 || ( : )` + "\n"
+}
+
+// adoptState makes a whole DIR/state.new the state of the shell and returns it. One that is not whole is left alone, for the next capture writes it anew, and
+// the older state stays. No capture may be running. Errors: ErrDamaged, fs.ErrNotExist when no capture has run since.
+func adoptState(dir string) (*image, error) {
+	found := filepath.Join(dir, captureFound)
+	i, err := readImage(found)
+	if err == nil {
+		// Replacing by rename would make some file systems write at once. In between the new one is the only one, and loadState finds it.
+		state := filepath.Join(dir, stateFile)
+		_ = os.Remove(state)
+		err = os.Rename(found, state)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("shell: captured state: %w", err)
+	}
+	return i, nil
+}
+
+// loadState is adoptState, else the state of the last whole capture. Errors: ErrDamaged, fs.ErrNotExist when there was none.
+func loadState(dir string) (*image, error) {
+	if i, err := adoptState(dir); err == nil {
+		return i, nil
+	}
+	i, err := readImage(filepath.Join(dir, stateFile))
+	if err != nil {
+		return nil, fmt.Errorf("shell: state: %w", err)
+	}
+	return i, nil
+}
+
+// readImage reads one capture.
+func readImage(path string) (*image, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxState+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxState {
+		return nil, fmt.Errorf("%w: %q has more than %d bytes", ErrDamaged, path, maxState)
+	}
+	i, err := parseImage(text)
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", path, err)
+	}
+	// What runs in the background as a command of ours is known by its own record, whichever shell there is.
+	ours := strings.TrimSuffix(quote(filepath.Join(filepath.Dir(path), commandsDir)), "'") + "/"
+	i.jobs = slices.DeleteFunc(i.jobs, func(j job) bool { return strings.Contains(j.text, ours) })
+	return i, nil
+}
+
+// writeBeside writes a file so that its path has either the old content or the new one. It does not sync.
+func writeBeside(path string, content []byte) error {
+	beside := path + ".part"
+	err := os.WriteFile(beside, content, 0o600)
+	if err == nil {
+		err = os.Rename(beside, path)
+	}
+	if err == nil {
+		return nil
+	}
+	_ = os.Remove(beside)
+	return noSpace(err)
+}
+
+// fullDisk tells whether an error is one of a disk that takes no more.
+func fullDisk(err error) bool {
+	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT)
+}
+
+// nearestDir is path when it is a directory that can be entered, else the nearest parent that is.
+func nearestDir(path string) string {
+	if !filepath.IsAbs(path) {
+		return "/" // "" would be this process's own
+	}
+	path = filepath.Clean(path)
+	for !enterable(path) {
+		up := filepath.Dir(path)
+		if up == path {
+			return "/"
+		}
+		path = up
+	}
+	return path
+}
+
+// enterable tells whether a path is a directory that this process may enter.
+func enterable(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir() && unix.Access(path, unix.X_OK) == nil
+}
+
+// parseImage takes the sections of a capture apart. Definitions that make no sense are left out; only what is no whole capture at all is an error: ErrDamaged.
+func parseImage(text []byte) (*image, error) {
+	if !bytes.HasSuffix(text, []byte("\x00"+captureEnd+"\x00")) {
+		return nil, fmt.Errorf("%w: a capture without an end", ErrDamaged)
+	}
+	parts := strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
+	if len(parts) < sectionsFixed+1 || parts[sectionMagic] != captureMagic {
+		return nil, fmt.Errorf("%w: not a capture of this version", ErrDamaged)
+	}
+	i := &image{}
+	rest := i.takeArguments(parts[sectionCount], parts[sectionsFixed:len(parts)-1])
+	i.takeOptions(parts)
+	i.takeVariables(parts[sectionVariables])
+	i.takeAliases(parts[sectionAliases])
+	errTrap, builtin := trapsOf(parts[sectionBuiltin])
+	i.takeFunctions(parts[sectionFunctions], builtin, rest)
+	i.directory = strings.TrimSuffix(parts[sectionCwd], "\n")
+	i.umask = strings.TrimSpace(parts[sectionUmask])
+	i.jobs = jobsOf(parts[sectionJobs])
+	i.traps, _ = trapsOf(parts[sectionTraps])
+	if len(errTrap) > 0 && !slices.Contains(i.traps, errTrap[0]) {
+		i.traps = append(i.traps, errTrap[0])
+	}
+	i.limits = limitsOf(strings.ReplaceAll(parts[sectionLimits], "\v", "\n"))
+	i.takeFiles(parts[sectionFiles])
+	return i, nil
+}
+
+// errSyntax says that a definition is not one.
+var errSyntax = errors.New("not a definition")

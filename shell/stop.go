@@ -1,0 +1,176 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/evertty/evertty/pty"
+)
+
+// Stop ends the processes of a shell and all that they have started (SIGHUP, after pty.KillGrace SIGKILL). What waits or runs is cancelled. The shell is not gone: it comes
+// back with its state at the next command. Errors: those of Delete.
+func (s *Shell) Stop(ctx context.Context) error {
+	s.submitting.Lock() // nobody gets a turn meanwhile
+	defer s.submitting.Unlock()
+	s.mu.Lock()
+	body, gone := s.body, s.gone || s.leaving()
+	waiting := append(slices.Clone(s.queue), s.all...)
+	s.mu.Unlock()
+	if gone {
+		return nil
+	}
+	s.SetFrozen(false)
+	for _, e := range waiting {
+		if !e.hasEnded() {
+			e.Cancel()
+		}
+	}
+	var err error
+	if body != nil && !closed(body.ended) {
+		if killErr := body.launcher.Kill(ctx, nil); killErr != nil {
+			err = fmt.Errorf("shell: stop %s: %w", s.spec.ID, killErr)
+		}
+		select {
+		case <-body.ended:
+		case <-ctx.Done():
+			return errors.Join(err, context.Cause(ctx))
+		}
+	}
+	return errors.Join(err, Sweep(ctx, s.spec.Dir))
+}
+
+// SetFrozen tells that the processes of the shell are stopped from outside, or no longer: meanwhile no look at its state takes too long. What a command's
+// timeout says holds all the same.
+func (s *Shell) SetFrozen(frozen bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.frozen = frozen
+}
+
+// awake is a context that ends after d, in which the time that the shell is frozen does not count, but in steps of d.
+func (s *Shell) awake(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(parent)
+	var timer *time.Timer
+	s.mu.Lock() // timer is written before it is read
+	defer s.mu.Unlock()
+	timer = time.AfterFunc(d, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.frozen {
+			timer.Reset(d)
+			return
+		}
+		cancel(context.DeadlineExceeded)
+	})
+	return ctx, func() { timer.Stop(); cancel(context.Canceled) }
+}
+
+// Roots are the processes that everything of the shell descends from: its launcher or, when that is gone, bash, and those of commands beside it.
+func (s *Shell) Roots() []pty.Proc {
+	s.mu.Lock()
+	body, all := s.body, slices.Clone(s.all)
+	s.mu.Unlock()
+	var list []pty.Proc
+	if body != nil && !closed(body.ended) {
+		if p, ok := pty.FindProc(body.launcher.PID()); ok && !p.Ended {
+			list = append(list, p)
+		}
+		if bash := body.process(); bash.PID > 0 {
+			list = append(list, bash)
+		}
+	}
+	for _, e := range all {
+		if i := e.Info(); i.Isolated && i.Status == Running && i.PID > 0 {
+			if p, ok := pty.FindProc(i.PID); ok {
+				list = append(list, p)
+			}
+		}
+	}
+	return list
+}
+
+// Roll takes the shell to a directory and to the environment that a state has against the first start, in its turn in the queue; submitted says when that is sure to come.
+// It returns when it has happened or ctx has ended, and goes on then. A directory that is gone is the nearest one above it. Errors: those of Submit, the reason of ctx.
+func (s *Shell) Roll(ctx context.Context, cwd string, delta map[string]string, unset []string) (submitted bool, err error) {
+	if s.remote() {
+		return s.changeRemote(ctx, func(State) State {
+			return State{Cwd: cwd, Delta: map[string]string{}, Unset: slices.Clone(unset)}.with(delta, nil)
+		})
+	}
+	dir := "." // where nobody knows better
+	if cwd != "" {
+		dir = nearestDir(cwd)
+	}
+	e, err := s.submitHidden(s.rollText(dir, delta, unset), nil)
+	if err != nil {
+		return false, fmt.Errorf("shell: roll: %w", err)
+	}
+	_, err = e.Wait(ctx)
+	s.discard(e)
+	if err == nil {
+		err = s.Settled(ctx)
+	}
+	return true, err
+}
+
+// discard removes the directory of a command of ours when it has ended and the shell has come to the end of its lines: one that cannot be written to ends it.
+func (s *Shell) discard(e *Exec) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.leaving() {
+		return // Delete removes all of them
+	}
+	s.work.Go(func() {
+		select {
+		case <-e.done:
+			if s.Settled(s.life) == nil && !s.leaving() {
+				_ = os.RemoveAll(e.dir)
+			}
+		case <-s.life.Done():
+		}
+	})
+}
+
+// rollText sets every variable that is not what it was at the first start, now or then, to what it was then.
+func (s *Shell) rollText(cwd string, delta map[string]string, unset []string) string {
+	now := s.State()
+	s.mu.Lock()
+	first := map[string]string{}
+	for _, pair := range s.first {
+		name, value, _ := strings.Cut(pair, "=")
+		first[name] = value
+	}
+	s.mu.Unlock()
+	names := map[string]bool{}
+	for _, from := range []map[string]string{now.Delta, delta} {
+		for name := range from {
+			names[name] = true
+		}
+	}
+	for _, name := range append(slices.Clone(now.Unset), unset...) {
+		names[name] = true
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\\builtin \\cd -- %s || :\n", quote(cwd))
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		value, set := delta[name]
+		if !set && !slices.Contains(unset, name) {
+			value, set = first[name]
+		}
+		if !validName(name) {
+			continue
+		}
+		if set {
+			fmt.Fprintf(&b, "\\export %s=%s || :\n", name, quote(value))
+		} else {
+			fmt.Fprintf(&b, "\\unset -v %s || :\n", name)
+		}
+	}
+	return b.String()
+}

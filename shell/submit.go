@@ -1,0 +1,276 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Submit queues a command. Errors: ErrInvalid, ErrBadEnv, ErrQueueFull, ErrDeleted, ErrClosing, ErrNoSpace.
+func (s *Shell) Submit(c Command) (*Exec, error) {
+	if err := s.complete(&c); err != nil {
+		return nil, fmt.Errorf("shell: submit: %w", err)
+	}
+	s.submitting.Lock()
+	defer s.submitting.Unlock()
+	if err := s.admits(c); err != nil {
+		return nil, fmt.Errorf("shell: submit: %w", err)
+	}
+	e, err := s.enroll(c)
+	if err != nil {
+		return nil, fmt.Errorf("shell: submit: %w", err)
+	}
+	if err := s.enqueue(e, c.Isolated); err != nil {
+		_ = os.RemoveAll(e.dir)
+		return nil, fmt.Errorf("shell: submit: %w", err)
+	}
+	e.tellChanged()
+	return e, nil
+}
+
+// complete checks a command and fills in what was left out.
+func (s *Shell) complete(c *Command) error {
+	switch {
+	case strings.ContainsRune(c.Text, 0) || len(c.Text) > MaxText:
+		return fmt.Errorf("%w: the text has %d bytes, at most %d and no NUL are possible", ErrInvalid, len(c.Text), MaxText)
+	case len(c.Stdin) > MaxStdin:
+		return fmt.Errorf("%w: %d bytes of standard input, at most %d are possible", ErrInvalid, len(c.Stdin), MaxStdin)
+	case strings.ContainsRune(c.Cwd, 0) || len(c.Cwd) >= maxPath:
+		return fmt.Errorf("%w: directory %.80q", ErrInvalid, c.Cwd)
+	case c.Timeout < 0 || c.MaxOutput < 0:
+		return fmt.Errorf("%w: timeout %v, output %d", ErrInvalid, c.Timeout, c.MaxOutput)
+	case c.Isolated && (len(c.Argv) == 0 || c.Argv[0] == "" || slices.ContainsFunc(c.Argv, func(a string) bool { return strings.ContainsRune(a, 0) })):
+		return fmt.Errorf("%w: an isolated command needs an argv without NUL", ErrInvalid)
+	case !c.Isolated && c.Argv != nil:
+		return fmt.Errorf("%w: an argv is for isolated commands", ErrInvalid)
+	}
+	if c.Timeout == 0 {
+		c.Timeout = s.spec.Timeout
+	}
+	if c.MaxOutput == 0 {
+		c.MaxOutput = s.spec.MaxOutput
+	}
+	return checkEnv(c.Env)
+}
+
+// variableName is what a shell can export.
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// checkEnv checks variables. The message never has a value, which may be secret. Errors: ErrBadEnv.
+func checkEnv(env map[string]string) error {
+	total := 0
+	for name, value := range env {
+		if !variableName.MatchString(name) {
+			return fmt.Errorf("%w: name %.80q", ErrBadEnv, name)
+		}
+		if strings.ContainsRune(value, 0) {
+			return fmt.Errorf("%w: the value of %s holds a NUL byte", ErrBadEnv, name)
+		}
+		if total += len(name) + len(value); total > maxEnvironment {
+			return fmt.Errorf("%w: more than %d bytes", ErrBadEnv, maxEnvironment)
+		}
+	}
+	return nil
+}
+
+// admits tells whether there is room for a command. Errors: ErrQueueFull, ErrDeleted, ErrClosing.
+func (s *Shell) admits(c Command) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.leaving():
+		return context.Cause(s.life)
+	case c.Isolated && s.beside >= maxBeside:
+		return fmt.Errorf("%w: %d run beside the shell", ErrQueueFull, s.beside)
+	case !c.Isolated && len(s.queue) >= maxQueue:
+		return fmt.Errorf("%w: %d", ErrQueueFull, len(s.queue))
+	}
+	return nil
+}
+
+// enroll writes a command to the disk, so that it is run even when this server is killed now.
+func (s *Shell) enroll(c Command) (*Exec, error) {
+	id, err := s.history.next()
+	if err != nil {
+		return nil, spaceError(err)
+	}
+	text := c.Text
+	if c.Isolated {
+		text = joinQuoted(c.Argv)
+	}
+	r := &record{Info: Info{ID: id, Shell: s.spec.name(), Command: text, Status: Queued, Background: c.Background, Isolated: c.Isolated, CreatedAt: time.Now()}, Spec: c}
+	r.Spec.Text, r.Spec.Stdin, r.Spec.Env = "", nil, maps.Clone(c.Env)
+	dir := s.history.dir(id)
+	e, err := s.newExec(r, dir)
+	if err == nil {
+		err = writeInputs(dir, c)
+	}
+	if err == nil {
+		err = e.trySave()
+	}
+	if err != nil {
+		_ = os.RemoveAll(dir)
+		return nil, spaceError(err)
+	}
+	return e, nil
+}
+
+// writeInputs writes what a command consists of.
+func writeInputs(dir string, c Command) error {
+	if !c.Isolated {
+		if err := os.WriteFile(filepath.Join(dir, textFile), []byte(c.Text), 0o600); err != nil {
+			return err
+		}
+	}
+	if len(c.Stdin) == 0 {
+		return nil
+	}
+	return os.WriteFile(filepath.Join(dir, inputFile), c.Stdin, 0o600)
+}
+
+// enqueue gives a command its place in the queue; an isolated one starts at once. Errors: ErrDeleted, ErrClosing.
+func (s *Shell) enqueue(e *Exec, isolated bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.leaving() {
+		return context.Cause(s.life)
+	}
+	if !e.hidden {
+		s.all = append(s.all, e)
+		s.byID[e.id] = e
+	}
+	s.active = time.Now()
+	if isolated {
+		s.beside++
+		s.work.Go(func() { s.isolated(e) })
+		return nil
+	}
+	s.queue = append(s.queue, e)
+	s.poke()
+	return nil
+}
+
+// poke wakes the goroutine of the queue.
+func (s *Shell) poke() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// unqueue takes a command out of the queue and tells whether it was in there.
+func (s *Shell) unqueue(e *Exec) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := slices.Index(s.queue, e)
+	if at >= 0 {
+		s.queue = slices.Delete(s.queue, at, at+1)
+	}
+	return at >= 0
+}
+
+// SetEnv exports and unsets variables in the shell, in its turn in the queue. Errors: those of Submit, the reason of ctx.
+func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []string) error {
+	names := map[string]string{}
+	for _, name := range unset {
+		names[name] = ""
+	}
+	if err := errors.Join(checkEnv(set), checkEnv(names)); err != nil {
+		return fmt.Errorf("shell: set variables: %w", err)
+	}
+	if s.remote() {
+		_, err := s.changeRemote(ctx, func(now State) State { return now.with(set, unset) })
+		return err
+	}
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		fmt.Fprintf(&b, "%s %s=%s || %s 1\n", s.call("export"), name, quote(set[name]), s.call("return"))
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		fmt.Fprintf(&b, "%s -v %s || %s 1\n", s.call("unset"), name, s.call("return"))
+	}
+	e, err := s.submitHidden(b.String(), nil)
+	if err != nil {
+		return fmt.Errorf("shell: set variables: %w", err)
+	}
+	defer s.discard(e) // not before it has ended: a shell that cannot report a status ends
+	r, err := e.Wait(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			e.Cancel()
+		}
+		return err
+	}
+	if r.ExitCode != 0 {
+		return fmt.Errorf("shell: set variables: %w: %s", ErrBadEnv, e.complaint())
+	}
+	return nil
+}
+
+// submitHidden queues a command of ours, or something to do instead of one.
+func (s *Shell) submitHidden(text string, instead func() error) (*Exec, error) {
+	s.submitting.Lock()
+	defer s.submitting.Unlock()
+	if err := s.admits(Command{}); err != nil {
+		return nil, err
+	}
+	parent := filepath.Join(s.spec.Dir, hiddenDir)
+	err := os.MkdirAll(parent, 0o700)
+	if err != nil {
+		return nil, spaceError(err)
+	}
+	dir, err := os.MkdirTemp(parent, "")
+	if err != nil {
+		return nil, spaceError(err)
+	}
+	r := &record{Info: Info{ID: "e" + filepath.Base(dir), Shell: s.spec.name(), Status: Queued, CreatedAt: time.Now()}, Spec: Command{MaxOutput: s.spec.MaxOutput}}
+	e, err := s.newExec(r, dir)
+	if err == nil {
+		e.hidden, e.instead = true, instead
+		err = writeInputs(dir, Command{Text: text})
+	}
+	if err == nil {
+		err = s.enqueue(e, false)
+	}
+	if err != nil {
+		_ = os.RemoveAll(dir)
+		return nil, spaceError(err)
+	}
+	return e, nil
+}
+
+// hiddenDir has the directories of commands of ours.
+const hiddenDir = "e"
+
+// complaint is the end of what the command said on standard error, without the name of our file.
+func (e *Exec) complaint() string {
+	text := make([]byte, min(e.Size(Stderr), 500))
+	n, _ := e.ReadAt(Stderr, text, 0)
+	words := strings.TrimSpace(strings.ToValidUTF8(string(text[:n]), string(utf8.RuneError)))
+	if _, after, ok := strings.Cut(words, filepath.Join(e.dir, textFile)+": "); ok {
+		return after
+	}
+	return words
+}
+
+// joinQuoted is an argv as a line of shell.
+func joinQuoted(argv []string) string {
+	words := make([]string, len(argv))
+	for i, a := range argv {
+		if words[i] = a; a == "" || strings.Trim(a, plainCharacters) != "" {
+			words[i] = quote(a)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// plainCharacters need no quotes in a shell.
+const plainCharacters = idCharacters + "/:=@%+,"
