@@ -1,0 +1,25 @@
+package session
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+)
+
+// idForm is what an id from outside may be: safe in a path, a URL and a file name.
+var idForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+
+func checkID(what, id string) error {
+	if !idForm.MatchString(id) || id == "." || id == ".." {
+		return fmt.Errorf("%w: %s id %.80q is not 1..64 of A-Z a-z 0-9 . _ -", ErrInvalid, what, id)
+	}
+	return nil
+}
+
+// newID is prefix, "-" and 12 hex digits.
+func newID(prefix string) string {
+	var b [6]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the program instead
+	return prefix + "-" + hex.EncodeToString(b[:])
+}

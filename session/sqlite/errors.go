@@ -1,0 +1,40 @@
+package sqlite
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+
+	"github.com/evertty/evertty/session"
+)
+
+// explain gives an error of SQLite the name that session has for it.
+func (s *Store) explain(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return session.ErrNotFound
+	}
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return fmt.Errorf("database %s: %w", s.path, err)
+	}
+	switch e.Code() {
+	case lib.SQLITE_CONSTRAINT_UNIQUE, lib.SQLITE_CONSTRAINT_PRIMARYKEY, lib.SQLITE_CONSTRAINT_ROWID:
+		return fmt.Errorf("%w: %w", session.ErrConflict, err)
+	case lib.SQLITE_CONSTRAINT_FOREIGNKEY, lib.SQLITE_CONSTRAINT_TRIGGER: // RESTRICT is told as a trigger
+		return fmt.Errorf("%w: %w", session.ErrInUse, err)
+	case lib.SQLITE_CONSTRAINT_CHECK, lib.SQLITE_CONSTRAINT_NOTNULL:
+		return fmt.Errorf("%w: %w", session.ErrInvalid, err)
+	}
+	switch e.Code() & 0xff { // the rest of a code says where
+	case lib.SQLITE_FULL:
+		return fmt.Errorf("database %s: %w: %w", s.path, session.ErrNoSpace, err)
+	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
+		return fmt.Errorf("%w: %s: %w; it is left as it is: put a good copy in its place, or move it away to begin anew", session.ErrDamaged, s.path, err)
+	}
+	return fmt.Errorf("database %s: %w", s.path, err)
+}
+
+func isNone(err error) bool { return errors.Is(err, session.ErrNotFound) }

@@ -1,0 +1,144 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/evertty/evertty/record"
+	"github.com/evertty/evertty/session"
+)
+
+// recordTables are those whose rows are a record's, by the database itself.
+func recordTables(t *testing.T, s *Store) (tables []string) {
+	t.Helper()
+	rows, err := s.writer.QueryContext(context.Background(),
+		`SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'record_id' WHERE m.type = 'table' ORDER BY m.name`)
+	must(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		must(t, rows.Scan(&name))
+		tables = append(tables, name)
+	}
+	must(t, rows.Err())
+	return tables
+}
+
+func count(t *testing.T, s *Store, table string) (n int) {
+	t.Helper()
+	must(t, s.writer.QueryRowContext(context.Background(), `SELECT count(*) FROM `+table).Scan(&n))
+	return n
+}
+
+// fillRecord makes a record with some rows in every table.
+func fillRecord(tx record.Tx, thread, id string, messages int) error {
+	h := record.Head{ID: id, Thread: thread, Current: true, CreatedAt: "c", UpdatedAt: "u"}
+	steps := []func() error{
+		func() error { return tx.PutRecord(h) }, func() error { return tx.PutRecordState(id, record.NewState()) },
+		func() error { return tx.AddCompaction(id, record.Archive{Compaction: record.Compaction{Count: 1}}) },
+		func() error { return tx.AddEntry(id, record.Item[record.Entry]{Seq: 1}) },
+		func() error { return tx.AddTrace(id, record.Item[record.TraceEntry]{Seq: 1}) },
+		func() error { return tx.AddPrompt(id, record.Item[record.Prompt]{Seq: 1}) },
+		func() error { return tx.AddTurn(id, record.Item[record.Turn]{Seq: 1}) },
+		func() error { return tx.AddMail(id, record.Item[string]{Seq: 1}) },
+	}
+	for n := range messages {
+		steps = append(steps, func() error {
+			_, err := tx.AddMessage(id, record.Kept{Seq: int64(n + 1), Message: record.Message{Role: record.RoleUser, Content: fmt.Sprint(n)}})
+			return err
+		})
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestRecordsOfDeletedThreads: they are found no more, and their rows go in steps, from every table, also by the next server; those of others stay.
+func TestRecordsOfDeletedThreads(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "evertty.db")
+	s := open(t, path)
+	must(t, s.Update(func(tx session.Tx) error {
+		if err := put(tx, "gone"); err != nil {
+			return err
+		}
+		return put(tx, "stays")
+	}))
+	const messages = 25
+	must(t, s.Records().Update(func(tx record.Tx) error {
+		if err := fillRecord(tx, "gone", "r1", messages); err != nil {
+			return err
+		}
+		return fillRecord(tx, "stays", "r2", messages)
+	}))
+	tables := recordTables(t, s)
+	if len(tables) < 8 {
+		t.Errorf("tables of records: %v", tables)
+	}
+	before := map[string]int{}
+	for _, table := range tables {
+		if before[table] = count(t, s, table); before[table] < 2 {
+			t.Errorf("nothing is tested of %s", table)
+		}
+	}
+	must(t, s.Update(func(tx session.Tx) error { return tx.DeleteThread("gone") }))
+	must(t, s.Records().View(func(tx record.Tx) error {
+		_, err := tx.Record("r1")
+		want(t, err, session.ErrNotFound)
+		_, err = tx.CurrentRecord("gone")
+		want(t, err, session.ErrNotFound)
+		list, err := tx.AllRecords("", 0)
+		if len(list) != 1 || list[0].ID != "r2" {
+			t.Errorf("%+v", list)
+		}
+		return err
+	}))
+	must(t, s.Close())
+	s = open(t, path)
+	steps := 0
+	for more := true; more; steps++ {
+		must(t, s.Records().Update(func(tx record.Tx) (err error) { more, err = tx.PurgeRecords(10); return err }))
+	}
+	if steps < messages/10 {
+		t.Errorf("%d steps of 10 rows for %d messages", steps, messages)
+	}
+	for _, table := range tables {
+		if n := count(t, s, table); n != before[table]/2 {
+			t.Errorf("%s had %d rows, has %d", table, before[table], n)
+		}
+	}
+	if n := count(t, s, "records"); n != 1 {
+		t.Errorf("%d records", n)
+	}
+}
+
+// TestAnAppendReadsLittle: what an append and a page ask for is found by an index, however many messages there are.
+func TestAnAppendReadsLittle(t *testing.T) {
+	s := fresh(t)
+	for _, query := range []string{
+		`SELECT ` + recordColumns + ` FROM records WHERE thread_id = 't' AND current`,
+		`SELECT ` + recordColumns + ` FROM records WHERE current AND thread_id IS NOT NULL ORDER BY updated_at DESC LIMIT 1`,
+		`SELECT seq FROM messages WHERE record_id = 'r' AND seq > 5 AND seq <= 9 ORDER BY seq DESC LIMIT 3`,
+		`SELECT seq FROM timeline WHERE record_id = 'r' AND seq > 5 ORDER BY seq DESC LIMIT 3`,
+		`SELECT t.rowid FROM records r JOIN messages t ON t.record_id = r.id WHERE r.thread_id IS NULL LIMIT 10`,
+	} {
+		rows, err := s.writer.QueryContext(context.Background(), `EXPLAIN QUERY PLAN `+query)
+		must(t, err)
+		for rows.Next() {
+			var id, parent, unused int
+			var detail string
+			must(t, rows.Scan(&id, &parent, &unused, &detail))
+			if strings.Contains(detail, "TEMP B-TREE") || strings.HasPrefix(detail, "SCAN") && !strings.Contains(detail, "records_latest") {
+				t.Errorf("%s: %s", query, detail)
+			}
+		}
+		must(t, rows.Err())
+		must(t, rows.Close())
+	}
+}
