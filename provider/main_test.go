@@ -1,0 +1,42 @@
+package provider_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestMain fails the package when a goroutine is left: a connection, a waiting call, a ping.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
+		_ = f.Value.Set("8") // these tests wait for processes more than they compute
+	}
+	code := m.Run()
+	if left := goroutines(); left != "" && code == 0 {
+		fmt.Fprintf(os.Stderr, "goroutines that nobody ended:\n%s\n", left)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// goroutines waits until only this one and the runtime's are left, and tells of the others.
+func goroutines() string {
+	for end := time.Now().Add(limit); ; time.Sleep(20 * time.Millisecond) {
+		buf := make([]byte, 1<<20)
+		buf = buf[:runtime.Stack(buf, true)]
+		var left []string
+		for g := range strings.SplitSeq(string(buf), "\n\n") {
+			if !strings.Contains(g, "provider_test.goroutines") && !strings.Contains(g, "os/signal.") && !strings.Contains(g, "runtime/pprof.") {
+				left = append(left, g)
+			}
+		}
+		if len(left) == 0 || time.Now().After(end) {
+			return strings.Join(left, "\n\n")
+		}
+	}
+}

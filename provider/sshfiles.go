@@ -1,0 +1,124 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/pkg/sftp"
+)
+
+// files runs f with an sftp session, which ends with ctx. Errors: ErrNotFound when the instance is gone.
+func (s *SSH) files(ctx context.Context, id string, f func(c *sftp.Client, at func(string) string) error) error {
+	i, err := s.at(id)
+	if err != nil {
+		return err
+	}
+	conn, _, release, err := i.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	c, err := sftp.NewClient(conn.client)
+	if err != nil {
+		return fmt.Errorf("ssh: sftp: %w: %w", ErrUnreachable, err)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
+	defer func() {
+		stop()
+		_ = c.Close()
+	}()
+	if _, err = c.Stat(i.file); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("ssh: %w: its directory is not there", ErrNotFound)
+	}
+	if err == nil {
+		err = f(c, func(name string) string {
+			if path.IsAbs(name) {
+				return path.Clean(name)
+			}
+			return path.Join(i.file, name)
+		})
+	}
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("ssh: %w", context.Cause(ctx))
+	}
+	return sshFile(err)
+}
+
+// sshFile gives the errors of files their sentinels.
+func sshFile(err error) error {
+	var st *sftp.StatusError
+	switch {
+	case err == nil, errors.Is(err, ErrTooLarge), errors.Is(err, ErrProvider):
+		return err
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("ssh: %w: %w", ErrNoFile, err)
+	case errors.As(err, &st), errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("ssh: %w: %w", ErrProvider, err)
+	}
+	return fmt.Errorf("ssh: %w: %w", ErrUnreachable, err)
+}
+
+// ReadFile reads a regular file by sftp.
+func (s *SSH) ReadFile(ctx context.Context, id, name string, most int64) (data []byte, err error) {
+	err = s.files(ctx, id, func(c *sftp.Client, at func(string) string) error {
+		info, err := c.Stat(at(name))
+		if err != nil {
+			return err
+		}
+		if !info.Mode().IsRegular() {
+			return fmt.Errorf("%w: %s is no regular file", ErrProvider, name)
+		}
+		f, err := c.Open(at(name))
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		data, err = readRegular(f, most)
+		return err
+	})
+	return data, err
+}
+
+// WriteFile makes or replaces a file by sftp, and the directories above it.
+func (s *SSH) WriteFile(ctx context.Context, id, name string, data []byte) error {
+	return s.files(ctx, id, func(c *sftp.Client, at func(string) string) error {
+		if err := c.MkdirAll(path.Dir(at(name))); err != nil {
+			return err
+		}
+		f, err := c.OpenFile(at(name), os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
+		if err != nil {
+			return err
+		}
+		_, err = f.Write(data)
+		return errors.Join(err, f.Close())
+	})
+}
+
+// ListDir lists a directory by sftp.
+func (s *SSH) ListDir(ctx context.Context, id, name string) (list []File, err error) {
+	err = s.files(ctx, id, func(c *sftp.Client, at func(string) string) error {
+		infos, err := c.ReadDirContext(ctx, at(name))
+		if err != nil {
+			return err
+		}
+		dir := at(name)
+		if !path.IsAbs(dir) {
+			if dir, err = c.RealPath(dir); err != nil {
+				return err
+			}
+		}
+		list = make([]File, 0, len(infos))
+		for _, info := range infos {
+			if !strings.ContainsRune(info.Name(), '/') { // a server's word is not trusted with paths
+				list = append(list, fileOf(dir, info))
+			}
+		}
+		return nil
+	})
+	return list, err
+}
