@@ -17,6 +17,9 @@ type Clean struct {
 	// Unattached ends a terminal that nobody has ever watched and that got no
 	// input, so long after its creation; 0 is never.
 	Unattached time.Duration
+	// ShellIdle ends the process of an exec shell that runs nothing, not even in the background, and got no command for so long; 0 is never. It
+	// comes back with its next command.
+	ShellIdle time.Duration
 	// MaxPerSession is how many terminals of a session may run; 0 is any number.
 	// EndOldest has the one more end the oldest instead of being refused.
 	MaxPerSession int
@@ -47,6 +50,7 @@ const (
 	cleanedJournal    = "journal_quota"
 	cleanedSnapshot   = "snapshot_quota"
 	cleanedAge        = "age"
+	cleanedShell      = "shell_idle"
 )
 
 // cleaned notes one act of cleaning.

@@ -6,17 +6,19 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/session"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
 )
 
-var _ stream.Terminal = (*Terminal)(nil)
-
 // Input writes to the program, completely and in order, and waits until it took
-// everything. Errors: ErrExited, pty.ErrBlocked, the context's.
+// everything. It is activity: a paused thread goes on. Errors: ErrExited, pty.ErrBlocked, the context's, those of durable.ready.
 func (t *Terminal) Input(ctx context.Context, p []byte) error {
 	if !t.running() {
 		return t.gone()
+	}
+	if err := t.mux.records.attend(ctx, t); err != nil {
+		return err
 	}
 	t.touch()
 	err := t.input.write(ctx, p)
@@ -104,6 +106,9 @@ func (t *Terminal) Signal(name string) error {
 	return nil
 }
 
+// Thread is the id of the terminal's thread, which is the name of its session.
+func (t *Terminal) Thread() string { return t.spec.Session }
+
 // Wish notes the size a viewer would like and resizes the terminal when the
 // policy says so.
 func (t *Terminal) Wish(sub *stream.Subscription, cols, rows int) error {
@@ -143,6 +148,7 @@ func (m *Mux) Delete(ctx context.Context, t *Terminal, purge bool) error {
 		t.deleted = time.Now().UTC()
 	}
 	t.mu.Unlock()
+	m.records.note(func(b *session.Batch) error { return b.DeleteTerminal(t.ID) })
 	if purge {
 		return m.purge(t)
 	}
@@ -179,6 +185,7 @@ func (t *Terminal) hangUp(ctx context.Context) {
 // purge removes an ended terminal and its files.
 func (m *Mux) purge(t *Terminal) error {
 	m.forget(t)
+	m.records.note(func(b *session.Batch) error { return b.DeleteTerminal(t.ID) })
 	m.changes.notify()
 	if t.process != nil {
 		m.cfg.Keeper.Release(t.holdID()) // its record could not be written, perhaps

@@ -5,22 +5,28 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
+	"github.com/evertty/evertty/session"
 	"github.com/evertty/evertty/stream"
 )
 
 // Create starts a terminal. Errors: ErrInvalid, ErrNameTaken, ErrLimit,
-// ErrClosing, those of pty.Start and of the keeper.
+// ErrClosing, those of pty.Start and of the keeper, and of the thread's records (see durable.ready).
 func (m *Mux) Create(s Spec) (*Terminal, error) {
 	if err := s.complete(); err != nil {
+		return nil, err
+	}
+	if err := m.checkPlace(&s); err != nil {
 		return nil, err
 	}
 	now := time.Now().UTC()
 	t := &Terminal{ID: newID(), mux: m, spec: s, created: now, generation: firstGeneration, state: StateRunning,
 		lastActivity: now, ended: make(chan struct{}), changes: 1}
-	if _, err := s.program().Plan(); err != nil {
-		return nil, err // before anything is ended to make room
+	if s.Place == "" {
+		program, _ := t.program(s)
+		if _, err := program.Plan(); err != nil {
+			return nil, err // before anything is ended to make room
+		}
 	}
 	if err := m.makeRoom(s.Session); err != nil {
 		return nil, err
@@ -39,6 +45,10 @@ func (m *Mux) Create(s Spec) (*Terminal, error) {
 	}
 	m.publish(t)
 	m.changes.notify()
+	if err := m.records.attend(m.opening, t); err != nil {
+		_ = m.Delete(m.ctx, t, true) // nobody was told of it
+		return nil, err
+	}
 	return t, nil
 }
 
@@ -46,8 +56,13 @@ func (m *Mux) Create(s Spec) (*Terminal, error) {
 // in between leaves a terminal that is lost, never a program that nobody knows.
 func (t *Terminal) start(s Spec) error {
 	t.saveRecord()
-	k, err := t.mux.cfg.Keeper.Start(t.holdID(), s.program())
+	program, err := t.program(s)
 	if err != nil {
+		return err
+	}
+	k, err := t.mux.cfg.Keeper.Start(t.holdID(), program)
+	if err != nil {
+		t.dropJob()
 		return err
 	}
 	t.hold(k)
@@ -55,14 +70,12 @@ func (t *Terminal) start(s Spec) error {
 	return nil
 }
 
-// program is what the keeper starts.
-func (s Spec) program() pty.Spec {
-	return pty.Spec{Argv: s.Cmd, Dir: s.Cwd, Env: s.Env, Cols: s.Cols, Rows: s.Rows}
-}
-
 // abandon removes what a terminal that did not start has on disk.
 func (t *Terminal) abandon() {
 	_ = t.journal.Close()
+	if t.spec.Place != "" {
+		t.mux.records.note(func(b *session.Batch) error { return b.DeleteTerminal(t.ID) }) // made before the start
+	}
 	if err := t.removeFiles(); err != nil {
 		t.mux.cannotClean(err)
 	}

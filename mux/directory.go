@@ -12,7 +12,7 @@ func (d directory) Find(id string) (stream.Terminal, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t, nil
+	return t.Typist(), nil
 }
 
 func (d directory) List() []byte { return d.m.listJSON() }

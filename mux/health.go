@@ -51,6 +51,21 @@ func (m *Mux) Health() Health {
 			h.Reasons = append(h.Reasons, fmt.Sprintf("%s (terminals: %d)", last, n))
 		}
 	}
+	if n, why := m.damagedShells(); n > 0 {
+		h.Reasons = append(h.Reasons, fmt.Sprintf("shells could not be brought back, deleting those of their session removes them: %v (shells: %d)", why, n))
+	}
+	if err := m.cfg.NoRecords; err != nil {
+		h.Reasons = append(h.Reasons, fmt.Sprintf("there are no records of threads: %v", err))
+	}
+	if err := m.guard.Blindness(); err != nil {
+		h.Reasons = append(h.Reasons, fmt.Sprintf("the permissions of threads cannot be read, and everything is denied: %v", err))
+	}
+	if text := m.records.trouble.Load(); text != nil {
+		h.Reasons = append(h.Reasons, *text)
+	}
+	if b := m.records.books; b != nil && b.Trouble() != nil {
+		h.Reasons = append(h.Reasons, fmt.Sprintf("a record file cannot be saved: %v", b.Trouble()))
+	}
 	if text := m.uncleaned.Load(); text != nil {
 		h.Reasons = append(h.Reasons, *text)
 	}
@@ -70,6 +85,9 @@ func troubled(list []*Terminal, kind trouble) (n int, last string) {
 // failed notes what the terminal survives, and logs the first of a series: a flood
 // onto a full disk fails with every piece.
 func (t *Terminal) failed(kind trouble, err error) {
+	if errors.Is(err, snapshot.ErrNotFound) && t.isDeleted() {
+		return // its files went between the look and the write
+	}
 	text := describe(troubleWhat[kind], err)
 	if old := t.trouble[kind].Swap(&text); old == nil || *old != text {
 		t.mux.cfg.Log.Error("cannot "+troubleWhat[kind], "id", t.ID, "error", err)

@@ -1,5 +1,5 @@
 // Package mux is the live side: it starts, finds, checkpoints, recovers and
-// ends terminals, and owns every long-lived goroutine of the server.
+// ends terminals and exec shells, and owns every long-lived goroutine of the server.
 //
 // Locks are taken in this order and never the other way: Mux.mu, Terminal.mu,
 // the hub's own. No program output, disk or network is waited for under one.
@@ -9,11 +9,15 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/evertty/evertty/pty/keeper"
+	"github.com/evertty/evertty/record"
+	"github.com/evertty/evertty/session"
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/vt"
 )
@@ -59,6 +63,17 @@ type Config struct {
 	Unspliced error
 	Sync      snapshot.SyncMode // "" means snapshot.SyncInterval
 	Clean     Clean
+	// Records are the threads with their rows; nil is none, and NoRecords why: then nothing is durable but screens and shells.
+	Records   session.Store
+	NoRecords error
+	// Record is what records of harnesses are kept with; its Store is of the same database, or nil for none. Notify and Failed are the Mux's.
+	Record record.Config
+	// Policy is that of threads that bring none; nil is session.DefaultPolicy. PolicyChosen says that somebody wanted it: see durable.end.
+	Policy       *session.Policy
+	PolicyChosen bool
+	// Places are where processes can run beside this machine, by name. With any of them Relay is needed.
+	Places map[string]Place
+	Relay  Relay
 	// RecordInput has what is typed written to the journal, passwords too.
 	RecordInput bool
 	// Interval is the time between two snapshots on disk of a terminal that
@@ -72,39 +87,55 @@ type Config struct {
 	Metrics *Metrics
 }
 
-// Mux holds the terminals of one server. All methods are safe for concurrent use.
+// Mux holds the terminals and shells of one server. All methods are safe for concurrent use.
 type Mux struct {
 	cfg     Config
 	changes notifier
+	records *durable
+	guard   *record.Guard
 
-	ctx    context.Context // ends with Close
-	cancel context.CancelFunc
-	work   sync.WaitGroup // goroutines of terminals and the checkpointer
+	ctx     context.Context // ends with Close
+	cancel  context.CancelFunc
+	opening context.Context // ends when Close begins, which waits for what is starting: that does not wait for a provider any more
+	shut    context.CancelCauseFunc
+	work    sync.WaitGroup // all goroutines that end by themselves once ctx has ended
 
 	mu       sync.Mutex
 	byID     map[string]*Terminal   // what can be found
 	starting map[*Terminal]struct{} // what is being created
-	starts   sync.WaitGroup         // Creates that go on; Add under mu and not when closing
+	shells   shells
+	starts   sync.WaitGroup // terminals and shells that are starting; Add under mu and not when closing
 	closing  bool
 
 	uncleaned atomic.Pointer[string] // why space could not be freed, nil when it could
 	looked    time.Time              // when the files were looked at last; of tend's goroutine
 }
 
-// New makes a Mux and brings back the terminals of the store: those whose
-// process the keeper holds go on as if nothing had happened, the others are
-// ended or lost, with their last screen. It returns when every running terminal shows
-// its true screen.
+// New makes a Mux and brings back the terminals and shells of the store: those whose
+// process the keeper holds go on as if nothing had happened, the other terminals are
+// ended or lost, with their last screen, the other shells come back with their next command.
+// It returns when every running terminal shows its true screen and every shell can be found.
 func New(cfg Config) (*Mux, error) {
 	cfg.complete()
-	m := &Mux{cfg: cfg, byID: map[string]*Terminal{}, starting: map[*Terminal]struct{}{}}
+	m := &Mux{cfg: cfg, guard: cfg.Record.Guard, byID: map[string]*Terminal{}, starting: map[*Terminal]struct{}{},
+		shells: shells{byKey: map[string]*Shell{}, damaged: map[string]damagedShell{}}}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
+	m.opening, m.shut = context.WithCancelCause(m.ctx)
+	if err := m.openRelay(); err != nil {
+		m.cancel()
+		return nil, err
+	}
+	m.openRecords()
 	if err := m.recover(); err != nil {
 		m.cancel()
 		return nil, err
 	}
+	m.records.begin()
 	m.work.Go(m.checkpoints)
 	m.work.Go(m.tend)
+	if cfg.Clean.ShellIdle > 0 {
+		m.work.Go(m.retireShells)
+	}
 	return m, nil
 }
 
@@ -115,19 +146,27 @@ func (c *Config) complete() {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
+	if c.Record.Guard == nil {
+		c.Record.Guard = record.NewGuard(record.Rules{})
+	}
 	if c.Metrics == nil {
 		c.Metrics = NewMetrics()
+	}
+	if c.Policy == nil {
+		p := session.DefaultPolicy()
+		c.Policy = &p
 	}
 	c.Clean.complete()
 }
 
 // Close leaves: it writes every terminal's snapshot and waits for everything the
-// Mux has started. Programs go on running; the keeper holds them for the next
+// Mux has started. Programs and commands go on running; the keeper holds them for the next
 // server. Viewers have to be gone before.
 func (m *Mux) Close() {
 	m.mu.Lock()
 	m.closing = true
 	m.mu.Unlock()
+	m.shut(ErrClosing)
 	m.starts.Wait() // from here on every process is a terminal's that can be found
 	m.cancel()
 	list := m.all()
@@ -141,6 +180,8 @@ func (m *Mux) Close() {
 	for _, t := range list {
 		t.leave()
 	}
+	m.leaveShells()
+	m.records.close()
 	if err := m.cfg.Keeper.Close(); err != nil {
 		m.cfg.Log.Warn("leaving the keeper", "error", err)
 	}
@@ -194,14 +235,16 @@ func (m *Mux) List(session string) []*Terminal {
 	return out
 }
 
+// unsorted returns every terminal, deleted ones too, in no order.
+func (m *Mux) unsorted() []*Terminal {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Collect(maps.Values(m.byID))
+}
+
 // all returns every terminal, deleted ones too, oldest first.
 func (m *Mux) all() []*Terminal {
-	m.mu.Lock()
-	out := make([]*Terminal, 0, len(m.byID))
-	for _, t := range m.byID {
-		out = append(out, t)
-	}
-	m.mu.Unlock()
+	out := m.unsorted()
 	sortByAge(out)
 	return out
 }

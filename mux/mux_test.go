@@ -20,8 +20,9 @@ import (
 	"github.com/evertty/evertty/vt/vt10x"
 )
 
-// patience is how long a test waits for a fact before it fails.
-const patience = 20 * time.Second
+// patience is how long a test waits for a fact before it fails: no judgement of
+// speed, the machine may be slow and busy.
+const patience = time.Minute
 
 // TestMain makes the test binary a keeper when it is started as one.
 func TestMain(m *testing.M) {
@@ -32,6 +33,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // else a keeper under the race detector takes a second to end
 	os.Exit(m.Run())
 }
 
@@ -50,7 +52,7 @@ func open(t *testing.T, dir string) *mux.Mux {
 	return openWith(t, dir, mux.Config{Engine: vt10x.New})
 }
 
-// openWith opens a Mux whose terminals are ended with the test, if it is the last
+// openWith opens a Mux whose terminals and shells are ended with the test, if it is the last
 // of its directory.
 func openWith(t *testing.T, dir string, c mux.Config) *mux.Mux {
 	t.Helper()
@@ -100,6 +102,9 @@ func (s *served) leave(t *testing.T, end bool) {
 					t.Error(err)
 				}
 			}
+		}
+		if end {
+			deleteShells(t, s.Mux, "")
 		}
 		s.Close()
 		_ = s.store.Close()

@@ -48,7 +48,7 @@ func (t *Terminal) replay(j *snapshot.Journal) past {
 }
 
 // remember gives the hub what the record knows.
-func (p *past) remember(r *record) {
+func (p *past) remember(r *meta) {
 	last := p.output
 	if r.LastOutput != nil && r.LastOutput.After(last) {
 		last = *r.LastOutput

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/evertty/evertty/pty"
@@ -15,9 +14,17 @@ import (
 	"github.com/evertty/evertty/stream"
 )
 
-// recover brings back the terminals of the store, several at a time. A terminal
-// whose files are damaged costs nothing but itself.
+// recover brings back what the store and the keeper have.
 func (m *Mux) recover() error {
+	if err := m.recoverTerminals(); err != nil {
+		return err
+	}
+	return m.recoverShells()
+}
+
+// recoverTerminals brings back the terminals of the store, several at a time. A terminal
+// whose files are damaged costs nothing but itself.
+func (m *Mux) recoverTerminals() error {
 	ids, err := m.cfg.Store.List()
 	if err != nil {
 		return err
@@ -26,19 +33,13 @@ func (m *Mux) recover() error {
 	if err != nil {
 		return err
 	}
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for _, id := range ids {
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			if err := m.restore(id, held); err != nil {
-				m.cfg.Metrics.failedRecoveries.Inc()
-				m.cfg.Log.Error("cannot bring back a terminal", "id", id, "error", err)
-			}
-		})
-	}
-	wg.Wait()
+	_ = each(ids, runtime.GOMAXPROCS(0), func(id string) error {
+		if err := m.restore(id, held); err != nil {
+			m.cfg.Metrics.failedRecoveries.Inc()
+			m.cfg.Log.Error("cannot bring back a terminal", "id", id, "error", err)
+		}
+		return nil
+	})
 	m.strays(held)
 	return nil
 }
@@ -93,9 +94,9 @@ func (m *Mux) held() (map[string]*keeper.Kept, error) {
 // restore brings back one terminal.
 func (m *Mux) restore(id string, held map[string]*keeper.Kept) error {
 	b, damage, err := m.cfg.Store.LoadMeta(id)
-	var r *record
+	var r *meta
 	if err == nil {
-		r, err = parseRecord(id, b)
+		r, err = parseMeta(id, b)
 	}
 	if err != nil {
 		damage = err
@@ -180,6 +181,7 @@ func (t *Terminal) takeOver(k *keeper.Kept) error {
 	if cols, rows, err := t.process.Master().Size(); err == nil {
 		t.Hub().Resize(cols, rows) // one that the server before this one did not write down
 	}
+	t.charged = t.Hub().Facts().Seq // the rest was the server's before this one
 	t.mux.cfg.Metrics.recovery.Observe(time.Since(start).Seconds())
 	t.mux.work.Go(t.run)
 	t.mux.work.Go(func() { t.input.run(t.ended, t.mux.ctx.Done()) })

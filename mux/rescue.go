@@ -18,9 +18,9 @@ const rescued = "recovered"
 // rescue makes up the record of a terminal whose own cannot be read: its program
 // may run, and its screen and journal may be good. Errors: when there is nothing
 // of it but the damaged record.
-func (m *Mux) rescue(id string, held map[string]*keeper.Kept) (*record, error) {
+func (m *Mux) rescue(id string, held map[string]*keeper.Kept) (*meta, error) {
 	n, now := vt.DefaultScrollback, time.Now().UTC()
-	r := &record{Format: recordFormat, ID: id, CreatedAt: now, LastActivity: now, Generation: firstGeneration, Cols: DefaultCols, Rows: DefaultRows,
+	r := &meta{Format: recordFormat, ID: id, CreatedAt: now, LastActivity: now, Generation: firstGeneration, Cols: DefaultCols, Rows: DefaultRows,
 		Spec:  Spec{Session: rescued, Cmd: []string{"?"}, Scrollback: &n, SizePolicy: stream.PolicyLatest},
 		State: StateLost, Exit: &stream.Exit{Reason: "lost"}, EndedAt: now}
 	for name, k := range held {

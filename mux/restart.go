@@ -1,17 +1,20 @@
 package mux
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
 )
 
-// Restart starts the program of a terminal that has ended again, in the last
-// directory known of it and with the environment it was created with. The result
+// Restart starts the program of a terminal that has ended again, in the directory
+// and with the environment of its row (without records: the last directory known and
+// the environment it was created with). The result
 // is a new generation under the same id: the screen goes on below a line that
 // says when and why, positions in the output go on too. Errors: ErrRunning,
 // ErrNotFound for a deleted one, ErrLimit, ErrClosing, those of pty.Start.
@@ -36,6 +39,9 @@ func (m *Mux) Restart(old *Terminal) (*Terminal, error) {
 	}
 	m.publish(t)
 	t.checkpoint()
+	if err := m.records.attend(m.opening, t); err != nil {
+		m.cfg.Log.Warn("a restart is not in the records of its thread", "id", t.ID, "error", err)
+	}
 	m.changes.notify()
 	return t, nil
 }
@@ -75,8 +81,10 @@ func (t *Terminal) begin(old *Terminal, last Info) error {
 	if err := t.openJournal(last.Cols, last.Rows); err != nil {
 		return err
 	}
-	dir, moved := livingDir(last.Cwd)
+	wanted, env := old.nextPlace()
+	dir, moved := living(t.spec.Place, wanted)
 	s := t.spec
+	s.Env = env
 	s.Cwd, s.Cols, s.Rows = dir, last.Cols, last.Rows
 	shot := old.Hub().Shot()
 	f := shot.Frame
@@ -84,7 +92,12 @@ func (t *Terminal) begin(old *Terminal, last Info) error {
 		return err
 	}
 	t.screen.hub.Store(stream.Restore(t.options(), f, t.journal.End()))
-	if err := t.start(s); err != nil {
+	err := t.start(s)
+	if errors.Is(err, pty.ErrNoCommand) { // a PATH that the program before had set
+		s.Env = t.spec.Env
+		err = t.start(s)
+	}
+	if err != nil {
 		return err
 	}
 	line := restartLine(f, last, time.Now(), moved)
@@ -95,6 +108,7 @@ func (t *Terminal) begin(old *Terminal, last Info) error {
 		t.failed(troubleJournal, err)
 	}
 	t.Hub().Write(line)
+	t.charged = t.Hub().Facts().Seq
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/session"
 	"github.com/evertty/evertty/stream"
 )
 
@@ -129,8 +130,17 @@ func (t *Terminal) finish() {
 	if err := t.journal.Close(); err != nil {
 		t.failed(troubleJournal, err)
 	}
+	t.noteEnd(e)
+	t.dropJob()
 	close(t.ended)
 	t.mux.changes.notify()
+}
+
+// noteEnd notes the end in the records of the thread.
+func (t *Terminal) noteEnd(e stream.Exit) {
+	t.notePlace(t.dir())
+	end := session.RuntimeEnd{Code: e.Code, Signal: e.Signal, Lost: e.Code == nil && e.Signal == ""}
+	t.mux.records.note(func(b *session.Batch) error { return b.End(t.ID, end) })
 }
 
 // exitOf is the end as viewers are told of it. An unknown status is no code.

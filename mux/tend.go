@@ -38,7 +38,7 @@ func (m *Mux) tend() {
 	}
 }
 
-// tend syncs the journal, notes another directory of the program, and writes a
+// tend syncs the journal, notes another directory of the program and other exports, and writes a
 // snapshot when much output follows the last one.
 func (t *Terminal) tend() {
 	t.retry()
@@ -59,6 +59,9 @@ func (t *Terminal) tend() {
 		t.checkpoint()
 	case restless && t.look() != was:
 		t.saveRecord()
+	}
+	if restless {
+		t.notePlace(t.dir())
 	}
 }
 
@@ -89,6 +92,9 @@ type whereabouts struct {
 // directory here and the system has not seen it move since, else the one the
 // system knows. The last one stays known when the program is gone.
 func (t *Terminal) look() string {
+	if t.spec.Place != "" {
+		return t.lookElsewhere()
+	}
 	system, err := t.process.Cwd()
 	said := t.Hub().Facts().Cwd
 	here := said != "" && isDir(said)

@@ -44,7 +44,12 @@ type Terminal struct {
 	lookedAt  time.Time // of apply's goroutine
 	replaying bool      // the hub is being made from the journal; only before anybody can find the terminal
 
-	restored *record // what its record said, when it came back from disk
+	recorded atomic.Bool             // its row is in the records
+	noted    atomic.Pointer[string]  // the directory that was noted there last
+	exported atomic.Pointer[exports] // what its shell exported, as noted there last
+	charged  uint64                  // position up to which its output was charged, at first where the program or this server began; then of the goroutine that charges
+
+	restored *meta // what its record said, when it came back from disk
 	screen   lazyHub
 	past     pastJournal
 
@@ -109,6 +114,13 @@ func (l *lazyHub) viewers() int {
 }
 
 func (t *Terminal) in(session string) bool { return session == "" || t.spec.Session == session }
+
+// dir is the last known directory of the program.
+func (t *Terminal) dir() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.place.dir
+}
 
 func (t *Terminal) isDeleted() bool {
 	t.mu.Lock()

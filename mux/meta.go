@@ -8,12 +8,12 @@ import (
 	"github.com/evertty/evertty/stream"
 )
 
-// recordFormat is the version of record; a reader refuses what is newer.
+// recordFormat is the version of meta; a reader refuses what is newer.
 const recordFormat = 1
 
-// record is what a terminal is on disk besides its screen: enough to list it
+// meta is what a terminal is on disk besides its screen: enough to list it
 // and to start it again.
-type record struct {
+type meta struct {
 	Format       int          `json:"format"`
 	ID           string       `json:"id"`
 	Spec         Spec         `json:"spec"`
@@ -35,18 +35,18 @@ type record struct {
 	Bells        uint64       `json:"bell_count,omitempty"`
 }
 
-// record is the terminal as it is now.
-func (t *Terminal) record() record {
+// meta is the terminal as it is now.
+func (t *Terminal) meta() meta {
 	i := t.Info()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return record{Format: recordFormat, ID: t.ID, Spec: t.spec, CreatedAt: t.created, Generation: t.generation, Watched: t.hadViewer, State: i.State, Exit: i.Exit,
+	return meta{Format: recordFormat, ID: t.ID, Spec: t.spec, CreatedAt: t.created, Generation: t.generation, Watched: t.hadViewer, State: i.State, Exit: i.Exit,
 		LastActivity: i.LastActivityAt, LastOutput: i.LastOutputAt, DeletedAt: t.deleted, EndedAt: t.endedAt,
 		Cwd: i.Cwd, Cols: i.Cols, Rows: i.Rows, Title: i.Title, AltScreen: i.AltScreen, Seq: i.Seq, Bells: i.BellCount}
 }
 
-func parseRecord(id string, b []byte) (*record, error) {
-	var r record
+func parseMeta(id string, b []byte) (*meta, error) {
+	var r meta
 	if err := json.Unmarshal(b, &r); err != nil {
 		return nil, fmt.Errorf("mux: record of %s: %w", id, err)
 	}
@@ -70,7 +70,7 @@ func (t *Terminal) saveRecord() {
 	if t.purged {
 		return
 	}
-	r := t.record()
+	r := t.meta()
 	b, err := json.Marshal(r)
 	if err != nil {
 		panic(fmt.Sprintf("invariant violation: record of %s: %v", t.ID, err))

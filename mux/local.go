@@ -1,0 +1,193 @@
+package mux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/evertty/evertty/provider"
+	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/session"
+)
+
+// local is this machine as a provider of leases: an instance is what runs here for the threads of one lease. Pause stops it (SIGSTOP) and Resume lets it go on, so nothing is lost.
+// What ends an instance ends its processes. The place is known by the lease; an instance of it is only a name.
+type local struct {
+	d     *durable
+	place *provider.Local
+
+	mu     sync.RWMutex
+	frozen map[string]bool // threads
+	gone   map[string]bool // threads whose instance was destroyed and that have no other one yet
+	some   atomic.Bool     // one of both is not empty
+}
+
+func newLocal(d *durable) *local {
+	l := &local{d: d, frozen: map[string]bool{}, gone: map[string]bool{}}
+	l.place = provider.NewLocal(provider.LocalConfig{Members: l.members})
+	return l
+}
+
+// members are the leaders of what the threads of a lease run here.
+func (l *local) members(lease string) (pids []int) {
+	for _, thread := range l.threads(lease) {
+		for _, p := range l.d.mux.roots(thread) {
+			pids = append(pids, p.PID)
+		}
+	}
+	return pids
+}
+
+func (l *local) threads(lease string) []string {
+	if l.d.Manager == nil {
+		return nil
+	}
+	list, _ := l.d.LeaseThreads(lease) // a database that cannot be read has nothing to pause
+	return list
+}
+
+// known makes the lease's place known to a server that has not made it.
+func (l *local) known(ctx context.Context, e session.Lease) error {
+	_, err := l.place.Create(ctx, provider.CreateRequest{Name: e.ID})
+	return err
+}
+
+// Create makes a name: everything is there already.
+func (l *local) Create(ctx context.Context, e session.Lease) (string, error) {
+	l.note(l.gone, e.ID, false)
+	return "local-" + newID(), l.known(ctx, e)
+}
+
+// Pause stops the processes. A look at the state of a shell that goes on meanwhile has all the time it needs.
+func (l *local) Pause(ctx context.Context, e session.Lease, _ string) error {
+	if err := l.known(ctx, e); err != nil {
+		return err
+	}
+	l.freeze(e.ID, true)
+	err := l.place.Pause(ctx, e.ID)
+	if errors.Is(err, provider.ErrState) {
+		err = nil // it is
+	}
+	if err != nil {
+		l.freeze(e.ID, false)
+		_ = l.place.Resume(context.WithoutCancel(ctx), e.ID)
+		return fmt.Errorf("stop the processes: %w", err)
+	}
+	return nil
+}
+
+// Resume lets the processes go on.
+func (l *local) Resume(ctx context.Context, e session.Lease, _ string) error {
+	if err := l.known(ctx, e); err != nil {
+		return err
+	}
+	err := l.place.Resume(ctx, e.ID)
+	if errors.Is(err, provider.ErrState) {
+		err = nil
+	}
+	if err != nil {
+		return fmt.Errorf("let the processes go on: %w", err)
+	}
+	l.freeze(e.ID, false)
+	return nil
+}
+
+// Destroy ends the processes.
+func (l *local) Destroy(ctx context.Context, e session.Lease, _ string) error {
+	if err := l.known(ctx, e); err != nil {
+		return err
+	}
+	err := l.place.Destroy(ctx, e.ID)
+	l.freeze(e.ID, false)
+	if err == nil {
+		l.note(l.gone, e.ID, true)
+	}
+	return err
+}
+
+// Status is what was wanted last: somebody else's SIGSTOP is no pause. One without processes stays as it was.
+func (l *local) Status(_ context.Context, e session.Lease, _ string) (session.Observed, error) {
+	stopped, all := 0, 0
+	for _, thread := range l.threads(e.ID) {
+		for _, p := range l.d.mux.roots(thread) {
+			all++
+			if p.Stopped {
+				stopped++
+			}
+		}
+	}
+	if wasFrozen := e.Observed == session.Frozen; stopped > 0 && (wasFrozen || stopped == all && e.Observed != session.Running) || all == 0 && wasFrozen {
+		l.freeze(e.ID, true)
+		return session.Frozen, nil
+	}
+	return session.Running, nil
+}
+
+// freeze notes which threads stand still, so that a command looks there before it begins.
+func (l *local) freeze(lease string, frozen bool) {
+	for _, t := range l.note(l.frozen, lease, frozen) {
+		for _, s := range l.d.mux.Shells(t) {
+			s.SetFrozen(frozen)
+		}
+	}
+}
+
+// note puts the threads of a lease into frozen or gone, or takes them out, and returns them.
+func (l *local) note(set map[string]bool, lease string, in bool) []string {
+	threads := l.threads(lease)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, t := range threads {
+		if in {
+			set[t] = true
+		} else {
+			delete(set, t)
+		}
+	}
+	l.some.Store(len(l.frozen)+len(l.gone) > 0)
+	return threads
+}
+
+// forget drops what is noted of a thread that was deleted.
+func (l *local) forget(thread string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.frozen, thread)
+	delete(l.gone, thread)
+	l.some.Store(len(l.frozen)+len(l.gone) > 0)
+}
+
+// isFrozen says whether a thread stands still, or has nothing to run on, until somebody sees to it.
+func (l *local) isFrozen(thread string) bool {
+	if !l.some.Load() {
+		return false
+	}
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.frozen[thread] || l.gone[thread]
+}
+
+// roots are the processes that everything of a thread descends from.
+func (m *Mux) roots(thread string) (list []pty.Proc) {
+	for _, t := range m.live(thread) {
+		if p, ok := pty.FindProc(t.process.PID()); ok {
+			list = append(list, p)
+		}
+	}
+	for _, s := range m.Shells(thread) {
+		list = append(list, s.Roots()...)
+	}
+	return list
+}
+
+// trees are the processes of a thread with all that they have started.
+func (m *Mux) trees(thread string) (list []pty.Tree) {
+	for _, p := range m.roots(thread) {
+		if t, ok := pty.TreeOf(p.PID); ok {
+			list = append(list, t)
+		}
+	}
+	return list
+}

@@ -1,0 +1,140 @@
+package mux_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/evertty/evertty/mux"
+	"github.com/evertty/evertty/record"
+	"github.com/evertty/evertty/session"
+	"github.com/evertty/evertty/vt/vt10x"
+)
+
+func harness(t *testing.T, m *mux.Mux, thread string) *record.Manager {
+	t.Helper()
+	b, err := m.Record(background(t), thread, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestARecordIsAPartOfItsThread: the first use makes the thread, its events are in the thread's stream, another server has it, and it goes with the thread.
+func TestARecordIsAPartOfItsThread(t *testing.T) {
+	dir := t.TempDir()
+	m := openRecorded(t, dir)
+	if _, err := m.Record(background(t), "t", false); !errors.Is(err, session.ErrNotFound) {
+		t.Errorf("a reader of nothing: %v", err)
+	}
+	if _, err := m.Record(background(t), "../t", true); !errors.Is(err, session.ErrInvalid) {
+		t.Errorf("a thread of no name: %v", err)
+	}
+	if _, err := harness(t, m, "t").Append("t", []record.Message{{Role: record.RoleUser, Content: "list the files"}}); err != nil {
+		t.Fatal(err)
+	}
+	events, err := m.ThreadEvents("t", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Close()
+	run(t, defaultShell(t, m, "t"), "ls /")
+	thread(t, m, "t") // what was noted is written
+	if _, err := harness(t, m, "t").Append("t", []record.Message{{Role: record.RoleTool, Content: "bin"}}); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for len(got) == 0 || got[len(got)-1] != record.MessageAdded || !slices.Contains(got, session.CommandFinished) {
+		list, err := events.Next(background(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range list {
+			got = append(got, e.Type)
+		}
+	}
+	said, done := slices.Index(got, record.MessageAdded), slices.Index(got, session.CommandFinished)
+	if said < 0 || done < said || slices.Index(got, session.ThreadCreated) > said {
+		t.Errorf("%v", got)
+	}
+	head, err := harness(t, m, "t").Head("t", "")
+	if err != nil || head.Messages != 2 {
+		t.Fatalf("%+v, %v", head, err)
+	}
+	leave(t, m)
+	m = openRecorded(t, dir)
+	again, err := harness(t, m, "t").Head("t", "")
+	if err != nil || again != head {
+		t.Errorf("%+v, %v", again, err)
+	}
+	file := filepath.Join(dir, "threads", head.ID+".json")
+	if _, err := os.Stat(file); err != nil {
+		t.Error(err)
+	}
+	if err := m.DeleteThread(background(t), "t"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the file of a deleted thread: %v", err)
+	}
+	if _, err := m.Record(background(t), "t", false); !errors.Is(err, session.ErrNotFound) {
+		t.Errorf("a deleted thread: %v", err)
+	}
+	b, err := m.Record(background(t), "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Latest(); !errors.Is(err, record.ErrNotFound) {
+		t.Errorf("the latest of none: %v", err)
+	}
+}
+
+// TestNoRecordsOfHarnesses: a server without them says so, and its threads go on.
+func TestNoRecordsOfHarnesses(t *testing.T) {
+	check := func(t *testing.T, m *mux.Mux) {
+		if _, err := m.Record(context.Background(), "t", true); !errors.Is(err, mux.ErrNoRecords) {
+			t.Error(err)
+		}
+		run(t, defaultShell(t, m, "t"), "true")
+	}
+	t.Run("no database", func(t *testing.T) {
+		check(t, openWith(t, t.TempDir(), mux.Config{Engine: vt10x.New, NoRecords: session.ErrDamaged}))
+	})
+	t.Run("no store", func(t *testing.T) {
+		check(t, openRecorded(t, t.TempDir(), func(c *mux.Config) { c.Record.Store = nil }))
+	})
+}
+
+// TestARecordFileInTheWay: /healthz says so, until it can be saved.
+func TestARecordFileInTheWay(t *testing.T) {
+	dir := t.TempDir()
+	m := openRecorded(t, dir)
+	say := func() {
+		if _, err := harness(t, m, "t").Append("t", []record.Message{{Role: record.RoleUser, Content: "x"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say()
+	head, err := harness(t, m, "t").Head("t", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "threads", head.ID+".json")
+	if err := errors.Join(os.Remove(file), os.Mkdir(file, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	say()
+	if h := m.Health(); len(h.Reasons) != 1 || !h.Lossless {
+		t.Errorf("%+v", h)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	say()
+	if h := m.Health(); len(h.Reasons) != 0 {
+		t.Errorf("%+v", h)
+	}
+}
