@@ -34,6 +34,8 @@ type AuthConfig struct {
 	Listen       string   // HOST:PORT or unix:///PATH, as configured
 	AllowedHosts []string // more names (HOST or HOST:PORT) we are reached under
 	OpenMetrics  bool     // GET /metrics needs no credentials
+	// WebhookSecret is what providers show in the place of credentials; "" has them need those of everybody.
+	WebhookSecret string
 	// Terminal returns the id of a terminal that is given by id or by its name
 	// in session ("": any), or the error for an absent one. It is called by many
 	// goroutines.
@@ -50,6 +52,7 @@ type Auth struct {
 	mode        string
 	dir         string
 	openMetrics bool
+	webhooks    *digest // of the secret; nil without one
 	token       digest
 	hosts       *hosts
 	tickets     *tickets
@@ -87,6 +90,10 @@ func NewAuth(config AuthConfig) (*Auth, error) {
 	}
 	if a.log == nil {
 		a.log = slog.Default()
+	}
+	if config.WebhookSecret != "" {
+		secret := digestOf(config.WebhookSecret)
+		a.webhooks = &secret
 	}
 	a.tickets = newTickets(a.now)
 	if a.mode == ModeNone {

@@ -34,17 +34,18 @@ const (
 // type but this one), at most maxBody bytes (413), one object of known fields,
 // each given once and spelled exactly, with values of the right type, and text
 // that is Unicode (400 VALIDATION, saying where). On an error *dst is unspecified.
-func bind[T any](c echo.Context, dst *T) error { return bindBody(c, dst, false) }
+func bind[T any](c echo.Context, dst *T) error { return bindUpTo(c, dst, maxBody, false) }
 
 // bindOptional is bind for requests whose body may be empty, which leaves *dst
 // as it is.
-func bindOptional[T any](c echo.Context, dst *T) error { return bindBody(c, dst, true) }
+func bindOptional[T any](c echo.Context, dst *T) error { return bindUpTo(c, dst, maxBody, true) }
 
-func bindBody(c echo.Context, dst any, optional bool) error {
+// bindUpTo is bind, or bindOptional, with another bound of the body, in bytes.
+func bindUpTo(c echo.Context, dst any, limit int64, optional bool) error {
 	if err := checkMediaType(c.Request()); err != nil {
 		return err
 	}
-	body, err := readBody(c)
+	body, err := readBody(c, limit)
 	if err != nil {
 		return err
 	}
@@ -78,14 +79,14 @@ func errorMediaType(given string) *Error {
 		"the request needs the header Content-Type: application/json, not %q", clip(given))
 }
 
-func readBody(c echo.Context) ([]byte, error) {
+func readBody(c echo.Context, limit int64) ([]byte, error) {
 	r := c.Request()
 	raw := r.Body
-	if r.ContentLength > maxBody+maxDrain {
+	if r.ContentLength > limit+maxDrain {
 		c.Response().Header().Set(echo.HeaderConnection, "close")
-		return nil, errorTooLarge(maxBody)
+		return nil, errorTooLarge(limit)
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(c.Response().Writer, raw, maxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(c.Response().Writer, raw, limit))
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 		// A client that is still writing when the connection closes never reads
 		// why: it may write some more.

@@ -32,7 +32,7 @@ type bodySample struct {
 func bindText(body io.Reader, dst any, optional bool, contentType ...string) error {
 	r := httptest.NewRequest(http.MethodPost, "/", body)
 	r.Header["Content-Type"] = contentType
-	return bindBody(echo.New().NewContext(r, httptest.NewRecorder()), dst, optional)
+	return bindUpTo(echo.New().NewContext(r, httptest.NewRecorder()), dst, maxBody, optional)
 }
 
 func TestBindRefuses(t *testing.T) {

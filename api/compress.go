@@ -19,13 +19,22 @@ const compressFrom = 1400
 
 // writeJSON sends v, compressed in the way the client prefers when it is large.
 func writeJSON(c echo.Context, status int, v any) error {
+	b, err := encode(v)
+	if err != nil {
+		return err
+	}
+	return writeBody(c, status, append(b, '\n'))
+}
+
+// encode is v as JSON, with <, > and & as they are: no reply is put into a page.
+func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return fmt.Errorf("api: encode %T: %w", v, err)
+		return nil, fmt.Errorf("api: encode %T: %w", v, err)
 	}
-	return writeBody(c, status, b.Bytes())
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
 }
 
 // writeBody sends the JSON text p as writeJSON does.

@@ -4,6 +4,9 @@ import (
 	"net/http"
 
 	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/mux"
+	"github.com/evertty/evertty/record"
 )
 
 // inputRequest is the body of POST …/input: text, or any bytes in base64.
@@ -41,6 +44,9 @@ func (s *Server) postInput(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := s.permit(c, t.Thread(), record.ToolInput, mux.NewInputCall(t.ID, p)); err != nil {
+		return err
+	}
 	if err := t.Input(c.Request().Context(), p); err != nil {
 		return err
 	}
@@ -61,6 +67,9 @@ func (s *Server) postKeys(c echo.Context) error {
 	if len(req.Keys) == 0 {
 		return badRequest(`"keys" is empty: a list such as ["C-c", "Up", "text:abc"] is needed`)
 	}
+	if err := s.permit(c, t.Thread(), record.ToolKeys, mux.InputCall{Terminal: t.ID, Keys: req.Keys}); err != nil {
+		return err
+	}
 	if err := t.Keys(c.Request().Context(), req.Keys); err != nil {
 		return err
 	}
@@ -80,6 +89,9 @@ func (s *Server) postPaste(c echo.Context) error {
 	}
 	if req.Data == nil {
 		return badRequest(`"data" (the text to paste) is needed`)
+	}
+	if err := s.permit(c, t.Thread(), record.ToolPaste, mux.InputCall{Terminal: t.ID, Data: *req.Data}); err != nil {
+		return err
 	}
 	if err := t.Paste(c.Request().Context(), *req.Data); err != nil {
 		return err
@@ -106,6 +118,9 @@ func (s *Server) postResize(c echo.Context) error {
 	if err := bind(c, &req); err != nil {
 		return err
 	}
+	if err := s.permit(c, t.Thread(), record.ToolResize, mux.ResizeCall{Terminal: t.ID, Cols: req.Cols, Rows: req.Rows}); err != nil {
+		return err
+	}
 	if err := t.Resize(req.Cols, req.Rows); err != nil {
 		return err
 	}
@@ -123,6 +138,9 @@ func (s *Server) postSignal(c echo.Context) error {
 	if err := bind(c, &req); err != nil {
 		return err
 	}
+	if err := s.permit(c, t.Thread(), record.ToolSignal, terminalDeed{Terminal: t.ID, Signal: req.Signal}); err != nil {
+		return err
+	}
 	if err := t.Signal(req.Signal); err != nil {
 		return err
 	}
@@ -137,6 +155,9 @@ func (s *Server) postRestart(c echo.Context) error {
 	}
 	var req struct{}
 	if err := bindOptional(c, &req); err != nil {
+		return err
+	}
+	if err := s.permit(c, t.Thread(), record.ToolRestart, terminalDeed{Terminal: t.ID, Command: shellWords(t.Info().Cmd)}); err != nil {
 		return err
 	}
 	if t, err = s.Mux.Restart(t); err != nil {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,8 +16,12 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/mux"
+	"github.com/evertty/evertty/provider"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
+	"github.com/evertty/evertty/record"
+	"github.com/evertty/evertty/session"
+	"github.com/evertty/evertty/shell"
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
@@ -58,6 +63,53 @@ var errorTable = []errorRow{
 	{mux.ErrClosing, http.StatusServiceUnavailable, "CLOSING", ""},
 	{mux.ErrRunning, http.StatusConflict, "RUNNING", ""},
 	{mux.ErrJournal, http.StatusNotFound, "NO_JOURNAL", ""},
+
+	{mux.ErrNoShell, http.StatusNotFound, "NOT_FOUND", ""},
+	{mux.ErrShellExists, http.StatusConflict, "SESSION_ALREADY_EXISTS", ""},
+
+	{shell.ErrInvalid, http.StatusBadRequest, "VALIDATION", ""},
+	{shell.ErrBadEnv, http.StatusBadRequest, "VALIDATION", ""},
+	{shell.ErrQueueFull, http.StatusTooManyRequests, "LIMIT", ""},
+	{shell.ErrDeleted, http.StatusGone, "SESSION_DESTROYED", ""},
+	{shell.ErrEnded, http.StatusGone, "SESSION_TERMINATED", ""},
+	{shell.ErrNotFound, http.StatusNotFound, "NOT_FOUND", ""},
+	{shell.ErrNoStdin, http.StatusConflict, "NO_STDIN", ""},
+	{shell.ErrFinished, http.StatusGone, "COMMAND_FINISHED", ""},
+	{shell.ErrNoSpace, http.StatusInsufficientStorage, "NO_SPACE", ""},
+	{shell.ErrDamaged, http.StatusInternalServerError, "DAMAGED", ""},
+	{shell.ErrClosing, http.StatusServiceUnavailable, "CLOSING", ""},
+
+	{record.ErrDenied, http.StatusForbidden, "DENIED", ""},
+	{record.ErrNeedsApproval, http.StatusLocked, "NEEDS_APPROVAL", ""},
+	{record.ErrDecided, http.StatusConflict, "DECIDED", ""},
+
+	{mux.ErrNoRecords, http.StatusServiceUnavailable, "NO_RECORDS", ""},
+	{session.ErrNotFound, http.StatusNotFound, "NOT_FOUND", ""},
+	{session.ErrInvalid, http.StatusBadRequest, "VALIDATION", ""},
+	{session.ErrTransition, http.StatusConflict, "ILLEGAL_TRANSITION", ""},
+	{session.ErrConflict, http.StatusConflict, "ALREADY_EXISTS", ""},
+	{session.ErrInUse, http.StatusConflict, "IN_USE", ""},
+	{session.ErrExpired, http.StatusConflict, "SESSION_EXPIRED", ""},
+	{session.ErrBudget, http.StatusTooManyRequests, "BUDGET", ""},
+	{session.ErrNoProvider, http.StatusServiceUnavailable, "NO_PROVIDER", ""},
+	{session.ErrUnsupported, http.StatusNotImplemented, "CAPABILITY", ""}, // before ErrProvider, which wraps it
+	{provider.ErrCannot, http.StatusNotImplemented, "CAPABILITY", ""},
+	{session.ErrProvider, http.StatusServiceUnavailable, "PROVIDER", ""},
+	{session.ErrNoSpace, http.StatusInsufficientStorage, "NO_SPACE", ""},
+	{session.ErrDamaged, http.StatusInternalServerError, "DAMAGED", ""},
+
+	{record.ErrNotFound, http.StatusNotFound, "NOT_FOUND", ""},
+	{record.ErrInvalid, http.StatusBadRequest, "VALIDATION", ""},
+	{record.ErrConflict, http.StatusConflict, "ALREADY_EXISTS", ""},
+	{record.ErrTooLarge, http.StatusRequestEntityTooLarge, "TOO_LARGE", ""},
+	{record.ErrTooMany, http.StatusTooManyRequests, "LIMIT", ""},
+
+	{provider.ErrNotFound, http.StatusConflict, "ILLEGAL_TRANSITION", ""},
+	{provider.ErrNotRunning, http.StatusConflict, "ILLEGAL_TRANSITION", ""},
+	{provider.ErrState, http.StatusConflict, "ILLEGAL_TRANSITION", ""},
+	{provider.ErrUnreachable, http.StatusServiceUnavailable, "PROVIDER", ""},
+	{provider.ErrRefused, http.StatusServiceUnavailable, "PROVIDER", ""},
+	{provider.ErrProvider, http.StatusServiceUnavailable, "PROVIDER", ""},
 
 	{keeper.ErrNoKeeper, http.StatusServiceUnavailable, "NO_KEEPER", ""},
 	{keeper.ErrClosed, http.StatusServiceUnavailable, "CLOSING", ""},
@@ -153,7 +205,11 @@ func errorFor(err error, c echo.Context) *Error {
 			if message == "" {
 				message = err.Error()
 			}
-			return newError(row.status, row.code, "%s", message).because(err)
+			e := newError(row.status, row.code, "%s", message).because(err)
+			if ask, ok := errors.AsType[*record.NeedsApproval](err); ok {
+				e = e.with(approvalDetail, ask.ID)
+			}
+			return e
 		}
 	}
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -193,6 +249,9 @@ func errorOfEcho(routed *echo.HTTPError, c echo.Context) *Error {
 	return newError(routed.Code, code, "%v", routed.Message)
 }
 
+// noFailures are refusals by the server that nobody has to look into: it leaves, or was asked for what it never had.
+var noFailures = []string{"CLOSING", "NO_PROVIDER", "CAPABILITY"}
+
 // handleError is the server's echo.HTTPErrorHandler: it logs the cause of a
 // failure of ours once, with the request id, and sends the rest. A response that already began is left alone, and
 // a HEAD gets no body.
@@ -200,7 +259,7 @@ func handleError(err error, c echo.Context) {
 	e := errorFor(err, c)
 	id := c.Response().Header().Get(echo.HeaderXRequestID)
 	gone := c.Request().Context().Err() != nil
-	if e.Status >= http.StatusInternalServerError && !gone {
+	if e.Status >= http.StatusInternalServerError && !slices.Contains(noFailures, e.Code) && !gone {
 		slog.Error("request failed", "request_id", id, "status", e.Status, "method", clip(c.Request().Method),
 			"url", redactURL(c.Request().URL), "error", err)
 	}
@@ -238,15 +297,21 @@ func writeError(c echo.Context, e *Error, id string) error {
 	if e.Status == http.StatusInternalServerError {
 		details["request_id"] = id
 	}
-	return c.JSON(e.Status, errorBody{Error: e.Message, Code: e.Code, Details: details})
+	body := bodyOf(e)
+	body.Details = details
+	return c.JSON(e.Status, body)
 }
 
 // errorBody is what every refusal looks like on the wire.
 type errorBody struct {
-	Error   string         `json:"error"`
-	Code    string         `json:"code"`
-	Details map[string]any `json:"details"`
+	Error      string         `json:"error"`
+	Code       string         `json:"code"`
+	ApprovalID string         `json:"approval_id,omitempty"` // of 423; it is among the details too
+	Details    map[string]any `json:"details"`
 }
+
+// approvalDetail is the detail that names an approval.
+const approvalDetail = "approval_id"
 
 // clip returns at most clipLength bytes of s, with … for the rest.
 func clip(s string) string {

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -42,6 +43,7 @@ func securityHeaders() echo.MiddlewareFunc {
 			for _, h := range fixedHeaders {
 				header.Set(h[0], h[1])
 			}
+			header.Set(versionHeader, strconv.Itoa(apiVersion))
 			var id [requestIDBytes]byte
 			rand.Read(id[:])
 			header.Set(echo.HeaderXRequestID, hex.EncodeToString(id[:]))

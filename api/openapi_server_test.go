@@ -11,7 +11,9 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,13 +25,15 @@ import (
 
 	"github.com/evertty/evertty/mux"
 	"github.com/evertty/evertty/pty/keeper"
+	"github.com/evertty/evertty/record"
+	"github.com/evertty/evertty/session/sqlite"
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/vt/vt10x"
 )
 
 // patience bounds every wait of these tests for a fact.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // liveServer is a whole server, wired as `evertty serve` does it, on a port of
 // its own: real terminals in a real keeper, real files.
@@ -56,11 +60,23 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // else a keeper under the race detector takes a second to end
 	os.Exit(m.Run())
 }
 
 // startServer starts a server. What runs in it when the test is over is ended.
 func startServer(t *testing.T, mode, dir string) *liveServer {
+	t.Helper()
+	return startRuled(t, mode, dir, record.Rules{})
+}
+
+// startGuarded is startServer without authentication, with rules for all threads.
+func startGuarded(t *testing.T, rules record.Rules) *liveServer {
+	t.Helper()
+	return startRuled(t, ModeNone, t.TempDir(), rules)
+}
+
+func startRuled(t *testing.T, mode, dir string, rules record.Rules) *liveServer {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	store, err := snapshot.OpenStore(dir)
@@ -72,7 +88,16 @@ func startServer(t *testing.T, mode, dir string) *liveServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := mux.New(mux.Config{Engine: vt10x.New, Unicode: vt.Unicode11, Store: store, Keeper: held, Log: log, Metrics: metrics})
+	records, err := sqlite.Open(filepath.Join(dir, "evertty.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := record.OpenFiles(filepath.Join(dir, "threads"), record.DefaultRotateBytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := mux.New(mux.Config{Engine: vt10x.New, Unicode: vt.Unicode11, Store: store, Records: records, Record: record.Config{Store: records.Records(), Files: files, Guard: record.NewGuard(rules)},
+		Keeper: held, Log: log, Metrics: metrics})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,6 +129,9 @@ func startServer(t *testing.T, mode, dir string) *liveServer {
 			live.endPrograms(t)
 		}
 		m.Close()
+		if err := records.Close(); err != nil {
+			t.Errorf("close the records: %v", err)
+		}
 		if err := store.Close(); err != nil {
 			t.Errorf("close the store: %v", err)
 		}
@@ -127,6 +155,9 @@ func (s *liveServer) endPrograms(t *testing.T) {
 		if err := s.mux.Delete(context.Background(), term, false); err != nil {
 			t.Error(err)
 		}
+	}
+	if err := s.mux.DeleteShells(context.Background(), ""); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -264,7 +295,7 @@ func (c *contract) check(t *testing.T, e exchange, r *http.Request, response *ht
 	key := e.method + " " + path + " " + http.StatusText(response.StatusCode)
 	var value any
 	if !c.met[key] && json.Unmarshal(body, &value) == nil && path != "/openapi.json" { // which is any object
-		eachObject(value, func(object map[string]any) {
+		eachClosed(path, value, func(object map[string]any) {
 			object["undocumented"] = 1
 			spoilt, _ := json.Marshal(value) // it was JSON before
 			delete(object, "undocumented")
@@ -276,40 +307,47 @@ func (c *contract) check(t *testing.T, e exchange, r *http.Request, response *ht
 	c.met[key] = true
 }
 
-// eachObject calls visit for the objects in v, of arrays for the first element's.
-func eachObject(v any, visit func(object map[string]any)) {
+// open are the objects that keep what nobody knows: those that a path replies with, and those under a key.
+var open = []string{"/api/threads/{id}/record", "/api/threads/{id}/records/{rid}", "timeline", "workflow_timeline", "usage", "arguments", "definition_of_done", "of_nobody"}
+
+// eachClosed calls visit for the objects in v, of arrays for the first element's, that have documented fields only. name is where v is.
+func eachClosed(name string, v any, visit func(object map[string]any)) {
 	switch v := v.(type) {
 	case map[string]any:
-		visit(v)
-		for _, field := range v {
-			eachObject(field, visit)
+		if !slices.Contains(open, name) {
+			visit(v)
+		}
+		for key, field := range v {
+			eachClosed(key, field, visit)
 		}
 	case []any:
 		if len(v) > 0 {
-			eachObject(v[0], visit)
+			eachClosed(name, v[0], visit)
 		}
 	}
 }
 
-// template finds the documented path of a URL, and its parameters.
-func (c *contract) template(u *url.URL) (path string, values map[string]string) {
+// template finds the documented path of a URL, and its parameters: of several that fit, the one with the fewest, as
+// OpenAPI has it.
+func (c *contract) template(u *url.URL) (found string, values map[string]string) {
 	parts := strings.Split(u.Path, "/")
+	found = u.Path
 	for path := range c.doc.Paths.Map() {
 		names := strings.Split(path, "/")
-		values := map[string]string{}
+		here := map[string]string{}
 		fits := len(names) == len(parts)
 		for i := 0; fits && i < len(names); i++ {
 			if strings.HasPrefix(names[i], "{") {
-				values[strings.Trim(names[i], "{}")] = parts[i]
+				here[strings.Trim(names[i], "{}")] = parts[i]
 			} else {
 				fits = names[i] == parts[i]
 			}
 		}
-		if fits {
-			return path, values
+		if fits && (values == nil || len(here) < len(values)) {
+			found, values = path, here
 		}
 	}
-	return u.Path, nil
+	return found, values
 }
 
 // validate holds a JSON value against a schema of the document.

@@ -96,6 +96,12 @@ func TestOpenAPIHasEveryErrorCode(t *testing.T) {
 			t.Errorf("%d %s (%v) is not documented", row.status, row.code, row.err)
 		}
 	}
+	for _, row := range fileErrors {
+		known[row.code] = true
+		if !slices.Contains(documented[row.status], row.code) {
+			t.Errorf("%d %s (%v) is not documented", row.status, row.code, row.err)
+		}
+	}
 	all := map[string]bool{}
 	for status, codes := range documented {
 		for _, code := range codes {
@@ -196,7 +202,10 @@ func codesInSource(t *testing.T) map[string]bool {
 	return codes
 }
 
-// TestOpenAPIIsWhole wants every component used, every object closed, so that a
+// keepers are the objects that keep fields of others, as record files have them.
+var keepers = []string{"/components/schemas/ImportRecord", "/components/schemas/Record", "/components/schemas/TimelineEntry"}
+
+// TestOpenAPIIsWhole wants every component used, every object but the keepers closed, so that a
 // field nobody described fails the tests of replies, and every field described.
 func TestOpenAPIIsWhole(t *testing.T) {
 	var doc map[string]any
@@ -207,8 +216,8 @@ func TestOpenAPIIsWhole(t *testing.T) {
 			used[ref] = true
 		}
 		properties, _ := object["properties"].(map[string]any)
-		if object["type"] == "object" && properties != nil && object["additionalProperties"] != false {
-			t.Errorf("%s is an open object", path)
+		if object["type"] == "object" && properties != nil && object["additionalProperties"] != slices.Contains(keepers, path) {
+			t.Errorf("%s is an open object, or should be", path)
 		}
 		if object["type"] != "object" {
 			return // a constraint beside a reference describes nothing itself

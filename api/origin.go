@@ -182,7 +182,7 @@ func isGuarded(r *http.Request, path string) bool {
 	default:
 		return true
 	}
-	return isUpgrade(r) || strings.HasSuffix(path, "/stream") || strings.HasSuffix(path, "/ws") ||
+	return isUpgrade(r) || strings.HasSuffix(path, "/stream") || strings.HasSuffix(path, "/ws") || strings.HasSuffix(path, "/logs") || strings.HasSuffix(path, "/events") ||
 		slices.ContainsFunc(r.Header.Values("Accept"), func(v string) bool {
 			return strings.Contains(strings.ToLower(v), "text/event-stream")
 		})

@@ -102,7 +102,7 @@ func aborted(c echo.Context, t *mux.Terminal, err error) error {
 	panic(http.ErrAbortHandler)
 }
 
-// switchOf is a parameter that is 0 or 1.
+// switchOf is a parameter of the query that is 0 or 1; absent is 0.
 func switchOf(c echo.Context, name string) (bool, error) {
 	switch v := c.QueryParam(name); v {
 	case "", "0", "false":

@@ -33,6 +33,30 @@ var terminalRoutes = []route{
 	{http.MethodPost, "/wait", (*Server).postWait, false, true, "wait for text, a pattern, silence, a prompt or the exit"},
 }
 
+// execRoutes are served below /session/:sid, where they are about the session's
+// default shell or all of its commands, and below /session/:sid/shell/:shid.
+// What waits for a command has no deadline: it may take hours.
+var execRoutes = []route{
+	{http.MethodPost, "/exec", (*Server).postExec, true, true, "run a command in the shell and wait for its result"},
+	{http.MethodPost, "/exec/stream", (*Server).postExecStream, true, true, "run a command; Server-Sent Events: start, stdout, stderr, complete, error"},
+	{http.MethodPost, "/env", (*Server).postEnv, true, true, "export and unset variables in the shell"},
+	{http.MethodGet, "/commands", (*Server).getCommands, false, false, "the commands, newest last; ?limit=&before="},
+	{http.MethodGet, "/commands/:cid", (*Server).getCommand, false, false, "one command's state"},
+	{http.MethodDelete, "/commands/:cid", (*Server).deleteCommand, true, false, "cancel a command"},
+	{http.MethodGet, "/commands/:cid/logs", (*Server).getCommandLogs, false, true, "what a command printed; ?follow=1 as Server-Sent Events"},
+	{http.MethodPost, "/commands/:cid/input", (*Server).postCommandInput, true, true, "write to the standard input of a command with stdin_open"},
+}
+
+// shellRoutes are about the shells of a session.
+var shellRoutes = []route{
+	{http.MethodPost, "/session/:sid/shell", (*Server).postShell, true, false, "start a shell"},
+	{http.MethodGet, "/session/:sid/shell", (*Server).getShells, false, false, "the shells of a session"},
+	{http.MethodDelete, "/session/:sid/shell", (*Server).deleteShells, true, false, "end all shells of a session"},
+	{http.MethodGet, "/shell", (*Server).getShells, false, false, "the shells of all sessions"},
+	{http.MethodGet, "/session/:sid/shell/:shid", (*Server).getShell, false, false, "one shell's state"},
+	{http.MethodDelete, "/session/:sid/shell/:shid", (*Server).deleteShell, true, false, "end a shell and everything it started"},
+}
+
 // routes is everything the server offers, in the order of the documentation.
 func routes() []route {
 	list := []route{
@@ -47,6 +71,18 @@ func routes() []route {
 			list = append(list, r)
 		}
 	}
+	list = append(list, shellRoutes...)
+	for _, base := range []string{"/session/:sid", "/session/:sid/shell/:shid"} {
+		for _, r := range execRoutes {
+			r.path = base + r.path
+			list = append(list, r)
+		}
+	}
+	list = append(list, compatRoutes...)
+	list = append(list, threadRoutes...)
+	list = append(list, recordRoutes...)
+	list = append(list, leaseRoutes...)
+	list = append(list, permissionRoutes...)
 	return append(list,
 		route{http.MethodGet, "/", (*Server).getRoot, false, false, "the web page, or this list for Accept: application/json"},
 		route{http.MethodGet, "/assets/*", (*Server).getPageFile, false, false, "files of the web page"},

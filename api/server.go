@@ -60,7 +60,7 @@ func New(c Config) *Server {
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = handleError
-	e.Use(securityHeaders(), recoverPanics(c.Log), s.Auth.Middleware())
+	e.Use(securityHeaders(), recoverPanics(c.Log), s.Auth.Middleware(), speakVersion)
 	for _, r := range routes() {
 		e.Add(r.method, r.path, s.handler(r))
 	}

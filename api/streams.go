@@ -43,7 +43,7 @@ func (s *Server) getWebSocket(c echo.Context) error {
 	if err := requireUpgrade(c); err != nil {
 		return err
 	}
-	stream.ServeWebSocket(c.Response(), c.Request(), t, v)
+	stream.ServeWebSocket(c.Response(), c.Request(), t.Typist(), v)
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/mux"
+	"github.com/evertty/evertty/record"
 	"github.com/evertty/evertty/stream"
 )
 
@@ -44,6 +45,9 @@ func (s *Server) postTerminal(c echo.Context) error {
 		spec.Rows = *req.Rows
 	}
 	if err := mux.CheckSize(spec.Cols, spec.Rows); err != nil {
+		return err
+	}
+	if err := s.permitTerminal(c, spec); err != nil {
 		return err
 	}
 	t, err := s.Mux.Create(spec)
@@ -107,8 +111,11 @@ func (s *Server) deleteTerminal(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	purge, err := purgeOf(c)
+	purge, err := switchOf(c, "purge")
 	if err != nil {
+		return err
+	}
+	if err := s.permit(c, t.Thread(), record.ToolKill, terminalDeed{Terminal: t.ID}); err != nil {
 		return err
 	}
 	if err := s.Mux.Delete(unhurried(c), t, purge); err != nil {
@@ -122,8 +129,11 @@ func (s *Server) deleteTerminals(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	purge, err := purgeOf(c)
+	purge, err := switchOf(c, "purge")
 	if err != nil {
+		return err
+	}
+	if err := s.permit(c, session, record.ToolKill, struct{}{}); err != nil {
 		return err
 	}
 	if err := s.Mux.DeleteSession(unhurried(c), session, purge); err != nil {
@@ -135,14 +145,3 @@ func (s *Server) deleteTerminals(c echo.Context) error {
 // unhurried is the context of work that goes on when the client hangs up: a
 // terminal half deleted helps nobody.
 func unhurried(c echo.Context) context.Context { return context.WithoutCancel(c.Request().Context()) }
-
-func purgeOf(c echo.Context) (bool, error) {
-	switch v := c.QueryParam("purge"); v {
-	case "", "0", "false":
-		return false, nil
-	case "1", "true":
-		return true, nil
-	default:
-		return false, badRequest("purge %q: 0 or 1 are allowed", clip(v))
-	}
-}

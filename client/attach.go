@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -21,6 +22,8 @@ const (
 	// network that changed, a machine that slept.
 	pingEvery   = 10 * time.Second
 	pongTimeout = 3 * pingEvery
+	// byeTimeout is how long the server may take, after our goodbye, to take what was typed before it.
+	byeTimeout = time.Second
 	// inputFrame bounds one frame of input, in bytes; the server takes up to 1 MiB.
 	inputFrame = 64 << 10
 	// frameBuffer is the size of the connection's buffers, in bytes.
@@ -51,7 +54,10 @@ type Attachment struct {
 	quit  chan struct{}
 	once  sync.Once
 	pings sync.WaitGroup
-	ended bool // the exit event was taken; belongs to Next's caller
+	// reading is held by who reads conn; when leaving is set that is Close alone.
+	reading sync.Mutex
+	leaving atomic.Bool
+	ended   bool // the exit event was taken; belongs to Next's caller
 }
 
 // Attach connects to a terminal. The first event is a snapshot, or with
@@ -83,7 +89,7 @@ func (c *Client) Attach(ctx context.Context, id string, o AttachOptions) (*Attac
 	conn.SetReadLimit(maxEvent)
 	conn.SetPongHandler(func(string) error { return a.alive() })
 	conn.SetPingHandler(a.pong)
-	a.stop = context.AfterFunc(ctx, func() { _ = conn.Close() })
+	a.stop = context.AfterFunc(ctx, a.close)
 	a.pings.Go(a.ping)
 	return a, nil
 }
@@ -106,10 +112,7 @@ func refused(ctx context.Context, resp *http.Response, err error) error {
 // connection ends before it, an error that matches ErrClosed or is ctx's.
 func (a *Attachment) Next() (Event, error) {
 	for !a.ended {
-		if err := a.alive(); err != nil {
-			return Event{}, a.lost(err)
-		}
-		kind, p, err := a.conn.ReadMessage()
+		kind, p, err := a.read()
 		if err != nil {
 			return Event{}, a.lost(err)
 		}
@@ -128,9 +131,22 @@ func (a *Attachment) Next() (Event, error) {
 	return Event{}, io.EOF
 }
 
-// alive moves the moment at which the connection counts as broken.
+func (a *Attachment) read() (kind int, p []byte, err error) {
+	a.reading.Lock()
+	defer a.reading.Unlock()
+	if err := a.alive(); err != nil {
+		return 0, nil, err
+	}
+	return a.conn.ReadMessage()
+}
+
+// alive moves the moment at which the connection counts as broken; while Close waits for Next that is now.
 func (a *Attachment) alive() error {
-	return a.conn.SetReadDeadline(time.Now().Add(pongTimeout))
+	err := a.conn.SetReadDeadline(time.Now().Add(pongTimeout))
+	if a.leaving.Load() {
+		err = a.conn.SetReadDeadline(time.Now())
+	}
+	return err
 }
 
 // pong answers the server's ping (RFC 6455, 5.5.3), which shows that it lives even
@@ -206,16 +222,36 @@ func (a *Attachment) ping() {
 	}
 }
 
-// Close says goodbye, ends the connection and waits until nothing of it is left.
+// Close says goodbye, waits until the server has taken what was typed before, ends the connection and waits until nothing of it is left.
 // A pending Next returns. Close may be called more than once.
 func (a *Attachment) Close() error {
+	a.stop()
+	a.close()
+	a.pings.Wait()
+	return nil
+}
+
+func (a *Attachment) close() {
 	a.once.Do(func() {
-		a.stop()
 		bye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
-		_ = a.conn.WriteControl(websocket.CloseMessage, bye, time.Now().Add(time.Second))
+		if a.conn.WriteControl(websocket.CloseMessage, bye, time.Now().Add(time.Second)) == nil {
+			a.hearOut()
+		}
 		_ = a.conn.Close()
 		close(a.quit)
 	})
-	a.pings.Wait()
-	return nil
+}
+
+// hearOut reads until the server ends the connection, which it does when it has come to our goodbye (RFC 6455, 7.1.1), or byeTimeout is over. A connection that is closed with
+// something unread is reset, and what the server has not taken by then is lost.
+func (a *Attachment) hearOut() {
+	limit := time.Now().Add(byeTimeout)
+	a.leaving.Store(true)
+	_ = a.conn.SetReadDeadline(time.Now())
+	a.reading.Lock() // Next has returned
+	defer a.reading.Unlock()
+	conn := a.conn.NetConn()
+	if conn.SetReadDeadline(limit) == nil {
+		_, _ = io.Copy(io.Discard, conn)
+	}
 }

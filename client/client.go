@@ -152,6 +152,19 @@ func (c *Client) call(ctx context.Context, method, target string, body, out any)
 	return decode(resp.Body, out)
 }
 
+// open sends a request whose reply is read as it comes. Every status but 200 is an error; the caller closes the body.
+func (c *Client) open(req *http.Request) (*http.Response, error) {
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, reachable(err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		defer resp.Body.Close()
+		return nil, problem(resp)
+	}
+	return resp, nil
+}
+
 func decode(r io.Reader, out any) error {
 	r = io.LimitReader(r, maxReply)
 	if out == nil {

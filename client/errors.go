@@ -56,13 +56,19 @@ type problemBody struct {
 	Details json.RawMessage `json:"details"`
 }
 
+// refusal is the error that a body, or an event of a stream, tells.
+func (b problemBody) refusal() *Error {
+	return &Error{Code: b.Code, Message: b.Error, Details: b.Details}
+}
+
 // problem reads an error reply. It does not close the body.
 func problem(resp *http.Response) error {
-	e := &Error{Status: resp.StatusCode}
 	var b problemBody
-	if json.NewDecoder(io.LimitReader(resp.Body, maxProblem)).Decode(&b) == nil {
-		e.Code, e.Message, e.Details = b.Code, b.Error, b.Details
+	if json.NewDecoder(io.LimitReader(resp.Body, maxProblem)).Decode(&b) != nil {
+		b = problemBody{}
 	}
+	e := b.refusal()
+	e.Status = resp.StatusCode
 	if e.Message == "" {
 		e.Message = fmt.Sprintf("%s answered %s", resp.Request.URL.Redacted(), resp.Status)
 	}

@@ -83,7 +83,7 @@ func decodeEvent(kind Kind, p []byte) (e Event, known bool, err error) {
 	case KindError:
 		var b problemBody
 		err = json.Unmarshal(p, &b)
-		e.Err = &Error{Code: b.Code, Message: b.Error, Details: b.Details}
+		e.Err = b.refusal()
 	default:
 		return e, false, nil
 	}

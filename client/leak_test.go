@@ -7,7 +7,7 @@ import (
 )
 
 // deadline bounds how long a test waits for a fact.
-const deadline = 10 * time.Second
+const deadline = time.Minute
 
 // eventually waits until the fact holds.
 func eventually(t *testing.T, what string, fact func() bool) {

@@ -50,13 +50,9 @@ func (c *Client) Recording(ctx context.Context, id string, r RecordingRequest) (
 	if c.Local() {
 		req.Header.Set("Accept-Encoding", "identity") // it would only cost time
 	}
-	resp, err := c.http.Do(req)
+	resp, err := c.open(req)
 	if err != nil {
-		return nil, reachable(err)
-	}
-	if resp.StatusCode >= http.StatusBadRequest {
-		defer resp.Body.Close()
-		return nil, problem(resp)
+		return nil, err
 	}
 	return resp.Body, nil
 }

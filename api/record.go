@@ -1,0 +1,211 @@
+package api
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/record"
+)
+
+// Bounds of the bodies of records, in bytes; package record has finer ones.
+const (
+	maxRecordBody   = 9 << 20 // a message of the largest size, with what is around it
+	maxDocumentBody = record.MaxDocument
+)
+
+// recorded are the records of the thread a path names; use makes the thread when it is not there.
+func (s *Server) recorded(c echo.Context, use bool) (*record.Manager, string, error) {
+	id, err := threadOf(c)
+	if err != nil {
+		return nil, "", err
+	}
+	m, err := s.Mux.Record(c.Request().Context(), id, use)
+	return m, id, err
+}
+
+// recordOf is the record that the path or the query names; "" is the current one.
+func recordOf(c echo.Context) string {
+	if rid := c.Param("rid"); rid != "" {
+		return rid
+	}
+	return c.QueryParam("record")
+}
+
+// readRecord replies with a part of the record that the query, or the path, names; else of the current one.
+func (s *Server) readRecord(c echo.Context, read func(m *record.Manager, thread, rid string) (any, error)) error {
+	m, id, err := s.recorded(c, false)
+	if err != nil {
+		return err
+	}
+	v, err := read(m, id, recordOf(c))
+	if err != nil {
+		return err
+	}
+	return writeJSON(c, http.StatusOK, v)
+}
+
+// changeRecord reads the body and does something to the current record with it.
+func changeRecord[T any](s *Server, c echo.Context, status int, do func(m *record.Manager, thread string, req T) (any, error)) error {
+	var req T
+	if err := bindUpTo(c, &req, maxRecordBody, false); err != nil {
+		return err
+	}
+	m, id, err := s.recorded(c, true)
+	if err != nil {
+		return err
+	}
+	v, err := do(m, id, req)
+	if err != nil {
+		return err
+	}
+	return writeJSON(c, status, v)
+}
+
+// partOf is which part of a list is asked for: without a query the newest `view` of it.
+func partOf(c echo.Context, view int) (record.Page, error) {
+	q := c.QueryParams()
+	if !q.Has("after") && !q.Has("limit") {
+		return record.Page{Limit: view, Newest: true}, nil
+	}
+	after, err := numberOf(c, "after", 0, maxNumber, 0)
+	if err != nil {
+		return record.Page{}, err
+	}
+	limit, err := numberOf(c, "limit", 1, record.MaxPage, record.MaxPage)
+	if err != nil {
+		return record.Page{}, err
+	}
+	newest, err := switchOf(c, "newest")
+	return record.Page{After: after, Limit: int(limit), Newest: newest}, err
+}
+
+func (s *Server) getLatestRecord(c echo.Context) error {
+	if grantOf(c).PTY != "" {
+		return ErrWrongTerminal
+	}
+	m, err := s.Mux.Record(c.Request().Context(), "", false)
+	if err != nil {
+		return err
+	}
+	h, err := m.Latest()
+	if err != nil {
+		return err
+	}
+	return writeJSON(c, http.StatusOK, h)
+}
+
+// Keys that GET …/record adds to what a record file has. A document that is imported is without them.
+const (
+	lastTurnKey   = "last_turn_summary" // the newest turn, or null
+	threadKey     = "thread_id"
+	recordFileOf  = "loader"
+	recordReplyOf = "json"
+)
+
+// getRecord sends a record as its file has it, with the newest turn beside it unless the form of the file is asked for.
+func (s *Server) getRecord(c echo.Context) error {
+	format := c.QueryParam("format")
+	if format != "" && format != recordFileOf && format != recordReplyOf {
+		return badRequest("format %q: %s or %s are allowed", clip(format), recordReplyOf, recordFileOf)
+	}
+	m, id, err := s.recorded(c, false)
+	if err != nil {
+		return err
+	}
+	d, err := m.Document(id, recordOf(c), -1)
+	if err == nil && format != recordFileOf {
+		err = addTurn(m, id, &d)
+	}
+	if err != nil {
+		return err
+	}
+	text, err := d.Encode()
+	if err != nil {
+		return err
+	}
+	return writeBody(c, http.StatusOK, text)
+}
+
+func addTurn(m *record.Manager, thread string, d *record.Document) error {
+	turns, err := m.Turns(thread, d.SessionID, record.Page{Limit: 1, Newest: true})
+	if err != nil {
+		return err
+	}
+	var last *record.Turn
+	if len(turns) == 1 {
+		last = &turns[0].Value
+	}
+	added := maps.Clone(d.Extra)
+	if added == nil {
+		added = map[string]json.RawMessage{}
+	}
+	for key, v := range map[string]any{lastTurnKey: last, threadKey: thread} {
+		if added[key], err = encode(v); err != nil {
+			return err
+		}
+	}
+	d.Extra = added
+	return nil
+}
+
+func (s *Server) putRecord(c echo.Context) error {
+	if err := checkMediaType(c.Request()); err != nil {
+		return err
+	}
+	body, err := readBody(c, maxDocumentBody)
+	if err != nil {
+		return err
+	}
+	d, err := record.DecodeDocument(body)
+	if err != nil {
+		return err
+	}
+	delete(d.Extra, lastTurnKey)
+	delete(d.Extra, threadKey)
+	m, id, err := s.recorded(c, true)
+	if err != nil {
+		return err
+	}
+	h, err := m.Import(id, d)
+	if err != nil {
+		return err
+	}
+	return writeJSON(c, http.StatusOK, h)
+}
+
+// recordsReply is the reply of GET …/records.
+type recordsReply struct {
+	Thread  string        `json:"thread_id"`
+	Records []record.Head `json:"records"`
+}
+
+func (s *Server) getRecords(c echo.Context) error {
+	return s.readRecord(c, func(m *record.Manager, thread, _ string) (any, error) {
+		list, err := m.Records(thread)
+		return recordsReply{thread, orNone(list)}, err
+	})
+}
+
+func (s *Server) getState(c echo.Context) error {
+	return s.readRecord(c, func(m *record.Manager, thread, rid string) (any, error) { return m.State(thread, rid) })
+}
+
+// anyKeys is a body of which package record, or nobody, knows the keys.
+type anyKeys map[string]json.RawMessage
+
+func (s *Server) patchState(c echo.Context) error {
+	return changeRecord(s, c, http.StatusOK, func(m *record.Manager, thread string, req anyKeys) (any, error) {
+		patch, err := encode(req)
+		if err != nil {
+			return nil, err
+		}
+		return m.Patch(thread, patch)
+	})
+}
+
+func (s *Server) getUsage(c echo.Context) error {
+	return s.readRecord(c, func(m *record.Manager, thread, rid string) (any, error) { return m.Usage(thread, rid) })
+}

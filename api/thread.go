@@ -1,0 +1,215 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/mux"
+	"github.com/evertty/evertty/record"
+	"github.com/evertty/evertty/session"
+)
+
+// threadOf is the thread a path names. The grant of one terminal sees none.
+func threadOf(c echo.Context) (string, error) {
+	if grantOf(c).PTY != "" {
+		return "", ErrWrongTerminal
+	}
+	return c.Param("id"), nil
+}
+
+// sendLayers replies with what a view makes of the thread a path names. Looking is no activity.
+func (s *Server) sendLayers(c echo.Context, view func(session.Layers) any) error {
+	id, err := threadOf(c)
+	if err != nil {
+		return err
+	}
+	l, err := s.Mux.Thread(c.Request().Context(), id)
+	if err != nil {
+		return err
+	}
+	return writeJSON(c, http.StatusOK, view(l))
+}
+
+// The views of a thread.
+func threadView(l session.Layers) any   { return l.ThreadReply() }
+func terminalView(l session.Layers) any { return l.TerminalReply() }
+func leaseView(l session.Layers) any    { return l.LeaseReply() }
+
+// How many rows lists have.
+const (
+	defaultThreads = 100 // of GET /api/threads: each costs some questions to the database
+	threadMessages = 100 // of GET /api/threads/:id: a screen of them; …/messages has all
+	maxRows        = session.MaxPage
+)
+
+// threadListReply is the reply of GET /api/threads. Next is the `after` of the next part, absent at the end.
+type threadListReply struct {
+	Threads []session.ThreadReply `json:"threads"`
+	Next    string                `json:"next,omitempty"`
+}
+
+func (s *Server) getThreads(c echo.Context) error {
+	if _, err := threadOf(c); err != nil {
+		return err
+	}
+	limit, err := numberOf(c, "limit", 1, maxRows, defaultThreads)
+	if err != nil {
+		return err
+	}
+	list, next, err := s.Mux.Threads(c.Request().Context(), c.QueryParam("after"), int(limit))
+	if err != nil {
+		return err
+	}
+	reply := threadListReply{Threads: []session.ThreadReply{}, Next: next}
+	for _, l := range list {
+		reply.Threads = append(reply.Threads, l.ThreadReply())
+	}
+	return writeJSON(c, http.StatusOK, reply)
+}
+
+// threadRequest is the body of POST /api/threads.
+type threadRequest struct {
+	ID      string         `json:"id"`
+	Sandbox string         `json:"sandbox"` // a provider's name
+	Lease   string         `json:"lease_id"`
+	Policy  *policyRequest `json:"policy"`
+}
+
+func (s *Server) postThread(c echo.Context) error {
+	if _, err := threadOf(c); err != nil {
+		return err
+	}
+	var req threadRequest
+	if err := bindOptional(c, &req); err != nil {
+		return err
+	}
+	use := session.Use{Provider: req.Sandbox, Lease: req.Lease}
+	if req.Policy != nil {
+		p, err := req.Policy.over(s.Mux.DefaultPolicy())
+		if err != nil {
+			return err
+		}
+		use.Policy = &p
+	}
+	if p := req.Sandbox; p != "" && p != session.Local {
+		if err := s.permit(c, "", record.ToolLeaseCreate, providerDeed{p}); err != nil {
+			return err
+		}
+	}
+	l, err := s.Mux.CreateThread(c.Request().Context(), req.ID, use)
+	if err != nil {
+		return err
+	}
+	return writeJSON(c, http.StatusCreated, l.ThreadReply())
+}
+
+func (s *Server) getThread(c echo.Context) error {
+	id, err := threadOf(c)
+	if err != nil {
+		return err
+	}
+	l, err := s.Mux.Thread(c.Request().Context(), id)
+	if err != nil {
+		return err
+	}
+	reply := l.ThreadReply()
+	reply.Messages, err = s.lastMessages(c, id)
+	if err != nil {
+		return err
+	}
+	return writeJSON(c, http.StatusOK, reply)
+}
+
+func (s *Server) deleteThread(c echo.Context) error {
+	id, err := threadOf(c)
+	if err != nil {
+		return err
+	}
+	if err := s.Mux.PermitEnd(c.Request().Context(), id); err != nil {
+		return err
+	}
+	if err := s.Mux.DeleteThread(unhurried(c), id); err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, done)
+}
+
+// lastMessages are the newest messages of a thread's record, none when it has no record.
+func (s *Server) lastMessages(c echo.Context, thread string) ([]json.RawMessage, error) {
+	texts := []json.RawMessage{}
+	m, err := s.Mux.Record(c.Request().Context(), thread, false)
+	if errors.Is(err, mux.ErrNoRecords) {
+		return texts, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	list, err := m.Messages(thread, "", record.MessageQuery{Limit: threadMessages, Newest: true})
+	if errors.Is(err, record.ErrNotFound) {
+		return texts, nil
+	}
+	for _, k := range list {
+		text, err := encode(k)
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, text)
+	}
+	return texts, err
+}
+
+func (s *Server) getThreadSession(c echo.Context) error {
+	id, err := threadOf(c)
+	if err != nil {
+		return err
+	}
+	l, err := s.Mux.Thread(c.Request().Context(), id)
+	if err != nil {
+		return err
+	}
+	return sendSession(c, l)
+}
+
+// sendSession replies with the session. A thread that never had one has none to tell of.
+func sendSession(c echo.Context, l session.Layers) error {
+	if l.Session.ID == "" {
+		return newError(http.StatusNotFound, "NOT_FOUND", "thread %q has never had a session; its first use makes one", l.Thread.ID)
+	}
+	return writeJSON(c, http.StatusOK, l.SessionReply())
+}
+
+func (s *Server) getThreadTerminal(c echo.Context) error { return s.sendLayers(c, terminalView) }
+func (s *Server) getThreadLease(c echo.Context) error    { return s.sendLayers(c, leaseView) }
+
+// threadCommandsReply is the reply of GET …/commands of a thread.
+type threadCommandsReply struct {
+	Commands []session.Command `json:"commands"`
+}
+
+func (s *Server) getThreadCommands(c echo.Context) error {
+	id, err := threadOf(c)
+	if err != nil {
+		return err
+	}
+	limit, err := numberOf(c, "limit", 1, maxRows, maxRows)
+	if err != nil {
+		return err
+	}
+	list, err := s.Mux.ThreadCommands(c.Request().Context(), session.CommandQuery{Thread: id, Terminal: c.QueryParam("terminal"),
+		Before: c.QueryParam("before"), Limit: int(limit)})
+	if err != nil {
+		return err
+	}
+	return writeJSON(c, http.StatusOK, threadCommandsReply{orNone(list)})
+}
+
+// orNone is a list that is [] in JSON when it is empty.
+func orNone[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
