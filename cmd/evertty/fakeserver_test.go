@@ -141,7 +141,7 @@ func within[T any](t *testing.T, c <-chan T, what string) (v T) {
 }
 
 // patience bounds how long a test waits for a fact.
-const patience = 10 * time.Second
+const patience = time.Minute
 
 // eventually waits until the fact holds.
 func eventually(t *testing.T, what func() string, fact func() bool) {

@@ -14,11 +14,13 @@ func (a *app) newKill() *cobra.Command {
 	var purge, all bool
 	c := &cobra.Command{
 		Use:   "kill ID... | --all",
-		Short: "End terminals, or send a signal",
+		Short: "End terminals and exec shells, or send a signal",
 		Long: `Without --signal the whole process tree is ended and the terminal leaves the
 list: SIGHUP, and after three seconds SIGKILL to what is left. Its last screen
 stays readable by its id until it is purged.
-With --signal only that signal is sent, to the foreground process group.`,
+With --signal only that signal is sent, to the foreground process group.
+With --all and no signal the exec shells of all sessions end too, with everything
+that was started in them and their history.`,
 		Example: `  evertty kill build
   evertty kill build --signal INT
   evertty kill --all          before the server is stopped for good`,
@@ -38,6 +40,9 @@ With --signal only that signal is sent, to the foreground process group.`,
 				ids, err = everyTerminal(c.Context(), server)
 			}
 			failed := err
+			if all && signal == "" {
+				failed = errors.Join(failed, endShells(c.Context(), server))
+			}
 			for _, id := range ids {
 				if signal != "" {
 					err = server.Signal(c.Context(), id, signal)
@@ -51,7 +56,7 @@ With --signal only that signal is sent, to the foreground process group.`,
 	}
 	c.Flags().StringVar(&signal, "signal", "", "send only this `signal` (INT, TERM, HUP, …)")
 	c.Flags().BoolVar(&purge, "purge", false, "also forget the last screen")
-	c.Flags().BoolVar(&all, "all", false, "every terminal of the server")
+	c.Flags().BoolVar(&all, "all", false, "every terminal and exec shell of the server")
 	return a.talks(c)
 }
 
@@ -63,4 +68,17 @@ func everyTerminal(ctx context.Context, server *client.Client) ([]string, error)
 		ids[i] = t.ID
 	}
 	return ids, err
+}
+
+// endShells ends the exec shells of all sessions.
+func endShells(ctx context.Context, server *client.Client) error {
+	list, err := server.Shells(ctx, "")
+	ended := map[string]bool{}
+	for _, s := range list {
+		if !ended[s.Session] {
+			ended[s.Session] = true
+			err = errors.Join(err, server.DeleteShells(ctx, s.Session))
+		}
+	}
+	return err
 }

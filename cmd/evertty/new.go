@@ -70,7 +70,7 @@ func (a *app) newNew() *cobra.Command {
 func (o *creating) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&o.Name, "name", "", "`name` to find it by")
-	f.StringVarP(&o.session, "session", "s", "main", "`session` it belongs to")
+	f.StringVarP(&o.session, "session", "s", defaultSession, "`session` it belongs to")
 	f.StringVar(&o.Cwd, "cwd", "", "`directory` to start in (default: the current one)")
 	f.StringArrayVar(&o.env, "env", nil, "set `K=V` in its environment; may be repeated")
 	f.Var(newInt(&o.Cols, 0, 1, maxSize), "cols", "`columns` (default: those of this terminal)")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,9 @@ import (
 	"github.com/evertty/evertty/mux"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
+	"github.com/evertty/evertty/record"
+	"github.com/evertty/evertty/session"
+	"github.com/evertty/evertty/session/sqlite"
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/vt"
 )
@@ -40,8 +44,15 @@ type serveFlags struct {
 	sync          string
 	recordInput   bool
 	clean         mux.Clean
+	sessionIdle   time.Duration
+	sessionMax    time.Duration
+	recordRotate  int64
+	sessionChosen bool // somebody set one of the two
 	oldest        string
 	metricsPublic bool
+	webhookSecret string // a file
+	rules         string // a file
+	providers     string // a directory; "" is DIR/providers, which need not be there
 	logLevel      string
 }
 
@@ -64,6 +75,7 @@ file of --config (TOML; pty_idle); the flag wins, then the variable.`,
 			if err := applyConfig(c, f.config); err != nil {
 				return err
 			}
+			f.sessionChosen = c.Flags().Changed("session-idle") || c.Flags().Changed("session-max")
 			return a.serve(c.Context(), f)
 		},
 	}
@@ -79,6 +91,12 @@ file of --config (TOML; pty_idle); the flag wins, then the variable.`,
 	flags.BoolVar(&f.verify, "verify", false, "for debugging: check every snapshot for viewers against a fresh engine and log a difference")
 	f.durabilityFlags(flags)
 	f.cleaningFlags(flags)
+	flags.Var(newDuration(&f.sessionIdle, session.DefaultIdle), "session-idle", "how long the session of a thread may be without activity; set, it also ends programs on terminals")
+	flags.Var(newDuration(&f.sessionMax, session.DefaultMax), "session-max", "how long the session of a thread may last in all")
+	flags.Var(newSize(&f.recordRotate, record.DefaultRotateBytes), "record-rotate", "size at which the file of a thread's record is rotated")
+	flags.StringVar(&f.webhookSecret, "webhook-secret-file", "", "`file` with what providers must send as X-Webhook-Secret to tell what happened to their sandboxes; they need no token then")
+	flags.StringVar(&f.rules, "permission-rules", "", "`file` with what commands, input and the like of all threads are denied, asked about or allowed (see docs/permissions.md)")
+	flags.StringVar(&f.providers, "providers", "", "`directory` with a NAME.json for each provider that threads may run at (default: providers in the data directory; see docs/providers.md)")
 	flags.BoolVar(&f.metricsPublic, "metrics-public", false, "let /metrics answer without credentials")
 	flags.Var(newEnum(&f.logLevel, "debug", "info", "warn", "error"), "log-level", "what to write to the log on stderr")
 	return c
@@ -106,6 +124,7 @@ func (f *serveFlags) cleaningFlags(flags *pflag.FlagSet) {
 	c := &f.clean
 	flags.Var(newDuration(&c.Idle, 0), "pty-idle", "end a terminal that nobody watched, typed into and that printed nothing for so long; 0 is never")
 	flags.Var(newDuration(&c.Unattached, 0), "pty-unattached", "end a terminal that nobody has ever watched or typed into, so long after its start; 0 is never")
+	flags.Var(newDuration(&c.ShellIdle, mux.DefaultShellIdle), "shell-idle", "end the process of an exec shell that runs nothing and got no command for so long; it comes back with its next command; 0 is never")
 	flags.Var(newInt(&c.MaxPerSession, 0, 0, mux.MaxTerminals), "max-ptys-per-session", "how many terminals of a session may run; 0 is any number")
 	flags.Var(newEnum(&f.oldest, policyRefuse, policyOldest), "max-ptys-policy", "what happens to one more: refuse it, or end the oldest")
 	flags.Var(newSize(&c.TerminalQuota, mux.DefaultTerminalQuota), "journal-terminal-quota", "how much output of one terminal is kept")
@@ -121,9 +140,16 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if f.interval <= 0 {
 		return usage(fmt.Errorf("snapshot_interval: got %v, allowed is more than 0", f.interval))
 	}
+	if err := (session.Policy{Idle: f.sessionIdle, Max: f.sessionMax}).Check(); err != nil {
+		return usage(err)
+	}
 	f.clean.EndOldest = f.oldest == policyOldest
 	for _, quota := range []*int64{&f.clean.TerminalQuota, &f.clean.JournalQuota, &f.clean.SnapshotQuota} {
 		*quota = max(*quota, 1) // 0 is what is needed and no more; mux takes it for the default
+	}
+	rules, err := readRules(f.rules)
+	if err != nil {
+		return usage(err)
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
 	defer stop()
@@ -136,7 +162,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return err
 	}
 	defer unlock()
-	s, err := a.newServer(f, dir)
+	s, err := a.newServer(f, dir, rules)
 	if errors.Is(err, api.ErrSetting) {
 		return usage(err)
 	}
@@ -159,18 +185,20 @@ func (f serveFlags) lock(ctx context.Context, dir string) (release func(), err e
 // server is a server on its way up: what run starts and ends.
 type server struct {
 	*app
-	dir   string
-	at    string // how it is reached: http://HOST:PORT or unix:///path
-	l     net.Listener
-	store *snapshot.Store
-	mux   *mux.Mux
-	auth  *api.Auth
-	api   *api.Server
+	dir    string
+	at     string // how it is reached: http://HOST:PORT or unix:///path
+	l      net.Listener
+	store  *snapshot.Store
+	db     *sqlite.Store // nil when it could not be opened
+	record record.Config // its Store is of db
+	mux    *mux.Mux
+	auth   *api.Auth
+	api    *api.Server
 }
 
 // newServer opens the port first, so that a busy one is known before anything
 // else happens; requests wait until the terminals are back.
-func (a *app) newServer(f serveFlags, dir string) (*server, error) {
+func (a *app) newServer(f serveFlags, dir string, rules record.Rules) (*server, error) {
 	level := slog.LevelInfo
 	_ = level.UnmarshalText([]byte(f.logLevel)) // the flag takes level names only
 	log := slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level}))
@@ -180,6 +208,7 @@ func (a *app) newServer(f serveFlags, dir string) (*server, error) {
 		return nil, err
 	}
 	s := &server{app: a, dir: dir, l: l, at: at}
+	s.record.Guard = record.NewGuard(rules).WithCopy(filepath.Join(dir, "permissions.json"))
 	if err := s.build(f, log); err != nil {
 		_ = l.Close()
 		return nil, err
@@ -188,6 +217,10 @@ func (a *app) newServer(f serveFlags, dir string) (*server, error) {
 }
 
 func (s *server) build(f serveFlags, log *slog.Logger) (err error) {
+	secret, err := readSecret(f.webhookSecret)
+	if err != nil {
+		return usage(err)
+	}
 	if s.store, err = snapshot.OpenStore(s.dir); err != nil {
 		return err
 	}
@@ -195,16 +228,29 @@ func (s *server) build(f serveFlags, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
+	there, err := places(cmp.Or(f.providers, filepath.Join(s.dir, "providers")), f.providers != "")
+	if err != nil {
+		_ = held.Close()
+		return usage(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		_ = held.Close()
+		return err
+	}
+	records, noRecords := s.records(f.recordRotate, log)
 	metrics := mux.NewMetrics()
 	s.mux, err = mux.New(mux.Config{Engine: engines[f.engine], Unicode: vt.Unicode(f.unicode), Store: s.store,
 		Keeper: held, Unspliced: pty.ProbeSplice(s.dir), Sync: snapshot.SyncMode(f.sync), RecordInput: f.recordInput, Clean: f.clean,
+		Records: records, NoRecords: noRecords, Record: s.record, Policy: &session.Policy{Idle: f.sessionIdle, Max: f.sessionMax}, PolicyChosen: f.sessionChosen,
+		Places: there, Relay: mux.Relay{Program: []string{self, "relay"}, Dir: filepath.Join(s.dir, "relay")},
 		Interval: f.interval, Verify: f.verify, Log: log, Metrics: metrics})
 	if err != nil {
 		_ = held.Close()
 		return err
 	}
 	metrics.Registry.MustRegister(s.mux)
-	s.auth, err = api.NewAuth(api.AuthConfig{Mode: f.auth, DataDir: s.dir, Listen: f.listen, AllowedHosts: f.allowedHosts,
+	s.auth, err = api.NewAuth(api.AuthConfig{WebhookSecret: secret, Mode: f.auth, DataDir: s.dir, Listen: f.listen, AllowedHosts: f.allowedHosts,
 		OpenMetrics: f.metricsPublic, Log: log, Terminal: s.terminalID})
 	if err != nil {
 		s.mux.Close()
@@ -212,6 +258,22 @@ func (s *server) build(f serveFlags, log *slog.Logger) (err error) {
 	}
 	s.api = api.New(api.Config{Mux: s.mux, Metrics: metrics, Auth: s.auth, Version: programVersion(), Log: log})
 	return nil
+}
+
+// records opens the database of threads. A server without it has terminals and shells, and says so in /healthz: the error is why. It closes with the server.
+func (s *server) records(rotate int64, log *slog.Logger) (session.Store, error) {
+	db, err := sqlite.Open(filepath.Join(s.dir, "evertty.db"))
+	if err != nil {
+		log.Error("the database of threads cannot be used", "error", err)
+		return nil, err
+	}
+	s.db = db
+	s.record.Store = db.Records()
+	if s.record.Files, err = record.OpenFiles(filepath.Join(s.dir, "threads"), rotate); err != nil {
+		log.Error("records are kept without files", "error", err)
+		s.record.NoFiles = err
+	}
+	return db, nil
 }
 
 // keeper finds the process that holds the programs, or starts one.
@@ -275,6 +337,7 @@ func listenUnix(path string) (net.Listener, error) {
 // viewers are sent away and screens written, in this order. Programs go on.
 func (s *server) run(ctx context.Context) error {
 	defer s.store.Close()
+	defer s.closeRecords()
 	if err := s.announce(); err != nil {
 		_ = s.l.Close()
 		s.mux.Close()
@@ -293,6 +356,15 @@ func (s *server) run(ctx context.Context) error {
 	}
 	s.mux.Close()
 	return err
+}
+
+func (s *server) closeRecords() {
+	if s.db == nil {
+		return
+	}
+	if err := s.db.Close(); err != nil {
+		slog.Warn("closing the database of threads", "error", err)
+	}
 }
 
 // announce writes DIR/server.json, by which the command line finds the server,

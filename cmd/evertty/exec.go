@@ -1,0 +1,236 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+
+	"github.com/evertty/evertty/client"
+)
+
+// executing is what the verb exec was told.
+type executing struct {
+	session, shell, cwd, text  string
+	env                        []string
+	timeout                    time.Duration
+	stdin, noStdin, background bool
+	tty, isolated, quiet, asIs bool // asIs: -c was given, also an empty text
+	asJSON                     bool
+	request                    client.ExecRequest
+}
+
+func (a *app) newExec() *cobra.Command {
+	var o executing
+	c := &cobra.Command{
+		Use:   "exec [flags] [--] CMD... | -c TEXT",
+		Short: "Run a command in a session's shell",
+		Long: `Runs a command in the shell of a session and behaves like the command itself:
+what it prints comes to standard output and standard error as it comes, and exec
+ends with its exit code. The shell stays: directory, variables and functions are
+there for the next command. CMD keeps its arguments as they are; with -c the TEXT
+is shell text.
+Standard input is passed on when it is not a terminal, as ssh does. In a loop over
+lines of standard input give -n, or the first command takes them all.
+Ctrl-C (SIGINT, SIGTERM, SIGHUP, SIGQUIT) cancels the command, a second one leaves
+at once. When the server is restarted meanwhile, nothing is lost.
+Exit codes: the command's own, 124 when --timeout is over, 128 and the number after
+a signal.`,
+		Example: `  evertty exec -- make test
+  evertty exec -s work -c 'cd /srv/app && export PORT=8080'
+  tar c . | evertty exec -c 'tar x -C /tmp/copy'
+  evertty exec --timeout 30s --json -- ./check "two words"`,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(c *cobra.Command, args []string) error {
+			o.asIs = c.Flags().Changed("command")
+			if err := a.plan(&o, args); err != nil {
+				return usage(fmt.Errorf("exec: %w", err))
+			}
+			if o.background {
+				return a.execBehind(c.Context(), o)
+			}
+			return a.exec(c.Context(), o)
+		},
+	}
+	a.execFlags(c, &o)
+	return a.talks(c)
+}
+
+func (a *app) execFlags(c *cobra.Command, o *executing) {
+	f := c.Flags()
+	f.SetInterspersed(false) // what follows CMD is CMD's
+	f.StringVarP(&o.session, "session", "s", defaultSession, "`session` whose shell runs it")
+	f.StringVar(&o.shell, "shell", "", "`id` of another shell of the session than its default one")
+	f.StringVarP(&o.text, "command", "c", "", "shell `text` to run instead of CMD")
+	f.Var(newDuration(&o.timeout, 0), "timeout", "cancel it after this `time`; 0 never does")
+	f.StringVar(&o.cwd, "cwd", "", "`directory` of this command alone")
+	f.StringArrayVar(&o.env, "env", nil, "set `K=V` for this command alone; may be repeated")
+	f.BoolVar(&o.stdin, "stdin", false, "pass standard input on also when it is a terminal")
+	f.BoolVarP(&o.noStdin, "no-stdin", "n", false, "do not read standard input")
+	f.BoolVar(&o.background, "background", false, "do not wait; print the command's id")
+	f.BoolVar(&o.tty, "tty", false, "run it on a terminal of its own; nothing is typed into it")
+	f.BoolVar(&o.isolated, "isolated", false, "run CMD as one process beside the shell")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing about the shell")
+	jsonFlag(c, &o.asJSON)
+	_ = c.RegisterFlagCompletionFunc("session", a.completeSessions)
+	_ = c.RegisterFlagCompletionFunc("shell", a.completeShells(&o.session))
+}
+
+// plan makes the request of what was said.
+func (a *app) plan(o *executing, args []string) error {
+	for _, pair := range []struct {
+		both bool
+		say  string
+	}{
+		{o.asIs == (len(args) > 0), "either CMD or -c TEXT is needed"},
+		{o.stdin && o.noStdin, "--stdin and --no-stdin exclude each other"},
+		{o.stdin && o.background, "--stdin and --background exclude each other"},
+		{o.stdin && o.tty, "--stdin and --tty exclude each other"},
+	} {
+		if pair.both {
+			return errors.New(pair.say)
+		}
+	}
+	r := &o.request
+	r.Cwd, r.Timeout, r.TTY, r.Isolated, r.Background = o.cwd, o.timeout, o.tty, o.isolated, o.background
+	switch {
+	case o.isolated && o.asIs:
+		r.Argv = []string{"bash", "-c", o.text}
+	case o.isolated:
+		r.Argv = args
+	case o.asIs:
+		r.Command = o.text
+	default:
+		r.Command = shellWords(args)
+	}
+	if !utf8.ValidString(r.Command + strings.Join(r.Argv, "")) {
+		return errors.New("the command is not UTF-8, which the server does not take; it may read such bytes from standard input")
+	}
+	var err error
+	r.Env, err = environment(o.env)
+	r.StdinOpen = a.passesInput(o)
+	return err
+}
+
+// passesInput tells whether the command is to read this program's standard input.
+// /dev/null is the same as none, which costs no request.
+func (a *app) passesInput(o *executing) bool {
+	if o.noStdin || o.background || o.tty {
+		return false
+	}
+	var s unix.Stat_t
+	null := unix.Fstat(int(a.stdin.Fd()), &s) == nil && s.Mode&unix.S_IFMT == unix.S_IFCHR && s.Rdev == unix.Mkdev(1, 3)
+	return o.stdin || !null && !term.IsTerminal(int(a.stdin.Fd()))
+}
+
+// execBehind starts the command and does not wait for its end.
+func (a *app) execBehind(ctx context.Context, o executing) error {
+	server, err := a.client()
+	if err != nil {
+		return err
+	}
+	reply, err := server.Exec(ctx, o.session, o.shell, o.request)
+	if err != nil {
+		return err
+	}
+	if o.asJSON {
+		return printJSON(a.stdout, reply.Raw)
+	}
+	_, err = fmt.Fprintln(a.stdout, reply.CommandID)
+	return err
+}
+
+// exec runs the command and ends as it does.
+func (a *app) exec(ctx context.Context, o executing) error {
+	e := newExecution(a.client, o.session)
+	e.stdout, e.stderr, e.bound = a.stdout, a.stderr, o.tty
+	if !o.quiet {
+		e.tell = a.tell
+	}
+	if o.request.StdinOpen {
+		e.stdin = a.stdin
+	}
+	var kept [2]keptOutput
+	if o.asJSON {
+		e.stdout, e.stderr = &kept[0], &kept[1]
+	}
+	reply, err := e.run(ctx, func(ctx context.Context, server *client.Client) (*client.ExecStream, error) {
+		return server.ExecStream(ctx, o.session, o.shell, o.request)
+	})
+	if err != nil {
+		return err
+	}
+	if o.asJSON {
+		if err := a.printReply(reply, &kept); err != nil {
+			return err
+		}
+	} else if !o.quiet {
+		a.tellShell(reply)
+	}
+	if code := e.code(reply); code != 0 {
+		return codeError(code)
+	}
+	return nil
+}
+
+// tellShell says what the user could not know of the shell, or of the output.
+func (a *app) tellShell(r *client.ExecReply) {
+	if r.Recreated {
+		lost := "nothing"
+		if len(r.Lost) > 0 {
+			lost = strings.Join(r.Lost, ", ")
+		}
+		a.tell("the shell had ended and was started again before this command; lost: " + lost)
+	}
+	if r.CwdFallback != "" {
+		a.tell(fmt.Sprintf("the directory %s is gone; the shell is in %s", r.CwdFallback, r.Cwd))
+	}
+	if r.Truncated {
+		a.tell("there was more output than the server keeps; the end of it is missing")
+	}
+}
+
+// tell says something about a command that is not the command's own word.
+func (a *app) tell(what string) { fmt.Fprintln(a.stderr, "evertty: "+printable(what)) }
+
+// keptMost bounds what --json keeps of stdout and of stderr, in bytes: as the
+// server's own reply does.
+const keptMost = 10 << 20
+
+// keptOutput takes all and keeps the first keptMost bytes.
+type keptOutput struct {
+	bytes []byte
+	cut   bool
+}
+
+func (k *keptOutput) Write(p []byte) (int, error) {
+	room := min(len(p), keptMost-len(k.bytes))
+	k.bytes = append(k.bytes, p[:room]...)
+	k.cut = k.cut || room < len(p)
+	return len(p), nil
+}
+
+// printReply writes the reply as the API gives it to who does not look meanwhile.
+func (a *app) printReply(r *client.ExecReply, kept *[2]keptOutput) error {
+	all := map[string]any{}
+	d := json.NewDecoder(strings.NewReader(string(r.Raw)))
+	d.UseNumber()
+	if err := d.Decode(&all); err != nil {
+		return err
+	}
+	for i, name := range []string{"stdout", "stderr"} {
+		all[name] = strings.ToValidUTF8(string(kept[i].bytes), "\ufffd")
+		if !utf8.Valid(kept[i].bytes) {
+			all[name+"_b64"] = kept[i].bytes
+		}
+	}
+	all["truncated"] = r.Truncated || kept[0].cut || kept[1].cut
+	return printJSON(a.stdout, all)
+}

@@ -1,0 +1,302 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/evertty/evertty/client"
+)
+
+const (
+	// execLost is how long a command is waited for whose server does not answer.
+	execLost = time.Minute
+	// execSilent is how long that goes on before the user is told.
+	execSilent = 3 * time.Second
+	// execLeave is how long a cancelled command may take to end. The server is
+	// through after a second and the start of another shell.
+	execLeave = 10 * time.Second
+	// execRetry bounds the pause before a broken connection is made again; shorter
+	// than that of a viewer, because a script waits.
+	execRetry = time.Second
+	// sameSignal is how long after the first signal another one is no second wish:
+	// timeout(1) sends its signal to the program and then to the group it is in.
+	sameSignal = 300 * time.Millisecond
+	// codeCancelled is the exit code that the server gives a cancelled command.
+	codeCancelled = exitSignal + int(syscall.SIGINT)
+)
+
+// execution is one command on the server that this program stands for: its output
+// comes out here, its input goes in here, and the signals that should end it are
+// this program's.
+type execution struct {
+	connect        func() (*client.Client, error) // finds the server, each time anew
+	session        string
+	stdout, stderr io.Writer
+	stdin          *os.File     // nil: the command reads nothing
+	watches        bool         // it only looks: nothing here ends the command
+	bound          bool         // the command is on a terminal of its own and ends with the connection
+	reached        bool         // a connection was made
+	tell           func(string) // says something to the user
+	id             string       // of the command; valid once started is closed
+	started        chan struct{}
+	patience       time.Duration                 // execLost, but in tests
+	server         atomic.Pointer[client.Client] // of the newest connection
+	out, err       int64                         // bytes of the two outputs that were written
+	heard          atomic.Int32                  // the signal that cancelled the command
+	end            context.CancelCauseFunc       // leaves, with the reason
+	helpers        sync.WaitGroup
+}
+
+func newExecution(connect func() (*client.Client, error), session string) *execution {
+	return &execution{connect: connect, session: session, started: make(chan struct{}), patience: execLost, tell: func(string) {}}
+}
+
+// opening begins the first connection of an execution.
+type opening func(context.Context, *client.Client) (*client.ExecStream, error)
+
+// outputError is that of writing the command's output here.
+type outputError struct{ error }
+
+func (o outputError) Unwrap() error { return o.error }
+
+// run returns how the command ended.
+func (e *execution) run(ctx context.Context, open opening) (*client.ExecReply, error) {
+	ctx, e.end = context.WithCancelCause(ctx)
+	heard, stop := hearEnd()
+	defer stop()
+	e.helpers.Go(func() { e.hear(ctx, heard) })
+	type result struct {
+		reply *client.ExecReply
+		err   error
+	}
+	over := make(chan result, 1)
+	go func() {
+		reply, err := e.follow(ctx, open)
+		over <- result{reply, err}
+	}()
+	var r result
+	select {
+	case r = <-over:
+	case <-ctx.Done(): // also while a full pipe keeps follow from noticing
+		r.err = context.Cause(ctx)
+	}
+	if broken := (outputError{}); errors.As(r.err, &broken) {
+		r.err = e.abandon(broken)
+	} else {
+		r.err = signalled(ctx, r.err)
+	}
+	e.end(nil)
+	e.helpers.Wait()
+	return r.reply, r.err
+}
+
+// code is what this program ends with for how the command ended: 130 stands for a
+// cancel, and the signal that was the reason may have been another.
+func (e *execution) code(r *client.ExecReply) int {
+	if s := e.heard.Load(); s != 0 && r.ExitCode == codeCancelled {
+		return exitSignal + int(s)
+	}
+	return r.ExitCode
+}
+
+// follow writes what the command prints until it has ended, over as many
+// connections as that takes.
+func (e *execution) follow(ctx context.Context, open opening) (*client.ExecReply, error) {
+	reply, err := e.visit(ctx, open)
+	if err != nil && (e.id == "" || e.bound || !e.reached) {
+		return nil, e.unsure(err)
+	}
+	since, told := time.Now(), false
+	for pause := retryFirst; err != nil; pause = min(2*pause, execRetry) {
+		lost := time.Since(since)
+		switch {
+		case !passing(err) || ctx.Err() != nil:
+			return nil, err
+		case lost >= e.patience:
+			return nil, fmt.Errorf("the server is lost for %v; the command may still run: evertty commands -s %s %s shows it: %w", e.patience, e.session, e.id, err)
+		case lost >= execSilent && !told:
+			told = true
+			e.tell("the server is lost; waiting for it")
+		}
+		if sleep(ctx, pause) != nil {
+			return nil, context.Cause(ctx)
+		}
+		before := e.out + e.err
+		reply, err = e.visit(ctx, func(ctx context.Context, server *client.Client) (*client.ExecStream, error) {
+			return server.FollowCommand(ctx, e.session, e.id, e.out, e.err, false)
+		})
+		if e.out+e.err > before {
+			pause, since = retryFirst, time.Now()
+		}
+	}
+	return reply, nil
+}
+
+// unsure says what an error at the beginning means; what the server refused, and
+// that there is none, need no words.
+func (e *execution) unsure(err error) error {
+	var refused *client.Error
+	if e.watches || errors.As(err, &refused) || errors.Is(err, client.ErrNoServer) || errors.Is(err, context.Canceled) || errors.As(err, &signalError{}) {
+		return err
+	}
+	return fmt.Errorf("the connection broke, and nobody knows whether the command was run: %w", err)
+}
+
+// passing tells whether the command may be there again at the next try: everything
+// but what the server refuses for good, and an output that nobody takes.
+func passing(err error) bool {
+	if errors.As(err, &outputError{}) {
+		return false
+	}
+	refused, ok := errors.AsType[*client.Error](err)
+	return !ok || refused.Code == "CLOSING" || refused.Status == http.StatusServiceUnavailable || refused.Status == http.StatusBadGateway
+}
+
+// visit writes the output as long as one connection lasts.
+func (e *execution) visit(ctx context.Context, open opening) (*client.ExecReply, error) {
+	server, err := e.connect()
+	if err != nil {
+		return nil, err
+	}
+	defer server.Close()
+	stream, err := open(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	defer stream.Close()
+	e.reached = true
+	e.server.Store(server)
+	e.begin(ctx, stream.CommandID())
+	for {
+		event, err := stream.Next()
+		if err != nil {
+			return nil, err
+		}
+		switch event.Kind {
+		case client.ExecStart:
+			e.begin(ctx, event.CommandID)
+		case client.ExecStdout:
+			err = pass(e.stdout, event.Data, &e.out, "standard output")
+		case client.ExecStderr:
+			err = pass(e.stderr, event.Data, &e.err, "standard error")
+		case client.ExecComplete:
+			return event.Reply, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// begin knows the command from now on.
+func (e *execution) begin(ctx context.Context, id string) {
+	if e.id != "" || id == "" {
+		return
+	}
+	e.id = id
+	close(e.started)
+	if e.stdin != nil {
+		e.helpers.Go(func() { e.feed(ctx) })
+	}
+}
+
+// pass writes a piece of output and moves the position.
+func pass(w io.Writer, p []byte, at *int64, name string) error {
+	n, err := w.Write(p)
+	*at += int64(n)
+	if err != nil {
+		return outputError{fmt.Errorf("%s: %w", name, err)}
+	}
+	return nil
+}
+
+// hearEnd begins to hear the signals that end a program. Those that were ignored
+// from the start (nohup, a background job of sh) stay so. A write to a closed pipe
+// is an error from then on and not the end.
+func hearEnd() (heard chan os.Signal, stop func()) {
+	heard, pipes := make(chan os.Signal, 2), make(chan os.Signal, 1)
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		if !signal.Ignored(s) {
+			signal.Notify(heard, s)
+		}
+	}
+	signal.Notify(pipes, syscall.SIGPIPE)
+	return heard, func() {
+		signal.Stop(heard)
+		signal.Stop(pipes)
+	}
+}
+
+// hear cancels the command at the first signal and leaves at the second, or when
+// the command does not end.
+func (e *execution) hear(ctx context.Context, heard <-chan os.Signal) {
+	var first syscall.Signal
+	select {
+	case got := <-heard:
+		first = got.(syscall.Signal)
+	case <-ctx.Done():
+		return
+	}
+	if e.watches || e.bound {
+		e.end(signalError{first})
+		return
+	}
+	e.heard.Store(int32(first))
+	e.helpers.Go(func() { _ = e.cancel(ctx) })
+	began, limit := time.Now(), time.NewTimer(execLeave)
+	defer limit.Stop()
+	for again := true; again; {
+		select {
+		case <-heard:
+			again = time.Since(began) < sameSignal
+		case <-limit.C:
+			again = false
+		case <-ctx.Done():
+			again = false
+		}
+	}
+	e.end(signalError{first})
+}
+
+// cancel asks the server to end the command, until it has heard.
+func (e *execution) cancel(ctx context.Context) error {
+	select {
+	case <-e.started:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	for {
+		err := e.server.Load().CancelCommand(ctx, e.session, e.id)
+		if err == nil || !passing(err) {
+			return err
+		}
+		if err := sleep(ctx, retryFirst); err != nil {
+			return err
+		}
+	}
+}
+
+// abandon cancels the command because its output cannot be written. A closed pipe
+// is how a reader says that it has enough: that ends without a word.
+func (e *execution) abandon(why outputError) error {
+	ctx, cancel := context.WithTimeout(context.Background(), execLeave)
+	defer cancel()
+	if !e.watches && !e.bound {
+		if err := e.cancel(ctx); err != nil {
+			return fmt.Errorf("%w; and the command was not cancelled: %w", why.error, err)
+		}
+	}
+	if errors.Is(why.error, syscall.EPIPE) {
+		return signalCode(syscall.SIGPIPE)
+	}
+	return why.error
+}

@@ -1,0 +1,16 @@
+package main
+
+import (
+	"os"
+	"testing"
+)
+
+// asProgram is the variable that makes this test's binary the program itself, for tests of what only a process has: signals, an exit, a terminal.
+const asProgram = "EVERTTY_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}

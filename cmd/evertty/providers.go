@@ -1,0 +1,65 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/evertty/evertty/mux"
+	"github.com/evertty/evertty/provider"
+	"github.com/evertty/evertty/session"
+)
+
+// keyVariables are the variables that are enough to have a provider without a file.
+var keyVariables = map[string]string{"e2b": "E2B_API_KEY", "daytona": "DAYTONA_API_KEY", "agentbay": "AGENTBAY_API_KEY"}
+
+// places are the providers of a server by name: those of the files in dir, which must exist when somebody named it, and those that the environment has a key of.
+func places(dir string, named bool) (map[string]mux.Place, error) {
+	files, err := os.ReadDir(dir)
+	if err != nil && (named || !errors.Is(err, fs.ErrNotExist)) {
+		return nil, fmt.Errorf("providers: %w", err)
+	}
+	all := map[string]mux.Place{}
+	for _, f := range files {
+		if !strings.HasSuffix(f.Name(), ".json") {
+			continue
+		}
+		path := filepath.Join(dir, f.Name())
+		s, err := provider.ReadSettings(path)
+		if err != nil {
+			return nil, err
+		}
+		if err := addPlace(all, s); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	for name, variable := range keyVariables {
+		if _, ok := all[name]; ok || os.Getenv(variable) == "" {
+			continue
+		}
+		if err := addPlace(all, provider.Settings{Provider: name, OnExit: provider.OnExitPause}); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func addPlace(all map[string]mux.Place, s provider.Settings) error {
+	if _, twice := all[s.Provider]; twice || s.Provider == session.Local {
+		return fmt.Errorf("provider: %s is there already", s.Provider)
+	}
+	p, err := s.Open()
+	if err != nil {
+		return err
+	}
+	packed, err := s.Pack()
+	if err != nil {
+		return err
+	}
+	all[s.Provider] = mux.Place{Provider: p, Packed: packed, Init: slices.Clone(s.InitCommands)}
+	return nil
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/evertty/evertty/record"
+)
+
+// readUpTo reads a file. One that is longer than most, in bytes, is cut behind the first that is too many.
+func readUpTo(file string, most int64) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most+1))
+}
+
+// readRules reads the rules for all threads; no file has none.
+func readRules(file string) (record.Rules, error) {
+	if file == "" {
+		return record.Rules{}, nil
+	}
+	b, err := readUpTo(file, record.MaxRulesFile)
+	if err != nil {
+		return record.Rules{}, fmt.Errorf("permission_rules: %w", err)
+	}
+	rules, err := record.ParseRules(b)
+	if err != nil {
+		return record.Rules{}, fmt.Errorf("permission_rules: %s: %w", file, err)
+	}
+	return rules, nil
+}
+
+// maxSecret bounds the file of a secret, in bytes: a larger one is not one.
+const maxSecret = 4096
+
+// readSecret reads a secret of one line from a file; no file has none.
+func readSecret(file string) (string, error) {
+	if file == "" {
+		return "", nil
+	}
+	b, err := readUpTo(file, maxSecret)
+	if err != nil {
+		return "", fmt.Errorf("webhook_secret_file: %w", err)
+	}
+	secret := strings.TrimSpace(string(b))
+	if secret == "" || len(b) > maxSecret || strings.ContainsAny(secret, "\r\n\x00") {
+		return "", fmt.Errorf("webhook_secret_file: %s: want one line of at most %d bytes", file, maxSecret)
+	}
+	return secret, nil
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evertty/evertty/client"
+)
+
+func (a *app) newThread() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "thread",
+		Short: "Show threads, what lasts of sessions, and handle their records",
+		Args:  unknownVerb,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(a.newThreadLs(), a.newThreadShow(), a.newThreadExport(), a.newThreadImport(), a.newThreadCompact(), a.newThreadResume())
+	return c
+}
+
+func (a *app) newThreadLs() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:     "ls",
+		Aliases: []string{"list"},
+		Short:   "List the threads",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			server, err := a.client()
+			if err != nil {
+				return err
+			}
+			list, err := server.Threads(c.Context())
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				raw := []json.RawMessage{}
+				for _, t := range list {
+					raw = append(raw, t.Raw)
+				}
+				return printJSON(a.stdout, raw)
+			}
+			t := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
+			fmt.Fprintln(t, "ID\tSANDBOX\tSTATUS\tLEASE\tAGE")
+			for _, th := range list {
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", printable(th.ID), printable(th.Sandbox.Type), printable(orDash(th.Sandbox.Status)),
+					printable(th.Lease), age(time.Since(th.CreatedAt)))
+			}
+			return t.Flush()
+		},
+	}
+	jsonFlag(c, &asJSON)
+	return a.talks(c)
+}
+
+func (a *app) newThreadShow() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:               "show THREAD",
+		Short:             "Show a thread with its session, terminals and lease",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeThreads,
+		RunE: func(c *cobra.Command, args []string) error {
+			server, err := a.client()
+			if err != nil {
+				return err
+			}
+			th, err := server.Thread(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(a.stdout, th.Raw)
+			}
+			return a.showThread(c.Context(), server, th)
+		},
+	}
+	jsonFlag(c, &asJSON)
+	return a.talks(c)
+}
+
+func (a *app) showThread(ctx context.Context, server *client.Client, th client.Thread) error {
+	terminals, err := server.ThreadTerminals(ctx, th.ID)
+	if err != nil {
+		return err
+	}
+	lease, err := server.ThreadLease(ctx, th.ID)
+	if err != nil {
+		return err
+	}
+	s, err := server.ThreadSession(ctx, th.ID)
+	if err != nil && !errors.Is(err, client.ErrNotFound) { // it may never have had one
+		return err
+	}
+	t := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
+	fmt.Fprintf(t, "thread\t%s\n", printable(th.ID))
+	if s.ID != "" {
+		fmt.Fprintf(t, "session\t%s\t%s\n", printable(s.ID), printable(sessionState(s, time.Now())))
+	}
+	fmt.Fprintf(t, "lease\t%s\t%s %s\n", printable(lease.ID), printable(lease.Provider), printable(lease.Observed))
+	for _, one := range terminals {
+		fmt.Fprintf(t, "%s\t%s\t%s  version %d %s\n", printable(one.Kind), printable(one.ID), printable(one.Cwd), one.Version, yes(one.Active, "(active)"))
+		for _, name := range slices.Sorted(maps.Keys(one.Env)) {
+			fmt.Fprintf(t, "\t\t%s=%s\n", printable(name), clipped(printable(one.Env[name]), captionWidth))
+		}
+		if len(one.Unset) > 0 {
+			fmt.Fprintf(t, "\t\tunset %s\n", printable(strings.Join(one.Unset, " ")))
+		}
+	}
+	return t.Flush()
+}
+
+// sessionState says how a session is, and how long or why.
+func sessionState(s client.ThreadSession, now time.Time) string {
+	if s.EndedAt.IsZero() {
+		return fmt.Sprintf("%s, expires in %s", s.Status, age(s.ExpiresAt.Sub(now)))
+	}
+	return s.Status + ": " + s.CloseReason
+}
+
+// completeThreads offers ids for the first argument.
+func (a *app) completeThreads(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return a.complete(func(ctx context.Context, server *client.Client) []string {
+		var words []string
+		list, _ := server.Threads(ctx)
+		for _, t := range list {
+			words = append(words, cobra.CompletionWithDesc(t.ID, printable(t.Sandbox.Type+" "+t.Sandbox.Status)))
+		}
+		return words
+	})
+}

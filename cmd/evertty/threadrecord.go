@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/record"
+)
+
+// defaultOwner is who resumes a thread by hand.
+const defaultOwner = "CommandLine"
+
+func (a *app) newThreadExport() *cobra.Command {
+	var rid, file string
+	c := &cobra.Command{
+		Use:               "export THREAD",
+		Short:             "Write the thread's record, as Loader's files have it",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeThreads,
+		RunE: func(c *cobra.Command, args []string) error {
+			server, err := a.client()
+			if err != nil {
+				return err
+			}
+			from, err := server.ExportRecord(c.Context(), args[0], rid)
+			if err != nil {
+				return err
+			}
+			defer from.Close()
+			if file == "" || file == "-" {
+				_, err = io.Copy(a.stdout, from)
+				return err
+			}
+			to, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, recordingMode)
+			if err != nil {
+				return err
+			}
+			_, err = io.Copy(to, from)
+			return errors.Join(err, to.Close())
+		},
+	}
+	c.Flags().StringVar(&rid, "record", "", "a record that is not the current one, such as one before clear")
+	c.Flags().StringVarP(&file, "output", "o", "", "the file to write instead of the standard output")
+	return a.talks(c)
+}
+
+func (a *app) newThreadImport() *cobra.Command {
+	c := &cobra.Command{
+		Use:               "import THREAD FILE",
+		Short:             "Make a record file the thread's record; - is the standard input",
+		Long:              "Make a record file, one of evertty's or of Loader's, the thread's record. The thread is made when it is not there; a record that it has is kept.",
+		Args:              cobra.ExactArgs(2),
+		ValidArgsFunction: a.completeThreads,
+		RunE: func(c *cobra.Command, args []string) error {
+			text, err := a.recordText(args[1])
+			if err != nil {
+				return err
+			}
+			server, err := a.client()
+			if err != nil {
+				return err
+			}
+			h, err := server.ImportRecord(c.Context(), args[0], text)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stdout, "%s: %d messages\n", printable(h.ID), h.Messages)
+			return nil
+		},
+	}
+	return a.talks(c)
+}
+
+// recordText is what a record file has; - is the standard input.
+func (a *app) recordText(file string) (text []byte, err error) {
+	if file == "-" {
+		text, err = io.ReadAll(io.LimitReader(a.stdin, record.MaxDocument+1))
+	} else {
+		text, err = readUpTo(file, record.MaxDocument)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case len(text) > record.MaxDocument:
+		return nil, usage(fmt.Errorf("%s is longer than a record may be: %d bytes", file, record.MaxDocument))
+	case !json.Valid(text):
+		return nil, usage(fmt.Errorf("%s is not JSON", file))
+	}
+	return text, nil
+}
+
+func (a *app) newThreadCompact() *cobra.Command {
+	var o client.CompactOptions
+	var summary string
+	c := &cobra.Command{
+		Use:               "compact THREAD",
+		Short:             "Put the older messages of a thread behind a summary; none is lost",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeThreads,
+		RunE: func(c *cobra.Command, args []string) error {
+			server, err := a.client()
+			if err != nil {
+				return err
+			}
+			if c.Flags().Changed("summary") {
+				o.Summary = &summary
+			}
+			done, err := server.CompactThread(c.Context(), args[0], o)
+			if err != nil {
+				return err
+			}
+			if !done.Compacted {
+				fmt.Fprintln(a.stdout, "nothing to compact")
+				return nil
+			}
+			fmt.Fprintf(a.stdout, "%d messages are behind a summary, about %d tokens became %d\n", done.Removed, done.Before, done.After)
+			return nil
+		},
+	}
+	c.Flags().IntVar(&o.Keep, "keep", 0, "messages that stay as they are (default 4)")
+	c.Flags().Int64Var(&o.Threshold, "threshold", 0, "estimated tokens from which on it is worth it (default 100000)")
+	c.Flags().StringVar(&summary, "summary", "", "the summary, instead of one that the server makes")
+	return a.talks(c)
+}
+
+func (a *app) newThreadResume() *cobra.Command {
+	var owner string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:               "resume [THREAD]",
+		Short:             "Take over a thread, by default the one that was changed last, and show where it stands",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: a.completeThreads,
+		RunE: func(c *cobra.Command, args []string) error {
+			server, err := a.client()
+			if err != nil {
+				return err
+			}
+			thread, err := threadOrLatest(c.Context(), server, args)
+			if err != nil {
+				return err
+			}
+			s, err := server.AttachThread(c.Context(), thread, owner)
+			if err != nil {
+				return err
+			}
+			if th, err := server.Thread(c.Context(), thread); err == nil && th.Sandbox.Status == "paused" {
+				if _, err := server.ResumeThread(c.Context(), thread); err != nil {
+					return err
+				}
+			}
+			if asJSON {
+				return printJSON(a.stdout, s.Raw)
+			}
+			return a.printStanding(s)
+		},
+	}
+	c.Flags().StringVar(&owner, "owner", defaultOwner, "the type of who drives the thread from now on")
+	jsonFlag(c, &asJSON)
+	return a.talks(c)
+}
+
+func threadOrLatest(ctx context.Context, server *client.Client, args []string) (string, error) {
+	if len(args) == 1 {
+		return args[0], nil
+	}
+	h, err := server.LatestRecord(ctx)
+	return h.Thread, err
+}
+
+func (a *app) printStanding(s client.Standing) error {
+	t := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
+	task := "-"
+	if s.Task != nil {
+		task = clipped(printable(*s.Task), captionWidth)
+	}
+	fmt.Fprintf(t, "thread\t%s\nrecord\t%s\ntask\t%s\nmode\t%s\npermissions\t%s\n", printable(s.Thread), printable(s.ID), task, printable(s.Mode), printable(s.Allowed))
+	return t.Flush()
+}
