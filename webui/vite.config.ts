@@ -20,8 +20,9 @@ export default defineConfig({
   },
   server: {
     proxy: {
-      "/ws": { target: devServer, ws: true, rewriteWsOrigin: true, headers: { origin: devServer } },
-      "/session": { target: devServer, headers: { origin: devServer } },
+      "/ws": { target: devServer, ws: true, changeOrigin: true, rewriteWsOrigin: true, headers: { origin: devServer } },
+      "/session": { target: devServer, changeOrigin: true, headers: { origin: devServer } },
+      "/api": { target: devServer, changeOrigin: true, headers: { origin: devServer } },
       "/version": { target: devServer },
     },
   },

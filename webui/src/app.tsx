@@ -2,6 +2,7 @@ import { useEffect } from "preact/hooks";
 import { Banner } from "./banner";
 import { ConfirmClose } from "./confirm";
 import { Empty } from "./empty";
+import { Expiry } from "./expiry";
 import { Header } from "./header";
 import { KeyBar } from "./keybar";
 import { shortcutOf } from "./keys";
@@ -10,7 +11,7 @@ import { TerminalList } from "./list";
 import { NewDialog } from "./newdialog";
 import { Overlay } from "./overlay";
 import { SearchBox } from "./searchbox";
-import { activeId, closing, creating, drawerOpen, searching } from "./store";
+import { activeId, closing, creating, drawerOpen, searching, statusOpen } from "./store";
 import { TerminalView } from "./terminalview";
 import { Toasts } from "./toasts";
 
@@ -42,6 +43,7 @@ export function App() {
           <Empty />
           {searching.value && <SearchBox />}
           <LinkBar />
+          {!statusOpen.value && <Expiry />}
           <Banner />
           <Overlay />
         </div>

@@ -2,6 +2,7 @@ import { Icon } from "./icons";
 import { nameOf, titleOf } from "./label";
 import { StateBadge } from "./list";
 import { hasEnded } from "./model";
+import { StatusPanel } from "./statuspanel";
 import { activeId, activeInfo, closing, drawerOpen, letterboxed, model, searching } from "./store";
 
 function Size() {
@@ -21,6 +22,7 @@ function Actions() {
   if (!info) return null;
   return (
     <>
+      <StatusPanel />
       <StateBadge state={info.state} />
       <Size />
       <button type="button" class="icon-button" aria-label="Search (Ctrl+Shift+F)" title="Search (Ctrl+Shift+F)" onClick={() => (searching.value = !searching.value)}>

@@ -6,11 +6,11 @@ const MAX_LABEL = 120;
 /** C0 and C1 controls, line and paragraph separators, and the characters that reorder or hide the text around them. */
 const HOSTILE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/g;
 
-/** clean makes a title, name or path fit for one line of the page: no controls, no bidi overrides, bounded. */
-export function clean(s: string): string {
+/** clean makes a title, name or path fit for one line of the page: no controls, no bidi overrides, at most `most` characters. */
+export function clean(s: string, most = MAX_LABEL): string {
   const line = s.replace(HOSTILE, " ").trim();
   const chars = Array.from(line);
-  return chars.length > MAX_LABEL ? chars.slice(0, MAX_LABEL - 1).join("") + "…" : line;
+  return chars.length > most ? chars.slice(0, most - 1).join("") + "…" : line;
 }
 
 const command = (info: Info): string => clean(info.cmd.join(" "));

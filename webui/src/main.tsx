@@ -2,6 +2,8 @@ import "@xterm/xterm/css/xterm.css";
 import "./style/base.css";
 import "./style/list.css";
 import "./style/stage.css";
+import "./style/status.css";
+import "./style/record.css";
 import "./style/dialog.css";
 import { render } from "preact";
 import { App } from "./app";

@@ -1,24 +1,13 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useNow } from "./now";
 import { connection } from "./page";
 import { drawn } from "./store";
 
 /** The countdown is redrawn this often, in milliseconds. */
 const TICK_MS = 250;
 
-function useNow(running: boolean): number {
-  const [now, setNow] = useState(Date.now());
-  useEffect(() => {
-    if (!running) return;
-    setNow(Date.now());
-    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
-    return () => clearInterval(timer);
-  }, [running]);
-  return now;
-}
-
 function Countdown({ attempt, retryAt }: { attempt: number; retryAt: number }) {
-  const now = useNow(retryAt !== 0);
+  const now = useNow(retryAt !== 0, TICK_MS);
   const seconds = Math.max(0, Math.ceil((retryAt - now) / 1000));
   const next = retryAt === 0 || seconds === 0 ? "trying now" : `next try in ${seconds} s`;
   // Not announced: a screen reader would read every second of it.

@@ -1,4 +1,4 @@
-import { batch, effect } from "@preact/signals";
+import { batch, effect, untracked } from "@preact/signals";
 import { Connection } from "./connection";
 import { clean, nameOf, titleOf } from "./label";
 import { loose, typed, withSticky } from "./keys";
@@ -6,10 +6,13 @@ import { safeLink } from "./links";
 import { reduce, seen } from "./model";
 import { Pool } from "./pool";
 import { parseEvent, type ServerEvent } from "./protocol";
-import { openSocket, probeVersion } from "./requests";
+import { RecordFeed } from "./recordfeed";
+import { recordRequests } from "./recordrequests";
+import { openSocket, probeVersion, readThread, threadEvents } from "./requests";
 import { routeOf } from "./route";
-import { activeId, activeInfo, clickedLink, drawn, hoveredLink, letterboxed, model, searching, sticky, toast } from "./store";
+import { activeId, activeInfo, clickedLink, drawn, hoveredLink, letterboxed, model, recordSection, searching, statusOpen, statusTab, sticky, toast, visible } from "./store";
 import type { ScreenEvents } from "./terminal";
+import { ThreadFeed } from "./threadfeed";
 
 /** This file joins the connection, the store and the screens; nothing else knows all three. */
 
@@ -35,6 +38,10 @@ export const pool = new Pool({
     }),
 });
 
+/** The thread of the terminal on display: a thread's id is its session's name. Its record is told by the same events. */
+export const record = new RecordFeed({ ...recordRequests, random: Math.random });
+export const feed = new ThreadFeed({ watcher: record, events: threadEvents, read: readThread, random: Math.random });
+
 /** On touch screens focus opens the keyboard over half of the page, so there it waits for a tap. */
 const coarse = window.matchMedia("(pointer: coarse)");
 
@@ -43,6 +50,7 @@ const looking = (): string | null => (document.hasFocus() && !document.hidden ? 
 
 function opened(): void {
   pool.reattach();
+  feed.retry();
   const id = looking();
   if (id !== null && pool.shown() === id) connection.send({ type: "focus", pty: id });
 }
@@ -52,6 +60,7 @@ function receive(frame: string): void {
   if (event === null) return;
   model.value = reduce(model.value, event, looking());
   pool.handle(event);
+  if (event.event === "data" && event.pty === activeId.value) feed.used();
   announce(event);
 }
 
@@ -141,6 +150,7 @@ export function start(): void {
   window.addEventListener("online", () => connection.wake());
   window.addEventListener("focus", onLook);
   document.addEventListener("visibilitychange", () => {
+    visible.value = !document.hidden;
     if (!document.hidden) connection.wake();
     onLook();
   });
@@ -154,6 +164,16 @@ export function start(): void {
     if (listed) pool.retain(new Set(items.map((i) => i.id)));
     pool.restate();
   });
+  effect(() => {
+    const thread = activeInfo.value?.session ?? null;
+    const seen = visible.value;
+    untracked(() => {
+      record.follow(thread, seen);
+      feed.follow(thread, seen);
+    });
+  });
+  effect(() => feed.detail(statusOpen.value && statusTab.value === "status"));
+  effect(() => record.look(statusOpen.value && statusTab.value === "record" ? recordSection.value : null));
   effect(() => {
     const info = activeInfo.value;
     const mark = info && model.value.attention.has(info.id) ? "● " : "";

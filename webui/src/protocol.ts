@@ -87,11 +87,11 @@ export type ClientMessage =
   | { type: "focus"; pty: string }
   | { type: "ping"; t: number };
 
-type Fields = Record<string, unknown>;
+export type Fields = Record<string, unknown>;
 
-const isFields = (v: unknown): v is Fields => typeof v === "object" && v !== null && !Array.isArray(v);
-const text = (v: unknown): string => (typeof v === "string" ? v : "");
-const count = (v: unknown): number => (typeof v === "number" && Number.isFinite(v) && v > 0 ? Math.floor(v) : 0);
+export const isFields = (v: unknown): v is Fields => typeof v === "object" && v !== null && !Array.isArray(v);
+export const text = (v: unknown): string => (typeof v === "string" ? v : "");
+export const count = (v: unknown): number => (typeof v === "number" && Number.isFinite(v) && v > 0 ? Math.floor(v) : 0);
 
 /** Largest number of columns or rows the server accepts, in cells. */
 export const MAX_CELLS = 1000;

@@ -2,6 +2,7 @@ import { computed, signal } from "@preact/signals";
 import { loose, type Sticky } from "./keys";
 import { emptyModel, type Model } from "./model";
 import type { Info } from "./protocol";
+import type { Section } from "./recordfeed";
 import { routeOf } from "./route";
 
 /** The state the components draw. Only page.ts and the components' own handlers change it. */
@@ -18,6 +19,12 @@ export const drawn = signal(false);
 export const sticky = signal<Sticky>(loose);
 export const searching = signal(false);
 export const drawerOpen = signal(false);
+export const statusOpen = signal(false);
+/** What the open status shows, and which part of the record. */
+export const statusTab = signal<"status" | "record">("status");
+export const recordSection = signal<Section>("messages");
+/** False while the page is in a background tab or minimised. */
+export const visible = signal(!document.hidden);
 export const creating = signal(false);
 /** The terminal whose closing waits for a yes. */
 export const closing = signal<Info | null>(null);
