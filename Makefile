@@ -12,7 +12,7 @@ UI_SOURCES := $(shell find webui -path webui/node_modules -prune -o -path webui/
 RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build ui test go-test ui-test browser race torture fuzz bench lint docker clean
+.PHONY: help run build ui test go-test ui-test browser sshd race torture fuzz bench lint docker clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -32,13 +32,13 @@ webui/node_modules/.installed: webui/package.json webui/package-lock.json
 webui/dist/index.html: webui/node_modules/.installed $(UI_SOURCES)
 	cd webui && npm run build
 
-test: build ui-test browser go-test ## set everything up (a browser too) and pass every test
+test: build ui-test browser sshd go-test ## set everything up (a browser and an OpenSSH server too) and pass every test
 
 go-test: webui/dist/index.html
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "not formatted: $$(gofmt -l $$(git ls-files '*.go'))"; exit 1; }
 	$(GO) vet ./...
 	$(GO) test $(RACE) -timeout 10m $$($(GO) list ./... | grep -v /tests$$)
-	EVERTTY_TEST_CHROME="$$(scripts/browser.sh)" $(GO) test -timeout 10m ./tests
+	EVERTTY_TEST_CHROME="$$(scripts/browser.sh)" $(GO) test -timeout 20m ./tests
 
 ui-test: webui/node_modules/.installed ## type check and unit tests of the web page
 	cd webui && npm run check && npm test
@@ -46,11 +46,15 @@ ui-test: webui/node_modules/.installed ## type check and unit tests of the web p
 browser: ## find a Chrome or Chromium, or install Debian's as root
 	@scripts/browser.sh >/dev/null
 
+sshd: ## find an OpenSSH server, or install Debian's as root; without one its tests skip
+	@scripts/sshd.sh >/dev/null || true
+
 race: webui/dist/index.html ## every Go test under the race detector, twice
 	EVERTTY_TEST_CHROME="$$(scripts/browser.sh)" $(GO) test -race -count=2 -timeout 20m ./...
 
 torture: webui/dist/index.html ## hundreds of kills, upgrades and damaged files; prints the figures of docs/durability.md
-	EVERTTY_TORTURE=1 $(GO) test -count=1 -timeout 60m -parallel 1 -v -run 'Torture|TheKeeperDies|BothDie|FullDisk|DiskThatFails|NoServerRuns|Clock' ./tests
+	EVERTTY_TORTURE=1 $(GO) test -count=1 -timeout 60m -parallel 1 -v -run 'Torture|TheKeeperDies|BothDie|FullDisk|DiskThatFails|NoServerRuns|Clock|TestExec' ./tests
+	EVERTTY_TORTURE=1 $(GO) test $(RACE) -count=1 -timeout 60m ./snapshot ./vt ./stream ./mux ./pty
 
 fuzz: ## every fuzz target for FUZZTIME each
 	@for pkg in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep ^Fuzz); do \

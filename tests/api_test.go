@@ -318,9 +318,13 @@ func TestOps(t *testing.T) {
 	if s.get("/version").wants(200).into(&version); version.Version != health.Version {
 		t.Errorf("version %q, health says %q", version.Version, health.Version)
 	}
-	metrics := s.get("/metrics").wants(200).body
+	var metrics string
+	eventually(t, "the viewers are gone", func() bool {
+		metrics = s.get("/metrics").wants(200).body
+		return strings.Contains(metrics, "evertty_viewers 0\n")
+	})
 	for _, want := range []string{"evertty_active_ptys 1\n", "evertty_snapshot_bytes_bucket{", "evertty_recovery_seconds_count 0\n", "evertty_reconnects_total 1\n",
-		"evertty_failed_recoveries_total 0\n", "evertty_viewers 0\n", "go_goroutines ", "process_open_fds ", "process_resident_memory_bytes "} {
+		"evertty_failed_recoveries_total 0\n", "go_goroutines ", "process_open_fds ", "process_resident_memory_bytes "} {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("/metrics lacks %q", want)
 		}
@@ -333,7 +337,7 @@ func TestOps(t *testing.T) {
 	for _, r := range routes.Routes {
 		served[r.Method+" "+r.Path] = r.Does != ""
 	}
-	for _, want := range contractRoutes() {
+	for _, want := range append(contractRoutes(), execRoutes()...) {
 		if !served[want] {
 			t.Errorf("GET / does not list %s", want)
 		}
@@ -368,6 +372,21 @@ func contractRoutes() []string {
 		"GET /", "GET /healthz", "GET /readyz", "GET /metrics", "GET /openapi.json", "GET /version", "POST /tickets"}
 	for _, base := range []string{"/session/:sid/pty/:id", "/pty/:id"} {
 		for _, r := range []string{"GET ", "DELETE ", "POST /input", "POST /keys", "POST /paste", "POST /resize", "POST /signal", "GET /snapshot", "GET /stream", "GET /ws", "POST /wait"} {
+			method, end, _ := strings.Cut(r, " ")
+			list = append(list, method+" "+base+end)
+		}
+	}
+	return list
+}
+
+// execRoutes are the routes of exec shells.
+func execRoutes() []string {
+	list := []string{"POST /session/:sid/shell", "GET /session/:sid/shell", "DELETE /session/:sid/shell", "GET /session/:sid/shell/:shid", "DELETE /session/:sid/shell/:shid",
+		"POST /api/session/create", "GET /api/session/list", "POST /api/session/delete", "POST /api/session/:id/env", "POST /api/env/set", "POST /api/execute", "POST /api/execute/stream",
+		"POST /api/process/start", "GET /api/process/list", "GET /api/process/:id", "DELETE /api/process/:id", "GET /api/process/:id/logs", "GET /api/process/:id/stream", "DELETE /api/process/kill-all",
+		"POST /api/file/write", "POST /api/file/read", "POST /api/file/mkdir", "DELETE /api/file/delete", "POST /api/file/list"}
+	for _, base := range []string{"/session/:sid", "/session/:sid/shell/:shid"} {
+		for _, r := range []string{"POST /exec", "POST /exec/stream", "POST /env", "GET /commands", "GET /commands/:cid", "DELETE /commands/:cid", "GET /commands/:cid/logs", "POST /commands/:cid/input"} {
 			method, end, _ := strings.Cut(r, " ")
 			list = append(list, method+" "+base+end)
 		}

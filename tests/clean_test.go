@@ -55,7 +55,7 @@ const ticking = `while :; do echo tick; read -t 0.3 || :; done`
 // viewer left.
 func TestIdleTerminalsAreEnded(t *testing.T) {
 	t.Parallel()
-	const idle = 2 * time.Second
+	const idle = 4 * time.Second
 	s := start(t, launch{listen: freePort(t), flags: []string{"--pty-idle", idle.String()}})
 	watched, left := s.create("cat"), s.create("tail", "-f", "/dev/null")
 	printing := s.create("bash", "-c", ticking)
@@ -89,7 +89,7 @@ func TestIdleTerminalsAreEnded(t *testing.T) {
 // TestUnattachedTerminalsAreEnded: what nobody ever looked at does not stay for ever.
 func TestUnattachedTerminalsAreEnded(t *testing.T) {
 	t.Parallel()
-	s := start(t, launch{flags: []string{"--pty-unattached", "1s"}})
+	s := start(t, launch{flags: []string{"--pty-unattached", "5s"}})
 	attached, never := s.create("cat"), s.create("bash", "-c", ticking) // output does not count here
 	s.watch(sse, attached.ID).close()
 	s.gone(never)
@@ -197,7 +197,8 @@ func TestSnapshotQuota(t *testing.T) {
 func TestJournalQuota(t *testing.T) {
 	t.Parallel()
 	const perTerminal, quota, segment = 10 << 20, 22 << 20, 8 << 20
-	s := start(t, launch{listen: freePort(t), flags: append([]string{"--journal-terminal-quota", fmt.Sprint(perTerminal), "--journal-quota", fmt.Sprint(quota)}, often...)})
+	// When three floods have just filled what they write to, there is nothing to drop for a moment: an error, which goes.
+	s := start(t, launch{errors: true, listen: freePort(t), flags: append([]string{"--journal-terminal-quota", fmt.Sprint(perTerminal), "--journal-quota", fmt.Sprint(quota)}, often...)})
 	floods := []*numbered{s.numbered("plain"), s.numbered("styled"), s.numbered("plain")}
 	for _, f := range floods {
 		eventually(t, "much output", func() bool { return s.info(f.id).Seq > 2*perTerminal })

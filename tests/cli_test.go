@@ -42,7 +42,7 @@ func TestCommandLine(t *testing.T) {
 	if out := s.says("send", "build", `echo "got '$A'"`, "--enter"); out != "" {
 		t.Errorf("send says %q", out)
 	}
-	s.says("wait", "build", "--for", "regex", "--pattern", `(?m)^got 'b c'$`, "--timeout", "30s")
+	s.says("wait", "build", "--for", "regex", "--pattern", `(?m)^got 'b c'$`, "--timeout", patience.String())
 	if out := s.says("logs", "build"); !strings.Contains(out, "\ngot 'b c'\n") || strings.HasSuffix(out, "\n\n") {
 		t.Errorf("logs: %q", out)
 	}
@@ -259,6 +259,8 @@ func TestAttach(t *testing.T) {
 	// A detached session goes on; the end of the program is the end of attach.
 	outer.input(me, "clear; $EVERTTY attach "+id+" --detach-keys C-x; echo \"code $?\"\n")
 	eventually(t, "attached again", func() bool { return inner.info(id).Viewers == 1 })
+	inner.input(id, "echo 'once' more\r")
+	outer.await(me, "^once more$") // what is typed before the screen is there is dropped
 	outer.input(me, "exit 7\r")
 	outer.await(me, "^code 7$")
 	outer.await(me, `^\[exited: 7\]$`)

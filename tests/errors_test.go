@@ -127,10 +127,7 @@ func TestBadRequests(t *testing.T) {
 			s.do(request{"POST", path, `{"data":"x"}`, map[string]string{"Content-Type": media}}).refused(415, "UNSUPPORTED_MEDIA_TYPE", "application/json")
 		}
 	}
-	var after string
-	if !poll(patience, func() bool { after = s.inventory(); return after == before }) { // connections may still be closing
-		t.Errorf("before: %s\nafter:  %s\n%v", before, after, openFiles(s.pid()))
-	}
+	s.sameAs(before)
 	s.input(alive, "echo 'nothing' typed\n")
 	s.await(alive, "^nothing typed$")
 	if i := s.info(alive); i.Cols != 80 || i.Rows != 24 {
@@ -142,19 +139,21 @@ func TestBadRequests(t *testing.T) {
 // until connections of before are gone.
 func (s *server) inventory() string {
 	s.t.Helper()
-	var last string
-	same := 0
-	eventually(s.t, "the server is at rest", func() bool {
+	return rests(s.t, "the server is at rest", func() string {
 		list, err := s.List(s.ctx(), "")
 		s.must(err)
 		s.Client.Close()
-		now := fmt.Sprintf("%d terminals, %d processes, %d descriptors", len(list), len(marked(s.mark)), len(openFiles(s.pid())))
-		if same++; now != last {
-			last, same = now, 0
-		}
-		return same == 10
+		return fmt.Sprintf("%d terminals, %d processes, %d descriptors", len(list), len(marked(s.mark)), len(openFiles(s.pid())))
 	})
-	return last
+}
+
+// sameAs waits until the server has what it had. Connections may still be closing.
+func (s *server) sameAs(before string) {
+	s.t.Helper()
+	after := ""
+	if !poll(patience, func() bool { after = s.inventory(); return after == before }) {
+		s.t.Errorf("before: %s\nafter:  %s\n%v", before, after, openFiles(s.pid()))
+	}
 }
 
 // TestBodiesThatDoNotEnd: a body without a length is cut at the limit too, and
@@ -187,9 +186,7 @@ func TestBodiesThatDoNotEnd(t *testing.T) {
 	if b, err := io.ReadAll(conn); err != nil && !isReset(err) {
 		t.Errorf("half a request: %q, %v", b, err)
 	}
-	if after := s.inventory(); after != before {
-		t.Errorf("before: %s\nafter:  %s", before, after)
-	}
+	s.sameAs(before)
 }
 
 func isReset(err error) bool { return strings.Contains(err.Error(), "reset") }
@@ -248,7 +245,5 @@ func TestManyWrongRequestsAtOnce(t *testing.T) {
 		t.Error(f)
 	}
 	http.DefaultClient.CloseIdleConnections()
-	if after := s.inventory(); after != before {
-		t.Errorf("before: %s\nafter:  %s", before, after)
-	}
+	s.sameAs(before)
 }

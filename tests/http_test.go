@@ -120,15 +120,19 @@ func (r reply) refused(status int, code string, words ...string) {
 		return
 	}
 	var e struct {
-		Error   *string         `json:"error"`
-		Code    *string         `json:"code"`
-		Details *map[string]any `json:"details"`
+		Error    *string         `json:"error"`
+		Code     *string         `json:"code"`
+		Details  *map[string]any `json:"details"`
+		Approval string          `json:"approval_id"` // of 423 alone
 	}
 	d := json.NewDecoder(strings.NewReader(r.body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&e); err != nil || e.Error == nil || e.Code == nil || e.Details == nil {
 		r.t.Errorf("%s: %v: not an error of the contract: %s", name, err, clip(r.body))
 		return
+	}
+	if (e.Approval != "") != (status == http.StatusLocked) {
+		r.t.Errorf("%s: the approval %q with status %d", name, e.Approval, status)
 	}
 	if *e.Code != code || !codeForm.MatchString(*e.Code) {
 		r.t.Errorf("%s: code %q, want %q", name, *e.Code, code)

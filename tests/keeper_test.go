@@ -147,7 +147,7 @@ func (s *server) honest(exit *client.Exit, code int, signal string) {
 
 // kernelKeepsExits tells whether a pidfd tells how a process ended that somebody
 // else reaped (PIDFD_GET_INFO with PIDFD_INFO_EXIT, Linux 6.15).
-func kernelKeepsExits(t *testing.T) bool {
+func kernelKeepsExits(t testing.TB) bool {
 	b, err := os.ReadFile("/proc/sys/kernel/osrelease")
 	if err != nil {
 		t.Fatal(err)
@@ -377,7 +377,8 @@ func TestFloodWhileNoServerRuns(t *testing.T) {
 // TestAKeeperWithoutWorkEnds: it holds nothing and nobody asks for it.
 func TestAKeeperWithoutWorkEnds(t *testing.T) {
 	t.Parallel()
-	s := start(t, launch{listen: freePort(t)})
+	const idle = time.Second
+	s := start(t, launch{listen: freePort(t), env: []string{"EVERTTY_KEEPER_IDLE=" + idle.String()}})
 	eventually(t, "there is a keeper", func() bool { return s.keeperPID() != 0 })
 	keeper := s.keeperPID()
 	s.exit(s.create("true").ID)
@@ -387,7 +388,7 @@ func TestAKeeperWithoutWorkEnds(t *testing.T) {
 	id := s.shell().ID
 	second := s.keeperPID()
 	s.stop()
-	instant(2 * keeperIdle) // that nothing happens can only be seen after the time
+	instant(2 * idle) // that nothing happens can only be seen after the time
 	if !alive(second) {
 		t.Error("the keeper ended although it holds a program")
 	}

@@ -18,18 +18,25 @@ const module = "github.com/evertty/evertty/"
 // arrows says which folders a folder may import: the table of ARCHITECTURE.md.
 // A folder that is not here may not exist.
 var arrows = map[string][]string{
-	"vt":          {},
-	"vt/vt10x":    {"vt"},
-	"pty":         {},
-	"pty/keeper":  {"pty"},
-	"snapshot":    {"vt"},
-	"stream":      {"vt", "snapshot"},
-	"mux":         {"vt", "pty", "pty/keeper", "snapshot", "stream"},
-	"api":         {"mux", "stream", "snapshot", "pty", "pty/keeper", "vt", "webui"},
-	"client":      {},
-	"webui":       {},
-	"cmd/evertty": {"api", "mux", "snapshot", "vt", "vt/vt10x", "pty", "pty/keeper", "client"},
-	"tests":       {},
+	"vt":             {},
+	"vt/vt10x":       {"vt"},
+	"pty":            {},
+	"pty/keeper":     {"pty"},
+	"shell":          {"pty", "pty/keeper"},
+	"relay":          {"provider", "shell"},
+	"provider":       {"pty"},
+	"snapshot":       {"vt"},
+	"session":        {},
+	"record":         {"session"},
+	"session/sqlite": {"session", "record"},
+	"stream":         {"vt", "snapshot"},
+	"mux":            {"vt", "pty", "pty/keeper", "provider", "record", "relay", "session", "shell", "snapshot", "stream"},
+	"api":            {"mux", "provider", "record", "session", "stream", "snapshot", "pty", "pty/keeper", "shell", "vt", "webui"},
+	"client":         {},
+	"webui":          {},
+	"cmd/evertty":    {"api", "mux", "provider", "record", "relay", "session", "session/sqlite", "snapshot", "vt", "vt/vt10x", "pty", "pty/keeper", "client"},
+	"tests":          {},
+	"tests/fakeprov": {"pty"},
 }
 
 // homes says which folders may import a third-party module. One that is not
@@ -37,7 +44,7 @@ var arrows = map[string][]string{
 var homes = map[string][]string{
 	"github.com/creack/pty":               {"pty"},
 	"github.com/hinshun/vt10x":            {"vt/vt10x"},
-	"github.com/gorilla/websocket":        {"stream", "client"},
+	"github.com/gorilla/websocket":        {"stream", "client", "provider", "tests/fakeprov"},
 	"github.com/r3labs/sse/v2":            {"client"},
 	"github.com/labstack/echo/v4":         {"api"},
 	"github.com/klauspost/compress":       {"api", "snapshot"},
@@ -45,9 +52,12 @@ var homes = map[string][]string{
 	"github.com/spf13/cobra":              {"cmd/evertty"},
 	"github.com/spf13/pflag":              {"cmd/evertty"},
 	"github.com/BurntSushi/toml":          {"cmd/evertty"},
+	"modernc.org/sqlite":                  {"session/sqlite"},
+	"golang.org/x/crypto":                 {"provider"},
+	"github.com/pkg/sftp":                 {"provider"},
 	"golang.org/x/term":                   {"cmd/evertty"},
 	"golang.org/x/time":                   {"api"},
-	"golang.org/x/sys":                    {"pty", "pty/keeper", "api", "snapshot", "cmd/evertty"},
+	"golang.org/x/sys":                    {"pty", "pty/keeper", "shell", "api", "snapshot", "cmd/evertty"},
 }
 
 // golang is what `go list` tells of a package.

@@ -12,6 +12,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"testing"
 )
 
@@ -20,37 +22,66 @@ import (
 // second longer with it.
 var binary, quick string
 
+// beside is how many tests run at a time for each processor, unless -parallel says
+// otherwise: most of a test is waiting for other processes.
+const beside = 3
+
 func TestMain(m *testing.M) {
 	flag.Parse()
 	os.Exit(buildAndRun(m))
 }
 
-func buildAndRun(m *testing.M) int {
+func buildAndRun(m *testing.M) (code int) {
 	if f := flag.Lookup("test.list"); f != nil && f.Value.String() != "" {
 		return m.Run() // nothing will be started
 	}
-	dir, err := os.MkdirTemp("", "evertty-binary-")
+	own, err := newOwnDir()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(dir)
-	// Servers of other users are started too.
-	if err := os.Chmod(dir, 0o755); err != nil {
+	defer func() {
+		if left := own.close(); len(left) > 0 {
+			fmt.Fprintf(os.Stderr, "left over after the tests: %q\n", left)
+			code = max(code, 1)
+		}
+	}()
+	if err := buildAll(own.path); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	binary, quick = filepath.Join(dir, "evertty"), filepath.Join(dir, "evertty")
-	err = build(binary, raceEnabled)
-	if raceEnabled && err == nil {
-		quick = filepath.Join(dir, "evertty-quick")
-		err = build(quick, false)
-	}
-	if err != nil {
+	if err := runBeside(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()
+}
+
+// runBeside sets -parallel where nobody has.
+func runBeside() error {
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if given {
+		return nil
+	}
+	return flag.Set("test.parallel", strconv.Itoa(beside*max(2, runtime.GOMAXPROCS(0))))
+}
+
+// buildAll makes the binaries of all tests.
+func buildAll(dir string) error {
+	dir = filepath.Join(dir, binDir)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	binary, quick = filepath.Join(dir, "evertty"), filepath.Join(dir, "evertty")
+	if err := build(binary, raceEnabled); err != nil {
+		return err
+	}
+	if !raceEnabled {
+		return nil
+	}
+	quick = filepath.Join(dir, "evertty-quick")
+	return build(quick, false)
 }
 
 // build makes the binary as the Makefile does, or with the race detector.

@@ -45,7 +45,8 @@ func TestR245MultipleClientsGetSameSnapshot(t *testing.T) {
 	s := start(t, launch{})
 	id := s.shell().ID
 	s.input(id, "printf '\\033[1;32mgreen\\033[0m \\346\\274\\242\\n'\n")
-	s.await(id, "^green 漢$")
+	s.await(id, `^green 漢\n.*[$#]$`) // the prompt too
+	s.resting(id)
 	var first string
 	for range 3 {
 		body := s.get("/pty/" + id + "/snapshot").wants(200).body
@@ -284,7 +285,8 @@ func TestR254ResumesWithFullCommandHistory(t *testing.T) {
 func TestR255PreservesWorkingDirectoryAcrossDisconnections(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
-	id := s.shell().ID
+	id := s.createWith(client.CreateRequest{Cols: 300, Rows: 24}).ID // as wide as a path may be
+	s.await(id, `[$#]$`)
 	dir := t.TempDir()
 	s.watch(sse, id).close()
 	s.input(id, "cd "+dir+"\n")

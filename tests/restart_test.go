@@ -89,15 +89,7 @@ func reconnected(outer *server, me string) {
 func (s *server) resting(id string) {
 	s.t.Helper()
 	s.await(id, `[$#] ?$`)
-	same, seq := 0, uint64(0)
-	eventually(s.t, "the shell rests", func() bool {
-		if now := s.info(id).Seq; now == seq {
-			same++
-		} else {
-			seq, same = now, 0
-		}
-		return same == 10
-	})
+	rests(s.t, "the shell rests", func() uint64 { return s.info(id).Seq })
 }
 
 // TestRestartOfATerminal: a new generation in the last directory with the last

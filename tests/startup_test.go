@@ -24,7 +24,7 @@ type ended struct {
 }
 
 // run carries out a call of the binary to its end.
-func run(t *testing.T, c *exec.Cmd) ended {
+func run(t testing.TB, c *exec.Cmd) ended {
 	t.Helper()
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr = &out, &errs
@@ -46,7 +46,7 @@ func run(t *testing.T, c *exec.Cmd) ended {
 }
 
 // call is a call of the binary in an environment of its own.
-func call(t *testing.T, env []string, args ...string) *exec.Cmd {
+func call(t testing.TB, env []string, args ...string) *exec.Cmd {
 	c := exec.Command(quick, args...)
 	c.Env = append(cleanEnv(t), env...)
 	return c
@@ -54,7 +54,7 @@ func call(t *testing.T, env []string, args ...string) *exec.Cmd {
 
 // refuses checks that a call ends with that code and says one line on stderr
 // with all the words, and nothing else.
-func (e ended) refuses(t *testing.T, code int, words ...string) {
+func (e ended) refuses(t testing.TB, code int, words ...string) {
 	t.Helper()
 	if e.code != code || e.stdout != "" || strings.Count(e.stderr, "\n") != 1 || !strings.HasSuffix(e.stderr, "\n") {
 		t.Errorf("exit code %d, want %d; stdout %q, stderr %q", e.code, code, e.stdout, e.stderr)

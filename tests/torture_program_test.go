@@ -26,9 +26,11 @@ func init() {
 	}
 	switch os.Args[2] {
 	case "lines":
-		linesProgram(kinds[os.Args[3]], os.Args[4])
+		linesProgram(kinds[os.Args[3]], os.Args[4], os.Args[5])
 	case "asker":
 		askerProgram(os.Args[3])
+	case "sweeper":
+		sweeperProgram(os.Args[3])
 	}
 	os.Exit(2)
 }
@@ -94,10 +96,18 @@ func (k lineKind) tail(seq uint64, history int) []byte {
 	return k.output(first*k.size(), seq)
 }
 
-// linesProgram writes numbered lines as fast as it can until the file stop exists.
-// Then it waits for a line of input and ends with code 5.
-func linesProgram(k lineKind, stop string) {
+// floodPause is how long a flood pauses after each piece in the short form: what it
+// writes while a slow machine does everything else has to fit on a disk.
+const floodPause = 4 * time.Millisecond
+
+// linesProgram writes numbered lines in pieces, with a pause after each, until the
+// file stop exists. Then it says so by the file stop.seen, waits for a line of input and ends with code 5.
+func linesProgram(k lineKind, stop, pause string) {
 	const piece = 32 << 10 // bytes of one write
+	between, err := time.ParseDuration(pause)
+	if err != nil {
+		os.Exit(2)
+	}
 	b := make([]byte, 0, piece+256)
 	for n := uint64(1); ; {
 		for b = b[:0]; len(b) < piece; n++ {
@@ -109,6 +119,10 @@ func linesProgram(k lineKind, stop string) {
 		if _, err := os.Stat(stop); err == nil {
 			break
 		}
+		time.Sleep(between)
+	}
+	if err := os.WriteFile(stop+".seen", nil, 0o600); err != nil {
+		os.Exit(1)
 	}
 	_, _ = os.Stdin.Read(b[:1])
 	os.Exit(5)
@@ -117,7 +131,8 @@ func linesProgram(k lineKind, stop string) {
 // askerProgram asks the terminal for the cursor's position, again and again, from
 // another column each time, until the file stop exists. An answer that was given
 // twice or belongs to another question is wrong; one that does not come for
-// askPatience is lost. It ends with a line that tells how many.
+// askPatience, or for lastPatience after the stop, is lost. It ends with a line that
+// tells how many.
 func askerProgram(stop string) {
 	old, err := term.MakeRaw(0)
 	if err != nil {
@@ -130,16 +145,12 @@ func askerProgram(stop string) {
 		asked++
 		column := asked%70 + 1
 		fmt.Printf("\r\x1b[%dG\x1b[6n", column)
-		patience := time.NewTimer(askPatience)
-		select {
-		case a := <-answers:
-			if !strings.HasSuffix(a, fmt.Sprintf(";%dR", column)) {
-				wrong++
-			}
-		case <-patience.C:
+		a, came := answerTo(answers, stop)
+		if !came {
 			lost++
+		} else if !strings.HasSuffix(a, fmt.Sprintf(";%dR", column)) {
+			wrong++
 		}
-		patience.Stop()
 		if _, err := os.Stat(stop); err == nil {
 			break
 		}
@@ -149,8 +160,29 @@ func askerProgram(stop string) {
 	os.Exit(0)
 }
 
-// askPatience is far longer than a server's start takes.
-const askPatience = 20 * time.Second
+const (
+	// askPatience is far longer than a server's start takes.
+	askPatience = patience / 3
+	// lastPatience is far longer than an answer of a server that is there takes.
+	lastPatience = 10 * time.Second
+)
+
+// answerTo waits for an answer.
+func answerTo(answers <-chan string, stop string) (a string, came bool) {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(askPatience); time.Now().Before(end); {
+		select {
+		case a := <-answers:
+			return a, true
+		case <-tick.C:
+		}
+		if i, err := os.Stat(stop); err == nil && time.Since(i.ModTime()) > lastPatience {
+			break
+		}
+	}
+	return "", false
+}
 
 func readAnswers(to chan<- string) {
 	var b []byte
@@ -182,7 +214,11 @@ type numbered struct {
 func (s *server) numbered(kind string) *numbered {
 	s.t.Helper()
 	f := &numbered{s: s, kind: kinds[kind], stop: s.t.TempDir() + "/stop", history: floodHistory}
-	i := s.createWith(client.CreateRequest{Cols: 80, Rows: 24, Scrollback: &f.history, Cmd: program(s.t, "lines", kind, f.stop)})
+	pause := floodPause
+	if full() {
+		pause = 0
+	}
+	i := s.createWith(client.CreateRequest{Cols: 80, Rows: 24, Scrollback: &f.history, Cmd: program(s.t, "lines", kind, f.stop, pause.String())})
 	f.id, f.pid = i.ID, i.PID
 	return f
 }
@@ -194,10 +230,12 @@ func (f *numbered) quiet() (seq uint64) {
 	f.s.t.Helper()
 	f.end()
 	eventually(f.s.t, "the flood is over", func() bool {
-		before := seq
+		if _, err := os.Stat(f.stop + ".seen"); err != nil {
+			return false
+		}
 		n := written(f.s.t, f.pid) / (f.kind.size() - 1) // lines
 		seq = f.s.info(f.id).Seq
-		return seq == before && seq == n*f.kind.size()
+		return seq == n*f.kind.size()
 	})
 	return seq
 }

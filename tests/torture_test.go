@@ -32,7 +32,7 @@ func times(short, long int) int {
 }
 
 // onlyFull skips a test that measures or takes minutes.
-func onlyFull(t *testing.T) {
+func onlyFull(t testing.TB) {
 	t.Helper()
 	if !full() {
 		t.Skip("only in `make torture`")
@@ -40,7 +40,7 @@ func onlyFull(t *testing.T) {
 }
 
 // figure prints a line for docs/durability.md.
-func figure(t *testing.T, format string, args ...any) {
+func figure(t testing.TB, format string, args ...any) {
 	t.Helper()
 	t.Logf("figure: "+format, args...)
 }
@@ -346,7 +346,7 @@ func (s *server) everyProgramIsListed(known int) int {
 	s.t.Helper()
 	var stray []string
 	running := map[string]bool{}
-	ok := poll(patience/2, func() bool {
+	ok := poll(patience, func() bool {
 		list, err := s.List(s.ctx(), "")
 		s.must(err)
 		running, stray = map[string]bool{}, nil
