@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -510,6 +511,37 @@ func TestJournalFollowed(t *testing.T) {
 	}
 }
 
+// TestJournalReaderOfWhatIsBeingDropped: a reader that opens a segment while Trim
+// removes it (the data are there still, the index is not) tells that it was
+// dropped, not that it is damaged.
+func TestJournalReaderOfWhatIsBeingDropped(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	j := openJournal(t, s, "a", JournalOptions{Segment: 10})
+	for range 3 {
+		appendText(t, j, "0123456789")
+	}
+	must(t, j.Flush())
+	seen := j.segmentAt(5)
+	gone, ok := j.dropOldest(j.End(), 0)
+	if !ok || gone.serial != seen.serial {
+		t.Fatalf("dropped %+v, %v", gone, ok)
+	}
+	d, err := j.directory()
+	must(t, err)
+	defer d.Close()
+	must(t, d.Remove(gone.indexName()))
+	before := openFiles(t)
+	if r, err := newSegmentReader(j, seen); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if after := openFiles(t); after != before {
+		t.Errorf("%d files open, %d before", after, before)
+	}
+	if err := (&JournalReader{j: j, pos: 5}).enter(seen); !errors.Is(err, ErrNotKept) {
+		t.Error(err)
+	}
+}
+
 // followLines reads to the last line. One that was overtaken by Trim begins anew.
 func followLines(t *testing.T, j *Journal, lines int, slow bool) {
 	var r *JournalReader
@@ -542,7 +574,7 @@ func followLines(t *testing.T, j *Journal, lines int, slow bool) {
 		case errors.Is(err, io.EOF):
 			continue
 		case err != nil || e.Damaged || e.Kind == EntryGap:
-			t.Errorf("%+v, %v", e, err)
+			t.Errorf("kind %v up to %d, %d bytes, damaged %v, %v", e.Kind, e.Seq, len(e.Data), e.Damaged, err)
 			return
 		}
 		for part = append(part, e.Data...); len(part) >= 10; part = part[10:] {

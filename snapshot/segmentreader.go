@@ -42,9 +42,25 @@ type dataRange struct {
 	unsure   bool
 }
 
-// newSegmentReader opens the files. Errors wrap fs.ErrNotExist when the data were
-// dropped or compressed since.
+// newSegmentReader opens the files. Errors wrap fs.ErrNotExist when the segment
+// was dropped or its data were compressed since.
+//
+// The two files are opened one after the other, and between them Trim may remove
+// both or begin may put others in their place. So what was opened counts only
+// when the segment is still listed afterwards: a segment is taken off the list
+// before its files go.
 func newSegmentReader(j *Journal, v segmentView) (*segmentReader, error) {
+	s, err := openSegmentReader(j, v)
+	if j.viewOf(v.serial, 0).found {
+		return s, err
+	}
+	if err == nil {
+		err = s.close()
+	}
+	return nil, errors.Join(fs.ErrNotExist, err)
+}
+
+func openSegmentReader(j *Journal, v segmentView) (*segmentReader, error) {
 	d, err := j.directory()
 	if err != nil {
 		return nil, err
