@@ -202,6 +202,7 @@ func (k *reaper) adopt(script string, told bool) *screen {
 
 func TestAdoptedExit(t *testing.T) {
 	k := startReaper(t)
+	quickest := time.Hour
 	for _, c := range []struct {
 		script string
 		want   pty.Exit
@@ -223,9 +224,7 @@ func TestAdoptedExit(t *testing.T) {
 		if got := s.exit(); got != c.want {
 			t.Errorf("%s: got %+v", c.script, got)
 		}
-		if took := time.Since(began); took > 4*time.Second && !raceEnabled {
-			t.Errorf("%s: took %v", c.script, took)
-		}
+		quickest = min(quickest, time.Since(began))
 		s.Child().Exited(pty.Exit{Code: 99})
 		s.Child().Orphaned()
 		_, cwdErr := s.Cwd()
@@ -234,6 +233,9 @@ func TestAdoptedExit(t *testing.T) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
+	}
+	if quickest > 4*time.Second { // the end is told, not found by looking now and then; a busy machine may take long once
+		t.Errorf("an exit takes %v at best", quickest)
 	}
 }
 

@@ -100,6 +100,19 @@ func sleeping(word string) string { return "\x00sleep\x00" + word + "\x00" }
 
 // Stopped processes are woken, so that SIGHUP ends them and nobody has to wait for SIGKILL.
 func TestKillStopped(t *testing.T) {
+	for tries := 1; ; tries++ {
+		took := killStopped(t)
+		if took < pty.KillGrace {
+			return
+		}
+		if tries == 5 { // a busy machine may take long once
+			t.Fatalf("took %v", took)
+		}
+	}
+}
+
+// killStopped is the time that Kill of a stopped process takes.
+func killStopped(t *testing.T) time.Duration {
 	word := token()
 	s := run(t, "sh", "-c", "sleep "+word+"; :")
 	expectProcesses(t, sleeping(word), 1)
@@ -117,9 +130,7 @@ func TestKillStopped(t *testing.T) {
 	if err := s.Kill(context.Background()); err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(began); took >= pty.KillGrace && !raceEnabled {
-		t.Errorf("took %v", took)
-	}
+	return time.Since(began)
 }
 
 // Without hurry a tree that ignores SIGHUP gets its grace, and what it says meanwhile is read.

@@ -19,7 +19,7 @@ func TestInputEndsEarly(t *testing.T) {
 		}
 		select {
 		case <-e.Done():
-		case <-time.After(20 * time.Second):
+		case <-time.After(patience):
 			t.Fatalf("it waits for input that was ended: %+v", e.Info())
 		}
 		p := make([]byte, 100)
