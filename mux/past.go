@@ -81,6 +81,9 @@ func (p *past) follow(j *snapshot.Journal) error {
 		return err
 	}
 	defer r.Close()
+	if p.from > 0 { // the record may be older than the snapshot, and then nothing else knows
+		p.output = r.Time()
+	}
 	answered := j.LastAnswered()
 	for {
 		e, err := r.Next()

@@ -2,11 +2,13 @@ package tests
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/evertty/evertty/client"
 )
@@ -286,5 +288,25 @@ func TestResizesSurvive(t *testing.T) {
 		if text, rendered := s.text(id), render(t, want, "text"); strings.TrimRight(text, "\n") == "" || s.info(id).State == "running" && shot.Data != want {
 			t.Errorf("the screen\n%s\nand what the recording makes\n%s\n%.300q\n%.300q", text, rendered, shot.Data, want)
 		}
+	}
+}
+
+// TestAKillBetweenSnapshotAndRecord: the screen on disk is newer than the record
+// beside it. When there was output last is known all the same.
+func TestAKillBetweenSnapshotAndRecord(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{listen: freePort(t), flags: []string{"--snapshot-interval", "1h"}})
+	id := s.create("cat").ID
+	record := s.file("terminals", id, "meta")
+	old, err := os.ReadFile(record)
+	s.must(err)
+	s.input(id, "words\n")
+	s.await(id, "^words$")
+	printed := s.info(id).LastOutput
+	s.stop()
+	s.must(os.WriteFile(record, old, 0o600))
+	s.again()
+	if i := s.info(id); i.State != "running" || i.LastOutput.Before(i.CreatedAt) || i.LastOutput.After(printed.Add(time.Second)) {
+		t.Errorf("%+v, printed at %v", i, printed)
 	}
 }
