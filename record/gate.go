@@ -142,7 +142,7 @@ func (m *Manager) Note(thread string, c Call, d Decision) error {
 
 func (c *change) noteDecision(call Call, d Decision) error {
 	detail := call.shown()
-	detail.To, detail.Source, detail.Reason, detail.Approval = d.Decision, call.Tool, beginning(d.Reason), d.ApprovalID
+	detail.To, detail.Source, detail.Reason, detail.Approval = d.Decision, call.Tool, beginning(d.Reason, maxTold), d.ApprovalID
 	return c.tell(PermissionDecided, detail)
 }
 
@@ -155,7 +155,7 @@ func (c Call) shown() (d session.Detail) {
 	d.Terminal, _ = args["terminal"].(string)
 	for _, key := range []string{"command", "path"} {
 		if text, ok := args[key].(string); ok && text != "" {
-			d.Line = beginning(text)
+			d.Line = beginning(text, maxTold)
 			return d
 		}
 	}
@@ -165,9 +165,10 @@ func (c Call) shown() (d session.Detail) {
 // maxTold is how many bytes an event tells of a command, a path or a reason.
 const maxTold = 1024
 
-func beginning(s string) string {
-	if len(s) > maxTold {
-		s = strings.ToValidUTF8(s[:maxTold], "")
+// beginning is whole characters of a text, at most n bytes.
+func beginning(s string, n int) string {
+	if len(s) > n {
+		s = strings.ToValidUTF8(s[:n], "")
 	}
 	return s
 }
