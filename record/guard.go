@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/json"
+	"fmt"
 	"sync"
 )
 
@@ -98,8 +99,11 @@ func (g *Guard) Forget(thread string) { g.set(Permissions{Thread: thread}) }
 
 func noRules() Rules { return Rules{[]Rule{}, []Rule{}, []Rule{}} }
 
-// with is the permissions with another mode or other rules; nil keeps. The lists of rules are never nil. Errors: ErrInvalid.
+// with is the permissions with another mode or other rules; nil keeps, which of ModeUnreadable nothing can. The lists of rules are never nil. Errors: ErrInvalid.
 func (p Permissions) with(mode *string, rules *Rules) (Permissions, error) {
+	if p.Mode == ModeUnreadable && (mode == nil || rules == nil) {
+		return p, fmt.Errorf("%w: the permissions of thread %s cannot be read, so nothing of them can be kept: both the mode and the rules are needed", ErrInvalid, p.Thread)
+	}
 	if mode != nil {
 		p.Mode = *mode
 	}

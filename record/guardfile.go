@@ -28,9 +28,10 @@ type guardThread struct {
 	Rules  json.RawMessage `json:"rules"`
 }
 
-// save writes the copy, or removes it when there is nothing to say. The file is replaced at once: a reader has all of one or all of the other.
+// save writes the copy, or removes it when there is nothing to say. The file is replaced at once: a reader has all of one or all of the other. Who is blind leaves it alone: what is in memory
+// then is not all, and the copy would forget what the other threads forbid.
 func (g *Guard) save() error {
-	if g.file == "" {
+	if g.file == "" || g.Blindness() != nil {
 		return nil
 	}
 	g.mu.RLock()

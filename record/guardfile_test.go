@@ -47,17 +47,39 @@ func TestGuardCopy(t *testing.T) {
 	}
 }
 
+// TestTheBlindLeaveTheCopy: it is of a server that knew all threads.
+func TestTheBlindLeaveTheCopy(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "permissions.json")
+	g := NewGuard(Rules{}).WithCopy(file)
+	g.set(Permissions{Thread: "one", Mode: ModeReadOnly, Rules: noRules()})
+	if err := g.save(); err != nil {
+		t.Fatal(err)
+	}
+	g = NewGuard(Rules{}).WithCopy(file)
+	g.Blind(errors.New("no database"))
+	g.set(Permissions{Thread: "two", Mode: ModeReadOnly, Rules: noRules()})
+	if err := g.save(); err != nil {
+		t.Fatal(err)
+	}
+	next := NewGuard(Rules{}).WithCopy(file)
+	if err := next.LoadCopy(); err != nil || !next.Guards("one") {
+		t.Errorf("%+v (%v)", next.threads, err)
+	}
+}
+
 // FuzzGuardCopy: what is read decides without a panic, and rules that are not understood allow nothing.
 func FuzzGuardCopy(f *testing.F) {
 	f.Add([]byte(`{"format":1,"threads":[{"thread_id":"one","mode":"allow","rules":{"deny":[{"tool":"exec"}]}}]}`))
 	f.Add([]byte(`{"format":1,"threads":[{"thread_id":"one","mode":"allow","rules":{"denied":[]}},{"mode":"x"}]}`))
+	f.Add([]byte(`{"format":1,"threads":[{"thread_id":"one","mode":"x","rules":{"allow":[{"tool":"exec"}]}}]}`))
+	server := rulesOf(f, `{"allow":[{"tool":"exec"}]}`)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		list, err := parseGuardCopy(b)
 		if err != nil && !errors.Is(err, ErrDamaged) {
 			t.Fatal(err)
 		}
 		for _, p := range list {
-			d, err := p.decide(Rules{}, Call{Tool: ToolExec})
+			d, err := p.decide(server, Call{Tool: ToolExec})
 			if err != nil || CheckMode(p.Mode) != nil && d.Decision != Deny {
 				t.Fatalf("%+v: %+v (%v)", p, d, err)
 			}

@@ -15,7 +15,7 @@ const (
 	ModeAllow            = "allow"
 )
 
-// ModeUnreadable is that of permissions that are kept and not understood: nothing is allowed. Nobody can choose it.
+// ModeUnreadable is that of permissions that are kept and not understood: everything is denied, whatever rules there are, until somebody sets both mode and rules. Nobody can choose it.
 const ModeUnreadable = "unreadable"
 
 // Modes are all of them, the narrowest first.

@@ -84,12 +84,15 @@ func (p Permissions) none() bool {
 	return (p.Mode == "" || p.Mode == DefaultPermissionMode) && p.Rules.count() == 0
 }
 
-// decide finds what becomes of a canonical call, with the rules of the server beside the thread's own. The order: a deny rule, an ask rule, an allow rule, the mode prompt,
+// decide finds what becomes of a canonical call, with the rules of the server beside the thread's own. The order: ModeUnreadable, which denies, a deny rule, an ask rule, an allow rule, the mode prompt,
 // the mode allow, the mode's level against the tool's; who gave a rule makes no difference. ErrInvalid when the arguments are no object.
 func (p Permissions) decide(server Rules, c Call) (Decision, error) {
 	args, err := c.arguments()
 	if err != nil {
 		return Decision{}, err
+	}
+	if p.Mode == ModeUnreadable { // a rule that allows, the server's too, would come before a denying one that nobody can read
+		return Decision{Decision: Deny, Reason: "what the thread permits is kept and cannot be understood; set its mode and its rules"}, nil
 	}
 	r := newReading(c.Tool, args)
 	for _, section := range []struct {

@@ -80,6 +80,30 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
+// TestUnreadablePermissions deny everything: a rule that nobody can read may have denied what another allows. What cannot be read cannot be kept either.
+func TestUnreadablePermissions(t *testing.T) {
+	all := rulesOf(t, `{"allow":[{"tool":"exec"}],"ask":[{"tool":"read"}]}`)
+	for _, p := range []Permissions{{Mode: ModeUnreadable}, {Mode: ModeUnreadable, Rules: all}} {
+		for _, tool := range []string{ToolExec, ToolRead, ToolInput} {
+			if d, err := p.decide(all, Call{Tool: tool}); err != nil || d.Decision != Deny {
+				t.Errorf("%s with %+v: %+v (%v)", tool, p, d, err)
+			}
+		}
+		mode := ModeReadOnly
+		for _, half := range []struct {
+			mode  *string
+			rules *Rules
+		}{{&mode, nil}, {nil, &all}, {nil, nil}} {
+			if _, err := p.with(half.mode, half.rules); !errors.Is(err, ErrInvalid) {
+				t.Errorf("%+v: %v", half, err)
+			}
+		}
+		if q, err := p.with(&mode, &all); err != nil || q.Mode != mode {
+			t.Errorf("%+v (%v)", q, err)
+		}
+	}
+}
+
 // TestBroaderTools: who denies a tool means the other ways to the same end; the other way round a rule is for one way only.
 func TestBroaderTools(t *testing.T) {
 	for narrow, broad := range broader {
@@ -206,6 +230,18 @@ func TestModes(t *testing.T) {
 	for _, mode := range []string{"", "Allow", "read_only", "full"} {
 		if err := CheckMode(mode); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), ModePrompt) {
 			t.Errorf("%q: %v", mode, err)
+		}
+	}
+}
+
+// TestWhatEventsTell is cut between characters.
+func TestWhatEventsTell(t *testing.T) {
+	for _, test := range []struct{ word, want string }{
+		{"", ""}, {"route", "route"}, {strings.Repeat("x", maxWord), strings.Repeat("x", maxWord)}, {strings.Repeat("x", maxWord) + "y", strings.Repeat("x", maxWord)},
+		{strings.Repeat("x", maxWord-1) + "é", strings.Repeat("x", maxWord-1)}, {strings.Repeat("x", maxWord-2) + "é!", strings.Repeat("x", maxWord-2) + "é"},
+	} {
+		if got := clip(test.word); got != test.want {
+			t.Errorf("%q is told as %q, want %q", test.word, got, test.want)
 		}
 	}
 }
