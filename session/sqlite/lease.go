@@ -59,9 +59,9 @@ func (r *rows) PutInstance(i session.Instance) error {
 }
 
 func (r *rows) AddLeaseEvent(e session.LeaseEvent) error {
-	seq, err := one(r, "event of lease "+e.Lease, number, `INSERT INTO lease_events (lease_id, type, source, from_state, to_state, instance_id, error, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`, e.Lease, e.Type, e.Source, e.From, e.To, e.Instance, e.Error, at(e.At))
-	if err == nil && seq%trimStep == 0 {
+	err := r.put("event of lease "+e.Lease, `INSERT INTO lease_events (lease_id, type, source, from_state, to_state, instance_id, error, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, e.Lease, e.Type, e.Source, e.From, e.To, e.Instance, e.Error, at(e.At))
+	if err == nil && trims() {
 		err = r.put("events of lease "+e.Lease, `DELETE FROM lease_events WHERE lease_id = ?1 AND id <=
 			(SELECT id FROM lease_events WHERE lease_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)`, e.Lease, maxBook)
 	}

@@ -75,13 +75,13 @@ func (r *rows) Commands(q session.CommandQuery) ([]session.Command, error) {
 }
 
 func (r *rows) PutCommand(c session.Command) error {
-	seq, err := one(r, "command "+c.ID, number, `INSERT INTO commands (`+commandColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	err := r.put("command "+c.ID, `INSERT INTO commands (`+commandColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET runtime_id = excluded.runtime_id, cwd = excluded.cwd, background = excluded.background, pid = excluded.pid,
 		status = excluded.status, exit_code = excluded.exit_code, stdout_bytes = excluded.stdout_bytes, stderr_bytes = excluded.stderr_bytes,
-		log_path = excluded.log_path, started_at = excluded.started_at, finished_at = excluded.finished_at RETURNING seq`,
+		log_path = excluded.log_path, started_at = excluded.started_at, finished_at = excluded.finished_at`,
 		c.ID, c.Terminal, orNull(c.Runtime), c.Line, c.Cwd, asJSON(environment(c.Env)), c.Background, c.PID, c.Status, c.ExitCode, c.StdoutBytes, c.StderrBytes, c.Log,
 		at(c.StartedAt), at(c.FinishedAt))
-	if err == nil && seq%trimStep == 0 {
+	if err == nil && trims() {
 		err = r.put("commands of terminal "+c.Terminal, `DELETE FROM commands WHERE terminal_id = ?1 AND status IN ('done', 'cancelled', 'failed') AND seq <=
 			(SELECT seq FROM commands WHERE terminal_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)`, c.Terminal, maxCommands)
 	}

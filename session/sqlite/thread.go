@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"fmt"
+	"math/rand/v2"
 
 	"github.com/evertty/evertty/session"
 )
@@ -13,6 +14,10 @@ const (
 	maxBook     = 10000 // events of a lease; of all providers
 	trimStep    = 256
 )
+
+// trims says whether rows of one owner are to be looked at now, in a table whose numbers others share: once in trimStep times, by chance. By the number, who gets every second one, because two
+// write by turns, would never be looked at.
+func trims() bool { return rand.N(trimStep) == 0 }
 
 const threadColumns = `id, provider, lease_id, policy_json, policy_chosen, default_terminal_id, active_terminal_id, event_seq, created_at, updated_at`
 
