@@ -40,8 +40,11 @@ func (r *rows) MessageBytes(id string, from, to int64) (int64, error) {
 
 const compactionColumns = `created_at, up_to, message_json, compaction_json`
 
-func scanCompaction(s scanner) (a record.Archive, err error) {
-	return a, s.Scan(&a.At, &a.UpTo, fromJSON{&a.Message}, fromJSON{&a.Compaction})
+// scanCompaction also says how many bytes of JSON it has.
+func scanCompaction(s scanner) (a record.Archive, bytes int, err error) {
+	var message, numbers int
+	err = s.Scan(&a.At, &a.UpTo, counted{&a.Message, &message}, counted{&a.Compaction, &numbers})
+	return a, message + numbers, err
 }
 
 func (r *rows) AddCompaction(id string, a record.Archive) error {
@@ -55,15 +58,22 @@ func (r *rows) AddCompaction(id string, a record.Archive) error {
 }
 
 func (r *rows) LastCompaction(id string) (record.Archive, error) {
-	return one(r, "compaction of record "+id, scanCompaction, `SELECT `+compactionColumns+` FROM compactions WHERE record_id = ? ORDER BY seq DESC LIMIT 1`, id)
+	return one(r, "compaction of record "+id, func(s scanner) (record.Archive, error) {
+		a, _, err := scanCompaction(s)
+		return a, err
+	}, `SELECT `+compactionColumns+` FROM compactions WHERE record_id = ? ORDER BY seq DESC LIMIT 1`, id)
 }
 
 func (r *rows) Compactions(id string, p record.Page) ([]record.Archive, error) {
+	return r.compactions(id, p, record.MaxPageBytes)
+}
+
+func (r *rows) compactions(id string, p record.Page, bytes int) ([]record.Archive, error) {
 	order := "ASC"
 	if p.Newest {
 		order = "DESC"
 	}
-	list, err := all(r, "compactions of record "+id, scanCompaction,
+	list, err := some(r, bytes, "compactions of record "+id, scanCompaction,
 		`SELECT `+compactionColumns+` FROM compactions WHERE record_id = ? AND seq > ? ORDER BY seq `+order+` LIMIT ?`, id, p.After, page(p.Limit))
 	if p.Newest {
 		slices.Reverse(list)

@@ -53,10 +53,11 @@ func (r *rows) AllRecords(after string, limit int) ([]record.Head, error) {
 	return all(r, "records", scanRecord, `SELECT `+recordColumns+` FROM records WHERE id > ? AND thread_id IS NOT NULL ORDER BY id LIMIT ?`, after, page(limit))
 }
 
+// PutRecord does not change the row of another thread, nor one whose thread was deleted: that is ErrConflict until it is purged.
 func (r *rows) PutRecord(h record.Head) error {
 	n, err := r.exec("record "+h.ID, `UPDATE records SET current = ?, updated_at = ?, messages = ?, archived = ?, bytes = ?, users = ?, timeline = ?, traces = ?,
-		prompts = ?, turns = ?, mail = ?, waiting = ?, compactions = ?, usage_json = ? WHERE id = ?`,
-		h.Current, h.UpdatedAt, h.Messages, h.Archived, h.Bytes, h.Users, h.Timeline, h.Traces, h.Prompts, h.Turns, h.Mail, h.Waiting, h.Compactions, asJSON(h.Usage), h.ID)
+		prompts = ?, turns = ?, mail = ?, waiting = ?, compactions = ?, usage_json = ? WHERE id = ? AND thread_id = ?`,
+		h.Current, h.UpdatedAt, h.Messages, h.Archived, h.Bytes, h.Users, h.Timeline, h.Traces, h.Prompts, h.Turns, h.Mail, h.Waiting, h.Compactions, asJSON(h.Usage), h.ID, h.Thread)
 	if err != nil || n > 0 {
 		return err
 	}

@@ -118,6 +118,67 @@ func TestRecordsOfDeletedThreads(t *testing.T) {
 	}
 }
 
+// TestTheIdOfADeletedRecord is taken until its rows are gone: what is written under it would go with them.
+func TestTheIdOfADeletedRecord(t *testing.T) {
+	s := fresh(t)
+	must(t, s.Update(func(tx session.Tx) error {
+		if err := put(tx, "gone"); err != nil {
+			return err
+		}
+		return put(tx, "stays")
+	}))
+	must(t, s.Records().Update(func(tx record.Tx) error { return fillRecord(tx, "gone", "r", 1) }))
+	again := func() error {
+		return s.Records().Update(func(tx record.Tx) error { return fillRecord(tx, "stays", "r", 2) })
+	}
+	want(t, again(), session.ErrConflict) // of another thread
+	must(t, s.Update(func(tx session.Tx) error { return tx.DeleteThread("gone") }))
+	want(t, again(), session.ErrConflict)
+	for more := true; more; {
+		must(t, s.Records().Update(func(tx record.Tx) (err error) { more, err = tx.PurgeRecords(1); return err }))
+	}
+	must(t, again())
+	must(t, s.Records().View(func(tx record.Tx) error {
+		h, err := tx.CurrentRecord("stays")
+		if h.ID != "r" {
+			t.Errorf("%+v", h)
+		}
+		return err
+	}))
+}
+
+// TestPagesOfLargeCompactions: a page of them has an end in bytes too, and leaves nothing out.
+func TestPagesOfLargeCompactions(t *testing.T) {
+	s := fresh(t)
+	must(t, s.Update(func(tx session.Tx) error { return put(tx, "t") }))
+	const n = 3
+	summary := strings.Repeat("x", 1000)
+	must(t, s.Records().Update(func(tx record.Tx) error {
+		if err := tx.PutRecord(record.Head{ID: "r", Thread: "t", Current: true}); err != nil {
+			return err
+		}
+		for i := range int64(n) {
+			if err := tx.AddCompaction("r", record.Archive{UpTo: i + 1, Compaction: record.Compaction{Count: i + 1, Summary: summary}}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	must(t, s.view(func(tx *rows) error {
+		for after := int64(0); after < n; after++ {
+			page, err := tx.compactions("r", record.Page{After: after}, len(summary)*3/2)
+			if err != nil || len(page) != 1 || page[0].Count != after+1 || len(page[0].Summary) != len(summary) {
+				t.Fatalf("%d compactions behind %d (%v)", len(page), after, err)
+			}
+		}
+		last, err := tx.LastCompaction("r")
+		if last.Count != n {
+			t.Errorf("the last is %d", last.Count)
+		}
+		return err
+	}))
+}
+
 // TestAnAppendReadsLittle: what an append and a page ask for is found by an index, however many messages there are.
 func TestAnAppendReadsLittle(t *testing.T) {
 	s := fresh(t)
