@@ -22,12 +22,8 @@ func (s *Server) getMessages(c echo.Context) error {
 		return err
 	}
 	return s.readRecord(c, func(m *record.Manager, thread, rid string) (any, error) {
-		list, err := m.Messages(thread, rid, q)
-		reply := messagesReply{Thread: thread, Messages: orNone(list)}
-		if len(list) == q.Limit && !q.Newest {
-			reply.Next = list[len(list)-1].Seq
-		}
-		return reply, err
+		list, next, err := m.MessagesPart(thread, rid, q)
+		return messagesReply{Thread: thread, Messages: orNone(list), Next: next}, err
 	})
 }
 

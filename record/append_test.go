@@ -185,8 +185,11 @@ func TestPagesOfLargeMessages(t *testing.T) {
 	r.tellSize(record.MaxMessageBytes)
 	var got []int64
 	for after := int64(0); after < 8; {
-		list, err := r.Messages("t", "", record.MessageQuery{After: after})
+		list, next, err := r.MessagesPart("t", "", record.MessageQuery{After: after})
 		must(t, err)
+		if want := list[len(list)-1].Seq % 8; next != want {
+			t.Errorf("the part after %d says that the next begins after %d, want %d", after, next, want)
+		}
 		if len(list) != record.MaxPageBytes/record.MaxMessageBytes {
 			t.Fatalf("%d messages of 8 MiB in a page", len(list))
 		}
@@ -196,9 +199,9 @@ func TestPagesOfLargeMessages(t *testing.T) {
 		}
 	}
 	same(t, "numbers", got, []int64{1, 2, 3, 4, 5, 6, 7, 8})
-	list, err := r.Messages("t", "", record.MessageQuery{Newest: true})
+	list, next, err := r.MessagesPart("t", "", record.MessageQuery{Newest: true})
 	must(t, err)
-	if len(list) != 4 || list[3].Seq != 8 {
+	if len(list) != 4 || list[3].Seq != 8 || next != 0 {
 		t.Errorf("%d messages", len(list))
 	}
 }

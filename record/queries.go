@@ -130,18 +130,28 @@ type MessageQuery struct {
 	Archived bool  // all that were ever appended, and no summary
 }
 
-// Messages are those that are not archived, with the summary that stands for the others before them, or all as they were appended.
+// Messages are those that are not archived, with the summary that stands for the others before them, or all as they were appended. What has more than MaxPageBytes of JSON is fewer than Limit, but one at least.
 func (m *Manager) Messages(thread, rid string, q MessageQuery) (list []Kept, err error) {
+	list, _, err = m.MessagesPart(thread, rid, q)
+	return list, err
+}
+
+// MessagesPart is Messages, and next the After of the part that follows: 0 when nothing does, and with Newest.
+func (m *Manager) MessagesPart(thread, rid string, q MessageQuery) (list []Kept, next int64, err error) {
 	if q.After < 0 || q.Limit < 0 || q.Limit > MaxPage {
-		return nil, fmt.Errorf("%w: after %d, limit %d; after is 0 or more, limit 0..%d", ErrInvalid, q.After, q.Limit, MaxPage)
+		return nil, 0, fmt.Errorf("%w: after %d, limit %d; after is 0 or more, limit 0..%d", ErrInvalid, q.After, q.Limit, MaxPage)
 	}
 	if q.Limit == 0 {
 		q.Limit = MaxPage
 	}
-	return list, m.view(thread, rid, func(tx Tx, h Head) error {
+	err = m.view(thread, rid, func(tx Tx, h Head) error {
 		list, err = messages(tx, h, q)
+		if n := len(list); n > 0 && !q.Newest && list[n-1].Seq < h.Messages {
+			next = list[n-1].Seq
+		}
 		return err
 	})
+	return list, next, err
 }
 
 func messages(tx Tx, h Head, q MessageQuery) ([]Kept, error) {
