@@ -61,20 +61,55 @@ func decodeDocument(f fields) Document {
 	return d
 }
 
-// Encode writes a record file: keys sorted, indented by two, numbers as they were given, ending in a newline. The version that is written is the constant
-// Version whatever d says. A file of Loader's that is decoded and encoded is the same JSON value. Errors: a RawMessage or Number in d that is no JSON.
+// Encode writes a record file: keys sorted, indented by two, numbers as they were given, ending in a newline. What indents would make longer than MaxDocument is in one line: an argument of a
+// tool may nest thousands of levels deep, or be a list of a million digits. The version that is written is the constant Version whatever d says. A file of Loader's that is decoded and encoded is the same JSON value. Errors: a RawMessage or Number in d that is no JSON.
 func (d Document) Encode() ([]byte, error) {
 	b, err := d.MarshalJSON()
 	if err != nil {
 		return nil, err
 	}
+	size := indentedSize(b, MaxDocument)
+	if size >= MaxDocument { // with the newline
+		return append(b, '\n'), nil
+	}
 	var out bytes.Buffer
-	out.Grow(2 * len(b))
-	if err := json.Indent(&out, b, "", "  "); err != nil {
+	out.Grow(size + 1)
+	if err := json.Indent(&out, b, "", indent); err != nil {
 		return nil, err
 	}
 	out.WriteByte('\n')
 	return out.Bytes(), nil
+}
+
+const indent = "  " // of a level in a file
+
+// indentedSize is how many bytes JSON without space between its words has when it is indented, or some number above most.
+func indentedSize(b []byte, most int) (size int) {
+	depth, text := 0, false
+	for i := 0; i < len(b) && size <= most; i++ {
+		size++
+		switch c := b[i]; {
+		case text && c == '\\':
+			i++
+			size++
+		case c == '"':
+			text = !text
+		case text:
+		case c == '{' || c == '[':
+			if depth++; b[i+1] != c+2 { // '{' and '}', '[' and ']' are two apart
+				size += 1 + depth*len(indent)
+			}
+		case c == '}' || c == ']':
+			if depth--; b[i-1] != c-2 {
+				size += 1 + depth*len(indent)
+			}
+		case c == ',':
+			size += 1 + depth*len(indent)
+		case c == ':':
+			size++
+		}
+	}
+	return size
 }
 
 // MarshalJSON is Encode without indentation.

@@ -244,3 +244,40 @@ func FuzzDocument(f *testing.F) {
 		}
 	})
 }
+
+// TestLongIndents: a document that indents would make too long is in one line, and the same.
+func TestLongIndents(t *testing.T) {
+	const levels = 9000 // their indents alone would have 160 MiB
+	d := Document{Messages: []Message{{Role: RoleAssistant, ToolCalls: []ToolCall{{ID: "1", Arguments: json.RawMessage(`{"a":` + strings.Repeat("[", levels) + strings.Repeat("]", levels) + `}`)}}}}}
+	b, err := d.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(b) > 1<<20 || bytes.Count(b, []byte("\n")) != 1 || b[len(b)-1] != '\n' {
+		t.Errorf("it has %d bytes in %d lines", len(b), bytes.Count(b, []byte("\n")))
+	}
+	again, err := DecodeDocument(b)
+	if err != nil || string(again.Messages[0].ToolCalls[0].Arguments) != string(d.Messages[0].ToolCalls[0].Arguments) {
+		t.Errorf("it came back as %.200v (%v)", again, err)
+	}
+}
+
+// TestIndentedSize is what indenting makes of JSON.
+func TestIndentedSize(t *testing.T) {
+	var file bytes.Buffer
+	if err := json.Compact(&file, sample(t)); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{`{}`, `[]`, `0`, `""`, `"\""`, `"\\"`, `{"a":[{},[],[[]],{"b":{}}]}`, `{"{":"}","[\\":"]\",:"}`, `[1,[2,3],{"a":1,"b":[null,true]}]`, file.String()} {
+		var out bytes.Buffer
+		if err := json.Indent(&out, []byte(text), "", "  "); err != nil {
+			t.Fatal(err)
+		}
+		if got := indentedSize([]byte(text), MaxDocument); got != out.Len() {
+			t.Errorf("%.100s: %d bytes, want %d", text, got, out.Len())
+		}
+	}
+	if got := indentedSize(bytes.Repeat([]byte("["), 100), 50); got <= 50 {
+		t.Errorf("%d is not above the most", got)
+	}
+}
