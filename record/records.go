@@ -44,6 +44,9 @@ func (m *Manager) Import(thread string, d Document) (h Head, err error) {
 	if len(d.Messages) > MaxMessages {
 		return h, checkCount("messages of a document", len(d.Messages), MaxMessages)
 	}
+	if c := d.Compaction; c != nil && c.Count > MaxMessages { // the next one has to have a higher number
+		return h, fmt.Errorf("%w: %d compactions; each archives a message, of which %d are allowed", ErrInvalid, c.Count, MaxMessages)
+	}
 	if CheckID(d.SessionID) != nil {
 		d.SessionID = ""
 	}
@@ -74,11 +77,14 @@ func (m *Manager) hasAlready(thread string, d Document) (h Head, same bool, err 
 		return h, false, nil
 	}
 	var now Document
+	long := false // as d is
 	err = m.cfg.Store.View(func(tx Tx) (err error) {
 		if h, err = tx.Record(d.SessionID); err != nil || h.Thread != thread || !h.Current {
 			return err
 		}
-		now, err = document(tx, h, -1)
+		if long = h.asLong(d); long {
+			now, err = imported(tx, h)
+		}
 		return err
 	})
 	switch {
@@ -86,7 +92,7 @@ func (m *Manager) hasAlready(thread string, d Document) (h Head, same bool, err 
 		return Head{}, false, nil
 	case err != nil:
 		return h, false, named(err)
-	case h.Thread == thread && h.Current:
+	case long:
 		if same, err = equal(now, d); same || err != nil {
 			return h, same, err
 		}
@@ -94,14 +100,48 @@ func (m *Manager) hasAlready(thread string, d Document) (h Head, same bool, err 
 	return h, false, fmt.Errorf("%w: record %s of thread %s; a document that is to be another record has another session_id, or none", ErrConflict, h.ID, h.Thread)
 }
 
+// asLong says whether the lists of a record have as many elements as those of a document.
+func (h Head) asLong(d Document) bool {
+	return h.Messages == int64(len(d.Messages)) && h.Timeline == int64(len(d.WorkflowTimeline)) && h.Prompts == int64(len(d.PromptHistory)) && h.Traces == int64(len(d.CompletionTrace))
+}
+
+// imported is a record as the document was that it was made from, if nothing was added since: with all of the lists of which a file has the newest.
+func imported(tx Tx, h Head) (Document, error) {
+	d, err := document(tx, h, -1)
+	if err != nil {
+		return d, err
+	}
+	if d.WorkflowTimeline, err = whole(tx.Entries, h.ID); err != nil {
+		return d, err
+	}
+	if d.PromptHistory, err = whole(tx.Prompts, h.ID); err != nil {
+		return d, err
+	}
+	d.CompletionTrace, err = whole(tx.Traces, h.ID)
+	return d, err
+}
+
+// whole reads all of a list, page by page.
+func whole[T any](read func(record string, p Page) ([]Item[T], error), id string) (list []T, err error) {
+	for after := int64(0); ; {
+		page, err := read(id, Page{After: after})
+		if err != nil || len(page) == 0 {
+			return list, err
+		}
+		for _, it := range page {
+			list, after = append(list, it.Value), it.Seq
+		}
+	}
+}
+
 // equal is whether two documents say the same, at whatever time.
 func equal(now, d Document) (bool, error) {
 	now.UpdatedAt, now.CreatedAt = d.UpdatedAt, d.CreatedAt
-	a, err := now.Encode()
+	a, err := now.MarshalJSON()
 	if err != nil {
 		return false, err
 	}
-	b, err := d.Encode()
+	b, err := d.MarshalJSON()
 	return bytes.Equal(a, b), err
 }
 

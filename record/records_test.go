@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -132,6 +133,42 @@ func TestImportAndExportAreEqual(t *testing.T) {
 	}
 	_, err = r.Import("nobody", d)
 	refused(t, err, record.ErrNotFound)
+}
+
+// TestImportOfLongLists: the same document again changes nothing, also when its lists have more than a view of them shows; one that differs where no view shows it is another.
+func TestImportOfLongLists(t *testing.T) {
+	t.Parallel()
+	r := open(t, 0)
+	d, _ := sample(t)
+	for i := range 2 * record.MaxTimeline {
+		d.WorkflowTimeline = append(d.WorkflowTimeline, record.Entry{Kind: "route", Summary: fmt.Sprint(i)})
+		d.PromptHistory = append(d.PromptHistory, record.Prompt{Content: fmt.Sprint(i)})
+		d.CompletionTrace = append(d.CompletionTrace, record.TraceEntry{Stage: fmt.Sprint(i)})
+	}
+	h, err := r.Import("t", d)
+	must(t, err)
+	again, err := r.Import("t", d)
+	must(t, err)
+	same(t, "once more", again, h)
+	for _, change := range []func(){
+		func() { d.WorkflowTimeline[0].Summary = "another" },
+		func() { d.WorkflowTimeline = d.WorkflowTimeline[1:] },
+	} {
+		change()
+		_, err = r.Import("t", d)
+		refused(t, err, record.ErrConflict)
+	}
+	same(t, "the record", r.head("t"), h)
+}
+
+// TestImportOfTooManyCompactions: the next one could not be counted.
+func TestImportOfTooManyCompactions(t *testing.T) {
+	t.Parallel()
+	r := open(t, 0)
+	d, _ := sample(t)
+	d.Compaction = &record.Compaction{Count: math.MaxInt64}
+	_, err := r.Import("t", d)
+	refused(t, err, record.ErrInvalid)
 }
 
 // TestOneImportOfManyMakesTheRecord: of equal documents at the same time one is taken and the others are what is there already.
