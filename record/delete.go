@@ -6,7 +6,7 @@ import "fmt"
 const purgeStep = 1000
 
 // DeleteThread has a thread deleted by remove, which deletes its row, and deletes its records and their files after that. Meanwhile nobody writes
-// to them. Errors: those of remove; then nothing has changed. What cannot be deleted then is told by Config.Failed; rows are deleted by the next server.
+// to them. Errors: those of remove; then nothing has changed. What cannot be deleted then is told by Config.Failed; what a killed server has not come to is deleted by the next one.
 func (m *Manager) DeleteThread(thread string, remove func() error) error {
 	if !m.setDeleting(thread) {
 		return fmt.Errorf("%w: thread %s is being deleted", ErrNotFound, thread)
@@ -30,8 +30,11 @@ func (m *Manager) DeleteThread(thread string, remove func() error) error {
 	return nil
 }
 
-// purge deletes the rows of records whose threads are gone, a few at a time.
+// purge deletes what is left of records whose threads are gone: the files, which nobody would know without the rows, then the rows, a few at a time.
 func (m *Manager) purge() error {
+	if err := m.removeFiles(); err != nil {
+		return err
+	}
 	for more := true; more; {
 		err := m.cfg.Store.Update(func(tx Tx) (err error) { more, err = tx.PurgeRecords(purgeStep); return err })
 		if err != nil {
@@ -39,6 +42,24 @@ func (m *Manager) purge() error {
 		}
 	}
 	return nil
+}
+
+// removeFiles deletes the files of records of which only rows are left.
+func (m *Manager) removeFiles() error {
+	for after := ""; ; {
+		var ids []string
+		err := m.cfg.Store.View(func(tx Tx) (err error) { ids, err = tx.DeletedRecords(after, MaxPage); return err })
+		if err != nil {
+			return fmt.Errorf("records of deleted threads: %w", err)
+		}
+		if len(ids) == 0 {
+			return nil
+		}
+		for _, id := range ids {
+			m.saver.remove(id)
+			after = id
+		}
+	}
 }
 
 func (m *Manager) setDeleting(thread string) bool {

@@ -252,6 +252,28 @@ func TestDeletedThreadsLeaveNothing(t *testing.T) {
 	same(t, "the messages", r.contents("t", "", record.MessageQuery{Archived: true}), []string{"a new life"})
 }
 
+// TestFilesOfDeletedThreads: a server that was killed between the row of a thread and its files leaves them to the next one; those of others stay.
+func TestFilesOfDeletedThreads(t *testing.T) {
+	t.Parallel()
+	r := open(t, 250)
+	r.thread("stays")
+	for range 5 {
+		r.say("t", strings.Repeat("x", 200))
+	}
+	_, err := r.Clear("t")
+	must(t, err)
+	r.say("stays", "one")
+	keep := r.head("stays").ID
+	must(t, r.db.Update(func(tx session.Tx) error { return tx.DeleteThread("t") }))
+	r.again()
+	until(t, "the end of the files", func() bool {
+		left, err := os.ReadDir(r.file("."))
+		must(t, err)
+		return len(left) == 1
+	})
+	same(t, "the other", len(r.saved(keep).Messages), 1)
+}
+
 // TestADeletionAmongWritersLeavesNothing: whoever writes while a thread is deleted is refused or deleted with it.
 func TestADeletionAmongWritersLeavesNothing(t *testing.T) {
 	t.Parallel()

@@ -69,6 +69,10 @@ func (r *rows) RetireRecord(thread string) error {
 	return r.put("records of thread "+thread, `UPDATE records SET current = 0 WHERE thread_id = ? AND current`, thread)
 }
 
+func (r *rows) DeletedRecords(after string, limit int) ([]string, error) {
+	return all(r, "records of deleted threads", text, `SELECT id FROM records WHERE thread_id IS NULL AND id > ? ORDER BY id LIMIT ?`, after, page(limit))
+}
+
 func (r *rows) PurgeRecords(limit int) (more bool, err error) {
 	const what = "records of deleted threads"
 	for _, table := range []string{"messages", "compactions", tableTimeline, tableTraces, tablePrompts, tableTurns, tableMail} {
