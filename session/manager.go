@@ -29,7 +29,7 @@ type Config struct {
 	Provider  string              // of threads that name none; "" is Local
 	// Cwd is where the first process of a terminal starts when nobody said it; nil is "/".
 	Cwd func(provider string) string
-	// Viewers is how many people look at a thread; nil is none. Called under no lock.
+	// Viewers is how many people look at a thread; nil is none. Called under no lock but the thread's own.
 	Viewers func(thread string) int
 	// End ends processes because their session is over, and returns when they are gone or ctx is. The Manager is told of their ends by EndRuntime as of any
 	// other. nil does nothing. Called under no lock but the thread's own: it may call everything but what opens, pauses, resumes, destroys or deletes

@@ -82,7 +82,7 @@ type RuntimeEnd struct {
 	Lost   bool   // it is gone and nobody saw how
 }
 
-// EndRuntime notes the end of a process. What it had not finished of commands has failed. A second end is ignored. Errors: ErrNotFound.
+// EndRuntime notes the end of a process, and nothing of its commands: who ran them knows how they ended. A second end is ignored. Errors: ErrNotFound.
 func (m *Manager) EndRuntime(id string, e RuntimeEnd) error {
 	return m.update(func(c *change) error {
 		r, err := c.Runtime(id)
