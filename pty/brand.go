@@ -17,7 +17,7 @@ import (
 // that sets this very limit (`ulimit -x`) has no brand any more, and one whose hard limit is lower never gets it.
 
 // branded calls f while this process has a brand, so that what f starts has it from its first instruction; with brand 0 it just calls f. What others start meanwhile has it too:
-// it is for a process that starts one program after the other.
+// it is for a process that starts one program after the other. Who looks for a brand meanwhile finds it on this process too, and has to know it: see KillBranded.
 func branded(brand uint64, f func() error) error {
 	var own unix.Rlimit
 	if brand == 0 || unix.Getrlimit(unix.RLIMIT_LOCKS, &own) != nil {
@@ -48,11 +48,13 @@ const idleLooks = 8
 
 // KillBranded sends SIGKILL to the processes that have a brand, each as it is found, the newest first and with its process group, until there are none or ctx ends: a process
 // that forks and ends all the time is gone before all others have been looked at, but its group is not. Everything in the group of a branded process must
-// be of the same brand, as it is when the program that was started with it leads a session (Plan.Exec). It does not wait for their end. found tells whether there was one. Errors: the kernel's, when /proc
+// be of the same brand, as it is when the program that was started with it leads a session (Plan.Exec). This process and starter, another that executes plans and so has a brand for moments, are spared
+// with their process groups; 0 is no starter. It does not wait for their end. found tells whether there was one. Errors: the kernel's, when /proc
 // cannot be read.
-func KillBranded(ctx context.Context, brand uint64) (found bool, err error) {
+func KillBranded(ctx context.Context, brand uint64, starter int) (found bool, err error) {
+	spared := sparedBy(os.Getpid(), starter)
 	for idle := 0; idle < idleLooks && ctx.Err() == nil; idle++ {
-		hit, missed, err := killBranded(brand)
+		hit, missed, err := killBranded(brand, spared)
 		if err != nil {
 			return found, fmt.Errorf("pty: kill branded: %w", err)
 		}
@@ -65,8 +67,20 @@ func KillBranded(ctx context.Context, brand uint64) (found bool, err error) {
 	return found, nil
 }
 
+// spared are processes and process groups that are not killed by their brand. What a starter has just forked is in its group until it leads a session.
+type spared struct{ processes, groups []int }
+
+func sparedBy(pids ...int) (s spared) {
+	for _, pid := range pids {
+		if group, err := unix.Getpgid(pid); pid > 0 && err == nil {
+			s.processes, s.groups = append(s.processes, pid), append(s.groups, group)
+		}
+	}
+	return s
+}
+
 // killBranded is one look. missed tells that processes have ended before it came to them, or were about to.
-func killBranded(brand uint64) (hit, missed bool, err error) {
+func killBranded(brand uint64, but spared) (hit, missed bool, err error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return false, false, err
@@ -90,7 +104,7 @@ func killBranded(brand uint64) (hit, missed bool, err error) {
 			missed = true
 			continue
 		}
-		if found != brand || pid == os.Getpid() {
+		if found != brand || slices.Contains(but.processes, pid) {
 			continue
 		}
 		group, err := unix.Getpgid(pid)
@@ -98,7 +112,7 @@ func killBranded(brand uint64) (hit, missed bool, err error) {
 			missed = true
 			continue
 		}
-		if group > initPID && group != unix.Getpgrp() {
+		if group > initPID && !slices.Contains(but.groups, group) {
 			_ = unix.Kill(-group, unix.SIGKILL)
 		}
 		if s.dead {

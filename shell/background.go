@@ -33,6 +33,9 @@ func (s *Shell) launchBackground(b revived, e *Exec) {
 	run, err := s.begin(b.incarnation, e, home, cwd, e.backgroundLines)
 	if err != nil {
 		s.leaveBeside()
+		if errors.Is(err, errUntold) && e.withdrawn() {
+			return
+		}
 		if errors.Is(err, errUntold) && b.awaitEnd() {
 			if next, again := s.alive(); again == nil && !s.leaving() {
 				s.launchBackground(next, e)

@@ -28,7 +28,7 @@ func (s *Shell) Delete(ctx context.Context) error {
 	if !again {
 		s.shut(ErrDeleted) // nobody starts anything after this
 	}
-	err = errors.Join(err, Sweep(ctx, s.spec.Dir))
+	err = errors.Join(err, Sweep(ctx, s.spec.Dir, s.config.Keeper.LastPID()))
 	s.mu.Lock()
 	list := append(append([]*Exec(nil), s.all...), s.queue...)
 	if s.current != nil {

@@ -115,8 +115,19 @@ func (e *Exec) Cancel() {
 	}
 	e.mu.Unlock()
 	if first && e.shell.unqueue(e) {
-		e.end(Cancelled, &Result{ExitCode: cancelCode, Cancelled: true}, nil)
+		e.withdrawn()
 	}
+}
+
+// withdrawn ends a command that was cancelled while certainly nothing of it has run, and tells whether it was. It has no output, and nothing is open of it.
+func (e *Exec) withdrawn() bool {
+	if !closed(e.stop) {
+		return false
+	}
+	e.outputs[0].finish()
+	e.outputs[1].finish()
+	e.end(Cancelled, &Result{ExitCode: cancelCode, Cancelled: true, Cwd: e.shell.cwdNow()}, nil)
+	return true
 }
 
 // What a command that did not end by itself answers.

@@ -14,12 +14,12 @@ import (
 func (s *Shell) foreground(b revived, e *Exec) *incarnation {
 	for try := 1; ; try++ {
 		again := s.foregroundOnce(b, e, try == maxStarts)
-		if !again || s.leaving() {
+		if !again || s.leaving() || e.withdrawn() {
 			return b.incarnation
 		}
 		next, err := s.alive()
 		switch {
-		case s.leaving():
+		case s.leaving() || e.withdrawn():
 			return b.incarnation
 		case err != nil:
 			s.lose(e, err)
@@ -29,7 +29,7 @@ func (s *Shell) foreground(b revived, e *Exec) *incarnation {
 	}
 }
 
-// foregroundOnce tells whether the command has certainly not run, which is an end of it like others the last time.
+// foregroundOnce tells whether the command has certainly not run, which is an end of it like others the last time, and where somebody wanted its end.
 func (s *Shell) foregroundOnce(b revived, e *Exec, last bool) (again bool) {
 	home, cwd, ok := s.place(b.incarnation, e)
 	if !ok {
@@ -56,7 +56,7 @@ func (s *Shell) foregroundOnce(b revived, e *Exec, last bool) (again bool) {
 		run.leave()
 		return false
 	}
-	if r.ShellEnded && !last && run.unheard(b.incarnation) {
+	if r.ShellEnded && !last && !r.TimedOut && !closed(e.stop) && run.unheard(b.incarnation) {
 		run.forget()
 		return true
 	}

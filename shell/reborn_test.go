@@ -41,26 +41,32 @@ func TestKilledBefore(t *testing.T) {
 	t.Logf("%d of 40 ran in the next shell", anew)
 }
 
-// TestToldNotRead: what a stopped shell was told and never read runs in the next one.
-func TestToldNotRead(t *testing.T) {
-	t.Parallel()
-	s := start(t)
+// toldNotRead gives a command to a shell that is stopped and cannot read it.
+func toldNotRead(t *testing.T, s *Shell, c Command) (e *Exec, pid int) {
 	run(t, s, ":")
 	if err := s.Settled(limited(t)); err != nil {
 		t.Fatal(err)
 	}
-	pid := s.Facts().PID
+	pid = s.Facts().PID
 	s.SetFrozen(true)
 	_ = unix.Kill(pid, unix.SIGSTOP)
 	// Until it has stopped it may still read, which is to have begun.
 	if !poll(func() bool { p, ok := pty.FindProc(pid); return ok && p.Stopped }) {
 		t.Fatal("it does not stop")
 	}
-	e, err := s.Submit(Command{Text: "echo once; echo $$"})
+	e, err := s.Submit(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	<-e.Started()
+	return e, pid
+}
+
+// TestToldNotRead: what a stopped shell was told and never read runs in the next one.
+func TestToldNotRead(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	e, pid := toldNotRead(t, s, Command{Text: "echo once; echo $$"})
 	_ = unix.Kill(pid, unix.SIGKILL)
 	s.SetFrozen(false)
 	if r := result(t, e); !r.Recreated || r.ShellEnded || r.ExitCode != 0 || !strings.HasPrefix(r.out, "once\n") || strings.Count(r.out, "once") != 1 {
@@ -69,6 +75,44 @@ func TestToldNotRead(t *testing.T) {
 	alive(t, s)
 	if left := fifos(t, filepath.Join(s.spec.Dir, commandsDir)); len(left) > 0 {
 		t.Errorf("left %v", left)
+	}
+}
+
+// TestToldNotReadAndUnwanted: the same does not run in the next one when somebody wanted its end before.
+func TestToldNotReadAndUnwanted(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		timeout time.Duration
+		end     func(*testing.T, *Shell, *Exec)
+		code    int
+	}{
+		"cancelled": {0, func(_ *testing.T, _ *Shell, e *Exec) { e.Cancel() }, cancelCode},
+		"timeout":   {50 * time.Millisecond, func(*testing.T, *Shell, *Exec) {}, timeoutCode},
+		"stopped": {0, func(t *testing.T, s *Shell, _ *Exec) {
+			if err := s.Stop(limited(t)); err != nil {
+				t.Error(err)
+			}
+		}, -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t)
+			file := filepath.Join(t.TempDir(), "ran")
+			e, _ := toldNotRead(t, s, Command{Text: "echo >" + file, Timeout: c.timeout})
+			c.end(t, s, e)
+			r := result(t, e)
+			s.SetFrozen(false)
+			if c.code >= 0 && r.ExitCode != c.code || r.ExitCode == 0 || r.Recreated {
+				t.Errorf("%+v", r)
+			}
+			if !poll(func() bool { return e.outputs[0].finished() && e.outputs[1].finished() }) {
+				t.Error("its outputs go on")
+			}
+			expect(t, run(t, s, "echo next"), 0, "next\n")
+			if _, err := os.Stat(file); err == nil {
+				t.Error("it ran")
+			}
+		})
 	}
 }
 

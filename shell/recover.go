@@ -367,7 +367,7 @@ func (r *recovery) resume(run *running, prefix string) {
 			run.leave()
 			return
 		}
-		if r.ShellEnded && run.unheard(body) {
+		if r.ShellEnded && !r.TimedOut && !closed(e.stop) && run.unheard(body) {
 			run.forget()
 			s.foregroundAnew(e)
 			return
@@ -384,9 +384,12 @@ func (r *recovery) resume(run *running, prefix string) {
 
 // foregroundAnew runs a command that has certainly not run.
 func (s *Shell) foregroundAnew(e *Exec) {
-	if b, err := s.alive(); err == nil {
+	b, err := s.alive()
+	switch {
+	case s.leaving() || e.withdrawn():
+	case err == nil:
 		s.rest(s.foreground(b, e))
-	} else if !s.leaving() {
+	default:
 		s.lose(e, err)
 	}
 }

@@ -202,11 +202,7 @@ func (s *Shell) ready(e *Exec, again bool) (recreated bool, err error) {
 
 // unready ends a command that no relay could be made ready for.
 func (s *Shell) unready(e *Exec, err error) {
-	if s.leaving() {
-		return
-	}
-	if closed(e.stop) {
-		e.end(Cancelled, &Result{ExitCode: cancelCode, Cancelled: true, Cwd: s.cwdNow()}, nil)
+	if s.leaving() || e.withdrawn() {
 		return
 	}
 	e.outputs[0].finish()

@@ -52,6 +52,8 @@ func (s *Shell) turn(e *Exec) {
 	switch {
 	case s.leaving():
 		return // Delete ends it, or the next server runs it
+	case e.withdrawn():
+		return
 	case err != nil:
 		e.end(Failed, nil, fmt.Errorf("%w: %w", ErrEnded, err))
 		return

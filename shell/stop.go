@@ -42,7 +42,7 @@ func (s *Shell) Stop(ctx context.Context) error {
 			return errors.Join(err, context.Cause(ctx))
 		}
 	}
-	return errors.Join(err, Sweep(ctx, s.spec.Dir))
+	return errors.Join(err, Sweep(ctx, s.spec.Dir, s.config.Keeper.LastPID()))
 }
 
 // SetFrozen tells that the processes of the shell are stopped from outside, or no longer: meanwhile no look at its state takes too long. What a command's

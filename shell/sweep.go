@@ -16,18 +16,18 @@ import (
 
 // Sweep ends everything that any incarnation of the shell of a directory has started and that still runs, whether there is a Shell or not, as after damage (EXEC.md 44):
 // SIGHUP, SIGKILL at once to those that do not end of it or come later. It gives up pty.KillGrace after the first SIGKILL: on a busy machine a look alone may take seconds.
-// Errors: pty.ErrSurvived, the kernel's when /proc cannot be read.
-func Sweep(ctx context.Context, dir string) error {
+// keeper is the process id of the keeper, which starts the shells' programs and is told from them, 0 when there is none. Errors: pty.ErrSurvived, the kernel's when /proc cannot be read.
+func Sweep(ctx context.Context, dir string, keeper int) error {
 	whole := context.WithoutCancel(ctx)
 	grace, stop := context.WithTimeout(ctx, pty.KillGrace)
 	defer stop()
 	var end time.Time // of its patience; zero before the first SIGKILL
 	for sig := unix.SIGHUP; ; sig = unix.SIGKILL {
-		victims, err := belongings(dir)
+		victims, err := belongings(dir, keeper)
 		killed := false
 		if err == nil && (sig == unix.SIGKILL || len(victims) == 0) {
 			limit, cancel := context.WithTimeout(whole, pty.KillGrace)
-			killed, err = pty.KillBranded(limit, brand(dir))
+			killed, err = pty.KillBranded(limit, brand(dir), keeper)
 			cancel()
 		}
 		if err != nil {
@@ -63,22 +63,23 @@ func Sweep(ctx context.Context, dir string) error {
 const sweepPause = 200 * time.Millisecond
 
 // belongings are the living processes that belong to the shell of a directory: those that are marked, whatever their parents and sessions are, those of the
-// sessions of all incarnations, those that have one of the shell's files as a standard file, and what descends from these.
-func belongings(dir string) ([]pty.Proc, error) {
+// sessions of all incarnations, those that have one of the shell's files as a standard file, and what descends from these. The keeper is none of them, although it has the
+// mark while it starts one, and all terminals descend from it.
+func belongings(dir string, keeper int) ([]pty.Proc, error) {
 	list, err := pty.Procs()
 	if err != nil {
 		return nil, err
 	}
 	known, sessions := map[int]bool{}, sessions(dir)
 	for _, p := range list {
-		if !p.Ended && p.PID != os.Getpid() && (sessions[p.Session] || marked(dir, p.PID) || holds(p.PID, dir)) {
+		if !p.Ended && p.PID != os.Getpid() && p.PID != keeper && (sessions[p.Session] || marked(dir, p.PID) || holds(p.PID, dir)) {
 			known[p.PID] = true
 		}
 	}
 	for range list {
 		before := len(known)
 		for _, p := range list {
-			if known[p.Parent] && !p.Ended && p.PID != os.Getpid() {
+			if known[p.Parent] && !p.Ended && p.PID != os.Getpid() && p.PID != keeper {
 				known[p.PID] = true
 			}
 		}

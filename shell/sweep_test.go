@@ -165,9 +165,36 @@ func TestSweepWithoutShell(t *testing.T) {
 	pid := daemon(t, s)
 	now, cancel := context.WithCancel(limited(t))
 	cancel() // no grace
-	if err := Sweep(now, s.spec.Dir); err != nil || processRuns(pid) {
+	if err := Sweep(now, s.spec.Dir, testKeeper.LastPID()); err != nil || processRuns(pid) {
 		t.Errorf("%v, runs %v", err, processRuns(pid))
 	}
+}
+
+// TestSweepSparesTheKeeper: it has the brand of what it is just starting, and all programs would end with it.
+func TestSweepSparesTheKeeper(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	before := testKeeper.PID()
+	stop, over := make(chan struct{}), make(chan struct{})
+	now, cancel := context.WithCancel(limited(t))
+	cancel() // no grace
+	go func() {
+		defer close(over)
+		for !closed(stop) {
+			_ = Sweep(now, s.spec.Dir, testKeeper.LastPID()) // some survive: they come all the time
+		}
+	}()
+	for range 200 {
+		if e, err := s.Submit(Command{Argv: []string{"true"}, Isolated: true}); err == nil {
+			_, _ = e.Wait(limited(t)) // killed or not
+		}
+	}
+	close(stop)
+	<-over
+	if after := testKeeper.PID(); after != before {
+		t.Errorf("the keeper was process %d and is %d", before, after)
+	}
+	expect(t, run(t, s, "echo on"), 0, "on\n")
 }
 
 // TestSweepForking: a daemon that is another process every other millisecond is ended too.
@@ -191,7 +218,7 @@ func TestSweepForking(t *testing.T) {
 		remove(t, s)
 		before := size()
 		for range 20 {
-			if left, err := belongings(s.spec.Dir); err != nil || len(left) > 0 {
+			if left, err := belongings(s.spec.Dir, testKeeper.LastPID()); err != nil || len(left) > 0 {
 				t.Errorf("left are %v, %v", left, err)
 				break
 			}

@@ -131,7 +131,7 @@ func (c *Client) use(ctx context.Context, l *link, stop func() bool) (bool, erro
 	case c.gone.Err() != nil: // Close does not see this link
 		return false, ErrClosed
 	}
-	c.link, c.trouble = l, nil
+	c.link, c.last, c.trouble = l, l.pid, nil
 	c.changed()
 	return true, nil
 }

@@ -46,6 +46,7 @@ type Client struct {
 
 	mu       sync.Mutex
 	link     *link         // nil while there is no keeper
+	last     int           // process id of the keeper of the newest link
 	change   chan struct{} // closed and replaced when link changes
 	trouble  error         // why link is nil
 	held     map[string]*keeping
@@ -158,6 +159,14 @@ func (c *Client) PID() int {
 		return 0
 	}
 	return c.link.pid
+}
+
+// LastPID is PID, and while there is no keeper that of the last one, which may live all the same. It is for who looks for processes by their brand: a keeper has that of
+// a program for the moment in which it starts it (pty.Plan).
+func (c *Client) LastPID() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last
 }
 
 // Trouble is nil while a keeper is there, else the reason why not. Terminals run on meanwhile, but no new one starts, and they end with this process.
