@@ -89,7 +89,7 @@ func (r *recovery) state() {
 	case s.remote():
 		s.readRemote()
 	case err == nil:
-		if s.image = found; found.cwd() != "" { // it has none when it was removed before
+		if s.image = found; found.cwd() != "" {
 			s.cwd = found.cwd()
 		}
 	case !absent(err):

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,6 +62,16 @@ func outlives(name string) bool {
 		return ofBash[name]
 	}
 	return !own[name]
+}
+
+// removedDirectory is what PWD says, for a shell whose directory has no name any more; "" when that is no absolute path.
+func removedDirectory(variables string) string {
+	for _, v := range declarations(variables) {
+		if v.name == "PWD" && filepath.IsAbs(v.value) {
+			return v.value
+		}
+	}
+	return ""
 }
 
 // takeVariables keeps those that outlive the shell.
@@ -163,7 +174,7 @@ func (i *image) takeFunctions(names, builtin string, texts []string) {
 	}
 }
 
-// cwd is the directory as the shell itself saw it; /proc/PID/cwd is better while it lives. "" when it had been removed.
+// cwd is the directory as the shell itself saw it; /proc/PID/cwd is better while it lives. It may have been removed before; "" when it is not known.
 func (i *image) cwd() string { return i.directory }
 
 // exported are the variables that children get.

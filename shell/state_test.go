@@ -394,3 +394,15 @@ func BenchmarkCapture(b *testing.B) {
 		})
 	}
 }
+
+// TestCaptureInARemovedDirectory: the path is known all the same, so that the next incarnation begins near it.
+func TestCaptureInARemovedDirectory(t *testing.T) {
+	t.Parallel()
+	for set, want := range map[string]string{"": "/sub", "; PWD=/else": "/else", "; PWD=there": "", "; unset PWD": ""} {
+		b := newBash(t)
+		b.run("mkdir sub; cd sub; rmdir ../sub" + set)
+		if got := b.capture().cwd(); !strings.HasSuffix(got, want) || (got == "") != (want == "") {
+			t.Errorf("%q: %q", set, got)
+		}
+	}
+}

@@ -264,7 +264,9 @@ func parseImage(text []byte) (*image, error) {
 	i.takeAliases(parts[sectionAliases])
 	errTrap, builtin := trapsOf(parts[sectionBuiltin])
 	i.takeFunctions(parts[sectionFunctions], builtin, rest)
-	i.directory = strings.TrimSuffix(parts[sectionCwd], "\n")
+	if i.directory = strings.TrimSuffix(parts[sectionCwd], "\n"); i.directory == "" {
+		i.directory = removedDirectory(parts[sectionVariables])
+	}
 	i.umask = strings.TrimSpace(parts[sectionUmask])
 	i.jobs = jobsOf(parts[sectionJobs])
 	i.traps, _ = trapsOf(parts[sectionTraps])
