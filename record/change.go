@@ -61,15 +61,8 @@ func (m *Manager) transact(thread string, fn func(*change) error) error {
 
 // begin makes a record the thread's current one. What h does not say is chosen here.
 func (c *change) begin(h Head, s State) error {
-	if _, err := c.Thread(c.thread); err != nil {
+	if err := c.room(); err != nil {
 		return err
-	}
-	list, err := c.Records(c.thread)
-	if err != nil {
-		return err
-	}
-	if len(list) >= MaxRecords {
-		return fmt.Errorf("%w: thread %s has %d records, which is the most; delete the thread or export it to another", ErrTooMany, c.thread, len(list))
 	}
 	if err := c.RetireRecord(c.thread); err != nil {
 		return err

@@ -32,6 +32,13 @@ func (m *Manager) DeleteThread(thread string, remove func() error) error {
 
 // purge deletes what is left of records whose threads are gone: the files, which nobody would know without the rows, then the rows, a few at a time.
 func (m *Manager) purge() error {
+	m.importing.Lock()
+	defer m.importing.Unlock()
+	return m.purgeNow()
+}
+
+// purgeNow is purge for who holds m.importing.
+func (m *Manager) purgeNow() error {
 	if err := m.removeFiles(); err != nil {
 		return err
 	}

@@ -33,6 +33,7 @@ type Manager struct {
 	saver *saver
 
 	permitting sync.Mutex // held over a change of permissions; before everything else
+	importing  sync.Mutex // held over an import, and over a purge, which would take its rows for those of a deleted thread; before everything else
 
 	mu       sync.Mutex
 	deleting map[string]bool // threads

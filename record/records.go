@@ -50,25 +50,18 @@ func (m *Manager) Import(thread string, d Document) (h Head, err error) {
 	if CheckID(d.SessionID) != nil {
 		d.SessionID = ""
 	}
-	for {
-		h, done, err := m.hasAlready(thread, d)
-		if done || err != nil {
-			return h, err
-		}
-		meanwhile := false
-		err = m.transact(thread, func(c *change) error {
-			if _, err := c.Record(d.SessionID); !missing(err) {
-				meanwhile = true
-				return err
-			}
-			err := c.take(d)
-			h = c.head
-			return err
-		})
-		if !meanwhile || err != nil {
-			return h, err
+	m.importing.Lock()
+	defer m.importing.Unlock()
+	h, done, err := m.hasAlready(thread, d)
+	if done || err != nil {
+		return h, err
+	}
+	if h, err = m.take(thread, d); err != nil {
+		if left := m.purgeNow(); left != nil { // the next server does it
+			m.cfg.Failed(left)
 		}
 	}
+	return h, err
 }
 
 // hasAlready says whether the record of a document's id is what the document says. It reads all of it, and so does not hold the writer. Errors: ErrConflict (it says something else).
@@ -143,82 +136,4 @@ func equal(now, d Document) (bool, error) {
 	}
 	b, err := d.MarshalJSON()
 	return bytes.Equal(a, b), err
-}
-
-// take writes a document as the new current record.
-func (c *change) take(d Document) error {
-	state := d.State.Normal()
-	if err := checkJSON("the state", state, MaxItemBytes); err != nil {
-		return err
-	}
-	if err := c.begin(Head{ID: d.SessionID, CreatedAt: d.CreatedAt, Usage: d.Usage}, state); err != nil {
-		return err
-	}
-	for _, put := range []func(Document) error{c.takeMessages, c.takeLists, c.takeRest} {
-		if err := put(d); err != nil {
-			return err
-		}
-	}
-	return c.tell(Imported, session.Detail{To: c.head.ID, Version: c.head.Messages})
-}
-
-func (c *change) takeMessages(d Document) error {
-	for _, msg := range d.Messages {
-		if _, err := c.addMessage(msg); err != nil {
-			return err
-		}
-		if msg.Role == RoleUser {
-			c.head.Users++
-		}
-	}
-	if d.Compaction == nil {
-		return nil
-	}
-	c.head.Compactions = max(d.Compaction.Count, 1)
-	return c.AddCompaction(c.head.ID, Archive{At: stamp(c.now), Compaction: *d.Compaction})
-}
-
-func (c *change) takeLists(d Document) error {
-	for _, e := range d.WorkflowTimeline {
-		it, err := item(c, "timeline entries", &c.head.Timeline, e, MaxItemBytes)
-		if err == nil {
-			err = c.AddEntry(c.head.ID, it)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	for _, e := range d.CompletionTrace {
-		it, err := item(c, "trace entries", &c.head.Traces, e, MaxItemBytes)
-		if err == nil {
-			err = c.Tx.AddTrace(c.head.ID, it)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	for _, p := range d.PromptHistory {
-		it, err := item(c, "prompts", &c.head.Prompts, p, MaxItemBytes)
-		if err == nil {
-			err = c.Tx.AddPrompt(c.head.ID, it)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (c *change) takeRest(d Document) error {
-	l := d.WorkflowLedger.Normal()
-	if err := checkJSON("the ledger", l, MaxItemBytes); err != nil {
-		return err
-	}
-	if err := c.PutLedger(c.head.ID, l); err != nil {
-		return err
-	}
-	if err := checkJSON("keys that are not known", d.Extra, MaxItemBytes); err != nil {
-		return err
-	}
-	return c.PutExtra(c.head.ID, d.Extra)
 }

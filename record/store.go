@@ -33,10 +33,12 @@ type threadRows interface {
 type recordRows interface {
 	Record(id string) (Head, error)
 	CurrentRecord(thread string) (Head, error)
-	LatestRecord() (Head, error)                                      // of those that are current the one changed last
-	Records(thread string) ([]Head, error)                            // the newest first
-	AllRecords(after string, limit int) ([]Head, error)               // of all threads by id, those behind after
-	PutRecord(Head) error                                             // ErrConflict when the id is one of another thread, or of one that was deleted
+	LatestRecord() (Head, error)                        // of those that are current the one changed last
+	Records(thread string) ([]Head, error)              // the newest first
+	AllRecords(after string, limit int) ([]Head, error) // of all threads by id, those behind after
+	PutRecord(Head) error                               // ErrConflict when the id is one of another thread, or of one that was deleted
+	// AdoptRecord gives a record that was put without a Thread to one, as its newest. Without a Thread it is found no more than that of a deleted one, and purged like it.
+	AdoptRecord(id, thread string) error
 	RetireRecord(thread string) error                                 // none of the thread is current any more
 	DeletedRecords(after string, limit int) (ids []string, err error) // those of which rows are left whose thread is gone, by id
 	// PurgeRecords deletes rows of records whose thread is gone, about limit of them; more says that there are others.

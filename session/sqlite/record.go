@@ -62,7 +62,11 @@ func (r *rows) PutRecord(h record.Head) error {
 		return err
 	}
 	return r.put("record "+h.ID, `INSERT INTO records (`+recordColumns+`, seq) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(seq), 0) + 1 FROM records))`,
-		h.ID, h.Thread, h.Current, h.CreatedAt, h.UpdatedAt, h.Messages, h.Archived, h.Bytes, h.Users, h.Timeline, h.Traces, h.Prompts, h.Turns, h.Mail, h.Waiting, h.Compactions, asJSON(h.Usage))
+		h.ID, orNull(h.Thread), h.Current, h.CreatedAt, h.UpdatedAt, h.Messages, h.Archived, h.Bytes, h.Users, h.Timeline, h.Traces, h.Prompts, h.Turns, h.Mail, h.Waiting, h.Compactions, asJSON(h.Usage))
+}
+
+func (r *rows) AdoptRecord(id, thread string) error {
+	return r.change("record "+id, `UPDATE records SET thread_id = ?, seq = (SELECT max(seq) + 1 FROM records) WHERE id = ? AND thread_id IS NULL`, thread, id)
 }
 
 func (r *rows) RetireRecord(thread string) error {
