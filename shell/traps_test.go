@@ -43,8 +43,12 @@ func TestErrTrap(t *testing.T) {
 				t.Errorf("%q: with %q, %v: %+v", options, c.Cwd, c.Env, r)
 			}
 		}
-		if r := do(t, s, Command{Text: "echo a; sleep 100; echo NOT", Timeout: 100 * time.Millisecond}); r.ExitCode != 124 || strings.Contains(r.out, "NOT") {
-			t.Errorf("%q: %+v", options, r)
+		late := do(t, s, Command{Text: "echo a; sleep 100; echo NOT", Timeout: 100 * time.Millisecond})
+		if late.ExitCode != 124 || strings.Contains(late.out, "NOT") {
+			t.Errorf("%q: %+v", options, late)
+		}
+		if late.ShellEnded { // on a busy machine a cancel may end a shell, and with it the traps
+			continue
 		}
 		if r := run(t, s, "trap -p"); r.out != list || !strings.Contains(list, "ERR") {
 			t.Errorf("%q: the traps were %q and are %q", options, list, r.out)
