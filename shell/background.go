@@ -3,11 +3,17 @@ package shell
 import (
 	"errors"
 	"fmt"
+	"time"
+
+	"github.com/evertty/evertty/pty"
 )
 
 // launchBackground starts a command beside the queue and goes on when it runs.
 func (s *Shell) launchBackground(b revived, e *Exec) {
 	home, cwd, ok := s.place(b.incarnation, e)
+	if e.forgone(b, home) {
+		return
+	}
 	if !ok {
 		e.missing(cwd, b, home)
 		return
@@ -53,30 +59,52 @@ func (s *Shell) beginBackground(run *running, b revived, e *Exec, home string) {
 	r := Result{Recreated: b.recreated, Lost: b.lost, CwdFallback: b.fallback, Cwd: home}
 	pid := run.process(b.incarnation)
 	if pid > 0 {
+		process, there := pty.FindProc(pid)
 		e.mu.Lock()
-		e.record.Info.PID = pid
+		if e.record.Info.PID = pid; there {
+			e.record.Note = marks([]pty.Proc{process})
+		}
 		e.mu.Unlock()
 		e.save()
 	}
 	s.work.Go(func() { s.background(run, e, pid, r) })
 }
 
-// process waits for the process id of a command in the background: its outputs are open then. It is 0 when the command or its shell ended before.
+// process waits for the process id of a command in the background: its outputs are open then. It is 0 when the command or its shell ended before, and when the shell has gone
+// past it and nothing of it has come to be: there was no process left for it, or no descriptor.
 func (r *running) process(body *incarnation) int {
+	s := r.exec.shell
+	pid, known := r.awaitProcess(body, endGrace)
+	if known {
+		return pid
+	}
+	if s.halted(body) {
+		body.kill() // else it might come to a command that was answered
+	}
+	_ = body.barrier(s.life, "")
+	pid, _ = r.awaitProcess(body, startLimit)
+	return pid
+}
+
+// awaitProcess is process for some time. known is false when there was no sign of anything.
+func (r *running) awaitProcess(body *incarnation, patience time.Duration) (pid int, known bool) {
+	s := r.exec.shell
+	limit, cancel := s.awake(s.life, patience)
+	defer cancel()
 	for {
 		if pid, ok := numbered(r.exec.dir, pidName); ok {
-			return pid
+			return pid, true
 		}
 		if _, ok := r.exec.status(); ok {
-			return 0
+			return 0, true
 		}
 		select {
 		case <-r.watch.changed:
 		case <-body.ended:
 			pid, _ := numbered(r.exec.dir, pidName)
-			return pid
-		case <-r.exec.shell.life.Done():
-			return 0
+			return pid, true
+		case <-limit.Done():
+			return 0, s.leaving()
 		}
 	}
 }

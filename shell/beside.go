@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// background follows a command in the background until it has ended. r is what its result has from its start.
+// background follows a command in the background until it has ended. pid is what its process was begun as, 0 when nobody knows; r is what its result has from its start.
 func (s *Shell) background(run *running, e *Exec, pid int, r Result) {
 	defer s.leaveBeside()
 	if s.leaving() { // perhaps the command has not come to open its FIFOs
@@ -22,8 +22,8 @@ func (s *Shell) background(run *running, e *Exec, pid int, r Result) {
 		return
 	}
 	removeFIFOs(e.dir)
-	process, there := pty.FindProc(pid)
-	end, over := s.awaitBackground(run, e, process, there && pid > 0)
+	process, there := e.begunAs(pid)
+	end, over := s.awaitBackground(run, e, process, there)
 	if !over {
 		run.leave()
 		return
@@ -31,7 +31,7 @@ func (s *Shell) background(run *running, e *Exec, pid int, r Result) {
 	r.ExitCode, r.TimedOut, r.Cancelled = end.ExitCode, end.TimedOut, end.Cancelled
 	eof := run.drain()
 	r.Background = !eof
-	r.Truncated = e.outputs[0].truncated() || e.outputs[1].truncated()
+	r.Truncated = run.truncated()
 	status := Done
 	if r.Cancelled {
 		status = Cancelled
@@ -40,10 +40,26 @@ func (s *Shell) background(run *running, e *Exec, pid int, r Result) {
 	run.see(eof)
 }
 
+// begunAs is the process that a command in the background was begun as, the zero value and false when it has ended. A later server may find another process under the
+// number: what the record says of the process tells, or its mark when the earlier server did not come to write that.
+func (e *Exec) begunAs(pid int) (pty.Proc, bool) {
+	p, there := pty.FindProc(pid)
+	if pid <= 0 || !there {
+		return pty.Proc{}, false
+	}
+	e.mu.Lock()
+	start, noted := unmark(e.record.Note)[pid]
+	e.mu.Unlock()
+	if noted && start != p.Start || !noted && !marked(e.shell.spec.Dir, pid) {
+		return pty.Proc{}, false
+	}
+	return p, true
+}
+
 // awaitBackground waits for the status of a command in the background. over is false when the shell is left.
 func (s *Shell) awaitBackground(run *running, e *Exec, process pty.Proc, there bool) (r Result, over bool) {
-	_, begun := numbered(e.dir, pidName)
-	ended, stop := s.watchProcess(process, there, begun)
+	pid, begun := numbered(e.dir, pidName)
+	ended, stop := s.watchProcess(process, there, begun && pid == 0)
 	defer stop()
 	late, stopLate := e.deadline()
 	defer stopLate()
@@ -85,27 +101,25 @@ func (s *Shell) awaitBackground(run *running, e *Exec, process pty.Proc, there b
 // killedCode is what a command answers whose end nobody reported: as after SIGKILL.
 const killedCode = 137
 
-// report waits for the status of a command whose process has ended. It is false when the shell is left.
+// report waits for the status of a command whose process has ended, for reportGrace. It is false when the shell is left.
 func (s *Shell) report(run *running, e *Exec) bool {
-	timer := time.NewTimer(endGrace)
-	defer timer.Stop()
+	limit, cancel := s.awake(s.life, reportGrace)
+	defer cancel()
 	for {
 		if _, ok := e.status(); ok {
 			return true
 		}
 		select {
 		case <-run.watch.changed:
-		case <-timer.C:
-			return true
-		case <-s.life.Done():
-			return false
+		case <-limit.Done():
+			return !s.leaving()
 		}
 	}
 }
 
-// watchProcess closes a channel when a process has ended, at once when there is none.
-func (s *Shell) watchProcess(p pty.Proc, there, begun bool) (<-chan struct{}, context.CancelFunc) {
-	if !there && p.PID == 0 && begun {
+// watchProcess closes a channel when a process has ended, at once when there is none, never when it has begun and nobody knows as what.
+func (s *Shell) watchProcess(p pty.Proc, there, nameless bool) (<-chan struct{}, context.CancelFunc) {
+	if !there && nameless {
 		return nil, func() {} // the user has unset BASHPID: only the status tells of the end
 	}
 	ended := make(chan struct{})
@@ -190,6 +204,7 @@ func (s *Shell) family(root pty.Proc, e *Exec) []pty.Proc {
 
 // isolated runs a command as one process beside the shell.
 func (s *Shell) isolated(e *Exec) {
+	defer s.tidy()
 	defer s.leaveBeside()
 	s.awaitCapture(e)
 	if s.remote() {
@@ -208,6 +223,9 @@ func (s *Shell) isolated(e *Exec) {
 	e.mu.Lock()
 	cwd := e.record.Spec.Cwd
 	e.mu.Unlock()
+	if e.forgone(revived{}, home) {
+		return
+	}
 	switch {
 	case cwd == "":
 		cwd = nearestDir(home)
@@ -366,26 +384,45 @@ func (s *Shell) followIsolated(run *running, e *Exec, child *pty.Child, home str
 		run.leave()
 		return
 	}
+	if exited(child) { // by itself, and earlier: of two facts that came at once select takes any, and a server that was away finds both
+		r = Result{}
+	}
 	if r.TimedOut || r.Cancelled {
 		if p, ok := pty.FindProc(child.PID()); ok {
 			s.terminate(p, e)
 		}
-		select {
-		case <-ended:
-		case <-s.life.Done():
-			run.leave()
-			return
-		}
-	} else {
-		r.ExitCode = max(exit.Code, 0)
+	}
+	select {
+	case <-ended:
+	case <-s.life.Done():
+		run.leave()
+		return
+	}
+	if !r.TimedOut && !r.Cancelled {
+		r.ExitCode = reported(exit)
 	}
 	eof := run.drain()
 	r.Background, r.Cwd = !eof, home
-	r.Truncated = e.outputs[0].truncated() || e.outputs[1].truncated()
+	r.Truncated = run.truncated()
 	status := Done
 	if r.Cancelled {
 		status = Cancelled
 	}
 	e.answer(status, &r)
 	run.see(eof)
+}
+
+// exited tells whether a child has ended, whatever has its number by now.
+func exited(c *pty.Child) bool {
+	over := true // also when Wait has returned, which closes the descriptor
+	_ = c.SyscallConn().Control(func(fd uintptr) { over, _ = waits(int(fd)) })
+	return over
+}
+
+// reported is the code of a process that has ended: killedCode when nobody saw how.
+func reported(x pty.Exit) int {
+	if x.Code < 0 {
+		return killedCode
+	}
+	return x.Code
 }

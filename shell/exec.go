@@ -18,8 +18,9 @@ type Exec struct {
 	shell   *Shell
 	id      string
 	dir     string
-	hidden  bool         // SetEnv: in no list and no history
-	instead func() error // of a hidden one: what is done in its turn instead of a command
+	hidden  bool          // SetEnv: in no list and no history
+	instead func() error  // of a hidden one: what is done in its turn instead of a command
+	compose func() string // of a hidden one: its text, made in its turn, for it depends on what the commands before it leave
 	outputs [2]*log
 	started chan struct{} // closed when it runs, and when it ended without that
 	done    chan struct{} // closed when record has the result
@@ -182,6 +183,9 @@ func (e *Exec) end(status Status, r *Result, problem error) {
 		_ = input.Close()
 		e.shell.config.Keeper.Release(e.holdID() + holdInput)
 	}
+	if first { // nothing can have written to them, and nothing will
+		e.finishOutputs()
+	}
 	e.save()
 	if first {
 		close(e.started)
@@ -208,6 +212,12 @@ func (e *Exec) trySave() error {
 	e.mu.Unlock()
 	r.Info.StdoutBytes, r.Info.StderrBytes = e.outputs[0].size(), e.outputs[1].size()
 	return e.shell.history.save(&r)
+}
+
+// finishOutputs says that no more output comes.
+func (e *Exec) finishOutputs() {
+	e.outputs[0].finish()
+	e.outputs[1].finish()
 }
 
 // tellChanged calls Config.Changed.
@@ -338,15 +348,16 @@ func (e *Exec) Input(ctx context.Context, data []byte, eof bool) error {
 const readerPause = time.Millisecond
 
 // awaitReader waits until the command has its input open or has ended: a FIFO that nobody has open forgets what is in it, and a command that opened it
-// after that would wait for ever. Only one in the foreground begins before its input is open.
+// after that would wait for ever. An isolated one begins with its input open.
 func (e *Exec) awaitReader(ctx context.Context) error {
-	if spec := e.spec(); spec.Background || spec.Isolated {
+	spec := e.spec()
+	if spec.Isolated {
 		return nil
 	}
 	pause := time.NewTicker(readerPause)
 	defer pause.Stop()
 	for {
-		if _, err := os.Lstat(filepath.Join(e.dir, inOpened)); err == nil {
+		if e.hasReader(spec.Background) {
 			return nil
 		}
 		select {
@@ -357,6 +368,16 @@ func (e *Exec) awaitReader(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// hasReader tells whether a command has opened its input. One in the background tells of its process behind that.
+func (e *Exec) hasReader(background bool) bool {
+	if background {
+		_, begun := numbered(e.dir, pidName)
+		return begun
+	}
+	_, err := os.Lstat(filepath.Join(e.dir, inOpened))
+	return err == nil
 }
 
 // openedInput is the writing end of an open standard input, nil when it is not open.

@@ -47,6 +47,14 @@ func (i *incarnation) process() pty.Proc {
 	return i.bash
 }
 
+// cwd is the directory of bash. Errors: ErrEnded of no incarnation, the kernel's when bash has ended.
+func (i *incarnation) cwd() (string, error) {
+	if i == nil {
+		return "", ErrEnded
+	}
+	return i.process().Cwd()
+}
+
 // met notes bash and the way to it. Errors: ErrEnded.
 func (i *incarnation) met(bash pty.Proc, control *os.File) error {
 	i.mu.Lock()
@@ -318,7 +326,7 @@ func (i *incarnation) barrierLine() (prefix, line string) {
 // watch is the goroutine of an incarnation: it waits for the end and clears up after it.
 func (i *incarnation) watch() {
 	exit := i.launcher.Wait()
-	i.code = max(exit.Code, 0)
+	i.code = reported(exit)
 	if errors.Is(context.Cause(i.shell.life), ErrClosing) { // the next server is to hear of it
 		close(i.ended)
 		return
@@ -336,7 +344,7 @@ func (i *incarnation) watch() {
 	i.hangUp()
 	if bash := i.process(); bash.PID > 0 {
 		code := i.code
-		if exit.Signal != "" {
+		if exit.Signal != "" || exit.Code < 0 {
 			code = -1 // the launcher could not tell
 		}
 		i.shell.moved(MoveEnded, bash, code)
@@ -370,7 +378,7 @@ func (i *incarnation) awaitEnd() bool {
 
 // killLauncher ends a launcher that does not react, which then cannot tell how bash ended.
 func (i *incarnation) killLauncher() {
-	if launcher, ok := pty.FindProc(i.launcher.PID()); ok && !closed(i.ended) {
+	if launcher, ok := pty.FindProc(i.launcher.PID()); ok && !exited(i.launcher) {
 		_ = launcher.Signal(unix.SIGKILL)
 	}
 }

@@ -26,6 +26,9 @@ const (
 	cancelGrace = time.Second
 	// endGrace is how long the launcher may take to tell of its shell's end after SIGKILL before it is killed too: it may be stopped.
 	endGrace = time.Second
+	// reportGrace is how long a command in the background may take to be reported after the end of its process: what waits for that has to get its turn on a busy machine,
+	// and is killed with it only by somebody who means all.
+	reportGrace = 5 * time.Second
 	// lateGrace is how long an answer waits for what a command left behind to close its outputs: `> >(tee log)` ends within it, a job does not.
 	lateGrace = 50 * time.Millisecond
 	// startLimit is how long a shell may take to start: profile files may do a lot.

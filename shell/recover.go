@@ -48,6 +48,8 @@ func Recover(c Config, dir string, held []*keeper.Program) (*Shell, error) {
 		s.config.Log.Warn("commands of a shell are damaged", "shell", s.spec.ID, "err", err)
 	}
 	s.history = history
+	captured := make(chan struct{})
+	s.captured = captured
 	r := recovery{shell: s, held: map[string]*keeper.Program{}}
 	for _, p := range held {
 		r.held[p.ID] = p
@@ -58,7 +60,10 @@ func Recover(c Config, dir string, held []*keeper.Program) (*Shell, error) {
 		r.command(one)
 	}
 	r.letGo()
-	s.work.Go(r.serve)
+	for _, f := range r.isolated { // not before: they look at what the others are
+		s.work.Go(f)
+	}
+	s.work.Go(func() { r.serve(captured) })
 	return s, nil
 }
 
@@ -69,8 +74,12 @@ type recovery struct {
 	body  *incarnation               // nil when there is none
 	// now is the command in the foreground, with its files; nil when there was none.
 	now *running
+	// past are commands in the foreground that others came after: they have ended, and there was no room on the disk to say so.
+	past []*running
 	// rest are those in the background.
 	rest []*running
+	// isolated go on with those, each in a goroutine.
+	isolated []func()
 }
 
 // take is what the keeper held under an id, once; nil when there was nothing.
@@ -116,7 +125,8 @@ func (r *recovery) incarnation() {
 	}
 	i.launcher = program.Child
 	_, up := numbered(filepath.Join(s.spec.Dir, signsDir), i.upPrefix())
-	if there && bash.Parent == i.launcher.PID() && !bash.Ended {
+	// One whose launcher was killed has another parent by now. It is ended as soon as the launcher's end is noticed.
+	if there && !bash.Ended && (bash.Parent == i.launcher.PID() || marked(s.spec.Dir, pid)) {
 		i.bash = bash
 		if control, err := i.openControl(); err == nil {
 			i.control = control
@@ -158,7 +168,7 @@ func (r *recovery) command(saved *record) {
 		removeFIFOs(dir)
 		if saved.Info.Isolated {
 			s.beside++
-			s.work.Go(func() { s.isolated(e) })
+			r.isolated = append(r.isolated, func() { s.isolated(e) })
 		} else {
 			s.queue = append(s.queue, e)
 		}
@@ -185,8 +195,10 @@ func (r *recovery) running(e *Exec, saved *record, files *keeper.Program) {
 		s.lose(e, errors.New("the server ended while it started"))
 	case saved.Info.Isolated:
 		s.beside++
+		e.record.Info.PID = files.Child.PID()
 		run.closeOwn()
-		s.work.Go(func() {
+		r.isolated = append(r.isolated, func() {
+			defer s.tidy()
 			defer s.leaveBeside()
 			s.followIsolated(run, e, files.Child, s.cwdNow())
 		})
@@ -194,7 +206,12 @@ func (r *recovery) running(e *Exec, saved *record, files *keeper.Program) {
 		s.beside++
 		r.rest = append(r.rest, run)
 	default:
-		s.current, r.now = e, run
+		if r.now != nil {
+			r.past = append(r.past, r.now)
+		}
+		if s.current, r.now = e, run; r.body != nil {
+			e.record.Info.PID = r.body.process().PID
+		}
 	}
 }
 
@@ -231,6 +248,11 @@ func (r *recovery) ended(e *Exec, files *keeper.Program) {
 	run, err := r.shell.reopen(e, files)
 	if err != nil {
 		r.shell.config.Log.Warn("late output of a command is lost", "command", e.id, "err", err)
+		e.finishOutputs()
+		for _, f := range files.Files {
+			_ = f.Close()
+		}
+		r.shell.config.Keeper.Release(e.holdID())
 		return
 	}
 	run.closeOwn()
@@ -288,11 +310,14 @@ func (r *recovery) letGo() {
 	}
 }
 
-// serve is the goroutine of a recovered shell: it ends what was begun, then serves the queue.
-func (r *recovery) serve() {
+// serve is the goroutine of a recovered shell: it ends what was begun, closes captured, then serves the queue.
+func (r *recovery) serve(captured chan struct{}) {
 	s := r.shell
 	r.thaw()
 	known := r.sync()
+	for _, run := range r.past {
+		s.conclude(run, false)
+	}
 	for _, run := range r.rest {
 		r.resumeBackground(run, known)
 	}
@@ -307,6 +332,7 @@ func (r *recovery) serve() {
 	if !s.leaving() {
 		_ = os.RemoveAll(filepath.Join(s.spec.Dir, hiddenDir))
 	}
+	close(captured)
 	s.serve()
 }
 
@@ -349,12 +375,7 @@ func (r *recovery) resume(run *running, prefix string) {
 	s, e := r.shell, run.exec
 	body := r.body
 	if body == nil {
-		if code, ok := e.status(); ok && run.held {
-			s.conclude(run, e, Result{ExitCode: code, ShellEnded: true})
-			return
-		}
-		run.leave()
-		s.lose(e, errors.New("the keeper has ended"))
+		s.conclude(run, true)
 		return
 	}
 	over, told := s.toldOf(run, e, body, prefix)
@@ -415,8 +436,11 @@ func (s *Shell) retell(run *running, body *incarnation, lines func(script string
 
 // toldOf waits until it is clear whether the shell was told of a command: then over says that it has a status or its shell has ended or somebody wants its end.
 func (s *Shell) toldOf(run *running, e *Exec, body *incarnation, prefix string) (over, told bool) {
+	if _, ok := e.status(); ok {
+		return true, true
+	}
 	if !run.held {
-		return false, false // it is held before the shell is told
+		return false, false // it is held before the shell is told, and until its end is on the disk
 	}
 	dir := filepath.Join(s.spec.Dir, signsDir)
 	late, stop := e.deadline()
@@ -479,11 +503,18 @@ func (r *recovery) rerunBackground(run *running) {
 	s.launchBackground(revived{incarnation: r.body}, e)
 }
 
-// conclude answers a command whose shell is not there any more.
-func (s *Shell) conclude(run *running, e *Exec, r Result) {
+// conclude answers a command that is over, with or without its shell. Without a status nobody knows what became of it.
+func (s *Shell) conclude(run *running, shellEnded bool) {
+	e := run.exec
+	code, ok := e.status()
+	if !ok {
+		run.leave()
+		s.lose(e, errors.New("an earlier server or the keeper ended and left no result"))
+		return
+	}
+	r := Result{ExitCode: code, ShellEnded: shellEnded}
 	eof := run.drain()
-	r.Background = !eof
-	r.Truncated = e.outputs[0].truncated() || e.outputs[1].truncated()
+	r.Background, r.Truncated = !eof, run.truncated()
 	r.Cwd = s.settle(nil, e, s.cwdNow())
 	e.answer(Done, &r)
 	run.see(eof)

@@ -129,7 +129,7 @@ func (s *Shell) remoteState() State {
 
 // changeRemote changes the state in its turn in the queue; submitted says when that is sure to come. Errors: those of Submit, the reason of ctx.
 func (s *Shell) changeRemote(ctx context.Context, change func(State) State) (submitted bool, err error) {
-	e, err := s.submitHidden("", func() error {
+	e, err := s.submitHidden(nil, func() error {
 		state, err := LoadRemote(s.remoteFile())
 		if err == nil {
 			state = change(state)

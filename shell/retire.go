@@ -5,13 +5,14 @@ import (
 )
 
 // Retire ends the process of a shell that nobody has used for so long: no command has its turn, waits or runs beside, and nothing that a command has left
-// behind runs. The shell is not gone: it comes back with its state at the next command, which is told so (Result.Recreated). It reports whether it did.
+// behind runs; and its state is known, which it has to be to come back. The shell is not gone: it does so at the next command, which is told (Result.Recreated). It
+// reports whether the process has ended.
 func (s *Shell) Retire(idle time.Duration) bool {
 	s.submitting.Lock() // nobody gets a turn meanwhile
 	defer s.submitting.Unlock()
 	s.mu.Lock()
 	body := s.body
-	unused := !s.gone && !s.leaving() && s.current == nil && len(s.queue) == 0 && s.beside == 0 && time.Since(s.active) >= idle
+	unused := closed(s.captured) && !s.gone && !s.leaving() && s.current == nil && len(s.queue) == 0 && s.beside == 0 && time.Since(s.active) >= idle
 	s.mu.Unlock()
 	if !unused || body == nil || closed(body.ended) {
 		return false

@@ -58,8 +58,15 @@ func (s *Shell) turn(e *Exec) {
 		e.end(Failed, nil, fmt.Errorf("%w: %w", ErrEnded, err))
 		return
 	}
+	if e.compose != nil {
+		if err := writeInputs(e.dir, Command{Text: e.compose()}); err != nil {
+			e.end(Failed, nil, spaceError(err))
+			return
+		}
+	}
 	if e.spec().Background {
 		s.launchBackground(b, e)
+		s.tidy()
 		return
 	}
 	captured := make(chan struct{})
@@ -76,7 +83,7 @@ func (s *Shell) Settled(ctx context.Context) error {
 	s.mu.Lock()
 	current, captured := s.current, s.captured
 	s.mu.Unlock()
-	if captured == nil || current != nil && !current.hasEnded() {
+	if current != nil && !current.hasEnded() {
 		return nil
 	}
 	select {
@@ -93,7 +100,7 @@ func (s *Shell) awaitCapture(e *Exec) {
 	s.mu.Lock()
 	current, captured := s.current, s.captured
 	s.mu.Unlock()
-	if captured == nil || current != nil && !current.hasEnded() {
+	if current != nil && !current.hasEnded() {
 		return
 	}
 	select {
@@ -107,20 +114,32 @@ func (s *Shell) awaitCapture(e *Exec) {
 func (s *Shell) rest(body *incarnation) {
 	s.mu.Lock()
 	s.current = nil
-	total := len(s.all)
 	s.mu.Unlock()
 	s.capture(body)
 	if s.unreachable() && !s.leaving() && !closed(body.ended) {
 		body.kill()
 		body.awaitEnd()
 	}
-	if total%pruneEvery == 0 {
+	s.tidy()
+}
+
+// tidy prunes when there are pruneEvery more commands than at the last time, of whatever kind.
+func (s *Shell) tidy() {
+	s.mu.Lock()
+	due := len(s.all)-s.pruned >= pruneEvery
+	if due {
+		s.pruned = len(s.all)
+	}
+	s.mu.Unlock()
+	if due {
 		s.prune()
 	}
 }
 
 // prune removes the oldest commands when there are too many.
 func (s *Shell) prune() {
+	s.pruning.Lock()
+	defer s.pruning.Unlock()
 	s.mu.Lock()
 	list := append([]*Exec(nil), s.all...)
 	s.mu.Unlock()
@@ -147,5 +166,5 @@ func (s *Shell) prune() {
 			kept = append(kept, e)
 		}
 	}
-	s.all = kept
+	s.all, s.pruned = kept, len(kept)
 }

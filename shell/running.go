@@ -125,10 +125,15 @@ func (r *running) pump() error {
 	return nil
 }
 
-// drain moves what the command has written into the logs and tells whether nobody has its outputs open any more. It waits lateGrace for those.
+// drain moves what the command has written into the logs and tells whether nobody has its outputs open any more. It waits lateGrace for those. What nobody held is
+// lost: the logs have what an earlier server put there.
 func (r *running) drain() (eof bool) {
 	removeFIFOs(r.exec.dir)
 	r.closeOwn()
+	if !r.moving() {
+		r.exec.finishOutputs()
+		return true
+	}
 	if r.settled() {
 		return true
 	}
@@ -152,6 +157,14 @@ func (r *running) settled() bool {
 	return out && err
 }
 
+// moving tells whether there are outputs to move: the keeper has ended since, or has let go of them, when a later server finds none.
+func (r *running) moving() bool { return r.pumps[0] != nil && r.pumps[1] != nil }
+
+// truncated tells whether the logs miss something of what the command has written.
+func (r *running) truncated() bool {
+	return !r.moving() || r.exec.outputs[0].truncated() || r.exec.outputs[1].truncated()
+}
+
 // closeOwn lets the outputs end.
 func (r *running) closeOwn() {
 	for i, f := range r.own {
@@ -166,8 +179,10 @@ func (r *running) closeOwn() {
 func (r *running) see(eof bool) {
 	directories.remove(r.watch)
 	if eof {
-		<-r.pumps[0].done()
-		<-r.pumps[1].done()
+		if r.moving() {
+			<-r.pumps[0].done()
+			<-r.pumps[1].done()
+		}
 		r.release()
 		return
 	}

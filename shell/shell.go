@@ -125,6 +125,8 @@ type Shell struct {
 
 	submitting sync.Mutex // held over the disk, taken before mu: makes the order of ids that of the queue
 
+	pruning sync.Mutex // held over the disk, taken before mu
+
 	mu      sync.Mutex // guards what follows; nothing blocks under it
 	queue   []*Exec
 	current *Exec // the one that has its turn
@@ -139,7 +141,8 @@ type Shell struct {
 	// uncaptured is what the next incarnation lacks because it could not be captured, in words.
 	uncaptured []string
 	frozen     bool          // its processes are stopped: nothing of it takes too long
-	captured   chan struct{} // closed when the state after the newest command in the foreground was captured; nil before the first
+	captured   chan struct{} // closed when the state after the newest command in the foreground was captured, or that after the start; set before the goroutine starts
+	pruned     int           // how many of all were left at the last look for those beyond the history's bounds
 	cwd        string
 	// elsewhere is the state of a remote shell.
 	elsewhere State
@@ -180,8 +183,11 @@ func Start(c Config, s Spec) (*Shell, error) {
 		sh.shut(ErrEnded)
 		return nil, err
 	}
+	captured := make(chan struct{})
+	sh.captured = captured
 	sh.work.Go(func() {
 		sh.capture(body) // what the profile files did survives an end in the first command
+		close(captured)
 		sh.serve()
 	})
 	return sh, nil

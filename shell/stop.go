@@ -86,8 +86,15 @@ func (s *Shell) Roots() []pty.Proc {
 		}
 	}
 	for _, e := range all {
-		if i := e.Info(); i.Isolated && i.Status == Running && i.PID > 0 {
+		i := e.Info()
+		switch {
+		case i.Status != Running || i.PID <= 0:
+		case i.Isolated:
 			if p, ok := pty.FindProc(i.PID); ok {
+				list = append(list, p)
+			}
+		case i.Background:
+			if p, ok := e.begunAs(i.PID); ok {
 				list = append(list, p)
 			}
 		}
@@ -107,7 +114,8 @@ func (s *Shell) Roll(ctx context.Context, cwd string, delta map[string]string, u
 	if cwd != "" {
 		dir = nearestDir(cwd)
 	}
-	e, err := s.submitHidden(s.rollText(dir, delta, unset), nil)
+	delta, unset = maps.Clone(delta), slices.Clone(unset)
+	e, err := s.submitHidden(func() string { return s.rollText(dir, delta, unset) }, nil)
 	if err != nil {
 		return false, fmt.Errorf("shell: roll: %w", err)
 	}
@@ -137,7 +145,7 @@ func (s *Shell) discard(e *Exec) {
 	})
 }
 
-// rollText sets every variable that is not what it was at the first start, now or then, to what it was then.
+// rollText sets every variable that is not what it was at the first start, now or then, to what it was then. It is made in its turn, when now is known.
 func (s *Shell) rollText(cwd string, delta map[string]string, unset []string) string {
 	now := s.State()
 	s.mu.Lock()
@@ -157,7 +165,7 @@ func (s *Shell) rollText(cwd string, delta map[string]string, unset []string) st
 		names[name] = true
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\\builtin \\cd -- %s || :\n", quote(cwd))
+	fmt.Fprintf(&b, "%s -- %s || ((1))\n", s.call("cd"), quote(cwd))
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		value, set := delta[name]
 		if !set && !slices.Contains(unset, name) {
@@ -167,9 +175,9 @@ func (s *Shell) rollText(cwd string, delta map[string]string, unset []string) st
 			continue
 		}
 		if set {
-			fmt.Fprintf(&b, "\\export %s=%s || :\n", name, quote(value))
+			fmt.Fprintf(&b, "%s %s=%s || ((1))\n", s.call("export"), name, quote(value))
 		} else {
-			fmt.Fprintf(&b, "\\unset -v %s || :\n", name)
+			fmt.Fprintf(&b, "%s -v %s || ((1))\n", s.call("unset"), name)
 		}
 	}
 	return b.String()

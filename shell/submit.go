@@ -190,14 +190,8 @@ func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []strin
 		_, err := s.changeRemote(ctx, func(now State) State { return now.with(set, unset) })
 		return err
 	}
-	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(set)) {
-		fmt.Fprintf(&b, "%s %s=%s || %s 1\n", s.call("export"), name, quote(set[name]), s.call("return"))
-	}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		fmt.Fprintf(&b, "%s -v %s || %s 1\n", s.call("unset"), name, s.call("return"))
-	}
-	e, err := s.submitHidden(b.String(), nil)
+	set = maps.Clone(set)
+	e, err := s.submitHidden(func() string { return s.envText(set, slices.Sorted(maps.Keys(names))) }, nil)
 	if err != nil {
 		return fmt.Errorf("shell: set variables: %w", err)
 	}
@@ -215,8 +209,20 @@ func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []strin
 	return nil
 }
 
-// submitHidden queues a command of ours, or something to do instead of one.
-func (s *Shell) submitHidden(text string, instead func() error) (*Exec, error) {
+// envText exports and unsets variables, up to the first that cannot be.
+func (s *Shell) envText(set map[string]string, unset []string) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		fmt.Fprintf(&b, "%s %s=%s || %s 1\n", s.call("export"), name, quote(set[name]), s.call("return"))
+	}
+	for _, name := range unset {
+		fmt.Fprintf(&b, "%s -v %s || %s 1\n", s.call("unset"), name, s.call("return"))
+	}
+	return b.String()
+}
+
+// submitHidden queues a command of ours, whose text compose makes in its turn, or something to do instead of one.
+func (s *Shell) submitHidden(compose func() string, instead func() error) (*Exec, error) {
 	s.submitting.Lock()
 	defer s.submitting.Unlock()
 	if err := s.admits(Command{}); err != nil {
@@ -234,10 +240,7 @@ func (s *Shell) submitHidden(text string, instead func() error) (*Exec, error) {
 	r := &record{Info: Info{ID: "e" + filepath.Base(dir), Shell: s.spec.name(), Status: Queued, CreatedAt: time.Now()}, Spec: Command{MaxOutput: s.spec.MaxOutput}}
 	e, err := s.newExec(r, dir)
 	if err == nil {
-		e.hidden, e.instead = true, instead
-		err = writeInputs(dir, Command{Text: text})
-	}
-	if err == nil {
+		e.hidden, e.instead, e.compose = true, instead, compose
 		err = s.enqueue(e, false)
 	}
 	if err != nil {
