@@ -11,7 +11,7 @@ import (
 // launchBackground starts a command beside the queue and goes on when it runs.
 func (s *Shell) launchBackground(b revived, e *Exec) {
 	home, cwd, ok := s.place(b.incarnation, e)
-	if e.forgone(b, home) {
+	if e.withdrawn() {
 		return
 	}
 	if !ok {

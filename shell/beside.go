@@ -223,7 +223,7 @@ func (s *Shell) isolated(e *Exec) {
 	e.mu.Lock()
 	cwd := e.record.Spec.Cwd
 	e.mu.Unlock()
-	if e.forgone(revived{}, home) {
+	if e.withdrawn() {
 		return
 	}
 	switch {

@@ -125,8 +125,7 @@ func (e *Exec) withdrawn() bool {
 	if !closed(e.stop) {
 		return false
 	}
-	e.outputs[0].finish()
-	e.outputs[1].finish()
+	e.finishOutputs()
 	e.end(Cancelled, &Result{ExitCode: cancelCode, Cancelled: true, Cwd: e.shell.cwdNow()}, nil)
 	return true
 }

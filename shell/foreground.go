@@ -32,7 +32,7 @@ func (s *Shell) foreground(b revived, e *Exec) *incarnation {
 // foregroundOnce tells whether the command has certainly not run, which is an end of it like others the last time, and where somebody wanted its end.
 func (s *Shell) foregroundOnce(b revived, e *Exec, last bool) (again bool) {
 	home, cwd, ok := s.place(b.incarnation, e)
-	if e.forgone(b, home) {
+	if e.withdrawn() {
 		return false
 	}
 	if !ok {
@@ -88,16 +88,6 @@ func (s *Shell) place(body *incarnation, e *Exec) (home, cwd string, ok bool) {
 	}
 	info, err := os.Stat(cwd)
 	return home, cwd, err == nil && info.IsDir()
-}
-
-// forgone ends a command that was cancelled before it could begin, and tells whether it is one.
-func (e *Exec) forgone(b revived, home string) bool {
-	if !closed(e.stop) {
-		return false
-	}
-	e.finishOutputs() // it may have begun in a shell that ended before it had read of it
-	e.end(Cancelled, &Result{ExitCode: cancelCode, Cancelled: true, Cwd: home, Recreated: b.recreated, Lost: b.lost, CwdFallback: b.fallback}, nil)
-	return true
 }
 
 // missing ends a command whose directory is absent, as the shell would have ended it.
