@@ -3,6 +3,7 @@ package relay
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -25,7 +26,7 @@ const (
 )
 
 // Exec has the command of a directory's job run and returns its exit code. When ctx ends, so does the command. A command that did not start is tried once more, on
-// the compute that the server then names; no other is.
+// the compute that the server then names; no other is. One whose input has more than shell.MaxStdin bytes is not run: nothing is cut.
 func Exec(ctx context.Context, dir string, in io.Reader, stdout, stderr io.Writer) int {
 	j, err := take(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -34,7 +35,7 @@ func Exec(ctx context.Context, dir string, in io.Reader, stdout, stderr io.Write
 	if err != nil || j.Command == nil {
 		return failed(ctx, dir, lacks("command", err))
 	}
-	stdin, err := io.ReadAll(io.LimitReader(in, shell.MaxStdin))
+	stdin, err := input(in)
 	if err != nil {
 		return failed(ctx, dir, err)
 	}
@@ -50,6 +51,18 @@ func Exec(ctx context.Context, dir string, in io.Reader, stdout, stderr io.Write
 		return failed(ctx, dir, err)
 	}
 	return code
+}
+
+// input is all that a command will read. It is whole or an error.
+func input(in io.Reader) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(in, shell.MaxStdin+1))
+	if err != nil {
+		return nil, fmt.Errorf("relay: standard input: %w", err)
+	}
+	if len(b) > shell.MaxStdin {
+		return nil, fmt.Errorf("relay: the command was not run: its standard input has more than %d bytes", shell.MaxStdin)
+	}
+	return b, nil
 }
 
 func failed(ctx context.Context, dir string, err error) int {

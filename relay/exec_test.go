@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/evertty/evertty/provider"
 	"github.com/evertty/evertty/relay"
 	"github.com/evertty/evertty/shell"
 )
@@ -225,5 +228,25 @@ func TestExecCancelled(t *testing.T) {
 	cancel()
 	if r := <-done; r != (ran{code: 130}) {
 		t.Errorf("without a job: %v", r)
+	}
+}
+
+// zeros is input without an end.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+// Input that is longer than allowed is refused in a sentence; the command never gets a part of it.
+func TestExecInputTooLong(t *testing.T) {
+	t.Parallel()
+	w := rent(t)
+	dir := w.job(t, &relay.Command{Text: relay.Bytes("touch " + w.dir + "/ran"), Keep: true}, nil)
+	code := relay.Exec(within(t), dir, io.LimitReader(zeros{}, shell.MaxStdin+1), io.Discard, io.Discard)
+	f, failed := relay.Outcome(dir)
+	if code != 255 || !failed || !strings.Contains(f.Message, "more than 67108864 bytes") {
+		t.Errorf("code %d, failure %q", code, f.Message)
+	}
+	if _, err := w.ReadFile(within(t), w.instance, filepath.Join(w.dir, "ran"), 1); !errors.Is(err, provider.ErrNoFile) {
+		t.Errorf("the command ran: %v", err)
 	}
 }
