@@ -28,6 +28,7 @@ const (
 	e2bKnown     = 10_000           // sandboxes whose tokens are remembered
 	e2bMaxUpload = 256 << 20        // bytes of a file that is written
 	e2bTransfer  = 10 * time.Minute // for one file
+	e2bExtend    = 10 * time.Second // for keeping a sandbox awake: output waits meanwhile, and a stream that is not read counts as silent
 	e2bLabel     = "evertty"        // in the metadata: the lease's name
 	e2bCreation  = "evertty-create" // in the metadata: which call of Create it comes from
 )
@@ -263,12 +264,16 @@ func (e *E2B) remember(s e2bSandbox) {
 	if s.ID == "" {
 		return
 	}
+	e.keep(s.ID, &e2bKnow{token: s.Token, domain: s.Domain, extended: time.Now()})
+}
+
+func (e *E2B) keep(id string, k *e2bKnow) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(e.known) >= e2bKnown {
 		clear(e.known)
 	}
-	e.known[s.ID] = &e2bKnow{token: s.Token, domain: s.Domain, extended: time.Now()}
+	e.known[id] = k
 }
 
 func (e *E2B) forget(id string) {
@@ -293,10 +298,8 @@ func (e *E2B) daemon(ctx context.Context, id string) (string, http.Header, error
 		if err != nil {
 			return "", nil, fmt.Errorf("%w: %w", ErrNotStarted, err)
 		}
-		k = &e2bKnow{token: s.Token, domain: s.Domain}
-		e.mu.Lock()
-		e.known[id] = k
-		e.mu.Unlock()
+		k = &e2bKnow{token: s.Token, domain: s.Domain} // extended is not known
+		e.keep(id, k)
 	}
 	base := e.c.SandboxURL
 	if base == "" {
@@ -325,6 +328,8 @@ func (e *E2B) extend(ctx context.Context, id string) {
 	}
 	e.mu.Unlock()
 	if due {
+		ctx, cancel := context.WithTimeout(ctx, e2bExtend)
+		defer cancel()
 		_ = e.control(ctx, http.MethodPost, e2bAt(id)+"/timeout", true, map[string]int{"timeout": e.c.Timeout}, nil)
 	}
 }

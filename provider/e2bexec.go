@@ -170,6 +170,7 @@ type e2bRun struct {
 	stdout, stderr io.Writer
 	killed         atomic.Bool // by us
 	input          sync.WaitGroup
+	unfed          error // why the input did not arrive; to be read after input.Wait
 }
 
 func (x *e2bRun) run(ctx context.Context, r ExecRequest) (int, error) {
@@ -207,19 +208,30 @@ func (x *e2bRun) run(ctx context.Context, r ExecRequest) (int, error) {
 		defer close(over)
 		x.killed.Store(true)
 		x.kill(ctx, pid)
-		f.silence.Reset(drainLimit)
+		select { // what is out of reach of kill may go on printing, and the stream with it
+		case <-time.After(drainLimit):
+			end()
+		case <-life.Done():
+		}
 	})
 	defer func() {
 		if !stop() {
 			<-over
 		}
 	}()
-	x.input.Go(func() { x.feed(life, pid, r.Stdin) })
-	defer x.input.Wait()
-	defer end()
+	x.input.Go(func() {
+		if x.unfed = x.feed(life, pid, r.Stdin); x.unfed != nil {
+			end() // before it is killed, so that a code that was heard is the command's own
+		}
+	})
 	code, err := x.follow(life, f)
+	end()
+	x.input.Wait()
 	if err != nil && !x.killed.Load() {
 		x.kill(ctx, pid)
+		if x.unfed != nil {
+			err = x.unfed
+		}
 	}
 	return code, err
 }
@@ -230,8 +242,8 @@ const maxArgument = 100 << 10
 // notText tells what would be something else in JSON (RFC 8259 section 8.1).
 func notText(s string) bool { return !utf8.ValidString(s) }
 
-// longCommand reads the command from the input, up to a NUL, and leaves the rest to it. read takes single bytes of a pipe, so nothing that follows is lost.
-var longCommand = []string{"-l", "-c", `IFS= read -r -d '' evertty_command; eval "unset evertty_command
+// longCommand reads the command from the input, up to a NUL, and leaves the rest to it; a command without its end is not run. read takes single bytes of a pipe, so nothing that follows is lost.
+var longCommand = []string{"-l", "-c", `IFS= read -r -d '' evertty_command || exit; eval "unset evertty_command
 $evertty_command"`}
 
 // follow writes output until the process has ended.
@@ -273,20 +285,33 @@ func (x *e2bRun) lost(ctx context.Context, err error) error {
 	return explain(ctx, x.e, x.id, err)
 }
 
-// feed sends the input and its end. A process that does not read it to the end is none of our business.
-func (x *e2bRun) feed(ctx context.Context, pid int, data []byte) {
+// feed sends the input and its end. A process that does not read it to the end is none of our business; input that is lost is an error, and then the process gets no end, which
+// it would take for that of the input. A piece waits for as long as the process does not read. Errors: ErrUnreachable and others of unary, never ErrNotStarted.
+func (x *e2bRun) feed(ctx context.Context, pid int, data []byte) error {
 	if len(data) == 0 {
-		return
+		return nil
 	}
-	for len(data) > 0 {
-		n := min(len(data), e2bInput)
-		in := map[string]any{"process": e2bProcess{PID: pid}, "input": map[string][]byte{"stdin": data[:n]}}
-		if x.e.unary(ctx, x.id, "process.Process/SendInput", false, 0, in, nil) != nil {
+	for piece := range slices.Chunk(data, e2bInput) {
+		in := map[string]any{"process": e2bProcess{PID: pid}, "input": map[string][]byte{"stdin": piece}}
+		err := x.e.unary(ctx, x.id, "process.Process/SendInput", false, untilEnd, in, nil)
+		if err != nil && ctx.Err() == nil && !unread(err) {
+			return fmt.Errorf("e2b: the input was lost: %w: %s", kindOf(err), err.Error())
+		}
+		if err != nil {
 			break
 		}
-		data = data[n:]
 	}
-	_ = x.e.unary(ctx, x.id, "process.Process/CloseStdin", true, 0, map[string]any{"process": e2bProcess{PID: pid}}, nil)
+	err := x.e.unary(ctx, x.id, "process.Process/CloseStdin", true, 0, map[string]any{"process": e2bProcess{PID: pid}}, nil)
+	if errors.Is(err, ErrUnreachable) && ctx.Err() == nil {
+		return fmt.Errorf("e2b: the end of the input was lost: %w: %s", kindOf(err), err.Error())
+	}
+	return nil
+}
+
+// unread tells whether the daemon says that the process is over or has closed its input. It has no code of its own for the latter: a write that failed is internal.
+func unread(err error) bool {
+	var st *statusError
+	return errors.As(err, &st) && slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusInternalServerError}, st.status)
 }
 
 // kill ends the command with all that it started. Without a number there is only the tag.

@@ -419,6 +419,58 @@ func TestStreamIsCut(t *testing.T) {
 	}
 }
 
+// TestInputIsLost: a command whose input does not arrive whole never sees an end of it that is none, and is ended and told as lost. One whose text comes as input does not begin.
+func TestInputIsLost(t *testing.T) {
+	t.Parallel()
+	s := fake(t)
+	p := fakeE2B(t, s)
+	i := rent(t, p)
+	long := "touch " + i.dir + "/began\n: " + strings.Repeat("x", 150_000) + "\ntouch " + i.dir + "/ended"
+	for name, f := range map[string]fakeprov.Fault{
+		"the request": {Op: "e2b.input", Cut: fakeprov.CutBefore}, "its reply": {Op: "e2b.input", Cut: fakeprov.CutReply}, "at a gateway": {Op: "e2b.input", Status: 504},
+	} {
+		for _, r := range []provider.ExecRequest{{Command: "touch " + i.dir + "/first; cat; touch " + i.dir + "/ended", Stdin: make([]byte, 150_000)}, {Command: long}} {
+			s.Fault(fakeprov.Fault{Op: "e2b.input"}) // the first piece arrives
+			s.Fault(f)
+			_, err := p.Exec(within(t), i.id, r, io.Discard, io.Discard)
+			s.NoFaults()
+			if !errors.Is(err, provider.ErrUnreachable) || errors.Is(err, provider.ErrNotStarted) || !strings.Contains(err.Error(), "input was lost") {
+				t.Errorf("%s, %.30s: %v", name, r.Command, err)
+			}
+		}
+	}
+	i.sh(t, "ls "+i.dir, "first\n", 0)
+}
+
+// TestEndsThoughNotKilled: a call ends soon after its context also when the command cannot be ended and goes on printing.
+func TestEndsThoughNotKilled(t *testing.T) {
+	t.Parallel()
+	s := fake(t)
+	p := fakeE2B(t, s)
+	i := rent(t, p)
+	out := newSeen("begin")
+	ctx, cancel := context.WithCancel(within(t))
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		_, err := p.Exec(ctx, i.id, provider.ExecRequest{Command: "while echo begin; do sleep 0.05; done"}, out, out)
+		done <- err
+	}()
+	out.wait(t)
+	s.Fault(fakeprov.Fault{Op: "e2b.start", Times: 100, Status: 500})
+	s.Fault(fakeprov.Fault{Op: "e2b.signal", Times: 100, Status: 500})
+	cancel()
+	select {
+	case err := <-done:
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
+	case <-time.After(limit):
+		t.Error("the call did not end")
+	}
+	s.NoFaults()
+}
+
 // TestTokenRenewed: a sandbox whose daemon has another token since is asked for that.
 func TestTokenRenewed(t *testing.T) {
 	t.Parallel()

@@ -32,6 +32,9 @@ const (
 	idleTimeout     = 30 * time.Second // after which an unused connection is closed
 )
 
+// untilEnd is the timeout of a call that takes as long as the process at its other end likes; its context ends with that.
+const untilEnd time.Duration = -1
+
 // service makes the HTTP calls of one adapter. Its methods may be called at the same time.
 type service struct {
 	name    string
@@ -67,7 +70,7 @@ type call struct {
 	body        []byte
 	kind        string        // Content-Type of body
 	twice       bool          // doing it twice is as good as once
-	timeout     time.Duration // of one attempt; 0 is callTimeout
+	timeout     time.Duration // of one attempt; 0 is callTimeout, untilEnd none
 	max         int64         // bytes of the reply; 0 is maxReply
 }
 
@@ -134,7 +137,7 @@ func (s *service) once(ctx context.Context, c call) (answer, error) {
 	if c.timeout == 0 {
 		c.timeout = callTimeout
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	ctx, cancel := limited(ctx, c.timeout)
 	defer cancel()
 	resp, err := s.send(ctx, c)
 	if err != nil {
