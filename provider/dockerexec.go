@@ -119,6 +119,7 @@ func (d *Docker) Exec(ctx context.Context, id string, r ExecRequest, stdout, std
 	if err != nil {
 		return ExecResult{}, err
 	}
+	text = whole(text)
 	waiting, cancel := limited(ctx, r.Timeout)
 	defer cancel()
 	waiting, fail := context.WithCancelCause(waiting)
@@ -197,7 +198,7 @@ func (d *Docker) end(id, tag string) {
 // demultiplex takes the two streams of an exec without a terminal apart. Errors: io.ErrUnexpectedEOF for half a piece, ErrProvider for what is none; writers that fail are not asked again.
 func demultiplex(r io.Reader, stdout, stderr io.Writer, seen func()) error {
 	var head [dockerFrame]byte
-	out, errs := &gate{w: stdout}, &gate{w: stderr}
+	out, errs := newGate(stdout), newGate(stderr)
 	for {
 		if _, err := io.ReadFull(r, head[:]); err == io.EOF {
 			return nil

@@ -26,3 +26,7 @@ func commandScript(r ExecRequest) (string, error) {
 	b.WriteString(r.Command)
 	return b.String(), nil
 }
+
+// whole is a script for a bash that gets it over a connection: it is run when all of it has come, and no part of it is otherwise, for each of its beginnings is a group
+// that nobody closes.
+func whole(script string) string { return "{ \\eval -- " + quote(script) + "\n}" }

@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -23,11 +22,13 @@ const (
 	sshKeepalive   = 15 * time.Second       // between two questions whether a server still answers
 	sshSilence     = 10 * time.Second       // after which one that does not is gone
 	sshIdle        = 5 * time.Minute        // after which an unused connection is closed
-	sshChannels    = 8                      // at the same time on one connection: OpenSSH allows 10 (MaxSessions), two are kept for ending commands
+	sshChannels    = 8                      // at the same time on one connection: OpenSSH allows 10 (MaxSessions)
+	sshEnds        = 2                      // the other two, for ending commands
 	sshConnections = 4                      // at the same time to one host
 	sshQuiet       = 250 * time.Millisecond // of silence ends the output of a command that has ended while something holds it
 	sshDrain       = 10 * time.Second       // ends it in any case
 	sshKillTimeout = 15 * time.Second       // for ending what a command started
+	sshReply       = 64 << 10               // bytes that a script of our own may print
 	sshMaxPTY      = 64 << 10               // bytes of a terminal's command with its variables: it has to be one argument
 	sshDir         = ".evertty"             // in the home directory
 )
@@ -205,7 +206,7 @@ func (s *SSH) Exec(ctx context.Context, id string, r ExecRequest, stdout, stderr
 		stdout: guarded{stdout, fail}, stderr: guarded{stderr, fail}}
 	code, err := c.run(waiting)
 	switch {
-	case waiting.Err() != nil && !c.began() && ctx.Err() != nil:
+	case ctx.Err() != nil && errors.Is(err, ErrNotStarted): // that it has not said so is no proof
 		return ExecResult{}, fmt.Errorf("ssh: %w: %w", ErrNotStarted, context.Cause(waiting))
 	case waiting.Err() != nil:
 		return stopped("ssh", ctx, waiting)
@@ -215,11 +216,13 @@ func (s *SSH) Exec(ctx context.Context, id string, r ExecRequest, stdout, stderr
 	return ExecResult{ExitCode: code}, nil
 }
 
-// sh runs a script of our own, with its input, and returns what it prints. Errors: ErrProvider when it fails, and those of run.
+// sh runs a script of our own, with its input, and returns what it prints. Errors: ErrProvider when it fails, ErrTooLarge, and those of run.
 func (h *sshHost) sh(ctx context.Context, script string, stdin []byte) (string, error) {
-	var out, words bytes.Buffer
+	out, words := capped{most: sshReply}, capped{most: sshReply}
 	mark := rand.Text()
-	c := sshCommand{host: h, mark: mark, script: "printf '" + mark + " %s\\n' \"$$\"\n" + script, stdin: stdin, stdout: &out, stderr: &words}
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	c := sshCommand{host: h, mark: mark, script: "printf '" + mark + " %s\\n' \"$$\"\n" + script, stdin: stdin, stdout: guarded{&out, fail}, stderr: guarded{&words, fail}}
 	code, err := c.run(ctx)
 	if err == nil && code != 0 {
 		err = fmt.Errorf("%w: %.300s", ErrProvider, strings.TrimSpace(words.String()))
@@ -341,7 +344,7 @@ func (h *sshHost) connected(ctx context.Context) (c *sshConn, fresh bool, err er
 	if err != nil {
 		return nil, false, err
 	}
-	c = &sshConn{client: client, socket: socket, open: 1, used: time.Now(), dead: make(chan struct{})}
+	c = &sshConn{client: client, socket: socket, open: 1, used: time.Now(), dead: make(chan struct{}), ends: make(chan struct{}, sshEnds)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {

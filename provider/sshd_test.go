@@ -257,6 +257,51 @@ func TestSSHEndsTheWholeTree(t *testing.T) {
 	}
 }
 
+// Commands that are cancelled at the same time are all ended, though that takes a channel for each and a connection has few.
+func TestSSHEndsManyAtOnce(t *testing.T) {
+	p := rent(t, server(t).open(t, ""))
+	word := seconds()
+	defer killSleep(t, word)
+	ctx, cancel := context.WithCancel(within(t))
+	defer cancel()
+	ended := make(chan error, 8)
+	for range cap(ended) {
+		begun := newSeen("begun")
+		go func() {
+			_, err := p.Exec(ctx, p.id, provider.ExecRequest{Command: "(setsid nohup sleep " + word + " >/dev/null 2>&1 &); echo begun; exec sleep " + word}, begun, io.Discard)
+			ended <- err
+		}()
+		begun.wait(t)
+	}
+	becomes(t, "they sleep", func() bool { return len(sleeping(t, word)) == 2*cap(ended) })
+	cancel()
+	for range cap(ended) {
+		if err := <-ended; !errors.Is(err, context.Canceled) || errors.Is(err, provider.ErrNotStarted) {
+			t.Error(err)
+		}
+	}
+	becomes(t, "none sleeps", func() bool { return sleeping(t, word) == "" })
+}
+
+// A server that does not do files says so as often as it is asked, and goes on with commands: nothing of a try stays.
+func TestSSHWithoutFiles(t *testing.T) {
+	s := server(t)
+	s.stop()
+	text, err := os.ReadFile(s.dir + "/config")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, s.dir+"/config", strings.Replace(string(text), "Subsystem sftp internal-sftp\n", "", 1))
+	s.start(t, sshdPath(t))
+	p := rent(t, s.open(t, ""))
+	for range 12 { // more than a server allows channels
+		if _, err := p.ReadFile(within(t), p.id, "/etc/passwd", 1<<20); !errors.Is(err, provider.ErrProvider) {
+			t.Fatal(err)
+		}
+	}
+	p.sh(t, "echo here", "here\n", 0)
+}
+
 // State goes along, also where every command is a login of its own, and a command of any length.
 func TestSSHState(t *testing.T) {
 	s := shell{spot: rent(t, server(t).open(t, ""))}

@@ -24,6 +24,7 @@ type sshConn struct {
 	open   int // channels
 	used   time.Time
 	dead   chan struct{} // closed when the connection has ended
+	ends   chan struct{} // one value per channel that ends a command
 }
 
 // watch takes a connection out when it has ended.
@@ -66,15 +67,18 @@ func (c *sshConn) keep(h *sshHost) {
 	}
 }
 
+// sshWant is what a channel is asked for (RFC 4254 section 6.5): "exec" with a command line, "subsystem" with a name.
+type sshWant struct{ request, text string }
+
 // session is sshConn.session on a connection with room. One from before may have ended without anybody having noticed yet: then the server has certainly not begun, and the call goes to another.
 // The one that this call made itself is the last, for what fails at once would do so again. A connection's age does not tell these apart: a young one breaks like any other.
-func (h *sshHost) session(ctx context.Context, line string, prepare func(ssh.Channel) error) (*sshConn, func(), ssh.Channel, <-chan *ssh.Request, error) {
+func (h *sshHost) session(ctx context.Context, want sshWant, prepare func(ssh.Channel) error) (*sshConn, func(), ssh.Channel, <-chan *ssh.Request, error) {
 	for {
 		conn, fresh, release, err := h.acquire(ctx)
 		if err != nil {
 			return nil, nil, nil, nil, err
 		}
-		ch, requests, err := conn.session(ctx, line, prepare)
+		ch, requests, err := conn.session(ctx, want, prepare)
 		if err == nil {
 			return conn, release, ch, requests, nil
 		}
@@ -104,9 +108,9 @@ func (h *sshHost) discard(c *sshConn) {
 	h.conns = slices.DeleteFunc(h.conns, func(o *sshConn) bool { return o == c })
 }
 
-// session opens a channel and asks for a command, after what prepare asks for. When ctx ends before it is there, it is closed as soon as it is. Errors: ErrUnreachable; with ErrNotStarted when the
-// server has certainly not begun.
-func (c *sshConn) session(ctx context.Context, line string, prepare func(ssh.Channel) error) (ssh.Channel, <-chan *ssh.Request, error) {
+// session opens a channel and asks for what is wanted, after what prepare asks for. When ctx ends before it is there, it is closed as soon as it is. Errors: ErrUnreachable, the reason of ctx; with
+// ErrNotStarted when the server has certainly not begun.
+func (c *sshConn) session(ctx context.Context, want sshWant, prepare func(ssh.Channel) error) (ssh.Channel, <-chan *ssh.Request, error) {
 	type opened struct {
 		ch       ssh.Channel
 		requests <-chan *ssh.Request
@@ -116,7 +120,7 @@ func (c *sshConn) session(ctx context.Context, line string, prepare func(ssh.Cha
 		return nil, nil, errSSHLost
 	}
 	done := make(chan opened, 1)
-	var decided atomic.Bool // by who is first: the request is made, or it is given up because the connection has ended
+	var decided atomic.Bool // by who is first: the request is made, or it is given up because the connection or ctx has ended
 	go func() {
 		ch, requests, err := c.client.OpenChannel("session", nil)
 		if err != nil {
@@ -128,7 +132,7 @@ func (c *sshConn) session(ctx context.Context, line string, prepare func(ssh.Cha
 		} else if !decided.CompareAndSwap(false, true) {
 			err = errSSHLost
 		} else {
-			err = ask(ch, "exec", struct{ Command string }{line})
+			err = ask(ch, want.request, struct{ Text string }{want.text})
 		}
 		if err != nil || ctx.Err() != nil {
 			_ = ch.Close()
@@ -143,6 +147,15 @@ func (c *sshConn) session(ctx context.Context, line string, prepare func(ssh.Cha
 		case o := <-done:
 			return o.ch, o.requests, o.err
 		case <-ctx.Done():
+			go func() { // it may be there in the same moment
+				if o := <-done; o.err == nil {
+					_ = o.ch.Close()
+					ssh.DiscardRequests(o.requests)
+				}
+			}()
+			if decided.CompareAndSwap(false, true) {
+				return nil, nil, fmt.Errorf("%w: %w", ErrNotStarted, context.Cause(ctx))
+			}
 			return nil, nil, context.Cause(ctx)
 		case <-dead:
 			if decided.CompareAndSwap(false, true) {
@@ -181,26 +194,26 @@ type sshCommand struct {
 func (c *sshCommand) began() bool { return c.pid.Load() != 0 }
 
 // bootLine is what sshd gives the login shell, whichever that is: a bash, with a tag in the environment that /proc shows of it, that reads so many bytes of script from its
-// input, and nothing of what follows.
-func bootLine(n int, tag string) string {
-	return fmt.Sprintf(`exec env %s=%s bash -c 'eval "$(head -c %d)"'`, sshMark, tag, n)
+// input, and nothing of what follows. The script is one that whole has made, for the connection may end within it.
+func bootLine(n int, tag string) sshWant {
+	return sshWant{"exec", fmt.Sprintf(`exec env %s=%s bash -c 'eval "$(head -c %d)"'`, sshMark, tag, n)}
 }
 
 // run runs the script and returns its exit code. Errors: ErrNotFound and ErrNotStarted when the instance is gone, ErrUnreachable, the reason of ctx.
 func (c *sshCommand) run(ctx context.Context) (int, error) {
-	conn, release, ch, requests, err := c.host.session(ctx, bootLine(len(c.script), c.tag), func(ssh.Channel) error { return nil })
+	script := whole(c.script)
+	conn, release, ch, requests, err := c.host.session(ctx, bootLine(len(script), c.tag), func(ssh.Channel) error { return nil })
 	if err != nil {
 		return 0, err
 	}
 	defer release()
-	out := &gate{w: c.stdout}
+	out, errs := newGate(c.stdout), newGate(c.stderr)
 	head := &sshHead{mark: []byte(c.mark + " "), to: out, begin: func(pid int64) { c.pid.Store(pid) }}
-	errs := &gate{w: c.stderr}
 	var copying, writing sync.WaitGroup
 	copying.Go(func() { _, _ = io.Copy(head, ch) })
 	copying.Go(func() { _, _ = io.Copy(errs, ch.Stderr()) })
 	writing.Go(func() {
-		_, _ = io.WriteString(ch, c.script)
+		_, _ = io.WriteString(ch, script)
 		_, _ = ch.Write(c.stdin)
 		_ = ch.CloseWrite()
 	})
@@ -236,16 +249,42 @@ func (c *sshCommand) wait(ctx context.Context, conn *sshConn, exit <-chan sshExi
 			return x
 		case <-time.After(sshQuiet / 5):
 		}
-		if x.known && time.Since(later(last(), x.at)) > sshQuiet {
+		heard := later(last(), x.at)
+		if !x.known || time.Since(heard) <= sshQuiet {
+			continue
+		}
+		select { // that nothing comes may be the network's doing
+		case <-conn.echo():
+		case <-copied:
+		case <-ctx.Done():
+		case <-time.After(time.Until(end)):
+		}
+		if ctx.Err() == nil && later(last(), x.at).Equal(heard) {
 			return x
 		}
 	}
 	return x
 }
 
-// end ends what the command has started, over a channel of its own on the same connection.
+// echo is closed when all that the server has sent until now has come: it answers in order. It is closed also when the connection ends.
+func (c *sshConn) echo() <-chan struct{} {
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		_, _, _ = c.client.SendRequest("keepalive@openssh.com", true, nil)
+	}()
+	return answered
+}
+
+// end ends what the command has started, over a channel of its own on the same connection. It waits while others do that: a server refuses channels that are too many.
 func (c *sshCommand) end(conn *sshConn) {
 	if c.tag == "" {
+		return
+	}
+	select {
+	case conn.ends <- struct{}{}:
+		defer func() { <-conn.ends }()
+	case <-conn.dead:
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), sshKillTimeout)
@@ -254,7 +293,7 @@ func (c *sshCommand) end(conn *sshConn) {
 	if pid := c.pid.Load(); pid > 1 {
 		group = strconv.FormatInt(pid, 10)
 	}
-	text := killText("^"+sshMark+"="+c.tag+"$", group)
+	text := whole(killText("^"+sshMark+"="+c.tag+"$", group))
 	ch, requests, err := conn.session(ctx, bootLine(len(text), ""), func(ssh.Channel) error { return nil })
 	if err != nil {
 		return
@@ -329,20 +368,33 @@ func waitExit(requests <-chan *ssh.Request) sshExit {
 // gate is a writer that remembers when it was used; when it has failed it takes everything and passes nothing on.
 type gate struct {
 	w  io.Writer
-	at atomic.Int64
+	at atomic.Int64 // 0 during a use
 	no bool
 }
 
-func (g *gate) Write(p []byte) (int, error) {
+func newGate(w io.Writer) *gate {
+	g := &gate{w: w}
 	g.at.Store(time.Now().UnixNano())
+	return g
+}
+
+func (g *gate) Write(p []byte) (int, error) {
+	g.at.Store(0)
 	if !g.no {
 		_, err := g.w.Write(p)
 		g.no = err != nil
 	}
+	g.at.Store(time.Now().UnixNano())
 	return len(p), nil
 }
 
-func (g *gate) last() time.Time { return time.Unix(0, g.at.Load()) }
+// last is when it was used last; now, while it is.
+func (g *gate) last() time.Time {
+	if at := g.at.Load(); at != 0 {
+		return time.Unix(0, at)
+	}
+	return time.Now()
+}
 
 func later(a, b time.Time) time.Time {
 	if a.After(b) {

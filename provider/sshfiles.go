@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/pkg/sftp"
+	"golang.org/x/crypto/ssh"
 )
 
 // files runs f with an sftp session, which ends with ctx. Errors: ErrNotFound when the instance is gone.
@@ -18,20 +21,32 @@ func (s *SSH) files(ctx context.Context, id string, f func(c *sftp.Client, at fu
 	if err != nil {
 		return err
 	}
-	conn, _, release, err := i.acquire(ctx)
+	conn, release, ch, requests, err := i.session(ctx, sshWant{"subsystem", "sftp"}, func(ssh.Channel) error { return nil })
 	if err != nil {
-		return err
+		return fmt.Errorf("ssh: sftp: %w", err)
 	}
 	defer release()
-	c, err := sftp.NewClient(conn.client)
+	go ssh.DiscardRequests(requests) // these two end with the channel
+	go func() { _, _ = io.Copy(io.Discard, ch.Stderr()) }()
+	over := make(chan struct{})
+	defer close(over)
+	stop := context.AfterFunc(ctx, func() {
+		_ = ch.Close()
+		select { // the server answers a close at once, or it is gone
+		case <-time.After(sshSilence):
+			_ = conn.client.Close()
+		case <-over:
+		}
+	})
+	defer stop()
+	c, err := sftp.NewClientPipe(ch, ch) // which closes the channel when it fails
 	if err != nil {
+		if ctx.Err() != nil {
+			return fmt.Errorf("ssh: %w", context.Cause(ctx))
+		}
 		return fmt.Errorf("ssh: sftp: %w: %w", ErrUnreachable, err)
 	}
-	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
-	defer func() {
-		stop()
-		_ = c.Close()
-	}()
+	defer c.Close()
 	if _, err = c.Stat(i.file); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("ssh: %w: its directory is not there", ErrNotFound)
 	}

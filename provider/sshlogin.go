@@ -55,13 +55,15 @@ func readable(path string) bool {
 	return err == nil
 }
 
-// signers are the agent's and the files', read anew for every connection. conn is the agent's, if there is one, and the caller's to close.
-func (l *sshLogin) signers() (list []ssh.Signer, conn net.Conn, err error) {
+// signers are the agent's and the files', read anew for every connection. conn is the agent's, if there is one, and the caller's to close; it ends with ctx.
+func (l *sshLogin) signers(ctx context.Context) (list []ssh.Signer, conn net.Conn, err error) {
 	if l.agent != "" {
-		conn, err = net.DialTimeout("unix", l.agent, sshDialTimeout)
+		conn, err = (&net.Dialer{Timeout: sshDialTimeout}).DialContext(ctx, "unix", l.agent)
 		if err == nil {
 			_ = conn.SetDeadline(time.Now().Add(2 * sshDialTimeout))
+			stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now()) })
 			list, err = agent.NewClient(conn).Signers()
+			stop()
 		}
 	}
 	for _, path := range l.keys {
@@ -113,7 +115,7 @@ func (h *sshHost) dial(ctx context.Context) (*ssh.Client, *sshSocket, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	keys, agent, err := h.login.signers()
+	keys, agent, err := h.login.signers(ctx)
 	if agent != nil {
 		defer agent.Close()
 	}

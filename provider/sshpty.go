@@ -36,7 +36,7 @@ func (s *SSH) OpenPTY(ctx context.Context, id string, r PTYRequest) (PTY, error)
 	if err != nil {
 		return nil, err
 	}
-	conn, release, ch, requests, err := i.session(ctx, line, func(ch ssh.Channel) error {
+	conn, release, ch, requests, err := i.session(ctx, sshWant{"exec", line}, func(ch ssh.Channel) error {
 		return ask(ch, "pty-req", struct {
 			Term                      string
 			Cols, Rows, Width, Height uint32
