@@ -114,7 +114,7 @@ func (a *AgentBay) action(ctx context.Context, name string, twice bool, timeout 
 			status = http.StatusInternalServerError
 		}
 		err := bySaid(&statusError{service: "agentbay", status: status, code: said.Code, text: a.service.clean(strings.TrimSpace(said.Code + " " + said.Message))})
-		if nothingDone(err) {
+		if r.first && nothingDone(err) {
 			err = fmt.Errorf("%w: %w", ErrNotStarted, err)
 		}
 		return err
@@ -178,12 +178,13 @@ func (a *AgentBay) Create(ctx context.Context, r CreateRequest) (Instance, error
 		form.Set("Timeout", fmt.Sprint(int((r.Timeout+time.Second-1)/time.Second)))
 	}
 	var s agentBaySession
-	if err := a.action(ctx, "CreateMcpSession", false, 0, form, &s); err != nil {
+	err = a.action(ctx, "CreateMcpSession", false, 0, form, &s)
+	if err == nil && s.ID == "" {
+		err = fmt.Errorf("agentbay: %w: a session without an id", ErrProvider)
+	}
+	if err != nil {
 		a.sweep(ctx, string(labels), err)
 		return Instance{}, err
-	}
-	if s.ID == "" {
-		return Instance{}, fmt.Errorf("agentbay: %w: a session without an id", ErrProvider)
 	}
 	created := time.Now().UTC()
 	err = a.reach(ctx, s.ID, Running, agentBayStart)
@@ -212,7 +213,8 @@ func (a *AgentBay) keepEnv(ctx context.Context, id string, env map[string]string
 	return err
 }
 
-// sweep finds and deletes a session whose creation may have succeeded though its reply did not arrive.
+// sweep finds and deletes a session whose creation may have succeeded though its reply did not arrive. The list does not tell labels, and one creation makes one session: more
+// are a service that does not select by labels, and somebody's.
 func (a *AgentBay) sweep(ctx context.Context, labels string, err error) {
 	if errors.Is(err, ErrNotStarted) {
 		return
@@ -223,8 +225,8 @@ func (a *AgentBay) sweep(ctx context.Context, labels string, err error) {
 	if a.action(ctx, "ListSession", true, 0, url.Values{"Labels": {labels}, "MaxResults": {"10"}}, &list) != nil {
 		return
 	}
-	for _, s := range list {
-		_ = a.on(ctx, "DeleteSessionAsync", s.ID, true, nil)
+	if len(list) == 1 {
+		_ = a.on(ctx, "DeleteSessionAsync", list[0].ID, true, nil)
 	}
 }
 

@@ -275,6 +275,56 @@ func TestLostCalls(t *testing.T) {
 	})
 }
 
+// TestBeginIsLate: a command that was cancelled, or whose time was over, before the call that begins it arrived is not begun by that.
+func TestBeginIsLate(t *testing.T) {
+	eachService(t, func(t *testing.T, v service, s *fakeprov.Server, p provider.Provider) {
+		if !v.wrapped() {
+			t.Skip("nothing there can be told of a command that has not begun")
+		}
+		i := rent(t, p)
+		for name, timeout := range map[string]time.Duration{"cancelled": 0, "timeout": time.Second} {
+			arrives, over := make(chan struct{}), make(chan struct{})
+			s.Fault(fakeprov.Fault{Op: v.shell, Late: arrives, Over: over})
+			ctx, cancel := context.WithCancel(within(t))
+			before, done := s.Calls(v.shell), make(chan error, 1)
+			go func() {
+				r, err := p.Exec(ctx, i.id, provider.ExecRequest{Command: "touch " + i.dir + "/ran", Timeout: timeout}, io.Discard, io.Discard)
+				if r.TimedOut {
+					err = context.DeadlineExceeded
+				}
+				done <- err
+			}()
+			eventually(t, "it is asked", func() bool { return s.Calls(v.shell) > before })
+			if timeout == 0 {
+				cancel()
+			}
+			err := <-done
+			cancel()
+			if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, provider.ErrNotStarted) {
+				t.Errorf("%s: %v", name, err)
+			}
+			close(arrives)
+			<-over
+			i.sh(t, "ls "+i.dir, "", 0)
+		}
+	})
+}
+
+// TestRefusedTheSecondTime: a call that may have begun the command and is refused when it is made again says nothing of whether that began.
+func TestRefusedTheSecondTime(t *testing.T) {
+	t.Parallel()
+	s := fake(t)
+	p := fakeAgentBay(t, s)
+	i := rent(t, p)
+	s.Fault(fakeprov.Fault{Op: "agentbay.shell", Cut: fakeprov.CutReply})
+	s.Fault(fakeprov.Fault{Op: "agentbay.shell", Status: 200, Body: `{"Success":false,"Code":"Throttling","HttpStatusCode":400}`})
+	_, err := p.Exec(within(t), i.id, provider.ExecRequest{Command: "touch " + i.dir + "/ran"}, io.Discard, io.Discard)
+	if err == nil || errors.Is(err, provider.ErrNotStarted) {
+		t.Errorf("%v", err)
+	}
+	i.sh(t, "ls "+i.dir, "ran\n", 0)
+}
+
 // TestToolFails: answers that are no answers.
 func TestToolFails(t *testing.T) {
 	t.Parallel()

@@ -79,6 +79,7 @@ type answer struct {
 	status int
 	header http.Header
 	body   []byte
+	first  bool // no attempt before this can have done anything
 }
 
 // do makes a call, again where that is allowed, and reads its reply. Errors: ErrUnreachable, ErrTooLarge, ErrNotStarted beside one of these when nothing of the
@@ -88,6 +89,7 @@ func (s *service) do(ctx context.Context, c call) (answer, error) {
 	for attempt := 1; ; attempt++ {
 		a, err := s.once(ctx, c)
 		if err == nil {
+			a.first = certain
 			return a, nil
 		}
 		if ctx.Err() != nil {

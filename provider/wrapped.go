@@ -87,15 +87,18 @@ func (c *run) broken(ctx, waiting context.Context, err error, stdout, stderr io.
 	}
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainLimit)
 	defer cancel()
-	timedOut := ctx.Err() == nil && waiting.Err() != nil
+	timedOut, rest := ctx.Err() == nil && waiting.Err() != nil, c.remove()
+	if !c.started {
+		rest = c.empty()
+	}
 	if timedOut {
 		// What it printed until now is its caller's.
 		_, err = c.follow(late, c.kill(), stdout, stderr)
 	}
 	if !timedOut || err != nil {
-		c.tell(late, c.kill()+c.remove())
+		c.tell(late, c.kill()+rest)
 	} else {
-		c.tell(late, c.remove())
+		c.tell(late, rest)
 	}
 	switch {
 	case timedOut && (err == nil || errors.Is(err, context.DeadlineExceeded)):
@@ -169,9 +172,10 @@ func (c *run) upload(ctx context.Context, files map[string][]byte) (string, erro
 func (c *run) dir() string   { return `"${TMPDIR:-/tmp}"/.` + c.mark }
 func (c *run) parts() string { return c.dir() + ".parts" }
 
-// part is a script that leaves one piece of a file in a directory; doing it again changes nothing.
+// part is a script that leaves one piece of a file in a directory, whole or not at all; doing it again changes nothing, also for somebody who reads it meanwhile.
 func part(dir, name string, n int, data []byte) string {
-	return fmt.Sprintf("(umask 077; mkdir -p %s; base64 -d >%s/%s.%06d) <<'='\n%s\n=\n", dir, dir, name, n, base64.StdEncoding.EncodeToString(data))
+	file := fmt.Sprintf("%s.%06d", name, n)
+	return fmt.Sprintf("(umask 077; mkdir -p %[1]s; base64 -d >%[1]s/.%[2]s.$$ && mv -f %[1]s/.%[2]s.$$ %[1]s/%[2]s) <<'='\n%[3]s\n=\n", dir, file, base64.StdEncoding.EncodeToString(data))
 }
 
 // launch begins the command in a process group of its own, so that it outlives this call and can be ended with what it starts. It returns when the group is known.
@@ -205,15 +209,24 @@ if [ -d "$d" ]; then echo; echo "%[6]s:$(b "$d/out" %[7]d):$(b "$d/err" %[8]d):$
 `, c.dir(), c.out, c.err, max(1, int(wait/(50*time.Millisecond))), c.w.piece, c.mark, c.out+1, c.err+1)
 }
 
-// kill is a script that ends the command's group and gives it a status if it has none.
+// kill is a script that ends the command's group and gives it a status if it has none. A command that nobody has begun yet never will be: its lock is taken.
+// One that begins just now is waited for.
 func (c *run) kill() string {
-	return fmt.Sprintf(`d=%s; p=$(cat "$d/pid" 2>/dev/null)
+	return fmt.Sprintf(`d=%s
+if (umask 077; mkdir "$d") 2>/dev/null; then echo 137 >"$d/rc"; fi
+n=0; while [ -d "$d" ] && [ ! -s "$d/pid" ] && [ ! -e "$d/rc" ] && [ $n -lt 200 ]; do sleep 0.01; n=$((n+1)); done
+p=$(cat "$d/pid" 2>/dev/null)
 if [ -n "$p" ] && [ ! -e "$d/rc" ]; then kill -KILL -- "-$p" 2>/dev/null; [ -d "$d" ] && echo 137 >"$d/rc"; fi
 `, c.dir())
 }
 
 func (c *run) remove() string {
 	return fmt.Sprintf("rm -rf %s %s\n", c.dir(), c.parts())
+}
+
+// empty is remove for a command whose beginning may still be on its way: the lock stays.
+func (c *run) empty() string {
+	return fmt.Sprintf("rm -rf %s/* %s\n", c.dir(), c.parts())
 }
 
 // tell makes a call whose result nobody needs.

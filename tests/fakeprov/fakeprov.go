@@ -6,10 +6,13 @@
 package fakeprov
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -95,6 +98,8 @@ type Fault struct {
 	Times      int    // 0 is once
 	Delay      time.Duration
 	Until      <-chan struct{} // nil does not wait; else the call waits until it is closed
+	Late       <-chan struct{} // nil does not wait; else the call waits as with Until, and is done then though its caller may be gone
+	Over       chan<- struct{} // with Late: closed when it is done
 	Status     int             // instead of doing it
 	Body       string
 	RetryAfter int // seconds, with Status
@@ -292,6 +297,10 @@ func (s *Server) faulty(op string, w http.ResponseWriter, r *http.Request, do ht
 			return
 		}
 	}
+	if f.Late != nil {
+		s.late(f, w, r, do)
+		return
+	}
 	switch {
 	case f.Status != 0:
 		if f.RetryAfter > 0 {
@@ -309,6 +318,23 @@ func (s *Server) faulty(op string, w http.ResponseWriter, r *http.Request, do ht
 	default:
 		do(w, r)
 	}
+}
+
+// late does a call as a gateway does that has taken it and passes it on when it can.
+func (s *Server) late(f Fault, w http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
+	defer close(f.Over)
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	select {
+	case <-f.Late:
+	case <-s.quit:
+		return
+	}
+	r = r.WithContext(context.WithoutCancel(r.Context()))
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	do(w, r)
 }
 
 // cutter passes on the first bytes of a reply. hard, if there is one, ends the connection then, as a network does, and does not return.
