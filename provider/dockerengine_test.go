@@ -27,6 +27,7 @@ type engine struct {
 	mu         sync.Mutex
 	image      string // that was pulled
 	badPull    bool   // pulling fails, as engines tell it: with 200 and an error in the progress
+	cutOutput  string // that a command's output begins with; its connection is cut after that
 	containers map[string]*engineContainer
 	execs      map[string]*engineExec
 	next       int
@@ -250,6 +251,14 @@ func (e *engine) start(w http.ResponseWriter, r *http.Request) {
 	}
 	e.began(x, cmd.Process.Pid, nil)
 	begin(conn)
+	e.mu.Lock()
+	cut := e.cutOutput
+	e.cutOutput = ""
+	e.mu.Unlock()
+	if cut != "" {
+		_, _ = io.WriteString(conn, cut)
+		_ = conn.Close()
+	}
 	go func() { _, _ = io.Copy(in, buf.Reader); _ = in.Close() }()
 	state, _ := cmd.Process.Wait()
 	code := state.ExitCode()
@@ -365,6 +374,22 @@ func TestDockerPull(t *testing.T) {
 	if e.image != "registry:5000/a/b:latest" {
 		t.Errorf("pulled %q, %v", e.image, err)
 	}
+}
+
+// Output that is cut within a piece, or is none, is not told as that of a command which has ended.
+func TestDockerOutputIsCut(t *testing.T) {
+	e := startEngine(t)
+	p := rent(t, opened[*provider.Docker](t)(provider.NewDocker(provider.DockerConfig{Host: "unix://" + e.socket, Mount: t.TempDir()})))
+	for name, cut := range map[string]string{"half a head": "\x01\x00", "half a piece": "\x01\x00\x00\x00\x00\x00\x00\x09half", "no piece": "an error"} {
+		e.mu.Lock()
+		e.cutOutput = cut
+		e.mu.Unlock()
+		_, err := p.Exec(within(t), p.id, provider.ExecRequest{Command: "echo whole"}, io.Discard, io.Discard)
+		if !errors.Is(err, provider.ErrUnreachable) || errors.Is(err, provider.ErrNotStarted) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	p.sh(t, "echo whole", "whole\n", 0)
 }
 
 func TestDockerWithoutEngine(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -22,6 +23,8 @@ const (
 	// dockerQuiet of silence ends the output of a command whose process has ended, while something it left holds it; dockerLook is between two questions whether it has.
 	dockerQuiet = 250 * time.Millisecond
 	dockerLook  = 500 * time.Millisecond
+	// dockerSoon is the first pause after the end of the output: mostly the process has ended too.
+	dockerSoon = 10 * time.Millisecond
 	// dockerFrame is the length of the head before each piece of output: the stream, three zeros, and the size, big endian.
 	dockerFrame = 8
 )
@@ -112,8 +115,8 @@ func (d *Docker) status(ctx context.Context, exec string) (code int, ended bool,
 	return *e.ExitCode, true, nil
 }
 
-// Exec runs a command with a bash in the container. The script comes over its input, before the command's own. When ctx or the timeout ends, another exec ends what
-// it has started, found by a variable in its environment.
+// Exec runs a command with a bash in the container. The script comes over its input, before the command's own. When ctx or the timeout ends, or its output is lost, another exec
+// ends what it has started, found by a variable in its environment.
 func (d *Docker) Exec(ctx context.Context, id string, r ExecRequest, stdout, stderr io.Writer) (ExecResult, error) {
 	text, err := commandScript(r)
 	if err != nil {
@@ -132,7 +135,7 @@ func (d *Docker) Exec(ctx context.Context, id string, r ExecRequest, stdout, std
 	defer s.Close()
 	var last atomic.Int64
 	var copying sync.WaitGroup
-	copied := make(chan struct{})
+	copied := make(chan error, 1)
 	copying.Go(func() {
 		_, _ = io.WriteString(s.Conn, text)
 		_, _ = s.Write(r.Stdin)
@@ -140,14 +143,15 @@ func (d *Docker) Exec(ctx context.Context, id string, r ExecRequest, stdout, std
 	})
 	go func() {
 		defer close(copied)
-		_ = demultiplex(s, guarded{stdout, fail}, guarded{stderr, fail}, func() { last.Store(time.Now().UnixNano()) })
+		copied <- demultiplex(s, guarded{stdout, fail}, guarded{stderr, fail}, func() { last.Store(time.Now().UnixNano()) })
 	}()
 	code, err := d.follow(waiting, s.exec, copied, &last)
-	if waiting.Err() != nil {
+	if waiting.Err() != nil || err != nil { // nobody hears the rest of it
 		d.end(id, tag)
 	}
 	_ = s.Close()
-	<-copied
+	for range copied { // until it is closed
+	}
 	copying.Wait()
 	if waiting.Err() != nil {
 		return stopped("docker", ctx, waiting)
@@ -155,16 +159,22 @@ func (d *Docker) Exec(ctx context.Context, id string, r ExecRequest, stdout, std
 	return ExecResult{ExitCode: code}, err
 }
 
-// follow waits until an exec has ended and its output too, or has been silent since.
-func (d *Docker) follow(ctx context.Context, exec string, copied <-chan struct{}, last *atomic.Int64) (int, error) {
+// follow waits until an exec has ended and its output too, or has been silent since. copied tells how the output ended.
+func (d *Docker) follow(ctx context.Context, exec string, copied <-chan error, last *atomic.Int64) (int, error) {
 	over := time.Time{}
 	for pause := dockerLook; ; {
 		select {
 		case <-ctx.Done():
 			return 0, context.Cause(ctx)
-		case <-copied:
-			copied, pause = nil, 10*time.Millisecond // the status follows at once
+		case err := <-copied:
+			if err != nil {
+				return 0, fmt.Errorf("docker: %w: the output was lost: %w", ErrUnreachable, err)
+			}
+			copied, pause = nil, dockerSoon
 		case <-time.After(pause):
+			if copied == nil { // it may have closed its output and go on for long
+				pause = min(2*pause, dockerLook)
+			}
 		}
 		code, ended, err := d.status(ctx, exec)
 		switch {
@@ -174,7 +184,7 @@ func (d *Docker) follow(ctx context.Context, exec string, copied <-chan struct{}
 			return code, nil
 		case ended && over.IsZero():
 			over, pause = time.Now(), dockerQuiet/5
-		case ended && time.Since(later(over, time.Unix(0, last.Load()))) > dockerQuiet:
+		case ended && len(copied) == 0 && time.Since(later(over, time.Unix(0, last.Load()))) > dockerQuiet:
 			return code, nil
 		}
 	}
@@ -195,12 +205,13 @@ func (d *Docker) end(id, tag string) {
 	_, _ = io.Copy(io.Discard, s)
 }
 
-// demultiplex takes the two streams of an exec without a terminal apart. Errors: io.ErrUnexpectedEOF for half a piece, ErrProvider for what is none; writers that fail are not asked again.
+// demultiplex takes the two streams of an exec without a terminal apart. An engine that has not taken all input resets the connection instead of ending it.
+// Errors: io.ErrUnexpectedEOF for half a piece, ErrProvider for what is none; writers that fail are not asked again.
 func demultiplex(r io.Reader, stdout, stderr io.Writer, seen func()) error {
 	var head [dockerFrame]byte
 	out, errs := newGate(stdout), newGate(stderr)
 	for {
-		if _, err := io.ReadFull(r, head[:]); err == io.EOF {
+		if n, err := io.ReadFull(r, head[:]); err == io.EOF || n == 0 && errors.Is(err, syscall.ECONNRESET) {
 			return nil
 		} else if err != nil {
 			return err
@@ -251,6 +262,9 @@ func (d *Docker) OpenPTY(ctx context.Context, id string, r PTYRequest) (PTY, err
 	}
 	s, err := d.attach(ctx, id, body, true)
 	if err != nil {
+		if !errors.Is(err, ErrNotStarted) {
+			d.end(id, tag)
+		}
 		return nil, err
 	}
 	t := &dockerPTY{dockerStream: s, d: d, id: id, tag: tag}
