@@ -3,6 +3,7 @@ package provider
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -77,7 +78,7 @@ func (d *Docker) ask(ctx context.Context, method, path string, in, out any, twic
 
 func container(id, rest string) string { return "/containers/" + url.PathEscape(id) + rest }
 
-// Create makes and starts a container, after pulling its image when the engine has none. One that does not start is removed.
+// Create makes and starts a container, after pulling its image when the engine has none. One that does not start, or whose making was not answered, is removed.
 func (d *Docker) Create(ctx context.Context, r CreateRequest) (Instance, error) {
 	var env []string
 	for _, k := range slices.Sorted(maps.Keys(r.Env)) {
@@ -89,19 +90,22 @@ func (d *Docker) Create(ctx context.Context, r CreateRequest) (Instance, error) 
 		"HostConfig": map[string]any{"Init": true}, // which reaps what commands leave behind
 	}
 	var made struct{ ID string }
-	err := d.ask(ctx, http.MethodPost, "/containers/create", body, &made, false)
+	name := "evertty-" + rand.Text()
+	err := d.ask(ctx, http.MethodPost, "/containers/create?name="+name, body, &made, false)
 	if errors.Is(err, ErrNotFound) {
 		if err = d.pull(ctx); err == nil {
-			err = d.ask(ctx, http.MethodPost, "/containers/create", body, &made, false)
+			err = d.ask(ctx, http.MethodPost, "/containers/create?name="+name, body, &made, false)
 		}
 	}
-	if err != nil {
-		return Instance{}, err
+	if err == nil {
+		err = d.ask(ctx, http.MethodPost, container(made.ID, "/start"), nil, nil, true)
 	}
-	if err := d.ask(ctx, http.MethodPost, container(made.ID, "/start"), nil, nil, true); err != nil {
-		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
-		defer cancel()
-		_ = d.Destroy(late, made.ID)
+	if err != nil {
+		if made.ID != "" || !errors.Is(err, ErrNotStarted) {
+			late, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+			defer cancel()
+			_ = d.Destroy(late, name)
+		}
 		return Instance{}, err
 	}
 	return Instance{ID: made.ID, State: Running, CreatedAt: time.Now().UTC(), Cwd: d.cfg.Mount}, nil

@@ -28,6 +28,7 @@ type engine struct {
 	image      string // that was pulled
 	badPull    bool   // pulling fails, as engines tell it: with 200 and an error in the progress
 	cutOutput  string // that a command's output begins with; its connection is cut after that
+	loseMade   bool   // the next container is made, and nobody is told
 	containers map[string]*engineContainer
 	execs      map[string]*engineExec
 	next       int
@@ -35,6 +36,7 @@ type engine struct {
 }
 
 type engineContainer struct {
+	name   string
 	env    []string
 	dir    string
 	paused bool
@@ -109,7 +111,11 @@ func (e *engine) create(w http.ResponseWriter, r *http.Request) {
 	}
 	e.next++
 	id := fmt.Sprintf("c%d", e.next)
-	e.containers[id] = &engineContainer{env: body.Env, dir: body.WorkingDir}
+	e.containers[id] = &engineContainer{name: r.FormValue("name"), env: body.Env, dir: body.WorkingDir}
+	if e.loseMade {
+		e.loseMade = false
+		panic(http.ErrAbortHandler)
+	}
 	reply(w, http.StatusCreated, map[string]string{"Id": id})
 }
 
@@ -141,8 +147,14 @@ func (e *engine) on(change func(*engineContainer)) http.HandlerFunc {
 
 func (e *engine) remove(w http.ResponseWriter, r *http.Request) {
 	e.mu.Lock()
-	c := e.containers[r.PathValue("id")]
-	delete(e.containers, r.PathValue("id"))
+	id := r.PathValue("id")
+	for other, c := range e.containers {
+		if c.name == id {
+			id = other
+		}
+	}
+	c := e.containers[id]
+	delete(e.containers, id)
 	e.mu.Unlock()
 	if c == nil {
 		refuse(w, http.StatusNotFound, "No such container")
@@ -373,6 +385,23 @@ func TestDockerPull(t *testing.T) {
 	defer e.mu.Unlock()
 	if e.image != "registry:5000/a/b:latest" {
 		t.Errorf("pulled %q, %v", e.image, err)
+	}
+}
+
+// A container that was made though nobody was told is removed.
+func TestDockerMadeIsLost(t *testing.T) {
+	e := startEngine(t)
+	p := opened[*provider.Docker](t)(provider.NewDocker(provider.DockerConfig{Host: "unix://" + e.socket, Image: "a:b", Mount: t.TempDir()}))
+	e.mu.Lock()
+	e.image, e.loseMade = "a:b", true
+	e.mu.Unlock()
+	if _, err := p.Create(within(t), provider.CreateRequest{}); !errors.Is(err, provider.ErrUnreachable) {
+		t.Error(err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.next != 1 || len(e.containers) != 0 {
+		t.Errorf("%d made, %d left", e.next, len(e.containers))
 	}
 }
 
