@@ -224,9 +224,9 @@ func (c *run) remove() string {
 	return fmt.Sprintf("rm -rf %s %s\n", c.dir(), c.parts())
 }
 
-// empty is remove for a command whose beginning may still be on its way: the lock stays.
+// empty is remove for a command whose beginning may still be on its way: the lock stays, and a status for who comes late.
 func (c *run) empty() string {
-	return fmt.Sprintf("rm -rf %s/* %s\n", c.dir(), c.parts())
+	return fmt.Sprintf("rm -rf %[1]s/* %[2]s; echo 137 >%[1]s/rc\n", c.dir(), c.parts())
 }
 
 // tell makes a call whose result nobody needs.
