@@ -164,7 +164,7 @@ func (e *Exec) begin(pid int) {
 	e.tellChanged()
 }
 
-// end gives the command its end, once, and tells everybody.
+// end gives the command its end, once, and tells everybody. With a problem no more output can come.
 func (e *Exec) end(status Status, r *Result, problem error) {
 	e.mu.Lock()
 	if e.record.Info.Result != nil || e.problem != nil {
@@ -178,6 +178,10 @@ func (e *Exec) end(status Status, r *Result, problem error) {
 	first := !e.begun
 	e.begun = true
 	e.mu.Unlock()
+	if problem != nil {
+		e.outputs[0].finish()
+		e.outputs[1].finish()
+	}
 	if input != nil {
 		_ = input.Close()
 		e.shell.config.Keeper.Release(e.holdID() + holdInput)

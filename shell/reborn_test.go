@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -219,4 +220,29 @@ func TestDirectoryGoneWhileAway(t *testing.T) {
 		}
 	}
 	remove(t, s)
+}
+
+// TestNoNextShell: a command for which no shell can be started fails, and who follows its outputs comes to their end.
+func TestNoNextShell(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	run(t, s, "kill -9 $$")
+	signs := filepath.Join(s.spec.Dir, signsDir)
+	if err := os.Rename(signs, signs+".away"); err != nil {
+		t.Fatal(err)
+	}
+	e, err := s.Submit(Command{Text: "echo on"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Wait(limited(t)); !errors.Is(err, ErrEnded) {
+		t.Error(err)
+	}
+	if !e.outputs[0].finished() || !e.outputs[1].finished() {
+		t.Error("its outputs go on")
+	}
+	if err := os.Rename(signs+".away", signs); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, run(t, s, "echo on"), 0, "on\n")
 }

@@ -217,8 +217,6 @@ func (r *recovery) running(e *Exec, saved *record, files *keeper.Program) {
 
 // lose ends a command whose fate nobody knows.
 func (s *Shell) lose(e *Exec, why error) {
-	e.outputs[0].finish()
-	e.outputs[1].finish()
 	e.end(Failed, nil, fmt.Errorf("%w: %w", ErrEnded, why))
 }
 

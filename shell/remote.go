@@ -205,8 +205,6 @@ func (s *Shell) unready(e *Exec, err error) {
 	if s.leaving() || e.withdrawn() {
 		return
 	}
-	e.outputs[0].finish()
-	e.outputs[1].finish()
 	e.end(Failed, nil, err)
 }
 

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"context"
-	"fmt"
 )
 
 // serve is the goroutine of the queue: it runs one command after the other until the shell is left or deleted.
@@ -55,7 +54,7 @@ func (s *Shell) turn(e *Exec) {
 	case e.withdrawn():
 		return
 	case err != nil:
-		e.end(Failed, nil, fmt.Errorf("%w: %w", ErrEnded, err))
+		s.lose(e, err)
 		return
 	}
 	if e.compose != nil {
