@@ -69,26 +69,28 @@ func (m *Manager) hasAlready(thread string, d Document) (h Head, same bool, err 
 	if d.SessionID == "" {
 		return h, false, nil
 	}
-	var now Document
-	long := false // as d is
 	err = m.cfg.Store.View(func(tx Tx) (err error) {
 		if h, err = tx.Record(d.SessionID); err != nil || h.Thread != thread || !h.Current {
 			return err
 		}
-		if long = h.asLong(d); long {
-			now, err = imported(tx, h)
+		for _, read := range []func(Tx, Head) (Document, error){exported, imported} {
+			now, err := read(tx, h)
+			if err == nil {
+				same, err = equal(now, d)
+			}
+			if same || err != nil || !h.asLong(d) { // only a document that is as long can be the one it was made from
+				return err
+			}
 		}
-		return err
+		return nil
 	})
 	switch {
 	case missing(err):
 		return Head{}, false, nil
 	case err != nil:
 		return h, false, named(err)
-	case long:
-		if same, err = equal(now, d); same || err != nil {
-			return h, same, err
-		}
+	case same:
+		return h, true, nil
 	}
 	return h, false, fmt.Errorf("%w: record %s of thread %s; a document that is to be another record has another session_id, or none", ErrConflict, h.ID, h.Thread)
 }
@@ -98,9 +100,12 @@ func (h Head) asLong(d Document) bool {
 	return h.Messages == int64(len(d.Messages)) && h.Timeline == int64(len(d.WorkflowTimeline)) && h.Prompts == int64(len(d.PromptHistory)) && h.Traces == int64(len(d.CompletionTrace))
 }
 
+// exported is a record as its file is, with the newest of its lists.
+func exported(tx Tx, h Head) (Document, error) { return document(tx, h, -1) }
+
 // imported is a record as the document was that it was made from, if nothing was added since: with all of the lists of which a file has the newest.
 func imported(tx Tx, h Head) (Document, error) {
-	d, err := document(tx, h, -1)
+	d, err := exported(tx, h)
 	if err != nil {
 		return d, err
 	}
