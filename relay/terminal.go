@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 
 	"github.com/evertty/evertty/provider"
 )
@@ -40,20 +41,23 @@ func Run(ctx context.Context, dir string, s Screen) int {
 	if closer, ok := p.(io.Closer); ok {
 		defer closer.Close()
 	}
-	t, err := j.openTerminal(ctx, p, s)
+	size := fitting{screen: s}
+	size.cols, size.rows = s.Size()
+	t, err := j.openTerminal(ctx, p, s, size.cols, size.rows)
 	if err != nil {
 		return s.lost(err)
 	}
 	defer t.Close()
+	size.to = t
 	told := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() { // ends with the process: a read of a terminal cannot be taken back
 		buffer := make([]byte, inputPiece)
-		_, _ = io.CopyBuffer(struct{ io.Writer }{t}, struct{ io.Reader }{s.In}, buffer)
+		_, _ = io.CopyBuffer(typing{ctx, &size}, struct{ io.Reader }{s.In}, buffer)
 		_ = t.Close()
 	}()
-	go s.follow(ctx, t)
+	go size.follow(ctx)
 	stop := context.AfterFunc(ctx, func() { _ = t.Close() })
 	defer stop()
 	_, err = io.Copy(struct{ io.Writer }{s.Out}, t)
@@ -70,8 +74,7 @@ func Run(ctx context.Context, dir string, s Screen) int {
 }
 
 // openTerminal starts the program. A directory that is gone is none.
-func (j Job) openTerminal(ctx context.Context, p provider.Provider, s Screen) (provider.PTY, error) {
-	cols, rows := s.Size()
+func (j Job) openTerminal(ctx context.Context, p provider.Provider, s Screen, cols, rows int) (provider.PTY, error) {
 	r := provider.PTYRequest{Cwd: string(j.Terminal.Cwd), Env: texts(j.Terminal.Env), Cols: cols, Rows: rows}
 	for _, word := range j.Terminal.Argv {
 		r.Argv = append(r.Argv, string(word))
@@ -85,17 +88,49 @@ func (j Job) openTerminal(ctx context.Context, p provider.Provider, s Screen) (p
 	return p.OpenPTY(ctx, j.Instance, r)
 }
 
-// follow passes the size on.
-func (s Screen) follow(ctx context.Context, t provider.PTY) {
+// fitting keeps the size of the program's terminal that of the screen.
+type fitting struct {
+	screen Screen
+	to     provider.PTY
+
+	turn       sync.Mutex // held over a change, so that sizes come in their order
+	cols, rows int        // what it was told last
+}
+
+// fit passes the size on when it is another than before.
+func (f *fitting) fit(ctx context.Context) {
+	f.turn.Lock()
+	defer f.turn.Unlock()
+	cols, rows := f.screen.Size()
+	if cols == f.cols && rows == f.rows {
+		return
+	}
+	f.cols, f.rows = cols, rows
+	_ = f.to.Resize(ctx, cols, rows) // the next one may succeed
+}
+
+// follow is fit whenever the screen says that it has another size.
+func (f *fitting) follow(ctx context.Context) {
 	for {
 		select {
-		case <-s.Resized:
-			cols, rows := s.Size()
-			_ = t.Resize(ctx, cols, rows) // the next one may succeed
+		case <-f.screen.Resized:
+			f.fit(ctx)
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// typing is the way of what is typed. A size that the screen had before comes before it, as at a terminal here, though the signal may be late.
+type typing struct {
+	ctx  context.Context
+	size *fitting
+}
+
+// Write implements io.Writer.
+func (w typing) Write(p []byte) (int, error) {
+	w.size.fit(w.ctx)
+	return w.size.to.Write(p)
 }
 
 func (s Screen) lost(err error) int {

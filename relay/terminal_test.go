@@ -125,6 +125,9 @@ func TestTerminalSize(t *testing.T) {
 			return strings.Contains(s.text.String(), size.shown)
 		})
 	}
+	must(t, s.Resize(61, 22)) // the signal is late
+	s.types(t, "size\r")
+	s.shows(t, "22 61\r\n")
 	s.types(t, "end\r")
 	if code := s.ends(t); code != 5 {
 		t.Errorf("code %d", code)
