@@ -178,15 +178,11 @@ func (e *Exec) end(status Status, r *Result, problem error) {
 	first := !e.begun
 	e.begun = true
 	e.mu.Unlock()
-	if problem != nil {
-		e.outputs[0].finish()
-		e.outputs[1].finish()
-	}
 	if input != nil {
 		_ = input.Close()
 		e.shell.config.Keeper.Release(e.holdID() + holdInput)
 	}
-	if first { // nothing can have written to them, and nothing will
+	if first || problem != nil { // nothing can have written to them and nothing will, or nobody looks for more
 		e.finishOutputs()
 	}
 	e.save()
