@@ -142,17 +142,18 @@ func (p *page) leaveAll() {
 	}
 }
 
-// pump writes the events of all attached terminals, lists, answers and pings.
+// pump writes the events of all attached terminals, lists, answers and pings. A list
+// comes before everything else.
 func (p *page) pump(ctx context.Context) {
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
 	changed, stop := p.dir.Watch()
 	defer stop()
-	pace := time.NewTimer(0) // fires at once: the first list
+	pace := time.NewTimer(listPace)
+	pace.Stop()
 	defer pace.Stop()
-	waiting := true
-	for {
-		var err error
+	waiting := false
+	for err := p.list(); err == nil; {
 		select {
 		case <-p.wake:
 			err = p.drain()
@@ -165,7 +166,7 @@ func (p *page) pump(ctx context.Context) {
 			}
 		case <-pace.C:
 			waiting = false
-			err = p.control(fmt.Appendf(nil, `{"event":"list","items":%s}`, p.dir.List()))
+			err = p.list()
 		case <-beat.C:
 			err = p.ping()
 		case <-p.viewer.Closing:
@@ -174,10 +175,12 @@ func (p *page) pump(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		if err != nil {
-			return
-		}
 	}
+}
+
+// list sends the terminals that there are.
+func (p *page) list() error {
+	return p.control(fmt.Appendf(nil, `{"event":"list","items":%s}`, p.dir.List()))
 }
 
 // drain sends what waits for each terminal once and comes back for more, so
