@@ -32,7 +32,7 @@ type guardThread struct {
 // then is not all, and the copy would forget what the other threads forbid.
 func (g *Guard) save() error {
 	if g.file == "" || g.Blindness() != nil {
-		return nil
+		return nil //nolint:nilerr // who made it blind has told why
 	}
 	g.mu.RLock()
 	c := guardCopy{Format: guardFormat}
