@@ -36,10 +36,10 @@ func Brand(pid int) uint64 {
 	return n
 }
 
-// readBrand is Brand; ok is false when there is no such process.
+// readBrand is Brand; ok is false when there is no such process, also when it was just reaped: its limits are an empty file then.
 func readBrand(pid int) (brand uint64, ok bool) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/limits")
-	return parseBrand(text), err == nil
+	return parseBrand(text), err == nil && len(text) > 0
 }
 
 // idleLooks is how many looks in a row have to find nobody before KillBranded believes it when processes have ended before they could be looked at, for one of these may
