@@ -172,7 +172,7 @@ func ServeWebSocket(w http.ResponseWriter, r *http.Request, t Terminal, v Viewer
 		return
 	}
 	defer s.cancel()
-	sub := t.Hub().Subscribe(Viewing{Scrollback: v.Scrollback, Since: v.Since})
+	sub := t.Hub().Subscribe(Viewing{Scrollback: v.Scrollback, Since: v.Since, Types: !v.ReadOnly})
 	defer t.Leave(sub)
 	read := make(chan struct{})
 	go func() {

@@ -41,7 +41,9 @@ func (q *Status) Escape(f Function) []byte {
 	return nil
 }
 
-// CSI answers control sequence f with the parameters of s.
+// CSI answers control sequence f with the parameters of s. A window operation
+// that gets no answer is cut out of the viewers' text: it would move, resize or
+// rename their own window.
 func (q *Status) CSI(s *Stream, f Function) []byte {
 	first := s.Param(0)
 	switch {
@@ -56,7 +58,12 @@ func (q *Status) CSI(s *Stream, f Function) []byte {
 	case f == '?'*Private+'u': // kitty keyboard
 		return fmt.Appendf(nil, "\x1b[?%du", q.Modes.Kitty)
 	case f == 't':
-		return q.window(first)
+		if answer := q.window(first); answer != nil {
+			return answer
+		}
+		s.Cut()
+	case f == '*'*Intermediate+'|', f == '$'*Intermediate+'|': // DECSNLS, DECSCPP (VT510): the size again
+		s.Cut()
 	}
 	if answer := fixedAnswer(f, first); answer != "" {
 		return []byte(answer)

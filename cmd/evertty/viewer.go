@@ -50,7 +50,8 @@ type viewer struct {
 	id, name   string
 	keys       []key
 	readOnly   bool
-	scrollback int // lines of history of the first snapshot
+	scrollback int            // lines of history of the first snapshot
+	clipboard  *userClipboard // nil: what programs write to the clipboard goes nowhere
 
 	tty    *tty
 	end    context.CancelCauseFunc
@@ -234,8 +235,12 @@ func (v *viewer) show(conn *client.Attachment, withHistory bool) (*client.Exit, 
 			v.resume(e)
 		case client.KindData:
 			v.colors.see(e.Data)
-			err = v.write(e.Data)
+			err = v.write(v.clipboard.behind(e.Data))
 			v.seq = e.Seq
+		case client.KindMeta:
+			if v.clipboard != nil && e.Meta.Clipboard != nil {
+				err = v.write(v.clipboard.take(*e.Meta.Clipboard))
+			}
 		case client.KindResize:
 			v.seq = e.Seq
 			v.rearranged()
@@ -262,7 +267,7 @@ func (v *viewer) snapshot(e client.Event) error {
 	v.stale.Store(false)
 	v.size = client.Size{Cols: e.Cols, Rows: e.Rows}
 	v.colors.see(e.Data)
-	return v.write(append([]byte(before), e.Data...))
+	return v.write(v.clipboard.behind(append([]byte(before), e.Data...)))
 }
 
 // resume goes on with what is shown.
