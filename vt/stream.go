@@ -369,6 +369,7 @@ func (s *Stream) collect(part []byte, i int) {
 		s.text.drop(i, s.end)
 	case s.void || s.secret:
 		s.quiet = s.text.replace(s.end)
+		s.forget() // as viewers do that get a CAN
 	}
 }
 
