@@ -3,8 +3,6 @@ package mux
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/evertty/evertty/pty"
@@ -88,6 +86,7 @@ func (t *Terminal) begin(old *Terminal, last Info) error {
 	s.Cwd, s.Cols, s.Rows = dir, last.Cols, last.Rows
 	shot := old.Hub().Shot()
 	f := shot.Frame
+	t.place, t.fallback = startingIn(dir, f.Cwd), moved
 	if err := t.journal.SkipTo(shot.Seq); err != nil { // a quota took the journal
 		return err
 	}
@@ -112,23 +111,6 @@ func (t *Terminal) begin(old *Terminal, last Info) error {
 	return nil
 }
 
-// livingDir is dir, or when that is gone the nearest directory above it that is
-// there. moved is dir then.
-func livingDir(dir string) (living, moved string) {
-	for d := dir; d != ""; d = filepath.Dir(d) {
-		if i, err := os.Stat(d); err == nil && i.IsDir() {
-			if d == dir {
-				return d, ""
-			}
-			return d, dir
-		}
-		if d == filepath.Dir(d) {
-			break
-		}
-	}
-	return "", dir
-}
-
 // fresh ends what a program may have left: an unfinished sequence (CAN), the
 // alternate screen, margins, origin mode, modes that wait for input, keyboard protocol, character sets,
 // attributes. History, title, tab stops and colours stay. It leaves the cursor
@@ -138,19 +120,27 @@ const fresh = "\x18\x1b[?1049l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?
 
 // restartLine is what stands between two generations: where the old screen ends, when and why.
 func restartLine(f *vt.Frame, last Info, now time.Time, moved string) []byte {
-	why := "its process was lost"
+	reason := "its process was lost"
 	switch e := last.Exit; {
 	case e == nil:
 	case e.Signal != "":
-		why = "ended by SIG" + e.Signal
+		reason = "ended by SIG" + e.Signal
 	case e.Code != nil:
-		why = fmt.Sprintf("exit code %d", *e.Code)
+		reason = fmt.Sprintf("exit code %d", *e.Code)
 	}
-	line := fmt.Sprintf("── %s · restarted %s ──", why, now.UTC().Format("2006-01-02 15:04:05 UTC"))
+	line := fmt.Sprintf("── %s · restarted %s ──", reason, now.UTC().Format("2006-01-02 15:04:05 UTC"))
 	if moved != "" {
-		line += " " + moved + " is gone"
+		line += " " + moved + why(moved)
 	}
 	return fmt.Appendf(nil, "%s\x1b[%d;1H\r\n\x1b[2m%s\x1b[0m\r\n", fresh, lastRow(f), line)
+}
+
+// why is why a program was not started in a directory: it is gone, or it is there and may not be entered.
+func why(moved string) string {
+	if isDir(moved) {
+		return " cannot be entered"
+	}
+	return " is gone"
 }
 
 // lastRow is the number, from 1, of the last row of the main screen with anything in it.

@@ -64,6 +64,7 @@ type Terminal struct {
 
 	mu           sync.Mutex
 	place        whereabouts
+	fallback     string // the directory that was wanted when the program had to start in another
 	state        State
 	exit         *stream.Exit
 	killed       bool // somebody asked for the end

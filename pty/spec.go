@@ -77,6 +77,13 @@ func resolveDir(dir string) (string, error) {
 	return abs, nil
 }
 
+// CheckDir tells whether a program can start in dir now: whether it is a directory that this process may enter. A relative one is relative to the working directory of
+// this process. Errors: ErrNoDir.
+func CheckDir(dir string) error {
+	_, err := resolveDir(dir)
+	return err
+}
+
 // checkSize reports ErrBadSize for a size that no terminal of ours has.
 func checkSize(cols, rows int) error {
 	for _, n := range [...]int{cols, rows} {
