@@ -23,7 +23,7 @@ func (m *Mux) Create(s Spec) (*Terminal, error) {
 		s.Cwd = inHome(s.Cwd)
 	}
 	now := time.Now().UTC()
-	t := &Terminal{ID: newID(), mux: m, spec: s, created: now, generation: firstGeneration, state: StateRunning,
+	t := &Terminal{ID: newID(), mux: m, spec: s, created: now, generation: firstGeneration, line: newLineage(), state: StateRunning,
 		place: startingIn(absolute(s.Cwd), ""), lastActivity: now, ended: make(chan struct{}), changes: 1}
 	if s.Place == "" {
 		program, _ := t.program(s)

@@ -105,7 +105,7 @@ func (m *Mux) restore(id string, held map[string]*keeper.Kept) error {
 			return errors.Join(damage, err)
 		}
 	}
-	t := &Terminal{ID: id, mux: m, spec: r.Spec, created: r.CreatedAt, generation: r.Generation, restored: r, state: r.State, exit: r.Exit,
+	t := &Terminal{ID: id, mux: m, spec: r.Spec, created: r.CreatedAt, generation: r.Generation, line: newLineage(), restored: r, state: r.State, exit: r.Exit,
 		lastActivity: r.LastActivity, place: startingIn(cmp.Or(r.Cwd, absolute(r.Spec.Cwd)), ""), fallback: r.CwdFallback, deleted: r.DeletedAt, endedAt: r.EndedAt, hadViewer: r.Watched, ended: make(chan struct{})}
 	if n, err := m.cfg.Store.Size(id); err == nil {
 		t.diskBytes.Store(n)
