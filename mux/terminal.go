@@ -39,6 +39,7 @@ type Terminal struct {
 	pipe    *pty.Pipe
 	input   *input
 	journal *snapshot.Journal
+	typed   typing
 	ended   chan struct{} // closed when the state is not running any more and all output was applied
 
 	lookedAt  time.Time // of apply's goroutine
