@@ -134,6 +134,10 @@ func (f *serveFlags) cleaningFlags(flags *pflag.FlagSet) {
 
 // serve runs a server until SIGTERM or SIGINT.
 func (a *app) serve(ctx context.Context, f serveFlags) error {
+	// Keys of providers come in variables; programs in terminals are this server's descendants.
+	if err := pty.Private(); err != nil {
+		fmt.Fprintln(a.stderr, "evertty: programs may be able to read the variables of the server:", err)
+	}
 	if err := api.CheckListen(f.auth, f.listen, f.insecure); err != nil {
 		return usage(err)
 	}
