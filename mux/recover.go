@@ -105,7 +105,7 @@ func (m *Mux) restore(id string, held map[string]*keeper.Kept) error {
 		}
 	}
 	t := &Terminal{ID: id, mux: m, spec: r.Spec, created: r.CreatedAt, generation: r.Generation, restored: r, state: r.State, exit: r.Exit,
-		lastActivity: r.LastActivity, place: whereabouts{dir: r.Cwd}, deleted: r.DeletedAt, endedAt: r.EndedAt, hadViewer: r.Watched, ended: make(chan struct{})}
+		lastActivity: r.LastActivity, place: whereabouts{dir: r.Cwd}, deleted: r.DeletedAt, endedAt: r.EndedAt, hadViewer: r.Watched, stood: time.Duration(r.Stood), ended: make(chan struct{})}
 	if n, err := m.cfg.Store.Size(id); err == nil {
 		t.diskBytes.Store(n)
 	}

@@ -76,8 +76,9 @@ type Terminal struct {
 	savedSeq     uint64    // its position
 	changes      uint64    // grows with each change worth a snapshot
 	hadViewer    bool
-	overdueSaid  bool      // its end for lack of use has begun
-	left         time.Time // when the last viewer left, or this server came; zero before the first
+	overdueSaid  bool          // its end for lack of use has begun
+	left         time.Time     // when the last viewer left, or this server came; zero before the first
+	stood        time.Duration // how long its thread was paused since its creation
 }
 
 func sortByAge(ts []*Terminal) {
