@@ -11,16 +11,25 @@ import (
 	"github.com/evertty/evertty/vt"
 )
 
+// Sent is what became of something that was typed.
+type Sent struct {
+	Bytes int // that the program got
+	// Seq is the position of the output just before: all that the input leads to is
+	// printed behind it.
+	Seq uint64
+}
+
 // Input writes to the program, completely and in order, and waits until it took
 // everything. It is activity: a paused thread goes on. Errors: ErrExited, pty.ErrBlocked, the context's, those of durable.ready.
-func (t *Terminal) Input(ctx context.Context, p []byte) error {
+func (t *Terminal) Input(ctx context.Context, p []byte) (Sent, error) {
 	if !t.running() {
-		return t.gone()
+		return Sent{}, t.gone()
 	}
 	if err := t.mux.records.attend(ctx, t); err != nil {
-		return err
+		return Sent{}, err
 	}
 	t.touch()
+	s := Sent{Bytes: len(p), Seq: t.typed.note(t, p)}
 	err := t.input.write(ctx, p)
 	if err == nil {
 		if e := t.journal.Input(p); e != nil {
@@ -28,9 +37,9 @@ func (t *Terminal) Input(ctx context.Context, p []byte) error {
 		}
 	}
 	if errors.Is(err, pty.ErrExited) || errors.Is(err, pty.ErrClosed) || errors.Is(err, ErrExited) {
-		return t.gone()
+		err = t.gone()
 	}
-	return err
+	return s, err
 }
 
 // gone says how the terminal ended; it wraps ErrExited.
@@ -41,17 +50,40 @@ func (t *Terminal) gone() error {
 
 // Keys writes named keys in the way of the program's modes. Errors: as Input,
 // and vt.ErrUnknownKey.
-func (t *Terminal) Keys(ctx context.Context, names []string) error {
+func (t *Terminal) Keys(ctx context.Context, names []string) (Sent, error) {
 	p, err := vt.EncodeKeys(names, t.Hub().Modes())
 	if err != nil {
-		return err
+		return Sent{}, err
 	}
 	return t.Input(ctx, p)
 }
 
-// Paste writes text as a paste: bracketed when the program asked for it.
-func (t *Terminal) Paste(ctx context.Context, text string) error {
-	return t.Input(ctx, vt.Paste(text, t.Hub().Modes()))
+// Mouse writes what a mouse does, as far as the program asked for it: Sent.Bytes
+// is 0 when it did not. Errors: as Input, and vt.ErrBadMouse.
+func (t *Terminal) Mouse(ctx context.Context, e vt.MouseEvent) (Sent, error) {
+	p, err := vt.EncodeMouse(e, t.Hub().Modes())
+	switch {
+	case err != nil:
+		return Sent{}, err
+	case !t.running():
+		return Sent{}, t.gone()
+	case len(p) == 0:
+		return Sent{Seq: t.Hub().Facts().Seq}, nil
+	}
+	return t.Input(ctx, p)
+}
+
+// Paste writes text as a paste: bracketed when the program asked for it, and
+// without what a terminal would act on (vt.Paste).
+func (t *Terminal) Paste(ctx context.Context, text string) (Sent, error) {
+	if !t.running() {
+		return Sent{}, t.gone()
+	}
+	signals, err := t.process.Master().SignalChars()
+	if err != nil {
+		return Sent{}, t.gone()
+	}
+	return t.Input(ctx, vt.Paste(text, t.Hub().Modes(), string(signals)))
 }
 
 // Resize changes the PTY and the screen; the program gets SIGWINCH. Errors:

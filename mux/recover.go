@@ -106,7 +106,7 @@ func (m *Mux) restore(id string, held map[string]*keeper.Kept) error {
 		}
 	}
 	t := &Terminal{ID: id, mux: m, spec: r.Spec, created: r.CreatedAt, generation: r.Generation, line: newLineage(), restored: r, state: r.State, exit: r.Exit,
-		lastActivity: r.LastActivity, place: startingIn(cmp.Or(r.Cwd, absolute(r.Spec.Cwd)), ""), fallback: r.CwdFallback, deleted: r.DeletedAt, endedAt: r.EndedAt, hadViewer: r.Watched, ended: make(chan struct{})}
+		lastActivity: r.LastActivity, place: startingIn(cmp.Or(r.Cwd, absolute(r.Spec.Cwd)), ""), fallback: r.CwdFallback, deleted: r.DeletedAt, endedAt: r.EndedAt, hadViewer: r.Watched, stood: time.Duration(r.Stood), ended: make(chan struct{})}
 	if n, err := m.cfg.Store.Size(id); err == nil {
 		t.diskBytes.Store(n)
 	}

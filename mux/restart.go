@@ -3,6 +3,7 @@ package mux
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/evertty/evertty/pty"
@@ -123,11 +124,23 @@ func (t *Terminal) begin(old *Terminal, last Info) error {
 }
 
 // fresh ends what a program may have left: an unfinished sequence (CAN), the
-// alternate screen, margins, origin mode, modes that wait for input, keyboard protocol, character sets,
-// attributes. History, title, tab stops and colours stay. It leaves the cursor
-// below everything that was on the screen.
-const fresh = "\x18\x1b[?1049l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1005l\x1b[?1006l\x1b[?1015l\x1b[?1016l\x1b[?2004l\x1b[?2026l" +
-	"\x1b[=0u\x1b[<99u\x1b[!p\x1b[?7h\x1b[?25h\x1b[0m\x1b(B\x0f"
+// alternate screen and its keyboard stack, margins, origin mode, LNM, all modes that
+// change what input sends or what output does, keyboard protocol, character sets,
+// attributes, hyperlink, reverse video and changed colours. History and title stay.
+// It leaves the cursor below everything that was on the screen.
+const fresh = "\x18\x1b[?1047h\x1b[=0u\x1b[<99u\x1b[?1049l\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1005l\x1b[?1006l\x1b[?1015l\x1b[?1016l" +
+	"\x1b[?2004l\x1b[?2026l\x1b[?2031l\x1b[?5l\x1b[20l\x1b[=0u\x1b[<99u\x1b[!p\x1b[?7h\x1b[?25h\x1b[0m\x1b]8;;\x1b\\\x1b(B\x0f" +
+	"\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\"
+
+// freshTabs makes the tab stops as in the beginning, every 8 columns, when the
+// program changed them (TBC and HTS, ECMA-48 8.3.155, 8.3.62).
+func freshTabs(f *vt.Frame) string {
+	if f.Main.Tabs == nil {
+		return ""
+	}
+	const stop = "\x1b[8C\x1bH"
+	return "\r\x1b[3g\x1bH" + strings.Repeat(stop, (f.Cols-1)/8) + "\r"
+}
 
 // restartLine is what stands between two generations: where the old screen ends, when and why.
 func restartLine(f *vt.Frame, last Info, now time.Time, moved string) []byte {
@@ -143,7 +156,7 @@ func restartLine(f *vt.Frame, last Info, now time.Time, moved string) []byte {
 	if moved != "" {
 		line += " " + moved + why(moved)
 	}
-	return fmt.Appendf(nil, "%s\x1b[%d;1H\r\n\x1b[2m%s\x1b[0m\r\n", fresh, lastRow(f), line)
+	return fmt.Appendf(nil, "%s%s\x1b[%d;1H\r\n\x1b[2m%s\x1b[0m\r\n", fresh, freshTabs(f), lastRow(f), line)
 }
 
 // why is why a program was not started in a directory: it is gone, or it is there and may not be entered.
