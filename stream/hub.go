@@ -230,14 +230,40 @@ func (h *Hub) Resize(cols, rows int) {
 	h.wakeWatchers()
 }
 
-// Finish says that the program has ended and all its output was written. The
-// emulator is let go; its last screen stays. Later calls are ignored.
+// Flush says that the rest of a character whose first bytes were written last
+// will not come, because the process that printed them has ended. Each of these
+// bytes becomes one U+FFFD, on the screen and for the viewers.
+func (h *Hub) Flush() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.engine != nil {
+		h.flush()
+	}
+}
+
+// flush is Flush while the hub's lock is held and the emulator is there.
+func (h *Hub) flush() {
+	if h.engine.Held() == 0 {
+		return
+	}
+	h.reply = nil
+	text := h.engine.Flush()
+	h.version++
+	h.publish(func() *Message { return dataMessage(h.id, text, h.seq) })
+	h.tell()
+	h.wakeWatchers()
+}
+
+// Finish says that the program has ended and all its output was written. What it
+// left of an incomplete character is flushed. The emulator is let go; its last
+// screen stays. Later calls are ignored.
 func (h *Hub) Finish(e Exit) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.exit != nil {
 		return
 	}
+	h.flush()
 	h.final = h.engine.Freeze()
 	h.engine = nil
 	h.exit = &e

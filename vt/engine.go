@@ -40,6 +40,11 @@ type Engine interface {
 	// back, 0..3. They are part of what was written and not yet of the state.
 	Held() int
 
+	// Flush says that the rest of an incomplete character will not come: each of
+	// the bytes held is one U+FFFD. The text is as that of Write, empty when no
+	// byte was held. What is written next begins with a character of its own.
+	Flush() (text []byte)
+
 	// Resize changes the screen. Sizes are clamped to MinSize..MaxSize. exact
 	// tells whether an xterm.js that resizes itself in the same place of the
 	// stream is still equal to this engine; if not, viewers need a new snapshot.

@@ -74,6 +74,9 @@ type handler Terminal
 // Write implements Engine.
 func (t *Terminal) Write(p []byte) []byte { return t.stream.Write(p, (*handler)(t)) }
 
+// Flush implements Engine.
+func (t *Terminal) Flush() []byte { return t.stream.Flush((*handler)(t)) }
+
 // Held implements Engine.
 func (t *Terminal) Held() int { return t.stream.Held() }
 

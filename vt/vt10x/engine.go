@@ -37,6 +37,9 @@ func New(c vt.Config) vt.Engine {
 // Write implements vt.Engine.
 func (e *engine) Write(p []byte) []byte { return e.in.Write(p, (*handler)(e)) }
 
+// Flush implements vt.Engine.
+func (e *engine) Flush() []byte { return e.in.Flush((*handler)(e)) }
+
 // Held implements vt.Engine.
 func (e *engine) Held() int { return e.in.Held() }
 
