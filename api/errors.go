@@ -62,6 +62,8 @@ var errorTable = []errorRow{
 	{mux.ErrLimit, http.StatusTooManyRequests, "LIMIT", ""},
 	{mux.ErrClosing, http.StatusServiceUnavailable, "CLOSING", ""},
 	{mux.ErrRunning, http.StatusConflict, "RUNNING", ""},
+	{mux.ErrCycle, http.StatusConflict, "CYCLE", ""},
+	{mux.ErrNested, http.StatusConflict, "NESTED", ""},
 	{mux.ErrJournal, http.StatusNotFound, "NO_JOURNAL", ""},
 
 	{mux.ErrNoShell, http.StatusNotFound, "NOT_FOUND", ""},

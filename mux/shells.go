@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/session"
 	"github.com/evertty/evertty/shell"
 )
@@ -24,8 +25,8 @@ type damagedShell struct {
 }
 
 // shellConfig is what a shell needs of this server.
-func (m *Mux) shellConfig(key string) shell.Config {
-	return shell.Config{Keeper: m.cfg.Keeper, Log: m.cfg.Log, Unspliced: m.cfg.Unspliced, Moved: m.moved, Remote: m.remote(),
+func (m *Mux) shellConfig(key, session string) shell.Config {
+	return shell.Config{Identity: pty.Identity(m.cfg.Address, session, ""), Keeper: m.cfg.Keeper, Log: m.cfg.Log, Unspliced: m.cfg.Unspliced, Moved: m.moved, Remote: m.remote(),
 		Changed: func(i shell.Info) {
 			m.cfg.Metrics.command(i)
 			m.commandChanged(i, key)
@@ -167,7 +168,7 @@ func (m *Mux) bringUp(s *Shell, spec ShellSpec, state session.State) error {
 	if err != nil {
 		return err
 	}
-	s.Shell, err = shell.Start(m.shellConfig(s.key), shell.Spec{ID: s.key, Name: s.ID, Dir: dir, Cwd: spec.Cwd, Env: spec.Env,
+	s.Shell, err = shell.Start(m.shellConfig(s.key, s.Session), shell.Spec{ID: s.key, Name: s.ID, Dir: dir, Cwd: spec.Cwd, Env: spec.Env,
 		Login: spec.Login, Timeout: spec.Timeout, MaxOutput: spec.MaxOutput, Place: spec.place})
 	if err == nil {
 		if err = m.saveShell(s, false); err == nil {

@@ -29,6 +29,8 @@ type Config struct {
 	Moved func(Move)
 	// Remote is needed for shells whose Spec says so.
 	Remote *Remote
+	// Identity is what programs of the shell are told of the server, see [pty.Identity].
+	Identity map[string]string
 }
 
 // Spec is what a shell is made of.
@@ -322,7 +324,7 @@ func (s *Shell) State() State {
 }
 
 // ownVariables are what bash says of itself, not the user.
-var ownVariables = []string{"PWD", "OLDPWD", "SHLVL", "_", marker}
+var ownVariables = []string{"PWD", "OLDPWD", "SHLVL", "_", marker, pty.EnvTerminal, pty.EnvSession, pty.EnvURL, pty.EnvSocket}
 
 // Commands are the commands in the order in which they were submitted, the newest limit of those before the one with the id before ("" is all).
 func (s *Shell) Commands(limit int, before string) []Info {
