@@ -154,7 +154,7 @@ func (t *Terminal) program(s Spec) (pty.Spec, error) {
 		env := map[string]string{}
 		maps.Copy(env, s.Env)
 		maps.Copy(env, pty.Identity(t.mux.cfg.Address, s.Session, t.ID))
-		return pty.Spec{Argv: s.Cmd, Dir: s.Cwd, Env: env, Cols: s.Cols, Rows: s.Rows}, nil
+		return pty.Spec{Argv: s.Cmd, Dir: s.Cwd, Env: env, Cols: s.Cols, Rows: s.Rows, Brand: t.brand()}, nil
 	}
 	m := t.mux
 	l, err := m.records.ready(m.opening, s.Session, t.use(), s.Place)
@@ -183,7 +183,7 @@ func (t *Terminal) program(s Spec) (pty.Spec, error) {
 		return pty.Spec{}, err
 	}
 	argv := append(slices.Clip(m.cfg.Relay.Program), "pty", dir)
-	return pty.Spec{Argv: argv, Dir: "/", Cols: s.Cols, Rows: s.Rows}, nil
+	return pty.Spec{Argv: argv, Dir: "/", Cols: s.Cols, Rows: s.Rows, Brand: t.brand()}, nil
 }
 
 // jobDir is where the job of a terminal elsewhere waits for its relay.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/evertty/evertty/pty"
@@ -31,6 +32,8 @@ type Config struct {
 	Remote *Remote
 	// Identity is what programs of the shell are told of the server, see [pty.Identity].
 	Identity map[string]string
+	// Frozen tells Recover that the processes of the shell are stopped from outside: see Shell.SetFrozen.
+	Frozen bool
 }
 
 // Spec is what a shell is made of.
@@ -127,7 +130,10 @@ type Shell struct {
 
 	submitting sync.Mutex // held over the disk, taken before mu: makes the order of ids that of the queue
 
+	printed atomic.Int64 // bytes, see Printed
+
 	pruning sync.Mutex // held over the disk, taken before mu
+	pausing sync.Mutex // held over the disk, taken before mu
 
 	mu      sync.Mutex // guards what follows; nothing blocks under it
 	queue   []*Exec
@@ -142,7 +148,7 @@ type Shell struct {
 	aliasing bool
 	// uncaptured is what the next incarnation lacks because it could not be captured, in words.
 	uncaptured []string
-	frozen     bool          // its processes are stopped: nothing of it takes too long
+	pause      pause
 	captured   chan struct{} // closed when the state after the newest command in the foreground was captured, or that after the start; set before the goroutine starts
 	pruned     int           // how many of all were left at the last look for those beyond the history's bounds
 	cwd        string
@@ -302,6 +308,9 @@ func (s *Shell) Facts() Facts {
 	}
 	return f
 }
+
+// Printed is how many bytes the shell's commands have printed while this process looked after them: while they run too, and what no log keeps.
+func (s *Shell) Printed() int64 { return s.printed.Load() }
 
 // State is the shell's, as of the last command.
 func (s *Shell) State() State {
