@@ -70,6 +70,7 @@ var errorTable = []errorRow{
 	{shell.ErrInvalid, http.StatusBadRequest, "VALIDATION", ""},
 	{shell.ErrBadEnv, http.StatusBadRequest, "VALIDATION", ""},
 	{shell.ErrQueueFull, http.StatusTooManyRequests, "LIMIT", ""},
+	{shell.ErrQueueTimeout, http.StatusTooManyRequests, "QUEUE_TIMEOUT", ""},
 	{shell.ErrDeleted, http.StatusGone, "SESSION_DESTROYED", ""},
 	{shell.ErrEnded, http.StatusGone, "SESSION_TERMINATED", ""},
 	{shell.ErrNotFound, http.StatusNotFound, "NOT_FOUND", ""},

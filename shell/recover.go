@@ -171,6 +171,7 @@ func (r *recovery) command(saved *record) {
 			r.isolated = append(r.isolated, func() { s.isolated(e) })
 		} else {
 			s.queue = append(s.queue, e)
+			s.limitWait(e)
 		}
 	case Running:
 		r.running(e, saved, files)
@@ -233,7 +234,7 @@ func (r *recovery) ended(e *Exec, files *keeper.Program) {
 	close(e.done)
 	e.begun = true
 	if e.record.Info.Result == nil {
-		e.problem = ErrEnded
+		e.problem = problemOf(e.record.Info.Error)
 	}
 	if e.input != nil {
 		e.closeInput()
@@ -485,6 +486,9 @@ func (r *recovery) resumeBackground(run *running, prefix string) {
 			}
 			return
 		}
+	}
+	if pid > 0 {
+		e.begin(pid) // the server that began it may not have come to write down as what
 	}
 	s.work.Go(func() { s.background(run, e, pid, Result{Cwd: s.cwdNow()}) })
 }
