@@ -136,7 +136,7 @@ func (m *Mux) reserveShell(spec ShellSpec, key string) (*Shell, error) {
 	if here >= MaxShellsPerSession {
 		return nil, wrapf(ErrLimit, "session %q has %d shells, the most a session may have", spec.Session, here)
 	}
-	if key == "" || m.shells.byKey[key] != nil {
+	if _, damaged := m.shells.damaged[key]; key == "" || damaged || m.shells.byKey[key] != nil {
 		key = newID()
 	}
 	s := m.newShell(shellRecord{Shell: key, ID: cmp.Or(spec.ID, key), Session: spec.Session, Default: spec.Default, CreatedAt: time.Now().UTC()})

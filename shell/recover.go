@@ -3,7 +3,6 @@ package shell
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,7 +15,8 @@ import (
 )
 
 // Recover brings back the shell of a directory: it takes over what the keeper has held for it (held, those whose id begins with Prefix+ID+"."),
-// follows the command that runs and the ones in the background, and starts what was queued. Errors: ErrDamaged; held is the caller's then.
+// follows the command that runs and the ones in the background, and starts what was queued. spare is what the caller knows of a shell whose record cannot be read: its
+// names. Errors: ErrDamaged; held is the caller's then.
 //
 // A killed server may have come to any step of a command. What is on disk and at the keeper tells how far:
 //
@@ -25,12 +25,9 @@ import (
 //     the command has not run, and runs now. Lines are written all at once, so nothing runs in part or twice;
 //   - a status as a file: the command has ended; its outputs are drained and it gets its result;
 //   - ended on disk: only late output is followed.
-func Recover(c Config, dir string, held []*keeper.Program) (*Shell, error) {
-	saved, err := loadShell(dir)
+func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, error) {
+	saved, what, lost, err := findShell(dir, held, spare)
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%w: %w", ErrDamaged, err)
-		}
 		return nil, fmt.Errorf("shell: recover %s: %w", dir, err)
 	}
 	saved.Spec.Dir = dir
@@ -39,6 +36,13 @@ func Recover(c Config, dir string, held []*keeper.Program) (*Shell, error) {
 		return nil, err
 	}
 	s.created, s.first, s.number, s.active = saved.CreatedAt, saved.First, saved.Incarnation, time.Now()
+	s.damage, s.uncaptured = lost, lost
+	if what != "" {
+		s.config.Log.Warn("the record of a shell could not be read", "shell", s.spec.ID, "what", what, "lost", lost)
+	}
+	if err := s.repair(); err != nil {
+		s.config.Log.Warn("the record of a shell is not written again", "shell", s.spec.ID, "err", err)
+	}
 	history, records, err := openHistory(dir)
 	if history == nil {
 		s.shut(ErrClosing)

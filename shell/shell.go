@@ -140,10 +140,12 @@ type Shell struct {
 	aliasing bool
 	// uncaptured is what the next incarnation lacks because it could not be captured, in words.
 	uncaptured []string
-	frozen     bool          // its processes are stopped: nothing of it takes too long
-	captured   chan struct{} // closed when the state after the newest command in the foreground was captured, or that after the start; set before the goroutine starts
-	pruned     int           // how many of all were left at the last look for those beyond the history's bounds
-	cwd        string
+	// damage is what of its files could not be read when this server took the shell over, in words; it never changes.
+	damage   []string
+	frozen   bool          // its processes are stopped: nothing of it takes too long
+	captured chan struct{} // closed when the state after the newest command in the foreground was captured, or that after the start; set before the goroutine starts
+	pruned   int           // how many of all were left at the last look for those beyond the history's bounds
+	cwd      string
 	// elsewhere is the state of a remote shell.
 	elsewhere State
 	active    time.Time
