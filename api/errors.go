@@ -72,11 +72,12 @@ var errorTable = []errorRow{
 	{shell.ErrQueueFull, http.StatusTooManyRequests, "LIMIT", ""},
 	{shell.ErrQueueTimeout, http.StatusTooManyRequests, "QUEUE_TIMEOUT", ""},
 	{shell.ErrDeleted, http.StatusGone, "SESSION_DESTROYED", ""},
+	{shell.ErrNoSpace, http.StatusInsufficientStorage, "NO_SPACE", ""},
+	{shell.ErrNoFiles, http.StatusServiceUnavailable, "FIFO_CREATE_FAILED", ""},
 	{shell.ErrEnded, http.StatusGone, "SESSION_TERMINATED", ""},
 	{shell.ErrNotFound, http.StatusNotFound, "NOT_FOUND", ""},
 	{shell.ErrNoStdin, http.StatusConflict, "NO_STDIN", ""},
 	{shell.ErrFinished, http.StatusGone, "COMMAND_FINISHED", ""},
-	{shell.ErrNoSpace, http.StatusInsufficientStorage, "NO_SPACE", ""},
 	{shell.ErrDamaged, http.StatusInternalServerError, "DAMAGED", ""},
 	{shell.ErrClosing, http.StatusServiceUnavailable, "CLOSING", ""},
 

@@ -487,7 +487,9 @@ func TestDamagedShellIsNotInTheWay(t *testing.T) {
 		if out, _ := run(t, s, "echo hi"); out != "hi\n" || (s.Spec().ID == key) != (len(names) < 3) {
 			t.Errorf("%v: it says %q", names, out)
 		}
-		told := slices.ContainsFunc(m.Health().Reasons, func(r string) bool { return strings.Contains(r, "shells c") && strings.Contains(r, "record") || strings.Contains(r, "shell.json") })
+		told := slices.ContainsFunc(m.Health().Reasons, func(r string) bool {
+			return strings.Contains(r, "shells c") && strings.Contains(r, "record") || strings.Contains(r, "shell.json")
+		})
 		if told != (len(names) > 1) {
 			t.Errorf("%v: health %+v", names, m.Health())
 		}

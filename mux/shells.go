@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/evertty/evertty/session"
 	"github.com/evertty/evertty/shell"
+	"github.com/evertty/evertty/snapshot"
 )
 
 // shells are the exec shells of a Mux. Both are guarded by Mux.mu.
@@ -165,7 +167,7 @@ func (m *Mux) startShell(s *Shell, spec ShellSpec, state session.State) (*Shell,
 func (m *Mux) bringUp(s *Shell, spec ShellSpec, state session.State) error {
 	dir, err := m.cfg.Store.MakeShell(s.key)
 	if err != nil {
-		return err
+		return unmade(err)
 	}
 	s.Shell, err = shell.Start(m.shellConfig(s.key), shell.Spec{ID: s.key, Name: s.ID, Dir: dir, Cwd: spec.Cwd, Env: spec.Env,
 		Login: spec.Login, Timeout: spec.Timeout, MaxOutput: spec.MaxOutput, Place: spec.place})
@@ -184,6 +186,14 @@ func (m *Mux) bringUp(s *Shell, spec ShellSpec, state session.State) error {
 		m.cannotClean(e)
 	}
 	return err
+}
+
+// unmade is the error of a shell's directory that could not be made: shell.ErrNoFiles unless the disk is full.
+func unmade(err error) error {
+	if errors.Is(err, snapshot.ErrNoSpace) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", shell.ErrNoFiles, err)
 }
 
 // enterShell makes the row of a shell that has started, or brings the shell to the state of the row that it was started for.

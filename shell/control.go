@@ -211,6 +211,30 @@ func signed(dir, prefix string) (tail string, ok bool) {
 	return "", false
 }
 
+// ours are the names in the directory of a command that the server makes, with their modes.
+var ours = []string{textFile, runFile, inputFile, inFIFO, outFIFO, errFIFO, stdoutFile, stderrFile, backFile, pwdFile, recordFile}
+
+// seal makes the files that a shell has made in a directory its owner's alone: their modes are those of the user's umask.
+func seal(dir string) {
+	list, _ := os.ReadDir(dir)
+	for _, f := range list {
+		if f.Type().IsRegular() && !slices.Contains(ours, f.Name()) {
+			_ = os.Chmod(filepath.Join(dir, f.Name()), 0o600)
+		}
+	}
+}
+
+// sweepFIFOs removes the FIFOs of a shell that nothing runs of.
+func sweepFIFOs(dir string) {
+	_ = os.Remove(filepath.Join(dir, controlFIFO))
+	for _, parent := range [...]string{commandsDir, hiddenDir} {
+		list, _ := os.ReadDir(filepath.Join(dir, parent))
+		for _, f := range list {
+			removeFIFOs(filepath.Join(dir, parent, f.Name()))
+		}
+	}
+}
+
 // numbered is the number in the name of a file that begins with a prefix.
 func numbered(dir, prefix string) (int, bool) {
 	tail, ok := signed(dir, prefix)
@@ -237,7 +261,7 @@ func makeFIFO(path string) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("make %s: %w", path, spaceError(err))
+		return fmt.Errorf("make %s: %w", path, fileError(err))
 	}
 	return nil
 }

@@ -202,6 +202,7 @@ func (e *Exec) end(status Status, r *Result, problem error) {
 	if first || problem != nil { // nothing can have written to them and nothing will, or nobody looks for more
 		e.finishOutputs()
 	}
+	seal(e.dir)
 	e.save()
 	if first {
 		close(e.started)
@@ -295,6 +296,9 @@ func (e *Exec) script(cwd string) (string, error) {
 	var b strings.Builder
 	if cwd != "" {
 		declare, pwd := e.shell.call("declare"), quote(filepath.Join(e.dir, pwdFile))
+		if err := touch(filepath.Join(e.dir, pwdFile)); err != nil {
+			return "", err
+		}
 		fmt.Fprintf(&b, "%s -p PWD >|%s 2>/dev/null\n%s -p OLDPWD >>%s 2>/dev/null\n", declare, pwd, declare, pwd)
 		fmt.Fprintf(&b, "%s -- %s || %s 1\n", e.shell.call("cd"), quote(cwd), e.shell.call("return"))
 	}

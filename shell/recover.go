@@ -125,6 +125,7 @@ func (r *recovery) incarnation() {
 		if known && there && marked(s.spec.Dir, pid) {
 			_ = bash.Signal(unix.SIGKILL)
 		}
+		sweepFIFOs(s.spec.Dir) // what runs of its commands has them open
 		return
 	}
 	i.launcher = program.Child
@@ -180,6 +181,7 @@ func (r *recovery) command(saved *record) {
 	case Running:
 		r.running(e, saved, files)
 	default:
+		removeFIFOs(dir)
 		r.ended(e, files)
 	}
 }
@@ -222,6 +224,7 @@ func (r *recovery) running(e *Exec, saved *record, files *keeper.Program) {
 
 // lose ends a command whose fate nobody knows.
 func (s *Shell) lose(e *Exec, why error) {
+	removeFIFOs(e.dir)
 	e.end(Failed, nil, fmt.Errorf("%w: %w", ErrEnded, why))
 }
 

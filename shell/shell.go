@@ -165,7 +165,7 @@ func Start(c Config, s Spec) (*Shell, error) {
 	sh.created = time.Now()
 	if err := sh.furnish(); err != nil {
 		sh.shut(ErrEnded)
-		return nil, fmt.Errorf("shell: start: %w", spaceError(err))
+		return nil, fmt.Errorf("shell: start: %w", fileError(err))
 	}
 	body, err := sh.launch(sh.life, 1, sh.home(), nil, false)
 	switch {
@@ -213,7 +213,7 @@ func prepare(c Config, s Spec) (*Shell, error) {
 	}
 	if err != nil {
 		directories.leave()
-		return nil, fmt.Errorf("shell: %w", spaceError(err))
+		return nil, fmt.Errorf("shell: %w", fileError(err))
 	}
 	sh.life, sh.stop = context.WithCancelCause(context.Background())
 	return sh, nil

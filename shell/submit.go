@@ -26,7 +26,7 @@ func (s *Shell) Submit(c Command) (*Exec, error) {
 	}
 	e, err := s.enroll(c)
 	if err != nil {
-		return nil, fmt.Errorf("shell: submit: %w", err)
+		return nil, fmt.Errorf("shell: submit: %w", fileError(err))
 	}
 	if err := s.enqueue(e, c.Isolated); err != nil {
 		_ = os.RemoveAll(e.dir)
