@@ -127,6 +127,7 @@ var errorTable = []errorRow{
 	{pty.ErrSurvived, http.StatusInternalServerError, "SURVIVED", ""},
 
 	{vt.ErrUnknownKey, http.StatusBadRequest, "VALIDATION", ""},
+	{vt.ErrBadMouse, http.StatusBadRequest, "VALIDATION", ""},
 	{stream.ErrBadCommand, http.StatusBadRequest, "VALIDATION", ""},
 	{stream.ErrReadOnly, http.StatusForbidden, "READ_ONLY", ""},
 	{snapshot.ErrNotKept, http.StatusNotFound, "NOT_KEPT", ""},

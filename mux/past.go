@@ -111,6 +111,9 @@ func (p *past) apply(e snapshot.Entry, answered uint64) {
 		p.hub.Write(e.Data[:old])
 		p.unanswered = append(p.unanswered, p.hub.Write(e.Data[old:])...)
 	case snapshot.EntryResize, snapshot.EntryRestart:
+		if e.Kind == snapshot.EntryRestart {
+			p.hub.Flush() // of the generation that has ended
+		}
 		if p.cols, p.rows = e.Cols, e.Rows; e.Seq != p.from {
 			p.fit()
 		}

@@ -70,7 +70,9 @@ func (m *Mux) restoreShell(k snapshot.KeptShell, held []*keeper.Program) {
 	s := m.newShell(r)
 	close(s.started)
 	var err error
-	switch s.Shell, err = shell.Recover(m.shellConfig(k.ID), k.Dir, held, shell.Spec{ID: k.ID, Name: r.ID}); {
+	config := m.shellConfig(k.ID)
+	config.Frozen = m.records.stands(r.Session)
+	switch s.Shell, err = shell.Recover(config, k.Dir, held, shell.Spec{ID: k.ID, Name: r.ID}); {
 	case err != nil && r.Deleted:
 		m.work.Go(func() { m.clearShell(k, held) })
 		return

@@ -273,7 +273,11 @@ func (m *Mux) takeDown(s *Shell) {
 	if err := m.saveShell(s, true); err != nil {
 		m.cfg.Log.Warn("cannot note that a shell is deleted", "key", s.key, "error", err) // it matters only if this server dies now
 	}
-	if s.remains = s.Shell.Delete(m.ctx); s.remains != nil {
+	s.remains = s.Shell.Delete(m.ctx)
+	if n := s.fresh(); n > 0 && m.records.Manager != nil {
+		m.records.charge(s.Session, session.Usage{Bytes: n}) // nobody finds it any more
+	}
+	if s.remains != nil {
 		m.cfg.Log.Warn("cannot delete a shell", "key", s.key, "session", s.Session, "id", s.ID, "error", s.remains)
 		return
 	}

@@ -51,8 +51,13 @@ func (l *lately) see() (Waited, error) {
 		switch e.Kind {
 		case snapshot.EntryOutput:
 			l.engine.Write(e.Data)
-		case snapshot.EntryResize, snapshot.EntryRestart:
+		case snapshot.EntryRestart:
+			l.engine.Flush() // of the generation that has ended
 			l.engine.Resize(e.Cols, e.Rows)
+		case snapshot.EntryResize:
+			l.engine.Resize(e.Cols, e.Rows)
+		case snapshot.EntryGap, snapshot.EntryExit:
+			l.engine.Flush()
 		}
 	}
 }

@@ -64,7 +64,7 @@ func (s *Shell) awaitBackground(run *running, e *Exec, process pty.Proc, there b
 	pid, begun := numbered(e.dir, pidName)
 	ended, stop := s.watchProcess(process, there, begun && pid == 0)
 	defer stop()
-	late, stopLate := e.deadline()
+	late, stopLate := e.overtime()
 	defer stopLate()
 	stopped := e.stop
 	for {
@@ -150,18 +150,6 @@ func (s *Shell) watchProcess(p pty.Proc, there, nameless bool) (<-chan struct{},
 		}
 	})
 	return ended, cancel
-}
-
-// deadline is when the command's time is over; never without a timeout.
-func (e *Exec) deadline() (<-chan time.Time, func()) {
-	e.mu.Lock()
-	at := e.record.Deadline
-	e.mu.Unlock()
-	if at.IsZero() {
-		return nil, func() {}
-	}
-	timer := time.NewTimer(time.Until(at))
-	return timer.C, func() { timer.Stop() }
 }
 
 // terminate ends a command beside the queue: SIGTERM to its process and all that it started, after pty.KillGrace SIGKILL.
@@ -387,7 +375,7 @@ func (s *Shell) followIsolated(run *running, e *Exec, child *pty.Child, home str
 		exit = child.Wait()
 		close(ended)
 	}()
-	late, stopLate := e.deadline()
+	late, stopLate := e.overtime()
 	defer stopLate()
 	var r Result
 	select {

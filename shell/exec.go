@@ -49,6 +49,7 @@ func (s *Shell) newExec(r *record, dir string) (*Exec, error) {
 		if err != nil {
 			return nil, fmt.Errorf("shell: command %s: %w", r.Info.ID, err)
 		}
+		l.printed = &s.printed
 		e.outputs[i] = l
 	}
 	return e, nil

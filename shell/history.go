@@ -39,7 +39,8 @@ type record struct {
 	Spec        Command // Text and Stdin are empty: Info.Command is the text
 	Incarnation int     // of the shell that runs it; 0 while queued
 	Deadline    time.Time
-	Note        string // free for the live side, for instance a stage
+	Rested      time.Time // when the pause began that Deadline has in it already; zero is none
+	Note        string    // free for the live side, for instance a stage
 }
 
 // shellRecord is what is on disk of a shell, in DIR/shell.json.

@@ -28,7 +28,7 @@ func fullRecord(t *testing.T, h *history) *record {
 				Lost: []string{"job 1 \xff"}, ShellEnded: true, Cwd: "/c\x80", CwdFallback: "/d"}},
 		Spec: Command{Isolated: true, Argv: []string{"a", "", "\xff"}, Cwd: "x\xff", Env: map[string]string{"A": "\xff", "B": ""},
 			Timeout: time.Second, QueueTimeout: time.Minute, StdinOpen: true, Background: true, MaxOutput: 9},
-		Incarnation: 3, Deadline: at.Add(time.Hour), Note: "stage",
+		Incarnation: 3, Deadline: at.Add(time.Hour), Rested: at.Add(time.Minute), Note: "stage",
 	}
 }
 

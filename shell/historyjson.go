@@ -110,6 +110,7 @@ type recordJSON struct {
 	Spec        commandJSON `json:"spec"`
 	Incarnation int         `json:"incarnation,omitempty"`
 	Deadline    time.Time   `json:"deadline,omitzero"`
+	Rested      time.Time   `json:"rested,omitzero"`
 	Note        exact       `json:"note,omitempty"`
 }
 
@@ -149,7 +150,7 @@ func encodeRecord(r *record) (content []byte, text string, err error) {
 		StdoutBytes: i.StdoutBytes, StderrBytes: i.StderrBytes, Error: exact(i.Error),
 		Spec: commandJSON{Isolated: c.Isolated, Argv: exacts(c.Argv), Cwd: exact(c.Cwd), Env: environ(c.Env), Timeout: c.Timeout, QueueTimeout: c.QueueTimeout,
 			StdinOpen: c.StdinOpen, Background: c.Background, MaxOutput: c.MaxOutput},
-		Incarnation: r.Incarnation, Deadline: r.Deadline, Note: exact(r.Note),
+		Incarnation: r.Incarnation, Deadline: r.Deadline, Rested: r.Rested, Note: exact(r.Note),
 	}
 	if len(i.Command) > inlineText {
 		j.Command, j.Long, text = "", true, i.Command
@@ -181,7 +182,7 @@ func decodeRecord(content []byte) (r *record, long bool, err error) {
 			StdoutBytes: j.StdoutBytes, StderrBytes: j.StderrBytes, Error: string(j.Error)},
 		Spec: Command{Isolated: c.Isolated, Argv: texts(c.Argv), Cwd: string(c.Cwd), Env: environOf(c.Env), Timeout: c.Timeout, QueueTimeout: c.QueueTimeout,
 			StdinOpen: c.StdinOpen, Background: c.Background, MaxOutput: c.MaxOutput},
-		Incarnation: j.Incarnation, Deadline: j.Deadline, Note: string(j.Note),
+		Incarnation: j.Incarnation, Deadline: j.Deadline, Rested: j.Rested, Note: string(j.Note),
 	}
 	if e := j.Result; e != nil {
 		r.Info.Result = &Result{ExitCode: e.ExitCode, TimedOut: e.TimedOut, Cancelled: e.Cancelled, Background: e.Background, Truncated: e.Truncated,

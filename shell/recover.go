@@ -63,6 +63,7 @@ func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, 
 	for _, one := range records {
 		r.command(one)
 	}
+	s.foundPaused(c.Frozen)
 	r.letGo()
 	for _, f := range r.isolated { // not before: they look at what the others are
 		s.work.Go(f)
@@ -143,7 +144,9 @@ func (r *recovery) incarnation() {
 	s.body, r.body = i, i
 	switch {
 	case i.bash.PID == 0 && known: // bash has ended, and the launcher is about to tell how
-		time.AfterFunc(endGrace, i.killLauncher)
+		if !s.config.Frozen { // else it is stopped, and tells after the pause
+			time.AfterFunc(endGrace, i.killLauncher)
+		}
 	case i.bash.PID == 0 || !up:
 		i.kill()
 	case !s.remote():
@@ -319,6 +322,10 @@ func (r *recovery) letGo() {
 // serve is the goroutine of a recovered shell: it ends what was begun, closes captured, then serves the queue.
 func (r *recovery) serve(captured chan struct{}) {
 	s := r.shell
+	if r.now == nil && len(r.rest) == 0 && s.awaitThaw(s.life) != nil { // there is nothing to follow
+		close(captured)
+		return
+	}
 	r.thaw()
 	known := r.sync()
 	for _, run := range r.past {
@@ -345,7 +352,7 @@ func (r *recovery) serve(captured chan struct{}) {
 // thaw sees to a shell that an earlier server has stopped to end a command: that is ended now, and otherwise the shell goes on.
 func (r *recovery) thaw() {
 	path := r.shell.frozenPath()
-	if _, err := os.Lstat(path); err != nil {
+	if _, err := os.Lstat(path); err != nil || r.shell.awaitThaw(r.shell.life) != nil {
 		return
 	}
 	if r.now != nil && r.body != nil && !closed(r.body.ended) {
@@ -449,7 +456,7 @@ func (s *Shell) toldOf(run *running, e *Exec, body *incarnation, prefix string) 
 		return false, false // it is held before the shell is told, and until its end is on the disk
 	}
 	dir := filepath.Join(s.spec.Dir, signsDir)
-	late, stop := e.deadline()
+	late, stop := e.overtime()
 	defer stop()
 	for {
 		_, passed := numbered(dir, prefix)

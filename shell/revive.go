@@ -43,11 +43,8 @@ func (s *Shell) alive() (revived, error) {
 
 // halted tells whether bash is stopped, and by nobody who will let it go on.
 func (s *Shell) halted(body *incarnation) bool {
-	s.mu.Lock()
-	frozen := s.frozen
-	s.mu.Unlock()
 	now, ok := pty.FindProc(body.process().PID)
-	return ok && !frozen && now.Stopped && now.Start == body.process().Start
+	return ok && !s.isFrozen() && now.Stopped && now.Start == body.process().Start
 }
 
 // over tells whether bash has ended or is about to, and waits until everybody knows. Without this a command right after its end would be told to nobody, or to
@@ -152,6 +149,9 @@ func (s *Shell) capture(body *incarnation) {
 	}
 	if closed(body.ended) {
 		_ = s.adopt() // an earlier server may not have come to take what was captured
+		return
+	}
+	if s.awaitThaw(s.life) != nil {
 		return
 	}
 	ctx, cancel := s.awake(s.life, captureLimit)

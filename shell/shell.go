@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/evertty/evertty/pty"
@@ -29,6 +30,8 @@ type Config struct {
 	Moved func(Move)
 	// Remote is needed for shells whose Spec says so.
 	Remote *Remote
+	// Frozen tells Recover that the processes of the shell are stopped from outside: see Shell.SetFrozen.
+	Frozen bool
 }
 
 // Spec is what a shell is made of.
@@ -125,7 +128,10 @@ type Shell struct {
 
 	submitting sync.Mutex // held over the disk, taken before mu: makes the order of ids that of the queue
 
+	printed atomic.Int64 // bytes, see Printed
+
 	pruning sync.Mutex // held over the disk, taken before mu
+	pausing sync.Mutex // held over the disk, taken before mu
 
 	mu      sync.Mutex // guards what follows; nothing blocks under it
 	queue   []*Exec
@@ -142,7 +148,7 @@ type Shell struct {
 	uncaptured []string
 	// damage is what of its files could not be read when this server took the shell over, in words; it never changes.
 	damage   []string
-	frozen   bool          // its processes are stopped: nothing of it takes too long
+	pause    pause
 	captured chan struct{} // closed when the state after the newest command in the foreground was captured, or that after the start; set before the goroutine starts
 	pruned   int           // how many of all were left at the last look for those beyond the history's bounds
 	cwd      string
@@ -302,6 +308,9 @@ func (s *Shell) Facts() Facts {
 	}
 	return f
 }
+
+// Printed is how many bytes the shell's commands have printed while this process looked after them: while they run too, and what no log keeps.
+func (s *Shell) Printed() int64 { return s.printed.Load() }
 
 // State is the shell's, as of the last command.
 func (s *Shell) State() State {

@@ -137,8 +137,10 @@ func TestCastEnds(t *testing.T) {
 		"nothing":    {nil, ""},
 		"lost":       {[]Entry{{Kind: EntryExit, End: &End{Reason: "lost"}}}, "[0.000, \"m\", \"exit lost\"]\n"},
 		"unfinished": {[]Entry{output(0, "a\xe2\x82")}, "[0.000, \"o\", \"a\"]\n[0.000, \"o\", \"\ufffd\ufffd\"]\n"},
-		"signal":     {[]Entry{{Kind: EntryExit, End: &End{Signal: "SIGKILL"}}}, "[0.000, \"x\", \"137\"]\n"},
-		"no time":    {[]Entry{{Kind: EntryOutput, Data: []byte("a")}, output(5000, "b"), output(6000, "c")}, "[0.000, \"o\", \"a\"]\n[0.000, \"o\", \"b\"]\n[0.001, \"o\", \"c\"]\n"},
+		"unfinished before the exit": {[]Entry{output(0, "a\xe2\x82"), {Kind: EntryExit, Time: after(0), End: &End{Code: exitStatus(3)}}, {Kind: EntryRestart, Time: after(0), Cols: 80, Rows: 24, Generation: 2}, output(0, "\xac")},
+			"[0.000, \"o\", \"a\"]\n[0.000, \"o\", \"\ufffd\ufffd\"]\n[0.000, \"m\", \"exit 3\"]\n[0.000, \"m\", \"generation 2\"]\n[0.000, \"o\", \"\ufffd\"]\n"},
+		"signal":  {[]Entry{{Kind: EntryExit, End: &End{Signal: "SIGKILL"}}}, "[0.000, \"x\", \"137\"]\n"},
+		"no time": {[]Entry{{Kind: EntryOutput, Data: []byte("a")}, output(5000, "b"), output(6000, "c")}, "[0.000, \"o\", \"a\"]\n[0.000, \"o\", \"b\"]\n[0.001, \"o\", \"c\"]\n"},
 	} {
 		header, got, _ := strings.Cut(castOf(t, CastV3, tc.entries...), "\n")
 		if got != tc.want || !json.Valid([]byte(header)) {

@@ -63,6 +63,7 @@ func (c *CastWriter) Add(e Entry) error {
 		return c.restart(e)
 	case EntryExit:
 		c.exit = e.End
+		return c.cut()
 	}
 	return nil
 }

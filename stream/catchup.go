@@ -34,7 +34,8 @@ type catchUp struct {
 	pos        uint64 // the viewer has what bytes up to here make
 
 	engine    vt.Engine // nil until there is output to make text of
-	restarted bool      // a generation ended on the way
+	left      []byte    // text of what a generation that ended on the way left of a character
+	restarted bool      // a generation ended before there was an engine
 	recent    []byte    // the last bytes before since, at most vt.MaxHeld
 	rest      []byte    // of the last entry read, what follows pos
 
@@ -103,6 +104,9 @@ func (c *catchUp) advance(t target) ([]*Message, error) {
 		more, err := c.read(t.stop())
 		if err != nil {
 			return nil, err
+		}
+		if m := c.tail(); m != nil {
+			return []*Message{m}, nil
 		}
 		switch {
 		case more:
@@ -202,22 +206,27 @@ func (c *catchUp) take(e snapshot.Entry) error {
 			return fmt.Errorf("%w: the size changed with the restart at %d", errCannotResume, e.Seq)
 		}
 		c.restarted = true
-		if c.engine != nil {
-			c.restart()
-		}
+		c.flush()
 	}
 	return nil
 }
 
-// restart drops the bytes of a character that the generation before left
-// incomplete, as the hub of the next one does. Everything else goes on.
-func (c *catchUp) restart() {
-	if c.engine.Held() == 0 {
-		return
+// flush keeps the text of a character that the output so far left incomplete: its
+// rest does not come any more.
+func (c *catchUp) flush() {
+	if c.engine != nil && c.engine.Held() > 0 {
+		c.left = append(c.left, c.engine.Flush()...)
 	}
-	f := c.engine.Freeze()
-	c.engine = c.fresh(c.cols, c.rows)
-	c.engine.Write(snapshot.ANSI(f, snapshot.Options{}))
+}
+
+// tail is the event with the text that flush kept, nil when there is none.
+func (c *catchUp) tail() *Message {
+	if len(c.left) == 0 {
+		return nil
+	}
+	m := dataMessage(c.id, c.left, c.pos)
+	c.left = nil
+	return m
 }
 
 // output makes the event of the next bytes before stop, nil when they are not to
@@ -226,7 +235,7 @@ func (c *catchUp) output(stop uint64) (*Message, error) {
 	if err := c.ready(); err != nil {
 		return nil, err
 	}
-	n := int(min(uint64(len(c.rest)), stop-c.pos, maxStep))
+	n := int(min(uint64(len(c.rest)), stop-c.pos, uint64(stepSize(c.rows))))
 	text := c.engine.Write(c.rest[:n])
 	c.rest, c.pos = c.rest[n:], c.pos+uint64(n)
 	if len(text) == 0 {
@@ -244,26 +253,27 @@ func (c *catchUp) ready() error {
 	if err := c.prepare(); err != nil {
 		return err
 	}
-	if c.restarted {
-		c.restart()
-	}
-	return c.flush()
+	return c.settle()
 }
 
-// flush has the engine forget bytes before since that wait for the rest of their
-// character: viewers have a U+FFFD for each, because the byte at since does not
-// continue it. U+FEFF ends them and is nothing itself. When the byte does
-// continue the character, no event ever ended at since.
-func (c *catchUp) flush() error {
+// settle has the engine forget bytes before since that wait for the rest of their
+// character: viewers have a U+FFFD for each, because a generation ended there or
+// the byte at since does not continue it. When the byte does continue the
+// character, no event ever ended at since.
+func (c *catchUp) settle() error {
 	n := c.engine.Held()
 	if n == 0 {
+		return nil
+	}
+	if c.restarted {
+		c.engine.Flush()
 		return nil
 	}
 	p := slices.Concat(c.recent[len(c.recent)-n:], c.rest[:min(len(c.rest), utf8.UTFMax)])
 	if r, size := utf8.DecodeRune(p); !utf8.FullRune(p) || r != utf8.RuneError || size > 1 {
 		return fmt.Errorf("%w: %d is inside a character", errCannotResume, c.since)
 	}
-	c.engine.Write([]byte("\ufeff"))
+	c.engine.Flush()
 	return nil
 }
 

@@ -29,6 +29,8 @@ const (
 	// maxStep bounds the output that is applied under one hold of the lock, in
 	// bytes, so that a flood does not keep connecting viewers out.
 	maxStep = 64 << 10
+	// usualRows is the height up to which a step is maxStep.
+	usualRows = 64
 	// presenceWake is the number of viewers up to which a change of their
 	// number wakes them; more than a team learn it with the next message, or a
 	// storm of n reconnects would cost n*n wake-ups.
@@ -149,22 +151,24 @@ func newHub(o Options) *Hub {
 // answer is the caller's.
 func (h *Hub) Write(p []byte) (reply []byte) {
 	for len(p) > 0 {
-		n := min(len(p), maxStep)
-		reply = append(reply, h.step(p[:n])...)
+		r, n := h.step(p)
+		reply = append(reply, r...)
 		p = p[n:]
 	}
 	return reply
 }
 
-func (h *Hub) step(p []byte) []byte {
+// step applies the first n bytes of p.
+func (h *Hub) step(p []byte) (reply []byte, n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.engine == nil {
-		return nil
+		return nil, len(p)
 	}
+	n = min(len(p), stepSize(h.rows))
 	h.reply = nil
-	text := h.engine.Write(p)
-	h.seq += uint64(len(p))
+	text := h.engine.Write(p[:n])
+	h.seq += uint64(n)
 	h.version++
 	h.facts.Output = time.Now()
 	if len(text) > 0 {
@@ -172,8 +176,12 @@ func (h *Hub) step(p []byte) []byte {
 	}
 	h.tell()
 	h.wakeWatchers()
-	return h.reply
+	return h.reply, n
 }
+
+// stepSize is how much output a step applies on a screen of so many rows: less on
+// a tall one, where a sequence can cost more and become more text for viewers.
+func stepSize(rows int) int { return maxStep / max(1, rows/usualRows) }
 
 // applied is the number of output bytes that are part of the state.
 func (h *Hub) applied() uint64 {
@@ -222,14 +230,40 @@ func (h *Hub) Resize(cols, rows int) {
 	h.wakeWatchers()
 }
 
-// Finish says that the program has ended and all its output was written. The
-// emulator is let go; its last screen stays. Later calls are ignored.
+// Flush says that the rest of a character whose first bytes were written last
+// will not come, because the process that printed them has ended. Each of these
+// bytes becomes one U+FFFD, on the screen and for the viewers.
+func (h *Hub) Flush() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.engine != nil {
+		h.flush()
+	}
+}
+
+// flush is Flush while the hub's lock is held and the emulator is there.
+func (h *Hub) flush() {
+	if h.engine.Held() == 0 {
+		return
+	}
+	h.reply = nil
+	text := h.engine.Flush()
+	h.version++
+	h.publish(func() *Message { return dataMessage(h.id, text, h.seq) })
+	h.tell()
+	h.wakeWatchers()
+}
+
+// Finish says that the program has ended and all its output was written. What it
+// left of an incomplete character is flushed. The emulator is let go; its last
+// screen stays. Later calls are ignored.
 func (h *Hub) Finish(e Exit) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.exit != nil {
 		return
 	}
+	h.flush()
 	h.final = h.engine.Freeze()
 	h.engine = nil
 	h.exit = &e

@@ -154,6 +154,9 @@ func (c *catchUp) scan(from, to uint64, do func(p []byte, at uint64)) error {
 			return err
 		case e.Kind == snapshot.EntryGap || e.Damaged:
 			return fmt.Errorf("%w: the journal is damaged or has a gap before %d", errCannotResume, e.Seq)
+		case e.Kind == snapshot.EntryRestart:
+			c.engine.Flush() // what the generation before left of a character
+			continue
 		case e.Kind != snapshot.EntryOutput:
 			continue
 		}

@@ -2,13 +2,16 @@ package stream_test
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/vt/vt10x"
 )
 
 // bytesOf is all output of a recording.
@@ -147,23 +150,61 @@ func TestResumeOverAnUnknownResize(t *testing.T) {
 	}
 }
 
-// TestRestartDropsHalfACharacter: it would end the sequence it is in, and the rest
-// of that is a query then, which viewers must not get.
-func TestRestartDropsHalfACharacter(t *testing.T) {
-	k := newKept(t, vt.NewTerminal, 40, 12)
-	k.write([]byte("a\x1b[6\xe2\x82"))
-	shot := k.Shot().Frame
-	k.Finish(stream.Exit{Reason: "exit"})
-	k.Hub = stream.Restore(k.options, shot, k.journal.End())
-	if err := k.journal.Restart(2, 40, 12); err != nil {
-		t.Fatal(err)
-	}
-	k.write([]byte("nb"))
-	for _, since := range []uint64{0, 4, 6} {
-		f := &follower{t: t, engine: vt.NewTerminal(vt.Config{Cols: 40, Rows: 12}), seq: since}
-		if !f.resume(k.Hub) || !bytes.HasSuffix(f.text, []byte("\x18b")) {
-			t.Errorf("resumed at %d with %q", since, f.text)
+// TestRestartEndsHalfACharacter: what a generation left of a character is one
+// U+FFFD for each byte (the first ends the sequence it is in), for those who were
+// there, those who come back and the next generation. Nothing of it joins what
+// that prints first.
+func TestRestartEndsHalfACharacter(t *testing.T) {
+	for _, engine := range []vt.New{vt.NewTerminal, vt10x.New} {
+		k := newKept(t, engine, 40, 12)
+		there := k.Subscribe(stream.Viewing{Scrollback: -1})
+		defer there.Close()
+		f := &follower{t: t, make: engine}
+		f.catchUp(there)
+		k.write([]byte("a\x1b[6\xe2\x82"))
+		k.Finish(stream.Exit{Reason: "exit"})
+		if err := k.journal.Exit(snapshot.End{Reason: "exit"}); err != nil {
+			t.Fatal(err)
 		}
+		f.catchUp(there)
+		if got := fmt.Sprint(f.kinds); got != "[snapshot data data exit]" || !bytes.HasSuffix(f.text, []byte("\ufffd\ufffd")) || f.exit != 6 {
+			t.Errorf("the viewer got %s with %q, exit at %d", got, f.text, f.exit)
+		}
+		shot := k.Shot()
+		if got := snapshot.Text(shot.Frame, 0); !strings.HasPrefix(got, "a\ufffd\n") || shot.Seq != 6 {
+			t.Errorf("the last screen at %d is %.20q", shot.Seq, got)
+		}
+		for since, want := range map[uint64]string{0: "a\x1b[6\ufffd\ufffd", 4: "\ufffd\ufffd", 6: ""} {
+			resumed(t, k, since, want)
+		}
+		k.Hub = stream.Restore(k.options, shot.Frame, k.journal.End())
+		if err := k.journal.Restart(2, 40, 12); err != nil {
+			t.Fatal(err)
+		}
+		k.write([]byte("\xacb"))
+		for since, want := range map[uint64]string{0: "a\x1b[6\ufffd\ufffd\ufffdb", 4: "\ufffd\ufffd\ufffdb", 6: "\ufffdb", 7: "b"} {
+			resumed(t, k, since, want)
+		}
+		if got := snapshot.Text(k.Shot().Frame, 0); !strings.HasPrefix(got, "a\ufffd\ufffdb\n") {
+			t.Errorf("the next screen is %.20q", got)
+		}
+	}
+}
+
+// resumed fails the test unless a viewer that comes back at since gets this text.
+func resumed(t *testing.T, k *kept, since uint64, want string) {
+	t.Helper()
+	f := &follower{t: t, engine: vt.NewTerminal(vt.Config{Cols: 40, Rows: 12}), seq: since}
+	s := k.Subscribe(stream.Viewing{Scrollback: -1, Since: &since})
+	defer s.Close()
+	for _, m := range f.poll(s) {
+		if m.Kind == stream.KindSnapshot {
+			t.Errorf("a viewer at %d got a snapshot", since)
+		}
+		f.text = append(f.text, m.Text()...)
+	}
+	if string(f.text) != want {
+		t.Errorf("a viewer at %d got %q, want %q", since, f.text, want)
 	}
 }
 

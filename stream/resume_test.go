@@ -90,7 +90,7 @@ func (f *follower) apply(m *stream.Message) {
 		f.engine.Write(m.Text())
 		f.text = append(f.text, m.Text()...)
 	case stream.KindData:
-		if m.Seq <= f.seq {
+		if flushed := strings.Trim(string(m.Text()), "\ufffd") == ""; m.Seq < f.seq || m.Seq == f.seq && !flushed {
 			f.t.Errorf("data up to %d after %d", m.Seq, f.seq)
 		}
 		f.engine.Write(m.Text())
@@ -113,8 +113,18 @@ func (f *follower) apply(m *stream.Message) {
 	f.seq = m.Seq
 }
 
-// catchUp takes what there is.
+// catchUp takes what there is and applies it.
 func (f *follower) catchUp(s *stream.Subscription) (all []*stream.Message) {
+	f.t.Helper()
+	all = f.poll(s)
+	for _, m := range all {
+		f.apply(m)
+	}
+	return all
+}
+
+// poll takes what there is.
+func (f *follower) poll(s *stream.Subscription) (all []*stream.Message) {
 	f.t.Helper()
 	for {
 		batch, err := s.Poll()
@@ -123,9 +133,6 @@ func (f *follower) catchUp(s *stream.Subscription) (all []*stream.Message) {
 		}
 		if len(batch) == 0 {
 			return all
-		}
-		for _, m := range batch {
-			f.apply(m)
 		}
 		all = append(all, batch...)
 	}

@@ -248,7 +248,13 @@ func (s *Subscription) join(t target, failed Reason) (batch []*Message) {
 		s.stale = failed
 	case h.seq == t.seq && h.resizes.count() == c.next:
 		s.stale, s.presence = "", false
-		batch = s.appendExit([]*Message{metaMessage(h.id, h.standing())})
+		if h.exit != nil {
+			c.flush()
+		}
+		if m := c.tail(); m != nil {
+			batch = append(batch, m)
+		}
+		batch = s.appendExit(append(batch, metaMessage(h.id, h.standing())))
 		s.done = s.ended
 	}
 	return batch

@@ -42,6 +42,17 @@ func (d *Decoder) Decode(p []byte) []byte {
 	return d.text
 }
 
+// Flush returns one U+FFFD for each byte that waits for the rest of its
+// character, which will not come. The result is valid until the next call.
+func (d *Decoder) Flush() []byte {
+	d.text = d.text[:0]
+	for range d.n {
+		d.text = utf8.AppendRune(d.text, utf8.RuneError)
+	}
+	d.n = 0
+	return d.text
+}
+
 // Held is the number of bytes that wait for the rest of their character, 0 to
 // MaxHeld.
 func (d *Decoder) Held() int { return d.n }

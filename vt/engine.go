@@ -40,6 +40,11 @@ type Engine interface {
 	// back, 0..3. They are part of what was written and not yet of the state.
 	Held() int
 
+	// Flush says that the rest of an incomplete character will not come: each of
+	// the bytes held is one U+FFFD. The text is as that of Write, empty when no
+	// byte was held. What is written next begins with a character of its own.
+	Flush() (text []byte)
+
 	// Resize changes the screen. Sizes are clamped to MinSize..MaxSize. exact
 	// tells whether an xterm.js that resizes itself in the same place of the
 	// stream is still equal to this engine; if not, viewers need a new snapshot.
@@ -50,6 +55,11 @@ type Engine interface {
 
 	// Memory estimates what the state takes, in bytes. It is cheap.
 	Memory() int
+
+	// Resume takes over from f what no viewer shows and programs can ask for: the
+	// modes of Modes.Unshown, OtherColors and SavedModes. An engine that goes on
+	// from a snapshot of f calls it after the snapshot was written.
+	Resume(f *Frame)
 
 	// Freeze returns the whole state as an immutable Frame that shares nothing
 	// mutable with the engine: the engine goes on while the frame is encoded.

@@ -68,8 +68,14 @@ type Stream struct {
 
 // Write hands p to h and returns the text for viewers. The result may alias p or
 // the stream's own memory and is valid until the next call; p is not retained.
-func (s *Stream) Write(p []byte, h Handler) []byte {
-	in := s.decoder.Decode(p)
+func (s *Stream) Write(p []byte, h Handler) []byte { return s.tell(s.decoder.Decode(p), h) }
+
+// Flush hands over the bytes of an incomplete character, see Engine.Flush. The
+// result is valid as that of Write.
+func (s *Stream) Flush(h Handler) []byte { return s.tell(s.decoder.Flush(), h) }
+
+// tell hands in, which is sound UTF-8, to h and returns the viewers' text.
+func (s *Stream) tell(in []byte, h Handler) []byte {
 	s.text.open(in, s.parser.state != ground && !s.void)
 	s.headSize = len(s.seq)
 	for i := 0; i < len(in); {

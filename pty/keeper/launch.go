@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/evertty/evertty/pty"
 	"golang.org/x/sys/unix"
 )
 
@@ -150,6 +151,7 @@ func launch(c Config) (*launched, error) {
 	defer log.Close()
 	cmd := exec.Command(c.Command[0], c.Command[1:]...)
 	cmd.Dir, cmd.Stderr = c.Dir, log
+	cmd.Env = pty.PlainEnviron(os.Environ()) // the keeper is the parent of programs, and knows no secret
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return nil, err

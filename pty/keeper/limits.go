@@ -24,6 +24,11 @@ const (
 const (
 	// DefaultIdle is how long a keeper that holds nothing waits for a server.
 	DefaultIdle = time.Minute
+	// DefaultGone is how long the data directory may be gone before the programs are ended: longer than it takes to move a directory to another disk and a link
+	// into its place.
+	DefaultGone = time.Minute
+	// lookEvery is the time between two looks at the directory: an fstat(2) and an lstat(2), which wake the process for some 20 µs.
+	lookEvery = 5 * time.Second
 	// sendTimeout is how long the other side may leave its socket full before it is hung up on.
 	sendTimeout = 5 * time.Second
 	// helloTimeout is how long a new connection may say nothing, and how long a client waits for the welcome.

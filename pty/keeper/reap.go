@@ -11,18 +11,29 @@ import (
 // signalBase is what a child's Code has above the number of the signal that ended it, see pty.Exit.
 const signalBase = 128
 
-// watch acts on signals. It is the only one who reaps. Children may have ended before the signals were caught: it looks at once.
+// watch acts on signals, and looks after the directory. It is the only one who reaps. Children may have ended before the signals were caught: it looks at once.
 func (k *keeper) watch(signals <-chan os.Signal) {
 	k.reap()
-	for sig := range signals {
-		switch sig {
-		case unix.SIGCHLD:
-			k.reap()
-		case unix.SIGTERM:
-			k.terminate()
-		case unix.SIGUSR1:
-			k.ask()
+	again := time.NewTicker(lookEvery)
+	defer again.Stop()
+	for {
+		select {
+		case sig := <-signals:
+			k.signalled(sig)
+		case now := <-again.C:
+			k.look(now)
 		}
+	}
+}
+
+func (k *keeper) signalled(sig os.Signal) {
+	switch sig {
+	case unix.SIGCHLD:
+		k.reap()
+	case unix.SIGTERM:
+		k.terminate()
+	case unix.SIGUSR1:
+		k.ask()
 	}
 }
 
@@ -68,11 +79,18 @@ func exitOf(status unix.WaitStatus) exit {
 	return exit{Code: status.ExitStatus()}
 }
 
-// terminate ends a keeper that holds nothing.
+// terminate ends a keeper that holds nothing, and with its programs one whose directory is gone.
 func (k *keeper) terminate() {
+	lost := k.lockRemoved() && !k.relock()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.holds() {
+	switch {
+	case k.leaving:
+		return
+	case k.holds() && lost:
+		k.leave("SIGTERM, and the data directory is gone")
+		return
+	case k.holds():
 		k.log.Warn("SIGTERM is ignored: there are terminals or programs; SIGKILL ends the keeper", "held", len(k.kept))
 		return
 	}

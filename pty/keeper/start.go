@@ -96,7 +96,7 @@ func (k *keeper) spawn(s *session, p packet, hold []int) (pid int, err error) {
 func (k *keeper) expect(s *session, id string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.server != s {
+	if k.server != s || k.leaving {
 		return os.ErrClosed
 	}
 	if k.kept[id] != nil {

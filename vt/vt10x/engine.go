@@ -37,6 +37,9 @@ func New(c vt.Config) vt.Engine {
 // Write implements vt.Engine.
 func (e *engine) Write(p []byte) []byte { return e.in.Write(p, (*handler)(e)) }
 
+// Flush implements vt.Engine.
+func (e *engine) Flush() []byte { return e.in.Flush((*handler)(e)) }
+
 // Held implements vt.Engine.
 func (e *engine) Held() int { return e.in.Held() }
 
@@ -72,6 +75,14 @@ func (h *handler) CSI(f vt.Function) {
 	e := (*engine)(h)
 	e.csi(f)
 	e.cur.relieve()
+}
+
+// Resume implements vt.Engine. The engine saves no modes.
+func (e *engine) Resume(f *vt.Frame) {
+	for i, on := range f.Modes.Unshown() {
+		*e.modes.Unshown()[i] = *on
+	}
+	e.labels.Resume(f)
 }
 
 // OSC implements vt.Handler.
