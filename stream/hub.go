@@ -224,8 +224,8 @@ func (h *Hub) Resize(cols, rows int) {
 		h.observe.Resized(h.seq, cols, rows)
 	}
 	h.publish(func() *Message { return resizeMessage(h.id, cols, rows, h.applied()) })
-	if !exact {
-		for s := range h.subs {
+	for s := range h.subs {
+		if !exact || s.once {
 			s.resized()
 		}
 	}

@@ -16,14 +16,13 @@ type userClipboard struct {
 	waiting []byte    // the last one that waits
 }
 
-// take is what to write for a write to the clipboard now, nothing while a sequence
-// is open.
-func (u *userClipboard) take(c client.Clipboard) []byte {
+// take has a write to the clipboard go out behind the next output, or at once with
+// none. A newer one takes the place of one that waits.
+func (u *userClipboard) take(c client.Clipboard) {
 	if len(c.Data) > vt.MaxClipboard || strings.Trim(c.Selection, "cpqs01234567") != "" {
-		return nil // no server sends this
+		return // no server sends this
 	}
 	u.waiting = []byte("\x1b]52;" + c.Selection + ";" + base64.StdEncoding.EncodeToString(c.Data) + "\x1b\\")
-	return u.behind(nil)
 }
 
 // behind is output for the terminal with what waited for the end of a sequence

@@ -19,7 +19,7 @@ func TestUserClipboard(t *testing.T) {
 		{"while nothing ends", "\x1b]2;ti", "t", "\x1b]2;tit"},
 	} {
 		u := &userClipboard{}
-		got := string(u.behind([]byte(tt.before))) + string(u.take(write)) + string(u.behind([]byte(tt.between)))
+		got := string(u.behind([]byte(tt.before))) + string(takenBy(u, write)) + string(u.behind([]byte(tt.between)))
 		if got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
@@ -29,9 +29,15 @@ func TestUserClipboard(t *testing.T) {
 		t.Errorf("without a clipboard %q", got)
 	}
 	u := &userClipboard{}
-	if got := u.take(client.Clipboard{Selection: "c;?\x1b", Data: []byte("x")}); len(got) > 0 {
+	if got := takenBy(u, client.Clipboard{Selection: "c;?\x1b", Data: []byte("x")}); len(got) > 0 {
 		t.Errorf("a selection that is none gave %q", got)
 	}
+}
+
+// takenBy is what goes out at once for a write.
+func takenBy(u *userClipboard, c client.Clipboard) []byte {
+	u.take(c)
+	return u.behind(nil)
 }
 
 // TestAttachClipboard: only with --clipboard the user's terminal gets what the program
