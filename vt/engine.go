@@ -55,7 +55,8 @@ type Engine interface {
 	// Modes is the cheap part of the state: what input has to know.
 	Modes() Modes
 
-	// Memory estimates what the state takes, in bytes. It is cheap.
+	// Memory is what the state takes, in bytes: screens, history, styles with their
+	// links, names, and what of the output is unfinished. It is cheap.
 	Memory() int
 
 	// Resume takes over from f what no viewer shows and programs can ask for: the
@@ -73,6 +74,11 @@ type Config struct {
 	Cols, Rows int     // clamped to MinSize..MaxSize
 	Scrollback int     // lines of history, clamped to 0..MaxScrollback
 	Unicode    Unicode // width table; "" means Unicode11
+	// Memory bounds what the state takes, in bytes, clamped to MinMemory..MaxMemory;
+	// 0 means DefaultMemory. The oldest lines of history go first, then links lose
+	// their targets, then cells their marks and styles; the cells themselves stay.
+	// Viewers are not told: they keep what they have until their next snapshot.
+	Memory int
 	// Effects receives what leaves the terminal besides its state. It may be
 	// nil, and its fields may be set and reset between calls of Write.
 	Effects *Effects
@@ -98,6 +104,10 @@ func (c Config) Clamped() Config {
 	c.Cols = min(max(c.Cols, MinSize), MaxSize)
 	c.Rows = min(max(c.Rows, MinSize), MaxSize)
 	c.Scrollback = min(max(c.Scrollback, 0), MaxScrollback)
+	if c.Memory == 0 {
+		c.Memory = DefaultMemory
+	}
+	c.Memory = min(max(c.Memory, MinMemory), MaxMemory)
 	if c.Unicode == "" {
 		c.Unicode = Unicode11
 	}

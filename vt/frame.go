@@ -41,6 +41,26 @@ type Frame struct {
 	Pending []byte
 }
 
+// Memory is what the frame takes, in bytes.
+func (f *Frame) Memory() int {
+	n := f.History.Size() + len(f.Title) + len(f.Icon) + len(f.Cwd) + len(f.Pending) + len(f.Palette)*colorSize + f.Main.memory()
+	if f.Alt != nil {
+		n += f.Alt.memory()
+	}
+	return n
+}
+
+func (s *Screen) memory() int {
+	n := len(s.Lines) * lineHeader
+	for _, l := range s.Lines {
+		n += l.Size()
+	}
+	return n
+}
+
+// lineHeader is what a Line takes besides its packed form, in bytes.
+const lineHeader = 24
+
 // Active is the screen that is shown.
 func (f *Frame) Active() *Screen {
 	if f.Alt != nil {

@@ -38,9 +38,26 @@ func (t *Terminal) lastChar() rune {
 // freezeScreen copies a screen with base lines of history above it.
 func (t *Terminal) freezeScreen(s *screen, base int) Screen {
 	out := s.Freeze(base)
-	out.Lines, out.Kitty = make([]Line, len(s.rows)), append([]uint8(nil), s.kitty...)
-	for y, r := range s.rows {
-		out.Lines[y] = Line{packed: string(t.packer.row(r, &t.styles)), wrapped: r.wrapped}
+	out.Kitty = append([]uint8(nil), s.kitty...)
+	if out.Lines = t.packRows(s); out.Lines == nil {
+		t.packer.linkless = true
+		out.Lines = t.packRows(s)
+		t.packer.linkless = false
 	}
 	return out
+}
+
+// packRows packs the rows of a screen; nil when they take more than the bound of the
+// memory. A packed row has each link in full wherever the link changes, so few links
+// can take much.
+func (t *Terminal) packRows(s *screen) []Line {
+	lines, size := make([]Line, len(s.rows)), 0
+	for y, r := range s.rows {
+		packed := t.packer.row(r, &t.styles)
+		if size += len(packed); size > t.budget.limit && !t.packer.linkless {
+			return nil
+		}
+		lines[y] = Line{packed: string(packed), wrapped: r.wrapped}
+	}
+	return lines
 }

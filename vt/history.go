@@ -13,8 +13,12 @@ type history struct {
 	blocks []*block // oldest first
 	count  int      // lines
 	limit  int
+	most   int    // bytes that the blocks may take
 	bytes  int    // capacity of the blocks
 	spare  *block // one that was emptied, for the next
+
+	dropped int  // lines that went for want of memory and that nobody has noted
+	short   bool // viewers may have lines that went for want of memory
 }
 
 // block holds records: a uvarint, the size of the packed line times two plus one
@@ -40,6 +44,10 @@ func (h *history) push(packed []byte, wrapped bool) {
 		return
 	}
 	b := h.room(len(packed) + binary.MaxVarintLen32)
+	if b == nil {
+		h.dropped, h.short = h.dropped+1, true // itself
+		return
+	}
 	b.data = appendRecord(b.data, packed, wrapped)
 	b.lines++
 	if h.count++; h.count > h.limit {
@@ -56,21 +64,48 @@ func appendRecord[T string | []byte](b []byte, packed T, wrapped bool) []byte {
 	return append(binary.AppendUvarint(b, size), packed...)
 }
 
-// room returns the block to append n bytes to.
+// room returns the block to append n bytes to. The oldest lines go for it when there
+// are too many bytes; nil when there are even without any.
 func (h *history) room(n int) *block {
 	if last := len(h.blocks) - 1; last >= 0 {
 		if b := h.blocks[last]; cap(b.data)-len(b.data) >= n {
 			return b
 		}
 	}
+	size := max(min(max(h.bytes, minBlock), maxBlock), n)
+	h.shrink(size)
+	if h.bytes+size > h.most {
+		return nil
+	}
 	b := h.spare
 	if h.spare = nil; b == nil || cap(b.data) < n {
-		size := max(min(max(h.bytes, minBlock), maxBlock), n)
 		b = &block{data: make([]byte, 0, size)}
 	}
 	h.bytes += cap(b.data)
 	h.blocks = append(h.blocks, b)
 	return b
+}
+
+// shrink drops the oldest lines until n more bytes fit, or none is left.
+func (h *history) shrink(n int) {
+	if h.bytes+n+h.idle() <= h.most {
+		return
+	}
+	h.spare = nil
+	for h.bytes+n > h.most && h.count > 0 {
+		h.dropOldest()
+		h.spare = nil
+		h.dropped++
+		h.short = true
+	}
+}
+
+// idle is what the block takes that waits for the next.
+func (h *history) idle() int {
+	if h.spare == nil {
+		return 0
+	}
+	return cap(h.spare.data)
 }
 
 // dropOldest forgets the oldest line.
@@ -99,7 +134,7 @@ func record(data []byte, at int) (begin, next int, wrapped bool) {
 }
 
 // clear forgets every line.
-func (h *history) clear() { *h = history{limit: h.limit} }
+func (h *history) clear() { *h = history{limit: h.limit, most: h.most} }
 
 // freeze returns the lines. They share the memory of the blocks, whose bytes
 // therefore stay as they are.
@@ -138,10 +173,7 @@ func (h *history) unwrap(i int) {
 	}
 }
 
-func (h *history) memory() int {
-	n := h.bytes + cap(h.blocks)*8
-	if h.spare != nil {
-		n += cap(h.spare.data)
-	}
-	return n
-}
+// blockSize is what a block takes besides its records, in bytes.
+const blockSize = 64
+
+func (h *history) memory() int { return h.bytes + h.idle() + cap(h.blocks)*8 + len(h.blocks)*blockSize }

@@ -68,6 +68,18 @@ func (l *Labels) OSC(s *Stream, text []byte, fx *Effects) (link Link, set bool) 
 	return Link{}, false
 }
 
+// Memory is what the labels take, in bytes. Title and Icon often share theirs.
+func (l *Labels) Memory() int {
+	n := len(l.Icon) + len(l.Cwd) + len(l.colors)*colorSize
+	if l.Title != l.Icon {
+		n += len(l.Title)
+	}
+	return n
+}
+
+// colorSize is what a changed colour takes, in bytes.
+const colorSize = 16
+
 func (l *Labels) setTitle(title string, fx *Effects) {
 	l.Title = title
 	if fx.Title != nil {
@@ -92,7 +104,7 @@ func (l *Labels) setCwd(path string, fx *Effects) {
 	if path == "" || strings.ContainsFunc(path, unicode.IsControl) || strings.ToValidUTF8(path, "") != path {
 		return
 	}
-	l.Cwd = path
+	l.Cwd = strings.Clone(path) // of the host before it nothing is kept
 	if fx.Cwd != nil {
 		fx.Cwd(path)
 	}
@@ -111,7 +123,10 @@ func hyperlink(arg string) (l Link, ok bool) {
 		}
 	}
 	if l.URI = uri; uri == "" || !linkable(l.URI) || !linkable(l.ID) {
-		l = Link{}
+		return Link{}, true
+	}
+	if len(arg) > len(l.URI)+2*len(l.ID)+linkSize { // nothing shall keep other parameters in memory
+		l = Link{ID: strings.Clone(l.ID), URI: strings.Clone(l.URI)}
 	}
 	return l, true
 }

@@ -252,7 +252,7 @@ func (t *Terminal) wrap() {
 func (t *Terminal) scroll(blank uint32) {
 	s := t.screen
 	if s == t.main && s.Top == 0 {
-		t.hist.push(t.packer.row(s.rows[0], &t.styles), s.rows[0].wrapped)
+		t.keep(s.rows[0])
 	}
 	s.scrollUp(s.Top, s.Bottom, 1, blank)
 }

@@ -13,6 +13,8 @@ type buffer struct {
 	rows          int
 	max           int  // lines there may be
 	inexact       bool // xterm.js does something else, which is not to be followed
+	most          int  // bytes that new lines may take
+	short         bool // the oldest lines went for want of memory
 	styles        *styles
 	paragraph     paragraph // scratch
 }
@@ -208,7 +210,7 @@ type insertion struct {
 // smaller wraps what became too long, from the bottom up.
 func (b *buffer) smaller() {
 	var inserts []insertion
-	count := 0
+	count, bytes := 0, 0
 	for y := len(b.lines) - 1; y >= 0; y-- {
 		if y >= len(b.lines) || !b.lines[y].wrapped() && b.lines[y].length() <= b.cols {
 			continue
@@ -231,8 +233,26 @@ func (b *buffer) smaller() {
 		}
 		b.makeRoom(added-max(trimmed, 0), count)
 		b.saved = min(b.saved+added, b.base+b.rows-1)
+		for _, l := range fresh {
+			bytes += l.line.Size()
+		}
+		if bytes > b.most && y <= b.base {
+			b.dropOlder(y, inserts)
+			break
+		}
 	}
 	b.insert(inserts, count)
+}
+
+// dropOlder forgets the first n lines: narrow, those below take all the memory there
+// is, since every line has its links in full.
+func (b *buffer) dropOlder(n int, inserts []insertion) {
+	b.inexact, b.short = true, true
+	b.lines = b.lines[n:]
+	b.base, b.saved = max(b.base-n, 0), max(b.saved-n, 0)
+	for i := range inserts {
+		inserts[i].at -= n
+	}
 }
 
 // makeRoom moves the screen down by n lines that were added above or on it.

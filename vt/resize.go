@@ -15,10 +15,12 @@ func (t *Terminal) Resize(cols, rows int) (exact bool) {
 	if cols == old.Cols && rows == old.Rows {
 		return true
 	}
-	exact = t.resizeMain(cols, rows) && cols >= minReflow && old.Cols >= minReflow
+	whole := !t.hist.short // else viewers have more history that comes back onto their screens
+	exact = t.resizeMain(cols, rows) && whole && cols >= minReflow && old.Cols >= minReflow
 	if t.alt != nil {
 		t.resizeAlt(cols, rows)
 	}
+	t.weigh()
 	return exact && t.screen == t.main
 }
 
@@ -33,7 +35,7 @@ func (t *Terminal) resizeMain(cols, rows int) (exact bool) {
 	s := t.main
 	b := buffer{
 		lines: t.gather(), base: t.hist.count, y: s.Y, saved: s.saved.row,
-		oldCols: s.Cols, cols: cols, rows: rows, max: max(len(s.rows), rows) + t.cfg.Scrollback, styles: &t.styles,
+		oldCols: s.Cols, cols: cols, rows: rows, max: max(len(s.rows), rows) + t.cfg.Scrollback, styles: &t.styles, most: t.budget.limit,
 	}
 	b.setRows(len(s.rows), rows+t.cfg.Scrollback)
 	if cols != s.Cols && cols >= minReflow {
@@ -70,11 +72,13 @@ func (t *Terminal) scatter(b *buffer) {
 		b.lines = append(b.lines, bufferLine{row: &row{}})
 	}
 	base := len(b.lines) - b.rows
+	short := t.hist.short
 	t.hist.clear()
+	t.hist.short = short || b.short
 	for i := max(0, base-t.hist.limit); i < base; i++ {
 		l := b.fitted(i)
 		if l.row != nil {
-			t.hist.push(t.packer.row(l.row, &t.styles), l.row.wrapped)
+			t.keep(l.row)
 		} else {
 			t.hist.push([]byte(l.line.packed), l.line.wrapped)
 		}

@@ -58,17 +58,22 @@ func (r *row) append(k Kind, text []byte, cells int, style uint32) {
 
 // appendChar adds one character of 0 to 2 cells.
 func (r *row) appendChar(c rune, width int, style uint32) {
-	kind := ZeroWidth
-	switch {
-	case width == 2:
-		kind = Wide
-	case width == 1 && c < utf8.RuneSelf:
-		kind = ASCII
-	case width == 1:
-		kind = Narrow
-	}
+	kind := kindOf(c, width)
 	var buf [utf8.UTFMax]byte
 	r.append(kind, utf8.AppendRune(buf[:0], c), max(width, 1), style)
+}
+
+// kindOf is how a character of that width lies in cells.
+func kindOf(c rune, width int) Kind {
+	switch {
+	case width == 2:
+		return Wide
+	case width == 1 && c < utf8.RuneSelf:
+		return ASCII
+	case width == 1:
+		return Narrow
+	}
+	return ZeroWidth
 }
 
 // mergeable tells whether characters of kind k go on a span of kind last, which

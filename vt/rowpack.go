@@ -11,6 +11,9 @@ type rowPacker struct {
 	buf  []byte
 	text []byte // of the span at hand, cell form only
 	last uint32 // number of the style written before
+	bare bool   // styles are left out
+	// linkless: links are left out.
+	linkless bool
 }
 
 // row packs r. The result is valid until the next call.
@@ -38,6 +41,9 @@ func (p *rowPacker) row(r *row, styles *styles) []byte {
 
 // span writes one span; size is that of the text, or the cells of a blank one.
 func (p *rowPacker) span(k Kind, size int, text []byte, style uint32, styles *styles) {
+	if p.bare {
+		style = 0
+	}
 	head := byte(k) | byte(min(size, bigSize))<<headSize
 	if style != p.last {
 		head |= headStyle
@@ -57,7 +63,7 @@ func (p *rowPacker) span(k Kind, size int, text []byte, style uint32, styles *st
 func (p *rowPacker) style(old, l *look, styles *styles) {
 	at := len(p.buf)
 	p.buf = packLook(p.buf, old, l)
-	if old.link != l.link {
+	if old.link != l.link && !p.linkless {
 		p.buf = packLink(p.buf, at, styles.linkOf(l))
 	}
 }

@@ -29,6 +29,10 @@ func (c *Cursor) Restore(base int, p *Pen, sets *CharsetState, origin bool) {
 	c.Restrict(origin)
 }
 
+// Dropped says that n lines went from the top of the history, which the saved row
+// counts.
+func (c *Cursor) Dropped(n int) { c.saved.row = max(c.saved.row-n, 0) }
+
 // SoftReset is what DECSTR (VT510) does to the cursor: no margins, and home is
 // saved. The position stays.
 func (c *Cursor) SoftReset(base int) {

@@ -112,6 +112,11 @@ func (s *Stream) tell(in []byte, h Handler) []byte {
 // Held is the number of bytes of an incomplete character, see Engine.Held.
 func (s *Stream) Held() int { return s.decoder.Held() }
 
+// Memory is what the stream keeps between two writes, in bytes.
+func (s *Stream) Memory() int {
+	return cap(s.seq) + cap(s.text.out) + cap(s.text.inner) + cap(s.decoder.raw) + cap(s.decoder.text)
+}
+
 // Pending is the text of the unfinished sequence, see Frame.Pending. The caller
 // owns it.
 func (s *Stream) Pending() []byte {

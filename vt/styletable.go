@@ -33,6 +33,8 @@ const (
 	sweepAt = 4096
 	// sweepCells is how many cells a sweep may look at for each style it waited for.
 	sweepCells = 4
+	// keptStyles is up to how many styles a sweep leaves its memory to the next.
+	keptStyles = 4 * sweepAt
 )
 
 func newStyles() styles { return styles{list: make([]look, 1, 4), limit: sweepAt} }
@@ -119,18 +121,20 @@ func (t *styles) crowded() bool { return len(t.list) >= t.limit }
 // sweep forgets every style that is on none of the rows and numbers the others
 // anew. The next sweep waits until there are twice as many as are in use, and
 // longer on a large screen, so that sweeping costs no more than making styles does.
-func (t *styles) sweep(screens ...*screen) {
-	fresh := styles{list: append(t.spareList[:0], look{}), slots: t.spareSlots, spareList: t.list, spareSlots: t.slots}
-	if len(fresh.slots) == len(t.slots) {
-		clear(fresh.slots)
-	} else {
-		fresh.slots = make([]uint32, len(t.slots))
-	}
+// loss says what else they lose.
+func (t *styles) sweep(loss int, screens ...*screen) {
+	fresh := t.successor()
 	renumbered := make([]uint32, len(t.list))
 	renumber := func(n uint32) uint32 {
 		if n != 0 && renumbered[n] == 0 {
 			l := t.list[n]
 			l.link = fresh.linkNumber(t.linkOf(&l))
+			switch {
+			case loss >= loseStyles:
+				l = look{attr: l.attr & Protected}
+			case loss >= loseLinks:
+				l.link = 0
+			}
 			renumbered[n] = fresh.intern(l)
 		}
 		return renumbered[n]
@@ -144,6 +148,21 @@ func (t *styles) sweep(screens ...*screen) {
 	}
 	fresh.limit = max(sweepAt, 2*len(fresh.list), cells/sweepCells)
 	*t = fresh
+}
+
+// successor is an empty table that begins with the memory that the sweep before left,
+// unless that is more than most programs need.
+func (t *styles) successor() styles {
+	if cap(t.list) > keptStyles {
+		return newStyles()
+	}
+	fresh := styles{list: append(t.spareList[:0], look{}), slots: t.spareSlots, spareList: t.list, spareSlots: t.slots}
+	if len(fresh.slots) == len(t.slots) {
+		clear(fresh.slots)
+	} else {
+		fresh.slots = make([]uint32, len(t.slots))
+	}
+	return fresh
 }
 
 // renumber gives every cell the new number of its style.
@@ -165,7 +184,15 @@ const lookSize, slotSize, linkSize = 20, 4, 100
 func (t *styles) memory() int {
 	n := (cap(t.list)+cap(t.spareList))*lookSize + (len(t.slots)+len(t.spareSlots))*slotSize
 	for _, l := range t.links {
-		n += linkSize + len(l.ID) + len(l.URI)
+		n += l.memory()
 	}
 	return n
+}
+
+// memory is what a link takes in a table, 0 for none.
+func (l Link) memory() int {
+	if l == (Link{}) {
+		return 0
+	}
+	return linkSize + len(l.ID) + len(l.URI)
 }

@@ -42,6 +42,7 @@ type Terminal struct {
 	widths    *widths
 	leads     *leads // of widths
 	packer    rowPacker
+	budget    Budget
 
 	modes       Modes
 	pen         Pen
@@ -65,6 +66,8 @@ func NewTerminal(c Config) Engine {
 	t.hist.limit = c.Scrollback
 	t.screen = t.main
 	t.charsets.Reset()
+	t.budget = NewBudget(c.Memory)
+	t.weigh()
 	return t
 }
 
@@ -72,7 +75,16 @@ func NewTerminal(c Config) Engine {
 type handler Terminal
 
 // Write implements Engine.
-func (t *Terminal) Write(p []byte) []byte { return t.stream.Write(p, (*handler)(t)) }
+func (t *Terminal) Write(p []byte) []byte {
+	if n := t.budget.Piece(); len(p) > n {
+		return inPieces(t, p, n)
+	}
+	text := t.stream.Write(p, (*handler)(t))
+	if t.budget.Wrote(len(p)) {
+		t.weigh()
+	}
+	return text
+}
 
 // Flush implements Engine.
 func (t *Terminal) Flush() []byte { return t.stream.Flush((*handler)(t)) }
@@ -84,13 +96,7 @@ func (t *Terminal) Held() int { return t.stream.Held() }
 func (t *Terminal) Modes() Modes { return t.modes }
 
 // Memory implements Engine.
-func (t *Terminal) Memory() int {
-	n := t.main.memory() + t.hist.memory() + t.styles.memory() + cap(t.stream.seq)
-	if t.alt != nil {
-		n += t.alt.memory()
-	}
-	return n
-}
+func (t *Terminal) Memory() int { return t.rest() + t.hist.memory() }
 
 // setPen says that the pen changed.
 func (t *Terminal) setPen() { t.lookKnown, t.blankKnown = false, false }
@@ -130,11 +136,7 @@ func (t *Terminal) sweepStyles() {
 	if !t.styles.crowded() {
 		return
 	}
-	screens := []*screen{t.main}
-	if t.alt != nil {
-		screens = append(screens, t.alt)
-	}
-	t.styles.sweep(screens...)
+	t.styles.sweep(loseNothing, t.screens()...)
 	t.setPen()
 }
 

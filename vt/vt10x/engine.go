@@ -14,6 +14,7 @@ type engine struct {
 	alt    *screen // nil until it is first needed
 	cur    *screen // main or alt
 	hist   history
+	budget vt.Budget
 	packer vt.Packer
 
 	modes       vt.Modes
@@ -31,11 +32,29 @@ func New(c vt.Config) vt.Engine {
 	e.hist.limit = c.Scrollback
 	e.cur = e.main
 	e.charsets.Reset()
+	e.budget = vt.NewBudget(c.Memory)
+	e.weigh()
 	return e
 }
 
 // Write implements vt.Engine.
-func (e *engine) Write(p []byte) []byte { return e.in.Write(p, (*handler)(e)) }
+func (e *engine) Write(p []byte) (text []byte) {
+	for n := e.budget.Piece(); len(p) > n; p = p[n:] {
+		text = append(text, e.write(p[:n])...)
+	}
+	if text == nil {
+		return e.write(p)
+	}
+	return append(text, e.write(p)...)
+}
+
+func (e *engine) write(p []byte) []byte {
+	text := e.in.Write(p, (*handler)(e))
+	if e.budget.Wrote(len(p)) {
+		e.weigh()
+	}
+	return text
+}
 
 // Flush implements vt.Engine.
 func (e *engine) Flush() []byte { return e.in.Flush((*handler)(e)) }

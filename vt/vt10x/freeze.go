@@ -13,6 +13,7 @@ func (e *engine) Resize(cols, rows int) (exact bool) {
 	if cols < e.main.Cols {
 		defer e.hist.fit(cols, &e.packer)
 	}
+	defer e.weigh()
 	e.main.resize(cols, rows, func(y int) { e.hist.push(e.main.line(y, e.looks, &e.packer)) })
 	if e.alt != nil {
 		e.alt.resize(cols, rows, func(int) {})
@@ -28,12 +29,39 @@ const (
 )
 
 // Memory implements vt.Engine.
-func (e *engine) Memory() int {
+func (e *engine) Memory() int { return e.rest() + e.hist.bytes }
+
+// rest is what the state takes without the history, in bytes.
+func (e *engine) rest() int {
 	cells := e.main.Cols * e.main.Rows
 	if e.alt != nil {
 		cells *= 2
 	}
-	return cells*cellSize + e.hist.bytes + len(e.looks.kinds)*lookSize + len(e.in.Pending())
+	return cells*cellSize + e.looks.memory() + e.in.Memory() + e.labels.Memory()
+}
+
+// weigh gives the history what the rest of the state leaves it. When the rest alone
+// is too large, links lose their targets.
+func (e *engine) weigh() {
+	rest := e.rest()
+	if rest > e.budget.Target() {
+		e.looks.sweep(e.grids()...)
+		if rest = e.rest(); rest > e.budget.Target() {
+			e.looks.unlink()
+			rest = e.rest()
+		}
+		e.penChanged()
+	}
+	e.hist.most = e.budget.History(rest)
+	e.shrinkHistory()
+}
+
+// shrinkHistory drops the oldest lines when the history is too large. What is counted
+// from its oldest line moves up with it.
+func (e *engine) shrinkHistory() {
+	if n := e.hist.shrink(); n > 0 {
+		e.main.Dropped(n)
+	}
 }
 
 // Freeze implements vt.Engine.
@@ -60,9 +88,23 @@ func (e *engine) Freeze() *vt.Frame {
 // freezeScreen copies a screen with base lines of history above it.
 func (e *engine) freezeScreen(s *screen, base int) vt.Screen {
 	out := s.Freeze(base)
-	out.Lines = make([]vt.Line, s.Rows)
-	for y := range out.Lines {
-		out.Lines[y] = s.line(y, e.looks, &e.packer)
+	if out.Lines = e.packRows(s); out.Lines == nil {
+		e.looks.linkless = true
+		out.Lines = e.packRows(s)
+		e.looks.linkless = false
 	}
 	return out
+}
+
+// packRows packs the rows of a screen; nil when they take more than the bound of the
+// memory, as few links in many places can.
+func (e *engine) packRows(s *screen) []vt.Line {
+	lines, size := make([]vt.Line, s.Rows), 0
+	for y := range lines {
+		lines[y] = s.line(y, e.looks, &e.packer)
+		if size += lines[y].Size(); size > e.cfg.Memory && !e.looks.linkless {
+			return nil
+		}
+	}
+	return lines
 }

@@ -11,6 +11,7 @@ type history struct {
 	lines []vt.Line
 	first int // index of the oldest line, once the ring is full
 	limit int
+	most  int // bytes that the lines may take
 	bytes int // what the lines take
 }
 
@@ -32,6 +33,25 @@ func (h *history) push(l vt.Line) {
 		h.first = (h.first + 1) % h.limit
 	}
 }
+
+// shrink drops the oldest lines until the others take no more than they may, and
+// returns how many went. Most go at once, because the others move.
+func (h *history) shrink() (dropped int) {
+	if h.bytes <= h.most {
+		return 0
+	}
+	lines := h.all()
+	for len(lines) > 0 && h.bytes > h.most-h.most/shrinkBy {
+		h.bytes -= lines[0].Size() + lineSize
+		lines = lines[1:]
+		dropped++
+	}
+	h.lines, h.first = append([]vt.Line(nil), lines...), 0
+	return dropped
+}
+
+// shrinkBy is the part of the bytes that shrink leaves free.
+const shrinkBy = 8
 
 func (h *history) clear() { h.lines, h.first, h.bytes = nil, 0, 0 }
 

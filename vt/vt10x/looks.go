@@ -34,6 +34,8 @@ type looks struct {
 	ids   map[kind]look
 	free  []look
 	limit int // of len(kinds) - len(free) before the next sweep
+
+	linkless bool // links are left out of what is packed
 }
 
 func newLooks() *looks {
@@ -45,7 +47,11 @@ func (ls *looks) kind(l look) kind {
 	if l >= look(len(ls.kinds)) {
 		return kind{blank: true}
 	}
-	return ls.kinds[l]
+	k := ls.kinds[l]
+	if ls.linkless {
+		k.style.Link = vt.Link{}
+	}
+	return k
 }
 
 // id returns the look of k.
@@ -116,11 +122,7 @@ func (e *engine) know() {
 		return
 	}
 	if e.looks.crowded() {
-		grids := []*grid{e.main.grid}
-		if e.alt != nil {
-			grids = append(grids, e.alt.grid)
-		}
-		e.looks.sweep(grids...)
+		e.looks.sweep(e.grids()...)
 	}
 	s := e.pen.Style()
 	e.penLooks = penLooks{plain, erased, true}
@@ -129,5 +131,33 @@ func (e *engine) know() {
 	}
 	if s.BG != 0 {
 		e.penLooks.blank = e.looks.id(kind{vt.Style{BG: s.BG}, true})
+	}
+}
+
+// grids are the cells that there are.
+func (e *engine) grids() []*grid {
+	if e.alt == nil {
+		return []*grid{e.main.grid}
+	}
+	return []*grid{e.main.grid, e.alt.grid}
+}
+
+// memory is what the looks take, in bytes. A link counts in each that has it.
+func (ls *looks) memory() int {
+	n := len(ls.kinds) * lookSize
+	for i := range ls.kinds {
+		l := &ls.kinds[i].style.Link
+		n += len(l.ID) + len(l.URI)
+	}
+	return n
+}
+
+// unlink takes the links from all looks.
+func (ls *looks) unlink() {
+	for i := range ls.kinds {
+		if k := &ls.kinds[i]; k.style.Link != (vt.Link{}) {
+			delete(ls.ids, *k)
+			k.style.Link = vt.Link{}
+		}
 	}
 }

@@ -62,6 +62,7 @@ func (e *engine) scroll() {
 	s := e.cur
 	if s == e.main && s.Top == 0 {
 		e.hist.push(s.line(0, e.looks, &e.packer))
+		e.shrinkHistory()
 	}
 	s.scrollUp(s.Top, s.Bottom, 1, e.blank())
 }

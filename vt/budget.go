@@ -1,0 +1,194 @@
+package vt
+
+import "unicode/utf8"
+
+// Bounds of what the state of one engine may take, in bytes.
+const (
+	// DefaultMemory is enough for 5000 lines of nearly anything.
+	DefaultMemory = 32 << 20
+	// MinMemory is enough for a plain screen of 200 columns and 60 rows, twice, and
+	// some history.
+	MinMemory = 1 << 20
+	// MaxMemory is more than the longest history of long lines takes.
+	MaxMemory = 4 << 30
+)
+
+const (
+	// reserve is the part of the bound that stays free for what is written between
+	// two looks at the state.
+	reserve = 8
+	// weighings is how much output comes between two looks, as a part of the bound:
+	// one byte of it makes no more than some twenty bytes of state.
+	weighings = 256
+)
+
+// Budget keeps the state of an engine below a bound.
+type Budget struct {
+	limit int // bytes
+	since int // bytes of output since the last look
+}
+
+// Piece is how much output may come at once before somebody looks at the state.
+func (b *Budget) Piece() int { return b.limit / (weighings / 2) }
+
+// NewBudget is one of limit bytes.
+func NewBudget(limit int) Budget { return Budget{limit: limit} }
+
+// Wrote counts n bytes of output and tells whether it is time to look at the state.
+func (b *Budget) Wrote(n int) (due bool) {
+	if b.since += n; b.since < b.limit/weighings {
+		return false
+	}
+	b.since = 0
+	return true
+}
+
+// Target is what the state is to be brought down to.
+func (b *Budget) Target() int { return b.limit - b.limit/reserve }
+
+// History is what is left for the history beside the rest of the state.
+func (b *Budget) History(rest int) int { return max(b.Target()-rest, 0) }
+
+// weigh gives the history what the rest of the state leaves it. When the rest alone
+// is too large, it loses in this order: styles that no cell has, the targets of
+// links, marks, colours and attributes. The cells of the screens always stay; 1000 by
+// 1000 of them, twice, take 16 MB.
+func (t *Terminal) weigh() {
+	rest := t.rest()
+	for loss := loseNothing; rest > t.budget.Target() && loss <= loseStyles; loss++ {
+		t.lighten(loss)
+		rest = t.rest()
+	}
+	// A row in text form may need cells before the next look.
+	t.hist.most = t.budget.History(rest + t.uncelled()*cellSize)
+	t.hist.shrink(0)
+	t.forgetDropped()
+}
+
+// What a screen loses when memory is short.
+const (
+	loseNothing = iota // but styles and texts that no cell has any more
+	loseLinks
+	loseMarks
+	loseStyles
+)
+
+// lighten takes from the screens what they can do without.
+func (t *Terminal) lighten(loss int) {
+	screens := t.screens()
+	for _, s := range screens {
+		s.spare = nil
+		for _, r := range s.rows {
+			r.lighten(loss)
+		}
+	}
+	t.styles.sweep(loss, screens...)
+	t.styles.spareList, t.styles.spareSlots = nil, nil
+	t.packer.buf, t.packer.text = nil, nil
+	t.setPen()
+}
+
+// screens are the screens that there are.
+func (t *Terminal) screens() []*screen {
+	if t.alt == nil {
+		return []*screen{t.main}
+	}
+	return []*screen{t.main, t.alt}
+}
+
+// rest is what the state takes without the history, in bytes.
+func (t *Terminal) rest() int {
+	n := t.main.memory() + t.styles.memory() + t.stream.Memory() + t.labels.Memory() + t.pen.link.memory() +
+		cap(t.packer.buf) + cap(t.packer.text)
+	if t.alt != nil {
+		n += t.alt.memory()
+	}
+	return n
+}
+
+// uncelled is the number of cells that rows in text form would need.
+func (t *Terminal) uncelled() (n int) {
+	for _, s := range t.screens() {
+		for _, r := range s.rows {
+			if r.cells == nil {
+				n += s.Cols
+			}
+		}
+	}
+	return n
+}
+
+// forgetDropped moves up with the history what is counted from its oldest line.
+func (t *Terminal) forgetDropped() {
+	if n := t.hist.dropped; n > 0 {
+		t.main.Dropped(n)
+		t.hist.dropped = 0
+	}
+}
+
+// inPieces is Write of p in pieces of n bytes.
+func inPieces(e Engine, p []byte, n int) (text []byte) {
+	for len(p) > 0 {
+		k := min(n, len(p))
+		text = append(text, e.Write(p[:k])...)
+		p = p[k:]
+	}
+	return text
+}
+
+// keep makes a row that leaves the main screen the newest line of the history,
+// without links and colours when it would fill all of it.
+func (t *Terminal) keep(r *row) {
+	packed := t.packer.row(r, &t.styles)
+	if len(packed) > t.hist.most/2 {
+		t.packer.bare = true
+		packed = t.packer.row(r, &t.styles)
+		t.packer.bare = false
+	}
+	t.hist.push(packed, r.wrapped)
+	if t.hist.dropped > 0 {
+		t.forgetDropped()
+	}
+}
+
+// lighten frees what the row keeps for later, and takes marks from its cells.
+func (r *row) lighten(loss int) {
+	if loss < loseMarks {
+		if r.hidden == nil {
+			r.tidyClusters()
+		}
+		return
+	}
+	if r.cells == nil {
+		r.unmark()
+		return
+	}
+	for _, cells := range [...][]cell{r.cells, r.hidden} {
+		for x, c := range cells {
+			if c&cellCluster != 0 {
+				base, _ := utf8.DecodeRuneInString(r.clusters[c&cellChar])
+				cells[x] = c&^(cellChar|cellCluster) | cell(base)
+			}
+		}
+	}
+	r.clusters, r.text, r.runs = nil, nil, nil
+}
+
+// unmark is lighten for a row in text form.
+func (r *row) unmark() {
+	text, runs := make([]byte, 0, r.used), make([]run, 0, len(r.runs))
+	at := 0
+	for _, part := range r.runs {
+		chars := r.text[at:part.end]
+		at = part.end
+		if part.kind == ClusterOne || part.kind == ClusterWide {
+			base, size := utf8.DecodeRune(chars)
+			chars = chars[:size]
+			part.kind = kindOf(base, int(part.cells))
+		}
+		text = append(text, chars...)
+		part.end = len(text)
+		runs = append(runs, part)
+	}
+	r.text, r.runs = text, runs
+}
