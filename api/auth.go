@@ -95,8 +95,11 @@ func NewAuth(config AuthConfig) (*Auth, error) {
 		secret := digestOf(config.WebhookSecret)
 		a.webhooks = &secret
 	}
-	a.tickets = newTickets(a.now)
+	a.tickets = newTickets(a.now, a.log)
 	if a.mode == ModeNone {
+		if config.DataDir != "" {
+			a.tickets.keep(config.DataDir, "")
+		}
 		return a, nil
 	}
 	token, err := loadToken(config.DataDir)
@@ -104,6 +107,7 @@ func NewAuth(config AuthConfig) (*Auth, error) {
 		return nil, err
 	}
 	a.token = digestOf(token)
+	a.tickets.keep(config.DataDir, token)
 	if a.sessions, err = newSessions(token); err != nil {
 		return nil, err
 	}
