@@ -16,7 +16,7 @@ var openPaths = []string{"/healthz", "/readyz"}
 // metricsPath is open too when AuthConfig.OpenMetrics says so.
 const metricsPath = "/metrics"
 
-// ticketPaths end the routes that a terminal's ticket opens, by GET.
+// ticketPaths end the routes that a terminal's ticket opens, by GET and HEAD.
 var ticketPaths = []string{"/pty/:id/stream", "/pty/:id/ws", "/pty/:id/snapshot"}
 
 // Why a request has no grant; the texts are sent.
@@ -95,17 +95,22 @@ func bearerOf(r *http.Request) (string, bool) {
 }
 
 func isTicketPath(c echo.Context) bool {
-	return c.Request().Method == http.MethodGet &&
+	return (c.Request().Method == http.MethodGet || isHead(c)) &&
 		slices.ContainsFunc(ticketPaths, func(end string) bool { return strings.HasSuffix(c.Path(), end) })
 }
 
-// grantOfTicket uses the ticket once, if it is for the terminal of the path.
+// grantOfTicket uses the ticket once, if it is for the terminal of the path. HEAD, which shows
+// nothing, does not use it: a preview of a link must not.
 func (a *Auth) grantOfTicket(c echo.Context) (Grant, error) {
 	id, err := a.findTerminal(c.Param("sid"), c.Param("id"))
 	if err != nil || id == "" {
 		return Grant{}, errBadTicket
 	}
-	g, ok := a.tickets.redeem(c.QueryParam("ticket"), id)
+	use := a.tickets.redeem
+	if isHead(c) {
+		use = a.tickets.valid
+	}
+	g, ok := use(c.QueryParam("ticket"), id)
 	if !ok {
 		return Grant{}, errBadTicket
 	}

@@ -61,9 +61,7 @@ func New(c Config) *Server {
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = handleError
 	e.Use(securityHeaders(), recoverPanics(c.Log), s.Auth.Middleware(), speakVersion)
-	for _, r := range routes() {
-		e.Add(r.method, r.path, s.handler(r))
-	}
+	s.addRoutes(e)
 	s.http = &http.Server{
 		Handler:           e,
 		ReadHeaderTimeout: headerTimeout,

@@ -18,6 +18,9 @@ func (s *Server) getStream(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if isHead(c) {
+		return headOfEvents(c)
+	}
 	sub := t.Hub().Subscribe(v)
 	defer t.Leave(sub)
 	stream.ServeSSE(c.Response(), c.Request(), sub)
