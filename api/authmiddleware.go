@@ -76,12 +76,14 @@ func (a *Auth) grantFor(c echo.Context) (Grant, error) {
 		if !a.token.equal(digestOf(token)) {
 			return Grant{}, errBadToken
 		}
+		c.Set(byKey, byToken)
 		return Grant{Role: Write}, nil
 	}
 	if isTicketPath(c) && c.QueryParam("ticket") != "" {
 		return a.grantOfTicket(c)
 	}
 	if a.mode == ModeNone {
+		c.Set(byKey, byAnyone)
 		return Grant{Role: Write}, nil
 	}
 	return a.grantOfSession(c)
@@ -114,6 +116,7 @@ func (a *Auth) grantOfTicket(c echo.Context) (Grant, error) {
 	if !ok {
 		return Grant{}, errBadTicket
 	}
+	c.Set(byKey, byTicket)
 	return g, nil
 }
 
@@ -139,6 +142,7 @@ func (a *Auth) grantOfSession(c echo.Context) (Grant, error) {
 	if expires.Sub(now) < sessionLife-sessionRefresh {
 		c.SetCookie(a.sessions.cookie(now, r.TLS != nil))
 	}
+	c.Set(byKey, byCookie)
 	return Grant{Role: Write}, nil
 }
 
@@ -156,8 +160,17 @@ func (a *Auth) refuse(c echo.Context, reason error) error {
 	return newError(http.StatusUnauthorized, "UNAUTHORIZED", "%s", reason)
 }
 
+// refusalCode is the code that a refusal is audited with.
+func refusalCode(reason error) string {
+	if own, ok := errors.AsType[*Error](reason); ok {
+		return own.Code
+	}
+	return "UNAUTHORIZED"
+}
+
 // audit logs that a request was refused and why, without what it showed.
 func (a *Auth) audit(c echo.Context, reason error) {
+	a.note(c, auditRefused, clip(c.Request().Method)+" "+redactURL(c.Request().URL), refusalCode(reason))
 	if !a.audits.AllowN(a.now(), 1) {
 		return
 	}

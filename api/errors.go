@@ -287,7 +287,11 @@ func writeError(c echo.Context, e *Error, id string) error {
 	}
 	header.Set(echo.HeaderCacheControl, "no-store")
 	switch {
-	case c.Request().Method == http.MethodHead:
+	case isHead(c):
+		header.Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
+		if e.Status == http.StatusUnauthorized && wantsHTML(c.Request()) {
+			header.Set(echo.HeaderContentType, echo.MIMETextHTMLCharsetUTF8)
+		}
 		return c.NoContent(e.Status)
 	case e.Status == http.StatusUnauthorized && wantsHTML(c.Request()):
 		return c.HTML(e.Status, loginPage)
