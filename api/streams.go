@@ -19,9 +19,18 @@ func (s *Server) getStream(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	in, err := insideOf(c)
+	if err != nil {
+		return err
+	}
 	if isHead(c) {
 		return headOfEvents(c)
 	}
+	release, err := s.Mux.Nest(t, in)
+	if err != nil {
+		return err
+	}
+	defer release()
 	sub := t.Hub().Subscribe(v)
 	defer t.Leave(sub)
 	stream.ServeSSE(c.Response(), c.Request(), sub)
@@ -33,7 +42,11 @@ func (s *Server) getWebSocket(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	v, err := s.viewer(c)
+	v, err := s.socketViewer(c)
+	if err != nil {
+		return err
+	}
+	in, err := insideOf(c)
 	if err != nil {
 		return err
 	}
@@ -47,8 +60,26 @@ func (s *Server) getWebSocket(c echo.Context) error {
 	if err := requireUpgrade(c); err != nil {
 		return err
 	}
+	release, err := s.Mux.Nest(t, in)
+	if err != nil {
+		return err
+	}
+	defer release()
 	stream.ServeWebSocket(c.Response(), c.Request(), t.Typist(), v)
 	return nil
+}
+
+// socketViewer is what the connection of one terminal may do and wishes.
+func (s *Server) socketViewer(c echo.Context) (stream.Viewer, error) {
+	v, err := s.viewer(c)
+	if err != nil {
+		return v, err
+	}
+	if v.HistoryOnce, err = historyOnce(c); err != nil {
+		return v, err
+	}
+	v.Cols, v.Rows, err = wishedSize(c)
+	return v, err
 }
 
 func (s *Server) getPage(c echo.Context) error {

@@ -62,6 +62,7 @@ type Shell struct {
 
 	mux      *Mux
 	recorded atomic.Bool            // its row is in the records
+	charged  atomic.Int64           // what of Printed was charged
 	instance atomic.Pointer[string] // that the last command elsewhere ran on; nil before the first of this server
 
 	key     string // unique in the server, never used again: what the disk and the keeper know the shell as

@@ -161,6 +161,10 @@ func (d *decoder) content(tag byte) (err error) {
 		f.Pending = []byte(s)
 	case tagColours:
 		d.colours()
+	case tagOtherColours:
+		f.OtherColors = d.palette()
+	case tagSavedModes:
+		f.SavedModes = d.savedModes()
 	case tagHistory:
 		return d.history()
 	case tagMain:
@@ -214,9 +218,27 @@ func (d *decoder) style() (vt.Style, error) {
 func (d *decoder) colours() {
 	f := d.frame
 	f.Foreground, f.Background, f.CursorColor = vt.Color(d.u32()), vt.Color(d.u32()), vt.Color(d.u32())
-	f.Palette = map[uint8]vt.Color{}
+	f.Palette = d.palette()
+}
+
+// palette reads colours by their index up to the end of the record.
+func (d *decoder) palette() map[uint8]vt.Color {
+	p := map[uint8]vt.Color{}
 	for d.rest != "" {
 		i := d.u8()
-		f.Palette[i] = vt.Color(d.u32())
+		p[i] = vt.Color(d.u32())
 	}
+	return p
+}
+
+// savedModes reads modes up to the end of the record; those that no terminal
+// saves are left out.
+func (d *decoder) savedModes() map[int]bool {
+	modes := map[int]bool{}
+	for d.rest != "" {
+		if mode, on := d.u16(), d.u8() != 0; vt.Savable(mode) {
+			modes[mode] = on
+		}
+	}
+	return modes
 }

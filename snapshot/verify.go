@@ -109,8 +109,13 @@ func differ[T comparable](d *findings, part string, want, got T) {
 	d.add("%s: want "+verb+", got "+verb, part, want, got)
 }
 
-// modes compares every switch by the name that vt.Modes has for it.
+// modes compares every switch that viewers know by the name that vt.Modes has for it.
 func (d *findings) modes(want, got *vt.Modes) {
+	known := *got
+	for i, on := range known.Unshown() {
+		*on = *want.Unshown()[i]
+	}
+	got = &known
 	w, g := reflect.ValueOf(want).Elem(), reflect.ValueOf(got).Elem()
 	for i := range w.NumField() {
 		differ(d, "mode "+w.Type().Field(i).Name, w.Field(i).Interface(), g.Field(i).Interface())

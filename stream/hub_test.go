@@ -226,6 +226,28 @@ func TestResizeIsInItsPlace(t *testing.T) {
 	}
 }
 
+// TestHistoryOnce: such a viewer keeps no history, so it cannot repeat a resize that
+// brings rows of the history back.
+func TestHistoryOnce(t *testing.T) {
+	hub := newHub(t, 80, 6)
+	for i := range 20 {
+		hub.Write(fmt.Appendf(nil, "line %d\r\n", i))
+	}
+	s := hub.Subscribe(stream.Viewing{Scrollback: -1, HistoryOnce: true})
+	defer s.Close()
+	m := &model{t: t}
+	poll(t, s, m)
+	if !strings.Contains(text(m.engine), "line 0\n") {
+		t.Fatalf("the first snapshot has no history:\n%s", text(m.engine))
+	}
+	hub.Resize(80, 10)
+	hub.Write([]byte("after"))
+	poll(t, s, m)
+	if got, want := text(m.engine), snapshot.Text(hub.Shot().Frame, 0); got != want || m.snaps != 2 {
+		t.Errorf("%d snapshots, screen\n%swant\n%s", m.snaps, got, want)
+	}
+}
+
 func TestSnapshotIsSharedAtOnePosition(t *testing.T) {
 	hub := newHub(t, 80, 24)
 	hub.Write([]byte("hello"))

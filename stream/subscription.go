@@ -34,7 +34,8 @@ type Subscription struct {
 	hub        *Hub
 	wake       chan<- struct{}
 	woken      <-chan struct{}
-	scrollback int      // history lines in its snapshots, negative for all
+	scrollback int      // history lines in its snapshots, negative for all; of one that is once guarded by hub.mu
+	once       bool     // history is in its first snapshot only: it keeps none to rearrange
 	past       *catchUp // nil unless it came with a position that can be resumed
 
 	// Below: guarded by hub.mu.
@@ -56,6 +57,9 @@ type Viewing struct {
 	// Scrollback limits the history in this viewer's snapshots to the last so
 	// many lines; negative means all.
 	Scrollback int
+	// HistoryOnce has the history in the viewer's first snapshot only. Such a viewer
+	// keeps no history of its own, so every resize brings it a snapshot.
+	HistoryOnce bool
 	// Since is the position up to which the viewer has everything: Seq of the last
 	// event it got, of this or of an earlier hub of the terminal. If the journal has
 	// what followed, the viewer gets the resume event and then only that. nil, or a
@@ -69,7 +73,8 @@ func (h *Hub) Subscribe(v Viewing) *Subscription {
 	if v.Wake == nil {
 		v.Wake = make(chan struct{}, 1)
 	}
-	s := &Subscription{Viewer: order.Add(1), hub: h, wake: v.Wake, woken: v.Wake, scrollback: v.Scrollback, stale: ReasonConnect}
+	s := &Subscription{Viewer: order.Add(1), hub: h, wake: v.Wake, woken: v.Wake,
+		scrollback: v.Scrollback, once: v.HistoryOnce, stale: ReasonConnect}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.subs[s] = struct{}{}
@@ -195,6 +200,9 @@ func (s *Subscription) poll() ([]*Message, error) {
 	if reason != "" {
 		s.stale = ""
 		batch = append(batch, h.shotLocked().message(reason, s.scrollback))
+		if s.once {
+			s.scrollback = 0
+		}
 		if reason != ReasonConnect {
 			batch = append(batch, metaMessage(h.id, h.standing())) // what was dropped with the queue
 		}
@@ -229,6 +237,9 @@ func (s *Subscription) target() (target, Reason) {
 	list, ok := h.resizes.from(c.next)
 	if !ok || c.pos >= c.goal && h.seq-c.pos > MaxQueue {
 		return target{}, ReasonLag
+	}
+	if s.once && len(list) > 0 {
+		return target{}, ReasonResize
 	}
 	return target{seq: h.seq, resizes: slices.Clone(list)}, ""
 }

@@ -56,6 +56,11 @@ type Engine interface {
 	// Memory estimates what the state takes, in bytes. It is cheap.
 	Memory() int
 
+	// Resume takes over from f what no viewer shows and programs can ask for: the
+	// modes of Modes.Unshown, OtherColors and SavedModes. An engine that goes on
+	// from a snapshot of f calls it after the snapshot was written.
+	Resume(f *Frame)
+
 	// Freeze returns the whole state as an immutable Frame that shares nothing
 	// mutable with the engine: the engine goes on while the frame is encoded.
 	Freeze() *Frame

@@ -39,7 +39,7 @@ func (l *Labels) OSC(s *Stream, text []byte, fx *Effects) (link Link, set bool) 
 		l.Icon = arg
 	case 2:
 		l.setTitle(arg, fx)
-	case 4, 10, 11, 12, 104, 110, 111, 112:
+	case 4, 5, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 104, 105, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119:
 		l.colors.osc(s, n, arg, fx)
 	case 7:
 		l.workingDirectory(arg, fx)

@@ -203,6 +203,7 @@ func (s *script) cut(t *testing.T, e *subject, rest []op, whole *subject) bool {
 	}
 	c := s.fresh(f.Cols, f.Rows)
 	c.feed(string(ansi), 0)
+	c.Resume(decoded) // as a server that goes on from the file
 	if got := c.effects(); got != nil {
 		t.Errorf("the snapshot has effects: %q", got)
 	}
