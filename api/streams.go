@@ -31,6 +31,7 @@ func (s *Server) getStream(c echo.Context) error {
 		return err
 	}
 	defer release()
+	v.Types = grantOf(c).Role == Write
 	sub := t.Hub().Subscribe(v)
 	defer t.Leave(sub)
 	stream.ServeSSE(c.Response(), c.Request(), sub)
