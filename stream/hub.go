@@ -73,7 +73,9 @@ type Hub struct {
 
 	reply []byte // answers to the program, collected during one Write
 	news  *Meta  // changes that are not bytes, collected during one Write
-	facts Facts
+	// clipboard is the last write to it during one Write.
+	clipboard *Clipboard
+	facts     Facts
 }
 
 // Facts are what a hub knows of its terminal besides the screen.
@@ -223,8 +225,8 @@ func (h *Hub) Resize(cols, rows int) {
 		h.observe.Resized(h.seq, cols, rows)
 	}
 	h.publish(func() *Message { return resizeMessage(h.id, cols, rows, h.applied()) })
-	if !exact {
-		for s := range h.subs {
+	for s := range h.subs {
+		if !exact || s.once {
 			s.resized()
 		}
 	}
