@@ -125,6 +125,8 @@ func TestBrowserLeadsToTheApproval(t *testing.T) {
 	b.sees("the way to the approval", `document.querySelector(".toasts").innerText`, func(s string) bool { return strings.Contains(s, "Review") })
 	b.shoot()
 	b.eval(`([...document.querySelectorAll(".toast button")].find((e) => e.textContent.trim() === "Review").click(), "")`)
-	b.sees("the call that waits", `document.body.innerText`, func(s string) bool { return strings.Contains(s, "Calls that wait for you") && strings.Contains(s, "Approve") })
+	b.sees("the call that waits", `document.body.innerText`, func(s string) bool {
+		return strings.Contains(s, "Calls that wait for you") && strings.Contains(s, "Approve")
+	})
 	b.shoot()
 }
