@@ -177,7 +177,7 @@ func ServeWebSocket(w http.ResponseWriter, r *http.Request, t Terminal, v Viewer
 		return
 	}
 	defer s.cancel()
-	sub := t.Hub().Subscribe(Viewing{Scrollback: v.Scrollback, HistoryOnce: v.HistoryOnce, Since: v.Since})
+	sub := t.Hub().Subscribe(Viewing{Scrollback: v.Scrollback, HistoryOnce: v.HistoryOnce, Since: v.Since, Types: !v.ReadOnly})
 	defer t.Leave(sub)
 	if v.Cols > 0 && v.Rows > 0 && !v.ReadOnly {
 		_ = t.Wish(sub, v.Cols, v.Rows) // a terminal that has ended has no size to change

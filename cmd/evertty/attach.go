@@ -14,6 +14,7 @@ import (
 type viewing struct {
 	detachKeys string
 	readOnly   bool
+	clipboard  bool
 	nested     bool // a terminal inside another one is meant
 	scrollback int  // lines of history shown at first
 }
@@ -21,6 +22,7 @@ type viewing struct {
 func (v *viewing) flags(c *cobra.Command) {
 	c.Flags().StringVar(&v.detachKeys, "detach-keys", defaultDetachKeys, "`keys` that detach, in tmux's names, or none")
 	c.Flags().BoolVar(&v.readOnly, "read-only", false, "look only: keys are not sent, the size is not changed")
+	c.Flags().BoolVar(&v.clipboard, "clipboard", false, "let the program write to this terminal's clipboard (OSC 52)")
 }
 
 func (a *app) newAttach() *cobra.Command {
@@ -70,6 +72,9 @@ func (a *app) canView(v viewing) error {
 	if _, err := parseDetachKeys(v.detachKeys); err != nil {
 		return usage(err)
 	}
+	if v.clipboard && v.readOnly {
+		return usage(errors.New("--clipboard and --read-only exclude each other: only who may type is told what goes on the clipboard"))
+	}
 	if !isTTY(a.stdin, a.stdout) {
 		return usage(errors.New("standard input and output are not a terminal; use new -d, send, logs or snapshot"))
 	}
@@ -83,6 +88,9 @@ func (a *app) view(ctx context.Context, info client.Info, o viewing) error {
 		return usage(err)
 	}
 	v := &viewer{connect: a.client, id: info.ID, name: nameOf(info), keys: keys, readOnly: o.readOnly, scrollback: o.scrollback}
+	if o.clipboard {
+		v.clipboard = &userClipboard{}
+	}
 	v.inside = a.surroundings()
 	v.inside.Nested = o.nested
 	exit, err := v.run(ctx, a.stdin, a.stdout)

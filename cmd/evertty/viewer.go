@@ -47,6 +47,7 @@ type viewer struct {
 	readOnly   bool
 	scrollback int // lines of history of the first snapshot
 	inside     client.Inside
+	clipboard  *userClipboard // nil: what programs write to the clipboard goes nowhere
 
 	tty    *tty
 	end    context.CancelCauseFunc
@@ -253,6 +254,11 @@ func (v *viewer) take(e client.Event) error {
 		default:
 			return v.write(through)
 		}
+	case client.KindMeta:
+		if v.clipboard != nil && e.Meta.Clipboard != nil {
+			v.clipboard.take(*e.Meta.Clipboard)
+			return v.write(nil)
+		}
 	case client.KindResize: // the screen of that size follows
 		v.seq, v.stale, v.behind = e.Seq, true, true
 		v.display.resize(client.Size{Cols: e.Cols, Rows: e.Rows})
@@ -328,6 +334,9 @@ func (v *viewer) resized(conn *client.Attachment) {
 
 // write puts output on the screen. A screen that takes none is gone.
 func (v *viewer) write(p []byte) error {
+	if p = v.clipboard.behind(p); len(p) == 0 {
+		return nil
+	}
 	if _, err := v.tty.out.Write(p); err != nil {
 		v.end(errHungUp)
 		return errHungUp
