@@ -187,6 +187,9 @@ func (s *Server) followLogs(c echo.Context, e *shell.Exec, session string) error
 			return err
 		}
 	}
+	if isHead(c) {
+		return headOfEvents(c)
+	}
 	s.follow(c, e, ownEvents{session}, from, late)
 	return nil
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 
@@ -21,6 +22,9 @@ func (s *Server) getStream(c echo.Context) error {
 	in, err := insideOf(c)
 	if err != nil {
 		return err
+	}
+	if isHead(c) {
+		return headOfEvents(c)
 	}
 	release, err := s.Mux.Nest(t, in)
 	if err != nil {
@@ -107,8 +111,20 @@ func (s *Server) viewer(c echo.Context) (stream.Viewer, error) {
 		Scrollback: view.Scrollback,
 		Since:      view.Since,
 		Closing:    s.closing,
-		Code:       func(err error) string { return errorFor(err, c).Code },
+		Code:       s.codeOf(c),
 	}, err
+}
+
+// codeOf names errors of a WebSocket, and writes those down that refuse who asks.
+func (s *Server) codeOf(c echo.Context) func(error) string {
+	target := "WebSocket " + redactURL(c.Request().URL)
+	return func(err error) string {
+		code := errorFor(err, c).Code
+		if isRefusal(err) || errors.Is(err, stream.ErrReadOnly) {
+			s.Auth.note(c, auditRefused, target, code)
+		}
+		return code
+	}
 }
 
 // viewOf reads the query of a stream: scrollback= and since=, the position up to
