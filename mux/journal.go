@@ -3,6 +3,7 @@ package mux
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/evertty/evertty/snapshot"
@@ -22,6 +23,7 @@ type pastJournal struct {
 	once    sync.Once
 	journal *snapshot.Journal
 	err     error
+	opened  atomic.Pointer[snapshot.Journal] // journal, for who does not want to open it
 }
 
 // Journal is the terminal's output on disk. Errors: ErrJournal when nothing was kept of it.
@@ -35,6 +37,7 @@ func (t *Terminal) Journal() (*snapshot.Journal, error) {
 		if errors.Is(p.err, snapshot.ErrNotFound) {
 			p.err = wrapf(ErrJournal, "of terminal %s nothing is kept but the screen", t.ID)
 		}
+		p.opened.Store(p.journal)
 	})
 	return p.journal, p.err
 }

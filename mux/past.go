@@ -39,12 +39,33 @@ func (t *Terminal) replay(j *snapshot.Journal) past {
 		p.note(err)
 		p.hub = stream.Restore(o, blank(t.spec.Cols, t.spec.Rows), 0)
 	}
-	if j == nil || j != t.journal && p.from > j.End() {
-		return p
+	switch {
+	case j == nil:
+	case j != t.journal && p.from > j.End():
+		p.note(j.Damage())
+		p.note(fmt.Errorf("%d bytes of output before position %d are missing", p.from-j.End(), p.from))
+	default:
+		p.note(j.Damage())
+		p.note(p.follow(j))
 	}
-	p.note(j.Damage())
-	p.note(p.follow(j))
+	p.reach(t.restored, j, j != nil && j == t.journal)
 	return p
+}
+
+// reach brings the hub to the position that the record knows, when neither snapshot nor journal have got there: positions are never given out twice.
+func (p *past) reach(r *meta, j *snapshot.Journal, writes bool) {
+	have := p.hub.Facts().Seq
+	if writes {
+		have = max(have, j.End())
+	}
+	if r == nil || r.Seq <= have {
+		return
+	}
+	p.note(fmt.Errorf("%d bytes of output before position %d are missing", r.Seq-have, r.Seq))
+	p.hub.Skip(r.Seq - have)
+	if writes {
+		p.note(j.SkipTo(r.Seq))
+	}
 }
 
 // remember gives the hub what the record knows.
