@@ -28,7 +28,7 @@ const (
 
 	// boundAhead is how far a bound is ahead, in bytes: one small write for so much output, and how far
 	// positions may jump when the last data file is lost.
-	boundAhead = 1 << 20
+	boundAhead = 4 << 20
 )
 
 const (
