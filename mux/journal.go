@@ -34,6 +34,9 @@ func (t *Terminal) Journal() (*snapshot.Journal, error) {
 	p := &t.past
 	p.once.Do(func() {
 		p.journal, p.err = t.mux.cfg.Store.ReadJournal(t.ID)
+		if errors.Is(p.err, snapshot.ErrCorrupt) {
+			t.noteDamage(p.err)
+		}
 		if errors.Is(p.err, snapshot.ErrNotFound) {
 			p.err = wrapf(ErrJournal, "of terminal %s nothing is kept but the screen", t.ID)
 		}

@@ -48,23 +48,30 @@ func (t *Terminal) replay(j *snapshot.Journal) past {
 		p.note(j.Damage())
 		p.note(p.follow(j))
 	}
-	p.reach(t.restored, j, j != nil && j == t.journal)
+	known := uint64(0)
+	if t.restored != nil {
+		known = t.restored.Seq
+	}
+	if j == nil && t.state != StateExited {
+		known = max(known, t.mux.cfg.Store.GivenOut(t.ID)) // nobody wrote down where it ended
+	}
+	p.reach(known, j, j != nil && j == t.journal)
 	return p
 }
 
-// reach brings the hub to the position that the record knows, when neither snapshot nor journal have got there: positions are never given out twice.
-func (p *past) reach(r *meta, j *snapshot.Journal, writes bool) {
+// reach brings the hub to a position that is known, when neither snapshot nor journal have got there: positions are never given out twice.
+func (p *past) reach(known uint64, j *snapshot.Journal, writes bool) {
 	have := p.hub.Facts().Seq
 	if writes {
 		have = max(have, j.End())
 	}
-	if r == nil || r.Seq <= have {
+	if known <= have {
 		return
 	}
-	p.note(fmt.Errorf("%d bytes of output before position %d are missing", r.Seq-have, r.Seq))
-	p.hub.Skip(r.Seq - have)
+	p.note(fmt.Errorf("%d bytes of output before position %d are missing", known-have, known))
+	p.hub.Skip(known - have)
 	if writes {
-		p.note(j.SkipTo(r.Seq))
+		p.note(j.SkipTo(known))
 	}
 }
 

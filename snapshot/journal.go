@@ -182,8 +182,8 @@ func (s *Store) OpenJournal(id string, o JournalOptions) (*Journal, error) {
 }
 
 // ReadJournal opens the journal of a terminal that nobody appends to, for
-// reading and for Trim and Compress. Errors wrap ErrNotFound when there is none;
-// one that has lost all its segments is all gap.
+// reading and for Trim and Compress. Errors wrap ErrNotFound when there is none,
+// and ErrCorrupt too when there was one that has lost everything.
 // The caller should Close it; it holds no file open.
 func (s *Store) ReadJournal(id string) (*Journal, error) {
 	d, err := s.open(id)
@@ -192,8 +192,10 @@ func (s *Store) ReadJournal(id string) (*Journal, error) {
 	}
 	defer d.Close()
 	f, err := findSegments(d)
-	if err == nil && len(f.segments) == 0 && f.surely() == 0 {
-		err = ErrNotFound
+	if err == nil && len(f.segments) == 0 {
+		if err = ErrNotFound; f.surely() > 0 {
+			err = fmt.Errorf("%w: its data files are gone: %w", ErrCorrupt, err)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("snapshot: journal of %s: %w", id, err)
@@ -204,6 +206,16 @@ func (s *Store) ReadJournal(id string) (*Journal, error) {
 		j.wounds.gap(end, seq)
 	}
 	return j, nil
+}
+
+// GivenOut is up to where positions of a journal were given out at most, as far as that is known without its data files; 0 when it is not.
+func (s *Store) GivenOut(id string) uint64 {
+	d, err := s.open(id)
+	if err != nil {
+		return 0
+	}
+	defer d.Close()
+	return readPositions(d).pos
 }
 
 func newJournal(s *Store, id string, o JournalOptions, f *found) *Journal {
