@@ -1,38 +1,13 @@
 package api
 
 import (
-	"fmt"
 	"net/http"
 	"strconv"
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
-)
-
-// place says which screen a reply shows.
-type place struct {
-	Cols int    `json:"cols"`
-	Rows int    `json:"rows"`
-	Seq  uint64 `json:"seq"`
-}
-
-// The replies of GET …/snapshot, by format.
-type (
-	textReply struct {
-		Text string `json:"text"`
-		place
-	}
-	htmlReply struct {
-		HTML string `json:"html"`
-		place
-	}
-	jsonReply struct {
-		snapshot.Screen
-		Seq uint64 `json:"seq"`
-	}
 )
 
 func (s *Server) getSnapshot(c echo.Context) error {
@@ -44,38 +19,22 @@ func (s *Server) getSnapshot(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	shot, format := t.Hub().Shot(), c.QueryParam("format")
-	if format == "" || format == "ansi" {
-		return writeBody(c, http.StatusOK, ansiReply(shot, lines))
+	format := stream.Format(c.QueryParam("format"))
+	switch format {
+	case "":
+		format = stream.FormatANSI
+	case stream.FormatANSI, stream.FormatText, stream.FormatHTML, stream.FormatJSON:
+	default:
+		return badRequest("format %q: ansi, text, json or html are allowed", clip(string(format)))
 	}
-	reply, err := screenOf(format, shot, lines)
-	if err != nil {
+	body := newBodyWriter(c)
+	if err := t.Hub().WriteSnapshot(c.Request().Context(), body, format, lines); err != nil {
+		if body.begun {
+			panic(http.ErrAbortHandler) // the reply cannot be finished, and must not look whole
+		}
 		return err
 	}
-	return writeJSON(c, http.StatusOK, reply)
-}
-
-// ansiReply is {"data","cols","rows","seq"}. It is put together by hand, because
-// the snapshot is escaped already for the viewers and may have a megabyte.
-func ansiReply(shot *stream.Shot, lines int) []byte {
-	b := shot.AppendQuoted([]byte(`{"data":`), lines)
-	return fmt.Appendf(b, `,"cols":%d,"rows":%d,"seq":%d}`+"\n", shot.Frame.Cols, shot.Frame.Rows, shot.Seq)
-}
-
-// screenOf is the reply in a format besides ansi, with the last lines of history,
-// all of it when lines is negative.
-func screenOf(format string, shot *stream.Shot, lines int) (any, error) {
-	f := shot.Frame
-	at := place{f.Cols, f.Rows, shot.Seq}
-	switch format {
-	case "text":
-		return textReply{snapshot.Text(f, lines), at}, nil
-	case "html":
-		return htmlReply{snapshot.HTML(f, lines), at}, nil
-	case "json":
-		return jsonReply{snapshot.JSON(f, lines), shot.Seq}, nil
-	}
-	return nil, badRequest("format %q: ansi, text, json or html are allowed", clip(format))
+	return body.finish()
 }
 
 // scrollbackOf is how many lines of history the request wants, -1 for all.

@@ -19,6 +19,7 @@ import (
 	"github.com/evertty/evertty/record"
 	"github.com/evertty/evertty/session"
 	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
 )
 
@@ -55,7 +56,9 @@ var (
 type Config struct {
 	Engine  vt.New
 	Unicode vt.Unicode
-	Store   *snapshot.Store
+	// Memory bounds what the state of one terminal may take, see vt.Config.
+	Memory int
+	Store  *snapshot.Store
 	// Keeper holds the processes. The Mux closes it.
 	Keeper *keeper.Client
 	// Unspliced says why output cannot go from a terminal to the disk without
@@ -93,6 +96,7 @@ type Config struct {
 // Mux holds the terminals and shells of one server. All methods are safe for concurrent use.
 type Mux struct {
 	cfg     Config
+	large   *stream.Large
 	changes notifier
 	records *durable
 	guard   *record.Guard
@@ -123,7 +127,7 @@ type Mux struct {
 // It returns when every running terminal shows its true screen and every shell can be found.
 func New(cfg Config) (*Mux, error) {
 	cfg.complete()
-	m := &Mux{cfg: cfg, guard: cfg.Record.Guard, byID: map[string]*Terminal{}, starting: map[*Terminal]struct{}{},
+	m := &Mux{cfg: cfg, large: stream.NewLarge(), guard: cfg.Record.Guard, byID: map[string]*Terminal{}, starting: map[*Terminal]struct{}{},
 		shells: shells{byKey: map[string]*Shell{}, damaged: map[string]damagedShell{}}}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	m.opening, m.shut = context.WithCancelCause(m.ctx)

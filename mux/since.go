@@ -31,7 +31,7 @@ func (t *Terminal) since(seq uint64) (*lately, error) {
 		return nil, err
 	}
 	f := t.Hub().Facts()
-	e := t.mux.cfg.Engine(vt.Config{Cols: f.Cols, Rows: f.Rows, Scrollback: *t.spec.Scrollback, Unicode: t.mux.cfg.Unicode})
+	e := t.mux.cfg.Engine(vt.Config{Cols: f.Cols, Rows: f.Rows, Scrollback: *t.spec.Scrollback, Unicode: t.mux.cfg.Unicode, Memory: t.mux.cfg.Memory})
 	return &lately{engine: e, reader: r, seq: seq}, nil
 }
 

@@ -165,7 +165,8 @@ func (t *Terminal) options() stream.Options {
 		ID:     t.ID,
 		Engine: m.Engine,
 		Policy: t.spec.SizePolicy,
-		Config: vt.Config{Cols: t.spec.Cols, Rows: t.spec.Rows, Scrollback: *t.spec.Scrollback, Unicode: m.Unicode},
+		Config: vt.Config{Cols: t.spec.Cols, Rows: t.spec.Rows, Scrollback: *t.spec.Scrollback, Unicode: m.Unicode, Memory: m.Memory},
+		Large:  t.mux.large,
 		Observe: stream.Observe{
 			Snapshot: m.Metrics.snapshot,
 			Resync:   t.resynced,

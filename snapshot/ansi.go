@@ -58,9 +58,16 @@ func (o Options) apply(f *vt.Frame) *vt.Frame {
 // the background, character sets translate text, and only the very last
 // character can be repeated by REP. The caller owns the result.
 func ANSI(f *vt.Frame, o Options) []byte {
+	p := painter{out: make([]byte, 0, estimate(f, lastLines(f.History, o.Scrollback)))}
+	p.frame(o, f)
+	return p.out
+}
+
+// frame paints all of f.
+func (p *painter) frame(o Options, f *vt.Frame) {
 	f = o.apply(tidy(f))
 	history := lastLines(f.History, o.Scrollback)
-	p := painter{cols: f.Cols, rows: f.Rows, out: make([]byte, 0, estimate(f, history))}
+	p.cols, p.rows = f.Cols, f.Rows
 	p.clusters = f.Unicode == vt.Unicode15Graphemes
 	p.add("\x18")
 	if f.Hidden != nil {
@@ -86,7 +93,7 @@ func ANSI(f *vt.Frame, o Options) []byte {
 	p.titles(f)
 	p.colours(f)
 	p.finish(f)
-	return append(p.out, f.Pending...)
+	p.out = append(p.out, f.Pending...)
 }
 
 // lastLines is the end of history that a scrollback option selects.

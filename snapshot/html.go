@@ -25,28 +25,31 @@ var ansiColors = [16]uint32{
 // or mailto only. Before the screen come the last scrollback lines of the
 // history, all when negative. Blinking is not shown.
 func HTML(f *vt.Frame, scrollback int) string {
-	f = tidy(f)
-	h := htmlWriter{frame: f}
+	var b strings.Builder
+	_ = WriteHTML(&b, f, scrollback) // a builder takes everything
+	return b.String()
+}
+
+type htmlWriter struct {
+	out   *sink
+	frame *vt.Frame
+}
+
+// begin opens the element.
+func (h *htmlWriter) begin() {
+	f := h.frame
 	text, behind := h.hex(f.Foreground, htmlForeground), h.hex(f.Background, htmlBackground)
 	if f.Modes.ReverseVideo {
 		text, behind = behind, text
 	}
-	h.b.WriteString(`<pre style="color:` + text + `;background:` + behind + `">`)
-	for _, rows := range [...][]Row{rows(lastLines(f.History, scrollback).Slice()), rows(f.Active().Lines)} {
-		for _, r := range rows {
-			for i := range r.Runs {
-				h.run(&r.Runs[i])
-			}
-			h.b.WriteByte('\n')
-		}
-	}
-	h.b.WriteString("</pre>\n")
-	return h.b.String()
+	h.out.WriteString(`<pre style="color:` + text + `;background:` + behind + `">`)
 }
 
-type htmlWriter struct {
-	b     strings.Builder
-	frame *vt.Frame
+func (h *htmlWriter) line(l vt.Line) {
+	for r := range runsOf(l) {
+		h.run(&r)
+	}
+	h.out.WriteString("\n")
 }
 
 // run writes a run, in a span or a link only when it has a style of its own.
@@ -54,13 +57,13 @@ func (h *htmlWriter) run(r *Run) {
 	style := h.style(r)
 	switch {
 	case r.Link != "":
-		h.b.WriteString(`<a rel="noopener noreferrer" href="` + html.EscapeString(r.Link) + `" style="color:inherit;` + style + `">`)
-		defer h.b.WriteString("</a>")
+		h.out.WriteString(`<a rel="noopener noreferrer" href="` + html.EscapeString(r.Link) + `" style="color:inherit;` + style + `">`)
+		defer h.out.WriteString("</a>")
 	case style != "":
-		h.b.WriteString(`<span style="` + style + `">`)
-		defer h.b.WriteString("</span>")
+		h.out.WriteString(`<span style="` + style + `">`)
+		defer h.out.WriteString("</span>")
 	}
-	h.b.WriteString(html.EscapeString(r.Text))
+	h.out.WriteString(html.EscapeString(r.Text))
 }
 
 // style is the inline style of a run. It is made of constants and hexadecimal

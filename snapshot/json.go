@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"iter"
 	"strings"
 
 	"github.com/evertty/evertty/vt"
@@ -79,6 +80,13 @@ type Run struct {
 // when negative.
 func JSON(f *vt.Frame, scrollback int) Screen {
 	f = tidy(f)
+	s := screenHead(f)
+	s.Lines, s.Scrollback = rows(f.Active().Lines), rows(lastLines(f.History, scrollback).Slice())
+	return s
+}
+
+// screenHead is f, which is tidy, without its lines.
+func screenHead(f *vt.Frame) Screen {
 	s := f.Active()
 	return Screen{
 		Cols: f.Cols, Rows: f.Rows,
@@ -88,8 +96,6 @@ func JSON(f *vt.Frame, scrollback int) Screen {
 		},
 		Title: f.Title, Alt: f.Alt != nil, Modes: modes(&f.Modes),
 		ScrollRegion: ScrollRegion{Top: s.Top, Bottom: s.Bottom},
-		Lines:        rows(s.Lines),
-		Scrollback:   rows(lastLines(f.History, scrollback).Slice()),
 	}
 }
 
@@ -113,27 +119,36 @@ func rows(lines []vt.Line) []Row {
 // runs joins neighbouring spans that look the same.
 func runs(l vt.Line) []Run {
 	out := []Run{}
-	var text []byte
-	var style vt.Style
-	for s := range l.Spans() {
-		look := visible(s.Style)
-		if len(out) == 0 || look != style {
-			if len(out) > 0 {
-				out[len(out)-1].Text = string(text)
-			}
-			out, text, style = append(out, newRun(look)), text[:0], look
-		}
-		if s.Kind == vt.Blank {
-			text = appendSpaces(text, s.Cells)
-		} else {
-			text = append(text, cellText(s)...)
-		}
-		out[len(out)-1].Cells += s.Cells
-	}
-	if len(out) > 0 {
-		out[len(out)-1].Text = string(text)
+	for r := range runsOf(l) {
+		out = append(out, r)
 	}
 	return out
+}
+
+// runsOf yields the runs of a line: neighbouring spans that look the same are one.
+func runsOf(l vt.Line) iter.Seq[Run] {
+	return func(yield func(Run) bool) {
+		var open Run
+		var text []byte
+		var style vt.Style
+		for s := range l.Spans() {
+			if look := visible(s.Style); open.Cells == 0 || look != style {
+				if open.Text = string(text); open.Cells > 0 && !yield(open) {
+					return
+				}
+				open, text, style = newRun(look), text[:0], look
+			}
+			if s.Kind == vt.Blank {
+				text = appendSpaces(text, s.Cells)
+			} else {
+				text = append(text, cellText(s)...)
+			}
+			open.Cells += s.Cells
+		}
+		if open.Text = string(text); open.Cells > 0 {
+			yield(open)
+		}
+	}
 }
 
 // visible is the part of a style that people see or may follow.

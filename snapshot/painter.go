@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"io"
 	"strconv"
 	"unicode"
 	"unicode/utf8"
@@ -12,6 +13,8 @@ import (
 // terminal's cursor and pen are after each step.
 type painter struct {
 	out        []byte
+	spills     io.Writer // gets what is in out from time to time; nil: it stays there
+	failed     error     // of spills
 	cols, rows int
 
 	pen  vt.Style
@@ -68,7 +71,9 @@ func (p *painter) lines(history vt.Lines, screen []vt.Line) {
 	p.fold = p.cols >= 2
 	first := true
 	for l := range history.All() {
-		p.line(l, first)
+		if p.line(l, first); p.failed != nil {
+			return
+		}
 		first = false
 	}
 	p.fold = false
@@ -92,6 +97,7 @@ func (p *painter) line(l vt.Line, first bool) {
 		if !p.span(&s) {
 			return
 		}
+		p.spill(spillAt)
 	}
 }
 

@@ -46,6 +46,7 @@ type Hub struct {
 	observe Observe
 	verify  *verifier // nil unless it is wanted
 	journal *snapshot.Journal
+	large   *Large
 	fresh   func(cols, rows int) vt.Engine // an engine without history and effects
 
 	mu      sync.Mutex
@@ -92,7 +93,7 @@ type Facts struct {
 	Rows      int
 	Finished  bool
 	AltScreen bool // the alternate screen is or was shown at the end
-	Memory    int  // bytes the emulator takes, 0 once finished
+	Memory    int  // bytes that the emulator takes, once finished its last screen
 }
 
 // Observe is told what a hub does; fields may be nil. They must be safe for
@@ -123,6 +124,8 @@ type Options struct {
 	// Journal is where the owner appends what it Writes, before it does. Viewers
 	// that come back are given what they missed from it; nil: they get a snapshot.
 	Journal *snapshot.Journal
+	// Large bounds the large snapshots of all hubs of a server; nil: of this one.
+	Large *Large
 }
 
 // New makes the hub of a running terminal. Effects of o.Config are replaced by
@@ -142,10 +145,13 @@ func newHub(o Options) *Hub {
 	if o.Policy == "" {
 		o.Policy = PolicyLatest
 	}
+	if o.Large == nil {
+		o.Large = NewLarge()
+	}
 	fresh := func(cols, rows int) vt.Engine {
 		return o.Engine(vt.Config{Cols: cols, Rows: rows, Unicode: o.Config.Unicode})
 	}
-	return &Hub{id: o.ID, observe: o.Observe, verify: newVerifier(o), journal: o.Journal, fresh: fresh, policy: o.Policy,
+	return &Hub{id: o.ID, observe: o.Observe, verify: newVerifier(o), journal: o.Journal, large: o.Large, fresh: fresh, policy: o.Policy,
 		subs: map[*Subscription]struct{}{}, watchers: map[chan struct{}]struct{}{}}
 }
 
@@ -294,7 +300,7 @@ func (h *Hub) Facts() Facts {
 	if h.engine != nil {
 		f.AltScreen, f.Memory = h.engine.Modes().AltScreen, h.engine.Memory()
 	} else {
-		f.AltScreen = h.final.Alt != nil
+		f.AltScreen, f.Memory = h.final.Alt != nil, h.final.Memory()
 	}
 	return f
 }
@@ -348,7 +354,7 @@ func (h *Hub) shotLocked() *Shot {
 	if s := h.shot.Value(); s != nil && s.version == h.version {
 		return s
 	}
-	s := &Shot{version: h.version, Frame: h.final, Seq: h.applied(), Dead: h.exit != nil, id: h.id, observe: h.observe.Snapshot, verify: h.verify}
+	s := &Shot{version: h.version, Frame: h.final, Seq: h.applied(), Dead: h.exit != nil, id: h.id, observe: h.observe.Snapshot, verify: h.verify, large: h.large}
 	if h.engine != nil {
 		s.Frame = h.engine.Freeze()
 	}

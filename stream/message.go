@@ -205,12 +205,17 @@ func (m *Message) Binary() *websocket.PreparedMessage {
 	return m.frame
 }
 
+// binaryHead is what comes before the text of a snapshot in a binary frame.
+func (m *Message) binaryHead() []byte {
+	b := binary.BigEndian.AppendUint16([]byte{frameSnapshot}, uint16(m.shot.Frame.Cols))
+	b = binary.BigEndian.AppendUint16(b, uint16(m.shot.Frame.Rows))
+	return binary.BigEndian.AppendUint64(b, m.Seq)
+}
+
 func (m *Message) appendBinary(b []byte) []byte {
 	switch m.Kind {
 	case KindSnapshot:
-		b = append(b, frameSnapshot)
-		b = binary.BigEndian.AppendUint16(b, uint16(m.shot.Frame.Cols))
-		b = binary.BigEndian.AppendUint16(b, uint16(m.shot.Frame.Rows))
+		return append(append(b, m.binaryHead()...), m.Text()...)
 	case KindData:
 		b = append(b, frameData)
 	default:

@@ -19,7 +19,7 @@ func Restore(o Options, f *vt.Frame, seq uint64) *Hub {
 	cfg := o.Config
 	cfg.Effects = &h.effects
 	h.engine = o.Engine(cfg)
-	h.engine.Write(snapshot.ANSI(f, snapshot.Options{Scrollback: -1, Engine: true}))
+	_ = snapshot.Options{Scrollback: -1, Engine: true}.Write(engineWriter{h.engine}, f) // an engine takes everything
 	h.engine.Resume(f)
 	h.listen()
 	h.begin(f, seq)
@@ -43,4 +43,12 @@ func (h *Hub) Remember(output time.Time, bells uint64) {
 	defer h.mu.Unlock()
 	h.facts.Output = output
 	h.facts.Bells = max(h.facts.Bells, bells)
+}
+
+// engineWriter is an engine as an io.Writer.
+type engineWriter struct{ vt.Engine }
+
+func (w engineWriter) Write(p []byte) (int, error) {
+	w.Engine.Write(p)
+	return len(p), nil
 }

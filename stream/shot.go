@@ -1,6 +1,8 @@
 package stream
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -22,8 +24,13 @@ type Shot struct {
 	observe func(bytes int, took time.Duration)
 	verify  *verifier // nil unless it is wanted
 
+	large *Large
+
+	fitting sync.Mutex // guards fitted; held while one is found out
+	fitted  map[fitting]fitted
+
 	once   sync.Once
-	ansi   []byte
+	ansi   []byte // nil when it is large
 	quoted sync.Once
 	json   []byte
 
@@ -32,10 +39,58 @@ type Shot struct {
 }
 
 // ANSI is what a viewer writes to a fresh xterm.js, with the whole history. The
-// caller must not change it.
+// caller must not change it. A large one is not kept.
 func (s *Shot) ANSI() []byte {
-	s.once.Do(func() { s.ansi = s.encode(-1) })
+	if !s.small(-1) {
+		return s.encode(-1)
+	}
 	return s.ansi
+}
+
+// small tells whether the text with the last n lines of history, all when n is
+// negative, is not large. The first caller encodes it to know.
+func (s *Shot) small(n int) bool {
+	if n >= 0 && n < s.Frame.History.Len() && s.Frame.Memory() < largeSize/smallFactor {
+		return true
+	}
+	s.once.Do(func() {
+		if s.Frame.Memory() > largeSize {
+			return
+		}
+		b := &atMost{room: largeSize}
+		start := time.Now()
+		if err := s.write(b, s.Frame, -1); err != nil {
+			return
+		}
+		s.ansi = b.Bytes()
+		s.encoded(snapshot.Options{Scrollback: -1, Dead: s.Dead}, s.ansi, start)
+	})
+	return s.ansi != nil
+}
+
+// smallFactor is how many times larger than a frame its text is at most.
+const smallFactor = 8
+
+// atMost is a buffer for room bytes; more are an error.
+type atMost struct {
+	bytes.Buffer
+	room int
+}
+
+var errLarge = errors.New("the snapshot is large")
+
+func (b *atMost) Write(p []byte) (int, error) {
+	if b.room -= len(p); b.room < 0 {
+		return 0, errLarge
+	}
+	return b.Buffer.Write(p)
+}
+
+// reply is {"data","cols","rows","seq"} of one that is small.
+func (s *Shot) reply(n int) []byte {
+	b := s.AppendQuoted([]byte(`{"data":`), n)
+	b = append(append(b, ','), sizeMembers(s.Frame.Cols, s.Frame.Rows, s.Seq)...)
+	return append(b, "}\n"...)
 }
 
 // AppendQuoted appends the ANSI form with the last n lines of history, all when
@@ -53,13 +108,18 @@ func (s *Shot) encode(n int) []byte {
 	start := time.Now()
 	o := snapshot.Options{Scrollback: n, Dead: s.Dead}
 	b := snapshot.ANSI(s.Frame, o)
+	s.encoded(o, b, start)
+	return b
+}
+
+// encoded is told of each text that was made.
+func (s *Shot) encoded(o snapshot.Options, b []byte, start time.Time) {
 	if s.observe != nil {
 		s.observe(len(b), time.Since(start))
 	}
 	if s.verify != nil {
 		s.verify.check(s, o, b)
 	}
-	return b
 }
 
 // escaped is ANSI as a JSON string.

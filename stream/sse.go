@@ -3,6 +3,7 @@ package stream
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 )
@@ -27,7 +28,7 @@ func ServeSSE(w http.ResponseWriter, r *http.Request, sub *Subscription) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no") // nginx would hold events back
 	w.WriteHeader(http.StatusOK)
-	out := eventWriter{w: w, control: http.NewResponseController(w)}
+	out := &eventWriter{ctx: r.Context(), w: w, control: http.NewResponseController(w)}
 	for {
 		ctx, cancel := context.WithTimeout(r.Context(), heartbeat)
 		batch, err := sub.Next(ctx)
@@ -45,18 +46,29 @@ func ServeSSE(w http.ResponseWriter, r *http.Request, sub *Subscription) {
 
 // eventWriter writes events and flushes each batch once.
 type eventWriter struct {
+	ctx     context.Context
 	w       http.ResponseWriter
 	control *http.ResponseController
 }
 
 func (e *eventWriter) events(batch []*Message) error {
 	for _, m := range batch {
+		if m.isLarge() {
+			head := fmt.Sprintf("event: %s\nid: %d\ndata: %s", m.Kind, m.Seq, m.jsonHead(""))
+			if err := m.pour(e.ctx, e, head, "\"}\n\n", false); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := e.write(m.SSE()); err != nil {
 			return err
 		}
 	}
 	return e.control.Flush()
 }
+
+// Write implements io.Writer for a snapshot that comes in pieces.
+func (e *eventWriter) Write(p []byte) (int, error) { return len(p), e.write(p) }
 
 // heartbeat is a comment, which every reader of events skips.
 func (e *eventWriter) heartbeat() error {

@@ -40,6 +40,7 @@ type socket struct {
 	binary bool
 	// answers are JSON control messages for this viewer alone.
 	answers chan []byte
+	ctx     context.Context // ends with the connection
 	cancel  context.CancelFunc
 }
 
@@ -51,7 +52,7 @@ func open(w http.ResponseWriter, r *http.Request, binary bool) (*socket, context
 	}
 	conn.SetReadLimit(maxFrame)
 	ctx, cancel := context.WithCancel(r.Context())
-	s := &socket{conn: conn, binary: binary, answers: make(chan []byte, maxPending), cancel: cancel}
+	s := &socket{conn: conn, binary: binary, answers: make(chan []byte, maxPending), ctx: ctx, cancel: cancel}
 	conn.SetPongHandler(func(string) error { return s.alive() })
 	return s, ctx, nil
 }
@@ -106,6 +107,12 @@ func (s *socket) control(b []byte) error {
 }
 
 func (s *socket) message(m *Message) error {
+	if m.isLarge() {
+		if err := s.pour(m); err != nil {
+			return err
+		}
+		return s.alive()
+	}
 	p := m.JSON
 	if s.binary {
 		p = m.Binary
@@ -115,6 +122,33 @@ func (s *socket) message(m *Message) error {
 	}
 	// It takes what it is sent. In a flood its pong may come late: it is behind all of that.
 	return s.alive()
+}
+
+// pour sends a large snapshot in the pieces of one message (RFC 6455, 5.4).
+func (s *socket) pour(m *Message) error {
+	kind, head, tail := websocket.TextMessage, m.jsonHead(m.head()), `"}`
+	if s.binary {
+		kind, head, tail = websocket.BinaryMessage, string(m.binaryHead()), ""
+	}
+	w, err := s.conn.NextWriter(kind)
+	if err != nil {
+		return err
+	}
+	if err := m.pour(s.ctx, pieces{s, w}, head, tail, s.binary); err != nil {
+		return err // the message is not whole: the connection ends
+	}
+	return s.send(w.Close)
+}
+
+// pieces writes to a message, each piece with its own deadline.
+type pieces struct {
+	s *socket
+	w io.Writer
+}
+
+func (p pieces) Write(b []byte) (n int, err error) {
+	err = p.s.send(func() error { n, err = p.w.Write(b); return err })
+	return n, err
 }
 
 func (s *socket) send(write func() error) error {

@@ -26,6 +26,8 @@ const (
 type Budget struct {
 	limit int // bytes
 	since int // bytes of output since the last look
+	// styles is what they took in bytes when unused ones were forgotten last.
+	styles int
 }
 
 // Piece is how much output may come at once before somebody looks at the state.
@@ -54,6 +56,10 @@ func (b *Budget) History(rest int) int { return max(b.Target()-rest, 0) }
 // links, marks, colours and attributes. The cells of the screens always stay; 1000 by
 // 1000 of them, twice, take 16 MB.
 func (t *Terminal) weigh() {
+	if n := t.styles.memory(); n > max(t.budget.limit/weighings, 2*t.budget.styles) {
+		t.lighten(loseNothing) // else styles of lines that are gone would cost lines
+		t.budget.styles = t.styles.memory()
+	}
 	rest := t.rest()
 	for loss := loseNothing; rest > t.budget.Target() && loss <= loseStyles; loss++ {
 		t.lighten(loss)

@@ -70,12 +70,21 @@ func (*durationValue) Type() string { return "duration" }
 func (*durationValue) Allowed() string { return "a duration such as 90s or 30m, or plain seconds" }
 
 // sizeValue is a flag of a number of bytes: plain, or with a binary unit.
-type sizeValue struct{ p *int64 }
+type sizeValue struct {
+	p      *int64
+	lo, hi int64 // bytes; hi 0 is any number
+}
 
 // newSize is a flag value that writes to p, which is set to preset at once.
 func newSize(p *int64, preset int64) *sizeValue {
 	*p = preset
-	return &sizeValue{p}
+	return &sizeValue{p: p}
+}
+
+// newSizeOf is newSize for sizes from lo to hi.
+func newSizeOf(p *int64, preset, lo, hi int64) *sizeValue {
+	*p = preset
+	return &sizeValue{p, lo, hi}
 }
 
 // sizeUnits are the units of sizes (IEC 80000-13), largest first.
@@ -93,7 +102,7 @@ func (v *sizeValue) Set(s string) error {
 		}
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n < 0 || n > math.MaxInt64/unit {
+	if err != nil || n < 0 || n > math.MaxInt64/unit || v.hi > 0 && (n*unit < v.lo || n*unit > v.hi) {
 		return errNotAllowed
 	}
 	*v.p = n * unit
@@ -115,7 +124,12 @@ func (v *sizeValue) String() string {
 func (*sizeValue) Type() string { return "size" }
 
 // Allowed says what Set takes.
-func (*sizeValue) Allowed() string { return "a number of bytes, plain or as 512KiB, 64MiB or 1GiB" }
+func (v *sizeValue) Allowed() string {
+	if v.hi > 0 {
+		return fmt.Sprintf("%v to %v, in bytes or as 512KiB, 64MiB or 1GiB", &sizeValue{p: &v.lo}, &sizeValue{p: &v.hi})
+	}
+	return "a number of bytes, plain or as 512KiB, 64MiB or 1GiB"
+}
 
 // enumValue is a flag of one of a few words.
 type enumValue struct {

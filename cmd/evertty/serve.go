@@ -44,6 +44,7 @@ type serveFlags struct {
 	sync          string
 	recordInput   bool
 	clean         mux.Clean
+	memory        int64 // bytes, of one terminal
 	sessionIdle   time.Duration
 	sessionMax    time.Duration
 	recordRotate  int64
@@ -127,6 +128,7 @@ func (f *serveFlags) cleaningFlags(flags *pflag.FlagSet) {
 	flags.Var(newDuration(&c.ShellIdle, mux.DefaultShellIdle), "shell-idle", "end the process of an exec shell that runs nothing and got no command for so long; it comes back with its next command; 0 is never")
 	flags.Var(newInt(&c.MaxPerSession, 0, 0, mux.MaxTerminals), "max-ptys-per-session", "how many terminals of a session may run; 0 is any number")
 	flags.Var(newEnum(&f.oldest, policyRefuse, policyOldest), "max-ptys-policy", "what happens to one more: refuse it, or end the oldest")
+	flags.Var(newSizeOf(&f.memory, vt.DefaultMemory, vt.MinMemory, vt.MaxMemory), "terminal-memory", "how much memory the screens, history, styles and links of one terminal may take")
 	flags.Var(newSize(&c.TerminalQuota, mux.DefaultTerminalQuota), "journal-terminal-quota", "how much output of one terminal is kept")
 	flags.Var(newSize(&c.JournalQuota, mux.DefaultJournalQuota), "journal-quota", "how much output of all terminals is kept")
 	flags.Var(newSize(&c.SnapshotQuota, mux.DefaultSnapshotQuota), "snapshot-quota", "how much all snapshots may take")
@@ -248,7 +250,7 @@ func (s *server) build(f serveFlags, log *slog.Logger) (err error) {
 	}
 	records, noRecords := s.records(f.recordRotate, log)
 	metrics := mux.NewMetrics()
-	s.mux, err = mux.New(mux.Config{Engine: engines[f.engine], Unicode: vt.Unicode(f.unicode), Store: s.store,
+	s.mux, err = mux.New(mux.Config{Engine: engines[f.engine], Unicode: vt.Unicode(f.unicode), Memory: int(f.memory), Store: s.store,
 		Address: s.at, Keeper: held, Unspliced: pty.ProbeSplice(s.dir), Sync: snapshot.SyncMode(f.sync), RecordInput: f.recordInput, Clean: f.clean,
 		Records: records, NoRecords: noRecords, Record: s.record, Policy: &session.Policy{Idle: f.sessionIdle, Max: f.sessionMax}, PolicyChosen: f.sessionChosen,
 		Places: there, Relay: mux.Relay{Program: []string{self, "relay"}, Dir: filepath.Join(s.dir, "relay")},

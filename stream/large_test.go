@@ -1,0 +1,170 @@
+package stream
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/vt"
+)
+
+// largeHub has a screen whose snapshot is large in every format.
+func largeHub(l *Large) *Hub {
+	h := New(Options{ID: "x", Engine: vt.NewTerminal, Large: l, Config: vt.Config{Cols: 500, Rows: 50, Scrollback: 5000}})
+	var b bytes.Buffer
+	for i := range 300_000 {
+		fmt.Fprintf(&b, "\x1b[38;2;%d;%d;%dmx", i%256, i/256%256, i%199)
+	}
+	h.Write(b.Bytes())
+	return h
+}
+
+// busy is a writer that notes how many write at once.
+type busy struct{ now, most *atomic.Int64 }
+
+func (b busy) Write(p []byte) (int, error) {
+	n := b.now.Add(1)
+	for m := b.most.Load(); n > m && !b.most.CompareAndSwap(m, n); m = b.most.Load() {
+	}
+	time.Sleep(100 * time.Microsecond)
+	b.now.Add(-1)
+	return len(p), nil
+}
+
+// TestFewLargeSnapshotsAtOnce: at most maxLarge, over all hubs of a server. Who waits
+// can leave, and the hub works on.
+func TestFewLargeSnapshotsAtOnce(t *testing.T) {
+	l := NewLarge()
+	hubs := []*Hub{largeHub(l), largeHub(l)}
+	var now, most atomic.Int64
+	var all sync.WaitGroup
+	for i := range 10 {
+		all.Go(func() {
+			format := []Format{FormatANSI, FormatHTML, FormatJSON, FormatANSI}[i%4]
+			if err := hubs[i%2].WriteSnapshot(t.Context(), busy{&now, &most}, format, -1); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if most.Load() > maxLarge || most.Load() < 2 {
+		t.Errorf("%d large snapshots were written at once", most.Load())
+	}
+	for range maxLarge {
+		l.slots <- struct{}{}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	left := make(chan error)
+	go func() { left <- hubs[0].WriteSnapshot(ctx, busy{&now, &most}, FormatHTML, -1) }()
+	hubs[0].Write([]byte("goes on"))
+	cancel()
+	if err := <-left; !errors.Is(err, context.Canceled) {
+		t.Errorf("who left got %v", err)
+	}
+	small := New(Options{ID: "y", Engine: vt.NewTerminal, Large: l, Config: vt.Config{Cols: 80, Rows: 24}})
+	for _, f := range []Format{FormatANSI, FormatHTML, FormatJSON, FormatText} {
+		if err := small.WriteSnapshot(t.Context(), busy{&now, &most}, f, -1); err != nil {
+			t.Errorf("a small one as %s waits: %v", f, err)
+		}
+	}
+}
+
+// stopped is a writer that takes nothing until it is told.
+type stopped struct{ go_ chan struct{} }
+
+func (s stopped) Write(p []byte) (int, error) {
+	<-s.go_
+	return len(p), nil
+}
+
+// TestSlowReaderKeepsNobodyWaiting: who does not read lets others encode.
+func TestSlowReaderKeepsNobodyWaiting(t *testing.T) {
+	l := NewLarge()
+	h := largeHub(l)
+	s := stopped{make(chan struct{})}
+	var slow sync.WaitGroup
+	for range maxLarge {
+		slow.Go(func() {
+			if err := h.WriteSnapshot(t.Context(), s, FormatHTML, -1); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	var now, most atomic.Int64
+	if err := h.WriteSnapshot(t.Context(), busy{&now, &most}, FormatJSON, -1); err != nil {
+		t.Error(err)
+	}
+	close(s.go_)
+	slow.Wait()
+	if n := len(l.slots); n != 0 {
+		t.Errorf("%d slots are never given back", n)
+	}
+}
+
+// TestLargeRepliesAreWhole: a large reply in pieces is what it is made at once.
+func TestLargeRepliesAreWhole(t *testing.T) {
+	h := largeHub(nil)
+	f := h.Shot().Frame
+	for format, want := range map[Format]string{FormatANSI: string(h.Shot().ANSI()), FormatHTML: snapshot.HTML(f, -1), FormatText: snapshot.Text(f, -1)} {
+		var b bytes.Buffer
+		if err := h.WriteSnapshot(t.Context(), &b, format, -1); err != nil {
+			t.Fatal(err)
+		}
+		var got struct {
+			Data, Text, HTML string
+			Cols, Rows       int
+		}
+		if err := json.Unmarshal(b.Bytes(), &got); err != nil || got.Data+got.Text+got.HTML != want || got.Cols != 500 || got.Rows != 50 {
+			t.Errorf("%s: %v, %d bytes, want %d", format, err, len(got.Data+got.Text+got.HTML), len(want))
+		}
+	}
+	var b bytes.Buffer
+	var got, want snapshot.Screen
+	if err := h.WriteSnapshot(t.Context(), &b, FormatJSON, 3); err != nil {
+		t.Fatal(err)
+	}
+	p, _ := json.Marshal(snapshot.JSON(f, 3))
+	if err := errors.Join(json.Unmarshal(b.Bytes(), &got), json.Unmarshal(p, &want)); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("json differs: %v", err)
+	}
+}
+
+// TestLargeEvent: a viewer gets a large snapshot whole.
+func TestLargeEvent(t *testing.T) {
+	h := largeHub(nil)
+	want := h.Shot().ANSI()
+	h.Finish(Exit{Reason: "exit"})
+	w := httptest.NewRecorder()
+	ServeSSE(deadliner{w}, httptest.NewRequest("GET", "/", nil), h.Subscribe(Viewing{Scrollback: -1}))
+	_, rest, _ := strings.Cut(w.Body.String(), "\ndata: ")
+	line, _, _ := strings.Cut(rest, "\n\n")
+	var e struct {
+		Data   string
+		Reason string
+	}
+	engine := func(text string) *vt.Frame {
+		e := vt.NewTerminal(vt.Config{Cols: 500, Rows: 50, Scrollback: 5000})
+		e.Write([]byte(text))
+		return e.Freeze()
+	}
+	if err := json.Unmarshal([]byte(line), &e); err != nil || len(e.Data) < largeSize || e.Reason != "connect" {
+		t.Fatalf("%v: %d bytes, %q", err, len(e.Data), e.Reason)
+	}
+	if a, b := snapshot.Text(engine(e.Data), -1), snapshot.Text(engine(string(want)), -1); a != b {
+		t.Error("it shows something else")
+	}
+}
+
+// deadliner is a recorder that takes deadlines.
+type deadliner struct{ *httptest.ResponseRecorder }
+
+func (deadliner) SetWriteDeadline(time.Time) error { return nil }
