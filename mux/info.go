@@ -60,6 +60,7 @@ func (t *Terminal) Info() Info {
 		i.DeletedAt = &d
 	}
 	t.mu.Unlock()
+	i.Damage = t.allDamage(i.Damage)
 	i.JournalBytes = t.diskBytes.Load()
 	if t.journal != nil { // measured when the last snapshot was written
 		i.JournalBytes = max(i.JournalBytes, t.journal.Bytes())

@@ -139,6 +139,7 @@ func New(cfg Config) (*Mux, error) {
 	m.records.begin()
 	m.work.Go(m.checkpoints)
 	m.work.Go(m.tend)
+	m.work.Go(m.inspectEnded)
 	if cfg.Clean.ShellIdle > 0 {
 		m.work.Go(m.retireShells)
 	}

@@ -21,8 +21,11 @@ list: SIGHUP, and after three seconds SIGKILL to what is left. Its last screen
 stays readable by its id until it is purged.
 With --signal only that signal is sent, to the foreground process group.
 With --all and no signal the exec shells of all sessions end too, with everything
-that was started in them and their history. What permissions ask about is approved
-then; what they deny stays, is named, and the exit code is 1.`,
+that was started in them and their history; what permissions ask about is approved,
+what they deny stays, is named, and the exit code is 1. Where no server runs, what
+its keeper holds is ended; so are, without --data-dir, programs of keepers that
+nobody can reach any more because their data directory is gone (evertty doctor
+lists them).`,
 		Example: `  evertty kill build
   evertty kill build --signal INT
   evertty kill --all          before the server is stopped for good`,
@@ -35,6 +38,9 @@ then; what they deny stays, is named, and the exit code is 1.`,
 				return usage(errors.New("kill: terminals or --all are needed, and not both"))
 			}
 			server, err := a.client()
+			if all && signal == "" && a.keepersOnly() {
+				return a.killAll(c.Context(), server, err, purge)
+			}
 			if err != nil {
 				return err
 			}
@@ -53,6 +59,19 @@ then; what they deny stays, is named, and the exit code is 1.`,
 	c.Flags().BoolVar(&purge, "purge", false, "also forget the last screen")
 	c.Flags().BoolVar(&all, "all", false, "every terminal and exec shell of the server")
 	return a.talks(c)
+}
+
+// killAll ends everything of a server, or else of the keeper that one has left, and what nobody can reach. noServer is why there is no server, if that is so.
+func (a *app) killAll(ctx context.Context, server *client.Client, noServer error, purge bool) error {
+	if noServer == nil {
+		noServer = ender{server: server, purge: purge}.all(ctx)
+	}
+	absent := errors.Is(noServer, client.ErrNoServer)
+	found, err := a.killKeepers(ctx, absent)
+	if absent && found {
+		noServer = nil
+	}
+	return errors.Join(noServer, err)
 }
 
 // ender is what the verb kill does to each of several things.
@@ -75,6 +94,9 @@ func (e ender) all(ctx context.Context) error {
 	var failed error
 	if e.signal == "" {
 		shells, err := e.server.Shells(ctx, "")
+		if errors.Is(err, client.ErrNoServer) {
+			return err
+		}
 		failed = err
 		ended := map[string]bool{}
 		for _, s := range shells {
