@@ -80,6 +80,7 @@ func (t *Terminal) apply(n int, buf []byte) {
 		t.input.reply(reply, t.journal.End())
 	}
 	t.changed()
+	t.keepQuota()
 	if now := time.Now(); now.Sub(t.lookedAt) > lookEvery {
 		t.lookedAt = now
 		t.look()
