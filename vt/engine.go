@@ -42,6 +42,10 @@ type Engine interface {
 	// back, 0..3. They are part of what was written and not yet of the state.
 	Held() int
 
+	// AtRest tells whether nothing is unfinished: no sequence and no character. What a new engine makes of
+	// the bytes that follow differs from what this one makes of them by the screen alone.
+	AtRest() bool
+
 	// Flush says that the rest of an incomplete character will not come: each of
 	// the bytes held is one U+FFFD. The text is as that of Write, empty when no
 	// byte was held. What is written next begins with a character of its own.
