@@ -149,7 +149,7 @@ func (s *Server) postExecStream(c echo.Context) error {
 	if req.CancelOnDisconnect {
 		defer s.cancelUnfinished(e)
 	}
-	s.follow(c, e, ownEvents{sh.Session}, [2]int64{}, false)
+	s.follow(c, e, ownEvents{sh.Session}, following{end: streamLimit(e)})
 	return nil
 }
 

@@ -107,6 +107,7 @@ type Mux struct {
 	starts   sync.WaitGroup // terminals and shells that are starting; Add under mu and not when closing
 	closing  bool
 
+	space     execSpace
 	uncleaned atomic.Pointer[string] // why space could not be freed, nil when it could
 	looked    time.Time              // when the files were looked at last; of tend's goroutine
 }

@@ -110,7 +110,7 @@ func (s *Shell) terminalSpec(c shell.Command) Spec {
 
 // limitOf is how much output of a command is returned, in bytes.
 func limitOf(c shell.Command, s *Shell) int64 {
-	return min(maxTerminalOutput, cmp.Or(c.MaxOutput, s.Spec().MaxOutput, maxTerminalOutput))
+	return min(maxTerminalOutput, cmp.Or(c.MaxReply, s.Spec().MaxReply, maxTerminalOutput))
 }
 
 // typeIn types p while the program runs and returns a function that ends that. What the program does not read is not missed.

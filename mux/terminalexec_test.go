@@ -43,7 +43,7 @@ func TestExecOnATerminal(t *testing.T) {
 			t.Errorf("%s: %q, %v; want %q", c.name, r.Output, err, c.want)
 		}
 	}
-	if r, err := m.ExecTerminal(ctx, s, shell.Command{Text: "seq 1000", MaxOutput: 10}, nil); err != nil || string(r.Output) != "1\r\n2\r\n3\r\n4" || !r.Truncated {
+	if r, err := m.ExecTerminal(ctx, s, shell.Command{Text: "seq 1000", MaxReply: 10}, nil); err != nil || string(r.Output) != "1\r\n2\r\n3\r\n4" || !r.Truncated {
 		t.Errorf("cut: %q, %v", r.Output, err)
 	}
 	if _, err := m.ExecTerminal(ctx, s, shell.Command{Isolated: true}, nil); !errors.Is(err, mux.ErrInvalid) {

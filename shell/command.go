@@ -35,6 +35,8 @@ type Command struct {
 	Background bool
 	// MaxOutput bounds what the log keeps of each of stdout and stderr, in bytes; 0 means the shell's. What is beyond is read and dropped.
 	MaxOutput int64
+	// MaxReply bounds what a reply or stream has of each of them, in bytes; 0 means the shell's. The log has more.
+	MaxReply int64
 }
 
 // Result is how a command ended.
@@ -44,7 +46,9 @@ type Result struct {
 	TimedOut   bool
 	Cancelled  bool
 	Background bool // it, or something it left behind, still holds its stdout or stderr: late output goes to its log
-	Truncated  bool // MaxOutput or the disk did not take all
+	// Truncated: a reply of MaxReply has not all, or the log has not; TruncatedReason says which, one of Cut….
+	Truncated       bool
+	TruncatedReason string
 	// Recreated: the shell had ended before this command and was started again with its state; Lost says what of it is gone, in words.
 	Recreated bool
 	Lost      []string
@@ -71,6 +75,7 @@ type Info struct {
 	FinishedAt  time.Time // zero while it runs
 	StdoutBytes int64     // in the log
 	StderrBytes int64
+	LogCut      string  // why the logs miss something, one of Cut…, "" when they have all
 	Error       string  // of one that Failed: why, in words
 	Result      *Result // nil until it has ended
 }

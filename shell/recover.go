@@ -530,7 +530,8 @@ func (s *Shell) conclude(run *running, shellEnded bool) {
 	}
 	r := Result{ExitCode: code, ShellEnded: shellEnded}
 	eof := run.drain()
-	r.Background, r.Truncated = !eof, run.truncated()
+	r.Background = !eof
+	run.judge(&r)
 	r.Cwd = s.settle(nil, e, s.cwdNow())
 	e.answer(Done, &r)
 	run.see(eof)
