@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
-// reserveFile is beside the shells' directories: blocks that are given back when the disk is full, so that a command that frees space can be written down.
+// reserveFile is in the data directory: blocks that are given back when the disk is full, so that a command that frees space can be written down.
 const reserveFile = "reserve"
 
 // ReserveBytes is the size of the reserve, in bytes. A command's files take some 30 KiB until its state is captured, most of it one block each.
@@ -15,18 +16,20 @@ const ReserveBytes = 256 << 10
 
 // HoldReserve sees to it that the reserve is there. Errors: ErrNoSpace, the kernel's.
 func (s *Store) HoldReserve() error {
-	if info, err := s.shells.Stat(reserveFile); err == nil && info.Size() == ReserveBytes {
+	if info, err := os.Stat(s.reserve()); err == nil && info.Size() == ReserveBytes {
 		return nil
 	}
-	err := writeFile(s.shells, reserveFile, make([]byte, ReserveBytes))
-	if err != nil {
+	if err := os.WriteFile(s.reserve(), make([]byte, ReserveBytes), 0o600); err != nil {
+		_ = os.Remove(s.reserve())
 		return fmt.Errorf("snapshot: reserve: %w", noSpace(err))
 	}
 	return nil
 }
 
 // ReleaseReserve gives the blocks of the reserve back and tells whether there were any.
-func (s *Store) ReleaseReserve() bool { return s.shells.Remove(reserveFile) == nil }
+func (s *Store) ReleaseReserve() bool { return os.Remove(s.reserve()) == nil }
+
+func (s *Store) reserve() string { return filepath.Join(filepath.Dir(s.path), reserveFile) }
 
 // FreeSpace is how much the disk of the shells' files takes, in bytes. Errors: the kernel's.
 func (s *Store) FreeSpace() (int64, error) {
