@@ -35,6 +35,7 @@ type commandReply struct {
 	ExitCode    *int         `json:"exit_code"`
 	Background  bool         `json:"background"`
 	Isolated    bool         `json:"isolated"`
+	PTY         string       `json:"pty,omitempty"`
 	TimedOut    bool         `json:"timed_out"`
 	Truncated   bool         `json:"truncated"`
 	Reason      string       `json:"truncated_reason,omitempty"`
@@ -50,7 +51,7 @@ type commandReply struct {
 
 func commandReplyOf(session string, i shell.Info) commandReply {
 	reply := commandReply{CommandID: i.ID, Session: session, Shell: i.Shell, Command: shownCommand(i), Cwd: i.Cwd, Status: i.Status, Position: i.Position, Error: i.Error, PID: i.PID,
-		Background: i.Background, Isolated: i.Isolated, CreatedAt: i.CreatedAt.UTC(), StartedAt: timeOrNil(i.StartedAt),
+		Background: i.Background, Isolated: i.Isolated, PTY: i.PTY, CreatedAt: i.CreatedAt.UTC(), StartedAt: timeOrNil(i.StartedAt),
 		FinishedAt: timeOrNil(i.FinishedAt), DurationMS: durationOf(i), StdoutBytes: i.StdoutBytes, StderrBytes: i.StderrBytes}
 	if r := i.Result; r != nil {
 		reply.ExitCode, reply.TimedOut, reply.Truncated, reply.Reason = &r.ExitCode, r.TimedOut, r.Truncated, r.TruncatedReason

@@ -43,7 +43,11 @@ type execOutcome struct {
 	ShellEnded  bool      `json:"shell_ended"`
 	StdoutBytes int64     `json:"stdout_bytes"`
 	StderrBytes int64     `json:"stderr_bytes"`
+	Note        string    `json:"note,omitempty"`
 }
+
+// ttyNote says what a command on a terminal of its own does not do.
+const ttyNote = "cd, export and other changes of a tty command are not kept: it ran in a process of its own, not in the shell"
 
 // outcomeOf puts together what is known of a command that has ended.
 func outcomeOf(session string, i shell.Info, r shell.Result) execOutcome {
@@ -51,7 +55,11 @@ func outcomeOf(session string, i shell.Info, r shell.Result) execOutcome {
 	if lost == nil {
 		lost = []string{}
 	}
-	return execOutcome{Success: r.ExitCode == 0, ExitCode: r.ExitCode, ExitCodeToo: r.ExitCode, Truncated: r.Truncated, Reason: r.TruncatedReason, TimedOut: r.TimedOut,
+	note := ""
+	if i.PTY != "" {
+		note = ttyNote
+	}
+	return execOutcome{Note: note, PTY: i.PTY, Success: r.ExitCode == 0, ExitCode: r.ExitCode, ExitCodeToo: r.ExitCode, Truncated: r.Truncated, Reason: r.TruncatedReason, TimedOut: r.TimedOut,
 		Cancelled: r.Cancelled, DurationMS: durationOf(i), Timestamp: i.FinishedAt.UTC(), Command: shownCommand(i), CommandID: i.ID,
 		Session: session, Shell: i.Shell, Cwd: r.Cwd, CwdFallback: r.CwdFallback, Background: r.Background, Recreated: r.Recreated, Lost: lost,
 		ShellEnded: r.ShellEnded, StdoutBytes: i.StdoutBytes, StderrBytes: i.StderrBytes}

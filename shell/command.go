@@ -31,6 +31,8 @@ type Command struct {
 	Stdin        []byte // what the command reads, then end of file; nothing given is the end of file at once
 	// StdinOpen lets Input write more after Stdin.
 	StdinOpen bool
+	// TTY is of commands that run on a terminal of their own; see Shell.Enroll.
+	TTY bool
 	// Background runs the command beside those that follow it, as `{ … } &`.
 	Background bool
 	// MaxOutput bounds what the log keeps of each of stdout and stderr, in bytes; 0 means the shell's. What is beyond is read and dropped.
@@ -70,6 +72,7 @@ type Info struct {
 	PID         int // of the shell, of the background subshell or of the isolated process; 0 before the start
 	Background  bool
 	Isolated    bool
+	PTY         string // the terminal that it runs or ran on; "" of one that runs in the shell or beside it
 	CreatedAt   time.Time
 	StartedAt   time.Time // zero while queued
 	FinishedAt  time.Time // zero while it runs

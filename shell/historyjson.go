@@ -100,6 +100,7 @@ type recordJSON struct {
 	PID         int         `json:"pid,omitempty"`
 	Background  bool        `json:"background,omitempty"`
 	Isolated    bool        `json:"isolated,omitempty"`
+	PTY         string      `json:"pty,omitempty"`
 	CreatedAt   time.Time   `json:"created_at"`
 	StartedAt   time.Time   `json:"started_at,omitzero"`
 	FinishedAt  time.Time   `json:"finished_at,omitzero"`
@@ -138,6 +139,7 @@ type commandJSON struct {
 	Timeout      time.Duration `json:"timeout_ns,omitempty"`
 	QueueTimeout time.Duration `json:"queue_timeout_ns,omitempty"`
 	StdinOpen    bool          `json:"stdin_open,omitempty"`
+	TTY          bool          `json:"tty,omitempty"`
 	Background   bool          `json:"background,omitempty"`
 	MaxReply     int64         `json:"max_reply,omitempty"`
 	MaxOutput    int64         `json:"max_output,omitempty"`
@@ -148,10 +150,10 @@ func encodeRecord(r *record) (content []byte, text string, err error) {
 	i, c := &r.Info, &r.Spec
 	j := recordJSON{
 		Version: recordVersion, ID: i.ID, Shell: i.Shell, Command: exact(i.Command), Cwd: exact(i.Cwd), Status: i.Status, PID: i.PID,
-		Background: i.Background, Isolated: i.Isolated, CreatedAt: i.CreatedAt, StartedAt: i.StartedAt, FinishedAt: i.FinishedAt,
+		Background: i.Background, Isolated: i.Isolated, PTY: i.PTY, CreatedAt: i.CreatedAt, StartedAt: i.StartedAt, FinishedAt: i.FinishedAt,
 		StdoutBytes: i.StdoutBytes, StderrBytes: i.StderrBytes, Error: exact(i.Error),
 		Spec: commandJSON{Isolated: c.Isolated, Argv: exacts(c.Argv), Cwd: exact(c.Cwd), Env: environ(c.Env), Timeout: c.Timeout, QueueTimeout: c.QueueTimeout,
-			StdinOpen: c.StdinOpen, Background: c.Background, MaxOutput: c.MaxOutput, MaxReply: c.MaxReply},
+			StdinOpen: c.StdinOpen, TTY: c.TTY, Background: c.Background, MaxOutput: c.MaxOutput, MaxReply: c.MaxReply},
 		Incarnation: r.Incarnation, Deadline: r.Deadline, Rested: r.Rested, Note: exact(r.Note),
 	}
 	if len(i.Command) > inlineText {
@@ -180,10 +182,10 @@ func decodeRecord(content []byte) (r *record, long bool, err error) {
 	c := j.Spec
 	r = &record{
 		Info: Info{ID: j.ID, Shell: j.Shell, Command: string(j.Command), Cwd: string(j.Cwd), Status: j.Status, PID: j.PID,
-			Background: j.Background, Isolated: j.Isolated, CreatedAt: j.CreatedAt, StartedAt: j.StartedAt, FinishedAt: j.FinishedAt,
+			Background: j.Background, Isolated: j.Isolated, PTY: j.PTY, CreatedAt: j.CreatedAt, StartedAt: j.StartedAt, FinishedAt: j.FinishedAt,
 			StdoutBytes: j.StdoutBytes, StderrBytes: j.StderrBytes, Error: string(j.Error)},
 		Spec: Command{Isolated: c.Isolated, Argv: texts(c.Argv), Cwd: string(c.Cwd), Env: environOf(c.Env), Timeout: c.Timeout, QueueTimeout: c.QueueTimeout,
-			StdinOpen: c.StdinOpen, Background: c.Background, MaxOutput: c.MaxOutput, MaxReply: c.MaxReply},
+			StdinOpen: c.StdinOpen, TTY: c.TTY, Background: c.Background, MaxOutput: c.MaxOutput, MaxReply: c.MaxReply},
 		Incarnation: j.Incarnation, Deadline: j.Deadline, Rested: j.Rested, Note: string(j.Note),
 	}
 	if e := j.Result; e != nil {

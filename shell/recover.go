@@ -171,6 +171,10 @@ func (r *recovery) command(saved *record) {
 	if input := r.take(e.holdID() + holdInput); input != nil && len(input.Files) > 0 {
 		e.input = input.Files[0]
 	}
+	if begun := saved.Info.Status == Running; saved.Spec.TTY && (begun || saved.Info.Status == Queued) {
+		r.outside(e, begun)
+		return
+	}
 	switch saved.Info.Status {
 	case Queued:
 		removeFIFOs(dir)

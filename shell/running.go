@@ -171,12 +171,17 @@ func (r *running) moving() bool { return r.pumps[0] != nil && r.pumps[1] != nil 
 
 // judge says in a result whether and why something of what the command has written is missing in the logs, or in a reply of its MaxOutput.
 func (r *running) judge(result *Result) {
+	r.judgeLog(result)
+	if !result.Truncated && !r.moving() {
+		result.Truncated, result.TruncatedReason = true, CutUnheld
+	}
+}
+
+// judgeLog is judge by the logs alone.
+func (r *running) judgeLog(result *Result) {
 	e := r.exec
 	why := e.LogCut()
-	switch limit := e.MaxReply(); {
-	case why == "" && !r.moving():
-		why = CutUnheld
-	case why == "" && limit > 0 && max(e.Size(Stdout), e.Size(Stderr)) > limit:
+	if limit := e.MaxReply(); why == "" && limit > 0 && max(e.Size(Stdout), e.Size(Stderr)) > limit {
 		why = CutReply
 	}
 	result.Truncated, result.TruncatedReason = why != "", why
