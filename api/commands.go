@@ -205,6 +205,9 @@ func (s *Server) followLogs(c echo.Context, e *shell.Exec, session string) error
 			return err
 		}
 	}
+	if isHead(c) {
+		return headOfEvents(c)
+	}
 	s.follow(c, e, ownEvents{session}, following{from: from, end: -1, late: late})
 	return nil
 }

@@ -70,7 +70,7 @@ func (m *Mux) restoreShell(k snapshot.KeptShell, held []*keeper.Program) {
 	s := m.newShell(r)
 	close(s.started)
 	var err error
-	config := m.shellConfig(k.ID)
+	config := m.shellConfig(k.ID, s.Session)
 	config.Frozen = m.records.stands(r.Session)
 	switch s.Shell, err = shell.Recover(config, k.Dir, held, shell.Spec{ID: k.ID, Name: r.ID}); {
 	case err != nil && r.Deleted:

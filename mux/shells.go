@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/session"
 	"github.com/evertty/evertty/shell"
 	"github.com/evertty/evertty/snapshot"
@@ -26,8 +27,9 @@ type damagedShell struct {
 }
 
 // shellConfig is what a shell needs of this server.
-func (m *Mux) shellConfig(key string) shell.Config {
-	return shell.Config{Keeper: m.cfg.Keeper, Log: m.cfg.Log, Unspliced: m.cfg.Unspliced, Moved: m.moved, Remote: m.remote(), Logs: &m.space.logs, MakeRoom: m.makeExecRoom,
+func (m *Mux) shellConfig(key, session string) shell.Config {
+	return shell.Config{Identity: pty.Identity(m.cfg.Address, session, ""), Keeper: m.cfg.Keeper, Log: m.cfg.Log, Unspliced: m.cfg.Unspliced, Moved: m.moved, Remote: m.remote(),
+		Logs: &m.space.logs, MakeRoom: m.makeExecRoom,
 		Changed: func(i shell.Info) {
 			m.cfg.Metrics.command(i)
 			m.lostOutput(i)
@@ -152,7 +154,11 @@ func (m *Mux) reserveShell(spec ShellSpec, key string) (*Shell, error) {
 func (m *Mux) startShell(s *Shell, spec ShellSpec, state session.State) (*Shell, error) {
 	defer m.starts.Done()
 	defer close(s.started)
-	s.failure = m.bringUp(s, spec, state)
+	release, err := m.descriptors.take(shellDescriptors)
+	if s.failure = err; err == nil {
+		s.failure = m.bringUp(s, spec, state)
+		release()
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if s.failure != nil {
@@ -170,7 +176,7 @@ func (m *Mux) bringUp(s *Shell, spec ShellSpec, state session.State) error {
 	if err != nil {
 		return unmade(err)
 	}
-	s.Shell, err = shell.Start(m.shellConfig(s.key), shell.Spec{ID: s.key, Name: s.ID, Dir: dir, Cwd: spec.Cwd, Env: spec.Env,
+	s.Shell, err = shell.Start(m.shellConfig(s.key, s.Session), shell.Spec{ID: s.key, Name: s.ID, Dir: dir, Cwd: spec.Cwd, Env: spec.Env,
 		Login: spec.Login, Timeout: spec.Timeout, MaxReply: spec.MaxReply, Place: spec.place})
 	if err == nil {
 		if err = m.saveShell(s, false); err == nil {

@@ -68,6 +68,9 @@ func (p *Process) watch() {
 // PID is the child's process id, which is also the number of its session.
 func (p *Process) PID() int { return p.child.PID() }
 
+// Device names the far end of the terminal, see FileDevice.
+func (p *Process) Device() (name string, ok bool) { return p.master.Device() }
+
 // Master is the near end of the terminal, for those who have to hand it to another process.
 func (p *Process) Master() *Master { return p.master }
 

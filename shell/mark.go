@@ -17,6 +17,7 @@ const marker = "EVERTTY_SHELL"
 func (s *Shell) mark(p *pty.Plan) {
 	isMarker := func(pair string) bool { return strings.HasPrefix(pair, marker+"=") }
 	p.Env = append(slices.DeleteFunc(slices.Clone(p.Env), isMarker), marker+"="+s.spec.Dir)
+	p.Env = pty.WithIdentity(p.Env, s.config.Identity)
 	p.Brand = brand(s.spec.Dir)
 }
 

@@ -34,6 +34,8 @@ type Config struct {
 	MakeRoom func() bool
 	// Remote is needed for shells whose Spec says so.
 	Remote *Remote
+	// Identity is what programs of the shell are told of the server, see [pty.Identity].
+	Identity map[string]string
 	// Frozen tells Recover that the processes of the shell are stopped from outside: see Shell.SetFrozen.
 	Frozen bool
 }
@@ -338,7 +340,7 @@ func (s *Shell) State() State {
 }
 
 // ownVariables are what bash says of itself, not the user.
-var ownVariables = []string{"PWD", "OLDPWD", "SHLVL", "_", marker}
+var ownVariables = []string{"PWD", "OLDPWD", "SHLVL", "_", marker, pty.EnvTerminal, pty.EnvSession, pty.EnvURL, pty.EnvSocket}
 
 // Commands are the commands in the order in which they were submitted, the newest limit of those before the one with the id before ("" is all).
 func (s *Shell) Commands(limit int, before string) []Info {

@@ -150,14 +150,14 @@ func (d *decoder) content(tag byte) (err error) {
 	case tagUnicode:
 		f.Unicode = vt.Unicode(d.rest)
 	case tagTitle:
-		f.Title, err = d.text()
+		f.Title, err = d.text(vt.MaxString)
 	case tagIcon:
-		f.Icon, err = d.text()
+		f.Icon, err = d.text(vt.MaxString)
 	case tagCwd:
-		f.Cwd, err = d.text()
+		f.Cwd, err = d.text(vt.MaxString)
 	case tagPending:
 		var s string
-		s, err = d.text()
+		s, err = d.text(vt.MaxPending)
 		f.Pending = []byte(s)
 	case tagColours:
 		d.colours()
@@ -180,9 +180,9 @@ func (d *decoder) content(tag byte) (err error) {
 }
 
 // text is the whole record as a string of the terminal.
-func (d *decoder) text() (string, error) {
-	if len(d.rest) > vt.MaxString || !utf8.ValidString(d.rest) {
-		return "", fmt.Errorf("%w: not UTF-8 of at most %d bytes", ErrCorrupt, vt.MaxString)
+func (d *decoder) text(limit int) (string, error) {
+	if len(d.rest) > limit || !utf8.ValidString(d.rest) {
+		return "", fmt.Errorf("%w: not UTF-8 of at most %d bytes", ErrCorrupt, limit)
 	}
 	return d.rest, nil
 }

@@ -20,10 +20,7 @@ const (
 // within vt's limits, with the history that o selects, and without what only the
 // program would use when it is gone. It is what Differences wants first.
 func Carried(f *vt.Frame, o Options) *vt.Frame {
-	g := tidy(f)
-	if o.Dead {
-		g = lifeless(g)
-	}
+	g := o.apply(tidy(f))
 	g.History = lastLines(g.History, o.Scrollback)
 	return g
 }

@@ -73,7 +73,9 @@ type Hub struct {
 
 	reply []byte // answers to the program, collected during one Write
 	news  *Meta  // changes that are not bytes, collected during one Write
-	facts Facts
+	// clipboard is the last write to it during one Write.
+	clipboard *Clipboard
+	facts     Facts
 }
 
 // Facts are what a hub knows of its terminal besides the screen.
@@ -84,7 +86,8 @@ type Facts struct {
 	Mark      vt.Mark // the last shell integration mark; Kind 0 when never
 	Output    time.Time
 	Seq       uint64 // output bytes applied
-	Viewers   int
+	Viewers   int    // that somebody looks at, see Subscription.Hide
+	Attached  int    // viewers with the hidden ones
 	Cols      int
 	Rows      int
 	Finished  bool
@@ -222,8 +225,8 @@ func (h *Hub) Resize(cols, rows int) {
 		h.observe.Resized(h.seq, cols, rows)
 	}
 	h.publish(func() *Message { return resizeMessage(h.id, cols, rows, h.applied()) })
-	if !exact {
-		for s := range h.subs {
+	for s := range h.subs {
+		if !exact || s.once {
 			s.resized()
 		}
 	}
@@ -287,7 +290,7 @@ func (h *Hub) Facts() Facts {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	f := h.facts
-	f.Seq, f.Viewers, f.Cols, f.Rows, f.Finished = h.applied(), len(h.subs), h.cols, h.rows, h.exit != nil
+	f.Seq, f.Viewers, f.Attached, f.Cols, f.Rows, f.Finished = h.applied(), h.viewers(), len(h.subs), h.cols, h.rows, h.exit != nil
 	if h.engine != nil {
 		f.AltScreen, f.Memory = h.engine.Modes().AltScreen, h.engine.Memory()
 	} else {

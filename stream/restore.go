@@ -19,7 +19,7 @@ func Restore(o Options, f *vt.Frame, seq uint64) *Hub {
 	cfg := o.Config
 	cfg.Effects = &h.effects
 	h.engine = o.Engine(cfg)
-	h.engine.Write(snapshot.ANSI(f, snapshot.Options{Scrollback: -1}))
+	h.engine.Write(snapshot.ANSI(f, snapshot.Options{Scrollback: -1, Engine: true}))
 	h.engine.Resume(f)
 	h.listen()
 	h.begin(f, seq)

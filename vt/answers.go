@@ -56,7 +56,9 @@ func (q *Status) Escape(f Function) []byte {
 	return nil
 }
 
-// CSI answers control sequence f with the parameters of s.
+// CSI answers control sequence f with the parameters of s. A window operation
+// that gets no answer is cut out of the viewers' text: it would move, resize or
+// rename their own window.
 func (q *Status) CSI(s *Stream, f Function) []byte {
 	first := s.Param(0)
 	switch {
@@ -71,7 +73,12 @@ func (q *Status) CSI(s *Stream, f Function) []byte {
 	case f == '?'*Private+'u': // kitty keyboard
 		return fmt.Appendf(nil, "\x1b[?%du", q.Modes.Kitty)
 	case f == 't':
-		return q.window(first)
+		if answer := q.window(first); answer != nil {
+			return answer
+		}
+		s.Cut()
+	case f == '*'*Intermediate+'|', f == '$'*Intermediate+'|': // DECSNLS, DECSCPP (VT510): the size again
+		s.Cut()
 	case f == '?'*Private+'n' && first == 63:
 		return fmt.Appendf(nil, "\x1bP%d!~0000\x1b\\", s.Param(1)) // DECCKSR: there are no macros
 	}

@@ -36,7 +36,8 @@ type Frame struct {
 	// Pending holds the text of the escape sequence that is unfinished at this
 	// instant, without the controls inside it that were executed already. A
 	// viewer that gets it goes on with the rest of the stream as if it had seen
-	// the beginning. Never more than MaxString bytes and never half a character.
+	// the beginning; of one that is Withheld viewers get nothing, only engines do.
+	// Never more than MaxPending bytes and never half a character.
 	Pending []byte
 }
 
