@@ -121,7 +121,7 @@ func TestExecFreesAFullDisk(t *testing.T) {
 	if l := s.logsOf("own", r.CommandID); !l.Truncated || l.Reason != "disk_full" {
 		t.Errorf("%d bytes, truncated %v for %q", l.Bytes, l.Truncated, l.Reason)
 	}
-	w.run("rm " + filler).is(0, "")
+	w.run("rm "+filler).is(0, "")
 	w.run("echo $V; pwd").is(0, "kept\n/\n")
 	if !poll(patience, func() bool {
 		s.get("/healthz").wants(200).into(&health)
