@@ -35,6 +35,7 @@ type commandReply struct {
 	Isolated    bool         `json:"isolated"`
 	TimedOut    bool         `json:"timed_out"`
 	Truncated   bool         `json:"truncated"`
+	Reason      string       `json:"reason,omitempty"`
 	ShellEnded  bool         `json:"shell_ended"`
 	Recreated   bool         `json:"recreated"`
 	CreatedAt   time.Time    `json:"created_at"`
@@ -51,7 +52,7 @@ func commandReplyOf(session string, i shell.Info) commandReply {
 		FinishedAt: timeOrNil(i.FinishedAt), DurationMS: durationOf(i), StdoutBytes: i.StdoutBytes, StderrBytes: i.StderrBytes}
 	if r := i.Result; r != nil {
 		reply.ExitCode, reply.TimedOut, reply.Truncated = &r.ExitCode, r.TimedOut, r.Truncated
-		reply.ShellEnded, reply.Recreated = r.ShellEnded, r.Recreated
+		reply.ShellEnded, reply.Recreated, reply.Reason = r.ShellEnded, r.Recreated, r.Reason
 	}
 	return reply
 }

@@ -66,6 +66,7 @@ type ExecReply struct {
 	StderrB64 []byte `json:"stderr_b64"`
 	Truncated bool   `json:"truncated"` // there was more output
 	TimedOut  bool   `json:"timed_out"`
+	Reason    string `json:"reason"` // why the end of its session ended it, as budget; "" when it did not
 	Duration  int64  `json:"duration_ms"`
 	Command   string `json:"command"`
 	CommandID string `json:"command_id"`

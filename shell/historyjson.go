@@ -125,6 +125,7 @@ type resultJSON struct {
 	ShellEnded  bool    `json:"shell_ended,omitempty"`
 	Cwd         exact   `json:"cwd"`
 	CwdFallback exact   `json:"cwd_fallback,omitempty"`
+	Reason      string  `json:"reason,omitempty"`
 }
 
 // commandJSON is a Command in record.json.
@@ -155,7 +156,7 @@ func encodeRecord(r *record) (content []byte, text string, err error) {
 	}
 	if e := i.Result; e != nil {
 		j.Result = &resultJSON{ExitCode: e.ExitCode, TimedOut: e.TimedOut, Cancelled: e.Cancelled, Background: e.Background, Truncated: e.Truncated,
-			Recreated: e.Recreated, Lost: exacts(e.Lost), ShellEnded: e.ShellEnded, Cwd: exact(e.Cwd), CwdFallback: exact(e.CwdFallback)}
+			Recreated: e.Recreated, Lost: exacts(e.Lost), ShellEnded: e.ShellEnded, Cwd: exact(e.Cwd), CwdFallback: exact(e.CwdFallback), Reason: e.Reason}
 	}
 	content, err = summed(j)
 	return content, text, err
@@ -184,7 +185,7 @@ func decodeRecord(content []byte) (r *record, long bool, err error) {
 	}
 	if e := j.Result; e != nil {
 		r.Info.Result = &Result{ExitCode: e.ExitCode, TimedOut: e.TimedOut, Cancelled: e.Cancelled, Background: e.Background, Truncated: e.Truncated,
-			Recreated: e.Recreated, Lost: texts(e.Lost), ShellEnded: e.ShellEnded, Cwd: string(e.Cwd), CwdFallback: string(e.CwdFallback)}
+			Recreated: e.Recreated, Lost: texts(e.Lost), ShellEnded: e.ShellEnded, Cwd: string(e.Cwd), CwdFallback: string(e.CwdFallback), Reason: e.Reason}
 	}
 	return r, j.Long, nil
 }
