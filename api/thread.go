@@ -35,9 +35,8 @@ func (s *Server) sendLayers(c echo.Context, view func(session.Layers) any) error
 }
 
 // The views of a thread.
-func threadView(l session.Layers) any   { return l.ThreadReply() }
-func terminalView(l session.Layers) any { return l.TerminalReply() }
-func leaseView(l session.Layers) any    { return l.LeaseReply() }
+func threadView(l session.Layers) any { return l.ThreadReply() }
+func leaseView(l session.Layers) any  { return l.LeaseReply() }
 
 // How many rows lists have.
 const (
@@ -104,6 +103,7 @@ func (s *Server) postThread(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	setTarget(c, l.Thread.ID)
 	return writeJSON(c, http.StatusCreated, l.ThreadReply())
 }
 
@@ -210,8 +210,21 @@ type noSession struct {
 	MaxSeconds   float64    `json:"max_seconds"`
 }
 
-func (s *Server) getThreadTerminal(c echo.Context) error { return s.sendLayers(c, terminalView) }
-func (s *Server) getThreadLease(c echo.Context) error    { return s.sendLayers(c, leaseView) }
+func (s *Server) getThreadLease(c echo.Context) error { return s.sendLayers(c, leaseView) }
+
+func (s *Server) getThreadTerminal(c echo.Context) error {
+	shown, err := secretsShown(c)
+	if err != nil {
+		return err
+	}
+	return s.sendLayers(c, func(l session.Layers) any {
+		reply := l.TerminalReply()
+		if !shown {
+			reply.Env = session.HideSecrets(reply.Env)
+		}
+		return reply
+	})
+}
 
 // threadCommandsReply is the reply of GET …/commands of a thread.
 type threadCommandsReply struct {

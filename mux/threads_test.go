@@ -150,7 +150,7 @@ func TestTerminalsAndShellsShareAThread(t *testing.T) {
 	if err != nil || len(list) != 2 || list[1].Kind != session.Shell || list[0].Lease != list[1].Lease || !list[0].Active {
 		t.Fatalf("terminals %+v, %v", list, err)
 	}
-	if err := term.Input(background(t), []byte("cd /\n")); err != nil {
+	if _, err := term.Input(background(t), []byte("cd /\n")); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "the directory of the program", func() bool { return thread(t, m, "t").Terminal.State.Cwd == "/" })
@@ -225,7 +225,7 @@ func TestDefaultPolicyLeavesPrograms(t *testing.T) {
 		t.Fatalf("the program is %s", term.Info().State)
 	}
 	old := thread(t, m, "t").Session.ID
-	if err := term.Input(background(t), []byte("x\n")); err != nil {
+	if _, err := term.Input(background(t), []byte("x\n")); err != nil {
 		t.Fatal(err)
 	}
 	if l := thread(t, m, "t"); l.Session.ID == old {
@@ -399,7 +399,7 @@ func TestPauseStopsAndUseResumes(t *testing.T) {
 	if term, err = m.Find("t", term.ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := term.Input(background(t), []byte("x\n")); err != nil {
+	if _, err := term.Input(background(t), []byte("x\n")); err != nil {
 		t.Fatal(err)
 	}
 	if stopped(bash) || stopped(program) {
@@ -472,14 +472,14 @@ func TestRollback(t *testing.T) {
 		list, err := m.TerminalHistory(background(t), "t", term.ID)
 		return err == nil && len(list) > 0
 	})
-	if err := term.Input(background(t), []byte("cd /tmp\n")); err != nil {
+	if _, err := term.Input(background(t), []byte("cd /tmp\n")); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "its directory", func() bool {
 		list, err := m.TerminalHistory(background(t), "t", term.ID)
 		return err == nil && list[0].Cwd == "/tmp"
 	})
-	if err := term.Input(background(t), []byte("exit\n")); err != nil {
+	if _, err := term.Input(background(t), []byte("exit\n")); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "the end of the program", func() bool { return term.Info().State == mux.StateExited })
