@@ -82,6 +82,9 @@ const (
 	tagAlt
 	tagPending
 	tagHidden
+	tagInvoked
+	tagAside
+	tagSavedRows
 )
 
 const (

@@ -56,6 +56,13 @@ type Engine interface {
 	// Memory estimates what the state takes, in bytes. It is cheap.
 	Memory() int
 
+	// Restore makes a new engine, which nothing was written to, be in the state of
+	// f, exactly. It does nothing and returns false when it cannot: f has another
+	// size or width table, lines that are wider, or the engine has no way to.
+	// Then the text of a snapshot, written to the engine, comes close. f is as Freeze
+	// makes one: everything in it is on the screen where Frame does not say otherwise.
+	Restore(f *Frame) bool
+
 	// Freeze returns the whole state as an immutable Frame that shares nothing
 	// mutable with the engine: the engine goes on while the frame is encoded.
 	Freeze() *Frame
