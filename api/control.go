@@ -7,6 +7,7 @@ import (
 
 	"github.com/evertty/evertty/mux"
 	"github.com/evertty/evertty/record"
+	"github.com/evertty/evertty/vt"
 )
 
 // inputRequest is the body of POST …/input: text, or any bytes in base64.
@@ -31,6 +32,21 @@ type inputReply struct {
 	Bytes   int  `json:"bytes"`
 }
 
+// sentReply says that of a terminal's program, and the position of the output just
+// before: what the input leads to is printed behind it.
+type sentReply struct {
+	inputReply
+	Seq uint64 `json:"seq"`
+}
+
+// sent is the reply to something typed.
+func sent(c echo.Context, s mux.Sent, err error) error {
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, sentReply{inputReply{true, s.Bytes}, s.Seq})
+}
+
 func (s *Server) postInput(c echo.Context) error {
 	t, err := s.terminalOf(c)
 	if err != nil {
@@ -47,10 +63,8 @@ func (s *Server) postInput(c echo.Context) error {
 	if err := s.permit(c, t.Thread(), record.ToolInput, mux.NewInputCall(t.ID, p)); err != nil {
 		return err
 	}
-	if err := t.Input(c.Request().Context(), p); err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, inputReply{true, len(p)})
+	done, err := t.Input(c.Request().Context(), p)
+	return sent(c, done, err)
 }
 
 func (s *Server) postKeys(c echo.Context) error {
@@ -58,22 +72,39 @@ func (s *Server) postKeys(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var req struct {
-		Keys []string `json:"keys"`
-	}
+	var req keysRequest
 	if err := bind(c, &req); err != nil {
 		return err
 	}
-	if len(req.Keys) == 0 {
-		return badRequest(`"keys" is empty: a list such as ["C-c", "Up", "text:abc"] is needed`)
-	}
-	if err := s.permit(c, t.Thread(), record.ToolKeys, mux.InputCall{Terminal: t.ID, Keys: req.Keys}); err != nil {
+	if err := req.check(); err != nil {
 		return err
 	}
-	if err := t.Keys(c.Request().Context(), req.Keys); err != nil {
+	if err := s.permit(c, t.Thread(), record.ToolKeys, mux.InputCall{Terminal: t.ID, Keys: req.Keys, Mouse: req.Mouse}); err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, done)
+	var done mux.Sent
+	if req.Mouse != nil {
+		done, err = t.Mouse(c.Request().Context(), *req.Mouse)
+	} else {
+		done, err = t.Keys(c.Request().Context(), req.Keys)
+	}
+	return sent(c, done, err)
+}
+
+// keysRequest is the body of POST …/keys: keys, or what a mouse does.
+type keysRequest struct {
+	Keys  []string       `json:"keys"`
+	Mouse *vt.MouseEvent `json:"mouse"`
+}
+
+func (r keysRequest) check() error {
+	switch {
+	case r.Mouse != nil && r.Keys != nil:
+		return badRequest(`"keys" and "mouse" are two requests: one of them is allowed`)
+	case r.Mouse == nil && len(r.Keys) == 0:
+		return badRequest(`"keys" is empty: a list such as ["C-c", "Up", "text:abc"] is needed, or "mouse"`)
+	}
+	return nil
 }
 
 func (s *Server) postPaste(c echo.Context) error {
@@ -93,10 +124,8 @@ func (s *Server) postPaste(c echo.Context) error {
 	if err := s.permit(c, t.Thread(), record.ToolPaste, mux.InputCall{Terminal: t.ID, Data: *req.Data}); err != nil {
 		return err
 	}
-	if err := t.Paste(c.Request().Context(), *req.Data); err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, done)
+	done, err := t.Paste(c.Request().Context(), *req.Data)
+	return sent(c, done, err)
 }
 
 // resizeReply says what the size is now.

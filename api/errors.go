@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/mux"
 	"github.com/evertty/evertty/provider"
@@ -53,6 +54,12 @@ var errorTable = []errorRow{
 	{ErrReadOnly, http.StatusForbidden, "READ_ONLY", ""},
 	{ErrWrongTerminal, http.StatusNotFound, "NOT_FOUND", ErrWrongTerminal.Error()},
 
+	// Before all others: whatever could not be done, this is why.
+	{mux.ErrDescriptors, http.StatusServiceUnavailable, "NO_DESCRIPTORS", ""},
+	{unix.EMFILE, http.StatusServiceUnavailable, "NO_DESCRIPTORS", "the server, or the keeper of its programs, has no file descriptor left; end something, or start them with a higher limit"},
+	{unix.ENFILE, http.StatusServiceUnavailable, "NO_DESCRIPTORS", "the system has no file descriptor left"},
+	{unix.ENOMEM, http.StatusServiceUnavailable, "NO_MEMORY", "the system has no memory left for this"},
+
 	{mux.ErrInvalid, http.StatusBadRequest, "VALIDATION", ""},
 	{mux.ErrNotFound, http.StatusNotFound, "NOT_FOUND", ""},
 	{mux.ErrExited, http.StatusConflict, "EXITED", ""},
@@ -62,6 +69,8 @@ var errorTable = []errorRow{
 	{mux.ErrLimit, http.StatusTooManyRequests, "LIMIT", ""},
 	{mux.ErrClosing, http.StatusServiceUnavailable, "CLOSING", ""},
 	{mux.ErrRunning, http.StatusConflict, "RUNNING", ""},
+	{mux.ErrCycle, http.StatusConflict, "CYCLE", ""},
+	{mux.ErrNested, http.StatusConflict, "NESTED", ""},
 	{mux.ErrJournal, http.StatusNotFound, "NO_JOURNAL", ""},
 
 	{mux.ErrNoShell, http.StatusNotFound, "NOT_FOUND", ""},
@@ -70,12 +79,14 @@ var errorTable = []errorRow{
 	{shell.ErrInvalid, http.StatusBadRequest, "VALIDATION", ""},
 	{shell.ErrBadEnv, http.StatusBadRequest, "VALIDATION", ""},
 	{shell.ErrQueueFull, http.StatusTooManyRequests, "LIMIT", ""},
+	{shell.ErrQueueTimeout, http.StatusTooManyRequests, "QUEUE_TIMEOUT", ""},
 	{shell.ErrDeleted, http.StatusGone, "SESSION_DESTROYED", ""},
+	{shell.ErrNoSpace, http.StatusInsufficientStorage, "NO_SPACE", ""},
+	{shell.ErrNoFiles, http.StatusServiceUnavailable, "FIFO_CREATE_FAILED", ""},
 	{shell.ErrEnded, http.StatusGone, "SESSION_TERMINATED", ""},
 	{shell.ErrNotFound, http.StatusNotFound, "NOT_FOUND", ""},
 	{shell.ErrNoStdin, http.StatusConflict, "NO_STDIN", ""},
 	{shell.ErrFinished, http.StatusGone, "COMMAND_FINISHED", ""},
-	{shell.ErrNoSpace, http.StatusInsufficientStorage, "NO_SPACE", ""},
 	{shell.ErrDamaged, http.StatusInternalServerError, "DAMAGED", ""},
 	{shell.ErrClosing, http.StatusServiceUnavailable, "CLOSING", ""},
 
@@ -125,6 +136,7 @@ var errorTable = []errorRow{
 	{pty.ErrSurvived, http.StatusInternalServerError, "SURVIVED", ""},
 
 	{vt.ErrUnknownKey, http.StatusBadRequest, "VALIDATION", ""},
+	{vt.ErrBadMouse, http.StatusBadRequest, "VALIDATION", ""},
 	{stream.ErrBadCommand, http.StatusBadRequest, "VALIDATION", ""},
 	{stream.ErrReadOnly, http.StatusForbidden, "READ_ONLY", ""},
 	{snapshot.ErrNotKept, http.StatusNotFound, "NOT_KEPT", ""},
@@ -250,7 +262,7 @@ func errorOfEcho(routed *echo.HTTPError, c echo.Context) *Error {
 }
 
 // noFailures are refusals by the server that nobody has to look into: it leaves, or was asked for what it never had.
-var noFailures = []string{"CLOSING", "NO_PROVIDER", "CAPABILITY"}
+var noFailures = []string{"CLOSING", "NO_DESCRIPTORS", "NO_MEMORY", "NO_PROVIDER", "CAPABILITY"}
 
 // handleError is the server's echo.HTTPErrorHandler: it logs the cause of a
 // failure of ours once, with the request id, and sends the rest. A response that already began is left alone, and
@@ -279,6 +291,9 @@ func writeError(c echo.Context, e *Error, id string) error {
 	}
 	header := c.Response().Header()
 	wait := e.RetryAfter
+	if e.Code == "NO_DESCRIPTORS" || e.Code == "NO_MEMORY" {
+		wait = max(wait, retryDescriptors)
+	}
 	if e.Status == http.StatusTooManyRequests {
 		wait = max(wait, minRetryAfter)
 	}
@@ -287,7 +302,11 @@ func writeError(c echo.Context, e *Error, id string) error {
 	}
 	header.Set(echo.HeaderCacheControl, "no-store")
 	switch {
-	case c.Request().Method == http.MethodHead:
+	case isHead(c):
+		header.Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
+		if e.Status == http.StatusUnauthorized && wantsHTML(c.Request()) {
+			header.Set(echo.HeaderContentType, echo.MIMETextHTMLCharsetUTF8)
+		}
 		return c.NoContent(e.Status)
 	case e.Status == http.StatusUnauthorized && wantsHTML(c.Request()):
 		return c.HTML(e.Status, loginPage)

@@ -36,17 +36,22 @@ type healthReply struct {
 	Status   string   `json:"status"` // ok or degraded
 	Lossless *bool    `json:"lossless,omitempty"`
 	Reasons  []string `json:"reasons,omitzero"`
+	Damaged  *int     `json:"damaged,omitempty"`
 	Version  string   `json:"version,omitempty"`
 	PID      int      `json:"pid,omitempty"`
 }
 
 func (s *Server) getHealth(c echo.Context) error {
 	h := s.Mux.Health()
+	if err := s.Audit.Trouble(); err != nil {
+		h.Reasons = append(h.Reasons, err.Error())
+	}
 	reply := healthReply{Status: "ok"}
 	if len(h.Reasons) > 0 {
 		reply.Status = "degraded"
 	}
 	if grantOf(c).Role != "" {
+		reply.Damaged = &h.Damaged
 		reply.Lossless, reply.Reasons, reply.Version, reply.PID = &h.Lossless, h.Reasons, s.Version, os.Getpid()
 		if reply.Reasons == nil {
 			reply.Reasons = []string{}

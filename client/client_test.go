@@ -85,10 +85,11 @@ func TestCalls(t *testing.T) {
 		{`GET /pty`, func() error { l, err := c.List(ctx, ""); return want(err, len(l) == 1) }},
 		{`GET /session/s/pty`, func() error { l, err := c.List(ctx, "s"); return want(err, len(l) == 1) }},
 		{`GET /pty/a%2F..%2Fb`, func() error { _, err := c.Get(ctx, "a/../b"); return err }},
-		{`POST /pty/a/input {"data_b64":"aP8A"}`, func() error { n, err := c.Input(ctx, "a", []byte("h\xff\x00")); return want(err, n == 3) }},
-		{`POST /pty/a/input {"data_b64":""}`, func() error { n, err := c.Input(ctx, "a", nil); return want(err, n == 0) }},
-		{`POST /pty/a/keys {"keys":["C-c","Up"]}`, func() error { return c.Keys(ctx, "a", "C-c", "Up") }},
-		{`POST /pty/a/paste {"data":"x\ny"}`, func() error { return c.Paste(ctx, "a", "x\ny") }},
+		{`POST /pty/a/input {"data_b64":"aP8A"}`, func() error { n, err := c.Input(ctx, "a", []byte("h\xff\x00")); return want(err, n.Bytes == 3) }},
+		{`POST /pty/a/input {"data_b64":""}`, func() error { n, err := c.Input(ctx, "a", nil); return want(err, n.Bytes == 0) }},
+		{`POST /pty/a/keys {"keys":["C-c","Up"]}`, func() error { _, err := c.Keys(ctx, "a", "C-c", "Up"); return err }},
+		{`POST /pty/a/keys {"mouse":{"x":3,"y":0,"button":"right"}}`, func() error { _, err := c.Mouse(ctx, "a", MouseEvent{X: 3, Button: "right"}); return err }},
+		{`POST /pty/a/paste {"data":"x\ny"}`, func() error { _, err := c.Paste(ctx, "a", "x\ny"); return err }},
 		{`POST /pty/a/resize {"cols":9,"rows":8}`, func() error { return c.Resize(ctx, "a", 9, 8) }},
 		{`POST /pty/a/signal {"signal":"INT"}`, func() error { return c.Signal(ctx, "a", "INT") }},
 		{`GET /pty/a/snapshot?format=text&scrollback=0`, func() error {
@@ -186,10 +187,10 @@ func TestInputArrivesWholeAndInOrder(t *testing.T) {
 	for i := range data {
 		data[i] = byte(i * 7 >> 3)
 	}
-	if n, err := c.Input(t.Context(), "a", data); err != nil || n != len(data) || !bytes.Equal(got.Bytes(), data) {
+	if n, err := c.Input(t.Context(), "a", data); err != nil || n.Bytes != len(data) || !bytes.Equal(got.Bytes(), data) {
 		t.Fatalf("%d of %d bytes, %v", n, len(data), err)
 	}
-	if n, err := c.Input(t.Context(), "a", data); n != 0 || !errors.Is(err, ErrExited) {
+	if n, err := c.Input(t.Context(), "a", data); n.Bytes != 0 || !errors.Is(err, ErrExited) {
 		t.Fatalf("%d, %v", n, err)
 	}
 }

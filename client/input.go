@@ -9,39 +9,72 @@ import (
 // the 1 MiB that the server takes.
 const inputPiece = 512 << 10
 
+// Sent is what became of something that was typed.
+type Sent struct {
+	Bytes int `json:"bytes"` // that the program got
+	// Seq is the position of the output just before: what the input leads to is
+	// printed behind it. It is the Since of a wait that misses nothing.
+	Seq uint64 `json:"seq"`
+}
+
 // Input writes data to the program, all of it and in order, as if typed. Any
-// bytes are allowed. It returns the number of bytes the server has accepted,
-// which is less than len(data) only together with an error.
-func (c *Client) Input(ctx context.Context, id string, data []byte) (int, error) {
-	sent := 0
+// bytes are allowed. Sent.Bytes is less than len(data) only together with an error.
+func (c *Client) Input(ctx context.Context, id string, data []byte) (Sent, error) {
+	var all Sent
 	for {
-		piece := data[sent:min(len(data), sent+inputPiece)]
+		piece := data[all.Bytes:min(len(data), all.Bytes+inputPiece)]
 		body := struct {
 			Data []byte `json:"data_b64"`
 		}{append([]byte{}, piece...)}
-		if err := c.post(ctx, id, "input", body); err != nil {
-			return sent, err
+		s, err := c.send(ctx, id, "input", body)
+		if err != nil {
+			return all, err
 		}
-		if sent += len(piece); sent == len(data) {
-			return sent, nil
+		if all.Bytes == 0 {
+			all.Seq = s.Seq
+		}
+		if all.Bytes += len(piece); all.Bytes == len(data) {
+			return all, nil
 		}
 	}
 }
 
 // Keys presses named keys (tmux's names: C-c, Up, Enter, F1, text:abc), encoded
 // the way the program asked for.
-func (c *Client) Keys(ctx context.Context, id string, keys ...string) error {
-	return c.post(ctx, id, "keys", struct {
+func (c *Client) Keys(ctx context.Context, id string, keys ...string) (Sent, error) {
+	return c.send(ctx, id, "keys", struct {
 		Keys []string `json:"keys"`
 	}{keys})
 }
 
+// MouseEvent is what a mouse does in a cell.
+type MouseEvent struct {
+	X      int      `json:"x"`                // column, from 0
+	Y      int      `json:"y"`                // row, from 0
+	Button string   `json:"button,omitempty"` // left, middle, right, wheel_up, wheel_down, wheel_left, wheel_right, none
+	Action string   `json:"action,omitempty"` // press, release, move, click
+	Mods   []string `json:"mods,omitempty"`   // shift, alt, ctrl
+}
+
+// Mouse sends what a mouse does, the way the program asked for. Sent.Bytes is 0
+// when it did not ask.
+func (c *Client) Mouse(ctx context.Context, id string, e MouseEvent) (Sent, error) {
+	return c.send(ctx, id, "keys", struct {
+		Mouse MouseEvent `json:"mouse"`
+	}{e})
+}
+
 // Paste inserts text as a terminal pastes it: in brackets when the program asked
-// for them. Bytes that are not UTF-8 become U+FFFD.
-func (c *Client) Paste(ctx context.Context, id, text string) error {
-	return c.post(ctx, id, "paste", struct {
+// for them, without control characters. Bytes that are not UTF-8 become U+FFFD.
+func (c *Client) Paste(ctx context.Context, id, text string) (Sent, error) {
+	return c.send(ctx, id, "paste", struct {
 		Data string `json:"data"`
 	}{text})
+}
+
+func (c *Client) send(ctx context.Context, id, verb string, body any) (s Sent, err error) {
+	err = c.call(ctx, http.MethodPost, c.at(nil, "pty", id, verb), body, &s)
+	return s, err
 }
 
 // Resize changes the screen, 1..1000 columns and rows; the program gets SIGWINCH.

@@ -90,7 +90,10 @@ func (m *Mux) end(t *Terminal, reason string) {
 // overdue tells why the terminal's time is over, "" while it is not. Watching and
 // printing count as use; the time runs from the last of them.
 func (t *Terminal) overdue(c Clean, now time.Time) string {
-	if c.Idle <= 0 && c.Unattached <= 0 || t.process == nil || t.screen.viewers() > 0 {
+	if c.Idle <= 0 && c.Unattached <= 0 || t.process == nil || t.screen.attached() > 0 {
+		return ""
+	}
+	if t.mux.records.stands(t.spec.Session) {
 		return ""
 	}
 	last := t.Hub().Facts().Output
@@ -101,7 +104,7 @@ func (t *Terminal) overdue(c Clean, now time.Time) string {
 	}
 	reason := ""
 	switch {
-	case c.Unattached > 0 && !t.hadViewer && !t.lastActivity.After(t.created) && now.Sub(t.created) > c.Unattached:
+	case c.Unattached > 0 && !t.hadViewer && !t.lastActivity.After(t.created) && now.Sub(t.created)-t.stood > c.Unattached:
 		reason = cleanedUnattached
 	case c.Idle > 0 && now.Sub(latest(t.created, t.lastActivity, t.left, last)) > c.Idle:
 		reason = cleanedIdle

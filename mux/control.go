@@ -11,16 +11,25 @@ import (
 	"github.com/evertty/evertty/vt"
 )
 
+// Sent is what became of something that was typed.
+type Sent struct {
+	Bytes int // that the program got
+	// Seq is the position of the output just before: all that the input leads to is
+	// printed behind it.
+	Seq uint64
+}
+
 // Input writes to the program, completely and in order, and waits until it took
 // everything. It is activity: a paused thread goes on. Errors: ErrExited, pty.ErrBlocked, the context's, those of durable.ready.
-func (t *Terminal) Input(ctx context.Context, p []byte) error {
+func (t *Terminal) Input(ctx context.Context, p []byte) (Sent, error) {
 	if !t.running() {
-		return t.gone()
+		return Sent{}, t.gone()
 	}
 	if err := t.mux.records.attend(ctx, t); err != nil {
-		return err
+		return Sent{}, err
 	}
 	t.touch()
+	s := Sent{Bytes: len(p), Seq: t.typed.note(t, p)}
 	err := t.input.write(ctx, p)
 	if err == nil {
 		if e := t.journal.Input(p); e != nil {
@@ -28,9 +37,9 @@ func (t *Terminal) Input(ctx context.Context, p []byte) error {
 		}
 	}
 	if errors.Is(err, pty.ErrExited) || errors.Is(err, pty.ErrClosed) || errors.Is(err, ErrExited) {
-		return t.gone()
+		err = t.gone()
 	}
-	return err
+	return s, err
 }
 
 // gone says how the terminal ended; it wraps ErrExited.
@@ -41,17 +50,40 @@ func (t *Terminal) gone() error {
 
 // Keys writes named keys in the way of the program's modes. Errors: as Input,
 // and vt.ErrUnknownKey.
-func (t *Terminal) Keys(ctx context.Context, names []string) error {
+func (t *Terminal) Keys(ctx context.Context, names []string) (Sent, error) {
 	p, err := vt.EncodeKeys(names, t.Hub().Modes())
 	if err != nil {
-		return err
+		return Sent{}, err
 	}
 	return t.Input(ctx, p)
 }
 
-// Paste writes text as a paste: bracketed when the program asked for it.
-func (t *Terminal) Paste(ctx context.Context, text string) error {
-	return t.Input(ctx, vt.Paste(text, t.Hub().Modes()))
+// Mouse writes what a mouse does, as far as the program asked for it: Sent.Bytes
+// is 0 when it did not. Errors: as Input, and vt.ErrBadMouse.
+func (t *Terminal) Mouse(ctx context.Context, e vt.MouseEvent) (Sent, error) {
+	p, err := vt.EncodeMouse(e, t.Hub().Modes())
+	switch {
+	case err != nil:
+		return Sent{}, err
+	case !t.running():
+		return Sent{}, t.gone()
+	case len(p) == 0:
+		return Sent{Seq: t.Hub().Facts().Seq}, nil
+	}
+	return t.Input(ctx, p)
+}
+
+// Paste writes text as a paste: bracketed when the program asked for it, and
+// without what a terminal would act on (vt.Paste).
+func (t *Terminal) Paste(ctx context.Context, text string) (Sent, error) {
+	if !t.running() {
+		return Sent{}, t.gone()
+	}
+	signals, err := t.process.Master().SignalChars()
+	if err != nil {
+		return Sent{}, t.gone()
+	}
+	return t.Input(ctx, vt.Paste(text, t.Hub().Modes(), string(signals)))
 }
 
 // Resize changes the PTY and the screen; the program gets SIGWINCH. Errors:
@@ -115,6 +147,12 @@ func (t *Terminal) Wish(sub *stream.Subscription, cols, rows int) error {
 	return t.fit(sub.Wish(min(cols, vt.MaxSize), min(rows, vt.MaxSize)))
 }
 
+// Hide implements stream.Terminal.
+func (t *Terminal) Hide(sub *stream.Subscription, hidden bool) {
+	sub.Hide(hidden)
+	_ = t.fit(t.Hub().Fit()) // a terminal that has ended has no size to change
+}
+
 // Leave ends a viewer.
 func (t *Terminal) Leave(sub *stream.Subscription) {
 	sub.Close()
@@ -132,17 +170,58 @@ func (t *Terminal) fit(s stream.Size) error {
 	return t.Resize(s.Cols, s.Rows)
 }
 
-// Delete ends the program and takes the terminal off the lists; its last screen
-// stays readable by id. With purge nothing stays. Deleting twice is no error.
+// Delete ends the program with everything that any generation of the terminal has started, and takes the terminal off
+// the lists; its last screen stays readable by id. With purge nothing stays. Deleting twice is no error, also at the same
+// time. A generation that is being started meanwhile is deleted once it runs. Errors: the reason of ctx, those of the store.
 func (m *Mux) Delete(ctx context.Context, t *Terminal, purge bool) error {
-	if t.running() {
-		t.hangUp(context.WithoutCancel(ctx))
-		select {
-		case <-t.ended:
-		case <-ctx.Done():
-			return ctx.Err()
+	t.line.leaving.Add(1)
+	defer t.line.leaving.Add(-1)
+	for {
+		now := m.latest(t.ID)
+		if now == nil {
+			return nil
+		}
+		if err := now.endAll(ctx); err != nil {
+			return err
+		}
+		if done, err := m.deleteEnded(ctx, now, purge); done || err != nil {
+			return err
 		}
 	}
+}
+
+// deleteEnded is Delete of a terminal that has ended; done is false when another generation was started before it had the turn.
+func (m *Mux) deleteEnded(ctx context.Context, t *Terminal, purge bool) (done bool, err error) {
+	if err := t.line.take(ctx); err != nil {
+		return false, err
+	}
+	defer t.line.give()
+	switch m.latest(t.ID) {
+	case t:
+		return true, m.remove(t, purge)
+	case nil:
+		return true, nil
+	}
+	return false, nil
+}
+
+// endAll ends the program and everything that any generation has started, and waits for that. Errors: the reason of ctx.
+func (t *Terminal) endAll(ctx context.Context) error {
+	if !t.running() {
+		t.endRest(context.WithoutCancel(ctx))
+		return nil
+	}
+	t.hangUp(context.WithoutCancel(ctx))
+	select {
+	case <-t.ended:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// remove takes an ended terminal off the lists, or purges it. Whoever calls it has the turn.
+func (m *Mux) remove(t *Terminal, purge bool) error {
 	t.mu.Lock()
 	if t.deleted.IsZero() {
 		t.deleted = time.Now().UTC()
@@ -171,18 +250,28 @@ func (m *Mux) DeleteSession(ctx context.Context, session string, purge bool) err
 	return err
 }
 
-// hangUp ends the whole process tree: SIGHUP, and SIGKILL after pty.KillGrace
-// or when ctx ends.
+// hangUp ends the whole process tree and everything that any generation has started: SIGHUP, and
+// SIGKILL after pty.KillGrace or when ctx ends.
 func (t *Terminal) hangUp(ctx context.Context) {
 	t.mu.Lock()
 	t.killed = true
 	t.mu.Unlock()
-	if err := t.process.Kill(ctx); err != nil {
+	if err := t.process.KillBranded(ctx, t.brand()); err != nil {
 		t.mux.cfg.Log.Warn("terminal's processes remain", "id", t.ID, "error", err)
 	}
 }
 
-// purge removes an ended terminal and its files.
+// endRest ends what the generations of a terminal have left that has ended, in the way of hangUp.
+func (t *Terminal) endRest(ctx context.Context) {
+	if err := pty.HangUpBranded(ctx, t.brand(), t.mux.cfg.Keeper.LastPID()); err != nil {
+		t.mux.cfg.Log.Warn("terminal's processes remain", "id", t.ID, "error", err)
+	}
+}
+
+// brand is what all that the terminal's programs start is told by, in every generation and under every server.
+func (t *Terminal) brand() uint64 { return pty.BrandOf("terminal " + t.ID) }
+
+// purge removes an ended terminal and its files. Whoever calls it has the turn.
 func (m *Mux) purge(t *Terminal) error {
 	m.forget(t)
 	m.records.note(func(b *session.Batch) error { return b.DeleteTerminal(t.ID) })
@@ -198,5 +287,8 @@ func (t *Terminal) removeFiles() error {
 	t.saving.Lock()
 	defer t.saving.Unlock()
 	t.purged = true
+	if j, err := t.Journal(); err == nil {
+		j.Retire(true) // nothing is compressed in a directory that goes
+	}
 	return t.mux.cfg.Store.Remove(t.ID)
 }

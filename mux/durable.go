@@ -39,14 +39,13 @@ type durable struct {
 
 	trouble atomic.Pointer[string] // why the records cannot be written; nil when they can
 
-	mu    sync.Mutex               // a leaf
-	bytes map[string]int64         // printed in a thread since the last charge
-	cpu   map[string]time.Duration // processor time of threads with a budget of it, as of the last look
+	mu  sync.Mutex               // a leaf
+	cpu map[string]time.Duration // processor time of threads with a budget of it, as of the last look
 }
 
 // openRecords begins with what the database has. It happens before anything is brought back.
 func (m *Mux) openRecords() {
-	d := &durable{mux: m, why: m.cfg.NoRecords, recorder: newRecorder(), kick: make(chan struct{}, 1), bytes: map[string]int64{}, cpu: map[string]time.Duration{}}
+	d := &durable{mux: m, why: m.cfg.NoRecords, recorder: newRecorder(), kick: make(chan struct{}, 1), cpu: map[string]time.Duration{}}
 	m.records = d
 	d.boot = bootID()
 	defer d.knowPermissions()
@@ -60,7 +59,7 @@ func (m *Mux) openRecords() {
 	d.places = map[string]provider.Provider{session.Local: d.local.place}
 	providers := map[string]session.Provider{session.Local: d.local}
 	for name, p := range m.cfg.Places {
-		providers[name], d.places[name] = rented{p}, p.Provider
+		providers[name], d.places[name] = rented{p, d.local.pauses}, p.Provider
 	}
 	manager, err := session.NewManager(session.Config{Store: m.cfg.Records, Policy: m.cfg.Policy, Chosen: m.cfg.PolicyChosen, Providers: providers,
 		Cwd: d.firstDir, Viewers: d.viewers, End: d.end, Notify: func(e session.Event) { d.watchers.notify(e.Thread) }})
@@ -71,6 +70,7 @@ func (m *Mux) openRecords() {
 		return
 	}
 	d.Manager = manager
+	d.local.remember()
 	d.openBooks()
 }
 
@@ -87,6 +87,7 @@ func (d *durable) begin() {
 		return
 	}
 	d.align()
+	d.local.settle()
 	go d.record()
 	d.mux.work.Go(d.sweepLoop)
 	d.mux.work.Go(d.chargeLoop)
@@ -155,10 +156,7 @@ func isMissing(err error) bool { return errors.Is(err, session.ErrNotFound) }
 // firstDir is where the first process of a terminal starts when nobody said it.
 func (d *durable) firstDir(name string) string {
 	if name == session.Local {
-		if dir, err := os.UserHomeDir(); err == nil && isDir(dir) {
-			return dir
-		}
-		return "/"
+		return homeDir()
 	}
 	return "" // where its instances begin: the first command tells
 }
@@ -166,7 +164,7 @@ func (d *durable) firstDir(name string) string {
 // viewers is how many people look at the terminals of a thread.
 func (d *durable) viewers(thread string) (n int) {
 	for _, t := range d.mux.live(thread) {
-		n += t.screen.viewers()
+		n += t.screen.attached()
 	}
 	return n
 }
@@ -266,9 +264,13 @@ func (d *durable) recordShell(s *Shell) {
 	d.noteState(s)
 }
 
-// recordTerminal notes the process of a terminal whose row is there.
+// recordTerminal notes the process of a terminal whose row is there, and where it is: its program may have ended already.
 func (d *durable) recordTerminal(t *Terminal) {
-	if t.recorded.Swap(true) || !t.running() {
+	if t.recorded.Swap(true) {
+		return
+	}
+	defer func() { t.notePlace(t.dir()) }()
+	if !t.running() {
 		return
 	}
 	if p, ok := pty.FindProc(t.process.PID()); ok {

@@ -118,19 +118,6 @@ func (t *Terminal) endNow(ctx context.Context) error {
 	}
 }
 
-// spent adds output to what a thread has used.
-func (d *durable) spent(key string, bytes int64) {
-	d.mux.mu.Lock()
-	s := d.mux.shells.byKey[key]
-	d.mux.mu.Unlock()
-	if s == nil || bytes == 0 {
-		return
-	}
-	d.mu.Lock()
-	d.bytes[s.Session] += bytes
-	d.mu.Unlock()
-}
-
 // chargeLoop charges sessions with what was used until the Mux closes. Output of a program on a terminal is activity, too.
 func (d *durable) chargeLoop() {
 	tick := time.NewTicker(chargeEvery)
@@ -147,10 +134,12 @@ func (d *durable) chargeLoop() {
 }
 
 func (d *durable) chargeOutput() {
-	d.mu.Lock()
-	bytes := d.bytes
-	d.bytes = map[string]int64{}
-	d.mu.Unlock()
+	bytes := map[string]int64{}
+	for _, s := range d.mux.Shells("") {
+		if n := s.fresh(); n > 0 {
+			bytes[s.Session] += n
+		}
+	}
 	for _, t := range d.mux.unsorted() {
 		if n := t.fresh(); n > 0 {
 			bytes[t.spec.Session] += n
@@ -178,6 +167,12 @@ func (t *Terminal) fresh() int64 {
 	n := int64(seq - t.charged)
 	t.charged = seq
 	return n
+}
+
+// fresh is how much the commands of a shell have printed since the last call.
+func (s *Shell) fresh() int64 {
+	now := s.Printed()
+	return now - s.charged.Swap(now)
 }
 
 // chargeCPU charges the processor time of threads that have a budget of it: a look at all processes is not for nothing.

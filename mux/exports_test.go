@@ -15,7 +15,7 @@ import (
 // typed types a line into a terminal.
 func typed(t *testing.T, term *mux.Terminal, line string) {
 	t.Helper()
-	if err := term.Input(background(t), []byte(line+"\n")); err != nil {
+	if _, err := term.Input(background(t), []byte(line+"\n")); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -25,7 +25,7 @@ func typed(t *testing.T, term *mux.Terminal, line string) {
 func interrupt(t *testing.T, term *mux.Terminal) {
 	t.Helper()
 	until(t, "the prompt after Ctrl-C", func() bool {
-		if err := term.Input(background(t), []byte{3}); err != nil {
+		if _, err := term.Input(background(t), []byte{3}); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(background(t), time.Second)

@@ -11,6 +11,7 @@ import (
 type Health struct {
 	Lossless bool     // no output is lost when this server is killed
 	Reasons  []string // why it is degraded, one sentence each; nil when it is well
+	Damaged  int      // terminals with a gap or damage in what is kept of them, which Info tells of; no reason to be degraded
 }
 
 // trouble is a kind of failure that a terminal survives. It lasts until the same
@@ -42,6 +43,11 @@ func (m *Mux) Health() Health {
 		lossy(fmt.Sprintf("no keeper holds the programs: %v", err))
 	}
 	list := m.all()
+	for _, t := range list {
+		if t.isDamaged() {
+			h.Damaged++
+		}
+	}
 	for kind := range troubleKinds {
 		switch n, last := troubled(list, kind); {
 		case n == 0:
@@ -53,6 +59,9 @@ func (m *Mux) Health() Health {
 	}
 	if n, why := m.damagedShells(); n > 0 {
 		h.Reasons = append(h.Reasons, fmt.Sprintf("shells could not be brought back, deleting those of their session removes them: %v (shells: %d)", why, n))
+	}
+	if n, what := m.mendedShells(); n > 0 {
+		h.Reasons = append(h.Reasons, fmt.Sprintf("shells came back without a part of their files: %s (shells: %d)", what, n))
 	}
 	if err := m.cfg.NoRecords; err != nil {
 		h.Reasons = append(h.Reasons, fmt.Sprintf("there are no records of threads: %v", err))

@@ -2,8 +2,10 @@ package mux
 
 import (
 	"encoding/json"
+	"maps"
 	"time"
 
+	"github.com/evertty/evertty/session"
 	"github.com/evertty/evertty/stream"
 )
 
@@ -14,8 +16,9 @@ type Info struct {
 	Name           string            `json:"name"`
 	Session        string            `json:"session"`
 	Cmd            []string          `json:"cmd"`
-	Cwd            string            `json:"cwd"` // of the running program, else the last one known
-	Env            map[string]string `json:"env"` // as given at creation
+	Cwd            string            `json:"cwd"`                    // of the running program, else the last one known, else the one of the request
+	CwdFallback    string            `json:"cwd_fallback,omitempty"` // where it should have started but could not
+	Env            map[string]string `json:"env"`                    // as given at creation, without secrets: see Terminal.Env
 	Cols           int               `json:"cols"`
 	Rows           int               `json:"rows"`
 	Scrollback     int               `json:"scrollback"`
@@ -45,18 +48,19 @@ const firstGeneration = 1
 // tells what its record says, without reading the screen.
 func (t *Terminal) Info() Info {
 	i := Info{ID: t.ID, PTYID: t.ID, Name: t.spec.Name, Session: t.spec.Session, Cmd: t.spec.Cmd,
-		Env: t.spec.Env, Scrollback: *t.spec.Scrollback, Generation: t.generation, SizePolicy: t.spec.SizePolicy, CreatedAt: t.created}
+		Env: session.HideSecrets(t.spec.Env), Scrollback: *t.spec.Scrollback, Generation: t.generation, SizePolicy: t.spec.SizePolicy, CreatedAt: t.created}
 	if i.Env == nil {
 		i.Env = map[string]string{}
 	}
 	t.mu.Lock()
 	i.State, i.Exit, i.LastActivityAt, i.Damage = t.state, t.exit, t.lastActivity, t.damage
-	i.Cwd = t.place.dir
+	i.Cwd, i.CwdFallback = t.place.dir, t.fallback
 	if !t.deleted.IsZero() {
 		d := t.deleted
 		i.DeletedAt = &d
 	}
 	t.mu.Unlock()
+	i.Damage = t.allDamage(i.Damage)
 	i.JournalBytes = t.diskBytes.Load()
 	if t.journal != nil { // measured when the last snapshot was written
 		i.JournalBytes = max(i.JournalBytes, t.journal.Bytes())
@@ -67,6 +71,14 @@ func (t *Terminal) Info() Info {
 		i.Cwd = t.look()
 	}
 	return i
+}
+
+// Env is the variables as given at creation, with their true values. It is the caller's.
+func (t *Terminal) Env() map[string]string {
+	if t.spec.Env == nil {
+		return map[string]string{}
+	}
+	return maps.Clone(t.spec.Env)
 }
 
 // addScreen adds what the hub knows, or the record of a screen still on disk.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
-	"sync/atomic"
 
 	"github.com/evertty/evertty/provider"
 	"github.com/evertty/evertty/pty"
@@ -18,14 +16,11 @@ type local struct {
 	d     *durable
 	place *provider.Local
 
-	mu     sync.RWMutex
-	frozen map[string]bool // threads
-	gone   map[string]bool // threads whose instance was destroyed and that have no other one yet
-	some   atomic.Bool     // one of both is not empty
+	*pauses
 }
 
 func newLocal(d *durable) *local {
-	l := &local{d: d, frozen: map[string]bool{}, gone: map[string]bool{}}
+	l := &local{d: d, pauses: newPauses(d)}
 	l.place = provider.NewLocal(provider.LocalConfig{Members: l.members})
 	return l
 }
@@ -40,14 +35,6 @@ func (l *local) members(lease string) (pids []int) {
 	return pids
 }
 
-func (l *local) threads(lease string) []string {
-	if l.d.Manager == nil {
-		return nil
-	}
-	list, _ := l.d.LeaseThreads(lease) // a database that cannot be read has nothing to pause
-	return list
-}
-
 // known makes the lease's place known to a server that has not made it.
 func (l *local) known(ctx context.Context, e session.Lease) error {
 	_, err := l.place.Create(ctx, provider.CreateRequest{Name: e.ID})
@@ -56,7 +43,7 @@ func (l *local) known(ctx context.Context, e session.Lease) error {
 
 // Create makes a name: everything is there already.
 func (l *local) Create(ctx context.Context, e session.Lease) (string, error) {
-	l.note(l.gone, e.ID, false)
+	l.lose(e.ID, false)
 	return "local-" + newID(), l.known(ctx, e)
 }
 
@@ -102,71 +89,20 @@ func (l *local) Destroy(ctx context.Context, e session.Lease, _ string) error {
 	err := l.place.Destroy(ctx, e.ID)
 	l.freeze(e.ID, false)
 	if err == nil {
-		l.note(l.gone, e.ID, true)
+		l.lose(e.ID, true)
 	}
 	return err
 }
 
 // Status is what was wanted last: somebody else's SIGSTOP is no pause. One without processes stays as it was.
 func (l *local) Status(_ context.Context, e session.Lease, _ string) (session.Observed, error) {
-	stopped, all := 0, 0
-	for _, thread := range l.threads(e.ID) {
-		for _, p := range l.d.mux.roots(thread) {
-			all++
-			if p.Stopped {
-				stopped++
-			}
-		}
-	}
+	stopped, all := l.stopped(e.ID)
 	if wasFrozen := e.Observed == session.Frozen; stopped > 0 && (wasFrozen || stopped == all && e.Observed != session.Running) || all == 0 && wasFrozen {
 		l.freeze(e.ID, true)
 		return session.Frozen, nil
 	}
+	l.freeze(e.ID, false)
 	return session.Running, nil
-}
-
-// freeze notes which threads stand still, so that a command looks there before it begins.
-func (l *local) freeze(lease string, frozen bool) {
-	for _, t := range l.note(l.frozen, lease, frozen) {
-		for _, s := range l.d.mux.Shells(t) {
-			s.SetFrozen(frozen)
-		}
-	}
-}
-
-// note puts the threads of a lease into frozen or gone, or takes them out, and returns them.
-func (l *local) note(set map[string]bool, lease string, in bool) []string {
-	threads := l.threads(lease)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, t := range threads {
-		if in {
-			set[t] = true
-		} else {
-			delete(set, t)
-		}
-	}
-	l.some.Store(len(l.frozen)+len(l.gone) > 0)
-	return threads
-}
-
-// forget drops what is noted of a thread that was deleted.
-func (l *local) forget(thread string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.frozen, thread)
-	delete(l.gone, thread)
-	l.some.Store(len(l.frozen)+len(l.gone) > 0)
-}
-
-// isFrozen says whether a thread stands still, or has nothing to run on, until somebody sees to it.
-func (l *local) isFrozen(thread string) bool {
-	if !l.some.Load() {
-		return false
-	}
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	return l.frozen[thread] || l.gone[thread]
 }
 
 // roots are the processes that everything of a thread descends from.

@@ -20,6 +20,7 @@ type meta struct {
 	CreatedAt    time.Time    `json:"created_at"`
 	Generation   int          `json:"generation,omitempty"` // 0 in old records: the first
 	Watched      bool         `json:"watched,omitempty"`    // somebody has looked at it
+	Stood        int64        `json:"stood_ns,omitempty"`   // how long its thread was paused
 	State        State        `json:"state"`
 	Exit         *stream.Exit `json:"exit,omitempty"`
 	LastActivity time.Time    `json:"last_activity_at"`
@@ -27,6 +28,7 @@ type meta struct {
 	DeletedAt    time.Time    `json:"deleted_at,omitzero"`
 	EndedAt      time.Time    `json:"ended_at,omitzero"`
 	Cwd          string       `json:"cwd"`
+	CwdFallback  string       `json:"cwd_fallback,omitempty"`
 	Cols         int          `json:"cols"`
 	Rows         int          `json:"rows"`
 	Title        string       `json:"title,omitempty"`
@@ -40,9 +42,9 @@ func (t *Terminal) meta() meta {
 	i := t.Info()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return meta{Format: recordFormat, ID: t.ID, Spec: t.spec, CreatedAt: t.created, Generation: t.generation, Watched: t.hadViewer, State: i.State, Exit: i.Exit,
+	return meta{Format: recordFormat, ID: t.ID, Spec: t.spec, CreatedAt: t.created, Generation: t.generation, Watched: t.hadViewer, Stood: int64(t.stood), State: i.State, Exit: i.Exit,
 		LastActivity: i.LastActivityAt, LastOutput: i.LastOutputAt, DeletedAt: t.deleted, EndedAt: t.endedAt,
-		Cwd: i.Cwd, Cols: i.Cols, Rows: i.Rows, Title: i.Title, AltScreen: i.AltScreen, Seq: i.Seq, Bells: i.BellCount}
+		Cwd: i.Cwd, CwdFallback: i.CwdFallback, Cols: i.Cols, Rows: i.Rows, Title: i.Title, AltScreen: i.AltScreen, Seq: i.Seq, Bells: i.BellCount}
 }
 
 func parseMeta(id string, b []byte) (*meta, error) {

@@ -62,7 +62,10 @@ type Config struct {
 	// passing through this process's memory; nil when it can.
 	Unspliced error
 	Sync      snapshot.SyncMode // "" means snapshot.SyncInterval
-	Clean     Clean
+	// Address is how programs reach this server: an http URL or unix:///PATH, without
+	// a secret. "" tells them nothing.
+	Address string
+	Clean   Clean
 	// Records are the threads with their rows; nil is none, and NoRecords why: then nothing is durable but screens and shells.
 	Records   session.Store
 	NoRecords error
@@ -104,8 +107,11 @@ type Mux struct {
 	byID     map[string]*Terminal   // what can be found
 	starting map[*Terminal]struct{} // what is being created
 	shells   shells
+	nesting  nesting
 	starts   sync.WaitGroup // terminals and shells that are starting; Add under mu and not when closing
 	closing  bool
+
+	descriptors descriptors
 
 	uncleaned atomic.Pointer[string] // why space could not be freed, nil when it could
 	looked    time.Time              // when the files were looked at last; of tend's goroutine
@@ -133,6 +139,7 @@ func New(cfg Config) (*Mux, error) {
 	m.records.begin()
 	m.work.Go(m.checkpoints)
 	m.work.Go(m.tend)
+	m.work.Go(m.inspectEnded)
 	if cfg.Clean.ShellIdle > 0 {
 		m.work.Go(m.retireShells)
 	}

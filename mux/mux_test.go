@@ -152,7 +152,7 @@ func TestWaitConditions(t *testing.T) {
 	term := start(t, m, "bash", "--norc")
 	wait(t, term, mux.Condition{For: "prompt"})
 	ctx := context.Background()
-	if err := term.Input(ctx, []byte("echo $((6*7))\n")); err != nil {
+	if _, err := term.Input(ctx, []byte("echo $((6*7))\n")); err != nil {
 		t.Fatal(err)
 	}
 	if w := wait(t, term, mux.Condition{For: "text", Pattern: "\n42\n"}); w.Seq == 0 {
@@ -160,7 +160,7 @@ func TestWaitConditions(t *testing.T) {
 	}
 	wait(t, term, mux.Condition{For: "regex", Pattern: `(?m)^4\d$`})
 	wait(t, term, mux.Condition{For: "idle", Idle: 50 * time.Millisecond})
-	if err := term.Input(ctx, []byte("sleep 1000\n")); err != nil {
+	if _, err := term.Input(ctx, []byte("sleep 1000\n")); err != nil {
 		t.Fatal(err)
 	}
 	wait(t, term, mux.Condition{For: "text", Pattern: "sleep 1000\n"})
@@ -171,7 +171,7 @@ func TestWaitConditions(t *testing.T) {
 		t.Fatal(err)
 	}
 	wait(t, term, mux.Condition{For: "prompt"})
-	if err := term.Input(ctx, []byte("exit 7\n")); err != nil {
+	if _, err := term.Input(ctx, []byte("exit 7\n")); err != nil {
 		t.Fatal(err)
 	}
 	wait(t, term, mux.Condition{For: "exit"})
@@ -181,7 +181,7 @@ func TestWaitConditions(t *testing.T) {
 	if _, err := term.Wait(ctx, mux.Condition{For: "text", Pattern: "never"}); !errors.Is(err, mux.ErrExited) {
 		t.Errorf("wait after the end: %v, want ErrExited", err)
 	}
-	if err := term.Input(ctx, []byte("x")); !errors.Is(err, mux.ErrExited) {
+	if _, err := term.Input(ctx, []byte("x")); !errors.Is(err, mux.ErrExited) {
 		t.Errorf("input after the end: %v, want ErrExited", err)
 	}
 }
@@ -193,7 +193,7 @@ func TestWaitPromptBelievesTheShell(t *testing.T) {
 	if _, err := term.Wait(context.Background(), mux.Condition{For: "prompt", Timeout: 400 * time.Millisecond}); !errors.Is(err, mux.ErrTimeout) {
 		t.Errorf("a command is running by its own word: %v, want ErrTimeout", err)
 	}
-	if err := term.Input(context.Background(), []byte("\n")); err != nil {
+	if _, err := term.Input(context.Background(), []byte("\n")); err != nil {
 		t.Fatal(err)
 	}
 	wait(t, term, mux.Condition{For: "prompt"})
@@ -205,7 +205,7 @@ func TestInputToAProgramThatDoesNotRead(t *testing.T) {
 	wait(t, term, mux.Condition{For: "text", Pattern: "ready"})
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
-	err := term.Input(ctx, make([]byte, 1<<20))
+	_, err := term.Input(ctx, make([]byte, 1<<20))
 	if err == nil || !strings.Contains(err.Error(), "of 1048576 bytes were taken") {
 		t.Errorf("%v, want how many bytes were taken", err)
 	}
@@ -309,7 +309,7 @@ func TestTerminalsComeBack(t *testing.T) {
 	if got := snapshot.Text(again.Hub().Shot().Frame, -1); !strings.HasPrefix(got, "done here\n") {
 		t.Errorf("screen %q", got)
 	}
-	if err := again.Input(context.Background(), []byte("x")); !errors.Is(err, mux.ErrExited) {
+	if _, err := again.Input(context.Background(), []byte("x")); !errors.Is(err, mux.ErrExited) {
 		t.Errorf("input: %v, want ErrExited", err)
 	}
 	if _, err := again.Wait(context.Background(), mux.Condition{For: "prompt"}); !errors.Is(err, mux.ErrExited) {
@@ -323,7 +323,7 @@ func TestTerminalsComeBack(t *testing.T) {
 		t.Errorf("the running one came back as %s, process %d in %q, was %d in /", i.State, i.PID, i.Cwd, pid)
 	}
 	wait(t, on, mux.Condition{For: "text", Pattern: "still at it"})
-	if err := on.Input(context.Background(), []byte("you\n")); err != nil {
+	if _, err := on.Input(context.Background(), []byte("you\n")); err != nil {
 		t.Error(err)
 	}
 	wait(t, on, mux.Condition{For: "exit"})

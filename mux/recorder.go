@@ -209,9 +209,6 @@ func (m *Mux) commandChanged(i shell.Info, key string) {
 	}
 	k := rowOf(key, i)
 	d.put(note{command: &k})
-	if k.Ended() {
-		d.spent(key, i.StdoutBytes+i.StderrBytes)
-	}
 }
 
 // rowOf is a command as the records have it. What it printed is in its directory below that of the server's data.

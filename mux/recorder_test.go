@@ -18,7 +18,7 @@ func recording(t *testing.T) (d *durable, terminal string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	here := rented{Place{Provider: provider.NewLocal(provider.LocalConfig{Dir: t.TempDir()})}}
+	here := rented{Place{Provider: provider.NewLocal(provider.LocalConfig{Dir: t.TempDir()})}, newPauses(&durable{})}
 	m, err := session.NewManager(session.Config{Store: db, Providers: map[string]session.Provider{session.Local: here}})
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,10 @@ import (
 )
 
 // rented is a provider as leases need it.
-type rented struct{ Place }
+type rented struct {
+	Place
+	pauses *pauses
+}
 
 // initTime bounds the first commands of an instance together: they install things.
 const initTime = 10 * time.Minute
@@ -35,6 +38,7 @@ func (r rented) Create(ctx context.Context, l session.Lease) (string, error) {
 			return "", errors.Join(err, told(r.Provider.Destroy(undo, i.ID)))
 		}
 	}
+	r.pauses.freeze(l.ID, false)
 	return i.ID, nil
 }
 
@@ -49,20 +53,36 @@ func (r rented) init(ctx context.Context, id, text string) error {
 	return nil
 }
 
-func (r rented) Pause(ctx context.Context, _ session.Lease, instance string) error {
-	return told(r.Provider.Pause(ctx, instance))
+func (r rented) Pause(ctx context.Context, l session.Lease, instance string) error {
+	r.pauses.freeze(l.ID, true)
+	err := r.Provider.Pause(ctx, instance)
+	if err != nil {
+		r.pauses.freeze(l.ID, false)
+	}
+	return told(err)
 }
 
-func (r rented) Resume(ctx context.Context, _ session.Lease, instance string) error {
-	return told(r.Provider.Resume(ctx, instance))
+func (r rented) Resume(ctx context.Context, l session.Lease, instance string) error {
+	err := r.Provider.Resume(ctx, instance)
+	if err == nil {
+		r.pauses.freeze(l.ID, false)
+	}
+	return told(err)
 }
 
-func (r rented) Destroy(ctx context.Context, _ session.Lease, instance string) error {
-	return told(r.Provider.Destroy(ctx, instance))
+func (r rented) Destroy(ctx context.Context, l session.Lease, instance string) error {
+	err := r.Provider.Destroy(ctx, instance)
+	if err == nil {
+		r.pauses.freeze(l.ID, false)
+	}
+	return told(err)
 }
 
-func (r rented) Status(ctx context.Context, _ session.Lease, instance string) (session.Observed, error) {
+func (r rented) Status(ctx context.Context, l session.Lease, instance string) (session.Observed, error) {
 	s, err := r.Provider.Status(ctx, instance)
+	if err == nil {
+		r.pauses.freeze(l.ID, session.Observed(s) == session.Frozen)
+	}
 	return session.Observed(s), told(err)
 }
 

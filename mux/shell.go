@@ -62,6 +62,7 @@ type Shell struct {
 
 	mux      *Mux
 	recorded atomic.Bool            // its row is in the records
+	charged  atomic.Int64           // what of Printed was charged
 	instance atomic.Pointer[string] // that the last command elsewhere ran on; nil before the first of this server
 
 	key     string // unique in the server, never used again: what the disk and the keeper know the shell as
@@ -97,6 +98,11 @@ func (s *Shell) Submit(c shell.Command) (*shell.Exec, error) {
 	if c.StdinOpen && s.Spec().Place != "" {
 		return nil, fmt.Errorf("%w: a command at %s is given all of its input at its start", session.ErrUnsupported, s.Spec().Place)
 	}
+	release, err := s.mux.descriptors.take(commandDescriptors)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	return s.Shell.Submit(c)
 }
 

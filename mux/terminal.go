@@ -32,6 +32,7 @@ type Terminal struct {
 	created time.Time
 
 	generation int // of its process, from 1; a restart makes a new Terminal of the next one
+	line       *lineage
 
 	// The process and what its output goes through; nil when the terminal had
 	// ended before this server came.
@@ -39,6 +40,7 @@ type Terminal struct {
 	pipe    *pty.Pipe
 	input   *input
 	journal *snapshot.Journal
+	typed   typing
 	ended   chan struct{} // closed when the state is not running any more and all output was applied
 
 	lookedAt  time.Time // of apply's goroutine
@@ -64,6 +66,7 @@ type Terminal struct {
 
 	mu           sync.Mutex
 	place        whereabouts
+	fallback     string // the directory that was wanted when the program had to start in another
 	state        State
 	exit         *stream.Exit
 	killed       bool // somebody asked for the end
@@ -75,8 +78,9 @@ type Terminal struct {
 	savedSeq     uint64    // its position
 	changes      uint64    // grows with each change worth a snapshot
 	hadViewer    bool
-	overdueSaid  bool      // its end for lack of use has begun
-	left         time.Time // when the last viewer left, or this server came; zero before the first
+	overdueSaid  bool          // its end for lack of use has begun
+	left         time.Time     // when the last viewer left, or this server came; zero before the first
+	stood        time.Duration // how long its thread was paused since its creation
 }
 
 func sortByAge(ts []*Terminal) {
@@ -105,10 +109,19 @@ func (l *lazyHub) get() *stream.Hub {
 	return l.hub.Load()
 }
 
-// viewers is the number of viewers, 0 while nobody has asked for the screen.
+// viewers is the number of viewers that somebody looks at, 0 while nobody has asked
+// for the screen.
 func (l *lazyHub) viewers() int {
 	if h := l.hub.Load(); h != nil {
 		return h.Facts().Viewers
+	}
+	return 0
+}
+
+// attached is the number of viewers with those that nobody looks at.
+func (l *lazyHub) attached() int {
+	if h := l.hub.Load(); h != nil {
+		return h.Facts().Attached
 	}
 	return 0
 }

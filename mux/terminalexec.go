@@ -122,7 +122,7 @@ func (t *Terminal) typeIn(ctx context.Context, p []byte) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = t.Input(ctx, p)
+		_, _ = t.Input(ctx, p)
 	}()
 	return func() {
 		cancel()

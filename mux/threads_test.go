@@ -2,6 +2,7 @@ package mux_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"flag"
 	"fmt"
@@ -15,7 +16,10 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/evertty/evertty/mux"
+	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/record"
 	"github.com/evertty/evertty/session"
 	"github.com/evertty/evertty/session/sqlite"
@@ -146,7 +150,7 @@ func TestTerminalsAndShellsShareAThread(t *testing.T) {
 	if err != nil || len(list) != 2 || list[1].Kind != session.Shell || list[0].Lease != list[1].Lease || !list[0].Active {
 		t.Fatalf("terminals %+v, %v", list, err)
 	}
-	if err := term.Input(background(t), []byte("cd /\n")); err != nil {
+	if _, err := term.Input(background(t), []byte("cd /\n")); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "the directory of the program", func() bool { return thread(t, m, "t").Terminal.State.Cwd == "/" })
@@ -221,7 +225,7 @@ func TestDefaultPolicyLeavesPrograms(t *testing.T) {
 		t.Fatalf("the program is %s", term.Info().State)
 	}
 	old := thread(t, m, "t").Session.ID
-	if err := term.Input(background(t), []byte("x\n")); err != nil {
+	if _, err := term.Input(background(t), []byte("x\n")); err != nil {
 		t.Fatal(err)
 	}
 	if l := thread(t, m, "t"); l.Session.ID == old {
@@ -395,7 +399,7 @@ func TestPauseStopsAndUseResumes(t *testing.T) {
 	if term, err = m.Find("t", term.ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := term.Input(background(t), []byte("x\n")); err != nil {
+	if _, err := term.Input(background(t), []byte("x\n")); err != nil {
 		t.Fatal(err)
 	}
 	if stopped(bash) || stopped(program) {
@@ -468,14 +472,14 @@ func TestRollback(t *testing.T) {
 		list, err := m.TerminalHistory(background(t), "t", term.ID)
 		return err == nil && len(list) > 0
 	})
-	if err := term.Input(background(t), []byte("cd /tmp\n")); err != nil {
+	if _, err := term.Input(background(t), []byte("cd /tmp\n")); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "its directory", func() bool {
 		list, err := m.TerminalHistory(background(t), "t", term.ID)
 		return err == nil && list[0].Cwd == "/tmp"
 	})
-	if err := term.Input(background(t), []byte("exit\n")); err != nil {
+	if _, err := term.Input(background(t), []byte("exit\n")); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "the end of the program", func() bool { return term.Info().State == mux.StateExited })
@@ -676,5 +680,79 @@ func TestWhatAServerDidNotWriteComesBack(t *testing.T) {
 	})
 	if got := kinds(t, m, "t"); slices.Contains(got, session.TerminalRecreated) {
 		t.Errorf("%v", got)
+	}
+}
+
+// TestPauseCutShort: a server that was killed between the wish to pause and the word that it is done leaves processes that stand still, and one that was killed while it
+// resumed leaves some that go on. The next server lets all of them go on.
+func TestPauseCutShort(t *testing.T) {
+	for name, half := range map[string]struct {
+		pause bool
+		sql   string
+		sig   unix.Signal
+	}{
+		"pause":  {false, `UPDATE leases SET desired_state = 'paused'`, unix.SIGSTOP},
+		"resume": {true, `UPDATE leases SET needs_refresh = 0`, unix.SIGCONT},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			m := openRecorded(t, dir)
+			s := defaultShell(t, m, "t")
+			run(t, s, "local=kept")
+			e := submit(t, s, shell.Command{Text: "while :; do sleep 0.05; done", Background: true, Timeout: time.Second})
+			<-e.Started()
+			if half.pause {
+				if _, err := m.PauseThread(background(t), "t"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			bash := s.Info().PID
+			roots := s.Roots()
+			leave(t, m)
+			members := []pty.Proc{}
+			for _, p := range roots {
+				if tree, ok := pty.TreeOf(p.PID); ok {
+					list, err := pty.Members([]pty.Tree{tree})
+					if err != nil {
+						t.Fatal(err)
+					}
+					members = append(members, list...)
+				}
+			}
+			for _, p := range members {
+				_ = p.Signal(half.sig)
+			}
+			until(t, "all have the signal", func() bool { return stopped(bash) == (half.sig == unix.SIGSTOP) })
+			execSQL(t, dir, half.sql)
+			m = openRecorded(t, dir)
+			until(t, "all go on", func() bool { return !stopped(bash) })
+			s = defaultShell(t, m, "t")
+			e, err := s.Shell.Command(e.ID())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r, err := e.Wait(background(t)); err != nil || !r.TimedOut { // its time goes on without anybody's help
+				t.Errorf("%+v, %v", r, err)
+			}
+			if out, r := run(t, s, "echo $local"); out != "kept\n" || r.Recreated || s.Info().PID != bash {
+				t.Errorf("%q, %+v", out, r)
+			}
+			if l := thread(t, m, "t"); l.Session.Status != session.Active || l.Lease.Observed != session.Running || l.Lease.Desired != session.WantRunning {
+				t.Errorf("%+v", l)
+			}
+		})
+	}
+}
+
+// execSQL changes the records of a directory that no server has open.
+func execSQL(t *testing.T, dir, text string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "evertty.db")+"?_pragma=busy_timeout(10000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(text); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/evertty/evertty/record"
 	"github.com/evertty/evertty/session"
 	"github.com/evertty/evertty/stream"
+	"github.com/evertty/evertty/vt"
 )
 
 // Typist is a terminal as one connection has it: it types as far as the permissions of the thread allow it. They are looked at for every message, in memory; the thread's events get
@@ -29,10 +30,11 @@ func (t *Terminal) Typist() *Typist { return &Typist{Terminal: t, told: map[stri
 
 // InputCall is what is told of input to a terminal. B64 is Data where that is not UTF-8.
 type InputCall struct {
-	Terminal string   `json:"terminal"`
-	Data     string   `json:"data,omitempty"`
-	B64      []byte   `json:"data_b64,omitempty"`
-	Keys     []string `json:"keys,omitempty"`
+	Terminal string         `json:"terminal"`
+	Data     string         `json:"data,omitempty"`
+	B64      []byte         `json:"data_b64,omitempty"`
+	Keys     []string       `json:"keys,omitempty"`
+	Mouse    *vt.MouseEvent `json:"mouse,omitempty"`
 }
 
 // NewInputCall is that of bytes.
@@ -49,7 +51,8 @@ func (v *Typist) Input(ctx context.Context, p []byte) error {
 	if err := v.permit(ctx, record.ToolInput, func() InputCall { return NewInputCall(v.ID, p) }); err != nil {
 		return err
 	}
-	return v.Terminal.Input(ctx, p)
+	_, err := v.Terminal.Input(ctx, p)
+	return err
 }
 
 // Keys is Terminal.Keys, if it may.
@@ -57,7 +60,8 @@ func (v *Typist) Keys(ctx context.Context, names []string) error {
 	if err := v.permit(ctx, record.ToolKeys, func() InputCall { return InputCall{Terminal: v.ID, Keys: names} }); err != nil {
 		return err
 	}
-	return v.Terminal.Keys(ctx, names)
+	_, err := v.Terminal.Keys(ctx, names)
+	return err
 }
 
 // Paste is Terminal.Paste, if it may.
@@ -65,7 +69,8 @@ func (v *Typist) Paste(ctx context.Context, text string) error {
 	if err := v.permit(ctx, record.ToolPaste, func() InputCall { return InputCall{Terminal: v.ID, Data: text} }); err != nil {
 		return err
 	}
-	return v.Terminal.Paste(ctx, text)
+	_, err := v.Terminal.Paste(ctx, text)
+	return err
 }
 
 // Wish is Terminal.Wish. Who may not resize has no wish, as any viewer that only looks.

@@ -87,6 +87,16 @@ func (l *Local) Create(_ context.Context, r CreateRequest) (Instance, error) {
 	return Instance{ID: id, State: Running, CreatedAt: time.Now().UTC(), Cwd: l.cfg.Dir}, nil
 }
 
+// WasPaused makes an instance known that an earlier process of this server has paused, of which perhaps not all is stopped.
+func (l *Local) WasPaused(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.places[id] == nil {
+		l.places[id] = &localInstance{}
+	}
+	l.places[id].paused = true
+}
+
 // at is what is known of an instance. Errors: ErrNotFound.
 func (l *Local) at(id string) (*localInstance, error) {
 	l.mu.Lock()
@@ -168,7 +178,7 @@ func (l *Local) Pause(ctx context.Context, id string) error {
 		return fmt.Errorf("local: %w: %w", ErrProvider, err)
 	}
 	l.mu.Lock()
-	i.paused, i.frozen = true, frozen
+	i.paused, i.frozen = true, slices.Grow(frozen, 1) // not nil: of nothing too
 	l.mu.Unlock()
 	return nil
 }
@@ -185,7 +195,7 @@ func (l *Local) Resume(_ context.Context, id string) error {
 		return fmt.Errorf("local: %w: %q runs", ErrState, id)
 	}
 	l.mu.Lock()
-	frozen, known := i.frozen, i.paused
+	frozen, known := i.frozen, i.paused && i.frozen != nil
 	i.paused, i.frozen = false, nil
 	l.mu.Unlock()
 	if !known {

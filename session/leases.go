@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 )
 
@@ -83,12 +84,24 @@ func (m *Manager) pauseLease(ctx context.Context, id, source string) (Lease, err
 		if !w.bound() {
 			return w.refuse(IntentPause, Frozen)
 		}
+		// The wish comes before the deed: of a server that is killed in between the next one finds a pause that was cut short.
+		if err := w.want(WantPaused); err != nil {
+			return err
+		}
 		if err := w.p.Pause(ctx, w.l, w.i.Session); err != nil {
-			return w.fail("pause", err)
+			return errors.Join(w.fail("pause", err), w.want(WantRunning))
 		}
 		return w.take(step{event: IntentPause, to: Frozen, want: WantPaused})
 	})
 }
+
+// want notes what is wanted of the compute before it is done.
+func (w *leaseWork) want(d Desired) error {
+	return w.m.update(func(c *change) error { return c.setLease(w.l.ID, func(l *Lease) { l.Desired = d }) })
+}
+
+// CutShort says that a pause was begun and never known to be done.
+func (l Lease) CutShort() bool { return l.Desired == WantPaused && l.Observed == Running }
 
 // ResumeLease is the reverse of PauseLease, with the same errors.
 func (m *Manager) ResumeLease(ctx context.Context, id string) (Lease, error) {

@@ -42,6 +42,10 @@ func (m *Manager) ensure(ctx context.Context, id, source string) (Lease, Instanc
 		err = w.resume(ctx)
 	case Dead, Unknown:
 		err = w.create(ctx)
+	case Running:
+		if w.l.Desired != WantRunning { // somebody else has resumed it
+			err = errors.Join(w.want(WantRunning), w.read(id))
+		}
 	}
 	return w.l, w.i, err
 }

@@ -35,6 +35,9 @@ func (m *Manager) Recover(a Alive) (done Recovered, err error) {
 			if l.Status == LeaseRecovering {
 				l.Status = LeaseActive
 			}
+			if l.CutShort() {
+				l.Desired = WantRunning
+			}
 			l.NeedsRefresh = true
 			if err := c.PutLease(l); err != nil {
 				return err

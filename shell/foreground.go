@@ -168,7 +168,9 @@ func (s *Shell) begin(body *incarnation, e *Exec, home, cwd string, lines func(s
 		run.abandon()
 		return nil, err
 	}
-	e.begin(body.process().PID)
+	if !e.spec().Background { // one in the background has begun when its own process is known
+		e.begin(body.process().PID)
+	}
 	return run, nil
 }
 
@@ -190,15 +192,8 @@ func (s *Shell) failed(e *Exec, err error) {
 
 // await follows a command in the foreground until it has a status, its shell has ended, or it had to be ended. over is false when the shell is left.
 func (s *Shell) await(body *incarnation, run *running, e *Exec) (r Result, over bool) {
-	e.mu.Lock()
-	deadline := e.record.Deadline
-	e.mu.Unlock()
-	var late <-chan time.Time
-	if !deadline.IsZero() {
-		timer := time.NewTimer(time.Until(deadline))
-		defer timer.Stop()
-		late = timer.C
-	}
+	late, stop := e.overtime()
+	defer stop()
 	look := time.NewTicker(stoppedLook)
 	defer look.Stop()
 	stopped := 0

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"sync/atomic"
 )
 
 // cutMode is the mode of a log that misses something: read-only for its owner. The mark is kept where the bytes are, needs no room on a full disk and
@@ -19,6 +20,8 @@ const cutMode fs.FileMode = 0o400
 type log struct {
 	path string
 	max  int64
+	// printed, when not nil, counts every byte that came, kept or not.
+	printed *atomic.Int64
 
 	mu    sync.Mutex // guards what follows; only memory is touched under it
 	file  *os.File   // nil before the first byte and after finish
@@ -191,10 +194,18 @@ func (l *log) opened() (*os.File, int64, int64) {
 
 // took says that the file has n more bytes. Only the pump calls it.
 func (l *log) took(n int64) {
+	l.came(n)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.end += n
 	l.wake()
+}
+
+// came counts n bytes that the command has printed.
+func (l *log) came(n int64) {
+	if l.printed != nil {
+		l.printed.Add(n)
+	}
 }
 
 // drop says that output was not kept, because of err or, when that is nil, of max. From now on nothing is. Only the pump calls it.

@@ -231,6 +231,7 @@ func (p *pump) copy(fd int, file *os.File, at int64, limit int) (int, error) {
 	put, err := file.WriteAt(buffer[:n], at)
 	p.log.took(int64(put))
 	if err != nil {
+		p.log.came(int64(n - put))
 		p.log.drop(err)
 	}
 	return n, nil
@@ -244,6 +245,7 @@ func (p *pump) discard(fd, limit int) (int, error) {
 	if n <= 0 {
 		return 0, err
 	}
+	p.log.came(int64(n))
 	p.log.drop(nil)
 	return n, nil
 }

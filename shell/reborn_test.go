@@ -88,7 +88,7 @@ func TestToldNotReadAndUnwanted(t *testing.T) {
 		code    int
 	}{
 		"cancelled": {0, func(_ *testing.T, _ *Shell, e *Exec) { e.Cancel() }, cancelCode},
-		"timeout":   {50 * time.Millisecond, func(*testing.T, *Shell, *Exec) {}, timeoutCode},
+		"timeout":   {50 * time.Millisecond, func(_ *testing.T, s *Shell, _ *Exec) { s.SetFrozen(false) }, timeoutCode},
 		"stopped": {0, func(t *testing.T, s *Shell, _ *Exec) {
 			if err := s.Stop(limited(t)); err != nil {
 				t.Error(err)
@@ -207,7 +207,7 @@ func TestDirectoryGoneWhileAway(t *testing.T) {
 			end()
 		}
 		c.Keeper = client
-		if s, err = Recover(c, filepath.Join(data, "shell"), held); err != nil {
+		if s, err = Recover(c, filepath.Join(data, "shell"), held, Spec{ID: "kept"}); err != nil {
 			t.Fatal(err)
 		}
 		if n%3 == 2 {

@@ -43,11 +43,8 @@ func (s *Shell) alive() (revived, error) {
 
 // halted tells whether bash is stopped, and by nobody who will let it go on.
 func (s *Shell) halted(body *incarnation) bool {
-	s.mu.Lock()
-	frozen := s.frozen
-	s.mu.Unlock()
 	now, ok := pty.FindProc(body.process().PID)
-	return ok && !frozen && now.Stopped && now.Start == body.process().Start
+	return ok && !s.isFrozen() && now.Stopped && now.Start == body.process().Start
 }
 
 // over tells whether bash has ended or is about to, and waits until everybody knows. Without this a command right after its end would be told to nobody, or to
@@ -154,8 +151,12 @@ func (s *Shell) capture(body *incarnation) {
 		_ = s.adopt() // an earlier server may not have come to take what was captured
 		return
 	}
+	if s.awaitThaw(s.life) != nil {
+		return
+	}
 	ctx, cancel := s.awake(s.life, captureLimit)
 	defer cancel()
+	_ = os.WriteFile(filepath.Join(s.spec.Dir, captureFound), []byte(notCaptured), 0o600)
 	err := body.barrier(ctx, captureLine(s.spec.Dir))
 	if err == nil && s.adopt() != nil {
 		err = s.captureAgain(ctx, body)
@@ -185,7 +186,7 @@ func (s *Shell) captureAgain(ctx context.Context, body *incarnation) error {
 	}
 	// A DEBUG trap may have had all of it skipped, which is the user's business. Without a magic the file is there and was not read.
 	text, absence := os.ReadFile(filepath.Join(s.spec.Dir, captureFound))
-	if absence != nil || bytes.Contains(text, []byte(captureMagic)) || writeCapture(s.spec.Dir) != nil {
+	if absence != nil || string(text) == notCaptured || bytes.Contains(text, []byte(captureMagic)) || writeCapture(s.spec.Dir) != nil {
 		if !absent(err) {
 			s.config.Log.Warn("the state of a shell was not captured", "shell", s.spec.ID, "err", err)
 		}

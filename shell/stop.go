@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/evertty/evertty/pty"
 )
@@ -43,32 +42,6 @@ func (s *Shell) Stop(ctx context.Context) error {
 		}
 	}
 	return errors.Join(err, Sweep(ctx, s.spec.Dir, s.config.Keeper.LastPID()))
-}
-
-// SetFrozen tells that the processes of the shell are stopped from outside, or no longer: meanwhile no look at its state takes too long. What a command's
-// timeout says holds all the same.
-func (s *Shell) SetFrozen(frozen bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.frozen = frozen
-}
-
-// awake is a context that ends after d, in which the time that the shell is frozen does not count, but in steps of d.
-func (s *Shell) awake(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(parent)
-	var timer *time.Timer
-	s.mu.Lock() // timer is written before it is read
-	defer s.mu.Unlock()
-	timer = time.AfterFunc(d, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.frozen {
-			timer.Reset(d)
-			return
-		}
-		cancel(context.DeadlineExceeded)
-	})
-	return ctx, func() { timer.Stop(); cancel(context.Canceled) }
 }
 
 // Roots are the processes that everything of the shell descends from: its launcher or, when that is gone, bash, and those of commands beside it.

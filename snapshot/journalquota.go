@@ -17,6 +17,9 @@ import (
 func (j *Journal) Trim(keepFrom uint64, limit int64) (freed int64, err error) {
 	j.tending.Lock()
 	defer j.tending.Unlock()
+	if j.retired {
+		return 0, nil
+	}
 	d, err := j.directory()
 	if err != nil {
 		return 0, j.wrong(err)
@@ -57,6 +60,9 @@ func (j *Journal) dropOldest(keepFrom uint64, limit int64) (s segment, ok bool) 
 func (j *Journal) Compress(cold time.Duration) (saved int64, err error) {
 	j.tending.Lock()
 	defer j.tending.Unlock()
+	if j.retired {
+		return 0, nil
+	}
 	d, err := j.directory()
 	if err != nil {
 		return 0, j.wrong(err)
@@ -110,6 +116,7 @@ func (j *Journal) seal(d *os.Root, s *segment) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err = w.resume(d, f); err == nil && w.open != nil {
+		w.given.last = f.given
 		err = errors.Join(w.leave(), syncFile(d, s.indexName()))
 	}
 	if err != nil || !w.last().sealed {

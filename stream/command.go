@@ -23,14 +23,26 @@ type command struct {
 	Rows int      `json:"rows"`
 	Keys []string `json:"keys"`
 	// Since, of a page's attach, is the position up to which it has everything.
-	Since *uint64         `json:"since"`
-	T     json.RawMessage `json:"t"`
+	Since *uint64 `json:"since"`
+	// Hidden, of a page's attach, is "hide" from the beginning.
+	Hidden bool            `json:"hidden"`
+	T      json.RawMessage `json:"t"`
 }
 
+// parseCommand reads a message. Text has to be Unicode, as in a request: it would be typed as something else. Errors: ErrBadCommand.
 func parseCommand(p []byte) (command, error) {
 	var c command
-	if err := json.Unmarshal(p, &c); err != nil {
-		return c, fmt.Errorf("%w: %w", ErrBadCommand, err)
+	err := json.Unmarshal(p, &c)
+	switch wrong, isType := errors.AsType[*json.UnmarshalTypeError](err); {
+	case InvalidUTF8(p) >= 0:
+		err = fmt.Errorf("byte %d is not UTF-8; send bytes that are not text as data_b64", InvalidUTF8(p)+1)
+	case isType:
+		err = fmt.Errorf("the field %q cannot be this: %s", wrong.Field, wrong.Value)
+	case err == nil && LoneSurrogate(p) >= 0:
+		err = fmt.Errorf("byte %d begins half a surrogate pair, which is no character; send bytes that are not text as data_b64", LoneSurrogate(p)+1)
+	}
+	if err != nil {
+		return command{PTY: c.PTY}, fmt.Errorf("%w: %w", ErrBadCommand, err)
 	}
 	return c, nil
 }
@@ -45,6 +57,10 @@ type actor struct {
 // do carries out one command. Focus and resize are a viewer's right even when
 // it may only look, but then they do not change the terminal.
 func (a actor) do(ctx context.Context, c command) error {
+	if c.Type == "hide" || c.Type == "show" {
+		a.term.Hide(a.sub, c.Type == "hide")
+		return nil
+	}
 	if a.readOnly {
 		if c.Type == "focus" || c.Type == "resize" {
 			return nil
@@ -55,6 +71,9 @@ func (a actor) do(ctx context.Context, c command) error {
 	case "input":
 		return a.input(ctx, c)
 	case "keys":
+		if len(c.Keys) == 0 {
+			return fmt.Errorf("%w: keys needs \"keys\", a list such as [\"C-c\", \"Up\", \"text:abc\"]", ErrBadCommand)
+		}
 		return a.act(a.term.Keys(ctx, c.Keys))
 	case "paste":
 		if c.Data == nil {
@@ -69,7 +88,7 @@ func (a actor) do(ctx context.Context, c command) error {
 	case "focus":
 		return a.term.Wish(a.sub, 0, 0)
 	}
-	return fmt.Errorf("%w: type %q; allowed are input, keys, paste, resize, focus, ping", ErrBadCommand, c.Type)
+	return fmt.Errorf("%w: type %q; allowed are input, keys, paste, resize, focus, hide, show, ping", ErrBadCommand, c.Type)
 }
 
 func (a actor) input(ctx context.Context, c command) error {

@@ -29,6 +29,8 @@ const (
 	// maxStep bounds the output that is applied under one hold of the lock, in
 	// bytes, so that a flood does not keep connecting viewers out.
 	maxStep = 64 << 10
+	// usualRows is the height up to which a step is maxStep.
+	usualRows = 64
 	// presenceWake is the number of viewers up to which a change of their
 	// number wakes them; more than a team learn it with the next message, or a
 	// storm of n reconnects would cost n*n wake-ups.
@@ -71,7 +73,9 @@ type Hub struct {
 
 	reply []byte // answers to the program, collected during one Write
 	news  *Meta  // changes that are not bytes, collected during one Write
-	facts Facts
+	// clipboard is the last write to it during one Write.
+	clipboard *Clipboard
+	facts     Facts
 }
 
 // Facts are what a hub knows of its terminal besides the screen.
@@ -82,7 +86,8 @@ type Facts struct {
 	Mark      vt.Mark // the last shell integration mark; Kind 0 when never
 	Output    time.Time
 	Seq       uint64 // output bytes applied
-	Viewers   int
+	Viewers   int    // that somebody looks at, see Subscription.Hide
+	Attached  int    // viewers with the hidden ones
 	Cols      int
 	Rows      int
 	Finished  bool
@@ -149,22 +154,24 @@ func newHub(o Options) *Hub {
 // answer is the caller's.
 func (h *Hub) Write(p []byte) (reply []byte) {
 	for len(p) > 0 {
-		n := min(len(p), maxStep)
-		reply = append(reply, h.step(p[:n])...)
+		r, n := h.step(p)
+		reply = append(reply, r...)
 		p = p[n:]
 	}
 	return reply
 }
 
-func (h *Hub) step(p []byte) []byte {
+// step applies the first n bytes of p.
+func (h *Hub) step(p []byte) (reply []byte, n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.engine == nil {
-		return nil
+		return nil, len(p)
 	}
+	n = min(len(p), stepSize(h.rows))
 	h.reply = nil
-	text := h.engine.Write(p)
-	h.seq += uint64(len(p))
+	text := h.engine.Write(p[:n])
+	h.seq += uint64(n)
 	h.version++
 	h.facts.Output = time.Now()
 	if len(text) > 0 {
@@ -172,8 +179,12 @@ func (h *Hub) step(p []byte) []byte {
 	}
 	h.tell()
 	h.wakeWatchers()
-	return h.reply
+	return h.reply, n
 }
+
+// stepSize is how much output a step applies on a screen of so many rows: less on
+// a tall one, where a sequence can cost more and become more text for viewers.
+func stepSize(rows int) int { return maxStep / max(1, rows/usualRows) }
 
 // applied is the number of output bytes that are part of the state.
 func (h *Hub) applied() uint64 {
@@ -214,8 +225,8 @@ func (h *Hub) Resize(cols, rows int) {
 		h.observe.Resized(h.seq, cols, rows)
 	}
 	h.publish(func() *Message { return resizeMessage(h.id, cols, rows, h.applied()) })
-	if !exact {
-		for s := range h.subs {
+	for s := range h.subs {
+		if !exact || s.once {
 			s.resized()
 		}
 	}
@@ -279,7 +290,7 @@ func (h *Hub) Facts() Facts {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	f := h.facts
-	f.Seq, f.Viewers, f.Cols, f.Rows, f.Finished = h.applied(), len(h.subs), h.cols, h.rows, h.exit != nil
+	f.Seq, f.Viewers, f.Attached, f.Cols, f.Rows, f.Finished = h.applied(), h.viewers(), len(h.subs), h.cols, h.rows, h.exit != nil
 	if h.engine != nil {
 		f.AltScreen, f.Memory = h.engine.Modes().AltScreen, h.engine.Memory()
 	} else {

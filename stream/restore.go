@@ -19,8 +19,9 @@ func Restore(o Options, f *vt.Frame, seq uint64) *Hub {
 	cfg := o.Config
 	cfg.Effects = &h.effects
 	h.engine = o.Engine(cfg)
-	if whole := (snapshot.Options{Scrollback: -1}); !h.engine.Restore(snapshot.Carried(f, whole)) {
+	if whole := (snapshot.Options{Scrollback: -1, Engine: true}); !h.engine.Restore(snapshot.Carried(f, whole)) {
 		h.engine.Write(snapshot.ANSI(f, whole))
+		h.engine.Resume(f)
 	}
 	h.listen()
 	h.begin(f, seq)

@@ -304,6 +304,7 @@ type past struct {
 	Status      string     `json:"status"`
 	ExitCode    *int       `json:"exit_code"`
 	Background  bool       `json:"background"`
+	TimedOut    bool       `json:"timed_out"`
 	StartedAt   *time.Time `json:"started_at"`
 	FinishedAt  *time.Time `json:"finished_at"`
 	StdoutBytes int64      `json:"stdout_bytes"`

@@ -380,7 +380,7 @@ func (s *server) input(id, text string) {
 	s.t.Helper()
 	n, err := s.Input(s.ctx(), id, []byte(text))
 	s.must(err)
-	if n != len(text) {
+	if n.Bytes != len(text) {
 		s.t.Fatalf("%d of %d bytes were taken", n, len(text))
 	}
 }

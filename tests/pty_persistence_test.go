@@ -277,7 +277,8 @@ func TestR254ResumesWithFullCommandHistory(t *testing.T) {
 	}
 	s.input(id, "history | grep -c \"echo 'command' [0-3]\"\n")
 	v.sees("\n4\n")
-	s.must(s.Keys(s.ctx(), id, "Up", "Up", "Enter")) // the shell's own history, by the arrow keys
+	_, err := s.Keys(s.ctx(), id, "Up", "Up", "Enter")
+	s.must(err) // the shell's own history, by the arrow keys
 	v.until("the command ran again", func() bool { return strings.Count(v.screen(), "\ncommand 3\n") == 2 })
 }
 

@@ -437,6 +437,31 @@ func TestF099Budget(t *testing.T) {
 	bytes.closes("budget")
 }
 
+// TestBytesWhileRunning: a budget counts what commands print before they have ended, and what no log keeps of it.
+func TestBytesWhileRunning(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{})
+	for name, c := range map[string]body{
+		"shell":      {"command": "echo $$; while :; do printf %01000d 1; sleep 0.01; done"},
+		"background": {"command": "while :; do printf %01000d 1; sleep 0.01; done", "background": true},
+		"isolated":   {"isolated": true, "argv": []string{"yes"}, "max_output_bytes": 10},
+		"not kept":   {"command": "while :; do printf %01000d 1 >&2; sleep 0.01; done", "max_output_bytes": 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := s.seenBy(t).made("bytes-"+name[:3], `{"idle_seconds":3600,"budget":{"bytes":20000}}`)
+			c := o.later(c)
+			if w := o.closes("budget"); w.Used == nil || w.Used.Bytes <= 20_000 {
+				t.Errorf("the session is %s", asJSON(w))
+			}
+			<-c.done
+			for _, p := range o.commands("") {
+				o.finished(p.CommandID)
+			}
+		})
+	}
+}
+
 // TestF100Metrics (R-130 to R-134): the counts move as things happen.
 func TestF100Metrics(t *testing.T) {
 	t.Parallel()

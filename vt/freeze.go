@@ -1,12 +1,14 @@
 package vt
 
+import "maps"
+
 // Freeze implements Engine. It copies what is on the screens; the lines of
 // history are shared.
 func (t *Terminal) Freeze() *Frame {
 	f := &Frame{
 		Cols: t.main.Cols, Rows: len(t.main.rows), Unicode: t.cfg.Unicode,
 		History: t.hist.freeze(), Main: t.freezeScreen(t.main, t.hist.count), Modes: t.modes,
-		LastChar: t.lastChar(), CursorStyle: t.cursorStyle, Pending: t.stream.Pending(),
+		LastChar: t.lastChar(), CursorStyle: t.cursorStyle, Pending: t.stream.Pending(), SavedModes: maps.Clone(t.saved),
 	}
 	t.charsets.Freeze(f)
 	t.pen.Freeze(f)

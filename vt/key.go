@@ -14,7 +14,7 @@ var ErrUnknownKey = errors.New("unknown key")
 
 // keyHelp says what EncodeKeys accepts, for the text of ErrUnknownKey.
 const keyHelp = "use Enter Tab BTab Escape Space BSpace Up Down Left Right Home End PgUp PgDn Insert Delete F1..F24 " +
-	"or one character, each with any of C- M- S- before it, or text:LITERAL"
+	"KP0..KP9 KP. KP/ KP* KP- KP+ KP= KPEnter or one character, each with any of C- M- S- before it, or text:LITERAL"
 
 // Bits of the modifier parameter, which is their sum plus one (xterm ctlseqs, PC-Style Function Keys).
 const (
@@ -36,8 +36,11 @@ const (
 // EncodeKeys returns the bytes that the keys send to a program in modes m, one
 // after the other. A key is one of
 //
-//   - a name as in tmux: Enter Tab BTab Escape Space BSpace Up Down Left Right
-//     Home End PgUp PgDn Insert Delete F1..F24;
+//   - a name as in tmux, in any case: Enter Tab BTab Escape Space BSpace Up Down
+//     Left Right Home End PgUp PgDn Insert Delete F1..F24; also Return, Esc,
+//     Backspace, PageUp, PPage, PageDown, NPage, IC, Ins, DC and Del;
+//   - a key of the numeric keypad: KP0..KP9, KP. KP/ KP* KP- KP+ KP= KPEnter, or
+//     KPDecimal KPDivide KPMultiply KPSubtract KPAdd KPEqual;
 //   - one character, for example "a" or "é";
 //   - either with any of the prefixes C- (control), M- (alt) and S- (shift), in
 //     any order;
@@ -46,8 +49,8 @@ const (
 // Cursor keys follow DECCKM, modified function keys are in xterm's form
 // (CSI 1 ; mod A), control characters as in xterm ctlseqs, and with a flag in
 // m.Kitty the kitty keyboard protocol rules. F13 to F24 are, outside that
-// protocol, shifted F1 to F12, as terminfo says of xterm. There are no names for
-// keys of the numeric keypad, so DECKPAM changes nothing.
+// protocol, shifted F1 to F12, as terminfo says of xterm. Keys of the numeric
+// keypad follow DECKPAM.
 //
 // An error wraps ErrUnknownKey, names the key and says what is allowed; nothing
 // is encoded then.
@@ -76,11 +79,18 @@ type key struct {
 	f     int  // n of Fn, 0 for other keys
 }
 
+// onKeypad tells whether it is a key of the numeric keypad.
+func (k key) onKeypad() bool { return k.char != 0 && k.final != 0 }
+
 var namedKeys = map[string]key{
 	"enter": {char: '\r'}, "tab": {char: '\t'}, "btab": {char: '\t', mods: shift}, "escape": {char: '\x1b'},
 	"space": {char: ' '}, "bspace": {char: '\x7f'},
 	"up": {final: 'A'}, "down": {final: 'B'}, "right": {final: 'C'}, "left": {final: 'D'}, "home": {final: 'H'}, "end": {final: 'F'},
 	"insert": {final: '~', num: 2}, "delete": {final: '~', num: 3}, "pgup": {final: '~', num: 5}, "pgdn": {final: '~', num: 6},
+	// the same keys as tmux, terminfo and keyboards call them
+	"return": {char: '\r'}, "esc": {char: '\x1b'}, "backspace": {char: '\x7f'},
+	"ic": {final: '~', num: 2}, "ins": {final: '~', num: 2}, "dc": {final: '~', num: 3}, "del": {final: '~', num: 3},
+	"pageup": {final: '~', num: 5}, "ppage": {final: '~', num: 5}, "pagedown": {final: '~', num: 6}, "npage": {final: '~', num: 6},
 }
 
 // fKeys are F1 to F12 (xterm ctlseqs): F1 to F4 have finals of their own.
@@ -108,7 +118,10 @@ func parseKey(name string) (k key, ok bool) {
 	if r, size := utf8.DecodeRuneInString(name); size == len(name) && r >= ' ' && r != utf8.RuneError && !unicode.IsControl(r) {
 		return charKey(r, mods), true
 	}
-	k, ok = namedKeys[strings.ToLower(name)]
+	lower := strings.ToLower(name)
+	if k, ok = namedKeys[lower]; !ok {
+		k, ok = keypad[lower]
+	}
 	if !ok {
 		k, ok = parseF(name)
 	}
@@ -150,6 +163,8 @@ func (k key) encode(b []byte, m Modes) []byte {
 	switch {
 	case k.char == 0:
 		return k.function(b, kitty, m.AppCursor)
+	case k.onKeypad():
+		return k.keypadKey(b, m)
 	case !kitty:
 		return k.legacy(b)
 	case m.Kitty&kittyReportAll != 0:
@@ -215,13 +230,15 @@ func (k key) function(b []byte, kitty, appCursor bool) []byte {
 
 // kitty encodes a character as CSI code : shifted ; mods ; text u (kitty
 // keyboard protocol).
-func (k key) kitty(b []byte, flags uint8) []byte {
+func (k key) kitty(b []byte, flags uint8) []byte { return k.kittyAs(b, flags, k.text()) }
+
+// kittyAs is kitty for a key that types another character than its code.
+func (k key) kittyAs(b []byte, flags uint8, typed rune) []byte {
 	b = strconv.AppendInt(append(b, "\x1b["...), int64(k.char), 10)
-	typed := k.text()
-	if flags&kittyAlternates != 0 && typed != k.char {
+	if flags&kittyAlternates != 0 && typed != k.char && !k.onKeypad() {
 		b = strconv.AppendInt(append(b, ':'), int64(typed), 10)
 	}
-	text := flags&kittyReportAll != 0 && flags&kittyText != 0 && k.mods&(ctrl|alt) == 0 && !k.control()
+	text := flags&kittyReportAll != 0 && flags&kittyText != 0 && k.mods&(ctrl|alt) == 0 && typed >= ' ' && typed != '\x7f'
 	if k.mods != 0 || text {
 		b = append(b, ';')
 	}

@@ -33,6 +33,15 @@ func TestEncodeKeys(t *testing.T) {
 		{"text:C-a text: C-c", Modes{}, "C-a\x03"},
 		{"enter UP f1", Modes{}, "\r\x1b[A\x1bOP"},
 
+		{"PageUp PageDown PPage NPage DC IC Backspace Esc Return Del Ins", app, "\x1b[5~\x1b[6~\x1b[5~\x1b[6~\x1b[3~\x1b[2~\x7f\x1b\r\x1b[3~\x1b[2~"},
+		{"C-PageUp S-DC M-Return", Modes{}, "\x1b[5;5~\x1b[3;2~\x1b\r"},
+		{"KP0 KP9 KP. KP/ KP* KP- KP+ KP= KPEnter KPDivide kp5", Modes{}, "09./*-+=\r/5"},
+		{"KP0 KP1 KP2 KP3 KP4 KP5 KP6 KP7 KP8 KP9", Modes{AppKeypad: true}, "\x1bOp\x1bOq\x1bOr\x1bOs\x1bOt\x1bOu\x1bOv\x1bOw\x1bOx\x1bOy"},
+		{"KP. KP/ KP* KP- KP+ KP= KPEnter", Modes{AppKeypad: true}, "\x1bOn\x1bOo\x1bOj\x1bOm\x1bOk\x1bOX\x1bOM"},
+		{"M-KP5 C-KPEnter", Modes{AppKeypad: true}, "\x1b5\r"},
+		{"KP5 KPEnter C-KP5", kitty(1), "5\x1b[57414u\x1b[57404;5u"},
+		{"KP5 KPEnter", kitty(8 | 16), "\x1b[57404;;53u\x1b[57414u"},
+
 		// kitty, disambiguate
 		{"Escape Enter Tab BSpace Space a A", kitty(1), "\x1b[27u\r\t\x7f aA"},
 		{"S-Enter C-Tab BTab M-BSpace C-Space", kitty(1), "\x1b[13;2u\x1b[9;5u\x1b[9;2u\x1b[127;3u\x1b[32;5u"},

@@ -1,6 +1,9 @@
 package vt
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // The brackets around pasted text (xterm ctlseqs, Bracketed Paste Mode).
 const (
@@ -11,39 +14,64 @@ const (
 
 // Paste returns the bytes that pasting text sends to a program. When the
 // program asked for bracketed paste the text goes between ESC[200~ and ESC[201~
-// and cannot leave the brackets: every ESC[201~ inside is removed, also one that
-// only forms when another is removed. Otherwise each newline (CR LF or LF)
-// becomes CR, what the Enter key sends.
-func Paste(text string, m Modes) []byte {
-	if m.BracketedPaste {
-		return bracketed(text)
+// and newlines are LF; otherwise they are CR, what the Enter key sends. CR LF is
+// one newline.
+//
+// The text is data, with brackets or without: control characters (ECMA-48 5.2,
+// 5.3) and DEL are left out, but not TAB, CR and LF, and so are the bytes of
+// signals, those that the terminal makes a signal of (termios(3) VINTR, VQUIT,
+// VSUSP): the line discipline acts on them before the program sees a bracket.
+// Every ESC[201~ inside is removed whole, also one that only forms when another
+// is removed.
+func Paste(text string, m Modes, signals string) []byte {
+	text = harmless(withoutEnds(text), signals)
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	if !m.BracketedPaste {
+		return []byte(strings.ReplaceAll(text, "\n", "\r"))
 	}
-	b := make([]byte, 0, len(text))
-	for i := range len(text) {
-		switch {
-		case text[i] != '\n':
-			b = append(b, text[i])
-		case i == 0 || text[i-1] != '\r':
-			b = append(b, '\r')
-		}
-	}
-	return b
+	b := make([]byte, 0, len(pasteBegin)+len(text)+len(pasteEnd))
+	return append(append(append(b, pasteBegin...), text...), pasteEnd...)
 }
 
-func bracketed(text string) []byte {
-	b := make([]byte, 0, len(pasteBegin)+len(text)+len(pasteEnd))
-	b = append(b, pasteBegin...)
+// withoutEnds leaves out what would end the brackets.
+func withoutEnds(text string) string {
+	if !strings.Contains(text, "201~") {
+		return text
+	}
+	b := make([]byte, 0, len(text))
 	for i := range len(text) {
 		b = append(b, text[i])
 		if text[i] != '~' {
 			continue
 		}
 		for _, end := range [...]string{pasteEnd, pasteEndC1} {
-			if bytes.HasSuffix(b[len(pasteBegin):], []byte(end)) {
+			if bytes.HasSuffix(b, []byte(end)) {
 				b = b[:len(b)-len(end)]
 				break
 			}
 		}
 	}
-	return append(b, pasteEnd...)
+	return string(b)
+}
+
+// harmless leaves out control characters, and the bytes of signals.
+func harmless(text, signals string) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t' || r == '\r' || r == '\n':
+			return r
+		case r < ' ' || r >= 0x7f && r < 0xa0:
+			return -1
+		}
+		return r
+	}, text)
+	if !strings.ContainsAny(text, signals) {
+		return text
+	}
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(signals, r) {
+			return -1
+		}
+		return r
+	}, text)
 }

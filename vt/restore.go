@@ -25,6 +25,7 @@ func (t *Terminal) Restore(f *Frame) bool {
 	t.setPen()
 	t.charsets.thaw(f)
 	t.labels.thaw(f)
+	t.Resume(f)
 	t.cursorStyle = f.CursorStyle
 	t.stream.Write(f.Pending, (*handler)(t))
 	t.stream.before = t.lastJoin(f)

@@ -84,6 +84,11 @@ func (a *app) client() (*client.Client, error) {
 	return c, nil
 }
 
+// follower follows over restarts of the server, and says when that is lost.
+func (a *app) follower() *client.Follower {
+	return &client.Follower{Connect: a.client, Lost: func(error) { a.tell("the server is lost; waiting for it") }}
+}
+
 // tokenFileOf is the token file of the data directory's server if that is the
 // server at this address. No other server is ever shown its token.
 func tokenFileOf(dir, address string) string {

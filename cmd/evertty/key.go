@@ -57,6 +57,7 @@ var keyNames = map[string]rune{
 	"Insert": keyInsert, "IC": keyInsert, "Delete": keyDelete, "DC": keyDelete,
 	"PgUp": keyPageUp, "PageUp": keyPageUp, "PPage": keyPageUp, "PgDn": keyPageDown, "PageDown": keyPageDown, "NPage": keyPageDown,
 	"Tab": keyTab, "Enter": keyEnter, "Escape": keyEscape, "Space": keySpace, "BSpace": keyBSpace,
+	"Return": keyEnter, "Esc": keyEscape, "Backspace": keyBSpace, "Ins": keyInsert, "Del": keyDelete,
 }
 
 // parseKey reads a key in tmux's notation: a character or a name, with any of

@@ -20,7 +20,9 @@ list: SIGHUP, and after three seconds SIGKILL to what is left. Its last screen
 stays readable by its id until it is purged.
 With --signal only that signal is sent, to the foreground process group.
 With --all and no signal the exec shells of all sessions end too, with everything
-that was started in them and their history.`,
+that was started in them and their history. Where no server runs, what its keeper
+holds is ended; so are, without --data-dir, programs of keepers that nobody can
+reach any more because their data directory is gone (evertty doctor lists them).`,
 		Example: `  evertty kill build
   evertty kill build --signal INT
   evertty kill --all          before the server is stopped for good`,
@@ -33,6 +35,9 @@ that was started in them and their history.`,
 				return usage(errors.New("kill: terminals or --all are needed, and not both"))
 			}
 			server, err := a.client()
+			if all && signal == "" && a.keepersOnly() {
+				return a.killAll(c.Context(), server, err, purge)
+			}
 			if err != nil {
 				return err
 			}
@@ -58,6 +63,32 @@ that was started in them and their history.`,
 	c.Flags().BoolVar(&purge, "purge", false, "also forget the last screen")
 	c.Flags().BoolVar(&all, "all", false, "every terminal and exec shell of the server")
 	return a.talks(c)
+}
+
+// killAll ends everything of a server, or else of the keeper that one has left, and what nobody can reach. noServer is why there is no server, if that is so.
+func (a *app) killAll(ctx context.Context, server *client.Client, noServer error, purge bool) error {
+	if noServer == nil {
+		noServer = endAll(ctx, server, purge)
+	}
+	absent := errors.Is(noServer, client.ErrNoServer)
+	found, err := a.killKeepers(ctx, absent)
+	if absent && found {
+		noServer = nil
+	}
+	return errors.Join(noServer, err)
+}
+
+// endAll ends the terminals and shells of a server.
+func endAll(ctx context.Context, server *client.Client, purge bool) error {
+	ids, err := everyTerminal(ctx, server)
+	if errors.Is(err, client.ErrNoServer) {
+		return err
+	}
+	err = errors.Join(err, endShells(ctx, server))
+	for _, id := range ids {
+		err = errors.Join(err, server.Delete(ctx, id, purge))
+	}
+	return err
 }
 
 // everyTerminal is the ids of all listed terminals.

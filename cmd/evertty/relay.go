@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
+	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/relay"
 )
 
@@ -21,6 +22,8 @@ func (a *app) newRelay() *cobra.Command {
 		Use:    "relay",
 		Short:  "Stand for a process at a provider (serve starts it by itself)",
 		Hidden: true,
+		// Its job has the keys of a provider.
+		PersistentPreRunE: func(*cobra.Command, []string) error { return pty.Undumpable() },
 	}
 	c.AddCommand(
 		&cobra.Command{

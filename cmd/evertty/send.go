@@ -14,7 +14,7 @@ import (
 const enterKey = "\r"
 
 // sending is what the verb send was told.
-type sending struct{ keys, paste, enter bool }
+type sending struct{ keys, paste, enter, asJSON bool }
 
 func (a *app) newSend() *cobra.Command {
 	var o sending
@@ -24,7 +24,8 @@ func (a *app) newSend() *cobra.Command {
 		Long: `TEXT is sent exactly as it is, without a newline; - reads it from standard
 input. With --keys the arguments are tmux's names of keys (Enter, Up, C-c, M-x,
 F1, text:abc), sent the way the program asked for. A TEXT that begins with a dash
-goes behind --.`,
+goes behind --. With --json it prints how many bytes the program got and seq, the
+position of the output before: wait --since SEQ looks only at what followed.`,
 		Example: `  evertty send build 'make test' --enter
   evertty send build --keys C-c Up Enter
   evertty send build --paste - < notes.txt`,
@@ -43,16 +44,22 @@ goes behind --.`,
 			if err != nil {
 				return err
 			}
-			return a.send(c, server, args[0], args[1:], o)
+			sent, err := a.send(c, server, args[0], args[1:], o)
+			if err != nil || !o.asJSON {
+				return err
+			}
+			return printJSON(a.stdout, sent)
 		},
 	}
 	c.Flags().BoolVar(&o.keys, "keys", false, "the arguments are names of keys")
 	c.Flags().BoolVar(&o.paste, "paste", false, "paste: in brackets when the program asked for them")
 	c.Flags().BoolVar(&o.enter, "enter", false, "press Enter at the end")
+	jsonFlag(c, &o.asJSON)
 	return a.talks(c)
 }
 
-func (a *app) send(c *cobra.Command, server *client.Client, id string, args []string, o sending) error {
+// send types and tells where the output was before.
+func (a *app) send(c *cobra.Command, server *client.Client, id string, args []string, o sending) (client.Sent, error) {
 	if o.keys {
 		if o.enter {
 			args = append(args, "Enter")
@@ -63,18 +70,23 @@ func (a *app) send(c *cobra.Command, server *client.Client, id string, args []st
 	if args[0] == "-" {
 		var err error
 		if text, err = io.ReadAll(a.stdin); err != nil {
-			return fmt.Errorf("send: standard input: %w", err)
+			return client.Sent{}, fmt.Errorf("send: standard input: %w", err)
 		}
 	}
+	var pasted client.Sent
 	if o.paste {
-		if err := server.Paste(c.Context(), id, string(text)); err != nil || !o.enter {
-			return err
+		var err error
+		if pasted, err = server.Paste(c.Context(), id, string(text)); err != nil || !o.enter {
+			return pasted, err
 		}
 		text = nil
 	}
 	if o.enter {
 		text = append(text, enterKey...)
 	}
-	_, err := server.Input(c.Context(), id, text)
-	return err
+	sent, err := server.Input(c.Context(), id, text)
+	if o.paste {
+		sent = client.Sent{Bytes: pasted.Bytes + sent.Bytes, Seq: pasted.Seq}
+	}
+	return sent, err
 }

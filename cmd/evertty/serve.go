@@ -81,7 +81,7 @@ file of --config (TOML; pty_idle); the flag wins, then the variable.`,
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.config, "config", "", "read settings from this TOML `file`")
-	flags.StringVar(&f.listen, "listen", f.listen, "`address` to listen on: HOST:PORT (port 0 takes a free one) or unix:///path")
+	flags.StringVar(&f.listen, "listen", f.listen, "`address` to listen on: HOST:PORT (port 0 takes a free one) or unix:///path (what is there stays, unless it is a dead server's socket)")
 	flags.Var(newEnum(&f.auth, api.ModeToken, api.ModeNone), "auth", "who may connect: token, or none for everybody on this machine")
 	flags.BoolVar(&f.insecure, "insecure", false, "allow --auth none on an address that others can reach")
 	flags.StringSliceVar(&f.allowedHosts, "allowed-host", nil, "another `name` this server is reached by, as behind a proxy (repeatable)")
@@ -109,11 +109,11 @@ const (
 )
 
 // takeoverTime is how long a server that is asked to leave may take: it has
-// 5 s for its end.
+// 5 s for its end. Then it is killed: it hangs.
 const takeoverTime = 10 * time.Second
 
 func (f *serveFlags) durabilityFlags(flags *pflag.FlagSet) {
-	flags.BoolVar(&f.takeover, "takeover", false, "ask the server that has the data directory to leave, and go on in its place")
+	flags.BoolVar(&f.takeover, "takeover", false, "ask the server that has the data directory to leave, end it if it does not within 10 s, and go on in its place")
 	flags.Var(newEnum(&f.sync, string(snapshot.SyncNone), string(snapshot.SyncInterval), string(snapshot.SyncAlways)), "sync",
 		"when output is forced to the disk, for a crash of the machine: none, interval (once a second) or always")
 	flags.BoolVar(&f.recordInput, "record-input", false, "write what is typed to recordings too, passwords included")
@@ -134,6 +134,10 @@ func (f *serveFlags) cleaningFlags(flags *pflag.FlagSet) {
 
 // serve runs a server until SIGTERM or SIGINT.
 func (a *app) serve(ctx context.Context, f serveFlags) error {
+	// Keys of providers come in variables; programs in terminals are this server's descendants.
+	if err := pty.Private(); err != nil {
+		fmt.Fprintln(a.stderr, "evertty: programs may be able to read the variables of the server:", err)
+	}
 	if err := api.CheckListen(f.auth, f.listen, f.insecure); err != nil {
 		return usage(err)
 	}
@@ -157,7 +161,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	unlock, err := f.lock(ctx, dir)
+	unlock, err := a.lock(ctx, dir, f.takeover)
 	if err != nil {
 		return err
 	}
@@ -173,13 +177,17 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 }
 
 // lock makes the data directory this server's.
-func (f serveFlags) lock(ctx context.Context, dir string) (release func(), err error) {
-	if !f.takeover {
+func (a *app) lock(ctx context.Context, dir string, takeover bool) (release func(), err error) {
+	if !takeover {
 		return snapshot.Lock(dir)
 	}
 	ctx, cancel := context.WithTimeout(ctx, takeoverTime)
 	defer cancel()
-	return snapshot.TakeLock(ctx, dir)
+	release, killed, err := snapshot.TakeLock(ctx, dir)
+	if killed != 0 {
+		fmt.Fprintf(a.stderr, "evertty: the server before, process %d, did not leave within %v and was killed; its terminals go on here\n", killed, takeoverTime)
+	}
+	return release, err
 }
 
 // server is a server on its way up: what run starts and ends.
@@ -241,7 +249,7 @@ func (s *server) build(f serveFlags, log *slog.Logger) (err error) {
 	records, noRecords := s.records(f.recordRotate, log)
 	metrics := mux.NewMetrics()
 	s.mux, err = mux.New(mux.Config{Engine: engines[f.engine], Unicode: vt.Unicode(f.unicode), Store: s.store,
-		Keeper: held, Unspliced: pty.ProbeSplice(s.dir), Sync: snapshot.SyncMode(f.sync), RecordInput: f.recordInput, Clean: f.clean,
+		Address: s.at, Keeper: held, Unspliced: pty.ProbeSplice(s.dir), Sync: snapshot.SyncMode(f.sync), RecordInput: f.recordInput, Clean: f.clean,
 		Records: records, NoRecords: noRecords, Record: s.record, Policy: &session.Policy{Idle: f.sessionIdle, Max: f.sessionMax}, PolicyChosen: f.sessionChosen,
 		Places: there, Relay: mux.Relay{Program: []string{self, "relay"}, Dir: filepath.Join(s.dir, "relay")},
 		Interval: f.interval, Verify: f.verify, Log: log, Metrics: metrics})
@@ -250,13 +258,14 @@ func (s *server) build(f serveFlags, log *slog.Logger) (err error) {
 		return err
 	}
 	metrics.Registry.MustRegister(s.mux)
-	s.auth, err = api.NewAuth(api.AuthConfig{WebhookSecret: secret, Mode: f.auth, DataDir: s.dir, Listen: f.listen, AllowedHosts: f.allowedHosts,
+	audit := api.OpenAuditLog(s.dir, log)
+	s.auth, err = api.NewAuth(api.AuthConfig{Audit: audit, WebhookSecret: secret, Mode: f.auth, DataDir: s.dir, Listen: f.listen, AllowedHosts: f.allowedHosts,
 		OpenMetrics: f.metricsPublic, Log: log, Terminal: s.terminalID})
 	if err != nil {
 		s.mux.Close()
 		return err
 	}
-	s.api = api.New(api.Config{Mux: s.mux, Metrics: metrics, Auth: s.auth, Version: programVersion(), Log: log})
+	s.api = api.New(api.Config{Mux: s.mux, Metrics: metrics, Auth: s.auth, Version: programVersion(), Log: log, Audit: audit})
 	return nil
 }
 
@@ -292,45 +301,6 @@ func (s *server) terminalID(session, ref string) (string, error) {
 		return "", err
 	}
 	return t.ID, nil
-}
-
-// listen opens the address. at is how it is reached.
-func listen(address string) (l net.Listener, at string, err error) {
-	if path, ok := strings.CutPrefix(address, "unix://"); ok {
-		l, err = listenUnix(path)
-		return l, address, err
-	}
-	l, err = net.Listen("tcp", address)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, "", fmt.Errorf("listen %s: another program has this address; choose another with --listen, or port 0 for a free one", address)
-	}
-	if err != nil {
-		return nil, "", fmt.Errorf("listen %s: %w", address, err)
-	}
-	host, _, _ := net.SplitHostPort(address) // net.Listen has taken it
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "127.0.0.1" // every address of the machine: this one always works
-	}
-	_, port, _ := net.SplitHostPort(l.Addr().String()) // a listener's address has a port
-	return l, "http://" + net.JoinHostPort(host, port), nil
-}
-
-// listenUnix opens a socket that only this user can connect to. A socket that
-// a dead server left is replaced.
-func listenUnix(path string) (net.Listener, error) {
-	if c, err := net.Dial("unix", path); err == nil {
-		_ = c.Close()
-		return nil, fmt.Errorf("listen %s: another program serves this socket", path)
-	} else if errors.Is(err, syscall.ECONNREFUSED) {
-		_ = os.Remove(path)
-	}
-	old := syscall.Umask(0o177) // the socket is 0600 from the first moment
-	l, err := net.Listen("unix", path)
-	syscall.Umask(old)
-	if err != nil {
-		return nil, fmt.Errorf("listen %s: %w", path, err)
-	}
-	return l, nil
 }
 
 // run says that the server is ready and answers requests until ctx ends. Then

@@ -63,6 +63,7 @@ func keeperMode(args []string) error {
 	flags.StringVar(&o.Dir, "data-dir", "", "")
 	flags.StringVar(&o.Release, "release", "", "")
 	flags.DurationVar(&o.Idle, "idle", 0, "")
+	flags.DurationVar(&o.Gone, "gone", 0, "")
 	if err := errors.Join(flags.Parse(args), pty.CloseInherited()); err != nil {
 		return err
 	}

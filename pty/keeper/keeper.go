@@ -6,12 +6,12 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
+	"github.com/evertty/evertty/pty"
 	"golang.org/x/sys/unix"
 )
 
@@ -21,11 +21,13 @@ type Options struct {
 	Dir string
 	// Idle is how long the keeper stays when it holds nothing and no server is there; DefaultIdle when 0.
 	Idle time.Duration
+	// Gone is how long Dir may be gone before the programs are ended, which nobody can reach then; DefaultGone when 0.
+	Gone time.Duration
 	// Release is the one of this binary.
 	Release string
 }
 
-// keeper is the process. Its goroutines are accept, one serve and one tell for the server, work, and watch.
+// keeper is the process. Its goroutines are accept, one serve and one tell for the server, work, watch, and attend.
 type keeper struct {
 	Options
 	log      *slog.Logger
@@ -43,8 +45,14 @@ type keeper struct {
 	server *session     // nil when none is there
 	early  map[int]exit // children reaped while one is being started, which may be that one; nil at other times
 	alone  time.Time    // since when it holds nothing and no server is there, when that is so
-	ending bool         // SIGTERM has come
-	asked  bool         // SIGUSR1 has come: somebody does not find the socket
+	ending bool         // it is over as soon as nothing is held
+	asked  bool         // SIGUSR1 has come, or a look has found that the socket is not there
+
+	leaving bool      // programs are being ended: nothing is started any more
+	missing time.Time // since when the directory is gone and no server is there, when that is so
+
+	unlocked bool       // the last look found no lock; attend's alone
+	locking  sync.Mutex // held while the lock is looked for and taken again; taken before mu
 }
 
 // held is what the keeper holds under an id. It is released by the goroutine of the server's connection only. The tags are those of state.
@@ -59,12 +67,15 @@ type held struct {
 }
 
 // Run is the keeper of a data directory. It returns nil when it has held nothing and had no server for o.Idle, when SIGTERM came and it holds nothing,
-// and at once when the directory has a keeper already. It takes over the whole process: signals, all children, the sizes of Go's runtime, and
+// and at once when the directory has a keeper already. When the directory is gone for o.Gone, or is gone at a SIGTERM, it ends all programs and returns nil. It takes over the whole process: signals, all children, the sizes of Go's runtime, and
 // descriptor 2 for its log. Call it in a process that does nothing else, and leave after it.
 func Run(o Options) error {
 	frugal()
 	if o.Idle <= 0 {
 		o.Idle = DefaultIdle
+	}
+	if o.Gone <= 0 {
+		o.Gone = DefaultGone
 	}
 	k := &keeper{Options: o, log: slog.New(slog.NewTextHandler(os.Stderr, nil)).With("keeper", os.Getpid()),
 		jobs: make(chan func(), maxJobs), kept: map[string]*held{}, alone: time.Now(), born: time.Now().UnixNano()}
@@ -72,7 +83,12 @@ func Run(o Options) error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		k.log.Warn("orphans become init's", "err", err)
 	}
+	// Also what a keeper of before, which had all of its server's environment, has handed on.
+	if err := pty.Private(); err != nil {
+		k.log.Warn("programs may be able to read the environment of the keeper", "err", err)
+	}
 	resumed, err := k.resume()
+	pty.ForgetEnviron()
 	if err == nil && !resumed {
 		err = k.open()
 	}
@@ -83,12 +99,14 @@ func Run(o Options) error {
 	if err != nil {
 		return fmt.Errorf("keeper: %s: %w", o.Dir, err)
 	}
-	defer func() { _ = k.lock.Close() }()
+	defer func() { _ = k.lockFile().Close() }()
+	pty.SetBrand(pty.BrandOf("keeper of " + o.Dir)) // what this process holds does not end with the terminal in which somebody started the first server
 	// The signals that have come meanwhile are blocked until here when this is an upgrade.
 	signals := make(chan os.Signal, 64)
 	signal.Notify(signals, unix.SIGCHLD, unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGPIPE, unix.SIGUSR1)
 	k.calm = time.AfterFunc(calmAfter, shrink)
 	go k.watch(signals)
+	go k.attend()
 	go k.work()
 	if k.server != nil {
 		go k.serve(k.server, true)
@@ -100,31 +118,21 @@ func Run(o Options) error {
 var errSecond = errors.New("there is a keeper")
 
 // open takes the lock and makes the socket. Errors: errSecond.
-func (k *keeper) open() error {
-	lock, err := os.OpenFile(filepath.Join(k.Dir, lockName), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
-	if err != nil {
+func (k *keeper) open() (err error) {
+	if k.lock, err = takeLock(k.Dir); err != nil {
 		return err
 	}
-	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		defer lock.Close()
-		if err == unix.EWOULDBLOCK {
-			return errors.Join(errSecond, callKeeper(k.Dir, lock))
-		}
-		return fmt.Errorf("%s: %w", lockName, err)
-	}
-	// For people who look, and callKeeper.
-	err = lock.Truncate(0)
-	if err == nil {
-		_, err = fmt.Fprintln(lock, os.Getpid())
-	}
-	if err == nil {
-		k.lock = lock
-		err = k.listen()
-	}
-	if err != nil {
-		_ = lock.Close()
+	if err = k.listen(); err != nil {
+		_ = k.lock.Close()
 	}
 	return err
+}
+
+// lockFile is the file with the lock.
+func (k *keeper) lockFile() *os.File {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.lock
 }
 
 // accept greets servers until the keeper is not needed any more.
@@ -199,12 +207,17 @@ func (k *keeper) welcome(fd int) {
 	}
 	k.mu.Lock()
 	other := k.server
-	if other == nil {
+	leaving := k.leaving
+	if other == nil && !leaving {
 		k.server = s
 	}
 	k.mu.Unlock()
-	if other != nil {
-		_ = s.send(packet{Op: opBusy, Version: protocolVersion, PID: other.pid})
+	switch {
+	case leaving:
+		s.close()
+		return
+	case other != nil:
+		_ = s.send(packet{Op: opBusy, Version: protocolVersion, Release: k.Release, PID: other.pid})
 		s.close()
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/evertty/evertty/pty"
 	"golang.org/x/sys/unix"
 )
 
@@ -114,7 +115,7 @@ func (c *Client) greet(ctx context.Context, conn *conn) (*link, error) {
 	}
 	switch {
 	case p.Op == opBusy:
-		return nil, fmt.Errorf("%w: process %d", ErrBusy, p.PID)
+		return nil, &busyError{server: p.PID, release: p.Release}
 	case p.Op != opWelcome:
 		closeFiles(p.files)
 		return nil, fmt.Errorf("%w: %s instead of %s", ErrNonsense, p.Op, opWelcome)
@@ -150,6 +151,7 @@ func launch(c Config) (*launched, error) {
 	defer log.Close()
 	cmd := exec.Command(c.Command[0], c.Command[1:]...)
 	cmd.Dir, cmd.Stderr = c.Dir, log
+	cmd.Env = pty.PlainEnviron(os.Environ()) // the keeper is the parent of programs, and knows no secret
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return nil, err

@@ -24,6 +24,11 @@ const (
 const (
 	// DefaultIdle is how long a keeper that holds nothing waits for a server.
 	DefaultIdle = time.Minute
+	// DefaultGone is how long the data directory may be gone before the programs are ended: longer than it takes to move a directory to another disk and a link
+	// into its place.
+	DefaultGone = time.Minute
+	// lookEvery is the time between two looks at the directory: an fstat(2) and an lstat(2), which wake the process for some 20 µs.
+	lookEvery = 5 * time.Second
 	// sendTimeout is how long the other side may leave its socket full before it is hung up on.
 	sendTimeout = 5 * time.Second
 	// helloTimeout is how long a new connection may say nothing, and how long a client waits for the welcome.
@@ -37,6 +42,9 @@ const (
 	// fullPause is the pause after accept failed (no descriptor left): a loop of failures would take a core.
 	fullPause = 100 * time.Millisecond
 )
+
+// startReserve is how many descriptors a start leaves alone, for files that servers have held, and the next server's connection.
+const startReserve = 16
 
 // maxJobs is how many starts wait in the keeper; further ones wait in the socket, and then in the server.
 const maxJobs = 64

@@ -68,11 +68,18 @@ func exitOf(status unix.WaitStatus) exit {
 	return exit{Code: status.ExitStatus()}
 }
 
-// terminate ends a keeper that holds nothing.
+// terminate ends a keeper that holds nothing, and with its programs one whose directory is gone.
 func (k *keeper) terminate() {
+	lost := k.lost(true)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.holds() {
+	switch {
+	case k.leaving:
+		return
+	case k.holds() && lost:
+		k.leave("SIGTERM, and the data directory is gone")
+		return
+	case k.holds():
 		k.log.Warn("SIGTERM is ignored: there are terminals or programs; SIGKILL ends the keeper", "held", len(k.kept))
 		return
 	}

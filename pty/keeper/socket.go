@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -111,7 +113,7 @@ func (k *keeper) wanted() bool {
 
 // listenAgain makes the socket again when somebody has removed it. Not in a directory that is another keeper's, which has another lock.
 func (k *keeper) listenAgain() {
-	if !sameFile(filepath.Join(k.Dir, lockName), int(k.lock.Fd())) {
+	if !sameFile(filepath.Join(k.Dir, lockName), int(k.lockFile().Fd())) {
 		return
 	}
 	var id fileID
@@ -133,7 +135,7 @@ func sameFile(path string, fd int) bool {
 }
 
 // callKeeper asks the keeper that has the lock of a directory to make its socket again, when that is not there. The lock's file has its process id; that
-// the number is still the keeper's is certain when it has this file open: then no signal gets to anybody else, nor does it end one that knows no
+// the number is still the keeper's is certain when it has the lock: then no signal gets to anybody else, nor does it end one that knows no
 // SIGUSR1 (Go's runtime catches it).
 func callKeeper(dir string, lock *os.File) error {
 	var id fileID
@@ -152,14 +154,35 @@ func callKeeper(dir string, lock *os.File) error {
 		return fmt.Errorf("process %d: %w", pid, err)
 	}
 	defer func() { _ = unix.Close(pidfd) }()
-	files, err := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/fd/*")
-	if err != nil {
-		return err
+	if !hasLock(pid, lock) {
+		return errors.New("process " + strconv.Itoa(pid) + " does not have " + lockName)
 	}
-	for _, path := range files {
-		if sameFile(path, int(lock.Fd())) {
-			return unix.PidfdSendSignal(pidfd, unix.SIGUSR1, nil, 0)
+	return unix.PidfdSendSignal(pidfd, unix.SIGUSR1, nil, 0)
+}
+
+// hasLock tells whether a process has the flock(2) of a file: /proc/locks says so of every process; where it is not readable, the process's descriptors do, which only
+// root and those of an older keeper show.
+func hasLock(pid int, lock *os.File) bool {
+	var st unix.Stat_t
+	if unix.Fstat(int(lock.Fd()), &st) != nil {
+		return false
+	}
+	if text, err := os.ReadFile("/proc/locks"); err == nil && lists(text, pid, st.Ino) {
+		return true
+	}
+	files, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/fd/*")
+	return slices.ContainsFunc(files, func(path string) bool { return sameFile(path, int(lock.Fd())) })
+}
+
+// lists tells whether a text of the form of proc_locks(5) has a flock of a process on the file with that number. The device is not compared: some file systems
+// show another one than stat(2).
+func lists(text []byte, pid int, inode uint64) bool {
+	suffix := ":" + strconv.FormatUint(inode, 10)
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line) // 1: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0 EOF
+		if len(f) >= 6 && f[1] == "FLOCK" && f[3] == "WRITE" && f[4] == strconv.Itoa(pid) && strings.HasSuffix(f[5], suffix) {
+			return true
 		}
 	}
-	return errors.New("process " + strconv.Itoa(pid) + " does not have " + lockName)
+	return false
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"syscall"
 
+	"github.com/evertty/evertty/pty"
 	"golang.org/x/sys/unix"
 )
 
@@ -36,6 +37,9 @@ func (k *keeper) become(s *session, argv []string) error {
 	// The lock stays held over exec: a status that is reaped is in the state, any other is still the kernel's.
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.leaving {
+		return os.ErrClosed
+	}
 	st, err := k.describe(s)
 	if err != nil {
 		return err
@@ -53,7 +57,7 @@ func (k *keeper) become(s *session, argv []string) error {
 	if err := inherit(files, 0); err != nil {
 		return errors.Join(err, inherit(files, unix.FD_CLOEXEC))
 	}
-	err = replace(argv, append(os.Environ(), stateVar+"="+strconv.Itoa(files[0])))
+	err = replace(argv, append(pty.PlainEnviron(os.Environ()), stateVar+"="+strconv.Itoa(files[0])))
 	return errors.Join(fmt.Errorf("upgrade to %q: %w", argv[0], err), inherit(files, unix.FD_CLOEXEC))
 }
 

@@ -1,4 +1,5 @@
 import { batch, effect, untracked } from "@preact/signals";
+import { ClipboardGuard } from "./clipboardguard";
 import { Connection } from "./connection";
 import { clean, nameOf, titleOf } from "./label";
 import { loose, typed, withSticky } from "./keys";
@@ -10,7 +11,7 @@ import { RecordFeed } from "./recordfeed";
 import { recordRequests } from "./recordrequests";
 import { openSocket, probeVersion, readThread, threadEvents } from "./requests";
 import { routeOf } from "./route";
-import { activeId, activeInfo, clickedLink, drawn, hoveredLink, letterboxed, model, recordSection, searching, statusOpen, statusTab, sticky, toast, visible } from "./store";
+import { activeId, activeInfo, clickedLink, drawn, hoveredLink, letterboxed, model, openApprovals, recordSection, searching, statusOpen, statusTab, sticky, toast, visible } from "./store";
 import type { ScreenEvents } from "./terminal";
 import { ThreadFeed } from "./threadfeed";
 
@@ -38,6 +39,21 @@ export const pool = new Pool({
     }),
 });
 
+/** The clipboard exists only on https and loopback. */
+export const guard = new ClipboardGuard({
+  storage: kept(),
+  write: navigator.clipboard ? (text) => navigator.clipboard.writeText(text) : null,
+});
+
+/** kept is what the browser remembers for this page; null when it must not. */
+function kept(): Storage | null {
+  try {
+    return window.localStorage;
+  } catch {
+    return null;
+  }
+}
+
 /** The thread of the terminal on display: a thread's id is its session's name. Its record is told by the same events. */
 export const record = new RecordFeed({ ...recordRequests, random: Math.random });
 export const feed = new ThreadFeed({ watcher: record, events: threadEvents, read: readThread, random: Math.random });
@@ -61,15 +77,23 @@ function receive(frame: string): void {
   model.value = reduce(model.value, event, looking());
   pool.handle(event);
   if (event.event === "data" && event.pty === activeId.value) feed.used();
+  if (event.event === "meta" && event.clipboard) void guard.offer(event.pty, event.clipboard);
   announce(event);
 }
 
 function announce(event: ServerEvent): void {
-  if (event.event === "error" && event.code !== "NOT_FOUND") toast(clean(event.error) || "The server refused a request.");
+  if (event.event === "error" && event.code !== "NOT_FOUND") refused(event);
   if (event.event !== "meta" || !event.notify) return;
   const from = model.value.items.find((i) => i.id === event.pty);
   const said = [clean(event.notify.title), clean(event.notify.body)].filter((s) => s !== "").join(": ");
   if (said !== "") toast(from ? `${nameOf(from)}: ${said}` : said);
+}
+
+/** refused says what the server refused. What a person can approve here has a way there. */
+function refused(event: Extract<ServerEvent, { event: "error" }>): void {
+  const here = event.pty !== null && event.pty === activeId.value;
+  if (event.code === "NEEDS_APPROVAL" && here) toast("Typing here needs an approval first.", { label: "Review", run: openApprovals });
+  else toast(clean(event.error) || "The server refused a request.");
 }
 
 function eventsFor(id: string): ScreenEvents {
@@ -161,7 +185,11 @@ export function start(): void {
   });
   effect(() => {
     const { items, listed } = model.value;
-    if (listed) pool.retain(new Set(items.map((i) => i.id)));
+    if (listed) {
+      const ids = new Set(items.map((i) => i.id));
+      pool.retain(ids);
+      guard.retain(ids);
+    }
     pool.restate();
   });
   effect(() => {

@@ -54,6 +54,12 @@ export interface Resume extends Size {
   seq: number;
 }
 
+/** ClipboardWrite is what a program wants on the clipboard: data is base64, selection the letters of OSC 52. */
+export interface ClipboardWrite {
+  selection: string;
+  data: string;
+}
+
 export interface Meta {
   event: "meta";
   pty: string;
@@ -63,6 +69,7 @@ export interface Meta {
   bell?: boolean;
   notify?: Notice;
   size?: Size;
+  clipboard?: ClipboardWrite;
 }
 
 export type ServerEvent =
@@ -77,14 +84,14 @@ export type ServerEvent =
   | { event: "pong" };
 
 export type ClientMessage =
-  | ({ type: "attach"; pty: string; since?: number } & Partial<Size>)
+  | ({ type: "attach"; pty: string; since?: number; hidden?: boolean } & Partial<Size>)
   | { type: "detach"; pty: string }
   | { type: "input"; pty: string; data: string }
   | { type: "input"; pty: string; data_b64: string }
   | ({ type: "resize"; pty: string } & Size)
   | { type: "keys"; pty: string; keys: string[] }
   | { type: "paste"; pty: string; data: string }
-  | { type: "focus"; pty: string }
+  | { type: "focus" | "hide" | "show"; pty: string }
   | { type: "ping"; t: number };
 
 export type Fields = Record<string, unknown>;
@@ -139,6 +146,7 @@ function parseMeta(f: Fields, pty: string): Meta {
   if (isFields(f.notify)) meta.notify = { title: text(f.notify.title), body: text(f.notify.body) };
   const s = isFields(f.size) ? size(f.size) : null;
   if (s) meta.size = s;
+  if (isFields(f.clipboard)) meta.clipboard = { selection: text(f.clipboard.selection), data: text(f.clipboard.data_b64) };
   return meta;
 }
 

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// listen opens the address. at is how it is reached.
+func listen(address string) (l net.Listener, at string, err error) {
+	if path, ok := strings.CutPrefix(address, "unix://"); ok {
+		l, err = listenUnix(path)
+		return l, address, err
+	}
+	l, err = net.Listen("tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, "", fmt.Errorf("listen %s: another program has this address; choose another with --listen, or port 0 for a free one", address)
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("listen %s: %w", address, err)
+	}
+	host, _, _ := net.SplitHostPort(address) // net.Listen has taken it
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1" // every address of the machine: this one always works
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String()) // a listener's address has a port
+	return l, "http://" + net.JoinHostPort(host, port), nil
+}
+
+// maxSocketPath is the longest path of a socket, in bytes: sun_path without its NUL (unix(7)).
+const maxSocketPath = 107
+
+// listenUnix opens a socket that only this user can connect to, from its first moment. The socket of a dead server is replaced; anything else that has the name stays
+// as it is: then it is wrong usage. Servers that start at the same time do this one after the other.
+func listenUnix(path string) (net.Listener, error) {
+	if len(path) > maxSocketPath {
+		return nil, usage(fmt.Errorf("listen %s: the path of a socket has at most %d bytes, this one has %d", path, maxSocketPath, len(path)))
+	}
+	unlock, err := lockDir(filepath.Dir(path))
+	if err != nil {
+		return nil, fmt.Errorf("listen %s: %w", path, err)
+	}
+	defer unlock()
+	if err := removeStale(path); err != nil {
+		return nil, err
+	}
+	// A socket has the mode of its inode when it is bound.
+	mode := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
+		var failed error
+		err := c.Control(func(fd uintptr) { failed = unix.Fchmod(int(fd), 0o600) })
+		return errors.Join(err, failed)
+	}}
+	l, err := mode.Listen(context.Background(), "unix", path)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, inTheWay(path, "something")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listen %s: %w", path, err)
+	}
+	own, err := os.Lstat(path)
+	if err == nil {
+		err = os.Chmod(path, 0o600) // where the inode's mode does not count
+	}
+	unixListener, ok := l.(*net.UnixListener)
+	if err != nil || !ok {
+		_ = l.Close()
+		return nil, fmt.Errorf("listen %s: %w", path, err)
+	}
+	unixListener.SetUnlinkOnClose(false)
+	return &ownSocket{Listener: l, path: path, own: own}, nil
+}
+
+// inTheWay is the refusal of a path that something has. Errors of it are wrong usage.
+func inTheWay(path, what string) error {
+	return usage(fmt.Errorf("listen %s: there is %s at this path, and it stays; choose another with --listen, or remove it", path, what))
+}
+
+// removeStale removes a socket that nobody listens on.
+func removeStale(path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("listen %s: %w", path, err)
+	case info.Mode().Type() != fs.ModeSocket:
+		return inTheWay(path, kindOf(info.Mode()))
+	}
+	c, err := net.Dial("unix", path)
+	switch {
+	case err == nil:
+		_ = c.Close()
+		return inTheWay(path, "another program's socket, which it serves,")
+	case errors.Is(err, syscall.ECONNREFUSED):
+	case errors.Is(err, fs.ErrNotExist): // it has just left
+		return nil
+	default: // another kind of socket, one that is too busy, or somebody else's
+		return inTheWay(path, "a socket that is not known to be left over ("+reasonOf(err)+")")
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("listen %s: the socket of a dead server: %w", path, err)
+	}
+	return nil
+}
+
+// reasonOf is the system's part of an error.
+func reasonOf(err error) string {
+	if number, ok := errors.AsType[syscall.Errno](err); ok {
+		return number.Error()
+	}
+	return err.Error()
+}
+
+// kindOf says what a file is.
+func kindOf(m fs.FileMode) string {
+	switch {
+	case m.IsRegular():
+		return "a file"
+	case m.IsDir():
+		return "a directory"
+	case m.Type() == fs.ModeSymlink:
+		return "a symbolic link"
+	case m.Type() == fs.ModeNamedPipe:
+		return "a FIFO"
+	}
+	return "a device"
+}
+
+const (
+	// lockDirTime is how long another server may take to look after its socket, which are a few system calls; who has the lock longer is no server.
+	lockDirTime = 2 * time.Second
+	// lockDirRetry is the time between two attempts.
+	lockDirRetry = 5 * time.Millisecond
+)
+
+// lockDir has this process alone look after sockets in a directory, among those that ask as it does (flock(2) on the directory itself, which leaves no file). Where
+// that cannot be had, nobody waits: bind(2) lets only one have a name anyway, and the lock is for who removes one.
+func lockDir(dir string) (unlock func(), err error) {
+	d, err := os.Open(dir)
+	if errors.Is(err, fs.ErrPermission) {
+		return func() {}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for end := time.Now().Add(lockDirTime); ; time.Sleep(lockDirRetry) {
+		err = unix.Flock(int(d.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err != unix.EWOULDBLOCK && err != unix.EINTR || time.Now().After(end) {
+			return func() { _ = d.Close() }, nil
+		}
+	}
+}
+
+// ownSocket is a listener that removes its socket when it is closed, if the name is still its own.
+type ownSocket struct {
+	net.Listener
+	path string
+	own  fs.FileInfo
+	once sync.Once
+}
+
+// Close ends the listener.
+func (o *ownSocket) Close() error {
+	o.once.Do(func() {
+		if now, err := os.Lstat(o.path); err == nil && os.SameFile(now, o.own) {
+			_ = os.Remove(o.path)
+		}
+	})
+	return o.Listener.Close()
+}

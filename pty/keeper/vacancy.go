@@ -1,0 +1,198 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/evertty/evertty/pty"
+	"golang.org/x/sys/unix"
+)
+
+// attend looks after the directory until the process ends. It has a goroutine of its own: a file system that hangs must not keep the keeper from reaping.
+func (k *keeper) attend() {
+	for now := range time.Tick(lookEvery) {
+		k.look(now)
+	}
+}
+
+// look is what the keeper does every lookEvery: it makes its socket again when somebody has removed it, and ends when its directory has been gone for Options.Gone and no
+// server is there. now is the time of the look. Only attend calls it.
+func (k *keeper) look(now time.Time) {
+	// A lock is not made again while somebody may be about to remove the rest of the directory.
+	k.unlocked = k.lost(k.unlocked)
+	lost := k.unlocked
+	hidden := !lost && k.socketGone()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch {
+	case k.leaving:
+	case !lost || k.server != nil:
+		k.missing = time.Time{}
+		if hidden {
+			k.asked = true
+			_ = k.listener.SetReadDeadline(time.Now())
+		}
+	case k.missing.IsZero():
+		k.missing = now
+		k.log.Warn("the data directory is gone; programs end unless it comes back", "dir", k.Dir, "after", k.Gone)
+	case now.Sub(k.missing) >= k.Gone:
+		k.leave("the data directory is gone")
+	}
+}
+
+// socketGone tells whether the socket's name is not the keeper's any more.
+func (k *keeper) socketGone() bool {
+	var id fileID
+	err := atSocket(k.Dir, func(path string) (err error) { id, err = socketAt(path); return err })
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return err == nil && id != k.socket
+}
+
+// lost tells whether no server can find this keeper: its lock is nowhere, and with again none could be taken in its directory.
+func (k *keeper) lost(again bool) bool {
+	k.locking.Lock()
+	defer k.locking.Unlock()
+	return k.lockRemoved() && (!again || !k.relock())
+}
+
+// lockRemoved tells whether the file with the lock is at no path any more: it was removed, or its file system is not mounted. That of a directory that was renamed is at
+// another one, which the kernel knows (proc_pid_fd(5)). What cannot be told is not removed.
+func (k *keeper) lockRemoved() bool {
+	lock := int(k.lockFile().Fd())
+	path, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(lock))
+	if err != nil {
+		return false
+	}
+	var st, now unix.Stat_t
+	if err := unix.Stat(path, &now); err != nil {
+		return err == unix.ENOENT || err == unix.ENOTDIR
+	}
+	return unix.Fstat(lock, &st) == nil && idOf(st) != idOf(now)
+}
+
+// relock takes a new lock where the directory is there and has no other keeper, and tells whether it did: then servers find this keeper.
+func (k *keeper) relock() bool {
+	lock, err := lockAgain(k.Dir)
+	if err != nil {
+		if !errors.Is(err, errSecond) && !errors.Is(err, fs.ErrNotExist) {
+			k.log.Warn("the lock is gone and cannot be taken again", "err", err)
+		}
+		return false
+	}
+	k.mu.Lock()
+	old := k.lock
+	k.lock = lock
+	k.mu.Unlock()
+	_ = old.Close()
+	k.log.Warn("the lock was gone and was taken again", "dir", k.Dir)
+	return true
+}
+
+// lockAgain takes the lock of a directory of this user. Errors: errSecond, fs.ErrNotExist, errNotOurs.
+func lockAgain(dir string) (*os.File, error) {
+	var st unix.Stat_t
+	if err := unix.Stat(dir, &st); err != nil {
+		return nil, err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR || int(st.Uid) != os.Geteuid() || st.Mode&0o022 != 0 {
+		return nil, errNotOurs
+	}
+	return takeLock(dir)
+}
+
+// errNotOurs means that in the place of the data directory there is something that others can write to.
+var errNotOurs = errors.New("this is no directory of this user alone")
+
+// takeLock takes the lock of a directory and writes the process id into it. Errors: errSecond.
+func takeLock(dir string) (*os.File, error) {
+	lock, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		defer lock.Close()
+		if err == unix.EWOULDBLOCK {
+			return nil, errors.Join(errSecond, callKeeper(dir, lock))
+		}
+		return nil, fmt.Errorf("%s: %w", lockName, err)
+	}
+	// For people who look, and callKeeper.
+	err = lock.Truncate(0)
+	if err == nil {
+		_, err = fmt.Fprintln(lock, os.Getpid())
+	}
+	if err != nil {
+		_ = lock.Close()
+		return nil, err
+	}
+	return lock, nil
+}
+
+// leave hangs up on the server, takes no other one, ends all programs and then the keeper. The lock is held.
+func (k *keeper) leave(why string) {
+	k.leaving = true
+	k.log.Warn("ending all programs", "why", why, "held", len(k.kept))
+	if k.server != nil {
+		k.server.close()
+	}
+	go k.endPrograms()
+}
+
+// leaveRounds is how often programs are looked for: one may have been on its way in when the first round began.
+const leaveRounds = 3
+
+// endPrograms ends what is held as a server's delete does: SIGHUP, after pty.KillGrace SIGKILL, to each tree; then what shells have left elsewhere, which their
+// brand tells. Then accept returns.
+func (k *keeper) endPrograms() {
+	for range leaveRounds {
+		trees, brands := k.programs()
+		if len(trees) == 0 {
+			break
+		}
+		if err := pty.KillTrees(context.Background(), trees); err != nil {
+			k.log.Error("programs are left", "err", err)
+		}
+		for brand := range brands {
+			ctx, cancel := context.WithTimeout(context.Background(), pty.KillGrace)
+			if _, err := pty.KillBranded(ctx, brand, 0); err != nil {
+				k.log.Error("programs of a shell are left", "err", err)
+			}
+			cancel()
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	clear(k.kept)
+	k.ending = true
+	_ = k.listener.SetReadDeadline(time.Now())
+}
+
+// programs are the trees of what runs, and the brands of it.
+func (k *keeper) programs() (trees []pty.Tree, brands map[uint64]bool) {
+	k.mu.Lock()
+	list := slices.Collect(maps.Values(k.kept))
+	k.mu.Unlock()
+	brands = map[uint64]bool{}
+	for _, h := range list {
+		if h.Kind == kindFiles || h.Exit != nil {
+			continue
+		}
+		if t, ok := pty.TreeOf(h.PID); ok {
+			trees = append(trees, t)
+			if b := pty.Brand(h.PID); b != 0 {
+				brands[b] = true
+			}
+		}
+	}
+	return trees, brands
+}

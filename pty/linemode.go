@@ -1,0 +1,44 @@
+package pty
+
+import "golang.org/x/sys/unix"
+
+// SignalChars are the bytes that the line discipline makes signals of instead of
+// passing them on (termios(3) VINTR, VQUIT, VSUSP with ISIG); none when it does
+// not. Errors: ErrClosed.
+func (m *Master) SignalChars() (chars []byte, err error) {
+	t, err := m.termios()
+	if err != nil || t.Lflag&unix.ISIG == 0 {
+		return nil, err
+	}
+	for _, i := range [...]int{unix.VINTR, unix.VQUIT, unix.VSUSP} {
+		if c := t.Cc[i]; c != 0 && c < 0x80 { // 0 is _POSIX_VDISABLE; beyond ASCII it is a part of a character
+			chars = append(chars, c)
+		}
+	}
+	return chars, nil
+}
+
+// LineMode says who edits what is typed, and who shows it.
+type LineMode struct {
+	Canonical bool // the line discipline hands out whole lines (termios(3) ICANON)
+	Echo      bool // the line discipline shows what is typed (ECHO)
+}
+
+// LineMode returns how the line discipline treats what is typed. Errors: ErrClosed.
+func (m *Master) LineMode() (LineMode, error) {
+	t, err := m.termios()
+	if err != nil {
+		return LineMode{}, err
+	}
+	return LineMode{Canonical: t.Lflag&unix.ICANON != 0, Echo: t.Lflag&unix.ECHO != 0}, nil
+}
+
+// termios returns the settings of the far end (TCGETS on a master, ioctl_tty(2)).
+func (m *Master) termios() (t *unix.Termios, err error) {
+	err = m.control("get line settings", func(fd int) error {
+		var e error
+		t, e = unix.IoctlGetTermios(fd, unix.TCGETS)
+		return e
+	})
+	return t, err
+}
