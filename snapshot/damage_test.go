@@ -23,7 +23,6 @@ type resumption struct {
 	Cuts       []resumedCut  `json:"cuts"`
 	Probes     [][]byte      `json:"probes"`
 	heads      []int         // of each cut: the number of bytes written
-	frames     []*vt.Frame   // of each cut
 }
 
 type resumedSize struct {
@@ -35,6 +34,7 @@ type resumedSize struct {
 type resumedCut struct {
 	At      int    `json:"at"`
 	Resized int    `json:"resized"`
+	Forgets bool   `json:"forgets"`
 	ANSI    []byte `json:"ansi"`
 }
 
@@ -46,31 +46,30 @@ type resumptionMiss struct {
 }
 
 // resumed runs an engine through tokens and takes a snapshot at every cut. The
-// text is what was written, with U+FFFD for bytes that are not UTF-8.
+// text is what the engine gives viewers.
 func resumed(newEngine vt.New, tr trial, every int) resumption {
 	jb := resumption{
 		Cols: tr.cols, Rows: tr.rows, Scrollback: tr.scrollback, Unicode: string(tr.unicode), Cuts: []resumedCut{},
 		Probes: [][]byte{[]byte(probe), []byte("\x1b[1G\x1bHx\x1b[20GY\tZ\x1b[m\x1b[2JQ\x1b(BR")},
 	}
 	e := newEngine(vt.Config{Cols: tr.cols, Rows: tr.rows, Scrollback: tr.scrollback, Unicode: tr.unicode})
-	var in []byte
+	in := 0
 	for _, tok := range tr.tokens {
 		if tok.cols > 0 {
 			e.Resize(tok.cols, tok.rows)
-			jb.Resizes = append(jb.Resizes, resumedSize{len(repaired(in[:len(in)-e.Held()])), tok.cols, tok.rows})
+			jb.Resizes = append(jb.Resizes, resumedSize{len(jb.Text), tok.cols, tok.rows})
 			continue
 		}
 		for i := range len(tok.text) {
-			e.Write([]byte{tok.text[i]})
-			if in = append(in, tok.text[i]); len(in)%every > 0 {
+			jb.Text = append(jb.Text, e.Write([]byte{tok.text[i]})...)
+			if in++; in%every > 0 {
 				continue
 			}
 			f := e.Freeze()
-			jb.heads, jb.frames = append(jb.heads, len(in)), append(jb.frames, f)
-			jb.Cuts = append(jb.Cuts, resumedCut{len(repaired(in[:len(in)-e.Held()])), len(jb.Resizes), ANSI(f, Options{Scrollback: -1})})
+			jb.heads = append(jb.heads, in)
+			jb.Cuts = append(jb.Cuts, resumedCut{len(jb.Text), len(jb.Resizes), f.LastChar == 0, ANSI(f, Options{Scrollback: -1})})
 		}
 	}
-	jb.Text = repaired(in)
 	return jb
 }
 

@@ -62,10 +62,11 @@ func TestFormatsSurviveRestart(t *testing.T) {
 	for seed := *firstSeed; seed < *firstSeed+uint64(max(*cases, few(1500, 300))) && !t.Failed(); seed++ {
 		for _, tr := range []trial{randomTrial(seed), damagedTrial(seed)} {
 			e := engineOf(tr)
-			half := len(tr.tokens) / 2
-			for i, tok := range tr.tokens {
-				if i < half {
-					play(e, tok)
+			half, cols, cut := len(tr.tokens)/2, tr.cols, false
+			for _, tok := range tr.tokens[:half] {
+				play(e, tok)
+				if tok.cols > 0 {
+					cut, cols = cut || tok.cols < cols, tok.cols
 				}
 			}
 			f := e.Freeze()
@@ -74,8 +75,8 @@ func TestFormatsSurviveRestart(t *testing.T) {
 			if t.Failed() {
 				t.Fatalf("seed %d, after %s", seed, tr)
 			}
-			if e.Held() > 0 {
-				continue // a new server reads those bytes from the journal
+			if e.Held() > 0 || cut {
+				continue // a new server reads held bytes from the journal; frames have no halves of wide characters
 			}
 			for _, tok := range tr.tokens[half:] {
 				play(e, tok)

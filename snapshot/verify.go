@@ -157,7 +157,7 @@ func (d *findings) keeps(name string, want, got *vt.Screen, rows int) {
 		d.add("%skeyboard stack: want %v, got %v", name, want.Kitty, got.Kitty)
 	}
 	w, g := want.Saved, got.Saved
-	if w.Y = min(w.Y, rows-1); w.Y < 0 {
+	if w.Y, g.Y = min(w.Y, rows-1), min(g.Y, rows-1); w.Y < 0 {
 		w.Origin, g.Origin = false, false // saved while its line was painted, without margins
 	}
 	if !g.Set && (w == vt.SavedCursor{Set: true, Y: min(w.Y, 0)}) {
