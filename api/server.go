@@ -61,7 +61,7 @@ func New(c Config) *Server {
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = handleError
-	e.Use(securityHeaders(), recoverPanics(c.Log), s.Auth.Middleware(), speakVersion)
+	e.Use(securityHeaders(), unescapeNames, recoverPanics(c.Log), s.Auth.Middleware(), speakVersion)
 	s.addRoutes(e)
 	s.http = &http.Server{
 		Handler:           e,

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -36,7 +37,7 @@ type shellReply struct {
 func shellReplyOf(sh *mux.Shell) shellReply {
 	spec, state := sh.Spec(), sh.State()
 	reply := shellReply{ShellInfo: sh.Info(), Login: spec.Login, CommandTimeoutMS: spec.Timeout.Milliseconds(),
-		MaxOutputBytes: spec.MaxOutput, EnvDelta: state.Delta, EnvUnset: state.Unset}
+		MaxOutputBytes: cmp.Or(spec.MaxReply, spec.MaxOutput), EnvDelta: state.Delta, EnvUnset: state.Unset}
 	if reply.EnvDelta == nil {
 		reply.EnvDelta = map[string]string{}
 	}
@@ -66,7 +67,7 @@ func (s *Server) postShell(c echo.Context) error {
 		return err
 	}
 	sh, err := s.Mux.CreateShell(mux.ShellSpec{Session: session, ID: req.ID, Cwd: req.Cwd, Env: env, Login: req.Login,
-		Timeout: time.Duration(req.CommandTimeoutMS) * time.Millisecond, MaxOutput: req.MaxOutputBytes})
+		Timeout: time.Duration(req.CommandTimeoutMS) * time.Millisecond, MaxReply: req.MaxOutputBytes})
 	if err != nil {
 		return err
 	}

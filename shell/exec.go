@@ -43,13 +43,14 @@ type Exec struct {
 func (s *Shell) newExec(r *record, dir string) (*Exec, error) {
 	e := &Exec{shell: s, id: r.Info.ID, dir: dir, record: *r,
 		started: make(chan struct{}), done: make(chan struct{}), stop: make(chan struct{})}
-	limit := r.Spec.MaxOutput
+	limit := max(r.Spec.MaxOutput, r.Spec.MaxReply)
 	for i, name := range [...]string{stdoutFile, stderrFile} {
 		l, err := openLog(filepath.Join(dir, name), limit)
 		if err != nil {
 			return nil, fmt.Errorf("shell: command %s: %w", r.Info.ID, err)
 		}
-		l.printed = &s.printed
+		l.printed, l.usage = &s.printed, s.config.Logs
+		l.usage.add(l.end)
 		e.outputs[i] = l
 	}
 	return e, nil
@@ -69,6 +70,7 @@ func (e *Exec) Info() Info {
 		info.Result = &r
 	}
 	info.StdoutBytes, info.StderrBytes = e.outputs[0].size(), e.outputs[1].size()
+	info.LogCut = e.LogCut()
 	if info.Status == Queued {
 		info.Position = e.shell.position(e)
 	}

@@ -112,6 +112,8 @@ func (s *Shell) discard(e *Exec) {
 		case <-e.done:
 			if s.Settled(s.life) == nil && !s.leaving() {
 				_ = os.RemoveAll(e.dir)
+				e.outputs[0].forgetUse()
+				e.outputs[1].forgetUse()
 			}
 		case <-s.life.Done():
 		}

@@ -24,7 +24,11 @@ func (s *Shell) Submit(c Command) (*Exec, error) {
 	if err := s.admits(c); err != nil {
 		return nil, fmt.Errorf("shell: submit: %w", err)
 	}
-	e, err := s.enroll(c)
+	var e *Exec
+	err := s.withRoom(func() (err error) {
+		e, err = s.enroll(c)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("shell: submit: %w", fileError(err))
 	}
@@ -45,7 +49,7 @@ func (s *Shell) complete(c *Command) error {
 		return fmt.Errorf("%w: %d bytes of standard input, at most %d are possible", ErrInvalid, len(c.Stdin), MaxStdin)
 	case strings.ContainsRune(c.Cwd, 0) || len(c.Cwd) >= maxPath:
 		return fmt.Errorf("%w: directory %.80q", ErrInvalid, c.Cwd)
-	case c.Timeout < 0 || c.QueueTimeout < 0 || c.MaxOutput < 0:
+	case c.Timeout < 0 || c.QueueTimeout < 0 || c.MaxOutput < 0 || c.MaxReply < 0:
 		return fmt.Errorf("%w: timeout %v, wait %v, output %d", ErrInvalid, c.Timeout, c.QueueTimeout, c.MaxOutput)
 	case c.Isolated && (len(c.Argv) == 0 || c.Argv[0] == "" || slices.ContainsFunc(c.Argv, func(a string) bool { return strings.ContainsRune(a, 0) })):
 		return fmt.Errorf("%w: an isolated command needs an argv without NUL", ErrInvalid)
@@ -57,6 +61,9 @@ func (s *Shell) complete(c *Command) error {
 	}
 	if c.MaxOutput == 0 {
 		c.MaxOutput = s.spec.MaxOutput
+	}
+	if c.MaxReply == 0 {
+		c.MaxReply = s.spec.MaxReply
 	}
 	return checkEnv(c.Env)
 }
@@ -229,14 +236,16 @@ func (s *Shell) submitHidden(compose func() string, instead func() error) (*Exec
 	if err := s.admits(Command{}); err != nil {
 		return nil, err
 	}
-	parent := filepath.Join(s.spec.Dir, hiddenDir)
-	err := os.MkdirAll(parent, 0o700)
+	var dir string
+	err := s.withRoom(func() (err error) {
+		parent := filepath.Join(s.spec.Dir, hiddenDir)
+		if err = os.MkdirAll(parent, 0o700); err == nil {
+			dir, err = os.MkdirTemp(parent, "")
+		}
+		return err
+	})
 	if err != nil {
-		return nil, spaceError(err)
-	}
-	dir, err := os.MkdirTemp(parent, "")
-	if err != nil {
-		return nil, spaceError(err)
+		return nil, fileError(err)
 	}
 	r := &record{Info: Info{ID: "e" + filepath.Base(dir), Shell: s.spec.name(), Status: Queued, CreatedAt: time.Now()}, Spec: Command{MaxOutput: s.spec.MaxOutput}}
 	e, err := s.newExec(r, dir)
