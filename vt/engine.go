@@ -62,6 +62,14 @@ type Engine interface {
 	// Memory estimates what the state takes, in bytes. It is cheap.
 	Memory() int
 
+	// Restore makes a new engine, which nothing was written to, be in the state of
+	// f, exactly. It does nothing and returns false when it cannot: f has another
+	// size or width table, lines that are wider, or the engine has no way to.
+	// Then the text of a snapshot, written to the engine, comes close. f is as Freeze
+	// makes one: everything in it is on the screen where Frame does not say otherwise.
+	// Resume need not follow.
+	Restore(f *Frame) bool
+
 	// Resume takes over from f what no viewer shows and programs can ask for: the
 	// modes of Modes.Unshown, OtherColors and SavedModes. An engine that goes on
 	// from a snapshot of f calls it after the snapshot was written.
