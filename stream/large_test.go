@@ -21,7 +21,7 @@ import (
 func largeHub(l *Large) *Hub {
 	h := New(Options{ID: "x", Engine: vt.NewTerminal, Large: l, Config: vt.Config{Cols: 500, Rows: 50, Scrollback: 5000}})
 	var b bytes.Buffer
-	for i := range 300_000 {
+	for i := range 450_000 {
 		fmt.Fprintf(&b, "\x1b[38;2;%d;%d;%dmx", i%256, i/256%256, i%199)
 	}
 	h.Write(b.Bytes())
@@ -47,7 +47,7 @@ func TestFewLargeSnapshotsAtOnce(t *testing.T) {
 	hubs := []*Hub{largeHub(l), largeHub(l)}
 	var now, most atomic.Int64
 	var all sync.WaitGroup
-	for i := range 10 {
+	for i := range 8 {
 		all.Go(func() {
 			format := []Format{FormatANSI, FormatHTML, FormatJSON, FormatANSI}[i%4]
 			if err := hubs[i%2].WriteSnapshot(t.Context(), busy{&now, &most}, format, -1); err != nil {

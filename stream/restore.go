@@ -19,8 +19,10 @@ func Restore(o Options, f *vt.Frame, seq uint64) *Hub {
 	cfg := o.Config
 	cfg.Effects = &h.effects
 	h.engine = o.Engine(cfg)
-	_ = snapshot.Options{Scrollback: -1, Engine: true}.Write(engineWriter{h.engine}, f) // an engine takes everything
-	h.engine.Resume(f)
+	if whole := (snapshot.Options{Scrollback: -1, Engine: true}); !h.engine.Restore(snapshot.Carried(f, whole)) {
+		_ = whole.Write(engineWriter{h.engine}, f) // an engine takes everything
+		h.engine.Resume(f)
+	}
 	h.listen()
 	h.begin(f, seq)
 	h.rewidthed = cmp.Or(f.Unicode, vt.Unicode11) != cmp.Or(o.Config.Unicode, vt.Unicode11)

@@ -64,6 +64,9 @@ func (e *engine) shrinkHistory() {
 	}
 }
 
+// Restore implements vt.Engine. The library cannot be put into a state.
+func (e *engine) Restore(*vt.Frame) bool { return false }
+
 // Freeze implements vt.Engine.
 func (e *engine) Freeze() *vt.Frame {
 	f := &vt.Frame{
@@ -73,7 +76,7 @@ func (e *engine) Freeze() *vt.Frame {
 	}
 	e.pen.Freeze(f)
 	e.labels.Freeze(f)
-	f.Charsets = e.charsets.Printing()
+	e.charsets.Freeze(f)
 	if e.cur == e.alt {
 		alt := e.freezeScreen(e.alt, 0)
 		f.Alt = &alt
