@@ -25,7 +25,7 @@ var continues = regexp.MustCompile(`^[a-z ]*> ?$`)
 type promptMark struct {
 	kind  byte
 	seq   uint64 // position behind it
-	group int    // process group in the foreground when it came
+	group int    // process group in the foreground when the last prompt was marked
 }
 
 // marked is told of a mark, with the hub's lock held.
@@ -33,9 +33,11 @@ func (t *Terminal) marked(m vt.Mark, seq uint64) {
 	if t.replaying || t.process == nil {
 		return // whose it was nobody knows
 	}
-	group, err := t.process.Foreground()
-	if err != nil {
-		group = 0
+	group := 0
+	if m.Kind == 'A' || m.Kind == 'B' {
+		group, _ = t.process.Foreground() // 0 with an error, which is no group's number
+	} else if old := t.mark.Load(); old != nil {
+		group = old.group // the command may have the foreground already
 	}
 	t.mark.Store(&promptMark{m.Kind, seq, group})
 }
