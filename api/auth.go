@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -42,6 +43,7 @@ type AuthConfig struct {
 	Terminal func(session, idOrName string) (id string, err error)
 	Now      func() time.Time // nil means time.Now
 	Log      *slog.Logger     // nil means slog.Default
+	Audit    *AuditLog        // nil writes nothing down
 }
 
 // Auth decides who may do what: Middleware stands before every route. It is
@@ -62,6 +64,9 @@ type Auth struct {
 	log         *slog.Logger
 	failures    *rate.Limiter
 	audits      *rate.Limiter
+	auditLog    *AuditLog
+	refusals    *rate.Limiter // of auditLog
+	skipped     atomic.Int64  // refusals that it left out
 }
 
 // NewAuth reads the token, or makes one. It fails with ErrSetting or
@@ -84,6 +89,8 @@ func NewAuth(config AuthConfig) (*Auth, error) {
 		log:         config.Log,
 		failures:    rate.NewLimiter(failureRate, failureBurst),
 		audits:      rate.NewLimiter(auditRate, auditBurst),
+		auditLog:    config.Audit,
+		refusals:    rate.NewLimiter(failureRate, failureBurst),
 	}
 	if a.now == nil {
 		a.now = time.Now
@@ -95,8 +102,11 @@ func NewAuth(config AuthConfig) (*Auth, error) {
 		secret := digestOf(config.WebhookSecret)
 		a.webhooks = &secret
 	}
-	a.tickets = newTickets(a.now)
+	a.tickets = newTickets(a.now, a.log)
 	if a.mode == ModeNone {
+		if config.DataDir != "" {
+			a.tickets.keep(config.DataDir, "")
+		}
 		return a, nil
 	}
 	token, err := loadToken(config.DataDir)
@@ -104,6 +114,7 @@ func NewAuth(config AuthConfig) (*Auth, error) {
 		return nil, err
 	}
 	a.token = digestOf(token)
+	a.tickets.keep(config.DataDir, token)
 	if a.sessions, err = newSessions(token); err != nil {
 		return nil, err
 	}

@@ -21,6 +21,18 @@ type Grant struct {
 	PTY  string // id of the only terminal it is for; "" means everything
 }
 
+// byKey holds in the echo context what the request showed, for the audit log.
+const byKey = "evertty.by"
+
+// What requests show.
+const (
+	byToken  = "token"
+	byCookie = "cookie"
+	byTicket = "ticket"
+	byAnyone = "anyone" // with --auth none
+	byNobody = "nobody"
+)
+
 // grantKey holds the Grant in the echo context.
 const grantKey = "evertty.grant"
 

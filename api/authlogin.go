@@ -40,6 +40,8 @@ func (a *Auth) handleLogin(c echo.Context) error {
 		if fresh {
 			c.SetCookie(a.sessions.cookie(now, r.TLS != nil))
 			a.log.Info("logged in", "remote", r.RemoteAddr)
+			c.Set(byKey, byTicket)
+			a.note(c, auditLogin, "", "ok")
 		} else if _, known := a.sessions.find(r, now); !known {
 			return a.refuse(c, errBadTicket)
 		}

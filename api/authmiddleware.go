@@ -16,7 +16,7 @@ var openPaths = []string{"/healthz", "/readyz"}
 // metricsPath is open too when AuthConfig.OpenMetrics says so.
 const metricsPath = "/metrics"
 
-// ticketPaths end the routes that a terminal's ticket opens, by GET.
+// ticketPaths end the routes that a terminal's ticket opens, by GET and HEAD.
 var ticketPaths = []string{"/pty/:id/stream", "/pty/:id/ws", "/pty/:id/snapshot"}
 
 // Why a request has no grant; the texts are sent.
@@ -76,12 +76,14 @@ func (a *Auth) grantFor(c echo.Context) (Grant, error) {
 		if !a.token.equal(digestOf(token)) {
 			return Grant{}, errBadToken
 		}
+		c.Set(byKey, byToken)
 		return Grant{Role: Write}, nil
 	}
 	if isTicketPath(c) && c.QueryParam("ticket") != "" {
 		return a.grantOfTicket(c)
 	}
 	if a.mode == ModeNone {
+		c.Set(byKey, byAnyone)
 		return Grant{Role: Write}, nil
 	}
 	return a.grantOfSession(c)
@@ -95,20 +97,26 @@ func bearerOf(r *http.Request) (string, bool) {
 }
 
 func isTicketPath(c echo.Context) bool {
-	return c.Request().Method == http.MethodGet &&
+	return (c.Request().Method == http.MethodGet || isHead(c)) &&
 		slices.ContainsFunc(ticketPaths, func(end string) bool { return strings.HasSuffix(c.Path(), end) })
 }
 
-// grantOfTicket uses the ticket once, if it is for the terminal of the path.
+// grantOfTicket uses the ticket once, if it is for the terminal of the path. HEAD, which shows
+// nothing, does not use it: a preview of a link must not.
 func (a *Auth) grantOfTicket(c echo.Context) (Grant, error) {
 	id, err := a.findTerminal(c.Param("sid"), c.Param("id"))
 	if err != nil || id == "" {
 		return Grant{}, errBadTicket
 	}
-	g, ok := a.tickets.redeem(c.QueryParam("ticket"), id)
+	use := a.tickets.redeem
+	if isHead(c) {
+		use = a.tickets.valid
+	}
+	g, ok := use(c.QueryParam("ticket"), id)
 	if !ok {
 		return Grant{}, errBadTicket
 	}
+	c.Set(byKey, byTicket)
 	return g, nil
 }
 
@@ -134,6 +142,7 @@ func (a *Auth) grantOfSession(c echo.Context) (Grant, error) {
 	if expires.Sub(now) < sessionLife-sessionRefresh {
 		c.SetCookie(a.sessions.cookie(now, r.TLS != nil))
 	}
+	c.Set(byKey, byCookie)
 	return Grant{Role: Write}, nil
 }
 
@@ -151,8 +160,17 @@ func (a *Auth) refuse(c echo.Context, reason error) error {
 	return newError(http.StatusUnauthorized, "UNAUTHORIZED", "%s", reason)
 }
 
+// refusalCode is the code that a refusal is audited with.
+func refusalCode(reason error) string {
+	if own, ok := errors.AsType[*Error](reason); ok {
+		return own.Code
+	}
+	return "UNAUTHORIZED"
+}
+
 // audit logs that a request was refused and why, without what it showed.
 func (a *Auth) audit(c echo.Context, reason error) {
+	a.note(c, auditRefused, clip(c.Request().Method)+" "+redactURL(c.Request().URL), refusalCode(reason))
 	if !a.audits.AllowN(a.now(), 1) {
 		return
 	}

@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/stream"
 )
 
 const (
@@ -101,7 +103,7 @@ func readBody(c echo.Context, limit int64) ([]byte, error) {
 
 // decodeStrict decodes body, which is not empty, into the struct dst points to.
 func decodeStrict(body []byte, dst any) error {
-	if i := firstInvalidUTF8(body); i >= 0 {
+	if i := stream.InvalidUTF8(body); i >= 0 {
 		return badRequest("the body is not UTF-8 at %s; send bytes that are not text as data_b64", position(body, i))
 	}
 	var raw json.RawMessage
@@ -189,19 +191,6 @@ func fieldList(names []string) string {
 		return "no fields"
 	}
 	return "any of: " + strings.Join(names, ", ")
-}
-
-func firstInvalidUTF8(p []byte) int {
-	if utf8.Valid(p) {
-		return -1
-	}
-	for i := 0; ; {
-		r, size := utf8.DecodeRune(p[i:])
-		if r == utf8.RuneError && size <= 1 {
-			return i
-		}
-		i += size
-	}
 }
 
 func notSpace(r rune) bool { return !strings.ContainsRune(" \t\r\n", r) }

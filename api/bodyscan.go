@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
-	"strconv"
-	"unicode/utf16"
+
+	"github.com/evertty/evertty/stream"
 )
 
 // bodyScan walks a body that is known to be valid JSON and UTF-8 and finds what
@@ -61,7 +61,7 @@ func (s *bodyScan) push(object bool) {
 // text checks the string body[start:end], quotes included.
 func (s *bodyScan) text(start, end int) error {
 	quoted := s.body[start:end]
-	if i := loneSurrogate(quoted); i >= 0 {
+	if i := stream.LoneSurrogate(quoted); i >= 0 {
 		return badRequest("the text has half a surrogate pair at %s, which is no character; send bytes that are not text as data_b64",
 			position(s.body, start+i))
 	}
@@ -104,37 +104,4 @@ func unquote(quoted []byte) string {
 		return string(quoted)
 	}
 	return name
-}
-
-// loneSurrogate returns the index of the first \u escape in p that is one half
-// of a UTF-16 pair without the other (RFC 8259 section 8.2), or -1.
-func loneSurrogate(p []byte) int {
-	for i := 0; i < len(p); i++ {
-		if p[i] != '\\' {
-			continue
-		}
-		first, ok := escapedUnit(p[i:])
-		if !ok {
-			i++
-			continue
-		}
-		if utf16.IsSurrogate(first) {
-			second, paired := escapedUnit(p[i+6:])
-			if !paired || utf16.DecodeRune(first, second) == '\uFFFD' {
-				return i
-			}
-			i += 6
-		}
-		i += 5
-	}
-	return -1
-}
-
-// escapedUnit reads one \uXXXX at the head of p.
-func escapedUnit(p []byte) (rune, bool) {
-	if len(p) < 6 || p[0] != '\\' || p[1] != 'u' {
-		return 0, false
-	}
-	unit, err := strconv.ParseUint(string(p[2:6]), 16, 16)
-	return rune(unit), err == nil
 }

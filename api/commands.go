@@ -29,6 +29,8 @@ type commandReply struct {
 	Clipped     bool         `json:"clipped,omitempty"`
 	Cwd         string       `json:"cwd"`
 	Status      shell.Status `json:"status"`
+	Position    int          `json:"queue_position,omitempty"`
+	Error       string       `json:"error,omitempty"`
 	PID         int          `json:"pid"`
 	ExitCode    *int         `json:"exit_code"`
 	Background  bool         `json:"background"`
@@ -46,7 +48,7 @@ type commandReply struct {
 }
 
 func commandReplyOf(session string, i shell.Info) commandReply {
-	reply := commandReply{CommandID: i.ID, Session: session, Shell: i.Shell, Command: shownCommand(i), Cwd: i.Cwd, Status: i.Status, PID: i.PID,
+	reply := commandReply{CommandID: i.ID, Session: session, Shell: i.Shell, Command: shownCommand(i), Cwd: i.Cwd, Status: i.Status, Position: i.Position, Error: i.Error, PID: i.PID,
 		Background: i.Background, Isolated: i.Isolated, CreatedAt: i.CreatedAt.UTC(), StartedAt: timeOrNil(i.StartedAt),
 		FinishedAt: timeOrNil(i.FinishedAt), DurationMS: durationOf(i), StdoutBytes: i.StdoutBytes, StderrBytes: i.StderrBytes}
 	if r := i.Result; r != nil {
@@ -184,6 +186,9 @@ func (s *Server) followLogs(c echo.Context, e *shell.Exec, session string) error
 		if late, err = switchOf(c, "late"); err != nil {
 			return err
 		}
+	}
+	if isHead(c) {
+		return headOfEvents(c)
 	}
 	s.follow(c, e, ownEvents{session}, from, late)
 	return nil

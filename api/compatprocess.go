@@ -154,6 +154,9 @@ func (s *Server) compatProcessStream(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if isHead(c) {
+		return headOfEvents(c)
+	}
 	s.follow(c, e, compatEvents{session}, [2]int64{}, false)
 	return nil
 }

@@ -62,6 +62,8 @@ var errorTable = []errorRow{
 	{mux.ErrLimit, http.StatusTooManyRequests, "LIMIT", ""},
 	{mux.ErrClosing, http.StatusServiceUnavailable, "CLOSING", ""},
 	{mux.ErrRunning, http.StatusConflict, "RUNNING", ""},
+	{mux.ErrCycle, http.StatusConflict, "CYCLE", ""},
+	{mux.ErrNested, http.StatusConflict, "NESTED", ""},
 	{mux.ErrJournal, http.StatusNotFound, "NO_JOURNAL", ""},
 
 	{mux.ErrNoShell, http.StatusNotFound, "NOT_FOUND", ""},
@@ -70,12 +72,14 @@ var errorTable = []errorRow{
 	{shell.ErrInvalid, http.StatusBadRequest, "VALIDATION", ""},
 	{shell.ErrBadEnv, http.StatusBadRequest, "VALIDATION", ""},
 	{shell.ErrQueueFull, http.StatusTooManyRequests, "LIMIT", ""},
+	{shell.ErrQueueTimeout, http.StatusTooManyRequests, "QUEUE_TIMEOUT", ""},
 	{shell.ErrDeleted, http.StatusGone, "SESSION_DESTROYED", ""},
+	{shell.ErrNoSpace, http.StatusInsufficientStorage, "NO_SPACE", ""},
+	{shell.ErrNoFiles, http.StatusServiceUnavailable, "FIFO_CREATE_FAILED", ""},
 	{shell.ErrEnded, http.StatusGone, "SESSION_TERMINATED", ""},
 	{shell.ErrNotFound, http.StatusNotFound, "NOT_FOUND", ""},
 	{shell.ErrNoStdin, http.StatusConflict, "NO_STDIN", ""},
 	{shell.ErrFinished, http.StatusGone, "COMMAND_FINISHED", ""},
-	{shell.ErrNoSpace, http.StatusInsufficientStorage, "NO_SPACE", ""},
 	{shell.ErrDamaged, http.StatusInternalServerError, "DAMAGED", ""},
 	{shell.ErrClosing, http.StatusServiceUnavailable, "CLOSING", ""},
 
@@ -288,7 +292,11 @@ func writeError(c echo.Context, e *Error, id string) error {
 	}
 	header.Set(echo.HeaderCacheControl, "no-store")
 	switch {
-	case c.Request().Method == http.MethodHead:
+	case isHead(c):
+		header.Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
+		if e.Status == http.StatusUnauthorized && wantsHTML(c.Request()) {
+			header.Set(echo.HeaderContentType, echo.MIMETextHTMLCharsetUTF8)
+		}
 		return c.NoContent(e.Status)
 	case e.Status == http.StatusUnauthorized && wantsHTML(c.Request()):
 		return c.HTML(e.Status, loginPage)

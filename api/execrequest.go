@@ -31,6 +31,7 @@ type execRequest struct {
 	Cwd                string   `json:"cwd"`
 	Env                envMap   `json:"env"`
 	TimeoutMS          int64    `json:"timeout_ms"`
+	QueueTimeoutMS     int64    `json:"queue_timeout_ms"`
 	Stdin              *string  `json:"stdin"`
 	StdinB64           *[]byte  `json:"stdin_b64"`
 	StdinOpen          bool     `json:"stdin_open"`
@@ -78,7 +79,8 @@ func (r *execRequest) command(login bool) (c shell.Command, err error) {
 		return c, err
 	}
 	c = shell.Command{Isolated: r.Isolated, Argv: r.Argv, Cwd: r.Cwd, Timeout: time.Duration(r.TimeoutMS) * time.Millisecond,
-		StdinOpen: r.StdinOpen, Background: r.Background, MaxOutput: r.MaxOutputBytes}
+		QueueTimeout: time.Duration(r.QueueTimeoutMS) * time.Millisecond,
+		StdinOpen:    r.StdinOpen, Background: r.Background, MaxOutput: r.MaxOutputBytes}
 	switch {
 	case r.Command == nil && !r.Isolated:
 		c.Text, c.Argv = shellWords(r.Argv), nil
@@ -114,6 +116,9 @@ func (r *execRequest) check() error {
 		return badRequest(`only one of "stdin" (text) and "stdin_b64" (bytes in base64) is allowed`)
 	case r.TTY && (r.Background || r.StdinOpen):
 		return badRequest(`"tty" goes with neither "background" nor "stdin_open": start a terminal for that (POST /session/NAME/pty)`)
+	}
+	if r.QueueTimeoutMS < 0 || r.QueueTimeoutMS > maxExecTimeout {
+		return badRequest("queue_timeout_ms %d: 0 to %d are allowed, 0 is no bound", r.QueueTimeoutMS, maxExecTimeout).with("field", "queue_timeout_ms")
 	}
 	return checkLimits(r.TimeoutMS, r.MaxOutputBytes, "timeout_ms")
 }

@@ -3,6 +3,8 @@ package api
 import (
 	"encoding/base64"
 	"unicode/utf8"
+
+	"github.com/evertty/evertty/stream"
 )
 
 const hexDigits = "0123456789abcdef"
@@ -86,7 +88,7 @@ const binaryPiece = 4 << 10
 // nextPiece splits p into a first piece that is either text or, as a whole, not, and
 // the rest.
 func nextPiece(p []byte) (piece []byte, text bool, rest []byte) {
-	bad := firstInvalidUTF8(p)
+	bad := stream.InvalidUTF8(p)
 	switch {
 	case bad < 0:
 		return p, true, nil

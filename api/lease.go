@@ -59,6 +59,7 @@ func (s *Server) postLease(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	setTarget(c, l.ID)
 	return writeJSON(c, http.StatusCreated, l)
 }
 

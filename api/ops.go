@@ -42,6 +42,9 @@ type healthReply struct {
 
 func (s *Server) getHealth(c echo.Context) error {
 	h := s.Mux.Health()
+	if err := s.Audit.Trouble(); err != nil {
+		h.Reasons = append(h.Reasons, err.Error())
+	}
 	reply := healthReply{Status: "ok"}
 	if len(h.Reasons) > 0 {
 		reply.Status = "degraded"

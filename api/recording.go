@@ -77,6 +77,9 @@ func (s *Server) getRecording(c echo.Context) error {
 	if err := rec.begin(c, f); err != nil {
 		return err
 	}
+	if isHead(c) {
+		return nil
+	}
 	if err := rec.send(c.Request().Context(), follow, s.closing); err != nil {
 		return aborted(c, t, err)
 	}

@@ -37,6 +37,7 @@ type Config struct {
 	Auth    *Auth
 	Version string
 	Log     *slog.Logger
+	Audit   *AuditLog // for /healthz; Auth writes it
 }
 
 // Server answers HTTP requests. It is safe for concurrent use.
@@ -61,9 +62,7 @@ func New(c Config) *Server {
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = handleError
 	e.Use(securityHeaders(), recoverPanics(c.Log), s.Auth.Middleware(), speakVersion)
-	for _, r := range routes() {
-		e.Add(r.method, r.path, s.handler(r))
-	}
+	s.addRoutes(e)
 	s.http = &http.Server{
 		Handler:           e,
 		ReadHeaderTimeout: headerTimeout,
@@ -101,7 +100,8 @@ func (s *Server) Close() {
 
 // handler runs a route's function after the checks that all have in common.
 func (s *Server) handler(r route) echo.HandlerFunc {
-	return func(c echo.Context) error {
+	return func(c echo.Context) (err error) {
+		defer func() { s.audited(c, r, err) }()
 		if r.effect {
 			if err := requireWrite(c); err != nil {
 				return err

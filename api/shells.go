@@ -70,6 +70,7 @@ func (s *Server) postShell(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	setTarget(c, session+"/"+sh.ID)
 	return c.JSON(http.StatusCreated, shellReplyOf(sh))
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 
@@ -18,6 +19,19 @@ func (s *Server) getStream(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	in, err := insideOf(c)
+	if err != nil {
+		return err
+	}
+	if isHead(c) {
+		return headOfEvents(c)
+	}
+	release, err := s.Mux.Nest(t, in)
+	if err != nil {
+		return err
+	}
+	defer release()
+	v.Types = grantOf(c).Role == Write
 	sub := t.Hub().Subscribe(v)
 	defer t.Leave(sub)
 	stream.ServeSSE(c.Response(), c.Request(), sub)
@@ -29,7 +43,11 @@ func (s *Server) getWebSocket(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	v, err := s.viewer(c)
+	v, err := s.socketViewer(c)
+	if err != nil {
+		return err
+	}
+	in, err := insideOf(c)
 	if err != nil {
 		return err
 	}
@@ -43,8 +61,26 @@ func (s *Server) getWebSocket(c echo.Context) error {
 	if err := requireUpgrade(c); err != nil {
 		return err
 	}
+	release, err := s.Mux.Nest(t, in)
+	if err != nil {
+		return err
+	}
+	defer release()
 	stream.ServeWebSocket(c.Response(), c.Request(), t.Typist(), v)
 	return nil
+}
+
+// socketViewer is what the connection of one terminal may do and wishes.
+func (s *Server) socketViewer(c echo.Context) (stream.Viewer, error) {
+	v, err := s.viewer(c)
+	if err != nil {
+		return v, err
+	}
+	if v.HistoryOnce, err = historyOnce(c); err != nil {
+		return v, err
+	}
+	v.Cols, v.Rows, err = wishedSize(c)
+	return v, err
 }
 
 func (s *Server) getPage(c echo.Context) error {
@@ -75,8 +111,20 @@ func (s *Server) viewer(c echo.Context) (stream.Viewer, error) {
 		Scrollback: view.Scrollback,
 		Since:      view.Since,
 		Closing:    s.closing,
-		Code:       func(err error) string { return errorFor(err, c).Code },
+		Code:       s.codeOf(c),
 	}, err
+}
+
+// codeOf names errors of a WebSocket, and writes those down that refuse who asks.
+func (s *Server) codeOf(c echo.Context) func(error) string {
+	target := "WebSocket " + redactURL(c.Request().URL)
+	return func(err error) string {
+		code := errorFor(err, c).Code
+		if isRefusal(err) || errors.Is(err, stream.ErrReadOnly) {
+			s.Auth.note(c, auditRefused, target, code)
+		}
+		return code
+	}
 }
 
 // viewOf reads the query of a stream: scrollback= and since=, the position up to

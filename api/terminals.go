@@ -54,6 +54,7 @@ func (s *Server) postTerminal(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	setTarget(c, t.ID)
 	return c.JSON(http.StatusCreated, t.Info())
 }
 
@@ -95,6 +96,7 @@ func (s *Server) terminalOf(c echo.Context) (*mux.Terminal, error) {
 	if err != nil {
 		return nil, err
 	}
+	setTarget(c, t.ID)
 	return t, requireTerminal(c, t.ID)
 }
 

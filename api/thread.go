@@ -103,6 +103,7 @@ func (s *Server) postThread(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	setTarget(c, l.Thread.ID)
 	return writeJSON(c, http.StatusCreated, l.ThreadReply())
 }
 

@@ -105,6 +105,9 @@ func (s *Server) streamEvents(c echo.Context, thread string, since int64) error 
 		return err
 	}
 	defer events.Close()
+	if isHead(c) {
+		return headOfEvents(c)
+	}
 	ctx, cancel := context.WithCancelCause(c.Request().Context())
 	defer cancel(nil)
 	go func() {

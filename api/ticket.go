@@ -1,6 +1,7 @@
 package api
 
 import (
+	"log/slog"
 	"net/http"
 	"sync"
 	"time"
@@ -18,14 +19,18 @@ const (
 	maxTickets = 4096
 )
 
-// tickets are the one-time secrets that may stand in a URL: they live in
-// memory, briefly, and only as digests. Safe for concurrent use.
+// tickets are the one-time secrets that may stand in a URL: they live briefly, and
+// only as digests. Those of terminals outlive the server, see ticketJournal. Safe
+// for concurrent use.
 type tickets struct {
 	now func() time.Time
+	log *slog.Logger
 
-	mu   sync.Mutex
-	live map[digest]*ticket
-	next time.Time // no live ticket expires before
+	mu      sync.Mutex
+	live    map[digest]*ticket
+	next    time.Time      // no live ticket expires before
+	journal *ticketJournal // nil keeps nothing
+	failed  bool           // the last write failed, and the log has it
 }
 
 type ticket struct {
@@ -34,8 +39,45 @@ type ticket struct {
 	uses    int // left, at least 1
 }
 
-func newTickets(now func() time.Time) *tickets {
-	return &tickets{now: now, live: map[digest]*ticket{}}
+func newTickets(now func() time.Time, log *slog.Logger) *tickets {
+	return &tickets{now: now, log: log, live: map[digest]*ticket{}}
+}
+
+// keep goes on with the tickets that an earlier server left in dir, and keeps them
+// there from now on. token is that of the server, "" without one: another one's
+// tickets are forgotten.
+func (t *tickets) keep(dir, token string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.now().Round(0)
+	t.journal = newTicketJournal(dir, token)
+	live, err := t.journal.load(now)
+	if err != nil {
+		t.log.Warn("the tickets of the server before are lost", "error", err)
+	}
+	t.live = live
+	t.sweep(now)
+	t.said(t.journal.rewrite(t.live))
+}
+
+// said logs the first of several failures. The lock is held.
+func (t *tickets) said(err error) {
+	if err != nil && !t.failed {
+		t.log.Warn("tickets cannot be written to the disk", "error", err)
+	}
+	t.failed = err != nil
+}
+
+// wrote keeps an issue or a use of a ticket for a terminal. The lock is held.
+func (t *tickets) wrote(key digest, of *ticket, used bool) {
+	if t.journal == nil || of.grant.PTY == "" {
+		return
+	}
+	l := issueOf(key, of)
+	if used {
+		l = ticketLine{Digest: l.Digest, Used: true}
+	}
+	t.said(t.journal.add(l, used && of.uses == 0, t.live))
 }
 
 // issue makes a ticket for g that lasts ttl (up to maxTicketTTL) and can be
@@ -58,7 +100,9 @@ func (t *tickets) issue(g Grant, ttl time.Duration, uses int) (secret string, ex
 	if len(t.live) == 0 || expires.Before(t.next) {
 		t.next = expires
 	}
-	t.live[digestOf(secret)] = &ticket{grant: g, expires: expires, uses: uses}
+	made := &ticket{grant: g, expires: expires, uses: uses}
+	t.live[digestOf(secret)] = made
+	t.wrote(digestOf(secret), made, false)
 	return secret, expires, nil
 }
 
@@ -92,6 +136,18 @@ func (t *tickets) redeem(secret, pty string) (Grant, bool) {
 	}
 	if found.uses--; found.uses == 0 {
 		delete(t.live, key)
+	}
+	t.wrote(key, found, true)
+	return found.grant, true
+}
+
+// valid tells whether the ticket could be used for pty now, and what it grants.
+func (t *tickets) valid(secret, pty string) (Grant, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	found := t.live[digestOf(secret)]
+	if found == nil || found.grant.PTY != pty || !t.now().Round(0).Before(found.expires) {
+		return Grant{}, false
 	}
 	return found.grant, true
 }

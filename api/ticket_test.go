@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -10,7 +11,7 @@ import (
 
 func TestTicketIsUsedUp(t *testing.T) {
 	clock := newHandClock()
-	store := newTickets(clock.Now)
+	store := newTickets(clock.Now, slog.Default())
 	grant := Grant{Read, "alpha"}
 	once, expires, err := store.issue(grant, ticketTTL, 1)
 	if err != nil || !expires.Equal(clock.Now().Add(ticketTTL)) {
@@ -40,7 +41,7 @@ func TestTicketIsUsedUp(t *testing.T) {
 
 func TestTicketExpires(t *testing.T) {
 	clock := newHandClock()
-	store := newTickets(clock.Now)
+	store := newTickets(clock.Now, slog.Default())
 	secret, _, _ := store.issue(Grant{Write, ""}, time.Minute, 5)
 	clock.advance(time.Minute - time.Nanosecond)
 	if _, ok := store.redeem(secret, ""); !ok {
@@ -54,7 +55,7 @@ func TestTicketExpires(t *testing.T) {
 
 func TestTicketsAreBounded(t *testing.T) {
 	clock := newHandClock()
-	store := newTickets(clock.Now)
+	store := newTickets(clock.Now, slog.Default())
 	for i := range maxTickets {
 		if _, _, err := store.issue(Grant{Read, "alpha"}, time.Duration(10+i)*time.Second, 1); err != nil {
 			t.Fatal(err)
@@ -76,7 +77,7 @@ func TestTicketsAreBounded(t *testing.T) {
 }
 
 func TestTicketUsesUnderRace(t *testing.T) {
-	store := newTickets(time.Now)
+	store := newTickets(time.Now, slog.Default())
 	const uses, tries = 10, 64
 	secret, _, _ := store.issue(Grant{Read, "alpha"}, time.Minute, uses)
 	var used atomic.Int32
@@ -98,7 +99,7 @@ func TestTicketUsesUnderRace(t *testing.T) {
 }
 
 func FuzzTicket(f *testing.F) {
-	store := newTickets(time.Now)
+	store := newTickets(time.Now, slog.Default())
 	secret, _, _ := store.issue(Grant{Read, "alpha"}, maxTicketTTL, 1)
 	f.Add("", "")
 	f.Add("x"+secret, "alpha")

@@ -59,6 +59,7 @@ func (a *Auth) handleTickets(c echo.Context) error {
 	}
 	a.log.Info("ticket issued", "pty", order.grant.PTY, "role", order.grant.Role, "ttl", order.ttl, "uses", order.uses,
 		"remote", c.Request().RemoteAddr)
+	setTarget(c, order.grant.PTY)
 	link := loginURL(baseURL(c.Request()), secret)
 	if !request.Login {
 		link = baseURL(c.Request()) + "/pty/" + url.PathEscape(order.grant.PTY) + "/ws?ticket=" + secret

@@ -40,8 +40,54 @@ type AttachOptions struct {
 	// still has what followed, the first event is of KindResume and not a snapshot.
 	// nil: it is a snapshot.
 	Since *uint64
+	// HistoryOnce has the history in the first snapshot only; each resize brings a
+	// snapshot then.
+	HistoryOnce bool
+	// Cols and Rows are the size of the viewer's screen, as Attachment.Resize says it:
+	// the first snapshot has the size that the size policy makes of it. 0: no wish.
+	Cols, Rows int
+	// Inside says where the viewer runs itself.
+	Inside Inside
 	// Ticket is used instead of the client's token when it is not "".
 	Ticket string
+}
+
+// Inside says in which terminals a viewer's own process runs, so that the server
+// can refuse to show a terminal inside itself. The zero value is none.
+type Inside struct {
+	Terminals []string // ids, as EVERTTY_PTY of the process and its ancestors says them
+	// Devices are the viewer's terminal devices, each as the kernel's boot id, the
+	// number of the file system and that of the device: BOOT_ID:HEX:HEX.
+	Devices []string
+	Nested  bool // showing a terminal inside another one is meant
+}
+
+func (i Inside) query(q url.Values) {
+	for _, id := range i.Terminals {
+		q.Add("inside", id)
+	}
+	for _, name := range i.Devices {
+		q.Add("tty", name)
+	}
+	if i.Nested {
+		q.Set("nested", "1")
+	}
+}
+
+func (o AttachOptions) query() url.Values {
+	q := url.Values{"format": {"binary"}, "scrollback": {strconv.Itoa(max(o.Scrollback, AllHistory))}}
+	if o.Since != nil {
+		q.Set("since", strconv.FormatUint(*o.Since, 10))
+	}
+	if o.HistoryOnce {
+		q.Set("history", "first")
+	}
+	if o.Cols > 0 && o.Rows > 0 {
+		q.Set("cols", strconv.Itoa(o.Cols))
+		q.Set("rows", strconv.Itoa(o.Rows))
+	}
+	o.Inside.query(q)
+	return q
 }
 
 // Attachment is a viewer that looks and types, by WebSocket. Next has one caller
@@ -62,12 +108,10 @@ type Attachment struct {
 
 // Attach connects to a terminal. The first event is a snapshot, or with
 // AttachOptions.Since perhaps one of KindResume. ctx governs the
-// whole life of the attachment, and the caller must Close it.
+// whole life of the attachment, and the caller must Close it. Errors: ErrNested
+// and ErrCycle for a viewer inside a terminal, see Inside.
 func (c *Client) Attach(ctx context.Context, id string, o AttachOptions) (*Attachment, error) {
-	q := url.Values{"format": {"binary"}, "scrollback": {strconv.Itoa(max(o.Scrollback, AllHistory))}}
-	if o.Since != nil {
-		q.Set("since", strconv.FormatUint(*o.Since, 10))
-	}
+	q := o.query()
 	header := c.header()
 	if o.Ticket != "" {
 		q.Set("ticket", o.Ticket)

@@ -16,14 +16,20 @@ var (
 	ErrExited       = errors.New("the program has exited") // 409 EXITED
 	ErrTimeout      = errors.New("timeout")                // 408: a wait that found nothing
 	ErrUnauthorized = errors.New("not authorized")         // 401, 403: no, wrong or too weak credentials
+	ErrNested       = errors.New("inside a terminal")      // 409 NESTED: Inside.Nested is needed
+	ErrCycle        = errors.New("inside itself")          // 409 CYCLE: the viewer runs in what it would show
 	ErrClosed       = errors.New("connection closed")      // a stream that ended before its exit event
 )
 
-// codeExited is the code of input to a terminal whose program has ended.
-const codeExited = "EXITED"
+// Codes of refusals that have a sentinel.
+const (
+	codeExited = "EXITED" // input to a terminal whose program has ended
+	codeNested = "NESTED"
+	codeCycle  = "CYCLE"
+)
 
-// Error is a refusal of the server. It matches ErrNotFound, ErrExited,
-// ErrTimeout and ErrUnauthorized through errors.Is.
+// Error is a refusal of the server. It matches ErrNotFound, ErrExited, ErrTimeout,
+// ErrUnauthorized, ErrNested and ErrCycle through errors.Is.
 type Error struct {
 	Status  int             // HTTP status; 0 when it came on a WebSocket
 	Code    string          // SNAKE_UPPER; "" when the reply was not evertty's
@@ -41,6 +47,10 @@ func (e *Error) Is(target error) bool {
 		return e.Status == http.StatusNotFound
 	case ErrExited:
 		return e.Code == codeExited
+	case ErrNested:
+		return e.Code == codeNested
+	case ErrCycle:
+		return e.Code == codeCycle
 	case ErrTimeout:
 		return e.Status == http.StatusRequestTimeout
 	case ErrUnauthorized:

@@ -49,6 +49,17 @@ type Meta struct {
 	Viewers *int          `json:"viewers,omitempty"`
 	Owner   *uint64       `json:"owner,omitempty"` // number of the viewer who decides the size
 	Size    *Size         `json:"size,omitempty"`
+	// Clipboard is what the program wants on the clipboard. Only those who may type
+	// are told, and each decides whether it gets there.
+	Clipboard *Clipboard `json:"clipboard,omitempty"`
+}
+
+// Clipboard is a write to the clipboard (xterm ctlseqs, OSC 52).
+type Clipboard struct {
+	// Selection is made of the letters and digits "cpqs01234567" of OSC 52; c is the
+	// clipboard, and so is "" with most programs.
+	Selection string `json:"selection"`
+	Data      []byte `json:"data_b64"` // at most 1 MiB
 }
 
 // Notification is a message a program wants a person to see.

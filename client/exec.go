@@ -18,7 +18,10 @@ type ExecRequest struct {
 	Cwd      string            // of this command alone
 	Env      map[string]string // of this command alone
 	Timeout  time.Duration     // then it is cancelled with code 124; 0 means the shell's
-	Stdin    []byte            // what it reads, any bytes
+	// QueueTimeout bounds the wait behind other commands; the command is not run
+	// after it, and Exec returns an *Error with the code QUEUE_TIMEOUT. 0 is no bound.
+	QueueTimeout time.Duration
+	Stdin        []byte // what it reads, any bytes
 	// StdinOpen lets CommandInput write more; otherwise Stdin is all there is.
 	StdinOpen  bool
 	Background bool  // do not wait for its end
@@ -27,17 +30,18 @@ type ExecRequest struct {
 
 // execBody is the JSON of an ExecRequest.
 type execBody struct {
-	Command    *string           `json:"command,omitempty"`
-	Isolated   bool              `json:"isolated,omitempty"`
-	Argv       []string          `json:"argv,omitempty"`
-	TTY        bool              `json:"tty,omitempty"`
-	Cwd        string            `json:"cwd,omitempty"`
-	Env        map[string]string `json:"env,omitempty"`
-	Timeout    int64             `json:"timeout_ms,omitempty"`
-	Stdin      []byte            `json:"stdin_b64,omitempty"`
-	StdinOpen  bool              `json:"stdin_open,omitempty"`
-	Background bool              `json:"background,omitempty"`
-	MaxOutput  int64             `json:"max_output_bytes,omitempty"`
+	Command      *string           `json:"command,omitempty"`
+	Isolated     bool              `json:"isolated,omitempty"`
+	Argv         []string          `json:"argv,omitempty"`
+	TTY          bool              `json:"tty,omitempty"`
+	Cwd          string            `json:"cwd,omitempty"`
+	Env          map[string]string `json:"env,omitempty"`
+	Timeout      int64             `json:"timeout_ms,omitempty"`
+	QueueTimeout int64             `json:"queue_timeout_ms,omitempty"`
+	Stdin        []byte            `json:"stdin_b64,omitempty"`
+	StdinOpen    bool              `json:"stdin_open,omitempty"`
+	Background   bool              `json:"background,omitempty"`
+	MaxOutput    int64             `json:"max_output_bytes,omitempty"`
 }
 
 // MarshalJSON writes the body of the request. A timeout below a millisecond counts
@@ -52,6 +56,9 @@ func (r ExecRequest) MarshalJSON() ([]byte, error) {
 	}
 	if r.Timeout > 0 {
 		b.Timeout = max(1, r.Timeout.Milliseconds())
+	}
+	if r.QueueTimeout > 0 {
+		b.QueueTimeout = max(1, r.QueueTimeout.Milliseconds())
 	}
 	return json.Marshal(b)
 }

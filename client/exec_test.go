@@ -32,8 +32,8 @@ func TestExecCalls(t *testing.T) {
 			out, errs := r.Output()
 			return want(err, !r.Success && r.ExitCode == 3 && string(out) == "a\xff" && string(errs) == "e" && r.Lost[0] == "jobs" && r.Recreated && strings.Contains(string(r.Raw), `"new"`))
 		}},
-		{`POST /session/s/shell/x%2Fy/exec {"isolated":true,"argv":["a","b c"],"timeout_ms":1}`, func() error {
-			_, err := c.Exec(ctx, "s", "x/y", ExecRequest{Isolated: true, Argv: []string{"a", "b c"}, Timeout: 1})
+		{`POST /session/s/shell/x%2Fy/exec {"isolated":true,"argv":["a","b c"],"timeout_ms":1,"queue_timeout_ms":2}`, func() error {
+			_, err := c.Exec(ctx, "s", "x/y", ExecRequest{Isolated: true, Argv: []string{"a", "b c"}, Timeout: 1, QueueTimeout: 2 * time.Millisecond})
 			return err
 		}},
 		{`POST /session/s/exec {"command":"","tty":true,"stdin_open":true,"background":true}`, func() error {

@@ -14,9 +14,11 @@ type CommandInfo struct {
 	ID         string     `json:"command_id"`
 	Shell      string     `json:"shell"`
 	Command    string     `json:"command"`
-	Cwd        string     `json:"cwd"`       // where it began
-	Status     string     `json:"status"`    // queued, running, done, cancelled or failed
-	ExitCode   *int       `json:"exit_code"` // nil until it has one
+	Cwd        string     `json:"cwd"`            // where it began
+	Status     string     `json:"status"`         // queued, running, done, cancelled or failed
+	Position   int        `json:"queue_position"` // in its shell's queue, 1 is the next one; 0 of one that does not wait
+	Error      string     `json:"error"`          // why it failed
+	ExitCode   *int       `json:"exit_code"`      // nil until it has one
 	Background bool       `json:"background"`
 	StartedAt  *time.Time `json:"started_at"`
 	FinishedAt *time.Time `json:"finished_at"`

@@ -27,6 +27,7 @@ type Info struct {
 	Session      string            `json:"session"`
 	Cmd          []string          `json:"cmd"`
 	Cwd          string            `json:"cwd"`
+	CwdFallback  string            `json:"cwd_fallback"` // where it should have started but could not, else ""
 	Env          map[string]string `json:"env"`
 	Cols         int               `json:"cols"`
 	Rows         int               `json:"rows"`

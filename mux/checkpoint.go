@@ -125,8 +125,11 @@ func (m *Mux) purgeOld(now time.Time) {
 		if !old && dead <= maxDead {
 			continue
 		}
-		m.cleaned(cleanedAge, t)
-		if err := m.purge(t); err != nil {
+		removed, err := m.sweepAway(t)
+		if removed {
+			m.cleaned(cleanedAge, t)
+		}
+		if err != nil {
 			m.cannotClean(err)
 		}
 	}

@@ -164,17 +164,58 @@ func (t *Terminal) fit(s stream.Size) error {
 	return t.Resize(s.Cols, s.Rows)
 }
 
-// Delete ends the program and takes the terminal off the lists; its last screen
-// stays readable by id. With purge nothing stays. Deleting twice is no error.
+// Delete ends the program with everything that any generation of the terminal has started, and takes the terminal off
+// the lists; its last screen stays readable by id. With purge nothing stays. Deleting twice is no error, also at the same
+// time. A generation that is being started meanwhile is deleted once it runs. Errors: the reason of ctx, those of the store.
 func (m *Mux) Delete(ctx context.Context, t *Terminal, purge bool) error {
-	if t.running() {
-		t.hangUp(context.WithoutCancel(ctx))
-		select {
-		case <-t.ended:
-		case <-ctx.Done():
-			return ctx.Err()
+	t.line.leaving.Add(1)
+	defer t.line.leaving.Add(-1)
+	for {
+		now := m.latest(t.ID)
+		if now == nil {
+			return nil
+		}
+		if err := now.endAll(ctx); err != nil {
+			return err
+		}
+		if done, err := m.deleteEnded(ctx, now, purge); done || err != nil {
+			return err
 		}
 	}
+}
+
+// deleteEnded is Delete of a terminal that has ended; done is false when another generation was started before it had the turn.
+func (m *Mux) deleteEnded(ctx context.Context, t *Terminal, purge bool) (done bool, err error) {
+	if err := t.line.take(ctx); err != nil {
+		return false, err
+	}
+	defer t.line.give()
+	switch m.latest(t.ID) {
+	case t:
+		return true, m.remove(t, purge)
+	case nil:
+		return true, nil
+	}
+	return false, nil
+}
+
+// endAll ends the program and everything that any generation has started, and waits for that. Errors: the reason of ctx.
+func (t *Terminal) endAll(ctx context.Context) error {
+	if !t.running() {
+		t.endRest(context.WithoutCancel(ctx))
+		return nil
+	}
+	t.hangUp(context.WithoutCancel(ctx))
+	select {
+	case <-t.ended:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// remove takes an ended terminal off the lists, or purges it. Whoever calls it has the turn.
+func (m *Mux) remove(t *Terminal, purge bool) error {
 	t.mu.Lock()
 	if t.deleted.IsZero() {
 		t.deleted = time.Now().UTC()
@@ -203,18 +244,28 @@ func (m *Mux) DeleteSession(ctx context.Context, session string, purge bool) err
 	return err
 }
 
-// hangUp ends the whole process tree: SIGHUP, and SIGKILL after pty.KillGrace
-// or when ctx ends.
+// hangUp ends the whole process tree and everything that any generation has started: SIGHUP, and
+// SIGKILL after pty.KillGrace or when ctx ends.
 func (t *Terminal) hangUp(ctx context.Context) {
 	t.mu.Lock()
 	t.killed = true
 	t.mu.Unlock()
-	if err := t.process.Kill(ctx); err != nil {
+	if err := t.process.KillBranded(ctx, t.brand()); err != nil {
 		t.mux.cfg.Log.Warn("terminal's processes remain", "id", t.ID, "error", err)
 	}
 }
 
-// purge removes an ended terminal and its files.
+// endRest ends what the generations of a terminal have left that has ended, in the way of hangUp.
+func (t *Terminal) endRest(ctx context.Context) {
+	if err := pty.HangUpBranded(ctx, t.brand(), t.mux.cfg.Keeper.LastPID()); err != nil {
+		t.mux.cfg.Log.Warn("terminal's processes remain", "id", t.ID, "error", err)
+	}
+}
+
+// brand is what all that the terminal's programs start is told by, in every generation and under every server.
+func (t *Terminal) brand() uint64 { return pty.BrandOf("terminal " + t.ID) }
+
+// purge removes an ended terminal and its files. Whoever calls it has the turn.
 func (m *Mux) purge(t *Terminal) error {
 	m.forget(t)
 	m.records.note(func(b *session.Batch) error { return b.DeleteTerminal(t.ID) })
@@ -230,5 +281,8 @@ func (t *Terminal) removeFiles() error {
 	t.saving.Lock()
 	defer t.saving.Unlock()
 	t.purged = true
+	if j, err := t.Journal(); err == nil {
+		j.Retire(true) // nothing is compressed in a directory that goes
+	}
 	return t.mux.cfg.Store.Remove(t.ID)
 }

@@ -19,9 +19,12 @@ func (m *Mux) Create(s Spec) (*Terminal, error) {
 	if err := m.checkPlace(&s); err != nil {
 		return nil, err
 	}
+	if s.Place == "" {
+		s.Cwd = inHome(s.Cwd)
+	}
 	now := time.Now().UTC()
-	t := &Terminal{ID: newID(), mux: m, spec: s, created: now, generation: firstGeneration, state: StateRunning,
-		lastActivity: now, ended: make(chan struct{}), changes: 1}
+	t := &Terminal{ID: newID(), mux: m, spec: s, created: now, generation: firstGeneration, line: newLineage(), state: StateRunning,
+		place: startingIn(absolute(s.Cwd), ""), lastActivity: now, ended: make(chan struct{}), changes: 1}
 	if s.Place == "" {
 		program, _ := t.program(s)
 		if _, err := program.Plan(); err != nil {

@@ -156,10 +156,7 @@ func isMissing(err error) bool { return errors.Is(err, session.ErrNotFound) }
 // firstDir is where the first process of a terminal starts when nobody said it.
 func (d *durable) firstDir(name string) string {
 	if name == session.Local {
-		if dir, err := os.UserHomeDir(); err == nil && isDir(dir) {
-			return dir
-		}
-		return "/"
+		return homeDir()
 	}
 	return "" // where its instances begin: the first command tells
 }
@@ -267,9 +264,13 @@ func (d *durable) recordShell(s *Shell) {
 	d.noteState(s)
 }
 
-// recordTerminal notes the process of a terminal whose row is there.
+// recordTerminal notes the process of a terminal whose row is there, and where it is: its program may have ended already.
 func (d *durable) recordTerminal(t *Terminal) {
-	if t.recorded.Swap(true) || !t.running() {
+	if t.recorded.Swap(true) {
+		return
+	}
+	defer func() { t.notePlace(t.dir()) }()
+	if !t.running() {
 		return
 	}
 	if p, ok := pty.FindProc(t.process.PID()); ok {

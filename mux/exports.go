@@ -18,7 +18,8 @@ import (
 const maxEnviron = 256 << 10
 
 // untold are the variables that say nothing of what was exported: those that a shell and a terminal keep themselves.
-var untold = map[string]bool{"PWD": true, "OLDPWD": true, "SHLVL": true, "_": true, "TERM": true, "COLUMNS": true, "LINES": true}
+var untold = map[string]bool{"PWD": true, "OLDPWD": true, "SHLVL": true, "_": true, "TERM": true, "COLUMNS": true, "LINES": true,
+	pty.EnvTerminal: true, pty.EnvSession: true, pty.EnvURL: true, pty.EnvSocket: true}
 
 // exports is what a program that a shell started shows of the shell's variables. What /proc has of the shell itself is as it was at its start.
 // An exports is never changed.

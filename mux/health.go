@@ -54,6 +54,9 @@ func (m *Mux) Health() Health {
 	if n, why := m.damagedShells(); n > 0 {
 		h.Reasons = append(h.Reasons, fmt.Sprintf("shells could not be brought back, deleting those of their session removes them: %v (shells: %d)", why, n))
 	}
+	if n, what := m.mendedShells(); n > 0 {
+		h.Reasons = append(h.Reasons, fmt.Sprintf("shells came back without a part of their files: %s (shells: %d)", what, n))
+	}
 	if err := m.cfg.NoRecords; err != nil {
 		h.Reasons = append(h.Reasons, fmt.Sprintf("there are no records of threads: %v", err))
 	}

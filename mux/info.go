@@ -14,8 +14,9 @@ type Info struct {
 	Name           string            `json:"name"`
 	Session        string            `json:"session"`
 	Cmd            []string          `json:"cmd"`
-	Cwd            string            `json:"cwd"` // of the running program, else the last one known
-	Env            map[string]string `json:"env"` // as given at creation
+	Cwd            string            `json:"cwd"`                    // of the running program, else the last one known, else the one of the request
+	CwdFallback    string            `json:"cwd_fallback,omitempty"` // where it should have started but could not
+	Env            map[string]string `json:"env"`                    // as given at creation
 	Cols           int               `json:"cols"`
 	Rows           int               `json:"rows"`
 	Scrollback     int               `json:"scrollback"`
@@ -51,7 +52,7 @@ func (t *Terminal) Info() Info {
 	}
 	t.mu.Lock()
 	i.State, i.Exit, i.LastActivityAt, i.Damage = t.state, t.exit, t.lastActivity, t.damage
-	i.Cwd = t.place.dir
+	i.Cwd, i.CwdFallback = t.place.dir, t.fallback
 	if !t.deleted.IsZero() {
 		d := t.deleted
 		i.DeletedAt = &d

@@ -28,6 +28,7 @@ type meta struct {
 	DeletedAt    time.Time    `json:"deleted_at,omitzero"`
 	EndedAt      time.Time    `json:"ended_at,omitzero"`
 	Cwd          string       `json:"cwd"`
+	CwdFallback  string       `json:"cwd_fallback,omitempty"`
 	Cols         int          `json:"cols"`
 	Rows         int          `json:"rows"`
 	Title        string       `json:"title,omitempty"`
@@ -43,7 +44,7 @@ func (t *Terminal) meta() meta {
 	defer t.mu.Unlock()
 	return meta{Format: recordFormat, ID: t.ID, Spec: t.spec, CreatedAt: t.created, Generation: t.generation, Watched: t.hadViewer, Stood: int64(t.stood), State: i.State, Exit: i.Exit,
 		LastActivity: i.LastActivityAt, LastOutput: i.LastOutputAt, DeletedAt: t.deleted, EndedAt: t.endedAt,
-		Cwd: i.Cwd, Cols: i.Cols, Rows: i.Rows, Title: i.Title, AltScreen: i.AltScreen, Seq: i.Seq, Bells: i.BellCount}
+		Cwd: i.Cwd, CwdFallback: i.CwdFallback, Cols: i.Cols, Rows: i.Rows, Title: i.Title, AltScreen: i.AltScreen, Seq: i.Seq, Bells: i.BellCount}
 }
 
 func parseMeta(id string, b []byte) (*meta, error) {

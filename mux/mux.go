@@ -63,7 +63,10 @@ type Config struct {
 	// passing through this process's memory; nil when it can.
 	Unspliced error
 	Sync      snapshot.SyncMode // "" means snapshot.SyncInterval
-	Clean     Clean
+	// Address is how programs reach this server: an http URL or unix:///PATH, without
+	// a secret. "" tells them nothing.
+	Address string
+	Clean   Clean
 	// Records are the threads with their rows; nil is none, and NoRecords why: then nothing is durable but screens and shells.
 	Records   session.Store
 	NoRecords error
@@ -105,6 +108,7 @@ type Mux struct {
 	byID     map[string]*Terminal   // what can be found
 	starting map[*Terminal]struct{} // what is being created
 	shells   shells
+	nesting  nesting
 	starts   sync.WaitGroup // terminals and shells that are starting; Add under mu and not when closing
 	closing  bool
 

@@ -109,7 +109,11 @@ func (t *Terminal) forgetEnded() (int64, error) {
 		return 0, nil
 	}
 	n := t.diskBytes.Load()
-	return n, t.mux.purge(t)
+	removed, err := t.mux.sweepAway(t)
+	if !removed {
+		n = 0
+	}
+	return n, err
 }
 
 // freeSnapshots frees over bytes of snapshots: compresses, then drops the older

@@ -1,6 +1,7 @@
 package mux
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,8 +105,8 @@ func (m *Mux) restore(id string, held map[string]*keeper.Kept) error {
 			return errors.Join(damage, err)
 		}
 	}
-	t := &Terminal{ID: id, mux: m, spec: r.Spec, created: r.CreatedAt, generation: r.Generation, restored: r, state: r.State, exit: r.Exit,
-		lastActivity: r.LastActivity, place: whereabouts{dir: r.Cwd}, deleted: r.DeletedAt, endedAt: r.EndedAt, hadViewer: r.Watched, stood: time.Duration(r.Stood), ended: make(chan struct{})}
+	t := &Terminal{ID: id, mux: m, spec: r.Spec, created: r.CreatedAt, generation: r.Generation, line: newLineage(), restored: r, state: r.State, exit: r.Exit,
+		lastActivity: r.LastActivity, place: startingIn(cmp.Or(r.Cwd, absolute(r.Spec.Cwd)), ""), fallback: r.CwdFallback, deleted: r.DeletedAt, endedAt: r.EndedAt, hadViewer: r.Watched, stood: time.Duration(r.Stood), ended: make(chan struct{})}
 	if n, err := m.cfg.Store.Size(id); err == nil {
 		t.diskBytes.Store(n)
 	}
@@ -170,6 +171,7 @@ func (t *Terminal) takeOver(k *keeper.Kept) error {
 	t.replaying = false
 	past.remember(r)
 	t.screen.hub.Store(past.hub)
+	t.place = startingIn(t.place.dir, past.hub.Facts().Cwd)
 	t.noteDamage(past.damage...)
 	t.kept = [2]uint64{past.from, past.from}
 	t.savedSeq = past.from

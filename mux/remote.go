@@ -151,7 +151,10 @@ func (m *Mux) checkPlace(s *Spec) (err error) {
 // program is what the keeper starts for a terminal: its program, or the relay of it. Errors of the latter: those of durable.ready.
 func (t *Terminal) program(s Spec) (pty.Spec, error) {
 	if s.Place == "" {
-		return pty.Spec{Argv: s.Cmd, Dir: s.Cwd, Env: s.Env, Cols: s.Cols, Rows: s.Rows}, nil
+		env := map[string]string{}
+		maps.Copy(env, s.Env)
+		maps.Copy(env, pty.Identity(t.mux.cfg.Address, s.Session, t.ID))
+		return pty.Spec{Argv: s.Cmd, Dir: s.Cwd, Env: env, Cols: s.Cols, Rows: s.Rows, Brand: t.brand()}, nil
 	}
 	m := t.mux
 	l, err := m.records.ready(m.opening, s.Session, t.use(), s.Place)
@@ -170,6 +173,7 @@ func (t *Terminal) program(s Spec) (pty.Spec, error) {
 		env = map[string]string{}
 	}
 	maps.Copy(env, s.Env)
+	maps.Copy(env, pty.Identity("", s.Session, t.ID)) // the server cannot be reached from there
 	job := relay.Terminal{Cwd: relay.Bytes(s.Cwd), Env: relay.Environ(env)}
 	for _, word := range s.Cmd {
 		job.Argv = append(job.Argv, relay.Bytes(word))
@@ -179,7 +183,7 @@ func (t *Terminal) program(s Spec) (pty.Spec, error) {
 		return pty.Spec{}, err
 	}
 	argv := append(slices.Clip(m.cfg.Relay.Program), "pty", dir)
-	return pty.Spec{Argv: argv, Dir: "/", Cols: s.Cols, Rows: s.Rows}, nil
+	return pty.Spec{Argv: argv, Dir: "/", Cols: s.Cols, Rows: s.Rows, Brand: t.brand()}, nil
 }
 
 // jobDir is where the job of a terminal elsewhere waits for its relay.

@@ -3,8 +3,6 @@ package mux
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -24,21 +22,13 @@ func (m *Mux) Restart(old *Terminal) (*Terminal, error) {
 		return nil, wrapf(ErrRunning, "terminal %s: process %d", old.ID, old.process.PID())
 	}
 	<-old.ended // its last words are on disk then
-	last := old.Info()
-	t := &Terminal{ID: old.ID, mux: m, spec: old.spec, created: old.created, generation: old.generation + 1, state: StateRunning,
-		lastActivity: time.Now().UTC(), hadViewer: true, left: time.Now(), ended: make(chan struct{}), changes: 1}
-	if err := m.makeRoom(t.spec.Session); err != nil {
+	if err := m.makeRoom(old.spec.Session); err != nil {
 		return nil, err
 	}
-	if err := m.succeed(old, t); err != nil {
+	t, err := m.startNext(old)
+	if err != nil {
 		return nil, err
 	}
-	defer m.release(t)
-	if err := t.begin(old, last); err != nil {
-		m.takeBack(old, t)
-		return nil, err
-	}
-	m.publish(t)
 	t.checkpoint()
 	if err := m.records.attend(m.opening, t); err != nil {
 		m.cfg.Log.Warn("a restart is not in the records of its thread", "id", t.ID, "error", err)
@@ -47,23 +37,44 @@ func (m *Mux) Restart(old *Terminal) (*Terminal, error) {
 	return t, nil
 }
 
-// succeed reserves a place for the next generation of old. Two restarts at once start one program.
-func (m *Mux) succeed(old, t *Terminal) error {
+// startNext starts the next generation of old and lets it be found. Two restarts at once start one program, and one
+// beside a deletion is either refused, or what it started is deleted too.
+func (m *Mux) startNext(old *Terminal) (*Terminal, error) {
+	if err := old.line.take(m.opening); err != nil {
+		return nil, err
+	}
+	defer old.line.give()
+	switch now := m.latest(old.ID); {
+	case now == nil, old.isDeleted(), old.line.leaving.Load() > 0:
+		return nil, wrapf(ErrNotFound, "terminal %s was deleted", old.ID)
+	case now != old:
+		return nil, wrapf(ErrRunning, "terminal %s: somebody else has started it", old.ID)
+	}
+	last := old.Info()
+	t := &Terminal{ID: old.ID, mux: m, spec: old.spec, created: old.created, generation: old.generation + 1, line: old.line, state: StateRunning,
+		lastActivity: time.Now().UTC(), hadViewer: true, left: time.Now(), ended: make(chan struct{}), changes: 1}
 	if err := m.reserve(t); err != nil {
-		return err
+		return nil, err
 	}
-	old.saving.Lock()
-	defer old.saving.Unlock()
-	switch {
-	case old.isDeleted():
-		m.release(t)
-		return wrapf(ErrNotFound, "terminal %s was deleted", old.ID)
-	case old.purged:
-		m.release(t)
-		return wrapf(ErrRunning, "terminal %s: somebody else has started it", old.ID)
+	defer m.release(t)
+	old.handOver(true)
+	if err := t.begin(old, last); err != nil {
+		m.takeBack(old, t)
+		return nil, err
 	}
-	old.purged = true // from now on the files are the next generation's
-	return nil
+	m.publish(t)
+	return t, nil
+}
+
+// handOver makes the files of an ended terminal somebody else's, the next generation's: neither its screen, its record nor
+// its journal are written any more by who still knows it. With false they are its own again.
+func (t *Terminal) handOver(away bool) {
+	if j, err := t.Journal(); err == nil {
+		j.Retire(away)
+	}
+	t.saving.Lock()
+	defer t.saving.Unlock()
+	t.purged = away
 }
 
 // takeBack gives the files back to a terminal whose next generation did not start.
@@ -71,9 +82,7 @@ func (m *Mux) takeBack(old, t *Terminal) {
 	if t.journal != nil {
 		_ = t.journal.Close()
 	}
-	old.saving.Lock()
-	old.purged = false
-	old.saving.Unlock()
+	old.handOver(false)
 	old.saveRecord()
 }
 
@@ -89,6 +98,7 @@ func (t *Terminal) begin(old *Terminal, last Info) error {
 	s.Cwd, s.Cols, s.Rows = dir, last.Cols, last.Rows
 	shot := old.Hub().Shot()
 	f := shot.Frame
+	t.place, t.fallback = startingIn(dir, f.Cwd), moved
 	if err := t.journal.SkipTo(shot.Seq); err != nil { // a quota took the journal
 		return err
 	}
@@ -113,23 +123,6 @@ func (t *Terminal) begin(old *Terminal, last Info) error {
 	return nil
 }
 
-// livingDir is dir, or when that is gone the nearest directory above it that is
-// there. moved is dir then.
-func livingDir(dir string) (living, moved string) {
-	for d := dir; d != ""; d = filepath.Dir(d) {
-		if i, err := os.Stat(d); err == nil && i.IsDir() {
-			if d == dir {
-				return d, ""
-			}
-			return d, dir
-		}
-		if d == filepath.Dir(d) {
-			break
-		}
-	}
-	return "", dir
-}
-
 // fresh ends what a program may have left: an unfinished sequence (CAN), the
 // alternate screen and its keyboard stack, margins, origin mode, LNM, all modes that
 // change what input sends or what output does, keyboard protocol, character sets,
@@ -151,19 +144,27 @@ func freshTabs(f *vt.Frame) string {
 
 // restartLine is what stands between two generations: where the old screen ends, when and why.
 func restartLine(f *vt.Frame, last Info, now time.Time, moved string) []byte {
-	why := "its process was lost"
+	reason := "its process was lost"
 	switch e := last.Exit; {
 	case e == nil:
 	case e.Signal != "":
-		why = "ended by SIG" + e.Signal
+		reason = "ended by SIG" + e.Signal
 	case e.Code != nil:
-		why = fmt.Sprintf("exit code %d", *e.Code)
+		reason = fmt.Sprintf("exit code %d", *e.Code)
 	}
-	line := fmt.Sprintf("── %s · restarted %s ──", why, now.UTC().Format("2006-01-02 15:04:05 UTC"))
+	line := fmt.Sprintf("── %s · restarted %s ──", reason, now.UTC().Format("2006-01-02 15:04:05 UTC"))
 	if moved != "" {
-		line += " " + moved + " is gone"
+		line += " " + moved + why(moved)
 	}
 	return fmt.Appendf(nil, "%s%s\x1b[%d;1H\r\n\x1b[2m%s\x1b[0m\r\n", fresh, freshTabs(f), lastRow(f), line)
+}
+
+// why is why a program was not started in a directory: it is gone, or it is there and may not be entered.
+func why(moved string) string {
+	if isDir(moved) {
+		return " cannot be entered"
+	}
+	return " is gone"
 }
 
 // lastRow is the number, from 1, of the last row of the main screen with anything in it.

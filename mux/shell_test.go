@@ -420,8 +420,11 @@ func TestOneDamagedShellCostsNothingElse(t *testing.T) {
 	}
 	leave(t, m)
 	at := filepath.Join(dir, "shells")
-	if err := os.WriteFile(filepath.Join(at, keys[hurt], "shell.json"), []byte("rubbish"), 0o600); err != nil {
-		t.Fatal(err)
+	// A shell elsewhere, as the file remote says, whose place nobody knows.
+	for _, name := range []string{"shell.json", "shell.json.1", "remote"} {
+		if err := os.WriteFile(filepath.Join(at, keys[hurt], name), []byte("rubbish"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := os.WriteFile(filepath.Join(at, keys[nameless]+".json"), []byte("rubbish"), 0o600); err != nil {
 		t.Fatal(err)
@@ -457,6 +460,44 @@ func TestOneDamagedShellCostsNothingElse(t *testing.T) {
 	}
 	if names, _ := shellFiles(t, dir); slices.Contains(names, keys[hurt]) {
 		t.Errorf("left are %v", names)
+	}
+}
+
+// TestDamagedShellIsNotInTheWay: whatever becomes of the files of a session's default shell, the next command of the session runs, and what was damaged is told.
+func TestDamagedShellIsNotInTheWay(t *testing.T) {
+	for _, names := range [][]string{{"shell.json"}, {"shell.json", "shell.json.1"}, {"shell.json", "shell.json.1", "remote"}} {
+		dir := t.TempDir()
+		m := openRecorded(t, dir)
+		s, err := m.DefaultShell("s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		run(t, s, "true")
+		key := s.Spec().ID
+		leave(t, m)
+		for _, name := range names {
+			if err := os.WriteFile(filepath.Join(dir, "shells", key, name), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m = openRecorded(t, dir)
+		if s, err = m.DefaultShell("s"); err != nil {
+			t.Fatalf("%v: %v", names, err)
+		}
+		if out, _ := run(t, s, "echo hi"); out != "hi\n" || (s.Spec().ID == key) != (len(names) < 3) {
+			t.Errorf("%v: it says %q", names, out)
+		}
+		told := slices.ContainsFunc(m.Health().Reasons, func(r string) bool {
+			return strings.Contains(r, "shells c") && strings.Contains(r, "record") || strings.Contains(r, "shell.json")
+		})
+		if told != (len(names) > 1) {
+			t.Errorf("%v: health %+v", names, m.Health())
+		}
+		deleteShells(t, m, "s")
+		if left, _ := shellFiles(t, dir); len(left) > 0 {
+			t.Errorf("%v: left are %v", names, left)
+		}
+		leave(t, m)
 	}
 }
 

@@ -70,9 +70,9 @@ func (m *Mux) restoreShell(k snapshot.KeptShell, held []*keeper.Program) {
 	s := m.newShell(r)
 	close(s.started)
 	var err error
-	config := m.shellConfig(k.ID)
+	config := m.shellConfig(k.ID, s.Session)
 	config.Frozen = m.records.stands(r.Session)
-	switch s.Shell, err = shell.Recover(config, k.Dir, held); {
+	switch s.Shell, err = shell.Recover(config, k.Dir, held, shell.Spec{ID: k.ID, Name: r.ID}); {
 	case err != nil && r.Deleted:
 		m.work.Go(func() { m.clearShell(k, held) })
 		return
@@ -208,4 +208,14 @@ func (m *Mux) damagedShells() (n int, why error) {
 		n, why = n+1, d.why
 	}
 	return n, why
+}
+
+// mendedShells counts the shells that came back although files of theirs could not be read, and tells what one of them lacks.
+func (m *Mux) mendedShells() (n int, what string) {
+	for _, s := range m.Shells("") {
+		if list := s.Damage(); len(list) > 0 {
+			n, what = n+1, list[0]
+		}
+	}
+	return n, what
 }

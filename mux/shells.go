@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
+	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/session"
 	"github.com/evertty/evertty/shell"
+	"github.com/evertty/evertty/snapshot"
 )
 
 // shells are the exec shells of a Mux. Both are guarded by Mux.mu.
@@ -24,8 +27,8 @@ type damagedShell struct {
 }
 
 // shellConfig is what a shell needs of this server.
-func (m *Mux) shellConfig(key string) shell.Config {
-	return shell.Config{Keeper: m.cfg.Keeper, Log: m.cfg.Log, Unspliced: m.cfg.Unspliced, Moved: m.moved, Remote: m.remote(),
+func (m *Mux) shellConfig(key, session string) shell.Config {
+	return shell.Config{Identity: pty.Identity(m.cfg.Address, session, ""), Keeper: m.cfg.Keeper, Log: m.cfg.Log, Unspliced: m.cfg.Unspliced, Moved: m.moved, Remote: m.remote(),
 		Changed: func(i shell.Info) {
 			m.cfg.Metrics.command(i)
 			m.commandChanged(i, key)
@@ -136,7 +139,7 @@ func (m *Mux) reserveShell(spec ShellSpec, key string) (*Shell, error) {
 	if here >= MaxShellsPerSession {
 		return nil, wrapf(ErrLimit, "session %q has %d shells, the most a session may have", spec.Session, here)
 	}
-	if key == "" || m.shells.byKey[key] != nil {
+	if _, damaged := m.shells.damaged[key]; key == "" || damaged || m.shells.byKey[key] != nil {
 		key = newID()
 	}
 	s := m.newShell(shellRecord{Shell: key, ID: cmp.Or(spec.ID, key), Session: spec.Session, Default: spec.Default, CreatedAt: time.Now().UTC()})
@@ -165,9 +168,9 @@ func (m *Mux) startShell(s *Shell, spec ShellSpec, state session.State) (*Shell,
 func (m *Mux) bringUp(s *Shell, spec ShellSpec, state session.State) error {
 	dir, err := m.cfg.Store.MakeShell(s.key)
 	if err != nil {
-		return err
+		return unmade(err)
 	}
-	s.Shell, err = shell.Start(m.shellConfig(s.key), shell.Spec{ID: s.key, Name: s.ID, Dir: dir, Cwd: spec.Cwd, Env: spec.Env,
+	s.Shell, err = shell.Start(m.shellConfig(s.key, s.Session), shell.Spec{ID: s.key, Name: s.ID, Dir: dir, Cwd: spec.Cwd, Env: spec.Env,
 		Login: spec.Login, Timeout: spec.Timeout, MaxOutput: spec.MaxOutput, Place: spec.place})
 	if err == nil {
 		if err = m.saveShell(s, false); err == nil {
@@ -184,6 +187,14 @@ func (m *Mux) bringUp(s *Shell, spec ShellSpec, state session.State) error {
 		m.cannotClean(e)
 	}
 	return err
+}
+
+// unmade is the error of a shell's directory that could not be made: shell.ErrNoFiles unless the disk is full.
+func unmade(err error) error {
+	if errors.Is(err, snapshot.ErrNoSpace) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", shell.ErrNoFiles, err)
 }
 
 // enterShell makes the row of a shell that has started, or brings the shell to the state of the row that it was started for.

@@ -18,7 +18,7 @@ type Spec struct {
 	Session    string            `json:"session"`
 	Name       string            `json:"name,omitempty"`
 	Cmd        []string          `json:"cmd"` // nil means DefaultCmd
-	Cwd        string            `json:"cwd"` // "" means the server's own
+	Cwd        string            `json:"cwd"` // "" means the user's home, to which a relative one is relative; Create makes it absolute
 	Env        map[string]string `json:"env,omitempty"`
 	Cols       int               `json:"cols"`       // 0 means 80
 	Rows       int               `json:"rows"`       // 0 means 24

@@ -1,8 +1,6 @@
 package mux
 
 import (
-	"os"
-	"path/filepath"
 	"time"
 )
 
@@ -83,14 +81,25 @@ func (t *Terminal) retry() {
 
 // whereabouts is what is known of a program's directory.
 type whereabouts struct {
-	dir    string // the best guess when somebody last looked
+	dir    string // where it was to start, and since somebody looked the best guess of then
 	said   string // what the program said last (OSC 7)
-	system string // what the system said when the program said that
+	system string // what the system said when the program said that; "" when said is not of this program
+}
+
+// startingIn is what is known of a program that starts in dir, on a screen that knows said of the
+// program before, or of this one before somebody else began to look at it.
+func startingIn(dir, said string) whereabouts {
+	w := whereabouts{dir: dir, said: said}
+	if said == dir {
+		w.system = resolved(dir)
+	}
+	return w
 }
 
 // look is the directory of the program: what it said itself (OSC 7) if that is a
 // directory here and the system has not seen it move since, else the one the
-// system knows. The last one stays known when the program is gone.
+// system knows. The last one stays known when the program is gone, and until it was
+// seen the one in which it was to start.
 func (t *Terminal) look() string {
 	if t.spec.Place != "" {
 		return t.lookElsewhere()
@@ -101,19 +110,15 @@ func (t *Terminal) look() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	w := &t.place
-	if said != w.said {
+	news := said != w.said
+	if news {
 		w.said, w.system = said, system
 	}
 	switch {
-	case here && (err != nil || system == w.system):
+	case here && (news || err == nil && system == w.system):
 		w.dir = said
 	case err == nil:
 		w.dir = system
 	}
 	return w.dir
-}
-
-func isDir(path string) bool {
-	i, err := os.Stat(path)
-	return err == nil && i.IsDir() && filepath.IsAbs(path)
 }

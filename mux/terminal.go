@@ -32,6 +32,7 @@ type Terminal struct {
 	created time.Time
 
 	generation int // of its process, from 1; a restart makes a new Terminal of the next one
+	line       *lineage
 
 	// The process and what its output goes through; nil when the terminal had
 	// ended before this server came.
@@ -67,6 +68,7 @@ type Terminal struct {
 
 	mu           sync.Mutex
 	place        whereabouts
+	fallback     string // the directory that was wanted when the program had to start in another
 	state        State
 	exit         *stream.Exit
 	killed       bool // somebody asked for the end

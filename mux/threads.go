@@ -119,7 +119,16 @@ func (m *Mux) ResumeThread(ctx context.Context, id string) (session.Layers, erro
 
 // DestroyThread ends the processes, the session and the compute that nobody else uses; the terminals and the lease stay, and the next use goes on in their state.
 func (m *Mux) DestroyThread(ctx context.Context, id string) (session.Layers, error) {
-	return m.change(ctx, id, (*session.Manager).Destroy)
+	l, err := m.change(ctx, id, (*session.Manager).Destroy)
+	if err != nil {
+		return l, err
+	}
+	for _, t := range m.List(id) {
+		if !t.running() {
+			t.endRest(ctx)
+		}
+	}
+	return l, nil
 }
 
 func (m *Mux) change(ctx context.Context, id string, do func(*session.Manager, context.Context, string) error) (session.Layers, error) {

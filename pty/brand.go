@@ -3,6 +3,8 @@ package pty
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"slices"
@@ -15,6 +17,26 @@ import (
 // keeps it for each process, hands it on in fork(2) and execve(2) and shows it to everybody, and nothing has used it since 2.4.25 (getrlimit(2)). So it stays on a
 // process that empties its environment, closes its files, opens a session and loses its parent, whoever is killed meanwhile, and needs no privileges. Only a process
 // that sets this very limit (`ulimit -x`) has no brand any more, and one whose hard limit is lower never gets it.
+
+// brandBits is the size of a brand: it lies between 2^61 and 2^62, where no limit is that somebody sets for its own sake.
+const brandBits = 61
+
+// BrandOf is the brand of what a text names, the same at any time and in any process. Two texts have different ones, but for a chance of 2^-61.
+func BrandOf(text string) uint64 {
+	sum := sha256.Sum256([]byte(text))
+	return 1<<brandBits | binary.BigEndian.Uint64(sum[:])>>(64-brandBits)
+}
+
+// isBrand tells a brand from a limit of files that somebody has set.
+func isBrand(n uint64) bool { return n>>brandBits == 1 }
+
+// SetBrand gives this process a brand of its own, which what it starts without one inherits. Where that is not possible it keeps the one it has: the hard limit is lower.
+func SetBrand(brand uint64) {
+	var own unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_LOCKS, &own) == nil {
+		_ = unix.Setrlimit(unix.RLIMIT_LOCKS, &unix.Rlimit{Cur: brand, Max: own.Max})
+	}
+}
 
 // branded calls f while this process has a brand, so that what f starts has it from its first instruction; with brand 0 it just calls f. What others start meanwhile has it too:
 // it is for a process that starts one program after the other. Who looks for a brand meanwhile finds it on this process too, and has to know it: see KillBranded.
@@ -65,6 +87,18 @@ func KillBranded(ctx context.Context, brand uint64, starter int) (found bool, er
 		}
 	}
 	return found, nil
+}
+
+// HangUpBranded ends all processes that have a brand as Kill ends a tree: SIGHUP first, SIGKILL to those that are left after KillGrace, or at once when ctx ends. It is for
+// what a program has left when it has ended, whoever its parent was, and needs no process of it. This process, starter (see KillBranded; 0 is none) and those they descend from are spared.
+// It returns when nobody is left. Errors: ErrSurvived with the process ids, the kernel's when /proc cannot be read.
+func HangUpBranded(ctx context.Context, brand uint64, starter int) error {
+	f := &family{brand: brand, known: map[int]uint64{}, sessions: map[int]uint64{}, self: os.Getpid()}
+	f.reaper, _ = readStat(starter)
+	if err := (&killer{family: f}).run(ctx); err != nil {
+		return fmt.Errorf("pty: end the branded: %w", err)
+	}
+	return nil
 }
 
 // spared are processes and process groups that are not killed by their brand. What a starter has just forked is in its group until it leads a session.

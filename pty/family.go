@@ -10,6 +10,8 @@ type family struct {
 	known    map[int]uint64 // start times of all members ever seen, by process id
 	sessions map[int]uint64 // sessions of members: start time of the leader, 0 when it had ended already
 
+	brand uint64 // of the child and of what it started, 0 for none; then those of another brand are strangers
+
 	self     int            // this process, never a member
 	reaper   stat           // the process that started an adopted child, the zero value when unknown
 	siblings map[int]uint64 // start times of the other children of this process, by process id
@@ -29,7 +31,7 @@ func newFamily(root int, birth, ended uint64, self int) *family {
 
 // find returns the living members: the child; its session and the one that the terminal controls now; processes without a controlling terminal
 // that use this one as standard input, output or error and were started after the child; all descendants of these, and
-// the sessions these have opened. It returns none that merely got the number of a member, and no stranger.
+// the sessions these have opened. With a brand all that have it, too. It returns none that merely got the number of a member, and no stranger.
 func (f *family) find(t *table, b bond) []stat {
 	f.forget(t)
 	strangers, foreign := f.strangers(t)
@@ -37,6 +39,9 @@ func (f *family) find(t *table, b bond) []stat {
 		f.sessions[b.session] = t.byPID[b.session].start
 	}
 	g := gathering{family: f, table: t, foreign: foreign, seen: strangers}
+	if f.brand != 0 {
+		g.brands = t.brands()
+	}
 	for pid, start := range f.known {
 		if s, ok := t.byPID[pid]; ok && s.start == start {
 			g.add(s)
@@ -50,6 +55,11 @@ func (f *family) find(t *table, b bond) []stat {
 			if s.start >= f.birth && !foreign[s.sid] {
 				g.add(s)
 			}
+		}
+	}
+	for pid, brand := range g.brands {
+		if brand == f.brand {
+			g.add(t.byPID[pid])
 		}
 	}
 	return g.members
@@ -122,6 +132,7 @@ type gathering struct {
 	table   *table
 	foreign map[int]bool // sessions that are never one of the family's
 	seen    map[int]bool
+	brands  map[int]uint64 // of all processes, nil when the family has none
 	members []stat
 }
 
@@ -131,6 +142,9 @@ func (g *gathering) add(s stat) {
 		return
 	}
 	g.seen[s.pid] = true
+	if brand := g.brands[s.pid]; brand != 0 && brand != g.family.brand {
+		return // another's, with all that descends from it and is of its brand
+	}
 	g.family.known[s.pid] = s.start
 	if !s.dead {
 		g.members = append(g.members, s)

@@ -63,6 +63,42 @@ func TestFamilyFind(t *testing.T) {
 	}
 }
 
+// Who has the brand is a member wherever it is, also when nothing else is known of the child; who has another one is not, nor what that has started.
+func TestFamilyBrand(t *testing.T) {
+	const mine, other = 1<<61 + 1, 1<<61 + 2
+	brands := map[int]uint64{100: mine, 101: mine, 300: mine, 301: mine, 200: other, 201: other, 400: other, 10: mine, 20: mine}
+	procs := []stat{
+		{pid: 20, ppid: 1, sid: 20, start: 30},                                                // the keeper, which starts something with the brand just now
+		{pid: 100, ppid: 20, sid: 100, start: 50}, {pid: 101, ppid: 100, sid: 101, start: 51}, // the tree
+		{pid: 200, ppid: 101, sid: 200, start: 60}, {pid: 201, ppid: 200, sid: 201, start: 61}, // another keeper that was started in it, and its program
+		{pid: 202, ppid: 201, sid: 202, start: 62},                                           // which cannot be told by a brand
+		{pid: 300, ppid: 1, sid: 300, start: 70}, {pid: 302, ppid: 300, sid: 300, start: 71}, // left everything
+		{pid: 301, ppid: 1, sid: 301, start: 72, dead: true}, {pid: 400, ppid: 1, sid: 400, start: 73}, // a zombie, a stranger
+	}
+	for _, c := range []struct {
+		name   string
+		family *family
+		want   []int
+	}{
+		{"with the child", newFamily(100, 50, 0, 10), []int{100, 101, 300, 302}},
+		{"without", &family{known: map[int]uint64{}, sessions: map[int]uint64{}, self: 10}, []int{100, 101, 300, 302}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			table := world(procs...)
+			table.brands = func() map[int]uint64 { return brands }
+			c.family.brand, c.family.reaper = mine, stat{pid: 20, start: 30}
+			var got []int
+			for _, s := range c.family.find(table, bond{}) {
+				got = append(got, s.pid)
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
 // What was seen once is still known when its parents are gone, and numbers used again are not.
 func TestFamilyRemembers(t *testing.T) {
 	f := newFamily(100, 50, 0, 10)

@@ -68,6 +68,9 @@ func (p *Process) watch() {
 // PID is the child's process id, which is also the number of its session.
 func (p *Process) PID() int { return p.child.PID() }
 
+// Device names the far end of the terminal, see FileDevice.
+func (p *Process) Device() (name string, ok bool) { return p.master.Device() }
+
 // Master is the near end of the terminal, for those who have to hand it to another process.
 func (p *Process) Master() *Master { return p.master }
 
@@ -117,6 +120,12 @@ func (p *Process) Signal(sig syscall.Signal) error {
 
 // Kill is [Child.Kill] with this terminal. It does not close the terminal: the last words are still to be read.
 func (p *Process) Kill(ctx context.Context) error { return p.child.Kill(ctx, p.master) }
+
+// KillBranded is Kill, and ends with the tree all processes that have the brand, wherever they are. Of the tree those are left that have the brand of
+// another program, with what these have started: a server in the terminal may hold programs that are not this one's.
+func (p *Process) KillBranded(ctx context.Context, brand uint64) error {
+	return p.child.kill(ctx, p.master, brand)
+}
 
 // Done is closed when the exit status is known: the child was reaped and its output was read to the end, or the terminal was closed.
 func (p *Process) Done() <-chan struct{} { return p.done }

@@ -18,6 +18,8 @@ type Spec struct {
 	Dir string
 	// Env is added to the allow-listed part of this process's environment and wins over it. See [Start].
 	Env map[string]string
+	// Brand is what the program and all that it starts can be told by, see [Brand]; 0 is none. While a program with one starts, this process must start nothing else.
+	Brand uint64
 	// Cols and Rows are the size of the terminal in cells, MinSize..MaxSize.
 	Cols, Rows int
 }
@@ -42,7 +44,7 @@ func (s Spec) Plan() (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	return Plan{Path: path, Argv: s.Argv, Env: pairs(env), Dir: dir}, nil
+	return Plan{Path: path, Argv: s.Argv, Env: pairs(env), Dir: dir, Brand: s.Brand}, nil
 }
 
 // checkArgs reports ErrBadArg for arguments that cannot be passed to execve(2).
@@ -75,6 +77,13 @@ func resolveDir(dir string) (string, error) {
 		return "", fmt.Errorf("%w: %q: %w", ErrNoDir, dir, err)
 	}
 	return abs, nil
+}
+
+// CheckDir tells whether a program can start in dir now: whether it is a directory that this process may enter. A relative one is relative to the working directory of
+// this process. Errors: ErrNoDir.
+func CheckDir(dir string) error {
+	_, err := resolveDir(dir)
+	return err
 }
 
 // checkSize reports ErrBadSize for a size that no terminal of ours has.

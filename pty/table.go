@@ -20,6 +20,8 @@ type table struct {
 	// that terminal: what setsid leaves of a job. Of a session only those count whose parent is outside of it, the others come with
 	// them. They are looked for once, when first asked for.
 	holders func() map[device][]stat
+	// brands are the brands of the processes that have one, by process id. They are looked for once, when first asked for.
+	brands func() map[int]uint64
 }
 
 func newTable(procs []stat) *table {
@@ -27,6 +29,7 @@ func newTable(procs []stat) *table {
 		byPID: make(map[int]stat, len(procs)), byParent: map[int][]stat{}, bySession: map[int][]stat{},
 	}
 	t.holders = sync.OnceValue(t.findHolders)
+	t.brands = sync.OnceValue(t.findBrands)
 	for _, s := range procs {
 		t.byPID[s.pid] = s
 		t.byParent[s.ppid] = append(t.byParent[s.ppid], s)
@@ -108,6 +111,21 @@ func (t *table) findHolders() map[device][]stat {
 			}
 			seen[fd] = dev
 			found[dev] = append(found[dev], s)
+		}
+	}
+	return found
+}
+
+// findBrands is the search behind brands. A process that took the number of one of the table meanwhile is not among them.
+func (t *table) findBrands() map[int]uint64 {
+	found := map[int]uint64{}
+	for pid, s := range t.byPID {
+		brand := Brand(pid)
+		if !isBrand(brand) {
+			continue
+		}
+		if now, ok := readStat(pid); ok && now.start == s.start {
+			found[pid] = brand
 		}
 	}
 	return found

@@ -18,13 +18,13 @@ import (
 // A daemon that left all of these behind is not found. m may be nil or closed, then the terminal is not asked.
 //
 // It may be called several times and at the same time.
-func (c *Child) Kill(ctx context.Context, m *Master) error {
+func (c *Child) Kill(ctx context.Context, m *Master) error { return c.kill(ctx, m, 0) }
+
+// kill is Kill, with a brand also of all that have it, wherever they are; what has another brand is not part of the tree then.
+func (c *Child) kill(ctx context.Context, m *Master, brand uint64) error {
 	k := killer{family: c.family(), master: m}
-	gone, err := k.hangUp(ctx)
-	if err == nil && !gone {
-		err = k.destroy()
-	}
-	if err != nil {
+	k.family.brand = brand
+	if err := k.run(ctx); err != nil {
 		// Without a view of the others the child at least has to go.
 		_ = c.signal(unix.SIGKILL)
 		return fmt.Errorf("pty: kill the tree of %d: %w", c.pid, err)
@@ -55,6 +55,15 @@ type killer struct {
 	master *Master
 	held   bond  // when there is no master: what the terminal said
 	denied error // the last signal that could not be sent
+}
+
+// run ends the family: politely first, what is left of it then.
+func (k *killer) run(ctx context.Context) error {
+	gone, err := k.hangUp(ctx)
+	if err == nil && !gone {
+		err = k.destroy()
+	}
+	return err
 }
 
 // look returns the living members as of now.

@@ -118,11 +118,7 @@ func KillTrees(ctx context.Context, trees []Tree) error {
 	for i, t := range trees {
 		done.Go(func() {
 			k := killer{family: t.family(), held: t.bond()}
-			gone, err := k.hangUp(ctx)
-			if err == nil && !gone {
-				err = k.destroy()
-			}
-			if err != nil {
+			if err := k.run(ctx); err != nil {
 				all[i] = fmt.Errorf("pty: kill the tree of %d: %w", t.root.PID, err)
 			}
 		})

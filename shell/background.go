@@ -59,12 +59,14 @@ func (s *Shell) beginBackground(run *running, b revived, e *Exec, home string) {
 	r := Result{Recreated: b.recreated, Lost: b.lost, CwdFallback: b.fallback, Cwd: home}
 	pid := run.process(b.incarnation)
 	if pid > 0 {
-		process, there := pty.FindProc(pid)
-		e.mu.Lock()
-		if e.record.Info.PID = pid; there {
+		if process, there := pty.FindProc(pid); there {
+			e.mu.Lock()
 			e.record.Note = marks([]pty.Proc{process})
+			e.mu.Unlock()
 		}
-		e.mu.Unlock()
+	}
+	e.begin(pid)
+	if pid > 0 {
 		e.save()
 	}
 	s.work.Go(func() { s.background(run, e, pid, r) })

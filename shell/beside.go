@@ -28,6 +28,9 @@ func (s *Shell) background(run *running, e *Exec, pid int, r Result) {
 		run.leave()
 		return
 	}
+	if e.wasKilled(end) {
+		s.terminate(pty.Proc{}, e) // somebody killed its process: what that waited for ends with it
+	}
 	r.ExitCode, r.TimedOut, r.Cancelled = end.ExitCode, end.TimedOut, end.Cancelled
 	eof := run.drain()
 	r.Background = !eof
@@ -97,6 +100,19 @@ func (s *Shell) awaitBackground(run *running, e *Exec, process pty.Proc, there b
 		}
 	}
 }
+
+// wasKilled tells whether the process of a command in the background ended of a signal, and not the
+// last program of the command: then the command did not come to its end, nor to an exit of its own.
+func (e *Exec) wasKilled(end Result) bool {
+	if end.TimedOut || end.Cancelled || end.ExitCode <= signalCodes {
+		return false
+	}
+	_, came := signed(e.dir, cameName)
+	return !came
+}
+
+// signalCodes is what a shell adds to the number of a signal for the code of what ended of it (POSIX 2.8.2).
+const signalCodes = 128
 
 // killedCode is what a command answers whose end nobody reported: as after SIGKILL.
 const killedCode = 137

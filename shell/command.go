@@ -24,9 +24,11 @@ type Command struct {
 	// code 1 and the text on stderr.
 	Cwd string
 	Env map[string]string // of this command alone
-	// Timeout after which the command is cancelled with code 124; 0 means the shell's.
+	// Timeout after which the command is cancelled with code 124; 0 means the shell's. It counts from the start: what a command waits for its turn is not in it.
 	Timeout time.Duration
-	Stdin   []byte // what the command reads, then end of file; nothing given is the end of file at once
+	// QueueTimeout is how long the command may wait for its turn. One that has not begun by then fails with ErrQueueTimeout and never runs. 0 is no bound.
+	QueueTimeout time.Duration
+	Stdin        []byte // what the command reads, then end of file; nothing given is the end of file at once
 	// StdinOpen lets Input write more after Stdin.
 	StdinOpen bool
 	// Background runs the command beside those that follow it, as `{ … } &`.
@@ -60,6 +62,7 @@ type Info struct {
 	Command     string // Text, or Argv quoted for a shell
 	Cwd         string // where it began
 	Status      Status
+	Position    int // in the queue, 1 is the next one; 0 of one that does not wait there
 	PID         int // of the shell, of the background subshell or of the isolated process; 0 before the start
 	Background  bool
 	Isolated    bool
@@ -68,6 +71,7 @@ type Info struct {
 	FinishedAt  time.Time // zero while it runs
 	StdoutBytes int64     // in the log
 	StderrBytes int64
+	Error       string  // of one that Failed: why, in words
 	Result      *Result // nil until it has ended
 }
 

@@ -30,6 +30,7 @@ const (
 	innerName   = "st."  // followed by whether the command failed, a dash and its status, see guarded
 	pidName     = "pid." // followed by the process id of a background command
 	toldName    = "told" // the shell itself has come to a command in the background, which may take a moment to make the sign before
+	cameName    = "came" // a command in the background has come to the end of its text
 	sessionName = "sid." // followed by the number of an incarnation, a dot and the id of its session, in signsDir; made by the launcher
 )
 
@@ -176,7 +177,7 @@ func (e *Exec) firstWords() string {
 
 // backgroundLines are the control lines of a command in the background. It runs in a subshell of a subshell, so that it is no job of the user's shell: a
 // bare wait does not wait for it and jobs does not list it. The outer one waits for this very process and reports. The shell itself says before that it has come to them: the
-// line after them may be done before the subshells are.
+// line after them may be done before the subshells are. The inner one says that it has come to the end of the text: an exit without a number keeps the status, and has an EXIT trap see its own standard files.
 func (e *Exec) backgroundLines(script string) string {
 	in := "/dev/null"
 	if e.hasInput() {
@@ -190,8 +191,9 @@ func (e *Exec) backgroundLines(script string) string {
 	}
 	status := filepath.Join(e.dir, statusName)
 	told := e.shell.signLine(sign(filepath.Join(e.dir, toldName), "")) + " || \\exit"
-	return fmt.Sprintf("%s; ( ( %s%s\n%s %s%s <%s >%s 2>%s & %s \"$!\" && %s || %s ) </dev/null >/dev/null 2>&1 & )\n",
-		told, open, sign(filepath.Join(e.dir, pidName), "$BASHPID"), e.shell.call("."), quote(filepath.Join(e.dir, script)), end, quote(in),
+	came := e.shell.call("exit") + " 9" + sign(filepath.Join(e.dir, cameName), "")
+	return fmt.Sprintf("%s; ( ( %s%s\n%s %s\n%s%s <%s >%s 2>%s & %s \"$!\" && %s || %s ) </dev/null >/dev/null 2>&1 & )\n",
+		told, open, sign(filepath.Join(e.dir, pidName), "$BASHPID"), e.shell.call("."), quote(filepath.Join(e.dir, script)), came, end, quote(in),
 		quote(filepath.Join(e.dir, outFIFO)), quote(filepath.Join(e.dir, errFIFO)), e.shell.call("wait"), sign(status, "0"), sign(status, "$?"))
 }
 
@@ -207,6 +209,30 @@ func signed(dir, prefix string) (tail string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// ours are the names in the directory of a command that the server makes, with their modes.
+var ours = []string{textFile, runFile, inputFile, inFIFO, outFIFO, errFIFO, stdoutFile, stderrFile, backFile, pwdFile, recordFile}
+
+// seal makes the files that a shell has made in a directory its owner's alone: their modes are those of the user's umask.
+func seal(dir string) {
+	list, _ := os.ReadDir(dir)
+	for _, f := range list {
+		if f.Type().IsRegular() && !slices.Contains(ours, f.Name()) {
+			_ = os.Chmod(filepath.Join(dir, f.Name()), 0o600)
+		}
+	}
+}
+
+// sweepFIFOs removes the FIFOs of a shell that nothing runs of.
+func sweepFIFOs(dir string) {
+	_ = os.Remove(filepath.Join(dir, controlFIFO))
+	for _, parent := range [...]string{commandsDir, hiddenDir} {
+		list, _ := os.ReadDir(filepath.Join(dir, parent))
+		for _, f := range list {
+			removeFIFOs(filepath.Join(dir, parent, f.Name()))
+		}
+	}
 }
 
 // numbered is the number in the name of a file that begins with a prefix.
@@ -235,7 +261,7 @@ func makeFIFO(path string) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("make %s: %w", path, spaceError(err))
+		return fmt.Errorf("make %s: %w", path, fileError(err))
 	}
 	return nil
 }

@@ -25,6 +25,8 @@ type Exec struct {
 	started chan struct{} // closed when it runs, and when it ended without that
 	done    chan struct{} // closed when record has the result
 	stop    chan struct{} // closed by the first Cancel
+	// patience fires at the end of a QueueTimeout; nil without one. Set before others see the command in the queue.
+	patience *time.Timer
 
 	saving sync.Mutex // held over the disk, taken before mu
 
@@ -67,6 +69,9 @@ func (e *Exec) Info() Info {
 		info.Result = &r
 	}
 	info.StdoutBytes, info.StderrBytes = e.outputs[0].size(), e.outputs[1].size()
+	if info.Status == Queued {
+		info.Position = e.shell.position(e)
+	}
 	return info
 }
 
@@ -162,7 +167,15 @@ func (e *Exec) begin(pid int) {
 		close(e.started)
 	}
 	e.mu.Unlock()
+	e.unhurry()
 	e.tellChanged()
+}
+
+// unhurry ends the bound of the wait for a turn.
+func (e *Exec) unhurry() {
+	if e.patience != nil {
+		e.patience.Stop()
+	}
 }
 
 // end gives the command its end, once, and tells everybody. With a problem no more output can come.
@@ -174,6 +187,9 @@ func (e *Exec) end(status Status, r *Result, problem error) {
 	}
 	e.record.Info.Status, e.record.Info.FinishedAt = status, time.Now()
 	e.record.Info.Result, e.problem = r, problem
+	if problem != nil {
+		e.record.Info.Error = problem.Error()
+	}
 	input := e.input
 	e.input = nil
 	first := !e.begun
@@ -183,9 +199,11 @@ func (e *Exec) end(status Status, r *Result, problem error) {
 		_ = input.Close()
 		e.shell.config.Keeper.Release(e.holdID() + holdInput)
 	}
+	e.unhurry()
 	if first || problem != nil { // nothing can have written to them and nothing will, or nobody looks for more
 		e.finishOutputs()
 	}
+	seal(e.dir)
 	e.save()
 	if first {
 		close(e.started)
@@ -279,6 +297,9 @@ func (e *Exec) script(cwd string) (string, error) {
 	var b strings.Builder
 	if cwd != "" {
 		declare, pwd := e.shell.call("declare"), quote(filepath.Join(e.dir, pwdFile))
+		if err := touch(filepath.Join(e.dir, pwdFile)); err != nil {
+			return "", err
+		}
 		fmt.Fprintf(&b, "%s -p PWD >|%s 2>/dev/null\n%s -p OLDPWD >>%s 2>/dev/null\n", declare, pwd, declare, pwd)
 		fmt.Fprintf(&b, "%s -- %s || %s 1\n", e.shell.call("cd"), quote(cwd), e.shell.call("return"))
 	}

@@ -168,7 +168,9 @@ func (s *Shell) begin(body *incarnation, e *Exec, home, cwd string, lines func(s
 		run.abandon()
 		return nil, err
 	}
-	e.begin(body.process().PID)
+	if !e.spec().Background { // one in the background has begun when its own process is known
+		e.begin(body.process().PID)
+	}
 	return run, nil
 }
 

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -240,31 +239,4 @@ func numberOf(id string) (uint64, bool) {
 	digits, random := id[:len(id)-idRandom], id[len(id)-idRandom:]
 	number, err := strconv.ParseUint(digits, 10, 63)
 	return number, err == nil && strings.Trim(random, "abcdefghijklmnopqrstuvwxyz234567") == ""
-}
-
-// saveShell writes shell.json beside the old one and renames it. It does not sync. Errors: ErrNoSpace.
-func saveShell(dir string, r *shellRecord) error {
-	content, err := encodeShell(r)
-	if err == nil {
-		err = writeBeside(filepath.Join(dir, shellFile), content)
-	}
-	if err != nil {
-		return fmt.Errorf("shell: record of shell %s: %w", r.Spec.ID, err)
-	}
-	return nil
-}
-
-// loadShell reads shell.json; Spec.Dir is dir. Errors: ErrDamaged, fs.ErrNotExist.
-func loadShell(dir string) (*shellRecord, error) {
-	content, err := os.ReadFile(filepath.Join(dir, shellFile))
-	if err != nil {
-		return nil, fmt.Errorf("shell: record: %w", err)
-	}
-	r, err := decodeShell(content)
-	if err != nil {
-		return nil, fmt.Errorf("shell: record in %q: %w", dir, err)
-	}
-	r.Spec.Dir = dir
-	r.First = slices.Clip(r.First)
-	return r, nil
 }

@@ -23,11 +23,11 @@ func fullRecord(t *testing.T, h *history) *record {
 	at := time.Date(2024, 5, 6, 7, 8, 9, 123456789, time.UTC)
 	return &record{
 		Info: Info{ID: id, Shell: "s", Command: "echo \xff <&>\n", Cwd: "/a\nb\xfe", Status: Done, PID: 7, Background: true, Isolated: true,
-			CreatedAt: at, StartedAt: at.Add(1), FinishedAt: at.Add(2), StdoutBytes: 1 << 40, StderrBytes: 3,
+			CreatedAt: at, StartedAt: at.Add(1), FinishedAt: at.Add(2), StdoutBytes: 1 << 40, StderrBytes: 3, Error: "no \xff",
 			Result: &Result{ExitCode: 255, TimedOut: true, Cancelled: true, Background: true, Truncated: true, Recreated: true,
 				Lost: []string{"job 1 \xff"}, ShellEnded: true, Cwd: "/c\x80", CwdFallback: "/d"}},
 		Spec: Command{Isolated: true, Argv: []string{"a", "", "\xff"}, Cwd: "x\xff", Env: map[string]string{"A": "\xff", "B": ""},
-			Timeout: time.Second, StdinOpen: true, Background: true, MaxOutput: 9},
+			Timeout: time.Second, QueueTimeout: time.Minute, StdinOpen: true, Background: true, MaxOutput: 9},
 		Incarnation: 3, Deadline: at.Add(time.Hour), Rested: at.Add(time.Minute), Note: "stage",
 	}
 }
@@ -58,7 +58,7 @@ func TestRecordRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := fullRecord(t, h)
-	noZero(t, "record", reflect.ValueOf(*want), "record.Spec.Text", "record.Spec.Stdin")
+	noZero(t, "record", reflect.ValueOf(*want), "record.Spec.Text", "record.Spec.Stdin", "record.Info.Position")
 	long := fullRecord(t, h)
 	long.Info.Command = strings.Repeat("echo \xff\n", 10_000)
 	queued := &record{Info: Info{ID: "", Shell: "s", Command: "true", Status: Queued, CreatedAt: want.Info.CreatedAt}}

@@ -105,6 +105,7 @@ type recordJSON struct {
 	FinishedAt  time.Time   `json:"finished_at,omitzero"`
 	StdoutBytes int64       `json:"stdout_bytes"`
 	StderrBytes int64       `json:"stderr_bytes"`
+	Error       exact       `json:"error,omitempty"`
 	Result      *resultJSON `json:"result,omitempty"`
 	Spec        commandJSON `json:"spec"`
 	Incarnation int         `json:"incarnation,omitempty"`
@@ -129,14 +130,15 @@ type resultJSON struct {
 
 // commandJSON is a Command in record.json.
 type commandJSON struct {
-	Isolated   bool          `json:"isolated,omitempty"`
-	Argv       []exact       `json:"argv,omitempty"`
-	Cwd        exact         `json:"cwd,omitempty"`
-	Env        [][2]exact    `json:"env,omitempty"`
-	Timeout    time.Duration `json:"timeout_ns,omitempty"`
-	StdinOpen  bool          `json:"stdin_open,omitempty"`
-	Background bool          `json:"background,omitempty"`
-	MaxOutput  int64         `json:"max_output,omitempty"`
+	Isolated     bool          `json:"isolated,omitempty"`
+	Argv         []exact       `json:"argv,omitempty"`
+	Cwd          exact         `json:"cwd,omitempty"`
+	Env          [][2]exact    `json:"env,omitempty"`
+	Timeout      time.Duration `json:"timeout_ns,omitempty"`
+	QueueTimeout time.Duration `json:"queue_timeout_ns,omitempty"`
+	StdinOpen    bool          `json:"stdin_open,omitempty"`
+	Background   bool          `json:"background,omitempty"`
+	MaxOutput    int64         `json:"max_output,omitempty"`
 }
 
 // encodeRecord is a record as a line. text is the command's when that is too long for the record.
@@ -145,8 +147,8 @@ func encodeRecord(r *record) (content []byte, text string, err error) {
 	j := recordJSON{
 		Version: recordVersion, ID: i.ID, Shell: i.Shell, Command: exact(i.Command), Cwd: exact(i.Cwd), Status: i.Status, PID: i.PID,
 		Background: i.Background, Isolated: i.Isolated, CreatedAt: i.CreatedAt, StartedAt: i.StartedAt, FinishedAt: i.FinishedAt,
-		StdoutBytes: i.StdoutBytes, StderrBytes: i.StderrBytes,
-		Spec: commandJSON{Isolated: c.Isolated, Argv: exacts(c.Argv), Cwd: exact(c.Cwd), Env: environ(c.Env), Timeout: c.Timeout,
+		StdoutBytes: i.StdoutBytes, StderrBytes: i.StderrBytes, Error: exact(i.Error),
+		Spec: commandJSON{Isolated: c.Isolated, Argv: exacts(c.Argv), Cwd: exact(c.Cwd), Env: environ(c.Env), Timeout: c.Timeout, QueueTimeout: c.QueueTimeout,
 			StdinOpen: c.StdinOpen, Background: c.Background, MaxOutput: c.MaxOutput},
 		Incarnation: r.Incarnation, Deadline: r.Deadline, Rested: r.Rested, Note: exact(r.Note),
 	}
@@ -177,8 +179,8 @@ func decodeRecord(content []byte) (r *record, long bool, err error) {
 	r = &record{
 		Info: Info{ID: j.ID, Shell: j.Shell, Command: string(j.Command), Cwd: string(j.Cwd), Status: j.Status, PID: j.PID,
 			Background: j.Background, Isolated: j.Isolated, CreatedAt: j.CreatedAt, StartedAt: j.StartedAt, FinishedAt: j.FinishedAt,
-			StdoutBytes: j.StdoutBytes, StderrBytes: j.StderrBytes},
-		Spec: Command{Isolated: c.Isolated, Argv: texts(c.Argv), Cwd: string(c.Cwd), Env: environOf(c.Env), Timeout: c.Timeout,
+			StdoutBytes: j.StdoutBytes, StderrBytes: j.StderrBytes, Error: string(j.Error)},
+		Spec: Command{Isolated: c.Isolated, Argv: texts(c.Argv), Cwd: string(c.Cwd), Env: environOf(c.Env), Timeout: c.Timeout, QueueTimeout: c.QueueTimeout,
 			StdinOpen: c.StdinOpen, Background: c.Background, MaxOutput: c.MaxOutput},
 		Incarnation: j.Incarnation, Deadline: j.Deadline, Rested: j.Rested, Note: string(j.Note),
 	}

@@ -133,6 +133,9 @@ func (s *Shell) launch(ctx context.Context, number int, dir string, env []string
 	if err != nil {
 		i.kill()
 		<-i.ended
+		if errors.Is(err, ErrEnded) && i.process().PID == 0 { // the launcher ends without a shell for nothing else
+			err = fmt.Errorf("%w: %w", ErrNoFiles, err)
+		}
 		return nil, fmt.Errorf("shell: start: %w%s", err, s.launcherWords())
 	}
 	return i, nil
@@ -168,7 +171,7 @@ func (s *Shell) run(i *incarnation, dir string, env []string) error {
 	defer null.Close()
 	words, err := os.OpenFile(filepath.Join(s.spec.Dir, launcherLog), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return fmt.Errorf("shell: start: %w", spaceError(err))
+		return fmt.Errorf("shell: start: %w", fileError(err))
 	}
 	defer words.Close()
 	s.mu.Lock()
@@ -278,6 +281,7 @@ func (i *incarnation) setUp(ctx context.Context, restore bool) error {
 		return err
 	}
 	_, err := i.expect(ctx, i.upPrefix())
+	seal(filepath.Join(i.shell.spec.Dir, signsDir))
 	if err == nil {
 		i.shell.moved(MoveBegan, i.process(), 0)
 	}
@@ -339,6 +343,7 @@ func (i *incarnation) watch() {
 	}
 	if i.shell.life.Err() == nil { // else bash may be there, and the next server's
 		i.collect()
+		_ = os.Remove(filepath.Join(i.shell.spec.Dir, controlFIFO)) // which a launcher that was killed has left
 	}
 	close(i.ended)
 	i.hangUp()
@@ -400,6 +405,14 @@ func (s *Shell) launcherWords() string {
 		return ""
 	}
 	return fmt.Sprintf(": %.500q", strings.TrimSpace(string(text)))
+}
+
+// fileError is spaceError, and adds ErrNoFiles to any other error of the making of a file.
+func fileError(err error) error {
+	if err = spaceError(err); err == nil || errors.Is(err, ErrNoSpace) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrNoFiles, err)
 }
 
 // spaceError adds ErrNoSpace to an error that means it.

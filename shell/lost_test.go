@@ -221,7 +221,7 @@ func TestEndedUnseen(t *testing.T) {
 		_ = client.Close()
 		_ = unix.Kill(pid, unix.SIGTERM)
 	})
-	if s, err = Recover(c, filepath.Join(data, "shell"), rest); err != nil {
+	if s, err = Recover(c, filepath.Join(data, "shell"), rest, Spec{ID: "kept"}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { remove(t, s) })

@@ -2,8 +2,6 @@ package shell
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/binary"
 	"os"
 	"slices"
 	"strconv"
@@ -19,16 +17,12 @@ const marker = "EVERTTY_SHELL"
 func (s *Shell) mark(p *pty.Plan) {
 	isMarker := func(pair string) bool { return strings.HasPrefix(pair, marker+"=") }
 	p.Env = append(slices.DeleteFunc(slices.Clone(p.Env), isMarker), marker+"="+s.spec.Dir)
+	p.Env = pty.WithIdentity(p.Env, s.config.Identity)
 	p.Brand = brand(s.spec.Dir)
 }
 
-// brand is the number for the shell of a directory, the same for every server and every incarnation: no other shell has the directory, now or later. It is between
-// 2^61 and 2^62, where no limit is that somebody sets for its own sake.
-func brand(dir string) uint64 {
-	sum := sha256.Sum256([]byte(dir))
-	const bits = 61
-	return 1<<bits | binary.BigEndian.Uint64(sum[:])>>(64-bits)
-}
+// brand is the number for the shell of a directory, the same for every server and every incarnation: no other shell has the directory, now or later.
+func brand(dir string) uint64 { return pty.BrandOf(dir) }
 
 // marked tells whether a process was started by the shell of a directory or by what that has started, by its brand or its environment.
 func marked(dir string, pid int) bool {

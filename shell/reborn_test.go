@@ -207,7 +207,7 @@ func TestDirectoryGoneWhileAway(t *testing.T) {
 			end()
 		}
 		c.Keeper = client
-		if s, err = Recover(c, filepath.Join(data, "shell"), held); err != nil {
+		if s, err = Recover(c, filepath.Join(data, "shell"), held, Spec{ID: "kept"}); err != nil {
 			t.Fatal(err)
 		}
 		if n%3 == 2 {

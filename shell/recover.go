@@ -3,7 +3,6 @@ package shell
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,7 +15,8 @@ import (
 )
 
 // Recover brings back the shell of a directory: it takes over what the keeper has held for it (held, those whose id begins with Prefix+ID+"."),
-// follows the command that runs and the ones in the background, and starts what was queued. Errors: ErrDamaged; held is the caller's then.
+// follows the command that runs and the ones in the background, and starts what was queued. spare is what the caller knows of a shell whose record cannot be read: its
+// names. Errors: ErrDamaged; held is the caller's then.
 //
 // A killed server may have come to any step of a command. What is on disk and at the keeper tells how far:
 //
@@ -25,12 +25,9 @@ import (
 //     the command has not run, and runs now. Lines are written all at once, so nothing runs in part or twice;
 //   - a status as a file: the command has ended; its outputs are drained and it gets its result;
 //   - ended on disk: only late output is followed.
-func Recover(c Config, dir string, held []*keeper.Program) (*Shell, error) {
-	saved, err := loadShell(dir)
+func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, error) {
+	saved, what, lost, err := findShell(dir, held, spare)
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%w: %w", ErrDamaged, err)
-		}
 		return nil, fmt.Errorf("shell: recover %s: %w", dir, err)
 	}
 	saved.Spec.Dir = dir
@@ -39,6 +36,13 @@ func Recover(c Config, dir string, held []*keeper.Program) (*Shell, error) {
 		return nil, err
 	}
 	s.created, s.first, s.number, s.active = saved.CreatedAt, saved.First, saved.Incarnation, time.Now()
+	s.damage, s.uncaptured = lost, lost
+	if what != "" {
+		s.config.Log.Warn("the record of a shell could not be read", "shell", s.spec.ID, "what", what, "lost", lost)
+	}
+	if err := s.repair(); err != nil {
+		s.config.Log.Warn("the record of a shell is not written again", "shell", s.spec.ID, "err", err)
+	}
 	history, records, err := openHistory(dir)
 	if history == nil {
 		s.shut(ErrClosing)
@@ -122,6 +126,7 @@ func (r *recovery) incarnation() {
 		if known && there && marked(s.spec.Dir, pid) {
 			_ = bash.Signal(unix.SIGKILL)
 		}
+		sweepFIFOs(s.spec.Dir) // what runs of its commands has them open
 		return
 	}
 	i.launcher = program.Child
@@ -174,10 +179,12 @@ func (r *recovery) command(saved *record) {
 			r.isolated = append(r.isolated, func() { s.isolated(e) })
 		} else {
 			s.queue = append(s.queue, e)
+			s.limitWait(e)
 		}
 	case Running:
 		r.running(e, saved, files)
 	default:
+		removeFIFOs(dir)
 		r.ended(e, files)
 	}
 }
@@ -220,6 +227,7 @@ func (r *recovery) running(e *Exec, saved *record, files *keeper.Program) {
 
 // lose ends a command whose fate nobody knows.
 func (s *Shell) lose(e *Exec, why error) {
+	removeFIFOs(e.dir)
 	e.end(Failed, nil, fmt.Errorf("%w: %w", ErrEnded, why))
 }
 
@@ -236,7 +244,7 @@ func (r *recovery) ended(e *Exec, files *keeper.Program) {
 	close(e.done)
 	e.begun = true
 	if e.record.Info.Result == nil {
-		e.problem = ErrEnded
+		e.problem = problemOf(e.record.Info.Error)
 	}
 	if e.input != nil {
 		e.closeInput()
@@ -492,6 +500,9 @@ func (r *recovery) resumeBackground(run *running, prefix string) {
 			}
 			return
 		}
+	}
+	if pid > 0 {
+		e.begin(pid) // the server that began it may not have come to write down as what
 	}
 	s.work.Go(func() { s.background(run, e, pid, Result{Cwd: s.cwdNow()}) })
 }

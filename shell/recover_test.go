@@ -55,8 +55,8 @@ func bring(client *keeper.Client, data string, log *slog.Logger) (*Shell, error)
 		return nil, err
 	}
 	c := Config{Keeper: client, Log: log}
-	if _, err := os.Stat(filepath.Join(dir, "shell.json")); err == nil {
-		return Recover(c, dir, held)
+	if _, err := os.Stat(filepath.Join(dir, launcherFile)); err == nil {
+		return Recover(c, dir, held, Spec{ID: "kept"})
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err

@@ -156,6 +156,7 @@ func (s *Shell) capture(body *incarnation) {
 	}
 	ctx, cancel := s.awake(s.life, captureLimit)
 	defer cancel()
+	_ = os.WriteFile(filepath.Join(s.spec.Dir, captureFound), []byte(notCaptured), 0o600)
 	err := body.barrier(ctx, captureLine(s.spec.Dir))
 	if err == nil && s.adopt() != nil {
 		err = s.captureAgain(ctx, body)
@@ -185,7 +186,7 @@ func (s *Shell) captureAgain(ctx context.Context, body *incarnation) error {
 	}
 	// A DEBUG trap may have had all of it skipped, which is the user's business. Without a magic the file is there and was not read.
 	text, absence := os.ReadFile(filepath.Join(s.spec.Dir, captureFound))
-	if absence != nil || bytes.Contains(text, []byte(captureMagic)) || writeCapture(s.spec.Dir) != nil {
+	if absence != nil || string(text) == notCaptured || bytes.Contains(text, []byte(captureMagic)) || writeCapture(s.spec.Dir) != nil {
 		if !absent(err) {
 			s.config.Log.Warn("the state of a shell was not captured", "shell", s.spec.ID, "err", err)
 		}

@@ -30,6 +30,8 @@ type Config struct {
 	Moved func(Move)
 	// Remote is needed for shells whose Spec says so.
 	Remote *Remote
+	// Identity is what programs of the shell are told of the server, see [pty.Identity].
+	Identity map[string]string
 	// Frozen tells Recover that the processes of the shell are stopped from outside: see Shell.SetFrozen.
 	Frozen bool
 }
@@ -146,10 +148,12 @@ type Shell struct {
 	aliasing bool
 	// uncaptured is what the next incarnation lacks because it could not be captured, in words.
 	uncaptured []string
-	pause      pause
-	captured   chan struct{} // closed when the state after the newest command in the foreground was captured, or that after the start; set before the goroutine starts
-	pruned     int           // how many of all were left at the last look for those beyond the history's bounds
-	cwd        string
+	// damage is what of its files could not be read when this server took the shell over, in words; it never changes.
+	damage   []string
+	pause    pause
+	captured chan struct{} // closed when the state after the newest command in the foreground was captured, or that after the start; set before the goroutine starts
+	pruned   int           // how many of all were left at the last look for those beyond the history's bounds
+	cwd      string
 	// elsewhere is the state of a remote shell.
 	elsewhere State
 	active    time.Time
@@ -169,7 +173,7 @@ func Start(c Config, s Spec) (*Shell, error) {
 	sh.created = time.Now()
 	if err := sh.furnish(); err != nil {
 		sh.shut(ErrEnded)
-		return nil, fmt.Errorf("shell: start: %w", spaceError(err))
+		return nil, fmt.Errorf("shell: start: %w", fileError(err))
 	}
 	body, err := sh.launch(sh.life, 1, sh.home(), nil, false)
 	switch {
@@ -217,7 +221,7 @@ func prepare(c Config, s Spec) (*Shell, error) {
 	}
 	if err != nil {
 		directories.leave()
-		return nil, fmt.Errorf("shell: %w", spaceError(err))
+		return nil, fmt.Errorf("shell: %w", fileError(err))
 	}
 	sh.life, sh.stop = context.WithCancelCause(context.Background())
 	return sh, nil
@@ -331,7 +335,7 @@ func (s *Shell) State() State {
 }
 
 // ownVariables are what bash says of itself, not the user.
-var ownVariables = []string{"PWD", "OLDPWD", "SHLVL", "_", marker}
+var ownVariables = []string{"PWD", "OLDPWD", "SHLVL", "_", marker, pty.EnvTerminal, pty.EnvSession, pty.EnvURL, pty.EnvSocket}
 
 // Commands are the commands in the order in which they were submitted, the newest limit of those before the one with the id before ("" is all).
 func (s *Shell) Commands(limit int, before string) []Info {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/evertty/evertty/pty"
 )
 
 // image is what one capture found in a shell. It is never changed after it was read; all methods may be called from several goroutines.
@@ -51,6 +53,7 @@ var own = map[string]bool{
 	"GROUPS": true, "HISTCMD": true, "LINENO": true, "LINES": true, "PIPESTATUS": true, "PPID": true, "RANDOM": true, "SECONDS": true,
 	"SHELLOPTS": true, "SRANDOM": true, "UID": true, "POSIXLY_CORRECT": true,
 	"OLDPWD": true, "PWD": true, "SHLVL": true, "_": true, marker: true,
+	pty.EnvTerminal: true, pty.EnvSession: true, pty.EnvURL: true, pty.EnvSocket: true,
 }
 
 // ofBash are the variables that begin with BASH and are the user's all the same.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,6 +24,9 @@ const (
 
 // captureMagic is the first section that the capture can write by itself; the number changes with the order of sections.
 const captureMagic = "evertty-capture-1"
+
+// notCaptured is what captureFound has before a capture: the file is there with a mode of ours, for the user's umask may be of any kind.
+const notCaptured = "-"
 
 // captureEnd is the last section: without it the capture is not whole.
 const captureEnd = "end"
@@ -116,7 +120,7 @@ func writeCapture(dir string) error {
 	return nil
 }
 
-// touch makes an empty file unless there is one.
+// touch makes an empty file, its owner's alone, unless there is one.
 func touch(path string) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
@@ -193,6 +197,9 @@ func readImage(path string) (*image, error) {
 	text, err := io.ReadAll(io.LimitReader(file, maxState+1))
 	if err != nil {
 		return nil, err
+	}
+	if string(text) == notCaptured {
+		return nil, fs.ErrNotExist
 	}
 	if len(text) > maxState {
 		return nil, fmt.Errorf("%w: %q has more than %d bytes", ErrDamaged, path, maxState)

@@ -26,7 +26,7 @@ func (s *Shell) Submit(c Command) (*Exec, error) {
 	}
 	e, err := s.enroll(c)
 	if err != nil {
-		return nil, fmt.Errorf("shell: submit: %w", err)
+		return nil, fmt.Errorf("shell: submit: %w", fileError(err))
 	}
 	if err := s.enqueue(e, c.Isolated); err != nil {
 		_ = os.RemoveAll(e.dir)
@@ -45,8 +45,8 @@ func (s *Shell) complete(c *Command) error {
 		return fmt.Errorf("%w: %d bytes of standard input, at most %d are possible", ErrInvalid, len(c.Stdin), MaxStdin)
 	case strings.ContainsRune(c.Cwd, 0) || len(c.Cwd) >= maxPath:
 		return fmt.Errorf("%w: directory %.80q", ErrInvalid, c.Cwd)
-	case c.Timeout < 0 || c.MaxOutput < 0:
-		return fmt.Errorf("%w: timeout %v, output %d", ErrInvalid, c.Timeout, c.MaxOutput)
+	case c.Timeout < 0 || c.QueueTimeout < 0 || c.MaxOutput < 0:
+		return fmt.Errorf("%w: timeout %v, wait %v, output %d", ErrInvalid, c.Timeout, c.QueueTimeout, c.MaxOutput)
 	case c.Isolated && (len(c.Argv) == 0 || c.Argv[0] == "" || slices.ContainsFunc(c.Argv, func(a string) bool { return strings.ContainsRune(a, 0) })):
 		return fmt.Errorf("%w: an isolated command needs an argv without NUL", ErrInvalid)
 	case !c.Isolated && c.Argv != nil:
@@ -154,6 +154,7 @@ func (s *Shell) enqueue(e *Exec, isolated bool) error {
 		return nil
 	}
 	s.queue = append(s.queue, e)
+	s.limitWait(e)
 	s.poke()
 	return nil
 }

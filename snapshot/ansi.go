@@ -21,6 +21,23 @@ type Options struct {
 	// output), its hidden cursor, margins, saved cursors, character sets, pen
 	// and unfinished sequence are left out; what the screen shows stays.
 	Dead bool
+	// Engine says that the text is for one of our engines, which goes on with the
+	// program's own bytes: it gets an unfinished sequence that viewers do not get
+	// (vt.Withheld) too.
+	Engine bool
+}
+
+// apply is the tidy frame f as the options want it, with the whole history.
+func (o Options) apply(f *vt.Frame) *vt.Frame {
+	if o.Dead {
+		f = lifeless(f)
+	}
+	if !o.Engine && vt.Withheld(f.Pending) {
+		g := *f
+		g.Pending = nil
+		return &g
+	}
+	return f
 }
 
 // ANSI returns the text that makes a fresh xterm.js 6 of f.Cols x f.Rows equal
@@ -29,7 +46,7 @@ type Options struct {
 // bytes are f.Pending, so the output that follows f continues seamlessly.
 //
 // Written to any terminal it has no effect but the picture: it holds no query,
-// no BEL and no clipboard write. It begins with CAN (ECMA-48 8.3.6), which ends
+// no BEL, no clipboard write and no beginning of one. It begins with CAN (ECMA-48 8.3.6), which ends
 // a sequence that the receiver was in the middle of, and it sets the cursor's
 // visibility and LNM even when they are the default, because reset() of
 // xterm.js 6 leaves both alone. It leaves changed colours alone too: when
@@ -41,10 +58,7 @@ type Options struct {
 // the background, character sets translate text, and only the very last
 // character can be repeated by REP. The caller owns the result.
 func ANSI(f *vt.Frame, o Options) []byte {
-	f = tidy(f)
-	if o.Dead {
-		f = lifeless(f)
-	}
+	f = o.apply(tidy(f))
 	history := lastLines(f.History, o.Scrollback)
 	p := painter{cols: f.Cols, rows: f.Rows, out: make([]byte, 0, estimate(f, history))}
 	p.clusters = f.Unicode == vt.Unicode15Graphemes

@@ -150,17 +150,21 @@ func (d *decoder) content(tag byte) (err error) {
 	case tagUnicode:
 		f.Unicode = vt.Unicode(d.rest)
 	case tagTitle:
-		f.Title, err = d.text()
+		f.Title, err = d.text(vt.MaxString)
 	case tagIcon:
-		f.Icon, err = d.text()
+		f.Icon, err = d.text(vt.MaxString)
 	case tagCwd:
-		f.Cwd, err = d.text()
+		f.Cwd, err = d.text(vt.MaxString)
 	case tagPending:
 		var s string
-		s, err = d.text()
+		s, err = d.text(vt.MaxPending)
 		f.Pending = []byte(s)
 	case tagColours:
 		d.colours()
+	case tagOtherColours:
+		f.OtherColors = d.palette()
+	case tagSavedModes:
+		f.SavedModes = d.savedModes()
 	case tagHistory:
 		return d.history()
 	case tagMain:
@@ -176,9 +180,9 @@ func (d *decoder) content(tag byte) (err error) {
 }
 
 // text is the whole record as a string of the terminal.
-func (d *decoder) text() (string, error) {
-	if len(d.rest) > vt.MaxString || !utf8.ValidString(d.rest) {
-		return "", fmt.Errorf("%w: not UTF-8 of at most %d bytes", ErrCorrupt, vt.MaxString)
+func (d *decoder) text(limit int) (string, error) {
+	if len(d.rest) > limit || !utf8.ValidString(d.rest) {
+		return "", fmt.Errorf("%w: not UTF-8 of at most %d bytes", ErrCorrupt, limit)
 	}
 	return d.rest, nil
 }
@@ -214,9 +218,27 @@ func (d *decoder) style() (vt.Style, error) {
 func (d *decoder) colours() {
 	f := d.frame
 	f.Foreground, f.Background, f.CursorColor = vt.Color(d.u32()), vt.Color(d.u32()), vt.Color(d.u32())
-	f.Palette = map[uint8]vt.Color{}
+	f.Palette = d.palette()
+}
+
+// palette reads colours by their index up to the end of the record.
+func (d *decoder) palette() map[uint8]vt.Color {
+	p := map[uint8]vt.Color{}
 	for d.rest != "" {
 		i := d.u8()
-		f.Palette[i] = vt.Color(d.u32())
+		p[i] = vt.Color(d.u32())
 	}
+	return p
+}
+
+// savedModes reads modes up to the end of the record; those that no terminal
+// saves are left out.
+func (d *decoder) savedModes() map[int]bool {
+	modes := map[int]bool{}
+	for d.rest != "" {
+		if mode, on := d.u16(), d.u8() != 0; vt.Savable(mode) {
+			modes[mode] = on
+		}
+	}
+	return modes
 }

@@ -84,6 +84,12 @@ func (e *encoder) small(f *vt.Frame) {
 	if f.Palette != nil || f.Foreground|f.Background|f.CursorColor != 0 {
 		e.record(tagColours, func() { e.colours(f) })
 	}
+	if len(f.OtherColors) > 0 {
+		e.record(tagOtherColours, func() { e.palette(f.OtherColors) })
+	}
+	if len(f.SavedModes) > 0 {
+		e.record(tagSavedModes, func() { e.savedModes(f.SavedModes) })
+	}
 }
 
 func (e *encoder) terminal(f *vt.Frame) {
@@ -115,9 +121,24 @@ func (e *encoder) colours(f *vt.Frame) {
 	for _, c := range [...]vt.Color{f.Foreground, f.Background, f.CursorColor} {
 		e.u32(int(c))
 	}
-	for _, i := range slices.Sorted(maps.Keys(f.Palette)) {
+	e.palette(f.Palette)
+}
+
+func (e *encoder) palette(p map[uint8]vt.Color) {
+	for _, i := range slices.Sorted(maps.Keys(p)) {
 		e.u8(i)
-		e.u32(int(f.Palette[i]))
+		e.u32(int(p[i]))
+	}
+}
+
+func (e *encoder) savedModes(modes map[int]bool) {
+	for _, mode := range slices.Sorted(maps.Keys(modes)) {
+		e.u16(mode)
+		on := byte(0)
+		if modes[mode] {
+			on = 1
+		}
+		e.u8(on)
 	}
 }
 

@@ -87,7 +87,9 @@ func differenceAt(t testing.TB, j *judge, newEngine vt.New, s stream, look func(
 		}
 		x := xstep{Write: m.text, Cols: s.steps[i].cols, Rows: s.steps[i].rows, Skip: m.frame == nil}
 		if m.frame != nil {
-			x.Pending = m.frame.Pending
+			if x.Pending = m.frame.Pending; vt.Withheld(x.Pending) {
+				x.Pending = nil
+			}
 		}
 		jb.Steps = append(jb.Steps, x)
 	}

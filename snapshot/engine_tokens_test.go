@@ -76,6 +76,7 @@ var kindsOfTokens = []struct {
 	{2, func(w *writer) token { return token{text: w.control7()} }},
 	{2, func(w *writer) token { return token{text: w.query(), cut: true} }},
 	{4, func(w *writer) token { return token{text: w.broken(), cut: true} }},
+	{4, func(w *writer) token { return token{text: w.expanded(), cut: true} }},
 	{4, func(w *writer) token { return w.resize() }},
 }
 
@@ -101,6 +102,28 @@ func (w *writer) ascii() string {
 	}
 	at := w.IntN(len(text))
 	return strings.Repeat(text, 2+n/len(text))[at : at+n]
+}
+
+// expanded is what viewers get as simpler sequences: operations on rectangles, DECBI,
+// DECFI and the modes that XTSAVE keeps.
+func (w *writer) expanded() string {
+	edge := func(most int) string { return w.pick("", strconv.Itoa(w.IntN(most+3))) }
+	rectangle := edge(w.rows) + ";" + edge(w.cols) + ";" + edge(w.rows) + ";" + edge(w.cols)
+	mode := w.pick("1", "4", "5", "7", "6", "25", "45", "47", "1047", "1000", "2004", "7;25;9999")
+	switch w.IntN(7) {
+	case 0:
+		return "\x1b[" + rectangle + "$z"
+	case 1:
+		return "\x1b[" + rectangle + "${"
+	case 2:
+		return "\x1b[" + strconv.Itoa(30+w.IntN(240)) + ";" + rectangle + "$x"
+	case 3:
+		return w.pick("\x1b6", "\x1b9")
+	case 4:
+		return "\x1b[?" + mode + "s"
+	default:
+		return "\x1b[?" + mode + "r"
+	}
 }
 
 // characters beyond ASCII: all widths, marks, joiners, clusters and what a

@@ -46,6 +46,9 @@ import (
 //	10   pending   the unfinished sequence
 //	11   hidden    screen, the alternate one while it is not shown: only its
 //	               saved cursor and keyboard stack count
+//	12   other     colours that no viewer shows, as in Frame.OtherColors: any
+//	               number of index (1), colour (4)
+//	13   saved     private modes that XTSAVE keeps: any number of mode (2), on (1)
 //
 //	screen  x, y (2 each), flags (1: pending wrap, saved, saved pending wrap,
 //	        saved origin, own tab stops), top, bottom, saved x, saved y (2
@@ -82,6 +85,8 @@ const (
 	tagAlt
 	tagPending
 	tagHidden
+	tagOtherColours
+	tagSavedModes
 )
 
 const (
@@ -123,5 +128,6 @@ func modeBits(m *vt.Modes) []*bool {
 	return []*bool{
 		&m.AppCursor, &m.Origin, &m.Autowrap, &m.ReverseWrap, &m.ReverseVideo, &m.CursorHidden, &m.AppKeypad,
 		&m.Insert, &m.Linefeed, &m.BracketedPaste, &m.FocusEvents, &m.SyncOutput, &m.ColorReports,
+		&m.SmoothScroll, &m.PrintFormFeed, &m.PrintExtent, &m.NationalCharsets, &m.CursorCoupling,
 	}
 }

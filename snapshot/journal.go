@@ -87,8 +87,9 @@ type Journal struct {
 
 	records recordBuffer
 
-	// tending is held by Trim, Compress and Sync, which take long.
+	// tending is held by Trim, Compress and Sync, which take long, and guards retired.
 	tending sync.Mutex
+	retired bool
 
 	mu       sync.Mutex
 	closed   bool
@@ -247,6 +248,14 @@ func (j *Journal) Close() error {
 		err = errors.Join(err, j.flush(), j.closeOpen())
 	}
 	return err
+}
+
+// Retire makes Trim and Compress do nothing from now on, and waits for those that are under way: the files are somebody
+// else's, or about to be removed. With false they work again. Readers go on.
+func (j *Journal) Retire(away bool) {
+	j.tending.Lock()
+	defer j.tending.Unlock()
+	j.retired = away
 }
 
 // closeOpen closes the files of the open segment, if there is one still.

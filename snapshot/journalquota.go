@@ -17,6 +17,9 @@ import (
 func (j *Journal) Trim(keepFrom uint64, limit int64) (freed int64, err error) {
 	j.tending.Lock()
 	defer j.tending.Unlock()
+	if j.retired {
+		return 0, nil
+	}
 	d, err := j.directory()
 	if err != nil {
 		return 0, j.wrong(err)
@@ -57,6 +60,9 @@ func (j *Journal) dropOldest(keepFrom uint64, limit int64) (s segment, ok bool) 
 func (j *Journal) Compress(cold time.Duration) (saved int64, err error) {
 	j.tending.Lock()
 	defer j.tending.Unlock()
+	if j.retired {
+		return 0, nil
+	}
 	d, err := j.directory()
 	if err != nil {
 		return 0, j.wrong(err)

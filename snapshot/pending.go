@@ -39,8 +39,8 @@ func (s parserState) inString() bool { return s >= osc }
 // When ESC has begun to end a string both are kept: only the next byte tells
 // whether it is ST. p is not changed; the result may share its memory.
 func openTail(p []byte) []byte {
-	if len(p) > vt.MaxString {
-		p = p[:vt.MaxString]
+	if len(p) > vt.MaxPending {
+		p = p[:vt.MaxPending]
 		for len(p) > 0 && !utf8.RuneStart(p[len(p)-1]) {
 			p = p[:len(p)-1]
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 func TestOpenTail(t *testing.T) {
-	long := "\x1b]2;" + strings.Repeat("é", vt.MaxString)
+	long := "\x1b]2;" + strings.Repeat("é", vt.MaxPending)
 	for _, c := range []struct{ in, want, settled string }{
 		{"", "", ""},
 		{"text", "", ""},
@@ -39,7 +39,7 @@ func TestOpenTail(t *testing.T) {
 		{"\x1b_apc", "\x1b_apc", "\x1b_apc"},
 		{"\x1b_apcé", "", ""}, // xterm.js ends it there
 		{"\x1b]2;\xff", "", ""},
-		{long, long[:vt.MaxString-2], long[:vt.MaxString-2]},
+		{long, long[:vt.MaxPending-2], long[:vt.MaxPending-2]},
 	} {
 		got := string(openTail([]byte(c.in)))
 		if got != c.want {

@@ -41,7 +41,7 @@ func tidy(f *vt.Frame) *vt.Frame {
 		g.LastChar = 0
 	}
 	g.Title, g.Icon, g.Cwd = plainString(f.Title), plainString(f.Icon), plainString(f.Cwd)
-	g.Palette = tidyPalette(f.Palette)
+	g.Palette, g.OtherColors = tidyPalette(f.Palette), tidyPalette(f.OtherColors)
 	g.Foreground, g.Background, g.CursorColor = direct(f.Foreground), direct(f.Background), direct(f.CursorColor)
 	g.Pending = openTail(f.Pending)
 	return &g

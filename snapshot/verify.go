@@ -20,10 +20,7 @@ const (
 // within vt's limits, with the history that o selects, and without what only the
 // program would use when it is gone. It is what Differences wants first.
 func Carried(f *vt.Frame, o Options) *vt.Frame {
-	g := tidy(f)
-	if o.Dead {
-		g = lifeless(g)
-	}
+	g := o.apply(tidy(f))
 	g.History = lastLines(g.History, o.Scrollback)
 	return g
 }
@@ -109,8 +106,13 @@ func differ[T comparable](d *findings, part string, want, got T) {
 	d.add("%s: want "+verb+", got "+verb, part, want, got)
 }
 
-// modes compares every switch by the name that vt.Modes has for it.
+// modes compares every switch that viewers know by the name that vt.Modes has for it.
 func (d *findings) modes(want, got *vt.Modes) {
+	known := *got
+	for i, on := range known.Unshown() {
+		*on = *want.Unshown()[i]
+	}
+	got = &known
 	w, g := reflect.ValueOf(want).Elem(), reflect.ValueOf(got).Elem()
 	for i := range w.NumField() {
 		differ(d, "mode "+w.Type().Field(i).Name, w.Field(i).Interface(), g.Field(i).Interface())

@@ -235,7 +235,7 @@ func (c *catchUp) output(stop uint64) (*Message, error) {
 	if err := c.ready(); err != nil {
 		return nil, err
 	}
-	n := int(min(uint64(len(c.rest)), stop-c.pos, maxStep))
+	n := int(min(uint64(len(c.rest)), stop-c.pos, uint64(stepSize(c.rows))))
 	text := c.engine.Write(c.rest[:n])
 	c.rest, c.pos = c.rest[n:], c.pos+uint64(n)
 	if len(text) == 0 {

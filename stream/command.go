@@ -27,10 +27,20 @@ type command struct {
 	T     json.RawMessage `json:"t"`
 }
 
+// parseCommand reads a message. Text has to be Unicode, as in a request: it would be typed as something else. Errors: ErrBadCommand.
 func parseCommand(p []byte) (command, error) {
 	var c command
-	if err := json.Unmarshal(p, &c); err != nil {
-		return c, fmt.Errorf("%w: %w", ErrBadCommand, err)
+	err := json.Unmarshal(p, &c)
+	switch wrong, isType := errors.AsType[*json.UnmarshalTypeError](err); {
+	case InvalidUTF8(p) >= 0:
+		err = fmt.Errorf("byte %d is not UTF-8; send bytes that are not text as data_b64", InvalidUTF8(p)+1)
+	case isType:
+		err = fmt.Errorf("the field %q cannot be this: %s", wrong.Field, wrong.Value)
+	case err == nil && LoneSurrogate(p) >= 0:
+		err = fmt.Errorf("byte %d begins half a surrogate pair, which is no character; send bytes that are not text as data_b64", LoneSurrogate(p)+1)
+	}
+	if err != nil {
+		return command{PTY: c.PTY}, fmt.Errorf("%w: %w", ErrBadCommand, err)
 	}
 	return c, nil
 }
@@ -55,6 +65,9 @@ func (a actor) do(ctx context.Context, c command) error {
 	case "input":
 		return a.input(ctx, c)
 	case "keys":
+		if len(c.Keys) == 0 {
+			return fmt.Errorf("%w: keys needs \"keys\", a list such as [\"C-c\", \"Up\", \"text:abc\"]", ErrBadCommand)
+		}
 		return a.act(a.term.Keys(ctx, c.Keys))
 	case "paste":
 		if c.Data == nil {

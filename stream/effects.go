@@ -38,6 +38,7 @@ func (h *Hub) listen() {
 				h.observe.Marked(m, h.seq+uint64(max(m.End-h.held, 0)))
 			}
 		},
+		Clipboard: func(selection string, data []byte) { h.clipboard = &Clipboard{selection, data} },
 	}
 }
 
@@ -55,8 +56,31 @@ func (h *Hub) standing() Meta {
 	return Meta{Title: &h.facts.Title, Cwd: &h.facts.Cwd, Viewers: len(h.subs), Owner: h.owner, Size: &Size{h.cols, h.rows}}
 }
 
+// offer gives the last write to the clipboard to the viewers that may type. One that
+// has not taken the one before gets the newer alone, so that a program that writes
+// without end fills no queue.
+func (h *Hub) offer() {
+	c := h.clipboard
+	h.clipboard = nil
+	if c == nil {
+		return
+	}
+	var m *Message
+	for s := range h.subs {
+		if !s.types || s.ended {
+			continue
+		}
+		if m == nil {
+			m = metaMessage(h.id, Meta{Clipboard: c})
+		}
+		s.clipboard = m
+		wake(s.wake)
+	}
+}
+
 // tell publishes the collected changes.
 func (h *Hub) tell() {
+	h.offer()
 	if h.news == nil {
 		return
 	}

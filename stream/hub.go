@@ -29,6 +29,8 @@ const (
 	// maxStep bounds the output that is applied under one hold of the lock, in
 	// bytes, so that a flood does not keep connecting viewers out.
 	maxStep = 64 << 10
+	// usualRows is the height up to which a step is maxStep.
+	usualRows = 64
 	// presenceWake is the number of viewers up to which a change of their
 	// number wakes them; more than a team learn it with the next message, or a
 	// storm of n reconnects would cost n*n wake-ups.
@@ -72,7 +74,9 @@ type Hub struct {
 	held  int    // bytes of an incomplete character before this Write
 	reply []byte // answers to the program, collected during one Write
 	news  *Meta  // changes that are not bytes, collected during one Write
-	facts Facts
+	// clipboard is the last write to it during one Write.
+	clipboard *Clipboard
+	facts     Facts
 }
 
 // Facts are what a hub knows of its terminal besides the screen.
@@ -154,22 +158,24 @@ func newHub(o Options) *Hub {
 // answer is the caller's.
 func (h *Hub) Write(p []byte) (reply []byte) {
 	for len(p) > 0 {
-		n := min(len(p), maxStep)
-		reply = append(reply, h.step(p[:n])...)
+		r, n := h.step(p)
+		reply = append(reply, r...)
 		p = p[n:]
 	}
 	return reply
 }
 
-func (h *Hub) step(p []byte) []byte {
+// step applies the first n bytes of p.
+func (h *Hub) step(p []byte) (reply []byte, n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.engine == nil {
-		return nil
+		return nil, len(p)
 	}
+	n = min(len(p), stepSize(h.rows))
 	h.reply, h.held = nil, h.engine.Held()
-	text := h.engine.Write(p)
-	h.seq += uint64(len(p))
+	text := h.engine.Write(p[:n])
+	h.seq += uint64(n)
 	h.version++
 	h.facts.Output = time.Now()
 	if len(text) > 0 {
@@ -177,8 +183,12 @@ func (h *Hub) step(p []byte) []byte {
 	}
 	h.tell()
 	h.wakeWatchers()
-	return h.reply
+	return h.reply, n
 }
+
+// stepSize is how much output a step applies on a screen of so many rows: less on
+// a tall one, where a sequence can cost more and become more text for viewers.
+func stepSize(rows int) int { return maxStep / max(1, rows/usualRows) }
 
 // applied is the number of output bytes that are part of the state.
 func (h *Hub) applied() uint64 {
@@ -219,8 +229,8 @@ func (h *Hub) Resize(cols, rows int) {
 		h.observe.Resized(h.seq, cols, rows)
 	}
 	h.publish(func() *Message { return resizeMessage(h.id, cols, rows, h.applied()) })
-	if !exact {
-		for s := range h.subs {
+	for s := range h.subs {
+		if !exact || s.once {
 			s.resized()
 		}
 	}

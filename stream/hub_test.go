@@ -226,6 +226,28 @@ func TestResizeIsInItsPlace(t *testing.T) {
 	}
 }
 
+// TestHistoryOnce: such a viewer keeps no history, so it cannot repeat a resize that
+// brings rows of the history back.
+func TestHistoryOnce(t *testing.T) {
+	hub := newHub(t, 80, 6)
+	for i := range 20 {
+		hub.Write(fmt.Appendf(nil, "line %d\r\n", i))
+	}
+	s := hub.Subscribe(stream.Viewing{Scrollback: -1, HistoryOnce: true})
+	defer s.Close()
+	m := &model{t: t}
+	poll(t, s, m)
+	if !strings.Contains(text(m.engine), "line 0\n") {
+		t.Fatalf("the first snapshot has no history:\n%s", text(m.engine))
+	}
+	hub.Resize(80, 10)
+	hub.Write([]byte("after"))
+	poll(t, s, m)
+	if got, want := text(m.engine), snapshot.Text(hub.Shot().Frame, 0); got != want || m.snaps != 2 {
+		t.Errorf("%d snapshots, screen\n%swant\n%s", m.snaps, got, want)
+	}
+}
+
 func TestSnapshotIsSharedAtOnePosition(t *testing.T) {
 	hub := newHub(t, 80, 24)
 	hub.Write([]byte("hello"))
@@ -369,6 +391,61 @@ func TestSizePolicies(t *testing.T) {
 		}
 		if got := hub.Fit(); got != (stream.Size{Cols: 80, Rows: 24}) {
 			t.Errorf("%s: without viewers %v, want the size as it is", c.policy, got)
+		}
+	}
+}
+
+// clipboards are the writes to the clipboard that a viewer is told of.
+func clipboards(t *testing.T, s *stream.Subscription) (out []string, kinds []stream.Kind) {
+	t.Helper()
+	for {
+		batch, err := s.Poll()
+		if err != nil && !errors.Is(err, io.EOF) {
+			t.Fatal(err)
+		}
+		if len(batch) == 0 {
+			return out, kinds
+		}
+		for _, m := range batch {
+			kinds = append(kinds, m.Kind)
+			if b := string(m.AppendJSON(nil, "")); m.Kind == stream.KindMeta && strings.Contains(b, "clipboard") {
+				out = append(out, b)
+			}
+			if bytes.Contains(m.AppendJSON(nil, ""), []byte("52;")) {
+				t.Errorf("a viewer got the sequence: %s", m.AppendJSON(nil, ""))
+			}
+		}
+	}
+}
+
+// TestClipboardIsForThoseWhoType: they get the newest write, before the exit, also when
+// they are behind; nobody else gets any, and none is kept for those who come later.
+func TestClipboardIsForThoseWhoType(t *testing.T) {
+	hub := newHub(t, 20, 5)
+	typist, looker := hub.Subscribe(stream.Viewing{Types: true}), hub.Subscribe(stream.Viewing{})
+	defer typist.Close()
+	defer looker.Close()
+	clipboards(t, typist)
+	hub.Write([]byte("\x1b]52;c;b25l\a"))
+	hub.Write([]byte("x\x1b]52;;dHdv\x1b\\y"))
+	const two = `{"clipboard":{"selection":"","data_b64":"dHdv"}}`
+	if got, kinds := clipboards(t, typist); len(got) != 1 || got[0] != two || kinds[0] != stream.KindMeta {
+		t.Errorf("got %q among %v, want %s first", got, kinds, two)
+	}
+	for range 3000 { // more than a queue holds
+		hub.Write(bytes.Repeat([]byte("z"), 1024))
+	}
+	hub.Write([]byte("\x1b]52;c;dGhyZWU=\a\x1b]52;c;\a"))
+	late := hub.Subscribe(stream.Viewing{Types: true})
+	defer late.Close()
+	hub.Finish(stream.Exit{Reason: "exit"})
+	const three = `{"clipboard":{"selection":"c","data_b64":""}}`
+	if got, kinds := clipboards(t, typist); len(got) != 1 || got[0] != three || kinds[0] != stream.KindSnapshot || kinds[len(kinds)-1] != stream.KindExit {
+		t.Errorf("behind and at the end: got %q among %v, want %s", got, kinds, three)
+	}
+	for who, s := range map[string]*stream.Subscription{"one who looks": looker, "one who came later": late} {
+		if got, _ := clipboards(t, s); len(got) != 0 {
+			t.Errorf("%s got %q", who, got)
 		}
 	}
 }

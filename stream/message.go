@@ -60,6 +60,14 @@ type Meta struct {
 	Viewers int              `json:"viewers,omitempty"`
 	Owner   uint64           `json:"owner,omitempty"`
 	Size    *Size            `json:"size,omitempty"`
+	// Clipboard is for viewers that may type, and for nobody else.
+	Clipboard *Clipboard `json:"clipboard,omitempty"`
+}
+
+// Clipboard is what a program wants on the clipboard (OSC 52, see vt.Effects).
+type Clipboard struct {
+	Selection string `json:"selection"`
+	Data      []byte `json:"data_b64"` // at most vt.MaxClipboard bytes
 }
 
 // Size is a screen's size in cells.

@@ -34,7 +34,9 @@ type Subscription struct {
 	hub        *Hub
 	wake       chan<- struct{}
 	woken      <-chan struct{}
-	scrollback int      // history lines in its snapshots, negative for all
+	scrollback int      // history lines in its snapshots, negative for all; of one that is once guarded by hub.mu
+	once       bool     // history is in its first snapshot only: it keeps none to rearrange
+	types      bool     // it may type
 	past       *catchUp // nil unless it came with a position that can be resumed
 
 	// Below: guarded by hub.mu.
@@ -42,10 +44,12 @@ type Subscription struct {
 	queue    []*Message
 	size     int // bytes waiting in queue
 	presence bool
-	ended    bool // the exit message is in the queue or was taken
-	done     bool // the exit message was taken
-	closed   bool
-	wish     wish
+	// clipboard is the last write to it that the viewer has not got, nil for none.
+	clipboard *Message
+	ended     bool // the exit message is in the queue or was taken
+	done      bool // the exit message was taken
+	closed    bool
+	wish      wish
 }
 
 // Viewing are the options of a new viewer.
@@ -56,11 +60,17 @@ type Viewing struct {
 	// Scrollback limits the history in this viewer's snapshots to the last so
 	// many lines; negative means all.
 	Scrollback int
+	// HistoryOnce has the history in the viewer's first snapshot only. Such a viewer
+	// keeps no history of its own, so every resize brings it a snapshot.
+	HistoryOnce bool
 	// Since is the position up to which the viewer has everything: Seq of the last
 	// event it got, of this or of an earlier hub of the terminal. If the journal has
 	// what followed, the viewer gets the resume event and then only that. nil, or a
 	// position that cannot be resumed: it gets a snapshot.
 	Since *uint64
+	// Types says that the viewer may type. It is told what programs write to the
+	// clipboard then.
+	Types bool
 }
 
 // Subscribe adds a viewer. The first thing it gets is a snapshot, or the resume
@@ -69,7 +79,8 @@ func (h *Hub) Subscribe(v Viewing) *Subscription {
 	if v.Wake == nil {
 		v.Wake = make(chan struct{}, 1)
 	}
-	s := &Subscription{Viewer: order.Add(1), hub: h, wake: v.Wake, woken: v.Wake, scrollback: v.Scrollback, stale: ReasonConnect}
+	s := &Subscription{Viewer: order.Add(1), hub: h, wake: v.Wake, woken: v.Wake,
+		scrollback: v.Scrollback, once: v.HistoryOnce, types: v.Types, stale: ReasonConnect}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.subs[s] = struct{}{}
@@ -103,7 +114,7 @@ func (s *Subscription) leave() bool {
 		return false
 	}
 	s.closed = true
-	s.queue = nil
+	s.queue, s.clipboard = nil, nil
 	delete(h.subs, s)
 	h.presence(nil)
 	wake(s.wake)
@@ -195,10 +206,15 @@ func (s *Subscription) poll() ([]*Message, error) {
 	if reason != "" {
 		s.stale = ""
 		batch = append(batch, h.shotLocked().message(reason, s.scrollback))
+		if s.once {
+			s.scrollback = 0
+		}
 		if reason != ReasonConnect {
 			batch = append(batch, metaMessage(h.id, h.standing())) // what was dropped with the queue
 		}
-		batch = s.appendExit(batch)
+		batch = s.appendExit(s.appendClipboard(batch))
+	} else if s.clipboard != nil {
+		batch = append(s.appendClipboard(nil), batch...) // before the exit, which may be in it
 	}
 	if s.presence && !s.ended {
 		batch = append(batch, metaMessage(h.id, Meta{Viewers: len(h.subs)}))
@@ -210,6 +226,15 @@ func (s *Subscription) poll() ([]*Message, error) {
 		h.observe.Resync(reason)
 	}
 	return batch, nil
+}
+
+// appendClipboard adds the write to the clipboard that waits.
+func (s *Subscription) appendClipboard(batch []*Message) []*Message {
+	if s.clipboard != nil {
+		batch = append(batch, s.clipboard)
+		s.clipboard = nil
+	}
+	return batch
 }
 
 // appendExit adds the exit for a viewer that is not stale any more.
@@ -229,6 +254,9 @@ func (s *Subscription) target() (target, Reason) {
 	list, ok := h.resizes.from(c.next)
 	if !ok || c.pos >= c.goal && h.seq-c.pos > MaxQueue {
 		return target{}, ReasonLag
+	}
+	if s.once && len(list) > 0 {
+		return target{}, ReasonResize
 	}
 	return target{seq: h.seq, resizes: slices.Clone(list)}, ""
 }
@@ -254,7 +282,7 @@ func (s *Subscription) join(t target, failed Reason) (batch []*Message) {
 		if m := c.tail(); m != nil {
 			batch = append(batch, m)
 		}
-		batch = s.appendExit(append(batch, metaMessage(h.id, h.standing())))
+		batch = s.appendExit(s.appendClipboard(append(batch, metaMessage(h.id, h.standing()))))
 		s.done = s.ended
 	}
 	return batch

@@ -155,6 +155,11 @@ type Viewer struct {
 	ReadOnly   bool
 	Binary     bool // frames of 1 type byte and payload instead of JSON
 	Scrollback int  // history lines in its snapshots, negative for all
+	// HistoryOnce has the history in the first snapshot only, see Viewing.
+	HistoryOnce bool
+	// Cols and Rows are the size that the viewer wishes from the beginning, as a
+	// resize would; 0 is none. The first snapshot has the size that comes of it.
+	Cols, Rows int
 	// Since is the position up to which the viewer has everything, see Viewing;
 	// a page says it for each terminal it attaches to instead.
 	Since *uint64
@@ -172,8 +177,11 @@ func ServeWebSocket(w http.ResponseWriter, r *http.Request, t Terminal, v Viewer
 		return
 	}
 	defer s.cancel()
-	sub := t.Hub().Subscribe(Viewing{Scrollback: v.Scrollback, Since: v.Since})
+	sub := t.Hub().Subscribe(Viewing{Scrollback: v.Scrollback, HistoryOnce: v.HistoryOnce, Since: v.Since, Types: !v.ReadOnly})
 	defer t.Leave(sub)
+	if v.Cols > 0 && v.Rows > 0 && !v.ReadOnly {
+		_ = t.Wish(sub, v.Cols, v.Rows) // a terminal that has ended has no size to change
+	}
 	read := make(chan struct{})
 	go func() {
 		defer close(read)

@@ -196,7 +196,7 @@ func TestAttach(t *testing.T) {
 		outer.must(err)
 		return shot.Text
 	}
-	outer.input(me, "echo 'before' attach; stty -a > stty.before; $EVERTTY attach "+id+"; echo \"code $?\"; stty -a > stty.after\n")
+	outer.input(me, "echo 'before' attach; stty -a > stty.before; $EVERTTY attach --nested "+id+"; echo \"code $?\"; stty -a > stty.after\n")
 	eventually(t, "the inner screen is shown", func() bool { return strings.Contains(mine(), "\nred\n") && screen().Title == "inner title" })
 	if lines := screen().Lines; !strings.Contains(fmt.Sprint(lines), "{red 3 1 <nil> [bold]}") {
 		t.Errorf("the colours are lost: %v", lines)
@@ -257,7 +257,7 @@ func TestAttach(t *testing.T) {
 		t.Errorf("after the detach: %+v", i)
 	}
 	// A detached session goes on; the end of the program is the end of attach.
-	outer.input(me, "clear; $EVERTTY attach "+id+" --detach-keys C-x; echo \"code $?\"\n")
+	outer.input(me, "clear; $EVERTTY attach --nested "+id+" --detach-keys C-x; echo \"code $?\"\n")
 	eventually(t, "attached again", func() bool { return inner.info(id).Viewers == 1 })
 	inner.input(id, "echo 'once' more\r")
 	outer.await(me, "^once more$") // what is typed before the screen is there is dropped
@@ -286,7 +286,7 @@ func TestAttachKeepsWhatIsTyped(t *testing.T) {
 	inner, outer := start(t, launch{auth: "token"}), start(t, launch{})
 	id := inner.create("bash", "-c", "stty -echo; echo ready; while read -r line; do echo \"got $line\"; done").ID
 	inner.await(id, "^ready$")
-	me := outer.createWith(client.CreateRequest{Cmd: []string{binary, "attach", id, "--data-dir", inner.how.dir}, Cols: 80, Rows: 24}).ID
+	me := outer.createWith(client.CreateRequest{Cmd: []string{binary, "attach", id, "--nested", "--data-dir", inner.how.dir}, Cols: 80, Rows: 24}).ID
 	outer.await(me, "^ready$")
 	var want strings.Builder
 	typed := 0
@@ -317,7 +317,7 @@ func TestAttachReadOnly(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{auth: "token"})
 	id := s.create("cat").ID
-	me := s.createWith(client.CreateRequest{Cmd: []string{binary, "attach", id, "--read-only", "--data-dir", s.how.dir}, Cols: 60, Rows: 10}).ID
+	me := s.createWith(client.CreateRequest{Cmd: []string{binary, "attach", id, "--nested", "--read-only", "--data-dir", s.how.dir}, Cols: 60, Rows: 10}).ID
 	eventually(t, "attached", func() bool { return s.info(id).Viewers == 1 })
 	s.input(id, "from elsewhere\n")
 	s.await(me, "^from elsewhere$")
@@ -342,7 +342,7 @@ func TestAttachOutlivesTheServer(t *testing.T) {
 	id := inner.create("bash", "--norc").ID
 	inner.input(id, "echo 'last' words\n")
 	inner.await(id, "^last words$")
-	me := outer.createWith(client.CreateRequest{Cmd: []string{binary, "attach", id, "--data-dir", inner.how.dir}, Cols: 80, Rows: 24}).ID
+	me := outer.createWith(client.CreateRequest{Cmd: []string{binary, "attach", id, "--nested", "--data-dir", inner.how.dir}, Cols: 80, Rows: 24}).ID
 	outer.await(me, "^last words$")
 	inner.settled(id)
 	inner.kill()

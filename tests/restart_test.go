@@ -35,7 +35,7 @@ func TestTheServerRestarts(t *testing.T) {
 			s.input(id, "echo 'one' $A\n")
 			s.await(id, "^one b$")
 			s.must(s.Resize(s.ctx(), id, 90, 25))
-			me := outer.createWith(client.CreateRequest{Cmd: []string{binary, "attach", "mine", "--data-dir", s.how.dir}, Cols: 90, Rows: 25}).ID
+			me := outer.createWith(client.CreateRequest{Cmd: []string{binary, "attach", "mine", "--nested", "--data-dir", s.how.dir}, Cols: 90, Rows: 25}).ID
 			outer.await(me, "^one b$")
 			s.resting(id)
 			was := s.info(id)
@@ -225,7 +225,7 @@ func TestUpgradeUnderAViewer(t *testing.T) {
 	outer := start(t, launch{})
 	f := s.numbered("plain")
 	id := s.shell().ID
-	me := outer.createWith(client.CreateRequest{Cmd: []string{binary, "attach", id, "--data-dir", s.how.dir}, Cols: 80, Rows: 24}).ID
+	me := outer.createWith(client.CreateRequest{Cmd: []string{binary, "attach", id, "--nested", "--data-dir", s.how.dir}, Cols: 80, Rows: 24}).ID
 	outer.await(me, `[$#]$`)
 	outer.input(me, "echo 'before' the upgrade\r")
 	outer.await(me, "^before the upgrade$")

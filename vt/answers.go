@@ -17,6 +17,21 @@ const (
 	darkScheme                = "\x1b[?997;1n"
 )
 
+// deviceStatus are the answers to DECDSR (VT510; xterm ctlseqs) that do not depend
+// on the state: what a terminal without these devices says.
+var deviceStatus = map[int]string{
+	15:  "\x1b[?13n",   // no printer
+	25:  "\x1b[?20n",   // user-defined keys are unlocked
+	26:  "\x1b[?27;0n", // the keyboard's language is unknown
+	53:  "\x1b[?50n",   // no locator
+	55:  "\x1b[?50n",
+	56:  "\x1b[?57;0n", // of an unknown type
+	62:  "\x1b[0*{",    // no room for macros
+	75:  "\x1b[?70n",   // no errors on the line
+	85:  "\x1b[?83n",   // one session
+	996: darkScheme,    // colour scheme, mode 2031
+}
+
 // A cell's size in pixels as told to programs: nobody here has a real one.
 const cellWidth, cellHeight = 10, 20
 
@@ -41,7 +56,9 @@ func (q *Status) Escape(f Function) []byte {
 	return nil
 }
 
-// CSI answers control sequence f with the parameters of s.
+// CSI answers control sequence f with the parameters of s. A window operation
+// that gets no answer is cut out of the viewers' text: it would move, resize or
+// rename their own window.
 func (q *Status) CSI(s *Stream, f Function) []byte {
 	first := s.Param(0)
 	switch {
@@ -56,7 +73,14 @@ func (q *Status) CSI(s *Stream, f Function) []byte {
 	case f == '?'*Private+'u': // kitty keyboard
 		return fmt.Appendf(nil, "\x1b[?%du", q.Modes.Kitty)
 	case f == 't':
-		return q.window(first)
+		if answer := q.window(first); answer != nil {
+			return answer
+		}
+		s.Cut()
+	case f == '*'*Intermediate+'|', f == '$'*Intermediate+'|': // DECSNLS, DECSCPP (VT510): the size again
+		s.Cut()
+	case f == '?'*Private+'n' && first == 63:
+		return fmt.Appendf(nil, "\x1bP%d!~0000\x1b\\", s.Param(1)) // DECCKSR: there are no macros
 	}
 	if answer := fixedAnswer(f, first); answer != "" {
 		return []byte(answer)
@@ -89,8 +113,14 @@ func (q *Status) privateMode(mode int) ModeReport {
 // that a program stored.
 func (q *Status) window(what int) []byte {
 	switch what {
+	case 11:
+		return []byte("\x1b[1t") // open, not iconified
+	case 13:
+		return []byte("\x1b[3;0;0t")
 	case 14:
 		return fmt.Appendf(nil, "\x1b[4;%d;%dt", q.Rows*cellHeight, q.Cols*cellWidth)
+	case 15: // the screen is as large as the window
+		return fmt.Appendf(nil, "\x1b[5;%d;%dt", q.Rows*cellHeight, q.Cols*cellWidth)
 	case 16:
 		return fmt.Appendf(nil, "\x1b[6;%d;%dt", cellHeight, cellWidth)
 	case 18, 19:
@@ -126,8 +156,14 @@ func (q *Status) setting(what string) []byte {
 		return fmt.Appendf(nil, "\x1bP1$r%d q\x1b\\", q.CursorStyle)
 	case `"q`:
 		return fmt.Appendf(nil, "\x1bP1$r%d\"q\x1b\\", q.Pen.Attr&Protected/Protected)
+	case "s":
+		return fmt.Appendf(nil, "\x1bP1$r1;%ds\x1b\\", q.Cols) // no left and right margins
+	case "t", "*|":
+		return fmt.Appendf(nil, "\x1bP1$r%d%s\x1b\\", q.Rows, what)
 	case `"p`:
 		return []byte("\x1bP1$r61;1\"p\x1b\\")
+	case "*x", "$}", "$~": // DECSACE, DECSASD, DECSSDT: no status line, no change of attributes
+		return []byte("\x1bP1$r0" + what + "\x1b\\")
 	}
 	return []byte("\x1bP0$r\x1b\\")
 }
@@ -138,8 +174,8 @@ func fixedAnswer(f Function, first int) string {
 	switch {
 	case f == 'n' && first == 5:
 		return statusOK
-	case f == '?'*Private+'n' && first == 996: // colour scheme, mode 2031
-		return darkScheme
+	case f == '?'*Private+'n':
+		return deviceStatus[first]
 	case first != 0:
 		return ""
 	}

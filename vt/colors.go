@@ -12,101 +12,125 @@ const (
 	slotForeground = 256 + iota // OSC 10
 	slotBackground              // OSC 11
 	slotCursor                  // OSC 12
-	slots
+	slotPointer                 // OSC 13, and so on up to OSC 19: no viewer shows them
+
+	slotSpecial = slotForeground + 10      // OSC 5;0: bold, underline, blink, reverse, italic
+	slots       = slotSpecial + specialMax // how many there are
 )
+
+// specialMax is how many special colours OSC 5 sets (xterm ctlseqs).
+const specialMax = 5
 
 // colors are the colours a program changed, by slot. The map stays nil until
 // the first change: nearly no program makes one.
 type colors map[int]Color
 
-// osc applies OSC 4, 10, 11, 12, 104, 110, 111 and 112.
+// osc applies OSC 4, 5, 10 to 19, 104, 105 and 110 to 119 (xterm ctlseqs).
 func (c *colors) osc(s *Stream, n int, arg string, fx *Effects) {
 	switch {
-	case n == 4:
-		c.setPalette(s, arg, fx)
-	case n >= 10 && n <= 12:
-		c.setSpecial(s, n, arg, fx)
+	case n == 4 || n == 5:
+		c.setIndexed(s, n, arg, fx)
+	case n >= 10 && n <= 19:
+		c.setDynamic(s, n, arg, fx)
 	default:
 		c.reset(n, arg)
 	}
 }
 
-// setPalette implements OSC 4 ; index ; colour ; … A query is answered and cut;
-// viewers still get the colours that were set beside it.
-func (c *colors) setPalette(s *Stream, arg string, fx *Effects) {
+// indexed is the slot of a colour of OSC 4 or 5. The numbers of OSC 5 go on behind
+// the palette in OSC 4.
+func indexed(n int, index string) (slot int, ok bool) {
+	i, err := strconv.ParseUint(index, 10, 16)
+	slot = int(i)
+	if n == 5 {
+		slot += slotForeground
+	}
+	if slot >= slotForeground {
+		slot += slotSpecial - slotForeground
+	}
+	return slot, err == nil && slot < slots
+}
+
+// setIndexed implements OSC 4 and 5 ; index ; colour ; … A query is answered and
+// cut; viewers still get the colours that were set beside it.
+func (c *colors) setIndexed(s *Stream, n int, arg string, fx *Effects) {
 	var keep []byte
-	cut := false
+	changed := false
 	for fields := strings.Split(arg, ";"); len(fields) > 1; fields = fields[2:] {
-		if i, err := strconv.ParseUint(fields[0], 10, 8); err == nil && c.set(int(i), fields[1], fx) {
-			cut = true
-		} else {
-			keep = fmt.Appendf(keep, "\x1b]4;%s;%s\a", fields[0], fields[1])
+		spec := fields[1]
+		if slot, ok := indexed(n, fields[0]); ok {
+			spec = c.set(slot, spec, fmt.Sprintf("%d;%s", n, fields[0]), fx)
+			changed = changed || spec != fields[1]
+		}
+		if spec != "" {
+			keep = fmt.Appendf(keep, "\x1b]%d;%s;%s\a", n, fields[0], spec)
 		}
 	}
-	if cut {
+	if changed {
 		s.Replace(keep...)
 	}
 }
 
-// setSpecial implements OSC 10, 11 and 12 ; colour ; … Further colours are for
-// the numbers that follow.
-func (c *colors) setSpecial(s *Stream, n int, arg string, fx *Effects) {
+// setDynamic implements OSC 10 to 19 ; colour ; … Further colours are for the
+// numbers that follow.
+func (c *colors) setDynamic(s *Stream, n int, arg string, fx *Effects) {
 	var keep []byte
-	cut := false
-	for spec := range strings.SplitSeq(arg, ";") {
-		if slot := slotForeground + n - 10; slot < slots && c.set(slot, spec, fx) {
-			cut = true
-		} else {
+	changed := false
+	for given := range strings.SplitSeq(arg, ";") {
+		spec := given
+		if n <= 19 {
+			spec = c.set(slotForeground+n-10, given, strconv.Itoa(n), fx)
+			changed = changed || spec != given
+		}
+		if spec != "" {
 			keep = fmt.Appendf(keep, "\x1b]%d;%s\a", n, spec)
 		}
 		n++
 	}
-	if cut {
+	if changed {
 		s.Replace(keep...)
 	}
 }
 
-// set changes a colour, or answers when spec asks for it.
-func (c *colors) set(slot int, spec string, fx *Effects) (asked bool) {
+// set changes the colour of a slot and returns how to tell viewers, or answers when
+// spec asks for it: then viewers are told nothing. asked begins the answer.
+func (c *colors) set(slot int, spec, asked string, fx *Effects) (viewers string) {
 	if spec == "?" {
-		fx.reply(c.report(slot))
-		return true
+		r, g, b := c.rgb(slot)
+		fx.reply(fmt.Appendf(nil, "\x1b]%s;rgb:%02x%02x/%02x%02x/%02x%02x\x1b\\", asked, r, r, g, g, b, b))
+		return ""
 	}
-	if v, ok := parseColor(spec); ok {
-		if *c == nil {
-			*c = colors{}
+	v, ok := parseColor(spec)
+	if !ok {
+		if v, ok = parseSpace(strings.ToLower(spec)); !ok {
+			return spec
 		}
-		(*c)[slot] = v
+		r, g, b, _ := v.RGB()
+		spec = fmt.Sprintf("rgb:%02x/%02x/%02x", r, g, b)
 	}
-	return false
+	c.put(slot, v)
+	return spec
 }
 
-// report answers for the colour of a slot.
-func (c *colors) report(slot int) []byte {
-	osc := fmt.Sprintf("4;%d", slot)
-	if slot >= slotForeground {
-		osc = strconv.Itoa(10 + slot - slotForeground)
-	}
-	r, g, b := c.rgb(slot)
-	return fmt.Appendf(nil, "\x1b]%s;rgb:%02x%02x/%02x%02x/%02x%02x\x1b\\", osc, r, r, g, g, b, b)
-}
-
-// reset implements OSC 104, 110, 111 and 112.
+// reset implements OSC 104, 105 and 110 to 119.
 func (c *colors) reset(n int, arg string) {
+	from, to := 0, slotForeground
 	switch {
 	case n >= 110:
 		delete(*c, slotForeground+n-110)
-	case arg == "":
-		for slot := range *c {
-			if slot < slotForeground {
-				delete(*c, slot)
-			}
+		return
+	case n == 105:
+		from, to = slotSpecial, slots
+	}
+	if arg == "" {
+		for slot := from; slot < to; slot++ {
+			delete(*c, slot)
 		}
-	default:
-		for s := range strings.SplitSeq(arg, ";") {
-			if i, err := strconv.ParseUint(s, 10, 8); err == nil {
-				delete(*c, int(i))
-			}
+		return
+	}
+	for index := range strings.SplitSeq(arg, ";") {
+		if slot, ok := indexed(n-100, index); ok {
+			delete(*c, slot)
 		}
 	}
 }
@@ -115,11 +139,17 @@ func (c *colors) reset(n int, arg string) {
 func (c colors) freeze(f *Frame) {
 	f.Foreground, f.Background, f.CursorColor = c[slotForeground], c[slotBackground], c[slotCursor]
 	for slot, v := range c {
-		if slot < slotForeground {
+		switch {
+		case slot < slotForeground:
 			if f.Palette == nil {
 				f.Palette = map[uint8]Color{}
 			}
 			f.Palette[uint8(slot)] = v
+		case slot >= slotPointer:
+			if f.OtherColors == nil {
+				f.OtherColors = map[uint8]Color{}
+			}
+			f.OtherColors[uint8(slot-slotPointer)] = v
 		}
 	}
 }
@@ -128,6 +158,23 @@ func (c colors) freeze(f *Frame) {
 func (l *Labels) Freeze(f *Frame) {
 	f.Title, f.Icon, f.Cwd = l.Title, l.Icon, l.Cwd
 	l.colors.freeze(f)
+}
+
+// Resume takes over the colours of f that no viewer shows.
+func (l *Labels) Resume(f *Frame) {
+	for i, c := range f.OtherColors {
+		if slot := slotPointer + int(i); slot < slots {
+			l.colors.put(slot, c)
+		}
+	}
+}
+
+// put makes v the colour of a slot.
+func (c *colors) put(slot int, v Color) {
+	if *c == nil {
+		*c = colors{}
+	}
+	(*c)[slot] = v
 }
 
 // ansi are the first 16 colours as xterm.js shows them by default.
@@ -155,8 +202,10 @@ func (c colors) rgb(slot int) (r, g, b uint8) {
 	case slot < 256:
 		v := uint8(8 + 10*(slot-232))
 		return v, v, v
-	case slot == slotBackground:
+	case slot == slotBackground, slot == slotPointer+1, slot == slotPointer+3: // OSC 11, 14 and 16
 		return 0, 0, 0
+	case slot >= slotSpecial: // as the foreground
+		return c.rgb(slotForeground)
 	}
 	return 0xff, 0xff, 0xff
 }

@@ -88,10 +88,14 @@ func (t *Terminal) escape(f Function) {
 		if t.stream.EndsCut() {
 			t.stream.Cut()
 		}
+	case '6':
+		t.backIndex()
 	case '7':
 		t.saveCursor()
 	case '8':
 		t.restoreCursor()
+	case '9':
+		t.forwardIndex()
 	case 'D':
 		t.index()
 	case 'E':
@@ -126,6 +130,7 @@ func (t *Terminal) reset() {
 		t.alt.Cursor, t.alt.kitty = NewCursor(t.cfg.Cols, t.cfg.Rows), nil
 	}
 	t.modes.Reset()
+	t.saved = nil
 	t.resetPen()
 }
 

@@ -74,6 +74,16 @@ func (t *Terminal) csiState(f Function) {
 		t.cursorStyle = t.cursorStyle.Select(in.Param(0))
 	case '>'*Private + 'u':
 		t.pushKitty(in.Param(0))
+	case '?'*Private + 's':
+		t.saveModes()
+	case '?'*Private + 'r':
+		t.restoreModes()
+	case '$'*Intermediate + 'x': // DECFRA
+		t.fillRectangle()
+	case '$'*Intermediate + 'z': // DECERA
+		t.eraseRectangle()
+	case '$'*Intermediate + '{': // DECSERA
+		t.eraseUnprotected()
 	case '<'*Private + 'u':
 		t.popKitty(in.One(0))
 	case '='*Private + 'u':

@@ -28,6 +28,8 @@ type Engine interface {
 	//     wait for the next Write;
 	//   - queries the engine answered itself are cut out, so that no viewer
 	//     answers a second time;
+	//   - writes to the clipboard and window operations (xterm ctlseqs, XTWINOPS)
+	//     are cut out: they would act on the viewer's own terminal;
 	//   - counts that would freeze a viewer are clamped to the screen.
 	// When the head of such a sequence left with an earlier Write, its tail is
 	// replaced by CAN (ECMA-48 8.3.6), which makes every parser drop the head.
@@ -55,6 +57,11 @@ type Engine interface {
 
 	// Memory estimates what the state takes, in bytes. It is cheap.
 	Memory() int
+
+	// Resume takes over from f what no viewer shows and programs can ask for: the
+	// modes of Modes.Unshown, OtherColors and SavedModes. An engine that goes on
+	// from a snapshot of f calls it after the snapshot was written.
+	Resume(f *Frame)
 
 	// Freeze returns the whole state as an immutable Frame that shares nothing
 	// mutable with the engine: the engine goes on while the frame is encoded.
@@ -121,7 +128,9 @@ type Effects struct {
 	Title func(title string) // OSC 0 and 2
 	// Cwd gets the path of OSC 7 (file://host/path), OSC 1337 CurrentDir or OSC 633;P;Cwd.
 	Cwd func(path string)
-	// Clipboard gets a write by OSC 52; reads are never answered.
+	// Clipboard gets a write by OSC 52, at most MaxClipboard bytes; selection is
+	// made of the letters and digits "cpqs01234567", or empty. Reads are never
+	// answered.
 	Clipboard func(selection string, data []byte)
 	Notify    func(n Notification) // OSC 9, OSC 777;notify
 	Prompt    func(m Mark)         // OSC 133 and 633

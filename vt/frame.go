@@ -27,11 +27,17 @@ type Frame struct {
 	Foreground  Color           // OSC 10; default when unchanged
 	Background  Color           // OSC 11
 	CursorColor Color           // OSC 12
+	// OtherColors are those that no viewer shows, and programs can ask for: 0 to 6
+	// of OSC 13 to 19, 7 to 11 of OSC 5.
+	OtherColors map[uint8]Color
+	// SavedModes are the private modes that XTSAVE (xterm ctlseqs) keeps, by number.
+	SavedModes map[int]bool
 
 	// Pending holds the text of the escape sequence that is unfinished at this
 	// instant, without the controls inside it that were executed already. A
 	// viewer that gets it goes on with the rest of the stream as if it had seen
-	// the beginning. Never more than MaxString bytes and never half a character.
+	// the beginning; of one that is Withheld viewers get nothing, only engines do.
+	// Never more than MaxPending bytes and never half a character.
 	Pending []byte
 }
 

@@ -1,5 +1,7 @@
 package vt
 
+import "maps"
+
 // Freeze implements Engine. It copies what is on the screens; the lines of
 // history are shared.
 func (t *Terminal) Freeze() *Frame {
@@ -7,7 +9,7 @@ func (t *Terminal) Freeze() *Frame {
 		Cols: t.main.Cols, Rows: len(t.main.rows), Unicode: t.cfg.Unicode,
 		History: t.hist.freeze(), Main: t.freezeScreen(t.main, t.hist.count), Modes: t.modes,
 		Charsets: t.charsets.Printing(), LastChar: t.lastChar(), CursorStyle: t.cursorStyle,
-		Pending: t.stream.Pending(),
+		Pending: t.stream.Pending(), SavedModes: maps.Clone(t.saved),
 	}
 	t.pen.Freeze(f)
 	t.labels.Freeze(f)

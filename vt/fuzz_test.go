@@ -113,7 +113,7 @@ func roundTrip(t *testing.T, c vt.Config, in []byte, step int) {
 		t.Fatalf("encoded: %s", strings.Join(d, "\n"))
 	}
 	painted := vt.NewTerminal(c)
-	painted.Write(snapshot.ANSI(f, snapshot.Options{Scrollback: -1}))
+	painted.Write(snapshot.ANSI(f, snapshot.Options{Scrollback: -1, Engine: true}))
 	if err := vt.Check(painted); err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func (l *Labels) OSC(s *Stream, text []byte, fx *Effects) (link Link, set bool) 
 		l.Icon = arg
 	case 2:
 		l.setTitle(arg, fx)
-	case 4, 10, 11, 12, 104, 110, 111, 112:
+	case 4, 5, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 104, 105, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119:
 		l.colors.osc(s, n, arg, fx)
 	case 7:
 		l.workingDirectory(arg, fx)
@@ -49,10 +49,11 @@ func (l *Labels) OSC(s *Stream, text []byte, fx *Effects) (link Link, set bool) 
 		if strings.HasPrefix(arg, "?") { // the font, which nobody is told
 			s.Cut()
 		}
-	case 52:
-		if fx.clipboard(arg) {
-			s.Cut()
-		}
+	case oscClipboard:
+		fx.clipboard(arg)
+		s.Cut()
+	case oscKittyClipboard:
+		s.Cut()
 	case 9, 777:
 		fx.notify(n, arg)
 	case 133, 633:
@@ -60,6 +61,8 @@ func (l *Labels) OSC(s *Stream, text []byte, fx *Effects) (link Link, set bool) 
 	case 1337:
 		if dir, ok := strings.CutPrefix(arg, "CurrentDir="); ok {
 			l.setCwd(dir, fx)
+		} else if strings.HasPrefix(arg, "Copy") || strings.HasPrefix(arg, "EndCopy") {
+			s.Cut() // iTerm2's ways to the clipboard
 		}
 	}
 	return Link{}, false
@@ -154,19 +157,23 @@ func (fx *Effects) notify(n int, arg string) {
 	}
 }
 
-// clipboard implements OSC 52 ; selection ; base64. Reading is never allowed:
-// asked tells that a program tried.
-func (fx *Effects) clipboard(arg string) (asked bool) {
+// clipboard implements a write by OSC 52 ; selection ; base64 (xterm ctlseqs).
+// Reading is never allowed, so "?" does nothing, like everything else that is not
+// base64, with or without its padding.
+func (fx *Effects) clipboard(arg string) {
 	selection, data, ok := strings.Cut(arg, ";")
-	if ok && data == "?" {
-		return true
+	if !ok || fx.Clipboard == nil || len(selection) > len(selections) || strings.Trim(selection, selections) != "" {
+		return
 	}
-	raw, err := base64.StdEncoding.DecodeString(data)
-	if ok && err == nil && fx.Clipboard != nil {
+	raw, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(data, "="))
+	if err == nil && len(raw) <= MaxClipboard {
 		fx.Clipboard(selection, raw)
 	}
-	return false
 }
+
+// selections are the names of what OSC 52 can write to: clipboard, primary,
+// secondary, select, and the cut buffers.
+const selections = "cpqs01234567"
 
 // unescape undoes OSC 633's escapes: \\ and \xHH.
 func unescape(s string) string {

@@ -33,8 +33,6 @@ func TestLabels(t *testing.T) {
 		{"\x1b]9;hello; you\a", "notify /hello; you"},
 		{"\x1b]9;4;1;50\a", ""},
 		{"\x1b]777;notify;T;B;C\a\x1b]777;x;T\a", "notify T/B;C"},
-		{"\x1b]52;c;aGk=\a", "clipboard c hi"},
-		{"\x1b]52;c;!!\a\x1b]52;c\a", ""},
 		{"\x1b]2;void\x18\x1b]2;too\x1a", ""},
 		{"\x1b]x;y\a\x1b];\a\x1b]\a\x1b]+2;x\a", ""},
 	}

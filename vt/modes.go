@@ -17,9 +17,30 @@ type Modes struct {
 	SyncOutput     bool // ?2026
 	ColorReports   bool // ?2031
 	AltScreen      bool // ?47, ?1047, ?1049
-	Mouse          Mouse
-	MouseEncoding  MouseEncoding
-	Kitty          uint8 // kitty keyboard flags in force on the active screen
+
+	// See Unshown.
+	SmoothScroll     bool // DECSCLM ?4
+	PrintFormFeed    bool // DECPFF ?18
+	PrintExtent      bool // DECPEX ?19
+	NationalCharsets bool // DECNRCM ?42
+	CursorCoupling   bool // DECHCCM ?60
+
+	Mouse         Mouse
+	MouseEncoding MouseEncoding
+	Kitty         uint8 // kitty keyboard flags in force on the active screen
+}
+
+// Unshown returns the switches that programs set and ask for, and that change
+// nothing on a screen. Snapshots for viewers leave them out.
+func (m *Modes) Unshown() []*bool {
+	return []*bool{&m.SmoothScroll, &m.PrintFormFeed, &m.PrintExtent, &m.NationalCharsets, &m.CursorCoupling}
+}
+
+// resume takes the switches that no viewer shows from other.
+func (m *Modes) resume(other Modes) {
+	for i, on := range other.Unshown() {
+		*m.Unshown()[i] = *on
+	}
 }
 
 // DefaultModes is the state after power-on or RIS (ECMA-48 8.3.105).

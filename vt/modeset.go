@@ -6,12 +6,22 @@ func (m *Modes) flag(mode int) *bool {
 	switch mode {
 	case 1:
 		return &m.AppCursor
+	case 4:
+		return &m.SmoothScroll
 	case 5:
 		return &m.ReverseVideo
 	case 7:
 		return &m.Autowrap
+	case 18:
+		return &m.PrintFormFeed
+	case 19:
+		return &m.PrintExtent
+	case 42:
+		return &m.NationalCharsets
 	case 45:
 		return &m.ReverseWrap
+	case 60:
+		return &m.CursorCoupling
 	case 66:
 		return &m.AppKeypad
 	case 1004:
@@ -42,6 +52,7 @@ func (m *Modes) SoftReset() {
 	*m = Modes{ // these stay, the others are off
 		Autowrap: true, Linefeed: m.Linefeed, ReverseVideo: m.ReverseVideo, ColorReports: m.ColorReports,
 		AltScreen: m.AltScreen, Mouse: m.Mouse, MouseEncoding: m.MouseEncoding, Kitty: m.Kitty,
+		SmoothScroll: m.SmoothScroll, PrintFormFeed: m.PrintFormFeed, PrintExtent: m.PrintExtent, CursorCoupling: m.CursorCoupling,
 	}
 }
 
@@ -103,14 +114,15 @@ func onOff(on bool) ModeReport {
 // ReportANSI answers DECRQM for a mode of ECMA-48.
 func (m *Modes) ReportANSI(mode int) ModeReport {
 	switch mode {
-	case 2: // KAM
-		return ModeNeverSet
 	case 4:
 		return onOff(m.Insert)
 	case 12: // SRM
 		return ModeAlwaysSet
 	case 20:
 		return onOff(m.Linefeed)
+	case 1, 2, 5, 7, 10, 11, 13, 14, 15, 16, 17, 18, 19:
+		// GATM, KAM, SRTM, VEM, HEM, PUM, FEAM, FETM, MATM, TTM, SATM, TSM, EBM
+		return ModeNeverSet
 	}
 	return ModeUnknown
 }
@@ -133,7 +145,7 @@ func (m *Modes) ReportPrivate(mode int) ModeReport {
 		return ModeAlwaysSet
 	case 25:
 		return onOff(!m.CursorHidden)
-	case 67, 1005, 1015:
+	case 3, 40, 67, 69, 1005, 1015: // DECCOLM and its permission, DECBKM, DECLRMM, mouse as UTF-8 and of urxvt
 		return ModeNeverSet
 	case 47, 1047, 1049:
 		return onOff(m.AltScreen)

@@ -94,7 +94,7 @@ func (s *screen) eraseText(r *row, x0, x1 int, style uint32) bool {
 func (s *screen) eraseUnprotected(r *row, x0, x1 int, style uint32, t *styles) {
 	cells := s.cells(r)
 	x1 = min(x1, s.Cols)
-	protected := func(x int) bool { return t.list[cells[x].style()].attr&Protected != 0 }
+	protected := func(x int) bool { return t.protected(cells[x]) }
 	if x0 > 0 && cells[x0-1].wide() && !protected(x0-1) {
 		cells[x0-1] = blankCell(style)
 	}

@@ -200,6 +200,7 @@ type life struct {
 	in                   []byte // the input at hand
 	done, bytes, resizes int
 	text                 int // bytes that viewers got
+	rectangles           int // bytes of it that operations on rectangles may have become
 }
 
 func newLife(seed, number uint64) *life {
@@ -252,7 +253,9 @@ func (l *life) step(t *testing.T) time.Duration {
 	text := l.engine.Write(l.in)
 	took := threadTime(t) - begin
 	l.text += len(text)
-	if l.text > 4*l.bytes+64 || !utf8.Valid(text) {
+	const row, protected = 32, 17 << 10 // bytes that a row of a rectangle becomes, and one with protected cells
+	l.rectangles += bytes.Count(l.in, []byte{'$'})*(l.rows+2)*row + bytes.Count(l.in, []byte{'{'})*protected
+	if l.text > 4*l.bytes+64+l.rectangles || !utf8.Valid(text) {
 		t.Fatalf("%s: %+q becomes %+q for viewers", l, l.in, text)
 	}
 	return took

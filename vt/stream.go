@@ -47,6 +47,8 @@ type Stream struct {
 	text    viewerText
 	seq     []byte // the open sequence, without what has no part in it
 	void    bool   // it is too long: nobody gets to see it
+	secret  bool   // it is a string that viewers do not get, see Withheld
+	decided bool   // whether it is one is known
 	inCut   bool   // the open ESC ends a string that was cut
 
 	headSize int // bytes of seq that an earlier Write delivered
@@ -76,7 +78,7 @@ func (s *Stream) Flush(h Handler) []byte { return s.tell(s.decoder.Flush(), h) }
 
 // tell hands in, which is sound UTF-8, to h and returns the viewers' text.
 func (s *Stream) tell(in []byte, h Handler) []byte {
-	s.text.open(in, s.parser.state != ground && !s.void)
+	s.text.open(in, s.parser.state != ground && !s.void && !s.secret)
 	s.headSize = len(s.seq)
 	for i := 0; i < len(in); {
 		switch c := in[i]; {
@@ -113,11 +115,18 @@ func (s *Stream) Held() int { return s.decoder.Held() }
 // Pending is the text of the unfinished sequence, see Frame.Pending. The caller
 // owns it.
 func (s *Stream) Pending() []byte {
-	if s.parser.state == ground {
+	switch {
+	case s.parser.state == ground:
 		return nil
+	case s.void && s.parser.inString():
+		return voidString(s.parser.state)
 	}
 	return append([]byte(nil), s.seq...)
 }
+
+// Open tells whether a sequence is unfinished: text that is put into the stream
+// here becomes a part of it.
+func (s *Stream) Open() bool { return s.parser.state != ground }
 
 // Count is the number of parameters of the sequence at hand; at least 1.
 func (s *Stream) Count() int { return s.parser.count }
@@ -162,6 +171,9 @@ func (s *Stream) Times(limit int) int {
 // have its head already, CAN comes before (ECMA-48 8.3.6).
 func (s *Stream) Replace(text ...byte) {
 	s.inCut = true
+	if s.secret { // viewers have nothing of it
+		return
+	}
 	s.quiet = s.text.replace(s.end, text...)
 }
 
@@ -263,6 +275,9 @@ func (s *Stream) dispatch(final byte, end int, h Handler) {
 func (s *Stream) inside(in []byte, i int, h Handler) (next int) {
 	if st := s.parser.state; st == stringOSC || st == stringDCS {
 		if n := stringRun(in[i:]); n > 0 {
+			if st == stringOSC && !s.decided {
+				n = numberEnd(in[i : i+n]) // what follows may be longer
+			}
 			s.end = i + n
 			s.collect(in[i:s.end], i)
 			return s.end
@@ -319,7 +334,7 @@ func (s *Stream) character(in []byte, i int, h Handler) (next int) {
 // begin opens a sequence with its first character. When that also ends what was
 // open before, viewers need it even if the sequence is cut.
 func (s *Stream) begin(c rune, i int) {
-	open := len(s.seq) > 0
+	open := len(s.seq) > 0 && !s.secret
 	s.finish(s.end)
 	s.text.sequence(i)
 	if open {
@@ -331,17 +346,30 @@ func (s *Stream) begin(c rune, i int) {
 	}
 }
 
-// collect adds to the open sequence what belongs to it of in[i:end]. One that
-// grows too long becomes void: viewers drop what they have of it and get no more.
+// collect adds to the open sequence what belongs to it of in[i:end]. Of one that
+// grows too long, or turns out to be none of theirs, viewers drop what they have and
+// get no more. The first is void then.
 func (s *Stream) collect(part []byte, i int) {
+	hidden, limit := s.void || s.secret, MaxString
+	if s.secret {
+		limit = MaxPending
+	}
 	switch {
 	case s.void:
-		s.text.drop(i, s.end)
-	case len(s.seq)+len(part) > MaxString:
-		s.quiet = s.text.replace(s.end)
-		s.void, s.seq = true, s.seq[:0]
+	case len(s.seq)+len(part) > limit:
+		s.void, s.secret, s.seq = true, false, s.seq[:0]
 	default:
 		s.seq = append(s.seq, part...)
+		if s.parser.state == stringOSC && !s.decided {
+			s.secret, s.decided = withheld(s.seq[introducer:])
+		}
+	}
+	switch {
+	case hidden:
+		s.text.drop(i, s.end)
+	case s.void || s.secret:
+		s.quiet = s.text.replace(s.end)
+		s.forget() // as viewers do that get a CAN
 	}
 }
 
@@ -352,11 +380,11 @@ func (s *Stream) endString(c rune, i int, h Handler) {
 	if c == 0x1b {
 		s.end = i
 	}
-	cut := s.void
+	cut := s.void || s.secret
 	s.inCut = false
 	s.deliverString(h)
+	s.quiet = s.quiet || cut
 	cut = cut || s.inCut
-	s.quiet = s.quiet || s.void
 	s.forget()
 	if s.end = next; c != 0x1b {
 		s.finish(i)
@@ -369,12 +397,15 @@ func (s *Stream) endString(c rune, i int, h Handler) {
 	s.inCut = cut
 }
 
-// deliverString gives the open string to the handler. An introducer is two bytes
-// long, with ESC and as a C1 control.
+// introducer is the length of what begins a string, with ESC and as a C1 control,
+// in bytes.
+const introducer = 2
+
+// deliverString gives the open string to the handler.
 func (s *Stream) deliverString(h Handler) {
 	kind, data := s.parser.kind, []byte(nil)
 	if !s.void {
-		data = s.seq[2:]
+		data = s.seq[introducer:]
 	}
 	if kind == stringOSC {
 		h.OSC(data)
@@ -386,10 +417,13 @@ func (s *Stream) deliverString(h Handler) {
 // finish forgets the sequence that ended. The rest of a void one, from index i,
 // is no text.
 func (s *Stream) finish(i int) {
-	if s.void && i < s.end {
+	if (s.void || s.secret) && i < s.end {
 		s.text.drop(i, s.end)
 	}
-	s.seq, s.void, s.inCut = s.seq[:0], false, false
+	if s.seq = s.seq[:0]; cap(s.seq) > 2*MaxString {
+		s.seq = nil
+	}
+	s.void, s.inCut, s.secret, s.decided = false, false, false, false
 }
 
 // EndsCut tells whether the ESC \ at hand ends a string that was cut; it has to

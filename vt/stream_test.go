@@ -185,7 +185,9 @@ func TestStreamPending(t *testing.T) {
 		{"\u009b1", "\u009b1"},
 		{"\x1bPa\nb", "\x1bPa\nb"},
 		{"\x1b]2;é\xc3", "\x1b]2;é"},
-		{"\x1b]2;" + strings.Repeat("x", MaxString), ""},
+		{"\x1b]2;" + strings.Repeat("x", MaxString), "\x1b]" + strings.Repeat("0", MaxString-1)},
+		{"\x1bPq" + strings.Repeat("x", MaxString), "\x1bPz" + strings.Repeat("0", MaxString-2)},
+		{"\x1b]52;c;aGk", "\x1b]52;c;aGk"},
 		{"\x1b[1\x18", ""},
 	}
 	for _, tt := range tests {

@@ -65,6 +65,9 @@ func (t *styles) intern(l look) uint32 {
 	}
 }
 
+// protected tells whether selective erase leaves c alone (DECSCA, VT510).
+func (t *styles) protected(c cell) bool { return t.list[c.style()].attr&Protected != 0 }
+
 // linkNumber returns the number of a link.
 func (t *styles) linkNumber(l Link) uint32 {
 	if l == (Link{}) {

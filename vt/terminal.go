@@ -23,8 +23,10 @@ package vt
 //   - 8-bit controls are the characters U+0080 to U+009F, not bytes.
 //
 // What it adds for programs, and xterm.js has not: the kitty keyboard protocol,
-// DECRQCRA, XTGETTCAP, XTVERSION, and CPR counts from the margin in origin mode
-// as DEC's terminals do.
+// DECRQCRA, XTGETTCAP, XTVERSION, DECDSR, OSC 5 and 13 to 19, and CPR counts from
+// the margin in origin mode as DEC's terminals do. XTSAVE, DECBI, DECFI, DECERA,
+// DECFRA and DECSERA, and colours that are not red, green and blue, reach viewers as
+// sequences that xterm.js knows.
 //
 // A string or control sequence longer than MaxString is void: it does nothing,
 // and viewers do not get it. A hyperlink longer than maxLink is none. A cell
@@ -50,6 +52,7 @@ type Terminal struct {
 	charsets    CharsetState
 	cursorStyle CursorStyle
 	labels      Labels
+	saved       savedModes
 }
 
 var _ New = NewTerminal

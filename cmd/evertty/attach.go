@@ -14,12 +14,15 @@ import (
 type viewing struct {
 	detachKeys string
 	readOnly   bool
-	scrollback int // lines of history shown at first
+	clipboard  bool
+	nested     bool // a terminal inside another one is meant
+	scrollback int  // lines of history shown at first
 }
 
 func (v *viewing) flags(c *cobra.Command) {
 	c.Flags().StringVar(&v.detachKeys, "detach-keys", defaultDetachKeys, "`keys` that detach, in tmux's names, or none")
 	c.Flags().BoolVar(&v.readOnly, "read-only", false, "look only: keys are not sent, the size is not changed")
+	c.Flags().BoolVar(&v.clipboard, "clipboard", false, "let the program write to this terminal's clipboard (OSC 52)")
 }
 
 func (a *app) newAttach() *cobra.Command {
@@ -29,7 +32,11 @@ func (a *app) newAttach() *cobra.Command {
 		Short: "Show a terminal in this one",
 		Long: `Shows the terminal full-screen and types into it, until its program ends or the
 detach keys are pressed. Its history goes into this terminal's own scrollback. A
-broken connection is made again. Ends with the program's exit code.`,
+broken connection is made again. Ends with the program's exit code.
+The size of this window counts as the terminal's size policy says. In a window of
+another size as much is shown as it has room for, around the cursor.
+Inside a terminal of evertty another one is shown with --nested only, and never
+one that shows the terminal this runs in.`,
 		Example: `  evertty attach build
   evertty attach build --detach-keys 'C-b d' --read-only`,
 		Args:              cobra.ExactArgs(1),
@@ -46,10 +53,16 @@ broken connection is made again. Ends with the program's exit code.`,
 			if err != nil {
 				return err
 			}
+			in := a.surroundings()
+			in.Nested = v.nested
+			if err := checkNesting(in, info); err != nil {
+				return err
+			}
 			return a.view(c.Context(), info, v)
 		},
 	}
 	v.flags(c)
+	c.Flags().BoolVar(&v.nested, "nested", false, "show it also inside another terminal of evertty")
 	c.Flags().IntVar(&v.scrollback, "scrollback", client.AllHistory, "`lines` of history to show at first; -1 for all")
 	return a.talks(c)
 }
@@ -58,6 +71,9 @@ broken connection is made again. Ends with the program's exit code.`,
 func (a *app) canView(v viewing) error {
 	if _, err := parseDetachKeys(v.detachKeys); err != nil {
 		return usage(err)
+	}
+	if v.clipboard && v.readOnly {
+		return usage(errors.New("--clipboard and --read-only exclude each other: only who may type is told what goes on the clipboard"))
 	}
 	if !isTTY(a.stdin, a.stdout) {
 		return usage(errors.New("standard input and output are not a terminal; use new -d, send, logs or snapshot"))
@@ -72,6 +88,11 @@ func (a *app) view(ctx context.Context, info client.Info, o viewing) error {
 		return usage(err)
 	}
 	v := &viewer{connect: a.client, id: info.ID, name: nameOf(info), keys: keys, readOnly: o.readOnly, scrollback: o.scrollback}
+	if o.clipboard {
+		v.clipboard = &userClipboard{}
+	}
+	v.inside = a.surroundings()
+	v.inside.Nested = o.nested
 	exit, err := v.run(ctx, a.stdin, a.stdout)
 	var signal signalError
 	switch {
@@ -87,7 +108,7 @@ func (a *app) view(ctx context.Context, info client.Info, o viewing) error {
 	case errors.As(err, &signal):
 		return signalCode(signal.Signal)
 	}
-	return err
+	return nestingError(err, info)
 }
 
 // epitaph says how the program ended.

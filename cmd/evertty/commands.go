@@ -85,6 +85,9 @@ func printCommands(w io.Writer, list []client.CommandInfo, now time.Time) error 
 	fmt.Fprintln(t, "ID\tSTATUS\tAGE\tTOOK\tOUTPUT\tCOMMAND")
 	for _, i := range list {
 		status, began := i.Status, "-"
+		if i.Position > 0 {
+			status += fmt.Sprintf("(place %d)", i.Position)
+		}
 		if i.ExitCode != nil {
 			status += fmt.Sprintf("(%d)", *i.ExitCode)
 		}

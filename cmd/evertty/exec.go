@@ -20,7 +20,7 @@ import (
 type executing struct {
 	session, shell, cwd, text  string
 	env                        []string
-	timeout                    time.Duration
+	timeout, queueTimeout      time.Duration
 	stdin, noStdin, background bool
 	tty, isolated, quiet, asIs bool // asIs: -c was given, also an empty text
 	asJSON                     bool
@@ -70,6 +70,7 @@ func (a *app) execFlags(c *cobra.Command, o *executing) {
 	f.StringVar(&o.shell, "shell", "", "`id` of another shell of the session than its default one")
 	f.StringVarP(&o.text, "command", "c", "", "shell `text` to run instead of CMD")
 	f.Var(newDuration(&o.timeout, 0), "timeout", "cancel it after this `time`; 0 never does")
+	f.Var(newDuration(&o.queueTimeout, 0), "queue-timeout", "do not run it when it has not got its turn after this `time`; 0 waits as long as it takes")
 	f.StringVar(&o.cwd, "cwd", "", "`directory` of this command alone")
 	f.StringArrayVar(&o.env, "env", nil, "set `K=V` for this command alone; may be repeated")
 	f.BoolVar(&o.stdin, "stdin", false, "pass standard input on also when it is a terminal")
@@ -99,7 +100,7 @@ func (a *app) plan(o *executing, args []string) error {
 		}
 	}
 	r := &o.request
-	r.Cwd, r.Timeout, r.TTY, r.Isolated, r.Background = o.cwd, o.timeout, o.tty, o.isolated, o.background
+	r.Cwd, r.Timeout, r.QueueTimeout, r.TTY, r.Isolated, r.Background = o.cwd, o.timeout, o.queueTimeout, o.tty, o.isolated, o.background
 	switch {
 	case o.isolated && o.asIs:
 		r.Argv = []string{"bash", "-c", o.text}

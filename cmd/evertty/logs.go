@@ -103,19 +103,7 @@ type taken struct {
 func pour(stream *client.Stream, sink logSink) error {
 	events, quit := make(chan taken), make(chan struct{})
 	defer close(quit)
-	go func() {
-		for {
-			e, err := stream.Next()
-			select {
-			case events <- taken{e, err}:
-			case <-quit:
-				return
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
+	go passEvents(stream.Next, events, quit)
 	rest := time.NewTimer(lull)
 	defer rest.Stop()
 	for {

@@ -29,7 +29,7 @@ const (
 
 func (a *app) newNew() *cobra.Command {
 	var o creating
-	v := viewing{scrollback: client.AllHistory}
+	v := viewing{scrollback: client.AllHistory, nested: true}
 	c := &cobra.Command{
 		Use:   "new [flags] [-- CMD...]",
 		Short: "Start a program in a new terminal",

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 )
@@ -23,8 +24,11 @@ line that says when and why.`,
 			}
 			var failed error
 			for _, id := range ids {
-				_, err := server.Restart(c.Context(), id)
+				info, err := server.Restart(c.Context(), id)
 				failed = errors.Join(failed, err)
+				if info.CwdFallback != "" {
+					a.tell(fmt.Sprintf("no program can start in %s; %s is in %s", info.CwdFallback, id, info.Cwd))
+				}
 			}
 			return failed
 		},

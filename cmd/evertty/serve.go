@@ -249,7 +249,7 @@ func (s *server) build(f serveFlags, log *slog.Logger) (err error) {
 	records, noRecords := s.records(f.recordRotate, log)
 	metrics := mux.NewMetrics()
 	s.mux, err = mux.New(mux.Config{Engine: engines[f.engine], Unicode: vt.Unicode(f.unicode), Store: s.store,
-		Keeper: held, Unspliced: pty.ProbeSplice(s.dir), Sync: snapshot.SyncMode(f.sync), RecordInput: f.recordInput, Clean: f.clean,
+		Address: s.at, Keeper: held, Unspliced: pty.ProbeSplice(s.dir), Sync: snapshot.SyncMode(f.sync), RecordInput: f.recordInput, Clean: f.clean,
 		Records: records, NoRecords: noRecords, Record: s.record, Policy: &session.Policy{Idle: f.sessionIdle, Max: f.sessionMax}, PolicyChosen: f.sessionChosen,
 		Places: there, Relay: mux.Relay{Program: []string{self, "relay"}, Dir: filepath.Join(s.dir, "relay")},
 		Interval: f.interval, Verify: f.verify, Log: log, Metrics: metrics})
@@ -258,13 +258,14 @@ func (s *server) build(f serveFlags, log *slog.Logger) (err error) {
 		return err
 	}
 	metrics.Registry.MustRegister(s.mux)
-	s.auth, err = api.NewAuth(api.AuthConfig{WebhookSecret: secret, Mode: f.auth, DataDir: s.dir, Listen: f.listen, AllowedHosts: f.allowedHosts,
+	audit := api.OpenAuditLog(s.dir, log)
+	s.auth, err = api.NewAuth(api.AuthConfig{Audit: audit, WebhookSecret: secret, Mode: f.auth, DataDir: s.dir, Listen: f.listen, AllowedHosts: f.allowedHosts,
 		OpenMetrics: f.metricsPublic, Log: log, Terminal: s.terminalID})
 	if err != nil {
 		s.mux.Close()
 		return err
 	}
-	s.api = api.New(api.Config{Mux: s.mux, Metrics: metrics, Auth: s.auth, Version: programVersion(), Log: log})
+	s.api = api.New(api.Config{Mux: s.mux, Metrics: metrics, Auth: s.auth, Version: programVersion(), Log: log, Audit: audit})
 	return nil
 }
 

@@ -22,8 +22,9 @@ const (
 	plainModes = "\x1b[!p\x1b[?1l\x1b>\x1b[?5l\x1b[?6l\x1b[?7h\x1b[?45l\x1b[4l\x1b[20l\x1b[?25h\x1b[0 q\x1b[m" +
 		"\x0f\x1b(B\x1b)B\x1b*B\x1b+B\x1b]8;;\x1b\\"
 	// mainScreen leaves the alternate screen. Each screen has a stack of flags of the
-	// kitty keyboard protocol of its own, and both are emptied.
-	mainScreen = "\x1b[<99u\x1b[?1049l\x1b[<99u"
+	// kitty keyboard protocol of its own, and both are emptied, so that of the
+	// alternate screen is shown for that if it is not.
+	mainScreen = "\x1b[?1047h\x1b[<99u\x1b[?1049l\x1b[<99u"
 	// The title is kept on the terminal's stack (xterm ctlseqs, XTWINOPS 22, 23).
 	keepTitle = "\x1b[22;0t"
 	giveTitle = "\x1b[23;0t"

@@ -19,26 +19,21 @@ const (
 	// again; it doubles each time.
 	retryFirst = 100 * time.Millisecond
 	retryMost  = 5 * time.Second
-	// settle is how long the size must rest before the screen is fetched again
-	// after a resize.
-	settle = 150 * time.Millisecond
+	// settle is how long the size must rest before the screen is drawn again after a
+	// resize: the server's screen of the new size comes in that time, if it comes.
+	settle = 100 * time.Millisecond
+	// frameTime is the shortest time between two paintings: no eye sees more.
+	frameTime = 33 * time.Millisecond
+	// frameLull is how long a painting waits for more of the same output.
+	frameLull = 3 * time.Millisecond
 	// typedAhead bounds what is typed faster than it can be sent, in pieces.
 	typedAhead = 256
-	// answerTime is how long a server may take to answer before the connection
-	// counts as broken.
-	answerTime = 10 * time.Second
-	// farewell is how long the end may wait for the server's word on where the
-	// content ends.
-	farewell = time.Second
 )
 
 // signalError is why a viewer ends that was told to by a signal.
 type signalError struct{ syscall.Signal }
 
 func (s signalError) Error() string { return s.Signal.String() }
-
-// errAgain is why a connection ends that is to be made again at once.
-var errAgain = errors.New("the screen is fetched again")
 
 // viewer shows one terminal in the user's own.
 //
@@ -51,25 +46,27 @@ type viewer struct {
 	keys       []key
 	readOnly   bool
 	scrollback int // lines of history of the first snapshot
+	inside     client.Inside
+	clipboard  *userClipboard // nil: what programs write to the clipboard goes nowhere
 
 	tty    *tty
 	end    context.CancelCauseFunc
 	conn   atomic.Pointer[client.Attachment] // nil while there is none
-	server *client.Client                    // of the connection; belongs to run's goroutine
+	mouse  atomic.Pointer[mouseView]         // of what is shown; nil: the mouse needs no translation
+	sizes  chan os.Signal                    // the user's terminal has another size
+	server *client.Client                    // of the connection
 	shown  bool                              // a snapshot was written: the screen is ours
 	lost   bool                              // since then the connection broke
 	told   bool                              // and the user was told, on the screen
-	seq    uint64                            // position in the output of what is shown
-	// stale: what is shown is not what the output up to seq makes, so nothing can
-	// be added to it: the user's terminal was resized, or has a notice on it.
-	stale  atomic.Bool
-	size   client.Size // of what is shown
-	colors colors
-	resync *time.Timer // fetches the screen again after a resize
-	again  atomic.Bool // it did
-	// replacing: the connection is being made anew on purpose, and what is typed
-	// meanwhile waits for the new one.
-	replacing atomic.Bool
+	seq    uint64                            // position in the output of what display has
+	// stale: the screen does not show what display has, and no output can be added to
+	// it: the user's terminal was resized, or has a notice on it.
+	stale   bool
+	behind  bool // a snapshot is awaited: without the history nobody can repeat a resize
+	display display
+	drawn   time.Time // when display was drawn last
+	draw    *time.Timer
+	waits   bool // draw is set
 }
 
 // run shows the terminal on the user's until the program ends (exit is not nil)
@@ -90,9 +87,9 @@ func (v *viewer) run(ctx context.Context, in, out *os.File) (exit *client.Exit, 
 		helpers.Wait()
 		v.tty.Close()
 	}()
-	v.resync = time.AfterFunc(time.Hour, v.refresh)
-	v.resync.Stop()
-	defer v.resync.Stop()
+	v.sizes = heard.size
+	v.draw = time.NewTimer(time.Hour)
+	defer v.draw.Stop()
 	typed := make(chan []byte, typedAhead)
 	for _, f := range []func(){
 		func() { v.readKeys(ctx, typed) },
@@ -133,14 +130,10 @@ func (v *viewer) follow(ctx context.Context) (*client.Exit, error) {
 			return nil, context.Cause(ctx)
 		case !v.shown, errors.Is(err, client.ErrNotFound), errors.Is(err, client.ErrUnauthorized):
 			return nil, err
-		case v.again.Swap(false), errors.Is(err, errAgain):
-			pause = 0
 		case v.lost:
-			v.replacing.Store(false)
 			v.tell()
 			pause = min(2*max(pause, retryFirst), retryMost)
 		default:
-			v.replacing.Store(false)
 			v.lost, pause = true, retryFirst
 		}
 		history = 0 // it is in the scrollback already
@@ -155,7 +148,7 @@ func (v *viewer) visit(ctx context.Context, history int) (*client.Exit, error) {
 	}
 	defer conn.Close()
 	defer v.conn.Store(nil)
-	return v.show(conn, history != 0)
+	return v.show(ctx, conn)
 }
 
 // sleep waits; its error is the reason of ctx's end.
@@ -170,27 +163,19 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// dial connects once. The terminal gets the user's size before, so that its first
-// snapshot fits already.
+// dial connects once. The size of the user's terminal goes along as a viewer's, so
+// that the first snapshot has the size that the policy makes of it.
 func (v *viewer) dial(ctx context.Context, history int) (*client.Attachment, error) {
 	server, err := v.connect()
 	if err != nil {
 		return nil, err
 	}
-	cols, rows, ok := sizeOf(v.tty.out)
-	resize := ok && !v.readOnly
-	if resize {
-		limited, cancel := context.WithTimeout(ctx, answerTime)
-		err := server.Resize(limited, v.id, cols, rows)
-		cancel()
-		var refused *client.Error
-		if err != nil && !errors.As(err, &refused) { // a refusal may be fine: it has exited
-			return nil, err
-		}
-	}
-	o := client.AttachOptions{Scrollback: history}
-	if v.shown && !v.stale.Load() {
+	o := client.AttachOptions{Scrollback: history, HistoryOnce: true, Inside: v.inside}
+	if v.shown && !v.behind {
 		o.Since = &v.seq
+	}
+	if cols, rows, ok := sizeOf(v.tty.out); ok && !v.readOnly {
+		o.Cols, o.Rows = min(cols, maxSize), min(rows, maxSize)
 	}
 	conn, err := server.Attach(ctx, v.id, o)
 	if err != nil {
@@ -201,88 +186,157 @@ func (v *viewer) dial(ctx context.Context, history int) (*client.Attachment, err
 	}
 	v.server = server
 	v.conn.Store(conn)
-	v.replacing.Store(false)
-	// Only now does a change of size reach the server; one since the look above
-	// did not.
-	if cols, rows, ok := sizeOf(v.tty.out); ok && resize {
-		_ = conn.Resize(cols, rows) // a broken connection shows at once in Next
-	}
 	return conn, nil
 }
 
-// show writes the events of one connection to the screen. A second snapshot with
-// history would fill the scrollback twice: then the connection is made again
-// without.
-func (v *viewer) show(conn *client.Attachment, withHistory bool) (*client.Exit, error) {
-	for first := true; ; {
-		e, err := conn.Next()
-		if err != nil {
-			return nil, err
-		}
-		switch e.Kind {
-		case client.KindSnapshot:
-			if !first && withHistory {
-				v.stale.Store(true)
-				v.replacing.Store(true)
-				return nil, errAgain
+// show writes what one connection brings to the screen.
+func (v *viewer) show(ctx context.Context, conn *client.Attachment) (*client.Exit, error) {
+	events, quit := make(chan taken), make(chan struct{})
+	defer close(quit)
+	go passEvents(conn.Next, events, quit)
+	for {
+		var err error
+		select {
+		case t := <-events:
+			if t.err != nil {
+				return nil, t.err
 			}
-			first = false
-			v.resync.Stop()
-			err = v.snapshot(e)
-		case client.KindResume:
-			first = false
-			v.resume(e)
-		case client.KindData:
-			v.colors.see(e.Data)
-			err = v.write(e.Data)
-			v.seq = e.Seq
-		case client.KindResize:
-			v.seq = e.Seq
-			v.rearranged()
-		case client.KindExit:
-			return e.Exit, nil
+			if t.event.Kind == client.KindExit {
+				return t.event.Exit, nil
+			}
+			err = v.take(t.event)
+		case <-v.sizes:
+			v.resized(conn)
+		case <-v.draw.C:
+			v.waits = false
+			err = v.redraw()
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
+}
+
+// passEvents hands on what next returns until its first error, or until quit.
+func passEvents(next func() (client.Event, error), events chan<- taken, quit <-chan struct{}) {
+	for {
+		e, err := next()
+		select {
+		case events <- taken{e, err}:
+		case <-quit:
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// take shows one event.
+func (v *viewer) take(e client.Event) error {
+	switch e.Kind {
+	case client.KindSnapshot:
+		return v.snapshot(e)
+	case client.KindResume:
+		v.lost, v.told = false, false
+		if v.stale {
+			return v.redraw()
+		}
+	case client.KindData:
+		v.seq = e.Seq
+		through, painted := v.display.output(e.Data)
+		switch {
+		case v.stale: // drawing comes
+		case painted:
+			v.drawSoon(max(frameLull, frameTime-time.Since(v.drawn)))
+		default:
+			return v.write(through)
+		}
+	case client.KindMeta:
+		if v.clipboard != nil && e.Meta.Clipboard != nil {
+			v.clipboard.take(*e.Meta.Clipboard)
+			return v.write(nil)
+		}
+	case client.KindResize: // the screen of that size follows
+		v.seq, v.stale, v.behind = e.Seq, true, true
+		v.display.resize(client.Size{Cols: e.Cols, Rows: e.Rows})
+		v.drawSoon(settle)
+	}
+	return nil
 }
 
 func (v *viewer) snapshot(e client.Event) error {
-	before := fresh
+	v.lost, v.told, v.behind, v.seq = false, false, false, e.Seq
+	before, show := "", v.display.again
+	v.measure(client.Size{Cols: e.Cols, Rows: e.Rows})
 	if !v.shown {
-		_, rows, ok := sizeOf(v.tty.out)
-		if !ok {
-			rows = e.Rows
-		}
-		before = enter(rows) + fresh
+		before, show = enter(v.display.window.Rows), v.display.first
 		v.shown = true
 	}
-	v.lost, v.told, v.seq = false, false, e.Seq
-	v.stale.Store(false)
-	v.size = client.Size{Cols: e.Cols, Rows: e.Rows}
-	v.colors.see(e.Data)
-	return v.write(append([]byte(before), e.Data...))
+	return v.screen(append([]byte(before), show(e)...))
 }
 
-// resume goes on with what is shown.
-func (v *viewer) resume(e client.Event) {
-	v.lost = false
-	if size := (client.Size{Cols: e.Cols, Rows: e.Rows}); size != v.size {
-		v.size = size
-		v.rearranged()
+// measure notes the size of the user's terminal, which is given when it does not say.
+func (v *viewer) measure(otherwise client.Size) {
+	v.display.window = otherwise
+	if cols, rows, ok := sizeOf(v.tty.out); ok {
+		v.display.window = client.Size{Cols: cols, Rows: rows}
 	}
 }
 
-// rearranged has the screen fetched again soon: the user's terminal rearranges its
-// lines in its own way.
-func (v *viewer) rearranged() {
-	v.stale.Store(true)
-	v.resync.Reset(settle)
+// screen writes a whole screen.
+func (v *viewer) screen(screen []byte) error {
+	v.stale, v.waits = false, false
+	v.draw.Stop()
+	return v.drew(screen)
+}
+
+// drew writes what display drew.
+func (v *viewer) drew(screen []byte) error {
+	v.drawn = time.Now()
+	v.mouse.Store(v.display.mouse())
+	return v.write(screen)
+}
+
+// redraw brings the screen up to date.
+func (v *viewer) redraw() error {
+	switch {
+	case !v.shown:
+		return nil
+	case v.stale:
+		v.measure(v.display.window)
+		return v.screen(v.display.redraw())
+	case v.display.direct:
+		return nil
+	}
+	return v.drew(v.display.paint())
+}
+
+// drawSoon has the screen drawn after a time, at the latest.
+func (v *viewer) drawSoon(after time.Duration) {
+	if !v.waits {
+		v.waits = true
+		v.draw.Reset(after)
+	}
+}
+
+// resized tells the server the new size. The user's terminal has rearranged its lines
+// in its own way.
+func (v *viewer) resized(conn *client.Attachment) {
+	if cols, rows, ok := sizeOf(v.tty.out); ok && !v.readOnly {
+		_ = conn.Resize(min(cols, maxSize), min(rows, maxSize)) // a broken connection shows in Next
+	}
+	v.stale, v.waits = true, true
+	v.draw.Reset(settle)
 }
 
 // write puts output on the screen. A screen that takes none is gone.
 func (v *viewer) write(p []byte) error {
+	if p = v.clipboard.behind(p); len(p) == 0 {
+		return nil
+	}
 	if _, err := v.tty.out.Write(p); err != nil {
 		v.end(errHungUp)
 		return errHungUp
@@ -290,24 +344,13 @@ func (v *viewer) write(p []byte) error {
 	return nil
 }
 
-// refresh gets the screen anew on a new connection.
-func (v *viewer) refresh() {
-	v.stale.Store(true)
-	if conn := v.conn.Load(); conn != nil {
-		v.again.Store(true)
-		v.replacing.Store(true)
-		go func() { _ = conn.Close() }() // not here: it waits, and the timer may be stopped meanwhile
-	}
-}
-
 // tell says once that the connection is lost: when it could not be made again at
-// once, for a short break is nobody's concern. The next snapshot removes the notice.
+// once, for a short break is nobody's concern. The next drawing removes the notice.
 func (v *viewer) tell() {
 	if v.told {
 		return
 	}
-	v.told = true
-	v.stale.Store(true)
+	v.told, v.stale = true, true
 	if cols, rows, ok := sizeOf(v.tty.out); ok {
 		put(v.tty.out, notice("evertty: connection to "+v.name+" lost, trying again", cols, rows))
 	}
@@ -316,29 +359,13 @@ func (v *viewer) tell() {
 // leave gives the user's terminal back, with the cursor below the content.
 func (v *viewer) leave() {
 	if v.shown {
-		_, rows, ok := sizeOf(v.tty.out)
-		if !ok {
-			rows = v.size.Rows
+		if v.waits || v.stale {
+			_ = v.redraw()
 		}
-		put(v.tty.out, leave(v.contentEnd(rows), rows)+v.colors.reset())
+		put(v.tty.out, leave(v.display.contentEnd(), v.display.window.Rows)+v.display.colors.reset())
 	}
 	v.tty.Restore()
 	if v.server != nil {
 		v.server.Close()
 	}
-}
-
-// contentEnd is the last row that has text or the cursor, from 1; the last one of
-// the screen when nobody says, and when the main screen was hidden.
-func (v *viewer) contentEnd(rows int) int {
-	if v.server == nil {
-		return rows
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), farewell)
-	defer cancel()
-	s, err := screenOf(ctx, v.server, v.id, 0)
-	if err != nil || s.Alt {
-		return rows
-	}
-	return s.contentEnd()
 }

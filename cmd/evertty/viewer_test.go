@@ -20,11 +20,8 @@ func TestAttach(t *testing.T) {
 	}
 	code, stderr := u.evertty("attach", "build")
 	v := s.viewer()
-	if v.query != "format=binary&scrollback=-1" {
+	if v.query != "cols=40&format=binary&history=first&rows=8&scrollback=-1" {
 		t.Errorf("connected with %s", v.query)
-	}
-	if got := within(t, v.got, "the size"); got != `c{"type":"resize","cols":40,"rows":8}` {
-		t.Errorf("first came %q", got)
 	}
 	var history strings.Builder
 	for _, c := range "abcdefghij" {
@@ -41,9 +38,6 @@ func TestAttach(t *testing.T) {
 	}
 	v.data("ls\r\nfile \x1b[31mred")
 	u.sees("file red")
-	s.set(func() {
-		s.screen = `{"alt":false,"cursor":{"x":8,"y":6},"lines":[{"text":"a"},{"text":""},{"text":""},{"text":""},{"text":""},{"text":"b"},{"text":"file red"},{"text":""}]}`
-	})
 	v.exit(3)
 	if got := within(t, code, "the end"); got != 3 || stderr.String() != "[exited: 3]\n" {
 		t.Errorf("ended with %d, %q", got, stderr)
@@ -79,7 +73,6 @@ func TestDetach(t *testing.T) {
 			}
 			code, stderr := u.evertty(args...)
 			v := s.viewer()
-			s.set(func() { s.screen = `{"alt":true}` })
 			v.snapshot(40, 8, "shell\r\n\x1b[?1049h\x1b[?25leditor")
 			u.sees("editor")
 			u.press("x" + tc.keys)
@@ -109,7 +102,6 @@ func TestHeldDetachKeyGoesOn(t *testing.T) {
 	v := s.viewer()
 	v.snapshot(40, 8, "x")
 	u.sees("x")
-	<-v.got // the size
 	u.press("\x1c")
 	if got := within(t, v.got, "the key that detached nobody"); got != "i\x1c" {
 		t.Errorf("typed %q", got)
@@ -132,7 +124,7 @@ func TestReconnect(t *testing.T) {
 	before := u.written()
 	_ = v.NetConn().Close()
 	v = s.viewer()
-	if v.query != "format=binary&scrollback=0&since=2" {
+	if v.query != "cols=40&format=binary&history=first&rows=8&scrollback=0&since=2" {
 		t.Errorf("connected again with %s", v.query)
 	}
 	v.control("resume", map[string]any{"cols": 40, "rows": 8, "seq": 2})
@@ -157,13 +149,13 @@ func TestReconnectWithSnapshot(t *testing.T) {
 	u.sees("one")
 	_ = v.NetConn().Close()
 	v = s.viewer()
-	if v.query != "format=binary&scrollback=0&since=1" {
+	if v.query != "cols=40&format=binary&history=first&rows=8&scrollback=0&since=1" {
 		t.Errorf("connected again with %s", v.query)
 	}
 	_ = v.NetConn().Close()
 	v = s.viewer()
 	u.sees("connection to build lost")
-	if v.query != "format=binary&scrollback=0" {
+	if v.query != "cols=40&format=binary&history=first&rows=8&scrollback=0&since=1" {
 		t.Errorf("connected with a notice on the screen with %s", v.query)
 	}
 	v.snapshot(40, 8, "one\r\ntwo\r\n")
@@ -182,21 +174,25 @@ func TestReconnectWithSnapshot(t *testing.T) {
 	within(t, code, "the end")
 }
 
-// TestResumeAtAnotherSize: the screen is fetched again, as after any resize.
-func TestResumeAtAnotherSize(t *testing.T) {
+// TestResumeRemovesTheNotice: what is under it is known here.
+func TestResumeRemovesTheNotice(t *testing.T) {
 	s, u := newFakeServer(t), newUserTTY(t)
 	code, _ := u.evertty("attach", "build")
 	v := s.viewer()
-	v.snapshot(40, 8, "one")
-	u.sees("one")
+	v.snapshot(40, 8, "one\r\n\r\n\r\n\r\n\r\n\r\n\r\nlast line")
+	u.sees("last line")
 	_ = v.NetConn().Close()
 	v = s.viewer()
-	v.control("resume", map[string]any{"cols": 50, "rows": 8, "seq": 1})
-	if v = s.viewer(); v.query != "format=binary&scrollback=0" {
-		t.Errorf("connected again with %s", v.query)
+	_ = v.NetConn().Close()
+	v = s.viewer()
+	u.sees("connection to build lost")
+	v.control("resume", map[string]any{"cols": 40, "rows": 8, "seq": 1})
+	u.sees("last line")
+	v.data(" goes on")
+	u.sees("last line goes on")
+	if strings.Contains(u.text(0), "lost") {
+		t.Errorf("the notice is still there:\n%s", u.text(0))
 	}
-	v.snapshot(50, 8, "two")
-	u.sees("two")
 	v.exit(0)
 	within(t, code, "the end")
 }
@@ -256,9 +252,6 @@ func TestResizeFollows(t *testing.T) {
 	v := s.viewer()
 	v.snapshot(40, 8, "x")
 	u.sees("x")
-	if got := within(t, v.got, "the first size"); got != `c{"type":"resize","cols":40,"rows":8}` {
-		t.Errorf("%s", got)
-	}
 	u.resize(50, 10)
 	if err := syscall.Kill(os.Getpid(), syscall.SIGWINCH); err != nil {
 		t.Fatal(err)
@@ -267,40 +260,34 @@ func TestResizeFollows(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	v.control("resize", map[string]any{"cols": 50, "rows": 10, "seq": 2})
-	v = s.viewer() // the screen is fetched again, without history
-	if v.query != "format=binary&scrollback=0" {
-		t.Errorf("connected again with %s", v.query)
-	}
-	s.set(func() {
-		if got := strings.Join(s.sizes, " "); got != sizeJSON(40, 8)+" "+sizeJSON(50, 10) {
-			t.Errorf("sizes asked for: %s", got)
-		}
-	})
 	v.snapshot(50, 10, "y")
 	u.sees("y")
+	if strings.Contains(u.text(0), "x") {
+		t.Errorf("the screen is\n%s", u.text(0))
+	}
+	s.set(func() {
+		if len(s.sizes) > 0 {
+			t.Errorf("the terminal itself was resized to %s", s.sizes)
+		}
+	})
 	v.exit(0)
 	within(t, code, "the end")
 }
 
-// TestSecondSnapshotWithHistory: it would fill the scrollback twice.
-func TestSecondSnapshotWithHistory(t *testing.T) {
+// TestSecondSnapshotWithoutHistory: history would fill the scrollback twice, and a server
+// that knows history=first sends none.
+func TestSecondSnapshotWithoutHistory(t *testing.T) {
 	s, u := newFakeServer(t), newUserTTY(t)
 	code, _ := u.evertty("attach", "t1", "--scrollback", "100")
 	v := s.viewer()
 	v.snapshot(40, 8, "one")
 	u.sees("one")
-	v.snapshot(40, 8, "everything again")
-	w := s.viewer()
-	if v.query != "format=binary&scrollback=100" || w.query != "format=binary&scrollback=0" {
-		t.Errorf("connected with %s, then %s", v.query, w.query)
+	v.snapshot(40, 8, "two")
+	u.sees("two")
+	if v.query != "cols=40&format=binary&history=first&rows=8&scrollback=100" || strings.Contains(u.text(-1), "one") {
+		t.Errorf("connected with %s and shows\n%s", v.query, u.text(-1))
 	}
-	w.snapshot(40, 8, "two")
-	w.snapshot(40, 8, "three")
-	u.sees("three")
-	if text := u.text(-1); strings.Contains(text, "again") || strings.Contains(text, "lost") {
-		t.Errorf("the screen is\n%s", text)
-	}
-	w.exit(0)
+	v.exit(0)
 	within(t, code, "the end")
 }
 
@@ -314,6 +301,9 @@ func TestReadOnly(t *testing.T) {
 	within(t, code, "the end")
 	for m := range v.got {
 		t.Errorf("a viewer that only looks sent %q", m)
+	}
+	if v.query != "format=binary&history=first&scrollback=-1" {
+		t.Errorf("connected with %s", v.query)
 	}
 	s.set(func() {
 		if len(s.sizes) > 0 {

@@ -18,6 +18,7 @@ const detachGrace = 500 * time.Millisecond
 // typed behind the last key before the detach keys.
 func (v *viewer) readKeys(ctx context.Context, typed chan<- []byte) {
 	d := detacher{keys: v.keys}
+	var mouse mouseTranslator
 	buf := make([]byte, typedPiece)
 	for {
 		limit := detachPause
@@ -38,7 +39,7 @@ func (v *viewer) readKeys(ctx context.Context, typed chan<- []byte) {
 		} else {
 			out, detached = d.pass(buf[:n])
 		}
-		if len(out) > 0 && !v.readOnly {
+		if out = mouse.pass(out, v.mouse.Load()); len(out) > 0 && !v.readOnly {
 			select {
 			case typed <- out:
 			case <-ctx.Done():
@@ -63,25 +64,10 @@ func (v *viewer) sendKeys(ctx context.Context, typed <-chan []byte) {
 				v.end(errDetached)
 				return
 			}
-			v.deliver(ctx, p)
+			if conn := v.conn.Load(); conn != nil {
+				_ = conn.Input(p) // a broken connection shows in Next
+			}
 		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// replaceCheck is how often a key looks whether the new connection is there.
-const replaceCheck = 5 * time.Millisecond
-
-// deliver sends one piece. A connection that is just being replaced refuses it
-// whole, and the next one takes it.
-func (v *viewer) deliver(ctx context.Context, p []byte) {
-	for {
-		conn := v.conn.Load()
-		if conn != nil && conn.Input(p) == nil || !v.replacing.Load() {
-			return // a broken connection shows in Next
-		}
-		if sleep(ctx, replaceCheck) != nil {
 			return
 		}
 	}
@@ -103,27 +89,11 @@ func (s signals) stop() {
 	signal.Stop(s.end)
 }
 
-// hear follows the size of the user's terminal and ends the viewer when the program
-// is told to end.
+// hear ends the viewer when the program is told to end.
 func (v *viewer) hear(ctx context.Context, s signals) {
-	for {
-		select {
-		case <-s.size:
-			v.resized()
-		case got := <-s.end:
-			v.end(signalError{got.(syscall.Signal)})
-			return
-		case <-ctx.Done():
-			return
-		}
+	select {
+	case got := <-s.end:
+		v.end(signalError{got.(syscall.Signal)})
+	case <-ctx.Done():
 	}
-}
-
-func (v *viewer) resized() {
-	cols, rows, ok := sizeOf(v.tty.out)
-	conn := v.conn.Load()
-	if ok && conn != nil && !v.readOnly {
-		_ = conn.Resize(cols, rows) // a broken connection shows in Next
-	}
-	v.rearranged()
 }

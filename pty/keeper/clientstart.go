@@ -30,7 +30,7 @@ func (c *Client) Start(id string, s pty.Spec) (*Kept, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keeper: start: %w", err)
 	}
-	k, err := c.startWith(id, b)
+	k, err := c.startWith(id, plan.Brand, b)
 	b.letGo(err != nil)
 	if err != nil {
 		return nil, fmt.Errorf("keeper: start %q: %w", s.Argv[0], err)
@@ -90,7 +90,7 @@ func (b *bundle) letGo(failed bool) {
 }
 
 // startWith sends the bundle and waits for the answer.
-func (c *Client) startWith(id string, b *bundle) (*Kept, error) {
+func (c *Client) startWith(id string, brand uint64, b *bundle) (*Kept, error) {
 	l, err := c.await()
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (c *Client) startWith(id string, b *bundle) (*Kept, error) {
 	call := l.begin(opStart, id)
 	call.bundle = b
 	err = b.descriptors(func(files []int) error {
-		return l.conn.send(packet{Op: opStart, Number: call.number, ID: id}, files...)
+		return l.conn.send(packet{Op: opStart, Number: call.number, ID: id, Brand: brand}, files...)
 	})
 	if err = c.answer(l, call, err); err != nil {
 		return nil, err

@@ -99,6 +99,7 @@ func Run(o Options) error {
 		return fmt.Errorf("keeper: %s: %w", o.Dir, err)
 	}
 	defer func() { _ = k.lockFile().Close() }()
+	pty.SetBrand(pty.BrandOf("keeper of " + o.Dir)) // what this process holds does not end with the terminal in which somebody started the first server
 	// The signals that have come meanwhile are blocked until here when this is an upgrade.
 	signals := make(chan os.Signal, 64)
 	signal.Notify(signals, unix.SIGCHLD, unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGPIPE, unix.SIGUSR1)

@@ -25,6 +25,7 @@ var (
 		{Op: opHello, Version: 1, Release: "v1.2.3"},
 		{Op: opTake, Number: 1},
 		{Op: opStart, Number: 2, ID: "0f9d2a4c", Files: 5},
+		{Op: opStart, Number: 10, ID: "0f9d2a4c.2", Brand: 1<<62 - 1, Files: 5},
 		{Op: opAdopt, Number: 3, ID: "0f9d2a4c", PID: 4711, Files: 4},
 		{Op: opAdopt, Number: 4, ID: "0f9d2a4c", PID: 4711, Exit: &exit{Code: 143, Signal: "TERM"}, Files: 4},
 		{Op: opRun, Number: 7, ID: "shell.build.1", Files: 5},

@@ -77,6 +77,14 @@ func (h *handler) CSI(f vt.Function) {
 	e.cur.relieve()
 }
 
+// Resume implements vt.Engine. The engine saves no modes.
+func (e *engine) Resume(f *vt.Frame) {
+	for i, on := range f.Modes.Unshown() {
+		*e.modes.Unshown()[i] = *on
+	}
+	e.labels.Resume(f)
+}
+
 // OSC implements vt.Handler.
 func (h *handler) OSC(text []byte) {
 	if link, ok := h.labels.OSC(&h.in, text, h.cfg.Effects); ok {

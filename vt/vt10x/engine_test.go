@@ -80,7 +80,7 @@ func check(t testing.TB, e *engine) {
 			}
 		}
 	}
-	if f := e.Freeze(); len(f.Pending) > vt.MaxString || !utf8.Valid(f.Pending) || f.History.Len() > e.hist.limit {
+	if f := e.Freeze(); len(f.Pending) > vt.MaxPending || !utf8.Valid(f.Pending) || f.History.Len() > e.hist.limit {
 		t.Fatalf("%d bytes pending, %d lines of history", len(f.Pending), f.History.Len())
 	}
 }

@@ -1,5 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { Banner } from "./banner";
+import { ClipboardBar } from "./clipboardbar";
 import { ConfirmClose } from "./confirm";
 import { Empty } from "./empty";
 import { Expiry } from "./expiry";
@@ -43,6 +44,7 @@ export function App() {
           <Empty />
           {searching.value && <SearchBox />}
           <LinkBar />
+          <ClipboardBar />
           {!statusOpen.value && <Expiry />}
           <Banner />
           <Overlay />

@@ -1,4 +1,5 @@
 import { batch, effect, untracked } from "@preact/signals";
+import { ClipboardGuard } from "./clipboardguard";
 import { Connection } from "./connection";
 import { clean, nameOf, titleOf } from "./label";
 import { loose, typed, withSticky } from "./keys";
@@ -38,6 +39,21 @@ export const pool = new Pool({
     }),
 });
 
+/** The clipboard exists only on https and loopback. */
+export const guard = new ClipboardGuard({
+  storage: kept(),
+  write: navigator.clipboard ? (text) => navigator.clipboard.writeText(text) : null,
+});
+
+/** kept is what the browser remembers for this page; null when it must not. */
+function kept(): Storage | null {
+  try {
+    return window.localStorage;
+  } catch {
+    return null;
+  }
+}
+
 /** The thread of the terminal on display: a thread's id is its session's name. Its record is told by the same events. */
 export const record = new RecordFeed({ ...recordRequests, random: Math.random });
 export const feed = new ThreadFeed({ watcher: record, events: threadEvents, read: readThread, random: Math.random });
@@ -61,6 +77,7 @@ function receive(frame: string): void {
   model.value = reduce(model.value, event, looking());
   pool.handle(event);
   if (event.event === "data" && event.pty === activeId.value) feed.used();
+  if (event.event === "meta" && event.clipboard) void guard.offer(event.pty, event.clipboard);
   announce(event);
 }
 
@@ -161,7 +178,11 @@ export function start(): void {
   });
   effect(() => {
     const { items, listed } = model.value;
-    if (listed) pool.retain(new Set(items.map((i) => i.id)));
+    if (listed) {
+      const ids = new Set(items.map((i) => i.id));
+      pool.retain(ids);
+      guard.retain(ids);
+    }
     pool.restate();
   });
   effect(() => {

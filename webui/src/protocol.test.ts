@@ -49,6 +49,15 @@ describe("parseEvent", () => {
     });
   });
 
+  it("reads a write to the clipboard", () => {
+    expect(parse({ event: "meta", pty: "a", clipboard: { selection: "c", data_b64: "aGk=" } })).toEqual({
+      event: "meta",
+      pty: "a",
+      clipboard: { selection: "c", data: "aGk=" },
+    });
+    expect(parse({ event: "meta", pty: "a", clipboard: "x" })).toEqual({ event: "meta", pty: "a" });
+  });
+
   it("tells a missing exit code from 0", () => {
     expect(parse({ event: "exit", pty: "a", code: null, signal: "SIGKILL", reason: "signal" })).toEqual({
       event: "exit",

@@ -54,6 +54,12 @@ export interface Resume extends Size {
   seq: number;
 }
 
+/** ClipboardWrite is what a program wants on the clipboard: data is base64, selection the letters of OSC 52. */
+export interface ClipboardWrite {
+  selection: string;
+  data: string;
+}
+
 export interface Meta {
   event: "meta";
   pty: string;
@@ -63,6 +69,7 @@ export interface Meta {
   bell?: boolean;
   notify?: Notice;
   size?: Size;
+  clipboard?: ClipboardWrite;
 }
 
 export type ServerEvent =
@@ -139,6 +146,7 @@ function parseMeta(f: Fields, pty: string): Meta {
   if (isFields(f.notify)) meta.notify = { title: text(f.notify.title), body: text(f.notify.body) };
   const s = isFields(f.size) ? size(f.size) : null;
   if (s) meta.size = s;
+  if (isFields(f.clipboard)) meta.clipboard = { selection: text(f.clipboard.selection), data: text(f.clipboard.data_b64) };
   return meta;
 }
 

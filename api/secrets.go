@@ -1,0 +1,4 @@
+package api
+
+// secretsParam asks for the values of variables that are shown as *** otherwise.
+const secretsParam = "secrets"

@@ -1,0 +1,249 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/vt"
+)
+
+// display draws a terminal on the user's own. When both have one size the output
+// goes through as it is. Otherwise nothing of it does, because a terminal of another
+// size wraps and scrolls elsewhere: the rows are painted from an emulator that
+// follows the output, as much of them as the window shows, around the cursor.
+// It has one caller at a time and writes nothing itself.
+type display struct {
+	engine vt.Engine   // the terminal; nil before the first snapshot
+	size   client.Size // of the terminal
+	window client.Size // of the user's terminal
+	direct bool        // the output goes through
+	x, y   int         // first column and row of the terminal that the window shows
+	colors colors
+	bell   bool // the program rang since the last painting
+
+	// What was painted last, when not direct.
+	rows  []string // of the window; nil when nothing of it is known
+	alt   bool     // on the alternate screen
+	state string   // the modes
+	title string
+}
+
+// fits tells whether output can go through.
+func (d *display) fits() bool { return d.size == d.window }
+
+// load begins anew with a snapshot.
+func (d *display) load(e client.Event, scrollback int) *vt.Frame {
+	d.size = client.Size{Cols: e.Cols, Rows: e.Rows}
+	effects := &vt.Effects{Bell: func() { d.bell = true }, Notify: func(vt.Notification) { d.bell = true }}
+	d.engine = engines[defaultEngine](vt.Config{Cols: e.Cols, Rows: e.Rows, Scrollback: scrollback, Effects: effects})
+	d.engine.Write(e.Data)
+	d.bell = false
+	return d.engine.Freeze()
+}
+
+// first is what shows the first snapshot, which carries the history: that goes into
+// the user's scrollback.
+func (d *display) first(e client.Event) []byte {
+	f := d.load(e, vt.MaxScrollback)
+	history := f.History
+	d.load(client.Event{Cols: f.Cols, Rows: f.Rows, Data: snapshot.ANSI(f, snapshot.Options{})}, 0)
+	if d.fits() {
+		return d.through(e.Data)
+	}
+	return append(d.history(history), d.redraw()...)
+}
+
+// again is what shows a later snapshot.
+func (d *display) again(e client.Event) []byte {
+	d.load(e, 0)
+	if d.fits() {
+		return d.through(e.Data)
+	}
+	return d.redraw()
+}
+
+// through is a snapshot for a window of the terminal's size.
+func (d *display) through(ansi []byte) []byte {
+	d.direct, d.rows = true, nil
+	d.colors.see(ansi)
+	return append([]byte(fresh), ansi...)
+}
+
+// resize follows a resize until the snapshot of the new size comes.
+func (d *display) resize(s client.Size) {
+	if d.engine != nil {
+		d.size = s
+		d.engine.Resize(s.Cols, s.Rows)
+	}
+}
+
+// output is what to write for a piece of output. painted tells that it has to be
+// painted instead.
+func (d *display) output(p []byte) (through []byte, painted bool) {
+	d.engine.Write(p)
+	if !d.direct {
+		return nil, true
+	}
+	d.colors.see(p)
+	return p, false
+}
+
+// redraw is everything that the window shows, from what is known of the terminal.
+func (d *display) redraw() []byte {
+	if d.fits() {
+		return d.through(snapshot.ANSI(d.engine.Freeze(), snapshot.Options{}))
+	}
+	d.direct, d.rows = false, nil
+	return d.paint()
+}
+
+// paint is what makes the painted window show the terminal as it is now.
+func (d *display) paint() []byte {
+	f := d.engine.Freeze()
+	d.follow(f)
+	var b strings.Builder
+	b.WriteString(beginPainting)
+	if alt := f.Alt != nil; d.rows == nil || alt != d.alt {
+		b.WriteString(fresh)
+		if alt {
+			b.WriteString(alternateScreen)
+		}
+		d.rows, d.alt, d.state, d.title = make([]string, d.window.Rows), alt, "", ""
+		b.WriteString(hideCursor)
+	}
+	d.paintState(&b, f)
+	d.paintRows(&b, f)
+	if d.bell {
+		b.WriteString("\a")
+		d.bell = false
+	}
+	d.paintCursor(&b, f)
+	b.WriteString(endPainting)
+	return []byte(b.String())
+}
+
+// What surrounds a painting: the terminal shows it at once if it knows synchronized
+// output (DEC private mode 2026), and else without its cursor running about.
+const (
+	hideCursor      = "\x1b[?25l"
+	showCursor      = "\x1b[?25h"
+	beginPainting   = "\x1b[?2026h" + hideCursor
+	endPainting     = "\x1b[?2026l"
+	alternateScreen = "\x1b[?1049h\x1b[H\x1b[2J"
+)
+
+// paintState sets the modes that the program asked for as far as they change what
+// the user's terminal sends, and the colours. Mouse reports come in a form that can
+// be translated, see mouseView.
+func (d *display) paintState(b *strings.Builder, f *vt.Frame) {
+	g := vt.Frame{Cols: d.window.Cols, Rows: d.window.Rows, CursorStyle: f.CursorStyle,
+		Palette: f.Palette, Foreground: f.Foreground, Background: f.Background, CursorColor: f.CursorColor}
+	m := f.Modes
+	g.Modes = vt.Modes{AppCursor: m.AppCursor, AppKeypad: m.AppKeypad, ReverseVideo: m.ReverseVideo, Linefeed: m.Linefeed,
+		BracketedPaste: m.BracketedPaste, FocusEvents: m.FocusEvents, ColorReports: m.ColorReports, Kitty: m.Kitty}
+	if m.Mouse != vt.MouseNone && m.MouseEncoding != vt.MouseEncodingSGRPixels {
+		g.Modes.Mouse, g.Modes.MouseEncoding = m.Mouse, vt.MouseEncodingSGR
+	}
+	if m.Kitty != 0 {
+		g.Main.Kitty = []uint8{m.Kitty} // pushed, so that emptying the stack takes it back
+	}
+	if state := string(snapshot.ANSI(&g, snapshot.Options{})); state != d.state {
+		d.state = state
+		d.colors.see([]byte(state))
+		b.WriteString(quiet + plainModes + "\x1b[<99u" + state + hideCursor)
+	}
+	if f.Title != d.title {
+		d.title = f.Title
+		fmt.Fprintf(b, "\x1b]2;%s\x1b\\", printable(f.Title))
+	}
+}
+
+// paintRows writes the rows that look different from before.
+func (d *display) paintRows(b *strings.Builder, f *vt.Frame) {
+	lines := f.Active().Lines
+	for i := range d.rows {
+		row := ""
+		if at := d.y + i; at < len(lines) {
+			row = string(snapshot.PaintRow(lines[at], d.x, min(d.window.Cols, f.Cols-d.x)))
+		}
+		if row != d.rows[i] {
+			d.rows[i] = row
+			fmt.Fprintf(b, "\x1b[%d;1H\x1b[2K%s", i+1, row)
+		}
+	}
+}
+
+func (d *display) paintCursor(b *strings.Builder, f *vt.Frame) {
+	s := f.Active()
+	x, y := s.X-d.x, s.Y-d.y
+	if f.Modes.CursorHidden || x < 0 || y < 0 || x >= d.window.Cols || y >= d.window.Rows {
+		return
+	}
+	fmt.Fprintf(b, "\x1b[%d;%dH%s", y+1, x+1, showCursor)
+}
+
+// follow moves the window as little as shows the cursor. A program that hides its
+// cursor leaves it anywhere; on the main screen its row is still where text goes on.
+func (d *display) follow(f *vt.Frame) {
+	s := f.Active()
+	if !f.Modes.CursorHidden {
+		d.x = max(min(d.x, s.X), s.X-d.window.Cols+1)
+	}
+	if !f.Modes.CursorHidden || f.Alt == nil {
+		d.y = max(min(d.y, s.Y), s.Y-d.window.Rows+1)
+	}
+	d.x = max(0, min(d.x, f.Cols-d.window.Cols))
+	d.y = max(0, min(d.y, f.Rows-d.window.Rows))
+}
+
+// history is what puts lines into the scrollback of a window of another width. Lines
+// that the terminal broke are put together and broken by the window.
+func (d *display) history(lines vt.Lines) []byte {
+	if lines.Len() == 0 {
+		return nil
+	}
+	b := []byte(fresh)
+	taken, width := 0, 0 // rows of the window, cells of the line
+	first := true
+	for l := range lines.All() {
+		if !l.Wrapped() && !first {
+			b = append(b, "\r\n"...)
+			taken, width = taken+1+width/d.window.Cols, 0
+		}
+		first = false
+		b = append(b, snapshot.PaintRow(l, 0, d.size.Cols)...)
+		width += l.Cells()
+	}
+	taken += 1 + width/d.window.Cols
+	rows := d.window.Rows
+	return fmt.Appendf(b, "\x1b[%d;1H%s", rows, strings.Repeat("\n", min(taken, rows)))
+}
+
+// contentEnd is the last row of the window that has text or the cursor, from 1; the
+// last of all while the main screen is hidden.
+func (d *display) contentEnd() int {
+	f := d.engine.Freeze()
+	if f.Alt != nil {
+		return d.window.Rows
+	}
+	end := f.Main.Y + 1
+	for i, l := range f.Main.Lines {
+		if l.Text() != "" {
+			end = max(end, i+1)
+		}
+	}
+	if !d.direct {
+		end -= d.y
+	}
+	return min(max(end, 1), d.window.Rows)
+}
+
+// mouse is how mouse reports have to be translated, nil when they need not be.
+func (d *display) mouse() *mouseView {
+	if d.direct || d.engine == nil {
+		return nil
+	}
+	return &mouseView{x: d.x, y: d.y, cols: d.size.Cols, rows: d.size.Rows, encoding: d.engine.Modes().MouseEncoding}
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/pty"
+)
+
+// surroundings says in which terminals this program runs: by the variables of its
+// ancestors and by its and their terminal devices, so that it is known also when the
+// variables were removed.
+func (a *app) surroundings() client.Inside {
+	s := pty.SurroundingsOf(os.Getpid())
+	if id := os.Getenv(pty.EnvTerminal); id != "" && !slices.Contains(s.Terminals, id) {
+		s.Terminals = append(s.Terminals, id)
+	}
+	for _, f := range []*os.File{a.stdin, a.stdout} {
+		if name, ok := pty.FileDevice(f); ok && !slices.Contains(s.Devices, name) {
+			s.Devices = append(s.Devices, name)
+		}
+	}
+	return client.Inside{Terminals: s.Terminals, Devices: s.Devices}
+}
+
+// checkNesting refuses to show a terminal in itself, and in another one unless that
+// is meant. What only the server can tell comes with its refusal, see nestingError.
+func checkNesting(in client.Inside, info client.Info) error {
+	switch {
+	case slices.Contains(in.Terminals, info.ID):
+		return usage(fmt.Errorf("attach: this runs inside %s, and a terminal cannot be shown inside itself", nameOf(info)))
+	case len(in.Terminals) > 0 && !in.Nested:
+		return usage(fmt.Errorf("attach: this runs inside terminal %s; --nested shows another terminal in it", in.Terminals[0]))
+	}
+	return nil
+}
+
+// nestingError says the server's refusal in the words of the command line.
+func nestingError(err error, info client.Info) error {
+	switch {
+	case errors.Is(err, client.ErrCycle):
+		return usage(fmt.Errorf("attach: %s shows the terminal that this runs in, or is it: a terminal cannot be shown inside itself", nameOf(info)))
+	case errors.Is(err, client.ErrNested):
+		return usage(errors.New("attach: this runs inside a terminal of the same server; --nested shows another terminal in it"))
+	}
+	return err
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"encoding/base64"
+	"strings"
+
+	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/vt"
+)
+
+// userClipboard hands what a program wants on the clipboard to the user's own
+// terminal, as OSC 52 (xterm ctlseqs). In the middle of a sequence it waits for its
+// end, or it would become a part of it. A nil one hands nothing.
+type userClipboard struct {
+	shown   vt.Stream // knows whether a sequence is open on the user's terminal
+	waiting []byte    // the last one that waits
+}
+
+// take has a write to the clipboard go out behind the next output, or at once with
+// none. A newer one takes the place of one that waits.
+func (u *userClipboard) take(c client.Clipboard) {
+	if len(c.Data) > vt.MaxClipboard || strings.Trim(c.Selection, "cpqs01234567") != "" {
+		return // no server sends this
+	}
+	u.waiting = []byte("\x1b]52;" + c.Selection + ";" + base64.StdEncoding.EncodeToString(c.Data) + "\x1b\\")
+}
+
+// behind is output for the terminal with what waited for the end of a sequence
+// behind it, once that has come.
+func (u *userClipboard) behind(output []byte) []byte {
+	if u == nil {
+		return output
+	}
+	u.shown.Write(output, unheard{})
+	if len(u.waiting) == 0 || u.shown.Open() || u.shown.Held() > 0 {
+		return output
+	}
+	all := append(output[:len(output):len(output)], u.waiting...)
+	u.waiting = nil
+	return all
+}
+
+// unheard is a handler of a stream that only the state of the stream matters of.
+type unheard struct{}
+
+func (unheard) Print([]byte, bool) {}
+func (unheard) Control(rune)       {}
+func (unheard) Escape(vt.Function) {}
+func (unheard) CSI(vt.Function)    {}
+func (unheard) OSC([]byte)         {}
+func (unheard) DCS([]byte)         {}

@@ -1,0 +1,51 @@
+package shell
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// limitWait ends a command that has not got its turn by the end of its QueueTimeout, which counts from its submission, whichever server that was. The lock is held,
+// or nobody else has the shell yet.
+func (s *Shell) limitWait(e *Exec) {
+	limit := e.record.Spec.QueueTimeout // never changes
+	if limit <= 0 {
+		return
+	}
+	left := max(0, time.Until(e.record.Info.CreatedAt.Add(limit)))
+	e.patience = time.AfterFunc(left, func() { s.giveUp(e, limit) })
+}
+
+// giveUp ends a command that still waits. One that was taken from the queue has its turn.
+func (s *Shell) giveUp(e *Exec, limit time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := slices.Index(s.queue, e)
+	if s.leaving() || at < 0 {
+		return
+	}
+	s.queue = slices.Delete(s.queue, at, at+1)
+	s.work.Go(func() { e.end(Failed, nil, fmt.Errorf("%w: it waited %v", ErrQueueTimeout, limit)) })
+}
+
+// position is a command's place in the queue, from 1, and 0 when it is not in there.
+func (s *Shell) position(e *Exec) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Index(s.queue, e) + 1
+}
+
+// problemOf is why a command failed, as far as its record tells: a later server answers for it too.
+func problemOf(why string) error {
+	for _, known := range [...]error{ErrQueueTimeout, ErrDeleted} {
+		if rest, is := strings.CutPrefix(why, known.Error()); is {
+			return fmt.Errorf("%w%s", known, rest)
+		}
+	}
+	if why == "" {
+		return ErrEnded
+	}
+	return fmt.Errorf("%w: %s", ErrEnded, strings.TrimPrefix(why, ErrEnded.Error()+": "))
+}

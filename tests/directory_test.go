@@ -1,0 +1,146 @@
+package tests
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// printedDirs are the lines of a terminal's screen and history that are absolute paths.
+func (s *server) printedDirs(id string) (dirs []string) {
+	for _, line := range strings.Split(s.text(id), "\n") {
+		if strings.HasPrefix(line, "/") {
+			dirs = append(dirs, line)
+		}
+	}
+	return dirs
+}
+
+// rowCwd is the directory of a terminal's row in the records of its thread.
+func (s *server) rowCwd(session, id string) string {
+	s.t.Helper()
+	var rows struct {
+		Terminals []struct {
+			ID  string `json:"terminal_id"`
+			Cwd string
+		}
+	}
+	s.get("/api/threads/" + session + "/terminals").wants(200).into(&rows)
+	for _, r := range rows.Terminals {
+		if r.ID == id {
+			return r.Cwd
+		}
+	}
+	s.t.Errorf("thread %s has no terminal %s: %+v", session, id, rows)
+	return ""
+}
+
+// TestTheDirectoryOfTheRequest: until a program was seen it is where the request said, however soon it
+// ends, also for the next start, for the records of the thread and for the next server.
+func TestTheDirectoryOfTheRequest(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{listen: freePort(t)})
+	const tries = 40
+	empty, elsewhere := 0, 0
+	var last string
+	for range tries {
+		var made, again struct{ ID, Cwd string }
+		s.post("/session/test/pty", `{"cmd":["/bin/pwd"],"cwd":"/usr"}`).wants(201).into(&made)
+		if made.Cwd != "/usr" {
+			empty++
+		}
+		s.exit(made.ID)
+		s.post("/pty/"+made.ID+"/restart", `{}`).wants(200).into(&again)
+		s.exit(made.ID)
+		if dirs := s.printedDirs(made.ID); len(dirs) != 2 || dirs[1] != "/usr" || again.Cwd != "/usr" {
+			elsewhere++
+		}
+		last = made.ID
+	}
+	if empty > 0 || elsewhere > 0 {
+		t.Errorf("of %d terminals the reply to the creation had another directory in %d, the next start in %d", tries, empty, elsewhere)
+	}
+	if dir := s.rowCwd("test", last); dir != "/usr" {
+		t.Errorf("the row of the thread says %q", dir)
+	}
+	s.kill()
+	s.again()
+	s.restart(last)
+	s.exit(last)
+	if dirs := s.printedDirs(last); len(dirs) != 3 || dirs[2] != "/usr" {
+		t.Errorf("after a kill it ran in %q", dirs)
+	}
+}
+
+// TestTheDirectoryOfALostTerminal: it is known from the start on, not from the first checkpoint.
+func TestTheDirectoryOfALostTerminal(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{listen: freePort(t), errors: true})
+	var made struct{ ID string }
+	s.post("/session/test/pty", `{"cmd":["sleep","1000"],"cwd":"/usr/bin"}`).wants(201).into(&made)
+	keeper := s.keeperPID()
+	s.kill()
+	s.must(syscall.Kill(keeper, syscall.SIGKILL))
+	eventually(t, "nothing is left", func() bool { return len(marked(s.mark)) == 0 })
+	s.again()
+	if i := s.info(made.ID); i.State != "lost" || i.Cwd != "/usr/bin" {
+		t.Errorf("it is %s in %q", i.State, i.Cwd)
+	}
+}
+
+// TestTheDirectoryIsGone: a start somewhere else says so, in the reply, in the info and after a restart of
+// the server; a program that ends at once is no exception.
+func TestTheDirectoryIsGone(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{listen: freePort(t)})
+	top := t.TempDir()
+	dir := filepath.Join(top, "a", "b")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var made struct{ ID string }
+	s.post("/session/test/pty", fmt.Sprintf(`{"cmd":["/bin/pwd"],"cwd":%q}`, dir)).wants(201).into(&made)
+	id := made.ID
+	s.exit(id)
+	if err := os.RemoveAll(filepath.Join(top, "a")); err != nil {
+		t.Fatal(err)
+	}
+	if i := s.restart(id); i.Cwd != top || i.CwdFallback != dir {
+		t.Errorf("it started in %q instead of %q", i.Cwd, i.CwdFallback)
+	}
+	s.exit(id)
+	s.kill()
+	s.again()
+	if i := s.info(id); i.Cwd != top || i.CwdFallback != dir {
+		t.Errorf("the next server says it started in %q instead of %q", i.Cwd, i.CwdFallback)
+	}
+	if i := s.restart(id); i.Cwd != top || i.CwdFallback != "" {
+		t.Errorf("the next one started in %q instead of %q", i.Cwd, i.CwdFallback)
+	}
+	s.exit(id)
+	if dirs := s.printedDirs(id); len(dirs) != 3 || dirs[0] != dir || dirs[1] != top || dirs[2] != top {
+		t.Errorf("it ran in %q", dirs)
+	}
+}
+
+// TestTheDefaultDirectory is the home of the server's user; a relative one is relative to it.
+func TestTheDefaultDirectory(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	if err := os.Mkdir(filepath.Join(home, "src"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, launch{env: []string{"HOME=" + home}})
+	for body, want := range map[string]string{`{"cmd":["/bin/pwd"]}`: home, `{"cmd":["/bin/pwd"],"cwd":"src"}`: filepath.Join(home, "src"), `{"cmd":["/bin/pwd"],"cwd":"."}`: home} {
+		var made struct{ ID, Cwd string }
+		s.post("/session/test/pty", body).wants(201).into(&made)
+		s.exit(made.ID)
+		if dirs := s.printedDirs(made.ID); made.Cwd != want || len(dirs) != 1 || dirs[0] != want {
+			t.Errorf("%s: %q, and it ran in %q instead of %s", body, made.Cwd, dirs, want)
+		}
+	}
+	s.post("/session/test/pty", `{"cmd":["/bin/pwd"],"cwd":"missing"}`).wants(400)
+}

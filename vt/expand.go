@@ -1,0 +1,44 @@
+package vt
+
+import "fmt"
+
+// expand executes the sequence at hand as the text, which is made of simpler
+// sequences, and gives viewers that text in its place. So they show what this
+// terminal shows, also where xterm.js does not know the sequence itself.
+//
+// The text is whole: it ends outside of any sequence.
+func (t *Terminal) expand(text []byte) {
+	outer := t.stream
+	t.stream = Stream{}
+	seen := t.stream.Write(text, (*handler)(t))
+	t.stream = outer
+	t.stream.Replace(seen...)
+}
+
+// moveText appends CUP (ECMA-48 8.3.21) to a cell, in the origin mode in force.
+// Other movements count from the margin twice there, as in xterm.js.
+func (t *Terminal) moveText(text []byte, x, y int) []byte {
+	if t.modes.Origin {
+		y -= t.screen.Top
+	}
+	return fmt.Appendf(text, "\x1b[%d;%dH", y+1, x+1)
+}
+
+// backIndex implements DECBI (VT510): a column to the left, or in the first
+// column the scroll region moves to the right.
+func (t *Terminal) backIndex() {
+	if s := t.screen; s.X > 0 || !s.InRegion() {
+		t.expand(t.moveText(nil, max(s.X-1, 0), s.Y))
+	} else {
+		t.expand([]byte("\x1b[ A")) // SR (ECMA-48 8.3.135)
+	}
+}
+
+// forwardIndex implements DECFI (VT510), the mirror of DECBI.
+func (t *Terminal) forwardIndex() {
+	if s := t.screen; s.X < s.Cols-1 || !s.InRegion() {
+		t.expand(t.moveText(nil, min(s.X+1, s.Cols-1), s.Y))
+	} else {
+		t.expand([]byte("\x1b[ @")) // SL (ECMA-48 8.3.121)
+	}
+}

@@ -1,0 +1,58 @@
+package vt
+
+import (
+	"fmt"
+	"maps"
+)
+
+// savedModes is what XTSAVE (xterm ctlseqs, CSI ? Pm s) keeps: private modes by
+// number. It holds only modes that the terminal has, so it stays small. nil is
+// empty.
+type savedModes map[int]bool
+
+// saveModes implements XTSAVE.
+func (t *Terminal) saveModes() {
+	for i := range t.stream.Count() {
+		mode := t.stream.Param(i)
+		if state := t.modes.ReportPrivate(mode); Savable(mode) {
+			if t.saved == nil {
+				t.saved = savedModes{}
+			}
+			t.saved[mode] = state == ModeSet
+		}
+	}
+}
+
+// restoreModes implements XTRESTORE (xterm ctlseqs, CSI ? Pm r). A mode that was
+// never saved stays as it is. Viewers get DECSET and DECRST, because xterm.js
+// saves no modes.
+func (t *Terminal) restoreModes() {
+	var text []byte
+	for i := range t.stream.Count() {
+		mode := t.stream.Param(i)
+		on, ok := t.saved[mode]
+		switch {
+		case !ok:
+		case on:
+			text = fmt.Appendf(text, "\x1b[?%dh", mode)
+		default:
+			text = fmt.Appendf(text, "\x1b[?%dl", mode)
+		}
+	}
+	t.expand(text)
+}
+
+// Savable tells whether XTSAVE keeps a private mode: one that programs can switch.
+// 1048 is an action and no switch.
+func Savable(mode int) bool {
+	var m Modes
+	state := m.ReportPrivate(mode)
+	return mode != 1048 && (state == ModeSet || state == ModeReset)
+}
+
+// Resume implements Engine.
+func (t *Terminal) Resume(f *Frame) {
+	t.modes.resume(f.Modes)
+	t.labels.Resume(f)
+	t.saved = maps.Clone(f.SavedModes)
+}
