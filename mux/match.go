@@ -119,11 +119,10 @@ func (s *sight) findIn(p *pattern, l vt.Shown) (Match, bool) {
 	if m, ok := s.findText(p, l, text); ok {
 		return m, true
 	}
-	short := bytes.TrimRight(text, " ")
-	if p.re == nil || len(short) == len(text) || p.together {
+	if p.re == nil || p.together || !bytes.HasSuffix(text, []byte(" ")) {
 		return Match{}, false
 	}
-	return s.findText(p, l, short)
+	return s.findText(p, l, bytes.TrimRight(text, " "))
 }
 
 func (s *sight) findText(p *pattern, l vt.Shown, text []byte) (Match, bool) {

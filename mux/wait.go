@@ -198,7 +198,7 @@ func (a *waiting) locate(ctx context.Context, seq uint64, hit *Waited) (done boo
 	}
 	a.follow, a.look.base = f, f.seq
 	a.listen()
-	f.watch(vt.Watcher{Print: a.echo.print, Control: a.echo.control})
+	f.watch(vt.Watcher{Print: a.echo.print, Control: a.echo.control, Cells: true})
 	for f.seq < seq && err == nil {
 		err = f.step(ctx, seq, a.echo.learn)
 	}
@@ -253,7 +253,10 @@ func (a *waiting) listen() {
 }
 
 func (a *waiting) watcher() vt.Watcher {
-	w := vt.Watcher{Moved: a.moved}
+	w := vt.Watcher{}
+	if a.needs(func(c *awaited) bool { return c.For == "mode" || c.For == "alt_screen" }) {
+		w.Moved = a.moved
+	}
 	if a.echo != nil {
 		w.Print, w.Control = a.echo.print, a.echo.control
 	}

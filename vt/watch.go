@@ -19,6 +19,8 @@ type Watcher struct {
 	Control func(c rune)
 	// Moved is called after modes or the screen shown may have changed.
 	Moved func()
+	// Cells: Lines has to know the position of each cell of the history.
+	Cells bool
 }
 
 const (
@@ -43,34 +45,43 @@ type Watched struct {
 	done  uint64 // position behind all that was written
 	fixed uint64 // position of what is printed, when it has one; else 0
 
-	rows   map[*row]*watchedRow
 	dirty  int // rows that changed since they were told
 	behind int // lines of history that changed since Look
 	carry  Shown
 	// carried: carry is the beginning of the line of the first row; carryDirty: it
 	// changed since it was told.
 	carried, carryDirty bool
-	past                [][]uint64 // positions of the newest rows of history
+	past                []watchedRow // of the newest rows of history
 	text                shownBuilder
 }
 
 // watchedRow is what is known of the cells of a row.
 type watchedRow struct {
-	at    []uint64
-	dirty bool
+	at     []uint64
+	newest uint64 // of at; in the history at is kept only where somebody needs it
+	dirty  bool
+	erased bool // something was erased in it
+}
+
+// ends has the positions behind the text of a row that is told, if any matter.
+func (m *watchedRow) ends() []uint64 {
+	if m == nil || !m.erased {
+		return nil
+	}
+	return m.at
 }
 
 // NewWatched makes a terminal that nobody is told of yet.
 func NewWatched(c Config) *Watched {
 	t, _ := NewTerminal(c).(*Terminal)
-	return &Watched{t: t, rows: map[*row]*watchedRow{}}
+	return &Watched{t: t}
 }
 
 // Begin watches from position at on.
 func (w *Watched) Begin(at uint64, what Watcher) {
 	w.on, w.w, w.done = true, what, at
-	w.rows, w.dirty, w.behind, w.past = map[*row]*watchedRow{}, 0, 0, nil
-	w.carry, w.carried, w.carryDirty = Shown{}, false, false
+	w.behind = 0
+	w.forget()
 	if w.t.screen == w.t.main && w.t.main.rows[0].wrapped {
 		w.carryHistory()
 	}
@@ -180,9 +191,21 @@ func (w *Watched) Resize(cols, rows int) {
 
 // forget lets go of everything that is known of cells.
 func (w *Watched) forget() {
-	clear(w.rows)
+	for _, s := range w.screens() {
+		for _, r := range s.rows {
+			r.watched = nil
+		}
+	}
 	w.dirty, w.past = 0, nil
 	w.carry, w.carried, w.carryDirty = Shown{}, false, false
+}
+
+// screens are those that there are.
+func (w *Watched) screens() []*screen {
+	if w.t.alt == nil {
+		return []*screen{w.t.main}
+	}
+	return []*screen{w.t.main, w.t.alt}
 }
 
 // Settle tells of all lines that changed since they were told.
@@ -202,7 +225,7 @@ func (w *Watched) Settle() {
 		w.tell(0)
 	}
 	for y := 0; y < len(s.rows) && w.dirty > 0; y++ {
-		if m := w.rows[s.rows[y]]; m != nil && m.dirty {
+		if m := s.rows[y].watched; m != nil && m.dirty {
 			w.tell(y)
 		}
 	}
@@ -215,8 +238,12 @@ func (w *Watched) clean() {
 	if w.dirty == 0 {
 		return
 	}
-	for _, m := range w.rows {
-		m.dirty = false
+	for _, s := range w.screens() {
+		for _, r := range s.rows {
+			if r.watched != nil {
+				r.watched.dirty = false
+			}
+		}
 	}
 	w.dirty = 0
 }
@@ -245,11 +272,7 @@ func (w *Watched) tell(y int) {
 			w.dirty--
 		}
 		if y+1 == len(s.rows) || !s.rows[y+1].wrapped {
-			var at []uint64
-			if m != nil {
-				at = m.at
-			}
-			w.say(b.end(at))
+			w.say(b.end(m.ends()))
 			return
 		}
 		b.goOn(s.Cols, s.rows[y+1].beginsWide())
@@ -264,7 +287,7 @@ func (w *Watched) say(l Shown) {
 
 // add adds the cells of a row to a line.
 func (w *Watched) add(b *shownBuilder, r *row) *watchedRow {
-	m := w.rows[r]
+	m := r.watched
 	b.row(nil)
 	if m != nil {
 		b.at = m.at
@@ -322,6 +345,18 @@ func (r *row) beginsWide() bool {
 	return len(r.runs) > 0 && (r.runs[0].kind == Wide || r.runs[0].kind == ClusterWide)
 }
 
+// positions are those of a row of history with so many columns.
+func (m *watchedRow) positions(cols int) []uint64 {
+	if m.at != nil || m.newest == 0 {
+		return m.at
+	}
+	at := make([]uint64, cols)
+	for x := range at {
+		at[x] = m.newest
+	}
+	return at
+}
+
 // Lines returns the lines shown, after those of the last n rows of history.
 func (w *Watched) Lines(n int) []Shown {
 	history := w.t.hist.freeze().Last(n)
@@ -332,11 +367,11 @@ func (w *Watched) Lines(n int) []Shown {
 	at := make([][]uint64, len(rows))
 	old := history.Len()
 	for i := range min(old, len(w.past)) {
-		at[old-1-i] = w.past[len(w.past)-1-i]
+		at[old-1-i] = w.past[len(w.past)-1-i].positions(w.t.screen.Cols)
 	}
 	for y, r := range w.t.screen.rows {
-		if m := w.rows[r]; m != nil {
-			at[old+y] = m.at
+		if r.watched != nil {
+			at[old+y] = r.watched.at
 		}
 	}
 	return joinRows(rows, at, w.t.screen.Cols)
@@ -346,7 +381,7 @@ func (w *Watched) Lines(n int) []Shown {
 func (w *Watched) BeforeCursor() Shown {
 	f := w.t.Freeze()
 	return beforeCursor(f.Active(), f.Cols, func(y int) []uint64 {
-		if m := w.rows[w.t.screen.rows[y]]; m != nil {
+		if m := w.t.screen.rows[y].watched; m != nil {
 			return m.at
 		}
 		return nil

@@ -48,8 +48,15 @@ func (w *Watched) ascii(text []byte, i int) (n int) {
 		copy(m.at[min(x+n, s.Cols):], m.at[x:])
 	}
 	t.print(text[:n], true)
+	at := w.position(i + 1)
+	if w.fixed > 0 {
+		for k := range n {
+			m.at[x+k] = at
+		}
+		return n
+	}
 	for k := range n {
-		m.at[x+k] = w.position(i + k + 1)
+		m.at[x+k] = min(at+uint64(k), w.begun+uint64(w.size))
 	}
 	return n
 }
@@ -96,10 +103,10 @@ func (w *Watched) touch(r *row) *watchedRow {
 
 // known is what is known of a row; it has room for all columns.
 func (w *Watched) known(r *row) *watchedRow {
-	m := w.rows[r]
+	m := r.watched
 	if m == nil {
 		m = &watchedRow{}
-		w.rows[r] = m
+		r.watched = m
 	}
 	if n := w.t.screen.Cols; len(m.at) < n {
 		m.at = append(m.at, make([]uint64, n-len(m.at))...)
@@ -114,7 +121,7 @@ func (w *Watched) overwrites(y, x int) {
 	if x >= r.used {
 		return
 	}
-	if m := w.rows[r]; m != nil && m.dirty {
+	if m := r.watched; m != nil && m.dirty {
 		w.tell(y)
 	}
 }
@@ -124,7 +131,7 @@ func (w *Watched) overwrites(y, x int) {
 func (w *Watched) scrolls(wrapping bool) {
 	s := w.t.screen
 	r := s.rows[s.Top]
-	m := w.rows[r]
+	m := r.watched
 	if s != w.t.main || s.Top > 0 {
 		if m != nil && m.dirty {
 			w.tell(s.Top)
@@ -161,11 +168,7 @@ func (w *Watched) leaves(r *row, m *watchedRow, goesOn bool) {
 		b.goOn(w.t.screen.Cols, len(w.t.screen.rows) > 1 && w.t.screen.rows[1].beginsWide())
 		w.carry, w.carried, w.carryDirty = b.line, true, w.carryDirty || dirty
 	} else {
-		var at []uint64
-		if m != nil {
-			at = m.at
-		}
-		if l := b.end(at); w.w.Look == nil && (dirty || w.carryDirty) {
+		if l := b.end(m.ends()); w.w.Look == nil && (dirty || w.carryDirty) {
 			w.say(l)
 		}
 		w.carry, w.carried, w.carryDirty = Shown{}, false, false
@@ -176,14 +179,18 @@ func (w *Watched) leaves(r *row, m *watchedRow, goesOn bool) {
 
 // keep moves what is known of a row to the history; the row comes back blank.
 func (w *Watched) keep(r *row, m *watchedRow) {
-	var at []uint64
-	if m != nil {
-		at, m.at = m.at, nil
-	}
 	if len(w.past) >= 2*MaxSize {
 		w.past = append(w.past[:0], w.past[MaxSize:]...)
 	}
-	w.past = append(w.past, at)
+	var old watchedRow
+	switch {
+	case m == nil:
+	case w.w.Cells || w.w.Look != nil:
+		old.at, m.at = m.at, nil
+	case r.used > 0:
+		old.newest = m.at[min(r.used, len(m.at))-1]
+	}
+	w.past = append(w.past, old)
 	w.blank(r)
 }
 
@@ -209,7 +216,7 @@ func (w *Watched) bound() {
 
 // blank notes that a row is blank now.
 func (w *Watched) blank(r *row) {
-	m := w.rows[r]
+	m := r.watched
 	if m == nil {
 		return
 	}
@@ -217,6 +224,7 @@ func (w *Watched) blank(r *row) {
 		m.dirty = false
 		w.dirty--
 	}
+	m.erased = false
 	clear(m.at)
 }
 
@@ -322,7 +330,7 @@ func (h *watchHandler) CSI(f Function) {
 func (w *Watched) edit(f Function) {
 	s := w.t.screen
 	r := s.row()
-	if m := w.rows[r]; m != nil && m.dirty {
+	if m := r.watched; m != nil && m.dirty {
 		w.tell(s.Y)
 	}
 	used := r.used
@@ -338,6 +346,7 @@ func (w *Watched) edit(f Function) {
 		return
 	}
 	m := w.touch(r)
+	m.erased = true
 	for x := x0; x < min(x1, s.Cols); x++ {
 		m.at[x] = w.At()
 	}
@@ -359,6 +368,7 @@ func (w *Watched) eraseDisplay(f Function) {
 		return
 	}
 	m := w.touch(r)
+	m.erased = true
 	for x := x0; x < min(x1, s.Cols); x++ {
 		m.at[x] = w.At()
 	}
