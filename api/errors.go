@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/mux"
 	"github.com/evertty/evertty/provider"
@@ -52,6 +53,12 @@ type errorRow struct {
 var errorTable = []errorRow{
 	{ErrReadOnly, http.StatusForbidden, "READ_ONLY", ""},
 	{ErrWrongTerminal, http.StatusNotFound, "NOT_FOUND", ErrWrongTerminal.Error()},
+
+	// Before all others: whatever could not be done, this is why.
+	{mux.ErrDescriptors, http.StatusServiceUnavailable, "NO_DESCRIPTORS", ""},
+	{unix.EMFILE, http.StatusServiceUnavailable, "NO_DESCRIPTORS", "the server, or the keeper of its programs, has no file descriptor left; end something, or start them with a higher limit"},
+	{unix.ENFILE, http.StatusServiceUnavailable, "NO_DESCRIPTORS", "the system has no file descriptor left"},
+	{unix.ENOMEM, http.StatusServiceUnavailable, "NO_MEMORY", "the system has no memory left for this"},
 
 	{mux.ErrInvalid, http.StatusBadRequest, "VALIDATION", ""},
 	{mux.ErrNotFound, http.StatusNotFound, "NOT_FOUND", ""},
@@ -255,7 +262,7 @@ func errorOfEcho(routed *echo.HTTPError, c echo.Context) *Error {
 }
 
 // noFailures are refusals by the server that nobody has to look into: it leaves, or was asked for what it never had.
-var noFailures = []string{"CLOSING", "NO_PROVIDER", "CAPABILITY"}
+var noFailures = []string{"CLOSING", "NO_DESCRIPTORS", "NO_MEMORY", "NO_PROVIDER", "CAPABILITY"}
 
 // handleError is the server's echo.HTTPErrorHandler: it logs the cause of a
 // failure of ours once, with the request id, and sends the rest. A response that already began is left alone, and
@@ -284,6 +291,9 @@ func writeError(c echo.Context, e *Error, id string) error {
 	}
 	header := c.Response().Header()
 	wait := e.RetryAfter
+	if e.Code == "NO_DESCRIPTORS" || e.Code == "NO_MEMORY" {
+		wait = max(wait, retryDescriptors)
+	}
 	if e.Status == http.StatusTooManyRequests {
 		wait = max(wait, minRetryAfter)
 	}

@@ -48,6 +48,8 @@ func TestStreamsAreAsDocumented(t *testing.T) {
 	socket.send(`{"type":"ping","t":[1,"x"]}`)
 	socket.until("pong")
 	socket.send(`{"type":"focus"}`)
+	socket.send(`{"type":"hide"}`)
+	socket.send(`{"type":"show"}`)
 	socket.send(`{"type":"keys","keys":["text:go","Enter"]}`)
 	for _, w := range []*watcher{sse, socket, page} {
 		w.until("title")
@@ -59,9 +61,9 @@ func TestStreamsAreAsDocumented(t *testing.T) {
 	socket.send(`{"type":"input","data_b64":"cg=="}`)
 	socket.refused(`{"type":"dance"}`)
 	page.send(`{"type":"detach","pty":"` + info.ID + `"}`)
-	page.send(`{"type":"attach","pty":"` + info.ID + `","cols":90,"rows":25}`)
+	page.send(`{"type":"attach","pty":"` + info.ID + `","cols":90,"rows":25,"hidden":false}`)
 	socket.until("owner")
-	for _, command := range []string{`{"type":"focus",`, `{"type":"resize","cols":70,"rows":20,`, `{"type":"paste","data":"p",`, `{"type":"input","data":"q",`} {
+	for _, command := range []string{`{"type":"focus",`, `{"type":"hide",`, `{"type":"show",`, `{"type":"resize","cols":70,"rows":20,`, `{"type":"paste","data":"p",`, `{"type":"input","data":"q",`} {
 		page.send(command + `"pty":"` + info.ID + `"}`)
 	}
 	page.send(`{"type":"ping"}`)

@@ -36,6 +36,7 @@ type healthReply struct {
 	Status   string   `json:"status"` // ok or degraded
 	Lossless *bool    `json:"lossless,omitempty"`
 	Reasons  []string `json:"reasons,omitzero"`
+	Damaged  *int     `json:"damaged,omitempty"`
 	Version  string   `json:"version,omitempty"`
 	PID      int      `json:"pid,omitempty"`
 }
@@ -50,6 +51,7 @@ func (s *Server) getHealth(c echo.Context) error {
 		reply.Status = "degraded"
 	}
 	if grantOf(c).Role != "" {
+		reply.Damaged = &h.Damaged
 		reply.Lossless, reply.Reasons, reply.Version, reply.PID = &h.Lossless, h.Reasons, s.Version, os.Getpid()
 		if reply.Reasons == nil {
 			reply.Reasons = []string{}

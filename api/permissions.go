@@ -146,6 +146,9 @@ func (s *Server) getApprovals(c echo.Context) error {
 			reply.Approvals = append(reply.Approvals, a)
 		}
 	}
+	if err := hideApprovals(c, reply.Approvals); err != nil {
+		return err
+	}
 	return writeJSON(c, http.StatusOK, reply)
 }
 
@@ -171,5 +174,6 @@ func (s *Server) postApproval(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	a.Arguments = hideArguments(a.Arguments)
 	return writeJSON(c, http.StatusOK, a)
 }

@@ -68,11 +68,12 @@ func (s *Server) getRecording(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	reader, err := journalAt(c, t)
+	reader, from, err := journalAt(c, t)
 	if err != nil {
 		return err
 	}
 	defer reader.Close()
+	c.Response().Header().Set(recordingFrom, strconv.FormatUint(from, 10))
 	rec := &recording{terminal: t, reader: reader}
 	if err := rec.begin(c, f); err != nil {
 		return err
@@ -117,24 +118,28 @@ func switchOf(c echo.Context, name string) (bool, error) {
 	}
 }
 
+// recordingFrom is the header that says at which position a recording begins, for who
+// has to ask for the same one again.
+const recordingFrom = "Evertty-From"
+
 // journalAt reads the terminal's journal from the position the request names, or
 // from the first that is kept.
-func journalAt(c echo.Context, t *mux.Terminal) (*snapshot.JournalReader, error) {
+func journalAt(c echo.Context, t *mux.Terminal) (reader *snapshot.JournalReader, from uint64, err error) {
 	j, err := t.Journal()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	from := j.Start()
+	from = j.Start()
 	if q := c.QueryParam("from"); q != "" {
 		if from, err = strconv.ParseUint(q, 10, 64); err != nil {
-			return nil, badRequest("from %q: a position in the output (a number from 0) is needed", clip(q))
+			return nil, 0, badRequest("from %q: a position in the output (a number from 0) is needed", clip(q))
 		}
 	}
-	reader, err := j.Read(from)
+	reader, err = j.Read(from)
 	if errors.Is(err, snapshot.ErrNotKept) {
-		return nil, notKept(c, "from", from, j)
+		return nil, 0, notKept(c, "from", from, j)
 	}
-	return reader, err
+	return reader, from, err
 }
 
 // notKept says what the journal has instead of a position that was asked for as name.
@@ -213,6 +218,10 @@ func commandLine(argv []string) string {
 	return strings.Join(words, " ")
 }
 
+// errUnfinished breaks off a recording that goes on under the next server. Nothing is
+// written to it after what was flushed: an unfinished character may be finished there.
+var errUnfinished = &sendError{errors.New("the server is shutting down")}
+
 // send writes what the journal has and, with follow, what comes until the
 // program ends, the client leaves or the server closes.
 func (r *recording) send(ctx context.Context, follow bool, closing <-chan struct{}) error {
@@ -235,12 +244,12 @@ func (r *recording) send(ctx context.Context, follow bool, closing <-chan struct
 		select {
 		case <-changed:
 		case <-closing:
-			return r.close()
+			return errUnfinished
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 		if !rested(ctx, closing) {
-			return r.close()
+			return errUnfinished
 		}
 	}
 }

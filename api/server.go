@@ -61,7 +61,7 @@ func New(c Config) *Server {
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = handleError
-	e.Use(securityHeaders(), recoverPanics(c.Log), s.Auth.Middleware(), speakVersion)
+	e.Use(securityHeaders(), unescapeNames, recoverPanics(c.Log), s.Auth.Middleware(), speakVersion)
 	s.addRoutes(e)
 	s.http = &http.Server{
 		Handler:           e,
@@ -79,7 +79,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.Serv
 
 // Serve answers the connections of l until Close. It returns nil then.
 func (s *Server) Serve(l net.Listener) error {
-	if err := s.http.Serve(l); err != http.ErrServerClosed {
+	if err := s.http.Serve(newCrowded(l)); err != http.ErrServerClosed {
 		return err
 	}
 	return nil
@@ -104,6 +104,11 @@ func (s *Server) handler(r route) echo.HandlerFunc {
 		defer func() { s.audited(c, r, err) }()
 		if r.effect {
 			if err := requireWrite(c); err != nil {
+				return err
+			}
+		}
+		if r.stream && !r.effect {
+			if err := s.Mux.RoomForViewer(); err != nil {
 				return err
 			}
 		}

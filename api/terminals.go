@@ -69,10 +69,13 @@ func (s *Server) getTerminals(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	reply := listReply{PTYs: []string{}, Items: []mux.Info{}}
-	for _, t := range s.Mux.List(session) {
+	reply := listReply{PTYs: []string{}}
+	list := s.Mux.List(session)
+	if reply.Items, err = infosOf(c, list...); err != nil {
+		return err
+	}
+	for _, t := range list {
 		reply.PTYs = append(reply.PTYs, t.ID)
-		reply.Items = append(reply.Items, t.Info())
 	}
 	return writeJSON(c, http.StatusOK, reply)
 }
@@ -105,7 +108,11 @@ func (s *Server) getTerminal(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, t.Info())
+	infos, err := infosOf(c, t)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, infos[0])
 }
 
 func (s *Server) deleteTerminal(c echo.Context) error {

@@ -34,9 +34,8 @@ func (s *Server) sendLayers(c echo.Context, view func(session.Layers) any) error
 }
 
 // The views of a thread.
-func threadView(l session.Layers) any   { return l.ThreadReply() }
-func terminalView(l session.Layers) any { return l.TerminalReply() }
-func leaseView(l session.Layers) any    { return l.LeaseReply() }
+func threadView(l session.Layers) any { return l.ThreadReply() }
+func leaseView(l session.Layers) any  { return l.LeaseReply() }
 
 // How many rows lists have.
 const (
@@ -182,8 +181,21 @@ func sendSession(c echo.Context, l session.Layers) error {
 	return writeJSON(c, http.StatusOK, l.SessionReply())
 }
 
-func (s *Server) getThreadTerminal(c echo.Context) error { return s.sendLayers(c, terminalView) }
-func (s *Server) getThreadLease(c echo.Context) error    { return s.sendLayers(c, leaseView) }
+func (s *Server) getThreadLease(c echo.Context) error { return s.sendLayers(c, leaseView) }
+
+func (s *Server) getThreadTerminal(c echo.Context) error {
+	shown, err := secretsShown(c)
+	if err != nil {
+		return err
+	}
+	return s.sendLayers(c, func(l session.Layers) any {
+		reply := l.TerminalReply()
+		if !shown {
+			reply.Env = session.HideSecrets(reply.Env)
+		}
+		return reply
+	})
+}
 
 // threadCommandsReply is the reply of GET …/commands of a thread.
 type threadCommandsReply struct {

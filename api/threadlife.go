@@ -135,6 +135,9 @@ func (s *Server) getThreadTerminals(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := hideTerminals(c, list); err != nil {
+		return err
+	}
 	return writeJSON(c, http.StatusOK, threadTerminalsReply{orNone(list)})
 }
 
@@ -147,7 +150,9 @@ func (s *Server) postTerminalActivate(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(c, http.StatusOK, l.TerminalReply())
+	reply := l.TerminalReply()
+	reply.Env = session.HideSecrets(reply.Env)
+	return writeJSON(c, http.StatusOK, reply)
 }
 
 // stateReply is one version of a terminal's state, which has its number under both names.
@@ -170,8 +175,15 @@ func (s *Server) getTerminalHistory(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	shown, err := secretsShown(c)
+	if err != nil {
+		return err
+	}
 	reply := historyReply{States: make([]stateReply, 0, len(list))}
 	for _, state := range list {
+		if !shown {
+			state.Env = session.HideSecrets(state.Env)
+		}
 		reply.States = append(reply.States, stateReply{state, state.Version})
 	}
 	return writeJSON(c, http.StatusOK, reply)
@@ -201,5 +213,6 @@ func (s *Server) postTerminalRollback(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	reply.Env = session.HideSecrets(reply.Env)
 	return writeJSON(c, http.StatusOK, reply)
 }

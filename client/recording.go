@@ -31,6 +31,15 @@ type RecordingRequest struct {
 // returns. A read that fails, other than with io.EOF, means that the recording is
 // not whole. ctx governs the reading too.
 func (c *Client) Recording(ctx context.Context, id string, r RecordingRequest) (io.ReadCloser, error) {
+	in, _, err := c.recording(ctx, id, r)
+	return in, err
+}
+
+// recordingFrom is the header that says at which position a recording begins.
+const recordingFrom = "Evertty-From"
+
+// recording also says where the recording begins; nil when the server does not.
+func (c *Client) recording(ctx context.Context, id string, r RecordingRequest) (in io.ReadCloser, from *uint64, err error) {
 	q := url.Values{}
 	if r.Format != "" {
 		q.Set("format", string(r.Format))
@@ -43,7 +52,7 @@ func (c *Client) Recording(ctx context.Context, id string, r RecordingRequest) (
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.at(q, "pty", id, "recording"), nil)
 	if err != nil {
-		return nil, fmt.Errorf("client: %w", err)
+		return nil, nil, fmt.Errorf("client: %w", err)
 	}
 	req.Header = c.header()
 	req.Header.Set("Accept", "*/*")
@@ -52,7 +61,10 @@ func (c *Client) Recording(ctx context.Context, id string, r RecordingRequest) (
 	}
 	resp, err := c.open(req)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return resp.Body, nil
+	if at, err := strconv.ParseUint(resp.Header.Get(recordingFrom), 10, 64); err == nil {
+		from = &at
+	}
+	return resp.Body, from, nil
 }

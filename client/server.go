@@ -27,6 +27,7 @@ type Health struct {
 	Status   string   `json:"status"`
 	Lossless bool     `json:"lossless"`
 	Reasons  []string `json:"reasons"`
+	Damaged  int      `json:"damaged"` // terminals with a gap or damage in what is kept of them
 	Version  string   `json:"version"`
 	PID      int      `json:"pid"`
 }

@@ -90,7 +90,7 @@ func (m *Mux) end(t *Terminal, reason string) {
 // overdue tells why the terminal's time is over, "" while it is not. Watching and
 // printing count as use; the time runs from the last of them.
 func (t *Terminal) overdue(c Clean, now time.Time) string {
-	if c.Idle <= 0 && c.Unattached <= 0 || t.process == nil || t.screen.viewers() > 0 {
+	if c.Idle <= 0 && c.Unattached <= 0 || t.process == nil || t.screen.attached() > 0 {
 		return ""
 	}
 	if t.mux.records.stands(t.spec.Session) {

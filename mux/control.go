@@ -147,6 +147,12 @@ func (t *Terminal) Wish(sub *stream.Subscription, cols, rows int) error {
 	return t.fit(sub.Wish(min(cols, vt.MaxSize), min(rows, vt.MaxSize)))
 }
 
+// Hide implements stream.Terminal.
+func (t *Terminal) Hide(sub *stream.Subscription, hidden bool) {
+	sub.Hide(hidden)
+	_ = t.fit(t.Hub().Fit()) // a terminal that has ended has no size to change
+}
+
 // Leave ends a viewer.
 func (t *Terminal) Leave(sub *stream.Subscription) {
 	sub.Close()

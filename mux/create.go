@@ -34,6 +34,11 @@ func (m *Mux) Create(s Spec) (*Terminal, error) {
 	if err := m.makeRoom(s.Session); err != nil {
 		return nil, err
 	}
+	release, err := m.descriptors.take(terminalDescriptors)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	if err := m.reserve(t); err != nil {
 		return nil, err
 	}

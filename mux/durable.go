@@ -164,7 +164,7 @@ func (d *durable) firstDir(name string) string {
 // viewers is how many people look at the terminals of a thread.
 func (d *durable) viewers(thread string) (n int) {
 	for _, t := range d.mux.live(thread) {
-		n += t.screen.viewers()
+		n += t.screen.attached()
 	}
 	return n
 }

@@ -11,6 +11,7 @@ import (
 type Health struct {
 	Lossless bool     // no output is lost when this server is killed
 	Reasons  []string // why it is degraded, one sentence each; nil when it is well
+	Damaged  int      // terminals with a gap or damage in what is kept of them, which Info tells of; no reason to be degraded
 }
 
 // trouble is a kind of failure that a terminal survives. It lasts until the same
@@ -42,6 +43,11 @@ func (m *Mux) Health() Health {
 		lossy(fmt.Sprintf("no keeper holds the programs: %v", err))
 	}
 	list := m.all()
+	for _, t := range list {
+		if t.isDamaged() {
+			h.Damaged++
+		}
+	}
 	for kind := range troubleKinds {
 		switch n, last := troubled(list, kind); {
 		case n == 0:

@@ -2,8 +2,10 @@ package mux
 
 import (
 	"encoding/json"
+	"maps"
 	"time"
 
+	"github.com/evertty/evertty/session"
 	"github.com/evertty/evertty/stream"
 )
 
@@ -16,7 +18,7 @@ type Info struct {
 	Cmd            []string          `json:"cmd"`
 	Cwd            string            `json:"cwd"`                    // of the running program, else the last one known, else the one of the request
 	CwdFallback    string            `json:"cwd_fallback,omitempty"` // where it should have started but could not
-	Env            map[string]string `json:"env"`                    // as given at creation
+	Env            map[string]string `json:"env"`                    // as given at creation, without secrets: see Terminal.Env
 	Cols           int               `json:"cols"`
 	Rows           int               `json:"rows"`
 	Scrollback     int               `json:"scrollback"`
@@ -46,7 +48,7 @@ const firstGeneration = 1
 // tells what its record says, without reading the screen.
 func (t *Terminal) Info() Info {
 	i := Info{ID: t.ID, PTYID: t.ID, Name: t.spec.Name, Session: t.spec.Session, Cmd: t.spec.Cmd,
-		Env: t.spec.Env, Scrollback: *t.spec.Scrollback, Generation: t.generation, SizePolicy: t.spec.SizePolicy, CreatedAt: t.created}
+		Env: session.HideSecrets(t.spec.Env), Scrollback: *t.spec.Scrollback, Generation: t.generation, SizePolicy: t.spec.SizePolicy, CreatedAt: t.created}
 	if i.Env == nil {
 		i.Env = map[string]string{}
 	}
@@ -58,6 +60,7 @@ func (t *Terminal) Info() Info {
 		i.DeletedAt = &d
 	}
 	t.mu.Unlock()
+	i.Damage = t.allDamage(i.Damage)
 	i.JournalBytes = t.diskBytes.Load()
 	if t.journal != nil { // measured when the last snapshot was written
 		i.JournalBytes = max(i.JournalBytes, t.journal.Bytes())
@@ -68,6 +71,14 @@ func (t *Terminal) Info() Info {
 		i.Cwd = t.look()
 	}
 	return i
+}
+
+// Env is the variables as given at creation, with their true values. It is the caller's.
+func (t *Terminal) Env() map[string]string {
+	if t.spec.Env == nil {
+		return map[string]string{}
+	}
+	return maps.Clone(t.spec.Env)
 }
 
 // addScreen adds what the hub knows, or the record of a screen still on disk.

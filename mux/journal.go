@@ -3,6 +3,7 @@ package mux
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/evertty/evertty/snapshot"
@@ -22,6 +23,7 @@ type pastJournal struct {
 	once    sync.Once
 	journal *snapshot.Journal
 	err     error
+	opened  atomic.Pointer[snapshot.Journal] // journal, for who does not want to open it
 }
 
 // Journal is the terminal's output on disk. Errors: ErrJournal when nothing was kept of it.
@@ -32,9 +34,13 @@ func (t *Terminal) Journal() (*snapshot.Journal, error) {
 	p := &t.past
 	p.once.Do(func() {
 		p.journal, p.err = t.mux.cfg.Store.ReadJournal(t.ID)
+		if errors.Is(p.err, snapshot.ErrCorrupt) {
+			t.noteDamage(p.err)
+		}
 		if errors.Is(p.err, snapshot.ErrNotFound) {
 			p.err = wrapf(ErrJournal, "of terminal %s nothing is kept but the screen", t.ID)
 		}
+		p.opened.Store(p.journal)
 	})
 	return p.journal, p.err
 }

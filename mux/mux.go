@@ -112,6 +112,8 @@ type Mux struct {
 	starts   sync.WaitGroup // terminals and shells that are starting; Add under mu and not when closing
 	closing  bool
 
+	descriptors descriptors
+
 	uncleaned atomic.Pointer[string] // why space could not be freed, nil when it could
 	looked    time.Time              // when the files were looked at last; of tend's goroutine
 
@@ -141,6 +143,7 @@ func New(cfg Config) (*Mux, error) {
 	m.records.begin()
 	m.work.Go(m.checkpoints)
 	m.work.Go(m.tend)
+	m.work.Go(m.inspectEnded)
 	if cfg.Clean.ShellIdle > 0 {
 		m.work.Go(m.retireShells)
 	}

@@ -39,12 +39,40 @@ func (t *Terminal) replay(j *snapshot.Journal) past {
 		p.note(err)
 		p.hub = stream.Restore(o, blank(t.spec.Cols, t.spec.Rows), 0)
 	}
-	if j == nil || j != t.journal && p.from > j.End() {
-		return p
+	switch {
+	case j == nil:
+	case j != t.journal && p.from > j.End():
+		p.note(j.Damage())
+		p.note(fmt.Errorf("%d bytes of output before position %d are missing", p.from-j.End(), p.from))
+	default:
+		p.note(j.Damage())
+		p.note(p.follow(j))
 	}
-	p.note(j.Damage())
-	p.note(p.follow(j))
+	known := uint64(0)
+	if t.restored != nil {
+		known = t.restored.Seq
+	}
+	if j == nil && t.state != StateExited {
+		known = max(known, t.mux.cfg.Store.GivenOut(t.ID)) // nobody wrote down where it ended
+	}
+	p.reach(known, j, j != nil && j == t.journal)
 	return p
+}
+
+// reach brings the hub to a position that is known, when neither snapshot nor journal have got there: positions are never given out twice.
+func (p *past) reach(known uint64, j *snapshot.Journal, writes bool) {
+	have := p.hub.Facts().Seq
+	if writes {
+		have = max(have, j.End())
+	}
+	if known <= have {
+		return
+	}
+	p.note(fmt.Errorf("%d bytes of output before position %d are missing", known-have, known))
+	p.hub.Skip(known - have)
+	if writes {
+		p.note(j.SkipTo(known))
+	}
 }
 
 // remember gives the hub what the record knows.

@@ -177,6 +177,9 @@ func (t *Terminal) takeOver(k *keeper.Kept) error {
 	t.savedSeq = past.from
 	t.input.reply(past.unanswered, t.journal.End())
 	err := t.catchUp()
+	if err == nil {
+		err = t.journal.Flush() // a disk that refuses is told before anything is lost
+	}
 	if err != nil {
 		t.failed(troubleJournal, err)
 	}
@@ -214,12 +217,13 @@ func (t *Terminal) noteDamage(damage ...error) {
 	if err == nil {
 		return
 	}
-	t.mux.cfg.Metrics.failedRecoveries.Inc()
-	t.mux.cfg.Log.Warn("a terminal's files are damaged", "id", t.ID, "error", err)
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.damage != "" {
-		t.damage += "\n"
+	before := t.damage
+	t.damage = addLines(before, err)
+	news := t.damage != before
+	t.mu.Unlock()
+	if news {
+		t.mux.cfg.Metrics.failedRecoveries.Inc()
+		t.mux.cfg.Log.Warn("a terminal's files are damaged", "id", t.ID, "error", err)
 	}
-	t.damage += err.Error()
 }

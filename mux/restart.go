@@ -22,6 +22,11 @@ func (m *Mux) Restart(old *Terminal) (*Terminal, error) {
 		return nil, wrapf(ErrRunning, "terminal %s: process %d", old.ID, old.process.PID())
 	}
 	<-old.ended // its last words are on disk then
+	release, err := m.descriptors.take(terminalDescriptors)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	if err := m.makeRoom(old.spec.Session); err != nil {
 		return nil, err
 	}

@@ -98,6 +98,11 @@ func (s *Shell) Submit(c shell.Command) (*shell.Exec, error) {
 	if c.StdinOpen && s.Spec().Place != "" {
 		return nil, fmt.Errorf("%w: a command at %s is given all of its input at its start", session.ErrUnsupported, s.Spec().Place)
 	}
+	release, err := s.mux.descriptors.take(commandDescriptors)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	return s.Shell.Submit(c)
 }
 

@@ -152,7 +152,11 @@ func (m *Mux) reserveShell(spec ShellSpec, key string) (*Shell, error) {
 func (m *Mux) startShell(s *Shell, spec ShellSpec, state session.State) (*Shell, error) {
 	defer m.starts.Done()
 	defer close(s.started)
-	s.failure = m.bringUp(s, spec, state)
+	release, err := m.descriptors.take(shellDescriptors)
+	if s.failure = err; err == nil {
+		s.failure = m.bringUp(s, spec, state)
+		release()
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if s.failure != nil {

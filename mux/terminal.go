@@ -111,10 +111,19 @@ func (l *lazyHub) get() *stream.Hub {
 	return l.hub.Load()
 }
 
-// viewers is the number of viewers, 0 while nobody has asked for the screen.
+// viewers is the number of viewers that somebody looks at, 0 while nobody has asked
+// for the screen.
 func (l *lazyHub) viewers() int {
 	if h := l.hub.Load(); h != nil {
 		return h.Facts().Viewers
+	}
+	return 0
+}
+
+// attached is the number of viewers with those that nobody looks at.
+func (l *lazyHub) attached() int {
+	if h := l.hub.Load(); h != nil {
+		return h.Facts().Attached
 	}
 	return 0
 }

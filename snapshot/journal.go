@@ -79,7 +79,7 @@ type Journal struct {
 	id     string
 	opt    JournalOptions
 	writes bool
-	damage error
+	damage error // of the files when they were opened
 
 	start, end atomic.Uint64
 	bytes      atomic.Int64
@@ -98,6 +98,8 @@ type Journal struct {
 	trouble  error     // why there is no open segment
 	retry    time.Time // when the disk is tried again
 	mark     marking
+	given    positions
+	wounds   wounds // what was lost or found damaged since
 	dirty    dirt
 	late     error  // what went wrong with a segment that was left; Sync returns it
 	serial   uint64 // of the newest segment
@@ -156,13 +158,20 @@ func (s *Store) OpenJournal(id string, o JournalOptions) (*Journal, error) {
 	if len(f.segments) == 0 {
 		j.records.now.cols, j.records.now.rows = o.Cols, o.Rows
 	}
-	for _, name := range f.orphans {
-		_ = d.RemoveAll(name)
+	for _, o := range f.orphans {
+		_ = d.RemoveAll(segmentFile(indexFile, o.offset))
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if err := j.resume(d, f); err != nil {
 		j.damage = errors.Join(j.damage, err)
+	}
+	j.given.last = f.given
+	if f.given.serial == 0 && j.end.Load() == 0 {
+		_ = j.given.note(d, 0, false) // makes the file while there is space
+	}
+	if seq := f.surely(); seq > j.end.Load() {
+		_ = j.skip(seq) // the reason stays in trouble
 	}
 	if j.open == nil {
 		if err := j.begin(time.Now()); err != nil {
@@ -173,7 +182,8 @@ func (s *Store) OpenJournal(id string, o JournalOptions) (*Journal, error) {
 }
 
 // ReadJournal opens the journal of a terminal that nobody appends to, for
-// reading and for Trim and Compress. Errors wrap ErrNotFound when there is none.
+// reading and for Trim and Compress. Errors wrap ErrNotFound when there is none,
+// and ErrCorrupt too when there was one that has lost everything.
 // The caller should Close it; it holds no file open.
 func (s *Store) ReadJournal(id string) (*Journal, error) {
 	d, err := s.open(id)
@@ -183,12 +193,29 @@ func (s *Store) ReadJournal(id string) (*Journal, error) {
 	defer d.Close()
 	f, err := findSegments(d)
 	if err == nil && len(f.segments) == 0 {
-		err = ErrNotFound
+		if err = ErrNotFound; f.surely() > 0 {
+			err = fmt.Errorf("%w: its data files are gone: %w", ErrCorrupt, err)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("snapshot: journal of %s: %w", id, err)
 	}
-	return newJournal(s, id, JournalOptions{}, f), nil
+	j := newJournal(s, id, JournalOptions{}, f)
+	if seq, end := f.surely(), j.end.Load(); seq > end {
+		j.end.Store(seq)
+		j.wounds.gap(end, seq)
+	}
+	return j, nil
+}
+
+// GivenOut is up to where positions of a journal were given out at most, as far as that is known without its data files; 0 when it is not.
+func (s *Store) GivenOut(id string) uint64 {
+	d, err := s.open(id)
+	if err != nil {
+		return 0
+	}
+	defer d.Close()
+	return readPositions(d).pos
 }
 
 func newJournal(s *Store, id string, o JournalOptions, f *found) *Journal {
@@ -214,6 +241,9 @@ func newJournal(s *Store, id string, o JournalOptions, f *found) *Journal {
 // Damage says what was wrong with the files when they were opened, nil when
 // nothing was. A gap that a full disk left is part of it.
 func (j *Journal) Damage() error { return j.damage }
+
+// Wounds says what was lost since the journal was opened, and what readers have found damaged since then; nil when nothing was.
+func (j *Journal) Wounds() error { return j.wounds.err() }
 
 // Start is the first position that is kept. Output of [Start, End) can be read.
 func (j *Journal) Start() uint64 { return j.start.Load() }
@@ -246,6 +276,9 @@ func (j *Journal) Close() error {
 	j.closed = true
 	if j.open != nil {
 		err = errors.Join(err, j.flush(), j.closeOpen())
+	}
+	if j.writes {
+		j.exactly()
 	}
 	return err
 }

@@ -256,7 +256,9 @@ func TestJournalAfterKill(t *testing.T) {
 	must(t, err)
 	for n := range whole {
 		must(t, os.WriteFile(index, whole[:n], 0o600))
-		must(t, os.RemoveAll(filepath.Join(dir, "terminals", "a", "data.14")))
+		for _, name := range []string{"data.14", "index.14", positionsFile} { // of the try before
+			must(t, os.RemoveAll(filepath.Join(dir, "terminals", "a", name)))
+		}
 		k := openJournal(t, s, "a", JournalOptions{Sync: SyncNone})
 		if k.End() != 14 {
 			t.Fatalf("index of %d bytes: end %d", n, k.End())

@@ -83,8 +83,10 @@ func (j *Journal) absorb(src Source, buf []byte, have, n int, why error) ([]byte
 			break
 		}
 	}
-	if j.writes && at > have {
-		j.end.Add(uint64(at - have))
+	if j.writes && !j.closed && at > have {
+		end := j.end.Add(uint64(at - have))
+		j.wounds.gap(end-uint64(at-have), end)
+		j.exactly()
 		j.mark.came = time.Now()
 	}
 	return buf[:at], why
@@ -158,6 +160,7 @@ func (j *Journal) took(p []byte, now time.Time) {
 	}
 	j.bytes.Add(int64(end - j.end.Load()))
 	j.end.Store(end)
+	j.ahead()
 	j.mark.came = now
 	j.dirty.data = true
 }

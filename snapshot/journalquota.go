@@ -116,6 +116,7 @@ func (j *Journal) seal(d *os.Root, s *segment) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err = w.resume(d, f); err == nil && w.open != nil {
+		w.given.last = f.given
 		err = errors.Join(w.leave(), syncFile(d, s.indexName()))
 	}
 	if err != nil || !w.last().sealed {

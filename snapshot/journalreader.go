@@ -107,6 +107,9 @@ func (r *JournalReader) pass(e Entry) Entry {
 	e.Time = r.Time()
 	r.pos = max(r.pos, e.Seq)
 	e.Seq = r.pos
+	if e.Damaged {
+		r.j.wounds.damaged(e.Seq)
+	}
 	if e.Kind == EntryResize || e.Kind == EntryRestart {
 		r.size.cols, r.size.rows = e.Cols, e.Rows
 	}

@@ -91,6 +91,7 @@ func (j *Journal) leave() error {
 	}
 	j.dirty.data, j.dirty.index = false, false
 	j.open = nil
+	j.exactly() // until the next segment is there
 	s.disk = int64(s.length) + s.index
 	return j.wrong(errors.Join(err, o.data.Close(), o.index.Close()))
 }
@@ -145,7 +146,7 @@ func (j *Journal) resume(d *os.Root, f *found) error {
 		return nil
 	}
 	s := j.last()
-	if s.packed || s.sealed || s.modern || s.index == 0 || f.end > s.end() {
+	if s.packed || s.sealed || s.modern || s.gone || s.index == 0 || f.end > s.end() {
 		return nil
 	}
 	o, err := reopen(d, s)
@@ -220,10 +221,17 @@ func (j *Journal) SkipTo(seq uint64) error {
 	case j.closed:
 		return j.wrong(os.ErrClosed)
 	}
+	return j.skip(seq)
+}
+
+// skip is SkipTo of an end that is before seq, under the lock.
+func (j *Journal) skip(seq uint64) error {
 	var err error
 	if j.open != nil {
 		err = j.leave()
 	}
+	j.wounds.gap(j.end.Load(), seq)
 	j.end.Store(seq)
+	j.exactly()
 	return errors.Join(err, j.begin(time.Now()))
 }

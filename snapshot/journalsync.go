@@ -58,6 +58,9 @@ func (j *Journal) Sync() error {
 	if o != nil {
 		failed = append(failed, j.syncOpen(o, dirty))
 	}
+	if err != nil { // what is lost now is told by that file alone
+		failed = append(failed, j.syncPositions())
+	}
 	return errors.Join(err, errors.Join(failed...))
 }
 

@@ -32,6 +32,7 @@ type segment struct {
 	sealed bool   // the index says that the data are complete
 	packed bool   // data are compressed
 	modern bool   // index of a newer version: not for us to write to
+	gone   bool   // there is an index, but no data file
 	first  place  // where the terminal was at its offset
 	serial uint64 // ascends in a Journal: tells segments of one offset apart
 }
@@ -93,12 +94,32 @@ func segmentOffset(kind, name string) (offset uint64, packed, ok bool) {
 type found struct {
 	segments []segment // ascending
 	end      uint64    // the highest position that is known
-	orphans  []string  // indexes without data
+	orphans  []orphan  // indexes without data that know of none
 	place    place     // at the end
 	base     indexBase // of the last segment's index
 	marked   uint64    // position of the last mark of the last segment
 	unsure   bool      // the last segment's index ends in damage
+	given    givenOut
 	damage   []error
+}
+
+// orphan is an index that has no data and knows of none.
+type orphan struct {
+	offset uint64
+	good   bool // it is an index of that offset
+}
+
+// surely is the position up to which output was surely or possibly given out, as far as the file of positions knows more than the segments. A bound
+// counts when data at the end are lost: their file is gone, or shorter than its index knows.
+func (f *found) surely() uint64 {
+	if f.given.exact {
+		return f.given.pos
+	}
+	n := len(f.segments)
+	if n == 0 || f.segments[n-1].gone || f.segments[n-1].sealed || f.end > f.segments[n-1].end() {
+		return f.given.pos
+	}
+	return 0
 }
 
 // findSegments looks at all segments, their indexes too, and reads no data.
@@ -107,7 +128,7 @@ func findSegments(d *os.Root) (*found, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &found{}
+	f := &found{given: readPositions(d)}
 	var indexes []uint64
 	for _, e := range entries {
 		if offset, _, ok := segmentOffset(indexFile, e.Name()); ok {
@@ -118,11 +139,12 @@ func findSegments(d *os.Root) (*found, error) {
 	}
 	slices.SortFunc(f.segments, segmentOrder)
 	f.segments = slices.CompactFunc(f.segments, func(a, b segment) bool { return a.offset == b.offset })
+	f.findGone(d, indexes)
 	for i := range f.segments {
 		f.inspect(d, i)
 	}
 	f.checkEnds()
-	f.findOrphans(indexes)
+	f.checkOrphans()
 	return f, nil
 }
 
@@ -154,6 +176,9 @@ func (f *found) inspect(d *os.Root, i int) {
 	if err != nil {
 		f.damage = append(f.damage, fmt.Errorf("%s: %w", s.dataName(), err))
 	}
+	if s.gone {
+		f.damage = append(f.damage, fmt.Errorf("%w: %s has no data", ErrCorrupt, s.indexName()))
+	}
 	s.length = uint64(size)
 	s.first = f.place
 	var scan indexScan
@@ -169,6 +194,7 @@ func (f *found) inspect(d *os.Root, i int) {
 	switch {
 	case s.packed && scan.sealed:
 		s.length = known - s.offset
+	case s.gone:
 	case known > s.end():
 		f.damage = append(f.damage, fmt.Errorf("%w: %s has %d bytes, its index knows %d", ErrCorrupt, s.dataName(), s.length, known-s.offset))
 	case scan.sealed && known < s.end():
@@ -230,19 +256,32 @@ func (f *found) checkEnds() {
 	}
 }
 
-// findOrphans looks for indexes without data. A crash leaves one before the
-// first segment (dropping it) or at the end (beginning it); one between means
-// that data are gone.
-func (f *found) findOrphans(indexes []uint64) {
+// findGone looks for indexes without data. A crash leaves one that knows of no output at the end, where a segment was being begun: an
+// orphan. What drops a segment leaves none, see segment.remove. From any other data are gone, and it stays a segment of which only that is known.
+func (f *found) findGone(d *os.Root, indexes []uint64) {
 	for _, offset := range indexes {
 		if slices.ContainsFunc(f.segments, func(s segment) bool { return s.offset == offset }) {
 			continue
 		}
-		name := segmentFile(indexFile, offset)
-		f.orphans = append(f.orphans, name)
-		if n := len(f.segments); n > 0 && offset > f.segments[0].offset && offset != f.end {
-			f.damage = append(f.damage, fmt.Errorf("%w: %s has no data", ErrCorrupt, name))
-			f.end = max(f.end, offset)
+		s := segment{offset: offset, gone: true}
+		var scan indexScan
+		known, _ := (&found{}).readIndex(d, &s, &scan)
+		last := !slices.ContainsFunc(f.segments, func(s segment) bool { return s.offset > offset })
+		if last && known == offset {
+			f.orphans = append(f.orphans, orphan{offset, scan.started})
+			continue
+		}
+		f.segments = append(f.segments, segment{offset: offset, gone: true})
+	}
+	slices.SortFunc(f.segments, segmentOrder)
+}
+
+// checkOrphans looks at the offsets of orphans: data before one are gone when they do not reach to it.
+func (f *found) checkOrphans() {
+	for _, o := range f.orphans {
+		if o.offset > f.end && (o.good || len(f.segments) > 0) {
+			f.damage = append(f.damage, fmt.Errorf("%w: %s has no data", ErrCorrupt, segmentFile(indexFile, o.offset)))
+			f.end = o.offset
 		}
 	}
 }
@@ -250,6 +289,9 @@ func (f *found) findOrphans(indexes []uint64) {
 // dataLength is how many bytes of data a segment has, as far as its data file
 // tells.
 func dataLength(d *os.Root, s *segment) (int64, error) {
+	if s.gone {
+		return 0, nil
+	}
 	f, info, err := openFile(d, s.dataName(), os.O_RDONLY)
 	if err != nil {
 		return 0, err
@@ -269,6 +311,9 @@ type segmentData interface {
 
 // openData opens the data of a segment for reading.
 func openData(d *os.Root, s *segment) (segmentData, error) {
+	if s.gone {
+		return noData{}, nil
+	}
 	f, _, err := openFile(d, s.dataName(), os.O_RDONLY)
 	if err != nil {
 		return nil, err
@@ -289,9 +334,22 @@ func (s *segment) diskSize(d *os.Root) (n int64) {
 	return n
 }
 
-// remove deletes the files of a segment, the index last: without its data it is
-// known for a leftover.
+// remove deletes the files of a segment. The data get another name first, by which a crash in the middle is told from
+// data that somebody else has removed: see sweepDropped.
 func (s *segment) remove(d *os.Root) error {
-	return errors.Join(d.RemoveAll(segmentFile(dataFile, s.offset)), d.RemoveAll(segmentFile(dataFile, s.offset)+packedEnd),
-		d.RemoveAll(s.indexName()))
+	dropped := goneDir + s.dataName()
+	err := d.Rename(s.dataName(), dropped)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, d.RemoveAll(segmentFile(dataFile, s.offset)), d.RemoveAll(segmentFile(dataFile, s.offset)+packedEnd),
+		d.RemoveAll(s.indexName()), d.RemoveAll(dropped))
+}
+
+// sweepDropped ends what was interrupted when a segment was dropped whose data have the name of a leftover by now.
+func sweepDropped(d *os.Root, leftover string) {
+	name, ok := strings.CutPrefix(leftover, goneDir)
+	if offset, _, data := segmentOffset(dataFile, name); ok && data {
+		_ = d.RemoveAll(segmentFile(indexFile, offset))
+	}
 }

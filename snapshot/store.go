@@ -216,6 +216,7 @@ func (s *Store) sweepTerminal(id string) {
 	entries, _ := readDir(d)
 	for _, e := range entries {
 		if leftover(e.Name()) {
+			sweepDropped(d, e.Name())
 			_ = d.RemoveAll(e.Name())
 		}
 	}

@@ -23,8 +23,10 @@ type command struct {
 	Rows int      `json:"rows"`
 	Keys []string `json:"keys"`
 	// Since, of a page's attach, is the position up to which it has everything.
-	Since *uint64         `json:"since"`
-	T     json.RawMessage `json:"t"`
+	Since *uint64 `json:"since"`
+	// Hidden, of a page's attach, is "hide" from the beginning.
+	Hidden bool            `json:"hidden"`
+	T      json.RawMessage `json:"t"`
 }
 
 // parseCommand reads a message. Text has to be Unicode, as in a request: it would be typed as something else. Errors: ErrBadCommand.
@@ -55,6 +57,10 @@ type actor struct {
 // do carries out one command. Focus and resize are a viewer's right even when
 // it may only look, but then they do not change the terminal.
 func (a actor) do(ctx context.Context, c command) error {
+	if c.Type == "hide" || c.Type == "show" {
+		a.term.Hide(a.sub, c.Type == "hide")
+		return nil
+	}
 	if a.readOnly {
 		if c.Type == "focus" || c.Type == "resize" {
 			return nil
@@ -82,7 +88,7 @@ func (a actor) do(ctx context.Context, c command) error {
 	case "focus":
 		return a.term.Wish(a.sub, 0, 0)
 	}
-	return fmt.Errorf("%w: type %q; allowed are input, keys, paste, resize, focus, ping", ErrBadCommand, c.Type)
+	return fmt.Errorf("%w: type %q; allowed are input, keys, paste, resize, focus, hide, show, ping", ErrBadCommand, c.Type)
 }
 
 func (a actor) input(ctx context.Context, c command) error {

@@ -87,7 +87,8 @@ type Facts struct {
 	Mark      vt.Mark // the last shell integration mark; Kind 0 when never
 	Output    time.Time
 	Seq       uint64 // output bytes applied
-	Viewers   int
+	Viewers   int    // that somebody looks at, see Subscription.Hide
+	Attached  int    // viewers with the hidden ones
 	Cols      int
 	Rows      int
 	Finished  bool
@@ -294,7 +295,7 @@ func (h *Hub) Facts() Facts {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	f := h.facts
-	f.Seq, f.Viewers, f.Cols, f.Rows, f.Finished = h.applied(), len(h.subs), h.cols, h.rows, h.exit != nil
+	f.Seq, f.Viewers, f.Attached, f.Cols, f.Rows, f.Finished = h.applied(), h.viewers(), len(h.subs), h.cols, h.rows, h.exit != nil
 	if h.engine != nil {
 		f.AltScreen, f.Memory = h.engine.Modes().AltScreen, h.engine.Memory()
 	} else {

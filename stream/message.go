@@ -57,7 +57,7 @@ type Meta struct {
 	Cwd     *string          `json:"cwd,omitempty"`
 	Bell    bool             `json:"bell,omitempty"`
 	Notify  *vt.Notification `json:"notify,omitempty"`
-	Viewers int              `json:"viewers,omitempty"`
+	Viewers *int             `json:"viewers,omitempty"`
 	Owner   uint64           `json:"owner,omitempty"`
 	Size    *Size            `json:"size,omitempty"`
 	// Clipboard is for viewers that may type, and for nobody else.

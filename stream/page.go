@@ -112,6 +112,7 @@ func (p *page) attach(c command) error {
 		return fmt.Errorf("%w: a page watches at most %d terminals", ErrBadCommand, maxAttached)
 	}
 	a := actor{term: t, sub: t.Hub().Subscribe(Viewing{Wake: p.wake, Scrollback: -1, Since: c.Since, Types: !p.viewer.ReadOnly}), readOnly: p.viewer.ReadOnly}
+	a.sub.Hide(c.Hidden)
 	if c.Cols > 0 && c.Rows > 0 && !a.readOnly {
 		err = t.Wish(a.sub, c.Cols, c.Rows)
 	}

@@ -70,7 +70,7 @@ func (h *Hub) decide() Size {
 	size, owner := Size{h.cols, h.rows}, uint64(0)
 	var best *Subscription
 	for s := range h.subs {
-		if s.wish.cols != 0 && (best == nil || h.prefers(s, best)) {
+		if s.decides() && (best == nil || h.prefers(s, best)) {
 			best = s
 		}
 	}
@@ -86,6 +86,9 @@ func (h *Hub) decide() Size {
 	}
 	return size
 }
+
+// decides tells whether the viewer's size counts. The hub's lock is held.
+func (s *Subscription) decides() bool { return s.wish.cols != 0 && !s.hidden }
 
 // prefers tells whether a decides rather than b.
 func (h *Hub) prefers(a, b *Subscription) bool {
@@ -104,7 +107,7 @@ func (h *Hub) extreme(size Size) Size {
 		return max(a, b)
 	}
 	for s := range h.subs {
-		if s.wish.cols != 0 {
+		if s.decides() {
 			size = Size{pick(size.Cols, s.wish.cols), pick(size.Rows, s.wish.rows)}
 		}
 	}

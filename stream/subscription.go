@@ -49,6 +49,7 @@ type Subscription struct {
 	ended     bool // the exit message is in the queue or was taken
 	done      bool // the exit message was taken
 	closed    bool
+	hidden    bool // see Hide
 	wish      wish
 }
 
@@ -119,6 +120,30 @@ func (s *Subscription) leave() bool {
 	h.presence(nil)
 	wake(s.wake)
 	return true
+}
+
+// Hide says whether nobody looks at the viewer's copy of the terminal, as in a page
+// that keeps several and shows one. A hidden viewer gets all events, but it is not
+// counted and its size decides nothing.
+func (s *Subscription) Hide(hidden bool) {
+	h := s.hub
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s.closed || s.hidden == hidden {
+		return
+	}
+	s.hidden = hidden
+	h.presence(nil)
+}
+
+// viewers is the number of viewers that are not hidden. The lock is held.
+func (h *Hub) viewers() (n int) {
+	for s := range h.subs {
+		if !s.hidden {
+			n++
+		}
+	}
+	return n
 }
 
 // presence notes for everybody but one that the number of viewers changed.
@@ -217,7 +242,7 @@ func (s *Subscription) poll() ([]*Message, error) {
 		batch = append(s.appendClipboard(nil), batch...) // before the exit, which may be in it
 	}
 	if s.presence && !s.ended {
-		batch = append(batch, metaMessage(h.id, Meta{Viewers: len(h.subs)}))
+		batch = append(batch, metaMessage(h.id, Meta{Viewers: new(h.viewers())}))
 	}
 	s.presence = false
 	s.done = s.ended

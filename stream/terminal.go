@@ -14,6 +14,8 @@ type Terminal interface {
 	// Wish notes the size a viewer would like (0: none, it was only active) and
 	// resizes the terminal when the policy says so.
 	Wish(sub *Subscription, cols, rows int) error
+	// Hide notes whether nobody looks at what the viewer shows; the size may change.
+	Hide(sub *Subscription, hidden bool)
 	// Leave ends a viewer; the size may change for those that remain.
 	Leave(sub *Subscription)
 }

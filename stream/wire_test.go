@@ -43,6 +43,11 @@ func (e *echo) Input(_ context.Context, p []byte) error      { return e.note(str
 func (e *echo) Keys(_ context.Context, names []string) error { return e.note(strings.Join(names, " ")) }
 func (e *echo) Paste(_ context.Context, text string) error   { return e.note("paste " + text) }
 func (e *echo) Leave(s *stream.Subscription)                 { s.Close() }
+func (e *echo) Hide(s *stream.Subscription, hidden bool) {
+	s.Hide(hidden)
+	size := e.hub.Fit()
+	e.hub.Resize(size.Cols, size.Rows)
+}
 func (e *echo) Wish(s *stream.Subscription, c, r int) error {
 	size := s.Wish(c, r)
 	e.hub.Resize(size.Cols, size.Rows)
@@ -379,6 +384,34 @@ func TestPageWatchesOnOneConnection(t *testing.T) {
 	until(t, c, "pong", func(e event) bool { return e.Event == "pong" })
 	if f := term.hub.Facts(); f.Viewers != 0 {
 		t.Errorf("%d viewers after detach", f.Viewers)
+	}
+}
+
+// TestHiddenViewersDoNotCount: a terminal that a page keeps and does not show has no
+// viewer, and the page's size does not decide its size.
+func TestHiddenViewersDoNotCount(t *testing.T) {
+	term, s := serve(t, stream.Viewer{})
+	page, other := dial(t, s, "/page"), dial(t, s, "/ws")
+	until(t, page, "list", func(e event) bool { return e.Event == "list" })
+	send(t, other, `{"type":"resize","cols":100,"rows":30}`)
+	until(t, other, "its size", func(e event) bool { return e.Cols == 100 })
+	send(t, page, `{"type":"attach","pty":"term1","cols":90,"rows":20}`)
+	until(t, other, "the page's size", func(e event) bool { return e.Cols == 90 })
+	for _, step := range []struct {
+		send            string
+		viewers, column int
+	}{
+		{`{"type":"hide","pty":"term1"}`, 1, 100},
+		{`{"type":"show","pty":"term1"}`, 2, 90},
+		{`{"type":"attach","pty":"term1","cols":90,"rows":20,"hidden":true}`, 1, 100},
+		{`{"type":"hide","pty":"term1"}`, 1, 100},
+	} {
+		send(t, page, step.send)
+		send(t, page, `{"type":"ping"}`)
+		until(t, page, "pong", func(e event) bool { return e.Event == "pong" })
+		if f := term.hub.Facts(); f.Viewers != step.viewers || f.Attached != 2 || f.Cols != step.column {
+			t.Errorf("%s: %d viewers, %d attached, %d columns; want %d, 2, %d", step.send, f.Viewers, f.Attached, f.Cols, step.viewers, step.column)
+		}
 	}
 }
 

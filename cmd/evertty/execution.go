@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/signal"
 	"sync"
@@ -157,8 +156,7 @@ func passing(err error) bool {
 	if errors.As(err, &outputError{}) {
 		return false
 	}
-	refused, ok := errors.AsType[*client.Error](err)
-	return !ok || refused.Code == "CLOSING" || refused.Status == http.StatusServiceUnavailable || refused.Status == http.StatusBadGateway
+	return client.Temporary(err)
 }
 
 // visit writes the output as long as one connection lasts.

@@ -25,8 +25,9 @@ func (a *app) newLogs() *cobra.Command {
 		Use:   "logs ID",
 		Short: "Print history and screen, and follow the output",
 		Long: `Prints the history and the screen as text; rows that the right margin broke are
-one line. With --follow it goes on with the
-output until the program ends; what full-screen programs draw is left out there.
+one line. With --follow it goes on with the output until the program ends, also
+when the server is restarted meanwhile; what full-screen programs draw is left out
+there.
 With --raw it prints what a terminal of the same size needs to show the same.`,
 		Example: `  evertty logs build | grep error
   evertty logs build --follow`,
@@ -36,12 +37,12 @@ With --raw it prints what a terminal of the same size needs to show the same.`,
 			if o.text && o.raw {
 				return usage(errors.New("logs: --text and --raw exclude each other"))
 			}
+			if o.follow {
+				return a.followLogs(c.Context(), args[0], o)
+			}
 			server, err := a.client()
 			if err != nil {
 				return err
-			}
-			if o.follow {
-				return a.followLogs(c.Context(), server, args[0], o)
 			}
 			return a.printLogs(c.Context(), server, args[0], o)
 		},
@@ -96,13 +97,20 @@ type logSink interface {
 	end() error   // there is no more
 }
 
-func (a *app) followLogs(ctx context.Context, server *client.Client, id string, o logging) error {
-	stream, err := server.Stream(ctx, id)
+func (a *app) followLogs(ctx context.Context, id string, o logging) error {
+	f := a.follower()
+	stream, err := f.Stream(ctx, id)
 	if err != nil {
 		return err
 	}
 	defer stream.Close()
-	var sink logSink = &textLog{app: a, load: func() (screenView, error) { return screenOf(ctx, server, id, client.AllHistory) }}
+	var sink logSink = &textLog{app: a, load: func() (v screenView, err error) {
+		err = f.Do(ctx, func(server *client.Client) error {
+			v, err = screenOf(ctx, server, stream.ID(), client.AllHistory)
+			return err
+		})
+		return v, err
+	}}
 	switch {
 	case o.asJSON:
 		sink = jsonLog{a.stdout}
@@ -119,7 +127,7 @@ type taken struct {
 }
 
 // pour gives the stream's events to the sink until the exit.
-func pour(stream *client.Stream, sink logSink) error {
+func pour(stream *client.FollowStream, sink logSink) error {
 	events, quit := make(chan taken), make(chan struct{})
 	defer close(quit)
 	go passEvents(stream.Next, events, quit)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -80,7 +81,7 @@ true screen at once.`,
 func (a *app) verbs() []*cobra.Command {
 	return []*cobra.Command{
 		a.newServe(), a.newLs(), a.newNew(), a.newAttach(), a.newSend(), a.newKill(), a.newRestart(),
-		a.newExec(), a.newShells(), a.newCommands(), a.newThread(), a.newLease(), a.newLogs(), a.newWait(), a.newSnapshot(), a.newRecord(), a.newPlay(), a.newURL(), a.newRender(), a.newVersion(), a.newBench(), a.newKeeper(), a.newRelay(),
+		a.newExec(), a.newShells(), a.newCommands(), a.newThread(), a.newLease(), a.newLogs(), a.newWait(), a.newSnapshot(), a.newRecord(), a.newPlay(), a.newURL(), a.newRender(), a.newDoctor(), a.newVersion(), a.newBench(), a.newKeeper(), a.newRelay(),
 	}
 }
 
@@ -90,12 +91,29 @@ func (a *app) watch(c *cobra.Command) {
 	if do := c.RunE; do != nil {
 		c.RunE = func(c *cobra.Command, args []string) error {
 			a.ran = true
+			if what, wrong := emptyName(c.Use, args); wrong {
+				return usage(fmt.Errorf("%s: %s is empty", strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" "), what))
+			}
 			return do(c, args)
 		}
 	}
 	for _, sub := range c.Commands() {
 		a.watch(sub)
 	}
+}
+
+// emptyName tells whether the first argument, which is a name by the verb's use, is
+// empty: as a part of a path it would be another request.
+func emptyName(use string, args []string) (what string, wrong bool) {
+	if len(args) == 0 || args[0] != "" {
+		return "", false
+	}
+	for _, what := range []string{"ID", "THREAD", "LEASE"} {
+		if words := strings.Fields(use); len(words) > 1 && strings.HasPrefix(strings.Trim(words[1], "["), what) {
+			return what, true
+		}
+	}
+	return "", false
 }
 
 // unknownVerb refuses arguments of the program itself and offers what was meant.

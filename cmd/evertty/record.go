@@ -33,9 +33,10 @@ func (a *app) newRecord() *cobra.Command {
 		Short: "Write what a terminal has printed as a recording",
 		Long: `Writes the output of a terminal, as far as its journal keeps it, with the times,
 the resizes and the exit, in a form that "evertty play" and asciinema show. With
---follow it goes on until the program ends or this one is interrupted. A
-recording from the middle (--from) begins with an empty screen. What was typed is
-in it only if the server was started with --record-input.`,
+--follow it goes on until the program ends or this one is interrupted, also when
+the server is restarted meanwhile. A recording from the middle (--from) begins with
+an empty screen. What was typed is in it only if the server was started with
+--record-input.`,
 		Example: `  evertty record build > build.cast
   evertty record build --follow -o build.cast
   evertty record build --format raw | less -R`,
@@ -46,12 +47,7 @@ in it only if the server was started with --record-input.`,
 			if err != nil {
 				return usage(err)
 			}
-			server, err := a.client()
-			if err != nil {
-				return err
-			}
-			defer server.Close()
-			return a.record(c.Context(), server, args[0], r, o.output)
+			return a.record(c.Context(), args[0], r, o.output)
 		},
 	}
 	f := c.Flags()
@@ -78,10 +74,10 @@ func (o recorded) request() (client.RecordingRequest, error) {
 
 // record writes the recording to the file, to standard output when it is "". An
 // interrupt ends it; what is written until then is a good recording.
-func (a *app) record(ctx context.Context, server *client.Client, id string, r client.RecordingRequest, file string) (err error) {
+func (a *app) record(ctx context.Context, id string, r client.RecordingRequest, file string) (err error) {
 	ctx, heard := endBySignal(ctx)
 	defer heard()
-	in, err := server.Recording(ctx, id, r)
+	in, err := a.recording(ctx, id, r)
 	if err != nil {
 		return signalled(ctx, err)
 	}
@@ -102,6 +98,19 @@ func (a *app) record(ctx context.Context, server *client.Client, id string, r cl
 		return signalled(ctx, fmt.Errorf("record: %w", err))
 	}
 	return nil
+}
+
+// recording opens the recording; one that is followed goes on after a restart of the
+// server.
+func (a *app) recording(ctx context.Context, id string, r client.RecordingRequest) (io.ReadCloser, error) {
+	if r.Follow {
+		return a.follower().Recording(ctx, id, r)
+	}
+	server, err := a.client()
+	if err != nil {
+		return nil, err
+	}
+	return server.Recording(ctx, id, r)
 }
 
 // linesPiece is how much is read at once, in bytes.

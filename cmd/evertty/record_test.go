@@ -49,6 +49,7 @@ func TestCopyLinesWritesWholeLines(t *testing.T) {
 func TestRecord(t *testing.T) {
 	cast := castHead + "[0.000, \"o\", \"a\"]\n"
 	server := &recorder{answers: map[string][]string{
+		"GET /pty/build":           {`200 {"id":"build"}`},
 		"GET /pty/build/recording": {"200 " + cast},
 		"GET /pty/old/recording":   {`404 {"error":"from 5: position not kept in the journal, which has 100 to 2000","code":"NOT_KEPT","details":{"start":100,"end":2000}}`},
 	}}
@@ -62,7 +63,7 @@ func TestRecord(t *testing.T) {
 		code                  int
 	}{
 		{"build", "GET /pty/build/recording?format=asciicast-v3", cast, "", 0},
-		{"build --format raw --from 7 --follow", "GET /pty/build/recording?follow=1&format=raw&from=7", cast, "", 0},
+		{"build --format raw --from 7 --follow", "GET /pty/build\nGET /pty/build/recording?follow=1&format=raw&from=7", cast, "", 0},
 		{"build --format asciicast-v2 -o " + file, "GET /pty/build/recording?format=asciicast-v2", "", "", 0},
 		{"old --from 5", "GET /pty/old/recording?format=asciicast-v3&from=5", "", "position not kept", 4},
 		{"build --from -1", "", "", `--from: got "-1"`, 2},

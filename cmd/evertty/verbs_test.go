@@ -93,12 +93,31 @@ func TestVerbs(t *testing.T) {
 		"GET /pty/t1/snapshot":       {`200 {"text":"a\nb\n\n\n","data":"\u001b[mx","html":"<p>","cols":80,"lines":[{"text":"a"},{"text":"b"},{"text":""},{"text":""}],"scrollback":[]}`},
 		"PUT /api/threads/t1/record": {`200 {"session_id":"r1","messages":2}`},
 		"POST /tickets":              {`201 {"ticket":"k","url":"http://h/?ticket=k"}`},
+		"GET /pty/t1":                {`200 {"id":"t1","seq":3}`},
+		"GET /pty/slow":              {`200 {"id":"slow","seq":3}`},
+		"GET /pty/never":             {`200 {"id":"never","seq":3}`},
+		"GET /pty/ended":             {`200 {"id":"ended","seq":3}`},
 		"POST /pty/t1/wait":          {`200 {"matched":true,"text":"x","seq":9,"exit":{"code":5,"signal":"","reason":"exit"}}`},
 		"POST /pty/slow/wait": {`408 {"error":"not yet","code":"TIMEOUT","details":{"text":"$","seq":4}}`,
 			`200 {"matched":true,"text":"x","seq":9,"exit":{"code":null,"signal":"TERM","reason":"signal"}}`},
-		"POST /pty/later/wait": {`408 {"error":"not yet","code":"TIMEOUT","details":{"text":"$","seq":4}}`, `200 {"matched":true,"text":"x","seq":9}`},
-		"POST /pty/never/wait": {`408 {"error":"the time is over","code":"TIMEOUT","details":{"text":"$","seq":4}}`},
-		"POST /pty/ended/wait": {`409 {"error":"it ended before","code":"EXITED","details":{"text":"bye","seq":4}}`},
+		"POST /pty/later/wait":                   {`408 {"error":"not yet","code":"TIMEOUT","details":{"text":"$","seq":4}}`, `200 {"matched":true,"text":"x","seq":9}`},
+		"GET /pty/later":                         {`200 {"id":"later","seq":3}`},
+		"POST /pty/never/wait":                   {`408 {"error":"the time is over","code":"TIMEOUT","details":{"text":"$","seq":4}}`},
+		"GET /api/leases":                        {`401 {"error":"send the header Authorization","code":"UNAUTHORIZED"}`},
+		"POST /api/threads":                      {`201 {"thread_id":"work"}`},
+		"GET /api/threads/work":                  {`200 {"thread_id":"work","policy":{"idle_seconds":60,"budget":{"commands":7}}}`},
+		"DELETE /api/threads/work":               {`200 {"success":true}`},
+		"POST /api/threads/work/pause":           {`200 {"thread_id":"work","sandbox":{"status":"paused"}}`},
+		"PATCH /api/threads/work/policy":         {`200 {"thread_id":"work"}`},
+		"GET /api/threads/work/permissions":      {`200 {"mode":"prompt","rules":{"deny":[{"tool":"exec"}]}}`},
+		"PUT /api/threads/work/permissions":      {`200 {"mode":"allow","rules":{}}`},
+		"GET /api/threads/work/approvals":        {`200 {"approvals":[{"id":"apr_1","tool":"exec","status":"pending","arguments":{"command":"a\u001b[31m"}}]}`},
+		"POST /api/threads/work/approvals/apr_1": {`200 {"id":"apr_1","status":"approved"}`},
+		"POST /api/threads/work/steer":           {`201 {"seq":4}`},
+		"POST /api/threads/work/steer/drain":     {`200 {"messages":["one","two\u0007"]}`},
+		"DELETE /pty/held":                       {`423 {"error":"ask","code":"NEEDS_APPROVAL","details":{"approval_id":"apr_1"}}`},
+		"DELETE /pty/denied":                     {`403 {"error":"no","code":"DENIED","details":{}}`},
+		"POST /pty/ended/wait":                   {`409 {"error":"it ended before","code":"EXITED","details":{"text":"bye","seq":4}}`},
 	}
 	for _, tc := range []struct {
 		name, args, stdin string
@@ -140,19 +159,51 @@ func TestVerbs(t *testing.T) {
 		{"snapshot", "snapshot t1", "", "GET /pty/t1/snapshot?format=ansi&scrollback=0", "\x1b[mx", "", 0},
 		{"snapshot html", "snapshot t1 --format html --scrollback 7", "", "GET /pty/t1/snapshot?format=html&scrollback=7", "<p>\n", "", 0},
 		{"snapshot format", "snapshot t1 --format pdf", "", "-", "", `--format: got "pdf", allowed is ansi, text, json, html`, 2},
-		{"wait", "wait t1", "", `POST /pty/t1/wait {"for":"exit","timeout_ms":300000}`, "", "", 5},
-		{"wait again", "wait slow", "", "POST /pty/slow/wait {\"for\":\"exit\",\"timeout_ms\":300000}\nPOST /pty/slow/wait {\"for\":\"exit\",\"timeout_ms\":300000}", "", "", 143},
-		{"wait text", "wait t1 --for text --pattern x --json", "", `POST /pty/t1/wait {"for":"text","pattern":"x","timeout_ms":300000}`, `"matched": true`, "", 0},
+		{"wait", "wait t1", "", "GET /pty/t1\nPOST /pty/t1/wait {\"for\":\"exit\",\"timeout_ms\":300000}", "", "", 5},
+		{"wait again", "wait slow", "", "GET /pty/slow\nPOST /pty/slow/wait {\"for\":\"exit\",\"timeout_ms\":300000}\nPOST /pty/slow/wait {\"for\":\"exit\",\"timeout_ms\":300000}", "", "", 143},
+		{"wait text", "wait t1 --for text --pattern x --json", "", "GET /pty/t1\nPOST /pty/t1/wait {\"for\":\"text\",\"pattern\":\"x\",\"timeout_ms\":300000}", `"matched": true`, "", 0},
 		{"wait since", "wait t1 --for regex --pattern ^x$ --since 0 --ignore-echo --not --screen-only", "",
-			`POST /pty/t1/wait {"for":"regex","pattern":"^x$","not":true,"screen_only":true,"timeout_ms":300000,"since":0,"ignore_echo":true}`, "", "", 0},
-		{"wait title", "wait t1 --for title --pattern x", "", `POST /pty/t1/wait {"for":"title","pattern":"x","timeout_ms":300000}`, "", "", 0},
+			"GET /pty/t1\nPOST /pty/t1/wait {\"for\":\"regex\",\"pattern\":\"^x$\",\"not\":true,\"screen_only\":true,\"timeout_ms\":300000,\"since\":0,\"ignore_echo\":true}", "", "", 0},
+		{"wait title", "wait t1 --for title --pattern x", "", "GET /pty/t1\nPOST /pty/t1/wait {\"for\":\"title\",\"pattern\":\"x\",\"timeout_ms\":300000}", "", "", 0},
 		{"wait text again", "wait later --for text --pattern x", "",
-			"POST /pty/later/wait {\"for\":\"text\",\"pattern\":\"x\",\"timeout_ms\":300000}\nPOST /pty/later/wait {\"for\":\"text\",\"pattern\":\"x\",\"timeout_ms\":300000,\"since\":4}", "", "", 0},
+			"GET /pty/later\nPOST /pty/later/wait {\"for\":\"text\",\"pattern\":\"x\",\"timeout_ms\":300000}\nPOST /pty/later/wait {\"for\":\"text\",\"pattern\":\"x\",\"timeout_ms\":300000,\"since\":4}", "", "", 0},
 		{"send json", "send t1 ls --json", "", `POST /pty/t1/input {"data_b64":"bHM="}`, `"seq": 7`, "", 0},
 		{"wait timeout", "wait never --timeout 1ms --json", "", "", `"text": "$"`, "the time is over", 124},
-		{"wait ended", "wait ended --for idle", "", `POST /pty/ended/wait {"for":"idle","timeout_ms":300000}`, "", "it ended before", 1},
+		{"wait ended", "wait ended --for idle", "", "GET /pty/ended\nPOST /pty/ended/wait {\"for\":\"idle\",\"timeout_ms\":300000}", "", "it ended before", 1},
 		{"wait pattern", "wait t1 --for text", "", "-", "", "--pattern", 2},
 		{"wait for what", "wait t1 --for rain", "", "-", "", `--for: got "rain", allowed is exit, text, regex, idle, prompt, title, alt_screen`, 2},
+		{"empty id", "wait EMPTY", "", "-", "", "wait: ID is empty", 2},
+		{"empty thread", "thread show EMPTY", "", "-", "", "thread show: THREAD is empty", 2},
+		{"not logged in", "lease ls", "", "GET /api/leases", "", "set EVERTTY_TOKEN_FILE to a copy of the file token", 1},
+		{"thread new", "thread new work --idle 90s --budget-commands 5 --budget-output 1MiB --sandbox docker", "",
+			`POST /api/threads {"id":"work","sandbox":"docker","policy":{"idle_seconds":90,"budget":{"commands":5,"bytes":1048576}}}`, "work\n", "", 0},
+		{"thread new json", "thread new --json", "", "POST /api/threads {}", `"thread_id": "work"`, "", 0},
+		{"thread rm", "thread rm nope work", "", "DELETE /api/threads/nope\nDELETE /api/threads/work", "", "nope: no such terminal", 4},
+		{"thread pause", "thread pause work", "", "POST /api/threads/work/pause", "paused\n", "", 0},
+		{"thread resume of nothing", "thread resume TYPO", "", "GET /api/threads/TYPO", "", "no such terminal", 4},
+		{"thread policy", "thread policy work", "", "GET /api/threads/work", "idle             1m0s\nbudget-commands  7\n", "", 0},
+		{"thread policy keeps the rest of the budget", "thread policy work --budget-cpu 2s", "",
+			"GET /api/threads/work\nPATCH /api/threads/work/policy {\"budget\":{\"cpu_seconds\":2,\"commands\":7}}", "", "", 0},
+		{"thread policy of nothing", "thread policy TYPO --idle 5s", "", "GET /api/threads/TYPO", "", "no such terminal", 4},
+		{"permissions", "thread permissions work", "", "GET /api/threads/work/permissions", "mode  prompt\ndeny  {\"tool\":\"exec\"}\n", "", 0},
+		{"permissions set", "thread permissions work --mode allow --rules -", `{"ask":[]}`,
+			"GET /api/threads/work/permissions\nPUT /api/threads/work/permissions {\"mode\":\"allow\",\"rules\":{\"ask\":[]}}", "", "", 0},
+		{"permissions of nothing", "thread permissions TYPO --mode allow", "", "GET /api/threads/TYPO/permissions", "", "no such terminal", 4},
+		{"permissions both", "thread permissions work --no-rules --rules -", "", "-", "", "exclude", 2},
+		{"permissions mode", "thread permissions work --mode some", "", "-", "", `--mode: got "some", allowed is read-only`, 2},
+		{"permissions no JSON", "thread permissions work --rules -", "{", "-", "", "is not JSON", 2},
+		{"approvals", "thread approvals work", "", "GET /api/threads/work/approvals?status=pending", `exec  {"command":"a\u001b[31m"}`, "", 0},
+		{"approvals all", "thread approvals work --status all --json", "", "GET /api/threads/work/approvals", `"id": "apr_1"`, "", 0},
+		{"approve", "thread approve work apr_1 apr_2", "", "POST /api/threads/work/approvals/apr_1 {\"decision\":\"approve\"}\nPOST /api/threads/work/approvals/apr_2 {\"decision\":\"approve\"}", "", "apr_2: no such terminal", 4},
+		{"deny", "thread deny work apr_1 --json", "", `POST /api/threads/work/approvals/apr_1 {"decision":"deny"}`, `"id": "apr_1"`, "", 0},
+		{"approve nothing", "thread approve work", "", "-", "", "at least 2 arg", 2},
+		{"steer", "thread steer work -", "stop it\n", "GET /api/threads/work\nPOST /api/threads/work/steer {\"message\":\"stop it\\n\"}", "", "", 0},
+		{"steer nothing", "thread steer TYPO x", "", "GET /api/threads/TYPO", "", "no such terminal", 4},
+		{"steer drain", "thread steer work --drain", "", "POST /api/threads/work/steer/drain", "one\ntwo?\n", "", 0},
+		{"steer both", "thread steer work x --drain", "", "-", "", "not both", 2},
+		{"held", "kill held", "", "DELETE /pty/held", "", "evertty thread approve SESSION apr_1", 1},
+		{"denied", "kill denied", "", "DELETE /pty/denied", "", "evertty thread permissions SESSION", 1},
+		{"complete approvals", "__complete thread approve work a", "", "GET /api/threads/work/approvals?status=pending", "apr_1\texec", "", 0},
 		{"url", "url", "", `POST /tickets {"login":true}`, "http://h/?ticket=k\n", "", 0},
 		{"version", "version --json", "", "-", `"version"`, "", 0},
 		{"unknown verb", "atach", "", "-", "", "did you mean attach?", 2},
@@ -167,7 +218,11 @@ func TestVerbs(t *testing.T) {
 			defer s.Close()
 			t.Setenv(envServer, s.URL)
 			t.Setenv(envDataDir, t.TempDir())
-			o := evertty(t, tc.stdin, strings.Fields(tc.args)...)
+			args := strings.Fields(tc.args)
+			for i, word := range args {
+				args[i] = strings.TrimSuffix(word, "EMPTY")
+			}
+			o := evertty(t, tc.stdin, args...)
 			asked := strings.Join(r.asked, "\n")
 			if tc.asked == "-" && asked != "" || tc.asked != "-" && tc.asked != "" && asked != tc.asked {
 				t.Errorf("asked\n%s\nwant\n%s", asked, tc.asked)
@@ -175,7 +230,7 @@ func TestVerbs(t *testing.T) {
 			if o.code != tc.code || !strings.Contains(o.stdout, tc.out) || !strings.Contains(o.stderr, tc.err) {
 				t.Errorf("code %d, want %d\nstdout %q\nstderr %q", o.code, tc.code, o.stdout, o.stderr)
 			}
-			if tc.name != "completion" && o.stderr != "" && (strings.Count(o.stderr, "\n") != 1 || !strings.HasPrefix(o.stderr, "evertty: ")) {
+			if !strings.HasPrefix(tc.args, "__complete") && o.stderr != "" && (strings.Count(o.stderr, "\n") != 1 || !strings.HasPrefix(o.stderr, "evertty: ")) {
 				t.Errorf("stderr is not one line: %q", o.stderr)
 			}
 			if tc.name == "logs" && o.stdout != tc.out {
@@ -241,11 +296,20 @@ func TestFollowLogs(t *testing.T) {
 	exit := `event: exit` + "\nid: 60\n" + `data: {"code":0,"signal":"","reason":"exit","seq":60}`
 	run := func(script []string, args ...string) outcome {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if strings.HasSuffix(r.URL.Path, "/snapshot") {
+			switch {
+			case strings.HasSuffix(r.URL.Path, "/snapshot"):
 				_, _ = io.WriteString(w, `{`+lines+`,"seq":12}`)
 				return
+			case r.URL.Path == "/pty/t1":
+				_, _ = io.WriteString(w, `{"id":"t1"}`)
+				return
 			}
-			for _, e := range script {
+			events := script
+			if r.URL.RawQuery == "since=60" { // the connection ended without an exit
+				resume := "event: resume\nid: 60\n" + `data: {"cols":80,"rows":2,"seq":60}`
+				events = []string{resume, "event: data\nid: 63\n" + `data: {"seq":63,"data":"..."}`, exit}
+			}
+			for _, e := range events {
 				_, _ = io.WriteString(w, e+"\n\n")
 			}
 		}))
@@ -264,7 +328,7 @@ func TestFollowLogs(t *testing.T) {
 		o.stdout != `{"event":"snapshot","seq":10,"data":"x","cols":80,"rows":2}`+"\n"+`{"event":"exit","seq":60,"reason":"exit","code":0,"signal":""}`+"\n" {
 		t.Errorf("%+v", o)
 	}
-	if o := run(script); o.code != exitFailure || !strings.HasSuffix(o.stdout, "bye\n") || !strings.Contains(o.stderr, "connection closed") {
+	if o := run(script); o.code != 0 || !strings.HasSuffix(o.stdout, "red\nbye...\n") {
 		t.Errorf("%+v", o)
 	}
 }

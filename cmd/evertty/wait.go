@@ -5,19 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/evertty/evertty/client"
 )
-
-// waitPiece is how long one request waits; a longer wait asks again, so that the
-// server's own limit (an hour) does not matter and a dead connection shows.
-const waitPiece = 5 * time.Minute
-
-// waitSlack is how much longer than the server the client waits for its word.
-const waitSlack = 10 * time.Second
 
 // forExit is the condition whose result is the child's exit code.
 const forExit = "exit"
@@ -35,8 +27,10 @@ expression (RE2) can be seen on the screen or in the history, until there was no
 output for some time, until a shell waits for a command, or until the title has a
 text. Text counts that was shown at any moment, also when it is gone at once.
 With --since only what was printed behind that position counts: seq of send --json,
-or of the wait before. Ends with the program's own exit code for exit, 0 when the condition holds, and
-124 when the time is over.`,
+or of the wait before.
+Ends with the program's own exit code for exit, 0 when the condition holds, and
+124 when the time is over. When the server is restarted meanwhile, wait goes on and
+misses nothing.`,
 		Example: `  evertty wait build && echo it worked
   evertty wait build --for text --pattern 'listening on' --timeout 30s
   evertty wait build --for regex --pattern '^(PASS|FAIL)' --ignore-echo \
@@ -50,11 +44,7 @@ or of the wait before. Ends with the program's own exit code for exit, 0 when th
 			if c.Flags().Changed("since") {
 				r.Since = &since
 			}
-			server, err := a.client()
-			if err != nil {
-				return err
-			}
-			return a.wait(c.Context(), server, args[0], r, asJSON)
+			return a.wait(c.Context(), args[0], r, asJSON)
 		},
 	}
 	c.Flags().Var(newEnum(&r.For, "exit", "text", "regex", "idle", "prompt", "title", "alt_screen"), "for",
@@ -75,8 +65,8 @@ func onText(condition string) bool {
 	return condition == "text" || condition == "regex" || condition == "title"
 }
 
-func (a *app) wait(ctx context.Context, server *client.Client, id string, r client.WaitRequest, asJSON bool) error {
-	w, err := waitFor(ctx, server, id, r)
+func (a *app) wait(ctx context.Context, id string, r client.WaitRequest, asJSON bool) error {
+	w, err := a.follower().Wait(ctx, id, r)
 	if asJSON {
 		if w, ok := waited(w, err); ok {
 			if err := printJSON(a.stdout, w); err != nil {
@@ -91,31 +81,6 @@ func (a *app) wait(ctx context.Context, server *client.Client, id string, r clie
 		return codeError(code)
 	}
 	return nil
-}
-
-// waitFor waits in pieces until the condition holds or the whole time is over.
-func waitFor(ctx context.Context, server *client.Client, id string, r client.WaitRequest) (client.WaitReply, error) {
-	end := time.Now().Add(r.Timeout)
-	for whole := r.Timeout; ; {
-		r.Timeout = waitPiece
-		if whole > 0 {
-			// A server takes 0 for its default; the last piece is at least its smallest unit.
-			r.Timeout = max(min(waitPiece, time.Until(end)), time.Millisecond)
-		}
-		w, err := waitOnce(ctx, server, id, r)
-		if !errors.Is(err, client.ErrTimeout) || whole > 0 && !time.Now().Before(end) {
-			return w, err
-		}
-		if seen, ok := waited(w, err); ok && onText(r.For) && !r.Not {
-			r.Since = &seen.Seq // what is printed between two requests counts
-		}
-	}
-}
-
-func waitOnce(ctx context.Context, server *client.Client, id string, r client.WaitRequest) (client.WaitReply, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.Timeout+waitSlack)
-	defer cancel()
-	return server.Wait(ctx, id, r)
 }
 
 // waited is what is printed of a wait: what was found, or what there was instead

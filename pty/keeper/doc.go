@@ -36,6 +36,14 @@
 // removed that, sends SIGUSR1 to the one who has it, whose process id is in the file: it makes the socket again. An ending keeper removes the socket
 // only if it is its own: a directory that was removed and made again has another keeper.
 //
+// Every few seconds the keeper looks whether socket and lock are there, and makes them again. When its directory is gone for [Options.Gone], or another keeper's, no server
+// can find it: unless one is connected, it ends its programs as a server's delete does, and leaves. A directory that was renamed is not gone.
+//
+// # Secrets
+//
+// The keeper is the parent of programs, which may read what /proc shows of it. It is started with the variables that programs inherit and no others, overwrites those that a
+// keeper of an older release hands on, and is not dumpable (pty.Private).
+//
 // # Replacement
 //
 // A server of another release asks the keeper to become its own program (execve(2)). The process stays the same, so its children stay its children; what
@@ -48,8 +56,8 @@
 //
 // # Signals
 //
-// SIGHUP, SIGINT and SIGPIPE are ignored. SIGTERM ends a keeper that holds nothing; otherwise it is logged and ignored, because terminals should
-// not end by accident. SIGUSR1 makes a missing socket again. SIGKILL always works. A service manager that kills all processes of a unit kills the programs in the terminals too, keeper or not:
+// SIGHUP, SIGINT and SIGPIPE are ignored. SIGTERM ends a keeper that holds nothing, and with its programs one whose directory is gone; otherwise it is logged and
+// ignored, because terminals should not end by accident. SIGUSR1 makes a missing socket again. SIGKILL always works. A service manager that kills all processes of a unit kills the programs in the terminals too, keeper or not:
 // with systemd use KillMode=process.
 //
 // # Locks

@@ -27,6 +27,17 @@ var (
 	ErrClosed = errors.New("client of the keeper is closed")
 )
 
+// busyError is ErrBusy with what the keeper said of itself.
+type busyError struct {
+	server  int    // the process that it serves
+	release string // "" from an older keeper
+}
+
+func (e *busyError) Error() string { return fmt.Sprintf("%v: process %d", ErrBusy, e.server) }
+
+// Unwrap returns ErrBusy.
+func (e *busyError) Unwrap() error { return ErrBusy }
+
 // kinds are the errors that keep their identity across the socket, by their name in packets. Names are never changed.
 var kinds = map[string]error{
 	"no_command": pty.ErrNoCommand,

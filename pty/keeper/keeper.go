@@ -27,7 +27,7 @@ type Options struct {
 	Release string
 }
 
-// keeper is the process. Its goroutines are accept, one serve and one tell for the server, work, and watch.
+// keeper is the process. Its goroutines are accept, one serve and one tell for the server, work, watch, and attend.
 type keeper struct {
 	Options
 	log      *slog.Logger
@@ -51,7 +51,8 @@ type keeper struct {
 	leaving bool      // programs are being ended: nothing is started any more
 	missing time.Time // since when the directory is gone and no server is there, when that is so
 
-	unlocked bool // the last look found no lock; watch's alone
+	unlocked bool       // the last look found no lock; attend's alone
+	locking  sync.Mutex // held while the lock is looked for and taken again; taken before mu
 }
 
 // held is what the keeper holds under an id. It is released by the goroutine of the server's connection only. The tags are those of state.
@@ -105,6 +106,7 @@ func Run(o Options) error {
 	signal.Notify(signals, unix.SIGCHLD, unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGPIPE, unix.SIGUSR1)
 	k.calm = time.AfterFunc(calmAfter, shrink)
 	go k.watch(signals)
+	go k.attend()
 	go k.work()
 	if k.server != nil {
 		go k.serve(k.server, true)

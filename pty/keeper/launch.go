@@ -115,7 +115,7 @@ func (c *Client) greet(ctx context.Context, conn *conn) (*link, error) {
 	}
 	switch {
 	case p.Op == opBusy:
-		return nil, fmt.Errorf("%w: process %d", ErrBusy, p.PID)
+		return nil, &busyError{server: p.PID, release: p.Release}
 	case p.Op != opWelcome:
 		closeFiles(p.files)
 		return nil, fmt.Errorf("%w: %s instead of %s", ErrNonsense, p.Op, opWelcome)

@@ -43,6 +43,9 @@ const (
 	fullPause = 100 * time.Millisecond
 )
 
+// startReserve is how many descriptors a start leaves alone, for files that servers have held, and the next server's connection.
+const startReserve = 16
+
 // maxJobs is how many starts wait in the keeper; further ones wait in the socket, and then in the server.
 const maxJobs = 64
 

@@ -23,7 +23,7 @@ const (
 	opUpgrade = "upgrade" // server: become the program argv
 
 	opWelcome = "welcome" // keeper: answers hello, and after an upgrade; version, release, pid, born, programs
-	opBusy    = "busy"    // keeper: instead of welcome; pid of the other server. The connection ends
+	opBusy    = "busy"    // keeper: instead of welcome; pid of the other server, release. The connection ends
 	opKept    = "kept"    // keeper: one held thing; files are the pidfd (not of kindFiles), what is held
 	opDone    = "done"    // keeper: the request n is carried out; for a start and a run pid and the file pidfd
 	opFailed  = "failed"  // keeper: the request n is not

@@ -11,29 +11,18 @@ import (
 // signalBase is what a child's Code has above the number of the signal that ended it, see pty.Exit.
 const signalBase = 128
 
-// watch acts on signals, and looks after the directory. It is the only one who reaps. Children may have ended before the signals were caught: it looks at once.
+// watch acts on signals. It is the only one who reaps. Children may have ended before the signals were caught: it looks at once.
 func (k *keeper) watch(signals <-chan os.Signal) {
 	k.reap()
-	again := time.NewTicker(lookEvery)
-	defer again.Stop()
-	for {
-		select {
-		case sig := <-signals:
-			k.signalled(sig)
-		case now := <-again.C:
-			k.look(now)
+	for sig := range signals {
+		switch sig {
+		case unix.SIGCHLD:
+			k.reap()
+		case unix.SIGTERM:
+			k.terminate()
+		case unix.SIGUSR1:
+			k.ask()
 		}
-	}
-}
-
-func (k *keeper) signalled(sig os.Signal) {
-	switch sig {
-	case unix.SIGCHLD:
-		k.reap()
-	case unix.SIGTERM:
-		k.terminate()
-	case unix.SIGUSR1:
-		k.ask()
 	}
 }
 
@@ -81,7 +70,7 @@ func exitOf(status unix.WaitStatus) exit {
 
 // terminate ends a keeper that holds nothing, and with its programs one whose directory is gone.
 func (k *keeper) terminate() {
-	lost := k.lockRemoved() && !k.relock()
+	lost := k.lost(true)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	switch {

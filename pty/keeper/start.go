@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/evertty/evertty/pty"
 	"golang.org/x/sys/unix"
 )
 
@@ -59,6 +60,9 @@ func (k *keeper) spawn(s *session, p packet, hold []int) (pid int, err error) {
 	planFile := p.files[0]
 	plan, err := readPlan(planFile)
 	if err == nil {
+		err = room()
+	}
+	if err == nil {
 		err = k.expect(s, p.ID)
 	}
 	if err != nil {
@@ -104,4 +108,13 @@ func (k *keeper) expect(s *session, id string) error {
 	}
 	k.early = map[int]exit{}
 	return nil
+}
+
+// room tells whether another program can be held. Errors: EMFILE.
+func room() error {
+	open, limit, err := pty.Descriptors()
+	if err == nil && open > limit-startReserve {
+		err = fmt.Errorf("the keeper has %d of %d descriptors open: %w", open, limit, unix.EMFILE)
+	}
+	return err
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -16,13 +17,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// attend looks after the directory until the process ends. It has a goroutine of its own: a file system that hangs must not keep the keeper from reaping.
+func (k *keeper) attend() {
+	for now := range time.Tick(lookEvery) {
+		k.look(now)
+	}
+}
+
 // look is what the keeper does every lookEvery: it makes its socket again when somebody has removed it, and ends when its directory has been gone for Options.Gone and no
-// server is there. now is the time of the look. Only watch calls it.
+// server is there. now is the time of the look. Only attend calls it.
 func (k *keeper) look(now time.Time) {
-	removed := k.lockRemoved()
 	// A lock is not made again while somebody may be about to remove the rest of the directory.
-	lost := removed && (!k.unlocked || !k.relock())
-	k.unlocked = removed && lost
+	k.unlocked = k.lost(k.unlocked)
+	lost := k.unlocked
 	hidden := !lost && k.socketGone()
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -51,10 +58,26 @@ func (k *keeper) socketGone() bool {
 	return err == nil && id != k.socket
 }
 
-// lockRemoved tells whether somebody has removed the file with the lock. That of a directory that was renamed is still there.
+// lost tells whether no server can find this keeper: its lock is nowhere, and with again none could be taken in its directory.
+func (k *keeper) lost(again bool) bool {
+	k.locking.Lock()
+	defer k.locking.Unlock()
+	return k.lockRemoved() && (!again || !k.relock())
+}
+
+// lockRemoved tells whether the file with the lock is at no path any more: it was removed, or its file system is not mounted. That of a directory that was renamed is at
+// another one, which the kernel knows (proc_pid_fd(5)). What cannot be told is not removed.
 func (k *keeper) lockRemoved() bool {
-	var st unix.Stat_t
-	return unix.Fstat(int(k.lockFile().Fd()), &st) == nil && st.Nlink == 0
+	lock := int(k.lockFile().Fd())
+	path, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(lock))
+	if err != nil {
+		return false
+	}
+	var st, now unix.Stat_t
+	if err := unix.Stat(path, &now); err != nil {
+		return err == unix.ENOENT || err == unix.ENOTDIR
+	}
+	return unix.Fstat(lock, &st) == nil && idOf(st) != idOf(now)
 }
 
 // relock takes a new lock where the directory is there and has no other keeper, and tells whether it did: then servers find this keeper.

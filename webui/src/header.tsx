@@ -23,7 +23,7 @@ function Actions() {
   return (
     <>
       <StatusPanel />
-      <StateBadge state={info.state} />
+      <StateBadge info={info} />
       <Size />
       <button type="button" class="icon-button" aria-label="Search (Ctrl+Shift+F)" title="Search (Ctrl+Shift+F)" onClick={() => (searching.value = !searching.value)}>
         <Icon name="search" />

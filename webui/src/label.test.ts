@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clean, detailOf, exitText, nameOf, titleOf } from "./label";
+import { clean, detailOf, exitText, failed, nameOf, stateText, titleOf } from "./label";
 import { parseInfo, type Info } from "./protocol";
 
 const info = (more: object): Info => {
@@ -51,5 +51,20 @@ describe("exitText", () => {
     ["restored", null, "Restored from its last saved screen; its process did not survive the restart."],
   ])("%s %o", (state, exit, text) => {
     expect(exitText(state, exit)).toBe(text);
+  });
+});
+
+describe("stateText", () => {
+  it.each([
+    ["running", null, "running", false],
+    ["exited", { code: 0, signal: "", reason: "exit" }, "exited 0", false],
+    ["exited", { code: 3, signal: "", reason: "exit" }, "exited 3", true],
+    ["exited", { code: 137, signal: "KILL", reason: "signal" }, "SIGKILL", true],
+    ["exited", { code: 129, signal: "SIGHUP", reason: "killed" }, "SIGHUP", false],
+    ["exited", null, "exited", false],
+    ["lost", { code: null, signal: "", reason: "lost" }, "lost", false],
+  ])("%s %o", (state, exit, text, bad) => {
+    expect(stateText(info({ state, exit }))).toBe(text);
+    expect(failed(info({ state, exit }))).toBe(bad);
   });
 });

@@ -31,6 +31,18 @@ export function titleOf(info: Info): string {
   return clean(info.title) || nameOf(info);
 }
 
+/** stateText is the state of a terminal in a word or two: how it ended, when it has. */
+export function stateText({ state, exit }: Info): string {
+  if (state !== "exited" || exit === null) return clean(state);
+  if (exit.signal !== "") return clean(exit.signal).replace(/^(SIG)?/, "SIG");
+  return exit.code === null ? "exited" : `exited ${exit.code}`;
+}
+
+/** failed says whether a terminal's program ended other than with success. */
+export function failed({ state, exit }: Info): boolean {
+  return state === "exited" && exit !== null && exit.reason !== "killed" && (exit.signal !== "" || (exit.code !== null && exit.code !== 0));
+}
+
 /** exitText says in one sentence how a terminal ended. */
 export function exitText(state: string, exit: Exit | null): string {
   if (state === "lost" || exit?.reason === "lost") return "Lost: its process is gone. This is its last screen.";

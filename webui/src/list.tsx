@@ -1,5 +1,5 @@
 import { Icon } from "./icons";
-import { clean, detailOf, nameOf } from "./label";
+import { clean, detailOf, failed, nameOf, stateText } from "./label";
 import { groups, type Group } from "./model";
 import { connection } from "./page";
 import type { Info } from "./protocol";
@@ -9,9 +9,9 @@ import { activeId, closing, creating, drawerOpen, model } from "./store";
 /** States with a colour of their own; a newer server's others look like "restored". */
 const KNOWN_STATES = new Set(["running", "exited", "lost", "restored"]);
 
-export function StateBadge({ state }: { state: string }) {
-  const kind = KNOWN_STATES.has(state) ? state : "restored";
-  return <span class={`badge ${kind}`}>{clean(state)}</span>;
+export function StateBadge({ info }: { info: Info }) {
+  const kind = KNOWN_STATES.has(info.state) ? info.state : "restored";
+  return <span class={failed(info) ? `badge ${kind} failed` : `badge ${kind}`}>{stateText(info)}</span>;
 }
 
 function Viewers({ count }: { count: number }) {
@@ -43,7 +43,7 @@ function Row({ info }: { info: Info }) {
           <bdi>{detailOf(info)}</bdi>
         </span>
         <span class="row-facts">
-          <StateBadge state={info.state} />
+          <StateBadge info={info} />
           <Viewers count={info.viewers} />
         </span>
       </a>

@@ -11,7 +11,7 @@ import { RecordFeed } from "./recordfeed";
 import { recordRequests } from "./recordrequests";
 import { openSocket, probeVersion, readThread, threadEvents } from "./requests";
 import { routeOf } from "./route";
-import { activeId, activeInfo, clickedLink, drawn, hoveredLink, letterboxed, model, recordSection, searching, statusOpen, statusTab, sticky, toast, visible } from "./store";
+import { activeId, activeInfo, clickedLink, drawn, hoveredLink, letterboxed, model, openApprovals, recordSection, searching, statusOpen, statusTab, sticky, toast, visible } from "./store";
 import type { ScreenEvents } from "./terminal";
 import { ThreadFeed } from "./threadfeed";
 
@@ -82,11 +82,18 @@ function receive(frame: string): void {
 }
 
 function announce(event: ServerEvent): void {
-  if (event.event === "error" && event.code !== "NOT_FOUND") toast(clean(event.error) || "The server refused a request.");
+  if (event.event === "error" && event.code !== "NOT_FOUND") refused(event);
   if (event.event !== "meta" || !event.notify) return;
   const from = model.value.items.find((i) => i.id === event.pty);
   const said = [clean(event.notify.title), clean(event.notify.body)].filter((s) => s !== "").join(": ");
   if (said !== "") toast(from ? `${nameOf(from)}: ${said}` : said);
+}
+
+/** refused says what the server refused. What a person can approve here has a way there. */
+function refused(event: Extract<ServerEvent, { event: "error" }>): void {
+  const here = event.pty !== null && event.pty === activeId.value;
+  if (event.code === "NEEDS_APPROVAL" && here) toast("Typing here needs an approval first.", { label: "Review", run: openApprovals });
+  else toast(clean(event.error) || "The server refused a request.");
 }
 
 function eventsFor(id: string): ScreenEvents {

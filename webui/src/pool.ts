@@ -49,7 +49,7 @@ export class Pool {
 
   /** activate shows terminal `id`, attaching it when this page did not have it; null shows none. */
   activate(id: string | null): void {
-    if (this.shownId !== null && this.shownId !== id) this.opened.get(this.shownId)?.screen.hide();
+    if (this.shownId !== null && this.shownId !== id) this.putAway(this.shownId);
     this.shownId = id;
     if (id !== null && this.area !== null) this.bring(id, this.area);
     this.deps.changed();
@@ -139,12 +139,22 @@ export class Pool {
     this.opened.delete(id);
     this.opened.set(id, entry);
     entry.screen.show();
-    if (known) this.refit();
-    else {
+    if (known) {
+      this.deps.send({ type: "show", pty: id });
+      this.refit();
+    } else {
       entry.wish = entry.screen.wish();
       this.attach(id, entry);
       this.trim();
     }
+  }
+
+  /** putAway keeps a terminal that nobody looks at any more: the server does not count this page among its viewers. */
+  private putAway(id: string): void {
+    const entry = this.opened.get(id);
+    if (entry === undefined) return;
+    entry.screen.hide();
+    this.deps.send({ type: "hide", pty: id });
   }
 
   private create(id: string, area: HTMLElement): Opened {
@@ -158,7 +168,7 @@ export class Pool {
   private attach(id: string, entry: Opened): void {
     entry.behind = false;
     entry.ended = false;
-    this.deps.send({ type: "attach", pty: id, ...entry.position.attach(), ...entry.wish });
+    this.deps.send({ type: "attach", pty: id, ...entry.position.attach(), ...entry.wish, ...(id === this.shownId ? {} : { hidden: true }) });
   }
 
   /** startOver attaches a terminal whose screen cannot be continued. */

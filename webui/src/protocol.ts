@@ -84,14 +84,14 @@ export type ServerEvent =
   | { event: "pong" };
 
 export type ClientMessage =
-  | ({ type: "attach"; pty: string; since?: number } & Partial<Size>)
+  | ({ type: "attach"; pty: string; since?: number; hidden?: boolean } & Partial<Size>)
   | { type: "detach"; pty: string }
   | { type: "input"; pty: string; data: string }
   | { type: "input"; pty: string; data_b64: string }
   | ({ type: "resize"; pty: string } & Size)
   | { type: "keys"; pty: string; keys: string[] }
   | { type: "paste"; pty: string; data: string }
-  | { type: "focus"; pty: string }
+  | { type: "focus" | "hide" | "show"; pty: string }
   | { type: "ping"; t: number };
 
 export type Fields = Record<string, unknown>;

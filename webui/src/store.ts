@@ -35,6 +35,8 @@ export const clickedLink = signal<string | null>(null);
 export interface Toast {
   id: number;
   text: string;
+  /** A button beside the text. */
+  action?: { label: string; run(): void };
 }
 
 /** How long a toast stays, in milliseconds: long enough to read two lines. */
@@ -45,13 +47,23 @@ const MAX_TOASTS = 4;
 export const toasts = signal<readonly Toast[]>([]);
 let nextToast = 1;
 
-/** toast shows one line for a while; the oldest gives way. */
-export function toast(text: string): void {
+/** toast shows one line for a while; the oldest gives way, and so does one that says the same. */
+export function toast(text: string, action?: Toast["action"]): void {
   const id = nextToast++;
-  toasts.value = [...toasts.value, { id, text }].slice(-MAX_TOASTS);
+  const others = toasts.value.filter((t) => t.text !== text);
+  toasts.value = [...others, action === undefined ? { id, text } : { id, text, action }].slice(-MAX_TOASTS);
   setTimeout(() => dismiss(id), TOAST_MS);
 }
 
 export function dismiss(id: number): void {
   toasts.value = toasts.value.filter((t) => t.id !== id);
+}
+
+/** openApprovals leads to the calls of the active terminal's thread that wait for a person. */
+export function openApprovals(): void {
+  searching.value = false;
+  statusTab.value = "record";
+  recordSection.value = "approvals";
+  statusOpen.value = true;
+  requestAnimationFrame(() => document.getElementById("record-tab-approvals")?.focus());
 }

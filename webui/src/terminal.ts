@@ -9,13 +9,31 @@ import { shortcutOf } from "./keys";
 import { hasBanner, hasEnded } from "./model";
 import { mute } from "./mute";
 import { MAX_CELLS, type Size, type Snapshot } from "./protocol";
+import { Choice, type Renderer } from "./renderer";
 import { fontFamily, fontSize, theme } from "./theme";
 import { touchScroll } from "./touch";
-import { accelerate } from "./webgl";
+import { accelerate, accelerated } from "./webgl";
 import { Writer } from "./writer";
 
 /** Lines of history kept per terminal; the server keeps the same number. */
 const SCROLLBACK = 5000;
+
+/** The setting in the browser's storage that fixes the renderer: "webgl" or "dom". */
+const RENDERER_KEY = "evertty.renderer";
+
+function wishedRenderer(): Renderer | null {
+  const wished = localStorage.getItem(RENDERER_KEY);
+  return wished === "webgl" || wished === "dom" ? wished : null;
+}
+
+/** Made when the first terminal is shown, because asking the browser takes some milliseconds. */
+let choice: Choice | null = null;
+
+function renderers(): Choice {
+  const wished = wishedRenderer();
+  choice ??= wished !== null ? new Choice(wished, true) : accelerated() ? new Choice("webgl") : new Choice("dom", true);
+  return choice;
+}
 
 /** What a screen tells the page. */
 export interface ScreenEvents {
@@ -81,6 +99,7 @@ export class Screen {
       this.term.unicode.activeVersion = this.term.unicode.versions.includes(s.unicode) ? s.unicode : "11";
     });
     if (baseY > viewportY) this.writer.run(() => this.term.scrollLines(viewportY - baseY));
+    else this.writer.run(() => this.toCursor());
   }
 
   /** data shows output; false when the page is too far behind and needs a snapshot (MAX_BACKLOG). */
@@ -111,13 +130,43 @@ export class Screen {
   show(): void {
     this.host.hidden = false;
     this.term.options.fontSize = fontSize();
-    this.gpu ??= accelerate(this.term, () => this.events.redrawn());
+    this.draw();
+  }
+
+  /** draw begins to draw in the way that was chosen for the page. */
+  private draw(): void {
+    const webgl = renderers().current() === "webgl";
+    if (webgl) this.gpu ??= accelerate(this.term, () => this.drawPlainly());
+    if (webgl && this.gpu === null) renderers().refuse("webgl");
+    if (!webgl) this.release();
+  }
+
+  /** drawPlainly goes on without WebGL, which this browser takes away or draws wrongly. */
+  private drawPlainly(): void {
+    renderers().refuse("webgl");
+    this.release();
+    this.events.redrawn();
+  }
+
+  private release(): void {
+    this.gpu?.dispose(); // harmless after a context loss: disposing twice does nothing
+    this.gpu = null;
+  }
+
+  /** time measures a frame in which something was drawn, as long as the choice of the renderer is open. */
+  private time(): void {
+    if (this.host.hidden || document.hidden || !renderers().measuring()) return;
+    const begin = performance.now();
+    requestAnimationFrame(() => {
+      if (document.hidden || !renderers().note(performance.now() - begin)) return;
+      this.draw();
+      this.events.redrawn();
+    });
   }
 
   hide(): void {
     this.host.hidden = true;
-    this.gpu?.dispose(); // harmless after a context loss: disposing twice does nothing
-    this.gpu = null;
+    this.release();
   }
 
   focus(): void {
@@ -143,12 +192,16 @@ export class Screen {
     this.parts.push(this.term.onResize(resized));
   }
 
-  /** toCursor shows the cursor's row, and from the top as much as fits, of a terminal that is larger than the page. */
+  /**
+   * toCursor brings the cursor of a terminal that is larger than the page into view: as much as fits from the top,
+   * and from the left.
+   */
   private toCursor(): void {
     requestAnimationFrame(() => {
-      const row = this.host.scrollHeight / this.term.rows;
-      const end = (this.term.buffer.active.cursorY + 2) * row;
-      this.host.scrollTop = Math.max(0, end - this.host.clientHeight);
+      const { cursorX, cursorY } = this.term.buffer.active;
+      const { scrollWidth, scrollHeight, clientWidth, clientHeight } = this.host;
+      this.host.scrollTop = Math.max(0, ((cursorY + 2) * scrollHeight) / this.term.rows - clientHeight);
+      this.host.scrollLeft = Math.max(0, ((cursorX + 2) * scrollWidth) / this.term.cols - clientWidth);
     });
   }
 
@@ -180,10 +233,12 @@ export class Screen {
   private listen(): void {
     const gate = mute(this.term.parser);
     const forward = (data: string): void => {
-      if (!gate.closed()) this.events.input(data);
+      if (gate.closed()) return;
+      this.events.input(data);
+      this.toCursor();
     };
     const bytes = this.term.onBinary((data) => this.events.bytes(data));
-    this.parts.push(gate, this.term.onData(forward), bytes, touchScroll(this.host, this.term));
+    this.parts.push(gate, this.term.onData(forward), bytes, touchScroll(this.host, this.term), this.term.onRender(() => this.time()));
     this.term.attachCustomKeyEventHandler((e) => this.shortcut(e));
     this.term.textarea?.addEventListener("focus", () => this.events.focus());
     this.host.addEventListener("paste", (e) => this.paste(e), true);

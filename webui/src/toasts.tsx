@@ -8,6 +8,17 @@ export function Toasts() {
       {toasts.value.map((t) => (
         <div key={t.id} class="toast">
           <span>{t.text}</span>
+          {t.action && (
+            <button
+              type="button"
+              onClick={() => {
+                t.action?.run();
+                dismiss(t.id);
+              }}
+            >
+              {t.action.label}
+            </button>
+          )}
           <button type="button" class="icon-button" aria-label="Dismiss message" onClick={() => dismiss(t.id)}>
             <Icon name="close" />
           </button>

@@ -1,0 +1,103 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+)
+
+// FollowStream is a terminal that is watched over restarts of the server. Next has one
+// caller at a time; Close may be called from any goroutine.
+type FollowStream struct {
+	f      *Follower
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	id     string
+	seq    uint64 // position of the last event
+	shown  bool   // there was a snapshot
+	lost   outage
+
+	mu     sync.Mutex // guards stream
+	stream *Stream    // nil while there is no connection
+}
+
+// Stream is Client.Stream over restarts of the server. After each the first event is of
+// KindResume, or a snapshot when what followed is not kept. ctx governs the whole life
+// of the stream, and the caller must Close it.
+func (f *Follower) Stream(ctx context.Context, id string) (*FollowStream, error) {
+	info, err := f.find(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	s := &FollowStream{f: f, id: info.ID}
+	s.ctx, s.cancel = context.WithCancelCause(ctx)
+	return s, nil
+}
+
+// ID is the terminal's id, whatever name it was found by.
+func (s *FollowStream) ID() string { return s.id }
+
+// Next returns the next event. After the exit event it returns io.EOF. Errors: what the
+// server refuses, that it is lost for too long, the reason of the stream's context.
+func (s *FollowStream) Next() (Event, error) {
+	for {
+		e, err := s.next()
+		switch {
+		case err == nil:
+			s.lost = outage{}
+			switch e.Kind {
+			case KindSnapshot, KindData, KindResize, KindExit:
+				s.seq, s.shown = e.Seq, true
+			}
+			return e, nil
+		case errors.Is(err, io.EOF):
+			return e, err
+		}
+		s.drop()
+		if err := s.f.wait(s.ctx, &s.lost, err); err != nil {
+			return Event{}, err
+		}
+	}
+}
+
+// next is the next event of the connection, which is made when there is none.
+func (s *FollowStream) next() (Event, error) {
+	s.mu.Lock()
+	stream := s.stream
+	s.mu.Unlock()
+	if stream == nil {
+		c, err := s.f.Connect()
+		switch {
+		case err != nil:
+		case s.shown:
+			stream, err = c.StreamSince(s.ctx, s.id, s.seq)
+		default:
+			stream, err = c.Stream(s.ctx, s.id)
+		}
+		if err != nil {
+			return Event{}, err
+		}
+		s.mu.Lock()
+		s.stream = stream
+		s.mu.Unlock()
+	}
+	return stream.Next()
+}
+
+func (s *FollowStream) drop() {
+	s.mu.Lock()
+	stream := s.stream
+	s.stream = nil
+	s.mu.Unlock()
+	if stream != nil {
+		_ = stream.Close() // nothing was written
+	}
+}
+
+// Close ends the stream. A pending Next returns.
+func (s *FollowStream) Close() error {
+	s.cancel(ErrClosed)
+	s.drop()
+	return nil
+}

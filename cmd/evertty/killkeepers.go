@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/pty/keeper"
+	"github.com/evertty/evertty/snapshot"
+)
+
+// leaveTime is how long a keeper that nobody can reach may take to end its programs and itself: SIGHUP, pty.KillGrace, SIGKILL, and the time for them to be gone.
+const leaveTime = pty.KillGrace + 10*time.Second
+
+// keepersOnly tells whether the server that is asked for could only be found by the data directory: then keepers without a server are looked for as well.
+func (a *app) keepersOnly() bool { return a.server == "" && os.Getenv(envServer) == "" }
+
+// killKeepers ends what keepers hold that no server looks after: of the data directory's keeper, when there is no server, and of keepers that nobody can reach, because
+// their directory is gone. When a directory was named, others are left alone. found tells whether there was one.
+func (a *app) killKeepers(ctx context.Context, noServer bool) (found bool, err error) {
+	dir, err := a.dir()
+	if err != nil {
+		return false, err
+	}
+	named := a.dataDir != "" || os.Getenv(envDataDir) != ""
+	list, err := keeper.Processes()
+	for _, p := range list {
+		own := sameDir(p.Dir, dir)
+		switch why := p.Reachable(); {
+		case named && !own:
+		case why != nil:
+			if settled(p) {
+				continue
+			}
+			found = true
+			fmt.Fprintf(a.stderr, "evertty: ending the keeper %d of %s: %s\n", p.PID, p.Dir, printable(why.Error()))
+			end, cancel := context.WithTimeout(ctx, leaveTime)
+			err = errors.Join(err, p.End(end))
+			cancel()
+		case own && noServer:
+			found = true
+			err = errors.Join(err, endHeld(ctx, dir))
+		}
+	}
+	return found, err
+}
+
+// settled tells whether a keeper is in reach a moment later: one that has just started, or whose socket is being made again.
+func settled(p keeper.Process) bool {
+	for range 20 {
+		if p.Reachable() == nil {
+			return true
+		}
+		if _, err := os.Stat(p.Dir); errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return p.Reachable() == nil
+}
+
+// sameDir tells whether two paths are of one directory; of one that is gone, whether they are the same.
+func sameDir(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	if errX == nil && errY == nil {
+		return os.SameFile(x, y)
+	}
+	return filepath.Clean(a) == filepath.Clean(b)
+}
+
+// endHeld ends all that the keeper of a directory without a server holds. The next server finds its terminals lost, with their last screens.
+func endHeld(ctx context.Context, dir string) error {
+	unlock, err := snapshot.Lock(dir) // no server begins meanwhile
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	held, err := keeper.Connect(ctx, keeper.Config{Dir: dir, Release: keeperRelease(), Command: []string{self, "keeper", "--data-dir", dir}})
+	if err != nil {
+		return err
+	}
+	defer held.Close()
+	terminals, err := held.Take(ctx)
+	programs, errPrograms := held.TakePrograms(ctx)
+	err = errors.Join(err, errPrograms)
+	for _, k := range terminals {
+		err = errors.Join(err, k.Process.Kill(ctx), k.Process.Close(), k.Pipe.Close())
+		held.Release(k.ID)
+	}
+	for _, p := range programs {
+		if p.Child != nil {
+			brand := pty.Brand(p.Child.PID())
+			err = errors.Join(err, p.Child.Kill(ctx, nil))
+			if brand != 0 {
+				_, e := pty.KillBranded(ctx, brand, held.PID())
+				err = errors.Join(err, e)
+			}
+		}
+		for _, f := range p.Files {
+			_ = f.Close()
+		}
+		held.Release(p.ID)
+	}
+	return err
+}

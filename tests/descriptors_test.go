@@ -1,0 +1,127 @@
+package tests
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// limitsOf are soft and hard limit of descriptors of a process.
+func limitsOf(t *testing.T, pid int) string {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/limits", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`Max open files\s+(\d+)\s+(\d+)`).FindStringSubmatch(string(text))
+	return m[1] + " " + m[2]
+}
+
+// TestDescriptorLimits: server and keeper may have as many descriptors as the system lets them; programs have the limit that the server was started with.
+func TestDescriptorLimits(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{shell: "ulimit -Sn 300; ulimit -Hn 900"})
+	id := s.shell().ID
+	s.input(id, "echo limits=$(ulimit -Sn)/$(ulimit -Hn)\n")
+	s.await(id, "^limits=300/900$")
+	s.book.add("limits")
+	if r := s.post("/session/limits/exec", `{"command":"echo $(ulimit -Sn)/$(ulimit -Hn)"}`).wants(200); !strings.Contains(r.body, `"stdout":"300/900\n"`) {
+		t.Errorf("a shell: %s", r.body)
+	}
+	for name, pid := range map[string]int{"server": s.pid(), "keeper": s.keeperPID()} {
+		if got := limitsOf(t, pid); got != "900 900" && got != "899 900" { // Go leaves one out
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// crowd is what a client is told when there are too few descriptors.
+func (r reply) refusedForDescriptors() bool {
+	return r.status == http.StatusServiceUnavailable && r.header.Get("Retry-After") != "" && strings.Contains(r.body, `"code":"NO_DESCRIPTORS"`) &&
+		strings.Contains(r.body, "descriptor")
+}
+
+// TestOutOfDescriptors: new terminals, shells, commands and viewers are refused early, with a reason; what runs goes on without a gap, and what ends makes room.
+func TestOutOfDescriptors(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{shell: "ulimit -n 220", flags: []string{"--journal-terminal-quota", "2MiB"}})
+	first := s.shell().ID
+	s.watch(wsBinary, first)
+	s.post("/session/busy/exec", `{"command":"A=before"}`).wants(200)
+	s.book.add("busy")
+	var ids []string
+	var refused reply
+	for range 100 {
+		r := s.post("/session/many/pty", `{"cmd":["cat"]}`)
+		if r.status != 201 {
+			refused = r
+			break
+		}
+		var i struct{ ID string }
+		r.into(&i)
+		ids = append(ids, i.ID)
+	}
+	if !refused.refusedForDescriptors() || len(ids) < 3 {
+		t.Fatalf("after %d terminals: %d %v %s", len(ids), refused.status, refused.header, refused.body)
+	}
+	for path, text := range map[string]string{"/session/other/shell": `{}`, "/session/busy/exec": `{"command":"true"}`, "/session/new/exec": `{"command":"true"}`} {
+		if r := s.post(path, text); !r.refusedForDescriptors() {
+			t.Errorf("%s: %d %s", path, r.status, r.body)
+		}
+	}
+	s.book.add("other")
+	// Viewers and idle connections take the rest, and still nothing that runs is harmed.
+	var idle []net.Conn
+	told := 0
+	for range 200 {
+		c, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+		if err != nil {
+			break
+		}
+		idle = append(idle, c)
+	}
+	eventually(t, "a connection too many is told why", func() bool {
+		resp, err := plain.Get(s.url + "/pty")
+		if err != nil {
+			return false
+		}
+		defer resp.Body.Close()
+		var e struct{ Code string }
+		if resp.StatusCode == http.StatusServiceUnavailable && json.NewDecoder(resp.Body).Decode(&e) == nil && e.Code == "NO_DESCRIPTORS" {
+			told++
+		}
+		return told > 0
+	})
+	for _, c := range idle {
+		_ = c.Close()
+	}
+	eventually(t, "the connections are gone", func() bool {
+		resp, err := plain.Get(s.url + "/healthz")
+		return err == nil && resp.Body.Close() == nil && resp.StatusCode == 200
+	})
+	s.input(first, "seq 200000 | tail -c 1000000; echo 'all' there\n") // several segments of the journal
+	s.await(first, "^all there$")
+	if r := s.get("/healthz").wants(200); !strings.Contains(r.body, `"ok"`) {
+		t.Errorf("health: %s", r.body)
+	}
+	for _, id := range ids {
+		if i := s.info(id); i.State != "running" {
+			t.Errorf("%+v", i)
+		}
+	}
+	for _, id := range ids[:len(ids)/2] {
+		s.must(s.Delete(s.ctx(), id, false))
+	}
+	if r := s.post("/session/busy/exec", `{"command":"echo $A"}`).wants(200); !strings.Contains(r.body, "before") {
+		t.Errorf("the shell has lost its state: %s", r.body)
+	}
+	s.post("/session/many/pty", `{"cmd":["cat"]}`).wants(201)
+	s.kill()
+	s.again()
+	s.await(first, "^all there$")
+}

@@ -1,0 +1,141 @@
+package tests
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/evertty/evertty/client"
+)
+
+// atRest is the position when nothing comes any more.
+func (s *server) atRest(id string, atLeast uint64) (seq uint64) {
+	s.t.Helper()
+	eventually(s.t, fmt.Sprintf("%s is at rest behind %d", id, atLeast), func() bool {
+		before := seq
+		seq = s.info(id).Seq
+		return seq >= atLeast && seq == before
+	})
+	return seq
+}
+
+// TestPositionsOnAFullDisk: output that was shown and not kept counts also for the servers after a kill, and the gap is told
+// by the terminal, by the server and in the recording; a since of before matches no other bytes.
+func TestPositionsOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	disk := smallDisk(t, "1m")
+	s := start(t, disk.launch("--snapshot-interval", "100ms"))
+	id := s.create("bash", "-c", `while read n; do seq -f 'line %08g of the flood' $n; done`).ID
+	s.input(id, "60000\n")
+	shown := s.atRest(id, 60000*27)
+	s.degraded("disk is full")
+	s.how.shell = fmt.Sprintf(`exec nsenter -t %d -m "$0" "$@"`, s.keeperPID())
+	for round := range 3 {
+		s.kill()
+		s.again()
+		i := s.info(id)
+		if i.Seq < shown || i.State != "running" {
+			t.Fatalf("round %d: position %d was %d, %s", round, i.Seq, shown, i.State)
+		}
+		if damage := s.damage(id); !strings.Contains(damage, "missing") {
+			t.Errorf("round %d: the terminal says %q", round, damage)
+		}
+		if cast := s.get("/pty/" + id + "/recording").wants(200).body; !strings.Contains(cast, "bytes lost") {
+			t.Errorf("round %d: the recording does not tell of the gap", round)
+		}
+		var health client.Health
+		if s.get("/healthz").wants(200).into(&health); health.Lossless || health.Damaged != 1 {
+			t.Errorf("round %d: the server says %+v", round, health)
+		}
+		s.input(id, "2000\n")
+		shown = s.atRest(id, i.Seq+2000*27)
+	}
+	disk.inside(s.pid(), "mount -o remount,size=512m "+disk.dir)
+	s.lossless()
+	s.input(id, "10\n")
+	shown = s.atRest(id, shown+10*27)
+	s.kill()
+	s.again()
+	if i := s.info(id); i.Seq != shown {
+		t.Errorf("position %d was %d", i.Seq, shown)
+	}
+	if cast := s.get("/pty/" + id + "/recording").body; strings.Count(cast, "bytes lost") == 0 || !strings.Contains(cast, "line 00000010") {
+		t.Error("the recording has not the gap and what came after it")
+	}
+}
+
+// TestDataThatAreGone: files that somebody removed are told, and positions do not go back.
+func TestDataThatAreGone(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, files string }{
+		{"data", "data.*"}, {"data and screens", "data.*|screen.*"}, {"journal", "data.*|index.*"}, {"all but the record", "data.*|index.*|screen.*|positions"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, launch{listen: freePort(t), flags: []string{"--snapshot-interval", "200ms"}})
+			runs := s.create("bash", "-c", "seq 50000; read x; exit 3").ID
+			ended := s.create("bash", "-c", "seq 50000").ID
+			s.exit(ended)
+			const printed = 338894
+			seqs := map[string]uint64{runs: s.atRest(runs, printed), ended: s.atRest(ended, printed)}
+			path := filepath.Join(s.how.dir, "terminals", runs)
+			eventually(t, "a record with the position", func() bool {
+				b, err := os.ReadFile(filepath.Join(path, "meta"))
+				return err == nil && strings.Contains(string(b), fmt.Sprintf(`"seq":%d`, seqs[runs]))
+			})
+			s.kill()
+			for id := range seqs {
+				for pattern := range strings.SplitSeq(c.files, "|") {
+					files, _ := filepath.Glob(filepath.Join(s.how.dir, "terminals", id, pattern))
+					for _, f := range files {
+						s.must(os.Remove(f))
+					}
+				}
+			}
+			s.again()
+			for id, was := range seqs {
+				eventually(t, "the damage is told", func() bool { return s.damage(id) != "" })
+				before := s.info(id).Seq
+				s.text(id)
+				if after := s.info(id).Seq; before < was || after < was {
+					t.Errorf("position %d, with its screen %d, was %d", before, after, was)
+				}
+			}
+			s.input(runs, "\n")
+			if e := s.exit(runs); *e.Code != 3 {
+				t.Errorf("%+v", e)
+			}
+			if i := s.restart(ended); i.Seq < seqs[ended] {
+				t.Errorf("after a restart position %d was %d", i.Seq, seqs[ended])
+			}
+			s.exit(ended)
+		})
+	}
+}
+
+// TestDamageInARecordingIsTold: what the recording says is damaged the terminal and the server say, too.
+func TestDamageInARecordingIsTold(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{listen: freePort(t)})
+	id := s.create("bash", "-c", "seq 1000").ID
+	s.exit(id)
+	s.stop()
+	path := filepath.Join(s.how.dir, "terminals", id, "data.0")
+	b, err := os.ReadFile(path)
+	s.must(err)
+	b[100] ^= 1
+	s.must(os.WriteFile(path, b, 0o600))
+	s.again()
+	if cast := s.get("/pty/" + id + "/recording").wants(200).body; !strings.Contains(cast, "damaged from here") {
+		t.Fatal("the recording does not tell")
+	}
+	if damage := s.damage(id); !strings.Contains(damage, "damaged") {
+		t.Errorf("the terminal says %q", damage)
+	}
+	var health client.Health
+	if s.get("/healthz").wants(200).into(&health); health.Damaged != 1 || health.Status != "ok" {
+		t.Errorf("the server says %+v", health)
+	}
+}
