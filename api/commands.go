@@ -35,8 +35,11 @@ type commandReply struct {
 	ExitCode    *int         `json:"exit_code"`
 	Background  bool         `json:"background"`
 	Isolated    bool         `json:"isolated"`
+	PTY         string       `json:"pty,omitempty"`
 	TimedOut    bool         `json:"timed_out"`
 	Truncated   bool         `json:"truncated"`
+	Reason      string       `json:"truncated_reason,omitempty"`
+	EndReason   string       `json:"reason,omitempty"` // why the end of its session ended it
 	ShellEnded  bool         `json:"shell_ended"`
 	Recreated   bool         `json:"recreated"`
 	CreatedAt   time.Time    `json:"created_at"`
@@ -49,13 +52,27 @@ type commandReply struct {
 
 func commandReplyOf(session string, i shell.Info) commandReply {
 	reply := commandReply{CommandID: i.ID, Session: session, Shell: i.Shell, Command: shownCommand(i), Cwd: i.Cwd, Status: i.Status, Position: i.Position, Error: i.Error, PID: i.PID,
-		Background: i.Background, Isolated: i.Isolated, CreatedAt: i.CreatedAt.UTC(), StartedAt: timeOrNil(i.StartedAt),
+		Background: i.Background, Isolated: i.Isolated, PTY: i.PTY, CreatedAt: i.CreatedAt.UTC(), StartedAt: timeOrNil(i.StartedAt),
 		FinishedAt: timeOrNil(i.FinishedAt), DurationMS: durationOf(i), StdoutBytes: i.StdoutBytes, StderrBytes: i.StderrBytes}
 	if r := i.Result; r != nil {
-		reply.ExitCode, reply.TimedOut, reply.Truncated = &r.ExitCode, r.TimedOut, r.Truncated
-		reply.ShellEnded, reply.Recreated = r.ShellEnded, r.Recreated
+		reply.ExitCode, reply.TimedOut, reply.Truncated, reply.Reason = &r.ExitCode, r.TimedOut, r.Truncated, r.TruncatedReason
+		reply.ShellEnded, reply.Recreated, reply.EndReason = r.ShellEnded, r.Recreated, r.Reason
+	}
+	if cut := logCut(i); cut != "" {
+		reply.Truncated, reply.Reason = true, cut
 	}
 	return reply
+}
+
+// logCut is why the logs of a command miss something, "" when they have all. The result knows more than a log that a later server has found.
+func logCut(i shell.Info) string {
+	if r := i.Result; i.LogCut == shell.CutLog && r != nil && r.TruncatedReason != shell.CutReply && r.TruncatedReason != "" {
+		return r.TruncatedReason
+	}
+	if r := i.Result; i.LogCut == "" && r != nil && r.TruncatedReason == shell.CutUnheld {
+		return r.TruncatedReason
+	}
+	return i.LogCut
 }
 
 func timeOrNil(t time.Time) *time.Time {
@@ -153,6 +170,7 @@ type logsHead struct {
 	CommandID   string       `json:"command_id"`
 	Status      shell.Status `json:"status"`
 	Truncated   bool         `json:"truncated"`
+	Reason      string       `json:"truncated_reason,omitempty"`
 	StdoutBytes int64        `json:"stdout_bytes"`
 	StderrBytes int64        `json:"stderr_bytes"`
 }
@@ -171,7 +189,8 @@ func (s *Server) getCommandLogs(c echo.Context) error {
 	}
 	i := e.Info()
 	head := logsHead{CommandID: i.ID, Status: i.Status, StdoutBytes: e.Size(shell.Stdout), StderrBytes: e.Size(shell.Stderr)}
-	head.Truncated = i.Result != nil && i.Result.Truncated
+	head.Reason = logCut(i)
+	head.Truncated = head.Reason != ""
 	return sendLogs(c, e, head, head.StdoutBytes, head.StderrBytes)
 }
 
@@ -190,7 +209,7 @@ func (s *Server) followLogs(c echo.Context, e *shell.Exec, session string) error
 	if isHead(c) {
 		return headOfEvents(c)
 	}
-	s.follow(c, e, ownEvents{session}, from, late)
+	s.follow(c, e, ownEvents{session}, following{from: from, end: -1, late: late})
 	return nil
 }
 

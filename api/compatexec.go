@@ -90,8 +90,9 @@ func (s *Server) compatExecute(c echo.Context) error {
 		return compatError(c, sh, err)
 	}
 	reply, sizes := executeReplyOf(sh, e.Info(), r), [2]int64{e.Size(shell.Stdout), e.Size(shell.Stderr)}
-	reply.Truncated = reply.Truncated || max(sizes[0], sizes[1]) > maxReplyOutput
-	return sendLogs(c, e, reply, min(sizes[0], maxReplyOutput), min(sizes[1], maxReplyOutput))
+	limit := replyLimit(e)
+	reply.Truncated = reply.Truncated || max(sizes[0], sizes[1]) > limit
+	return sendLogs(c, e, reply, min(sizes[0], limit), min(sizes[1], limit))
 }
 
 func (s *Server) compatExecuteStream(c echo.Context) error {
@@ -99,7 +100,7 @@ func (s *Server) compatExecuteStream(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	s.follow(c, e, compatEvents{sh.Session}, [2]int64{}, false)
+	s.follow(c, e, compatEvents{sh.Session}, following{end: streamLimit(e)})
 	return nil
 }
 

@@ -157,6 +157,6 @@ func (s *Server) compatProcessStream(c echo.Context) error {
 	if isHead(c) {
 		return headOfEvents(c)
 	}
-	s.follow(c, e, compatEvents{session}, [2]int64{}, false)
+	s.follow(c, e, compatEvents{session}, following{end: -1})
 	return nil
 }

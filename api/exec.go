@@ -45,7 +45,10 @@ func (s *Server) requested(c echo.Context) (sh *mux.Shell, r execRequest, cmd sh
 	if err = r.check(); err != nil {
 		return nil, r, cmd, err
 	}
-	if _, err = r.Env.values(); err != nil {
+	if cmd, err = r.command(false); err == nil {
+		err = cmd.Check()
+	}
+	if err != nil {
 		return nil, r, cmd, err
 	}
 	if sh, err = s.permittedShell(c, record.ToolExec, r.deed()); err != nil {
@@ -60,10 +63,7 @@ func (s *Server) postExec(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if req.TTY {
-		return s.execTerminal(c, sh, cmd, req.CancelOnDisconnect)
-	}
-	e, err := sh.Submit(cmd)
+	e, err := s.submit(c, sh, req, cmd)
 	if err != nil {
 		return err
 	}
@@ -75,6 +75,14 @@ func (s *Server) postExec(c echo.Context) error {
 		return commandError(c, e, err)
 	}
 	return execReply(c, e, outcomeOf(sh.Session, e.Info(), r))
+}
+
+// submit gives a command to its shell, or to a terminal of its own.
+func (s *Server) submit(c echo.Context, sh *mux.Shell, req execRequest, cmd shell.Command) (*shell.Exec, error) {
+	if req.TTY {
+		return s.Mux.ExecTerminal(unhurried(c), sh, cmd)
+	}
+	return sh.Submit(cmd)
 }
 
 // await waits for a command's result. A command goes on when its client has left, unless cancel says otherwise, and
@@ -139,17 +147,14 @@ func (s *Server) postExecStream(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if req.TTY {
-		return s.streamTerminal(c, sh, cmd, req.CancelOnDisconnect)
-	}
-	e, err := sh.Submit(cmd)
+	e, err := s.submit(c, sh, req, cmd)
 	if err != nil {
 		return err
 	}
 	if req.CancelOnDisconnect {
 		defer s.cancelUnfinished(e)
 	}
-	s.follow(c, e, ownEvents{sh.Session}, [2]int64{}, false)
+	s.follow(c, e, ownEvents{sh.Session}, following{end: streamLimit(e)})
 	return nil
 }
 
@@ -175,7 +180,7 @@ type startEvent struct {
 }
 
 func (o ownEvents) started(b []byte, i shell.Info) []byte {
-	return appendEvent(b, "start", startEvent{CommandID: i.ID, PID: i.PID, Session: o.session, Shell: i.Shell,
+	return appendEvent(b, "start", startEvent{CommandID: i.ID, PID: i.PID, PTY: i.PTY, Session: o.session, Shell: i.Shell,
 		Command: shownCommand(i), Timestamp: i.StartedAt.UTC()})
 }
 

@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"io"
+	"math"
 	"sync"
 
 	"github.com/evertty/evertty/shell"
@@ -63,9 +64,17 @@ func (l *logCursor) next(page []byte) ([]byte, error) {
 	return page[:n], nil
 }
 
+// awaited is the position behind which something more is of interest.
+func (l *logCursor) awaited() int64 {
+	if l.end >= 0 && l.at >= l.end {
+		return math.MaxInt64
+	}
+	return l.seen
+}
+
 // stopHere makes what is in the log now the last to be sent, when nothing was before.
 func (l *logCursor) stopHere() {
-	if l.end < 0 {
-		l.end = max(l.at, l.exec.Size(l.output))
+	if size := l.exec.Size(l.output); l.end < 0 || size < l.end {
+		l.end = max(l.at, size)
 	}
 }

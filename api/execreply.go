@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -24,8 +25,10 @@ type execOutcome struct {
 	ExitCode    int       `json:"exit_code"`
 	ExitCodeToo int       `json:"exitCode"`
 	Truncated   bool      `json:"truncated"`
+	Reason      string    `json:"truncated_reason,omitempty"`
 	TimedOut    bool      `json:"timed_out"`
 	Cancelled   bool      `json:"cancelled"`
+	EndReason   string    `json:"reason,omitempty"` // why the end of its session ended it
 	DurationMS  int64     `json:"duration_ms"`
 	Timestamp   time.Time `json:"timestamp"`
 	Command     string    `json:"command"`
@@ -41,7 +44,11 @@ type execOutcome struct {
 	ShellEnded  bool      `json:"shell_ended"`
 	StdoutBytes int64     `json:"stdout_bytes"`
 	StderrBytes int64     `json:"stderr_bytes"`
+	Note        string    `json:"note,omitempty"`
 }
+
+// ttyNote says what a command on a terminal of its own does not do.
+const ttyNote = "cd, export and other changes of a tty command are not kept: it ran in a process of its own, not in the shell"
 
 // outcomeOf puts together what is known of a command that has ended.
 func outcomeOf(session string, i shell.Info, r shell.Result) execOutcome {
@@ -49,8 +56,12 @@ func outcomeOf(session string, i shell.Info, r shell.Result) execOutcome {
 	if lost == nil {
 		lost = []string{}
 	}
-	return execOutcome{Success: r.ExitCode == 0, ExitCode: r.ExitCode, ExitCodeToo: r.ExitCode, Truncated: r.Truncated, TimedOut: r.TimedOut,
-		Cancelled: r.Cancelled, DurationMS: durationOf(i), Timestamp: i.FinishedAt.UTC(), Command: shownCommand(i), CommandID: i.ID,
+	note := ""
+	if i.PTY != "" {
+		note = ttyNote
+	}
+	return execOutcome{Note: note, PTY: i.PTY, Success: r.ExitCode == 0, ExitCode: r.ExitCode, ExitCodeToo: r.ExitCode, Truncated: r.Truncated, Reason: r.TruncatedReason, TimedOut: r.TimedOut,
+		Cancelled: r.Cancelled, EndReason: r.Reason, DurationMS: durationOf(i), Timestamp: i.FinishedAt.UTC(), Command: shownCommand(i), CommandID: i.ID,
 		Session: session, Shell: i.Shell, Cwd: r.Cwd, CwdFallback: r.CwdFallback, Background: r.Background, Recreated: r.Recreated, Lost: lost,
 		ShellEnded: r.ShellEnded, StdoutBytes: i.StdoutBytes, StderrBytes: i.StderrBytes}
 }
@@ -69,12 +80,26 @@ func durationOf(i shell.Info) int64 {
 // execReply sends the outcome and the beginning of each output, which it reads from the
 // log page by page: the reply is never in memory as a whole.
 func execReply(c echo.Context, e *shell.Exec, outcome execOutcome) error {
-	sizes := [2]int64{e.Size(shell.Stdout), e.Size(shell.Stderr)}
-	for _, size := range sizes {
-		outcome.Truncated = outcome.Truncated || size > maxReplyOutput
+	sizes, limit := [2]int64{e.Size(shell.Stdout), e.Size(shell.Stderr)}, replyLimit(e)
+	if max(sizes[0], sizes[1]) > limit && !outcome.Truncated {
+		outcome.Truncated, outcome.Reason = true, shell.CutReply
+		if limit == maxReplyOutput {
+			outcome.Reason = cutHere
+		}
 	}
-	return sendLogs(c, e, outcome, min(sizes[0], maxReplyOutput), min(sizes[1], maxReplyOutput))
+	return sendLogs(c, e, outcome, min(sizes[0], limit), min(sizes[1], limit))
 }
+
+// cutHere is the truncated_reason of a reply that has all that any reply may have.
+const cutHere = "reply_limit"
+
+// replyLimit is how much of each output the reply of a command has, in bytes.
+func replyLimit(e *shell.Exec) int64 {
+	return min(cmp.Or(e.MaxReply(), maxReplyOutput), maxReplyOutput)
+}
+
+// streamLimit is how much of each output its stream has, -1 is all.
+func streamLimit(e *shell.Exec) int64 { return cmp.Or(e.MaxReply(), -1) }
 
 // sendLogs replies with the fields of head, an object, and the first bytes of both
 // outputs: as stdout and stderr, and as stdout_b64 and stderr_b64 when they are not UTF-8.

@@ -18,8 +18,8 @@ const (
 	// maxExecTimeout bounds a timeout, in milliseconds: 30 days. What shall run longer
 	// needs none.
 	maxExecTimeout = int64(30 * 24 * time.Hour / time.Millisecond)
-	// maxExecOutput bounds what a command may ask its logs to keep of each output, in
-	// bytes: a shell's whole share of the disk.
+	// maxExecOutput bounds what a command may ask to be told of each output, in
+	// bytes: its log keeps as much, so it is a shell's whole share of the disk.
 	maxExecOutput = 1 << 30
 )
 
@@ -80,7 +80,7 @@ func (r *execRequest) command(login bool) (c shell.Command, err error) {
 	}
 	c = shell.Command{Isolated: r.Isolated, Argv: r.Argv, Cwd: r.Cwd, Timeout: time.Duration(r.TimeoutMS) * time.Millisecond,
 		QueueTimeout: time.Duration(r.QueueTimeoutMS) * time.Millisecond,
-		StdinOpen:    r.StdinOpen, Background: r.Background, MaxOutput: r.MaxOutputBytes}
+		StdinOpen:    r.StdinOpen, Background: r.Background, MaxReply: r.MaxOutputBytes}
 	switch {
 	case r.Command == nil && !r.Isolated:
 		c.Text, c.Argv = shellWords(r.Argv), nil

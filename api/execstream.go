@@ -76,15 +76,21 @@ func (w eventWire) send(p []byte) error {
 
 var heartbeatComment = []byte(": heartbeat\n\n")
 
-// follow sends the events of a command from the given positions on until its result, and with late until nothing can
-// come any more. The reply has begun when it returns; nothing is left to tell the client then.
-func (s *Server) follow(c echo.Context, e *shell.Exec, events execEvents, from [2]int64, late bool) {
+// following says what of a command's output is followed.
+type following struct {
+	from [2]int64 // the positions to begin at
+	end  int64    // how much of each output is sent at most, -1 is all
+	late bool     // goes on after the result, until nothing can come any more
+}
+
+// follow sends the events of a command until its result. The reply has begun when it returns; nothing is left to tell the client then.
+func (s *Server) follow(c echo.Context, e *shell.Exec, events execEvents, what following) {
 	buffers := logPool.Get().(*logBuffers)
 	defer buffers.release()
 	c.Response().Header().Set(commandHeader, e.ID())
-	f := &follower{exec: e, events: events, late: late, closing: s.closing, buffers: buffers, wire: openEvents(c)}
+	f := &follower{exec: e, events: events, late: what.late, closing: s.closing, buffers: buffers, wire: openEvents(c)}
 	for i, o := range []shell.Stream{shell.Stdout, shell.Stderr} {
-		f.cursors[i] = logCursor{exec: e, output: o, at: from[i], seen: from[i], end: -1}
+		f.cursors[i] = logCursor{exec: e, output: o, at: what.from[i], seen: what.from[i], end: what.end}
 	}
 	err := f.run(c.Request().Context())
 	if _, lost := errors.AsType[*sendError](err); err == nil || lost || c.Request().Context().Err() != nil && !closed(s.closing) {
@@ -167,7 +173,7 @@ func (f *follower) more(ctx context.Context) error {
 		}
 		cancel()
 	}()
-	more, err := f.exec.Follow(look, f.cursors[0].seen, f.cursors[1].seen)
+	more, err := f.exec.Follow(look, f.cursors[0].awaited(), f.cursors[1].awaited())
 	switch {
 	case err == nil:
 		f.ended = !more

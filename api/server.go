@@ -61,7 +61,7 @@ func New(c Config) *Server {
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = handleError
-	e.Use(securityHeaders(), recoverPanics(c.Log), s.Auth.Middleware(), speakVersion)
+	e.Use(securityHeaders(), unescapeNames, recoverPanics(c.Log), s.Auth.Middleware(), speakVersion)
 	s.addRoutes(e)
 	s.http = &http.Server{
 		Handler:           e,
@@ -115,6 +115,11 @@ func (s *Server) handler(r route) echo.HandlerFunc {
 		if !r.stream {
 			deadline := time.Now().Add(bodyTimeout)
 			_ = http.NewResponseController(c.Response()).SetReadDeadline(deadline) // not every writer has deadlines
+		}
+		if r.bare() {
+			if err := noBody(c); err != nil {
+				return err
+			}
 		}
 		return r.handle(s, c)
 	}

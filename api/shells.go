@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/evertty/evertty/mux"
 	"github.com/evertty/evertty/record"
+	"github.com/evertty/evertty/shell"
 )
 
 // shellRequest is the body of POST /session/:sid/shell.
@@ -36,7 +38,7 @@ type shellReply struct {
 func shellReplyOf(sh *mux.Shell) shellReply {
 	spec, state := sh.Spec(), sh.State()
 	reply := shellReply{ShellInfo: sh.Info(), Login: spec.Login, CommandTimeoutMS: spec.Timeout.Milliseconds(),
-		MaxOutputBytes: spec.MaxOutput, EnvDelta: state.Delta, EnvUnset: state.Unset}
+		MaxOutputBytes: cmp.Or(spec.MaxReply, spec.MaxOutput), EnvDelta: state.Delta, EnvUnset: state.Unset}
 	if reply.EnvDelta == nil {
 		reply.EnvDelta = map[string]string{}
 	}
@@ -66,7 +68,7 @@ func (s *Server) postShell(c echo.Context) error {
 		return err
 	}
 	sh, err := s.Mux.CreateShell(mux.ShellSpec{Session: session, ID: req.ID, Cwd: req.Cwd, Env: env, Login: req.Login,
-		Timeout: time.Duration(req.CommandTimeoutMS) * time.Millisecond, MaxOutput: req.MaxOutputBytes})
+		Timeout: time.Duration(req.CommandTimeoutMS) * time.Millisecond, MaxReply: req.MaxOutputBytes})
 	if err != nil {
 		return err
 	}
@@ -140,6 +142,9 @@ func (s *Server) postEnv(c echo.Context) error {
 	}
 	set, err := req.Env.values()
 	if err != nil {
+		return err
+	}
+	if err := shell.CheckEnv(set, req.Unset); err != nil {
 		return err
 	}
 	sh, err := s.permittedShell(c, record.ToolEnv, &shellDeed{Env: set, Unset: req.Unset})

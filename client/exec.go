@@ -72,22 +72,28 @@ type ExecReply struct {
 	StdoutB64 []byte `json:"stdout_b64"` // nil when Stdout is exact
 	StderrB64 []byte `json:"stderr_b64"`
 	Truncated bool   `json:"truncated"` // there was more output
-	TimedOut  bool   `json:"timed_out"`
-	Duration  int64  `json:"duration_ms"`
-	Command   string `json:"command"`
-	CommandID string `json:"command_id"`
-	PID       int    `json:"pid"`
-	Session   string `json:"session"`
-	Cwd       string `json:"cwd"` // the shell's after the command
+	// TruncatedReason says why, and whether the logs have it: max_output_bytes and reply_limit do.
+	TruncatedReason string `json:"truncated_reason"`
+	TimedOut        bool   `json:"timed_out"`
+	Duration        int64  `json:"duration_ms"`
+	Command         string `json:"command"`
+	CommandID       string `json:"command_id"`
+	PID             int    `json:"pid"`
+	Session         string `json:"session"`
+	Cwd             string `json:"cwd"` // the shell's after the command
+	// Reason is why the end of its session ended it, as budget; "" when it ended otherwise.
+	Reason string `json:"reason"`
 	// CwdFallback is the directory that was wanted when it is gone.
 	CwdFallback string `json:"cwd_fallback"`
 	// Background: something the command left behind still has its stdout or stderr.
 	Background bool `json:"background"`
 	// Recreated: the shell had ended before and was started again with its state;
 	// Lost names what of it is gone.
-	Recreated  bool     `json:"recreated"`
-	Lost       []string `json:"lost"`
-	ShellEnded bool     `json:"shell_ended"` // with this command; the next one starts it again
+	Recreated bool     `json:"recreated"`
+	Lost      []string `json:"lost"`
+	// Note says of a command with TTY that its changes of directory and variables are not kept.
+	Note       string `json:"note"`
+	ShellEnded bool   `json:"shell_ended"` // with this command; the next one starts it again
 	// Raw is all that the server said.
 	Raw json.RawMessage `json:"-"`
 }

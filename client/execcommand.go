@@ -20,6 +20,7 @@ type CommandInfo struct {
 	Error      string     `json:"error"`          // why it failed
 	ExitCode   *int       `json:"exit_code"`      // nil until it has one
 	Background bool       `json:"background"`
+	PTY        string     `json:"pty"` // the terminal of a command with TTY while it runs; "" of others
 	StartedAt  *time.Time `json:"started_at"`
 	FinishedAt *time.Time `json:"finished_at"`
 	Duration   int64      `json:"duration_ms"`

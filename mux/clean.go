@@ -27,6 +27,8 @@ type Clean struct {
 	// Quotas in bytes: of one terminal's journal, of all journals, of all
 	// snapshots. 0 means the default.
 	TerminalQuota, JournalQuota, SnapshotQuota int64
+	// ExecLogQuota is what the logs of all commands of exec shells may take, in bytes. 0 means the default.
+	ExecLogQuota int64
 }
 
 // Default quotas, in bytes.
@@ -34,12 +36,14 @@ const (
 	DefaultTerminalQuota = 64 << 20 // some hours of a busy build
 	DefaultJournalQuota  = 2 << 30
 	DefaultSnapshotQuota = 512 << 20
+	DefaultExecLogQuota  = 2 << 30
 )
 
 func (c *Clean) complete() {
 	c.TerminalQuota = cmp.Or(c.TerminalQuota, DefaultTerminalQuota)
 	c.JournalQuota = cmp.Or(c.JournalQuota, DefaultJournalQuota)
 	c.SnapshotQuota = cmp.Or(c.SnapshotQuota, DefaultSnapshotQuota)
+	c.ExecLogQuota = cmp.Or(c.ExecLogQuota, DefaultExecLogQuota)
 }
 
 // The reasons of evertty_cleaned_total.
@@ -51,6 +55,7 @@ const (
 	cleanedSnapshot   = "snapshot_quota"
 	cleanedAge        = "age"
 	cleanedShell      = "shell_idle"
+	cleanedExecLog    = "exec_log_quota"
 )
 
 // cleaned notes one act of cleaning.
@@ -70,6 +75,7 @@ func (m *Mux) clean(now time.Time) {
 	if now.Sub(m.looked) >= cleanEvery {
 		m.looked = now
 		m.keepQuotas()
+		m.keepExecSpace()
 		m.purgeOld(now)
 	}
 }

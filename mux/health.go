@@ -75,6 +75,9 @@ func (m *Mux) Health() Health {
 	if b := m.records.books; b != nil && b.Trouble() != nil {
 		h.Reasons = append(h.Reasons, fmt.Sprintf("a record file cannot be saved: %v", b.Trouble()))
 	}
+	if text := m.space.trouble.Load(); text != nil {
+		h.Reasons = append(h.Reasons, *text)
+	}
 	if text := m.uncleaned.Load(); text != nil {
 		h.Reasons = append(h.Reasons, *text)
 	}

@@ -111,6 +111,7 @@ type Mux struct {
 	starts   sync.WaitGroup // terminals and shells that are starting; Add under mu and not when closing
 	closing  bool
 
+	space       execSpace
 	descriptors descriptors
 
 	uncleaned atomic.Pointer[string] // why space could not be freed, nil when it could

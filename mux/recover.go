@@ -17,6 +17,7 @@ import (
 
 // recover brings back what the store and the keeper have.
 func (m *Mux) recover() error {
+	m.openExecSpace()
 	if err := m.recoverTerminals(); err != nil {
 		return err
 	}

@@ -27,13 +27,13 @@ var (
 
 // ShellSpec says what shell to make.
 type ShellSpec struct {
-	Session   string
-	ID        string // "" lets the server choose one
-	Cwd       string
-	Env       map[string]string
-	Login     bool
-	Timeout   time.Duration
-	MaxOutput int64
+	Session  string
+	ID       string // "" lets the server choose one
+	Cwd      string
+	Env      map[string]string
+	Login    bool
+	Timeout  time.Duration
+	MaxReply int64
 	// Default makes it the one that DefaultShell returns; ErrShellExists when the session has one. With ID "" it gets the id that DefaultShell gives.
 	Default bool
 

@@ -95,6 +95,7 @@ func (m *Mux) restoreShell(k snapshot.KeptShell, held []*keeper.Program) {
 	m.mu.Lock()
 	m.shells.byKey[s.key] = s
 	m.mu.Unlock()
+	m.resumeTerminalExecs(s)
 	if r.Deleted {
 		m.work.Go(func() { m.takeDown(s) })
 	}

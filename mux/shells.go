@@ -29,8 +29,10 @@ type damagedShell struct {
 // shellConfig is what a shell needs of this server.
 func (m *Mux) shellConfig(key, session string) shell.Config {
 	return shell.Config{Identity: pty.Identity(m.cfg.Address, session, ""), Keeper: m.cfg.Keeper, Log: m.cfg.Log, Unspliced: m.cfg.Unspliced, Moved: m.moved, Remote: m.remote(),
+		Logs: &m.space.logs, MakeRoom: m.makeExecRoom,
 		Changed: func(i shell.Info) {
 			m.cfg.Metrics.command(i)
+			m.lostOutput(i)
 			m.commandChanged(i, key)
 		}}
 }
@@ -175,7 +177,7 @@ func (m *Mux) bringUp(s *Shell, spec ShellSpec, state session.State) error {
 		return unmade(err)
 	}
 	s.Shell, err = shell.Start(m.shellConfig(s.key, s.Session), shell.Spec{ID: s.key, Name: s.ID, Dir: dir, Cwd: spec.Cwd, Env: spec.Env,
-		Login: spec.Login, Timeout: spec.Timeout, MaxOutput: spec.MaxOutput, Place: spec.place})
+		Login: spec.Login, Timeout: spec.Timeout, MaxReply: spec.MaxReply, Place: spec.place})
 	if err == nil {
 		if err = m.saveShell(s, false); err == nil {
 			err = m.enterShell(s, state)

@@ -60,6 +60,7 @@ type Terminal struct {
 	purged    bool       // its files are gone for good, or another generation's; guarded by saving
 	kept      [2]uint64  // positions of the snapshots on disk, the older first; guarded by saving
 	diskBytes atomic.Int64
+	making    atomic.Bool // a snapshot is being made because of the journal's quota
 	restless  atomic.Bool // something happened since the last look of tend
 
 	trouble [troubleKinds]atomic.Pointer[string] // what could not be written, nil for what could

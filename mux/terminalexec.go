@@ -1,7 +1,6 @@
 package mux
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -13,22 +12,7 @@ import (
 	"github.com/evertty/evertty/snapshot"
 )
 
-// TerminalExec is a command on a terminal of its own: `tty:true`.
-type TerminalExec struct {
-	ID        string // of the terminal, which can be watched like any other while it runs
-	PID       int
-	ExitCode  int // bash's: 124 after a timeout, 130 after a cancel
-	TimedOut  bool
-	Cancelled bool
-	Output    []byte // the first maxOutput bytes
-	Truncated bool
-	Cwd       string
-}
-
 const (
-	// maxTerminalOutput is how much of a terminal's output is returned when the command does not say, in bytes; also
-	// the most that is, as the reply is made in memory.
-	maxTerminalOutput = 10 << 20
 	// terminalGrace is the time from SIGHUP to SIGKILL for a command on a terminal whose time is over: that from SIGINT to SIGKILL of
 	// one in a shell.
 	terminalGrace = time.Second
@@ -38,41 +22,53 @@ const (
 	codeCancelled = 130
 )
 
-// ExecTerminal runs a command with a terminal as its standard files, in the directory and with the environment of a shell, and waits for its end
-// or its timeout (0: the shell's). Its Stdin is typed, and nothing after it; Text is limited to what one argument of a program may have.
-// The terminal is deleted then; its screen stays readable as that of any deleted one. When ctx ends the command is ended
-// too, but not when the reason is ErrClosing. started, when not nil, is called with the terminal once it runs. The result is good as far as there is one also with an error.
-// Errors: those of Create, ErrClosing and the reason of ctx.
-func (m *Mux) ExecTerminal(ctx context.Context, s *Shell, c shell.Command, started func(*Terminal)) (TerminalExec, error) {
+// ExecTerminal starts a command with a terminal as its standard files, in the directory and with the environment of a shell: `tty:true`. Its Stdin is typed, and the end of file
+// after it unless Stdin is nil; Text is limited to what one argument of a program may have. The command is one of the shell's history, with what the terminal printed as its
+// stdout; nothing that it does to its directory and variables is the shell's. It goes on under the next server. When it has ended and its log has everything, the terminal is
+// removed with its files. Errors: those of Create and of shell.Enroll.
+func (m *Mux) ExecTerminal(ctx context.Context, s *Shell, c shell.Command) (*shell.Exec, error) {
 	if c.Isolated && len(c.Argv) == 0 {
-		return TerminalExec{}, wrapf(ErrInvalid, "argv is empty: name a program")
+		return nil, wrapf(ErrInvalid, "argv is empty: name a program")
 	}
 	if err := m.records.admit(s); err != nil {
-		return TerminalExec{}, err
+		return nil, err
 	}
 	if err := s.settle(ctx); err != nil {
-		return TerminalExec{}, err
+		return nil, err
 	}
-	t, err := m.Create(s.terminalSpec(c))
+	e, err := s.Enroll(c)
 	if err != nil {
-		return TerminalExec{}, err
+		return nil, err
 	}
-	r := TerminalExec{ID: t.ID, PID: t.process.PID(), Cwd: s.State().Cwd}
-	if started != nil {
-		started(t)
+	spec := s.terminalSpec(c)
+	t, err := m.Create(spec)
+	if err != nil {
+		e.Finish(shell.Result{}, err)
+		return nil, err
 	}
-	defer t.typeIn(ctx, c.Stdin)()
-	if err = r.await(ctx, t, cmp.Or(c.Timeout, s.Spec().Timeout)); errors.Is(err, ErrClosing) {
-		return r, err // it runs on, like any terminal
+	e.Begin(t.process.PID(), t.ID, spec.Cwd)
+	x := terminalExec{t, e}
+	m.work.Go(func() {
+		stop := func() {}
+		if c.Stdin != nil {
+			stop = x.typeIn(c.Stdin)
+		}
+		x.run()
+		stop()
+	})
+	return e, nil
+}
+
+// resumeTerminalExecs goes on with the commands on terminals that an earlier server has left. What it had not typed is not typed.
+func (m *Mux) resumeTerminalExecs(s *Shell) {
+	for _, e := range s.Outside() {
+		t, err := m.Find("", e.Info().PTY)
+		if err != nil {
+			e.Finish(shell.Result{}, wrapf(shell.ErrEnded, "its terminal is gone"))
+			continue
+		}
+		m.work.Go(terminalExec{t, e}.run)
 	}
-	later, cancel := context.WithTimeout(context.WithoutCancel(ctx), terminalEnd)
-	defer cancel()
-	err = errors.Join(err, r.end(later, t))
-	var e error
-	if r.Output, r.Truncated, e = t.printed(limitOf(c, s)); e != nil {
-		err = errors.Join(err, e)
-	}
-	return r, errors.Join(err, m.Delete(later, t, false))
 }
 
 // settle waits until what the last command did to the shell is known, which takes a moment longer than its answer: a change of nothing has its turn after
@@ -108,21 +104,31 @@ func (s *Shell) terminalSpec(c shell.Command) Spec {
 	return Spec{Session: s.Session, Cmd: argv, Cwd: dir, Env: env}
 }
 
-// limitOf is how much output of a command is returned, in bytes.
-func limitOf(c shell.Command, s *Shell) int64 {
-	return min(maxTerminalOutput, cmp.Or(c.MaxOutput, s.Spec().MaxOutput, maxTerminalOutput))
+// terminalExec is a command with the terminal that it runs on.
+type terminalExec struct {
+	t *Terminal
+	e *shell.Exec
 }
 
-// typeIn types p while the program runs and returns a function that ends that. What the program does not read is not missed.
-func (t *Terminal) typeIn(ctx context.Context, p []byte) (stop func()) {
-	if len(p) == 0 {
-		return func() {}
-	}
-	ctx, cancel := context.WithCancel(ctx)
+// typeIn types p and the end of file while the program runs and returns a function that ends that. What the program does not read is not missed.
+func (x terminalExec) typeIn(p []byte) (stop func()) {
+	ctx, cancel := context.WithCancel(x.t.mux.ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_, _ = t.Input(ctx, p)
+		if len(p) > 0 {
+			if _, err := x.t.Input(ctx, p); err != nil {
+				return
+			}
+		}
+		// At the beginning of a line the character ends the file, elsewhere it only hands the line out (termios(3) VEOF).
+		if eof, ok := x.t.process.Master().EOFChar(); ok {
+			end := []byte{eof}
+			if len(p) > 0 && p[len(p)-1] != '\n' {
+				end = append(end, eof)
+			}
+			_, _ = x.t.Input(ctx, end)
+		}
 	}()
 	return func() {
 		cancel()
@@ -130,84 +136,149 @@ func (t *Terminal) typeIn(ctx context.Context, p []byte) (stop func()) {
 	}
 }
 
-// await waits for the end of the command, of its time or of ctx.
-func (r *TerminalExec) await(ctx context.Context, t *Terminal, timeout time.Duration) error {
-	var over <-chan time.Time
-	if timeout > 0 {
-		timer := time.NewTimer(timeout)
-		defer timer.Stop()
-		over = timer.C
+// run follows the command to its end, writes that down and removes the terminal. It returns before that when the server leaves.
+func (x terminalExec) run() {
+	m := x.t.mux
+	copied := make(chan struct{})
+	go func() {
+		defer close(copied)
+		x.copy()
+	}()
+	r, err := x.await()
+	if errors.Is(err, ErrClosing) {
+		<-copied
+		return // it runs on, like any terminal
 	}
-	select {
-	case <-t.ended:
-		return nil
-	case <-over:
-		r.TimedOut = true
-		return nil
-	case <-ctx.Done():
-		err := context.Cause(ctx)
-		r.Cancelled = !errors.Is(err, ErrClosing)
-		return err
-	case <-t.mux.ctx.Done():
-		return ErrClosing
+	if err == nil {
+		select {
+		case <-copied:
+		case <-m.ctx.Done():
+			<-copied
+			return
+		}
+	}
+	x.e.Finish(r, err)
+	ctx, cancel := context.WithTimeout(m.ctx, terminalEnd)
+	defer cancel()
+	if err := m.Delete(ctx, x.t, true); err != nil && m.ctx.Err() == nil {
+		m.cfg.Log.Warn("the terminal of a command remains", "id", x.t.ID, "command", x.e.ID(), "error", err)
 	}
 }
 
-// end ends the command if it runs, and sets its code.
-func (r *TerminalExec) end(ctx context.Context, t *Terminal) error {
+// await waits for the end of the command or of its time, and for somebody who wants its end.
+func (x terminalExec) await() (r shell.Result, err error) {
+	late, stop := x.e.Overtime()
+	defer stop()
+	select {
+	case <-x.t.ended:
+	case <-late:
+		r.TimedOut = true
+	case <-x.e.Stopped():
+		r.Cancelled = true
+	case <-x.e.Done(): // its shell was deleted
+		r.Cancelled = true
+	case <-x.t.mux.ctx.Done():
+		return r, ErrClosing
+	}
 	if r.TimedOut || r.Cancelled {
-		grace, cancel := context.WithTimeout(ctx, terminalGrace)
-		defer cancel()
-		t.hangUp(grace)
-		select {
-		case <-t.ended:
-		case <-ctx.Done():
-			return wrapf(ErrTimeout, "process %d does not end", r.PID)
-		case <-t.mux.ctx.Done():
-			return ErrClosing
+		if err := x.hangUp(); err != nil {
+			return r, err
 		}
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	return r, x.code(&r)
+}
+
+// hangUp ends the command.
+func (x terminalExec) hangUp() error {
+	m := x.t.mux
+	ctx, cancel := context.WithTimeout(m.ctx, terminalEnd)
+	defer cancel()
+	grace, stop := context.WithTimeout(ctx, terminalGrace)
+	defer stop()
+	x.t.hangUp(grace)
+	select {
+	case <-x.t.ended:
+		return nil
+	case <-m.ctx.Done():
+		return ErrClosing
+	case <-ctx.Done():
+		return wrapf(ErrTimeout, "process %d does not end", x.e.Info().PID)
+	}
+}
+
+// code sets the exit code. Errors: shell.ErrEnded when nobody knows it.
+func (x terminalExec) code(r *shell.Result) error {
+	x.t.mu.Lock()
+	defer x.t.mu.Unlock()
 	switch {
 	case r.TimedOut:
 		r.ExitCode = codeTimedOut
 	case r.Cancelled:
 		r.ExitCode = codeCancelled
-	case t.exit.Code != nil:
-		r.ExitCode = *t.exit.Code
+	case x.t.exit.Code != nil:
+		r.ExitCode = *x.t.exit.Code
 	default:
-		return wrapf(ErrExited, "nobody knows how the command ended")
+		return wrapf(shell.ErrEnded, "nobody knows how the command ended")
 	}
 	return nil
 }
 
-// printed is the output of a terminal that has ended, at most limit bytes, and whether there is more or some of it is missing.
-func (t *Terminal) printed(limit int64) (out []byte, truncated bool, err error) {
-	j, err := t.Journal()
+// copy moves what the terminal prints into the command's log, from where an earlier server has come to, until its end.
+func (x terminalExec) copy() {
+	j, err := x.t.Journal()
 	if err != nil {
-		return nil, false, err
+		x.e.Missed()
+		return
 	}
-	r, err := j.Read(j.Start())
+	from := uint64(x.e.Size(shell.Stdout))
+	if from < j.Start() {
+		x.e.Missed()
+		return
+	}
+	reader, err := j.Read(from)
 	if err != nil {
-		return nil, false, err
+		x.e.Missed()
+		return
 	}
-	defer r.Close()
-	truncated = j.Start() > 0
+	defer reader.Close()
+	changed, stop := x.t.Hub().Watch()
+	defer stop()
 	for {
-		e, err := r.Next()
+		over := isClosed(x.t.ended) // before the look: then all of it is there
+		if !x.page(reader) || over {
+			return
+		}
+		select {
+		case <-changed:
+		case <-x.t.ended:
+		case <-x.t.mux.ctx.Done():
+			return
+		}
+	}
+}
+
+// page copies what the journal has now. It is false when the rest cannot be read.
+func (x terminalExec) page(reader *snapshot.JournalReader) bool {
+	for {
+		e, err := reader.Next()
 		switch {
 		case errors.Is(err, io.EOF):
-			return out, truncated, nil
-		case err != nil:
-			return out, truncated, err
-		case e.Kind == snapshot.EntryGap:
-			truncated = true
+			return true
+		case err != nil, e.Kind == snapshot.EntryGap:
+			x.e.Missed()
+			return false
 		case e.Kind == snapshot.EntryOutput:
-			n := min(int64(len(e.Data)), limit-int64(len(out)))
-			if out = append(out, e.Data[:n]...); n < int64(len(e.Data)) {
-				return out, true, nil
-			}
+			x.e.Append(e.Data)
 		}
+	}
+}
+
+// isClosed tells whether a channel that only ever gets closed is.
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }

@@ -33,6 +33,17 @@ func (m *Master) LineMode() (LineMode, error) {
 	return LineMode{Canonical: t.Lflag&unix.ICANON != 0, Echo: t.Lflag&unix.ECHO != 0}, nil
 }
 
+// EOFChar is the byte that ends the input of a program where it stands at the beginning of a line (termios(3)
+// VEOF with ICANON). ok is false when the line discipline has none, as for a program that reads single keys.
+func (m *Master) EOFChar() (c byte, ok bool) {
+	t, err := m.termios()
+	if err != nil || t.Lflag&unix.ICANON == 0 {
+		return 0, false
+	}
+	c = t.Cc[unix.VEOF]
+	return c, c != 0 // _POSIX_VDISABLE
+}
+
 // termios returns the settings of the far end (TCGETS on a master, ioctl_tty(2)).
 func (m *Master) termios() (t *unix.Termios, err error) {
 	err = m.control("get line settings", func(fd int) error {

@@ -34,7 +34,7 @@ func (s *Shell) background(run *running, e *Exec, pid int, r Result) {
 	r.ExitCode, r.TimedOut, r.Cancelled = end.ExitCode, end.TimedOut, end.Cancelled
 	eof := run.drain()
 	r.Background = !eof
-	r.Truncated = run.truncated()
+	run.judge(&r)
 	status := Done
 	if r.Cancelled {
 		status = Cancelled
@@ -267,7 +267,7 @@ func (s *Shell) runIsolated(e *Exec, home, cwd string) error {
 		e.record.Deadline = now.Add(limit)
 	}
 	e.mu.Unlock()
-	err = e.trySave()
+	err = s.withRoom(e.trySave)
 	var child *pty.Child
 	if err == nil {
 		hold := []*os.File{run.ends[0], run.ends[1]}
@@ -407,7 +407,7 @@ func (s *Shell) followIsolated(run *running, e *Exec, child *pty.Child, home str
 	}
 	eof := run.drain()
 	r.Background, r.Cwd = !eof, home
-	r.Truncated = run.truncated()
+	run.judge(&r)
 	status := Done
 	if r.Cancelled {
 		status = Cancelled

@@ -31,10 +31,14 @@ type Command struct {
 	Stdin        []byte // what the command reads, then end of file; nothing given is the end of file at once
 	// StdinOpen lets Input write more after Stdin.
 	StdinOpen bool
+	// TTY is of commands that run on a terminal of their own; see Shell.Enroll.
+	TTY bool
 	// Background runs the command beside those that follow it, as `{ … } &`.
 	Background bool
 	// MaxOutput bounds what the log keeps of each of stdout and stderr, in bytes; 0 means the shell's. What is beyond is read and dropped.
 	MaxOutput int64
+	// MaxReply bounds what a reply or stream has of each of them, in bytes; 0 means the shell's. The log has more.
+	MaxReply int64
 }
 
 // Result is how a command ended.
@@ -44,13 +48,17 @@ type Result struct {
 	TimedOut   bool
 	Cancelled  bool
 	Background bool // it, or something it left behind, still holds its stdout or stderr: late output goes to its log
-	Truncated  bool // MaxOutput or the disk did not take all
+	// Truncated: a reply of MaxReply has not all, or the log has not; TruncatedReason says which, one of Cut….
+	Truncated       bool
+	TruncatedReason string
 	// Recreated: the shell had ended before this command and was started again with its state; Lost says what of it is gone, in words.
 	Recreated bool
 	Lost      []string
 	// ShellEnded: the shell ended with this command (exit, exec, set -e, a signal, the second stage of a cancel).
 	ShellEnded bool
 	Cwd        string // the shell's after the command
+	// Reason is why somebody else than the user had it ended, in the word that Stop was given; "" when nobody did.
+	Reason string
 	// CwdFallback is the directory that was wanted when it is gone and the nearest parent was taken instead.
 	CwdFallback string
 }
@@ -66,11 +74,13 @@ type Info struct {
 	PID         int // of the shell, of the background subshell or of the isolated process; 0 before the start
 	Background  bool
 	Isolated    bool
+	PTY         string // the terminal that it runs or ran on; "" of one that runs in the shell or beside it
 	CreatedAt   time.Time
 	StartedAt   time.Time // zero while queued
 	FinishedAt  time.Time // zero while it runs
 	StdoutBytes int64     // in the log
 	StderrBytes int64
+	LogCut      string  // why the logs miss something, one of Cut…, "" when they have all
 	Error       string  // of one that Failed: why, in words
 	Result      *Result // nil until it has ended
 }

@@ -53,5 +53,9 @@ func (s *Shell) Delete(ctx context.Context) error {
 	if err := os.RemoveAll(s.spec.Dir); err != nil {
 		return fmt.Errorf("shell: delete %s: %w", s.spec.ID, err)
 	}
+	for _, e := range list {
+		e.outputs[0].forgetUse()
+		e.outputs[1].forgetUse()
+	}
 	return nil
 }

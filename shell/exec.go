@@ -35,21 +35,23 @@ type Exec struct {
 	problem error    // why it Failed
 	input   *os.File // the writing end of an open standard input, nil before the start and after the end of it
 	writing sync.Mutex
-	stopped bool // stop is closed
-	begun   bool // started is closed
+	stopped bool   // stop is closed
+	why     string // the reason of the end that it is about to come to: Result.Reason
+	begun   bool   // started is closed
 }
 
 // newExec makes the live side of a record.
 func (s *Shell) newExec(r *record, dir string) (*Exec, error) {
 	e := &Exec{shell: s, id: r.Info.ID, dir: dir, record: *r,
 		started: make(chan struct{}), done: make(chan struct{}), stop: make(chan struct{})}
-	limit := r.Spec.MaxOutput
+	limit := max(r.Spec.MaxOutput, r.Spec.MaxReply)
 	for i, name := range [...]string{stdoutFile, stderrFile} {
 		l, err := openLog(filepath.Join(dir, name), limit)
 		if err != nil {
 			return nil, fmt.Errorf("shell: command %s: %w", r.Info.ID, err)
 		}
-		l.printed = &s.printed
+		l.printed, l.usage = &s.printed, s.config.Logs
+		l.usage.add(l.end)
 		e.outputs[i] = l
 	}
 	return e, nil
@@ -69,6 +71,7 @@ func (e *Exec) Info() Info {
 		info.Result = &r
 	}
 	info.StdoutBytes, info.StderrBytes = e.outputs[0].size(), e.outputs[1].size()
+	info.LogCut = e.LogCut()
 	if info.Status == Queued {
 		info.Position = e.shell.position(e)
 	}
@@ -124,6 +127,13 @@ func (e *Exec) Cancel() {
 	if first && e.shell.unqueue(e) {
 		e.withdrawn()
 	}
+}
+
+// because notes why a command is about to be ended.
+func (e *Exec) because(why string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.why = why
 }
 
 // withdrawn ends a command that was cancelled while certainly nothing of it has run, and tells whether it was. It has no output, and nothing is open of it.
@@ -186,6 +196,9 @@ func (e *Exec) end(status Status, r *Result, problem error) {
 		return
 	}
 	e.record.Info.Status, e.record.Info.FinishedAt = status, time.Now()
+	if r != nil && e.why != "" {
+		r.Reason = e.why
+	}
 	e.record.Info.Result, e.problem = r, problem
 	if problem != nil {
 		e.record.Info.Error = problem.Error()

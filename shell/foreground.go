@@ -135,7 +135,11 @@ func (e *Exec) say(text string) {
 // begin opens what a command needs, writes down that it runs, has the keeper hold its files, and tells the shell the lines. In this order: a server that is
 // killed after any step leaves what the next one understands.
 func (s *Shell) begin(body *incarnation, e *Exec, home, cwd string, lines func(script string) string) (*running, error) {
-	text, err := e.text(home, cwd, lines)
+	var text string
+	err := s.withRoom(func() (err error) {
+		text, err = e.text(home, cwd, lines)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +158,7 @@ func (s *Shell) begin(body *incarnation, e *Exec, home, cwd string, lines func(s
 		e.record.Deadline = now.Add(limit)
 	}
 	e.mu.Unlock()
-	err = e.trySave()
+	err = s.withRoom(e.trySave)
 	if err == nil {
 		err = run.hold()
 	}
@@ -231,7 +235,7 @@ func (s *Shell) await(body *incarnation, run *running, e *Exec) (r Result, over 
 func (s *Shell) finish(body *incarnation, run *running, e *Exec, r Result, home string) {
 	eof := run.drain()
 	r.Background = !eof
-	r.Truncated = run.truncated()
+	run.judge(&r)
 	r.Cwd = s.settle(body, e, home)
 	status := Done
 	if r.Cancelled {

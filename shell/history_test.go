@@ -22,12 +22,12 @@ func fullRecord(t *testing.T, h *history) *record {
 	}
 	at := time.Date(2024, 5, 6, 7, 8, 9, 123456789, time.UTC)
 	return &record{
-		Info: Info{ID: id, Shell: "s", Command: "echo \xff <&>\n", Cwd: "/a\nb\xfe", Status: Done, PID: 7, Background: true, Isolated: true,
+		Info: Info{ID: id, Shell: "s", Command: "echo \xff <&>\n", Cwd: "/a\nb\xfe", Status: Done, PID: 7, Background: true, Isolated: true, PTY: "t",
 			CreatedAt: at, StartedAt: at.Add(1), FinishedAt: at.Add(2), StdoutBytes: 1 << 40, StderrBytes: 3, Error: "no \xff",
-			Result: &Result{ExitCode: 255, TimedOut: true, Cancelled: true, Background: true, Truncated: true, Recreated: true,
-				Lost: []string{"job 1 \xff"}, ShellEnded: true, Cwd: "/c\x80", CwdFallback: "/d"}},
+			Result: &Result{ExitCode: 255, TimedOut: true, Cancelled: true, Background: true, Truncated: true, TruncatedReason: CutDisk, Recreated: true,
+				Lost: []string{"job 1 \xff"}, ShellEnded: true, Cwd: "/c\x80", CwdFallback: "/d", Reason: "budget"}},
 		Spec: Command{Isolated: true, Argv: []string{"a", "", "\xff"}, Cwd: "x\xff", Env: map[string]string{"A": "\xff", "B": ""},
-			Timeout: time.Second, QueueTimeout: time.Minute, StdinOpen: true, Background: true, MaxOutput: 9},
+			Timeout: time.Second, QueueTimeout: time.Minute, StdinOpen: true, TTY: true, Background: true, MaxOutput: 9, MaxReply: 8},
 		Incarnation: 3, Deadline: at.Add(time.Hour), Rested: at.Add(time.Minute), Note: "stage",
 	}
 }
@@ -58,7 +58,7 @@ func TestRecordRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := fullRecord(t, h)
-	noZero(t, "record", reflect.ValueOf(*want), "record.Spec.Text", "record.Spec.Stdin", "record.Info.Position")
+	noZero(t, "record", reflect.ValueOf(*want), "record.Spec.Text", "record.Spec.Stdin", "record.Info.Position", "record.Info.LogCut")
 	long := fullRecord(t, h)
 	long.Info.Command = strings.Repeat("echo \xff\n", 10_000)
 	queued := &record{Info: Info{ID: "", Shell: "s", Command: "true", Status: Queued, CreatedAt: want.Info.CreatedAt}}
@@ -87,7 +87,7 @@ func TestShellRoundTrip(t *testing.T) {
 	if _, err := loadShell(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("err = %v", err)
 	}
-	want := &shellRecord{Spec: Spec{ID: "s", Name: "n\xff", Dir: dir, Cwd: "/\xff", Env: map[string]string{"A": "\xfe"}, Login: true, Timeout: 5, MaxOutput: 6, Place: "p"},
+	want := &shellRecord{Spec: Spec{ID: "s", Name: "n\xff", Dir: dir, Cwd: "/\xff", Env: map[string]string{"A": "\xfe"}, Login: true, Timeout: 5, MaxOutput: 6, MaxReply: 7, Place: "p"},
 		CreatedAt: time.Date(2024, 5, 6, 7, 8, 9, 1, time.UTC), Incarnation: 4, First: []string{"A=\xff\n", "odd-name"}}
 	noZero(t, "shell", reflect.ValueOf(*want))
 	if err := saveShell(dir, want); err != nil {

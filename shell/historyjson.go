@@ -100,6 +100,7 @@ type recordJSON struct {
 	PID         int         `json:"pid,omitempty"`
 	Background  bool        `json:"background,omitempty"`
 	Isolated    bool        `json:"isolated,omitempty"`
+	PTY         string      `json:"pty,omitempty"`
 	CreatedAt   time.Time   `json:"created_at"`
 	StartedAt   time.Time   `json:"started_at,omitzero"`
 	FinishedAt  time.Time   `json:"finished_at,omitzero"`
@@ -121,11 +122,13 @@ type resultJSON struct {
 	Cancelled   bool    `json:"cancelled,omitempty"`
 	Background  bool    `json:"background,omitempty"`
 	Truncated   bool    `json:"truncated,omitempty"`
+	Reason      string  `json:"truncated_reason,omitempty"`
 	Recreated   bool    `json:"recreated,omitempty"`
 	Lost        []exact `json:"lost,omitempty"`
 	ShellEnded  bool    `json:"shell_ended,omitempty"`
 	Cwd         exact   `json:"cwd"`
 	CwdFallback exact   `json:"cwd_fallback,omitempty"`
+	Ended       string  `json:"ended_because,omitempty"`
 }
 
 // commandJSON is a Command in record.json.
@@ -137,7 +140,9 @@ type commandJSON struct {
 	Timeout      time.Duration `json:"timeout_ns,omitempty"`
 	QueueTimeout time.Duration `json:"queue_timeout_ns,omitempty"`
 	StdinOpen    bool          `json:"stdin_open,omitempty"`
+	TTY          bool          `json:"tty,omitempty"`
 	Background   bool          `json:"background,omitempty"`
+	MaxReply     int64         `json:"max_reply,omitempty"`
 	MaxOutput    int64         `json:"max_output,omitempty"`
 }
 
@@ -146,18 +151,18 @@ func encodeRecord(r *record) (content []byte, text string, err error) {
 	i, c := &r.Info, &r.Spec
 	j := recordJSON{
 		Version: recordVersion, ID: i.ID, Shell: i.Shell, Command: exact(i.Command), Cwd: exact(i.Cwd), Status: i.Status, PID: i.PID,
-		Background: i.Background, Isolated: i.Isolated, CreatedAt: i.CreatedAt, StartedAt: i.StartedAt, FinishedAt: i.FinishedAt,
+		Background: i.Background, Isolated: i.Isolated, PTY: i.PTY, CreatedAt: i.CreatedAt, StartedAt: i.StartedAt, FinishedAt: i.FinishedAt,
 		StdoutBytes: i.StdoutBytes, StderrBytes: i.StderrBytes, Error: exact(i.Error),
 		Spec: commandJSON{Isolated: c.Isolated, Argv: exacts(c.Argv), Cwd: exact(c.Cwd), Env: environ(c.Env), Timeout: c.Timeout, QueueTimeout: c.QueueTimeout,
-			StdinOpen: c.StdinOpen, Background: c.Background, MaxOutput: c.MaxOutput},
+			StdinOpen: c.StdinOpen, TTY: c.TTY, Background: c.Background, MaxOutput: c.MaxOutput, MaxReply: c.MaxReply},
 		Incarnation: r.Incarnation, Deadline: r.Deadline, Rested: r.Rested, Note: exact(r.Note),
 	}
 	if len(i.Command) > inlineText {
 		j.Command, j.Long, text = "", true, i.Command
 	}
 	if e := i.Result; e != nil {
-		j.Result = &resultJSON{ExitCode: e.ExitCode, TimedOut: e.TimedOut, Cancelled: e.Cancelled, Background: e.Background, Truncated: e.Truncated,
-			Recreated: e.Recreated, Lost: exacts(e.Lost), ShellEnded: e.ShellEnded, Cwd: exact(e.Cwd), CwdFallback: exact(e.CwdFallback)}
+		j.Result = &resultJSON{ExitCode: e.ExitCode, TimedOut: e.TimedOut, Cancelled: e.Cancelled, Background: e.Background, Truncated: e.Truncated, Reason: e.TruncatedReason,
+			Recreated: e.Recreated, Lost: exacts(e.Lost), ShellEnded: e.ShellEnded, Cwd: exact(e.Cwd), CwdFallback: exact(e.CwdFallback), Ended: e.Reason}
 	}
 	content, err = summed(j)
 	return content, text, err
@@ -178,15 +183,15 @@ func decodeRecord(content []byte) (r *record, long bool, err error) {
 	c := j.Spec
 	r = &record{
 		Info: Info{ID: j.ID, Shell: j.Shell, Command: string(j.Command), Cwd: string(j.Cwd), Status: j.Status, PID: j.PID,
-			Background: j.Background, Isolated: j.Isolated, CreatedAt: j.CreatedAt, StartedAt: j.StartedAt, FinishedAt: j.FinishedAt,
+			Background: j.Background, Isolated: j.Isolated, PTY: j.PTY, CreatedAt: j.CreatedAt, StartedAt: j.StartedAt, FinishedAt: j.FinishedAt,
 			StdoutBytes: j.StdoutBytes, StderrBytes: j.StderrBytes, Error: string(j.Error)},
 		Spec: Command{Isolated: c.Isolated, Argv: texts(c.Argv), Cwd: string(c.Cwd), Env: environOf(c.Env), Timeout: c.Timeout, QueueTimeout: c.QueueTimeout,
-			StdinOpen: c.StdinOpen, Background: c.Background, MaxOutput: c.MaxOutput},
+			StdinOpen: c.StdinOpen, TTY: c.TTY, Background: c.Background, MaxOutput: c.MaxOutput, MaxReply: c.MaxReply},
 		Incarnation: j.Incarnation, Deadline: j.Deadline, Rested: j.Rested, Note: string(j.Note),
 	}
 	if e := j.Result; e != nil {
-		r.Info.Result = &Result{ExitCode: e.ExitCode, TimedOut: e.TimedOut, Cancelled: e.Cancelled, Background: e.Background, Truncated: e.Truncated,
-			Recreated: e.Recreated, Lost: texts(e.Lost), ShellEnded: e.ShellEnded, Cwd: string(e.Cwd), CwdFallback: string(e.CwdFallback)}
+		r.Info.Result = &Result{ExitCode: e.ExitCode, TimedOut: e.TimedOut, Cancelled: e.Cancelled, Background: e.Background, Truncated: e.Truncated, TruncatedReason: e.Reason,
+			Recreated: e.Recreated, Lost: texts(e.Lost), ShellEnded: e.ShellEnded, Cwd: string(e.Cwd), CwdFallback: string(e.CwdFallback), Reason: e.Ended}
 	}
 	return r, j.Long, nil
 }
@@ -210,6 +215,7 @@ type shellJSON struct {
 	Login       bool          `json:"login,omitempty"`
 	Place       string        `json:"place,omitempty"`
 	Timeout     time.Duration `json:"timeout_ns,omitempty"`
+	MaxReply    int64         `json:"max_reply,omitempty"`
 	MaxOutput   int64         `json:"max_output,omitempty"`
 	CreatedAt   time.Time     `json:"created_at"`
 	Incarnation int           `json:"incarnation"`
@@ -220,7 +226,7 @@ type shellJSON struct {
 func encodeShell(r *shellRecord) ([]byte, error) {
 	s := &r.Spec
 	return summed(shellJSON{Version: recordVersion, ID: s.ID, Name: exact(s.Name), Cwd: exact(s.Cwd), Env: environ(s.Env), Login: s.Login, Timeout: s.Timeout,
-		MaxOutput: s.MaxOutput, Place: s.Place, CreatedAt: r.CreatedAt, Incarnation: r.Incarnation, First: exacts(r.First)})
+		MaxOutput: s.MaxOutput, MaxReply: s.MaxReply, Place: s.Place, CreatedAt: r.CreatedAt, Incarnation: r.Incarnation, First: exacts(r.First)})
 }
 
 // decodeShell reads shell.json. Errors: ErrDamaged.
@@ -233,7 +239,7 @@ func decodeShell(content []byte) (*shellRecord, error) {
 		return nil, err
 	}
 	return &shellRecord{
-		Spec:      Spec{ID: j.ID, Name: string(j.Name), Cwd: string(j.Cwd), Env: environOf(j.Env), Login: j.Login, Timeout: j.Timeout, MaxOutput: j.MaxOutput, Place: j.Place},
+		Spec:      Spec{ID: j.ID, Name: string(j.Name), Cwd: string(j.Cwd), Env: environOf(j.Env), Login: j.Login, Timeout: j.Timeout, MaxOutput: j.MaxOutput, MaxReply: j.MaxReply, Place: j.Place},
 		CreatedAt: j.CreatedAt, Incarnation: j.Incarnation, First: texts(j.First),
 	}, nil
 }

@@ -22,6 +22,8 @@ type log struct {
 	max  int64
 	// printed, when not nil, counts every byte that came, kept or not.
 	printed *atomic.Int64
+	// usage is what all logs share; nil is no bound.
+	usage *Logs
 
 	mu    sync.Mutex // guards what follows; only memory is touched under it
 	file  *os.File   // nil before the first byte and after finish
@@ -174,8 +176,14 @@ func (l *log) opened() (*os.File, int64, int64) {
 	switch {
 	case cut || end >= l.max:
 		return nil, 0, 0
+	}
+	room := min(l.max-end, l.usage.room())
+	switch {
+	case room <= 0:
+		l.drop(errLogQuota)
+		return nil, 0, 0
 	case file != nil:
-		return file, end, l.max - end
+		return file, end, room
 	}
 	file, err := os.OpenFile(l.path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -189,12 +197,13 @@ func (l *log) opened() (*os.File, int64, int64) {
 		return nil, 0, 0
 	}
 	l.file = file
-	return file, end, l.max - end
+	return file, end, room
 }
 
 // took says that the file has n more bytes. Only the pump calls it.
 func (l *log) took(n int64) {
 	l.came(n)
+	l.usage.add(n)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.end += n

@@ -171,6 +171,10 @@ func (r *recovery) command(saved *record) {
 	if input := r.take(e.holdID() + holdInput); input != nil && len(input.Files) > 0 {
 		e.input = input.Files[0]
 	}
+	if begun := saved.Info.Status == Running; saved.Spec.TTY && (begun || saved.Info.Status == Queued) {
+		r.outside(e, begun)
+		return
+	}
 	switch saved.Info.Status {
 	case Queued:
 		removeFIFOs(dir)
@@ -530,7 +534,8 @@ func (s *Shell) conclude(run *running, shellEnded bool) {
 	}
 	r := Result{ExitCode: code, ShellEnded: shellEnded}
 	eof := run.drain()
-	r.Background, r.Truncated = !eof, run.truncated()
+	r.Background = !eof
+	run.judge(&r)
 	r.Cwd = s.settle(nil, e, s.cwdNow())
 	e.answer(Done, &r)
 	run.see(eof)

@@ -33,7 +33,11 @@ func (s *Shell) alive() (revived, error) {
 	var err error
 	for range maxStarts {
 		var r revived
-		if r, err = s.revive(); err == nil || s.leaving() || errors.Is(err, ErrNoSpace) {
+		err = s.withRoom(func() (err error) {
+			r, err = s.revive()
+			return err
+		})
+		if err == nil || s.leaving() || errors.Is(err, ErrNoSpace) {
 			return r, err
 		}
 		s.config.Log.Warn("a shell did not start again", "shell", s.spec.ID, "err", err)

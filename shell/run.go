@@ -58,8 +58,8 @@ func (s *Shell) turn(e *Exec) {
 		return
 	}
 	if e.compose != nil {
-		if err := writeInputs(e.dir, Command{Text: e.compose()}); err != nil {
-			e.end(Failed, nil, spaceError(err))
+		if err := s.withRoom(func() error { return writeInputs(e.dir, Command{Text: e.compose()}) }); err != nil {
+			e.end(Failed, nil, err)
 			return
 		}
 	}
@@ -160,6 +160,8 @@ func (s *Shell) prune() {
 	kept := s.all[:0:0]
 	for _, e := range s.all {
 		if gone[e.id] {
+			e.outputs[0].forgetUse()
+			e.outputs[1].forgetUse()
 			delete(s.byID, e.id)
 		} else {
 			kept = append(kept, e)

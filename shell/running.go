@@ -23,7 +23,7 @@ type running struct {
 // open makes and opens the FIFOs of a command. Nothing is left of an open that fails.
 func (s *Shell) open(e *Exec) (*running, error) {
 	r := &running{exec: e}
-	err := r.openOutputs()
+	err := s.withRoom(r.openOutputs)
 	if err == nil && e.stdinOpen() {
 		err = r.openInput()
 	}
@@ -37,6 +37,13 @@ func (s *Shell) open(e *Exec) (*running, error) {
 	return r, nil
 }
 
+func closeFile(f **os.File) {
+	if *f != nil {
+		_ = (*f).Close()
+		*f = nil
+	}
+}
+
 func (r *running) openOutputs() error {
 	for i, name := range [...]string{outFIFO, errFIFO} {
 		path := filepath.Join(r.exec.dir, name)
@@ -44,6 +51,8 @@ func (r *running) openOutputs() error {
 			return err
 		}
 		var err error
+		closeFile(&r.ends[i]) // of an attempt before
+		closeFile(&r.own[i])
 		if r.ends[i], err = openFIFO(path, unix.O_RDONLY); err != nil {
 			return err
 		}
@@ -160,9 +169,22 @@ func (r *running) settled() bool {
 // moving tells whether there are outputs to move: the keeper has ended since, or has let go of them, when a later server finds none.
 func (r *running) moving() bool { return r.pumps[0] != nil && r.pumps[1] != nil }
 
-// truncated tells whether the logs miss something of what the command has written.
-func (r *running) truncated() bool {
-	return !r.moving() || r.exec.outputs[0].truncated() || r.exec.outputs[1].truncated()
+// judge says in a result whether and why something of what the command has written is missing in the logs, or in a reply of its MaxOutput.
+func (r *running) judge(result *Result) {
+	r.judgeLog(result)
+	if !result.Truncated && !r.moving() {
+		result.Truncated, result.TruncatedReason = true, CutUnheld
+	}
+}
+
+// judgeLog is judge by the logs alone.
+func (r *running) judgeLog(result *Result) {
+	e := r.exec
+	why := e.LogCut()
+	if limit := e.MaxReply(); why == "" && limit > 0 && max(e.Size(Stdout), e.Size(Stderr)) > limit {
+		why = CutReply
+	}
+	result.Truncated, result.TruncatedReason = why != "", why
 }
 
 // closeOwn lets the outputs end.

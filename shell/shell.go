@@ -28,6 +28,10 @@ type Config struct {
 	Changed func(Info)
 	// Moved, when not nil, is called after a process of a shell began or ended, or its state was captured; under no lock. It must return soon.
 	Moved func(Move)
+	// Logs is what all logs of the server may take; nil is no bound.
+	Logs *Logs
+	// MakeRoom, when not nil, frees some of a full disk for the files of one command, and tells whether it could.
+	MakeRoom func() bool
 	// Remote is needed for shells whose Spec says so.
 	Remote *Remote
 	// Identity is what programs of the shell are told of the server, see [pty.Identity].
@@ -46,6 +50,7 @@ type Spec struct {
 	Login     bool          // read the profile files
 	Timeout   time.Duration // of commands that give none; 0 is none
 	MaxOutput int64         // of commands that give none; 0 is DefaultMaxOutput
+	MaxReply  int64         // of commands that give none; 0 is no bound
 	// Place has the commands run elsewhere, by Config.Remote, to which the name means something; "" is here. Cwd ("" is where the compute begins) and
 	// Env are of there then.
 	Place string
@@ -259,7 +264,7 @@ func (s *Shell) shut(cause error) {
 
 // check checks a Spec and makes its directory absolute. Errors: ErrInvalid, ErrBadEnv.
 func (s *Spec) check() error {
-	if s.ID == "" || len(s.ID) > 64 || strings.Trim(s.ID, idCharacters) != "" || !filepath.IsAbs(s.Dir) || s.Timeout < 0 || s.MaxOutput < 0 {
+	if s.ID == "" || len(s.ID) > 64 || strings.Trim(s.ID, idCharacters) != "" || !filepath.IsAbs(s.Dir) || s.Timeout < 0 || s.MaxOutput < 0 || s.MaxReply < 0 {
 		return fmt.Errorf("%w: id %.80q, directory %.80q, timeout %v, output %d", ErrInvalid, s.ID, s.Dir, s.Timeout, s.MaxOutput)
 	}
 	if s.Cwd == "" && s.Place == "" {
@@ -353,6 +358,13 @@ func (s *Shell) Commands(limit int, before string) []Info {
 		infos[i] = e.Info()
 	}
 	return infos
+}
+
+// Execs are all commands of the history, in the order in which they were submitted.
+func (s *Shell) Execs() []*Exec {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.all)
 }
 
 // Command finds a command. Errors: ErrNotFound.

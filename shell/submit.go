@@ -24,7 +24,11 @@ func (s *Shell) Submit(c Command) (*Exec, error) {
 	if err := s.admits(c); err != nil {
 		return nil, fmt.Errorf("shell: submit: %w", err)
 	}
-	e, err := s.enroll(c)
+	var e *Exec
+	err := s.withRoom(func() (err error) {
+		e, err = s.enroll(c)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("shell: submit: %w", fileError(err))
 	}
@@ -36,8 +40,8 @@ func (s *Shell) Submit(c Command) (*Exec, error) {
 	return e, nil
 }
 
-// complete checks a command and fills in what was left out.
-func (s *Shell) complete(c *Command) error {
+// Check refuses what no shell runs. Errors: ErrInvalid, ErrBadEnv.
+func (c *Command) Check() error {
 	switch {
 	case strings.ContainsRune(c.Text, 0) || len(c.Text) > MaxText:
 		return fmt.Errorf("%w: the text has %d bytes, at most %d and no NUL are possible", ErrInvalid, len(c.Text), MaxText)
@@ -45,20 +49,28 @@ func (s *Shell) complete(c *Command) error {
 		return fmt.Errorf("%w: %d bytes of standard input, at most %d are possible", ErrInvalid, len(c.Stdin), MaxStdin)
 	case strings.ContainsRune(c.Cwd, 0) || len(c.Cwd) >= maxPath:
 		return fmt.Errorf("%w: directory %.80q", ErrInvalid, c.Cwd)
-	case c.Timeout < 0 || c.QueueTimeout < 0 || c.MaxOutput < 0:
+	case c.Timeout < 0 || c.QueueTimeout < 0 || c.MaxOutput < 0 || c.MaxReply < 0:
 		return fmt.Errorf("%w: timeout %v, wait %v, output %d", ErrInvalid, c.Timeout, c.QueueTimeout, c.MaxOutput)
 	case c.Isolated && (len(c.Argv) == 0 || c.Argv[0] == "" || slices.ContainsFunc(c.Argv, func(a string) bool { return strings.ContainsRune(a, 0) })):
 		return fmt.Errorf("%w: an isolated command needs an argv without NUL", ErrInvalid)
 	case !c.Isolated && c.Argv != nil:
 		return fmt.Errorf("%w: an argv is for isolated commands", ErrInvalid)
 	}
+	return checkEnv(c.Env)
+}
+
+// complete checks a command and fills in what was left out.
+func (s *Shell) complete(c *Command) error {
 	if c.Timeout == 0 {
 		c.Timeout = s.spec.Timeout
 	}
 	if c.MaxOutput == 0 {
 		c.MaxOutput = s.spec.MaxOutput
 	}
-	return checkEnv(c.Env)
+	if c.MaxReply == 0 {
+		c.MaxReply = s.spec.MaxReply
+	}
+	return c.Check()
 }
 
 // variableName is what a shell can export.
@@ -178,13 +190,22 @@ func (s *Shell) unqueue(e *Exec) bool {
 	return at >= 0
 }
 
+// CheckEnv refuses variables that SetEnv cannot change. Errors: ErrBadEnv.
+func CheckEnv(set map[string]string, unset []string) error {
+	names := map[string]string{}
+	for _, name := range unset {
+		names[name] = ""
+	}
+	return errors.Join(checkEnv(set), checkEnv(names))
+}
+
 // SetEnv exports and unsets variables in the shell, in its turn in the queue. Errors: those of Submit, the reason of ctx.
 func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []string) error {
 	names := map[string]string{}
 	for _, name := range unset {
 		names[name] = ""
 	}
-	if err := errors.Join(checkEnv(set), checkEnv(names)); err != nil {
+	if err := CheckEnv(set, unset); err != nil {
 		return fmt.Errorf("shell: set variables: %w", err)
 	}
 	if s.remote() {
@@ -229,14 +250,16 @@ func (s *Shell) submitHidden(compose func() string, instead func() error) (*Exec
 	if err := s.admits(Command{}); err != nil {
 		return nil, err
 	}
-	parent := filepath.Join(s.spec.Dir, hiddenDir)
-	err := os.MkdirAll(parent, 0o700)
+	var dir string
+	err := s.withRoom(func() (err error) {
+		parent := filepath.Join(s.spec.Dir, hiddenDir)
+		if err = os.MkdirAll(parent, 0o700); err == nil {
+			dir, err = os.MkdirTemp(parent, "")
+		}
+		return err
+	})
 	if err != nil {
-		return nil, spaceError(err)
-	}
-	dir, err := os.MkdirTemp(parent, "")
-	if err != nil {
-		return nil, spaceError(err)
+		return nil, fileError(err)
 	}
 	r := &record{Info: Info{ID: "e" + filepath.Base(dir), Shell: s.spec.name(), Status: Queued, CreatedAt: time.Now()}, Spec: Command{MaxOutput: s.spec.MaxOutput}}
 	e, err := s.newExec(r, dir)

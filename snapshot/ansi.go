@@ -70,14 +70,16 @@ func ANSI(f *vt.Frame, o Options) []byte {
 	if f.Alt == nil {
 		main = rowsToPaint(f)
 	}
+	p.scrolledOff(&f.Main.Saved, history.Len())
 	p.lines(history, main)
-	p.screenState(&f.Main)
+	p.screenState(&f.Main, main)
 	if f.Alt != nil {
 		p.moveTo(f.Main.X, f.Main.Y)
 		p.setPen(vt.Style{})
 		p.add("\x1b[?1047h\x1b[H")
-		p.lines(vt.Lines{}, rowsToPaint(f))
-		p.screenState(f.Alt)
+		rows := rowsToPaint(f)
+		p.lines(vt.Lines{}, rows)
+		p.screenState(f.Alt, rows)
 	}
 	if f.Modes.Kitty != topKitty(f) {
 		p.kitty('=', f.Modes.Kitty)
@@ -128,6 +130,7 @@ func lifeless(f *vt.Frame) *vt.Frame {
 	g.Modes.ReverseVideo = f.Modes.ReverseVideo
 	g.Modes.AltScreen = f.Alt != nil
 	g.Pen, g.Charsets, g.LastChar, g.CursorStyle, g.Pending, g.Hidden = vt.Style{}, vt.Charsets{}, 0, 0, nil, nil
+	g.Invoked, g.Aside = 0, nil
 	g.Main = still(f.Main, f.Rows)
 	if f.Alt != nil {
 		alt := still(*f.Alt, f.Rows)

@@ -29,8 +29,8 @@ func endsInRow(f *vt.Frame) bool {
 	row := s.Lines[s.Y]
 	c, ok := closing(f)
 	below := slices.ContainsFunc(s.Lines[s.Y+1:], func(l vt.Line) bool { return l.Size() > 0 || l.Wrapped() })
-	return ok && !below && f.Pen == shown(f.Pen) && !row.Wrapped() && c.text != "" && c.x+c.width == row.Cells() && row.Cells() <= f.Cols &&
-		f.Modes.Autowrap && !f.Modes.Insert && !f.Modes.Origin && untranslated(row.Text(), f.Charsets)
+	return ok && !below && f.Aside == nil && f.Invoked == 0 && f.Pen == shown(f.Pen) && !row.Wrapped() && c.text != "" && c.x+c.width == row.Cells() && row.Cells() <= f.Cols &&
+		f.Modes.Autowrap && !f.Modes.Insert && !f.Modes.Origin && untranslated(row.Text(), printingSets(f))
 }
 
 // rowsToPaint are the rows of the active screen without the one that finish
@@ -58,8 +58,27 @@ func (p *painter) close(f *vt.Frame, c cell, y int) {
 	}
 	p.moveTo(c.x, y)
 	p.setPen(c.style)
-	if c.text == "" {
-		c.text = " "
+	if c.text != "" {
+		p.add(c.text)
+		return
 	}
-	p.add(c.text)
+	p.add(" ")
+	if bg, ok := erasedWith(f.Active().Lines[f.Active().Y], f.Cols); ok {
+		p.setPen(vt.Style{BG: bg})
+		p.add("\x1b[1K") // the wrap stays pending, and the flag of the row as it is
+	}
+}
+
+// erasedWith tells whether all cols columns of a row were erased with one
+// background, and which.
+func erasedWith(l vt.Line, cols int) (bg vt.Color, ok bool) {
+	n := 0
+	for s := range l.Spans() {
+		if s.Kind != vt.Blank || n > 0 && s.Style.BG != bg || showsOnBlank(s.Style) {
+			return 0, false
+		}
+		bg = s.Style.BG
+		n += s.Cells
+	}
+	return bg, n == 0 || n >= cols || bg == 0
 }

@@ -45,6 +45,12 @@ func Decode(b []byte) (Header, *vt.Frame, error) {
 	if required := uint(1<<tagTerminal | 1<<tagMain); d.seen&required != required {
 		return Header{}, nil, fmt.Errorf("snapshot: %w: no screen in it", ErrCorrupt)
 	}
+	if d.rows != nil {
+		f.Main.Saved.Y = int(d.rows[0])
+		if other := otherScreen(f); other != nil {
+			other.Saved.Y = int(d.rows[1])
+		}
+	}
 	f = tidy(f)
 	f.Pending = settled(f.Pending)
 	return h, f, nil
@@ -81,7 +87,8 @@ type decoder struct {
 	rest  string
 	short bool
 	frame *vt.Frame
-	seen  uint // bit per tag
+	seen  uint      // bit per tag
+	rows  *[2]int32 // see encoder.savedRows; records come in any order
 }
 
 func (d *decoder) take(n uint64) string {
@@ -136,6 +143,9 @@ func (d *decoder) record() error {
 	if err != nil {
 		return fmt.Errorf("record %d: %w", tag, err)
 	}
+	if r.rows != nil {
+		d.rows = r.rows
+	}
 	if tag < 64 {
 		d.seen |= 1 << tag
 	}
@@ -172,6 +182,12 @@ func (d *decoder) content(tag byte) (err error) {
 	case tagAlt:
 		f.Alt = &vt.Screen{}
 		return d.screen(f.Alt)
+	case tagInvoked:
+		f.Invoked = d.u8()
+	case tagAside:
+		return d.aside()
+	case tagSavedRows:
+		d.rows = &[2]int32{int32(d.u32()), int32(d.u32())}
 	case tagHidden:
 		f.Hidden = &vt.Screen{}
 		return d.screen(f.Hidden)
@@ -198,6 +214,15 @@ func (d *decoder) terminal() (err error) {
 	f.LastChar = rune(d.u32())
 	f.Charsets = d.charsets()
 	f.Pen, err = d.style()
+	return err
+}
+
+func (d *decoder) aside() error {
+	bits := d.u8()
+	s, err := d.style()
+	d.frame.Aside = &vt.PenAside{
+		Underline: s.Underline, UnderlineColor: s.UnderlineColor, Link: s.Link, Lined: bits&1 != 0, Shown: bits&2 != 0,
+	}
 	return err
 }
 

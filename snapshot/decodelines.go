@@ -33,7 +33,7 @@ func (d *decoder) screen(s *vt.Screen) (err error) {
 		return err
 	}
 	stops := d.uv()
-	if stops > vt.MaxSize {
+	if stops > maxTab+1 {
 		return fmt.Errorf("%w: %d tab stops", ErrCorrupt, stops)
 	}
 	if flags&flagTabs != 0 {

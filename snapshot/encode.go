@@ -24,6 +24,7 @@ func Encode(h Header, f *vt.Frame) []byte {
 	if f.Hidden != nil {
 		e.screen(tagHidden, f.Hidden, f.Cols)
 	}
+	e.savedRows(f)
 	history := e.fitting(f.History)
 	out := make([]byte, 0, headSize+len(e.out)+e.taken+recordTop+4+crcSize)
 	out = appendHead(out, h, f)
@@ -72,6 +73,7 @@ func (e *encoder) str(s string) { e.out = append(e.out, s...) }
 // small writes every record but the lines.
 func (e *encoder) small(f *vt.Frame) {
 	e.record(tagTerminal, func() { e.terminal(f) })
+	e.aside(f)
 	e.record(tagUnicode, func() { e.str(string(f.Unicode)) })
 	for _, t := range [...]struct {
 		tag  byte
@@ -104,6 +106,51 @@ func (e *encoder) terminal(f *vt.Frame) {
 	e.u32(int(f.LastChar))
 	e.charsets(f.Charsets)
 	e.style(f.Pen)
+}
+
+// aside writes what the pen keeps besides its style, and the set in force.
+func (e *encoder) aside(f *vt.Frame) {
+	if f.Invoked != 0 {
+		e.record(tagInvoked, func() { e.u8(f.Invoked) })
+	}
+	a := f.Aside
+	if a == nil {
+		return
+	}
+	e.record(tagAside, func() {
+		var bits byte
+		for i, on := range [...]bool{a.Lined, a.Shown} {
+			if on {
+				bits |= 1 << i
+			}
+		}
+		e.u8(bits)
+		e.style(vt.Style{Underline: a.Underline, UnderlineColor: a.UnderlineColor, Link: a.Link})
+	})
+}
+
+// savedRows writes the rows of saved cursors that are off the screen: of the main
+// screen, and of the other.
+func (e *encoder) savedRows(f *vt.Frame) {
+	rows := [2]int{0: f.Main.Saved.Y}
+	if other := otherScreen(f); other != nil {
+		rows[1] = other.Saved.Y
+	}
+	if max(rows[0], rows[1]) < f.Rows && min(rows[0], rows[1]) >= 0 {
+		return
+	}
+	e.record(tagSavedRows, func() {
+		e.u32(rows[0])
+		e.u32(rows[1])
+	})
+}
+
+// otherScreen is the alternate screen as far as f has it.
+func otherScreen(f *vt.Frame) *vt.Screen {
+	if f.Alt != nil {
+		return f.Alt
+	}
+	return f.Hidden
 }
 
 func (e *encoder) charsets(c vt.Charsets) { e.out = append(append(e.out, c.G[:]...), c.GL) }
@@ -147,7 +194,7 @@ func (e *encoder) screen(tag byte, s *vt.Screen, cols int) {
 		e.u16(s.X)
 		e.u16(s.Y)
 		e.u8(screenFlags(s))
-		for _, v := range [...]int{s.Top, s.Bottom, s.Saved.X, s.Saved.Y} {
+		for _, v := range [...]int{s.Top, s.Bottom, s.Saved.X, min(max(s.Saved.Y, 0), len(s.Lines)-1)} {
 			e.u16(v)
 		}
 		e.charsets(s.Saved.Charsets)

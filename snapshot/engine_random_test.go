@@ -20,7 +20,7 @@ var (
 	firstSeed = flag.Uint64("seed", 1, "first case of the tests with random streams")
 	cases     = flag.Int("cases", 0, "cases of the tests with random streams; 0 means a fixed number that takes some seconds")
 	without   = flag.String("without", "", "regular expression of tokens that random streams leave out, such as known differences")
-	failures  = flag.Int("failures", 5, "different failing cases after which a test of random streams stops")
+	failures  = flag.Int("failures", 5, "different failing cases after which a test of random streams stops; -1 means only to count them by kind")
 )
 
 // pieces says where the writes of a stream are cut.
@@ -172,6 +172,18 @@ func TestRandomStreamsEqualXterm(t *testing.T) {
 // randomTrials tries n cases, or -cases of them, and makes small what fails.
 func randomTrials(t *testing.T, n int, try check) {
 	j := startJudge(t)
+	randomTrialsOf(t, j, n, randomTrial, try)
+	t.Logf("%d comparisons ended at a resize after which viewers get a new snapshot", j.replays)
+}
+
+// randomTrial is case number seed of the grammar.
+func randomTrial(seed uint64) trial {
+	s, tokens := randomStream(seed)
+	return trial{stream: s, tokens: tokens, pieces: pieces(seed % 7)}
+}
+
+// randomTrialsOf is randomTrials of the trials that of makes.
+func randomTrialsOf(t *testing.T, j *judge, n int, of func(seed uint64) trial, try check) {
 	if *cases > 0 {
 		n = *cases
 	}
@@ -179,15 +191,24 @@ func randomTrials(t *testing.T, n int, try check) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := map[string]bool{}
-	for seed := *firstSeed; seed < *firstSeed+uint64(n) && len(seen) < *failures; seed++ {
-		s, tokens := randomStream(seed)
-		if *without != "" {
-			tokens = slices.DeleteFunc(tokens, func(tok token) bool { return leave.MatchString(tok.text) })
+	seen, kinds := map[string]bool{}, map[string][]uint64{}
+	defer func() {
+		for kind, seeds := range kinds {
+			t.Logf("%d of kind %s, such as %d", len(seeds), kind, seeds[:min(len(seeds), 6)])
 		}
-		tr := trial{stream: s, tokens: tokens, pieces: pieces(seed % 7)}
+	}()
+	for seed := *firstSeed; seed < *firstSeed+uint64(n) && (len(seen) < *failures || *failures < 0); seed++ {
+		tr := of(seed)
+		if *without != "" {
+			tr.tokens = slices.DeleteFunc(tr.tokens, func(tok token) bool { return leave.MatchString(tok.text) })
+		}
 		why := try(t, j, engineUnderTest, tr, false)
 		if why == nil {
+			continue
+		}
+		if *failures < 0 {
+			kinds[why.kind] = append(kinds[why.kind], seed)
+			t.Fail()
 			continue
 		}
 		small, why := shrink(t, j, engineUnderTest, try, tr, why)
@@ -197,7 +218,6 @@ func randomTrials(t *testing.T, n int, try check) {
 		seen[small.String()] = true
 		t.Errorf("seed %d, %s: %s\n%s%s", seed, why.kind, why.at, small, strings.Join(why.what, "\n"))
 	}
-	t.Logf("%d comparisons ended at a resize after which viewers get a new snapshot", j.replays)
 }
 
 // calm are numbers that freeze an xterm.js. An engine clamps them.

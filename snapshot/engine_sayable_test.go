@@ -27,8 +27,6 @@ import (
 //   - The saved cursor outside the screen: it is restored inside.
 //   - Whether a saved pen is underlined that is so only by what the last DECRC
 //     left behind.
-//   - Which set is designated where a restored cursor invoked another one: a
-//     frame has one set for each of G0 to G3, so the invoked one counts.
 //   - A cursor that blinks without a style (DECSCUSR 7 and more): a frame says
 //     both in one number.
 //   - What xterm.js does not have at all: kitty keyboard, ?5, ?2031, UTF-8 and
@@ -36,9 +34,6 @@ import (
 func sayable(got, want xstate) (xstate, xstate) {
 	want.Parser, want.Data, want.Bells, want.Colors = "", nil, 0, nil
 	want.PendingParser, want.Repeat = "", ""
-	set := []byte(want.Charsets)
-	set[want.GL] = want.Charset[0]
-	want.Charsets = string(set)
 	if want.Modes.CursorStyle == "" && want.Modes.CursorBlink {
 		want.Modes.CursorStyle, want.Modes.CursorBlink = got.Modes.CursorStyle, got.Modes.CursorBlink
 	}

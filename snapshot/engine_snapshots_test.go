@@ -146,9 +146,6 @@ func carried(x xstate) xstate {
 	x.Main.X = min(x.Main.X, x.Cols)
 	x.Title, x.Icon = plainString(x.Title), plainString(x.Icon)
 	x.Modes.CursorBlink = x.Modes.CursorBlink && x.Modes.CursorStyle != ""
-	sets := []byte(x.Charsets)
-	sets[x.GL] = x.Charset[0]
-	x.Charsets = string(sets)
 	return x
 }
 

@@ -16,7 +16,7 @@ func expected(f *vt.Frame, scrollback int) xstate {
 	history := lastLines(f.History, scrollback).Slice()
 	x := xstate{
 		Cols: max(f.Cols, 2), Rows: f.Rows, Alt: f.Alt != nil, Pen: styleKey(f.Pen),
-		Charsets: finals(f.Charsets), GL: int(f.Charsets.GL), Charset: string(finals(f.Charsets)[f.Charsets.GL]),
+		Charsets: finals(f.Charsets), GL: int(f.Charsets.GL), Charset: string(finals(printingSets(f))[f.Charsets.GL]),
 		Title: f.Title, Icon: f.Icon, Modes: expectedModes(f), Repeats: f.LastChar != 0,
 		Main: expectedBuffer(f, &f.Main, history),
 	}
@@ -61,7 +61,7 @@ func expectedBuffer(f *vt.Frame, s *vt.Screen, history []vt.Line) xbuffer {
 		b.Tabs = append(b.Tabs, t)
 	}
 	if s.Tabs != nil {
-		b.Tabs = slices.DeleteFunc(slices.Clone(s.Tabs), func(t int) bool { return t == 0 })
+		b.Tabs = slices.DeleteFunc(slices.Clone(s.Tabs), func(t int) bool { return t == 0 || t >= cols })
 	}
 	b.Saved = expectedSaved(s.Saved)
 	return b
@@ -70,7 +70,7 @@ func expectedBuffer(f *vt.Frame, s *vt.Screen, history []vt.Line) xbuffer {
 func expectedSaved(d vt.SavedCursor) xsaved {
 	pen := d.Pen
 	pen.Link, pen.Underline, pen.UnderlineColor = vt.Link{}, min(pen.Underline, 1), 0 // xterm.js saves two words of a pen
-	return xsaved{X: d.X, Y: d.Y, Pen: styleKey(pen), Charset: string(finals(d.Charsets)[d.Charsets.GL])}
+	return xsaved{X: d.X, Y: max(d.Y, 0), Pen: styleKey(pen), Charset: string(finals(d.Charsets)[d.Charsets.GL])}
 }
 
 func expectedCells(l vt.Line, cols int, unicode vt.Unicode) []xcell {

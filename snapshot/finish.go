@@ -16,8 +16,16 @@ func (p *painter) finish(f *vt.Frame) {
 		p.add("\x1b[?6h")
 		y = min(max(y, s.Top), s.Bottom) - s.Top
 	}
-	if c, ok := repeatable(f); ok {
-		p.finalModes(f)
+	wraps := s.PendingWrap && p.cols >= 2
+	c, ok := repeatable(f)
+	var last cell
+	closes := !wraps
+	if wraps && !ok {
+		last, closes = canCloseRecalled(f, cellAt(s.Lines[s.Y], s.X))
+	}
+	recalled := (ok || closes) && p.recall(f)
+	if ok {
+		p.finalModes(f, recalled)
 		if f.Modes.Insert {
 			p.moveTo(c.x, y)
 			p.csi(c.width, 'P') // the row closes up (DCH) and printing opens it again
@@ -25,23 +33,35 @@ func (p *painter) finish(f *vt.Frame) {
 		p.close(f, c, y)
 		return
 	}
-	wraps := s.PendingWrap && p.cols >= 2
-	if wraps {
+	switch {
+	case wraps && recalled:
+		p.closeRecalled(f, last, y)
+	case wraps:
 		p.close(f, cellAt(s.Lines[s.Y], s.X), y)
-	} else {
+	case f.Modes.Origin && f.Alt == nil && (s.Y < s.Top || s.Y > s.Bottom):
+		p.add("\x1b[?1047h") // a screen without margins, from which the cursor is taken along
+		p.moveTo(s.X, s.Y)
+		p.add("\x1b[?1047l")
+	default:
 		p.moveTo(s.X, y)
 	}
 	printed := len(p.out)
 	p.setPen(f.Pen)
-	p.finalModes(f)
+	p.finalModes(f, recalled)
 	if wraps && len(p.out) == printed {
 		p.add("\x1b[?7h") // already so; any sequence keeps REP from repeating what was printed
 	}
+	if dropsWide(f) {
+		p.add(dropped)
+	}
 }
 
-// finalModes writes the states that change what printing does.
-func (p *painter) finalModes(f *vt.Frame) {
-	p.charsets(f.Charsets)
+// finalModes writes the states that change what printing does. hasSets: the
+// character sets are right already.
+func (p *painter) finalModes(f *vt.Frame, hasSets bool) {
+	if !hasSets {
+		p.charsets(printingSets(f))
+	}
 	if !f.Modes.Autowrap {
 		p.add("\x1b[?7l")
 	}
@@ -53,9 +73,36 @@ func (p *painter) finalModes(f *vt.Frame) {
 	}
 }
 
+// printingSets are f's character sets with the one in force in the place of the
+// invoked one.
+func printingSets(f *vt.Frame) vt.Charsets {
+	c := f.Charsets
+	if f.Invoked != 0 {
+		c.G[c.GL] = f.Invoked
+	}
+	return c
+}
+
+// dropped is a character of two cells.
+const dropped = "\u4e00"
+
+// dropsWide tells whether REP repeats what is left of the last two columns because a
+// character of two cells came in the last one without autowrap: xterm.js shows
+// nothing of it but remembers its width.
+func dropsWide(f *vt.Frame) bool {
+	s := f.Active()
+	if f.LastChar == 0 || f.Modes.Autowrap || s.PendingWrap || s.X != f.Cols-1 || s.X < 2 {
+		return false
+	}
+	c := cellAt(s.Lines[s.Y], s.X-2)
+	first, _ := utf8.DecodeRuneInString(c.text)
+	return c.text != "" && first == f.LastChar
+}
+
 // repeatable is the cell before the cursor when it has to be the last thing
 // printed, because REP would repeat it, and when printing it again changes
-// nothing: it has the pen's style and comes through the character set unchanged.
+// nothing: it has the pen's style, and a character leads to it in the character
+// set in force. Its text is that character.
 func repeatable(f *vt.Frame) (c cell, ok bool) {
 	s := f.Active()
 	x := s.X - 1
@@ -68,10 +115,16 @@ func repeatable(f *vt.Frame) (c cell, ok bool) {
 	c = cellAt(s.Lines[s.Y], x)
 	first, _ := utf8.DecodeRuneInString(c.text)
 	last, _ := utf8.DecodeLastRuneInString(c.text)
-	ok = c.text != "" && (first == f.LastChar || last == f.LastChar) && c.x+c.width == x+1 &&
-		c.style == shown(f.Pen) && !beginsWithMark(c.text) && untranslated(c.text, f.Charsets) &&
-		!(f.Modes.Insert && utf8.RuneCountInString(c.text) > 1) // a cluster grows over what follows instead of moving it
+	ok = c.text != "" && (first == f.LastChar || last == f.LastChar) && c.x+c.width == x+1 && c.style == shown(f.Pen)
+	if f.Unicode == vt.Unicode15Graphemes {
+		// A cluster grows over what follows instead of moving it.
+		ok = ok && !beginsWithMark(c.text) && !(f.Modes.Insert && utf8.RuneCountInString(c.text) > 1)
+	}
 	c.style = f.Pen
+	if ok {
+		sets := printingSets(f)
+		c.text, ok = vt.Untranslate(sets.G[sets.GL], c.text)
+	}
 	return c, ok
 }
 
@@ -84,17 +137,8 @@ func shown(pen vt.Style) vt.Style {
 	return pen
 }
 
-// untranslated tells whether text comes out as it is while c is in force. No
-// set replaces digits, capitals or the space, and none is asked for characters
-// beyond ASCII.
+// untranslated tells whether text comes out as it is while c is in force.
 func untranslated(text string, c vt.Charsets) bool {
-	if c.G[c.GL] == 0 {
-		return true
-	}
-	for _, r := range text {
-		if same := r == ' ' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= utf8.RuneSelf; !same {
-			return false
-		}
-	}
-	return true
+	same, ok := vt.Untranslate(c.G[c.GL], text)
+	return ok && same == text
 }

@@ -87,6 +87,9 @@ const (
 	tagHidden
 	tagOtherColours
 	tagSavedModes
+	tagInvoked
+	tagAside
+	tagSavedRows
 )
 
 const (

@@ -33,7 +33,9 @@ func frameOf(t testing.TB, x xstate, head []byte) *vt.Frame {
 	}
 	copy(f.Charsets.G[:], x.Charsets)
 	f.Charsets.GL = uint8(x.GL)
-	f.Charsets.G[x.GL] = x.Charset[0] // after DECRC xterm.js 6 invokes a set that is designated nowhere
+	if f.Charsets.G[x.GL] != x.Charset[0] {
+		f.Invoked = x.Charset[0]
+	}
 	f.History, f.Main = screenOf(t, x.Main, x)
 	if x.Other != nil {
 		_, alt := screenOf(t, *x.Other, x)

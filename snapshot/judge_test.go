@@ -28,6 +28,10 @@ type judge struct {
 	// replays counts comparisons that ended because an engine asked for a new
 	// snapshot.
 	replays int
+	// cuts and missed count what resume was asked, crashes the streams that made
+	// xterm.js throw an exception.
+	// Streams that no engine follows are odd.
+	cuts, missed, crashes, odd int
 }
 
 type job struct {
@@ -149,6 +153,14 @@ func startJudge(t testing.TB) *judge {
 // ask runs a job and returns the state after each write and step.
 func (j *judge) ask(t testing.TB, jb job) []xstate {
 	t.Helper()
+	var answer struct{ States []xstate }
+	j.exchange(t, jb, &answer)
+	return answer.States
+}
+
+// exchange gives the process a job and reads its answer.
+func (j *judge) exchange(t testing.TB, jb, answer any) {
+	t.Helper()
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if err := j.in.Encode(jb); err != nil {
@@ -162,11 +174,9 @@ func (j *judge) ask(t testing.TB, jb job) []xstate {
 	if err != nil {
 		t.Fatalf("judge: %v", err)
 	}
-	var answer struct{ States []xstate }
-	if err := json.Unmarshal(line, &answer); err != nil {
+	if err := json.Unmarshal(line, answer); err != nil {
 		t.Fatalf("judge: %v", err)
 	}
-	return answer.States
 }
 
 // judgeDir is a folder with judge.cjs and the xterm.js packages of its lock
@@ -178,7 +188,7 @@ func judgeDir(t testing.TB) string {
 	if _, err := os.Stat(filepath.Join(src, "node_modules")); err == nil {
 		return src
 	}
-	names := []string{"package.json", "package-lock.json", ".npmrc", "judge.cjs"}
+	names := []string{"package.json", "package-lock.json", ".npmrc", "judge.cjs", "resume.cjs"}
 	sum := sha256.New()
 	for _, n := range names {
 		b, err := os.ReadFile(filepath.Join(src, n))

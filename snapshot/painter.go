@@ -22,6 +22,13 @@ type painter struct {
 
 	clusters bool // widths are those of grapheme clusters
 
+	history int // lines of history that are painted above the screen at hand
+
+	// above is a saved cursor whose line is in the history, saveIn that line, counted
+	// from the first that is painted, and line the one at hand. nil when there is none.
+	above        *vt.SavedCursor
+	saveIn, line int
+
 	// held is the style of a blank in the last column that is not painted yet: when
 	// the next row begins with a wide character of the same style, wrapping that
 	// leaves the very same blank.
@@ -65,29 +72,36 @@ func (p *painter) lines(history vt.Lines, screen []vt.Line) {
 		}
 	}
 	p.x, p.skip, p.tail = 0, 0, 0
-	p.fold = p.cols >= 2
-	first := true
+	p.fold, p.line, p.history = p.cols >= 2, 0, history.Len()
 	for l := range history.All() {
-		p.line(l, first)
-		first = false
+		p.paint(l)
 	}
 	p.fold = false
 	for _, l := range screen {
-		p.line(l, first)
-		first = false
+		p.paint(l)
 	}
 	p.release()
+	p.above = nil
 }
 
-// line goes to the next row, unless this is the first, and paints l.
-func (p *painter) line(l vt.Line, first bool) {
+// paint goes to the next row, unless this is the first, and paints l.
+func (p *painter) paint(l vt.Line) {
+	saves := p.above != nil && p.line == p.saveIn
 	switch {
-	case first:
+	case p.line == 0:
+	case l.Wrapped() && p.cols >= 2 && saves:
+		p.release()
+		p.wrapByFiller()
+		p.x, p.skip, p.tail = 0, 0, 0
 	case l.Wrapped() && p.cols >= 2:
 		p.wrap(firstSpan(l))
 	default:
 		p.lineFeed()
 	}
+	if saves {
+		p.saveInLine()
+	}
+	p.line++
 	for s := range l.Spans() {
 		if !p.span(&s) {
 			return
@@ -252,9 +266,8 @@ func (p *painter) apart(s vt.Span) {
 // blank makes n erased cells. xterm.js keeps nothing of them but the
 // background; a style that shows on a blank in another way is kept by spaces.
 func (p *painter) blank(n int, s vt.Style) {
-	const shows = vt.Inverse | vt.Strikethrough | vt.Overline
 	switch {
-	case s.Attr&shows != 0 || s.Underline != 0 || s.Link != vt.Link{}:
+	case showsOnBlank(s):
 		if n == 1 && p.x+p.skip == p.cols-1 && s.BG == 0 {
 			p.held, p.holding = s, true
 		} else {
@@ -270,6 +283,12 @@ func (p *painter) blank(n int, s vt.Style) {
 		}
 	}
 	p.skip += n
+}
+
+// showsOnBlank tells whether more of a style shows on a blank than its background.
+func showsOnBlank(s vt.Style) bool {
+	const shows = vt.Inverse | vt.Strikethrough | vt.Overline
+	return s.Attr&shows != 0 || s.Underline != 0 || s.Link != vt.Link{}
 }
 
 // spaces paints n blanks as spaces.

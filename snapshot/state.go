@@ -10,18 +10,15 @@ import (
 // screenState writes what belongs to one screen besides its cells: keyboard
 // stack, tab stops, saved cursor and margins. DECSTBM comes last because it
 // homes the cursor and because origin mode would count rows from the margin.
-func (p *painter) screenState(s *vt.Screen) {
+// rows are what was painted of the screen.
+func (p *painter) screenState(s *vt.Screen, rows []vt.Line) {
 	for _, flags := range s.Kitty {
 		p.kitty('>', flags)
 	}
-	if !everyEight(s.Tabs, p.cols) {
-		p.add("\x1b[3g")
-		for _, t := range s.Tabs {
-			p.csi(t+1, 'G')
-			p.add("\x1bH")
-		}
+	p.tabs(s.Tabs, rows)
+	if s.Saved.Y >= 0 {
+		p.saveCursor(s.Saved, rows)
 	}
-	p.saveCursor(s.Saved)
 	if s.Top != 0 || s.Bottom != p.rows-1 {
 		p.add("\x1b[")
 		p.num(s.Top + 1)
@@ -38,7 +35,7 @@ func (p *painter) hidden(s *vt.Screen) {
 	for _, flags := range s.Kitty {
 		p.kitty('>', flags)
 	}
-	p.saveCursor(s.Saved)
+	p.saveCursor(s.Saved, nil)
 	p.setPen(vt.Style{})
 	p.add("\x1b[?1047l\x1b[H")
 }
@@ -50,27 +47,6 @@ func (p *painter) kitty(how byte, flags uint8) {
 	p.out = append(p.out, how)
 	p.num(int(flags))
 	p.add("u")
-}
-
-// saveCursor makes the terminal save what d holds (DECSC, VT510) and undoes
-// what it had to set for that. xterm.js 6 restores position, pen and the
-// invoked character set; later versions all of it but the pending wrap.
-func (p *painter) saveCursor(d vt.SavedCursor) {
-	d.PendingWrap = false
-	if d == (vt.SavedCursor{Set: d.Set}) {
-		return
-	}
-	if d.Origin {
-		p.add("\x1b[?6h")
-	}
-	p.moveTo(d.X, d.Y)
-	p.setPen(d.Pen)
-	p.charsets(d.Charsets)
-	p.add("\x1b7")
-	p.resetCharsets(d.Charsets)
-	if d.Origin {
-		p.add("\x1b[?6l")
-	}
 }
 
 // designators are the intermediate bytes that designate G0 to G3 (ECMA-35

@@ -36,7 +36,9 @@ func tidy(f *vt.Frame) *vt.Frame {
 	g.Modes.MouseEncoding = inRange(f.Modes.MouseEncoding, vt.MouseEncodingSGRPixels)
 	g.CursorStyle = inRange(f.CursorStyle, 6)
 	g.Charsets = tidyCharsets(f.Charsets)
+	g.Invoked = tidyInvoked(f.Invoked, g.Charsets)
 	g.Pen = tidyStyle(f.Pen)
+	g.Aside = tidyAside(f.Aside)
 	if !utf8.ValidRune(f.LastChar) || unprintable(f.LastChar) {
 		g.LastChar = 0
 	}
@@ -68,36 +70,41 @@ func tidyScreen(s vt.Screen, cols, rows int) vt.Screen {
 		s.Top, s.Bottom = 0, rows-1
 	}
 	if s.Tabs != nil {
-		s.Tabs = tidyTabs(s.Tabs, cols)
+		s.Tabs = tidyTabs(s.Tabs)
 	}
 	s.Kitty = s.Kitty[max(0, len(s.Kitty)-maxKitty):]
 	d := &s.Saved
 	if !d.Set {
 		*d = vt.SavedCursor{}
 	}
-	d.X, d.Y = min(max(d.X, 0), cols-1), min(max(d.Y, 0), rows-1)
+	d.X, d.Y = min(max(d.X, 0), cols-1), min(max(d.Y, -vt.MaxScrollback), vt.MaxSize-1)
+	d.PendingWrap = d.PendingWrap && d.X == cols-1
 	d.Pen, d.Charsets = tidyStyle(d.Pen), tidyCharsets(d.Charsets)
 	return s
 }
 
-// tidyTabs returns the stops that are on the screen, ascending, each once.
-func tidyTabs(tabs []int, cols int) []int {
-	ok := len(tabs) <= cols
+// maxTab is the last column that can have a tab stop: a wrap was pending on the
+// widest screen.
+const maxTab = vt.MaxSize
+
+// tidyTabs returns the stops that there can be, ascending, each once.
+func tidyTabs(tabs []int) []int {
+	ok := true
 	for i, t := range tabs {
-		ok = ok && t >= 0 && t < cols && (i == 0 || tabs[i-1] < t)
+		ok = ok && t >= 0 && t <= maxTab && (i == 0 || tabs[i-1] < t)
 	}
 	if ok {
 		return tabs
 	}
-	var at [vt.MaxSize]bool
+	var at [maxTab + 1]bool
 	for _, t := range tabs {
-		if t >= 0 && t < cols {
+		if t >= 0 && t <= maxTab {
 			at[t] = true
 		}
 	}
-	out := make([]int, 0, cols)
-	for t := range cols {
-		if at[t] {
+	out := []int{}
+	for t, set := range at {
+		if set {
 			out = append(out, t)
 		}
 	}
@@ -114,6 +121,23 @@ func tidyCharsets(c vt.Charsets) vt.Charsets {
 	}
 	c.GL = inRange(c.GL, 3)
 	return c
+}
+
+// tidyInvoked is the set in force, 0 when c says as much.
+func tidyInvoked(set byte, c vt.Charsets) byte {
+	designated := c.G[c.GL]
+	if set < '0' || set > '~' || set == designated || set == 'B' && designated == 0 {
+		return 0
+	}
+	return set
+}
+
+func tidyAside(a *vt.PenAside) *vt.PenAside {
+	if a == nil {
+		return nil
+	}
+	s := tidyStyle(vt.Style{Underline: a.Underline, UnderlineColor: a.UnderlineColor, Link: a.Link})
+	return &vt.PenAside{Underline: s.Underline, UnderlineColor: s.UnderlineColor, Link: s.Link, Lined: a.Lined, Shown: a.Shown}
 }
 
 // tidyStyle makes the style of a pen one that Encode can keep.
@@ -183,12 +207,14 @@ func inRange[T ~uint8](v, last T) T {
 	return v
 }
 
-// everyEight tells whether tabs are the stops of a fresh terminal. Column 0 is
-// no matter: nothing tabs onto it that would not stop there anyway.
+// everyEight tells whether the tabs on the screen are the stops of a fresh
+// terminal. Column 0 is no matter: nothing tabs onto it that would not stop there
+// anyway.
 func everyEight(tabs []int, cols int) bool {
 	if tabs == nil {
 		return true
 	}
+	tabs = onScreen(tabs, cols)
 	want := make([]int, 0, cols/8+1)
 	for t := 8; t < cols; t += 8 {
 		want = append(want, t)
@@ -197,4 +223,10 @@ func everyEight(tabs []int, cols int) bool {
 		tabs = tabs[1:]
 	}
 	return slices.Equal(tabs, want)
+}
+
+// onScreen are the tab stops left of column cols.
+func onScreen(tabs []int, cols int) []int {
+	n, _ := slices.BinarySearch(tabs, cols)
+	return tabs[:n]
 }

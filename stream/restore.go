@@ -19,8 +19,10 @@ func Restore(o Options, f *vt.Frame, seq uint64) *Hub {
 	cfg := o.Config
 	cfg.Effects = &h.effects
 	h.engine = o.Engine(cfg)
-	h.engine.Write(snapshot.ANSI(f, snapshot.Options{Scrollback: -1, Engine: true}))
-	h.engine.Resume(f)
+	if whole := (snapshot.Options{Scrollback: -1, Engine: true}); !h.engine.Restore(snapshot.Carried(f, whole)) {
+		h.engine.Write(snapshot.ANSI(f, whole))
+		h.engine.Resume(f)
+	}
 	h.listen()
 	h.begin(f, seq)
 	h.rewidthed = cmp.Or(f.Unicode, vt.Unicode11) != cmp.Or(o.Config.Unicode, vt.Unicode11)

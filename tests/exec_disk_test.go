@@ -25,6 +25,7 @@ func TestExecFullDisk(t *testing.T) {
 	} else {
 		full.refused(507, "NO_SPACE", "space")
 	}
+	s.in("other") // may come into being, and ends with the test
 	if r := s.post("/session/other/shell", `{}`); r.status != 201 {
 		r.refused(507, "NO_SPACE", "space")
 	}

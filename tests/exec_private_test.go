@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -100,6 +101,12 @@ func TestExecFilesCannotBeMade(t *testing.T) {
 	w := s.in("old")
 	w.run("V=kept").is(0, "")
 	place := filepath.Join(s.how.dir, "shells")
+	if !poll(patience, func() bool { // what the command has left is read after its answer
+		states, _ := filepath.Glob(filepath.Join(place, "*", "state"))
+		return slices.ContainsFunc(states, func(f string) bool { text, _ := os.ReadFile(f); return strings.Contains(string(text), "kept") })
+	}) {
+		t.Fatal("the state is not captured")
+	}
 	s.must(os.Rename(place, place+".away"))
 	s.must(os.WriteFile(place, nil, 0o600))
 	w.send(body{"command": "true"}).refused(503, "FIFO_CREATE_FAILED")

@@ -1,6 +1,9 @@
 package vt
 
-import "unicode/utf8"
+import (
+	"slices"
+	"unicode/utf8"
+)
 
 // usASCII is the final byte of the set that changes nothing.
 const usASCII = 'B'
@@ -66,9 +69,24 @@ func (c *CharsetState) ASCII() bool { return c.inForce == usASCII }
 // InForce is the final byte of the set that characters are printed in.
 func (c *CharsetState) InForce() byte { return c.inForce }
 
-// Printing are the designated sets for a Frame: the set in force, which after
-// DECRC need not be a designated one, stands in the place of the invoked one.
-func (c *CharsetState) Printing() Charsets { return c.Charsets.printing(c.inForce) }
+// Freeze writes the sets into f.
+func (c *CharsetState) Freeze(f *Frame) {
+	if f.Charsets = c.Charsets; c.inForce != c.G[c.GL] {
+		f.Invoked = c.inForce
+	}
+}
+
+// thaw takes the sets of f, where 0 is US ASCII.
+func (c *CharsetState) thaw(f *Frame) {
+	c.Reset()
+	for i, set := range f.Charsets.G {
+		c.Designate(uint8(i), set)
+	}
+	c.Invoke(f.Charsets.GL)
+	if f.Invoked != 0 {
+		c.Restore(f.Invoked)
+	}
+}
 
 // printing is c with set in the place of the invoked one.
 func (c Charsets) printing(set byte) Charsets {
@@ -161,4 +179,24 @@ func (c *CharsetState) Translate(text []byte) []byte {
 		}
 	}
 	return c.buf
+}
+
+// Untranslate returns the text that shows as text while set is in force, and false
+// when none does. 0 is US ASCII.
+func Untranslate(set byte, text string) (string, bool) {
+	table := charsetTables[set]
+	if table == nil {
+		return text, true
+	}
+	out := make([]rune, 0, len(text))
+	for _, want := range text {
+		c := want
+		if c < utf8.RuneSelf && table[c] != c {
+			if c = rune(slices.Index(table[:], want)); c < 0 {
+				return "", false
+			}
+		}
+		out = append(out, c)
+	}
+	return string(out), true
 }

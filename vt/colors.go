@@ -154,6 +154,25 @@ func (c colors) freeze(f *Frame) {
 	}
 }
 
+// thaw takes the colours of f.
+func (c *colors) thaw(f *Frame) {
+	*c = colors{}
+	for slot, v := range map[int]Color{slotForeground: f.Foreground, slotBackground: f.Background, slotCursor: f.CursorColor} {
+		if v != 0 {
+			(*c)[slot] = v
+		}
+	}
+	for i, v := range f.Palette {
+		(*c)[int(i)] = v
+	}
+}
+
+// thaw takes titles, directory and colours of f.
+func (l *Labels) thaw(f *Frame) {
+	l.Title, l.Icon, l.Cwd = f.Title, f.Icon, f.Cwd
+	l.colors.thaw(f)
+}
+
 // Freeze writes titles, directory and colours into f.
 func (l *Labels) Freeze(f *Frame) {
 	f.Title, f.Icon, f.Cwd = l.Title, l.Icon, l.Cwd

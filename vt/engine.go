@@ -42,6 +42,10 @@ type Engine interface {
 	// back, 0..3. They are part of what was written and not yet of the state.
 	Held() int
 
+	// AtRest tells whether nothing is unfinished: no sequence and no character. What a new engine makes of
+	// the bytes that follow differs from what this one makes of them by the screen alone.
+	AtRest() bool
+
 	// Flush says that the rest of an incomplete character will not come: each of
 	// the bytes held is one U+FFFD. The text is as that of Write, empty when no
 	// byte was held. What is written next begins with a character of its own.
@@ -57,6 +61,14 @@ type Engine interface {
 
 	// Memory estimates what the state takes, in bytes. It is cheap.
 	Memory() int
+
+	// Restore makes a new engine, which nothing was written to, be in the state of
+	// f, exactly. It does nothing and returns false when it cannot: f has another
+	// size or width table, lines that are wider, or the engine has no way to.
+	// Then the text of a snapshot, written to the engine, comes close. f is as Freeze
+	// makes one: everything in it is on the screen where Frame does not say otherwise.
+	// Resume need not follow.
+	Restore(f *Frame) bool
 
 	// Resume takes over from f what no viewer shows and programs can ask for: the
 	// modes of Modes.Unshown, OtherColors and SavedModes. An engine that goes on

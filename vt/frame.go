@@ -17,6 +17,12 @@ type Frame struct {
 	// The pen of the active screen: what the next character gets.
 	Pen      Style
 	Charsets Charsets
+	// Invoked is the final byte of the set that characters are printed in when that
+	// is not Charsets.G[Charsets.GL]: xterm.js 6 restores the set itself with DECRC,
+	// whatever is designated. 0 when it is the designated one.
+	Invoked byte
+	// Aside is what the pen knows besides Pen after DECRC, nil when nothing.
+	Aside *PenAside
 	// LastChar is the character REP (ECMA-48 8.3.103) would repeat; 0 for none.
 	LastChar rune
 
@@ -57,12 +63,26 @@ type Screen struct {
 	X, Y        int
 	PendingWrap bool
 	Saved       SavedCursor
-	Top, Bottom int     // scroll region, rows from 0, both inside (DECSTBM)
-	Tabs        []int   // columns of the tab stops, ascending; nil means every 8
-	Kitty       []uint8 // kitty keyboard stack, oldest first; nil means empty
+	Top, Bottom int // scroll region, rows from 0, both inside (DECSTBM)
+	// Tabs are the columns of the tab stops, ascending; nil means every 8. There can
+	// be some right of the screen, which count when it becomes wider.
+	Tabs  []int
+	Kitty []uint8 // kitty keyboard stack, oldest first; nil means empty
 }
 
-// SavedCursor is what DECSC (VT510) keeps of a screen.
+// PenAside is the part of a pen that xterm.js 6 neither saves nor restores: the
+// underline's style and colour and the link. DECRC decides only whether they
+// show; the next change of one of them brings all of them back.
+type PenAside struct {
+	Underline      Underline
+	UnderlineColor Color
+	Link           Link
+	Lined, Shown   bool // the saved pen was underlined at all; had a style of underline or a link
+}
+
+// SavedCursor is what DECSC (VT510) keeps of a screen. X is a column of the
+// screen. Y counts from its first row but can be off the screen: negative when
+// the line went into the history, Rows or more when the screen became lower.
 type SavedCursor struct {
 	Set         bool // something was saved; else all is as after RIS
 	X, Y        int

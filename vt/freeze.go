@@ -8,9 +8,9 @@ func (t *Terminal) Freeze() *Frame {
 	f := &Frame{
 		Cols: t.main.Cols, Rows: len(t.main.rows), Unicode: t.cfg.Unicode,
 		History: t.hist.freeze(), Main: t.freezeScreen(t.main, t.hist.count), Modes: t.modes,
-		Charsets: t.charsets.Printing(), LastChar: t.lastChar(), CursorStyle: t.cursorStyle,
-		Pending: t.stream.Pending(), SavedModes: maps.Clone(t.saved),
+		LastChar: t.lastChar(), CursorStyle: t.cursorStyle, Pending: t.stream.Pending(), SavedModes: maps.Clone(t.saved),
 	}
+	t.charsets.Freeze(f)
 	t.pen.Freeze(f)
 	t.labels.Freeze(f)
 	if t.screen == t.alt {

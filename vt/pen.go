@@ -231,4 +231,25 @@ func (p Pen) Bare() Style {
 
 // Freeze writes the pen into f. An underline colour that waits for an underline
 // is a part of it.
-func (p *Pen) Freeze(f *Frame) { f.Pen = p.state() }
+func (p *Pen) Freeze(f *Frame) {
+	f.Pen = p.state()
+	if q := penOf(f.Pen); q != *p {
+		f.Aside = &PenAside{Underline: p.underline, UnderlineColor: p.color, Link: p.link, Lined: p.underlined, Shown: p.extended}
+	}
+}
+
+// penOf is the pen that SGR, DECSCA and OSC 8 make of a style.
+func penOf(s Style) Pen {
+	p := Pen{fg: s.FG, bg: s.BG, attr: s.Attr, color: s.UnderlineColor, link: s.Link}
+	p.setUnderline(s.Underline)
+	return p
+}
+
+// thaw takes the pen of f.
+func (p *Pen) thaw(f *Frame) {
+	*p = penOf(f.Pen)
+	if a := f.Aside; a != nil {
+		p.underline, p.color, p.link = a.Underline, a.UnderlineColor, a.Link
+		p.underlined, p.extended = a.Lined, a.Shown
+	}
+}

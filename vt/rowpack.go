@@ -65,7 +65,7 @@ func (p *rowPacker) style(old, l *look, styles *styles) {
 // cells packs a row in cell form.
 func (p *rowPacker) cells(r *row, styles *styles) {
 	end := r.used
-	for end > 0 && r.cells[end-1] == 0 {
+	for end > 0 && plainBlank(r.cells, end-1) {
 		end--
 	}
 	cells := r.cells[:end]
@@ -77,6 +77,16 @@ func (p *rowPacker) cells(r *row, styles *styles) {
 			x += p.chars(r, cells[x:], kind, styles)
 		}
 	}
+}
+
+// plainBlank tells whether cell x is packed as a default blank: erased, or half of
+// a wide character.
+func plainBlank(cells []cell, x int) bool {
+	c := cells[x]
+	if c == 0 {
+		return true
+	}
+	return c.style() == 0 && kindAt(cells, x) == Blank && !(c.orphan() && x > 0 && cells[x-1].wide())
 }
 
 // kindAt is the kind of the span that cell x belongs to. The half of a wide

@@ -52,7 +52,28 @@ func (c *Cursor) Saved(base int) SavedCursor {
 		return SavedCursor{}
 	}
 	return SavedCursor{
-		Set: true, X: min(m.x, c.Cols-1), Y: min(max(m.row-base, 0), c.Rows-1), PendingWrap: m.x == c.Cols,
+		Set: true, X: min(m.x, c.Cols-1), Y: m.row - base, PendingWrap: m.x == c.Cols,
 		Pen: m.pen.Style(), Charsets: m.charsets.printing(m.charset), Origin: m.origin,
+	}
+}
+
+// thaw takes what a Screen has besides lines and keyboard, with base lines of
+// history above it.
+func (c *Cursor) thaw(s *Screen, base int) {
+	c.X, c.Y, c.Top, c.Bottom = s.X, s.Y, s.Top, s.Bottom
+	if s.PendingWrap {
+		c.X = c.Cols
+	}
+	c.thawTabs(s.Tabs)
+	d := &s.Saved
+	if !d.Set {
+		return
+	}
+	c.saved = savedCursor{
+		set: true, x: d.X, row: max(base+d.Y, 0), pen: penOf(d.Pen), charset: d.Charsets.G[d.Charsets.GL],
+		charsets: d.Charsets, origin: d.Origin,
+	}
+	if d.PendingWrap {
+		c.saved.x = c.Cols
 	}
 }

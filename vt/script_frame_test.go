@@ -3,6 +3,7 @@ package vt_test
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -33,9 +34,9 @@ func describe(f *vt.Frame) []string {
 	}
 	d.add("cursor %d,%d%s", s.X, s.Y, wrap)
 	if f.Alt != nil {
-		d.screen("main ", &f.Main, f.Rows)
+		d.screen("main ", &f.Main, f.Cols, f.Rows)
 	}
-	d.screen("", s, f.Rows)
+	d.screen("", s, f.Cols, f.Rows)
 	if f.Hidden != nil {
 		d.saved("hidden ", f.Hidden.Saved)
 	}
@@ -43,6 +44,9 @@ func describe(f *vt.Frame) []string {
 	d.sets("pen", "", styleWords(f.Pen))
 	if c := setNames(f.Charsets); c != "BBBB/0" {
 		d.add("sets %s", c)
+	}
+	if f.Invoked != 0 {
+		d.add("invoked %c", f.Invoked)
 	}
 	if f.CursorStyle != 0 {
 		d.add("style %d", f.CursorStyle)
@@ -95,14 +99,32 @@ func (d *description) saved(prefix string, c vt.SavedCursor) {
 }
 
 // screen adds what belongs to one screen besides its cells.
-func (d *description) screen(prefix string, s *vt.Screen, rows int) {
-	d.saved(prefix, s.Saved)
+func (d *description) screen(prefix string, s *vt.Screen, cols, rows int) {
+	saved := s.Saved
+	saved.Y = min(max(saved.Y, 0), rows-1) // where DECRC would go now
+	d.saved(prefix, saved)
 	if s.Top != 0 || s.Bottom != rows-1 {
 		d.add("%sregion %d,%d", prefix, s.Top, s.Bottom)
 	}
-	if s.Tabs != nil {
-		d.add("%s", strings.TrimSpace(prefix+"tabs "+strings.Trim(fmt.Sprint(s.Tabs), "[]")))
+	if tabs := tabsOn(s.Tabs, cols); tabs != nil {
+		d.add("%s", strings.TrimSpace(prefix+"tabs "+strings.Trim(fmt.Sprint(tabs), "[]")))
 	}
+}
+
+// tabsOn are the stops on the screen, nil when every 8 columns.
+func tabsOn(tabs []int, cols int) []int {
+	if tabs == nil {
+		return nil
+	}
+	var usual []int
+	for x := 0; x < cols; x += 8 {
+		usual = append(usual, x)
+	}
+	tabs = slices.DeleteFunc(slices.Clone(tabs), func(x int) bool { return x >= cols })
+	if slices.Equal(tabs, usual) {
+		return nil
+	}
+	return tabs
 }
 
 // modes adds the switches that are not as in the beginning.

@@ -36,6 +36,7 @@ import (
 //	region T,B | main region T,B | tabs 4 8
 //	on insert … | off autowrap | mouse button sgr | flags 5 (kitty keyboard)
 //	pen [style] | sets 0BBB/1 (G0 to G3, then the invoked one) | style 4 (DECSCUSR)
+//	invoked 0                    the set in force when that is not the invoked one
 //	title "…" | icon "…" | cwd "…" | palette 3=#102030 | colours FG BG CURSOR
 //	pending "…"                  the unfinished sequence
 //	bell | notify "title" "body" | clipboard "c" "data" | prompt D 1

@@ -83,17 +83,33 @@ func (c *Cursor) retab() {
 	}
 }
 
-// tabStops is the Frame's form: nil when every 8 columns.
+// tabStops is the Frame's form: nil when every 8 columns on the screen and none
+// right of it.
 func (c *Cursor) tabStops() []int {
 	stops, usual := []int{}, true
-	for x, set := range c.tabs[:c.Cols] {
+	for x, set := range c.tabs {
 		if set {
 			stops = append(stops, x)
 		}
-		usual = usual && set == (x%tabEvery == 0)
+		usual = usual && set == (x%tabEvery == 0 && x < c.Cols)
 	}
 	if usual {
 		return nil
 	}
 	return stops
+}
+
+// thawTabs takes the stops of a Frame.
+func (c *Cursor) thawTabs(stops []int) {
+	if stops == nil {
+		c.resetTabs()
+		return
+	}
+	clear(c.tabs)
+	for _, x := range stops {
+		if n := x + 1 - len(c.tabs); n > 0 {
+			c.tabs = append(c.tabs, make([]bool, n)...)
+		}
+		c.tabs[x] = true
+	}
 }

@@ -42,7 +42,6 @@ type execution struct {
 	stdout, stderr io.Writer
 	stdin          *os.File     // nil: the command reads nothing
 	watches        bool         // it only looks: nothing here ends the command
-	bound          bool         // the command is on a terminal of its own and ends with the connection
 	reached        bool         // a connection was made
 	tell           func(string) // says something to the user
 	id             string       // of the command; valid once started is closed
@@ -111,7 +110,7 @@ func (e *execution) code(r *client.ExecReply) int {
 // connections as that takes.
 func (e *execution) follow(ctx context.Context, open opening) (*client.ExecReply, error) {
 	reply, err := e.visit(ctx, open)
-	if err != nil && (e.id == "" || e.bound || !e.reached) {
+	if err != nil && (e.id == "" || !e.reached) {
 		return nil, e.unsure(err)
 	}
 	since, told := time.Now(), false
@@ -244,7 +243,7 @@ func (e *execution) hear(ctx context.Context, heard <-chan os.Signal) {
 	case <-ctx.Done():
 		return
 	}
-	if e.watches || e.bound {
+	if e.watches {
 		e.end(signalError{first})
 		return
 	}
@@ -288,7 +287,7 @@ func (e *execution) cancel(ctx context.Context) error {
 func (e *execution) abandon(why outputError) error {
 	ctx, cancel := context.WithTimeout(context.Background(), execLeave)
 	defer cancel()
-	if !e.watches && !e.bound {
+	if !e.watches {
 		if err := e.cancel(ctx); err != nil {
 			return fmt.Errorf("%w; and the command was not cancelled: %w", why.error, err)
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"net/http"
+	"os"
 	"strings"
 	"syscall"
 
@@ -65,8 +66,36 @@ func message(err error) string {
 	if err == nil {
 		return ""
 	}
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == http.StatusUnauthorized {
+		return printable(unauthorized())
+	}
 	line := strings.TrimPrefix(strings.TrimSpace(err.Error()), "client: ")
-	return printable(strings.ReplaceAll(line, "\n", "; "))
+	return printable(strings.ReplaceAll(line, "\n", "; ") + hint(err))
+}
+
+// unauthorized says what is wrong with the token and where the right one goes; what the
+// server says of it is for those who send requests themselves.
+func unauthorized() string {
+	what := "the server wants its token"
+	if file := os.Getenv(envTokenFile); file != "" {
+		what = "the token in " + file + " is not this server's"
+	}
+	return what + "; set " + envTokenFile + " to a copy of the file token in the server's data directory, or --data-dir to that directory"
+}
+
+// hint says what somebody at the command line does about a refusal, "" for nothing.
+func hint(err error) string {
+	refused, ok := errors.AsType[*client.Error](err)
+	if !ok {
+		return ""
+	}
+	switch id := approvalOf(err); {
+	case id != "":
+		return "; to let it through once: evertty thread approve SESSION " + id + ", and call again"
+	case refused.Code == "DENIED":
+		return "; evertty thread permissions SESSION shows and changes them"
+	}
+	return ""
 }
 
 // childCode is the exit code for how a program ended: its own, 128 and the

@@ -24,7 +24,7 @@ const completionTimeout = time.Second
 
 // talks adds to a verb what it needs to talk to a server.
 func (a *app) talks(c *cobra.Command) *cobra.Command {
-	c.Flags().StringVar(&a.server, "server", "", "`URL` of the server, http://host:port or unix:///path (default $EVERTTY_SERVER, else the one of the data directory)")
+	c.Flags().StringVar(&a.server, "server", "", "`URL` of the server, http://host:port or unix:///path (default $EVERTTY_SERVER, else the one of the data directory); $EVERTTY_TOKEN_FILE names the file with its token")
 	return c
 }
 
@@ -74,7 +74,7 @@ func (a *app) client() (*client.Client, error) {
 	token := ""
 	if file != "" {
 		if token, err = client.ReadToken(file); err != nil {
-			return nil, err
+			return nil, usage(fmt.Errorf("%s: %w", envTokenFile, err))
 		}
 	}
 	c, err := client.New(at, token)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	"github.com/spf13/cobra"
@@ -20,9 +21,11 @@ list: SIGHUP, and after three seconds SIGKILL to what is left. Its last screen
 stays readable by its id until it is purged.
 With --signal only that signal is sent, to the foreground process group.
 With --all and no signal the exec shells of all sessions end too, with everything
-that was started in them and their history. Where no server runs, what its keeper
-holds is ended; so are, without --data-dir, programs of keepers that nobody can
-reach any more because their data directory is gone (evertty doctor lists them).`,
+that was started in them and their history; what permissions ask about is approved,
+what they deny stays, is named, and the exit code is 1. Where no server runs, what
+its keeper holds is ended; so are, without --data-dir, programs of keepers that
+nobody can reach any more because their data directory is gone (evertty doctor
+lists them).`,
 		Example: `  evertty kill build
   evertty kill build --signal INT
   evertty kill --all          before the server is stopped for good`,
@@ -41,20 +44,13 @@ reach any more because their data directory is gone (evertty doctor lists them).
 			if err != nil {
 				return err
 			}
+			end := ender{server: server, signal: signal, purge: purge}
 			if all {
-				ids, err = everyTerminal(c.Context(), server)
+				return end.all(c.Context())
 			}
-			failed := err
-			if all && signal == "" {
-				failed = errors.Join(failed, endShells(c.Context(), server))
-			}
+			var failed error
 			for _, id := range ids {
-				if signal != "" {
-					err = server.Signal(c.Context(), id, signal)
-				} else {
-					err = server.Delete(c.Context(), id, purge)
-				}
-				failed = errors.Join(failed, err)
+				failed = errors.Join(failed, end.terminal(c.Context(), id))
 			}
 			return failed
 		},
@@ -68,7 +64,7 @@ reach any more because their data directory is gone (evertty doctor lists them).
 // killAll ends everything of a server, or else of the keeper that one has left, and what nobody can reach. noServer is why there is no server, if that is so.
 func (a *app) killAll(ctx context.Context, server *client.Client, noServer error, purge bool) error {
 	if noServer == nil {
-		noServer = endAll(ctx, server, purge)
+		noServer = ender{server: server, purge: purge}.all(ctx)
 	}
 	absent := errors.Is(noServer, client.ErrNoServer)
 	found, err := a.killKeepers(ctx, absent)
@@ -78,38 +74,74 @@ func (a *app) killAll(ctx context.Context, server *client.Client, noServer error
 	return errors.Join(noServer, err)
 }
 
-// endAll ends the terminals and shells of a server.
-func endAll(ctx context.Context, server *client.Client, purge bool) error {
-	ids, err := everyTerminal(ctx, server)
-	if errors.Is(err, client.ErrNoServer) {
-		return err
-	}
-	err = errors.Join(err, endShells(ctx, server))
-	for _, id := range ids {
-		err = errors.Join(err, server.Delete(ctx, id, purge))
-	}
-	return err
+// ender is what the verb kill does to each of several things.
+type ender struct {
+	server *client.Client
+	signal string // "": it ends
+	purge  bool
 }
 
-// everyTerminal is the ids of all listed terminals.
-func everyTerminal(ctx context.Context, server *client.Client) ([]string, error) {
-	list, err := server.List(ctx, "")
-	ids := make([]string, len(list))
-	for i, t := range list {
-		ids[i] = t.ID
+func (e ender) terminal(ctx context.Context, id string) error {
+	if e.signal != "" {
+		return e.server.Signal(ctx, id, e.signal)
 	}
-	return ids, err
+	return e.server.Delete(ctx, id, e.purge)
 }
 
-// endShells ends the exec shells of all sessions.
-func endShells(ctx context.Context, server *client.Client) error {
-	list, err := server.Shells(ctx, "")
-	ended := map[string]bool{}
-	for _, s := range list {
-		if !ended[s.Session] {
-			ended[s.Session] = true
-			err = errors.Join(err, server.DeleteShells(ctx, s.Session))
+// all is what --all does: every terminal, and without a signal every exec shell. The
+// error names what is left.
+func (e ender) all(ctx context.Context) error {
+	var failed error
+	if e.signal == "" {
+		shells, err := e.server.Shells(ctx, "")
+		if errors.Is(err, client.ErrNoServer) {
+			return err
+		}
+		failed = err
+		ended := map[string]bool{}
+		for _, s := range shells {
+			if !ended[s.Session] {
+				ended[s.Session] = true
+				err := e.insist(ctx, s.Session, func() error { return e.server.DeleteShells(ctx, s.Session) })
+				failed = errors.Join(failed, named("the exec shells of session "+s.Session, err))
+			}
 		}
 	}
-	return err
+	list, err := e.server.List(ctx, "")
+	failed = errors.Join(failed, err)
+	for _, t := range list {
+		err := e.insist(ctx, t.Session, func() error { return e.terminal(ctx, t.ID) })
+		if errors.Is(err, client.ErrNotFound) {
+			continue // somebody else was faster
+		}
+		failed = errors.Join(failed, named("terminal "+nameOf(t)+" of session "+t.Session, err))
+	}
+	return failed
+}
+
+// insist does what the permissions of a session ask about: who says --all has decided.
+// What they deny they deny to everybody.
+func (e ender) insist(ctx context.Context, session string, do func() error) error {
+	err := do()
+	id := approvalOf(err)
+	if id == "" {
+		return err
+	}
+	if _, err := e.server.Decide(ctx, session, id, true); err != nil {
+		return err
+	}
+	return do()
+}
+
+// approvalOf is the id of the approval that a refused call needs, "" for none.
+func approvalOf(err error) string {
+	refused, ok := errors.AsType[*client.Error](err)
+	if !ok || refused.Code != "NEEDS_APPROVAL" {
+		return ""
+	}
+	var d struct {
+		ID string `json:"approval_id"`
+	}
+	_ = json.Unmarshal(refused.Details, &d) // without it there is none
+	return d.ID
 }

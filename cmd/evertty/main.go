@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -90,12 +91,52 @@ func (a *app) watch(c *cobra.Command) {
 	if do := c.RunE; do != nil {
 		c.RunE = func(c *cobra.Command, args []string) error {
 			a.ran = true
+			if what, wrong := emptyName(c.Use, args); wrong {
+				return usage(fmt.Errorf("%s: %s is empty", strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" "), what))
+			}
 			return do(c, args)
+		}
+	}
+	if check := c.Args; check != nil && c.HasParent() && !c.HasSubCommands() {
+		c.Args = func(c *cobra.Command, args []string) error {
+			err := check(c, args)
+			if err != nil && (strings.Contains(err.Error(), "arg(s)") || strings.HasPrefix(err.Error(), "unknown command")) {
+				return wrongArguments(c, args) // cobra's own words tell no use
+			}
+			return err
 		}
 	}
 	for _, sub := range c.Commands() {
 		a.watch(sub)
 	}
+}
+
+// wrongArguments says how many there are and what the verb takes.
+func wrongArguments(c *cobra.Command, args []string) error {
+	got := "no argument"
+	switch len(args) {
+	case 0:
+	case 1:
+		got = fmt.Sprintf("%.80q", args[0])
+	default:
+		got = fmt.Sprintf("%d arguments", len(args))
+	}
+	verb := strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" ")
+	return fmt.Errorf("%s: got %s, the use is: %s %s", verb, got, c.Parent().CommandPath(), c.Use)
+}
+
+// emptyName tells whether the first argument, which is a name by the verb's use, is
+// empty: as a part of a path it would be another request.
+func emptyName(use string, args []string) (what string, wrong bool) {
+	if len(args) == 0 || args[0] != "" {
+		return "", false
+	}
+	for _, what := range []string{"ID", "THREAD", "LEASE"} {
+		if words := strings.Fields(use); len(words) > 1 && strings.HasPrefix(strings.Trim(words[1], "["), what) {
+			return what, true
+		}
+	}
+	return "", false
 }
 
 // unknownVerb refuses arguments of the program itself and offers what was meant.

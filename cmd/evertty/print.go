@@ -25,3 +25,12 @@ func printable(s string) string {
 		return '?'
 	}, s)
 }
+
+// safeText is text of several lines as printable makes it of one.
+func safeText(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = printable(l)
+	}
+	return strings.Join(lines, "\n")
+}

@@ -130,6 +130,7 @@ func (f *serveFlags) cleaningFlags(flags *pflag.FlagSet) {
 	flags.Var(newSize(&c.TerminalQuota, mux.DefaultTerminalQuota), "journal-terminal-quota", "how much output of one terminal is kept")
 	flags.Var(newSize(&c.JournalQuota, mux.DefaultJournalQuota), "journal-quota", "how much output of all terminals is kept")
 	flags.Var(newSize(&c.SnapshotQuota, mux.DefaultSnapshotQuota), "snapshot-quota", "how much all snapshots may take")
+	flags.Var(newSize(&c.ExecLogQuota, mux.DefaultExecLogQuota), "exec-log-quota", "how much output of all commands in exec shells is kept; the oldest goes first")
 }
 
 // serve runs a server until SIGTERM or SIGINT.
@@ -148,7 +149,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return usage(err)
 	}
 	f.clean.EndOldest = f.oldest == policyOldest
-	for _, quota := range []*int64{&f.clean.TerminalQuota, &f.clean.JournalQuota, &f.clean.SnapshotQuota} {
+	for _, quota := range []*int64{&f.clean.TerminalQuota, &f.clean.JournalQuota, &f.clean.SnapshotQuota, &f.clean.ExecLogQuota} {
 		*quota = max(*quota, 1) // 0 is what is needed and no more; mux takes it for the default
 	}
 	rules, err := readRules(f.rules)

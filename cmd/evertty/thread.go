@@ -19,11 +19,13 @@ import (
 func (a *app) newThread() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "thread",
-		Short: "Show threads, what lasts of sessions, and handle their records",
+		Short: "Make, show and steer threads, what lasts of sessions; their permissions and records",
 		Args:  unknownVerb,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.newThreadLs(), a.newThreadShow(), a.newThreadExport(), a.newThreadImport(), a.newThreadCompact(), a.newThreadResume())
+	c.AddCommand(a.newThreadLs(), a.newThreadShow(), a.newThreadNew(), a.newThreadRm(), a.newThreadPause(), a.newThreadResume(), a.newThreadPolicy(),
+		a.newThreadPermissions(), a.newThreadApprovals(), a.newThreadDecide("approve", "Let calls that wait through, each once", true),
+		a.newThreadDecide("deny", "Refuse calls that wait", false), a.newThreadSteer(), a.newThreadExport(), a.newThreadImport(), a.newThreadCompact())
 	return c
 }
 

@@ -170,7 +170,8 @@ func (a *app) newThreadResume() *cobra.Command {
 
 func threadOrLatest(ctx context.Context, server *client.Client, args []string) (string, error) {
 	if len(args) == 1 {
-		return args[0], nil
+		_, err := server.Thread(ctx, args[0]) // a name that was mistyped makes no thread
+		return args[0], err
 	}
 	h, err := server.LatestRecord(ctx)
 	return h.Thread, err

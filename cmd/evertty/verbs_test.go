@@ -100,8 +100,22 @@ func TestVerbs(t *testing.T) {
 		"POST /pty/t1/wait":          {`200 {"matched":true,"text":"x","seq":9,"exit":{"code":5,"signal":"","reason":"exit"}}`},
 		"POST /pty/slow/wait": {`408 {"error":"not yet","code":"TIMEOUT","details":{"text":"$","seq":4}}`,
 			`200 {"matched":true,"text":"x","seq":9,"exit":{"code":null,"signal":"TERM","reason":"signal"}}`},
-		"POST /pty/never/wait": {`408 {"error":"the time is over","code":"TIMEOUT","details":{"text":"$","seq":4}}`},
-		"POST /pty/ended/wait": {`409 {"error":"it ended before","code":"EXITED","details":{"text":"bye","seq":4}}`},
+		"POST /pty/never/wait":                   {`408 {"error":"the time is over","code":"TIMEOUT","details":{"text":"$","seq":4}}`},
+		"GET /api/leases":                        {`401 {"error":"send the header Authorization","code":"UNAUTHORIZED"}`},
+		"POST /api/threads":                      {`201 {"thread_id":"work"}`},
+		"GET /api/threads/work":                  {`200 {"thread_id":"work","policy":{"idle_seconds":60,"budget":{"commands":7}}}`},
+		"DELETE /api/threads/work":               {`200 {"success":true}`},
+		"POST /api/threads/work/pause":           {`200 {"thread_id":"work","sandbox":{"status":"paused"}}`},
+		"PATCH /api/threads/work/policy":         {`200 {"thread_id":"work"}`},
+		"GET /api/threads/work/permissions":      {`200 {"mode":"prompt","rules":{"deny":[{"tool":"exec"}]}}`},
+		"PUT /api/threads/work/permissions":      {`200 {"mode":"allow","rules":{}}`},
+		"GET /api/threads/work/approvals":        {`200 {"approvals":[{"id":"apr_1","tool":"exec","status":"pending","arguments":{"command":"a\u001b[31m"}}]}`},
+		"POST /api/threads/work/approvals/apr_1": {`200 {"id":"apr_1","status":"approved"}`},
+		"POST /api/threads/work/steer":           {`201 {"seq":4}`},
+		"POST /api/threads/work/steer/drain":     {`200 {"messages":["one","two\u0007"]}`},
+		"DELETE /pty/held":                       {`423 {"error":"ask","code":"NEEDS_APPROVAL","details":{"approval_id":"apr_1"}}`},
+		"DELETE /pty/denied":                     {`403 {"error":"no","code":"DENIED","details":{}}`},
+		"POST /pty/ended/wait":                   {`409 {"error":"it ended before","code":"EXITED","details":{"text":"bye","seq":4}}`},
 	}
 	for _, tc := range []struct {
 		name, args, stdin string
@@ -150,6 +164,41 @@ func TestVerbs(t *testing.T) {
 		{"wait ended", "wait ended --for idle", "", "GET /pty/ended\nPOST /pty/ended/wait {\"for\":\"idle\",\"timeout_ms\":300000}", "", "it ended before", 1},
 		{"wait pattern", "wait t1 --for text", "", "-", "", "--pattern", 2},
 		{"wait for what", "wait t1 --for rain", "", "-", "", `--for: got "rain", allowed is exit, text, regex, idle, prompt`, 2},
+		{"empty id", "wait EMPTY", "", "-", "", "wait: ID is empty", 2},
+		{"empty thread", "thread show EMPTY", "", "-", "", "thread show: THREAD is empty", 2},
+		{"no id", "attach", "", "-", "", "attach: got no argument, the use is: evertty attach ID", 2},
+		{"two ids", "logs a b", "", "-", "", "logs: got 2 arguments, the use is: evertty logs ID", 2},
+		{"a word too much", "ls x", "", "-", "", `ls: got "x", the use is: evertty ls`, 2},
+		{"not logged in", "lease ls", "", "GET /api/leases", "", "set EVERTTY_TOKEN_FILE to a copy of the file token", 1},
+		{"thread new", "thread new work --idle 90s --budget-commands 5 --budget-output 1MiB --sandbox docker", "",
+			`POST /api/threads {"id":"work","sandbox":"docker","policy":{"idle_seconds":90,"budget":{"commands":5,"bytes":1048576}}}`, "work\n", "", 0},
+		{"thread new json", "thread new --json", "", "POST /api/threads {}", `"thread_id": "work"`, "", 0},
+		{"thread rm", "thread rm nope work", "", "DELETE /api/threads/nope\nDELETE /api/threads/work", "", "nope: no such terminal", 4},
+		{"thread pause", "thread pause work", "", "POST /api/threads/work/pause", "paused\n", "", 0},
+		{"thread resume of nothing", "thread resume TYPO", "", "GET /api/threads/TYPO", "", "no such terminal", 4},
+		{"thread policy", "thread policy work", "", "GET /api/threads/work", "idle             1m0s\nbudget-commands  7\n", "", 0},
+		{"thread policy keeps the rest of the budget", "thread policy work --budget-cpu 2s", "",
+			"GET /api/threads/work\nPATCH /api/threads/work/policy {\"budget\":{\"cpu_seconds\":2,\"commands\":7}}", "", "", 0},
+		{"thread policy of nothing", "thread policy TYPO --idle 5s", "", "GET /api/threads/TYPO", "", "no such terminal", 4},
+		{"permissions", "thread permissions work", "", "GET /api/threads/work/permissions", "mode  prompt\ndeny  {\"tool\":\"exec\"}\n", "", 0},
+		{"permissions set", "thread permissions work --mode allow --rules -", `{"ask":[]}`,
+			"GET /api/threads/work/permissions\nPUT /api/threads/work/permissions {\"mode\":\"allow\",\"rules\":{\"ask\":[]}}", "", "", 0},
+		{"permissions of nothing", "thread permissions TYPO --mode allow", "", "GET /api/threads/TYPO/permissions", "", "no such terminal", 4},
+		{"permissions both", "thread permissions work --no-rules --rules -", "", "-", "", "exclude", 2},
+		{"permissions mode", "thread permissions work --mode some", "", "-", "", `--mode: got "some", allowed is read-only`, 2},
+		{"permissions no JSON", "thread permissions work --rules -", "{", "-", "", "is not JSON", 2},
+		{"approvals", "thread approvals work", "", "GET /api/threads/work/approvals?status=pending", `exec  {"command":"a\u001b[31m"}`, "", 0},
+		{"approvals all", "thread approvals work --status all --json", "", "GET /api/threads/work/approvals", `"id": "apr_1"`, "", 0},
+		{"approve", "thread approve work apr_1 apr_2", "", "POST /api/threads/work/approvals/apr_1 {\"decision\":\"approve\"}\nPOST /api/threads/work/approvals/apr_2 {\"decision\":\"approve\"}", "", "apr_2: no such terminal", 4},
+		{"deny", "thread deny work apr_1 --json", "", `POST /api/threads/work/approvals/apr_1 {"decision":"deny"}`, `"id": "apr_1"`, "", 0},
+		{"approve nothing", "thread approve work", "", "-", "", "got \"work\", the use is: evertty thread approve THREAD APPROVAL...", 2},
+		{"steer", "thread steer work -", "stop it\n", "GET /api/threads/work\nPOST /api/threads/work/steer {\"message\":\"stop it\\n\"}", "", "", 0},
+		{"steer nothing", "thread steer TYPO x", "", "GET /api/threads/TYPO", "", "no such terminal", 4},
+		{"steer drain", "thread steer work --drain", "", "POST /api/threads/work/steer/drain", "one\ntwo?\n", "", 0},
+		{"steer both", "thread steer work x --drain", "", "-", "", "not both", 2},
+		{"held", "kill held", "", "DELETE /pty/held", "", "evertty thread approve SESSION apr_1", 1},
+		{"denied", "kill denied", "", "DELETE /pty/denied", "", "evertty thread permissions SESSION", 1},
+		{"complete approvals", "__complete thread approve work a", "", "GET /api/threads/work/approvals?status=pending", "apr_1\texec", "", 0},
 		{"url", "url", "", `POST /tickets {"login":true}`, "http://h/?ticket=k\n", "", 0},
 		{"version", "version --json", "", "-", `"version"`, "", 0},
 		{"unknown verb", "atach", "", "-", "", "did you mean attach?", 2},
@@ -164,7 +213,11 @@ func TestVerbs(t *testing.T) {
 			defer s.Close()
 			t.Setenv(envServer, s.URL)
 			t.Setenv(envDataDir, t.TempDir())
-			o := evertty(t, tc.stdin, strings.Fields(tc.args)...)
+			args := strings.Fields(tc.args)
+			for i, word := range args {
+				args[i] = strings.TrimSuffix(word, "EMPTY")
+			}
+			o := evertty(t, tc.stdin, args...)
 			asked := strings.Join(r.asked, "\n")
 			if tc.asked == "-" && asked != "" || tc.asked != "-" && tc.asked != "" && asked != tc.asked {
 				t.Errorf("asked\n%s\nwant\n%s", asked, tc.asked)
@@ -172,7 +225,7 @@ func TestVerbs(t *testing.T) {
 			if o.code != tc.code || !strings.Contains(o.stdout, tc.out) || !strings.Contains(o.stderr, tc.err) {
 				t.Errorf("code %d, want %d\nstdout %q\nstderr %q", o.code, tc.code, o.stdout, o.stderr)
 			}
-			if tc.name != "completion" && o.stderr != "" && (strings.Count(o.stderr, "\n") != 1 || !strings.HasPrefix(o.stderr, "evertty: ")) {
+			if !strings.HasPrefix(tc.args, "__complete") && o.stderr != "" && (strings.Count(o.stderr, "\n") != 1 || !strings.HasPrefix(o.stderr, "evertty: ")) {
 				t.Errorf("stderr is not one line: %q", o.stderr)
 			}
 			if tc.name == "logs" && o.stdout != tc.out {

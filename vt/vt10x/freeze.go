@@ -36,6 +36,9 @@ func (e *engine) Memory() int {
 	return cells*cellSize + e.hist.bytes + len(e.looks.kinds)*lookSize + len(e.in.Pending())
 }
 
+// Restore implements vt.Engine. The library cannot be put into a state.
+func (e *engine) Restore(*vt.Frame) bool { return false }
+
 // Freeze implements vt.Engine.
 func (e *engine) Freeze() *vt.Frame {
 	f := &vt.Frame{
@@ -45,7 +48,7 @@ func (e *engine) Freeze() *vt.Frame {
 	}
 	e.pen.Freeze(f)
 	e.labels.Freeze(f)
-	f.Charsets = e.charsets.Printing()
+	e.charsets.Freeze(f)
 	if e.cur == e.alt {
 		alt := e.freezeScreen(e.alt, 0)
 		f.Alt = &alt

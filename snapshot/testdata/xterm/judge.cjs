@@ -7,10 +7,12 @@
 // its new snapshot, else it writes. Its state comes with pendingParser,
 // the parser of an xterm.js that got nothing but pending; skip leaves the state out.
 // When xterm.js throws, the last state is {crash: what it said}.
-// unicode is the width table, '11' or '15-graphemes'.
+// unicode is the width table, '11' or '15-graphemes'. A job with cuts is one for
+// resume.cjs.
 'use strict';
 const { Terminal } = require('@xterm/headless');
 const { Unicode11Addon } = require('@xterm/addon-unicode11');
+const resume = require('./resume.cjs');
 // In Node addon-unicode-graphemes 0.4.0 reads the header of its table from the
 // start of Buffer's pool and then takes every emoji for narrow; a browser has no
 // such pool, and neither must the judge.
@@ -22,17 +24,23 @@ Buffer.poolSize = poolSize;
 const events = { data: [], bells: 0, colors: [] };
 let term;
 
+function fresh(job, cols, rows) {
+  const t = new Terminal({ cols, rows, scrollback: job.scrollback, allowProposedApi: true, logLevel: 'off' });
+  t.loadAddon(job.unicode === '15-graphemes' ? new UnicodeGraphemesAddon() : new Unicode11Addon());
+  t.unicode.activeVersion = job.unicode || '11';
+  keepLinks(t._core._oscLinkService);
+  return t;
+}
+resume.with({ make: fresh, finalOf, sequence: p => sequence(p), known, halves });
+
 function make(job) {
   if (job.reuse && term) {
     term.resize(job.cols, job.rows);
     term.reset();
   } else {
     if (term) term.dispose();
-    term = new Terminal({ cols: job.cols, rows: job.rows, scrollback: job.scrollback, allowProposedApi: true, logLevel: 'off' });
-    term.loadAddon(job.unicode === '15-graphemes' ? new UnicodeGraphemesAddon() : new Unicode11Addon());
-    term.unicode.activeVersion = job.unicode || '11';
-    keepLinks(term._core._oscLinkService);
-    known(term._core);
+    term = fresh(job, job.cols, job.rows);
+    known(term, why => { odd = why; });
     term.onData(d => events.data.push(d));
     term.onBinary(d => events.data.push(d));
     term.onBell(() => events.bells++);
@@ -44,13 +52,12 @@ function make(job) {
 
 // keepLinks remembers every link. xterm.js forgets one when the rows it was
 // printed in are gone, although copies of its cells may still be shown.
-let links;
 function keepLinks(service) {
-  links = new Map();
+  const kept = service.kept = new Map();
   const register = service.registerLink.bind(service);
   service.registerLink = data => {
     const id = register(data);
-    links.set(id, data);
+    kept.set(id, data);
     return id;
   };
 }
@@ -65,7 +72,7 @@ function style(a, link) {
   s.ul = has && (e._ext >> 26) & 7 || (a.fg & 0x10000000 ? 1 : 0);
   const uc = has ? e._ext & 0x3ffffff : 0;
   s.uc = a.isUnderline() ? color(uc & 0x3000000, uc) : '';
-  let l = has && e.urlId ? links.get(e.urlId) : undefined;
+  let l = has && e.urlId ? term._core._oscLinkService.kept.get(e.urlId) : undefined;
   if (l && /\x7f/.test(l.uri + l.id)) l = undefined; // no frame holds a control character,
   if (l && Buffer.byteLength(l.uri) > 2083) l = undefined; // and no engine an address that no browser takes
   s.id = l && l.id || ''; s.uri = l ? l.uri : '';
@@ -140,17 +147,17 @@ function look(resizing) {
 // behind the last column, which goes nowhere and makes the next one wrap; a wide
 // character that autowrap would have wrapped, which is dropped but joined to; and
 // DECALN in origin mode, which goes on in the oldest lines when the buffer ends.
-function known(core) {
-  const ih = core._inputHandler, properties = ih._unicodeService.charProperties.bind(ih._unicodeService);
+function known(term, say) {
+  const core = term._core, ih = core._inputHandler, properties = ih._unicodeService.charProperties.bind(ih._unicodeService);
   ih._unicodeService.charProperties = (code, before) => {
     const p = properties(code, before), x = ih._activeBuffer.x, width = (p >> 1 & 3) - (p & 1 ? before >> 1 & 3 : 0);
-    if (x >= term.cols && (p >> 1 & 3) === 0) odd = 'prints without width behind the last column';
-    if (x + width > term.cols && (p >> 1 & 3) === 2 && !core.coreService.decPrivateModes.wraparound) odd = 'drops a wide character';
+    if (x >= term.cols && (p >> 1 & 3) === 0) say('prints without width behind the last column');
+    if (x + width > term.cols && (p >> 1 & 3) === 2 && !core.coreService.decPrivateModes.wraparound) say('drops a wide character');
     return p;
   };
   term.parser.registerEscHandler({ intermediates: '#', final: '8' }, () => {
     const b = ih._activeBuffer;
-    if (core.coreService.decPrivateModes.origin && b.ybase + b.scrollTop + term.rows > b.lines.maxLength) odd = 'aligns the oldest lines';
+    if (core.coreService.decPrivateModes.origin && b.ybase + b.scrollTop + term.rows > b.lines.maxLength) say('aligns the oldest lines');
     return false;
   });
 }
@@ -201,6 +208,10 @@ function state() {
 (async () => {
   for await (const text of require('readline').createInterface({ input: process.stdin, crlfDelay: Infinity })) {
     const job = JSON.parse(text), states = [];
+    if (job.cuts) {
+      process.stdout.write(JSON.stringify(resume.run(job)) + '\n');
+      continue;
+    }
     make(job);
     for (const w of job.writes || []) {
       term._core.writeSync(Buffer.from(w, 'base64'));

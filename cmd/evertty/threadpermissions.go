@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/record"
+)
+
+// noRules lifts all rules of a thread; the server's stay.
+const noRules = "{}"
+
+func (a *app) newThreadPermissions() *cobra.Command {
+	var r client.PermissionsRequest
+	var rules string
+	var lift, asJSON bool
+	c := &cobra.Command{
+		Use:   "permissions THREAD",
+		Short: "Show or change what may be done with the terminals of a thread",
+		Long: `Without a flag it shows the mode and the rules. Whatever is not given stays as it is.
+Rules are an object {"allow":[…],"deny":[…],"ask":[…]} in JSON.`,
+		Example: `  evertty thread permissions work --mode read-only
+  echo '{"ask":[{"tool":"exec","contains":"git push"}]}' | evertty thread permissions work --rules -`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeThreads,
+		RunE: func(c *cobra.Command, args []string) error {
+			if lift && rules != "" {
+				return usage(errors.New("thread permissions: --rules and --no-rules exclude each other"))
+			}
+			if lift {
+				r.Rules = json.RawMessage(noRules)
+			}
+			if rules != "" {
+				var err error
+				if r.Rules, err = a.recordText(rules); err != nil {
+					return err
+				}
+			}
+			server, err := a.client()
+			if err != nil {
+				return err
+			}
+			p, err := server.Permissions(c.Context(), args[0])
+			if err == nil && (r.Mode != "" || r.Rules != nil) {
+				p, err = server.SetPermissions(c.Context(), args[0], r)
+			}
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(a.stdout, p.Raw)
+			}
+			return printPermissions(a.stdout, p)
+		},
+	}
+	c.Flags().Var(newEnum(&r.Mode, record.Modes...), "mode", "what is allowed without a `rule`: read-only, workspace-write, danger-full-access, prompt or allow")
+	_ = c.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(record.Modes, cobra.ShellCompDirectiveNoFileComp))
+	c.Flags().StringVar(&rules, "rules", "", "`file` with the rules; - is standard input")
+	c.Flags().BoolVar(&lift, "no-rules", false, "remove the rules of the thread")
+	jsonFlag(c, &asJSON)
+	return a.talks(c)
+}
+
+func printPermissions(w io.Writer, p client.Permissions) error {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fmt.Fprintf(t, "mode\t%s\n", printable(p.Mode))
+	var rules map[string][]json.RawMessage
+	if err := json.Unmarshal(p.Rules, &rules); err != nil {
+		return err
+	}
+	for _, kind := range []string{"deny", "ask", "allow"} {
+		for _, rule := range rules[kind] {
+			fmt.Fprintf(t, "%s\t%s\n", kind, printable(string(rule)))
+		}
+	}
+	return t.Flush()
+}
+
+func (a *app) newThreadApprovals() *cobra.Command {
+	const all = "all"
+	status := record.Pending
+	var asJSON bool
+	words := []string{record.Pending, record.Approved, record.Denied, record.Used, record.Expired, all}
+	c := &cobra.Command{
+		Use:               "approvals THREAD",
+		Short:             "List the calls that wait for an approval",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeThreads,
+		RunE: func(c *cobra.Command, args []string) error {
+			server, err := a.client()
+			if err != nil {
+				return err
+			}
+			wanted := status
+			if wanted == all {
+				wanted = ""
+			}
+			list, err := server.Approvals(c.Context(), args[0], wanted)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				raw := []json.RawMessage{}
+				for _, one := range list {
+					raw = append(raw, one.Raw)
+				}
+				return printJSON(a.stdout, raw)
+			}
+			t := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
+			fmt.Fprintln(t, "ID\tSTATUS\tAGE\tTOOL\tARGUMENTS")
+			for _, one := range list {
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", printable(one.ID), printable(one.Status), age(time.Since(one.CreatedAt)), printable(one.Tool),
+					clipped(printable(string(one.Arguments)), captionWidth))
+			}
+			return t.Flush()
+		},
+	}
+	c.Flags().Var(newEnum(&status, words...), "status", "which: pending, approved, denied, used, expired or `all`")
+	_ = c.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	jsonFlag(c, &asJSON)
+	return a.talks(c)
+}
+
+// newThreadDecide is a verb that decides about calls that wait.
+func (a *app) newThreadDecide(verb, short string, approve bool) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   verb + " THREAD APPROVAL...",
+		Short: short,
+		Args:  cobra.MinimumNArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			server, err := a.client()
+			if err != nil {
+				return err
+			}
+			raw := []json.RawMessage{}
+			var failed error
+			for _, id := range args[1:] {
+				done, err := server.Decide(c.Context(), args[0], id, approve)
+				if err == nil {
+					raw = append(raw, done.Raw)
+				}
+				failed = errors.Join(failed, named(id, err))
+			}
+			if asJSON {
+				failed = errors.Join(failed, printJSON(a.stdout, raw))
+			}
+			return failed
+		},
+		ValidArgsFunction: func(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				return a.completeThreads(c, args, word)
+			}
+			return a.completeApprovals(args[0])
+		},
+	}
+	jsonFlag(c, &asJSON)
+	return a.talks(c)
+}
+
+// completeApprovals offers the calls of a thread that wait.
+func (a *app) completeApprovals(thread string) ([]string, cobra.ShellCompDirective) {
+	return a.complete(func(ctx context.Context, server *client.Client) []string {
+		var words []string
+		list, _ := server.Approvals(ctx, thread, record.Pending)
+		for _, one := range list {
+			words = append(words, cobra.CompletionWithDesc(one.ID, printable(one.Tool+" "+string(one.Arguments))))
+		}
+		return words
+	})
+}

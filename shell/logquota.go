@@ -1,0 +1,132 @@
+package shell
+
+import (
+	"errors"
+	"math"
+	"os"
+	"sync/atomic"
+)
+
+// Logs is what the logs of all commands of a server may take together. All methods may be called at the same time from several goroutines; a nil *Logs has no bound.
+type Logs struct {
+	// Quota is the bound in bytes.
+	Quota int64
+	// Free, when not nil, removes the oldest logs of commands that have ended, of so many bytes at least where there are as many. It is called under no lock of a Shell, and may
+	// take as long as the disk does.
+	Free func(bytes int64)
+
+	used atomic.Int64
+}
+
+// quotaShare is the part of the quota that is freed at a time beyond what is needed: else a flood would look for the oldest logs with each of its pieces.
+const quotaShare = 16
+
+// Used is how much all logs have, in bytes.
+func (l *Logs) Used() int64 {
+	if l == nil {
+		return 0
+	}
+	return l.used.Load()
+}
+
+func (l *Logs) add(n int64) {
+	if l != nil {
+		l.used.Add(n)
+	}
+}
+
+// room is how much more may be written, after the oldest logs made way when there was none.
+func (l *Logs) room() int64 {
+	if l == nil {
+		return math.MaxInt64
+	}
+	if l.Quota <= l.used.Load() && l.Free != nil {
+		l.Free(l.used.Load() - l.Quota + l.Quota/quotaShare + 1)
+	}
+	return max(0, l.Quota-l.used.Load())
+}
+
+// errLogQuota says that output was dropped because all logs together had no room left.
+var errLogQuota = errors.New("the logs of all commands take as much as they may")
+
+// The reasons of Result.TruncatedReason and Info.LogCut.
+const (
+	CutReply  = "max_output_bytes" // the reply is to have less than what was printed; the log has it
+	CutLog    = "log_limit"        // the log of one output has all that it may
+	CutQuota  = "log_quota"        // all logs together have; or the log was removed for newer ones
+	CutDisk   = "disk_full"
+	CutFailed = "write_failed"
+	CutUnheld = "not_followed" // the server and the keeper ended while it printed
+)
+
+// cutFor is why the log misses something, "" when it has all.
+func (l *log) cutFor() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case !l.cut:
+		return ""
+	case l.trial == nil && l.end == 0:
+		return CutQuota
+	case l.trial == nil:
+		return CutLog
+	case errors.Is(l.trial, errLogQuota):
+		return CutQuota
+	case errors.Is(spaceError(l.trial), ErrNoSpace):
+		return CutDisk
+	}
+	return CutFailed
+}
+
+// remove takes the bytes of a finished log from the disk and returns how many there were. It reads as cut from then on.
+func (l *log) remove() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.over || l.end == 0 {
+		return 0
+	}
+	if os.Truncate(l.path, 0) != nil && os.Remove(l.path) != nil {
+		return 0
+	}
+	_ = os.Chmod(l.path, cutMode)
+	n := l.end
+	l.end, l.cut, l.trial = 0, true, errLogQuota
+	l.usage.add(-n)
+	return n
+}
+
+// forgetUse says that the files of a log are gone with those of its command.
+func (l *log) forgetUse() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.usage.add(-l.end)
+	l.usage = nil
+}
+
+// RemoveLogs removes the logs of a command that has ended and prints no more, and returns how many bytes those were. The command stays in the history.
+func (e *Exec) RemoveLogs() int64 {
+	if !e.hasEnded() {
+		return 0
+	}
+	return e.outputs[0].remove() + e.outputs[1].remove()
+}
+
+// LogCut is why the logs miss something of what was printed, "" when they have all.
+func (e *Exec) LogCut() string {
+	if why := e.outputs[0].cutFor(); why != "" {
+		return why
+	}
+	return e.outputs[1].cutFor()
+}
+
+// MaxReply is how much of each output a reply is to have, in bytes; 0 is no bound.
+func (e *Exec) MaxReply() int64 { return e.spec().MaxReply }
+
+// withRoom makes files for a command, once more when the disk was full and room could be made.
+func (s *Shell) withRoom(files func() error) error {
+	err := spaceError(files())
+	if errors.Is(err, ErrNoSpace) && s.config.MakeRoom != nil && s.config.MakeRoom() {
+		err = spaceError(files())
+	}
+	return err
+}

@@ -1,0 +1,115 @@
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+)
+
+// Enroll writes a command down that its caller runs outside of the shell and of its queue: on a terminal of its own. It is in the history from now on, and has a log (stdout)
+// and an end like others. The caller calls Begin, Append and Finish, and looks at Stopped, Overtime and Done, which Delete closes too. Errors: those of Submit.
+func (s *Shell) Enroll(c Command) (*Exec, error) {
+	c.TTY = true
+	if err := s.complete(&c); err != nil {
+		return nil, fmt.Errorf("shell: enroll: %w", err)
+	}
+	s.submitting.Lock()
+	defer s.submitting.Unlock()
+	var e *Exec
+	err := s.withRoom(func() (err error) {
+		e, err = s.enroll(c)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("shell: enroll: %w", fileError(err))
+	}
+	s.mu.Lock()
+	gone := s.leaving()
+	if !gone {
+		s.all = append(s.all, e)
+		s.byID[e.id] = e
+		s.active = time.Now()
+	}
+	s.mu.Unlock()
+	if gone {
+		_ = os.RemoveAll(e.dir)
+		return nil, fmt.Errorf("shell: enroll: %w", ErrDeleted)
+	}
+	e.tellChanged()
+	return e, nil
+}
+
+// Begin says that an enrolled command runs: as which process, on which terminal and in which directory.
+func (e *Exec) Begin(pid int, terminal, cwd string) {
+	now := time.Now()
+	e.mu.Lock()
+	i := &e.record.Info
+	i.Status, i.StartedAt, i.PTY, i.Cwd, i.PID = Running, now, terminal, cwd, pid
+	if limit := e.record.Spec.Timeout; limit > 0 {
+		e.record.Deadline = now.Add(limit)
+	}
+	e.mu.Unlock()
+	e.save()
+	e.begin(pid)
+}
+
+// Append adds to the log of an enrolled command. One caller appends at a time.
+func (e *Exec) Append(p []byte) {
+	l := e.outputs[0]
+	for len(p) > 0 {
+		file, at, room := l.opened()
+		if file == nil {
+			l.came(int64(len(p)))
+			l.drop(nil)
+			return
+		}
+		n, err := file.WriteAt(p[:min(room, int64(len(p)))], at)
+		l.took(int64(n))
+		if p = p[n:]; err != nil {
+			l.drop(err)
+		}
+	}
+}
+
+// Missed says that the log of an enrolled command misses something.
+func (e *Exec) Missed() { e.outputs[0].drop(errors.New("the terminal has not kept it")) }
+
+// Stopped is closed by the first Cancel.
+func (e *Exec) Stopped() <-chan struct{} { return e.stop }
+
+// Overtime is closed when the time of the command is over, in which a pause does not count. The function ends the watch.
+func (e *Exec) Overtime() (<-chan struct{}, func()) { return e.overtime() }
+
+// Finish is the end of an enrolled command: its result, or why there is none.
+func (e *Exec) Finish(r Result, problem error) {
+	if problem != nil {
+		e.end(Failed, nil, problem)
+		return
+	}
+	run := running{exec: e}
+	run.judgeLog(&r)
+	r.Cwd = e.shell.cwdNow()
+	status := Done
+	if r.Cancelled {
+		status = Cancelled
+	}
+	e.finishOutputs()
+	e.end(status, &r, nil)
+}
+
+// Outside are the enrolled commands that an earlier server has left running. Their caller goes on with them.
+func (s *Shell) Outside() []*Exec {
+	return slices.DeleteFunc(s.Execs(), func(e *Exec) bool { return e.hasEnded() || !e.spec().TTY })
+}
+
+// outside takes over an enrolled command. One that did not come to begin has not run.
+func (r *recovery) outside(e *Exec, begun bool) {
+	if !begun {
+		e.end(Failed, nil, fmt.Errorf("%w: the server ended before it began", ErrEnded))
+		return
+	}
+	e.begun = true
+	close(e.started)
+}

@@ -1,0 +1,89 @@
+package vt
+
+import "unicode/utf8"
+
+// Restore implements Engine.
+func (t *Terminal) Restore(f *Frame) bool {
+	if !t.restorable(f) {
+		return false
+	}
+	for l := range f.History.All() {
+		t.hist.push([]byte(l.packed), l.wrapped)
+	}
+	t.restoreScreen(t.main, &f.Main, t.hist.count)
+	t.modes = f.Modes
+	if f.Alt != nil {
+		t.alt = newScreen(f.Cols, f.Rows)
+		t.restoreScreen(t.alt, f.Alt, 0)
+		t.screen = t.alt
+	} else if f.Hidden != nil {
+		t.alt = newScreen(f.Cols, f.Rows)
+		t.alt.thaw(&Screen{Saved: f.Hidden.Saved, Bottom: f.Rows - 1}, 0)
+		t.alt.kitty = append([]uint8(nil), f.Hidden.Kitty...)
+	}
+	t.pen.thaw(f)
+	t.setPen()
+	t.charsets.thaw(f)
+	t.labels.thaw(f)
+	t.Resume(f)
+	t.cursorStyle = f.CursorStyle
+	t.stream.Write(f.Pending, (*handler)(t))
+	t.stream.before = t.lastJoin(f)
+	return true
+}
+
+// restorable tells whether Restore can take f.
+func (t *Terminal) restorable(f *Frame) bool {
+	if f.Cols != t.cfg.Cols || f.Rows != t.cfg.Rows || len(f.Main.Lines) != f.Rows || f.Alt != nil && len(f.Alt.Lines) != f.Rows {
+		return false
+	}
+	if u := f.Unicode; u != t.cfg.Unicode && (u != "" || t.cfg.Unicode != Unicode11) {
+		return false
+	}
+	for l := range f.History.All() {
+		if l.Cells() > f.Cols {
+			return false
+		}
+	}
+	for _, s := range []*Screen{&f.Main, f.Alt} {
+		for y := 0; s != nil && y < f.Rows; y++ {
+			if s.Lines[y].Cells() > f.Cols {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// restoreScreen makes s, which is new, the screen of a frame with base lines of
+// history above it.
+func (t *Terminal) restoreScreen(s *screen, from *Screen, base int) {
+	s.thaw(from, base)
+	s.kitty = append([]uint8(nil), from.Kitty...)
+	for y, l := range from.Lines {
+		s.rows[y].setLine(l, &t.styles)
+	}
+}
+
+// lastJoin is what the character that REP repeats in f leaves for the next one.
+func (t *Terminal) lastJoin(f *Frame) (j join) {
+	if f.LastChar == 0 {
+		return 0
+	}
+	s := t.screen
+	for width := 1; width <= 2; width++ {
+		text := t.cellText(s.row(), s.X-width)
+		if c, _ := utf8.DecodeRune(text); c != f.LastChar {
+			continue
+		}
+		j = 0
+		for _, c := range string(text) {
+			j = t.widths.next(c, j)
+		}
+		if j.width() == width {
+			return j
+		}
+		j = join(width) << joinWidth // one of two cells that did not fit and was dropped
+	}
+	return max(j, narrow)
+}
