@@ -80,6 +80,7 @@ type logSink interface {
 
 func (a *app) followLogs(ctx context.Context, id string, o logging) error {
 	f := a.follower()
+	f.Inside = a.shownIn()
 	stream, err := f.Stream(ctx, id)
 	if err != nil {
 		return err
@@ -98,7 +99,7 @@ func (a *app) followLogs(ctx context.Context, id string, o logging) error {
 	case o.raw:
 		sink = &rawLog{w: a.stdout}
 	}
-	return errors.Join(pour(stream, sink), sink.end())
+	return feedbackError(errors.Join(pour(stream, sink), sink.end()))
 }
 
 // taken is one result of Stream.Next.

@@ -48,14 +48,3 @@ func screenOf(ctx context.Context, server *client.Client, id string, scrollback 
 	}
 	return v, json.Unmarshal(s.Raw, &v)
 }
-
-// contentEnd is the last row that has text or the cursor, from 1.
-func (v screenView) contentEnd() int {
-	end := v.Cursor.Y + 1
-	for i, l := range v.Lines {
-		if l.Text != "" {
-			end = max(end, i+1)
-		}
-	}
-	return end
-}
