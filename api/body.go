@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"mime"
 	"net/http"
 	"reflect"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -41,6 +43,17 @@ func bind[T any](c echo.Context, dst *T) error { return bindUpTo(c, dst, maxBody
 // bindOptional is bind for requests whose body may be empty, which leaves *dst
 // as it is.
 func bindOptional[T any](c echo.Context, dst *T) error { return bindUpTo(c, dst, maxBody, true) }
+
+// noBody refuses a body of a call that has none, but for an empty object: what somebody sends is meant to have an effect.
+func noBody(c echo.Context) error {
+	if c.Request().ContentLength == 0 {
+		return nil
+	}
+	if c.Request().ContentLength < 0 && len(c.Request().Header.Values(echo.HeaderContentType)) == 0 {
+		return nil // a client that did not know whether it had one; nothing is read of it
+	}
+	return bindOptional(c, &struct{}{})
+}
 
 // bindUpTo is bind, or bindOptional, with another bound of the body, in bytes.
 func bindUpTo(c echo.Context, dst any, limit int64, optional bool) error {
@@ -119,7 +132,7 @@ func decodeStrict(body []byte, dst any) error {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(dst); err != nil {
-		return errorDecode(body, err)
+		return errorDecode(body, dst, err)
 	}
 	return nil
 }
@@ -129,20 +142,39 @@ func errorSyntax(body []byte, err error) *Error {
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		at = int(syntax.Offset) - 1
 	}
-	return badRequest("the body is not JSON at %s: %s", position(body, at), err)
+	if at >= len(body) || at == len(body)-1 && strings.HasPrefix(err.Error(), "unexpected end") {
+		return badRequest("the body is not JSON at %s: it ends before it is complete", position(body, at))
+	}
+	r, _ := utf8.DecodeRune(body[at:])
+	return badRequest("the body is not JSON at %s: %q cannot stand there", position(body, at), r)
 }
 
-// errorDecode explains why valid JSON does not fit the fields.
-func errorDecode(body []byte, err error) *Error {
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return badRequest("the field %q must be %s, not %s (%s)", wrong.Field, kindName(wrong.Type), clip(wrong.Value),
-			position(body, int(wrong.Offset)-1)).with("field", wrong.Field)
+// errorDecode explains why valid JSON does not fit the fields of what dst points to.
+func errorDecode(body []byte, dst any, err error) *Error {
+	if path, name, known, found := strange(body, reflect.TypeOf(dst), ""); found {
+		return badRequest("there is no field %q; %s may have %s", clip(path+name), inWords(path), fieldList(known)).with("field", clip(path+name))
 	}
-	return badRequest("the body does not fit: %s", clip(strings.TrimPrefix(err.Error(), "json: ")))
+	path, t := misfit(body, reflect.TypeOf(dst), "")
+	where := ""
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		where = fmt.Sprintf(", not %s (%s)", clip(wrong.Value), position(body, int(wrong.Offset)-1))
+	}
+	return badRequest("the field %q must be %s%s", clip(path), kindName(t), where).with("field", clip(path))
+}
+
+// inWords is what a path that ends with a point leads to.
+func inWords(path string) string {
+	if path == "" {
+		return "the body"
+	}
+	return strconv.Quote(clip(strings.TrimSuffix(path, ".")))
 }
 
 // kindName says in words what JSON value a Go type is decoded from.
 func kindName(t reflect.Type) string {
+	if t == reflect.TypeFor[json.Number]() {
+		return "a number"
+	}
 	switch t.Kind() {
 	case reflect.String:
 		return "a string"
@@ -173,17 +205,28 @@ func fieldNames(dst any) []string {
 		return nil
 	}
 	names := []string{}
-	for _, field := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if !field.IsExported() || name == "-" || field.Anonymous && name == "" {
-			continue
-		}
-		if name == "" {
-			name = field.Name
-		}
+	for name := range jsonFields(t) {
 		names = append(names, name)
 	}
 	return names
+}
+
+// jsonFields yields the fields of a struct by their names in JSON.
+func jsonFields(t reflect.Type) iter.Seq2[string, reflect.Type] {
+	return func(yield func(string, reflect.Type) bool) {
+		for _, field := range reflect.VisibleFields(t) {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if !field.IsExported() || name == "-" || field.Anonymous && name == "" {
+				continue
+			}
+			if name == "" {
+				name = field.Name
+			}
+			if !yield(name, field.Type) {
+				return
+			}
+		}
+	}
 }
 
 func fieldList(names []string) string {

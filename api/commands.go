@@ -39,6 +39,7 @@ type commandReply struct {
 	TimedOut    bool         `json:"timed_out"`
 	Truncated   bool         `json:"truncated"`
 	Reason      string       `json:"truncated_reason,omitempty"`
+	EndReason   string       `json:"reason,omitempty"` // why the end of its session ended it
 	ShellEnded  bool         `json:"shell_ended"`
 	Recreated   bool         `json:"recreated"`
 	CreatedAt   time.Time    `json:"created_at"`
@@ -55,7 +56,7 @@ func commandReplyOf(session string, i shell.Info) commandReply {
 		FinishedAt: timeOrNil(i.FinishedAt), DurationMS: durationOf(i), StdoutBytes: i.StdoutBytes, StderrBytes: i.StderrBytes}
 	if r := i.Result; r != nil {
 		reply.ExitCode, reply.TimedOut, reply.Truncated, reply.Reason = &r.ExitCode, r.TimedOut, r.Truncated, r.TruncatedReason
-		reply.ShellEnded, reply.Recreated = r.ShellEnded, r.Recreated
+		reply.ShellEnded, reply.Recreated, reply.EndReason = r.ShellEnded, r.Recreated, r.Reason
 	}
 	if cut := logCut(i); cut != "" {
 		reply.Truncated, reply.Reason = true, cut

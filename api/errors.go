@@ -102,7 +102,7 @@ var errorTable = []errorRow{
 	{session.ErrInUse, http.StatusConflict, "IN_USE", ""},
 	{session.ErrExpired, http.StatusConflict, "SESSION_EXPIRED", ""},
 	{session.ErrBudget, http.StatusTooManyRequests, "BUDGET", ""},
-	{session.ErrNoProvider, http.StatusServiceUnavailable, "NO_PROVIDER", ""},
+	{session.ErrNoProvider, http.StatusBadRequest, "VALIDATION", ""},
 	{session.ErrUnsupported, http.StatusNotImplemented, "CAPABILITY", ""}, // before ErrProvider, which wraps it
 	{provider.ErrCannot, http.StatusNotImplemented, "CAPABILITY", ""},
 	{session.ErrProvider, http.StatusServiceUnavailable, "PROVIDER", ""},
@@ -218,6 +218,9 @@ func errorFor(err error, c echo.Context) *Error {
 				message = err.Error()
 			}
 			e := newError(row.status, row.code, "%s", message).because(err)
+			if none, ok := errors.AsType[*session.NoProvider](err); ok {
+				e = e.with("providers", none.Known)
+			}
 			if ask, ok := errors.AsType[*record.NeedsApproval](err); ok {
 				e = e.with(approvalDetail, ask.ID)
 			}
@@ -262,7 +265,7 @@ func errorOfEcho(routed *echo.HTTPError, c echo.Context) *Error {
 }
 
 // noFailures are refusals by the server that nobody has to look into: it leaves, or was asked for what it never had.
-var noFailures = []string{"CLOSING", "NO_DESCRIPTORS", "NO_MEMORY", "NO_PROVIDER", "CAPABILITY"}
+var noFailures = []string{"CLOSING", "NO_DESCRIPTORS", "NO_MEMORY", "CAPABILITY"}
 
 // handleError is the server's echo.HTTPErrorHandler: it logs the cause of a
 // failure of ours once, with the request id, and sends the rest. A response that already began is left alone, and

@@ -45,7 +45,10 @@ func (s *Server) requested(c echo.Context) (sh *mux.Shell, r execRequest, cmd sh
 	if err = r.check(); err != nil {
 		return nil, r, cmd, err
 	}
-	if _, err = r.Env.values(); err != nil {
+	if cmd, err = r.command(false); err == nil {
+		err = cmd.Check()
+	}
+	if err != nil {
 		return nil, r, cmd, err
 	}
 	if sh, err = s.permittedShell(c, record.ToolExec, r.deed()); err != nil {

@@ -28,6 +28,7 @@ type execOutcome struct {
 	Reason      string    `json:"truncated_reason,omitempty"`
 	TimedOut    bool      `json:"timed_out"`
 	Cancelled   bool      `json:"cancelled"`
+	EndReason   string    `json:"reason,omitempty"` // why the end of its session ended it
 	DurationMS  int64     `json:"duration_ms"`
 	Timestamp   time.Time `json:"timestamp"`
 	Command     string    `json:"command"`
@@ -60,7 +61,7 @@ func outcomeOf(session string, i shell.Info, r shell.Result) execOutcome {
 		note = ttyNote
 	}
 	return execOutcome{Note: note, PTY: i.PTY, Success: r.ExitCode == 0, ExitCode: r.ExitCode, ExitCodeToo: r.ExitCode, Truncated: r.Truncated, Reason: r.TruncatedReason, TimedOut: r.TimedOut,
-		Cancelled: r.Cancelled, DurationMS: durationOf(i), Timestamp: i.FinishedAt.UTC(), Command: shownCommand(i), CommandID: i.ID,
+		Cancelled: r.Cancelled, EndReason: r.Reason, DurationMS: durationOf(i), Timestamp: i.FinishedAt.UTC(), Command: shownCommand(i), CommandID: i.ID,
 		Session: session, Shell: i.Shell, Cwd: r.Cwd, CwdFallback: r.CwdFallback, Background: r.Background, Recreated: r.Recreated, Lost: lost,
 		ShellEnded: r.ShellEnded, StdoutBytes: i.StdoutBytes, StderrBytes: i.StderrBytes}
 }

@@ -11,20 +11,34 @@ import (
 	"github.com/evertty/evertty/session"
 )
 
-// leaseListReply is the reply of GET /api/leases.
+// defaultLeases is how many leases a list has unless asked otherwise: each costs some questions to the database.
+const defaultLeases = 100
+
+// leaseListReply is the reply of GET /api/leases. Next is the `after` of the next part, absent at the end.
 type leaseListReply struct {
 	Leases []session.LeaseReply `json:"leases"`
+	Next   string               `json:"next,omitempty"`
+}
+
+// leasePageOf is which part of the leases is asked for.
+func leasePageOf(c echo.Context) (session.LeaseQuery, error) {
+	limit, err := numberOf(c, "limit", 1, maxRows, defaultLeases)
+	return session.LeaseQuery{Provider: c.QueryParam("provider"), After: c.QueryParam("after"), Limit: int(limit)}, err
 }
 
 func (s *Server) getLeases(c echo.Context) error {
 	if _, err := threadOf(c); err != nil {
 		return err
 	}
-	list, err := s.Mux.Leases(c.QueryParam("provider"))
+	q, err := leasePageOf(c)
 	if err != nil {
 		return err
 	}
-	return writeJSON(c, http.StatusOK, leaseListReply{orNone(list)})
+	list, next, err := s.Mux.Leases(q)
+	if err != nil {
+		return err
+	}
+	return writeJSON(c, http.StatusOK, leaseListReply{orNone(list), next})
 }
 
 // leaseRequest is the body of POST /api/leases. Config is for the provider alone and is never told again.

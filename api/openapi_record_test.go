@@ -93,6 +93,7 @@ func (c *contract) visitRecordLife(t *testing.T, at string) {
 		{method: "GET", target: at + "/compactions", status: 200},
 		{method: "POST", target: at + "/steer", body: `{"message":"left"}`, status: 201},
 		{method: "POST", target: at + "/steer", body: `{"message":""}`, status: 400, code: "VALIDATION"},
+		{method: "GET", target: at + "/steer", status: 200},
 		{method: "POST", target: at + "/steer/drain", status: 200},
 		{method: "POST", target: at + "/attach", body: `{"owner_type":"RuntimeHandle"}`, status: 200},
 		{method: "POST", target: at + "/attach", body: `{"owner_type":""}`, status: 400, code: "VALIDATION"},

@@ -3,6 +3,8 @@ package api
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -48,7 +50,7 @@ func (s *Server) getPermissions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := s.Mux.Permissions(c.Request().Context(), id)
+	p, err := s.Mux.Permissions(id)
 	if err != nil {
 		return err
 	}
@@ -111,11 +113,7 @@ func (s *Server) postAuthorize(c echo.Context) error {
 	if req.Tool == "" {
 		return badRequest(`"tool" is needed: its name`).with("field", "tool")
 	}
-	r, err := s.Mux.Record(c.Request().Context(), id, true)
-	if err != nil {
-		return err
-	}
-	d, err := r.Authorize(id, record.Call{Tool: req.Tool, Arguments: req.Arguments})
+	d, err := s.Mux.Authorize(c.Request().Context(), id, record.Call{Tool: req.Tool, Arguments: req.Arguments})
 	if err != nil {
 		return err
 	}
@@ -132,7 +130,11 @@ func (s *Server) getApprovals(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	r, id, err := s.recorded(c, false)
+	status := c.QueryParam("status")
+	if known := record.ApprovalStatuses(); status != "" && !slices.Contains(known, status) {
+		return badRequest("status %q: %s are allowed", clip(status), strings.Join(known, ", ")).with("field", "status")
+	}
+	r, id, err := s.recorded(c)
 	if err != nil {
 		return err
 	}
@@ -142,7 +144,7 @@ func (s *Server) getApprovals(c echo.Context) error {
 	}
 	reply := approvalsReply{[]record.Approval{}}
 	for _, a := range list {
-		if status := c.QueryParam("status"); (status == "" || status == a.Status) && len(reply.Approvals) < int(limit) {
+		if (status == "" || status == a.Status) && len(reply.Approvals) < int(limit) {
 			reply.Approvals = append(reply.Approvals, a)
 		}
 	}
@@ -166,7 +168,7 @@ func (s *Server) postApproval(c echo.Context) error {
 	if err := bind(c, &req); err != nil {
 		return err
 	}
-	r, err := s.Mux.Record(c.Request().Context(), id, false)
+	r, err := s.Mux.Record(id)
 	if err != nil {
 		return err
 	}

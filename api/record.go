@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -16,13 +17,13 @@ const (
 	maxDocumentBody = record.MaxDocument
 )
 
-// recorded are the records of the thread a path names; use makes the thread when it is not there.
-func (s *Server) recorded(c echo.Context, use bool) (*record.Manager, string, error) {
+// recorded are the records of the thread a path names, for who reads.
+func (s *Server) recorded(c echo.Context) (*record.Manager, string, error) {
 	id, err := threadOf(c)
 	if err != nil {
 		return nil, "", err
 	}
-	m, err := s.Mux.Record(c.Request().Context(), id, use)
+	m, err := s.Mux.Record(id)
 	return m, id, err
 }
 
@@ -36,7 +37,7 @@ func recordOf(c echo.Context) string {
 
 // readRecord replies with a part of the record that the query, or the path, names; else of the current one.
 func (s *Server) readRecord(c echo.Context, read func(m *record.Manager, thread, rid string) (any, error)) error {
-	m, id, err := s.recorded(c, false)
+	m, id, err := s.recorded(c)
 	if err != nil {
 		return err
 	}
@@ -47,17 +48,27 @@ func (s *Server) readRecord(c echo.Context, read func(m *record.Manager, thread,
 	return writeJSON(c, http.StatusOK, v)
 }
 
-// changeRecord reads the body and does something to the current record with it.
+// changeRecord reads the body and does something to the current record with it. The thread is made for it when nothing is wrong with it.
 func changeRecord[T any](s *Server, c echo.Context, status int, do func(m *record.Manager, thread string, req T) (any, error)) error {
 	var req T
 	if err := bindUpTo(c, &req, maxRecordBody, false); err != nil {
 		return err
 	}
-	m, id, err := s.recorded(c, true)
+	return writeRecord(c, status, s.Mux.WriteRecord, func(m *record.Manager, thread string) (any, error) { return do(m, thread, req) })
+}
+
+// writeRecord has something done to the record of the thread a path names by write, which may do it twice, and replies with what it says.
+func writeRecord(c echo.Context, status int, write func(context.Context, string, func(*record.Manager) error) error,
+	do func(m *record.Manager, thread string) (any, error)) error {
+	id, err := threadOf(c)
 	if err != nil {
 		return err
 	}
-	v, err := do(m, id, req)
+	var v any
+	err = write(c.Request().Context(), id, func(m *record.Manager) (err error) {
+		v, err = do(m, id)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -82,11 +93,18 @@ func partOf(c echo.Context, view int) (record.Page, error) {
 	return record.Page{After: after, Limit: int(limit), Newest: newest}, err
 }
 
+// latestThread stands for the thread whose record was changed last.
+const latestThread = "latest"
+
 func (s *Server) getLatestRecord(c echo.Context) error {
 	if grantOf(c).PTY != "" {
 		return ErrWrongTerminal
 	}
-	m, err := s.Mux.Record(c.Request().Context(), "", false)
+	// A thread that was called so before the name was reserved.
+	if l, err := s.Mux.Thread(c.Request().Context(), latestThread); err == nil {
+		return s.sendThread(c, l)
+	}
+	m, err := s.Mux.Record("")
 	if err != nil {
 		return err
 	}
@@ -111,7 +129,7 @@ func (s *Server) getRecord(c echo.Context) error {
 	if format != "" && format != recordFileOf && format != recordReplyOf {
 		return badRequest("format %q: %s or %s are allowed", clip(format), recordReplyOf, recordFileOf)
 	}
-	m, id, err := s.recorded(c, false)
+	m, id, err := s.recorded(c)
 	if err != nil {
 		return err
 	}
@@ -123,10 +141,25 @@ func (s *Server) getRecord(c echo.Context) error {
 		return err
 	}
 	text, err := d.Encode()
+	if err == nil && d.SessionID == "" {
+		text, err = unwritten(text)
+	}
 	if err != nil {
 		return err
 	}
 	return writeBody(c, http.StatusOK, text)
+}
+
+// unwritten is the document of a record that is not there yet: what names and dates it is null, and the rest is as in a new one.
+func unwritten(text []byte) ([]byte, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"session_id", "created_at", "updated_at"} {
+		fields[name] = json.RawMessage("null")
+	}
+	return encode(fields)
 }
 
 func addTurn(m *record.Manager, thread string, d *record.Document) error {
@@ -165,15 +198,7 @@ func (s *Server) putRecord(c echo.Context) error {
 	}
 	delete(d.Extra, lastTurnKey)
 	delete(d.Extra, threadKey)
-	m, id, err := s.recorded(c, true)
-	if err != nil {
-		return err
-	}
-	h, err := m.Import(id, d)
-	if err != nil {
-		return err
-	}
-	return writeJSON(c, http.StatusOK, h)
+	return writeRecord(c, http.StatusOK, s.Mux.WriteRecord, func(m *record.Manager, thread string) (any, error) { return m.Import(thread, d) })
 }
 
 // recordsReply is the reply of GET …/records.

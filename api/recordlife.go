@@ -22,7 +22,11 @@ type attachReply struct {
 }
 
 func (s *Server) postAttach(c echo.Context) error {
-	return changeRecord(s, c, http.StatusOK, func(m *record.Manager, thread string, req attachRequest) (any, error) {
+	var req attachRequest
+	if err := bindUpTo(c, &req, maxRecordBody, false); err != nil {
+		return err
+	}
+	return writeRecord(c, http.StatusOK, s.Mux.ChangeRecord, func(m *record.Manager, thread string) (any, error) {
 		state, err := m.Attach(thread, req.Owner)
 		if err != nil {
 			return nil, err
@@ -41,15 +45,7 @@ func (s *Server) postAttach(c echo.Context) error {
 }
 
 func (s *Server) postClear(c echo.Context) error {
-	m, id, err := s.recorded(c, true)
-	if err != nil {
-		return err
-	}
-	h, err := m.Clear(id)
-	if err != nil {
-		return err
-	}
-	return writeJSON(c, http.StatusCreated, h)
+	return writeRecord(c, http.StatusCreated, s.Mux.ChangeRecord, func(m *record.Manager, thread string) (any, error) { return m.Clear(thread) })
 }
 
 // steerRequest is the body of POST …/steer.
@@ -70,13 +66,31 @@ type drainReply struct {
 }
 
 func (s *Server) postDrain(c echo.Context) error {
-	m, id, err := s.recorded(c, false)
-	if err != nil {
-		return err
-	}
-	list, err := m.Drain(id)
-	if err != nil {
-		return err
-	}
-	return writeJSON(c, http.StatusOK, drainReply{valuesOf(list)})
+	return writeRecord(c, http.StatusOK, s.Mux.ChangeRecord, func(m *record.Manager, thread string) (any, error) {
+		list, err := m.Drain(thread)
+		return drainReply{valuesOf(list)}, err
+	})
+}
+
+// mailReply is the reply of GET …/steer: the messages that wait, in the order in which they were left.
+type mailReply struct {
+	Messages []mailRow `json:"messages"`
+}
+
+type mailRow struct {
+	Seq     int64  `json:"seq"`
+	At      string `json:"created_at"`
+	Message string `json:"message"`
+}
+
+// getMail only looks: the messages go on waiting.
+func (s *Server) getMail(c echo.Context) error {
+	return s.readRecord(c, func(m *record.Manager, thread, _ string) (any, error) {
+		list, err := m.Mail(thread)
+		reply := mailReply{make([]mailRow, 0, len(list))}
+		for _, it := range list {
+			reply.Messages = append(reply.Messages, mailRow{it.Seq, it.At, it.Value})
+		}
+		return reply, err
+	})
 }

@@ -59,7 +59,7 @@ func (s *Server) postTimeline(c echo.Context) error {
 			return nil, err
 		}
 		if err := json.Unmarshal(body, new(entryFields)); err != nil {
-			return nil, errorDecode(body, err)
+			return nil, errorDecode(body, new(entryFields), err)
 		}
 		var e record.Entry
 		if err := json.Unmarshal(body, &e); err != nil {

@@ -12,6 +12,7 @@ import (
 // messagesReply is the reply of GET …/messages. Next is the `after` of the next part, absent at the end.
 type messagesReply struct {
 	Thread   string        `json:"thread_id"`
+	Record   *string       `json:"session_id"` // null: nobody has written one yet
 	Messages []record.Kept `json:"messages"`
 	Next     int64         `json:"next,omitempty"`
 }
@@ -23,7 +24,15 @@ func (s *Server) getMessages(c echo.Context) error {
 	}
 	return s.readRecord(c, func(m *record.Manager, thread, rid string) (any, error) {
 		list, next, err := m.MessagesPart(thread, rid, q)
-		return messagesReply{Thread: thread, Messages: orNone(list), Next: next}, err
+		if err != nil {
+			return nil, err
+		}
+		h, err := m.Head(thread, rid)
+		reply := messagesReply{Thread: thread, Messages: orNone(list), Next: next}
+		if h.ID != "" {
+			reply.Record = &h.ID
+		}
+		return reply, err
 	})
 }
 
@@ -132,7 +141,7 @@ func (s *Server) postCompact(c echo.Context) error {
 	if req.Keep < 0 || req.Threshold < 0 || req.ContextWindow < 0 {
 		return badRequest("keep_last %d, threshold %d, context_window %d: each is 0, for the default, or more", req.Keep, req.Threshold, req.ContextWindow)
 	}
-	m, id, err := s.recorded(c, false)
+	m, id, err := s.recorded(c)
 	if err != nil {
 		return err
 	}

@@ -29,5 +29,6 @@ var recordRoutes = []route{
 	{http.MethodPost, "/api/threads/:id/attach", (*Server).postAttach, true, false, "say who drives the thread from now on, and get where it stands"},
 	{http.MethodPost, "/api/threads/:id/clear", (*Server).postClear, true, false, "begin a new record; the old one is kept"},
 	{http.MethodPost, "/api/threads/:id/steer", (*Server).postSteer, true, false, "leave a message for who drives the thread"},
+	{http.MethodGet, "/api/threads/:id/steer", (*Server).getMail, false, false, "the messages that wait; they go on waiting"},
 	{http.MethodPost, "/api/threads/:id/steer/drain", (*Server).postDrain, true, false, "take the messages that wait"},
 }

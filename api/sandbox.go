@@ -30,17 +30,22 @@ type sandboxSession struct {
 // sandboxSessionsReply is the reply of GET /api/sandbox/sessions.
 type sandboxSessionsReply struct {
 	Sessions []sandboxSession `json:"sessions"`
+	Next     string           `json:"next,omitempty"` // as in leaseListReply
 }
 
 func (s *Server) getSandboxSessions(c echo.Context) error {
 	if _, err := threadOf(c); err != nil {
 		return err
 	}
-	list, err := s.Mux.SandboxSessions()
+	q, err := leasePageOf(c)
 	if err != nil {
 		return err
 	}
-	reply := sandboxSessionsReply{Sessions: make([]sandboxSession, 0, len(list))}
+	list, next, err := s.Mux.SandboxSessions(q)
+	if err != nil {
+		return err
+	}
+	reply := sandboxSessionsReply{Sessions: make([]sandboxSession, 0, len(list)), Next: next}
 	for _, one := range list {
 		reply.Sessions = append(reply.Sessions, sandboxSession{one.ID, one})
 	}

@@ -116,6 +116,11 @@ func (s *Server) handler(r route) echo.HandlerFunc {
 			deadline := time.Now().Add(bodyTimeout)
 			_ = http.NewResponseController(c.Response()).SetReadDeadline(deadline) // not every writer has deadlines
 		}
+		if r.bare() {
+			if err := noBody(c); err != nil {
+				return err
+			}
+		}
 		return r.handle(s, c)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/evertty/evertty/mux"
 	"github.com/evertty/evertty/record"
+	"github.com/evertty/evertty/shell"
 )
 
 // shellRequest is the body of POST /session/:sid/shell.
@@ -141,6 +142,9 @@ func (s *Server) postEnv(c echo.Context) error {
 	}
 	set, err := req.Env.values()
 	if err != nil {
+		return err
+	}
+	if err := shell.CheckEnv(set, req.Unset); err != nil {
 		return err
 	}
 	sh, err := s.permittedShell(c, record.ToolEnv, &shellDeed{Env: set, Unset: req.Unset})

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -89,7 +90,7 @@ func (s *Server) postThread(c echo.Context) error {
 	if req.Policy != nil {
 		p, err := req.Policy.over(s.Mux.DefaultPolicy())
 		if err != nil {
-			return err
+			return badRequest("the policy: %s", err).with("field", "policy")
 		}
 		use.Policy = &p
 	}
@@ -115,9 +116,19 @@ func (s *Server) getThread(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	reply := l.ThreadReply()
-	reply.Messages, err = s.lastMessages(c, id)
-	if err != nil {
+	return s.sendThread(c, l)
+}
+
+// threadReply is a thread with the newest messages of its record. Omitted is how many others its …/messages has.
+type threadReply struct {
+	session.ThreadReply
+	Omitted int64 `json:"messages_omitted"`
+}
+
+func (s *Server) sendThread(c echo.Context, l session.Layers) error {
+	reply := threadReply{ThreadReply: l.ThreadReply()}
+	var err error
+	if reply.Messages, reply.Omitted, err = s.lastMessages(l.Thread.ID); err != nil {
 		return err
 	}
 	return writeJSON(c, http.StatusOK, reply)
@@ -137,28 +148,32 @@ func (s *Server) deleteThread(c echo.Context) error {
 	return c.JSON(http.StatusOK, done)
 }
 
-// lastMessages are the newest messages of a thread's record, none when it has no record.
-func (s *Server) lastMessages(c echo.Context, thread string) ([]json.RawMessage, error) {
-	texts := []json.RawMessage{}
-	m, err := s.Mux.Record(c.Request().Context(), thread, false)
+// lastMessages are the newest messages of a thread's record, none when it has no record, and how many there are before them.
+func (s *Server) lastMessages(thread string) (texts []json.RawMessage, omitted int64, err error) {
+	texts = []json.RawMessage{}
+	m, err := s.Mux.Record(thread)
 	if errors.Is(err, mux.ErrNoRecords) {
-		return texts, nil
+		return texts, 0, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	list, err := m.Messages(thread, "", record.MessageQuery{Limit: threadMessages, Newest: true})
-	if errors.Is(err, record.ErrNotFound) {
-		return texts, nil
+	if err != nil {
+		return nil, 0, err
 	}
 	for _, k := range list {
 		text, err := encode(k)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		texts = append(texts, text)
 	}
-	return texts, err
+	if len(list) == 0 || list[0].Summary {
+		return texts, 0, nil
+	}
+	h, err := m.Head(thread, "")
+	return texts, max(list[0].Seq-1-h.Archived, 0) + min(h.Archived, 1), err
 }
 
 func (s *Server) getThreadSession(c echo.Context) error {
@@ -173,12 +188,26 @@ func (s *Server) getThreadSession(c echo.Context) error {
 	return sendSession(c, l)
 }
 
-// sendSession replies with the session. A thread that never had one has none to tell of.
+// sendSession replies with the session. Of a thread that never had one all but the names is null.
 func sendSession(c echo.Context, l session.Layers) error {
 	if l.Session.ID == "" {
-		return newError(http.StatusNotFound, "NOT_FOUND", "thread %q has never had a session; its first use makes one", l.Thread.ID)
+		return writeJSON(c, http.StatusOK, noSession{Thread: l.Thread.ID, Terminal: l.Terminal.ID,
+			IdleSeconds: l.Thread.Policy.Idle.Seconds(), MaxSeconds: l.Thread.Policy.Max.Seconds()})
 	}
 	return writeJSON(c, http.StatusOK, l.SessionReply())
+}
+
+// noSession is the reply about the session of a thread that never had one.
+type noSession struct {
+	Thread       string     `json:"thread_id"`
+	ID           *string    `json:"session_id"`
+	Terminal     string     `json:"terminal_id"`
+	Status       *string    `json:"status"`
+	CreatedAt    *time.Time `json:"created_at"`
+	LastActiveAt *time.Time `json:"last_active_at"`
+	ExpiresAt    *time.Time `json:"expires_at"`
+	IdleSeconds  float64    `json:"idle_seconds"` // of the session that its first use makes
+	MaxSeconds   float64    `json:"max_seconds"`
 }
 
 func (s *Server) getThreadLease(c echo.Context) error { return s.sendLayers(c, leaseView) }

@@ -81,6 +81,8 @@ type ExecReply struct {
 	PID             int    `json:"pid"`
 	Session         string `json:"session"`
 	Cwd             string `json:"cwd"` // the shell's after the command
+	// Reason is why the end of its session ended it, as budget; "" when it ended otherwise.
+	Reason string `json:"reason"`
 	// CwdFallback is the directory that was wanted when it is gone.
 	CwdFallback string `json:"cwd_fallback"`
 	// Background: something the command left behind still has its stdout or stderr.

@@ -46,17 +46,27 @@ type LeaseRequest struct {
 	Config   json.RawMessage `json:"config,omitempty"` // an object of the provider's own
 }
 
-// Leases are those of a provider, of all for "".
-func (c *Client) Leases(ctx context.Context, provider string) ([]Lease, error) {
-	var query url.Values
+// leasePage is how many leases are asked for at a time.
+const leasePage = "1000"
+
+// Leases are those of a provider, of all for "". It asks for them part by part.
+func (c *Client) Leases(ctx context.Context, provider string) (list []Lease, err error) {
+	query := url.Values{"limit": {leasePage}}
 	if provider != "" {
-		query = url.Values{"provider": {provider}}
+		query.Set("provider", provider)
 	}
-	var reply struct {
-		Leases []Lease `json:"leases"`
+	for {
+		var reply struct {
+			Leases []Lease `json:"leases"`
+			Next   string  `json:"next"`
+		}
+		err := c.call(ctx, http.MethodGet, c.at(query, "api", "leases"), nil, &reply)
+		list = append(list, reply.Leases...)
+		if err != nil || reply.Next == "" {
+			return list, err
+		}
+		query.Set("after", reply.Next)
 	}
-	err := c.call(ctx, http.MethodGet, c.at(query, "api", "leases"), nil, &reply)
-	return reply.Leases, err
 }
 
 // CreateLease makes a lease that threads may share.

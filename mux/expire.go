@@ -96,7 +96,7 @@ func (d *durable) end(ctx context.Context, thread string, list []session.Runtime
 		switch {
 		case !wanted[s.key]:
 		case all:
-			do(func() error { return s.Stop(ctx) })
+			do(func() error { return s.Stop(ctx, reason) })
 		default:
 			do(func() error { s.Retire(0); return nil })
 		}

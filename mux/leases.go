@@ -22,22 +22,29 @@ func (m *Mux) CreateLease(id, provider, config string) (session.LeaseReply, erro
 	return session.Layers{Lease: l}.LeaseReply(), err
 }
 
-// Leases are those of a provider, all for "", in the order of their making.
-func (m *Mux) Leases(provider string) ([]session.LeaseReply, error) {
+// Leases are a part of those that a query means, in the order of their making. next is the After of the next part, "" at the end.
+// Errors: session.ErrNotFound (q.After), ErrNoProvider (q.Provider is neither set up nor has a lease).
+func (m *Mux) Leases(q session.LeaseQuery) (replies []session.LeaseReply, next string, err error) {
 	d, err := m.durable()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	list, err := d.Leases(provider)
-	replies := make([]session.LeaseReply, 0, len(list))
+	list, next, err := d.LeasePart(q)
+	if err != nil {
+		return nil, "", err
+	}
+	if _, known := d.places[q.Provider]; !known && q.Provider != "" && q.After == "" && len(list) == 0 {
+		return nil, "", d.noPlace(q.Provider)
+	}
+	replies = make([]session.LeaseReply, 0, len(list))
 	for _, l := range list {
 		reply, err := d.leaseReply(l)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		replies = append(replies, reply)
 	}
-	return replies, err
+	return replies, next, nil
 }
 
 // Lease finds a lease. Errors: session.ErrNotFound.
@@ -134,7 +141,7 @@ func (d *durable) metrics(ctx context.Context, id string) (provider.Metrics, err
 	}
 	place := d.places[l.Provider]
 	if place == nil {
-		return provider.Metrics{}, fmt.Errorf("%w: %.80q", session.ErrNoProvider, l.Provider)
+		return provider.Metrics{}, d.noPlace(l.Provider)
 	}
 	instance := l.ID // what this machine knows a lease's place by
 	if l.Provider == session.Local {
@@ -186,24 +193,24 @@ type SandboxSession struct {
 	Threads []string `json:"threads"` // none: nobody uses it
 }
 
-// SandboxSessions are all leases with their threads.
-func (m *Mux) SandboxSessions() ([]SandboxSession, error) {
-	leases, err := m.Leases("")
+// SandboxSessions are leases with their threads. Otherwise it is as Leases.
+func (m *Mux) SandboxSessions(q session.LeaseQuery) (sessions []SandboxSession, next string, err error) {
+	leases, next, err := m.Leases(q)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	list := make([]SandboxSession, 0, len(leases))
 	for _, l := range leases {
 		threads, err := m.records.LeaseThreads(l.ID)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		if threads == nil {
 			threads = []string{}
 		}
 		list = append(list, SandboxSession{l, threads})
 	}
-	return list, nil
+	return list, next, nil
 }
 
 // Observe takes what a provider told by itself (a webhook); matched says whether an instance of ours is meant. Errors: session.ErrInvalid.

@@ -23,7 +23,7 @@ func (m *Mux) Denies(thread string, c record.Call) bool {
 	return err != nil || d.Decision == record.Deny
 }
 
-// Permit lets a call go on that the permissions of a thread allow. A thread that is not there is made when the call would make it, so that it has the decision in its events.
+// Permit lets a call go on that the permissions of a thread allow. A thread that is not there is made when the call would make it and is not denied, so that it has the decision in its events.
 // "" is of calls that belong to no thread. Errors: record.ErrDenied, *record.NeedsApproval and those of record.Manager.Gate.
 func (m *Mux) Permit(ctx context.Context, thread string, c record.Call) error {
 	if !m.guard.Guards(thread) {
@@ -32,14 +32,21 @@ func (m *Mux) Permit(ctx context.Context, thread string, c record.Call) error {
 	if thread == "" {
 		return m.permitUntold(thread, c)
 	}
-	r, err := m.Record(ctx, thread, record.Begins(c.Tool))
-	if errors.Is(err, ErrNoRecords) || errors.Is(err, session.ErrNotFound) {
+	if !record.Begins(c.Tool) || m.Denies(thread, c) {
+		r, err := m.Record(thread)
+		if errors.Is(err, ErrNoRecords) || errors.Is(err, session.ErrNotFound) {
+			return m.permitUntold(thread, c)
+		}
+		if err != nil {
+			return err
+		}
+		return r.Gate(thread, c)
+	}
+	err := m.WriteRecord(ctx, thread, func(r *record.Manager) error { return r.Gate(thread, c) })
+	if errors.Is(err, ErrNoRecords) {
 		return m.permitUntold(thread, c)
 	}
-	if err != nil {
-		return err
-	}
-	return r.Gate(thread, c)
+	return err
 }
 
 // permitUntold decides where there is nothing to tell the decision to, and nobody who could be asked.
@@ -124,8 +131,8 @@ func callOf(tool string, args any) record.Call {
 }
 
 // Permissions are those of a thread. Errors: those of Record.
-func (m *Mux) Permissions(ctx context.Context, thread string) (record.Permissions, error) {
-	r, err := m.Record(ctx, thread, false)
+func (m *Mux) Permissions(thread string) (record.Permissions, error) {
+	r, err := m.Record(thread)
 	if err != nil {
 		return record.Permissions{}, err
 	}
@@ -134,11 +141,34 @@ func (m *Mux) Permissions(ctx context.Context, thread string) (record.Permission
 
 // SetPermissions changes those of a thread, which is made when it is not there; nil keeps. Errors: record.ErrInvalid, those of Record.
 func (m *Mux) SetPermissions(ctx context.Context, thread string, mode *string, rules *record.Rules) (record.Permissions, error) {
-	r, err := m.Record(ctx, thread, true)
-	if err != nil {
-		return record.Permissions{}, err
+	var p record.Permissions
+	err := m.WriteRecord(ctx, thread, func(r *record.Manager) (err error) {
+		p, err = r.SetPermissions(thread, mode, rules)
+		return err
+	})
+	return p, err
+}
+
+// Authorize says what the permissions of a thread say about a call, tells that in its events and has somebody asked when that is the answer. Only for that a thread is made.
+// Errors: those of record.Manager.Authorize and of WriteRecord.
+func (m *Mux) Authorize(ctx context.Context, thread string, c record.Call) (record.Decision, error) {
+	r, err := m.Record(thread)
+	if isMissing(err) {
+		if r, err = m.Record(""); err == nil {
+			if d, err := r.Judged(thread, c); !isMissing(err) {
+				return d, err
+			}
+		}
 	}
-	return r.SetPermissions(thread, mode, rules)
+	if err != nil {
+		return record.Decision{}, err
+	}
+	var d record.Decision
+	err = m.WriteRecord(ctx, thread, func(r *record.Manager) (err error) {
+		d, err = r.Authorize(thread, c)
+		return err
+	})
+	return d, err
 }
 
 // Guard decides by memory alone; see record.Guard.

@@ -217,7 +217,7 @@ func rowOf(key string, i shell.Info) session.Command {
 		StdoutBytes: i.StdoutBytes, StderrBytes: i.StderrBytes, StartedAt: i.StartedAt.UTC(), FinishedAt: i.FinishedAt.UTC(),
 		Log: filepath.Join("shells", key, "c", i.ID)}
 	if i.Result != nil {
-		k.ExitCode = &i.Result.ExitCode
+		k.ExitCode, k.Reason = &i.Result.ExitCode, i.Result.Reason
 	}
 	return k
 }

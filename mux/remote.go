@@ -59,6 +59,9 @@ func (d *durable) placeOf(thread string) (string, error) {
 	if d.Manager == nil {
 		return "", nil
 	}
+	if err := d.MayBegin(thread); err != nil {
+		return "", err
+	}
 	th, err := d.Manager.Thread(thread)
 	if err != nil {
 		return "", nil //nolint:nilerr // a thread that is not there is made here; trouble with the database hinders nobody
@@ -71,9 +74,14 @@ func (d *durable) placeOf(thread string) (string, error) {
 		return "", nil
 	}
 	if _, ok := d.mux.cfg.Places[name]; !ok {
-		return "", fmt.Errorf("%w: %.80q", session.ErrNoProvider, name)
+		return "", d.noPlace(name)
 	}
 	return name, nil
+}
+
+// noPlace says that a provider is not set up, and which are.
+func (d *durable) noPlace(name string) error {
+	return &session.NoProvider{Given: name, Known: slices.Sorted(maps.Keys(d.places))}
 }
 
 // elsewhere tells whether the compute of a thread is not this machine.
@@ -131,7 +139,7 @@ func (m *Mux) doubt(ctx context.Context, thread string) {
 func (m *Mux) leave(dir string, l session.Layers, j relay.Job) error {
 	place, ok := m.cfg.Places[l.Lease.Provider]
 	if !ok {
-		return fmt.Errorf("%w: %.80q", session.ErrNoProvider, l.Lease.Provider)
+		return m.records.noPlace(l.Lease.Provider)
 	}
 	j.Settings, j.Instance = json.RawMessage(place.Packed), l.Instance.Session
 	return relay.Leave(dir, j)

@@ -15,6 +15,8 @@ type RolledBack struct {
 	session.TerminalReply
 	// Applied says what the process learnt: AppliedNow, AppliedQueued or AppliedNext.
 	Applied string `json:"applied"`
+	// CwdFallback is the directory of the version when it is gone. A shell is in the nearest one above it then, which is Cwd when it has got there.
+	CwdFallback string `json:"cwd_fallback,omitempty"`
 }
 
 // When a rollback has an effect.
@@ -46,8 +48,19 @@ func (m *Mux) RollbackTerminal(ctx context.Context, thread, terminal string, ver
 	if err != nil {
 		return RolledBack{}, err
 	}
-	applied, err := m.roll(ctx, thread, terminal, t.State)
-	return RolledBack{session.Layers{Thread: th, Terminal: t}.TerminalReply(), applied}, err
+	place, err := d.placeOf(thread)
+	if err != nil {
+		return RolledBack{}, err
+	}
+	reply := RolledBack{TerminalReply: session.Layers{Thread: th, Terminal: t}.TerminalReply()}
+	if _, gone := living(place, t.State.Cwd); place == "" && gone != "" {
+		reply.CwdFallback = t.State.Cwd
+	}
+	reply.Applied, err = m.roll(ctx, thread, terminal, t.State)
+	if s := m.shellOf(thread, terminal); s != nil && reply.CwdFallback != "" && reply.Applied == AppliedNow {
+		reply.Cwd = s.State().Cwd
+	}
+	return reply, err
 }
 
 func (m *Mux) roll(ctx context.Context, thread, terminal string, to session.State) (string, error) {

@@ -12,9 +12,8 @@ import (
 // lastSaves bounds how long a server that leaves writes record files; the next one writes the rest.
 const lastSaves = 5 * time.Second
 
-// Record is the Manager of what harnesses keep of threads. With use it is for somebody who writes, and a thread that is not there is made as by any other first use; else the
-// thread is there, or "" for what is about all. Errors: ErrNoRecords, session.ErrNotFound, those of CreateThread.
-func (m *Mux) Record(ctx context.Context, thread string, use bool) (*record.Manager, error) {
+// Record is the Manager of what harnesses keep of threads, for who reads. The thread is there, or "" for what is about all. Errors: ErrNoRecords, session.ErrNotFound.
+func (m *Mux) Record(thread string) (*record.Manager, error) {
 	d, err := m.durable()
 	if err != nil {
 		return nil, err
@@ -22,25 +21,46 @@ func (m *Mux) Record(ctx context.Context, thread string, use bool) (*record.Mana
 	if d.books == nil {
 		return nil, wrapf(ErrNoRecords, "this server keeps none of harnesses")
 	}
-	if thread == "" {
-		return d.books, nil
+	if thread != "" {
+		if _, err := d.Manager.Thread(thread); err != nil {
+			return nil, err
+		}
 	}
-	_, err = d.Manager.Thread(thread)
-	if isMissing(err) && use {
-		_, err = d.CreateThread(ctx, thread, session.Use{})
-		if errors.Is(err, session.ErrConflict) {
+	return d.books, nil
+}
+
+// WriteRecord is for who writes: do is called when what has happened on the thread's terminals before is in the records. A thread that is not there is made as by any other first use, but not for
+// what is refused: do is tried before, and has to be told again. Errors: ErrNoRecords, those of do and of CreateThread.
+func (m *Mux) WriteRecord(ctx context.Context, thread string, do func(*record.Manager) error) error {
+	r, err := m.Record("")
+	if err != nil {
+		return err
+	}
+	d := m.records
+	if _, err = d.Manager.Thread(thread); isMissing(err) {
+		if err := do(r); !isMissing(err) {
+			return err
+		}
+		if _, err = d.CreateThread(ctx, thread, session.Use{}); errors.Is(err, session.ErrConflict) {
 			err = nil // somebody else was first
 		}
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if use { // what has happened on the thread's terminals comes before what is said now of it
-		limit, cancel := context.WithTimeout(ctx, currentPatience)
-		defer cancel()
-		_ = d.flush(limit)
+	return m.ChangeRecord(ctx, thread, do)
+}
+
+// ChangeRecord is WriteRecord for what makes no thread. Errors: ErrNoRecords, session.ErrNotFound, those of do.
+func (m *Mux) ChangeRecord(ctx context.Context, thread string, do func(*record.Manager) error) error {
+	r, err := m.Record(thread)
+	if err != nil {
+		return err
 	}
-	return d.books, nil
+	limit, cancel := context.WithTimeout(ctx, currentPatience)
+	defer cancel()
+	_ = m.records.flush(limit)
+	return do(r)
 }
 
 // openBooks makes the Manager of records, if the server has any.

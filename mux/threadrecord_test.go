@@ -1,7 +1,6 @@
 package mux_test
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -16,7 +15,12 @@ import (
 
 func harness(t *testing.T, m *mux.Mux, thread string) *record.Manager {
 	t.Helper()
-	b, err := m.Record(background(t), thread, true)
+	var b *record.Manager
+	err := m.WriteRecord(background(t), thread, func(r *record.Manager) error {
+		b = r
+		_, err := r.Records(thread)
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,11 +31,23 @@ func harness(t *testing.T, m *mux.Mux, thread string) *record.Manager {
 func TestARecordIsAPartOfItsThread(t *testing.T) {
 	dir := t.TempDir()
 	m := openRecorded(t, dir)
-	if _, err := m.Record(background(t), "t", false); !errors.Is(err, session.ErrNotFound) {
+	if _, err := m.Record("t"); !errors.Is(err, session.ErrNotFound) {
 		t.Errorf("a reader of nothing: %v", err)
 	}
-	if _, err := m.Record(background(t), "../t", true); !errors.Is(err, session.ErrInvalid) {
+	add := func(thread, role string) error {
+		return m.WriteRecord(background(t), thread, func(r *record.Manager) error {
+			_, err := r.Append(thread, []record.Message{{Role: role}})
+			return err
+		})
+	}
+	if err := add("../t", record.RoleUser); !errors.Is(err, session.ErrInvalid) {
 		t.Errorf("a thread of no name: %v", err)
+	}
+	if err := add("t", "nobody"); !errors.Is(err, record.ErrInvalid) {
+		t.Errorf("a message of nobody: %v", err)
+	}
+	if _, err := m.Record("t"); !errors.Is(err, session.ErrNotFound) {
+		t.Errorf("a thread by a message that was refused: %v", err)
 	}
 	if _, err := harness(t, m, "t").Append("t", []record.Message{{Role: record.RoleUser, Content: "list the files"}}); err != nil {
 		t.Fatal(err)
@@ -80,10 +96,10 @@ func TestARecordIsAPartOfItsThread(t *testing.T) {
 	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the file of a deleted thread: %v", err)
 	}
-	if _, err := m.Record(background(t), "t", false); !errors.Is(err, session.ErrNotFound) {
+	if _, err := m.Record("t"); !errors.Is(err, session.ErrNotFound) {
 		t.Errorf("a deleted thread: %v", err)
 	}
-	b, err := m.Record(background(t), "", false)
+	b, err := m.Record("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +111,7 @@ func TestARecordIsAPartOfItsThread(t *testing.T) {
 // TestNoRecordsOfHarnesses: a server without them says so, and its threads go on.
 func TestNoRecordsOfHarnesses(t *testing.T) {
 	check := func(t *testing.T, m *mux.Mux) {
-		if _, err := m.Record(context.Background(), "t", true); !errors.Is(err, mux.ErrNoRecords) {
+		if _, err := m.Record("t"); !errors.Is(err, mux.ErrNoRecords) {
 			t.Error(err)
 		}
 		run(t, defaultShell(t, m, "t"), "true")

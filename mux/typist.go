@@ -128,12 +128,9 @@ func (v *Typist) permit(ctx context.Context, tool string, args func() InputCall)
 func (v *Typist) role() record.Call { return callOf(record.ToolInput, InputCall{Terminal: v.ID}) }
 
 func (v *Typist) ask(ctx context.Context, d record.Decision) error {
-	r, err := v.mux.Record(ctx, v.Thread(), true)
+	err := v.mux.WriteRecord(ctx, v.Thread(), func(r *record.Manager) error { return r.Ask(v.Thread(), v.role(), d) })
 	if errors.Is(err, ErrNoRecords) {
 		return unasked(d)
-	}
-	if err == nil {
-		err = r.Ask(v.Thread(), v.role(), d)
 	}
 	if err == nil {
 		v.mu.Lock()
@@ -152,12 +149,9 @@ func (v *Typist) tell(ctx context.Context, d record.Decision) error {
 	if told {
 		return nil
 	}
-	r, err := v.mux.Record(ctx, v.Thread(), true)
+	err := v.mux.ChangeRecord(ctx, v.Thread(), func(r *record.Manager) error { return r.Note(v.Thread(), v.role(), d) })
 	if errors.Is(err, ErrNoRecords) || errors.Is(err, session.ErrNotFound) {
 		return nil
-	}
-	if err == nil {
-		err = r.Note(v.Thread(), v.role(), d)
 	}
 	if err != nil {
 		v.mu.Lock()

@@ -33,6 +33,9 @@ const (
 	Expired  = "expired"
 )
 
+// ApprovalStatuses are all that an approval may have.
+func ApprovalStatuses() []string { return []string{Pending, Approved, Denied, Used, Expired} }
+
 // Answers to an approval.
 const (
 	AnswerApprove = "approve"

@@ -34,8 +34,32 @@ func (m *Manager) update(thread string, fn func(*change) error) error {
 	})
 }
 
-// transact is update for what needs no record.
+// transact is update for what needs no record. A thread that is not there is ErrNotFound, but only of what would not be refused in one that is: who wants to
+// make the thread for it knows that it is worth it.
 func (m *Manager) transact(thread string, fn func(*change) error) error {
+	return m.write(thread, func(c *change) error {
+		_, absent := c.Thread(thread)
+		switch {
+		case absent == nil:
+			return fn(c)
+		case !missing(absent):
+			return absent
+		}
+		if err := c.PutThread(session.Thread{ID: thread, Provider: session.Local, Policy: session.DefaultPolicy(), CreatedAt: c.now, UpdatedAt: c.now}); err != nil {
+			return err
+		}
+		if err := fn(c); err != nil {
+			return err
+		}
+		if err := c.finish(); err != nil {
+			return err
+		}
+		return absent // which nothing of this outlives
+	})
+}
+
+// write is transact for a thread that need not be there.
+func (m *Manager) write(thread string, fn func(*change) error) error {
 	var c *change
 	err := m.cfg.Store.Update(func(tx Tx) error {
 		if m.isDeleting(thread) {

@@ -3,6 +3,7 @@ package record
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -22,7 +23,7 @@ func DecodeDocument(b []byte) (Document, error) {
 	}
 	var f fields
 	if err := json.Unmarshal(b, &f); err != nil {
-		return Document{}, fmt.Errorf("%w: a record is a JSON object: %w", ErrInvalid, err)
+		return Document{}, fmt.Errorf("%w: a record is a JSON object%s", ErrInvalid, brokenAt(err))
 	}
 	if f == nil {
 		return Document{}, fmt.Errorf("%w: a record is a JSON object, this is null", ErrInvalid)
@@ -166,4 +167,13 @@ func jsonKeys(t reflect.Type) []string {
 		}
 	}
 	return keys
+}
+
+// brokenAt says in words where a text ceases to be JSON; "" when it is JSON of another kind.
+func brokenAt(err error) string {
+	var syntax *json.SyntaxError
+	if !errors.As(err, &syntax) {
+		return ", this is something else"
+	}
+	return fmt.Sprintf("; this ceases to be JSON at byte %d", syntax.Offset)
 }

@@ -124,6 +124,20 @@ func (m *Manager) decided(thread string, c Call) (Decision, error) {
 	return d, m.Note(thread, c, d)
 }
 
+// Judged is Authorize of a call that makes its thread: a decision is not told, because there is no thread yet to tell it to. Errors: session.ErrNotFound when somebody has to be
+// asked, which needs the thread.
+func (m *Manager) Judged(thread string, c Call) (Decision, error) {
+	c, err := c.canonical()
+	if err != nil {
+		return Decision{}, err
+	}
+	d, err := m.cfg.Guard.Judge(thread, c)
+	if err == nil && d.Decision == Ask {
+		err = fmt.Errorf("thread %s: %w", thread, session.ErrNotFound)
+	}
+	return d, err
+}
+
 // err is what a decision means for who wants to go on.
 func (d Decision) err() error {
 	switch d.Decision {

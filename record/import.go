@@ -20,7 +20,7 @@ func (m *Manager) take(thread string, d Document) (h Head, err error) {
 	rows := append([]func(*change) error{func(c *change) error { return c.stage(d) }}, d.rows()...)
 	for head := (Head{}); len(rows) > 0; {
 		n := 0
-		err := m.transact(thread, func(c *change) error {
+		err := m.write(thread, func(c *change) error {
 			c.head = head
 			for began := time.Now(); n < len(rows) && (n == 0 || time.Since(began) < importStep); n++ {
 				if err := rows[n](c); err != nil {
@@ -47,7 +47,7 @@ func (m *Manager) take(thread string, d Document) (h Head, err error) {
 
 // stage begins a record that belongs to nobody yet.
 func (c *change) stage(d Document) error {
-	if err := c.room(); err != nil {
+	if err := c.room(); err != nil && !missing(err) { // a thread that is not there is told of at the end, when nothing else can be wrong
 		return err
 	}
 	c.head = Head{ID: d.SessionID, CreatedAt: d.CreatedAt, UpdatedAt: stamp(c.now), Usage: d.Usage}

@@ -129,6 +129,9 @@ func (m *Manager) AddTurn(thread string, t Turn, usage json.RawMessage) (Turn, e
 	if t.ToolCalls < 0 || t.Iterations < 0 {
 		return t, fmt.Errorf("%w: tool_calls %d, iterations %d; both are 0 or more", ErrInvalid, t.ToolCalls, t.Iterations)
 	}
+	if err := CheckUsage(usage); err != nil {
+		return t, err
+	}
 	return t, m.update(thread, func(c *change) error {
 		if t.WorkflowMode == "" {
 			s, err := c.RecordState(c.head.ID)

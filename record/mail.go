@@ -26,8 +26,16 @@ func (m *Manager) Steer(thread, text string) (it Item[string], err error) {
 	})
 }
 
-// Drain takes what waits in the mailbox, in order; each message is given once.
+// Mail is what waits in the mailbox, in order. It goes on waiting.
+func (m *Manager) Mail(thread string) (list []Item[string], err error) {
+	return list, m.view(thread, "", func(tx Tx, h Head) error { list, err = tx.Mail(h.ID); return err })
+}
+
+// Drain takes what waits in the mailbox, in order; each message is given once. A thread that has no record gets none by it.
 func (m *Manager) Drain(thread string) (list []Item[string], err error) {
+	if list, err = m.Mail(thread); err != nil || len(list) == 0 {
+		return list, err
+	}
 	return list, m.update(thread, func(c *change) error {
 		if list, err = c.TakeMail(c.head.ID, stamp(c.now)); err != nil || len(list) == 0 {
 			return err

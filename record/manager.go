@@ -71,7 +71,7 @@ func named(err error) error {
 
 func missing(err error) bool { return errors.Is(err, session.ErrNotFound) }
 
-// view reads a record of a thread.
+// view reads a record of a thread. Of a thread that has none yet the current one is a Head without an ID, of which there is nothing.
 func (m *Manager) view(thread, rid string, fn func(Tx, Head) error) error {
 	return named(m.cfg.Store.View(func(tx Tx) error {
 		h, err := find(tx, thread, rid)
@@ -85,7 +85,12 @@ func (m *Manager) view(thread, rid string, fn func(Tx, Head) error) error {
 // find is a record of a thread, "" is the current one.
 func find(tx Tx, thread, rid string) (Head, error) {
 	if rid == "" {
-		return tx.CurrentRecord(thread)
+		h, err := tx.CurrentRecord(thread)
+		if missing(err) {
+			_, err = tx.Thread(thread)
+			h = Head{Thread: thread}
+		}
+		return h, err
 	}
 	h, err := tx.Record(rid)
 	if err == nil && h.Thread != thread {

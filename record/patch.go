@@ -78,7 +78,7 @@ func (s State) patched(patch map[string]json.RawMessage) (State, error) {
 	}
 	var next State
 	if err := json.Unmarshal(b, &next); err != nil {
-		return s, fieldError(err)
+		return s, fieldError(patch, err)
 	}
 	if next.RuntimeOwnerPath == nil && next.RuntimeOwnerType != nil && typed {
 		path := OwnerPath(*next.RuntimeOwnerType)
@@ -102,13 +102,14 @@ func (s State) fields() map[string]json.RawMessage {
 func checkField(name string, v json.RawMessage) error {
 	switch name {
 	case "permission_rule_counts":
-		counts := map[string]*int{}
+		counts := map[string]json.RawMessage{}
 		if json.Unmarshal(v, &counts) != nil {
 			return nil //nolint:nilerr // told with the others
 		}
-		for key, n := range counts {
-			if key != Allow && key != Deny && key != Ask || n == nil || *n < 0 {
-				return fmt.Errorf("%w: permission_rule_counts has numbers from 0 under allow, deny and ask", ErrInvalid)
+		for key, raw := range counts {
+			var n *int
+			if err := json.Unmarshal(raw, &n); err != nil || key != Allow && key != Deny && key != Ask || n == nil || *n < 0 {
+				return fmt.Errorf("%w: permission_rule_counts.%.40s is %.40s; it has whole numbers from 0 under allow, deny and ask", ErrInvalid, key, raw)
 			}
 		}
 	case "prompt_sections":
@@ -120,13 +121,19 @@ func checkField(name string, v json.RawMessage) error {
 	return nil
 }
 
-// fieldError says which field has a value of a wrong type.
-func fieldError(err error) error {
+// fieldError says which field of a patch has a value of a wrong type.
+func fieldError(patch map[string]json.RawMessage, err error) error {
 	var t *json.UnmarshalTypeError
-	if !errors.As(err, &t) {
-		return fmt.Errorf("%w: the state: %w", ErrInvalid, err)
+	if errors.As(err, &t) {
+		return fmt.Errorf("%w: %s cannot be %s %s", ErrInvalid, t.Field, article(t.Value), t.Value)
 	}
-	return fmt.Errorf("%w: %s cannot be %s %s", ErrInvalid, t.Field, article(t.Value), t.Value)
+	for name, v := range patch {
+		alone, _ := json.Marshal(map[string]json.RawMessage{name: v}) // it was JSON before
+		if json.Unmarshal(alone, new(State)) != nil {
+			return fmt.Errorf("%w: %s cannot be %.80s", ErrInvalid, name, v)
+		}
+	}
+	return fmt.Errorf("%w: the state does not fit together", ErrInvalid)
 }
 
 func article(word string) string {

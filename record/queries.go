@@ -5,14 +5,22 @@ import (
 	"slices"
 )
 
-// Head finds a record.
+// Head finds a record. That of a thread that has none yet has no ID.
 func (m *Manager) Head(thread, rid string) (h Head, err error) {
 	return h, m.view(thread, rid, func(_ Tx, found Head) error { h = found; return nil })
 }
 
 // State is the state document of a record.
 func (m *Manager) State(thread, rid string) (s State, err error) {
-	return s, m.view(thread, rid, func(tx Tx, h Head) error { s, err = tx.RecordState(h.ID); return err })
+	return s, m.view(thread, rid, func(tx Tx, h Head) error { s, err = stateOf(tx, h); return err })
+}
+
+// stateOf is the state of a record, that of a new one when there is none yet.
+func stateOf(tx Tx, h Head) (State, error) {
+	if h.ID == "" {
+		return NewState(), nil
+	}
+	return tx.RecordState(h.ID)
 }
 
 // Records are all of a thread, the newest first; none is no error. Errors: ErrNotFound (the thread).
@@ -39,7 +47,7 @@ func (m *Manager) Document(thread, rid string, messages int) (d Document, err er
 func document(tx Tx, h Head, messages int) (Document, error) {
 	d := Document{Version: Version, SessionID: h.ID, CreatedAt: h.CreatedAt, UpdatedAt: h.UpdatedAt, Usage: h.Usage}
 	var err error
-	if d.State, err = tx.RecordState(h.ID); err != nil {
+	if d.State, err = stateOf(tx, h); err != nil {
 		return d, err
 	}
 	if d.WorkflowLedger, err = tx.Ledger(h.ID); err != nil {

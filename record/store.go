@@ -27,6 +27,7 @@ type Tx interface {
 
 type threadRows interface {
 	Thread(id string) (session.Thread, error)
+	PutThread(session.Thread) error
 	AddEvent(session.Event) (seq int64, err error)
 }
 
@@ -74,6 +75,7 @@ type listRows interface {
 
 type mailRows interface {
 	AddMail(record string, m Item[string]) error
+	Mail(record string) ([]Item[string], error) // all that waits, in order
 	// TakeMail is all that waits, in order, which waits no longer.
 	TakeMail(record string, at string) ([]Item[string], error)
 }

@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 )
 
@@ -33,6 +34,28 @@ func ParseUsage(raw json.RawMessage) Usage {
 		}
 	}
 	return u
+}
+
+// CheckUsage refuses a usage in which something that is counted is no whole number from 0, for who has just been given it: in files it counts nothing.
+// Errors: ErrInvalid names the key.
+func CheckUsage(raw json.RawMessage) error {
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil
+	}
+	f := object(raw)
+	if f == nil {
+		return fmt.Errorf("%w: usage is an object of whole numbers from 0", ErrInvalid)
+	}
+	for _, n := range usageNames {
+		for _, name := range n.names {
+			if v, given := f[name]; given && string(v) != "null" {
+				if _, ok := f.count(name); !ok {
+					return fmt.Errorf("%w: usage.%s is %.40s; a whole number from 0 is needed", ErrInvalid, name, v)
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // OfTurn is what one turn adds to the totals: its usage, the turn's own tool calls and iterations where the usage does not say, and 1 turn, whatever the usage says.

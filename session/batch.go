@@ -144,7 +144,7 @@ func (c *change) recordCommand(t Terminal, old, k Command) error {
 	if err := c.PutCommand(k); err != nil {
 		return err
 	}
-	return c.emit(t.Thread, CommandFinished, Detail{Terminal: t.ID, Command: k.ID, Runtime: k.Runtime, To: string(k.Status), ExitCode: k.ExitCode})
+	return c.emit(t.Thread, CommandFinished, Detail{Terminal: t.ID, Command: k.ID, Runtime: k.Runtime, To: string(k.Status), ExitCode: k.ExitCode, Reason: k.Reason})
 }
 
 // OpenCommands are the commands of all threads that have not ended.

@@ -40,7 +40,8 @@ type Command struct {
 	ExitCode    *int              `json:"exit_code"` // nil until it has one
 	StdoutBytes int64             `json:"stdout_bytes"`
 	StderrBytes int64             `json:"stderr_bytes"`
-	Log         string            `json:"-"` // the directory of what it printed
+	Reason      string            `json:"reason,omitempty"` // why the session had it ended: the session's CloseReason
+	Log         string            `json:"-"`                // the directory of what it printed
 	StartedAt   time.Time         `json:"started_at,omitzero"`
 	FinishedAt  time.Time         `json:"finished_at,omitzero"`
 }

@@ -1,6 +1,12 @@
 package session
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
 
 // Sentinels of the package and of its Stores; the api package maps them to status codes.
 var (
@@ -18,3 +24,22 @@ var (
 	ErrDamaged     = errors.New("the database is damaged")
 	ErrNewer       = errors.New("the database was written by a newer version")
 )
+
+// NoProvider is ErrNoProvider with what would have been understood.
+type NoProvider struct {
+	Given string
+	Known []string // the names of those that are set up, sorted
+}
+
+// Error implements error.
+func (e *NoProvider) Error() string {
+	return fmt.Sprintf("there is no provider %.80q; this server has %s", e.Given, strings.Join(e.Known, ", "))
+}
+
+// Unwrap is ErrNoProvider.
+func (e *NoProvider) Unwrap() error { return ErrNoProvider }
+
+// noProvider says that a provider is not set up.
+func (m *Manager) noProvider(given string) error {
+	return &NoProvider{given, slices.Sorted(maps.Keys(m.cfg.Providers))}
+}

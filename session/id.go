@@ -17,6 +17,17 @@ func checkID(what, id string) error {
 	return nil
 }
 
+// reserved is the word that stands for the thread whose record was changed last, where a thread is named.
+const reserved = "latest"
+
+// checkNew refuses a name for a thread that is to be made. One that was made before the word was reserved keeps it. Errors: ErrInvalid.
+func checkNew(thread string) error {
+	if thread == reserved {
+		return fmt.Errorf("%w: a thread cannot be called %s: the name stands for the thread whose record was changed last", ErrInvalid, reserved)
+	}
+	return nil
+}
+
 // newID is prefix, "-" and 12 hex digits.
 func newID(prefix string) string {
 	var b [6]byte

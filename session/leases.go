@@ -43,6 +43,36 @@ func (m *Manager) Leases(provider string) (list []Lease, err error) {
 	return list, m.view(func(tx Tx) error { list, err = tx.Leases(provider); return err })
 }
 
+// LeaseQuery asks for leases in the order of their making.
+type LeaseQuery struct {
+	Provider string // "" is all
+	After    string // a lease's id: those behind it; "" is the beginning
+	Limit    int    // 1..MaxPage; 0 is MaxPage
+}
+
+// LeasePart are the leases that a query means. next is the After of the next part, "" at the end. Errors: ErrNotFound (After).
+func (m *Manager) LeasePart(q LeaseQuery) (list []Lease, next string, err error) {
+	if q.Limit <= 0 || q.Limit > MaxPage {
+		q.Limit = MaxPage
+	}
+	limit := q.Limit
+	q.Limit++ // one more tells whether there are others
+	err = m.view(func(tx Tx) error {
+		if q.After != "" {
+			if _, err := tx.Lease(q.After); err != nil {
+				return err
+			}
+		}
+		list, err = tx.LeasePart(q)
+		return err
+	})
+	if len(list) > limit {
+		list = list[:limit]
+		next = list[limit-1].ID
+	}
+	return list, next, err
+}
+
 // Instances are what was behind a lease, the newest first. Errors: ErrNotFound.
 func (m *Manager) Instances(lease string) (list []Instance, err error) {
 	return list, m.view(func(tx Tx) error {
@@ -188,6 +218,13 @@ func (m *Manager) DeleteLease(ctx context.Context, id string) error {
 		}
 		if l.Observed != Dead {
 			return fmt.Errorf("%w: the compute of lease %s is %s", ErrInUse, id, l.Observed)
+		}
+		users, err := c.LeaseThreads(id)
+		if err != nil {
+			return err
+		}
+		if len(users) > 0 {
+			return fmt.Errorf("%w: thread %s has terminals on lease %s", ErrInUse, users[0], id)
 		}
 		c.after = append(c.after, func() { delete(m.fresh, id) })
 		return c.Tx.DeleteLease(id)

@@ -72,7 +72,7 @@ func (m *Manager) work(id, source string) (*leaseWork, error) {
 		return nil, err
 	}
 	if w.p = m.cfg.Providers[w.l.Provider]; w.p == nil {
-		return nil, fmt.Errorf("%w: %.80q", ErrNoProvider, w.l.Provider)
+		return nil, m.noProvider(w.l.Provider)
 	}
 	return w, nil
 }

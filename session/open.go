@@ -209,6 +209,9 @@ func (c *change) buildThread(l *Layers, id string, u Use) (err error) {
 	if l.Thread, err = c.Thread(id); err == nil || !missing(err) {
 		return err
 	}
+	if err := checkNew(id); err != nil {
+		return err
+	}
 	l.NewThread = true
 	th := Thread{ID: id, Provider: u.Provider, Policy: *c.m.cfg.Policy, Chosen: c.m.cfg.Chosen, CreatedAt: c.now, UpdatedAt: c.now}
 	if u.Policy != nil {
@@ -227,7 +230,7 @@ func (c *change) buildThread(l *Layers, id string, u Use) (err error) {
 		th.Provider = c.m.cfg.Provider
 	}
 	if _, ok := c.m.cfg.Providers[th.Provider]; !ok {
-		return fmt.Errorf("%w: %.80q", ErrNoProvider, th.Provider)
+		return c.m.noProvider(th.Provider)
 	}
 	l.Thread = th
 	if err := c.PutThread(th); err != nil {
@@ -354,7 +357,7 @@ func (c *change) buildLease(l *Layers, id string) (err error) {
 // makeLease writes a new lease. One whose row was lost gets back the instance that it had, which has to be asked how it is.
 func (c *change) makeLease(l Lease) (Lease, error) {
 	if _, ok := c.m.cfg.Providers[l.Provider]; !ok {
-		return l, fmt.Errorf("%w: %.80q", ErrNoProvider, l.Provider)
+		return l, c.m.noProvider(l.Provider)
 	}
 	l.Desired, l.Observed, l.Status, l.CreatedAt, l.UpdatedAt, l.ObservedAt = WantRunning, Dead, LeaseActive, c.now, c.now, c.now
 	old, err := c.Instances(l.ID)

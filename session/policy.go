@@ -43,8 +43,13 @@ func (u Usage) beyond(budget Usage) bool {
 }
 
 func (u Usage) check() error {
-	if math.IsNaN(u.CPUSeconds) || math.IsInf(u.CPUSeconds, 0) || u.CPUSeconds < 0 || u.Commands < 0 || u.Bytes < 0 {
-		return fmt.Errorf("%w: a budget is not negative", ErrInvalid)
+	for _, n := range []struct {
+		name string
+		of   float64
+	}{{"cpu_seconds", u.CPUSeconds}, {"commands", float64(u.Commands)}, {"bytes", float64(u.Bytes)}} {
+		if math.IsNaN(n.of) || math.IsInf(n.of, 0) || n.of < 0 {
+			return fmt.Errorf("%w: budget.%s %v: 0 or more is allowed, 0 is any number", ErrInvalid, n.name, n.of)
+		}
 	}
 	return nil
 }
@@ -86,14 +91,15 @@ func (p *Policy) UnmarshalJSON(b []byte) error {
 	}
 	q := *p
 	for _, d := range []struct {
+		name string
 		from *float64
 		to   *time.Duration
-	}{{j.Idle, &q.Idle}, {j.Max, &q.Max}} {
+	}{{"idle_seconds", j.Idle, &q.Idle}, {"max_seconds", j.Max, &q.Max}} {
 		if d.from == nil {
 			continue
 		}
 		if !(*d.from >= 0 && *d.from <= maxPolicy.Seconds()) {
-			return fmt.Errorf("%w: seconds of a policy are 0..%d", ErrInvalid, int64(maxPolicy/time.Second))
+			return fmt.Errorf("%w: %s %v: 0 to %d are allowed", ErrInvalid, d.name, *d.from, int64(maxPolicy/time.Second))
 		}
 		*d.to = time.Duration(math.Round(*d.from*1e6)) * time.Microsecond
 	}

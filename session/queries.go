@@ -7,6 +7,17 @@ func (m *Manager) Thread(id string) (th Thread, err error) {
 	return th, m.view(func(tx Tx) error { th, err = tx.Thread(id); return err })
 }
 
+// MayBegin says whether a thread is there or may be made under its id. Errors: ErrInvalid.
+func (m *Manager) MayBegin(id string) error {
+	if checkNew(id) == nil {
+		return nil
+	}
+	if _, err := m.Thread(id); missing(err) {
+		return checkNew(id)
+	}
+	return nil
+}
+
 // Threads are by id those behind after, at most limit; 0 is MaxPage.
 func (m *Manager) Threads(after string, limit int) (list []Thread, err error) {
 	return list, m.view(func(tx Tx) error { list, err = tx.Threads(after, limit); return err })

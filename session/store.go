@@ -55,6 +55,7 @@ type sessionRows interface {
 type leaseRows interface {
 	Lease(id string) (Lease, error)
 	Leases(provider string) ([]Lease, error) // "" is all; by creation
+	LeasePart(LeaseQuery) ([]Lease, error)   // by creation, any limit
 	PutLease(Lease) error
 	DeleteLease(id string) error
 	Instance(id string) (Instance, error)

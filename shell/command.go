@@ -57,6 +57,8 @@ type Result struct {
 	// ShellEnded: the shell ended with this command (exit, exec, set -e, a signal, the second stage of a cancel).
 	ShellEnded bool
 	Cwd        string // the shell's after the command
+	// Reason is why somebody else than the user had it ended, in the word that Stop was given; "" when nobody did.
+	Reason string
 	// CwdFallback is the directory that was wanted when it is gone and the nearest parent was taken instead.
 	CwdFallback string
 }

@@ -35,8 +35,9 @@ type Exec struct {
 	problem error    // why it Failed
 	input   *os.File // the writing end of an open standard input, nil before the start and after the end of it
 	writing sync.Mutex
-	stopped bool // stop is closed
-	begun   bool // started is closed
+	stopped bool   // stop is closed
+	why     string // the reason of the end that it is about to come to: Result.Reason
+	begun   bool   // started is closed
 }
 
 // newExec makes the live side of a record.
@@ -128,6 +129,13 @@ func (e *Exec) Cancel() {
 	}
 }
 
+// because notes why a command is about to be ended.
+func (e *Exec) because(why string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.why = why
+}
+
 // withdrawn ends a command that was cancelled while certainly nothing of it has run, and tells whether it was. It has no output, and nothing is open of it.
 func (e *Exec) withdrawn() bool {
 	if !closed(e.stop) {
@@ -188,6 +196,9 @@ func (e *Exec) end(status Status, r *Result, problem error) {
 		return
 	}
 	e.record.Info.Status, e.record.Info.FinishedAt = status, time.Now()
+	if r != nil && e.why != "" {
+		r.Reason = e.why
+	}
 	e.record.Info.Result, e.problem = r, problem
 	if problem != nil {
 		e.record.Info.Error = problem.Error()

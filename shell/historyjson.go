@@ -128,6 +128,7 @@ type resultJSON struct {
 	ShellEnded  bool    `json:"shell_ended,omitempty"`
 	Cwd         exact   `json:"cwd"`
 	CwdFallback exact   `json:"cwd_fallback,omitempty"`
+	Ended       string  `json:"ended_because,omitempty"`
 }
 
 // commandJSON is a Command in record.json.
@@ -161,7 +162,7 @@ func encodeRecord(r *record) (content []byte, text string, err error) {
 	}
 	if e := i.Result; e != nil {
 		j.Result = &resultJSON{ExitCode: e.ExitCode, TimedOut: e.TimedOut, Cancelled: e.Cancelled, Background: e.Background, Truncated: e.Truncated, Reason: e.TruncatedReason,
-			Recreated: e.Recreated, Lost: exacts(e.Lost), ShellEnded: e.ShellEnded, Cwd: exact(e.Cwd), CwdFallback: exact(e.CwdFallback)}
+			Recreated: e.Recreated, Lost: exacts(e.Lost), ShellEnded: e.ShellEnded, Cwd: exact(e.Cwd), CwdFallback: exact(e.CwdFallback), Ended: e.Reason}
 	}
 	content, err = summed(j)
 	return content, text, err
@@ -190,7 +191,7 @@ func decodeRecord(content []byte) (r *record, long bool, err error) {
 	}
 	if e := j.Result; e != nil {
 		r.Info.Result = &Result{ExitCode: e.ExitCode, TimedOut: e.TimedOut, Cancelled: e.Cancelled, Background: e.Background, Truncated: e.Truncated, TruncatedReason: e.Reason,
-			Recreated: e.Recreated, Lost: texts(e.Lost), ShellEnded: e.ShellEnded, Cwd: string(e.Cwd), CwdFallback: string(e.CwdFallback)}
+			Recreated: e.Recreated, Lost: texts(e.Lost), ShellEnded: e.ShellEnded, Cwd: string(e.Cwd), CwdFallback: string(e.CwdFallback), Reason: e.Ended}
 	}
 	return r, j.Long, nil
 }

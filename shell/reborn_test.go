@@ -90,7 +90,7 @@ func TestToldNotReadAndUnwanted(t *testing.T) {
 		"cancelled": {0, func(_ *testing.T, _ *Shell, e *Exec) { e.Cancel() }, cancelCode},
 		"timeout":   {50 * time.Millisecond, func(_ *testing.T, s *Shell, _ *Exec) { s.SetFrozen(false) }, timeoutCode},
 		"stopped": {0, func(t *testing.T, s *Shell, _ *Exec) {
-			if err := s.Stop(limited(t)); err != nil {
+			if err := s.Stop(limited(t), ""); err != nil {
 				t.Error(err)
 			}
 		}, -1},

@@ -13,8 +13,8 @@ import (
 )
 
 // Stop ends the processes of a shell and all that they have started (SIGHUP, after pty.KillGrace SIGKILL). What waits or runs is cancelled. The shell is not gone: it comes
-// back with its state at the next command. Errors: those of Delete.
-func (s *Shell) Stop(ctx context.Context) error {
+// back with its state at the next command. why is the reason that the results of what was ended have; "" is none. Errors: those of Delete.
+func (s *Shell) Stop(ctx context.Context, why string) error {
 	s.submitting.Lock() // nobody gets a turn meanwhile
 	defer s.submitting.Unlock()
 	s.mu.Lock()
@@ -27,6 +27,7 @@ func (s *Shell) Stop(ctx context.Context) error {
 	s.SetFrozen(false)
 	for _, e := range waiting {
 		if !e.hasEnded() {
+			e.because(why)
 			e.Cancel()
 		}
 	}

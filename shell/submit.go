@@ -40,8 +40,8 @@ func (s *Shell) Submit(c Command) (*Exec, error) {
 	return e, nil
 }
 
-// complete checks a command and fills in what was left out.
-func (s *Shell) complete(c *Command) error {
+// Check refuses what no shell runs. Errors: ErrInvalid, ErrBadEnv.
+func (c *Command) Check() error {
 	switch {
 	case strings.ContainsRune(c.Text, 0) || len(c.Text) > MaxText:
 		return fmt.Errorf("%w: the text has %d bytes, at most %d and no NUL are possible", ErrInvalid, len(c.Text), MaxText)
@@ -56,6 +56,11 @@ func (s *Shell) complete(c *Command) error {
 	case !c.Isolated && c.Argv != nil:
 		return fmt.Errorf("%w: an argv is for isolated commands", ErrInvalid)
 	}
+	return checkEnv(c.Env)
+}
+
+// complete checks a command and fills in what was left out.
+func (s *Shell) complete(c *Command) error {
 	if c.Timeout == 0 {
 		c.Timeout = s.spec.Timeout
 	}
@@ -65,7 +70,7 @@ func (s *Shell) complete(c *Command) error {
 	if c.MaxReply == 0 {
 		c.MaxReply = s.spec.MaxReply
 	}
-	return checkEnv(c.Env)
+	return c.Check()
 }
 
 // variableName is what a shell can export.
@@ -185,13 +190,22 @@ func (s *Shell) unqueue(e *Exec) bool {
 	return at >= 0
 }
 
+// CheckEnv refuses variables that SetEnv cannot change. Errors: ErrBadEnv.
+func CheckEnv(set map[string]string, unset []string) error {
+	names := map[string]string{}
+	for _, name := range unset {
+		names[name] = ""
+	}
+	return errors.Join(checkEnv(set), checkEnv(names))
+}
+
 // SetEnv exports and unsets variables in the shell, in its turn in the queue. Errors: those of Submit, the reason of ctx.
 func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []string) error {
 	names := map[string]string{}
 	for _, name := range unset {
 		names[name] = ""
 	}
-	if err := errors.Join(checkEnv(set), checkEnv(names)); err != nil {
+	if err := CheckEnv(set, unset); err != nil {
 		return fmt.Errorf("shell: set variables: %w", err)
 	}
 	if s.remote() {

@@ -101,7 +101,7 @@ func TestSweepStopped(t *testing.T) {
 	t.Parallel()
 	s, other := start(t), start(t)
 	pid, spared := daemon(t, s), daemon(t, other)
-	if err := s.Stop(limited(t)); err != nil {
+	if err := s.Stop(limited(t), ""); err != nil {
 		t.Fatal(err)
 	}
 	if processRuns(pid) || !processRuns(spared) {

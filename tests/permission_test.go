@@ -212,7 +212,7 @@ func TestF122ServerRules(t *testing.T) {
 	}
 	s := start(t, launch{flags: []string{"--permission-rules", file}})
 	o := s.thread("one")
-	o.send(body{"command": "rm -rf /tmp/x"}).refused(403, "DENIED", "server")
+	o.send(body{"command": "rm -rf /tmp/x"}).refused(403, "DENIED", "server") // which makes no thread that could tell of it
 	o.permit(object{"mode": "allow", "rules": object{"allow": []object{rule("tool", "exec")}}})
 	o.send(body{"command": "rm -rf /tmp/x"}).refused(403, "DENIED", "server")
 	o.send(body{"command": "echo deploy"}).asks()
@@ -220,7 +220,7 @@ func TestF122ServerRules(t *testing.T) {
 	s.post("/api/file/rename", `{"oldPath":"/tmp/x","newPath":"/root/.ssh/x"}`).refused(403, "DENIED")
 	s.post("/api/file/write", `{"path":"/root/a/../.ssh/authorized_keys","content":"x"}`).refused(403, "DENIED")
 	o.run("echo fine").is(0, "fine\n")
-	want := []string{"deny exec rm -rf /tmp/x", "deny exec rm -rf /tmp/x", "ask exec echo deploy", "allow exec echo fine"}
+	want := []string{"deny exec rm -rf /tmp/x", "ask exec echo deploy", "allow exec echo fine"}
 	if got := o.decisions(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -22,19 +22,28 @@ func (s *Store) explain(err error) error {
 	}
 	switch e.Code() {
 	case lib.SQLITE_CONSTRAINT_UNIQUE, lib.SQLITE_CONSTRAINT_PRIMARYKEY, lib.SQLITE_CONSTRAINT_ROWID:
-		return fmt.Errorf("%w: %w", session.ErrConflict, err)
+		return &refusal{session.ErrConflict, err}
 	case lib.SQLITE_CONSTRAINT_FOREIGNKEY, lib.SQLITE_CONSTRAINT_TRIGGER: // RESTRICT is told as a trigger
-		return fmt.Errorf("%w: %w", session.ErrInUse, err)
+		return &refusal{session.ErrInUse, err}
 	case lib.SQLITE_CONSTRAINT_CHECK, lib.SQLITE_CONSTRAINT_NOTNULL:
-		return fmt.Errorf("%w: %w", session.ErrInvalid, err)
+		return &refusal{session.ErrInvalid, err}
 	}
 	switch e.Code() & 0xff { // the rest of a code says where
 	case lib.SQLITE_FULL:
-		return fmt.Errorf("database %s: %w: %w", s.path, session.ErrNoSpace, err)
+		return &refusal{session.ErrNoSpace, fmt.Errorf("database %s: %w", s.path, err)}
 	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
 		return fmt.Errorf("%w: %s: %w; it is left as it is: put a good copy in its place, or move it away to begin anew", session.ErrDamaged, s.path, err)
 	}
 	return fmt.Errorf("database %s: %w", s.path, err)
 }
+
+// refusal is what a database says no to, by the name that session has for it. People are told that alone; what the database said is a cause, for logs.
+type refusal struct{ kind, cause error }
+
+// Error is the name alone.
+func (e *refusal) Error() string { return e.kind.Error() }
+
+// Unwrap are both.
+func (e *refusal) Unwrap() []error { return []error{e.kind, e.cause} }
 
 func isNone(err error) bool { return errors.Is(err, session.ErrNotFound) }

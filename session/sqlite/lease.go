@@ -18,6 +18,11 @@ func (r *rows) Leases(provider string) ([]session.Lease, error) {
 	return all(r, "leases", scanLease, `SELECT `+leaseColumns+` FROM leases WHERE ? IN ('', provider) ORDER BY created_at, id`, provider)
 }
 
+func (r *rows) LeasePart(q session.LeaseQuery) ([]session.Lease, error) {
+	return all(r, "leases", scanLease, `SELECT `+leaseColumns+` FROM leases WHERE ?1 IN ('', provider)
+		AND (?2 = '' OR (created_at, id) > (SELECT created_at, id FROM leases WHERE id = ?2)) ORDER BY created_at, id LIMIT ?3`, q.Provider, q.After, q.Limit)
+}
+
 func (r *rows) PutLease(l session.Lease) error {
 	return r.put("lease "+l.ID, `INSERT INTO leases (`+leaseColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET provider = excluded.provider, made_for = excluded.made_for, desired_state = excluded.desired_state,

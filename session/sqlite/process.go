@@ -39,11 +39,11 @@ func (r *rows) PutRuntime(p session.Runtime) error {
 		p.ID, p.Terminal, orNull(p.Session), p.Generation, p.PID, p.PIDStart, p.Boot, p.State, p.ExitCode, p.Signal, at(p.StartedAt), at(p.EndedAt))
 }
 
-const commandColumns = `id, terminal_id, runtime_id, line, cwd, env_json, background, pid, status, exit_code, stdout_bytes, stderr_bytes, log_path, started_at, finished_at`
+const commandColumns = `id, terminal_id, runtime_id, line, cwd, env_json, background, pid, status, exit_code, stdout_bytes, stderr_bytes, log_path, started_at, finished_at, reason`
 
 func scanCommand(s scanner) (c session.Command, err error) {
 	err = s.Scan(&c.ID, &c.Terminal, maybe{&c.Runtime}, &c.Line, &c.Cwd, fromJSON{(*environment)(&c.Env)}, &c.Background, &c.PID, &c.Status, &c.ExitCode,
-		&c.StdoutBytes, &c.StderrBytes, &c.Log, when{&c.StartedAt}, when{&c.FinishedAt})
+		&c.StdoutBytes, &c.StderrBytes, &c.Log, when{&c.StartedAt}, when{&c.FinishedAt}, &c.Reason)
 	return c, err
 }
 
@@ -75,12 +75,12 @@ func (r *rows) Commands(q session.CommandQuery) ([]session.Command, error) {
 }
 
 func (r *rows) PutCommand(c session.Command) error {
-	err := r.put("command "+c.ID, `INSERT INTO commands (`+commandColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	err := r.put("command "+c.ID, `INSERT INTO commands (`+commandColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET runtime_id = excluded.runtime_id, cwd = excluded.cwd, background = excluded.background, pid = excluded.pid,
 		status = excluded.status, exit_code = excluded.exit_code, stdout_bytes = excluded.stdout_bytes, stderr_bytes = excluded.stderr_bytes,
-		log_path = excluded.log_path, started_at = excluded.started_at, finished_at = excluded.finished_at`,
+		log_path = excluded.log_path, started_at = excluded.started_at, finished_at = excluded.finished_at, reason = excluded.reason`,
 		c.ID, c.Terminal, orNull(c.Runtime), c.Line, c.Cwd, asJSON(environment(c.Env)), c.Background, c.PID, c.Status, c.ExitCode, c.StdoutBytes, c.StderrBytes, c.Log,
-		at(c.StartedAt), at(c.FinishedAt))
+		at(c.StartedAt), at(c.FinishedAt), c.Reason)
 	if err == nil && trims() {
 		err = r.put("commands of terminal "+c.Terminal, `DELETE FROM commands WHERE terminal_id = ?1 AND status IN ('done', 'cancelled', 'failed') AND seq <=
 			(SELECT seq FROM commands WHERE terminal_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)`, c.Terminal, maxCommands)

@@ -90,10 +90,14 @@ func (r *rows) AddMail(id string, m record.Item[string]) error {
 	return addItem(r, tableMail, id, m)
 }
 
-func (r *rows) TakeMail(id, at string) ([]record.Item[string], error) {
-	list, err := all(r, "mailbox of record "+id, func(s scanner) (m record.Item[string], err error) {
+func (r *rows) Mail(id string) ([]record.Item[string], error) {
+	return all(r, "mailbox of record "+id, func(s scanner) (m record.Item[string], err error) {
 		return m, s.Scan(&m.Seq, fromJSON{&m.Value}, &m.At)
 	}, `SELECT seq, json, created_at FROM mailbox WHERE record_id = ? AND drained_at IS NULL ORDER BY seq`, id)
+}
+
+func (r *rows) TakeMail(id, at string) ([]record.Item[string], error) {
+	list, err := r.Mail(id)
 	if err != nil || len(list) == 0 {
 		return list, err
 	}

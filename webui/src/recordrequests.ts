@@ -18,11 +18,16 @@ async function ask<T extends object>(thread: string, what: string, parse: (body:
 
 const query = (p: Part): string => `messages?after=${p.after}&limit=${p.limit}${p.newest ? "&newest=1" : ""}${p.archived ? "&archived=1" : ""}`;
 
+/** unwritten says that the messages are of no record: nobody has written one yet. */
+const unwritten = (body: unknown): boolean => typeof body === "object" && body !== null && "session_id" in body && body.session_id === null;
+
 /** readMessages reads a part of the messages, in several answers when the messages are long. It never throws. */
 async function readMessages(thread: string, part: Part): Promise<readonly Message[] | Refusal> {
   const list: Message[] = [];
   for (let rest: Part | null = part; rest !== null; ) {
-    const got: readonly Message[] | Refusal = await ask(thread, query(rest), parseMessages);
+    const got: readonly Message[] | Refusal = await ask<readonly Message[] | Refusal>(thread, query(rest), (body) =>
+      unwritten(body) ? { status: 404 } : parseMessages(body),
+    );
     if (!Array.isArray(got)) return got;
     list.push(...(got as Message[]));
     rest = part.newest ? null : restOf(rest, got as Message[]);
