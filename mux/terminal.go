@@ -41,7 +41,9 @@ type Terminal struct {
 	input   *input
 	journal *snapshot.Journal
 	typed   typing
-	ended   chan struct{} // closed when the state is not running any more and all output was applied
+	mark    atomic.Pointer[promptMark] // the newest of shell integration, nil for none
+	waits   atomic.Int32               // for something of this terminal
+	ended   chan struct{}              // closed when the state is not running any more and all output was applied
 
 	lookedAt  time.Time // of apply's goroutine
 	replaying bool      // the hub is being made from the journal; only before anybody can find the terminal
@@ -172,6 +174,7 @@ func (t *Terminal) options() stream.Options {
 			Snapshot: m.Metrics.snapshot,
 			Resync:   t.resynced,
 			Changed:  t.mux.changes.notify,
+			Marked:   t.marked,
 		},
 		Journal: t.journal,
 	}

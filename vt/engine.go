@@ -169,4 +169,7 @@ type Notification struct {
 type Mark struct {
 	Kind byte
 	Exit int // exit status with 'D'; -1 when not given
+	// End is where the mark ends in the text of the Write that it came with, which
+	// begins with the bytes held before: in bytes of UTF-8.
+	End int
 }
