@@ -31,6 +31,8 @@ type Follower struct {
 	// Lost, unless nil, is told once of each time that the server is lost for more
 	// than three seconds, with the last error.
 	Lost func(error)
+	// Inside says where what Stream brings is shown, see Inside.
+	Inside Inside
 }
 
 // Temporary tells whether the same request may succeed later: everything but what a

@@ -71,9 +71,9 @@ func (s *FollowStream) next() (Event, error) {
 		switch {
 		case err != nil:
 		case s.shown:
-			stream, err = c.StreamSince(s.ctx, s.id, s.seq)
+			stream, err = c.streamOf(s.ctx, s.id, &s.seq, s.f.Inside)
 		default:
-			stream, err = c.Stream(s.ctx, s.id)
+			stream, err = c.streamOf(s.ctx, s.id, nil, s.f.Inside)
 		}
 		if err != nil {
 			return Event{}, err

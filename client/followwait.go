@@ -103,7 +103,9 @@ func (w *lasting) ask(ctx context.Context, c *Client, r WaitRequest) (WaitReply,
 }
 
 // looks tells whether the condition is about what was shown and not how it is now.
-func (w *lasting) looks() bool { return w.r.For != "exit" && w.r.For != "idle" }
+func (w *lasting) looks() bool {
+	return (w.r.For == "text" || w.r.For == "regex" || w.r.For == "title") && !w.r.Not
+}
 
 func (w *lasting) over() bool { return !w.end.IsZero() && !time.Now().Before(w.end) }
 

@@ -39,14 +39,22 @@ type Stream struct {
 // Stream follows a terminal. The first event is a snapshot. ctx governs the whole
 // life of the stream, and the caller must Close it.
 func (c *Client) Stream(ctx context.Context, id string) (*Stream, error) {
-	return c.stream(ctx, c.at(nil, "pty", id, "stream"))
+	return c.streamOf(ctx, id, nil, Inside{})
 }
 
 // StreamSince is Stream for who has shown everything up to position since, the
 // Seq of the last event: if the server still has what followed, the first event
 // is of KindResume, and else a snapshot.
 func (c *Client) StreamSince(ctx context.Context, id string, since uint64) (*Stream, error) {
-	q := url.Values{"since": {strconv.FormatUint(since, 10)}}
+	return c.streamOf(ctx, id, &since, Inside{})
+}
+
+func (c *Client) streamOf(ctx context.Context, id string, since *uint64, in Inside) (*Stream, error) {
+	q := url.Values{}
+	if since != nil {
+		q.Set("since", strconv.FormatUint(*since, 10))
+	}
+	in.query(q)
 	return c.stream(ctx, c.at(q, "pty", id, "stream"))
 }
 

@@ -82,11 +82,22 @@ func (t *Terminal) saveScreen() bool {
 	t.mu.Lock()
 	t.savedSeq = shot.Seq
 	t.mu.Unlock()
-	if _, err := t.journal.Trim(t.kept[0], t.mux.cfg.Clean.TerminalQuota); err != nil {
+	if err := t.trim(t.mux.cfg.Clean.TerminalQuota); err != nil {
 		t.mux.cannotClean(err)
 	}
 	t.measure()
 	return true
+}
+
+// trim drops what of the journal is above a quota: first what is older than both snapshots on disk, and if that is not enough what is
+// older than the newest: after a flood the older one stands alone. Whoever calls it holds saving.
+func (t *Terminal) trim(quota int64) error {
+	for _, from := range t.kept {
+		if _, err := t.journal.Trim(from, quota); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // measure looks at what the terminal's files take.

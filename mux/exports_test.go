@@ -30,7 +30,7 @@ func interrupt(t *testing.T, term *mux.Terminal) {
 		}
 		ctx, cancel := context.WithTimeout(background(t), time.Second)
 		defer cancel()
-		_, err := term.Wait(ctx, mux.Condition{For: "prompt"})
+		_, err := term.Wait(ctx, within(mux.Condition{For: "prompt"}, patience))
 		return err == nil
 	})
 }

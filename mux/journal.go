@@ -14,8 +14,44 @@ import (
 // size at its start.
 func (t *Terminal) openJournal(cols, rows int) (err error) {
 	c := t.mux.cfg
-	t.journal, err = c.Store.OpenJournal(t.ID, snapshot.JournalOptions{Sync: c.Sync, Cols: cols, Rows: rows, Input: c.RecordInput})
+	t.journal, err = c.Store.OpenJournal(t.ID, snapshot.JournalOptions{Sync: c.Sync, Segment: segmentOf(c.Clean.TerminalQuota), Cols: cols, Rows: rows, Input: c.RecordInput})
 	return err
+}
+
+const (
+	// segmentsInQuota is how many files a journal's quota is spread over at least: what is dropped goes file by file.
+	segmentsInQuota = 8
+	// minSegment bounds a file from below, in bytes: a flood into a tiny quota must not make files all the time.
+	minSegment = 256 << 10
+)
+
+// segmentOf is the size of a journal's files, in bytes, for a quota.
+func segmentOf(quota int64) int64 {
+	return min(max(quota/segmentsInQuota, minSegment), snapshot.DefaultSegment)
+}
+
+// keepQuota sees to it that a flood does not outgrow the quota of one terminal's journal. What may be dropped is older than a
+// snapshot, so one is written, at most once for each quarter of the quota: beside the flood when the quota is reached, and
+// before more output is taken when that comes too late. It is called by who appends.
+func (t *Terminal) keepQuota() {
+	quota := t.mux.cfg.Clean.TerminalQuota
+	n := t.journal.Bytes()
+	if n <= quota || t.inTrouble(troubleScreen) {
+		return
+	}
+	t.mu.Lock()
+	since := int64(t.journal.End() - min(t.savedSeq, t.journal.End()))
+	t.mu.Unlock()
+	switch {
+	case since < max(quota/4, segmentOf(quota)):
+	case n > quota+quota/2:
+		t.checkpoint()
+	case t.making.CompareAndSwap(false, true):
+		t.mux.work.Go(func() {
+			defer t.making.Store(false)
+			t.checkpoint()
+		})
+	}
 }
 
 // pastJournal is the journal of a terminal that had ended when this server came.

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -116,6 +117,9 @@ type Mux struct {
 
 	uncleaned atomic.Pointer[string] // why space could not be freed, nil when it could
 	looked    time.Time              // when the files were looked at last; of tend's goroutine
+
+	waits   atomic.Int32 // waits for terminals
+	looking slots        // waits that go through output now: half of the processors', the rest is for terminals
 }
 
 // New makes a Mux and brings back the terminals and shells of the store: those whose
@@ -124,7 +128,7 @@ type Mux struct {
 // It returns when every running terminal shows its true screen and every shell can be found.
 func New(cfg Config) (*Mux, error) {
 	cfg.complete()
-	m := &Mux{cfg: cfg, guard: cfg.Record.Guard, byID: map[string]*Terminal{}, starting: map[*Terminal]struct{}{},
+	m := &Mux{cfg: cfg, looking: make(slots, max(1, runtime.GOMAXPROCS(0)/2)), guard: cfg.Record.Guard, byID: map[string]*Terminal{}, starting: map[*Terminal]struct{}{},
 		shells: shells{byKey: map[string]*Shell{}, damaged: map[string]damagedShell{}}}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	m.opening, m.shut = context.WithCancelCause(m.ctx)

@@ -137,14 +137,25 @@ func start(t *testing.T, m *mux.Mux, cmd ...string) *mux.Terminal {
 
 func wait(t *testing.T, term *mux.Terminal, c mux.Condition) mux.Waited {
 	t.Helper()
-	if c.Timeout == 0 {
-		c.Timeout = patience
+	return await(t, term, mux.Wait{Any: []mux.Condition{c}})
+}
+
+// await is wait for more than one condition, or with more to say.
+func await(t *testing.T, term *mux.Terminal, w mux.Wait) mux.Waited {
+	t.Helper()
+	if w.Timeout == 0 {
+		w.Timeout = patience
 	}
-	w, err := term.Wait(context.Background(), c)
+	got, err := term.Wait(context.Background(), w)
 	if err != nil {
-		t.Fatalf("wait for %s %q: %v; the screen is\n%s", c.For, c.Pattern, err, w.Text)
+		t.Fatalf("wait for %+v: %v; the screen is\n%s", w.Any, err, got.Text)
 	}
-	return w
+	return got
+}
+
+// within is a wait for c that may not last long.
+func within(c mux.Condition, limit time.Duration) mux.Wait {
+	return mux.Wait{Any: []mux.Condition{c}, Timeout: limit}
 }
 
 func TestWaitConditions(t *testing.T) {
@@ -164,7 +175,7 @@ func TestWaitConditions(t *testing.T) {
 		t.Fatal(err)
 	}
 	wait(t, term, mux.Condition{For: "text", Pattern: "sleep 1000\n"})
-	if w, err := term.Wait(ctx, mux.Condition{For: "text", Pattern: "never", Timeout: 50 * time.Millisecond}); !errors.Is(err, mux.ErrTimeout) || !strings.Contains(w.Text, "42") {
+	if w, err := term.Wait(ctx, within(mux.Condition{For: "text", Pattern: "never"}, 50*time.Millisecond)); !errors.Is(err, mux.ErrTimeout) || !strings.Contains(w.Text, "42") {
 		t.Errorf("text that never comes: %v with %q, want ErrTimeout with the screen", err, w.Text)
 	}
 	if err := term.Signal("INT"); err != nil {
@@ -178,7 +189,7 @@ func TestWaitConditions(t *testing.T) {
 	if e := term.Info().Exit; e == nil || *e.Code != 7 || e.Reason != "exit" {
 		t.Errorf("exit %+v, want 7", e)
 	}
-	if _, err := term.Wait(ctx, mux.Condition{For: "text", Pattern: "never"}); !errors.Is(err, mux.ErrExited) {
+	if _, err := term.Wait(ctx, within(mux.Condition{For: "text", Pattern: "never"}, patience)); !errors.Is(err, mux.ErrExited) {
 		t.Errorf("wait after the end: %v, want ErrExited", err)
 	}
 	if _, err := term.Input(ctx, []byte("x")); !errors.Is(err, mux.ErrExited) {
@@ -190,7 +201,7 @@ func TestWaitPromptBelievesTheShell(t *testing.T) {
 	m := open(t, t.TempDir())
 	term := start(t, m, "sh", "-c", `printf '\033]133;C\007busy'; read x; printf '\033]133;A\007ready\033]133;B\007'; read x`)
 	wait(t, term, mux.Condition{For: "text", Pattern: "busy"})
-	if _, err := term.Wait(context.Background(), mux.Condition{For: "prompt", Timeout: 400 * time.Millisecond}); !errors.Is(err, mux.ErrTimeout) {
+	if _, err := term.Wait(context.Background(), within(mux.Condition{For: "prompt"}, 400*time.Millisecond)); !errors.Is(err, mux.ErrTimeout) {
 		t.Errorf("a command is running by its own word: %v, want ErrTimeout", err)
 	}
 	if _, err := term.Input(context.Background(), []byte("\n")); err != nil {
@@ -312,7 +323,7 @@ func TestTerminalsComeBack(t *testing.T) {
 	if _, err := again.Input(context.Background(), []byte("x")); !errors.Is(err, mux.ErrExited) {
 		t.Errorf("input: %v, want ErrExited", err)
 	}
-	if _, err := again.Wait(context.Background(), mux.Condition{For: "prompt"}); !errors.Is(err, mux.ErrExited) {
+	if _, err := again.Wait(context.Background(), within(mux.Condition{For: "prompt"}, patience)); !errors.Is(err, mux.ErrExited) {
 		t.Errorf("wait for a prompt: %v, want ErrExited", err)
 	}
 	if err := again.Resize(100, 30); !errors.Is(err, mux.ErrExited) {

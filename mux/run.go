@@ -79,7 +79,11 @@ func (t *Terminal) apply(n int, buf []byte) {
 	if reply := t.Hub().Write(p); len(reply) > 0 {
 		t.input.reply(reply, t.journal.End())
 	}
+	if seq, ok := t.Hub().AtRest(); ok {
+		t.journal.Rested(seq)
+	}
 	t.changed()
+	t.keepQuota()
 	if now := time.Now(); now.Sub(t.lookedAt) > lookEvery {
 		t.lookedAt = now
 		t.look()

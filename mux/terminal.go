@@ -41,7 +41,9 @@ type Terminal struct {
 	input   *input
 	journal *snapshot.Journal
 	typed   typing
-	ended   chan struct{} // closed when the state is not running any more and all output was applied
+	mark    atomic.Pointer[promptMark] // the newest of shell integration, nil for none
+	waits   atomic.Int32               // for something of this terminal
+	ended   chan struct{}              // closed when the state is not running any more and all output was applied
 
 	lookedAt  time.Time // of apply's goroutine
 	replaying bool      // the hub is being made from the journal; only before anybody can find the terminal
@@ -60,6 +62,7 @@ type Terminal struct {
 	purged    bool       // its files are gone for good, or another generation's; guarded by saving
 	kept      [2]uint64  // positions of the snapshots on disk, the older first; guarded by saving
 	diskBytes atomic.Int64
+	making    atomic.Bool // a snapshot is being made because of the journal's quota
 	restless  atomic.Bool // something happened since the last look of tend
 
 	trouble [troubleKinds]atomic.Pointer[string] // what could not be written, nil for what could
@@ -170,6 +173,7 @@ func (t *Terminal) options() stream.Options {
 			Snapshot: m.Metrics.snapshot,
 			Resync:   t.resynced,
 			Changed:  t.mux.changes.notify,
+			Marked:   t.marked,
 		},
 		Journal: t.journal,
 	}

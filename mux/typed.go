@@ -71,6 +71,14 @@ func (y *typing) since(seq uint64) (list []typed, version uint64) {
 	return list, y.version
 }
 
+// lately tells whether something was typed not long before position seq.
+func (y *typing) lately(seq uint64) bool {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	k := len(y.pieces) - 1
+	return k >= 0 && y.pieces[k].seq+maxLocate > seq
+}
+
 // changed tells whether anything was typed since a version.
 func (y *typing) changed(version uint64) bool {
 	y.mu.Lock()

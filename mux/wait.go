@@ -1,209 +1,447 @@
 package mux
 
 import (
+	"bytes"
 	"context"
 	"errors"
-	"regexp"
+	"io"
 	"strings"
 	"time"
 
 	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/vt"
 )
 
-// Limits and defaults of Wait.
 const (
-	DefaultWait = 30 * time.Second
-	MaxWait     = time.Hour // a caller that wants longer asks again
-	DefaultIdle = 500 * time.Millisecond
-	maxPattern  = 4096 // bytes
-	// promptIdle is the silence after which a shell in the foreground counts as
-	// waiting for a command, when it does not mark its prompts.
-	promptIdle = 150 * time.Millisecond
-	// waitPace is the shortest time between two looks at a changing screen: a
-	// look costs a snapshot of the text, a flood changes it thousands of times.
-	waitPace = 20 * time.Millisecond
+	// maxWaits is how many waits a server has at once, and maxWaitsOf a terminal: a
+	// wait for text has an emulator of its own, some 100 KB of memory.
+	maxWaits   = 1000
+	maxWaitsOf = 100
+	// lateLook is how long a wait whose time is over goes on with output that came
+	// before that.
+	lateLook = 5 * time.Second
+	// maxLocate is how much output is applied to find out where text that is shown
+	// already was printed, in bytes: some 10 ms of work.
+	maxLocate = 2 << 20
 )
 
-// Condition is what Wait waits for.
-type Condition struct {
-	For     string        // text, regex, idle, exit or prompt
-	Pattern string        // of text and regex
-	Idle    time.Duration // silence of idle
-	Timeout time.Duration
-	// Since has only what was printed after this position count: text and regex
-	// look at nothing else, idle and prompt need some output after it.
-	Since *uint64
-}
-
-// Waited is what Wait saw: the text of history and screen when the condition
-// was met or the time was over, and the position in the output.
+// Waited is what Wait saw.
 type Waited struct {
+	// Text are the lines of the last waitHistory lines of history and of the screen when the
+	// condition was met or the time was over; with Since those that were printed or
+	// changed behind it.
 	Text string
-	Seq  uint64
+	// Seq is the position up to which was looked: the end of the match of text. The
+	// next wait with this Since misses nothing.
+	Seq   uint64
+	Index int    // of the condition that was true
+	Match *Match // of text and regex; nil for others
 }
 
-// Wait returns when the condition is met. Errors: ErrInvalid, ErrTimeout,
-// ErrExited (the program ended and the condition cannot come true any more) or
-// the context's; Waited is filled with the first three too.
-func (t *Terminal) Wait(ctx context.Context, c Condition) (Waited, error) {
-	seen := t.seen
-	if c.Since != nil {
-		l, err := t.since(*c.Since)
-		if err != nil {
-			return Waited{}, err
-		}
-		defer l.close()
-		seen = l.see
-	}
-	check, err := t.condition(&c, seen)
+// Wait returns when a condition is met. Errors: ErrInvalid, ErrLimit, ErrTimeout,
+// ErrExited (the program ended and no condition can come true any more), ErrJournal,
+// snapshot.ErrNotKept or the context's; Waited is filled with ErrTimeout and ErrExited too.
+func (t *Terminal) Wait(ctx context.Context, w Wait) (Waited, error) {
+	conditions, err := w.check()
 	if err != nil {
 		return Waited{}, err
 	}
-	err = t.await(ctx, c, check)
-	if err != nil && !NotMet(err) {
+	if err := t.enterWait(); err != nil {
 		return Waited{}, err
 	}
-	w, e := seen()
-	return w, errors.Join(err, e)
-}
-
-// await returns when the condition is met.
-func (t *Terminal) await(ctx context.Context, c Condition, met check) error {
-	changed, stop := t.Hub().Watch()
-	defer stop()
-	limit := time.NewTimer(c.Timeout)
-	defer limit.Stop()
-	again := time.NewTimer(time.Hour)
-	defer again.Stop()
-	for {
-		finished := t.Hub().Facts().Finished
-		ok, in, err := met()
-		switch {
-		case err != nil || ok:
-			return err
-		case finished:
-			return wrapf(ErrExited, "terminal %s ended before %s was seen", t.ID, c.For)
-		}
-		if in > 0 {
-			again.Reset(in)
-		}
-		select {
-		case <-changed:
-			if err := pause(ctx, limit.C, waitPace); err != nil {
-				return err
-			}
-		case <-again.C:
-		case <-limit.C:
-			return wrapf(ErrTimeout, "no %s within %v", c.For, c.Timeout)
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	defer t.leaveWait()
+	a := &waiting{t: t, Wait: w, conditions: conditions, began: time.Now()}
+	defer a.close()
+	if err := a.begin(ctx); err != nil {
+		return Waited{}, err
 	}
-}
-
-// pause lets a burst of output pass before the next look.
-func pause(ctx context.Context, limit <-chan time.Time, d time.Duration) error {
-	p := time.NewTimer(d)
-	defer p.Stop()
-	select {
-	case <-p.C:
-		return nil
-	case <-limit:
-		return wrapf(ErrTimeout, "the time is over")
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := a.await(ctx); err != nil && !NotMet(err) {
+		return Waited{}, err
+	} else if err != nil {
+		return a.seen(), err
 	}
-}
-
-// seen is all there is to see. It cannot fail.
-func (t *Terminal) seen() (Waited, error) {
-	s := t.Hub().Shot()
-	return Waited{Text: snapshot.Text(s.Frame, -1), Seq: s.Seq}, nil
-}
-
-// check tells whether a condition is met, and if not, after how long it may be
-// without any further change; 0 for never.
-type check func() (met bool, in time.Duration, err error)
-
-// condition checks c, fills in its defaults and makes the check; seen is what it
-// looks at.
-func (t *Terminal) condition(c *Condition, seen func() (Waited, error)) (check, error) {
-	if c.Timeout == 0 {
-		c.Timeout = DefaultWait
-	}
-	if c.Idle == 0 {
-		c.Idle = DefaultIdle
-	}
-	if c.Timeout < 0 || c.Timeout > MaxWait || c.Idle < 0 || c.Idle > MaxWait {
-		return nil, wrapf(ErrInvalid, "timeout_ms %d, idle_ms %d: 0 to %d are allowed", c.Timeout.Milliseconds(), c.Idle.Milliseconds(), MaxWait.Milliseconds())
-	}
-	switch c.For {
-	case "text":
-		return textCheck(c.Pattern, seen, func(s string) bool { return strings.Contains(s, c.Pattern) })
-	case "regex":
-		re, err := regexp.Compile(c.Pattern)
-		if err != nil {
-			return nil, wrapf(ErrInvalid, "pattern: %v", err)
-		}
-		return textCheck(c.Pattern, seen, re.MatchString)
-	case "idle":
-		return t.after(c.Since, func() (bool, time.Duration) { return t.idle(c.Idle) }), nil
-	case "exit":
-		return func() (bool, time.Duration, error) { return t.Hub().Facts().Finished, 0, nil }, nil
-	case "prompt":
-		return t.after(c.Since, t.prompt), nil
-	}
-	return nil, wrapf(ErrInvalid, "for %q: text, regex, idle, exit or prompt are allowed", c.For)
-}
-
-// after is a check that is not met before there was output after a position.
-func (t *Terminal) after(since *uint64, met func() (bool, time.Duration)) check {
-	return func() (bool, time.Duration, error) {
-		if since != nil && t.Hub().Facts().Seq <= *since {
-			return false, 0, nil
-		}
-		ok, in := met()
-		return ok, in, nil
-	}
-}
-
-// textCheck looks at history and screen.
-func textCheck(pattern string, seen func() (Waited, error), match func(string) bool) (check, error) {
-	if pattern == "" || len(pattern) > maxPattern {
-		return nil, wrapf(ErrInvalid, "pattern has %d bytes: 1 to %d are allowed", len(pattern), maxPattern)
-	}
-	return func() (bool, time.Duration, error) {
-		w, err := seen()
-		return err == nil && match(w.Text), 0, err
-	}, nil
-}
-
-// idle tells whether there was no output for d.
-func (t *Terminal) idle(d time.Duration) (bool, time.Duration) {
-	last := t.Hub().Facts().Output
-	if last.Before(t.created) {
-		last = t.created
-	}
-	in := d - time.Since(last)
-	return in <= 0, in
-}
-
-// prompt tells whether the shell waits for a command: it said so itself
-// (OSC 133), or it is in the foreground and silent.
-func (t *Terminal) prompt() (bool, time.Duration) {
-	if !t.running() {
-		return false, 0
-	}
-	if mark := t.Hub().Facts().Mark; mark.Kind != 0 {
-		return mark.Kind == 'B' || mark.Kind == 'A', 0
-	}
-	quiet, in := t.idle(promptIdle)
-	if !quiet {
-		return false, in
-	}
-	group, err := t.process.Foreground()
-	return err == nil && group == t.process.PID(), promptIdle
+	return *a.found, nil
 }
 
 // NotMet tells whether an error of Wait says that the condition was not met.
 func NotMet(err error) bool { return errors.Is(err, ErrTimeout) || errors.Is(err, ErrExited) }
+
+func (t *Terminal) enterWait() error {
+	if n := t.mux.waits.Add(1); n > maxWaits {
+		t.mux.waits.Add(-1)
+		return wrapf(ErrLimit, "%d waits of this server are going on, the most there are", maxWaits)
+	}
+	if n := t.waits.Add(1); n > maxWaitsOf {
+		t.leaveWait()
+		return wrapf(ErrLimit, "%d waits for terminal %s are going on, the most there are", maxWaitsOf, t.ID)
+	}
+	return nil
+}
+
+func (t *Terminal) leaveWait() {
+	t.waits.Add(-1)
+	t.mux.waits.Add(-1)
+}
+
+// waiting is a wait that goes on. One goroutine has it.
+type waiting struct {
+	Wait
+	t          *Terminal
+	conditions []awaited
+	began      time.Time
+	follow     *follower // nil when no condition is about the screen
+	look       sight
+	echo       *echo // what is echo in what follows; nil when nobody needs to know
+	found      *Waited
+}
+
+func (a *waiting) close() {
+	if a.follow != nil {
+		a.follow.close()
+	}
+}
+
+// needs tells whether a condition is true of f.
+func (a *waiting) needs(f func(c *awaited) bool) bool {
+	for i := range a.conditions {
+		if f(&a.conditions[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// begin looks at what there is, and from there on follows what comes.
+func (a *waiting) begin(ctx context.Context) error {
+	a.look.since = a.Since
+	var err error
+	switch {
+	case a.Since != nil:
+		err = a.beginSince(ctx)
+	case a.needs((*awaited).onScreen):
+		err = a.beginNow(ctx)
+	}
+	if err == nil && a.follow != nil {
+		a.lookAtState()
+	}
+	return err
+}
+
+// beginSince begins with the state at the position.
+func (a *waiting) beginSince(ctx context.Context) (err error) {
+	if a.follow, err = a.t.followFrom(ctx, *a.Since); err == nil {
+		a.look.base = *a.Since
+		a.watch()
+	}
+	return err
+}
+
+// beginNow looks at all that is shown. When something there matches, or when echo
+// has to be told from it, the last output is gone through for where it was printed.
+func (a *waiting) beginNow(ctx context.Context) error {
+	shot := a.t.Hub().Shot()
+	a.look.base = shot.Seq
+	hit := a.lookAt(shot.Frame, shot.Seq)
+	if hit != nil && hit.Match == nil {
+		a.found = hit
+		return nil
+	}
+	if hit != nil || a.IgnoreEcho && a.t.typed.lately(shot.Seq) {
+		if done, err := a.locate(ctx, shot.Seq, hit); done || err != nil {
+			return err
+		}
+	}
+	f, err := a.t.newFollower(shot.Frame, shot.Seq)
+	if errors.Is(err, ErrJournal) && !a.t.running() {
+		return nil // nothing more comes
+	}
+	if err == nil {
+		a.follow = f
+		a.watch()
+	}
+	return err
+}
+
+// lookAt returns what of a frame meets a condition, nil when nothing does.
+func (a *waiting) lookAt(f *vt.Frame, seq uint64) *Waited {
+	lines, screen := vt.ShownLines(f, -1), vt.ShownLines(f, 0)
+	return a.lookAtLines(lines, screen, stateOf(f), seq)
+}
+
+// lookAtLines is lookAt of lines: those with the history, and those of the screen.
+func (a *waiting) lookAtLines(lines, screen []vt.Shown, s state, seq uint64) *Waited {
+	for i := range a.conditions {
+		c := &a.conditions[i]
+		if c.onText() && !c.Not {
+			where := lines
+			if c.ScreenOnly {
+				where = screen
+			}
+			if m, ok := a.look.find(c.pattern, where); ok {
+				return &Waited{Text: plain(lines, nil), Seq: m.End, Index: i, Match: &m}
+			}
+		}
+		if c.onScreen() && !c.onText() && c.holds(s) != c.Not {
+			return &Waited{Text: plain(lines, nil), Seq: seq, Index: i}
+		}
+	}
+	return nil
+}
+
+// locate goes through the output before seq, with positions. hit is what matched
+// without them; done tells that the wait is over.
+func (a *waiting) locate(ctx context.Context, seq uint64, hit *Waited) (done bool, err error) {
+	f, err := a.t.followLately(seq)
+	if err != nil || f == nil {
+		a.found = hit          // nobody can tell more
+		return hit != nil, nil //nolint:nilerr // what is shown is shown, without a journal too
+	}
+	a.follow, a.look.base = f, f.seq
+	a.listen()
+	f.watch(vt.Watcher{Print: a.echo.print, Control: a.echo.control, Cells: true})
+	for f.seq < seq && err == nil {
+		err = f.step(ctx, seq, a.echo.learn)
+	}
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, errGap) {
+		return true, err
+	}
+	frame := f.screen.Freeze()
+	a.found = a.lookAtLines(f.screen.Lines(waitHistory), f.screen.Lines(0), stateOf(frame), seq)
+	if a.found == nil && hit != nil && !a.IgnoreEcho {
+		hit.Match.Start, hit.Match.End, hit.Seq = f.base, f.base, f.base
+		a.found = hit // older than what was gone through
+	}
+	if a.found == nil {
+		f.screen.Ask(a.watcher())
+	}
+	return true, nil
+}
+
+// followLately is a follower some way before seq, nil when none is near enough.
+func (t *Terminal) followLately(seq uint64) (*follower, error) {
+	j, err := t.Journal()
+	if err != nil {
+		return nil, err
+	}
+	if j.Start() == 0 && seq <= maxLocate/2 {
+		return t.newFollower(nil, 0)
+	}
+	t.saving.Lock()
+	kept, err := t.mux.cfg.Store.LoadAt(t.ID, seq)
+	t.saving.Unlock()
+	if err != nil || seq-kept.Header.Seq > maxLocate || kept.Header.Seq < j.Start() {
+		return nil, err
+	}
+	return t.newFollower(kept.Frame, kept.Header.Seq)
+}
+
+// watch looks at what comes from now on.
+func (a *waiting) watch() {
+	a.listen()
+	a.follow.watch(a.watcher())
+}
+
+// listen begins to tell echo from output. A prompt behind a position is told from
+// the echo of what was typed at the one before.
+func (a *waiting) listen() {
+	if a.IgnoreEcho || a.Since != nil && a.needs(func(c *awaited) bool { return c.For == "prompt" }) {
+		a.echo = newEcho(&a.t.typed, a.follow.seq)
+	}
+	if a.IgnoreEcho {
+		a.look.echo = a.echo
+	}
+}
+
+func (a *waiting) watcher() vt.Watcher {
+	w := vt.Watcher{}
+	if a.needs(func(c *awaited) bool { return c.For == "mode" || c.For == "alt_screen" }) {
+		w.Moved = a.moved
+	}
+	if a.echo != nil {
+		w.Print, w.Control = a.echo.print, a.echo.control
+	}
+	switch {
+	case a.needs(func(c *awaited) bool { return c.onText() && !c.Not && c.pattern.together }):
+		w.Look = a.together
+	case a.needs(func(c *awaited) bool { return c.onText() && !c.Not }):
+		w.Line = a.line
+	}
+	a.follow.retold = a.retold
+	return w
+}
+
+// line looks at a line that is shown at this moment.
+func (a *waiting) line(l vt.Shown) {
+	for i := range a.conditions {
+		c := &a.conditions[i]
+		if a.found != nil || !c.onText() || c.Not {
+			continue
+		}
+		if m, ok := a.look.findIn(c.pattern, l); ok {
+			a.matched(i, m)
+		}
+	}
+}
+
+// together looks at all lines of this moment, for patterns that reach over a line.
+func (a *waiting) together() {
+	const before = 64 // lines that were looked at, and may be the beginning of a match
+	lines := a.follow.screen.Lines(vt.LookEvery + before)
+	for i := range a.conditions {
+		c := &a.conditions[i]
+		if a.found != nil || !c.onText() || c.Not {
+			continue
+		}
+		if m, ok := a.look.find(c.pattern, lines); ok {
+			a.matched(i, m)
+		}
+	}
+}
+
+func (a *waiting) matched(i int, m Match) {
+	a.found = &Waited{Text: a.text(), Seq: m.End, Index: i, Match: &m}
+}
+
+// retold looks at a new title.
+func (a *waiting) retold(title string) {
+	for i := range a.conditions {
+		if c := &a.conditions[i]; a.found == nil && c.For == "title" && !c.Not && strings.Contains(title, c.Pattern) {
+			a.found = &Waited{Text: a.text(), Seq: a.follow.screen.At(), Index: i}
+		}
+	}
+}
+
+// moved looks at modes and the screen shown, at each moment that they change.
+func (a *waiting) moved() {
+	modes := a.follow.screen.Modes()
+	for i := range a.conditions {
+		c := &a.conditions[i]
+		if a.found == nil && (c.For == "mode" || c.For == "alt_screen") && c.holds(state{alt: modes.AltScreen, modes: modes}) != c.Not {
+			a.found = &Waited{Text: a.text(), Seq: a.follow.screen.At(), Index: i}
+		}
+	}
+}
+
+// lookAtState looks at what is between two pieces of output: absence, and where
+// the cursor rests. A screen that is being drawn (?2026) is no state yet.
+func (a *waiting) lookAtState() {
+	screen := a.follow.screen
+	if a.found != nil || screen.Modes().SyncOutput || !a.needs(func(c *awaited) bool { return c.onScreen() && (c.Not || !c.onText()) }) {
+		return
+	}
+	s := stateOf(screen.Freeze())
+	s.title = a.follow.title
+	for i := range a.conditions {
+		c := &a.conditions[i]
+		switch {
+		case !c.onScreen() || c.For == "title" && !c.Not && a.Since != nil:
+			continue
+		case c.onText() && !c.Not:
+			continue
+		case c.onText():
+			here := sight{echo: a.look.echo}
+			if _, ok := here.find(c.pattern, screen.Lines(0)); ok {
+				continue
+			}
+		case c.holds(s) == c.Not:
+			continue
+		}
+		a.found = &Waited{Text: a.text(), Seq: a.follow.seq, Index: i}
+		return
+	}
+}
+
+// advance applies what was printed up to position limit and looks at it.
+func (a *waiting) advance(ctx context.Context, limit uint64) error {
+	for a.follow != nil && a.found == nil && a.follow.seq < limit {
+		err := a.follow.step(ctx, limit, a.echo.learn)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, errGap), errors.Is(err, snapshot.ErrNotKept):
+			if err := a.jump(); err != nil {
+				return err
+			}
+			continue
+		case err != nil:
+			return err
+		}
+		a.follow.screen.Settle()
+		a.lookAtState()
+	}
+	return nil
+}
+
+// jump goes on with the terminal's screen of now, because the journal has lost
+// what came before: lines that were not there count as printed.
+func (a *waiting) jump() error {
+	had := map[string]bool{}
+	for _, l := range a.follow.screen.Lines(waitHistory) {
+		had[string(l.Text)] = true
+	}
+	shot := a.t.Hub().Shot()
+	f, err := a.t.newFollower(shot.Frame, shot.Seq)
+	if err != nil {
+		return err
+	}
+	a.follow.close()
+	a.follow, a.look.base = f, shot.Seq
+	f.watch(a.watcher())
+	for _, l := range f.screen.Lines(waitHistory) {
+		if had[string(l.Text)] {
+			continue
+		}
+		for i := range l.At {
+			l.At[i] = shot.Seq
+		}
+		a.line(l)
+	}
+	return nil
+}
+
+// seen is what a wait that was not met has seen.
+func (a *waiting) seen() Waited {
+	if a.follow != nil {
+		return Waited{Text: a.text(), Seq: a.follow.seq - uint64(a.follow.screen.Held())}
+	}
+	shot := a.t.Hub().Shot()
+	return Waited{Text: plain(vt.ShownLines(shot.Frame, waitHistory), nil), Seq: shot.Seq}
+}
+
+// text is Waited.Text at this moment.
+func (a *waiting) text() string {
+	return plain(a.follow.screen.Lines(waitHistory), a.Since)
+}
+
+// plain are lines as text, without the blanks at their ends and the empty ones at
+// the end; with a position only those that were printed or changed behind it.
+func plain(lines []vt.Shown, since *uint64) string {
+	var b strings.Builder
+	empty := 0
+	for _, l := range lines {
+		if since != nil && !behind(l, *since) {
+			continue
+		}
+		text := bytes.TrimRight(l.Text, " ")
+		if len(text) == 0 {
+			empty++
+			continue
+		}
+		for ; empty > 0; empty-- {
+			b.WriteByte('\n')
+		}
+		b.Write(text)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// behind tells whether a part of a line was printed or erased behind a position.
+func behind(l vt.Shown, since uint64) bool {
+	for _, at := range l.At {
+		if at > since {
+			return true
+		}
+	}
+	return l.Erased > since
+}

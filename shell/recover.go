@@ -98,7 +98,7 @@ func (r *recovery) take(id string) *keeper.Program {
 func (r *recovery) state() {
 	s := r.shell
 	s.cwd = s.spec.Cwd
-	found, err := loadState(s.spec.Dir)
+	found, err := loadStateAs(s.spec.Dir, true)
 	switch {
 	case s.remote():
 		s.readRemote()
@@ -106,7 +106,10 @@ func (r *recovery) state() {
 		if s.image = found; found.cwd() != "" {
 			s.cwd = found.cwd()
 		}
-	case !absent(err):
+	case absent(err):
+		s.uncaptured = append(s.uncaptured, "the whole state of the shell: its file is missing")
+	default:
+		s.uncaptured = append(s.uncaptured, "the whole state of the shell: its file is damaged")
 		s.config.Log.Warn("the state of a shell is damaged", "shell", s.spec.ID, "err", err)
 	}
 	if err := errors.Join(writeCapture(s.spec.Dir), os.WriteFile(filepath.Join(s.spec.Dir, launcherFile), []byte(launcherScript), 0o600)); err != nil {

@@ -102,8 +102,12 @@ func (s *Shell) revive() (revived, error) {
 	env, restore := s.first, false
 	var dropped []string
 	before := found
+	var damaged []string
 	if found != nil {
 		var err error
+		if found, damaged = found.whole(s.spec.Dir); len(damaged) > 0 {
+			s.config.Log.Warn("the file of a shell's state cannot be read", "shell", s.spec.ID)
+		}
 		if found, dropped = found.reachable(); len(dropped) > 0 {
 			s.config.Log.Warn("a shell cannot be told to read a file; it comes back without what is in the way", "shell", s.spec.ID, "without", dropped)
 		}
@@ -129,7 +133,8 @@ func (s *Shell) revive() (revived, error) {
 	}
 	r.incarnation = body
 	if found != nil {
-		r.lost = append(before.lost(body.process().PID), dropped...)
+		r.lost = append(append(before.lost(body.process().PID), dropped...), damaged...)
+		found = found.slim()
 	}
 	s.mu.Lock()
 	s.body, s.image, s.aliasing = body, found, false
@@ -169,9 +174,12 @@ func (s *Shell) capture(body *incarnation) {
 	case s.leaving():
 		return
 	case errors.Is(err, ErrEnded):
-		_ = s.adopt()
+		if s.adopt() != nil {
+			s.missed("the shell ended")
+		}
 		return
 	case err != nil:
+		s.missed("it could not be read")
 		s.config.Log.Warn("the state of a shell could not be captured; the shell is ended", "shell", s.spec.ID, "err", err)
 		s.destroy(body, nil)
 		return
@@ -193,13 +201,21 @@ func (s *Shell) captureAgain(ctx context.Context, body *incarnation) error {
 	if absence != nil || string(text) == notCaptured || bytes.Contains(text, []byte(captureMagic)) || writeCapture(s.spec.Dir) != nil {
 		if !absent(err) {
 			s.config.Log.Warn("the state of a shell was not captured", "shell", s.spec.ID, "err", err)
+			s.missed("the file of the state did not take it, for its size, a limit of the shell or the disk")
 		}
 		return nil
 	}
-	s.mu.Lock()
-	s.uncaptured = []string{"what the last command changed in the shell: builtins were disabled"}
-	s.mu.Unlock()
+	s.missed("builtins were disabled")
 	return errNoBuiltins
+}
+
+// missed notes that the state after the last command is not known, and why: the next incarnation has that of an earlier one.
+func (s *Shell) missed(why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.uncaptured) == 0 {
+		s.uncaptured = []string{"what the last command changed in the shell: " + why}
+	}
 }
 
 // errNoBuiltins says that a shell can neither read a file nor be given back what it needs for that.
@@ -207,12 +223,13 @@ var errNoBuiltins = errors.New("builtins are disabled, enable too")
 
 // adopt makes what a capture found the state. Errors: those of adoptState.
 func (s *Shell) adopt() error {
-	found, err := adoptState(s.spec.Dir)
+	found, err := adoptStateAs(s.spec.Dir, true)
+	_ = os.Chmod(filepath.Join(s.spec.Dir, captureFound), 0o600) // of an earlier server
 	if err != nil {
 		return err
 	}
 	s.mu.Lock()
-	s.image, s.aliasing = found, false
+	s.image, s.aliasing, s.uncaptured = found, false, nil
 	s.mu.Unlock()
 	return nil
 }

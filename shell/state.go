@@ -11,7 +11,7 @@ import (
 
 // image is what one capture found in a shell. It is never changed after it was read; all methods may be called from several goroutines.
 //
-// It has no completions, key bindings, history, hash table and directory stack.
+// It has no key bindings, history and hash table.
 type image struct {
 	directory string
 	umask     string
@@ -26,6 +26,9 @@ type image struct {
 	limits    map[string]string // of /proc/PID/limits: the soft and the hard limit by name
 	files     []string          // numbers of descriptors above 2
 	disabled  []string          // builtins that enable -n took away
+	oldpwd    *variable         // OLDPWD, nil when it is not set
+	stack     []string          // the directory stack without the directory itself
+	completes []string          // complete -p
 }
 
 // function is one of a shell's, as bash prints it.
@@ -78,10 +81,17 @@ func removedDirectory(variables string) string {
 }
 
 // takeVariables keeps those that outlive the shell.
-func (i *image) takeVariables(text string) {
-	for _, v := range declarations(text) {
-		if outlives(v.name) {
+func (i *image) takeVariables(list []variable) {
+	for _, v := range list {
+		switch {
+		case outlives(v.name):
 			i.variables = append(i.variables, v)
+		case v.name == "OLDPWD" && v.assigned:
+			i.oldpwd = &v
+		case v.name == "DIRSTACK" && len(v.elements) > 1:
+			for _, e := range v.elements[1:] {
+				i.stack = append(i.stack, e.value)
+			}
 		}
 	}
 }
@@ -116,12 +126,16 @@ func validOption(name string) bool {
 	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == "" && name[0] != '-'
 }
 
-// takeFiles reads the numbers of open descriptors, and what enable -n prints.
+// takeFiles reads the numbers of open descriptors, and what enable -n and complete -p print, of which a word may go over several lines.
 func (i *image) takeFiles(text string) {
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
+	for whole := range strings.Lines(text) {
+		line := strings.TrimSpace(whole)
 		if name, is := strings.CutPrefix(line, "enable -n "); is {
 			i.disabled = append(i.disabled, name)
+		} else if strings.HasPrefix(whole, "complete ") {
+			i.completes = append(i.completes, whole)
+		} else if n := len(i.completes); n > 0 {
+			i.completes[n-1] += whole
 		} else if line != "" {
 			i.files = append(i.files, line)
 		}

@@ -357,6 +357,9 @@ func FuzzParseImage(f *testing.F) {
 		jobsOf(text)
 		trapsOf(text)
 		i, err := parseImage([]byte(text))
+		if slim, e := parseImageOf([]byte(text), true); (e == nil) != (err == nil) || e == nil && !strings.Contains(text, "\ndeclare -") && !maps.Equal(slim.exported(), i.exported()) {
+			t.Errorf("what is exported: %v, %v; without the other values %v, %v", i, err, slim, e)
+		}
 		if err != nil {
 			if !errors.Is(err, ErrDamaged) {
 				t.Fatal(err)

@@ -8,8 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,6 +23,12 @@ const (
 	stateFile    = "state"     // the newest whole one
 	restoreFile  = "restore"   // what a new incarnation runs
 )
+
+// parsing is held while a capture is in memory as a whole.
+var parsing sync.Mutex
+
+// muchState is the size from which the memory of a capture is given back to the system at once, in bytes.
+const muchState = 8 << 20
 
 // captureMagic is the first section that the capture can write by itself; the number changes with the order of sections.
 const captureMagic = "evertty-capture-1"
@@ -43,11 +51,13 @@ const captureText = `\typeset -f builtin >>FILE
 \unset -f builtin
 \builtin printf '\0%s\0' MAGIC >>FILE || \exit 1
 \trap >>FILE
+\trap '' XFSZ
 \trap - DEBUG ERR RETURN EXIT
 \set +xvefuTE
 \exec >>FILE || \exit 1
 \builtin printf '\0%s\0%s\0' "$POSIXLY_CORRECT" "${POSIXLY_CORRECT@a}" || \exit 1
 \set +o posix
+\builtin ulimit -S -f BLOCKS
 \builtin umask && \builtin printf '\0' || \exit 1
 \builtin pwd -P 2>/dev/null
 \builtin printf '\0' || \exit 1
@@ -57,16 +67,19 @@ builtin shopt -p
 builtin printf '\0' || exit 1
 builtin shopt -u failglob nullglob extdebug
 builtin set +o && builtin printf '\0' || exit 1
-builtin declare -p && builtin printf '\0' || exit 1
+builtin declare -p || exit 1
+builtin declare -p DIRSTACK
+builtin printf '\0' || exit 1
 builtin declare -F && builtin printf '\0' || exit 1
 builtin mapfile -t __evertty || exit 1
 builtin printf '%s\n' "${__evertty[@]}" && builtin printf '\0' || exit 1
-builtin mapfile -t __evertty </proc/self/limits
+builtin mapfile -t __evertty </proc/$$/limits
 builtin printf '%s\v' "${__evertty[@]}" && builtin printf '\0' || exit 1
 for __evertty_at in /proc/$$/fdinfo/[3-9] /proc/$$/fdinfo/[1-9][0-9]*; do
 	builtin mapfile -t __evertty <"$__evertty_at" && (( ! (${__evertty[1]##*[!0-7]} & 02000000) )) && builtin printf '%s\n' "${__evertty_at##*/}"
 done 2>/dev/null
 builtin enable -n
+builtin complete -p
 builtin printf '%s\0%s\0' "$__evertty_disabled" "$#" || exit 1
 (( $# == 0 )) || builtin printf '%s\0' "$@" || exit 1
 builtin mapfile -d '' -t -s SKIP -n 1 __evertty <FILE || exit 1
@@ -109,6 +122,7 @@ func writeCapture(dir string) error {
 		"MAGIC", captureMagic,
 		"SKIP", fmt.Sprint(sectionFunctions),
 		"END", captureEnd,
+		"BLOCKS", fmt.Sprint(maxState>>10),
 	).Replace(captureText)
 	err := writeBeside(path, []byte(text))
 	if err == nil {
@@ -160,9 +174,11 @@ func captureWith(dir, before string) string {
 
 // adoptState makes a whole DIR/state.new the state of the shell and returns it. One that is not whole is left alone, for the next capture writes it anew, and
 // the older state stays. No capture may be running. Errors: ErrDamaged, fs.ErrNotExist when no capture has run since.
-func adoptState(dir string) (*image, error) {
+func adoptState(dir string) (*image, error) { return adoptStateAs(dir, false) }
+
+func adoptStateAs(dir string, slim bool) (*image, error) {
 	found := filepath.Join(dir, captureFound)
-	i, err := readImage(found)
+	i, err := readImage(found, slim)
 	if err == nil {
 		// Replacing by rename would make some file systems write at once. In between the new one is the only one, and loadState finds it.
 		state := filepath.Join(dir, stateFile)
@@ -176,11 +192,13 @@ func adoptState(dir string) (*image, error) {
 }
 
 // loadState is adoptState, else the state of the last whole capture. Errors: ErrDamaged, fs.ErrNotExist when there was none.
-func loadState(dir string) (*image, error) {
-	if i, err := adoptState(dir); err == nil {
+func loadState(dir string) (*image, error) { return loadStateAs(dir, false) }
+
+func loadStateAs(dir string, slim bool) (*image, error) {
+	if i, err := adoptStateAs(dir, slim); err == nil {
 		return i, nil
 	}
-	i, err := readImage(filepath.Join(dir, stateFile))
+	i, err := readImage(filepath.Join(dir, stateFile), slim)
 	if err != nil {
 		return nil, fmt.Errorf("shell: state: %w", err)
 	}
@@ -188,7 +206,10 @@ func loadState(dir string) (*image, error) {
 }
 
 // readImage reads one capture.
-func readImage(path string) (*image, error) {
+// With slim it is the part of it that is kept in memory.
+func readImage(path string, slim bool) (*image, error) {
+	parsing.Lock() // one at a time is large, however many shells there are
+	defer parsing.Unlock()
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -204,13 +225,19 @@ func readImage(path string) (*image, error) {
 	if len(text) > maxState {
 		return nil, fmt.Errorf("%w: %q has more than %d bytes", ErrDamaged, path, maxState)
 	}
-	i, err := parseImage(text)
+	i, err := parseImageOf(text, slim)
+	if len(text) > muchState {
+		defer debug.FreeOSMemory() // else it stays with the process for minutes
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", path, err)
 	}
 	// What runs in the background as a command of ours is known by its own record, whichever shell there is.
 	ours := strings.TrimSuffix(quote(filepath.Join(filepath.Dir(path), commandsDir)), "'") + "/"
 	i.jobs = slices.DeleteFunc(i.jobs, func(j job) bool { return strings.Contains(j.text, ours) })
+	if slim {
+		i = i.slim()
+	}
 	return i, nil
 }
 
@@ -256,7 +283,10 @@ func enterable(path string) bool {
 }
 
 // parseImage takes the sections of a capture apart. Definitions that make no sense are left out; only what is no whole capture at all is an error: ErrDamaged.
-func parseImage(text []byte) (*image, error) {
+func parseImage(text []byte) (*image, error) { return parseImageOf(text, false) }
+
+// parseImageOf leaves out the values of variables that children do not get when exported is set.
+func parseImageOf(text []byte, exported bool) (*image, error) {
 	if !bytes.HasSuffix(text, []byte("\x00"+captureEnd+"\x00")) {
 		return nil, fmt.Errorf("%w: a capture without an end", ErrDamaged)
 	}
@@ -267,7 +297,7 @@ func parseImage(text []byte) (*image, error) {
 	i := &image{}
 	rest := i.takeArguments(parts[sectionCount], parts[sectionsFixed:len(parts)-1])
 	i.takeOptions(parts)
-	i.takeVariables(parts[sectionVariables])
+	i.takeVariables((&scanner{text: parts[sectionVariables], exported: exported}).declarations())
 	i.takeAliases(parts[sectionAliases])
 	errTrap, builtin := trapsOf(parts[sectionBuiltin])
 	i.takeFunctions(parts[sectionFunctions], builtin, rest)
@@ -287,3 +317,6 @@ func parseImage(text []byte) (*image, error) {
 
 // errSyntax says that a definition is not one.
 var errSyntax = errors.New("not a definition")
+
+// stateIn is the path of the newest whole capture.
+func stateIn(dir string) string { return filepath.Join(dir, stateFile) }

@@ -28,12 +28,15 @@ func (v *variable) array() bool { return v.has("a") || v.has("A") }
 type scanner struct {
 	text string
 	at   int
+	// exported passes over the values of variables that children do not get.
+	exported bool
 }
 
 // declarations reads declare -p. What it does not understand it skips, up to the next line that begins as one should.
-func declarations(text string) []variable {
+func declarations(text string) []variable { return (&scanner{text: text}).declarations() }
+
+func (s *scanner) declarations() []variable {
 	var list []variable
-	s := &scanner{text: text}
 	for s.at < len(s.text) {
 		from := s.at
 		v, err := s.declaration()
@@ -67,7 +70,9 @@ func (s *scanner) declaration() (variable, error) {
 	if s.skip("=") {
 		v.assigned = true
 		var err error
-		if v.array() {
+		if s.exported && (!v.has("x") || v.array()) {
+			err = s.pass()
+		} else if v.array() {
 			v.elements, err = s.elements()
 		} else {
 			v.value, err = s.word(" \n")
@@ -80,6 +85,46 @@ func (s *scanner) declaration() (variable, error) {
 		return v, errSyntax
 	}
 	return v, nil
+}
+
+// pass goes over a value, which ends with its line, as word and elements would.
+func (s *scanner) pass() error {
+	for s.at < len(s.text) && s.text[s.at] != '\n' {
+		var err error
+		switch {
+		case s.skip(`"`):
+			err = s.passQuoted('"')
+		case s.skip(`$'`):
+			err = s.passQuoted('\'')
+		case s.skip(`'`):
+			n := strings.IndexByte(s.text[s.at:], '\'')
+			if n < 0 {
+				return errSyntax
+			}
+			s.at += n + 1
+		default:
+			s.at++
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// passQuoted goes behind a closing quote.
+func (s *scanner) passQuoted(quote byte) error {
+	for s.at < len(s.text) {
+		c := s.text[s.at]
+		s.at++
+		switch {
+		case c == quote:
+			return nil
+		case c == '\\' && s.at < len(s.text):
+			s.at++
+		}
+	}
+	return errSyntax
 }
 
 // elements reads `([KEY]=VALUE …)`.

@@ -67,6 +67,7 @@ func (i *image) script(long map[string]bool, unset []string) string {
 	var b strings.Builder
 	b.WriteString("\\shopt -u expand_aliases\n\\set +o posix\n\\shopt -s extglob\n")
 	i.writeVariables(&b, long, unset)
+	i.writePlaces(&b)
 	i.writeFunctions(&b, func(place int) bool { return place < 0 })
 	if validMask(i.umask) {
 		b.WriteString("\\umask " + i.umask + "\n")
@@ -108,6 +109,22 @@ func (i *image) writeVariables(b *strings.Builder, long map[string]bool, unset [
 	}
 	if !hasIFS {
 		b.WriteString("\\unset -v IFS\n")
+	}
+}
+
+// writePlaces writes what cd -, popd and the completion of words remember. It comes before functions that could be in the way.
+func (i *image) writePlaces(b *strings.Builder) {
+	if v := i.oldpwd; v != nil {
+		b.WriteString("OLDPWD=" + ansi(v.value) + "\n")
+		if v.has("x") {
+			b.WriteString("\\export OLDPWD\n")
+		}
+	}
+	for _, dir := range slices.Backward(i.stack) {
+		b.WriteString("\\pushd -n " + ansi(dir) + "\n")
+	}
+	for _, c := range i.completes {
+		b.WriteString("\\eval " + ansi(c) + "\n")
 	}
 }
 

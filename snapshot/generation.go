@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -55,7 +56,11 @@ func (s *Store) Save(id string, h Header, f *vt.Frame) error {
 
 // Load returns the newest good snapshot of id. Errors wrap ErrNotFound when
 // there is none at all, and ErrCorrupt or ErrVersion when none is good.
-func (s *Store) Load(id string) (Loaded, error) {
+func (s *Store) Load(id string) (Loaded, error) { return s.LoadAt(id, math.MaxUint64) }
+
+// LoadAt is Load of the newest good snapshot that is not behind position seq.
+// Errors wrap ErrNotFound when all are behind it.
+func (s *Store) LoadAt(id string, seq uint64) (Loaded, error) {
 	d, err := s.open(id)
 	if err != nil {
 		return Loaded{}, err
@@ -65,16 +70,18 @@ func (s *Store) Load(id string) (Loaded, error) {
 	if err != nil {
 		return Loaded{}, fmt.Errorf("snapshot: load %s: %w", id, err)
 	}
-	if len(kept) == 0 {
-		return Loaded{}, fmt.Errorf("snapshot: load %s: %w", id, ErrNotFound)
-	}
 	var damage []error
 	for _, k := range kept {
 		h, f, err := load(d, k.name())
-		if err == nil {
+		if err == nil && h.Seq <= seq {
 			return Loaded{Header: h, Frame: f, Damage: errors.Join(damage...)}, nil
 		}
-		damage = append(damage, fmt.Errorf("%s/%s: %w", id, k.name(), err))
+		if err != nil {
+			damage = append(damage, fmt.Errorf("%s/%s: %w", id, k.name(), err))
+		}
+	}
+	if len(damage) == 0 {
+		damage = append(damage, ErrNotFound)
 	}
 	return Loaded{}, fmt.Errorf("snapshot: load %s: %w", id, errors.Join(damage...))
 }

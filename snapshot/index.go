@@ -39,6 +39,8 @@ import (
 //	8     restart   generation, columns, rows (uv)
 //	9     seal      nothing; its position is the length of the data file, and
 //	                nothing follows
+//	10    rest      nothing: no sequence and no character is unfinished there, so that
+//	                what follows can be understood without what comes before
 //
 // Marks and unsures ascend. A resize may stand behind a mark of a later
 // position, because it is noted when the emulator is there, and the journal is
@@ -81,6 +83,9 @@ const (
 	recordExit
 	recordRestart
 	recordSeal
+	recordRest
+
+	lastRecord = recordRest // the last type that is known here
 )
 
 // record is the content of one frame.
@@ -214,7 +219,7 @@ func cutFrame(b []byte) (frame []byte, size int, err error) {
 	}
 	length, kind := int(binary.LittleEndian.Uint16(b)), recordKind(b[2])
 	limit := maxPayload
-	if kind >= recordStart && kind <= recordSeal && kind != recordInput && kind != recordExit {
+	if kind >= recordStart && kind <= lastRecord && kind != recordInput && kind != recordExit {
 		limit = maxPlain
 	}
 	size = frameOver + length
@@ -258,7 +263,7 @@ type payload struct {
 // record decodes the payload of a record whose kind is known.
 func (p *payload) record(r *record, base indexBase) error {
 	switch {
-	case r.kind > recordSeal:
+	case r.kind > lastRecord:
 		return nil
 	case r.kind == recordStart:
 		if v := p.uv(); v != indexVersion && !p.bad {

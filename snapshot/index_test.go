@@ -158,7 +158,7 @@ func checkIndex(t *testing.T, b []byte) {
 	}
 	known := list[:0]
 	for _, r := range list {
-		if r.kind <= recordSeal {
+		if r.kind <= lastRecord {
 			known = append(known, r)
 		}
 	}

@@ -99,6 +99,7 @@ type Journal struct {
 	retry    time.Time // when the disk is tried again
 	mark     marking
 	given    positions
+	rest     resting
 	wounds   wounds // what was lost or found damaged since
 	dirty    dirt
 	late     error  // what went wrong with a segment that was left; Sync returns it

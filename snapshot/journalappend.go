@@ -104,7 +104,7 @@ func (j *Journal) ready(now time.Time) error {
 	if j.open != nil {
 		length := j.end.Load() - j.last().offset
 		waiting, urgent := j.records.waiting()
-		full := length >= uint64(j.opt.Segment) || j.last().index+int64(waiting) >= maxIndex
+		full := length >= j.rest.room(uint64(j.opt.Segment), j.end.Load()) || j.last().index+int64(waiting) >= maxIndex
 		if full && length > 0 {
 			j.late = errors.Join(j.late, j.leave())
 		} else if urgent {

@@ -26,6 +26,8 @@ func (j *Journal) begin(now time.Time) error {
 	j.open, j.trouble = o, nil
 	j.mark = marking{from: s.offset, came: now}
 	j.dirty.index, j.dirty.dir = true, true
+	j.rest.due = s.offset
+	j.noteRest()
 	return nil
 }
 

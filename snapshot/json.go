@@ -93,6 +93,9 @@ func JSON(f *vt.Frame, scrollback int) Screen {
 	}
 }
 
+// ModesOf returns m under the names of the API.
+func ModesOf(m vt.Modes) Modes { return modes(&m) }
+
 func modes(m *vt.Modes) Modes {
 	return Modes{
 		ApplicationCursor: m.AppCursor, ApplicationKeypad: m.AppKeypad, Origin: m.Origin, Autowrap: m.Autowrap,

@@ -59,7 +59,7 @@ func (p *place) pass(r *record) {
 	case recordAnswered:
 		p.answered = max(p.answered, r.answered)
 	}
-	if r.kind <= recordSeal {
+	if r.kind <= lastRecord {
 		p.time = r.time
 	}
 }

@@ -27,6 +27,7 @@ type segmentReader struct {
 
 	ranges []dataRange // not passed yet
 	events []record    // not passed yet, by position
+	rests  []uint64    // where the parser of a terminal was at rest, ascending
 
 	buf    []byte
 	loaded dataRange // what is in buf
@@ -176,6 +177,8 @@ func (s *segmentReader) keep(r *record, from uint64) {
 		s.view.first.pass(r)
 	case recordMark, recordUnsure:
 		s.ranges = append(s.ranges, dataRange{from: from, to: r.pos, time: r.time, crc: r.crc, marked: r.kind == recordMark, unsure: r.kind == recordUnsure})
+	case recordRest:
+		s.rests = append(s.rests, r.pos)
 	case recordResize, recordInput, recordExit, recordRestart:
 		at := len(s.events)
 		for at > 0 && s.events[at-1].pos > r.pos {

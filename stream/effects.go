@@ -32,7 +32,12 @@ func (h *Hub) listen() {
 		Notify: func(n vt.Notification) {
 			h.change().Notify = &vt.Notification{Title: clip(n.Title, maxTitle), Body: clip(n.Body, maxNotify)}
 		},
-		Prompt:    func(m vt.Mark) { h.facts.Mark = m },
+		Prompt: func(m vt.Mark) {
+			h.facts.Mark = m
+			if h.observe.Marked != nil {
+				h.observe.Marked(m, h.seq+uint64(max(m.End-h.held, 0)))
+			}
+		},
 		Clipboard: func(selection string, data []byte) { h.clipboard = &Clipboard{selection, data} },
 	}
 }

@@ -71,6 +71,7 @@ type Hub struct {
 	firstView         uint64
 	watchers          map[chan struct{}]struct{}
 
+	held  int    // bytes of an incomplete character before this Write
 	reply []byte // answers to the program, collected during one Write
 	news  *Meta  // changes that are not bytes, collected during one Write
 	// clipboard is the last write to it during one Write.
@@ -111,6 +112,10 @@ type Observe struct {
 	// all output that was written, also the bytes of a character that is not
 	// complete. It is called with the hub's lock held and must return at once.
 	Resized func(seq uint64, cols, rows int)
+	// Marked: the shell marked its prompt or a command (OSC 133, 633); seq is the
+	// position behind the mark. It is called with the hub's lock held and must return
+	// at once.
+	Marked func(m vt.Mark, seq uint64)
 }
 
 // Options of a new hub.
@@ -169,7 +174,7 @@ func (h *Hub) step(p []byte) (reply []byte, n int) {
 		return nil, len(p)
 	}
 	n = min(len(p), stepSize(h.rows))
-	h.reply = nil
+	h.reply, h.held = nil, h.engine.Held()
 	text := h.engine.Write(p[:n])
 	h.seq += uint64(n)
 	h.version++

@@ -40,6 +40,9 @@ type look struct {
 // its size, and the cursor as far as warmUp bytes determine it.
 func (c *catchUp) prepare() error {
 	c.engine = c.fresh(c.cols, c.rows)
+	if done, err := c.fromRest(); done || err != nil {
+		return err
+	}
 	end := c.since
 	odd := false
 	for n := uint64(warmUp); ; n *= lookStep {
@@ -62,6 +65,24 @@ func (c *catchUp) prepare() error {
 		}
 		end, odd = begin, odd || l.odd
 	}
+}
+
+// fromRest is prepare by what the journal knows of where the output is at rest, far enough before since when there is so much. done is false
+// when it knows of no such place, as the journal of an older release, and when the last bytes have an ESC, which is cheaper.
+func (c *catchUp) fromRest() (done bool, err error) {
+	begin := max(c.since-min(warmUp, c.since), c.journal.Start())
+	l, err := c.look(begin, c.since)
+	if err != nil || l.found {
+		return false, err
+	}
+	at, ok := c.journal.RestBefore(begin)
+	if !ok {
+		at, ok = c.journal.RestBefore(c.since)
+	}
+	if !ok || at < c.journal.Start() || c.since-at > maxWarmUp {
+		return false, nil
+	}
+	return true, c.feed(at, c.since)
 }
 
 // warm gives the engine what it needs from a known state at from on. A long

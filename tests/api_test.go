@@ -277,7 +277,7 @@ func TestWait(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 	s.post(at, `{"for":"idle","idle_ms":50}`).wants(200)
-	s.post(at, `{"for":"prompt"}`).wants(200)
+	s.post(at, `{"for":"prompt","timeout_ms":400}`).refused(408, "TIMEOUT") // a program that reads is no shell that does
 	s.post(at, `{"for":"text","pattern":"never","timeout_ms":50}`).refused(408, "TIMEOUT", "text")
 	var refusal struct{ Details struct{ Text string } }
 	if s.post(at, `{"for":"regex","pattern":"ne(v)er","timeout_ms":50}`).into(&refusal); !strings.HasPrefix(refusal.Details.Text, "begin\n") {
@@ -287,7 +287,7 @@ func TestWait(t *testing.T) {
 		s.post(at, bad).refused(400, "VALIDATION")
 	}
 	s.input(id, "\n")
-	s.post(at, `{"for":"regex","pattern":"^midd.e$","timeout_ms":50}`).refused(408, "TIMEOUT") // ^ is the text's begin
+	s.post(at, `{"for":"regex","pattern":"^midd.e$"}`).wants(200) // ^ and $ are each line's
 	s.input(id, "\n")
 	if s.post(at, `{"for":"exit"}`).wants(200).into(&w); w.Exit == nil || *w.Exit.Code != 4 {
 		t.Errorf("%+v", w.Exit)

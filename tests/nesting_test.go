@@ -25,6 +25,9 @@ func TestAttachNeverShowsItself(t *testing.T) {
 		bare + "$EVERTTY attach self",
 		bare + "$EVERTTY attach --nested self",
 		"script -qec '" + bare + binary + " attach --nested self' /dev/null",
+		"$EVERTTY logs --follow self",
+		bare + "$EVERTTY logs --follow self",
+		"$EVERTTY record --follow self",
 		"tmux -L " + id + " -f /dev/null new '" + bare + binary + " attach --nested self; echo $? >" + s.how.dir + "/code; sleep 0.3'; (exit $(cat " + s.how.dir + "/code))",
 	} {
 		before := s.info(id).Seq

@@ -46,7 +46,7 @@ func TestPositionsOnAFullDisk(t *testing.T) {
 			t.Errorf("round %d: the recording does not tell of the gap", round)
 		}
 		var health client.Health
-		if s.get("/healthz").wants(200).into(&health); health.Lossless || health.Damaged != 1 {
+		if s.get("/healthz").wants(200).into(&health); health.Status != "degraded" || health.Damaged != 1 { // the journal may have got a page that somebody else gave back
 			t.Errorf("round %d: the server says %+v", round, health)
 		}
 		s.input(id, "2000\n")

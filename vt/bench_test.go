@@ -1,6 +1,8 @@
 package vt_test
 
 import (
+	"bytes"
+	"fmt"
 	"runtime"
 	"testing"
 
@@ -116,4 +118,33 @@ func benchMemory(b *testing.B, data []byte) {
 	}
 	b.ReportMetric(size, "heap-B")
 	b.ReportMetric(float64(some[0].Memory()), "Memory-B")
+}
+
+// BenchmarkWatched is what it costs to be told of each line, next to a terminal that
+// tells nobody.
+func BenchmarkWatched(b *testing.B) {
+	var in []byte
+	for i := range 100_000 {
+		in = fmt.Appendf(in, "%d\r\n", 1_000_000+i)
+	}
+	c := vt.Config{Cols: 80, Rows: 24, Scrollback: 1000}
+	b.Run("plain", func(b *testing.B) {
+		b.SetBytes(int64(len(in)))
+		e := vt.NewTerminal(c)
+		for b.Loop() {
+			e.Write(in)
+		}
+	})
+	b.Run("watched", func(b *testing.B) {
+		b.SetBytes(int64(len(in)))
+		w, found := vt.NewWatched(c), 0
+		w.Begin(0, vt.Watcher{Line: func(l vt.Shown) {
+			if bytes.Contains(l.Text, []byte("never")) {
+				found++
+			}
+		}})
+		for b.Loop() {
+			w.Write(in)
+		}
+	})
 }

@@ -42,6 +42,10 @@ type Engine interface {
 	// back, 0..3. They are part of what was written and not yet of the state.
 	Held() int
 
+	// AtRest tells whether nothing is unfinished: no sequence and no character. What a new engine makes of
+	// the bytes that follow differs from what this one makes of them by the screen alone.
+	AtRest() bool
+
 	// Flush says that the rest of an incomplete character will not come: each of
 	// the bytes held is one U+FFFD. The text is as that of Write, empty when no
 	// byte was held. What is written next begins with a character of its own.
@@ -155,4 +159,7 @@ type Notification struct {
 type Mark struct {
 	Kind byte
 	Exit int // exit status with 'D'; -1 when not given
+	// End is where the mark ends in the text of the Write that it came with, which
+	// begins with the bytes held before: in bytes of UTF-8.
+	End int
 }

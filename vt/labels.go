@@ -57,7 +57,7 @@ func (l *Labels) OSC(s *Stream, text []byte, fx *Effects) (link Link, set bool) 
 	case 9, 777:
 		fx.notify(n, arg)
 	case 133, 633:
-		l.mark(n, arg, fx)
+		l.mark(n, arg, s.end, fx)
 	case 1337:
 		if dir, ok := strings.CutPrefix(arg, "CurrentDir="); ok {
 			l.setCwd(dir, fx)
@@ -121,7 +121,7 @@ func hyperlink(arg string) (l Link, ok bool) {
 func linkable(s string) bool { return len(s) <= maxLink && !strings.Contains(s, "\x7f") }
 
 // mark implements OSC 133 (FinalTerm) and OSC 633 (Visual Studio Code).
-func (l *Labels) mark(n int, arg string, fx *Effects) {
+func (l *Labels) mark(n int, arg string, end int, fx *Effects) {
 	kind, rest, _ := strings.Cut(arg, ";")
 	if n == 633 && kind == "P" {
 		if dir, ok := strings.CutPrefix(rest, "Cwd="); ok {
@@ -132,7 +132,7 @@ func (l *Labels) mark(n int, arg string, fx *Effects) {
 	if fx.Prompt == nil || len(kind) != 1 || kind[0] < 'A' || kind[0] > 'D' {
 		return
 	}
-	m := Mark{Kind: kind[0], Exit: -1}
+	m := Mark{Kind: kind[0], Exit: -1, End: end}
 	if kind == "D" {
 		status, _, _ := strings.Cut(rest, ";")
 		if v, err := strconv.Atoi(status); err == nil {

@@ -17,6 +17,7 @@ type row struct {
 	hidden   []cell   // what a narrower alternate screen cut off
 	used     int      // all columns from here on are blank in the default style
 	wrapped  bool     // continues the row above
+	watched  *watchedRow
 }
 
 // run is a stretch of equal cells of a row in text form.
@@ -264,7 +265,7 @@ func (r *row) appendChars(b []byte, c cell) []byte {
 
 // Sizes for memory in bytes.
 const (
-	rowSize  = 152
+	rowSize  = 160
 	runSize  = 16
 	cellSize = 8
 )

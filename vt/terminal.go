@@ -80,6 +80,9 @@ func (t *Terminal) Flush() []byte { return t.stream.Flush((*handler)(t)) }
 // Held implements Engine.
 func (t *Terminal) Held() int { return t.stream.Held() }
 
+// AtRest implements Engine.
+func (t *Terminal) AtRest() bool { return t.stream.Held() == 0 && !t.stream.Open() }
+
 // Modes implements Engine.
 func (t *Terminal) Modes() Modes { return t.modes }
 

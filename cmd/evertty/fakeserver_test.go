@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/binary"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -177,5 +176,3 @@ func noLeak(t *testing.T) {
 		}, func() bool { return runtime.NumGoroutine() <= before })
 	})
 }
-
-func sizeJSON(cols, rows int) string { return fmt.Sprintf(`{"cols":%d,"rows":%d}`, cols, rows) }

@@ -48,3 +48,22 @@ func nestingError(err error, info client.Info) error {
 	}
 	return err
 }
+
+// shownIn says in which terminals standard output is shown, for output that is
+// followed: none when it goes to a file or a pipe.
+func (a *app) shownIn() client.Inside {
+	if !isTTY(a.stdout, a.stdout) {
+		return client.Inside{}
+	}
+	in := a.surroundings()
+	in.Nested = true
+	return in
+}
+
+// feedbackError says the server's refusal to follow a terminal in itself.
+func feedbackError(err error) error {
+	if errors.Is(err, client.ErrCycle) {
+		return usage(errors.New("this would print the terminal's output into the terminal itself, for ever; send it to a file or a pipe"))
+	}
+	return err
+}

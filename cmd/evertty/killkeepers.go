@@ -50,16 +50,22 @@ func (a *app) killKeepers(ctx context.Context, noServer bool) (found bool, err e
 	return found, err
 }
 
+// A keeper that has just started, or whose socket is being removed and made again, has settleTries times settlePause to be in reach.
+const (
+	settleTries = 20
+	settlePause = 100 * time.Millisecond
+)
+
 // settled tells whether a keeper is in reach a moment later: one that has just started, or whose socket is being made again.
 func settled(p keeper.Process) bool {
-	for range 20 {
+	for range settleTries {
 		if p.Reachable() == nil {
 			return true
 		}
 		if _, err := os.Stat(p.Dir); errors.Is(err, fs.ErrNotExist) {
 			return false
 		}
-		time.Sleep(100 * time.Millisecond)
+		<-time.After(settlePause)
 	}
 	return p.Reachable() == nil
 }

@@ -153,9 +153,9 @@ func lockDir(dir string) (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	for end := time.Now().Add(lockDirTime); ; time.Sleep(lockDirRetry) {
+	for end := time.Now().Add(lockDirTime); ; <-time.After(lockDirRetry) {
 		err = unix.Flock(int(d.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if err != unix.EWOULDBLOCK && err != unix.EINTR || time.Now().After(end) {
+		if again := errors.Is(err, unix.EWOULDBLOCK) || errors.Is(err, unix.EINTR); !again || time.Now().After(end) {
 			return func() { _ = d.Close() }, nil
 		}
 	}

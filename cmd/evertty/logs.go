@@ -24,9 +24,10 @@ func (a *app) newLogs() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "logs ID",
 		Short: "Print history and screen, and follow the output",
-		Long: `Prints the history and the screen as text. With --follow it goes on with the
-output until the program ends, also when the server is restarted meanwhile; what
-full-screen programs draw is left out there.
+		Long: `Prints the history and the screen as text; rows that the right margin broke are
+one line. With --follow it goes on with the output until the program ends, also
+when the server is restarted meanwhile; what full-screen programs draw is left out
+there.
 With --raw it prints what a terminal of the same size needs to show the same.`,
 		Example: `  evertty logs build | grep error
   evertty logs build --follow`,
@@ -54,6 +55,13 @@ With --raw it prints what a terminal of the same size needs to show the same.`,
 }
 
 func (a *app) printLogs(ctx context.Context, server *client.Client, id string, o logging) error {
+	if !o.raw && !o.asJSON {
+		s, err := screenOf(ctx, server, id, client.AllHistory)
+		if err != nil {
+			return err
+		}
+		return a.printText(strings.TrimRight(strings.Join(joined(s), "\n"), "\n"), true) // without the empty rows below
+	}
 	format := client.Text
 	if o.raw {
 		format = client.ANSI
@@ -65,10 +73,21 @@ func (a *app) printLogs(ctx context.Context, server *client.Client, id string, o
 	case o.asJSON:
 		return a.printText(string(s.Raw), true)
 	}
-	if o.raw {
-		return a.printText(s.Data, false)
+	return a.printText(s.Data, false)
+}
+
+// joined are the lines of history and screen, those that the margin broke as one.
+func joined(s screenView) (lines []string) {
+	all := append(s.Scrollback, s.Lines...)
+	for i, l := range all {
+		if l.Wrapped && i > 0 {
+			before := all[i-1]
+			lines[len(lines)-1] += strings.TrimPrefix(before.upTo(l, s.Cols), before.Text) + l.Text
+			continue
+		}
+		lines = append(lines, l.Text)
 	}
-	return a.printText(strings.TrimRight(s.Text, "\n"), true) // without the empty rows below
+	return lines
 }
 
 // logSink takes the events of a terminal one after the other.
@@ -80,6 +99,7 @@ type logSink interface {
 
 func (a *app) followLogs(ctx context.Context, id string, o logging) error {
 	f := a.follower()
+	f.Inside = a.shownIn()
 	stream, err := f.Stream(ctx, id)
 	if err != nil {
 		return err
@@ -98,7 +118,7 @@ func (a *app) followLogs(ctx context.Context, id string, o logging) error {
 	case o.raw:
 		sink = &rawLog{w: a.stdout}
 	}
-	return errors.Join(pour(stream, sink), sink.end())
+	return feedbackError(errors.Join(pour(stream, sink), sink.end()))
 }
 
 // taken is one result of Stream.Next.

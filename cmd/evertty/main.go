@@ -97,9 +97,32 @@ func (a *app) watch(c *cobra.Command) {
 			return do(c, args)
 		}
 	}
+	if check := c.Args; check != nil && c.HasParent() && !c.HasSubCommands() {
+		c.Args = func(c *cobra.Command, args []string) error {
+			err := check(c, args)
+			if err != nil && (strings.Contains(err.Error(), "arg(s)") || strings.HasPrefix(err.Error(), "unknown command")) {
+				return wrongArguments(c, args) // cobra's own words tell no use
+			}
+			return err
+		}
+	}
 	for _, sub := range c.Commands() {
 		a.watch(sub)
 	}
+}
+
+// wrongArguments says how many there are and what the verb takes.
+func wrongArguments(c *cobra.Command, args []string) error {
+	got := "no argument"
+	switch len(args) {
+	case 0:
+	case 1:
+		got = fmt.Sprintf("%.80q", args[0])
+	default:
+		got = fmt.Sprintf("%d arguments", len(args))
+	}
+	verb := strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" ")
+	return fmt.Errorf("%s: got %s, the use is: %s %s", verb, got, c.Parent().CommandPath(), c.Use)
 }
 
 // emptyName tells whether the first argument, which is a name by the verb's use, is

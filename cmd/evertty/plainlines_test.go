@@ -118,6 +118,11 @@ func TestLogLines(t *testing.T) {
 	if got := strings.Join(logLines(s), "|"); got != "one|abcd" {
 		t.Errorf("%q", got)
 	}
+	wide := screenView{Cols: 4}
+	wide.Lines = []lineView{run("abc", 3), wrapped(run("漢", 2)), run("abc", 3), wrapped(run("d", 1))}
+	if got := strings.Join(joined(wide), "|"); got != "abc漢|abc d" {
+		t.Errorf("%q", got)
+	}
 	if got := logLines(screenView{}); len(got) != 0 {
 		t.Errorf("%q", got)
 	}

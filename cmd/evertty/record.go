@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"syscall"
 
@@ -77,7 +78,7 @@ func (o recorded) request() (client.RecordingRequest, error) {
 func (a *app) record(ctx context.Context, id string, r client.RecordingRequest, file string) (err error) {
 	ctx, heard := endBySignal(ctx)
 	defer heard()
-	in, err := a.recording(ctx, id, r)
+	in, err := a.recording(ctx, id, r, file != "")
 	if err != nil {
 		return signalled(ctx, err)
 	}
@@ -102,15 +103,31 @@ func (a *app) record(ctx context.Context, id string, r client.RecordingRequest, 
 
 // recording opens the recording; one that is followed goes on after a restart of the
 // server.
-func (a *app) recording(ctx context.Context, id string, r client.RecordingRequest) (io.ReadCloser, error) {
-	if r.Follow {
-		return a.follower().Recording(ctx, id, r)
-	}
+func (a *app) recording(ctx context.Context, id string, r client.RecordingRequest, toFile bool) (io.ReadCloser, error) {
 	server, err := a.client()
 	if err != nil {
 		return nil, err
 	}
+	if r.Follow {
+		if err := a.checkFeedback(ctx, server, id, toFile); err != nil {
+			return nil, err
+		}
+		return a.follower().Recording(ctx, id, r)
+	}
 	return server.Recording(ctx, id, r)
+}
+
+// checkFeedback refuses to print what a terminal prints into itself.
+func (a *app) checkFeedback(ctx context.Context, server *client.Client, id string, toFile bool) error {
+	in := a.shownIn()
+	if toFile || len(in.Terminals) == 0 {
+		return nil
+	}
+	info, err := server.Get(ctx, id)
+	if err == nil && slices.Contains(in.Terminals, info.ID) {
+		err = feedbackError(client.ErrCycle)
+	}
+	return err
 }
 
 // linesPiece is how much is read at once, in bytes.

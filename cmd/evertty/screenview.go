@@ -39,6 +39,26 @@ func (l lineView) full(cols int) string {
 	return text + strings.Repeat(" ", max(0, cols-cells))
 }
 
+// upTo is the line's text when the next one continues it: with the blanks up to the
+// last column, but not the one that a character of two cells left there.
+func (l lineView) upTo(next lineView, cols int) string {
+	text := l.full(cols)
+	if len(next.Runs) == 0 || l.cells() != cols-1 {
+		return text
+	}
+	if first := next.Runs[0]; first.Cells > len([]rune(first.Text)) {
+		return strings.TrimSuffix(text, " ")
+	}
+	return text
+}
+
+func (l lineView) cells() (n int) {
+	for _, r := range l.Runs {
+		n += r.Cells
+	}
+	return n
+}
+
 // screenOf asks for the screen and the last lines of its history.
 func screenOf(ctx context.Context, server *client.Client, id string, scrollback int) (screenView, error) {
 	var v screenView
@@ -47,15 +67,4 @@ func screenOf(ctx context.Context, server *client.Client, id string, scrollback 
 		return v, err
 	}
 	return v, json.Unmarshal(s.Raw, &v)
-}
-
-// contentEnd is the last row that has text or the cursor, from 1.
-func (v screenView) contentEnd() int {
-	end := v.Cursor.Y + 1
-	for i, l := range v.Lines {
-		if l.Text != "" {
-			end = max(end, i+1)
-		}
-	}
-	return end
 }

@@ -68,7 +68,7 @@ func logLines(s screenView) []string {
 		if l.Wrapped && len(lines) > 0 {
 			last = min(last, len(lines)-1)
 			before := all[i-1]
-			lines[len(lines)-1] += strings.TrimPrefix(before.full(s.Cols), before.Text) + text
+			lines[len(lines)-1] += strings.TrimPrefix(before.upTo(l, s.Cols), before.Text) + text
 			continue
 		}
 		lines = append(lines, text)

@@ -17,33 +17,52 @@ const forExit = "exit"
 func (a *app) newWait() *cobra.Command {
 	var r client.WaitRequest
 	var asJSON bool
+	var since uint64
 	r.For = forExit
 	c := &cobra.Command{
 		Use:   "wait ID",
 		Short: "Wait until something has happened",
 		Long: `Waits until the program has exited (the default), until text or a regular
 expression (RE2) can be seen on the screen or in the history, until there was no
-output for some time, or until the shell shows a prompt.
+output for some time, until a shell waits for a command, or until the title has a
+text. Text counts that was shown at any moment, also when it is gone at once.
+With --since only what was printed behind that position counts: seq of send --json,
+or of the wait before.
 Ends with the program's own exit code for exit, 0 when the condition holds, and
 124 when the time is over. When the server is restarted meanwhile, wait goes on and
 misses nothing.`,
 		Example: `  evertty wait build && echo it worked
-  evertty wait build --for text --pattern 'listening on' --timeout 30s`,
+  evertty wait build --for text --pattern 'listening on' --timeout 30s
+  evertty wait build --for regex --pattern '^(PASS|FAIL)' --ignore-echo \
+    --since "$(evertty send build 'make test' --enter --json | jq .seq)"`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeTerminals,
 		RunE: func(c *cobra.Command, args []string) error {
-			if needs := r.For == "text" || r.For == "regex"; needs != (r.Pattern != "") {
-				return usage(fmt.Errorf("wait: --for %s and --pattern: a pattern goes with text and regex, and only with them", r.For))
+			if needs := onText(r.For); needs != (r.Pattern != "") {
+				return usage(fmt.Errorf("wait: --for %s and --pattern: a pattern goes with text, regex and title, and only with them", r.For))
+			}
+			if c.Flags().Changed("since") {
+				r.Since = &since
 			}
 			return a.wait(c.Context(), args[0], r, asJSON)
 		},
 	}
-	c.Flags().Var(newEnum(&r.For, "exit", "text", "regex", "idle", "prompt"), "for", "`condition`: exit, text, regex, idle or prompt")
-	c.Flags().StringVar(&r.Pattern, "pattern", "", "what to look for with text and regex")
+	c.Flags().Var(newEnum(&r.For, "exit", "text", "regex", "idle", "prompt", "title", "alt_screen"), "for",
+		"`condition`: exit, text, regex, idle, prompt, title or alt_screen")
+	c.Flags().StringVar(&r.Pattern, "pattern", "", "what to look for with text, regex and title")
 	c.Flags().Var(newDuration(&r.Idle, 0), "idle", "how `long` without output is idle (default: the server's, 500ms)")
 	c.Flags().Var(newDuration(&r.Timeout, 0), "timeout", "give up after this `time`; 0 never does")
+	c.Flags().Uint64Var(&since, "since", 0, "only what was printed behind this `position` counts")
+	c.Flags().BoolVar(&r.Not, "not", false, "wait until text, regex, prompt, title or alt_screen is not there")
+	c.Flags().BoolVar(&r.IgnoreEcho, "ignore-echo", false, "the echo of what was sent does not count")
+	c.Flags().BoolVar(&r.ScreenOnly, "screen-only", false, "leave the history out of text and regex")
 	jsonFlag(c, &asJSON)
 	return a.talks(c)
+}
+
+// onText tells whether a condition is about text, which needs a pattern.
+func onText(condition string) bool {
+	return condition == "text" || condition == "regex" || condition == "title"
 }
 
 func (a *app) wait(ctx context.Context, id string, r client.WaitRequest, asJSON bool) error {

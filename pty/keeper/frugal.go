@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
@@ -35,8 +36,19 @@ func shrink() {
 	defer f.Close()
 	list := idleMappings(bufio.NewScanner(f))
 	debug.FreeOSMemory() // touches many of these pages
-	for _, m := range list {
-		dropPages(m)
+	dropped.Store(&list)
+	dropAgain()
+}
+
+// dropped are the mappings that shrink has found last.
+var dropped atomic.Pointer[[]mapping]
+
+// dropAgain gives back pages that little work has touched since shrink, without a look for mappings.
+func dropAgain() {
+	if list := dropped.Load(); list != nil {
+		for _, m := range *list {
+			dropPages(m)
+		}
 	}
 }
 

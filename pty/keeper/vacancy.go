@@ -19,8 +19,14 @@ import (
 
 // attend looks after the directory until the process ends. It has a goroutine of its own: a file system that hangs must not keep the keeper from reaping.
 func (k *keeper) attend() {
+	before := k.acts.Load()
 	for now := range time.Tick(lookEvery) {
 		k.look(now)
+		acts := k.acts.Load()
+		if acts == before { // nothing else happens: the look should not cost memory
+			dropAgain()
+		}
+		before = acts
 	}
 }
 

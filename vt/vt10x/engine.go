@@ -43,6 +43,9 @@ func (e *engine) Flush() []byte { return e.in.Flush((*handler)(e)) }
 // Held implements vt.Engine.
 func (e *engine) Held() int { return e.in.Held() }
 
+// AtRest implements vt.Engine.
+func (e *engine) AtRest() bool { return e.in.Held() == 0 && !e.in.Open() }
+
 // Modes implements vt.Engine.
 func (e *engine) Modes() vt.Modes { return e.modes }
 

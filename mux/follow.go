@@ -1,0 +1,177 @@
+package mux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/vt"
+)
+
+const (
+	// waitHistory is how many lines of history a wait has: more than a screen can
+	// grow by, so that a resize finds what it brings back.
+	waitHistory = vt.MaxSize
+	// maxReplay is how much output is applied to get to the state at a position, in
+	// bytes: half a second of work. Terminals have a snapshot each megabyte, so only
+	// positions older than the last two are further away.
+	maxReplay = 64 << 20
+	// warmReplay is the same where nothing is known to begin with: a screen that was
+	// empty this much earlier is nearly always the same, in bytes.
+	warmReplay = 1 << 20
+)
+
+// follower is a terminal's screen at a position of its output, with all that comes
+// after it: a copy of the emulator that reads the journal. So a wait sees each
+// moment, however late it looks, and the terminal knows nothing of it. It is not
+// for concurrent use.
+type follower struct {
+	t      *Terminal
+	from   *snapshot.Journal
+	screen *vt.Watched
+	reader *snapshot.JournalReader
+	rest   []byte // of the entry at hand, what was not applied yet
+	seq    uint64 // position of what was applied
+	base   uint64 // where the watching began
+	title  string
+	retold func(title string) // of a new title; may be nil
+}
+
+// newFollower begins in the state of f, nil for a blank screen, at position seq.
+// The caller must close it. Errors: those of Journal, snapshot.ErrNotKept.
+func (t *Terminal) newFollower(f *vt.Frame, seq uint64) (*follower, error) {
+	j, err := t.Journal()
+	if err != nil {
+		return nil, err
+	}
+	r, err := j.Read(seq)
+	if err != nil {
+		return nil, err
+	}
+	o := &follower{t: t, from: j, reader: r, seq: seq}
+	cfg := vt.Config{Cols: t.spec.Cols, Rows: t.spec.Rows, Scrollback: min(*t.spec.Scrollback, waitHistory), Unicode: t.mux.cfg.Unicode}
+	if cols, rows := r.Size(); cols > 0 && rows > 0 {
+		cfg.Cols, cfg.Rows = cols, rows
+	}
+	if f != nil {
+		cfg.Cols, cfg.Rows, o.title = f.Cols, f.Rows, f.Title
+	}
+	cfg.Effects = &vt.Effects{Title: func(title string) {
+		if o.title = title; o.retold != nil {
+			o.retold(title)
+		}
+	}}
+	o.screen = vt.NewWatched(cfg)
+	if f != nil {
+		o.screen.Write(snapshot.ANSI(f, snapshot.Options{Scrollback: waitHistory}))
+		o.title = f.Title
+	}
+	return o, nil
+}
+
+func (o *follower) close() { _ = o.reader.Close() } // read only: nothing is lost
+
+// followFrom makes a follower whose state is the terminal's at position seq.
+// Errors: ErrInvalid beyond the end of the output, snapshot.ErrNotKept, ErrJournal,
+// the context's.
+func (t *Terminal) followFrom(ctx context.Context, seq uint64) (*follower, error) {
+	j, err := t.Journal()
+	if err != nil {
+		return nil, err
+	}
+	if end := j.End(); seq > end {
+		return nil, wrapf(ErrInvalid, "since %d: the output has %d bytes", seq, end)
+	}
+	if seq < j.Start() {
+		_, err := j.Read(seq)
+		return nil, err
+	}
+	o, err := t.followBefore(j, seq)
+	if err != nil {
+		return nil, err
+	}
+	for o.seq < seq && err == nil {
+		err = o.step(ctx, seq, nil)
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		o.close()
+		return nil, err
+	}
+	return o, nil
+}
+
+// followBefore makes a follower at the nearest position before seq at which the
+// state is known. Where none is near it is blank some way before.
+func (t *Terminal) followBefore(j *snapshot.Journal, seq uint64) (*follower, error) {
+	t.saving.Lock()
+	kept, err := t.mux.cfg.Store.LoadAt(t.ID, seq)
+	t.saving.Unlock()
+	from := kept.Header.Seq
+	switch {
+	case err == nil && from >= j.Start() && seq-from <= maxReplay:
+		return t.newFollower(kept.Frame, from)
+	case j.Start() == 0 && seq <= maxReplay:
+		return t.newFollower(nil, 0)
+	}
+	return t.newFollower(nil, max(j.Start(), seq-min(seq, warmReplay)))
+}
+
+// watch begins to tell of what follows.
+func (o *follower) watch(w vt.Watcher) {
+	o.base = o.seq
+	o.screen.Begin(o.seq, w)
+}
+
+// errGap says that the journal has lost output.
+var errGap = errors.New("output is missing in the journal")
+
+// step applies what comes next, at most up to position limit; before is called
+// first, when it is not nil, with the position that it begins at. Errors: io.EOF when
+// there is no more now, errGap, the journal's and the context's.
+func (o *follower) step(ctx context.Context, limit uint64, before func(seq uint64)) error {
+	if len(o.rest) == 0 {
+		if err := o.next(); err != nil {
+			return err
+		}
+	}
+	if len(o.rest) == 0 {
+		return nil
+	}
+	if err := o.t.mux.looking.enter(ctx); err != nil {
+		return err
+	}
+	defer o.t.mux.looking.leave()
+	if before != nil {
+		before(o.seq)
+	}
+	n := int(min(uint64(len(o.rest)), limit-o.seq))
+	o.screen.Write(o.rest[:n])
+	o.rest, o.seq = o.rest[n:], o.seq+uint64(n)
+	return nil
+}
+
+// next reads the next entry of the journal.
+func (o *follower) next() error {
+	e, err := o.reader.Next()
+	if err != nil {
+		return err
+	}
+	switch e.Kind {
+	case snapshot.EntryOutput:
+		if begin := e.Seq - uint64(len(e.Data)); begin < o.seq {
+			return fmt.Errorf("%w: position %d follows %d", errGap, begin, o.seq)
+		}
+		o.rest = e.Data
+	case snapshot.EntryResize:
+		o.screen.Resize(e.Cols, e.Rows)
+	case snapshot.EntryRestart:
+		o.screen.Drop()
+		o.screen.Resize(e.Cols, e.Rows)
+	case snapshot.EntryGap:
+		o.seq = e.Seq
+		return errGap
+	}
+	return nil
+}
