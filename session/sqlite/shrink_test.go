@@ -190,4 +190,3 @@ func TestHistoryGoesInSteps(t *testing.T) {
 		}
 	}
 }
-
