@@ -137,8 +137,15 @@ func (w *Watched) Modes() Modes   { return w.t.Modes() }
 func (w *Watched) Freeze() *Frame { return w.t.Freeze() }
 func (w *Watched) Held() int      { return w.t.Held() }
 
-// Drop forgets the bytes of an incomplete character, which nothing will complete.
-func (w *Watched) Drop() { w.t.stream.decoder.n = 0 }
+// Flush says that the rest of an incomplete character will not come (see Engine).
+func (w *Watched) Flush() {
+	if !w.on {
+		w.t.Flush()
+		return
+	}
+	w.begun, w.size, w.held = w.done, 0, 0
+	w.t.stream.Flush((*watchHandler)(w))
+}
 
 // Write applies output.
 func (w *Watched) Write(p []byte) {

@@ -1,14 +1,16 @@
 // Answers jobs with cuts: does an xterm.js that gets a snapshot in the middle of a
 // text, and then the rest, stay equal to one that got all of the text?
 // {cols, rows, scrollback, unicode, text: base64, resizes: [{at, cols, rows}, …],
-// cuts: [{at, resized, forgets, ansi: base64}, …], probes: [base64, …]}; every at is an offset in
-// text, ascending, and resized is how many of the resizes came before.
-// forgets: REP would do nothing, whatever a viewer remembers that did not get a query. A snapshot is written to a new terminal of the size of its
-// moment. The answer is {misses: [{cut, when, what: [difference, …]}, …]}, where
-// when is "cut", "end", or "probe N" after the N-th probe. The differences are
-// those that a person or the rest of the text can see. A text that makes xterm.js
-// throw an exception has no misses but crash, what it said; one with misses that
-// does what engines are known not to follow (known in judge.cjs) has odd instead.
+// cuts: [{at, resized, forgets, ansi: base64}, …], probes: [base64, …]}; every at is
+// an offset in text, ascending, and resized is how many of the resizes came before.
+// forgets: REP would do nothing, whatever a viewer remembers that did not get a
+// query. A snapshot is written to a new terminal of the size of its moment. The
+// answer is {misses: [{cut, when, what: [difference, …]}, …]}, where when is "cut",
+// "end", or "probe N" after the N-th probe. The differences are those that a person
+// or the rest of the text can see, and the state that decides about the rest. A text
+// that makes xterm.js throw an exception has no misses but crash, what it said; one
+// with misses that does what engines are known not to follow (known in judge.cjs) has
+// odd instead.
 'use strict';
 
 let make, finalOf, sequence, known, halves; // of judge.cjs
