@@ -3,6 +3,7 @@ package mux
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/evertty/evertty/pty"
@@ -236,9 +237,12 @@ func (m *Mux) remove(t *Terminal, purge bool) error {
 	return nil
 }
 
-// DeleteSession deletes all terminals of a session at once.
+// DeleteSession deletes all terminals of a session at once; purge removes those too that were deleted before.
 func (m *Mux) DeleteSession(ctx context.Context, session string, purge bool) error {
 	list := m.List(session)
+	if purge {
+		list = slices.DeleteFunc(m.unsorted(), func(t *Terminal) bool { return !t.in(session) })
+	}
 	errs := make(chan error, len(list))
 	for _, t := range list {
 		go func() { errs <- m.Delete(ctx, t, purge) }()

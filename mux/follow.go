@@ -167,11 +167,12 @@ func (o *follower) next() error {
 	case snapshot.EntryResize:
 		o.screen.Resize(e.Cols, e.Rows)
 	case snapshot.EntryRestart:
-		o.screen.Flush()
+		o.screen.Flush() // of the generation that has ended
 		o.screen.Resize(e.Cols, e.Rows)
 	case snapshot.EntryExit:
 		o.screen.Flush()
 	case snapshot.EntryGap:
+		o.screen.Flush()
 		o.seq = e.Seq
 		return errGap
 	}

@@ -305,3 +305,14 @@ func TestWaitsAreLimited(t *testing.T) {
 	wg.Wait()
 	wait(t, term, mux.Condition{For: "idle", Idle: time.Millisecond})
 }
+
+// TestWaitSeesTheUnfinished: bytes of a character that the end of the program cut are seen as what viewers
+// see of them.
+func TestWaitSeesTheUnfinished(t *testing.T) {
+	m := open(t, t.TempDir())
+	term := start(t, m, "bash", "-c", `stty -echo; printf ready; read x; printf 'end\xe2\x82'`)
+	see(t, term, "ready")
+	seq := typeIn(t, term, "\n")
+	await(t, term, one(mux.Condition{For: "regex", Pattern: "end\ufffd\ufffd$"}, &seq))
+	await(t, term, one(mux.Condition{For: "text", Pattern: "end\ufffd"}, nil))
+}

@@ -115,7 +115,7 @@ func controlling(number int) string {
 	}
 	path := "/dev/pts/" + strconv.Itoa(int(major-firstSlaveMajor)*minors+int(minor))
 	var st unix.Stat_t
-	if unix.Stat(path, &st) != nil || uint64(st.Rdev) != dev {
+	if unix.Stat(path, &st) != nil || st.Rdev != dev {
 		return ""
 	}
 	name, _ := deviceName(&st)

@@ -7,6 +7,9 @@ import (
 	"time"
 )
 
+// historyStep is how many commands, and how many events, of a deleted thread go in one transaction, for which everybody else who writes waits: some ten milliseconds.
+const historyStep = 500
+
 // expireTime is how long providers and the ends of processes may take when a session is over.
 const expireTime = time.Minute
 
@@ -305,6 +308,12 @@ func (m *Manager) DeleteThread(ctx context.Context, thread string) error {
 	leases, err := m.leasesOf(thread)
 	if err != nil {
 		return err
+	}
+	for more := true; more; {
+		err := m.update(func(c *change) (err error) { more, err = c.DropHistory(thread, historyStep); return err })
+		if err != nil {
+			return err
+		}
 	}
 	return m.update(func(c *change) error {
 		if err := c.DeleteThread(thread); err != nil {

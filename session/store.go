@@ -26,6 +26,8 @@ type threadRows interface {
 	Threads(after string, limit int) ([]Thread, error) // by id, those behind after
 	PutThread(Thread) error                            // without Events, which AddEvent counts
 	DeleteThread(id string) error                      // and all that is the thread's own
+	// DropHistory deletes commands and events of a thread, at most limit of each; more says that there are others.
+	DropHistory(thread string, limit int) (more bool, err error)
 	AddEvent(Event) (seq int64, err error)
 	Events(thread string, after int64, limit int) ([]Event, error) // ascending
 }

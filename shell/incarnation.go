@@ -265,7 +265,7 @@ func (i *incarnation) expect(ctx context.Context, prefix string) (int, error) {
 
 // setUp makes bash ready for commands: no prompts, no history, and the state of its predecessor.
 func (i *incarnation) setUp(ctx context.Context, restore bool) error {
-	script := "PS1= PS2= PS0=\nset +H +o history\n"
+	script := "PS1= PS2= PS0=\nset +H +o history\n\\unset -v HISTFILE\n" // with set -o history bash would save our control lines there
 	if restore {
 		script += "\\. " + quote(filepath.Join(i.shell.spec.Dir, restoreFile)) + "\n"
 	}

@@ -105,3 +105,16 @@ func TestSlimImage(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// TestNoHistoryFile: with history on nothing of ours comes to a file of the user's.
+func TestNoHistoryFile(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	s := start(t, func(spec *Spec) { spec.Env = map[string]string{"HOME": home} })
+	run(t, s, "set -o history")
+	run(t, s, "true")
+	run(t, s, "exit 0")
+	if text, err := os.ReadFile(filepath.Join(home, ".bash_history")); err == nil {
+		t.Errorf("%q", text)
+	}
+}

@@ -42,7 +42,7 @@ func (s *Store) FreeSpace() (int64, error) {
 	if err := fstatfs(dir, &stat); err != nil {
 		return 0, fmt.Errorf("snapshot: free space: %w", err)
 	}
-	return int64(stat.Bavail) * int64(stat.Bsize), nil //nolint:gosec // sizes of disks
+	return int64(stat.Bavail) * stat.Bsize, nil //nolint:gosec // sizes of disks
 }
 
 func fstatfs(f *os.File, stat *syscall.Statfs_t) error {

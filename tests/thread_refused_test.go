@@ -273,3 +273,15 @@ func TestWhyACommandWasEnded(t *testing.T) {
 		})
 	}
 }
+
+// TestExecTellsWhyItEnded: the command line says in words what the reply has as a word.
+func TestExecTellsWhyItEnded(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{})
+	s.made("t", `{"max_seconds":2}`)
+	cmd := s.command("exec", "--data-dir", s.how.dir, "-s", "t", "-c", "sleep 1000")
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "max_seconds") {
+		t.Errorf("%v: %s", err, out)
+	}
+}

@@ -137,15 +137,14 @@ func (w *Watched) Modes() Modes   { return w.t.Modes() }
 func (w *Watched) Freeze() *Frame { return w.t.Freeze() }
 func (w *Watched) Held() int      { return w.t.Held() }
 
-// Flush ends an incomplete character, which nothing will complete, see Engine.
+// Flush says that the rest of an incomplete character will not come (see Engine).
 func (w *Watched) Flush() {
 	if !w.on {
 		w.t.Flush()
 		return
 	}
-	w.fixed, w.size = w.done, 1
+	w.begun, w.size, w.held = w.done, 0, 0
 	w.t.stream.Flush((*watchHandler)(w))
-	w.fixed, w.size = 0, 0
 }
 
 // Write applies output.

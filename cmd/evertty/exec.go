@@ -181,6 +181,15 @@ func (a *app) exec(ctx context.Context, o executing) error {
 	return nil
 }
 
+// endings are the reasons for which sessions end, in words.
+var endings = map[string]string{
+	"idle_timeout":   "nothing had happened in its session for as long as the thread's policy allows (idle_seconds)",
+	"max_duration":   "its session had lasted as long as the thread's policy allows (max_seconds)",
+	"budget":         "its session had used up its budget",
+	"destroyed":      "the thread's compute was destroyed",
+	"thread_deleted": "the thread was deleted",
+}
+
 // tellShell says what the user could not know of the shell, or of the output.
 func (a *app) tellShell(r *client.ExecReply) {
 	if r.Recreated {
@@ -192,6 +201,13 @@ func (a *app) tellShell(r *client.ExecReply) {
 	}
 	if r.CwdFallback != "" {
 		a.tell(fmt.Sprintf("the directory %s is gone; the shell is in %s", r.CwdFallback, r.Cwd))
+	}
+	if r.Reason != "" {
+		why, known := endings[r.Reason]
+		if !known {
+			why = r.Reason
+		}
+		a.tell("the server ended the command: " + why)
 	}
 	if r.Truncated {
 		a.tell("there was more output than the server keeps; the end of it is missing")

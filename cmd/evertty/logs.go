@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -78,7 +79,7 @@ func (a *app) printLogs(ctx context.Context, server *client.Client, id string, o
 
 // joined are the lines of history and screen, those that the margin broke as one.
 func joined(s screenView) (lines []string) {
-	all := append(s.Scrollback, s.Lines...)
+	all := slices.Concat(s.Scrollback, s.Lines)
 	for i, l := range all {
 		if l.Wrapped && i > 0 {
 			before := all[i-1]

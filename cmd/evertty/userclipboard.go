@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
 
 	"github.com/evertty/evertty/client"
@@ -35,7 +36,7 @@ func (u *userClipboard) behind(output []byte) []byte {
 	if len(u.waiting) == 0 || u.shown.Open() || u.shown.Held() > 0 {
 		return output
 	}
-	all := append(output[:len(output):len(output)], u.waiting...)
+	all := slices.Concat(output, u.waiting)
 	u.waiting = nil
 	return all
 }

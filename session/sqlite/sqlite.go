@@ -40,6 +40,9 @@ type Store struct {
 	writer  *conn
 	readers chan *conn // those that nobody uses
 	opened  int        // readers
+	closing chan struct{}
+	closed  sync.Once     // closing
+	shrunk  chan struct{} // closed when nothing is given back any more
 }
 
 // conn is a connection with its statements, each prepared once. One goroutine at a time uses it.
@@ -57,7 +60,7 @@ func Open(path string) (*Store, error) {
 	if err := makeFile(path); err != nil {
 		return nil, fmt.Errorf("database %s: %w", path, err)
 	}
-	s := &Store{path: path, readers: make(chan *conn, readers)}
+	s := &Store{path: path, readers: make(chan *conn, readers), closing: make(chan struct{}), shrunk: make(chan struct{})}
 	err := s.connect()
 	if err == nil {
 		err = s.check()
@@ -65,10 +68,15 @@ func Open(path string) (*Store, error) {
 	if err == nil {
 		err = s.migrate()
 	}
+	if err == nil {
+		err = s.makeShrinkable()
+	}
 	if err != nil {
+		close(s.shrunk)
 		_ = s.Close()
 		return nil, s.explain(err)
 	}
+	go s.shrinkLoop()
 	return s, nil
 }
 
@@ -185,6 +193,8 @@ func (s *Store) run(script string, version int) error {
 
 // Close ends all connections; the WAL goes into the file. It waits for what runs. Nothing but Close may be called after it.
 func (s *Store) Close() error {
+	s.closed.Do(func() { close(s.closing) })
+	<-s.shrunk
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	if s.pool == nil {

@@ -46,6 +46,20 @@ func (r *rows) DeleteThread(id string) error {
 	return r.change("thread "+id, `DELETE FROM threads WHERE id = ?`, id)
 }
 
+func (r *rows) DropHistory(thread string, limit int) (more bool, err error) {
+	for _, text := range []string{
+		`DELETE FROM commands WHERE seq IN (SELECT c.seq FROM terminals t JOIN commands c ON c.terminal_id = t.id WHERE t.thread_id = ?1 LIMIT ?2)`,
+		`DELETE FROM events WHERE thread_id = ?1 AND seq IN (SELECT seq FROM events WHERE thread_id = ?1 ORDER BY seq LIMIT ?2)`,
+	} {
+		n, err := r.exec("history of thread "+thread, text, thread, limit)
+		if err != nil {
+			return false, err
+		}
+		more = more || n == int64(limit)
+	}
+	return more, nil
+}
+
 func (r *rows) AddEvent(e session.Event) (int64, error) {
 	seq, err := one(r, "thread "+e.Thread, number, `UPDATE threads SET event_seq = event_seq + 1 WHERE id = ? RETURNING event_seq`, e.Thread)
 	if err != nil {
