@@ -20,7 +20,6 @@ type echo struct {
 	version uint64
 	pieces  map[uint64]*echoed // by serial
 	spans   []span             // ascending
-	blank   uint64             // position before a blank that the margin may have put between; 0 for none
 }
 
 // span are positions in the output: of characters behind from, up to to.

@@ -152,10 +152,11 @@ func (m *Mux) SetPermissions(ctx context.Context, thread string, mode *string, r
 // Authorize says what the permissions of a thread say about a call, tells that in its events and has somebody asked when that is the answer. Only for that a thread is made.
 // Errors: those of record.Manager.Authorize and of WriteRecord.
 func (m *Mux) Authorize(ctx context.Context, thread string, c record.Call) (record.Decision, error) {
-	r, err := m.Record(thread)
+	_, err := m.Record(thread)
 	if isMissing(err) {
-		if r, err = m.Record(""); err == nil {
-			if d, err := r.Judged(thread, c); !isMissing(err) {
+		var rules *record.Manager
+		if rules, err = m.Record(""); err == nil {
+			if d, err := rules.Judged(thread, c); !isMissing(err) {
 				return d, err
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/evertty/evertty/pty"
 )
 
 // Bounds of what is remembered of input so that its echo can be told from output.
@@ -145,14 +144,4 @@ func unprintable(s string) int {
 		return min(len(s), 3)
 	}
 	return 2
-}
-
-// lineMode is how the terminal treats what is typed; ok is false when nobody
-// knows, because it has ended.
-func (t *Terminal) lineMode() (m pty.LineMode, ok bool) {
-	if t.process == nil {
-		return m, false
-	}
-	m, err := t.process.Master().LineMode()
-	return m, err == nil
 }

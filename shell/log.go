@@ -173,8 +173,7 @@ func (l *log) opened() (*os.File, int64, int64) {
 	l.mu.Lock()
 	file, end, cut := l.file, l.end, l.cut || l.over
 	l.mu.Unlock()
-	switch {
-	case cut || end >= l.max:
+	if cut || end >= l.max {
 		return nil, 0, 0
 	}
 	room := min(l.max-end, l.usage.room())

@@ -240,13 +240,13 @@ func TestLateForNobody(t *testing.T) {
 	s, _, leave := firstServer(t, data)
 	go1 := filepath.Join(data, "go")
 	e := begin(t, s, Command{Isolated: true, Argv: []string{"sh", "-c", "while [ ! -e " + go1 + " ]; do sleep 0.01; done; exit 5"}, Timeout: time.Hour})
-	// The deadline is one that passes before the next server comes.
+	pid := e.Info().PID
+	leave()
+	// The deadline is one that passes before the next server comes, and that the first one did not see.
 	e.mu.Lock()
 	e.record.Deadline = time.Now()
 	e.mu.Unlock()
 	e.save()
-	pid := e.Info().PID
-	leave()
 	if err := os.WriteFile(go1, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

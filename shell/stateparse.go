@@ -70,11 +70,12 @@ func (s *scanner) declaration() (variable, error) {
 	if s.skip("=") {
 		v.assigned = true
 		var err error
-		if s.exported && (!v.has("x") || v.array()) {
+		switch {
+		case s.exported && (!v.has("x") || v.array()):
 			err = s.pass()
-		} else if v.array() {
+		case v.array():
 			v.elements, err = s.elements()
-		} else {
+		default:
 			v.value, err = s.word(" \n")
 		}
 		if err != nil {

@@ -61,7 +61,7 @@ type sink struct {
 func (s *sink) WriteString(text string) {
 	s.buf = append(s.buf, text...)
 	if len(s.buf) >= spillAt {
-		s.flush()
+		_ = s.flush() // kept for the end
 	}
 }
 
@@ -200,7 +200,7 @@ func Fit(f *vt.Frame, scrollback, limit int, encode Encoder) (*vt.Frame, int, er
 			return nil, 0, err
 		}
 	}
-	return lightened(f, func(l vt.Line) vt.Line { return vt.Line{} }), 0, nil // no screen is so large
+	return lightened(f, func(vt.Line) vt.Line { return vt.Line{} }), 0, nil // no screen is so large
 }
 
 // fittingSteps is how often fittingLines halves what it does not know.

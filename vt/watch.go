@@ -132,10 +132,14 @@ func (w *Watched) position(i int) uint64 {
 	return w.begun + uint64(min(max(i-w.held, 0), w.size))
 }
 
-// Modes, Freeze, Held: see Engine.
-func (w *Watched) Modes() Modes   { return w.t.Modes() }
+// Modes is that of Engine.
+func (w *Watched) Modes() Modes { return w.t.Modes() }
+
+// Freeze is that of Engine.
 func (w *Watched) Freeze() *Frame { return w.t.Freeze() }
-func (w *Watched) Held() int      { return w.t.Held() }
+
+// Held is that of Engine.
+func (w *Watched) Held() int { return w.t.Held() }
 
 // Flush says that the rest of an incomplete character will not come (see Engine).
 func (w *Watched) Flush() {

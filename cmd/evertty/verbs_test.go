@@ -177,7 +177,7 @@ func TestVerbs(t *testing.T) {
 		{"no id", "attach", "", "-", "", "attach: got no argument, the use is: evertty attach ID", 2},
 		{"two ids", "logs a b", "", "-", "", "logs: got 2 arguments, the use is: evertty logs ID", 2},
 		{"a word too much", "ls x", "", "-", "", `ls: got "x", the use is: evertty ls`, 2},
-		{"not logged in", "lease ls", "", "GET /api/leases", "", "set EVERTTY_TOKEN_FILE to a copy of the file token", 1},
+		{"not logged in", "lease ls", "", "GET /api/leases?limit=1000", "", "set EVERTTY_TOKEN_FILE to a copy of the file token", 1},
 		{"thread new", "thread new work --idle 90s --budget-commands 5 --budget-output 1MiB --sandbox docker", "",
 			`POST /api/threads {"id":"work","sandbox":"docker","policy":{"idle_seconds":90,"budget":{"commands":5,"bytes":1048576}}}`, "work\n", "", 0},
 		{"thread new json", "thread new --json", "", "POST /api/threads {}", `"thread_id": "work"`, "", 0},
