@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
-
 )
 
 // Bounds of what is remembered of input so that its echo can be told from output.
