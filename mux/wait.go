@@ -55,12 +55,39 @@ func (t *Terminal) Wait(ctx context.Context, w Wait) (Waited, error) {
 	if err := a.begin(ctx); err != nil {
 		return Waited{}, err
 	}
-	if err := a.await(ctx); err != nil && !NotMet(err) {
+	err = a.await(ctx)
+	if err != nil && !NotMet(err) {
 		return Waited{}, err
-	} else if err != nil {
-		return a.seen(), err
 	}
-	return *a.found, nil
+	if a.found == nil || err != nil {
+		seen := a.seen()
+		a.found = &seen
+	}
+	if err := t.applied(ctx, a.found.Seq); err != nil {
+		return Waited{}, err
+	}
+	return *a.found, err
+}
+
+// applied waits until the terminal's own screen has come to seq. A wait reads the
+// journal, which has the output a moment earlier: who then asks for the screen, or
+// presses keys in the modes of the program, needs what was seen to be there.
+// Errors: the reason of ctx.
+func (t *Terminal) applied(ctx context.Context, seq uint64) error {
+	changed, stop := t.Hub().Watch()
+	defer stop()
+	for {
+		if f := t.Hub().Facts(); f.Seq >= seq || f.Finished {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-t.ended:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // NotMet tells whether an error of Wait says that the condition was not met.

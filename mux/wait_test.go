@@ -3,6 +3,7 @@ package mux_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -315,4 +316,22 @@ func TestWaitSeesTheUnfinished(t *testing.T) {
 	seq := typeIn(t, term, "\n")
 	await(t, term, one(mux.Condition{For: "regex", Pattern: "end\ufffd\ufffd$"}, &seq))
 	await(t, term, one(mux.Condition{For: "text", Pattern: "end\ufffd"}, nil))
+}
+
+// TestWhatAWaitSawIsOnTheScreen: the screen and the modes that keys go by have come as
+// far as the wait, which reads the journal.
+func TestWhatAWaitSawIsOnTheScreen(t *testing.T) {
+	m := open(t, t.TempDir())
+	term := start(t, m, "sh", "-c", `stty -echo; echo ready; while read -r n; do printf '\033[?2004h%s on\n' "$n"; read -r n; printf '\033[?2004l%s off\n' "$n"; done`)
+	see(t, term, "ready")
+	for i := range 100 {
+		on := i%2 == 0
+		word := map[bool]string{true: "on", false: "off"}[on]
+		n := fmt.Sprint(i)
+		sent := typeIn(t, term, n+"\n")
+		w := await(t, term, mux.Wait{Any: []mux.Condition{{For: "text", Pattern: n + " " + word}}, Since: &sent})
+		if f := term.Hub().Facts(); f.Seq < w.Seq || term.Hub().Modes().BracketedPaste != on {
+			t.Fatalf("after %q: at %d of %d, bracketed paste %t", n+" "+word, f.Seq, w.Seq, !on)
+		}
+	}
 }
