@@ -93,7 +93,7 @@ type sight struct {
 // find looks for a place in lines that counts.
 func (s *sight) find(p *pattern, lines []vt.Shown) (Match, bool) {
 	if p.together {
-		lines = []vt.Shown{together(lines)}
+		lines = []vt.Shown{together(lines, false), together(lines, true)}
 	}
 	for _, l := range lines {
 		if m, ok := s.findIn(p, l); ok {
@@ -103,11 +103,16 @@ func (s *sight) find(p *pattern, lines []vt.Shown) (Match, bool) {
 	return Match{}, false
 }
 
-// together makes one text of lines.
-func together(lines []vt.Shown) (all vt.Shown) {
+// together makes one text of lines, as they were printed or without the blanks at
+// their ends: `$` matches before those too.
+func together(lines []vt.Shown, trimmed bool) (all vt.Shown) {
 	for _, l := range lines {
-		all.Text = append(append(all.Text, l.Text...), '\n')
-		all.At = append(append(all.At, l.At...), 0)
+		text := l.Text
+		if trimmed {
+			text = bytes.TrimRight(text, " ")
+		}
+		all.Text = append(append(all.Text, text...), '\n')
+		all.At = append(append(all.At, l.At[:len(text)]...), 0)
 	}
 	return all
 }

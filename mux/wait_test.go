@@ -164,6 +164,8 @@ func TestWaitLines(t *testing.T) {
 		{For: "text", Pattern: "user$ "},
 		{For: "text", Pattern: "here\npadded"},
 		{For: "regex", Pattern: `(?s)a long.*user`},
+		{For: "regex", Pattern: `^padded\n.*[$#]$`},
+		{For: "regex", Pattern: `padded   \nuser\$ $`},
 	} {
 		wait(t, term, c)
 	}

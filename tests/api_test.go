@@ -164,8 +164,16 @@ func TestInputKeysPasteSignal(t *testing.T) {
 	at := "/session/test/pty/" + id
 	ok := func(path, body, want string) {
 		t.Helper()
-		if got := strings.TrimSpace(s.post(at+path, body).wants(200).body); got != want {
-			t.Errorf("%s %s: %s, want %s", path, body, got, want)
+		var got, wanted map[string]any
+		s.post(at+path, body).wants(200).into(&got)
+		s.must(json.Unmarshal([]byte(want), &wanted))
+		for name, value := range wanted {
+			if got[name] != value {
+				t.Errorf("%s %s: %v, want %s", path, body, got, want)
+			}
+		}
+		if _, ok := got["seq"].(float64); !ok && path != "/signal" {
+			t.Errorf("%s %s has no position: %v", path, body, got)
 		}
 	}
 	ok("/input", `{"data":"héllo\n"}`, `{"success":true,"bytes":7}`)

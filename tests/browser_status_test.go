@@ -97,7 +97,7 @@ func TestBrowserShowsTheSession(t *testing.T) {
 
 	b.keys("cd /usr" + enter)
 	b.live(panelCwd, "/usr")
-	s.execs(pty.Session, "cd /tmp; export SECRET=hunter2")
+	s.execs(pty.Session, "cd /tmp; export COLOUR=teal4711 SECRET=hunter2")
 	b.live(panelOther, "/tmp")
 	s.execs(pty.Session, "cd /var")
 	b.live(panelOther, "/var")
@@ -105,11 +105,15 @@ func TestBrowserShowsTheSession(t *testing.T) {
 	b.click(panelOther)
 	b.live(panelCwd, "/var")
 	b.reads(".env-delta", "SECRET")
-	if strings.Contains(b.eval(`document.documentElement.outerHTML`), "hunter2") {
+	if strings.Contains(b.eval(`document.documentElement.outerHTML`), "teal4711") {
 		t.Error("the value of a variable is in the page before anybody asked for it")
 	}
 	b.click(".env-delta .status-action")
-	b.reads(".env-delta", "hunter2")
+	b.reads(".env-delta", "teal4711")
+	b.reads(".env-delta", "***")
+	if strings.Contains(b.eval(`document.documentElement.outerHTML`), "hunter2") {
+		t.Error("the value of a variable that is named like a secret is in the page")
+	}
 	b.shoot()
 
 	running := b.dot(panelStatus)

@@ -169,7 +169,9 @@ func TestSessionPersistsPermissionPolicyMetadata(t *testing.T) {
 // TestResumeSessionUpdatesRuntimeOwnerMetadata is test_resume_session_updates_runtime_owner_metadata (F-111).
 func TestResumeSessionUpdatesRuntimeOwnerMetadata(t *testing.T) {
 	t.Parallel()
-	n := start(t, launch{}).notebook("loader")
+	s := start(t, launch{})
+	s.post("/api/threads", `{"id":"loader"}`).wants(http.StatusCreated)
+	n := s.notebook("loader")
 	id := n.send(http.MethodPost, "/clear", object{}, http.StatusCreated)["session_id"].(string) // an empty record
 	for _, test := range [][2]string{{"Agent", "public-agent"}, {"FooBar", "foo-bar"}, {"RuntimeHandle", "runtime-handle"}} {
 		n.send(http.MethodPost, "/attach", object{"owner_type": test[0]}, http.StatusOK)

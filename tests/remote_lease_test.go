@@ -187,12 +187,16 @@ func TestRemoteCommandIsFoundAgain(t *testing.T) {
 	}
 }
 
-// TestUnknownProvider: a provider that the server does not have is 503.
+// TestUnknownProvider: a provider that the server does not have is a mistake of who asks, and the reply says which there are.
 func TestUnknownProvider(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
-	s.post("/api/threads", `{"id":"x","sandbox":"nowhere"}`).wants(503)
-	s.post("/api/threads", `{"id":"x","sandbox":"e2b"}`).wants(503)
+	for _, provider := range []string{"nowhere", "e2b"} {
+		r := s.post("/api/threads", `{"id":"x","sandbox":"`+provider+`"}`).wants(400)
+		if !strings.Contains(r.body, `"code":"VALIDATION"`) || !strings.Contains(r.body, `"providers":["local"]`) {
+			t.Errorf("%s: %s", provider, r.body)
+		}
+	}
 }
 
 // TestProviderOfTheEnvironment: a key in the environment is enough, and a file's key comes before it.
