@@ -1,6 +1,10 @@
 package snapshot
 
-import "time"
+import (
+	"errors"
+	"io/fs"
+	"time"
+)
 
 const (
 	// restEvery is the output between two records of rest, in bytes: what a viewer that comes back costs at most to get
@@ -52,7 +56,7 @@ func (j *Journal) noteRest() {
 // nearby, as in a journal of an older release. It reads one index or two.
 func (j *Journal) RestBefore(pos uint64) (at uint64, ok bool) {
 	for v := j.segmentAt(pos); v.found; v = j.segmentBefore(v.serial) {
-		s, err := newSegmentReader(j, v)
+		s, err := j.readerOf(v)
 		if err != nil {
 			return 0, false
 		}
@@ -67,6 +71,19 @@ func (j *Journal) RestBefore(pos uint64) (at uint64, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// readerOf is newSegmentReader, also of a segment that is compressed just now: its
+// files have other names then.
+func (j *Journal) readerOf(v segmentView) (*segmentReader, error) {
+	for {
+		s, err := newSegmentReader(j, v)
+		now := j.viewOf(v.serial, 0)
+		if err == nil || !errors.Is(err, fs.ErrNotExist) || !now.found || now.packed == v.packed {
+			return s, err
+		}
+		v = now
+	}
 }
 
 // segmentBefore is the last segment in front of that one.

@@ -20,23 +20,47 @@ func TestResumeInPlainText(t *testing.T) {
 	id := s.create("bash", "-c", fmt.Sprintf(`stty -opost; seq -f '%s' %d; read x`, line, lines)).ID
 	end := s.atRest(id, lines*81)
 	for round := range 2 {
-		var gone struct{ Details struct{ Start, End uint64 } }
-		s.get("/pty/" + id + "/recording?from=0").wants(404).into(&gone)
-		first := gone.Details.Start
-		if first == 0 || gone.Details.End != end {
-			t.Fatalf("round %d: kept is %+v of %d", round, gone.Details, end)
-		}
-		raw := s.get("/pty/" + id + "/recording?format=raw").wants(200).body
-		for _, at := range []uint64{first, first + 81, first + 300, first + (end-first)/3, first + (end-first)/2, end - 200<<10, end - 81} {
-			since := at + (81-at%81)%81 // whole characters
-			if got := s.resumed(id, since, end); got != raw[since-first:] {
-				t.Errorf("round %d: since %d of [%d, %d]: %d bytes, not the %d that came", round, since, first, end, len(got), end-since)
-			}
+		eventually(t, "what is kept is within the quota", func() bool { return s.info(id).JournalBytes <= 2<<20+1<<19 })
+		var wrong []string
+		eventually(t, "nothing is dropped while it is looked at", func() bool {
+			first := s.firstKept(id, end)
+			wrong = s.resumesFrom(id, first, end)
+			return s.firstKept(id, end) == first
+		})
+		for _, w := range wrong {
+			t.Errorf("round %d: %s", round, w)
 		}
 		s.kill()
 		s.again()
 	}
 	s.input(id, "\n")
+}
+
+// firstKept is where the recording of a terminal begins whose beginning was dropped.
+func (s *server) firstKept(id string, end uint64) uint64 {
+	s.t.Helper()
+	var gone struct{ Details struct{ Start, End uint64 } }
+	s.get("/pty/" + id + "/recording?from=0").wants(404).into(&gone)
+	if gone.Details.Start == 0 || gone.Details.End != end {
+		s.t.Fatalf("kept is %+v of %d", gone.Details, end)
+	}
+	return gone.Details.Start
+}
+
+// resumesFrom says what is wrong with streams that go on from positions of what is kept.
+func (s *server) resumesFrom(id string, first, end uint64) (wrong []string) {
+	s.t.Helper()
+	raw := s.get("/pty/" + id + "/recording?format=raw").wants(200).body
+	if uint64(len(raw)) != end-first {
+		return []string{fmt.Sprintf("%d bytes are kept, not %d", len(raw), end-first)}
+	}
+	for _, at := range []uint64{first, first + 81, first + 300, first + (end-first)/3, first + (end-first)/2, end - 200<<10, end - 81} {
+		since := at + (81-at%81)%81 // whole characters
+		if got := s.resumed(id, since, end); got != raw[since-first:] {
+			wrong = append(wrong, fmt.Sprintf("since %d of [%d, %d]: %d bytes, not the %d that came", since, first, end, len(got), end-since))
+		}
+	}
+	return wrong
 }
 
 // resumed is the text that a viewer gets who has everything up to a position, "" when it gets a snapshot instead.
