@@ -232,7 +232,7 @@ func TestWaitIdleCounts(t *testing.T) {
 		defer close(done)
 		wait(t, term, mux.Condition{For: "idle", Idle: 300 * time.Millisecond})
 	}()
-	time.Sleep(200 * time.Millisecond)
+	wait(t, term, mux.Condition{For: "idle", Idle: 200 * time.Millisecond}) // the other wait has 100 ms left
 	typeIn(t, term, "x")
 	<-done
 	if d := time.Since(begin); d < 500*time.Millisecond {
