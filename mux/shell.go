@@ -40,7 +40,7 @@ type ShellSpec struct {
 	place string // where it runs: see shell.Spec
 }
 
-// ShellInfo is a shell as lists tell it. Its JSON is that of API.md.
+// ShellInfo is a shell as lists tell it. Its JSON is that of docs/exec-shells.md.
 type ShellInfo struct {
 	ID        string    `json:"id"`
 	Session   string    `json:"session"`

@@ -114,7 +114,7 @@ func (e *Exec) Wait(ctx context.Context) (Result, error) {
 	return *info.Result, nil
 }
 
-// Cancel ends the command as EXEC.md 4 says: at once when it is queued, else SIGINT and after a second SIGKILL. It returns without waiting for the end.
+// Cancel ends the command: at once when it is queued, else SIGINT and after a second SIGKILL. It returns without waiting for the end.
 // A command in the background or isolated gets SIGTERM, after KillGrace SIGKILL. One that has ended is left alone.
 func (e *Exec) Cancel() {
 	e.mu.Lock()

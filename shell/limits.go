@@ -22,7 +22,7 @@ const (
 
 // Times.
 const (
-	// cancelGrace is how long a command may take to end after SIGINT before its shell is killed (EXEC.md 4).
+	// cancelGrace is how long a command may take to end after SIGINT before its shell is killed.
 	cancelGrace = time.Second
 	// endGrace is how long the launcher may take to tell of its shell's end after SIGKILL before it is killed too: it may be stopped.
 	endGrace = time.Second
@@ -36,7 +36,7 @@ const (
 	// captureLimit is how long a capture of the state may take before the shell counts as stuck (a user's function named declare): 100,000 variables take 2 s.
 	captureLimit = 10 * time.Second
 	// stoppedLook is the time between two looks at whether the shell is stopped, which cost one read of /proc each. One that is so at stoppedLooks of them in a row,
-	// and not by us, is ended: nobody else would let it go on (EXEC.md 34). A command with a timeout has it until then.
+	// and not by us, is ended: nobody else would let it go on. A command with a timeout has it until then.
 	stoppedLook  = 250 * time.Millisecond
 	stoppedLooks = 3
 	// tellLimit is how long a control line may wait for room. There is always room unless the shell has not read for a long time.

@@ -48,7 +48,7 @@ const (
 	glance = 300 * time.Microsecond
 	// glimpse is that where something is about to happen at once.
 	glimpse = 50 * time.Microsecond
-	// growLimit is how long a process between fork and execve may take to get there: half a timeout's accuracy (EXEC.md 6).
+	// growLimit is how long a process between fork and execve may take to get there: half a timeout's accuracy.
 	growLimit = 50 * time.Millisecond
 	// haltLimit is how long a process may take to stop: one that hangs in the kernel does so when it comes out.
 	haltLimit = 50 * time.Millisecond

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sweep ends everything that any incarnation of the shell of a directory has started and that still runs, whether there is a Shell or not, as after damage (EXEC.md 44):
+// Sweep ends everything that any incarnation of the shell of a directory has started and that still runs, whether there is a Shell or not, as after damage:
 // SIGHUP, SIGKILL at once to those that do not end of it or come later. It gives up pty.KillGrace after the first SIGKILL: on a busy machine a look alone may take seconds.
 // The FIFOs of the shell go with them.
 // keeper is the process id of the keeper, which starts the shells' programs and is told from them, 0 when there is none. Errors: pty.ErrSurvived, the kernel's when /proc cannot be read.
