@@ -65,11 +65,11 @@ func (a *app) newThreadLs() *cobra.Command {
 	return a.talks(c)
 }
 
-func (a *app) newThreadShow() *cobra.Command {
-	var asJSON bool
-	c := &cobra.Command{
-		Use:               "show THREAD",
-		Short:             "Show a thread with its session, terminals and lease",
+// ofThread makes a verb that talks to the server about the thread it is given.
+func (a *app) ofThread(verb, short string, run func(c *cobra.Command, server *client.Client, thread string) error) *cobra.Command {
+	return a.talks(&cobra.Command{
+		Use:               verb + " THREAD",
+		Short:             short,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeThreads,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -77,7 +77,16 @@ func (a *app) newThreadShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			th, err := server.Thread(c.Context(), args[0])
+			return run(c, server, args[0])
+		},
+	})
+}
+
+func (a *app) newThreadShow() *cobra.Command {
+	var asJSON bool
+	c := a.ofThread("show", "Show a thread with its session, terminals and lease",
+		func(c *cobra.Command, server *client.Client, thread string) error {
+			th, err := server.Thread(c.Context(), thread)
 			if err != nil {
 				return err
 			}
@@ -85,10 +94,9 @@ func (a *app) newThreadShow() *cobra.Command {
 				return printJSON(a.stdout, th.Raw)
 			}
 			return a.showThread(c.Context(), server, th)
-		},
-	}
+		})
 	jsonFlag(c, &asJSON)
-	return a.talks(c)
+	return c
 }
 
 func (a *app) showThread(ctx context.Context, server *client.Client, th client.Thread) error {

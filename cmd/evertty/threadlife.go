@@ -133,17 +133,9 @@ func named(what string, err error) error {
 
 func (a *app) newThreadPause() *cobra.Command {
 	var asJSON bool
-	c := &cobra.Command{
-		Use:               "pause THREAD",
-		Short:             "Stop the processes of a thread where they are; resume lets them go on",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.completeThreads,
-		RunE: func(c *cobra.Command, args []string) error {
-			server, err := a.client()
-			if err != nil {
-				return err
-			}
-			th, err := server.PauseThread(c.Context(), args[0])
+	c := a.ofThread("pause", "Stop the processes of a thread where they are; resume lets them go on",
+		func(c *cobra.Command, server *client.Client, thread string) error {
+			th, err := server.PauseThread(c.Context(), thread)
 			if err != nil {
 				return err
 			}
@@ -152,34 +144,22 @@ func (a *app) newThreadPause() *cobra.Command {
 			}
 			_, err = fmt.Fprintln(a.stdout, printable(orDash(th.Sandbox.Status)))
 			return err
-		},
-	}
+		})
 	jsonFlag(c, &asJSON)
-	return a.talks(c)
+	return c
 }
 
 func (a *app) newThreadPolicy() *cobra.Command {
 	var p policyFlags
 	var asJSON bool
-	c := &cobra.Command{
-		Use:   "policy THREAD",
-		Short: "Show or change how long the sessions of a thread last and what they may use",
-		Long: `Without a flag it shows the policy. A change holds for the live session too; what is
-not said stays as it is.`,
-		Example:           "  evertty thread policy work --idle 4h --budget-commands 1000",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.completeThreads,
-		RunE: func(c *cobra.Command, args []string) error {
-			server, err := a.client()
-			if err != nil {
-				return err
-			}
-			th, err := server.Thread(c.Context(), args[0])
+	c := a.ofThread("policy", "Show or change how long the sessions of a thread last and what they may use",
+		func(c *cobra.Command, server *client.Client, thread string) error {
+			th, err := server.Thread(c.Context(), thread)
 			if err != nil {
 				return err
 			}
 			if change := p.policy(c, th.Policy.Budget); change != nil {
-				if th, err = server.SetThreadPolicy(c.Context(), args[0], *change); err != nil {
+				if th, err = server.SetThreadPolicy(c.Context(), thread, *change); err != nil {
 					return err
 				}
 			}
@@ -187,11 +167,13 @@ not said stays as it is.`,
 				return printJSON(a.stdout, th.Policy)
 			}
 			return printPolicy(a.stdout, th.Policy)
-		},
-	}
+		})
+	c.Long = `Without a flag it shows the policy. A change holds for the live session too; what is
+not said stays as it is.`
+	c.Example = "  evertty thread policy work --idle 4h --budget-commands 1000"
 	p.flags(c)
 	jsonFlag(c, &asJSON)
-	return a.talks(c)
+	return c
 }
 
 func printPolicy(w io.Writer, p client.Policy) error {

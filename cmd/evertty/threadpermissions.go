@@ -89,21 +89,13 @@ func (a *app) newThreadApprovals() *cobra.Command {
 	status := record.Pending
 	var asJSON bool
 	words := []string{record.Pending, record.Approved, record.Denied, record.Used, record.Expired, all}
-	c := &cobra.Command{
-		Use:               "approvals THREAD",
-		Short:             "List the calls that wait for an approval",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.completeThreads,
-		RunE: func(c *cobra.Command, args []string) error {
-			server, err := a.client()
-			if err != nil {
-				return err
-			}
+	c := a.ofThread("approvals", "List the calls that wait for an approval",
+		func(c *cobra.Command, server *client.Client, thread string) error {
 			wanted := status
 			if wanted == all {
 				wanted = ""
 			}
-			list, err := server.Approvals(c.Context(), args[0], wanted)
+			list, err := server.Approvals(c.Context(), thread, wanted)
 			if err != nil {
 				return err
 			}
@@ -121,12 +113,11 @@ func (a *app) newThreadApprovals() *cobra.Command {
 					clipped(printable(string(one.Arguments)), captionWidth))
 			}
 			return t.Flush()
-		},
-	}
+		})
 	c.Flags().Var(newEnum(&status, words...), "status", "which: pending, approved, denied, used, expired or `all`")
 	_ = c.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	jsonFlag(c, &asJSON)
-	return a.talks(c)
+	return c
 }
 
 // newThreadDecide is a verb that decides about calls that wait.

@@ -20,17 +20,9 @@ const defaultOwner = "CommandLine"
 
 func (a *app) newThreadExport() *cobra.Command {
 	var rid, file string
-	c := &cobra.Command{
-		Use:               "export THREAD",
-		Short:             "Write the thread's record, as Loader's files have it",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.completeThreads,
-		RunE: func(c *cobra.Command, args []string) error {
-			server, err := a.client()
-			if err != nil {
-				return err
-			}
-			from, err := server.ExportRecord(c.Context(), args[0], rid)
+	c := a.ofThread("export", "Write the thread's record, as Loader's files have it",
+		func(c *cobra.Command, server *client.Client, thread string) error {
+			from, err := server.ExportRecord(c.Context(), thread, rid)
 			if err != nil {
 				return err
 			}
@@ -45,11 +37,10 @@ func (a *app) newThreadExport() *cobra.Command {
 			}
 			_, err = io.Copy(to, from)
 			return errors.Join(err, to.Close())
-		},
-	}
+		})
 	c.Flags().StringVar(&rid, "record", "", "a record that is not the current one, such as one before clear")
 	c.Flags().StringVarP(&file, "output", "o", "", "the file to write instead of the standard output")
-	return a.talks(c)
+	return c
 }
 
 func (a *app) newThreadImport() *cobra.Command {
@@ -100,20 +91,12 @@ func (a *app) recordText(file string) (text []byte, err error) {
 func (a *app) newThreadCompact() *cobra.Command {
 	var o client.CompactOptions
 	var summary string
-	c := &cobra.Command{
-		Use:               "compact THREAD",
-		Short:             "Put the older messages of a thread behind a summary; none is lost",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.completeThreads,
-		RunE: func(c *cobra.Command, args []string) error {
-			server, err := a.client()
-			if err != nil {
-				return err
-			}
+	c := a.ofThread("compact", "Put the older messages of a thread behind a summary; none is lost",
+		func(c *cobra.Command, server *client.Client, thread string) error {
 			if c.Flags().Changed("summary") {
 				o.Summary = &summary
 			}
-			done, err := server.CompactThread(c.Context(), args[0], o)
+			done, err := server.CompactThread(c.Context(), thread, o)
 			if err != nil {
 				return err
 			}
@@ -123,12 +106,11 @@ func (a *app) newThreadCompact() *cobra.Command {
 			}
 			fmt.Fprintf(a.stdout, "%d messages are behind a summary, about %d tokens became %d\n", done.Removed, done.Before, done.After)
 			return nil
-		},
-	}
+		})
 	c.Flags().IntVar(&o.Keep, "keep", 0, "messages that stay as they are (default 4)")
 	c.Flags().Int64Var(&o.Threshold, "threshold", 0, "estimated tokens from which on it is worth it (default 100000)")
 	c.Flags().StringVar(&summary, "summary", "", "the summary, instead of one that the server makes")
-	return a.talks(c)
+	return c
 }
 
 func (a *app) newThreadResume() *cobra.Command {
