@@ -384,7 +384,7 @@ func TestR260TakesSnapshotsAcrossResize(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
 	id := s.shell().ID
-	s.input(id, "PS1='$ '; echo 'before' resize; trap 'echo \"winch $(stty size)\"' WINCH\n")
+	s.input(id, "PS1='$ '; trap 'echo \"winch $(stty size)\"' WINCH; echo 'before' resize\n")
 	s.await(id, "^before resize$")
 	s.must(s.Resize(s.ctx(), id, 120, 40))
 	s.input(id, "\n")
