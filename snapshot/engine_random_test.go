@@ -133,11 +133,16 @@ func checkEngine(t testing.TB, j *judge, newEngine vt.New, tr trial, everywhere 
 	for i, m := range a {
 		in, text = append(in, s.steps[i].write...), append(text, m.text...)
 	}
+	text = bytes.ReplaceAll(text, []byte(renewed), nil)
 	if want := repaired(in); !bytes.Equal(text, want) {
 		return &complaint{"text", "in sum", []string{fmt.Sprintf("viewers got %+q", text), fmt.Sprintf("want        %+q", want)}}
 	}
 	return nil
 }
+
+// renewed comes before a sequence that shows the alternate screen when viewers were
+// higher before (see vt.Terminal).
+const renewed = "\x1b[?1047h\x1b[?1047l"
 
 func showStep(s step) string {
 	if s.cols > 0 {
@@ -239,7 +244,7 @@ func TestFramesSayXterm(t *testing.T) {
 		}
 		states := j.ask(t, jb)
 		for i, x := range states {
-			if x.broken() {
+			if x.broken() || x.Other != nil && x.Other.Base > 0 { // which viewers of an engine never have
 				break
 			}
 			head := bytes.Join(heads[:i+1], nil)

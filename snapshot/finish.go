@@ -18,14 +18,17 @@ func (p *painter) finish(f *vt.Frame) {
 	}
 	wraps := s.PendingWrap && p.cols >= 2
 	c, ok := repeatable(f)
-	var last cell
-	closes := !wraps
+	var last *cell
 	if wraps && !ok {
-		last, closes = canCloseRecalled(f, cellAt(s.Lines[s.Y], s.X))
+		c = cellAt(s.Lines[s.Y], s.X)
+		last = &c
 	}
-	recalled := (ok || closes) && p.recall(f)
+	how, recalls := recalled(f, last)
+	if recalls {
+		p.recall(f, &how, y)
+	}
 	if ok {
-		p.finalModes(f, recalled)
+		p.finalModes(f, recalls)
 		if f.Modes.Insert {
 			p.moveTo(c.x, y)
 			p.csi(c.width, 'P') // the row closes up (DCH) and printing opens it again
@@ -34,10 +37,9 @@ func (p *painter) finish(f *vt.Frame) {
 		return
 	}
 	switch {
-	case wraps && recalled:
-		p.closeRecalled(f, last, y)
+	case wraps && recalls:
 	case wraps:
-		p.close(f, cellAt(s.Lines[s.Y], s.X), y)
+		p.close(f, c, y)
 	case f.Modes.Origin && f.Alt == nil && (s.Y < s.Top || s.Y > s.Bottom):
 		p.add("\x1b[?1047h") // a screen without margins, from which the cursor is taken along
 		p.moveTo(s.X, s.Y)
@@ -47,9 +49,12 @@ func (p *painter) finish(f *vt.Frame) {
 	}
 	printed := len(p.out)
 	p.setPen(f.Pen)
-	p.finalModes(f, recalled)
+	p.finalModes(f, recalls)
 	if wraps && len(p.out) == printed {
 		p.add("\x1b[?7h") // already so; any sequence keeps REP from repeating what was printed
+	}
+	if wraps && s.Beyond && !p.clusters {
+		p.add("\u0300")
 	}
 	if dropsWide(f) {
 		p.add(dropped)

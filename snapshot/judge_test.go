@@ -31,7 +31,8 @@ type judge struct {
 	// cuts and missed count what resume was asked, crashes the streams that made
 	// xterm.js throw an exception.
 	// Streams that no engine follows are odd.
-	cuts, missed, crashes, odd int
+	cuts, missed, crashes int
+	odd                   map[string]int // by reason
 }
 
 type job struct {
@@ -147,7 +148,7 @@ func startJudge(t testing.TB) *judge {
 			t.Errorf("judge: %v", err)
 		}
 	})
-	return &judge{cmd: cmd, in: json.NewEncoder(in), out: bufio.NewReaderSize(out, 1<<20)}
+	return &judge{cmd: cmd, in: json.NewEncoder(in), out: bufio.NewReaderSize(out, 1<<20), odd: map[string]int{}}
 }
 
 // ask runs a job and returns the state after each write and step.

@@ -7,6 +7,7 @@ func (h *handler) Print(text []byte, ascii bool) { (*Terminal)(h).print(text, as
 
 // print shows a run of characters.
 func (t *Terminal) print(text []byte, ascii bool) {
+	raw := text
 	if !t.charsets.ASCII() {
 		text, ascii = t.charsets.Translate(text), false
 	}
@@ -17,7 +18,9 @@ func (t *Terminal) print(text []byte, ascii bool) {
 	for len(text) > 0 {
 		if t.modes.Insert || t.stream.before.prepends() {
 			c, size := decodeSound(text)
-			t.printChar(c)
+			if !t.printChar(c) {
+				t.leaveOut(raw, text)
+			}
 			text = text[size:]
 			continue
 		}
@@ -26,7 +29,7 @@ func (t *Terminal) print(text []byte, ascii bool) {
 			n = asciiRun(text)
 		}
 		if n == 0 {
-			n = t.printWider(text)
+			n = t.printWider(raw, text)
 		} else {
 			t.printASCII(text[:n])
 		}
@@ -39,7 +42,7 @@ func (t *Terminal) printASCII(text []byte) {
 	s, look := t.screen, t.penLook()
 	t.stream.before = narrow
 	for {
-		if s.X == s.Cols {
+		if s.X >= s.Cols {
 			if !t.modes.Autowrap {
 				text, s.X = text[len(text)-1:], s.Cols-1 // the others would be overwritten
 			} else {
@@ -57,8 +60,8 @@ func (t *Terminal) printASCII(text []byte) {
 
 // printWider prints the beginning of text, which is not ASCII: a run of
 // characters of one width at the end of a row, or one character. It returns the
-// number of bytes.
-func (t *Terminal) printWider(text []byte) int {
+// number of bytes. text is the end of raw, in the character set in force.
+func (t *Terminal) printWider(raw, text []byte) int {
 	s := t.screen
 	class := t.classAt(text, 0)
 	r := s.rows[s.Y]
@@ -68,7 +71,9 @@ func (t *Terminal) printWider(text []byte) int {
 	}
 	if class == classOther || r.cells != nil || s.X < r.used || s.X+width > s.Cols {
 		c, size := decodeSound(text)
-		t.printChar(c)
+		if !t.printChar(c) {
+			t.leaveOut(raw, text)
+		}
 		return size
 	}
 	n, count := t.sameWidth(text, class, (s.Cols-s.X)/width)
@@ -114,26 +119,29 @@ func (t *Terminal) classAt(text []byte, i int) widthClass {
 }
 
 // printChar prints one character as xterm.js does: it may join the one before,
-// widen it, or wrap.
-func (t *Terminal) printChar(c rune) {
+// widen it, or wrap. It reports whether it did: a cell that is full takes no more.
+func (t *Terminal) printChar(c rune) bool {
 	before := t.stream.before
 	j := t.widths.next(c, before)
-	t.stream.before = j
 	width, old := j.width(), 0
+	s := t.screen
 	if j.joins() {
 		old = before.width()
+		if s.X > 0 && t.joinedSize()+utf8.RuneLen(c) > maxCluster {
+			return false
+		}
 	}
-	s := t.screen
+	t.stream.before = j
 	if t.joinText(c, j, width, old) {
-		return
+		return true
 	}
 	look := t.penLook()
-	if r := s.row(); s.X > 0 && (r.cells != nil || s.X < r.used) {
+	if r := s.row(); s.X > 0 && s.X <= s.Cols && (r.cells != nil || s.X < r.used) {
 		s.cells(r)
 		s.severLeft(r, s.X, look)
 	}
 	if s.X+width-old > s.Cols && !t.overflow(width, old, look) {
-		return
+		return true
 	}
 	r := s.row()
 	if j.joins() && s.X > 0 {
@@ -143,6 +151,35 @@ func (t *Terminal) printChar(c rune) {
 	}
 	if s.X < s.Cols && r.cells != nil {
 		s.severRight(r, s.X, look)
+	}
+	return true
+}
+
+// joinedSize is how many bytes are in the cell that a character which joins goes to.
+func (t *Terminal) joinedSize() int {
+	s := t.screen
+	r := s.row()
+	if r.cells == nil && s.X == r.used {
+		return len(r.last())
+	}
+	c := s.cells(r)[s.joinAt(r)]
+	if c&cellCluster != 0 {
+		return len(r.clusters[c&cellChar])
+	}
+	return utf8.UTFMax
+}
+
+// leaveOut takes a character that was not printed out of the viewers' text: the
+// first of rest, which is the end of raw in the character set in force.
+func (t *Terminal) leaveOut(raw, rest []byte) {
+	t.full = true
+	at := len(raw)
+	for range utf8.RuneCount(rest) { // a set turns one character into one
+		_, size := utf8.DecodeLastRune(raw[:at])
+		at -= size
+	}
+	if !t.repeating {
+		t.stream.CutPrinted(raw[at:], at)
 	}
 }
 
@@ -199,15 +236,20 @@ func (t *Terminal) clearRest(r *row, x int, look uint32) {
 	}
 }
 
+// joinAt is the column of the character left of the cursor, which is not in column 0.
+func (s *screen) joinAt(r *row) int {
+	x := min(s.X, s.Cols) - 1
+	if r.cells[x].zeroWidth() && x > 0 {
+		x--
+	}
+	return x
+}
+
 // join adds c to the character left of the cursor and widens that to width.
 func (t *Terminal) join(r *row, c rune, width, old int, look uint32) {
 	s := t.screen
-	cells := s.cells(r)
-	x := s.X - 1
-	if cells[x].zeroWidth() && x > 0 {
-		x--
-	}
-	s.join(r, x, c, width)
+	s.cells(r)
+	s.join(r, s.joinAt(r), c, width)
 	for ; old < width && s.X < s.Cols; old++ {
 		s.setCell(r, s.X, charCell(0, 0, look))
 		s.X++
@@ -221,6 +263,7 @@ func (t *Terminal) placeChar(r *row, c rune, width, old int, look uint32) {
 		s.insert(r, s.X, width-old, look)
 	}
 	if s.X >= s.Cols {
+		s.X++ // without width, it goes nowhere; what follows wraps
 		return
 	}
 	if r.cells == nil && s.X >= r.used && s.X+width <= s.Cols {
@@ -271,15 +314,41 @@ func (t *Terminal) repeat() {
 	var buf [maxCluster]byte // printing changes the row
 	text := append(buf[:0], t.cellText(s.row(), s.X-before.width())...)
 	n := t.stream.Times(s.Cols * len(s.rows))
-	if len(text) == 0 {
-		return
-	}
-	if len(text) == 1 {
+	switch {
+	case len(text) == 0:
+	case len(text) == 1:
 		t.repeatRuns(text[0], n)
+	default:
+		t.repeatText(text, n, func(text []byte) { t.print(text, false) })
+	}
+}
+
+// repeatText prints a character of more than one byte n times. When it joins itself
+// until the cell is full, viewers get as much of the text as fits.
+func (t *Terminal) repeatText(text []byte, n int, print func(text []byte)) {
+	first, _ := utf8.DecodeRune(text)
+	t.repeating = true
+	defer func() { t.repeating = false }()
+	if !t.widths.next(first, t.stream.before).joins() {
+		for ; n > 0; n-- {
+			print(text)
+		}
 		return
 	}
+	var kept []byte
+	left := false
 	for ; n > 0; n-- {
-		t.print(text, false)
+		for _, c := range string(text) {
+			t.full = false
+			one := utf8.AppendRune(nil, c)
+			if print(one); !t.full {
+				kept = append(kept, one...)
+			}
+			left = left || t.full
+		}
+	}
+	if left {
+		t.stream.ReplaceByText(kept)
 	}
 }
 

@@ -20,6 +20,9 @@ func (t *Terminal) Resize(cols, rows int) (exact bool) {
 	if t.alt != nil {
 		t.resizeAlt(cols, rows)
 	}
+	if t.screen == t.main {
+		t.hidden = max(t.hidden, rows)
+	}
 	t.weigh()
 	return exact && t.screen == t.main
 }

@@ -172,6 +172,30 @@ func (s *Stream) Times(limit int) int {
 	return limit
 }
 
+// CutPrinted takes the first character of rest, which is index at of the text being
+// printed, out of the viewers' text.
+func (s *Stream) CutPrinted(rest []byte, at int) {
+	_, size := utf8.DecodeRune(rest)
+	s.text.drop(s.printed+at, s.printed+at+size)
+}
+
+// ReplaceByText puts characters in the place of the control sequence at hand. They
+// leave viewers what a printed character does.
+func (s *Stream) ReplaceByText(text []byte) {
+	s.ReplaceQuietly(text)
+	s.quiet = true
+}
+
+// Precede puts text before the control sequence at hand for viewers.
+func (s *Stream) Precede(text string) {
+	if !s.text.head {
+		s.text.insert(s.text.start, []byte(text)...)
+		return
+	}
+	whole := append(append([]byte(text), s.seq...), s.text.in[s.end-1])
+	s.Replace(whole...)
+}
+
 // Replace puts text in the place of the sequence at hand for viewers. When they
 // have its head already, CAN comes before (ECMA-48 8.3.6).
 func (s *Stream) Replace(text ...byte) {
@@ -219,7 +243,7 @@ func (s *Stream) agree(joins bool) {
 // CutControl takes the control at hand out of the viewers' text.
 func (s *Stream) CutControl(c rune) {
 	s.text.drop(s.end-utf8.RuneLen(c), s.end)
-	s.quiet = s.parser.state == ground
+	s.quiet = true
 	if s.parser.state != ground && !s.void {
 		s.text.deliver(s.end)
 		s.headSize = len(s.seq)

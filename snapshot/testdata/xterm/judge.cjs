@@ -44,7 +44,6 @@ function make(job) {
     term.onData(d => events.data.push(d));
     term.onBinary(d => events.data.push(d));
     term.onBell(() => events.bells++);
-    term._core._bufferService.onScroll(() => { if (term._core._bufferService.buffers.alt.ybase > 0) odd = 'has history above the alternate screen'; });
     term._core._inputHandler.onColor(e => events.colors.push(...e));
   }
   events.data = []; events.bells = 0; events.colors = []; odd = '';
@@ -139,27 +138,18 @@ function look(resizing) {
   const b = term._core._bufferService.buffers, n = b.normal;
   if (odd) return;
   if (n.lines.length !== n.ybase + term.rows) odd = `has ${n.lines.length} lines and shows ${term.rows} from line ${n.ybase} on`;
-  else if (b.alt.ybase > 0) odd = 'has history above the alternate screen';
   else if (resizing && halves(n)) odd = 'reflows halves of wide characters';
 }
 
-// known makes odd what engines are known not to follow: a character without width
-// behind the last column, which goes nowhere and makes the next one wrap; a wide
-// character that autowrap would have wrapped, which is dropped but joined to; and
-// DECALN in origin mode, which goes on in the oldest lines when the buffer ends.
+// known makes odd what engines are known not to follow: a wide character that autowrap
+// would have wrapped, which is dropped but joined to.
 function known(term, say) {
   const core = term._core, ih = core._inputHandler, properties = ih._unicodeService.charProperties.bind(ih._unicodeService);
   ih._unicodeService.charProperties = (code, before) => {
     const p = properties(code, before), x = ih._activeBuffer.x, width = (p >> 1 & 3) - (p & 1 ? before >> 1 & 3 : 0);
-    if (x >= term.cols && (p >> 1 & 3) === 0) say('prints without width behind the last column');
     if (x + width > term.cols && (p >> 1 & 3) === 2 && !core.coreService.decPrivateModes.wraparound) say('drops a wide character');
     return p;
   };
-  term.parser.registerEscHandler({ intermediates: '#', final: '8' }, () => {
-    const b = ih._activeBuffer;
-    if (core.coreService.decPrivateModes.origin && b.ybase + b.scrollTop + term.rows > b.lines.maxLength) say('aligns the oldest lines');
-    return false;
-  });
 }
 
 // halves tells whether there is one half of a wide character without the other.

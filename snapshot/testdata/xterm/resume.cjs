@@ -97,7 +97,7 @@ for (const m of ['applicationCursorKeys', 'applicationKeypad', 'bracketedPasteMo
 
 // unseen are parts that show only when the rest of the text uses them.
 const unseen = {
-  wrapPending: t => t._core.buffer.x >= t.cols,
+  wrapPending: t => Math.max(t._core.buffer.x - t.cols, -1),
   margins: t => t._core.buffer.scrollTop + '-' + t._core.buffer.scrollBottom,
   pen: t => style(t, t._core._inputHandler._curAttrData),
   charsets: t => t._core._charsetService.glevel + [0, 1, 2, 3].map(i => finalOf(t._core._charsetService._charsets[i])).join('') + finalOf(t._core._charsetService.charset),
@@ -121,7 +121,7 @@ const of16 = v => {
 };
 const saved = (t, b) => [b.savedX, b.savedY - b.ybase, of16(b.savedCurAttrData.fg), of16(b.savedCurAttrData.bg), finalOf(b.savedCharset)].join(' ');
 // A stop behind the last column counts where a wider screen does not get it anyway.
-const tabs = (t, b) => Object.keys(b.tabs).filter(x => b.tabs[x] && x > 0 && (x < t.cols || +x === t.cols && t.cols % 8)).join(' ');
+const tabs = (t, b) => Object.keys(b.tabs).filter(x => b.tabs[x] && x > 0 && (x < t.cols || +x <= t.cols + 1 && x % 8)).join(' ');
 const repeated = t => {
   const j = t._core._inputHandler._parser.precedingJoinState, b = t._core.buffer, l = b.lines.get(b.ybase + b.y);
   const x = b.x - (j >> 1 & 3), text = j && l && x >= 0 ? l.getString(x) : '';
