@@ -198,6 +198,8 @@ func (d *decoder) content(tag byte) (err error) {
 		return d.aside()
 	case tagSavedRows:
 		d.rows = &[2]int32{int32(d.u32()), int32(d.u32())}
+	case tagDropped:
+		f.LastDropped = true
 	case tagLinings:
 		*d.linings = [2]vt.Lining{vt.Lining(d.u8()), vt.Lining(d.u8())}
 	case tagHidden:

@@ -75,6 +75,9 @@ func (e *encoder) str(s string) { e.out = append(e.out, s...) }
 func (e *encoder) small(f *vt.Frame) {
 	e.record(tagTerminal, func() { e.terminal(f) })
 	e.aside(f)
+	if f.LastDropped {
+		e.record(tagDropped, func() {})
+	}
 	e.record(tagUnicode, func() { e.str(string(f.Unicode)) })
 	for _, t := range [...]struct {
 		tag  byte

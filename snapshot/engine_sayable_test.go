@@ -9,8 +9,6 @@ import (
 // sayable makes equal what a frame cannot say or what has no effect. These are
 // all the liberties an engine has:
 //
-//   - Half of a wide character, left over when the other half was overwritten,
-//     may be a blank: a frame has only whole characters.
 //   - Of an erased cell only what shows counts: the background, and an underline,
 //     a link and the like. Such a decorated one may be a space.
 //   - The first line's wrap flag: there is nothing it could continue.
@@ -100,18 +98,11 @@ func sayableCells(got, want []xcell) (g, w []xcell) {
 		}
 		erased := c.Text == "" && c.Width == 1
 		blank := strings.TrimSpace(got[i].Text) == "" && got[i].Width == 1
-		if blank && (halfAt(want, i) || erased && blankKey(got[i].Style) == blankKey(c.Style) && (got[i].Text == "" || decorated(c.Style))) {
+		if blank && erased && blankKey(got[i].Style) == blankKey(c.Style) && (got[i].Text == "" || decorated(c.Style)) {
 			got[i] = c
 		}
 	}
 	return got, want
-}
-
-// halfAt tells whether cell i is one half of a wide character without the other.
-func halfAt(cells []xcell, i int) bool {
-	c := cells[i]
-	lead := c.Width == 2 && (i+1 == len(cells) || cells[i+1].Width != 0 || cells[i+1].Text != "")
-	return lead || c.Width == 0 && c.Text == "" && (i == 0 || cells[i-1].Width != 2)
 }
 
 // decorated tells whether a style shows on a blank in more than its background.

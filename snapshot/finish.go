@@ -56,9 +56,6 @@ func (p *painter) finish(f *vt.Frame) {
 	if wraps && s.Beyond && !p.clusters {
 		p.add("\u0300")
 	}
-	if dropsWide(f) {
-		p.add(dropped)
-	}
 }
 
 // finalModes writes the states that change what printing does. hasSets: the
@@ -86,22 +83,6 @@ func printingSets(f *vt.Frame) vt.Charsets {
 		c.G[c.GL] = f.Invoked
 	}
 	return c
-}
-
-// dropped is a character of two cells.
-const dropped = "\u4e00"
-
-// dropsWide tells whether REP repeats what is left of the last two columns because a
-// character of two cells came in the last one without autowrap: xterm.js shows
-// nothing of it but remembers its width.
-func dropsWide(f *vt.Frame) bool {
-	s := f.Active()
-	if f.LastChar == 0 || f.Modes.Autowrap || s.PendingWrap || s.X != f.Cols-1 || s.X < 2 {
-		return false
-	}
-	c := cellAt(s.Lines[s.Y], s.X-2)
-	first, _ := utf8.DecodeRuneInString(c.text)
-	return c.text != "" && first == f.LastChar
 }
 
 // repeatable is the cell before the cursor when it has to be the last thing

@@ -52,6 +52,7 @@ import (
 //
 //	17   linings   of the saved pens of the main and of the other screen (1 each),
 //	               as in SavedCursor.Lining, when one is not 0
+//	18   dropped   empty, present when Frame.LastDropped
 //
 //	screen  x, y (2 each), flags (1: pending wrap, saved, saved pending wrap,
 //	        saved origin, own tab stops, beyond, saved beyond), top, bottom, saved x, saved y (2
@@ -94,6 +95,7 @@ const (
 	tagAside
 	tagSavedRows
 	tagLinings
+	tagDropped
 )
 
 const (

@@ -30,9 +30,7 @@ type judge struct {
 	replays int
 	// cuts and missed count what resume was asked, crashes the streams that made
 	// xterm.js throw an exception.
-	// Streams that no engine follows are odd.
 	cuts, missed, crashes int
-	odd                   map[string]int // by reason
 }
 
 type job struct {
@@ -148,7 +146,7 @@ func startJudge(t testing.TB) *judge {
 			t.Errorf("judge: %v", err)
 		}
 	})
-	return &judge{cmd: cmd, in: json.NewEncoder(in), out: bufio.NewReaderSize(out, 1<<20), odd: map[string]int{}}
+	return &judge{cmd: cmd, in: json.NewEncoder(in), out: bufio.NewReaderSize(out, 1<<20)}
 }
 
 // ask runs a job and returns the state after each write and step.

@@ -25,6 +25,9 @@ type Frame struct {
 	Aside *PenAside
 	// LastChar is the character REP (ECMA-48 8.3.103) would repeat; 0 for none.
 	LastChar rune
+	// LastDropped: what came last was a character of two columns that found one and did
+	// not wrap. Marks that follow it are dropped too; viewers get nothing of them.
+	LastDropped bool
 
 	CursorStyle CursorStyle
 	Title, Icon string          // OSC 2 and OSC 1

@@ -16,6 +16,9 @@ func (t *Terminal) print(text []byte, ascii bool) {
 		t.stream.agree(t.widths.next(c, t.stream.viewers).joins())
 	}
 	for len(text) > 0 {
+		if t.screen.X >= t.screen.Cols && !t.modes.Autowrap {
+			t.apart(raw, text)
+		}
 		if t.modes.Insert || t.stream.before.prepends() {
 			c, size := decodeSound(text)
 			if !t.printChar(c) {
@@ -119,7 +122,8 @@ func (t *Terminal) classAt(text []byte, i int) widthClass {
 }
 
 // printChar prints one character as xterm.js does: it may join the one before,
-// widen it, or wrap. It reports whether it did: a cell that is full takes no more.
+// widen it, or wrap. It reports whether it did: a cell that is full takes no more, and
+// the last column nothing of two cells that must not wrap.
 func (t *Terminal) printChar(c rune) bool {
 	before := t.stream.before
 	j := t.widths.next(c, before)
@@ -127,9 +131,13 @@ func (t *Terminal) printChar(c rune) bool {
 	s := t.screen
 	if j.joins() {
 		old = before.width()
-		if s.X > 0 && t.joinedSize()+utf8.RuneLen(c) > maxCluster {
+		if before.lost() || s.X > 0 && t.joinedSize()+utf8.RuneLen(c) > maxCluster {
 			return false
 		}
+	}
+	if s.X+width-old > s.Cols && width == 2 && !t.modes.Autowrap {
+		t.stream.before = lostWide
+		return false
 	}
 	t.stream.before = j
 	if t.joinText(c, j, width, old) {
@@ -140,8 +148,8 @@ func (t *Terminal) printChar(c rune) bool {
 		s.cells(r)
 		s.severLeft(r, s.X, look)
 	}
-	if s.X+width-old > s.Cols && !t.overflow(width, old, look) {
-		return true
+	if s.X+width-old > s.Cols {
+		t.overflow(old, look)
 	}
 	r := s.row()
 	if j.joins() && s.X > 0 {
@@ -170,16 +178,58 @@ func (t *Terminal) joinedSize() int {
 }
 
 // leaveOut takes a character that was not printed out of the viewers' text: the
-// first of rest, which is the end of raw in the character set in force.
+// first of rest, which is the end of raw in the character set in force. One that was
+// dropped for want of room takes the cursor to the last column.
 func (t *Terminal) leaveOut(raw, rest []byte) {
-	t.full = true
+	t.left = true
+	var move []byte
+	if t.stream.before.lost() {
+		move = t.toLastColumn()
+	}
+	if t.repeating {
+		return
+	}
+	at := place(raw, rest)
+	_, size := utf8.DecodeRune(raw[at:])
+	t.stream.CutPrinted(at, size)
+	t.stream.InsertPrinted(at+size, move)
+}
+
+// place is where in raw the end begins that is rest in the character set in force: a set
+// makes one character of one.
+func place(raw, rest []byte) int {
 	at := len(raw)
-	for range utf8.RuneCount(rest) { // a set turns one character into one
+	for range utf8.RuneCount(rest) {
 		_, size := utf8.DecodeLastRune(raw[:at])
 		at -= size
 	}
-	if !t.repeating {
-		t.stream.CutPrinted(raw[at:], at)
+	return at
+}
+
+// toLastColumn moves the cursor and returns the sequence that does.
+func (t *Terminal) toLastColumn() []byte {
+	s, y := t.screen, t.screen.Y
+	text := t.moveText(nil, s.Cols-1, y)
+	if t.modes.Origin {
+		y = max(y-s.Top, 0)
+	}
+	s.MoveTo(s.Cols-1, y, t.modes.Origin)
+	return text
+}
+
+// apart keeps the first character of text, the end of raw, from taking the place of the
+// second half of a wide one only, without autowrap: whether xterm.js takes the first
+// half too depends on how the text reached it. After CUP it does.
+func (t *Terminal) apart(raw, text []byte) {
+	s := t.screen
+	c, _ := decodeSound(text)
+	r := s.row()
+	if s.Cols < 2 || t.widths.next(c, t.stream.before).joins() || r.cells == nil && r.used < s.Cols || !s.cells(r)[s.Cols-2].wide() {
+		return
+	}
+	t.stream.before = 0
+	if move := t.toLastColumn(); !t.repeating {
+		t.stream.InsertPrinted(place(raw, text), move)
 	}
 }
 
@@ -191,13 +241,12 @@ func (t *Terminal) joinText(c rune, j join, width, old int) bool {
 }
 
 // overflow handles a character that does not fit into its row: it wraps, or
-// takes the last column. It reports whether there is something left to print. A
-// character before that it joins, of old cells, moves along.
-func (t *Terminal) overflow(width, old int, look uint32) bool {
+// takes the last column. A character before that it joins, of old cells, moves along.
+func (t *Terminal) overflow(old int, look uint32) {
 	s := t.screen
 	if !t.modes.Autowrap {
 		s.X = s.Cols - 1
-		return width != 2
+		return
 	}
 	from, at := s.row(), s.X-old
 	var moved []cell
@@ -219,7 +268,6 @@ func (t *Terminal) overflow(width, old int, look uint32) bool {
 		}
 		s.setCell(s.row(), x, c)
 	}
-	return true
 }
 
 // clearRest blanks the columns from x on that a wrapping character leaves.
@@ -306,7 +354,7 @@ func (t *Terminal) scroll(blank uint32) {
 // that a query cut from their text has made us forget.
 func (t *Terminal) repeat() {
 	before := t.stream.before
-	if before == 0 {
+	if before == 0 || before.lost() {
 		t.stream.Cut()
 		return
 	}
@@ -323,13 +371,13 @@ func (t *Terminal) repeat() {
 	}
 }
 
-// repeatText prints a character of more than one byte n times. When it joins itself
-// until the cell is full, viewers get as much of the text as fits.
+// repeatText prints a character of more than one byte n times. When some of it is left
+// out, viewers get the rest as text.
 func (t *Terminal) repeatText(text []byte, n int, print func(text []byte)) {
 	first, _ := utf8.DecodeRune(text)
 	t.repeating = true
 	defer func() { t.repeating = false }()
-	if !t.widths.next(first, t.stream.before).joins() {
+	if t.modes.Autowrap && !t.widths.next(first, t.stream.before).joins() {
 		for ; n > 0; n-- {
 			print(text)
 		}
@@ -339,13 +387,16 @@ func (t *Terminal) repeatText(text []byte, n int, print func(text []byte)) {
 	left := false
 	for ; n > 0; n-- {
 		for _, c := range string(text) {
-			t.full = false
+			t.left = false
 			one := utf8.AppendRune(nil, c)
-			if print(one); !t.full {
+			if print(one); !t.left {
 				kept = append(kept, one...)
 			}
-			left = left || t.full
+			left = left || t.left
 		}
+	}
+	if left && t.stream.before.lost() {
+		kept = append(kept, t.toLastColumn()...)
 	}
 	if left {
 		t.stream.ReplaceByText(kept)

@@ -172,12 +172,12 @@ func (s *Stream) Times(limit int) int {
 	return limit
 }
 
-// CutPrinted takes the first character of rest, which is index at of the text being
-// printed, out of the viewers' text.
-func (s *Stream) CutPrinted(rest []byte, at int) {
-	_, size := utf8.DecodeRune(rest)
-	s.text.drop(s.printed+at, s.printed+at+size)
-}
+// CutPrinted takes size bytes from index at of the text being printed out of the
+// viewers' text.
+func (s *Stream) CutPrinted(at, size int) { s.text.drop(s.printed+at, s.printed+at+size) }
+
+// InsertPrinted puts sequences before index at of the text being printed for viewers.
+func (s *Stream) InsertPrinted(at int, sequences []byte) { s.text.insert(s.printed+at, sequences...) }
 
 // ReplaceByText puts characters in the place of the control sequence at hand. They
 // leave viewers what a printed character does.
@@ -229,6 +229,13 @@ func (s *Stream) forget() {
 		s.viewers = s.before
 	}
 	s.Last, s.before, s.quiet = 0, 0, false
+}
+
+// forgetHere ends the memory of the character before here. Viewers keep theirs until
+// that matters.
+func (s *Stream) forgetHere() {
+	s.quiet = true
+	s.forget()
 }
 
 // agree makes viewers forget what was forgotten here before text is printed that

@@ -57,7 +57,7 @@ type Terminal struct {
 	labels      Labels
 	saved       savedModes
 	repeating   bool // REP prints
-	full        bool // a character was left out because its cell is full
+	left        bool // a character was left out of what viewers get
 }
 
 var _ New = NewTerminal

@@ -47,7 +47,10 @@ func (w *Watched) ascii(text []byte, i int) (n int) {
 	if t.modes.Insert {
 		copy(m.at[min(x+n, s.Cols):], m.at[x:])
 	}
+	begun := t.stream.printed
+	t.stream.printed = i
 	t.print(text[:n], true)
+	t.stream.printed = begun
 	at := w.position(i + 1)
 	if w.fixed > 0 {
 		for k := range n {

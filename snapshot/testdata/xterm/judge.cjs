@@ -31,7 +31,7 @@ function fresh(job, cols, rows) {
   keepLinks(t._core._oscLinkService);
   return t;
 }
-resume.with({ make: fresh, finalOf, sequence: p => sequence(p), known, halves });
+resume.with({ make: fresh, finalOf, sequence: p => sequence(p), halves });
 
 function make(job) {
   if (job.reuse && term) {
@@ -40,7 +40,6 @@ function make(job) {
   } else {
     if (term) term.dispose();
     term = fresh(job, job.cols, job.rows);
-    known(term, why => { odd = why; });
     term.onData(d => events.data.push(d));
     term.onBinary(d => events.data.push(d));
     term.onBell(() => events.bells++);
@@ -134,22 +133,10 @@ function sequence(p) {
 // odd says why xterm.js is in a state that nothing else can be equal to, or ''.
 // It stays so once it was: what follows depends on it.
 let odd;
-function look(resizing) {
+function look() {
   const b = term._core._bufferService.buffers, n = b.normal;
   if (odd) return;
   if (n.lines.length !== n.ybase + term.rows) odd = `has ${n.lines.length} lines and shows ${term.rows} from line ${n.ybase} on`;
-  else if (resizing && halves(n)) odd = 'reflows halves of wide characters';
-}
-
-// known makes odd what engines are known not to follow: a wide character that autowrap
-// would have wrapped, which is dropped but joined to.
-function known(term, say) {
-  const core = term._core, ih = core._inputHandler, properties = ih._unicodeService.charProperties.bind(ih._unicodeService);
-  ih._unicodeService.charProperties = (code, before) => {
-    const p = properties(code, before), x = ih._activeBuffer.x, width = (p >> 1 & 3) - (p & 1 ? before >> 1 & 3 : 0);
-    if (x + width > term.cols && (p >> 1 & 3) === 2 && !core.coreService.decPrivateModes.wraparound) say('drops a wide character');
-    return p;
-  };
 }
 
 // halves tells whether there is one half of a wide character without the other.
@@ -209,7 +196,6 @@ function state() {
     }
     for (const s of job.steps || []) {
       try {
-        if (s.cols && s.cols !== term.cols) look(true);
         if (s.cols) term.resize(s.cols, s.rows);
         if (s.reset) term.reset();
         if (!s.cols || s.reset) term._core.writeSync(Buffer.from(s.write || '', 'base64'));
@@ -218,7 +204,7 @@ function state() {
         states.push({ crash: String(e.stack) });
         break;
       }
-      look(false);
+      look();
       if (!s.skip) states.push({ ...state(), odd, sequence: sequence(term._core._inputHandler._parser), pendingParser: pendingParser(Buffer.from(s.pending || '', 'base64')) });
     }
     process.stdout.write(JSON.stringify({ states }) + '\n');
