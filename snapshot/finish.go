@@ -10,6 +10,7 @@ import (
 // before: origin mode, pen, character sets, autowrap, insert mode and
 // synchronized output.
 func (p *painter) finish(f *vt.Frame) {
+	_, early := recalledBelow(f)
 	s := f.Active()
 	y := s.Y
 	if f.Modes.Origin {
@@ -21,14 +22,17 @@ func (p *painter) finish(f *vt.Frame) {
 	var last *cell
 	if wraps && !ok {
 		c = cellAt(s.Lines[s.Y], s.X)
-		last = &c
+		if last = &c; early {
+			c.text, _ = vt.Untranslate(p.set, c.text)
+		}
 	}
 	how, recalls := recalled(f, last)
-	if recalls {
+	if recalls && !early {
 		p.recall(f, &how, y)
 	}
+	hasSets := recalls || early
 	if ok {
-		p.finalModes(f, recalls)
+		p.finalModes(f, hasSets)
 		if f.Modes.Insert {
 			p.moveTo(c.x, y)
 			p.csi(c.width, 'P') // the row closes up (DCH) and printing opens it again
@@ -37,7 +41,7 @@ func (p *painter) finish(f *vt.Frame) {
 		return
 	}
 	switch {
-	case wraps && recalls:
+	case wraps && recalls && !early:
 	case wraps:
 		p.close(f, c, y)
 	case f.Modes.Origin && f.Alt == nil && (s.Y < s.Top || s.Y > s.Bottom):
@@ -49,7 +53,7 @@ func (p *painter) finish(f *vt.Frame) {
 	}
 	printed := len(p.out)
 	p.setPen(f.Pen)
-	p.finalModes(f, recalls)
+	p.finalModes(f, hasSets)
 	if wraps && len(p.out) == printed {
 		p.add("\x1b[?7h") // already so; any sequence keeps REP from repeating what was printed
 	}

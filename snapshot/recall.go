@@ -40,6 +40,55 @@ func recalled(f *vt.Frame, last *cell) (r recalling, ok bool) {
 	return r, false
 }
 
+// recalledBelow finds a way to recall the pen and the sets of f before the alternate
+// screen is shown: what is there has to be paintable without a change of the set in
+// force, and of the underline and the link when the pen keeps some aside.
+func recalledBelow(f *vt.Frame) (r *recalling, ok bool) {
+	if f.Alt == nil || f.Aside == nil && f.Invoked == 0 {
+		return nil, false
+	}
+	s := f.Alt
+	var last *cell
+	if _, repeats := repeatable(f); s.PendingWrap && !repeats {
+		c := cellAt(s.Lines[s.Y], s.X)
+		last = &c
+	}
+	if _, late := recalled(f, last); late {
+		return nil, false
+	}
+	r = &recalling{saved: f.Main.Saved}
+	if f.Invoked != 0 && plainSet(f.Invoked) != plainSet(r.saved.Charsets.G[r.saved.Charsets.GL]) || !r.leads(f.Aside) {
+		return nil, false
+	}
+	for _, l := range s.Lines {
+		if !paintable(l, f) {
+			return nil, false
+		}
+	}
+	return r, everyEight(s.Tabs, f.Cols) || f.Aside == nil
+}
+
+// setInForce is the set that f prints in, 0 for US ASCII.
+func setInForce(f *vt.Frame) byte {
+	sets := printingSets(f)
+	return plainSet(sets.G[sets.GL])
+}
+
+// paintable tells whether a row of the alternate screen can be painted with the pen and
+// the set that were recalled before.
+func paintable(l vt.Line, f *vt.Frame) bool {
+	for s := range l.Spans() {
+		if _, ok := vt.Untranslate(setInForce(f), s.Text); !ok {
+			return false
+		}
+		lined := s.Style.Underline != 0 || s.Style.Link != vt.Link{} || f.Pen.Underline != 0 || f.Pen.Link != vt.Link{}
+		if f.Aside != nil && lined {
+			return false
+		}
+	}
+	return f.Aside == nil || !l.Wrapped() || f.Pen.Underline == 0 && f.Pen.Link == vt.Link{}
+}
+
 // leads tells whether the saved pen leads to one that keeps a aside: OSC 8 can still
 // make style and link show as they should, and only SGR changes the other flag.
 func (r *recalling) leads(a *vt.PenAside) bool {

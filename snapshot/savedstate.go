@@ -57,7 +57,7 @@ func (p *painter) addCell(c cell) {
 	if c.text == "" {
 		p.add(" ")
 	} else {
-		p.add(c.text)
+		p.text(c.text)
 	}
 }
 

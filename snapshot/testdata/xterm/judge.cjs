@@ -139,12 +139,13 @@ function look() {
   if (n.lines.length !== n.ybase + term.rows) odd = `has ${n.lines.length} lines and shows ${term.rows} from line ${n.ybase} on`;
 }
 
-// halves tells whether there is one half of a wide character without the other.
-function halves(b) {
+// halves tells whether there is one half of a wide character without the other on a
+// screen of so many columns.
+function halves(b, cols) {
   for (let i = 0; i < b.lines.length; i++) {
     const l = b.lines.get(i);
-    for (let x = 0; x < l.length; x++) {
-      const stub = x + 1 < l.length && l.getWidth(x + 1) === 0 && !l.hasContent(x + 1);
+    for (let x = 0; x < cols; x++) {
+      const stub = x + 1 < cols && l.getWidth(x + 1) === 0 && !l.hasContent(x + 1);
       if (stub !== (l.getWidth(x) === 2) || x === 0 && l.getWidth(0) === 0 && !l.hasContent(0)) return true;
     }
   }

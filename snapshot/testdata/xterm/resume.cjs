@@ -65,7 +65,7 @@ function feeder(job, text, at, term, done = 0) {
         if (at < r.at) term._core.writeSync(text.subarray(at, r.at));
         term.resize(r.cols, r.rows);
         const b = term._core._bufferService.buffers;
-        if (r.ansi && (halves(b.normal) || halves(b.alt))) {
+        if (r.ansi && (halves(b.normal, r.cols) || halves(b.alt, r.cols))) {
           term.reset();
           term._core.writeSync(Buffer.from(r.ansi, 'base64'));
         }
