@@ -20,7 +20,7 @@ import (
 // largeHub has a screen whose snapshot is large in every format: some of it in a new
 // style for each character, and so much plain text that it is large without a style.
 func largeHub(l *Large) *Hub {
-	styled, plain := 30_000, largeSize + largeSize/16 // characters, bytes
+	styled, plain := 30_000, largeSize+largeSize/16 // characters, bytes
 	h := New(Options{ID: "x", Engine: vt.NewTerminal, Large: l, Config: vt.Config{Cols: 500, Rows: 50, Scrollback: 12_000}})
 	var b bytes.Buffer
 	for i := range styled {
