@@ -16,7 +16,7 @@ import (
 // Names in the directory of a command. The FIFOs are gone once the command has them open or has ended.
 const (
 	textFile    = "cmd"       // the command's text
-	runFile     = "run"       // what sources textFile in another directory or with other variables, when those are given
+	runFile     = "run"       // what sources that or evalFile in another directory or with other variables, when those are given
 	inputFile   = "input"     // Stdin
 	inFIFO      = "in"        // with StdinOpen
 	inOpened    = "in.opened" // the command has inFIFO open
@@ -212,7 +212,7 @@ func signed(dir, prefix string) (tail string, ok bool) {
 }
 
 // ours are the names in the directory of a command that the server makes, with their modes.
-var ours = []string{textFile, runFile, inputFile, inFIFO, outFIFO, errFIFO, stdoutFile, stderrFile, backFile, pwdFile, recordFile}
+var ours = []string{textFile, evalFile, runFile, inputFile, inFIFO, outFIFO, errFIFO, stdoutFile, stderrFile, backFile, pwdFile, recordFile}
 
 // seal makes the files that a shell has made in a directory its owner's alone: their modes are those of the user's umask.
 func seal(dir string) {
