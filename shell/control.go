@@ -74,10 +74,10 @@ func (e *Exec) reportStatus() string {
 }
 
 // reportAborted is the line after that, for a jump to the top level takes away the rest of its line, and no more. It opens a file that is there when nothing was left to
-// report, and lists jobs for the capture that follows. Standard input is replaced once, by what the word names: when a process ends while that word is expanded behind
+// report, the script, and lists jobs for the capture that follows. Standard input is replaced once, by what the word names: when a process ends while that word is expanded behind
 // another such redirection, a trap on CHLD makes bash 5.2 lose its place in the control lines.
-func (e *Exec) reportAborted() string {
-	sign := "<>" + quote(e.dir+string(filepath.Separator)) + `"${?/#0/` + textFile + `}"` + listJobs(e.shell.spec.Dir) + " || \\exit\n"
+func (e *Exec) reportAborted(script string) string {
+	sign := "<>" + quote(e.dir+string(filepath.Separator)) + `"${?/#0/` + script + `}"` + listJobs(e.shell.spec.Dir) + " || \\exit\n"
 	if e.shell.braces() {
 		return "{ <&0\n} " + sign
 	}
@@ -106,7 +106,7 @@ func (e *Exec) commandLines(script string) string {
 	}
 	line := source + "; " + e.reportStatus()
 	e.shell.expectAliases(e) // after the first line
-	return line + e.reportAborted()
+	return line + e.reportAborted(script)
 }
 
 // guarded is a command for a shell with an ERR trap: that fires for what fails in the file, and would fire once more for the file as a whole. Inverted by ! a

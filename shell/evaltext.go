@@ -25,16 +25,16 @@ const (
 // It is the text itself where the eval could be seen, by an option or a trap of the shell's, where a function or enable -n is in the way, and where bash takes too
 // long for it. So it is in the background, where bash begins every complaint with the name of the sourced file.
 func (e *Exec) source() (string, error) {
-	if e.hidden || e.spec().Background {
+	if e.hidden {
 		return textFile, nil
 	}
 	e.mu.Lock()
-	text := e.record.Info.Command
+	text, background := e.record.Info.Command, e.record.Spec.Background
 	e.mu.Unlock()
 	possible, guarded := e.shell.evaluates()
 	words := evalWords(text)
-	if !possible || words == "" {
-		return textFile, nil
+	if !possible || background || words == "" {
+		return textFile, spaceError(writeText(e.dir, text))
 	}
 	line := `\eval -- ` + words
 	if guarded { // in the same line, for an unclosed text must not be followed by quotes that bash has not read

@@ -58,7 +58,7 @@ func (s *Shell) turn(e *Exec) {
 		return
 	}
 	if e.compose != nil {
-		if err := s.withRoom(func() error { return writeInputs(e.dir, Command{Text: e.compose()}) }); err != nil {
+		if err := s.withRoom(func() error { return writeText(e.dir, e.compose()) }); err != nil {
 			e.end(Failed, nil, err)
 			return
 		}
