@@ -70,16 +70,16 @@ func (s *Shell) signLine(sign string) string {
 // too many from its stack of open quotes (parse_comsub after reset_parser), and writes before the stack with the next quote that it reads. It starts anew with the
 // stack when it looks for the end of a $( ) in a word that it expands, which is what ${?-$(:)} has it do; $? is always set, so that is all.
 func (e *Exec) reportStatus() string {
-	return e.shell.signLine(sign(filepath.Join(e.dir, statusName), "${?-$(:)}")) + " || \\exit\n"
+	return e.shell.signLine(sign(filepath.Join(e.dir, statusName), "${?-$(:)}")) + " || \\exit" + e.forgetLine(false) + "\n"
 }
 
 // reportAborted is the line after that, for a jump to the top level takes away the rest of its line, and no more. It opens a file that is there when nothing was left to
 // report, the script, and lists jobs for the capture that follows. Standard input is replaced once, by what the word names: when a process ends while that word is expanded behind
 // another such redirection, a trap on CHLD makes bash 5.2 lose its place in the control lines.
 func (e *Exec) reportAborted(script string) string {
-	sign := "<>" + quote(e.dir+string(filepath.Separator)) + `"${?/#0/` + script + `}"` + listJobs(e.shell.spec.Dir) + " || \\exit\n"
+	sign := "<>" + quote(e.dir+string(filepath.Separator)) + `"${?/#0/` + script + `}"` + listJobs(e.shell.spec.Dir) + " || \\exit" + e.forgetLine(true) + "\n"
 	if e.shell.braces() {
-		return "{ <&0\n} " + sign
+		return "{ <&0; } " + sign // one line, see forgetLine
 	}
 	return sign
 }

@@ -33,15 +33,27 @@ func (e *Exec) source() (string, error) {
 	e.mu.Unlock()
 	possible, guarded := e.shell.evaluates()
 	words := evalWords(text)
+	recall := ""
+	if !background && e.shell.remembers() {
+		recall = e.recallLine(words)
+	}
 	if !possible || background || words == "" {
-		return textFile, spaceError(writeText(e.dir, text))
+		err := writeText(e.dir, text)
+		if err != nil || recall == "" {
+			return textFile, spaceError(err)
+		}
+		return evalFile, spaceError(e.writeLine(recall + e.shell.call(".") + " " + quote(filepath.Join(e.dir, textFile))))
 	}
 	line := `\eval -- ` + words
 	if guarded { // in the same line, for an unclosed text must not be followed by quotes that bash has not read
 		line = "! " + line + `; \return "${PIPESTATUS[0]}"`
 	}
-	err := os.WriteFile(filepath.Join(e.dir, evalFile), []byte(line+"\n"), 0o600)
-	return evalFile, spaceError(err)
+	return evalFile, spaceError(e.writeLine(recall + line))
+}
+
+// writeLine writes the file that is sourced.
+func (e *Exec) writeLine(line string) error {
+	return os.WriteFile(filepath.Join(e.dir, evalFile), []byte(line+"\n"), 0o600)
 }
 
 // evaluates tells whether the shell can be told to eval a text and nobody sees it; guarded whether the status has to be kept from an ERR trap, see Exec.guarded.

@@ -118,6 +118,7 @@ func (r *recovery) take(id string) *keeper.Program {
 func (r *recovery) state() {
 	s := r.shell
 	s.cwd = s.spec.Cwd
+	s.loadRemembers()
 	found, err := loadStateAs(s.spec.Dir, true)
 	switch {
 	case s.remote():

@@ -166,6 +166,9 @@ func (s *Shell) capture(body *incarnation, e *Exec) {
 	defer cancel()
 	_ = os.WriteFile(filepath.Join(s.spec.Dir, captureFound), []byte(notCaptured), 0o600)
 	err := body.barrier(ctx, captureLine(s.spec.Dir))
+	if err == nil {
+		s.noteHistory(e)
+	}
 	if err == nil && s.adopt() != nil {
 		err = s.captureAgain(ctx, body, e)
 	}

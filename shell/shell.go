@@ -153,7 +153,9 @@ type Shell struct {
 	aliasing bool
 	// uncaptured is what the next incarnation lacks because it could not be captured, in words.
 	uncaptured []string
-	untold     news // of a shell that was started again, for the next command
+	// remembering says that the user has the option history on; it is off while control lines are read.
+	remembering bool
+	untold      news // of a shell that was started again, for the next command
 	// damage is what of its files could not be read when this server took the shell over, in words; it never changes.
 	damage   []string
 	pause    pause
