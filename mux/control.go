@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/evertty/evertty/pty"
@@ -272,8 +273,14 @@ func (t *Terminal) endRest(ctx context.Context) {
 	}
 }
 
-// brand is what all that the terminal's programs start is told by, in every generation and under every server.
+// brand is what all that the terminal's programs start is told by (pty.KillBranded), in every generation and under every server.
 func (t *Terminal) brand() uint64 { return pty.BrandOf("terminal " + t.ID) }
+
+// HeldBrand is the brand of the terminal that a keeper holds as id, which is Terminal.holdID.
+func HeldBrand(id string) uint64 {
+	id, _, _ = strings.Cut(id, ".")
+	return pty.BrandOf("terminal " + id)
+}
 
 // purge removes an ended terminal and its files. Whoever calls it has the turn.
 func (m *Mux) purge(t *Terminal) error {

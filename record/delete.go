@@ -37,13 +37,14 @@ func (m *Manager) purge() error {
 	return m.purgeNow()
 }
 
-// purgeNow is purge for who holds m.importing.
+// purgeNow is purge for who holds m.importing. A thread may be deleted at any moment of it: its records keep their ids until their own files were removed.
 func (m *Manager) purgeNow() error {
-	if err := m.removeFiles(); err != nil {
+	gone, err := m.removeFiles()
+	if err != nil {
 		return err
 	}
 	for more := true; more; {
-		err := m.cfg.Store.Update(func(tx Tx) (err error) { more, err = tx.PurgeRecords(purgeStep); return err })
+		err := m.cfg.Store.Update(func(tx Tx) (err error) { more, err = tx.PurgeRecords(gone, purgeStep); return err })
 		if err != nil {
 			return fmt.Errorf("records of deleted threads: %w", err)
 		}
@@ -51,21 +52,22 @@ func (m *Manager) purgeNow() error {
 	return nil
 }
 
-// removeFiles deletes the files of records of which only rows are left.
-func (m *Manager) removeFiles() error {
+// removeFiles deletes the files of records of which only rows are left, and names those.
+func (m *Manager) removeFiles() (gone []string, err error) {
 	for after := ""; ; {
 		var ids []string
 		err := m.cfg.Store.View(func(tx Tx) (err error) { ids, err = tx.DeletedRecords(after, MaxPage); return err })
 		if err != nil {
-			return fmt.Errorf("records of deleted threads: %w", err)
+			return gone, fmt.Errorf("records of deleted threads: %w", err)
 		}
 		if len(ids) == 0 {
-			return nil
+			return gone, nil
 		}
 		for _, id := range ids {
 			m.saver.remove(id)
 			after = id
 		}
+		gone = append(gone, ids...)
 	}
 }
 

@@ -274,6 +274,33 @@ func TestFilesOfDeletedThreads(t *testing.T) {
 	same(t, "the other", len(r.saved(keep).Messages), 1)
 }
 
+// late is a store in which something happens between a look and the next change.
+type late struct {
+	record.Store
+	before func()
+}
+
+func (l late) Update(fn func(record.Tx) error) error {
+	l.before()
+	return l.Store.Update(fn)
+}
+
+// TestADeletionDuringAPurge: the files of a thread that is deleted while those of others are, by a server that is killed then, are known to the next one.
+func TestADeletionDuringAPurge(t *testing.T) {
+	t.Parallel()
+	r := open(t, 0)
+	r.say("t", "one")
+	deleted := sync.OnceFunc(func() { must(t, r.db.Update(func(tx session.Tx) error { return tx.DeleteThread("t") })) })
+	ctx, end := context.WithCancel(context.Background())
+	record.NewManager(record.Config{Store: late{r.db.Records(), func() { deleted(); end() }}}).Run(ctx)
+	r.again()
+	until(t, "the end of the files", func() bool {
+		left, err := os.ReadDir(r.file("."))
+		must(t, err)
+		return len(left) == 0
+	})
+}
+
 // TestADeletionAmongWritersLeavesNothing: whoever writes while a thread is deleted is refused or deleted with it.
 func TestADeletionAmongWritersLeavesNothing(t *testing.T) {
 	t.Parallel()

@@ -42,8 +42,9 @@ type recordRows interface {
 	AdoptRecord(id, thread string) error
 	RetireRecord(thread string) error                                 // none of the thread is current any more
 	DeletedRecords(after string, limit int) (ids []string, err error) // those of which rows are left whose thread is gone, by id
-	// PurgeRecords deletes rows of records whose thread is gone, about limit of them; more says that there are others.
-	PurgeRecords(limit int) (more bool, err error)
+	// PurgeRecords deletes rows of records whose thread is gone, about limit of them; more says that there are others. Those that DeletedRecords lists go last, and of
+	// them only ids: nothing else says which files a record had.
+	PurgeRecords(ids []string, limit int) (more bool, err error)
 	RecordState(record string) (State, error)
 	PutRecordState(record string, s State) error
 	Ledger(record string) (Ledger, error)

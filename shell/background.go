@@ -44,6 +44,8 @@ func (s *Shell) launchBackground(b revived, e *Exec) {
 		}
 		if errors.Is(err, errUntold) && b.awaitEnd() {
 			if next, again := s.alive(); again == nil && !s.leaving() {
+				next = s.brief(next, e)
+				next.news = b.news.and(next.news)
 				s.launchBackground(next, e)
 				return
 			}

@@ -16,7 +16,7 @@ import (
 // Names in the directory of a command. The FIFOs are gone once the command has them open or has ended.
 const (
 	textFile    = "cmd"       // the command's text
-	runFile     = "run"       // what sources textFile in another directory or with other variables, when those are given
+	runFile     = "run"       // what sources that or evalFile in another directory or with other variables, when those are given
 	inputFile   = "input"     // Stdin
 	inFIFO      = "in"        // with StdinOpen
 	inOpened    = "in.opened" // the command has inFIFO open
@@ -70,16 +70,16 @@ func (s *Shell) signLine(sign string) string {
 // too many from its stack of open quotes (parse_comsub after reset_parser), and writes before the stack with the next quote that it reads. It starts anew with the
 // stack when it looks for the end of a $( ) in a word that it expands, which is what ${?-$(:)} has it do; $? is always set, so that is all.
 func (e *Exec) reportStatus() string {
-	return e.shell.signLine(sign(filepath.Join(e.dir, statusName), "${?-$(:)}")) + " || \\exit\n"
+	return e.shell.signLine(sign(filepath.Join(e.dir, statusName), "${?-$(:)}")) + " || \\exit" + e.forgetLine(false) + "\n"
 }
 
 // reportAborted is the line after that, for a jump to the top level takes away the rest of its line, and no more. It opens a file that is there when nothing was left to
-// report, and lists jobs for the capture that follows. Standard input is replaced once, by what the word names: when a process ends while that word is expanded behind
+// report, the script, and lists jobs for the capture that follows. Standard input is replaced once, by what the word names: when a process ends while that word is expanded behind
 // another such redirection, a trap on CHLD makes bash 5.2 lose its place in the control lines.
-func (e *Exec) reportAborted() string {
-	sign := "<>" + quote(e.dir+string(filepath.Separator)) + `"${?/#0/` + textFile + `}"` + listJobs(e.shell.spec.Dir) + " || \\exit\n"
+func (e *Exec) reportAborted(script string) string {
+	sign := "<>" + quote(e.dir+string(filepath.Separator)) + `"${?/#0/` + script + `}"` + listJobs(e.shell.spec.Dir) + " || \\exit" + e.forgetLine(true) + "\n"
 	if e.shell.braces() {
-		return "{ <&0\n} " + sign
+		return "{ <&0; } " + sign // one line, see forgetLine
 	}
 	return sign
 }
@@ -106,7 +106,7 @@ func (e *Exec) commandLines(script string) string {
 	}
 	line := source + "; " + e.reportStatus()
 	e.shell.expectAliases(e) // after the first line
-	return line + e.reportAborted()
+	return line + e.reportAborted(script)
 }
 
 // guarded is a command for a shell with an ERR trap: that fires for what fails in the file, and would fire once more for the file as a whole. Inverted by ! a
@@ -212,7 +212,7 @@ func signed(dir, prefix string) (tail string, ok bool) {
 }
 
 // ours are the names in the directory of a command that the server makes, with their modes.
-var ours = []string{textFile, runFile, inputFile, inFIFO, outFIFO, errFIFO, stdoutFile, stderrFile, backFile, pwdFile, recordFile}
+var ours = []string{textFile, evalFile, runFile, inputFile, inFIFO, outFIFO, errFIFO, stdoutFile, stderrFile, backFile, pwdFile, recordFile}
 
 // seal makes the files that a shell has made in a directory its owner's alone: their modes are those of the user's umask.
 func seal(dir string) {

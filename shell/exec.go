@@ -300,12 +300,13 @@ func (e *Exec) text(home, cwd string, lines func(script string) string) (string,
 	return lines(script) + back, err
 }
 
-// script is the file that the control line sources: the text, or, with a directory or variables of this command alone, a file that sources the text
+// script is the file that the control line sources: that of source, or, with a directory or variables of this command alone, a file that sources the text
 // with them. Assignments before a command last as long as it does, however it ends.
 func (e *Exec) script(cwd string) (string, error) {
 	spec := e.spec()
-	if cwd == "" && len(spec.Env) == 0 {
-		return textFile, nil
+	source, err := e.source()
+	if err != nil || cwd == "" && len(spec.Env) == 0 {
+		return source, err
 	}
 	var b strings.Builder
 	if cwd != "" {
@@ -323,11 +324,11 @@ func (e *Exec) script(cwd string) (string, error) {
 	for _, name := range slices.Sorted(maps.Keys(spec.Env)) {
 		fmt.Fprintf(&b, "%s=%s ", name, quote(spec.Env[name]))
 	}
-	fmt.Fprintf(&b, "%s %s\n", e.shell.call("."), quote(filepath.Join(e.dir, textFile)))
+	fmt.Fprintf(&b, "%s %s\n", e.shell.call("."), quote(filepath.Join(e.dir, source)))
 	if guarded {
 		b.WriteString(e.shell.call("return") + " \"${PIPESTATUS[0]}\"\n")
 	}
-	err := os.WriteFile(filepath.Join(e.dir, runFile), []byte(b.String()), 0o600)
+	err = os.WriteFile(filepath.Join(e.dir, runFile), []byte(b.String()), 0o600)
 	return runFile, spaceError(err)
 }
 

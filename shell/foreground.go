@@ -12,6 +12,7 @@ import (
 
 // foreground runs a command in the shell itself and ends it, in another incarnation when this one has ended before it had read of the command. It returns the last one.
 func (s *Shell) foreground(b revived, e *Exec) *incarnation {
+	defer func() { s.keep(b, e) }()
 	for try := 1; ; try++ {
 		again := s.foregroundOnce(b, e, try == maxStarts)
 		if !again || s.leaving() || e.withdrawn() {
@@ -25,6 +26,8 @@ func (s *Shell) foreground(b revived, e *Exec) *incarnation {
 			s.lose(e, err)
 			return b.incarnation
 		}
+		next = s.brief(next, e)
+		next.news = b.news.and(next.news)
 		b = next
 	}
 }

@@ -59,10 +59,31 @@ func withKeeper(m *testing.M) int {
 	}
 	testKeeper = client
 	code := m.Run()
+	if !endKeeper(client) {
+		fmt.Fprintln(os.Stderr, "the keeper does not end")
+		return max(code, 1)
+	}
+	return code
+}
+
+// endKeeper closes a connection and ends its keeper, and tells whether it has ended: one that lives makes its socket and lock again in a directory that is being removed.
+// It ignores SIGTERM until it has heard that everything was released.
+func endKeeper(client *keeper.Client) bool {
 	pid := client.PID()
 	_ = client.Close()
-	_ = unix.Kill(pid, unix.SIGTERM)
-	return code
+	return poll(func() bool {
+		_ = unix.Kill(pid, unix.SIGTERM)
+		now, ok := pty.FindProc(pid)
+		return !ok || now.Ended
+	})
+}
+
+// mustEndKeeper is endKeeper at the end of a test.
+func mustEndKeeper(t testing.TB, client *keeper.Client) {
+	t.Helper()
+	if !endKeeper(client) {
+		t.Error("the keeper does not end")
+	}
 }
 
 // connect is a server's start in a data directory.

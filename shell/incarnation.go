@@ -265,9 +265,12 @@ func (i *incarnation) expect(ctx context.Context, prefix string) (int, error) {
 
 // setUp makes bash ready for commands: no prompts, no history, and the state of its predecessor.
 func (i *incarnation) setUp(ctx context.Context, restore bool) error {
-	script := "PS1= PS2= PS0=\nset +H +o history\n\\unset -v HISTFILE\n" // with set -o history bash would save our control lines there
+	script := "PS1= PS2= PS0=\nset +H +o history\n\\history -c\n\\unset -v HISTFILE\n" // what profile files have set; see remember.go
 	if restore {
 		script += "\\. " + quote(filepath.Join(i.shell.spec.Dir, restoreFile)) + "\n"
+		if set := i.shell.calls("set"); set != "" && i.shell.remembers() {
+			script += set + " -o history +o history\n" // reads the list from the user's file
+		}
 	}
 	path := filepath.Join(i.shell.spec.Dir, setupFile)
 	if err := os.WriteFile(path, []byte(script), 0o600); err != nil {

@@ -216,11 +216,7 @@ func TestEndedUnseen(t *testing.T) {
 	}
 	c := config(t)
 	c.Keeper = client
-	pid := client.PID()
-	t.Cleanup(func() {
-		_ = client.Close()
-		_ = unix.Kill(pid, unix.SIGTERM)
-	})
+	t.Cleanup(func() { mustEndKeeper(t, client) })
 	if s, err = Recover(c, filepath.Join(data, "shell"), rest, Spec{ID: "kept"}); err != nil {
 		t.Fatal(err)
 	}

@@ -163,11 +163,7 @@ func TestDirectoryGoneWhileAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keeperPID := client.PID()
-	defer func() {
-		_ = client.Close()
-		_ = unix.Kill(keeperPID, unix.SIGTERM)
-	}()
+	defer func() { mustEndKeeper(t, client) }()
 	c := config(t)
 	c.Keeper = client
 	s, err := bring(client, data, c.Log)

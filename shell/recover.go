@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -63,6 +64,7 @@ func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, 
 	for _, one := range records {
 		r.command(one)
 	}
+	r.endedByCommand()
 	s.foundPaused(c.Frozen)
 	r.letGo()
 	for _, f := range r.isolated { // not before: they look at what the others are
@@ -87,6 +89,24 @@ type recovery struct {
 	isolated []func()
 }
 
+// endedByCommand notes what the newest command may have changed in a shell that ended with it, and that has not been started again.
+func (r *recovery) endedByCommand() {
+	s := r.shell
+	if r.body != nil && r.body.process().PID > 0 || r.now != nil {
+		return
+	}
+	for _, e := range slices.Backward(s.all) {
+		switch i := e.Info(); {
+		case i.Background || i.Isolated || i.PTY != "" || i.Status == Queued || i.Result == nil:
+		case e.endedShell():
+			s.missed(e, "the shell ended with it")
+			return
+		default:
+			return
+		}
+	}
+}
+
 // take is what the keeper held under an id, once; nil when there was nothing.
 func (r *recovery) take(id string) *keeper.Program {
 	p := r.held[id]
@@ -98,6 +118,7 @@ func (r *recovery) take(id string) *keeper.Program {
 func (r *recovery) state() {
 	s := r.shell
 	s.cwd = s.spec.Cwd
+	s.loadRemembers()
 	found, err := loadStateAs(s.spec.Dir, true)
 	switch {
 	case s.remote():
@@ -347,7 +368,7 @@ func (r *recovery) serve(captured chan struct{}) {
 		s.current = nil
 		s.mu.Unlock()
 	} else if r.body != nil {
-		s.capture(r.body)
+		s.capture(r.body, nil)
 	}
 	if !s.leaving() {
 		_ = os.RemoveAll(filepath.Join(s.spec.Dir, hiddenDir))
@@ -414,7 +435,7 @@ func (r *recovery) resume(run *running, prefix string) {
 			return
 		}
 		s.finish(body, run, e, r, s.cwdNow())
-		s.rest(body)
+		s.rest(body, e)
 	case run.held && s.retell(run, body, e.commandLines) == nil:
 		r.resume(run, "")
 	default:
@@ -429,7 +450,7 @@ func (s *Shell) foregroundAnew(e *Exec) {
 	switch {
 	case s.leaving() || e.withdrawn():
 	case err == nil:
-		s.rest(s.foreground(b, e))
+		s.rest(s.foreground(s.brief(b, e), e), e)
 	default:
 		s.lose(e, err)
 	}

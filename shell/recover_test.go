@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/pty/keeper"
-	"golang.org/x/sys/unix"
 )
 
 var servers = flag.Int("servers", 8, "servers that TestServerKilled kills")
@@ -71,11 +70,7 @@ func nextServer(t *testing.T, data string) *Shell {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pid := client.PID()
-	t.Cleanup(func() {
-		_ = client.Close()
-		_ = unix.Kill(pid, unix.SIGTERM)
-	})
+	t.Cleanup(func() { mustEndKeeper(t, client) })
 	s, err := bring(client, data, slog.New(slog.NewTextHandler(t.Output(), nil)))
 	if err != nil {
 		t.Fatal(err)
@@ -97,11 +92,7 @@ func TestServerKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pid := client.PID()
-	defer func() {
-		_ = client.Close()
-		_ = unix.Kill(pid, unix.SIGTERM)
-	}()
+	defer func() { mustEndKeeper(t, client) }()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	s, err := bring(client, data, log)
 	if err != nil {

@@ -17,9 +17,7 @@ import (
 // revived is a shell that is ready, with what its last end took from it.
 type revived struct {
 	*incarnation
-	recreated bool
-	lost      []string
-	fallback  string
+	news
 }
 
 // alive is the running incarnation, a new one when there is none. It tries maxStarts times.
@@ -116,7 +114,7 @@ func (s *Shell) revive() (revived, error) {
 		}
 		restore = true
 	}
-	r := revived{recreated: true}
+	r := revived{news: news{recreated: true}}
 	if wanted == "" {
 		wanted = s.spec.Cwd
 	}
@@ -146,8 +144,9 @@ func (s *Shell) revive() (revived, error) {
 	return r, nil
 }
 
-// capture reads the state of the shell from the shell, after the answer, for the next incarnation. A shell that does not come back from it is ended.
-func (s *Shell) capture(body *incarnation) {
+// capture reads the state of the shell from the shell, after the answer to e, for the next incarnation; e is nil when there was no command. A shell that does not come
+// back from it is ended.
+func (s *Shell) capture(body *incarnation, e *Exec) {
 	if s.remote() {
 		s.readRemote()
 		s.moved(MoveCaptured, body.process(), 0)
@@ -167,19 +166,22 @@ func (s *Shell) capture(body *incarnation) {
 	defer cancel()
 	_ = os.WriteFile(filepath.Join(s.spec.Dir, captureFound), []byte(notCaptured), 0o600)
 	err := body.barrier(ctx, captureLine(s.spec.Dir))
+	if err == nil {
+		s.noteHistory(e)
+	}
 	if err == nil && s.adopt() != nil {
-		err = s.captureAgain(ctx, body)
+		err = s.captureAgain(ctx, body, e)
 	}
 	switch {
 	case s.leaving():
 		return
 	case errors.Is(err, ErrEnded):
 		if s.adopt() != nil {
-			s.missed("the shell ended")
+			s.missed(e, "the shell ended")
 		}
 		return
 	case err != nil:
-		s.missed("it could not be read")
+		s.missed(e, "it could not be read")
 		s.config.Log.Warn("the state of a shell could not be captured; the shell is ended", "shell", s.spec.ID, "err", err)
 		s.destroy(body, nil)
 		return
@@ -188,7 +190,7 @@ func (s *Shell) capture(body *incarnation) {
 }
 
 // captureAgain captures the state of a shell that lacks builtins. errNoBuiltins says that there was no way, and not for want of space.
-func (s *Shell) captureAgain(ctx context.Context, body *incarnation) error {
+func (s *Shell) captureAgain(ctx context.Context, body *incarnation, e *Exec) error {
 	if err := body.barrier(ctx, captureAnyway(s.spec.Dir)); err != nil {
 		return err
 	}
@@ -201,21 +203,12 @@ func (s *Shell) captureAgain(ctx context.Context, body *incarnation) error {
 	if absence != nil || string(text) == notCaptured || bytes.Contains(text, []byte(captureMagic)) || writeCapture(s.spec.Dir) != nil {
 		if !absent(err) {
 			s.config.Log.Warn("the state of a shell was not captured", "shell", s.spec.ID, "err", err)
-			s.missed("the file of the state did not take it, for its size, a limit of the shell or the disk")
+			s.missed(e, "the file of the state did not take it, for its size, a limit of the shell or the disk")
 		}
 		return nil
 	}
-	s.missed("builtins were disabled")
+	s.missed(e, "builtins were disabled")
 	return errNoBuiltins
-}
-
-// missed notes that the state after the last command is not known, and why: the next incarnation has that of an earlier one.
-func (s *Shell) missed(why string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.uncaptured) == 0 {
-		s.uncaptured = []string{"what the last command changed in the shell: " + why}
-	}
 }
 
 // errNoBuiltins says that a shell can neither read a file nor be given back what it needs for that.

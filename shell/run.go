@@ -48,23 +48,30 @@ func (s *Shell) turn(e *Exec) {
 		return
 	}
 	b, err := s.alive()
+	if err == nil {
+		b = s.brief(b, e)
+	}
 	switch {
 	case s.leaving():
 		return // Delete ends it, or the next server runs it
 	case e.withdrawn():
+		s.keep(b, e)
 		return
 	case err != nil:
 		s.lose(e, err)
 		return
 	}
 	if e.compose != nil {
-		if err := s.withRoom(func() error { return writeInputs(e.dir, Command{Text: e.compose()}) }); err != nil {
+		if err := s.withRoom(func() error { return writeText(e.dir, e.compose()) }); err != nil {
 			e.end(Failed, nil, err)
 			return
 		}
 	}
 	if e.spec().Background {
 		s.launchBackground(b, e)
+		if e.hasEnded() {
+			s.keep(b, e)
+		}
 		s.tidy()
 		return
 	}
@@ -73,7 +80,7 @@ func (s *Shell) turn(e *Exec) {
 	s.mu.Lock()
 	s.captured = captured
 	s.mu.Unlock()
-	s.rest(s.foreground(b, e))
+	s.rest(s.foreground(b, e), e)
 }
 
 // Settled waits, when a command has been answered but the state it left is not known yet, until it is: then State is that after the command. It does not wait for a
@@ -109,12 +116,15 @@ func (s *Shell) awaitCapture(e *Exec) {
 	}
 }
 
-// rest is what there is to do between an answer and the next command.
-func (s *Shell) rest(body *incarnation) {
+// rest is what there is to do between the answer to a command and the next one.
+func (s *Shell) rest(body *incarnation, e *Exec) {
 	s.mu.Lock()
 	s.current = nil
 	s.mu.Unlock()
-	s.capture(body)
+	s.capture(body, e)
+	if e.endedShell() {
+		s.missed(e, "the shell ended with it")
+	}
 	if s.unreachable() && !s.leaving() && !closed(body.ended) {
 		body.kill()
 		body.awaitEnd()

@@ -153,6 +153,9 @@ type Shell struct {
 	aliasing bool
 	// uncaptured is what the next incarnation lacks because it could not be captured, in words.
 	uncaptured []string
+	// remembering says that the user has the option history on; it is off while control lines are read.
+	remembering bool
+	untold      news // of a shell that was started again, for the next command
 	// damage is what of its files could not be read when this server took the shell over, in words; it never changes.
 	damage   []string
 	pause    pause
@@ -201,7 +204,7 @@ func Start(c Config, s Spec) (*Shell, error) {
 	captured := make(chan struct{})
 	sh.captured = captured
 	sh.work.Go(func() {
-		sh.capture(body) // what the profile files did survives an end in the first command
+		sh.capture(body, nil) // what the profile files did survives an end in the first command
 		close(captured)
 		sh.serve()
 	})

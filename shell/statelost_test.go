@@ -37,8 +37,8 @@ func TestLostIsNamed(t *testing.T) {
 		says  string
 		kept  string
 	}{
-		"limit of the shell": {spoil: "ulimit -f 1; V=new; f() { echo f; }", says: "what the last command changed", kept: "old"},
-		"too large":          {spoil: "V=new; printf -v big '%070000000d' 0", says: "what the last command changed", kept: "old"},
+		"limit of the shell": {spoil: "ulimit -f 1; V=new; f() { echo f; }", says: "changed in the shell", kept: "old"},
+		"too large":          {spoil: "V=new; printf -v big '%070000000d' 0", says: "changed in the shell", kept: "old"},
 		"file missing":       {file: func(dir string) error { return os.Remove(stateIn(dir)) }, says: "missing", kept: ""},
 		"file damaged":       {file: func(dir string) error { return os.Truncate(stateIn(dir), 100) }, says: "damaged", kept: ""},
 	} {

@@ -87,7 +87,7 @@ func (i *image) script(long map[string]bool, unset []string) string {
 	if isOn(i.shopts, "expand_aliases") {
 		b.WriteString("\\shopt -s expand_aliases\n")
 	}
-	writeOptions(&b, "\\set -o", "\\set +o", i.sets, "noexec", "privileged", "posix", "errexit", "nounset", "xtrace", "verbose")
+	writeOptions(&b, "\\set -o", "\\set +o", i.sets, "noexec", "privileged", "posix", "errexit", "nounset", "xtrace", "verbose", "history")
 	i.writeFunctions(&b, func(place int) bool { return place >= len(late)-latest })
 	i.writeStrict(&b)
 	return b.String()

@@ -123,7 +123,7 @@ func (s *Shell) enroll(c Command) (*Exec, error) {
 	dir := s.history.dir(id)
 	e, err := s.newExec(r, dir)
 	if err == nil {
-		err = writeInputs(dir, c)
+		err = s.writeInputs(dir, c)
 	}
 	if err == nil {
 		err = e.trySave()
@@ -135,10 +135,10 @@ func (s *Shell) enroll(c Command) (*Exec, error) {
 	return e, nil
 }
 
-// writeInputs writes what a command consists of.
-func writeInputs(dir string, c Command) error {
-	if !c.Isolated {
-		if err := os.WriteFile(filepath.Join(dir, textFile), []byte(c.Text), 0o600); err != nil {
+// writeInputs writes what a command consists of and its record does not have. The text is written in its turn, in the form that the shell is given then; a relay reads it as it is.
+func (s *Shell) writeInputs(dir string, c Command) error {
+	if s.remote() && !c.Isolated {
+		if err := writeText(dir, c.Text); err != nil {
 			return err
 		}
 	}
@@ -146,6 +146,11 @@ func writeInputs(dir string, c Command) error {
 		return nil
 	}
 	return os.WriteFile(filepath.Join(dir, inputFile), c.Stdin, 0o600)
+}
+
+// writeText writes the text of a command as it is.
+func writeText(dir, text string) error {
+	return os.WriteFile(filepath.Join(dir, textFile), []byte(text), 0o600)
 }
 
 // enqueue gives a command its place in the queue; an isolated one starts at once. Errors: ErrDeleted, ErrClosing.

@@ -142,11 +142,7 @@ func TestSweepOverServers(t *testing.T) {
 	if !poll(func() bool { return client.PID() != old && client.PID() != 0 }) {
 		t.Fatal("no other keeper")
 	}
-	defer func() {
-		pid := client.PID()
-		_ = client.Close()
-		_ = unix.Kill(pid, unix.SIGTERM)
-	}()
+	defer mustEndKeeper(t, client)
 	run(t, s, "kill -9 $$")
 	pids = append(pids, daemon(t, s))
 	if dead := slices.DeleteFunc(slices.Clone(pids), processRuns); len(dead) > 0 {

@@ -218,16 +218,16 @@ func TestEncodeTakesAnyFrame(t *testing.T) {
 // its beginning, and the file stays readable.
 func TestEncodeLeavesOutTheOldest(t *testing.T) {
 	f := smallFrame()
-	f.Cols = vt.MaxSize
+	f.Cols = 100
 	var lines []vt.Line
 	for i := range 26 {
 		var p vt.Packer
-		for x := range vt.MaxSize {
-			p.Char(rune('a'+i), 1, vt.Style{Link: vt.Link{URI: "https://example.org/" + strings.Repeat("x", 40+x%2)}})
+		for x := range f.Cols {
+			p.Char(rune('a'+i), 1, vt.Style{Link: vt.Link{URI: "https://example.org/" + strings.Repeat("x", 900+x%2)}})
 		}
 		lines = append(lines, p.Line(false))
 	}
-	lines = slices.Repeat(lines, 80)
+	lines = slices.Repeat(lines, 30)
 	f.History = vt.LinesOf(lines...)
 	b := Encode(Header{}, f)
 	_, got, err := Decode(b)

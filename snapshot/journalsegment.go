@@ -85,6 +85,8 @@ func (j *Journal) leave() error {
 	} else {
 		j.markRest()
 	}
+	// Until the next segment is there. A sealed end says that data behind it are gone when the bound is all that is known.
+	j.exactly()
 	err := j.writeIndex(j.records.end(&record{kind: recordSeal, pos: end, time: micros(time.Now())}))
 	s.sealed = err == nil
 	s.length = end - s.offset
@@ -93,7 +95,6 @@ func (j *Journal) leave() error {
 	}
 	j.dirty.data, j.dirty.index = false, false
 	j.open = nil
-	j.exactly() // until the next segment is there
 	s.disk = int64(s.length) + s.index
 	return j.wrong(errors.Join(err, o.data.Close(), o.index.Close()))
 }

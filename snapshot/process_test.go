@@ -48,6 +48,18 @@ var helpers = map[string]func(dir string) error{
 		}
 		return err
 	},
+	"append for ever": func(dir string) error {
+		s, err := OpenStore(dir)
+		if err != nil {
+			return err
+		}
+		j, err := s.OpenJournal("a", JournalOptions{Segment: 64})
+		for err == nil {
+			err = j.Write([]byte("a line of output of a terminal\n"))
+			_, _ = fmt.Fprintln(os.Stdout, "written")
+		}
+		return err
+	},
 }
 
 func fill(dir string) error {
@@ -256,6 +268,44 @@ func TestStoreSurvivesKill(t *testing.T) {
 			t.Fatal(err)
 		}
 		release()
+	}
+}
+
+// TestJournalSurvivesKill kills a process that begins segments all the time. Whatever it was doing, positions go on where the
+// output ends: a jump would be told as a loss, and nothing is lost.
+func TestJournalSurvivesKill(t *testing.T) {
+	dir := t.TempDir()
+	for round := range 30 {
+		cmd := helper(t, "append for ever", dir)
+		out, err := cmd.StdoutPipe()
+		must(t, err)
+		must(t, cmd.Start())
+		guard := time.AfterFunc(deadline, func() { _ = cmd.Process.Kill() })
+		lines := bufio.NewReader(out)
+		for range 20 + round {
+			_, err = lines.ReadString('\n')
+			must(t, err)
+		}
+		must(t, cmd.Process.Kill())
+		guard.Stop()
+		_, _ = io.Copy(io.Discard, lines)
+		_ = cmd.Wait() // it was killed
+		entries, err := os.ReadDir(filepath.Join(dir, "terminals", "a"))
+		must(t, err)
+		var end uint64
+		for _, e := range entries {
+			if offset, _, ok := segmentOffset(dataFile, e.Name()); ok {
+				info, err := e.Info()
+				must(t, err)
+				end = max(end, offset+uint64(info.Size()))
+			}
+		}
+		j, err := openStore(t, dir).ReadJournal("a")
+		must(t, err)
+		if j.End() != end || j.Damage() != nil || j.Wounds() != nil {
+			t.Fatalf("round %d: the journal ends at %d, its data at %d: %v, %v", round, j.End(), end, j.Damage(), j.Wounds())
+		}
+		must(t, j.Close())
 	}
 }
 

@@ -17,12 +17,18 @@ import (
 	"github.com/evertty/evertty/vt"
 )
 
-// largeHub has a screen whose snapshot is large in every format.
+// largeHub has a screen whose snapshot is large in every format: some of it in a new
+// style for each character, and so much plain text that it is large without a style.
 func largeHub(l *Large) *Hub {
-	h := New(Options{ID: "x", Engine: vt.NewTerminal, Large: l, Config: vt.Config{Cols: 500, Rows: 50, Scrollback: 5000}})
+	styled, plain := 30_000, largeSize+largeSize/16 // characters, bytes
+	h := New(Options{ID: "x", Engine: vt.NewTerminal, Large: l, Config: vt.Config{Cols: 500, Rows: 50, Scrollback: 12_000}})
 	var b bytes.Buffer
-	for i := range 450_000 {
+	for i := range styled {
 		fmt.Fprintf(&b, "\x1b[38;2;%d;%d;%dmx", i%256, i/256%256, i%199)
+	}
+	b.WriteString("\x1b[m\r\n")
+	for line := bytes.Repeat([]byte("large \" text"), 38); plain > 0; plain -= len(line) + 2 {
+		b.Write(append(line, "\r\n"...))
 	}
 	h.Write(b.Bytes())
 	return h
@@ -78,10 +84,15 @@ func TestFewLargeSnapshotsAtOnce(t *testing.T) {
 	}
 }
 
-// stopped is a writer that takes nothing until it is told.
-type stopped struct{ go_ chan struct{} }
+// stopped is a writer that says that it was given something and takes nothing until it
+// is told.
+type stopped struct{ given, go_ chan struct{} }
 
 func (s stopped) Write(p []byte) (int, error) {
+	select {
+	case s.given <- struct{}{}:
+	case <-s.go_:
+	}
 	<-s.go_
 	return len(p), nil
 }
@@ -90,7 +101,7 @@ func (s stopped) Write(p []byte) (int, error) {
 func TestSlowReaderKeepsNobodyWaiting(t *testing.T) {
 	l := NewLarge()
 	h := largeHub(l)
-	s := stopped{make(chan struct{})}
+	s := stopped{make(chan struct{}), make(chan struct{})}
 	var slow sync.WaitGroup
 	for range maxLarge {
 		slow.Go(func() {
@@ -98,6 +109,9 @@ func TestSlowReaderKeepsNobodyWaiting(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+	for range maxLarge {
+		<-s.given // each has its turn, and keeps it
 	}
 	var now, most atomic.Int64
 	if err := h.WriteSnapshot(t.Context(), busy{&now, &most}, FormatJSON, -1); err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/pty"
 )
 
 // gone waits until a terminal was cleaned away: its program is dead and it is not
@@ -241,14 +242,24 @@ func (s *server) readFile(name ...string) []byte {
 	return b
 }
 
-// TestKillAll: `evertty kill --all` ends every program.
+// TestKillAll: `evertty kill --all` ends every program, and gives the deaf ones their time together.
 func TestKillAll(t *testing.T) {
 	t.Parallel()
+	const deaf = 16
 	s := start(t, launch{})
-	list := []client.Info{s.create("cat"), s.create("cat"), s.create("bash", "-c", "trap '' HUP; echo deaf; read")}
-	s.await(list[2].ID, "^deaf$")
+	list := []client.Info{s.create("cat"), s.create("cat")}
+	for range deaf {
+		list = append(list, s.create("bash", "-c", "trap '' HUP; echo deaf; read"))
+	}
+	for _, i := range list[2:] {
+		s.await(i.ID, "^deaf$")
+	}
+	begin := time.Now()
 	if e := run(t, s.cli("kill", "--all")); e.code != 0 {
 		t.Errorf("%+v", e)
+	}
+	if took := time.Since(begin); took > deaf*pty.KillGrace/2 {
+		t.Errorf("it took %v, one after the other takes %v", took, deaf*pty.KillGrace)
 	}
 	for _, i := range list {
 		s.gone(i)

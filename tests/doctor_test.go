@@ -99,8 +99,10 @@ func TestKillAllWithoutAServer(t *testing.T) {
 		t.Run(strconv.FormatBool(gone), func(t *testing.T) {
 			s := start(t, launch{})
 			id := s.shell().ID
-			s.input(id, "(setsid sleep 1007 &) ; sleep 1008 & echo 'be'gun\n")
+			apart := filepath.Join(t.TempDir(), "pid")
+			s.input(id, "sleep 1008 & "+daemon(apart)+"; echo 'be'gun\n")
 			s.await(id, "^begun$")
+			left := pidIn(t, apart)
 			s.post("/session/left/exec", `{"command":"sleep 1009 & true"}`).wants(200)
 			s.book.add("left")
 			program, keeperPID := s.info(id).PID, s.keeperPID()
@@ -115,7 +117,7 @@ func TestKillAllWithoutAServer(t *testing.T) {
 			if out := run(t, s.command("kill", "--all", "--data-dir", s.how.dir)); out.code != 0 {
 				t.Errorf("%+v", out)
 			}
-			if alive(program) || gone && alive(keeperPID) {
+			if alive(program) || alive(left) || gone && alive(keeperPID) {
 				t.Error("they are still there")
 			}
 			if again := run(t, s.command("kill", "--all", "--data-dir", s.how.dir)); gone && again.code != 3 {

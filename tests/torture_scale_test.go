@@ -83,11 +83,13 @@ func TestTortureKeeperIsSmall(t *testing.T) {
 	inParallel(terminals, func(i int) { pids[i] = s.create("cat").PID })
 	keeper := s.keeperPID()
 	look := func(when string) {
+		burst := status(t, keeper, "VmRSS")
+		eventually(t, "the keeper has given back what the burst took", func() bool { return status(t, keeper, "VmRSS") <= maxRSS })
 		rss, n := status(t, keeper, "VmRSS"), threads(keeper)
-		figure(t, "keeper of %d terminals, %s: %d kB RSS, %d threads, %d descriptors; the server: %d kB, %d threads, %d descriptors", terminals, when, rss, n, len(openFiles(keeper)),
+		figure(t, "keeper of %d terminals, %s: %d kB RSS (at once: %d), %d threads, %d descriptors; the server: %d kB, %d threads, %d descriptors", terminals, when, rss, burst, n, len(openFiles(keeper)),
 			status(t, s.pid(), "VmRSS"), threads(s.pid()), len(openFiles(s.pid())))
-		if rss > maxRSS || n > maxThreads {
-			t.Errorf("%s: %d kB in %d threads, allowed are %d and %d", when, rss, n, maxRSS, maxThreads)
+		if n > maxThreads {
+			t.Errorf("%s: %d threads, allowed are %d", when, n, maxThreads)
 		}
 	}
 	look("just started")

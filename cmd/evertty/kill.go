@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -97,26 +100,43 @@ func (e ender) all(ctx context.Context) error {
 		if errors.Is(err, client.ErrNoServer) {
 			return err
 		}
-		failed = err
-		ended := map[string]bool{}
+		sessions := map[string]bool{}
 		for _, s := range shells {
-			if !ended[s.Session] {
-				ended[s.Session] = true
-				err := e.insist(ctx, s.Session, func() error { return e.server.DeleteShells(ctx, s.Session) })
-				failed = errors.Join(failed, named("the exec shells of session "+s.Session, err))
-			}
+			sessions[s.Session] = true
 		}
+		failed = errors.Join(err, atOnce(slices.Sorted(maps.Keys(sessions)), func(session string) error {
+			err := e.insist(ctx, session, func() error { return e.server.DeleteShells(ctx, session) })
+			return named("the exec shells of session "+session, err)
+		}))
 	}
 	list, err := e.server.List(ctx, "")
-	failed = errors.Join(failed, err)
-	for _, t := range list {
+	return errors.Join(failed, err, atOnce(list, func(t client.Info) error {
 		err := e.insist(ctx, t.Session, func() error { return e.terminal(ctx, t.ID) })
 		if errors.Is(err, client.ErrNotFound) {
-			continue // somebody else was faster
+			return nil // somebody else was faster
 		}
-		failed = errors.Join(failed, named("terminal "+nameOf(t)+" of session "+t.Session, err))
+		return named("terminal "+nameOf(t)+" of session "+t.Session, err)
+	}))
+}
+
+// killsAtOnce is how many things one command ends at a time. What is ended together shares one look at the processes of
+// the machine, and the time that programs have to react to SIGHUP.
+const killsAtOnce = 64
+
+// atOnce does the same to each of a list, several at a time, and returns all errors in the order of the list.
+func atOnce[T any](list []T, do func(T) error) error {
+	failed := make([]error, len(list))
+	room := make(chan struct{}, killsAtOnce)
+	var all sync.WaitGroup
+	for i, item := range list {
+		room <- struct{}{}
+		all.Go(func() {
+			failed[i] = do(item)
+			<-room
+		})
 	}
-	return failed
+	all.Wait()
+	return errors.Join(failed...)
 }
 
 // insist does what the permissions of a session ask about: who says --all has decided.

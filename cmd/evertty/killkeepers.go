@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/evertty/evertty/mux"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/snapshot"
@@ -99,10 +100,10 @@ func endHeld(ctx context.Context, dir string) error {
 	terminals, err := held.Take(ctx)
 	programs, errPrograms := held.TakePrograms(ctx)
 	err = errors.Join(err, errPrograms)
-	for _, k := range terminals {
-		err = errors.Join(err, k.Process.Kill(ctx), k.Process.Close(), k.Pipe.Close())
-		held.Release(k.ID)
-	}
+	err = errors.Join(err, atOnce(terminals, func(k *keeper.Kept) error {
+		defer held.Release(k.ID)
+		return errors.Join(k.Process.KillBranded(ctx, mux.HeldBrand(k.ID)), k.Process.Close(), k.Pipe.Close())
+	}))
 	for _, p := range programs {
 		if p.Child != nil {
 			brand := pty.Brand(p.Child.PID())

@@ -77,7 +77,7 @@ func (r *rows) DeletedRecords(after string, limit int) ([]string, error) {
 	return all(r, "records of deleted threads", text, `SELECT id FROM records WHERE thread_id IS NULL AND id > ? ORDER BY id LIMIT ?`, after, page(limit))
 }
 
-func (r *rows) PurgeRecords(limit int) (more bool, err error) {
+func (r *rows) PurgeRecords(ids []string, limit int) (more bool, err error) {
 	const what = "records of deleted threads"
 	for _, table := range []string{"messages", "compactions", tableTimeline, tableTraces, tablePrompts, tableTurns, tableMail} {
 		n, err := r.exec(what, `DELETE FROM `+table+` WHERE rowid IN (SELECT t.rowid FROM records r JOIN `+table+` t ON t.record_id = r.id WHERE r.thread_id IS NULL LIMIT ?)`, limit)
@@ -85,7 +85,12 @@ func (r *rows) PurgeRecords(limit int) (more bool, err error) {
 			return true, err
 		}
 	}
-	return false, r.put(what, `DELETE FROM records WHERE thread_id IS NULL`)
+	for _, id := range ids {
+		if err := r.put(what, `DELETE FROM records WHERE thread_id IS NULL AND id = ?`, id); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
 }
 
 // The names of parts.
