@@ -67,7 +67,7 @@ func ANSI(f *vt.Frame, o Options) []byte {
 func (p *painter) frame(o Options, f *vt.Frame) {
 	f = o.apply(tidy(f))
 	history := lastLines(f.History, o.Scrollback)
-	p.cols, p.rows = f.Cols, f.Rows
+	p.cols, p.rows, p.whole = f.Cols, f.Rows, history.Len() == f.History.Len()
 	p.clusters = f.Unicode == vt.Unicode15Graphemes
 	p.add("\x18")
 	how, early := recalledBelow(f)
@@ -85,7 +85,7 @@ func (p *painter) frame(o Options, f *vt.Frame) {
 	p.lines(history, main)
 	p.screenState(&f.Main, main)
 	if f.Alt != nil {
-		p.alternate(f, how, early)
+		p.paintAlternate(f, how, early)
 	}
 	if f.Modes.Kitty != topKitty(f) {
 		p.kitty('=', f.Modes.Kitty)
@@ -97,9 +97,9 @@ func (p *painter) frame(o Options, f *vt.Frame) {
 	p.out = append(p.out, f.Pending...)
 }
 
-// alternate enters the alternate screen and paints it. early: the pen and the character
+// paintAlternate enters the alternate screen and paints it. early: the pen and the character
 // sets of f have to be recalled before.
-func (p *painter) alternate(f *vt.Frame, how *recalling, early bool) {
+func (p *painter) paintAlternate(f *vt.Frame, how *recalling, early bool) {
 	alt := *f.Alt
 	if early {
 		p.recall(f, how, 0)
@@ -111,6 +111,7 @@ func (p *painter) alternate(f *vt.Frame, how *recalling, early bool) {
 	p.setPen(vt.Style{})
 	p.add("\x1b[?1047h\x1b[H")
 	rows := rowsToPaint(f)
+	p.alternate = true
 	p.lines(vt.Lines{}, rows)
 	p.screenState(&alt, rows)
 }

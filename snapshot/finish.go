@@ -20,10 +20,15 @@ func (p *painter) finish(f *vt.Frame) {
 	wraps := s.PendingWrap && p.cols >= 2
 	c, ok := repeatable(f)
 	var last *cell
+	carried := false
 	if wraps && !ok {
 		c = cellAt(s.Lines[s.Y], s.X)
-		if last = &c; early {
+		carried = c.text == "" && f.Alt == nil
+		if early {
 			c.text, _ = vt.Untranslate(p.set, c.text)
+		}
+		if !carried {
+			last = &c
 		}
 	}
 	how, recalls := recalled(f, last)
@@ -41,13 +46,11 @@ func (p *painter) finish(f *vt.Frame) {
 		return
 	}
 	switch {
+	case carried, f.Modes.Origin && f.Alt == nil && !wraps && (s.Y < s.Top || s.Y > s.Bottom):
+		p.carry(s, carried)
 	case wraps && recalls && !early:
 	case wraps:
 		p.close(f, c, y)
-	case f.Modes.Origin && f.Alt == nil && (s.Y < s.Top || s.Y > s.Bottom):
-		p.add("\x1b[?1047h") // a screen without margins, from which the cursor is taken along
-		p.moveTo(s.X, s.Y)
-		p.add("\x1b[?1047l")
 	default:
 		p.moveTo(s.X, y)
 	}
@@ -60,6 +63,17 @@ func (p *painter) finish(f *vt.Frame) {
 	if wraps && s.Beyond && !p.clusters {
 		p.add("\u0300")
 	}
+}
+
+// carry places the cursor on the alternate screen, which has no margins and is blank,
+// and leaves that: the cursor is taken along, with a wrap that is pending there.
+func (p *painter) carry(s *vt.Screen, wraps bool) {
+	p.add("\x1b[?1047h")
+	p.moveTo(s.X, s.Y)
+	if wraps {
+		p.add(" ")
+	}
+	p.add("\x1b[?1047l")
 }
 
 // finalModes writes the states that change what printing does. hasSets: the

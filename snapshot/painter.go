@@ -27,7 +27,10 @@ type painter struct {
 	locked   bool // of the pen only colours and attributes may change
 	set      byte // the character set in force, which must not change; 0 for US ASCII
 
-	history int // lines of history that are painted above the screen at hand
+	history int  // lines of history that are painted above the screen at hand
+	whole   bool // that is all that there is
+
+	alternate bool // the alternate screen is painted
 
 	// above is a saved cursor whose line is in the history, saveIn that line, counted
 	// from the first that is painted, and line the one at hand. nil when there is none.
@@ -84,6 +87,9 @@ func (p *painter) lines(history vt.Lines, screen []vt.Line) {
 			screen = screen[:len(screen)-1]
 		}
 	}
+	if first := firstLine(history, screen); p.whole && first.Wrapped() && p.cols >= 2 && (p.rows >= 2 || p.alternate) {
+		p.wrapFirst()
+	}
 	p.x, p.skip, p.tail = 0, 0, 0
 	p.fold, p.line, p.history = p.cols >= 2, 0, history.Len()
 	for l := range history.All() {
@@ -97,6 +103,29 @@ func (p *painter) lines(history vt.Lines, screen []vt.Line) {
 	}
 	p.release()
 	p.above = nil
+}
+
+// firstLine is the first line of history and a screen, a blank one when there is none.
+func firstLine(history vt.Lines, screen []vt.Line) (l vt.Line) {
+	for l := range history.All() {
+		return l
+	}
+	if len(screen) > 0 {
+		l = screen[0]
+	}
+	return l
+}
+
+// wrapFirst makes the first row of a blank screen continue one that is no more: it
+// wraps from another and deletes that. On a main screen of one row that would be history,
+// which only ED 3 erases, the receiver's own too.
+func (p *painter) wrapFirst() {
+	p.setPen(vt.Style{})
+	p.csi(p.cols, 'G')
+	p.add("\u4e00\r\x1b[2X")
+	if p.rows >= 2 {
+		p.add("\x1b[H\x1b[M")
+	}
 }
 
 // paint goes to the next row, unless this is the first, and paints l.
