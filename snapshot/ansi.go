@@ -104,14 +104,14 @@ func (p *painter) paintAlternate(f *vt.Frame, how *recalling, early bool) {
 	if early {
 		p.recall(f, how, 0)
 		p.locked = f.Aside != nil
-		p.set = setInForce(f)
+		p.set = f.Invoked
 		alt.Saved = vt.SavedCursor{} // it is there already
 	}
 	p.moveTo(f.Main.X, f.Main.Y)
 	p.setPen(vt.Style{})
 	p.add("\x1b[?1047h\x1b[H")
 	rows := rowsToPaint(f)
-	p.alternate = true
+	p.alternate, p.whole = true, true
 	p.lines(vt.Lines{}, rows)
 	p.screenState(&alt, rows)
 }

@@ -34,6 +34,10 @@ var damageCases = []struct {
 	{"a wide character cut by the edge", 6, 3, []string{"abc\u6f22", "4x3", "\x1b[1;3Hx", "6x3", "\x1b[1;5Hy"}},
 	{"REP after the columns changed", 6, 2, []string{"aaaa\u6f22", "5x2", "\x1b[2b\u0301x"}},
 	{"an erased cell before a pending wrap", 4, 3, []string{"\x1b[3;1Hb\x1b[2;1Hcdef\x1b[S\x1b[41m", "6x3", "\x1b[1;1Hx"}},
+	{"an address with DEL", 4, 2, []string{"a\x1b]8;;\x7f\ab\x1b]8;;x\x7f;\x1b\\c"}},
+	{"a mark after a resize that moved the cursor's row", 15, 8, []string{"\x1b[6;13Habcdefghijklmnop\x1b8\u00a0 \u2764", "6x6", "\ufe0fa"}},
+	{"cells that come back on the alternate screen", 20, 3, []string{"\x1b[?47habcdefghijklmnopqrst", "19x5", "]x", "38x5", "y"}},
+	{"a recalled pen before a set that was designated later", 8, 2, []string{"\x1b]8;;u\x1b[uabcd{|}~\x1b(0"}},
 	{"a first row that continues one that is gone", 3, 3, []string{"abcde\x1b[H\x1b[M\x1b[Lx\x1b[?47habcde\x1b[H\x1b[M\x1b[Ly"}},
 }
 

@@ -61,7 +61,7 @@ func sayableBuffers(got, want xbuffer, cols int) (xbuffer, xbuffer) {
 	got.Lines, want.Lines = slices.Clone(got.Lines), slices.Clone(want.Lines)
 	for i := range want.Lines {
 		g, w := &got.Lines[i], &want.Lines[i]
-		w.Wrapped = w.Wrapped && i > 0
+		w.Wrapped, g.Wrapped = w.Wrapped && i > 0, g.Wrapped && i > 0
 		g.Cells, w.Cells = sayableCells(g.Cells, w.Cells)
 	}
 	return got, want

@@ -57,8 +57,9 @@ func expectedBuffer(f *vt.Frame, s *vt.Screen, history []vt.Line) xbuffer {
 	if s.Beyond && cols > 1 {
 		b.X++
 	}
+	first := s != &f.Main || f.Rows > 1 && len(history) == f.History.Len()
 	for i, l := range slices.Concat(history, s.Lines) {
-		b.Lines = append(b.Lines, xline{Wrapped: l.Wrapped() && i > 0 && cols > 1, Cells: expectedCells(l, cols, f.Unicode)})
+		b.Lines = append(b.Lines, xline{Wrapped: l.Wrapped() && (i > 0 || first) && cols > 1, Cells: expectedCells(l, cols, f.Unicode)})
 	}
 	for t := 8; t < cols; t += 8 {
 		b.Tabs = append(b.Tabs, t)

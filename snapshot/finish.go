@@ -35,7 +35,7 @@ func (p *painter) finish(f *vt.Frame) {
 	if recalls && !early {
 		p.recall(f, &how, y)
 	}
-	hasSets := recalls || early
+	hasSets := f.Invoked != 0 && (recalls || early)
 	if ok {
 		p.finalModes(f, hasSets)
 		if f.Modes.Insert {

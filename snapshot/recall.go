@@ -68,17 +68,11 @@ func recalledBelow(f *vt.Frame) (r *recalling, ok bool) {
 	return r, everyEight(s.Tabs, f.Cols) || f.Aside == nil
 }
 
-// setInForce is the set that f prints in, 0 for US ASCII.
-func setInForce(f *vt.Frame) byte {
-	sets := printingSets(f)
-	return plainSet(sets.G[sets.GL])
-}
-
 // paintable tells whether a row of the alternate screen can be painted with the pen and
 // the set that were recalled before.
 func paintable(l vt.Line, f *vt.Frame) bool {
 	for s := range l.Spans() {
-		if _, ok := vt.Untranslate(setInForce(f), s.Text); !ok {
+		if _, ok := vt.Untranslate(f.Invoked, s.Text); !ok {
 			return false
 		}
 		lined := s.Style.Underline != 0 || s.Style.Link != vt.Link{} || f.Pen.Underline != 0 || f.Pen.Link != vt.Link{}
@@ -111,7 +105,10 @@ func (r *recalling) prints(f *vt.Frame, last *cell) bool {
 		return true
 	}
 	sets := printingSets(f)
-	text, ok := vt.Untranslate(sets.G[sets.GL], last.text)
+	text, ok := last.text, true
+	if f.Invoked != 0 {
+		text, ok = vt.Untranslate(sets.G[sets.GL], last.text)
+	}
 	if r.ends, r.last = true, *last; last.text == "" {
 		text, ok = " ", true
 	}
@@ -153,7 +150,9 @@ func penShows(kept vt.Style, lined, show bool) (s vt.Style) {
 // y in which a wrap is pending; the pen is f's.
 func (p *painter) recall(f *vt.Frame, r *recalling, y int) {
 	p.setPen(r.aside)
-	p.charsets(f.Charsets)
+	if f.Invoked != 0 {
+		p.charsets(f.Charsets)
+	}
 	if r.hidden {
 		p.add("\x1b[?1047h")
 	}
@@ -162,7 +161,7 @@ func (p *painter) recall(f *vt.Frame, r *recalling, y int) {
 		p.add("\x1b[?1047l")
 	}
 	if f.Invoked == 0 {
-		p.add(shifts[f.Charsets.GL])
+		p.add(shifts[0]) // US ASCII; the sets are designated later
 	}
 	if f.Aside == nil {
 		p.add("\x1b[m\x1b[0\"q")

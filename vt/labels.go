@@ -44,7 +44,11 @@ func (l *Labels) OSC(s *Stream, text []byte, fx *Effects) (link Link, set bool) 
 	case 7:
 		l.workingDirectory(arg, fx)
 	case 8:
-		return hyperlink(arg)
+		l, ok := hyperlink(arg)
+		if _, uri, _ := strings.Cut(arg, ";"); ok && uri != "" && l == (Link{}) {
+			s.Replace([]byte("\x1b]8;;\x1b\\")...) // viewers get none either
+		}
+		return l, ok
 	case 50:
 		if strings.HasPrefix(arg, "?") { // the font, which nobody is told
 			s.Cut()

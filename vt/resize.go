@@ -15,7 +15,7 @@ func (t *Terminal) Resize(cols, rows int) (exact bool) {
 	if cols == old.Cols && rows == old.Rows {
 		return true
 	}
-	x := t.screen.X
+	x, r := t.screen.X, t.screen.row()
 	whole := !t.hist.short // else viewers have more history that comes back onto their screens
 	exact = t.resizeMain(cols, rows) && whole && cols >= minReflow && old.Cols >= minReflow
 	if t.alt != nil {
@@ -24,7 +24,7 @@ func (t *Terminal) Resize(cols, rows int) (exact bool) {
 	if t.screen == t.main {
 		t.hidden = max(t.hidden, rows)
 	}
-	if t.screen.X != x {
+	if t.screen.X != x || t.screen.row() != r {
 		t.stream.forgetHere() // it is not before the cursor any more
 	}
 	t.weigh()

@@ -4,7 +4,8 @@
 // …], cuts: [{at, resized, forgets, ansi: base64}, …], probes: [base64, …]}; every at is
 // an offset in text, ascending, and resized is how many of the resizes came before.
 // ansi of a resize is the snapshot that viewers get when the engine could not follow
-// it; here they get it when halves of wide characters are left, which no text makes.
+// it; here they get it when halves of wide characters are left, or cells come back
+// that the alternate screen had right of its edge, which no text makes.
 // forgets: REP would do nothing, whatever a viewer remembers that did not get a
 // query. A snapshot is written to a new terminal of the size of its moment. The
 // answer is {misses: [{cut, when, what: [difference, …]}, …]}, where when is "cut",
@@ -53,6 +54,9 @@ function run(job) {
   return { misses };
 }
 
+// wider tells whether a screen has cells right of its columns.
+const wider = (b, cols) => [...Array(b.lines.length).keys()].some(i => b.lines.get(i).length > cols);
+
 // feeder writes text to a terminal from an offset on, with the resizes on the way,
 // the first of which are done already.
 function feeder(job, text, at, term, done = 0) {
@@ -63,9 +67,10 @@ function feeder(job, text, at, term, done = 0) {
       for (; done < resized; done++) {
         const r = resizes[done];
         if (at < r.at) term._core.writeSync(text.subarray(at, r.at));
+        const b = term._core._bufferService.buffers, back = wider(b.alt, term.cols);
         term.resize(r.cols, r.rows);
-        const b = term._core._bufferService.buffers;
-        if (r.ansi && (halves(b.normal, r.cols) || halves(b.alt, r.cols))) {
+        r.given ??= !!r.ansi && (back || halves(b.normal, r.cols) || halves(b.alt, r.cols)); // the uncut one comes first
+        if (r.given) {
           term.reset();
           term._core.writeSync(Buffer.from(r.ansi, 'base64'));
         }
