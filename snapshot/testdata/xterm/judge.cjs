@@ -179,7 +179,7 @@ function state() {
     pen: style(ih._curAttrData, true), charsets: [0, 1, 2, 3].map(i => finalOf(sets._charsets[i])).join(''), gl: sets.glevel, charset: finalOf(sets.charset),
     title: ih._windowTitle, icon: ih._iconName, repeats: !!ih._parser.precedingJoinState, repeat: repeat(ih._parser.precedingJoinState, bufs.active),
     parser: ih._parser.currentState + ':' + (hasParams(ih._parser.currentState) ? ih._parser._params.toArray().join() : ''),
-    data: [...events.data], bells: events.bells, colors: events.colors.map(e => e.type + ':' + (e.index ?? '') + ':' + (e.color || '')),
+    linksKnown: core._oscLinkService._dataByLinkId.size, data: [...events.data], bells: events.bells, colors: events.colors.map(e => e.type + ':' + (e.index ?? '') + ':' + (e.color || '')),
   };
 }
 

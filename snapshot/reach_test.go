@@ -1,0 +1,73 @@
+package snapshot
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// TestTextStaysOnTheScreen: no text brings an xterm.js to have cells right of its screen,
+// a tab stop or a cursor more than two columns behind it. A snapshot can only leave
+// them out (docs/snapshot-format.md, point 1).
+func TestTextStaysOnTheScreen(t *testing.T) {
+	t.Parallel()
+	j := startJudge(t)
+	words := []string{
+		"a", "\u6f22", "\u0301", "\x1b[m", "\x1bH", "\x1b7", "\x1b8", "\x1b[99G", "\x1b[9C", "\t", "\x1b[I", "\r", "\n", "\b", "\x1b[@", "\x1b[9@",
+		"\x1b[P", "\x1b[X", "\x1b[b", "\x1b[4h", "\x1b[?7l", "\x1b[?7h", "\x1b[?45h", "\x1b[?47h", "\x1b[?47l", "\x1b[ A", "\x1b[2'}", "\x1b[?6h", "\x1bM", "\x1b#8",
+	}
+	const cols, rows, most = 3, 2, 60
+	r := rand.New(rand.NewPCG(1, 2))
+	for range few(100, 30) {
+		var texts [][]byte
+		for range most {
+			texts = append(texts, []byte(words[r.IntN(len(words))]))
+		}
+		for i, x := range j.ask(t, job{Cols: cols, Rows: rows, Writes: texts}) {
+			for _, b := range []*xbuffer{&x.Main, x.Other} {
+				if b == nil {
+					continue
+				}
+				if b.Wider || b.X > cols+1 || len(b.Tabs) > 0 && b.Tabs[len(b.Tabs)-1] > cols+1 {
+					t.Fatalf("after %q: wider %v, cursor in column %d, tab stops %v", texts[:i+1], b.Wider, b.X, b.Tabs)
+				}
+			}
+		}
+	}
+}
+
+// TestXtermForgetsLinks has the facts of point 5 in docs/snapshot-format.md: a link is
+// forgotten with the lines in which OSC 8 and printing found the cursor, and a region
+// that scrolls takes its cells to others.
+func TestXtermForgetsLinks(t *testing.T) {
+	j := startJudge(t)
+	link := "\x1b]8;;https://example.org\x1b\\"
+	for name, c := range map[string]struct {
+		text   string
+		forgot bool
+	}{
+		"where it was printed":                      {link + "abc\x1b]8;;\x1b\\", false},
+		"opened in a line that is erased then":      {link + "\x1b[2J\x1b[2;1Habc", true},
+		"opened on the alternate screen":            {"\x1b[?47h" + link + "\x1b[?47labc", true},
+		"scrolled in a region, line erased":         {"\x1b[2;4r\x1b[4;1H" + link + "abc\x1b]8;;\x1b\\\n\x1b[3;9H\x1b[J", true},
+		"the same, printed where it came to":        {"\x1b[2;4r\x1b[3;1H" + link + "abc\x1b]8;;\x1b\\\x1b[3;9H\x1b[J", false},
+		"deleted lines take their notes along":      {"\x1b[3;1H" + link + "abc\x1b]8;;\x1b\\\x1b[1;1H\x1b[M\x1b[2;9H\x1b[J", false},
+		"opened in two lines, of which one is gone": {link + "a\x1b[3;1Hbc\x1b]8;;\x1b\\\x1b[1;1H\x1b[1K\x1b[1J", false},
+	} {
+		var answer struct {
+			States []struct {
+				LinksKnown int // addresses that xterm.js itself has not forgotten
+				Main       xbuffer
+			}
+		}
+		j.exchange(t, job{Cols: 10, Rows: 4, Writes: [][]byte{[]byte(c.text)}}, &answer)
+		x := answer.States[0]
+		if (x.LinksKnown == 0) != c.forgot {
+			t.Errorf("%s: %d links are known, forgotten: %v", name, x.LinksKnown, c.forgot)
+		}
+		if !strings.Contains(fmt.Sprint(x.Main), "https://example.org") {
+			t.Errorf("%s: no cell has the link", name)
+		}
+	}
+}
