@@ -28,6 +28,12 @@ type catchUp struct {
 	goal    uint64 // what the hub had written when the viewer came
 	known   uint64 // changes of size before it are in the journal alone
 
+	// before are the changes of size that the viewer has, as far as they are known, and
+	// firstCols and firstRows the size before them. What viewers get of the output
+	// depends on them (vt.Terminal).
+	before               []resize
+	firstCols, firstRows int
+
 	cols, rows int    // what the viewer has
 	next       int    // number of the first change of size it has not
 	told       bool   // it got the resume event
@@ -66,8 +72,12 @@ func (h *Hub) newCatchUp(since uint64) *catchUp {
 	if !ok {
 		return nil
 	}
-	return &catchUp{id: h.id, journal: h.journal, fresh: h.fresh, since: since, goal: h.seq, known: h.resizes.known,
-		cols: cols, rows: rows, next: next, pos: since}
+	before, _ := h.resizes.from(h.resizes.dropped)
+	before = slices.Clone(before[:next-h.resizes.dropped])
+	return &catchUp{
+		before: before, firstCols: h.resizes.cols, firstRows: h.resizes.rows, id: h.id, journal: h.journal, fresh: h.fresh, since: since, goal: h.seq, known: h.resizes.known,
+		cols: cols, rows: rows, next: next, pos: since,
+	}
 }
 
 // close lets go of the journal. A pending advance ends with an error.

@@ -39,7 +39,16 @@ type look struct {
 // depends on the screen, the clamping of counts and ED 1 in the last cell, needs
 // its size, and the cursor as far as warmUp bytes determine it.
 func (c *catchUp) prepare() error {
-	c.engine = c.fresh(c.cols, c.rows)
+	c.engine = c.fresh(c.firstCols, c.firstRows)
+	if err := c.warmed(); err != nil {
+		return err
+	}
+	c.engine.Resize(c.cols, c.rows)
+	return nil
+}
+
+// warmed is prepare of an engine that has the size of the beginning.
+func (c *catchUp) warmed() error {
 	if done, err := c.fromRest(); done || err != nil {
 		return err
 	}
@@ -102,8 +111,15 @@ func (c *catchUp) warm(from uint64, odd bool) error {
 
 // feed writes output to the engine and throws the text away.
 func (c *catchUp) feed(from, to uint64) error {
-	return c.scan(from, to, func(p []byte, _ uint64) {
-		c.engine.Write(p)
+	return c.scan(from, to, func(p []byte, at uint64) {
+		rest := p
+		for len(c.before) > 0 && c.before[0].at <= at+uint64(len(rest)) {
+			n := c.before[0].at - min(c.before[0].at, at)
+			c.engine.Write(rest[:n])
+			c.engine.Resize(c.before[0].cols, c.before[0].rows)
+			rest, at, c.before = rest[n:], at+n, c.before[1:]
+		}
+		c.engine.Write(rest)
 		c.recent = append(c.recent, p[max(0, len(p)-vt.MaxHeld):]...)
 		c.recent = c.recent[max(0, len(c.recent)-vt.MaxHeld):]
 	})

@@ -45,7 +45,7 @@ func (l *Labels) OSC(s *Stream, text []byte, fx *Effects) (link Link, set bool) 
 		l.workingDirectory(arg, fx)
 	case 8:
 		l, ok := hyperlink(arg)
-		if _, uri, _ := strings.Cut(arg, ";"); ok && uri != "" && l == (Link{}) {
+		if ok && strings.Contains(arg, "\x7f") && l == (Link{}) {
 			s.Replace([]byte("\x1b]8;;\x1b\\")...) // viewers get none either
 		}
 		return l, ok
