@@ -119,7 +119,7 @@ func (r *recovery) state() {
 	s := r.shell
 	s.cwd = s.spec.Cwd
 	s.loadRemembers()
-	found, err := loadStateAs(s.spec.Dir, true)
+	found, err := loadState(s.spec.Dir)
 	switch {
 	case s.remote():
 		s.readRemote()
