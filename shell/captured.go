@@ -190,27 +190,49 @@ const longestHead = 64 << 10
 
 // passLine finds the end of the line that begins at a place and does not end within quotes. ok is false when its quotes do not end.
 func (c *captured) passLine(at, end int64) (next int64, ok bool) {
-	const bare, ansiC, single = 0, 1, '\''
-	state, before := byte(bare), byte(0)
+	var q quoting
 	for at < end {
-		b := c.byteAt(at)
-		at++
-		switch {
-		case state == bare && b == '\n':
-			return at, true
-		case b == '\\' && state != single:
-			at++
-			b = 0
-		case state == bare && b == '\'' && before == '$':
-			state = ansiC
-		case state == bare && (b == '"' || b == '\''):
-			state = b
-		case b == state && b > ansiC, state == ansiC && b == '\'':
-			state = bare
+		part := c.part(at)
+		if len(part) == 0 {
+			return at, false
 		}
-		before = b
+		part = part[:min(int64(len(part)), end-at)]
+		for n, b := range part {
+			if q.pass(b) {
+				return at + int64(n) + 1, true
+			}
+		}
+		at += int64(len(part))
 	}
-	return min(at, end), state == bare && at == end
+	return at, q.open == 0
+}
+
+// quoting is where in what bash prints as a line to be read again a place is.
+type quoting struct {
+	open    byte // the quote that is open: 0, ", ', or $ for $'
+	before  byte
+	escaped bool
+}
+
+// pass goes over a byte and tells whether it ends the line.
+func (q *quoting) pass(b byte) (ends bool) {
+	switch {
+	case q.escaped:
+		q.escaped = false
+	case b == '\\' && q.open != '\'':
+		q.escaped = true
+	case q.open == '$' && b == '\'', q.open != '$' && q.open == b:
+		q.open = 0
+	case q.open != 0:
+	case b == '\n':
+		return true
+	case b == '\'' && q.before == '$':
+		q.open = '$'
+	case b == '"' || b == '\'':
+		q.open = b
+	}
+	q.before = b
+	return false
 }
 
 // readImage is what is kept in memory of a capture in a file. Errors: ErrDamaged, fs.ErrNotExist.
@@ -271,17 +293,6 @@ func (w *window) part(at int64) []byte {
 		}
 	}
 	return w.buffer[at-w.from : w.filled]
-}
-
-// byteAt is one byte.
-func (w *window) byteAt(at int64) byte {
-	if n := at - w.from; n >= 0 && n < int64(w.filled) {
-		return w.buffer[n]
-	}
-	if part := w.part(at); len(part) > 0 {
-		return part[0]
-	}
-	return 0
 }
 
 // find is the place of the first such byte before end.
