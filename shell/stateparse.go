@@ -176,24 +176,31 @@ func (s *scanner) ansiQuoted(out *strings.Builder) error {
 	return errSyntax
 }
 
-// ansiNumber reads an escape that is a number; any other is what it says, backslash and all.
+// ansiNumber reads an escape that is a number; any other is what it says, backslash and all. No value has a NUL, so one that makes a NUL is nothing.
 func (s *scanner) ansiNumber(c byte, out *strings.Builder) {
+	n := rune(0)
 	switch {
 	case c >= '0' && c <= '7':
-		out.WriteByte(byte(s.number(3, 8)))
+		n = rune(byte(s.number(3, 8)))
 	case c == 'x':
 		s.at++
-		out.WriteByte(byte(s.number(2, 16)))
+		n = rune(byte(s.number(2, 16)))
 	case c == 'u', c == 'U':
 		s.at++
-		out.Write(utf8.AppendRune(nil, rune(s.number(map[byte]int{'u': 4, 'U': 8}[c], 16))))
+		if n = rune(s.number(map[byte]int{'u': 4, 'U': 8}[c], 16)); n != 0 {
+			out.Write(utf8.AppendRune(nil, n))
+		}
+		return
 	case c == 'c' && s.at+1 < len(s.text):
-		out.WriteByte(s.text[s.at+1] & 0x1f)
+		n = rune(s.text[s.at+1] & 0x1f)
 		s.at += 2
 	default:
 		out.WriteByte('\\')
-		out.WriteByte(c)
+		n = rune(c)
 		s.at++
+	}
+	if n != 0 {
+		out.WriteByte(byte(n))
 	}
 }
 
