@@ -98,10 +98,14 @@ func recordingOf(c echo.Context) (f recordingFormat, follow bool, err error) {
 }
 
 // aborted breaks the connection of a reply that has begun, so that nobody takes
-// what is there for the whole. What went wrong on our side is logged.
+// what is there for the whole. What went wrong on our side is logged; that the quota took what was not sent yet is no failure.
 func aborted(c echo.Context, t *mux.Terminal, err error) error {
 	if _, lost := errors.AsType[*sendError](err); !lost && c.Request().Context().Err() == nil {
-		slog.Error("recording broken off", "id", t.ID, "error", err)
+		level := slog.LevelError
+		if errors.Is(err, snapshot.ErrNotKept) {
+			level = slog.LevelInfo
+		}
+		slog.Log(c.Request().Context(), level, "recording broken off", "id", t.ID, "error", err)
 	}
 	panic(http.ErrAbortHandler)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
+	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/stream"
 )
 
@@ -161,7 +162,7 @@ func (t *Terminal) becomeLost() {
 // journal after it and what waits in the pipe.
 func (t *Terminal) takeOver(k *keeper.Kept) error {
 	start := time.Now()
-	r := t.restored
+	r, forgotten := t.restored, t.forgotten()
 	if err := t.openJournal(r.Cols, r.Rows); err != nil {
 		return err
 	}
@@ -169,6 +170,9 @@ func (t *Terminal) takeOver(k *keeper.Kept) error {
 	t.changes, t.left = 1, start
 	t.replaying = true // what the journal has is not to be written again
 	past := t.replay(t.journal)
+	if forgotten {
+		past.reach(outOfReach(k.Process.PID()), t.journal, true)
+	}
 	t.replaying = false
 	past.remember(r)
 	t.screen.hub.Store(past.hub)
@@ -192,6 +196,34 @@ func (t *Terminal) takeOver(k *keeper.Kept) error {
 	t.mux.work.Go(t.run)
 	t.mux.work.Go(func() { t.input.run(t.ended, t.mux.ctx.Done()) })
 	return nil
+}
+
+// forgotten tells whether the disk knows of no position of a terminal: it was made while the disk was full, or all files are gone.
+func (t *Terminal) forgotten() bool {
+	s := t.mux.cfg.Store
+	if t.restored.Seq > 0 || s.GivenOut(t.ID) > 0 {
+		return false
+	}
+	if j, err := s.ReadJournal(t.ID); !errors.Is(err, snapshot.ErrNotFound) {
+		if err == nil {
+			_ = j.Close()
+		}
+		return false
+	}
+	_, err := s.Load(t.ID)
+	return errors.Is(err, snapshot.ErrNotFound)
+}
+
+// maxPrinted bounds how fast a program prints, in bytes a second: ten times what a pseudo-terminal takes.
+const maxPrinted = 1 << 30
+
+// outOfReach is a position that a program cannot have reached yet, nor under any server before this one.
+func outOfReach(pid int) uint64 {
+	p, ok := pty.FindProc(pid)
+	if !ok {
+		return 0
+	}
+	return uint64(p.Age().Seconds() * maxPrinted)
 }
 
 // load makes the last screen of a terminal that has ended from what is on disk.

@@ -43,6 +43,11 @@ func (s stat) proc() Proc {
 // Alive tells whether exactly this process still runs.
 func (p Proc) Alive() bool { return stat{pid: p.PID, start: p.Start}.alive() }
 
+// Age is how long ago the process was started, also through a suspended machine.
+func (p Proc) Age() time.Duration {
+	return time.Duration(bootTicks()-min(p.Start, bootTicks())) * clockTick //nolint:gosec // below 2^63 for 292 years
+}
+
 // Signal sends a signal to exactly this process. That it has ended is no error.
 func (p Proc) Signal(sig syscall.Signal) error { return stat{pid: p.PID, start: p.Start}.signal(sig) }
 

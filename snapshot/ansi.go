@@ -70,8 +70,12 @@ func (p *painter) frame(o Options, f *vt.Frame) {
 	p.cols, p.rows = f.Cols, f.Rows
 	p.clusters = f.Unicode == vt.Unicode15Graphemes
 	p.add("\x18")
-	if f.Hidden != nil {
+	how, early := recalledBelow(f)
+	switch {
+	case f.Hidden != nil:
 		p.hidden(f.Hidden)
+	case early:
+		p.hidden(&vt.Screen{Saved: f.Alt.Saved})
 	}
 	main := f.Main.Lines
 	if f.Alt == nil {
@@ -81,12 +85,7 @@ func (p *painter) frame(o Options, f *vt.Frame) {
 	p.lines(history, main)
 	p.screenState(&f.Main, main)
 	if f.Alt != nil {
-		p.moveTo(f.Main.X, f.Main.Y)
-		p.setPen(vt.Style{})
-		p.add("\x1b[?1047h\x1b[H")
-		rows := rowsToPaint(f)
-		p.lines(vt.Lines{}, rows)
-		p.screenState(f.Alt, rows)
+		p.alternate(f, how, early)
 	}
 	if f.Modes.Kitty != topKitty(f) {
 		p.kitty('=', f.Modes.Kitty)
@@ -96,6 +95,24 @@ func (p *painter) frame(o Options, f *vt.Frame) {
 	p.colours(f)
 	p.finish(f)
 	p.out = append(p.out, f.Pending...)
+}
+
+// alternate enters the alternate screen and paints it. early: the pen and the character
+// sets of f have to be recalled before.
+func (p *painter) alternate(f *vt.Frame, how *recalling, early bool) {
+	alt := *f.Alt
+	if early {
+		p.recall(f, how, 0)
+		p.locked = f.Aside != nil
+		p.set = setInForce(f)
+		alt.Saved = vt.SavedCursor{} // it is there already
+	}
+	p.moveTo(f.Main.X, f.Main.Y)
+	p.setPen(vt.Style{})
+	p.add("\x1b[?1047h\x1b[H")
+	rows := rowsToPaint(f)
+	p.lines(vt.Lines{}, rows)
+	p.screenState(&alt, rows)
 }
 
 // lastLines is the end of history that a scrollback option selects.
@@ -136,7 +153,7 @@ func lifeless(f *vt.Frame) *vt.Frame {
 	g.Modes = vt.DefaultModes()
 	g.Modes.ReverseVideo = f.Modes.ReverseVideo
 	g.Modes.AltScreen = f.Alt != nil
-	g.Pen, g.Charsets, g.LastChar, g.CursorStyle, g.Pending, g.Hidden = vt.Style{}, vt.Charsets{}, 0, 0, nil, nil
+	g.Pen, g.Charsets, g.LastChar, g.LastDropped, g.CursorStyle, g.Pending, g.Hidden = vt.Style{}, vt.Charsets{}, 0, false, 0, nil, nil
 	g.Invoked, g.Aside = 0, nil
 	g.Main = still(f.Main, f.Rows)
 	if f.Alt != nil {

@@ -27,7 +27,7 @@ func Decode(b []byte) (Header, *vt.Frame, error) {
 	if err := checkFile(b); err != nil {
 		return Header{}, nil, fmt.Errorf("snapshot: %w", err)
 	}
-	d := decoder{rest: string(b[16 : len(b)-crcSize])}
+	d := decoder{rest: string(b[16 : len(b)-crcSize]), linings: &[2]vt.Lining{}}
 	f := &vt.Frame{Cols: d.u16(), Rows: d.u16(), Unicode: vt.Unicode11, Modes: vt.DefaultModes()}
 	h := Header{Seq: d.u64()}
 	if at := int64(d.u64()); at != 0 {
@@ -45,15 +45,23 @@ func Decode(b []byte) (Header, *vt.Frame, error) {
 	if required := uint(1<<tagTerminal | 1<<tagMain); d.seen&required != required {
 		return Header{}, nil, fmt.Errorf("snapshot: %w: no screen in it", ErrCorrupt)
 	}
-	if d.rows != nil {
-		f.Main.Saved.Y = int(d.rows[0])
-		if other := otherScreen(f); other != nil {
-			other.Saved.Y = int(d.rows[1])
-		}
-	}
+	d.completeSaved()
 	f = tidy(f)
 	f.Pending = settled(f.Pending)
 	return h, f, nil
+}
+
+// completeSaved gives the saved cursors what other records say of them.
+func (d *decoder) completeSaved() {
+	f := d.frame
+	other := otherScreen(f)
+	if other == nil {
+		other = &vt.Screen{}
+	}
+	f.Main.Saved.Lining, other.Saved.Lining = d.linings[0], d.linings[1]
+	if d.rows != nil {
+		f.Main.Saved.Y, other.Saved.Y = int(d.rows[0]), int(d.rows[1])
+	}
 }
 
 func sizeOK(n int) bool { return n >= vt.MinSize && n <= vt.MaxSize }
@@ -87,8 +95,10 @@ type decoder struct {
 	rest  string
 	short bool
 	frame *vt.Frame
-	seen  uint      // bit per tag
-	rows  *[2]int32 // see encoder.savedRows; records come in any order
+	seen  uint // bit per tag
+	// See encoder.savedRows and encoder.linings; records come in any order.
+	rows    *[2]int32
+	linings *[2]vt.Lining
 }
 
 func (d *decoder) take(n uint64) string {
@@ -135,7 +145,7 @@ func (d *decoder) record() error {
 	if d.short {
 		return fmt.Errorf("%w: record %d is cut short", ErrCorrupt, tag)
 	}
-	r := decoder{rest: content, frame: d.frame}
+	r := decoder{rest: content, frame: d.frame, linings: d.linings}
 	err := r.content(tag)
 	if err == nil && r.short {
 		err = fmt.Errorf("%w: too short", ErrCorrupt)
@@ -188,6 +198,10 @@ func (d *decoder) content(tag byte) (err error) {
 		return d.aside()
 	case tagSavedRows:
 		d.rows = &[2]int32{int32(d.u32()), int32(d.u32())}
+	case tagDropped:
+		f.LastDropped = true
+	case tagLinings:
+		*d.linings = [2]vt.Lining{vt.Lining(d.u8()), vt.Lining(d.u8())}
 	case tagHidden:
 		f.Hidden = &vt.Screen{}
 		return d.screen(f.Hidden)

@@ -24,10 +24,11 @@ func (d *decoder) screen(s *vt.Screen) (err error) {
 	s.X, s.Y = d.u16(), d.u16()
 	flags := d.u8()
 	s.Top, s.Bottom = d.u16(), d.u16()
-	s.PendingWrap = flags&flagPendingWrap != 0
+	s.PendingWrap, s.Beyond = flags&flagPendingWrap != 0, flags&flagBeyond != 0
 	s.Saved = vt.SavedCursor{
 		X: d.u16(), Y: d.u16(), Charsets: d.charsets(),
-		Set: flags&flagSaved != 0, PendingWrap: flags&flagSavedWrap != 0, Origin: flags&flagSavedOrigin != 0,
+		Set: flags&flagSaved != 0, PendingWrap: flags&flagSavedWrap != 0, Beyond: flags&flagSavedBeyond != 0,
+		Origin: flags&flagSavedOrigin != 0,
 	}
 	if s.Saved.Pen, err = d.style(); err != nil {
 		return err

@@ -25,6 +25,7 @@ func Encode(h Header, f *vt.Frame) []byte {
 		e.screen(tagHidden, f.Hidden, f.Cols)
 	}
 	e.savedRows(f)
+	e.linings(f)
 	history := e.fitting(f.History)
 	out := make([]byte, 0, headSize+len(e.out)+e.taken+recordTop+4+crcSize)
 	out = appendHead(out, h, f)
@@ -74,6 +75,9 @@ func (e *encoder) str(s string) { e.out = append(e.out, s...) }
 func (e *encoder) small(f *vt.Frame) {
 	e.record(tagTerminal, func() { e.terminal(f) })
 	e.aside(f)
+	if f.LastDropped {
+		e.record(tagDropped, func() {})
+	}
 	e.record(tagUnicode, func() { e.str(string(f.Unicode)) })
 	for _, t := range [...]struct {
 		tag  byte
@@ -143,6 +147,21 @@ func (e *encoder) savedRows(f *vt.Frame) {
 		e.u32(rows[0])
 		e.u32(rows[1])
 	})
+}
+
+// linings writes how the flags of saved pens differ from the pens: of the main screen,
+// and of the other.
+func (e *encoder) linings(f *vt.Frame) {
+	own := [2]vt.Lining{0: f.Main.Saved.Lining}
+	if other := otherScreen(f); other != nil {
+		own[1] = other.Saved.Lining
+	}
+	if own != [2]vt.Lining{} {
+		e.record(tagLinings, func() {
+			e.u8(byte(own[0]))
+			e.u8(byte(own[1]))
+		})
+	}
 }
 
 // otherScreen is the alternate screen as far as f has it.
@@ -216,7 +235,9 @@ func (e *encoder) screen(tag byte, s *vt.Screen, cols int) {
 }
 
 func screenFlags(s *vt.Screen) (flags byte) {
-	for i, on := range [...]bool{s.PendingWrap, s.Saved.Set, s.Saved.PendingWrap, s.Saved.Origin, s.Tabs != nil} {
+	for i, on := range [...]bool{
+		s.PendingWrap, s.Saved.Set, s.Saved.PendingWrap, s.Saved.Origin, s.Tabs != nil, s.Beyond, s.Saved.Beyond,
+	} {
 		if on {
 			flags |= 1 << i
 		}

@@ -133,10 +133,30 @@ func checkEngine(t testing.TB, j *judge, newEngine vt.New, tr trial, everywhere 
 	for i, m := range a {
 		in, text = append(in, s.steps[i].write...), append(text, m.text...)
 	}
-	if want := repaired(in); !bytes.Equal(text, want) {
+	want := repaired(in)
+	if !bytes.Equal(text, want) {
+		text, want = unamended(text), unamended(want)
+	}
+	if !bytes.Equal(text, want) {
 		return &complaint{"text", "in sum", []string{fmt.Sprintf("viewers got %+q", text), fmt.Sprintf("want        %+q", want)}}
 	}
 	return nil
+}
+
+// amendments are what an engine adds to a program's output so that viewers come into
+// no state that a snapshot cannot say; noAutowrap is when it leaves characters out.
+var (
+	amendments = regexp.MustCompile("\x1b\\[\\?1047h\x1b\\[\\?1047l|\x1b\\[[0-9;]*[GH]|\x1b\\[X|\x18")
+	noAutowrap = regexp.MustCompile("\x1b\\[\\?[0-9;]*7[0-9;]*l|\u009b\\?[0-9;]*7[0-9;]*l")
+	beyond     = regexp.MustCompile("[^\x00-\x7f]+")
+)
+
+// unamended is text without all that could be amended.
+func unamended(text []byte) []byte {
+	if noAutowrap.Match(text) {
+		text = beyond.ReplaceAll(text, nil)
+	}
+	return amendments.ReplaceAll(text, nil)
 }
 
 func showStep(s step) string {
@@ -239,7 +259,7 @@ func TestFramesSayXterm(t *testing.T) {
 		}
 		states := j.ask(t, jb)
 		for i, x := range states {
-			if x.broken() {
+			if x.broken() || x.neverSeen() {
 				break
 			}
 			head := bytes.Join(heads[:i+1], nil)

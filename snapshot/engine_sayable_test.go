@@ -9,15 +9,11 @@ import (
 // sayable makes equal what a frame cannot say or what has no effect. These are
 // all the liberties an engine has:
 //
-//   - Half of a wide character, left over when the other half was overwritten,
-//     may be a blank: a frame has only whole characters.
 //   - Of an erased cell only what shows counts: the background, and an underline,
 //     a link and the like. Such a decorated one may be a space.
-//   - More than 16 marks on a character.
 //   - The first line's wrap flag: there is nothing it could continue.
 //   - The main screen's cursor while the other is shown: xterm.js takes the
 //     cursor along when the program leaves the other screen.
-//   - A cursor more than one column behind the last: xterm.js treats it as one.
 //   - A character to repeat that is in no cell before the cursor any more: REP
 //     would print nothing.
 //   - A character that a viewer would repeat because it never got the query after
@@ -25,8 +21,6 @@ import (
 //   - The text of a cluster after the columns changed: reflow in xterm.js gives
 //     cells the clusters of others.
 //   - The saved cursor outside the screen: it is restored inside.
-//   - Whether a saved pen is underlined that is so only by what the last DECRC
-//     left behind.
 //   - A cursor that blinks without a style (DECSCUSR 7 and more): a frame says
 //     both in one number.
 //   - What xterm.js does not have at all: kitty keyboard, ?5, ?2031, UTF-8 and
@@ -52,26 +46,13 @@ func sayable(got, want xstate) (xstate, xstate) {
 	return got, want
 }
 
-// plainKey joins the parts of a style again.
-func plainKey(part []string) string {
-	if key := strings.Join(part, "\t"); key != "\t\t\t0\t\t\t" {
-		return key
-	}
-	return ""
-}
-
 // sameSets are the finals that name the same table in xterm.js: Finnish,
 // Norwegian and Danish, Swedish.
 var sameSets = strings.NewReplacer("5", "C", "6", "E", "7", "H")
 
 func sayableBuffers(got, want xbuffer, cols int) (xbuffer, xbuffer) {
-	want.X, want.Wider = min(want.X, cols), false
+	want.Wider = false
 	got.Saved.Charset = sameSets.Replace(got.Saved.Charset)
-	if part := strings.Split(got.Saved.Pen, "\t"); len(part) > 3 && part[3] == "1" {
-		if part[3] = "0"; plainKey(part) == want.Saved.Pen {
-			got.Saved.Pen = want.Saved.Pen
-		}
-	}
 	got.Saved.X, got.Saved.Y = inside(got, want)
 	want.Saved.X, want.Saved.Y = inside(want, want)
 	if len(got.Lines) != len(want.Lines) {
@@ -108,39 +89,20 @@ func anyClusters(got, want xbuffer) xbuffer {
 	return want
 }
 
-// maxMarks is how many marks an engine keeps of a character.
-const maxMarks = 16
-
 // sayableCells takes the engine's word for what cannot be said of xterm.js's cells.
 func sayableCells(got, want []xcell) (g, w []xcell) {
 	got, want = slices.Clone(got), slices.Clone(want)
 	for i, c := range want {
-		if i < len(got) && utf8.RuneCountInString(c.Text) > 1+maxMarks && strings.HasPrefix(c.Text, firstRunes(got[i].Text, 1+maxMarks)) {
-			c.Text = got[i].Text
-			want[i] = c
-		}
 		for len(got) <= i {
 			got = append(got, xcell{Width: 1})
 		}
 		erased := c.Text == "" && c.Width == 1
 		blank := strings.TrimSpace(got[i].Text) == "" && got[i].Width == 1
-		if blank && (halfAt(want, i) || erased && blankKey(got[i].Style) == blankKey(c.Style) && (got[i].Text == "" || decorated(c.Style))) {
+		if blank && erased && blankKey(got[i].Style) == blankKey(c.Style) && (got[i].Text == "" || decorated(c.Style)) {
 			got[i] = c
 		}
 	}
 	return got, want
-}
-
-// halfAt tells whether cell i is one half of a wide character without the other.
-func halfAt(cells []xcell, i int) bool {
-	c := cells[i]
-	lead := c.Width == 2 && (i+1 == len(cells) || cells[i+1].Width != 0 || cells[i+1].Text != "")
-	return lead || c.Width == 0 && c.Text == "" && (i == 0 || cells[i-1].Width != 2)
-}
-
-func firstRunes(s string, n int) string {
-	r := []rune(s)
-	return string(r[:min(len(r), n)])
 }
 
 // decorated tells whether a style shows on a blank in more than its background.

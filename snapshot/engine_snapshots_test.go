@@ -169,3 +169,11 @@ func wholeCells(b xbuffer) xbuffer {
 	}
 	return b
 }
+
+// halfAt tells whether cell i is one half of a wide character without the other, which
+// a resize left.
+func halfAt(cells []xcell, i int) bool {
+	c := cells[i]
+	lead := c.Width == 2 && (i+1 == len(cells) || cells[i+1].Width != 0 || cells[i+1].Text != "")
+	return lead || c.Width == 0 && c.Text == "" && (i == 0 || cells[i-1].Width != 2)
+}

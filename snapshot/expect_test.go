@@ -54,6 +54,9 @@ func expectedBuffer(f *vt.Frame, s *vt.Screen, history []vt.Line) xbuffer {
 	if s.PendingWrap && cols > 1 {
 		b.X++
 	}
+	if s.Beyond && cols > 1 {
+		b.X++
+	}
 	for i, l := range slices.Concat(history, s.Lines) {
 		b.Lines = append(b.Lines, xline{Wrapped: l.Wrapped() && i > 0 && cols > 1, Cells: expectedCells(l, cols, f.Unicode)})
 	}
@@ -69,7 +72,10 @@ func expectedBuffer(f *vt.Frame, s *vt.Screen, history []vt.Line) xbuffer {
 
 func expectedSaved(d vt.SavedCursor) xsaved {
 	pen := d.Pen
-	pen.Link, pen.Underline, pen.UnderlineColor = vt.Link{}, min(pen.Underline, 1), 0 // xterm.js saves two words of a pen
+	pen.Link, pen.Underline, pen.UnderlineColor = vt.Link{}, 0, 0 // xterm.js saves two words of a pen
+	if lined, _ := d.Lined(); lined {
+		pen.Underline = vt.UnderlineSingle
+	}
 	return xsaved{X: d.X, Y: max(d.Y, 0), Pen: styleKey(pen), Charset: string(finals(d.Charsets)[d.Charsets.GL])}
 }
 

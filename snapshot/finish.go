@@ -10,6 +10,7 @@ import (
 // before: origin mode, pen, character sets, autowrap, insert mode and
 // synchronized output.
 func (p *painter) finish(f *vt.Frame) {
+	_, early := recalledBelow(f)
 	s := f.Active()
 	y := s.Y
 	if f.Modes.Origin {
@@ -18,14 +19,20 @@ func (p *painter) finish(f *vt.Frame) {
 	}
 	wraps := s.PendingWrap && p.cols >= 2
 	c, ok := repeatable(f)
-	var last cell
-	closes := !wraps
+	var last *cell
 	if wraps && !ok {
-		last, closes = canCloseRecalled(f, cellAt(s.Lines[s.Y], s.X))
+		c = cellAt(s.Lines[s.Y], s.X)
+		if last = &c; early {
+			c.text, _ = vt.Untranslate(p.set, c.text)
+		}
 	}
-	recalled := (ok || closes) && p.recall(f)
+	how, recalls := recalled(f, last)
+	if recalls && !early {
+		p.recall(f, &how, y)
+	}
+	hasSets := recalls || early
 	if ok {
-		p.finalModes(f, recalled)
+		p.finalModes(f, hasSets)
 		if f.Modes.Insert {
 			p.moveTo(c.x, y)
 			p.csi(c.width, 'P') // the row closes up (DCH) and printing opens it again
@@ -34,10 +41,9 @@ func (p *painter) finish(f *vt.Frame) {
 		return
 	}
 	switch {
-	case wraps && recalled:
-		p.closeRecalled(f, last, y)
+	case wraps && recalls && !early:
 	case wraps:
-		p.close(f, cellAt(s.Lines[s.Y], s.X), y)
+		p.close(f, c, y)
 	case f.Modes.Origin && f.Alt == nil && (s.Y < s.Top || s.Y > s.Bottom):
 		p.add("\x1b[?1047h") // a screen without margins, from which the cursor is taken along
 		p.moveTo(s.X, s.Y)
@@ -47,12 +53,12 @@ func (p *painter) finish(f *vt.Frame) {
 	}
 	printed := len(p.out)
 	p.setPen(f.Pen)
-	p.finalModes(f, recalled)
+	p.finalModes(f, hasSets)
 	if wraps && len(p.out) == printed {
 		p.add("\x1b[?7h") // already so; any sequence keeps REP from repeating what was printed
 	}
-	if dropsWide(f) {
-		p.add(dropped)
+	if wraps && s.Beyond && !p.clusters {
+		p.add("\u0300")
 	}
 }
 
@@ -81,22 +87,6 @@ func printingSets(f *vt.Frame) vt.Charsets {
 		c.G[c.GL] = f.Invoked
 	}
 	return c
-}
-
-// dropped is a character of two cells.
-const dropped = "\u4e00"
-
-// dropsWide tells whether REP repeats what is left of the last two columns because a
-// character of two cells came in the last one without autowrap: xterm.js shows
-// nothing of it but remembers its width.
-func dropsWide(f *vt.Frame) bool {
-	s := f.Active()
-	if f.LastChar == 0 || f.Modes.Autowrap || s.PendingWrap || s.X != f.Cols-1 || s.X < 2 {
-		return false
-	}
-	c := cellAt(s.Lines[s.Y], s.X-2)
-	first, _ := utf8.DecodeRuneInString(c.text)
-	return c.text != "" && first == f.LastChar
 }
 
 // repeatable is the cell before the cursor when it has to be the last thing

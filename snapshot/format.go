@@ -50,8 +50,12 @@ import (
 //	               number of index (1), colour (4)
 //	13   saved     private modes that XTSAVE keeps: any number of mode (2), on (1)
 //
+//	17   linings   of the saved pens of the main and of the other screen (1 each),
+//	               as in SavedCursor.Lining, when one is not 0
+//	18   dropped   empty, present when Frame.LastDropped
+//
 //	screen  x, y (2 each), flags (1: pending wrap, saved, saved pending wrap,
-//	        saved origin, own tab stops), top, bottom, saved x, saved y (2
+//	        saved origin, own tab stops, beyond, saved beyond), top, bottom, saved x, saved y (2
 //	        each), saved character sets (5), saved pen (style), uv number of tab
 //	        stops and each (2), uv size of the keyboard stack and each (1), lines
 //	        of all rows
@@ -90,6 +94,8 @@ const (
 	tagInvoked
 	tagAside
 	tagSavedRows
+	tagLinings
+	tagDropped
 )
 
 const (
@@ -98,6 +104,8 @@ const (
 	flagSavedWrap
 	flagSavedOrigin
 	flagTabs
+	flagBeyond
+	flagSavedBeyond
 )
 
 var (

@@ -62,7 +62,8 @@ func screenOf(t testing.TB, b xbuffer, x xstate) (history vt.Lines, s vt.Screen)
 		lines = append(lines, lineOf(t, l))
 	}
 	s = vt.Screen{
-		Lines: lines[b.Base:], X: min(b.X, x.Cols-1), Y: b.Y, PendingWrap: b.X >= x.Cols, Top: b.Top, Bottom: b.Bottom,
+		Lines: lines[b.Base:], X: min(b.X, x.Cols-1), Y: b.Y, PendingWrap: b.X >= x.Cols, Beyond: b.X > x.Cols,
+		Top: b.Top, Bottom: b.Bottom,
 		Tabs:  append([]int{}, b.Tabs...),
 		Saved: savedOf(t, b.Saved),
 	}

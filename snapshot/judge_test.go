@@ -30,8 +30,7 @@ type judge struct {
 	replays int
 	// cuts and missed count what resume was asked, crashes the streams that made
 	// xterm.js throw an exception.
-	// Streams that no engine follows are odd.
-	cuts, missed, crashes, odd int
+	cuts, missed, crashes int
 }
 
 type job struct {

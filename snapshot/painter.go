@@ -24,6 +24,8 @@ type painter struct {
 	fold bool     // lines wider than the screen go on in the next row
 
 	clusters bool // widths are those of grapheme clusters
+	locked   bool // of the pen only colours and attributes may change
+	set      byte // the character set in force, which must not change; 0 for US ASCII
 
 	history int // lines of history that are painted above the screen at hand
 
@@ -40,6 +42,14 @@ type painter struct {
 }
 
 func (p *painter) add(s string) { p.out = append(p.out, s...) }
+
+// text prints characters as they have to come in the set in force.
+func (p *painter) text(s string) {
+	if p.set != 0 {
+		s, _ = vt.Untranslate(p.set, s)
+	}
+	p.add(s)
+}
 
 func (p *painter) num(n int) { p.out = strconv.AppendInt(p.out, int64(n), 10) }
 
@@ -235,11 +245,7 @@ func (p *painter) put(s *vt.Span) {
 		p.csi(p.x+1, 'G') // any sequence keeps xterm.js from joining it to the cell before
 	}
 	p.setPen(s.Style)
-	if printable(s.Text) {
-		p.add(s.Text)
-	} else {
-		p.add(cellText(*s))
-	}
+	p.text(cellText(*s))
 	p.x += s.Cells
 }
 
@@ -264,7 +270,7 @@ func (p *painter) apart(s vt.Span) {
 		if p.joins(string(r)) {
 			p.csi(p.x+1, 'G')
 		}
-		p.out = utf8.AppendRune(p.out, r)
+		p.text(string(r))
 		p.x += width
 	}
 }

@@ -19,6 +19,10 @@ const sgrAttrs = vt.Bold | vt.Dim | vt.Italic | vt.Blink | vt.Inverse | vt.Invis
 
 // setPen makes s the style of what is printed next.
 func (p *painter) setPen(s vt.Style) {
+	if p.locked {
+		p.recolour(p.pen, s)
+		return
+	}
 	if s.Link != p.pen.Link {
 		p.sgr(&s)
 		p.link(s.Link)

@@ -1,9 +1,13 @@
 package snapshot
 
-import "github.com/evertty/evertty/vt"
+import (
+	"slices"
 
-// tabs sets the tab stops. One right behind the last column, where HTS puts it
-// while a wrap is pending, counts when the screen becomes wider.
+	"github.com/evertty/evertty/vt"
+)
+
+// tabs sets the tab stops. Those in the two columns behind the last one, where HTS
+// puts them while a wrap is pending, count when the screen becomes wider.
 func (p *painter) tabs(tabs []int, rows []vt.Line) {
 	if !everyEight(tabs, p.cols) {
 		p.add("\x1b[3g")
@@ -14,28 +18,47 @@ func (p *painter) tabs(tabs []int, rows []vt.Line) {
 	}
 	behind := len(onScreen(tabs, p.cols))
 	usual := p.cols%8 == 0 && everyEight(tabs, p.cols) // it comes there by itself
-	if behind < len(tabs) && tabs[behind] == p.cols && p.cols >= 2 && !usual {
-		c := p.toEdge(rows, 0)
-		p.add("\x1bH")
-		p.leaveEdge(c, 0)
+	at := behind < len(tabs) && tabs[behind] == p.cols && !usual
+	after := slices.Contains(tabs[behind:], p.cols+1)
+	if !at && !after || p.cols < 2 {
+		return
 	}
+	c := p.toEdge(rows, 0)
+	if at {
+		p.add("\x1bH")
+	}
+	if after && !p.clusters {
+		p.beyond()
+		p.add("\x1bH")
+	}
+	p.leaveEdge(c, 0)
 }
 
 // toEdge makes a wrap pending in row y: it prints the last cell once more, which is
 // the only way there. An erased one becomes a space until leaveEdge.
 func (p *painter) toEdge(rows []vt.Line, y int) cell {
-	c := cell{x: p.cols - 1, width: 1}
-	if y < len(rows) {
-		c = cellAt(rows[y], p.cols-1)
-	}
+	c := p.edge(rows, y)
 	p.moveTo(c.x, y)
 	p.setPen(c.style)
+	p.addCell(c)
+	return c
+}
+
+// edge is the last cell of row y.
+func (p *painter) edge(rows []vt.Line, y int) cell {
+	if y < len(rows) {
+		return cellAt(rows[y], p.cols-1)
+	}
+	return cell{x: p.cols - 1, width: 1}
+}
+
+// addCell prints c, an erased one as a space.
+func (p *painter) addCell(c cell) {
 	if c.text == "" {
 		p.add(" ")
 	} else {
-		p.add(c.text)
+		p.text(c.text)
 	}
-	return c
 }
 
 // leaveEdge erases c again when it was erased before toEdge; one whose style shows
@@ -48,6 +71,11 @@ func (p *painter) leaveEdge(c cell, y int) {
 	p.setPen(vt.Style{BG: c.style.BG})
 	p.add("\x1b[X")
 }
+
+// beyond moves the cursor to the column that Screen.Beyond means, from where a wrap is
+// pending: a mark has to follow nothing, so a sequence without effect comes before it.
+// Autowrap is on.
+func (p *painter) beyond() { p.add("\x1b[?7h\u0300") }
 
 // saveCursor makes the terminal save what d holds (DECSC, VT510) and undoes
 // what it had to set for that. xterm.js 6 restores position, pen and the
@@ -64,27 +92,84 @@ func (p *painter) saveCursor(d vt.SavedCursor, rows []vt.Line) {
 		p.add("\x1b[?6h")
 	}
 	edge := d.PendingWrap && p.cols >= 2
-	var c cell
-	if edge {
-		c = p.toEdge(rows, d.Y)
-	} else {
+	c := p.edge(rows, d.Y)
+	switch {
+	case linesOnly(&d):
+		p.lineOnly()
 		p.moveTo(d.X, d.Y)
+		if edge {
+			p.add(" ")
+		}
+	case edge:
+		p.toEdge(rows, d.Y)
+	default:
+		p.moveTo(d.X, d.Y)
+	}
+	if edge && d.Beyond {
+		p.beyond()
 	}
 	p.save(&d)
 	if d.Origin {
 		p.add("\x1b[?6l")
 	}
 	if edge {
+		if linesOnly(&d) {
+			p.toEdge(rows, d.Y)
+		}
 		p.leaveEdge(c, d.Y)
 	}
 }
 
-// save saves the cursor where it is, with pen and character set of d.
+// save saves the cursor where it is, with pen and character set of d. The pen that
+// lineOnly made is undone.
 func (p *painter) save(d *vt.SavedCursor) {
-	p.setPen(d.Pen)
+	if linesOnly(d) {
+		p.recolour(vt.Style{}, vt.Style{FG: d.Pen.FG, BG: d.Pen.BG, Attr: d.Pen.Attr})
+	} else {
+		p.setPen(savedPen(d))
+	}
 	p.charsets(d.Charsets)
 	p.add("\x1b7")
 	p.resetCharsets(d.Charsets)
+	if linesOnly(d) {
+		p.add("\x1b[m\x1b[0\"q")
+		p.pen = vt.Style{}
+	}
+}
+
+// anyLink stands for one in a saved pen, of which only that there is a link is kept.
+var anyLink = vt.Link{URI: "about:blank"}
+
+// savedPen is a pen that is saved as d, which is not linesOnly.
+func savedPen(d *vt.SavedCursor) vt.Style {
+	if d.Lining == 0 {
+		return d.Pen
+	}
+	s := vt.Style{FG: d.Pen.FG, BG: d.Pen.BG, Attr: d.Pen.Attr}
+	switch lined, shown := d.Lined(); {
+	case lined:
+		s.Underline = vt.UnderlineSingle
+	case shown:
+		s.Link = anyLink
+	}
+	return s
+}
+
+// linesOnly tells whether d has a pen that is underlined and shows no style of
+// underline, which SGR never leads to.
+func linesOnly(d *vt.SavedCursor) bool {
+	lined, shown := d.Lined()
+	return lined && !shown
+}
+
+// lineOnly makes the pen one as linesOnly means: DECRC brings an underline whose style
+// was reset, and OSC 8 finds nothing to show. It overwrites the saved cursor.
+func (p *painter) lineOnly() {
+	p.setPen(vt.Style{Underline: vt.UnderlineSingle})
+	p.add("\x1b7")
+	p.setPen(vt.Style{})
+	p.add("\x1b8")
+	p.link(vt.Link{})
 }
 
 // scrolledOff notes a saved cursor whose line is in the history, of which n lines
@@ -99,10 +184,17 @@ func (p *painter) scrolledOff(d *vt.SavedCursor, n int) {
 // back to its first column.
 func (p *painter) saveInLine() {
 	d := p.above
+	if linesOnly(d) {
+		p.lineOnly()
+	} else {
+		p.setPen(vt.Style{})
+	}
 	if d.PendingWrap && p.cols >= 2 {
 		p.csi(p.cols, 'G')
-		p.setPen(vt.Style{})
 		p.add(" ")
+		if d.Beyond {
+			p.beyond()
+		}
 	} else if d.X > 0 {
 		p.csi(d.X+1, 'G')
 	}
@@ -112,61 +204,6 @@ func (p *painter) saveInLine() {
 		p.add("\x1b[1K") // unlike EL 2 it leaves the wrap flag alone
 	}
 	p.add("\r")
-}
-
-// recall brings about what only DECRC (VT510) does: a pen that knows an underline
-// or a link without showing it, and a character set in force that is designated
-// nowhere. It tells whether it could: the saved cursor of the screen has to have
-// the same set, and the same kind of pen. The position is wrong then.
-func (p *painter) recall(f *vt.Frame) bool {
-	if f.Aside == nil && f.Invoked == 0 {
-		return false
-	}
-	d := f.Active().Saved
-	if f.Invoked != 0 && plainSet(f.Invoked) != plainSet(d.Charsets.G[d.Charsets.GL]) {
-		return false
-	}
-	if a := f.Aside; a == nil {
-		p.setPen(vt.Style{})
-	} else {
-		lined := d.Pen.Underline != 0
-		if a.Lined != lined || a.Shown != (lined || d.Pen.Link != vt.Link{}) {
-			return false
-		}
-		p.setPen(vt.Style{Underline: a.Underline, UnderlineColor: a.UnderlineColor, Link: a.Link})
-	}
-	p.charsets(f.Charsets)
-	p.add("\x1b8")
-	if f.Invoked == 0 {
-		p.add(shifts[f.Charsets.GL])
-	}
-	if f.Aside == nil {
-		p.add("\x1b[m\x1b[0\"q")
-		p.pen = vt.Style{}
-		p.setPen(f.Pen)
-	} else {
-		p.recolour(d.Pen, f.Pen)
-	}
-	return true
-}
-
-// closeRecalled prints c into row y after recall, which a wrap is pending behind,
-// without a change of underline and link. canCloseRecalled tells whether that can be.
-func (p *painter) closeRecalled(f *vt.Frame, c cell, y int) {
-	p.moveTo(c.x, y)
-	style := f.Pen
-	style.FG, style.BG, style.Attr = c.style.FG, c.style.BG, c.style.Attr
-	p.recolour(f.Pen, style)
-	p.add(c.text)
-	p.recolour(style, f.Pen)
-}
-
-func canCloseRecalled(f *vt.Frame, c cell) (cell, bool) {
-	pen, sets := shown(f.Pen), printingSets(f)
-	text, ok := vt.Untranslate(sets.G[sets.GL], c.text)
-	ok = ok && text != "" && c.style.Underline == pen.Underline && c.style.Link == pen.Link && c.style.UnderlineColor == pen.UnderlineColor
-	c.text = text
-	return c, ok
 }
 
 // plainSet is set, 0 for US ASCII.

@@ -66,6 +66,7 @@ func tidyScreen(s vt.Screen, cols, rows int) vt.Screen {
 	}
 	s.X, s.Y = min(max(s.X, 0), cols-1), min(max(s.Y, 0), rows-1)
 	s.PendingWrap = s.PendingWrap && s.X == cols-1
+	s.Beyond = s.Beyond && s.PendingWrap
 	if s.Top < 0 || s.Bottom >= rows || s.Top >= s.Bottom {
 		s.Top, s.Bottom = 0, rows-1
 	}
@@ -79,13 +80,15 @@ func tidyScreen(s vt.Screen, cols, rows int) vt.Screen {
 	}
 	d.X, d.Y = min(max(d.X, 0), cols-1), min(max(d.Y, -vt.MaxScrollback), vt.MaxSize-1)
 	d.PendingWrap = d.PendingWrap && d.X == cols-1
+	d.Beyond = d.Beyond && d.PendingWrap
+	d.Lining &= vt.LiningLined | vt.LiningShown
 	d.Pen, d.Charsets = tidyStyle(d.Pen), tidyCharsets(d.Charsets)
 	return s
 }
 
-// maxTab is the last column that can have a tab stop: a wrap was pending on the
-// widest screen.
-const maxTab = vt.MaxSize
+// maxTab is the last column that can have a tab stop: the cursor was beyond the last
+// one of the widest screen.
+const maxTab = vt.MaxSize + 1
 
 // tidyTabs returns the stops that there can be, ascending, each once.
 func tidyTabs(tabs []int) []int {

@@ -66,6 +66,44 @@ func TestPositionsOnAFullDisk(t *testing.T) {
 	}
 }
 
+// TestPositionsOfATerminalMadeOnAFullDisk: nothing of it can be written down, and still no position comes twice.
+func TestPositionsOfATerminalMadeOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	disk := smallDisk(t, "1m")
+	s := start(t, disk.launch("--snapshot-interval", "100ms"))
+	full := s.create("bash", "-c", "seq 60000000 | head -c 2000000; read x").ID
+	s.atRest(full, 2000000)
+	s.degraded("disk is full")
+	id := s.create("bash", "-c", "while read n; do seq $n; done").ID
+	s.input(id, "1000\n")
+	shown := s.atRest(id, 3893)
+	s.how.shell = fmt.Sprintf(`exec nsenter -t %d -m "$0" "$@"`, s.keeperPID())
+	for range 2 {
+		s.kill()
+		s.again()
+		i := s.info(id)
+		if i.Seq < shown || i.State != "running" || !strings.Contains(s.damage(id), "missing") {
+			t.Fatalf("position %d was %d: %+v, %s", i.Seq, shown, i, s.damage(id))
+		}
+		v := &viewer{t: t, kind: sse, events: s.rawStream(fmt.Sprintf("/pty/%s/stream?since=%d", id, shown), 0)}
+		if e, err := v.next(); err != nil || e.Kind != client.KindSnapshot || e.Seq < i.Seq {
+			t.Errorf("who has seen %d gets %s at %d, %v", shown, e.Kind, e.Seq, err)
+		}
+		v.close()
+		s.input(id, "1000\n")
+		shown = s.atRest(id, i.Seq+3893)
+	}
+	disk.inside(s.pid(), "mount -o remount,size=512m "+disk.dir)
+	s.lossless()
+	s.input(id, "1000\n")
+	shown = s.atRest(id, shown+3893)
+	s.kill()
+	s.again()
+	if i := s.info(id); i.Seq != shown {
+		t.Errorf("position %d was %d", i.Seq, shown)
+	}
+}
+
 // TestDataThatAreGone: files that somebody removed are told, and positions do not go back.
 func TestDataThatAreGone(t *testing.T) {
 	t.Parallel()

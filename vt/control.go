@@ -46,7 +46,9 @@ func (t *Terminal) lineFeed() {
 	} else if s.Y > y {
 		s.row().wrapped = false
 	}
-	s.X = min(s.X, s.Cols-1)
+	if s.X >= s.Cols {
+		s.X--
+	}
 }
 
 // backspace implements BS (ECMA-48 8.3.5).
@@ -129,6 +131,7 @@ func (t *Terminal) reset() {
 		t.clearScreen(t.alt)
 		t.alt.Cursor, t.alt.kitty = NewCursor(t.cfg.Cols, t.cfg.Rows), nil
 	}
+	t.hidden = len(t.main.rows)
 	t.modes.Reset()
 	t.saved = nil
 	t.resetPen()
@@ -164,5 +167,29 @@ func (t *Terminal) alignment() {
 		s.blank(r, 0)
 		s.put(r, 0, line, look)
 	}
+	t.alignOldest(line, look)
 	t.screen.MoveTo(0, 0, t.modes.Origin)
+}
+
+// alignOldest is alignment of as many lines as are above the cursor, behind the last
+// row. In xterm.js lines lie in a ring, and when it is full the oldest come there.
+func (t *Terminal) alignOldest(line []byte, look uint32) {
+	s := t.screen
+	base, limit := t.base(), t.hist.limit
+	if s == t.alt {
+		limit = 0
+	}
+	if base < limit || s.Y == 0 {
+		return
+	}
+	for _, r := range s.rows[:max(s.Y-base, 0)] {
+		s.blank(r, 0)
+		s.put(r, 0, line, look)
+	}
+	if n := min(base, s.Y); n > 0 {
+		var full row
+		full.append(ASCII, line, len(line), look)
+		t.hist.replaceOldest(n, t.packer.row(&full, &t.styles))
+		t.forgetDropped()
+	}
 }

@@ -8,7 +8,9 @@ package vt
 // An engine may set X and Y inside their limits. origin is always DECOM, which
 // belongs to the terminal and not to one screen.
 type Cursor struct {
-	X, Y        int // from 0; X == Cols is the pending wrap
+	// X and Y count from 0. X == Cols is the pending wrap; a character without width
+	// that followed nothing makes that Cols+1, from where another one wraps too.
+	X, Y        int
 	Cols, Rows  int // set by NewCursor and Resize
 	Top, Bottom int // scroll region, rows from 0, both inside
 	// tabs are the stops by column, at least Cols+1. There are more when the

@@ -98,7 +98,17 @@ func (t *Terminal) eraseChars(n int) {
 func (t *Terminal) insertChars(n int) {
 	t.restrict()
 	s := t.screen
+	if r := s.row(); s.splits(r, s.X) {
+		t.stream.Precede("\x1b[X")
+		s.erase(r, s.X, s.X+1, t.blankLook())
+	}
 	s.insert(s.row(), s.X, n, t.blankLook())
+}
+
+// splits tells whether blanks put in at column x part a wide character. xterm.js blanks
+// its first half only, and moves the other. So it is erased before, for viewers too.
+func (s *screen) splits(r *row, x int) bool {
+	return x > 0 && x < r.used && s.cells(r)[x].orphan()
 }
 
 // deleteChars implements DCH (ECMA-48 8.3.26).
@@ -145,6 +155,9 @@ func (t *Terminal) shiftColumns(x, n int) {
 	if !s.InRegion() {
 		return
 	}
+	if n > 0 {
+		t.unsplit(x)
+	}
 	for _, r := range s.rows[s.Top : s.Bottom+1] {
 		if n > 0 {
 			s.insert(r, x, n, t.blankLook())
@@ -152,5 +165,20 @@ func (t *Terminal) shiftColumns(x, n int) {
 			s.remove(r, x, -n, t.blankLook())
 		}
 		r.wrapped = false
+	}
+}
+
+// unsplit erases the wide characters of the region that blanks put in at column x part.
+func (t *Terminal) unsplit(x int) {
+	s := t.screen
+	var text []byte
+	for y := s.Top; y <= s.Bottom; y++ {
+		if r := s.rows[y]; s.splits(r, x) {
+			text = eraseText(t.moveText(text, x, y), 1)
+			s.erase(r, x, x+1, t.blankLook())
+		}
+	}
+	if text != nil {
+		t.stream.Precede(string(t.moveText(text, s.X, s.Y)))
 	}
 }

@@ -19,7 +19,7 @@ func (t *Terminal) expand(text []byte) {
 // Other movements count from the margin twice there, as in xterm.js.
 func (t *Terminal) moveText(text []byte, x, y int) []byte {
 	if t.modes.Origin {
-		y -= t.screen.Top
+		y = max(y-t.screen.Top, 0)
 	}
 	return fmt.Appendf(text, "\x1b[%d;%dH", y+1, x+1)
 }

@@ -29,7 +29,7 @@ func (t *Terminal) check() error {
 }
 
 func (s *screen) check(t *styles) error {
-	if s.X < 0 || s.X > s.Cols || s.Y < 0 || s.Y >= len(s.rows) {
+	if s.X < 0 || s.X > s.Cols+1 || s.Y < 0 || s.Y >= len(s.rows) {
 		return fmt.Errorf("cursor %d,%d", s.X, s.Y)
 	}
 	if s.Rows != len(s.rows) {

@@ -25,6 +25,9 @@ type Frame struct {
 	Aside *PenAside
 	// LastChar is the character REP (ECMA-48 8.3.103) would repeat; 0 for none.
 	LastChar rune
+	// LastDropped: what came last was a character of two columns that found one and did
+	// not wrap. Marks that follow it are dropped too; viewers get nothing of them.
+	LastDropped bool
 
 	CursorStyle CursorStyle
 	Title, Icon string          // OSC 2 and OSC 1
@@ -82,6 +85,9 @@ type Screen struct {
 	// the last column and the next one wraps first (the cursor shows on X).
 	X, Y        int
 	PendingWrap bool
+	// Beyond: while the wrap was pending a character without width came that followed
+	// nothing. xterm.js 6 moves the cursor by one more column then; only with PendingWrap.
+	Beyond      bool
 	Saved       SavedCursor
 	Top, Bottom int // scroll region, rows from 0, both inside (DECSTBM)
 	// Tabs are the columns of the tab stops, ascending; nil means every 8. There can
@@ -107,9 +113,31 @@ type SavedCursor struct {
 	Set         bool // something was saved; else all is as after RIS
 	X, Y        int
 	PendingWrap bool
+	Beyond      bool // as in a Screen
 	Pen         Style
 	Charsets    Charsets
 	Origin      bool
+	// Lining is what Pen says wrongly of how xterm.js 6 saved it.
+	Lining Lining
+}
+
+// Lining are the two flags that xterm.js 6 keeps of a pen's underline and link when it
+// is saved: that it is underlined, and that it shows a style of underline or a link.
+// After DECRC they can differ from what the pen is. Each bit says that a flag is not
+// as Pen implies.
+type Lining uint8
+
+// The bits of a Lining.
+const (
+	LiningLined Lining = 1 << iota
+	LiningShown
+)
+
+// Lined returns the two flags of a Lining as they are.
+func (c *SavedCursor) Lined() (lined, shown bool) {
+	lined = c.Pen.Underline != UnderlineNone
+	shown = lined || c.Pen.Link != Link{}
+	return lined != (c.Lining&LiningLined != 0), shown != (c.Lining&LiningShown != 0)
 }
 
 // Charsets are the four designated sets and the one that GL invokes (ECMA-35,

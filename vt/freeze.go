@@ -8,7 +8,7 @@ func (t *Terminal) Freeze() *Frame {
 	f := &Frame{
 		Cols: t.main.Cols, Rows: len(t.main.rows), Unicode: t.cfg.Unicode,
 		History: t.hist.freeze(), Main: t.freezeScreen(t.main, t.hist.count), Modes: t.modes,
-		LastChar: t.lastChar(), CursorStyle: t.cursorStyle, Pending: t.stream.Pending(), SavedModes: maps.Clone(t.saved),
+		LastChar: t.lastChar(), LastDropped: t.stream.before.lost(), CursorStyle: t.cursorStyle, Pending: t.stream.Pending(), SavedModes: maps.Clone(t.saved),
 	}
 	t.charsets.Freeze(f)
 	t.pen.Freeze(f)
@@ -25,7 +25,7 @@ func (t *Terminal) Freeze() *Frame {
 // lastChar is the character that REP would repeat; xterm.js takes it from the
 // screen.
 func (t *Terminal) lastChar() rune {
-	if t.stream.before == 0 {
+	if t.stream.before == 0 || t.stream.before.lost() {
 		return 0
 	}
 	s := t.screen

@@ -173,6 +173,30 @@ func (h *history) unwrap(i int) {
 	}
 }
 
+// replaceOldest makes each of the oldest n lines the packed one, which continues none.
+// The blocks are copied, for frames may share them.
+func (h *history) replaceOldest(n int, packed []byte) {
+	for _, b := range h.blocks {
+		k := min(n, b.lines)
+		if k == 0 {
+			break
+		}
+		at := b.start
+		for range k {
+			_, at, _ = record(b.data, at)
+		}
+		data := make([]byte, 0, k*(len(packed)+binary.MaxVarintLen32)+len(b.data)-at)
+		for range k {
+			data = appendRecord(data, packed, false)
+		}
+		h.bytes -= cap(b.data)
+		b.data, b.start, b.shared = append(data, b.data[at:]...), 0, false
+		h.bytes += cap(b.data)
+		n -= k
+	}
+	h.shrink(0)
+}
+
 // blockSize is what a block takes besides its records, in bytes.
 const blockSize = 64
 

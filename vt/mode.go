@@ -66,6 +66,7 @@ func (t *Terminal) setAlt(on bool) {
 	}
 	from := t.screen
 	if on {
+		t.renewAlt()
 		if t.alt == nil {
 			t.alt = newScreen(t.main.Cols, len(t.main.rows))
 		}
@@ -77,10 +78,22 @@ func (t *Terminal) setAlt(on bool) {
 		t.screen = t.main
 		t.clearScreen(from)
 		from.Reset()
+		t.hidden = from.Rows
 	}
 	t.screen.X, t.screen.Y = from.X, from.Y
 	t.modes.AltScreen = on
 	t.useKitty()
+}
+
+// renewAlt lets viewers show the alternate screen and leave it before the sequence at
+// hand when they were higher since they did it last. Else theirs has as many lines
+// as they had rows, and keeps what scrolls off: a screen that is not shown does not
+// shrink in xterm.js 6.
+func (t *Terminal) renewAlt() {
+	if rows := len(t.main.rows); t.hidden > rows {
+		t.hidden = rows
+		t.stream.Precede("\x1b[?1047h\x1b[?1047l")
+	}
 }
 
 // clearScreen makes every row blank.

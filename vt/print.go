@@ -7,6 +7,7 @@ func (h *handler) Print(text []byte, ascii bool) { (*Terminal)(h).print(text, as
 
 // print shows a run of characters.
 func (t *Terminal) print(text []byte, ascii bool) {
+	raw := text
 	if !t.charsets.ASCII() {
 		text, ascii = t.charsets.Translate(text), false
 	}
@@ -15,9 +16,14 @@ func (t *Terminal) print(text []byte, ascii bool) {
 		t.stream.agree(t.widths.next(c, t.stream.viewers).joins())
 	}
 	for len(text) > 0 {
+		if t.screen.X >= t.screen.Cols && !t.modes.Autowrap {
+			t.apart(raw, text)
+		}
 		if t.modes.Insert || t.stream.before.prepends() {
 			c, size := decodeSound(text)
-			t.printChar(c)
+			if !t.printChar(c) {
+				t.leaveOut(raw, text)
+			}
 			text = text[size:]
 			continue
 		}
@@ -26,7 +32,7 @@ func (t *Terminal) print(text []byte, ascii bool) {
 			n = asciiRun(text)
 		}
 		if n == 0 {
-			n = t.printWider(text)
+			n = t.printWider(raw, text)
 		} else {
 			t.printASCII(text[:n])
 		}
@@ -39,7 +45,7 @@ func (t *Terminal) printASCII(text []byte) {
 	s, look := t.screen, t.penLook()
 	t.stream.before = narrow
 	for {
-		if s.X == s.Cols {
+		if s.X >= s.Cols {
 			if !t.modes.Autowrap {
 				text, s.X = text[len(text)-1:], s.Cols-1 // the others would be overwritten
 			} else {
@@ -57,8 +63,8 @@ func (t *Terminal) printASCII(text []byte) {
 
 // printWider prints the beginning of text, which is not ASCII: a run of
 // characters of one width at the end of a row, or one character. It returns the
-// number of bytes.
-func (t *Terminal) printWider(text []byte) int {
+// number of bytes. text is the end of raw, in the character set in force.
+func (t *Terminal) printWider(raw, text []byte) int {
 	s := t.screen
 	class := t.classAt(text, 0)
 	r := s.rows[s.Y]
@@ -68,7 +74,9 @@ func (t *Terminal) printWider(text []byte) int {
 	}
 	if class == classOther || r.cells != nil || s.X < r.used || s.X+width > s.Cols {
 		c, size := decodeSound(text)
-		t.printChar(c)
+		if !t.printChar(c) {
+			t.leaveOut(raw, text)
+		}
 		return size
 	}
 	n, count := t.sameWidth(text, class, (s.Cols-s.X)/width)
@@ -114,26 +122,34 @@ func (t *Terminal) classAt(text []byte, i int) widthClass {
 }
 
 // printChar prints one character as xterm.js does: it may join the one before,
-// widen it, or wrap.
-func (t *Terminal) printChar(c rune) {
+// widen it, or wrap. It reports whether it did: a cell that is full takes no more, and
+// the last column nothing of two cells that must not wrap.
+func (t *Terminal) printChar(c rune) bool {
 	before := t.stream.before
 	j := t.widths.next(c, before)
-	t.stream.before = j
 	width, old := j.width(), 0
+	s := t.screen
 	if j.joins() {
 		old = before.width()
+		if before.lost() || s.X > 0 && t.joinedSize()+utf8.RuneLen(c) > maxCluster {
+			return false
+		}
 	}
-	s := t.screen
+	if s.X+width-old > s.Cols && width == 2 && !t.modes.Autowrap {
+		t.stream.before = lostWide
+		return false
+	}
+	t.stream.before = j
 	if t.joinText(c, j, width, old) {
-		return
+		return true
 	}
 	look := t.penLook()
-	if r := s.row(); s.X > 0 && (r.cells != nil || s.X < r.used) {
+	if r := s.row(); s.X > 0 && s.X <= s.Cols && (r.cells != nil || s.X < r.used) {
 		s.cells(r)
 		s.severLeft(r, s.X, look)
 	}
-	if s.X+width-old > s.Cols && !t.overflow(width, old, look) {
-		return
+	if s.X+width-old > s.Cols {
+		t.overflow(old, look)
 	}
 	r := s.row()
 	if j.joins() && s.X > 0 {
@@ -143,6 +159,77 @@ func (t *Terminal) printChar(c rune) {
 	}
 	if s.X < s.Cols && r.cells != nil {
 		s.severRight(r, s.X, look)
+	}
+	return true
+}
+
+// joinedSize is how many bytes are in the cell that a character which joins goes to.
+func (t *Terminal) joinedSize() int {
+	s := t.screen
+	r := s.row()
+	if r.cells == nil && s.X == r.used {
+		return len(r.last())
+	}
+	c := s.cells(r)[s.joinAt(r)]
+	if c&cellCluster != 0 {
+		return len(r.clusters[c&cellChar])
+	}
+	return utf8.UTFMax
+}
+
+// leaveOut takes a character that was not printed out of the viewers' text: the
+// first of rest, which is the end of raw in the character set in force. One that was
+// dropped for want of room takes the cursor to the last column.
+func (t *Terminal) leaveOut(raw, rest []byte) {
+	t.left = true
+	var move []byte
+	if t.stream.before.lost() {
+		move = t.toLastColumn()
+	}
+	if t.repeating {
+		return
+	}
+	at := place(raw, rest)
+	_, size := utf8.DecodeRune(raw[at:])
+	t.stream.CutPrinted(at, size)
+	t.stream.InsertPrinted(at+size, move)
+}
+
+// place is where in raw the end begins that is rest in the character set in force: a set
+// makes one character of one.
+func place(raw, rest []byte) int {
+	at := len(raw)
+	for range utf8.RuneCount(rest) {
+		_, size := utf8.DecodeLastRune(raw[:at])
+		at -= size
+	}
+	return at
+}
+
+// toLastColumn moves the cursor and returns the sequence that does.
+func (t *Terminal) toLastColumn() []byte {
+	s, y := t.screen, t.screen.Y
+	text := t.moveText(nil, s.Cols-1, y)
+	if t.modes.Origin {
+		y = max(y-s.Top, 0)
+	}
+	s.MoveTo(s.Cols-1, y, t.modes.Origin)
+	return text
+}
+
+// apart keeps the first character of text, the end of raw, from taking the place of the
+// second half of a wide one only, without autowrap: whether xterm.js takes the first
+// half too depends on how the text reached it. After CUP it does.
+func (t *Terminal) apart(raw, text []byte) {
+	s := t.screen
+	c, _ := decodeSound(text)
+	r := s.row()
+	if s.Cols < 2 || t.widths.next(c, t.stream.before).joins() || r.cells == nil && r.used < s.Cols || !s.cells(r)[s.Cols-2].wide() {
+		return
+	}
+	t.stream.before = 0
+	if move := t.toLastColumn(); !t.repeating {
+		t.stream.InsertPrinted(place(raw, text), move)
 	}
 }
 
@@ -154,13 +241,12 @@ func (t *Terminal) joinText(c rune, j join, width, old int) bool {
 }
 
 // overflow handles a character that does not fit into its row: it wraps, or
-// takes the last column. It reports whether there is something left to print. A
-// character before that it joins, of old cells, moves along.
-func (t *Terminal) overflow(width, old int, look uint32) bool {
+// takes the last column. A character before that it joins, of old cells, moves along.
+func (t *Terminal) overflow(old int, look uint32) {
 	s := t.screen
 	if !t.modes.Autowrap {
 		s.X = s.Cols - 1
-		return width != 2
+		return
 	}
 	from, at := s.row(), s.X-old
 	var moved []cell
@@ -182,7 +268,6 @@ func (t *Terminal) overflow(width, old int, look uint32) bool {
 		}
 		s.setCell(s.row(), x, c)
 	}
-	return true
 }
 
 // clearRest blanks the columns from x on that a wrapping character leaves.
@@ -199,15 +284,20 @@ func (t *Terminal) clearRest(r *row, x int, look uint32) {
 	}
 }
 
+// joinAt is the column of the character left of the cursor, which is not in column 0.
+func (s *screen) joinAt(r *row) int {
+	x := min(s.X, s.Cols) - 1
+	if r.cells[x].zeroWidth() && x > 0 {
+		x--
+	}
+	return x
+}
+
 // join adds c to the character left of the cursor and widens that to width.
 func (t *Terminal) join(r *row, c rune, width, old int, look uint32) {
 	s := t.screen
-	cells := s.cells(r)
-	x := s.X - 1
-	if cells[x].zeroWidth() && x > 0 {
-		x--
-	}
-	s.join(r, x, c, width)
+	s.cells(r)
+	s.join(r, s.joinAt(r), c, width)
 	for ; old < width && s.X < s.Cols; old++ {
 		s.setCell(r, s.X, charCell(0, 0, look))
 		s.X++
@@ -221,6 +311,7 @@ func (t *Terminal) placeChar(r *row, c rune, width, old int, look uint32) {
 		s.insert(r, s.X, width-old, look)
 	}
 	if s.X >= s.Cols {
+		s.X++ // without width, it goes nowhere; what follows wraps
 		return
 	}
 	if r.cells == nil && s.X >= r.used && s.X+width <= s.Cols {
@@ -263,7 +354,7 @@ func (t *Terminal) scroll(blank uint32) {
 // that a query cut from their text has made us forget.
 func (t *Terminal) repeat() {
 	before := t.stream.before
-	if before == 0 {
+	if before == 0 || before.lost() {
 		t.stream.Cut()
 		return
 	}
@@ -271,15 +362,44 @@ func (t *Terminal) repeat() {
 	var buf [maxCluster]byte // printing changes the row
 	text := append(buf[:0], t.cellText(s.row(), s.X-before.width())...)
 	n := t.stream.Times(s.Cols * len(s.rows))
-	if len(text) == 0 {
-		return
-	}
-	if len(text) == 1 {
+	switch {
+	case len(text) == 0:
+	case len(text) == 1:
 		t.repeatRuns(text[0], n)
+	default:
+		t.repeatText(text, n, func(text []byte) { t.print(text, false) })
+	}
+}
+
+// repeatText prints a character of more than one byte n times. When some of it is left
+// out, viewers get the rest as text.
+func (t *Terminal) repeatText(text []byte, n int, print func(text []byte)) {
+	first, _ := utf8.DecodeRune(text)
+	t.repeating = true
+	defer func() { t.repeating = false }()
+	if t.modes.Autowrap && !t.widths.next(first, t.stream.before).joins() {
+		for ; n > 0; n-- {
+			print(text)
+		}
 		return
 	}
+	var kept []byte
+	left := false
 	for ; n > 0; n-- {
-		t.print(text, false)
+		for _, c := range string(text) {
+			t.left = false
+			one := utf8.AppendRune(nil, c)
+			if print(one); !t.left {
+				kept = append(kept, one...)
+			}
+			left = left || t.left
+		}
+	}
+	if left && t.stream.before.lost() {
+		kept = append(kept, t.toLastColumn()...)
+	}
+	if left {
+		t.stream.ReplaceByText(kept)
 	}
 }
 

@@ -86,6 +86,7 @@ func (b *buffer) fitted(i int) bufferLine {
 		return b.lines[i]
 	}
 	b.paragraph.open(b.lines[i:i+1], b.oldCols, b.cols, b.styles)
+	b.inexact = b.inexact || b.paragraph.cells[0][b.cols-1].wide() // whose half xterm.js leaves
 	return b.paragraph.line(0, b.cols)
 }
 

@@ -4,8 +4,8 @@ import "slices"
 
 // Resize implements Engine. Lines of the main screen and its history reflow as
 // in xterm.js 6, so a viewer that resizes itself in the same place stays equal.
-// It cannot follow widths below its minimum, a reflow that overflows its buffer,
-// and a resize of the alternate screen, where it keeps cells and rows that are
+// It does not follow widths below its minimum, a reflow that overflows its buffer, a
+// wide character that the new edge cuts in two, and a resize of the alternate screen, where it keeps cells and rows that are
 // cut off and moves them along unseen.
 func (t *Terminal) Resize(cols, rows int) (exact bool) {
 	old := t.cfg
@@ -15,10 +15,17 @@ func (t *Terminal) Resize(cols, rows int) (exact bool) {
 	if cols == old.Cols && rows == old.Rows {
 		return true
 	}
+	x := t.screen.X
 	whole := !t.hist.short // else viewers have more history that comes back onto their screens
 	exact = t.resizeMain(cols, rows) && whole && cols >= minReflow && old.Cols >= minReflow
 	if t.alt != nil {
 		t.resizeAlt(cols, rows)
+	}
+	if t.screen == t.main {
+		t.hidden = max(t.hidden, rows)
+	}
+	if t.screen.X != x {
+		t.stream.forgetHere() // it is not before the cursor any more
 	}
 	t.weigh()
 	return exact && t.screen == t.main

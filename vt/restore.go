@@ -69,6 +69,9 @@ func (t *Terminal) restoreScreen(s *screen, from *Screen, base int) {
 
 // lastJoin is what the character that REP repeats in f leaves for the next one.
 func (t *Terminal) lastJoin(f *Frame) (j join) {
+	if f.LastDropped {
+		return lostWide
+	}
 	if f.LastChar == 0 {
 		return 0
 	}
@@ -85,7 +88,7 @@ func (t *Terminal) lastJoin(f *Frame) (j join) {
 		if j.width() == width {
 			return j
 		}
-		j = join(width) << joinWidth // one of two cells that did not fit and was dropped
+		j = join(width) << joinWidth
 	}
 	return max(j, narrow)
 }

@@ -28,9 +28,9 @@ type run struct {
 	kind  Kind
 }
 
-// maxMarks is how many marks a cell keeps: more than any script writes, and a
-// bound for what one cell takes.
-const maxMarks = 16
+// maxMarks is how many marks a cell keeps, a bound for what one cell takes: no text
+// in the Stream-Safe Text Format has more (UAX #15, 13).
+const maxMarks = 30
 
 // maxCluster bounds the text of one cell in bytes.
 const maxCluster = (1 + maxMarks) * utf8.UTFMax

@@ -44,7 +44,7 @@ func (c *Cursor) SoftReset(base int) {
 // lines and keyboard.
 func (c *Cursor) Freeze(base int) Screen {
 	return Screen{
-		X: min(c.X, c.Cols-1), Y: c.Y, PendingWrap: c.X == c.Cols,
+		X: min(c.X, c.Cols-1), Y: c.Y, PendingWrap: c.X >= c.Cols, Beyond: c.X > c.Cols,
 		Top: c.Top, Bottom: c.Bottom, Tabs: c.tabStops(), Saved: c.Saved(base),
 	}
 }
@@ -55,29 +55,44 @@ func (c *Cursor) Saved(base int) SavedCursor {
 	if !m.set {
 		return SavedCursor{}
 	}
-	return SavedCursor{
-		Set: true, X: min(m.x, c.Cols-1), Y: m.row - base, PendingWrap: m.x == c.Cols,
+	d := SavedCursor{
+		Set: true, X: min(m.x, c.Cols-1), Y: m.row - base, PendingWrap: m.x >= c.Cols, Beyond: m.x > c.Cols,
 		Pen: m.pen.Style(), Charsets: m.charsets.printing(m.charset), Origin: m.origin,
 	}
+	lined, shown := d.Lined()
+	if lined != m.pen.underlined {
+		d.Lining |= LiningLined
+	}
+	if shown != m.pen.extended {
+		d.Lining |= LiningShown
+	}
+	return d
 }
 
 // thaw takes what a Screen has besides lines and keyboard, with base lines of
 // history above it.
 func (c *Cursor) thaw(s *Screen, base int) {
 	c.X, c.Y, c.Top, c.Bottom = s.X, s.Y, s.Top, s.Bottom
-	if s.PendingWrap {
-		c.X = c.Cols
-	}
+	c.X = column(s.X, c.Cols, s.PendingWrap, s.Beyond)
 	c.thawTabs(s.Tabs)
 	d := &s.Saved
 	if !d.Set {
 		return
 	}
 	c.saved = savedCursor{
-		set: true, x: d.X, row: max(base+d.Y, 0), pen: penOf(d.Pen), charset: d.Charsets.G[d.Charsets.GL],
-		charsets: d.Charsets, origin: d.Origin,
+		set: true, x: column(d.X, c.Cols, d.PendingWrap, d.Beyond), row: max(base+d.Y, 0), pen: penOf(d.Pen),
+		charset: d.Charsets.G[d.Charsets.GL], charsets: d.Charsets, origin: d.Origin,
 	}
-	if d.PendingWrap {
-		c.saved.x = c.Cols
+	c.saved.pen.underlined, c.saved.pen.extended = d.Lined()
+}
+
+// column is the column of a Frame's cursor as a Cursor has it.
+func column(x, cols int, pending, beyond bool) int {
+	switch {
+	case pending && beyond:
+		return cols + 1
+	case pending:
+		return cols
 	}
+	return x
 }

@@ -172,6 +172,30 @@ func (s *Stream) Times(limit int) int {
 	return limit
 }
 
+// CutPrinted takes size bytes from index at of the text being printed out of the
+// viewers' text.
+func (s *Stream) CutPrinted(at, size int) { s.text.drop(s.printed+at, s.printed+at+size) }
+
+// InsertPrinted puts sequences before index at of the text being printed for viewers.
+func (s *Stream) InsertPrinted(at int, sequences []byte) { s.text.insert(s.printed+at, sequences...) }
+
+// ReplaceByText puts characters in the place of the control sequence at hand. They
+// leave viewers what a printed character does.
+func (s *Stream) ReplaceByText(text []byte) {
+	s.ReplaceQuietly(text)
+	s.quiet = true
+}
+
+// Precede puts text before the control sequence at hand for viewers.
+func (s *Stream) Precede(text string) {
+	if !s.text.head {
+		s.text.insert(s.text.start, []byte(text)...)
+		return
+	}
+	whole := append(append([]byte(text), s.seq...), s.text.in[s.end-1])
+	s.Replace(whole...)
+}
+
 // Replace puts text in the place of the sequence at hand for viewers. When they
 // have its head already, CAN comes before (ECMA-48 8.3.6).
 func (s *Stream) Replace(text ...byte) {
@@ -207,6 +231,13 @@ func (s *Stream) forget() {
 	s.Last, s.before, s.quiet = 0, 0, false
 }
 
+// forgetHere ends the memory of the character before here. Viewers keep theirs until
+// that matters.
+func (s *Stream) forgetHere() {
+	s.quiet = true
+	s.forget()
+}
+
 // agree makes viewers forget what was forgotten here before text is printed that
 // they would join to it: they get a CAN, which does nothing else.
 func (s *Stream) agree(joins bool) {
@@ -219,7 +250,7 @@ func (s *Stream) agree(joins bool) {
 // CutControl takes the control at hand out of the viewers' text.
 func (s *Stream) CutControl(c rune) {
 	s.text.drop(s.end-utf8.RuneLen(c), s.end)
-	s.quiet = s.parser.state == ground
+	s.quiet = true
 	if s.parser.state != ground && !s.void {
 		s.text.deliver(s.end)
 		s.headSize = len(s.seq)

@@ -13,7 +13,7 @@ func (c *Cursor) resetTabs() {
 // Tab implements HT (ECMA-48 8.3.60): the next tab stop, the last column when
 // there is none. A pending wrap stays.
 func (c *Cursor) Tab() {
-	if c.X == c.Cols {
+	if c.X >= c.Cols {
 		return
 	}
 	for c.X++; c.X < c.Cols && !c.tabs[c.X]; {
@@ -38,13 +38,23 @@ func (c *Cursor) prevTab(x int) int {
 }
 
 // SetTab implements HTS (ECMA-48 8.3.62).
-func (c *Cursor) SetTab() { c.tabs[c.X] = true }
+func (c *Cursor) SetTab() { c.setTab(c.X) }
+
+// setTab makes a tab stop, which may be right of the screen.
+func (c *Cursor) setTab(x int) {
+	if n := x + 1 - len(c.tabs); n > 0 {
+		c.tabs = append(c.tabs, make([]bool, n)...)
+	}
+	c.tabs[x] = true
+}
 
 // clearTabs implements TBC (ECMA-48 8.3.154).
 func (c *Cursor) clearTabs(what int) {
 	switch what {
 	case 0:
-		c.tabs[c.X] = false
+		if c.X < len(c.tabs) {
+			c.tabs[c.X] = false
+		}
 	case 3:
 		clear(c.tabs)
 	}
@@ -107,9 +117,6 @@ func (c *Cursor) thawTabs(stops []int) {
 	}
 	clear(c.tabs)
 	for _, x := range stops {
-		if n := x + 1 - len(c.tabs); n > 0 {
-			c.tabs = append(c.tabs, make([]bool, n)...)
-		}
-		c.tabs[x] = true
+		c.setTab(x)
 	}
 }

@@ -30,12 +30,14 @@ package vt
 //
 // A string or control sequence longer than MaxString is void: it does nothing,
 // and viewers do not get it. A hyperlink longer than maxLink is none. A cell
-// keeps at most maxMarks combining marks.
+// keeps at most maxMarks combining marks; what comes behind them is left out of the
+// viewers' text.
 type Terminal struct {
 	cfg    Config
 	stream Stream
 
 	main, alt *screen // alt is nil until it is first needed
+	hidden    int     // most rows there were since the alternate screen was left
 	screen    *screen // the one shown
 	hist      history
 	styles    styles
@@ -54,6 +56,8 @@ type Terminal struct {
 	cursorStyle CursorStyle
 	labels      Labels
 	saved       savedModes
+	repeating   bool // REP prints
+	left        bool // a character was left out of what viewers get
 }
 
 var _ New = NewTerminal
@@ -64,7 +68,7 @@ func NewTerminal(c Config) Engine {
 	t := &Terminal{cfg: c, main: newScreen(c.Cols, c.Rows), styles: newStyles(), widths: widthsOf(c.Unicode), modes: DefaultModes()}
 	t.leads = t.widths.leads()
 	t.hist.limit = c.Scrollback
-	t.screen = t.main
+	t.screen, t.hidden = t.main, c.Rows
 	t.charsets.Reset()
 	t.budget = NewBudget(c.Memory)
 	t.weigh()

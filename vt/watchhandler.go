@@ -33,7 +33,7 @@ func (w *Watched) print(text []byte, ascii bool, i int) {
 // ascii prints characters of one cell as far as they fit into a row.
 func (w *Watched) ascii(text []byte, i int) (n int) {
 	t, s := w.t, w.t.screen
-	if s.X == s.Cols && t.modes.Autowrap {
+	if s.X >= s.Cols && t.modes.Autowrap {
 		if s.Y == s.Bottom {
 			w.scrolls(true)
 		}
@@ -47,7 +47,10 @@ func (w *Watched) ascii(text []byte, i int) (n int) {
 	if t.modes.Insert {
 		copy(m.at[min(x+n, s.Cols):], m.at[x:])
 	}
+	begun := t.stream.printed
+	t.stream.printed = i
 	t.print(text[:n], true)
+	t.stream.printed = begun
 	at := w.position(i + 1)
 	if w.fixed > 0 {
 		for k := range n {
@@ -80,7 +83,10 @@ func (w *Watched) char(text []byte, i int) (n int) {
 		x = 0
 	}
 	w.overwrites(y, x)
+	begun := t.stream.printed
+	t.stream.printed = i
 	t.print(text[:n], false)
+	t.stream.printed = begun
 	m := w.touch(s.row())
 	if t.modes.Insert {
 		copy(m.at[min(max(s.X, 0), s.Cols):], m.at[max(min(x, s.Cols), 0):])
@@ -388,9 +394,7 @@ func (w *Watched) repeat() {
 		return
 	}
 	w.fixed = w.At()
-	for ; n > 0; n-- {
-		w.print(text, len(text) == 1, 0)
-	}
+	t.repeatText(text, n, func(text []byte) { w.print(text, len(text) == 1, 0) })
 	w.fixed = 0
 }
 

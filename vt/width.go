@@ -13,6 +13,7 @@ const (
 	joinJoins join = 1
 	joinWidth join = 1 // shift
 	joinBreak join = 3 // shift
+	joinLost  join = 1 << 31
 )
 
 // What the characters of classNarrow and classWide leave, in both tables, when
@@ -21,6 +22,13 @@ const (
 	narrow join = 1 << joinWidth
 	wide   join = 2 << joinWidth
 )
+
+// lostWide is left by a character of two cells that was dropped for want of room. What
+// joins it is dropped too.
+const lostWide = wide | joinLost
+
+// lost tells whether the character was dropped.
+func (j join) lost() bool { return j&joinLost != 0 }
 
 // width is the number of cells, 0..2, of the character together with those it joined.
 func (j join) width() int { return int(j >> joinWidth & 3) }

@@ -31,7 +31,7 @@ function fresh(job, cols, rows) {
   keepLinks(t._core._oscLinkService);
   return t;
 }
-resume.with({ make: fresh, finalOf, sequence: p => sequence(p), known, halves });
+resume.with({ make: fresh, finalOf, sequence: p => sequence(p), halves });
 
 function make(job) {
   if (job.reuse && term) {
@@ -40,11 +40,9 @@ function make(job) {
   } else {
     if (term) term.dispose();
     term = fresh(job, job.cols, job.rows);
-    known(term, why => { odd = why; });
     term.onData(d => events.data.push(d));
     term.onBinary(d => events.data.push(d));
     term.onBell(() => events.bells++);
-    term._core._bufferService.onScroll(() => { if (term._core._bufferService.buffers.alt.ybase > 0) odd = 'has history above the alternate screen'; });
     term._core._inputHandler.onColor(e => events.colors.push(...e));
   }
   events.data = []; events.bells = 0; events.colors = []; odd = '';
@@ -135,39 +133,19 @@ function sequence(p) {
 // odd says why xterm.js is in a state that nothing else can be equal to, or ''.
 // It stays so once it was: what follows depends on it.
 let odd;
-function look(resizing) {
+function look() {
   const b = term._core._bufferService.buffers, n = b.normal;
   if (odd) return;
   if (n.lines.length !== n.ybase + term.rows) odd = `has ${n.lines.length} lines and shows ${term.rows} from line ${n.ybase} on`;
-  else if (b.alt.ybase > 0) odd = 'has history above the alternate screen';
-  else if (resizing && halves(n)) odd = 'reflows halves of wide characters';
 }
 
-// known makes odd what engines are known not to follow: a character without width
-// behind the last column, which goes nowhere and makes the next one wrap; a wide
-// character that autowrap would have wrapped, which is dropped but joined to; and
-// DECALN in origin mode, which goes on in the oldest lines when the buffer ends.
-function known(term, say) {
-  const core = term._core, ih = core._inputHandler, properties = ih._unicodeService.charProperties.bind(ih._unicodeService);
-  ih._unicodeService.charProperties = (code, before) => {
-    const p = properties(code, before), x = ih._activeBuffer.x, width = (p >> 1 & 3) - (p & 1 ? before >> 1 & 3 : 0);
-    if (x >= term.cols && (p >> 1 & 3) === 0) say('prints without width behind the last column');
-    if (x + width > term.cols && (p >> 1 & 3) === 2 && !core.coreService.decPrivateModes.wraparound) say('drops a wide character');
-    return p;
-  };
-  term.parser.registerEscHandler({ intermediates: '#', final: '8' }, () => {
-    const b = ih._activeBuffer;
-    if (core.coreService.decPrivateModes.origin && b.ybase + b.scrollTop + term.rows > b.lines.maxLength) say('aligns the oldest lines');
-    return false;
-  });
-}
-
-// halves tells whether there is one half of a wide character without the other.
-function halves(b) {
+// halves tells whether there is one half of a wide character without the other on a
+// screen of so many columns.
+function halves(b, cols) {
   for (let i = 0; i < b.lines.length; i++) {
     const l = b.lines.get(i);
-    for (let x = 0; x < l.length; x++) {
-      const stub = x + 1 < l.length && l.getWidth(x + 1) === 0 && !l.hasContent(x + 1);
+    for (let x = 0; x < cols; x++) {
+      const stub = x + 1 < cols && l.getWidth(x + 1) === 0 && !l.hasContent(x + 1);
       if (stub !== (l.getWidth(x) === 2) || x === 0 && l.getWidth(0) === 0 && !l.hasContent(0)) return true;
     }
   }
@@ -219,7 +197,6 @@ function state() {
     }
     for (const s of job.steps || []) {
       try {
-        if (s.cols && s.cols !== term.cols) look(true);
         if (s.cols) term.resize(s.cols, s.rows);
         if (s.reset) term.reset();
         if (!s.cols || s.reset) term._core.writeSync(Buffer.from(s.write || '', 'base64'));
@@ -228,7 +205,7 @@ function state() {
         states.push({ crash: String(e.stack) });
         break;
       }
-      look(false);
+      look();
       if (!s.skip) states.push({ ...state(), odd, sequence: sequence(term._core._inputHandler._parser), pendingParser: pendingParser(Buffer.from(s.pending || '', 'base64')) });
     }
     process.stdout.write(JSON.stringify({ states }) + '\n');
