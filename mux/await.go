@@ -3,6 +3,7 @@ package mux
 import (
 	"context"
 	"math"
+	"runtime"
 	"time"
 )
 
@@ -76,6 +77,8 @@ func (a *waiting) drive(ctx context.Context, limit <-chan time.Time) (over bool,
 	case <-ctx.Done():
 		return false, ctx.Err()
 	}
+	runtime.LockOSThread() // the scheduler of the system would have the reader pay for the work of a thread they share
+	defer runtime.UnlockOSThread()
 	for {
 		o.turn <- struct{}{}
 		met, more, rest := a.found != nil, false, time.Duration(0)

@@ -41,8 +41,19 @@ type listeners struct {
 
 // followers are those of a terminal that a wait may join.
 type followers struct {
-	mu   sync.Mutex
-	list []*follower // the newest last
+	mu     sync.Mutex
+	list   []*follower // the newest last
+	begins slots       // one: the wait that looks for one to join, or makes it
+}
+
+// begin is the slot of who begins, so that of two at once the second finds what the first makes.
+func (l *followers) begin() slots {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.begins == nil {
+		l.begins = make(slots, 1)
+	}
+	return l.begins
 }
 
 func (l *followers) add(o *follower) {

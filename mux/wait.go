@@ -190,6 +190,11 @@ func (a *waiting) beginSince(ctx context.Context) error {
 // beginNow looks at all that is shown. When something there matches, or when echo
 // has to be told from it, the last output is gone through for where it was printed.
 func (a *waiting) beginNow(ctx context.Context) error {
+	begins := a.t.followers.begin()
+	if err := begins.enter(ctx); err != nil {
+		return err
+	}
+	defer begins.leave()
 	if joined, err := a.joinNow(ctx); joined || err != nil {
 		return err
 	}
