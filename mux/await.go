@@ -3,6 +3,7 @@ package mux
 import (
 	"context"
 	"math"
+	"runtime"
 	"time"
 )
 
@@ -30,12 +31,16 @@ func (a *waiting) await(ctx context.Context) error {
 	defer again.Stop()
 	for {
 		finished := a.t.Hub().Facts().Finished // before the look, which then sees all there is
-		if err := a.advance(ctx, math.MaxUint64); err != nil || a.found != nil {
+		over, err := a.drive(ctx, limit.C)
+		switch {
+		case over:
+			return a.late(ctx)
+		case err != nil:
 			return err
 		}
-		in := a.poll(finished)
+		met, in := a.polled(finished)
 		switch {
-		case a.found != nil:
+		case met:
 			return nil
 		case finished:
 			return wrapf(ErrExited, "terminal %s ended before %s was seen", a.t.ID, a.names())
@@ -44,6 +49,8 @@ func (a *waiting) await(ctx context.Context) error {
 		}
 		select {
 		case <-changed:
+		case <-a.met:
+			return nil
 		case <-again.C:
 		case <-limit.C:
 			return a.late(ctx)
@@ -51,6 +58,76 @@ func (a *waiting) await(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// drive applies what there is, for all waits that share the follower, until this one is
+// met; over tells that its time came first. Another wait may have done it meanwhile.
+func (a *waiting) drive(ctx context.Context, limit <-chan time.Time) (over bool, err error) {
+	o := a.follow
+	if o == nil {
+		return false, nil
+	}
+	select {
+	case o.drive <- struct{}{}:
+		defer o.drive.leave()
+	case <-a.met:
+		return false, nil
+	case <-limit:
+		return true, nil
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+	runtime.LockOSThread() // the scheduler of the system would have the reader pay for the work of a thread they share
+	defer runtime.UnlockOSThread()
+	for {
+		o.turn <- struct{}{}
+		met, more, rest := a.found != nil, false, time.Duration(0)
+		if !met {
+			more, err = o.advance(ctx, math.MaxUint64)
+			met, rest = a.found != nil, time.Until(o.again)
+		}
+		o.turn.leave()
+		if err != nil || met || !more {
+			return false, err
+		}
+		if over, err := a.rest(ctx, limit, rest); over || err != nil {
+			return over, err
+		}
+	}
+}
+
+// rest waits for so long; over tells that the wait's time came first.
+func (a *waiting) rest(ctx context.Context, limit <-chan time.Time, d time.Duration) (over bool, err error) {
+	if d <= 0 {
+		select {
+		case <-limit:
+			return true, nil
+		default:
+			return false, ctx.Err()
+		}
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return false, nil
+	case <-limit:
+		return true, nil
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+}
+
+// polled is poll with the turn, unless the wait is met.
+func (a *waiting) polled(finished bool) (met bool, in time.Duration) {
+	if a.follow != nil {
+		a.follow.turn <- struct{}{}
+		defer a.follow.turn.leave()
+	}
+	if a.found == nil {
+		in = a.poll(finished)
+	}
+	return a.found != nil, in
 }
 
 // late looks at what came before the time was over.
@@ -61,9 +138,9 @@ func (a *waiting) late(ctx context.Context) error {
 	}
 	limited, cancel := context.WithTimeout(ctx, lateLook)
 	defer cancel()
-	err := a.advance(limited, a.follow.from.End())
+	met, err := a.lookOn(limited)
 	switch {
-	case a.found != nil:
+	case met:
 		return nil
 	case err != nil && limited.Err() == nil:
 		return err
@@ -71,6 +148,26 @@ func (a *waiting) late(ctx context.Context) error {
 		return ctx.Err()
 	}
 	return over
+}
+
+// lookOn applies what there is now, without rest and whoever else does too.
+func (a *waiting) lookOn(ctx context.Context) (met bool, err error) {
+	o := a.follow
+	journal, err := a.t.Journal()
+	if err != nil {
+		return false, err
+	}
+	for end, more := journal.End(), true; more && !met && err == nil; {
+		if err := o.turn.enter(ctx); err != nil {
+			return false, err
+		}
+		if more = a.found == nil && o.seq < end; more {
+			more, err = o.advance(ctx, end)
+		}
+		met = a.found != nil
+		o.turn.leave()
+	}
+	return met, err
 }
 
 // names says what is waited for.

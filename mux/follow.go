@@ -21,54 +21,72 @@ const (
 	// warmReplay is the same where nothing is known to begin with: a screen that was
 	// empty this much earlier is nearly always the same, in bytes.
 	warmReplay = 1 << 20
+	// maxStep is how much output a wait goes through at once, in bytes: a millisecond of
+	// work, after which a terminal that has output goes on first.
+	maxStep = 16 << 10
 )
 
 // follower is a terminal's screen at a position of its output, with all that comes
 // after it: a copy of the emulator that reads the journal. So a wait sees each
-// moment, however late it looks, and the terminal knows nothing of it. It is not
-// for concurrent use.
+// moment, however late it looks, and the terminal knows nothing of it. Several waits
+// may have one, see listeners: all but its slots is for who has the turn.
 type follower struct {
 	t      *Terminal
-	from   *snapshot.Journal
 	screen *vt.Watched
 	reader *snapshot.JournalReader
 	rest   []byte // of the entry at hand, what was not applied yet
 	seq    uint64 // position of what was applied
 	base   uint64 // where the watching began
 	title  string
-	retold func(title string) // of a new title; may be nil
+	listeners
 }
 
 // newFollower begins in the state of f, nil for a blank screen, at position seq.
 // The caller must close it. Errors: those of Journal, snapshot.ErrNotKept.
 func (t *Terminal) newFollower(f *vt.Frame, seq uint64) (*follower, error) {
+	o := &follower{t: t, listeners: listeners{drive: make(slots, 1), turn: make(slots, 1)}}
+	if err := o.begin(f, seq); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// begin goes on in the state of f at position seq; with an error all is as it was.
+func (o *follower) begin(f *vt.Frame, seq uint64) error {
+	t := o.t
 	j, err := t.Journal()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	r, err := j.Read(seq)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	o := &follower{t: t, from: j, reader: r, seq: seq}
 	cfg := vt.Config{Cols: t.spec.Cols, Rows: t.spec.Rows, Scrollback: min(*t.spec.Scrollback, waitHistory), Unicode: t.mux.cfg.Unicode, Memory: t.mux.cfg.Memory}
 	if cols, rows := r.Size(); cols > 0 && rows > 0 {
 		cfg.Cols, cfg.Rows = cols, rows
 	}
 	if f != nil {
-		cfg.Cols, cfg.Rows, o.title = f.Cols, f.Rows, f.Title
+		cfg.Cols, cfg.Rows = f.Cols, f.Rows
 	}
+	var screen *vt.Watched
 	cfg.Effects = &vt.Effects{Title: func(title string) {
-		if o.title = title; o.retold != nil {
+		if o.screen == screen {
+			o.title = title
 			o.retold(title)
 		}
 	}}
-	o.screen = vt.NewWatched(cfg)
+	screen = vt.NewWatched(cfg)
+	title := ""
 	if f != nil {
-		o.screen.Write(snapshot.ANSI(f, snapshot.Options{Scrollback: waitHistory}))
-		o.title = f.Title
+		screen.Write(snapshot.ANSI(f, snapshot.Options{Scrollback: waitHistory}))
+		title = f.Title
 	}
-	return o, nil
+	if o.reader != nil {
+		o.close()
+	}
+	o.screen, o.reader, o.rest, o.seq, o.title = screen, r, nil, seq, title
+	return nil
 }
 
 func (o *follower) close() { _ = o.reader.Close() } // read only: nothing is lost
@@ -120,7 +138,7 @@ func (t *Terminal) followBefore(j *snapshot.Journal, seq uint64) (*follower, err
 
 // watch begins to tell of what follows.
 func (o *follower) watch(w vt.Watcher) {
-	o.base = o.seq
+	o.base, o.watched = o.seq, true
 	o.screen.Begin(o.seq, w)
 }
 
@@ -146,7 +164,7 @@ func (o *follower) step(ctx context.Context, limit uint64, before func(seq uint6
 	if before != nil {
 		before(o.seq)
 	}
-	n := int(min(uint64(len(o.rest)), limit-o.seq))
+	n := int(min(uint64(len(o.rest)), limit-o.seq, maxStep))
 	o.screen.Write(o.rest[:n])
 	o.rest, o.seq = o.rest[n:], o.seq+uint64(n)
 	return nil

@@ -38,6 +38,9 @@ func (t *Terminal) run() {
 	for err == nil {
 		var n int
 		n, err = t.process.Fill(t.pipe, len(buf))
+		if n >= idleBuffer {
+			t.flooded.Store(time.Now().UnixNano())
+		}
 		if n > 0 {
 			t.apply(n, buf)
 		}

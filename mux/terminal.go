@@ -43,6 +43,7 @@ type Terminal struct {
 	typed   typing
 	mark    atomic.Pointer[promptMark] // the newest of shell integration, nil for none
 	waits   atomic.Int32               // for something of this terminal
+	flooded atomic.Int64               // when more output waited than is taken from a silent terminal, in ns since 1970
 	ended   chan struct{}              // closed when the state is not running any more and all output was applied
 
 	lookedAt  time.Time // of apply's goroutine
@@ -52,6 +53,8 @@ type Terminal struct {
 	noted    atomic.Pointer[string]  // the directory that was noted there last
 	exported atomic.Pointer[exports] // what its shell exported, as noted there last
 	charged  uint64                  // position up to which its output was charged, at first where the program or this server began; then of the goroutine that charges
+
+	followers followers // of its output, for waits
 
 	restored *meta // what its record said, when it came back from disk
 	screen   lazyHub

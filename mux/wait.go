@@ -8,13 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/vt"
 )
 
 const (
 	// maxWaits is how many waits a server has at once, and maxWaitsOf a terminal: a
-	// wait for text has an emulator of its own, some 100 KB of memory.
+	// wait for text may have an emulator of its own, some 100 KB of memory.
 	maxWaits   = 1000
 	maxWaitsOf = 100
 	// lateLook is how long a wait whose time is over goes on with output that came
@@ -50,7 +49,7 @@ func (t *Terminal) Wait(ctx context.Context, w Wait) (Waited, error) {
 		return Waited{}, err
 	}
 	defer t.leaveWait()
-	a := &waiting{t: t, Wait: w, conditions: conditions, began: time.Now()}
+	a := &waiting{t: t, Wait: w, conditions: conditions, began: time.Now(), met: make(chan struct{}, 1)}
 	defer a.close()
 	if err := a.begin(ctx); err != nil {
 		return Waited{}, err
@@ -59,14 +58,23 @@ func (t *Terminal) Wait(ctx context.Context, w Wait) (Waited, error) {
 	if err != nil && !NotMet(err) {
 		return Waited{}, err
 	}
-	if a.found == nil || err != nil {
-		seen := a.seen()
-		a.found = &seen
-	}
-	if err := t.applied(ctx, a.found.Seq); err != nil {
+	seen := a.result(err)
+	if err := t.applied(ctx, seen.Seq); err != nil {
 		return Waited{}, err
 	}
-	return *a.found, err
+	return seen, err
+}
+
+// result is what Wait returns with an error that says NotMet, or none.
+func (a *waiting) result(err error) Waited {
+	if a.follow != nil {
+		a.follow.turn <- struct{}{}
+		defer a.follow.turn.leave()
+	}
+	if a.found == nil || err != nil {
+		return a.seen()
+	}
+	return *a.found
 }
 
 // applied waits until the terminal's own screen has come to seq. A wait reads the
@@ -110,21 +118,36 @@ func (t *Terminal) leaveWait() {
 	t.mux.waits.Add(-1)
 }
 
-// waiting is a wait that goes on. One goroutine has it.
+// waiting is a wait that goes on. One goroutine has it, and with a follower who has the
+// turn of that.
 type waiting struct {
 	Wait
 	t          *Terminal
 	conditions []awaited
 	began      time.Time
 	follow     *follower // nil when no condition is about the screen
+	from       uint64    // what the follower shows behind it is looked at
+	told       bool      // the follower has come there
 	look       sight
 	echo       *echo // what is echo in what follows; nil when nobody needs to know
 	found      *Waited
+	met        chan struct{} // has a value when another goroutine has found it
 }
 
 func (a *waiting) close() {
 	if a.follow != nil {
-		a.follow.close()
+		a.follow.leave(a)
+	}
+}
+
+// tell wakes the wait when something was found for it.
+func (a *waiting) tell() {
+	if a.found == nil {
+		return
+	}
+	select {
+	case a.met <- struct{}{}:
+	default:
 	}
 }
 
@@ -148,17 +171,18 @@ func (a *waiting) begin(ctx context.Context) error {
 	case a.needs((*awaited).onScreen):
 		err = a.beginNow(ctx)
 	}
-	if err == nil && a.follow != nil {
-		a.lookAtState()
-	}
 	return err
 }
 
 // beginSince begins with the state at the position.
-func (a *waiting) beginSince(ctx context.Context) (err error) {
-	if a.follow, err = a.t.followFrom(ctx, *a.Since); err == nil {
-		a.look.base = *a.Since
-		a.watch()
+func (a *waiting) beginSince(ctx context.Context) error {
+	a.look.base = *a.Since
+	if joined, err := a.joinAt(ctx, *a.Since); joined || err != nil {
+		return err
+	}
+	o, err := a.t.followFrom(ctx, *a.Since)
+	if err == nil {
+		a.own(o)
 	}
 	return err
 }
@@ -166,6 +190,14 @@ func (a *waiting) beginSince(ctx context.Context) (err error) {
 // beginNow looks at all that is shown. When something there matches, or when echo
 // has to be told from it, the last output is gone through for where it was printed.
 func (a *waiting) beginNow(ctx context.Context) error {
+	begins := a.t.followers.begin()
+	if err := begins.enter(ctx); err != nil {
+		return err
+	}
+	defer begins.leave()
+	if joined, err := a.joinNow(ctx); joined || err != nil {
+		return err
+	}
 	shot := a.t.Hub().Shot()
 	a.look.base = shot.Seq
 	hit := a.lookAt(shot.Frame, shot.Seq)
@@ -183,10 +215,63 @@ func (a *waiting) beginNow(ctx context.Context) error {
 		return nil // nothing more comes
 	}
 	if err == nil {
-		a.follow = f
-		a.watch()
+		a.own(f)
 	}
 	return err
+}
+
+// own begins to listen to a follower that nobody else knows; others may join it then.
+func (a *waiting) own(o *follower) {
+	o.listen(a, o.seq)
+	if !o.alone && a.found == nil {
+		a.t.followers.add(o)
+	}
+}
+
+// joinAt shares a follower that has not passed seq, when there is one.
+func (a *waiting) joinAt(ctx context.Context, seq uint64) (joined bool, err error) {
+	o := a.t.followers.newest()
+	if j, err := a.t.Journal(); o == nil || a.overLines() || err != nil || seq > j.End() {
+		return false, nil //nolint:nilerr // a follower of its own tells it
+	}
+	if err := o.turn.enter(ctx); err != nil {
+		return false, err
+	}
+	defer o.turn.leave()
+	if !o.takes(seq) || seq < o.base {
+		return false, nil
+	}
+	o.listen(a, seq)
+	return true, nil
+}
+
+// joinNow shares a follower that is not far behind, when nothing that is shown now
+// meets a condition.
+func (a *waiting) joinNow(ctx context.Context) (joined bool, err error) {
+	o := a.t.followers.newest()
+	if o == nil || a.overLines() {
+		return false, nil
+	}
+	if err := o.turn.enter(ctx); err != nil {
+		return false, err
+	}
+	defer o.turn.leave()
+	if err := a.t.applied(ctx, o.seq); err != nil {
+		return false, err
+	}
+	shot := a.t.Hub().Shot()
+	if !o.takes(shot.Seq) || a.IgnoreEcho && a.t.typed.lately(shot.Seq) || a.lookAt(shot.Frame, shot.Seq) != nil {
+		return false, nil
+	}
+	a.look.base = shot.Seq
+	o.listen(a, shot.Seq)
+	return true, nil
+}
+
+// overLines tells whether a pattern may reach over the end of a line: such a wait
+// looks at other moments than one for lines.
+func (a *waiting) overLines() bool {
+	return a.needs(func(c *awaited) bool { return c.onText() && !c.Not && c.pattern.together })
 }
 
 // lookAt returns what of a frame meets a condition, nil when nothing does.
@@ -239,7 +324,7 @@ func (a *waiting) locate(ctx context.Context, seq uint64, hit *Waited) (done boo
 		a.found = hit // older than what was gone through
 	}
 	if a.found == nil {
-		f.screen.Ask(a.watcher())
+		a.own(f)
 	}
 	return true, nil
 }
@@ -262,15 +347,12 @@ func (t *Terminal) followLately(seq uint64) (*follower, error) {
 	return t.newFollower(kept.Frame, kept.Header.Seq)
 }
 
-// watch looks at what comes from now on.
-func (a *waiting) watch() {
-	a.listen()
-	a.follow.watch(a.watcher())
-}
-
 // listen begins to tell echo from output. A prompt behind a position is told from
 // the echo of what was typed at the one before.
 func (a *waiting) listen() {
+	if a.echo != nil {
+		return
+	}
 	if a.IgnoreEcho || a.Since != nil && a.needs(func(c *awaited) bool { return c.For == "prompt" }) {
 		a.echo = newEcho(&a.t.typed, a.follow.seq)
 	}
@@ -284,16 +366,12 @@ func (a *waiting) watcher() vt.Watcher {
 	if a.needs(func(c *awaited) bool { return c.For == "mode" || c.For == "alt_screen" }) {
 		w.Moved = a.moved
 	}
-	if a.echo != nil {
-		w.Print, w.Control = a.echo.print, a.echo.control
-	}
 	switch {
-	case a.needs(func(c *awaited) bool { return c.onText() && !c.Not && c.pattern.together }):
+	case a.overLines():
 		w.Look = a.together
 	case a.needs(func(c *awaited) bool { return c.onText() && !c.Not }):
 		w.Line = a.line
 	}
-	a.follow.retold = a.retold
 	return w
 }
 
@@ -353,7 +431,7 @@ func (a *waiting) moved() {
 // the cursor rests. A screen that is being drawn (?2026) is no state yet.
 func (a *waiting) lookAtState() {
 	screen := a.follow.screen
-	if a.found != nil || screen.Modes().SyncOutput || !a.needs(func(c *awaited) bool { return c.onScreen() && (c.Not || !c.onText()) }) {
+	if !a.told || a.found != nil || screen.Modes().SyncOutput || !a.needs(func(c *awaited) bool { return c.onScreen() && (c.Not || !c.onText()) }) {
 		return
 	}
 	s := stateOf(screen.Freeze())
@@ -378,58 +456,14 @@ func (a *waiting) lookAtState() {
 	}
 }
 
-// advance applies what was printed up to position limit and looks at it.
-func (a *waiting) advance(ctx context.Context, limit uint64) error {
-	for a.follow != nil && a.found == nil && a.follow.seq < limit {
-		err := a.follow.step(ctx, limit, a.echo.learn)
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case errors.Is(err, errGap), errors.Is(err, snapshot.ErrNotKept):
-			if err := a.jump(); err != nil {
-				return err
-			}
-			continue
-		case err != nil:
-			return err
-		}
-		a.follow.screen.Settle()
-		a.lookAtState()
-	}
-	return nil
-}
-
-// jump goes on with the terminal's screen of now, because the journal has lost
-// what came before: lines that were not there count as printed.
-func (a *waiting) jump() error {
-	had := map[string]bool{}
-	for _, l := range a.follow.screen.Lines(waitHistory) {
-		had[string(l.Text)] = true
-	}
-	shot := a.t.Hub().Shot()
-	f, err := a.t.newFollower(shot.Frame, shot.Seq)
-	if err != nil {
-		return err
-	}
-	a.follow.close()
-	a.follow, a.look.base = f, shot.Seq
-	f.watch(a.watcher())
-	for _, l := range f.screen.Lines(waitHistory) {
-		if had[string(l.Text)] {
-			continue
-		}
-		for i := range l.At {
-			l.At[i] = shot.Seq
-		}
-		a.line(l)
-	}
-	return nil
-}
-
 // seen is what a wait that was not met has seen.
 func (a *waiting) seen() Waited {
 	if a.follow != nil {
-		return Waited{Text: a.text(), Seq: a.follow.seq - uint64(a.follow.screen.Held())}
+		seq := a.follow.seq - uint64(a.follow.screen.Held())
+		if !a.told {
+			seq = a.from
+		}
+		return Waited{Text: a.text(), Seq: seq}
 	}
 	shot := a.t.Hub().Shot()
 	return Waited{Text: plain(vt.ShownLines(shot.Frame, waitHistory), nil), Seq: shot.Seq}

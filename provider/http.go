@@ -105,10 +105,10 @@ func (s *service) do(ctx context.Context, c call) (answer, error) {
 
 // last is the error of the last attempt; that nothing happened is said only when it is true of all.
 func (s *service) last(err error, certain bool) error {
-	if certain {
+	if certain && !errors.Is(err, ErrNotStarted) {
 		return fmt.Errorf("%w: %w", ErrNotStarted, err)
 	}
-	if errors.Is(err, ErrNotStarted) {
+	if !certain && errors.Is(err, ErrNotStarted) {
 		return fmt.Errorf("%w: %s", ErrUnreachable, s.clean(err.Error()))
 	}
 	return err
@@ -176,6 +176,9 @@ func (s *service) send(ctx context.Context, c call) (*http.Response, error) {
 	req.Header.Set("User-Agent", "evertty")
 	resp, err := s.client.Do(req)
 	if err != nil {
+		if call, ok := errors.AsType[*url.Error](err); ok {
+			err = call.Err // without the method and the address
+		}
 		err = fmt.Errorf("%s: %w: %s", s.name, ErrUnreachable, s.clean(err.Error()))
 		if !connected.Load() {
 			err = fmt.Errorf("%w: %w", ErrNotStarted, err)

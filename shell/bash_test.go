@@ -128,7 +128,7 @@ func (b *realBash) capture() *image {
 // again starts a new incarnation from an image.
 func (b *realBash) again(i *image, first []string) *realBash {
 	b.t.Helper()
-	env, err := i.restore(b.dir, first)
+	env, _, err := i.restore(b.dir, first)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -58,6 +60,10 @@ func withKeeper(m *testing.M) int {
 		return 1
 	}
 	testKeeper = client
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue { // nobody has said otherwise; the tests wait more than they work
+		_ = flag.Set(f.Name, strconv.Itoa(2*runtime.GOMAXPROCS(0)))
+	}
 	code := m.Run()
 	if !endKeeper(client) {
 		fmt.Fprintln(os.Stderr, "the keeper does not end")

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -102,6 +103,39 @@ func TestKeeperGone(t *testing.T) {
 	if r := run(t, s, "echo $V"); r.out != "1\n" || !r.Recreated {
 		t.Errorf("%+v", r)
 	}
+}
+
+// TestLauncherOfAnEarlierKeeper: a launcher that has outlived its keeper does not clear away the FIFOs of the shell's next process.
+func TestLauncherOfAnEarlierKeeper(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	s, client, leave := firstServer(t, data)
+	run(t, s, "V=1")
+	settled(t, s)
+	launcher, ok := pty.FindProc(s.body.launcher.PID())
+	if !ok {
+		t.Fatal("no launcher")
+	}
+	_ = launcher.Signal(unix.SIGSTOP) // so that it comes to its clearing up late
+	pid := client.PID()
+	leave()
+	_ = unix.Kill(pid, unix.SIGKILL)
+	s = nextServer(t, data)
+	e := begin(t, s, Command{Text: "cat", StdinOpen: true})
+	_ = launcher.Signal(unix.SIGCONT)
+	if !poll(func() bool {
+		now, ok := pty.FindProc(launcher.PID)
+		return !ok || now.Ended || now.Start != launcher.Start
+	}) {
+		t.Fatal("the launcher does not end")
+	}
+	if left := fifos(t, s.spec.Dir); !slices.Contains(left, controlFIFO) {
+		t.Errorf("the FIFOs are %q", left)
+	}
+	if err := e.Input(limited(t), []byte("on\n"), true); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, result(t, e), 0, "on\n")
 }
 
 // TestNumberOfAnother: a command in the background has ended and its number is another process's, which is neither waited for nor ended.

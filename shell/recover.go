@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -119,7 +120,7 @@ func (r *recovery) state() {
 	s := r.shell
 	s.cwd = s.spec.Cwd
 	s.loadRemembers()
-	found, err := loadStateAs(s.spec.Dir, true)
+	found, err := loadState(s.spec.Dir)
 	switch {
 	case s.remote():
 		s.readRemote()
@@ -146,10 +147,9 @@ func (r *recovery) incarnation() {
 	pid, known := numbered(filepath.Join(s.spec.Dir, signsDir), i.pidPrefix())
 	bash, there := pty.FindProc(pid)
 	if program == nil || program.Child == nil {
-		// The keeper has ended too. A bash that nobody holds may still be there.
-		if known && there && marked(s.spec.Dir, pid) {
-			_ = bash.Signal(unix.SIGKILL)
-		}
+		// The keeper has ended too. A launcher and a bash that nobody holds may still be there.
+		s.endUnheld(sessionName + strconv.Itoa(s.number) + ".")
+		s.endUnheld(i.pidPrefix())
 		sweepFIFOs(s.spec.Dir) // what runs of its commands has them open
 		return
 	}
@@ -179,6 +179,20 @@ func (r *recovery) incarnation() {
 		}
 	}
 	go i.watch() // not of work: Leave comes before the end of the connection to the keeper, which ends it
+}
+
+// endUnheld ends the process that a sign tells of, if it is the shell's, and waits for its end. A launcher is ended before its bash: at that one's end it would remove the
+// FIFOs of commands, which may be those of the next process by then.
+func (s *Shell) endUnheld(sign string) {
+	pid, known := numbered(filepath.Join(s.spec.Dir, signsDir), sign)
+	p, there := pty.FindProc(pid)
+	if !known || !there || !marked(s.spec.Dir, pid) {
+		return
+	}
+	_ = p.Signal(unix.SIGKILL)
+	ctx, cancel := context.WithTimeout(s.life, endGrace)
+	defer cancel()
+	_ = p.Wait(ctx)
 }
 
 // command takes over one command.

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // entries is what history lists, one entry a line, without its own entry.
@@ -44,7 +43,12 @@ func TestHistoryIsTheUsers(t *testing.T) {
 	if err := s.SetEnv(limited(t), map[string]string{"A": "1"}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if r := do(t, s, Command{Text: "sleep 1000; echo NOT", Timeout: 50 * time.Millisecond}); !r.TimedOut || r.ShellEnded {
+	e := begin(t, s, Command{Text: ">began; sleep 1000; echo NOT"})
+	if !poll(func() bool { _, err := os.Stat(filepath.Join(data, "began")); return err == nil }) {
+		t.Fatal("it does not begin")
+	}
+	e.Cancel()
+	if r := result(t, e); !r.Cancelled || r.ShellEnded {
 		t.Errorf("%+v", r)
 	}
 	run(t, s, "echo ${nope?gone}")
@@ -53,7 +57,7 @@ func TestHistoryIsTheUsers(t *testing.T) {
 	run(t, s, "trap 'true' ERR")
 	run(t, s, "false")
 	run(t, s, "if then")
-	want := "earlier\necho 'one'  two; [[ -o history ]] && echo on\npwd\necho $K\nsleep 1000; echo NOT\necho ${nope?gone}\nset -x\nset +x\ntrap 'true' ERR\nfalse\nif then"
+	want := "earlier\necho 'one'  two; [[ -o history ]] && echo on\npwd\necho $K\n>began; sleep 1000; echo NOT\necho ${nope?gone}\nset -x\nset +x\ntrap 'true' ERR\nfalse\nif then"
 	if got := entries(t, s); got != want {
 		t.Errorf("the list is\n%s\nwant\n%s", got, want)
 	}

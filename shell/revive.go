@@ -103,14 +103,17 @@ func (s *Shell) revive() (revived, error) {
 	var damaged []string
 	if found != nil {
 		var err error
-		if found, damaged = found.whole(s.spec.Dir); len(damaged) > 0 {
-			s.config.Log.Warn("the file of a shell's state cannot be read", "shell", s.spec.ID)
-		}
 		if found, dropped = found.reachable(); len(dropped) > 0 {
 			s.config.Log.Warn("a shell cannot be told to read a file; it comes back without what is in the way", "shell", s.spec.ID, "without", dropped)
 		}
-		if env, err = found.restore(s.spec.Dir, s.first); err != nil {
+		if env, damaged, err = found.restore(s.spec.Dir, s.first); err != nil {
 			return revived{}, err
+		}
+		if len(damaged) > 0 {
+			s.config.Log.Warn("the file of a shell's state cannot be read", "shell", s.spec.ID)
+			without := *found
+			without.functions = nil
+			found = &without
 		}
 		restore = true
 	}
@@ -132,7 +135,6 @@ func (s *Shell) revive() (revived, error) {
 	r.incarnation = body
 	if found != nil {
 		r.lost = append(append(before.lost(body.process().PID), dropped...), damaged...)
-		found = found.slim()
 	}
 	s.mu.Lock()
 	s.body, s.image, s.aliasing = body, found, false
@@ -216,7 +218,7 @@ var errNoBuiltins = errors.New("builtins are disabled, enable too")
 
 // adopt makes what a capture found the state. Errors: those of adoptState.
 func (s *Shell) adopt() error {
-	found, err := adoptStateAs(s.spec.Dir, true)
+	found, err := adoptState(s.spec.Dir)
 	_ = os.Chmod(filepath.Join(s.spec.Dir, captureFound), 0o600) // of an earlier server
 	if err != nil {
 		return err

@@ -1,42 +1,41 @@
 package shell
 
 import (
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/evertty/evertty/pty"
 )
 
-// image is what one capture found in a shell. It is never changed after it was read; all methods may be called from several goroutines.
+// image is what is kept in memory of a capture: what is of use while the shell runs. What a user keeps in variables that children do not get, functions and arguments is in
+// the file alone. It is never changed after it was read; all methods may be called from several goroutines.
 //
-// It has no key bindings, history and hash table.
+// A capture has no key bindings, history and hash table.
 type image struct {
 	directory string
 	umask     string
-	variables []variable
+	variables []variable // those that children get and of at most longestKept, and POSIXLY_CORRECT
 	functions []function
 	aliases   []element
 	shopts    []option
 	sets      []option // without posix when that came from the capture itself
-	arguments []string // the positional parameters
 	jobs      []job
 	traps     []string
 	limits    map[string]string // of /proc/PID/limits: the soft and the hard limit by name
 	files     []string          // numbers of descriptors above 2
 	disabled  []string          // builtins that enable -n took away
-	oldpwd    *variable         // OLDPWD, nil when it is not set
-	stack     []string          // the directory stack without the directory itself
-	completes []string          // complete -p
+	completes []string          // complete -p, which is not kept
 }
 
 // function is one of a shell's, as bash prints it.
 type function struct {
 	name  string
 	flags string // x, r, t
-	text  string
+	text  string // of one named builtin, which is not with the others in the file
 }
+
+// longestKept is how long the value of a variable is that is kept in memory, in bytes: no process can be given a longer one (MAX_ARG_STRLEN of Linux).
+const longestKept = 128 << 10
 
 // option is one of shopt or set -o.
 type option struct {
@@ -68,32 +67,6 @@ func outlives(name string) bool {
 		return ofBash[name]
 	}
 	return !own[name]
-}
-
-// removedDirectory is what PWD says, for a shell whose directory has no name any more; "" when that is no absolute path.
-func removedDirectory(variables string) string {
-	for _, v := range declarations(variables) {
-		if v.name == "PWD" && filepath.IsAbs(v.value) {
-			return v.value
-		}
-	}
-	return ""
-}
-
-// takeVariables keeps those that outlive the shell.
-func (i *image) takeVariables(list []variable) {
-	for _, v := range list {
-		switch {
-		case outlives(v.name):
-			i.variables = append(i.variables, v)
-		case v.name == "OLDPWD" && v.assigned:
-			i.oldpwd = &v
-		case v.name == "DIRSTACK" && len(v.elements) > 1:
-			for _, e := range v.elements[1:] {
-				i.stack = append(i.stack, e.value)
-			}
-		}
-	}
 }
 
 // takeOptions reads the options that are on from what the shell had before the capture, and the names of all from what it knows.
@@ -142,16 +115,6 @@ func (i *image) takeFiles(text string) {
 	}
 }
 
-// takeArguments keeps the positional parameters and returns what follows them.
-func (i *image) takeArguments(count string, parts []string) []string {
-	n, err := strconv.Atoi(count)
-	if err != nil || n < 0 || n > len(parts) {
-		return parts
-	}
-	i.arguments = parts[:n]
-	return parts[n:]
-}
-
 // takeAliases reads alias -p.
 func (i *image) takeAliases(text string) {
 	s := &scanner{text: text}
@@ -174,21 +137,25 @@ func (i *image) takeAliases(text string) {
 	}
 }
 
-// takeFunctions puts names and texts together. One named builtin could not be listed with the others.
-func (i *image) takeFunctions(names, builtin string, texts []string) {
+// takeFunctions reads declare -F. One named builtin could not be listed with the others.
+func (i *image) takeFunctions(names, builtin string) {
 	if strings.HasPrefix(builtin, "builtin () ") {
 		i.functions = append(i.functions, function{name: "builtin", text: builtin})
 	}
 	for line := range strings.Lines(names) {
-		fields := strings.Fields(line)
-		if len(texts) == 0 {
-			return
+		if f, ok := functionOf(line); ok {
+			i.functions = append(i.functions, f)
 		}
-		if len(fields) == 3 && strings.HasPrefix(fields[1], "-") {
-			i.functions = append(i.functions, function{name: fields[2], flags: strings.Trim(fields[1], "-f"), text: texts[0]})
-		}
-		texts = texts[1:]
 	}
+}
+
+// functionOf reads a line of declare -F.
+func functionOf(line string) (f function, ok bool) {
+	fields := strings.Fields(line)
+	if len(fields) != 3 || !strings.HasPrefix(fields[1], "-") {
+		return f, false
+	}
+	return function{name: fields[2], flags: strings.Trim(fields[1], "-f")}, true
 }
 
 // cwd is the directory as the shell itself saw it; /proc/PID/cwd is better while it lives. It may have been removed before; "" when it is not known.

@@ -1,17 +1,12 @@
 package shell
 
 import (
-	"bytes"
+	"bufio"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime/debug"
-	"slices"
 	"strings"
-	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,12 +19,6 @@ const (
 	restoreFile  = "restore"   // what a new incarnation runs
 )
 
-// parsing is held while a capture is in memory as a whole.
-var parsing sync.Mutex
-
-// muchState is the size from which the memory of a capture is given back to the system at once, in bytes.
-const muchState = 8 << 20
-
 // captureMagic is the first section that the capture can write by itself; the number changes with the order of sections.
 const captureMagic = "evertty-capture-1"
 
@@ -39,8 +28,7 @@ const notCaptured = "-"
 // captureEnd is the last section: without it the capture is not whole.
 const captureEnd = "end"
 
-// maxState bounds the size of a capture that is taken, in bytes: what a shell with thousands of long variables has, and no more than the server can read in
-// one go without harm.
+// maxState bounds the size of a capture that is taken, in bytes: what a shell with thousands of long variables has, and what can be written and read between two commands.
 const maxState = 64 << 20
 
 // captureText is the script of the capture, with FILE for the quoted path of captureFound. It runs in a subshell, so that it may change what it wants, and
@@ -174,11 +162,9 @@ func captureWith(dir, before string) string {
 
 // adoptState makes a whole DIR/state.new the state of the shell and returns it. One that is not whole is left alone, for the next capture writes it anew, and
 // the older state stays. No capture may be running. Errors: ErrDamaged, fs.ErrNotExist when no capture has run since.
-func adoptState(dir string) (*image, error) { return adoptStateAs(dir, false) }
-
-func adoptStateAs(dir string, slim bool) (*image, error) {
+func adoptState(dir string) (*image, error) {
 	found := filepath.Join(dir, captureFound)
-	i, err := readImage(found, slim)
+	i, err := readImage(found)
 	if err == nil {
 		// Replacing by rename would make some file systems write at once. In between the new one is the only one, and loadState finds it.
 		state := filepath.Join(dir, stateFile)
@@ -192,51 +178,13 @@ func adoptStateAs(dir string, slim bool) (*image, error) {
 }
 
 // loadState is adoptState, else the state of the last whole capture. Errors: ErrDamaged, fs.ErrNotExist when there was none.
-func loadState(dir string) (*image, error) { return loadStateAs(dir, false) }
-
-func loadStateAs(dir string, slim bool) (*image, error) {
-	if i, err := adoptStateAs(dir, slim); err == nil {
+func loadState(dir string) (*image, error) {
+	if i, err := adoptState(dir); err == nil {
 		return i, nil
 	}
-	i, err := readImage(filepath.Join(dir, stateFile), slim)
+	i, err := readImage(stateIn(dir))
 	if err != nil {
 		return nil, fmt.Errorf("shell: state: %w", err)
-	}
-	return i, nil
-}
-
-// readImage reads one capture.
-// With slim it is the part of it that is kept in memory.
-func readImage(path string, slim bool) (*image, error) {
-	parsing.Lock() // one at a time is large, however many shells there are
-	defer parsing.Unlock()
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxState+1))
-	if err != nil {
-		return nil, err
-	}
-	if string(text) == notCaptured {
-		return nil, fs.ErrNotExist
-	}
-	if len(text) > maxState {
-		return nil, fmt.Errorf("%w: %q has more than %d bytes", ErrDamaged, path, maxState)
-	}
-	i, err := parseImageOf(text, slim)
-	if len(text) > muchState {
-		defer debug.FreeOSMemory() // else it stays with the process for minutes
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%q: %w", path, err)
-	}
-	// What runs in the background as a command of ours is known by its own record, whichever shell there is.
-	ours := strings.TrimSuffix(quote(filepath.Join(filepath.Dir(path), commandsDir)), "'") + "/"
-	i.jobs = slices.DeleteFunc(i.jobs, func(j job) bool { return strings.Contains(j.text, ours) })
-	if slim {
-		i = i.slim()
 	}
 	return i, nil
 }
@@ -282,41 +230,29 @@ func enterable(path string) bool {
 	return err == nil && info.IsDir() && unix.Access(path, unix.X_OK) == nil
 }
 
-// parseImage takes the sections of a capture apart. Definitions that make no sense are left out; only what is no whole capture at all is an error: ErrDamaged.
-func parseImage(text []byte) (*image, error) { return parseImageOf(text, false) }
-
-// parseImageOf leaves out the values of variables that children do not get when exported is set.
-func parseImageOf(text []byte, exported bool) (*image, error) {
-	if !bytes.HasSuffix(text, []byte("\x00"+captureEnd+"\x00")) {
-		return nil, fmt.Errorf("%w: a capture without an end", ErrDamaged)
-	}
-	parts := strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
-	if len(parts) < sectionsFixed+1 || parts[sectionMagic] != captureMagic {
-		return nil, fmt.Errorf("%w: not a capture of this version", ErrDamaged)
-	}
-	i := &image{}
-	rest := i.takeArguments(parts[sectionCount], parts[sectionsFixed:len(parts)-1])
-	i.takeOptions(parts)
-	i.takeVariables((&scanner{text: parts[sectionVariables], exported: exported}).declarations())
-	i.takeAliases(parts[sectionAliases])
-	errTrap, builtin := trapsOf(parts[sectionBuiltin])
-	i.takeFunctions(parts[sectionFunctions], builtin, rest)
-	if i.directory = strings.TrimSuffix(parts[sectionCwd], "\n"); i.directory == "" {
-		i.directory = removedDirectory(parts[sectionVariables])
-	}
-	i.umask = strings.TrimSpace(parts[sectionUmask])
-	i.jobs = jobsOf(parts[sectionJobs])
-	i.traps, _ = trapsOf(parts[sectionTraps])
-	if len(errTrap) > 0 && !slices.Contains(i.traps, errTrap[0]) {
-		i.traps = append(i.traps, errTrap[0])
-	}
-	i.limits = limitsOf(strings.ReplaceAll(parts[sectionLimits], "\v", "\n"))
-	i.takeFiles(parts[sectionFiles])
-	return i, nil
-}
-
 // errSyntax says that a definition is not one.
 var errSyntax = errors.New("not a definition")
 
 // stateIn is the path of the newest whole capture.
 func stateIn(dir string) string { return filepath.Join(dir, stateFile) }
+
+// writeThrough is writeBeside for what is made piece by piece.
+func writeThrough(path string, write func(w *bufio.Writer) error) error {
+	beside := path + ".part"
+	file, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return noSpace(err)
+	}
+	w := bufio.NewWriterSize(file, windowSize)
+	if err = write(w); err == nil {
+		err = w.Flush()
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(beside, path)
+	}
+	if err == nil {
+		return nil
+	}
+	_ = os.Remove(beside)
+	return noSpace(err)
+}

@@ -28,33 +28,10 @@ func (v *variable) array() bool { return v.has("a") || v.has("A") }
 type scanner struct {
 	text string
 	at   int
-	// exported passes over the values of variables that children do not get.
-	exported bool
 }
 
-// declarations reads declare -p. What it does not understand it skips, up to the next line that begins as one should.
-func declarations(text string) []variable { return (&scanner{text: text}).declarations() }
-
-func (s *scanner) declarations() []variable {
-	var list []variable
-	for s.at < len(s.text) {
-		from := s.at
-		v, err := s.declaration()
-		if err == nil {
-			list = append(list, v)
-			continue
-		}
-		next := strings.Index(s.text[from+1:], "\ndeclare -")
-		if next < 0 {
-			break
-		}
-		s.at = from + 1 + next + 1
-	}
-	return list
-}
-
-// declaration reads `declare -FLAGS NAME[=VALUE]` and the newline.
-func (s *scanner) declaration() (variable, error) {
+// head reads `declare -FLAGS NAME`, and the = when a value follows.
+func (s *scanner) head() (variable, error) {
 	var v variable
 	if !s.skip("declare -") {
 		return v, errSyntax
@@ -63,69 +40,30 @@ func (s *scanner) declaration() (variable, error) {
 	if !s.skip(" ") || strings.Trim(v.flags, "aAilnrtuxc") != "" {
 		return v, errSyntax
 	}
-	v.name = s.upTo("=\n")
-	if !validName(v.name) {
+	if v.name = s.upTo("=\n"); !validName(v.name) {
 		return v, errSyntax
 	}
-	if s.skip("=") {
-		v.assigned = true
-		var err error
-		switch {
-		case s.exported && (!v.has("x") || v.array()):
-			err = s.pass()
-		case v.array():
-			v.elements, err = s.elements()
-		default:
-			v.value, err = s.word(" \n")
-		}
-		if err != nil {
-			return v, err
-		}
+	v.assigned = s.skip("=")
+	return v, nil
+}
+
+// declaration reads `declare -FLAGS NAME[=VALUE]` and the newline.
+func (s *scanner) declaration() (variable, error) {
+	v, err := s.head()
+	switch {
+	case err != nil || !v.assigned:
+	case v.array():
+		v.elements, err = s.elements()
+	default:
+		v.value, err = s.word(" \n")
+	}
+	if err != nil {
+		return v, err
 	}
 	if s.at < len(s.text) && !s.skip("\n") {
 		return v, errSyntax
 	}
 	return v, nil
-}
-
-// pass goes over a value, which ends with its line, as word and elements would.
-func (s *scanner) pass() error {
-	for s.at < len(s.text) && s.text[s.at] != '\n' {
-		var err error
-		switch {
-		case s.skip(`"`):
-			err = s.passQuoted('"')
-		case s.skip(`$'`):
-			err = s.passQuoted('\'')
-		case s.skip(`'`):
-			n := strings.IndexByte(s.text[s.at:], '\'')
-			if n < 0 {
-				return errSyntax
-			}
-			s.at += n + 1
-		default:
-			s.at++
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// passQuoted goes behind a closing quote.
-func (s *scanner) passQuoted(quote byte) error {
-	for s.at < len(s.text) {
-		c := s.text[s.at]
-		s.at++
-		switch {
-		case c == quote:
-			return nil
-		case c == '\\' && s.at < len(s.text):
-			s.at++
-		}
-	}
-	return errSyntax
 }
 
 // elements reads `([KEY]=VALUE …)`.
@@ -238,24 +176,31 @@ func (s *scanner) ansiQuoted(out *strings.Builder) error {
 	return errSyntax
 }
 
-// ansiNumber reads an escape that is a number; any other is what it says, backslash and all.
+// ansiNumber reads an escape that is a number; any other is what it says, backslash and all. No value has a NUL, so one that makes a NUL is nothing.
 func (s *scanner) ansiNumber(c byte, out *strings.Builder) {
+	n := rune(0)
 	switch {
 	case c >= '0' && c <= '7':
-		out.WriteByte(byte(s.number(3, 8)))
+		n = rune(byte(s.number(3, 8)))
 	case c == 'x':
 		s.at++
-		out.WriteByte(byte(s.number(2, 16)))
+		n = rune(byte(s.number(2, 16)))
 	case c == 'u', c == 'U':
 		s.at++
-		out.Write(utf8.AppendRune(nil, rune(s.number(map[byte]int{'u': 4, 'U': 8}[c], 16))))
+		if n = rune(s.number(map[byte]int{'u': 4, 'U': 8}[c], 16)); n != 0 {
+			out.Write(utf8.AppendRune(nil, n))
+		}
+		return
 	case c == 'c' && s.at+1 < len(s.text):
-		out.WriteByte(s.text[s.at+1] & 0x1f)
+		n = rune(s.text[s.at+1] & 0x1f)
 		s.at += 2
 	default:
 		out.WriteByte('\\')
-		out.WriteByte(c)
+		n = rune(c)
 		s.at++
+	}
+	if n != 0 {
+		out.WriteByte(byte(n))
 	}
 }
 
@@ -306,11 +251,16 @@ func validName(name string) bool {
 
 // ansi quotes a text for bash in printable ASCII alone: no byte of it depends on a locale or on who reads it line by line.
 func ansi(text string) string {
-	const digits = "01234567"
 	out := make([]byte, 0, len(text)+8)
 	out = append(out, "$'"...)
-	for i := range len(text) {
-		switch c := text[i]; {
+	return string(append(appendANSI(out, []byte(text)), '\''))
+}
+
+// appendANSI is what stands for a text within the quotes of ansi.
+func appendANSI(out, text []byte) []byte {
+	const digits = "01234567"
+	for _, c := range text {
+		switch {
 		case c == '\'' || c == '\\':
 			out = append(out, '\\', c)
 		case c == '\n':
@@ -321,5 +271,5 @@ func ansi(text string) string {
 			out = append(out, c)
 		}
 	}
-	return string(append(out, '\''))
+	return out
 }

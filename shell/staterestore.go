@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"bufio"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -24,18 +25,28 @@ const latest = 3
 // restore writes DIR/restore, to be sourced by the new incarnation (`. DIR/restore` without arguments at the top level, stdout and stderr to /dev/null, before
 // anything of the user's), and returns the environment to start it with: that of the image, without EVERTTY_SHELL, PWD, OLDPWD, SHLVL and _,
 // which the caller adds. first is the environment of the first start. Variables that are too long for execve are in the script
-// instead. The script needs no PATH and starts no process; set -e is on after it when it was on.
-func (i *image) restore(dir string, first []string) (env []string, err error) {
-	env, long := i.environment(first)
-	if err := writeBeside(filepath.Join(dir, restoreFile), []byte(i.script(long, i.state("", first).Unset))); err != nil {
-		return nil, fmt.Errorf("shell: restore: %w", err)
+// instead. The script needs no PATH and starts no process; set -e is on after it when it was on. missing says in words what it lacks because the file of the state cannot be read.
+func (i *image) restore(dir string, first []string) (env, missing []string, err error) {
+	env, given := i.environment(first)
+	file, c, err := openCapture(stateIn(dir))
+	if err == nil {
+		defer file.Close()
+	} else {
+		missing = []string{"variables that are not exported, functions, arguments, completions and the directory stack: the file of the state is damaged or missing"}
 	}
-	return env, nil
+	err = writeThrough(filepath.Join(dir, restoreFile), func(w *bufio.Writer) error {
+		r := restoring{image: i, captured: c, Writer: w}
+		return r.script(given, i.state("", first).Unset)
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("shell: restore: %w", err)
+	}
+	return env, missing, nil
 }
 
-// environment is what the new process is given, and the names of those that the script has to bring.
-func (i *image) environment(first []string) (env []string, long map[string]bool) {
-	long = map[string]bool{}
+// environment is what the new process is given, and the names of the variables in it; the script brings the others.
+func (i *image) environment(first []string) (env []string, given map[string]bool) {
+	given = map[string]bool{}
 	total := 0
 	for _, pair := range first {
 		// bash hands on what it cannot have as a variable, but functions are in the image.
@@ -47,84 +58,147 @@ func (i *image) environment(first []string) (env []string, long map[string]bool)
 	exported := i.exported()
 	for _, v := range i.variables {
 		value, ok := exported[v.name]
-		if !ok || v.name == "POSIXLY_CORRECT" {
-			continue
-		}
 		pair := v.name + "=" + value
-		if len(pair) > longestEntry || total+len(pair)+1 > longestEnv {
-			long[v.name] = true
+		if !ok || v.name == "POSIXLY_CORRECT" || len(pair) > longestEntry || total+len(pair)+1 > longestEnv {
 			continue
 		}
+		given[v.name] = true
 		total += len(pair) + 1
 		env = append(env, pair)
 	}
-	return env, long
+	return env, given
 }
 
-// script is what a new incarnation runs. Each definition stands alone, as a line that is right whatever is in it: one that bash refuses costs only itself.
+// restoring is the writing of the script. Each write goes on however the one before has ended: the Writer keeps the first error.
+type restoring struct {
+	*image
+	captured *captured // nil when the file cannot be read
+	*bufio.Writer
+	oldpwd *variable           // OLDPWD, nil when it is not set
+	stack  []string            // the directory stack without the directory itself
+	last   map[string]function // those of late
+	texts  map[string]span     // of those
+}
+
+// line writes a line.
+func (r *restoring) line(words ...string) {
+	for _, word := range words {
+		_, _ = r.WriteString(word)
+	}
+	_ = r.WriteByte('\n')
+}
+
+// script writes what a new incarnation runs. Each definition stands alone, as a line that is right whatever is in it: one that bash refuses costs only itself.
 // The order matters: functions before aliases, which would be expanded in them again; posix mode, which refuses names of functions, and set -e last.
-func (i *image) script(long map[string]bool, unset []string) string {
-	var b strings.Builder
-	b.WriteString("\\shopt -u expand_aliases\n\\set +o posix\n\\shopt -s extglob\n")
-	i.writeVariables(&b, long, unset)
-	i.writePlaces(&b)
-	i.writeFunctions(&b, func(place int) bool { return place < 0 })
-	if validMask(i.umask) {
-		b.WriteString("\\umask " + i.umask + "\n")
+func (r *restoring) script(given map[string]bool, unset []string) error {
+	r.line("\\shopt -u expand_aliases\n\\set +o posix\n\\shopt -s extglob")
+	r.writeVariables(given, unset)
+	r.writePlaces()
+	r.writeFunctions()
+	if validMask(r.umask) {
+		r.line("\\umask ", r.umask)
 	}
-	writeOptions(&b, "\\shopt -s", "\\shopt -u", i.shopts, "expand_aliases", "login_shell", "restricted_shell")
-	for _, a := range i.aliases {
-		b.WriteString("\\alias -- " + ansi(a.key) + "=" + ansi(a.value) + "\n")
+	r.writeOptions("\\shopt -s", "\\shopt -u", r.shopts, "expand_aliases", "login_shell", "restricted_shell")
+	for _, a := range r.aliases {
+		r.line("\\alias -- ", ansi(a.key), "=", ansi(a.value))
 	}
-	i.writeFunctions(&b, func(place int) bool { return place >= 0 && place < len(late)-latest })
-	if len(i.arguments) > 0 {
-		b.WriteString("\\set --")
-		for _, a := range i.arguments {
-			b.WriteString(" " + ansi(a))
-		}
-		b.WriteString("\n")
+	r.writeLate(late[:len(late)-latest])
+	r.writeArguments()
+	if isOn(r.shopts, "expand_aliases") {
+		r.line("\\shopt -s expand_aliases")
 	}
-	if isOn(i.shopts, "expand_aliases") {
-		b.WriteString("\\shopt -s expand_aliases\n")
+	r.writeOptions("\\set -o", "\\set +o", r.sets, "noexec", "privileged", "posix", "errexit", "nounset", "xtrace", "verbose", "history")
+	r.writeLate(late[len(late)-latest:])
+	r.writeStrict()
+	if r.captured != nil && r.captured.failed != nil {
+		return r.captured.failed
 	}
-	writeOptions(&b, "\\set -o", "\\set +o", i.sets, "noexec", "privileged", "posix", "errexit", "nounset", "xtrace", "verbose", "history")
-	i.writeFunctions(&b, func(place int) bool { return place >= len(late)-latest })
-	i.writeStrict(&b)
-	return b.String()
+	return nil
 }
 
 // writeVariables writes all that the environment does not bring.
-func (i *image) writeVariables(b *strings.Builder, long map[string]bool, unset []string) {
+func (r *restoring) writeVariables(given map[string]bool, unset []string) {
 	// A profile may have set again what the user had removed.
 	for _, name := range unset {
-		b.WriteString("\\unset -v " + name + "\n")
+		r.line("\\unset -v ", name)
 	}
 	hasIFS := false
-	for _, v := range i.variables {
-		hasIFS = hasIFS || v.name == "IFS"
-		plain := v.flags == "x" && v.assigned && !long[v.name]
-		if !plain && v.name != "POSIXLY_CORRECT" {
-			b.WriteString(v.definition() + "\n")
+	each := func(d definition) {
+		hasIFS = hasIFS || d.name == "IFS"
+		v := d.variable
+		plain := v != nil && v.flags == "x" && v.assigned && given[v.name]
+		switch {
+		case !outlives(d.name):
+			r.note(v)
+		case plain:
+		case v != nil:
+			r.line(v.definition())
+		default:
+			_ = r.captured.pieces(d.span, r.piece)
 		}
 	}
-	if !hasIFS {
-		b.WriteString("\\unset -v IFS\n")
+	if r.captured != nil {
+		r.captured.definitions(each)
+	} else {
+		for _, v := range r.variables {
+			each(definition{name: v.name, variable: &v})
+		}
+	}
+	if !hasIFS && r.captured != nil {
+		r.line("\\unset -v IFS")
+	}
+}
+
+// piece writes a piece of the capture as it is.
+func (r *restoring) piece(p []byte) error {
+	_, err := r.Write(p)
+	return err
+}
+
+// quoted writes a span of the capture as ansi does.
+func (r *restoring) quoted(s span) {
+	var out []byte
+	_, _ = r.WriteString("$'")
+	_ = r.captured.pieces(s, func(p []byte) error {
+		out = appendANSI(out[:0], p)
+		return r.piece(out)
+	})
+	_ = r.WriteByte('\'')
+}
+
+// note keeps what the places are made of; v is nil of what is long.
+func (r *restoring) note(v *variable) {
+	switch {
+	case v == nil:
+	case v.name == "OLDPWD" && v.assigned:
+		r.oldpwd = v
+	case v.name == "DIRSTACK" && len(v.elements) > 1:
+		for _, e := range v.elements[1:] {
+			r.stack = append(r.stack, e.value)
+		}
 	}
 }
 
 // writePlaces writes what cd -, popd and the completion of words remember. It comes before functions that could be in the way.
-func (i *image) writePlaces(b *strings.Builder) {
-	if v := i.oldpwd; v != nil {
-		b.WriteString("OLDPWD=" + ansi(v.value) + "\n")
+func (r *restoring) writePlaces() {
+	if v := r.oldpwd; v != nil {
+		r.line("OLDPWD=", ansi(v.value))
 		if v.has("x") {
-			b.WriteString("\\export OLDPWD\n")
+			r.line("\\export OLDPWD")
 		}
 	}
-	for _, dir := range slices.Backward(i.stack) {
-		b.WriteString("\\pushd -n " + ansi(dir) + "\n")
+	for _, dir := range slices.Backward(r.stack) {
+		r.line("\\pushd -n ", ansi(dir))
 	}
-	for _, c := range i.completes {
-		b.WriteString("\\eval " + ansi(c) + "\n")
+	if r.captured == nil {
+		return
+	}
+	var found image
+	if text, err := r.captured.section(sectionFiles); err == nil {
+		found.takeFiles(text)
+	}
+	for _, c := range found.completes {
+		r.line("\\eval ", ansi(c))
 	}
 }
 
@@ -157,24 +231,93 @@ func (v *variable) definition() string {
 	return b.String()
 }
 
-// writeFunctions writes those whose place in late is wanted, in the order of late; -1 is the place of all others.
-func (i *image) writeFunctions(b *strings.Builder, wanted func(place int) bool) {
-	list := slices.Clone(i.functions)
-	place := func(f function) int { return slices.Index(late, f.name) }
-	slices.SortStableFunc(list, func(a, b function) int { return place(a) - place(b) })
-	for _, f := range list {
-		if !wanted(place(f)) {
-			continue
+// writeFunctions writes those that are in nobody's way, and finds the others.
+func (r *restoring) writeFunctions() {
+	r.last, r.texts = map[string]function{}, map[string]span{}
+	for _, f := range r.functions {
+		if f.text != "" {
+			r.last[f.name] = f
 		}
-		b.WriteString("\\eval " + ansi(f.text) + "\n")
-		if f.flags != "" && strings.Trim(f.flags, "xrt") == "" {
-			b.WriteString("\\builtin declare -f" + f.flags + " -- " + ansi(f.name) + "\n")
+	}
+	if r.captured == nil {
+		return
+	}
+	names, err := r.captured.section(sectionFunctions)
+	if err != nil {
+		return
+	}
+	at, end := r.captured.skipArguments(nil), r.captured.rest.at+r.captured.rest.size
+	for line := range strings.Lines(names) {
+		next, ok := r.captured.find(at, end, 0)
+		if !ok {
+			return
+		}
+		f, ok := functionOf(line)
+		switch text := (span{at, next - at}); {
+		case !ok || !r.defines(f.name): // it is left out, see reachable
+		case slices.Contains(late, f.name):
+			r.last[f.name], r.texts[f.name] = f, text
+		default:
+			r.writeFunction(f, text)
+		}
+		at = next + 1
+	}
+}
+
+// writeLate writes the functions of some names, in this order.
+func (r *restoring) writeLate(names []string) {
+	for _, name := range names {
+		if f, ok := r.last[name]; ok {
+			r.writeFunction(f, r.texts[name])
 		}
 	}
 }
 
+// writeFunction writes one whose text is in the capture, or in f.
+func (r *restoring) writeFunction(f function, text span) {
+	_, _ = r.WriteString("\\eval ")
+	if f.text != "" {
+		_, _ = r.WriteString(ansi(f.text))
+	} else {
+		r.quoted(text)
+	}
+	_ = r.WriteByte('\n')
+	if f.flags != "" && strings.Trim(f.flags, "xrt") == "" {
+		r.line("\\builtin declare -f", f.flags, " -- ", ansi(f.name))
+	}
+}
+
+// writeArguments writes the positional parameters.
+func (r *restoring) writeArguments() {
+	if r.captured == nil || r.captured.arguments == 0 {
+		return
+	}
+	_, _ = r.WriteString("\\set --")
+	r.captured.skipArguments(func(s span) {
+		_ = r.WriteByte(' ')
+		r.quoted(s)
+	})
+	_ = r.WriteByte('\n')
+}
+
+// skipArguments calls f, unless it is nil, for each positional parameter and returns the place of what follows them.
+func (c *captured) skipArguments(f func(s span)) int64 {
+	at := c.rest.at
+	for range c.arguments {
+		next, ok := c.find(at, c.rest.at+c.rest.size, 0)
+		if !ok {
+			break
+		}
+		if f != nil {
+			f(span{at, next - at})
+		}
+		at = next + 1
+	}
+	return at
+}
+
 // writeOptions writes one line for those that are on and one for those that are off.
-func writeOptions(b *strings.Builder, on, off string, list []option, without ...string) {
+func (r *restoring) writeOptions(on, off string, list []option, without ...string) {
 	for _, way := range []struct {
 		command string
 		on      bool
@@ -189,32 +332,32 @@ func writeOptions(b *strings.Builder, on, off string, list []option, without ...
 			continue
 		}
 		if !strings.HasSuffix(way.command, "o") { // shopt takes many at once, set -o one
-			b.WriteString(way.command + " " + strings.Join(names, " ") + "\n")
+			r.line(way.command, " ", strings.Join(names, " "))
 			continue
 		}
-		b.WriteString("\\set")
+		_, _ = r.WriteString("\\set")
 		for _, name := range names {
-			b.WriteString(strings.TrimPrefix(way.command, "\\set") + " " + name)
+			_, _ = r.WriteString(strings.TrimPrefix(way.command, "\\set") + " " + name)
 		}
-		b.WriteString("\n")
+		r.line()
 	}
 }
 
 // writeStrict writes what would be in the way of everything else: posix mode and the options that end or trace what they meet.
-func (i *image) writeStrict(b *strings.Builder) {
-	for _, v := range i.variables {
+func (r *restoring) writeStrict() {
+	for _, v := range r.variables {
 		if v.name != "POSIXLY_CORRECT" {
 			continue
 		}
 		// The assignment alone switches the mode on, and then no function is before a special builtin.
-		b.WriteString("POSIXLY_CORRECT=" + ansi(v.value) + "\n")
+		r.line("POSIXLY_CORRECT=", ansi(v.value))
 		if v.has("x") {
-			b.WriteString("\\export POSIXLY_CORRECT\n")
+			r.line("\\export POSIXLY_CORRECT")
 		}
 	}
 	for _, name := range [...]string{"nounset", "verbose", "xtrace", "errexit"} {
-		if isOn(i.sets, name) {
-			b.WriteString("\\set -o " + name + "\n")
+		if isOn(r.sets, name) {
+			r.line("\\set -o ", name)
 		}
 	}
 }
