@@ -38,6 +38,7 @@ var damageCases = []struct {
 	{"a mark after a resize that moved the cursor's row", 15, 8, []string{"\x1b[6;13Habcdefghijklmnop\x1b8\u00a0 \u2764", "6x6", "\ufe0fa"}},
 	{"cells that come back on the alternate screen", 20, 3, []string{"\x1b[?47habcdefghijklmnopqrst", "19x5", "]x", "38x5", "y"}},
 	{"a recalled pen before a set that was designated later", 8, 2, []string{"\x1b]8;;u\x1b[uabcd{|}~\x1b(0"}},
+	{"an erased end of the only row, which wraps", 2, 1, []string{"\x1b[45;8mA\U0001f44d"}},
 	{"a first row that continues one that is gone", 3, 3, []string{"abcde\x1b[H\x1b[M\x1b[Lx\x1b[?47habcde\x1b[H\x1b[M\x1b[Ly"}},
 }
 

@@ -216,11 +216,13 @@ func (p *painter) release() {
 // In the last column it leaves an erased cell behind, which is what a row that
 // does not end in text has there, and is itself erased in the new row.
 func (p *painter) wrapByFiller() {
-	if p.tail != 0 && p.rows == 1 {
+	if p.tail != 0 && p.rows == 1 { // nothing leads back up
+		p.setPen(vt.Style{BG: p.tail})
 		p.csi(p.cols, 'G')
-		p.setBackground(p.tail)
-		p.add(" ")
-		p.x, p.skip, p.tail = p.cols, 0, 0
+		p.add("\u4e00\r")
+		p.setPen(vt.Style{})
+		p.csi(p.cols, 'X') // the row came in with that background
+		return
 	}
 	p.setPen(vt.Style{})
 	if p.x < p.cols {
