@@ -70,19 +70,23 @@ func TestOneTerminalDoesNotTakeTheMemory(t *testing.T) {
 
 // wholeSnapshot reads a snapshot, which must be whole and at most 64 MiB.
 func (s *server) wholeSnapshot(id, format string) {
-	r, err := http.Get(s.url + "/pty/" + id + "/snapshot?format=" + format)
-	if err != nil {
-		s.t.Error(err)
-		return
+	var r *http.Response
+	for again := true; again; { // on a slow machine four at once may take longer than the others are let wait
+		var err error
+		if r, err = http.Get(s.url + "/pty/" + id + "/snapshot?format=" + format); err != nil {
+			s.t.Error(err)
+			return
+		}
+		defer r.Body.Close()
+		again = r.StatusCode == http.StatusServiceUnavailable && s.ctx().Err() == nil
 	}
-	defer r.Body.Close()
 	counted := &countingReader{r: r.Body}
 	d := json.NewDecoder(counted)
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
 		s.t.Errorf("%s: %v, %v", format, open, err)
 		return
 	}
-	_, err = io.Copy(io.Discard, counted)
+	_, err := io.Copy(io.Discard, counted)
 	if tail := string(counted.tail); err != nil || counted.n > 64<<20 || counted.n < 4<<20 || !strings.HasSuffix(tail, "}\n") {
 		s.t.Errorf("%s: %d bytes that end in %q: %v", format, counted.n, tail, err)
 	}

@@ -53,6 +53,7 @@ type keeper struct {
 
 	unlocked bool       // the last look found no lock; attend's alone
 	locking  sync.Mutex // held while the lock is looked for and taken again; taken before mu
+	gaveUp   bool       // the lock is not this keeper's any more, so nobody looks; with locking
 }
 
 // held is what the keeper holds under an id. It is released by the goroutine of the server's connection only. The tags are those of state.
@@ -99,7 +100,7 @@ func Run(o Options) error {
 	if err != nil {
 		return fmt.Errorf("keeper: %s: %w", o.Dir, err)
 	}
-	defer func() { _ = k.lockFile().Close() }()
+	defer k.giveUp()
 	pty.SetBrand(pty.BrandOf("keeper of " + o.Dir)) // what this process holds does not end with the terminal in which somebody started the first server
 	// The signals that have come meanwhile are blocked until here when this is an upgrade.
 	signals := make(chan os.Signal, 64)
@@ -126,6 +127,16 @@ func (k *keeper) open() (err error) {
 		_ = k.lock.Close()
 	}
 	return err
+}
+
+// giveUp gives the lock up at the end, unless attend looks at it just now: a file system may hang, and the end of the process does it too.
+func (k *keeper) giveUp() {
+	if !k.locking.TryLock() {
+		return
+	}
+	defer k.locking.Unlock()
+	k.gaveUp = true
+	_ = k.lockFile().Close()
 }
 
 // lockFile is the file with the lock.

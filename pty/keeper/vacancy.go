@@ -68,7 +68,7 @@ func (k *keeper) socketGone() bool {
 func (k *keeper) lost(again bool) bool {
 	k.locking.Lock()
 	defer k.locking.Unlock()
-	return k.lockRemoved() && (!again || !k.relock())
+	return !k.gaveUp && k.lockRemoved() && (!again || !k.relock())
 }
 
 // lockRemoved tells whether the file with the lock is at no path any more: it was removed, or its file system is not mounted. That of a directory that was renamed is at
