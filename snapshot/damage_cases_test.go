@@ -51,7 +51,7 @@ func marks(n int) string {
 	return string(out)
 }
 
-// TestDamageCasesGoOn is TestDamagedStreamsGoOn with small streams, cut at every byte.
+// TestDamageCasesGoOn is TestDamagedStreamsGoOn with small streams, cut at every byte, or at every third under the race detector.
 func TestDamageCasesGoOn(t *testing.T) {
 	t.Parallel()
 	j := startJudge(t)
@@ -64,7 +64,7 @@ func TestDamageCasesGoOn(t *testing.T) {
 			}
 			tr.tokens = append(tr.tokens, tok)
 		}
-		jb := resumed(engineUnderTest, tr, 1)
+		jb := resumed(engineUnderTest, tr, few(1, 3))
 		for _, m := range j.resume(t, jb) {
 			t.Errorf("%s: cut at byte %d, seen at the %s: %q\nsnapshot %q", c.name, jb.heads[m.Cut], m.When, m.What, jb.Cuts[m.Cut].ANSI)
 		}
