@@ -81,6 +81,9 @@ func (p *painter) frame(o Options, f *vt.Frame) {
 	if f.Alt == nil {
 		main = rowsToPaint(f)
 	}
+	if f.Open != nil && f.Open.Above {
+		p.noted = openLink(f)
+	}
 	p.scrolledOff(&f.Main.Saved, history.Len())
 	p.lines(history, main)
 	p.screenState(&f.Main, main)
@@ -109,6 +112,9 @@ func (p *painter) paintAlternate(f *vt.Frame, how *recalling, early bool) {
 	}
 	p.moveTo(f.Main.X, f.Main.Y)
 	p.setPen(vt.Style{})
+	if f.Open != nil && f.Open.Below {
+		p.noteHere(openLink(f))
+	}
 	p.add("\x1b[?1047h\x1b[H")
 	rows := rowsToPaint(f)
 	p.alternate, p.whole = true, true
@@ -155,7 +161,7 @@ func lifeless(f *vt.Frame) *vt.Frame {
 	g.Modes.ReverseVideo = f.Modes.ReverseVideo
 	g.Modes.AltScreen = f.Alt != nil
 	g.Pen, g.Charsets, g.LastChar, g.LastDropped, g.CursorStyle, g.Pending, g.Hidden = vt.Style{}, vt.Charsets{}, 0, false, 0, nil, nil
-	g.Invoked, g.Aside = 0, nil
+	g.Invoked, g.Aside, g.Open = 0, nil, nil
 	g.Main = still(f.Main, f.Rows)
 	if f.Alt != nil {
 		alt := still(*f.Alt, f.Rows)

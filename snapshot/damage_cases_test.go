@@ -39,6 +39,13 @@ var damageCases = []struct {
 	{"cells that come back on the alternate screen", 20, 3, []string{"\x1b[?47habcdefghijklmnopqrst", "19x5", "]x", "38x5", "y"}},
 	{"a recalled pen before a set that was designated later", 8, 2, []string{"\x1b]8;;u\x1b[uabcd{|}~\x1b(0"}},
 	{"an erased end of the only row, which wraps", 2, 1, []string{"\x1b[45;8mA\U0001f44d"}},
+	{"a link whose line SU removed", 9, 3, []string{"\x1b]8;;u\x1b\\ab\x1b[2;1H\x1b[Scd\x1b[2;5Hef"}},
+	{"a link whose line DL removed", 9, 3, []string{"\x1b]8;;u\x1b\\ab\x1b[Mcd\x1b]8;;v\x1b\\e"}},
+	{"a link whose line ED erased", 9, 3, []string{"\x1b]8;;u\x1b\\ab\x1b[2;1H\x1b[1Jcd\x1b]8;;\x1b\\e"}},
+	{"a link in two lines, one after the other erased", 9, 3, []string{"\x1b]8;;u\x1b\\ab\x1b[3;1Hcd\x1b[2;1H\x1b[1Jef\x1b[1;2H\x1b[Jgh"}},
+	{"a link that was opened on the alternate screen", 9, 3, []string{"\x1b[?47h\x1b]8;;u\x1b\\ab\x1b[?47lcd"}},
+	{"a link that was opened below the alternate screen", 9, 3, []string{"\x1b]8;;u\x1b\\ab\x1b[?47hcd\x1b[2J\x1b[?47lef"}},
+	{"a link over a wrapped line that left the screen", 4, 2, []string{"\x1b]8;;u\x1b\\abcdefghijklmnopqrstuvwx\x1b[2Jy"}},
 	{"a first row that continues one that is gone", 3, 3, []string{"abcde\x1b[H\x1b[M\x1b[Lx\x1b[?47habcde\x1b[H\x1b[M\x1b[Ly"}},
 }
 

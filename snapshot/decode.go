@@ -198,6 +198,8 @@ func (d *decoder) content(tag byte) (err error) {
 		return d.aside()
 	case tagSavedRows:
 		d.rows = &[2]int32{int32(d.u32()), int32(d.u32())}
+	case tagOpen:
+		d.open()
 	case tagDropped:
 		f.LastDropped = true
 	case tagLinings:
@@ -238,6 +240,15 @@ func (d *decoder) aside() error {
 		Underline: s.Underline, UnderlineColor: s.UnderlineColor, Link: s.Link, Lined: bits&1 != 0, Shown: bits&2 != 0,
 	}
 	return err
+}
+
+func (d *decoder) open() {
+	bits := d.u8()
+	o := &vt.OpenLink{Above: bits&1 != 0, Below: bits&2 != 0}
+	for len(d.rest) > 1 && len(o.Rows) < vt.MaxSize {
+		o.Rows = append(o.Rows, int(d.u16()))
+	}
+	d.frame.Open = o
 }
 
 func (d *decoder) charsets() (c vt.Charsets) {

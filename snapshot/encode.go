@@ -26,6 +26,7 @@ func Encode(h Header, f *vt.Frame) []byte {
 	}
 	e.savedRows(f)
 	e.linings(f)
+	e.open(f.Open)
 	history := e.fitting(f.History)
 	out := make([]byte, 0, headSize+len(e.out)+e.taken+recordTop+4+crcSize)
 	out = appendHead(out, h, f)
@@ -162,6 +163,25 @@ func (e *encoder) linings(f *vt.Frame) {
 			e.u8(byte(own[1]))
 		})
 	}
+}
+
+// open writes where the open link is noted.
+func (e *encoder) open(o *vt.OpenLink) {
+	if o == nil {
+		return
+	}
+	e.record(tagOpen, func() {
+		var bits byte
+		for i, on := range [...]bool{o.Above, o.Below} {
+			if on {
+				bits |= 1 << i
+			}
+		}
+		e.u8(bits)
+		for _, y := range o.Rows {
+			e.u16(y)
+		}
+	})
 }
 
 // otherScreen is the alternate screen as far as f has it.

@@ -53,6 +53,7 @@ import (
 //	17   linings   of the saved pens of the main and of the other screen (1 each),
 //	               as in SavedCursor.Lining, when one is not 0
 //	18   dropped   empty, present when Frame.LastDropped
+//	19   open      as in Frame.Open: bits (1: above, below), rows (2 each)
 //
 //	screen  x, y (2 each), flags (1: pending wrap, saved, saved pending wrap,
 //	        saved origin, own tab stops, beyond, saved beyond), top, bottom, saved x, saved y (2
@@ -96,6 +97,7 @@ const (
 	tagSavedRows
 	tagLinings
 	tagDropped
+	tagOpen
 )
 
 const (

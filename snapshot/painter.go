@@ -35,6 +35,7 @@ type painter struct {
 	// above is a saved cursor whose line is in the history, saveIn that line, counted
 	// from the first that is painted, and line the one at hand. nil when there is none.
 	above        *vt.SavedCursor
+	noted        vt.Link // is noted in the first line, when it is one
 	saveIn, line int
 
 	// held is the style of a blank in the last column that is not painted yet: when
@@ -90,6 +91,8 @@ func (p *painter) lines(history vt.Lines, screen []vt.Line) {
 	if first := firstLine(history, screen); p.whole && first.Wrapped() && p.cols >= 2 && (p.rows >= 2 || p.alternate) {
 		p.wrapFirst()
 	}
+	p.noteHere(p.noted)
+	p.noted = vt.Link{}
 	p.x, p.skip, p.tail = 0, 0, 0
 	p.fold, p.line, p.history = p.cols >= 2, 0, history.Len()
 	for l := range history.All() {

@@ -45,8 +45,16 @@ func (p *painter) setBackground(c vt.Color) {
 }
 
 // link opens l with OSC 8, or closes the open link when l is none or would not
-// survive the way.
+// survive the way. One that xterm.js has forgotten is opened where it is forgotten at once: on the
+// alternate screen, which is left then.
 func (p *painter) link(l vt.Link) {
+	if l.Forgotten() && !p.alternate {
+		p.add("\x1b[?1047h")
+		p.link(l.Known())
+		p.add("\x1b[?1047l")
+		return
+	}
+	l = l.Known()
 	p.add("\x1b]8;")
 	if l.URI != "" && sendable(l) {
 		if l.ID != "" {

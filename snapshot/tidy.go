@@ -39,6 +39,7 @@ func tidy(f *vt.Frame) *vt.Frame {
 	g.Invoked = tidyInvoked(f.Invoked, g.Charsets)
 	g.Pen = tidyStyle(f.Pen)
 	g.Aside = tidyAside(f.Aside)
+	g.Open = tidyOpen(&g, g.Rows)
 	if !utf8.ValidRune(f.LastChar) || unprintable(f.LastChar) {
 		g.LastChar = 0
 	}

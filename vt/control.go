@@ -76,7 +76,8 @@ func (t *Terminal) index() {
 // reverseIndex implements RI (ECMA-48 8.3.104).
 func (t *Terminal) reverseIndex() {
 	if s := t.screen; s.ReverseIndex(t.modes.Origin) {
-		s.scrollDown(s.Top, s.Bottom, 1, t.blankLook())
+		look := t.blankLook()
+		t.inPlace(func() { s.scrollDown(s.Top, s.Bottom, 1, look) })
 	}
 }
 
@@ -147,6 +148,7 @@ func (t *Terminal) softReset() {
 // resetPen makes what is printed next look as in the beginning, and the cursor.
 func (t *Terminal) resetPen() {
 	t.pen = Pen{}
+	t.opened(Link{})
 	t.setPen()
 	t.charsets.Reset()
 	t.cursorStyle = 0
@@ -164,8 +166,10 @@ func (t *Terminal) alignment() {
 		line[x] = 'E'
 	}
 	for _, r := range s.rows[s.Y:] {
+		noted := r.noted
 		s.blank(r, 0)
 		s.put(r, 0, line, look)
+		r.noted = noted
 	}
 	t.alignOldest(line, look)
 	t.screen.MoveTo(0, 0, t.modes.Origin)

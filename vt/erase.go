@@ -25,6 +25,9 @@ func (t *Terminal) eraseDisplay(what int, keep bool) {
 	case 3:
 		if s == t.main {
 			t.hist.clear()
+			if t.open.above != endless {
+				t.open.above = 0
+			}
 		}
 	}
 }
@@ -80,7 +83,7 @@ func (t *Terminal) eraseRows(y0, y1 int, keep bool) {
 	for _, r := range s.rows[min(y0, y1):y1] {
 		if keep {
 			s.eraseUnprotected(r, 0, s.Cols, look, &t.styles)
-			r.wrapped = false
+			r.wrapped, r.noted = false, 0
 		} else {
 			s.blank(r, look)
 		}

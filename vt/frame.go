@@ -23,6 +23,8 @@ type Frame struct {
 	Invoked byte
 	// Aside is what the pen knows besides Pen after DECRC, nil when nothing.
 	Aside *PenAside
+	// Open is where the pen's link is noted, nil for the cursor's row, for no link, and when nobody knows.
+	Open *OpenLink
 	// LastChar is the character REP (ECMA-48 8.3.103) would repeat; 0 for none.
 	LastChar rune
 	// LastDropped: what came last was a character of two columns that found one and did

@@ -11,7 +11,7 @@ func (t *Terminal) Freeze() *Frame {
 		LastChar: t.lastChar(), LastDropped: t.stream.before.lost(), CursorStyle: t.cursorStyle, Pending: t.stream.Pending(), SavedModes: maps.Clone(t.saved),
 	}
 	t.charsets.Freeze(f)
-	t.pen.Freeze(f)
+	t.freezeLink(f)
 	t.labels.Freeze(f)
 	if t.screen == t.alt {
 		alt := t.freezeScreen(t.alt, 0)

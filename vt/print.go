@@ -8,6 +8,14 @@ func (h *handler) Print(text []byte, ascii bool) { (*Terminal)(h).print(text, as
 // print shows a run of characters.
 func (t *Terminal) print(text []byte, ascii bool) {
 	raw := text
+	if t.open.number != 0 {
+		t.noteLink()
+		defer func() {
+			if t.screen.X > 1 { // the first character of a row that was wrapped to began in the row before
+				t.noteLink()
+			}
+		}()
+	}
 	if !t.charsets.ASCII() {
 		text, ascii = t.charsets.Translate(text), false
 	}
@@ -331,6 +339,9 @@ func (t *Terminal) placeChar(r *row, c rune, width, old int, look uint32) {
 // wrap goes to the next line because a character does not fit (DECAWM, VT510).
 func (t *Terminal) wrap() {
 	s := t.screen
+	if t.open.number != 0 {
+		s.row().noted = t.open.number // by the character that does not fit
+	}
 	s.X = 0
 	if s.Index() {
 		t.scroll(t.internBlank()) // no sweep: who prints holds numbers of styles
@@ -344,6 +355,11 @@ func (t *Terminal) scroll(blank uint32) {
 	s := t.screen
 	if s == t.main && s.Top == 0 {
 		t.keep(s.rows[0])
+		t.noteKept(s.rows[0])
+	}
+	if s.Top > 0 {
+		t.inPlace(func() { s.scrollUp(s.Top, s.Bottom, 1, blank) })
+		return
 	}
 	s.scrollUp(s.Top, s.Bottom, 1, blank)
 }

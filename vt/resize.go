@@ -15,6 +15,12 @@ func (t *Terminal) Resize(cols, rows int) (exact bool) {
 	if cols == old.Cols && rows == old.Rows {
 		return true
 	}
+	notes := t.notes()
+	defer func() {
+		if t.notes() != notes {
+			t.open.above = endless // lines were broken anew or left the screen, and nobody knows where the notes came to
+		}
+	}()
 	x, r := t.screen.X, t.screen.row()
 	whole := !t.hist.short // else viewers have more history that comes back onto their screens
 	exact = t.resizeMain(cols, rows) && whole && cols >= minReflow && old.Cols >= minReflow

@@ -23,6 +23,7 @@ func (t *Terminal) Restore(f *Frame) bool {
 		t.alt.kitty = append([]uint8(nil), f.Hidden.Kitty...)
 	}
 	t.pen.thaw(f)
+	t.thawLink(f)
 	t.setPen()
 	t.charsets.thaw(f)
 	t.labels.thaw(f)

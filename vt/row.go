@@ -17,6 +17,7 @@ type row struct {
 	hidden   []cell   // what a narrower alternate screen cut off
 	used     int      // all columns from here on are blank in the default style
 	wrapped  bool     // continues the row above
+	noted    uint32   // the newest link that was opened or printed here, see openLink
 	watched  *watchedRow
 }
 
@@ -39,7 +40,7 @@ const maxCluster = (1 + maxMarks) * utf8.UTFMax
 func (r *row) clear() []cell {
 	cells := r.cells
 	r.cells, r.text, r.runs, r.clusters, r.hidden = nil, r.text[:0], r.runs[:0], nil, nil
-	r.used, r.wrapped = 0, false
+	r.used, r.wrapped, r.noted = 0, false, 0
 	return cells
 }
 

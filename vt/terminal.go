@@ -57,6 +57,7 @@ type Terminal struct {
 	labels      Labels
 	saved       savedModes
 	repeating   bool // REP prints
+	open        openLink
 	left        bool // a character was left out of what viewers get
 }
 

@@ -48,8 +48,9 @@ function make(job) {
   events.data = []; events.bells = 0; events.colors = []; odd = '';
 }
 
-// keepLinks remembers every link. xterm.js forgets one when the rows it was
-// printed in are gone, although copies of its cells may still be shown.
+// keepLinks remembers every link, so that one that xterm.js has forgotten can be told from another. It forgets one when the
+// lines it was opened and printed in are gone. Engines mark what is printed with it then by a colon before its ID; those with
+// an ID they never take for forgotten.
 function keepLinks(service) {
   const kept = service.kept = new Map();
   const register = service.registerLink.bind(service);
@@ -73,7 +74,8 @@ function style(a, link) {
   let l = has && e.urlId ? term._core._oscLinkService.kept.get(e.urlId) : undefined;
   if (l && /\x7f/.test(l.uri + l.id)) l = undefined; // no frame holds a control character,
   if (l && Buffer.byteLength(l.uri) > 2083) l = undefined; // and no engine an address that no browser takes
-  s.id = l && l.id || ''; s.uri = l ? l.uri : '';
+  const forgotten = l && !l.id && !term._core._oscLinkService.getLinkData(e.urlId);
+  s.id = (forgotten ? ':' : '') + (l && l.id || ''); s.uri = l ? l.uri : '';
   const key = [s.fg, s.bg, s.attr, s.ul, s.uc, s.id, s.uri].join('\t');
   return key === '\t\t\t0\t\t\t' ? '' : key;
 }

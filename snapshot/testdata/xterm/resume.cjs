@@ -159,8 +159,12 @@ function buffers(out, name, want, w, got, g) {
   }
 }
 
-// Links are remembered although xterm.js forgets them, see keepLinks in judge.cjs.
-const linkOf = (t, id) => t._core._oscLinkService.kept.get(id).uri;
+// linkOf is where a link leads, with a colon before it when xterm.js has forgotten that; see keepLinks in judge.cjs. "open" is the
+// ID that a snapshot gives.
+const linkOf = (t, id) => {
+  const l = t._core._oscLinkService.kept.get(id);
+  return (l.id && l.id !== 'open' || t._core._oscLinkService.getLinkData(id) ? '' : ':') + l.uri;
+};
 
 const empty = o => { for (const _ in o) return false; return true; };
 
