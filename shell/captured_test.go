@@ -41,7 +41,7 @@ func TestCaptureIsReadInPieces(t *testing.T) { // not in parallel: it counts wha
 		dir := t.TempDir()
 		long := more[0] + strings.Repeat(more[1], 16<<20/len(more[1])) + more[2]
 		err := os.WriteFile(stateIn(dir), []byte(strings.Replace(whole, "declare -- _=", long+"declare -- _=", 1)), 0o600)
-		if long = ""; err != nil {
+		if err != nil {
 			t.Fatal(err)
 		}
 		peak := watchHeap(t, func() {

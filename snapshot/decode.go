@@ -246,7 +246,7 @@ func (d *decoder) open() {
 	bits := d.u8()
 	o := &vt.OpenLink{Above: bits&1 != 0, Below: bits&2 != 0}
 	for len(d.rest) > 1 && len(o.Rows) < vt.MaxSize {
-		o.Rows = append(o.Rows, int(d.u16()))
+		o.Rows = append(o.Rows, d.u16())
 	}
 	d.frame.Open = o
 }
