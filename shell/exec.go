@@ -190,6 +190,9 @@ func (e *Exec) unhurry() {
 
 // end gives the command its end, once, and tells everybody. With a problem no more output can come.
 func (e *Exec) end(status Status, r *Result, problem error) {
+	if status == Done && errors.Is(context.Cause(e.shell.life), ErrDeleted) {
+		status, r, problem = Failed, nil, ErrDeleted // the hangup of Delete has ended it
+	}
 	e.mu.Lock()
 	if e.record.Info.Result != nil || e.problem != nil {
 		e.mu.Unlock()
