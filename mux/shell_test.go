@@ -59,8 +59,12 @@ func stdout(t *testing.T, e *shell.Exec) string {
 // until polls for a fact.
 func until(t *testing.T, what string, fact func() bool) {
 	t.Helper()
-	for limit := time.Now().Add(patience); !fact(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(limit) {
+	tick, end := time.NewTicker(5*time.Millisecond), time.After(patience)
+	defer tick.Stop()
+	for !fact() {
+		select {
+		case <-tick.C:
+		case <-end:
 			t.Fatalf("not seen within %v: %s", patience, what)
 		}
 	}

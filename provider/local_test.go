@@ -46,11 +46,23 @@ func sleeping(t *testing.T, seconds string) string {
 // becomes waits until a fact is true.
 func becomes(t *testing.T, what string, fact func() bool) {
 	t.Helper()
-	for end := time.Now().Add(limit); !fact(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("it did not come to that: " + what)
+	if !poll(fact) {
+		t.Fatal("it did not come to that: " + what)
+	}
+}
+
+// poll looks until a fact is true, and tells whether it came to that within limit.
+func poll(fact func() bool) bool {
+	tick, end := time.NewTicker(10*time.Millisecond), time.After(limit)
+	defer tick.Stop()
+	for !fact() {
+		select {
+		case <-tick.C:
+		case <-end:
+			return false
 		}
 	}
+	return true
 }
 
 // What others have started belongs to an instance by the word of Members, also to a server that did not create it.

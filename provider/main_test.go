@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestMain fails the package when a goroutine is left: a connection, a waiting call, a ping.
@@ -26,17 +25,17 @@ func TestMain(m *testing.M) {
 
 // goroutines waits until only this one and the runtime's are left, and tells of the others.
 func goroutines() string {
-	for end := time.Now().Add(limit); ; time.Sleep(20 * time.Millisecond) {
+	var left []string
+	poll(func() bool {
 		buf := make([]byte, 1<<20)
 		buf = buf[:runtime.Stack(buf, true)]
-		var left []string
+		left = nil
 		for g := range strings.SplitSeq(string(buf), "\n\n") {
 			if !strings.Contains(g, "provider_test.goroutines") && !strings.Contains(g, "os/signal.") && !strings.Contains(g, "runtime/pprof.") {
 				left = append(left, g)
 			}
 		}
-		if len(left) == 0 || time.Now().After(end) {
-			return strings.Join(left, "\n\n")
-		}
-	}
+		return len(left) == 0
+	})
+	return strings.Join(left, "\n\n")
 }

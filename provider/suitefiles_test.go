@@ -162,10 +162,8 @@ func (sc *screen) String() string {
 func (sc *screen) wait(t *testing.T, pattern string) {
 	t.Helper()
 	re := regexp.MustCompile(pattern)
-	for end := time.Now().Add(limit); !re.MatchString(sc.String()); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("no %s in %q", pattern, sc)
-		}
+	if !poll(func() bool { return re.MatchString(sc.String()) }) {
+		t.Fatalf("no %s in %q", pattern, sc)
 	}
 }
 

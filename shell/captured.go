@@ -116,8 +116,7 @@ func (c *captured) image() (*image, error) {
 		i.traps = append(i.traps, errTrap[0])
 	}
 	i.limits = limitsOf(strings.ReplaceAll(parts[sectionLimits], "\v", "\n"))
-	i.takeFiles(parts[sectionFiles])
-	i.completes = nil
+	i.takeFiles(parts[sectionFiles]) // completions are read again when they are restored
 	c.definitions(func(d definition) {
 		switch v := d.variable; {
 		case v == nil:

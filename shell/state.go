@@ -24,7 +24,6 @@ type image struct {
 	limits    map[string]string // of /proc/PID/limits: the soft and the hard limit by name
 	files     []string          // numbers of descriptors above 2
 	disabled  []string          // builtins that enable -n took away
-	completes []string          // complete -p, which is not kept
 }
 
 // function is one of a shell's, as bash prints it.
@@ -99,20 +98,22 @@ func validOption(name string) bool {
 	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == "" && name[0] != '-'
 }
 
-// takeFiles reads the numbers of open descriptors, and what enable -n and complete -p print, of which a word may go over several lines.
-func (i *image) takeFiles(text string) {
+// takeFiles reads the numbers of open descriptors and what enable -n prints. It returns what complete -p prints, of which a word may
+// go over several lines.
+func (i *image) takeFiles(text string) (completes []string) {
 	for whole := range strings.Lines(text) {
 		line := strings.TrimSpace(whole)
 		if name, is := strings.CutPrefix(line, "enable -n "); is {
 			i.disabled = append(i.disabled, name)
 		} else if strings.HasPrefix(whole, "complete ") {
-			i.completes = append(i.completes, whole)
-		} else if n := len(i.completes); n > 0 {
-			i.completes[n-1] += whole
+			completes = append(completes, whole)
+		} else if n := len(completes); n > 0 {
+			completes[n-1] += whole
 		} else if line != "" {
 			i.files = append(i.files, line)
 		}
 	}
+	return completes
 }
 
 // takeAliases reads alias -p.

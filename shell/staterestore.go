@@ -193,11 +193,11 @@ func (r *restoring) writePlaces() {
 	if r.captured == nil {
 		return
 	}
-	var found image
-	if text, err := r.captured.section(sectionFiles); err == nil {
-		found.takeFiles(text)
+	text, err := r.captured.section(sectionFiles)
+	if err != nil {
+		return
 	}
-	for _, c := range found.completes {
+	for _, c := range (&image{}).takeFiles(text) {
 		r.line("\\eval ", ansi(c))
 	}
 }

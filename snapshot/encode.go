@@ -123,13 +123,7 @@ func (e *encoder) aside(f *vt.Frame) {
 		return
 	}
 	e.record(tagAside, func() {
-		var bits byte
-		for i, on := range [...]bool{a.Lined, a.Shown} {
-			if on {
-				bits |= 1 << i
-			}
-		}
-		e.u8(bits)
+		e.u8(bitsOf(a.Lined, a.Shown))
 		e.style(vt.Style{Underline: a.Underline, UnderlineColor: a.UnderlineColor, Link: a.Link})
 	})
 }
@@ -171,13 +165,7 @@ func (e *encoder) open(o *vt.OpenLink) {
 		return
 	}
 	e.record(tagOpen, func() {
-		var bits byte
-		for i, on := range [...]bool{o.Above, o.Below} {
-			if on {
-				bits |= 1 << i
-			}
-		}
-		e.u8(bits)
+		e.u8(bitsOf(o.Above, o.Below))
 		for _, y := range o.Rows {
 			e.u16(y)
 		}
@@ -254,15 +242,18 @@ func (e *encoder) screen(tag byte, s *vt.Screen, cols int) {
 	})
 }
 
-func screenFlags(s *vt.Screen) (flags byte) {
-	for i, on := range [...]bool{
-		s.PendingWrap, s.Saved.Set, s.Saved.PendingWrap, s.Saved.Origin, s.Tabs != nil, s.Beyond, s.Saved.Beyond,
-	} {
+func screenFlags(s *vt.Screen) byte {
+	return bitsOf(s.PendingWrap, s.Saved.Set, s.Saved.PendingWrap, s.Saved.Origin, s.Tabs != nil, s.Beyond, s.Saved.Beyond)
+}
+
+// bitsOf has a bit for each of at most eight flags, the first in the lowest.
+func bitsOf(flags ...bool) (bits byte) {
+	for i, on := range flags {
 		if on {
-			flags |= 1 << i
+			bits |= 1 << i
 		}
 	}
-	return flags
+	return bits
 }
 
 // fitting is the end of history that there is room for; taken becomes its size.

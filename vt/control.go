@@ -77,7 +77,7 @@ func (t *Terminal) index() {
 func (t *Terminal) reverseIndex() {
 	if s := t.screen; s.ReverseIndex(t.modes.Origin) {
 		look := t.blankLook()
-		t.inPlace(func() { s.scrollDown(s.Top, s.Bottom, 1, look) })
+		t.keepingNotes(func() { s.scrollDown(s.Top, s.Bottom, 1, look) })
 	}
 }
 
@@ -148,7 +148,7 @@ func (t *Terminal) softReset() {
 // resetPen makes what is printed next look as in the beginning, and the cursor.
 func (t *Terminal) resetPen() {
 	t.pen = Pen{}
-	t.opened(Link{})
+	t.followLink(Link{})
 	t.setPen()
 	t.charsets.Reset()
 	t.cursorStyle = 0

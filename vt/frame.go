@@ -23,7 +23,7 @@ type Frame struct {
 	Invoked byte
 	// Aside is what the pen knows besides Pen after DECRC, nil when nothing.
 	Aside *PenAside
-	// Open is where the pen's link is noted, nil for the cursor's row, for no link, and when nobody knows.
+	// Open is where xterm.js has noted the pen's link: nil for the cursor's row alone, for no link, and for one that was forgotten.
 	Open *OpenLink
 	// LastChar is the character REP (ECMA-48 8.3.103) would repeat; 0 for none.
 	LastChar rune

@@ -39,8 +39,8 @@ func (l Link) Known() Link {
 	return l
 }
 
-// opened notes a link that OSC 8 has just opened. One with an ID may have been opened elsewhere before, and is never forgotten here.
-func (t *Terminal) opened(l Link) {
+// followLink notes a link that OSC 8 has just opened, or closed when it is none. One with an ID may have been opened elsewhere before, and is never forgotten here.
+func (t *Terminal) followLink(l Link) {
 	o := &t.open
 	if l == (Link{}) {
 		o.number, o.above = 0, 0
@@ -146,9 +146,9 @@ func (t *Terminal) thawLink(f *Frame) {
 	}
 }
 
-// inPlace leaves the notes of the open link where they are while f moves the rows of the scroll region: xterm.js moves these
+// keepingNotes leaves the notes of the open link where they are while f moves the rows of the scroll region: xterm.js moves these
 // without telling anybody.
-func (t *Terminal) inPlace(f func()) {
+func (t *Terminal) keepingNotes(f func()) {
 	s := t.screen
 	if t.open.number == 0 {
 		f()

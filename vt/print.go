@@ -358,7 +358,7 @@ func (t *Terminal) scroll(blank uint32) {
 		t.noteKept(s.rows[0])
 	}
 	if s.Top > 0 {
-		t.inPlace(func() { s.scrollUp(s.Top, s.Bottom, 1, blank) })
+		t.keepingNotes(func() { s.scrollUp(s.Top, s.Bottom, 1, blank) })
 		return
 	}
 	s.scrollUp(s.Top, s.Bottom, 1, blank)

@@ -83,7 +83,7 @@ func (h *handler) OSC(text []byte) {
 	t := (*Terminal)(h)
 	if link, ok := t.labels.OSC(&t.stream, text, t.cfg.Effects); ok {
 		t.pen.SetLink(link)
-		t.opened(link)
+		t.followLink(link)
 		t.setPen()
 	}
 }

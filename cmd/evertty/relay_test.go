@@ -55,8 +55,12 @@ func relayJob(t *testing.T, j relay.Job) (dir string) {
 
 func relayWaits(t *testing.T, what string, fact func() bool) {
 	t.Helper()
-	for end := time.Now().Add(relayLimit); !fact(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
+	tick, end := time.NewTicker(10*time.Millisecond), time.After(relayLimit)
+	defer tick.Stop()
+	for !fact() {
+		select {
+		case <-tick.C:
+		case <-end:
 			t.Fatal("it did not come to that: " + what)
 		}
 	}
