@@ -28,6 +28,7 @@ const (
 	sshQuiet       = 250 * time.Millisecond // of silence ends the output of a command that has ended while something holds it
 	sshDrain       = 10 * time.Second       // ends it in any case
 	sshKillTimeout = 15 * time.Second       // for ending what a command started
+	sshRefused     = 50 * time.Millisecond  // until a channel for that is asked for again
 	sshReply       = 64 << 10               // bytes that a script of our own may print
 	sshMaxPTY      = 64 << 10               // bytes of a terminal's command with its variables: it has to be one argument
 	sshDir         = ".evertty"             // in the home directory

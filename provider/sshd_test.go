@@ -257,9 +257,20 @@ func TestSSHEndsTheWholeTree(t *testing.T) {
 	}
 }
 
-// Commands that are cancelled at the same time are all ended, though that takes a channel for each and a connection has few.
+// Commands that are cancelled at the same time are all ended, though that takes a channel for each and a connection has few: also
+// where it has fewer than others, or one more and the end of another has not been noticed.
 func TestSSHEndsManyAtOnce(t *testing.T) {
-	p := rent(t, server(t).open(t, ""))
+	t.Run("usual", func(t *testing.T) { endsManyAtOnce(t, server(t)) })
+	t.Run("nine channels", func(t *testing.T) {
+		s := server(t)
+		s.reconfigure(t, "MaxStartups 100\n", "MaxStartups 100\nMaxSessions 9\n")
+		endsManyAtOnce(t, s)
+	})
+}
+
+func endsManyAtOnce(t *testing.T, s *sshd) {
+	t.Helper()
+	p := rent(t, s.open(t, ""))
 	word := seconds()
 	defer killSleep(t, word)
 	ctx, cancel := context.WithCancel(within(t))
@@ -283,16 +294,22 @@ func TestSSHEndsManyAtOnce(t *testing.T) {
 	becomes(t, "none sleeps", func() bool { return sleeping(t, word) == "" })
 }
 
+// reconfigure starts the server again with other words in its configuration.
+func (s *sshd) reconfigure(t *testing.T, old, with string) {
+	t.Helper()
+	s.stop()
+	text, err := os.ReadFile(s.dir + "/config")
+	if err != nil || !strings.Contains(string(text), old) {
+		t.Fatalf("no %q in the configuration: %v", old, err)
+	}
+	write(t, s.dir+"/config", strings.Replace(string(text), old, with, 1))
+	s.start(t, sshdPath(t))
+}
+
 // A server that does not do files says so as often as it is asked, and goes on with commands: nothing of a try stays.
 func TestSSHWithoutFiles(t *testing.T) {
 	s := server(t)
-	s.stop()
-	text, err := os.ReadFile(s.dir + "/config")
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, s.dir+"/config", strings.Replace(string(text), "Subsystem sftp internal-sftp\n", "", 1))
-	s.start(t, sshdPath(t))
+	s.reconfigure(t, "Subsystem sftp internal-sftp\n", "")
 	p := rent(t, s.open(t, ""))
 	for range 12 { // more than a server allows channels
 		if _, err := p.ReadFile(within(t), p.id, "/etc/passwd", 1<<20); !errors.Is(err, provider.ErrProvider) {

@@ -95,8 +95,13 @@ func (h *sshHost) session(ctx context.Context, want sshWant, prepare func(ssh.Ch
 
 // lost tells that a connection ended before the server was asked for a command. A server that refuses a channel is there, and others' commands may run on that connection.
 func lost(err error) bool {
-	var refused *ssh.OpenChannelError
-	return errors.Is(err, ErrNotStarted) && errors.Is(err, ErrUnreachable) && !errors.As(err, &refused)
+	return errors.Is(err, ErrNotStarted) && errors.Is(err, ErrUnreachable) && !refused(err)
+}
+
+// refused tells that a server opens no more channels on a connection now: it allows fewer, or has not noticed yet that others have ended.
+func refused(err error) bool {
+	_, is := errors.AsType[*ssh.OpenChannelError](err)
+	return is
 }
 
 // discard takes out a connection that has ended, so that nobody gets it again.
@@ -276,7 +281,8 @@ func (c *sshConn) echo() <-chan struct{} {
 	return answered
 }
 
-// end ends what the command has started, over a channel of its own on the same connection. It waits while others do that: a server refuses channels that are too many.
+// end ends what the command has started, over a channel of its own on the same connection. It waits while others do that, and while the
+// server refuses the channel: it allows few.
 func (c *sshCommand) end(conn *sshConn) {
 	if c.tag == "" {
 		return
@@ -295,6 +301,9 @@ func (c *sshCommand) end(conn *sshConn) {
 	}
 	text := whole(killText("^"+sshMark+"="+c.tag+"$", group))
 	ch, requests, err := conn.session(ctx, bootLine(len(text), ""), func(ssh.Channel) error { return nil })
+	for refused(err) && sleep(ctx, sshRefused) {
+		ch, requests, err = conn.session(ctx, bootLine(len(text), ""), func(ssh.Channel) error { return nil })
+	}
 	if err != nil {
 		return
 	}
