@@ -71,10 +71,11 @@ func (p *painter) frame(o Options, f *vt.Frame) {
 	p.clusters = f.Unicode == vt.Unicode15Graphemes
 	p.add("\x18")
 	how, early := recalledBelow(f)
+	saved := early || savedBehindErased(f)
 	switch {
 	case f.Hidden != nil:
 		p.hidden(f.Hidden)
-	case early:
+	case saved:
 		p.hidden(&vt.Screen{Saved: f.Alt.Saved})
 	}
 	main := f.Main.Lines
@@ -88,7 +89,7 @@ func (p *painter) frame(o Options, f *vt.Frame) {
 	p.lines(history, main)
 	p.screenState(&f.Main, main)
 	if f.Alt != nil {
-		p.paintAlternate(f, how, early)
+		p.paintAlternate(f, how, early, saved)
 	}
 	if f.Modes.Kitty != topKitty(f) {
 		p.kitty('=', f.Modes.Kitty)
@@ -101,14 +102,16 @@ func (p *painter) frame(o Options, f *vt.Frame) {
 }
 
 // paintAlternate enters the alternate screen and paints it. early: the pen and the character
-// sets of f have to be recalled before.
-func (p *painter) paintAlternate(f *vt.Frame, how *recalling, early bool) {
+// sets of f have to be recalled before. saved: its saved cursor is there already.
+func (p *painter) paintAlternate(f *vt.Frame, how *recalling, early, saved bool) {
 	alt := *f.Alt
 	if early {
 		p.recall(f, how, 0)
 		p.locked = f.Aside != nil
 		p.set = f.Invoked
-		alt.Saved = vt.SavedCursor{} // it is there already
+	}
+	if saved {
+		alt.Saved = vt.SavedCursor{}
 	}
 	p.moveTo(f.Main.X, f.Main.Y)
 	p.setPen(vt.Style{})
@@ -118,6 +121,11 @@ func (p *painter) paintAlternate(f *vt.Frame, how *recalling, early bool) {
 	p.add("\x1b[?1047h\x1b[H")
 	rows := rowsToPaint(f)
 	p.alternate, p.whole = true, true
+	if p.edge(rows, 0).keepsStyle() {
+		p.tabs(alt.Tabs, nil) // they may need a wrap that is pending in a row, which leaves no such cell
+		p.add("\x1b[H")
+		alt.Tabs = nil
+	}
 	p.lines(vt.Lines{}, rows)
 	p.screenState(&alt, rows)
 }

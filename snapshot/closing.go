@@ -53,7 +53,6 @@ func (p *painter) close(f *vt.Frame, c cell, y int) {
 		for s := range f.Active().Lines[f.Active().Y].Spans() {
 			p.span(&s)
 		}
-		p.release()
 		return
 	}
 	p.moveTo(c.x, y)
@@ -74,7 +73,7 @@ func (p *painter) close(f *vt.Frame, c cell, y int) {
 func erasedWith(l vt.Line, cols int) (bg vt.Color, ok bool) {
 	n := 0
 	for s := range l.Spans() {
-		if s.Kind != vt.Blank || n > 0 && s.Style.BG != bg || showsOnBlank(s.Style) {
+		if s.Kind != vt.Blank || n > 0 && s.Style.BG != bg || keepsStyle(s.Style) {
 			return 0, false
 		}
 		bg = s.Style.BG

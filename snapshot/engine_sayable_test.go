@@ -9,8 +9,7 @@ import (
 // sayable makes equal what a frame cannot say or what has no effect. These are
 // all the liberties an engine has:
 //
-//   - Of an erased cell only what shows counts: the background, and an underline,
-//     a link and the like. Such a decorated one may be a space.
+//   - Of an erased cell that shows no more than its background only that counts.
 //   - The first line's wrap flag: there is nothing it could continue.
 //   - The main screen's cursor while the other is shown: xterm.js takes the
 //     cursor along when the program leaves the other screen.
@@ -96,17 +95,23 @@ func sayableCells(got, want []xcell) (g, w []xcell) {
 		for len(got) <= i {
 			got = append(got, xcell{Width: 1})
 		}
-		erased := c.Text == "" && c.Width == 1
-		blank := strings.TrimSpace(got[i].Text) == "" && got[i].Width == 1
-		if blank && erased && blankKey(got[i].Style) == blankKey(c.Style) && (got[i].Text == "" || decorated(c.Style)) {
+		erased := c.Text == "" && c.Width == 1 && got[i].Text == "" && got[i].Width == 1
+		if erased && erasedKey(got[i].Style) == erasedKey(c.Style) {
 			got[i] = c
 		}
 	}
 	return got, want
 }
 
-// decorated tells whether a style shows on a blank in more than its background.
-func decorated(key string) bool {
-	part := strings.Split(blankKey(key), "\t")
-	return len(part) > 1 && (part[2] != "" || part[3] != "0" || part[6] != "")
+// erasedKey is what counts of the style of an erased cell: all of it, or the background
+// when no more than that shows and selective erasure does not spare it.
+func erasedKey(key string) string {
+	part := strings.Split(key, "\t")
+	if len(part) == 1 || strings.ContainsAny(part[2], "rsop") || part[3] != "0" || part[6] != "" {
+		return key
+	}
+	if part[1] == "" {
+		return ""
+	}
+	return strings.Join([]string{"", part[1], "", "0", "", "", ""}, "\t")
 }

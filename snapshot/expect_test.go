@@ -121,8 +121,8 @@ func expectedCells(l vt.Line, cols int, unicode vt.Unicode) []xcell {
 
 func blankCells(n int, s vt.Style) []xcell {
 	c := xcell{Width: 1, Style: styleKey(vt.Style{BG: s.BG})}
-	if s.Underline != 0 || s.Link != (vt.Link{}) || s.Attr&(vt.Inverse|vt.Strikethrough|vt.Overline) != 0 {
-		c = xcell{Text: " ", Width: 1, Style: styleKey(s)}
+	if s.Underline != 0 || s.Link != (vt.Link{}) || s.Attr&(vt.Inverse|vt.Strikethrough|vt.Overline|vt.Protected) != 0 {
+		c.Style = styleKey(s)
 	}
 	return slices.Repeat([]xcell{c}, n)
 }

@@ -48,7 +48,7 @@ func (p *painter) finish(f *vt.Frame) {
 	}
 	switch {
 	case carried, f.Modes.Origin && f.Alt == nil && !wraps && (s.Y < s.Top || s.Y > s.Bottom):
-		p.carry(s, carried)
+		p.carry(s.X, s.Y, carried)
 	case wraps && recalls && !early:
 	case wraps:
 		p.close(f, c, y)
@@ -68,9 +68,9 @@ func (p *painter) finish(f *vt.Frame) {
 
 // carry places the cursor on the alternate screen, which has no margins and is blank,
 // and leaves that: the cursor is taken along, with a wrap that is pending there.
-func (p *painter) carry(s *vt.Screen, wraps bool) {
+func (p *painter) carry(x, y int, wraps bool) {
 	p.add("\x1b[?1047h")
-	p.moveTo(s.X, s.Y)
+	p.moveTo(x, y)
 	if wraps {
 		p.add(" ")
 	}

@@ -38,11 +38,14 @@ type painter struct {
 	noted        vt.Link // is noted in the first line, when it is one
 	saveIn, line int
 
-	// held is the style of a blank in the last column that is not painted yet: when
-	// the next row begins with a wide character of the same style, wrapping that
-	// leaves the very same blank.
+	// held is the style of an erased cell in the last column that is not painted yet:
+	// a wide character of that style, which wraps, leaves it behind.
 	held    vt.Style
 	holding bool
+	ends    int  // cells at the end of the row that are painted already
+	bottom  bool // the row is the last one of the screen
+	// anywhere: the text is for any terminal, and nothing may wrap.
+	anywhere bool
 }
 
 func (p *painter) add(s string) { p.out = append(p.out, s...) }
@@ -104,8 +107,10 @@ func (p *painter) lines(history vt.Lines, screen []vt.Line) {
 	for _, l := range screen {
 		p.paint(l)
 	}
-	p.release()
-	p.above = nil
+	if p.holding {
+		p.wrapHeld()
+	}
+	p.above, p.bottom, p.ends = nil, false, 0
 }
 
 // firstLine is the first line of history and a screen, a blank one when there is none.
@@ -125,7 +130,7 @@ func firstLine(history vt.Lines, screen []vt.Line) (l vt.Line) {
 func (p *painter) wrapFirst() {
 	p.setPen(vt.Style{})
 	p.csi(p.cols, 'G')
-	p.add("\u4e00\r\x1b[2X")
+	p.add(filler + "\r\x1b[2X")
 	if p.rows >= 2 {
 		p.add("\x1b[H\x1b[M")
 	}
@@ -134,10 +139,14 @@ func (p *painter) wrapFirst() {
 // paint goes to the next row, unless this is the first, and paints l.
 func (p *painter) paint(l vt.Line) {
 	saves := p.above != nil && p.line == p.saveIn
+	p.bottom, p.ends = p.line-p.history == p.rows-1, 0
+	var end []vt.Style
+	if p.bottom && p.cols >= 2 {
+		end = erasedEnd(l, p.cols)
+	}
 	switch {
 	case p.line == 0:
-	case l.Wrapped() && p.cols >= 2 && saves:
-		p.release()
+	case l.Wrapped() && p.cols >= 2 && (saves || end != nil):
 		p.wrapByFiller()
 		p.x, p.skip, p.tail = 0, 0, 0
 	case l.Wrapped() && p.cols >= 2:
@@ -147,6 +156,9 @@ func (p *painter) paint(l vt.Line) {
 	}
 	if saves {
 		p.saveInLine()
+	}
+	if end != nil {
+		p.endOfBottomRow(end)
 	}
 	p.line++
 	for s := range l.Spans() {
@@ -168,7 +180,10 @@ func firstSpan(l vt.Line) vt.Span {
 // lineFeed ends a row whose successor does not continue it. The row that comes
 // in has the pen's background (BCE), so the pen must have none.
 func (p *painter) lineFeed() {
-	p.release()
+	if p.holding {
+		p.wrapHeld()
+		return
+	}
 	if p.pen.BG != 0 {
 		p.setPen(vt.Style{})
 	}
@@ -187,10 +202,7 @@ func (p *painter) wrap(next vt.Span) {
 		p.holding = false
 	case natural && p.x == p.cols && !p.holding:
 	default:
-		p.release()
-		if !natural || p.x != p.cols {
-			p.wrapByFiller()
-		}
+		p.wrapByFiller()
 	}
 	p.x, p.skip, p.tail = 0, 0, 0
 }
@@ -207,40 +219,15 @@ func (p *painter) leavesBlank(next vt.Span) bool {
 	return p.x == p.cols-1 && p.skip == 0 && p.tail == 0 && next.Style == vt.Style{}
 }
 
-// release paints the blank that was held.
-func (p *painter) release() {
-	if p.holding {
-		p.holding = false
-		p.spaces(1, p.held)
-	}
-}
-
-// wrapByFiller prints a wide character that does not fit where the cursor is.
-// In the last column it leaves an erased cell behind, which is what a row that
-// does not end in text has there, and is itself erased in the new row.
+// wrapByFiller goes to a row that continues the one above and does not begin with what
+// wraps by itself.
 func (p *painter) wrapByFiller() {
-	if p.tail != 0 && p.rows == 1 { // nothing leads back up
-		p.setPen(vt.Style{BG: p.tail})
-		p.csi(p.cols, 'G')
-		p.add("\u4e00\r")
-		p.setPen(vt.Style{})
-		p.csi(p.cols, 'X') // the row came in with that background
-		return
+	n := 2
+	if p.fill() != 0 {
+		n = p.cols // the row came in with that background
 	}
 	p.setPen(vt.Style{})
-	if p.x < p.cols {
-		p.csi(p.cols, 'G')
-	}
-	p.add("\u4e00\r")
-	if p.tail != 0 {
-		p.add("\x1b[A")
-		p.csi(p.cols, 'G')
-		p.setBackground(p.tail)
-		p.add("\x1b[X")
-		p.setPen(vt.Style{})
-		p.add("\x1b[B\r")
-	}
-	p.add("\x1b[2X")
+	p.csi(n, 'X')
 }
 
 // span paints a run of cells and tells whether the row goes on. What is beyond
@@ -309,16 +296,12 @@ func (p *painter) apart(s vt.Span) {
 	}
 }
 
-// blank makes n erased cells. xterm.js keeps nothing of them but the
-// background; a style that shows on a blank in another way is kept by spaces.
+// blank makes n erased cells. xterm.js keeps nothing of them but the background, unless
+// there is more in their style.
 func (p *painter) blank(n int, s vt.Style) {
 	switch {
-	case showsOnBlank(s):
-		if n == 1 && p.x+p.skip == p.cols-1 && s.BG == 0 {
-			p.held, p.holding = s, true
-		} else {
-			p.spaces(n, s)
-		}
+	case keepsStyle(s):
+		p.erased(n, s)
 		return
 	case s.BG != 0:
 		p.catchUp()
@@ -329,12 +312,6 @@ func (p *painter) blank(n int, s vt.Style) {
 		}
 	}
 	p.skip += n
-}
-
-// showsOnBlank tells whether more of a style shows on a blank than its background.
-func showsOnBlank(s vt.Style) bool {
-	const shows = vt.Inverse | vt.Strikethrough | vt.Overline
-	return s.Attr&shows != 0 || s.Underline != 0 || s.Link != vt.Link{}
 }
 
 // spaces paints n blanks as spaces.

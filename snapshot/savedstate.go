@@ -34,10 +34,16 @@ func (p *painter) tabs(tabs []int, rows []vt.Line) {
 	p.leaveEdge(c, 0)
 }
 
-// toEdge makes a wrap pending in row y: it prints the last cell once more, which is
-// the only way there. An erased one becomes a space until leaveEdge.
+// toEdge makes a wrap pending in row y: it prints the last cell once more. An erased one
+// becomes a space until leaveEdge; where that could not undo it the wrap is taken from
+// the alternate screen, so the main one has to be shown.
 func (p *painter) toEdge(rows []vt.Line, y int) cell {
 	c := p.edge(rows, y)
+	if c.keepsStyle() {
+		p.setPen(vt.Style{})
+		p.carry(p.cols-1, y, true)
+		return c
+	}
 	p.moveTo(c.x, y)
 	p.setPen(c.style)
 	p.addCell(c)
@@ -61,10 +67,9 @@ func (p *painter) addCell(c cell) {
 	}
 }
 
-// leaveEdge erases c again when it was erased before toEdge; one whose style shows
-// was painted as a space.
+// leaveEdge erases c again when it was erased before toEdge.
 func (p *painter) leaveEdge(c cell, y int) {
-	if c.text != "" || showsOnBlank(c.style) {
+	if c.text != "" || c.keepsStyle() {
 		return
 	}
 	p.moveTo(c.x, y)
@@ -94,6 +99,9 @@ func (p *painter) saveCursor(d vt.SavedCursor, rows []vt.Line) {
 	edge := d.PendingWrap && p.cols >= 2
 	c := p.edge(rows, d.Y)
 	switch {
+	case linesOnly(&d) && edge && c.keepsStyle():
+		p.lineOnly()
+		p.carry(d.X, d.Y, true)
 	case linesOnly(&d):
 		p.lineOnly()
 		p.moveTo(d.X, d.Y)
@@ -112,12 +120,13 @@ func (p *painter) saveCursor(d vt.SavedCursor, rows []vt.Line) {
 	if d.Origin {
 		p.add("\x1b[?6l")
 	}
-	if edge {
-		if linesOnly(&d) {
-			p.toEdge(rows, d.Y)
-		}
-		p.leaveEdge(c, d.Y)
+	if !edge || c.keepsStyle() {
+		return
 	}
+	if linesOnly(&d) {
+		p.toEdge(rows, d.Y)
+	}
+	p.leaveEdge(c, d.Y)
 }
 
 // save saves the cursor where it is, with pen and character set of d. The pen that

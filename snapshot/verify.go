@@ -34,8 +34,8 @@ func Carried(f *vt.Frame, o Options) *vt.Frame {
 // notice it, is no difference:
 //   - whatever tidy puts in order: what is off the screen, text with controls;
 //   - a link without a URI, which is none;
-//   - an erased cell's style but its background; where more of it shows (inverse,
-//     lines, a link) and where a wrap is pending it may have become a space;
+//   - an erased cell's style when no more than its background shows and selective
+//     erasure does not spare the cell; one that becomes a space (becomesSpace);
 //   - a wrap flag of the first line, which nothing precedes, and every wrap flag
 //     and pending wrap on a screen one column wide, where no filler fits;
 //   - how the default tab stops are written down, and a stop in column 0;
@@ -122,23 +122,21 @@ func (d *findings) modes(want, got *vt.Modes) {
 
 // lines compares the cells of history and screens.
 func (d *findings) lines(want, got *vt.Frame) {
-	c := comparison{findings: d, cols: want.Cols, row: -1}
+	c := comparison{findings: d, frame: want}
 	if want.History.Len() != got.History.Len() {
 		d.add("history: want %d lines, got %d", want.History.Len(), got.History.Len())
 	} else {
-		c.flow("history line", want.History.Slice(), got.History.Slice(), 0)
+		c.flow("history line", want.History.Slice(), got.History.Slice(), nil)
 	}
 	name := "row"
 	if want.Alt != nil {
 		name = "main row"
 	}
-	c.closing(want, &want.Main)
-	c.flow(name, want.Main.Lines, got.Main.Lines, want.History.Len())
+	c.flow(name, want.Main.Lines, got.Main.Lines, &want.Main)
 	if (want.Alt != nil) != (got.Alt != nil) {
 		d.add("alternate screen: want shown %t, got %t", want.Alt != nil, got.Alt != nil)
 	} else if want.Alt != nil {
-		c.closing(want, want.Alt)
-		c.flow("row", want.Alt.Lines, got.Alt.Lines, 0)
+		c.flow("row", want.Alt.Lines, got.Alt.Lines, want.Alt)
 	}
 }
 
@@ -235,24 +233,14 @@ func (d *findings) names(want, got *vt.Frame) {
 // comparison compares lines of one width. It keeps the memory for their cells.
 type comparison struct {
 	*findings
-	cols      int
+	frame     *vt.Frame // that is wanted
 	want, got []cell
-	row       int // where a wrap is pending, -1 for nowhere
-	column    int
 }
 
-// closing notes where ANSI prints a blank as a space, because only printing
-// leaves a wrap pending.
-func (c *comparison) closing(f *vt.Frame, s *vt.Screen) {
-	c.row = -1
-	if s == f.Active() && s.PendingWrap && f.Cols >= 2 {
-		c.row, c.column = s.Y, s.X
-	}
-}
-
-// flow compares lines that are painted one after the other, the first of them
-// after so many others.
-func (c *comparison) flow(name string, want, got []vt.Line, before int) {
+// flow compares lines that are painted one after the other: those of s, or of the
+// history.
+func (c *comparison) flow(name string, want, got []vt.Line, s *vt.Screen) {
+	cols, first := c.frame.Cols, s != &c.frame.Main || c.frame.History.Len() == 0
 	for i, w := range want {
 		if c.full() {
 			return
@@ -261,14 +249,14 @@ func (c *comparison) flow(name string, want, got []vt.Line, before int) {
 		if w == g {
 			continue
 		}
-		if before+i > 0 && c.cols >= 2 && w.Wrapped() != g.Wrapped() {
+		if (i > 0 || !first) && cols >= 2 && w.Wrapped() != g.Wrapped() {
 			c.add("%s %d: want wrapped %t, got %t", name, i, w.Wrapped(), g.Wrapped())
 		}
 		space := -1
-		if i == c.row {
-			space = c.column
+		if s != nil {
+			space = becomesSpace(c.frame, s, i)
 		}
-		c.want, c.got = appendCells(c.want[:0], w, c.cols, space), appendCells(c.got[:0], g, c.cols, space)
+		c.want, c.got = appendCells(c.want[:0], w, cols, space), appendCells(c.got[:0], g, cols, space)
 		c.cells(name, i)
 	}
 }
@@ -295,7 +283,7 @@ func (c *comparison) cells(name string, line int) {
 }
 
 // appendCells appends the columns of l as a snapshot carries them, exactly cols.
-// The second half of a wide character has no text and no width. The blank in
+// The second half of a wide character has no text and no width. An erased cell in
 // column space, when there is one, counts as printed.
 func appendCells(b []cell, l vt.Line, cols, space int) []cell {
 	for s := range l.Spans() {
@@ -346,10 +334,10 @@ func carriedCell(c cell, printed bool) cell {
 	if c.text != "" {
 		return c
 	}
-	const shows = vt.Inverse | vt.Strikethrough | vt.Overline
-	if printed || c.style.Attr&shows != 0 || c.style.Underline != 0 || c.style.Link != (vt.Link{}) {
+	switch {
+	case printed:
 		c.text = " "
-	} else {
+	case !keepsStyle(c.style):
 		c.style = vt.Style{BG: c.style.BG}
 	}
 	return c

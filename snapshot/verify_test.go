@@ -149,7 +149,9 @@ func TestVerifyExempts(t *testing.T) {
 	}{
 		"erased cells keep the background":     {row("a", 3, vt.Style{Attr: vt.Bold, FG: vt.PaletteColor(2)}), row("a", 0, vt.Style{}), 0},
 		"and nothing less":                     {row("a", 3, vt.Style{BG: vt.PaletteColor(2)}), row("a", 0, vt.Style{}), 1},
-		"a blank that shows is a space":        {row("", 1, under), func(f *vt.Frame) { f.Alt.Lines[2] = styled(" ", under) }, 0},
+		"a blank that shows is no space":       {row("", 1, under), func(f *vt.Frame) { f.Alt.Lines[2] = styled(" ", under) }, 1},
+		"it keeps all of its style":            {row("", 1, vt.Style{Attr: vt.Inverse | vt.Bold}), row("", 1, vt.Style{Attr: vt.Inverse}), 1},
+		"as one that selective erasure spares": {row("", 1, vt.Style{Attr: vt.Protected}), row("", 1, vt.Style{}), 1},
 		"another is none":                      {row("", 1, vt.Style{}), row(" ", 0, vt.Style{}), 1},
 		"a space is not erased":                {row(" ", 0, vt.Style{}), row("", 1, vt.Style{}), 1},
 		"the first line's wrap":                {wrapped(0), nil, 0},
@@ -165,7 +167,8 @@ func TestVerifyExempts(t *testing.T) {
 		"the main screen's cursor":             {func(f *vt.Frame) { f.Main.X, f.Main.Y = 9, 2; f.Main.PendingWrap = true }, nil, 0},
 		"what REP repeats and cannot":          {func(f *vt.Frame) { f.LastChar = 'q' }, nil, 0},
 		"a wrap pending behind a blank":        {pending, func(f *vt.Frame) { pending(f); f.Alt.Lines[1] = styled("         ", vt.Style{}) }, 9},
-		"the blank itself":                     {pending, func(f *vt.Frame) { pending(f); f.Alt.Lines[1] = spaceAt9() }, 0},
+		"the blank itself, all erased":         {pending, func(f *vt.Frame) { pending(f); f.Alt.Lines[1] = spaceAt9("") }, 1},
+		"the blank itself":                     {func(f *vt.Frame) { pending(f); f.Alt.Lines[1] = text("x", 0, vt.Style{}) }, func(f *vt.Frame) { pending(f); f.Alt.Lines[1] = spaceAt9("x") }, 0},
 		"a cursor above the margins":           {origin(0), origin(1), 0},
 		"and one inside them":                  {origin(1), origin(2), 1},
 		"a palette of nothing":                 {func(f *vt.Frame) { f.Palette = map[uint8]vt.Color{} }, nil, 0},
@@ -231,9 +234,10 @@ func unwrapped(l vt.Line) vt.Line {
 // pending is a wrap that waits behind an erased row.
 func pending(f *vt.Frame) { f.Alt.X, f.Alt.PendingWrap, f.Alt.Lines[1] = 9, true, vt.Line{} }
 
-func spaceAt9() vt.Line {
+func spaceAt9(text string) vt.Line {
 	var p vt.Packer
-	p.Blank(9, vt.Style{})
+	p.ASCII([]byte(text), vt.Style{})
+	p.Blank(9-len(text), vt.Style{})
 	p.ASCII([]byte(" "), vt.Style{})
 	return p.Line(false)
 }

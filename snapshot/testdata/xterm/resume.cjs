@@ -187,20 +187,16 @@ function row(out, where, want, a, got, b) {
 let cell;
 const color = (mode, value) => mode === 0 ? '' : mode === 0x3000000 ? '#' + value.toString(16) : '' + value;
 
-// shown is what can be seen of a cell: of a blank one not what has no ink.
+// shown is what can be seen of a cell, or told by selective erasure: of an erased one that shows no more than its background only that.
 function shown(t, line, x) {
   cell = cell || t.buffer.active.getNullCell();
   line.loadCell(x, cell);
-  const e = cell.hasExtendedAttrs() ? cell.extended : null, width = cell.getWidth();
-  let text = cell.getChars();
+  const e = cell.hasExtendedAttrs() ? cell.extended : null, width = cell.getWidth(), text = cell.getChars(), bg = color(cell.getBgColorMode(), cell.getBgColor());
   const ul = cell.isUnderline() ? e && e.underlineStyle || 1 : 0;
-  let ink = (cell.isInverse() ? 'r' : '') + (cell.isStrikethrough() ? 's' : '') + (cell.isOverline() ? 'o' : '');
-  let fg = color(cell.getFgColorMode(), cell.getFgColor());
-  const blank = width && (text === '' || text === ' ');
-  if (blank && !ul && !ink) fg = '';
-  if (!blank) ink += (cell.isBold() ? 'b' : '') + (cell.isDim() ? 'd' : '') + (cell.isItalic() ? 'i' : '') + (cell.isBlink() ? 'k' : '') + (cell.isInvisible() ? 'v' : '');
-  const uc = ul && e && !cell.isUnderlineColorDefault() ? color(cell.getUnderlineColorMode(), cell.getUnderlineColor()) : '';
   const link = e && e.urlId ? linkOf(t, e.urlId) : '';
-  if (blank && (ul || ink || link)) text = ' '; // an erased cell on which more than a background shows is a space
-  return JSON.stringify([text, width, fg, color(cell.getBgColorMode(), cell.getBgColor()), ink, ul, uc, link]);
+  let ink = (cell.isInverse() ? 'r' : '') + (cell.isStrikethrough() ? 's' : '') + (cell.isOverline() ? 'o' : '') + (cell.isProtected() ? 'p' : '');
+  if (width && text === '' && !ul && !ink && !link) return JSON.stringify([text, width, '', bg, '', 0, '', '']);
+  ink += (cell.isBold() ? 'b' : '') + (cell.isDim() ? 'd' : '') + (cell.isItalic() ? 'i' : '') + (cell.isBlink() ? 'k' : '') + (cell.isInvisible() ? 'v' : '');
+  const uc = ul && e && !cell.isUnderlineColorDefault() ? color(cell.getUnderlineColorMode(), cell.getUnderlineColor()) : '';
+  return JSON.stringify([text, width, color(cell.getFgColorMode(), cell.getFgColor()), bg, ink, ul, uc, link]);
 }

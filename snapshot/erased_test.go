@@ -1,0 +1,140 @@
+package snapshot
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/evertty/evertty/vt"
+)
+
+// half of a wide character is overwritten in the pen at hand: these leave an erased cell
+// of that pen before the cursor, or behind the character that is printed.
+const (
+	inverse   = "\x1b[7m"
+	under     = "\x1b[31;4:3;58:5:9m"
+	linked    = "\x1b]8;id=1;https://example.org\x1b\\"
+	protected = "\x1b[1\"q"
+	coloured  = "\x1b[7;44m"
+)
+
+// erasedRow makes a row of n erased cells of the pen at hand out of the rows y and y+1,
+// of which the second is erased then and continues nothing.
+func erasedRow(n, y int) string {
+	var b strings.Builder
+	at := func(x, y int) { p := painter{}; p.moveTo(x, y); b.Write(p.out) }
+	for x := range n - 1 {
+		at(x, y)
+		b.WriteString("漢")
+	}
+	at(n-1, y)
+	b.WriteString("漢\x1b7\x1b[m\r\x1b[K\x1b8")
+	return b.String()
+}
+
+// erasedCases are texts that lead to erased cells with more than a background, and how
+// many of them.
+var erasedCases = []struct {
+	name       string
+	cols, rows int
+	text       string
+	cells      int
+}{
+	{"at the start", 8, 3, inverse + "漢\x1b[2Gx", 1},
+	{"at the start of a row in the middle", 8, 3, "a\r\n" + under + "漢\x1b[2Gx", 1},
+	{"in the middle", 8, 3, "ab" + inverse + "漢\x1b[4Gxyz", 1},
+	{"behind a character", 8, 3, "ab" + inverse + "漢\x1b[3Gx", 1},
+	{"behind a character, and nothing else", 8, 3, under + "漢\x1b[1Gx", 1},
+	{"two of one style", 8, 3, "a" + inverse + "漢\x1b[3G漢\x1b[4Gx", 2},
+	{"two of two styles", 8, 3, "a" + inverse + "漢\x1b[3G" + under + "漢\x1b[4G\x1b[mx", 1},
+	{"before an erased cell", 8, 3, "a" + inverse + "漢\x1b[3Gx\x1b[m\x1b[3G\x1b[X", 1},
+	{"before a coloured one", 8, 3, "a" + inverse + "漢\x1b[3Gx\x1b[0;45m\x1b[3G\x1b[X", 1},
+	{"behind a wide character", 8, 3, inverse + "漢漢\x1b[3Gx\x1b[m\x1b[2G漢", 1},
+	{"with a background", 8, 3, "a" + coloured + "漢\x1b[3Gxy", 1},
+	{"with a link", 8, 3, "a" + linked + "漢\x1b[3Gxy", 1},
+	{"spared by selective erasure", 8, 3, "a" + protected + "漢\x1b[3Gx\x1b[0\"q\x1b[44m\x1b[?2K", 1},
+	{"bold and red under a line", 8, 3, "\x1b[1;31;9m漢\x1b[2Gx", 1},
+	{"in the last column", 8, 3, "abcdef" + inverse + "漢\x1b[7Gx", 1},
+	{"in the last column, with a background", 8, 3, "abcdef" + coloured + "漢\x1b[7Gx\r\n", 1},
+	{"in the last two columns", 8, 3, "abcd" + inverse + "漢漢\x1b[5Gx\x1b[6G漢\x1b[5G漢\x1b[7G漢\x1b[7Gx", 1},
+	{"where a wide character had no room", 8, 3, "abcdefg" + under + "漢", 1},
+	{"the same, wrapped in another style", 8, 3, "abcdefg" + under + "漢\r\x1b[mxyz", 1},
+	{"the same, a row that is not wrapped", 8, 3, "abcdefg" + under + "漢\r\x1b[m\x1b[Kxyz", 1},
+	{"the same, with a background", 8, 3, "abcdefg" + coloured + "漢\r\x1b[mxyz", 1},
+	{"the same, with a background, not wrapped", 8, 3, "abcdefg" + coloured + "漢\r\x1b[m\x1b[Kxyz", 1},
+	{"the same, nothing behind it", 8, 3, "abcdefg" + under + "漢\r\x1b[m\x1b[K", 1},
+	{"the same, wrapped, nothing behind it", 8, 3, "abcdefg" + under + "漢\r\x1b[m\x1b[2X", 1},
+	{"the whole row", 6, 3, inverse + erasedRow(6, 0), 6},
+	{"two whole rows", 6, 3, inverse + erasedRow(6, 0) + erasedRow(6, 1), 12},
+	{"a whole row of two styles", 6, 3, inverse + erasedRow(6, 0) + "\x1b[1;3H" + under + "漢\x1b[1;4Hx", 5},
+	{"the end of the bottom row", 8, 3, "\x1b[3Habcd" + inverse + "漢\x1b[5Gx", 1},
+	{"the end of the bottom row, in the last column", 8, 3, "\x1b[3Habcdef" + inverse + "漢\x1b[7Gx\x1b[H", 1},
+	{"two styles at the end of the bottom row", 8, 3, "\x1b[3Habcde" + inverse + "漢\x1b[6Gx" + under + "\x1b[7G漢\x1b[7Gx\x1b[6G漢\x1b[6Gx\x1b[H", 2},
+	{"behind a wide character in the bottom row", 8, 3, "\x1b[3Habcd" + under + "漢漢\x1b[7Gx\x1b[6G漢\x1b[H", 2},
+	{"the end of the bottom row, which continues the one above", 8, 3, "\x1b[2Habcdefghabcdef" + coloured + "漢\x1b[7Gx\x1b[H", 1},
+	{"the bottom row of two", 8, 2, "\x1b[2Habcdef" + inverse + "漢\x1b[7Gx\x1b[H", 1},
+	{"the only row", 8, 1, "abcdef" + inverse + "漢\x1b[7Gx\x1b[H", 1},
+	{"lines that scrolled off the only row", 8, 1, "abcdefg" + inverse + "漢\r\x1b[m\x1b[Kabcdef" + coloured + "漢\x1b[7Gx\x1b[m\r\nx", 2},
+	{"in the history", 6, 2, "abcde" + inverse + "漢x\x1b[m\r\n\n\nb" + under + "漢\x1b[3Gx\x1b[m\r\n\n", 2},
+	{"two columns", 2, 3, inverse + "漢\x1b[1Gx\x1b[2H漢\x1b[2Gx\x1b[3H漢\x1b[1Gx", 3},
+	{"two columns, one character at a time", 2, 3, "a" + inverse + "漢\x1b[2Gx", 2},
+	{"the alternate screen", 8, 3, "\x1b[?47ha" + inverse + "漢\x1b[3Gx\x1b[3;1Habcdef漢\x1b[7Gx\x1b[H", 2},
+	{"below the alternate screen", 8, 3, "a" + inverse + "漢\x1b[3Gx\x1b[3;1Habcdef漢\x1b[7Gx\x1b[H\x1b[m\x1b[?47hx", 2},
+	{"a whole row of the alternate screen", 6, 3, "\x1b[?47h" + inverse + erasedRow(6, 1), 6},
+	{"a wrap pending in the row", 8, 3, "a" + inverse + "漢\x1b[3Gxyzabcd", 1},
+	{"a wrap pending behind it", 8, 3, "\x1b[2;1Habcdefg" + under + "漢\r\x1b[m\x1b[K12345678\x1b[1S\x1b[T", 1},
+	{"a wrap pending behind it, scrolled up", 8, 3, "\x1b[3;1Habcdef" + inverse + "漢\x1b[7Gx\x1b[2;1H12345678\x1b[S", 1},
+	{"REP", 8, 3, "a" + inverse + "漢\x1b[3Gx", 1},
+	{"a saved cursor behind it", 8, 3, "\x1b[2Hx\x1b[3Habcdefgh\x1b[1m\x1b7\x1b[m\x1b[7G" + inverse + "漢\x1b[7Gx\x1b[H", 1},
+	{"a saved cursor behind it, lined", 8, 3, "\x1b[4m\x1b7\x1b[m\x1b8\x1b]8;;\x1b\\\x1b[3Habcdefgh\x1b7\x1b[m\x1b[7G" + inverse + "漢\x1b[7Gx\x1b[H", 1},
+	{"a saved cursor behind it, behind a mark too", 8, 3, "\x1b[3Habcdefgh\x1b[m\u0301\x1b7\x1b[7G" + inverse + "漢\x1b[7Gx\x1b[H", 1},
+	{"a saved cursor behind it, in origin mode", 8, 3, "\x1b[3Habcdefgh\x1b[?6h\x1b[3;8Hx\x1b7\x1b[?6l\x1b[3;7H" + inverse + "漢\x1b[7Gx\x1b[H", 1},
+	{"a saved cursor behind it, alternate screen", 8, 3, "\x1b[?47h\x1b[2Habcdefgh\x1b[1m\x1b7\x1b[m\x1b[7G" + inverse + "漢\x1b[7Gx\x1b[H", 1},
+	{"a saved cursor behind it, below the alternate screen", 8, 3, "\x1b[2Habcdefgh\x1b7\x1b[7G" + inverse + "漢\x1b[7Gx\x1b[H\x1b[m\x1b[?47hx", 1},
+	{"a tab stop behind it", 9, 3, "abcdefghi\x1bH\x1b[8G" + inverse + "漢\x1b[8Gx\x1b[H", 1},
+	{"a tab stop behind it, alternate screen", 9, 3, "\x1b[?47habcdefghi\x1bH\x1b[8G" + inverse + "漢\x1b[8Gx\x1b[H", 1},
+	{"a recalled set on the alternate screen", 6, 3, "\x1b(0\x1b7\x1b(H\x1b[u\x1b[?47hq" + inverse + "漢\x1b[3Gx\x1b[2;5H漢\x1b[5Gx", 2},
+	{"an insertion that splits a character", 8, 3, inverse + "ab漢cd\x1b[4h\x1b[4Gx\x1b[4l", 2},
+}
+
+// TestErasedCellsKeepTheirStyle: an erased cell with more than a background stays one in
+// a snapshot, with all of its style.
+func TestErasedCellsKeepTheirStyle(t *testing.T) {
+	t.Parallel()
+	j := startJudge(t)
+	for _, unicode := range []vt.Unicode{vt.Unicode11, vt.Unicode15Graphemes} {
+		for _, c := range erasedCases {
+			if unicode == vt.Unicode15Graphemes && strings.Contains(c.text, "\u0301") {
+				continue // it has a cell of its own there, which REP repeats
+			}
+			t.Run(string(unicode)+"/"+c.name, func(t *testing.T) {
+				e := vt.NewTerminal(vt.Config{Cols: c.cols, Rows: c.rows, Scrollback: 100, Unicode: unicode})
+				e.Write([]byte(c.text))
+				f := e.Freeze()
+				if n := countErased(f); n != c.cells {
+					t.Errorf("the frame has %d such cells, want %d: %+v", n, c.cells, f)
+				}
+				tr := trial{stream: stream{cols: c.cols, rows: c.rows, scrollback: 100, unicode: unicode}, tokens: []token{{text: c.text}}}
+				jb := resumed(engineUnderTest, tr, 1)
+				for _, m := range j.resume(t, jb) {
+					t.Errorf("cut at byte %d, seen at the %s: %q\nsnapshot %q", jb.heads[m.Cut], m.When, m.What, jb.Cuts[m.Cut].ANSI)
+				}
+			})
+		}
+	}
+}
+
+// countErased is the number of erased cells of f that keep their style.
+func countErased(f *vt.Frame) (n int) {
+	lines := append(f.History.Slice(), f.Main.Lines...)
+	if f.Alt != nil {
+		lines = append(lines, f.Alt.Lines...)
+	}
+	for _, l := range lines {
+		for s := range l.Spans() {
+			if s.Kind == vt.Blank && keepsStyle(s.Style) {
+				n += s.Cells
+			}
+		}
+	}
+	return n
+}
