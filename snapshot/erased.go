@@ -82,7 +82,7 @@ func (p *painter) wrapHeld() {
 	p.fill()
 	p.setPen(vt.Style{})
 	p.add("\x1b[K")
-	p.x, p.skip, p.tail = 0, 0, 0
+	p.nextRow()
 }
 
 // fill prints a wide character in the last column, where it does not fit, and goes back
@@ -145,6 +145,60 @@ func erasedEnd(l vt.Line, cols int) (end []vt.Style) {
 	return end
 }
 
+// erasedRows is the number of rows at the bottom of a screen all of whose cells are
+// erased ones that keep their style, as far as paintErasedRows can paint them.
+func erasedRows(screen []vt.Line, rows, cols int) (n int) {
+	if cols < 2 || len(screen) < rows {
+		return 0
+	}
+	for n < rows && len(erasedEnd(screen[rows-1-n], cols)) == cols {
+		n++
+	}
+	if rows-n < 2 {
+		return 0
+	}
+	return n
+}
+
+// paintErasedRows paints the last n rows of the screen, which have no cell that could
+// be printed: they need a row below them to wrap to, so they are painted higher up and
+// pushed down. What is on the screen, all of it history, scrolls off before.
+func (p *painter) paintErasedRows(screen []vt.Line, n int) {
+	used := p.y + 1
+	if p.holding {
+		p.wrapHeld()
+		used = p.y
+	}
+	p.setPen(vt.Style{})
+	if p.history > 0 {
+		p.moveTo(0, p.rows-1)
+		for range used {
+			p.add("\n")
+		}
+		p.moveTo(0, 0)
+		if screen[0].Wrapped() {
+			p.wrapFirst()
+		}
+	}
+	p.x, p.skip, p.tail = 0, 0, 0
+	for _, l := range screen[p.rows-n:] {
+		if l.Wrapped() {
+			p.wrapByFiller()
+		} else {
+			p.lineFeed()
+		}
+		p.row(l)
+	}
+	p.wrapHeld()
+	p.moveTo(0, 1)
+	if down := p.rows - n - 1; down > 0 {
+		p.csi(down, 'L')
+	}
+	p.moveTo(0, 0)
+	p.entered, p.lastRow = true, p.rows-n-1
+	p.x, p.skip, p.tail, p.y = 0, 0, 0, 0
+}
+
 // becomesSpace is the column of row y, of the screen s of f, whose erased cell becomes a
 // space in a snapshot because no text makes it; -1 when there is none.
 func becomesSpace(f *vt.Frame, s *vt.Screen, y int) int {
@@ -157,7 +211,7 @@ func becomesSpace(f *vt.Frame, s *vt.Screen, y int) int {
 		return -1
 	case s == f.Alt && s.PendingWrap && y == s.Y && !whole:
 		return f.Cols - 1
-	case y == f.Rows-1 && len(end) == f.Cols:
+	case y == f.Rows-1 && len(end) == f.Cols && erasedRows(s.Lines, f.Rows, f.Cols) == 0:
 		return f.Cols - 1
 	}
 	return -1

@@ -138,3 +138,116 @@ func countErased(f *vt.Frame) (n int) {
 	}
 	return n
 }
+
+// erasedLine is a line of n erased cells, each in another style than the one before.
+func erasedLine(n int, wrapped bool) vt.Line {
+	var p vt.Packer
+	for i := range n {
+		s := vt.Style{Attr: vt.Inverse, FG: vt.PaletteColor(uint8(i))}
+		if i%3 == 1 {
+			s.BG = vt.PaletteColor(4)
+		}
+		p.Blank(1, s)
+	}
+	return p.Line(wrapped)
+}
+
+// TestErasedRowsKeepTheirStyle: so do rows that have no other cells, wherever they are;
+// only where but one row of the screen has others the last row has to end in a space.
+func TestErasedRowsKeepTheirStyle(t *testing.T) {
+	t.Parallel()
+	j := startJudge(t)
+	const cols = 5
+	lines := map[rune]vt.Line{
+		'h': erasedLine(cols, false), 'H': erasedLine(cols, true), 'w': erasedLine(2*cols+2, false), // erased
+		't': text("text", 0, vt.Style{}), 'T': wrappedText("text"), 'x': text("xyzzy", 0, vt.Style{}), 'X': wrappedText("xyzzy"),
+		'e': endsErased(false), 'E': endsErased(true), '.': {}, ':': wrappedText(""),
+	}
+	for _, screen := range []string{
+		"h", "H", "hh", "tth", "ttH", "xxh", "xxH", "teh", "tEH", "thh", "TXhH", "xXHh", "eehh", "TTHH", "hhth", "hHeH", "hhhh", "Hh", "xh", ".hh.", "..h", "::H", "tEe", "xXE", "xxxe", "e", "E", "he", "HE",
+	} {
+		for _, history := range []string{"", "t", "h", "hx", "txhHeE", "wtw", "wwX", "tw"} {
+			for _, alternate := range []bool{false, true} {
+				name := history + "|" + screen
+				if alternate {
+					name += ", alternate"
+				}
+				t.Run(name, func(t *testing.T) {
+					f := &vt.Frame{Cols: cols, Rows: len(screen), Unicode: vt.Unicode11, Modes: vt.DefaultModes()}
+					var past []vt.Line
+					for _, c := range history {
+						past = append(past, lines[c])
+					}
+					f.History = vt.LinesOf(past...)
+					s := vt.Screen{Bottom: f.Rows - 1}
+					for _, c := range screen {
+						s.Lines = append(s.Lines, lines[c])
+					}
+					f.Main = s
+					if alternate {
+						f.Alt, f.Modes.AltScreen = &s, true
+						f.Main.Lines = make([]vt.Line, f.Rows)
+					}
+					ansi := ANSI(f, Options{Scrollback: -1})
+					got := j.ask(t, job{Cols: cols, Rows: f.Rows, Scrollback: 100, Writes: [][]byte{ansi}})[0]
+					want := expected(folded(f), -1)
+					if x := becomesSpace(f, &s, f.Rows-1); x >= 0 {
+						b := &want.Main
+						if alternate {
+							b = want.Other
+						}
+						b.Lines[len(b.Lines)-1].Cells[x].Text = " "
+						if erased := strings.Count(screen, "h") + strings.Count(screen, "H"); erased < f.Rows-1 {
+							t.Errorf("column %d of the last row is a space", x)
+						}
+					}
+					want.Main.X, want.Main.Y, want.Repeats, want.Parser, want.Repeat, want.Colors, got.Data = got.Main.X, got.Main.Y, got.Repeats, got.Parser, got.Repeat, got.Colors, nil
+					for _, d := range stateDifferences(got, want) {
+						t.Error(d)
+					}
+					if t.Failed() {
+						t.Logf("snapshot %s", show(string(ansi)))
+					}
+				})
+			}
+		}
+	}
+}
+
+func wrappedText(s string) vt.Line {
+	var p vt.Packer
+	p.ASCII([]byte(s), vt.Style{})
+	return p.Line(true)
+}
+
+// endsErased is text with three erased cells behind it.
+func endsErased(wrapped bool) vt.Line {
+	var p vt.Packer
+	p.ASCII([]byte("ab"), vt.Style{FG: vt.PaletteColor(3)})
+	for s := range erasedLine(3, false).Spans() {
+		p.Blank(s.Cells, s.Style)
+	}
+	return p.Line(wrapped)
+}
+
+// folded is f with lines of its history that are wider than the screen in several.
+func folded(f *vt.Frame) *vt.Frame {
+	var out []vt.Line
+	for l := range f.History.All() {
+		wrapped := l.Wrapped()
+		for at := 0; at == 0 || at < l.Cells(); at += f.Cols {
+			var p vt.Packer
+			for x := at; x < min(l.Cells(), at+f.Cols); x++ {
+				if c := cellAt(l, x); c.text == "" {
+					p.Blank(1, c.style)
+				} else {
+					p.ASCII([]byte(c.text), c.style)
+				}
+			}
+			out, wrapped = append(out, p.Line(wrapped)), true
+		}
+	}
+	g := *f
+	g.History = vt.LinesOf(out...)
+	return &g
+}

@@ -19,6 +19,7 @@ type painter struct {
 
 	pen  vt.Style
 	x    int      // column of the cursor; cols when the next character wraps
+	y    int      // its row while lines are painted
 	skip int      // blank cells right of x, passed over but not moved over yet
 	tail vt.Color // background of the last column when it was erased, else default
 	fold bool     // lines wider than the screen go on in the next row
@@ -43,7 +44,9 @@ type painter struct {
 	held    vt.Style
 	holding bool
 	ends    int  // cells at the end of the row that are painted already
-	bottom  bool // the row is the last one of the screen
+	bottom  bool // what wraps from the row at hand would scroll, or change what is there
+	lastRow int  // of the screen, the one that is bottom
+	entered bool // the cursor is in the first column of the row for the next line
 	// anywhere: the text is for any terminal, and nothing may wrap.
 	anywhere bool
 }
@@ -96,14 +99,19 @@ func (p *painter) lines(history vt.Lines, screen []vt.Line) {
 	}
 	p.noteHere(p.noted)
 	p.noted = vt.Link{}
-	p.x, p.skip, p.tail = 0, 0, 0
+	p.x, p.skip, p.tail, p.y = 0, 0, 0, 0
 	p.fold, p.line, p.history = p.cols >= 2, 0, history.Len()
+	p.entered, p.lastRow = true, p.rows-1
 	for l := range history.All() {
 		if p.paint(l); p.failed != nil {
 			return
 		}
 	}
 	p.fold = false
+	if n := erasedRows(screen, p.rows, p.cols); n > 0 {
+		p.paintErasedRows(screen, n)
+		screen = screen[:p.rows-n]
+	}
 	for _, l := range screen {
 		p.paint(l)
 	}
@@ -139,16 +147,16 @@ func (p *painter) wrapFirst() {
 // paint goes to the next row, unless this is the first, and paints l.
 func (p *painter) paint(l vt.Line) {
 	saves := p.above != nil && p.line == p.saveIn
-	p.bottom, p.ends = p.line-p.history == p.rows-1, 0
+	p.bottom, p.ends = p.line-p.history == p.lastRow, 0
 	var end []vt.Style
 	if p.bottom && p.cols >= 2 {
 		end = erasedEnd(l, p.cols)
 	}
 	switch {
-	case p.line == 0:
+	case p.entered:
+		p.entered = false
 	case l.Wrapped() && p.cols >= 2 && (saves || end != nil):
 		p.wrapByFiller()
-		p.x, p.skip, p.tail = 0, 0, 0
 	case l.Wrapped() && p.cols >= 2:
 		p.wrap(firstSpan(l))
 	default:
@@ -161,6 +169,11 @@ func (p *painter) paint(l vt.Line) {
 		p.endOfBottomRow(end)
 	}
 	p.line++
+	p.row(l)
+}
+
+// row paints the cells of l.
+func (p *painter) row(l vt.Line) {
 	for s := range l.Spans() {
 		if !p.span(&s) {
 			return
@@ -188,7 +201,13 @@ func (p *painter) lineFeed() {
 		p.setPen(vt.Style{})
 	}
 	p.add("\r\n")
+	p.nextRow()
+}
+
+// nextRow notes that the cursor came to the first column of the next row.
+func (p *painter) nextRow() {
 	p.x, p.skip, p.tail = 0, 0, 0
+	p.y = min(p.y+1, p.rows-1)
 }
 
 // wrap goes to a row that continues the one above, which begins with next.
@@ -200,11 +219,12 @@ func (p *painter) wrap(next vt.Span) {
 	case natural && p.leavesBlank(next):
 		p.catchUp()
 		p.holding = false
+		p.nextRow()
 	case natural && p.x == p.cols && !p.holding:
+		p.nextRow()
 	default:
 		p.wrapByFiller()
 	}
-	p.x, p.skip, p.tail = 0, 0, 0
 }
 
 // leavesBlank tells whether next, a wide character that does not fit any more,
@@ -228,6 +248,7 @@ func (p *painter) wrapByFiller() {
 	}
 	p.setPen(vt.Style{})
 	p.csi(n, 'X')
+	p.nextRow()
 }
 
 // span paints a run of cells and tells whether the row goes on. What is beyond
@@ -235,6 +256,9 @@ func (p *painter) wrapByFiller() {
 func (p *painter) span(s *vt.Span) bool {
 	for {
 		room := p.cols - p.x - p.skip
+		if p.holding {
+			room--
+		}
 		if s.Cells <= room {
 			p.put(s)
 			return true
