@@ -33,10 +33,13 @@ func endsInRow(f *vt.Frame) bool {
 		f.Modes.Autowrap && !f.Modes.Insert && !f.Modes.Origin && untranslated(row.Text(), printingSets(f))
 }
 
-// rowsToPaint are the rows of the active screen without the one that finish
-// paints.
+// rowsToPaint are the rows of the active screen as they are before finish: without the
+// one that it paints, or without those that it has come in.
 func rowsToPaint(f *vt.Frame) []vt.Line {
 	s := f.Active()
+	if n := scrolled(f); n != 0 {
+		return unscrolled(s, n)
+	}
 	if !endsInRow(f) {
 		return s.Lines
 	}
@@ -53,6 +56,10 @@ func (p *painter) close(f *vt.Frame, c cell, y int) {
 		for s := range f.Active().Lines[f.Active().Y].Spans() {
 			p.span(&s)
 		}
+		return
+	}
+	if n := scrolled(f); n != 0 {
+		p.closeScrolled(f.Alt, n, y)
 		return
 	}
 	p.moveTo(c.x, y)

@@ -73,7 +73,7 @@ func (d *damage) uniform(n int) string {
 func (d *damage) skewed(n int) string {
 	var b strings.Builder
 	for b.Len() < n {
-		switch d.IntN(13) {
+		switch d.IntN(12) {
 		case 0, 1, 2:
 			b.WriteString("\x1b[")
 			for range d.IntN(4) {
@@ -93,8 +93,6 @@ func (d *damage) skewed(n int) string {
 			b.WriteByte(byte(0x80 + d.IntN(0x80)))
 		case 8:
 			b.WriteString(d.osc())
-		case 10:
-			b.WriteString(d.halves())
 		case 9:
 			b.WriteString(d.pick("\x1b7", "\x1b8", "\x0e", "\x0f", "\x1bn", "\x1bo", "\x1b(0", "\x1b)0", "\x1b(B", "\x1b[3g", "\x1bH", "\x1b[g", "\x1b[b", "\x1b[3b", "\x1b[s", "\x1b[u", "\x1b[!p", "\x1bc", "\x1b[?1049h", "\x1b[?47l", "\x1b[?1047h", "\x1b[?6h", "\x1b[?7l", "\x1b[4h", "\t", "\x1b[Z"))
 		default:

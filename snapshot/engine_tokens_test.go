@@ -78,7 +78,6 @@ var kindsOfTokens = []struct {
 	{4, func(w *writer) token { return token{text: w.broken(), cut: true} }},
 	{4, func(w *writer) token { return token{text: w.expanded(), cut: true} }},
 	{4, func(w *writer) token { return w.resize() }},
-	{6, func(w *writer) token { return token{text: w.halves()} }},
 }
 
 func (w *writer) token() token {
@@ -147,19 +146,6 @@ func (w *writer) characters() string {
 	if w.chance(20) {
 		return strings.Repeat(b.String(), 1+w.IntN(w.cols))
 	}
-	return b.String()
-}
-
-// halves overwrites halves of wide characters in a pen that shows on erased cells, in a
-// row or at its end, and has characters wrap for want of room.
-func (w *writer) halves() string {
-	var b strings.Builder
-	b.WriteString(w.pick("\x1b[7m", "\x1b[4m", "\x1b[9;1;31m", "\x1b[53m", "\x1b[7;44m", "\x1b[4:3;58:5:9m", "\x1b[1\"q", "\x1b]8;;https://example.org\x1b\\", ""))
-	b.WriteString(w.pick("", "", "\x1b[999G", "\x1b[999G\x1b[D", "\x1b[999G\x1b[2D", "\x1b[999;999H", "\x1b[999;999H\x1b[D"))
-	for range 1 + w.IntN(3) {
-		b.WriteString(w.pick("\u6f22\x1b[Dx", "\u6f22\x1b[D\u6f22", "\u6f22\x1b[2Dx", "\u6f22\x1b[D", "\u6f22\u6f22\x1b[3D\u6f22", "\u6f22\x1b[D\x1b[X", "\u6f22", "a\u6f22"))
-	}
-	b.WriteString(w.pick("", "\x1b[m", "\x1b[m", "\x1b[0;1m\x1b[0\"q\x1b]8;;\x1b\\", "\r\x1b[K", "\r\x1b[2X", "\x1b[S", "\x1b[T", "\x1b[L"))
 	return b.String()
 }
 

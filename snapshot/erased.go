@@ -27,7 +27,7 @@ func savedBehindErased(f *vt.Frame) bool {
 		return false
 	}
 	y := min(f.Alt.Saved.Y, f.Rows-1)
-	return y >= 0 && cellAt(f.Alt.Lines[y], f.Cols-1).keepsStyle()
+	return y >= 0 && cellAt(rowsToPaint(f)[y], f.Cols-1).keepsStyle()
 }
 
 // erased paints n erased cells of a style that they keep. One in the last column is
@@ -154,7 +154,7 @@ func erasedRows(screen []vt.Line, rows, cols int) (n int) {
 	for n < rows && len(erasedEnd(screen[rows-1-n], cols)) == cols {
 		n++
 	}
-	if rows-n < 2 {
+	if others := rows - n; others == 0 || others == 1 && screen[0].Wrapped() {
 		return 0
 	}
 	return n
@@ -181,19 +181,22 @@ func (p *painter) paintErasedRows(screen []vt.Line, n int) {
 		}
 	}
 	p.x, p.skip, p.tail = 0, 0, 0
-	for _, l := range screen[p.rows-n:] {
-		if l.Wrapped() {
+	from := min(p.rows-n-1, 1)
+	for i, l := range screen[p.rows-n:] {
+		switch {
+		case i == 0 && from == 0 && l.Wrapped():
+			p.wrapFirst()
+		case i == 0 && from == 0:
+		case l.Wrapped():
 			p.wrapByFiller()
-		} else {
+		default:
 			p.lineFeed()
 		}
 		p.row(l)
 	}
 	p.wrapHeld()
-	p.moveTo(0, 1)
-	if down := p.rows - n - 1; down > 0 {
-		p.csi(down, 'L')
-	}
+	p.moveTo(0, from)
+	p.csi(p.rows-n-from, 'L')
 	p.moveTo(0, 0)
 	p.entered, p.lastRow = true, p.rows-n-1
 	p.x, p.skip, p.tail, p.y = 0, 0, 0, 0
@@ -209,7 +212,7 @@ func becomesSpace(f *vt.Frame, s *vt.Screen, y int) int {
 		return 0
 	case f.Cols < 2:
 		return -1
-	case s == f.Alt && s.PendingWrap && y == s.Y && !whole:
+	case s == f.Alt && s.PendingWrap && y == s.Y && !whole && scrolled(f) == 0:
 		return f.Cols - 1
 	case y == f.Rows-1 && len(end) == f.Cols && erasedRows(s.Lines, f.Rows, f.Cols) == 0:
 		return f.Cols - 1
