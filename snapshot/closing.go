@@ -37,8 +37,8 @@ func endsInRow(f *vt.Frame) bool {
 // one that it paints, or without those that it has come in.
 func rowsToPaint(f *vt.Frame) []vt.Line {
 	s := f.Active()
-	if n := scrolled(f); n != 0 {
-		return unscrolled(s, n)
+	if by := scrolled(f); by != (scrolling{}) {
+		return by.before(s, f.Cols)
 	}
 	if !endsInRow(f) {
 		return s.Lines
@@ -58,8 +58,8 @@ func (p *painter) close(f *vt.Frame, c cell, y int) {
 		}
 		return
 	}
-	if n := scrolled(f); n != 0 {
-		p.closeScrolled(f.Alt, n, y)
+	if by := scrolled(f); by != (scrolling{}) {
+		p.closeScrolled(f.Alt, by, y)
 		return
 	}
 	p.moveTo(c.x, y)

@@ -2,19 +2,33 @@ package snapshot
 
 import "github.com/evertty/evertty/vt"
 
-// scrolled finds out how an erased cell comes before the pending wrap of the alternate
-// screen: only a character leaves a wrap pending, but SU and SD (ECMA-48 8.3.147,
-// 8.3.113) then bring another row there. They blank rows at the other end of the
-// margins, so these have to be blank in f. n rows come in below, or -n above; 0 when
-// there is no such way.
-func scrolled(f *vt.Frame) (n int) {
+// scrolling is how an erased cell comes before a pending wrap: only a character leaves a
+// wrap pending, but scrolling takes it away from there and blanks what is at the other
+// end of the margins. Rows come in below (SU), or above when rows is negative (SD);
+// columns on the left (SR), or on the right when columns is negative (SL).
+type scrolling struct {
+	rows, columns int
+}
+
+// scrolled finds out how an erased cell came before the pending wrap of the alternate
+// screen; zero when none is there, or no way leads there.
+func scrolled(f *vt.Frame) (by scrolling) {
 	s := f.Alt
 	if s == nil || !s.PendingWrap || f.Cols < 2 || s.Y < s.Top || s.Y > s.Bottom || f.Aside != nil || f.Invoked != 0 || f.Open != nil {
-		return 0
+		return by
 	}
 	if _, whole := erasedWith(s.Lines[s.Y], f.Cols); whole || cellAt(s.Lines[s.Y], f.Cols-1).text != "" {
-		return 0
+		return by
 	}
+	if n := rowsCameIn(f); n != 0 {
+		return scrolling{rows: n}
+	}
+	return scrolling{columns: columnsCameIn(s, f.Cols)}
+}
+
+// rowsCameIn is scrolling.rows that may have come in last; 0 when none.
+func rowsCameIn(f *vt.Frame) int {
+	s := f.Alt
 	for n := 1; n <= s.Bottom-s.Y && cameIn(s.Lines[s.Bottom-n+1], s.Lines[s.Bottom], f.Cols); n++ {
 		if scrollsFrom(f, n) {
 			return n
@@ -42,17 +56,62 @@ func scrollsFrom(f *vt.Frame, n int) bool {
 	if from := s.Y - n; from >= s.Top && from <= s.Bottom && cellAt(s.Lines[from], f.Cols-1).text == "" {
 		return false
 	}
-	rows := unscrolled(s, n)
+	rows := scrolling{rows: n}.before(s, f.Cols)
 	return len(erasedEnd(rows[f.Rows-1], f.Cols)) < f.Cols || erasedRows(rows, f.Rows, f.Cols) > 0
 }
 
-// unscrolled are the rows of s as they were before n rows came in.
-func unscrolled(s *vt.Screen, n int) []vt.Line {
+// columnsCameIn is scrolling.columns that may have come in last; 0 when none. Scrolling
+// columns takes away the wrap flags of all rows between the margins.
+func columnsCameIn(s *vt.Screen, cols int) int {
+	n, bg := erasedColumns(s.Lines[s.Y], cols)
+	left := cellAt(s.Lines[s.Top], 0)
+	onLeft, onRight := !left.keepsStyle(), cellAt(s.Lines[s.Y], cols-n-1).text != ""
+	for _, l := range s.Lines[s.Top : s.Bottom+1] {
+		if l.Wrapped() {
+			return 0
+		}
+		c := cellAt(l, 0)
+		onLeft = onLeft && c.text == "" && !c.keepsStyle() && c.style.BG == left.style.BG
+		erased, same := erasedColumns(l, cols)
+		onRight = onRight && erased >= n && bg == same
+	}
+	switch {
+	case n > 0 && n < cols && onRight:
+		return -n
+	case onLeft:
+		return 1
+	}
+	return 0
+}
+
+// erasedColumns is the number of cells at the end of a row that are erased with one
+// background.
+func erasedColumns(l vt.Line, cols int) (n int, bg vt.Color) {
+	at := 0
+	for s := range l.Spans() {
+		if s.Kind != vt.Blank || keepsStyle(s.Style) || s.Style.BG != bg {
+			n, bg = 0, s.Style.BG
+		}
+		if s.Kind == vt.Blank && !keepsStyle(s.Style) {
+			n += min(s.Cells, cols-at)
+		}
+		at = min(at+s.Cells, cols)
+	}
+	if at < cols && bg != 0 {
+		n, bg = 0, 0
+	}
+	return n + cols - at, bg
+}
+
+// before are the rows of s as they were before that scrolling.
+func (by scrolling) before(s *vt.Screen, cols int) []vt.Line {
 	rows := make([]vt.Line, len(s.Lines))
 	for y, l := range s.Lines {
-		switch from := y - n; {
+		switch from := y - by.rows; {
 		case y < s.Top || y > s.Bottom:
 			rows[y] = l
+		case by.columns != 0:
+			rows[y] = movedLeft(l, by.columns, cols)
 		case from >= s.Top && from <= s.Bottom:
 			rows[y] = s.Lines[from]
 		}
@@ -60,18 +119,55 @@ func unscrolled(s *vt.Screen, n int) []vt.Line {
 	return rows
 }
 
-// closeScrolled prints the last cell of row y of the screen as it is, rows, and has n rows
-// come in.
-func (p *painter) closeScrolled(s *vt.Screen, n, y int) {
-	c := p.edge(unscrolled(s, n), s.Y)
+// movedLeft is l without its first n columns, or with -n more and without the last ones.
+// What is left out is erased.
+func movedLeft(l vt.Line, n, cols int) vt.Line {
+	var p vt.Packer
+	p.Blank(-n, vt.Style{})
+	room := min(cols, cols+n)
+	for s := range l.Spans() {
+		if n > 0 {
+			_, s = cutSpan(s, n)
+			n = 0
+		}
+		if s.Cells > room {
+			s, _ = cutSpan(s, room)
+		}
+		if s.Cells > 0 {
+			repack(&p, s, s.Style)
+		}
+		room -= s.Cells
+	}
+	return p.Line(false)
+}
+
+// closeScrolled prints the last cell of row y of the screen as it is before the scrolling,
+// and scrolls.
+func (p *painter) closeScrolled(s *vt.Screen, by scrolling, y int) {
+	c := p.edge(by.before(s, p.cols), s.Y)
 	p.moveTo(c.x, y)
 	p.setPen(c.style)
 	p.addCell(c)
-	if n < 0 {
-		p.csi(-n, 'T')
-		return
+	var bg vt.Color // SD has none
+	switch {
+	case by.rows > 0:
+		bg, _ = erasedWith(s.Lines[s.Bottom], p.cols)
+	case by.columns > 0:
+		bg = cellAt(s.Lines[s.Y], 0).style.BG
+	case by.columns < 0:
+		bg = cellAt(s.Lines[s.Y], p.cols-1).style.BG
 	}
-	bg, _ := erasedWith(s.Lines[s.Bottom], p.cols)
 	p.setPen(vt.Style{BG: bg})
-	p.csi(n, 'S')
+	switch {
+	case by.rows > 0:
+		p.csi(by.rows, 'S')
+	case by.rows < 0:
+		p.csi(-by.rows, 'T')
+	case by.columns > 0:
+		p.add("\x1b[ A")
+	default:
+		p.add("\x1b[")
+		p.num(-by.columns)
+		p.add(" @")
+	}
 }

@@ -212,7 +212,7 @@ func becomesSpace(f *vt.Frame, s *vt.Screen, y int) int {
 		return 0
 	case f.Cols < 2:
 		return -1
-	case s == f.Alt && s.PendingWrap && y == s.Y && !whole && scrolled(f) == 0:
+	case s == f.Alt && s.PendingWrap && y == s.Y && !whole && scrolled(f) == (scrolling{}):
 		return f.Cols - 1
 	case y == f.Rows-1 && len(end) == f.Cols && erasedRows(s.Lines, f.Rows, f.Cols) == 0:
 		return f.Cols - 1

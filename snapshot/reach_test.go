@@ -2,7 +2,9 @@ package snapshot
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -34,6 +36,78 @@ func TestTextStaysOnTheScreen(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// allSequences are the C0 and C1 controls, ESC and CSI with every prefix, intermediate
+// byte and final one, with no parameter and some.
+func allSequences() (out []string) {
+	for c := rune(0); c < 0x20; c++ {
+		if c != 0x1b {
+			out = append(out, string(c), string(c+0x80))
+		}
+	}
+	between := []string{""}
+	for c := ' '; c <= '/'; c++ {
+		between = append(between, string(c))
+	}
+	parameters := []string{"", "0", "1", "2", "4;4", "9", "7", "6", "45", "47", "1047", "1048", "1049"}
+	for _, i := range between {
+		for f := '0'; f < 0x7f; f++ {
+			if !strings.ContainsRune("PX[]^_", f) || i != "" {
+				out = append(out, "\x1b"+i+string(f))
+			}
+			for _, prefix := range []string{"", "?", ">", "=", "<"} {
+				for _, n := range parameters[:few(len(parameters), 4)] {
+					if f >= '@' {
+						out = append(out, "\x1b["+prefix+n+i+string(f))
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// TestPendingWrapBehindErasedCell has the facts of point 3 in docs/snapshot-format.md: what
+// erases the last cell of a row on the alternate screen, and leaves a wrap pending behind
+// it. These are all, but for text: what erases the whole row, and what scrolls all rows or
+// columns between the margins.
+func TestPendingWrapBehindErasedCell(t *testing.T) {
+	t.Parallel()
+	j := startJudge(t)
+	// Erased cells are above, below and left of the one that is printed last.
+	const before = "\x18\x1bc\x1b[?47h\x1b[2J\x1b[?1047hab\r\n\n\x1b[31mkl\x1b[2;1Hef\x1b[Ch\x1b7"
+	sequences := allSequences()
+	found := map[string]bool{}
+	for part := range slices.Chunk(sequences, 1000) {
+		var writes [][]byte
+		for _, s := range part {
+			writes = append(writes, []byte(before+s))
+		}
+		for i, x := range j.ask(t, job{Cols: 4, Rows: 3, Writes: writes}) {
+			if x.Other == nil || x.Other.X != 4 {
+				continue
+			}
+			cells := x.Other.Lines[x.Other.Y].Cells
+			if len(cells) < 4 || cells[3].Text == "" {
+				found[strings.Map(func(r rune) rune {
+					if r >= '0' && r <= '9' || r == ';' {
+						return -1
+					}
+					return r
+				}, strings.TrimPrefix(part[i], "\x1b"))] = true
+			}
+		}
+	}
+	got := slices.Sorted(maps.Keys(found))
+	want := []string{
+		"[ @", "[ A", "['}", "['~", // SL, SR, DECIC, DECDC
+		"[?J", "[?K", "[J", "[K", // DECSED, DECSEL, ED, EL
+		"[S", "[T", // SU, SD
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
