@@ -174,7 +174,7 @@ func TestErasedRowsKeepTheirStyle(t *testing.T) {
 		'e': endsErased(false), 'E': endsErased(true), '.': {}, ':': wrappedText(""),
 	}
 	for _, screen := range []string{
-		"h", "H", "hh", "tth", "ttH", "xxh", "xxH", "teh", "tEH", "thh", "TXhH", "xXHh", "eehh", "TTHH", "hhth", "hHeH", "hhhh", "Hh", "xh", "xH", "Xh", "thhH", "tHHh", ".hh.", "..h", "::H", "tEe", "xXE", "xxxe", "e", "E", "he", "HE",
+		"h", "H", "hh", "tth", "ttH", "xxh", "xxH", "teHh", "tEH", "thh", "TXhH", "xXHh", "eehh", "TTHH", "hhth", "hHeH", "hhhh", "Hh", "xh", "xH", "Xh", "thhH", "tHHh", ".hh.", "..h", "::H", "tEe", "xXE", "xxxe", "e", "E", "he", "HE",
 	} {
 		for _, history := range []string{"", "t", "h", "hx", "txhHeE", "wtw", "wwX", "tw"} {
 			for _, alternate := range []bool{false, true} {
