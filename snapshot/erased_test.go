@@ -261,3 +261,14 @@ func folded(f *vt.Frame) *vt.Frame {
 	g.History = vt.LinesOf(out...)
 	return &g
 }
+
+// TestPaintRowPaintsErasedCellsAsSpaces: a terminal that is no xterm.js, and does not
+// wrap, gets what they look like.
+func TestPaintRowPaintsErasedCellsAsSpaces(t *testing.T) {
+	var p vt.Packer
+	p.ASCII([]byte("a"), vt.Style{})
+	p.Blank(3, vt.Style{Attr: vt.Inverse})
+	if got, want := string(PaintRow(p.Line(false), 0, 4)), "a\x1b[7m   \x1b[m"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
