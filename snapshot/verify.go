@@ -253,8 +253,11 @@ func (c *comparison) flow(name string, want, got []vt.Line, s *vt.Screen) {
 			c.add("%s %d: want wrapped %t, got %t", name, i, w.Wrapped(), g.Wrapped())
 		}
 		space := -1
-		if s != nil {
+		switch {
+		case s != nil:
 			space = becomesSpace(c.frame, s, i)
+		case cols < 2 && erasedEnd(w, cols) != nil:
+			space = 0
 		}
 		c.want, c.got = appendCells(c.want[:0], w, cols, space), appendCells(c.got[:0], g, cols, space)
 		c.cells(name, i)
