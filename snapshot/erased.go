@@ -192,7 +192,7 @@ func (p *painter) paintErasedRows(screen []vt.Line, n int) {
 		default:
 			p.lineFeed()
 		}
-		p.row(l)
+		p.paintCells(l)
 	}
 	p.wrapHeld()
 	p.moveTo(0, from)

@@ -169,11 +169,11 @@ func (p *painter) paint(l vt.Line) {
 		p.endOfBottomRow(end)
 	}
 	p.line++
-	p.row(l)
+	p.paintCells(l)
 }
 
-// row paints the cells of l.
-func (p *painter) row(l vt.Line) {
+// paintCells paints the cells of l.
+func (p *painter) paintCells(l vt.Line) {
 	for s := range l.Spans() {
 		if !p.span(&s) {
 			return
