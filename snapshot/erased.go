@@ -181,7 +181,7 @@ func (p *painter) paintErasedRows(screen []vt.Line, n int) {
 		}
 	}
 	p.x, p.skip, p.tail = 0, 0, 0
-	from := min(p.rows-n-1, 1)
+	from, line := min(p.rows-n-1, 1), p.line
 	for i, l := range screen[p.rows-n:] {
 		switch {
 		case i == 0 && from == 0 && l.Wrapped():
@@ -192,9 +192,11 @@ func (p *painter) paintErasedRows(screen []vt.Line, n int) {
 		default:
 			p.lineFeed()
 		}
+		p.line = p.history + p.rows - n + i + 1
 		p.paintCells(l)
 	}
 	p.wrapHeld()
+	p.line = line
 	p.moveTo(0, from)
 	p.csi(p.rows-n-from, 'L')
 	p.moveTo(0, 0)

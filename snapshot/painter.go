@@ -165,10 +165,10 @@ func (p *painter) paint(l vt.Line) {
 	if saves {
 		p.saveInLine()
 	}
+	p.line++
 	if end != nil {
 		p.endOfBottomRow(end)
 	}
-	p.line++
 	p.paintCells(l)
 }
 
