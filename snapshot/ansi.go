@@ -80,6 +80,7 @@ func (p *painter) frame(o Options, f *vt.Frame) {
 	main := f.Main.Lines
 	if f.Alt == nil {
 		main = rowsToPaint(f)
+		p.open = onScreenLink(f)
 	}
 	if f.Open != nil && f.Open.Above {
 		p.noted = openLink(f)
@@ -112,11 +113,10 @@ func (p *painter) paintAlternate(f *vt.Frame, how *recalling, early bool) {
 	}
 	p.moveTo(f.Main.X, f.Main.Y)
 	p.setPen(vt.Style{})
-	if f.Open != nil && f.Open.Below {
-		p.noteHere(openLink(f))
-	}
+	p.openBelow(f)
 	p.add("\x1b[?1047h\x1b[H")
 	rows := rowsToPaint(f)
+	p.open = onScreenLink(f)
 	p.alternate, p.whole = true, true
 	p.lines(vt.Lines{}, rows)
 	p.screenState(&alt, rows)

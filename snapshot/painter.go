@@ -32,6 +32,11 @@ type painter struct {
 
 	alternate bool // the alternate screen is painted
 
+	open    linkOnScreen // while that screen is painted
+	linkRow int          // where the pen's link was opened
+	textRow int          // where a cell was painted last
+	natural bool         // the row at hand begins with a character that wrapped
+
 	// above is a saved cursor whose line is in the history, saveIn that line, counted
 	// from the first that is painted, and line the one at hand. nil when there is none.
 	above        *vt.SavedCursor
@@ -105,7 +110,7 @@ func (p *painter) lines(history vt.Lines, screen []vt.Line) {
 		p.paint(l)
 	}
 	p.release()
-	p.above = nil
+	p.above, p.open = nil, linkOnScreen{}
 }
 
 // firstLine is the first line of history and a screen, a blank one when there is none.
@@ -168,6 +173,7 @@ func firstSpan(l vt.Line) vt.Span {
 // lineFeed ends a row whose successor does not continue it. The row that comes
 // in has the pen's background (BCE), so the pen must have none.
 func (p *painter) lineFeed() {
+	p.natural = false
 	p.release()
 	if p.pen.BG != 0 {
 		p.setPen(vt.Style{})
@@ -180,7 +186,8 @@ func (p *painter) lineFeed() {
 // Printing past the last column is the only way to make that mark, and the row
 // that comes in has the background of what is printed.
 func (p *painter) wrap(next vt.Span) {
-	natural := next.Kind != vt.Blank && next.Style.BG == 0 && !p.joins(next.Text)
+	natural := next.Kind != vt.Blank && next.Style.BG == 0 && !p.joins(next.Text) && !p.notesAbove(next.Style.Link)
+	p.natural = natural
 	switch {
 	case natural && p.leavesBlank(next):
 		p.catchUp()
@@ -219,6 +226,7 @@ func (p *painter) release() {
 // In the last column it leaves an erased cell behind, which is what a row that
 // does not end in text has there, and is itself erased in the new row.
 func (p *painter) wrapByFiller() {
+	p.natural = false
 	if p.tail != 0 && p.rows == 1 { // nothing leads back up
 		p.setPen(vt.Style{BG: p.tail})
 		p.csi(p.cols, 'G')
@@ -271,6 +279,7 @@ func (p *painter) put(s *vt.Span) {
 		return
 	}
 	p.catchUp()
+	p.textRow = p.noteRow(charsIn(s))
 	if p.clusters && (s.Kind == vt.Narrow || s.Kind == vt.Wide) {
 		p.apart(*s)
 		return
@@ -351,4 +360,12 @@ func (p *painter) catchUp() {
 		p.csi(p.skip, 'C')
 		p.x, p.skip = p.x+p.skip, 0
 	}
+}
+
+// charsIn is how many cells with text a span has.
+func charsIn(s *vt.Span) int {
+	if s.Kind == vt.Wide || s.Kind == vt.ClusterWide {
+		return s.Cells / 2
+	}
+	return s.Cells
 }
