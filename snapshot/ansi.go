@@ -81,6 +81,7 @@ func (p *painter) frame(o Options, f *vt.Frame) {
 	main := f.Main.Lines
 	if f.Alt == nil {
 		main = rowsToPaint(f)
+		p.open = onScreenLink(f)
 	}
 	if f.Open != nil && f.Open.Above {
 		p.noted = openLink(f)
@@ -115,11 +116,10 @@ func (p *painter) paintAlternate(f *vt.Frame, how *recalling, early, saved bool)
 	}
 	p.moveTo(f.Main.X, f.Main.Y)
 	p.setPen(vt.Style{})
-	if f.Open != nil && f.Open.Below {
-		p.noteHere(openLink(f))
-	}
+	p.openBelow(f)
 	p.add("\x1b[?1047h\x1b[H")
 	rows := rowsToPaint(f)
+	p.open = onScreenLink(f)
 	p.alternate, p.whole = true, true
 	if p.edge(rows, 0).keepsStyle() {
 		p.tabs(alt.Tabs, nil) // they may need a wrap that is pending in a row, which leaves no such cell

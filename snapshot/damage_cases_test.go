@@ -46,6 +46,14 @@ var damageCases = []struct {
 	{"a link that was opened on the alternate screen", 9, 3, []string{"\x1b[?47h\x1b]8;;u\x1b\\ab\x1b[?47lcd"}},
 	{"a link that was opened below the alternate screen", 9, 3, []string{"\x1b]8;;u\x1b\\ab\x1b[?47hcd\x1b[2J\x1b[?47lef"}},
 	{"a link over a wrapped line that left the screen", 4, 2, []string{"\x1b]8;;u\x1b\\abcdefghijklmnopqrstuvwx\x1b[2Jy"}},
+	{"a link over a paragraph that became wider", 22, 2, []string{"\x1bE\x1b]8;;m\x1b\\aa_#[]aaaaaaaaaaaa_[aa[", "21x4", "\a\x1b[2Jx"}},
+	{"a link over a paragraph that became narrower", 9, 4, []string{"\x1b]8;;m\x1b\\abcdefghijk\r\n\nx", "5x4", "y\x1b[1Jz", "12x5", "\x1b[2Jq"}},
+	{"an open link that DECRC hides", 9, 3, []string{"\x1b]8;;m\x1b\\\x1b[uabcdefghijk\x1b[1Jx\x1b[4my"}},
+	{"a link that begins over what it wrapped from", 5, 3, []string{"\x1b[2Habcdefg\x1b[G\x1b]8;;m\x1b\\x\x1b[1Jy"}},
+	{"one character of a link in a row of its own", 3, 6, []string{" j\x1b]8;; \x1bCD)Xwx\x1b[2;3H\x1b[1J\x1b[5Hy"}},
+	{"one wide character of a link in a row of its own", 3, 6, []string{" j\x1b]8;; \x1bCD)Xw\u6f22\x1b[2;3H\x1b[1J\x1b[5Hy"}},
+	{"a link opened below a blank alternate screen", 2, 3, []string{"\x1b]8;;Z\x1b\\\x1b[9H\x1b[?47h\x1b[2Jx"}},
+	{"links with one address, of which the last is open", 9, 4, []string{"\x1b]8;;m\x1b\\ab\x1b]8;;\x1b\\\r\n\x1b]8;;m\x1b\\cd\r\nef\x1b[2;9H\x1b[1Jg\x1b[4H\x1b[1Jh"}},
 	{"a first row that continues one that is gone", 3, 3, []string{"abcde\x1b[H\x1b[M\x1b[Lx\x1b[?47habcde\x1b[H\x1b[M\x1b[Ly"}},
 }
 

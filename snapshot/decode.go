@@ -243,10 +243,13 @@ func (d *decoder) aside() error {
 }
 
 func (d *decoder) open() {
-	bits := d.u8()
-	o := &vt.OpenLink{Above: bits&1 != 0, Below: bits&2 != 0}
-	for len(d.rest) > 1 && len(o.Rows) < vt.MaxSize {
-		o.Rows = append(o.Rows, d.u16())
+	o := &vt.OpenLink{Above: d.u8()&1 != 0}
+	for len(d.rest) > 1 && len(o.Rows)+len(o.Below) < 2*vt.MaxSize {
+		if y := d.u16(); y&rowBelow != 0 {
+			o.Below = append(o.Below, y&^rowBelow)
+		} else {
+			o.Rows = append(o.Rows, y)
+		}
 	}
 	d.frame.Open = o
 }

@@ -165,9 +165,12 @@ func (e *encoder) open(o *vt.OpenLink) {
 		return
 	}
 	e.record(tagOpen, func() {
-		e.u8(bitsOf(o.Above, o.Below))
+		e.u8(bitsOf(o.Above))
 		for _, y := range o.Rows {
 			e.u16(y)
+		}
+		for _, y := range o.Below {
+			e.u16(y | rowBelow)
 		}
 	})
 }

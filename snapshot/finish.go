@@ -13,7 +13,9 @@ func (p *painter) finish(f *vt.Frame) {
 	_, early := recalledBelow(f)
 	s := f.Active()
 	y := s.Y
-	p.openWhereNoted(f)
+	if !early || f.Aside == nil {
+		p.openWhereNoted(f)
+	}
 	if f.Modes.Origin {
 		p.add("\x1b[?6h")
 		y = min(max(y, s.Top), s.Bottom) - s.Top

@@ -33,6 +33,11 @@ type painter struct {
 
 	alternate bool // the alternate screen is painted
 
+	open    linkOnScreen // while that screen is painted
+	linkRow int          // where the pen's link was opened
+	textRow int          // where a cell was painted last
+	natural bool         // the row at hand begins with a character that wrapped
+
 	// above is a saved cursor whose line is in the history, saveIn that line, counted
 	// from the first that is painted, and line the one at hand. nil when there is none.
 	above        *vt.SavedCursor
@@ -118,7 +123,7 @@ func (p *painter) lines(history vt.Lines, screen []vt.Line) {
 	if p.holding {
 		p.wrapHeld()
 	}
-	p.above, p.bottom, p.ends = nil, false, 0
+	p.above, p.open, p.bottom, p.ends = nil, linkOnScreen{}, false, 0
 }
 
 // firstLine is the first line of history and a screen, a blank one when there is none.
@@ -193,6 +198,7 @@ func firstSpan(l vt.Line) vt.Span {
 // lineFeed ends a row whose successor does not continue it. The row that comes
 // in has the pen's background (BCE), so the pen must have none.
 func (p *painter) lineFeed() {
+	p.natural = false
 	if p.holding {
 		p.wrapHeld()
 		return
@@ -214,7 +220,8 @@ func (p *painter) nextRow() {
 // Printing past the last column is the only way to make that mark, and the row
 // that comes in has the background of what is printed.
 func (p *painter) wrap(next vt.Span) {
-	natural := next.Kind != vt.Blank && next.Style.BG == 0 && !p.joins(next.Text)
+	natural := next.Kind != vt.Blank && next.Style.BG == 0 && !p.joins(next.Text) && !p.notesAbove(next.Style.Link)
+	p.natural = natural
 	switch {
 	case natural && p.leavesBlank(next):
 		p.catchUp()
@@ -242,6 +249,7 @@ func (p *painter) leavesBlank(next vt.Span) bool {
 // wrapByFiller goes to a row that continues the one above and does not begin with what
 // wraps by itself.
 func (p *painter) wrapByFiller() {
+	p.natural = false
 	n := 2
 	if p.fill() != 0 {
 		n = p.cols // the row came in with that background
@@ -282,6 +290,7 @@ func (p *painter) put(s *vt.Span) {
 		return
 	}
 	p.catchUp()
+	p.textRow = p.noteRow(charsIn(s))
 	if p.clusters && (s.Kind == vt.Narrow || s.Kind == vt.Wide) {
 		p.apart(*s)
 		return
@@ -352,4 +361,12 @@ func (p *painter) catchUp() {
 		p.csi(p.skip, 'C')
 		p.x, p.skip = p.x+p.skip, 0
 	}
+}
+
+// charsIn is how many cells with text a span has.
+func charsIn(s *vt.Span) int {
+	if s.Kind == vt.Wide || s.Kind == vt.ClusterWide {
+		return s.Cells / 2
+	}
+	return s.Cells
 }

@@ -23,9 +23,13 @@ func (p *painter) setPen(s vt.Style) {
 		p.recolour(p.pen, s)
 		return
 	}
+	if s.Link != (vt.Link{}) {
+		s.Link = p.named(s.Link)
+	}
 	if s.Link != p.pen.Link {
 		p.sgr(&s)
 		p.link(s.Link)
+		p.linkRow = p.noteRow(1)
 		p.pen = s
 		return
 	}

@@ -145,3 +145,35 @@ func TestXtermForgetsLinks(t *testing.T) {
 		}
 	}
 }
+
+// TestXtermNotesLinksWithoutBound has the proof of point 5 in docs/snapshot-format.md: notes of links with IDs that nothing shows
+// decide whether such a link is known when it is opened again, each for itself, and one line can have any number of them. So
+// screens that look the same have as many states as there are sets of IDs, and no text of a limited length says which.
+func TestXtermNotesLinksWithoutBound(t *testing.T) {
+	t.Parallel()
+	j := startJudge(t)
+	known := func(text string) int {
+		var answer struct{ States []struct{ LinksKnown int } }
+		j.exchange(t, job{Cols: 10, Rows: 4, Writes: [][]byte{[]byte(text)}}, &answer)
+		return answer.States[0].LinksKnown
+	}
+	open := func(id int) string { return fmt.Sprintf("\x1b]8;id=%d;https://example.org\x1b\\", id) }
+	const links = 5000
+	var all strings.Builder
+	for id := range links {
+		all.WriteString(open(id))
+	}
+	all.WriteString("\x1b]8;;\x1b\\")
+	if n := known(all.String()); n != links {
+		t.Errorf("%d links noted in one blank line, %d are known", links, n)
+	}
+	again := "\x1b[3H" + open(7) + "\x1b[2H\x1b[J\x1b[4Hx" // its line in row 3 goes, then it is printed
+	for _, c := range []struct {
+		noted string
+		known int
+	}{{open(7), 1}, {open(8), 1}, {open(7) + open(8), 2}, {"", 0}} {
+		if n := known(c.noted + again); n != c.known {
+			t.Errorf("after %q and %q %d links are known, want %d", c.noted, again, n, c.known)
+		}
+	}
+}

@@ -200,6 +200,6 @@ func (p *painter) recallAside(f *vt.Frame, r *recalling, y int) {
 		p.endParameters(at)
 	}
 	if shows != a.Shown || link != a.Link {
-		p.link(a.Link)
+		p.link(openLink(f))
 	}
 }

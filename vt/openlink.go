@@ -23,8 +23,8 @@ const endless = math.MaxInt
 // OpenLink is where xterm.js has noted the open link, when that is not just the cursor's row.
 type OpenLink struct {
 	Rows  []int // of the screen shown, ascending
+	Below []int // of the main screen while the alternate one is shown, ascending
 	Above bool  // in the history too; also of a link of which nobody knows all places
-	Below bool  // on the main screen too, while the alternate one is shown
 }
 
 // forgotten begins the ID of a link whose address xterm.js has forgotten. In OSC 8 it ends a parameter, so no program's ID has it.
@@ -84,22 +84,43 @@ func (t *Terminal) noted(s *screen) (rows []int) {
 	return rows
 }
 
-// notes is how many rows have a note of the open link.
-func (t *Terminal) notes() int {
-	switch {
-	case t.open.number == 0:
-		return 0
-	case t.alt == nil:
-		return len(t.noted(t.main))
+// newestAbove is the line of the history, counted from the oldest, with the newest note of the open link there; -1 when there is none.
+func (t *Terminal) newestAbove() int {
+	if o := &t.open; o.number != 0 && o.above > 0 && o.above != endless {
+		return t.hist.count - 1 - (t.hist.limit - o.above)
 	}
-	return len(t.noted(t.main)) + len(t.noted(t.alt))
+	return -1
 }
 
-// noteKept accounts for a row that goes into the history.
-func (t *Terminal) noteKept(r *row) {
+// forgetAbove makes ready for the lines of b to go into the history anew. Only the newest note of the open link in the history is
+// known: when its line is no more, or nobody knows where xterm.js has a note, the link is never forgotten.
+func (t *Terminal) forgetAbove(b *buffer) {
+	o := &t.open
+	if o.number == 0 || o.above == endless {
+		return
+	}
+	lost := o.above > 0 && b.notes() <= len(t.noted(t.main))
+	o.above = 0
+	if b.dropped || lost {
+		o.above = endless
+	}
+}
+
+// notes is how many lines have a note of the open link.
+func (b *buffer) notes() (n int) {
+	for i := range b.lines {
+		if b.lines[i].noted == b.link {
+			n++
+		}
+	}
+	return n
+}
+
+// noteKept accounts for a row with this note that goes into the history.
+func (t *Terminal) noteKept(noted uint32) {
 	switch o := &t.open; {
 	case o.number == 0 || o.above == endless:
-	case r.noted == o.number:
+	case noted == o.number:
 		o.above = t.hist.limit
 	case o.above > 0:
 		o.above--
@@ -117,8 +138,11 @@ func (t *Terminal) freezeLink(f *Frame) {
 		pen.link.ID = forgotten + pen.link.ID
 		return
 	}
-	o := &OpenLink{Rows: t.noted(t.screen), Above: t.open.above > 0, Below: t.screen != t.main && t.noted(t.main) != nil}
-	if o.Above || o.Below || len(o.Rows) != 1 || o.Rows[0] != t.screen.Y {
+	o := &OpenLink{Rows: t.noted(t.screen), Above: t.open.above > 0}
+	if t.screen != t.main {
+		o.Below = t.noted(t.main)
+	}
+	if o.Above || o.Below != nil || len(o.Rows) != 1 || o.Rows[0] != t.screen.Y {
 		f.Open = o
 	}
 }
@@ -133,16 +157,19 @@ func (t *Terminal) thawLink(f *Frame) {
 	if o == nil {
 		o = &OpenLink{Rows: []int{t.screen.Y}}
 	}
-	for _, y := range o.Rows {
-		if y >= 0 && y < len(t.screen.rows) {
-			t.screen.rows[y].noted = t.open.number
-		}
-	}
+	t.note(t.screen, o.Rows)
+	t.note(t.main, o.Below)
 	if o.Above {
 		t.open.above = endless
 	}
-	if o.Below {
-		t.main.row().noted = t.open.number
+}
+
+// note notes the open link in these rows of a screen; those that it does not have are left out.
+func (t *Terminal) note(s *screen, rows []int) {
+	for _, y := range rows {
+		if y >= 0 && y < len(s.rows) {
+			s.rows[y].noted = t.open.number
+		}
 	}
 }
 

@@ -11,7 +11,7 @@ func (t *Terminal) print(text []byte, ascii bool) {
 	if t.open.number != 0 {
 		t.noteLink()
 		defer func() {
-			if t.screen.X > 1 { // the first character of a row that was wrapped to began in the row before
+			if s := t.screen; s.X > 1 && (s.X > 2 || !s.row().beginsWide()) { // the first character of a row that was wrapped to began in the row before
 				t.noteLink()
 			}
 		}()
@@ -355,7 +355,7 @@ func (t *Terminal) scroll(blank uint32) {
 	s := t.screen
 	if s == t.main && s.Top == 0 {
 		t.keep(s.rows[0])
-		t.noteKept(s.rows[0])
+		t.noteKept(s.rows[0].noted)
 	}
 	if s.Top > 0 {
 		t.keepingNotes(func() { s.scrollUp(s.Top, s.Bottom, 1, blank) })

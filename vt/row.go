@@ -44,6 +44,14 @@ func (r *row) clear() []cell {
 	return cells
 }
 
+// beginsWide tells whether the first character takes two columns.
+func (r *row) beginsWide() bool {
+	if r.cells != nil {
+		return r.cells[0].wide()
+	}
+	return len(r.runs) > 0 && (r.runs[0].kind == Wide || r.runs[0].kind == ClusterWide)
+}
+
 // append adds text of the given kind at the end of a row in text form.
 func (r *row) append(k Kind, text []byte, cells int, style uint32) {
 	r.text = append(r.text, text...)

@@ -351,14 +351,6 @@ func (r *row) addCells(b *shownBuilder) {
 	}
 }
 
-// beginsWide tells whether the first character takes two cells.
-func (r *row) beginsWide() bool {
-	if r.cells != nil {
-		return r.cells[0].wide()
-	}
-	return len(r.runs) > 0 && (r.runs[0].kind == Wide || r.runs[0].kind == ClusterWide)
-}
-
 // positions are those of a row of history with so many columns.
 func (m *watchedRow) positions(cols int) []uint64 {
 	if m.at != nil || m.newest == 0 {
