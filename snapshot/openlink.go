@@ -135,7 +135,7 @@ type linkOnScreen struct {
 
 // onScreenLink is the link that the pen of f shows, the zero value when there is none.
 func onScreenLink(f *vt.Frame) (l linkOnScreen) {
-	if f.Aside != nil {
+	if f.Aside != nil || f.Pen.Link == (vt.Link{}) {
 		return l
 	}
 	l = linkOnScreen{link: f.Pen.Link, named: openLink(f), rows: []int{f.Active().Y}}
