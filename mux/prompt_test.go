@@ -154,8 +154,8 @@ func TestPromptMarks(t *testing.T) {
 			}
 			typeIn(t, term, "\x15\n")
 			await(t, term, one(mux.Condition{For: "prompt"}, &seq))
-			seq = typeIn(t, term, "sleep 0.5\n")
 			begin := time.Now()
+			seq = typeIn(t, term, "sleep 0.5\n")
 			await(t, term, one(mux.Condition{For: "prompt"}, &seq))
 			if d := time.Since(begin); d < 500*time.Millisecond {
 				t.Errorf("a prompt after %v of sleep 0.5", d)
