@@ -27,6 +27,7 @@ func (s *Shell) cancel(body *incarnation, run *running, e *Exec, r Result) (Resu
 	}
 	if err != nil {
 		if !closed(body.ended) {
+			s.config.Log.Info("a shell is ended with its command", "command", e.id, "reason", err)
 			s.destroy(body, e)
 		}
 		r.ShellEnded = true
