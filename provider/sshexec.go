@@ -300,9 +300,12 @@ func (c *sshCommand) end(conn *sshConn) {
 		group = strconv.FormatInt(pid, 10)
 	}
 	text := whole(killText("^"+sshMark+"="+c.tag+"$", group))
-	ch, requests, err := conn.session(ctx, bootLine(len(text), ""), func(ssh.Channel) error { return nil })
+	open := func() (ssh.Channel, <-chan *ssh.Request, error) {
+		return conn.session(ctx, bootLine(len(text), ""), func(ssh.Channel) error { return nil })
+	}
+	ch, requests, err := open()
 	for refused(err) && sleep(ctx, sshRefused) {
-		ch, requests, err = conn.session(ctx, bootLine(len(text), ""), func(ssh.Channel) error { return nil })
+		ch, requests, err = open()
 	}
 	if err != nil {
 		return

@@ -229,13 +229,10 @@ func terminalClosed(t *testing.T, s spot) {
 	file := s.dir + "/pty.pid"
 	sc := s.open(t, provider.PTYRequest{Cols: 80, Rows: 24})
 	sc.send(t, "sleep 300 & echo $! >"+file+"; sleep 300\r")
-	for end := time.Now().Add(limit); ; time.Sleep(20 * time.Millisecond) {
-		if data, err := s.ReadFile(context.Background(), s.id, file, 100); err == nil && len(data) > 1 {
-			break
-		} else if time.Now().After(end) {
-			t.Fatalf("no process: %q, %v", sc, err)
-		}
-	}
+	becomes(t, "the program has told its process id", func() bool {
+		data, err := s.ReadFile(context.Background(), s.id, file, 100)
+		return err == nil && len(data) > 1
+	})
 	if err := sc.Close(); err != nil {
 		t.Error(err)
 	}

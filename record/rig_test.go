@@ -181,8 +181,12 @@ func refused(t testing.TB, err, sentinel error) {
 // until waits for a fact.
 func until(t testing.TB, what string, fact func() bool) {
 	t.Helper()
-	for limit := time.Now().Add(patience); !fact(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(limit) {
+	look, limit := time.NewTicker(5*time.Millisecond), time.After(patience)
+	defer look.Stop()
+	for !fact() {
+		select {
+		case <-look.C:
+		case <-limit:
 			t.Fatalf("waited in vain for %s", what)
 		}
 	}

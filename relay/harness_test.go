@@ -108,8 +108,12 @@ func within(t *testing.T) context.Context {
 
 func becomes(t *testing.T, what string, fact func() bool) {
 	t.Helper()
-	for end := time.Now().Add(limit); !fact(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
+	look, end := time.NewTicker(10*time.Millisecond), time.After(limit)
+	defer look.Stop()
+	for !fact() {
+		select {
+		case <-look.C:
+		case <-end:
 			t.Fatal("it did not come to that: " + what)
 		}
 	}

@@ -49,8 +49,8 @@ func openLink(f *vt.Frame) vt.Link {
 	return l
 }
 
-// staysOpen tells whether a link that is noted below the alternate screen can stay open while that is painted: it has no note there,
-// and nearly always no cell then. OSC 8 would be one note too many.
+// staysOpen tells whether a link that is noted below the alternate screen can stay open while that is painted: it has
+// no note there, and nearly always no cell then. OSC 8 would be one note too many.
 func staysOpen(f *vt.Frame) bool {
 	return len(f.Open.Rows) == 0 && f.Aside == nil && isBlank(f.Alt.Lines)
 }
@@ -67,8 +67,9 @@ func (p *painter) noteHere(l vt.Link) {
 	}
 }
 
-// openWhereNoted opens the link in the rows where it is noted, so that it is forgotten when they are gone; in the cursor's row it is
-// opened with the pen. One that the pen keeps aside is opened here in any case: DECRC, which may come from elsewhere, follows.
+// openWhereNoted opens the link in the rows where it is noted, so that it is forgotten when they are gone; in the
+// cursor's row it is opened with the pen. One that the pen keeps aside is opened here in any case: DECRC, which may
+// come from elsewhere, follows.
 func (p *painter) openWhereNoted(f *vt.Frame) {
 	l, rows := openLink(f), []int{f.Active().Y}
 	if f.Open != nil {
@@ -148,11 +149,11 @@ func onScreenLink(f *vt.Frame) (l linkOnScreen) {
 // noted tells whether the link is noted in a row; rows below 0 are history.
 func (o *linkOnScreen) noted(row int) bool { return row < 0 && o.above || slices.Contains(o.rows, row) }
 
-// row is the row at hand, while a line is painted the one above until it begins; below 0 in the history.
+// row is the row of the line that is painted, or was painted last; below 0 in the history.
 func (p *painter) row() int { return p.line - 1 - p.history }
 
-// noteRow is the row where xterm.js notes a link that opens here, or the first of n cells when they are all: a character that wrapped
-// is noted where it did not fit.
+// noteRow is the row where xterm.js notes a link that opens here, or the first of n cells when they are all: a
+// character that wrapped is noted where it did not fit.
 func (p *painter) noteRow(n int) int {
 	if p.natural && p.x == 0 && n == 1 {
 		return p.row() - 1
@@ -160,13 +161,14 @@ func (p *painter) noteRow(n int) int {
 	return p.row()
 }
 
-// notesAbove tells whether a character with link l that wraps would note the open link in the row above, where it is not: xterm.js
-// notes a character in the row where it did not fit.
+// notesAbove tells whether a character with link l that wraps would note the open link in the row above, where it is
+// not: xterm.js notes a character in the row where it did not fit.
 func (p *painter) notesAbove(l vt.Link) bool {
 	return l != vt.Link{} && l == p.open.link && !p.open.noted(p.row())
 }
 
-// named is l as it is painted here: as the open link where that is noted, which outlives it when its cells come to another row.
+// named is l as it is painted here: as the open link where that is noted, which outlives it when its cells come to
+// another row.
 func (p *painter) named(l vt.Link) vt.Link {
 	o, row := &p.open, p.row()
 	if o.named.ID != o.link.ID && l == o.link && (o.ready || o.noted(row) || p.natural && p.x == 0 && o.noted(row-1)) {

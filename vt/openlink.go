@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// xterm.js 6 notes in which lines a link was opened and printed, and forgets its address when the last of these lines is gone: it
-// left the history or the alternate screen, or ED, IL, DL, SU or SD removed it. What is printed with the link from then on
-// shows that it is one, and leads nowhere. Cells go with their lines; so only the open link matters, which outlives them.
+// xterm.js 6 notes in which lines a link was opened and printed, and forgets its address when the last of these lines
+// is gone: it left the history or the alternate screen, or ED, IL, DL, SU or SD removed it. What is printed with the
+// link from then on shows that it is one, and leads nowhere. Cells go with their lines; so only the open link
+// matters, which outlives them.
 
 // openLink is what is known of the notes of the open link. The zero value is none.
 type openLink struct {
@@ -27,7 +28,8 @@ type OpenLink struct {
 	Above bool  // in the history too; also of a link of which nobody knows all places
 }
 
-// forgotten begins the ID of a link whose address xterm.js has forgotten. In OSC 8 it ends a parameter, so no program's ID has it.
+// forgotten begins the ID of a link whose address xterm.js has forgotten. In OSC 8 it ends a parameter, so no
+// program's ID has it.
 const forgotten = ":"
 
 // Forgotten tells whether xterm.js has forgotten where the link leads.
@@ -39,7 +41,8 @@ func (l Link) Known() Link {
 	return l
 }
 
-// followLink notes a link that OSC 8 has just opened, or closed when it is none. One with an ID may have been opened elsewhere before, and is never forgotten here.
+// followLink notes a link that OSC 8 has just opened, or closed when it is none. One with an ID may have been opened
+// elsewhere before, and is never forgotten here.
 func (t *Terminal) followLink(l Link) {
 	o := &t.open
 	if l == (Link{}) {
@@ -84,7 +87,8 @@ func (t *Terminal) noted(s *screen) (rows []int) {
 	return rows
 }
 
-// newestAbove is the line of the history, counted from the oldest, with the newest note of the open link there; -1 when there is none.
+// newestAbove is the line of the history, counted from the oldest, with the newest note of the open link there; -1
+// when there is none.
 func (t *Terminal) newestAbove() int {
 	if o := &t.open; o.number != 0 && o.above > 0 && o.above != endless {
 		return t.hist.count - 1 - (t.hist.limit - o.above)
@@ -92,8 +96,9 @@ func (t *Terminal) newestAbove() int {
 	return -1
 }
 
-// forgetAbove makes ready for the lines of b to go into the history anew. Only the newest note of the open link in the history is
-// known: when its line is no more, or nobody knows where xterm.js has a note, the link is never forgotten.
+// forgetAbove makes ready for the lines of b to go into the history anew. Only the newest note of the open link in
+// the history is known: when its line is no more, or nobody knows where xterm.js has a note, the link is never
+// forgotten.
 func (t *Terminal) forgetAbove(b *buffer) {
 	o := &t.open
 	if o.number == 0 || o.above == endless {
@@ -173,8 +178,8 @@ func (t *Terminal) note(s *screen, rows []int) {
 	}
 }
 
-// keepingNotes leaves the notes of the open link where they are while f moves the rows of the scroll region: xterm.js moves these
-// without telling anybody.
+// keepingNotes leaves the notes of the open link where they are while f moves the rows of the scroll region: xterm.js
+// moves these without telling anybody.
 func (t *Terminal) keepingNotes(f func()) {
 	s := t.screen
 	if t.open.number == 0 {
