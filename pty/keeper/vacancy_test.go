@@ -58,7 +58,11 @@ func TestDirectoryGone(t *testing.T) {
 					t.Skip("it was faster than the test and has the new directory")
 				}
 				number := other.PID()
-				t.Cleanup(func() { _ = other.Close(); terminate(t, p, number) })
+				t.Cleanup(func() {
+					_ = other.Close()
+					terminate(t, p, number)
+					allGone(t, number) // it writes into the directory until then
+				})
 			}
 			allGone(t, append(programs, pid)...)
 		})
