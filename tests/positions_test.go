@@ -118,11 +118,13 @@ func TestDataThatAreGone(t *testing.T) {
 			s.exit(ended)
 			const printed = 338894
 			seqs := map[string]uint64{runs: s.atRest(runs, printed), ended: s.atRest(ended, printed)}
-			path := filepath.Join(s.how.dir, "terminals", runs)
-			eventually(t, "a record with the position", func() bool {
-				b, err := os.ReadFile(filepath.Join(path, "meta"))
-				return err == nil && strings.Contains(string(b), fmt.Sprintf(`"seq":%d`, seqs[runs]))
-			})
+			// Records are written behind the output, also the last one of a terminal that ended.
+			for id, seq := range seqs {
+				eventually(t, "a record with the position", func() bool {
+					b, err := os.ReadFile(filepath.Join(s.how.dir, "terminals", id, "meta"))
+					return err == nil && strings.Contains(string(b), fmt.Sprintf(`"seq":%d`, seq))
+				})
+			}
 			s.kill()
 			for id := range seqs {
 				for pattern := range strings.SplitSeq(c.files, "|") {
