@@ -64,7 +64,8 @@ func TestAuditLogOfMany(t *testing.T) {
 	for w := range writers {
 		work.Go(func() {
 			for i := range each {
-				a.Add(AuditEntry{At: time.Now(), Who: byToken, What: "terminal.create", Target: strconv.Itoa(w*each + i), Result: "ok"})
+				a.Add(AuditEntry{At: time.Now(), Who: byToken, What: "terminal.create", Target: strconv.Itoa(w*each + i),
+					Result: "ok"})
 			}
 		})
 	}
@@ -82,7 +83,8 @@ func TestAuditLogOfMany(t *testing.T) {
 	}
 }
 
-// TestAuditLogRotates: at most oldAudits older files, the newest lines in the newest, and a torn line does not spoil the next.
+// TestAuditLogRotates: at most oldAudits older files, the newest lines in the newest, and a torn line does not spoil
+// the next.
 func TestAuditLogRotates(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, auditFile)
@@ -122,13 +124,14 @@ func TestAuditLogRotates(t *testing.T) {
 	}
 }
 
-// TestAuditLogWithoutRoom: a disk that takes nothing is trouble that is told, and no more; what is missing is counted when it takes lines again.
+// TestAuditLogWithoutRoom: a disk that takes nothing is trouble that is told, and no more; what is missing is counted
+// when it takes lines again.
 func TestAuditLogWithoutRoom(t *testing.T) {
 	dir := t.TempDir()
 	a := OpenAuditLog(dir, discard())
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
-		t.Skip(err)
+		t.Skip("no full device here: ", err)
 	}
 	a.file = full
 	for range 3 {
@@ -144,7 +147,8 @@ func TestAuditLogWithoutRoom(t *testing.T) {
 	a.mu.Unlock()
 	a.Add(AuditEntry{What: "terminal.delete"})
 	list := linesOf(t, filepath.Join(dir, auditFile))
-	if len(list) != 2 || list[0].What != "audit.lost" || list[0].Result != "4" || list[1].What != "terminal.delete" || a.Trouble() != nil {
+	if len(list) != 2 || list[0].What != "audit.lost" || list[0].Result != "4" || list[1].What != "terminal.delete" ||
+		a.Trouble() != nil {
 		t.Errorf("%+v, %v", list, a.Trouble())
 	}
 }
@@ -161,7 +165,7 @@ func TestAuditLogThatHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := stuck.SetDeadline(time.Time{}); err != nil { // else Close does not wake a writer
-		t.Skip(err)
+		t.Skip("a write to a FIFO cannot be woken here: ", err)
 	}
 	a := OpenAuditLog(dir, discard())
 	a.file = stuck

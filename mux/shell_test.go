@@ -147,7 +147,8 @@ func TestShellIsCreatedFoundAndDeleted(t *testing.T) {
 		t.Errorf("%q, %+v", out, r)
 	}
 	i := s.Info()
-	if i.ID != "build" || i.Session != "s" || i.Default || !alive(i.PID) || i.Cwd != "/" || i.State != "running" || i.CreatedAt.IsZero() {
+	if i.ID != "build" || i.Session != "s" || i.Default || !alive(i.PID) || i.Cwd != "/" || i.State != "running" ||
+		i.CreatedAt.IsZero() {
 		t.Errorf("info %+v", i)
 	}
 	other := createShell(t, m, "other", "build")
@@ -191,7 +192,8 @@ func TestShellIsCreatedFoundAndDeleted(t *testing.T) {
 
 func TestShellNamesAreChecked(t *testing.T) {
 	m := open(t, t.TempDir())
-	for _, spec := range []mux.ShellSpec{{Session: ""}, {Session: "a/b"}, {Session: "s", ID: ".."}, {Session: "s", ID: "a b"}, {Session: "s", ID: strings.Repeat("x", 65)}} {
+	for _, spec := range []mux.ShellSpec{{Session: ""}, {Session: "a/b"}, {Session: "s", ID: ".."},
+		{Session: "s", ID: "a b"}, {Session: "s", ID: strings.Repeat("x", 65)}} {
 		if _, err := m.CreateShell(spec); !errors.Is(err, mux.ErrInvalid) {
 			t.Errorf("%+v: %v, want ErrInvalid", spec, err)
 		}
@@ -206,7 +208,8 @@ func TestFailedShellLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	m := open(t, dir)
 	for range 2 {
-		if _, err := m.CreateShell(mux.ShellSpec{Session: "s", ID: "x", Env: map[string]string{"A-B": ""}}); !errors.Is(err, shell.ErrBadEnv) {
+		if _, err := m.CreateShell(mux.ShellSpec{Session: "s", ID: "x", Env: map[string]string{"A-B": ""}}); !errors.Is(err,
+			shell.ErrBadEnv) {
 			t.Fatalf("%v, want ErrBadEnv", err)
 		}
 	}
@@ -347,7 +350,8 @@ func TestCommandsOfSeveralShells(t *testing.T) {
 		limit  int
 		before string
 		want   []string
-	}{{0, "", want}, {100, "", want}, {2, "", want[4:]}, {3, want[4], want[1:4]}, {100, want[3], want[:3]}, {5, want[0], nil}, {5, "no-such", nil}} {
+	}{{0, "", want}, {100, "", want}, {2, "", want[4:]}, {3, want[4], want[1:4]}, {100, want[3], want[:3]}, {5, want[0],
+		nil}, {5, "no-such", nil}} {
 		if got := ids(m.Commands("s", c.limit, c.before)); !slices.Equal(got, c.want) {
 			t.Errorf("%d before %q: %v, want %v", c.limit, c.before, got, c.want)
 		}
@@ -363,8 +367,8 @@ func TestCommandsOfSeveralShells(t *testing.T) {
 	}
 }
 
-// TestShellsComeBack: a second server on the directory has the shells as they were, without waiting for the command that
-// runs, and finishes it.
+// TestShellsComeBack: a second server on the directory has the shells as they were, without waiting for the command
+// that runs, and finishes it.
 func TestShellsComeBack(t *testing.T) {
 	dir := t.TempDir()
 	gate := filepath.Join(dir, "gate")
@@ -374,7 +378,8 @@ func TestShellsComeBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	run(t, s, "f() { echo still here; }; cd /; export A=1")
-	running := submit(t, s, shell.Command{Text: "echo begun; until [ -e '" + gate + "' ]; do sleep 0.02; done; echo done; (exit 7)"})
+	running := submit(t, s, shell.Command{Text: "echo begun; until [ -e '" + gate +
+		"' ]; do sleep 0.02; done; echo done; (exit 7)"})
 	queued := submit(t, s, shell.Command{Text: `f; echo "$A$PWD"`})
 	until(t, "output of the running command", func() bool { return running.Size(shell.Stdout) > 0 })
 	pid, created := s.Info().PID, s.Info().CreatedAt
@@ -382,7 +387,8 @@ func TestShellsComeBack(t *testing.T) {
 
 	m = open(t, dir)
 	list := m.Shells("s")
-	if len(list) != 1 || list[0].ID != s.ID || !list[0].Default || !list[0].Info().CreatedAt.Equal(created) || list[0].Info().PID != pid {
+	if len(list) != 1 || list[0].ID != s.ID || !list[0].Default || !list[0].Info().CreatedAt.Equal(created) ||
+		list[0].Info().PID != pid {
 		t.Fatalf("came back: %v", list)
 	}
 	if again, err := m.DefaultShell("s"); again != list[0] || err != nil {
@@ -416,7 +422,8 @@ func TestShellsComeBack(t *testing.T) {
 func TestOneDamagedShellCostsNothingElse(t *testing.T) {
 	dir := t.TempDir()
 	m := open(t, dir)
-	whole, hurt, nameless := createShell(t, m, "s", "whole"), createShell(t, m, "h", "hurt"), createShell(t, m, "s", "nameless")
+	whole, hurt, nameless := createShell(t, m, "s", "whole"), createShell(t, m, "h", "hurt"),
+		createShell(t, m, "s", "nameless")
 	pid, stray := hurt.Info().PID, leftBehind(t, hurt)
 	keys := map[*mux.Shell]string{}
 	for _, s := range []*mux.Shell{whole, hurt, nameless} {
@@ -451,7 +458,9 @@ func TestOneDamagedShellCostsNothingElse(t *testing.T) {
 		t.Errorf("the damaged one: %v, want ErrNoShell", err)
 	}
 	damaged := func(h mux.Health) bool {
-		return slices.ContainsFunc(h.Reasons, func(r string) bool { return strings.Contains(r, "shells could not be brought back") })
+		return slices.ContainsFunc(h.Reasons, func(r string) bool {
+			return strings.Contains(r, "shells could not be brought back")
+		})
 	}
 	if h := m.Health(); !damaged(h) {
 		t.Errorf("health %+v does not tell of the damage", h)
@@ -467,9 +476,11 @@ func TestOneDamagedShellCostsNothingElse(t *testing.T) {
 	}
 }
 
-// TestDamagedShellIsNotInTheWay: whatever becomes of the files of a session's default shell, the next command of the session runs, and what was damaged is told.
+// TestDamagedShellIsNotInTheWay: whatever becomes of the files of a session's default shell, the next command of the
+// session runs, and what was damaged is told.
 func TestDamagedShellIsNotInTheWay(t *testing.T) {
-	for _, names := range [][]string{{"shell.json"}, {"shell.json", "shell.json.1"}, {"shell.json", "shell.json.1", "remote"}} {
+	for _, names := range [][]string{{"shell.json"}, {"shell.json", "shell.json.1"},
+		{"shell.json", "shell.json.1", "remote"}} {
 		dir := t.TempDir()
 		m := openRecorded(t, dir)
 		s, err := m.DefaultShell("s")
@@ -505,7 +516,8 @@ func TestDamagedShellIsNotInTheWay(t *testing.T) {
 	}
 }
 
-// leftBehind is the number of a process that has nothing of the shell it was started in: no environment, a session of its own, no parent but the keeper.
+// leftBehind is the number of a process that has nothing of the shell it was started in: no environment, a session of
+// its own, no parent but the keeper.
 func leftBehind(t *testing.T, s *mux.Shell) (pid int) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "pid")
@@ -629,8 +641,10 @@ func TestExecMetrics(t *testing.T) {
 	e.Cancel()
 	outcome(t, e)
 	run(t, s, "true") // whatever the cancel did to it, the shell runs
-	want := map[string]float64{"evertty_exec_commands_total/ok": 2, "evertty_exec_commands_total/failed": 1, "evertty_exec_commands_total/timeout": 1,
-		"evertty_exec_commands_total/cancelled": 1, "evertty_exec_shells/running": 1, "evertty_exec_queued": 0, "evertty_exec_busy": 0, "evertty_exec_seconds": 5}
+	want := map[string]float64{"evertty_exec_commands_total/ok": 2, "evertty_exec_commands_total/failed": 1,
+		"evertty_exec_commands_total/timeout":   1,
+		"evertty_exec_commands_total/cancelled": 1, "evertty_exec_shells/running": 1, "evertty_exec_queued": 0,
+		"evertty_exec_busy": 0, "evertty_exec_seconds": 5}
 	var got map[string]float64
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -662,7 +676,8 @@ func gather(t *testing.T, metrics *mux.Metrics) map[string]float64 {
 			for _, l := range metric.GetLabel() {
 				name += "/" + l.GetValue()
 			}
-			got[name] = metric.GetCounter().GetValue() + metric.GetGauge().GetValue() + float64(metric.GetHistogram().GetSampleCount())
+			got[name] = metric.GetCounter().GetValue() + metric.GetGauge().GetValue() +
+				float64(metric.GetHistogram().GetSampleCount())
 		}
 	}
 	return got

@@ -173,11 +173,13 @@ func TestLocalLongCommand(t *testing.T) {
 	s := rent(t, local(t))
 	long := strings.Repeat("x", 300_000)
 	var out bytes.Buffer
-	res, err := s.Exec(within(t), s.id, provider.ExecRequest{Command: "v='" + long + "'; echo ${#v}; ls -l /proc/self/fd | grep -c /tmp; tr '\\0' ' ' </proc/$$/cmdline"}, &out, io.Discard)
+	res, err := s.Exec(within(t), s.id, provider.ExecRequest{Command: "v='" + long +
+		"'; echo ${#v}; ls -l /proc/self/fd | grep -c /tmp; tr '\\0' ' ' </proc/$$/cmdline"}, &out, io.Discard)
 	if err != nil || res.ExitCode != 0 {
 		t.Fatal(res, err)
 	}
-	if lines := strings.Split(out.String(), "\n"); lines[0] != "300000" || lines[1] != "0" || strings.Contains(lines[2], "xxx") {
+	if lines := strings.Split(out.String(), "\n"); lines[0] != "300000" || lines[1] != "0" ||
+		strings.Contains(lines[2], "xxx") {
 		t.Fatalf("%.300q", out.String())
 	}
 }

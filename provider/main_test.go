@@ -31,7 +31,8 @@ func goroutines() string {
 		buf = buf[:runtime.Stack(buf, true)]
 		left = nil
 		for g := range strings.SplitSeq(string(buf), "\n\n") {
-			if !strings.Contains(g, "provider_test.goroutines") && !strings.Contains(g, "os/signal.") && !strings.Contains(g, "runtime/pprof.") {
+			if !strings.Contains(g, "provider_test.goroutines") && !strings.Contains(g, "os/signal.") &&
+				!strings.Contains(g, "runtime/pprof.") {
 				left = append(left, g)
 			}
 		}

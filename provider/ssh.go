@@ -25,7 +25,7 @@ const (
 	sshChannels    = 8                      // at the same time on one connection: OpenSSH allows 10 (MaxSessions)
 	sshEnds        = 2                      // the other two, for ending commands
 	sshConnections = 4                      // at the same time to one host
-	sshQuiet       = 250 * time.Millisecond // of silence ends the output of a command that has ended while something holds it
+	sshQuiet       = 250 * time.Millisecond // of silence ends the output of an ended command that something still holds
 	sshDrain       = 10 * time.Second       // ends it in any case
 	sshKillTimeout = 15 * time.Second       // for ending what a command started
 	sshRefused     = 50 * time.Millisecond  // until a channel for that is asked for again
@@ -36,17 +36,23 @@ const (
 
 // SSHConfig says which machines there are and how they are known. Nothing of it is taken from ~/.ssh/config.
 type SSHConfig struct {
-	Hosts      []string `json:"hosts"`       // user@host:port; the user is by default the current one, the port 22. Create takes the first
-	KnownHosts []string `json:"known_hosts"` // files; none is ~/.ssh/known_hosts. A host that is in none of them is refused
-	Keys       []string `json:"keys"`        // files of private keys without a passphrase; none is the usual ones of ~/.ssh
-	Agent      string   `json:"agent"`       // the socket of an agent that has keys; "" is none
-	Dir        string   `json:"dir"`         // where the directories of instances are made; "" is .evertty. A relative one begins at the home directory there
+	// Hosts are user@host:port; the user is by default the current one, the port 22. Create takes the first.
+	Hosts []string `json:"hosts"`
+	// KnownHosts are files; none is ~/.ssh/known_hosts. A host that is in none of them is refused.
+	KnownHosts []string `json:"known_hosts"`
+	// Keys are files of private keys without a passphrase; none is the usual ones of ~/.ssh.
+	Keys  []string `json:"keys"`
+	Agent string   `json:"agent"` // the socket of an agent that has keys; "" is none
+	// Dir is where the directories of instances are made; "" is .evertty. A relative one begins at the home directory.
+	Dir string `json:"dir"`
 }
 
-// SSH is other machines that are there already. An instance is a directory on one, "user@host:port/name"; Create makes it and Destroy removes it with what is in it,
-// and ends what was started for it. Commands and terminals run as the user there: instances are no walls between each other.
+// SSH is other machines that are there already. An instance is a directory on one, "user@host:port/name"; Create makes
+// it and Destroy removes it with what is in it, and ends what was started for it. Commands and terminals run as the
+// user there: instances are no walls between each other.
 //
-// Machines need an OpenSSH server and bash; to find what commands have started, /proc and grep -z (GNU or BusyBox). Without /proc only the command's process group is ended.
+// Machines need an OpenSSH server and bash; to find what commands have started, /proc and grep -z (GNU or BusyBox).
+// Without /proc only the command's process group is ended.
 type SSH struct {
 	dir   string
 	hosts []*sshHost
@@ -138,11 +144,13 @@ func (s *SSH) Create(ctx context.Context, r CreateRequest) (Instance, error) {
 	if err != nil {
 		return Instance{}, err
 	}
-	out, err := i.sh(ctx, "umask 077 && mkdir -p -- "+i.dir+" && cat >"+i.dir+".env && cd -- "+i.dir+" && pwd -P", []byte(env))
+	out, err := i.sh(ctx, "umask 077 && mkdir -p -- "+i.dir+" && cat >"+i.dir+".env && cd -- "+i.dir+" && pwd -P",
+		[]byte(env))
 	if err != nil {
 		return Instance{}, fmt.Errorf("ssh: create at %s: %w", i.sshHost, err)
 	}
-	return Instance{ID: i.String() + "/" + i.name, State: Running, CreatedAt: time.Now().UTC(), Cwd: strings.TrimSuffix(out, "\n")}, nil
+	return Instance{ID: i.String() + "/" + i.name, State: Running, CreatedAt: time.Now().UTC(),
+		Cwd: strings.TrimSuffix(out, "\n")}, nil
 }
 
 // Destroy ends what was started for the instance and removes its directory.
@@ -151,7 +159,8 @@ func (s *SSH) Destroy(ctx context.Context, id string) error {
 	if err != nil {
 		return nil //nolint:nilerr // it is gone
 	}
-	if _, err := i.sh(ctx, killText("^"+sshMark+"="+i.name+`\.`, "")+"rm -rf -- "+i.dir+" "+i.dir+".env", nil); err != nil {
+	if _, err := i.sh(ctx, killText("^"+sshMark+"="+i.name+`\.`, "")+"rm -rf -- "+i.dir+" "+i.dir+".env",
+		nil); err != nil {
 		return fmt.Errorf("ssh: destroy: %w", err)
 	}
 	return nil
@@ -182,13 +191,16 @@ func (s *SSH) Status(ctx context.Context, id string) (State, error) {
 // sshMark is the variable by which the processes of an instance are found, whatever session they are in: NAME.RANDOM.
 const sshMark = "EVERTTY_RUN"
 
-// prefix is the text before every command: it says that it begins, or that the instance is gone, in a first line after mark.
+// prefix is the text before every command: it says that it begins, or that the instance is gone, in a first line after
+// mark.
 func (i sshInstance) prefix(mark string) string {
-	return fmt.Sprintf("\\cd -- %[1]s 2>/dev/null || { printf '%[2]s gone\\n'; exit 1; }\n. %[1]s.env\nprintf '%[2]s %%s\\n' \"$$\"\n", i.dir, mark)
+	return fmt.Sprintf("\\cd -- %[1]s 2>/dev/null || { printf '%[2]s gone\\n'; exit 1; }\n"+
+		". %[1]s.env\nprintf '%[2]s %%s\\n' \"$$\"\n", i.dir, mark)
 }
 
-// Exec runs a command with a bash on the host. The script comes over its standard input, before the command's own, so it may have any length and ps does not show it.
-// When ctx or the timeout ends, what it has started is ended over another channel: SIGTERM, and SIGKILL half a second later.
+// Exec runs a command with a bash on the host. The script comes over its standard input, before the command's own, so
+// it may have any length and ps does not show it. When ctx or the timeout ends, what it has started is ended over
+// another channel: SIGTERM, and SIGKILL half a second later.
 func (s *SSH) Exec(ctx context.Context, id string, r ExecRequest, stdout, stderr io.Writer) (ExecResult, error) {
 	i, err := s.at(id)
 	if err != nil {
@@ -217,13 +229,15 @@ func (s *SSH) Exec(ctx context.Context, id string, r ExecRequest, stdout, stderr
 	return ExecResult{ExitCode: code}, nil
 }
 
-// sh runs a script of our own, with its input, and returns what it prints. Errors: ErrProvider when it fails, ErrTooLarge, and those of run.
+// sh runs a script of our own, with its input, and returns what it prints. Errors: ErrProvider when it fails,
+// ErrTooLarge, and those of run.
 func (h *sshHost) sh(ctx context.Context, script string, stdin []byte) (string, error) {
 	out, words := capped{most: sshReply}, capped{most: sshReply}
 	mark := rand.Text()
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	c := sshCommand{host: h, mark: mark, script: "printf '" + mark + " %s\\n' \"$$\"\n" + script, stdin: stdin, stdout: guarded{&out, fail}, stderr: guarded{&words, fail}}
+	c := sshCommand{host: h, mark: mark, script: "printf '" + mark + " %s\\n' \"$$\"\n" + script, stdin: stdin,
+		stdout: guarded{&out, fail}, stderr: guarded{&words, fail}}
 	code, err := c.run(ctx)
 	if err == nil && code != 0 {
 		err = fmt.Errorf("%w: %.300s", ErrProvider, strings.TrimSpace(words.String()))
@@ -231,7 +245,8 @@ func (h *sshHost) sh(ctx context.Context, script string, stdin []byte) (string, 
 	return out.String(), err
 }
 
-// killText is a script that ends the processes whose environment has a line of a pattern, and a process group. It looks until it finds none.
+// killText is a script that ends the processes whose environment has a line of a pattern, and a process group. It looks
+// until it finds none.
 func killText(pattern, group string) string {
 	also := ""
 	if group != "" {
@@ -245,7 +260,8 @@ n=0; while l=$(p); [ -n "$l" ] && [ $n -lt 100 ]; do kill -KILL $l 2>/dev/null; 
 }
 
 // metricsText prints busy and all ticks of the processors twice, then memory and disk in KiB.
-const metricsText = `for i in 1 2; do read -r _ a b c d e f g h _ </proc/stat; echo $((a+b+c+f+g+h)) $((a+b+c+d+e+f+g+h)); [ $i = 2 ] || sleep 0.2; done
+const metricsText = `for i in 1 2; do read -r _ a b c d e f g h _ </proc/stat
+echo $((a+b+c+f+g+h)) $((a+b+c+d+e+f+g+h)); [ $i = 2 ] || sleep 0.2; done
 while read -r k v _; do case $k in MemTotal:|MemAvailable:) echo $v;; esac; done </proc/meminfo
 df -Pk . | { read -r _; read -r _ t u _; echo $t $u; }`
 
@@ -305,8 +321,8 @@ func (h *sshHost) close() {
 	h.loops.Wait()
 }
 
-// acquire is a connection with room for one more channel, a new one when there is none; fresh tells that this call made it. release gives the room back.
-// Errors: those of dial, the reason of ctx; all with ErrNotStarted.
+// acquire is a connection with room for one more channel, a new one when there is none; fresh tells that this call made
+// it. release gives the room back. Errors: those of dial, the reason of ctx; all with ErrNotStarted.
 func (h *sshHost) acquire(ctx context.Context) (c *sshConn, fresh bool, release func(), err error) {
 	select {
 	case h.slots <- struct{}{}:
@@ -345,7 +361,8 @@ func (h *sshHost) connected(ctx context.Context) (c *sshConn, fresh bool, err er
 	if err != nil {
 		return nil, false, err
 	}
-	c = &sshConn{client: client, socket: socket, open: 1, used: time.Now(), dead: make(chan struct{}), ends: make(chan struct{}, sshEnds)}
+	c = &sshConn{client: client, socket: socket, open: 1, used: time.Now(), dead: make(chan struct{}),
+		ends: make(chan struct{}, sshEnds)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
@@ -358,7 +375,8 @@ func (h *sshHost) connected(ctx context.Context) (c *sshConn, fresh bool, err er
 	return c, true, nil
 }
 
-// free is a connection that has room, which it takes; nil when there is none. It may have ended without anybody having noticed yet.
+// free is a connection that has room, which it takes; nil when there is none. It may have ended without anybody having
+// noticed yet.
 func (h *sshHost) free() *sshConn {
 	h.mu.Lock()
 	defer h.mu.Unlock()

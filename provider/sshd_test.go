@@ -25,7 +25,8 @@ import (
 	"github.com/evertty/evertty/provider"
 )
 
-// sshd is an OpenSSH server of the test's own, on the loopback interface, with keys of its own, that lets in the current user, but not their ~/.bashrc: that may take long.
+// sshd is an OpenSSH server of the test's own, on the loopback interface, with keys of its own, that lets in the
+// current user, but not their ~/.bashrc: that may take long.
 type sshd struct {
 	dir, user, address string
 	key, known         string // files
@@ -132,7 +133,8 @@ func (s *sshd) start(t *testing.T, program string) {
 	})
 }
 
-// stop ends the server and the processes of its connections, which lead no sessions of their own until somebody has logged in.
+// stop ends the server and the processes of its connections, which lead no sessions of their own until somebody has
+// logged in.
 func (s *sshd) stop() {
 	if s.cmd.ProcessState == nil {
 		s.drop()
@@ -157,10 +159,12 @@ func (s *sshd) open(t *testing.T, known string) *provider.SSH {
 	if known == "" {
 		known = s.known
 	}
-	return opened[*provider.SSH](t)(provider.NewSSH(provider.SSHConfig{Hosts: []string{s.user + "@" + s.address}, KnownHosts: []string{known}, Keys: []string{s.key}, Dir: t.TempDir()}))
+	return opened[*provider.SSH](t)(provider.NewSSH(provider.SSHConfig{Hosts: []string{s.user + "@" + s.address},
+		KnownHosts: []string{known}, Keys: []string{s.key}, Dir: t.TempDir()}))
 }
 
-// A host that is not known, or is another than the known one, gets no byte of ours; neither does one that refuses our key get a second try.
+// A host that is not known, or is another than the known one, gets no byte of ours; neither does one that refuses our
+// key get a second try.
 func TestSSHHostsAreChecked(t *testing.T) {
 	s := server(t)
 	none, other := s.dir+"/none", s.dir+"/other"
@@ -176,7 +180,8 @@ func TestSSHHostsAreChecked(t *testing.T) {
 	if _, err := s.open(t, "").Create(within(t), provider.CreateRequest{}); !errors.Is(err, provider.ErrRefused) {
 		t.Errorf("another key: %v", err)
 	}
-	if _, err := provider.NewSSH(provider.SSHConfig{Hosts: []string{"x"}, KnownHosts: []string{s.dir + "/absent"}, Keys: []string{s.key}}); err == nil {
+	if _, err := provider.NewSSH(provider.SSHConfig{Hosts: []string{"x"}, KnownHosts: []string{s.dir + "/absent"},
+		Keys: []string{s.key}}); err == nil {
 		t.Error("without known hosts")
 	}
 }
@@ -216,7 +221,8 @@ func TestSSHManyAtOnce(t *testing.T) {
 	for n := range cap(done) {
 		go func() {
 			var out bytes.Buffer
-			_, err := p.Exec(within(t), p.id, provider.ExecRequest{Command: fmt.Sprintf("sleep 0.2; echo %d", n)}, &out, io.Discard)
+			_, err := p.Exec(within(t), p.id, provider.ExecRequest{Command: fmt.Sprintf("sleep 0.2; echo %d", n)}, &out,
+				io.Discard)
 			done <- fmt.Sprint(strings.TrimSpace(out.String()) == fmt.Sprint(n), err)
 		}()
 	}
@@ -235,7 +241,8 @@ func TestSSHEndsTheWholeTree(t *testing.T) {
 	begun := newSeen("begun")
 	ended := make(chan error, 1)
 	go func() {
-		_, err := p.Exec(ctx, p.id, provider.ExecRequest{Command: "(setsid nohup sleep " + word + " >/dev/null 2>&1 &); sleep " + word + " & echo begun; wait"}, begun, io.Discard)
+		_, err := p.Exec(ctx, p.id, provider.ExecRequest{Command: "(setsid nohup sleep " + word +
+			" >/dev/null 2>&1 &); sleep " + word + " & echo begun; wait"}, begun, io.Discard)
 		ended <- err
 	}()
 	begun.wait(t)
@@ -257,8 +264,8 @@ func TestSSHEndsTheWholeTree(t *testing.T) {
 	}
 }
 
-// Commands that are cancelled at the same time are all ended, though that takes a channel for each and a connection has few: also
-// where it has fewer than others, or one more and the end of another has not been noticed.
+// Commands that are cancelled at the same time are all ended, though that takes a channel for each and a connection has
+// few: also where it has fewer than others, or one more and the end of another has not been noticed.
 func TestSSHEndsManyAtOnce(t *testing.T) {
 	t.Run("usual", func(t *testing.T) { endsManyAtOnce(t, server(t)) })
 	t.Run("nine channels", func(t *testing.T) {
@@ -279,7 +286,8 @@ func endsManyAtOnce(t *testing.T, s *sshd) {
 	for range cap(ended) {
 		begun := newSeen("begun")
 		go func() {
-			_, err := p.Exec(ctx, p.id, provider.ExecRequest{Command: "(setsid nohup sleep " + word + " >/dev/null 2>&1 &); echo begun; exec sleep " + word}, begun, io.Discard)
+			_, err := p.Exec(ctx, p.id, provider.ExecRequest{Command: "(setsid nohup sleep " + word +
+				" >/dev/null 2>&1 &); echo begun; exec sleep " + word}, begun, io.Discard)
 			ended <- err
 		}()
 		begun.wait(t)

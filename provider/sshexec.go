@@ -41,7 +41,8 @@ func (h *sshHost) watch(c *sshConn) {
 	}
 }
 
-// keep asks the server now and then whether it is there, and closes the connection when it is not, or nobody has used it for long.
+// keep asks the server now and then whether it is there, and closes the connection when it is not, or nobody has used
+// it for long.
 func (c *sshConn) keep(h *sshHost) {
 	tick := time.NewTicker(sshKeepalive)
 	defer tick.Stop()
@@ -70,9 +71,12 @@ func (c *sshConn) keep(h *sshHost) {
 // sshWant is what a channel is asked for (RFC 4254 section 6.5): "exec" with a command line, "subsystem" with a name.
 type sshWant struct{ request, text string }
 
-// session is sshConn.session on a connection with room. One from before may have ended without anybody having noticed yet: then the server has certainly not begun, and the call goes to another.
-// The one that this call made itself is the last, for what fails at once would do so again. A connection's age does not tell these apart: a young one breaks like any other.
-func (h *sshHost) session(ctx context.Context, want sshWant, prepare func(ssh.Channel) error) (*sshConn, func(), ssh.Channel, <-chan *ssh.Request, error) {
+// session is sshConn.session on a connection with room. One from before may have ended without anybody having noticed
+// yet: then the server has certainly not begun, and the call goes to another. The one that this call made itself is the
+// last, for what fails at once would do so again. A connection's age does not tell these apart: a young one breaks like
+// any other.
+func (h *sshHost) session(ctx context.Context, want sshWant,
+	prepare func(ssh.Channel) error) (*sshConn, func(), ssh.Channel, <-chan *ssh.Request, error) {
 	for {
 		conn, fresh, release, err := h.acquire(ctx)
 		if err != nil {
@@ -93,12 +97,14 @@ func (h *sshHost) session(ctx context.Context, want sshWant, prepare func(ssh.Ch
 	}
 }
 
-// lost tells that a connection ended before the server was asked for a command. A server that refuses a channel is there, and others' commands may run on that connection.
+// lost tells that a connection ended before the server was asked for a command. A server that refuses a channel is
+// there, and others' commands may run on that connection.
 func lost(err error) bool {
 	return errors.Is(err, ErrNotStarted) && errors.Is(err, ErrUnreachable) && !refused(err)
 }
 
-// refused tells that a server opens no more channels on a connection now: it allows fewer, or has not noticed yet that others have ended.
+// refused tells that a server opens no more channels on a connection now: it allows fewer, or has not noticed yet that
+// others have ended.
 func refused(err error) bool {
 	_, is := errors.AsType[*ssh.OpenChannelError](err)
 	return is
@@ -113,9 +119,11 @@ func (h *sshHost) discard(c *sshConn) {
 	h.conns = slices.DeleteFunc(h.conns, func(o *sshConn) bool { return o == c })
 }
 
-// session opens a channel and asks for what is wanted, after what prepare asks for. When ctx ends before it is there, it is closed as soon as it is. Errors: ErrUnreachable, the reason of ctx; with
-// ErrNotStarted when the server has certainly not begun.
-func (c *sshConn) session(ctx context.Context, want sshWant, prepare func(ssh.Channel) error) (ssh.Channel, <-chan *ssh.Request, error) {
+// session opens a channel and asks for what is wanted, after what prepare asks for. When ctx ends before it is there,
+// it is closed as soon as it is. Errors: ErrUnreachable, the reason of ctx; with ErrNotStarted when the server has
+// certainly not begun.
+func (c *sshConn) session(ctx context.Context, want sshWant,
+	prepare func(ssh.Channel) error) (ssh.Channel, <-chan *ssh.Request, error) {
 	type opened struct {
 		ch       ssh.Channel
 		requests <-chan *ssh.Request
@@ -125,7 +133,8 @@ func (c *sshConn) session(ctx context.Context, want sshWant, prepare func(ssh.Ch
 		return nil, nil, errSSHLost
 	}
 	done := make(chan opened, 1)
-	var decided atomic.Bool // by who is first: the request is made, or it is given up because the connection or ctx has ended
+	// decided by who is first: the request is made, or it is given up because the connection or ctx has ended.
+	var decided atomic.Bool
 	go func() {
 		ch, requests, err := c.client.OpenChannel("session", nil)
 		if err != nil {
@@ -146,7 +155,8 @@ func (c *sshConn) session(ctx context.Context, want sshWant, prepare func(ssh.Ch
 		}
 		done <- opened{ch, requests, err}
 	}()
-	// A channel that is opened in the moment in which its connection ends may get no answer, not even an error; a request always gets one.
+	// A channel that is opened in the moment in which its connection ends may get no answer, not even an error; a request
+	// always gets one.
 	for dead := c.dead; ; dead = nil {
 		select {
 		case o := <-done:
@@ -198,16 +208,20 @@ type sshCommand struct {
 
 func (c *sshCommand) began() bool { return c.pid.Load() != 0 }
 
-// bootLine is what sshd gives the login shell, whichever that is: a bash, with a tag in the environment that /proc shows of it, that reads so many bytes of script from its
-// input, and nothing of what follows. The script is one that whole has made, for the connection may end within it.
+// bootLine is what sshd gives the login shell, whichever that is: a bash, with a tag in the environment that /proc
+// shows of it, that reads so many bytes of script from its input, and nothing of what follows. The script is one that
+// whole has made, for the connection may end within it.
 func bootLine(n int, tag string) sshWant {
 	return sshWant{"exec", fmt.Sprintf(`exec env %s=%s bash -c 'eval "$(head -c %d)"'`, sshMark, tag, n)}
 }
 
-// run runs the script and returns its exit code. Errors: ErrNotFound and ErrNotStarted when the instance is gone, ErrUnreachable, the reason of ctx.
+// run runs the script and returns its exit code. Errors: ErrNotFound and ErrNotStarted when the instance is gone,
+// ErrUnreachable, the reason of ctx.
 func (c *sshCommand) run(ctx context.Context) (int, error) {
 	script := whole(c.script)
-	conn, release, ch, requests, err := c.host.session(ctx, bootLine(len(script), c.tag), func(ssh.Channel) error { return nil })
+	conn, release, ch, requests, err := c.host.session(ctx, bootLine(len(script), c.tag), func(ssh.Channel) error {
+		return nil
+	})
 	if err != nil {
 		return 0, err
 	}
@@ -237,7 +251,8 @@ func (c *sshCommand) run(ctx context.Context) (int, error) {
 }
 
 // wait waits for the exit and then for the output, or ends the command when ctx does.
-func (c *sshCommand) wait(ctx context.Context, conn *sshConn, exit <-chan sshExit, copied <-chan struct{}, last func() time.Time) sshExit {
+func (c *sshCommand) wait(ctx context.Context, conn *sshConn, exit <-chan sshExit, copied <-chan struct{},
+	last func() time.Time) sshExit {
 	var x sshExit
 	select {
 	case x = <-exit:
@@ -271,7 +286,8 @@ func (c *sshCommand) wait(ctx context.Context, conn *sshConn, exit <-chan sshExi
 	return x
 }
 
-// echo is closed when all that the server has sent until now has come: it answers in order. It is closed also when the connection ends.
+// echo is closed when all that the server has sent until now has come: it answers in order. It is closed also when the
+// connection ends.
 func (c *sshConn) echo() <-chan struct{} {
 	answered := make(chan struct{})
 	go func() {
@@ -281,8 +297,8 @@ func (c *sshConn) echo() <-chan struct{} {
 	return answered
 }
 
-// end ends what the command has started, over a channel of its own on the same connection. It waits while others do that, and while the
-// server refuses the channel: it allows few.
+// end ends what the command has started, over a channel of its own on the same connection. It waits while others do
+// that, and while the server refuses the channel: it allows few.
 func (c *sshCommand) end(conn *sshConn) {
 	if c.tag == "" {
 		return
@@ -328,7 +344,8 @@ func (c *sshCommand) result(ctx context.Context, x sshExit, head *sshHead) (int,
 	case ctx.Err() != nil:
 		return 0, context.Cause(ctx)
 	case x.known && !c.began():
-		return 0, fmt.Errorf("%w: %w: the host has no bash, or its shell does not run it (exit %d)", ErrNotStarted, ErrProvider, x.code)
+		return 0, fmt.Errorf("%w: %w: the host has no bash, or its shell does not run it (exit %d)", ErrNotStarted,
+			ErrProvider, x.code)
 	case x.known:
 		return x.code, nil
 	}
@@ -415,7 +432,8 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// sshHead takes the first line that begins with a mark out of the output, with what the login shell may have said before it.
+// sshHead takes the first line that begins with a mark out of the output, with what the login shell may have said
+// before it.
 type sshHead struct {
 	mark  []byte
 	to    io.Writer

@@ -20,7 +20,8 @@ func files(t *testing.T, s spot) {
 		data[i] = byte(rand.Uint32())
 	}
 	for name, content := range map[string][]byte{
-		"/bin": data, "/empty": {}, "/new/dir/text": []byte("größe\r\nno newline"), "/name 'with' \"much\" $HOME ü": []byte("x"), "/-dash": []byte("\x00"),
+		"/bin": data, "/empty": {}, "/new/dir/text": []byte("größe\r\nno newline"),
+		"/name 'with' \"much\" $HOME ü": []byte("x"), "/-dash": []byte("\x00"),
 	} {
 		path := s.dir + name
 		for range 2 { // the second time it is replaced
@@ -44,10 +45,12 @@ func files(t *testing.T, s spot) {
 }
 
 func fileErrors(t *testing.T, s spot) {
-	if _, err := s.ReadFile(within(t), s.id, s.dir+"/absent", 100); !errors.Is(err, provider.ErrNoFile) || errors.Is(err, provider.ErrNotFound) {
+	if _, err := s.ReadFile(within(t), s.id, s.dir+"/absent", 100); !errors.Is(err, provider.ErrNoFile) ||
+		errors.Is(err, provider.ErrNotFound) {
 		t.Errorf("read of none: %v", err)
 	}
-	if _, err := s.ListDir(within(t), s.id, s.dir+"/absent"); !errors.Is(err, provider.ErrNoFile) || errors.Is(err, provider.ErrNotFound) {
+	if _, err := s.ListDir(within(t), s.id, s.dir+"/absent"); !errors.Is(err, provider.ErrNoFile) ||
+		errors.Is(err, provider.ErrNotFound) {
 		t.Errorf("list of none: %v", err)
 	}
 	if err := s.WriteFile(within(t), s.id, s.dir+"/ten", []byte("0123456789")); err != nil {
@@ -68,7 +71,8 @@ func fileErrors(t *testing.T, s spot) {
 }
 
 func list(t *testing.T, s spot) {
-	s.sh(t, "mkdir -p "+s.dir+"/l/sub && printf 12345 >"+s.dir+"/l/five && printf x >'"+s.dir+"/l/a b ü' && : >"+s.dir+"/l/.hidden && printf x >"+s.dir+"/l/sub/below", "", 0)
+	s.sh(t, "mkdir -p "+s.dir+"/l/sub && printf 12345 >"+s.dir+"/l/five && printf x >'"+s.dir+"/l/a b ü' && : >"+s.dir+
+		"/l/.hidden && printf x >"+s.dir+"/l/sub/below", "", 0)
 	got, err := s.ListDir(within(t), s.id, s.dir+"/l")
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +87,8 @@ func list(t *testing.T, s spot) {
 			t.Errorf("%s changed at %v", f.Name, f.MTime)
 		}
 	}
-	if len(got) != 4 || !by["sub"].Dir || by["five"].Dir || by["five"].Size != 5 || by["a b ü"].Size != 1 || by[".hidden"].Name == "" {
+	if len(got) != 4 || !by["sub"].Dir || by["five"].Dir || by["five"].Size != 5 || by["a b ü"].Size != 1 ||
+		by[".hidden"].Name == "" {
 		t.Errorf("%+v", got)
 	}
 	s.sh(t, "mkdir -p "+s.dir+"/nothing", "", 0)
@@ -103,7 +108,8 @@ func metrics(t *testing.T, s spot) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.MemoryTotalMB == nil || *m.MemoryTotalMB < 16 || m.MemoryUsedMB == nil || *m.MemoryUsedMB < 0 || *m.MemoryUsedMB > *m.MemoryTotalMB {
+	if m.MemoryTotalMB == nil || *m.MemoryTotalMB < 16 || m.MemoryUsedMB == nil || *m.MemoryUsedMB < 0 ||
+		*m.MemoryUsedMB > *m.MemoryTotalMB {
 		t.Errorf("memory %v of %v", m.MemoryUsedMB, m.MemoryTotalMB)
 	}
 	if m.CPUPercent == nil || *m.CPUPercent < 0 || *m.CPUPercent > 6400 {
@@ -215,7 +221,8 @@ func terminal(t *testing.T, s spot) {
 }
 
 func terminalProgram(t *testing.T, s spot) {
-	sc := s.open(t, provider.PTYRequest{Argv: []string{"bash", "-c", "tty >/dev/null && printf 'it is <%s>' \"$1\"; exit 4", "x", "a 'b' $c"}, Cols: 80, Rows: 24})
+	sc := s.open(t, provider.PTYRequest{Argv: []string{"bash", "-c",
+		"tty >/dev/null && printf 'it is <%s>' \"$1\"; exit 4", "x", "a 'b' $c"}, Cols: 80, Rows: 24})
 	if err := sc.over(t); err != io.EOF {
 		t.Errorf("ended with %v", err)
 	}

@@ -89,7 +89,8 @@ func (r *rig) thread(id string) {
 	r.t.Helper()
 	now := time.Date(2026, 2, 8, 10, 0, 0, 0, time.UTC)
 	must(r.t, r.db.Update(func(tx session.Tx) error {
-		return tx.PutThread(session.Thread{ID: id, Provider: session.Local, Policy: session.DefaultPolicy(), CreatedAt: now, UpdatedAt: now})
+		return tx.PutThread(session.Thread{ID: id, Provider: session.Local, Policy: session.DefaultPolicy(), CreatedAt: now,
+			UpdatedAt: now})
 	}))
 }
 

@@ -36,7 +36,8 @@ func rent(t *testing.T) *place {
 	fake, err := fakeprov.Start(dir)
 	must(t, err)
 	t.Cleanup(func() { must(t, fake.Close()) })
-	section := map[string]string{"api_key": fakeprov.Key, "api_url": fake.E2BURL(), "sandbox_url": fake.E2BSandboxURL(), "cwd": dir}
+	section := map[string]string{"api_key": fakeprov.Key, "api_url": fake.E2BURL(), "sandbox_url": fake.E2BSandboxURL(),
+		"cwd": dir}
 	text, err := json.Marshal(map[string]any{"provider": "e2b", "e2b": section})
 	must(t, err)
 	s, err := provider.ParseSettings(text, func(string) (string, bool) { return "", false })
@@ -89,7 +90,8 @@ func (w *place) gone(t *testing.T, name string) {
 	t.Helper()
 	pid := w.file(t, name)
 	becomes(t, "process "+pid+" has ended", func() bool {
-		r, err := w.Exec(within(t), w.instance, provider.ExecRequest{Command: "kill -0 " + pid}, &bytes.Buffer{}, &bytes.Buffer{})
+		r, err := w.Exec(within(t), w.instance, provider.ExecRequest{Command: "kill -0 " + pid}, &bytes.Buffer{},
+			&bytes.Buffer{})
 		return err == nil && r.ExitCode != 0
 	})
 }

@@ -82,7 +82,14 @@ func (b *realBash) status(line string) int {
 	if _, err := b.in.WriteString(line + ">|" + ansi(status) + "\"$?\"\n"); err != nil {
 		b.t.Fatal(err)
 	}
-	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(100 * time.Microsecond) {
+	tick, limit := time.NewTicker(100*time.Microsecond), time.After(patience)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-limit:
+			return -1
+		}
 		list, err := filepath.Glob(status + "*")
 		if err != nil || len(list) == 0 {
 			continue
@@ -96,7 +103,6 @@ func (b *realBash) status(line string) int {
 		}
 		return code
 	}
-	return -1
 }
 
 // run runs a command as the shell does and returns what it printed, both outputs together.
@@ -133,7 +139,8 @@ func (b *realBash) again(i *image, first []string) *realBash {
 		b.t.Fatal(err)
 	}
 	next := startBash(b.t, b.dir, env)
-	next.raw(". " + ansi(filepath.Join(b.dir, restoreFile)) + " >/dev/null 2>|" + ansi(filepath.Join(b.dir, "complaints")) + "\n")
+	next.raw(". " + ansi(filepath.Join(b.dir, restoreFile)) + " >/dev/null 2>|" + ansi(filepath.Join(b.dir,
+		"complaints")) + "\n")
 	return next
 }
 
@@ -148,7 +155,8 @@ func (b *realBash) complaints() string {
 
 // firstEnv is the environment of the tests' first starts.
 func firstEnv() []string {
-	return []string{"PATH=" + os.Getenv("PATH"), "HOME=/", "LC_ALL=C.UTF-8", "OLD=1", "GONE=1", marker + "=x", "odd-name=kept"}
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=/", "LC_ALL=C.UTF-8", "OLD=1", "GONE=1", marker + "=x",
+		"odd-name=kept"}
 }
 
 // newBash starts a first bash in a directory whose name needs quoting.

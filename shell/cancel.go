@@ -15,8 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cancel ends a command in the foreground: nothing of it runs after that, see strike. What cannot be ended within cancelGrace, or could go on, is ended
-// with SIGKILL, the shell first for the same reason. Jobs of earlier commands are left alone. A command that had ended by then has its own result.
+// cancel ends a command in the foreground: nothing of it runs after that, see strike. What cannot be ended within
+// cancelGrace, or could go on, is ended with SIGKILL, the shell first for the same reason. Jobs of earlier commands are
+// left alone. A command that had ended by then has its own result.
 func (s *Shell) cancel(body *incarnation, run *running, e *Exec, r Result) (Result, bool) {
 	if _, ok := e.status(); ok {
 		return s.await(body, run, e)
@@ -39,9 +40,10 @@ func (s *Shell) cancel(body *incarnation, run *running, e *Exec, r Result) (Resu
 	return r, true
 }
 
-// interrupt sends SIGINT to what a command has started and to the shell, until the shell is back at its top level; over tells that the command had ended
-// before. A user's INT trap runs as after one press of the key, and goes on with the command or not; one that takes longer than half the grace sees a second one.
-// Errors: ErrEnded, those of strike, the reason why the shell is left.
+// interrupt sends SIGINT to what a command has started and to the shell, until the shell is back at its top level; over
+// tells that the command had ended before. A user's INT trap runs as after one press of the key, and goes on with the
+// command or not; one that takes longer than half the grace sees a second one. Errors: ErrEnded, those of strike, the
+// reason why the shell is left.
 func (s *Shell) interrupt(body *incarnation, e *Exec) (over bool, err error) {
 	k, err := s.newStrike(body, e)
 	if err != nil {
@@ -73,7 +75,8 @@ func (s *Shell) interrupt(body *incarnation, e *Exec) (over bool, err error) {
 	}
 }
 
-// crossAll waits until the shell has read all that interrupt has told it, and removes what the lines after the first have made.
+// crossAll waits until the shell has read all that interrupt has told it, and removes what the lines after the first
+// have made.
 func (s *Shell) crossAll(body *incarnation, prefix string) error {
 	ctx, cancel := context.WithTimeout(s.life, cancelGrace)
 	defer cancel()
@@ -82,7 +85,8 @@ func (s *Shell) crossAll(body *incarnation, prefix string) error {
 	return err
 }
 
-// pressAgain is when a program that does not end on SIGINT is sent another; the pauses double then. A program that clears up on SIGINT is often done before.
+// pressAgain is when a program that does not end on SIGINT is sent another; the pauses double then. A program that
+// clears up on SIGINT is often done before.
 const pressAgain = 100 * time.Millisecond
 
 // destroy ends a shell with what its command started, and waits for it.
@@ -113,11 +117,13 @@ func (s *Shell) destroy(body *incarnation, e *Exec) {
 	<-body.ended
 }
 
-// killRounds is how often the processes of a command are looked up again while they are being ended: nobody forks faster than that for long.
+// killRounds is how often the processes of a command are looked up again while they are being ended: nobody forks
+// faster than that for long.
 const killRounds = 8
 
-// members are the processes that a command in the foreground has started: what descends from the shell but from jobs of earlier commands, and
-// what has left the tree but holds the command's outputs. Without a command it is all that descends from the shell.
+// members are the processes that a command in the foreground has started: what descends from the shell but from jobs of
+// earlier commands, and what has left the tree but holds the command's outputs. Without a command it is all that
+// descends from the shell.
 func (s *Shell) members(body *incarnation, e *Exec) []pty.Proc {
 	list, err := pty.Procs()
 	if err != nil {
@@ -170,7 +176,8 @@ func (s *Shell) offspring(parents []pty.Proc, e *Exec) []pty.Proc {
 	}
 	known := map[int]bool{}
 	for _, p := range parents {
-		known[p.PID] = p.PID > 0 // 0 is one that is not known, and as a parent the kernel or somebody outside of the container
+		// 0 is one that is not known, and as a parent the kernel or somebody outside of the container.
+		known[p.PID] = p.PID > 0
 	}
 	return slices.DeleteFunc(list, func(p pty.Proc) bool {
 		return p.Ended || p.PID == os.Getpid() || !known[p.Parent] && !known[p.PID] && (e == nil || !holds(p.PID, e.dir))

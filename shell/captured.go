@@ -15,14 +15,16 @@ import (
 const (
 	// windowSize is how much of a capture is read at a time, in bytes.
 	windowSize = 64 << 10
-	// longDefinition is from which length on the definition of a variable is copied as bash printed it, in bytes; shorter ones are read into memory and written anew.
+	// longDefinition is from which length on the definition of a variable is copied as bash printed it, in bytes; shorter
+	// ones are read into memory and written anew.
 	longDefinition = 1 << 20
-	// maxSection bounds a section that is read into memory, in bytes: those of options, traps, aliases, names of functions, completions. What users keep in variables,
-	// functions and arguments is in other sections.
+	// maxSection bounds a section that is read into memory, in bytes: those of options, traps, aliases, names of
+	// functions, completions. What users keep in variables, functions and arguments is in other sections.
 	maxSection = 4 << 20
 )
 
-// captured is a capture in a file, which is read piece by piece: what is in memory of it at a time does not grow with it.
+// captured is a capture in a file, which is read piece by piece: what is in memory of it at a time does not grow with
+// it.
 type captured struct {
 	window
 	sections  [sectionsFixed]span
@@ -34,7 +36,8 @@ type captured struct {
 // span is a part of a file, in bytes.
 type span struct{ at, size int64 }
 
-// openCaptured finds the sections of a capture. Errors: ErrDamaged, fs.ErrNotExist of one that has not run, those of file.
+// openCaptured finds the sections of a capture. Errors: ErrDamaged, fs.ErrNotExist of one that has not run, those of
+// file.
 func openCaptured(file io.ReaderAt, size int64) (*captured, error) {
 	c := &captured{window: window{file: file, end: size, buffer: make([]byte, windowSize)}, long: longDefinition}
 	const last = "\x00" + captureEnd + "\x00"
@@ -137,7 +140,8 @@ type definition struct {
 	span
 }
 
-// definitions calls f for each definition in order. What makes no sense is skipped, up to the next line that begins as one should.
+// definitions calls f for each definition in order. What makes no sense is skipped, up to the next line that begins as
+// one should.
 func (c *captured) definitions(f func(d definition)) {
 	s := c.sections[sectionVariables]
 	end := s.at + s.size
@@ -187,7 +191,8 @@ func (c *captured) definition(at, end int64) (d definition, ok bool) {
 // longestHead is the longest beginning of a definition, up to the value, in bytes.
 const longestHead = 64 << 10
 
-// passLine finds the end of the line that begins at a place and does not end within quotes. ok is false when its quotes do not end.
+// passLine finds the end of the line that begins at a place and does not end within quotes. ok is false when its quotes
+// do not end.
 func (c *captured) passLine(at, end int64) (next int64, ok bool) {
 	var q quoting
 	for at < end {
@@ -279,7 +284,8 @@ type window struct {
 	failed error // the first that was met; everything is empty from then on
 }
 
-// part is what is in memory from a place on; it is not empty before end unless reading has failed. It is valid until the next call.
+// part is what is in memory from a place on; it is not empty before end unless reading has failed. It is valid until
+// the next call.
 func (w *window) part(at int64) []byte {
 	if at < w.from || at >= w.from+int64(w.filled) {
 		w.from, w.filled = at, 0

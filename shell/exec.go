@@ -20,7 +20,7 @@ type Exec struct {
 	dir     string
 	hidden  bool          // SetEnv: in no list and no history
 	instead func() error  // of a hidden one: what is done in its turn instead of a command
-	compose func() string // of a hidden one: its text, made in its turn, for it depends on what the commands before it leave
+	compose func() string // of a hidden one: its text, made in its turn, for commands before it may change it
 	outputs [2]*log
 	started chan struct{} // closed when it runs, and when it ended without that
 	done    chan struct{} // closed when record has the result
@@ -114,8 +114,9 @@ func (e *Exec) Wait(ctx context.Context) (Result, error) {
 	return *info.Result, nil
 }
 
-// Cancel ends the command: at once when it is queued, else SIGINT and after a second SIGKILL. It returns without waiting for the end.
-// A command in the background or isolated gets SIGTERM, after KillGrace SIGKILL. One that has ended is left alone.
+// Cancel ends the command: at once when it is queued, else SIGINT and after a second SIGKILL. It returns without
+// waiting for the end. A command in the background or isolated gets SIGTERM, after KillGrace SIGKILL. One that has
+// ended is left alone.
 func (e *Exec) Cancel() {
 	e.mu.Lock()
 	first := !e.stopped
@@ -136,7 +137,8 @@ func (e *Exec) because(why string) {
 	e.why = why
 }
 
-// withdrawn ends a command that was cancelled while certainly nothing of it has run, and tells whether it was. It has no output, and nothing is open of it.
+// withdrawn ends a command that was cancelled while certainly nothing of it has run, and tells whether it was. It has
+// no output, and nothing is open of it.
 func (e *Exec) withdrawn() bool {
 	if !closed(e.stop) {
 		return false
@@ -161,8 +163,8 @@ func (e *Exec) Size(o Stream) int64 { return e.output(o).size() }
 // output is the log of a stream.
 func (e *Exec) output(o Stream) *log { return e.outputs[o-Stdout] }
 
-// Follow waits until one of the outputs has more than the given bytes, or no more can come: then more is false. Late output of what a command
-// left behind comes too. Errors: the reason of ctx.
+// Follow waits until one of the outputs has more than the given bytes, or no more can come: then more is false. Late
+// output of what a command left behind comes too. Errors: the reason of ctx.
 func (e *Exec) Follow(ctx context.Context, stdout, stderr int64) (more bool, err error) {
 	return follow(ctx, e.outputs[0], e.outputs[1], stdout, stderr)
 }
@@ -303,8 +305,8 @@ func (e *Exec) text(home, cwd string, lines func(script string) string) (string,
 	return lines(script) + back, err
 }
 
-// script is the file that the control line sources: that of source, or, with a directory or variables of this command alone, a file that sources the text
-// with them. Assignments before a command last as long as it does, however it ends.
+// script is the file that the control line sources: that of source, or, with a directory or variables of this command
+// alone, a file that sources the text with them. Assignments before a command last as long as it does, however it ends.
 func (e *Exec) script(cwd string) (string, error) {
 	spec := e.spec()
 	source, err := e.source()
@@ -335,12 +337,14 @@ func (e *Exec) script(cwd string) (string, error) {
 	return runFile, spaceError(err)
 }
 
-// backLine is the control line that takes the shell back after a command with a directory of its own; home is the directory it was in. What PWD and OLDPWD said comes
-// back too, so that `cd -` and paths through links stay what they were.
+// backLine is the control line that takes the shell back after a command with a directory of its own; home is the
+// directory it was in. What PWD and OLDPWD said comes back too, so that `cd -` and paths through links stay what they
+// were.
 func (e *Exec) backLine(home string) (string, error) {
 	pwd := quote(filepath.Join(e.dir, pwdFile))
 	cd, source := e.shell.call("cd"), e.shell.call(".")
-	text := fmt.Sprintf("%s -- %s || ((1))\n%s PWD OLDPWD || ((1))\n%s %s || ((1))\n%s -- \"${PWD:-.}\" || ((1))\n%s %s || ((1))\n",
+	text := fmt.Sprintf("%s -- %s || ((1))\n%s PWD OLDPWD || ((1))\n%s %s || ((1))\n"+
+		"%s -- \"${PWD:-.}\" || ((1))\n%s %s || ((1))\n",
 		cd, quote(home), e.shell.call("unset"), source, pwd, cd, source, pwd)
 	path := filepath.Join(e.dir, backFile)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -349,8 +353,8 @@ func (e *Exec) backLine(home string) (string, error) {
 	return source + " " + quote(path) + " </dev/null >/dev/null 2>&1\n", nil
 }
 
-// Input writes to the standard input of a command with StdinOpen, and closes it after data with eof. It returns when everything is in the
-// FIFO. Errors: ErrNoStdin, ErrFinished, the reason of ctx.
+// Input writes to the standard input of a command with StdinOpen, and closes it after data with eof. It returns when
+// everything is in the FIFO. Errors: ErrNoStdin, ErrFinished, the reason of ctx.
 func (e *Exec) Input(ctx context.Context, data []byte, eof bool) error {
 	if !e.stdinOpen() {
 		return fmt.Errorf("shell: input for %s: %w", e.id, ErrNoStdin)
@@ -382,11 +386,12 @@ func (e *Exec) Input(ctx context.Context, data []byte, eof bool) error {
 	return nil
 }
 
-// readerPause is the time between two looks whether a command that was told to begin has its input open. It takes a millisecond as a rule.
+// readerPause is the time between two looks whether a command that was told to begin has its input open. It takes a
+// millisecond as a rule.
 const readerPause = time.Millisecond
 
-// awaitReader waits until the command has its input open or has ended: a FIFO that nobody has open forgets what is in it, and a command that opened it
-// after that would wait for ever. An isolated one begins with its input open.
+// awaitReader waits until the command has its input open or has ended: a FIFO that nobody has open forgets what is in
+// it, and a command that opened it after that would wait for ever. An isolated one begins with its input open.
 func (e *Exec) awaitReader(ctx context.Context) error {
 	spec := e.spec()
 	if spec.Isolated {

@@ -7,8 +7,9 @@ import (
 	"github.com/evertty/evertty/pty"
 )
 
-// image is what is kept in memory of a capture: what is of use while the shell runs. What a user keeps in variables that children do not get, functions and arguments is in
-// the file alone. It is never changed after it was read; all methods may be called from several goroutines.
+// image is what is kept in memory of a capture: what is of use while the shell runs. What a user keeps in variables
+// that children do not get, functions and arguments is in the file alone. It is never changed after it was read; all
+// methods may be called from several goroutines.
 //
 // A capture has no key bindings, history and hash table.
 type image struct {
@@ -33,7 +34,8 @@ type function struct {
 	text  string // of one named builtin, which is not with the others in the file
 }
 
-// longestKept is how long the value of a variable is that is kept in memory, in bytes: no process can be given a longer one (MAX_ARG_STRLEN of Linux).
+// longestKept is how long the value of a variable is that is kept in memory, in bytes: no process can be given a longer
+// one (MAX_ARG_STRLEN of Linux).
 const longestKept = 128 << 10
 
 // option is one of shopt or set -o.
@@ -48,10 +50,13 @@ type job struct {
 	text string
 }
 
-// own are the variables that bash makes itself or that mean nothing in another process, besides those that begin with BASH.
+// own are the variables that bash makes itself or that mean nothing in another process, besides those that begin with
+// BASH.
 var own = map[string]bool{
-	"COLUMNS": true, "COMP_WORDBREAKS": true, "DIRSTACK": true, "EPOCHREALTIME": true, "EPOCHSECONDS": true, "EUID": true, "FUNCNAME": true,
-	"GROUPS": true, "HISTCMD": true, "LINENO": true, "LINES": true, "PIPESTATUS": true, "PPID": true, "RANDOM": true, "SECONDS": true,
+	"COLUMNS": true, "COMP_WORDBREAKS": true, "DIRSTACK": true, "EPOCHREALTIME": true, "EPOCHSECONDS": true, "EUID": true,
+	"FUNCNAME": true,
+	"GROUPS":   true, "HISTCMD": true, "LINENO": true, "LINES": true, "PIPESTATUS": true, "PPID": true, "RANDOM": true,
+	"SECONDS":   true,
 	"SHELLOPTS": true, "SRANDOM": true, "UID": true, "POSIXLY_CORRECT": true,
 	"OLDPWD": true, "PWD": true, "SHLVL": true, "_": true, marker: true,
 	pty.EnvTerminal: true, pty.EnvSession: true, pty.EnvURL: true, pty.EnvSocket: true,
@@ -62,13 +67,15 @@ var ofBash = map[string]bool{"BASH_ENV": true, "BASH_COMPAT": true, "BASH_LOADAB
 
 // outlives tells whether a variable is part of the state.
 func outlives(name string) bool {
-	if strings.HasPrefix(name, "BASH") && (len(name) == len("BASH") || name[4] == '_' || name == "BASHOPTS" || name == "BASHPID") {
+	if strings.HasPrefix(name, "BASH") &&
+		(len(name) == len("BASH") || name[4] == '_' || name == "BASHOPTS" || name == "BASHPID") {
 		return ofBash[name]
 	}
 	return !own[name]
 }
 
-// takeOptions reads the options that are on from what the shell had before the capture, and the names of all from what it knows.
+// takeOptions reads the options that are on from what the shell had before the capture, and the names of all from what
+// it knows.
 func (i *image) takeOptions(parts []string) {
 	sets, rest, _ := strings.Cut(parts[sectionOptions], "/")
 	shopts, posix, _ := strings.Cut(rest, "/")
@@ -98,8 +105,8 @@ func validOption(name string) bool {
 	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == "" && name[0] != '-'
 }
 
-// takeFiles reads the numbers of open descriptors and what enable -n prints. It returns what complete -p prints, of which a word may
-// go over several lines.
+// takeFiles reads the numbers of open descriptors and what enable -n prints. It returns what complete -p prints, of
+// which a word may go over several lines.
 func (i *image) takeFiles(text string) (completes []string) {
 	for whole := range strings.Lines(text) {
 		line := strings.TrimSpace(whole)
@@ -159,7 +166,8 @@ func functionOf(line string) (f function, ok bool) {
 	return function{name: fields[2], flags: strings.Trim(fields[1], "-f")}, true
 }
 
-// cwd is the directory as the shell itself saw it; /proc/PID/cwd is better while it lives. It may have been removed before; "" when it is not known.
+// cwd is the directory as the shell itself saw it; /proc/PID/cwd is better while it lives. It may have been removed
+// before; "" when it is not known.
 func (i *image) cwd() string { return i.directory }
 
 // exported are the variables that children get.

@@ -9,30 +9,36 @@ import (
 )
 
 const (
-	// longestEntry is how long one KEY=value of an environment may be here, in bytes: execve refuses 32 pages, with the closing NUL (MAX_ARG_STRLEN).
+	// longestEntry is how long one KEY=value of an environment may be here, in bytes: execve refuses 32 pages, with the
+	// closing NUL (MAX_ARG_STRLEN).
 	longestEntry = 96 << 10
-	// longestEnv bounds an environment, in bytes: far below a quarter of the smallest usual stack limit, which execve allows for arguments and
-	// environment together, and below what one message to the keeper takes. What is beyond comes back by the script.
+	// longestEnv bounds an environment, in bytes: far below a quarter of the smallest usual stack limit, which execve
+	// allows for arguments and environment together, and below what one message to the keeper takes. What is beyond comes
+	// back by the script.
 	longestEnv = 128 << 10
 )
 
-// late are the functions that the script defines last, because it uses the builtins of these names up to there; in the order in which it is done with them.
+// late are the functions that the script defines last, because it uses the builtins of these names up to there; in the
+// order in which it is done with them.
 var late = []string{"unset", "declare", "umask", "alias", "export", "builtin", "shopt", "set", "eval"}
 
 // latest is how many of the end of late are still used after the options are set.
 const latest = 3
 
-// restore writes DIR/restore, to be sourced by the new incarnation (`. DIR/restore` without arguments at the top level, stdout and stderr to /dev/null, before
-// anything of the user's), and returns the environment to start it with: that of the image, without EVERTTY_SHELL, PWD, OLDPWD, SHLVL and _,
-// which the caller adds. first is the environment of the first start. Variables that are too long for execve are in the script
-// instead. The script needs no PATH and starts no process; set -e is on after it when it was on. missing says in words what it lacks because the file of the state cannot be read.
+// restore writes DIR/restore, to be sourced by the new incarnation (`. DIR/restore` without arguments at the top level,
+// stdout and stderr to /dev/null, before anything of the user's), and returns the environment to start it with: that of
+// the image, without EVERTTY_SHELL, PWD, OLDPWD, SHLVL and _, which the caller adds. first is the environment of the
+// first start. Variables that are too long for execve are in the script instead. The script needs no PATH and starts no
+// process; set -e is on after it when it was on. missing says in words what it lacks because the file of the state
+// cannot be read.
 func (i *image) restore(dir string, first []string) (env, missing []string, err error) {
 	env, given := i.environment(first)
 	file, c, err := openCapture(stateIn(dir))
 	if err == nil {
 		defer file.Close()
 	} else {
-		missing = []string{"variables that are not exported, functions, arguments, completions and the directory stack: the file of the state is damaged or missing"}
+		missing = []string{"variables that are not exported, functions, arguments, completions and the directory stack: " +
+			"the file of the state is damaged or missing"}
 	}
 	err = writeThrough(filepath.Join(dir, restoreFile), func(w *bufio.Writer) error {
 		r := restoring{image: i, captured: c, Writer: w}
@@ -69,7 +75,8 @@ func (i *image) environment(first []string) (env []string, given map[string]bool
 	return env, given
 }
 
-// restoring is the writing of the script. Each write goes on however the one before has ended: the Writer keeps the first error.
+// restoring is the writing of the script. Each write goes on however the one before has ended: the Writer keeps the
+// first error.
 type restoring struct {
 	*image
 	captured *captured // nil when the file cannot be read
@@ -88,8 +95,9 @@ func (r *restoring) line(words ...string) {
 	_ = r.WriteByte('\n')
 }
 
-// script writes what a new incarnation runs. Each definition stands alone, as a line that is right whatever is in it: one that bash refuses costs only itself.
-// The order matters: functions before aliases, which would be expanded in them again; posix mode, which refuses names of functions, and set -e last.
+// script writes what a new incarnation runs. Each definition stands alone, as a line that is right whatever is in it:
+// one that bash refuses costs only itself. The order matters: functions before aliases, which would be expanded in them
+// again; posix mode, which refuses names of functions, and set -e last.
 func (r *restoring) script(given map[string]bool, unset []string) error {
 	r.line("\\shopt -u expand_aliases\n\\set +o posix\n\\shopt -s extglob")
 	r.writeVariables(given, unset)
@@ -107,7 +115,8 @@ func (r *restoring) script(given map[string]bool, unset []string) error {
 	if isOn(r.shopts, "expand_aliases") {
 		r.line("\\shopt -s expand_aliases")
 	}
-	r.writeOptions("\\set -o", "\\set +o", r.sets, "noexec", "privileged", "posix", "errexit", "nounset", "xtrace", "verbose", "history")
+	r.writeOptions("\\set -o", "\\set +o", r.sets, "noexec", "privileged", "posix", "errexit", "nounset", "xtrace",
+		"verbose", "history")
 	r.writeLate(late[len(late)-latest:])
 	r.writeStrict()
 	if r.captured != nil && r.captured.failed != nil {
@@ -179,7 +188,8 @@ func (r *restoring) note(v *variable) {
 	}
 }
 
-// writePlaces writes what cd -, popd and the completion of words remember. It comes before functions that could be in the way.
+// writePlaces writes what cd -, popd and the completion of words remember. It comes before functions that could be in
+// the way.
 func (r *restoring) writePlaces() {
 	if v := r.oldpwd; v != nil {
 		r.line("OLDPWD=", ansi(v.value))
@@ -343,7 +353,8 @@ func (r *restoring) writeOptions(on, off string, list []option, without ...strin
 	}
 }
 
-// writeStrict writes what would be in the way of everything else: posix mode and the options that end or trace what they meet.
+// writeStrict writes what would be in the way of everything else: posix mode and the options that end or trace what
+// they meet.
 func (r *restoring) writeStrict() {
 	for _, v := range r.variables {
 		if v.name != "POSIXLY_CORRECT" {

@@ -168,7 +168,8 @@ func lifeless(f *vt.Frame) *vt.Frame {
 	g.Modes = vt.DefaultModes()
 	g.Modes.ReverseVideo = f.Modes.ReverseVideo
 	g.Modes.AltScreen = f.Alt != nil
-	g.Pen, g.Charsets, g.LastChar, g.LastDropped, g.CursorStyle, g.Pending, g.Hidden = vt.Style{}, vt.Charsets{}, 0, false, 0, nil, nil
+	g.Pen, g.Charsets, g.LastChar, g.LastDropped, g.CursorStyle, g.Pending, g.Hidden = vt.Style{}, vt.Charsets{}, 0, false,
+		0, nil, nil
 	g.Invoked, g.Aside, g.Open = 0, nil, nil
 	g.Main = still(f.Main, f.Rows)
 	if f.Alt != nil {

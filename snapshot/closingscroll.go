@@ -14,7 +14,8 @@ type scrolling struct {
 // screen; zero when none is there, or no way leads there.
 func scrolled(f *vt.Frame) (by scrolling) {
 	s := f.Alt
-	if s == nil || !s.PendingWrap || f.Cols < 2 || s.Y < s.Top || s.Y > s.Bottom || f.Aside != nil || f.Invoked != 0 || f.Open != nil {
+	if s == nil || !s.PendingWrap || f.Cols < 2 || s.Y < s.Top || s.Y > s.Bottom || f.Aside != nil || f.Invoked != 0 ||
+		f.Open != nil {
 		return by
 	}
 	if _, whole := erasedWith(s.Lines[s.Y], f.Cols); whole || cellAt(s.Lines[s.Y], f.Cols-1).text != "" {

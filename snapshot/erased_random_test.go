@@ -24,7 +24,8 @@ func erasedTrial(seed uint64) trial {
 		if tr.rows == 1 && (strings.Contains(tok.text, "47") || strings.Contains(tok.text, "1049")) {
 			continue // xterm.js recycles the only row, which it still reads
 		}
-		if tok.cols == 0 && !strings.Contains(tok.text, "]8;") && !strings.Contains(tok.text, "[3J") && !hugeNumber.MatchString(tok.text) {
+		if tok.cols == 0 && !strings.Contains(tok.text, "]8;") && !strings.Contains(tok.text, "[3J") &&
+			!hugeNumber.MatchString(tok.text) {
 			tr.tokens = append(tr.tokens, tok)
 		}
 	}
@@ -35,17 +36,21 @@ func erasedTrial(seed uint64) trial {
 // row or at its end, and has characters wrap for want of room.
 func (w *writer) halves() string {
 	var b strings.Builder
-	b.WriteString(w.pick("\x1b[7m", "\x1b[4m", "\x1b[9;1;31m", "\x1b[53m", "\x1b[7;44m", "\x1b[4:3;58:5:9m", "\x1b[1\"q", ""))
-	b.WriteString(w.pick("", "", "\x1b[999G", "\x1b[999G\x1b[D", "\x1b[999G\x1b[2D", "\x1b[999;999H", "\x1b[999;999H\x1b[D", "\r", "\x1b[H"))
+	b.WriteString(w.pick("\x1b[7m", "\x1b[4m", "\x1b[9;1;31m", "\x1b[53m", "\x1b[7;44m", "\x1b[4:3;58:5:9m", "\x1b[1\"q",
+		""))
+	b.WriteString(w.pick("", "", "\x1b[999G", "\x1b[999G\x1b[D", "\x1b[999G\x1b[2D", "\x1b[999;999H",
+		"\x1b[999;999H\x1b[D", "\r", "\x1b[H"))
 	if w.chance(15) { // a whole row, and the next one is free again
 		b.WriteString("\r" + strings.Repeat("\u6f22\x1b[D", w.cols-2) + "\u6f22\x1b[999G\u6f22")
 		b.WriteString(w.pick("\r\x1b[m\x1b[K", "\r\x1b[m\x1b[2X", "\x1b[A", "\x1b[T", "\r\x1b[A\x1b[m\x1b[9L", ""))
 		return b.String()
 	}
 	for range 1 + w.IntN(3) {
-		b.WriteString(w.pick("\u6f22\x1b[Dx", "\u6f22\x1b[D\u6f22", "\u6f22\x1b[2Dx", "\u6f22\x1b[D", "\u6f22\u6f22\x1b[3D\u6f22", "\u6f22\x1b[D\x1b[X", "\u6f22", "a\u6f22"))
+		b.WriteString(w.pick("\u6f22\x1b[Dx", "\u6f22\x1b[D\u6f22", "\u6f22\x1b[2Dx", "\u6f22\x1b[D",
+			"\u6f22\u6f22\x1b[3D\u6f22", "\u6f22\x1b[D\x1b[X", "\u6f22", "a\u6f22"))
 	}
-	b.WriteString(w.pick("", "\x1b[m", "\x1b[m", "\x1b[0;1m\x1b[0\"q", "\r\x1b[K", "\r\x1b[2X", "\x1b[S", "\x1b[T", "\x1b[L"))
+	b.WriteString(w.pick("", "\x1b[m", "\x1b[m", "\x1b[0;1m\x1b[0\"q", "\r\x1b[K", "\r\x1b[2X", "\x1b[S", "\x1b[T",
+		"\x1b[L"))
 	return b.String()
 }
 

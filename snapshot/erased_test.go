@@ -68,12 +68,15 @@ var erasedCases = []struct {
 	{"a whole row of two styles", 6, 3, inverse + erasedRow(6, 0) + "\x1b[1;3H" + under + "漢\x1b[1;4Hx", 5},
 	{"the end of the bottom row", 8, 3, "\x1b[3Habcd" + inverse + "漢\x1b[5Gx", 1},
 	{"the end of the bottom row, in the last column", 8, 3, "\x1b[3Habcdef" + inverse + "漢\x1b[7Gx\x1b[H", 1},
-	{"two styles at the end of the bottom row", 8, 3, "\x1b[3Habcde" + inverse + "漢\x1b[6Gx" + under + "\x1b[7G漢\x1b[7Gx\x1b[6G漢\x1b[6Gx\x1b[H", 2},
+	{"two styles at the end of the bottom row", 8, 3,
+		"\x1b[3Habcde" + inverse + "漢\x1b[6Gx" + under + "\x1b[7G漢\x1b[7Gx\x1b[6G漢\x1b[6Gx\x1b[H", 2},
 	{"behind a wide character in the bottom row", 8, 3, "\x1b[3Habcd" + under + "漢漢\x1b[7Gx\x1b[6G漢\x1b[H", 2},
-	{"the end of the bottom row, which continues the one above", 8, 3, "\x1b[2Habcdefghabcdef" + coloured + "漢\x1b[7Gx\x1b[H", 1},
+	{"the end of the bottom row, which continues the one above", 8, 3,
+		"\x1b[2Habcdefghabcdef" + coloured + "漢\x1b[7Gx\x1b[H", 1},
 	{"the bottom row of two", 8, 2, "\x1b[2Habcdef" + inverse + "漢\x1b[7Gx\x1b[H", 1},
 	{"the only row", 8, 1, "abcdef" + inverse + "漢\x1b[7Gx\x1b[H", 1},
-	{"lines that scrolled off the only row", 8, 1, "abcdefg" + inverse + "漢\r\x1b[m\x1b[Kabcdef" + coloured + "漢\x1b[7Gx\x1b[m\r\nx", 2},
+	{"lines that scrolled off the only row", 8, 1,
+		"abcdefg" + inverse + "漢\r\x1b[m\x1b[Kabcdef" + coloured + "漢\x1b[7Gx\x1b[m\r\nx", 2},
 	{"in the history", 6, 2, "abcde" + inverse + "漢x\x1b[m\r\n\n\nb" + under + "漢\x1b[3Gx\x1b[m\r\n\n", 2},
 	{"two columns", 2, 3, inverse + "漢\x1b[1Gx\x1b[2H漢\x1b[2Gx\x1b[3H漢\x1b[1Gx", 3},
 	{"two columns, one character at a time", 2, 3, "a" + inverse + "漢\x1b[2Gx", 2},
@@ -83,26 +86,42 @@ var erasedCases = []struct {
 	{"a wrap pending in the row", 8, 3, "a" + inverse + "漢\x1b[3Gxyzabcd", 1},
 	{"a wrap pending behind it", 8, 3, "\x1b[2;1Habcdefg" + under + "漢\r\x1b[m\x1b[K12345678\x1b[1S\x1b[T", 1},
 	{"a wrap pending behind it, scrolled up", 8, 3, "\x1b[3;1Habcdef" + inverse + "漢\x1b[7Gx\x1b[2;1H12345678\x1b[S", 1},
-	{"a wrap pending behind it, alternate screen, SU", 6, 4, "\x1b[?47habcd" + inverse + "漢\x1b[5Gx\x1b[m\r\nklmnop\x1b[3;1Habcd" + under + "漢\x1b[5Gx\x1b[2;6Hp\x1b[46m\x1b[S", 1},
-	{"a wrap pending behind it, alternate screen, SU of the first row", 6, 4, "\x1b[?47h\x1b[2;1Habcd" + under + "漢\x1b[5Gx\x1b[1;6Hp\x1b[S", 1},
-	{"a wrap pending behind it, alternate screen, SU between margins", 6, 5, "\x1b[?47hx\x1b[5Hy\x1b[2;4r\x1b[3;1Habcd" + under + "漢\x1b[5Gx\x1b[2;6Hp\x1b[S\x1b[2S", 0},
-	{"a wrap pending behind it, alternate screen, SU twice", 6, 5, "\x1b[?47hx\x1b[4;1Habcd" + under + "漢\x1b[5Gx\x1b[2;6Hp\x1b[S\x1b[S", 1},
-	{"a wrap pending behind it, alternate screen, SD", 6, 4, "\x1b[?47habcd" + inverse + "漢\x1b[5Gx\x1b[m\r\nklmnop\x1b[46m\x1b[T", 1},
-	{"a wrap pending behind it, alternate screen, SD in origin mode", 6, 4, "\x1b[?47h\x1b[2;4r\x1b[?6habcd" + inverse + "漢\x1b[1;5Hx\x1b[m\r\nklmnop\x1b[T", 1},
-	{"a wrap pending behind it, alternate screen, SR", 6, 3, "\x1b[?47h\x1b[2;1Habc" + under + "漢\x1b[4Gx\x1b[m\x1b[6Gx\x1b[46m\x1b[ A", 1},
+	{"a wrap pending behind it, alternate screen, SU", 6, 4,
+		"\x1b[?47habcd" + inverse + "漢\x1b[5Gx\x1b[m\r\nklmnop\x1b[3;1Habcd" + under +
+			"漢\x1b[5Gx\x1b[2;6Hp\x1b[46m\x1b[S", 1},
+	{"a wrap pending behind it, alternate screen, SU of the first row", 6, 4,
+		"\x1b[?47h\x1b[2;1Habcd" + under + "漢\x1b[5Gx\x1b[1;6Hp\x1b[S", 1},
+	{"a wrap pending behind it, alternate screen, SU between margins", 6, 5,
+		"\x1b[?47hx\x1b[5Hy\x1b[2;4r\x1b[3;1Habcd" + under + "漢\x1b[5Gx\x1b[2;6Hp\x1b[S\x1b[2S", 0},
+	{"a wrap pending behind it, alternate screen, SU twice", 6, 5,
+		"\x1b[?47hx\x1b[4;1Habcd" + under + "漢\x1b[5Gx\x1b[2;6Hp\x1b[S\x1b[S", 1},
+	{"a wrap pending behind it, alternate screen, SD", 6, 4,
+		"\x1b[?47habcd" + inverse + "漢\x1b[5Gx\x1b[m\r\nklmnop\x1b[46m\x1b[T", 1},
+	{"a wrap pending behind it, alternate screen, SD in origin mode", 6, 4,
+		"\x1b[?47h\x1b[2;4r\x1b[?6habcd" + inverse + "漢\x1b[1;5Hx\x1b[m\r\nklmnop\x1b[T", 1},
+	{"a wrap pending behind it, alternate screen, SR", 6, 3,
+		"\x1b[?47h\x1b[2;1Habc" + under + "漢\x1b[4Gx\x1b[m\x1b[6Gx\x1b[46m\x1b[ A", 1},
 	{"a wrap pending behind an erased cell, alternate screen, SL", 6, 3, "\x1b[?47h\x1b[2;1Habcdef\x1b[45m\x1b[2 @", 0},
 	{"a wrap pending behind an erased cell, alternate screen, DECDC", 6, 3, "\x1b[?47h\x1b[2;1Hab漢漢\x1b[45m\x1b['~", 0},
-	{"a wrap pending behind an erased cell, alternate screen, DECIC", 6, 3, "\x1b[?47h漢漢漢\x1b[2;1Habcd\x1b[6Gx\x1b[45m\x1b['}", 0},
+	{"a wrap pending behind an erased cell, alternate screen, DECIC", 6, 3,
+		"\x1b[?47h漢漢漢\x1b[2;1Habcd\x1b[6Gx\x1b[45m\x1b['}", 0},
 	{"REP", 8, 3, "a" + inverse + "漢\x1b[3Gx", 1},
-	{"a saved cursor behind it", 8, 3, "\x1b[2Hx\x1b[3Habcdefgh\x1b[1m\x1b7\x1b[m\x1b[7G" + inverse + "漢\x1b[7Gx\x1b[H", 1},
-	{"a saved cursor behind it, lined", 8, 3, "\x1b[4m\x1b7\x1b[m\x1b8\x1b]8;;\x1b\\\x1b[3Habcdefgh\x1b7\x1b[m\x1b[7G" + inverse + "漢\x1b[7Gx\x1b[H", 1},
-	{"a saved cursor behind it, behind a mark too", 8, 3, "\x1b[3Habcdefgh\x1b[m\u0301\x1b7\x1b[7G" + inverse + "漢\x1b[7Gx\x1b[H", 1},
-	{"a saved cursor behind it, in origin mode", 8, 3, "\x1b[3Habcdefgh\x1b[?6h\x1b[3;8Hx\x1b7\x1b[?6l\x1b[3;7H" + inverse + "漢\x1b[7Gx\x1b[H", 1},
-	{"a saved cursor behind it, alternate screen", 8, 3, "\x1b[?47h\x1b[2Habcdefgh\x1b[1m\x1b7\x1b[m\x1b[7G" + inverse + "漢\x1b[7Gx\x1b[H", 1},
-	{"a saved cursor behind it, below the alternate screen", 8, 3, "\x1b[2Habcdefgh\x1b7\x1b[7G" + inverse + "漢\x1b[7Gx\x1b[H\x1b[m\x1b[?47hx", 1},
+	{"a saved cursor behind it", 8, 3, "\x1b[2Hx\x1b[3Habcdefgh\x1b[1m\x1b7\x1b[m\x1b[7G" + inverse + "漢\x1b[7Gx\x1b[H",
+		1},
+	{"a saved cursor behind it, lined", 8, 3,
+		"\x1b[4m\x1b7\x1b[m\x1b8\x1b]8;;\x1b\\\x1b[3Habcdefgh\x1b7\x1b[m\x1b[7G" + inverse + "漢\x1b[7Gx\x1b[H", 1},
+	{"a saved cursor behind it, behind a mark too", 8, 3,
+		"\x1b[3Habcdefgh\x1b[m\u0301\x1b7\x1b[7G" + inverse + "漢\x1b[7Gx\x1b[H", 1},
+	{"a saved cursor behind it, in origin mode", 8, 3,
+		"\x1b[3Habcdefgh\x1b[?6h\x1b[3;8Hx\x1b7\x1b[?6l\x1b[3;7H" + inverse + "漢\x1b[7Gx\x1b[H", 1},
+	{"a saved cursor behind it, alternate screen", 8, 3,
+		"\x1b[?47h\x1b[2Habcdefgh\x1b[1m\x1b7\x1b[m\x1b[7G" + inverse + "漢\x1b[7Gx\x1b[H", 1},
+	{"a saved cursor behind it, below the alternate screen", 8, 3,
+		"\x1b[2Habcdefgh\x1b7\x1b[7G" + inverse + "漢\x1b[7Gx\x1b[H\x1b[m\x1b[?47hx", 1},
 	{"a tab stop behind it", 9, 3, "abcdefghi\x1bH\x1b[8G" + inverse + "漢\x1b[8Gx\x1b[H", 1},
 	{"a tab stop behind it, alternate screen", 9, 3, "\x1b[?47habcdefghi\x1bH\x1b[8G" + inverse + "漢\x1b[8Gx\x1b[H", 1},
-	{"a recalled set on the alternate screen", 6, 3, "\x1b(0\x1b7\x1b(H\x1b[u\x1b[?47hq" + inverse + "漢\x1b[3Gx\x1b[2;5H漢\x1b[5Gx", 2},
+	{"a recalled set on the alternate screen", 6, 3,
+		"\x1b(0\x1b7\x1b(H\x1b[u\x1b[?47hq" + inverse + "漢\x1b[3Gx\x1b[2;5H漢\x1b[5Gx", 2},
 	{"an insertion that splits a character", 8, 3, inverse + "ab漢cd\x1b[4h\x1b[4Gx\x1b[4l", 2},
 }
 
@@ -123,7 +142,8 @@ func TestErasedCellsKeepTheirStyle(t *testing.T) {
 				if n := countErased(f); n != c.cells {
 					t.Errorf("the frame has %d such cells, want %d: %+v", n, c.cells, f)
 				}
-				tr := trial{stream: stream{cols: c.cols, rows: c.rows, scrollback: 100, unicode: unicode}, tokens: []token{{text: c.text}}}
+				tr := trial{stream: stream{cols: c.cols, rows: c.rows, scrollback: 100, unicode: unicode},
+					tokens: []token{{text: c.text}}}
 				jb := resumed(engineUnderTest, tr, 1)
 				for _, m := range j.resume(t, jb) {
 					t.Errorf("cut at byte %d, seen at the %s: %q\nsnapshot %q", jb.heads[m.Cut], m.When, m.What, jb.Cuts[m.Cut].ANSI)
@@ -170,11 +190,13 @@ func TestErasedRowsKeepTheirStyle(t *testing.T) {
 	const cols = 5
 	lines := map[rune]vt.Line{
 		'h': erasedLine(cols, false), 'H': erasedLine(cols, true), 'w': erasedLine(2*cols+2, false), // erased
-		't': text("text", 0, vt.Style{}), 'T': wrappedText("text"), 'x': text("xyzzy", 0, vt.Style{}), 'X': wrappedText("xyzzy"),
+		't': text("text", 0, vt.Style{}), 'T': wrappedText("text"), 'x': text("xyzzy", 0, vt.Style{}),
+		'X': wrappedText("xyzzy"),
 		'e': endsErased(false), 'E': endsErased(true), '.': {}, ':': wrappedText(""),
 	}
 	for _, screen := range []string{
-		"h", "H", "hh", "tth", "ttH", "xxh", "xxH", "teHh", "tEH", "thh", "TXhH", "xXHh", "eehh", "TTHH", "hhth", "hHeH", "hhhh", "Hh", "xh", "xH", "Xh", "thhH", "tHHh", ".hh.", "..h", "::H", "tEe", "xXE", "xxxe", "e", "E", "he", "HE",
+		"h", "H", "hh", "tth", "ttH", "xxh", "xxH", "teHh", "tEH", "thh", "TXhH", "xXHh", "eehh", "TTHH", "hhth", "hHeH",
+		"hhhh", "Hh", "xh", "xH", "Xh", "thhH", "tHHh", ".hh.", "..h", "::H", "tEe", "xXE", "xxxe", "e", "E", "he", "HE",
 	} {
 		for _, history := range []string{"", "t", "h", "hx", "txhHeE", "wtw", "wwX", "tw"} {
 			for _, alternate := range []bool{false, true} {
@@ -211,7 +233,8 @@ func TestErasedRowsKeepTheirStyle(t *testing.T) {
 							t.Errorf("column %d of the last row is a space", x)
 						}
 					}
-					want.Main.X, want.Main.Y, want.Repeats, want.Parser, want.Repeat, want.Colors, got.Data = got.Main.X, got.Main.Y, got.Repeats, got.Parser, got.Repeat, got.Colors, nil
+					want.Main.X, want.Main.Y, want.Repeats, want.Parser, want.Repeat, want.Colors, got.Data = got.Main.X, got.Main.Y,
+						got.Repeats, got.Parser, got.Repeat, got.Colors, nil
 					for _, d := range stateDifferences(got, want) {
 						t.Error(d)
 					}

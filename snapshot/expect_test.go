@@ -37,8 +37,9 @@ func expectedModes(f *vt.Frame) xmodes {
 	m := f.Modes
 	x := xmodes{
 		AppCursor: m.AppCursor, AppKeypad: m.AppKeypad, Origin: m.Origin, Autowrap: m.Autowrap, ReverseWrap: m.ReverseWrap,
-		Paste: m.BracketedPaste, Focus: m.FocusEvents, Sync: m.SyncOutput, Insert: m.Insert, Linefeed: m.Linefeed, Hidden: m.CursorHidden,
-		Mouse: []string{"NONE", "X10", "VT200", "DRAG", "ANY"}[m.Mouse],
+		Paste: m.BracketedPaste, Focus: m.FocusEvents, Sync: m.SyncOutput, Insert: m.Insert, Linefeed: m.Linefeed,
+		Hidden: m.CursorHidden,
+		Mouse:  []string{"NONE", "X10", "VT200", "DRAG", "ANY"}[m.Mouse],
 		// xterm.js knows no others (its #2507).
 		Encoding: []string{"DEFAULT", "DEFAULT", "SGR", "DEFAULT", "SGR_PIXELS"}[m.MouseEncoding],
 	}
@@ -59,7 +60,8 @@ func expectedBuffer(f *vt.Frame, s *vt.Screen, history []vt.Line) xbuffer {
 	}
 	first := s != &f.Main || f.Rows > 1 && len(history) == f.History.Len()
 	for i, l := range slices.Concat(history, s.Lines) {
-		b.Lines = append(b.Lines, xline{Wrapped: l.Wrapped() && (i > 0 || first) && cols > 1, Cells: expectedCells(l, cols, f.Unicode)})
+		b.Lines = append(b.Lines, xline{Wrapped: l.Wrapped() && (i > 0 || first) && cols > 1,
+			Cells: expectedCells(l, cols, f.Unicode)})
 	}
 	for t := 8; t < cols; t += 8 {
 		b.Tabs = append(b.Tabs, t)
@@ -173,7 +175,8 @@ func styleKey(s vt.Style) string {
 	if s.Link.URI == "" {
 		s.Link.ID = ""
 	}
-	key := strings.Join([]string{color(s.FG), color(s.BG), attrs.String(), fmt.Sprint(int(s.Underline)), uc, s.Link.ID, s.Link.URI}, "\t")
+	key := strings.Join([]string{color(s.FG), color(s.BG), attrs.String(), fmt.Sprint(int(s.Underline)), uc, s.Link.ID,
+		s.Link.URI}, "\t")
 	if key == "\t\t\t0\t\t\t" {
 		return ""
 	}
@@ -206,7 +209,8 @@ func cellDifference(got, want []xcell) string {
 		}
 		return b.String()
 	}
-	return fmt.Sprintf(" from column %d, to %d and %d (text/width<fg;bg;attributes;underline;its colour;link id;uri>):\n got %s\n want%s", first, len(got), len(want), part(got), part(want))
+	return fmt.Sprintf(" from column %d, to %d and %d (text/width<fg;bg;attributes;underline;its colour;link id;uri>):"+
+		"\n got %s\n want%s", first, len(got), len(want), part(got), part(want))
 }
 
 // stateDifferences lists where two states differ, at most a few.

@@ -100,7 +100,8 @@ const (
 	tagOpen
 )
 
-// rowBelow in a row of tagOpen means one of the main screen while the alternate one is shown. No screen has so many rows.
+// rowBelow in a row of tagOpen means one of the main screen while the alternate one is shown. No screen has so many
+// rows.
 const rowBelow = 1 << 15
 
 const (

@@ -19,7 +19,8 @@ func frameOf(t testing.TB, x xstate, head []byte) *vt.Frame {
 		Pen: styleOf(t, x.Pen), Pending: unfinished(head),
 		Modes: vt.Modes{
 			AppCursor: m.AppCursor, AppKeypad: m.AppKeypad, Origin: m.Origin, Autowrap: m.Autowrap, ReverseWrap: m.ReverseWrap,
-			BracketedPaste: m.Paste, FocusEvents: m.Focus, SyncOutput: m.Sync, Insert: m.Insert, Linefeed: m.Linefeed, CursorHidden: m.Hidden,
+			BracketedPaste: m.Paste, FocusEvents: m.Focus, SyncOutput: m.Sync, Insert: m.Insert, Linefeed: m.Linefeed,
+			CursorHidden:  m.Hidden,
 			AltScreen:     x.Alt,
 			Mouse:         vt.Mouse(slices.Index([]string{"NONE", "X10", "VT200", "DRAG", "ANY"}, m.Mouse)),
 			MouseEncoding: vt.MouseEncoding(max(0, slices.Index([]string{"DEFAULT", "", "SGR", "", "SGR_PIXELS"}, m.Encoding))),

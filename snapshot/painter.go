@@ -311,7 +311,8 @@ func (p *painter) joins(s string) bool {
 	}
 	first, _ := utf8.DecodeRuneInString(s)
 	last, _ := utf8.DecodeLastRune(p.out)
-	return beginsWithMark(s) || joinsCluster(first) || last == zwj || unicode.In(last, unicode.Prepended_Concatenation_Mark, indicPrepend)
+	return beginsWithMark(s) || joinsCluster(first) || last == zwj ||
+		unicode.In(last, unicode.Prepended_Concatenation_Mark, indicPrepend)
 }
 
 // apart paints characters that have a cell each, where widths are those of

@@ -38,7 +38,8 @@ func (p *painter) setPen(s vt.Style) {
 	}
 	p.sgr(&s)
 	// Writing the link too would cost more than all this while garbage is collected.
-	p.pen.FG, p.pen.BG, p.pen.UnderlineColor, p.pen.Attr, p.pen.Underline = s.FG, s.BG, s.UnderlineColor, s.Attr, s.Underline
+	p.pen.FG, p.pen.BG, p.pen.UnderlineColor, p.pen.Attr, p.pen.Underline = s.FG, s.BG, s.UnderlineColor, s.Attr,
+		s.Underline
 }
 
 // setBackground changes nothing of the pen but its background.

@@ -16,8 +16,10 @@ func TestTextStaysOnTheScreen(t *testing.T) {
 	t.Parallel()
 	j := startJudge(t)
 	words := []string{
-		"a", "\u6f22", "\u0301", "\x1b[m", "\x1bH", "\x1b7", "\x1b8", "\x1b[99G", "\x1b[9C", "\t", "\x1b[I", "\r", "\n", "\b", "\x1b[@", "\x1b[9@",
-		"\x1b[P", "\x1b[X", "\x1b[b", "\x1b[4h", "\x1b[?7l", "\x1b[?7h", "\x1b[?45h", "\x1b[?47h", "\x1b[?47l", "\x1b[ A", "\x1b[2'}", "\x1b[?6h", "\x1bM", "\x1b#8",
+		"a", "\u6f22", "\u0301", "\x1b[m", "\x1bH", "\x1b7", "\x1b8", "\x1b[99G", "\x1b[9C", "\t", "\x1b[I", "\r", "\n", "\b",
+		"\x1b[@", "\x1b[9@",
+		"\x1b[P", "\x1b[X", "\x1b[b", "\x1b[4h", "\x1b[?7l", "\x1b[?7h", "\x1b[?45h", "\x1b[?47h", "\x1b[?47l", "\x1b[ A",
+		"\x1b[2'}", "\x1b[?6h", "\x1bM", "\x1b#8",
 	}
 	const cols, rows, most = 3, 2, 60
 	r := rand.New(rand.NewPCG(1, 2))
@@ -121,12 +123,15 @@ func TestXtermForgetsLinks(t *testing.T) {
 		text   string
 		forgot bool
 	}{
-		"where it was printed":                      {link + "abc\x1b]8;;\x1b\\", false},
-		"opened in a line that is erased then":      {link + "\x1b[2J\x1b[2;1Habc", true},
-		"opened on the alternate screen":            {"\x1b[?47h" + link + "\x1b[?47labc", true},
-		"scrolled in a region, line erased":         {"\x1b[2;4r\x1b[4;1H" + link + "abc\x1b]8;;\x1b\\\n\x1b[3;9H\x1b[J", true},
-		"the same, printed where it came to":        {"\x1b[2;4r\x1b[3;1H" + link + "abc\x1b]8;;\x1b\\\x1b[3;9H\x1b[J", false},
-		"deleted lines take their notes along":      {"\x1b[3;1H" + link + "abc\x1b]8;;\x1b\\\x1b[1;1H\x1b[M\x1b[2;9H\x1b[J", false},
+		"where it was printed":                 {link + "abc\x1b]8;;\x1b\\", false},
+		"opened in a line that is erased then": {link + "\x1b[2J\x1b[2;1Habc", true},
+		"opened on the alternate screen":       {"\x1b[?47h" + link + "\x1b[?47labc", true},
+		"scrolled in a region, line erased": {"\x1b[2;4r\x1b[4;1H" + link + "abc\x1b]8;;\x1b\\\n\x1b[3;9H\x1b[J",
+			true},
+		"the same, printed where it came to": {"\x1b[2;4r\x1b[3;1H" + link + "abc\x1b]8;;\x1b\\\x1b[3;9H\x1b[J",
+			false},
+		"deleted lines take their notes along": {"\x1b[3;1H" + link + "abc\x1b]8;;\x1b\\\x1b[1;1H\x1b[M\x1b[2;9H\x1b[J",
+			false},
 		"opened in two lines, of which one is gone": {link + "a\x1b[3;1Hbc\x1b]8;;\x1b\\\x1b[1;1H\x1b[1K\x1b[1J", false},
 	} {
 		var answer struct {
@@ -146,9 +151,10 @@ func TestXtermForgetsLinks(t *testing.T) {
 	}
 }
 
-// TestXtermNotesLinksWithoutBound has the proof of point 5 in docs/snapshot-format.md: notes of links with IDs that nothing shows
-// decide whether such a link is known when it is opened again, each for itself, and one line can have any number of them. So
-// screens that look the same have as many states as there are sets of IDs, and no text of a limited length says which.
+// TestXtermNotesLinksWithoutBound has the proof of point 5 in docs/snapshot-format.md: notes of links with IDs that
+// nothing shows decide whether such a link is known when it is opened again, each for itself, and one line can have any
+// number of them. So screens that look the same have as many states as there are sets of IDs, and no text of a limited
+// length says which.
 func TestXtermNotesLinksWithoutBound(t *testing.T) {
 	t.Parallel()
 	j := startJudge(t)

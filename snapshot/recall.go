@@ -125,7 +125,8 @@ func (r *recalling) prints(f *vt.Frame, last *cell) bool {
 				show := shown && !linked || linked && shows(kept)
 				final := vt.Style{Underline: kept.Underline, Link: f.Aside.Link}
 				reaches := show == f.Aside.Shown && link == f.Aside.Link || shows(final) == f.Aside.Shown
-				if penShows(kept, lined, show) == look && reaches && (color == f.Aside.UnderlineColor || f.Aside.UnderlineColor != 0) {
+				if penShows(kept, lined, show) == look && reaches &&
+					(color == f.Aside.UnderlineColor || f.Aside.UnderlineColor != 0) {
 					r.aside, r.linked, r.lastLink = kept, linked, link
 					return true
 				}

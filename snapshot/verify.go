@@ -279,10 +279,12 @@ func (c *comparison) cells(name string, line int) {
 	}
 	w, g := c.want[first], c.got[first]
 	if w.text == g.text && w.width == g.width {
-		c.add("%s %d: %d cells differ, first column %d, %q: want %+v, got %+v", name, line, n, first, w.text, w.style, g.style)
+		c.add("%s %d: %d cells differ, first column %d, %q: want %+v, got %+v", name, line, n, first, w.text, w.style,
+			g.style)
 		return
 	}
-	c.add("%s %d: %d cells differ, first column %d: want %.40q (%d wide), got %.40q (%d wide)", name, line, n, first, w.text, w.width, g.text, g.width)
+	c.add("%s %d: %d cells differ, first column %d: want %.40q (%d wide), got %.40q (%d wide)", name, line, n, first,
+		w.text, w.width, g.text, g.width)
 }
 
 // appendCells appends the columns of l as a snapshot carries them, exactly cols.

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// modesBelow are the files, directories and FIFOs of shells that somebody else than their owner could use, and the FIFOs.
+// modesBelow are the files, directories and FIFOs of shells that somebody else than their owner could use, and the
+// FIFOs.
 func modesBelow(t *testing.T, dir string) (open, fifos []string) {
 	t.Helper()
 	err := filepath.WalkDir(filepath.Join(dir, "shells"), func(path string, d fs.DirEntry, err error) error {
@@ -36,7 +37,8 @@ func modesBelow(t *testing.T, dir string) (open, fifos []string) {
 	return open, fifos
 }
 
-// TestExecFilesAreOurs: modes of a shell's files depend neither on the server's umask nor on the user's, and the user's is as it was.
+// TestExecFilesAreOurs: modes of a shell's files depend neither on the server's umask nor on the user's, and the user's
+// is as it was.
 func TestExecFilesAreOurs(t *testing.T) {
 	t.Parallel()
 	for _, mask := range []string{"000", "077"} {
@@ -96,7 +98,8 @@ func TestExecFIFOsOfTheDead(t *testing.T) {
 	s.in("main").run("echo hi").is(0, "hi\n")
 }
 
-// TestExecFilesCannotBeMade: a directory of shells that is of no use is 503 FIFO_CREATE_FAILED, of a shell that is there and of a new one; mended, both work.
+// TestExecFilesCannotBeMade: a directory of shells that is of no use is 503 FIFO_CREATE_FAILED, of a shell that is
+// there and of a new one; mended, both work.
 func TestExecFilesCannotBeMade(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{errors: true})
@@ -105,7 +108,10 @@ func TestExecFilesCannotBeMade(t *testing.T) {
 	place := filepath.Join(s.how.dir, "shells")
 	if !poll(patience, func() bool { // what the command has left is read after its answer
 		states, _ := filepath.Glob(filepath.Join(place, "*", "state"))
-		return slices.ContainsFunc(states, func(f string) bool { text, _ := os.ReadFile(f); return strings.Contains(string(text), "kept") })
+		return slices.ContainsFunc(states, func(f string) bool {
+			text, _ := os.ReadFile(f)
+			return strings.Contains(string(text), "kept")
+		})
 	}) {
 		t.Fatal("the state is not captured")
 	}

@@ -54,7 +54,8 @@ func TestWhatIsAtThePathOfASocketStays(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "data")
 			run(t, call(t, nil, "serve", "--listen", "unix://"+path, "--data-dir", dir)).refuses(t, 2, path, "stays")
 			after, err := os.Lstat(path)
-			if err != nil || !os.SameFile(before, after) || before.Mode() != after.Mode() || before.Size() != after.Size() || !before.ModTime().Equal(after.ModTime()) {
+			if err != nil || !os.SameFile(before, after) || before.Mode() != after.Mode() || before.Size() != after.Size() ||
+				!before.ModTime().Equal(after.ModTime()) {
 				t.Errorf("there was %v, there is %v (%v)", before, after, err)
 			}
 		})
@@ -72,7 +73,8 @@ func deadSocket(t *testing.T, path string) {
 	_ = l.Close()
 }
 
-// TestTwoServersForOneSocket: of servers that start at once for the path of a dead one exactly one gets it, and the others leave it alone.
+// TestTwoServersForOneSocket: of servers that start at once for the path of a dead one exactly one gets it, and the
+// others leave it alone.
 func TestTwoServersForOneSocket(t *testing.T) {
 	t.Parallel()
 	for range 5 {
@@ -85,7 +87,8 @@ func TestTwoServersForOneSocket(t *testing.T) {
 		refused := 0
 		for i := range servers {
 			dir := filepath.Join(t.TempDir(), "data")
-			c := call(t, []string{"EVERTTY_KEEPER_IDLE=1s"}, "serve", "--auth", "none", "--listen", "unix://"+path, "--data-dir", dir)
+			c := call(t, []string{"EVERTTY_KEEPER_IDLE=1s"}, "serve", "--auth", "none", "--listen", "unix://"+path, "--data-dir",
+				dir)
 			out, err := c.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)
@@ -149,7 +152,8 @@ func TestAServerRemovesItsOwnSocketOnly(t *testing.T) {
 	}
 }
 
-// TestTakeoverOfAStoppedServer: afterwards there is exactly one server, also when the old one was stopped, or stopped again and again.
+// TestTakeoverOfAStoppedServer: afterwards there is exactly one server, also when the old one was stopped, or stopped
+// again and again.
 func TestTakeoverOfAStoppedServer(t *testing.T) {
 	t.Parallel()
 	for name, hung := range map[string]bool{"stopped": false, "stopped for ever": true} {

@@ -21,8 +21,8 @@ func (s *server) atRest(id string, atLeast uint64) (seq uint64) {
 	return seq
 }
 
-// TestPositionsOnAFullDisk: output that was shown and not kept counts also for the servers after a kill, and the gap is told
-// by the terminal, by the server and in the recording; a since of before matches no other bytes.
+// TestPositionsOnAFullDisk: output that was shown and not kept counts also for the servers after a kill, and the gap is
+// told by the terminal, by the server and in the recording; a since of before matches no other bytes.
 func TestPositionsOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := smallDisk(t, "1m")
@@ -46,7 +46,8 @@ func TestPositionsOnAFullDisk(t *testing.T) {
 			t.Errorf("round %d: the recording does not tell of the gap", round)
 		}
 		var health client.Health
-		if s.get("/healthz").wants(200).into(&health); health.Status != "degraded" || health.Damaged != 1 { // the journal may have got a page that somebody else gave back
+		if s.get("/healthz").wants(200).into(&health); health.Status != "degraded" || health.Damaged != 1 {
+			// the journal may have got a page that somebody else gave back
 			t.Errorf("round %d: the server says %+v", round, health)
 		}
 		s.input(id, "2000\n")
@@ -61,7 +62,8 @@ func TestPositionsOnAFullDisk(t *testing.T) {
 	if i := s.info(id); i.Seq != shown {
 		t.Errorf("position %d was %d", i.Seq, shown)
 	}
-	if cast := s.get("/pty/" + id + "/recording").body; strings.Count(cast, "bytes lost") == 0 || !strings.Contains(cast, "line 00000010") {
+	if cast := s.get("/pty/" + id + "/recording").body; strings.Count(cast, "bytes lost") == 0 ||
+		!strings.Contains(cast, "line 00000010") {
 		t.Error("the recording has not the gap and what came after it")
 	}
 }
@@ -108,7 +110,8 @@ func TestPositionsOfATerminalMadeOnAFullDisk(t *testing.T) {
 func TestDataThatAreGone(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, files string }{
-		{"data", "data.*"}, {"data and screens", "data.*|screen.*"}, {"journal", "data.*|index.*"}, {"all but the record", "data.*|index.*|screen.*|positions"},
+		{"data", "data.*"}, {"data and screens", "data.*|screen.*"}, {"journal", "data.*|index.*"}, {"all but the record",
+			"data.*|index.*|screen.*|positions"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -23,7 +23,8 @@ type Frame struct {
 	Invoked byte
 	// Aside is what the pen knows besides Pen after DECRC, nil when nothing.
 	Aside *PenAside
-	// Open is where xterm.js has noted the pen's link: nil for the cursor's row alone, for no link, and for one that was forgotten.
+	// Open is where xterm.js has noted the pen's link: nil for the cursor's row alone, for no link, and for one that was
+	// forgotten.
 	Open *OpenLink
 	// LastChar is the character REP (ECMA-48 8.3.103) would repeat; 0 for none.
 	LastChar rune
@@ -54,7 +55,8 @@ type Frame struct {
 
 // Memory is what the frame takes, in bytes.
 func (f *Frame) Memory() int {
-	n := f.History.Size() + len(f.Title) + len(f.Icon) + len(f.Cwd) + len(f.Pending) + len(f.Palette)*colorSize + f.Main.memory()
+	n := f.History.Size() + len(f.Title) + len(f.Icon) + len(f.Cwd) + len(f.Pending) + len(f.Palette)*colorSize +
+		f.Main.memory()
 	if f.Alt != nil {
 		n += f.Alt.memory()
 	}

@@ -11,7 +11,8 @@ func (t *Terminal) print(text []byte, ascii bool) {
 	if t.open.number != 0 {
 		t.noteLink()
 		defer func() {
-			if s := t.screen; s.X > 1 && (s.X > 2 || !s.row().beginsWide()) { // the first character of a row that was wrapped to began in the row before
+			// The first character of a row that was wrapped to began in the row before.
+			if s := t.screen; s.X > 1 && (s.X > 2 || !s.row().beginsWide()) {
 				t.noteLink()
 			}
 		}()
@@ -232,7 +233,8 @@ func (t *Terminal) apart(raw, text []byte) {
 	s := t.screen
 	c, _ := decodeSound(text)
 	r := s.row()
-	if s.Cols < 2 || t.widths.next(c, t.stream.before).joins() || r.cells == nil && r.used < s.Cols || !s.cells(r)[s.Cols-2].wide() {
+	if s.Cols < 2 || t.widths.next(c, t.stream.before).joins() || r.cells == nil && r.used < s.Cols ||
+		!s.cells(r)[s.Cols-2].wide() {
 		return
 	}
 	t.stream.before = 0

@@ -5,8 +5,8 @@ import "slices"
 // Resize implements Engine. Lines of the main screen and its history reflow as
 // in xterm.js 6, so a viewer that resizes itself in the same place stays equal.
 // It does not follow widths below its minimum, a reflow that overflows its buffer, a
-// wide character that the new edge cuts in two, and a resize of the alternate screen, where it keeps cells and rows that are
-// cut off and moves them along unseen.
+// wide character that the new edge cuts in two, and a resize of the alternate screen, where it keeps cells and rows
+// that are cut off and moves them along unseen.
 func (t *Terminal) Resize(cols, rows int) (exact bool) {
 	old := t.cfg
 	t.cfg.Cols, t.cfg.Rows = cols, rows
@@ -42,7 +42,8 @@ func (t *Terminal) resizeMain(cols, rows int) (exact bool) {
 	s := t.main
 	b := buffer{
 		lines: t.gather(), base: t.hist.count, y: s.Y, saved: s.saved.row,
-		oldCols: s.Cols, cols: cols, rows: rows, max: max(len(s.rows), rows) + t.cfg.Scrollback, styles: &t.styles, most: t.budget.limit,
+		oldCols: s.Cols, cols: cols, rows: rows, max: max(len(s.rows), rows) + t.cfg.Scrollback, styles: &t.styles,
+		most: t.budget.limit,
 		link: t.open.number,
 	}
 	b.setRows(len(s.rows), rows+t.cfg.Scrollback)

@@ -24,7 +24,8 @@ import (
 // relayLimit is for anything that is waited for.
 const relayLimit = 2 * time.Minute
 
-// relayJob rents an instance, whose processes and files are on this machine, and leaves a job for it. It returns the job's directory.
+// relayJob rents an instance, whose processes and files are on this machine, and leaves a job for it. It returns the
+// job's directory.
 func relayJob(t *testing.T, j relay.Job) (dir string) {
 	t.Helper()
 	must := func(err error) {
@@ -37,7 +38,8 @@ func relayJob(t *testing.T, j relay.Job) (dir string) {
 	fake, err := fakeprov.Start(home)
 	must(err)
 	t.Cleanup(func() { must(fake.Close()) })
-	section := map[string]string{"api_key": fakeprov.Key, "api_url": fake.E2BURL(), "sandbox_url": fake.E2BSandboxURL(), "cwd": home}
+	section := map[string]string{"api_key": fakeprov.Key, "api_url": fake.E2BURL(), "sandbox_url": fake.E2BSandboxURL(),
+		"cwd": home}
 	text, err := json.Marshal(map[string]any{"provider": "e2b", "e2b": section})
 	must(err)
 	s, err := provider.ParseSettings(text, func(string) (string, bool) { return "", false })
@@ -77,13 +79,15 @@ func pidIn(t *testing.T, file string) (pid int) {
 	return pid
 }
 
-// TestRelayCancelled: the signals that end a relay end the command elsewhere, and the shell that has started it sees an interrupted program.
+// TestRelayCancelled: the signals that end a relay end the command elsewhere, and the shell that has started it sees an
+// interrupted program.
 func TestRelayCancelled(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "pid")
-			dir := relayJob(t, relay.Job{Command: &relay.Command{Text: relay.Bytes("echo begin; sleep 100000 & echo $! >" + file + "; wait; echo end"), State: file + ".state"}})
+			dir := relayJob(t, relay.Job{Command: &relay.Command{Text: relay.Bytes("echo begin; sleep 100000 & echo $! >" +
+				file + "; wait; echo end"), State: file + ".state"}})
 			var out bytes.Buffer
 			c := exec.Command(os.Args[0], "relay", "exec", dir)
 			c.Env, c.Stdout, c.Stderr = append(os.Environ(), asProgram+"=1"), &out, &out
@@ -95,7 +99,8 @@ func TestRelayCancelled(t *testing.T) {
 				t.Error(err)
 			}
 			_ = c.Wait()
-			if status := c.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() || status.Signal() != syscall.SIGINT || out.String() != "begin\n" {
+			if status := c.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() || status.Signal() != syscall.SIGINT ||
+				out.String() != "begin\n" {
 				t.Errorf("%v, %q", c.ProcessState, out.String())
 			}
 			relayWaits(t, "the command has ended", func() bool { return syscall.Kill(pid, 0) != nil })
@@ -106,7 +111,8 @@ func TestRelayCancelled(t *testing.T) {
 	}
 }
 
-// TestRelayTerminal: a terminal's relay is a program like any other on it: the size, keys and the exit code go through, and SIGTERM ends what runs elsewhere.
+// TestRelayTerminal: a terminal's relay is a program like any other on it: the size, keys and the exit code go through,
+// and SIGTERM ends what runs elsewhere.
 func TestRelayTerminal(t *testing.T) {
 	for name, c := range map[string]struct {
 		end  func(p *pty.Process) error
@@ -119,8 +125,10 @@ func TestRelayTerminal(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "pid")
 			script := "echo $$ >" + file + "; while read -r line; do case $line in size) stty size;; end) exit 5;; esac; done"
-			dir := relayJob(t, relay.Job{Terminal: &relay.Terminal{Argv: []relay.Bytes{relay.Bytes("bash"), relay.Bytes("-c"), relay.Bytes(script)}}})
-			p, err := pty.Start(pty.Spec{Argv: []string{os.Args[0], "relay", "pty", dir}, Env: map[string]string{asProgram: "1"}, Cols: 83, Rows: 27})
+			dir := relayJob(t, relay.Job{Terminal: &relay.Terminal{Argv: []relay.Bytes{relay.Bytes("bash"), relay.Bytes("-c"),
+				relay.Bytes(script)}}})
+			p, err := pty.Start(pty.Spec{Argv: []string{os.Args[0], "relay", "pty", dir}, Env: map[string]string{asProgram: "1"},
+				Cols: 83, Rows: 27})
 			if err != nil {
 				t.Fatal(err)
 			}

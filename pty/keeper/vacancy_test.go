@@ -12,7 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// deserted is a keeper in a directory that can be removed, with a terminal whose program ignores SIGHUP and has left a child behind; no server is there.
+// deserted is a keeper in a directory that can be removed, with a terminal whose program ignores SIGHUP and has left a
+// child behind; no server is there.
 func deserted(t *testing.T, extra ...string) (p *place, keeperPID int, programs []int) {
 	t.Helper()
 	p = newPlace(t)
@@ -40,7 +41,8 @@ func allGone(t *testing.T, pids ...int) {
 	}
 }
 
-// TestDirectoryGone: a keeper that nobody can reach any more ends its programs, also those that ignore SIGHUP, and itself.
+// TestDirectoryGone: a keeper that nobody can reach any more ends its programs, also those that ignore SIGHUP, and
+// itself.
 func TestDirectoryGone(t *testing.T) {
 	for _, again := range []bool{false, true} { // made again and another keeper's, or not
 		t.Run(strconv.FormatBool(again), func(t *testing.T) {
@@ -69,7 +71,8 @@ func TestDirectoryGone(t *testing.T) {
 	}
 }
 
-// TestTerminatedWithoutDirectory: SIGTERM ends a keeper at once whose directory is gone, and no other one that holds something.
+// TestTerminatedWithoutDirectory: SIGTERM ends a keeper at once whose directory is gone, and no other one that holds
+// something.
 func TestTerminatedWithoutDirectory(t *testing.T) {
 	t.Parallel()
 	p, pid, programs := deserted(t)
@@ -89,7 +92,8 @@ func TestTerminatedWithoutDirectory(t *testing.T) {
 	allGone(t, append(programs, pid)...)
 }
 
-// TestRenamedDirectory: what was only renamed is not gone, and a keeper with a server stays whatever happens to the directory.
+// TestRenamedDirectory: what was only renamed is not gone, and a keeper with a server stays whatever happens to the
+// directory.
 func TestRenamedDirectory(t *testing.T) {
 	t.Parallel()
 	p, pid, programs := deserted(t, "--gone", "1s")
@@ -117,7 +121,8 @@ func TestRenamedDirectory(t *testing.T) {
 	allGone(t, append(programs, pid)...)
 }
 
-// TestFilesOfTheKeeperRemoved: a keeper that has lost its socket, or its socket and its lock, can be found again without anybody asking for it.
+// TestFilesOfTheKeeperRemoved: a keeper that has lost its socket, or its socket and its lock, can be found again
+// without anybody asking for it.
 func TestFilesOfTheKeeperRemoved(t *testing.T) {
 	t.Parallel()
 	p, pid, programs := deserted(t, "--gone", "1h")
