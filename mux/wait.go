@@ -174,9 +174,17 @@ func (a *waiting) begin(ctx context.Context) error {
 	return err
 }
 
-// beginSince begins with the state at the position.
+// beginSince begins with the state at the position. Near the end of the output it may share
+// with waits that have no position, so it takes its turn with them.
 func (a *waiting) beginSince(ctx context.Context) error {
 	a.look.base = *a.Since
+	if f := a.t.Hub().Facts(); f.Seq-min(f.Seq, *a.Since) <= maxJoin {
+		begins := a.t.followers.begin()
+		if err := begins.enter(ctx); err != nil {
+			return err
+		}
+		defer begins.leave()
+	}
 	if joined, err := a.joinAt(ctx, *a.Since); joined || err != nil {
 		return err
 	}
