@@ -90,13 +90,24 @@ type place struct {
 	dir   string
 	idle  time.Duration
 	extra []string // of the keeper's command
+	races string   // what its race detector found is in files of this name and its process id
 }
 
 // newPlace makes a directory whose keeper ends with the test.
 func newPlace(t testing.TB) *place {
-	p := &place{t: t, dir: t.TempDir(), idle: time.Minute}
+	p := &place{t: t, dir: t.TempDir(), idle: time.Minute, races: filepath.Join(t.TempDir(), "race")}
+	t.Cleanup(p.noRaces)
 	t.Cleanup(p.end)
 	return p
+}
+
+// noRaces fails the test with what the race detector found in keepers that have ended.
+func (p *place) noRaces() {
+	found, _ := filepath.Glob(p.races + ".*")
+	for _, name := range found {
+		text, err := os.ReadFile(name)
+		p.t.Errorf("in a keeper: %s %v", text, err)
+	}
 }
 
 // config wants a keeper of a release.
@@ -106,7 +117,8 @@ func (p *place) config(release string) keeper.Config {
 		p.t.Fatal(err)
 	}
 	return keeper.Config{Dir: p.dir, Release: release, Log: slog.New(slog.NewTextHandler(p.t.Output(), nil)),
-		Command: append([]string{self, "keeper", "--data-dir", p.dir, "--release", release, "--idle", p.idle.String()}, p.extra...)}
+		Command: append([]string{"/usr/bin/env", "GORACE=log_path=" + p.races, // a keeper's own environment has no GORACE
+			self, "keeper", "--data-dir", p.dir, "--release", release, "--idle", p.idle.String()}, p.extra...)}
 }
 
 // connect is a server's start.
@@ -161,6 +173,7 @@ func (p *place) end() {
 	pid := c.PID()
 	_ = c.Close()
 	terminate(p.t, p, pid)
+	allGone(p.t, pid) // it may write into the directory until then
 }
 
 // finish kills what runs in a terminal and forgets it.

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -183,22 +181,32 @@ func (k *keeper) endPrograms() {
 	_ = k.listener.SetReadDeadline(time.Now())
 }
 
-// programs are the trees of what runs, and the brands of it.
+// programs are the trees of what runs, and the brands of it. The keeper's own is not among them: what was started without one
+// has inherited it, and so have a keeper that was made in the place of this one and its programs.
 func (k *keeper) programs() (trees []pty.Tree, brands map[uint64]bool) {
-	k.mu.Lock()
-	list := slices.Collect(maps.Values(k.kept))
-	k.mu.Unlock()
 	brands = map[uint64]bool{}
-	for _, h := range list {
-		if h.Kind == kindFiles || h.Exit != nil {
+	own := pty.Brand(os.Getpid())
+	for _, pid := range k.running() {
+		t, ok := pty.TreeOf(pid)
+		if !ok {
 			continue
 		}
-		if t, ok := pty.TreeOf(h.PID); ok {
-			trees = append(trees, t)
-			if b := pty.Brand(h.PID); b != 0 {
-				brands[b] = true
-			}
+		trees = append(trees, t)
+		if b := pty.Brand(pid); b != 0 && b != own {
+			brands[b] = true
 		}
 	}
 	return trees, brands
+}
+
+// running are the process ids of what is held and has not ended.
+func (k *keeper) running() (pids []int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, h := range k.kept {
+		if h.Kind != kindFiles && h.Exit == nil {
+			pids = append(pids, h.PID)
+		}
+	}
+	return pids
 }

@@ -1,9 +1,9 @@
 package keeper_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -32,7 +32,7 @@ func deserted(t *testing.T, extra ...string) (p *place, keeperPID int, programs 
 }
 
 // allGone waits until nobody of a list is there.
-func allGone(t *testing.T, pids ...int) {
+func allGone(t testing.TB, pids ...int) {
 	t.Helper()
 	for _, pid := range pids {
 		if !poll(func() bool { return unix.Kill(pid, 0) == unix.ESRCH || parent(pid) == 0 }) {
@@ -44,30 +44,30 @@ func allGone(t *testing.T, pids ...int) {
 // TestDirectoryGone: a keeper that nobody can reach any more ends its programs, also those that ignore SIGHUP, and
 // itself.
 func TestDirectoryGone(t *testing.T) {
-	for _, again := range []bool{false, true} { // made again and another keeper's, or not
-		t.Run(strconv.FormatBool(again), func(t *testing.T) {
-			t.Parallel()
-			p, pid, programs := deserted(t, "--gone", "1s")
-			if err := os.RemoveAll(p.dir); err != nil {
-				t.Fatal(err)
-			}
-			if again {
-				if err := os.Mkdir(p.dir, 0o700); err != nil {
-					t.Fatal(err)
-				}
-				other := p.connect("a")
-				if other.PID() == pid {
-					t.Skip("it was faster than the test and has the new directory")
-				}
-				number := other.PID()
-				t.Cleanup(func() {
-					_ = other.Close()
-					terminate(t, p, number)
-					allGone(t, number) // it writes into the directory until then
-				})
-			}
-			allGone(t, append(programs, pid)...)
-		})
+	t.Parallel()
+	p, pid, programs := deserted(t, "--gone", "1s")
+	if err := os.RemoveAll(p.dir); err != nil {
+		t.Fatal(err)
+	}
+	allGone(t, append(programs, pid)...)
+}
+
+// TestDirectoryMadeAgain: the same when the directory is there again and another keeper's, which goes on.
+func TestDirectoryMadeAgain(t *testing.T) {
+	t.Parallel()
+	p, pid, programs := deserted(t, "--gone", "1s")
+	if err := errors.Join(os.RemoveAll(p.dir), os.Mkdir(p.dir, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.end)
+	other := p.connect("a")
+	number := other.PID()
+	if number == pid {
+		t.Skip("it was faster than the test and has the new directory")
+	}
+	allGone(t, append(programs, pid)...)
+	if now := other.PID(); now != number {
+		t.Errorf("the other keeper was process %d and is %d", number, now)
 	}
 }
 
