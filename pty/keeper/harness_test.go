@@ -117,7 +117,7 @@ func (p *place) config(release string) keeper.Config {
 		p.t.Fatal(err)
 	}
 	return keeper.Config{Dir: p.dir, Release: release, Log: slog.New(slog.NewTextHandler(p.t.Output(), nil)),
-		Command: append([]string{"/usr/bin/env", "GORACE=log_path=" + p.races, // keeper.log goes with its directory
+		Command: append([]string{"/usr/bin/env", "GORACE=" + os.Getenv("GORACE") + " log_path=" + p.races, // keeper.log goes with its directory
 			self, "keeper", "--data-dir", p.dir, "--release", release, "--idle", p.idle.String()}, p.extra...)}
 }
 
