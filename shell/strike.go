@@ -33,7 +33,10 @@ type strike struct {
 	struck bool         // SIGINT was sent
 	over   bool         // the command has a status
 	idle   map[int]bool // shells that wait, and not for a program of the command
-	halted []pty.Proc   // what is stopped beside bash, parents first
+	// async are forks of bash that have ignored SIGINT, as that of `builtin &` does for a moment: a shell waits for them only in the builtin wait,
+	// which SIGINT ends.
+	async  map[int]bool
+	halted []pty.Proc // what is stopped beside bash, parents first
 }
 
 // Errors of a strike. The shell is stopped after them, and of no use.
@@ -59,7 +62,8 @@ func (s *Shell) frozenPath() string { return filepath.Join(s.spec.Dir, frozenFil
 
 // newStrike begins with a command. Errors: ErrEnded, errHalted.
 func (s *Shell) newStrike(body *incarnation, e *Exec) (*strike, error) {
-	k := &strike{shell: s, body: body, exec: e, bash: body.process(), end: time.Now().Add(s.grace()), idle: map[int]bool{}}
+	k := &strike{shell: s, body: body, exec: e, bash: body.process(), end: time.Now().Add(s.grace()),
+		idle: map[int]bool{}, async: map[int]bool{}}
 	now, ok := pty.FindProc(k.bash.PID)
 	_, err := os.Lstat(s.frozenPath())
 	switch {
@@ -200,7 +204,10 @@ func (k *strike) childrenOf(shell int) []pty.Proc {
 
 // newborn tells whether a process was just forked: it still has bash's handlers, and SIGINT would be lost or make it a second bash.
 func (k *strike) newborn(p pty.Proc) bool {
-	_, caught := dispositions(p.PID)
+	ignored, caught := dispositions(p.PID)
+	if ignored && k.shellLike(p.PID) {
+		k.async[p.PID] = true
+	}
 	return caught && k.shellLike(p.PID) && len(children(p.PID)) == 0
 }
 
@@ -217,9 +224,10 @@ func (k *strike) fire(members []pty.Proc) error {
 			continue
 		}
 		ignored, _ := dispositions(p.PID)
-		deaf := ignored && k.job(p)
+		like := k.shellLike(p.PID)
+		deaf := (ignored || like && k.async[p.PID]) && k.job(p)
 		bound[p.PID], held[p.PID] = !deaf, deaf
-		if k.shellLike(p.PID) && !ignored {
+		if like && !ignored {
 			shells, held[p.PID] = append(shells, p), true
 		}
 		_ = p.Signal(unix.SIGINT)

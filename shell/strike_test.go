@@ -49,6 +49,26 @@ func TestNothingGoesOn(t *testing.T) {
 	}
 }
 
+// TestBuiltinsInTheBackground: a loop of them has few moments at which its shell heeds SIGINT; most are found.
+func TestBuiltinsInTheBackground(t *testing.T) {
+	t.Parallel()
+	const tries, most = 20, 8
+	s := start(t)
+	ended := 0
+	for range tries {
+		r := do(t, s, Command{Text: "while :; do true & wait $!; done; echo NOT", Timeout: 100 * time.Millisecond})
+		if !r.TimedOut || r.out != "" {
+			t.Errorf("%+v", r)
+		}
+		if r.ShellEnded {
+			ended++
+		}
+	}
+	if ended > most {
+		t.Errorf("%d of %d timeouts ended the shell", ended, tries)
+	}
+}
+
 // TestStoppedForAMoment: a shell that is stopped from outside and goes on soon is none the worse for it, with a command and without.
 func TestStoppedForAMoment(t *testing.T) {
 	t.Parallel()
