@@ -16,13 +16,16 @@ import (
 
 // strike is how a command in the foreground is ended so that nothing of it runs after that.
 //
-// SIGINT alone does not do it: bash drops its own when the child that it waits for does not die of SIGINT, and goes on with the next command; and a child
-// between fork and execve still has bash's handler and loses it. So bash is stopped first, and with it its subshells, which are shells like it. Then all others get
-// SIGINT, all of them before the first one can react: in a pipeline one would end by the end of another. When those that a shell has to wait for
-// have ended of SIGINT, and only then, it drops everything as soon as it goes on with SIGINT pending. Has one ended otherwise, the shell would go on: it must not run again.
-// Where none runs just then, for the last one has ended by itself, the next one is waited for (reaping).
+// SIGINT alone does not do it: bash drops its own when the child that it waits for does not die of SIGINT, and goes on
+// with the next command; and a child between fork and execve still has bash's handler and loses it. So bash is stopped
+// first, and with it its subshells, which are shells like it. Then all others get SIGINT, all of them before the first
+// one can react: in a pipeline one would end by the end of another. When those that a shell has to wait for have ended
+// of SIGINT, and only then, it drops everything as soon as it goes on with SIGINT pending. Has one ended otherwise, the
+// shell would go on: it must not run again. Where none runs just then, for the last one has ended by itself, the next
+// one is waited for (reaping).
 //
-// What ignores SIGINT is a job (or the command is such that only SIGKILL helps). It does not run while the shell does, so that its end cannot be taken for one of the command's.
+// What ignores SIGINT is a job (or the command is such that only SIGKILL helps). It does not run while the shell does,
+// so that its end cannot be taken for one of the command's.
 type strike struct {
 	shell  *Shell
 	body   *incarnation
@@ -33,8 +36,8 @@ type strike struct {
 	struck bool         // SIGINT was sent
 	over   bool         // the command has a status
 	idle   map[int]bool // shells that wait, and not for a program of the command
-	// async are forks of bash that have ignored SIGINT, as that of `builtin &` does for a moment: a shell waits for them only in the builtin wait,
-	// which SIGINT ends.
+	// async are forks of bash that ignored SIGINT just before they were stopped, as that of `builtin &` does for a
+	// moment: a shell waits for them only in the builtin wait, which SIGINT ends.
 	async  map[int]bool
 	halted []pty.Proc // what is stopped beside bash, parents first
 }
@@ -57,7 +60,8 @@ const (
 	haltLimit = 50 * time.Millisecond
 )
 
-// frozenPath is a file that is there while a shell may be stopped by us: a later server finishes what this one has begun.
+// frozenPath is a file that is there while a shell may be stopped by us: a later server finishes what this one has
+// begun.
 func (s *Shell) frozenPath() string { return filepath.Join(s.spec.Dir, frozenFile) }
 
 // newStrike begins with a command. Errors: ErrEnded, errHalted.
@@ -72,13 +76,15 @@ func (s *Shell) newStrike(body *incarnation, e *Exec) (*strike, error) {
 	case now.Stopped && err != nil:
 		return nil, errHalted
 	}
-	// Without the file a server that is killed now would leave a stopped shell, which counts as stopped by somebody else: it is ended.
+	// Without the file a server that is killed now would leave a stopped shell, which counts as stopped by somebody else:
+	// it is ended.
 	_ = os.WriteFile(s.frozenPath(), nil, 0o600)
 	k.look = looks(k.bash.PID)
 	return k, nil
 }
 
-// round stops bash and ends what it has to wait for. After it bash is stopped, release lets it go on. Errors: ErrEnded, errDeaf, errOtherwise, the reason why the shell is left.
+// round stops bash and ends what it has to wait for. After it bash is stopped, release lets it go on. Errors: ErrEnded,
+// errDeaf, errOtherwise, the reason why the shell is left.
 func (k *strike) round() error {
 	for {
 		if !k.halt(k.bash) {
@@ -115,8 +121,8 @@ func (k *strike) release() {
 // thaw lets all others go on.
 func (k *strike) thaw() { k.resume(func(pty.Proc) bool { return true }) }
 
-// slay ends what is stopped, for a shell that is about to be ended, unless it is being left: with the end of the shell its process group is an orphan, and
-// the kernel lets the stopped processes of such a one go on.
+// slay ends what is stopped, for a shell that is about to be ended, unless it is being left: with the end of the shell
+// its process group is an orphan, and the kernel lets the stopped processes of such a one go on.
 func (k *strike) slay() {
 	if k.shell.leaving() {
 		return
@@ -142,7 +148,8 @@ func (k *strike) pause(d time.Duration) error {
 	}
 }
 
-// halt stops a process and tells whether it is there. Whoever cannot be stopped, for it is another user's or hangs in the kernel, counts as stopped.
+// halt stops a process and tells whether it is there. Whoever cannot be stopped, for it is another user's or hangs in
+// the kernel, counts as stopped.
 func (k *strike) halt(p pty.Proc) bool {
 	if err := p.Signal(unix.SIGSTOP); err != nil {
 		return true
@@ -158,8 +165,8 @@ func (k *strike) halt(p pty.Proc) bool {
 	}
 }
 
-// gather finds the processes of the command and stops them, parents first, until there are no new ones. Those that were just forked are given time to become
-// what they are to be. The list has those that have ended too.
+// gather finds the processes of the command and stops them, parents first, until there are no new ones. Those that were
+// just forked are given time to become what they are to be. The list has those that have ended too.
 func (k *strike) gather() ([]pty.Proc, error) {
 	grown := time.Now().Add(growLimit)
 	stopped := map[int]bool{}
@@ -171,15 +178,17 @@ func (k *strike) gather() ([]pty.Proc, error) {
 	for first := true; ; first = false {
 		fresh, young := false, false
 		for _, p := range list {
-			switch {
-			case p.Ended || stopped[p.PID]:
-			case time.Now().Before(grown) && k.newborn(p):
-				fresh, young = true, true
-			default:
-				fresh, stopped[p.PID] = true, true
-				k.halt(p)
-				k.halted = append(k.halted, p)
+			if p.Ended || stopped[p.PID] {
+				continue
 			}
+			fresh = true
+			born, async := k.newborn(p)
+			if born && time.Now().Before(grown) {
+				young = true
+				continue
+			}
+			stopped[p.PID] = true
+			k.hold(p, async)
 		}
 		if !fresh && !first {
 			return list, nil
@@ -202,19 +211,28 @@ func (k *strike) childrenOf(shell int) []pty.Proc {
 	return slices.DeleteFunc(children(shell), func(p pty.Proc) bool { return earlier[p.PID] == p.Start })
 }
 
-// newborn tells whether a process was just forked: it still has bash's handlers, and SIGINT would be lost or make it a second bash.
-func (k *strike) newborn(p pty.Proc) bool {
+// newborn tells whether a process was just forked: it still has bash's handlers, and SIGINT would be lost or make it a
+// second bash. For who stops the process when it is none, async says that it is a fork of bash that ignores SIGINT.
+func (k *strike) newborn(p pty.Proc) (born, async bool) {
 	ignored, caught := dispositions(p.PID)
-	if ignored && k.shellLike(p.PID) {
-		k.async[p.PID] = true
+	if !ignored && !caught || !k.shellLike(p.PID) {
+		return false, false
 	}
-	return caught && k.shellLike(p.PID) && len(children(p.PID)) == 0
+	return caught && len(children(p.PID)) == 0, ignored
+}
+
+// hold stops a process beside bash; async is what newborn said of it.
+func (k *strike) hold(p pty.Proc, async bool) {
+	k.halt(p)
+	k.halted = append(k.halted, p)
+	k.async[p.PID] = async
 }
 
 // shellLike tells whether a process is a fork of bash that has not become something else.
 func (k *strike) shellLike(pid int) bool { return k.look != "" && looks(pid) == k.look }
 
-// fire sends SIGINT to all that gather has stopped and waits until bash's children have ended of it, from the leaves of the tree of shells up.
+// fire sends SIGINT to all that gather has stopped and waits until bash's children have ended of it, from the leaves of
+// the tree of shells up.
 func (k *strike) fire(members []pty.Proc) error {
 	k.struck = true
 	shells := []pty.Proc{k.bash}
@@ -253,15 +271,17 @@ func (k *strike) resume(which func(pty.Proc) bool) {
 	k.halted = slices.DeleteFunc(k.halted, which)
 }
 
-// job tells whether what ignores SIGINT may be stopped without its shell taking it for suspended, as one with job control would.
+// job tells whether what ignores SIGINT may be stopped without its shell taking it for suspended, as one with job
+// control would.
 func (k *strike) job(p pty.Proc) bool {
 	own, err1 := unix.Getpgid(k.bash.PID)
 	group, err2 := unix.Getpgid(p.PID)
 	return err1 == nil && err2 == nil && (group == own || p.Session != k.bash.Session)
 }
 
-// fall waits until processes have ended of SIGINT, and sends it again now and then to all that runs for them, as somebody does who presses the key again: a script
-// drops one that comes when a program of its has just ended. Errors: errDeaf, errOtherwise, the reason why the shell is left.
+// fall waits until processes have ended of SIGINT, and sends it again now and then to all that runs for them, as
+// somebody does who presses the key again: a script drops one that comes when a program of its has just ended. Errors:
+// errDeaf, errOtherwise, the reason why the shell is left.
 func (k *strike) fall(kids []pty.Proc) error {
 	again, pause := time.Now().Add(pressAgain), pressAgain
 	for _, p := range kids {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reaping finds a shell that is about to learn, or has just learnt, of the end of a program that did not end of SIGINT: it would take SIGINT as meant for that one and
-// drop it.
+// reaping finds a shell that is about to learn, or has just learnt, of the end of a program that did not end of SIGINT:
+// it would take SIGINT as meant for that one and drop it.
 func (k *strike) reaping(members []pty.Proc) (sh pty.Proc, found bool) {
 	if k.late() {
 		return pty.Proc{}, false
@@ -27,8 +27,9 @@ func (k *strike) reaping(members []pty.Proc) (sh pty.Proc, found bool) {
 // late tells that there is no more time to wait for a better moment: SIGINT may be dropped then, and is sent again.
 func (k *strike) late() bool { return time.Until(k.end) < k.shell.grace()/4 }
 
-// between tells of a stopped shell whether one of its children has ended otherwise than of SIGINT and was not reaped, or whether it is in wait(2), for which bash
-// blocks SIGCHLD, with nothing to wait for: the end of a child is what it comes back with.
+// between tells of a stopped shell whether one of its children has ended otherwise than of SIGINT and was not reaped,
+// or whether it is in wait(2), for which bash blocks SIGCHLD, with nothing to wait for: the end of a child is what it
+// comes back with.
 func (k *strike) between(sh pty.Proc, members []pty.Proc) bool {
 	if k.idle[sh.PID] {
 		return false
@@ -46,15 +47,18 @@ func (k *strike) between(sh pty.Proc, members []pty.Proc) bool {
 	return !waitedFor && statusOf(sh.PID).blocked(unix.SIGCHLD)
 }
 
-// catch stops the next program that a shell starts, before it can end, as soon as it is one. One with job control is left, for the shell would take it for suspended.
-// A shell that is asleep in wait(2) without a program waits for jobs of earlier commands, which SIGINT ends. Errors: those of pause.
+// catch stops the next program that a shell starts, before it can end, as soon as it is one. One with job control is
+// left, for the shell would take it for suspended. A shell that is asleep in wait(2) without a program waits for jobs
+// of earlier commands, which SIGINT ends. Errors: those of pause.
 func (k *strike) catch(sh pty.Proc) error {
 	for !k.late() {
 		kids := k.childrenOf(sh.PID)
 		for _, p := range kids {
-			if !p.Ended && !k.newborn(p) && k.job(p) {
-				_ = p.Signal(unix.SIGSTOP)
-				k.halted = append(k.halted, p)
+			if p.Ended {
+				continue
+			}
+			if born, async := k.newborn(p); !born && k.job(p) {
+				k.hold(p, async)
 				return nil
 			}
 		}
