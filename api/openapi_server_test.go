@@ -19,17 +19,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/getkin/kin-openapi/openapi3"
-	"github.com/getkin/kin-openapi/openapi3filter"
-	"github.com/getkin/kin-openapi/routers"
-
 	"github.com/evertty/evertty/mux"
 	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/record"
 	"github.com/evertty/evertty/session/sqlite"
 	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/tests/polling"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/vt/vt10x"
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
 )
 
 // patience bounds every wait of these tests for a fact.
@@ -60,7 +60,8 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	_ = os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // else a keeper under the race detector takes a second to end
+	// Else a keeper under the race detector takes a second to end.
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
 	os.Exit(m.Run())
 }
 
@@ -84,7 +85,8 @@ func startRuled(t *testing.T, mode, dir string, rules record.Rules) *liveServer 
 		t.Fatal(err)
 	}
 	metrics := mux.NewMetrics()
-	held, err := keeper.Connect(t.Context(), keeper.Config{Dir: dir, Log: log, Command: []string{os.Args[0], "keeper", dir}})
+	held, err := keeper.Connect(t.Context(),
+		keeper.Config{Dir: dir, Log: log, Command: []string{os.Args[0], "keeper", dir}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +98,8 @@ func startRuled(t *testing.T, mode, dir string, rules record.Rules) *liveServer 
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := mux.New(mux.Config{Engine: vt10x.New, Unicode: vt.Unicode11, Store: store, Records: records, Record: record.Config{Store: records.Records(), Files: files, Guard: record.NewGuard(rules)},
+	m, err := mux.New(mux.Config{Engine: vt10x.New, Unicode: vt.Unicode11, Store: store, Records: records,
+		Record: record.Config{Store: records.Records(), Files: files, Guard: record.NewGuard(rules)},
 		Keeper: held, Log: log, Metrics: metrics})
 	if err != nil {
 		t.Fatal(err)
@@ -176,17 +179,9 @@ func (s *liveServer) killKeeper(t *testing.T) {
 // eventually waits for a fact that nobody tells.
 func eventually(t *testing.T, what string, fact func() bool) {
 	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	limit := time.NewTimer(patience)
-	defer limit.Stop()
-	for !fact() {
-		select {
-		case <-tick.C:
-		case <-limit.C:
-			stacks := make([]byte, 1<<20)
-			t.Fatalf("not in %v: %s\n%s", patience, what, stacks[:runtime.Stack(stacks, true)])
-		}
+	if !polling.Until(patience, fact) {
+		stacks := make([]byte, 1<<20)
+		t.Fatalf("not in %v: %s\n%s", patience, what, stacks[:runtime.Stack(stacks, true)])
 	}
 }
 
@@ -224,10 +219,11 @@ func newContract(t *testing.T, s *liveServer) *contract {
 	t.Helper()
 	transport := &http.Transport{DisableCompression: true}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &contract{liveServer: s, doc: loadOpenAPI(t), met: map[string]bool{}, seen: map[string]map[string]bool{}, client: &http.Client{
-		Transport:     transport,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	return &contract{liveServer: s, doc: loadOpenAPI(t), met: map[string]bool{}, seen: map[string]map[string]bool{},
+		client: &http.Client{
+			Transport:     transport,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}}
 }
 
 // do sends the request and returns the body of the reply, after checking that it
@@ -259,7 +255,8 @@ func (c *contract) do(t *testing.T, e exchange) []byte {
 		t.Fatal(err)
 	}
 	if response.StatusCode != e.status || e.code != "" && !bytes.Contains(body, []byte(`"code":"`+e.code+`"`)) {
-		t.Errorf("%s %s %.200s: got %d %.300s, want %d %s", e.method, e.target, e.body, response.StatusCode, body, e.status, e.code)
+		t.Errorf("%s %s %.200s: got %d %.300s, want %d %s", e.method, e.target, e.body, response.StatusCode, body, e.status,
+			e.code)
 		return body
 	}
 	c.check(t, e, request(), response, body)
@@ -275,9 +272,11 @@ func (c *contract) check(t *testing.T, e exchange, r *http.Request, response *ht
 		t.Errorf("%s %s is not documented", e.method, e.target)
 		return
 	}
-	options := &openapi3filter.Options{IncludeResponseStatus: true, AuthenticationFunc: openapi3filter.NoopAuthenticationFunc}
+	options := &openapi3filter.Options{IncludeResponseStatus: true,
+		AuthenticationFunc: openapi3filter.NoopAuthenticationFunc}
 	input := &openapi3filter.RequestValidationInput{Request: r, PathParams: values, Options: options,
-		Route: &routers.Route{Spec: c.doc, Path: path, PathItem: item, Method: e.method, Operation: item.GetOperation(e.method)}}
+		Route: &routers.Route{Spec: c.doc, Path: path, PathItem: item, Method: e.method,
+			Operation: item.GetOperation(e.method)}}
 	err := openapi3filter.ValidateRequest(t.Context(), input)
 	if err != nil && e.status < http.StatusBadRequest {
 		t.Errorf("%s %s %.200s: the server takes what the document does not: %v", e.method, e.target, e.body, err)
@@ -286,8 +285,9 @@ func (c *contract) check(t *testing.T, e exchange, r *http.Request, response *ht
 		t.Errorf("%s %s %.200s: the document allows what the server refuses", e.method, e.target, e.body)
 	}
 	fits := func(body []byte) error {
-		return openapi3filter.ValidateResponse(t.Context(), &openapi3filter.ResponseValidationInput{RequestValidationInput: input,
-			Status: response.StatusCode, Header: response.Header, Body: io.NopCloser(bytes.NewReader(body)), Options: options})
+		return openapi3filter.ValidateResponse(t.Context(),
+			&openapi3filter.ResponseValidationInput{RequestValidationInput: input,
+				Status: response.StatusCode, Header: response.Header, Body: io.NopCloser(bytes.NewReader(body)), Options: options})
 	}
 	if err := fits(body); err != nil {
 		t.Errorf("%s %s %d: %v\nthe reply: %.1000s", e.method, e.target, response.StatusCode, err, body)
@@ -300,7 +300,8 @@ func (c *contract) check(t *testing.T, e exchange, r *http.Request, response *ht
 			spoilt, _ := json.Marshal(value) // it was JSON before
 			delete(object, "undocumented")
 			if fits(spoilt) == nil {
-				t.Errorf("%s %s %d: a field that is not documented would go by: %.1000s", e.method, e.target, response.StatusCode, spoilt)
+				t.Errorf("%s %s %d: a field that is not documented would go by: %.1000s", e.method, e.target, response.StatusCode,
+					spoilt)
 			}
 		})
 	}
@@ -308,9 +309,11 @@ func (c *contract) check(t *testing.T, e exchange, r *http.Request, response *ht
 }
 
 // open are the objects that keep what nobody knows: those that a path replies with, and those under a key.
-var open = []string{"/api/threads/{id}/record", "/api/threads/{id}/records/{rid}", "timeline", "workflow_timeline", "usage", "arguments", "definition_of_done", "of_nobody"}
+var open = []string{"/api/threads/{id}/record", "/api/threads/{id}/records/{rid}", "timeline", "workflow_timeline",
+	"usage", "arguments", "definition_of_done", "of_nobody"}
 
-// eachClosed calls visit for the objects in v, of arrays for the first element's, that have documented fields only. name is where v is.
+// eachClosed calls visit for the objects in v, of arrays for the first element's, that have documented fields only.
+// name is where v is.
 func eachClosed(name string, v any, visit func(object map[string]any)) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/evertty/evertty/tests/polling"
 )
 
 // deadline bounds how long a test waits for a fact.
@@ -12,15 +14,8 @@ const deadline = time.Minute
 // eventually waits until the fact holds.
 func eventually(t *testing.T, what string, fact func() bool) {
 	t.Helper()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	end := time.After(deadline)
-	for !fact() {
-		select {
-		case <-tick.C:
-		case <-end:
-			t.Fatalf("not within %v: %s", deadline, what)
-		}
+	if !polling.Until(deadline, fact) {
+		t.Fatalf("not within %v: %s", deadline, what)
 	}
 }
 

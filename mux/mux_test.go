@@ -17,6 +17,7 @@ import (
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/tests/polling"
 	"github.com/evertty/evertty/vt/vt10x"
 )
 
@@ -33,7 +34,8 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	_ = os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // else a keeper under the race detector takes a second to end
+	// Else a keeper under the race detector takes a second to end.
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
 	os.Exit(m.Run())
 }
 
@@ -70,15 +72,8 @@ func openWith(t *testing.T, dir string, c mux.Config) *mux.Mux {
 	muxes.Store(m, s)
 	t.Cleanup(func() {
 		s.leave(t, true)
-		limit := time.After(patience)
-		tick := time.NewTicker(2 * time.Millisecond)
-		defer tick.Stop()
-		for goroutines() > before {
-			select {
-			case <-tick.C:
-			case <-limit:
-				t.Fatalf("%d goroutines are left, %d were there before", goroutines(), before)
-			}
+		if !polling.Until(patience, func() bool { return goroutines() <= before }) {
+			t.Fatalf("%d goroutines are left, %d were there before", goroutines(), before)
 		}
 	})
 	return m
@@ -175,7 +170,8 @@ func TestWaitConditions(t *testing.T) {
 		t.Fatal(err)
 	}
 	wait(t, term, mux.Condition{For: "text", Pattern: "sleep 1000\n"})
-	if w, err := term.Wait(ctx, within(mux.Condition{For: "text", Pattern: "never"}, 50*time.Millisecond)); !errors.Is(err, mux.ErrTimeout) || !strings.Contains(w.Text, "42") {
+	if w, err := term.Wait(ctx, within(mux.Condition{For: "text", Pattern: "never"}, 50*time.Millisecond)); !errors.Is(err,
+		mux.ErrTimeout) || !strings.Contains(w.Text, "42") {
 		t.Errorf("text that never comes: %v with %q, want ErrTimeout with the screen", err, w.Text)
 	}
 	if err := term.Signal("INT"); err != nil {
@@ -189,7 +185,8 @@ func TestWaitConditions(t *testing.T) {
 	if e := term.Info().Exit; e == nil || *e.Code != 7 || e.Reason != "exit" {
 		t.Errorf("exit %+v, want 7", e)
 	}
-	if _, err := term.Wait(ctx, within(mux.Condition{For: "text", Pattern: "never"}, patience)); !errors.Is(err, mux.ErrExited) {
+	if _, err := term.Wait(ctx, within(mux.Condition{For: "text", Pattern: "never"}, patience)); !errors.Is(err,
+		mux.ErrExited) {
 		t.Errorf("wait after the end: %v, want ErrExited", err)
 	}
 	if _, err := term.Input(ctx, []byte("x")); !errors.Is(err, mux.ErrExited) {
@@ -199,9 +196,11 @@ func TestWaitConditions(t *testing.T) {
 
 func TestWaitPromptBelievesTheShell(t *testing.T) {
 	m := open(t, t.TempDir())
-	term := start(t, m, "sh", "-c", `printf '\033]133;C\007busy'; read x; printf '\033]133;A\007ready\033]133;B\007'; read x`)
+	term := start(t, m, "sh", "-c",
+		`printf '\033]133;C\007busy'; read x; printf '\033]133;A\007ready\033]133;B\007'; read x`)
 	wait(t, term, mux.Condition{For: "text", Pattern: "busy"})
-	if _, err := term.Wait(context.Background(), within(mux.Condition{For: "prompt"}, 400*time.Millisecond)); !errors.Is(err, mux.ErrTimeout) {
+	if _, err := term.Wait(context.Background(),
+		within(mux.Condition{For: "prompt"}, 400*time.Millisecond)); !errors.Is(err, mux.ErrTimeout) {
 		t.Errorf("a command is running by its own word: %v, want ErrTimeout", err)
 	}
 	if _, err := term.Input(context.Background(), []byte("\n")); err != nil {
@@ -323,7 +322,8 @@ func TestTerminalsComeBack(t *testing.T) {
 	if _, err := again.Input(context.Background(), []byte("x")); !errors.Is(err, mux.ErrExited) {
 		t.Errorf("input: %v, want ErrExited", err)
 	}
-	if _, err := again.Wait(context.Background(), within(mux.Condition{For: "prompt"}, patience)); !errors.Is(err, mux.ErrExited) {
+	if _, err := again.Wait(context.Background(), within(mux.Condition{For: "prompt"}, patience)); !errors.Is(err,
+		mux.ErrExited) {
 		t.Errorf("wait for a prompt: %v, want ErrExited", err)
 	}
 	if err := again.Resize(100, 30); !errors.Is(err, mux.ErrExited) {

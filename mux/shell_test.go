@@ -18,6 +18,7 @@ import (
 
 	"github.com/evertty/evertty/mux"
 	"github.com/evertty/evertty/shell"
+	"github.com/evertty/evertty/tests/polling"
 	"github.com/evertty/evertty/vt/vt10x"
 )
 
@@ -59,14 +60,8 @@ func stdout(t *testing.T, e *shell.Exec) string {
 // until polls for a fact.
 func until(t *testing.T, what string, fact func() bool) {
 	t.Helper()
-	tick, end := time.NewTicker(5*time.Millisecond), time.After(patience)
-	defer tick.Stop()
-	for !fact() {
-		select {
-		case <-tick.C:
-		case <-end:
-			t.Fatalf("not seen within %v: %s", patience, what)
-		}
+	if !polling.Until(patience, fact) {
+		t.Fatalf("not seen within %v: %s", patience, what)
 	}
 }
 

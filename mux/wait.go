@@ -429,7 +429,8 @@ func (a *waiting) moved() {
 	modes := a.follow.screen.Modes()
 	for i := range a.conditions {
 		c := &a.conditions[i]
-		if a.found == nil && (c.For == "mode" || c.For == "alt_screen") && c.holds(state{alt: modes.AltScreen, modes: modes}) != c.Not {
+		if a.found == nil && (c.For == "mode" || c.For == "alt_screen") &&
+			c.holds(state{alt: modes.AltScreen, modes: modes}) != c.Not {
 			a.found = &Waited{Text: a.text(), Seq: a.follow.screen.At(), Index: i}
 		}
 	}
@@ -439,7 +440,8 @@ func (a *waiting) moved() {
 // the cursor rests. A screen that is being drawn (?2026) is no state yet.
 func (a *waiting) lookAtState() {
 	screen := a.follow.screen
-	if !a.told || a.found != nil || screen.Modes().SyncOutput || !a.needs(func(c *awaited) bool { return c.onScreen() && (c.Not || !c.onText()) }) {
+	states := func(c *awaited) bool { return c.onScreen() && (c.Not || !c.onText()) }
+	if !a.told || a.found != nil || screen.Modes().SyncOutput || !a.needs(states) {
 		return
 	}
 	s := stateOf(screen.Freeze())

@@ -140,7 +140,8 @@ func TestBusy(t *testing.T) {
 		}
 		s.Fault(fakeprov.Fault{Op: v.create, Status: 429, RetryAfter: 3600})
 		begin = time.Now()
-		if _, err = p.Create(within(t), request()); !errors.Is(err, provider.ErrUnreachable) || !errors.Is(err, provider.ErrNotStarted) || time.Since(begin) > limit {
+		if _, err = p.Create(within(t), request()); !errors.Is(err, provider.ErrUnreachable) ||
+			!errors.Is(err, provider.ErrNotStarted) || time.Since(begin) > limit {
 			t.Errorf("%v after %v", err, time.Since(begin))
 		}
 		s.Fault(fakeprov.Fault{Op: v.get, Times: 2, Status: 503})
@@ -149,7 +150,8 @@ func TestBusy(t *testing.T) {
 		}
 		s.Fault(fakeprov.Fault{Op: v.get, Times: 50, Status: 503})
 		n := s.Calls(v.get)
-		if st, err := p.Status(within(t), i.ID); st != provider.Unknown || !errors.Is(err, provider.ErrUnreachable) || s.Calls(v.get)-n > 10 {
+		if st, err := p.Status(within(t), i.ID); st != provider.Unknown || !errors.Is(err, provider.ErrUnreachable) ||
+			s.Calls(v.get)-n > 10 {
 			t.Errorf("%s, %v, %d calls", st, err, s.Calls(v.get)-n)
 		}
 		s.NoFaults()
@@ -166,7 +168,7 @@ func TestCreateIsLost(t *testing.T) {
 				if !errors.Is(err, provider.ErrUnreachable) || errors.Is(err, provider.ErrNotStarted) {
 					t.Errorf("%v", err)
 				}
-				eventually(t, "nothing is left", func() bool { return len(s.Alive()) == 0 })
+				becomes(t, "nothing is left", func() bool { return len(s.Alive()) == 0 })
 				if n := s.Calls(v.create); n != 1 {
 					t.Errorf("created %d times", n)
 				}
@@ -254,7 +256,8 @@ func TestLostCalls(t *testing.T) {
 		i := rent(t, p)
 		input := bytes.Repeat([]byte("\x00\xffinput"), 20_000) // three parts
 		for name, cuts := range map[string][]int{
-			"reply of the first": {fakeprov.CutReply}, "the first": {fakeprov.CutBefore}, "within": {60}, "two": {fakeprov.CutReply, 100},
+			"reply of the first": {fakeprov.CutReply}, "the first": {fakeprov.CutBefore}, "within": {60},
+			"two":  {fakeprov.CutReply, 100},
 			"some": {0, fakeprov.CutReply, 0, fakeprov.CutBefore, 50},
 		} {
 			for _, cut := range cuts {
@@ -262,7 +265,8 @@ func TestLostCalls(t *testing.T) {
 				s.Fault(f)
 			}
 			file := i.dir + "/times"
-			out, words, r := i.do(t, provider.ExecRequest{Command: "echo x >>" + file + "; cat; for n in 1 2 3; do echo $n >&2; sleep 0.1; done; exit 5", Stdin: input})
+			out, words, r := i.do(t, provider.ExecRequest{Command: "echo x >>" + file +
+				"; cat; for n in 1 2 3; do echo $n >&2; sleep 0.1; done; exit 5", Stdin: input})
 			s.NoFaults()
 			if out != string(input) || words != "1\n2\n3\n" || r.ExitCode != 5 {
 				t.Errorf("%s: %d bytes of %d, %q, %+v", name, len(out), len(input), words, r)
@@ -275,7 +279,8 @@ func TestLostCalls(t *testing.T) {
 	})
 }
 
-// TestBeginIsLate: a command that was cancelled, or whose time was over, before the call that begins it arrived is not begun by that.
+// TestBeginIsLate: a command that was cancelled, or whose time was over, before the call that begins it arrived is not
+// begun by that.
 func TestBeginIsLate(t *testing.T) {
 	eachService(t, func(t *testing.T, v service, s *fakeprov.Server, p provider.Provider) {
 		if !v.wrapped() {
@@ -288,19 +293,21 @@ func TestBeginIsLate(t *testing.T) {
 			ctx, cancel := context.WithCancel(within(t))
 			before, done := s.Calls(v.shell), make(chan error, 1)
 			go func() {
-				r, err := p.Exec(ctx, i.id, provider.ExecRequest{Command: "touch " + i.dir + "/ran", Timeout: timeout}, io.Discard, io.Discard)
+				r, err := p.Exec(ctx, i.id, provider.ExecRequest{Command: "touch " + i.dir + "/ran", Timeout: timeout}, io.Discard,
+					io.Discard)
 				if r.TimedOut {
 					err = context.DeadlineExceeded
 				}
 				done <- err
 			}()
-			eventually(t, "it is asked", func() bool { return s.Calls(v.shell) > before })
+			becomes(t, "it is asked", func() bool { return s.Calls(v.shell) > before })
 			if timeout == 0 {
 				cancel()
 			}
 			err := <-done
 			cancel()
-			if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, provider.ErrNotStarted) {
+			if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) ||
+				errors.Is(err, provider.ErrNotStarted) {
 				t.Errorf("%s: %v", name, err)
 			}
 			close(arrives)
@@ -310,14 +317,16 @@ func TestBeginIsLate(t *testing.T) {
 	})
 }
 
-// TestRefusedTheSecondTime: a call that may have begun the command and is refused when it is made again says nothing of whether that began.
+// TestRefusedTheSecondTime: a call that may have begun the command and is refused when it is made again says nothing of
+// whether that began.
 func TestRefusedTheSecondTime(t *testing.T) {
 	t.Parallel()
 	s := fake(t)
 	p := fakeAgentBay(t, s)
 	i := rent(t, p)
 	s.Fault(fakeprov.Fault{Op: "agentbay.shell", Cut: fakeprov.CutReply})
-	s.Fault(fakeprov.Fault{Op: "agentbay.shell", Status: 200, Body: `{"Success":false,"Code":"Throttling","HttpStatusCode":400}`})
+	s.Fault(fakeprov.Fault{Op: "agentbay.shell", Status: 200,
+		Body: `{"Success":false,"Code":"Throttling","HttpStatusCode":400}`})
 	_, err := p.Exec(within(t), i.id, provider.ExecRequest{Command: "touch " + i.dir + "/ran"}, io.Discard, io.Discard)
 	if err == nil || errors.Is(err, provider.ErrNotStarted) {
 		t.Errorf("%v", err)
@@ -331,19 +340,24 @@ func TestToolFails(t *testing.T) {
 	s := fake(t)
 	d, a := fakeDaytona(t, s), fakeAgentBay(t, s)
 	i := rent(t, d)
-	s.Fault(fakeprov.Fault{Op: "daytona.execute", Status: 408, Body: `{"statusCode":408,"message":"command execution timeout"}`})
+	s.Fault(fakeprov.Fault{Op: "daytona.execute", Status: 408,
+		Body: `{"statusCode":408,"message":"command execution timeout"}`})
 	i.sh(t, "echo one", "one\n", 0)
 	j := rent(t, a)
-	failed := `{"Success":true,"Code":"Success","HttpStatusCode":200,"Data":{"content":[{"type":"text","text":"{\"errorCode\":\"Timeout\"}"}],"isError":true}}`
+	failed := `{"Success":true,"Code":"Success","HttpStatusCode":200,"Data":{"content":` +
+		`[{"type":"text","text":"{\"errorCode\":\"Timeout\"}"}],"isError":true}}`
 	s.Fault(fakeprov.Fault{Op: "agentbay.shell", Status: 200, Body: failed})
 	j.sh(t, "echo two", "two\n", 0)
 	s.Fault(fakeprov.Fault{Op: "agentbay.shell", Times: 20, Status: 200, Body: failed})
-	if _, err := a.Exec(within(t), j.id, provider.ExecRequest{Command: "true"}, io.Discard, io.Discard); !errors.Is(err, provider.ErrProvider) || errors.Is(err, provider.ErrNotStarted) {
+	if _, err := a.Exec(within(t), j.id, provider.ExecRequest{Command: "true"}, io.Discard, io.Discard); !errors.Is(err,
+		provider.ErrProvider) || errors.Is(err, provider.ErrNotStarted) {
 		t.Errorf("%v", err)
 	}
 	s.NoFaults()
 	s.PlainText(true)
-	for name, part := range map[string]func(*testing.T, spot){"codes": exitCodes, "output": output, "input": input, "list": list, "metrics": metrics} {
+	parts := map[string]func(*testing.T, spot){"codes": exitCodes, "output": output, "input": input, "list": list,
+		"metrics": metrics}
+	for name, part := range parts {
 		t.Run("plain text "+name, func(t *testing.T) { part(t, j) })
 	}
 }
@@ -352,7 +366,8 @@ func TestToolFails(t *testing.T) {
 func TestNonsense(t *testing.T) {
 	eachService(t, func(t *testing.T, v service, s *fakeprov.Server, p provider.Provider) {
 		i := rent(t, p)
-		for _, body := range []string{"", "<html>", "[]", `{"Success":true,"Data":7}`, `"x"`, "null", strings.Repeat("[", 100_000)} {
+		for _, body := range []string{"", "<html>", "[]", `{"Success":true,"Data":7}`, `"x"`, "null",
+			strings.Repeat("[", 100_000)} {
 			for _, op := range []string{v.create, v.get, v.shell} {
 				s.Fault(fakeprov.Fault{Op: op, Times: 20, Status: 200, Body: body})
 				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
@@ -384,11 +399,14 @@ func TestStatesOfServices(t *testing.T) {
 		i := rent(t, p)
 		for word, want := range map[string]map[string]provider.State{
 			"daytona": {
-				"started": "running", "stopped": "paused", "paused": "paused", "archived": "paused", "destroyed": "dead", "destroying": "dead",
-				"error": "unknown", "starting": "unknown", "stopping": "unknown", "creating": "unknown", "something new": "unknown",
+				"started": "running", "stopped": "paused", "paused": "paused", "archived": "paused", "destroyed": "dead",
+				"destroying": "dead",
+				"error":      "unknown", "starting": "unknown", "stopping": "unknown", "creating": "unknown",
+				"something new": "unknown",
 			},
-			"e2b":      {"running": "running", "paused": "paused", "something new": "unknown"},
-			"agentbay": {"running": "running", "paused": "paused", "pausing": "unknown", "resuming": "unknown", "deleting": "dead", "deleted": "dead", "finish": "dead", "unknown": "unknown"},
+			"e2b": {"running": "running", "paused": "paused", "something new": "unknown"},
+			"agentbay": {"running": "running", "paused": "paused", "pausing": "unknown", "resuming": "unknown",
+				"deleting": "dead", "deleted": "dead", "finish": "dead", "unknown": "unknown"},
 		}[v.name] {
 			s.Force(i.id, word)
 			if st, err := p.Status(within(t), i.id); st != want || err != nil {
@@ -459,7 +477,8 @@ func TestStreamIsCut(t *testing.T) {
 	i := rent(t, p)
 	for name, cut := range map[string]int{"the request": fakeprov.CutBefore, "start event": 20, "in output": 1000} {
 		s.Fault(fakeprov.Fault{Op: "e2b.start", Cut: cut})
-		_, err := p.Exec(within(t), i.id, provider.ExecRequest{Command: "echo $$ >" + i.dir + "/cut.pid; while true; do echo output; sleep 0.01; done"}, io.Discard, io.Discard)
+		_, err := p.Exec(within(t), i.id, provider.ExecRequest{Command: "echo $$ >" + i.dir +
+			"/cut.pid; while true; do echo output; sleep 0.01; done"}, io.Discard, io.Discard)
 		if !errors.Is(err, provider.ErrUnreachable) || errors.Is(err, provider.ErrNotStarted) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -469,7 +488,8 @@ func TestStreamIsCut(t *testing.T) {
 	}
 }
 
-// TestInputIsLost: a command whose input does not arrive whole never sees an end of it that is none, and is ended and told as lost. One whose text comes as input does not begin.
+// TestInputIsLost: a command whose input does not arrive whole never sees an end of it that is none, and is ended and
+// told as lost. One whose text comes as input does not begin.
 func TestInputIsLost(t *testing.T) {
 	t.Parallel()
 	s := fake(t)
@@ -477,14 +497,17 @@ func TestInputIsLost(t *testing.T) {
 	i := rent(t, p)
 	long := "touch " + i.dir + "/began\n: " + strings.Repeat("x", 150_000) + "\ntouch " + i.dir + "/ended"
 	for name, f := range map[string]fakeprov.Fault{
-		"the request": {Op: "e2b.input", Cut: fakeprov.CutBefore}, "its reply": {Op: "e2b.input", Cut: fakeprov.CutReply}, "at a gateway": {Op: "e2b.input", Status: 504},
+		"the request": {Op: "e2b.input", Cut: fakeprov.CutBefore}, "its reply": {Op: "e2b.input", Cut: fakeprov.CutReply},
+		"at a gateway": {Op: "e2b.input", Status: 504},
 	} {
-		for _, r := range []provider.ExecRequest{{Command: "touch " + i.dir + "/first; cat; touch " + i.dir + "/ended", Stdin: make([]byte, 150_000)}, {Command: long}} {
+		for _, r := range []provider.ExecRequest{{Command: "touch " + i.dir + "/first; cat; touch " + i.dir + "/ended",
+			Stdin: make([]byte, 150_000)}, {Command: long}} {
 			s.Fault(fakeprov.Fault{Op: "e2b.input"}) // the first piece arrives
 			s.Fault(f)
 			_, err := p.Exec(within(t), i.id, r, io.Discard, io.Discard)
 			s.NoFaults()
-			if !errors.Is(err, provider.ErrUnreachable) || errors.Is(err, provider.ErrNotStarted) || !strings.Contains(err.Error(), "input was lost") {
+			if !errors.Is(err, provider.ErrUnreachable) || errors.Is(err, provider.ErrNotStarted) ||
+				!strings.Contains(err.Error(), "input was lost") {
 				t.Errorf("%s, %.30s: %v", name, r.Command, err)
 			}
 		}
@@ -492,7 +515,8 @@ func TestInputIsLost(t *testing.T) {
 	i.sh(t, "ls "+i.dir, "first\n", 0)
 }
 
-// TestEndsThoughNotKilled: a call ends soon after its context also when the command cannot be ended and goes on printing.
+// TestEndsThoughNotKilled: a call ends soon after its context also when the command cannot be ended and goes on
+// printing.
 func TestEndsThoughNotKilled(t *testing.T) {
 	t.Parallel()
 	s := fake(t)
@@ -537,7 +561,8 @@ func TestTokenRenewed(t *testing.T) {
 	// Another server, which has created nothing, can go on with the instance.
 	other := fakeE2B(t, s)
 	var out bytes.Buffer
-	if r, err := other.Exec(within(t), i.id, provider.ExecRequest{Command: "cat " + i.dir + "/f", Cwd: "/"}, &out, io.Discard); err != nil || out.String() != "x" {
+	if r, err := other.Exec(within(t), i.id, provider.ExecRequest{Command: "cat " + i.dir + "/f", Cwd: "/"}, &out,
+		io.Discard); err != nil || out.String() != "x" {
 		t.Errorf("%q %+v %v", out.String(), r, err)
 	}
 }
@@ -550,7 +575,7 @@ func TestTerminalIsCut(t *testing.T) {
 	s.Fault(fakeprov.Fault{Op: "e2b.start", Cut: 4000})
 	sc := e.open(t, provider.PTYRequest{Cols: 80, Rows: 24})
 	sc.send(t, "seq 1 3000\r")
-	eventually(t, "it is connected again", func() bool { return s.Calls("e2b.connect") > 0 })
+	becomes(t, "it is connected again", func() bool { return s.Calls("e2b.connect") > 0 })
 	sc.send(t, "echo $((6*7))after; exit 2\r")
 	if err := sc.over(t); err != io.EOF || !strings.Contains(sc.String(), "42after") {
 		t.Errorf("%v, %q", err, sc)
@@ -569,17 +594,5 @@ func TestTerminalIsCut(t *testing.T) {
 	}
 	if _, known := sc.Exit(); known {
 		t.Error("it has an exit code")
-	}
-}
-
-// eventually looks again and again until a fact is there.
-func eventually(t *testing.T, what string, fact func() bool) {
-	t.Helper()
-	look := time.NewTicker(10 * time.Millisecond)
-	defer look.Stop()
-	for end := time.Now().Add(limit); !fact(); <-look.C {
-		if time.Now().After(end) {
-			t.Fatalf("not within %v: %s", limit, what)
-		}
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/evertty/evertty/provider"
+	"github.com/evertty/evertty/tests/polling"
 )
 
 func local(t *testing.T) provider.Provider {
@@ -52,18 +52,7 @@ func becomes(t *testing.T, what string, fact func() bool) {
 }
 
 // poll looks until a fact is true, and tells whether it came to that within limit.
-func poll(fact func() bool) bool {
-	tick, end := time.NewTicker(10*time.Millisecond), time.After(limit)
-	defer tick.Stop()
-	for !fact() {
-		select {
-		case <-tick.C:
-		case <-end:
-			return false
-		}
-	}
-	return true
-}
+func poll(fact func() bool) bool { return polling.Until(limit, fact) }
 
 // What others have started belongs to an instance by the word of Members, also to a server that did not create it.
 func TestLocalMembers(t *testing.T) {

@@ -14,10 +14,12 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/tests/polling"
 	"golang.org/x/sys/unix"
 )
 
-// reaperMode starts what it is told on descriptor 3, a socket, hands over terminal and pidfd, reaps, and tells of exits on descriptor 4. Orphans it does not reap.
+// reaperMode starts what it is told on descriptor 3, a socket, hands over terminal and pidfd, reaps, and tells of exits
+// on descriptor 4. Orphans it does not reap.
 func reaperMode() error {
 	if err := pty.CloseInherited(); err != nil {
 		return err
@@ -239,12 +241,13 @@ func TestAdoptedExit(t *testing.T) {
 	}
 }
 
-// The first word counts, also one of a process that has ended before it was adopted, and the word wakes a Wait that waits.
+// The first word counts, also one of a process that has ended before it was adopted, and the word wakes a Wait that
+// waits.
 func TestAdoptedWord(t *testing.T) {
 	k := startReaper(t)
 	m, pid, pidfd := k.start("exit 7")
 	defer m.Close()
-	if !poll(patience, func() bool { return unix.Kill(pid, 0) == unix.ESRCH }) {
+	if !polling.Until(patience, func() bool { return unix.Kill(pid, 0) == unix.ESRCH }) {
 		t.Fatal("it is not reaped")
 	}
 	child, err := pty.Adopt(pid, pidfd)
@@ -292,7 +295,8 @@ func TestAdoptRefuses(t *testing.T) {
 	}
 }
 
-// subreaper makes this process the parent of orphans, during the test: in the place of an init that reaps when the test says so.
+// subreaper makes this process the parent of orphans, during the test: in the place of an init that reaps when the test
+// says so.
 func subreaper(t *testing.T) {
 	t.Helper()
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
@@ -390,8 +394,8 @@ func TestAdoptedKillSparesReaper(t *testing.T) {
 	}
 }
 
-// A sibling without a controlling terminal, as a shell without a terminal is, that has this one as its input and output is no member, nor is a
-// child of this process that has; a program that got there by itself is.
+// A sibling without a controlling terminal, as a shell without a terminal is, that has this one as its input and output
+// is no member, nor is a child of this process that has; a program that got there by itself is.
 func TestAdoptedKillSparesIntruders(t *testing.T) {
 	k := startReaper(t)
 	s := k.adopt("tty; exec sleep 1000", true)
@@ -433,7 +437,8 @@ func running(pid int) bool {
 // An adopted child is signalled like any other.
 func TestAdoptedSignal(t *testing.T) {
 	k := startReaper(t)
-	s := k.adopt("trap 'echo caught' USR1; (trap 'echo inside; exit' USR1; echo ready; while :; do sleep 0.05; done) & wait; wait; exit 9", true)
+	s := k.adopt("trap 'echo caught' USR1; "+
+		"(trap 'echo inside; exit' USR1; echo ready; while :; do sleep 0.05; done) & wait; wait; exit 9", true)
 	s.expect("ready")
 	if err := s.Signal(syscall.SIGUSR1); err != nil {
 		t.Error(err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/tests/polling"
 	"golang.org/x/sys/unix"
 )
 
@@ -70,7 +71,7 @@ func TestBrandOf(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if !poll(patience, func() bool { return pty.Brand(c.Process.Pid) == 1<<63-2 }) {
+	if !polling.Until(patience, func() bool { return pty.Brand(c.Process.Pid) == 1<<63-2 }) {
 		t.Errorf("the brand is %d", pty.Brand(c.Process.Pid))
 	}
 	if err := errors.Join(in.Close(), c.Wait()); err != nil {

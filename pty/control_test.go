@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/tests/polling"
 )
 
 func TestResize(t *testing.T) {
@@ -42,7 +43,7 @@ func TestSignalForeground(t *testing.T) {
 		if err := s.Signal(sig); err != nil {
 			t.Fatal(err)
 		}
-		if !poll(patience, func() bool { fg, err := s.Foreground(); return err == nil && fg == s.PID() }) {
+		if !polling.Until(patience, func() bool { fg, err := s.Foreground(); return err == nil && fg == s.PID() }) {
 			t.Fatalf("%v does not end sleep", sig)
 		}
 	}
@@ -82,12 +83,13 @@ func TestCwd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := runSpec(t, pty.Spec{Argv: []string{"bash", "--norc", "-i"}, Dir: dir, Env: map[string]string{"HISTFILE": ""}, Cols: 80, Rows: 24})
+	s := runSpec(t, pty.Spec{Argv: []string{"bash", "--norc", "-i"}, Dir: dir, Env: map[string]string{"HISTFILE": ""},
+		Cols: 80, Rows: 24})
 	expect := func(want string, wantErr error) {
 		t.Helper()
 		var got string
 		var err error
-		if !poll(patience, func() bool { got, err = s.Cwd(); return got == want && errors.Is(err, wantErr) }) {
+		if !polling.Until(patience, func() bool { got, err = s.Cwd(); return got == want && errors.Is(err, wantErr) }) {
 			t.Errorf("got %q, %v; want %q, %v", got, err, want, wantErr)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/tests/polling"
 )
 
 func TestExit(t *testing.T) {
@@ -56,7 +57,7 @@ func TestExitWaitsForReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	if !poll(patience, func() bool { _, err := p.Cwd(); return errors.Is(err, pty.ErrExited) }) {
+	if !polling.Until(patience, func() bool { _, err := p.Cwd(); return errors.Is(err, pty.ErrExited) }) {
 		t.Fatal("echo does not end")
 	}
 	if _, err := p.Wait(limited(t, 50*time.Millisecond)); !errors.Is(err, context.DeadlineExceeded) {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/tests/polling"
 	"golang.org/x/sys/unix"
 )
 
@@ -58,7 +59,8 @@ func TestFillExactBytes(t *testing.T) {
 			if plain {
 				pipe.Plain()
 			}
-			p, err := pty.Start(pty.Spec{Argv: []string{"sh", "-c", "stty raw -echo; exec cat noise"}, Dir: dir, Cols: 80, Rows: 24})
+			p, err := pty.Start(pty.Spec{Argv: []string{"sh", "-c", "stty raw -echo; exec cat noise"}, Dir: dir, Cols: 80,
+				Rows: 24})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +105,7 @@ func TestFillGoesOnAfterReopen(t *testing.T) {
 	gate, open := fifo(t)
 	s := piped(t, "bash", "-c", "echo first; exec 0<&- 1>&- 2>&-; read x <"+gate+"; echo second >/dev/tty; exit 5")
 	s.expect("first")
-	if !poll(patience, func() bool { return !holdsTerminal(s.PID()) }) {
+	if !polling.Until(patience, func() bool { return !holdsTerminal(s.PID()) }) {
 		t.Fatal("the child keeps its terminal")
 	}
 	began, before := time.Now(), cpuTime(t)
@@ -162,7 +164,8 @@ func TestFillFullPipe(t *testing.T) {
 		if plain {
 			pipe.Plain()
 		}
-		p, err := pty.Start(pty.Spec{Argv: []string{"sh", "-c", "stty raw -echo; exec cat noise"}, Dir: dir, Cols: 80, Rows: 24})
+		p, err := pty.Start(pty.Spec{Argv: []string{"sh", "-c", "stty raw -echo; exec cat noise"}, Dir: dir, Cols: 80,
+			Rows: 24})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +199,8 @@ func TestFillFullPipe(t *testing.T) {
 
 // A pipe may become plain at any time: the order stays.
 func TestPlainAfterSplice(t *testing.T) {
-	s, err := pty.Start(pty.Spec{Argv: []string{"sh", "-c", "stty raw -echo; echo one; read x; echo two; read x; exit 0"}, Cols: 80, Rows: 24})
+	s, err := pty.Start(pty.Spec{Argv: []string{"sh", "-c", "stty raw -echo; echo one; read x; echo two; read x; exit 0"},
+		Cols: 80, Rows: 24})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +282,8 @@ func catchUp(pipe *pty.Pipe, journal *os.File) error {
 	return err
 }
 
-// The heart: a process that moves output is killed at any time, and no byte is lost or doubled as long as somebody else holds terminal and pipe.
+// The heart: a process that moves output is killed at any time, and no byte is lost or doubled as long as somebody else
+// holds terminal and pipe.
 func TestKilledSplicerLosesNothing(t *testing.T) {
 	const kills = 50
 	dir := t.TempDir()
@@ -290,7 +295,8 @@ func TestKilledSplicerLosesNothing(t *testing.T) {
 	}
 	defer journal.Close()
 	pipe := newPipe(t)
-	p, err := pty.Start(pty.Spec{Argv: []string{"sh", "-c", "stty raw -echo; while [ ! -e stop ]; do cat noise; done"}, Dir: dir, Cols: 80, Rows: 24})
+	p, err := pty.Start(pty.Spec{Argv: []string{"sh", "-c", "stty raw -echo; while [ ! -e stop ]; do cat noise; done"},
+		Dir: dir, Cols: 80, Rows: 24})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +305,7 @@ func TestKilledSplicerLosesNothing(t *testing.T) {
 	for range kills {
 		splicer := startSplicer(t, p.Master(), pipe, journal)
 		target := fileSize(t, journal) + 1 + rand.Int64N(512<<10)
-		if !poll(patience, func() bool { return fileSize(t, journal) >= target }) {
+		if !polling.Until(patience, func() bool { return fileSize(t, journal) >= target }) {
 			t.Fatal("nothing moves")
 		}
 		_ = splicer.Kill()

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/tests/polling"
 	"golang.org/x/sys/unix"
 )
 
@@ -66,7 +67,7 @@ func TestMain(m *testing.M) {
 // leftovers waits until the process is as it was before, and says what is not.
 func leftovers(goroutines, fds int) error {
 	var err error
-	poll(patience, func() bool {
+	polling.Until(patience, func() bool {
 		err = nil
 		var buf [64 << 10]byte
 		stacks := string(buf[:runtime.Stack(buf[:], true)])
@@ -81,20 +82,6 @@ func leftovers(goroutines, fds int) error {
 		return err == nil
 	})
 	return err
-}
-
-// poll tries f until it is true or the time is over.
-func poll(limit time.Duration, f func() bool) bool {
-	ticker := time.NewTicker(5 * time.Millisecond)
-	defer ticker.Stop()
-	for end := time.Now().Add(limit); ; <-ticker.C {
-		if f() {
-			return true
-		}
-		if time.Now().After(end) {
-			return false
-		}
-	}
 }
 
 func fdList() []string {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/tests/polling"
 	"golang.org/x/sys/unix"
 )
 
@@ -41,7 +42,7 @@ func withToken(word string) []int {
 // expectProcesses waits until exactly n processes have the word.
 func expectProcesses(t *testing.T, word string, n int) {
 	t.Helper()
-	if !poll(patience, func() bool { return len(withToken(word)) == n }) {
+	if !polling.Until(patience, func() bool { return len(withToken(word)) == n }) {
 		t.Fatalf("%d processes instead of %d: %v", len(withToken(word)), n, withToken(word))
 	}
 }
@@ -65,9 +66,12 @@ func TestKillTree(t *testing.T) {
 		{"jobs of a shell", []string{"bash", "--norc", "-i"}, "sleep %[1]s & sleep %[1]s & sleep %[1]s\n", 3, 0},
 		{"setsid", []string{"bash", "--norc", "-i"}, "setsid sleep %[1]s & sleep %[1]s\n", 2, 0},
 		{"setsid with files elsewhere", []string{"bash", "-c"}, "setsid sleep %[1]s </dev/null >/dev/null 2>&1 & wait", 1, 0},
-		{"sessions below sessions", []string{"bash", "-c"}, "setsid sh -c 'setsid sh -c \"sleep %[1]s & sleep %[1]s\" & wait' & wait", 2, 0},
-		{"nohup", []string{"bash", "--norc", "-i"}, "nohup sleep %[1]s & nohup sh -c 'setsid sleep %[1]s & wait' &\n", 2, 100 * time.Millisecond},
-		{"ignoring SIGHUP", []string{"sh", "-c"}, "trap '' HUP TERM INT; sh -c 'sleep %[1]s; :' & sleep %[1]s; :", 2, 100 * time.Millisecond},
+		{"sessions below sessions", []string{"bash", "-c"},
+			"setsid sh -c 'setsid sh -c \"sleep %[1]s & sleep %[1]s\" & wait' & wait", 2, 0},
+		{"nohup", []string{"bash", "--norc", "-i"}, "nohup sleep %[1]s & nohup sh -c 'setsid sleep %[1]s & wait' &\n", 2,
+			100 * time.Millisecond},
+		{"ignoring SIGHUP", []string{"sh", "-c"}, "trap '' HUP TERM INT; sh -c 'sleep %[1]s; :' & sleep %[1]s; :", 2,
+			100 * time.Millisecond},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			word := token()
@@ -95,7 +99,8 @@ func TestKillTree(t *testing.T) {
 	}
 }
 
-// sleeping is the command line of "sleep TOKEN". Before a process shows it, it is a copy of its shell, which may swallow signals.
+// sleeping is the command line of "sleep TOKEN". Before a process shows it, it is a copy of its shell, which may
+// swallow signals.
 func sleeping(word string) string { return "\x00sleep\x00" + word + "\x00" }
 
 // Stopped processes are woken, so that SIGHUP ends them and nobody has to wait for SIGKILL.
@@ -120,7 +125,7 @@ func killStopped(t *testing.T) time.Duration {
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	if !poll(patience, func() bool {
+	if !polling.Until(patience, func() bool {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		return err == nil && bytes.Contains(stat, []byte(") T "))
 	}) {
@@ -159,9 +164,10 @@ func TestKillGrace(t *testing.T) {
 // A tree that forks all the time, into new sessions too, is caught.
 func TestKillForking(t *testing.T) {
 	word := token()
-	s := run(t, "bash", "-c", "trap '' HUP; echo ready; while :; do setsid bash -c 'trap \"\" HUP; sleep 0.2; (sleep 0.3; :) & sleep 0.1' "+word+" & sleep 0.01; done")
+	s := run(t, "bash", "-c", "trap '' HUP; echo ready; while :; do "+
+		"setsid bash -c 'trap \"\" HUP; sleep 0.2; (sleep 0.3; :) & sleep 0.1' "+word+" & sleep 0.01; done")
 	s.expect("ready")
-	if !poll(patience, func() bool { return len(withToken(word)) > 10 }) {
+	if !polling.Until(patience, func() bool { return len(withToken(word)) > 10 }) {
 		t.Fatal("it does not fork")
 	}
 	if err := s.Kill(limited(t, 50*time.Millisecond)); err != nil {
@@ -186,7 +192,8 @@ func TestKillAfterExit(t *testing.T) {
 	}
 }
 
-// A daemon that let go of its parent, its session and its terminal was meant to stay, as the servers of tmux and of agents are.
+// A daemon that let go of its parent, its session and its terminal was meant to stay, as the servers of tmux and of
+// agents are.
 func TestKillSparesDaemons(t *testing.T) {
 	word := token()
 	s := run(t, "bash", "-c", "(setsid sleep "+word+" </dev/null >/dev/null 2>&1 &); echo ready; exec sleep 1000")
@@ -194,7 +201,7 @@ func TestKillSparesDaemons(t *testing.T) {
 	expectProcesses(t, word, 1)
 	daemon := withToken(word)[0]
 	defer syscall.Kill(daemon, syscall.SIGKILL)
-	if !poll(patience, func() bool { sid, err := unix.Getsid(daemon); return err == nil && sid == daemon }) {
+	if !polling.Until(patience, func() bool { sid, err := unix.Getsid(daemon); return err == nil && sid == daemon }) {
 		t.Fatal("it stays in the session")
 	}
 	if err := s.Kill(now()); err != nil {

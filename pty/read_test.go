@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/tests/polling"
 	"golang.org/x/sys/unix"
 )
 
@@ -94,13 +95,14 @@ func TestCloseReleasesRead(t *testing.T) {
 func TestOutputGoesOnAfterReopen(t *testing.T) {
 	gate2, open2 := fifo(t)
 	gate3, open3 := fifo(t)
-	s := run(t, "bash", "-c", "echo first; exec 0<&- 1>&- 2>&-; read x <"+gate2+"; echo second >/dev/tty; read y <"+gate3+"; echo third >/dev/tty; exit 5")
+	s := run(t, "bash", "-c", "echo first; exec 0<&- 1>&- 2>&-; read x <"+gate2+"; echo second >/dev/tty; read y <"+gate3+
+		"; echo third >/dev/tty; exit 5")
 	s.expect("first")
 	for _, next := range []struct {
 		open func()
 		word string
 	}{{open2, "second"}, {open3, "third"}} {
-		if !poll(patience, func() bool { return !holdsTerminal(s.PID()) }) {
+		if !polling.Until(patience, func() bool { return !holdsTerminal(s.PID()) }) {
 			t.Fatal("the child keeps its terminal")
 		}
 		select {
@@ -119,7 +121,7 @@ func TestOutputGoesOnAfterReopen(t *testing.T) {
 // Waiting for a child to open its terminal again costs nothing.
 func TestReadDoesNotSpin(t *testing.T) {
 	s := run(t, "bash", "-c", "exec 0<&- 1>&- 2>&-; sleep 0.3; echo back >/dev/tty")
-	if !poll(patience, func() bool { return !holdsTerminal(s.PID()) }) {
+	if !polling.Until(patience, func() bool { return !holdsTerminal(s.PID()) }) {
 		t.Fatal("the child keeps its terminal")
 	}
 	began, before := time.Now(), cpuTime(t)

@@ -7,10 +7,12 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/tests/polling"
 	"golang.org/x/sys/unix"
 )
 
-// treeOf starts bash with lines in a session of its own, without a terminal, and returns its tree. It is ended with the test.
+// treeOf starts bash with lines in a session of its own, without a terminal, and returns its tree. It is ended with the
+// test.
 func treeOf(t *testing.T, lines string) (*exec.Cmd, pty.Tree) {
 	t.Helper()
 	c := exec.Command("bash", "-c", lines)
@@ -54,7 +56,7 @@ func TestFreezeAndThawWholeTrees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !poll(patience, func() bool { n, all := states(t, trees...); return n == 6 && all == 6 }) {
+	if !polling.Until(patience, func() bool { n, all := states(t, trees...); return n == 6 && all == 6 }) {
 		n, all := states(t, trees...)
 		t.Fatalf("%d of %d are stopped, not 6 of 6", n, all)
 	}
@@ -64,7 +66,7 @@ func TestFreezeAndThawWholeTrees(t *testing.T) {
 	if err := pty.Thaw(frozen); err != nil {
 		t.Fatal(err)
 	}
-	if !poll(patience, func() bool { n, _ := states(t, trees...); return n == 0 }) {
+	if !polling.Until(patience, func() bool { n, _ := states(t, trees...); return n == 0 }) {
 		t.Fatal("some are stopped after thaw")
 	}
 	if err := pty.KillTrees(now(), trees); err != nil {
@@ -78,7 +80,7 @@ func TestFreezeKeepsWhatIsStopped(t *testing.T) {
 	word := token()
 	c, tree := treeOf(t, "set -m; sleep "+word+"m & kill -STOP $!; sleep "+word+"h; exit 7")
 	expectProcesses(t, "\x00"+word+"h\x00", 1)
-	if !poll(patience, func() bool { n, _ := states(t, tree); return n == 1 }) {
+	if !polling.Until(patience, func() bool { n, _ := states(t, tree); return n == 1 }) {
 		t.Fatal("the job is not stopped")
 	}
 	for range 5 {
@@ -90,7 +92,7 @@ func TestFreezeKeepsWhatIsStopped(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if !poll(patience, func() bool { n, all := states(t, tree); return n == 1 && all == 3 }) {
+	if !polling.Until(patience, func() bool { n, all := states(t, tree); return n == 1 && all == 3 }) {
 		t.Fatal("another number is stopped after thaw than before")
 	}
 	for _, pid := range withToken("\x00" + word + "h\x00") {

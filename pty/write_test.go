@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/tests/polling"
 )
 
 func TestWriteIsCompleteAndOrdered(t *testing.T) {
@@ -45,7 +46,8 @@ func TestBlockedWriteCountsAndContinues(t *testing.T) {
 
 	var done int
 	var err error
-	for limit := 200 * time.Millisecond; done == 0 && limit < patience; limit *= 2 { // it may be over before the first byte
+	// It may be over before the first byte.
+	for limit := 200 * time.Millisecond; done == 0 && limit < patience; limit *= 2 {
 		done, err = s.Write(limited(t, limit), data)
 	}
 	if !errors.Is(err, pty.ErrBlocked) || !errors.Is(err, context.DeadlineExceeded) || done <= 0 || done >= len(data) {
@@ -102,7 +104,7 @@ func (s *screen) fill() chan error {
 		ended <- err
 	}()
 	// Nobody else could fill the terminal: when it takes no further byte, that Write has begun.
-	if !poll(patience, func() bool {
+	if !polling.Until(patience, func() bool {
 		n, err := s.Write(limited(s.t, 20*time.Millisecond), []byte("y"))
 		return n == 0 && errors.Is(err, pty.ErrBlocked)
 	}) {
@@ -167,7 +169,7 @@ func TestWriteEnds(t *testing.T) {
 func TestWriteBeforeReopen(t *testing.T) {
 	gate, open := fifo(t)
 	s := run(t, "bash", "-c", "exec 0<&- 1>&- 2>&-; read x <"+gate+"; read y </dev/tty; echo \"<$y>\" >/dev/tty")
-	if !poll(patience, func() bool { return !holdsTerminal(s.PID()) }) {
+	if !polling.Until(patience, func() bool { return !holdsTerminal(s.PID()) }) {
 		t.Fatal("the child keeps its terminal")
 	}
 	s.send("kept\n")

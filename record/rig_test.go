@@ -13,6 +13,7 @@ import (
 	"github.com/evertty/evertty/record"
 	"github.com/evertty/evertty/session"
 	"github.com/evertty/evertty/session/sqlite"
+	"github.com/evertty/evertty/tests/polling"
 )
 
 // patience bounds a wait for a fact.
@@ -182,14 +183,8 @@ func refused(t testing.TB, err, sentinel error) {
 // until waits for a fact.
 func until(t testing.TB, what string, fact func() bool) {
 	t.Helper()
-	look, limit := time.NewTicker(5*time.Millisecond), time.After(patience)
-	defer look.Stop()
-	for !fact() {
-		select {
-		case <-look.C:
-		case <-limit:
-			t.Fatalf("waited in vain for %s", what)
-		}
+	if !polling.Until(patience, fact) {
+		t.Fatalf("waited in vain for %s", what)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/evertty/evertty/provider"
 	"github.com/evertty/evertty/relay"
 	"github.com/evertty/evertty/tests/fakeprov"
+	"github.com/evertty/evertty/tests/polling"
 )
 
 // limit is for anything that is waited for.
@@ -110,14 +111,8 @@ func within(t *testing.T) context.Context {
 
 func becomes(t *testing.T, what string, fact func() bool) {
 	t.Helper()
-	look, end := time.NewTicker(10*time.Millisecond), time.After(limit)
-	defer look.Stop()
-	for !fact() {
-		select {
-		case <-look.C:
-		case <-end:
-			t.Fatal("it did not come to that: " + what)
-		}
+	if !polling.Until(limit, fact) {
+		t.Fatal("it did not come to that: " + what)
 	}
 }
 

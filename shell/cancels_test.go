@@ -17,15 +17,18 @@ import (
 
 var cancels = flag.Int("cancels", 30, "random cancels and timeouts of TestCancels")
 
-// TestCancels ends commands at random times: none may go on, no shell may be stuck after it, no process and no FIFO may be left.
+// TestCancels ends commands at random times: none may go on, no shell may be stuck after it, no process and no FIFO may
+// be left.
 func TestCancels(t *testing.T) {
 	const seed = 1
 	random := rand.New(rand.NewPCG(seed, seed))
 	texts := []string{
 		"sleep 100; echo NOT", "while :; do :; done; echo NOT", "true", "sleep 0.02; echo yes", "sleep 100 | cat; echo NOT",
 		"x=$(sleep 100); echo NOT", "f() { sleep 100; }; f; echo NOT", "for i in 1 2 3; do sleep 100; done; echo NOT",
-		"cat; sleep 100; echo NOT", "(sleep 100; echo NOT); echo NOT", "yes | head -c 100000000 >/dev/null; sleep 100; echo NOT",
-		"trap '' INT; sleep 100; echo NOT", "setsid sleep 100; echo NOT", "bash -c 'trap \"exit 0\" INT; sleep 100'; echo NOT",
+		"cat; sleep 100; echo NOT", "(sleep 100; echo NOT); echo NOT",
+		"yes | head -c 100000000 >/dev/null; sleep 100; echo NOT",
+		"trap '' INT; sleep 100; echo NOT", "setsid sleep 100; echo NOT",
+		"bash -c 'trap \"exit 0\" INT; sleep 100'; echo NOT",
 		"( bash -c 'trap \"exit 0\" INT; sleep 100'; echo NOT ); echo NOT", "sleep 2 & sleep 2 & wait; echo NOT",
 		"while :; do /bin/true; done; echo NOT", "cat <(sleep 100); echo NOT", "kill -STOP $$; echo NOT", "exit 3",
 	}
@@ -47,7 +50,9 @@ func TestCancels(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i%2 == 1 {
-			time.Sleep(wait)
+			moment, over := context.WithTimeout(t.Context(), wait)
+			_, _ = e.Wait(moment)
+			over()
 			e.Cancel()
 		}
 		r := result(t, e)
@@ -84,7 +89,8 @@ func TestCancels(t *testing.T) {
 	}
 }
 
-// TestTimeoutAccuracy: a command is ended within 100 ms of its timeout, where the machine lets us: one of many has to be.
+// TestTimeoutAccuracy: a command is ended within 100 ms of its timeout, where the machine lets us: one of many has to
+// be.
 func TestTimeoutAccuracy(t *testing.T) {
 	s := start(t)
 	best := time.Hour
@@ -106,7 +112,8 @@ func TestTimeoutAccuracy(t *testing.T) {
 func TestBackground(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	e, err := s.Submit(Command{Text: "while [ ! -e go ]; do sleep 0.01; done; echo out; echo err >&2; exit 7", Background: true})
+	e, err := s.Submit(Command{Text: "while [ ! -e go ]; do sleep 0.01; done; echo out; echo err >&2; exit 7",
+		Background: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +128,8 @@ func TestBackground(t *testing.T) {
 	if r := result(t, e); r.ExitCode != 7 || r.out != "out\n" || r.err != "err\n" || r.Background {
 		t.Errorf("%+v", r)
 	}
-	for _, cause := range []string{"set -u; echo $nope", "set -e; false; echo NOT", "( exit 1 )", "echo ${x:?}; echo NOT"} {
+	for _, cause := range []string{"set -u; echo $nope", "set -e; false; echo NOT", "( exit 1 )",
+		"echo ${x:?}; echo NOT"} {
 		e, err := s.Submit(Command{Text: cause, Background: true})
 		if err != nil {
 			t.Fatal(err)
@@ -158,12 +166,15 @@ func TestIsolated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := do(t, s, Command{Isolated: true, Argv: []string{"sh", "-c", `pwd; echo "$V[$W]$1"; cat; exit 5`, "sh", "it's"}, Stdin: []byte("in\n")})
+	r := do(t, s, Command{Isolated: true, Argv: []string{"sh", "-c", `pwd; echo "$V[$W]$1"; cat; exit 5`, "sh", "it's"},
+		Stdin: []byte("in\n")})
 	expect(t, r, 5, "/usr\na b[]it's\nin\n")
-	if r := do(t, s, Command{Isolated: true, Argv: []string{"nosuchcommand"}}); r.ExitCode != 127 || !strings.Contains(r.err, "not found") {
+	if r := do(t, s, Command{Isolated: true, Argv: []string{"nosuchcommand"}}); r.ExitCode != 127 ||
+		!strings.Contains(r.err, "not found") {
 		t.Errorf("%+v", r)
 	}
-	if r := do(t, s, Command{Isolated: true, Argv: []string{"sleep", "100"}, Timeout: 30 * time.Millisecond}); r.ExitCode != 124 || !r.TimedOut {
+	if r := do(t, s, Command{Isolated: true, Argv: []string{"sleep", "100"},
+		Timeout: 30 * time.Millisecond}); r.ExitCode != 124 || !r.TimedOut {
 		t.Errorf("%+v", r)
 	}
 	first.Cancel()
@@ -176,19 +187,22 @@ func TestOneCommandAlone(t *testing.T) {
 	s := start(t)
 	base := s.spec.Cwd
 	run(t, s, "mkdir -p d; ln -s d l; cd l; cd /usr; cd - >/dev/null; export V=old; f() { echo $V; }")
-	r := do(t, s, Command{Text: "pwd; f; sh -c 'echo $V$N'; x=kept; cd /", Cwd: "/tmp", Env: map[string]string{"V": "new", "N": "it's"}})
+	r := do(t, s, Command{Text: "pwd; f; sh -c 'echo $V$N'; x=kept; cd /", Cwd: "/tmp",
+		Env: map[string]string{"V": "new", "N": "it's"}})
 	expect(t, r, 0, "/tmp\nnew\nnewit's\n")
 	if r.Cwd != base+"/d" {
 		t.Errorf("cwd %q", r.Cwd)
 	}
 	expect(t, run(t, s, "pwd; echo $OLDPWD; echo $V[$N]$x"), 0, base+"/l\n/usr\nold[]kept\n")
-	r = do(t, s, Command{Text: "sleep 100; echo NOT", Cwd: "..", Timeout: 50 * time.Millisecond, Env: map[string]string{"V": "new"}})
+	r = do(t, s, Command{Text: "sleep 100; echo NOT", Cwd: "..", Timeout: 50 * time.Millisecond,
+		Env: map[string]string{"V": "new"}})
 	if !r.TimedOut {
 		t.Errorf("%+v", r)
 	}
 	expect(t, run(t, s, "pwd; echo $OLDPWD; echo $V"), 0, base+"/l\n/usr\nold\n")
 	r = do(t, s, Command{Text: "echo NOT", Cwd: "nowhere"})
-	if want := "Failed to change directory to " + base + "/d/nowhere: No such file or directory\n"; r.ExitCode != 1 || r.err != want || r.out != "" {
+	if want := "Failed to change directory to " + base + "/d/nowhere: No such file or directory\n"; r.ExitCode != 1 ||
+		r.err != want || r.out != "" {
 		t.Errorf("%+v, want %q", r, want)
 	}
 }
@@ -240,7 +254,8 @@ func TestInput(t *testing.T) {
 	}
 }
 
-// TestSetEnvGivenUp: who gives up waiting for variables while they are set ends that, and not the shell. On a busy machine a cancel may end a shell, but not each of ten.
+// TestSetEnvGivenUp: who gives up waiting for variables while they are set ends that, and not the shell. On a busy
+// machine a cancel may end a shell, but not each of ten.
 func TestSetEnvGivenUp(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -272,7 +287,8 @@ func TestSetEnvGivenUp(t *testing.T) {
 	}
 }
 
-// TestOffspringOfNobody: a process that is not known has no children; those whose parent is 0 came from outside of the container, or are the kernel's.
+// TestOffspringOfNobody: a process that is not known has no children; those whose parent is 0 came from outside of the
+// container, or are the kernel's.
 func TestOffspringOfNobody(t *testing.T) {
 	t.Parallel()
 	if list := new(Shell).offspring([]pty.Proc{{}}, nil); len(list) > 0 {

@@ -14,10 +14,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
+	"github.com/evertty/evertty/tests/polling"
 	"golang.org/x/sys/unix"
 )
 
@@ -39,7 +39,8 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	_ = os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // else a keeper under the race detector takes a second to end
+	// Else a keeper under the race detector takes a second to end.
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
 	os.Exit(withKeeper(m))
 }
 
@@ -61,7 +62,8 @@ func withKeeper(m *testing.M) int {
 	}
 	testKeeper = client
 	flag.Parse()
-	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue { // nobody has said otherwise; the tests wait more than they work
+	// The tests wait more than they work.
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue { // nobody has said otherwise
 		_ = flag.Set(f.Name, strconv.Itoa(2*runtime.GOMAXPROCS(0)))
 	}
 	code := m.Run()
@@ -72,8 +74,9 @@ func withKeeper(m *testing.M) int {
 	return code
 }
 
-// endKeeper closes a connection and ends its keeper, and tells whether it has ended: one that lives makes its socket and lock again in a directory that is being removed.
-// It ignores SIGTERM until it has heard that everything was released.
+// endKeeper closes a connection and ends its keeper, and tells whether it has ended: one that lives makes its socket
+// and lock again in a directory that is being removed. It ignores SIGTERM until it has heard that everything was
+// released.
 func endKeeper(client *keeper.Client) bool {
 	pid := client.PID()
 	_ = client.Close()
@@ -101,8 +104,9 @@ func connectAs(dir, release string) (*keeper.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return keeper.Connect(context.Background(), keeper.Config{Dir: dir, Release: release, Log: slog.New(slog.DiscardHandler),
-		Command: []string{self, "keeper", "--data-dir", dir, "--release", release, "--idle", "1m"}})
+	return keeper.Connect(context.Background(),
+		keeper.Config{Dir: dir, Release: release, Log: slog.New(slog.DiscardHandler),
+			Command: []string{self, "keeper", "--data-dir", dir, "--release", release, "--idle", "1m"}})
 }
 
 // keeperMode is the verb `evertty keeper`.
@@ -119,18 +123,7 @@ func keeperMode(args []string) error {
 }
 
 // poll tries f until it is true or patience is over.
-func poll(f func() bool) bool {
-	ticker := time.NewTicker(2 * time.Millisecond)
-	defer ticker.Stop()
-	for end := time.Now().Add(patience); ; <-ticker.C {
-		if f() {
-			return true
-		}
-		if time.Now().After(end) {
-			return false
-		}
-	}
-}
+func poll(f func() bool) bool { return polling.Until(patience, f) }
 
 // limited is a context that ends with the test or when patience is over.
 func limited(t testing.TB) context.Context {

@@ -199,7 +199,8 @@ func TestLogKeepsMax(t *testing.T) {
 		n         int
 		unspliced bool
 		cut       bool
-	}{{"less", 999, false, false}, {"exactly", 1000, false, false}, {"more", 200_000, false, true}, {"more, copied", 200_000, true, true}} {
+	}{{"less", 999, false, false}, {"exactly", 1000, false, false}, {"more", 200_000, false, true}, {"more, copied",
+		200_000, true, true}} {
 		t.Run(one.name, func(t *testing.T) {
 			path, reader := newFIFO(t)
 			l := newLog(t, 1000)
@@ -361,9 +362,10 @@ func TestPumpSurvivesSIGKILL(t *testing.T) {
 	for int(size()) < len(want) {
 		cmd, from := serve(), size()
 		// Killed as soon as it has moved something, while it moves more.
-		for until := time.Now().Add(patience); size() == from && time.Now().Before(until); {
-			time.Sleep(50 * time.Microsecond)
+		tick := time.NewTicker(50 * time.Microsecond)
+		for until := time.Now().Add(patience); size() == from && time.Now().Before(until); <-tick.C {
 		}
+		tick.Stop()
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		if int(size()) < len(want) {

@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestNothingGoesOn: after a cancel the rest of a command does not run, whatever the program in front of it does with SIGINT; the shell lives on where bash can be told so.
+// TestNothingGoesOn: after a cancel the rest of a command does not run, whatever the program in front of it does with
+// SIGINT; the shell lives on where bash can be told so.
 func TestNothingGoesOn(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -69,7 +70,8 @@ func TestBuiltinsInTheBackground(t *testing.T) {
 	}
 }
 
-// TestStoppedForAMoment: a shell that is stopped from outside and goes on soon is none the worse for it, with a command and without.
+// TestStoppedForAMoment: a shell that is stopped from outside and goes on soon is none the worse for it, with a command
+// and without.
 func TestStoppedForAMoment(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -101,7 +103,8 @@ func TestStoppedForAMoment(t *testing.T) {
 	}
 }
 
-// TestFrozenByAnEarlierServer: a server that ends while it has a shell stopped leaves the end of the command to the next one.
+// TestFrozenByAnEarlierServer: a server that ends while it has a shell stopped leaves the end of the command to the
+// next one.
 func TestFrozenByAnEarlierServer(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

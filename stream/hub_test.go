@@ -15,6 +15,7 @@ import (
 
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/stream"
+	"github.com/evertty/evertty/tests/polling"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/vt/vt10x"
 )
@@ -25,7 +26,8 @@ const patience = time.Minute
 
 func newHub(t testing.TB, cols, rows int) *stream.Hub {
 	t.Helper()
-	return stream.New(stream.Options{ID: "term1", Engine: vt10x.New, Config: vt.Config{Cols: cols, Rows: rows, Scrollback: 200}})
+	return stream.New(stream.Options{ID: "term1", Engine: vt10x.New,
+		Config: vt.Config{Cols: cols, Rows: rows, Scrollback: 200}})
 }
 
 // model is what a correct viewer holds: an emulator that follows the events.
@@ -158,16 +160,8 @@ func tail(s string) string {
 // waitFor polls a fact that no channel tells of.
 func waitFor(t testing.TB, what string, fact func() bool) {
 	t.Helper()
-	limit := time.NewTimer(patience)
-	defer limit.Stop()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for !fact() {
-		select {
-		case <-tick.C:
-		case <-limit.C:
-			t.Fatalf("waited %v in vain for %s", patience, what)
-		}
+	if !polling.Until(patience, fact) {
+		t.Fatalf("waited %v in vain for %s", patience, what)
 	}
 }
 
@@ -351,7 +345,8 @@ func TestMetaEvents(t *testing.T) {
 	hub.Write([]byte("\x07\x1b]2;a \"title\"\x07\x07"))
 	batch, _ := s.Poll()
 	last := batch[len(batch)-1]
-	if want := `{"title":"a \"title\"","bell":true}`; last.Kind != stream.KindMeta || string(last.AppendJSON(nil, "")) != want {
+	if want := `{"title":"a \"title\"","bell":true}`; last.Kind != stream.KindMeta ||
+		string(last.AppendJSON(nil, "")) != want {
 		t.Errorf("got %s %s, want meta %s", last.Kind, last.AppendJSON(nil, ""), want)
 	}
 	other := hub.Subscribe(stream.Viewing{Scrollback: -1})
@@ -440,7 +435,8 @@ func TestClipboardIsForThoseWhoType(t *testing.T) {
 	defer late.Close()
 	hub.Finish(stream.Exit{Reason: "exit"})
 	const three = `{"clipboard":{"selection":"c","data_b64":""}}`
-	if got, kinds := clipboards(t, typist); len(got) != 1 || got[0] != three || kinds[0] != stream.KindSnapshot || kinds[len(kinds)-1] != stream.KindExit {
+	if got, kinds := clipboards(t, typist); len(got) != 1 || got[0] != three || kinds[0] != stream.KindSnapshot ||
+		kinds[len(kinds)-1] != stream.KindExit {
 		t.Errorf("behind and at the end: got %q among %v, want %s", got, kinds, three)
 	}
 	for who, s := range map[string]*stream.Subscription{"one who looks": looker, "one who came later": late} {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/tests/polling"
 )
 
 // startForExec starts a server whose exec shells end with the test.
@@ -82,7 +83,7 @@ func (e *ending) ends(code int) {
 // lastCommand waits until the newest command of the session main has that status.
 func (s *server) lastCommand(status string) (last client.CommandInfo) {
 	s.t.Helper()
-	if !poll(patience, func() bool {
+	if !polling.Until(patience, func() bool {
 		list, err := s.Commands(s.ctx(), "main", 1, "")
 		s.must(err)
 		if len(list) == 0 {
@@ -117,8 +118,10 @@ func TestExecLikeTheCommand(t *testing.T) {
 		stdout string
 		stderr string
 	}{
-		{"both outputs", []string{"-c", "echo out; echo err >&2; exit_code() { return $1; }; exit_code 7"}, 7, "out\n", "err\n"},
-		{"words stay words", []string{"--", "printf", "<%s>", "a b", "$HOME", "it's", "", "*", "-n"}, 0, "<a b><$HOME><it's><><*><-n>", ""},
+		{"both outputs", []string{"-c", "echo out; echo err >&2; exit_code() { return $1; }; exit_code 7"}, 7, "out\n",
+			"err\n"},
+		{"words stay words", []string{"--", "printf", "<%s>", "a b", "$HOME", "it's", "", "*", "-n"}, 0,
+			"<a b><$HOME><it's><><*><-n>", ""},
 		{"flags behind the command are its own", []string{"printf", "%s", "--json"}, 0, "--json", ""},
 		{"text is text", []string{"-c", "x='a  b'; printf '%s|' $x \"$x\""}, 0, "a|b|a  b|", ""},
 		{"cd and export stay", []string{"--", "cd", dir}, 0, "", ""},
@@ -133,19 +136,22 @@ func TestExecLikeTheCommand(t *testing.T) {
 		{"timeout", []string{"--timeout", "300ms", "-c", "echo before; sleep 60; echo NOT"}, 124, "before\n", ""},
 		{"as if nothing had been", []string{"-c", "pwd"}, 0, dir + "\n", ""},
 		{"the shell ends", []string{"-c", "exit 3"}, 3, "", ""},
-		{"and is there again", []string{"-c", "pwd"}, 0, dir + "\n", "evertty: the shell had ended and was started again before this command; lost: "},
+		{"and is there again", []string{"-c", "pwd"}, 0, dir + "\n",
+			"evertty: the shell had ended and was started again before this command; lost: "},
 		{"ends again", []string{"-c", "exit 4"}, 4, "", ""},
 		{"quietly", []string{"--quiet", "-c", "echo $KEPT"}, 0, "yes\n", ""},
 		{"another shell", []string{"--shell", "nosuch", "--", "true"}, 4, "", "evertty: "},
 	} {
 		e := run(t, s.cli(append([]string{"exec"}, tc.args...)...))
-		if e.code != tc.code || e.stdout != tc.stdout || !strings.Contains(e.stderr, tc.stderr) || (tc.stderr == "") != (e.stderr == "") {
+		if e.code != tc.code || e.stdout != tc.stdout || !strings.Contains(e.stderr, tc.stderr) ||
+			(tc.stderr == "") != (e.stderr == "") {
 			t.Errorf("%s: %d %q %q", tc.name, e.code, e.stdout, e.stderr)
 		}
 	}
 	var reply client.ExecReply
 	e := run(t, s.cli("exec", "--json", "-c", `printf 'a\377'; exit_code 5`))
-	if err := json.Unmarshal([]byte(e.stdout), &reply); err != nil || e.code != 5 || string(reply.StdoutB64) != "a\xff" || reply.Cwd != dir || reply.CommandID == "" {
+	if err := json.Unmarshal([]byte(e.stdout), &reply); err != nil || e.code != 5 || string(reply.StdoutB64) != "a\xff" ||
+		reply.Cwd != dir || reply.CommandID == "" {
 		t.Errorf("--json: %v %+v", err, e)
 	}
 	if out := s.says("commands", "-n", "2"); strings.Count(out, "\n") != 3 || !strings.Contains(out, reply.CommandID) {
@@ -214,7 +220,8 @@ func TestExecSignal(t *testing.T) {
 		e.ends(code)
 		list, err := s.Commands(s.ctx(), "main", 0, "")
 		s.must(err)
-		if i := slices.IndexFunc(list, func(i client.CommandInfo) bool { return i.Status == "running" }); i >= 0 || e.stdout.String() != "begun\n" {
+		if i := slices.IndexFunc(list, func(i client.CommandInfo) bool { return i.Status == "running" }); i >= 0 ||
+			e.stdout.String() != "begun\n" {
 			t.Errorf("after %v: %q, %v", sig, e.stdout, list)
 		}
 	}
@@ -271,7 +278,8 @@ func TestExecOutlivesTheServer(t *testing.T) {
 		}
 	}
 	if e.stdout.String() != out.String() || e.stderr.String() != errs.String() {
-		t.Errorf("%d and %d bytes came, want %d and %d", len(e.stdout.String()), len(e.stderr.String()), out.Len(), errs.Len())
+		t.Errorf("%d and %d bytes came, want %d and %d", len(e.stdout.String()), len(e.stderr.String()), out.Len(),
+			errs.Len())
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/tests/polling"
 )
 
 // volume is a file system of its own for a data directory, seen by the server and
@@ -39,7 +40,8 @@ func failingDisk(t *testing.T, size string) *volume {
 		t.Fatal(err)
 	}
 	return newVolume(t, dir, strings.Join([]string{"mount -t tmpfs -o size=" + size + " tmpfs " + below,
-		"truncate -s 256M " + below + "/image", "mke2fs -q -F -t ext2 " + below + "/image", "mount -o loop " + below + "/image " + dir, "chmod 700 " + dir}, " && "))
+		"truncate -s 256M " + below + "/image", "mke2fs -q -F -t ext2 " + below + "/image", "mount -o loop " + below +
+			"/image " + dir, "chmod 700 " + dir}, " && "))
 }
 
 func newVolume(t *testing.T, dir, mounts string) *volume {
@@ -72,7 +74,7 @@ func (v *volume) inside(pid int, command string) {
 func (s *server) degraded(words ...string) {
 	s.t.Helper()
 	var health client.Health
-	if !poll(patience, func() bool {
+	if !polling.Until(patience, func() bool {
 		s.get("/healthz").wants(200).into(&health)
 		reasons := strings.Join(health.Reasons, "\n")
 		for _, w := range words {
@@ -129,7 +131,8 @@ func TestAFullDisk(t *testing.T) {
 	f.checkScreen(seq)
 	raw, want := string(s.raw(f.id)), string(f.kind.output(well, seq))
 	if uint64(len(raw)) > seq || !strings.HasSuffix(raw, want) {
-		t.Errorf("of %d bytes the recording has %d; what came since %d, when there was space again, is not its end", seq, len(raw), well)
+		t.Errorf("of %d bytes the recording has %d; what came since %d, when there was space again, is not its end", seq,
+			len(raw), well)
 	}
 	s.how.shell = fmt.Sprintf(`exec nsenter -t %d -m "$0" "$@"`, s.keeperPID())
 	s.kill()
@@ -210,14 +213,16 @@ func TestTheMonotonicClockJumps(t *testing.T) {
 	s := start(t, launch{listen: freePort(t), flags: append([]string{"--pty-idle", "1h"}, often...)})
 	id := s.shell().ID
 	pid := s.info(id).PID
-	for i, shell := range []string{`exec unshare --time --monotonic 100000000 --boottime 100000000 "$0" "$@"`, "", `exec unshare --time --monotonic 5000 --boottime 5000 "$0" "$@"`} {
+	for i, shell := range []string{`exec unshare --time --monotonic 100000000 --boottime 100000000 "$0" "$@"`, "",
+		`exec unshare --time --monotonic 5000 --boottime 5000 "$0" "$@"`} {
 		s.input(id, fmt.Sprintf("echo 'jump' %d\n", i))
 		s.await(id, fmt.Sprintf("^jump %d$", i))
 		s.kill()
 		s.how.shell = shell
 		s.again()
 		is := s.info(id)
-		if is.State != "running" || is.PID != pid || is.LastOutput.Before(is.CreatedAt) || is.LastActivity.Before(is.CreatedAt) {
+		if is.State != "running" || is.PID != pid || is.LastOutput.Before(is.CreatedAt) ||
+			is.LastActivity.Before(is.CreatedAt) {
 			t.Errorf("after jump %d: %+v", i, is)
 		}
 		s.castTimes(id)
@@ -263,9 +268,12 @@ func TestJunkInTheDataDirectory(t *testing.T) {
 		}
 	}
 	s.kill()
-	s.must(errors.Join(os.WriteFile(s.file("terminals", "a file"), []byte("junk"), 0o600), os.Mkdir(s.file("terminals", "BAD ID"), 0o700),
-		os.Mkdir(s.file("terminals", "empty"), 0o700), os.WriteFile(s.file("terminals", id.ID, "notes"), []byte("junk"), 0o600),
-		os.WriteFile(s.file("terminals", id.ID, "data.junk"), []byte("junk"), 0o600), os.WriteFile(s.file("terminals", id.ID, "screen.junk"), []byte("junk"), 0o600)))
+	s.must(errors.Join(os.WriteFile(s.file("terminals", "a file"), []byte("junk"), 0o600),
+		os.Mkdir(s.file("terminals", "BAD ID"), 0o700),
+		os.Mkdir(s.file("terminals", "empty"), 0o700),
+		os.WriteFile(s.file("terminals", id.ID, "notes"), []byte("junk"), 0o600),
+		os.WriteFile(s.file("terminals", id.ID, "data.junk"), []byte("junk"),
+			0o600), os.WriteFile(s.file("terminals", id.ID, "screen.junk"), []byte("junk"), 0o600)))
 	s.again()
 	s.input(id.ID, "echo 'still' here\n")
 	s.await(id.ID, "^still here$")

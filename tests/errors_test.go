@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/evertty/evertty/tests/polling"
 )
 
 // TestBadRequests: every way to ask wrongly that we know, and that none of them
@@ -122,9 +124,11 @@ func TestBadRequests(t *testing.T) {
 	for _, r := range table {
 		s.call(r.method, r.path, r.body).refused(r.status, r.code, strings.Fields(r.words)...)
 	}
-	for _, media := range []string{"", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/jsonp", "application/json; charset=latin1"} {
+	for _, media := range []string{"", "text/plain", "application/x-www-form-urlencoded",
+		"multipart/form-data; boundary=x", "application/jsonp", "application/json; charset=latin1"} {
 		for _, path := range []string{create, on + "/input", on + "/resize"} {
-			s.do(request{"POST", path, `{"data":"x"}`, map[string]string{"Content-Type": media}}).refused(415, "UNSUPPORTED_MEDIA_TYPE", "application/json")
+			s.do(request{"POST", path, `{"data":"x"}`, map[string]string{"Content-Type": media}}).refused(415,
+				"UNSUPPORTED_MEDIA_TYPE", "application/json")
 		}
 	}
 	s.sameAs(before)
@@ -143,7 +147,8 @@ func (s *server) inventory() string {
 		list, err := s.List(s.ctx(), "")
 		s.must(err)
 		s.Client.Close()
-		return fmt.Sprintf("%d terminals, %d processes, %d descriptors", len(list), len(marked(s.mark)), len(openFiles(s.pid())))
+		return fmt.Sprintf("%d terminals, %d processes, %d descriptors", len(list), len(marked(s.mark)),
+			len(openFiles(s.pid())))
 	})
 }
 
@@ -151,7 +156,7 @@ func (s *server) inventory() string {
 func (s *server) sameAs(before string) {
 	s.t.Helper()
 	after := ""
-	if !poll(patience, func() bool { after = s.inventory(); return after == before }) {
+	if !polling.Until(patience, func() bool { after = s.inventory(); return after == before }) {
 		s.t.Errorf("before: %s\nafter:  %s\n%v", before, after, openFiles(s.pid()))
 	}
 }

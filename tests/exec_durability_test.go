@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/evertty/evertty/tests/polling"
 )
 
 // settledShell starts a server with one shell that has a state.
@@ -68,7 +70,8 @@ func TestExecSurvivesEveryEnd(t *testing.T) {
 			follow := w.follow(id)
 			g.open()
 			var out, errs strings.Builder
-			if last := follow.all(&out, &errs); out.String() != "before\nafter\n" || errs.String() != "warn\n" || last.ExitCode != 9 {
+			if last := follow.all(&out, &errs); out.String() != "before\nafter\n" || errs.String() != "warn\n" ||
+				last.ExitCode != 9 {
 				t.Errorf("followed: %q, %q, %+v", out.String(), errs.String(), last)
 			}
 			if p := w.finished(id); !p.ended("done", 9) || p.StdoutBytes != 13 || p.StderrBytes != 5 {
@@ -123,7 +126,8 @@ func floodOf(n int) (command string, sum string, size int64) {
 	for i := range n * lines {
 		fmt.Fprintf(h, "%09d\n", i)
 	}
-	command = fmt.Sprintf(`for ((i = 0; i < %d; i++)); do seq -f %%09.0f $((i * %d)) $((i * %d + %d)); sleep 0.02; done; (exit 5)`, n, lines, lines, lines-1)
+	command = fmt.Sprintf(`for ((i = 0; i < %d; i++)); do `+
+		`seq -f %%09.0f $((i * %d)) $((i * %d + %d)); sleep 0.02; done; (exit 5)`, n, lines, lines, lines-1)
 	return command, fmt.Sprintf("%x", h.Sum(nil)), int64(n * lines * 10)
 }
 
@@ -138,7 +142,8 @@ func TestExecFloodOverKills(t *testing.T) {
 	id := w.find(command, "running").CommandID
 	var at int64
 	for i := range kills {
-		if !poll(patience, func() bool { at = w.command(id).StdoutBytes; return at >= size*int64(i+1)/int64(kills+2) }) {
+		next := size * int64(i+1) / int64(kills+2)
+		if !polling.Until(patience, func() bool { at = w.command(id).StdoutBytes; return at >= next }) {
 			t.Fatalf("after %d kills there are %d bytes", i, at)
 		}
 		if p := w.command(id); p.Status != "running" {
@@ -160,7 +165,8 @@ func TestExecFloodOverKills(t *testing.T) {
 	if got := fmt.Sprintf("%x", all.Sum(nil)); got != sum || all.n != size {
 		t.Errorf("%d bytes with the sum %s, want %d with %s", all.n, got, size, sum)
 	}
-	figure(t, "%d kills of the server while a command printed %.1f MB: every byte in the log once", kills, float64(size)/1e6)
+	figure(t, "%d kills of the server while a command printed %.1f MB: every byte in the log once", kills,
+		float64(size)/1e6)
 }
 
 // summed is a checksum and a length.
@@ -226,7 +232,8 @@ func TestExecQueueSurvives(t *testing.T) {
 	if out, errs := w.logs(first.CommandID); out != "old\n" || errs != "old error\n" {
 		t.Errorf("the log of before: %q, %q", out, errs)
 	}
-	if p := w.command(first.CommandID); !p.ended("done", 4) || p.StartedAt == nil || p.FinishedAt == nil || p.FinishedAt.Before(*p.StartedAt) {
+	if p := w.command(first.CommandID); !p.ended("done", 4) || p.StartedAt == nil || p.FinishedAt == nil ||
+		p.FinishedAt.Before(*p.StartedAt) {
 		t.Errorf("%v", p)
 	}
 	// The pages of the history.

@@ -21,6 +21,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/evertty/evertty/tests/polling"
 )
 
 // body is the JSON of a request.
@@ -143,7 +145,8 @@ func exactly(t testing.TB, text, b64 string) string {
 func (r result) is(code int, stdout string) result {
 	r.t.Helper()
 	if r.ExitCode != code || r.out() != stdout || r.err() != "" {
-		r.t.Errorf("%s: code %d, stdout %q, stderr %q; want code %d, stdout %q and nothing on stderr", clip(r.Command), r.ExitCode, clip(r.out()), clip(r.err()), code, clip(stdout))
+		r.t.Errorf("%s: code %d, stdout %q, stderr %q; want code %d, stdout %q and nothing on stderr", clip(r.Command),
+			r.ExitCode, clip(r.out()), clip(r.err()), code, clip(stdout))
 	}
 	return r
 }
@@ -152,7 +155,8 @@ func (r result) is(code int, stdout string) result {
 func (r result) fails(code int, stdout string, words ...string) result {
 	r.t.Helper()
 	if r.ExitCode != code || r.out() != stdout || r.err() == "" {
-		r.t.Errorf("%s: code %d, stdout %q, stderr %q; want code %d, stdout %q and something on stderr", clip(r.Command), r.ExitCode, clip(r.out()), clip(r.err()), code, clip(stdout))
+		r.t.Errorf("%s: code %d, stdout %q, stderr %q; want code %d, stdout %q and something on stderr", clip(r.Command),
+			r.ExitCode, clip(r.out()), clip(r.err()), code, clip(stdout))
 	}
 	for _, w := range words {
 		if !strings.Contains(r.err(), w) {
@@ -184,7 +188,8 @@ func (w *work) with(b body) result {
 	reply := w.send(b).wants(200)
 	r := result{t: w.t, took: time.Since(begin)}
 	reply.into(&r)
-	if r.ExitCode != r.ExitCode2 || r.Success != (r.ExitCode == 0) || r.CommandID == "" || r.Timestamp.IsZero() || r.DurationMS < 0 || r.Session != w.session || !filepath.IsAbs(r.Cwd) {
+	if r.ExitCode != r.ExitCode2 || r.Success != (r.ExitCode == 0) || r.CommandID == "" || r.Timestamp.IsZero() ||
+		r.DurationMS < 0 || r.Session != w.session || !filepath.IsAbs(r.Cwd) {
 		w.t.Errorf("the reply %s", clip(reply.body))
 	}
 	if text, ok := b["command"].(string); ok && r.Command != text {
@@ -337,7 +342,7 @@ func (w *work) command(id string) past {
 func (w *work) find(text, status string) (found past) {
 	w.t.Helper()
 	var list []past
-	if !poll(patience, func() bool {
+	if !polling.Until(patience, func() bool {
 		list = w.commands("")
 		i := slices.IndexFunc(list, func(p past) bool { return p.Command == text && p.Status == status })
 		if i >= 0 {
@@ -353,7 +358,7 @@ func (w *work) find(text, status string) (found past) {
 // finished waits until a command has ended.
 func (w *work) finished(id string) (p past) {
 	w.t.Helper()
-	if !poll(patience, func() bool { p = w.command(id); return p.Status != "queued" && p.Status != "running" }) {
+	if !polling.Until(patience, func() bool { p = w.command(id); return p.Status != "queued" && p.Status != "running" }) {
 		w.t.Fatalf("it never ends: %v", p)
 	}
 	return p
@@ -377,7 +382,7 @@ func (w *work) logs(id string) (stdout, stderr string) {
 func (w *work) logged(id, stdout string) {
 	w.t.Helper()
 	got := ""
-	if !poll(patience, func() bool { got, _ = w.logs(id); return got == stdout }) {
+	if !polling.Until(patience, func() bool { got, _ = w.logs(id); return got == stdout }) {
 		w.t.Errorf("the log of %s has %q, never %q", id, clip(got), clip(stdout))
 	}
 }
@@ -544,7 +549,7 @@ func (s *server) endShells() {
 func (s *server) noFIFO() {
 	s.t.Helper()
 	var left []string
-	if !poll(patience, func() bool { left = fifos(s.how.dir); return len(left) == 0 }) {
+	if !polling.Until(patience, func() bool { left = fifos(s.how.dir); return len(left) == 0 }) {
 		s.t.Errorf("FIFOs are left: %v", left)
 	}
 }
@@ -604,7 +609,7 @@ func pids(t testing.TB, file string) (list []int) {
 // die waits until all these processes are gone.
 func die(t testing.TB, what string, list ...int) {
 	t.Helper()
-	if poll(patience, func() bool { return !slices.ContainsFunc(list, alive) }) {
+	if polling.Until(patience, func() bool { return !slices.ContainsFunc(list, alive) }) {
 		return
 	}
 	for i, pid := range list {

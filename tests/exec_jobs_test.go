@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/evertty/evertty/tests/polling"
 )
 
 func rowJob(w *work) {
@@ -57,7 +59,8 @@ func rowJob(w *work) {
 func (r result) is2(code int, stdout string) result {
 	r.t.Helper()
 	if r.ExitCode != code || r.out() != stdout {
-		r.t.Errorf("%s: code %d, stdout %q, stderr %q; want code %d, stdout %q", clip(r.Command), r.ExitCode, clip(r.out()), clip(r.err()), code, clip(stdout))
+		r.t.Errorf("%s: code %d, stdout %q, stderr %q; want code %d, stdout %q", clip(r.Command), r.ExitCode, clip(r.out()),
+			clip(r.err()), code, clip(stdout))
 	}
 	return r
 }
@@ -69,8 +72,10 @@ func (w *work) strays() (file string) {
 	file = filepath.Join(w.dir(), "pids")
 	me := "bash -c " + quote("echo $$ >>"+quote(file)+"; exec sleep 1000") + " >/dev/null 2>&1"
 	for _, how := range []string{
-		"nohup %s &", "setsid %s &", "%s & disown", "( (%s &) & )", "( (setsid %s &) & )", "( (env -i PATH=\"$PATH\" %s &) & )", "( (trap '' HUP INT TERM; setsid nohup %s &) & )",
-		"( (env -i PATH=\"$PATH\" setsid %s &) & )", "( (trap '' HUP INT TERM; cd /; exec env -i PATH=\"$PATH\" setsid setsid -f %s <&-) & )",
+		"nohup %s &", "setsid %s &", "%s & disown", "( (%s &) & )", "( (setsid %s &) & )",
+		"( (env -i PATH=\"$PATH\" %s &) & )", "( (trap '' HUP INT TERM; setsid nohup %s &) & )",
+		"( (env -i PATH=\"$PATH\" setsid %s &) & )",
+		"( (trap '' HUP INT TERM; cd /; exec env -i PATH=\"$PATH\" setsid setsid -f %s <&-) & )",
 	} {
 		before := len(pids(w.t, file))
 		if r := w.run(fmt.Sprintf(how, me)); r.ExitCode != 0 {
@@ -135,7 +140,9 @@ func rowTraps(w *work) {
 	w.run("false; (exit 4)").is(4, "err\nerr\n") // as when typed
 	w.run("trap -p").is(0, want)
 	w.run("exit 2").is(2, "bye\n")
-	if r := w.run("trap -p").is(0, ""); !r.Recreated || !slices.ContainsFunc(r.Lost, func(s string) bool { return strings.Contains(s, "trap") }) {
+	if r := w.run("trap -p").is(0, ""); !r.Recreated || !slices.ContainsFunc(r.Lost, func(s string) bool {
+		return strings.Contains(s, "trap")
+	}) {
 		w.t.Errorf("%+v", r)
 	}
 }
@@ -160,8 +167,10 @@ func rowTerminal(w *work) {
 	w.run("cat </dev/tty; echo $?").fails(0, "1\n", "/dev/tty")
 	w.run("tty").is(1, "not a tty\n")
 	w.run("bash -c 'read -rs -p Password: x </dev/tty'; echo asked").fails(0, "asked\n", "/dev/tty")
-	r := w.run("tty; cat </dev/null; test -t 0 && test -t 1 && test -t 2 && echo all; echo x >/dev/tty; (exit 8)", body{"tty": true})
-	if out := strings.ReplaceAll(r.out(), "\r", ""); r.ExitCode != 8 || !strings.HasPrefix(out, "/dev/pts/") || !strings.HasSuffix(out, "\nall\nx\n") {
+	r := w.run("tty; cat </dev/null; test -t 0 && test -t 1 && test -t 2 && echo all; echo x >/dev/tty; (exit 8)",
+		body{"tty": true})
+	if out := strings.ReplaceAll(r.out(), "\r", ""); r.ExitCode != 8 || !strings.HasPrefix(out, "/dev/pts/") ||
+		!strings.HasSuffix(out, "\nall\nx\n") {
 		w.t.Errorf("%+v", r)
 	}
 	w.run("sleep 1000", body{"tty": true, "timeout_ms": 200}).timedOut()
@@ -174,7 +183,7 @@ func rowDescriptors(w *work) {
 		_, err := fmt.Sscan(field, &pid)
 		w.must(err)
 		var files []string
-		if !poll(patience, func() bool { files = openFiles(pid); return len(files) == 3 && alive(pid) }) {
+		if !polling.Until(patience, func() bool { files = openFiles(pid); return len(files) == 3 && alive(pid) }) {
 			w.t.Errorf("a child has %v", files)
 			continue
 		}
@@ -185,11 +194,13 @@ func rowDescriptors(w *work) {
 		}
 	}
 	w.run("bash -c 'ls /proc/$$/fd; :'").is(0, "0\n1\n2\n")
-	w.run("bash -c 'grep -c . /proc/$$/cmdline >/dev/null; tr \"\\0\" \"\\n\" </proc/$$/environ | grep -E \"^(EVERTTY_KEEPER|EVERTTY_DATA|LISTEN_|NOTIFY_)\"'").is(1, "")
+	w.run("bash -c 'grep -c . /proc/$$/cmdline >/dev/null; "+
+		"tr \"\\0\" \"\\n\" </proc/$$/environ | grep -E \"^(EVERTTY_KEEPER|EVERTTY_DATA|LISTEN_|NOTIFY_)\"'").is(1, "")
 	w.run("bash -c 'trap -p; kill -INT $$; echo NOT'").is2(130, "")
 }
 
-// TestDeleteLetsGoOfInputs: the keeper holds nothing of a shell that was deleted while commands of it had an open standard input.
+// TestDeleteLetsGoOfInputs: the keeper holds nothing of a shell that was deleted while commands of it had an open
+// standard input.
 func TestDeleteLetsGoOfInputs(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/evertty/evertty/tests/polling"
 )
 
 // modesBelow are the files, directories and FIFOs of shells that somebody else than their owner could use, and the
@@ -106,7 +108,7 @@ func TestExecFilesCannotBeMade(t *testing.T) {
 	w := s.in("old")
 	w.run("V=kept").is(0, "")
 	place := filepath.Join(s.how.dir, "shells")
-	if !poll(patience, func() bool { // what the command has left is read after its answer
+	if !polling.Until(patience, func() bool { // what the command has left is read after its answer
 		states, _ := filepath.Glob(filepath.Join(place, "*", "state"))
 		return slices.ContainsFunc(states, func(f string) bool {
 			text, _ := os.ReadFile(f)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/tests/polling"
 )
 
 // commandLogs is what GET …/commands/ID/logs says.
@@ -22,7 +23,8 @@ func (s *server) logsOf(session, id string) (l commandLogs) {
 	return l
 }
 
-// TestExecOutputCap: max_output_bytes cuts the reply and the stream, and not the log, also for a shell that was made with it.
+// TestExecOutputCap: max_output_bytes cuts the reply and the stream, and not the log, also for a shell that was made
+// with it.
 func TestExecOutputCap(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
@@ -42,21 +44,23 @@ func TestExecOutputCap(t *testing.T) {
 			Reason string `json:"truncated_reason"`
 		}
 		how.w.send(b).wants(200).into(&r)
-		if r.ExitCode != 3 || r.Stdout != strings.Repeat("x", 1000) || r.Stderr != "end\n" || !r.Truncated || r.Reason != "max_output_bytes" {
+		if r.ExitCode != 3 || r.Stdout != strings.Repeat("x", 1000) || r.Stderr != "end\n" || !r.Truncated ||
+			r.Reason != "max_output_bytes" {
 			t.Errorf("%v: code %d, %d bytes, truncated %v for %q", how.more, r.ExitCode, len(r.Stdout), r.Truncated, r.Reason)
 		}
 		if l := s.logsOf("own", r.CommandID); l.Stdout != strings.Repeat("x", 5000) || l.Stderr != "end\n" || l.Truncated {
 			t.Errorf("%v: the log has %d bytes, truncated %v", how.more, len(l.Stdout), l.Truncated)
 		}
 		events := how.w.post(how.w.at+"/exec/stream", asJSON(b)).wants(200).body
-		if n := strings.Count(events, "x"); n < 1000 || n > 1100 || !strings.Contains(events, `"truncated_reason":"max_output_bytes"`) {
+		if n := strings.Count(events, "x"); n < 1000 || n > 1100 ||
+			!strings.Contains(events, `"truncated_reason":"max_output_bytes"`) {
 			t.Errorf("%v: the stream has %d x: %s", how.more, n, clip(events))
 		}
 	}
 }
 
-// TestExecLogQuota: the logs of all commands stay within their quota. The oldest of commands that have ended go first, the commands stay; one that prints more than all may
-// have goes on and is told; a later server counts the same.
+// TestExecLogQuota: the logs of all commands stay within their quota. The oldest of commands that have ended go first,
+// the commands stay; one that prints more than all may have goes on and is told; a later server counts the same.
 func TestExecLogQuota(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{flags: []string{"--exec-log-quota", "1MiB"}})
@@ -100,7 +104,8 @@ func TestExecLogQuota(t *testing.T) {
 	}
 }
 
-// TestExecFreesAFullDisk: on a disk that somebody has filled a command runs that frees it, and what it cannot keep is told, as is the disk.
+// TestExecFreesAFullDisk: on a disk that somebody has filled a command runs that frees it, and what it cannot keep is
+// told, as is the disk.
 func TestExecFreesAFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := smallDisk(t, "8m")
@@ -115,7 +120,8 @@ func TestExecFreesAFullDisk(t *testing.T) {
 	}
 	var health client.Health
 	s.get("/healthz").wants(200).into(&health)
-	if told := strings.Join(health.Reasons, "\n"); health.Status != "degraded" || !strings.Contains(told, "the disk is full") || !strings.Contains(told, "exec shells") {
+	if told := strings.Join(health.Reasons, "\n"); health.Status != "degraded" ||
+		!strings.Contains(told, "the disk is full") || !strings.Contains(told, "exec shells") {
 		t.Errorf("health %+v", health)
 	}
 	if l := s.logsOf("own", r.CommandID); !l.Truncated || l.Reason != "disk_full" {
@@ -123,7 +129,7 @@ func TestExecFreesAFullDisk(t *testing.T) {
 	}
 	w.run("rm "+filler).is(0, "")
 	w.run("echo $V; pwd").is(0, "kept\n/\n")
-	if !poll(patience, func() bool {
+	if !polling.Until(patience, func() bool {
 		s.get("/healthz").wants(200).into(&health)
 		return !strings.Contains(strings.Join(health.Reasons, "\n"), "exec shells")
 	}) {

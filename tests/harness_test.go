@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/tests/polling"
 )
 
 const (
@@ -75,7 +76,8 @@ func start(t testing.TB, how launch) *server {
 	if how.dir == "" {
 		how.dir = filepath.Join(t.TempDir(), "data")
 	}
-	s := &server{t: t, how: how, book: &book{}, mark: fmt.Sprintf("%s-%016x", strings.ReplaceAll(t.Name(), "/", "-"), rand.Uint64())}
+	s := &server{t: t, how: how, book: &book{},
+		mark: fmt.Sprintf("%s-%016x", strings.ReplaceAll(t.Name(), "/", "-"), rand.Uint64())}
 	t.Cleanup(s.finish)
 	s.launch()
 	return s
@@ -178,7 +180,8 @@ func (s *server) command(verb string, args ...string) *exec.Cmd {
 // cleanEnv is an environment without anything of the user's: no profile, no
 // EVERTTY_ variable.
 func cleanEnv(t testing.TB) []string {
-	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "LANG=C.UTF-8", "TMPDIR=" + os.TempDir(), "SHELL=/bin/bash",
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "LANG=C.UTF-8", "TMPDIR=" + os.TempDir(),
+		"SHELL=/bin/bash",
 		"GORACE=halt_on_error=0"}
 }
 
@@ -329,7 +332,7 @@ func (s *server) dismissKeeper() {
 // nothingIsLeft checks that no process of the server's is there any more.
 func (s *server) nothingIsLeft() {
 	var left []string
-	if !poll(patience, func() bool { left = marked(s.mark); return len(left) == 0 }) {
+	if !polling.Until(patience, func() bool { left = marked(s.mark); return len(left) == 0 }) {
 		s.t.Errorf("processes are left: %v", left)
 		killMarked(s.mark)
 	}
@@ -389,7 +392,8 @@ func (s *server) input(id, text string) {
 // those of a line, and returns the text.
 func (s *server) await(id, pattern string) string {
 	s.t.Helper()
-	w, err := s.Wait(s.ctx(), id, client.WaitRequest{For: "regex", Pattern: `(?m)` + pattern, Timeout: patience - time.Second})
+	w, err := s.Wait(s.ctx(), id, client.WaitRequest{For: "regex", Pattern: `(?m)` + pattern,
+		Timeout: patience - time.Second})
 	if err != nil {
 		s.t.Fatalf("waiting for %q: %v; there is:\n%s", pattern, err, s.text(id))
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/tests/polling"
 )
 
 // file is the path of a file of the data directory.
@@ -75,7 +76,7 @@ func (s *server) newKeeper(than int) {
 func (s *server) lossless() {
 	s.t.Helper()
 	var health client.Health
-	if !poll(patience, func() bool {
+	if !polling.Until(patience, func() bool {
 		s.get("/healthz").wants(200).into(&health)
 		return health.Status == "ok" && health.Lossless
 	}) {
@@ -140,7 +141,8 @@ func (s *server) honest(exit *client.Exit, code int, signal string) {
 	case exit == nil:
 		s.t.Error("no exit")
 	case exit.Code == nil && exit.Reason == "lost" && !kernelKeepsExits(s.t):
-	case exit.Code == nil || *exit.Code != code || !strings.HasSuffix(exit.Signal, signal) || signal == "" && exit.Signal != "":
+	case exit.Code == nil || *exit.Code != code || !strings.HasSuffix(exit.Signal, signal) || signal == "" &&
+		exit.Signal != "":
 		s.t.Errorf("the exit is %+v, want code %d signal %q", exit, code, signal)
 	}
 }
@@ -183,7 +185,8 @@ func TestBothDie(t *testing.T) {
 			eventually(t, "nothing is left", func() bool { return len(marked(s.mark)) == 0 })
 			s.again()
 			i := s.info(f.id)
-			if i.State != "lost" || i.Exit == nil || i.Exit.Code != nil || i.Exit.Signal != "" || i.Exit.Reason != "lost" || i.PID != 0 || i.Seq < v.seq {
+			if i.State != "lost" || i.Exit == nil || i.Exit.Code != nil || i.Exit.Signal != "" || i.Exit.Reason != "lost" ||
+				i.PID != 0 || i.Seq < v.seq {
 				t.Errorf("seen was %d: %+v %+v", v.seq, i, i.Exit)
 			}
 			f.checkScreen(v.seq)
@@ -284,7 +287,8 @@ func TestTortureUpgrades(t *testing.T) {
 	s.input(quiet.id, "\n")
 	s.honest(s.exit(quiet.id), 3, "")
 	s.checkEndOfFlood(f)
-	figure(t, "%d upgrades with %d terminals and a flood: keeper %d kept its number, 0 programs dead, 0 bytes lost; slowest %v from SIGTERM to ready; keeper: %d kB, %d descriptors",
+	figure(t, "%d upgrades with %d terminals and a flood: keeper %d kept its number, "+
+		"0 programs dead, 0 bytes lost; slowest %v from SIGTERM to ready; keeper: %d kB, %d descriptors",
 		upgrades, terminals+2, keeper, slowest.Round(time.Millisecond), rss, fds)
 }
 
@@ -298,7 +302,8 @@ func TestExitsWhileNoServerRuns(t *testing.T) {
 			dir := t.TempDir()
 			waiting := func(name, then string) client.Info {
 				s.must(syscall.Mkfifo(filepath.Join(dir, name), 0o600))
-				return s.createWith(client.CreateRequest{Cwd: dir, Cols: 80, Rows: 24, Cmd: []string{"bash", "-c", "echo waiting; read < " + name + "; echo last words; " + then}})
+				return s.createWith(client.CreateRequest{Cwd: dir, Cols: 80, Rows: 24,
+					Cmd: []string{"bash", "-c", "echo waiting; read < " + name + "; echo last words; " + then}})
 			}
 			failing, hit, good := waiting("failing", "exit 7"), waiting("hit", "kill -KILL $$"), waiting("good", "seq 1000")
 			all := []client.Info{failing, hit, good}
@@ -327,7 +332,8 @@ func TestExitsWhileNoServerRuns(t *testing.T) {
 					exit := s.exit(id)
 					if exit.Code == nil {
 						t.Errorf("%+v, want %s", exit, want)
-					} else if got := fmt.Sprintf("%d %s %s", *exit.Code, strings.TrimPrefix(exit.Signal, "SIG"), exit.Reason); got != want {
+					} else if got := fmt.Sprintf("%d %s %s", *exit.Code, strings.TrimPrefix(exit.Signal, "SIG"),
+						exit.Reason); got != want {
 						t.Errorf("the exit is %q, want %q", got, want)
 					}
 					if i := s.info(id); i.State != "exited" {
@@ -339,7 +345,8 @@ func TestExitsWhileNoServerRuns(t *testing.T) {
 						t.Errorf("%v shows\n%s", i.Cmd, text)
 					}
 				}
-				if raw := string(s.raw(good.ID)); !strings.HasSuffix(raw, "\r\n999\r\n1000\r\n") || strings.Count(raw, "\n") != 1002 {
+				if raw := string(s.raw(good.ID)); !strings.HasSuffix(raw, "\r\n999\r\n1000\r\n") ||
+					strings.Count(raw, "\n") != 1002 {
 					t.Errorf("the recording: %q", raw)
 				}
 				s.stop()

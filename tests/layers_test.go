@@ -31,12 +31,15 @@ var arrows = map[string][]string{
 	"session/sqlite": {"session", "record"},
 	"stream":         {"vt", "snapshot"},
 	"mux":            {"vt", "pty", "pty/keeper", "provider", "record", "relay", "session", "shell", "snapshot", "stream"},
-	"api":            {"mux", "provider", "record", "session", "stream", "snapshot", "pty", "pty/keeper", "shell", "vt", "webui"},
-	"client":         {},
-	"webui":          {},
-	"cmd/evertty":    {"api", "mux", "provider", "record", "relay", "session", "session/sqlite", "snapshot", "vt", "vt/vt10x", "pty", "pty/keeper", "client"},
+	"api": {"mux", "provider", "record", "session", "stream", "snapshot", "pty", "pty/keeper", "shell", "vt",
+		"webui"},
+	"client": {},
+	"webui":  {},
+	"cmd/evertty": {"api", "mux", "provider", "record", "relay", "session", "session/sqlite", "snapshot", "vt",
+		"vt/vt10x", "pty", "pty/keeper", "client"},
 	"tests":          {},
 	"tests/fakeprov": {"pty"},
+	"tests/polling":  {},
 }
 
 // homes says which folders may import a third-party module. One that is not

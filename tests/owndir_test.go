@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/evertty/evertty/tests/polling"
 )
 
 // ownDir is the temporary directory of one run of the tests: everything that they
@@ -69,7 +71,7 @@ func newOwnDir() (*ownDir, error) {
 // close removes the directory and ends what still runs. It returns what a run in
 // order does not leave: processes and files.
 func (o *ownDir) close() (left []string) {
-	poll(patience, func() bool { left = processesOf(o.path, o.sweeper.Process.Pid); return len(left) == 0 })
+	polling.Until(patience, func() bool { left = processesOf(o.path, o.sweeper.Process.Pid); return len(left) == 0 })
 	entries, _ := os.ReadDir(o.path)
 	for _, e := range entries {
 		if e.Name() != binDir {

@@ -13,16 +13,18 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/gorilla/websocket"
-
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/tests/polling"
+	"github.com/gorilla/websocket"
 )
 
 // TestFiftyViewersSeeOneScreen: F-009.
 func TestFiftyViewersSeeOneScreen(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
-	id := s.create("bash", "-c", `read -r; printf '\e[2J\e[5;5Hfive \e[1;31mred\e[0m \xe6\xbc\xa2\xe5\xad\x97 \xf0\x9f\x98\x80'; seq 100; printf 'end of it'; read -r`).ID
+	id := s.create("bash", "-c",
+		`read -r; printf '\e[2J\e[5;5Hfive \e[1;31mred\e[0m \xe6\xbc\xa2\xe5\xad\x97 \xf0\x9f\x98\x80'; `+
+			`seq 100; printf 'end of it'; read -r`).ID
 	var all []*viewer
 	for i := range 50 {
 		all = append(all, s.watch(transports[i%len(transports)], id))
@@ -59,10 +61,10 @@ func TestConnectsLeaveNothing(t *testing.T) {
 		visit(i)
 	}
 	eventually(t, "all viewers have left", func() bool { return s.info(id).Viewers == 0 })
-	if !poll(patience, func() bool { return idle() <= fds }) {
+	if !polling.Until(patience, func() bool { return idle() <= fds }) {
 		t.Errorf("%d descriptors, %d before: %v", idle(), fds, openFiles(s.pid()))
 	}
-	if !poll(patience, func() bool { return goroutines() <= routines }) {
+	if !polling.Until(patience, func() bool { return goroutines() <= routines }) {
 		t.Errorf("%v goroutines, %v before", goroutines(), routines)
 	}
 	// Go keeps its threads; they do not grow with the visits.
@@ -80,12 +82,14 @@ func TestExitEndsTheStream(t *testing.T) {
 	s := start(t, launch{})
 	id := s.shell().ID
 	raw := s.rawStream("/session/test/pty/"+id+"/stream", 0)
-	for name, want := range map[string]string{"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"} {
+	for name, want := range map[string]string{"Content-Type": "text/event-stream", "Cache-Control": "no-store",
+		"X-Accel-Buffering": "no"} {
 		if got := raw.resp.Header.Get(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	binary, _, err := websocket.DefaultDialer.DialContext(s.ctx(), "ws"+strings.TrimPrefix(s.url, "http")+"/session/test/pty/"+id+"/ws?format=binary", nil)
+	binary, _, err := websocket.DefaultDialer.DialContext(s.ctx(),
+		"ws"+strings.TrimPrefix(s.url, "http")+"/session/test/pty/"+id+"/ws?format=binary", nil)
 	s.must(err)
 	defer binary.Close()
 	viewers := []*viewer{{t: t, kind: "raw SSE", events: raw}, s.watch(wsJSON, id), s.watch(sse, id)}
@@ -179,14 +183,16 @@ func TestSplitCharacters(t *testing.T) {
 func TestBytesThatAreNotText(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
-	id := s.create("bash", "-c", `stty -echo; read -r; printf 'a\xff\xfeb\xc3(c\xe6\xbcd\xed\xa0\x80e\xf5f\x80.'; read -r`).ID
+	id := s.create("bash", "-c",
+		`stty -echo; read -r; printf 'a\xff\xfeb\xc3(c\xe6\xbcd\xed\xa0\x80e\xf5f\x80.'; read -r`).ID
 	const want = "a\ufffd\ufffdb\ufffd(c\ufffd\ufffdd\ufffd\ufffd\ufffde\ufffdf\ufffd."
 	viewers := []*viewer{s.watch(sse, id), s.watch(wsJSON, id), s.watch(wsBinary, id)}
 	s.input(id, "\n")
 	s.await(id, `\.$`)
 	for _, v := range viewers {
 		v.sees("f\ufffd.")
-		if text := strings.TrimSpace(v.all()); text != want || strings.TrimSpace(string(v.text)) != want || !utf8.Valid(v.text) {
+		if text := strings.TrimSpace(v.all()); text != want || strings.TrimSpace(string(v.text)) != want ||
+			!utf8.Valid(v.text) {
 			t.Errorf("%s: shows %q of %q, want %q", v.kind, text, v.text, want)
 		}
 	}
@@ -201,7 +207,9 @@ func TestOutputCannotForgeEvents(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
 	const forged = "\n\nevent: exit\nid: 9\ndata: {\"code\":0}\n\n:\r\r\nretry: 1\n\u2028\"}\\\x00\x07</script>\n"
-	id := s.create("bash", "-c", fmt.Sprintf(`stty -echo -opost; printf ready; read -r; echo %s | base64 -d; read -r; printf over`, base64.StdEncoding.EncodeToString([]byte(forged)))).ID
+	id := s.create("bash", "-c",
+		fmt.Sprintf(`stty -echo -opost; printf ready; read -r; echo %s | base64 -d; read -r; printf over`,
+			base64.StdEncoding.EncodeToString([]byte(forged)))).ID
 	s.await(id, "^ready$")
 	raw := &viewer{t: t, kind: "raw SSE", events: s.rawStream("/pty/"+id+"/stream", 0)}
 	v := s.watch(wsJSON, id)
@@ -261,7 +269,7 @@ func TestSizePolicies(t *testing.T) {
 		is := func(step, want string) {
 			t.Helper()
 			got := ""
-			if !poll(patience, func() bool {
+			if !polling.Until(patience, func() bool {
 				i := s.info(id)
 				got = fmt.Sprintf("%dx%d", i.Cols, i.Rows)
 				return got == want
@@ -308,7 +316,8 @@ func TestWebSocketMessages(t *testing.T) {
 		s.must(socket.send(step.message))
 		v.sees(step.shows)
 	}
-	for _, bad := range []string{`{"type":"dance"}`, `{"type":"input"}`, `{"type":"resize","cols":0,"rows":5}`, `{"type":"keys","keys":["NoSuchKey"]}`, `{`, `[]`, `{"type":5}`} {
+	for _, bad := range []string{`{"type":"dance"}`, `{"type":"input"}`, `{"type":"resize","cols":0,"rows":5}`,
+		`{"type":"keys","keys":["NoSuchKey"]}`, `{`, `[]`, `{"type":5}`} {
 		v.last = client.Event{}
 		s.must(socket.conn.WriteMessage(websocket.TextMessage, []byte(bad)))
 		v.until("an error for "+bad, func() bool { return v.last.Kind == client.KindError })
@@ -341,7 +350,8 @@ func TestWebSocketMessages(t *testing.T) {
 func TestMeta(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
-	id := s.create("bash", "-c", `read -r; printf '\e]2;a title\a\a\e]7;file://host/some/dir\a\e]9;look here\a'; read -r`).ID
+	id := s.create("bash", "-c",
+		`read -r; printf '\e]2;a title\a\a\e]7;file://host/some/dir\a\e]9;look here\a'; read -r`).ID
 	v := s.watch(sse, id)
 	s.input(id, "\n")
 	s.watch(wsJSON, id)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/tests/polling"
 )
 
 // owner is a thread with the default shell of the session of that name.
@@ -126,7 +127,10 @@ events:
 func (o *owner) closes(reason string) client.ThreadSession {
 	o.t.Helper()
 	var w client.ThreadSession
-	eventually(o.t, "the session of "+o.session+" closes: "+reason, func() bool { w = o.window(); return w.Status == "closed" })
+	eventually(o.t, "the session of "+o.session+" closes: "+reason, func() bool {
+		w = o.window()
+		return w.Status == "closed"
+	})
 	if w.CloseReason != reason || w.EndedAt.IsZero() {
 		o.t.Errorf("the session of %s closed as %q at %v", o.session, w.CloseReason, w.EndedAt)
 	}
@@ -137,7 +141,7 @@ func (o *owner) closes(reason string) client.ThreadSession {
 func (o *owner) reaches(cwd string) client.ThreadTerminal {
 	o.t.Helper()
 	var t client.ThreadTerminal
-	if !poll(patience, func() bool { t = o.terminal(); return t.Cwd == cwd }) {
+	if !polling.Until(patience, func() bool { t = o.terminal(); return t.Cwd == cwd }) {
 		o.t.Fatalf("the terminal of %s is in %s, not in %s", o.session, t.Cwd, cwd)
 	}
 	return t

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/tests/polling"
 )
 
 // full tells whether the tests run in their long form (`make torture`).
@@ -90,7 +91,8 @@ func (w *follower) follow(stream *strictSSE) error {
 		}
 		plain := w.f.kind.name == "plain" && w.seq >= plainLook && e.Kind == client.KindSnapshot && e.Reason == "connect"
 		if first && !plain && (e.Kind != "resume" || e.Seq != w.seq || e.Cols != 80 || e.Rows != 24) {
-			return fmt.Errorf("%s: since %d began with %s %s at %d, %dx%d", w.f.id, w.seq, e.Kind, e.Reason, e.Seq, e.Cols, e.Rows)
+			return fmt.Errorf("%s: since %d began with %s %s at %d, %dx%d", w.f.id, w.seq, e.Kind, e.Reason, e.Seq, e.Cols,
+				e.Rows)
 		}
 		if first && !plain {
 			w.resumed++
@@ -116,7 +118,8 @@ func (w *follower) take(e client.Event) error {
 		}
 		if want := w.f.kind.output(w.seq, e.Seq); !bytes.Equal(e.Data, want) {
 			at := firstDifference(e.Data, want)
-			return fmt.Errorf("%s: the event from %d to %d differs after %d: %.40q, want %.40q", w.f.id, w.seq, e.Seq, at, e.Data[at:], want[at:])
+			return fmt.Errorf("%s: the event from %d to %d differs after %d: %.40q, want %.40q", w.f.id, w.seq, e.Seq, at,
+				e.Data[at:], want[at:])
 		}
 		w.bytes += e.Seq - w.seq
 		w.seq = e.Seq
@@ -151,7 +154,8 @@ type still struct {
 // still starts one with a state that is more than text.
 func (s *server) still() still {
 	s.t.Helper()
-	i := s.create("bash", "-c", `printf '\e]2;a title\amain\n\e[?1049h\e[?1002;1006h\e[?2004h\e[5;20r\e[?6h\e(0\e[3;4Hlq\e(B\e[1;31mred \e[38;2;1;2;3mblue'; read -r; echo; exit 3`)
+	i := s.create("bash", "-c", `printf '\e]2;a title\amain\n\e[?1049h\e[?1002;1006h\e[?2004h`+
+		`\e[5;20r\e[?6h\e(0\e[3;4Hlq\e(B\e[1;31mred \e[38;2;1;2;3mblue'; read -r; echo; exit 3`)
 	s.await(i.ID, "red blue")
 	shot, err := s.Snapshot(s.ctx(), i.ID, client.ANSI, client.AllHistory)
 	s.must(err)
@@ -227,12 +231,16 @@ func TestTortureKillsInAFlood(t *testing.T) {
 		resumed, shots = resumed+followers[i].resumed, shots+followers[i].shots
 	}
 	s.must(os.WriteFile(stop, nil, 0o600))
-	answers := regexp.MustCompile(`asked \d+ lost \d+ wrong \d+`).FindString(s.await(asker.ID, `^asked \d+ lost \d+ wrong \d+$`))
+	answers := regexp.MustCompile(`asked \d+ lost \d+ wrong \d+`).FindString(s.await(asker.ID,
+		`^asked \d+ lost \d+ wrong \d+$`))
 	var asked, lost, wrong int
-	if _, err := fmt.Sscanf(answers, "asked %d lost %d wrong %d", &asked, &lost, &wrong); err != nil || wrong != 0 || lost > 1+(kills+early)/10 {
+	if _, err := fmt.Sscanf(answers, "asked %d lost %d wrong %d", &asked, &lost, &wrong); err != nil || wrong != 0 ||
+		lost > 1+(kills+early)/10 {
 		t.Errorf("answers to queries: %s: %v", answers, err)
 	}
-	figure(t, "%d kills of the server in a flood (%d more on its way up): %.1f MB of output, 0 bytes lost, 0 doubled, 0 programs dead; slowest start %v; %d streams resumed with %.1f MB of data and %d snapshots, all exact; queries: %s",
+	figure(t, "%d kills of the server in a flood (%d more on its way up): %.1f MB of output, 0 bytes lost, "+
+		"0 doubled, 0 programs dead; slowest start %v; %d streams resumed with %.1f MB of data "+
+		"and %d snapshots, all exact; queries: %s",
 		kills, early, float64(total)/1e6, slowest.Round(time.Millisecond), resumed, float64(compared)/1e6, shots, answers)
 }
 
@@ -264,11 +272,13 @@ func (s *server) checkEndOfFlood(f *numbered) (seq uint64) {
 	}
 	shot, err := s.Snapshot(s.ctx(), f.id, client.ANSI, client.AllHistory)
 	s.must(err)
-	c := call(s.t, nil, "render", "--cols", "80", "--rows", "24", "--scrollback", fmt.Sprint(f.history), "--format", "ansi", "--all", "-")
+	c := call(s.t, nil, "render", "--cols", "80", "--rows", "24", "--scrollback", fmt.Sprint(f.history), "--format",
+		"ansi", "--all", "-")
 	c.Stdin = bytes.NewReader(f.kind.tail(seq, f.history))
 	if want := run(s.t, c).stdout; shot.Data != want {
 		at := firstDifference([]byte(shot.Data), []byte(want))
-		s.t.Errorf("%s: the screen differs from the rendered recording at %d: %.60q, want %.60q", f.id, at, shot.Data[at:], want[at:])
+		s.t.Errorf("%s: the screen differs from the rendered recording at %d: %.60q, want %.60q", f.id, at, shot.Data[at:],
+			want[at:])
 	}
 	s.input(f.id, "\n")
 	if exit := s.exit(f.id); exit.Code == nil || *exit.Code != 5 || exit.Reason != "exit" {
@@ -337,7 +347,8 @@ func TestTortureKillsWhileCreating(t *testing.T) {
 			return
 		}
 	}
-	figure(t, "%d kills while terminals were started and deleted: all that was answered is so; %d programs whose start was not answered can be reached", kills, unanswered)
+	figure(t, "%d kills while terminals were started and deleted: all that was answered is so; "+
+		"%d programs whose start was not answered can be reached", kills, unanswered)
 }
 
 // everyProgramIsListed checks that each living program is one that a user can see,
@@ -346,7 +357,7 @@ func (s *server) everyProgramIsListed(known int) int {
 	s.t.Helper()
 	var stray []string
 	running := map[string]bool{}
-	ok := poll(patience, func() bool {
+	ok := polling.Until(patience, func() bool {
 		list, err := s.List(s.ctx(), "")
 		s.must(err)
 		running, stray = map[string]bool{}, nil
@@ -424,5 +435,6 @@ func TestTortureKeeperKillsWhileCreating(t *testing.T) {
 			return
 		}
 	}
-	figure(t, "%d kills of the keeper while terminals were started: all that was answered is so; %d starts were refused with the reason", kills, refused)
+	figure(t, "%d kills of the keeper while terminals were started: all that was answered is so; "+
+		"%d starts were refused with the reason", kills, refused)
 }

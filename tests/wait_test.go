@@ -7,28 +7,15 @@ import (
 	"os/exec"
 	"sync"
 	"testing"
-	"time"
+
+	"github.com/evertty/evertty/tests/polling"
 )
 
 // eventually waits until f is true and fails the test when it never is.
 func eventually(t testing.TB, what string, f func() bool) {
 	t.Helper()
-	if !poll(patience, f) {
+	if !polling.Until(patience, f) {
 		t.Fatalf("never: %s", what)
-	}
-}
-
-// poll tries f until it is true or the time is over.
-func poll(limit time.Duration, f func() bool) bool {
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(limit); ; <-tick.C {
-		if f() {
-			return true
-		}
-		if time.Now().After(end) {
-			return false
-		}
 	}
 }
 

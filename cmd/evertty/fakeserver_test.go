@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evertty/evertty/tests/polling"
 	"github.com/gorilla/websocket"
 )
 
@@ -148,15 +149,8 @@ const patience = time.Minute
 // eventually waits until the fact holds.
 func eventually(t *testing.T, what func() string, fact func() bool) {
 	t.Helper()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	end := time.After(patience)
-	for !fact() {
-		select {
-		case <-tick.C:
-		case <-end:
-			t.Fatalf("not within %v: %s", patience, what())
-		}
+	if !polling.Until(patience, fact) {
+		t.Fatalf("not within %v: %s", patience, what())
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/relay"
 	"github.com/evertty/evertty/tests/fakeprov"
+	"github.com/evertty/evertty/tests/polling"
 )
 
 // relayLimit is for anything that is waited for.
@@ -57,14 +58,8 @@ func relayJob(t *testing.T, j relay.Job) (dir string) {
 
 func relayWaits(t *testing.T, what string, fact func() bool) {
 	t.Helper()
-	tick, end := time.NewTicker(10*time.Millisecond), time.After(relayLimit)
-	defer tick.Stop()
-	for !fact() {
-		select {
-		case <-tick.C:
-		case <-end:
-			t.Fatal("it did not come to that: " + what)
-		}
+	if !polling.Until(relayLimit, fact) {
+		t.Fatal("it did not come to that: " + what)
 	}
 }
 

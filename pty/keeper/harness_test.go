@@ -20,6 +20,7 @@ import (
 
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
+	"github.com/evertty/evertty/tests/polling"
 	"golang.org/x/sys/unix"
 )
 
@@ -44,7 +45,8 @@ func TestMain(m *testing.M) {
 			os.Exit(0)
 		}
 	}
-	_ = os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // else a keeper under the race detector takes a second to end
+	// Else a keeper under the race detector takes a second to end.
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
 	code := m.Run()
 	fuzzing := flag.Lookup("test.fuzz").Value.String() != "" // which has children of its own
 	if code == 0 && !fuzzing && !poll(func() bool {
@@ -71,18 +73,7 @@ func keeperMode(args []string) error {
 }
 
 // poll tries f until it is true or patience is over.
-func poll(f func() bool) bool {
-	ticker := time.NewTicker(5 * time.Millisecond)
-	defer ticker.Stop()
-	for end := time.Now().Add(patience); ; <-ticker.C {
-		if f() {
-			return true
-		}
-		if time.Now().After(end) {
-			return false
-		}
-	}
-}
+func poll(f func() bool) bool { return polling.Until(patience, f) }
 
 // place is a data directory with, at times, a keeper.
 type place struct {
@@ -116,8 +107,9 @@ func (p *place) config(release string) keeper.Config {
 	if err != nil {
 		p.t.Fatal(err)
 	}
+	races := "GORACE=" + os.Getenv("GORACE") + " log_path=" + p.races // not in keeper.log, which goes with its directory
 	return keeper.Config{Dir: p.dir, Release: release, Log: slog.New(slog.NewTextHandler(p.t.Output(), nil)),
-		Command: append([]string{"/usr/bin/env", "GORACE=" + os.Getenv("GORACE") + " log_path=" + p.races, // keeper.log goes with its directory
+		Command: append([]string{"/usr/bin/env", races,
 			self, "keeper", "--data-dir", p.dir, "--release", release, "--idle", p.idle.String()}, p.extra...)}
 }
 

@@ -15,7 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attend looks after the directory until the process ends. It has a goroutine of its own: a file system that hangs must not keep the keeper from reaping.
+// attend looks after the directory until the process ends. It has a goroutine of its own: a file system that hangs must
+// not keep the keeper from reaping.
 func (k *keeper) attend() {
 	before := k.acts.Load()
 	for now := range time.Tick(lookEvery) {
@@ -28,8 +29,9 @@ func (k *keeper) attend() {
 	}
 }
 
-// look is what the keeper does every lookEvery: it makes its socket again when somebody has removed it, and ends when its directory has been gone for Options.Gone and no
-// server is there. now is the time of the look. Only attend calls it.
+// look is what the keeper does every lookEvery: it makes its socket again when somebody has removed it, and ends when
+// its directory has been gone for Options.Gone and no server is there. now is the time of the look. Only attend calls
+// it.
 func (k *keeper) look(now time.Time) {
 	// A lock is not made again while somebody may be about to remove the rest of the directory.
 	k.unlocked = k.lost(k.unlocked)
@@ -62,15 +64,17 @@ func (k *keeper) socketGone() bool {
 	return err == nil && id != k.socket
 }
 
-// lost tells whether no server can find this keeper: its lock is nowhere, and with again none could be taken in its directory.
+// lost tells whether no server can find this keeper: its lock is nowhere, and with again none could be taken in its
+// directory.
 func (k *keeper) lost(again bool) bool {
 	k.locking.Lock()
 	defer k.locking.Unlock()
 	return !k.gaveUp && k.lockRemoved() && (!again || !k.relock())
 }
 
-// lockRemoved tells whether the file with the lock is at no path any more: it was removed, or its file system is not mounted. That of a directory that was renamed is at
-// another one, which the kernel knows (proc_pid_fd(5)). What cannot be told is not removed.
+// lockRemoved tells whether the file with the lock is at no path any more: it was removed, or its file system is not
+// mounted. That of a directory that was renamed is at another one, which the kernel knows (proc_pid_fd(5)). What cannot
+// be told is not removed.
 func (k *keeper) lockRemoved() bool {
 	lock := int(k.lockFile().Fd())
 	path, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(lock))
@@ -84,7 +88,8 @@ func (k *keeper) lockRemoved() bool {
 	return unix.Fstat(lock, &st) == nil && idOf(st) != idOf(now)
 }
 
-// relock takes a new lock where the directory is there and has no other keeper, and tells whether it did: then servers find this keeper.
+// relock takes a new lock where the directory is there and has no other keeper, and tells whether it did: then servers
+// find this keeper.
 func (k *keeper) relock() bool {
 	lock, err := lockAgain(k.Dir)
 	if err != nil {
@@ -155,8 +160,8 @@ func (k *keeper) leave(why string) {
 // leaveRounds is how often programs are looked for: one may have been on its way in when the first round began.
 const leaveRounds = 3
 
-// endPrograms ends what is held as a server's delete does: SIGHUP, after pty.KillGrace SIGKILL, to each tree; then what shells have left elsewhere, which their
-// brand tells. Then accept returns.
+// endPrograms ends what is held as a server's delete does: SIGHUP, after pty.KillGrace SIGKILL, to each tree; then what
+// shells have left elsewhere, which their brand tells. Then accept returns.
 func (k *keeper) endPrograms() {
 	for range leaveRounds {
 		trees, brands := k.programs()
@@ -181,8 +186,8 @@ func (k *keeper) endPrograms() {
 	_ = k.listener.SetReadDeadline(time.Now())
 }
 
-// programs are the trees of what runs, and the brands of it. The keeper's own is not among them: what was started without one
-// has inherited it, and so have a keeper that was made in the place of this one and its programs.
+// programs are the trees of what runs, and the brands of it. The keeper's own is not among them: what was started
+// without one has inherited it, and so have a keeper that was made in the place of this one and its programs.
 func (k *keeper) programs() (trees []pty.Tree, brands map[uint64]bool) {
 	brands = map[uint64]bool{}
 	own := pty.Brand(os.Getpid())

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/evertty/evertty/pty/keeper"
 	"golang.org/x/sys/unix"
@@ -45,6 +44,13 @@ func allGone(t testing.TB, pids ...int) {
 // itself.
 func TestDirectoryGone(t *testing.T) {
 	t.Parallel()
+	awaitGone(t)
+}
+
+// awaitGone removes the directory of a keeper of its own and waits until that has ended: by then any other keeper that
+// was to end, for a reason that was there before, has ended too.
+func awaitGone(t *testing.T) {
+	t.Helper()
 	p, pid, programs := deserted(t, "--gone", "1s")
 	if err := os.RemoveAll(p.dir); err != nil {
 		t.Fatal(err)
@@ -101,7 +107,7 @@ func TestRenamedDirectory(t *testing.T) {
 	if err := os.Rename(p.dir, renamed); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(12 * time.Second) // what does not happen has no sign
+	awaitGone(t)
 	alive(t, programs, true, true, true)
 	p.dir = renamed
 	p.extra = nil
@@ -112,7 +118,7 @@ func TestRenamedDirectory(t *testing.T) {
 	if err := os.RemoveAll(p.dir); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(12 * time.Second)
+	awaitGone(t)
 	alive(t, programs, true, true, true)
 	_ = c.Close()
 	if err := unix.Kill(pid, unix.SIGTERM); err != nil {

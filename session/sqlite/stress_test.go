@@ -45,7 +45,8 @@ func command(m *session.Manager, thread string, i int) error {
 	if err != nil {
 		return err
 	}
-	k, err := m.BeginCommand(session.Command{Terminal: l.Terminal.ID, Line: fmt.Sprint("cd /", i), Cwd: l.Terminal.State.Cwd, Status: session.CommandRunning})
+	k, err := m.BeginCommand(session.Command{Terminal: l.Terminal.ID, Line: fmt.Sprint("cd /", i),
+		Cwd: l.Terminal.State.Cwd, Status: session.CommandRunning})
 	if err != nil {
 		return err
 	}
@@ -56,19 +57,23 @@ func command(m *session.Manager, thread string, i int) error {
 	return m.EndCommand(k.ID, session.CommandEnd{Status: session.CommandDone, ExitCode: &code})
 }
 
-var manyThreads = flag.Int("threads", 20, "threads that are used at once in TestManyThreadsAtOnce; 100 is the requirement")
+var manyThreads = flag.Int("threads", 20,
+	"threads that are used at once in TestManyThreadsAtOnce; 100 is the requirement")
 
-// 100 threads, fewer by default, of 20 commands at once, with a sweeper, somebody who lists and readers: no write is refused because another one runs, and nothing is lost.
+// 100 threads, fewer by default, of 20 commands at once, with a sweeper, somebody who lists and readers: no write is
+// refused because another one runs, and nothing is lost.
 func TestManyThreadsAtOnce(t *testing.T) {
 	s := fresh(t)
 	m := manager(t, s)
 	stop, beside := make(chan struct{}), sync.WaitGroup{}
 	beside.Go(func() {
+		pace := time.NewTicker(10 * time.Millisecond)
+		defer pace.Stop()
 		for {
 			select {
 			case <-stop:
 				return
-			default:
+			case <-pace.C:
 			}
 			if _, err := m.Sweep(context.Background()); err != nil {
 				t.Error(err)
@@ -76,7 +81,6 @@ func TestManyThreadsAtOnce(t *testing.T) {
 			if _, err := m.Threads("", 0); err != nil {
 				t.Error(err)
 			}
-			time.Sleep(10 * time.Millisecond)
 		}
 	})
 	var all sync.WaitGroup
@@ -101,7 +105,8 @@ func TestManyThreadsAtOnce(t *testing.T) {
 		must(t, err)
 		list, err := m.Commands(session.CommandQuery{Thread: l.Thread.ID})
 		must(t, err)
-		if l.Terminal.State.Version != 20 || l.Terminal.State.Cwd != "/19" || len(list) != 20 || l.Session.Used.Commands != 20 {
+		if l.Terminal.State.Version != 20 || l.Terminal.State.Cwd != "/19" || len(list) != 20 ||
+			l.Session.Used.Commands != 20 {
 			t.Fatalf("thread %d: %d commands, %+v", n, len(list), l)
 		}
 	}
@@ -152,7 +157,8 @@ func TestKill(t *testing.T) {
 		l, err := m.Status(context.Background(), "t1", session.Use{})
 		must(t, err)
 		version := int(l.Terminal.State.Version)
-		if acked <= last || version < acked || version > acked+1 || l.Terminal.State.Cwd != fmt.Sprint("/", version) || done.Failed > 1 {
+		if acked <= last || version < acked || version > acked+1 || l.Terminal.State.Cwd != fmt.Sprint("/", version) ||
+			done.Failed > 1 {
 			t.Fatalf("round %d: acknowledged %d (was %d), kept %+v, %+v", round, acked, last, l.Terminal.State, done)
 		}
 		must(t, whole(m))
@@ -247,8 +253,9 @@ func populate(t testing.TB, n int) *Store {
 func BenchmarkStatus(b *testing.B) {
 	for _, n := range []int{10, 10000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			m, err := session.NewManager(session.Config{Store: populate(b, n), Providers: map[string]session.Provider{session.Local: here{}},
-				Clock: func() time.Time { return noon }}) // else all sessions would have expired
+			m, err := session.NewManager(session.Config{Store: populate(b, n),
+				Providers: map[string]session.Provider{session.Local: here{}},
+				Clock:     func() time.Time { return noon }}) // else all sessions would have expired
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -266,7 +273,8 @@ func BenchmarkStatus(b *testing.B) {
 	}
 }
 
-// Every question that is asked in passing is answered by an index: nothing that is read with a thread's id gets slower with the number of threads.
+// Every question that is asked in passing is answered by an index: nothing that is read with a thread's id gets slower
+// with the number of threads.
 func TestQueriesUseIndexes(t *testing.T) {
 	s := fresh(t)
 	m := manager(t, s)
@@ -275,11 +283,24 @@ func TestQueriesUseIndexes(t *testing.T) {
 	must(t, err)
 	must(t, s.View(func(tx session.Tx) error {
 		for _, f := range []func() error{
-			func() error { _, err := tx.Terminals("t1"); return err }, func() error { _, err := tx.LiveRuntimes("t1"); return err },
-			func() error { _, err := tx.OpenCommands("t1"); return err }, func() error { _, err := tx.LeaseCommands("l"); return err },
-			func() error { _, err := tx.LeaseThreads("l"); return err }, func() error { _, err := tx.FindInstance("e2b", "i"); _ = err; return nil },
+			func() error { _, err := tx.Terminals("t1"); return err }, func() error {
+				_, err := tx.LiveRuntimes("t1")
+				return err
+			},
+			func() error { _, err := tx.OpenCommands("t1"); return err }, func() error {
+				_, err := tx.LeaseCommands("l")
+				return err
+			},
+			func() error { _, err := tx.LeaseThreads("l"); return err }, func() error {
+				_, err := tx.FindInstance("e2b", "i")
+				_ = err
+				return nil
+			},
 			func() error { _, err := tx.Sessions("t1"); return err }, func() error { _, err := tx.Instances("l"); return err },
-			func() error { _, err := tx.LeaseEvents("l", 0, 0); return err }, func() error { _, err := tx.States("x"); return err },
+			func() error { _, err := tx.LeaseEvents("l", 0, 0); return err }, func() error {
+				_, err := tx.States("x")
+				return err
+			},
 			func() error { _, err := tx.Commands(session.CommandQuery{Thread: "t1"}); return err },
 			func() error { _, err := tx.Commands(session.CommandQuery{Thread: "t1", Terminal: "x"}); return err },
 		} {
@@ -311,7 +332,8 @@ func TestQueriesUseIndexes(t *testing.T) {
 
 func plan(t *testing.T, c *conn, query string) (lines []string) {
 	t.Helper()
-	if query == "COMMIT" || strings.HasPrefix(query, "BEGIN") || strings.Contains(query, "FROM sessions WHERE status") { // the last is asked once, at the start
+	if query == "COMMIT" || strings.HasPrefix(query, "BEGIN") ||
+		strings.Contains(query, "FROM sessions WHERE status") { // asked once, at the start
 		return nil
 	}
 	args := make([]any, strings.Count(query, "?"))
