@@ -14,7 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// background follows a command in the background until it has ended. pid is what its process was begun as, 0 when nobody knows; r is what its result has from its start.
+// background follows a command in the background until it has ended. pid is what its process was begun as, 0 when
+// nobody knows; r is what its result has from its start.
 func (s *Shell) background(run *running, e *Exec, pid int, r Result) {
 	defer s.leaveBeside()
 	if s.leaving() { // perhaps the command has not come to open its FIFOs
@@ -43,8 +44,9 @@ func (s *Shell) background(run *running, e *Exec, pid int, r Result) {
 	run.see(eof)
 }
 
-// begunAs is the process that a command in the background was begun as, the zero value and false when it has ended. A later server may find another process under the
-// number: what the record says of the process tells, or its mark when the earlier server did not come to write that.
+// begunAs is the process that a command in the background was begun as, the zero value and false when it has ended. A
+// later server may find another process under the number: what the record says of the process tells, or its mark when
+// the earlier server did not come to write that.
 func (e *Exec) begunAs(pid int) (pty.Proc, bool) {
 	p, there := pty.FindProc(pid)
 	if pid <= 0 || !there {
@@ -117,7 +119,8 @@ const signalCodes = 128
 // killedCode is what a command answers whose end nobody reported: as after SIGKILL.
 const killedCode = 137
 
-// report waits for the status of a command whose process has ended, for reportGrace. It is false when the shell is left.
+// report waits for the status of a command whose process has ended, for reportGrace. It is false when the shell is
+// left.
 func (s *Shell) report(run *running, e *Exec) bool {
 	limit, cancel := s.awake(s.life, reportGrace)
 	defer cancel()
@@ -133,7 +136,8 @@ func (s *Shell) report(run *running, e *Exec) bool {
 	}
 }
 
-// watchProcess closes a channel when a process has ended, at once when there is none, never when it has begun and nobody knows as what.
+// watchProcess closes a channel when a process has ended, at once when there is none, never when it has begun and
+// nobody knows as what.
 func (s *Shell) watchProcess(p pty.Proc, there, nameless bool) (<-chan struct{}, context.CancelFunc) {
 	if !there && nameless {
 		return nil, func() {} // the user has unset BASHPID: only the status tells of the end
@@ -152,7 +156,8 @@ func (s *Shell) watchProcess(p pty.Proc, there, nameless bool) (<-chan struct{},
 	return ended, cancel
 }
 
-// terminate ends a command beside the queue: SIGTERM to its process and all that it started, after pty.KillGrace SIGKILL.
+// terminate ends a command beside the queue: SIGTERM to its process and all that it started, after pty.KillGrace
+// SIGKILL.
 func (s *Shell) terminate(p pty.Proc, e *Exec) {
 	victims := s.family(p, e)
 	for _, v := range victims {
@@ -178,7 +183,8 @@ func (s *Shell) terminate(p pty.Proc, e *Exec) {
 	}
 }
 
-// family are a process, what descends from it, and what holds the command's outputs; parents before their children, for a shell whose child ends first goes on.
+// family are a process, what descends from it, and what holds the command's outputs; parents before their children, for
+// a shell whose child ends first goes on.
 func (s *Shell) family(root pty.Proc, e *Exec) []pty.Proc {
 	list, err := pty.Procs()
 	if err != nil {
@@ -255,7 +261,7 @@ func (s *Shell) runIsolated(e *Exec, home, cwd string) error {
 	if err != nil {
 		return err
 	}
-	std, err := isolatedFiles(e)
+	std, err := run.standardFiles()
 	if err != nil {
 		run.abandon()
 		return err
@@ -343,15 +349,17 @@ func (s *Shell) isolatedPlan(e *Exec, home, cwd string) (pty.Plan, bool) {
 	return pty.Plan{}, false
 }
 
-// isolatedFiles opens the standard files of an isolated command.
-func isolatedFiles(e *Exec) (std [3]*os.File, err error) {
+// standardFiles opens those of an isolated command, which the caller closes. FIFOs are opened by what is open of them:
+// the launcher of a shell that ends just now removes their names.
+func (r *running) standardFiles() (std [3]*os.File, err error) {
+	e := r.exec
 	in, mode := os.DevNull, os.O_RDONLY
 	if e.hasInput() {
 		in = filepath.Join(e.dir, inputFile)
-	} else if e.stdinOpen() {
-		in = filepath.Join(e.dir, inFIFO)
+	} else if input := e.openedInput(); input != nil {
+		in = openPath(input)
 	}
-	for i, path := range [...]string{in, filepath.Join(e.dir, outFIFO), filepath.Join(e.dir, errFIFO)} {
+	for i, path := range [...]string{in, openPath(r.own[0]), openPath(r.own[1])} {
 		if i > 0 {
 			mode = os.O_WRONLY
 		}

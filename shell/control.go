@@ -51,12 +51,14 @@ const (
 // quote makes one word of a shell of any text without NUL.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// sign is the word for a file that tells a number by its name: the shell makes it by a redirection alone, which neither functions nor aliases nor noclobber
-// (>|) nor IFS (the quotes) can change. A status never passes through a variable: a user's readonly one would keep its old value.
+// sign is the word for a file that tells a number by its name: the shell makes it by a redirection alone, which neither
+// functions nor aliases nor noclobber (>|) nor IFS (the quotes) can change. A status never passes through a variable: a
+// user's readonly one would keep its old value.
 func sign(path, number string) string { return ">|" + quote(path) + `"` + number + `"` }
 
-// signLine is a group that makes a sign. A group has its redirections made before anything in it, so a DEBUG trap cannot have it skipped (extdebug), nor read
-// control lines or write anywhere. Where braces are aliases it is the sign alone.
+// signLine is a group that makes a sign. A group has its redirections made before anything in it, so a DEBUG trap
+// cannot have it skipped (extdebug), nor read control lines or write anywhere. Where braces are aliases it is the sign
+// alone.
 func (s *Shell) signLine(sign string) string {
 	if !s.braces() {
 		return sign
@@ -64,28 +66,34 @@ func (s *Shell) signLine(sign string) string {
 	return "{ <&0\n} </dev/null " + sign
 }
 
-// reportStatus is what ends the line of a command, reporting its status. Where the file cannot be made (no inode, no descriptor left) the shell ends, which is noticed too.
+// reportStatus is what ends the line of a command, reporting its status. Where the file cannot be made (no inode, no
+// descriptor left) the shell ends, which is noticed too.
 //
-// It has to stand in that line, so that bash has read its quotes before the command: bash 5.2 that meets the end of a text within $( or <( takes one
-// too many from its stack of open quotes (parse_comsub after reset_parser), and writes before the stack with the next quote that it reads. It starts anew with the
-// stack when it looks for the end of a $( ) in a word that it expands, which is what ${?-$(:)} has it do; $? is always set, so that is all.
+// It has to stand in that line, so that bash has read its quotes before the command: bash 5.2 that meets the end of a
+// text within $( or <( takes one too many from its stack of open quotes (parse_comsub after reset_parser), and writes
+// before the stack with the next quote that it reads. It starts anew with the stack when it looks for the end of a $( )
+// in a word that it expands, which is what ${?-$(:)} has it do; $? is always set, so that is all.
 func (e *Exec) reportStatus() string {
-	return e.shell.signLine(sign(filepath.Join(e.dir, statusName), "${?-$(:)}")) + " || \\exit" + e.forgetLine(false) + "\n"
+	return e.shell.signLine(sign(filepath.Join(e.dir, statusName),
+		"${?-$(:)}")) + " || \\exit" + e.forgetLine(false) + "\n"
 }
 
-// reportAborted is the line after that, for a jump to the top level takes away the rest of its line, and no more. It opens a file that is there when nothing was left to
-// report, the script, and lists jobs for the capture that follows. Standard input is replaced once, by what the word names: when a process ends while that word is expanded behind
+// reportAborted is the line after that, for a jump to the top level takes away the rest of its line, and no more. It
+// opens a file that is there when nothing was left to report, the script, and lists jobs for the capture that follows.
+// Standard input is replaced once, by what the word names: when a process ends while that word is expanded behind
 // another such redirection, a trap on CHLD makes bash 5.2 lose its place in the control lines.
 func (e *Exec) reportAborted(script string) string {
-	sign := "<>" + quote(e.dir+string(filepath.Separator)) + `"${?/#0/` + script + `}"` + listJobs(e.shell.spec.Dir) + " || \\exit" + e.forgetLine(true) + "\n"
+	sign := "<>" + quote(e.dir+string(filepath.Separator)) + `"${?/#0/` + script + `}"` + listJobs(e.shell.spec.Dir) +
+		" || \\exit" + e.forgetLine(true) + "\n"
 	if e.shell.braces() {
 		return "{ <&0; } " + sign // one line, see forgetLine
 	}
 	return sign
 }
 
-// commandLines are the control lines of a command in the foreground. The first runs it: sourced from a file at the top level, in braces and not in
-// parentheses, so that everything in it lasts, and a stray brace, an open quote or a heredoc stays in there; and reports the status.
+// commandLines are the control lines of a command in the foreground. The first runs it: sourced from a file at the top
+// level, in braces and not in parentheses, so that everything in it lasts, and a stray brace, an open quote or a
+// heredoc stays in there; and reports the status.
 func (e *Exec) commandLines(script string) string {
 	in := quote("/dev/null")
 	if e.hasInput() {
@@ -109,22 +117,25 @@ func (e *Exec) commandLines(script string) string {
 	return line + e.reportAborted(script)
 }
 
-// guarded is a command for a shell with an ERR trap: that fires for what fails in the file, and would fire once more for the file as a whole. Inverted by ! a
-// command fires no ERR trap, while what is in it still does. $? then tells only whether it failed, and PIPESTATUS has the status; a user who made something else of
-// that variable gets 1 for every failure. A line that is aborted makes no such sign, and the next one has the status as ever.
+// guarded is a command for a shell with an ERR trap: that fires for what fails in the file, and would fire once more
+// for the file as a whole. Inverted by ! a command fires no ERR trap, while what is in it still does. $? then tells
+// only whether it failed, and PIPESTATUS has the status; a user who made something else of that variable gets 1 for
+// every failure. A line that is aborted makes no such sign, and the next one has the status as ever.
 func (e *Exec) guarded(source, files string) string {
 	inner := e.shell.signLine(sign(filepath.Join(e.dir, innerName), "$?-${PIPESTATUS[0]}"))
 	return "{ { ! " + source + "\n} " + files + "\n" + inner + "\n}"
 }
 
-// errTrapped tells whether the shell had an ERR trap after the last command. Under set -e it does not count: ! would suspend that for the whole command.
+// errTrapped tells whether the shell had an ERR trap after the last command. Under set -e it does not count: ! would
+// suspend that for the whole command.
 func (s *Shell) errTrapped() bool {
 	if !s.braces() || s.remote() {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.image != nil && slices.Contains(s.image.traps, "ERR") && !slices.Contains(s.image.sets, option{"errexit", true})
+	return s.image != nil && slices.Contains(s.image.traps, "ERR") &&
+		!slices.Contains(s.image.sets, option{"errexit", true})
 }
 
 // status is what the shell has reported of the end of a command in the foreground or in the background.
@@ -175,9 +186,11 @@ func (e *Exec) firstWords() string {
 	return e.shell.call(".") + " " + strings.TrimSuffix(quote(e.dir+string(filepath.Separator)), "'")
 }
 
-// backgroundLines are the control lines of a command in the background. It runs in a subshell of a subshell, so that it is no job of the user's shell: a
-// bare wait does not wait for it and jobs does not list it. The outer one waits for this very process and reports. The shell itself says before that it has come to them: the
-// line after them may be done before the subshells are. The inner one says that it has come to the end of the text: an exit without a number keeps the status, and has an EXIT trap see its own standard files.
+// backgroundLines are the control lines of a command in the background. It runs in a subshell of a subshell, so that it
+// is no job of the user's shell: a bare wait does not wait for it and jobs does not list it. The outer one waits for
+// this very process and reports. The shell itself says before that it has come to them: the line after them may be done
+// before the subshells are. The inner one says that it has come to the end of the text: an exit without a number keeps
+// the status, and has an EXIT trap see its own standard files.
 func (e *Exec) backgroundLines(script string) string {
 	in := "/dev/null"
 	if e.hasInput() {
@@ -193,8 +206,10 @@ func (e *Exec) backgroundLines(script string) string {
 	told := e.shell.signLine(sign(filepath.Join(e.dir, toldName), "")) + " || \\exit"
 	came := e.shell.call("exit") + " 9" + sign(filepath.Join(e.dir, cameName), "")
 	return fmt.Sprintf("%s; ( ( %s%s\n%s %s\n%s%s <%s >%s 2>%s & %s \"$!\" && %s || %s ) </dev/null >/dev/null 2>&1 & )\n",
-		told, open, sign(filepath.Join(e.dir, pidName), "$BASHPID"), e.shell.call("."), quote(filepath.Join(e.dir, script)), came, end, quote(in),
-		quote(filepath.Join(e.dir, outFIFO)), quote(filepath.Join(e.dir, errFIFO)), e.shell.call("wait"), sign(status, "0"), sign(status, "$?"))
+		told, open, sign(filepath.Join(e.dir, pidName), "$BASHPID"), e.shell.call("."), quote(filepath.Join(e.dir, script)),
+		came, end, quote(in),
+		quote(filepath.Join(e.dir, outFIFO)), quote(filepath.Join(e.dir, errFIFO)), e.shell.call("wait"), sign(status,
+			"0"), sign(status, "$?"))
 }
 
 // signed is what follows a prefix in the name of a file that begins with it.
@@ -212,9 +227,11 @@ func signed(dir, prefix string) (tail string, ok bool) {
 }
 
 // ours are the names in the directory of a command that the server makes, with their modes.
-var ours = []string{textFile, evalFile, runFile, inputFile, inFIFO, outFIFO, errFIFO, stdoutFile, stderrFile, backFile, pwdFile, recordFile}
+var ours = []string{textFile, evalFile, runFile, inputFile, inFIFO, outFIFO, errFIFO, stdoutFile, stderrFile, backFile,
+	pwdFile, recordFile}
 
-// seal makes the files that a shell has made in a directory its owner's alone: their modes are those of the user's umask.
+// seal makes the files that a shell has made in a directory its owner's alone: their modes are those of the user's
+// umask.
 func seal(dir string) {
 	list, _ := os.ReadDir(dir)
 	for _, f := range list {
@@ -273,6 +290,15 @@ func openFIFO(path string, mode int) (*os.File, error) {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	return os.NewFile(uintptr(fd), path), nil
+}
+
+// openPath is a path to an open file, whether its name is there or not.
+func openPath(f *os.File) string {
+	path := "/proc/self/fd/"
+	if conn, err := f.SyscallConn(); err == nil {
+		_ = conn.Control(func(fd uintptr) { path += strconv.FormatUint(uint64(fd), 10) })
+	}
+	return path
 }
 
 // tell writes control lines, all at once: a server that is killed has written all of them or none.

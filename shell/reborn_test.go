@@ -14,7 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestKilledBefore: a command right after the end of its shell, at any distance, runs once, in the next shell; one that may have begun tells of the end.
+// TestKilledBefore: a command right after the end of its shell, at any distance, runs once, in the next shell; one that
+// may have begun tells of the end.
 func TestKilledBefore(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -40,6 +41,41 @@ func TestKilledBefore(t *testing.T) {
 		}
 	}
 	t.Logf("%d of 40 ran in the next shell", anew)
+}
+
+// TestNamesAreRemovedOnce: the launcher of a shell that ends removes the names of all FIFOs, at any moment of another
+// command's start: one that runs beside the shell does not notice.
+func TestNamesAreRemovedOnce(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	stop, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		removed := map[string]bool{}
+		for !closed(stop) {
+			found, _ := filepath.Glob(filepath.Join(s.spec.Dir, commandsDir, "*", "[ioe]*"))
+			for _, path := range found {
+				if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeNamedPipe != 0 && !removed[path] {
+					removed[path] = os.Remove(path) == nil
+				}
+			}
+		}
+		if len(removed) == 0 {
+			t.Error("no name was there to be removed")
+		}
+	}()
+	for range 100 {
+		e, err := s.Submit(Command{Isolated: true, Argv: []string{"cat"}, StdinOpen: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Input(limited(t), []byte("text"), true); err != nil {
+			t.Error(err)
+		}
+		expect(t, result(t, e), 0, "text")
+	}
+	close(stop)
+	<-over
 }
 
 // toldNotRead gives a command to a shell that is stopped and cannot read it.
@@ -70,7 +106,8 @@ func TestToldNotRead(t *testing.T) {
 	e, pid := toldNotRead(t, s, Command{Text: "echo once; echo $$"})
 	_ = unix.Kill(pid, unix.SIGKILL)
 	s.SetFrozen(false)
-	if r := result(t, e); !r.Recreated || r.ShellEnded || r.ExitCode != 0 || !strings.HasPrefix(r.out, "once\n") || strings.Count(r.out, "once") != 1 {
+	if r := result(t, e); !r.Recreated || r.ShellEnded || r.ExitCode != 0 || !strings.HasPrefix(r.out, "once\n") ||
+		strings.Count(r.out, "once") != 1 {
 		t.Errorf("%+v", r)
 	}
 	alive(t, s)
@@ -117,7 +154,8 @@ func TestToldNotReadAndUnwanted(t *testing.T) {
 	}
 }
 
-// TestLeftBeforeItBegan: a command in the background that the shell was told of and has not come to finds its outputs when the server has gone.
+// TestLeftBeforeItBegan: a command in the background that the shell was told of and has not come to finds its outputs
+// when the server has gone.
 func TestLeftBeforeItBegan(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -155,7 +193,8 @@ func TestLeftBeforeItBegan(t *testing.T) {
 	}
 }
 
-// TestDirectoryGoneWhileAway: a server leaves right after a command; the shell and its directory go, at any moment of the next server's start.
+// TestDirectoryGoneWhileAway: a server leaves right after a command; the shell and its directory go, at any moment of
+// the next server's start.
 func TestDirectoryGoneWhileAway(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

@@ -16,9 +16,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Recover brings back the shell of a directory: it takes over what the keeper has held for it (held, those whose id begins with Prefix+ID+"."),
-// follows the command that runs and the ones in the background, and starts what was queued. spare is what the caller knows of a shell whose record cannot be read: its
-// names. Errors: ErrDamaged; held is the caller's then.
+// Recover brings back the shell of a directory: it takes over what the keeper has held for it (held, those whose id
+// begins with Prefix+ID+"."), follows the command that runs and the ones in the background, and starts what was queued.
+// spare is what the caller knows of a shell whose record cannot be read: its names. Errors: ErrDamaged; held is the
+// caller's then.
 //
 // A killed server may have come to any step of a command. What is on disk and at the keeper tells how far:
 //
@@ -82,7 +83,8 @@ type recovery struct {
 	body  *incarnation               // nil when there is none
 	// now is the command in the foreground, with its files; nil when there was none.
 	now *running
-	// past are commands in the foreground that others came after: they have ended, and there was no room on the disk to say so.
+	// past are commands in the foreground that others came after: they have ended, and there was no room on the disk to
+	// say so.
 	past []*running
 	// rest are those in the background.
 	rest []*running
@@ -90,7 +92,8 @@ type recovery struct {
 	isolated []func()
 }
 
-// endedByCommand notes what the newest command may have changed in a shell that ended with it, and that has not been started again.
+// endedByCommand notes what the newest command may have changed in a shell that ended with it, and that has not been
+// started again.
 func (r *recovery) endedByCommand() {
 	s := r.shell
 	if r.body != nil && r.body.process().PID > 0 || r.now != nil {
@@ -134,7 +137,8 @@ func (r *recovery) state() {
 		s.uncaptured = append(s.uncaptured, "the whole state of the shell: its file is damaged")
 		s.config.Log.Warn("the state of a shell is damaged", "shell", s.spec.ID, "err", err)
 	}
-	if err := errors.Join(writeCapture(s.spec.Dir), os.WriteFile(filepath.Join(s.spec.Dir, launcherFile), []byte(launcherScript), 0o600)); err != nil {
+	if err := errors.Join(writeCapture(s.spec.Dir),
+		os.WriteFile(filepath.Join(s.spec.Dir, launcherFile), []byte(launcherScript), 0o600)); err != nil {
 		s.config.Log.Warn("files of a shell are as an earlier server left them", "shell", s.spec.ID, "err", err)
 	}
 }
@@ -181,8 +185,9 @@ func (r *recovery) incarnation() {
 	go i.watch() // not of work: Leave comes before the end of the connection to the keeper, which ends it
 }
 
-// endUnheld ends the process that a sign tells of, if it is the shell's, and waits for its end. A launcher is ended before its bash: at that one's end it would remove the
-// FIFOs of commands, which may be those of the next process by then.
+// endUnheld ends the process that a sign tells of, if it is the shell's, and waits for its end. A launcher is ended
+// before its bash: at that one's end it would remove the FIFOs of commands, which may be those of the next process by
+// then.
 func (s *Shell) endUnheld(sign string) {
 	pid, known := numbered(filepath.Join(s.spec.Dir, signsDir), sign)
 	p, there := pty.FindProc(pid)
@@ -320,7 +325,7 @@ func (s *Shell) reopen(e *Exec, files *keeper.Program) (*running, error) {
 	run.held = true
 	for i, f := range files.Files[:2] {
 		run.ends[i] = f
-		if run.own[i], err = otherEnd(f); err != nil {
+		if run.own[i], err = openFIFO(openPath(f), unix.O_WRONLY); err != nil {
 			run.leave()
 			return nil, err
 		}
@@ -332,19 +337,8 @@ func (s *Shell) reopen(e *Exec, files *keeper.Program) (*running, error) {
 	return run, nil
 }
 
-// otherEnd opens the writing end of a FIFO whose name may be gone.
-func otherEnd(f *os.File) (end *os.File, err error) {
-	conn, err := f.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	controlErr := conn.Control(func(fd uintptr) {
-		end, err = openFIFO("/proc/self/fd/"+strconv.Itoa(int(fd)), unix.O_WRONLY)
-	})
-	return end, errors.Join(err, controlErr)
-}
-
-// letGo gives back what is of no use any more: launchers of earlier incarnations and files of commands that are forgotten.
+// letGo gives back what is of no use any more: launchers of earlier incarnations and files of commands that are
+// forgotten.
 func (r *recovery) letGo() {
 	s := r.shell
 	for id, p := range r.held {
@@ -391,7 +385,8 @@ func (r *recovery) serve(captured chan struct{}) {
 	s.serve()
 }
 
-// thaw sees to a shell that an earlier server has stopped to end a command: that is ended now, and otherwise the shell goes on.
+// thaw sees to a shell that an earlier server has stopped to end a command: that is ended now, and otherwise the shell
+// goes on.
 func (r *recovery) thaw() {
 	path := r.shell.frozenPath()
 	if _, err := os.Lstat(path); err != nil || r.shell.awaitThaw(r.shell.life) != nil {
@@ -413,7 +408,8 @@ func (r *recovery) thaw() {
 	_ = os.Remove(path)
 }
 
-// sync tells the shell a line after all that an earlier server told it, and returns how the sign of it begins; "" when no shell is there.
+// sync tells the shell a line after all that an earlier server told it, and returns how the sign of it begins; "" when
+// no shell is there.
 func (r *recovery) sync() string {
 	if r.body == nil || closed(r.body.ended) {
 		return ""
@@ -489,7 +485,8 @@ func (s *Shell) retell(run *running, body *incarnation, lines func(script string
 	return body.tell(text)
 }
 
-// toldOf waits until it is clear whether the shell was told of a command: then over says that it has a status or its shell has ended or somebody wants its end.
+// toldOf waits until it is clear whether the shell was told of a command: then over says that it has a status or its
+// shell has ended or somebody wants its end.
 func (s *Shell) toldOf(run *running, e *Exec, body *incarnation, prefix string) (over, told bool) {
 	if _, ok := e.status(); ok {
 		return true, true

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,7 +16,8 @@ type running struct {
 	watch *watch // of the command's directory
 	pumps [2]*pump
 	ends  [2]*os.File // reading ends until the pumps have them
-	// own are writing ends of this process: with them the outputs do not end before the command was there to open them, however late that is.
+	// own are writing ends of this process: with them the outputs do not end before the command was there to open them,
+	// however late that is.
 	own  [2]*os.File
 	held bool
 }
@@ -46,30 +48,50 @@ func closeFile(f **os.File) {
 
 func (r *running) openOutputs() error {
 	for i, name := range [...]string{outFIFO, errFIFO} {
-		path := filepath.Join(r.exec.dir, name)
-		if err := makeFIFO(path); err != nil {
-			return err
-		}
-		var err error
-		closeFile(&r.ends[i]) // of an attempt before
-		closeFile(&r.own[i])
-		if r.ends[i], err = openFIFO(path, unix.O_RDONLY); err != nil {
-			return err
-		}
-		if r.own[i], err = openFIFO(path, unix.O_WRONLY); err != nil {
+		err := madeAgain(func() error { return r.openOutput(i, filepath.Join(r.exec.dir, name)) })
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// openInput opens the FIFO of an open standard input. For reading too: it can be opened before the command has done so, and never ends by itself.
-func (r *running) openInput() error {
-	path := filepath.Join(r.exec.dir, inFIFO)
+// openOutput makes a FIFO and opens both ends.
+func (r *running) openOutput(i int, path string) error {
 	if err := makeFIFO(path); err != nil {
 		return err
 	}
-	file, err := openFIFO(path, unix.O_RDWR)
+	var err error
+	closeFile(&r.ends[i]) // of an attempt before
+	closeFile(&r.own[i])
+	if r.ends[i], err = openFIFO(path, unix.O_RDONLY); err == nil {
+		r.own[i], err = openFIFO(path, unix.O_WRONLY)
+	}
+	return err
+}
+
+// madeAgain calls f, which makes a FIFO and opens it, again when the FIFO was gone in between: the launcher of a shell
+// that has just ended removes all there are, once.
+func madeAgain(f func() error) (err error) {
+	for range maxStarts {
+		if err = f(); !errors.Is(err, unix.ENOENT) {
+			return err
+		}
+	}
+	return err
+}
+
+// openInput opens the FIFO of an open standard input. For reading too: it can be opened before the command has done so,
+// and never ends by itself.
+func (r *running) openInput() error {
+	path := filepath.Join(r.exec.dir, inFIFO)
+	var file *os.File
+	err := madeAgain(func() (err error) {
+		if err = makeFIFO(path); err == nil {
+			file, err = openFIFO(path, unix.O_RDWR)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -134,8 +156,8 @@ func (r *running) pump() error {
 	return nil
 }
 
-// drain moves what the command has written into the logs and tells whether nobody has its outputs open any more. It waits lateGrace for those. What nobody held is
-// lost: the logs have what an earlier server put there.
+// drain moves what the command has written into the logs and tells whether nobody has its outputs open any more. It
+// waits lateGrace for those. What nobody held is lost: the logs have what an earlier server put there.
 func (r *running) drain() (eof bool) {
 	removeFIFOs(r.exec.dir)
 	r.closeOwn()
@@ -166,10 +188,12 @@ func (r *running) settled() bool {
 	return out && err
 }
 
-// moving tells whether there are outputs to move: the keeper has ended since, or has let go of them, when a later server finds none.
+// moving tells whether there are outputs to move: the keeper has ended since, or has let go of them, when a later
+// server finds none.
 func (r *running) moving() bool { return r.pumps[0] != nil && r.pumps[1] != nil }
 
-// judge says in a result whether and why something of what the command has written is missing in the logs, or in a reply of its MaxOutput.
+// judge says in a result whether and why something of what the command has written is missing in the logs, or in a
+// reply of its MaxOutput.
 func (r *running) judge(result *Result) {
 	r.judgeLog(result)
 	if !result.Truncated && !r.moving() {
@@ -233,8 +257,9 @@ func (r *running) release() {
 	}
 }
 
-// unheard tells of a command without a status, whose shell has ended, whether the shell had not begun to read of it: then it has certainly not run, and it may run
-// in another. One with an open input is left, for what was written to that is gone.
+// unheard tells of a command without a status, whose shell has ended, whether the shell had not begun to read of it:
+// then it has certainly not run, and it may run in another. One with an open input is left, for what was written to
+// that is gone.
 func (r *running) unheard(body *incarnation) bool {
 	_, over := r.exec.status()
 	return !over && closed(body.ended) && !r.exec.stdinOpen() && strings.Contains(body.left(), r.exec.firstWords())
