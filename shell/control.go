@@ -56,6 +56,10 @@ func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + 
 // user's readonly one would keep its old value.
 func sign(path, number string) string { return ">|" + quote(path) + `"` + number + `"` }
 
+// nothing is a command that succeeds. A jump to the top level from between fork and wait leaves bash 5.2 with a program
+// that it did not wait for (already_making_children): the next command that does not fork has that one's status.
+const nothing = "<&0 || <&0"
+
 // signLine is a group that makes a sign. A group has its redirections made before anything in it, so a DEBUG trap
 // cannot have it skipped (extdebug), nor read control lines or write anywhere. Where braces are aliases it is the sign
 // alone.
@@ -63,7 +67,7 @@ func (s *Shell) signLine(sign string) string {
 	if !s.braces() {
 		return sign
 	}
-	return "{ <&0\n} </dev/null " + sign
+	return "{ " + nothing + "\n} </dev/null " + sign
 }
 
 // reportStatus is what ends the line of a command, reporting its status. Where the file cannot be made (no inode, no
@@ -86,7 +90,7 @@ func (e *Exec) reportAborted(script string) string {
 	sign := "<>" + quote(e.dir+string(filepath.Separator)) + `"${?/#0/` + script + `}"` + listJobs(e.shell.spec.Dir) +
 		" || \\exit" + e.forgetLine(true) + "\n"
 	if e.shell.braces() {
-		return "{ <&0; } " + sign // one line, see forgetLine
+		return "{ " + nothing + "; } " + sign // one line, see forgetLine
 	}
 	return sign
 }

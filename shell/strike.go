@@ -36,6 +36,8 @@ type strike struct {
 	struck bool         // SIGINT was sent
 	over   bool         // the command has a status
 	idle   map[int]bool // shells that wait, and not for a program of the command
+	// asleep are processes that slept just before they were stopped, or that a server before this one had stopped there.
+	asleep map[int]bool
 	// async are forks of bash that ignored SIGINT just before they were stopped, as that of `builtin &` does for a
 	// moment: a shell waits for them only in the builtin wait, which SIGINT ends.
 	async  map[int]bool
@@ -67,7 +69,7 @@ func (s *Shell) frozenPath() string { return filepath.Join(s.spec.Dir, frozenFil
 // newStrike begins with a command. Errors: ErrEnded, errHalted.
 func (s *Shell) newStrike(body *incarnation, e *Exec) (*strike, error) {
 	k := &strike{shell: s, body: body, exec: e, bash: body.process(), end: time.Now().Add(s.grace()),
-		idle: map[int]bool{}, async: map[int]bool{}}
+		idle: map[int]bool{}, asleep: map[int]bool{}, async: map[int]bool{}}
 	now, ok := pty.FindProc(k.bash.PID)
 	_, err := os.Lstat(s.frozenPath())
 	switch {
@@ -151,6 +153,8 @@ func (k *strike) pause(d time.Duration) error {
 // halt stops a process and tells whether it is there. Whoever cannot be stopped, for it is another user's or hangs in
 // the kernel, counts as stopped.
 func (k *strike) halt(p pty.Proc) bool {
+	before := statusOf(p.PID).state
+	k.asleep[p.PID] = before == 'S' || before == 'T'
 	if err := p.Signal(unix.SIGSTOP); err != nil {
 		return true
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // reaping finds a shell that is about to learn, or has just learnt, of the end of a program that did not end of SIGINT:
-// it would take SIGINT as meant for that one and drop it.
+// it would take SIGINT as meant for that one and drop it. Or one that starts a program, see between.
 func (k *strike) reaping(members []pty.Proc) (sh pty.Proc, found bool) {
 	if k.late() {
 		return pty.Proc{}, false
@@ -27,9 +27,12 @@ func (k *strike) reaping(members []pty.Proc) (sh pty.Proc, found bool) {
 // late tells that there is no more time to wait for a better moment: SIGINT may be dropped then, and is sent again.
 func (k *strike) late() bool { return time.Until(k.end) < k.shell.grace()/4 }
 
-// between tells of a stopped shell whether one of its children has ended otherwise than of SIGINT and was not reaped,
-// or whether it is in wait(2), for which bash blocks SIGCHLD, with nothing to wait for: the end of a child is what it
-// comes back with.
+// between tells of a stopped shell whether SIGINT must not meet it where it is:
+//   - one of its children has ended otherwise than of SIGINT and was not reaped; or it is in wait(2), for which bash
+//     blocks SIGCHLD, with nothing to wait for: the end of a child is what it comes back with;
+//   - it is about to fork, for which it blocks SIGINT: the program would begin after that, and the shell wait for it;
+//   - it begins to wait, with SIGCHLD blocked but not asleep: until bash 5.2 has noted its handler from before, the one
+//     that it waits with sends SIGINT to itself for ever (wait_sigint_handler without old_sigint_handler).
 func (k *strike) between(sh pty.Proc, members []pty.Proc) bool {
 	if k.idle[sh.PID] {
 		return false
@@ -44,7 +47,8 @@ func (k *strike) between(sh pty.Proc, members []pty.Proc) bool {
 		}
 		waitedFor = true
 	}
-	return !waitedFor && statusOf(sh.PID).blocked(unix.SIGCHLD)
+	now := statusOf(sh.PID)
+	return now.blocked(unix.SIGINT) || now.blocked(unix.SIGCHLD) && (!waitedFor || !k.asleep[sh.PID])
 }
 
 // catch stops the next program that a shell starts, before it can end, as soon as it is one. One with job control is
@@ -66,8 +70,8 @@ func (k *strike) catch(sh pty.Proc) error {
 		if len(kids) == 0 && !now.blocked(unix.SIGCHLD) {
 			return nil
 		}
-		if len(kids) == 0 && now.state == 'S' {
-			k.idle[sh.PID] = true
+		if now.state == 'S' && now.blocked(unix.SIGCHLD) {
+			k.idle[sh.PID] = len(kids) == 0
 			return nil
 		}
 		if err := k.pause(glimpse); err != nil {
