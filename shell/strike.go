@@ -56,9 +56,11 @@ const (
 	glance = 300 * time.Microsecond
 	// glimpse is that where something is about to happen at once.
 	glimpse = 50 * time.Microsecond
-	// growLimit is how long a process between fork and execve may take to get there: half a timeout's accuracy.
+	// growLimit is how long a process between fork and execve may take to get there, but for starved ones: half a
+	// timeout's accuracy.
 	growLimit = 50 * time.Millisecond
-	// haltLimit is how long a process may take to stop: one that hangs in the kernel does so when it comes out.
+	// haltLimit is how long a process may take to stop, unless it waits for a processor: one that hangs in the kernel
+	// does so when it comes out.
 	haltLimit = 50 * time.Millisecond
 )
 
@@ -163,7 +165,7 @@ func (k *strike) halt(p pty.Proc) bool {
 		if !ok || now.Start != p.Start || now.Ended {
 			return false
 		}
-		if now.Stopped || time.Now().After(end) || k.pause(glimpse) != nil {
+		if now.Stopped || time.Now().After(end) && statusOf(p.PID).state != 'R' || k.pause(glimpse) != nil {
 			return true
 		}
 	}
@@ -187,7 +189,7 @@ func (k *strike) gather() ([]pty.Proc, error) {
 			}
 			fresh = true
 			born, async := k.newborn(p)
-			if born && time.Now().Before(grown) {
+			if born && (time.Now().Before(grown) || !k.late() && starved(p.PID)) {
 				young = true
 				continue
 			}

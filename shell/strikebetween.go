@@ -63,7 +63,7 @@ func (k *strike) catch(sh pty.Proc) error {
 			}
 			if born, async := k.newborn(p); !born && k.job(p) {
 				k.hold(p, async)
-				return nil
+				return k.calm(sh)
 			}
 		}
 		now := statusOf(sh.PID)
@@ -72,6 +72,21 @@ func (k *strike) catch(sh pty.Proc) error {
 		}
 		if now.state == 'S' && now.blocked(unix.SIGCHLD) {
 			k.idle[sh.PID] = len(kids) == 0
+			return nil
+		}
+		if err := k.pause(glimpse); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// calm waits until a shell sleeps or has no signal blocked. One that was stopped again at once would never get there
+// where programs wait for a processor. Errors: those of pause.
+func (k *strike) calm(sh pty.Proc) error {
+	for !k.late() {
+		now := statusOf(sh.PID)
+		if now.state == 'S' || !now.blocked(unix.SIGINT) && !now.blocked(unix.SIGCHLD) {
 			return nil
 		}
 		if err := k.pause(glimpse); err != nil {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -49,3 +50,14 @@ func (s signalStatus) blocked(sig syscall.Signal) bool { return s.blockedSet&sig
 
 // signalBit is a signal in a set.
 func signalBit(sig syscall.Signal) uint64 { return 1 << (sig - 1) }
+
+// starved tells whether a process has not run for growLimit, and would.
+func starved(pid int) bool {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/schedstat") // nanoseconds on a processor come first
+	if err != nil {
+		return false // a kernel without CONFIG_SCHED_INFO
+	}
+	first, _, _ := strings.Cut(string(text), " ")
+	ran, err := strconv.ParseInt(first, 10, 64)
+	return err == nil && time.Duration(ran) < growLimit && statusOf(pid).state == 'R'
+}
