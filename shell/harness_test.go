@@ -226,3 +226,12 @@ func fifos(t testing.TB, dir string) (found []string) {
 	})
 	return found
 }
+
+// halt stops a process and waits until it stands: before that it may still read what it is told.
+func halt(t testing.TB, pid int) {
+	t.Helper()
+	_ = unix.Kill(pid, unix.SIGSTOP)
+	if !poll(func() bool { p, ok := pty.FindProc(pid); return ok && p.Stopped }) {
+		t.Fatalf("process %d does not stop", pid)
+	}
+}

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 	"golang.org/x/sys/unix"
 )
@@ -86,11 +85,7 @@ func toldNotRead(t *testing.T, s *Shell, c Command) (e *Exec, pid int) {
 	}
 	pid = s.Facts().PID
 	s.SetFrozen(true)
-	_ = unix.Kill(pid, unix.SIGSTOP)
-	// Until it has stopped it may still read, which is to have begun.
-	if !poll(func() bool { p, ok := pty.FindProc(pid); return ok && p.Stopped }) {
-		t.Fatal("it does not stop")
-	}
+	halt(t, pid)
 	e, err := s.Submit(c)
 	if err != nil {
 		t.Fatal(err)
@@ -172,10 +167,7 @@ func TestLeftBeforeItBegan(t *testing.T) {
 		t.Fatal(err)
 	}
 	pid := s.Facts().PID
-	_ = unix.Kill(pid, unix.SIGSTOP)
-	if !poll(func() bool { p, ok := pty.FindProc(pid); return ok && p.Stopped }) {
-		t.Fatal("it does not stop")
-	}
+	halt(t, pid)
 	e, err := s.Submit(Command{Text: "echo out; echo err >&2", Background: true})
 	if err != nil {
 		t.Fatal(err)

@@ -84,10 +84,7 @@ func TestStoppedForAMoment(t *testing.T) {
 	}
 	bash := s.body.process()
 	stop := func() {
-		_ = bash.Signal(unix.SIGSTOP)
-		if !poll(func() bool { p, ok := pty.FindProc(bash.PID); return ok && p.Stopped }) {
-			t.Fatal("the shell does not stop")
-		}
+		halt(t, bash.PID)
 		time.Sleep(stoppedLook)
 		_ = bash.Signal(unix.SIGCONT)
 	}
@@ -97,7 +94,7 @@ func TestStoppedForAMoment(t *testing.T) {
 	if r := run(t, s, "echo on"); r.out != "on\n" || r.Recreated {
 		t.Errorf("%+v", r)
 	}
-	_ = bash.Signal(unix.SIGSTOP)
+	halt(t, bash.PID)
 	if r := run(t, s, "echo on"); r.out != "on\n" || !r.Recreated {
 		t.Errorf("stopped for good: %+v", r)
 	}

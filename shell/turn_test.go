@@ -7,9 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/evertty/evertty/pty"
-	"golang.org/x/sys/unix"
 )
 
 // TestNeverBegun: who follows a command that was cancelled before its turn, or never could begin, comes to an end of its output, and it can be pruned.
@@ -47,10 +44,7 @@ func TestCancelBeforeStart(t *testing.T) {
 		}
 		// A shell that is stopped is looked at for stoppedLooks before it counts as such: that is the time in which the command has its turn and has not begun.
 		pid := s.Facts().PID
-		_ = unix.Kill(pid, unix.SIGSTOP)
-		if !poll(func() bool { p, ok := pty.FindProc(pid); return ok && p.Stopped }) {
-			t.Fatal("it does not stop")
-		}
+		halt(t, pid)
 		e, err := s.Submit(c)
 		if err != nil {
 			t.Fatal(err)
