@@ -8,23 +8,26 @@ const (
 	MaxSize = 1000 // as everywhere in evertty: bounds the memory of a screen
 )
 
-// maxEnvEntry is the longest NAME=VALUE, in bytes with its closing NUL, and the longest argument: the kernel's MAX_ARG_STRLEN, 32 pages of 4 KiB.
+// maxEnvEntry is the longest NAME=VALUE, in bytes with its closing NUL, and the longest argument: the kernel's
+// MAX_ARG_STRLEN, 32 pages of 4 KiB.
 const maxEnvEntry = 128 << 10
 
-// maxStarting is how many children are started at the same time, others wait: forks happen one after the other anyway, and every system call that
-// takes its time keeps a thread, which Go never gives back.
+// maxStarting is how many children are started at the same time, others wait: forks happen one after the other anyway,
+// and every system call that takes its time keeps a thread, which Go never gives back.
 const maxStarting = 2
 
 // The end of a child.
 const (
-	// KillGrace is the time between SIGHUP and SIGKILL: enough for a shell to write its history and for an editor to save its swap file.
+	// KillGrace is the time between SIGHUP and SIGKILL: enough for a shell to write its history and for an editor to save
+	// its swap file.
 	KillGrace = 3 * time.Second
 	// killConfirm is how long processes may take to be gone after SIGKILL before Kill reports ErrSurvived.
 	killConfirm = 2 * time.Second
-	// killLookMin is the first pause between two looks at the whole of /proc while a tree does not end; it doubles each time.
+	// killLookMin is the first pause between two looks at the whole of /proc while a tree does not end; it doubles each
+	// time.
 	killLookMin = 100 * time.Millisecond
-	// killPollMin and killPollMax bound the pauses between two looks at the processes that are to die: a shell is gone within
-	// milliseconds, a stubborn one should not cost a core.
+	// killPollMin and killPollMax bound the pauses between two looks at the processes that are to die: a shell is gone
+	// within milliseconds, a stubborn one should not cost a core.
 	killPollMin = 2 * time.Millisecond
 	killPollMax = 100 * time.Millisecond
 )
@@ -33,26 +36,31 @@ const (
 const (
 	// settleLimit is how long a process may take to stop or to go on: it needs to be scheduled once.
 	settleLimit = 100 * time.Millisecond
-	settlePoll  = 500 * time.Microsecond // between two looks
+	// lateLimit is that of all processes together on a machine where they are not scheduled for so long.
+	lateLimit  = 2 * time.Second
+	settlePoll = 500 * time.Microsecond // between two looks
 )
 
 // The end of the output after the child's exit, while others hold the terminal open. Both run from facts seen by Read.
 const (
-	// quietAfterExit is the silence that ends the output: long enough for the last words of a pipeline that outlived its shell.
+	// quietAfterExit is the silence that ends the output: long enough for the last words of a pipeline that outlived its
+	// shell.
 	quietAfterExit = time.Second
 	// maxAfterExit ends the output of a process that goes on writing.
 	maxAfterExit = 5 * time.Second
-	// heldByKernel is more than the kernel stores between the two ends, in bytes (64 KiB of flip buffers and a 4 KiB line buffer):
-	// who has read this much after the exit has read all that was written before it.
+	// heldByKernel is more than the kernel stores between the two ends, in bytes (64 KiB of flip buffers and a 4 KiB line
+	// buffer): who has read this much after the exit has read all that was written before it.
 	heldByKernel = 128 << 10
 )
 
 // Sizes of a Pipe, in bytes.
 const (
-	// pipeBytes is what a pipe holds: as much as the terminal in front of it, so that one Fill of a flood brings 64 KiB and not half of it. The 16384 pages
-	// that a user may have in pipes (pipe-user-pages-soft) are enough for 1024 of them; further ones get 8 KiB and work the same.
+	// pipeBytes is what a pipe holds: as much as the terminal in front of it, so that one Fill of a flood brings 64 KiB
+	// and not half of it. The 16384 pages that a user may have in pipes (pipe-user-pages-soft) are enough for 1024 of
+	// them; further ones get 8 KiB and work the same.
 	pipeBytes = 64 << 10
-	// splicePage is the most that one splice takes from a terminal, and what it uses of a pipe even if it takes less: a page.
+	// splicePage is the most that one splice takes from a terminal, and what it uses of a pipe even if it takes less: a
+	// page.
 	splicePage = 4 << 10
 	// heldMax is how much a plain pipe holds before Fill refuses more, beyond one Fill.
 	heldMax = pipeBytes
@@ -63,10 +71,11 @@ const probeLimit = 2 * time.Second
 
 // The exit of an adopted child.
 const (
-	// wordLimit is how long after its end the reaper's word is waited for: the reaper is a small process that does little else, and
-	// one that takes longer is dead or stuck.
+	// wordLimit is how long after its end the reaper's word is waited for: the reaper is a small process that does little
+	// else, and one that takes longer is dead or stuck.
 	wordLimit = 5 * time.Second
-	// reapLimit is how long an orphan's new parent may take to reap it when that is needed to learn the status; reapPoll is the time between two looks.
+	// reapLimit is how long an orphan's new parent may take to reap it when that is needed to learn the status; reapPoll
+	// is the time between two looks.
 	reapLimit = 200 * time.Millisecond
 	reapPoll  = 10 * time.Millisecond
 )

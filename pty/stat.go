@@ -8,13 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stat is what /proc tells of one process (proc_pid_stat(5)). A process id and its start time together are never used twice.
+// stat is what /proc tells of one process (proc_pid_stat(5)). A process id and its start time together are never used
+// twice.
 type stat struct {
 	pid, ppid, sid int
 	tty            int    // device number of its controlling terminal, 0 for none
 	start          uint64 // in clock ticks since boot
 	dead           bool   // a zombie: only its parent can do something about it
 	stopped        bool   // by a signal, or by a debugger
+	delayed        bool   // on a processor, or waiting for one or for the disk
 }
 
 // readStat reads the stat of one process; ok is false when there is none.
@@ -78,10 +80,13 @@ func parseStat(line []byte) (s stat, ok bool) {
 	state := fields[fieldState][0]
 	dead := (state == 'Z' || state == 'X') && threads <= 1
 	stopped := state == 'T' || state == 't'
-	return stat{pid: pid, ppid: ppid, sid: sid, tty: tty, start: start, dead: dead, stopped: stopped}, true
+	delayed := state == 'R' || state == 'D'
+	return stat{pid: pid, ppid: ppid, sid: sid, tty: tty, start: start, dead: dead, stopped: stopped, delayed: delayed},
+		true
 }
 
-// zombieStatus is the wait status of a process that has ended and was not reaped, if there is one that started at birth and may be looked at.
+// zombieStatus is the wait status of a process that has ended and was not reaped, if there is one that started at birth
+// and may be looked at.
 func zombieStatus(pid int, birth uint64) (unix.WaitStatus, bool) {
 	dir := "/proc/" + strconv.Itoa(pid)
 	line, err := os.ReadFile(dir + "/stat")
@@ -92,7 +97,8 @@ func zombieStatus(pid int, birth uint64) (unix.WaitStatus, bool) {
 	if !ok || s.start != birth || !s.dead {
 		return 0, false
 	}
-	// To those who may not look at the process the field is 0, as if all was well (proc_pid_stat(5)). The link takes the same permission.
+	// To those who may not look at the process the field is 0, as if all was well (proc_pid_stat(5)). The link takes the
+	// same permission.
 	if _, err := os.Readlink(dir + "/ns/pid"); err != nil {
 		return 0, false
 	}

@@ -12,15 +12,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Tree is a process, which need not be a child of this one, and everything it started: what [Child.Kill] would end, for those who know only a number.
-// Its session and the sessions of its descendants are part of it, and so are processes that have left these but kept the terminal of a root that leads a session.
-// This process, those the root descends from and the other children of this process never are. A Tree is a plain value; all that is done with it looks at /proc anew.
+// Tree is a process, which need not be a child of this one, and everything it started: what [Child.Kill] would end, for
+// those who know only a number. Its session and the sessions of its descendants are part of it, and so are processes
+// that have left these but kept the terminal of a root that leads a session. This process, those the root descends from
+// and the other children of this process never are. A Tree is a plain value; all that is done with it looks at /proc
+// anew.
 type Tree struct {
 	root  Proc
 	ended uint64 // when the root was reaped, in clock ticks since boot; 0 while it was not
 }
 
-// TreeOf is the tree of the process that has a number now; ok is false when there is none. A zombie has a tree as long as it is not reaped.
+// TreeOf is the tree of the process that has a number now; ok is false when there is none. A zombie has a tree as long
+// as it is not reaped.
 func TreeOf(pid int) (t Tree, ok bool) {
 	p, ok := FindProc(pid)
 	return Tree{root: p}, ok
@@ -29,14 +32,15 @@ func TreeOf(pid int) (t Tree, ok bool) {
 // Root is the process that the tree began with. It may have ended.
 func (t Tree) Root() Proc { return t.root }
 
-// Reaped is the tree from the moment its root was reaped on. It has to be called right after that by who reaps: from then on the number of the root
-// may be another's, and only those of its session that are older belong to the tree.
+// Reaped is the tree from the moment its root was reaped on. It has to be called right after that by who reaps: from
+// then on the number of the root may be another's, and only those of its session that are older belong to the tree.
 func (t Tree) Reaped() Tree {
 	t.ended = bootTicks()
 	return t
 }
 
-// Members are the living processes of trees, parents before their children, each once. Errors: the kernel's, when /proc cannot be read.
+// Members are the living processes of trees, parents before their children, each once. Errors: the kernel's, when /proc
+// cannot be read.
 func Members(trees []Tree) ([]Proc, error) {
 	list, err := newForest(trees).look()
 	if err != nil {
@@ -45,15 +49,19 @@ func Members(trees []Tree) ([]Proc, error) {
 	return procs(list), nil
 }
 
-// Freeze stops all processes of trees (SIGSTOP, which nobody can catch) and looks again until no new one appears, and returns those it stopped, in order;
-// Thaw takes them. Those that were stopped before are not among them, so that a job that was suspended by hand stays so.
+// Freeze stops all processes of trees (SIGSTOP, which nobody can catch) and looks again until no new one appears, and
+// returns those it stopped, in order; Thaw takes them. Those that were stopped before are not among them, so that a job
+// that was suspended by hand stays so.
 //
-// Parents come before their children: a shell that still ran would take a stopped child for a suspended job and go on without it.
+// Parents come before their children: a shell that still ran would take a stopped child for a suspended job and go on
+// without it.
 //
-// Errors: ErrSurvived when a process could not be stopped, the reason of ctx, the kernel's own; what was stopped until then is returned as well.
+// Errors: ErrSurvived when a process could not be stopped, the reason of ctx, the kernel's own; what was stopped until
+// then is returned as well.
 func Freeze(ctx context.Context, trees []Tree) ([]Proc, error) {
 	f := newForest(trees)
 	seen := marks{}
+	late := time.Now().Add(lateLimit)
 	var stopped []Proc
 	for {
 		members, err := f.look()
@@ -75,43 +83,46 @@ func Freeze(ctx context.Context, trees []Tree) ([]Proc, error) {
 				return stopped, fmt.Errorf("pty: freeze: %w: %d: %w", ErrSurvived, s.pid, err)
 			}
 			stopped = append(stopped, s.proc())
-			s.settle(true)
+			s.settle(true, late)
 		}
 	}
 }
 
-// Thaw lets processes go on (SIGCONT), the last one first: when a shell runs again its children run already, so it never sees them stopped.
-// Those that have ended, or whose number is another's by now, are left alone. Errors: those of kill(2), of all that refused.
+// Thaw lets processes go on (SIGCONT), the last one first: when a shell runs again its children run already, so it
+// never sees them stopped. Those that have ended, or whose number is another's by now, are left alone. Errors: those of
+// kill(2), of all that refused.
 func Thaw(stopped []Proc) error {
 	var all []error
+	late := time.Now().Add(lateLimit)
 	for _, p := range slices.Backward(stopped) {
 		if err := p.Signal(unix.SIGCONT); err != nil {
 			all = append(all, fmt.Errorf("pty: thaw %d: %w", p.PID, err))
 		}
-		stat{pid: p.PID, start: p.Start}.settle(false)
+		stat{pid: p.PID, start: p.Start}.settle(false, late)
 	}
 	return errors.Join(all...)
 }
 
-// settle waits until the process is stopped, or goes on, as it was told: kill(2) returns when the signal was sent, and a parent that is about to stop can still see its
-// child do so. Not for long: one that hangs in the kernel stops when it comes out, and one that goes on may stop itself at once (a job that wants the terminal).
-func (s stat) settle(stopped bool) {
-	end, again := time.NewTimer(settleLimit), time.NewTicker(settlePoll)
-	defer end.Stop()
+// settle waits until the process is stopped, or goes on, as it was told: kill(2) returns when the signal was sent, and
+// a parent that is about to stop can still see its child do so. Not for long: one that goes on may stop itself at once
+// (a job that wants the terminal). One that waits for a processor or the disk does neither: it has time until late, for
+// one that hangs in the kernel stops when it comes out.
+func (s stat) settle(stopped bool, late time.Time) {
+	again := time.NewTicker(settlePoll)
 	defer again.Stop()
-	for {
-		if now, ok := readStat(s.pid); !ok || now.start != s.start || now.dead || now.stopped == stopped {
+	for limit := time.Now().Add(settleLimit); ; <-again.C {
+		now, ok := readStat(s.pid)
+		if !ok || now.start != s.start || now.dead || now.stopped == stopped {
 			return
 		}
-		select {
-		case <-again.C:
-		case <-end.C:
+		if over := time.Now(); over.After(limit) && (!now.delayed || over.After(late)) {
 			return
 		}
 	}
 }
 
-// KillTrees is [Child.Kill] for trees, all at the same time. It returns when nobody is left, or ErrSurvived with the process ids.
+// KillTrees is [Child.Kill] for trees, all at the same time. It returns when nobody is left, or ErrSurvived with the
+// process ids.
 func KillTrees(ctx context.Context, trees []Tree) error {
 	all := make([]error, len(trees))
 	var done sync.WaitGroup
