@@ -27,8 +27,10 @@ func (s *Shell) cancel(body *incarnation, run *running, e *Exec, r Result) (Resu
 		return r, false
 	}
 	if err != nil {
-		if !closed(body.ended) {
+		if !errors.Is(err, ErrEnded) { // else it needed nobody to end it
 			s.config.Log.Info("a shell is ended with its command", "command", e.id, "reason", err)
+		}
+		if !closed(body.ended) {
 			s.destroy(body, e)
 		}
 		r.ShellEnded = true
