@@ -16,7 +16,7 @@ import (
 // Names in the directory of a command. The FIFOs are gone once the command has them open or has ended.
 const (
 	textFile    = "cmd"       // the command's text
-	runFile     = "run"       // what sources that or evalFile in another directory or with other variables, when those are given
+	runFile     = "run"       // what sources that or evalFile with a directory or variables of its own
 	inputFile   = "input"     // Stdin
 	inFIFO      = "in"        // with StdinOpen
 	inOpened    = "in.opened" // the command has inFIFO open
@@ -29,9 +29,9 @@ const (
 	statusName  = "rc."  // followed by the status; a name that is only a number is that of a command that was aborted
 	innerName   = "st."  // followed by whether the command failed, a dash and its status, see guarded
 	pidName     = "pid." // followed by the process id of a background command
-	toldName    = "told" // the shell itself has come to a command in the background, which may take a moment to make the sign before
+	toldName    = "told" // the shell has come to a command in the background, whose own sign may come later
 	cameName    = "came" // a command in the background has come to the end of its text
-	sessionName = "sid." // followed by the number of an incarnation, a dot and the id of its session, in signsDir; made by the launcher
+	sessionName = "sid." // in signsDir, by the launcher: followed by the number of an incarnation, a dot, its session
 )
 
 // Names in the directory of a shell.

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestNeverBegun: who follows a command that was cancelled before its turn, or never could begin, comes to an end of its output, and it can be pruned.
+// TestNeverBegun: who follows a command that was cancelled before its turn, or never could begin, comes to an end of
+// its output, and it can be pruned.
 func TestNeverBegun(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -42,7 +43,8 @@ func TestCancelBeforeStart(t *testing.T) {
 		if err := s.Settled(limited(t)); err != nil {
 			t.Fatal(err)
 		}
-		// A shell that is stopped is looked at for stoppedLooks before it counts as such: that is the time in which the command has its turn and has not begun.
+		// A shell that is stopped is looked at for stoppedLooks before it counts as such: that is the time in which the
+		// command has its turn and has not begun.
 		pid := s.Facts().PID
 		halt(t, pid)
 		e, err := s.Submit(c)
@@ -63,7 +65,8 @@ func TestCancelBeforeStart(t *testing.T) {
 	}
 }
 
-// TestInputOfABackgroundCommand: what is written and ended right after the start arrives, however late the command opens its input.
+// TestInputOfABackgroundCommand: what is written and ended right after the start arrives, however late the command
+// opens its input.
 func TestInputOfABackgroundCommand(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -89,7 +92,8 @@ func TestPruneOfThoseBeside(t *testing.T) {
 	// Others that ended, so many that there are too many after the next ones.
 	s.mu.Lock()
 	for n := range maxCommands {
-		r := &record{Info: Info{ID: fmt.Sprintf("%08d%s", 1+n, strings.Repeat("a", idRandom)), Status: Done, Result: &Result{}}}
+		r := &record{Info: Info{ID: fmt.Sprintf("%08d%s", 1+n, strings.Repeat("a", idRandom)), Status: Done,
+			Result: &Result{}}}
 		e, err := s.newExec(r, s.history.dir(r.Info.ID))
 		if err != nil {
 			s.mu.Unlock()
@@ -110,7 +114,8 @@ func TestPruneOfThoseBeside(t *testing.T) {
 	}
 }
 
-// TestRetireWithItsState: a shell that is ended as idle right after a command comes back with what that did, or is not ended.
+// TestRetireWithItsState: a shell that is ended as idle right after a command comes back with what that did, or is not
+// ended.
 func TestRetireWithItsState(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -121,14 +126,16 @@ func TestRetireWithItsState(t *testing.T) {
 	}
 }
 
-// TestChangesInTheirTurn: variables and a rolled back state are set whatever the commands before them have made of the builtins and variables.
+// TestChangesInTheirTurn: variables and a rolled back state are set whatever the commands before them have made of the
+// builtins and variables.
 func TestChangesInTheirTurn(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	data := t.TempDir()
 	gate := filepath.Join(data, "go")
 	hold := func() *Exec {
-		e, err := s.Submit(Command{Text: "while [ ! -e " + gate + " ]; do sleep 0.01; done; export LATE=1; export() { :; }; unset() { :; }; cd() { :; }; return() { :; }"})
+		e, err := s.Submit(Command{Text: "while [ ! -e " + gate +
+			" ]; do sleep 0.01; done; export LATE=1; export() { :; }; unset() { :; }; cd() { :; }; return() { :; }"})
 		if err != nil {
 			t.Fatal(err)
 		}
