@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evertty/evertty/pty"
 	"golang.org/x/sys/unix"
 )
 
@@ -42,6 +43,26 @@ func TestBackgroundPID(t *testing.T) {
 	}
 	if r := run(t, s, "echo $V"); r.out != "kept\n" || r.Recreated {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestBackgroundEndsStubborn: the answer to a cancel comes when what does not end on SIGTERM has ended, too.
+func TestBackgroundEndsStubborn(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	e, err := s.Submit(Command{Text: "( trap '' TERM; echo ready; sleep 1000 ) & sleep 1000", Background: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !poll(func() bool { return e.Size(Stdout) > 0 }) {
+		t.Fatal("the command does not begin")
+	}
+	e.Cancel()
+	if r := result(t, e); !r.Cancelled || r.Background {
+		t.Errorf("%+v", r)
+	}
+	if list := s.family(pty.Proc{}, e); len(list) > 0 {
+		t.Errorf("left: %v", list)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/evertty/evertty/pty"
@@ -61,8 +62,11 @@ func (e *Exec) begunAs(pid int) (pty.Proc, bool) {
 	return p, true
 }
 
-// awaitBackground waits for the status of a command in the background. over is false when the shell is left.
+// awaitBackground waits for the status of a command in the background, and for the end of all that it started when it
+// was told to end. over is false when the shell is left.
 func (s *Shell) awaitBackground(run *running, e *Exec, process pty.Proc, there bool) (r Result, over bool) {
+	var ending sync.WaitGroup
+	defer ending.Wait()
 	pid, begun := numbered(e.dir, pidName)
 	ended, stop := s.watchProcess(process, there, begun && pid == 0)
 	defer stop()
@@ -92,11 +96,11 @@ func (s *Shell) awaitBackground(run *running, e *Exec, process pty.Proc, there b
 		case <-late:
 			r = Result{ExitCode: timeoutCode, TimedOut: true}
 			late, stopped = nil, nil
-			s.work.Go(func() { s.terminate(process, e) })
+			ending.Go(func() { s.terminate(process, e) })
 		case <-stopped:
 			r = Result{ExitCode: cancelCode, Cancelled: true}
 			late, stopped = nil, nil
-			s.work.Go(func() { s.terminate(process, e) })
+			ending.Go(func() { s.terminate(process, e) })
 		case <-s.life.Done():
 			return Result{}, false
 		}
@@ -172,15 +176,7 @@ func (s *Shell) terminate(p pty.Proc, e *Exec) {
 	if s.leaving() {
 		return
 	}
-	for range killRounds {
-		victims = slices.DeleteFunc(s.offspring(append(victims, p), e), func(v pty.Proc) bool { return v.Ended })
-		if len(victims) == 0 {
-			return
-		}
-		for _, v := range victims {
-			_ = v.Signal(unix.SIGKILL)
-		}
-	}
+	s.killAll(s.offspring(append(victims, p), e), e)
 }
 
 // family are a process, what descends from it, and what holds the command's outputs; parents before their children, for

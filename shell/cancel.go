@@ -99,15 +99,7 @@ func (s *Shell) destroy(body *incarnation, e *Exec) {
 	gone, cancel := context.WithTimeout(s.life, endGrace)
 	defer cancel()
 	_ = body.process().Wait(gone)
-	for range killRounds {
-		for _, p := range victims {
-			_ = p.Signal(unix.SIGKILL)
-		}
-		// Who forked meanwhile is a child of a victim's or holds the outputs.
-		if victims = s.offspring(victims, e); len(victims) == 0 || body.process().Alive() {
-			break
-		}
-	}
+	s.killAll(victims, e)
 	timer := time.NewTimer(endGrace)
 	defer timer.Stop()
 	select {
@@ -117,6 +109,26 @@ func (s *Shell) destroy(body *incarnation, e *Exec) {
 		body.killLauncher()
 	}
 	<-body.ended
+}
+
+// killAll ends processes with SIGKILL, and what they have forked meanwhile: children of theirs, and those that hold a
+// command's outputs. It waits until they are gone, for endGrace: until then the outputs do not end.
+func (s *Shell) killAll(victims []pty.Proc, e *Exec) {
+	gone, cancel := context.WithTimeout(s.life, endGrace)
+	defer cancel()
+	for range killRounds {
+		if len(victims) == 0 {
+			return
+		}
+		for _, p := range victims {
+			_ = p.Signal(unix.SIGKILL)
+		}
+		next := s.offspring(victims, e) // their children are others' when they are gone
+		for _, p := range victims {
+			_ = p.Wait(gone)
+		}
+		victims = next
+	}
 }
 
 // killRounds is how often the processes of a command are looked up again while they are being ended: nobody forks
