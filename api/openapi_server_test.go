@@ -255,8 +255,8 @@ func (c *contract) do(t *testing.T, e exchange) []byte {
 		t.Fatal(err)
 	}
 	if response.StatusCode != e.status || e.code != "" && !bytes.Contains(body, []byte(`"code":"`+e.code+`"`)) {
-		t.Errorf("%s %s %.200s: got %d %.300s, want %d %s", e.method, e.target, e.body, response.StatusCode, body, e.status,
-			e.code)
+		t.Errorf("%s %s %.200s: got %d %.300s, want %d %s", e.method, e.target, e.body, response.StatusCode, body,
+			e.status, e.code)
 		return body
 	}
 	c.check(t, e, request(), response, body)
@@ -287,7 +287,8 @@ func (c *contract) check(t *testing.T, e exchange, r *http.Request, response *ht
 	fits := func(body []byte) error {
 		return openapi3filter.ValidateResponse(t.Context(),
 			&openapi3filter.ResponseValidationInput{RequestValidationInput: input,
-				Status: response.StatusCode, Header: response.Header, Body: io.NopCloser(bytes.NewReader(body)), Options: options})
+				Status: response.StatusCode, Header: response.Header, Body: io.NopCloser(bytes.NewReader(body)),
+				Options: options})
 	}
 	if err := fits(body); err != nil {
 		t.Errorf("%s %s %d: %v\nthe reply: %.1000s", e.method, e.target, response.StatusCode, err, body)
@@ -300,8 +301,8 @@ func (c *contract) check(t *testing.T, e exchange, r *http.Request, response *ht
 			spoilt, _ := json.Marshal(value) // it was JSON before
 			delete(object, "undocumented")
 			if fits(spoilt) == nil {
-				t.Errorf("%s %s %d: a field that is not documented would go by: %.1000s", e.method, e.target, response.StatusCode,
-					spoilt)
+				t.Errorf("%s %s %d: a field that is not documented would go by: %.1000s", e.method, e.target,
+					response.StatusCode, spoilt)
 			}
 		})
 	}

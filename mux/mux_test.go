@@ -42,7 +42,8 @@ func TestMain(m *testing.M) {
 // connect is a keeper for a data directory.
 func connect(t *testing.T, dir string) *keeper.Client {
 	t.Helper()
-	k, err := keeper.Connect(context.Background(), keeper.Config{Dir: dir, Command: []string{os.Args[0], "keeper", dir}})
+	k, err := keeper.Connect(context.Background(),
+		keeper.Config{Dir: dir, Command: []string{os.Args[0], "keeper", dir}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,8 +171,8 @@ func TestWaitConditions(t *testing.T) {
 		t.Fatal(err)
 	}
 	wait(t, term, mux.Condition{For: "text", Pattern: "sleep 1000\n"})
-	if w, err := term.Wait(ctx, within(mux.Condition{For: "text", Pattern: "never"}, 50*time.Millisecond)); !errors.Is(err,
-		mux.ErrTimeout) || !strings.Contains(w.Text, "42") {
+	if w, err := term.Wait(ctx, within(mux.Condition{For: "text", Pattern: "never"},
+		50*time.Millisecond)); !errors.Is(err, mux.ErrTimeout) || !strings.Contains(w.Text, "42") {
 		t.Errorf("text that never comes: %v with %q, want ErrTimeout with the screen", err, w.Text)
 	}
 	if err := term.Signal("INT"); err != nil {

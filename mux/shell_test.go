@@ -203,8 +203,8 @@ func TestFailedShellLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	m := open(t, dir)
 	for range 2 {
-		if _, err := m.CreateShell(mux.ShellSpec{Session: "s", ID: "x", Env: map[string]string{"A-B": ""}}); !errors.Is(err,
-			shell.ErrBadEnv) {
+		if _, err := m.CreateShell(mux.ShellSpec{Session: "s", ID: "x",
+			Env: map[string]string{"A-B": ""}}); !errors.Is(err, shell.ErrBadEnv) {
 			t.Fatalf("%v, want ErrBadEnv", err)
 		}
 	}

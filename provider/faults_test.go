@@ -206,7 +206,8 @@ func TestNotStarted(t *testing.T) {
 		i.sh(t, "true", "", 0)
 		for _, status := range []int{400, 404, 409, 429} {
 			s.Fault(fakeprov.Fault{Op: v.shell, Times: 4, Status: status, Body: `{"code":1,"message":"no"}`})
-			_, err := p.Exec(within(t), i.id, provider.ExecRequest{Command: "touch " + i.dir + "/ran"}, io.Discard, io.Discard)
+			_, err := p.Exec(within(t), i.id, provider.ExecRequest{Command: "touch " + i.dir + "/ran"}, io.Discard,
+				io.Discard)
 			if !errors.Is(err, provider.ErrNotStarted) || errors.Is(err, provider.ErrNotFound) {
 				t.Errorf("%d: %v", status, err)
 			}
@@ -240,7 +241,8 @@ func TestNobodyThere(t *testing.T) {
 			if !errors.Is(err, provider.ErrNotStarted) || !errors.Is(err, provider.ErrUnreachable) {
 				t.Errorf("exec: %v", err)
 			}
-			if st, err := p.Status(within(t), "some-id"); st != provider.Unknown || !errors.Is(err, provider.ErrUnreachable) {
+			if st, err := p.Status(within(t), "some-id"); st != provider.Unknown ||
+				!errors.Is(err, provider.ErrUnreachable) {
 				t.Errorf("status: %s, %v", st, err)
 			}
 		})
@@ -293,8 +295,8 @@ func TestBeginIsLate(t *testing.T) {
 			ctx, cancel := context.WithCancel(within(t))
 			before, done := s.Calls(v.shell), make(chan error, 1)
 			go func() {
-				r, err := p.Exec(ctx, i.id, provider.ExecRequest{Command: "touch " + i.dir + "/ran", Timeout: timeout}, io.Discard,
-					io.Discard)
+				r, err := p.Exec(ctx, i.id, provider.ExecRequest{Command: "touch " + i.dir + "/ran", Timeout: timeout},
+					io.Discard, io.Discard)
 				if r.TimedOut {
 					err = context.DeadlineExceeded
 				}
@@ -399,9 +401,9 @@ func TestStatesOfServices(t *testing.T) {
 		i := rent(t, p)
 		for word, want := range map[string]map[string]provider.State{
 			"daytona": {
-				"started": "running", "stopped": "paused", "paused": "paused", "archived": "paused", "destroyed": "dead",
-				"destroying": "dead",
-				"error":      "unknown", "starting": "unknown", "stopping": "unknown", "creating": "unknown",
+				"started": "running", "stopped": "paused", "paused": "paused", "archived": "paused",
+				"destroyed": "dead", "destroying": "dead",
+				"error": "unknown", "starting": "unknown", "stopping": "unknown", "creating": "unknown",
 				"something new": "unknown",
 			},
 			"e2b": {"running": "running", "paused": "paused", "something new": "unknown"},
@@ -497,8 +499,8 @@ func TestInputIsLost(t *testing.T) {
 	i := rent(t, p)
 	long := "touch " + i.dir + "/began\n: " + strings.Repeat("x", 150_000) + "\ntouch " + i.dir + "/ended"
 	for name, f := range map[string]fakeprov.Fault{
-		"the request": {Op: "e2b.input", Cut: fakeprov.CutBefore}, "its reply": {Op: "e2b.input", Cut: fakeprov.CutReply},
-		"at a gateway": {Op: "e2b.input", Status: 504},
+		"the request": {Op: "e2b.input", Cut: fakeprov.CutBefore},
+		"its reply":   {Op: "e2b.input", Cut: fakeprov.CutReply}, "at a gateway": {Op: "e2b.input", Status: 504},
 	} {
 		for _, r := range []provider.ExecRequest{{Command: "touch " + i.dir + "/first; cat; touch " + i.dir + "/ended",
 			Stdin: make([]byte, 150_000)}, {Command: long}} {

@@ -236,7 +236,8 @@ func TestAdoptedExit(t *testing.T) {
 			}
 		}
 	}
-	if quickest > 4*time.Second { // the end is told, not found by looking now and then; a busy machine may take long once
+	// The end is told, not found by looking now and then; a busy machine may take long once.
+	if quickest > 4*time.Second {
 		t.Errorf("an exit takes %v at best", quickest)
 	}
 }
@@ -421,7 +422,8 @@ func TestAdoptedKillSparesIntruders(t *testing.T) {
 		t.Error(err)
 	}
 	expectProcesses(t, stray, 0)
-	for name, pid := range map[string]int{"sibling": sibling.PID(), "reaper": k.cmd.Process.Pid, "own": own.Process.Pid} {
+	for name, pid := range map[string]int{"sibling": sibling.PID(), "reaper": k.cmd.Process.Pid,
+		"own": own.Process.Pid} {
 		if !running(pid) {
 			t.Errorf("%s died too", name)
 		}

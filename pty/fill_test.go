@@ -59,8 +59,8 @@ func TestFillExactBytes(t *testing.T) {
 			if plain {
 				pipe.Plain()
 			}
-			p, err := pty.Start(pty.Spec{Argv: []string{"sh", "-c", "stty raw -echo; exec cat noise"}, Dir: dir, Cols: 80,
-				Rows: 24})
+			p, err := pty.Start(pty.Spec{Argv: []string{"sh", "-c", "stty raw -echo; exec cat noise"}, Dir: dir,
+				Cols: 80, Rows: 24})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -199,7 +199,8 @@ func TestFillFullPipe(t *testing.T) {
 
 // A pipe may become plain at any time: the order stays.
 func TestPlainAfterSplice(t *testing.T) {
-	s, err := pty.Start(pty.Spec{Argv: []string{"sh", "-c", "stty raw -echo; echo one; read x; echo two; read x; exit 0"},
+	s, err := pty.Start(pty.Spec{Argv: []string{"sh", "-c",
+		"stty raw -echo; echo one; read x; echo two; read x; exit 0"},
 		Cols: 80, Rows: 24})
 	if err != nil {
 		t.Fatal(err)

@@ -76,7 +76,8 @@ func leftovers(goroutines, fds int) error {
 			err = fmt.Errorf("%d goroutines instead of %d:\n%s", n, goroutines, stacks)
 		} else if n := openFDs(); n > fds+1 { // the network poller may have come
 			err = fmt.Errorf("%d descriptors instead of %d: %v", n, fds, fdList())
-		} else if werr := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil); werr != unix.ECHILD {
+		} else if werr := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT,
+			nil); werr != unix.ECHILD {
 			err = fmt.Errorf("a child or zombie: %v", werr)
 		}
 		return err == nil
@@ -112,7 +113,8 @@ type screen struct {
 // run starts a command of 80x24 and kills it at the end of the test.
 func run(t testing.TB, argv ...string) *screen {
 	t.Helper()
-	return runSpec(t, pty.Spec{Argv: argv, Dir: t.TempDir(), Env: map[string]string{"HISTFILE": ""}, Cols: 80, Rows: 24})
+	return runSpec(t, pty.Spec{Argv: argv, Dir: t.TempDir(), Env: map[string]string{"HISTFILE": ""}, Cols: 80,
+		Rows: 24})
 }
 
 func runSpec(t testing.TB, spec pty.Spec) *screen {

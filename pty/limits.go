@@ -18,8 +18,8 @@ const maxStarting = 2
 
 // The end of a child.
 const (
-	// KillGrace is the time between SIGHUP and SIGKILL: enough for a shell to write its history and for an editor to save
-	// its swap file.
+	// KillGrace is the time between SIGHUP and SIGKILL: enough for a shell to write its history and for an editor to
+	// save its swap file.
 	KillGrace = 3 * time.Second
 	// killConfirm is how long processes may take to be gone after SIGKILL before Kill reports ErrSurvived.
 	killConfirm = 2 * time.Second
@@ -43,13 +43,13 @@ const (
 
 // The end of the output after the child's exit, while others hold the terminal open. Both run from facts seen by Read.
 const (
-	// quietAfterExit is the silence that ends the output: long enough for the last words of a pipeline that outlived its
-	// shell.
+	// quietAfterExit is the silence that ends the output: long enough for the last words of a pipeline that outlived
+	// its shell.
 	quietAfterExit = time.Second
 	// maxAfterExit ends the output of a process that goes on writing.
 	maxAfterExit = 5 * time.Second
-	// heldByKernel is more than the kernel stores between the two ends, in bytes (64 KiB of flip buffers and a 4 KiB line
-	// buffer): who has read this much after the exit has read all that was written before it.
+	// heldByKernel is more than the kernel stores between the two ends, in bytes (64 KiB of flip buffers and a 4 KiB
+	// line buffer): who has read this much after the exit has read all that was written before it.
 	heldByKernel = 128 << 10
 )
 
@@ -71,11 +71,11 @@ const probeLimit = 2 * time.Second
 
 // The exit of an adopted child.
 const (
-	// wordLimit is how long after its end the reaper's word is waited for: the reaper is a small process that does little
-	// else, and one that takes longer is dead or stuck.
+	// wordLimit is how long after its end the reaper's word is waited for: the reaper is a small process that does
+	// little else, and one that takes longer is dead or stuck.
 	wordLimit = 5 * time.Second
-	// reapLimit is how long an orphan's new parent may take to reap it when that is needed to learn the status; reapPoll
-	// is the time between two looks.
+	// reapLimit is how long an orphan's new parent may take to reap it when that is needed to learn the status;
+	// reapPoll is the time between two looks.
 	reapLimit = 200 * time.Millisecond
 	reapPoll  = 10 * time.Millisecond
 )

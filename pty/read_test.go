@@ -95,8 +95,8 @@ func TestCloseReleasesRead(t *testing.T) {
 func TestOutputGoesOnAfterReopen(t *testing.T) {
 	gate2, open2 := fifo(t)
 	gate3, open3 := fifo(t)
-	s := run(t, "bash", "-c", "echo first; exec 0<&- 1>&- 2>&-; read x <"+gate2+"; echo second >/dev/tty; read y <"+gate3+
-		"; echo third >/dev/tty; exit 5")
+	s := run(t, "bash", "-c", "echo first; exec 0<&- 1>&- 2>&-; read x <"+gate2+"; echo second >/dev/tty; read y <"+
+		gate3+"; echo third >/dev/tty; exit 5")
 	s.expect("first")
 	for _, next := range []struct {
 		open func()

@@ -97,8 +97,8 @@ func zombieStatus(pid int, birth uint64) (unix.WaitStatus, bool) {
 	if !ok || s.start != birth || !s.dead {
 		return 0, false
 	}
-	// To those who may not look at the process the field is 0, as if all was well (proc_pid_stat(5)). The link takes the
-	// same permission.
+	// To those who may not look at the process the field is 0, as if all was well (proc_pid_stat(5)). The link takes
+	// the same permission.
 	if _, err := os.Readlink(dir + "/ns/pid"); err != nil {
 		return 0, false
 	}
@@ -124,7 +124,8 @@ func (s stat) alive() bool {
 
 // signal sends the signals in turn to exactly this process. No process is no error.
 func (s stat) signal(list ...unix.Signal) error {
-	// A pidfd keeps naming the process that had the number when it was opened, so the check of the start time stays true.
+	// A pidfd keeps naming the process that had the number when it was opened, so the check of the start time stays
+	// true.
 	fd, err := unix.PidfdOpen(s.pid, 0)
 	if err == unix.ESRCH {
 		return nil

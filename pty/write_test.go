@@ -112,7 +112,8 @@ func (s *screen) fill() chan error {
 	}
 	// Another Write that gives up does not disturb the one that waits.
 	for range 2 {
-		if n, err := s.Write(limited(s.t, 20*time.Millisecond), []byte("y")); n != 0 || !errors.Is(err, pty.ErrBlocked) {
+		if n, err := s.Write(limited(s.t, 20*time.Millisecond), []byte("y")); n != 0 ||
+			!errors.Is(err, pty.ErrBlocked) {
 			s.t.Fatalf("%d bytes, %v", n, err)
 		}
 	}

@@ -49,7 +49,8 @@ func (r *rig) begin() {
 	must(r.t, err)
 	files, err := record.OpenFiles(filepath.Join(r.dir, "threads"), r.limit)
 	must(r.t, err)
-	r.Manager = record.NewManager(record.Config{Store: r.db.Records(), Files: files, Notify: r.notify, Failed: r.failed})
+	r.Manager = record.NewManager(record.Config{Store: r.db.Records(), Files: files, Notify: r.notify,
+		Failed: r.failed})
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	work.Go(func() { r.Run(ctx) })
@@ -90,8 +91,8 @@ func (r *rig) thread(id string) {
 	r.t.Helper()
 	now := time.Date(2026, 2, 8, 10, 0, 0, 0, time.UTC)
 	must(r.t, r.db.Update(func(tx session.Tx) error {
-		return tx.PutThread(session.Thread{ID: id, Provider: session.Local, Policy: session.DefaultPolicy(), CreatedAt: now,
-			UpdatedAt: now})
+		return tx.PutThread(session.Thread{ID: id, Provider: session.Local, Policy: session.DefaultPolicy(),
+			CreatedAt: now, UpdatedAt: now})
 	}))
 }
 

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestBackgroundPID: the process that a command in the background is told to be is its own from the first word on. Killed from outside it ends with its code, and with
-// what it waited for; the shell lives on.
+// TestBackgroundPID: the process that a command in the background is told to be is its own from the first word on.
+// Killed from outside it ends with its code, and with what it waited for; the shell lives on.
 func TestBackgroundPID(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -29,7 +29,8 @@ func TestBackgroundPID(t *testing.T) {
 		if pid <= 0 || pid == bash {
 			t.Fatalf("%s: process %d of the command, %d of the shell", name, pid, bash)
 		}
-		if stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat"); err != nil || !strings.Contains(string(stat), "bash") {
+		if stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat"); err != nil ||
+			!strings.Contains(string(stat), "bash") {
 			t.Errorf("%s: %q, %v", name, stat, err)
 		}
 		if c.signal == unix.SIGINT { // a shell that waits leaves that to its child
@@ -66,13 +67,16 @@ func TestBackgroundEndsStubborn(t *testing.T) {
 	}
 }
 
-// TestBackgroundLeavesJobs: a command in the background that comes to its end, or to an exit of its own, leaves what it has started alone, whatever its code.
+// TestBackgroundLeavesJobs: a command in the background that comes to its end, or to an exit of its own, leaves what it
+// has started alone, whatever its code.
 func TestBackgroundLeavesJobs(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	for text, code := range map[string]int{"sleep 1000 & (exit 143)": 143, "sleep 1000 & exit 3": 3, "sleep 1000 & true": 0, "trap 'echo bye' EXIT; (exit 7)": 7} {
+	for text, code := range map[string]int{"sleep 1000 & (exit 143)": 143, "sleep 1000 & exit 3": 3,
+		"sleep 1000 & true": 0, "trap 'echo bye' EXIT; (exit 7)": 7} {
 		r := do(t, s, Command{Text: text, Background: true})
-		if r.ExitCode != code || r.Background != strings.Contains(text, "&") || strings.Contains(text, "bye") && r.out != "bye\n" {
+		if r.ExitCode != code || r.Background != strings.Contains(text, "&") ||
+			strings.Contains(text, "bye") && r.out != "bye\n" {
 			t.Errorf("%s: %+v", text, r)
 		}
 	}

@@ -392,7 +392,8 @@ func (s *Shell) followIsolated(run *running, e *Exec, child *pty.Child, home str
 		run.leave()
 		return
 	}
-	if exited(child) { // by itself, and earlier: of two facts that came at once select takes any, and a server that was away finds both
+	// By itself, and earlier: of two facts that came at once select takes any, and a server that was away finds both.
+	if exited(child) {
 		r = Result{}
 	}
 	if r.TimedOut || r.Cancelled {

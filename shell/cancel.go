@@ -51,7 +51,8 @@ func (s *Shell) interrupt(body *incarnation, e *Exec) (over bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	// SIGINT may hit the very line that reports the status and so take it away. The shell goes through another line then.
+	// SIGINT may hit the very line that reports the status and so take it away. The shell goes through another line
+	// then.
 	prefix, line := body.barrierLine()
 	for pause := cancelGrace / 2; ; pause *= 2 {
 		if err := k.round(); err != nil {
@@ -194,7 +195,8 @@ func (s *Shell) offspring(parents []pty.Proc, e *Exec) []pty.Proc {
 		known[p.PID] = p.PID > 0
 	}
 	return slices.DeleteFunc(list, func(p pty.Proc) bool {
-		return p.Ended || p.PID == os.Getpid() || !known[p.Parent] && !known[p.PID] && (e == nil || !holds(p.PID, e.dir))
+		return p.Ended || p.PID == os.Getpid() || !known[p.Parent] && !known[p.PID] &&
+			(e == nil || !holds(p.PID, e.dir))
 	})
 }
 

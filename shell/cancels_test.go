@@ -23,7 +23,8 @@ func TestCancels(t *testing.T) {
 	const seed = 1
 	random := rand.New(rand.NewPCG(seed, seed))
 	texts := []string{
-		"sleep 100; echo NOT", "while :; do :; done; echo NOT", "true", "sleep 0.02; echo yes", "sleep 100 | cat; echo NOT",
+		"sleep 100; echo NOT", "while :; do :; done; echo NOT", "true", "sleep 0.02; echo yes",
+		"sleep 100 | cat; echo NOT",
 		"x=$(sleep 100); echo NOT", "f() { sleep 100; }; f; echo NOT", "for i in 1 2 3; do sleep 100; done; echo NOT",
 		"cat; sleep 100; echo NOT", "(sleep 100; echo NOT); echo NOT",
 		"yes | head -c 100000000 >/dev/null; sleep 100; echo NOT",
@@ -250,7 +251,8 @@ func TestSetEnv(t *testing.T) {
 	}
 	expect(t, run(t, s, "sh -c 'printf %s \"$A[$B]$C\"'"), 0, value+"[]3")
 	run(t, s, "readonly R=1")
-	if err := s.SetEnv(limited(t), map[string]string{"R": "2"}, nil); err == nil || !strings.Contains(err.Error(), "R") {
+	if err := s.SetEnv(limited(t), map[string]string{"R": "2"}, nil); err == nil ||
+		!strings.Contains(err.Error(), "R") {
 		t.Errorf("error %v", err)
 	}
 	if err := s.SetEnv(limited(t), map[string]string{"a-b": ""}, nil); err == nil {
@@ -293,7 +295,8 @@ func TestSetEnvGivenUp(t *testing.T) {
 	survived := false
 	for try := 0; try < 10 && !survived; try++ {
 		_ = os.Remove(begun)
-		before := run(t, s, "echo $$; set -T; trap '[[ $BASH_COMMAND == *GIVEN_UP=* ]] && { >"+begun+"; sleep 1000; }' DEBUG")
+		before := run(t, s, "echo $$; set -T; trap '[[ $BASH_COMMAND == *GIVEN_UP=* ]] && { >"+begun+
+			"; sleep 1000; }' DEBUG")
 		ctx, giveUp := context.WithCancel(limited(t))
 		given := make(chan error, 1)
 		go func() { given <- s.SetEnv(ctx, map[string]string{"GIVEN_UP": "1"}, nil) }()

@@ -78,8 +78,8 @@ func (s *Shell) signLine(sign string) string {
 // before the stack with the next quote that it reads. It starts anew with the stack when it looks for the end of a $( )
 // in a word that it expands, which is what ${?-$(:)} has it do; $? is always set, so that is all.
 func (e *Exec) reportStatus() string {
-	return e.shell.signLine(sign(filepath.Join(e.dir, statusName),
-		"${?-$(:)}")) + " || \\exit" + e.forgetLine(false) + "\n"
+	status := sign(filepath.Join(e.dir, statusName), "${?-$(:)}")
+	return e.shell.signLine(status) + " || \\exit" + e.forgetLine(false) + "\n"
 }
 
 // reportAborted is the line after that, for a jump to the top level takes away the rest of its line, and no more. It
@@ -209,11 +209,11 @@ func (e *Exec) backgroundLines(script string) string {
 	status := filepath.Join(e.dir, statusName)
 	told := e.shell.signLine(sign(filepath.Join(e.dir, toldName), "")) + " || \\exit"
 	came := e.shell.call("exit") + " 9" + sign(filepath.Join(e.dir, cameName), "")
-	return fmt.Sprintf("%s; ( ( %s%s\n%s %s\n%s%s <%s >%s 2>%s & %s \"$!\" && %s || %s ) </dev/null >/dev/null 2>&1 & )\n",
-		told, open, sign(filepath.Join(e.dir, pidName), "$BASHPID"), e.shell.call("."), quote(filepath.Join(e.dir, script)),
-		came, end, quote(in),
-		quote(filepath.Join(e.dir, outFIFO)), quote(filepath.Join(e.dir, errFIFO)), e.shell.call("wait"), sign(status,
-			"0"), sign(status, "$?"))
+	lines := "%s; ( ( %s%s\n%s %s\n%s%s <%s >%s 2>%s & %s \"$!\" && %s || %s ) </dev/null >/dev/null 2>&1 & )\n"
+	return fmt.Sprintf(lines, told, open, sign(filepath.Join(e.dir, pidName), "$BASHPID"),
+		e.shell.call("."), quote(filepath.Join(e.dir, script)), came, end,
+		quote(in), quote(filepath.Join(e.dir, outFIFO)), quote(filepath.Join(e.dir, errFIFO)),
+		e.shell.call("wait"), sign(status, "0"), sign(status, "$?"))
 }
 
 // signed is what follows a prefix in the name of a file that begins with it.

@@ -6,17 +6,21 @@ import "time"
 const (
 	// maxQueue commands wait; more are refused, so that a caller who does not wait for answers notices.
 	maxQueue = 64
-	// maxBeside commands run in the background or isolated at a time: each has up to six descriptors here and in the keeper.
+	// maxBeside commands run in the background or isolated at a time: each has up to six descriptors here and in the
+	// keeper.
 	maxBeside = 64
-	// MaxText is the longest command, in bytes: generated scripts have some megabytes, and bash keeps all of it in memory.
+	// MaxText is the longest command, in bytes: generated scripts have some megabytes, and bash keeps all of it in
+	// memory.
 	MaxText = 16 << 20
 	// MaxStdin is the most that Command.Stdin may have, in bytes; it is written to the disk before the command starts.
 	MaxStdin = 64 << 20
-	// maxEnvironment is the most that the variables of one command or one SetEnv may have together, in bytes: four times what execve takes by default.
+	// maxEnvironment is the most that the variables of one command or one SetEnv may have together, in bytes: four
+	// times what execve takes by default.
 	maxEnvironment = 8 << 20
 	// maxPath is the longest directory, in bytes: PATH_MAX of Linux.
 	maxPath = 4096
-	// DefaultMaxOutput is what a log keeps of each output when nobody says, in bytes: more than two of the largest outputs people make on purpose (100 MB).
+	// DefaultMaxOutput is what a log keeps of each output when nobody says, in bytes: more than two of the largest
+	// outputs people make on purpose (100 MB).
 	DefaultMaxOutput = 256 << 20
 )
 
@@ -24,22 +28,27 @@ const (
 const (
 	// cancelGrace is how long a command may take to end after SIGINT before its shell is killed.
 	cancelGrace = time.Second
-	// endGrace is how long the launcher may take to tell of its shell's end after SIGKILL before it is killed too: it may be stopped.
+	// endGrace is how long processes may take to end after SIGKILL, and how long the launcher may take then to tell of
+	// its shell's end before it is killed too: it may be stopped.
 	endGrace = time.Second
-	// reportGrace is how long a command in the background may take to be reported after the end of its process: what waits for that has to get its turn on a busy machine,
-	// and is killed with it only by somebody who means all.
+	// reportGrace is how long a command in the background may take to be reported after the end of its process: what
+	// waits for that has to get its turn on a busy machine, and is killed with it only by somebody who means all.
 	reportGrace = 5 * time.Second
-	// lateGrace is how long an answer waits for what a command left behind to close its outputs: `> >(tee log)` ends within it, a job does not.
+	// lateGrace is how long an answer waits for what a command left behind to close its outputs: `> >(tee log)` ends
+	// within it, a job does not.
 	lateGrace = 50 * time.Millisecond
 	// startLimit is how long a shell may take to start: profile files may do a lot.
 	startLimit = 30 * time.Second
-	// captureLimit is how long a capture of the state may take before the shell counts as stuck (a user's function named declare): 100,000 variables take 2 s.
+	// captureLimit is how long a capture of the state may take before the shell counts as stuck (a user's function
+	// named declare): 100,000 variables take 2 s.
 	captureLimit = 10 * time.Second
-	// stoppedLook is the time between two looks at whether the shell is stopped, which cost one read of /proc each. One that is so at stoppedLooks of them in a row,
-	// and not by us, is ended: nobody else would let it go on. A command with a timeout has it until then.
+	// stoppedLook is the time between two looks at whether the shell is stopped, which cost one read of /proc each. One
+	// that is so at stoppedLooks of them in a row, and not by us, is ended: nobody else would let it go on. A command
+	// with a timeout has it until then.
 	stoppedLook  = 250 * time.Millisecond
 	stoppedLooks = 3
-	// tellLimit is how long a control line may wait for room. There is always room unless the shell has not read for a long time.
+	// tellLimit is how long a control line may wait for room. There is always room unless the shell has not read for a
+	// long time.
 	tellLimit = 5 * time.Second
 	// maxStarts is how often in a row a shell may fail to start before it is given up.
 	maxStarts = 3

@@ -103,7 +103,8 @@ func TestPumpMovesEverything(t *testing.T) {
 			}()
 			wait(t, p.done(), "the end")
 			if !p.ended() || !l.finished() || l.truncated() || l.refused() != nil {
-				t.Errorf("ended %v, finished %v, truncated %v, refused %v", p.ended(), l.finished(), l.truncated(), l.refused())
+				t.Errorf("ended %v, finished %v, truncated %v, refused %v", p.ended(), l.finished(), l.truncated(),
+					l.refused())
 			}
 			if got := content(t, l); !bytes.Equal(got, want) {
 				t.Errorf("%d bytes of %d arrived, or other ones", len(got), len(want))
@@ -220,7 +221,8 @@ func TestLogKeepsMax(t *testing.T) {
 				t.Fatal(err)
 			}
 			if l.truncated() != one.cut || again.truncated() != one.cut || again.size() != l.size() {
-				t.Errorf("truncated %v, after opening again %v with %d bytes", l.truncated(), again.truncated(), again.size())
+				t.Errorf("truncated %v, after opening again %v with %d bytes", l.truncated(), again.truncated(),
+					again.size())
 			}
 		})
 	}

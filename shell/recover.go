@@ -24,8 +24,9 @@ import (
 // A killed server may have come to any step of a command. What is on disk and at the keeper tells how far:
 //
 //   - queued on disk: the shell was told nothing; the command is queued again;
-//   - running on disk: perhaps the shell was told its lines, perhaps not. The shell is told one more line: when it has come to that and there is no status,
-//     the command has not run, and runs now. Lines are written all at once, so nothing runs in part or twice;
+//   - running on disk: perhaps the shell was told its lines, perhaps not. The shell is told one more line: when it has
+//     come to that and there is no status, the command has not run, and runs now. Lines are written all at once, so
+//     nothing runs in part or twice;
 //   - a status as a file: the command has ended; its outputs are drained and it gets its result;
 //   - ended on disk: only late output is followed.
 func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, error) {

@@ -36,7 +36,8 @@ type strike struct {
 	struck bool         // SIGINT was sent
 	over   bool         // the command has a status
 	idle   map[int]bool // shells that wait, and not for a program of the command
-	// asleep are processes that slept just before they were stopped, or that a server before this one had stopped there.
+	// asleep are processes that slept just before they were stopped, or that a server before this one had stopped
+	// there.
 	asleep map[int]bool
 	// async are forks of bash that ignored SIGINT just before they were stopped, as that of `builtin &` does for a
 	// moment: a shell waits for them only in the builtin wait, which SIGINT ends.
@@ -80,8 +81,8 @@ func (s *Shell) newStrike(body *incarnation, e *Exec) (*strike, error) {
 	case now.Stopped && err != nil:
 		return nil, errHalted
 	}
-	// Without the file a server that is killed now would leave a stopped shell, which counts as stopped by somebody else:
-	// it is ended.
+	// Without the file a server that is killed now would leave a stopped shell, which counts as stopped by somebody
+	// else: it is ended.
 	_ = os.WriteFile(s.frozenPath(), nil, 0o600)
 	k.look = looks(k.bash.PID)
 	return k, nil
@@ -179,7 +180,8 @@ func (k *strike) gather() ([]pty.Proc, error) {
 	for _, p := range k.halted {
 		stopped[p.PID] = true
 	}
-	// A look at all processes takes milliseconds, in which a short command ends by itself. So bash's children come first.
+	// A look at all processes takes milliseconds, in which a short command ends by itself. So bash's children come
+	// first.
 	list := k.childrenOf(k.bash.PID)
 	for first := true; ; first = false {
 		fresh, young := false, false
@@ -258,7 +260,9 @@ func (k *strike) fire(members []pty.Proc) error {
 	}
 	k.resume(func(p pty.Proc) bool { return !held[p.PID] })
 	for _, sh := range slices.Backward(shells) {
-		kids := slices.DeleteFunc(slices.Clone(members), func(p pty.Proc) bool { return p.Parent != sh.PID || !bound[p.PID] })
+		kids := slices.DeleteFunc(slices.Clone(members), func(p pty.Proc) bool {
+			return p.Parent != sh.PID || !bound[p.PID]
+		})
 		if err := k.fall(kids); err != nil {
 			return err
 		}

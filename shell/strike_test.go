@@ -36,8 +36,7 @@ func TestNothingGoesOn(t *testing.T) {
 		if !poll(func() bool { return e.Size(Stdout) > 0 }) {
 			t.Fatalf("%q does not begin", c.text)
 		}
-		time.Sleep(20 * time.Millisecond) // the next process is there, or is about to be
-		e.Cancel()
+		e.Cancel() // the next process is there, or is about to be
 		if r := result(t, e); r.out != "ready\n" || r.ExitCode != cancelCode || r.ShellEnded != c.ended {
 			t.Errorf("%q: %+v", c.text, r)
 		}
@@ -85,7 +84,7 @@ func TestStoppedForAMoment(t *testing.T) {
 	bash := s.body.process()
 	stop := func() {
 		halt(t, bash.PID)
-		time.Sleep(stoppedLook)
+		time.Sleep(stoppedLook) // one look finds it stopped, which is too few to end it
 		_ = bash.Signal(unix.SIGCONT)
 	}
 	stop()

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"context"
 	"os"
 	"strings"
 	"testing"
@@ -9,10 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestErrTrap: an ERR trap fires as often as for somebody who types the command, with the options that pass it on too, and statuses stay exact.
+// TestErrTrap: an ERR trap fires as often as for somebody who types the command, with the options that pass it on too,
+// and statuses stay exact.
 func TestErrTrap(t *testing.T) {
 	t.Parallel()
-	for _, options := range []string{"", "set -E", "set -T", "set -ET", "set -o pipefail", "set -u", "IFS=0123456789", "set -f; shopt -s failglob", "set -o posix"} {
+	for _, options := range []string{"", "set -E", "set -T", "set -ET", "set -o pipefail", "set -u", "IFS=0123456789",
+		"set -f; shopt -s failglob", "set -o posix"} {
 		s := start(t)
 		run(t, s, "trap 'echo err' ERR; "+options)
 		list := run(t, s, "trap -p").out
@@ -38,7 +41,8 @@ func TestErrTrap(t *testing.T) {
 				t.Errorf("%q: %q: %+v, want %d, %q", options, c.text, r, c.code, c.out)
 			}
 		}
-		for _, c := range []Command{{Text: "(exit 3)", Cwd: "/usr"}, {Text: "(exit 3)", Env: map[string]string{"V": "1"}}} {
+		for _, c := range []Command{{Text: "(exit 3)", Cwd: "/usr"},
+			{Text: "(exit 3)", Env: map[string]string{"V": "1"}}} {
 			if r := do(t, s, c); r.ExitCode != 3 || r.out != "err\n" {
 				t.Errorf("%q: with %q, %v: %+v", options, c.Cwd, c.Env, r)
 			}
@@ -59,7 +63,9 @@ func TestErrTrap(t *testing.T) {
 // TestErrTrapNoLie: whatever becomes of PIPESTATUS, a failure is one.
 func TestErrTrapNoLie(t *testing.T) {
 	t.Parallel()
-	for _, harm := range []string{"unset PIPESTATUS; PIPESTATUS=0", "unset PIPESTATUS; declare -gA PIPESTATUS=([0]=0) || :", "unset PIPESTATUS; PIPESTATUS=x/y", "readonly PIPESTATUS", "unset PIPESTATUS"} {
+	for _, harm := range []string{"unset PIPESTATUS; PIPESTATUS=0",
+		"unset PIPESTATUS; declare -gA PIPESTATUS=([0]=0) || :", "unset PIPESTATUS; PIPESTATUS=x/y",
+		"readonly PIPESTATUS", "unset PIPESTATUS"} {
 		s := start(t)
 		run(t, s, "trap : ERR")
 		run(t, s, harm)
@@ -84,13 +90,15 @@ func TestErrTrapErrexit(t *testing.T) {
 	}
 }
 
-// TestDebugTrap: a DEBUG trap sees our lines as well, but what it does there reaches neither another command nor the control lines.
+// TestDebugTrap: a DEBUG trap sees our lines as well, but what it does there reaches neither another command nor the
+// control lines.
 func TestDebugTrap(t *testing.T) {
 	t.Parallel()
 	for _, options := range []string{"", "set -T; ", "set -ET; "} {
 		s := start(t)
 		run(t, s, options+"trap 'echo debug; read -r stolen' DEBUG; trap 'echo return' RETURN")
-		list := run(t, s, "trap -p DEBUG RETURN").out // without -T there is no DEBUG trap in a file that is sourced, and so in a command
+		// Without -T there is no DEBUG trap in a file that is sourced, and so in a command.
+		list := run(t, s, "trap -p DEBUG RETURN").out
 		for range 3 {
 			r := run(t, s, "echo out; (exit 7)")
 			left := strings.NewReplacer("debug\n", "", "return\n", "").Replace(r.out)
@@ -110,16 +118,19 @@ func TestDebugTrap(t *testing.T) {
 	}
 }
 
-// TestTrapsStay: whatever traps there are, they are listed byte for byte as they were set, over commands of all kinds, and fire when they should.
+// TestTrapsStay: whatever traps there are, they are listed byte for byte as they were set, over commands of all kinds,
+// and fire when they should.
 func TestTrapsStay(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	run(t, s, "for n in {1..64}; do trap \"echo \\\"it's $n\\\"\" $n 2>/dev/null; done; trap 'echo bye' EXIT; trap 'echo err' ERR")
+	run(t, s, "for n in {1..64}; do trap \"echo \\\"it's $n\\\"\" $n 2>/dev/null; done; "+
+		"trap 'echo bye' EXIT; trap 'echo err' ERR")
 	list := run(t, s, "trap -p").out
 	if strings.Count(list, "trap -- ") < 60 {
 		t.Fatalf("only %q", list)
 	}
-	for _, text := range []string{"true", "cd /usr", "sleep 0 & wait", "x=$(true)", "export A=1", "f() { :; }; f", "echo ${nope:?}", "if", "ls /nowhere", "sleep 0.01 | cat"} {
+	for _, text := range []string{"true", "cd /usr", "sleep 0 & wait", "x=$(true)", "export A=1", "f() { :; }; f",
+		"echo ${nope:?}", "if", "ls /nowhere", "sleep 0.01 | cat"} {
 		run(t, s, text)
 		if r := run(t, s, "trap -p"); r.out != list {
 			t.Errorf("after %q the traps are %q", text, r.out)
@@ -147,12 +158,14 @@ func TestIntTrap(t *testing.T) {
 		{"trap 'echo got' INT; sh -c 'echo ready; exec sleep 100'; echo AFTER", "got\nAFTER\n", false, ""},
 		{"trap 'echo got' INT; while :; do ${begun:-echo ready}; begun=:; done; echo NOT", "got\n", true, ""},
 		{"trap 'echo got; exit 5' INT; while :; do ${begun:-echo ready}; begun=:; done; echo NOT", "got\n", true, ""},
-		{"trap 'echo got; break' INT; while :; do ${begun:-echo ready}; begun=:; done; echo AFTER", "got\nAFTER\n", false, ""},
+		{"trap 'echo got; break' INT; while :; do ${begun:-echo ready}; begun=:; done; echo AFTER", "got\nAFTER\n",
+			false, ""},
 		{"trap 'echo got; while :; do :; done' INT; sh -c 'echo ready; exec sleep 100'; echo NOT", "got\n", true, ""},
 		{"trap 'cd /usr' INT; sh -c 'echo ready; exec sleep 100'; pwd", "/usr\n", false, "/usr"},
 		{"trap 'sleep 0.2; echo got' INT; sh -c 'echo ready; exec sleep 100'; echo AFTER", "got\nAFTER\n", false, ""},
 		{"trap 'echo got; trap - INT' INT; sh -c 'echo ready; exec sleep 100'; echo AFTER", "got\nAFTER\n", false, ""},
-		{"f() { trap 'echo got; return 3' INT; sh -c 'echo ready; exec sleep 100'; echo NOT; }; f; echo $?", "got\n3\n", false, ""},
+		{"f() { trap 'echo got; return 3' INT; sh -c 'echo ready; exec sleep 100'; echo NOT; }; f; echo $?", "got\n3\n",
+			false, ""},
 	} {
 		for _, earlier := range []bool{false, true} {
 			text := c.text
@@ -188,7 +201,8 @@ func TestIntTrap(t *testing.T) {
 	}
 }
 
-// TestStopped: who stops the shell for good loses it, at the timeout or, without one, soon; who stops a program of its only waits for that.
+// TestStopped: who stops the shell for good loses it, at the timeout or, without one, soon; who stops a program of its
+// only waits for that.
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	const timeout = 300 * time.Millisecond
@@ -221,7 +235,8 @@ func TestStopped(t *testing.T) {
 	}
 	for _, name := range []string{"STOP", "TSTP", "TTIN", "TTOU"} {
 		text := "sh -c 'echo ready; kill -" + name + " $$; exec sleep 100'; echo NOT"
-		if r := do(t, s, Command{Text: text, Timeout: timeout}); r.ExitCode != timeoutCode || !r.TimedOut || r.ShellEnded || strings.Contains(r.out, "NOT") {
+		r := do(t, s, Command{Text: text, Timeout: timeout})
+		if r.ExitCode != timeoutCode || !r.TimedOut || r.ShellEnded || strings.Contains(r.out, "NOT") {
 			t.Errorf("%q: %+v", text, r)
 		}
 		e, err := s.Submit(Command{Text: text})
@@ -231,10 +246,11 @@ func TestStopped(t *testing.T) {
 		if !poll(func() bool { return e.Size(Stdout) > 0 }) {
 			t.Fatalf("%q does not begin", text)
 		}
-		time.Sleep(2 * stoppedLook) // it is left alone, however long
-		if e.hasEnded() {
-			t.Errorf("%q ended by itself: %+v", text, result(t, e))
+		moment, over := context.WithTimeout(t.Context(), 2*stoppedLook) // it is left alone, however long
+		if r, err := e.Wait(moment); err == nil {
+			t.Errorf("%q ended by itself: %+v", text, r)
 		}
+		over()
 		e.Cancel()
 		if r := result(t, e); r.ExitCode != cancelCode || !r.Cancelled || r.ShellEnded || r.out != "ready\n" {
 			t.Errorf("%q: %+v", text, r)

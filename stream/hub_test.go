@@ -371,7 +371,8 @@ func TestSizePolicies(t *testing.T) {
 		{stream.PolicyFixed, []wish{{100, 20}, {60, 40}}, stream.Size{Cols: 80, Rows: 24}},
 		{stream.PolicyLatest, []wish{{1, 1}}, stream.Size{Cols: 20, Rows: 5}},
 	} {
-		hub := stream.New(stream.Options{ID: "x", Engine: vt10x.New, Policy: c.policy, Config: vt.Config{Cols: 80, Rows: 24}})
+		hub := stream.New(stream.Options{ID: "x", Engine: vt10x.New, Policy: c.policy,
+			Config: vt.Config{Cols: 80, Rows: 24}})
 		var subs []*stream.Subscription
 		for _, w := range c.wishes {
 			s := hub.Subscribe(stream.Viewing{})

@@ -150,8 +150,8 @@ func TestExecLikeTheCommand(t *testing.T) {
 	}
 	var reply client.ExecReply
 	e := run(t, s.cli("exec", "--json", "-c", `printf 'a\377'; exit_code 5`))
-	if err := json.Unmarshal([]byte(e.stdout), &reply); err != nil || e.code != 5 || string(reply.StdoutB64) != "a\xff" ||
-		reply.Cwd != dir || reply.CommandID == "" {
+	if err := json.Unmarshal([]byte(e.stdout), &reply); err != nil || e.code != 5 ||
+		string(reply.StdoutB64) != "a\xff" || reply.Cwd != dir || reply.CommandID == "" {
 		t.Errorf("--json: %v %+v", err, e)
 	}
 	if out := s.says("commands", "-n", "2"); strings.Count(out, "\n") != 3 || !strings.Contains(out, reply.CommandID) {

@@ -65,7 +65,8 @@ func (v *volume) launch(flags ...string) launch {
 // inside carries out a command where the server is.
 func (v *volume) inside(pid int, command string) {
 	v.t.Helper()
-	if out, err := exec.Command("nsenter", "-t", fmt.Sprint(pid), "-m", "sh", "-c", command).CombinedOutput(); err != nil {
+	if out, err := exec.Command("nsenter", "-t", fmt.Sprint(pid), "-m", "sh", "-c",
+		command).CombinedOutput(); err != nil {
 		v.t.Fatalf("%s: %v: %s", command, err, out)
 	}
 }
@@ -131,8 +132,8 @@ func TestAFullDisk(t *testing.T) {
 	f.checkScreen(seq)
 	raw, want := string(s.raw(f.id)), string(f.kind.output(well, seq))
 	if uint64(len(raw)) > seq || !strings.HasSuffix(raw, want) {
-		t.Errorf("of %d bytes the recording has %d; what came since %d, when there was space again, is not its end", seq,
-			len(raw), well)
+		t.Errorf("of %d bytes the recording has %d; what came since %d, when there was space again, is not its end",
+			seq, len(raw), well)
 	}
 	s.how.shell = fmt.Sprintf(`exec nsenter -t %d -m "$0" "$@"`, s.keeperPID())
 	s.kill()

@@ -219,7 +219,8 @@ func TestManyWrongRequestsAtOnce(t *testing.T) {
 			defer func() { done <- struct{}{} }()
 			for i := range each {
 				body := []string{`{`, `{"data":5}`, `{"data":"x"}`, `{"cols":5}`, ``}[(n+i)%5]
-				path := []string{"/pty/" + id + "/input", "/pty/nothere/input", "/pty/" + id + "/resize", "/session/s/pty"}[(n*i)%4]
+				path := []string{"/pty/" + id + "/input", "/pty/nothere/input", "/pty/" + id + "/resize",
+					"/session/s/pty"}[(n*i)%4]
 				want := "4"
 				if body == `{"data":"x"}` && strings.HasPrefix(path, "/pty/"+id+"/input") {
 					want = "2"

@@ -58,7 +58,8 @@ func TestExecSurvivesEveryEnd(t *testing.T) {
 			pid, job := w.shellPID(), w.number("cat job")
 			list := pids(t, w.strays())
 			g := newGate(t)
-			c := w.later(body{"command": "echo before; echo warn >&2; " + g.wait() + "; echo after; exec 2>&-; (exit 9)"})
+			c := w.later(body{"command": "echo before; echo warn >&2; " + g.wait() +
+				"; echo after; exec 2>&-; (exit 9)"})
 			id := w.find(c.text, "running").CommandID
 			w.logged(id, "before\n")
 			for range 2 {
@@ -105,7 +106,8 @@ func TestExecTakeover(t *testing.T) {
 	g, pid := newGate(t), w.shellPID()
 	c := w.later(body{"command": "echo before; " + g.wait() + "; echo after; (exit 3)"})
 	id := w.find(c.text, "running").CommandID
-	s := start(t, launch{dir: old.how.dir, listen: strings.TrimPrefix(old.url, "http://"), flags: []string{"--takeover"}})
+	s := start(t, launch{dir: old.how.dir, listen: strings.TrimPrefix(old.url, "http://"),
+		flags: []string{"--takeover"}})
 	<-old.exited
 	if code := old.cmd.ProcessState.ExitCode(); code != 0 {
 		t.Errorf("the old server ended with %d\n%s", code, old.stderr)
@@ -188,7 +190,8 @@ func TestExecQueueSurvives(t *testing.T) {
 		CommandID string `json:"command_id"`
 		PID       int
 	}
-	w.send(body{"command": "echo beside; " + g.wait() + "; echo over; exit 6", "background": true}).wants(202).into(&begun)
+	w.send(body{"command": "echo beside; " + g.wait() + "; echo over; exit 6",
+		"background": true}).wants(202).into(&begun)
 	running := w.later(body{"command": g.wait() + "; echo running >>" + quote(order)})
 	ids := []string{w.find(running.text, "running").CommandID}
 	for i := range 5 {

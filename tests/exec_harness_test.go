@@ -155,8 +155,8 @@ func (r result) is(code int, stdout string) result {
 func (r result) fails(code int, stdout string, words ...string) result {
 	r.t.Helper()
 	if r.ExitCode != code || r.out() != stdout || r.err() == "" {
-		r.t.Errorf("%s: code %d, stdout %q, stderr %q; want code %d, stdout %q and something on stderr", clip(r.Command),
-			r.ExitCode, clip(r.out()), clip(r.err()), code, clip(stdout))
+		r.t.Errorf("%s: code %d, stdout %q, stderr %q; want code %d, stdout %q and something on stderr",
+			clip(r.Command), r.ExitCode, clip(r.out()), clip(r.err()), code, clip(stdout))
 	}
 	for _, w := range words {
 		if !strings.Contains(r.err(), w) {
@@ -358,7 +358,10 @@ func (w *work) find(text, status string) (found past) {
 // finished waits until a command has ended.
 func (w *work) finished(id string) (p past) {
 	w.t.Helper()
-	if !polling.Until(patience, func() bool { p = w.command(id); return p.Status != "queued" && p.Status != "running" }) {
+	if !polling.Until(patience, func() bool {
+		p = w.command(id)
+		return p.Status != "queued" && p.Status != "running"
+	}) {
 		w.t.Fatalf("it never ends: %v", p)
 	}
 	return p

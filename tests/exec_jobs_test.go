@@ -59,8 +59,8 @@ func rowJob(w *work) {
 func (r result) is2(code int, stdout string) result {
 	r.t.Helper()
 	if r.ExitCode != code || r.out() != stdout {
-		r.t.Errorf("%s: code %d, stdout %q, stderr %q; want code %d, stdout %q", clip(r.Command), r.ExitCode, clip(r.out()),
-			clip(r.err()), code, clip(stdout))
+		r.t.Errorf("%s: code %d, stdout %q, stderr %q; want code %d, stdout %q", clip(r.Command), r.ExitCode,
+			clip(r.out()), clip(r.err()), code, clip(stdout))
 	}
 	return r
 }

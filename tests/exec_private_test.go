@@ -60,11 +60,12 @@ func TestExecFilesAreOurs(t *testing.T) {
 		w.run("kill -9 $$")
 		w.run("umask").is(0, "0000\n")
 		var fifos []string
-		eventually(t, "nothing but the owner's is left, nor the empty file by which bash tells where it is", func() bool {
-			var open []string
-			open, fifos = modesBelow(t, s.how.dir)
-			return len(open) == 0
-		})
+		eventually(t, "nothing but the owner's is left, nor the empty file by which bash tells where it is",
+			func() bool {
+				var open []string
+				open, fifos = modesBelow(t, s.how.dir)
+				return len(open) == 0
+			})
 		for _, f := range fifos {
 			if filepath.Base(f) != "ctl" {
 				t.Errorf("umask %s: left %v", mask, f)

@@ -46,9 +46,11 @@ func TestExecOutputCap(t *testing.T) {
 		how.w.send(b).wants(200).into(&r)
 		if r.ExitCode != 3 || r.Stdout != strings.Repeat("x", 1000) || r.Stderr != "end\n" || !r.Truncated ||
 			r.Reason != "max_output_bytes" {
-			t.Errorf("%v: code %d, %d bytes, truncated %v for %q", how.more, r.ExitCode, len(r.Stdout), r.Truncated, r.Reason)
+			t.Errorf("%v: code %d, %d bytes, truncated %v for %q", how.more, r.ExitCode, len(r.Stdout), r.Truncated,
+				r.Reason)
 		}
-		if l := s.logsOf("own", r.CommandID); l.Stdout != strings.Repeat("x", 5000) || l.Stderr != "end\n" || l.Truncated {
+		if l := s.logsOf("own", r.CommandID); l.Stdout != strings.Repeat("x", 5000) || l.Stderr != "end\n" ||
+			l.Truncated {
 			t.Errorf("%v: the log has %d bytes, truncated %v", how.more, len(l.Stdout), l.Truncated)
 		}
 		events := how.w.post(how.w.at+"/exec/stream", asJSON(b)).wants(200).body
@@ -90,7 +92,8 @@ func TestExecLogQuota(t *testing.T) {
 		result
 		Reason string `json:"truncated_reason"`
 	}
-	s.in("s0").send(body{"command": "head -c 3000000 /dev/zero | tr '\\0' x; echo over >&2; (exit 4)"}).wants(200).into(&r)
+	flood := "head -c 3000000 /dev/zero | tr '\\0' x; echo over >&2; (exit 4)"
+	s.in("s0").send(body{"command": flood}).wants(200).into(&r)
 	if r.ExitCode != 4 || !r.Truncated || r.Reason != "log_quota" || len(r.Stdout) > 1<<20 || len(r.Stdout) < 1<<19 {
 		t.Errorf("code %d, truncated %v for %q, %d bytes", r.ExitCode, r.Truncated, r.Reason, len(r.Stdout))
 	}

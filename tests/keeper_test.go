@@ -185,8 +185,8 @@ func TestBothDie(t *testing.T) {
 			eventually(t, "nothing is left", func() bool { return len(marked(s.mark)) == 0 })
 			s.again()
 			i := s.info(f.id)
-			if i.State != "lost" || i.Exit == nil || i.Exit.Code != nil || i.Exit.Signal != "" || i.Exit.Reason != "lost" ||
-				i.PID != 0 || i.Seq < v.seq {
+			if i.State != "lost" || i.Exit == nil || i.Exit.Code != nil || i.Exit.Signal != "" ||
+				i.Exit.Reason != "lost" || i.PID != 0 || i.Seq < v.seq {
 				t.Errorf("seen was %d: %+v %+v", v.seq, i, i.Exit)
 			}
 			f.checkScreen(v.seq)
@@ -305,7 +305,8 @@ func TestExitsWhileNoServerRuns(t *testing.T) {
 				return s.createWith(client.CreateRequest{Cwd: dir, Cols: 80, Rows: 24,
 					Cmd: []string{"bash", "-c", "echo waiting; read < " + name + "; echo last words; " + then}})
 			}
-			failing, hit, good := waiting("failing", "exit 7"), waiting("hit", "kill -KILL $$"), waiting("good", "seq 1000")
+			failing, hit, good := waiting("failing", "exit 7"), waiting("hit", "kill -KILL $$"),
+				waiting("good", "seq 1000")
 			all := []client.Info{failing, hit, good}
 			for _, i := range all {
 				s.await(i.ID, "^waiting$")
@@ -328,7 +329,8 @@ func TestExitsWhileNoServerRuns(t *testing.T) {
 			}
 			for range 2 { // still so for the next server
 				s.again()
-				for id, want := range map[string]string{failing.ID: "7  exit", hit.ID: "137 KILL signal", good.ID: "0  exit"} {
+				for id, want := range map[string]string{failing.ID: "7  exit", hit.ID: "137 KILL signal",
+					good.ID: "0  exit"} {
 					exit := s.exit(id)
 					if exit.Code == nil {
 						t.Errorf("%+v, want %s", exit, want)

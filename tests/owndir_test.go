@@ -120,7 +120,8 @@ func processesOf(dir string, but ...int) (list []string) {
 		if !bytes.Contains(about, []byte(dir+"/")) && !bytes.Contains(about, []byte(dir+"\x00")) {
 			continue
 		}
-		list = append(list, fmt.Sprintf("%d %s", pid, strings.TrimSpace(strings.ReplaceAll(string(words), "\x00", " "))))
+		list = append(list, fmt.Sprintf("%d %s", pid,
+			strings.TrimSpace(strings.ReplaceAll(string(words), "\x00", " "))))
 	}
 	return list
 }

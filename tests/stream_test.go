@@ -265,7 +265,8 @@ func TestSizePolicies(t *testing.T) {
 		{"largest", "100x30", "100x40", "100x40", "100x30"},
 		{"fixed", "80x24", "80x24", "80x24", "80x24"},
 	} {
-		id := s.createWith(client.CreateRequest{Cmd: []string{"sleep", "1000"}, Cols: 80, Rows: 24, SizePolicy: tc.policy}).ID
+		id := s.createWith(client.CreateRequest{Cmd: []string{"sleep", "1000"}, Cols: 80, Rows: 24,
+			SizePolicy: tc.policy}).ID
 		is := func(step, want string) {
 			t.Helper()
 			got := ""
@@ -309,7 +310,8 @@ func TestWebSocketMessages(t *testing.T) {
 		shows   string
 	}{
 		{map[string]any{"type": "input", "data": "echo 'typed'; stty -echo; cat -v\r"}, "\ntyped\n"},
-		{map[string]any{"type": "input", "data_b64": base64.StdEncoding.EncodeToString([]byte("b64\xff\r"))}, "\nb64M-^?\n"},
+		{map[string]any{"type": "input", "data_b64": base64.StdEncoding.EncodeToString([]byte("b64\xff\r"))},
+			"\nb64M-^?\n"},
 		{map[string]any{"type": "keys", "keys": []string{"Up", "text:keys", "Enter"}}, "\n^[[Akeys\n"},
 		{map[string]any{"type": "paste", "data": "pasted\n"}, "\npasted\n"},
 	} {

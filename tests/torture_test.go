@@ -89,10 +89,11 @@ func (w *follower) follow(stream *strictSSE) error {
 		if err != nil {
 			return cut(err)
 		}
-		plain := w.f.kind.name == "plain" && w.seq >= plainLook && e.Kind == client.KindSnapshot && e.Reason == "connect"
+		plain := w.f.kind.name == "plain" && w.seq >= plainLook && e.Kind == client.KindSnapshot &&
+			e.Reason == "connect"
 		if first && !plain && (e.Kind != "resume" || e.Seq != w.seq || e.Cols != 80 || e.Rows != 24) {
-			return fmt.Errorf("%s: since %d began with %s %s at %d, %dx%d", w.f.id, w.seq, e.Kind, e.Reason, e.Seq, e.Cols,
-				e.Rows)
+			return fmt.Errorf("%s: since %d began with %s %s at %d, %dx%d", w.f.id, w.seq, e.Kind, e.Reason, e.Seq,
+				e.Cols, e.Rows)
 		}
 		if first && !plain {
 			w.resumed++
@@ -118,8 +119,8 @@ func (w *follower) take(e client.Event) error {
 		}
 		if want := w.f.kind.output(w.seq, e.Seq); !bytes.Equal(e.Data, want) {
 			at := firstDifference(e.Data, want)
-			return fmt.Errorf("%s: the event from %d to %d differs after %d: %.40q, want %.40q", w.f.id, w.seq, e.Seq, at,
-				e.Data[at:], want[at:])
+			return fmt.Errorf("%s: the event from %d to %d differs after %d: %.40q, want %.40q", w.f.id, w.seq, e.Seq,
+				at, e.Data[at:], want[at:])
 		}
 		w.bytes += e.Seq - w.seq
 		w.seq = e.Seq
@@ -241,7 +242,8 @@ func TestTortureKillsInAFlood(t *testing.T) {
 	figure(t, "%d kills of the server in a flood (%d more on its way up): %.1f MB of output, 0 bytes lost, "+
 		"0 doubled, 0 programs dead; slowest start %v; %d streams resumed with %.1f MB of data "+
 		"and %d snapshots, all exact; queries: %s",
-		kills, early, float64(total)/1e6, slowest.Round(time.Millisecond), resumed, float64(compared)/1e6, shots, answers)
+		kills, early, float64(total)/1e6, slowest.Round(time.Millisecond), resumed, float64(compared)/1e6, shots,
+		answers)
 }
 
 // instant waits for no fact: the moment at which it returns is what is tried.
@@ -277,8 +279,8 @@ func (s *server) checkEndOfFlood(f *numbered) (seq uint64) {
 	c.Stdin = bytes.NewReader(f.kind.tail(seq, f.history))
 	if want := run(s.t, c).stdout; shot.Data != want {
 		at := firstDifference([]byte(shot.Data), []byte(want))
-		s.t.Errorf("%s: the screen differs from the rendered recording at %d: %.60q, want %.60q", f.id, at, shot.Data[at:],
-			want[at:])
+		s.t.Errorf("%s: the screen differs from the rendered recording at %d: %.60q, want %.60q", f.id, at,
+			shot.Data[at:], want[at:])
 	}
 	s.input(f.id, "\n")
 	if exit := s.exit(f.id); exit.Code == nil || *exit.Code != 5 || exit.Reason != "exit" {

@@ -42,7 +42,8 @@ type fakeViewer struct {
 func newFakeServer(t *testing.T) *fakeServer {
 	t.Helper()
 	noLeak(t)
-	s := &fakeServer{t: t, viewers: make(chan *fakeViewer, 8), screen: `{"alt":false,"cursor":{"x":0,"y":0},"lines":[]}`}
+	s := &fakeServer{t: t, viewers: make(chan *fakeViewer, 8),
+		screen: `{"alt":false,"cursor":{"x":0,"y":0},"lines":[]}`}
 	s.http = httptest.NewServer(s)
 	t.Cleanup(func() { s.http.CloseClientConnections(); s.http.Close() })
 	t.Setenv(envServer, s.http.URL)

@@ -81,8 +81,9 @@ func TestRelayCancelled(t *testing.T) {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "pid")
-			dir := relayJob(t, relay.Job{Command: &relay.Command{Text: relay.Bytes("echo begin; sleep 100000 & echo $! >" +
-				file + "; wait; echo end"), State: file + ".state"}})
+			dir := relayJob(t, relay.Job{Command: &relay.Command{
+				Text:  relay.Bytes("echo begin; sleep 100000 & echo $! >" + file + "; wait; echo end"),
+				State: file + ".state"}})
 			var out bytes.Buffer
 			c := exec.Command(os.Args[0], "relay", "exec", dir)
 			c.Env, c.Stdout, c.Stderr = append(os.Environ(), asProgram+"=1"), &out, &out
@@ -94,8 +95,8 @@ func TestRelayCancelled(t *testing.T) {
 				t.Error(err)
 			}
 			_ = c.Wait()
-			if status := c.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() || status.Signal() != syscall.SIGINT ||
-				out.String() != "begin\n" {
+			if status := c.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() ||
+				status.Signal() != syscall.SIGINT || out.String() != "begin\n" {
 				t.Errorf("%v, %q", c.ProcessState, out.String())
 			}
 			relayWaits(t, "the command has ended", func() bool { return syscall.Kill(pid, 0) != nil })
@@ -113,17 +114,21 @@ func TestRelayTerminal(t *testing.T) {
 		end  func(p *pty.Process) error
 		code int
 	}{
-		"by itself": {func(p *pty.Process) error { _, err := p.Write(context.Background(), []byte("end\r")); return err }, 5},
-		"SIGTERM":   {func(p *pty.Process) error { return syscall.Kill(p.PID(), syscall.SIGTERM) }, 129},
+		"by itself": {func(p *pty.Process) error {
+			_, err := p.Write(context.Background(), []byte("end\r"))
+			return err
+		}, 5},
+		"SIGTERM": {func(p *pty.Process) error { return syscall.Kill(p.PID(), syscall.SIGTERM) }, 129},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "pid")
-			script := "echo $$ >" + file + "; while read -r line; do case $line in size) stty size;; end) exit 5;; esac; done"
-			dir := relayJob(t, relay.Job{Terminal: &relay.Terminal{Argv: []relay.Bytes{relay.Bytes("bash"), relay.Bytes("-c"),
-				relay.Bytes(script)}}})
-			p, err := pty.Start(pty.Spec{Argv: []string{os.Args[0], "relay", "pty", dir}, Env: map[string]string{asProgram: "1"},
-				Cols: 83, Rows: 27})
+			script := "echo $$ >" + file +
+				"; while read -r line; do case $line in size) stty size;; end) exit 5;; esac; done"
+			dir := relayJob(t, relay.Job{Terminal: &relay.Terminal{Argv: []relay.Bytes{relay.Bytes("bash"),
+				relay.Bytes("-c"), relay.Bytes(script)}}})
+			p, err := pty.Start(pty.Spec{Argv: []string{os.Args[0], "relay", "pty", dir},
+				Env: map[string]string{asProgram: "1"}, Cols: 83, Rows: 27})
 			if err != nil {
 				t.Fatal(err)
 			}

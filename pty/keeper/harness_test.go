@@ -107,7 +107,8 @@ func (p *place) config(release string) keeper.Config {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	races := "GORACE=" + os.Getenv("GORACE") + " log_path=" + p.races // not in keeper.log, which goes with its directory
+	// Not in keeper.log, which goes with its directory.
+	races := "GORACE=" + os.Getenv("GORACE") + " log_path=" + p.races
 	return keeper.Config{Dir: p.dir, Release: release, Log: slog.New(slog.NewTextHandler(p.t.Output(), nil)),
 		Command: append([]string{"/usr/bin/env", races,
 			self, "keeper", "--data-dir", p.dir, "--release", release, "--idle", p.idle.String()}, p.extra...)}

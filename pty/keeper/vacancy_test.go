@@ -24,7 +24,8 @@ func deserted(t *testing.T, extra ...string) (p *place, keeperPID int, programs 
 	t.Cleanup(func() { p.dir = top }) // where nobody is
 	c := p.connect("a")
 	keeperPID = c.PID()
-	s := start(t, c, "x", shell("/", `trap "" HUP; (setsid sleep 1001 & echo =$!); sleep 1000 & echo =$!; echo =$$; wait`))
+	s := start(t, c, "x", shell("/",
+		`trap "" HUP; (setsid sleep 1001 & echo =$!); sleep 1000 & echo =$!; echo =$$; wait`))
 	programs = orphansOf(t, s)
 	_ = c.Close()
 	return p, keeperPID, programs

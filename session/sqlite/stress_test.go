@@ -32,7 +32,8 @@ func (here) Status(context.Context, session.Lease, string) (session.Observed, er
 
 func manager(t testing.TB, s *Store) *session.Manager {
 	t.Helper()
-	m, err := session.NewManager(session.Config{Store: s, Providers: map[string]session.Provider{session.Local: here{}}})
+	m, err := session.NewManager(session.Config{Store: s,
+		Providers: map[string]session.Provider{session.Local: here{}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +126,8 @@ func write(path string) {
 	s, err := Open(path)
 	if err == nil {
 		var m *session.Manager
-		m, err = session.NewManager(session.Config{Store: s, Providers: map[string]session.Provider{session.Local: here{}}})
+		m, err = session.NewManager(session.Config{Store: s,
+			Providers: map[string]session.Provider{session.Local: here{}}})
 		first := 0
 		if l, e := m.Status(context.Background(), "t1", session.Use{}); e == nil {
 			first = int(l.Terminal.State.Version)
@@ -296,7 +298,8 @@ func TestQueriesUseIndexes(t *testing.T) {
 				_ = err
 				return nil
 			},
-			func() error { _, err := tx.Sessions("t1"); return err }, func() error { _, err := tx.Instances("l"); return err },
+			func() error { _, err := tx.Sessions("t1"); return err },
+			func() error { _, err := tx.Instances("l"); return err },
 			func() error { _, err := tx.LeaseEvents("l", 0, 0); return err }, func() error {
 				_, err := tx.States("x")
 				return err
