@@ -10,9 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/tests/polling"
-	"golang.org/x/sys/unix"
 )
 
 // TestBrand: what a plan starts has its brand, and nothing else has.

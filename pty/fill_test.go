@@ -13,9 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/tests/polling"
-	"golang.org/x/sys/unix"
 )
 
 // noise is n bytes of all values in an order without pattern.

@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/evertty/evertty/pty"
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/pty"
 )
 
 // passed sends a master's descriptor through a socket and returns what comes out, as between two processes.

@@ -13,8 +13,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/evertty/evertty/pty"
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/pty"
 )
 
 // reexec runs a mode in a process of its own; change may alter the command before it starts.

@@ -13,9 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/tests/polling"
-	"golang.org/x/sys/unix"
 )
 
 // tokens number the tests' processes: a duration for sleep that nobody else uses.

@@ -12,8 +12,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/evertty/evertty/pty"
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/pty"
 )
 
 // forkExec runs a mode with these descriptors, without os/exec, which would make them blocking.

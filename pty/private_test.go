@@ -11,8 +11,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/evertty/evertty/pty"
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/pty"
 )
 
 func init() { modes["private"] = privateMode }

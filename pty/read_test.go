@@ -10,9 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/tests/polling"
-	"golang.org/x/sys/unix"
 )
 
 // rawCat echoes every byte unchanged once it has printed "ready\n".

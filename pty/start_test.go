@@ -12,8 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evertty/evertty/pty"
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/pty"
 )
 
 // file writes an executable or plain file and returns its path.

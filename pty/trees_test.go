@@ -6,9 +6,10 @@ import (
 	"syscall"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/tests/polling"
-	"golang.org/x/sys/unix"
 )
 
 // treeOf starts bash with lines in a session of its own, without a terminal, and returns its tree. It is ended with the

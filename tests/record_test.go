@@ -166,7 +166,7 @@ func TestF119NothingToLoad(t *testing.T) {
 }
 
 // loaderFile is a record of Loader's.
-const loaderFile = "../record/testdata/loader-v11.json"
+const loaderFile = "../internal/conversation/testdata/loader-v11.json"
 
 // TestF120LoaderFile: it goes in and comes out, but for when it was changed, over HTTP and with the CLI.
 func TestF120LoaderFile(t *testing.T) {

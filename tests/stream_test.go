@@ -13,9 +13,10 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/gorilla/websocket"
+
 	"github.com/evertty/evertty/client"
 	"github.com/evertty/evertty/tests/polling"
-	"github.com/gorilla/websocket"
 )
 
 // TestFiftyViewersSeeOneScreen: F-009.

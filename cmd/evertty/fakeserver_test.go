@@ -14,8 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/evertty/evertty/tests/polling"
 	"github.com/gorilla/websocket"
+
+	"github.com/evertty/evertty/tests/polling"
 )
 
 // fakeServer is a server of one terminal, "t1" by the name "build", that does

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/evertty/evertty/mux"
+	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/snapshot"

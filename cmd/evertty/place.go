@@ -10,7 +10,7 @@ import (
 
 // writePlace writes DIR/server.json so that a reader finds it complete or not
 // at all.
-func (s *server) writePlace() error {
+func (s *daemon) writePlace() error {
 	b, err := json.Marshal(client.Place{URL: s.at, PID: os.Getpid(), TokenFile: s.auth.TokenFile()})
 	if err != nil {
 		return err

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/evertty/evertty/mux"
-	"github.com/evertty/evertty/provider"
-	"github.com/evertty/evertty/session"
+	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/provider"
+	"github.com/evertty/evertty/internal/thread"
 )
 
 // keyVariables are the variables that are enough to have a provider without a file.
@@ -49,7 +49,7 @@ func places(dir string, named bool) (map[string]mux.Place, error) {
 }
 
 func addPlace(all map[string]mux.Place, s provider.Settings) error {
-	if _, twice := all[s.Provider]; twice || s.Provider == session.Local {
+	if _, twice := all[s.Provider]; twice || s.Provider == thread.Local {
 		return fmt.Errorf("provider: %s is there already", s.Provider)
 	}
 	p, err := s.Open()

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
+	"github.com/evertty/evertty/internal/provider/relay"
 	"github.com/evertty/evertty/pty"
-	"github.com/evertty/evertty/relay"
 )
 
 // newRelay is the verb that runs for a process elsewhere; see package relay. What it needs is in a file of the directory, never among its arguments.

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/evertty/evertty/provider"
+	"github.com/evertty/evertty/internal/provider"
+	"github.com/evertty/evertty/internal/provider/relay"
 	"github.com/evertty/evertty/pty"
-	"github.com/evertty/evertty/relay"
 	"github.com/evertty/evertty/tests/fakeprov"
 	"github.com/evertty/evertty/tests/polling"
 )

@@ -17,13 +17,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/evertty/evertty/api"
-	"github.com/evertty/evertty/mux"
+	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/server"
+	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/sqlite"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
-	"github.com/evertty/evertty/record"
-	"github.com/evertty/evertty/session"
-	"github.com/evertty/evertty/session/sqlite"
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/vt"
 )
@@ -58,7 +58,7 @@ type serveFlags struct {
 }
 
 func (a *app) newServe() *cobra.Command {
-	f := serveFlags{listen: "127.0.0.1:3000", auth: api.ModeToken, engine: defaultEngine, unicode: string(vt.Unicode11), logLevel: "info",
+	f := serveFlags{listen: "127.0.0.1:3000", auth: server.ModeToken, engine: defaultEngine, unicode: string(vt.Unicode11), logLevel: "info",
 		sync: string(snapshot.SyncInterval), oldest: policyRefuse}
 	c := &cobra.Command{
 		Use:   "serve",
@@ -83,7 +83,7 @@ file of --config (TOML; pty_idle); the flag wins, then the variable.`,
 	flags := c.Flags()
 	flags.StringVar(&f.config, "config", "", "read settings from this TOML `file`")
 	flags.StringVar(&f.listen, "listen", f.listen, "`address` to listen on: HOST:PORT (port 0 takes a free one) or unix:///path (what is there stays, unless it is a dead server's socket)")
-	flags.Var(newEnum(&f.auth, api.ModeToken, api.ModeNone), "auth", "who may connect: token, or none for everybody on this machine")
+	flags.Var(newEnum(&f.auth, server.ModeToken, server.ModeNone), "auth", "who may connect: token, or none for everybody on this machine")
 	flags.BoolVar(&f.insecure, "insecure", false, "allow --auth none on an address that others can reach")
 	flags.StringSliceVar(&f.allowedHosts, "allowed-host", nil, "another `name` this server is reached by, as behind a proxy (repeatable)")
 	flags.Var(newEnum(&f.engine, engineNames()...), "engine", "terminal engine")
@@ -92,9 +92,9 @@ file of --config (TOML; pty_idle); the flag wins, then the variable.`,
 	flags.BoolVar(&f.verify, "verify", false, "for debugging: check every snapshot for viewers against a fresh engine and log a difference")
 	f.durabilityFlags(flags)
 	f.cleaningFlags(flags)
-	flags.Var(newDuration(&f.sessionIdle, session.DefaultIdle), "session-idle", "how long the session of a thread may be without activity; set, it also ends programs on terminals")
-	flags.Var(newDuration(&f.sessionMax, session.DefaultMax), "session-max", "how long the session of a thread may last in all")
-	flags.Var(newSize(&f.recordRotate, record.DefaultRotateBytes), "record-rotate", "size at which the file of a thread's record is rotated")
+	flags.Var(newDuration(&f.sessionIdle, thread.DefaultIdle), "session-idle", "how long the session of a thread may be without activity; set, it also ends programs on terminals")
+	flags.Var(newDuration(&f.sessionMax, thread.DefaultMax), "session-max", "how long the session of a thread may last in all")
+	flags.Var(newSize(&f.recordRotate, conversation.DefaultRotateBytes), "record-rotate", "size at which the file of a thread's record is rotated")
 	flags.StringVar(&f.webhookSecret, "webhook-secret-file", "", "`file` with what providers must send as X-Webhook-Secret to tell what happened to their sandboxes; they need no token then")
 	flags.StringVar(&f.rules, "permission-rules", "", "`file` with what commands, input and the like of all threads are denied, asked about or allowed (see docs/permissions.md)")
 	flags.StringVar(&f.providers, "providers", "", "`directory` with a NAME.json for each provider that threads may run at (default: providers in the data directory; see docs/providers.md)")
@@ -141,13 +141,13 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err := pty.Private(); err != nil {
 		fmt.Fprintln(a.stderr, "evertty: programs may be able to read the variables of the server:", err)
 	}
-	if err := api.CheckListen(f.auth, f.listen, f.insecure); err != nil {
+	if err := server.CheckListen(f.auth, f.listen, f.insecure); err != nil {
 		return usage(err)
 	}
 	if f.interval <= 0 {
 		return usage(fmt.Errorf("snapshot_interval: got %v, allowed is more than 0", f.interval))
 	}
-	if err := (session.Policy{Idle: f.sessionIdle, Max: f.sessionMax}).Check(); err != nil {
+	if err := (thread.Policy{Idle: f.sessionIdle, Max: f.sessionMax}).Check(); err != nil {
 		return usage(err)
 	}
 	f.clean.EndOldest = f.oldest == policyOldest
@@ -170,7 +170,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	defer unlock()
 	s, err := a.newServer(f, dir, rules)
-	if errors.Is(err, api.ErrSetting) {
+	if errors.Is(err, server.ErrSetting) {
 		return usage(err)
 	}
 	if err != nil {
@@ -193,23 +193,23 @@ func (a *app) lock(ctx context.Context, dir string, takeover bool) (release func
 	return release, err
 }
 
-// server is a server on its way up: what run starts and ends.
-type server struct {
+// daemon is a server on its way up: what run starts and ends.
+type daemon struct {
 	*app
 	dir    string
 	at     string // how it is reached: http://HOST:PORT or unix:///path
 	l      net.Listener
 	store  *snapshot.Store
-	db     *sqlite.Store // nil when it could not be opened
-	record record.Config // its Store is of db
+	db     *sqlite.Store       // nil when it could not be opened
+	record conversation.Config // its Store is of db
 	mux    *mux.Mux
-	auth   *api.Auth
-	api    *api.Server
+	auth   *server.Auth
+	api    *server.Server
 }
 
 // newServer opens the port first, so that a busy one is known before anything
 // else happens; requests wait until the terminals are back.
-func (a *app) newServer(f serveFlags, dir string, rules record.Rules) (*server, error) {
+func (a *app) newServer(f serveFlags, dir string, rules conversation.Rules) (*daemon, error) {
 	level := slog.LevelInfo
 	_ = level.UnmarshalText([]byte(f.logLevel)) // the flag takes level names only
 	log := slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level}))
@@ -218,8 +218,8 @@ func (a *app) newServer(f serveFlags, dir string, rules record.Rules) (*server, 
 	if err != nil {
 		return nil, err
 	}
-	s := &server{app: a, dir: dir, l: l, at: at}
-	s.record.Guard = record.NewGuard(rules).WithCopy(filepath.Join(dir, "permissions.json"))
+	s := &daemon{app: a, dir: dir, l: l, at: at}
+	s.record.Guard = conversation.NewGuard(rules).WithCopy(filepath.Join(dir, "permissions.json"))
 	if err := s.build(f, log); err != nil {
 		_ = l.Close()
 		return nil, err
@@ -227,7 +227,7 @@ func (a *app) newServer(f serveFlags, dir string, rules record.Rules) (*server, 
 	return s, nil
 }
 
-func (s *server) build(f serveFlags, log *slog.Logger) (err error) {
+func (s *daemon) build(f serveFlags, log *slog.Logger) (err error) {
 	secret, err := readSecret(f.webhookSecret)
 	if err != nil {
 		return usage(err)
@@ -253,7 +253,7 @@ func (s *server) build(f serveFlags, log *slog.Logger) (err error) {
 	metrics := mux.NewMetrics()
 	s.mux, err = mux.New(mux.Config{Engine: engines[f.engine], Unicode: vt.Unicode(f.unicode), Memory: int(f.memory), Store: s.store,
 		Address: s.at, Keeper: held, Unspliced: pty.ProbeSplice(s.dir), Sync: snapshot.SyncMode(f.sync), RecordInput: f.recordInput, Clean: f.clean,
-		Records: records, NoRecords: noRecords, Record: s.record, Policy: &session.Policy{Idle: f.sessionIdle, Max: f.sessionMax}, PolicyChosen: f.sessionChosen,
+		Records: records, NoRecords: noRecords, Record: s.record, Policy: &thread.Policy{Idle: f.sessionIdle, Max: f.sessionMax}, PolicyChosen: f.sessionChosen,
 		Places: there, Relay: mux.Relay{Program: []string{self, "relay"}, Dir: filepath.Join(s.dir, "relay")},
 		Interval: f.interval, Verify: f.verify, Log: log, Metrics: metrics})
 	if err != nil {
@@ -261,19 +261,19 @@ func (s *server) build(f serveFlags, log *slog.Logger) (err error) {
 		return err
 	}
 	metrics.Registry.MustRegister(s.mux)
-	audit := api.OpenAuditLog(s.dir, log)
-	s.auth, err = api.NewAuth(api.AuthConfig{Audit: audit, WebhookSecret: secret, Mode: f.auth, DataDir: s.dir, Listen: f.listen, AllowedHosts: f.allowedHosts,
+	audit := server.OpenAuditLog(s.dir, log)
+	s.auth, err = server.NewAuth(server.AuthConfig{Audit: audit, WebhookSecret: secret, Mode: f.auth, DataDir: s.dir, Listen: f.listen, AllowedHosts: f.allowedHosts,
 		OpenMetrics: f.metricsPublic, Log: log, Terminal: s.terminalID})
 	if err != nil {
 		s.mux.Close()
 		return err
 	}
-	s.api = api.New(api.Config{Mux: s.mux, Metrics: metrics, Auth: s.auth, Version: programVersion(), Log: log, Audit: audit})
+	s.api = server.New(server.Config{Mux: s.mux, Metrics: metrics, Auth: s.auth, Version: programVersion(), Log: log, Audit: audit})
 	return nil
 }
 
 // records opens the database of threads. A server without it has terminals and shells, and says so in /healthz: the error is why. It closes with the server.
-func (s *server) records(rotate int64, log *slog.Logger) (session.Store, error) {
+func (s *daemon) records(rotate int64, log *slog.Logger) (thread.Store, error) {
 	db, err := sqlite.Open(filepath.Join(s.dir, "evertty.db"))
 	if err != nil {
 		log.Error("the database of threads cannot be used", "error", err)
@@ -281,7 +281,7 @@ func (s *server) records(rotate int64, log *slog.Logger) (session.Store, error) 
 	}
 	s.db = db
 	s.record.Store = db.Records()
-	if s.record.Files, err = record.OpenFiles(filepath.Join(s.dir, "threads"), rotate); err != nil {
+	if s.record.Files, err = conversation.OpenFiles(filepath.Join(s.dir, "threads"), rotate); err != nil {
 		log.Error("records are kept without files", "error", err)
 		s.record.NoFiles = err
 	}
@@ -289,7 +289,7 @@ func (s *server) records(rotate int64, log *slog.Logger) (session.Store, error) 
 }
 
 // keeper finds the process that holds the programs, or starts one.
-func (s *server) keeper(f serveFlags, log *slog.Logger) (*keeper.Client, error) {
+func (s *daemon) keeper(f serveFlags, log *slog.Logger) (*keeper.Client, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -298,7 +298,7 @@ func (s *server) keeper(f serveFlags, log *slog.Logger) (*keeper.Client, error) 
 		Command: []string{self, "keeper", "--data-dir", s.dir, "--idle", f.keeperIdle.String()}})
 }
 
-func (s *server) terminalID(session, ref string) (string, error) {
+func (s *daemon) terminalID(session, ref string) (string, error) {
 	t, err := s.mux.Find(session, ref)
 	if err != nil {
 		return "", err
@@ -308,7 +308,7 @@ func (s *server) terminalID(session, ref string) (string, error) {
 
 // run says that the server is ready and answers requests until ctx ends. Then
 // viewers are sent away and screens written, in this order. Programs go on.
-func (s *server) run(ctx context.Context) error {
+func (s *daemon) run(ctx context.Context) error {
 	defer s.store.Close()
 	defer s.closeRecords()
 	if err := s.announce(); err != nil {
@@ -331,7 +331,7 @@ func (s *server) run(ctx context.Context) error {
 	return err
 }
 
-func (s *server) closeRecords() {
+func (s *daemon) closeRecords() {
 	if s.db == nil {
 		return
 	}
@@ -342,7 +342,7 @@ func (s *server) closeRecords() {
 
 // announce writes DIR/server.json, by which the command line finds the server,
 // and prints the one line that says that it is ready.
-func (s *server) announce() error {
+func (s *daemon) announce() error {
 	if err := s.writePlace(); errors.Is(err, syscall.ENOSPC) {
 		slog.Warn("the command line will not find this server by itself", "error", err) // terminals come first
 	} else if err != nil {
@@ -359,4 +359,4 @@ func (s *server) announce() error {
 	return err
 }
 
-func (s *server) placeFile() string { return filepath.Join(s.dir, "server.json") }
+func (s *daemon) placeFile() string { return filepath.Join(s.dir, "server.json") }

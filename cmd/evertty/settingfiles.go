@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/evertty/evertty/record"
+	"github.com/evertty/evertty/internal/conversation"
 )
 
 // readUpTo reads a file. One that is longer than most, in bytes, is cut behind the first that is too many.
@@ -20,17 +20,17 @@ func readUpTo(file string, most int64) ([]byte, error) {
 }
 
 // readRules reads the rules for all threads; no file has none.
-func readRules(file string) (record.Rules, error) {
+func readRules(file string) (conversation.Rules, error) {
 	if file == "" {
-		return record.Rules{}, nil
+		return conversation.Rules{}, nil
 	}
-	b, err := readUpTo(file, record.MaxRulesFile)
+	b, err := readUpTo(file, conversation.MaxRulesFile)
 	if err != nil {
-		return record.Rules{}, fmt.Errorf("permission_rules: %w", err)
+		return conversation.Rules{}, fmt.Errorf("permission_rules: %w", err)
 	}
-	rules, err := record.ParseRules(b)
+	rules, err := conversation.ParseRules(b)
 	if err != nil {
-		return record.Rules{}, fmt.Errorf("permission_rules: %s: %w", file, err)
+		return conversation.Rules{}, fmt.Errorf("permission_rules: %s: %w", file, err)
 	}
 	return rules, nil
 }

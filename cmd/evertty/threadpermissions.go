@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evertty/evertty/client"
-	"github.com/evertty/evertty/record"
+	"github.com/evertty/evertty/internal/conversation"
 )
 
 // noRules lifts all rules of a thread; the server's stay.
@@ -61,8 +61,8 @@ Rules are an object {"allow":[…],"deny":[…],"ask":[…]} in JSON.`,
 			return printPermissions(a.stdout, p)
 		},
 	}
-	c.Flags().Var(newEnum(&r.Mode, record.Modes...), "mode", "what is allowed without a `rule`: read-only, workspace-write, danger-full-access, prompt or allow")
-	_ = c.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(record.Modes, cobra.ShellCompDirectiveNoFileComp))
+	c.Flags().Var(newEnum(&r.Mode, conversation.Modes...), "mode", "what is allowed without a `rule`: read-only, workspace-write, danger-full-access, prompt or allow")
+	_ = c.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(conversation.Modes, cobra.ShellCompDirectiveNoFileComp))
 	c.Flags().StringVar(&rules, "rules", "", "`file` with the rules; - is standard input")
 	c.Flags().BoolVar(&lift, "no-rules", false, "remove the rules of the thread")
 	jsonFlag(c, &asJSON)
@@ -86,9 +86,9 @@ func printPermissions(w io.Writer, p client.Permissions) error {
 
 func (a *app) newThreadApprovals() *cobra.Command {
 	const all = "all"
-	status := record.Pending
+	status := conversation.Pending
 	var asJSON bool
-	words := []string{record.Pending, record.Approved, record.Denied, record.Used, record.Expired, all}
+	words := []string{conversation.Pending, conversation.Approved, conversation.Denied, conversation.Used, conversation.Expired, all}
 	c := a.ofThread("approvals", "List the calls that wait for an approval",
 		func(c *cobra.Command, server *client.Client, thread string) error {
 			wanted := status
@@ -161,7 +161,7 @@ func (a *app) newThreadDecide(verb, short string, approve bool) *cobra.Command {
 func (a *app) completeApprovals(thread string) ([]string, cobra.ShellCompDirective) {
 	return a.complete(func(ctx context.Context, server *client.Client) []string {
 		var words []string
-		list, _ := server.Approvals(ctx, thread, record.Pending)
+		list, _ := server.Approvals(ctx, thread, conversation.Pending)
 		for _, one := range list {
 			words = append(words, cobra.CompletionWithDesc(one.ID, printable(one.Tool+" "+string(one.Arguments))))
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evertty/evertty/client"
-	"github.com/evertty/evertty/record"
+	"github.com/evertty/evertty/internal/conversation"
 )
 
 // defaultOwner is who resumes a thread by hand.
@@ -73,15 +73,15 @@ func (a *app) newThreadImport() *cobra.Command {
 // recordText is what a record file has; - is the standard input.
 func (a *app) recordText(file string) (text []byte, err error) {
 	if file == "-" {
-		text, err = io.ReadAll(io.LimitReader(a.stdin, record.MaxDocument+1))
+		text, err = io.ReadAll(io.LimitReader(a.stdin, conversation.MaxDocument+1))
 	} else {
-		text, err = readUpTo(file, record.MaxDocument)
+		text, err = readUpTo(file, conversation.MaxDocument)
 	}
 	switch {
 	case err != nil:
 		return nil, err
-	case len(text) > record.MaxDocument:
-		return nil, usage(fmt.Errorf("%s is longer than a record may be: %d bytes", file, record.MaxDocument))
+	case len(text) > conversation.MaxDocument:
+		return nil, usage(fmt.Errorf("%s is longer than a record may be: %d bytes", file, conversation.MaxDocument))
 	case !json.Valid(text):
 		return nil, usage(fmt.Errorf("%s is not JSON", file))
 	}

@@ -9,8 +9,9 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/evertty/evertty/pty"
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/pty"
 )
 
 // Config says which keeper a server wants.

@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/evertty/evertty/pty"
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/pty"
 )
 
 // handle acts on one packet of the keeper. It owns the packet's descriptors and runs in the one goroutine that reads the link. Errors: ErrNonsense.

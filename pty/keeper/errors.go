@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"syscall"
 
-	"github.com/evertty/evertty/pty"
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/pty"
 )
 
 // The errors of this package. They come wrapped with what was tried and why it failed; test for them with errors.Is.

@@ -18,10 +18,11 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/tests/polling"
-	"golang.org/x/sys/unix"
 )
 
 // patience is how long a test waits for a fact before it fails.

@@ -11,8 +11,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/evertty/evertty/pty"
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/pty"
 )
 
 // Options say what a keeper is for.

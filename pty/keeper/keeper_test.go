@@ -13,9 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
-	"golang.org/x/sys/unix"
 )
 
 func TestStartAndExit(t *testing.T) {

@@ -12,8 +12,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/evertty/evertty/pty"
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/pty"
 )
 
 // The files of a keeper in the data directory.

@@ -12,8 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evertty/evertty/pty"
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/pty"
 )
 
 // update writes the golden files anew. A line that changes is a change of the protocol: see protocolVersion.

@@ -10,8 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/evertty/evertty/pty/keeper"
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/pty/keeper"
 )
 
 // nobody is another user than the one of the tests.

@@ -8,8 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/evertty/evertty/pty"
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/pty"
 )
 
 // A plan travels in a memfd, for it may be megabytes long, as strings that each end with a NUL: path, directory, number of arguments, arguments,

@@ -6,8 +6,9 @@ import (
 	"os"
 	"slices"
 
-	"github.com/evertty/evertty/pty"
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/pty"
 )
 
 // Program is what a keeper holds besides terminals: a process with files, or only files. Its owner waits for Child, closes Files, and calls [Client.Release].

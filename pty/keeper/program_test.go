@@ -9,9 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
-	"golang.org/x/sys/unix"
 )
 
 // programs is what the keeper held at Connect besides terminals, by id.

@@ -4,8 +4,9 @@ import (
 	"os"
 	"time"
 
-	"github.com/evertty/evertty/pty"
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/pty"
 )
 
 // signalBase is what a child's Code has above the number of the signal that ended it, see pty.Exit.

@@ -5,8 +5,9 @@ import (
 	"os"
 	"time"
 
-	"github.com/evertty/evertty/pty"
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/pty"
 )
 
 // work does the jobs one after the other: forks happen so anyway, and only one that hangs on a dead file system must not stop the rest.

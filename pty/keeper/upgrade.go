@@ -11,8 +11,9 @@ import (
 	"strconv"
 	"syscall"
 
-	"github.com/evertty/evertty/pty"
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/pty"
 )
 
 // stateVar names the descriptor of the state in the environment of the program that a keeper becomes.

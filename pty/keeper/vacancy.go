@@ -11,8 +11,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/evertty/evertty/pty"
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/pty"
 )
 
 // attend looks after the directory until the process ends. It has a goroutine of its own: a file system that hangs must

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evertty/evertty/pty/keeper"
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/pty/keeper"
 )
 
 // deserted is a keeper in a directory that can be removed, with a terminal whose program ignores SIGHUP and has left a

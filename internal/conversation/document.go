@@ -1,0 +1,25 @@
+package conversation
+
+import "encoding/json"
+
+// Version is that of the record files that are written: the one of Loader's whose keys they have.
+const Version = 11
+
+// Document is a whole record as it is in its file. CompletionTrace is nil, and its key absent, when the trace is projected from the timeline.
+// Messages are those that are not archived. Extra has keys that are not ours,
+// which come back as they were, and usage as it came from a file, whose keys are written again.
+type Document struct {
+	Version   int
+	SessionID string // the record's id
+	CreatedAt string
+	UpdatedAt string
+	Messages  []Message
+	Usage     Usage
+	State
+	PromptHistory    []Prompt
+	WorkflowTimeline []Entry
+	WorkflowLedger   Ledger
+	Compaction       *Compaction
+	CompletionTrace  []TraceEntry
+	Extra            map[string]json.RawMessage
+}

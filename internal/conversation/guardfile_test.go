@@ -1,0 +1,88 @@
+package conversation
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// TestGuardCopy: a server that cannot read its database holds what was set before.
+func TestGuardCopy(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "permissions.json")
+	g := NewGuard(Rules{}).WithCopy(file)
+	if err := g.LoadCopy(); err != nil {
+		t.Fatal(err) // nobody has set anything
+	}
+	want := Permissions{Thread: "one", Mode: ModeAllow, Rules: rulesOf(t, `{"deny":[{"tool":"exec","contains":"<rm>"}]}`)}
+	g.set(want)
+	g.set(Permissions{Thread: "two", Mode: ModeReadOnly, Rules: noRules()})
+	if err := g.save(); err != nil {
+		t.Fatal(err)
+	}
+	if i, err := os.Stat(file); err != nil || i.Mode().Perm() != 0o600 {
+		t.Errorf("%v %v", i, err)
+	}
+	next := NewGuard(Rules{}).WithCopy(file)
+	if err := next.LoadCopy(); err != nil || !reflect.DeepEqual(next.Permissions("one"), want) || !next.Guards("two") || next.Guards("three") {
+		t.Errorf("%+v (%v)", next.threads, err)
+	}
+	next.Forget("one")
+	next.Forget("two")
+	if err := next.save(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Error("a copy of nothing is left")
+	}
+	for _, bad := range []string{"", "{", `{"format":2,"threads":[]}`, `[]`, "null"} {
+		if err := os.WriteFile(file, []byte(bad), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := next.LoadCopy(); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), file) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+// TestTheBlindLeaveTheCopy: it is of a server that knew all threads.
+func TestTheBlindLeaveTheCopy(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "permissions.json")
+	g := NewGuard(Rules{}).WithCopy(file)
+	g.set(Permissions{Thread: "one", Mode: ModeReadOnly, Rules: noRules()})
+	if err := g.save(); err != nil {
+		t.Fatal(err)
+	}
+	g = NewGuard(Rules{}).WithCopy(file)
+	g.Blind(errors.New("no database"))
+	g.set(Permissions{Thread: "two", Mode: ModeReadOnly, Rules: noRules()})
+	if err := g.save(); err != nil {
+		t.Fatal(err)
+	}
+	next := NewGuard(Rules{}).WithCopy(file)
+	if err := next.LoadCopy(); err != nil || !next.Guards("one") {
+		t.Errorf("%+v (%v)", next.threads, err)
+	}
+}
+
+// FuzzGuardCopy: what is read decides without a panic, and rules that are not understood allow nothing.
+func FuzzGuardCopy(f *testing.F) {
+	f.Add([]byte(`{"format":1,"threads":[{"thread_id":"one","mode":"allow","rules":{"deny":[{"tool":"exec"}]}}]}`))
+	f.Add([]byte(`{"format":1,"threads":[{"thread_id":"one","mode":"allow","rules":{"denied":[]}},{"mode":"x"}]}`))
+	f.Add([]byte(`{"format":1,"threads":[{"thread_id":"one","mode":"x","rules":{"allow":[{"tool":"exec"}]}}]}`))
+	server := rulesOf(f, `{"allow":[{"tool":"exec"}]}`)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		list, err := parseGuardCopy(b)
+		if err != nil && !errors.Is(err, ErrDamaged) {
+			t.Fatal(err)
+		}
+		for _, p := range list {
+			d, err := p.decide(server, Call{Tool: ToolExec})
+			if err != nil || CheckMode(p.Mode) != nil && d.Decision != Deny {
+				t.Fatalf("%+v: %+v (%v)", p, d, err)
+			}
+		}
+	})
+}

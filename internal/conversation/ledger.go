@@ -1,0 +1,69 @@
+package conversation
+
+// Ledger is what the harness holds true, in three lists. A new one replaces all of the old; items without text are left out.
+type Ledger struct {
+	Assumptions        []LedgerItem `json:"assumptions"`
+	AcceptanceAnchors  []LedgerItem `json:"acceptance_anchors"`
+	DecisionBoundaries []LedgerItem `json:"decision_boundaries"`
+}
+
+// LedgerItem is one line of a Ledger.
+type LedgerItem struct {
+	Text            string   `json:"text"`
+	Status          string   `json:"status"`
+	IntroducedPhase *string  `json:"introduced_phase"`
+	UpdatedPhase    *string  `json:"updated_phase"`
+	Evidence        []string `json:"evidence"`
+}
+
+// What an item says that does not say it; the status by its list.
+const (
+	statusAssumption = "open"
+	statusAnchor     = "active"
+	statusBoundary   = "tracked"
+	phaseUnknown     = "unknown"
+)
+
+// Normal is the ledger without items that have no text, with a status and a first phase for those without, and empty lists instead of none.
+func (l Ledger) Normal() Ledger {
+	return Ledger{
+		Assumptions:        normalItems(l.Assumptions, statusAssumption),
+		AcceptanceAnchors:  normalItems(l.AcceptanceAnchors, statusAnchor),
+		DecisionBoundaries: normalItems(l.DecisionBoundaries, statusBoundary),
+	}
+}
+
+func normalItems(items []LedgerItem, status string) []LedgerItem {
+	kept := make([]LedgerItem, 0, len(items))
+	for _, i := range items {
+		if blank(i.Text) {
+			continue
+		}
+		if blank(i.Status) {
+			i.Status = status
+		}
+		if i.IntroducedPhase = unblank(i.IntroducedPhase); i.IntroducedPhase == nil {
+			unknown := phaseUnknown
+			i.IntroducedPhase = &unknown
+		}
+		i.UpdatedPhase = unblank(i.UpdatedPhase)
+		i.Evidence = unblanks(i.Evidence)
+		kept = append(kept, i)
+	}
+	return kept
+}
+
+func decodeLedger(f fields) Ledger {
+	return Ledger{
+		Assumptions:        each(f.objects("assumptions"), decodeItem),
+		AcceptanceAnchors:  each(f.objects("acceptance_anchors"), decodeItem),
+		DecisionBoundaries: each(f.objects("decision_boundaries"), decodeItem),
+	}.Normal()
+}
+
+func decodeItem(f fields) LedgerItem {
+	return LedgerItem{
+		Text: f.content("text"), Status: f.content("status"), IntroducedPhase: f.maybe("introduced_phase"),
+		UpdatedPhase: f.maybe("updated_phase"), Evidence: f.texts("evidence"),
+	}
+}

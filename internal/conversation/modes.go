@@ -1,0 +1,120 @@
+package conversation
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Modes of permissions. The first three are levels; prompt asks for everything and allow lets everything through, unless a rule says otherwise.
+const (
+	ModeReadOnly         = "read-only"
+	ModeWorkspaceWrite   = "workspace-write"
+	ModeDangerFullAccess = "danger-full-access"
+	ModePrompt           = "prompt"
+	ModeAllow            = "allow"
+)
+
+// ModeUnreadable is that of permissions that are kept and not understood: everything is denied, whatever rules there are, until somebody sets both mode and rules. Nobody can choose it.
+const ModeUnreadable = "unreadable"
+
+// Modes are all of them, the narrowest first.
+var Modes = []string{ModeReadOnly, ModeWorkspaceWrite, ModeDangerFullAccess, ModePrompt, ModeAllow}
+
+// CheckMode tells whether a mode is one. Errors: ErrInvalid.
+func CheckMode(mode string) error {
+	if slices.Contains(Modes, mode) {
+		return nil
+	}
+	return fmt.Errorf("%w: permission mode %.80q: %s are allowed", ErrInvalid, mode, strings.Join(Modes, ", "))
+}
+
+// Level is how much a tool may change. Levels are ordered.
+type Level int
+
+// The levels. The zero Level is of modes that are none.
+const (
+	LevelRead Level = iota + 1
+	LevelWrite
+	LevelDanger
+)
+
+// String is the mode that has the level.
+func (l Level) String() string {
+	if l < LevelRead || l > LevelDanger {
+		return "none"
+	}
+	return Modes[l-1]
+}
+
+// levelOfMode is what a mode is enough for: nothing, when it is no level.
+func levelOfMode(mode string) Level {
+	if i := slices.Index(Modes, mode); i >= 0 && i < int(LevelDanger) {
+		return Level(i + 1)
+	}
+	return 0
+}
+
+// Tools that the gate decides about. A rule for one is also for those that do the same by another way: see broader.
+const (
+	ToolExec         = "exec"          // a command: in a shell, isolated, on a terminal of its own
+	ToolPTY          = "pty"           // a terminal with its program
+	ToolRestart      = "restart"       // its program again
+	ToolShell        = "shell"         // an exec shell
+	ToolEnv          = "env"           // variables of a shell
+	ToolRollback     = "rollback"      // a shell's directory and variables as they were
+	ToolInput        = "input"         // bytes to the program of a terminal
+	ToolKeys         = "keys"          // named keys to it
+	ToolPaste        = "paste"         // text to it
+	ToolCommandInput = "command.input" // standard input of a command
+	ToolResize       = "resize"        // the size of a terminal
+	ToolKill         = "kill"          // the end of terminals, shells, threads
+	ToolSignal       = "signal"        // to the program of a terminal
+	ToolCancel       = "cancel"        // the end of a command
+	ToolPause        = "pause"         // processes stand still
+	ToolResume       = "resume"        // and go on
+	ToolPolicy       = "policy"        // how long sessions live
+	ToolRead         = "read"          // of files
+	ToolList         = "list"          // of directories
+	ToolWrite        = "write"         // of files
+	ToolMkdir        = "mkdir"
+	ToolRemove       = "remove"
+	ToolRename       = "rename"
+	ToolLeaseCreate  = "lease.create"  // compute at a provider
+	ToolLeaseDestroy = "lease.destroy" // its end
+	ToolStream       = "stream"        // output; only for who asks, the gate lets it through unseen
+	ToolSnapshot     = "snapshot"      // the same of screens
+)
+
+// levels are what tools need; one that is not here needs LevelDanger.
+var levels = map[string]Level{
+	ToolRead: LevelRead, ToolList: LevelRead, ToolStream: LevelRead, ToolSnapshot: LevelRead,
+
+	ToolExec: LevelWrite, ToolPTY: LevelWrite, ToolRestart: LevelWrite, ToolShell: LevelWrite, ToolEnv: LevelWrite, ToolRollback: LevelWrite,
+	ToolInput: LevelWrite, ToolKeys: LevelWrite, ToolPaste: LevelWrite, ToolCommandInput: LevelWrite, ToolResize: LevelWrite,
+	ToolKill: LevelWrite, ToolSignal: LevelWrite, ToolCancel: LevelWrite, ToolPause: LevelWrite, ToolResume: LevelWrite, ToolPolicy: LevelWrite,
+	ToolWrite: LevelWrite, ToolMkdir: LevelWrite, ToolRemove: LevelWrite, ToolRename: LevelWrite,
+
+	ToolLeaseCreate: LevelDanger, ToolLeaseDestroy: LevelDanger,
+}
+
+// LevelOf is what a tool needs.
+func LevelOf(tool string) Level {
+	if l, ok := levels[tool]; ok {
+		return l
+	}
+	return LevelDanger
+}
+
+// broader is the tool whose rules are for another one too: who denies exec means commands that come by a terminal, a shell's variables or an earlier state as well.
+var broader = map[string]string{
+	ToolPTY: ToolExec, ToolRestart: ToolExec, ToolShell: ToolExec, ToolEnv: ToolExec, ToolRollback: ToolExec,
+	ToolKeys: ToolInput, ToolPaste: ToolInput, ToolCommandInput: ToolInput,
+	ToolSignal: ToolKill, ToolCancel: ToolKill, ToolPause: ToolKill, ToolPolicy: ToolKill, ToolLeaseDestroy: ToolKill,
+	ToolList: ToolRead, ToolMkdir: ToolWrite, ToolRemove: ToolWrite, ToolRename: ToolWrite,
+}
+
+// Begins tells whether a tool is used in threads that are not there yet, which it then makes.
+func Begins(tool string) bool {
+	return tool != ToolKill && broader[tool] != ToolKill && tool != ToolResume && levels[tool] != 0
+}

@@ -1,0 +1,128 @@
+package conversation
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Call is what somebody wants to do, for the rules: a tool and its arguments, a JSON object. The tools of ours are the Tool constants.
+type Call struct {
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+// maxTool bounds the name of a tool, in bytes.
+const maxTool = 256
+
+// canonical is a call whose arguments have one form: keys sorted, no space, {} for none. Two calls are identical when their canonical forms are. Errors: ErrInvalid.
+func (c Call) canonical() (Call, error) {
+	if c.Tool == "" || len(c.Tool) > maxTool {
+		return c, fmt.Errorf("%w: tool %.80q: a name of 1 to %d bytes is needed", ErrInvalid, c.Tool, maxTool)
+	}
+	args, err := c.arguments()
+	if err != nil {
+		return c, err
+	}
+	c.Arguments, err = json.Marshal(args)
+	return c, err
+}
+
+// arguments are what the call has; numbers stay as they are written. Errors: ErrInvalid.
+func (c Call) arguments() (map[string]any, error) {
+	if s := string(bytes.TrimSpace(c.Arguments)); s == "" || s == "null" {
+		return map[string]any{}, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(c.Arguments))
+	d.UseNumber()
+	var args map[string]any
+	if err := d.Decode(&args); err != nil {
+		return nil, fmt.Errorf("%w: the arguments of a call must be a JSON object: %w", ErrInvalid, err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, fmt.Errorf("%w: there is something behind the arguments of the call", ErrInvalid)
+	}
+	return args, nil
+}
+
+// key names a canonical call: the same for identical ones, of one length.
+func (c Call) key() string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%d %s %s", len(c.Tool), c.Tool, c.Arguments)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Words of decisions.
+const (
+	Allow = "allow"
+	Deny  = "deny"
+	Ask   = "ask"
+)
+
+// Decision is what becomes of a Call, and why: a sentence for a person, and the rule that decided, if one did.
+type Decision struct {
+	Decision   string `json:"decision"`
+	Reason     string `json:"reason"`
+	Rule       *Rule  `json:"rule"`
+	ApprovalID string `json:"approval_id,omitempty"`
+}
+
+// Permissions say what may be done with the terminals of a thread. The zero Mode is DefaultPermissionMode.
+type Permissions struct {
+	Thread    string
+	Mode      string
+	Rules     Rules
+	UpdatedAt string // RFC 3339; "" was never
+}
+
+// none tells whether nothing of a thread has to be decided: the default mode without a rule.
+func (p Permissions) none() bool {
+	return (p.Mode == "" || p.Mode == DefaultPermissionMode) && p.Rules.count() == 0
+}
+
+// decide finds what becomes of a canonical call, with the rules of the server beside the thread's own. The order: ModeUnreadable, which denies, a deny rule, an ask rule, an allow rule, the mode prompt,
+// the mode allow, the mode's level against the tool's; who gave a rule makes no difference. ErrInvalid when the arguments are no object.
+func (p Permissions) decide(server Rules, c Call) (Decision, error) {
+	args, err := c.arguments()
+	if err != nil {
+		return Decision{}, err
+	}
+	if p.Mode == ModeUnreadable { // a rule that allows, the server's too, would come before a denying one that nobody can read
+		return Decision{Decision: Deny, Reason: "what the thread permits is kept and cannot be understood; set its mode and its rules"}, nil
+	}
+	r := newReading(c.Tool, args)
+	for _, section := range []struct {
+		word   string
+		thread []Rule
+		server []Rule
+	}{{Deny, p.Rules.Deny, server.Deny}, {Ask, p.Rules.Ask, server.Ask}, {Allow, p.Rules.Allow, server.Allow}} {
+		matches := func(rule Rule) bool { return r.matches(rule, section.word != Allow) }
+		if i := slices.IndexFunc(section.server, matches); i >= 0 {
+			return Decision{Decision: section.word, Rule: &section.server[i], Reason: fmt.Sprintf("the server's %s rule %s", section.word, section.server[i])}, nil
+		}
+		if i := slices.IndexFunc(section.thread, matches); i >= 0 {
+			return Decision{Decision: section.word, Rule: &section.thread[i], Reason: fmt.Sprintf("the thread's %s rule %s", section.word, section.thread[i])}, nil
+		}
+	}
+	return decideByMode(p.Mode, c.Tool), nil
+}
+
+func decideByMode(mode, tool string) Decision {
+	if mode == "" {
+		mode = DefaultPermissionMode
+	}
+	active, needed := levelOfMode(mode), LevelOf(tool)
+	switch {
+	case mode == ModePrompt:
+		return Decision{Decision: Ask, Reason: "in the mode prompt everything is asked for that no rule allows"}
+	case mode == ModeAllow:
+		return Decision{Decision: Allow, Reason: "in the mode allow everything is allowed that no rule denies or asks for"}
+	case active >= needed:
+		return Decision{Decision: Allow, Reason: fmt.Sprintf("%s is enough for %.80s, which needs %s", mode, tool, needed)}
+	}
+	return Decision{Decision: Deny, Reason: fmt.Sprintf("%.80s needs the mode %s, the thread's is %s", tool, needed, mode)}
+}

@@ -1,0 +1,247 @@
+package conversation
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func rulesOf(t testing.TB, text string) Rules {
+	t.Helper()
+	if text == "" {
+		text = "{}"
+	}
+	r, err := ParseRules([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestPrecedence is the order in which permissions decide: deny rule, ask rule, allow rule, mode prompt, mode allow, level, and deny.
+func TestPrecedence(t *testing.T) {
+	const (
+		all   = `[{"tool":"exec"}]`
+		other = `[{"tool":"write"}]`
+	)
+	for _, test := range []struct {
+		mode, thread, server string
+		call                 string
+		want                 string
+		reason               string
+	}{
+		// Levels.
+		{"read-only", "", "", "read", Allow, "enough"},
+		{"read-only", "", "", "snapshot", Allow, "enough"},
+		{"read-only", "", "", "exec", Deny, "needs the mode workspace-write"},
+		{"read-only", "", "", "input", Deny, "workspace-write"},
+		{"read-only", "", "", "lease.destroy", Deny, "danger-full-access"},
+		{"", "", "", "exec", Allow, "workspace-write"},
+		{"", "", "", "mystery", Deny, "danger-full-access"},
+		{"workspace-write", "", "", "exec", Allow, "enough"},
+		{"workspace-write", "", "", "lease.create", Deny, "danger-full-access"},
+		{"workspace-write", "", "", "mystery", Deny, "danger-full-access"},
+		{"danger-full-access", "", "", "mystery", Allow, "enough"},
+		{"danger-full-access", "", "", "lease.create", Allow, "enough"},
+		// Modes that are no level.
+		{"prompt", "", "", "exec", Ask, "mode prompt"},
+		{"prompt", "", "", "read", Ask, "mode prompt"},
+		{"prompt", "", "", "mystery", Ask, "mode prompt"},
+		{"allow", "", "", "exec", Allow, "mode allow"},
+		{"allow", "", "", "mystery", Allow, "mode allow"},
+		{"nonsense", "", "", "read", Deny, "nonsense"},
+		// A deny rule beats everything.
+		{"allow", `{"deny":` + all + `}`, "", "exec", Deny, "deny rule"},
+		{"danger-full-access", `{"deny":` + all + `}`, "", "exec", Deny, "deny rule"},
+		{"prompt", `{"deny":` + all + `,"ask":` + all + `,"allow":` + all + `}`, "", "exec", Deny, "the thread's deny rule"},
+		{"allow", `{"ask":` + all + `,"allow":` + all + `}`, `{"deny":` + all + `}`, "exec", Deny, "the server's deny rule"},
+		{"allow", `{"deny":` + all + `}`, `{"ask":` + all + `,"allow":` + all + `}`, "exec", Deny, "the thread's deny rule"},
+		// An ask rule beats allow rules and modes.
+		{"allow", `{"ask":` + all + `}`, "", "exec", Ask, "ask rule"},
+		{"danger-full-access", `{"ask":` + all + `,"allow":` + all + `}`, "", "exec", Ask, "ask rule"},
+		{"read-only", `{"ask":` + all + `}`, "", "exec", Ask, "ask rule"},
+		{"allow", `{"allow":` + all + `}`, `{"ask":` + all + `}`, "exec", Ask, "the server's ask rule"},
+		// An allow rule beats modes and levels.
+		{"read-only", `{"allow":` + all + `}`, "", "exec", Allow, "allow rule"},
+		{"prompt", `{"allow":` + all + `}`, "", "exec", Allow, "allow rule"},
+		{"read-only", `{"allow":[{"tool":"mystery"}]}`, "", "mystery", Allow, "allow rule"},
+		{"read-only", "", `{"allow":` + all + `}`, "exec", Allow, "the server's allow rule"},
+		// Rules that do not match leave it to the mode.
+		{"read-only", `{"allow":` + other + `}`, "", "exec", Deny, "read-only"},
+		{"workspace-write", `{"deny":` + other + `,"ask":` + other + `}`, "", "exec", Allow, "enough"},
+		{"prompt", `{"deny":` + other + `}`, "", "exec", Ask, "mode prompt"},
+	} {
+		p := Permissions{Mode: test.mode, Rules: rulesOf(t, test.thread)}
+		d, err := p.decide(rulesOf(t, test.server), Call{Tool: test.call})
+		if err != nil || d.Decision != test.want || !strings.Contains(d.Reason, test.reason) || (d.Rule != nil) != strings.Contains(test.reason, "rule") {
+			t.Errorf("mode %q, thread %s, server %s: %s is %+v (%v), want %s because %q", test.mode, test.thread, test.server, test.call, d, err, test.want, test.reason)
+		}
+	}
+}
+
+// TestUnreadablePermissions deny everything: a rule that nobody can read may have denied what another allows. What cannot be read cannot be kept either.
+func TestUnreadablePermissions(t *testing.T) {
+	all := rulesOf(t, `{"allow":[{"tool":"exec"}],"ask":[{"tool":"read"}]}`)
+	for _, p := range []Permissions{{Mode: ModeUnreadable}, {Mode: ModeUnreadable, Rules: all}} {
+		for _, tool := range []string{ToolExec, ToolRead, ToolInput} {
+			if d, err := p.decide(all, Call{Tool: tool}); err != nil || d.Decision != Deny {
+				t.Errorf("%s with %+v: %+v (%v)", tool, p, d, err)
+			}
+		}
+		mode := ModeReadOnly
+		for _, half := range []struct {
+			mode  *string
+			rules *Rules
+		}{{&mode, nil}, {nil, &all}, {nil, nil}} {
+			if _, err := p.with(half.mode, half.rules); !errors.Is(err, ErrInvalid) {
+				t.Errorf("%+v: %v", half, err)
+			}
+		}
+		if q, err := p.with(&mode, &all); err != nil || q.Mode != mode {
+			t.Errorf("%+v (%v)", q, err)
+		}
+	}
+}
+
+// TestBroaderTools: who denies a tool means the other ways to the same end; the other way round a rule is for one way only.
+func TestBroaderTools(t *testing.T) {
+	for narrow, broad := range broader {
+		if LevelOf(narrow) < LevelOf(broad) {
+			t.Errorf("%s needs less than %s, which has its rules", narrow, broad)
+		}
+		for _, test := range []struct{ rule, call, want string }{{broad, narrow, Deny}, {narrow, narrow, Deny}, {narrow, broad, Allow}} {
+			p := Permissions{Mode: ModeAllow, Rules: Rules{Deny: []Rule{{Tool: test.rule}}}}
+			if d, err := p.decide(Rules{}, Call{Tool: test.call}); err != nil || d.Decision != test.want {
+				t.Errorf("%s with a rule that denies %s is %+v (%v), want %s", test.call, test.rule, d, err, test.want)
+			}
+		}
+		if _, known := levels[narrow]; !known || broader[broad] != "" {
+			t.Errorf("%s to %s is no arrow between tools of ours, one step long", narrow, broad)
+		}
+	}
+}
+
+// TestRuleMatching: what a rule that denies sees, and what one that allows sees.
+func TestRuleMatching(t *testing.T) {
+	long := strings.Repeat("x", 500)
+	for _, test := range []struct {
+		rule, args  string
+		deny, allow bool
+	}{
+		{`{"contains":"rm -rf"}`, `{"command":"rm -rf /"}`, true, true},
+		{`{"contains":"rm -rf"}`, `{"command":"rm \t\n -rf /"}`, true, true},
+		{`{"contains":"rm  -rf"}`, `{"command":"rm -rf /"}`, true, false},
+		{`{"contains":"rm -rf"}`, `{"command":"RM -RF /"}`, false, false},
+		{`{"contains":"rm -rf"}`, `{"command":"` + long + `; rm -rf /"}`, true, false},
+		{`{"contains":"rm -rf"}`, `{"argv":["rm","-rf","/"]}`, true, false},
+		{`{"contains":"rm -rf"}`, `{"env":{"A":"rm -rf /"}}`, true, true},
+		{`{"contains":"a=1 b=2"}`, `{"b":2,"a":1}`, true, true},
+		{`{"contains":"exec a=1"}`, `{"a":1}`, true, true},
+		{`{"contains":"n=1e400"}`, `{"n":1e400}`, true, true},
+		{`{"contains":"x=\"<&>\""}`, `{"x":"\"<&>\""}`, true, true},
+		{`{"tool":"exec","contains":"ls"}`, `{"command":"pwd"}`, false, false},
+		{`{"tool":"write","contains":"ls"}`, `{"command":"ls"}`, false, false},
+		{`{"path_contains":"/etc/"}`, `{"path":"/etc/passwd"}`, true, true},
+		{`{"path_contains":"/etc/"}`, `{"file_path":"/etc/passwd"}`, true, true},
+		{`{"path_contains":"/etc/"}`, `{"cwd":"/etc/x"}`, true, true},
+		{`{"path_contains":"/etc/"}`, `{"directory":"/etc/x"}`, true, true},
+		{`{"path_contains":"/etc/"}`, `{"path":"/tmp/../etc/passwd"}`, true, true},
+		{`{"path_contains":"/work/"}`, `{"path":"/work/../etc/passwd"}`, true, false},
+		{`{"path_contains":"/work/"}`, `{"path":"/work/a","new_path":"/etc/a"}`, true, false},
+		{`{"path_contains":"/work/"}`, `{"path":"/etc/a","new_path":"/work/a"}`, true, false},
+		{`{"path_contains":"/work/"}`, `{"path":"/work/a","new_path":"/work/b"}`, true, true},
+		{`{"path_contains":"/etc/"}`, `{"command":"cat /etc/passwd"}`, false, false},
+		{`{"path_contains":"/etc/"}`, `{"path":7}`, false, false},
+		{`{"path_contains":"/etc/"}`, ``, false, false},
+		{`{"path_contains":"/tmp","contains":"secret"}`, `{"path":"/tmp/x","content":"secret"}`, true, true},
+		{`{"path_contains":"/tmp","contains":"secret"}`, `{"path":"/tmp/x","content":"other"}`, false, false},
+	} {
+		for _, side := range []struct {
+			word, otherwise, mode string
+			want                  bool
+		}{{Deny, Allow, ModeAllow, test.deny}, {Ask, Allow, ModeAllow, test.deny}, {Allow, Deny, ModeReadOnly, test.allow}} {
+			p := Permissions{Mode: side.mode, Rules: rulesOf(t, fmt.Sprintf(`{%q:[%s]}`, side.word, test.rule))}
+			want := side.otherwise
+			if side.want {
+				want = side.word
+			}
+			d, err := p.decide(Rules{}, Call{"exec", []byte(test.args)})
+			if err != nil || d.Decision != want {
+				t.Errorf("%s rule %s, arguments %.100s: %+v (%v), want %s", side.word, test.rule, test.args, d, err, want)
+			}
+		}
+	}
+}
+
+func TestBadCalls(t *testing.T) {
+	for _, args := range []string{`[]`, `"x"`, `1`, `{`, `{} {}`, `{"a":1}x`, "nul"} {
+		if _, err := (Permissions{}).decide(Rules{}, Call{"exec", []byte(args)}); !errors.Is(err, ErrInvalid) {
+			t.Errorf("arguments %s: %v", args, err)
+		}
+		if _, err := (Call{"exec", []byte(args)}).canonical(); !errors.Is(err, ErrInvalid) {
+			t.Errorf("arguments %s: %v", args, err)
+		}
+	}
+	for _, tool := range []string{"", strings.Repeat("x", maxTool+1)} {
+		if _, err := (Call{Tool: tool}).canonical(); !errors.Is(err, ErrInvalid) {
+			t.Errorf("tool %.10q: %v", tool, err)
+		}
+	}
+}
+
+// TestIdenticalCalls: an approval is for a call, in whatever way its JSON is written, and for no other.
+func TestIdenticalCalls(t *testing.T) {
+	key := func(tool, args string) string {
+		c, err := Call{tool, []byte(args)}.canonical()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.key()
+	}
+	one := key("exec", `{"command":"ls","n":1}`)
+	for _, same := range []string{` {"n": 1, "command":"\u006cs"} `, `{"n":2,"n":1,"command":"ls"}`} {
+		if key("exec", same) != one {
+			t.Errorf("%s is another call", same)
+		}
+	}
+	if key("exec", "") != key("exec", "{}") || key("exec", "null") != key("exec", "{}") {
+		t.Error("no arguments are not {}")
+	}
+	for _, other := range []string{`{"command":"ls"}`, `{"command":"ls","n":1.0}`, `{"command":"ls","n":"1"}`, `{"command":"ls ","n":1}`} {
+		if key("exec", other) == one {
+			t.Errorf("%s is the same call", other)
+		}
+	}
+	if key("exe", `{"command":"ls","n":1}`) == one {
+		t.Error("another tool is the same call")
+	}
+}
+
+func TestModes(t *testing.T) {
+	for i, mode := range Modes {
+		if err := CheckMode(mode); err != nil {
+			t.Error(err)
+		}
+		if l := levelOfMode(mode); i < int(LevelDanger) && l.String() != mode || i >= int(LevelDanger) && l != 0 {
+			t.Errorf("%s is level %v", mode, l)
+		}
+	}
+	for _, mode := range []string{"", "Allow", "read_only", "full"} {
+		if err := CheckMode(mode); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), ModePrompt) {
+			t.Errorf("%q: %v", mode, err)
+		}
+	}
+}
+
+// TestWhatEventsTell is cut between characters.
+func TestWhatEventsTell(t *testing.T) {
+	for _, test := range []struct{ word, want string }{
+		{"", ""}, {"route", "route"}, {strings.Repeat("x", maxWord), strings.Repeat("x", maxWord)}, {strings.Repeat("x", maxWord) + "y", strings.Repeat("x", maxWord)},
+		{strings.Repeat("x", maxWord-1) + "é", strings.Repeat("x", maxWord-1)}, {strings.Repeat("x", maxWord-2) + "é!", strings.Repeat("x", maxWord-2) + "é"},
+	} {
+		if got := clip(test.word); got != test.want {
+			t.Errorf("%q is told as %q, want %q", test.word, got, test.want)
+		}
+	}
+}

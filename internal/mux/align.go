@@ -1,0 +1,212 @@
+package mux
+
+import (
+	"context"
+	"errors"
+
+	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/pty"
+)
+
+// align brings the records in line with what is there: at the start, and after the database could not be written. What a killed server had not written down of
+// commands is in the histories of their shells.
+func (d *durable) align() {
+	strangers, err := d.alignNow()
+	if err != nil {
+		d.failed(err)
+	}
+	d.later(strangers)
+}
+
+// realign is align once more, of the recorder's goroutine.
+func (d *durable) realign() {
+	strangers, err := d.alignNow()
+	if err != nil {
+		return
+	}
+	if old := d.trouble.Swap(nil); old != nil {
+		d.mux.cfg.Log.Info("works again", "was", *old)
+	}
+	d.later(strangers)
+}
+
+// later has strangers adopted, unless the Mux closes: the recorder is at work longer than what Close waits for first.
+func (d *durable) later(strangers []stranger) {
+	d.mux.mu.Lock()
+	defer d.mux.mu.Unlock()
+	if len(strangers) > 0 && !d.mux.closing {
+		d.mux.work.Go(func() { d.adopt(strangers) })
+	}
+}
+
+// stranger is something without a row.
+type stranger struct {
+	shell    *Shell
+	terminal *Terminal
+}
+
+func (d *durable) alignNow() (strangers []stranger, err error) {
+	open, err := d.OpenCommands()
+	if err != nil {
+		return nil, err
+	}
+	waiting := map[string][]thread.Command{}
+	for _, k := range open {
+		waiting[k.Terminal] = append(waiting[k.Terminal], k)
+	}
+	alive := thread.Alive{Processes: map[string]thread.Process{}}
+	for _, s := range d.mux.Shells("") {
+		_, err := d.Terminal(s.key)
+		if isMissing(err) {
+			strangers = append(strangers, stranger{shell: s})
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		running, err := d.alignCommands(s, waiting[s.key])
+		if err != nil {
+			return nil, err
+		}
+		alive.Commands = append(alive.Commands, running...)
+		if p, ok := pty.FindProc(s.Facts().PID); ok {
+			alive.Processes[s.key] = d.process(p)
+		}
+		s.recorded.Store(true)
+	}
+	list, err := d.alignTerminals(&alive)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.Recover(alive); err != nil {
+		return nil, err
+	}
+	return append(strangers, list...), d.alignStates()
+}
+
+// alignTerminals adds the terminals that run. One that was deleted has no row, and one that has ended gets it when it is started again.
+func (d *durable) alignTerminals(alive *thread.Alive) (strangers []stranger, err error) {
+	for _, t := range d.mux.all() {
+		if t.isDeleted() {
+			continue
+		}
+		_, err := d.Terminal(t.ID)
+		switch {
+		case isMissing(err) && t.running():
+			strangers = append(strangers, stranger{terminal: t})
+			continue
+		case isMissing(err):
+			continue
+		case err != nil:
+			return nil, err
+		}
+		t.recorded.Store(true)
+		if t.running() {
+			if p, ok := pty.FindProc(t.process.PID()); ok {
+				alive.Processes[t.ID] = d.process(p)
+			}
+		}
+	}
+	return strangers, nil
+}
+
+// alignStates writes the states of all shells and terminals, most of which are known.
+func (d *durable) alignStates() error {
+	for _, s := range d.mux.Shells("") {
+		state := s.State()
+		if !s.recorded.Load() || absolute(state.Cwd) == "" {
+			continue
+		}
+		if _, _, err := d.Save(s.key, thread.State{Cwd: state.Cwd, Env: state.Delta, Unset: state.Unset}); err != nil && !isRefusal(err) {
+			return err
+		}
+	}
+	for _, t := range d.mux.all() {
+		// Of a program that went with the machine nobody has written where it was since the last look of the server before.
+		justLost := t.restored != nil && t.restored.State == StateRunning && t.noted.Load() == nil
+		if dir := t.dir(); t.recorded.Load() && (t.running() || justLost) && absolute(dir) != "" {
+			if _, _, err := d.SaveCwd(t.ID, dir); err != nil && !isRefusal(err) {
+				return err
+			}
+			t.noted.Store(&dir)
+			t.exported.Store(nil) // what the records missed is noted at the next look
+		}
+	}
+	return nil
+}
+
+// alignCommands writes down what the history of a shell has and the records have not, and returns the commands that still run or wait.
+func (d *durable) alignCommands(s *Shell, open []thread.Command) (running []string, err error) {
+	known, err := d.Commands(thread.CommandQuery{Thread: s.Session, Terminal: s.key, Limit: 1})
+	if err != nil && !isMissing(err) {
+		return nil, err
+	}
+	after := ""
+	if len(known) > 0 {
+		after = known[0].ID
+	}
+	var list []thread.Command
+	add := func(i shell.Info) {
+		k := rowOf(s.key, i)
+		list = append(list, k)
+		if !k.Ended() {
+			running = append(running, k.ID)
+		}
+	}
+	for _, k := range open {
+		if e, err := s.Shell.Command(k.ID); err == nil && k.ID != after {
+			add(e.Info())
+		}
+	}
+	history := s.Shell.Commands(maxListed, "")
+	for at := len(history) - 1; at >= 0; at-- {
+		if history[at].ID == after {
+			history = history[at:] // it may have been written down as running
+			break
+		}
+	}
+	for _, i := range history {
+		add(i)
+	}
+	if len(list) == 0 {
+		return running, nil
+	}
+	return running, d.Batch(func(b *thread.Batch) error {
+		for _, k := range list {
+			if err := b.Command(k); err != nil && !isRefusal(err) {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// adopt makes the rows of what has none: it is of before the first database, or somebody removed them.
+func (d *durable) adopt(list []stranger) {
+	for _, one := range list {
+		if d.mux.ctx.Err() != nil {
+			return
+		}
+		if err := d.adoptOne(d.mux.ctx, one); err != nil && !errors.Is(err, context.Canceled) {
+			d.mux.cfg.Log.Warn("cannot write the record of what is there", "error", err)
+		}
+	}
+}
+
+func (d *durable) adoptOne(ctx context.Context, one stranger) error {
+	if t := one.terminal; t != nil {
+		if _, err := d.ready(ctx, t.spec.Session, t.use(), t.spec.Place); err != nil {
+			return err
+		}
+		d.recordTerminal(t)
+		return nil
+	}
+	s := one.shell
+	if _, err := d.ready(ctx, s.Session, s.use(), s.Spec().Place); err != nil {
+		return err
+	}
+	d.recordShell(s)
+	_, err := d.alignCommands(s, nil)
+	return err
+}

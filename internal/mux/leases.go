@@ -1,0 +1,232 @@
+package mux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/evertty/evertty/internal/provider"
+	"github.com/evertty/evertty/internal/thread"
+)
+
+// CreateLease makes a lease that belongs to no thread, to be shared; "" lets the server choose the id and the provider. config is JSON of the provider's own.
+// Errors: session.ErrInvalid, ErrNoProvider, ErrConflict.
+func (m *Mux) CreateLease(id, provider, config string) (thread.LeaseReply, error) {
+	d, err := m.durable()
+	if err != nil {
+		return thread.LeaseReply{}, err
+	}
+	l, err := d.CreateLease(id, provider, config)
+	return thread.Layers{Lease: l}.LeaseReply(), err
+}
+
+// Leases are a part of those that a query means, in the order of their making. next is the After of the next part, "" at the end.
+// Errors: session.ErrNotFound (q.After), ErrNoProvider (q.Provider is neither set up nor has a lease).
+func (m *Mux) Leases(q thread.LeaseQuery) (replies []thread.LeaseReply, next string, err error) {
+	d, err := m.durable()
+	if err != nil {
+		return nil, "", err
+	}
+	list, next, err := d.LeasePart(q)
+	if err != nil {
+		return nil, "", err
+	}
+	if _, known := d.places[q.Provider]; !known && q.Provider != "" && q.After == "" && len(list) == 0 {
+		return nil, "", d.noPlace(q.Provider)
+	}
+	replies = make([]thread.LeaseReply, 0, len(list))
+	for _, l := range list {
+		reply, err := d.leaseReply(l)
+		if err != nil {
+			return nil, "", err
+		}
+		replies = append(replies, reply)
+	}
+	return replies, next, nil
+}
+
+// Lease finds a lease. Errors: session.ErrNotFound.
+func (m *Mux) Lease(id string) (thread.LeaseReply, error) {
+	d, err := m.durable()
+	if err != nil {
+		return thread.LeaseReply{}, err
+	}
+	l, err := d.Manager.Lease(id)
+	if err != nil {
+		return thread.LeaseReply{}, err
+	}
+	return d.leaseReply(l)
+}
+
+// leaseReply is a lease with the instance that is behind it, and the thread that it was made for.
+func (d *durable) leaseReply(l thread.Lease) (thread.LeaseReply, error) {
+	layers := thread.Layers{Lease: l, Thread: thread.Thread{ID: l.Thread}}
+	list, err := d.Instances(l.ID)
+	if isMissing(err) {
+		err = nil // the lease was deleted meanwhile
+	}
+	if len(list) > 0 {
+		layers.Instance = list[0]
+	}
+	return layers.LeaseReply(), err
+}
+
+// leaseChange does something with a lease and tells how it is then.
+func (m *Mux) leaseChange(ctx context.Context, id string, do func(*thread.Manager, context.Context, string) (thread.Lease, error)) (thread.LeaseReply, error) {
+	d, err := m.current(ctx, "")
+	if err != nil {
+		return thread.LeaseReply{}, err
+	}
+	l, err := do(d.Manager, ctx, id)
+	if err != nil {
+		return thread.LeaseReply{}, err
+	}
+	return d.leaseReply(l)
+}
+
+// PauseLease pauses the compute of a lease, whoever uses it. Errors: session.ErrNotFound, ErrTransition, ErrProvider, ErrUnsupported.
+func (m *Mux) PauseLease(ctx context.Context, id string) (thread.LeaseReply, error) {
+	return m.leaseChange(ctx, id, (*thread.Manager).PauseLease)
+}
+
+// ResumeLease is the reverse, with the same errors.
+func (m *Mux) ResumeLease(ctx context.Context, id string) (thread.LeaseReply, error) {
+	return m.leaseChange(ctx, id, (*thread.Manager).ResumeLease)
+}
+
+// DestroyLease ends the compute of a lease, which stays and gets other compute with its next use. Errors: session.ErrNotFound, ErrProvider.
+func (m *Mux) DestroyLease(ctx context.Context, id string) (thread.LeaseReply, error) {
+	return m.leaseChange(ctx, id, (*thread.Manager).DestroyLease)
+}
+
+// RefreshLease asks the provider how the compute is. Errors: session.ErrNotFound, ErrProvider.
+func (m *Mux) RefreshLease(ctx context.Context, id string) (thread.LeaseReply, error) {
+	return m.leaseChange(ctx, id, (*thread.Manager).Refresh)
+}
+
+// DeleteLease removes a lease that nobody uses. Errors: session.ErrNotFound, ErrInUse.
+func (m *Mux) DeleteLease(ctx context.Context, id string) error {
+	d, err := m.durable()
+	if err != nil {
+		return err
+	}
+	return d.DeleteLease(ctx, id)
+}
+
+// LeaseEvents is the book of a lease after an entry, at most limit of it (0 is session.MaxPage). Errors: session.ErrNotFound.
+func (m *Mux) LeaseEvents(id string, after int64, limit int) ([]thread.LeaseEvent, error) {
+	d, err := m.durable()
+	if err != nil {
+		return nil, err
+	}
+	return d.LeaseEvents(id, after, limit)
+}
+
+// LeaseMetrics is what the compute of a lease uses. Errors: session.ErrNotFound, ErrTransition (there is no compute), ErrUnsupported, ErrProvider.
+func (m *Mux) LeaseMetrics(ctx context.Context, id string) (provider.Metrics, error) {
+	d, err := m.durable()
+	if err != nil {
+		return provider.Metrics{}, err
+	}
+	return d.metrics(ctx, id)
+}
+
+// metrics asks the provider of a lease.
+func (d *durable) metrics(ctx context.Context, id string) (provider.Metrics, error) {
+	l, err := d.Manager.Lease(id)
+	if err != nil {
+		return provider.Metrics{}, err
+	}
+	place := d.places[l.Provider]
+	if place == nil {
+		return provider.Metrics{}, d.noPlace(l.Provider)
+	}
+	instance := l.ID // what this machine knows a lease's place by
+	if l.Provider == thread.Local {
+		err = d.local.known(ctx, l)
+	} else {
+		instance, err = d.instanceOf(l)
+	}
+	if err != nil {
+		return provider.Metrics{}, err
+	}
+	m, err := place.Metrics(ctx, instance)
+	if err = told(err); err != nil && !errors.Is(err, thread.ErrUnsupported) {
+		err = fmt.Errorf("%w: metrics of lease %s: %w", thread.ErrProvider, id, err)
+	}
+	return m, err
+}
+
+// instanceOf is the provider's id of the compute of a lease. Errors: session.ErrTransition when there is none.
+func (d *durable) instanceOf(l thread.Lease) (string, error) {
+	list, err := d.Instances(l.ID)
+	if err == nil && (len(list) == 0 || !list[0].EndedAt.IsZero()) {
+		err = fmt.Errorf("%w: lease %s has no compute", thread.ErrTransition, l.ID)
+	}
+	if err != nil {
+		return "", err
+	}
+	return list[0].Session, nil
+}
+
+// SandboxType is a place where processes can run.
+type SandboxType struct {
+	Name         string                `json:"name"`
+	Available    bool                  `json:"available"`
+	Capabilities provider.Capabilities `json:"capabilities"`
+}
+
+// SandboxTypes are the providers of this server, by name.
+func (m *Mux) SandboxTypes() []SandboxType {
+	list := []SandboxType{}
+	for _, name := range slices.Sorted(maps.Keys(m.records.places)) {
+		list = append(list, SandboxType{Name: name, Available: m.records.Manager != nil, Capabilities: m.records.places[name].Capabilities()})
+	}
+	return list
+}
+
+// SandboxSession is a lease with the threads that use it: what runs where.
+type SandboxSession struct {
+	thread.LeaseReply
+	Threads []string `json:"threads"` // none: nobody uses it
+}
+
+// SandboxSessions are leases with their threads. Otherwise it is as Leases.
+func (m *Mux) SandboxSessions(q thread.LeaseQuery) (sessions []SandboxSession, next string, err error) {
+	leases, next, err := m.Leases(q)
+	if err != nil {
+		return nil, "", err
+	}
+	list := make([]SandboxSession, 0, len(leases))
+	for _, l := range leases {
+		threads, err := m.records.LeaseThreads(l.ID)
+		if err != nil {
+			return nil, "", err
+		}
+		if threads == nil {
+			threads = []string{}
+		}
+		list = append(list, SandboxSession{l, threads})
+	}
+	return list, next, nil
+}
+
+// Observe takes what a provider told by itself (a webhook); matched says whether an instance of ours is meant. Errors: session.ErrInvalid.
+func (m *Mux) Observe(provider, instance, kind, state, payload string) (matched bool, err error) {
+	d, err := m.durable()
+	if err != nil {
+		return false, err
+	}
+	return d.Observe(provider, instance, kind, state, payload)
+}
+
+// ProviderEvents is what providers told, the newest first; 0 is session.MaxPage of them.
+func (m *Mux) ProviderEvents(limit int) ([]thread.ProviderEvent, error) {
+	d, err := m.durable()
+	if err != nil {
+		return nil, err
+	}
+	return d.ProviderEvents(limit)
+}

@@ -1,0 +1,129 @@
+package mux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/evertty/evertty/internal/provider"
+	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/pty"
+)
+
+// local is this machine as a provider of leases: an instance is what runs here for the threads of one lease. Pause stops it (SIGSTOP) and Resume lets it go on, so nothing is lost.
+// What ends an instance ends its processes. The place is known by the lease; an instance of it is only a name.
+type local struct {
+	d     *durable
+	place *provider.Local
+
+	*pauses
+}
+
+func newLocal(d *durable) *local {
+	l := &local{d: d, pauses: newPauses(d)}
+	l.place = provider.NewLocal(provider.LocalConfig{Members: l.members})
+	return l
+}
+
+// members are the leaders of what the threads of a lease run here.
+func (l *local) members(lease string) (pids []int) {
+	for _, thread := range l.threads(lease) {
+		for _, p := range l.d.mux.roots(thread) {
+			pids = append(pids, p.PID)
+		}
+	}
+	return pids
+}
+
+// known makes the lease's place known to a server that has not made it.
+func (l *local) known(ctx context.Context, e thread.Lease) error {
+	_, err := l.place.Create(ctx, provider.CreateRequest{Name: e.ID})
+	return err
+}
+
+// Create makes a name: everything is there already.
+func (l *local) Create(ctx context.Context, e thread.Lease) (string, error) {
+	l.lose(e.ID, false)
+	return "local-" + newID(), l.known(ctx, e)
+}
+
+// Pause stops the processes. A look at the state of a shell that goes on meanwhile has all the time it needs.
+func (l *local) Pause(ctx context.Context, e thread.Lease, _ string) error {
+	if err := l.known(ctx, e); err != nil {
+		return err
+	}
+	l.freeze(e.ID, true)
+	err := l.place.Pause(ctx, e.ID)
+	if errors.Is(err, provider.ErrState) {
+		err = nil // it is
+	}
+	if err != nil {
+		l.freeze(e.ID, false)
+		_ = l.place.Resume(context.WithoutCancel(ctx), e.ID)
+		return fmt.Errorf("stop the processes: %w", err)
+	}
+	return nil
+}
+
+// Resume lets the processes go on.
+func (l *local) Resume(ctx context.Context, e thread.Lease, _ string) error {
+	if err := l.known(ctx, e); err != nil {
+		return err
+	}
+	err := l.place.Resume(ctx, e.ID)
+	if errors.Is(err, provider.ErrState) {
+		err = nil
+	}
+	if err != nil {
+		return fmt.Errorf("let the processes go on: %w", err)
+	}
+	l.freeze(e.ID, false)
+	return nil
+}
+
+// Destroy ends the processes.
+func (l *local) Destroy(ctx context.Context, e thread.Lease, _ string) error {
+	if err := l.known(ctx, e); err != nil {
+		return err
+	}
+	err := l.place.Destroy(ctx, e.ID)
+	l.freeze(e.ID, false)
+	if err == nil {
+		l.lose(e.ID, true)
+	}
+	return err
+}
+
+// Status is what was wanted last: somebody else's SIGSTOP is no pause. One without processes stays as it was.
+func (l *local) Status(_ context.Context, e thread.Lease, _ string) (thread.Observed, error) {
+	stopped, all := l.stopped(e.ID)
+	if wasFrozen := e.Observed == thread.Frozen; stopped > 0 && (wasFrozen || stopped == all && e.Observed != thread.Running) || all == 0 && wasFrozen {
+		l.freeze(e.ID, true)
+		return thread.Frozen, nil
+	}
+	l.freeze(e.ID, false)
+	return thread.Running, nil
+}
+
+// roots are the processes that everything of a thread descends from.
+func (m *Mux) roots(thread string) (list []pty.Proc) {
+	for _, t := range m.live(thread) {
+		if p, ok := pty.FindProc(t.process.PID()); ok {
+			list = append(list, p)
+		}
+	}
+	for _, s := range m.Shells(thread) {
+		list = append(list, s.Roots()...)
+	}
+	return list
+}
+
+// trees are the processes of a thread with all that they have started.
+func (m *Mux) trees(thread string) (list []pty.Tree) {
+	for _, p := range m.roots(thread) {
+		if t, ok := pty.TreeOf(p.PID); ok {
+			list = append(list, t)
+		}
+	}
+	return list
+}

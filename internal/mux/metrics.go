@@ -1,0 +1,161 @@
+package mux
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/stream"
+)
+
+// Metrics are the counters of a Mux. They carry no ids, so their number does
+// not grow with the terminals.
+type Metrics struct {
+	Registry *prometheus.Registry
+
+	snapshotBytes    prometheus.Histogram
+	snapshotSeconds  prometheus.Histogram
+	recovery         prometheus.Histogram
+	resyncs          *prometheus.CounterVec
+	reconnects       prometheus.Counter
+	failedRecoveries prometheus.Counter
+	badSnapshots     prometheus.Counter
+	cleaned          *prometheus.CounterVec
+	commands         *prometheus.CounterVec
+	commandSeconds   prometheus.Histogram
+}
+
+// NewMetrics makes the counters in a registry of their own, with those of the
+// process: goroutines, descriptors and memory tell whether anything is left behind.
+func NewMetrics() *Metrics {
+	m := &Metrics{Registry: prometheus.NewRegistry()}
+	m.snapshotBytes = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "evertty_snapshot_bytes",
+		Help: "Size of the snapshots sent to viewers, in bytes.", Buckets: prometheus.ExponentialBuckets(1<<10, 4, 8)})
+	m.snapshotSeconds = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "evertty_snapshot_seconds",
+		Help: "Time to encode a snapshot.", Buckets: prometheus.ExponentialBuckets(50e-6, 4, 8)})
+	m.recovery = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "evertty_recovery_seconds",
+		Help: "Time to bring a terminal's screen back from disk.", Buckets: prometheus.ExponentialBuckets(100e-6, 4, 8)})
+	m.resyncs = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evertty_viewer_snapshots_total",
+		Help: "Snapshots given to viewers, by reason."}, []string{"reason"})
+	m.reconnects = prometheus.NewCounter(prometheus.CounterOpts{Name: "evertty_reconnects_total",
+		Help: "Connects to a terminal that was watched before."})
+	m.failedRecoveries = prometheus.NewCounter(prometheus.CounterOpts{Name: "evertty_failed_recoveries_total",
+		Help: "Terminals or snapshots on disk that could not be read."})
+	m.badSnapshots = prometheus.NewCounter(prometheus.CounterOpts{Name: "evertty_snapshot_differences_total",
+		Help: "Snapshots that did not make the screen again they were made of; counted with --verify only."})
+	m.cleaned = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evertty_cleaned_total",
+		Help: "Terminals ended or freed, and shells ended, without anybody asking, by reason."}, []string{"reason"})
+	m.commands = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evertty_exec_commands_total",
+		Help: "Commands of exec shells that have ended, by result: ok (exit code 0), failed, timeout or cancelled."}, []string{"result"})
+	m.commandSeconds = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "evertty_exec_seconds",
+		Help: "Time from the start of a shell's command to its end.", Buckets: prometheus.ExponentialBuckets(500e-6, 4, 12)})
+	m.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.Registry.MustRegister(m.snapshotBytes, m.snapshotSeconds, m.recovery, m.resyncs, m.reconnects, m.failedRecoveries, m.badSnapshots, m.cleaned,
+		m.commands, m.commandSeconds)
+	return m
+}
+
+func (m *Metrics) snapshot(bytes int, took time.Duration) {
+	m.snapshotBytes.Observe(float64(bytes))
+	m.snapshotSeconds.Observe(took.Seconds())
+}
+
+func (m *Metrics) resync(r stream.Reason, again bool) {
+	m.resyncs.WithLabelValues(string(r)).Inc()
+	if r == stream.ReasonConnect && again {
+		m.reconnects.Inc()
+	}
+}
+
+// command counts a command that has ended; it is told of every change.
+func (m *Metrics) command(i shell.Info) {
+	result := resultOf(i)
+	if result == "" {
+		return
+	}
+	m.commands.WithLabelValues(result).Inc()
+	if !i.StartedAt.IsZero() && !i.FinishedAt.IsZero() {
+		m.commandSeconds.Observe(i.FinishedAt.Sub(i.StartedAt).Seconds())
+	}
+}
+
+// resultOf is how a command ended in one word, "" while it has not.
+func resultOf(i shell.Info) string {
+	r := i.Result
+	switch {
+	case i.Status == shell.Queued || i.Status == shell.Running:
+		return ""
+	case r != nil && r.TimedOut:
+		return "timeout"
+	case i.Status == shell.Cancelled || r != nil && r.Cancelled:
+		return "cancelled"
+	case i.Status == shell.Failed || r == nil || r.ExitCode != 0:
+		return "failed"
+	}
+	return "ok"
+}
+
+// gauges of what there is now, counted when somebody asks.
+var (
+	activePTYs = prometheus.NewDesc("evertty_active_ptys", "Terminals whose program runs.", nil, nil)
+	allPTYs    = prometheus.NewDesc("evertty_terminals", "Terminals in memory, by state.", []string{"state"}, nil)
+	viewers    = prometheus.NewDesc("evertty_viewers", "Viewers of all terminals.", nil, nil)
+	allShells  = prometheus.NewDesc("evertty_exec_shells", "Exec shells, by state.", []string{"state"}, nil)
+	busyShells = prometheus.NewDesc("evertty_exec_busy", "Exec shells that run a command.", nil, nil)
+	queued     = prometheus.NewDesc("evertty_exec_queued", "Commands that wait for their turn in a shell.", nil, nil)
+)
+
+var _ prometheus.Collector = (*Mux)(nil)
+
+// Describe implements prometheus.Collector.
+func (m *Mux) Describe(c chan<- *prometheus.Desc) {
+	c <- activePTYs
+	c <- allPTYs
+	c <- viewers
+	c <- allShells
+	c <- busyShells
+	c <- queued
+	describeRecords(c)
+}
+
+// Collect implements prometheus.Collector.
+func (m *Mux) Collect(c chan<- prometheus.Metric) {
+	states := map[State]int{StateRunning: 0, StateExited: 0, StateLost: 0}
+	watching := 0
+	for _, t := range m.all() {
+		t.mu.Lock()
+		states[t.state]++
+		t.mu.Unlock()
+		watching += t.screen.viewers()
+	}
+	gauge := func(d *prometheus.Desc, v int, labels ...string) {
+		c <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(v), labels...)
+	}
+	gauge(activePTYs, states[StateRunning])
+	for s, n := range states {
+		gauge(allPTYs, n, string(s))
+	}
+	gauge(viewers, watching)
+	m.collectShells(gauge)
+	m.records.collect(c)
+}
+
+func (m *Mux) collectShells(gauge func(d *prometheus.Desc, v int, labels ...string)) {
+	states := map[string]int{"running": 0, "ended": 0}
+	busy, waiting := 0, 0
+	for _, s := range m.Shells("") {
+		f := s.Facts()
+		states[f.State]++
+		waiting += f.Queued
+		if f.Busy {
+			busy++
+		}
+	}
+	for state, n := range states {
+		gauge(allShells, n, state)
+	}
+	gauge(busyShells, busy)
+	gauge(queued, waiting)
+}

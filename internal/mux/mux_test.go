@@ -1,0 +1,417 @@
+package mux_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/pty/keeper"
+	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/tests/polling"
+	"github.com/evertty/evertty/vt/vt10x"
+)
+
+// patience is how long a test waits for a fact before it fails: no judgement of
+// speed, the machine may be slow and busy.
+const patience = time.Minute
+
+// TestMain makes the test binary a keeper when it is started as one.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "keeper" {
+		if err := keeper.Run(keeper.Options{Dir: os.Args[2], Idle: 200 * time.Millisecond}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	// Else a keeper under the race detector takes a second to end.
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
+	os.Exit(m.Run())
+}
+
+// connect is a keeper for a data directory.
+func connect(t *testing.T, dir string) *keeper.Client {
+	t.Helper()
+	k, err := keeper.Connect(context.Background(),
+		keeper.Config{Dir: dir, Command: []string{os.Args[0], "keeper", dir}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func open(t *testing.T, dir string) *mux.Mux {
+	t.Helper()
+	return openWith(t, dir, mux.Config{Engine: vt10x.New})
+}
+
+// openWith opens a Mux whose terminals and shells are ended with the test, if it is the last
+// of its directory.
+func openWith(t *testing.T, dir string, c mux.Config) *mux.Mux {
+	t.Helper()
+	before := goroutines()
+	var err error
+	if c.Store, err = snapshot.OpenStore(dir); err != nil {
+		t.Fatal(err)
+	}
+	c.Keeper = connect(t, dir)
+	m, err := mux.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &served{Mux: m, store: c.Store}
+	muxes.Store(m, s)
+	t.Cleanup(func() {
+		s.leave(t, true)
+		if !polling.Until(patience, func() bool { return goroutines() <= before }) {
+			t.Fatalf("%d goroutines are left, %d were there before", goroutines(), before)
+		}
+	})
+	return m
+}
+
+// served is a Mux with what has to be closed after it.
+type served struct {
+	*mux.Mux
+	store *snapshot.Store
+	once  sync.Once
+}
+
+var muxes sync.Map // *mux.Mux to *served
+
+// leave closes the Mux once; with end its programs end before.
+func (s *served) leave(t *testing.T, end bool) {
+	s.once.Do(func() {
+		for _, term := range s.List("") {
+			if end {
+				if err := s.Delete(context.Background(), term, false); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		if end {
+			deleteShells(t, s.Mux, "")
+		}
+		s.Close()
+		_ = s.store.Close()
+	})
+}
+
+// leave closes a Mux as a server does that ends: programs go on.
+func leave(t *testing.T, m *mux.Mux) {
+	t.Helper()
+	s, _ := muxes.Load(m)
+	s.(*served).leave(t, false)
+}
+
+// goroutines counts all but the one that os/signal keeps once this process was
+// started with ignored signals.
+func goroutines() int {
+	var buf [256 << 10]byte
+	stacks := string(buf[:runtime.Stack(buf[:], true)])
+	return runtime.NumGoroutine() - strings.Count(stacks, "\nos/signal.loop(")
+}
+
+func start(t *testing.T, m *mux.Mux, cmd ...string) *mux.Terminal {
+	t.Helper()
+	term, err := m.Create(mux.Spec{Session: "s", Cmd: cmd})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return term
+}
+
+func wait(t *testing.T, term *mux.Terminal, c mux.Condition) mux.Waited {
+	t.Helper()
+	return await(t, term, mux.Wait{Any: []mux.Condition{c}})
+}
+
+// await is wait for more than one condition, or with more to say.
+func await(t *testing.T, term *mux.Terminal, w mux.Wait) mux.Waited {
+	t.Helper()
+	if w.Timeout == 0 {
+		w.Timeout = patience
+	}
+	got, err := term.Wait(context.Background(), w)
+	if err != nil {
+		t.Fatalf("wait for %+v: %v; the screen is\n%s", w.Any, err, got.Text)
+	}
+	return got
+}
+
+// within is a wait for c that may not last long.
+func within(c mux.Condition, limit time.Duration) mux.Wait {
+	return mux.Wait{Any: []mux.Condition{c}, Timeout: limit}
+}
+
+func TestWaitConditions(t *testing.T) {
+	m := open(t, t.TempDir())
+	term := start(t, m, "bash", "--norc")
+	wait(t, term, mux.Condition{For: "prompt"})
+	ctx := context.Background()
+	if _, err := term.Input(ctx, []byte("echo $((6*7))\n")); err != nil {
+		t.Fatal(err)
+	}
+	if w := wait(t, term, mux.Condition{For: "text", Pattern: "\n42\n"}); w.Seq == 0 {
+		t.Errorf("position %d after output", w.Seq)
+	}
+	wait(t, term, mux.Condition{For: "regex", Pattern: `(?m)^4\d$`})
+	wait(t, term, mux.Condition{For: "idle", Idle: 50 * time.Millisecond})
+	if _, err := term.Input(ctx, []byte("sleep 1000\n")); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, term, mux.Condition{For: "text", Pattern: "sleep 1000\n"})
+	if w, err := term.Wait(ctx, within(mux.Condition{For: "text", Pattern: "never"},
+		50*time.Millisecond)); !errors.Is(err, mux.ErrTimeout) || !strings.Contains(w.Text, "42") {
+		t.Errorf("text that never comes: %v with %q, want ErrTimeout with the screen", err, w.Text)
+	}
+	if err := term.Signal("INT"); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, term, mux.Condition{For: "prompt"})
+	if _, err := term.Input(ctx, []byte("exit 7\n")); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, term, mux.Condition{For: "exit"})
+	if e := term.Info().Exit; e == nil || *e.Code != 7 || e.Reason != "exit" {
+		t.Errorf("exit %+v, want 7", e)
+	}
+	if _, err := term.Wait(ctx, within(mux.Condition{For: "text", Pattern: "never"}, patience)); !errors.Is(err,
+		mux.ErrExited) {
+		t.Errorf("wait after the end: %v, want ErrExited", err)
+	}
+	if _, err := term.Input(ctx, []byte("x")); !errors.Is(err, mux.ErrExited) {
+		t.Errorf("input after the end: %v, want ErrExited", err)
+	}
+}
+
+func TestWaitPromptBelievesTheShell(t *testing.T) {
+	m := open(t, t.TempDir())
+	term := start(t, m, "sh", "-c",
+		`printf '\033]133;C\007busy'; read x; printf '\033]133;A\007ready\033]133;B\007'; read x`)
+	wait(t, term, mux.Condition{For: "text", Pattern: "busy"})
+	if _, err := term.Wait(context.Background(),
+		within(mux.Condition{For: "prompt"}, 400*time.Millisecond)); !errors.Is(err, mux.ErrTimeout) {
+		t.Errorf("a command is running by its own word: %v, want ErrTimeout", err)
+	}
+	if _, err := term.Input(context.Background(), []byte("\n")); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, term, mux.Condition{For: "prompt"})
+}
+
+func TestInputToAProgramThatDoesNotRead(t *testing.T) {
+	m := open(t, t.TempDir())
+	term := start(t, m, "sh", "-c", "stty raw -echo; printf ready; exec sleep 1000")
+	wait(t, term, mux.Condition{For: "text", Pattern: "ready"})
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	_, err := term.Input(ctx, make([]byte, 1<<20))
+	if err == nil || !strings.Contains(err.Error(), "of 1048576 bytes were taken") {
+		t.Errorf("%v, want how many bytes were taken", err)
+	}
+	if err := m.Delete(context.Background(), term, true); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNamesAreUniqueInASession(t *testing.T) {
+	m := open(t, t.TempDir())
+	var made, taken atomic.Int32
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			_, err := m.Create(mux.Spec{Session: "s", Name: "n", Cmd: []string{"cat"}})
+			switch {
+			case err == nil:
+				made.Add(1)
+			case errors.Is(err, mux.ErrNameTaken):
+				taken.Add(1)
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if made.Load() != 1 || taken.Load() != 7 {
+		t.Errorf("%d made, %d refused; want 1 and 7", made.Load(), taken.Load())
+	}
+	if _, err := m.Create(mux.Spec{Session: "other", Name: "n", Cmd: []string{"cat"}}); err != nil {
+		t.Errorf("the name in another session: %v", err)
+	}
+	if _, err := m.Find("", "n"); !errors.Is(err, mux.ErrAmbiguous) {
+		t.Errorf("the name without session: %v, want ErrAmbiguous", err)
+	}
+	term, err := m.Find("s", "n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Delete(context.Background(), term, false); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Create(mux.Spec{Session: "s", Name: "n", Cmd: []string{"cat"}}); err != nil {
+		t.Errorf("the name after its terminal was deleted: %v", err)
+	}
+}
+
+func TestFailedCreateLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	m := open(t, dir)
+	for _, c := range []struct {
+		spec mux.Spec
+		want error
+	}{
+		{mux.Spec{Session: "s", Cmd: []string{"no-such-program"}}, pty.ErrNoCommand},
+		{mux.Spec{Session: "s", Cwd: "/no/such/dir"}, pty.ErrNoDir},
+		{mux.Spec{Session: "s", Env: map[string]string{"A=B": ""}}, pty.ErrBadEnv},
+		{mux.Spec{Session: "s", Cols: 1001}, mux.ErrInvalid},
+		{mux.Spec{Session: "s", Cmd: []string{}}, mux.ErrInvalid},
+		{mux.Spec{Session: "s/x"}, mux.ErrInvalid},
+		{mux.Spec{Session: "s", Name: "a b"}, mux.ErrInvalid},
+		{mux.Spec{Session: "s", SizePolicy: "mine"}, mux.ErrInvalid},
+	} {
+		if _, err := m.Create(c.spec); !errors.Is(err, c.want) {
+			t.Errorf("%+v: %v, want %v", c.spec, err, c.want)
+		}
+	}
+	if n := len(m.List("")); n != 0 {
+		t.Errorf("%d terminals are listed", n)
+	}
+	if left, _ := os.ReadDir(filepath.Join(dir, "terminals")); len(left) != 0 {
+		t.Errorf("files are left: %v", left)
+	}
+}
+
+// TestTerminalsComeBack: what ran runs on under the next server, what had ended
+// is there as it was.
+func TestTerminalsComeBack(t *testing.T) {
+	dir := t.TempDir()
+	m := open(t, dir)
+	ended := start(t, m, "sh", "-c", "printf 'done here'; exit 3")
+	wait(t, ended, mux.Condition{For: "exit"})
+	ran := start(t, m, "sh", "-c", "cd /; printf 'still at it'; read x; printf \"heard $x\"; exit 4")
+	wait(t, ran, mux.Condition{For: "text", Pattern: "still at it"})
+	gone := start(t, m, "true")
+	wait(t, gone, mux.Condition{For: "exit"})
+	if err := m.Delete(context.Background(), gone, false); err != nil {
+		t.Fatal(err)
+	}
+	pid := ran.Info().PID
+	leave(t, m)
+
+	m = open(t, dir)
+	if n := len(m.List("s")); n != 2 {
+		t.Errorf("%d terminals are listed, want 2", n)
+	}
+	again := find(t, m, ended.ID)
+	if i := again.Info(); i.State != mux.StateExited || i.Exit == nil || *i.Exit.Code != 3 || i.PID != 0 {
+		t.Errorf("the ended one came back as %s with exit %+v", i.State, i.Exit)
+	}
+	if got := snapshot.Text(again.Hub().Shot().Frame, -1); !strings.HasPrefix(got, "done here\n") {
+		t.Errorf("screen %q", got)
+	}
+	if _, err := again.Input(context.Background(), []byte("x")); !errors.Is(err, mux.ErrExited) {
+		t.Errorf("input: %v, want ErrExited", err)
+	}
+	if _, err := again.Wait(context.Background(), within(mux.Condition{For: "prompt"}, patience)); !errors.Is(err,
+		mux.ErrExited) {
+		t.Errorf("wait for a prompt: %v, want ErrExited", err)
+	}
+	if err := again.Resize(100, 30); !errors.Is(err, mux.ErrExited) {
+		t.Errorf("resize: %v, want ErrExited", err)
+	}
+	on := find(t, m, ran.ID)
+	if i := on.Info(); i.State != mux.StateRunning || i.PID != pid || i.Cwd != "/" {
+		t.Errorf("the running one came back as %s, process %d in %q, was %d in /", i.State, i.PID, i.Cwd, pid)
+	}
+	wait(t, on, mux.Condition{For: "text", Pattern: "still at it"})
+	if _, err := on.Input(context.Background(), []byte("you\n")); err != nil {
+		t.Error(err)
+	}
+	wait(t, on, mux.Condition{For: "exit"})
+	wait(t, on, mux.Condition{For: "text", Pattern: "heard you"})
+	if i := on.Info(); i.State != mux.StateExited || *i.Exit.Code != 4 {
+		t.Errorf("it ended as %s %+v", i.State, i.Exit)
+	}
+	if find(t, m, gone.ID).Info().DeletedAt == nil {
+		t.Error("the deleted terminal is no longer deleted")
+	}
+	for _, id := range []string{ended.ID, ran.ID, gone.ID} {
+		if err := m.Delete(context.Background(), find(t, m, id), true); err != nil {
+			t.Error(err)
+		}
+	}
+	if left, _ := os.ReadDir(filepath.Join(dir, "terminals")); len(left) != 0 {
+		t.Errorf("after the purge %v are left", left)
+	}
+}
+
+func find(t *testing.T, m *mux.Mux, id string) *mux.Terminal {
+	t.Helper()
+	term, err := m.Find("", id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return term
+}
+
+func TestOneDamagedTerminalCostsNothingElse(t *testing.T) {
+	dir := t.TempDir()
+	m := open(t, dir)
+	whole, hurt, lost := start(t, m, "echo", "whole"), start(t, m, "echo", "hurt"), start(t, m, "echo", "lost")
+	for _, term := range []*mux.Terminal{whole, hurt, lost} {
+		wait(t, term, mux.Condition{For: "exit"})
+	}
+	leave(t, m)
+	screens, _ := filepath.Glob(filepath.Join(dir, "terminals", hurt.ID, "screen.*"))
+	for _, f := range append(screens, filepath.Join(dir, "terminals", lost.ID, "meta")) {
+		if err := os.WriteFile(f, []byte("rubbish"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m = open(t, dir)
+	term, err := m.Find("", whole.ID)
+	if err != nil || !strings.Contains(snapshot.Text(term.Hub().Shot().Frame, -1), "whole") {
+		t.Errorf("the whole one: %v", err)
+	}
+	if term, err = m.Find("", hurt.ID); err != nil {
+		t.Fatal(err)
+	}
+	term.Hub()
+	if term.Info().Damage == "" {
+		t.Error("the damage is not told")
+	}
+	if i := find(t, m, lost.ID).Info(); i.Damage == "" || i.Cmd[0] != "echo" {
+		t.Errorf("the one whose newest record is rubbish: command %q, damage %q", i.Cmd, i.Damage)
+	}
+}
+
+func TestDeleteEndsTheWholeTree(t *testing.T) {
+	m := open(t, t.TempDir())
+	term := start(t, m, "sh", "-c", "trap '' HUP; sleep 1001 & printf started; wait")
+	wait(t, term, mux.Condition{For: "text", Pattern: "started"})
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := m.Delete(ctx, term, false); err != nil {
+		t.Fatal(err)
+	}
+	if i := term.Info(); i.State != mux.StateExited || i.Exit.Reason != "killed" {
+		t.Errorf("%s %+v, want exited and killed", i.State, i.Exit)
+	}
+	if len(m.List("")) != 0 {
+		t.Error("a deleted terminal is listed")
+	}
+	if err := m.Delete(ctx, term, false); err != nil {
+		t.Errorf("deleting again: %v", err)
+	}
+}

@@ -1,0 +1,103 @@
+package mux_test
+
+import (
+	"errors"
+	"os"
+	"sync"
+	"testing"
+
+	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/pty"
+)
+
+// TestNest: what is refused, with ids and with devices, and that a view that ended
+// refuses nothing any more.
+func TestNest(t *testing.T) {
+	m := open(t, t.TempDir())
+	var terms [3]*mux.Terminal
+	for i := range terms {
+		term, err := m.Create(mux.Spec{Session: "s", Cmd: []string{"cat"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		terms[i] = term
+	}
+	in := func(of ...*mux.Terminal) mux.Inside {
+		w := mux.Inside{Allowed: true}
+		for _, one := range of {
+			w.Terminals = append(w.Terminals, one.ID)
+		}
+		return w
+	}
+	nest := func(shown *mux.Terminal, w mux.Inside, want error) func() {
+		t.Helper()
+		release, err := m.Nest(shown, w)
+		if !errors.Is(err, want) {
+			t.Errorf("%v in %v: %v, want %v", shown.ID, w, err, want)
+		}
+		if release == nil {
+			return func() {}
+		}
+		return release
+	}
+	a, b, c := terms[0], terms[1], terms[2]
+	nest(a, mux.Inside{}, nil)
+	nest(a, in(a), mux.ErrCycle)
+	nest(a, mux.Inside{Terminals: []string{"of another server"}}, mux.ErrNested)
+	aShowsB := nest(b, in(a), nil)
+	again := nest(b, in(a), nil)
+	bShowsC := nest(c, in(b), nil)
+	nest(a, in(c), mux.ErrCycle)
+	nest(a, in(b), mux.ErrCycle)
+	nest(c, in(a), nil)()
+	aShowsB()
+	aShowsB() // twice is once
+	nest(a, in(b), mux.ErrCycle)
+	again()
+	nest(a, in(b), nil)
+	nest(b, in(a), mux.ErrCycle)
+
+	bShowsC()
+	// Devices: those of a process on the terminal, whatever it knows.
+	s := pty.SurroundingsOf(c.Info().PID)
+	if len(s.Terminals) == 0 || s.Terminals[0] != c.ID || len(s.Devices) == 0 {
+		t.Fatalf("around the program of %s: %+v", c.ID, s)
+	}
+	nest(c, mux.Inside{Devices: s.Devices[:1], Allowed: true}, mux.ErrCycle)
+	nest(b, mux.Inside{Devices: s.Devices[:1]}, mux.ErrNested)
+	if own := pty.SurroundingsOf(os.Getpid()); len(own.Terminals) > 0 {
+		t.Skip("the test itself runs inside a terminal")
+	}
+	nest(b, mux.Inside{Devices: []string{"x:1:2"}}, nil)
+}
+
+// TestNestAtOnce: of two viewers that would make a circle together one is refused.
+func TestNestAtOnce(t *testing.T) {
+	m := open(t, t.TempDir())
+	var terms [2]*mux.Terminal
+	for i := range terms {
+		var err error
+		if terms[i], err = m.Create(mux.Spec{Session: "s", Cmd: []string{"cat"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 200 {
+		var releases [2]func()
+		var errs [2]error
+		var wg sync.WaitGroup
+		for i := range terms {
+			wg.Go(func() {
+				releases[i], errs[i] = m.Nest(terms[i], mux.Inside{Terminals: []string{terms[1-i].ID}, Allowed: true})
+			})
+		}
+		wg.Wait()
+		if (errs[0] == nil) == (errs[1] == nil) {
+			t.Fatalf("both or neither: %v, %v", errs[0], errs[1])
+		}
+		for _, release := range releases {
+			if release != nil {
+				release()
+			}
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package mux
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/thread"
+)
+
+// Limits of shells. An idle shell costs three processes' worth of memory in the system (launcher, bash, and their share of the
+// keeper) and half a dozen descriptors here.
+const (
+	MaxShells           = 1000
+	MaxShellsPerSession = 64
+)
+
+// Sentinels of shells.
+var (
+	ErrNoShell     = errors.New("no such shell")
+	ErrShellExists = errors.New("the shell exists already")
+)
+
+// ShellSpec says what shell to make.
+type ShellSpec struct {
+	Session  string
+	ID       string // "" lets the server choose one
+	Cwd      string
+	Env      map[string]string
+	Login    bool
+	Timeout  time.Duration
+	MaxReply int64
+	// Default makes it the one that DefaultShell returns; ErrShellExists when the session has one. With ID "" it gets the id that DefaultShell gives.
+	Default bool
+
+	place string // where it runs: see shell.Spec
+}
+
+// ShellInfo is a shell as lists tell it. Its JSON is that of docs/exec-shells.md.
+type ShellInfo struct {
+	ID        string    `json:"id"`
+	Session   string    `json:"session"`
+	Default   bool      `json:"default"`
+	PID       int       `json:"pid"`
+	Cwd       string    `json:"cwd"`
+	State     string    `json:"state"`
+	Busy      bool      `json:"busy"`
+	Queued    int       `json:"queued"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// Shell is an exec shell of a session. All methods are safe for concurrent use.
+type Shell struct {
+	*shell.Shell        // nil until it has started; nobody finds it before
+	ID           string // unique in its session
+	Session      string
+	Default      bool // it is the one that the session's execs without a name go to
+
+	mux      *Mux
+	recorded atomic.Bool            // its row is in the records
+	charged  atomic.Int64           // what of Printed was charged
+	instance atomic.Pointer[string] // that the last command elsewhere ran on; nil before the first of this server
+
+	key     string // unique in the server, never used again: what the disk and the keeper know the shell as
+	created time.Time
+
+	started chan struct{} // closed when the start is over
+	failure error         // of the start; to be read after started
+	gone    chan struct{} // closed when the deletion is over
+	remains error         // why something is left; to be read after gone
+	phase   phase         // guarded by Mux.mu
+}
+
+// phase is where a shell is between its creation and its end.
+type phase int
+
+const (
+	shellStarting phase = iota // its name and place are taken
+	shellFound                 // it can be found
+	shellGoing                 // it is being deleted: the name is free, the place is not yet
+)
+
+// newShell is a shell that has not started.
+func (m *Mux) newShell(r shellRecord) *Shell {
+	return &Shell{mux: m, ID: r.ID, Session: r.Session, Default: r.Default, key: r.Shell, created: r.CreatedAt,
+		started: make(chan struct{}), gone: make(chan struct{})}
+}
+
+// Submit is shell.Submit of a thread that lets it: a paused one goes on, a session that is over is followed by another. Errors: session.ErrBudget, those of durable.ready and of shell.Submit.
+func (s *Shell) Submit(c shell.Command) (*shell.Exec, error) {
+	if err := s.mux.records.admit(s); err != nil {
+		return nil, err
+	}
+	if c.StdinOpen && s.Spec().Place != "" {
+		return nil, fmt.Errorf("%w: a command at %s is given all of its input at its start", thread.ErrUnsupported, s.Spec().Place)
+	}
+	release, err := s.mux.descriptors.take(commandDescriptors)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return s.Shell.Submit(c)
+}
+
+// SetEnv is shell.SetEnv in the same way; it counts as a command.
+func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []string) error {
+	if err := s.mux.records.admit(s); err != nil {
+		return err
+	}
+	return s.Shell.SetEnv(ctx, set, unset)
+}
+
+// moved notes what a shell tells of its process.
+func (m *Mux) moved(e shell.Move) {
+	d := m.records
+	m.mu.Lock()
+	s := m.shells.byKey[e.Shell]
+	m.mu.Unlock()
+	if s == nil || !s.recorded.Load() {
+		return // recordShell and align note how it is
+	}
+	switch e.Kind {
+	case shell.MoveBegan:
+		d.note(func(b *thread.Batch) error { return b.Begin(s.key, d.process(e.Process)) })
+	case shell.MoveEnded:
+		end := thread.RuntimeEnd{Code: &e.ExitCode, Lost: e.ExitCode < 0}
+		if end.Lost {
+			end.Code = nil
+		}
+		d.note(func(b *thread.Batch) error { return b.End(s.key, end) })
+	case shell.MoveCaptured:
+		d.noteState(s)
+	}
+}
+
+// Info is the shell as it is now.
+func (s *Shell) Info() ShellInfo {
+	f := s.Facts()
+	return ShellInfo{ID: s.ID, Session: s.Session, Default: s.Default, PID: f.PID, Cwd: f.Cwd, State: f.State, Busy: f.Busy, Queued: f.Queued, CreatedAt: s.created}
+}
+
+// in tells whether the shell is of the session, any for "".
+func (s *Shell) in(session string) bool { return session == "" || s.Session == session }
+
+// shellFormat is the version of shellRecord; a reader refuses what is newer.
+const shellFormat = 1
+
+// shellRecord is what the mux keeps of a shell on disk; the rest is package shell's.
+type shellRecord struct {
+	Format    int       `json:"format"`
+	Shell     string    `json:"shell"` // its key
+	ID        string    `json:"id"`
+	Session   string    `json:"session"`
+	Default   bool      `json:"default,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+	Deleted   bool      `json:"deleted,omitempty"` // somebody wanted its end: the next server sees to what is left
+}
+
+// saveShell writes the record to disk.
+func (m *Mux) saveShell(s *Shell, deleted bool) error {
+	b, err := json.Marshal(shellRecord{Format: shellFormat, Shell: s.key, ID: s.ID, Session: s.Session, Default: s.Default, CreatedAt: s.created, Deleted: deleted})
+	if err != nil {
+		panic(fmt.Sprintf("invariant violation: record of shell %s: %v", s.key, err))
+	}
+	return m.cfg.Store.SaveShell(s.key, b)
+}
+
+func parseShellRecord(key string, b []byte) (shellRecord, error) {
+	var r shellRecord
+	if err := json.Unmarshal(b, &r); err != nil {
+		return r, fmt.Errorf("mux: record of shell %s: %w", key, err)
+	}
+	if r.Format != shellFormat || r.Shell != key {
+		return r, fmt.Errorf("mux: record of shell %s: format %d of shell %q; this server reads format %d", key, r.Format, r.Shell, shellFormat)
+	}
+	if err := errors.Join(CheckName("session", r.Session), CheckName("shell", r.ID)); err != nil {
+		return r, fmt.Errorf("mux: record of shell %s: %w", key, err)
+	}
+	return r, nil
+}

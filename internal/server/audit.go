@@ -1,0 +1,189 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/conversation"
+)
+
+// auditWords are what the audit log calls requests with an effect; "" are those it leaves out: what is typed and looked at, and what harnesses write down, is not
+// about who may do what, and the thread's own record has it. TERMINAL and SHELL stand for both of their paths.
+var auditWords = map[string]string{
+	"POST /session/:sid/pty":   "terminal.create",
+	"DELETE /session/:sid/pty": "terminal.delete",
+	"DELETE TERMINAL":          "terminal.delete",
+	"POST TERMINAL/restart":    "terminal.restart",
+	"POST TERMINAL/signal":     "terminal.signal",
+	"POST TERMINAL/input":      "",
+	"POST TERMINAL/keys":       "",
+	"POST TERMINAL/paste":      "",
+	"POST TERMINAL/resize":     "",
+
+	"POST /session/:sid/shell":         "shell.create",
+	"DELETE /session/:sid/shell":       "shell.delete",
+	"DELETE /session/:sid/shell/:shid": "shell.delete",
+	"POST SHELL/exec":                  "command.run", // it may make the shell, and the thread
+	"POST SHELL/exec/stream":           "command.run",
+	"POST SHELL/env":                   "shell.env",
+	"DELETE SHELL/commands/:cid":       "command.cancel",
+	"POST SHELL/commands/:cid/input":   "",
+
+	"POST /api/session/create":     "shell.create",
+	"POST /api/session/delete":     "shell.delete",
+	"POST /api/session/:id/env":    "shell.env",
+	"POST /api/env/set":            "shell.env",
+	"POST /api/execute":            "command.run",
+	"POST /api/execute/stream":     "command.run",
+	"POST /api/process/start":      "command.run",
+	"DELETE /api/process/kill-all": "command.cancel",
+	"POST /api/process/kill-all":   "command.cancel",
+	"DELETE /api/process/:id":      "command.cancel",
+	"POST /api/file/read":          "file.read",
+	"POST /api/file/exists":        "file.read",
+	"POST /api/file/list":          "file.read",
+	"POST /api/file/write":         "file.write",
+	"POST /api/file/mkdir":         "file.write",
+	"POST /api/file/delete":        "file.delete",
+	"DELETE /api/file/delete":      "file.delete",
+	"POST /api/file/rename":        "file.write",
+	"POST /api/file/move":          "file.write",
+
+	"POST /api/threads":                             "thread.create",
+	"DELETE /api/threads/:id":                       "thread.delete",
+	"POST /api/threads/:id/touch":                   "",
+	"PATCH /api/threads/:id/policy":                 "thread.policy",
+	"POST /api/threads/:id/pause":                   "thread.pause",
+	"POST /api/threads/:id/resume":                  "thread.resume",
+	"POST /api/threads/:id/sandbox/pause":           "thread.pause",
+	"POST /api/threads/:id/sandbox/resume":          "thread.resume",
+	"DELETE /api/threads/:id/sandbox":               "lease.delete",
+	"POST /api/threads/:id/terminals/:tid/activate": "thread.activate",
+	"POST /api/threads/:id/terminals/:tid/rollback": "thread.rollback",
+	"PUT /api/threads/:id/permissions":              "permissions.change",
+	"POST /api/threads/:id/authorize":               "",
+	"POST /api/threads/:id/approvals/:aid":          "approval.decide",
+	"PUT /api/threads/:id/record":                   "",
+	"POST /api/threads/:id/messages":                "",
+	"PATCH /api/threads/:id/state":                  "",
+	"POST /api/threads/:id/timeline":                "",
+	"POST /api/threads/:id/trace":                   "",
+	"PUT /api/threads/:id/ledger":                   "",
+	"POST /api/threads/:id/prompts":                 "",
+	"POST /api/threads/:id/turns":                   "",
+	"POST /api/threads/:id/compact":                 "",
+	"POST /api/threads/:id/attach":                  "",
+	"POST /api/threads/:id/clear":                   "",
+	"POST /api/threads/:id/steer":                   "",
+	"POST /api/threads/:id/steer/drain":             "",
+	"POST /api/leases":                              "lease.create",
+	"DELETE /api/leases/:id":                        "lease.delete",
+	"POST /api/leases/:id/pause":                    "lease.pause",
+	"POST /api/leases/:id/resume":                   "lease.resume",
+	"POST /api/leases/:id/destroy":                  "lease.delete",
+	"POST /api/leases/:id/refresh":                  "",
+	"POST /api/sandbox/sessions/:id/pause":          "lease.pause",
+	"POST /api/sandbox/sessions/:id/resume":         "lease.resume",
+	"DELETE /api/sandbox/sessions/:id":              "lease.delete",
+	"POST /tickets":                                 "ticket.create",
+}
+
+// The words that are of no single route.
+const (
+	auditLogin   = "login"
+	auditRefused = "refused"
+	auditSecrets = "secrets.show"
+)
+
+// auditKey names a route in auditWords.
+func auditKey(r route) string {
+	path := r.path
+	for _, base := range []string{"/session/:sid/pty/:id", "/pty/:id"} {
+		if rest, ok := strings.CutPrefix(path, base); ok {
+			return strings.TrimSpace(r.method + " TERMINAL" + rest)
+		}
+	}
+	for _, e := range execRoutes {
+		if path == "/session/:sid"+e.path || path == "/session/:sid/shell/:shid"+e.path {
+			return r.method + " SHELL" + e.path
+		}
+	}
+	return r.method + " " + path
+}
+
+// targetKey holds the target of a request in the echo context.
+const targetKey = "evertty.target"
+
+// setTarget notes what the request is about, when its path does not say it: the id of something new, or of what was given by name.
+func setTarget(c echo.Context, target string) { c.Set(targetKey, target) }
+
+// targetOf is what a request is about.
+func targetOf(c echo.Context) string {
+	if t, ok := c.Get(targetKey).(string); ok {
+		return clip(t)
+	}
+	return clip(strings.Join(c.ParamValues(), "/"))
+}
+
+// audited writes down a request that was let in: all with an effect that have a word, all that ask for secrets, and all that were refused because of who asks.
+func (s *Server) audited(c echo.Context, r route, err error) {
+	what := auditWords[auditKey(r)]
+	switch {
+	case what != "":
+	case isRefusal(err):
+		what = auditRefused
+		setTarget(c, r.method+" "+redactURL(c.Request().URL))
+	case c.QueryParam(secretsParam) != "" && grantOf(c).Role == Write:
+		what = auditSecrets
+	default:
+		return
+	}
+	s.Auth.note(c, what, targetOf(c), resultOf(c, err))
+}
+
+// isRefusal tells whether an error is about who asks and not about what.
+func isRefusal(err error) bool {
+	return errors.Is(err, ErrReadOnly) || errors.Is(err, ErrWrongTerminal) || errors.Is(err, conversation.ErrDenied) || errors.Is(err, conversation.ErrNeedsApproval)
+}
+
+// resultOf is ok or the code of the error.
+func resultOf(c echo.Context, err error) string {
+	if err != nil {
+		return errorFor(err, c).Code
+	}
+	if status := c.Response().Status; status >= http.StatusBadRequest { // replies of the container's calls
+		return strconv.Itoa(status)
+	}
+	return "ok"
+}
+
+// note adds a line about a request to the audit log. Refusals are limited: a flood of them must not push out the rest; the next line tells how many were left out.
+func (a *Auth) note(c echo.Context, what, target, result string) {
+	if a.auditLog == nil {
+		return
+	}
+	if what == auditRefused && !a.refusals.AllowN(a.now(), 1) {
+		a.skipped.Add(1)
+		return
+	}
+	who, known := c.Get(byKey).(string)
+	if !known {
+		who = byNobody
+	}
+	if n := a.skipped.Swap(0); n > 0 {
+		a.auditLog.Add(AuditEntry{At: a.now(), Who: "server", What: "audit.skipped", Target: auditRefused, Result: strconv.FormatInt(n, 10)})
+	}
+	a.auditLog.Add(AuditEntry{At: a.now(), Who: who, From: fromOf(c.Request()), What: what, Target: target, Result: result})
+}
+
+// fromOf is where a request comes from.
+func fromOf(r *http.Request) string {
+	if r.RemoteAddr == "" || r.RemoteAddr == "@" {
+		return "unix"
+	}
+	return r.RemoteAddr
+}

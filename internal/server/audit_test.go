@@ -1,0 +1,184 @@
+package server
+
+import (
+	"bufio"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestEveryEffectIsAuditedOrNot: somebody has decided for every route with an effect, and for no other.
+func TestEveryEffectIsAuditedOrNot(t *testing.T) {
+	known := map[string]bool{}
+	for _, r := range routes() {
+		key := auditKey(r)
+		if _, decided := auditWords[key]; decided != r.effect {
+			if wait := strings.HasSuffix(r.path, "/wait") || r.path == webhookPath; !wait || decided {
+				t.Errorf("%s: in auditWords %v, has an effect %v", key, decided, r.effect)
+			}
+		}
+		known[key] = true
+	}
+	for key := range auditWords {
+		if !known[key] {
+			t.Errorf("there is no route %s", key)
+		}
+	}
+}
+
+// linesOf are the entries of a file; each has to be whole.
+func linesOf(t *testing.T, path string) (list []AuditEntry) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		var e AuditEntry
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			t.Fatalf("%q: %v", lines.Text(), err)
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// TestAuditLogOfMany: every line of many at once is there, whole, in files that are bounded and nobody else's.
+func TestAuditLogOfMany(t *testing.T) {
+	dir := t.TempDir()
+	defer syscall.Umask(syscall.Umask(0))
+	a := OpenAuditLog(dir, discard())
+	const writers, each = 20, 100
+	var work sync.WaitGroup
+	for w := range writers {
+		work.Go(func() {
+			for i := range each {
+				a.Add(AuditEntry{At: time.Now(), Who: byToken, What: "terminal.create", Target: strconv.Itoa(w*each + i),
+					Result: "ok"})
+			}
+		})
+	}
+	work.Wait()
+	seen := map[string]bool{}
+	for _, e := range linesOf(t, filepath.Join(dir, auditFile)) {
+		seen[e.Target] = true
+	}
+	if len(seen) != writers*each {
+		t.Errorf("%d of %d lines", len(seen), writers*each)
+	}
+	info, err := os.Stat(filepath.Join(dir, auditFile))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+}
+
+// TestAuditLogRotates: at most oldAudits older files, the newest lines in the newest, and a torn line does not spoil
+// the next.
+func TestAuditLogRotates(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, auditFile)
+	if err := os.WriteFile(path, []byte(`{"at":"2026-01-01T00`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	a := OpenAuditLog(dir, discard())
+	a.Add(AuditEntry{What: "first"})
+	if text, _ := os.ReadFile(path); !strings.Contains(string(text), "\n{") {
+		t.Errorf("after a torn line: %q", text)
+	}
+	for i := range oldAudits + 3 {
+		if err := os.Truncate(path, maxAudit); err != nil { // as long as it may be
+			t.Fatal(err)
+		}
+		a = OpenAuditLog(dir, discard())
+		a.Add(AuditEntry{What: "end of the old one"})
+		a.Add(AuditEntry{What: strconv.Itoa(i)})
+		if list := linesOf(t, path); len(list) != 1 || list[0].What != strconv.Itoa(i) {
+			t.Fatalf("file %d: %+v", i, list)
+		}
+	}
+	files, err := filepath.Glob(path + "*")
+	want := []string{path}
+	for n := 1; n <= oldAudits; n++ {
+		want = append(want, path+"."+strconv.Itoa(n))
+	}
+	if err != nil || !slices.Equal(files, want) {
+		t.Errorf("%v, want %v", files, want)
+	}
+	if err := os.Remove(path); err != nil { // by somebody
+		t.Fatal(err)
+	}
+	a.Add(AuditEntry{What: "again"})
+	if list := linesOf(t, path); len(list) != 1 || list[0].What != "again" {
+		t.Errorf("%+v", list)
+	}
+}
+
+// TestAuditLogWithoutRoom: a disk that takes nothing is trouble that is told, and no more; what is missing is counted
+// when it takes lines again.
+func TestAuditLogWithoutRoom(t *testing.T) {
+	dir := t.TempDir()
+	a := OpenAuditLog(dir, discard())
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("no full device here: ", err)
+	}
+	a.file = full
+	for range 3 {
+		a.Add(AuditEntry{What: "terminal.create"})
+	}
+	if a.Trouble() == nil {
+		t.Error("no trouble")
+	}
+	_ = full.Close() // the next write fails otherwise; then there is none
+	a.Add(AuditEntry{What: "terminal.create"})
+	a.mu.Lock()
+	a.file = nil
+	a.mu.Unlock()
+	a.Add(AuditEntry{What: "terminal.delete"})
+	list := linesOf(t, filepath.Join(dir, auditFile))
+	if len(list) != 2 || list[0].What != "audit.lost" || list[0].Result != "4" || list[1].What != "terminal.delete" ||
+		a.Trouble() != nil {
+		t.Errorf("%+v, %v", list, a.Trouble())
+	}
+}
+
+// TestAuditLogThatHangs: a disk that hangs holds nobody up for long.
+func TestAuditLogThatHangs(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "fifo")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stuck, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stuck.SetDeadline(time.Time{}); err != nil { // else Close does not wake a writer
+		t.Skip("a write to a FIFO cannot be woken here: ", err)
+	}
+	a := OpenAuditLog(dir, discard())
+	a.file = stuck
+	begin := time.Now()
+	long := strings.Repeat("x", 70<<10) // more than the FIFO holds
+	for range 20 {
+		a.Add(AuditEntry{Target: long})
+	}
+	if took := time.Since(begin); took > 20*auditPatience+5*time.Second {
+		t.Errorf("20 lines took %v", took)
+	}
+	if n := len(a.waiting.lines); n > maxAuditWaiting {
+		t.Errorf("%d bytes wait", n)
+	}
+	_ = stuck.Close()
+}

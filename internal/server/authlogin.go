@@ -1,0 +1,54 @@
+package server
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+)
+
+// pageHead begins our two pages; they have no script and need nothing else.
+const pageHead = `<!doctype html><html lang="en"><head><meta charset="utf-8">` +
+	`<meta name="viewport" content="width=device-width,initial-scale=1"><title>evertty</title>` +
+	`<style>body{font:16px/1.5 system-ui,sans-serif;max-width:34em;margin:15vh auto;padding:0 1em}` +
+	`@media(prefers-color-scheme:dark){body{background:#16181d;color:#e6e6e6}a{color:#8ab4f8}}</style>`
+
+// loginPage is the 401 of a browser.
+const loginPage = pageHead + `</head><body><h1>Please log in</h1>` +
+	`<p>Run <code>evertty url</code> on the server and open the printed link. It works once and for 30 seconds.</p>` +
+	`<p>Logged in already? <a href="/">Open the terminals</a>.</p></body></html>`
+
+// enterPage follows a login from another site's link. A redirect would still
+// count as that site's request and the browser would hold back the new cookie
+// (SameSite=Strict); a refresh is ours.
+const enterPage = pageHead + `<meta http-equiv="refresh" content="0;url=/"></head>` +
+	`<body><p>Logged in. <a href="/">Open the terminals</a>.</p></body></html>`
+
+// isLogin recognises GET /?ticket=.
+func isLogin(c echo.Context) bool {
+	return c.Request().Method == http.MethodGet && c.Path() == "/" && c.QueryParam("ticket") != ""
+}
+
+// loginURL is where a login ticket is used.
+func loginURL(base, secret string) string { return base + "/?ticket=" + secret }
+
+// handleLogin exchanges a login ticket for a session cookie and shows the page
+// without the ticket. Who is logged in already may open the link again.
+func (a *Auth) handleLogin(c echo.Context) error {
+	r, now := c.Request(), a.now()
+	if a.mode == ModeToken {
+		_, fresh := a.tickets.redeem(c.QueryParam("ticket"), "")
+		if fresh {
+			c.SetCookie(a.sessions.cookie(now, r.TLS != nil))
+			a.log.Info("logged in", "remote", r.RemoteAddr)
+			c.Set(byKey, byTicket)
+			a.note(c, auditLogin, "", "ok")
+		} else if _, known := a.sessions.find(r, now); !known {
+			return a.refuse(c, errBadTicket)
+		}
+	}
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "cross-site", "same-site":
+		return c.HTML(http.StatusOK, enterPage)
+	}
+	return c.Redirect(http.StatusSeeOther, "/")
+}

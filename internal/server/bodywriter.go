@@ -1,0 +1,118 @@
+package server
+
+import (
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/labstack/echo/v4"
+)
+
+const (
+	// bodyPiece is how much of a reply is collected before it is sent, in bytes.
+	bodyPiece = 64 << 10
+	// pieceTimeout is how long a client may take for one piece: as viewers may.
+	pieceTimeout = 60 * time.Second
+	// zstdWindow is how far back zstd looks, in bytes: it takes some times as much
+	// memory for each reply that is on its way.
+	zstdWindow = 512 << 10
+)
+
+// bodyWriter sends a reply of JSON text that comes in pieces, compressed in the way
+// the client prefers when it is large. Until the first piece is full nothing is sent,
+// so an error before can still be answered.
+type bodyWriter struct {
+	c     echo.Context
+	buf   []byte
+	begun bool
+	to    io.Writer
+	close func() error
+}
+
+func newBodyWriter(c echo.Context) *bodyWriter {
+	return &bodyWriter{c: c, buf: make([]byte, 0, bodyPiece)}
+}
+
+// Write implements io.Writer.
+func (b *bodyWriter) Write(p []byte) (n int, err error) {
+	for n < len(p) {
+		k := min(len(p)-n, cap(b.buf)-len(b.buf))
+		b.buf = append(b.buf, p[n:n+k]...)
+		n += k
+		if len(b.buf) == cap(b.buf) {
+			if err := b.send(); err != nil {
+				return n, err
+			}
+		}
+	}
+	return n, nil
+}
+
+// send sends what was collected.
+func (b *bodyWriter) send() error {
+	if !b.begun {
+		if err := b.begin(); err != nil {
+			return err
+		}
+	}
+	_, err := b.to.Write(b.buf)
+	b.buf = b.buf[:0]
+	return err
+}
+
+// begin sends the header of a reply that is larger than one piece.
+func (b *bodyWriter) begin() (err error) {
+	b.begun = true
+	header := b.c.Response().Header()
+	header.Add(echo.HeaderVary, echo.HeaderAcceptEncoding)
+	header.Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
+	out := timelyWriter{b.c.Response(), http.NewResponseController(b.c.Response())}
+	b.to, b.close = out, func() error { return nil }
+	coding := acceptedCoding(b.c.Request().Header.Get(echo.HeaderAcceptEncoding))
+	switch coding {
+	case "zstd":
+		z, err := zstd.NewWriter(out, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+			zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true))
+		if err != nil {
+			return fmt.Errorf("api: zstd: %w", err)
+		}
+		b.to, b.close = z, z.Close
+	case "gzip":
+		z, _ := gzip.NewWriterLevel(out, gzip.BestSpeed) // fails for unknown levels only
+		b.to, b.close = z, z.Close
+	}
+	if coding != "" {
+		header.Set(echo.HeaderContentEncoding, coding)
+	}
+	b.c.Response().WriteHeader(http.StatusOK)
+	return nil
+}
+
+// finish sends the rest. A reply of one piece goes out as writeBody does it.
+func (b *bodyWriter) finish() error {
+	if !b.begun {
+		return writeBody(b.c, http.StatusOK, b.buf)
+	}
+	defer func() { _ = http.NewResponseController(b.c.Response()).SetWriteDeadline(time.Time{}) }() // the connection may serve more
+	if err := b.send(); err != nil {
+		return err
+	}
+	return b.close()
+}
+
+// timelyWriter gives each write its own deadline, so that a slow line may take as long
+// as it needs for a large reply while a stopped one may not.
+type timelyWriter struct {
+	io.Writer
+	control *http.ResponseController
+}
+
+func (w timelyWriter) Write(p []byte) (int, error) {
+	if err := w.control.SetWriteDeadline(time.Now().Add(pieceTimeout)); err != nil {
+		return 0, err
+	}
+	return w.Writer.Write(p)
+}

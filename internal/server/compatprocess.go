@@ -1,0 +1,162 @@
+package server
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/shell"
+)
+
+// killPatience is how long the reply of a kill waits for the end: SIGTERM, five seconds,
+// SIGKILL, and some for a loaded machine.
+const killPatience = 8 * time.Second
+
+// maxProcesses bounds the commands of a shell that are looked at for those in the background: more than it keeps.
+const maxProcesses = 1 << 16
+
+func (s *Server) compatStart(c echo.Context) error {
+	sh, e, _, err := s.compatSubmit(c, true)
+	if err != nil {
+		return err
+	}
+	if err := s.started(c, e); err != nil {
+		return compatError(c, sh, err)
+	}
+	return c.JSON(http.StatusOK, processReplyOf(sh.Session, e.Info()))
+}
+
+// processes are the commands in the background, oldest first, of every session: processes are not a session's own.
+func (s *Server) processes() []processReply {
+	list := []processReply{}
+	for _, sh := range s.Mux.Shells("") {
+		for _, i := range sh.Commands(maxProcesses, "") {
+			if i.Background {
+				list = append(list, processReplyOf(sh.Session, i))
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b processReply) int { return a.StartTime.Compare(b.StartTime) })
+	return list
+}
+
+func (s *Server) compatProcesses(c echo.Context) error {
+	if grantOf(c).PTY != "" {
+		return ErrWrongTerminal
+	}
+	return writeJSON(c, http.StatusOK, s.processes())
+}
+
+// process is the one a path names.
+func (s *Server) process(c echo.Context) (session string, e *shell.Exec, err error) {
+	if grantOf(c).PTY != "" {
+		return "", nil, ErrWrongTerminal
+	}
+	for _, sh := range s.Mux.Shells("") {
+		if e, err = sh.Command(c.Param("id")); err == nil && e.Info().Background {
+			return sh.Session, e, nil
+		}
+	}
+	return "", nil, newError(http.StatusNotFound, "PROCESS_NOT_FOUND", "there is no process %q", clip(c.Param("id")))
+}
+
+func (s *Server) compatProcess(c echo.Context) error {
+	session, e, err := s.process(c)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, processReplyOf(session, e.Info()))
+}
+
+func (s *Server) compatKill(c echo.Context) error {
+	session, e, err := s.process(c)
+	if err != nil {
+		return err
+	}
+	if err := s.permit(c, session, conversation.ToolCancel, commandDeed{Command: e.ID()}); err != nil {
+		return err
+	}
+	e.Cancel()
+	s.awaitAll([]*shell.Exec{e})
+	return c.JSON(http.StatusOK, processReplyOf(session, e.Info()))
+}
+
+// awaitAll waits for the end of commands, for killPatience.
+func (s *Server) awaitAll(list []*shell.Exec) {
+	patience := time.NewTimer(killPatience)
+	defer patience.Stop()
+	for _, e := range list {
+		select {
+		case <-e.Done():
+		case <-patience.C:
+			return
+		case <-s.closing:
+			return
+		}
+	}
+}
+
+// killedReply is the reply of kill-all.
+type killedReply struct {
+	stamp
+	CleanedCount int `json:"cleanedCount"`
+}
+
+// sessionsOf are the sessions of processes, each once.
+func sessionsOf(list []processReply) (sessions []string) {
+	for _, p := range list {
+		sessions = append(sessions, p.SessionID)
+	}
+	slices.Sort(sessions)
+	return slices.Compact(sessions)
+}
+
+func (s *Server) compatKillAll(c echo.Context) error {
+	if grantOf(c).PTY != "" {
+		return ErrWrongTerminal
+	}
+	running := slices.DeleteFunc(s.processes(), func(p processReply) bool { return p.EndTime != nil })
+	for _, thread := range sessionsOf(running) {
+		if err := s.permit(c, thread, conversation.ToolKill, struct{}{}); err != nil {
+			return err
+		}
+	}
+	var ending []*shell.Exec
+	for _, p := range running {
+		if e, err := s.Mux.Command("", p.ID); err == nil { // else it went meanwhile
+			e.Cancel()
+			ending = append(ending, e)
+		}
+	}
+	s.awaitAll(ending)
+	return c.JSON(http.StatusOK, killedReply{stampNow(), len(ending)})
+}
+
+// processLogs is what the reply of GET /api/process/:id/logs has besides the outputs.
+type processLogs struct {
+	stamp
+	ProcessID string `json:"processId"`
+}
+
+func (s *Server) compatLogs(c echo.Context) error {
+	_, e, err := s.process(c)
+	if err != nil {
+		return err
+	}
+	return sendLogs(c, e, processLogs{stampNow(), e.ID()}, e.Size(shell.Stdout), e.Size(shell.Stderr))
+}
+
+func (s *Server) compatProcessStream(c echo.Context) error {
+	session, e, err := s.process(c)
+	if err != nil {
+		return err
+	}
+	if isHead(c) {
+		return headOfEvents(c)
+	}
+	s.follow(c, e, compatEvents{session}, following{end: -1})
+	return nil
+}

@@ -1,0 +1,244 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/shell"
+)
+
+// startPatience is how long the reply about a command in the background waits for its
+// start; one that stands behind others in the queue is told without its process id.
+const startPatience = 2 * time.Second
+
+// shellOf is the shell a path names, the session's default one where it names none.
+func (s *Server) shellOf(c echo.Context) (*mux.Shell, error) {
+	session, err := shellSessionOf(c)
+	if err != nil {
+		return nil, err
+	}
+	if id := c.Param("shid"); id != "" {
+		return s.Mux.FindShell(session, id)
+	}
+	return s.Mux.DefaultShell(session)
+}
+
+// shellSessionOf is the session a path of shells names. What is let in for one terminal has no business here.
+func shellSessionOf(c echo.Context) (string, error) {
+	if grantOf(c).PTY != "" {
+		return "", ErrWrongTerminal
+	}
+	return sessionOf(c)
+}
+
+// requested reads the body of an exec and finds its shell, which is not made for a body that is wrong.
+func (s *Server) requested(c echo.Context) (sh *mux.Shell, r execRequest, cmd shell.Command, err error) {
+	if err = bindExec(c, &r, false); err != nil {
+		return nil, r, cmd, err
+	}
+	if err = r.check(); err != nil {
+		return nil, r, cmd, err
+	}
+	if cmd, err = r.command(false); err == nil {
+		err = cmd.Check()
+	}
+	if err != nil {
+		return nil, r, cmd, err
+	}
+	if sh, err = s.permittedShell(c, conversation.ToolExec, r.deed()); err != nil {
+		return nil, r, cmd, err
+	}
+	cmd, err = r.command(sh.Spec().Login)
+	return sh, r, cmd, err
+}
+
+func (s *Server) postExec(c echo.Context) error {
+	sh, req, cmd, err := s.requested(c)
+	if err != nil {
+		return err
+	}
+	e, err := s.submit(c, sh, req, cmd)
+	if err != nil {
+		return err
+	}
+	if req.Background {
+		return s.accepted(c, sh, e)
+	}
+	r, err := s.await(c, e, req.CancelOnDisconnect)
+	if err != nil {
+		return commandError(c, e, err)
+	}
+	return execReply(c, e, outcomeOf(sh.Session, e.Info(), r))
+}
+
+// submit gives a command to its shell, or to a terminal of its own.
+func (s *Server) submit(c echo.Context, sh *mux.Shell, req execRequest, cmd shell.Command) (*shell.Exec, error) {
+	if req.TTY {
+		return s.Mux.ExecTerminal(unhurried(c), sh, cmd)
+	}
+	return sh.Submit(cmd)
+}
+
+// await waits for a command's result. A command goes on when its client has left, unless cancel says otherwise, and
+// when the server ends.
+func (s *Server) await(c echo.Context, e *shell.Exec, cancel bool) (shell.Result, error) {
+	ctx := c.Request().Context()
+	select {
+	case <-e.Done():
+		return e.Wait(ctx)
+	case <-s.closing:
+		return shell.Result{}, mux.ErrClosing
+	case <-ctx.Done():
+	}
+	if cancel && !closed(s.closing) {
+		e.Cancel()
+	}
+	return shell.Result{}, ctx.Err()
+}
+
+// commandError tells about which command the error is.
+func commandError(c echo.Context, e *shell.Exec, err error) error {
+	return errorFor(err, c).with("command_id", e.ID())
+}
+
+// acceptedReply is the reply about a command in the background.
+type acceptedReply struct {
+	Success   bool         `json:"success"`
+	CommandID string       `json:"command_id"`
+	PID       int          `json:"pid"`
+	Status    shell.Status `json:"status"`
+	Session   string       `json:"session"`
+	Shell     string       `json:"shell"`
+}
+
+func (s *Server) accepted(c echo.Context, sh *mux.Shell, e *shell.Exec) error {
+	if err := s.started(c, e); err != nil {
+		return commandError(c, e, err)
+	}
+	i := e.Info()
+	return c.JSON(http.StatusAccepted, acceptedReply{true, i.ID, i.PID, i.Status, sh.Session, sh.ID})
+}
+
+// started waits for the start of a command, for startPatience. The error is that of one that could not be started.
+func (s *Server) started(c echo.Context, e *shell.Exec) error {
+	patience := time.NewTimer(startPatience)
+	defer patience.Stop()
+	select {
+	case <-e.Started():
+	case <-patience.C:
+	case <-s.closing:
+	case <-c.Request().Context().Done():
+	}
+	if e.Info().Status != shell.Failed {
+		return nil
+	}
+	_, err := e.Wait(c.Request().Context())
+	return err
+}
+
+func (s *Server) postExecStream(c echo.Context) error {
+	sh, req, cmd, err := s.requested(c)
+	if err != nil {
+		return err
+	}
+	e, err := s.submit(c, sh, req, cmd)
+	if err != nil {
+		return err
+	}
+	if req.CancelOnDisconnect {
+		defer s.cancelUnfinished(e)
+	}
+	s.follow(c, e, ownEvents{sh.Session}, following{end: streamLimit(e)})
+	return nil
+}
+
+// cancelUnfinished cancels a command whose client has left before its end. The end of the server is none of the client's.
+func (s *Server) cancelUnfinished(e *shell.Exec) {
+	if !closed(e.Done()) && !closed(s.closing) {
+		e.Cancel()
+	}
+}
+
+// ownEvents are the events of our own routes: start, stdout, stderr, complete, error.
+type ownEvents struct{ session string }
+
+// startEvent is the data of the event start.
+type startEvent struct {
+	CommandID string    `json:"command_id"`
+	PID       int       `json:"pid"`
+	PTY       string    `json:"pty,omitempty"`
+	Session   string    `json:"session"`
+	Shell     string    `json:"shell"`
+	Command   string    `json:"command"`
+	Timestamp time.Time `json:"timestamp"`
+}
+
+func (o ownEvents) started(b []byte, i shell.Info) []byte {
+	return appendEvent(b, "start", startEvent{CommandID: i.ID, PID: i.PID, PTY: i.PTY, Session: o.session, Shell: i.Shell,
+		Command: shownCommand(i), Timestamp: i.StartedAt.UTC()})
+}
+
+func (o ownEvents) output(b []byte, out shell.Stream, p []byte) []byte {
+	name := "stdout"
+	if out == shell.Stderr {
+		name = "stderr"
+	}
+	for len(p) > 0 {
+		var piece []byte
+		var text bool
+		piece, text, p = nextPiece(p)
+		b = append(append(append(b, "event: "...), name...), "\ndata: {\""...)
+		if text {
+			b, _ = appendText(append(b, `data":"`...), piece)
+		} else {
+			b = appendBase64(append(b, `data_b64":"`...), piece)
+		}
+		b = append(b, "\"}\n\n"...)
+	}
+	return b
+}
+
+func (o ownEvents) completed(b []byte, i shell.Info, r shell.Result) []byte {
+	return appendEvent(b, "complete", outcomeOf(o.session, i, r))
+}
+
+func (o ownEvents) failed(b []byte, e *Error) []byte { return appendEvent(b, "error", bodyOf(e)) }
+
+// appendEvent appends an event whose data is v, which is always JSON.
+func appendEvent(b []byte, name string, v any) []byte {
+	data, err := encode(v)
+	if err != nil {
+		panic(err.Error()) // a type of ours
+	}
+	return fmt.Appendf(b, "event: %s\ndata: %s\n\n", name, data)
+}
+
+// bodyOf is what a client is told about an error, inside a reply that has begun.
+func bodyOf(e *Error) errorBody {
+	details := e.Details
+	if details == nil {
+		details = map[string]any{}
+	}
+	approval, _ := details[approvalDetail].(string)
+	return errorBody{Error: e.Message, Code: e.Code, ApprovalID: approval, Details: details}
+}
+
+// contextOf is the request's context, which ends with the server's closing too, and what to call when it is not
+// needed any more.
+func (s *Server) contextOf(c echo.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(c.Request().Context())
+	go func() {
+		select {
+		case <-s.closing:
+		case <-ctx.Done():
+		}
+		cancel()
+	}()
+	return ctx, cancel
+}

@@ -1,0 +1,159 @@
+package server
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/shell"
+)
+
+const (
+	// maxExecBody bounds the bodies of calls that carry commands, their input or files,
+	// in bytes: scripts of megabytes are real, and must not go over a command line.
+	maxExecBody = 8 << 20
+	// maxExecTimeout bounds a timeout, in milliseconds: 30 days. What shall run longer
+	// needs none.
+	maxExecTimeout = int64(30 * 24 * time.Hour / time.Millisecond)
+	// maxExecOutput bounds what a command may ask to be told of each output, in
+	// bytes: its log keeps as much, so it is a shell's whole share of the disk.
+	maxExecOutput = 1 << 30
+)
+
+// execRequest is the body of POST …/exec and …/exec/stream.
+type execRequest struct {
+	Command            *string  `json:"command"`
+	Argv               []string `json:"argv"`
+	Isolated           bool     `json:"isolated"`
+	Cwd                string   `json:"cwd"`
+	Env                envMap   `json:"env"`
+	TimeoutMS          int64    `json:"timeout_ms"`
+	QueueTimeoutMS     int64    `json:"queue_timeout_ms"`
+	Stdin              *string  `json:"stdin"`
+	StdinB64           *[]byte  `json:"stdin_b64"`
+	StdinOpen          bool     `json:"stdin_open"`
+	Background         bool     `json:"background"`
+	MaxOutputBytes     int64    `json:"max_output_bytes"`
+	Login              bool     `json:"login"`
+	TTY                bool     `json:"tty"`
+	CancelOnDisconnect bool     `json:"cancel_on_disconnect"`
+}
+
+// envMap is variables and their values. A value of null is told from "".
+type envMap map[string]*string
+
+// values are the variables; null is no value.
+func (e envMap) values() (map[string]string, error) {
+	values := make(map[string]string, len(e))
+	for name, v := range e {
+		if v == nil {
+			return nil, badRequest("the variable %q has the value null: text is needed", clip(name)).with("field", "env")
+		}
+		values[name] = *v
+	}
+	return values, nil
+}
+
+// bindExec is bind for bodies of up to maxExecBody bytes, which have bodyTimeout to come.
+func bindExec[T any](c echo.Context, dst *T, optional bool) error {
+	control := http.NewResponseController(c.Response())
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not every writer has deadlines
+	if err := bindUpTo(c, dst, maxExecBody, optional); err != nil {
+		return err
+	}
+	_ = control.SetReadDeadline(time.Time{}) // a command may run for hours
+	return nil
+}
+
+// loginText reads the files of a login shell (bash's manual, INVOCATION), on the command's own first line, so that
+// the lines of its messages stay right. It reads nothing of the command's input.
+const loginText = `{ if [ -r /etc/profile ]; then . /etc/profile; fi; if [ -r ~/.bash_profile ]; then . ~/.bash_profile; ` +
+	`elif [ -r ~/.bash_login ]; then . ~/.bash_login; elif [ -r ~/.profile ]; then . ~/.profile; fi; } </dev/null; `
+
+// command is what the request asks for. login says that the shell has read the profile files already.
+func (r *execRequest) command(login bool) (c shell.Command, err error) {
+	if err := r.check(); err != nil {
+		return c, err
+	}
+	c = shell.Command{Isolated: r.Isolated, Argv: r.Argv, Cwd: r.Cwd, Timeout: time.Duration(r.TimeoutMS) * time.Millisecond,
+		QueueTimeout: time.Duration(r.QueueTimeoutMS) * time.Millisecond,
+		StdinOpen:    r.StdinOpen, Background: r.Background, MaxReply: r.MaxOutputBytes}
+	switch {
+	case r.Command == nil && !r.Isolated:
+		c.Text, c.Argv = shellWords(r.Argv), nil
+	case r.Command != nil && r.Isolated:
+		c.Argv = isolatedBash(*r.Command, r.Login)
+	case r.Command != nil:
+		c.Text = *r.Command
+	}
+	if r.Login && !login && !r.Isolated {
+		c.Text = loginText + c.Text
+	}
+	if r.Stdin != nil {
+		c.Stdin = []byte(*r.Stdin)
+	} else if r.StdinB64 != nil {
+		c.Stdin = *r.StdinB64
+	}
+	c.Env, err = r.Env.values()
+	return c, err
+}
+
+// check refuses what does not make sense together, and numbers that are out of their range.
+func (r *execRequest) check() error {
+	switch {
+	case (r.Command == nil) == (r.Argv == nil):
+		return badRequest(`exactly one of "command" (shell text) and "argv" (a list of words) is needed`)
+	case r.Argv != nil && len(r.Argv) == 0:
+		return badRequest(`"argv" is empty: a program and its arguments are needed`).with("field", "argv")
+	case r.Command != nil && strings.ContainsRune(*r.Command, 0):
+		return badRequest(`"command" has a NUL character, which no shell can read`).with("field", "command")
+	case strings.Contains(strings.Join(r.Argv, ""), "\x00"):
+		return badRequest(`"argv" has a NUL character, which no program can be given`).with("field", "argv")
+	case r.Stdin != nil && r.StdinB64 != nil:
+		return badRequest(`only one of "stdin" (text) and "stdin_b64" (bytes in base64) is allowed`)
+	case r.TTY && (r.Background || r.StdinOpen):
+		return badRequest(`"tty" goes with neither "background" nor "stdin_open": start a terminal for that (POST /session/NAME/pty)`)
+	}
+	if r.QueueTimeoutMS < 0 || r.QueueTimeoutMS > maxExecTimeout {
+		return badRequest("queue_timeout_ms %d: 0 to %d are allowed, 0 is no bound", r.QueueTimeoutMS, maxExecTimeout).with("field", "queue_timeout_ms")
+	}
+	return checkLimits(r.TimeoutMS, r.MaxOutputBytes, "timeout_ms")
+}
+
+// checkLimits checks a timeout in milliseconds and a size in bytes; 0 is the default of each.
+func checkLimits(timeout, output int64, name string) error {
+	if timeout < 0 || timeout > maxExecTimeout {
+		return badRequest("%s %d: 0 to %d are allowed, 0 is the shell's", name, timeout, maxExecTimeout).with("field", name)
+	}
+	if output < 0 || output > maxExecOutput {
+		return badRequest("max_output_bytes %d: 0 to %d are allowed, 0 is the shell's", output, maxExecOutput).with("field", "max_output_bytes")
+	}
+	return nil
+}
+
+func isolatedBash(text string, login bool) []string {
+	if login {
+		return []string{"bash", "-l", "-c", text}
+	}
+	return []string{"bash", "-c", text}
+}
+
+// plainWord is a word that a shell takes as it is, and reservedWord one that it does not in the first place.
+var (
+	plainWord    = regexp.MustCompile(`^[A-Za-z0-9_@%+:,./-]+$`)
+	reservedWord = regexp.MustCompile(`^(if|then|elif|else|fi|for|while|until|do|done|case|esac|in|select|function|time|coproc)$`)
+)
+
+// shellWords is shell text that gives a program exactly these words.
+func shellWords(argv []string) string {
+	words := make([]string, len(argv))
+	for i, w := range argv {
+		if words[i] = w; !plainWord.MatchString(w) || i == 0 && reservedWord.MatchString(w) {
+			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}

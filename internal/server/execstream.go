@@ -1,0 +1,221 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/shell"
+)
+
+// execHeartbeat is how often a stream without output shows that it lives: below the
+// 30 s to 60 s after which proxies drop a silent connection.
+const execHeartbeat = 15 * time.Second
+
+// execEvents are the forms in which a command's life is told: ours and that of the
+// compatible routes. Each method appends one event of an event stream.
+type execEvents interface {
+	started(b []byte, i shell.Info) []byte
+	output(b []byte, o shell.Stream, p []byte) []byte // up to a page, possibly in several events
+	completed(b []byte, i shell.Info, r shell.Result) []byte
+	failed(b []byte, e *Error) []byte
+}
+
+// follower sends one command's output to one client while it comes. It reads the log
+// at the client's own speed: nobody waits for a slow one, and nothing is kept for it.
+type follower struct {
+	exec    *shell.Exec
+	events  execEvents
+	cursors [2]logCursor
+	late    bool // goes on after the result, until no more can come
+	closing <-chan struct{}
+	ended   bool // no more can come
+	buffers *logBuffers
+	wire    eventWire
+}
+
+// eventWire is an event stream on its way to a client.
+type eventWire struct {
+	out     io.Writer
+	control *http.ResponseController
+}
+
+// commandHeader names the command of a stream before its first event, which may have to wait in a queue.
+const commandHeader = "X-Command-Id"
+
+// openEvents begins an event stream.
+func openEvents(c echo.Context) eventWire {
+	h := c.Response().Header()
+	h.Set(echo.HeaderContentType, "text/event-stream")
+	h.Set(echo.HeaderCacheControl, "no-store")
+	h.Set("X-Accel-Buffering", "no") // nginx would hold events back
+	c.Response().WriteHeader(http.StatusOK)
+	control := http.NewResponseController(c.Response())
+	_ = control.Flush() // what fails here fails at the first event again
+	return eventWire{&patientWriter{c.Response(), control}, control}
+}
+
+// send writes p and has it on its way.
+func (w eventWire) send(p []byte) error {
+	if len(p) == 0 {
+		return nil
+	}
+	if _, err := w.out.Write(p); err != nil {
+		return err
+	}
+	if err := w.control.Flush(); err != nil {
+		return &sendError{err}
+	}
+	return nil
+}
+
+var heartbeatComment = []byte(": heartbeat\n\n")
+
+// following says what of a command's output is followed.
+type following struct {
+	from [2]int64 // the positions to begin at
+	end  int64    // how much of each output is sent at most, -1 is all
+	late bool     // goes on after the result, until nothing can come any more
+}
+
+// follow sends the events of a command until its result. The reply has begun when it returns; nothing is left to tell the client then.
+func (s *Server) follow(c echo.Context, e *shell.Exec, events execEvents, what following) {
+	buffers := logPool.Get().(*logBuffers)
+	defer buffers.release()
+	c.Response().Header().Set(commandHeader, e.ID())
+	f := &follower{exec: e, events: events, late: what.late, closing: s.closing, buffers: buffers, wire: openEvents(c)}
+	for i, o := range []shell.Stream{shell.Stdout, shell.Stderr} {
+		f.cursors[i] = logCursor{exec: e, output: o, at: what.from[i], seen: what.from[i], end: what.end}
+	}
+	err := f.run(c.Request().Context())
+	if _, lost := errors.AsType[*sendError](err); err == nil || lost || c.Request().Context().Err() != nil && !closed(s.closing) {
+		return
+	}
+	_ = f.wire.send(events.failed(nil, errorFor(err, c).with("command_id", e.ID()))) // else the client has gone too
+}
+
+// run returns nil after the last event.
+func (f *follower) run(ctx context.Context) error {
+	if err := f.wait(ctx, f.exec.Started()); err != nil {
+		return err
+	}
+	if err := f.send(f.events.started(f.buffers.out, f.exec.Info())); err != nil {
+		return err
+	}
+	for {
+		over := closed(f.exec.Done()) && (f.ended || !f.late) // before the look: then all of it is there
+		if over {
+			f.cursors[0].stopHere() // what a job still prints is not this reply's
+			f.cursors[1].stopHere()
+		}
+		sent, err := f.pages()
+		if err != nil {
+			return err
+		}
+		if over && !sent {
+			break
+		}
+		if !over && !sent {
+			if err := f.more(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	r, err := f.exec.Wait(ctx)
+	if err != nil {
+		return err
+	}
+	return f.send(f.events.completed(f.buffers.out, f.exec.Info(), r))
+}
+
+// send sends events that were appended to the buffer.
+func (f *follower) send(b []byte) error {
+	f.buffers.out = b[:0]
+	return f.wire.send(b)
+}
+
+// pages sends a page of each output that has one.
+func (f *follower) pages() (sent bool, err error) {
+	b := f.buffers.out
+	for i := range f.cursors {
+		page, err := f.cursors[i].next(f.buffers.page)
+		if err != nil {
+			return sent, err
+		}
+		if len(page) > 0 {
+			b, sent = f.events.output(b, f.cursors[i].output, page), true
+		}
+	}
+	return sent, f.send(b)
+}
+
+// more waits until there is more to send or the command has ended.
+func (f *follower) more(ctx context.Context) error {
+	if f.ended {
+		return f.wait(ctx, f.exec.Done())
+	}
+	look, cancel := context.WithTimeout(ctx, execHeartbeat)
+	defer cancel()
+	done := f.exec.Done()
+	if f.late {
+		done = nil
+	}
+	go func() {
+		select {
+		case <-done:
+		case <-f.closing:
+		case <-look.Done():
+		}
+		cancel()
+	}()
+	more, err := f.exec.Follow(look, f.cursors[0].awaited(), f.cursors[1].awaited())
+	switch {
+	case err == nil:
+		f.ended = !more
+		return nil
+	case closed(f.closing):
+		return mux.ErrClosing
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case look.Err() == nil:
+		return err
+	case done != nil && closed(done):
+		return nil
+	}
+	return f.wire.send(heartbeatComment)
+}
+
+// wait waits for a fact and shows meanwhile that the stream lives.
+func (f *follower) wait(ctx context.Context, fact <-chan struct{}) error {
+	beat := time.NewTicker(execHeartbeat)
+	defer beat.Stop()
+	for {
+		select {
+		case <-fact:
+			return nil
+		case <-f.closing:
+			return mux.ErrClosing
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-beat.C:
+			if err := f.wire.send(heartbeatComment); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// closed tells whether a channel that only ever gets closed is.
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

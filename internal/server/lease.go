@@ -1,0 +1,173 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/thread"
+)
+
+// defaultLeases is how many leases a list has unless asked otherwise: each costs some questions to the database.
+const defaultLeases = 100
+
+// leaseListReply is the reply of GET /api/leases. Next is the `after` of the next part, absent at the end.
+type leaseListReply struct {
+	Leases []thread.LeaseReply `json:"leases"`
+	Next   string              `json:"next,omitempty"`
+}
+
+// leasePageOf is which part of the leases is asked for.
+func leasePageOf(c echo.Context) (thread.LeaseQuery, error) {
+	limit, err := numberOf(c, "limit", 1, maxRows, defaultLeases)
+	return thread.LeaseQuery{Provider: c.QueryParam("provider"), After: c.QueryParam("after"), Limit: int(limit)}, err
+}
+
+func (s *Server) getLeases(c echo.Context) error {
+	if _, err := threadOf(c); err != nil {
+		return err
+	}
+	q, err := leasePageOf(c)
+	if err != nil {
+		return err
+	}
+	list, next, err := s.Mux.Leases(q)
+	if err != nil {
+		return err
+	}
+	return writeJSON(c, http.StatusOK, leaseListReply{orNone(list), next})
+}
+
+// leaseRequest is the body of POST /api/leases. Config is for the provider alone and is never told again.
+type leaseRequest struct {
+	ID       string                     `json:"id"`
+	Provider string                     `json:"provider_name"`
+	Config   map[string]json.RawMessage `json:"config"`
+}
+
+func (s *Server) postLease(c echo.Context) error {
+	if _, err := threadOf(c); err != nil {
+		return err
+	}
+	var req leaseRequest
+	if err := bindOptional(c, &req); err != nil {
+		return err
+	}
+	config := ""
+	if req.Config != nil {
+		b, err := encode(req.Config)
+		if err != nil {
+			return err
+		}
+		config = string(b)
+	}
+	if p := req.Provider; p != "" && p != thread.Local {
+		if err := s.permit(c, "", conversation.ToolLeaseCreate, providerDeed{p}); err != nil {
+			return err
+		}
+	}
+	l, err := s.Mux.CreateLease(req.ID, req.Provider, config)
+	if err != nil {
+		return err
+	}
+	setTarget(c, l.ID)
+	return writeJSON(c, http.StatusCreated, l)
+}
+
+func (s *Server) getLease(c echo.Context) error {
+	id, err := threadOf(c)
+	if err != nil {
+		return err
+	}
+	l, err := s.Mux.Lease(id)
+	if err != nil {
+		return err
+	}
+	return writeJSON(c, http.StatusOK, l)
+}
+
+func (s *Server) deleteLease(c echo.Context) error {
+	id, err := threadOf(c)
+	if err != nil {
+		return err
+	}
+	if err := s.Mux.PermitLease(c.Request().Context(), id, conversation.ToolLeaseDestroy); err != nil {
+		return err
+	}
+	if err := s.Mux.DeleteLease(unhurried(c), id); err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, done)
+}
+
+// changeLease does something to the lease a path names and tells how it is after it.
+func changeLease(c echo.Context, do func(context.Context, string) (thread.LeaseReply, error)) error {
+	return changeNamed(c, do, func(l thread.LeaseReply) any { return l })
+}
+
+// permitLease is changeLease for what the permissions of all threads of the lease allow.
+func (s *Server) permitLease(c echo.Context, tool string, do func(context.Context, string) (thread.LeaseReply, error)) error {
+	id, err := threadOf(c)
+	if err != nil {
+		return err
+	}
+	if err := s.Mux.PermitLease(c.Request().Context(), id, tool); err != nil {
+		return err
+	}
+	return changeLease(c, do)
+}
+
+func (s *Server) postLeasePause(c echo.Context) error {
+	return s.permitLease(c, conversation.ToolPause, s.Mux.PauseLease)
+}
+
+func (s *Server) postLeaseResume(c echo.Context) error {
+	return s.permitLease(c, conversation.ToolResume, s.Mux.ResumeLease)
+}
+
+func (s *Server) postLeaseDestroy(c echo.Context) error {
+	return s.permitLease(c, conversation.ToolLeaseDestroy, s.Mux.DestroyLease)
+}
+
+func (s *Server) postLeaseRefresh(c echo.Context) error { return changeLease(c, s.Mux.RefreshLease) }
+
+// leaseEventsReply is the reply of GET /api/leases/:id/events.
+type leaseEventsReply struct {
+	Lease  string              `json:"lease_id"`
+	Events []thread.LeaseEvent `json:"events"`
+}
+
+func (s *Server) getLeaseEvents(c echo.Context) error {
+	id, err := threadOf(c)
+	if err != nil {
+		return err
+	}
+	after, err := numberOf(c, "after", 0, maxNumber, 0)
+	if err != nil {
+		return err
+	}
+	limit, err := numberOf(c, "limit", 1, maxRows, maxRows)
+	if err != nil {
+		return err
+	}
+	list, err := s.Mux.LeaseEvents(id, after, int(limit))
+	if err != nil {
+		return err
+	}
+	return writeJSON(c, http.StatusOK, leaseEventsReply{id, orNone(list)})
+}
+
+func (s *Server) getLeaseMetrics(c echo.Context) error {
+	id, err := threadOf(c)
+	if err != nil {
+		return err
+	}
+	m, err := s.Mux.LeaseMetrics(c.Request().Context(), id)
+	if err != nil {
+		return err
+	}
+	return writeJSON(c, http.StatusOK, m)
+}

@@ -1,0 +1,44 @@
+package server
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+)
+
+// addRoutes adds all routes. HEAD is answered wherever GET is, by the same function: net/http drops the body. OPTIONS names the methods of every path
+// (RFC 9110, 9.3.2 and 9.3.7), to those that may use them; it says nothing about other origins.
+func (s *Server) addRoutes(e *echo.Echo) {
+	methods := map[string][]string{}
+	for _, r := range routes() {
+		e.Add(r.method, r.path, s.handler(r))
+		methods[r.path] = append(methods[r.path], r.method)
+		if r.method == http.MethodGet {
+			e.Add(http.MethodHead, r.path, s.handler(r))
+			methods[r.path] = append(methods[r.path], http.MethodHead)
+		}
+	}
+	for path, list := range methods {
+		list = append(list, http.MethodOptions)
+		slices.Sort(list)
+		allow := strings.Join(slices.Compact(list), ", ")
+		e.Add(http.MethodOptions, path, func(c echo.Context) error {
+			c.Response().Header().Set(echo.HeaderAllow, allow)
+			return c.NoContent(http.StatusNoContent)
+		})
+	}
+}
+
+// isHead tells whether nobody reads the body.
+func isHead(c echo.Context) bool { return c.Request().Method == http.MethodHead }
+
+// headOfEvents answers HEAD where GET is a stream of events: with its headers, at once, and without a viewer.
+func headOfEvents(c echo.Context) error {
+	header := c.Response().Header()
+	header.Set(echo.HeaderContentType, "text/event-stream")
+	header.Set(echo.HeaderCacheControl, "no-store")
+	header.Set("X-Accel-Buffering", "no")
+	return c.NoContent(http.StatusOK)
+}

@@ -1,0 +1,338 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+var update = flag.Bool("update", false, "write openapi.json in the layout that TestOpenAPILayout wants")
+
+// loadOpenAPI returns the document with its references resolved.
+func loadOpenAPI(t testing.TB) *openapi3.T {
+	t.Helper()
+	doc, err := openapi3.NewLoader().LoadFromData(openAPI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func TestOpenAPIIsValid(t *testing.T) {
+	doc := loadOpenAPI(t)
+	if !doc.IsOpenAPI31OrLater() {
+		t.Errorf("it is of version %s, want 3.1", doc.OpenAPI)
+	}
+	if err := doc.Validate(t.Context(), openapi3.EnableMultiError(), openapi3.EnableExamplesValidation()); err != nil {
+		t.Error(err)
+	}
+	for name, schema := range doc.Components.Schemas { // Validate passes these over
+		for _, example := range schema.Value.Examples {
+			if err := schema.Value.VisitJSON(example, openapi3.EnableJSONSchema2020()); err != nil {
+				t.Errorf("the example %v of %s: %v", example, name, err)
+			}
+		}
+	}
+	if want := strconv.Itoa(apiVersion); doc.Info.Version != want {
+		t.Errorf("info.version is %s, GET /version says %s", doc.Info.Version, want)
+	}
+}
+
+// TestOpenAPIHasEveryRoute compares the document with what the server offers.
+func TestOpenAPIHasEveryRoute(t *testing.T) {
+	documented := map[string]bool{}
+	for path, item := range loadOpenAPI(t).Paths.Map() {
+		for method := range item.Operations() {
+			documented[method+" "+path] = true
+		}
+	}
+	for _, r := range routes() {
+		key := r.method + " " + templateOf(r.path)
+		if !documented[key] {
+			t.Errorf("%s is served and not documented", key)
+		}
+		delete(documented, key)
+	}
+	for key := range documented {
+		t.Errorf("%s is documented and not served", key)
+	}
+}
+
+// templateOf is a route's path as OpenAPI writes it: {id} for :id, {file} for *.
+func templateOf(route string) string {
+	parts := strings.Split(route, "/")
+	for i, p := range parts {
+		if name, ok := strings.CutPrefix(p, ":"); ok {
+			parts[i] = "{" + name + "}"
+		} else if p == "*" {
+			parts[i] = "{file}"
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// TestOpenAPIHasEveryErrorCode wants each row of errorTable under its status,
+// each code that handlers make themselves under some status, and no other code.
+func TestOpenAPIHasEveryErrorCode(t *testing.T) {
+	documented := documentedCodes(t)
+	known := codesInSource(t)
+	for _, row := range errorTable {
+		known[row.code] = true
+		if !slices.Contains(documented[row.status], row.code) {
+			t.Errorf("%d %s (%v) is not documented", row.status, row.code, row.err)
+		}
+	}
+	for _, row := range fileErrors {
+		known[row.code] = true
+		if !slices.Contains(documented[row.status], row.code) {
+			t.Errorf("%d %s (%v) is not documented", row.status, row.code, row.err)
+		}
+	}
+	all := map[string]bool{}
+	for status, codes := range documented {
+		for _, code := range codes {
+			all[code] = true
+			if !known[code] {
+				t.Errorf("%d %s is documented and nowhere made", status, code)
+			}
+		}
+	}
+	for code := range known {
+		if !all[code] {
+			t.Errorf("%s is made and not documented", code)
+		}
+	}
+}
+
+// documentedCodes are the error codes that replies to routes may have, by status.
+func documentedCodes(t *testing.T) map[int][]string {
+	t.Helper()
+	var doc struct {
+		Paths map[string]map[string]json.RawMessage
+		Any   map[string]json.RawMessage `json:"x-any-request"`
+		Parts struct {
+			Responses map[string]struct {
+				Content map[string]struct {
+					Schema struct {
+						Properties struct{ Code struct{ Enum []string } }
+					}
+				}
+			}
+		} `json:"components"`
+	}
+	decode(t, openAPI, &doc)
+	codes := map[int][]string{}
+	add := func(responses map[string]json.RawMessage) {
+		for status, r := range responses {
+			var ref struct {
+				Ref string `json:"$ref"`
+			}
+			decode(t, r, &ref)
+			n, _ := strconv.Atoi(status) // validated as a status
+			part := doc.Parts.Responses[strings.TrimPrefix(ref.Ref, "#/components/responses/")]
+			codes[n] = append(codes[n], part.Content["application/json"].Schema.Properties.Code.Enum...)
+		}
+	}
+	add(doc.Any)
+	for _, item := range doc.Paths {
+		for key, raw := range item {
+			if key == "parameters" {
+				continue
+			}
+			var op struct{ Responses map[string]json.RawMessage }
+			decode(t, raw, &op)
+			add(op.Responses)
+		}
+	}
+	return codes
+}
+
+func decode(t *testing.T, b []byte, dst any) {
+	t.Helper()
+	if err := json.Unmarshal(b, dst); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// codesInSource are the codes that this package's calls of newError spell out.
+func codesInSource(t *testing.T) map[string]bool {
+	t.Helper()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := map[string]bool{}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) < 2 {
+				return true
+			}
+			if fun, ok := call.Fun.(*ast.Ident); !ok || fun.Name != "newError" {
+				return true
+			}
+			if lit, ok := call.Args[1].(*ast.BasicLit); ok {
+				code, _ := strconv.Unquote(lit.Value) // the parser took it
+				codes[code] = true
+			}
+			return true
+		})
+	}
+	return codes
+}
+
+// keepers are the objects that keep fields of others, as record files have them.
+var keepers = []string{"/components/schemas/ImportRecord", "/components/schemas/Record", "/components/schemas/TimelineEntry"}
+
+// TestOpenAPIIsWhole wants every component used, every object but the keepers closed, so that a
+// field nobody described fails the tests of replies, and every field described.
+func TestOpenAPIIsWhole(t *testing.T) {
+	var doc map[string]any
+	decode(t, openAPI, &doc)
+	used := map[string]bool{}
+	walkJSON("", doc, func(path string, object map[string]any) {
+		if ref, ok := object["$ref"].(string); ok {
+			used[ref] = true
+		}
+		properties, _ := object["properties"].(map[string]any)
+		if object["type"] == "object" && properties != nil && object["additionalProperties"] != slices.Contains(keepers, path) {
+			t.Errorf("%s is an open object, or should be", path)
+		}
+		if object["type"] != "object" {
+			return // a constraint beside a reference describes nothing itself
+		}
+		for name, p := range properties {
+			field, _ := p.(map[string]any)
+			if field["description"] == nil && field["$ref"] == nil {
+				t.Errorf("%s: the field %s has no description", path, name)
+			}
+		}
+	})
+	components, _ := doc["components"].(map[string]any)
+	for kind, parts := range components {
+		if kind == "securitySchemes" {
+			continue // named without a reference; Validate checks them
+		}
+		for name := range parts.(map[string]any) {
+			if ref := "#/components/" + kind + "/" + name; !used[ref] {
+				t.Errorf("nothing uses %s", ref)
+			} else {
+				delete(used, ref)
+			}
+		}
+	}
+	for ref := range used {
+		t.Errorf("%s does not exist", ref)
+	}
+}
+
+// walkJSON calls visit for every object in v.
+func walkJSON(path string, v any, visit func(path string, object map[string]any)) {
+	switch v := v.(type) {
+	case map[string]any:
+		visit(path, v)
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			walkJSON(path+"/"+name, v[name], visit)
+		}
+	case []any:
+		for i, item := range v {
+			walkJSON(fmt.Sprintf("%s/%d", path, i), item, visit)
+		}
+	}
+}
+
+// layoutWidth is the column up to which a JSON value stays on one line.
+const layoutWidth = 100
+
+// TestOpenAPILayout keeps the document readable and its differences small: what
+// fits on a line is on one, the rest is indented by two spaces.
+func TestOpenAPILayout(t *testing.T) {
+	var want bytes.Buffer
+	layOut(t, &want, openAPI, 0, 0)
+	want.WriteByte('\n')
+	if *update {
+		if err := os.WriteFile("openapi.json", want.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	got := strings.Split(string(openAPI), "\n")
+	for i, line := range strings.Split(want.String(), "\n") {
+		if i >= len(got) || got[i] != line {
+			t.Fatalf("line %d is not laid out as %q; go test ./api -run TestOpenAPILayout -update does it", i+1, line)
+		}
+	}
+}
+
+// layOut writes the JSON value raw; column is where it begins in its line.
+func layOut(t *testing.T, w *bytes.Buffer, raw []byte, indent, column int) {
+	raw = bytes.TrimSpace(raw)
+	one := oneLine(t, raw)
+	if raw[0] != '{' && raw[0] != '[' || column+utf8.RuneCountInString(one) <= layoutWidth {
+		w.WriteString(one)
+		return
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	open, _ := d.Token() // oneLine has read all of it
+	fmt.Fprint(w, open)
+	pad := strings.Repeat("  ", indent+1)
+	for separator := "\n"; d.More(); separator = ",\n" {
+		head := pad
+		if open == json.Delim('{') {
+			key, _ := d.Token()
+			head += strconv.Quote(key.(string)) + ": "
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			t.Fatal(err)
+		}
+		w.WriteString(separator + head)
+		layOut(t, w, value, indent+1, len(head)+len(","))
+	}
+	end, _ := d.Token()
+	fmt.Fprintf(w, "\n%s%v", strings.Repeat("  ", indent), end)
+}
+
+// oneLine is raw with one space after each colon and comma outside of strings.
+func oneLine(t *testing.T, raw []byte) string {
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, raw); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	inString := false
+	for i, c := range compact.Bytes() {
+		b.WriteByte(c)
+		switch {
+		case c == '"' && !escaped(compact.Bytes()[:i]):
+			inString = !inString
+		case !inString && (c == ':' || c == ','):
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+// escaped tells whether what follows p in a JSON string is escaped.
+func escaped(p []byte) bool { return (len(p)-len(bytes.TrimRight(p, `\`)))%2 == 1 }

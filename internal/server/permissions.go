@@ -1,0 +1,181 @@
+package server
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/conversation"
+)
+
+// permissionRoutes are about what may be done with a thread's terminals. They are not held by permissions themselves: who may call the server may change them.
+var permissionRoutes = []route{
+	{http.MethodGet, "/api/threads/:id/permissions", (*Server).getPermissions, false, false, "the permission mode and rules of a thread"},
+	{http.MethodPut, "/api/threads/:id/permissions", (*Server).putPermissions, true, false, "change the permission mode, the rules or both"},
+	{http.MethodPost, "/api/threads/:id/authorize", (*Server).postAuthorize, true, false, "what the permissions say about a call of a tool"},
+	{http.MethodGet, "/api/threads/:id/approvals", (*Server).getApprovals, false, false, "the calls that somebody was asked about, newest first; ?status=&limit="},
+	{http.MethodPost, "/api/threads/:id/approvals/:aid", (*Server).postApproval, true, false, "approve or deny a call"},
+}
+
+// permissionsReply is a thread's permissions. Rules of the server are for all threads; counts are of both.
+type permissionsReply struct {
+	Thread    string             `json:"thread_id"`
+	Mode      string             `json:"mode"`
+	Rules     conversation.Rules `json:"rules"`
+	Active    bool               `json:"active"` // something is decided; else everything is let through unseen
+	Prompting bool               `json:"prompting_enabled"`
+	Counts    map[string]int     `json:"rule_counts"`
+	Server    conversation.Rules `json:"server_rules"`
+	UpdatedAt *string            `json:"updated_at"`
+}
+
+func (s *Server) permissionsReply(p conversation.Permissions) permissionsReply {
+	g := s.Mux.Guard()
+	reply := permissionsReply{Thread: p.Thread, Mode: p.Mode, Rules: listed(p.Rules), Active: g.Guards(p.Thread), Prompting: g.Prompting(p), Counts: g.Counts(p), Server: listed(g.Server())}
+	if p.UpdatedAt != "" {
+		reply.UpdatedAt = &p.UpdatedAt
+	}
+	return reply
+}
+
+func listed(r conversation.Rules) conversation.Rules {
+	return conversation.Rules{Allow: orNone(r.Allow), Deny: orNone(r.Deny), Ask: orNone(r.Ask)}
+}
+
+func (s *Server) getPermissions(c echo.Context) error {
+	id, err := threadOf(c)
+	if err != nil {
+		return err
+	}
+	p, err := s.Mux.Permissions(id)
+	if err != nil {
+		return err
+	}
+	return writeJSON(c, http.StatusOK, s.permissionsReply(p))
+}
+
+// permissionsRequest is the body of PUT …/permissions. What is absent stays as it was.
+type permissionsRequest struct {
+	Mode  *string         `json:"mode"`
+	Rules json.RawMessage `json:"rules"`
+}
+
+func (s *Server) putPermissions(c echo.Context) error {
+	id, err := threadOf(c)
+	if err != nil {
+		return err
+	}
+	var req permissionsRequest
+	if err := bind(c, &req); err != nil {
+		return err
+	}
+	if req.Mode == nil && req.Rules == nil {
+		return badRequest(`"mode", "rules" or both are needed`)
+	}
+	var rules *conversation.Rules
+	if req.Rules != nil {
+		parsed, err := conversation.ParseRules(req.Rules)
+		if err != nil {
+			return badRequest("%s", err).with("field", "rules")
+		}
+		rules = &parsed
+	}
+	if req.Mode != nil {
+		if err := conversation.CheckMode(*req.Mode); err != nil { // before a thread is made for it
+			return badRequest("%s", err).with("field", "mode")
+		}
+	}
+	p, err := s.Mux.SetPermissions(c.Request().Context(), id, req.Mode, rules)
+	if err != nil {
+		return err
+	}
+	return writeJSON(c, http.StatusOK, s.permissionsReply(p))
+}
+
+// authorizeRequest is the body of POST …/authorize.
+type authorizeRequest struct {
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+func (s *Server) postAuthorize(c echo.Context) error {
+	id, err := threadOf(c)
+	if err != nil {
+		return err
+	}
+	var req authorizeRequest
+	if err := bindUpTo(c, &req, maxExecBody, false); err != nil {
+		return err
+	}
+	if req.Tool == "" {
+		return badRequest(`"tool" is needed: its name`).with("field", "tool")
+	}
+	d, err := s.Mux.Authorize(c.Request().Context(), id, conversation.Call{Tool: req.Tool, Arguments: req.Arguments})
+	if err != nil {
+		return err
+	}
+	return writeJSON(c, http.StatusOK, d)
+}
+
+// approvalsReply is the reply of GET …/approvals.
+type approvalsReply struct {
+	Approvals []conversation.Approval `json:"approvals"`
+}
+
+func (s *Server) getApprovals(c echo.Context) error {
+	limit, err := numberOf(c, "limit", 1, maxRows, maxRows)
+	if err != nil {
+		return err
+	}
+	status := c.QueryParam("status")
+	if known := conversation.ApprovalStatuses(); status != "" && !slices.Contains(known, status) {
+		return badRequest("status %q: %s are allowed", clip(status), strings.Join(known, ", ")).with("field", "status")
+	}
+	r, id, err := s.recorded(c)
+	if err != nil {
+		return err
+	}
+	list, err := r.Approvals(id, 0)
+	if err != nil {
+		return err
+	}
+	reply := approvalsReply{[]conversation.Approval{}}
+	for _, a := range list {
+		if (status == "" || status == a.Status) && len(reply.Approvals) < int(limit) {
+			reply.Approvals = append(reply.Approvals, a)
+		}
+	}
+	if err := hideApprovals(c, reply.Approvals); err != nil {
+		return err
+	}
+	return writeJSON(c, http.StatusOK, reply)
+}
+
+// approvalRequest is the body of POST …/approvals/:aid.
+type approvalRequest struct {
+	Decision string `json:"decision"`
+}
+
+func (s *Server) postApproval(c echo.Context) error {
+	id, err := threadOf(c)
+	if err != nil {
+		return err
+	}
+	var req approvalRequest
+	if err := bind(c, &req); err != nil {
+		return err
+	}
+	r, err := s.Mux.Record(id)
+	if err != nil {
+		return err
+	}
+	a, err := r.Answer(id, c.Param("aid"), req.Decision)
+	if err != nil {
+		return err
+	}
+	a.Arguments = hideArguments(a.Arguments)
+	return writeJSON(c, http.StatusOK, a)
+}

@@ -1,0 +1,366 @@
+package server
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/snapshot"
+)
+
+const (
+	// recordingPiece is how much of a recording is written at once, in bytes,
+	// each with a deadline of its own: a slow line may take as long as it needs,
+	// one that takes nothing for recordingTimeout loses its connection.
+	recordingPiece   = 64 << 10
+	recordingTimeout = 60 * time.Second
+	// followPause is how long a recording that goes on waits for more output
+	// after the first: a flood comes in few large pieces.
+	followPause = 100 * time.Millisecond
+)
+
+// recordingFormat is a form of the reply.
+type recordingFormat struct {
+	version   int // of asciicast, 0 for raw bytes
+	media     string
+	extension string
+}
+
+// recordingFormats are the values of format=, with the extension of the file.
+var recordingFormats = map[string]recordingFormat{
+	"":             {snapshot.CastV3, snapshot.CastType, ".cast"},
+	"asciicast-v3": {snapshot.CastV3, snapshot.CastType, ".cast"},
+	"asciicast-v2": {snapshot.CastV2, snapshot.CastType, ".cast"},
+	"raw":          {0, echo.MIMEOctetStream, ".raw"},
+}
+
+// recording is one reply to GET …/recording while it is sent.
+type recording struct {
+	terminal *mux.Terminal
+	reader   *snapshot.JournalReader
+	cast     *snapshot.CastWriter // nil for raw bytes
+	out      io.Writer            // coded, else wire
+	coded    compressor           // nil when the reply is not compressed
+	wire     *bufio.Writer
+	control  *http.ResponseController
+	ended    bool // the last entry was the exit
+}
+
+func (s *Server) getRecording(c echo.Context) error {
+	t, err := s.terminalOf(c)
+	if err != nil {
+		return err
+	}
+	f, follow, err := recordingOf(c)
+	if err != nil {
+		return err
+	}
+	reader, from, err := journalAt(c, t)
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	c.Response().Header().Set(recordingFrom, strconv.FormatUint(from, 10))
+	rec := &recording{terminal: t, reader: reader}
+	if err := rec.begin(c, f); err != nil {
+		return err
+	}
+	if isHead(c) {
+		return nil
+	}
+	if err := rec.send(c.Request().Context(), follow, s.closing); err != nil {
+		return aborted(c, t, err)
+	}
+	return nil
+}
+
+// recordingOf reads format= and follow=.
+func recordingOf(c echo.Context) (f recordingFormat, follow bool, err error) {
+	f, known := recordingFormats[c.QueryParam("format")]
+	if !known {
+		return f, false, badRequest("format %q: asciicast-v3, asciicast-v2 or raw are allowed", clip(c.QueryParam("format")))
+	}
+	follow, err = switchOf(c, "follow")
+	return f, follow, err
+}
+
+// aborted breaks the connection of a reply that has begun, so that nobody takes
+// what is there for the whole. What went wrong on our side is logged; that the quota took what was not sent yet is no failure.
+func aborted(c echo.Context, t *mux.Terminal, err error) error {
+	if _, lost := errors.AsType[*sendError](err); !lost && c.Request().Context().Err() == nil {
+		level := slog.LevelError
+		if errors.Is(err, snapshot.ErrNotKept) {
+			level = slog.LevelInfo
+		}
+		slog.Log(c.Request().Context(), level, "recording broken off", "id", t.ID, "error", err)
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// switchOf is a parameter of the query that is 0 or 1; absent is 0.
+func switchOf(c echo.Context, name string) (bool, error) {
+	switch v := c.QueryParam(name); v {
+	case "", "0", "false":
+		return false, nil
+	case "1", "true":
+		return true, nil
+	default:
+		return false, badRequest("%s %q: 0 or 1 are allowed", name, clip(v))
+	}
+}
+
+// recordingFrom is the header that says at which position a recording begins, for who
+// has to ask for the same one again.
+const recordingFrom = "Evertty-From"
+
+// journalAt reads the terminal's journal from the position the request names, or
+// from the first that is kept.
+func journalAt(c echo.Context, t *mux.Terminal) (reader *snapshot.JournalReader, from uint64, err error) {
+	j, err := t.Journal()
+	if err != nil {
+		return nil, 0, err
+	}
+	from = j.Start()
+	if q := c.QueryParam("from"); q != "" {
+		if from, err = strconv.ParseUint(q, 10, 64); err != nil {
+			return nil, 0, badRequest("from %q: a position in the output (a number from 0) is needed", clip(q))
+		}
+	}
+	reader, err = j.Read(from)
+	if errors.Is(err, snapshot.ErrNotKept) {
+		return nil, 0, notKept(c, "from", from, j)
+	}
+	return reader, from, err
+}
+
+// notKept says what the journal has instead of a position that was asked for as name.
+func notKept(c echo.Context, name string, at uint64, j *snapshot.Journal) error {
+	start, end := j.Start(), j.End()
+	return errorFor(fmt.Errorf("%s %d: %w, which has %d to %d", name, at, snapshot.ErrNotKept, start, end), c).
+		with("start", start).with("end", end)
+}
+
+// fileOf is the name under which a browser keeps the recording.
+func fileOf(t *mux.Terminal, extension string) string {
+	name := t.Info().Name
+	if name == "" {
+		name = t.ID
+	}
+	return name + extension
+}
+
+// begin sends the head of the reply and sets up what its body goes through.
+func (r *recording) begin(c echo.Context, f recordingFormat) error {
+	h := c.Response().Header()
+	h.Set(echo.HeaderContentType, f.media)
+	h.Set(echo.HeaderContentDisposition, fmt.Sprintf("attachment; filename=%q", fileOf(r.terminal, f.extension)))
+	h.Set(echo.HeaderCacheControl, "no-store")
+	h.Set("X-Accel-Buffering", "no") // nginx would hold a recording back that goes on
+	h.Add(echo.HeaderVary, echo.HeaderAcceptEncoding)
+	r.control = http.NewResponseController(c.Response())
+	r.wire = bufio.NewWriterSize(&patientWriter{c.Response(), r.control}, recordingPiece)
+	r.out = r.wire
+	if coding := acceptedCoding(c.Request().Header.Get(echo.HeaderAcceptEncoding)); coding != "" {
+		var err error
+		if r.coded, err = newCompressor(r.wire, coding); err != nil {
+			return fmt.Errorf("api: %s: %w", coding, err)
+		}
+		h.Set(echo.HeaderContentEncoding, coding)
+		r.out = r.coded
+	}
+	if f.version != 0 {
+		r.cast = snapshot.NewCastWriter(r.out, castHeaderOf(r.terminal.Info(), r.reader, f.version))
+	}
+	c.Response().WriteHeader(http.StatusOK)
+	return nil
+}
+
+// castHeaderOf tells of the terminal what asciinema tells of its own: of the
+// environment TERM and SHELL alone, since recordings are passed on.
+func castHeaderOf(i mux.Info, r *snapshot.JournalReader, version int) snapshot.CastHeader {
+	h := snapshot.CastHeader{Version: version, Title: i.Title, Type: i.Env["TERM"]}
+	if h.Cols, h.Rows = r.Size(); h.Cols == 0 { // its record is lost
+		h.Cols, h.Rows = i.Cols, i.Rows
+	}
+	if h.Title == "" {
+		h.Title = i.Name
+	}
+	if h.Type == "" {
+		h.Type = "xterm-256color" // what every program gets that was not given another
+	}
+	h.Command = commandLine(i.Cmd)
+	if shell := i.Env["SHELL"]; shell != "" {
+		h.Env = map[string]string{"SHELL": shell}
+	} else if len(i.Cmd) > 0 && strings.HasSuffix(filepath.Base(i.Cmd[0]), "sh") {
+		h.Env = map[string]string{"SHELL": i.Cmd[0]}
+	}
+	return h
+}
+
+// commandLine is argv as one would type it into a shell (POSIX XCU 2.2.2).
+func commandLine(argv []string) string {
+	words := make([]string, len(argv))
+	for i, w := range argv {
+		words[i] = w
+		if w == "" || strings.ContainsAny(w, " \t\n\"'\\$`!*?[]{}()<>|&;~#=%") {
+			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// errUnfinished breaks off a recording that goes on under the next server. Nothing is
+// written to it after what was flushed: an unfinished character may be finished there.
+var errUnfinished = &sendError{errors.New("the server is shutting down")}
+
+// send writes what the journal has and, with follow, what comes until the
+// program ends, the client leaves or the server closes.
+func (r *recording) send(ctx context.Context, follow bool, closing <-chan struct{}) error {
+	if !follow || r.terminal.Info().State != mux.StateRunning {
+		return errors.Join(r.copy(), r.close())
+	}
+	changed, stop := r.terminal.Hub().Watch()
+	defer stop()
+	for {
+		finished := r.terminal.Hub().Facts().Finished // before the look: then all of it is there
+		if err := r.copy(); err != nil {
+			return err
+		}
+		if r.ended || finished {
+			return r.close()
+		}
+		if err := r.flush(); err != nil {
+			return err
+		}
+		select {
+		case <-changed:
+		case <-closing:
+			return errUnfinished
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if !rested(ctx, closing) {
+			return errUnfinished
+		}
+	}
+}
+
+// rested waits for followPause; false when there is no time for that.
+func rested(ctx context.Context, closing <-chan struct{}) bool {
+	pause := time.NewTimer(followPause)
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+		return true
+	case <-closing:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// copy writes all entries up to the journal's end as of now.
+func (r *recording) copy() error {
+	for {
+		e, err := r.reader.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		r.ended = e.Kind == snapshot.EntryExit
+		if r.cast != nil {
+			err = r.cast.Add(e)
+		} else if e.Kind == snapshot.EntryOutput {
+			_, err = r.out.Write(e.Data)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// flush has everything on its way to the client.
+func (r *recording) flush() error {
+	if r.cast != nil {
+		if err := r.cast.Flush(); err != nil {
+			return err
+		}
+	}
+	if r.coded != nil {
+		if err := r.coded.Flush(); err != nil {
+			return err
+		}
+	}
+	if err := r.wire.Flush(); err != nil {
+		return err
+	}
+	if err := r.control.Flush(); err != nil {
+		return &sendError{err}
+	}
+	return nil
+}
+
+// close writes the end of the recording and of its compression.
+func (r *recording) close() error {
+	var err error
+	if r.cast != nil {
+		err = r.cast.Close()
+	}
+	if r.coded != nil {
+		err = errors.Join(err, r.coded.Close())
+	}
+	return errors.Join(err, r.wire.Flush())
+}
+
+// compressor is gzip's or zstd's.
+type compressor interface {
+	io.WriteCloser
+	Flush() error
+}
+
+// newCompressor makes one of the codings that acceptedCoding returns, fast ones:
+// the reply is large, and the server has terminals to serve.
+func newCompressor(w io.Writer, coding string) (compressor, error) {
+	if coding == "zstd" {
+		return zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+	}
+	return gzip.NewWriterLevel(w, gzip.BestSpeed)
+}
+
+// patientWriter sends in pieces, each with its own deadline.
+type patientWriter struct {
+	w       io.Writer
+	control *http.ResponseController
+}
+
+// sendError is why a client gets no more: it left or takes nothing.
+type sendError struct{ error }
+
+func (e *sendError) Unwrap() error { return e.error }
+
+func (p *patientWriter) Write(b []byte) (sent int, err error) {
+	for sent < len(b) {
+		if err := p.control.SetWriteDeadline(time.Now().Add(recordingTimeout)); err != nil {
+			return sent, &sendError{err}
+		}
+		n, err := p.w.Write(b[sent:min(len(b), sent+recordingPiece)])
+		if sent += n; err != nil {
+			return sent, &sendError{err}
+		}
+	}
+	return sent, nil
+}

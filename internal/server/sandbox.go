@@ -1,0 +1,53 @@
+package server
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/mux"
+)
+
+// sandboxTypesReply is the reply of GET /api/sandbox/types.
+type sandboxTypesReply struct {
+	Types []mux.SandboxType `json:"types"`
+}
+
+func (s *Server) getSandboxTypes(c echo.Context) error {
+	if _, err := threadOf(c); err != nil {
+		return err
+	}
+	return writeJSON(c, http.StatusOK, sandboxTypesReply{s.Mux.SandboxTypes()})
+}
+
+// sandboxSession is a lease in the words of who looks for sandboxes. The lease's id is the sandbox session's: the calls
+// below it are the lease's own.
+type sandboxSession struct {
+	ID string `json:"session_id"`
+	mux.SandboxSession
+}
+
+// sandboxSessionsReply is the reply of GET /api/sandbox/sessions.
+type sandboxSessionsReply struct {
+	Sessions []sandboxSession `json:"sessions"`
+	Next     string           `json:"next,omitempty"` // as in leaseListReply
+}
+
+func (s *Server) getSandboxSessions(c echo.Context) error {
+	if _, err := threadOf(c); err != nil {
+		return err
+	}
+	q, err := leasePageOf(c)
+	if err != nil {
+		return err
+	}
+	list, next, err := s.Mux.SandboxSessions(q)
+	if err != nil {
+		return err
+	}
+	reply := sandboxSessionsReply{Sessions: make([]sandboxSession, 0, len(list)), Next: next}
+	for _, one := range list {
+		reply.Sessions = append(reply.Sessions, sandboxSession{one.ID, one})
+	}
+	return writeJSON(c, http.StatusOK, reply)
+}

@@ -1,0 +1,101 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/thread"
+)
+
+// secretsParam asks, with GET, for the values of variables that are session.Hidden otherwise.
+const secretsParam = "secrets"
+
+// secretsShown tells whether the request asks for true values. Errors: ErrReadOnly for those that may not do everything; 400 for another value than 0 and 1.
+func secretsShown(c echo.Context) (bool, error) {
+	shown, err := switchOf(c, secretsParam)
+	if err != nil || !shown {
+		return false, err
+	}
+	if err := requireWrite(c); err != nil {
+		return false, err
+	}
+	if grantOf(c).PTY != "" {
+		return false, ErrReadOnly
+	}
+	return true, nil
+}
+
+// infosOf are the states of terminals as the request may see them; never nil.
+func infosOf(c echo.Context, list ...*mux.Terminal) ([]mux.Info, error) {
+	shown, err := secretsShown(c)
+	if err != nil {
+		return nil, err
+	}
+	infos := make([]mux.Info, 0, len(list))
+	for _, t := range list {
+		i := t.Info()
+		if shown {
+			i.Env = t.Env()
+		}
+		infos = append(infos, i)
+	}
+	return infos, nil
+}
+
+// hideTerminals hides the secrets of a thread's terminals from a request that did not ask for them.
+func hideTerminals(c echo.Context, list []thread.TerminalReply) error {
+	shown, err := secretsShown(c)
+	if err != nil || shown {
+		return err
+	}
+	for i := range list {
+		list[i].Env = thread.HideSecrets(list[i].Env)
+	}
+	return nil
+}
+
+// hideApprovals hides secrets in variables that a call would set from a request that did not ask for them. What is approved is the call with its true ones.
+func hideApprovals(c echo.Context, list []conversation.Approval) error {
+	shown, err := secretsShown(c)
+	if err != nil || shown {
+		return err
+	}
+	for i := range list {
+		list[i].Arguments = hideArguments(list[i].Arguments)
+	}
+	return nil
+}
+
+// variableFields are the arguments of calls that are variables by name.
+var variableFields = []string{"env", "envVars"}
+
+// hideArguments hides the secrets among the variables of a call. What is no object stays as it is.
+func hideArguments(args json.RawMessage) json.RawMessage {
+	d := json.NewDecoder(bytes.NewReader(args))
+	d.UseNumber()
+	var fields map[string]any
+	if d.Decode(&fields) != nil {
+		return args
+	}
+	changed := false
+	for _, field := range variableFields {
+		vars, _ := fields[field].(map[string]any)
+		for name := range vars {
+			if thread.IsSecret(name) {
+				vars[name], changed = thread.Hidden, true
+			}
+		}
+	}
+	if !changed {
+		return args
+	}
+	b, err := json.Marshal(fields)
+	if err != nil {
+		return args // cannot be: it was JSON
+	}
+	return b
+}

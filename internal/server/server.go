@@ -1,0 +1,145 @@
+// Package server is the outside: HTTP routes, requests and replies, the table that
+// turns errors into status codes, and who may do what.
+package server
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/mux"
+)
+
+const (
+	// headerTimeout ends connections that send their request headers too
+	// slowly on purpose.
+	headerTimeout = 5 * time.Second
+	// bodyTimeout is how long a request may take to send its body; streams and
+	// waits only read it at the beginning.
+	bodyTimeout = 60 * time.Second
+	// idleTimeout ends connections that are kept open without a request.
+	idleTimeout = 2 * time.Minute
+	// maxHeader bounds the request headers, in bytes.
+	maxHeader = 32 << 10
+	// closeTimeout is how long viewers may take to say good-bye at the end.
+	closeTimeout = time.Second
+)
+
+// Config is what a Server is made of.
+type Config struct {
+	Mux     *mux.Mux
+	Metrics *mux.Metrics
+	Auth    *Auth
+	Version string
+	Log     *slog.Logger
+	Audit   *AuditLog // for /healthz; Auth writes it
+}
+
+// Server answers HTTP requests. It is safe for concurrent use.
+type Server struct {
+	Config
+	echo    *echo.Echo
+	http    *http.Server
+	closing chan struct{} // closed when viewers have to go
+	once    sync.Once
+	ctx     context.Context // of every request
+	cancel  context.CancelFunc
+}
+
+// New makes a server with all routes; Serve starts it.
+func New(c Config) *Server {
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	s := &Server{Config: c, echo: echo.New(), closing: make(chan struct{})}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	e := s.echo
+	e.HideBanner, e.HidePort = true, true
+	e.HTTPErrorHandler = handleError
+	e.Use(securityHeaders(), unescapeNames, recoverPanics(c.Log), s.Auth.Middleware(), speakVersion)
+	s.addRoutes(e)
+	s.http = &http.Server{
+		Handler:           e,
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		BaseContext:       func(net.Listener) context.Context { return s.ctx },
+		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug),
+	}
+	return s
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
+
+// Serve answers the connections of l until Close. It returns nil then.
+func (s *Server) Serve(l net.Listener) error {
+	if err := s.http.Serve(newCrowded(l)); err != http.ErrServerClosed {
+		return err
+	}
+	return nil
+}
+
+// Close ends the viewers politely, then everything else that is still open. It
+// takes at most closeTimeout.
+func (s *Server) Close() {
+	s.once.Do(func() { close(s.closing) })
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	time.AfterFunc(closeTimeout/4, s.cancel) // streams and waits end with their context
+	if s.http.Shutdown(ctx) != nil {
+		_ = s.http.Close()
+	}
+	s.cancel()
+}
+
+// handler runs a route's function after the checks that all have in common.
+func (s *Server) handler(r route) echo.HandlerFunc {
+	return func(c echo.Context) (err error) {
+		defer func() { s.audited(c, r, err) }()
+		if r.effect {
+			if err := requireWrite(c); err != nil {
+				return err
+			}
+		}
+		if r.stream && !r.effect {
+			if err := s.Mux.RoomForViewer(); err != nil {
+				return err
+			}
+		}
+		if !r.stream {
+			deadline := time.Now().Add(bodyTimeout)
+			_ = http.NewResponseController(c.Response()).SetReadDeadline(deadline) // not every writer has deadlines
+		}
+		if r.bare() {
+			if err := noBody(c); err != nil {
+				return err
+			}
+		}
+		return r.handle(s, c)
+	}
+}
+
+// recoverPanics turns a panic of a handler into 500 and a log line: one request
+// must not end everybody's terminals.
+func recoverPanics(log *slog.Logger) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) (err error) {
+			defer func() {
+				switch p := recover(); p {
+				case nil:
+				case http.ErrAbortHandler:
+					panic(p)
+				default:
+					err = panicked(log, p)
+				}
+			}()
+			return next(c)
+		}
+	}
+}

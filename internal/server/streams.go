@@ -1,0 +1,147 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/stream"
+)
+
+func (s *Server) getStream(c echo.Context) error {
+	t, err := s.terminalOf(c)
+	if err != nil {
+		return err
+	}
+	v, err := viewOf(c)
+	if err != nil {
+		return err
+	}
+	in, err := insideOf(c)
+	if err != nil {
+		return err
+	}
+	if isHead(c) {
+		return headOfEvents(c)
+	}
+	release, err := s.Mux.Nest(t, in)
+	if err != nil {
+		return err
+	}
+	defer release()
+	v.Types = grantOf(c).Role == Write
+	sub := t.Hub().Subscribe(v)
+	defer t.Leave(sub)
+	stream.ServeSSE(c.Response(), c.Request(), sub)
+	return nil
+}
+
+func (s *Server) getWebSocket(c echo.Context) error {
+	t, err := s.terminalOf(c)
+	if err != nil {
+		return err
+	}
+	v, err := s.socketViewer(c)
+	if err != nil {
+		return err
+	}
+	in, err := insideOf(c)
+	if err != nil {
+		return err
+	}
+	switch f := c.QueryParam("format"); f {
+	case "", "json":
+	case "binary":
+		v.Binary = true
+	default:
+		return badRequest("format %q: json or binary are allowed", clip(f))
+	}
+	if err := requireUpgrade(c); err != nil {
+		return err
+	}
+	release, err := s.Mux.Nest(t, in)
+	if err != nil {
+		return err
+	}
+	defer release()
+	stream.ServeWebSocket(c.Response(), c.Request(), t.Typist(), v)
+	return nil
+}
+
+// socketViewer is what the connection of one terminal may do and wishes.
+func (s *Server) socketViewer(c echo.Context) (stream.Viewer, error) {
+	v, err := s.viewer(c)
+	if err != nil {
+		return v, err
+	}
+	if v.HistoryOnce, err = historyOnce(c); err != nil {
+		return v, err
+	}
+	v.Cols, v.Rows, err = wishedSize(c)
+	return v, err
+}
+
+func (s *Server) getPage(c echo.Context) error {
+	v, err := s.viewer(c)
+	if err != nil {
+		return err
+	}
+	if err := requireUpgrade(c); err != nil {
+		return err
+	}
+	stream.ServePage(c.Response(), c.Request(), s.Mux.Directory(), v)
+	return nil
+}
+
+func requireUpgrade(c echo.Context) error {
+	if isUpgrade(c.Request()) {
+		return nil
+	}
+	c.Response().Header().Set("Upgrade", "websocket")
+	return newError(http.StatusUpgradeRequired, "UPGRADE_REQUIRED", "this is a WebSocket: connect with an upgrade request")
+}
+
+// viewer is what the connection may do.
+func (s *Server) viewer(c echo.Context) (stream.Viewer, error) {
+	view, err := viewOf(c)
+	return stream.Viewer{
+		ReadOnly:   grantOf(c).Role != Write,
+		Scrollback: view.Scrollback,
+		Since:      view.Since,
+		Closing:    s.closing,
+		Code:       s.codeOf(c),
+	}, err
+}
+
+// codeOf names errors of a WebSocket, and writes those down that refuse who asks.
+func (s *Server) codeOf(c echo.Context) func(error) string {
+	target := "WebSocket " + redactURL(c.Request().URL)
+	return func(err error) string {
+		code := errorFor(err, c).Code
+		if isRefusal(err) || errors.Is(err, stream.ErrReadOnly) {
+			s.Auth.note(c, auditRefused, target, code)
+		}
+		return code
+	}
+}
+
+// viewOf reads the query of a stream: scrollback= and since=, the position up to
+// which the viewer has everything.
+func viewOf(c echo.Context) (v stream.Viewing, err error) {
+	if q := c.QueryParam("since"); q != "" {
+		since, err := strconv.ParseUint(q, 10, 64)
+		if err != nil {
+			return v, badRequest("since %q: a position in the output (a number from 0) is needed", clip(q))
+		}
+		// An EventSource that reconnects by itself asks with its first URL and says
+		// here how far it has come.
+		if last, err := strconv.ParseUint(c.Request().Header.Get("Last-Event-ID"), 10, 64); err == nil {
+			since = max(since, last)
+		}
+		v.Since = &since
+	}
+	v.Scrollback, err = scrollbackOf(c)
+	return v, err
+}

@@ -1,0 +1,156 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/stream"
+)
+
+// success is the reply of calls that have nothing to tell.
+type success struct {
+	Success bool `json:"success"`
+}
+
+var done = success{true}
+
+// createRequest is the body of POST /session/:sid/pty. Absent members take
+// their defaults; a zero size is a mistake and refused.
+type createRequest struct {
+	Cmd        []string          `json:"cmd"`
+	Cols       *int              `json:"cols"`
+	Rows       *int              `json:"rows"`
+	Cwd        string            `json:"cwd"`
+	Env        map[string]string `json:"env"`
+	Name       string            `json:"name"`
+	Scrollback *int              `json:"scrollback"`
+	SizePolicy stream.Policy     `json:"size_policy"`
+}
+
+func (s *Server) postTerminal(c echo.Context) error {
+	req := createRequest{}
+	if err := bindOptional(c, &req); err != nil {
+		return err
+	}
+	spec := mux.Spec{Session: c.Param("sid"), Name: req.Name, Cmd: req.Cmd, Cwd: req.Cwd, Env: req.Env,
+		Cols: mux.DefaultCols, Rows: mux.DefaultRows, Scrollback: req.Scrollback, SizePolicy: req.SizePolicy}
+	if req.Cols != nil {
+		spec.Cols = *req.Cols
+	}
+	if req.Rows != nil {
+		spec.Rows = *req.Rows
+	}
+	if err := mux.CheckSize(spec.Cols, spec.Rows); err != nil {
+		return err
+	}
+	if err := s.permitTerminal(c, spec); err != nil {
+		return err
+	}
+	t, err := s.Mux.Create(spec)
+	if err != nil {
+		return err
+	}
+	setTarget(c, t.ID)
+	return c.JSON(http.StatusCreated, t.Info())
+}
+
+// listReply is the reply of both lists.
+type listReply struct {
+	PTYs  []string   `json:"ptys"`
+	Items []mux.Info `json:"items"`
+}
+
+func (s *Server) getTerminals(c echo.Context) error {
+	session, err := sessionOf(c)
+	if err != nil {
+		return err
+	}
+	reply := listReply{PTYs: []string{}}
+	list := s.Mux.List(session)
+	if reply.Items, err = infosOf(c, list...); err != nil {
+		return err
+	}
+	for _, t := range list {
+		reply.PTYs = append(reply.PTYs, t.ID)
+	}
+	return writeJSON(c, http.StatusOK, reply)
+}
+
+// sessionOf is the session a path names, "" for the paths without one.
+func sessionOf(c echo.Context) (string, error) {
+	sid := c.Param("sid")
+	if c.Path() == "/pty" || sid == "" {
+		return "", nil
+	}
+	return sid, mux.CheckName("session", sid)
+}
+
+// terminalOf is the terminal a path names, if the request may see it.
+func (s *Server) terminalOf(c echo.Context) (*mux.Terminal, error) {
+	session, err := sessionOf(c)
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.Mux.Find(session, c.Param("id"))
+	if err != nil {
+		return nil, err
+	}
+	setTarget(c, t.ID)
+	return t, requireTerminal(c, t.ID)
+}
+
+func (s *Server) getTerminal(c echo.Context) error {
+	t, err := s.terminalOf(c)
+	if err != nil {
+		return err
+	}
+	infos, err := infosOf(c, t)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, infos[0])
+}
+
+func (s *Server) deleteTerminal(c echo.Context) error {
+	t, err := s.terminalOf(c)
+	if err != nil {
+		return err
+	}
+	purge, err := switchOf(c, "purge")
+	if err != nil {
+		return err
+	}
+	if err := s.permit(c, t.Thread(), conversation.ToolKill, terminalDeed{Terminal: t.ID}); err != nil {
+		return err
+	}
+	if err := s.Mux.Delete(unhurried(c), t, purge); err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, done)
+}
+
+func (s *Server) deleteTerminals(c echo.Context) error {
+	session, err := sessionOf(c)
+	if err != nil {
+		return err
+	}
+	purge, err := switchOf(c, "purge")
+	if err != nil {
+		return err
+	}
+	if err := s.permit(c, session, conversation.ToolKill, struct{}{}); err != nil {
+		return err
+	}
+	if err := s.Mux.DeleteSession(unhurried(c), session, purge); err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, done)
+}
+
+// unhurried is the context of work that goes on when the client hangs up: a
+// terminal half deleted helps nobody.
+func unhurried(c echo.Context) context.Context { return context.WithoutCancel(c.Request().Context()) }

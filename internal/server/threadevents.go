@@ -1,0 +1,167 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/thread"
+)
+
+// threadEventsReply is the reply of GET …/events as a list.
+type threadEventsReply struct {
+	Thread string         `json:"thread_id"`
+	Events []thread.Event `json:"events"`
+}
+
+func (s *Server) getThreadEvents(c echo.Context) error {
+	id, err := threadOf(c)
+	if err != nil {
+		return err
+	}
+	since, err := s.eventsSince(c, id)
+	if err != nil {
+		return err
+	}
+	limit, err := numberOf(c, "limit", 1, maxRows, maxRows)
+	if err != nil {
+		return err
+	}
+	asList, err := wantsList(c)
+	if err != nil {
+		return err
+	}
+	if !asList {
+		return s.streamEvents(c, id, since)
+	}
+	list, err := s.Mux.ListEvents(id, since, int(limit))
+	if err != nil {
+		return err
+	}
+	return writeJSON(c, http.StatusOK, threadEventsReply{id, orNone(list)})
+}
+
+// fromNow is the since of a client that reads how things are and wants to be told what changes.
+const fromNow = "latest"
+
+// eventsSince is the number of the last event that the client has. An EventSource that reconnects by itself asks
+// with its first URL and says in a header how far it has come. A number that the thread has not reached is of another
+// thread that had its id before: all of this one's events are new.
+func (s *Server) eventsSince(c echo.Context, thread string) (since int64, err error) {
+	last, e := strconv.ParseInt(c.Request().Header.Get("Last-Event-ID"), 10, 64)
+	told, latest := e == nil, c.QueryParam("since") == fromNow
+	if !latest {
+		if since, err = numberOf(c, "since", 0, maxNumber, 0); err != nil {
+			return 0, err
+		}
+	}
+	if told {
+		since = max(since, last)
+	}
+	if since == 0 && !latest {
+		return 0, nil
+	}
+	l, err := s.Mux.Thread(c.Request().Context(), thread)
+	switch newest := l.Thread.Events; {
+	case err != nil:
+		return 0, err
+	case latest && !told:
+		return newest, nil
+	case since > newest:
+		return 0, nil
+	}
+	return since, nil
+}
+
+// maxNumber bounds what numbers of events and entries may be, so that one more still is a number in JSON.
+const maxNumber = 1 << 53
+
+// wantsList tells a client that wants a list from one that wants to be told.
+func wantsList(c echo.Context) (bool, error) {
+	switch f := c.QueryParam("format"); f {
+	case "json":
+		return true, nil
+	case "sse":
+		return false, nil
+	case "":
+		return strings.Contains(c.Request().Header.Get(echo.HeaderAccept), echo.MIMEApplicationJSON), nil
+	default:
+		return false, badRequest("format %q: json or sse are allowed", clip(f))
+	}
+}
+
+// streamEvents sends the events after since, then those that happen. It reads the records at the client's own
+// speed: nothing is kept for a slow one.
+func (s *Server) streamEvents(c echo.Context, thread string, since int64) error {
+	events, err := s.Mux.ThreadEvents(thread, since)
+	if err != nil {
+		return err
+	}
+	defer events.Close()
+	if isHead(c) {
+		return headOfEvents(c)
+	}
+	ctx, cancel := context.WithCancelCause(c.Request().Context())
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-s.closing:
+			cancel(mux.ErrClosing)
+		case <-ctx.Done():
+		}
+	}()
+	wire := openEvents(c)
+	var buffer []byte
+	for {
+		if buffer, err = nextEvents(ctx, events, buffer[:0]); err == nil {
+			err = wire.send(buffer)
+		}
+		if err != nil {
+			sayGoodbye(c, wire, err)
+			return nil
+		}
+	}
+}
+
+// nextEvents waits for events, but not so long that the connection looks dead.
+func nextEvents(ctx context.Context, events *mux.ThreadEvents, b []byte) ([]byte, error) {
+	wait, cancel := context.WithTimeout(ctx, execHeartbeat)
+	defer cancel()
+	list, err := events.Next(wait)
+	switch {
+	case err == nil:
+		for _, e := range list {
+			b = appendThreadEvent(b, e)
+		}
+		return b, nil
+	case ctx.Err() != nil:
+		return b, context.Cause(ctx)
+	case wait.Err() != nil:
+		return append(b, heartbeatComment...), nil
+	}
+	return b, err
+}
+
+// sayGoodbye tells the client why there is no more, unless it has left or was told: the thread is deleted.
+func sayGoodbye(c echo.Context, wire eventWire, cause error) {
+	_, lost := errors.AsType[*sendError](cause)
+	if lost || errors.Is(cause, io.EOF) || errors.Is(cause, context.Canceled) {
+		return
+	}
+	_ = wire.send(appendEvent(nil, "error", bodyOf(errorFor(cause, c)))) // else the client has gone too
+}
+
+// appendThreadEvent appends an event of an event stream. One without a number has no id, which leaves the client's as it is.
+func appendThreadEvent(b []byte, e thread.Event) []byte {
+	if e.Seq > 0 {
+		b = fmt.Appendf(b, "id: %d\n", e.Seq)
+	}
+	return appendEvent(b, e.Type, e)
+}

@@ -1,0 +1,117 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/stream"
+)
+
+// waitRequest is the body of POST …/wait: one condition, or any of several.
+type waitRequest struct {
+	waitCondition
+	Any        []waitCondition `json:"any"`
+	TimeoutMS  int64           `json:"timeout_ms"`
+	Since      *uint64         `json:"since"`
+	IgnoreEcho bool            `json:"ignore_echo"`
+}
+
+// waitCondition is what is waited for.
+type waitCondition struct {
+	For        string `json:"for"`
+	Pattern    string `json:"pattern"`
+	IdleMS     int64  `json:"idle_ms"`
+	Not        bool   `json:"not"`
+	ScreenOnly bool   `json:"screen_only"`
+	X          *int   `json:"x"`
+	Y          *int   `json:"y"`
+	Mode       string `json:"mode"`
+	Value      any    `json:"value"`
+}
+
+func (c waitCondition) empty() bool {
+	return c.For == "" && c.Pattern == "" && c.IdleMS == 0 && !c.Not && !c.ScreenOnly && c.X == nil && c.Y == nil && c.Mode == "" && c.Value == nil
+}
+
+// wait is what the request asks for. Errors say what is not allowed.
+func (r waitRequest) wait() (mux.Wait, error) {
+	w := mux.Wait{Timeout: time.Duration(r.TimeoutMS) * time.Millisecond, Since: r.Since, IgnoreEcho: r.IgnoreEcho}
+	if r.TimeoutMS < 0 || r.TimeoutMS > maxMS {
+		return w, badRequest("timeout_ms %d: 0 to %d are allowed", r.TimeoutMS, maxMS)
+	}
+	list := r.Any
+	switch {
+	case list == nil:
+		list = []waitCondition{r.waitCondition}
+	case !r.empty():
+		return w, badRequest(`"any" has all conditions: the others belong into it`)
+	}
+	for _, c := range list {
+		if c.IdleMS < 0 || c.IdleMS > maxMS {
+			return w, badRequest("idle_ms %d: 0 to %d are allowed", c.IdleMS, maxMS)
+		}
+		w.Any = append(w.Any, mux.Condition{For: c.For, Pattern: c.Pattern, Idle: time.Duration(c.IdleMS) * time.Millisecond,
+			Not: c.Not, ScreenOnly: c.ScreenOnly, X: c.X, Y: c.Y, Mode: c.Mode, Value: c.Value})
+	}
+	return w, nil
+}
+
+// waitReply says what was there when the condition came true.
+type waitReply struct {
+	Matched bool         `json:"matched"`
+	Text    string       `json:"text"`
+	Seq     uint64       `json:"seq"`
+	Index   *int         `json:"index,omitempty"` // only of "any"
+	Match   *matchReply  `json:"match,omitempty"`
+	Exit    *stream.Exit `json:"exit,omitempty"`
+}
+
+// matchReply is the text that matched, and where it was printed.
+type matchReply struct {
+	Text     string `json:"text"`
+	StartSeq uint64 `json:"start_seq"`
+	EndSeq   uint64 `json:"end_seq"`
+}
+
+// maxMS bounds numbers of milliseconds before they become durations.
+const maxMS = int64(mux.MaxWait / time.Millisecond)
+
+func (s *Server) postWait(c echo.Context) error {
+	t, err := s.terminalOf(c)
+	if err != nil {
+		return err
+	}
+	var req waitRequest
+	if err := bind(c, &req); err != nil {
+		return err
+	}
+	asked, err := req.wait()
+	if err != nil {
+		return err
+	}
+	w, err := t.Wait(c.Request().Context(), asked)
+	if errors.Is(err, mux.ErrTimeout) || errors.Is(err, mux.ErrExited) {
+		return errorFor(err, c).with("text", w.Text).with("seq", w.Seq)
+	}
+	if errors.Is(err, snapshot.ErrNotKept) {
+		if j, err := t.Journal(); err == nil {
+			return notKept(c, "since", *req.Since, j)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	reply := waitReply{Matched: true, Text: w.Text, Seq: w.Seq, Exit: t.Info().Exit}
+	if req.Any != nil {
+		reply.Index = &w.Index
+	}
+	if m := w.Match; m != nil {
+		reply.Match = &matchReply{m.Text, m.Start, m.End}
+	}
+	return writeJSON(c, http.StatusOK, reply)
+}

@@ -1,0 +1,579 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/pty/keeper"
+)
+
+// Recover brings back the shell of a directory: it takes over what the keeper has held for it (held, those whose id
+// begins with Prefix+ID+"."), follows the command that runs and the ones in the background, and starts what was queued.
+// spare is what the caller knows of a shell whose record cannot be read: its names. Errors: ErrDamaged; held is the
+// caller's then.
+//
+// A killed server may have come to any step of a command. What is on disk and at the keeper tells how far:
+//
+//   - queued on disk: the shell was told nothing; the command is queued again;
+//   - running on disk: perhaps the shell was told its lines, perhaps not. The shell is told one more line: when it has
+//     come to that and there is no status, the command has not run, and runs now. Lines are written all at once, so
+//     nothing runs in part or twice;
+//   - a status as a file: the command has ended; its outputs are drained and it gets its result;
+//   - ended on disk: only late output is followed.
+func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, error) {
+	saved, what, lost, err := findShell(dir, held, spare)
+	if err != nil {
+		return nil, fmt.Errorf("shell: recover %s: %w", dir, err)
+	}
+	saved.Spec.Dir = dir
+	s, err := prepare(c, saved.Spec)
+	if err != nil {
+		return nil, err
+	}
+	s.created, s.first, s.number, s.active = saved.CreatedAt, saved.First, saved.Incarnation, time.Now()
+	s.damage, s.uncaptured = lost, lost
+	if what != "" {
+		s.config.Log.Warn("the record of a shell could not be read", "shell", s.spec.ID, "what", what, "lost", lost)
+	}
+	if err := s.repair(); err != nil {
+		s.config.Log.Warn("the record of a shell is not written again", "shell", s.spec.ID, "err", err)
+	}
+	history, records, err := openHistory(dir)
+	if history == nil {
+		s.shut(ErrClosing)
+		return nil, fmt.Errorf("shell: recover %s: %w", dir, err)
+	}
+	if err != nil {
+		s.config.Log.Warn("commands of a shell are damaged", "shell", s.spec.ID, "err", err)
+	}
+	s.history = history
+	captured := make(chan struct{})
+	s.captured = captured
+	r := recovery{shell: s, held: map[string]*keeper.Program{}}
+	for _, p := range held {
+		r.held[p.ID] = p
+	}
+	r.state()
+	r.incarnation()
+	for _, one := range records {
+		r.command(one)
+	}
+	r.endedByCommand()
+	s.foundPaused(c.Frozen)
+	r.letGo()
+	for _, f := range r.isolated { // not before: they look at what the others are
+		s.work.Go(f)
+	}
+	s.work.Go(func() { r.serve(captured) })
+	return s, nil
+}
+
+// recovery is the making of one Shell from what another server left.
+type recovery struct {
+	shell *Shell
+	held  map[string]*keeper.Program // not taken yet
+	body  *incarnation               // nil when there is none
+	// now is the command in the foreground, with its files; nil when there was none.
+	now *running
+	// past are commands in the foreground that others came after: they have ended, and there was no room on the disk to
+	// say so.
+	past []*running
+	// rest are those in the background.
+	rest []*running
+	// isolated go on with those, each in a goroutine.
+	isolated []func()
+}
+
+// endedByCommand notes what the newest command may have changed in a shell that ended with it, and that has not been
+// started again.
+func (r *recovery) endedByCommand() {
+	s := r.shell
+	if r.body != nil && r.body.process().PID > 0 || r.now != nil {
+		return
+	}
+	for _, e := range slices.Backward(s.all) {
+		switch i := e.Info(); {
+		case i.Background || i.Isolated || i.PTY != "" || i.Status == Queued || i.Result == nil:
+		case e.endedShell():
+			s.missed(e, "the shell ended with it")
+			return
+		default:
+			return
+		}
+	}
+}
+
+// take is what the keeper held under an id, once; nil when there was nothing.
+func (r *recovery) take(id string) *keeper.Program {
+	p := r.held[id]
+	delete(r.held, id)
+	return p
+}
+
+// state loads the last capture.
+func (r *recovery) state() {
+	s := r.shell
+	s.cwd = s.spec.Cwd
+	s.loadRemembers()
+	found, err := loadState(s.spec.Dir)
+	switch {
+	case s.remote():
+		s.readRemote()
+	case err == nil:
+		if s.image = found; found.cwd() != "" {
+			s.cwd = found.cwd()
+		}
+	case absent(err):
+		s.uncaptured = append(s.uncaptured, "the whole state of the shell: its file is missing")
+	default:
+		s.uncaptured = append(s.uncaptured, "the whole state of the shell: its file is damaged")
+		s.config.Log.Warn("the state of a shell is damaged", "shell", s.spec.ID, "err", err)
+	}
+	if err := errors.Join(writeCapture(s.spec.Dir),
+		os.WriteFile(filepath.Join(s.spec.Dir, launcherFile), []byte(launcherScript), 0o600)); err != nil {
+		s.config.Log.Warn("files of a shell are as an earlier server left them", "shell", s.spec.ID, "err", err)
+	}
+}
+
+// incarnation takes over the launcher and its bash. Those that were not ready yet are ended.
+func (r *recovery) incarnation() {
+	s := r.shell
+	i := &incarnation{shell: s, number: s.number, ended: make(chan struct{})}
+	program := r.take(s.incarnationID(s.number))
+	pid, known := numbered(filepath.Join(s.spec.Dir, signsDir), i.pidPrefix())
+	bash, there := pty.FindProc(pid)
+	if program == nil || program.Child == nil {
+		// The keeper has ended too. A launcher and a bash that nobody holds may still be there.
+		s.endUnheld(sessionName + strconv.Itoa(s.number) + ".")
+		s.endUnheld(i.pidPrefix())
+		sweepFIFOs(s.spec.Dir) // what runs of its commands has them open
+		return
+	}
+	i.launcher = program.Child
+	_, up := numbered(filepath.Join(s.spec.Dir, signsDir), i.upPrefix())
+	// One whose launcher was killed has another parent by now. It is ended as soon as the launcher's end is noticed.
+	if there && !bash.Ended && (bash.Parent == i.launcher.PID() || marked(s.spec.Dir, pid)) {
+		i.bash = bash
+		if control, err := i.openControl(); err == nil {
+			i.control = control
+		} else {
+			s.config.Log.Warn("the way to a shell is gone, it is ended", "shell", s.spec.ID, "err", err)
+			up = false
+		}
+	}
+	s.body, r.body = i, i
+	switch {
+	case i.bash.PID == 0 && known: // bash has ended, and the launcher is about to tell how
+		if !s.config.Frozen { // else it is stopped, and tells after the pause
+			time.AfterFunc(endGrace, i.killLauncher)
+		}
+	case i.bash.PID == 0 || !up:
+		i.kill()
+	case !s.remote():
+		if dir, err := i.bash.Cwd(); err == nil {
+			s.cwd = dir
+		}
+	}
+	go i.watch() // not of work: Leave comes before the end of the connection to the keeper, which ends it
+}
+
+// endUnheld ends the process that a sign tells of, if it is the shell's, and waits for its end. A launcher is ended
+// before its bash: at that one's end it would remove the FIFOs of commands, which may be those of the next process by
+// then.
+func (s *Shell) endUnheld(sign string) {
+	pid, known := numbered(filepath.Join(s.spec.Dir, signsDir), sign)
+	p, there := pty.FindProc(pid)
+	if !known || !there || !marked(s.spec.Dir, pid) {
+		return
+	}
+	_ = p.Signal(unix.SIGKILL)
+	ctx, cancel := context.WithTimeout(s.life, endGrace)
+	defer cancel()
+	_ = p.Wait(ctx)
+}
+
+// command takes over one command.
+func (r *recovery) command(saved *record) {
+	s := r.shell
+	dir := s.history.dir(saved.Info.ID)
+	e, err := s.newExec(saved, dir)
+	if err != nil {
+		s.config.Log.Warn("a command is damaged", "shell", s.spec.ID, "command", saved.Info.ID, "err", err)
+		return
+	}
+	s.all, s.byID[e.id] = append(s.all, e), e
+	files := r.take(e.holdID())
+	if input := r.take(e.holdID() + holdInput); input != nil && len(input.Files) > 0 {
+		e.input = input.Files[0]
+	}
+	if begun := saved.Info.Status == Running; saved.Spec.TTY && (begun || saved.Info.Status == Queued) {
+		r.outside(e, begun)
+		return
+	}
+	switch saved.Info.Status {
+	case Queued:
+		removeFIFOs(dir)
+		if saved.Info.Isolated {
+			s.beside++
+			r.isolated = append(r.isolated, func() { s.isolated(e) })
+		} else {
+			s.queue = append(s.queue, e)
+			s.limitWait(e)
+		}
+	case Running:
+		r.running(e, saved, files)
+	default:
+		removeFIFOs(dir)
+		r.ended(e, files)
+	}
+}
+
+// running takes over a command that ran, or was about to.
+func (r *recovery) running(e *Exec, saved *record, files *keeper.Program) {
+	s := r.shell
+	close(e.started)
+	e.begun = true
+	run, err := s.reopen(e, files)
+	if err != nil {
+		s.lose(e, err)
+		return
+	}
+	switch {
+	case saved.Info.Isolated && (files == nil || files.Child == nil):
+		run.leave()
+		s.lose(e, errors.New("the server ended while it started"))
+	case saved.Info.Isolated:
+		s.beside++
+		e.record.Info.PID = files.Child.PID()
+		run.closeOwn()
+		r.isolated = append(r.isolated, func() {
+			defer s.tidy()
+			defer s.leaveBeside()
+			s.followIsolated(run, e, files.Child, s.cwdNow())
+		})
+	case saved.Info.Background:
+		s.beside++
+		r.rest = append(r.rest, run)
+	default:
+		if r.now != nil {
+			r.past = append(r.past, r.now)
+		}
+		if s.current, r.now = e, run; r.body != nil {
+			e.record.Info.PID = r.body.process().PID
+		}
+	}
+}
+
+// lose ends a command whose fate nobody knows.
+func (s *Shell) lose(e *Exec, why error) {
+	removeFIFOs(e.dir)
+	e.end(Failed, nil, fmt.Errorf("%w: %w", ErrEnded, why))
+}
+
+// cwdNow is the shell's directory as last known.
+func (s *Shell) cwdNow() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cwd
+}
+
+// ended takes over the late output of a command.
+func (r *recovery) ended(e *Exec, files *keeper.Program) {
+	close(e.started)
+	close(e.done)
+	e.begun = true
+	if e.record.Info.Result == nil {
+		e.problem = problemOf(e.record.Info.Error)
+	}
+	if e.input != nil {
+		e.closeInput()
+	}
+	if files == nil || len(files.Files) < 2 {
+		e.outputs[0].finish()
+		e.outputs[1].finish()
+		return
+	}
+	run, err := r.shell.reopen(e, files)
+	if err != nil {
+		r.shell.config.Log.Warn("late output of a command is lost", "command", e.id, "err", err)
+		e.finishOutputs()
+		for _, f := range files.Files {
+			_ = f.Close()
+		}
+		r.shell.config.Keeper.Release(e.holdID())
+		return
+	}
+	run.closeOwn()
+	run.see(false)
+}
+
+// reopen makes a running of what the keeper held; without files a command that was never begun.
+func (s *Shell) reopen(e *Exec, files *keeper.Program) (*running, error) {
+	run := &running{exec: e}
+	var err error
+	if run.watch, err = directories.add(e.dir); err != nil || files == nil || len(files.Files) < 2 {
+		return run, err
+	}
+	run.held = true
+	for i, f := range files.Files[:2] {
+		run.ends[i] = f
+		if run.own[i], err = openFIFO(openPath(f), unix.O_WRONLY); err != nil {
+			run.leave()
+			return nil, err
+		}
+	}
+	if err := run.pump(); err != nil {
+		run.leave()
+		return nil, err
+	}
+	return run, nil
+}
+
+// letGo gives back what is of no use any more: launchers of earlier incarnations and files of commands that are
+// forgotten.
+func (r *recovery) letGo() {
+	s := r.shell
+	for id, p := range r.held {
+		if !strings.HasPrefix(id, Prefix+s.spec.ID+".") {
+			continue
+		}
+		for _, f := range p.Files {
+			_ = f.Close()
+		}
+		if p.Child != nil {
+			s.work.Go(func() { s.dispose(p.Child) })
+		}
+		s.config.Keeper.Release(id)
+	}
+}
+
+// serve is the goroutine of a recovered shell: it ends what was begun, closes captured, then serves the queue.
+func (r *recovery) serve(captured chan struct{}) {
+	s := r.shell
+	if r.now == nil && len(r.rest) == 0 && s.awaitThaw(s.life) != nil { // there is nothing to follow
+		close(captured)
+		return
+	}
+	r.thaw()
+	known := r.sync()
+	for _, run := range r.past {
+		s.conclude(run, false)
+	}
+	for _, run := range r.rest {
+		r.resumeBackground(run, known)
+	}
+	if r.now != nil {
+		r.resume(r.now, known)
+		s.mu.Lock()
+		s.current = nil
+		s.mu.Unlock()
+	} else if r.body != nil {
+		s.capture(r.body, nil)
+	}
+	if !s.leaving() {
+		_ = os.RemoveAll(filepath.Join(s.spec.Dir, hiddenDir))
+	}
+	close(captured)
+	s.serve()
+}
+
+// thaw sees to a shell that an earlier server has stopped to end a command: that is ended now, and otherwise the shell
+// goes on.
+func (r *recovery) thaw() {
+	path := r.shell.frozenPath()
+	if _, err := os.Lstat(path); err != nil || r.shell.awaitThaw(r.shell.life) != nil {
+		return
+	}
+	if r.now != nil && r.body != nil && !closed(r.body.ended) {
+		if _, over := r.now.exec.status(); !over {
+			if at := r.now.exec.record.Deadline; at.IsZero() || time.Now().Before(at) {
+				r.now.exec.Cancel()
+			}
+			return
+		}
+	}
+	if r.body != nil {
+		for _, p := range append(r.shell.members(r.body, nil), r.body.process()) {
+			_ = p.Signal(unix.SIGCONT)
+		}
+	}
+	_ = os.Remove(path)
+}
+
+// sync tells the shell a line after all that an earlier server told it, and returns how the sign of it begins; "" when
+// no shell is there.
+func (r *recovery) sync() string {
+	if r.body == nil || closed(r.body.ended) {
+		return ""
+	}
+	prefix, line := r.body.barrierLine()
+	if err := r.body.tell(line); err != nil {
+		return ""
+	}
+	return prefix
+}
+
+// resume follows the command in the foreground, or runs it when the shell was not told of it.
+func (r *recovery) resume(run *running, prefix string) {
+	s, e := r.shell, run.exec
+	body := r.body
+	if body == nil {
+		s.conclude(run, true)
+		return
+	}
+	over, told := s.toldOf(run, e, body, prefix)
+	switch {
+	case s.leaving():
+		run.leave()
+	case over || told:
+		r, over := s.await(body, run, e)
+		if !over {
+			run.leave()
+			return
+		}
+		if r.ShellEnded && !r.TimedOut && !closed(e.stop) && run.unheard(body) {
+			run.forget()
+			s.foregroundAnew(e)
+			return
+		}
+		s.finish(body, run, e, r, s.cwdNow())
+		s.rest(body, e)
+	case run.held && s.retell(run, body, e.commandLines) == nil:
+		r.resume(run, "")
+	default:
+		run.forget()
+		s.foregroundAnew(e)
+	}
+}
+
+// foregroundAnew runs a command that has certainly not run.
+func (s *Shell) foregroundAnew(e *Exec) {
+	b, err := s.alive()
+	switch {
+	case s.leaving() || e.withdrawn():
+	case err == nil:
+		s.rest(s.foreground(s.brief(b, e), e), e)
+	default:
+		s.lose(e, err)
+	}
+}
+
+// retell tells the shell the lines of a command whose files are there, which another server did not come to.
+func (s *Shell) retell(run *running, body *incarnation, lines func(script string) string) error {
+	e := run.exec
+	if e.stdinOpen() && e.openedInput() == nil {
+		if err := run.openInput(); err != nil {
+			return err
+		}
+		if err := run.holdInput(); err != nil {
+			return err
+		}
+	}
+	home, cwd, _ := s.place(body, e)
+	text, err := e.text(home, cwd, lines)
+	if err != nil {
+		return err
+	}
+	return body.tell(text)
+}
+
+// toldOf waits until it is clear whether the shell was told of a command: then over says that it has a status or its
+// shell has ended or somebody wants its end.
+func (s *Shell) toldOf(run *running, e *Exec, body *incarnation, prefix string) (over, told bool) {
+	if _, ok := e.status(); ok {
+		return true, true
+	}
+	if !run.held {
+		return false, false // it is held before the shell is told, and until its end is on the disk
+	}
+	dir := filepath.Join(s.spec.Dir, signsDir)
+	late, stop := e.overtime()
+	defer stop()
+	for {
+		_, passed := numbered(dir, prefix)
+		if _, ok := e.status(); ok {
+			return true, true
+		}
+		if passed && prefix != "" {
+			return false, false
+		}
+		if prefix == "" {
+			return false, true
+		}
+		select {
+		case <-run.watch.changed:
+		case <-s.signs.changed:
+		case <-body.ended:
+			return true, true
+		case <-late:
+			return false, true
+		case <-e.stop:
+			return false, true
+		case <-s.life.Done():
+			return false, false
+		}
+	}
+}
+
+// resumeBackground follows a command in the background.
+func (r *recovery) resumeBackground(run *running, prefix string) {
+	s, e := r.shell, run.exec
+	pid, begun := numbered(e.dir, pidName)
+	_, status := e.status()
+	if !begun && !status && r.body != nil && prefix != "" && !closed(r.body.ended) {
+		over, told := s.toldOf(run, e, r.body, prefix)
+		pid, begun = numbered(e.dir, pidName)
+		if !begun && !over && !told && !s.leaving() {
+			if _, come := signed(e.dir, toldName); come {
+				s.beginBackground(run, revived{incarnation: r.body}, e, s.cwdNow())
+			} else {
+				r.rerunBackground(run)
+			}
+			return
+		}
+	}
+	if pid > 0 {
+		e.begin(pid) // the server that began it may not have come to write down as what
+	}
+	s.work.Go(func() { s.background(run, e, pid, Result{Cwd: s.cwdNow()}) })
+}
+
+// rerunBackground runs a command in the background that the shell was not told of.
+func (r *recovery) rerunBackground(run *running) {
+	s, e := r.shell, run.exec
+	if run.held && s.retell(run, r.body, e.backgroundLines) == nil {
+		s.beginBackground(run, revived{incarnation: r.body}, e, s.cwdNow())
+		return
+	}
+	run.leave()
+	s.leaveBeside()
+	s.launchBackground(revived{incarnation: r.body}, e)
+}
+
+// conclude answers a command that is over, with or without its shell. Without a status nobody knows what became of it.
+func (s *Shell) conclude(run *running, shellEnded bool) {
+	e := run.exec
+	code, ok := e.status()
+	if !ok {
+		run.leave()
+		s.lose(e, errors.New("an earlier server or the keeper ended and left no result"))
+		return
+	}
+	r := Result{ExitCode: code, ShellEnded: shellEnded}
+	eof := run.drain()
+	r.Background = !eof
+	run.judge(&r)
+	r.Cwd = s.settle(nil, e, s.cwdNow())
+	e.answer(Done, &r)
+	run.see(eof)
+}

@@ -1,0 +1,231 @@
+package shell
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/pty"
+)
+
+// revived is a shell that is ready, with what its last end took from it.
+type revived struct {
+	*incarnation
+	news
+}
+
+// alive is the running incarnation, a new one when there is none. It tries maxStarts times.
+func (s *Shell) alive() (revived, error) {
+	s.mu.Lock()
+	body := s.body
+	s.mu.Unlock()
+	if body != nil && !closed(body.ended) && !s.over(body) && !s.stuck(body) {
+		return revived{incarnation: body}, nil
+	}
+	var err error
+	for range maxStarts {
+		var r revived
+		err = s.withRoom(func() (err error) {
+			r, err = s.revive()
+			return err
+		})
+		if err == nil || s.leaving() || errors.Is(err, ErrNoSpace) {
+			return r, err
+		}
+		s.config.Log.Warn("a shell did not start again", "shell", s.spec.ID, "err", err)
+	}
+	return revived{}, err
+}
+
+// halted tells whether bash is stopped, and by nobody who will let it go on.
+func (s *Shell) halted(body *incarnation) bool {
+	now, ok := pty.FindProc(body.process().PID)
+	return ok && !s.isFrozen() && now.Stopped && now.Start == body.process().Start
+}
+
+// over tells whether bash has ended or is about to, and waits until everybody knows. Without this a command right after its end would be told to nobody, or to
+// one that reads it and ends before it runs.
+func (s *Shell) over(body *incarnation) bool {
+	if bash := body.process(); bash.PID > 0 && bash.Alive() && !doomed(bash.PID) {
+		return false
+	}
+	return body.awaitEnd()
+}
+
+// doomed tells whether a process has been sent SIGKILL.
+func doomed(pid int) bool {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return true
+	}
+	const pending = 31 - 3 // proc(5), without the fields up to the name
+	_, rest, _ := strings.Cut(string(text[strings.LastIndexByte(string(text), ')')+1:]), " ")
+	fields := strings.Fields(rest)
+	if len(fields) <= pending {
+		return false
+	}
+	mask, err := strconv.ParseUint(fields[pending], 10, 64)
+	return err == nil && mask&(1<<(unix.SIGKILL-1)) != 0
+}
+
+// stuck ends a shell that was stopped while it had nothing to do, before it is told of a command. It gives whoever did so the time to let it go on.
+func (s *Shell) stuck(body *incarnation) bool {
+	if !s.halted(body) {
+		return false
+	}
+	select {
+	case <-time.After(stoppedLooks * stoppedLook):
+	case <-s.life.Done():
+		return false
+	}
+	if !s.halted(body) {
+		return false
+	}
+	s.destroy(body, nil)
+	return true
+}
+
+// revive starts the next incarnation with the state of the last capture.
+func (s *Shell) revive() (revived, error) {
+	s.mu.Lock()
+	found, wanted := s.image, s.cwd
+	number := s.number + 1
+	s.mu.Unlock()
+	env, restore := s.first, false
+	var dropped []string
+	before := found
+	var damaged []string
+	if found != nil {
+		var err error
+		if found, dropped = found.reachable(); len(dropped) > 0 {
+			s.config.Log.Warn("a shell cannot be told to read a file; it comes back without what is in the way", "shell", s.spec.ID, "without", dropped)
+		}
+		if env, damaged, err = found.restore(s.spec.Dir, s.first); err != nil {
+			return revived{}, err
+		}
+		if len(damaged) > 0 {
+			s.config.Log.Warn("the file of a shell's state cannot be read", "shell", s.spec.ID)
+			without := *found
+			without.functions = nil
+			found = &without
+		}
+		restore = true
+	}
+	r := revived{news: news{recreated: true}}
+	if wanted == "" {
+		wanted = s.spec.Cwd
+	}
+	dir := nearestDir(wanted)
+	if s.remote() {
+		dir, wanted, r.recreated = s.home(), s.home(), false // the bash had no state
+	}
+	if dir != wanted {
+		r.fallback = wanted
+	}
+	body, err := s.launch(s.life, number, dir, env, restore)
+	if err != nil {
+		return revived{}, err
+	}
+	r.incarnation = body
+	if found != nil {
+		r.lost = append(append(before.lost(body.process().PID), dropped...), damaged...)
+	}
+	s.mu.Lock()
+	s.body, s.image, s.aliasing = body, found, false
+	r.lost, s.uncaptured = append(r.lost, s.uncaptured...), nil
+	if !s.remote() {
+		s.cwd = dir
+	}
+	s.mu.Unlock()
+	return r, nil
+}
+
+// capture reads the state of the shell from the shell, after the answer to e, for the next incarnation; e is nil when there was no command. A shell that does not come
+// back from it is ended.
+func (s *Shell) capture(body *incarnation, e *Exec) {
+	if s.remote() {
+		s.readRemote()
+		s.moved(MoveCaptured, body.process(), 0)
+		return
+	}
+	if s.leaving() {
+		return
+	}
+	if closed(body.ended) {
+		_ = s.adopt() // an earlier server may not have come to take what was captured
+		return
+	}
+	if s.awaitThaw(s.life) != nil {
+		return
+	}
+	ctx, cancel := s.awake(s.life, captureLimit)
+	defer cancel()
+	_ = os.WriteFile(filepath.Join(s.spec.Dir, captureFound), []byte(notCaptured), 0o600)
+	err := body.barrier(ctx, captureLine(s.spec.Dir))
+	if err == nil {
+		s.noteHistory(e)
+	}
+	if err == nil && s.adopt() != nil {
+		err = s.captureAgain(ctx, body, e)
+	}
+	switch {
+	case s.leaving():
+		return
+	case errors.Is(err, ErrEnded):
+		if s.adopt() != nil {
+			s.missed(e, "the shell ended")
+		}
+		return
+	case err != nil:
+		s.missed(e, "it could not be read")
+		s.config.Log.Warn("the state of a shell could not be captured; the shell is ended", "shell", s.spec.ID, "err", err)
+		s.destroy(body, nil)
+		return
+	}
+	s.moved(MoveCaptured, body.process(), 0)
+}
+
+// captureAgain captures the state of a shell that lacks builtins. errNoBuiltins says that there was no way, and not for want of space.
+func (s *Shell) captureAgain(ctx context.Context, body *incarnation, e *Exec) error {
+	if err := body.barrier(ctx, captureAnyway(s.spec.Dir)); err != nil {
+		return err
+	}
+	err := s.adopt()
+	if err == nil {
+		return nil
+	}
+	// A DEBUG trap may have had all of it skipped, which is the user's business. Without a magic the file is there and was not read.
+	text, absence := os.ReadFile(filepath.Join(s.spec.Dir, captureFound))
+	if absence != nil || string(text) == notCaptured || bytes.Contains(text, []byte(captureMagic)) || writeCapture(s.spec.Dir) != nil {
+		if !absent(err) {
+			s.config.Log.Warn("the state of a shell was not captured", "shell", s.spec.ID, "err", err)
+			s.missed(e, "the file of the state did not take it, for its size, a limit of the shell or the disk")
+		}
+		return nil
+	}
+	s.missed(e, "builtins were disabled")
+	return errNoBuiltins
+}
+
+// errNoBuiltins says that a shell can neither read a file nor be given back what it needs for that.
+var errNoBuiltins = errors.New("builtins are disabled, enable too")
+
+// adopt makes what a capture found the state. Errors: those of adoptState.
+func (s *Shell) adopt() error {
+	found, err := adoptState(s.spec.Dir)
+	_ = os.Chmod(filepath.Join(s.spec.Dir, captureFound), 0o600) // of an earlier server
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.image, s.aliasing, s.uncaptured = found, false, nil
+	s.mu.Unlock()
+	return nil
+}

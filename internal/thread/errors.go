@@ -1,0 +1,45 @@
+package thread
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Sentinels of the package and of its Stores; the api package maps them to status codes.
+var (
+	ErrNotFound    = errors.New("not found")
+	ErrInvalid     = errors.New("invalid value")
+	ErrTransition  = errors.New("not possible in this state") // an arrow that the tables of states do not have
+	ErrConflict    = errors.New("exists already")
+	ErrInUse       = errors.New("in use")
+	ErrExpired     = errors.New("the session has expired") // the next Open makes a new one
+	ErrBudget      = errors.New("the session's budget is used up")
+	ErrNoProvider  = errors.New("no such provider")
+	ErrProvider    = errors.New("the provider failed")
+	ErrUnsupported = errors.New("the provider cannot do this")
+	ErrNoSpace     = errors.New("no space left for the database")
+	ErrDamaged     = errors.New("the database is damaged")
+	ErrNewer       = errors.New("the database was written by a newer version")
+)
+
+// NoProvider is ErrNoProvider with what would have been understood.
+type NoProvider struct {
+	Given string
+	Known []string // the names of those that are set up, sorted
+}
+
+// Error implements error.
+func (e *NoProvider) Error() string {
+	return fmt.Sprintf("there is no provider %.80q; this server has %s", e.Given, strings.Join(e.Known, ", "))
+}
+
+// Unwrap is ErrNoProvider.
+func (e *NoProvider) Unwrap() error { return ErrNoProvider }
+
+// noProvider says that a provider is not set up.
+func (m *Manager) noProvider(given string) error {
+	return &NoProvider{given, slices.Sorted(maps.Keys(m.cfg.Providers))}
+}

@@ -1,0 +1,460 @@
+package thread
+
+import (
+	"context"
+	"fmt"
+	"path"
+)
+
+// Use is what somebody is about to do in a thread. The zero Use takes what is there.
+type Use struct {
+	Kind     Kind   // of the terminal; "" is any, and Shell for one that is made
+	Terminal string // its id; "" is the active one, or another of that kind
+	// What a terminal is made with. None of it changes one that is there.
+	Name string // "" is its id
+	Cmd  []string
+	Cols int
+	Rows int
+	Cwd  string // absolute; "" is the provider's
+	Env  map[string]string
+	// What a thread is made with. Lease is also of a terminal that is made: an existing one, to be shared; "" is the thread's.
+	Lease    string
+	Provider string // "" is the lease's, or the Manager's
+	Policy   *Policy
+}
+
+// Layers is everything that belongs to one terminal of a thread.
+type Layers struct {
+	Thread   Thread
+	Session  Session // the live one, or the newest; the zero one when there was none
+	Terminal Terminal
+	Lease    Lease
+	Instance Instance // the newest of the lease; the zero one when there was none
+	// What this call has made. A row that was missing and was made again under its old id counts.
+	NewThread, NewSession, NewTerminal, NewLease bool
+}
+
+// Open readies a thread for a use: whatever of its layers is missing is made, an expired session is closed and followed by a new one, a paused one is
+// resumed, compute that is gone is replaced, and the activity is noted. It is cheap when all is there. ctx ends waiting for providers.
+//
+// Errors: ErrInvalid, ErrNotFound (Use.Lease), ErrConflict (Use.Terminal of another thread, Use.Name taken), ErrNoProvider, ErrProvider, ErrNoSpace, the reason of ctx.
+func (m *Manager) Open(ctx context.Context, thread string, u Use) (Layers, error) {
+	if err := u.check(thread); err != nil {
+		return Layers{}, err
+	}
+	unlock, err := m.threads.lock(ctx, thread)
+	if err != nil {
+		return Layers{}, err
+	}
+	defer unlock()
+	return m.open(ctx, thread, u)
+}
+
+func (m *Manager) open(ctx context.Context, thread string, u Use) (Layers, error) {
+	if err := m.closeOverdue(ctx, thread); err != nil {
+		return Layers{}, err
+	}
+	l, err := m.look(thread, u, true)
+	if missing(err) {
+		l, err = m.build(thread, u, true)
+	}
+	if err != nil {
+		return l, err
+	}
+	if err := m.ready(ctx, &l); err != nil {
+		return l, m.failed(l, err)
+	}
+	return l, m.active(&l)
+}
+
+// CreateThread is Open of a thread that must not be there yet. Errors: ErrConflict and those of Open.
+func (m *Manager) CreateThread(ctx context.Context, thread string, u Use) (Layers, error) {
+	if thread == "" {
+		thread = newID("thread")
+	}
+	if err := u.check(thread); err != nil {
+		return Layers{}, err
+	}
+	unlock, err := m.threads.lock(ctx, thread)
+	if err != nil {
+		return Layers{}, err
+	}
+	defer unlock()
+	if _, err := m.Thread(thread); err == nil {
+		return Layers{}, fmt.Errorf("%w: thread %s", ErrConflict, thread)
+	} else if !missing(err) {
+		return Layers{}, err
+	}
+	return m.open(ctx, thread, u)
+}
+
+func (u Use) check(thread string) error {
+	if err := checkID("thread", thread); err != nil {
+		return err
+	}
+	if u.Terminal != "" {
+		if err := checkID("terminal", u.Terminal); err != nil {
+			return err
+		}
+	}
+	if u.Name != "" {
+		if err := checkID("terminal name", u.Name); err != nil {
+			return err
+		}
+	}
+	if u.Kind != "" && u.Kind != PTY && u.Kind != Shell {
+		return fmt.Errorf("%w: kind %.20q", ErrInvalid, u.Kind)
+	}
+	if u.Cwd != "" && (!path.IsAbs(u.Cwd) || len(u.Cwd) > maxCwd) {
+		return fmt.Errorf("%w: directory %.80q", ErrInvalid, u.Cwd)
+	}
+	if u.Policy != nil {
+		return u.Policy.Check()
+	}
+	return nil
+}
+
+// look finds all layers. ErrNotFound: at least one is missing. Without alive, a session that is over will do, or none.
+func (m *Manager) look(thread string, u Use, alive bool) (l Layers, err error) {
+	return l, m.view(func(tx Tx) error {
+		if l.Thread, err = tx.Thread(thread); err != nil {
+			return err
+		}
+		if l.Session, err = m.sessionOf(tx, thread, alive); err != nil {
+			return err
+		}
+		if l.Terminal, _, err = choose(tx, l.Thread, u); err != nil {
+			return err
+		}
+		if l.Lease, err = tx.Lease(l.Terminal.Lease); err != nil {
+			return err
+		}
+		return instance(tx, &l)
+	})
+}
+
+// sessionOf is the live session of a thread, or without alive the newest, or none.
+func (m *Manager) sessionOf(tx Tx, thread string, alive bool) (Session, error) {
+	if s, ok := m.window(thread); ok {
+		return s, nil
+	}
+	if alive {
+		return Session{}, fmt.Errorf("live session of thread %s: %w", thread, ErrNotFound)
+	}
+	s, err := tx.LastSession(thread)
+	if missing(err) {
+		return Session{}, nil
+	}
+	return s, err
+}
+
+func instance(tx Tx, l *Layers) (err error) {
+	if l.Lease.Instance == "" {
+		return nil
+	}
+	if l.Instance, err = tx.Instance(l.Lease.Instance); missing(err) {
+		return nil
+	}
+	return err
+}
+
+// choose finds the terminal that a use means. With ErrNotFound id is the one to make, "" is a new one.
+func choose(tx Tx, th Thread, u Use) (t Terminal, id string, err error) {
+	if u.Terminal != "" {
+		t, err = tx.Terminal(u.Terminal)
+		if err == nil && t.Thread != th.ID {
+			err = fmt.Errorf("%w: terminal %s belongs to another thread", ErrConflict, t.ID)
+		}
+		if err == nil && u.Kind != "" && u.Kind != t.Kind {
+			err = fmt.Errorf("%w: terminal %s is a %s", ErrConflict, t.ID, t.Kind)
+		}
+		return t, u.Terminal, err
+	}
+	for _, id := range []string{th.Active, th.Default} {
+		if id == "" {
+			continue
+		}
+		if t, err = tx.Terminal(id); err != nil || u.Kind == "" || t.Kind == u.Kind {
+			return t, id, err
+		}
+	}
+	list, err := tx.Terminals(th.ID)
+	if err != nil {
+		return t, "", err
+	}
+	for _, t := range list {
+		if u.Kind == "" || t.Kind == u.Kind {
+			return t, t.ID, nil
+		}
+	}
+	return t, "", fmt.Errorf("terminal of thread %s: %w", th.ID, ErrNotFound)
+}
+
+// build makes what is missing.
+func (m *Manager) build(thread string, u Use, alive bool) (l Layers, err error) {
+	err = m.update(func(c *change) error {
+		l = Layers{}
+		if err := c.buildThread(&l, thread, u); err != nil {
+			return err
+		}
+		if err := c.buildTerminal(&l, u); err != nil {
+			return err
+		}
+		return c.buildSession(&l, alive)
+	})
+	return l, err
+}
+
+func (c *change) buildThread(l *Layers, id string, u Use) (err error) {
+	if l.Thread, err = c.Thread(id); err == nil || !missing(err) {
+		return err
+	}
+	if err := checkNew(id); err != nil {
+		return err
+	}
+	l.NewThread = true
+	th := Thread{ID: id, Provider: u.Provider, Policy: *c.m.cfg.Policy, Chosen: c.m.cfg.Chosen, CreatedAt: c.now, UpdatedAt: c.now}
+	if u.Policy != nil {
+		th.Policy, th.Chosen = *u.Policy, true
+	}
+	if u.Lease != "" {
+		if l.Lease, err = c.Lease(u.Lease); err != nil {
+			return err
+		}
+		if th.Provider != "" && th.Provider != l.Lease.Provider {
+			return fmt.Errorf("%w: lease %s is of %s", ErrConflict, u.Lease, l.Lease.Provider)
+		}
+		th.Provider, th.Lease = l.Lease.Provider, u.Lease
+	}
+	if th.Provider == "" {
+		th.Provider = c.m.cfg.Provider
+	}
+	if _, ok := c.m.cfg.Providers[th.Provider]; !ok {
+		return c.m.noProvider(th.Provider)
+	}
+	l.Thread = th
+	if err := c.PutThread(th); err != nil {
+		return err
+	}
+	return c.emit(id, ThreadCreated, Detail{Source: th.Provider})
+}
+
+func (c *change) buildTerminal(l *Layers, u Use) error {
+	t, id, err := choose(c.Tx, l.Thread, u)
+	if err != nil && !missing(err) {
+		return err
+	}
+	if err == nil {
+		l.Terminal = t
+		return c.buildLease(l, t.Lease)
+	}
+	lease := l.Thread.Lease
+	if u.Lease != "" {
+		if _, err := c.Lease(u.Lease); err != nil {
+			return err
+		}
+		lease = u.Lease
+	}
+	if err := c.buildLease(l, lease); err != nil {
+		return err
+	}
+	return c.makeTerminal(l, id, u)
+}
+
+// makeTerminal makes a terminal, again when it has been there: its newest version is then in its history.
+func (c *change) makeTerminal(l *Layers, id string, u Use) error {
+	again := id != "" && (id == l.Thread.Active || id == l.Thread.Default)
+	if id == "" {
+		id = newID("term")
+	}
+	t := Terminal{ID: id, Thread: l.Thread.ID, Lease: l.Lease.ID, Kind: u.Kind, Name: u.Name, Cmd: append([]string{}, u.Cmd...), Cols: u.Cols, Rows: u.Rows, CreatedAt: c.now, UpdatedAt: c.now}
+	if t.Kind == "" {
+		t.Kind = Shell
+	}
+	if t.Name == "" {
+		t.Name = id
+	}
+	st, err := c.LastState(id)
+	if missing(err) {
+		if st, err = (State{Cwd: u.Cwd, Env: u.Env}).normal(); err != nil {
+			return err
+		}
+		if st.Cwd == "" {
+			st.Cwd = c.m.cfg.Cwd(l.Lease.Provider)
+		}
+		st.At, err = c.now, nil
+	} else {
+		again = true
+	}
+	if err != nil {
+		return err
+	}
+	t.State = st
+	if err := c.PutTerminal(t); err != nil {
+		return err
+	}
+	if _, err := c.State(id, st.Version); missing(err) {
+		if err := c.PutState(id, st); err != nil {
+			return err
+		}
+	}
+	l.Terminal, l.NewTerminal = t, true
+	if err := c.point(&l.Thread, id); err != nil {
+		return err
+	}
+	kind := TerminalCreated
+	if again {
+		kind = TerminalRecreated
+	}
+	return c.emit(t.Thread, kind, Detail{Terminal: id, Lease: t.Lease, Cwd: st.Cwd, Version: st.Version})
+}
+
+// point makes a thread's first terminal its default and active one.
+func (c *change) point(th *Thread, terminal string) error {
+	if th.Default != "" && th.Active != "" {
+		return nil
+	}
+	if th.Default == "" {
+		th.Default = terminal
+	}
+	if th.Active == "" {
+		th.Active = terminal
+	}
+	th.UpdatedAt = c.now
+	return c.PutThread(*th)
+}
+
+// buildLease finds the lease of a terminal, makes it again under its id, or makes the thread's first.
+func (c *change) buildLease(l *Layers, id string) (err error) {
+	if id != "" {
+		if l.Lease, err = c.Lease(id); err == nil {
+			return instance(c.Tx, l)
+		} else if !missing(err) {
+			return err
+		}
+	}
+	lease := Lease{ID: id, Provider: l.Thread.Provider, Thread: l.Thread.ID}
+	kind := LeaseRecreated
+	if id == "" {
+		lease.ID, kind = newID("lease"), LeaseCreated
+	}
+	if l.Lease, err = c.makeLease(lease); err != nil {
+		return err
+	}
+	l.NewLease = true
+	if l.Thread.Lease == "" {
+		l.Thread.Lease, l.Thread.UpdatedAt = l.Lease.ID, c.now
+		if err := c.PutThread(l.Thread); err != nil {
+			return err
+		}
+	}
+	if err := instance(c.Tx, l); err != nil {
+		return err
+	}
+	return c.emit(l.Thread.ID, kind, Detail{Lease: l.Lease.ID, Source: l.Lease.Provider})
+}
+
+// makeLease writes a new lease. One whose row was lost gets back the instance that it had, which has to be asked how it is.
+func (c *change) makeLease(l Lease) (Lease, error) {
+	if _, ok := c.m.cfg.Providers[l.Provider]; !ok {
+		return l, c.m.noProvider(l.Provider)
+	}
+	l.Desired, l.Observed, l.Status, l.CreatedAt, l.UpdatedAt, l.ObservedAt = WantRunning, Dead, LeaseActive, c.now, c.now, c.now
+	old, err := c.Instances(l.ID)
+	if err != nil {
+		return l, err
+	}
+	if len(old) > 0 && old[0].EndedAt.IsZero() {
+		l.Instance, l.Observed, l.NeedsRefresh = old[0].ID, Unknown, true
+	}
+	return l, c.PutLease(l)
+}
+
+func (c *change) buildSession(l *Layers, alive bool) (err error) {
+	if l.Session, err = c.m.sessionOf(c.Tx, l.Thread.ID, alive); !missing(err) {
+		return err
+	}
+	s := Session{ID: newID("sess"), Thread: l.Thread.ID, Status: Active, Policy: l.Thread.Policy, StartedAt: c.now, LastActiveAt: c.now}
+	if err := c.putSession(s); err != nil {
+		return err
+	}
+	l.Session, l.NewSession = s, true
+	c.count(func(st *Stats) { st.SessionsCreated++ })
+	return c.emit(s.Thread, SessionCreated, Detail{Session: s.ID, Terminal: l.Terminal.ID, Lease: l.Lease.ID, ExpiresAt: s.ExpiresAt()})
+}
+
+// ready gets the compute of a thread running.
+func (m *Manager) ready(ctx context.Context, l *Layers) (err error) {
+	if l.Session.Status == Paused { // everything of the thread was paused
+		leases, err := m.leasesOf(l.Thread.ID)
+		if err != nil {
+			return err
+		}
+		for _, other := range leases {
+			if other.ID == l.Lease.ID || other.Observed != Frozen {
+				continue
+			}
+			if _, _, err := m.ensure(ctx, other.ID, "use"); err != nil {
+				return err
+			}
+		}
+	}
+	l.Lease, l.Instance, err = m.ensure(ctx, l.Lease.ID, "use")
+	return err
+}
+
+// failed ends a session that never had compute. The next Open makes another one.
+func (m *Manager) failed(l Layers, cause error) error {
+	if !l.NewSession {
+		return cause
+	}
+	err := m.update(func(c *change) error {
+		s, ok := m.window(l.Thread.ID)
+		if !ok {
+			return nil
+		}
+		return c.end(s, Failed, ReasonProvider, cause)
+	})
+	if err != nil {
+		return err
+	}
+	return cause
+}
+
+// active notes the activity, and that a paused session is none any more.
+func (m *Manager) active(l *Layers) error {
+	if l.Session.Status == Paused || l.Session.Status == Idle {
+		if err := m.wake(l.Thread.ID, true); err != nil {
+			return err
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if w := m.live[l.Thread.ID]; w != nil {
+		w.touch(m.clock.now())
+		l.Session = w.Session
+	}
+	return nil
+}
+
+// Status is the layers of a thread's active terminal, or of the terminal that u names, as they are. A terminal or lease whose row is missing is made again under its id; a session that is
+// over is closed first. Nothing counts as activity. Errors: ErrNotFound (no such thread or terminal), those of the store, the reason of ctx.
+func (m *Manager) Status(ctx context.Context, thread string, u Use) (Layers, error) {
+	if err := m.expireOnRead(ctx, thread); err != nil {
+		return Layers{}, err
+	}
+	l, err := m.look(thread, u, false)
+	if !missing(err) {
+		return l, err
+	}
+	th, err := m.Thread(thread)
+	if err != nil {
+		return l, err
+	}
+	if u.Terminal != "" && u.Terminal != th.Active && u.Terminal != th.Default {
+		if _, err := m.Terminal(u.Terminal); err != nil {
+			return l, err
+		}
+	}
+	return m.build(thread, u, false)
+}

@@ -1,0 +1,114 @@
+package thread
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+)
+
+// Defaults of a Policy and its end.
+const (
+	DefaultIdle = 1800 * time.Second
+	DefaultMax  = 86400 * time.Second
+	maxPolicy   = 10 * 365 * 24 * time.Hour // beyond it a deadline is a typing mistake
+)
+
+// Policy says how long a session may live. In JSON it is {"idle_seconds", "max_seconds", "budget"}; a key that is absent leaves what was there.
+type Policy struct {
+	Idle   time.Duration // without activity; 0 expires at once
+	Max    time.Duration // in all
+	Budget Usage         // 0 of something is as much as it likes
+}
+
+// DefaultPolicy is 30 minutes without activity and a day in all, without a budget.
+func DefaultPolicy() Policy { return Policy{Idle: DefaultIdle, Max: DefaultMax} }
+
+// Usage is what a session may use, or has used.
+type Usage struct {
+	CPUSeconds float64 `json:"cpu_seconds,omitempty"` // of all its processes
+	Commands   int64   `json:"commands,omitempty"`    // that were started
+	Bytes      int64   `json:"bytes,omitempty"`       // of output
+}
+
+func (u Usage) plus(v Usage) Usage {
+	return Usage{u.CPUSeconds + v.CPUSeconds, u.Commands + v.Commands, u.Bytes + v.Bytes}
+}
+
+// beyond says whether u is more than the budget allows.
+func (u Usage) beyond(budget Usage) bool {
+	return budget.CPUSeconds > 0 && u.CPUSeconds > budget.CPUSeconds ||
+		budget.Commands > 0 && u.Commands > budget.Commands ||
+		budget.Bytes > 0 && u.Bytes > budget.Bytes
+}
+
+func (u Usage) check() error {
+	for _, n := range []struct {
+		name string
+		of   float64
+	}{{"cpu_seconds", u.CPUSeconds}, {"commands", float64(u.Commands)}, {"bytes", float64(u.Bytes)}} {
+		if math.IsNaN(n.of) || math.IsInf(n.of, 0) || n.of < 0 {
+			return fmt.Errorf("%w: budget.%s %v: 0 or more is allowed, 0 is any number", ErrInvalid, n.name, n.of)
+		}
+	}
+	return nil
+}
+
+// Check refuses what cannot be a policy. Errors: ErrInvalid.
+func (p Policy) Check() error {
+	for _, d := range []struct {
+		name string
+		of   time.Duration
+	}{{"idle_seconds", p.Idle}, {"max_seconds", p.Max}} {
+		if d.of < 0 || d.of > maxPolicy {
+			return fmt.Errorf("%w: %s is 0..%d", ErrInvalid, d.name, int64(maxPolicy/time.Second))
+		}
+	}
+	return p.Budget.check()
+}
+
+type policyJSON struct {
+	Idle   *float64 `json:"idle_seconds"`
+	Max    *float64 `json:"max_seconds"`
+	Budget *Usage   `json:"budget,omitempty"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (p Policy) MarshalJSON() ([]byte, error) {
+	idle, most := p.Idle.Seconds(), p.Max.Seconds()
+	j := policyJSON{Idle: &idle, Max: &most}
+	if p.Budget != (Usage{}) {
+		j.Budget = &p.Budget
+	}
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Errors: ErrInvalid. p is changed only without an error.
+func (p *Policy) UnmarshalJSON(b []byte) error {
+	var j policyJSON
+	if err := json.Unmarshal(b, &j); err != nil {
+		return fmt.Errorf("%w: policy: %w", ErrInvalid, err)
+	}
+	q := *p
+	for _, d := range []struct {
+		name string
+		from *float64
+		to   *time.Duration
+	}{{"idle_seconds", j.Idle, &q.Idle}, {"max_seconds", j.Max, &q.Max}} {
+		if d.from == nil {
+			continue
+		}
+		if !(*d.from >= 0 && *d.from <= maxPolicy.Seconds()) {
+			return fmt.Errorf("%w: %s %v: 0 to %d are allowed", ErrInvalid, d.name, *d.from, int64(maxPolicy/time.Second))
+		}
+		*d.to = time.Duration(math.Round(*d.from*1e6)) * time.Microsecond
+	}
+	if j.Budget != nil {
+		q.Budget = *j.Budget
+	}
+	if err := q.Check(); err != nil {
+		return err
+	}
+	*p = q
+	return nil
+}

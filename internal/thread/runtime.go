@@ -1,0 +1,54 @@
+package thread
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// RuntimeState says where a process is in its life.
+type RuntimeState string
+
+// The states of a runtime. The first three are live; a terminal has at most one live runtime.
+const (
+	Starting RuntimeState = "starting"
+	Up       RuntimeState = "running"
+	Adopted  RuntimeState = "adopted" // it outlived the server that started it
+	Exited   RuntimeState = "exited"
+	Lost     RuntimeState = "lost" // it is gone and nobody saw how
+)
+
+var runtimeArrows = map[RuntimeState][]RuntimeState{
+	Starting: {Up, Adopted, Exited, Lost},
+	Up:       {Adopted, Exited, Lost},
+	Adopted:  {Exited, Lost},
+	Exited:   {},
+	Lost:     {},
+}
+
+// Runtime is one process generation of a terminal.
+type Runtime struct {
+	ID         string
+	Terminal   string
+	Session    string // the window that it began in; "" when there was none
+	Generation int64  // from 1
+	PID        int
+	PIDStart   int64  // start time of the process in clock ticks since boot: with Boot what tells it from a later owner of the PID
+	Boot       string // id of the machine's boot
+	State      RuntimeState
+	ExitCode   *int   // nil while it lives, and when nobody knows
+	Signal     string // that ended it; "" is none
+	StartedAt  time.Time
+	EndedAt    time.Time
+}
+
+// Live says whether the process may be there.
+func (r Runtime) Live() bool { return r.State == Starting || r.State == Up || r.State == Adopted }
+
+func (r Runtime) to(next RuntimeState) (Runtime, error) {
+	if r.State != next && !slices.Contains(runtimeArrows[r.State], next) {
+		return r, fmt.Errorf("%w: runtime %s is %s, not to be %s", ErrTransition, r.ID, r.State, next)
+	}
+	r.State = next
+	return r, nil
+}

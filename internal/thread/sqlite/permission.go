@@ -1,0 +1,70 @@
+package sqlite
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/evertty/evertty/internal/conversation"
+)
+
+// scanPermissions reads rules as strictly as they were read when they came: what is not understood must not be taken for no rule.
+func scanPermissions(s scanner) (p conversation.Permissions, err error) {
+	var rules string
+	if err = s.Scan(&p.Thread, &p.Mode, &rules, &p.UpdatedAt); err != nil {
+		return p, err
+	}
+	if p.Rules, err = conversation.ParseRules([]byte(rules)); err != nil {
+		p.Mode = conversation.ModeUnreadable
+	}
+	return p, nil
+}
+
+func (r *rows) AllPermissions() ([]conversation.Permissions, error) {
+	return all(r, "permissions", scanPermissions, `SELECT thread_id, mode, rules_json, updated_at FROM permissions`)
+}
+
+func (r *rows) PutPermissions(p conversation.Permissions) error {
+	return r.put("permissions of thread "+p.Thread, `INSERT INTO permissions (thread_id, mode, rules_json, updated_at) VALUES (?, ?, ?, ?)
+		ON CONFLICT (thread_id) DO UPDATE SET mode = excluded.mode, rules_json = excluded.rules_json, updated_at = excluded.updated_at`,
+		p.Thread, p.Mode, asJSON(p.Rules), p.UpdatedAt)
+}
+
+const approvalColumns = `id, thread_id, tool, arguments_json, call_key, reason, status, created_at, decided_at, used_at`
+
+func scanApproval(s scanner) (a conversation.Approval, err error) {
+	var args string
+	err = s.Scan(&a.ID, &a.Thread, &a.Tool, &args, &a.Key, &a.Reason, &a.Status, when{&a.CreatedAt}, when{&a.DecidedAt}, when{&a.UsedAt})
+	a.Arguments = json.RawMessage(args)
+	return a, err
+}
+
+func (r *rows) Approval(id string) (conversation.Approval, error) {
+	return one(r, fmt.Sprintf("approval %.80q", id), scanApproval, `SELECT `+approvalColumns+` FROM approvals WHERE id = ?`, id)
+}
+
+func (r *rows) FindApproval(thread, key string) (conversation.Approval, error) {
+	return one(r, "approval of thread "+thread, scanApproval, `SELECT `+approvalColumns+` FROM approvals WHERE thread_id = ? AND call_key = ? ORDER BY seq DESC LIMIT 1`, thread, key)
+}
+
+func (r *rows) Approvals(thread string, limit int) ([]conversation.Approval, error) {
+	return all(r, "approvals of thread "+thread, scanApproval, `SELECT `+approvalColumns+` FROM approvals WHERE thread_id = ? ORDER BY seq DESC LIMIT ?`, thread, page(limit))
+}
+
+func (r *rows) PendingApprovals(thread string, since time.Time) (int, error) {
+	n, err := one(r, "approvals of thread "+thread, number, `SELECT count(*) FROM approvals WHERE thread_id = ? AND status = 'pending' AND created_at > ?`, thread, at(since))
+	return int(n), err
+}
+
+func (r *rows) PutApproval(a conversation.Approval) error {
+	return r.put("approval "+a.ID, `INSERT INTO approvals (`+approvalColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET status = excluded.status, decided_at = excluded.decided_at, used_at = excluded.used_at`,
+		a.ID, a.Thread, a.Tool, string(a.Arguments), a.Key, a.Reason, a.Status, at(a.CreatedAt), at(a.DecidedAt), at(a.UsedAt))
+}
+
+func (r *rows) TrimApprovals(thread string, keep int, now time.Time) error {
+	return r.put("approvals of thread "+thread, `DELETE FROM approvals WHERE thread_id = ?1 AND
+		(status IN ('used', 'denied') OR status = 'approved' AND decided_at < ?3 OR created_at < ?4) AND
+		seq <= (SELECT seq FROM approvals WHERE thread_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)`,
+		thread, keep, at(now.Add(-conversation.ApprovedFor)), at(now.Add(-conversation.PendingFor)))
+}

@@ -1,0 +1,154 @@
+package sqlite
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/thread"
+)
+
+// Records is the same file as a record.Store.
+func (s *Store) Records() conversation.Store { return records{s} }
+
+type records struct{ store *Store }
+
+var _ conversation.Store = records{}
+
+// View implements record.Store.
+func (s records) View(fn func(conversation.Tx) error) error {
+	return s.store.view(func(r *rows) error { return fn(r) })
+}
+
+// Update implements record.Store.
+func (s records) Update(fn func(conversation.Tx) error) error {
+	return s.store.update(func(r *rows) error { return fn(r) })
+}
+
+const recordColumns = `id, thread_id, current, created_at, updated_at, messages, archived, bytes, users, timeline, traces, prompts, turns, mail, waiting, compactions, usage_json`
+
+func scanRecord(s scanner) (h conversation.Head, err error) {
+	err = s.Scan(&h.ID, &h.Thread, &h.Current, &h.CreatedAt, &h.UpdatedAt, &h.Messages, &h.Archived, &h.Bytes, &h.Users, &h.Timeline, &h.Traces, &h.Prompts,
+		&h.Turns, &h.Mail, &h.Waiting, &h.Compactions, fromJSON{&h.Usage})
+	return h, err
+}
+
+func (r *rows) Record(id string) (conversation.Head, error) {
+	return one(r, "record "+id, scanRecord, `SELECT `+recordColumns+` FROM records WHERE id = ? AND thread_id IS NOT NULL`, id)
+}
+
+func (r *rows) CurrentRecord(thread string) (conversation.Head, error) {
+	return one(r, "record of thread "+thread, scanRecord, `SELECT `+recordColumns+` FROM records WHERE thread_id = ? AND current`, thread)
+}
+
+func (r *rows) LatestRecord() (conversation.Head, error) {
+	return one(r, "the newest record", scanRecord, `SELECT `+recordColumns+` FROM records WHERE current AND thread_id IS NOT NULL ORDER BY updated_at DESC LIMIT 1`)
+}
+
+func (r *rows) Records(thread string) ([]conversation.Head, error) {
+	return all(r, "records of thread "+thread, scanRecord, `SELECT `+recordColumns+` FROM records WHERE thread_id = ? ORDER BY seq DESC LIMIT ?`, thread, conversation.MaxRecords)
+}
+
+func (r *rows) AllRecords(after string, limit int) ([]conversation.Head, error) {
+	return all(r, "records", scanRecord, `SELECT `+recordColumns+` FROM records WHERE id > ? AND thread_id IS NOT NULL ORDER BY id LIMIT ?`, after, page(limit))
+}
+
+// PutRecord does not change the row of another thread, nor one whose thread was deleted: that is ErrConflict until it is purged.
+func (r *rows) PutRecord(h conversation.Head) error {
+	n, err := r.exec("record "+h.ID, `UPDATE records SET current = ?, updated_at = ?, messages = ?, archived = ?, bytes = ?, users = ?, timeline = ?, traces = ?,
+		prompts = ?, turns = ?, mail = ?, waiting = ?, compactions = ?, usage_json = ? WHERE id = ? AND thread_id = ?`,
+		h.Current, h.UpdatedAt, h.Messages, h.Archived, h.Bytes, h.Users, h.Timeline, h.Traces, h.Prompts, h.Turns, h.Mail, h.Waiting, h.Compactions, asJSON(h.Usage), h.ID, h.Thread)
+	if err != nil || n > 0 {
+		return err
+	}
+	return r.put("record "+h.ID, `INSERT INTO records (`+recordColumns+`, seq) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(seq), 0) + 1 FROM records))`,
+		h.ID, orNull(h.Thread), h.Current, h.CreatedAt, h.UpdatedAt, h.Messages, h.Archived, h.Bytes, h.Users, h.Timeline, h.Traces, h.Prompts, h.Turns, h.Mail, h.Waiting, h.Compactions, asJSON(h.Usage))
+}
+
+func (r *rows) AdoptRecord(id, thread string) error {
+	return r.change("record "+id, `UPDATE records SET thread_id = ?, seq = (SELECT max(seq) + 1 FROM records) WHERE id = ? AND thread_id IS NULL`, thread, id)
+}
+
+func (r *rows) RetireRecord(thread string) error {
+	return r.put("records of thread "+thread, `UPDATE records SET current = 0 WHERE thread_id = ? AND current`, thread)
+}
+
+func (r *rows) DeletedRecords(after string, limit int) ([]string, error) {
+	return all(r, "records of deleted threads", text, `SELECT id FROM records WHERE thread_id IS NULL AND id > ? ORDER BY id LIMIT ?`, after, page(limit))
+}
+
+func (r *rows) PurgeRecords(ids []string, limit int) (more bool, err error) {
+	const what = "records of deleted threads"
+	for _, table := range []string{"messages", "compactions", tableTimeline, tableTraces, tablePrompts, tableTurns, tableMail} {
+		n, err := r.exec(what, `DELETE FROM `+table+` WHERE rowid IN (SELECT t.rowid FROM records r JOIN `+table+` t ON t.record_id = r.id WHERE r.thread_id IS NULL LIMIT ?)`, limit)
+		if err != nil || n == int64(limit) {
+			return true, err
+		}
+	}
+	for _, id := range ids {
+		if err := r.put(what, `DELETE FROM records WHERE thread_id IS NULL AND id = ?`, id); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// The names of parts.
+const (
+	partState  = "state"
+	partLedger = "ledger"
+	partExtra  = "extra"
+)
+
+func (r *rows) putPart(id, part string, v any) error {
+	text, err := checkedJSON(v)
+	if err != nil {
+		return fmt.Errorf("%s of record %s: %w", part, id, err)
+	}
+	return r.put(part+" of record "+id, `INSERT INTO record_parts (record_id, part, json) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET json = excluded.json`, id, part, text)
+}
+
+// part reads what putPart has written; a part that was never written leaves v as it is.
+func (r *rows) part(id, part string, v any) error {
+	_, err := one(r, part+" of record "+id, func(s scanner) (struct{}, error) { return struct{}{}, s.Scan(fromJSON{v}) },
+		`SELECT json FROM record_parts WHERE record_id = ? AND part = ?`, id, part)
+	if isNone(err) {
+		return nil
+	}
+	return err
+}
+
+func (r *rows) RecordState(id string) (s conversation.State, err error) {
+	return s, r.part(id, partState, &s)
+}
+
+func (r *rows) PutRecordState(id string, s conversation.State) error {
+	return r.putPart(id, partState, s)
+}
+
+func (r *rows) Ledger(id string) (l conversation.Ledger, err error) {
+	err = r.part(id, partLedger, &l)
+	return l.Normal(), err
+}
+
+func (r *rows) PutLedger(id string, l conversation.Ledger) error { return r.putPart(id, partLedger, l) }
+
+func (r *rows) Extra(id string) (extra map[string]json.RawMessage, err error) {
+	return extra, r.part(id, partExtra, &extra)
+}
+
+func (r *rows) PutExtra(id string, extra map[string]json.RawMessage) error {
+	if len(extra) == 0 {
+		return nil
+	}
+	return r.putPart(id, partExtra, extra)
+}
+
+// checkedJSON is asJSON of what others have made. Errors: session.ErrInvalid.
+func checkedJSON(v any) (string, error) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", thread.ErrInvalid, err)
+	}
+	return string(b), nil
+}

@@ -1,0 +1,211 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/thread"
+)
+
+// recordTables are those whose rows are a record's, by the database itself.
+func recordTables(t *testing.T, s *Store) (tables []string) {
+	t.Helper()
+	rows, err := s.writer.QueryContext(context.Background(),
+		`SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'record_id' WHERE m.type = 'table' ORDER BY m.name`)
+	must(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		must(t, rows.Scan(&name))
+		tables = append(tables, name)
+	}
+	must(t, rows.Err())
+	return tables
+}
+
+func count(t *testing.T, s *Store, table string) (n int) {
+	t.Helper()
+	must(t, s.writer.QueryRowContext(context.Background(), `SELECT count(*) FROM `+table).Scan(&n))
+	return n
+}
+
+// fillRecord makes a record with some rows in every table.
+func fillRecord(tx conversation.Tx, thread, id string, messages int) error {
+	h := conversation.Head{ID: id, Thread: thread, Current: true, CreatedAt: "c", UpdatedAt: "u"}
+	steps := []func() error{
+		func() error { return tx.PutRecord(h) }, func() error { return tx.PutRecordState(id, conversation.NewState()) },
+		func() error {
+			return tx.AddCompaction(id, conversation.Archive{Compaction: conversation.Compaction{Count: 1}})
+		},
+		func() error { return tx.AddEntry(id, conversation.Item[conversation.Entry]{Seq: 1}) },
+		func() error { return tx.AddTrace(id, conversation.Item[conversation.TraceEntry]{Seq: 1}) },
+		func() error { return tx.AddPrompt(id, conversation.Item[conversation.Prompt]{Seq: 1}) },
+		func() error { return tx.AddTurn(id, conversation.Item[conversation.Turn]{Seq: 1}) },
+		func() error { return tx.AddMail(id, conversation.Item[string]{Seq: 1}) },
+	}
+	for n := range messages {
+		steps = append(steps, func() error {
+			_, err := tx.AddMessage(id, conversation.Kept{Seq: int64(n + 1), Message: conversation.Message{Role: conversation.RoleUser, Content: fmt.Sprint(n)}})
+			return err
+		})
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestRecordsOfDeletedThreads: they are found no more, and their rows go in steps, from every table, also by the next server; those of others stay.
+func TestRecordsOfDeletedThreads(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "evertty.db")
+	s := open(t, path)
+	must(t, s.Update(func(tx thread.Tx) error {
+		if err := put(tx, "gone"); err != nil {
+			return err
+		}
+		return put(tx, "stays")
+	}))
+	const messages = 25
+	must(t, s.Records().Update(func(tx conversation.Tx) error {
+		if err := fillRecord(tx, "gone", "r1", messages); err != nil {
+			return err
+		}
+		return fillRecord(tx, "stays", "r2", messages)
+	}))
+	tables := recordTables(t, s)
+	if len(tables) < 8 {
+		t.Errorf("tables of records: %v", tables)
+	}
+	before := map[string]int{}
+	for _, table := range tables {
+		if before[table] = count(t, s, table); before[table] < 2 {
+			t.Errorf("nothing is tested of %s", table)
+		}
+	}
+	must(t, s.Update(func(tx thread.Tx) error { return tx.DeleteThread("gone") }))
+	must(t, s.Records().View(func(tx conversation.Tx) error {
+		_, err := tx.Record("r1")
+		want(t, err, thread.ErrNotFound)
+		_, err = tx.CurrentRecord("gone")
+		want(t, err, thread.ErrNotFound)
+		list, err := tx.AllRecords("", 0)
+		if len(list) != 1 || list[0].ID != "r2" {
+			t.Errorf("%+v", list)
+		}
+		return err
+	}))
+	must(t, s.Close())
+	s = open(t, path)
+	steps := 0
+	var gone []string
+	must(t, s.Records().View(func(tx conversation.Tx) (err error) { gone, err = tx.DeletedRecords("", 0); return err }))
+	for _, ids := range [][]string{nil, gone} { // whose files nobody has removed yet, then those
+		for more := true; more; steps++ {
+			must(t, s.Records().Update(func(tx conversation.Tx) (err error) { more, err = tx.PurgeRecords(ids, 10); return err }))
+		}
+		if n := count(t, s, "records"); n != 1+len(gone)-len(ids) {
+			t.Errorf("%d records behind a purge of %v", n, ids)
+		}
+	}
+	if steps < messages/10 {
+		t.Errorf("%d steps of 10 rows for %d messages", steps, messages)
+	}
+	for _, table := range tables {
+		if n := count(t, s, table); n != before[table]/2 {
+			t.Errorf("%s had %d rows, has %d", table, before[table], n)
+		}
+	}
+}
+
+// TestTheIdOfADeletedRecord is taken until its rows are gone: what is written under it would go with them.
+func TestTheIdOfADeletedRecord(t *testing.T) {
+	s := fresh(t)
+	must(t, s.Update(func(tx thread.Tx) error {
+		if err := put(tx, "gone"); err != nil {
+			return err
+		}
+		return put(tx, "stays")
+	}))
+	must(t, s.Records().Update(func(tx conversation.Tx) error { return fillRecord(tx, "gone", "r", 1) }))
+	again := func() error {
+		return s.Records().Update(func(tx conversation.Tx) error { return fillRecord(tx, "stays", "r", 2) })
+	}
+	want(t, again(), thread.ErrConflict) // of another thread
+	must(t, s.Update(func(tx thread.Tx) error { return tx.DeleteThread("gone") }))
+	want(t, again(), thread.ErrConflict)
+	for more := true; more; {
+		must(t, s.Records().Update(func(tx conversation.Tx) (err error) { more, err = tx.PurgeRecords([]string{"r"}, 1); return err }))
+	}
+	must(t, again())
+	must(t, s.Records().View(func(tx conversation.Tx) error {
+		h, err := tx.CurrentRecord("stays")
+		if h.ID != "r" {
+			t.Errorf("%+v", h)
+		}
+		return err
+	}))
+}
+
+// TestPagesOfLargeCompactions: a page of them has an end in bytes too, and leaves nothing out.
+func TestPagesOfLargeCompactions(t *testing.T) {
+	s := fresh(t)
+	must(t, s.Update(func(tx thread.Tx) error { return put(tx, "t") }))
+	const n = 3
+	summary := strings.Repeat("x", 1000)
+	must(t, s.Records().Update(func(tx conversation.Tx) error {
+		if err := tx.PutRecord(conversation.Head{ID: "r", Thread: "t", Current: true}); err != nil {
+			return err
+		}
+		for i := range int64(n) {
+			if err := tx.AddCompaction("r", conversation.Archive{UpTo: i + 1, Compaction: conversation.Compaction{Count: i + 1, Summary: summary}}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	must(t, s.view(func(tx *rows) error {
+		for after := int64(0); after < n; after++ {
+			page, err := tx.compactions("r", conversation.Page{After: after}, len(summary)*3/2)
+			if err != nil || len(page) != 1 || page[0].Count != after+1 || len(page[0].Summary) != len(summary) {
+				t.Fatalf("%d compactions behind %d (%v)", len(page), after, err)
+			}
+		}
+		last, err := tx.LastCompaction("r")
+		if last.Count != n {
+			t.Errorf("the last is %d", last.Count)
+		}
+		return err
+	}))
+}
+
+// TestAnAppendReadsLittle: what an append and a page ask for is found by an index, however many messages there are.
+func TestAnAppendReadsLittle(t *testing.T) {
+	s := fresh(t)
+	for _, query := range []string{
+		`SELECT ` + recordColumns + ` FROM records WHERE thread_id = 't' AND current`,
+		`SELECT ` + recordColumns + ` FROM records WHERE current AND thread_id IS NOT NULL ORDER BY updated_at DESC LIMIT 1`,
+		`SELECT seq FROM messages WHERE record_id = 'r' AND seq > 5 AND seq <= 9 ORDER BY seq DESC LIMIT 3`,
+		`SELECT seq FROM timeline WHERE record_id = 'r' AND seq > 5 ORDER BY seq DESC LIMIT 3`,
+		`SELECT t.rowid FROM records r JOIN messages t ON t.record_id = r.id WHERE r.thread_id IS NULL LIMIT 10`,
+	} {
+		rows, err := s.writer.QueryContext(context.Background(), `EXPLAIN QUERY PLAN `+query)
+		must(t, err)
+		for rows.Next() {
+			var id, parent, unused int
+			var detail string
+			must(t, rows.Scan(&id, &parent, &unused, &detail))
+			if strings.Contains(detail, "TEMP B-TREE") || strings.HasPrefix(detail, "SCAN") && !strings.Contains(detail, "records_latest") {
+				t.Errorf("%s: %s", query, detail)
+			}
+		}
+		must(t, rows.Err())
+		must(t, rows.Close())
+	}
+}

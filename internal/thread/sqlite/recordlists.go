@@ -1,0 +1,105 @@
+package sqlite
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/evertty/evertty/internal/conversation"
+)
+
+// The lists of a record have tables of one form. A table's name is never from outside.
+const (
+	tableTimeline = "timeline"
+	tableTraces   = "traces"
+	tablePrompts  = "prompts"
+	tableTurns    = "turns"
+	tableMail     = "mailbox"
+)
+
+func addItem[T any](r *rows, table, id string, it conversation.Item[T]) error {
+	what := fmt.Sprintf("%s of record %s: %d", table, id, it.Seq)
+	text, err := checkedJSON(it.Value)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return r.put(what, `INSERT INTO `+table+` (record_id, seq, json, created_at) VALUES (?, ?, ?, ?)`, id, it.Seq, text, it.At)
+}
+
+func items[T any](r *rows, table, id string, p conversation.Page) ([]conversation.Item[T], error) {
+	order := "ASC"
+	if p.Newest {
+		order = "DESC"
+	}
+	list, err := some(r, conversation.MaxPageBytes, table+" of record "+id, func(s scanner) (it conversation.Item[T], n int, err error) {
+		err = s.Scan(&it.Seq, counted{&it.Value, &n}, &it.At)
+		return it, n, err
+	}, `SELECT seq, json, created_at FROM `+table+` WHERE record_id = ? AND seq > ? ORDER BY seq `+order+` LIMIT ?`, id, p.After, page(p.Limit))
+	if p.Newest {
+		slices.Reverse(list)
+	}
+	return list, err
+}
+
+// counted scans JSON text and says how long it is.
+type counted struct {
+	to any
+	n  *int
+}
+
+// Scan implements sql.Scanner.
+func (c counted) Scan(v any) error {
+	if text, ok := v.(string); ok {
+		*c.n = len(text)
+	}
+	return fromJSON{c.to}.Scan(v)
+}
+
+func (r *rows) AddEntry(id string, e conversation.Item[conversation.Entry]) error {
+	return addItem(r, tableTimeline, id, e)
+}
+
+func (r *rows) Entries(id string, p conversation.Page) ([]conversation.Item[conversation.Entry], error) {
+	return items[conversation.Entry](r, tableTimeline, id, p)
+}
+
+func (r *rows) AddTrace(id string, e conversation.Item[conversation.TraceEntry]) error {
+	return addItem(r, tableTraces, id, e)
+}
+
+func (r *rows) Traces(id string, p conversation.Page) ([]conversation.Item[conversation.TraceEntry], error) {
+	return items[conversation.TraceEntry](r, tableTraces, id, p)
+}
+
+func (r *rows) AddPrompt(id string, p conversation.Item[conversation.Prompt]) error {
+	return addItem(r, tablePrompts, id, p)
+}
+
+func (r *rows) Prompts(id string, p conversation.Page) ([]conversation.Item[conversation.Prompt], error) {
+	return items[conversation.Prompt](r, tablePrompts, id, p)
+}
+
+func (r *rows) AddTurn(id string, t conversation.Item[conversation.Turn]) error {
+	return addItem(r, tableTurns, id, t)
+}
+
+func (r *rows) Turns(id string, p conversation.Page) ([]conversation.Item[conversation.Turn], error) {
+	return items[conversation.Turn](r, tableTurns, id, p)
+}
+
+func (r *rows) AddMail(id string, m conversation.Item[string]) error {
+	return addItem(r, tableMail, id, m)
+}
+
+func (r *rows) Mail(id string) ([]conversation.Item[string], error) {
+	return all(r, "mailbox of record "+id, func(s scanner) (m conversation.Item[string], err error) {
+		return m, s.Scan(&m.Seq, fromJSON{&m.Value}, &m.At)
+	}, `SELECT seq, json, created_at FROM mailbox WHERE record_id = ? AND drained_at IS NULL ORDER BY seq`, id)
+}
+
+func (r *rows) TakeMail(id, at string) ([]conversation.Item[string], error) {
+	list, err := r.Mail(id)
+	if err != nil || len(list) == 0 {
+		return list, err
+	}
+	return list, r.put("mailbox of record "+id, `UPDATE mailbox SET drained_at = ? WHERE record_id = ? AND drained_at IS NULL`, at, id)
+}

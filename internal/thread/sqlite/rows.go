@@ -1,0 +1,217 @@
+package sqlite
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/evertty/evertty/internal/thread"
+)
+
+// rows is a session.Tx and a record.Tx. What a caller may not see of it is in the files beside this one, a file for each group of tables.
+type rows struct {
+	store *Store
+	conn  *conn
+}
+
+// exec runs a statement; what names the row for errors.
+func (r *rows) exec(what, query string, args ...any) (int64, error) {
+	p, err := r.conn.stmt(query)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", what, r.store.explain(err))
+	}
+	res, err := p.Exec(args...)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", what, r.store.explain(err))
+	}
+	return res.RowsAffected()
+}
+
+func (r *rows) put(what, query string, args ...any) error {
+	_, err := r.exec(what, query, args...)
+	return err
+}
+
+// change is put for a row that has to be there.
+func (r *rows) change(what, query string, args ...any) error {
+	n, err := r.exec(what, query, args...)
+	if err == nil && n == 0 {
+		err = fmt.Errorf("%s: %w", what, thread.ErrNotFound)
+	}
+	return err
+}
+
+type scanner interface{ Scan(...any) error }
+
+// one reads the row that a query finds.
+func one[T any](r *rows, what string, scan func(scanner) (T, error), query string, args ...any) (T, error) {
+	var none T
+	p, err := r.conn.stmt(query)
+	if err != nil {
+		return none, fmt.Errorf("%s: %w", what, r.store.explain(err))
+	}
+	v, err := scan(p.QueryRow(args...))
+	if err != nil {
+		return none, fmt.Errorf("%s: %w", what, r.store.explain(err))
+	}
+	return v, nil
+}
+
+// all reads the rows that a query finds.
+func all[T any](r *rows, what string, scan func(scanner) (T, error), query string, args ...any) ([]T, error) {
+	return some(r, 0, what, func(s scanner) (v T, n int, err error) {
+		v, err = scan(s)
+		return v, 0, err
+	}, query, args...)
+}
+
+// some is all of them until they have so many bytes together as budget says, but one at least; scan says how many a row has. A budget of 0 is none.
+func some[T any](r *rows, budget int, what string, scan func(scanner) (T, int, error), query string, args ...any) ([]T, error) {
+	p, err := r.conn.stmt(query)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, r.store.explain(err))
+	}
+	found, err := p.Query(args...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, r.store.explain(err))
+	}
+	defer found.Close()
+	list, bytes := []T{}, 0
+	for found.Next() {
+		v, n, err := scan(found)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", what, r.store.explain(err))
+		}
+		if bytes += n; budget > 0 && bytes > budget && len(list) > 0 {
+			break
+		}
+		list = append(list, v)
+	}
+	if err := found.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", what, r.store.explain(err))
+	}
+	return list, nil
+}
+
+func text(s scanner) (string, error) {
+	var v string
+	return v, s.Scan(&v)
+}
+
+// timeForm has one length, so times sort as text.
+const timeForm = "2006-01-02T15:04:05.000000Z"
+
+func at(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UTC().Format(timeForm)
+}
+
+// when scans a time; NULL is the zero one.
+type when struct{ to *time.Time }
+
+// Scan implements sql.Scanner.
+func (w when) Scan(v any) error {
+	switch v := v.(type) {
+	case nil:
+		*w.to = time.Time{}
+		return nil
+	case string:
+		t, err := time.Parse(timeForm, v)
+		*w.to = t
+		return err
+	}
+	return fmt.Errorf("a time is text, not %T", v)
+}
+
+// orNull is for references: none is NULL, which points at nothing.
+func orNull(id string) any {
+	if id == "" {
+		return nil
+	}
+	return id
+}
+
+// maybe scans a reference or another text that may be NULL.
+type maybe struct{ to *string }
+
+// Scan implements sql.Scanner.
+func (m maybe) Scan(v any) error {
+	switch v := v.(type) {
+	case nil:
+		*m.to = ""
+		return nil
+	case string:
+		*m.to = v
+		return nil
+	}
+	return fmt.Errorf("an id is text, not %T", v)
+}
+
+func asJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("sqlite: %T is made of what has no JSON: %v", v, err)) // only our own types get here
+	}
+	return string(b)
+}
+
+// environment is variables in JSON. A value is text, or {"base64"} when it is not UTF-8: it has to come back byte for byte.
+type environment map[string]string
+
+type notText struct {
+	Base64 []byte `json:"base64"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (e environment) MarshalJSON() ([]byte, error) {
+	out := make(map[string]any, len(e))
+	for k, v := range e {
+		if out[k] = v; !utf8.ValidString(v) {
+			out[k] = notText{[]byte(v)}
+		}
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (e *environment) UnmarshalJSON(b []byte) error {
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(b, &raw); err != nil {
+		return err
+	}
+	*e = make(environment, len(raw))
+	for k, r := range raw {
+		var v string
+		if json.Unmarshal(r, &v) != nil {
+			var n notText
+			if err := json.Unmarshal(r, &n); err != nil {
+				return err
+			}
+			v = string(n.Base64)
+		}
+		(*e)[k] = v
+	}
+	return nil
+}
+
+// fromJSON scans JSON text.
+type fromJSON struct{ to any }
+
+// Scan implements sql.Scanner.
+func (f fromJSON) Scan(v any) error {
+	s, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("JSON is text, not %T", v)
+	}
+	return json.Unmarshal([]byte(s), f.to)
+}
+
+func page(limit int) int {
+	if limit <= 0 || limit > thread.MaxPage {
+		return thread.MaxPage
+	}
+	return limit
+}

@@ -1,0 +1,72 @@
+package sqlite
+
+import (
+	"fmt"
+
+	"github.com/evertty/evertty/internal/thread"
+)
+
+const terminalColumns = `id, thread_id, lease_id, kind, name, cmd_json, cols, rows, title, cwd, env_delta_json, env_unset_json, state_version, state_at, created_at, updated_at`
+
+func scanTerminal(s scanner) (t thread.Terminal, err error) {
+	err = s.Scan(&t.ID, &t.Thread, &t.Lease, &t.Kind, &t.Name, fromJSON{&t.Cmd}, &t.Cols, &t.Rows, &t.Title, &t.State.Cwd, fromJSON{(*environment)(&t.State.Env)},
+		fromJSON{&t.State.Unset}, &t.State.Version, when{&t.State.At}, when{&t.CreatedAt}, when{&t.UpdatedAt})
+	return t, err
+}
+
+func (r *rows) Terminal(id string) (thread.Terminal, error) {
+	return one(r, "terminal "+id, scanTerminal, `SELECT `+terminalColumns+` FROM terminals WHERE id = ?`, id)
+}
+
+func (r *rows) Terminals(thread string) ([]thread.Terminal, error) {
+	return all(r, "terminals of thread "+thread, scanTerminal, `SELECT `+terminalColumns+` FROM terminals WHERE thread_id = ? ORDER BY seq`, thread)
+}
+
+func (r *rows) PutTerminal(t thread.Terminal) error {
+	cmd := t.Cmd
+	if cmd == nil {
+		cmd = []string{}
+	}
+	return r.put("terminal "+t.ID, `INSERT INTO terminals (`+terminalColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET thread_id = excluded.thread_id, lease_id = excluded.lease_id, kind = excluded.kind, name = excluded.name,
+		cmd_json = excluded.cmd_json, cols = excluded.cols, rows = excluded.rows, title = excluded.title, cwd = excluded.cwd,
+		env_delta_json = excluded.env_delta_json, env_unset_json = excluded.env_unset_json, state_version = excluded.state_version,
+		state_at = excluded.state_at, updated_at = excluded.updated_at`,
+		t.ID, t.Thread, t.Lease, t.Kind, t.Name, asJSON(cmd), t.Cols, t.Rows, t.Title, t.State.Cwd, asJSON(environment(t.State.Env)), asJSON(t.State.Unset),
+		t.State.Version, at(t.State.At), at(t.CreatedAt), at(t.UpdatedAt))
+}
+
+func (r *rows) DeleteTerminal(id string) error {
+	return r.change("terminal "+id, `DELETE FROM terminals WHERE id = ?`, id)
+}
+
+const stateColumns = `version, cwd, env_delta_json, env_unset_json, at`
+
+func scanState(s scanner) (st thread.State, err error) {
+	return st, s.Scan(&st.Version, &st.Cwd, fromJSON{(*environment)(&st.Env)}, fromJSON{&st.Unset}, when{&st.At})
+}
+
+func (r *rows) PutState(terminal string, s thread.State) error {
+	return r.put(fmt.Sprintf("version %d of terminal %s", s.Version, terminal),
+		`INSERT INTO terminal_states (terminal_id, `+stateColumns+`) VALUES (?, ?, ?, ?, ?, ?)`,
+		terminal, s.Version, s.Cwd, asJSON(environment(s.Env)), asJSON(s.Unset), at(s.At))
+}
+
+func (r *rows) State(terminal string, version int64) (thread.State, error) {
+	return one(r, fmt.Sprintf("version %d of terminal %s", version, terminal), scanState,
+		`SELECT `+stateColumns+` FROM terminal_states WHERE terminal_id = ? AND version = ?`, terminal, version)
+}
+
+func (r *rows) LastState(terminal string) (thread.State, error) {
+	return one(r, "versions of terminal "+terminal, scanState,
+		`SELECT `+stateColumns+` FROM terminal_states WHERE terminal_id = ? ORDER BY version DESC LIMIT 1`, terminal)
+}
+
+func (r *rows) States(terminal string) ([]thread.State, error) {
+	return all(r, "versions of terminal "+terminal, scanState,
+		`SELECT `+stateColumns+` FROM terminal_states WHERE terminal_id = ? ORDER BY version DESC LIMIT ?`, terminal, thread.MaxPage)
+}
+
+func (r *rows) TrimStates(terminal string, upTo int64) error {
+	return r.put("versions of terminal "+terminal, `DELETE FROM terminal_states WHERE terminal_id = ? AND version <= ?`, terminal, upTo)
+}

@@ -1,0 +1,249 @@
+package thread
+
+import (
+	"fmt"
+	"time"
+)
+
+// Ends of the history of a terminal's states.
+const (
+	maxStates   = 1000 // versions of a terminal that are kept
+	trimStates  = 64   // versions after which old ones are looked for
+	busyUpdates = 120  // versions in busyTime that are told as TerminalBusy
+	busyTime    = time.Minute
+)
+
+// rate counts versions in the time that began at since.
+type rate struct {
+	since time.Time
+	n     int
+}
+
+// Save makes a new version of a terminal's state when s differs from the present one; version and time of s do not matter. Errors: ErrNotFound, ErrInvalid, ErrNoSpace.
+func (m *Manager) Save(terminal string, s State) (t Terminal, changed bool, err error) {
+	if s, err = s.normal(); err != nil {
+		return t, false, err
+	}
+	return m.saveIf(terminal, func(State) State { return s })
+}
+
+// SaveCwd is Save of another directory with the environment as it is, for who knows nothing else of the process.
+func (m *Manager) SaveCwd(terminal, cwd string) (t Terminal, changed bool, err error) {
+	if _, err := NewState(cwd).normal(); err != nil {
+		return t, false, err
+	}
+	return m.saveIf(terminal, func(s State) State { s.Cwd = cwd; return s })
+}
+
+// saveIf asks before it writes: most saves change nothing, and reading waits for nobody.
+func (m *Manager) saveIf(terminal string, next func(State) State) (t Terminal, changed bool, err error) {
+	same := false
+	err = m.view(func(tx Tx) error {
+		t, err = tx.Terminal(terminal)
+		same = t.State.Same(next(t.State))
+		return err
+	})
+	if err != nil || same {
+		m.countSame(err == nil)
+		return t, false, err
+	}
+	err = m.update(func(c *change) error {
+		now, err := c.Terminal(terminal)
+		if err != nil {
+			return err
+		}
+		t, changed, err = c.save(now, next(now.State), TerminalState)
+		return err
+	})
+	return t, changed, err
+}
+
+func (m *Manager) countSame(same bool) {
+	if same {
+		m.mu.Lock()
+		m.stats.StateUnchanged++
+		m.mu.Unlock()
+	}
+}
+
+func (c *change) save(t Terminal, s State, kind string) (Terminal, bool, error) {
+	if t.State.Same(s) {
+		return t, false, nil
+	}
+	s.Version, s.At = t.State.Version+1, c.now
+	t.State, t.UpdatedAt = s, c.now
+	if err := c.PutState(t.ID, s); err != nil {
+		return t, false, err
+	}
+	if s.Version%trimStates == 0 {
+		if err := c.TrimStates(t.ID, s.Version-maxStates); err != nil {
+			return t, false, err
+		}
+	}
+	if err := c.PutTerminal(t); err != nil {
+		return t, false, err
+	}
+	c.count(func(st *Stats) { st.StateUpdates++ })
+	if err := c.emit(t.Thread, kind, Detail{Terminal: t.ID, Cwd: s.Cwd, Version: s.Version}); err != nil {
+		return t, false, err
+	}
+	return t, true, c.watch(t)
+}
+
+// watch tells when a terminal changes its state too often: something saves what is not a state.
+func (c *change) watch(t Terminal) error {
+	c.m.mu.Lock()
+	r := c.m.busy[t.ID]
+	if c.now.Sub(r.since) >= busyTime {
+		r = rate{since: c.now}
+	}
+	r.n++
+	c.m.busy[t.ID] = r
+	c.m.mu.Unlock()
+	if r.n != busyUpdates+1 { // told once in each busyTime
+		return nil
+	}
+	c.count(func(st *Stats) { st.StateTooOften++ })
+	return c.emit(t.Thread, TerminalBusy, Detail{Terminal: t.ID, Version: t.State.Version, Reason: fmt.Sprintf("more than %d versions in %s", busyUpdates, busyTime)})
+}
+
+// History is the versions of a terminal's state, the newest first, at most maxStates. Errors: ErrNotFound.
+func (m *Manager) History(terminal string) (list []State, err error) {
+	return list, m.view(func(tx Tx) error {
+		if _, err := tx.Terminal(terminal); err != nil {
+			return err
+		}
+		list, err = tx.States(terminal)
+		return err
+	})
+}
+
+// Rollback makes a new version that equals an old one. The processes that run learn nothing of it: the next one starts there.
+// Errors: ErrNotFound (no such terminal, or the version is not kept).
+func (m *Manager) Rollback(terminal string, version int64) (t Terminal, err error) {
+	return t, m.update(func(c *change) error {
+		now, err := c.Terminal(terminal)
+		if err != nil {
+			return err
+		}
+		s, err := c.State(terminal, version)
+		if err != nil {
+			return err
+		}
+		t, _, err = c.save(now, s, TerminalRolledBack)
+		return err
+	})
+}
+
+// Terminal finds a terminal. Errors: ErrNotFound.
+func (m *Manager) Terminal(id string) (t Terminal, err error) {
+	return t, m.view(func(tx Tx) error { t, err = tx.Terminal(id); return err })
+}
+
+// Terminals are those of a thread, the oldest first. Errors: ErrNotFound.
+func (m *Manager) Terminals(thread string) (list []Terminal, err error) {
+	return list, m.view(func(tx Tx) error {
+		if _, err := tx.Thread(thread); err != nil {
+			return err
+		}
+		list, err = tx.Terminals(thread)
+		return err
+	})
+}
+
+// Describe keeps what lists tell of a terminal beside its state. Errors: ErrNotFound, ErrConflict (the name), ErrInvalid.
+func (m *Manager) Describe(terminal, name, title string, cols, rows int) error {
+	if name != "" {
+		if err := checkID("terminal name", name); err != nil {
+			return err
+		}
+	}
+	return m.update(func(c *change) error {
+		t, err := c.Terminal(terminal)
+		if err != nil {
+			return err
+		}
+		if name != "" {
+			t.Name = name
+		}
+		t.Title, t.Cols, t.Rows = clip(title, maxLine), cols, rows
+		return c.PutTerminal(t)
+	})
+}
+
+// Activate makes a terminal the one that is meant when none is named. Errors: ErrNotFound (also one of another thread).
+func (m *Manager) Activate(thread, terminal string) error {
+	return m.update(func(c *change) error {
+		th, err := c.Thread(thread)
+		if err != nil {
+			return err
+		}
+		t, err := c.Terminal(terminal)
+		if err != nil {
+			return err
+		}
+		if t.Thread != thread {
+			return fmt.Errorf("terminal %s of thread %s: %w", terminal, thread, ErrNotFound)
+		}
+		if th.Active == terminal {
+			return nil
+		}
+		th.Active, th.UpdatedAt = terminal, c.now
+		if err := c.PutThread(th); err != nil {
+			return err
+		}
+		return c.emit(thread, TerminalActivated, Detail{Terminal: terminal})
+	})
+}
+
+// DeleteTerminal removes a terminal with all that is kept of it. Another one of the thread takes its place as active and default.
+// Errors: ErrNotFound, ErrInUse (a process runs in it).
+func (m *Manager) DeleteTerminal(terminal string) error {
+	return m.update(func(c *change) error { return c.deleteTerminal(terminal) })
+}
+
+func (c *change) deleteTerminal(terminal string) error {
+	t, err := c.Terminal(terminal)
+	if err != nil {
+		return err
+	}
+	if r, err := c.LastRuntime(terminal); err == nil && r.Live() {
+		return fmt.Errorf("%w: process %d runs in terminal %s", ErrInUse, r.PID, terminal)
+	} else if err != nil && !missing(err) {
+		return err
+	}
+	if err := c.unpoint(t); err != nil {
+		return err
+	}
+	if err := c.Tx.DeleteTerminal(terminal); err != nil {
+		return err
+	}
+	c.after = append(c.after, func() { delete(c.m.busy, terminal) })
+	return c.emit(t.Thread, TerminalDeleted, Detail{Terminal: terminal})
+}
+
+func (c *change) unpoint(t Terminal) error {
+	th, err := c.Thread(t.Thread)
+	if err != nil || th.Active != t.ID && th.Default != t.ID {
+		return err
+	}
+	list, err := c.Terminals(t.Thread)
+	if err != nil {
+		return err
+	}
+	next := ""
+	for _, other := range list {
+		if other.ID != t.ID {
+			next = other.ID
+			break
+		}
+	}
+	if th.Active == t.ID {
+		th.Active = next
+	}
+	if th.Default == t.ID {
+		th.Default = next
+	}
+	th.UpdatedAt = c.now
+	return c.PutThread(th)
+}

@@ -1,0 +1,93 @@
+package thread
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Status says where a session is in its life.
+type Status string
+
+// The statuses. Active, Idle and Paused are live; a thread has at most one live session.
+const (
+	Active Status = "active"
+	Idle   Status = "idle" // warned that it expires for want of activity; the next touch makes it active
+	Paused Status = "paused"
+	Closed Status = "closed"
+	Failed Status = "failed" // its compute could not be had
+)
+
+// sessionArrows is the whole state machine of a session. Every status may also stay.
+var sessionArrows = map[Status][]Status{
+	Active: {Idle, Paused, Closed, Failed},
+	Idle:   {Active, Paused, Closed, Failed},
+	Paused: {Active, Closed, Failed},
+	Failed: {Closed},
+	Closed: {},
+}
+
+// Why sessions were closed.
+const (
+	ReasonIdle       = "idle_timeout"
+	ReasonMax        = "max_duration"
+	ReasonBudget     = "budget"
+	ReasonDestroyed  = "destroyed"
+	ReasonSuperseded = "superseded"
+	ReasonDeleted    = "thread_deleted"
+	ReasonProvider   = "provider"
+)
+
+// Session is a policy window of a thread: while it is live, processes of the thread may live.
+type Session struct {
+	ID           string
+	Thread       string
+	Status       Status
+	Policy       Policy
+	Used         Usage
+	StartedAt    time.Time
+	LastActiveAt time.Time
+	WarnedFor    time.Time // the expiry that was announced last; zero is none
+	EndedAt      time.Time // zero while it is live
+	CloseReason  string
+}
+
+// Live says whether the session still lets processes live. One whose time is over is live until somebody closes it.
+func (s Session) Live() bool { return s.Status == Active || s.Status == Idle || s.Status == Paused }
+
+// ExpiresAt is when the session is over unless something happens in it: min(last activity + idle, start + max). While it is paused the idle time stands
+// still, because somebody wanted it to be quiet.
+func (s Session) ExpiresAt() time.Time {
+	end := s.StartedAt.Add(s.Policy.Max)
+	if idle := s.LastActiveAt.Add(s.Policy.Idle); s.Status != Paused && idle.Before(end) {
+		return idle
+	}
+	return end
+}
+
+// Expired says why the session is over at an instant, "" when it is not. The instant of ExpiresAt itself is still inside.
+func (s Session) Expired(now time.Time) (reason string) {
+	switch {
+	case s.Used.beyond(s.Policy.Budget):
+		return ReasonBudget
+	case now.Sub(s.StartedAt) > s.Policy.Max:
+		return ReasonMax
+	case s.Status != Paused && now.Sub(s.LastActiveAt) > s.Policy.Idle:
+		return ReasonIdle
+	}
+	return ""
+}
+
+// to is the session in another status. Errors: ErrTransition.
+func (s Session) to(next Status) (Session, error) {
+	if s.Status != next && !slices.Contains(sessionArrows[s.Status], next) {
+		return s, fmt.Errorf("%w: session %s is %s, not to be %s", ErrTransition, s.ID, s.Status, next)
+	}
+	s.Status = next
+	return s, nil
+}
+
+// Warnings come this long before an expiry, or a third of the idle time when that is less.
+const warnAhead = time.Minute
+
+func (s Session) warnAhead() time.Duration { return min(warnAhead, min(s.Policy.Idle, s.Policy.Max)/3) }

@@ -1,6 +1,0 @@
-//go:build !race
-
-package record
-
-// randomRuns is how many seeds the random tests have. One that fails is named in the message.
-const randomRuns = 150
