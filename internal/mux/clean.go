@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -151,7 +152,7 @@ func (m *Mux) makeRoom(session string) error {
 }
 
 func tooMany(session string, running, limit int) error {
-	return wrapf(ErrLimit, "session %q has %d running terminals, at most %d are allowed", session, running, limit)
+	return fmt.Errorf("%w: session %q has %d running terminals, at most %d are allowed", ErrLimit, session, running, limit)
 }
 
 // keepQuotas frees disk space when a quota is exceeded: what compression saves

@@ -2,6 +2,7 @@ package mux
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/evertty/evertty/internal/shell"
@@ -19,7 +20,7 @@ func (m *Mux) command(session, id string) (*Shell, *shell.Exec, error) {
 			return s, e, nil
 		}
 	}
-	return nil, nil, wrapf(shell.ErrNotFound, "%.80q", id)
+	return nil, nil, fmt.Errorf("%w: %.80q", shell.ErrNotFound, id)
 }
 
 // maxListed bounds the commands taken from one shell, which keeps fewer.

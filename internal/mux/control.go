@@ -3,6 +3,7 @@ package mux
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -47,7 +48,7 @@ func (t *Terminal) Input(ctx context.Context, p []byte) (Sent, error) {
 // gone says how the terminal ended; it wraps ErrExited.
 func (t *Terminal) gone() error {
 	i := t.Info()
-	return wrapf(ErrExited, "terminal %s is %s", t.ID, i.State)
+	return fmt.Errorf("%w: terminal %s is %s", ErrExited, t.ID, i.State)
 }
 
 // Keys writes named keys in the way of the program's modes. Errors: as Input,
@@ -116,7 +117,7 @@ func (t *Terminal) resize(cols, rows int) error {
 		return err
 	}
 	t.Hub().Resize(cols, rows)
-	t.mux.changes.notify()
+	t.mux.changes.Notify()
 	return nil
 }
 
@@ -234,7 +235,7 @@ func (m *Mux) remove(t *Terminal, purge bool) error {
 		return m.purge(t)
 	}
 	t.saveRecord()
-	m.changes.notify()
+	m.changes.Notify()
 	return nil
 }
 
@@ -286,7 +287,7 @@ func HeldBrand(id string) uint64 {
 func (m *Mux) purge(t *Terminal) error {
 	m.forget(t)
 	m.records.note(func(b *thread.Batch) error { return b.DeleteTerminal(t.ID) })
-	m.changes.notify()
+	m.changes.Notify()
 	if t.process != nil {
 		m.cfg.Keeper.Release(t.holdID()) // its record could not be written, perhaps
 	}

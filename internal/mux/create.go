@@ -1,10 +1,13 @@
 package mux
 
 import (
+	"fmt"
 	"iter"
 	"strconv"
 	"time"
 
+	"github.com/evertty/evertty/internal/descriptors"
+	"github.com/evertty/evertty/internal/startdir"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/stream"
@@ -20,7 +23,7 @@ func (m *Mux) Create(s Spec) (*Terminal, error) {
 		return nil, err
 	}
 	if s.Place == "" {
-		s.Cwd = inHome(s.Cwd)
+		s.Cwd = startdir.InHome(s.Cwd)
 	}
 	now := time.Now().UTC()
 	t := &Terminal{ID: newID(), mux: m, spec: s, created: now, generation: firstGeneration, line: newLineage(), state: StateRunning,
@@ -34,7 +37,7 @@ func (m *Mux) Create(s Spec) (*Terminal, error) {
 	if err := m.makeRoom(s.Session); err != nil {
 		return nil, err
 	}
-	release, err := m.descriptors.take(terminalDescriptors)
+	release, err := m.descriptors.Take(descriptors.Terminal)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +55,7 @@ func (m *Mux) Create(s Spec) (*Terminal, error) {
 		return nil, err
 	}
 	m.publish(t)
-	m.changes.notify()
+	m.changes.Notify()
 	if err := m.records.attend(m.opening, t); err != nil {
 		_ = m.Delete(m.ctx, t, true) // nobody was told of it
 		return nil, err
@@ -118,11 +121,11 @@ func (m *Mux) reserve(t *Terminal) error {
 			}
 		}
 		if o.spec.Name != "" && o.spec.Name == t.spec.Name && o.ID != t.ID && o.spec.Session == t.spec.Session && !o.isDeleted() {
-			return wrapf(ErrNameTaken, "session %q has a terminal %q (%s); delete it or choose another name", o.spec.Session, o.spec.Name, o.ID)
+			return fmt.Errorf("%w: session %q has a terminal %q (%s); delete it or choose another name", ErrNameTaken, o.spec.Session, o.spec.Name, o.ID)
 		}
 	}
 	if live >= MaxTerminals {
-		return wrapf(ErrLimit, "%d terminals are running, the most this server holds", live)
+		return fmt.Errorf("%w: %d terminals are running, the most this server holds", ErrLimit, live)
 	}
 	if limit := m.cfg.Clean.MaxPerSession; limit > 0 && here >= limit {
 		return tooMany(t.spec.Session, here, limit)

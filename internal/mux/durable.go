@@ -13,6 +13,7 @@ import (
 
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/provider"
+	"github.com/evertty/evertty/internal/startdir"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/pty"
 )
@@ -156,7 +157,7 @@ func isMissing(err error) bool { return errors.Is(err, thread.ErrNotFound) }
 // firstDir is where the first process of a terminal starts when nobody said it.
 func (d *durable) firstDir(name string) string {
 	if name == thread.Local {
-		return homeDir()
+		return startdir.Home()
 	}
 	return "" // where its instances begin: the first command tells
 }

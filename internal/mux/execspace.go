@@ -83,7 +83,7 @@ func (m *Mux) execTrouble(err error) {
 		m.space.trouble.Store(nil)
 		return
 	}
-	text := describe("write the output of commands in exec shells", err)
+	text := datadir.Describe("write the output of commands in exec shells", err)
 	if old := m.space.trouble.Swap(&text); old == nil || *old != text {
 		m.cfg.Log.Error("cannot write the output of commands in exec shells", "error", err)
 	}

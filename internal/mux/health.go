@@ -100,7 +100,7 @@ func (t *Terminal) failed(kind trouble, err error) {
 	if errors.Is(err, datadir.ErrNotFound) && t.isDeleted() {
 		return // its files went between the look and the write
 	}
-	text := describe(troubleWhat[kind], err)
+	text := datadir.Describe(troubleWhat[kind], err)
 	if old := t.trouble[kind].Swap(&text); old == nil || *old != text {
 		t.mux.cfg.Log.Error("cannot "+troubleWhat[kind], "id", t.ID, "error", err)
 	}
@@ -122,16 +122,8 @@ func (m *Mux) cannotClean(err error) {
 		m.uncleaned.Store(nil)
 		return
 	}
-	text := describe("free space", err)
+	text := datadir.Describe("free space", err)
 	if old := m.uncleaned.Swap(&text); old == nil || *old != text {
 		m.cfg.Log.Error("cannot free space", "error", err)
 	}
-}
-
-// describe is a failure in one sentence.
-func describe(what string, err error) string {
-	if errors.Is(err, datadir.ErrNoSpace) {
-		return "the disk is full: cannot " + what
-	}
-	return fmt.Sprintf("cannot %s: %v", what, err)
 }

@@ -2,6 +2,7 @@ package mux
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -76,7 +77,7 @@ func (t *Terminal) Journal() (*journal.Journal, error) {
 			t.noteDamage(p.err)
 		}
 		if errors.Is(p.err, datadir.ErrNotFound) {
-			p.err = wrapf(ErrJournal, "of terminal %s nothing is kept but the screen", t.ID)
+			p.err = fmt.Errorf("%w: of terminal %s nothing is kept but the screen", ErrJournal, t.ID)
 		}
 		p.opened.Store(p.journal)
 	})

@@ -8,6 +8,7 @@ package mux
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"runtime"
@@ -18,7 +19,9 @@ import (
 
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/descriptors"
 	"github.com/evertty/evertty/internal/journal"
+	"github.com/evertty/evertty/internal/notify"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/stream"
@@ -99,7 +102,7 @@ type Config struct {
 type Mux struct {
 	cfg     Config
 	large   *stream.Large
-	changes notifier
+	changes notify.Notifier
 	records *durable
 	guard   *conversation.Guard
 
@@ -118,7 +121,7 @@ type Mux struct {
 	closing  bool
 
 	space       execSpace
-	descriptors descriptors
+	descriptors descriptors.Budget
 
 	uncleaned atomic.Pointer[string] // why space could not be freed, nil when it could
 	looked    time.Time              // when the files were looked at last; of tend's goroutine
@@ -230,12 +233,12 @@ func (m *Mux) Find(session, ref string) (*Terminal, error) {
 			continue
 		}
 		if found != nil {
-			return nil, wrapf(ErrAmbiguous, "%q names terminals of several sessions; use the id", ref)
+			return nil, fmt.Errorf("%w: %q names terminals of several sessions; use the id", ErrAmbiguous, ref)
 		}
 		found = t
 	}
 	if found == nil {
-		return nil, wrapf(ErrNotFound, "%q", ref)
+		return nil, fmt.Errorf("%w: %q", ErrNotFound, ref)
 	}
 	return found, nil
 }
@@ -266,6 +269,9 @@ func (m *Mux) all() []*Terminal {
 	return out
 }
 
+// RoomForViewer tells whether there is room for one more viewer. Errors: ErrExhausted.
+func (m *Mux) RoomForViewer() error { return m.descriptors.RoomForViewer() }
+
 // Changed returns a channel that gets a value when the list of terminals or
 // something shown in it changed, and a function that ends it.
-func (m *Mux) Changed() (changed <-chan struct{}, stop func()) { return m.changes.watch() }
+func (m *Mux) Changed() (changed <-chan struct{}, stop func()) { return m.changes.Watch() }

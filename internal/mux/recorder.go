@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/thread"
 )
@@ -192,7 +193,7 @@ func isRefusal(err error) bool {
 
 // failed notes that the database refuses to be written.
 func (d *durable) failed(err error) {
-	text := describe("write the records of threads", err)
+	text := datadir.Describe("write the records of threads", err)
 	if errors.Is(err, thread.ErrNoSpace) {
 		text = "the disk is full: cannot write the records of threads"
 	}

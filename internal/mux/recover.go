@@ -12,6 +12,7 @@ import (
 
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/journal"
+	"github.com/evertty/evertty/internal/parallel"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/stream"
@@ -37,7 +38,7 @@ func (m *Mux) recoverTerminals() error {
 	if err != nil {
 		return err
 	}
-	_ = each(ids, runtime.GOMAXPROCS(0), func(id string) error {
+	_ = parallel.Each(ids, runtime.GOMAXPROCS(0), func(id string) error {
 		if err := m.restore(id, held); err != nil {
 			m.cfg.Metrics.failedRecoveries.Inc()
 			m.cfg.Log.Error("cannot bring back a terminal", "id", id, "error", err)

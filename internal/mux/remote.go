@@ -14,6 +14,7 @@ import (
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/provider/relay"
 	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/startdir"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/pty"
 )
@@ -215,10 +216,10 @@ func (t *Terminal) lookElsewhere() string {
 	return t.place.dir
 }
 
-// living is livingDir of where a terminal or shell runs: elsewhere nobody here knows, and the start sees to it.
+// living is Nearest of where a terminal or shell runs: elsewhere nobody here knows, and the start sees to it.
 func living(place, dir string) (there, moved string) {
 	if place != "" {
 		return dir, ""
 	}
-	return livingDir(dir)
+	return startdir.Nearest(dir)
 }

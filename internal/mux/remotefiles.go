@@ -3,6 +3,7 @@ package mux
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"strings"
@@ -36,7 +37,7 @@ func (f *Files) at(ctx context.Context) (provider.Provider, string, error) {
 	}
 	p := f.mux.cfg.Places[place]
 	if !p.Capabilities().Files {
-		return nil, "", wrapf(thread.ErrUnsupported, "%s has no files", place)
+		return nil, "", fmt.Errorf("%w: %s has no files", thread.ErrUnsupported, place)
 	}
 	return p.Provider, l.Instance.Session, nil
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evertty/evertty/internal/descriptors"
+	"github.com/evertty/evertty/internal/startdir"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
@@ -19,10 +21,10 @@ import (
 // ErrNotFound for a deleted one, ErrLimit, ErrClosing, those of pty.Start.
 func (m *Mux) Restart(old *Terminal) (*Terminal, error) {
 	if old.running() {
-		return nil, wrapf(ErrRunning, "terminal %s: process %d", old.ID, old.process.PID())
+		return nil, fmt.Errorf("%w: terminal %s: process %d", ErrRunning, old.ID, old.process.PID())
 	}
 	<-old.ended // its last words are on disk then
-	release, err := m.descriptors.take(terminalDescriptors)
+	release, err := m.descriptors.Take(descriptors.Terminal)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +40,7 @@ func (m *Mux) Restart(old *Terminal) (*Terminal, error) {
 	if err := m.records.attend(m.opening, t); err != nil {
 		m.cfg.Log.Warn("a restart is not in the records of its thread", "id", t.ID, "error", err)
 	}
-	m.changes.notify()
+	m.changes.Notify()
 	return t, nil
 }
 
@@ -51,9 +53,9 @@ func (m *Mux) startNext(old *Terminal) (*Terminal, error) {
 	defer old.line.give()
 	switch now := m.latest(old.ID); {
 	case now == nil, old.isDeleted(), old.line.leaving.Load() > 0:
-		return nil, wrapf(ErrNotFound, "terminal %s was deleted", old.ID)
+		return nil, fmt.Errorf("%w: terminal %s was deleted", ErrNotFound, old.ID)
 	case now != old:
-		return nil, wrapf(ErrRunning, "terminal %s: somebody else has started it", old.ID)
+		return nil, fmt.Errorf("%w: terminal %s: somebody else has started it", ErrRunning, old.ID)
 	}
 	last := old.Info()
 	t := &Terminal{ID: old.ID, mux: m, spec: old.spec, created: old.created, generation: old.generation + 1, line: old.line, state: StateRunning,
@@ -166,7 +168,7 @@ func restartLine(f *vt.Frame, last Info, now time.Time, moved string) []byte {
 
 // why is why a program was not started in a directory: it is gone, or it is there and may not be entered.
 func why(moved string) string {
-	if isDir(moved) {
+	if startdir.Exists(moved) {
 		return " cannot be entered"
 	}
 	return " is gone"

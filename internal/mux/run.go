@@ -140,7 +140,7 @@ func (t *Terminal) finish() {
 	t.noteEnd(e)
 	t.dropJob()
 	close(t.ended)
-	t.mux.changes.notify()
+	t.mux.changes.Notify()
 }
 
 // noteEnd notes the end in the records of the thread.

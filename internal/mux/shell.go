@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/evertty/evertty/internal/descriptors"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/thread"
 )
@@ -98,7 +99,7 @@ func (s *Shell) Submit(c shell.Command) (*shell.Exec, error) {
 	if c.StdinOpen && s.Spec().Place != "" {
 		return nil, fmt.Errorf("%w: a command at %s is given all of its input at its start", thread.ErrUnsupported, s.Spec().Place)
 	}
-	release, err := s.mux.descriptors.take(commandDescriptors)
+	release, err := s.mux.descriptors.Take(descriptors.Command)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/parallel"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
@@ -25,7 +26,7 @@ func (m *Mux) recoverShells() error {
 	if err != nil {
 		return err
 	}
-	_ = each(list, runtime.GOMAXPROCS(0), func(k datadir.KeptShell) error {
+	_ = parallel.Each(list, runtime.GOMAXPROCS(0), func(k datadir.KeptShell) error {
 		m.restoreShell(k, held[k.ID])
 		return nil
 	})

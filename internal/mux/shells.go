@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/descriptors"
+	"github.com/evertty/evertty/internal/parallel"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/pty"
@@ -123,7 +125,7 @@ func (m *Mux) reserveShell(spec ShellSpec, key string) (*Shell, error) {
 		return nil, ErrClosing
 	}
 	if s := m.defaultShell(spec.Session); s != nil && spec.Default {
-		return nil, wrapf(ErrShellExists, "session %q has a default shell, %q", spec.Session, s.ID)
+		return nil, fmt.Errorf("%w: session %q has a default shell, %q", ErrShellExists, spec.Session, s.ID)
 	}
 	here := 0
 	for _, s := range m.shells.byKey {
@@ -132,14 +134,14 @@ func (m *Mux) reserveShell(spec ShellSpec, key string) (*Shell, error) {
 		}
 		here++
 		if s.ID == spec.ID && s.phase != shellGoing {
-			return nil, wrapf(ErrShellExists, "session %q has a shell %q; delete it or choose another id", spec.Session, spec.ID)
+			return nil, fmt.Errorf("%w: session %q has a shell %q; delete it or choose another id", ErrShellExists, spec.Session, spec.ID)
 		}
 	}
 	if n := len(m.shells.byKey); n >= MaxShells {
-		return nil, wrapf(ErrLimit, "%d shells are there, the most this server holds", n)
+		return nil, fmt.Errorf("%w: %d shells are there, the most this server holds", ErrLimit, n)
 	}
 	if here >= MaxShellsPerSession {
-		return nil, wrapf(ErrLimit, "session %q has %d shells, the most a session may have", spec.Session, here)
+		return nil, fmt.Errorf("%w: session %q has %d shells, the most a session may have", ErrLimit, spec.Session, here)
 	}
 	if _, damaged := m.shells.damaged[key]; key == "" || damaged || m.shells.byKey[key] != nil {
 		key = newID()
@@ -154,7 +156,7 @@ func (m *Mux) reserveShell(spec ShellSpec, key string) (*Shell, error) {
 func (m *Mux) startShell(s *Shell, spec ShellSpec, state thread.State) (*Shell, error) {
 	defer m.starts.Done()
 	defer close(s.started)
-	release, err := m.descriptors.take(shellDescriptors)
+	release, err := m.descriptors.Take(descriptors.Shell)
 	if s.failure = err; err == nil {
 		s.failure = m.bringUp(s, spec, state)
 		release()
@@ -228,12 +230,12 @@ func (m *Mux) FindShell(session, id string) (*Shell, error) {
 			continue
 		}
 		if found != nil {
-			return nil, wrapf(ErrAmbiguous, "shells of several sessions are called %q", id)
+			return nil, fmt.Errorf("%w: shells of several sessions are called %q", ErrAmbiguous, id)
 		}
 		found = s
 	}
 	if found == nil {
-		return nil, wrapf(ErrNoShell, "%q", id)
+		return nil, fmt.Errorf("%w: %q", ErrNoShell, id)
 	}
 	return found, nil
 }
@@ -303,7 +305,7 @@ const deletesAtOnce = 16
 
 // DeleteShells ends all shells of a session, of all sessions for "", several at a time, and removes the damaged ones. Errors: those of DeleteShell.
 func (m *Mux) DeleteShells(ctx context.Context, session string) error {
-	err := each(m.Shells(session), deletesAtOnce, func(s *Shell) error { return m.DeleteShell(ctx, s) })
+	err := parallel.Each(m.Shells(session), deletesAtOnce, func(s *Shell) error { return m.DeleteShell(ctx, s) })
 	return errors.Join(err, m.removeDamaged(session))
 }
 

@@ -2,6 +2,8 @@ package mux
 
 import (
 	"time"
+
+	"github.com/evertty/evertty/internal/startdir"
 )
 
 const (
@@ -91,7 +93,7 @@ type whereabouts struct {
 func startingIn(dir, said string) whereabouts {
 	w := whereabouts{dir: dir, said: said}
 	if said == dir {
-		w.system = resolved(dir)
+		w.system = startdir.Resolve(dir)
 	}
 	return w
 }
@@ -106,7 +108,7 @@ func (t *Terminal) look() string {
 	}
 	system, err := t.process.Cwd()
 	said := t.Hub().Facts().Cwd
-	here := said != "" && isDir(said)
+	here := said != "" && startdir.Exists(said)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	w := &t.place

@@ -176,7 +176,7 @@ func (t *Terminal) options() stream.Options {
 		Observe: stream.Observe{
 			Snapshot: m.Metrics.snapshot,
 			Resync:   t.resynced,
-			Changed:  t.mux.changes.notify,
+			Changed:  t.mux.changes.Notify,
 			Marked:   t.marked,
 		},
 		Journal: t.journal,

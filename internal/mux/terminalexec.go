@@ -3,6 +3,7 @@ package mux
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"path/filepath"
@@ -28,7 +29,7 @@ const (
 // removed with its files. Errors: those of Create and of shell.Enroll.
 func (m *Mux) ExecTerminal(ctx context.Context, s *Shell, c shell.Command) (*shell.Exec, error) {
 	if c.Isolated && len(c.Argv) == 0 {
-		return nil, wrapf(ErrInvalid, "argv is empty: name a program")
+		return nil, fmt.Errorf("%w: argv is empty: name a program", ErrInvalid)
 	}
 	if err := m.records.admit(s); err != nil {
 		return nil, err
@@ -64,7 +65,7 @@ func (m *Mux) resumeTerminalExecs(s *Shell) {
 	for _, e := range s.Outside() {
 		t, err := m.Find("", e.Info().PTY)
 		if err != nil {
-			e.Finish(shell.Result{}, wrapf(shell.ErrEnded, "its terminal is gone"))
+			e.Finish(shell.Result{}, fmt.Errorf("%w: its terminal is gone", shell.ErrEnded))
 			continue
 		}
 		m.work.Go(terminalExec{t, e}.run)
@@ -202,7 +203,7 @@ func (x terminalExec) hangUp() error {
 	case <-m.ctx.Done():
 		return ErrClosing
 	case <-ctx.Done():
-		return wrapf(ErrTimeout, "process %d does not end", x.e.Info().PID)
+		return fmt.Errorf("%w: process %d does not end", ErrTimeout, x.e.Info().PID)
 	}
 }
 
@@ -218,7 +219,7 @@ func (x terminalExec) code(r *shell.Result) error {
 	case x.t.exit.Code != nil:
 		r.ExitCode = *x.t.exit.Code
 	default:
-		return wrapf(shell.ErrEnded, "nobody knows how the command ended")
+		return fmt.Errorf("%w: nobody knows how the command ended", shell.ErrEnded)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/evertty/evertty/internal/notify"
 	"github.com/evertty/evertty/internal/thread"
 )
 
@@ -83,7 +84,7 @@ type watchers struct {
 }
 
 type watched struct {
-	notifier
+	notify.Notifier
 	users int
 }
 
@@ -99,7 +100,7 @@ func (w *watchers) watch(thread string) (changed <-chan struct{}, stop func()) {
 		w.byThread[thread] = n
 	}
 	n.users++
-	changed, end := n.watch()
+	changed, end := n.Watch()
 	return changed, sync.OnceFunc(func() {
 		end()
 		w.mu.Lock()
@@ -115,6 +116,6 @@ func (w *watchers) notify(thread string) {
 	n := w.byThread[thread]
 	w.mu.Unlock()
 	if n != nil {
-		n.notify()
+		n.Notify()
 	}
 }

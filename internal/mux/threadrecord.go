@@ -3,6 +3,7 @@ package mux
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/evertty/evertty/internal/conversation"
@@ -19,7 +20,7 @@ func (m *Mux) Record(thread string) (*conversation.Manager, error) {
 		return nil, err
 	}
 	if d.books == nil {
-		return nil, wrapf(ErrNoRecords, "this server keeps none of harnesses")
+		return nil, fmt.Errorf("%w: this server keeps none of harnesses", ErrNoRecords)
 	}
 	if thread != "" {
 		if _, err := d.Manager.Thread(thread); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/evertty/evertty/internal/parallel"
 	"github.com/evertty/evertty/internal/thread"
 )
 
@@ -91,7 +92,7 @@ func (m *Mux) removeTerminals(ctx context.Context, thread string) error {
 			list = append(list, t)
 		}
 	}
-	return each(list, deletesAtOnce, func(t *Terminal) error { return m.Delete(ctx, t, true) })
+	return parallel.Each(list, deletesAtOnce, func(t *Terminal) error { return m.Delete(ctx, t, true) })
 }
 
 // TouchThread is activity. Errors: session.ErrExpired, ErrNotFound.
