@@ -1,3 +1,5 @@
+// Package notify wakes those who wait for a change. A change has no content: who is
+// woken looks at the state itself.
 package notify
 
 import "sync"

@@ -1,3 +1,4 @@
+// Package parallel runs one function for many items at the same time, within a bound.
 package parallel
 
 import (

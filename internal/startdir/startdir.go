@@ -1,3 +1,4 @@
+// Package startdir finds the directory in which a program starts.
 package startdir
 
 import (

@@ -1,3 +1,5 @@
+// Package descriptors keeps a part of the file descriptors of the process for what runs:
+// new things are refused before the system refuses everything.
 package descriptors
 
 import (
