@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
@@ -23,12 +22,12 @@ type Sent struct {
 }
 
 // Input writes to the program, completely and in order, and waits until it took
-// everything. It is activity: a paused thread goes on. Errors: ErrExited, pty.ErrBlocked, the context's, those of durable.ready.
+// everything. It is activity: a paused thread goes on. Errors: ErrExited, pty.ErrBlocked, the context's, those of Hooks.Authorize.
 func (t *Terminal) Input(ctx context.Context, p []byte) (Sent, error) {
 	if !t.running() {
 		return Sent{}, t.gone()
 	}
-	if err := t.mux.records.attend(ctx, t); err != nil {
+	if err := t.mux.hooks.Authorize(ctx, t); err != nil {
 		return Sent{}, err
 	}
 	t.touch()
@@ -230,7 +229,7 @@ func (m *Mux) remove(t *Terminal, purge bool) error {
 		t.deleted = time.Now().UTC()
 	}
 	t.mu.Unlock()
-	m.records.note(func(b *thread.Batch) error { return b.DeleteTerminal(t.ID) })
+	m.hooks.Removed(t)
 	if purge {
 		return m.purge(t)
 	}
@@ -286,7 +285,7 @@ func HeldBrand(id string) uint64 {
 // purge removes an ended terminal and its files. Whoever calls it has the turn.
 func (m *Mux) purge(t *Terminal) error {
 	m.forget(t)
-	m.records.note(func(b *thread.Batch) error { return b.DeleteTerminal(t.ID) })
+	m.hooks.Removed(t)
 	m.changes.Notify()
 	if t.process != nil {
 		m.cfg.Keeper.Release(t.holdID()) // its record could not be written, perhaps

@@ -50,7 +50,7 @@ func (t *Terminal) keepQuota() {
 	case n > quota+quota/2:
 		t.checkpoint()
 	case t.making.CompareAndSwap(false, true):
-		t.mux.work.Go(func() {
+		t.mux.life.Go(func() {
 			defer t.making.Store(false)
 			t.checkpoint()
 		})

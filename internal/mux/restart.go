@@ -24,7 +24,7 @@ func (m *Mux) Restart(old *Terminal) (*Terminal, error) {
 		return nil, fmt.Errorf("%w: terminal %s: process %d", ErrRunning, old.ID, old.process.PID())
 	}
 	<-old.ended // its last words are on disk then
-	release, err := m.descriptors.Take(descriptors.Terminal)
+	release, err := m.cfg.Descriptors.Take(descriptors.Terminal)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (m *Mux) Restart(old *Terminal) (*Terminal, error) {
 		return nil, err
 	}
 	t.checkpoint()
-	if err := m.records.attend(m.opening, t); err != nil {
+	if err := m.hooks.Authorize(m.life.Opening(), t); err != nil {
 		m.cfg.Log.Warn("a restart is not in the records of its thread", "id", t.ID, "error", err)
 	}
 	m.changes.Notify()
@@ -47,7 +47,7 @@ func (m *Mux) Restart(old *Terminal) (*Terminal, error) {
 // startNext starts the next generation of old and lets it be found. Two restarts at once start one program, and one
 // beside a deletion is either refused, or what it started is deleted too.
 func (m *Mux) startNext(old *Terminal) (*Terminal, error) {
-	if err := old.line.take(m.opening); err != nil {
+	if err := old.line.take(m.life.Opening()); err != nil {
 		return nil, err
 	}
 	defer old.line.give()
@@ -58,8 +58,8 @@ func (m *Mux) startNext(old *Terminal) (*Terminal, error) {
 		return nil, fmt.Errorf("%w: terminal %s: somebody else has started it", ErrRunning, old.ID)
 	}
 	last := old.Info()
-	t := &Terminal{ID: old.ID, mux: m, spec: old.spec, created: old.created, generation: old.generation + 1, line: old.line, state: StateRunning,
-		lastActivity: time.Now().UTC(), hadViewer: true, left: time.Now(), ended: make(chan struct{}), changes: 1}
+	t := m.attach(&Terminal{ID: old.ID, mux: m, spec: old.spec, created: old.created, generation: old.generation + 1, line: old.line, state: StateRunning,
+		lastActivity: time.Now().UTC(), hadViewer: true, left: time.Now(), ended: make(chan struct{}), changes: 1})
 	if err := m.reserve(t); err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (t *Terminal) begin(old *Terminal, last Info) error {
 	if err := t.openJournal(last.Cols, last.Rows); err != nil {
 		return err
 	}
-	wanted, env := old.nextPlace()
+	wanted, env := t.mux.hooks.Next(old)
 	dir, moved := living(t.spec.Place, wanted)
 	s := t.spec
 	s.Env = env
@@ -126,7 +126,7 @@ func (t *Terminal) begin(old *Terminal, last Info) error {
 		t.failed(troubleJournal, err)
 	}
 	t.Hub().Write(line)
-	t.charged = t.Hub().Facts().Seq
+	t.first = t.Hub().Facts().Seq
 	return nil
 }
 

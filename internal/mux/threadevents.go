@@ -24,12 +24,11 @@ type ThreadEvents struct {
 const eventPage = 256
 
 // ThreadEvents reads the events of a thread after a number, which may be of before this server. The caller closes it. Errors: session.ErrNotFound, ErrInvalid.
-func (m *Mux) ThreadEvents(thread string, after int64) (*ThreadEvents, error) {
-	d, err := m.durable()
-	if err != nil {
+func (d *durable) ThreadEvents(thread string, after int64) (*ThreadEvents, error) {
+	if err := d.usable(); err != nil {
 		return nil, err
 	}
-	if _, err := d.Events(thread, after, 1); err != nil {
+	if _, err := d.Manager.Events(thread, after, 1); err != nil {
 		return nil, err
 	}
 	e := &ThreadEvents{records: d, thread: thread, after: after}
@@ -38,12 +37,11 @@ func (m *Mux) ThreadEvents(thread string, after int64) (*ThreadEvents, error) {
 }
 
 // ListEvents are those of a thread after a number, at most limit; 0 is session.MaxPage. Errors: session.ErrNotFound, ErrInvalid.
-func (m *Mux) ListEvents(thread string, after int64, limit int) ([]thread.Event, error) {
-	d, err := m.durable()
-	if err != nil {
+func (d *durable) ListEvents(thread string, after int64, limit int) ([]thread.Event, error) {
+	if err := d.usable(); err != nil {
 		return nil, err
 	}
-	return d.Events(thread, after, limit)
+	return d.Manager.Events(thread, after, limit)
 }
 
 // Next returns events in the order of their numbers, at least one, as soon as there are some. After session.ThreadDeleted, whose number is 0, comes io.EOF.
@@ -53,7 +51,7 @@ func (e *ThreadEvents) Next(ctx context.Context) ([]thread.Event, error) {
 		if e.after < 0 {
 			return nil, io.EOF
 		}
-		list, err := e.records.Events(e.thread, e.after, eventPage)
+		list, err := e.records.Manager.Events(e.thread, e.after, eventPage)
 		switch {
 		case isMissing(err):
 			e.after = -1
@@ -68,7 +66,7 @@ func (e *ThreadEvents) Next(ctx context.Context) ([]thread.Event, error) {
 		case <-e.changed:
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
-		case <-e.records.mux.ctx.Done():
+		case <-e.records.ctx.Done():
 			return nil, ErrClosing
 		}
 	}

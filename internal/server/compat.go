@@ -88,12 +88,12 @@ func (s *Server) compatShell(c echo.Context, body, tool string, deed any) (*mux.
 	if err := s.permit(c, name, tool, deed); err != nil {
 		return nil, err
 	}
-	return s.Mux.DefaultShell(name)
+	return s.Shells.DefaultShell(name)
 }
 
 // existing is the default shell of a session that has one.
 func (s *Server) existing(session string) (*mux.Shell, error) {
-	for _, sh := range s.Mux.Shells(session) {
+	for _, sh := range s.Shells.Shells(session) {
 		if sh.Default && session != "" {
 			return sh, nil
 		}
@@ -148,7 +148,7 @@ func (s *Server) compatCreate(c echo.Context) error {
 	if err := s.permit(c, name, conversation.ToolShell, shellDeed{Cwd: req.Cwd, Env: env}); err != nil {
 		return err
 	}
-	sh, err := s.Mux.CreateShell(mux.ShellSpec{Session: name, Default: true, Cwd: req.Cwd, Env: env,
+	sh, err := s.Shells.CreateShell(mux.ShellSpec{Session: name, Default: true, Cwd: req.Cwd, Env: env,
 		Timeout: time.Duration(req.CommandTimeoutMS) * time.Millisecond})
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ type sessionsReply struct {
 
 func (s *Server) compatSessions(c echo.Context) error {
 	reply := sessionsReply{stamp: stampNow(), Sessions: []compatSessionInfo{}}
-	for _, sh := range s.Mux.Shells("") {
+	for _, sh := range s.Shells.Shells("") {
 		if sh.Default {
 			reply.Sessions = append(reply.Sessions, compatSessionOf(sh))
 		}
@@ -203,7 +203,7 @@ func (s *Server) compatDelete(c echo.Context) error {
 	if err := s.permit(c, req.SessionID, conversation.ToolKill, struct{}{}); err != nil {
 		return err
 	}
-	if err := s.Mux.DeleteShells(unhurried(c), req.SessionID); err != nil {
+	if err := s.Shells.DeleteShells(unhurried(c), req.SessionID); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, namedReply{stampNow(), req.SessionID})

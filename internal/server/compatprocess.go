@@ -32,7 +32,7 @@ func (s *Server) compatStart(c echo.Context) error {
 // processes are the commands in the background, oldest first, of every session: processes are not a session's own.
 func (s *Server) processes() []processReply {
 	list := []processReply{}
-	for _, sh := range s.Mux.Shells("") {
+	for _, sh := range s.Shells.Shells("") {
 		for _, i := range sh.Commands(maxProcesses, "") {
 			if i.Background {
 				list = append(list, processReplyOf(sh.Session, i))
@@ -55,7 +55,7 @@ func (s *Server) process(c echo.Context) (session string, e *shell.Exec, err err
 	if grantOf(c).PTY != "" {
 		return "", nil, ErrWrongTerminal
 	}
-	for _, sh := range s.Mux.Shells("") {
+	for _, sh := range s.Shells.Shells("") {
 		if e, err = sh.Command(c.Param("id")); err == nil && e.Info().Background {
 			return sh.Session, e, nil
 		}
@@ -126,7 +126,7 @@ func (s *Server) compatKillAll(c echo.Context) error {
 	}
 	var ending []*shell.Exec
 	for _, p := range running {
-		if e, err := s.Mux.Command("", p.ID); err == nil { // else it went meanwhile
+		if e, err := s.Shells.Command("", p.ID); err == nil { // else it went meanwhile
 			e.Cancel()
 			ending = append(ending, e)
 		}

@@ -189,7 +189,7 @@ func (s *Server) postRestart(c echo.Context) error {
 	if err := s.permit(c, t.Thread(), conversation.ToolRestart, terminalDeed{Terminal: t.ID, Command: shellWords(t.Info().Cmd)}); err != nil {
 		return err
 	}
-	if t, err = s.Mux.Restart(t); err != nil {
+	if t, err = s.Terminals.Restart(t); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, t.Info())

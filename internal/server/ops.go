@@ -42,7 +42,7 @@ type healthReply struct {
 }
 
 func (s *Server) getHealth(c echo.Context) error {
-	h := s.Mux.Health()
+	h := s.Health()
 	if err := s.Audit.Trouble(); err != nil {
 		h.Reasons = append(h.Reasons, err.Error())
 	}

@@ -16,14 +16,14 @@ import (
 
 // permit asks the permissions of a thread, "" is none, about what a request is about to do. It costs nothing where nobody has set any.
 func (s *Server) permit(c echo.Context, thread, tool string, deed any) error {
-	if !s.Mux.Guards(thread) {
+	if !s.Threads.Guards(thread) {
 		return nil
 	}
 	call, err := callOf(tool, deed)
 	if err != nil {
 		return err
 	}
-	return s.Mux.Permit(c.Request().Context(), thread, call)
+	return s.Threads.Permit(c.Request().Context(), thread, call)
 }
 
 func callOf(tool string, deed any) (conversation.Call, error) {
@@ -91,7 +91,7 @@ func (s *Server) permittedShell(c echo.Context, tool string, deed inShell) (*mux
 		return nil, err
 	}
 	if id := c.Param("shid"); id != "" {
-		if _, err := s.Mux.FindShell(session, id); err != nil {
+		if _, err := s.Shells.FindShell(session, id); err != nil {
 			return nil, err
 		}
 		deed.in(id)
@@ -150,7 +150,7 @@ type fileDeed struct {
 // permitFile asks about a deed on files before there is a shell to say where relative paths are; again says that it has to be asked about with whole paths. What is denied
 // as it is makes no shell.
 func (s *Server) permitFile(c echo.Context, thread, tool string, d fileDeed) (again bool, err error) {
-	if !s.Mux.Guards(thread) {
+	if !s.Threads.Guards(thread) {
 		return false, nil
 	}
 	call, err := callOf(tool, d)
@@ -158,8 +158,8 @@ func (s *Server) permitFile(c echo.Context, thread, tool string, d fileDeed) (ag
 		return false, err
 	}
 	whole := filepath.IsAbs(d.Path) && (d.NewPath == "" || filepath.IsAbs(d.NewPath))
-	if whole || s.Mux.Denies(thread, call) {
-		return false, s.Mux.Permit(c.Request().Context(), thread, call)
+	if whole || s.Threads.Denies(thread, call) {
+		return false, s.Threads.Permit(c.Request().Context(), thread, call)
 	}
 	return true, nil
 }

@@ -32,7 +32,7 @@ const (
 
 // Config is what a Server is made of.
 type Config struct {
-	Mux     *mux.Mux
+	*mux.Supervisor
 	Metrics *mux.Metrics
 	Auth    *Auth
 	Version string
@@ -108,7 +108,7 @@ func (s *Server) handler(r route) echo.HandlerFunc {
 			}
 		}
 		if r.stream && !r.effect {
-			if err := s.Mux.RoomForViewer(); err != nil {
+			if err := s.Terminals.RoomForViewer(); err != nil {
 				return err
 			}
 		}

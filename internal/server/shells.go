@@ -67,7 +67,7 @@ func (s *Server) postShell(c echo.Context) error {
 	if err := s.permit(c, session, conversation.ToolShell, shellDeed{Shell: req.ID, Cwd: req.Cwd, Env: env, Login: req.Login}); err != nil {
 		return err
 	}
-	sh, err := s.Mux.CreateShell(mux.ShellSpec{Session: session, ID: req.ID, Cwd: req.Cwd, Env: env, Login: req.Login,
+	sh, err := s.Shells.CreateShell(mux.ShellSpec{Session: session, ID: req.ID, Cwd: req.Cwd, Env: env, Login: req.Login,
 		Timeout: time.Duration(req.CommandTimeoutMS) * time.Millisecond, MaxReply: req.MaxOutputBytes})
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (s *Server) getShells(c echo.Context) error {
 		return err
 	}
 	reply := shellListReply{Shells: []mux.ShellInfo{}}
-	for _, sh := range s.Mux.Shells(session) {
+	for _, sh := range s.Shells.Shells(session) {
 		reply.Shells = append(reply.Shells, sh.Info())
 	}
 	return writeJSON(c, http.StatusOK, reply)
@@ -101,7 +101,7 @@ func (s *Server) deleteShells(c echo.Context) error {
 	if err := s.permit(c, session, conversation.ToolKill, struct{}{}); err != nil {
 		return err
 	}
-	if err := s.Mux.DeleteShells(unhurried(c), session); err != nil {
+	if err := s.Shells.DeleteShells(unhurried(c), session); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, done)
@@ -123,7 +123,7 @@ func (s *Server) deleteShell(c echo.Context) error {
 	if err := s.permit(c, sh.Session, conversation.ToolKill, shellDeed{Shell: sh.ID}); err != nil {
 		return err
 	}
-	if err := s.Mux.DeleteShell(unhurried(c), sh); err != nil {
+	if err := s.Shells.DeleteShell(unhurried(c), sh); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, done)

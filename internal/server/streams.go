@@ -26,7 +26,7 @@ func (s *Server) getStream(c echo.Context) error {
 	if isHead(c) {
 		return headOfEvents(c)
 	}
-	release, err := s.Mux.Nest(t, in)
+	release, err := s.Terminals.Nest(t, in)
 	if err != nil {
 		return err
 	}
@@ -61,12 +61,12 @@ func (s *Server) getWebSocket(c echo.Context) error {
 	if err := requireUpgrade(c); err != nil {
 		return err
 	}
-	release, err := s.Mux.Nest(t, in)
+	release, err := s.Terminals.Nest(t, in)
 	if err != nil {
 		return err
 	}
 	defer release()
-	stream.ServeWebSocket(c.Response(), c.Request(), t.Typist(), v)
+	stream.ServeWebSocket(c.Response(), c.Request(), s.Threads.Typist(t), v)
 	return nil
 }
 
@@ -91,7 +91,7 @@ func (s *Server) getPage(c echo.Context) error {
 	if err := requireUpgrade(c); err != nil {
 		return err
 	}
-	stream.ServePage(c.Response(), c.Request(), s.Mux.Directory(), v)
+	stream.ServePage(c.Response(), c.Request(), s.Directory(), v)
 	return nil
 }
 

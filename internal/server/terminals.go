@@ -50,7 +50,7 @@ func (s *Server) postTerminal(c echo.Context) error {
 	if err := s.permitTerminal(c, spec); err != nil {
 		return err
 	}
-	t, err := s.Mux.Create(spec)
+	t, err := s.Terminals.Create(spec)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (s *Server) getTerminals(c echo.Context) error {
 		return err
 	}
 	reply := listReply{PTYs: []string{}}
-	list := s.Mux.List(session)
+	list := s.Terminals.List(session)
 	if reply.Items, err = infosOf(c, list...); err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (s *Server) terminalOf(c echo.Context) (*mux.Terminal, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.Mux.Find(session, c.Param("id"))
+	t, err := s.Terminals.Find(session, c.Param("id"))
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (s *Server) deleteTerminal(c echo.Context) error {
 	if err := s.permit(c, t.Thread(), conversation.ToolKill, terminalDeed{Terminal: t.ID}); err != nil {
 		return err
 	}
-	if err := s.Mux.Delete(unhurried(c), t, purge); err != nil {
+	if err := s.Terminals.Delete(unhurried(c), t, purge); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, done)
@@ -145,7 +145,7 @@ func (s *Server) deleteTerminals(c echo.Context) error {
 	if err := s.permit(c, session, conversation.ToolKill, struct{}{}); err != nil {
 		return err
 	}
-	if err := s.Mux.DeleteSession(unhurried(c), session, purge); err != nil {
+	if err := s.Terminals.DeleteSession(unhurried(c), session, purge); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, done)

@@ -16,7 +16,7 @@ func (s *Server) postThreadTouch(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	l, err := s.Mux.TouchThread(c.Request().Context(), id)
+	l, err := s.Threads.TouchThread(c.Request().Context(), id)
 	if err != nil {
 		return err
 	}
@@ -42,11 +42,11 @@ func changeNamed[T any](c echo.Context, do func(context.Context, string) (T, err
 }
 
 func (s *Server) postThreadPause(c echo.Context) error {
-	return s.permitThread(c, conversation.ToolPause, s.Mux.PauseThread)
+	return s.permitThread(c, conversation.ToolPause, s.Threads.PauseThread)
 }
 
 func (s *Server) postThreadResume(c echo.Context) error {
-	return s.permitThread(c, conversation.ToolResume, s.Mux.ResumeThread)
+	return s.permitThread(c, conversation.ToolResume, s.Threads.ResumeThread)
 }
 
 // permitThread is changeThread for what its permissions allow.
@@ -66,10 +66,10 @@ func (s *Server) deleteThreadSandbox(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Mux.PermitEnd(c.Request().Context(), id); err != nil {
+	if err := s.Threads.PermitEnd(c.Request().Context(), id); err != nil {
 		return err
 	}
-	return changeThread(c, s.Mux.DestroyThread)
+	return changeThread(c, s.Threads.DestroyThread)
 }
 
 // policyRequest is a policy in a request. What is absent stays as it was; a budget is given as a whole.
@@ -104,7 +104,7 @@ func (s *Server) patchThreadPolicy(c echo.Context) error {
 	if err := bind(c, &req); err != nil {
 		return err
 	}
-	l, err := s.Mux.Thread(c.Request().Context(), id)
+	l, err := s.Threads.Thread(c.Request().Context(), id)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (s *Server) patchThreadPolicy(c echo.Context) error {
 	if err := s.permit(c, id, conversation.ToolPolicy, req); err != nil {
 		return err
 	}
-	if l, err = s.Mux.SetThreadPolicy(c.Request().Context(), id, p); err != nil {
+	if l, err = s.Threads.SetThreadPolicy(c.Request().Context(), id, p); err != nil {
 		return err
 	}
 	return writeJSON(c, http.StatusOK, l.ThreadReply())
@@ -131,7 +131,7 @@ func (s *Server) getThreadTerminals(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.Mux.ThreadTerminals(c.Request().Context(), id)
+	list, err := s.Threads.ThreadTerminals(c.Request().Context(), id)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (s *Server) postTerminalActivate(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	l, err := s.Mux.ActivateTerminal(c.Request().Context(), id, c.Param("tid"))
+	l, err := s.Threads.ActivateTerminal(c.Request().Context(), id, c.Param("tid"))
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (s *Server) getTerminalHistory(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.Mux.TerminalHistory(c.Request().Context(), id, c.Param("tid"))
+	list, err := s.Threads.TerminalHistory(c.Request().Context(), id, c.Param("tid"))
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func (s *Server) postTerminalRollback(c echo.Context) error {
 	if err := s.permit(c, id, conversation.ToolRollback, rollbackDeed{c.Param("tid"), *req.Version}); err != nil {
 		return err
 	}
-	reply, err := s.Mux.RollbackTerminal(unhurried(c), id, c.Param("tid"), *req.Version)
+	reply, err := s.Threads.RollbackTerminal(unhurried(c), id, c.Param("tid"), *req.Version)
 	if err != nil {
 		return err
 	}
