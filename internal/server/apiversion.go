@@ -7,6 +7,9 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
+// apiVersion grows when a name of the contract changes its meaning.
+const apiVersion = 1
+
 // versionHeader names the version of the contract: a reply says which the server
 // speaks, a request may say which it was written for.
 const versionHeader = "X-Evertty-API"

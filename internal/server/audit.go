@@ -1,14 +1,11 @@
 package server
 
 import (
-	"errors"
 	"net/http"
 	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
-
-	"github.com/evertty/evertty/internal/conversation"
 )
 
 // auditWords are what the audit log calls requests with an effect; "" are those it leaves out: what is typed and looked at, and what harnesses write down, is not
@@ -92,13 +89,6 @@ var auditWords = map[string]string{
 	"POST /tickets":                                 "ticket.create",
 }
 
-// The words that are of no single route.
-const (
-	auditLogin   = "login"
-	auditRefused = "refused"
-	auditSecrets = "secrets.show"
-)
-
 // auditKey names a route in auditWords.
 func auditKey(r route) string {
 	path := r.path
@@ -107,7 +97,7 @@ func auditKey(r route) string {
 			return strings.TrimSpace(r.method + " TERMINAL" + rest)
 		}
 	}
-	for _, e := range execRoutes {
+	for _, e := range (*execService)(nil).execRoutes() {
 		if path == "/session/:sid"+e.path || path == "/session/:sid/shell/:shid"+e.path {
 			return r.method + " SHELL" + e.path
 		}
@@ -142,12 +132,7 @@ func (s *Server) audited(c echo.Context, r route, err error) {
 	default:
 		return
 	}
-	s.Auth.note(c, what, targetOf(c), resultOf(c, err))
-}
-
-// isRefusal tells whether an error is about who asks and not about what.
-func isRefusal(err error) bool {
-	return errors.Is(err, ErrReadOnly) || errors.Is(err, ErrWrongTerminal) || errors.Is(err, conversation.ErrDenied) || errors.Is(err, conversation.ErrNeedsApproval)
+	s.config.Auth.note(c, what, targetOf(c), resultOf(c, err))
 }
 
 // resultOf is ok or the code of the error.
@@ -159,31 +144,4 @@ func resultOf(c echo.Context, err error) string {
 		return strconv.Itoa(status)
 	}
 	return "ok"
-}
-
-// note adds a line about a request to the audit log. Refusals are limited: a flood of them must not push out the rest; the next line tells how many were left out.
-func (a *Auth) note(c echo.Context, what, target, result string) {
-	if a.auditLog == nil {
-		return
-	}
-	if what == auditRefused && !a.refusals.AllowN(a.now(), 1) {
-		a.skipped.Add(1)
-		return
-	}
-	who, known := c.Get(byKey).(string)
-	if !known {
-		who = byNobody
-	}
-	if n := a.skipped.Swap(0); n > 0 {
-		a.auditLog.Add(AuditEntry{At: a.now(), Who: "server", What: "audit.skipped", Target: auditRefused, Result: strconv.FormatInt(n, 10)})
-	}
-	a.auditLog.Add(AuditEntry{At: a.now(), Who: who, From: fromOf(c.Request()), What: what, Target: target, Result: result})
-}
-
-// fromOf is where a request comes from.
-func fromOf(r *http.Request) string {
-	if r.RemoteAddr == "" || r.RemoteAddr == "@" {
-		return "unix"
-	}
-	return r.RemoteAddr
 }

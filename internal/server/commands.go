@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -91,7 +90,7 @@ type commandListReply struct {
 	Commands []commandReply `json:"commands"`
 }
 
-func (s *Server) getCommands(c echo.Context) error {
+func (s *execService) getCommands(c echo.Context) error {
 	session, err := shellSessionOf(c)
 	if err != nil {
 		return err
@@ -115,7 +114,7 @@ func (s *Server) getCommands(c echo.Context) error {
 	return writeJSON(c, http.StatusOK, reply)
 }
 
-func (s *Server) commandsOf(c echo.Context, session string, limit int) ([]shell.Info, error) {
+func (s *execService) commandsOf(c echo.Context, session string, limit int) ([]shell.Info, error) {
 	before := c.QueryParam("before")
 	if c.Param("shid") == "" {
 		return s.Mux.Commands(session, limit, before), nil
@@ -127,21 +126,8 @@ func (s *Server) commandsOf(c echo.Context, session string, limit int) ([]shell.
 	return sh.Commands(limit, before), nil
 }
 
-// numberOf is a whole number in the query.
-func numberOf(c echo.Context, name string, low, high, otherwise int64) (int64, error) {
-	q := c.QueryParam(name)
-	if q == "" {
-		return otherwise, nil
-	}
-	n, err := strconv.ParseInt(q, 10, 64)
-	if err != nil || n < low || n > high {
-		return 0, badRequest("%s %q: %d to %d are allowed", name, clip(q), low, high)
-	}
-	return n, nil
-}
-
 // commandOf is the command a path names.
-func (s *Server) commandOf(c echo.Context) (session string, e *shell.Exec, err error) {
+func (s *execService) commandOf(c echo.Context) (session string, e *shell.Exec, err error) {
 	if session, err = shellSessionOf(c); err != nil {
 		return "", nil, err
 	}
@@ -157,7 +143,7 @@ func (s *Server) commandOf(c echo.Context) (session string, e *shell.Exec, err e
 	return session, e, err
 }
 
-func (s *Server) getCommand(c echo.Context) error {
+func (s *execService) getCommand(c echo.Context) error {
 	session, e, err := s.commandOf(c)
 	if err != nil {
 		return err
@@ -175,7 +161,7 @@ type logsHead struct {
 	StderrBytes int64        `json:"stderr_bytes"`
 }
 
-func (s *Server) getCommandLogs(c echo.Context) error {
+func (s *execService) getCommandLogs(c echo.Context) error {
 	session, e, err := s.commandOf(c)
 	if err != nil {
 		return err
@@ -195,7 +181,7 @@ func (s *Server) getCommandLogs(c echo.Context) error {
 }
 
 // followLogs goes on with the output, with late=0 until the result and else until nothing can come any more.
-func (s *Server) followLogs(c echo.Context, e *shell.Exec, session string) error {
+func (s *execService) followLogs(c echo.Context, e *shell.Exec, session string) error {
 	from, err := positionsOf(c, e)
 	if err != nil {
 		return err
@@ -228,7 +214,7 @@ type commandInput struct {
 	EOF bool `json:"eof"`
 }
 
-func (s *Server) postCommandInput(c echo.Context) error {
+func (s *execService) postCommandInput(c echo.Context) error {
 	var req commandInput
 	if err := bindExec(c, &req, false); err != nil {
 		return err
@@ -262,7 +248,7 @@ type cancelReply struct {
 	Status    shell.Status `json:"status"`
 }
 
-func (s *Server) deleteCommand(c echo.Context) error {
+func (s *execService) deleteCommand(c echo.Context) error {
 	session, e, err := s.commandOf(c)
 	if err != nil {
 		return err

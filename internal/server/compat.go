@@ -24,32 +24,37 @@ const sessionHeader = "X-Session-Id"
 const compatSession = "default"
 
 // compatRoutes are what clients of the sandbox container call.
-var compatRoutes = []route{
-	{http.MethodPost, "/api/session/create", (*Server).compatCreate, true, false, "start a session (compatible)"},
-	{http.MethodGet, "/api/session/list", (*Server).compatSessions, false, false, "the sessions that have a shell (compatible)"},
-	{http.MethodPost, "/api/session/delete", (*Server).compatDelete, true, false, "end a session's shells (compatible)"},
-	{http.MethodPost, "/api/session/:id/env", (*Server).compatEnv, true, true, "export variables in a session (compatible)"},
-	{http.MethodPost, "/api/env/set", (*Server).compatEnv, true, true, "export variables in the session of X-Session-Id (compatible)"},
-	{http.MethodPost, "/api/execute", (*Server).compatExecute, true, true, "run a command (compatible)"},
-	{http.MethodPost, "/api/execute/stream", (*Server).compatExecuteStream, true, true, "run a command, output as Server-Sent Events (compatible)"},
-	{http.MethodPost, "/api/process/start", (*Server).compatStart, true, true, "start a process in the background (compatible)"},
-	{http.MethodGet, "/api/process/list", (*Server).compatProcesses, false, false, "the processes of all sessions (compatible)"},
-	{http.MethodDelete, "/api/process/kill-all", (*Server).compatKillAll, true, true, "end all processes (compatible)"},
-	{http.MethodPost, "/api/process/kill-all", (*Server).compatKillAll, true, true, "end all processes (compatible)"},
-	{http.MethodGet, "/api/process/:id", (*Server).compatProcess, false, false, "one process (compatible)"},
-	{http.MethodDelete, "/api/process/:id", (*Server).compatKill, true, true, "end a process (compatible)"},
-	{http.MethodGet, "/api/process/:id/logs", (*Server).compatLogs, false, true, "what a process printed (compatible)"},
-	{http.MethodGet, "/api/process/:id/stream", (*Server).compatProcessStream, false, true, "a process's output as Server-Sent Events (compatible)"},
-	{http.MethodPost, "/api/file/read", (*Server).compatRead, true, true, "read a file (compatible)"},
-	{http.MethodPost, "/api/file/write", (*Server).compatWrite, true, true, "write a file (compatible)"},
-	{http.MethodPost, "/api/file/mkdir", (*Server).compatMkdir, true, true, "make a directory (compatible)"},
-	{http.MethodPost, "/api/file/delete", (*Server).compatRemove, true, true, "remove a file (compatible)"},
-	{http.MethodDelete, "/api/file/delete", (*Server).compatRemove, true, true, "remove a file (compatible)"},
-	{http.MethodPost, "/api/file/rename", (*Server).compatRename, true, true, "rename a file (compatible)"},
-	{http.MethodPost, "/api/file/move", (*Server).compatMove, true, true, "move a file (compatible)"},
-	{http.MethodPost, "/api/file/list", (*Server).compatList, true, true, "list a directory (compatible)"},
-	{http.MethodPost, "/api/file/exists", (*Server).compatExists, true, true, "whether a file exists (compatible)"},
+func (s *compatService) compatRoutes() []route {
+	return []route{
+		{http.MethodPost, "/api/session/create", s.compatCreate, true, false, "start a session (compatible)"},
+		{http.MethodGet, "/api/session/list", s.compatSessions, false, false, "the sessions that have a shell (compatible)"},
+		{http.MethodPost, "/api/session/delete", s.compatDelete, true, false, "end a session's shells (compatible)"},
+		{http.MethodPost, "/api/session/:id/env", s.compatEnv, true, true, "export variables in a session (compatible)"},
+		{http.MethodPost, "/api/env/set", s.compatEnv, true, true, "export variables in the session of X-Session-Id (compatible)"},
+		{http.MethodPost, "/api/execute", s.compatExecute, true, true, "run a command (compatible)"},
+		{http.MethodPost, "/api/execute/stream", s.compatExecuteStream, true, true, "run a command, output as Server-Sent Events (compatible)"},
+		{http.MethodPost, "/api/process/start", s.compatStart, true, true, "start a process in the background (compatible)"},
+		{http.MethodGet, "/api/process/list", s.compatProcesses, false, false, "the processes of all sessions (compatible)"},
+		{http.MethodDelete, "/api/process/kill-all", s.compatKillAll, true, true, "end all processes (compatible)"},
+		{http.MethodPost, "/api/process/kill-all", s.compatKillAll, true, true, "end all processes (compatible)"},
+		{http.MethodGet, "/api/process/:id", s.compatProcess, false, false, "one process (compatible)"},
+		{http.MethodDelete, "/api/process/:id", s.compatKill, true, true, "end a process (compatible)"},
+		{http.MethodGet, "/api/process/:id/logs", s.compatLogs, false, true, "what a process printed (compatible)"},
+		{http.MethodGet, "/api/process/:id/stream", s.compatProcessStream, false, true, "a process's output as Server-Sent Events (compatible)"},
+		{http.MethodPost, "/api/file/read", s.compatRead, true, true, "read a file (compatible)"},
+		{http.MethodPost, "/api/file/write", s.compatWrite, true, true, "write a file (compatible)"},
+		{http.MethodPost, "/api/file/mkdir", s.compatMkdir, true, true, "make a directory (compatible)"},
+		{http.MethodPost, "/api/file/delete", s.compatRemove, true, true, "remove a file (compatible)"},
+		{http.MethodDelete, "/api/file/delete", s.compatRemove, true, true, "remove a file (compatible)"},
+		{http.MethodPost, "/api/file/rename", s.compatRename, true, true, "rename a file (compatible)"},
+		{http.MethodPost, "/api/file/move", s.compatMove, true, true, "move a file (compatible)"},
+		{http.MethodPost, "/api/file/list", s.compatList, true, true, "list a directory (compatible)"},
+		{http.MethodPost, "/api/file/exists", s.compatExists, true, true, "whether a file exists (compatible)"},
+	}
 }
+
+// compatService has the handlers of the compatible routes.
+type compatService struct{ *execService }
 
 // stamp is in every reply of these routes.
 type stamp struct {
@@ -61,7 +66,7 @@ func stampNow() stamp { return stamp{true, time.Now().UTC()} }
 
 // compatSessionOf is the session that a call means: of the path, of the header, of the body, or "default".
 // One that the path or the header names has to exist already; "default" and the body's come into being, as there.
-func (s *Server) compatSessionOf(c echo.Context, body string) (string, error) {
+func (s *compatService) compatSessionOf(c echo.Context, body string) (string, error) {
 	if grantOf(c).PTY != "" {
 		return "", ErrWrongTerminal
 	}
@@ -80,7 +85,7 @@ func (s *Server) compatSessionOf(c echo.Context, body string) (string, error) {
 }
 
 // compatShell is the default shell of the session that a call means, for a deed in it.
-func (s *Server) compatShell(c echo.Context, body, tool string, deed any) (*mux.Shell, error) {
+func (s *compatService) compatShell(c echo.Context, body, tool string, deed any) (*mux.Shell, error) {
 	name, err := s.compatSessionOf(c, body)
 	if err != nil {
 		return nil, err
@@ -92,7 +97,7 @@ func (s *Server) compatShell(c echo.Context, body, tool string, deed any) (*mux.
 }
 
 // existing is the default shell of a session that has one.
-func (s *Server) existing(session string) (*mux.Shell, error) {
+func (s *compatService) existing(session string) (*mux.Shell, error) {
 	for _, sh := range s.Mux.Shells(session) {
 		if sh.Default && session != "" {
 			return sh, nil
@@ -132,7 +137,7 @@ func compatSessionOf(sh *mux.Shell) compatSessionInfo {
 	return compatSessionInfo{i.Session, i.Session, i.Cwd, i.CreatedAt}
 }
 
-func (s *Server) compatCreate(c echo.Context) error {
+func (s *compatService) compatCreate(c echo.Context) error {
 	var req sessionRequest
 	if err := bindOptional(c, &req); err != nil {
 		return err
@@ -173,7 +178,7 @@ type sessionsReply struct {
 	Sessions []compatSessionInfo `json:"sessions"`
 }
 
-func (s *Server) compatSessions(c echo.Context) error {
+func (s *compatService) compatSessions(c echo.Context) error {
 	reply := sessionsReply{stamp: stampNow(), Sessions: []compatSessionInfo{}}
 	for _, sh := range s.Mux.Shells("") {
 		if sh.Default {
@@ -190,7 +195,7 @@ type namedReply struct {
 	SessionID string `json:"sessionId"`
 }
 
-func (s *Server) compatDelete(c echo.Context) error {
+func (s *compatService) compatDelete(c echo.Context) error {
 	var req struct {
 		SessionID string `json:"sessionId"`
 	}
@@ -216,7 +221,7 @@ type compatEnvRequest struct {
 	SessionID string `json:"sessionId"`
 }
 
-func (s *Server) compatEnv(c echo.Context) error {
+func (s *compatService) compatEnv(c echo.Context) error {
 	var req compatEnvRequest
 	if err := bindExec(c, &req, false); err != nil {
 		return err

@@ -34,7 +34,7 @@ func (r *executeRequest) own() execRequest {
 }
 
 // compatSubmit reads the request and gives its command to the shell it means.
-func (s *Server) compatSubmit(c echo.Context, background bool) (*mux.Shell, *shell.Exec, executeRequest, error) {
+func (s *compatService) compatSubmit(c echo.Context, background bool) (*mux.Shell, *shell.Exec, executeRequest, error) {
 	var req executeRequest
 	if err := bindExec(c, &req, false); err != nil {
 		return nil, nil, req, err
@@ -73,7 +73,7 @@ func executeReplyOf(sh *mux.Shell, i shell.Info, r shell.Result) executeReply {
 		Duration: durationOf(i), SessionID: sh.Session, Truncated: r.Truncated}
 }
 
-func (s *Server) compatExecute(c echo.Context) error {
+func (s *compatService) compatExecute(c echo.Context) error {
 	sh, e, req, err := s.compatSubmit(c, false)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (s *Server) compatExecute(c echo.Context) error {
 	return sendLogs(c, e, reply, min(sizes[0], limit), min(sizes[1], limit))
 }
 
-func (s *Server) compatExecuteStream(c echo.Context) error {
+func (s *compatService) compatExecuteStream(c echo.Context) error {
 	sh, e, _, err := s.compatSubmit(c, false)
 	if err != nil {
 		return err

@@ -53,7 +53,7 @@ type fileReply struct {
 
 // bindFile reads the request, which is about the needed paths, makes these absolute and asks whether it may be done: relative ones are relative to the session's directory.
 // There is no border around it: a shell could read and write the same.
-func (s *Server) bindFile(c echo.Context, tool string, needed ...string) (r fileRequest, err error) {
+func (s *compatService) bindFile(c echo.Context, tool string, needed ...string) (r fileRequest, err error) {
 	if err = bindExec(c, &r, false); err != nil {
 		return r, err
 	}
@@ -169,7 +169,7 @@ type readReply struct {
 	Size     int    `json:"size"`
 }
 
-func (s *Server) compatRead(c echo.Context) error {
+func (s *compatService) compatRead(c echo.Context) error {
 	r, err := s.bindFile(c, conversation.ToolRead, "path")
 	if err != nil {
 		return err
@@ -228,7 +228,7 @@ func (r *fileRequest) bytesOf() ([]byte, error) {
 	return nil, errorEncoding(r.Encoding)
 }
 
-func (s *Server) compatWrite(c echo.Context) error {
+func (s *compatService) compatWrite(c echo.Context) error {
 	r, err := s.bindFile(c, conversation.ToolWrite, "path")
 	if err != nil {
 		return err
@@ -251,7 +251,7 @@ func writeFile(path string, p []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-func (s *Server) compatMkdir(c echo.Context) error {
+func (s *compatService) compatMkdir(c echo.Context) error {
 	r, err := s.bindFile(c, conversation.ToolMkdir, "path")
 	if err != nil {
 		return err
@@ -263,7 +263,7 @@ func (s *Server) compatMkdir(c echo.Context) error {
 }
 
 // compatRemove removes a file or an empty directory: what removes more is a command.
-func (s *Server) compatRemove(c echo.Context) error {
+func (s *compatService) compatRemove(c echo.Context) error {
 	r, err := s.bindFile(c, conversation.ToolRemove, "path")
 	if err != nil {
 		return err
@@ -274,7 +274,7 @@ func (s *Server) compatRemove(c echo.Context) error {
 	return c.JSON(http.StatusOK, fileReply{stampNow(), r.Path})
 }
 
-func (s *Server) compatRename(c echo.Context) error {
+func (s *compatService) compatRename(c echo.Context) error {
 	r, err := s.bindFile(c, conversation.ToolRename, "oldPath", "newPath")
 	if err != nil {
 		return err
@@ -282,7 +282,7 @@ func (s *Server) compatRename(c echo.Context) error {
 	return renamed(c, r.files, r.OldPath, r.NewPath)
 }
 
-func (s *Server) compatMove(c echo.Context) error {
+func (s *compatService) compatMove(c echo.Context) error {
 	r, err := s.bindFile(c, conversation.ToolRename, "sourcePath", "destinationPath")
 	if err != nil {
 		return err
@@ -309,7 +309,7 @@ type existsReply struct {
 	Exists bool `json:"exists"`
 }
 
-func (s *Server) compatExists(c echo.Context) error {
+func (s *compatService) compatExists(c echo.Context) error {
 	r, err := s.bindFile(c, conversation.ToolRead, "path")
 	if err != nil {
 		return err
@@ -340,7 +340,7 @@ type filesReply struct {
 	Files     []fileEntry `json:"files"`
 }
 
-func (s *Server) compatList(c echo.Context) error {
+func (s *compatService) compatList(c echo.Context) error {
 	r, err := s.bindFile(c, conversation.ToolList, "path")
 	if err != nil {
 		return err

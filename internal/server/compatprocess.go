@@ -18,7 +18,7 @@ const killPatience = 8 * time.Second
 // maxProcesses bounds the commands of a shell that are looked at for those in the background: more than it keeps.
 const maxProcesses = 1 << 16
 
-func (s *Server) compatStart(c echo.Context) error {
+func (s *compatService) compatStart(c echo.Context) error {
 	sh, e, _, err := s.compatSubmit(c, true)
 	if err != nil {
 		return err
@@ -30,7 +30,7 @@ func (s *Server) compatStart(c echo.Context) error {
 }
 
 // processes are the commands in the background, oldest first, of every session: processes are not a session's own.
-func (s *Server) processes() []processReply {
+func (s *compatService) processes() []processReply {
 	list := []processReply{}
 	for _, sh := range s.Mux.Shells("") {
 		for _, i := range sh.Commands(maxProcesses, "") {
@@ -43,7 +43,7 @@ func (s *Server) processes() []processReply {
 	return list
 }
 
-func (s *Server) compatProcesses(c echo.Context) error {
+func (s *compatService) compatProcesses(c echo.Context) error {
 	if grantOf(c).PTY != "" {
 		return ErrWrongTerminal
 	}
@@ -51,7 +51,7 @@ func (s *Server) compatProcesses(c echo.Context) error {
 }
 
 // process is the one a path names.
-func (s *Server) process(c echo.Context) (session string, e *shell.Exec, err error) {
+func (s *compatService) process(c echo.Context) (session string, e *shell.Exec, err error) {
 	if grantOf(c).PTY != "" {
 		return "", nil, ErrWrongTerminal
 	}
@@ -63,7 +63,7 @@ func (s *Server) process(c echo.Context) (session string, e *shell.Exec, err err
 	return "", nil, newError(http.StatusNotFound, "PROCESS_NOT_FOUND", "there is no process %q", clip(c.Param("id")))
 }
 
-func (s *Server) compatProcess(c echo.Context) error {
+func (s *compatService) compatProcess(c echo.Context) error {
 	session, e, err := s.process(c)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (s *Server) compatProcess(c echo.Context) error {
 	return c.JSON(http.StatusOK, processReplyOf(session, e.Info()))
 }
 
-func (s *Server) compatKill(c echo.Context) error {
+func (s *compatService) compatKill(c echo.Context) error {
 	session, e, err := s.process(c)
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (s *Server) compatKill(c echo.Context) error {
 }
 
 // awaitAll waits for the end of commands, for killPatience.
-func (s *Server) awaitAll(list []*shell.Exec) {
+func (s *compatService) awaitAll(list []*shell.Exec) {
 	patience := time.NewTimer(killPatience)
 	defer patience.Stop()
 	for _, e := range list {
@@ -93,7 +93,7 @@ func (s *Server) awaitAll(list []*shell.Exec) {
 		case <-e.Done():
 		case <-patience.C:
 			return
-		case <-s.closing:
+		case <-s.Closing:
 			return
 		}
 	}
@@ -114,7 +114,7 @@ func sessionsOf(list []processReply) (sessions []string) {
 	return slices.Compact(sessions)
 }
 
-func (s *Server) compatKillAll(c echo.Context) error {
+func (s *compatService) compatKillAll(c echo.Context) error {
 	if grantOf(c).PTY != "" {
 		return ErrWrongTerminal
 	}
@@ -141,7 +141,7 @@ type processLogs struct {
 	ProcessID string `json:"processId"`
 }
 
-func (s *Server) compatLogs(c echo.Context) error {
+func (s *compatService) compatLogs(c echo.Context) error {
 	_, e, err := s.process(c)
 	if err != nil {
 		return err
@@ -149,7 +149,7 @@ func (s *Server) compatLogs(c echo.Context) error {
 	return sendLogs(c, e, processLogs{stampNow(), e.ID()}, e.Size(shell.Stdout), e.Size(shell.Stderr))
 }
 
-func (s *Server) compatProcessStream(c echo.Context) error {
+func (s *compatService) compatProcessStream(c echo.Context) error {
 	session, e, err := s.process(c)
 	if err != nil {
 		return err

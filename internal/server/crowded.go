@@ -11,8 +11,7 @@ import (
 )
 
 const (
-	// retryDescriptors is what a client is told to wait when there are no descriptors: somebody has to end something.
-	retryDescriptors = 5 * time.Second
+
 	// maxFarewells is how many connections are told at the same time that there is no room; further ones are closed without a word.
 	maxFarewells = 4
 	// farewellTime is how long a client may take to read that.

@@ -153,6 +153,9 @@ const clipLength = 200
 // minRetryAfter goes with every 429; no limit of ours is worth a retry sooner.
 const minRetryAfter = time.Second
 
+// retryDescriptors is what a client is told to wait when there are no descriptors: somebody has to end something.
+const retryDescriptors = 5 * time.Second
+
 // refusedBodyTimeout is how long the rest of a refused request's body may take.
 // net/http reads it before the reply leaves, and a client that never sends it,
 // which may be one without credentials, must not keep the connection.
@@ -341,4 +344,14 @@ func clip(s string) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:clipLength], "") + "…"
+}
+
+// bodyOf is what a client is told about an error, inside a reply that has begun.
+func bodyOf(e *Error) errorBody {
+	details := e.Details
+	if details == nil {
+		details = map[string]any{}
+	}
+	approval, _ := details[approvalDetail].(string)
+	return errorBody{Error: e.Message, Code: e.Code, ApprovalID: approval, Details: details}
 }

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"context"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -18,7 +16,7 @@ import (
 const startPatience = 2 * time.Second
 
 // shellOf is the shell a path names, the session's default one where it names none.
-func (s *Server) shellOf(c echo.Context) (*mux.Shell, error) {
+func (s *execService) shellOf(c echo.Context) (*mux.Shell, error) {
 	session, err := shellSessionOf(c)
 	if err != nil {
 		return nil, err
@@ -38,7 +36,7 @@ func shellSessionOf(c echo.Context) (string, error) {
 }
 
 // requested reads the body of an exec and finds its shell, which is not made for a body that is wrong.
-func (s *Server) requested(c echo.Context) (sh *mux.Shell, r execRequest, cmd shell.Command, err error) {
+func (s *execService) requested(c echo.Context) (sh *mux.Shell, r execRequest, cmd shell.Command, err error) {
 	if err = bindExec(c, &r, false); err != nil {
 		return nil, r, cmd, err
 	}
@@ -58,7 +56,7 @@ func (s *Server) requested(c echo.Context) (sh *mux.Shell, r execRequest, cmd sh
 	return sh, r, cmd, err
 }
 
-func (s *Server) postExec(c echo.Context) error {
+func (s *execService) postExec(c echo.Context) error {
 	sh, req, cmd, err := s.requested(c)
 	if err != nil {
 		return err
@@ -78,7 +76,7 @@ func (s *Server) postExec(c echo.Context) error {
 }
 
 // submit gives a command to its shell, or to a terminal of its own.
-func (s *Server) submit(c echo.Context, sh *mux.Shell, req execRequest, cmd shell.Command) (*shell.Exec, error) {
+func (s *execService) submit(c echo.Context, sh *mux.Shell, req execRequest, cmd shell.Command) (*shell.Exec, error) {
 	if req.TTY {
 		return s.Mux.ExecTerminal(unhurried(c), sh, cmd)
 	}
@@ -87,16 +85,16 @@ func (s *Server) submit(c echo.Context, sh *mux.Shell, req execRequest, cmd shel
 
 // await waits for a command's result. A command goes on when its client has left, unless cancel says otherwise, and
 // when the server ends.
-func (s *Server) await(c echo.Context, e *shell.Exec, cancel bool) (shell.Result, error) {
+func (s *execService) await(c echo.Context, e *shell.Exec, cancel bool) (shell.Result, error) {
 	ctx := c.Request().Context()
 	select {
 	case <-e.Done():
 		return e.Wait(ctx)
-	case <-s.closing:
+	case <-s.Closing:
 		return shell.Result{}, mux.ErrClosing
 	case <-ctx.Done():
 	}
-	if cancel && !closed(s.closing) {
+	if cancel && !closed(s.Closing) {
 		e.Cancel()
 	}
 	return shell.Result{}, ctx.Err()
@@ -117,7 +115,7 @@ type acceptedReply struct {
 	Shell     string       `json:"shell"`
 }
 
-func (s *Server) accepted(c echo.Context, sh *mux.Shell, e *shell.Exec) error {
+func (s *execService) accepted(c echo.Context, sh *mux.Shell, e *shell.Exec) error {
 	if err := s.started(c, e); err != nil {
 		return commandError(c, e, err)
 	}
@@ -126,13 +124,13 @@ func (s *Server) accepted(c echo.Context, sh *mux.Shell, e *shell.Exec) error {
 }
 
 // started waits for the start of a command, for startPatience. The error is that of one that could not be started.
-func (s *Server) started(c echo.Context, e *shell.Exec) error {
+func (s *execService) started(c echo.Context, e *shell.Exec) error {
 	patience := time.NewTimer(startPatience)
 	defer patience.Stop()
 	select {
 	case <-e.Started():
 	case <-patience.C:
-	case <-s.closing:
+	case <-s.Closing:
 	case <-c.Request().Context().Done():
 	}
 	if e.Info().Status != shell.Failed {
@@ -142,7 +140,7 @@ func (s *Server) started(c echo.Context, e *shell.Exec) error {
 	return err
 }
 
-func (s *Server) postExecStream(c echo.Context) error {
+func (s *execService) postExecStream(c echo.Context) error {
 	sh, req, cmd, err := s.requested(c)
 	if err != nil {
 		return err
@@ -159,11 +157,14 @@ func (s *Server) postExecStream(c echo.Context) error {
 }
 
 // cancelUnfinished cancels a command whose client has left before its end. The end of the server is none of the client's.
-func (s *Server) cancelUnfinished(e *shell.Exec) {
-	if !closed(e.Done()) && !closed(s.closing) {
+func (s *execService) cancelUnfinished(e *shell.Exec) {
+	if !closed(e.Done()) && !closed(s.Closing) {
 		e.Cancel()
 	}
 }
+
+// execService has the handlers of shells and commands.
+type execService struct{ *Base }
 
 // ownEvents are the events of our own routes: start, stdout, stderr, complete, error.
 type ownEvents struct{ session string }
@@ -209,36 +210,3 @@ func (o ownEvents) completed(b []byte, i shell.Info, r shell.Result) []byte {
 }
 
 func (o ownEvents) failed(b []byte, e *Error) []byte { return appendEvent(b, "error", bodyOf(e)) }
-
-// appendEvent appends an event whose data is v, which is always JSON.
-func appendEvent(b []byte, name string, v any) []byte {
-	data, err := encode(v)
-	if err != nil {
-		panic(err.Error()) // a type of ours
-	}
-	return fmt.Appendf(b, "event: %s\ndata: %s\n\n", name, data)
-}
-
-// bodyOf is what a client is told about an error, inside a reply that has begun.
-func bodyOf(e *Error) errorBody {
-	details := e.Details
-	if details == nil {
-		details = map[string]any{}
-	}
-	approval, _ := details[approvalDetail].(string)
-	return errorBody{Error: e.Message, Code: e.Code, ApprovalID: approval, Details: details}
-}
-
-// contextOf is the request's context, which ends with the server's closing too, and what to call when it is not
-// needed any more.
-func (s *Server) contextOf(c echo.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(c.Request().Context())
-	go func() {
-		select {
-		case <-s.closing:
-		case <-ctx.Done():
-		}
-		cancel()
-	}()
-	return ctx, cancel
-}

@@ -3,8 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"io"
-	"net/http"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -12,10 +10,6 @@ import (
 	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/shell"
 )
-
-// execHeartbeat is how often a stream without output shows that it lives: below the
-// 30 s to 60 s after which proxies drop a silent connection.
-const execHeartbeat = 15 * time.Second
 
 // execEvents are the forms in which a command's life is told: ours and that of the
 // compatible routes. Each method appends one event of an event stream.
@@ -39,42 +33,8 @@ type follower struct {
 	wire    eventWire
 }
 
-// eventWire is an event stream on its way to a client.
-type eventWire struct {
-	out     io.Writer
-	control *http.ResponseController
-}
-
 // commandHeader names the command of a stream before its first event, which may have to wait in a queue.
 const commandHeader = "X-Command-Id"
-
-// openEvents begins an event stream.
-func openEvents(c echo.Context) eventWire {
-	h := c.Response().Header()
-	h.Set(echo.HeaderContentType, "text/event-stream")
-	h.Set(echo.HeaderCacheControl, "no-store")
-	h.Set("X-Accel-Buffering", "no") // nginx would hold events back
-	c.Response().WriteHeader(http.StatusOK)
-	control := http.NewResponseController(c.Response())
-	_ = control.Flush() // what fails here fails at the first event again
-	return eventWire{&patientWriter{c.Response(), control}, control}
-}
-
-// send writes p and has it on its way.
-func (w eventWire) send(p []byte) error {
-	if len(p) == 0 {
-		return nil
-	}
-	if _, err := w.out.Write(p); err != nil {
-		return err
-	}
-	if err := w.control.Flush(); err != nil {
-		return &sendError{err}
-	}
-	return nil
-}
-
-var heartbeatComment = []byte(": heartbeat\n\n")
 
 // following says what of a command's output is followed.
 type following struct {
@@ -84,16 +44,16 @@ type following struct {
 }
 
 // follow sends the events of a command until its result. The reply has begun when it returns; nothing is left to tell the client then.
-func (s *Server) follow(c echo.Context, e *shell.Exec, events execEvents, what following) {
+func (s *execService) follow(c echo.Context, e *shell.Exec, events execEvents, what following) {
 	buffers := logPool.Get().(*logBuffers)
 	defer buffers.release()
 	c.Response().Header().Set(commandHeader, e.ID())
-	f := &follower{exec: e, events: events, late: what.late, closing: s.closing, buffers: buffers, wire: openEvents(c)}
+	f := &follower{exec: e, events: events, late: what.late, closing: s.Closing, buffers: buffers, wire: openEvents(c)}
 	for i, o := range []shell.Stream{shell.Stdout, shell.Stderr} {
 		f.cursors[i] = logCursor{exec: e, output: o, at: what.from[i], seen: what.from[i], end: what.end}
 	}
 	err := f.run(c.Request().Context())
-	if _, lost := errors.AsType[*sendError](err); err == nil || lost || c.Request().Context().Err() != nil && !closed(s.closing) {
+	if _, lost := errors.AsType[*sendError](err); err == nil || lost || c.Request().Context().Err() != nil && !closed(s.Closing) {
 		return
 	}
 	_ = f.wire.send(events.failed(nil, errorFor(err, c).with("command_id", e.ID()))) // else the client has gone too
@@ -159,7 +119,7 @@ func (f *follower) more(ctx context.Context) error {
 	if f.ended {
 		return f.wait(ctx, f.exec.Done())
 	}
-	look, cancel := context.WithTimeout(ctx, execHeartbeat)
+	look, cancel := context.WithTimeout(ctx, heartbeat)
 	defer cancel()
 	done := f.exec.Done()
 	if f.late {
@@ -192,7 +152,7 @@ func (f *follower) more(ctx context.Context) error {
 
 // wait waits for a fact and shows meanwhile that the stream lives.
 func (f *follower) wait(ctx context.Context, fact <-chan struct{}) error {
-	beat := time.NewTicker(execHeartbeat)
+	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
 	for {
 		select {
@@ -207,15 +167,5 @@ func (f *follower) wait(ctx context.Context, fact <-chan struct{}) error {
 				return err
 			}
 		}
-	}
-}
-
-// closed tells whether a channel that only ever gets closed is.
-func closed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
 	}
 }

@@ -57,3 +57,6 @@ func wantsHTML(r *http.Request) bool {
 	return (r.Method == http.MethodGet || r.Method == http.MethodHead) &&
 		strings.Contains(r.Header.Get(echo.HeaderAccept), echo.MIMETextHTML)
 }
+
+// isHead tells whether nobody reads the body.
+func isHead(c echo.Context) bool { return c.Request().Method == http.MethodHead }

@@ -52,3 +52,6 @@ func TestEveryPathHasItsMethods(t *testing.T) {
 		}
 	}
 }
+
+// routes is everything that a server offers.
+func routes() []route { return new(Server).routes() }

@@ -218,7 +218,7 @@ func jsonValue(t *testing.T, b []byte) (v any) {
 func (c *contract) visitEach(t *testing.T, base string, status int, code string) {
 	bodies := map[string]string{"/input": `{"data":"x"}`, "/keys": `{"keys":["Enter"]}`, "/paste": `{"data":"x"}`,
 		"/resize": `{"cols":80,"rows":24}`, "/signal": `{"signal":"INT"}`, "/restart": `{}`, "/wait": `{"for":"text","pattern":"never"}`}
-	for _, r := range terminalRoutes {
+	for _, r := range new(Server).terminalRoutes() {
 		c.do(t, exchange{method: r.method, target: base + r.path, body: bodies[r.path], status: status, code: code})
 	}
 }

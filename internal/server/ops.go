@@ -23,11 +23,8 @@ type versionReply struct {
 	API     int    `json:"api"`
 }
 
-// apiVersion grows when a name of the contract changes its meaning.
-const apiVersion = 1
-
 func (s *Server) getVersion(c echo.Context) error {
-	return c.JSON(http.StatusOK, versionReply{"evertty", s.Version, apiVersion})
+	return c.JSON(http.StatusOK, versionReply{"evertty", s.config.Version, apiVersion})
 }
 
 // healthReply is the reply of GET /healthz; without credentials it is only the
@@ -43,7 +40,7 @@ type healthReply struct {
 
 func (s *Server) getHealth(c echo.Context) error {
 	h := s.Mux.Health()
-	if err := s.Audit.Trouble(); err != nil {
+	if err := s.config.Audit.Trouble(); err != nil {
 		h.Reasons = append(h.Reasons, err.Error())
 	}
 	reply := healthReply{Status: "ok"}
@@ -52,7 +49,7 @@ func (s *Server) getHealth(c echo.Context) error {
 	}
 	if grantOf(c).Role != "" {
 		reply.Damaged = &h.Damaged
-		reply.Lossless, reply.Reasons, reply.Version, reply.PID = &h.Lossless, h.Reasons, s.Version, os.Getpid()
+		reply.Lossless, reply.Reasons, reply.Version, reply.PID = &h.Lossless, h.Reasons, s.config.Version, os.Getpid()
 		if reply.Reasons == nil {
 			reply.Reasons = []string{}
 		}
@@ -67,7 +64,7 @@ func (s *Server) getReady(c echo.Context) error {
 }
 
 func (s *Server) getMetrics(c echo.Context) error {
-	promhttp.HandlerFor(s.Metrics.Registry, promhttp.HandlerOpts{}).ServeHTTP(c.Response(), c.Request())
+	promhttp.HandlerFor(s.config.Metrics.Registry, promhttp.HandlerOpts{}).ServeHTTP(c.Response(), c.Request())
 	return nil
 }
 
@@ -83,10 +80,10 @@ func (s *Server) getRoot(c echo.Context) error {
 		return s.getIndex(c)
 	}
 	lines := []routeLine{}
-	for _, r := range routes() {
+	for _, r := range s.routes() {
 		lines = append(lines, routeLine{r.method, r.path, r.does})
 	}
-	return c.JSON(http.StatusOK, map[string]any{"name": "evertty", "version": s.Version, "routes": lines})
+	return c.JSON(http.StatusOK, map[string]any{"name": "evertty", "version": s.config.Version, "routes": lines})
 }
 
-func (s *Server) postTickets(c echo.Context) error { return s.Auth.handleTickets(c) }
+func (s *Server) postTickets(c echo.Context) error { return s.config.Auth.handleTickets(c) }

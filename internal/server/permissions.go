@@ -12,12 +12,14 @@ import (
 )
 
 // permissionRoutes are about what may be done with a thread's terminals. They are not held by permissions themselves: who may call the server may change them.
-var permissionRoutes = []route{
-	{http.MethodGet, "/api/threads/:id/permissions", (*Server).getPermissions, false, false, "the permission mode and rules of a thread"},
-	{http.MethodPut, "/api/threads/:id/permissions", (*Server).putPermissions, true, false, "change the permission mode, the rules or both"},
-	{http.MethodPost, "/api/threads/:id/authorize", (*Server).postAuthorize, true, false, "what the permissions say about a call of a tool"},
-	{http.MethodGet, "/api/threads/:id/approvals", (*Server).getApprovals, false, false, "the calls that somebody was asked about, newest first; ?status=&limit="},
-	{http.MethodPost, "/api/threads/:id/approvals/:aid", (*Server).postApproval, true, false, "approve or deny a call"},
+func (s *Server) permissionRoutes() []route {
+	return []route{
+		{http.MethodGet, "/api/threads/:id/permissions", s.getPermissions, false, false, "the permission mode and rules of a thread"},
+		{http.MethodPut, "/api/threads/:id/permissions", s.putPermissions, true, false, "change the permission mode, the rules or both"},
+		{http.MethodPost, "/api/threads/:id/authorize", s.postAuthorize, true, false, "what the permissions say about a call of a tool"},
+		{http.MethodGet, "/api/threads/:id/approvals", s.getApprovals, false, false, "the calls that somebody was asked about, newest first; ?status=&limit="},
+		{http.MethodPost, "/api/threads/:id/approvals/:aid", s.postApproval, true, false, "approve or deny a call"},
+	}
 }
 
 // permissionsReply is a thread's permissions. Rules of the server are for all threads; counts are of both.

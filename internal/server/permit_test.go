@@ -85,7 +85,7 @@ var unasked = map[string]string{
 
 // isRecord tells the routes of a thread's record, which have no effect on its processes.
 func isRecord(r route) bool {
-	return slices.ContainsFunc(recordRoutes, func(x route) bool { return x.method == r.method && x.path == r.path })
+	return slices.ContainsFunc(new(Server).recordRoutes(), func(x route) bool { return x.method == r.method && x.path == r.path })
 }
 
 // permittedKey is the key in the tables; routes that are served below several paths have one.
@@ -96,7 +96,7 @@ func permittedKey(r route) string {
 			path = short + rest
 		}
 	}
-	for _, x := range execRoutes {
+	for _, x := range new(execService).execRoutes() {
 		if r.method == x.method && (r.path == "/session/:sid"+x.path || r.path == "/session/:sid/shell/:shid"+x.path) {
 			path = "SHELL" + x.path
 		}

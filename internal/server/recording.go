@@ -22,11 +22,6 @@ import (
 )
 
 const (
-	// recordingPiece is how much of a recording is written at once, in bytes,
-	// each with a deadline of its own: a slow line may take as long as it needs,
-	// one that takes nothing for recordingTimeout loses its connection.
-	recordingPiece   = 64 << 10
-	recordingTimeout = 60 * time.Second
 	// followPause is how long a recording that goes on waits for more output
 	// after the first: a flood comes in few large pieces.
 	followPause = 100 * time.Millisecond
@@ -81,7 +76,7 @@ func (s *Server) getRecording(c echo.Context) error {
 	if isHead(c) {
 		return nil
 	}
-	if err := rec.send(c.Request().Context(), follow, s.closing); err != nil {
+	if err := rec.send(c.Request().Context(), follow, s.Closing); err != nil {
 		return aborted(c, t, err)
 	}
 	return nil
@@ -108,18 +103,6 @@ func aborted(c echo.Context, t *mux.Terminal, err error) error {
 		slog.Log(c.Request().Context(), level, "recording broken off", "id", t.ID, "error", err)
 	}
 	panic(http.ErrAbortHandler)
-}
-
-// switchOf is a parameter of the query that is 0 or 1; absent is 0.
-func switchOf(c echo.Context, name string) (bool, error) {
-	switch v := c.QueryParam(name); v {
-	case "", "0", "false":
-		return false, nil
-	case "1", "true":
-		return true, nil
-	default:
-		return false, badRequest("%s %q: 0 or 1 are allowed", name, clip(v))
-	}
 }
 
 // recordingFrom is the header that says at which position a recording begins, for who
@@ -171,7 +154,7 @@ func (r *recording) begin(c echo.Context, f recordingFormat) error {
 	h.Set("X-Accel-Buffering", "no") // nginx would hold a recording back that goes on
 	h.Add(echo.HeaderVary, echo.HeaderAcceptEncoding)
 	r.control = http.NewResponseController(c.Response())
-	r.wire = bufio.NewWriterSize(&patientWriter{c.Response(), r.control}, recordingPiece)
+	r.wire = bufio.NewWriterSize(&patientWriter{c.Response(), r.control}, writePiece)
 	r.out = r.wire
 	if coding := acceptedCoding(c.Request().Header.Get(echo.HeaderAcceptEncoding)); coding != "" {
 		var err error
@@ -339,28 +322,4 @@ func newCompressor(w io.Writer, coding string) (compressor, error) {
 		return zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
 	}
 	return gzip.NewWriterLevel(w, gzip.BestSpeed)
-}
-
-// patientWriter sends in pieces, each with its own deadline.
-type patientWriter struct {
-	w       io.Writer
-	control *http.ResponseController
-}
-
-// sendError is why a client gets no more: it left or takes nothing.
-type sendError struct{ error }
-
-func (e *sendError) Unwrap() error { return e.error }
-
-func (p *patientWriter) Write(b []byte) (sent int, err error) {
-	for sent < len(b) {
-		if err := p.control.SetWriteDeadline(time.Now().Add(recordingTimeout)); err != nil {
-			return sent, &sendError{err}
-		}
-		n, err := p.w.Write(b[sent:min(len(b), sent+recordingPiece)])
-		if sent += n; err != nil {
-			return sent, &sendError{err}
-		}
-	}
-	return sent, nil
 }

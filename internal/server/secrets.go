@@ -11,24 +11,6 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// secretsParam asks, with GET, for the values of variables that are session.Hidden otherwise.
-const secretsParam = "secrets"
-
-// secretsShown tells whether the request asks for true values. Errors: ErrReadOnly for those that may not do everything; 400 for another value than 0 and 1.
-func secretsShown(c echo.Context) (bool, error) {
-	shown, err := switchOf(c, secretsParam)
-	if err != nil || !shown {
-		return false, err
-	}
-	if err := requireWrite(c); err != nil {
-		return false, err
-	}
-	if grantOf(c).PTY != "" {
-		return false, ErrReadOnly
-	}
-	return true, nil
-}
-
 // infosOf are the states of terminals as the request may see them; never nil.
 func infosOf(c echo.Context, list ...*mux.Terminal) ([]mux.Info, error) {
 	shown, err := secretsShown(c)

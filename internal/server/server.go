@@ -42,13 +42,15 @@ type Config struct {
 
 // Server answers HTTP requests. It is safe for concurrent use.
 type Server struct {
-	Config
-	echo    *echo.Echo
-	http    *http.Server
-	closing chan struct{} // closed when viewers have to go
-	once    sync.Once
-	ctx     context.Context // of every request
-	cancel  context.CancelFunc
+	Base
+	config Config
+	execs  execService
+	compat compatService
+	echo   *echo.Echo
+	http   *http.Server
+	once   sync.Once
+	ctx    context.Context // of every request
+	cancel context.CancelFunc
 }
 
 // New makes a server with all routes; Serve starts it.
@@ -56,12 +58,14 @@ func New(c Config) *Server {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
-	s := &Server{Config: c, echo: echo.New(), closing: make(chan struct{})}
+	s := &Server{Base: Base{Mux: c.Mux, Log: c.Log, Closing: make(chan struct{})}, config: c, echo: echo.New()}
+	s.execs = execService{Base: &s.Base}
+	s.compat = compatService{execService: &s.execs}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = handleError
-	e.Use(securityHeaders(), unescapeNames, recoverPanics(c.Log), s.Auth.Middleware(), speakVersion)
+	e.Use(securityHeaders(), unescapeNames, recoverPanics(c.Log), s.config.Auth.Middleware(), speakVersion)
 	s.addRoutes(e)
 	s.http = &http.Server{
 		Handler:           e,
@@ -88,7 +92,7 @@ func (s *Server) Serve(l net.Listener) error {
 // Close ends the viewers politely, then everything else that is still open. It
 // takes at most closeTimeout.
 func (s *Server) Close() {
-	s.once.Do(func() { close(s.closing) })
+	s.once.Do(func() { close(s.Closing) })
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	time.AfterFunc(closeTimeout/4, s.cancel) // streams and waits end with their context
@@ -121,7 +125,7 @@ func (s *Server) handler(r route) echo.HandlerFunc {
 				return err
 			}
 		}
-		return r.handle(s, c)
+		return r.handle(c)
 	}
 }
 

@@ -48,7 +48,7 @@ func shellReplyOf(sh *mux.Shell) shellReply {
 	return reply
 }
 
-func (s *Server) postShell(c echo.Context) error {
+func (s *execService) postShell(c echo.Context) error {
 	session, err := shellSessionOf(c)
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ type shellListReply struct {
 	Shells []mux.ShellInfo `json:"shells"`
 }
 
-func (s *Server) getShells(c echo.Context) error {
+func (s *execService) getShells(c echo.Context) error {
 	session, err := shellSessionOf(c)
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func (s *Server) getShells(c echo.Context) error {
 	return writeJSON(c, http.StatusOK, reply)
 }
 
-func (s *Server) deleteShells(c echo.Context) error {
+func (s *execService) deleteShells(c echo.Context) error {
 	session, err := shellSessionOf(c)
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (s *Server) deleteShells(c echo.Context) error {
 	return c.JSON(http.StatusOK, done)
 }
 
-func (s *Server) getShell(c echo.Context) error {
+func (s *execService) getShell(c echo.Context) error {
 	sh, err := s.shellOf(c)
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func (s *Server) getShell(c echo.Context) error {
 	return writeJSON(c, http.StatusOK, shellReplyOf(sh))
 }
 
-func (s *Server) deleteShell(c echo.Context) error {
+func (s *execService) deleteShell(c echo.Context) error {
 	sh, err := s.shellOf(c)
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ type envRequest struct {
 	Unset []string `json:"unset"`
 }
 
-func (s *Server) postEnv(c echo.Context) error {
+func (s *execService) postEnv(c echo.Context) error {
 	var req envRequest
 	if err := bindExec(c, &req, false); err != nil {
 		return err
@@ -158,7 +158,7 @@ func (s *Server) postEnv(c echo.Context) error {
 }
 
 // setEnv changes a shell's environment. The log has the names, and never a value.
-func (s *Server) setEnv(c echo.Context, sh *mux.Shell, set map[string]string, unset []string) error {
+func (s *execService) setEnv(c echo.Context, sh *mux.Shell, set map[string]string, unset []string) error {
 	ctx, cancel := s.contextOf(c)
 	defer cancel()
 	err := sh.SetEnv(ctx, set, unset)

@@ -110,7 +110,7 @@ func (s *Server) viewer(c echo.Context) (stream.Viewer, error) {
 		ReadOnly:   grantOf(c).Role != Write,
 		Scrollback: view.Scrollback,
 		Since:      view.Since,
-		Closing:    s.closing,
+		Closing:    s.Closing,
 		Code:       s.codeOf(c),
 	}, err
 }
@@ -121,7 +121,7 @@ func (s *Server) codeOf(c echo.Context) func(error) string {
 	return func(err error) string {
 		code := errorFor(err, c).Code
 		if isRefusal(err) || errors.Is(err, stream.ErrReadOnly) {
-			s.Auth.note(c, auditRefused, target, code)
+			s.config.Auth.note(c, auditRefused, target, code)
 		}
 		return code
 	}

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -80,15 +79,6 @@ func (s *Server) getTerminals(c echo.Context) error {
 	return writeJSON(c, http.StatusOK, reply)
 }
 
-// sessionOf is the session a path names, "" for the paths without one.
-func sessionOf(c echo.Context) (string, error) {
-	sid := c.Param("sid")
-	if c.Path() == "/pty" || sid == "" {
-		return "", nil
-	}
-	return sid, mux.CheckName("session", sid)
-}
-
 // terminalOf is the terminal a path names, if the request may see it.
 func (s *Server) terminalOf(c echo.Context) (*mux.Terminal, error) {
 	session, err := sessionOf(c)
@@ -150,7 +140,3 @@ func (s *Server) deleteTerminals(c echo.Context) error {
 	}
 	return c.JSON(http.StatusOK, done)
 }
-
-// unhurried is the context of work that goes on when the client hangs up: a
-// terminal half deleted helps nobody.
-func unhurried(c echo.Context) context.Context { return context.WithoutCancel(c.Request().Context()) }

@@ -247,11 +247,3 @@ func (s *Server) getThreadCommands(c echo.Context) error {
 	}
 	return writeJSON(c, http.StatusOK, threadCommandsReply{orNone(list)})
 }
-
-// orNone is a list that is [] in JSON when it is empty.
-func orNone[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}

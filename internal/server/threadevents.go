@@ -80,9 +80,6 @@ func (s *Server) eventsSince(c echo.Context, thread string) (since int64, err er
 	return since, nil
 }
 
-// maxNumber bounds what numbers of events and entries may be, so that one more still is a number in JSON.
-const maxNumber = 1 << 53
-
 // wantsList tells a client that wants a list from one that wants to be told.
 func wantsList(c echo.Context) (bool, error) {
 	switch f := c.QueryParam("format"); f {
@@ -112,7 +109,7 @@ func (s *Server) streamEvents(c echo.Context, thread string, since int64) error 
 	defer cancel(nil)
 	go func() {
 		select {
-		case <-s.closing:
+		case <-s.Closing:
 			cancel(mux.ErrClosing)
 		case <-ctx.Done():
 		}
@@ -132,7 +129,7 @@ func (s *Server) streamEvents(c echo.Context, thread string, since int64) error 
 
 // nextEvents waits for events, but not so long that the connection looks dead.
 func nextEvents(ctx context.Context, events *mux.ThreadEvents, b []byte) ([]byte, error) {
-	wait, cancel := context.WithTimeout(ctx, execHeartbeat)
+	wait, cancel := context.WithTimeout(ctx, heartbeat)
 	defer cancel()
 	list, err := events.Next(wait)
 	switch {

@@ -2,7 +2,6 @@ package server
 
 import (
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strings"
 
@@ -11,32 +10,8 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// webhookPath is where providers tell what happened to an instance.
-const webhookPath = "/api/webhooks/:provider"
-
-// webhookHeader carries the secret that only this server and its providers know.
-const webhookHeader = "X-Webhook-Secret"
-
 // maxHookEvents is how many events GET /api/webhooks/events tells unless asked otherwise.
 const maxHookEvents = 100
-
-var errBadSecret = errors.New("the header " + webhookHeader + " has not this server's secret for webhooks")
-
-// isWebhook tells whether a request may come with the secret of webhooks in place of credentials.
-func (a *Auth) isWebhook(c echo.Context) bool {
-	return a.webhooks != nil && c.Path() == webhookPath && c.Request().Method == http.MethodPost
-}
-
-// allowWebhook refuses a provider that does not know the secret. Without a secret the usual credentials decide.
-func (a *Auth) allowWebhook(c echo.Context) error {
-	if a.webhooks == nil {
-		return requireWrite(c)
-	}
-	if given := c.Request().Header.Values(webhookHeader); len(given) != 1 || !a.webhooks.equal(digestOf(given[0])) {
-		return a.refuse(c, errBadSecret)
-	}
-	return nil
-}
 
 // matchedReply says whether an instance of ours was meant.
 type matchedReply struct {
@@ -44,7 +19,7 @@ type matchedReply struct {
 }
 
 func (s *Server) postWebhook(c echo.Context) error {
-	if err := s.Auth.allowWebhook(c); err != nil {
+	if err := s.config.Auth.allowWebhook(c); err != nil {
 		return err
 	}
 	if err := checkMediaType(c.Request()); err != nil {

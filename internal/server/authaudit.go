@@ -1,0 +1,50 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/conversation"
+)
+
+// The words that are of no single route.
+const (
+	auditLogin   = "login"
+	auditRefused = "refused"
+	auditSecrets = "secrets.show"
+)
+
+// note adds a line about a request to the audit log. Refusals are limited: a flood of them must not push out the rest; the next line tells how many were left out.
+func (a *Auth) note(c echo.Context, what, target, result string) {
+	if a.auditLog == nil {
+		return
+	}
+	if what == auditRefused && !a.refusals.AllowN(a.now(), 1) {
+		a.skipped.Add(1)
+		return
+	}
+	who, known := c.Get(byKey).(string)
+	if !known {
+		who = byNobody
+	}
+	if n := a.skipped.Swap(0); n > 0 {
+		a.auditLog.Add(AuditEntry{At: a.now(), Who: "server", What: "audit.skipped", Target: auditRefused, Result: strconv.FormatInt(n, 10)})
+	}
+	a.auditLog.Add(AuditEntry{At: a.now(), Who: who, From: fromOf(c.Request()), What: what, Target: target, Result: result})
+}
+
+// fromOf is where a request comes from.
+func fromOf(r *http.Request) string {
+	if r.RemoteAddr == "" || r.RemoteAddr == "@" {
+		return "unix"
+	}
+	return r.RemoteAddr
+}
+
+// isRefusal tells whether an error is about who asks and not about what.
+func isRefusal(err error) bool {
+	return errors.Is(err, ErrReadOnly) || errors.Is(err, ErrWrongTerminal) || errors.Is(err, conversation.ErrDenied) || errors.Is(err, conversation.ErrNeedsApproval)
+}
