@@ -105,20 +105,6 @@ func auditKey(r route) string {
 	return r.method + " " + path
 }
 
-// targetKey holds the target of a request in the echo context.
-const targetKey = "evertty.target"
-
-// setTarget notes what the request is about, when its path does not say it: the id of something new, or of what was given by name.
-func setTarget(c echo.Context, target string) { c.Set(targetKey, target) }
-
-// targetOf is what a request is about.
-func targetOf(c echo.Context) string {
-	if t, ok := c.Get(targetKey).(string); ok {
-		return clip(t)
-	}
-	return clip(strings.Join(c.ParamValues(), "/"))
-}
-
 // audited writes down a request that was let in: all with an effect that have a word, all that ask for secrets, and all that were refused because of who asks.
 func (s *Server) audited(c echo.Context, r route, err error) {
 	what := auditWords[auditKey(r)]

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -47,4 +48,18 @@ func fromOf(r *http.Request) string {
 // isRefusal tells whether an error is about who asks and not about what.
 func isRefusal(err error) bool {
 	return errors.Is(err, ErrReadOnly) || errors.Is(err, ErrWrongTerminal) || errors.Is(err, conversation.ErrDenied) || errors.Is(err, conversation.ErrNeedsApproval)
+}
+
+// targetKey holds the target of a request in the echo context.
+const targetKey = "evertty.target"
+
+// setTarget notes what the request is about, when its path does not say it: the id of something new, or of what was given by name.
+func setTarget(c echo.Context, target string) { c.Set(targetKey, target) }
+
+// targetOf is what a request is about.
+func targetOf(c echo.Context) string {
+	if t, ok := c.Get(targetKey).(string); ok {
+		return clip(t)
+	}
+	return clip(strings.Join(c.ParamValues(), "/"))
 }

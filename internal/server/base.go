@@ -52,3 +52,10 @@ func sessionOf(c echo.Context) (string, error) {
 	}
 	return sid, mux.CheckName("session", sid)
 }
+
+// success is the reply of calls that have nothing to tell.
+type success struct {
+	Success bool `json:"success"`
+}
+
+var done = success{true}

@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
@@ -20,6 +21,9 @@ import (
 )
 
 const (
+	// bodyTimeout is how long a request may take to send its body; streams and
+	// waits only read it at the beginning.
+	bodyTimeout = 60 * time.Second
 	// maxBody bounds a JSON body, in bytes: a paste of a large file fits, and
 	// a request cannot make the server hold more.
 	maxBody = 1 << 20

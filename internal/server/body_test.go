@@ -171,17 +171,6 @@ func TestBindBoundsTheBody(t *testing.T) {
 	}
 }
 
-func TestBindOverTheWire(t *testing.T) {
-	g := newGate(t, AuthConfig{})
-	big := strings.Repeat("x", maxBody+1)
-	wantCode(t, g.do(t, nil, "POST", "/pty/web/input", big, g.bearer(), jsonType), 413, "TOO_LARGE")
-	wantCode(t, g.do(t, nil, "POST", "/pty/web/input", `{"data":"x"}`, g.bearer()), 415, "UNSUPPORTED_MEDIA_TYPE")
-	wantCode(t, g.do(t, nil, "POST", "/pty/web/input", `{"data":5}`, g.bearer(), jsonType), 400, "VALIDATION")
-	if r := g.do(t, nil, "POST", "/pty/web/input", `{"data":"ls\n"}`, g.bearer(), jsonType); r.body != "ls\n" {
-		t.Errorf("got %d %q", r.status, r.body)
-	}
-}
-
 // FuzzBind: nothing panics, every refusal is a 400, and what is accepted means
 // the same to a decoder that is not strict.
 func FuzzBind(f *testing.F) {

@@ -10,28 +10,6 @@ import (
 	"github.com/evertty/evertty/vt"
 )
 
-// inputRequest is the body of POST …/input: text, or any bytes in base64.
-type inputRequest struct {
-	Data *string `json:"data"`
-	B64  *[]byte `json:"data_b64"`
-}
-
-func (r inputRequest) bytes() ([]byte, error) {
-	switch {
-	case r.Data != nil && r.B64 == nil:
-		return []byte(*r.Data), nil
-	case r.B64 != nil && r.Data == nil:
-		return *r.B64, nil
-	}
-	return nil, badRequest(`exactly one of "data" (text) and "data_b64" (bytes in base64) is needed`)
-}
-
-// inputReply says how many bytes the program took.
-type inputReply struct {
-	Success bool `json:"success"`
-	Bytes   int  `json:"bytes"`
-}
-
 // sentReply says that of a terminal's program, and the position of the output just
 // before: what the input leads to is printed behind it.
 type sentReply struct {

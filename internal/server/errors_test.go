@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -139,25 +137,6 @@ func TestUnknownRoutesAndMethods(t *testing.T) {
 	wantCode(t, r, 405, "METHOD_NOT_ALLOWED")
 	if !strings.Contains(r.header.Get("Allow"), "GET") || !strings.Contains(r.body, `"GET"`) {
 		t.Errorf("Allow %q, body %s", r.header.Get("Allow"), r.body)
-	}
-}
-
-func TestRefusalDoesNotWaitForTheBody(t *testing.T) {
-	g := newGate(t, AuthConfig{})
-	for _, length := range []string{"Content-Length: 10", "Transfer-Encoding: chunked"} {
-		conn, err := net.Dial("tcp", g.Listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		fmt.Fprintf(conn, "POST /tickets HTTP/1.1\r\nHost: localhost\r\n%s\r\n\r\n", length)
-		if err := conn.SetReadDeadline(time.Now().Add(10 * refusedBodyTimeout)); err != nil {
-			t.Fatal(err)
-		}
-		got, err := io.ReadAll(conn)
-		if err != nil || !strings.HasPrefix(string(got), "HTTP/1.1 401 ") {
-			t.Errorf("%s: %q (%v)", length, got, err)
-		}
 	}
 }
 

@@ -1,8 +1,12 @@
 package server
 
 import (
+	"fmt"
+	"io"
+	"net"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestSecurityHeadersOnEveryResponse(t *testing.T) {
@@ -43,5 +47,35 @@ func TestRequestIDIsOurs(t *testing.T) {
 	r := g.do(t, nil, "GET", "/", "", "X-Request-Id: forged")
 	if id := r.header.Get("X-Request-Id"); len(id) != 2*requestIDBytes || id == "forged" {
 		t.Errorf("request id %q", id)
+	}
+}
+
+func TestBindOverTheWire(t *testing.T) {
+	g := newGate(t, AuthConfig{})
+	big := strings.Repeat("x", maxBody+1)
+	wantCode(t, g.do(t, nil, "POST", "/pty/web/input", big, g.bearer(), jsonType), 413, "TOO_LARGE")
+	wantCode(t, g.do(t, nil, "POST", "/pty/web/input", `{"data":"x"}`, g.bearer()), 415, "UNSUPPORTED_MEDIA_TYPE")
+	wantCode(t, g.do(t, nil, "POST", "/pty/web/input", `{"data":5}`, g.bearer(), jsonType), 400, "VALIDATION")
+	if r := g.do(t, nil, "POST", "/pty/web/input", `{"data":"ls\n"}`, g.bearer(), jsonType); r.body != "ls\n" {
+		t.Errorf("got %d %q", r.status, r.body)
+	}
+}
+
+func TestRefusalDoesNotWaitForTheBody(t *testing.T) {
+	g := newGate(t, AuthConfig{})
+	for _, length := range []string{"Content-Length: 10", "Transfer-Encoding: chunked"} {
+		conn, err := net.Dial("tcp", g.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprintf(conn, "POST /tickets HTTP/1.1\r\nHost: localhost\r\n%s\r\n\r\n", length)
+		if err := conn.SetReadDeadline(time.Now().Add(10 * refusedBodyTimeout)); err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(conn)
+		if err != nil || !strings.HasPrefix(string(got), "HTTP/1.1 401 ") {
+			t.Errorf("%s: %q (%v)", length, got, err)
+		}
 	}
 }

@@ -19,9 +19,7 @@ const (
 	// headerTimeout ends connections that send their request headers too
 	// slowly on purpose.
 	headerTimeout = 5 * time.Second
-	// bodyTimeout is how long a request may take to send its body; streams and
-	// waits only read it at the beginning.
-	bodyTimeout = 60 * time.Second
+
 	// idleTimeout ends connections that are kept open without a request.
 	idleTimeout = 2 * time.Minute
 	// maxHeader bounds the request headers, in bytes.

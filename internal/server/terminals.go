@@ -10,13 +10,6 @@ import (
 	"github.com/evertty/evertty/stream"
 )
 
-// success is the reply of calls that have nothing to tell.
-type success struct {
-	Success bool `json:"success"`
-}
-
-var done = success{true}
-
 // createRequest is the body of POST /session/:sid/pty. Absent members take
 // their defaults; a zero size is a mistake and refused.
 type createRequest struct {
