@@ -12,10 +12,6 @@ import (
 )
 
 const (
-	// bodyPiece is how much of a reply is collected before it is sent, in bytes.
-	bodyPiece = 64 << 10
-	// pieceTimeout is how long a client may take for one piece: as viewers may.
-	pieceTimeout = 60 * time.Second
 	// zstdWindow is how far back zstd looks, in bytes: it takes some times as much
 	// memory for each reply that is on its way.
 	zstdWindow = 512 << 10
@@ -33,7 +29,7 @@ type bodyWriter struct {
 }
 
 func newBodyWriter(c echo.Context) *bodyWriter {
-	return &bodyWriter{c: c, buf: make([]byte, 0, bodyPiece)}
+	return &bodyWriter{c: c, buf: make([]byte, 0, writePiece)}
 }
 
 // Write implements io.Writer.
@@ -69,7 +65,7 @@ func (b *bodyWriter) begin() (err error) {
 	header := b.c.Response().Header()
 	header.Add(echo.HeaderVary, echo.HeaderAcceptEncoding)
 	header.Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
-	out := timelyWriter{b.c.Response(), http.NewResponseController(b.c.Response())}
+	out := newDeadlineWriter(b.c.Response())
 	b.to, b.close = out, func() error { return nil }
 	coding := acceptedCoding(b.c.Request().Header.Get(echo.HeaderAcceptEncoding))
 	switch coding {
@@ -101,18 +97,4 @@ func (b *bodyWriter) finish() error {
 		return err
 	}
 	return b.close()
-}
-
-// timelyWriter gives each write its own deadline, so that a slow line may take as long
-// as it needs for a large reply while a stopped one may not.
-type timelyWriter struct {
-	io.Writer
-	control *http.ResponseController
-}
-
-func (w timelyWriter) Write(p []byte) (int, error) {
-	if err := w.control.SetWriteDeadline(time.Now().Add(pieceTimeout)); err != nil {
-		return 0, err
-	}
-	return w.Writer.Write(p)
 }

@@ -41,7 +41,7 @@ func (s *compatService) compatSubmit(c echo.Context, background bool) (*mux.Shel
 	}
 	req.Background = req.Background || background
 	own := req.own()
-	cmd, err := own.command(true)
+	cmd, err := own.shellCommand(true)
 	if err != nil {
 		return nil, nil, req, err
 	}

@@ -36,7 +36,7 @@ func openEvents(c echo.Context) eventWire {
 	c.Response().WriteHeader(http.StatusOK)
 	control := http.NewResponseController(c.Response())
 	_ = control.Flush() // what fails here fails at the first event again
-	return eventWire{&patientWriter{c.Response(), control}, control}
+	return eventWire{newDeadlineWriter(c.Response()), control}
 }
 
 // send writes p and has it on its way.
@@ -73,10 +73,15 @@ func headOfEvents(c echo.Context) error {
 	return c.NoContent(http.StatusOK)
 }
 
-// patientWriter sends in pieces, each with its own deadline.
-type patientWriter struct {
+// deadlineWriter sends in pieces, each with its own deadline.
+type deadlineWriter struct {
 	w       io.Writer
 	control *http.ResponseController
+}
+
+// newDeadlineWriter sends to a reply that has begun.
+func newDeadlineWriter(w http.ResponseWriter) *deadlineWriter {
+	return &deadlineWriter{w, http.NewResponseController(w)}
 }
 
 // sendError is why a client gets no more: it left or takes nothing.
@@ -84,7 +89,7 @@ type sendError struct{ error }
 
 func (e *sendError) Unwrap() error { return e.error }
 
-func (p *patientWriter) Write(b []byte) (sent int, err error) {
+func (p *deadlineWriter) Write(b []byte) (sent int, err error) {
 	for sent < len(b) {
 		if err := p.control.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 			return sent, &sendError{err}

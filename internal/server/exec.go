@@ -43,7 +43,7 @@ func (s *execService) requested(c echo.Context) (sh *mux.Shell, r execRequest, c
 	if err = r.check(); err != nil {
 		return nil, r, cmd, err
 	}
-	if cmd, err = r.command(false); err == nil {
+	if cmd, err = r.shellCommand(false); err == nil {
 		err = cmd.Check()
 	}
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *execService) requested(c echo.Context) (sh *mux.Shell, r execRequest, c
 	if sh, err = s.permittedShell(c, conversation.ToolExec, r.deed()); err != nil {
 		return nil, r, cmd, err
 	}
-	cmd, err = r.command(sh.Spec().Login)
+	cmd, err = r.shellCommand(sh.Spec().Login)
 	return sh, r, cmd, err
 }
 

@@ -131,7 +131,7 @@ type logReply struct {
 	exec    *shell.Exec
 	buffers *logBuffers
 	out     []byte // not sent yet
-	wire    *patientWriter
+	wire    *deadlineWriter
 }
 
 // output adds the field name, and name_b64 when the output is not UTF-8.
@@ -199,7 +199,7 @@ func (r *logReply) flush(from int) error {
 
 func (r *logReply) begin() {
 	w := r.c.Response()
-	r.wire = &patientWriter{w, http.NewResponseController(w)}
+	r.wire = newDeadlineWriter(w)
 	w.Header().Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
 	w.WriteHeader(http.StatusOK)
 }

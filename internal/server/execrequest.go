@@ -72,8 +72,8 @@ func bindExec[T any](c echo.Context, dst *T, optional bool) error {
 const loginText = `{ if [ -r /etc/profile ]; then . /etc/profile; fi; if [ -r ~/.bash_profile ]; then . ~/.bash_profile; ` +
 	`elif [ -r ~/.bash_login ]; then . ~/.bash_login; elif [ -r ~/.profile ]; then . ~/.profile; fi; } </dev/null; `
 
-// command is what the request asks for. login says that the shell has read the profile files already.
-func (r *execRequest) command(login bool) (c shell.Command, err error) {
+// shellCommand is what the request asks for. login says that the shell has read the profile files already.
+func (r *execRequest) shellCommand(login bool) (c shell.Command, err error) {
 	if err := r.check(); err != nil {
 		return c, err
 	}

@@ -154,7 +154,7 @@ func (r *recording) begin(c echo.Context, f recordingFormat) error {
 	h.Set("X-Accel-Buffering", "no") // nginx would hold a recording back that goes on
 	h.Add(echo.HeaderVary, echo.HeaderAcceptEncoding)
 	r.control = http.NewResponseController(c.Response())
-	r.wire = bufio.NewWriterSize(&patientWriter{c.Response(), r.control}, writePiece)
+	r.wire = bufio.NewWriterSize(newDeadlineWriter(c.Response()), writePiece)
 	r.out = r.wire
 	if coding := acceptedCoding(c.Request().Header.Get(echo.HeaderAcceptEncoding)); coding != "" {
 		var err error
