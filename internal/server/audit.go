@@ -6,6 +6,10 @@ import (
 	"strings"
 
 	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/server/auth"
+	"github.com/evertty/evertty/internal/server/exec"
+	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
 // auditWords are what the audit log calls requests with an effect; "" are those it leaves out: what is typed and looked at, and what harnesses write down, is not
@@ -90,41 +94,41 @@ var auditWords = map[string]string{
 }
 
 // auditKey names a route in auditWords.
-func auditKey(r route) string {
-	path := r.path
+func auditKey(r httpapi.Route) string {
+	path := r.Path
 	for _, base := range []string{"/session/:sid/pty/:id", "/pty/:id"} {
 		if rest, ok := strings.CutPrefix(path, base); ok {
-			return strings.TrimSpace(r.method + " TERMINAL" + rest)
+			return strings.TrimSpace(r.Method + " TERMINAL" + rest)
 		}
 	}
-	for _, e := range (*execService)(nil).execRoutes() {
-		if path == "/session/:sid"+e.path || path == "/session/:sid/shell/:shid"+e.path {
-			return r.method + " SHELL" + e.path
+	for _, e := range (*exec.ExecService)(nil).ExecRoutes() {
+		if path == "/session/:sid"+e.Path || path == "/session/:sid/shell/:shid"+e.Path {
+			return r.Method + " SHELL" + e.Path
 		}
 	}
-	return r.method + " " + path
+	return r.Method + " " + path
 }
 
 // audited writes down a request that was let in: all with an effect that have a word, all that ask for secrets, and all that were refused because of who asks.
-func (s *Server) audited(c echo.Context, r route, err error) {
+func (s *Server) audited(c echo.Context, r httpapi.Route, err error) {
 	what := auditWords[auditKey(r)]
 	switch {
 	case what != "":
-	case isRefusal(err):
-		what = auditRefused
-		setTarget(c, r.method+" "+redactURL(c.Request().URL))
-	case c.QueryParam(secretsParam) != "" && grantOf(c).Role == Write:
-		what = auditSecrets
+	case auth.IsRefusal(err):
+		what = auth.AuditRefused
+		auth.SetTarget(c, r.Method+" "+httpapi.RedactURL(c.Request().URL))
+	case c.QueryParam(auth.SecretsParam) != "" && auth.GrantOf(c).Role == auth.Write:
+		what = auth.AuditSecrets
 	default:
 		return
 	}
-	s.config.Auth.note(c, what, targetOf(c), resultOf(c, err))
+	s.config.Auth.Note(c, what, auth.TargetOf(c), resultOf(c, err))
 }
 
 // resultOf is ok or the code of the error.
 func resultOf(c echo.Context, err error) string {
 	if err != nil {
-		return errorFor(err, c).Code
+		return httpapi.ErrorFor(err, c).Code
 	}
 	if status := c.Response().Status; status >= http.StatusBadRequest { // replies of the container's calls
 		return strconv.Itoa(status)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
 const (
@@ -51,8 +52,8 @@ func farewell(c net.Conn) {
 	_ = c.SetDeadline(time.Now().Add(farewellTime))
 	body := `{"error":"the server has too few file descriptors left for another connection","code":"NO_DESCRIPTORS","details":{}}` + "\n"
 	_, err := fmt.Fprintf(c, "HTTP/1.1 %d Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: %d\r\nRetry-After: %d\r\nConnection: close\r\nCache-Control: no-store\r\n\r\n%s",
-		http.StatusServiceUnavailable, len(body), int(retryDescriptors.Seconds()), body)
+		http.StatusServiceUnavailable, len(body), int(httpapi.RetryDescriptors.Seconds()), body)
 	if half, ok := c.(interface{ CloseWrite() error }); ok && err == nil && half.CloseWrite() == nil {
-		_, _ = io.CopyN(io.Discard, c, maxBody)
+		_, _ = io.CopyN(io.Discard, c, httpapi.MaxBody)
 	}
 }

@@ -13,11 +13,11 @@ import (
 func (s *Server) addRoutes(e *echo.Echo) {
 	methods := map[string][]string{}
 	for _, r := range s.routes() {
-		e.Add(r.method, r.path, s.handler(r))
-		methods[r.path] = append(methods[r.path], r.method)
-		if r.method == http.MethodGet {
-			e.Add(http.MethodHead, r.path, s.handler(r))
-			methods[r.path] = append(methods[r.path], http.MethodHead)
+		e.Add(r.Method, r.Path, s.handler(r))
+		methods[r.Path] = append(methods[r.Path], r.Method)
+		if r.Method == http.MethodGet {
+			e.Add(http.MethodHead, r.Path, s.handler(r))
+			methods[r.Path] = append(methods[r.Path], http.MethodHead)
 		}
 	}
 	for path, list := range methods {

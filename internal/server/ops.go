@@ -7,6 +7,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/evertty/evertty/internal/server/auth"
+	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
 //go:embed openapi.json
@@ -24,7 +27,7 @@ type versionReply struct {
 }
 
 func (s *Server) getVersion(c echo.Context) error {
-	return c.JSON(http.StatusOK, versionReply{"evertty", s.config.Version, apiVersion})
+	return c.JSON(http.StatusOK, versionReply{"evertty", s.config.Version, httpapi.ApiVersion})
 }
 
 // healthReply is the reply of GET /healthz; without credentials it is only the
@@ -47,7 +50,7 @@ func (s *Server) getHealth(c echo.Context) error {
 	if len(h.Reasons) > 0 {
 		reply.Status = "degraded"
 	}
-	if grantOf(c).Role != "" {
+	if auth.GrantOf(c).Role != "" {
 		reply.Damaged = &h.Damaged
 		reply.Lossless, reply.Reasons, reply.Version, reply.PID = &h.Lossless, h.Reasons, s.config.Version, os.Getpid()
 		if reply.Reasons == nil {
@@ -76,14 +79,14 @@ type routeLine struct {
 }
 
 func (s *Server) getRoot(c echo.Context) error {
-	if wantsHTML(c.Request()) {
+	if httpapi.WantsHTML(c.Request()) {
 		return s.getIndex(c)
 	}
 	lines := []routeLine{}
 	for _, r := range s.routes() {
-		lines = append(lines, routeLine{r.method, r.path, r.does})
+		lines = append(lines, routeLine{r.Method, r.Path, r.Does})
 	}
 	return c.JSON(http.StatusOK, map[string]any{"name": "evertty", "version": s.config.Version, "routes": lines})
 }
 
-func (s *Server) postTickets(c echo.Context) error { return s.config.Auth.handleTickets(c) }
+func (s *Server) postTickets(c echo.Context) error { return s.config.Auth.HandleTickets(c) }

@@ -18,6 +18,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/snapshot"
 )
 
@@ -73,7 +74,7 @@ func (s *Server) getRecording(c echo.Context) error {
 	if err := rec.begin(c, f); err != nil {
 		return err
 	}
-	if isHead(c) {
+	if httpapi.IsHead(c) {
 		return nil
 	}
 	if err := rec.send(c.Request().Context(), follow, s.Closing); err != nil {
@@ -86,16 +87,16 @@ func (s *Server) getRecording(c echo.Context) error {
 func recordingOf(c echo.Context) (f recordingFormat, follow bool, err error) {
 	f, known := recordingFormats[c.QueryParam("format")]
 	if !known {
-		return f, false, badRequest("format %q: asciicast-v3, asciicast-v2 or raw are allowed", clip(c.QueryParam("format")))
+		return f, false, httpapi.BadRequest("format %q: asciicast-v3, asciicast-v2 or raw are allowed", httpapi.Clip(c.QueryParam("format")))
 	}
-	follow, err = switchOf(c, "follow")
+	follow, err = httpapi.SwitchOf(c, "follow")
 	return f, follow, err
 }
 
 // aborted breaks the connection of a reply that has begun, so that nobody takes
 // what is there for the whole. What went wrong on our side is logged; that the quota took what was not sent yet is no failure.
 func aborted(c echo.Context, t *mux.Terminal, err error) error {
-	if _, lost := errors.AsType[*sendError](err); !lost && c.Request().Context().Err() == nil {
+	if _, lost := errors.AsType[*httpapi.SendError](err); !lost && c.Request().Context().Err() == nil {
 		level := slog.LevelError
 		if errors.Is(err, snapshot.ErrNotKept) {
 			level = slog.LevelInfo
@@ -119,7 +120,7 @@ func journalAt(c echo.Context, t *mux.Terminal) (reader *snapshot.JournalReader,
 	from = j.Start()
 	if q := c.QueryParam("from"); q != "" {
 		if from, err = strconv.ParseUint(q, 10, 64); err != nil {
-			return nil, 0, badRequest("from %q: a position in the output (a number from 0) is needed", clip(q))
+			return nil, 0, httpapi.BadRequest("from %q: a position in the output (a number from 0) is needed", httpapi.Clip(q))
 		}
 	}
 	reader, err = j.Read(from)
@@ -132,8 +133,8 @@ func journalAt(c echo.Context, t *mux.Terminal) (reader *snapshot.JournalReader,
 // notKept says what the journal has instead of a position that was asked for as name.
 func notKept(c echo.Context, name string, at uint64, j *snapshot.Journal) error {
 	start, end := j.Start(), j.End()
-	return errorFor(fmt.Errorf("%s %d: %w, which has %d to %d", name, at, snapshot.ErrNotKept, start, end), c).
-		with("start", start).with("end", end)
+	return httpapi.ErrorFor(fmt.Errorf("%s %d: %w, which has %d to %d", name, at, snapshot.ErrNotKept, start, end), c).
+		With("start", start).With("end", end)
 }
 
 // fileOf is the name under which a browser keeps the recording.
@@ -154,9 +155,9 @@ func (r *recording) begin(c echo.Context, f recordingFormat) error {
 	h.Set("X-Accel-Buffering", "no") // nginx would hold a recording back that goes on
 	h.Add(echo.HeaderVary, echo.HeaderAcceptEncoding)
 	r.control = http.NewResponseController(c.Response())
-	r.wire = bufio.NewWriterSize(newDeadlineWriter(c.Response()), writePiece)
+	r.wire = bufio.NewWriterSize(httpapi.NewDeadlineWriter(c.Response()), httpapi.WritePiece)
 	r.out = r.wire
-	if coding := acceptedCoding(c.Request().Header.Get(echo.HeaderAcceptEncoding)); coding != "" {
+	if coding := httpapi.AcceptedCoding(c.Request().Header.Get(echo.HeaderAcceptEncoding)); coding != "" {
 		var err error
 		if r.coded, err = newCompressor(r.wire, coding); err != nil {
 			return fmt.Errorf("api: %s: %w", coding, err)
@@ -207,7 +208,7 @@ func commandLine(argv []string) string {
 
 // errUnfinished breaks off a recording that goes on under the next server. Nothing is
 // written to it after what was flushed: an unfinished character may be finished there.
-var errUnfinished = &sendError{errors.New("the server is shutting down")}
+var errUnfinished = &httpapi.SendError{Err: errors.New("the server is shutting down")}
 
 // send writes what the journal has and, with follow, what comes until the
 // program ends, the client leaves or the server closes.
@@ -292,7 +293,7 @@ func (r *recording) flush() error {
 		return err
 	}
 	if err := r.control.Flush(); err != nil {
-		return &sendError{err}
+		return &httpapi.SendError{Err: err}
 	}
 	return nil
 }
@@ -315,7 +316,7 @@ type compressor interface {
 	Flush() error
 }
 
-// newCompressor makes one of the codings that acceptedCoding returns, fast ones:
+// newCompressor makes one of the codings that AcceptedCoding returns, fast ones:
 // the reply is large, and the server has terminals to serve.
 func newCompressor(w io.Writer, coding string) (compressor, error) {
 	if coding == "zstd" {

@@ -8,12 +8,13 @@ import (
 
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/thread"
 )
 
 // infosOf are the states of terminals as the request may see them; never nil.
 func infosOf(c echo.Context, list ...*mux.Terminal) ([]mux.Info, error) {
-	shown, err := secretsShown(c)
+	shown, err := auth.SecretsShown(c)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +31,7 @@ func infosOf(c echo.Context, list ...*mux.Terminal) ([]mux.Info, error) {
 
 // hideTerminals hides the secrets of a thread's terminals from a request that did not ask for them.
 func hideTerminals(c echo.Context, list []thread.TerminalReply) error {
-	shown, err := secretsShown(c)
+	shown, err := auth.SecretsShown(c)
 	if err != nil || shown {
 		return err
 	}
@@ -42,7 +43,7 @@ func hideTerminals(c echo.Context, list []thread.TerminalReply) error {
 
 // hideApprovals hides secrets in variables that a call would set from a request that did not ask for them. What is approved is the call with its true ones.
 func hideApprovals(c echo.Context, list []conversation.Approval) error {
-	shown, err := secretsShown(c)
+	shown, err := auth.SecretsShown(c)
 	if err != nil || shown {
 		return err
 	}

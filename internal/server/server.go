@@ -13,6 +13,10 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/server/auth"
+	"github.com/evertty/evertty/internal/server/compat"
+	"github.com/evertty/evertty/internal/server/exec"
+	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
 const (
@@ -32,18 +36,18 @@ const (
 type Config struct {
 	Mux     *mux.Mux
 	Metrics *mux.Metrics
-	Auth    *Auth
+	Auth    *auth.Auth
 	Version string
 	Log     *slog.Logger
-	Audit   *AuditLog // for /healthz; Auth writes it
+	Audit   *auth.AuditLog // for /healthz; Auth writes it
 }
 
 // Server answers HTTP requests. It is safe for concurrent use.
 type Server struct {
-	Base
+	httpapi.Base
 	config Config
-	execs  execService
-	compat compatService
+	execs  exec.ExecService
+	compat compat.CompatService
 	echo   *echo.Echo
 	http   *http.Server
 	once   sync.Once
@@ -56,14 +60,14 @@ func New(c Config) *Server {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
-	s := &Server{Base: Base{Mux: c.Mux, Log: c.Log, Closing: make(chan struct{})}, config: c, echo: echo.New()}
-	s.execs = execService{Base: &s.Base}
-	s.compat = compatService{execService: &s.execs}
+	s := &Server{Base: httpapi.Base{Mux: c.Mux, Log: c.Log, Closing: make(chan struct{})}, config: c, echo: echo.New()}
+	s.execs = exec.ExecService{Base: &s.Base}
+	s.compat = compat.CompatService{ExecService: &s.execs}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true
-	e.HTTPErrorHandler = handleError
-	e.Use(securityHeaders(), unescapeNames, recoverPanics(c.Log), s.config.Auth.Middleware(), speakVersion)
+	e.HTTPErrorHandler = httpapi.HandleError
+	e.Use(httpapi.SecurityHeaders(), unescapeNames, recoverPanics(c.Log), s.config.Auth.Middleware(), httpapi.SpeakVersion)
 	s.addRoutes(e)
 	s.http = &http.Server{
 		Handler:           e,
@@ -101,29 +105,29 @@ func (s *Server) Close() {
 }
 
 // handler runs a route's function after the checks that all have in common.
-func (s *Server) handler(r route) echo.HandlerFunc {
+func (s *Server) handler(r httpapi.Route) echo.HandlerFunc {
 	return func(c echo.Context) (err error) {
 		defer func() { s.audited(c, r, err) }()
-		if r.effect {
-			if err := requireWrite(c); err != nil {
+		if r.Effect {
+			if err := auth.RequireWrite(c); err != nil {
 				return err
 			}
 		}
-		if r.stream && !r.effect {
+		if r.Stream && !r.Effect {
 			if err := s.Mux.RoomForViewer(); err != nil {
 				return err
 			}
 		}
-		if !r.stream {
-			deadline := time.Now().Add(bodyTimeout)
+		if !r.Stream {
+			deadline := time.Now().Add(httpapi.BodyTimeout)
 			_ = http.NewResponseController(c.Response()).SetReadDeadline(deadline) // not every writer has deadlines
 		}
-		if r.bare() {
-			if err := noBody(c); err != nil {
+		if r.Bare() {
+			if err := httpapi.NoBody(c); err != nil {
 				return err
 			}
 		}
-		return r.handle(c)
+		return r.Handle(c)
 	}
 }
 

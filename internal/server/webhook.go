@@ -7,6 +7,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/thread"
 )
 
@@ -19,19 +20,19 @@ type matchedReply struct {
 }
 
 func (s *Server) postWebhook(c echo.Context) error {
-	if err := s.config.Auth.allowWebhook(c); err != nil {
+	if err := s.config.Auth.AllowWebhook(c); err != nil {
 		return err
 	}
-	if err := checkMediaType(c.Request()); err != nil {
+	if err := httpapi.CheckMediaType(c.Request()); err != nil {
 		return err
 	}
-	body, err := readBody(c, maxBody)
+	body, err := httpapi.ReadBody(c, httpapi.MaxBody)
 	if err != nil {
 		return err
 	}
 	var fields map[string]any
 	if err := json.Unmarshal(body, &fields); err != nil || fields == nil {
-		return badRequest("the body must be a JSON object")
+		return httpapi.BadRequest("the body must be a JSON object")
 	}
 	h := hookOf(fields)
 	matched, err := s.Mux.Observe(c.Param("provider"), h.instance, h.kind, h.state, string(body))
@@ -98,7 +99,7 @@ func (s *Server) getWebhookEvents(c echo.Context) error {
 	if _, err := threadOf(c); err != nil {
 		return err
 	}
-	limit, err := numberOf(c, "limit", 1, maxRows, maxHookEvents)
+	limit, err := httpapi.NumberOf(c, "limit", 1, maxRows, maxHookEvents)
 	if err != nil {
 		return err
 	}
@@ -106,5 +107,5 @@ func (s *Server) getWebhookEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(c, http.StatusOK, hookEventsReply{orNone(list)})
+	return httpapi.WriteJSON(c, http.StatusOK, hookEventsReply{httpapi.OrNone(list)})
 }
