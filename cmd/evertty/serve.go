@@ -264,7 +264,7 @@ func (s *daemon) build(f serveFlags, log *slog.Logger) (err error) {
 	}
 	metrics.Registry.MustRegister(s.mux)
 	audit := auth.OpenAuditLog(s.dir, log)
-	s.auth, err = auth.NewAuth(auth.AuthConfig{Audit: audit, WebhookSecret: secret, Mode: f.auth, DataDir: s.dir, Listen: f.listen, AllowedHosts: f.allowedHosts,
+	s.auth, err = auth.New(auth.Config{Audit: audit, WebhookSecret: secret, Mode: f.auth, DataDir: s.dir, Listen: f.listen, AllowedHosts: f.allowedHosts,
 		OpenMetrics: f.metricsPublic, Log: log, Terminal: s.terminalID})
 	if err != nil {
 		s.mux.Close()

@@ -101,7 +101,7 @@ func auditKey(r httpapi.Route) string {
 			return strings.TrimSpace(r.Method + " TERMINAL" + rest)
 		}
 	}
-	for _, e := range (*exec.ExecService)(nil).ExecRoutes() {
+	for _, e := range (*exec.Service)(nil).Routes() {
 		if path == "/session/:sid"+e.Path || path == "/session/:sid/shell/:shid"+e.Path {
 			return r.Method + " SHELL" + e.Path
 		}

@@ -63,7 +63,7 @@ func TestExecIsAsDocumented(t *testing.T) {
 
 func (c *contract) visitShells(t *testing.T) {
 	for _, path := range []string{"/exec", "/exec/stream"} {
-		large := `{"command":"` + strings.Repeat("x", exec.MaxExecBody) + `"}`
+		large := `{"command":"` + strings.Repeat("x", exec.MaxBody) + `"}`
 		c.do(t, exchange{method: "POST", target: "/session/dev" + path, body: large, status: 413, code: "TOO_LARGE"})
 	}
 	const target = "/session/dev/shell"

@@ -108,7 +108,7 @@ func startRuled(t *testing.T, mode, dir string, rules conversation.Rules) *liveS
 	}
 	metrics.Registry.MustRegister(m)
 	live := &liveServer{dir: dir, mux: m, keeper: held}
-	auth, err := auth.NewAuth(auth.AuthConfig{Mode: mode, DataDir: dir, Listen: "127.0.0.1:0", Log: log, Terminal: live.find})
+	auth, err := auth.New(auth.Config{Mode: mode, DataDir: dir, Listen: "127.0.0.1:0", Log: log, Terminal: live.find})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func TestOpenAPIIsValid(t *testing.T) {
 			}
 		}
 	}
-	if want := strconv.Itoa(httpapi.ApiVersion); doc.Info.Version != want {
+	if want := strconv.Itoa(httpapi.APIVersion); doc.Info.Version != want {
 		t.Errorf("info.version is %s, GET /version says %s", doc.Info.Version, want)
 	}
 }

@@ -27,7 +27,7 @@ type versionReply struct {
 }
 
 func (s *Server) getVersion(c echo.Context) error {
-	return c.JSON(http.StatusOK, versionReply{"evertty", s.config.Version, httpapi.ApiVersion})
+	return c.JSON(http.StatusOK, versionReply{"evertty", s.config.Version, httpapi.APIVersion})
 }
 
 // healthReply is the reply of GET /healthz; without credentials it is only the

@@ -111,7 +111,7 @@ func (s *Server) postAuthorize(c echo.Context) error {
 		return err
 	}
 	var req authorizeRequest
-	if err := httpapi.BindUpTo(c, &req, exec.MaxExecBody, false); err != nil {
+	if err := httpapi.BindUpTo(c, &req, exec.MaxBody, false); err != nil {
 		return err
 	}
 	if req.Tool == "" {

@@ -99,7 +99,7 @@ func permittedKey(r httpapi.Route) string {
 			path = short + rest
 		}
 	}
-	for _, x := range new(exec.ExecService).ExecRoutes() {
+	for _, x := range new(exec.Service).Routes() {
 		if r.Method == x.Method && (r.Path == "/session/:sid"+x.Path || r.Path == "/session/:sid/shell/:shid"+x.Path) {
 			path = "SHELL" + x.Path
 		}

@@ -40,12 +40,12 @@ func (s *Server) routes() []httpapi.Route {
 	}
 	list = append(list, s.execs.ShellRoutes()...)
 	for _, base := range []string{"/session/:sid", "/session/:sid/shell/:shid"} {
-		for _, r := range s.execs.ExecRoutes() {
+		for _, r := range s.execs.Routes() {
 			r.Path = base + r.Path
 			list = append(list, r)
 		}
 	}
-	list = append(list, s.compat.CompatRoutes()...)
+	list = append(list, s.compat.Routes()...)
 	list = append(list, s.threadRoutes()...)
 	list = append(list, s.recordRoutes()...)
 	list = append(list, s.leaseRoutes()...)

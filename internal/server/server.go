@@ -46,8 +46,8 @@ type Config struct {
 type Server struct {
 	httpapi.Base
 	config Config
-	execs  exec.ExecService
-	compat compat.CompatService
+	execs  exec.Service
+	compat compat.Service
 	echo   *echo.Echo
 	http   *http.Server
 	once   sync.Once
@@ -61,8 +61,8 @@ func New(c Config) *Server {
 		c.Log = slog.Default()
 	}
 	s := &Server{Base: httpapi.Base{Mux: c.Mux, Log: c.Log, Closing: make(chan struct{})}, config: c, echo: echo.New()}
-	s.execs = exec.ExecService{Base: &s.Base}
-	s.compat = compat.CompatService{ExecService: &s.execs}
+	s.execs = exec.Service{Base: &s.Base}
+	s.compat = compat.Service{Service: &s.execs}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true

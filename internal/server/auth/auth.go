@@ -28,8 +28,8 @@ const (
 	auditRate  = 10
 )
 
-// AuthConfig is what an Auth needs to know.
-type AuthConfig struct {
+// Config is what an Auth needs to know.
+type Config struct {
 	Mode         string   // ModeToken or ModeNone
 	DataDir      string   // where the token file is; must exist in ModeToken
 	Listen       string   // HOST:PORT or unix:///PATH, as configured
@@ -69,9 +69,9 @@ type Auth struct {
 	skipped     atomic.Int64  // refusals that it left out
 }
 
-// NewAuth reads the token, or makes one. It fails with ErrSetting or
+// New reads the token, or makes one. It fails with ErrSetting or
 // ErrTokenFile.
-func NewAuth(config AuthConfig) (*Auth, error) {
+func New(config Config) (*Auth, error) {
 	if err := CheckListen(config.Mode, config.Listen, true); err != nil {
 		return nil, err
 	}

@@ -79,7 +79,7 @@ func gateTerminal(session, idOrName string) (string, error) {
 	return "", httpapi.ErrWrongTerminal
 }
 
-func newGate(t testing.TB, config AuthConfig) *gate {
+func newGate(t testing.TB, config Config) *gate {
 	t.Helper()
 	g := &gate{clock: newHandClock(), log: &logBuffer{}, dir: config.DataDir}
 	if g.dir == "" {
@@ -94,7 +94,7 @@ func newGate(t testing.TB, config AuthConfig) *gate {
 	config.DataDir, config.Terminal, config.Now = g.dir, gateTerminal, g.clock.Now
 	config.Log = slog.New(slog.NewTextHandler(g.log, nil))
 	var err error
-	if g.auth, err = NewAuth(config); err != nil {
+	if g.auth, err = New(config); err != nil {
 		t.Fatal(err)
 	}
 	if token, err := os.ReadFile(filepath.Join(g.dir, tokenFile)); err == nil {

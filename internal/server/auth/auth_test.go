@@ -22,7 +22,7 @@ import (
 // TestEveryRouteIsClosed walks all routes, and some that do not exist, with
 // every method and every kind of wrong credential.
 func TestEveryRouteIsClosed(t *testing.T) {
-	g := newGate(t, AuthConfig{})
+	g := newGate(t, Config{})
 	paths := []string{"/", "/pty", "/metrics", "/openapi.json", "/assets/app.js", "/tickets", "/absent", "/pty/web/absent", "/%2e%2e/token",
 		"/pty/alpha-000001", "/pty/absent-00000/snapshot", "/session/s/pty/web/ws", "/session/s/pty/absent/stream", "/pty/web/snapshot"}
 	for name, header := range map[string]string{
@@ -57,7 +57,7 @@ func TestEveryRouteIsClosed(t *testing.T) {
 }
 
 func TestOpenPaths(t *testing.T) {
-	g := newGate(t, AuthConfig{})
+	g := newGate(t, Config{})
 	for _, path := range openPaths {
 		if r := g.do(t, nil, "GET", path, ""); r.status != 200 || r.body != " " {
 			t.Errorf("%s: %d %q, want no grant", path, r.status, r.body)
@@ -76,7 +76,7 @@ func TestOpenPaths(t *testing.T) {
 }
 
 func TestBearerToken(t *testing.T) {
-	g := newGate(t, AuthConfig{})
+	g := newGate(t, Config{})
 	for _, scheme := range []string{"Bearer ", "bearer ", "BEARER  "} {
 		if r := g.do(t, nil, "GET", "/pty", "", "Authorization: "+scheme+g.token); r.status != 200 || r.body != "write " {
 			t.Errorf("%q: %d %q", scheme, r.status, r.body)
@@ -90,7 +90,7 @@ func TestBearerToken(t *testing.T) {
 
 func TestForeignHostsAndOriginsOverTheWire(t *testing.T) {
 	for _, mode := range []string{ModeToken, ModeNone} {
-		g := newGate(t, AuthConfig{Mode: mode})
+		g := newGate(t, Config{Mode: mode})
 		port := g.URL[strings.LastIndexByte(g.URL, ':'):]
 		for _, host := range []string{"evil.com", "127.0.0.1.evil.com" + port, "evil.com" + port} {
 			wantCode(t, g.do(t, nil, "GET", "/pty", "", g.bearer(), "Host: "+host), 403, "FORBIDDEN_HOST")
@@ -120,7 +120,7 @@ func TestForeignHostsAndOriginsOverTheWire(t *testing.T) {
 }
 
 func TestLoginTicketBecomesCookie(t *testing.T) {
-	g := newGate(t, AuthConfig{})
+	g := newGate(t, Config{})
 	browser, stranger := g.browser(t), g.browser(t)
 	link, err := g.auth.LoginURL(g.URL)
 	if err != nil {
@@ -166,7 +166,7 @@ func mustURL(t testing.TB, s string) *url.URL {
 }
 
 func TestLoginFromAnotherSitesLink(t *testing.T) {
-	g := newGate(t, AuthConfig{})
+	g := newGate(t, Config{})
 	link, err := g.auth.LoginURL("")
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +178,7 @@ func TestLoginFromAnotherSitesLink(t *testing.T) {
 }
 
 func TestLoginTicketExpires(t *testing.T) {
-	g := newGate(t, AuthConfig{})
+	g := newGate(t, Config{})
 	link, err := g.auth.LoginURL("")
 	if err != nil {
 		t.Fatal(err)
@@ -188,7 +188,7 @@ func TestLoginTicketExpires(t *testing.T) {
 }
 
 func TestBrowserIsToldHowToLogIn(t *testing.T) {
-	g := newGate(t, AuthConfig{})
+	g := newGate(t, Config{})
 	r := g.do(t, nil, "GET", "/", "", "Accept: text/html,application/xhtml+xml,*/*;q=0.8")
 	if r.status != 401 || !strings.HasPrefix(r.header.Get("Content-Type"), "text/html") || !strings.Contains(r.body, "evertty url") ||
 		strings.Contains(r.body, "<script") {
@@ -198,26 +198,26 @@ func TestBrowserIsToldHowToLogIn(t *testing.T) {
 }
 
 func TestSessionOutlivesTheServerButNotTheToken(t *testing.T) {
-	first := newGate(t, AuthConfig{})
+	first := newGate(t, Config{})
 	browser := first.browser(t)
 	first.logIn(t, browser)
 	cookie := browser.Jar.Cookies(mustURL(t, first.URL))[0]
 	header := "Cookie: " + cookie.Name + "=" + cookie.Value
 	first.Close()
 
-	second := newGate(t, AuthConfig{DataDir: first.dir})
+	second := newGate(t, Config{DataDir: first.dir})
 	if r := second.do(t, nil, "GET", "/pty", "", header); r.status != 200 {
 		t.Errorf("after a restart: %d", r.status)
 	}
 	if err := os.Remove(filepath.Join(first.dir, tokenFile)); err != nil {
 		t.Fatal(err)
 	}
-	third := newGate(t, AuthConfig{DataDir: first.dir})
+	third := newGate(t, Config{DataDir: first.dir})
 	wantCode(t, third.do(t, nil, "GET", "/pty", "", header), 401, "UNAUTHORIZED")
 }
 
 func TestSessionSlides(t *testing.T) {
-	g := newGate(t, AuthConfig{})
+	g := newGate(t, Config{})
 	browser := g.browser(t)
 	g.logIn(t, browser)
 	if r := g.do(t, browser, "GET", "/pty", ""); r.header.Get("Set-Cookie") != "" {
@@ -236,7 +236,7 @@ func TestSessionSlides(t *testing.T) {
 }
 
 func TestSessionNeedsOriginForWebSocket(t *testing.T) {
-	g := newGate(t, AuthConfig{})
+	g := newGate(t, Config{})
 	browser := g.browser(t)
 	g.logIn(t, browser)
 	wantCode(t, g.do(t, browser, "GET", "/pty/web/ws", "", "Connection: Upgrade", "Upgrade: websocket"), 403, "FORBIDDEN_ORIGIN")
@@ -260,7 +260,7 @@ func askTicket(t testing.TB, g *gate, body string) TicketReply {
 }
 
 func TestTicketOpensOneTerminal(t *testing.T) {
-	g := newGate(t, AuthConfig{})
+	g := newGate(t, Config{})
 	got := askTicket(t, g, `{"pty":"web","role":"read","uses":6}`)
 	if want := g.URL + "/pty/alpha-000001/ws?ticket=" + got.Ticket; got.URL != want || !got.ExpiresAt.Equal(g.clock.Now().Add(ticketTTL)) ||
 		got.ExpiresAt.Location() != time.UTC {
@@ -289,7 +289,7 @@ func TestTicketOpensOneTerminal(t *testing.T) {
 }
 
 func TestTicketIsStrongerThanTheCookieAndEndsInTime(t *testing.T) {
-	g := newGate(t, AuthConfig{})
+	g := newGate(t, Config{})
 	browser := g.browser(t)
 	g.logIn(t, browser)
 	got := askTicket(t, g, `{"pty":"beta-0000002","role":"read","ttl_s":60,"uses":2}`)
@@ -306,7 +306,7 @@ func TestTicketIsStrongerThanTheCookieAndEndsInTime(t *testing.T) {
 }
 
 func TestTicketsOfBrowsersNameTheirOrigin(t *testing.T) {
-	g := newGate(t, AuthConfig{AllowedHosts: []string{"term.example"}})
+	g := newGate(t, Config{AllowedHosts: []string{"term.example"}})
 	r := g.do(t, nil, "POST", "/tickets", `{"login":true}`, g.bearer(), jsonType, "Origin: https://term.example")
 	if !strings.Contains(r.body, `"url":"https://term.example/?ticket=`) {
 		t.Errorf("%d %s", r.status, r.body)
@@ -314,7 +314,7 @@ func TestTicketsOfBrowsersNameTheirOrigin(t *testing.T) {
 }
 
 func TestLoginTicketFromTheAPI(t *testing.T) {
-	g := newGate(t, AuthConfig{})
+	g := newGate(t, Config{})
 	got := askTicket(t, g, `{"login":true}`)
 	browser := g.browser(t)
 	if r := g.do(t, browser, "GET", strings.TrimPrefix(got.URL, g.URL), ""); r.status != 303 {
@@ -326,7 +326,7 @@ func TestLoginTicketFromTheAPI(t *testing.T) {
 }
 
 func TestTicketRequestsAreChecked(t *testing.T) {
-	g := newGate(t, AuthConfig{})
+	g := newGate(t, Config{})
 	for body, want := range map[string]string{
 		`{}`:                           `\"pty\" must name`,
 		`{"login":false}`:              `\"pty\" must name`,
@@ -356,7 +356,7 @@ func TestTicketRequestsAreChecked(t *testing.T) {
 }
 
 func TestWrongCredentialsAreLimited(t *testing.T) {
-	g := newGate(t, AuthConfig{})
+	g := newGate(t, Config{})
 	for i := range failureBurst {
 		if r := g.do(t, nil, "GET", "/pty", "", "Authorization: Bearer guess"); r.status != 401 {
 			t.Fatalf("guess %d: %d", i, r.status)
@@ -381,7 +381,7 @@ func TestWrongCredentialsAreLimited(t *testing.T) {
 }
 
 func TestModeNoneGrantsEverything(t *testing.T) {
-	g := newGate(t, AuthConfig{Mode: ModeNone})
+	g := newGate(t, Config{Mode: ModeNone})
 	if r := g.do(t, nil, "GET", "/pty", "", "Authorization: Bearer any"); r.body != "write " {
 		t.Errorf("%d %q", r.status, r.body)
 	}
@@ -410,19 +410,19 @@ func TestModeNoneGrantsEverything(t *testing.T) {
 
 func TestNewAuthRefusesSettings(t *testing.T) {
 	dir := t.TempDir()
-	for _, config := range []AuthConfig{
+	for _, config := range []Config{
 		{Mode: "basic", Listen: "127.0.0.1:0", DataDir: dir},
 		{Mode: ModeToken, Listen: "nowhere", DataDir: dir},
 		{Mode: ModeToken, Listen: "127.0.0.1:0", DataDir: dir, AllowedHosts: []string{"http://x"}},
 	} {
-		if auth, err := NewAuth(config); auth != nil || !errors.Is(err, ErrSetting) {
+		if auth, err := New(config); auth != nil || !errors.Is(err, ErrSetting) {
 			t.Errorf("%+v: %v, %v", config, auth, err)
 		}
 	}
 	if err := os.WriteFile(filepath.Join(dir, tokenFile), []byte("short"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if auth, err := NewAuth(AuthConfig{Mode: ModeToken, Listen: "127.0.0.1:0", DataDir: dir}); auth != nil || !errors.Is(err, ErrTokenFile) {
+	if auth, err := New(Config{Mode: ModeToken, Listen: "127.0.0.1:0", DataDir: dir}); auth != nil || !errors.Is(err, ErrTokenFile) {
 		t.Errorf("bad token file: %v, %v", auth, err)
 	}
 }
@@ -474,7 +474,7 @@ func TestRedactURL(t *testing.T) {
 }
 
 func TestManyClientsAtOnce(t *testing.T) {
-	g := newGate(t, AuthConfig{})
+	g := newGate(t, Config{})
 	got := askTicket(t, g, `{"pty":"web","role":"read","uses":20}`)
 	var opened atomic.Int32
 	var group sync.WaitGroup

@@ -12,7 +12,7 @@ import (
 )
 
 func TestSecurityHeadersOnEveryResponse(t *testing.T) {
-	g := newGate(t, AuthConfig{})
+	g := newGate(t, Config{})
 	want := map[string]string{
 		"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY",
 		"Content-Security-Policy": httpapi.ContentPolicy, "Cache-Control": "no-store",
@@ -45,7 +45,7 @@ func TestSecurityHeadersOnEveryResponse(t *testing.T) {
 }
 
 func TestRequestIDIsOurs(t *testing.T) {
-	g := newGate(t, AuthConfig{})
+	g := newGate(t, Config{})
 	r := g.do(t, nil, "GET", "/", "", "X-Request-Id: forged")
 	if id := r.header.Get("X-Request-Id"); len(id) != 2*httpapi.RequestIDBytes || id == "forged" {
 		t.Errorf("request id %q", id)
@@ -53,7 +53,7 @@ func TestRequestIDIsOurs(t *testing.T) {
 }
 
 func TestBindOverTheWire(t *testing.T) {
-	g := newGate(t, AuthConfig{})
+	g := newGate(t, Config{})
 	big := strings.Repeat("x", httpapi.MaxBody+1)
 	wantCode(t, g.do(t, nil, "POST", "/pty/web/input", big, g.bearer(), jsonType), 413, "TOO_LARGE")
 	wantCode(t, g.do(t, nil, "POST", "/pty/web/input", `{"data":"x"}`, g.bearer()), 415, "UNSUPPORTED_MEDIA_TYPE")
@@ -64,7 +64,7 @@ func TestBindOverTheWire(t *testing.T) {
 }
 
 func TestRefusalDoesNotWaitForTheBody(t *testing.T) {
-	g := newGate(t, AuthConfig{})
+	g := newGate(t, Config{})
 	for _, length := range []string{"Content-Length: 10", "Transfer-Encoding: chunked"} {
 		conn, err := net.Dial("tcp", g.Listener.Addr().String())
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 // {"status"} and nothing else to a request whose GrantOf is zero.
 var openPaths = []string{"/healthz", "/readyz"}
 
-// metricsPath is open too when AuthConfig.OpenMetrics says so.
+// metricsPath is open too when Config.OpenMetrics says so.
 const metricsPath = "/metrics"
 
 // ticketPaths end the routes that a terminal's ticket opens, by GET and HEAD.

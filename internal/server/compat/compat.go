@@ -23,41 +23,41 @@ import (
 // sessionHeader selects the session of a call; it comes before the body's sessionId.
 const sessionHeader = "X-Session-Id"
 
-// compatSession is the session of calls that name none.
-const compatSession = "default"
+// defaultSession is the session of calls that name none.
+const defaultSession = "default"
 
-// CompatRoutes are what clients of the sandbox container call.
-func (s *CompatService) CompatRoutes() []httpapi.Route {
+// Routes are what clients of the sandbox container call.
+func (s *Service) Routes() []httpapi.Route {
 	return []httpapi.Route{
-		httpapi.Post("/api/session/create", s.compatCreate, "start a session (compatible)"),
-		httpapi.Get("/api/session/list", s.compatSessions, "the sessions that have a shell (compatible)"),
-		httpapi.Post("/api/session/delete", s.compatDelete, "end a session's shells (compatible)"),
-		httpapi.Post("/api/session/:id/env", s.compatEnv, "export variables in a session (compatible)").Streams(),
-		httpapi.Post("/api/env/set", s.compatEnv, "export variables in the session of X-Session-Id (compatible)").Streams(),
-		httpapi.Post("/api/execute", s.compatExecute, "run a command (compatible)").Streams(),
-		httpapi.Post("/api/execute/stream", s.compatExecuteStream, "run a command, output as Server-Sent Events (compatible)").Streams(),
-		httpapi.Post("/api/process/start", s.compatStart, "start a process in the background (compatible)").Streams(),
-		httpapi.Get("/api/process/list", s.compatProcesses, "the processes of all sessions (compatible)"),
-		httpapi.Delete("/api/process/kill-all", s.compatKillAll, "end all processes (compatible)").Streams(),
-		httpapi.Post("/api/process/kill-all", s.compatKillAll, "end all processes (compatible)").Streams(),
-		httpapi.Get("/api/process/:id", s.compatProcess, "one process (compatible)"),
-		httpapi.Delete("/api/process/:id", s.compatKill, "end a process (compatible)").Streams(),
-		httpapi.Get("/api/process/:id/logs", s.compatLogs, "what a process printed (compatible)").Streams(),
-		httpapi.Get("/api/process/:id/stream", s.compatProcessStream, "a process's output as Server-Sent Events (compatible)").Streams(),
-		httpapi.Post("/api/file/read", s.compatRead, "read a file (compatible)").Streams(),
-		httpapi.Post("/api/file/write", s.compatWrite, "write a file (compatible)").Streams(),
-		httpapi.Post("/api/file/mkdir", s.compatMkdir, "make a directory (compatible)").Streams(),
-		httpapi.Post("/api/file/delete", s.compatRemove, "remove a file (compatible)").Streams(),
-		httpapi.Delete("/api/file/delete", s.compatRemove, "remove a file (compatible)").Streams(),
-		httpapi.Post("/api/file/rename", s.compatRename, "rename a file (compatible)").Streams(),
-		httpapi.Post("/api/file/move", s.compatMove, "move a file (compatible)").Streams(),
-		httpapi.Post("/api/file/list", s.compatList, "list a directory (compatible)").Streams(),
-		httpapi.Post("/api/file/exists", s.compatExists, "whether a file exists (compatible)").Streams(),
+		httpapi.Post("/api/session/create", s.create, "start a session (compatible)"),
+		httpapi.Get("/api/session/list", s.listSessions, "the sessions that have a shell (compatible)"),
+		httpapi.Post("/api/session/delete", s.deleteSession, "end a session's shells (compatible)"),
+		httpapi.Post("/api/session/:id/env", s.setVariables, "export variables in a session (compatible)").Streams(),
+		httpapi.Post("/api/env/set", s.setVariables, "export variables in the session of X-Session-Id (compatible)").Streams(),
+		httpapi.Post("/api/execute", s.execute, "run a command (compatible)").Streams(),
+		httpapi.Post("/api/execute/stream", s.executeStream, "run a command, output as Server-Sent Events (compatible)").Streams(),
+		httpapi.Post("/api/process/start", s.startProcess, "start a process in the background (compatible)").Streams(),
+		httpapi.Get("/api/process/list", s.listProcesses, "the processes of all sessions (compatible)"),
+		httpapi.Delete("/api/process/kill-all", s.killAll, "end all processes (compatible)").Streams(),
+		httpapi.Post("/api/process/kill-all", s.killAll, "end all processes (compatible)").Streams(),
+		httpapi.Get("/api/process/:id", s.getProcess, "one process (compatible)"),
+		httpapi.Delete("/api/process/:id", s.killProcess, "end a process (compatible)").Streams(),
+		httpapi.Get("/api/process/:id/logs", s.getLogs, "what a process printed (compatible)").Streams(),
+		httpapi.Get("/api/process/:id/stream", s.streamProcess, "a process's output as Server-Sent Events (compatible)").Streams(),
+		httpapi.Post("/api/file/read", s.readFile, "read a file (compatible)").Streams(),
+		httpapi.Post("/api/file/write", s.writeFile, "write a file (compatible)").Streams(),
+		httpapi.Post("/api/file/mkdir", s.makeDir, "make a directory (compatible)").Streams(),
+		httpapi.Post("/api/file/delete", s.removeFile, "remove a file (compatible)").Streams(),
+		httpapi.Delete("/api/file/delete", s.removeFile, "remove a file (compatible)").Streams(),
+		httpapi.Post("/api/file/rename", s.renameFile, "rename a file (compatible)").Streams(),
+		httpapi.Post("/api/file/move", s.moveFile, "move a file (compatible)").Streams(),
+		httpapi.Post("/api/file/list", s.listFiles, "list a directory (compatible)").Streams(),
+		httpapi.Post("/api/file/exists", s.fileExists, "whether a file exists (compatible)").Streams(),
 	}
 }
 
-// CompatService has the handlers of the compatible routes.
-type CompatService struct{ *exec.ExecService }
+// Service has the handlers of the compatible routes.
+type Service struct{ *exec.Service }
 
 // stamp is in every reply of these routes.
 type stamp struct {
@@ -67,9 +67,9 @@ type stamp struct {
 
 func stampNow() stamp { return stamp{true, time.Now().UTC()} }
 
-// compatSessionOf is the session that a call means: of the path, of the header, of the body, or "default".
+// sessionOf is the session that a call means: of the path, of the header, of the body, or "default".
 // One that the path or the header names has to exist already; "default" and the body's come into being, as there.
-func (s *CompatService) compatSessionOf(c echo.Context, body string) (string, error) {
+func (s *Service) sessionOf(c echo.Context, body string) (string, error) {
 	if auth.GrantOf(c).PTY != "" {
 		return "", httpapi.ErrWrongTerminal
 	}
@@ -78,18 +78,18 @@ func (s *CompatService) compatSessionOf(c echo.Context, body string) (string, er
 		name = named
 	}
 	switch {
-	case name != "" && name != compatSession:
+	case name != "" && name != defaultSession:
 		_, err := s.existing(name)
 		return name, err
 	case name == "" && body != "":
 		return body, mux.CheckName("session", body)
 	}
-	return compatSession, nil
+	return defaultSession, nil
 }
 
-// compatShell is the default shell of the session that a call means, for a deed in it.
-func (s *CompatService) compatShell(c echo.Context, body, tool string, deed any) (*mux.Shell, error) {
-	name, err := s.compatSessionOf(c, body)
+// shellOf is the default shell of the session that a call means, for a deed in it.
+func (s *Service) shellOf(c echo.Context, body, tool string, deed any) (*mux.Shell, error) {
+	name, err := s.sessionOf(c, body)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (s *CompatService) compatShell(c echo.Context, body, tool string, deed any)
 }
 
 // existing is the default shell of a session that has one.
-func (s *CompatService) existing(session string) (*mux.Shell, error) {
+func (s *Service) existing(session string) (*mux.Shell, error) {
 	for _, sh := range s.Mux.Shells(session) {
 		if sh.Default && session != "" {
 			return sh, nil
@@ -124,23 +124,23 @@ type sessionRequest struct {
 // sessionReply is the reply about a session that was made.
 type sessionReply struct {
 	stamp
-	compatSessionInfo
+	sessionInfo
 }
 
-// compatSessionInfo is a session as these routes tell it.
-type compatSessionInfo struct {
+// sessionInfo is a session as these routes tell it.
+type sessionInfo struct {
 	ID        string    `json:"id"`
 	SessionID string    `json:"sessionId"`
 	Cwd       string    `json:"cwd"`
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-func compatSessionOf(sh *mux.Shell) compatSessionInfo {
+func sessionInfoOf(sh *mux.Shell) sessionInfo {
 	i := sh.Info()
-	return compatSessionInfo{i.Session, i.Session, i.Cwd, i.CreatedAt}
+	return sessionInfo{i.Session, i.Session, i.Cwd, i.CreatedAt}
 }
 
-func (s *CompatService) compatCreate(c echo.Context) error {
+func (s *Service) create(c echo.Context) error {
 	var req sessionRequest
 	if err := httpapi.BindOptional(c, &req); err != nil {
 		return err
@@ -161,7 +161,7 @@ func (s *CompatService) compatCreate(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, sessionReply{stampNow(), compatSessionOf(sh)})
+	return c.JSON(http.StatusOK, sessionReply{stampNow(), sessionInfoOf(sh)})
 }
 
 // session is the name that the request chooses, or a new one.
@@ -178,14 +178,14 @@ func (r *sessionRequest) session() string {
 type sessionsReply struct {
 	stamp
 	Count    int                 `json:"count"`
-	Sessions []compatSessionInfo `json:"sessions"`
+	Sessions []sessionInfo `json:"sessions"`
 }
 
-func (s *CompatService) compatSessions(c echo.Context) error {
-	reply := sessionsReply{stamp: stampNow(), Sessions: []compatSessionInfo{}}
+func (s *Service) listSessions(c echo.Context) error {
+	reply := sessionsReply{stamp: stampNow(), Sessions: []sessionInfo{}}
 	for _, sh := range s.Mux.Shells("") {
 		if sh.Default {
-			reply.Sessions = append(reply.Sessions, compatSessionOf(sh))
+			reply.Sessions = append(reply.Sessions, sessionInfoOf(sh))
 		}
 	}
 	reply.Count = len(reply.Sessions)
@@ -198,7 +198,7 @@ type namedReply struct {
 	SessionID string `json:"sessionId"`
 }
 
-func (s *CompatService) compatDelete(c echo.Context) error {
+func (s *Service) deleteSession(c echo.Context) error {
 	var req struct {
 		SessionID string `json:"sessionId"`
 	}
@@ -217,16 +217,16 @@ func (s *CompatService) compatDelete(c echo.Context) error {
 	return c.JSON(http.StatusOK, namedReply{stampNow(), req.SessionID})
 }
 
-// compatEnvRequest is the body of the calls that set variables; null removes one.
-type compatEnvRequest struct {
+// envRequest is the body of the calls that set variables; null removes one.
+type envRequest struct {
 	EnvVars   exec.EnvMap `json:"envVars"`
 	Env       exec.EnvMap `json:"env"`
 	SessionID string      `json:"sessionId"`
 }
 
-func (s *CompatService) compatEnv(c echo.Context) error {
-	var req compatEnvRequest
-	if err := exec.BindExec(c, &req, false); err != nil {
+func (s *Service) setVariables(c echo.Context) error {
+	var req envRequest
+	if err := exec.Bind(c, &req, false); err != nil {
 		return err
 	}
 	if (req.EnvVars == nil) == (req.Env == nil) {
@@ -243,7 +243,7 @@ func (s *CompatService) compatEnv(c echo.Context) error {
 		}
 	}
 	slices.Sort(unset) // a map has no order, and the same request is the same deed
-	sh, err := s.compatShell(c, req.SessionID, conversation.ToolEnv, &exec.ShellDeed{Env: set, Unset: unset})
+	sh, err := s.shellOf(c, req.SessionID, conversation.ToolEnv, &exec.ShellDeed{Env: set, Unset: unset})
 	if err != nil {
 		return err
 	}
@@ -253,8 +253,8 @@ func (s *CompatService) compatEnv(c echo.Context) error {
 	return c.JSON(http.StatusOK, namedReply{stampNow(), sh.Session})
 }
 
-// compatError tells about which session the end of a shell is.
-func compatError(c echo.Context, sh *mux.Shell, err error) error {
+// errorOf tells about which session the end of a shell is.
+func errorOf(c echo.Context, sh *mux.Shell, err error) error {
 	if errors.Is(err, shell.ErrEnded) || errors.Is(err, shell.ErrDeleted) {
 		return httpapi.ErrorFor(err, c).With("session", sh.Session)
 	}

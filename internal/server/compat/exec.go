@@ -27,18 +27,18 @@ type executeRequest struct {
 }
 
 // own is the request in our words.
-func (r *executeRequest) own() exec.ExecRequest {
+func (r *executeRequest) own() exec.Request {
 	timeout := r.TimeoutMS
 	if timeout == 0 {
 		timeout = r.Timeout
 	}
-	return exec.ExecRequest{Command: r.Command, Cwd: r.Cwd, Env: r.Env, TimeoutMS: timeout, Stdin: r.Stdin, Background: r.Background}
+	return exec.Request{Command: r.Command, Cwd: r.Cwd, Env: r.Env, TimeoutMS: timeout, Stdin: r.Stdin, Background: r.Background}
 }
 
-// compatSubmit reads the request and gives its command to the shell it means.
-func (s *CompatService) compatSubmit(c echo.Context, background bool) (*mux.Shell, *shell.Exec, executeRequest, error) {
+// submit reads the request and gives its command to the shell it means.
+func (s *Service) submit(c echo.Context, background bool) (*mux.Shell, *shell.Exec, executeRequest, error) {
 	var req executeRequest
-	if err := exec.BindExec(c, &req, false); err != nil {
+	if err := exec.Bind(c, &req, false); err != nil {
 		return nil, nil, req, err
 	}
 	req.Background = req.Background || background
@@ -47,13 +47,13 @@ func (s *CompatService) compatSubmit(c echo.Context, background bool) (*mux.Shel
 	if err != nil {
 		return nil, nil, req, err
 	}
-	sh, err := s.compatShell(c, req.SessionID, conversation.ToolExec, own.Deed())
+	sh, err := s.shellOf(c, req.SessionID, conversation.ToolExec, own.Deed())
 	if err != nil {
 		return nil, nil, req, err
 	}
 	e, err := sh.Submit(cmd)
 	if err != nil {
-		err = compatError(c, sh, err)
+		err = errorOf(c, sh, err)
 	}
 	return sh, e, req, err
 }
@@ -75,21 +75,21 @@ func executeReplyOf(sh *mux.Shell, i shell.Info, r shell.Result) executeReply {
 		Duration: exec.DurationOf(i), SessionID: sh.Session, Truncated: r.Truncated}
 }
 
-func (s *CompatService) compatExecute(c echo.Context) error {
-	sh, e, req, err := s.compatSubmit(c, false)
+func (s *Service) execute(c echo.Context) error {
+	sh, e, req, err := s.submit(c, false)
 	if err != nil {
 		return err
 	}
 	if req.Background {
 		if err := s.Started(c, e); err != nil {
-			return compatError(c, sh, err)
+			return errorOf(c, sh, err)
 		}
 		i := e.Info()
 		return exec.SendLogs(c, e, executeReply{stamp: stampNow(), Command: i.Command, SessionID: sh.Session, ProcessID: i.ID, PID: i.PID}, 0, 0)
 	}
 	r, err := s.Await(c, e, false)
 	if err != nil {
-		return compatError(c, sh, err)
+		return errorOf(c, sh, err)
 	}
 	reply, sizes := executeReplyOf(sh, e.Info(), r), [2]int64{e.Size(shell.Stdout), e.Size(shell.Stderr)}
 	limit := exec.ReplyLimit(e)
@@ -97,20 +97,20 @@ func (s *CompatService) compatExecute(c echo.Context) error {
 	return exec.SendLogs(c, e, reply, min(sizes[0], limit), min(sizes[1], limit))
 }
 
-func (s *CompatService) compatExecuteStream(c echo.Context) error {
-	sh, e, _, err := s.compatSubmit(c, false)
+func (s *Service) executeStream(c echo.Context) error {
+	sh, e, _, err := s.submit(c, false)
 	if err != nil {
 		return err
 	}
-	s.Follow(c, e, compatEvents{sh.Session}, exec.Following{End: exec.StreamLimit(e)})
+	s.Follow(c, e, events{sh.Session}, exec.Following{End: exec.StreamLimit(e)})
 	return nil
 }
 
-// compatEvents are the events of the compatible streams: `data:` alone, with the kind as its type.
-type compatEvents struct{ session string }
+// events are the events of the compatible streams: `data:` alone, with the kind as its type.
+type events struct{ session string }
 
-// compatEvent is the data of one event.
-type compatEvent struct {
+// event is the data of one event.
+type event struct {
 	Type      string        `json:"type"`
 	Timestamp time.Time     `json:"timestamp"`
 	Command   string        `json:"command,omitempty"`
@@ -118,13 +118,13 @@ type compatEvent struct {
 	ProcessID string        `json:"processId,omitempty"`
 	PID       int           `json:"pid,omitempty"`
 	ExitCode  *int          `json:"exitCode,omitempty"`
-	Result    *compatResult `json:"result,omitempty"`
+	Result    *eventResult `json:"result,omitempty"`
 	Error     string        `json:"error,omitempty"`
 	Code      string        `json:"code,omitempty"`
 }
 
-// compatResult is the result inside the event complete; the outputs were events before it.
-type compatResult struct {
+// eventResult is the result inside the event complete; the outputs were events before it.
+type eventResult struct {
 	Success   bool   `json:"success"`
 	ExitCode  int    `json:"exitCode"`
 	Command   string `json:"command"`
@@ -132,12 +132,12 @@ type compatResult struct {
 	SessionID string `json:"sessionId"`
 }
 
-func (o compatEvents) Started(b []byte, i shell.Info) []byte {
-	return appendData(b, compatEvent{Type: "start", Timestamp: i.StartedAt.UTC(), Command: i.Command, SessionID: o.session, ProcessID: i.ID, PID: i.PID})
+func (o events) Started(b []byte, i shell.Info) []byte {
+	return appendData(b, event{Type: "start", Timestamp: i.StartedAt.UTC(), Command: i.Command, SessionID: o.session, ProcessID: i.ID, PID: i.PID})
 }
 
 // output says bytes that are not UTF-8 as U+FFFD: clients of these streams know nothing else. data_b64 has them too.
-func (o compatEvents) Output(b []byte, out shell.Stream, p []byte) []byte {
+func (o events) Output(b []byte, out shell.Stream, p []byte) []byte {
 	name := "stdout"
 	if out == shell.Stderr {
 		name = "stderr"
@@ -150,16 +150,16 @@ func (o compatEvents) Output(b []byte, out shell.Stream, p []byte) []byte {
 	return append(b, "\"}\n\n"...)
 }
 
-func (o compatEvents) Completed(b []byte, i shell.Info, r shell.Result) []byte {
-	return appendData(b, compatEvent{Type: "complete", Timestamp: i.FinishedAt.UTC(), ExitCode: &r.ExitCode, SessionID: o.session, ProcessID: i.ID,
-		Result: &compatResult{r.ExitCode == 0, r.ExitCode, i.Command, exec.DurationOf(i), o.session}})
+func (o events) Completed(b []byte, i shell.Info, r shell.Result) []byte {
+	return appendData(b, event{Type: "complete", Timestamp: i.FinishedAt.UTC(), ExitCode: &r.ExitCode, SessionID: o.session, ProcessID: i.ID,
+		Result: &eventResult{r.ExitCode == 0, r.ExitCode, i.Command, exec.DurationOf(i), o.session}})
 }
 
-func (o compatEvents) Failed(b []byte, e *httpapi.Error) []byte {
-	return appendData(b, compatEvent{Type: "error", Timestamp: time.Now().UTC(), Error: e.Message, Code: e.Code, SessionID: o.session})
+func (o events) Failed(b []byte, e *httpapi.Error) []byte {
+	return appendData(b, event{Type: "error", Timestamp: time.Now().UTC(), Error: e.Message, Code: e.Code, SessionID: o.session})
 }
 
-func appendData(b []byte, e compatEvent) []byte {
+func appendData(b []byte, e event) []byte {
 	data, err := httpapi.Encode(e)
 	if err != nil {
 		panic(err.Error()) // a type of ours

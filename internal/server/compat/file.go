@@ -55,8 +55,8 @@ type fileReply struct {
 
 // bindFile reads the request, which is about the needed paths, makes these absolute and asks whether it may be done: relative ones are relative to the session's directory.
 // There is no border around it: a shell could read and write the same.
-func (s *CompatService) bindFile(c echo.Context, tool string, needed ...string) (r fileRequest, err error) {
-	if err = exec.BindExec(c, &r, false); err != nil {
+func (s *Service) bindFile(c echo.Context, tool string, needed ...string) (r fileRequest, err error) {
+	if err = exec.Bind(c, &r, false); err != nil {
 		return r, err
 	}
 	paths := map[string]*string{"path": &r.Path, "oldPath": &r.OldPath, "newPath": &r.NewPath,
@@ -71,7 +71,7 @@ func (s *CompatService) bindFile(c echo.Context, tool string, needed ...string) 
 			return r, err
 		}
 	}
-	thread, err := s.compatSessionOf(c, r.SessionID)
+	thread, err := s.sessionOf(c, r.SessionID)
 	if err != nil {
 		return r, err
 	}
@@ -171,7 +171,7 @@ type readReply struct {
 	Size     int    `json:"size"`
 }
 
-func (s *CompatService) compatRead(c echo.Context) error {
+func (s *Service) readFile(c echo.Context) error {
 	r, err := s.bindFile(c, conversation.ToolRead, "path")
 	if err != nil {
 		return err
@@ -230,7 +230,7 @@ func (r *fileRequest) bytesOf() ([]byte, error) {
 	return nil, errorEncoding(r.Encoding)
 }
 
-func (s *CompatService) compatWrite(c echo.Context) error {
+func (s *Service) writeFile(c echo.Context) error {
 	r, err := s.bindFile(c, conversation.ToolWrite, "path")
 	if err != nil {
 		return err
@@ -253,7 +253,7 @@ func writeFile(path string, p []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-func (s *CompatService) compatMkdir(c echo.Context) error {
+func (s *Service) makeDir(c echo.Context) error {
 	r, err := s.bindFile(c, conversation.ToolMkdir, "path")
 	if err != nil {
 		return err
@@ -264,8 +264,8 @@ func (s *CompatService) compatMkdir(c echo.Context) error {
 	return c.JSON(http.StatusOK, fileReply{stampNow(), r.Path})
 }
 
-// compatRemove removes a file or an empty directory: what removes more is a command.
-func (s *CompatService) compatRemove(c echo.Context) error {
+// removeFile removes a file or an empty directory: what removes more is a command.
+func (s *Service) removeFile(c echo.Context) error {
 	r, err := s.bindFile(c, conversation.ToolRemove, "path")
 	if err != nil {
 		return err
@@ -276,7 +276,7 @@ func (s *CompatService) compatRemove(c echo.Context) error {
 	return c.JSON(http.StatusOK, fileReply{stampNow(), r.Path})
 }
 
-func (s *CompatService) compatRename(c echo.Context) error {
+func (s *Service) renameFile(c echo.Context) error {
 	r, err := s.bindFile(c, conversation.ToolRename, "oldPath", "newPath")
 	if err != nil {
 		return err
@@ -284,7 +284,7 @@ func (s *CompatService) compatRename(c echo.Context) error {
 	return renamed(c, r.files, r.OldPath, r.NewPath)
 }
 
-func (s *CompatService) compatMove(c echo.Context) error {
+func (s *Service) moveFile(c echo.Context) error {
 	r, err := s.bindFile(c, conversation.ToolRename, "sourcePath", "destinationPath")
 	if err != nil {
 		return err
@@ -311,7 +311,7 @@ type existsReply struct {
 	Exists bool `json:"exists"`
 }
 
-func (s *CompatService) compatExists(c echo.Context) error {
+func (s *Service) fileExists(c echo.Context) error {
 	r, err := s.bindFile(c, conversation.ToolRead, "path")
 	if err != nil {
 		return err
@@ -342,7 +342,7 @@ type filesReply struct {
 	Files     []fileEntry `json:"files"`
 }
 
-func (s *CompatService) compatList(c echo.Context) error {
+func (s *Service) listFiles(c echo.Context) error {
 	r, err := s.bindFile(c, conversation.ToolList, "path")
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ type fileDeed struct {
 
 // permitFile asks about a deed on files before there is a shell to say where relative paths are; again says that it has to be asked about with whole paths. What is denied
 // as it is makes no shell.
-func (s *CompatService) permitFile(c echo.Context, thread, tool string, d fileDeed) (again bool, err error) {
+func (s *Service) permitFile(c echo.Context, thread, tool string, d fileDeed) (again bool, err error) {
 	if !s.Mux.Guards(thread) {
 		return false, nil
 	}

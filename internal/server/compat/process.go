@@ -21,19 +21,19 @@ const killPatience = 8 * time.Second
 // maxProcesses bounds the commands of a shell that are looked at for those in the background: more than it keeps.
 const maxProcesses = 1 << 16
 
-func (s *CompatService) compatStart(c echo.Context) error {
-	sh, e, _, err := s.compatSubmit(c, true)
+func (s *Service) startProcess(c echo.Context) error {
+	sh, e, _, err := s.submit(c, true)
 	if err != nil {
 		return err
 	}
 	if err := s.Started(c, e); err != nil {
-		return compatError(c, sh, err)
+		return errorOf(c, sh, err)
 	}
 	return c.JSON(http.StatusOK, processReplyOf(sh.Session, e.Info()))
 }
 
 // processes are the commands in the background, oldest first, of every session: processes are not a session's own.
-func (s *CompatService) processes() []ProcessReply {
+func (s *Service) processes() []ProcessReply {
 	list := []ProcessReply{}
 	for _, sh := range s.Mux.Shells("") {
 		for _, i := range sh.Commands(maxProcesses, "") {
@@ -46,7 +46,7 @@ func (s *CompatService) processes() []ProcessReply {
 	return list
 }
 
-func (s *CompatService) compatProcesses(c echo.Context) error {
+func (s *Service) listProcesses(c echo.Context) error {
 	if auth.GrantOf(c).PTY != "" {
 		return httpapi.ErrWrongTerminal
 	}
@@ -54,7 +54,7 @@ func (s *CompatService) compatProcesses(c echo.Context) error {
 }
 
 // process is the one a path names.
-func (s *CompatService) process(c echo.Context) (session string, e *shell.Exec, err error) {
+func (s *Service) process(c echo.Context) (session string, e *shell.Exec, err error) {
 	if auth.GrantOf(c).PTY != "" {
 		return "", nil, httpapi.ErrWrongTerminal
 	}
@@ -66,7 +66,7 @@ func (s *CompatService) process(c echo.Context) (session string, e *shell.Exec, 
 	return "", nil, httpapi.NewError(http.StatusNotFound, "PROCESS_NOT_FOUND", "there is no process %q", httpapi.Clip(c.Param("id")))
 }
 
-func (s *CompatService) compatProcess(c echo.Context) error {
+func (s *Service) getProcess(c echo.Context) error {
 	session, e, err := s.process(c)
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (s *CompatService) compatProcess(c echo.Context) error {
 	return c.JSON(http.StatusOK, processReplyOf(session, e.Info()))
 }
 
-func (s *CompatService) compatKill(c echo.Context) error {
+func (s *Service) killProcess(c echo.Context) error {
 	session, e, err := s.process(c)
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func (s *CompatService) compatKill(c echo.Context) error {
 }
 
 // awaitAll waits for the end of commands, for killPatience.
-func (s *CompatService) awaitAll(list []*shell.Exec) {
+func (s *Service) awaitAll(list []*shell.Exec) {
 	patience := time.NewTimer(killPatience)
 	defer patience.Stop()
 	for _, e := range list {
@@ -117,7 +117,7 @@ func sessionsOf(list []ProcessReply) (sessions []string) {
 	return slices.Compact(sessions)
 }
 
-func (s *CompatService) compatKillAll(c echo.Context) error {
+func (s *Service) killAll(c echo.Context) error {
 	if auth.GrantOf(c).PTY != "" {
 		return httpapi.ErrWrongTerminal
 	}
@@ -144,7 +144,7 @@ type processLogs struct {
 	ProcessID string `json:"processId"`
 }
 
-func (s *CompatService) compatLogs(c echo.Context) error {
+func (s *Service) getLogs(c echo.Context) error {
 	_, e, err := s.process(c)
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func (s *CompatService) compatLogs(c echo.Context) error {
 	return exec.SendLogs(c, e, processLogs{stampNow(), e.ID()}, e.Size(shell.Stdout), e.Size(shell.Stderr))
 }
 
-func (s *CompatService) compatProcessStream(c echo.Context) error {
+func (s *Service) streamProcess(c echo.Context) error {
 	session, e, err := s.process(c)
 	if err != nil {
 		return err
@@ -160,6 +160,6 @@ func (s *CompatService) compatProcessStream(c echo.Context) error {
 	if httpapi.IsHead(c) {
 		return httpapi.HeadOfEvents(c)
 	}
-	s.Follow(c, e, compatEvents{session}, exec.Following{End: -1})
+	s.Follow(c, e, events{session}, exec.Following{End: -1})
 	return nil
 }

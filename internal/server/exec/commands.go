@@ -91,7 +91,7 @@ type commandListReply struct {
 	Commands []CommandReply `json:"commands"`
 }
 
-func (s *ExecService) getCommands(c echo.Context) error {
+func (s *Service) getCommands(c echo.Context) error {
 	session, err := shellSessionOf(c)
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func (s *ExecService) getCommands(c echo.Context) error {
 	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }
 
-func (s *ExecService) commandsOf(c echo.Context, session string, limit int) ([]shell.Info, error) {
+func (s *Service) commandsOf(c echo.Context, session string, limit int) ([]shell.Info, error) {
 	before := c.QueryParam("before")
 	if c.Param("shid") == "" {
 		return s.Mux.Commands(session, limit, before), nil
@@ -128,7 +128,7 @@ func (s *ExecService) commandsOf(c echo.Context, session string, limit int) ([]s
 }
 
 // commandOf is the command a path names.
-func (s *ExecService) commandOf(c echo.Context) (session string, e *shell.Exec, err error) {
+func (s *Service) commandOf(c echo.Context) (session string, e *shell.Exec, err error) {
 	if session, err = shellSessionOf(c); err != nil {
 		return "", nil, err
 	}
@@ -144,7 +144,7 @@ func (s *ExecService) commandOf(c echo.Context) (session string, e *shell.Exec, 
 	return session, e, err
 }
 
-func (s *ExecService) getCommand(c echo.Context) error {
+func (s *Service) getCommand(c echo.Context) error {
 	session, e, err := s.commandOf(c)
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ type logsHead struct {
 	StderrBytes int64        `json:"stderr_bytes"`
 }
 
-func (s *ExecService) getCommandLogs(c echo.Context) error {
+func (s *Service) getCommandLogs(c echo.Context) error {
 	session, e, err := s.commandOf(c)
 	if err != nil {
 		return err
@@ -182,7 +182,7 @@ func (s *ExecService) getCommandLogs(c echo.Context) error {
 }
 
 // followLogs goes on with the output, with late=0 until the result and else until nothing can come any more.
-func (s *ExecService) followLogs(c echo.Context, e *shell.Exec, session string) error {
+func (s *Service) followLogs(c echo.Context, e *shell.Exec, session string) error {
 	from, err := positionsOf(c, e)
 	if err != nil {
 		return err
@@ -215,9 +215,9 @@ type commandInput struct {
 	EOF bool `json:"eof"`
 }
 
-func (s *ExecService) postCommandInput(c echo.Context) error {
+func (s *Service) postCommandInput(c echo.Context) error {
 	var req commandInput
-	if err := BindExec(c, &req, false); err != nil {
+	if err := Bind(c, &req, false); err != nil {
 		return err
 	}
 	var p []byte
@@ -249,7 +249,7 @@ type cancelReply struct {
 	Status    shell.Status `json:"status"`
 }
 
-func (s *ExecService) deleteCommand(c echo.Context) error {
+func (s *Service) deleteCommand(c echo.Context) error {
 	session, e, err := s.commandOf(c)
 	if err != nil {
 		return err

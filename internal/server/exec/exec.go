@@ -18,7 +18,7 @@ import (
 const startPatience = 2 * time.Second
 
 // shellOf is the shell a path names, the session's default one where it names none.
-func (s *ExecService) shellOf(c echo.Context) (*mux.Shell, error) {
+func (s *Service) shellOf(c echo.Context) (*mux.Shell, error) {
 	session, err := shellSessionOf(c)
 	if err != nil {
 		return nil, err
@@ -38,8 +38,8 @@ func shellSessionOf(c echo.Context) (string, error) {
 }
 
 // requested reads the body of an exec and finds its shell, which is not made for a body that is wrong.
-func (s *ExecService) requested(c echo.Context) (sh *mux.Shell, r ExecRequest, cmd shell.Command, err error) {
-	if err = BindExec(c, &r, false); err != nil {
+func (s *Service) requested(c echo.Context) (sh *mux.Shell, r Request, cmd shell.Command, err error) {
+	if err = Bind(c, &r, false); err != nil {
 		return nil, r, cmd, err
 	}
 	if err = r.check(); err != nil {
@@ -58,7 +58,7 @@ func (s *ExecService) requested(c echo.Context) (sh *mux.Shell, r ExecRequest, c
 	return sh, r, cmd, err
 }
 
-func (s *ExecService) postExec(c echo.Context) error {
+func (s *Service) postExec(c echo.Context) error {
 	sh, req, cmd, err := s.requested(c)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (s *ExecService) postExec(c echo.Context) error {
 }
 
 // submit gives a command to its shell, or to a terminal of its own.
-func (s *ExecService) submit(c echo.Context, sh *mux.Shell, req ExecRequest, cmd shell.Command) (*shell.Exec, error) {
+func (s *Service) submit(c echo.Context, sh *mux.Shell, req Request, cmd shell.Command) (*shell.Exec, error) {
 	if req.TTY {
 		return s.Mux.ExecTerminal(httpapi.Unhurried(c), sh, cmd)
 	}
@@ -87,7 +87,7 @@ func (s *ExecService) submit(c echo.Context, sh *mux.Shell, req ExecRequest, cmd
 
 // Await waits for a command's result. A command goes on when its client has left, unless cancel says otherwise, and
 // when the server ends.
-func (s *ExecService) Await(c echo.Context, e *shell.Exec, cancel bool) (shell.Result, error) {
+func (s *Service) Await(c echo.Context, e *shell.Exec, cancel bool) (shell.Result, error) {
 	ctx := c.Request().Context()
 	select {
 	case <-e.Done():
@@ -117,7 +117,7 @@ type acceptedReply struct {
 	Shell     string       `json:"shell"`
 }
 
-func (s *ExecService) accepted(c echo.Context, sh *mux.Shell, e *shell.Exec) error {
+func (s *Service) accepted(c echo.Context, sh *mux.Shell, e *shell.Exec) error {
 	if err := s.Started(c, e); err != nil {
 		return commandError(c, e, err)
 	}
@@ -126,7 +126,7 @@ func (s *ExecService) accepted(c echo.Context, sh *mux.Shell, e *shell.Exec) err
 }
 
 // Started waits for the start of a command, for startPatience. The error is that of one that could not be started.
-func (s *ExecService) Started(c echo.Context, e *shell.Exec) error {
+func (s *Service) Started(c echo.Context, e *shell.Exec) error {
 	patience := time.NewTimer(startPatience)
 	defer patience.Stop()
 	select {
@@ -142,7 +142,7 @@ func (s *ExecService) Started(c echo.Context, e *shell.Exec) error {
 	return err
 }
 
-func (s *ExecService) postExecStream(c echo.Context) error {
+func (s *Service) postExecStream(c echo.Context) error {
 	sh, req, cmd, err := s.requested(c)
 	if err != nil {
 		return err
@@ -159,14 +159,14 @@ func (s *ExecService) postExecStream(c echo.Context) error {
 }
 
 // cancelUnfinished cancels a command whose client has left before its end. The end of the server is none of the client's.
-func (s *ExecService) cancelUnfinished(e *shell.Exec) {
+func (s *Service) cancelUnfinished(e *shell.Exec) {
 	if !httpapi.Closed(e.Done()) && !httpapi.Closed(s.Closing) {
 		e.Cancel()
 	}
 }
 
-// ExecService has the handlers of shells and commands.
-type ExecService struct{ *httpapi.Base }
+// Service has the handlers of shells and commands.
+type Service struct{ *httpapi.Base }
 
 // ownEvents are the events of our own routes: start, stdout, stderr, complete, error.
 type ownEvents struct{ session string }

@@ -25,7 +25,7 @@ type execDeed struct {
 }
 
 // Deed is what the request does.
-func (r *ExecRequest) Deed() *execDeed {
+func (r *Request) Deed() *execDeed {
 	d := &execDeed{Cwd: r.Cwd, Env: r.Env, StdinOpen: r.StdinOpen, Isolated: r.Isolated, TTY: r.TTY, Login: r.Login, Background: r.Background}
 	if d.Command = httpapi.ShellWords(r.Argv); r.Command != nil {
 		d.Command = *r.Command
@@ -63,7 +63,7 @@ func (d *execDeed) in(shell string)  { d.Shell = &shell }
 func (d *ShellDeed) in(shell string) { d.Shell = shell }
 
 // permittedShell is shellOf for a deed. The default shell does not come into being for one that may not be done, and nobody is asked about a shell that is not there.
-func (s *ExecService) permittedShell(c echo.Context, tool string, deed inShell) (*mux.Shell, error) {
+func (s *Service) permittedShell(c echo.Context, tool string, deed inShell) (*mux.Shell, error) {
 	session, err := shellSessionOf(c)
 	if err != nil {
 		return nil, err

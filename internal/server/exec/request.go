@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// MaxExecBody bounds the bodies of calls that carry commands, their input or files,
+	// MaxBody bounds the bodies of calls that carry commands, their input or files,
 	// in bytes: scripts of megabytes are real, and must not go over a command line.
-	MaxExecBody = 8 << 20
+	MaxBody = 8 << 20
 	// maxExecTimeout bounds a timeout, in milliseconds: 30 days. What shall run longer
 	// needs none.
 	maxExecTimeout = int64(30 * 24 * time.Hour / time.Millisecond)
@@ -23,8 +23,8 @@ const (
 	maxExecOutput = 1 << 30
 )
 
-// ExecRequest is the body of POST …/exec and …/exec/stream.
-type ExecRequest struct {
+// Request is the body of POST …/exec and …/exec/stream.
+type Request struct {
 	Command            *string  `json:"command"`
 	Argv               []string `json:"argv"`
 	Isolated           bool     `json:"isolated"`
@@ -57,11 +57,11 @@ func (e EnvMap) Values() (map[string]string, error) {
 	return values, nil
 }
 
-// BindExec is bind for bodies of up to MaxExecBody bytes, which have BodyTimeout to come.
-func BindExec[T any](c echo.Context, dst *T, optional bool) error {
+// Bind is bind for bodies of up to MaxBody bytes, which have BodyTimeout to come.
+func Bind[T any](c echo.Context, dst *T, optional bool) error {
 	control := http.NewResponseController(c.Response())
 	_ = control.SetReadDeadline(time.Now().Add(httpapi.BodyTimeout)) // not every writer has deadlines
-	if err := httpapi.BindUpTo(c, dst, MaxExecBody, optional); err != nil {
+	if err := httpapi.BindUpTo(c, dst, MaxBody, optional); err != nil {
 		return err
 	}
 	_ = control.SetReadDeadline(time.Time{}) // a command may run for hours
@@ -74,7 +74,7 @@ const loginText = `{ if [ -r /etc/profile ]; then . /etc/profile; fi; if [ -r ~/
 	`elif [ -r ~/.bash_login ]; then . ~/.bash_login; elif [ -r ~/.profile ]; then . ~/.profile; fi; } </dev/null; `
 
 // ShellCommand is what the request asks for. login says that the shell has read the profile files already.
-func (r *ExecRequest) ShellCommand(login bool) (c shell.Command, err error) {
+func (r *Request) ShellCommand(login bool) (c shell.Command, err error) {
 	if err := r.check(); err != nil {
 		return c, err
 	}
@@ -102,7 +102,7 @@ func (r *ExecRequest) ShellCommand(login bool) (c shell.Command, err error) {
 }
 
 // check refuses what does not make sense together, and numbers that are out of their range.
-func (r *ExecRequest) check() error {
+func (r *Request) check() error {
 	switch {
 	case (r.Command == nil) == (r.Argv == nil):
 		return httpapi.BadRequest(`exactly one of "command" (shell text) and "argv" (a list of words) is needed`)

@@ -4,10 +4,10 @@ import (
 	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
-// ExecRoutes are served below /session/:sid, where they are about the session's
+// Routes are served below /session/:sid, where they are about the session's
 // default shell or all of its commands, and below /session/:sid/shell/:shid.
 // What waits for a command has no deadline: it may take hours.
-func (s *ExecService) ExecRoutes() []httpapi.Route {
+func (s *Service) Routes() []httpapi.Route {
 	return []httpapi.Route{
 		httpapi.Post("/exec", s.postExec, "run a command in the shell and wait for its result").Streams(),
 		httpapi.Post("/exec/stream", s.postExecStream, "run a command; Server-Sent Events: start, stdout, stderr, complete, error").Streams(),
@@ -21,7 +21,7 @@ func (s *ExecService) ExecRoutes() []httpapi.Route {
 }
 
 // ShellRoutes are about the shells of a session.
-func (s *ExecService) ShellRoutes() []httpapi.Route {
+func (s *Service) ShellRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		httpapi.Post("/session/:sid/shell", s.postShell, "start a shell"),
 		httpapi.Get("/session/:sid/shell", s.getShells, "the shells of a session"),

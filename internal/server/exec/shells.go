@@ -50,7 +50,7 @@ func shellReplyOf(sh *mux.Shell) shellReply {
 	return reply
 }
 
-func (s *ExecService) postShell(c echo.Context) error {
+func (s *Service) postShell(c echo.Context) error {
 	session, err := shellSessionOf(c)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ type shellListReply struct {
 	Shells []mux.ShellInfo `json:"shells"`
 }
 
-func (s *ExecService) getShells(c echo.Context) error {
+func (s *Service) getShells(c echo.Context) error {
 	session, err := shellSessionOf(c)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (s *ExecService) getShells(c echo.Context) error {
 	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }
 
-func (s *ExecService) deleteShells(c echo.Context) error {
+func (s *Service) deleteShells(c echo.Context) error {
 	session, err := shellSessionOf(c)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (s *ExecService) deleteShells(c echo.Context) error {
 	return c.JSON(http.StatusOK, httpapi.Done)
 }
 
-func (s *ExecService) getShell(c echo.Context) error {
+func (s *Service) getShell(c echo.Context) error {
 	sh, err := s.shellOf(c)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (s *ExecService) getShell(c echo.Context) error {
 	return httpapi.WriteJSON(c, http.StatusOK, shellReplyOf(sh))
 }
 
-func (s *ExecService) deleteShell(c echo.Context) error {
+func (s *Service) deleteShell(c echo.Context) error {
 	sh, err := s.shellOf(c)
 	if err != nil {
 		return err
@@ -137,9 +137,9 @@ type envRequest struct {
 	Unset []string `json:"unset"`
 }
 
-func (s *ExecService) postEnv(c echo.Context) error {
+func (s *Service) postEnv(c echo.Context) error {
 	var req envRequest
-	if err := BindExec(c, &req, false); err != nil {
+	if err := Bind(c, &req, false); err != nil {
 		return err
 	}
 	set, err := req.Env.Values()
@@ -160,7 +160,7 @@ func (s *ExecService) postEnv(c echo.Context) error {
 }
 
 // SetEnv changes a shell's environment. The log has the names, and never a value.
-func (s *ExecService) SetEnv(c echo.Context, sh *mux.Shell, set map[string]string, unset []string) error {
+func (s *Service) SetEnv(c echo.Context, sh *mux.Shell, set map[string]string, unset []string) error {
 	ctx, cancel := s.ContextOf(c)
 	defer cancel()
 	err := sh.SetEnv(ctx, set, unset)

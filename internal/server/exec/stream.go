@@ -45,7 +45,7 @@ type Following struct {
 }
 
 // Follow sends the events of a command until its result. The reply has begun when it returns; nothing is left to tell the client then.
-func (s *ExecService) Follow(c echo.Context, e *shell.Exec, events Events, what Following) {
+func (s *Service) Follow(c echo.Context, e *shell.Exec, events Events, what Following) {
 	buffers := logPool.Get().(*logBuffers)
 	defer buffers.release()
 	c.Response().Header().Set(commandHeader, e.ID())

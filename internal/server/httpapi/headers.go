@@ -43,7 +43,7 @@ func SecurityHeaders() echo.MiddlewareFunc {
 			for _, h := range fixedHeaders {
 				header.Set(h[0], h[1])
 			}
-			header.Set(versionHeader, strconv.Itoa(ApiVersion))
+			header.Set(versionHeader, strconv.Itoa(APIVersion))
 			var id [RequestIDBytes]byte
 			rand.Read(id[:])
 			header.Set(echo.HeaderXRequestID, hex.EncodeToString(id[:]))
