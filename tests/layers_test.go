@@ -32,7 +32,7 @@ var arrows = map[string][]string{
 	"internal/conversation":   {"internal/thread"},
 	"internal/mux": {"vt", "pty", "pty/keeper", "snapshot", "stream", "internal/conversation", "internal/provider",
 		"internal/provider/relay", "internal/shell", "internal/thread"},
-	"internal/server": {"vt", "pty", "pty/keeper", "snapshot", "stream", "webui", "internal/conversation",
+XX
 		"internal/mux", "internal/provider", "internal/shell", "internal/thread"},
 	"client": {},
 	"webui":  {},

@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"go/ast"
@@ -175,11 +176,12 @@ func decode(t *testing.T, b []byte, dst any) {
 func codesInSource(t *testing.T) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob("*.go")
-	if err != nil {
+	parts, err2 := filepath.Glob("*/*.go")
+	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
 	codes := map[string]bool{}
-	for _, name := range files {
+	for _, name := range append(files, parts...) {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
@@ -192,7 +194,11 @@ func codesInSource(t *testing.T) map[string]bool {
 			if !ok || len(call.Args) < 2 {
 				return true
 			}
-			if fun, ok := call.Fun.(*ast.Ident); !ok || fun.Name != "newError" {
+			name := call.Fun
+			if qualified, ok := name.(*ast.SelectorExpr); ok {
+				name = qualified.Sel
+			}
+			if fun, ok := name.(*ast.Ident); !ok || fun.Name != "NewError" {
 				return true
 			}
 			if lit, ok := call.Args[1].(*ast.BasicLit); ok {
