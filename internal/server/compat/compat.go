@@ -177,7 +177,7 @@ func (r *sessionRequest) session() string {
 // sessionsReply is the reply of GET /api/session/list.
 type sessionsReply struct {
 	stamp
-	Count    int                 `json:"count"`
+	Count    int           `json:"count"`
 	Sessions []sessionInfo `json:"sessions"`
 }
 

@@ -111,16 +111,16 @@ type events struct{ session string }
 
 // event is the data of one event.
 type event struct {
-	Type      string        `json:"type"`
-	Timestamp time.Time     `json:"timestamp"`
-	Command   string        `json:"command,omitempty"`
-	SessionID string        `json:"sessionId,omitempty"`
-	ProcessID string        `json:"processId,omitempty"`
-	PID       int           `json:"pid,omitempty"`
-	ExitCode  *int          `json:"exitCode,omitempty"`
+	Type      string       `json:"type"`
+	Timestamp time.Time    `json:"timestamp"`
+	Command   string       `json:"command,omitempty"`
+	SessionID string       `json:"sessionId,omitempty"`
+	ProcessID string       `json:"processId,omitempty"`
+	PID       int          `json:"pid,omitempty"`
+	ExitCode  *int         `json:"exitCode,omitempty"`
 	Result    *eventResult `json:"result,omitempty"`
-	Error     string        `json:"error,omitempty"`
-	Code      string        `json:"code,omitempty"`
+	Error     string       `json:"error,omitempty"`
+	Code      string       `json:"code,omitempty"`
 }
 
 // eventResult is the result inside the event complete; the outputs were events before it.
