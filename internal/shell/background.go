@@ -63,7 +63,7 @@ func (s *Shell) beginBackground(run *running, b revived, e *Exec, home string) {
 	if pid > 0 {
 		if process, there := pty.FindProc(pid); there {
 			e.mu.Lock()
-			e.record.Note = marks([]pty.Proc{process})
+			e.record.Note = FormatStarts([]pty.Proc{process})
 			e.mu.Unlock()
 		}
 	}

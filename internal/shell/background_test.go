@@ -63,7 +63,7 @@ func TestBackgroundEndsStubborn(t *testing.T) {
 	if r := result(t, e); !r.Cancelled || r.Background {
 		t.Errorf("%+v", r)
 	}
-	if list := s.family(pty.Proc{}, e); len(list) > 0 {
+	if list := Family(pty.Proc{}, e.dir); len(list) > 0 {
 		t.Errorf("left: %v", list)
 	}
 }

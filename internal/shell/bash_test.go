@@ -155,7 +155,7 @@ func (b *realBash) complaints() string {
 
 // firstEnv is the environment of the tests' first starts.
 func firstEnv() []string {
-	return []string{"PATH=" + os.Getenv("PATH"), "HOME=/", "LC_ALL=C.UTF-8", "OLD=1", "GONE=1", marker + "=x",
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=/", "LC_ALL=C.UTF-8", "OLD=1", "GONE=1", TagVariable + "=x",
 		"odd-name=kept"}
 }
 

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,9 +54,9 @@ func (e *Exec) begunAs(pid int) (pty.Proc, bool) {
 		return pty.Proc{}, false
 	}
 	e.mu.Lock()
-	start, noted := unmark(e.record.Note)[pid]
+	start, noted := ParseStarts(e.record.Note)[pid]
 	e.mu.Unlock()
-	if noted && start != p.Start || !noted && !marked(e.shell.spec.Dir, pid) {
+	if noted && start != p.Start || !noted && !Tagged(e.shell.spec.Dir, pid) {
 		return pty.Proc{}, false
 	}
 	return p, true
@@ -164,7 +163,7 @@ func (s *Shell) watchProcess(p pty.Proc, there, nameless bool) (<-chan struct{},
 // terminate ends a command beside the queue: SIGTERM to its process and all that it started, after pty.KillGrace
 // SIGKILL.
 func (s *Shell) terminate(p pty.Proc, e *Exec) {
-	victims := s.family(p, e)
+	victims := Family(p, e.dir)
 	for _, v := range victims {
 		_ = v.Signal(unix.SIGTERM)
 		_ = v.Signal(unix.SIGCONT)
@@ -177,36 +176,7 @@ func (s *Shell) terminate(p pty.Proc, e *Exec) {
 	if s.leaving() {
 		return
 	}
-	s.killAll(s.offspring(append(victims, p), e), e)
-}
-
-// family are a process, what descends from it, and what holds the command's outputs; parents before their children, for
-// a shell whose child ends first goes on.
-func (s *Shell) family(root pty.Proc, e *Exec) []pty.Proc {
-	list, err := pty.Procs()
-	if err != nil {
-		return nil
-	}
-	generation := map[int]int{}
-	if root.PID > 0 && root.Alive() {
-		generation[root.PID] = 1
-	}
-	for n := 1; n <= len(list); n++ {
-		grown := false
-		for _, p := range list {
-			if generation[p.Parent] == n && generation[p.PID] == 0 {
-				generation[p.PID], grown = n+1, true
-			}
-		}
-		if !grown {
-			break
-		}
-	}
-	list = slices.DeleteFunc(list, func(p pty.Proc) bool {
-		return p.Ended || p.PID == os.Getpid() || generation[p.PID] == 0 && !holds(p.PID, e.dir)
-	})
-	slices.SortStableFunc(list, func(a, b pty.Proc) int { return cmp.Compare(generation[a.PID], generation[b.PID]) })
-	return list
+	KillAll(s.life, Successors(append(victims, p), e.dir), e.dir, endGrace)
 }
 
 // isolated runs a command as one process beside the shell.
@@ -329,7 +299,7 @@ func (s *Shell) isolatedPlan(e *Exec, home, cwd string) (pty.Plan, bool) {
 		}
 		slices.Sort(plan.Env)
 		plan.Env = append(plan.Env, "PWD="+cwd)
-		s.mark(&plan)
+		s.tag(&plan)
 		return plan, true
 	}
 	code, words := 127, "command not found"

@@ -84,8 +84,8 @@ func TestCancels(t *testing.T) {
 		s.mu.Lock()
 		body := s.body
 		s.mu.Unlock()
-		if !poll(func() bool { return len(s.members(body, nil)) == 0 }) { // but for a capture that is just going on
-			t.Errorf("processes are left: %v", s.members(body, nil))
+		if !poll(func() bool { return len(Members(body.process(), "", nil)) == 0 }) { // but for a capture that is just going on
+			t.Errorf("processes are left: %v", Members(body.process(), "", nil))
 		}
 	}
 }
@@ -324,7 +324,7 @@ func TestSetEnvGivenUp(t *testing.T) {
 // container, or are the kernel's.
 func TestOffspringOfNobody(t *testing.T) {
 	t.Parallel()
-	if list := new(Shell).offspring([]pty.Proc{{}}, nil); len(list) > 0 {
+	if list := Successors([]pty.Proc{{}}, ""); len(list) > 0 {
 		t.Errorf("%+v", list)
 	}
 }

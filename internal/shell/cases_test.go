@@ -184,8 +184,8 @@ var cases = []struct {
 			t.Errorf("%+v", r)
 		}
 		expect(t, run(t, s, "touch go; sleep 0.1; echo second"), 0, "second\n")
-		if !poll(func() bool { return output(t, e, Stdout) == "first\nlate\n" }) {
-			t.Errorf("%q", output(t, e, Stdout))
+		if !poll(func() bool { return printed(t, e, Stdout) == "first\nlate\n" }) {
+			t.Errorf("%q", printed(t, e, Stdout))
 		}
 		if more, err := e.Follow(limited(t), 11, 0); more || err != nil {
 			t.Errorf("follow: %v, %v", more, err)
@@ -197,8 +197,8 @@ var cases = []struct {
 			t.Fatal(err)
 		}
 		result(t, e)
-		if !poll(func() bool { return output(t, e, Stdout) == "hi\nlate\n" }) {
-			t.Errorf("%q", output(t, e, Stdout))
+		if !poll(func() bool { return printed(t, e, Stdout) == "hi\nlate\n" }) {
+			t.Errorf("%q", printed(t, e, Stdout))
 		}
 	}},
 	{22, "timeout", func(t *testing.T, s *Shell) {

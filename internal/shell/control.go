@@ -9,47 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
-
-// Names in the directory of a command. The FIFOs are gone once the command has them open or has ended.
-const (
-	textFile    = "cmd"       // the command's text
-	runFile     = "run"       // what sources that or evalFile with a directory or variables of its own
-	inputFile   = "input"     // Stdin
-	inFIFO      = "in"        // with StdinOpen
-	inOpened    = "in.opened" // the command has inFIFO open
-	outFIFO     = "out"
-	errFIFO     = "err"
-	stdoutFile  = "stdout"
-	stderrFile  = "stderr"
-	pwdFile     = "pwd"  // what PWD and OLDPWD were
-	backFile    = "back" // what goes back to there
-	statusName  = "rc."  // followed by the status; a name that is only a number is that of a command that was aborted
-	innerName   = "st."  // followed by whether the command failed, a dash and its status, see guarded
-	pidName     = "pid." // followed by the process id of a background command
-	toldName    = "told" // the shell has come to a command in the background, whose own sign may come later
-	cameName    = "came" // a command in the background has come to the end of its text
-	sessionName = "sid." // in signsDir, by the launcher: followed by the number of an incarnation, a dot, its session
-)
-
-// Names in the directory of a shell.
-const (
-	controlFIFO  = "ctl"
-	signsDir     = "s" // files whose coming into being tells something
-	launcherFile = "launch"
-	launcherLog  = "launch.log"
-	setupFile    = "setup" // what a new incarnation reads first
-	commandsDir  = "c"
-	barrierName  = "b."
-	upName       = "up."
-	frozenFile   = "frozen"
-	jobsFile     = "jobs" // what jobs -l printed, for the capture; empty while this incarnation has had none
-)
-
-// quote makes one word of a shell of any text without NUL.
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // sign is the word for a file that tells a number by its name: the shell makes it by a redirection alone, which neither
 // functions nor aliases nor noclobber (>|) nor IFS (the quotes) can change. A status never passes through a variable: a
@@ -214,95 +174,6 @@ func (e *Exec) backgroundLines(script string) string {
 		e.shell.call("."), quote(filepath.Join(e.dir, script)), came, end,
 		quote(in), quote(filepath.Join(e.dir, outFIFO)), quote(filepath.Join(e.dir, errFIFO)),
 		e.shell.call("wait"), sign(status, "0"), sign(status, "$?"))
-}
-
-// signed is what follows a prefix in the name of a file that begins with it.
-func signed(dir, prefix string) (tail string, ok bool) {
-	list, err := os.ReadDir(dir)
-	if err != nil {
-		return "", false
-	}
-	for _, f := range list {
-		if tail, ok := strings.CutPrefix(f.Name(), prefix); ok {
-			return tail, true
-		}
-	}
-	return "", false
-}
-
-// ours are the names in the directory of a command that the server makes, with their modes.
-var ours = []string{textFile, evalFile, runFile, inputFile, inFIFO, outFIFO, errFIFO, stdoutFile, stderrFile, backFile,
-	pwdFile, recordFile}
-
-// seal makes the files that a shell has made in a directory its owner's alone: their modes are those of the user's
-// umask.
-func seal(dir string) {
-	list, _ := os.ReadDir(dir)
-	for _, f := range list {
-		if f.Type().IsRegular() && !slices.Contains(ours, f.Name()) {
-			_ = os.Chmod(filepath.Join(dir, f.Name()), 0o600)
-		}
-	}
-}
-
-// sweepFIFOs removes the FIFOs of a shell that nothing runs of.
-func sweepFIFOs(dir string) {
-	_ = os.Remove(filepath.Join(dir, controlFIFO))
-	for _, parent := range [...]string{commandsDir, hiddenDir} {
-		list, _ := os.ReadDir(filepath.Join(dir, parent))
-		for _, f := range list {
-			removeFIFOs(filepath.Join(dir, parent, f.Name()))
-		}
-	}
-}
-
-// numbered is the number in the name of a file that begins with a prefix.
-func numbered(dir, prefix string) (int, bool) {
-	tail, ok := signed(dir, prefix)
-	if !ok {
-		return 0, false
-	}
-	n, err := strconv.Atoi(tail)
-	return n, err == nil || tail == ""
-}
-
-// removeFIFOs removes the names of a command's FIFOs.
-func removeFIFOs(dir string) {
-	for _, name := range [...]string{inFIFO, outFIFO, errFIFO} {
-		_ = os.Remove(filepath.Join(dir, name))
-	}
-}
-
-// makeFIFO makes a FIFO in the place of whatever is there, and fails at once when that cannot be.
-func makeFIFO(path string) error {
-	err := unix.Mkfifo(path, 0o600)
-	if errors.Is(err, unix.EEXIST) {
-		if err = os.Remove(path); err == nil {
-			err = unix.Mkfifo(path, 0o600)
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("make %s: %w", path, fileError(err))
-	}
-	return nil
-}
-
-// openFIFO opens a FIFO without waiting for its other end.
-func openFIFO(path string, mode int) (*os.File, error) {
-	fd, err := unix.Open(path, mode|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
-	}
-	return os.NewFile(uintptr(fd), path), nil
-}
-
-// openPath is a path to an open file, whether its name is there or not.
-func openPath(f *os.File) string {
-	path := "/proc/self/fd/"
-	if conn, err := f.SyscallConn(); err == nil {
-		_ = conn.Control(func(fd uintptr) { path += strconv.FormatUint(uint64(fd), 10) })
-	}
-	return path
 }
 
 // tell writes control lines, all at once: a server that is killed has written all of them or none.

@@ -13,8 +13,5 @@ var (
 	ErrNotFound     = errors.New("no such command")
 	ErrNoStdin      = errors.New("the command's standard input is not open")
 	ErrFinished     = errors.New("the command has ended")
-	ErrNoSpace      = errors.New("no space left for the shell's files")
-	ErrNoFiles      = errors.New("the shell's files and FIFOs cannot be made")
-	ErrDamaged      = errors.New("files of a shell are damaged")
 	ErrClosing      = errors.New("the server is shutting down")
 )

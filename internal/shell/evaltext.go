@@ -7,9 +7,6 @@ import (
 	"strings"
 )
 
-// evalFile is the file of a command that is sourced: it has eval run the text.
-const evalFile = "command"
-
 const (
 	// maxEval is the longest text that eval is given, in bytes: bash has four copies of it then.
 	maxEval = 1 << 20

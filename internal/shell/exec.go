@@ -458,3 +458,22 @@ func (e *Exec) closeInput() {
 		e.shell.config.Keeper.Release(e.holdID() + holdInput)
 	}
 }
+
+// RemoveLogs removes the logs of a command that has ended and prints no more, and returns how many bytes those were. The command stays in the history.
+func (e *Exec) RemoveLogs() int64 {
+	if !e.hasEnded() {
+		return 0
+	}
+	return e.outputs[0].remove() + e.outputs[1].remove()
+}
+
+// LogCut is why the logs miss something of what was printed, "" when they have all.
+func (e *Exec) LogCut() string {
+	if why := e.outputs[0].cutFor(); why != "" {
+		return why
+	}
+	return e.outputs[1].cutFor()
+}
+
+// MaxReply is how much of each output a reply is to have, in bytes; 0 is no bound.
+func (e *Exec) MaxReply() int64 { return e.spec().MaxReply }

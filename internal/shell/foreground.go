@@ -156,7 +156,7 @@ func (s *Shell) begin(body *incarnation, e *Exec, home, cwd string, lines func(s
 	if cwd != "" {
 		e.record.Info.Cwd = cwd
 	}
-	e.record.Incarnation, e.record.Note = body.number, marks(children(body.process().PID))
+	e.record.Incarnation, e.record.Note = body.number, FormatStarts(Children(body.process().PID))
 	if limit := e.record.Spec.Timeout; limit > 0 {
 		e.record.Deadline = now.Add(limit)
 	}

@@ -27,10 +27,7 @@ const (
 )
 
 // Names within a shell's and a command's directory.
-const (
-	recordFile = "record.json"
-	shellFile  = "shell.json"
-)
+const ()
 
 // record is what is on disk of one command: the last good line of DIR/c/ID/record.json.
 type record struct {
@@ -104,17 +101,6 @@ func (h *history) next() (id string, err error) {
 	return id, nil
 }
 
-// makeDir makes a directory, and its parent when that is not there yet.
-func makeDir(parent, dir string) error {
-	err := os.Mkdir(dir, 0o700)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.Mkdir(parent, 0o700); err == nil || errors.Is(err, fs.ErrExist) {
-			err = os.Mkdir(dir, 0o700)
-		}
-	}
-	return noSpace(err)
-}
-
 // dir is the directory of a command.
 func (h *history) dir(id string) string { return filepath.Join(h.root, id) }
 
@@ -139,18 +125,10 @@ func (h *history) save(r *record) error {
 func appendLine(path string, line []byte) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		return noSpace(err)
+		return spaceError(err)
 	}
 	_, err = file.Write(append([]byte{'\n'}, line...))
-	return noSpace(errors.Join(err, file.Close()))
-}
-
-// noSpace makes the errors of a full disk ErrNoSpace too.
-func noSpace(err error) error {
-	if fullDisk(err) {
-		return fmt.Errorf("%w: %w", ErrNoSpace, err)
-	}
-	return err
+	return spaceError(errors.Join(err, file.Close()))
 }
 
 // saveText sees to it that the text of a long command is on disk: that of a sourced one is there already, and none ever changes.

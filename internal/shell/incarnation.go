@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -164,7 +163,7 @@ func (s *Shell) run(i *incarnation, dir string, env []string) error {
 	if i.number == 1 {
 		s.first = slices.Clone(plan.Env)
 	}
-	s.mark(&plan)
+	s.tag(&plan)
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return fmt.Errorf("shell: start: %w", err)
@@ -188,6 +187,12 @@ func (s *Shell) run(i *incarnation, dir string, env []string) error {
 	}
 	i.launcher = program.Child
 	return nil
+}
+
+// tag makes what a plan starts a process of the shell.
+func (s *Shell) tag(p *pty.Plan) {
+	Tag(p, s.spec.Dir)
+	p.Env = pty.WithIdentity(p.Env, s.config.Identity)
 }
 
 // clearSigns removes what earlier incarnations have told, but for the sessions in which something still runs.
@@ -392,16 +397,6 @@ func (i *incarnation) killLauncher() {
 	}
 }
 
-// closed tells whether a channel that carries nothing was closed.
-func closed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
-
 // launcherWords is what the launcher complained of, for an error.
 func (s *Shell) launcherWords() string {
 	text, err := os.ReadFile(filepath.Join(s.spec.Dir, launcherLog))
@@ -410,24 +405,3 @@ func (s *Shell) launcherWords() string {
 	}
 	return fmt.Sprintf(": %.500q", strings.TrimSpace(string(text)))
 }
-
-// fileError is spaceError, and adds ErrNoFiles to any other error of the making of a file.
-func fileError(err error) error {
-	if err = spaceError(err); err == nil || errors.Is(err, ErrNoSpace) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", ErrNoFiles, err)
-}
-
-// spaceError adds ErrNoSpace to an error that means it.
-func spaceError(err error) error {
-	for _, full := range [...]error{unix.ENOSPC, unix.EDQUOT, unix.EFBIG} {
-		if errors.Is(err, full) {
-			return fmt.Errorf("%w: %w", ErrNoSpace, err)
-		}
-	}
-	return err
-}
-
-// absent tells whether an error means that there is no such file.
-func absent(err error) bool { return errors.Is(err, fs.ErrNotExist) }

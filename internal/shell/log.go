@@ -99,13 +99,6 @@ func (l *log) changed(at int64) <-chan struct{} {
 	return l.grew
 }
 
-// closedChannel is what waits for nothing wait for.
-var closedChannel = func() chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
-}()
-
 // ReadAt reads as io.ReaderAt does: io.EOF at the end that the log has now. It works after finish too, as long as the file is there.
 func (l *log) ReadAt(p []byte, at int64) (int, error) {
 	l.mu.Lock()

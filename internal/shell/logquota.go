@@ -49,7 +49,7 @@ func (l *Logs) room() int64 {
 // errLogQuota says that output was dropped because all logs together had no room left.
 var errLogQuota = errors.New("the logs of all commands take as much as they may")
 
-// The reasons of Result.TruncatedReason and Info.LogCut.
+// The reasons why output is missing.
 const (
 	CutReply  = "max_output_bytes" // the reply is to have less than what was printed; the log has it
 	CutLog    = "log_limit"        // the log of one output has all that it may
@@ -101,32 +101,4 @@ func (l *log) forgetUse() {
 	defer l.mu.Unlock()
 	l.usage.add(-l.end)
 	l.usage = nil
-}
-
-// RemoveLogs removes the logs of a command that has ended and prints no more, and returns how many bytes those were. The command stays in the history.
-func (e *Exec) RemoveLogs() int64 {
-	if !e.hasEnded() {
-		return 0
-	}
-	return e.outputs[0].remove() + e.outputs[1].remove()
-}
-
-// LogCut is why the logs miss something of what was printed, "" when they have all.
-func (e *Exec) LogCut() string {
-	if why := e.outputs[0].cutFor(); why != "" {
-		return why
-	}
-	return e.outputs[1].cutFor()
-}
-
-// MaxReply is how much of each output a reply is to have, in bytes; 0 is no bound.
-func (e *Exec) MaxReply() int64 { return e.spec().MaxReply }
-
-// withRoom makes files for a command, once more when the disk was full and room could be made.
-func (s *Shell) withRoom(files func() error) error {
-	err := spaceError(files())
-	if errors.Is(err, ErrNoSpace) && s.config.MakeRoom != nil && s.config.MakeRoom() {
-		err = spaceError(files())
-	}
-	return err
 }

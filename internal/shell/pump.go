@@ -265,21 +265,6 @@ func empty(fd int) bool {
 	return err == nil && n == 0
 }
 
-// waits tells whether a FIFO has something to read, and whether it had writers that are gone; with neither none has come yet, or it has written nothing.
-func waits(fd int) (waiting, gone bool) {
-	list := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-	for {
-		n, err := unix.Poll(list, 0)
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
-		if err != nil {
-			return false, true
-		}
-		return n > 0 && list[0].Revents&unix.POLLIN != 0, n > 0 && list[0].Revents&(unix.POLLHUP|unix.POLLERR|unix.POLLNVAL) != 0
-	}
-}
-
 // follow waits until one of the logs has more than the given bytes, or both are finished: then more is false. Either may be nil. Errors: the reason of ctx.
 func follow(ctx context.Context, a, b *log, atA, atB int64) (more bool, err error) {
 	for {

@@ -16,9 +16,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// patience is how long a test waits for what has to happen.
-const patience = 20 * time.Second
-
 // newFIFO makes a FIFO and opens its reading end as the server does.
 func newFIFO(t testing.TB) (path string, reader *os.File) {
 	t.Helper()

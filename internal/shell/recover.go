@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -133,7 +134,7 @@ func (r *recovery) state() {
 		if s.image = found; found.cwd() != "" {
 			s.cwd = found.cwd()
 		}
-	case absent(err):
+	case errors.Is(err, fs.ErrNotExist):
 		s.uncaptured = append(s.uncaptured, "the whole state of the shell: its file is missing")
 	default:
 		s.uncaptured = append(s.uncaptured, "the whole state of the shell: its file is damaged")
@@ -162,7 +163,7 @@ func (r *recovery) incarnation() {
 	i.launcher = program.Child
 	_, up := numbered(filepath.Join(s.spec.Dir, signsDir), i.upPrefix())
 	// One whose launcher was killed has another parent by now. It is ended as soon as the launcher's end is noticed.
-	if there && !bash.Ended && (bash.Parent == i.launcher.PID() || marked(s.spec.Dir, pid)) {
+	if there && !bash.Ended && (bash.Parent == i.launcher.PID() || Tagged(s.spec.Dir, pid)) {
 		i.bash = bash
 		if control, err := i.openControl(); err == nil {
 			i.control = control
@@ -193,7 +194,7 @@ func (r *recovery) incarnation() {
 func (s *Shell) endUnheld(sign string) {
 	pid, known := numbered(filepath.Join(s.spec.Dir, signsDir), sign)
 	p, there := pty.FindProc(pid)
-	if !known || !there || !marked(s.spec.Dir, pid) {
+	if !known || !there || !Tagged(s.spec.Dir, pid) {
 		return
 	}
 	_ = p.Signal(unix.SIGKILL)
@@ -390,7 +391,7 @@ func (r *recovery) serve(captured chan struct{}) {
 // thaw sees to a shell that an earlier server has stopped to end a command: that is ended now, and otherwise the shell
 // goes on.
 func (r *recovery) thaw() {
-	path := r.shell.frozenPath()
+	path := r.shell.interruptMarker()
 	if _, err := os.Lstat(path); err != nil || r.shell.awaitThaw(r.shell.life) != nil {
 		return
 	}
@@ -403,7 +404,7 @@ func (r *recovery) thaw() {
 		}
 	}
 	if r.body != nil {
-		for _, p := range append(r.shell.members(r.body, nil), r.body.process()) {
+		for _, p := range append(Members(r.body.process(), "", nil), r.body.process()) {
 			_ = p.Signal(unix.SIGCONT)
 		}
 	}

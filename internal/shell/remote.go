@@ -2,10 +2,7 @@ package shell
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -51,42 +48,6 @@ const (
 	// remoteGrace is cancelGrace where the end of a command has to be asked for over a network.
 	remoteGrace = 15 * time.Second
 )
-
-// remoteJSON is the form of the state on disk.
-type remoteJSON struct {
-	Cwd   exact      `json:"cwd"`
-	Env   [][2]exact `json:"env_delta"`
-	Unset []exact    `json:"env_unset"`
-}
-
-// LoadRemote reads the state of a shell elsewhere: Cwd ("" is where the compute begins), Delta and Unset. Without the file it is empty. Errors: ErrDamaged.
-func LoadRemote(file string) (State, error) {
-	b, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return State{Delta: map[string]string{}}, nil
-	}
-	var j remoteJSON
-	if err == nil {
-		err = json.Unmarshal(b, &j)
-	}
-	if err != nil {
-		return State{Delta: map[string]string{}}, fmt.Errorf("shell: %w: %q: %w", ErrDamaged, file, err)
-	}
-	s := State{Cwd: string(j.Cwd), Delta: environOf(j.Env), Unset: texts(j.Unset)}
-	if s.Delta == nil {
-		s.Delta = map[string]string{}
-	}
-	return s, nil
-}
-
-// SaveRemote writes the state, so that the file has either the old one or the new one.
-func SaveRemote(file string, s State) error {
-	b, err := json.Marshal(remoteJSON{exact(s.Cwd), environ(s.Delta), exacts(s.Unset)})
-	if err != nil {
-		return fmt.Errorf("shell: state: %w", err)
-	}
-	return writeBeside(file, b)
-}
 
 func (s *Shell) remoteFile() string { return filepath.Join(s.spec.Dir, elsewhereFile) }
 
@@ -146,19 +107,6 @@ func (s *Shell) changeRemote(ctx context.Context, change func(State) State) (sub
 	_, err = e.Wait(ctx)
 	s.discard(e)
 	return true, err
-}
-
-// with is the state with other variables.
-func (s State) with(set map[string]string, unset []string) State {
-	delta, gone := maps.Clone(s.Delta), slices.Clone(s.Unset)
-	for _, name := range unset {
-		delete(delta, name)
-		gone = append(gone, name)
-	}
-	maps.Copy(delta, set)
-	gone = slices.DeleteFunc(gone, func(name string) bool { _, is := set[name]; return is })
-	slices.Sort(gone)
-	return State{Cwd: s.Cwd, Delta: delta, Unset: slices.Compact(gone)}
 }
 
 // doInstead carries out a change of ours that has its turn.
@@ -287,6 +235,6 @@ func (s *Shell) relayPlan(e *Exec) (pty.Plan, bool) {
 		s.unready(e, err)
 		return plan, false
 	}
-	s.mark(&plan)
+	s.tag(&plan)
 	return plan, true
 }

@@ -17,7 +17,7 @@ func (s *Shell) Retire(idle time.Duration) bool {
 	if !unused || body == nil || closed(body.ended) {
 		return false
 	}
-	list, err := belongings(s.spec.Dir, s.config.Keeper.LastPID())
+	list, err := Belongings(s.spec.Dir, s.config.Keeper.LastPID())
 	if err != nil {
 		return false
 	}

@@ -1,16 +1,10 @@
 package shell
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
+	"io/fs"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/pty"
 )
@@ -53,26 +47,10 @@ func (s *Shell) halted(body *incarnation) bool {
 // over tells whether bash has ended or is about to, and waits until everybody knows. Without this a command right after its end would be told to nobody, or to
 // one that reads it and ends before it runs.
 func (s *Shell) over(body *incarnation) bool {
-	if bash := body.process(); bash.PID > 0 && bash.Alive() && !doomed(bash.PID) {
+	if bash := body.process(); bash.PID > 0 && bash.Alive() && !Doomed(bash.PID) {
 		return false
 	}
 	return body.awaitEnd()
-}
-
-// doomed tells whether a process has been sent SIGKILL.
-func doomed(pid int) bool {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return true
-	}
-	const pending = 31 - 3 // proc(5), without the fields up to the name
-	_, rest, _ := strings.Cut(string(text[strings.LastIndexByte(string(text), ')')+1:]), " ")
-	fields := strings.Fields(rest)
-	if len(fields) <= pending {
-		return false
-	}
-	mask, err := strconv.ParseUint(fields[pending], 10, 64)
-	return err == nil && mask&(1<<(unix.SIGKILL-1)) != 0
 }
 
 // stuck ends a shell that was stopped while it had nothing to do, before it is told of a command. It gives whoever did so the time to let it go on.
@@ -167,7 +145,7 @@ func (s *Shell) capture(body *incarnation, e *Exec) {
 	}
 	ctx, cancel := s.awake(s.life, captureLimit)
 	defer cancel()
-	_ = os.WriteFile(filepath.Join(s.spec.Dir, captureFound), []byte(notCaptured), 0o600)
+	prepareCapture(s.spec.Dir)
 	err := body.barrier(ctx, captureLine(s.spec.Dir))
 	if err == nil {
 		s.noteHistory(e)
@@ -201,10 +179,8 @@ func (s *Shell) captureAgain(ctx context.Context, body *incarnation, e *Exec) er
 	if err == nil {
 		return nil
 	}
-	// A DEBUG trap may have had all of it skipped, which is the user's business. Without a magic the file is there and was not read.
-	text, absence := os.ReadFile(filepath.Join(s.spec.Dir, captureFound))
-	if absence != nil || string(text) == notCaptured || bytes.Contains(text, []byte(captureMagic)) || writeCapture(s.spec.Dir) != nil {
-		if !absent(err) {
+	if !captureNotRead(s.spec.Dir) || writeCapture(s.spec.Dir) != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
 			s.config.Log.Warn("the state of a shell was not captured", "shell", s.spec.ID, "err", err)
 			s.missed(e, "the file of the state did not take it, for its size, a limit of the shell or the disk")
 		}
@@ -220,7 +196,6 @@ var errNoBuiltins = errors.New("builtins are disabled, enable too")
 // adopt makes what a capture found the state. Errors: those of adoptState.
 func (s *Shell) adopt() error {
 	found, err := adoptState(s.spec.Dir)
-	_ = os.Chmod(filepath.Join(s.spec.Dir, captureFound), 0o600) // of an earlier server
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"context"
+	"errors"
 )
 
 // serve is the goroutine of the queue: it runs one command after the other until the shell is left or deleted.
@@ -178,4 +179,13 @@ func (s *Shell) prune() {
 		}
 	}
 	s.all, s.pruned = kept, len(kept)
+}
+
+// withRoom makes files for a command, once more when the disk was full and room could be made.
+func (s *Shell) withRoom(files func() error) error {
+	err := spaceError(files())
+	if errors.Is(err, ErrNoSpace) && s.config.MakeRoom != nil && s.config.MakeRoom() {
+		err = spaceError(files())
+	}
+	return err
 }

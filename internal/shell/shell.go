@@ -83,15 +83,6 @@ func (s *Shell) moved(kind MoveKind, p pty.Proc, code int) {
 // Prefix begins the ids of everything that the keeper holds for shells.
 const Prefix = "shell."
 
-// State is what of a shell outlives its process, besides functions, aliases, arrays and options.
-type State struct {
-	Cwd string
-	Env map[string]string // everything exported but PWD, OLDPWD, SHLVL and _
-	// Delta is what was changed or added against the environment at the first start, Unset what was removed.
-	Delta map[string]string
-	Unset []string
-}
-
 // Facts is what lists tell of a shell.
 type Facts struct {
 	PID          int // of bash; 0 while none runs
@@ -343,7 +334,7 @@ func (s *Shell) State() State {
 }
 
 // ownVariables are what bash says of itself, not the user.
-var ownVariables = []string{"PWD", "OLDPWD", "SHLVL", "_", marker, pty.EnvTerminal, pty.EnvSession, pty.EnvURL, pty.EnvSocket}
+var ownVariables = []string{"PWD", "OLDPWD", "SHLVL", "_", TagVariable, pty.EnvTerminal, pty.EnvSession, pty.EnvURL, pty.EnvSocket}
 
 // Commands are the commands in the order in which they were submitted, the newest limit of those before the one with the id before ("" is all).
 func (s *Shell) Commands(limit int, before string) []Info {

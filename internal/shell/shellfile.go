@@ -27,7 +27,7 @@ func saveShell(dir string, r *shellRecord) error {
 		err = replaceRecord(dir, content)
 	}
 	if err != nil {
-		return fmt.Errorf("shell: record of shell %s: %w", r.Spec.ID, noSpace(err))
+		return fmt.Errorf("shell: record of shell %s: %w", r.Spec.ID, spaceError(err))
 	}
 	return nil
 }
@@ -38,7 +38,7 @@ func replaceRecord(dir string, content []byte) error {
 	if err := writeSynced(part, content); err != nil {
 		return err
 	}
-	if err := os.Rename(path, earlier); absent(err) {
+	if err := os.Rename(path, earlier); errors.Is(err, fs.ErrNotExist) {
 		err = writeSynced(earlier, content)
 		if err != nil {
 			return err
@@ -50,28 +50,6 @@ func replaceRecord(dir string, content []byte) error {
 		return err
 	}
 	return syncDir(dir)
-}
-
-// writeSynced writes a file and waits until the disk has it.
-func writeSynced(path string, content []byte) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(content)
-	if err == nil {
-		err = file.Sync()
-	}
-	return errors.Join(err, file.Close())
-}
-
-// syncDir waits until the disk has the names in a directory.
-func syncDir(dir string) error {
-	file, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(file.Sync(), file.Close())
 }
 
 // loadShell reads shell.json; Spec.Dir is dir. Errors: ErrDamaged, fs.ErrNotExist.

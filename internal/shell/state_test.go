@@ -210,6 +210,20 @@ func TestDamagedDefinition(t *testing.T) {
 	}
 }
 
+// TestSmallSnapshot: what is kept in memory does not grow with variables that are not exported, arrays and arguments.
+func TestSmallSnapshot(t *testing.T) {
+	b := newBash(t)
+	b.run("mapfile -t lines < <(seq 200000); export K=v; f() { echo f; }; set -- $(seq 1000)")
+	kept := b.capture()
+	total := 0
+	for _, v := range kept.variables {
+		total += len(v.value) + len(v.elements)
+	}
+	if total > 1<<20 || !kept.defines("f") || kept.exported()["K"] != "v" {
+		t.Errorf("%d bytes", total)
+	}
+}
+
 func TestStateDelta(t *testing.T) {
 	b := newBash(t)
 	b.run("export A=1 OLD=2; unset GONE; export HOME; cd /; local=3; export -n odd 2>/dev/null")

@@ -1,14 +1,12 @@
 package shell
 
 import (
-	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"golang.org/x/sys/unix"
 )
 
 // Files of the state in a shell's directory.
@@ -122,15 +120,6 @@ func writeCapture(dir string) error {
 	return nil
 }
 
-// touch makes an empty file, its owner's alone, unless there is one.
-func touch(path string) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
-	if err != nil {
-		return noSpace(err)
-	}
-	return file.Close()
-}
-
 // captureLine is the control line, with its newline, that captures the shell's state into DIR/state.new. It forks one subshell (and one more when there was a
 // job) and waits for it, so the user's shell keeps every variable, option, trap and job; $? is 0 after it. It prints nothing. No trap fires but
 // CHLD (one process has ended), and DEBUG in the subshell under set -T. The end can be seen as that of any line: by the next line, or by
@@ -160,10 +149,23 @@ func captureWith(dir, before string) string {
 		ansi(filepath.Join(dir, captureFile)) + ` ) <` + ansi(filepath.Join(dir, jobsFile)) + ` >/dev/null 2>&1 || ( : )` + "\n"
 }
 
+// prepareCapture makes the place of what the next capture finds.
+func prepareCapture(dir string) {
+	_ = os.WriteFile(filepath.Join(dir, captureFound), []byte(notCaptured), 0o600)
+}
+
+// captureNotRead tells whether bash has run a capture without reading its script. Of a capture that did not run at all
+// a DEBUG trap may have had all of it skipped, which is the user's business.
+func captureNotRead(dir string) bool {
+	text, err := os.ReadFile(filepath.Join(dir, captureFound))
+	return err == nil && string(text) != notCaptured && !bytes.Contains(text, []byte(captureMagic))
+}
+
 // adoptState makes a whole DIR/state.new the state of the shell and returns it. One that is not whole is left alone, for the next capture writes it anew, and
 // the older state stays. No capture may be running. Errors: ErrDamaged, fs.ErrNotExist when no capture has run since.
 func adoptState(dir string) (*image, error) {
 	found := filepath.Join(dir, captureFound)
+	_ = os.Chmod(found, 0o600) // of an earlier server
 	i, err := readImage(found)
 	if err == nil {
 		// Replacing by rename would make some file systems write at once. In between the new one is the only one, and loadState finds it.
@@ -189,70 +191,8 @@ func loadState(dir string) (*image, error) {
 	return i, nil
 }
 
-// writeBeside writes a file so that its path has either the old content or the new one. It does not sync.
-func writeBeside(path string, content []byte) error {
-	beside := path + ".part"
-	err := os.WriteFile(beside, content, 0o600)
-	if err == nil {
-		err = os.Rename(beside, path)
-	}
-	if err == nil {
-		return nil
-	}
-	_ = os.Remove(beside)
-	return noSpace(err)
-}
-
-// fullDisk tells whether an error is one of a disk that takes no more.
-func fullDisk(err error) bool {
-	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT)
-}
-
-// nearestDir is path when it is a directory that can be entered, else the nearest parent that is.
-func nearestDir(path string) string {
-	if !filepath.IsAbs(path) {
-		return "/" // "" would be this process's own
-	}
-	path = filepath.Clean(path)
-	for !enterable(path) {
-		up := filepath.Dir(path)
-		if up == path {
-			return "/"
-		}
-		path = up
-	}
-	return path
-}
-
-// enterable tells whether a path is a directory that this process may enter.
-func enterable(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir() && unix.Access(path, unix.X_OK) == nil
-}
-
 // errSyntax says that a definition is not one.
 var errSyntax = errors.New("not a definition")
 
 // stateIn is the path of the newest whole capture.
 func stateIn(dir string) string { return filepath.Join(dir, stateFile) }
-
-// writeThrough is writeBeside for what is made piece by piece.
-func writeThrough(path string, write func(w *bufio.Writer) error) error {
-	beside := path + ".part"
-	file, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return noSpace(err)
-	}
-	w := bufio.NewWriterSize(file, windowSize)
-	if err = write(w); err == nil {
-		err = w.Flush()
-	}
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Rename(beside, path)
-	}
-	if err == nil {
-		return nil
-	}
-	_ = os.Remove(beside)
-	return noSpace(err)
-}

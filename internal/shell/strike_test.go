@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"errors"
 	"log/slog"
 	"os"
 	"testing"
@@ -44,7 +45,7 @@ func TestNothingGoesOn(t *testing.T) {
 		if r := run(t, s, "kill -0 $job 2>/dev/null && echo lives"); !c.ended && r.out != "lives\n" {
 			t.Errorf("%q: the earlier job: %+v", c.text, r)
 		}
-		if _, err := os.Lstat(s.frozenPath()); err == nil {
+		if _, err := os.Lstat(s.interruptMarker()); err == nil {
 			t.Errorf("%q: the shell still counts as stopped", c.text)
 		}
 	}
@@ -121,12 +122,10 @@ func TestFrozenByAnEarlierServer(t *testing.T) {
 	if !poll(func() bool { return e.Size(Stdout) > 0 }) {
 		t.Fatal("the command does not begin")
 	}
-	k, err := s.newStrike(s.body, e)
-	if err == nil {
-		err = k.round()
-	}
-	if err != nil {
-		t.Fatal(err)
+	target := s.target(s.body, e)
+	target.Tell = func() error { return errors.New("the server ends here") }
+	if _, err := Interrupt(t.Context(), target); err == nil {
+		t.Fatal("it was not cut short")
 	}
 	bash := s.body.process()
 	s.Leave()

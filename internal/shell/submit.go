@@ -279,9 +279,6 @@ func (s *Shell) submitHidden(compose func() string, instead func() error) (*Exec
 	return e, nil
 }
 
-// hiddenDir has the directories of commands of ours.
-const hiddenDir = "e"
-
 // complaint is the end of what the command said on standard error, without the name of our file.
 func (e *Exec) complaint() string {
 	text := make([]byte, min(e.Size(Stderr), 500))

@@ -25,11 +25,11 @@ func Sweep(ctx context.Context, dir string, keeper int) error {
 	defer stop()
 	var end time.Time // of its patience; zero before the first SIGKILL
 	for sig := unix.SIGHUP; ; sig = unix.SIGKILL {
-		victims, err := belongings(dir, keeper)
+		victims, err := Belongings(dir, keeper)
 		killed := false
 		if err == nil && (sig == unix.SIGKILL || len(victims) == 0) {
 			limit, cancel := context.WithTimeout(whole, pty.KillGrace)
-			killed, err = pty.KillBranded(limit, brand(dir), keeper)
+			killed, err = pty.KillBranded(limit, pty.BrandOf(dir), keeper)
 			cancel()
 		}
 		if err != nil {
@@ -65,17 +65,17 @@ func Sweep(ctx context.Context, dir string, keeper int) error {
 // sweepPause is how long those who have left may take to end by themselves: most have had SIGHUP with the others when the shell ended.
 const sweepPause = 200 * time.Millisecond
 
-// belongings are the living processes that belong to the shell of a directory: those that are marked, whatever their parents and sessions are, those of the
+// Belongings are the living processes that belong to the shell of a directory: those that are marked, whatever their parents and sessions are, those of the
 // sessions of all incarnations, those that have one of the shell's files as a standard file, and what descends from these. The keeper is none of them, although it has the
 // mark while it starts one, and all terminals descend from it.
-func belongings(dir string, keeper int) ([]pty.Proc, error) {
+func Belongings(dir string, keeper int) ([]pty.Proc, error) {
 	list, err := pty.Procs()
 	if err != nil {
 		return nil, err
 	}
 	known, sessions := map[int]bool{}, sessions(dir)
 	for _, p := range list {
-		if !p.Ended && p.PID != os.Getpid() && p.PID != keeper && (sessions[p.Session] || marked(dir, p.PID) || holds(p.PID, dir)) {
+		if !p.Ended && p.PID != os.Getpid() && p.PID != keeper && (sessions[p.Session] || Tagged(dir, p.PID) || Holds(p.PID, dir)) {
 			known[p.PID] = true
 		}
 	}
@@ -110,7 +110,7 @@ func sessions(dir string) map[int]bool {
 		if !ok {
 			continue
 		}
-		if leader, alive := pty.FindProc(session); !alive || leader.Ended || marked(dir, session) {
+		if leader, alive := pty.FindProc(session); !alive || leader.Ended || Tagged(dir, session) {
 			found[session] = true
 		}
 	}

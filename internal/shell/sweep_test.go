@@ -49,7 +49,7 @@ func appeared(t testing.TB, s *Shell, file string) string {
 		t.Fatalf("it is %+v", p)
 	}
 	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-	if err != nil || strings.Contains(string(env), marker) || sessions(s.spec.Dir)[p.Session] || holds(pid, s.spec.Dir) {
+	if err != nil || strings.Contains(string(env), TagVariable) || sessions(s.spec.Dir)[p.Session] || Holds(pid, s.spec.Dir) {
 		t.Errorf("the daemon is not hidden: %+v, %q, %v", p, env, err)
 	}
 	return strconv.Itoa(pid)
@@ -215,7 +215,7 @@ func TestSweepForking(t *testing.T) {
 		remove(t, s)
 		before := size()
 		for range 20 {
-			if left, err := belongings(s.spec.Dir, testKeeper.LastPID()); err != nil || len(left) > 0 {
+			if left, err := Belongings(s.spec.Dir, testKeeper.LastPID()); err != nil || len(left) > 0 {
 				t.Errorf("left are %v, %v", left, err)
 				break
 			}
@@ -232,13 +232,13 @@ func TestSweepForking(t *testing.T) {
 // TestBrand: shells have brands of their own, which are limits that no one else sets and bash can show.
 func TestBrand(t *testing.T) {
 	t.Parallel()
-	a, b := brand("/a"), brand("/b")
-	if a == b || a != brand("/a") || a < 1<<61 || a >= 1<<62 {
+	a, b := pty.BrandOf("/a"), pty.BrandOf("/b")
+	if a == b || a != pty.BrandOf("/a") || a < 1<<61 || a >= 1<<62 {
 		t.Errorf("%#x and %#x", a, b)
 	}
 	s := start(t)
-	expect(t, run(t, s, "ulimit -x; bash -c 'ulimit -x'"), 0, strings.Repeat(fmt.Sprintln(brand(s.spec.Dir)), 2))
-	if own := pty.Brand(s.config.Keeper.PID()); own == brand(s.spec.Dir) {
+	expect(t, run(t, s, "ulimit -x; bash -c 'ulimit -x'"), 0, strings.Repeat(fmt.Sprintln(pty.BrandOf(s.spec.Dir)), 2))
+	if own := pty.Brand(s.config.Keeper.PID()); own == pty.BrandOf(s.spec.Dir) {
 		t.Error("the keeper has the brand of a shell")
 	}
 	run(t, s, "kill -9 $$")

@@ -58,7 +58,7 @@ var own = map[string]bool{
 	"GROUPS":   true, "HISTCMD": true, "LINENO": true, "LINES": true, "PIPESTATUS": true, "PPID": true, "RANDOM": true,
 	"SECONDS":   true,
 	"SHELLOPTS": true, "SRANDOM": true, "UID": true, "POSIXLY_CORRECT": true,
-	"OLDPWD": true, "PWD": true, "SHLVL": true, "_": true, marker: true,
+	"OLDPWD": true, "PWD": true, "SHLVL": true, "_": true, TagVariable: true,
 	pty.EnvTerminal: true, pty.EnvSession: true, pty.EnvURL: true, pty.EnvSocket: true,
 }
 
