@@ -12,6 +12,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/shell/output"
 )
 
 // maxReplyOutput bounds each output in the reply of an exec, in bytes; all of it is in the
@@ -82,7 +83,7 @@ func durationOf(i shell.Info) int64 {
 func execReply(c echo.Context, e *shell.Exec, outcome execOutcome) error {
 	sizes, limit := [2]int64{e.Size(shell.Stdout), e.Size(shell.Stderr)}, replyLimit(e)
 	if max(sizes[0], sizes[1]) > limit && !outcome.Truncated {
-		outcome.Truncated, outcome.Reason = true, shell.CutReply
+		outcome.Truncated, outcome.Reason = true, output.CutReply
 		if limit == maxReplyOutput {
 			outcome.Reason = cutHere
 		}

@@ -12,6 +12,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/shell/proctree"
+	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/pty"
 )
 
@@ -23,7 +25,7 @@ func (s *Shell) background(run *running, e *Exec, pid int, r Result) {
 		run.leave()
 		return
 	}
-	removeFIFOs(e.dir)
+	shelldir.RemoveFIFOs(e.dir)
 	process, there := e.begunAs(pid)
 	end, over := s.awaitBackground(run, e, process, there)
 	if !over {
@@ -54,9 +56,9 @@ func (e *Exec) begunAs(pid int) (pty.Proc, bool) {
 		return pty.Proc{}, false
 	}
 	e.mu.Lock()
-	start, noted := ParseStarts(e.record.Note)[pid]
+	start, noted := proctree.ParseStarts(e.record.Note)[pid]
 	e.mu.Unlock()
-	if noted && start != p.Start || !noted && !Tagged(e.shell.spec.Dir, pid) {
+	if noted && start != p.Start || !noted && !proctree.Tagged(e.shell.spec.Dir, pid) {
 		return pty.Proc{}, false
 	}
 	return p, true
@@ -67,7 +69,7 @@ func (e *Exec) begunAs(pid int) (pty.Proc, bool) {
 func (s *Shell) awaitBackground(run *running, e *Exec, process pty.Proc, there bool) (r Result, over bool) {
 	var ending sync.WaitGroup
 	defer ending.Wait()
-	pid, begun := numbered(e.dir, pidName)
+	pid, begun := shelldir.FindNumber(e.dir, shelldir.PidName)
 	ended, stop := s.watchProcess(process, there, begun && pid == 0)
 	defer stop()
 	late, stopLate := e.overtime()
@@ -81,7 +83,7 @@ func (s *Shell) awaitBackground(run *running, e *Exec, process pty.Proc, there b
 			return r, true
 		}
 		select {
-		case <-run.watch.changed:
+		case <-run.watch.Changed:
 		case <-ended:
 			// The process that waits for it reports within this time, unless it was killed too.
 			if !s.report(run, e) {
@@ -113,7 +115,7 @@ func (e *Exec) wasKilled(end Result) bool {
 	if end.TimedOut || end.Cancelled || end.ExitCode <= signalCodes {
 		return false
 	}
-	_, came := signed(e.dir, cameName)
+	_, came := shelldir.FindSign(e.dir, shelldir.FinishedName)
 	return !came
 }
 
@@ -133,7 +135,7 @@ func (s *Shell) report(run *running, e *Exec) bool {
 			return true
 		}
 		select {
-		case <-run.watch.changed:
+		case <-run.watch.Changed:
 		case <-limit.Done():
 			return !s.leaving()
 		}
@@ -163,7 +165,7 @@ func (s *Shell) watchProcess(p pty.Proc, there, nameless bool) (<-chan struct{},
 // terminate ends a command beside the queue: SIGTERM to its process and all that it started, after pty.KillGrace
 // SIGKILL.
 func (s *Shell) terminate(p pty.Proc, e *Exec) {
-	victims := Family(p, e.dir)
+	victims := proctree.Family(p, e.dir)
 	for _, v := range victims {
 		_ = v.Signal(unix.SIGTERM)
 		_ = v.Signal(unix.SIGCONT)
@@ -176,7 +178,7 @@ func (s *Shell) terminate(p pty.Proc, e *Exec) {
 	if s.leaving() {
 		return
 	}
-	KillAll(s.life, Successors(append(victims, p), e.dir), e.dir, endGrace)
+	proctree.KillAll(s.life, proctree.Successors(append(victims, p), e.dir), e.dir, endGrace)
 }
 
 // isolated runs a command as one process beside the shell.
@@ -205,7 +207,7 @@ func (s *Shell) isolated(e *Exec) {
 	}
 	switch {
 	case cwd == "":
-		cwd = nearestDir(home)
+		cwd = shelldir.Nearest(home)
 	case !filepath.IsAbs(cwd):
 		cwd = filepath.Join(home, cwd)
 	}
@@ -214,7 +216,7 @@ func (s *Shell) isolated(e *Exec) {
 		return
 	}
 	if err := s.runIsolated(e, home, cwd); err != nil && !s.leaving() {
-		e.end(Failed, nil, fmt.Errorf("start: %w", spaceError(err)))
+		e.end(Failed, nil, fmt.Errorf("start: %w", shelldir.SpaceError(err)))
 	}
 }
 
@@ -266,7 +268,7 @@ func (s *Shell) runIsolated(e *Exec, home, cwd string) error {
 		run.abandon()
 		return err
 	}
-	removeFIFOs(e.dir)
+	shelldir.RemoveFIFOs(e.dir)
 	run.closeOwn()
 	e.begin(child.PID())
 	s.followIsolated(run, e, child, home)
@@ -322,11 +324,11 @@ func (r *running) standardFiles() (std [3]*os.File, err error) {
 	e := r.exec
 	in, mode := os.DevNull, os.O_RDONLY
 	if e.hasInput() {
-		in = filepath.Join(e.dir, inputFile)
+		in = filepath.Join(e.dir, shelldir.InputFile)
 	} else if input := e.openedInput(); input != nil {
-		in = openPath(input)
+		in = shelldir.OpenPath(input)
 	}
-	for i, path := range [...]string{in, openPath(r.own[0]), openPath(r.own[1])} {
+	for i, path := range [...]string{in, shelldir.OpenPath(r.own[0]), shelldir.OpenPath(r.own[1])} {
 		if i > 0 {
 			mode = os.O_WRONLY
 		}
@@ -395,7 +397,7 @@ func (s *Shell) followIsolated(run *running, e *Exec, child *pty.Child, home str
 // exited tells whether a child has ended, whatever has its number by now.
 func exited(c *pty.Child) bool {
 	over := true // also when Wait has returned, which closes the descriptor
-	_ = c.SyscallConn().Control(func(fd uintptr) { over, _ = waits(int(fd)) })
+	_ = c.SyscallConn().Control(func(fd uintptr) { over, _ = shelldir.Poll(int(fd)) })
 	return over
 }
 

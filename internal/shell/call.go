@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -10,7 +9,7 @@ import (
 func (s *Shell) call(name string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if words := s.image.call(name); words != "" {
+	if words := s.image.Builtin(name); words != "" {
 		return words
 	}
 	return `\` + name
@@ -20,7 +19,7 @@ func (s *Shell) call(name string) string {
 func (s *Shell) braces() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.aliasing && (s.image == nil || !slices.ContainsFunc(s.image.aliases, func(a element) bool { return a.key == "{" || a.key == "}" || a.key == "!" }))
+	return !s.aliasing && !s.image.HasAlias("{", "}", "!")
 }
 
 // expectAliases says that from here to the next capture there may be aliases that nobody knows of, if the text of a command speaks of any. One that hides such a
@@ -38,5 +37,5 @@ func (s *Shell) expectAliases(e *Exec) {
 func (s *Shell) unreachable() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.image.call(".") == ""
+	return s.image.Builtin(".") == ""
 }

@@ -7,18 +7,22 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"github.com/evertty/evertty/internal/shell/interrupt"
+	"github.com/evertty/evertty/internal/shell/proctree"
+	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
 // interruptMarker is a file that is there while a shell may be stopped by an interrupt.
-func (s *Shell) interruptMarker() string { return filepath.Join(s.spec.Dir, frozenFile) }
+func (s *Shell) interruptMarker() string { return filepath.Join(s.spec.Dir, shelldir.InterruptFile) }
 
 // target is a command in the foreground for an interrupt.
-func (s *Shell) target(body *incarnation, e *Exec) Target {
+func (s *Shell) target(body *incarnation, e *Exec) interrupt.Target {
 	prefix, line := body.barrierLine()
 	e.mu.Lock()
-	earlier := ParseStarts(e.record.Note)
+	earlier := proctree.ParseStarts(e.record.Note)
 	e.mu.Unlock()
-	return Target{Bash: body.process(), Dir: e.dir, Earlier: earlier, Marker: s.interruptMarker(), Limit: s.grace(),
+	return interrupt.Target{Bash: body.process(), Dir: e.dir, Earlier: earlier, Marker: s.interruptMarker(), Limit: s.grace(),
 		Ended: func() bool { _, ok := e.status(); return ok },
 		Tell:  func() error { return body.tell(line) },
 		Await: func(ctx context.Context) error { return body.cross(ctx, prefix) },
@@ -27,7 +31,7 @@ func (s *Shell) target(body *incarnation, e *Exec) Target {
 			defer cancel()
 			err := body.barrier(ctx, "")
 			// Later lines of the same barrier have made it again.
-			_ = os.Remove(filepath.Join(s.spec.Dir, signsDir, prefix+strconv.Itoa(body.process().PID)))
+			_ = os.Remove(filepath.Join(s.spec.Dir, shelldir.SignsDir, prefix+strconv.Itoa(body.process().PID)))
 			return err
 		}}
 }
@@ -39,15 +43,15 @@ func (s *Shell) cancel(body *incarnation, run *running, e *Exec, r Result) (Resu
 	if _, ok := e.status(); ok {
 		return s.await(body, run, e)
 	}
-	over, err := Interrupt(s.life, s.target(body, e))
+	over, err := interrupt.Interrupt(s.life, s.target(body, e))
 	if s.leaving() {
 		return r, false
 	}
 	if err != nil {
-		if !errors.Is(err, ErrEnded) && !errors.Is(err, ErrGone) { // else it needed nobody to end it
+		if !errors.Is(err, ErrEnded) && !errors.Is(err, interrupt.ErrGone) { // else it needed nobody to end it
 			s.config.Log.Info("a shell is ended with its command", "command", e.id, "reason", err)
 		}
-		if !closed(body.ended) {
+		if !shelldir.Closed(body.ended) {
 			s.destroy(body, e)
 		}
 		r.ShellEnded = true
@@ -62,19 +66,19 @@ func (s *Shell) cancel(body *incarnation, run *running, e *Exec, r Result) (Resu
 // destroy ends a shell with what its command started, all that descends from it without a command, and waits for it.
 func (s *Shell) destroy(body *incarnation, e *Exec) {
 	var dir string
-	var earlier Starts
+	var earlier proctree.Starts
 	if e != nil {
 		e.mu.Lock()
-		dir, earlier = e.dir, ParseStarts(e.record.Note)
+		dir, earlier = e.dir, proctree.ParseStarts(e.record.Note)
 		e.mu.Unlock()
 	}
-	victims := Members(body.process(), dir, earlier)
+	victims := proctree.Members(body.process(), dir, earlier)
 	body.kill()
 	// Until it is gone it is the parent of earlier jobs too, and holds the command's outputs.
 	gone, cancel := context.WithTimeout(s.life, endGrace)
 	defer cancel()
 	_ = body.process().Wait(gone)
-	KillAll(s.life, victims, dir, endGrace)
+	proctree.KillAll(s.life, victims, dir, endGrace)
 	timer := time.NewTimer(endGrace)
 	defer timer.Stop()
 	select {

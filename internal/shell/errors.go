@@ -1,6 +1,10 @@
 package shell
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/evertty/evertty/internal/shell/shelldir"
+)
 
 // Sentinels of the package; the api package maps them to status codes.
 var (
@@ -13,5 +17,8 @@ var (
 	ErrNotFound     = errors.New("no such command")
 	ErrNoStdin      = errors.New("the command's standard input is not open")
 	ErrFinished     = errors.New("the command has ended")
+	ErrNoSpace      = shelldir.ErrNoSpace
+	ErrNoFiles      = shelldir.ErrNoFiles
+	ErrDamaged      = shelldir.ErrDamaged
 	ErrClosing      = errors.New("the server is shutting down")
 )

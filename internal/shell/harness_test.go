@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/tests/polling"
@@ -167,7 +168,7 @@ func remove(t testing.TB, s *Shell) {
 	if err := s.Delete(ctx); err != nil {
 		t.Error(err)
 	}
-	if left, err := Belongings(s.spec.Dir, testKeeper.LastPID()); err != nil || len(left) > 0 {
+	if left, err := proctree.Belongings(s.spec.Dir, testKeeper.LastPID()); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 	if _, err := os.Stat(s.spec.Dir); !errors.Is(err, fs.ErrNotExist) {

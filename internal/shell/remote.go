@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/internal/shell/state"
 	"github.com/evertty/evertty/pty"
 )
 
@@ -31,7 +33,7 @@ type RemoteCommand struct {
 	Text  string // shell text
 	Cwd   string // of this command alone; "" is the state's
 	Env   map[string]string
-	State string // the file of the state; see LoadRemote
+	State string // the file of the state; see LoadEnvironment
 	Keep  bool   // the state after the command is the next one's
 	Again bool   // the command did not start: what was ready is not any more
 }
@@ -55,16 +57,16 @@ func (s *Shell) remote() bool { return s.spec.Place != "" }
 
 // beginRemote writes the first state.
 func (s *Shell) beginRemote() error {
-	state := State{Cwd: s.spec.Cwd, Delta: s.spec.Env}
-	if state.Delta == nil {
-		state.Delta = map[string]string{}
+	now := state.Environment{Cwd: s.spec.Cwd, Delta: s.spec.Env}
+	if now.Delta == nil {
+		now.Delta = map[string]string{}
 	}
-	s.adoptRemote(state)
-	return SaveRemote(s.remoteFile(), state)
+	s.adoptRemote(now)
+	return state.SaveEnvironment(s.remoteFile(), now)
 }
 
 // adoptRemote makes a state that which the shell tells.
-func (s *Shell) adoptRemote(state State) {
+func (s *Shell) adoptRemote(state state.Environment) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cwd, s.elsewhere = state.Cwd, state
@@ -72,7 +74,7 @@ func (s *Shell) adoptRemote(state State) {
 
 // readRemote makes the state of the file that which the shell tells.
 func (s *Shell) readRemote() {
-	state, err := LoadRemote(s.remoteFile())
+	state, err := state.LoadEnvironment(s.remoteFile())
 	if err != nil {
 		s.config.Log.Warn("the state of a shell is damaged", "shell", s.spec.ID, "err", err)
 		return
@@ -81,23 +83,23 @@ func (s *Shell) readRemote() {
 }
 
 // remoteState is State of a shell elsewhere. What the compute gives is not known: Env is what differs.
-func (s *Shell) remoteState() State {
+func (s *Shell) remoteState() state.Environment {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.elsewhere
-	return State{Cwd: e.Cwd, Env: maps.Clone(e.Delta), Delta: maps.Clone(e.Delta), Unset: slices.Clone(e.Unset)}
+	return state.Environment{Cwd: e.Cwd, Env: maps.Clone(e.Delta), Delta: maps.Clone(e.Delta), Unset: slices.Clone(e.Unset)}
 }
 
 // changeRemote changes the state in its turn in the queue; submitted says when that is sure to come. Errors: those of Submit, the reason of ctx.
-func (s *Shell) changeRemote(ctx context.Context, change func(State) State) (submitted bool, err error) {
+func (s *Shell) changeRemote(ctx context.Context, change func(state.Environment) state.Environment) (submitted bool, err error) {
 	e, err := s.submitHidden(nil, func() error {
-		state, err := LoadRemote(s.remoteFile())
+		now, err := state.LoadEnvironment(s.remoteFile())
 		if err == nil {
-			state = change(state)
-			err = SaveRemote(s.remoteFile(), state)
+			now = change(now)
+			err = state.SaveEnvironment(s.remoteFile(), now)
 		}
 		if err == nil {
-			s.adoptRemote(state)
+			s.adoptRemote(now)
 		}
 		return err
 	})
@@ -112,10 +114,10 @@ func (s *Shell) changeRemote(ctx context.Context, change func(State) State) (sub
 // doInstead carries out a change of ours that has its turn.
 func (s *Shell) doInstead(e *Exec) {
 	err := e.instead()
-	e.outputs[0].finish()
-	e.outputs[1].finish()
+	e.outputs[0].Finish()
+	e.outputs[1].Finish()
 	if err != nil {
-		e.end(Failed, nil, spaceError(err))
+		e.end(Failed, nil, shelldir.SpaceError(err))
 		return
 	}
 	e.end(Done, &Result{Cwd: s.cwdNow()}, nil)
@@ -139,7 +141,7 @@ func (s *Shell) ready(e *Exec, again bool) (recreated bool, err error) {
 	if spec.Isolated {
 		c.Text = joinQuoted(spec.Argv)
 	} else {
-		text, err := os.ReadFile(filepath.Join(e.dir, textFile))
+		text, err := os.ReadFile(filepath.Join(e.dir, shelldir.TextFile))
 		if err != nil {
 			return false, err
 		}
@@ -160,13 +162,13 @@ func (s *Shell) unready(e *Exec, err error) {
 func (e *Exec) remoteScript() (string, error) {
 	program := append(slices.Clone(e.shell.config.Remote.Program), e.dir)
 	for i, word := range program {
-		program[i] = quote(word)
+		program[i] = state.Quote(word)
 	}
 	line := "command"
 	for _, word := range program {
 		line += " " + word
 	}
-	return runFile, spaceError(os.WriteFile(filepath.Join(e.dir, runFile), []byte(line+"\n"), 0o600))
+	return shelldir.RunFile, shelldir.SpaceError(os.WriteFile(filepath.Join(e.dir, shelldir.RunFile), []byte(line+"\n"), 0o600))
 }
 
 // answerAsked gives a relay other compute that asks for it, or tells it that there is none. It returns whether the compute is new.
@@ -204,7 +206,7 @@ func (s *Shell) grace() time.Duration {
 // home is the directory that bash starts in.
 func (s *Shell) home() string {
 	if s.remote() {
-		return nearestDir(homeDir(nil))
+		return shelldir.Nearest(homeDir(nil))
 	}
 	return s.spec.Cwd
 }
@@ -224,7 +226,7 @@ func (s *Shell) isolatedRemote(e *Exec) {
 		return
 	}
 	if err := s.runIsolated(e, s.cwdNow(), s.cwdNow()); err != nil && !s.leaving() {
-		e.end(Failed, nil, fmt.Errorf("start: %w", spaceError(err)))
+		e.end(Failed, nil, fmt.Errorf("start: %w", shelldir.SpaceError(err)))
 	}
 }
 

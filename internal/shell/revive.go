@@ -6,6 +6,9 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/evertty/evertty/internal/shell/proctree"
+	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/internal/shell/state"
 	"github.com/evertty/evertty/pty"
 )
 
@@ -20,7 +23,7 @@ func (s *Shell) alive() (revived, error) {
 	s.mu.Lock()
 	body := s.body
 	s.mu.Unlock()
-	if body != nil && !closed(body.ended) && !s.over(body) && !s.stuck(body) {
+	if body != nil && !shelldir.Closed(body.ended) && !s.over(body) && !s.stuck(body) {
 		return revived{incarnation: body}, nil
 	}
 	var err error
@@ -30,7 +33,7 @@ func (s *Shell) alive() (revived, error) {
 			r, err = s.revive()
 			return err
 		})
-		if err == nil || s.leaving() || errors.Is(err, ErrNoSpace) {
+		if err == nil || s.leaving() || errors.Is(err, shelldir.ErrNoSpace) {
 			return r, err
 		}
 		s.config.Log.Warn("a shell did not start again", "shell", s.spec.ID, "err", err)
@@ -47,7 +50,7 @@ func (s *Shell) halted(body *incarnation) bool {
 // over tells whether bash has ended or is about to, and waits until everybody knows. Without this a command right after its end would be told to nobody, or to
 // one that reads it and ends before it runs.
 func (s *Shell) over(body *incarnation) bool {
-	if bash := body.process(); bash.PID > 0 && bash.Alive() && !Doomed(bash.PID) {
+	if bash := body.process(); bash.PID > 0 && bash.Alive() && !proctree.Doomed(bash.PID) {
 		return false
 	}
 	return body.awaitEnd()
@@ -82,17 +85,15 @@ func (s *Shell) revive() (revived, error) {
 	var damaged []string
 	if found != nil {
 		var err error
-		if found, dropped = found.reachable(); len(dropped) > 0 {
+		if found, dropped = found.Usable(); len(dropped) > 0 {
 			s.config.Log.Warn("a shell cannot be told to read a file; it comes back without what is in the way", "shell", s.spec.ID, "without", dropped)
 		}
-		if env, damaged, err = found.restore(s.spec.Dir, s.first); err != nil {
+		if env, damaged, err = found.WriteRestore(s.spec.Dir, s.first); err != nil {
 			return revived{}, err
 		}
 		if len(damaged) > 0 {
 			s.config.Log.Warn("the file of a shell's state cannot be read", "shell", s.spec.ID)
-			without := *found
-			without.functions = nil
-			found = &without
+			found = found.WithoutFunctions()
 		}
 		restore = true
 	}
@@ -100,7 +101,7 @@ func (s *Shell) revive() (revived, error) {
 	if wanted == "" {
 		wanted = s.spec.Cwd
 	}
-	dir := nearestDir(wanted)
+	dir := shelldir.Nearest(wanted)
 	if s.remote() {
 		dir, wanted, r.recreated = s.home(), s.home(), false // the bash had no state
 	}
@@ -113,7 +114,7 @@ func (s *Shell) revive() (revived, error) {
 	}
 	r.incarnation = body
 	if found != nil {
-		r.lost = append(append(before.lost(body.process().PID), dropped...), damaged...)
+		r.lost = append(append(before.Lost(body.process().PID), dropped...), damaged...)
 	}
 	s.mu.Lock()
 	s.body, s.image, s.aliasing = body, found, false
@@ -136,7 +137,7 @@ func (s *Shell) capture(body *incarnation, e *Exec) {
 	if s.leaving() {
 		return
 	}
-	if closed(body.ended) {
+	if shelldir.Closed(body.ended) {
 		_ = s.adopt() // an earlier server may not have come to take what was captured
 		return
 	}
@@ -145,8 +146,8 @@ func (s *Shell) capture(body *incarnation, e *Exec) {
 	}
 	ctx, cancel := s.awake(s.life, captureLimit)
 	defer cancel()
-	prepareCapture(s.spec.Dir)
-	err := body.barrier(ctx, captureLine(s.spec.Dir))
+	state.Prepare(s.spec.Dir)
+	err := body.barrier(ctx, state.CaptureLine(s.spec.Dir))
 	if err == nil {
 		s.noteHistory(e)
 	}
@@ -172,14 +173,14 @@ func (s *Shell) capture(body *incarnation, e *Exec) {
 
 // captureAgain captures the state of a shell that lacks builtins. errNoBuiltins says that there was no way, and not for want of space.
 func (s *Shell) captureAgain(ctx context.Context, body *incarnation, e *Exec) error {
-	if err := body.barrier(ctx, captureAnyway(s.spec.Dir)); err != nil {
+	if err := body.barrier(ctx, state.CaptureLineEnabling(s.spec.Dir)); err != nil {
 		return err
 	}
 	err := s.adopt()
 	if err == nil {
 		return nil
 	}
-	if !captureNotRead(s.spec.Dir) || writeCapture(s.spec.Dir) != nil {
+	if !state.NotRead(s.spec.Dir) || state.WriteScript(s.spec.Dir) != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			s.config.Log.Warn("the state of a shell was not captured", "shell", s.spec.ID, "err", err)
 			s.missed(e, "the file of the state did not take it, for its size, a limit of the shell or the disk")
@@ -193,9 +194,9 @@ func (s *Shell) captureAgain(ctx context.Context, body *incarnation, e *Exec) er
 // errNoBuiltins says that a shell can neither read a file nor be given back what it needs for that.
 var errNoBuiltins = errors.New("builtins are disabled, enable too")
 
-// adopt makes what a capture found the state. Errors: those of adoptState.
+// adopt makes what a capture found the state. Errors: those of Adopt.
 func (s *Shell) adopt() error {
-	found, err := adoptState(s.spec.Dir)
+	found, err := state.Adopt(s.spec.Dir)
 	if err != nil {
 		return err
 	}
