@@ -91,7 +91,7 @@ func (t *Terminal) lighten(loss int) {
 	t.styles.sweep(loss, screens...)
 	t.styles.spareList, t.styles.spareSlots = nil, nil
 	t.packer.buf, t.packer.text = nil, nil
-	t.setPen()
+	t.penChanged()
 }
 
 // screens are the screens that there are.
@@ -122,14 +122,6 @@ func (t *Terminal) uncelled() (n int) {
 		}
 	}
 	return n
-}
-
-// forgetDropped moves up with the history what is counted from its oldest line.
-func (t *Terminal) forgetDropped() {
-	if n := t.hist.dropped; n > 0 {
-		t.main.Dropped(n)
-		t.hist.dropped = 0
-	}
 }
 
 // inPieces is Write of p in pieces of n bytes.

@@ -176,6 +176,13 @@ func (fx *Effects) notify(n int, arg string) {
 	}
 }
 
+// reply gives an answer to the program.
+func (fx *Effects) reply(p []byte) {
+	if fx.Reply != nil {
+		fx.Reply(p)
+	}
+}
+
 // clipboard implements a write by OSC 52 ; selection ; base64 (xterm ctlseqs).
 // Reading is never allowed, so "?" does nothing, like everything else that is not
 // base64, with or without its padding.

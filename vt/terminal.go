@@ -33,32 +33,24 @@ package vt
 // keeps at most maxMarks combining marks; what comes behind them is left out of the
 // viewers' text.
 type Terminal struct {
-	cfg    Config
-	stream Stream
+	core
 
 	main, alt *screen // alt is nil until it is first needed
 	hidden    int     // most rows there were since the alternate screen was left
 	screen    *screen // the one shown
-	hist      history
 	styles    styles
 	widths    *widths
 	leads     *leads // of widths
 	packer    rowPacker
-	budget    Budget
 
-	modes       Modes
-	pen         Pen
-	look        uint32 // number of the pen's style, while lookKnown
-	blank       uint32 // number of the style of what is erased, while blankKnown
-	lookKnown   bool
-	blankKnown  bool
-	charsets    CharsetState
-	cursorStyle CursorStyle
-	labels      Labels
-	saved       savedModes
-	repeating   bool // REP prints
-	open        openLink
-	left        bool // a character was left out of what viewers get
+	look       uint32 // number of the pen's style, while lookKnown
+	blank      uint32 // number of the style of what is erased, while blankKnown
+	lookKnown  bool
+	blankKnown bool
+	saved      savedModes
+	repeating  bool // REP prints
+	open       openLink
+	left       bool // a character was left out of what viewers get
 }
 
 var _ New = NewTerminal
@@ -66,18 +58,17 @@ var _ New = NewTerminal
 // NewTerminal makes a native engine; it is a New.
 func NewTerminal(c Config) Engine {
 	c = c.Clamped()
-	t := &Terminal{cfg: c, main: newScreen(c.Cols, c.Rows), styles: newStyles(), widths: widthsOf(c.Unicode), modes: DefaultModes()}
+	t := &Terminal{core: newCore(c), main: newScreen(c.Cols, c.Rows), styles: newStyles(), widths: widthsOf(c.Unicode)}
 	t.leads = t.widths.leads()
-	t.hist.limit = c.Scrollback
-	t.screen, t.hidden = t.main, c.Rows
-	t.charsets.Reset()
-	t.budget = NewBudget(c.Memory)
+	t.core.grid, t.core.mainCursor = t, &t.main.Cursor
+	t.show(t.main)
+	t.hidden = c.Rows
 	t.weigh()
 	return t
 }
 
-// handler is the Terminal as its stream sees it.
-type handler Terminal
+// show makes s the screen that is shown.
+func (t *Terminal) show(s *screen) { t.screen, t.cur = s, &s.Cursor }
 
 // Write implements Engine.
 func (t *Terminal) Write(p []byte) []byte {
@@ -94,20 +85,78 @@ func (t *Terminal) Write(p []byte) []byte {
 // Flush implements Engine.
 func (t *Terminal) Flush() []byte { return t.stream.Flush((*handler)(t)) }
 
-// Held implements Engine.
-func (t *Terminal) Held() int { return t.stream.Held() }
-
-// AtRest implements Engine.
-func (t *Terminal) AtRest() bool { return t.stream.Held() == 0 && !t.stream.Open() }
-
-// Modes implements Engine.
-func (t *Terminal) Modes() Modes { return t.modes }
-
 // Memory implements Engine.
 func (t *Terminal) Memory() int { return t.rest() + t.hist.memory() }
 
-// setPen says that the pen changed.
-func (t *Terminal) setPen() { t.lookKnown, t.blankKnown = false, false }
+// handler is the Terminal as its stream sees it. It executes what only this engine
+// knows and leaves the rest to core.
+type handler Terminal
+
+// Print implements Handler.
+func (h *handler) Print(text []byte, ascii bool) { (*Terminal)(h).print(text, ascii) }
+
+// Control implements Handler.
+func (h *handler) Control(c rune) { (*Terminal)(h).control(c) }
+
+// Escape implements Handler.
+func (h *handler) Escape(f Function) { (*Terminal)(h).escape(f) }
+
+// CSI implements Handler.
+func (h *handler) CSI(f Function) { (*Terminal)(h).csi(f) }
+
+// OSC implements Handler.
+func (h *handler) OSC(text []byte) { h.osc(text) }
+
+// DCS implements Handler.
+func (h *handler) DCS(text []byte) { h.dcs(text) }
+
+// escape executes an escape sequence.
+func (t *Terminal) escape(f Function) {
+	switch f {
+	case '6':
+		t.backIndex()
+	case '9':
+		t.forwardIndex()
+	default:
+		t.core.escape(f)
+	}
+}
+
+// csi executes a control sequence, the most frequent one first.
+func (t *Terminal) csi(f Function) {
+	in := &t.stream
+	switch f {
+	case 'm':
+		t.pen.SGR(in)
+		t.penChanged()
+	case '>'*Private + 'u':
+		t.pushKitty(in.Param(0))
+	case '<'*Private + 'u':
+		t.popKitty(in.One(0))
+	case '='*Private + 'u':
+		t.changeKitty(in.Param(0), in.One(1))
+	case '?'*Private + 's':
+		t.saveModes()
+	case '?'*Private + 'r':
+		t.restoreModes()
+	case '$'*Intermediate + 'x': // DECFRA
+		t.fillRectangle()
+	case '$'*Intermediate + 'z': // DECERA
+		t.eraseRectangle()
+	case '$'*Intermediate + '{': // DECSERA
+		t.eraseUnprotected()
+	case '*'*Intermediate + 'y':
+		t.reply(t.checksum())
+	default:
+		t.core.csi(f)
+	}
+}
+
+// penChanged implements cellEditor.
+func (t *Terminal) penChanged() { t.lookKnown, t.blankKnown = false, false }
+
+// linkChanged implements cellEditor.
+func (t *Terminal) linkChanged(l Link) { t.followLink(l) }
 
 // penLook is the number of the style of what is printed.
 func (t *Terminal) penLook() uint32 {
@@ -145,19 +194,5 @@ func (t *Terminal) sweepStyles() {
 		return
 	}
 	t.styles.sweep(loseNothing, t.screens()...)
-	t.setPen()
+	t.penChanged()
 }
-
-// base is the number of lines above the screen shown; a saved row counts them.
-func (t *Terminal) base() int {
-	if t.screen == t.main {
-		return t.hist.count
-	}
-	return 0
-}
-
-// restrict is Cursor.Restrict of the screen shown.
-func (t *Terminal) restrict() { t.screen.Restrict(t.modes.Origin) }
-
-// reach is Cursor.Reach of the screen shown.
-func (t *Terminal) reach() { t.screen.Reach(t.modes.Origin) }

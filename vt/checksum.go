@@ -5,39 +5,6 @@ import (
 	"unicode/utf8"
 )
 
-func (fx *Effects) reply(p []byte) {
-	if fx.Reply != nil {
-		fx.Reply(p)
-	}
-}
-
-// reply gives an answer to the program, and takes the query out of the viewers'
-// text. Without an answer it does nothing.
-func (t *Terminal) reply(answer []byte) {
-	if len(answer) > 0 {
-		t.cfg.Effects.reply(answer)
-		t.stream.Cut()
-	}
-}
-
-// status is what programs can ask for.
-func (t *Terminal) status() *Status {
-	s := t.screen
-	return &Status{
-		Cols: s.Cols, Rows: len(s.rows), X: min(s.X, s.Cols-1), Y: s.Y, Top: s.Top, Bottom: s.Bottom,
-		Modes: t.modes, Pen: t.pen.Style(), CursorStyle: t.cursorStyle, Unicode: t.cfg.Unicode,
-	}
-}
-
-// query answers the control sequences that ask.
-func (t *Terminal) query(f Function) {
-	if f == '*'*Intermediate+'y' {
-		t.reply(t.checksum())
-	} else {
-		t.reply(t.status().CSI(&t.stream, f))
-	}
-}
-
 // checksum answers DECRQCRA (VT510): the negative sum of the character
 // codes in a rectangle, blanks as spaces (xterm's checksum with attributes left
 // out, which is what esctest reads the screen with).
@@ -76,21 +43,4 @@ func (t *Terminal) sumCells(r *row, left, right int) (sum int) {
 		}
 	}
 	return sum
-}
-
-// OSC implements Handler.
-func (h *handler) OSC(text []byte) {
-	t := (*Terminal)(h)
-	if link, ok := t.labels.OSC(&t.stream, text, t.cfg.Effects); ok {
-		t.pen.SetLink(link)
-		t.followLink(link)
-		t.setPen()
-	}
-}
-
-// DCS implements Handler. Strings that are not a query do nothing: sixel images
-// are consumed.
-func (h *handler) DCS(text []byte) {
-	t := (*Terminal)(h)
-	t.reply(t.status().DCS(text))
 }
