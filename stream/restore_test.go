@@ -155,7 +155,7 @@ func TestResumeOverAnUnknownResize(t *testing.T) {
 // there, those who come back and the next generation. Nothing of it joins what
 // that prints first.
 func TestRestartEndsHalfACharacter(t *testing.T) {
-	for _, engine := range []vt.New{vt.NewTerminal, vt10x.New} {
+	for _, engine := range []vt.EngineFunc{vt.NewTerminal, vt10x.New} {
 		k := newKept(t, engine, 40, 12)
 		there := k.Subscribe(stream.Viewing{Scrollback: -1})
 		defer there.Close()

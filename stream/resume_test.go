@@ -28,7 +28,7 @@ type kept struct {
 	buf     []byte
 }
 
-func newKept(t testing.TB, engine vt.New, cols, rows int) *kept {
+func newKept(t testing.TB, engine vt.EngineFunc, cols, rows int) *kept {
 	t.Helper()
 	store, err := snapshot.OpenStore(t.TempDir())
 	if err != nil {
@@ -61,7 +61,7 @@ func (k *kept) write(p []byte) {
 // follower is a viewer that can go away and come back with its position.
 type follower struct {
 	t      testing.TB
-	make   vt.New    // nil: the native one
+	make   vt.EngineFunc    // nil: the native one
 	engine vt.Engine // what an xterm.js would show
 	text   []byte
 	seq    uint64
@@ -213,14 +213,14 @@ func (k *kept) play(acts []act) {
 // TestResumeAtEveryPosition: whoever leaves after any event and comes back when
 // all is over is like the one that never left.
 func TestResumeAtEveryPosition(t *testing.T) {
-	for name, engine := range map[string]vt.New{"native": vt.NewTerminal, "vt10x": vt10x.New} {
+	for name, engine := range map[string]vt.EngineFunc{"native": vt.NewTerminal, "vt10x": vt10x.New} {
 		for seed := range uint64(4) {
 			t.Run(fmt.Sprint(name, seed), func(t *testing.T) { resumeEverywhere(t, engine, seed, seed%2 == 0) })
 		}
 	}
 }
 
-func resumeEverywhere(t *testing.T, engine vt.New, seed uint64, whole bool) {
+func resumeEverywhere(t *testing.T, engine vt.EngineFunc, seed uint64, whole bool) {
 	k := newKept(t, engine, 40, 12)
 	stayed := &follower{t: t, make: engine}
 	s := k.Subscribe(stream.Viewing{Scrollback: -1})

@@ -4,8 +4,9 @@ package vt
 // cells, and the meaning of what only needs that state. What a sequence does to
 // cells is the work of grid.
 type core struct {
-	cfg    Config
-	stream Stream
+	cfg     Config
+	unicode Unicode // the width table in use; "" when there is none
+	stream  Stream
 	budget Budget
 	hist   history
 	grid   cellEditor // the engine itself
@@ -64,7 +65,7 @@ type cellEditor interface {
 
 // newCore is the state of a new engine. The engine sets grid, mainCursor and cur.
 func newCore(c Config) core {
-	k := core{cfg: c, modes: DefaultModes(), budget: NewBudget(c.Memory)}
+	k := core{cfg: c, unicode: c.Unicode, modes: DefaultModes(), budget: NewBudget(c.Memory)}
 	k.hist.limit = c.Scrollback
 	k.charsets.Reset()
 	return k
@@ -106,7 +107,7 @@ func (c *core) status() *Status {
 	s := c.cur
 	return &Status{
 		Cols: s.Cols, Rows: s.Rows, X: min(s.X, s.Cols-1), Y: s.Y, Top: s.Top, Bottom: s.Bottom,
-		Modes: c.modes, Pen: c.pen.Style(), CursorStyle: c.cursorStyle, Unicode: c.cfg.Unicode,
+		Modes: c.modes, Pen: c.pen.Style(), CursorStyle: c.cursorStyle, Unicode: c.unicode,
 	}
 }
 

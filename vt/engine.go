@@ -96,8 +96,8 @@ type Config struct {
 	Effects *Effects
 }
 
-// New makes an engine; every emulator offers one function of this type.
-type New func(Config) Engine
+// EngineFunc makes an engine; every emulator offers one function of this type.
+type EngineFunc func(Config) Engine
 
 // Limits of every engine. They keep one terminal's memory and the cost of one
 // sequence bounded, whatever a program prints.

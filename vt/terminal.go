@@ -53,9 +53,9 @@ type Terminal struct {
 	left       bool // a character was left out of what viewers get
 }
 
-var _ New = NewTerminal
+var _ EngineFunc = NewTerminal
 
-// NewTerminal makes a native engine; it is a New.
+// NewTerminal makes a native engine; it is an EngineFunc.
 func NewTerminal(c Config) Engine {
 	c = c.Clamped()
 	t := &Terminal{core: newCore(c), main: newScreen(c.Cols, c.Rows), styles: newStyles(), widths: widthsOf(c.Unicode)}

@@ -14,14 +14,14 @@ import (
 )
 
 // clipboards collects what an engine's programs write to the clipboard.
-func clipboards(newEngine vt.New) (e vt.Engine, writes *[]string) {
+func clipboards(newEngine vt.EngineFunc) (e vt.Engine, writes *[]string) {
 	writes = &[]string{}
 	return newEngine(vt.Config{Cols: 40, Rows: 5, Effects: &vt.Effects{
 		Clipboard: func(selection string, data []byte) { *writes = append(*writes, selection+" "+string(data)) },
 	}}), writes
 }
 
-var bothEngines = map[string]vt.New{"native": vt.NewTerminal, "vt10x": vt10x.New}
+var bothEngines = map[string]vt.EngineFunc{"native": vt.NewTerminal, "vt10x": vt10x.New}
 
 // TestNothingActsOnAViewersWindow: however the output is split, viewers get neither
 // a write to the clipboard, whole or in part, nor a window operation.

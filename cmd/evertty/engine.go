@@ -9,7 +9,7 @@ import (
 )
 
 // engines are the emulators by the name that --engine has for them.
-var engines = map[string]vt.New{
+var engines = map[string]vt.EngineFunc{
 	"native": vt.NewTerminal,
 	"vt10x":  vt10x.New,
 }

@@ -24,7 +24,7 @@ type outcome struct {
 }
 
 // played writes in to a new engine, in pieces of n bytes.
-func played(newEngine vt.New, cols, rows, n int, in []byte) outcome {
+func played(newEngine vt.EngineFunc, cols, rows, n int, in []byte) outcome {
 	var o outcome
 	add := func(format string, args ...any) { o.effects = append(o.effects, fmt.Sprintf(format, args...)) }
 	e := newEngine(vt.Config{Cols: cols, Rows: rows, Scrollback: 10, Unicode: vt.Unicode11, Effects: &vt.Effects{
