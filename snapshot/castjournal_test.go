@@ -115,7 +115,7 @@ func compareCast(t *testing.T, j *Journal, w written, from int, input bool) {
 	for _, version := range []int{CastV2, CastV3} {
 		text := castFrom(t, j, version, uint64(from))
 		h, events := readCast(t, text)
-		got := vt.NewTerminal(vt.Config{Cols: h.Cols, Rows: h.Rows, Scrollback: 1000})
+		got := vt.NewEngine(vt.Config{Cols: h.Cols, Rows: h.Rows, Scrollback: 1000})
 		var out strings.Builder
 		typed := false
 		for _, e := range events {
@@ -158,7 +158,7 @@ func (w written) screen(from int) vt.Engine {
 			cols, rows = s.cols, s.rows
 		}
 	}
-	e := vt.NewTerminal(vt.Config{Cols: cols, Rows: rows, Scrollback: 1000})
+	e := vt.NewEngine(vt.Config{Cols: cols, Rows: rows, Scrollback: 1000})
 	at := from
 	for _, s := range slices.Concat(w.resizes, []struct{ at, cols, rows int }{{len(w.raw), 0, 0}}) {
 		if s.at < from || s.at == from && s.cols != 0 {

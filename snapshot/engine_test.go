@@ -13,7 +13,7 @@ import (
 )
 
 // engineUnderTest is the engine that has to equal xterm.js.
-var engineUnderTest vt.EngineFunc = vt.NewTerminal
+var engineUnderTest vt.EngineFunc = vt.NewEngine
 
 // step is a write, or a resize when cols is not 0.
 type step struct {

@@ -77,7 +77,7 @@ func (c *core) reverseIndex() {
 }
 
 // escape executes an escape sequence.
-func (c *core) escape(f Function) {
+func (c *core) escape(f function) {
 	switch f {
 	case '\\': // ST
 		if c.stream.EndsCut() {
@@ -100,7 +100,7 @@ func (c *core) escape(f Function) {
 		c.reset()
 	case '=', '>':
 		c.modes.AppKeypad = f == '='
-	case '#'*Intermediate + '8':
+	case '#'*intermediate + '8':
 		c.alignment()
 	default:
 		if !c.charsets.Escape(f) {
@@ -114,20 +114,20 @@ func (c *core) escape(f Function) {
 func (c *core) reset() {
 	c.grid.clearScreens()
 	c.grid.clearHistory()
-	c.modes.Reset()
+	c.modes.reset()
 	c.resetPen()
 }
 
 // softReset implements DECSTR (VT510). The cursor stays where it is.
 func (c *core) softReset() {
-	c.modes.SoftReset()
+	c.modes.softReset()
 	c.cur.SoftReset(c.base())
 	c.resetPen()
 }
 
 // resetPen makes pen, character sets and cursor style as in the beginning.
 func (c *core) resetPen() {
-	c.pen = Pen{}
+	c.pen = pen{}
 	c.grid.linkChanged(Link{})
 	c.grid.penChanged()
 	c.charsets.Reset()

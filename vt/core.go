@@ -6,19 +6,19 @@ package vt
 type core struct {
 	cfg     Config
 	unicode Unicode // the width table in use; "" when there is none
-	stream  Stream
-	budget Budget
-	hist   history
-	grid   cellEditor // the engine itself
+	stream  stream
+	budget  budget
+	hist    history
+	grid    cellEditor // the engine itself
 
-	mainCursor *Cursor
-	cur        *Cursor // of the screen shown
+	mainCursor *cursor
+	cur        *cursor // of the screen shown
 
 	modes       Modes
-	pen         Pen
-	charsets    CharsetState
+	pen         pen
+	charsets    charsetState
 	cursorStyle CursorStyle
-	labels      Labels
+	labels      labels
 }
 
 // cellEditor is what an engine does to the cells of the screen shown. Columns and
@@ -65,7 +65,7 @@ type cellEditor interface {
 
 // newCore is the state of a new engine. The engine sets grid, mainCursor and cur.
 func newCore(c Config) core {
-	k := core{cfg: c, unicode: c.Unicode, modes: DefaultModes(), budget: NewBudget(c.Memory)}
+	k := core{cfg: c, unicode: c.Unicode, modes: DefaultModes(), budget: newBudget(c.Memory)}
 	k.hist.limit = c.Scrollback
 	k.charsets.Reset()
 	return k
@@ -103,9 +103,9 @@ func (c *core) forgetDropped() {
 }
 
 // status is what programs can ask for.
-func (c *core) status() *Status {
+func (c *core) status() *status {
 	s := c.cur
-	return &Status{
+	return &status{
 		Cols: s.Cols, Rows: s.Rows, X: min(s.X, s.Cols-1), Y: s.Y, Top: s.Top, Bottom: s.Bottom,
 		Modes: c.modes, Pen: c.pen.Style(), CursorStyle: c.cursorStyle, Unicode: c.unicode,
 	}

@@ -2,29 +2,29 @@ package vt
 
 // csi executes a control sequence that every engine knows, the frequent ones
 // first. One that means nothing else may be a query.
-func (c *core) csi(f Function) {
+func (c *core) csi(f function) {
 	in := &c.stream
 	switch f {
 	case 'm':
 		c.pen.SGR(in)
 		c.grid.penChanged()
-	case 'K', '?'*Private + 'K':
+	case 'K', '?'*private + 'K':
 		c.eraseLine(in.Param(0), f != 'K')
-	case 'J', '?'*Private + 'J':
+	case 'J', '?'*private + 'J':
 		c.eraseDisplay(in.Param(0), f != 'J')
-	case 'h', 'l', '?'*Private + 'h', '?'*Private + 'l':
+	case 'h', 'l', '?'*private + 'h', '?'*private + 'l':
 		c.setModes(f)
 	case 's':
 		c.saveCursor()
 	case 'u':
 		c.restoreCursor()
-	case '!'*Intermediate + 'p':
+	case '!'*intermediate + 'p':
 		c.softReset()
-	case '"'*Intermediate + 'q':
+	case '"'*intermediate + 'q':
 		c.pen.Protect(in.Param(0))
 		c.grid.penChanged()
-	case ' '*Intermediate + 'q':
-		c.cursorStyle = c.cursorStyle.Select(in.Param(0))
+	case ' '*intermediate + 'q':
+		c.cursorStyle = c.cursorStyle.selectStyle(in.Param(0))
 	default:
 		if !c.cur.CSI(in, f, c.modes.Origin) && !c.csiEdit(f) {
 			c.reply(c.status().CSI(in, f))
@@ -33,7 +33,7 @@ func (c *core) csi(f Function) {
 }
 
 // csiEdit executes f when it moves cells, and tells whether it does.
-func (c *core) csiEdit(f Function) bool {
+func (c *core) csiEdit(f function) bool {
 	in, s := &c.stream, c.cur
 	switch f {
 	case '@':
@@ -52,13 +52,13 @@ func (c *core) csiEdit(f Function) bool {
 		c.eraseChars(in.One(0))
 	case 'b':
 		c.grid.repeat()
-	case ' '*Intermediate + '@': // SL
+	case ' '*intermediate + '@': // SL
 		c.shiftColumns(0, -in.One(0))
-	case ' '*Intermediate + 'A': // SR
+	case ' '*intermediate + 'A': // SR
 		c.shiftColumns(0, in.One(0))
-	case '\''*Intermediate + '}': // DECIC; xterm.js takes column 0 while a wrap is pending
+	case '\''*intermediate + '}': // DECIC; xterm.js takes column 0 while a wrap is pending
 		c.shiftColumns(s.X%s.Cols, in.One(0))
-	case '\''*Intermediate + '~': // DECDC
+	case '\''*intermediate + '~': // DECDC
 		c.shiftColumns(s.X%s.Cols, -in.One(0))
 	default:
 		return false

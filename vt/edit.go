@@ -88,10 +88,10 @@ func (t *Terminal) clearHistory() {
 func (t *Terminal) clearScreens() {
 	t.show(t.main)
 	t.clearScreen(t.main)
-	t.main.Cursor, t.main.kitty = NewCursor(t.cfg.Cols, t.cfg.Rows), nil
+	t.main.cursor, t.main.kitty = newCursor(t.cfg.Cols, t.cfg.Rows), nil
 	if t.alt != nil {
 		t.clearScreen(t.alt)
-		t.alt.Cursor, t.alt.kitty = NewCursor(t.cfg.Cols, t.cfg.Rows), nil
+		t.alt.cursor, t.alt.kitty = newCursor(t.cfg.Cols, t.cfg.Rows), nil
 	}
 	t.hidden = len(t.main.rows)
 	t.saved = nil

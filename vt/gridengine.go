@@ -31,7 +31,7 @@ func NewGridEngine(c Config, newGrid func(cols, rows int) Grid) Engine {
 	e := &gridEngine{core: newCore(c), newGrid: newGrid, styles: newGridStyles()}
 	e.unicode = "" // a character takes one cell
 	e.main = e.newScreen()
-	e.core.grid, e.core.mainCursor = e, &e.main.Cursor
+	e.core.grid, e.core.mainCursor = e, &e.main.cursor
 	e.show(e.main)
 	e.weigh()
 	return e
@@ -39,11 +39,11 @@ func NewGridEngine(c Config, newGrid func(cols, rows int) Grid) Engine {
 
 func (e *gridEngine) newScreen() *gridScreen {
 	cols, rows := e.cfg.Cols, e.cfg.Rows
-	return &gridScreen{Cursor: NewCursor(cols, rows), grid: e.newGrid(cols, rows), rows: make([]gridRow, rows)}
+	return &gridScreen{cursor: newCursor(cols, rows), grid: e.newGrid(cols, rows), rows: make([]gridRow, rows)}
 }
 
 // show makes s the screen that is shown.
-func (e *gridEngine) show(s *gridScreen) { e.screen, e.cur = s, &s.Cursor }
+func (e *gridEngine) show(s *gridScreen) { e.screen, e.cur = s, &s.cursor }
 
 // screens are the screens that there are.
 func (e *gridEngine) screens() []*gridScreen {
@@ -87,10 +87,10 @@ func (h *gridHandler) Print(text []byte, ascii bool) { (*gridEngine)(h).print(te
 func (h *gridHandler) Control(c rune) { h.control(c) }
 
 // Escape implements Handler.
-func (h *gridHandler) Escape(f Function) { h.escape(f) }
+func (h *gridHandler) Escape(f function) { h.escape(f) }
 
 // CSI implements Handler.
-func (h *gridHandler) CSI(f Function) { h.csi(f) }
+func (h *gridHandler) CSI(f function) { h.csi(f) }
 
 // OSC implements Handler.
 func (h *gridHandler) OSC(text []byte) { h.osc(text) }
@@ -264,7 +264,7 @@ func (e *gridEngine) clearScreens() {
 	e.show(e.main)
 	for _, s := range e.screens() {
 		s.eraseRows(0, s.Rows, ErasedStyle)
-		s.Cursor = NewCursor(e.cfg.Cols, e.cfg.Rows)
+		s.cursor = newCursor(e.cfg.Cols, e.cfg.Rows)
 	}
 }
 

@@ -46,7 +46,7 @@ type gridRow struct {
 
 // gridScreen is one of the two screens of a gridEngine.
 type gridScreen struct {
-	Cursor
+	cursor
 	grid Grid
 	rows []gridRow
 }

@@ -1,20 +1,20 @@
 package vt
 
 // setModes implements SM, RM, DECSET and DECRST for all parameters.
-func (c *core) setModes(f Function) {
+func (c *core) setModes(f function) {
 	on := byte(f) == 'h'
 	for i := range c.stream.Count() {
-		if mode := c.stream.Param(i); f >= Private {
+		if mode := c.stream.Param(i); f >= private {
 			c.setPrivateMode(mode, on)
 		} else {
-			c.modes.SetANSI(mode, on)
+			c.modes.setANSI(mode, on)
 		}
 	}
 }
 
 // setPrivateMode implements DECSET and DECRST (xterm ctlseqs).
 func (c *core) setPrivateMode(mode int, on bool) {
-	if c.modes.SetPrivate(mode, on) {
+	if c.modes.setPrivate(mode, on) {
 		return
 	}
 	switch mode {
@@ -58,9 +58,9 @@ func (c *core) saveOrRestore(save bool) {
 	}
 }
 
-// Select is the style after DECSCUSR with parameter n, at least 0 (VT510). A style
+// selectStyle is the style after DECSCUSR with parameter n, at least 0 (VT510). A style
 // that does not exist only says whether the cursor blinks: odd ones do (xterm.js).
-func (s CursorStyle) Select(n int) CursorStyle {
+func (s CursorStyle) selectStyle(n int) CursorStyle {
 	if n <= maxCursorStyle {
 		return CursorStyle(n)
 	}

@@ -29,7 +29,7 @@ func (t *Terminal) Restore(f *Frame) bool {
 	t.labels.thaw(f)
 	t.Resume(f)
 	t.cursorStyle = f.CursorStyle
-	t.stream.Write(f.Pending, (*handler)(t))
+	t.stream.Write(f.Pending, (*terminalHandler)(t))
 	t.stream.before = t.lastJoin(f)
 	t.weigh()
 	return true

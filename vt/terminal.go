@@ -53,14 +53,14 @@ type Terminal struct {
 	left       bool // a character was left out of what viewers get
 }
 
-var _ EngineFunc = NewTerminal
+var _ EngineFunc = NewEngine
 
-// NewTerminal makes a native engine; it is an EngineFunc.
-func NewTerminal(c Config) Engine {
+// NewEngine makes a native engine; it is an EngineFunc.
+func NewEngine(c Config) Engine {
 	c = c.Clamped()
 	t := &Terminal{core: newCore(c), main: newScreen(c.Cols, c.Rows), styles: newStyles(), widths: widthsOf(c.Unicode)}
 	t.leads = t.widths.leads()
-	t.core.grid, t.core.mainCursor = t, &t.main.Cursor
+	t.core.grid, t.core.mainCursor = t, &t.main.cursor
 	t.show(t.main)
 	t.hidden = c.Rows
 	t.weigh()
@@ -68,14 +68,14 @@ func NewTerminal(c Config) Engine {
 }
 
 // show makes s the screen that is shown.
-func (t *Terminal) show(s *screen) { t.screen, t.cur = s, &s.Cursor }
+func (t *Terminal) show(s *screen) { t.screen, t.cur = s, &s.cursor }
 
 // Write implements Engine.
 func (t *Terminal) Write(p []byte) []byte {
 	if n := t.budget.Piece(); len(p) > n {
 		return inPieces(t, p, n)
 	}
-	text := t.stream.Write(p, (*handler)(t))
+	text := t.stream.Write(p, (*terminalHandler)(t))
 	if t.budget.Wrote(len(p)) {
 		t.weigh()
 	}
@@ -83,35 +83,35 @@ func (t *Terminal) Write(p []byte) []byte {
 }
 
 // Flush implements Engine.
-func (t *Terminal) Flush() []byte { return t.stream.Flush((*handler)(t)) }
+func (t *Terminal) Flush() []byte { return t.stream.Flush((*terminalHandler)(t)) }
 
 // Memory implements Engine.
 func (t *Terminal) Memory() int { return t.rest() + t.hist.memory() }
 
-// handler is the Terminal as its stream sees it. It executes what only this engine
+// terminalHandler is the Terminal as its stream sees it. It executes what only this engine
 // knows and leaves the rest to core.
-type handler Terminal
+type terminalHandler Terminal
 
 // Print implements Handler.
-func (h *handler) Print(text []byte, ascii bool) { (*Terminal)(h).print(text, ascii) }
+func (h *terminalHandler) Print(text []byte, ascii bool) { (*Terminal)(h).print(text, ascii) }
 
 // Control implements Handler.
-func (h *handler) Control(c rune) { (*Terminal)(h).control(c) }
+func (h *terminalHandler) Control(c rune) { (*Terminal)(h).control(c) }
 
 // Escape implements Handler.
-func (h *handler) Escape(f Function) { (*Terminal)(h).escape(f) }
+func (h *terminalHandler) Escape(f function) { (*Terminal)(h).escape(f) }
 
 // CSI implements Handler.
-func (h *handler) CSI(f Function) { (*Terminal)(h).csi(f) }
+func (h *terminalHandler) CSI(f function) { (*Terminal)(h).csi(f) }
 
 // OSC implements Handler.
-func (h *handler) OSC(text []byte) { h.osc(text) }
+func (h *terminalHandler) OSC(text []byte) { h.osc(text) }
 
 // DCS implements Handler.
-func (h *handler) DCS(text []byte) { h.dcs(text) }
+func (h *terminalHandler) DCS(text []byte) { h.dcs(text) }
 
 // escape executes an escape sequence.
-func (t *Terminal) escape(f Function) {
+func (t *Terminal) escape(f function) {
 	switch f {
 	case '6':
 		t.backIndex()
@@ -123,29 +123,29 @@ func (t *Terminal) escape(f Function) {
 }
 
 // csi executes a control sequence, the most frequent one first.
-func (t *Terminal) csi(f Function) {
+func (t *Terminal) csi(f function) {
 	in := &t.stream
 	switch f {
 	case 'm':
 		t.pen.SGR(in)
 		t.penChanged()
-	case '>'*Private + 'u':
+	case '>'*private + 'u':
 		t.pushKitty(in.Param(0))
-	case '<'*Private + 'u':
+	case '<'*private + 'u':
 		t.popKitty(in.One(0))
-	case '='*Private + 'u':
+	case '='*private + 'u':
 		t.changeKitty(in.Param(0), in.One(1))
-	case '?'*Private + 's':
+	case '?'*private + 's':
 		t.saveModes()
-	case '?'*Private + 'r':
+	case '?'*private + 'r':
 		t.restoreModes()
-	case '$'*Intermediate + 'x': // DECFRA
+	case '$'*intermediate + 'x': // DECFRA
 		t.fillRectangle()
-	case '$'*Intermediate + 'z': // DECERA
+	case '$'*intermediate + 'z': // DECERA
 		t.eraseRectangle()
-	case '$'*Intermediate + '{': // DECSERA
+	case '$'*intermediate + '{': // DECSERA
 		t.eraseUnprotected()
-	case '*'*Intermediate + 'y':
+	case '*'*intermediate + 'y':
 		t.reply(t.checksum())
 	default:
 		t.core.csi(f)

@@ -10,7 +10,7 @@ import (
 
 // engines are the emulators by the name that --engine has for them.
 var engines = map[string]vt.EngineFunc{
-	"native": vt.NewTerminal,
+	"native": vt.NewEngine,
 	"vt10x":  vt10x.New,
 }
 
