@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
@@ -104,7 +106,7 @@ func TestResumeOverARestart(t *testing.T) {
 		watch()
 		k.Finish(stream.Exit{Reason: "exit"})
 		f := k.Shot().Frame
-		if err := k.journal.Exit(snapshot.End{Reason: "exit"}); err != nil {
+		if err := k.journal.Exit(journal.End{Reason: "exit"}); err != nil {
 			t.Fatal(err)
 		}
 		for _, v := range all[:len(all):len(all)] { // and those who saw the exit
@@ -163,7 +165,7 @@ func TestRestartEndsHalfACharacter(t *testing.T) {
 		f.catchUp(there)
 		k.write([]byte("a\x1b[6\xe2\x82"))
 		k.Finish(stream.Exit{Reason: "exit"})
-		if err := k.journal.Exit(snapshot.End{Reason: "exit"}); err != nil {
+		if err := k.journal.Exit(journal.End{Reason: "exit"}); err != nil {
 			t.Fatal(err)
 		}
 		f.catchUp(there)
@@ -211,12 +213,12 @@ func resumed(t *testing.T, k *kept, since uint64, want string) {
 // TestRestoreWithOtherWidths: a viewer whose screen was made with another table of
 // widths cannot go on; one that came to the new life can.
 func TestRestoreWithOtherWidths(t *testing.T) {
-	store, err := snapshot.OpenStore(t.TempDir())
+	store, err := datadir.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	j, err := store.OpenJournal("a", snapshot.JournalOptions{Cols: 80, Rows: 24})
+	j, err := journal.Open(store, "a", journal.Options{Cols: 80, Rows: 24})
 	if err != nil {
 		t.Fatal(err)
 	}

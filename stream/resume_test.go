@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
@@ -24,19 +26,19 @@ type kept struct {
 	*stream.Hub
 	t       testing.TB
 	options stream.Options
-	journal *snapshot.Journal
+	journal *journal.Journal
 	buf     []byte
 }
 
 func newKept(t testing.TB, engine vt.EngineFunc, cols, rows int) *kept {
 	t.Helper()
-	store, err := snapshot.OpenStore(t.TempDir())
+	store, err := datadir.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	k := &kept{t: t, buf: make([]byte, 64<<10)}
-	k.journal, err = store.OpenJournal("term1", snapshot.JournalOptions{Sync: snapshot.SyncNone, Segment: 256 << 10, Cols: cols, Rows: rows})
+	k.journal, err = journal.Open(store, "term1", journal.Options{Sync: journal.SyncNone, Segment: 256 << 10, Cols: cols, Rows: rows})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +52,7 @@ func newKept(t testing.TB, engine vt.EngineFunc, cols, rows int) *kept {
 func (k *kept) write(p []byte) {
 	for len(p) > 0 {
 		n := min(len(p), len(k.buf))
-		if _, err := k.journal.Append(snapshot.BytesSource(p[:n]), n, k.buf); err != nil {
+		if _, err := k.journal.Append(journal.BytesSource(p[:n]), n, k.buf); err != nil {
 			k.t.Error(err)
 		}
 		k.Write(p[:n])
