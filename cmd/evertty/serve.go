@@ -18,13 +18,14 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/server"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/internal/thread/sqlite"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
-	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/vt"
 )
 
@@ -59,7 +60,7 @@ type serveFlags struct {
 
 func (a *app) newServe() *cobra.Command {
 	f := serveFlags{listen: "127.0.0.1:3000", auth: server.ModeToken, engine: defaultEngine, unicode: string(vt.Unicode11), logLevel: "info",
-		sync: string(snapshot.SyncInterval), oldest: policyRefuse}
+		sync: string(journal.SyncInterval), oldest: policyRefuse}
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Start the server",
@@ -115,7 +116,7 @@ const takeoverTime = 10 * time.Second
 
 func (f *serveFlags) durabilityFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.takeover, "takeover", false, "ask the server that has the data directory to leave, end it if it does not within 10 s, and go on in its place")
-	flags.Var(newEnum(&f.sync, string(snapshot.SyncNone), string(snapshot.SyncInterval), string(snapshot.SyncAlways)), "sync",
+	flags.Var(newEnum(&f.sync, string(journal.SyncNone), string(journal.SyncInterval), string(journal.SyncAlways)), "sync",
 		"when output is forced to the disk, for a crash of the machine: none, interval (once a second) or always")
 	flags.BoolVar(&f.recordInput, "record-input", false, "write what is typed to recordings too, passwords included")
 	flags.Var(newDuration(&f.keeperIdle, keeper.DefaultIdle), "keeper-idle", "how long a keeper that this server starts waits for a server when it holds no program")
@@ -182,11 +183,11 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 // lock makes the data directory this server's.
 func (a *app) lock(ctx context.Context, dir string, takeover bool) (release func(), err error) {
 	if !takeover {
-		return snapshot.Lock(dir)
+		return datadir.Lock(dir)
 	}
 	ctx, cancel := context.WithTimeout(ctx, takeoverTime)
 	defer cancel()
-	release, killed, err := snapshot.TakeLock(ctx, dir)
+	release, killed, err := datadir.TakeLock(ctx, dir)
 	if killed != 0 {
 		fmt.Fprintf(a.stderr, "evertty: the server before, process %d, did not leave within %v and was killed; its terminals go on here\n", killed, takeoverTime)
 	}
@@ -199,7 +200,7 @@ type daemon struct {
 	dir    string
 	at     string // how it is reached: http://HOST:PORT or unix:///path
 	l      net.Listener
-	store  *snapshot.Store
+	store  *datadir.Store
 	db     *sqlite.Store       // nil when it could not be opened
 	record conversation.Config // its Store is of db
 	mux    *mux.Mux
@@ -232,7 +233,7 @@ func (s *daemon) build(f serveFlags, log *slog.Logger) (err error) {
 	if err != nil {
 		return usage(err)
 	}
-	if s.store, err = snapshot.OpenStore(s.dir); err != nil {
+	if s.store, err = datadir.Open(s.dir); err != nil {
 		return err
 	}
 	held, err := s.keeper(f, log)
@@ -252,7 +253,7 @@ func (s *daemon) build(f serveFlags, log *slog.Logger) (err error) {
 	records, noRecords := s.records(f.recordRotate, log)
 	metrics := mux.NewMetrics()
 	s.mux, err = mux.New(mux.Config{Engine: engines[f.engine], Unicode: vt.Unicode(f.unicode), Memory: int(f.memory), Store: s.store,
-		Address: s.at, Keeper: held, Unspliced: pty.ProbeSplice(s.dir), Sync: snapshot.SyncMode(f.sync), RecordInput: f.recordInput, Clean: f.clean,
+		Address: s.at, Keeper: held, Unspliced: pty.ProbeSplice(s.dir), Sync: journal.SyncMode(f.sync), RecordInput: f.recordInput, Clean: f.clean,
 		Records: records, NoRecords: noRecords, Record: s.record, Policy: &thread.Policy{Idle: f.sessionIdle, Max: f.sessionMax}, PolicyChosen: f.sessionChosen,
 		Places: there, Relay: mux.Relay{Program: []string{self, "relay"}, Dir: filepath.Join(s.dir, "relay")},
 		Interval: f.interval, Verify: f.verify, Log: log, Metrics: metrics})

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/shell/output"
-	"github.com/evertty/evertty/snapshot"
 )
 
 // execSpace is what exec shells take of the disk.
@@ -57,8 +57,8 @@ func (m *Mux) freeExecLogs(bytes int64) (freed int64) {
 
 // makeExecRoom frees some of a full disk for the files of one command: the reserve, else the oldest logs.
 func (m *Mux) makeExecRoom() bool {
-	m.execTrouble(snapshot.ErrNoSpace)
-	return m.cfg.Store.ReleaseReserve() || m.freeExecLogs(snapshot.ReserveBytes) > 0
+	m.execTrouble(datadir.ErrNoSpace)
+	return m.cfg.Store.ReleaseReserve() || m.freeExecLogs(datadir.ReserveBytes) > 0
 }
 
 // keepExecSpace keeps the quota, the reserve, and what is told of both.
@@ -72,8 +72,8 @@ func (m *Mux) keepExecSpace() {
 // holdReserve makes the reserve again, and says that there is space when there is more than that.
 func (m *Mux) holdReserve() {
 	err := m.cfg.Store.HoldReserve()
-	if free, e := m.cfg.Store.FreeSpace(); err == nil && e == nil && free < snapshot.ReserveBytes {
-		err = snapshot.ErrNoSpace
+	if free, e := m.cfg.Store.FreeSpace(); err == nil && e == nil && free < datadir.ReserveBytes {
+		err = datadir.ErrNoSpace
 	}
 	m.execTrouble(err)
 }
@@ -95,7 +95,7 @@ func (m *Mux) lostOutput(i shell.Info) {
 	switch {
 	case i.Result == nil:
 	case i.Result.TruncatedReason == output.CutDisk:
-		m.execTrouble(snapshot.ErrNoSpace)
+		m.execTrouble(datadir.ErrNoSpace)
 	case i.Result.TruncatedReason == output.CutFailed:
 		m.execTrouble(errors.New("the disk refuses it"))
 	}

@@ -17,13 +17,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
-	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
 )
@@ -139,8 +140,8 @@ var errorTable = []errorRow{
 	{vt.ErrBadMouse, http.StatusBadRequest, "VALIDATION", ""},
 	{stream.ErrBadCommand, http.StatusBadRequest, "VALIDATION", ""},
 	{stream.ErrReadOnly, http.StatusForbidden, "READ_ONLY", ""},
-	{snapshot.ErrNotKept, http.StatusNotFound, "NOT_KEPT", ""},
-	{snapshot.ErrNoSpace, http.StatusInsufficientStorage, "NO_SPACE", ""},
+	{journal.ErrNotKept, http.StatusNotFound, "NOT_KEPT", ""},
+	{datadir.ErrNoSpace, http.StatusInsufficientStorage, "NO_SPACE", ""},
 
 	{context.Canceled, http.StatusServiceUnavailable, "CANCELED", "the request was given up before it was done"},
 	{context.DeadlineExceeded, http.StatusServiceUnavailable, "DEADLINE", "the request took longer than the server allows"},

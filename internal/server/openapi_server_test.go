@@ -24,10 +24,10 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/thread/sqlite"
 	"github.com/evertty/evertty/pty/keeper"
-	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/tests/polling"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/vt/vt10x"
@@ -81,7 +81,7 @@ func startGuarded(t *testing.T, rules conversation.Rules) *liveServer {
 func startRuled(t *testing.T, mode, dir string, rules conversation.Rules) *liveServer {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	store, err := snapshot.OpenStore(dir)
+	store, err := datadir.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

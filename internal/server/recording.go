@@ -17,8 +17,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/labstack/echo/v4"
 
+	"github.com/evertty/evertty/internal/asciicast"
+	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/mux"
-	"github.com/evertty/evertty/snapshot"
 )
 
 const (
@@ -41,19 +42,19 @@ type recordingFormat struct {
 
 // recordingFormats are the values of format=, with the extension of the file.
 var recordingFormats = map[string]recordingFormat{
-	"":             {snapshot.CastV3, snapshot.CastType, ".cast"},
-	"asciicast-v3": {snapshot.CastV3, snapshot.CastType, ".cast"},
-	"asciicast-v2": {snapshot.CastV2, snapshot.CastType, ".cast"},
+	"":             {asciicast.V3, asciicast.ContentType, ".cast"},
+	"asciicast-v3": {asciicast.V3, asciicast.ContentType, ".cast"},
+	"asciicast-v2": {asciicast.V2, asciicast.ContentType, ".cast"},
 	"raw":          {0, echo.MIMEOctetStream, ".raw"},
 }
 
 // recording is one reply to GET …/recording while it is sent.
 type recording struct {
 	terminal *mux.Terminal
-	reader   *snapshot.JournalReader
-	cast     *snapshot.CastWriter // nil for raw bytes
-	out      io.Writer            // coded, else wire
-	coded    compressor           // nil when the reply is not compressed
+	reader   *journal.Reader
+	cast     *asciicast.Writer // nil for raw bytes
+	out      io.Writer         // coded, else wire
+	coded    compressor        // nil when the reply is not compressed
 	wire     *bufio.Writer
 	control  *http.ResponseController
 	ended    bool // the last entry was the exit
@@ -102,7 +103,7 @@ func recordingOf(c echo.Context) (f recordingFormat, follow bool, err error) {
 func aborted(c echo.Context, t *mux.Terminal, err error) error {
 	if _, lost := errors.AsType[*sendError](err); !lost && c.Request().Context().Err() == nil {
 		level := slog.LevelError
-		if errors.Is(err, snapshot.ErrNotKept) {
+		if errors.Is(err, journal.ErrNotKept) {
 			level = slog.LevelInfo
 		}
 		slog.Log(c.Request().Context(), level, "recording broken off", "id", t.ID, "error", err)
@@ -128,7 +129,7 @@ const recordingFrom = "Evertty-From"
 
 // journalAt reads the terminal's journal from the position the request names, or
 // from the first that is kept.
-func journalAt(c echo.Context, t *mux.Terminal) (reader *snapshot.JournalReader, from uint64, err error) {
+func journalAt(c echo.Context, t *mux.Terminal) (reader *journal.Reader, from uint64, err error) {
 	j, err := t.Journal()
 	if err != nil {
 		return nil, 0, err
@@ -140,16 +141,16 @@ func journalAt(c echo.Context, t *mux.Terminal) (reader *snapshot.JournalReader,
 		}
 	}
 	reader, err = j.Read(from)
-	if errors.Is(err, snapshot.ErrNotKept) {
+	if errors.Is(err, journal.ErrNotKept) {
 		return nil, 0, notKept(c, "from", from, j)
 	}
 	return reader, from, err
 }
 
 // notKept says what the journal has instead of a position that was asked for as name.
-func notKept(c echo.Context, name string, at uint64, j *snapshot.Journal) error {
+func notKept(c echo.Context, name string, at uint64, j *journal.Journal) error {
 	start, end := j.Start(), j.End()
-	return errorFor(fmt.Errorf("%s %d: %w, which has %d to %d", name, at, snapshot.ErrNotKept, start, end), c).
+	return errorFor(fmt.Errorf("%s %d: %w, which has %d to %d", name, at, journal.ErrNotKept, start, end), c).
 		with("start", start).with("end", end)
 }
 
@@ -182,7 +183,7 @@ func (r *recording) begin(c echo.Context, f recordingFormat) error {
 		r.out = r.coded
 	}
 	if f.version != 0 {
-		r.cast = snapshot.NewCastWriter(r.out, castHeaderOf(r.terminal.Info(), r.reader, f.version))
+		r.cast = asciicast.NewWriter(r.out, castHeaderOf(r.terminal.Info(), r.reader, f.version))
 	}
 	c.Response().WriteHeader(http.StatusOK)
 	return nil
@@ -190,8 +191,8 @@ func (r *recording) begin(c echo.Context, f recordingFormat) error {
 
 // castHeaderOf tells of the terminal what asciinema tells of its own: of the
 // environment TERM and SHELL alone, since recordings are passed on.
-func castHeaderOf(i mux.Info, r *snapshot.JournalReader, version int) snapshot.CastHeader {
-	h := snapshot.CastHeader{Version: version, Title: i.Title, Type: i.Env["TERM"]}
+func castHeaderOf(i mux.Info, r *journal.Reader, version int) asciicast.Header {
+	h := asciicast.Header{Version: version, Title: i.Title, Type: i.Env["TERM"]}
 	if h.Cols, h.Rows = r.Size(); h.Cols == 0 { // its record is lost
 		h.Cols, h.Rows = i.Cols, i.Rows
 	}
@@ -281,10 +282,10 @@ func (r *recording) copy() error {
 		if err != nil {
 			return err
 		}
-		r.ended = e.Kind == snapshot.EntryExit
+		r.ended = e.Kind == journal.EntryExit
 		if r.cast != nil {
 			err = r.cast.Add(e)
-		} else if e.Kind == snapshot.EntryOutput {
+		} else if e.Kind == journal.EntryOutput {
 			_, err = r.out.Write(e.Data)
 		}
 		if err != nil {

@@ -15,15 +15,17 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/internal/asciicast"
 )
 
-func init() { openapi3filter.RegisterBodyDecoder(snapshot.CastType, openapi3filter.FileBodyDecoder) }
+func init() {
+	openapi3filter.RegisterBodyDecoder(asciicast.ContentType, openapi3filter.FileBodyDecoder)
+}
 
 // eventsOf is the codes and data of a recording, without the times.
-func eventsOf(t *testing.T, cast []byte) (h snapshot.CastHeader, events []string) {
+func eventsOf(t *testing.T, cast []byte) (h asciicast.Header, events []string) {
 	t.Helper()
-	r, err := snapshot.NewCastReader(bytes.NewReader(cast))
+	r, err := asciicast.NewReader(bytes.NewReader(cast))
 	if err != nil {
 		t.Fatalf("%v: %s", err, cast)
 	}

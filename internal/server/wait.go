@@ -7,8 +7,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/mux"
-	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/stream"
 )
 
@@ -98,7 +98,7 @@ func (s *Server) postWait(c echo.Context) error {
 	if errors.Is(err, mux.ErrTimeout) || errors.Is(err, mux.ErrExited) {
 		return errorFor(err, c).with("text", w.Text).with("seq", w.Seq)
 	}
-	if errors.Is(err, snapshot.ErrNotKept) {
+	if errors.Is(err, journal.ErrNotKept) {
 		if j, err := t.Journal(); err == nil {
 			return notKept(c, "since", *req.Since, j)
 		}
