@@ -56,7 +56,7 @@ var (
 
 // Config is what a Mux is made of.
 type Config struct {
-	Engine  vt.New
+	Engine  vt.EngineFunc
 	Unicode vt.Unicode
 	// Memory bounds what the state of one terminal may take, see vt.Config.
 	Memory int

@@ -11,6 +11,7 @@ import (
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/shell/output"
 )
 
 const (
@@ -66,10 +67,10 @@ func commandReplyOf(session string, i shell.Info) CommandReply {
 
 // logCut is why the logs of a command miss something, "" when they have all. The result knows more than a log that a later server has found.
 func logCut(i shell.Info) string {
-	if r := i.Result; i.LogCut == shell.CutLog && r != nil && r.TruncatedReason != shell.CutReply && r.TruncatedReason != "" {
+	if r := i.Result; i.LogCut == output.CutLog && r != nil && r.TruncatedReason != output.CutReply && r.TruncatedReason != "" {
 		return r.TruncatedReason
 	}
-	if r := i.Result; i.LogCut == "" && r != nil && r.TruncatedReason == shell.CutUnheld {
+	if r := i.Result; i.LogCut == "" && r != nil && r.TruncatedReason == output.CutUnheld {
 		return r.TruncatedReason
 	}
 	return i.LogCut

@@ -13,6 +13,7 @@ import (
 
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/shell/output"
 )
 
 // MaxReplyOutput bounds each output in the reply of an exec, in bytes; all of it is in the
@@ -83,7 +84,7 @@ func DurationOf(i shell.Info) int64 {
 func execReply(c echo.Context, e *shell.Exec, outcome execOutcome) error {
 	sizes, limit := [2]int64{e.Size(shell.Stdout), e.Size(shell.Stderr)}, ReplyLimit(e)
 	if max(sizes[0], sizes[1]) > limit && !outcome.Truncated {
-		outcome.Truncated, outcome.Reason = true, shell.CutReply
+		outcome.Truncated, outcome.Reason = true, output.CutReply
 		if limit == MaxReplyOutput {
 			outcome.Reason = cutHere
 		}
