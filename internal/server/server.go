@@ -1,5 +1,5 @@
-// Package server is the outside: HTTP routes, requests and replies, the table that
-// turns errors into status codes, and who may do what.
+// Package server is the HTTP API: it joins the routes of its parts, has those of
+// terminals, threads, conversations and leases itself, and serves the document of them.
 package server
 
 import (

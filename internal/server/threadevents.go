@@ -115,7 +115,7 @@ func (s *Server) streamEvents(c echo.Context, thread string, since int64) error 
 		case <-ctx.Done():
 		}
 	}()
-	wire := httpapi.OpenEvents(c)
+	wire := httpapi.OpenEvents(c.Response())
 	var buffer []byte
 	for {
 		if buffer, err = nextEvents(ctx, events, buffer[:0]); err == nil {
@@ -148,7 +148,7 @@ func nextEvents(ctx context.Context, events *mux.ThreadEvents, b []byte) ([]byte
 }
 
 // sayGoodbye tells the client why there is no more, unless it has left or was told: the thread is deleted.
-func sayGoodbye(c echo.Context, wire httpapi.EventWire, cause error) {
+func sayGoodbye(c echo.Context, wire httpapi.EventWriter, cause error) {
 	_, lost := errors.AsType[*httpapi.SendError](cause)
 	if lost || errors.Is(cause, io.EOF) || errors.Is(cause, context.Canceled) {
 		return

@@ -1,3 +1,4 @@
+// Package compat has the calls of Cloudflare's sandbox container, for its clients.
 package compat
 
 import (

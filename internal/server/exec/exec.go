@@ -1,3 +1,4 @@
+// Package exec has the routes of shells and their commands.
 package exec
 
 import (
@@ -7,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/jsonstring"
 	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
@@ -198,7 +200,7 @@ func (o ownEvents) Output(b []byte, out shell.Stream, p []byte) []byte {
 		piece, text, p = httpapi.NextPiece(p)
 		b = append(append(append(b, "event: "...), name...), "\ndata: {\""...)
 		if text {
-			b, _ = httpapi.AppendText(append(b, `data":"`...), piece)
+			b, _ = jsonstring.Append(append(b, `data":"`...), piece)
 		} else {
 			b = httpapi.AppendBase64(append(b, `data_b64":"`...), piece)
 		}

@@ -25,7 +25,6 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
-	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
 )
 
@@ -37,6 +36,10 @@ var (
 	// ErrWrongTerminal is a terminal outside the grant. It reads exactly like a
 	// terminal that does not exist, so that nobody learns which ids are in use.
 	ErrWrongTerminal = errors.New("there is no such terminal")
+	// ErrViewerReadOnly is the answer to input of a viewer that may only look.
+	ErrViewerReadOnly = errors.New("this viewer may only look: its ticket has the role read")
+	// ErrBadMessage wraps what is wrong with a viewer's message.
+	ErrBadMessage = errors.New("bad message")
 )
 
 // errorRow says how errors that match err (errors.Is) leave the server. The
@@ -138,8 +141,8 @@ var ErrorTable = []errorRow{
 
 	{vt.ErrUnknownKey, http.StatusBadRequest, "VALIDATION", ""},
 	{vt.ErrBadMouse, http.StatusBadRequest, "VALIDATION", ""},
-	{stream.ErrBadCommand, http.StatusBadRequest, "VALIDATION", ""},
-	{stream.ErrReadOnly, http.StatusForbidden, "READ_ONLY", ""},
+	{ErrBadMessage, http.StatusBadRequest, "VALIDATION", ""},
+	{ErrViewerReadOnly, http.StatusForbidden, "READ_ONLY", ""},
 	{journal.ErrNotKept, http.StatusNotFound, "NOT_KEPT", ""},
 	{datadir.ErrNoSpace, http.StatusInsufficientStorage, "NO_SPACE", ""},
 

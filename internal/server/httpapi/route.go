@@ -1,3 +1,6 @@
+// Package httpapi is what all handlers of the server share: routes, strict bodies of
+// requests, replies, event streams, the one table that turns errors into statuses, and
+// the question whether the permissions of a thread allow what a request is about to do.
 package httpapi
 
 import (

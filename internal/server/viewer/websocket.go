@@ -1,4 +1,4 @@
-package stream
+package viewer
 
 import (
 	"context"
@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/stream"
 )
 
 const (
@@ -18,7 +21,7 @@ const (
 	maxFrame = 1 << 20
 	// pongTimeout is how long a viewer may not answer pings before it counts as
 	// gone: a laptop that sleeps leaves a half-open connection behind.
-	pongTimeout = 3 * heartbeat
+	pongTimeout = 3 * httpapi.Heartbeat
 	// hurriedBye is how long a viewer may take to leave when the server ends.
 	hurriedBye = time.Second
 	// maxPending is how many answers (errors, pongs) may wait for a viewer that
@@ -26,7 +29,7 @@ const (
 	maxPending = 64
 )
 
-// upgrader leaves the check of Origin to the api package, which has checked it
+// upgrader leaves the check of Origin to package auth, which has checked it
 // for every request before.
 var upgrader = websocket.Upgrader{
 	ReadBufferSize: 4 << 10, WriteBufferSize: 4 << 10,
@@ -101,40 +104,46 @@ func (s *socket) pong(t json.RawMessage) {
 func (s *socket) control(b []byte) error {
 	kind := websocket.TextMessage
 	if s.binary {
-		kind, b = websocket.BinaryMessage, append([]byte{frameControl}, b...)
+		kind, b = websocket.BinaryMessage, append([]byte{stream.FrameControl}, b...)
 	}
 	return s.send(func() error { return s.conn.WriteMessage(kind, b) })
 }
 
-func (s *socket) message(m *Message) error {
-	if m.isLarge() {
-		if err := s.pour(m); err != nil {
+func (s *socket) message(m *stream.Message) error {
+	if m.IsLarge() {
+		if err := s.sendLarge(m); err != nil {
 			return err
 		}
 		return s.alive()
 	}
-	p := m.JSON
-	if s.binary {
-		p = m.Binary
-	}
-	if err := s.send(func() error { return s.conn.WritePreparedMessage(p()) }); err != nil {
+	form, kind := s.form()
+	frame := m.Frame(form, func(payload []byte) any {
+		p, _ := websocket.NewPreparedMessage(kind, payload) // fails for control messages only
+		return p
+	})
+	if err := s.send(func() error { return s.conn.WritePreparedMessage(frame.(*websocket.PreparedMessage)) }); err != nil {
 		return err
 	}
 	// It takes what it is sent. In a flood its pong may come late: it is behind all of that.
 	return s.alive()
 }
 
-// pour sends a large snapshot in the pieces of one message (RFC 6455, 5.4).
-func (s *socket) pour(m *Message) error {
-	kind, head, tail := websocket.TextMessage, m.jsonHead(m.head()), `"}`
+// form is how events are said on the connection, and of which kind the messages are.
+func (s *socket) form() (form stream.Form, kind int) {
 	if s.binary {
-		kind, head, tail = websocket.BinaryMessage, string(m.binaryHead()), ""
+		return stream.FormBinary, websocket.BinaryMessage
 	}
+	return stream.FormJSON, websocket.TextMessage
+}
+
+// sendLarge sends a large snapshot in the pieces of one message (RFC 6455, 5.4).
+func (s *socket) sendLarge(m *stream.Message) error {
+	form, kind := s.form()
 	w, err := s.conn.NextWriter(kind)
 	if err != nil {
 		return err
 	}
-	if err := m.pour(s.ctx, pieces{s, w}, head, tail, s.binary); err != nil {
+	if err := m.WriteLarge(s.ctx, pieces{s, w}, form); err != nil {
 		return err // the message is not whole: the connection ends
 	}
 	return s.send(w.Close)
@@ -152,7 +161,7 @@ func (p pieces) Write(b []byte) (n int, err error) {
 }
 
 func (s *socket) send(write func() error) error {
-	if err := s.conn.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+	if err := s.conn.SetWriteDeadline(time.Now().Add(httpapi.WriteTimeout)); err != nil {
 		return err
 	}
 	return write()
@@ -160,7 +169,7 @@ func (s *socket) send(write func() error) error {
 
 // ping also tells whether the peer is still there: its pong moves the deadline.
 func (s *socket) ping() error {
-	return s.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(writeTimeout))
+	return s.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(httpapi.WriteTimeout))
 }
 
 // bye says why the connection ends and waits until the peer has read everything
@@ -189,12 +198,12 @@ type Viewer struct {
 	ReadOnly   bool
 	Binary     bool // frames of 1 type byte and payload instead of JSON
 	Scrollback int  // history lines in its snapshots, negative for all
-	// HistoryOnce has the history in the first snapshot only, see Viewing.
+	// HistoryOnce has the history in the first snapshot only, see stream.Viewing.
 	HistoryOnce bool
 	// Cols and Rows are the size that the viewer wishes from the beginning, as a
 	// resize would; 0 is none. The first snapshot has the size that comes of it.
 	Cols, Rows int
-	// Since is the position up to which the viewer has everything, see Viewing;
+	// Since is the position up to which the viewer has everything, see stream.Viewing;
 	// a page says it for each terminal it attaches to instead.
 	Since *uint64
 	// Code names an error in answers, as in the errors of the HTTP API.
@@ -205,13 +214,13 @@ type Viewer struct {
 
 // ServeWebSocket serves one viewer of t until its exit event was sent, the
 // viewer leaves or v.Closing. It answers the upgrade itself.
-func ServeWebSocket(w http.ResponseWriter, r *http.Request, t Terminal, v Viewer) {
+func ServeWebSocket(w http.ResponseWriter, r *http.Request, t stream.Terminal, v Viewer) {
 	s, ctx, err := open(w, r, v.Binary)
 	if err != nil {
 		return
 	}
 	defer s.cancel()
-	sub := t.Hub().Subscribe(Viewing{Scrollback: v.Scrollback, HistoryOnce: v.HistoryOnce, Since: v.Since, Types: !v.ReadOnly})
+	sub := t.Hub().Subscribe(stream.Viewing{Scrollback: v.Scrollback, HistoryOnce: v.HistoryOnce, Since: v.Since, Types: !v.ReadOnly})
 	defer t.Leave(sub)
 	if v.Cols > 0 && v.Rows > 0 && !v.ReadOnly {
 		_ = t.Wish(sub, v.Cols, v.Rows) // a terminal that has ended has no size to change
@@ -244,9 +253,9 @@ func (s *socket) readFrom(ctx context.Context, a actor, code func(error) string)
 func (s *socket) handle(ctx context.Context, a actor, kind int, p []byte) error {
 	if kind == websocket.BinaryMessage {
 		switch {
-		case len(p) > 0 && p[0] == frameInput:
+		case len(p) > 0 && p[0] == stream.FrameInput:
 			return a.raw(ctx, p[1:])
-		case len(p) > 0 && p[0] == frameControl:
+		case len(p) > 0 && p[0] == stream.FrameControl:
 			p = p[1:]
 		default:
 			return errors.New("bad message: a binary frame begins with 0x00 (input) or 0x03 (JSON)")
@@ -265,8 +274,8 @@ func (s *socket) handle(ctx context.Context, a actor, kind int, p []byte) error 
 
 // pump writes events, answers and pings until the end of the subscription. It comes
 // back for more events, so that a flood keeps neither answers nor pings out.
-func (s *socket) pump(ctx context.Context, sub *Subscription, closing <-chan struct{}) {
-	beat := time.NewTicker(heartbeat)
+func (s *socket) pump(ctx context.Context, sub *stream.Subscription, closing <-chan struct{}) {
+	beat := time.NewTicker(httpapi.Heartbeat)
 	defer beat.Stop()
 	for {
 		batch, err := sub.Poll()
@@ -277,16 +286,16 @@ func (s *socket) pump(ctx context.Context, sub *Subscription, closing <-chan str
 		}
 		if errors.Is(err, io.EOF) {
 			sub.Close()
-			s.bye(ctx, websocket.CloseNormalClosure, "the program has ended", writeTimeout)
+			s.bye(ctx, websocket.CloseNormalClosure, "the program has ended", httpapi.WriteTimeout)
 		}
 		if err != nil {
 			return
 		}
 		if len(batch) > 0 {
-			wake(sub.wake)
+			sub.Wake()
 		}
 		select {
-		case <-sub.woken:
+		case <-sub.Woken():
 		case b := <-s.answers:
 			err = s.control(b)
 		case <-beat.C:

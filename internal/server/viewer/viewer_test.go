@@ -1,4 +1,4 @@
-package stream_test
+package viewer_test
 
 import (
 	"bufio"
@@ -18,7 +18,12 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/journal"
+	"github.com/evertty/evertty/internal/server/viewer"
 	"github.com/evertty/evertty/stream"
+	"github.com/evertty/evertty/tests/polling"
+	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/vt/vt10x"
 )
 
@@ -69,7 +74,7 @@ func (o only) Watch() (<-chan struct{}, func()) {
 }
 
 // serve offers one terminal over SSE, WebSocket and as a page.
-func serve(t *testing.T, v stream.Viewer) (*echo, *httptest.Server) {
+func serve(t *testing.T, v viewer.Viewer) (*echo, *httptest.Server) {
 	t.Helper()
 	k := newKept(t, vt10x.New, 80, 24)
 	term := &echo{hub: k.Hub, kept: k}
@@ -77,15 +82,15 @@ func serve(t *testing.T, v stream.Viewer) (*echo, *httptest.Server) {
 	v.Scrollback = -1
 	mux := http.NewServeMux()
 	mux.HandleFunc("/stream", func(w http.ResponseWriter, r *http.Request) {
-		stream.ServeSSE(w, r, term.hub.Subscribe(stream.Viewing{Scrollback: -1, Since: sinceOf(r)}))
+		viewer.ServeSSE(w, r, term.hub.Subscribe(stream.Viewing{Scrollback: -1, Since: sinceOf(r)}))
 	})
 	mux.HandleFunc("/ws", func(w http.ResponseWriter, r *http.Request) {
 		v := v
 		v.Binary = r.URL.Query().Get("format") == "binary"
 		v.Since = sinceOf(r)
-		stream.ServeWebSocket(w, r, term, v)
+		viewer.ServeWebSocket(w, r, term, v)
 	})
-	mux.HandleFunc("/page", func(w http.ResponseWriter, r *http.Request) { stream.ServePage(w, r, only{term}, v) })
+	mux.HandleFunc("/page", func(w http.ResponseWriter, r *http.Request) { viewer.ServePage(w, r, only{term}, v) })
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
 	t.Cleanup(func() {
@@ -161,7 +166,7 @@ func send(t *testing.T, c *websocket.Conn, msg string) {
 // is pinged: else it would count as gone.
 func TestAFloodKeepsNothingOut(t *testing.T) {
 	for _, path := range []string{"/ws", "/page"} {
-		term, s := serve(t, stream.Viewer{})
+		term, s := serve(t, viewer.Viewer{})
 		busy := httptest.NewUnstartedServer(s.Config.Handler)
 		busy.Listener = flooding{busy.Listener, func() { term.hub.Write([]byte("more\r\n")) }}
 		busy.Start()
@@ -210,7 +215,7 @@ func (f *floodingConn) Write(p []byte) (int, error) {
 }
 
 func TestSSE(t *testing.T) {
-	term, s := serve(t, stream.Viewer{})
+	term, s := serve(t, viewer.Viewer{})
 	term.hub.Write([]byte("hello"))
 	resp, err := http.Get(s.URL + "/stream")
 	if err != nil {
@@ -272,7 +277,7 @@ func sse(t *testing.T, r *bufio.Reader) (kind, id, data string) {
 }
 
 func TestWebSocketJSON(t *testing.T) {
-	term, s := serve(t, stream.Viewer{})
+	term, s := serve(t, viewer.Viewer{})
 	c := dial(t, s, "/ws")
 	if e := read(t, c); e.Event != "snapshot" || e.PTY != "term1" || e.Cols != 80 || e.Unicode != "11" {
 		t.Errorf("first event %+v", e)
@@ -308,7 +313,7 @@ func TestWebSocketJSON(t *testing.T) {
 }
 
 func TestWebSocketBinary(t *testing.T) {
-	term, s := serve(t, stream.Viewer{})
+	term, s := serve(t, viewer.Viewer{})
 	term.hub.Write([]byte("hello"))
 	c := dial(t, s, "/ws?format=binary")
 	next := func() []byte {
@@ -338,7 +343,7 @@ func TestWebSocketBinary(t *testing.T) {
 }
 
 func TestReadOnlyViewerCannotType(t *testing.T) {
-	term, s := serve(t, stream.Viewer{ReadOnly: true})
+	term, s := serve(t, viewer.Viewer{ReadOnly: true})
 	c := dial(t, s, "/ws")
 	read(t, c)
 	for _, m := range []string{`{"type":"input","data":"x"}`, `{"type":"keys","keys":["Enter"]}`, `{"type":"paste","data":"x"}`} {
@@ -358,7 +363,7 @@ func TestReadOnlyViewerCannotType(t *testing.T) {
 }
 
 func TestPageWatchesOnOneConnection(t *testing.T) {
-	term, s := serve(t, stream.Viewer{})
+	term, s := serve(t, viewer.Viewer{})
 	term.hub.Write([]byte("before"))
 	c := dial(t, s, "/page")
 	until(t, c, "list", func(e event) bool { return e.Event == "list" })
@@ -390,7 +395,7 @@ func TestPageWatchesOnOneConnection(t *testing.T) {
 // TestHiddenViewersDoNotCount: a terminal that a page keeps and does not show has no
 // viewer, and the page's size does not decide its size.
 func TestHiddenViewersDoNotCount(t *testing.T) {
-	term, s := serve(t, stream.Viewer{})
+	term, s := serve(t, viewer.Viewer{})
 	page, other := dial(t, s, "/page"), dial(t, s, "/ws")
 	until(t, page, "list", func(e event) bool { return e.Event == "list" })
 	send(t, other, `{"type":"resize","cols":100,"rows":30}`)
@@ -417,7 +422,7 @@ func TestHiddenViewersDoNotCount(t *testing.T) {
 
 func TestServerSaysGoodBye(t *testing.T) {
 	closing := make(chan struct{})
-	_, s := serve(t, stream.Viewer{Closing: closing})
+	_, s := serve(t, viewer.Viewer{Closing: closing})
 	for _, path := range []string{"/ws", "/page"} {
 		c := dial(t, s, path)
 		read(t, c)
@@ -435,7 +440,7 @@ func TestServerSaysGoodBye(t *testing.T) {
 }
 
 func TestTooLargeMessageClosesTheConnection(t *testing.T) {
-	_, s := serve(t, stream.Viewer{})
+	_, s := serve(t, viewer.Viewer{})
 	c := dial(t, s, "/ws")
 	read(t, c)
 	send(t, c, `{"type":"input","data":"`+strings.Repeat("x", 1<<20)+`"}`)
@@ -447,7 +452,7 @@ func TestTooLargeMessageClosesTheConnection(t *testing.T) {
 // TestResumeOnTheWire: the resume event on every kind of connection, and then only
 // what was missed.
 func TestResumeOnTheWire(t *testing.T) {
-	term, s := serve(t, stream.Viewer{})
+	term, s := serve(t, viewer.Viewer{})
 	term.kept.write([]byte("seen missed"))
 	resp, err := http.Get(s.URL + "/stream?since=5")
 	if err != nil {
@@ -488,4 +493,52 @@ func TestResumeOnTheWire(t *testing.T) {
 	}
 	send(t, c, `{"type":"attach","pty":"term1","since":99}`)
 	until(t, c, "snapshot", func(e event) bool { return e.Event == "snapshot" && e.Seq == 16 })
+}
+
+// kept is a hub whose owner keeps a journal, as the real one does.
+type kept struct {
+	*stream.Hub
+	t       testing.TB
+	journal *journal.Journal
+	buf     []byte
+}
+
+func newKept(t testing.TB, engine vt.EngineFunc, cols, rows int) *kept {
+	t.Helper()
+	store, err := datadir.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	k := &kept{t: t, buf: make([]byte, 64<<10)}
+	k.journal, err = journal.Open(store, "term1", journal.Options{Sync: journal.SyncNone, Segment: 256 << 10, Cols: cols, Rows: rows})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = k.journal.Close() })
+	options := stream.Options{ID: "term1", Engine: engine, Config: vt.Config{Cols: cols, Rows: rows, Scrollback: 200}, Journal: k.journal,
+		Observe: stream.Observe{Resized: k.journal.Resized}}
+	k.Hub = stream.New(options)
+	return k
+}
+
+func (k *kept) write(p []byte) {
+	for len(p) > 0 {
+		n := min(len(p), len(k.buf))
+		if _, err := k.journal.Append(journal.BytesSource(p[:n]), n, k.buf); err != nil {
+			k.t.Error(err)
+		}
+		k.Write(p[:n])
+		p = p[n:]
+	}
+}
+
+// patience is how long a test waits for a fact before it fails.
+const patience = time.Minute
+
+func waitFor(t testing.TB, what string, fact func() bool) {
+	t.Helper()
+	if !polling.Until(patience, fact) {
+		t.Fatalf("waited %v in vain for %s", patience, what)
+	}
 }

@@ -1,17 +1,14 @@
-package stream
+package viewer
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/stream"
 )
-
-// ErrReadOnly is the answer to input of a viewer that may only look.
-var ErrReadOnly = errors.New("this viewer may only look: its ticket has the role read")
-
-// ErrBadCommand wraps what is wrong with a viewer's message.
-var ErrBadCommand = errors.New("bad message")
 
 // command is what a viewer sends on a WebSocket.
 type command struct {
@@ -29,28 +26,28 @@ type command struct {
 	T      json.RawMessage `json:"t"`
 }
 
-// parseCommand reads a message. Text has to be Unicode, as in a request: it would be typed as something else. Errors: ErrBadCommand.
+// parseCommand reads a message. Text has to be Unicode, as in a request: it would be typed as something else. Errors: httpapi.ErrBadMessage.
 func parseCommand(p []byte) (command, error) {
 	var c command
 	err := json.Unmarshal(p, &c)
 	switch wrong, isType := errors.AsType[*json.UnmarshalTypeError](err); {
-	case InvalidUTF8(p) >= 0:
-		err = fmt.Errorf("byte %d is not UTF-8; send bytes that are not text as data_b64", InvalidUTF8(p)+1)
+	case stream.InvalidUTF8(p) >= 0:
+		err = fmt.Errorf("byte %d is not UTF-8; send bytes that are not text as data_b64", stream.InvalidUTF8(p)+1)
 	case isType:
 		err = fmt.Errorf("the field %q cannot be this: %s", wrong.Field, wrong.Value)
-	case err == nil && LoneSurrogate(p) >= 0:
-		err = fmt.Errorf("byte %d begins half a surrogate pair, which is no character; send bytes that are not text as data_b64", LoneSurrogate(p)+1)
+	case err == nil && stream.LoneSurrogate(p) >= 0:
+		err = fmt.Errorf("byte %d begins half a surrogate pair, which is no character; send bytes that are not text as data_b64", stream.LoneSurrogate(p)+1)
 	}
 	if err != nil {
-		return command{PTY: c.PTY}, fmt.Errorf("%w: %w", ErrBadCommand, err)
+		return command{PTY: c.PTY}, fmt.Errorf("%w: %w", httpapi.ErrBadMessage, err)
 	}
 	return c, nil
 }
 
 // actor carries out a viewer's commands on one terminal.
 type actor struct {
-	term     Terminal
-	sub      *Subscription
+	term     stream.Terminal
+	sub      *stream.Subscription
 	readOnly bool
 }
 
@@ -65,30 +62,30 @@ func (a actor) do(ctx context.Context, c command) error {
 		if c.Type == "focus" || c.Type == "resize" {
 			return nil
 		}
-		return ErrReadOnly
+		return httpapi.ErrViewerReadOnly
 	}
 	switch c.Type {
 	case "input":
 		return a.input(ctx, c)
 	case "keys":
 		if len(c.Keys) == 0 {
-			return fmt.Errorf("%w: keys needs \"keys\", a list such as [\"C-c\", \"Up\", \"text:abc\"]", ErrBadCommand)
+			return fmt.Errorf("%w: keys needs \"keys\", a list such as [\"C-c\", \"Up\", \"text:abc\"]", httpapi.ErrBadMessage)
 		}
 		return a.act(a.term.Keys(ctx, c.Keys))
 	case "paste":
 		if c.Data == nil {
-			return fmt.Errorf("%w: paste needs \"data\"", ErrBadCommand)
+			return fmt.Errorf("%w: paste needs \"data\"", httpapi.ErrBadMessage)
 		}
 		return a.act(a.term.Paste(ctx, *c.Data))
 	case "resize":
 		if c.Cols < 1 || c.Rows < 1 {
-			return fmt.Errorf("%w: resize needs \"cols\" and \"rows\" of at least 1, got %d x %d", ErrBadCommand, c.Cols, c.Rows)
+			return fmt.Errorf("%w: resize needs \"cols\" and \"rows\" of at least 1, got %d x %d", httpapi.ErrBadMessage, c.Cols, c.Rows)
 		}
 		return a.term.Wish(a.sub, c.Cols, c.Rows)
 	case "focus":
 		return a.term.Wish(a.sub, 0, 0)
 	}
-	return fmt.Errorf("%w: type %q; allowed are input, keys, paste, resize, focus, hide, show, ping", ErrBadCommand, c.Type)
+	return fmt.Errorf("%w: type %q; allowed are input, keys, paste, resize, focus, hide, show, ping", httpapi.ErrBadMessage, c.Type)
 }
 
 func (a actor) input(ctx context.Context, c command) error {
@@ -98,12 +95,12 @@ func (a actor) input(ctx context.Context, c command) error {
 	case c.B64 != nil && c.Data == nil:
 		return a.raw(ctx, c.B64)
 	}
-	return fmt.Errorf("%w: input needs \"data\" or \"data_b64\"", ErrBadCommand)
+	return fmt.Errorf("%w: input needs \"data\" or \"data_b64\"", httpapi.ErrBadMessage)
 }
 
 func (a actor) raw(ctx context.Context, p []byte) error {
 	if a.readOnly {
-		return ErrReadOnly
+		return httpapi.ErrViewerReadOnly
 	}
 	return a.act(a.term.Input(ctx, p))
 }

@@ -1,4 +1,4 @@
-package stream
+package viewer
 
 import (
 	"context"
@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/stream"
 )
 
 const (
@@ -18,21 +21,11 @@ const (
 	listPace = 500 * time.Millisecond
 )
 
-// Directory is how a page finds terminals.
-type Directory interface {
-	// Find returns the terminal with that id; its error is a sentence.
-	Find(id string) (Terminal, error)
-	// List is the JSON array of what there is.
-	List() []byte
-	// Watch gets a value when List may have changed, until stop is called.
-	Watch() (changed <-chan struct{}, stop func())
-}
-
 // page is one browser page: any number of terminals on one connection, because
 // a browser opens only six to one server.
 type page struct {
 	*socket
-	dir    Directory
+	dir    stream.Directory
 	viewer Viewer
 	wake   chan struct{}
 
@@ -43,7 +36,7 @@ type page struct {
 // ServePage serves a page until it leaves or v.Closing. Events and commands are
 // those of one terminal's connection with the member "pty"; "attach" and
 // "detach" begin and end the watching of one; "list" events tell what there is.
-func ServePage(w http.ResponseWriter, r *http.Request, d Directory, v Viewer) {
+func ServePage(w http.ResponseWriter, r *http.Request, d stream.Directory, v Viewer) {
 	s, ctx, err := open(w, r, false)
 	if err != nil {
 		return
@@ -94,7 +87,7 @@ func (p *page) handle(ctx context.Context, c command) error {
 	a, ok := p.attached[c.PTY]
 	p.mu.Unlock()
 	if !ok {
-		return fmt.Errorf("%w: %q needs \"pty\", a terminal this page is attached to, got %q", ErrBadCommand, c.Type, c.PTY)
+		return fmt.Errorf("%w: %q needs \"pty\", a terminal this page is attached to, got %q", httpapi.ErrBadMessage, c.Type, c.PTY)
 	}
 	return a.do(ctx, c)
 }
@@ -109,9 +102,9 @@ func (p *page) attach(c command) error {
 	}
 	p.detach(c.PTY) // attaching again starts over, with a snapshot unless it says since
 	if len(p.all()) >= maxAttached {
-		return fmt.Errorf("%w: a page watches at most %d terminals", ErrBadCommand, maxAttached)
+		return fmt.Errorf("%w: a page watches at most %d terminals", httpapi.ErrBadMessage, maxAttached)
 	}
-	a := actor{term: t, sub: t.Hub().Subscribe(Viewing{Wake: p.wake, Scrollback: -1, Since: c.Since, Types: !p.viewer.ReadOnly}), readOnly: p.viewer.ReadOnly}
+	a := actor{term: t, sub: t.Hub().Subscribe(stream.Viewing{Wake: p.wake, Scrollback: -1, Since: c.Since, Types: !p.viewer.ReadOnly}), readOnly: p.viewer.ReadOnly}
 	a.sub.Hide(c.Hidden)
 	if c.Cols > 0 && c.Rows > 0 && !a.readOnly {
 		err = t.Wish(a.sub, c.Cols, c.Rows)
@@ -146,7 +139,7 @@ func (p *page) leaveAll() {
 // pump writes the events of all attached terminals, lists, answers and pings. A list
 // comes before everything else.
 func (p *page) pump(ctx context.Context) {
-	beat := time.NewTicker(heartbeat)
+	beat := time.NewTicker(httpapi.Heartbeat)
 	defer beat.Stop()
 	changed, stop := p.dir.Watch()
 	defer stop()
@@ -212,4 +205,12 @@ func (p *page) all() []actor {
 		out = append(out, a)
 	}
 	return out
+}
+
+// wake puts a value into a channel that has room for one.
+func wake(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
 }
