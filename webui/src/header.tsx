@@ -1,8 +1,8 @@
-import { Icon } from "./icons";
-import { nameOf, titleOf } from "./label";
-import { StateBadge } from "./list";
-import { hasEnded } from "./model";
-import { StatusPanel } from "./statuspanel";
+import { Icon } from "./ui/icons";
+import { nameOf, titleOf } from "./list/label";
+import { StateBadge } from "./list/list";
+import { hasEnded } from "./list/model";
+import { StatusPanel } from "./thread/panel";
 import { activeId, activeInfo, closing, drawerOpen, letterboxed, model, searching } from "./store";
 
 function Size() {

@@ -1,19 +1,19 @@
 import { batch, effect, untracked } from "@preact/signals";
-import { ClipboardGuard } from "./clipboardguard";
-import { Connection } from "./connection";
-import { clean, nameOf, titleOf } from "./label";
-import { loose, typed, withSticky } from "./keys";
-import { safeLink } from "./links";
-import { reduce, seen } from "./model";
-import { Pool } from "./pool";
-import { parseEvent, type ServerEvent } from "./protocol";
-import { RecordFeed } from "./recordfeed";
-import { recordRequests } from "./recordrequests";
-import { openSocket, probeVersion, readThread, threadEvents } from "./requests";
-import { routeOf } from "./route";
+import { ClipboardGuard } from "./terminal/clipboardaccess";
+import { Connection } from "./api/connection";
+import { clean, nameOf, titleOf } from "./list/label";
+import { loose, typed, withSticky } from "./terminal/keys";
+import { safeLink } from "./terminal/links";
+import { reduce, seen } from "./list/model";
+import { Pool } from "./terminal/pool";
+import { parseEvent, type ServerEvent } from "./api/wire";
+import { RecordFeed } from "./conversation/conversation";
+import { recordRequests } from "./api/conversationrequests";
+import { openSocket, probeVersion, readThread, threadEvents } from "./api/requests";
+import { routeOf } from "./list/route";
 import { activeId, activeInfo, clickedLink, drawn, hoveredLink, letterboxed, model, openApprovals, recordSection, searching, statusOpen, statusTab, sticky, toast, visible } from "./store";
-import type { ScreenEvents } from "./terminal";
-import { ThreadFeed } from "./threadfeed";
+import type { ScreenEvents } from "./terminal/screen";
+import { ThreadFeed } from "./api/feed";
 
 /** This file joins the connection, the store and the screens; nothing else knows all three. */
 

@@ -1,9 +1,9 @@
 import { computed, signal } from "@preact/signals";
-import { loose, type Sticky } from "./keys";
-import { emptyModel, type Model } from "./model";
-import type { Info } from "./protocol";
-import type { Section } from "./recordfeed";
-import { routeOf } from "./route";
+import { loose, type Sticky } from "./terminal/keys";
+import { emptyModel, type Model } from "./list/model";
+import type { Info } from "./api/wire";
+import type { Section } from "./conversation/conversation";
+import { routeOf } from "./list/route";
 
 /** The state the components draw. Only page.ts and the components' own handlers change it. */
 

@@ -1,0 +1,48 @@
+import { exitText } from "../list/label";
+import { hasBanner } from "../list/model";
+import type { Info } from "../api/wire";
+import { restartTerminal } from "../api/requests";
+import { activeId, activeInfo, closing, creating, model, toast } from "../store";
+
+/**
+ * Banner says below the last screen that, and how, the terminal ended. It lies over the stage, whose size therefore
+ * stays the same for every terminal: a banner that came and went would resize running programs.
+ */
+export function Banner() {
+  const info = activeInfo.value;
+  const { listed, refused } = model.value;
+  if (activeId.value === null || !listed || refused.has(activeId.value)) return null;
+  if (!info) return <Gone />;
+  if (!hasBanner(info.state)) return null;
+  const well = info.state === "exited" && info.exit?.code === 0;
+  return (
+    <div class={well ? "banner" : "banner bad"} role="status">
+      <span class="banner-text">{exitText(info.state, info.exit)}</span>
+      <button type="button" onClick={() => void restart(info)}>
+        Restart
+      </button>
+      <button type="button" onClick={() => (closing.value = info)}>
+        Remove
+      </button>
+      <button type="button" onClick={() => (creating.value = true)}>
+        New terminal
+      </button>
+    </div>
+  );
+}
+
+/** The list says that it runs again; the page follows that. */
+async function restart(info: Info): Promise<void> {
+  await restartTerminal(info).catch((e: unknown) => toast(e instanceof Error ? e.message : "The terminal was not restarted."));
+}
+
+function Gone() {
+  return (
+    <div class="banner bad" role="status">
+      <span class="banner-text">This terminal was closed.</span>
+      <a class="button" href="#/">
+        Dismiss
+      </a>
+    </div>
+  );
+}
