@@ -1,19 +1,19 @@
 import { useEffect } from "preact/hooks";
+import { Header } from "./header";
+import { CloseDialog } from "./list/closedialog";
+import { TerminalList } from "./list/list";
+import { NewDialog } from "./list/newdialog";
+import { activeId, closing, creating, drawerOpen, searching, statusOpen } from "./store";
 import { Banner } from "./terminal/banner";
 import { ClipboardBar } from "./terminal/clipboardbar";
-import { ConfirmClose } from "./list/closedialog";
 import { Empty } from "./terminal/empty";
-import { Expiry } from "./thread/expiry";
-import { Header } from "./header";
 import { KeyBar } from "./terminal/keybar";
 import { shortcutOf } from "./terminal/keys";
 import { LinkBar } from "./terminal/linkbar";
-import { TerminalList } from "./list/list";
-import { NewDialog } from "./list/newdialog";
 import { Overlay } from "./terminal/overlay";
 import { SearchBox } from "./terminal/searchbox";
-import { activeId, closing, creating, drawerOpen, searching, statusOpen } from "./store";
 import { TerminalView } from "./terminal/view";
+import { Expiry } from "./thread/expiry";
 import { Toasts } from "./ui/toasts";
 
 /** Keys that work wherever the focus is. */
@@ -52,7 +52,7 @@ export function App() {
         <KeyBar />
       </main>
       {creating.value && <NewDialog />}
-      {closing.value && <ConfirmClose info={closing.value} />}
+      {closing.value && <CloseDialog info={closing.value} />}
       <Toasts />
     </div>
   );

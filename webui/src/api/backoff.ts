@@ -1,4 +1,4 @@
-/** Shortest wait before a new connection attempt, in milliseconds: a restarted server is back within it. */
+/** Shortest wait before a new attempt, in milliseconds: a restarted server is back within it. */
 export const MIN_DELAY_MS = 500;
 /** Longest wait between two attempts, in milliseconds: a person looking at the page never waits longer. */
 export const MAX_DELAY_MS = 10_000;
@@ -12,4 +12,21 @@ export function retryDelay(attempt: number, random: number): number {
   const doublings = Math.min(Math.max(attempt, 0), 16);
   const ceiling = Math.min(MAX_DELAY_MS, 2 * MIN_DELAY_MS * 2 ** doublings);
   return Math.round(ceiling / 2 + (ceiling / 2) * random);
+}
+
+/** Backoff counts the failed attempts at one thing. */
+export class Backoff {
+  /** Failed attempts since the last success. */
+  attempts = 0;
+
+  constructor(private readonly random: () => number) {}
+
+  /** next counts a failure and returns the wait before the next attempt, in milliseconds. */
+  next(): number {
+    return retryDelay(this.attempts++, this.random());
+  }
+
+  reset(): void {
+    this.attempts = 0;
+  }
 }

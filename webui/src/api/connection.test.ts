@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { MAX_DELAY_MS, MIN_DELAY_MS } from "./backoff";
-import { Connection, CONNECT_MS, GAP_MS, PING_MS, PONG_MS, WAKE_PONG_MS, WATCH_MS } from "./connection";
+import { CONNECT_MS, Connection, GAP_MS, PING_MS, PONG_MS, WAKE_PONG_MS, WATCH_MS } from "./connection";
 
 /** Line is the network's end of one socket: the test opens it, answers and cuts it. */
 class Line {

@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { retryDelay } from "./backoff";
+import { Backoff } from "./backoff";
 import type { ClientMessage } from "./wire";
 
 /** Between two pings of a quiet connection, in milliseconds. */
@@ -44,14 +44,16 @@ export interface ConnectionDeps {
 export class Connection {
   readonly status = signal<Status>({ state: "connecting", attempt: 0, retryAt: 0 });
   private socket: WebSocket | null = null;
-  private attempt = 0;
+  private readonly backoff: Backoff;
   private heard = false;
   private lookedAt = Date.now();
   private retryTimer: ReturnType<typeof setTimeout> | undefined;
   private openTimer: ReturnType<typeof setTimeout> | undefined;
   private pongTimer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly deps: ConnectionDeps) {}
+  constructor(private readonly deps: ConnectionDeps) {
+    this.backoff = new Backoff(deps.random);
+  }
 
   /** start opens the connection and keeps it for the life of the page. Call it once. */
   start(): void {
@@ -60,7 +62,9 @@ export class Connection {
     this.connect();
   }
 
-  /** send returns false, and sends nothing, unless the connection is open: keys typed meanwhile must not arrive later. */
+  /**
+   * send returns false, and sends nothing, unless the connection is open: keys typed meanwhile must not arrive later.
+   */
   send(message: ClientMessage): boolean {
     if (this.socket === null || this.status.value.state !== "open") return false;
     this.socket.send(JSON.stringify(message));
@@ -80,7 +84,7 @@ export class Connection {
 
   private connect(): void {
     clearTimeout(this.retryTimer);
-    this.status.value = { ...this.status.value, attempt: this.attempt, retryAt: 0 };
+    this.status.value = { ...this.status.value, attempt: this.backoff.attempts, retryAt: 0 };
     const socket = this.deps.open();
     this.socket = socket;
     this.openTimer = setTimeout(() => this.lose(socket, false), CONNECT_MS);
@@ -95,7 +99,7 @@ export class Connection {
   private opened(socket: WebSocket): void {
     if (this.socket !== socket) return;
     clearTimeout(this.openTimer);
-    this.attempt = 0;
+    this.backoff.reset();
     this.status.value = { state: "open", attempt: 0, retryAt: 0 };
     this.deps.opened();
   }
@@ -109,15 +113,15 @@ export class Connection {
     this.pongTimer = undefined;
     socket.onopen = socket.onclose = socket.onmessage = null;
     socket.close();
-    const delay = retryDelay(this.attempt++, this.deps.random());
+    const delay = this.backoff.next();
     const state = this.status.value.state === "unauthorized" ? "unauthorized" : "reconnecting";
-    this.status.value = { state, attempt: this.attempt, retryAt: Date.now() + delay };
+    this.status.value = { state, attempt: this.backoff.attempts, retryAt: Date.now() + delay };
     this.retryTimer = setTimeout(() => this.connect(), delay);
-    if (!wasOpen) void this.explain();
+    if (!wasOpen) void this.findReason();
   }
 
-  /** explain finds out why a socket did not open: browsers do not tell a page the status of a refused upgrade. */
-  private async explain(): Promise<void> {
+  /** findReason finds out why a socket did not open: browsers do not tell a page the status of a refused upgrade. */
+  private async findReason(): Promise<void> {
     const code = await this.deps.probe();
     if (this.status.value.state === "open") return;
     this.status.value = { ...this.status.value, state: code === UNAUTHORIZED ? "unauthorized" : "reconnecting" };
@@ -129,11 +133,11 @@ export class Connection {
     if (socket === null || !this.send({ type: "ping", t: sentAt })) return;
     this.heard = false;
     clearTimeout(this.pongTimer);
-    this.pongTimer = setTimeout(() => this.judge(socket, sentAt, patience), patience);
+    this.pongTimer = setTimeout(() => this.checkPong(socket, sentAt, patience), patience);
   }
 
-  /** judge drops a socket that stayed silent. A timer that fires late says nothing: the page itself was frozen. */
-  private judge(socket: WebSocket, sentAt: number, patience: number): void {
+  /** checkPong drops a socket that stayed silent. A timer that fires late says nothing: the page itself was frozen. */
+  private checkPong(socket: WebSocket, sentAt: number, patience: number): void {
     if (this.socket !== socket || this.heard) return;
     if (Date.now() - sentAt > patience + GAP_MS) this.ping(WAKE_PONG_MS);
     else this.lose(socket, true);

@@ -1,109 +1,88 @@
-import { signal } from "@preact/signals";
-import { retryDelay } from "./backoff";
-import { isLive, parseThreadEvent, reduceThread, unknownThread, withDocuments, type Documents, type ThreadEvent } from "../thread/thread";
+import { batch, signal } from "@preact/signals";
+import { Backoff } from "./backoff";
+import { parseThreadEvent, type ThreadEvent } from "./wire";
 
-/** Between two readings of the documents, in milliseconds: a thread may change many times a second. */
-export const READ_GAP_MS = 500;
-/** Activity that no event tells of (typing, output) shows after this time, in milliseconds. */
-export const USED_MS = 3_000;
-/** How long after its announced end a session is looked at, in milliseconds: the server looks once a second. */
-export const AFTER_END_MS = 1_500;
-/** Shortest and longest wait for that look, in milliseconds. The longest is far below what a timer can hold. */
-const MIN_END_MS = 5_000;
-const MAX_END_MS = 3_600_000;
+/** Between two readings of the same, in milliseconds: a thread may change hundreds of times a second. */
+export const READ_GAP_MS = 400;
+/** Longest wait of one timer, in milliseconds: far below what a timer can hold. */
+const MAX_TIMER_MS = 86_400_000;
 
-/** After these the documents are read again. */
-const CHANGES = [
-  "thread.policy",
-  "terminal.created",
-  "terminal.recreated",
-  "terminal.activated",
-  "terminal.rolled_back",
-  "terminal.deleted",
-  "session.created",
-  "session.expiring",
-  "session.active",
-  "session.paused",
-  "session.resumed",
-  "session.closed",
-  "session.failed",
-  "lease.created",
-  "lease.recreated",
-  "lease.running",
-  "lease.paused",
-  "lease.dead",
-  "lease.unknown",
-  "lease.error",
-];
-/** These are enough by themselves while nobody looks at the details. */
-const DETAILS = ["terminal.state"];
-/** These only move the end of the session. */
-const USES = ["command.started", "command.finished"];
-const DELETED = "thread.deleted";
+/** Subject is what is read from the server by one question. */
+export interface Subject {
+  /** wanted says whether somebody looks at it. What nobody looks at stays due. */
+  wanted(): boolean;
+  /**
+   * read asks the server and never throws. What it returns puts the answer in its place, unless the feed has left the
+   * thread meanwhile, and says whether there was one: a refusal is an answer, silence is none.
+   */
+  read(thread: string): Promise<() => boolean>;
+}
 
-/** Statuses of the documents that mean "not for you" or "not here": asking again does not help. */
-const REFUSALS = new Set([401, 403, 404, 405, 501]);
-
-/** Reading is the documents, or the HTTP status that came instead; 0 when the server was not reached. */
-export type Reading = Documents | { status: number };
-
-/** Watcher is told more of the same stream: a browser gives a page only a few connections. */
-export interface Watcher {
-  /** The types of events that it wants, none of those that the feed has itself. */
-  readonly types: readonly string[];
-  /** opened is called when the stream is there, first or again. */
-  opened(): void;
+/** Listener keeps a part of what the page knows about the thread. */
+export interface Listener {
+  /** The types of events that it takes. */
+  readonly events: readonly string[];
+  readonly subjects: readonly Subject[];
   take(event: ThreadEvent): void;
-  /** refused is called when the thread is not for us, or not there any more. */
-  refused(): void;
+  /** lost is called when the stream broke. Why it did, a page is not told. */
+  lost?(): void;
+  /** reset forgets the thread. */
+  reset(): void;
 }
 
 export interface FeedDeps {
-  watcher?: Watcher;
   /** events opens the stream of a thread's events behind `since`; null is from now on. */
   events(thread: string, since: number | null): EventSource;
-  read(thread: string): Promise<Reading>;
   random(): number;
 }
 
 /**
- * ThreadFeed follows one thread at a time, and only while the page is looked at: browsers give a server six connections
- * for all tabs. It never asks at intervals: the documents are read when the stream opens, after events that change
- * them, and when a session should have ended.
+ * Feed follows the events of one thread at a time, and only while the page is looked at: browsers give a server six
+ * connections for all tabs. It never asks at intervals: everything is due when the stream opens, and again when a
+ * listener says so. Subjects are read one at a time.
  */
-export class ThreadFeed {
-  readonly thread = signal(unknownThread);
-  private id: string | null = null;
+export class Feed {
+  /** The server does not answer; what is shown is how things were. */
+  readonly stale = signal(false);
+  private readonly listeners: Listener[] = [];
+  private thread: string | null = null;
   private visible = false;
+  private refused = false;
   private source: EventSource | null = null;
   private since: number | null = null;
-  private attempt = 0;
-  private refused = false;
-  private detailed = false;
-  /** Grows with every thread and pause: an answer to an older question is dropped. */
-  private turn = 0;
+  /** When a subject is to be read, and before when it must not be, in milliseconds since the epoch. */
+  private readonly due = new Map<Subject, number>();
+  private readonly earliest = new Map<Subject, number>();
   private reading = false;
-  private again = false;
-  private readAt = Number.NEGATIVE_INFINITY;
+  /** Grows with every thread: an answer to an older question is dropped. */
+  private turn = 0;
+  private readonly streamBackoff: Backoff;
+  private readonly readBackoff: Backoff;
   private retryTimer: ReturnType<typeof setTimeout> | undefined;
   private readTimer: ReturnType<typeof setTimeout> | undefined;
-  private readDue = Number.POSITIVE_INFINITY;
-  private endTimer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly deps: FeedDeps) {}
+  constructor(private readonly deps: FeedDeps) {
+    this.streamBackoff = new Backoff(deps.random);
+    this.readBackoff = new Backoff(deps.random);
+  }
 
-  /** follow shows thread `id`, null none. While the page is not visible the last state stays, and nothing is open. */
-  follow(id: string | null, visible: boolean): void {
-    if (id !== this.id) {
-      this.stop();
-      this.id = id;
+  /** add is called before the first follow. */
+  add(listener: Listener): void {
+    this.listeners.push(listener);
+  }
+
+  /** follow is about `thread`, null none. While the page is not visible the last state stays, and nothing is open. */
+  follow(thread: string | null, visible: boolean): void {
+    if (thread !== this.thread) {
+      this.close();
+      this.thread = thread;
       this.since = null;
       this.refused = false;
-      this.thread.value = unknownThread;
+      this.reset();
     }
     if (visible && !this.visible) this.refused = false; // much may have changed meanwhile
     this.visible = visible;
-    if (id === null || !visible) this.stop();
+    if (thread === null || !visible) this.close();
     else this.open();
   }
 
@@ -115,42 +94,72 @@ export class ThreadFeed {
     this.open();
   }
 
-  /** detail says whether somebody looks at more than the badges. */
-  detail(on: boolean): void {
-    if (on === this.detailed) return;
-    this.detailed = on;
-    if (on) this.readSoon(0);
-  }
-
-  /** used is told of activity that is no event. It may be called for every piece of output. */
-  used(): void {
-    if (this.detailed && this.readDue === Number.POSITIVE_INFINITY) this.readSoon(USED_MS);
-  }
-
-  /** dismiss takes the notice away; another one may come. */
-  dismiss(): void {
-    const { notice } = this.thread.value;
-    if (notice !== null) this.thread.value = { ...this.thread.value, notice: { ...notice, dismissed: true } };
-  }
-
-  /** refresh reads the documents after something that the user did, whose event may be late. */
-  refresh(): void {
-    this.readSoon(0);
-  }
-
-  private stop(): void {
-    this.turn++;
+  /** refuse is called when the thread is not for us, or not there any more. */
+  refuse(): void {
     this.close();
-    clearTimeout(this.retryTimer);
+    this.refused = true;
+    this.reset();
+  }
+
+  /** mark makes subjects due in `delay` milliseconds, unless they are sooner. */
+  mark(subjects: readonly Subject[], delay = 0): void {
+    if (this.thread === null || this.refused) return;
+    const at = Date.now() + delay;
+    for (const s of subjects) this.due.set(s, Math.min(at, this.due.get(s) ?? at));
+    this.pump();
+  }
+
+  /** pump reads what is due and looked at, or plans it. Call it when what is looked at has changed. */
+  pump(): void {
     clearTimeout(this.readTimer);
-    clearTimeout(this.endTimer);
-    this.retryTimer = undefined;
-    this.readDue = Number.POSITIVE_INFINITY;
-    this.reading = this.again = false;
-    this.readAt = Number.NEGATIVE_INFINITY;
+    if (this.thread === null || !this.visible || this.reading) return;
+    const at = (s: Subject): number => Math.max(this.due.get(s) ?? 0, this.earliest.get(s) ?? 0);
+    const wanted = this.subjects().filter((s) => this.due.has(s) && s.wanted());
+    const next = wanted.reduce<Subject | undefined>((first, s) => (first && at(first) <= at(s) ? first : s), undefined);
+    if (next === undefined) return;
+    const wait = at(next) - Date.now();
+    if (wait <= 0) void this.read(next, this.thread);
+    else this.readTimer = setTimeout(() => this.pump(), Math.min(wait, MAX_TIMER_MS));
+  }
+
+  private subjects(): Subject[] {
+    return this.listeners.flatMap((l) => l.subjects);
+  }
+
+  private async read(subject: Subject, thread: string): Promise<void> {
+    const { turn } = this;
+    this.due.delete(subject);
+    this.earliest.set(subject, Date.now() + READ_GAP_MS);
+    this.reading = true;
+    const put = await subject.read(thread);
+    if (turn !== this.turn) return;
+    this.reading = false;
+    const answered = batch(put);
+    if (turn !== this.turn) return; // refused
+    if (answered) this.readBackoff.reset();
+    else {
+      this.due.set(subject, Date.now());
+      this.earliest.set(subject, Date.now() + this.readBackoff.next());
+    }
+    this.stale.value = !answered;
+    this.pump();
+  }
+
+  private reset(): void {
+    this.turn++;
+    this.reading = false;
+    this.due.clear();
+    this.earliest.clear();
+    batch(() => {
+      this.stale.value = false;
+      for (const l of this.listeners) l.reset();
+    });
   }
 
   private close(): void {
+    clearTimeout(this.retryTimer);
+    clearTimeout(this.readTimer);
+    this.retryTimer = undefined;
     if (this.source === null) return;
     this.source.onopen = this.source.onerror = null;
     this.source.close();
@@ -158,102 +167,39 @@ export class ThreadFeed {
   }
 
   private open(): void {
-    if (this.id === null || !this.visible || this.source !== null || this.refused || this.retryTimer !== undefined) return;
-    const source = this.deps.events(this.id, this.since);
+    if (this.thread === null || !this.visible || this.source || this.refused || this.retryTimer !== undefined) return;
+    const source = this.deps.events(this.thread, this.since);
     this.source = source;
-    source.onopen = () => {
-      this.attempt = 0;
-      this.readSoon(0);
-      this.deps.watcher?.opened();
-    };
+    source.onopen = () => this.opened();
     source.onerror = () => this.lose(source);
     const take = (e: Event): void => {
       if (this.source === source && e instanceof MessageEvent && typeof e.data === "string") this.take(e.data);
     };
-    for (const type of [...CHANGES, ...DETAILS, ...USES, DELETED, ...(this.deps.watcher?.types ?? [])]) source.addEventListener(type, take);
+    for (const type of this.listeners.flatMap((l) => l.events)) source.addEventListener(type, take);
+  }
+
+  /** opened makes everything due: what happened before the stream was there is in the answers. */
+  private opened(): void {
+    this.streamBackoff.reset();
+    this.readBackoff.reset();
+    this.earliest.clear();
+    this.mark(this.subjects());
   }
 
   /**
-   * lose gives the stream up and plans the next one: a browser retries by itself only after some errors, and slowly. Why
-   * it failed a page is not told, so the documents are asked: they are refused when the stream is.
+   * lose gives the stream up and plans the next one: a browser retries by itself only after some errors, and slowly.
    */
   private lose(source: EventSource): void {
     if (this.source !== source) return;
     this.close();
-    this.retryTimer = setTimeout(
-      () => {
-        this.retryTimer = undefined;
-        this.open();
-      },
-      retryDelay(this.attempt++, this.deps.random()),
-    );
-    this.readSoon(0);
+    this.retryTimer = setTimeout(() => this.retry(), this.streamBackoff.next());
+    for (const l of this.listeners) l.lost?.();
   }
 
   private take(data: string): void {
     const event = parseThreadEvent(data);
     if (event === null) return;
     if (event.seq > 0) this.since = event.seq;
-    if (this.deps.watcher?.types.includes(event.type)) return this.deps.watcher.take(event);
-    this.thread.value = reduceThread(this.thread.value, event);
-    if (event.type === DELETED) this.refuse();
-    else this.follows(event);
-  }
-
-  private follows(event: ThreadEvent): void {
-    if (USES.includes(event.type)) this.used();
-    else if (this.detailed || !DETAILS.includes(event.type) || this.isNew(event)) this.readSoon(0);
-  }
-
-  private isNew(event: ThreadEvent): boolean {
-    return event.terminal !== "" && !this.thread.value.terminals.some((t) => t.id === event.terminal);
-  }
-
-  private refuse(): void {
-    this.stop();
-    this.refused = true;
-    this.thread.value = unknownThread;
-    this.deps.watcher?.refused();
-  }
-
-  /** readSoon reads the documents in `delay` milliseconds or, if that is too soon after the last time, when it is not. */
-  private readSoon(delay: number): void {
-    if (this.id === null || !this.visible || this.refused) return;
-    if (this.reading) {
-      this.again = true;
-      return;
-    }
-    const due = Math.max(Date.now() + delay, this.readAt + READ_GAP_MS);
-    if (due >= this.readDue) return;
-    clearTimeout(this.readTimer);
-    this.readDue = due;
-    this.readTimer = setTimeout(() => void this.read(), Math.max(0, due - Date.now()));
-  }
-
-  private async read(): Promise<void> {
-    const { id, turn } = this;
-    if (id === null) return;
-    this.readDue = Number.POSITIVE_INFINITY;
-    this.readAt = Date.now();
-    this.reading = true;
-    const got = await this.deps.read(id);
-    if (turn !== this.turn) return;
-    this.reading = false;
-    if ("status" in got) {
-      if (REFUSALS.has(got.status)) this.refuse();
-      return;
-    }
-    this.thread.value = withDocuments(this.thread.value, got);
-    this.planEnd(got);
-    if (this.again) this.readSoon(0);
-    this.again = false;
-  }
-
-  /** planEnd looks again when the session should have ended: what keeps it alive is not always told. */
-  private planEnd({ session, clock }: Documents): void {
-    clearTimeout(this.endTimer);
-    if (session === null || !isLive(session.status) || session.expiresAt === 0) return;
-    const left = session.expiresAt - (Date.now() + clock) + AFTER_END_MS;
-    this.endTimer = setTimeout(() => this.readSoon(0), Math.min(MAX_END_MS, Math.max(MIN_END_MS, left)));
+    for (const l of this.listeners) if (l.events.includes(event.type)) l.take(event);
   }
 }

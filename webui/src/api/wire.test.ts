@@ -22,24 +22,69 @@ describe("parseEvent", () => {
   });
 
   it("reads a snapshot", () => {
-    const frame = { event: "snapshot", pty: "a", cols: 80, rows: 24, seq: 9, unicode: "11", reason: "connect", data: "\u001b[31mx" };
-    expect(parse(frame)).toEqual({ event: "snapshot", pty: "a", cols: 80, rows: 24, unicode: "11", reason: "connect", seq: 9, data: "\u001b[31mx" });
+    const frame = {
+      event: "snapshot",
+      pty: "a",
+      cols: 80,
+      rows: 24,
+      seq: 9,
+      unicode: "11",
+      reason: "connect",
+      data: "\u001b[31mx",
+    };
+    expect(parse(frame)).toEqual({
+      event: "snapshot",
+      pty: "a",
+      cols: 80,
+      rows: 24,
+      unicode: "11",
+      reason: "connect",
+      seq: 9,
+      data: "\u001b[31mx",
+    });
   });
 
   it("reads a resume", () => {
-    expect(parse({ event: "resume", pty: "a", cols: 80, rows: 24, seq: 7 })).toEqual({ event: "resume", pty: "a", cols: 80, rows: 24, seq: 7 });
+    expect(parse({ event: "resume", pty: "a", cols: 80, rows: 24, seq: 7 })).toEqual({
+      event: "resume",
+      pty: "a",
+      cols: 80,
+      rows: 24,
+      seq: 7,
+    });
     expect(parse({ event: "resume", pty: "a", seq: 7 })).toBeNull();
   });
 
   it("reads data, resize and pong", () => {
-    expect(parse({ event: "data", pty: "a", seq: 1, data: "x" })).toEqual({ event: "data", pty: "a", seq: 1, data: "x" });
-    expect(parse({ event: "resize", pty: "a", cols: 1, rows: 1000, seq: 1 })).toEqual({ event: "resize", pty: "a", cols: 1, rows: 1000, seq: 1 });
+    expect(parse({ event: "data", pty: "a", seq: 1, data: "x" })).toEqual({
+      event: "data",
+      pty: "a",
+      seq: 1,
+      data: "x",
+    });
+    expect(parse({ event: "resize", pty: "a", cols: 1, rows: 1000, seq: 1 })).toEqual({
+      event: "resize",
+      pty: "a",
+      cols: 1,
+      rows: 1000,
+      seq: 1,
+    });
     expect(parse({ event: "pong", t: 3 })).toEqual({ event: "pong" });
   });
 
   it("keeps only the fields of a meta event that are there", () => {
     expect(parse({ event: "meta", pty: "a", title: "" })).toEqual({ event: "meta", pty: "a", title: "" });
-    expect(parse({ event: "meta", pty: "a", bell: true, viewers: 2, notify: { title: "t" }, size: { cols: 9, rows: 8 }, owner: "v1" })).toEqual({
+    expect(
+      parse({
+        event: "meta",
+        pty: "a",
+        bell: true,
+        viewers: 2,
+        notify: { title: "t" },
+        size: { cols: 9, rows: 8 },
+        owner: "v1",
+      }),
+    ).toEqual({
       event: "meta",
       pty: "a",
       bell: true,
@@ -65,17 +110,30 @@ describe("parseEvent", () => {
       seq: 0,
       exit: { code: null, signal: "SIGKILL", reason: "signal" },
     });
-    expect(parse({ event: "exit", pty: "a", code: 0, reason: "exit" })).toMatchObject({ exit: { code: 0, signal: "" } });
+    expect(parse({ event: "exit", pty: "a", code: 0, reason: "exit" })).toMatchObject({
+      exit: { code: 0, signal: "" },
+    });
   });
 
   it("reads errors with and without a terminal", () => {
-    expect(parse({ event: "error", error: "no", code: "X" })).toEqual({ event: "error", pty: null, error: "no", code: "X" });
+    expect(parse({ event: "error", error: "no", code: "X" })).toEqual({
+      event: "error",
+      pty: null,
+      error: "no",
+      code: "X",
+    });
     expect(parse({ event: "error", pty: "a", error: "no", code: "NOT_FOUND" })).toMatchObject({ pty: "a" });
   });
 
   it("leaves out list items without an id and survives wrong types", () => {
-    const event = parse({ event: "list", items: [{ id: "a", cmd: "ls", viewers: -3, title: 7, exit: [] }, { name: "x" }, null] });
-    expect(event).toMatchObject({ event: "list", items: [{ id: "a", cmd: [], viewers: 0, title: "", exit: null, state: "running" }] });
+    const event = parse({
+      event: "list",
+      items: [{ id: "a", cmd: "ls", viewers: -3, title: 7, exit: [] }, { name: "x" }, null],
+    });
+    expect(event).toMatchObject({
+      event: "list",
+      items: [{ id: "a", cmd: [], viewers: 0, title: "", exit: null, state: "running" }],
+    });
   });
 });
 

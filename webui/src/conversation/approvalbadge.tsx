@@ -1,11 +1,11 @@
-import { record } from "../page";
-import { counted } from "./text";
-import { Spoken } from "../ui/spoken";
+import { conversation } from "../page";
 import { openApprovals } from "../store";
+import { Spoken } from "../ui/spoken";
+import { counted } from "../ui/text";
 
 /** ApprovalBadge says how many calls wait for a person, and leads to them. */
 export function ApprovalBadge() {
-  const n = record.pending.value.length;
+  const n = conversation.pending.value.length;
   const said = n === 0 ? "" : `${counted(n, "call waits", "calls wait")} for your approval`;
   return (
     <>

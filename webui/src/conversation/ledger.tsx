@@ -1,48 +1,43 @@
-import { Fold, More, Words } from "../ui/fold";
-import { clean } from "../list/label";
-import type { Ledger, LedgerItem, List } from "./documents";
+import type { List } from "../api/decode";
+import type { Ledger as LedgerDocument, LedgerItem } from "../api/wire";
+import { Fold, More, Tag, Words } from "../ui/fold";
+import { Section } from "../ui/section";
+import { clean, joined } from "../ui/text";
 
-/** RecordLedger is what is held true, in three lists. */
-export function RecordLedger({ ledger }: { ledger: Ledger }) {
-  const { assumptions, anchors, boundaries } = ledger;
-  if (assumptions.items.length + anchors.items.length + boundaries.items.length === 0) return <p class="record-empty">The ledger is empty.</p>;
+/** Ledger is what the conversation holds true, in three lists. */
+export function Ledger({ ledger }: { ledger: LedgerDocument }) {
+  if (Object.values(ledger).every(({ items }) => items.length === 0)) return <p class="none">The ledger is empty.</p>;
   return (
     <>
-      <Items id="assumptions" name="Assumptions" list={assumptions} />
-      <Items id="anchors" name="Acceptance anchors" list={anchors} />
-      <Items id="boundaries" name="Decision boundaries" list={boundaries} />
+      <Items id="assumptions" name="Assumptions" list={ledger.assumptions} />
+      <Items id="anchors" name="Acceptance anchors" list={ledger.acceptance_anchors} />
+      <Items id="boundaries" name="Decision boundaries" list={ledger.decision_boundaries} />
     </>
   );
 }
 
-function phases(i: LedgerItem): string {
-  const from = i.introduced === "" || i.introduced === "unknown" ? "" : `since ${i.introduced}`;
-  const to = i.updated === "" ? "" : `changed in ${i.updated}`;
-  return [from, to].filter((s) => s !== "").join(", ");
+function phases({ introduced_phase: since, updated_phase: changed }: LedgerItem): string {
+  const known = since !== "" && since !== "unknown";
+  return joined([known ? `since ${since}` : "", changed === "" ? "" : `changed in ${changed}`], ", ");
 }
 
 function Items({ id, name, list }: { id: string; name: string; list: List<LedgerItem> }) {
   if (list.items.length === 0) return null;
   return (
-    <section class="status-section" aria-labelledby={`record-${id}`}>
-      <header>
-        <h2 id={`record-${id}`}>{name}</h2>
-      </header>
-      <ul class="decisions">
+    <Section id={`ledger-${id}`} title={name}>
+      <ul class="plain">
         {list.items.map((item, i) => (
-          <li key={i} class="decision">
+          <li key={i} class="entry">
             <Fold text={item.text} />
-            <header>
-              <span class="tag">
-                <bdi>{clean(item.status)}</bdi>
-              </span>
-              <bdi class="status-hint">{clean(phases(item))}</bdi>
+            <header class="line">
+              <Tag text={clean(item.status)} />
+              <bdi class="hint">{clean(phases(item))}</bdi>
             </header>
             <Words name="Evidence" list={item.evidence} />
           </li>
         ))}
       </ul>
-      <More list={list} />
-    </section>
+      <More left={list.left} />
+    </Section>
   );
 }

@@ -1,30 +1,31 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { Fold, More } from "../ui/fold";
-import { clean } from "../list/label";
-import { hiddenBefore, type Held } from "./messages";
-import { record } from "../page";
-import type { Argument, List, Message, ToolCall, ToolResult } from "./documents";
+import type { List } from "../api/decode";
+import type { Argument, Message, ToolCall, ToolResult } from "../api/wire";
+import { conversation } from "../page";
 import { Time } from "../ui/fact";
+import { Fold, More, Tag } from "../ui/fold";
 import { TabPanel } from "../ui/tabs";
+import { clean, joined } from "../ui/text";
+import { type Held, hiddenBefore } from "./messages";
 
 /** Who is nearer to the end than this, in CSS pixels, wants to see what is new. */
 const NEAR_END_PX = 40;
 
-/** RecordMessages are the messages in their order. Who is at their end stays there, who reads stays where they are. */
-export function RecordMessages({ held }: { held: Held }) {
+/** MessageList has the messages in their order. Who is at their end stays there, who reads stays where they are. */
+export function MessageList({ held }: { held: Held }) {
   const box = useRef<HTMLDivElement>(null);
   const stay = useStay(box, held);
   return (
-    <TabPanel name="record" chosen="messages" class="status-scroll messages" box={box} onScroll={stay}>
+    <TabPanel name="conversation" chosen="messages" class="panel-scroll messages" box={box} onScroll={stay}>
       <Before held={held} />
-      {held.list.length === 0 && <p class="record-empty">There are no messages.</p>}
-      <ol class="message-list">
+      {held.list.length === 0 && <p class="none">There are no messages.</p>}
+      <ol class="plain">
         {held.list.map((m) => (
           <MessageItem key={m.summary ? `summary ${m.seq}` : m.seq} message={m} />
         ))}
       </ol>
       {!held.tail && (
-        <button type="button" class="status-action" onClick={() => record.toNewest()}>
+        <button type="button" class="small" onClick={() => conversation.toNewest()}>
           Back to the newest messages
         </button>
       )}
@@ -33,17 +34,26 @@ export function RecordMessages({ held }: { held: Held }) {
 }
 
 /**
- * useStay holds the view at the end, or at the message that is at its top, when messages come and go. Who asks for older
- * ones finds them above what they saw. What it returns is for the scroll event.
+ * useStay holds the view at the end, or at the message that is at its top, when messages come and go. Who asks for
+ * older ones finds them above what they saw. What it returns is for the scroll event.
  */
 function useStay(box: { current: HTMLDivElement | null }, held: Held): () => void {
-  const place = useRef<{ atEnd: boolean; top: HTMLElement | null; offset: number }>({ atEnd: true, top: null, offset: 0 });
+  const place = useRef<{ atEnd: boolean; top: HTMLElement | null; offset: number }>({
+    atEnd: true,
+    top: null,
+    offset: 0,
+  });
   const last = useRef<Message | undefined>(undefined);
   const note = (): void => {
     const b = box.current;
     if (b === null) return;
-    const top = [...b.querySelectorAll<HTMLElement>(".message")].find((i) => i.offsetTop + i.offsetHeight > b.scrollTop) ?? null;
-    place.current = { atEnd: b.scrollHeight - b.scrollTop - b.clientHeight < NEAR_END_PX, top, offset: (top?.offsetTop ?? 0) - b.scrollTop };
+    const top =
+      [...b.querySelectorAll<HTMLElement>(".message")].find((i) => i.offsetTop + i.offsetHeight > b.scrollTop) ?? null;
+    place.current = {
+      atEnd: b.scrollHeight - b.scrollTop - b.clientHeight < NEAR_END_PX,
+      top,
+      offset: (top?.offsetTop ?? 0) - b.scrollTop,
+    };
   };
   useLayoutEffect(() => {
     const b = box.current;
@@ -63,8 +73,13 @@ function Before({ held }: { held: Held }) {
   if (count === 0) return null;
   const what = archived ? `Show archived messages (${count.toLocaleString()})` : "Show older messages";
   return (
-    <button type="button" class="status-action older" disabled={record.loadingOlder.value} onClick={() => record.older()}>
-      {record.loadingOlder.value ? "Reading…" : what}
+    <button
+      type="button"
+      class="small older"
+      disabled={conversation.loadingOlder.value}
+      onClick={() => conversation.older()}
+    >
+      {conversation.loadingOlder.value ? "Reading…" : what}
     </button>
   );
 }
@@ -74,40 +89,40 @@ const ROLES = new Set(["system", "user", "assistant", "tool"]);
 
 function MessageItem({ message: m }: { message: Message }) {
   const role = clean(m.role);
-  const kind = ["message", ROLES.has(role) ? `of-${role}` : "", m.summary ? "summary" : "", m.archivedBy > 0 ? "archived" : ""].filter((s) => s !== "").join(" ");
+  const kinds = [ROLES.has(role) ? `of-${role}` : "", m.summary ? "summary" : "", m.archived_by > 0 ? "archived" : ""];
   return (
-    <li class={kind}>
-      <header>
+    <li class={joined(["message", ...kinds], " ")}>
+      <header class="line">
         <span class="role">{m.summary ? "summary" : role}</span>
-        {m.summary && <span class="status-hint">{`stands for ${m.seq === 1 ? "message 1" : `messages 1–${m.seq}`}`}</span>}
-        {m.archivedBy > 0 && <span class="tag">archived</span>}
-        <span class="status-hint when">
+        {m.summary && <span class="hint">{`stands for ${m.seq === 1 ? "message 1" : `messages 1–${m.seq}`}`}</span>}
+        {m.archived_by > 0 && <Tag text="archived" />}
+        <span class="hint when">
           {m.summary ? "" : `${m.seq} · `}
-          <Time at={m.at} now={Date.now()} />
+          <Time at={m.created_at} />
         </span>
       </header>
-      {m.content.text !== "" && <Fold text={m.content} />}
-      {m.calls.items.map((c, i) => (
+      <Fold text={m.content} />
+      {m.tool_calls.items.map((c, i) => (
         <Call key={`call ${i}`} call={c} />
       ))}
-      <More list={m.calls} />
-      {m.results.items.map((r, i) => (
+      <More left={m.tool_calls.left} />
+      {m.tool_results.items.map((r, i) => (
         <Result key={`result ${i}`} result={r} />
       ))}
-      <More list={m.results} />
+      <More left={m.tool_results.left} />
     </li>
   );
 }
 
 function Call({ call }: { call: ToolCall }) {
   return (
-    <section class="tool" aria-label={`Call of ${clean(call.name)}`}>
-      <header>
-        <span class="status-hint">calls</span>
-        <bdi class="tool-name">{clean(call.name)}</bdi>
-        <bdi class="status-hint tool-id">{clean(call.id)}</bdi>
+    <section class="box tool" aria-label={`Call of ${clean(call.name)}`}>
+      <header class="line">
+        <span class="hint">calls</span>
+        <bdi class="tool-name code">{clean(call.name)}</bdi>
+        <bdi class="hint code">{clean(call.id)}</bdi>
       </header>
-      <Arguments args={call.args} />
+      <Arguments args={call.arguments} />
     </section>
   );
 }
@@ -126,19 +141,22 @@ function Arguments({ args }: { args: List<Argument> }) {
           </dd>
         </div>
       ))}
-      <More list={args} />
+      <More left={args.left} />
     </dl>
   );
 }
 
 function Result({ result }: { result: ToolResult }) {
   return (
-    <section class={result.error ? "tool failed" : "tool"} aria-label={result.error ? "Failed result" : "Result"}>
-      <header>
-        <span class={result.error ? "tag bad" : "status-hint"}>{result.error ? "error" : "result"}</span>
-        <bdi class="status-hint tool-id">{clean(result.call)}</bdi>
+    <section
+      class={result.is_error ? "box tool failed" : "box tool"}
+      aria-label={result.is_error ? "Failed result" : "Result"}
+    >
+      <header class="line">
+        {result.is_error ? <Tag kind="bad" text="error" /> : <span class="hint">result</span>}
+        <bdi class="hint code">{clean(result.tool_call_id)}</bdi>
       </header>
-      {result.content.text === "" ? <p class="status-hint">empty</p> : <Fold text={result.content} code />}
+      {result.content.text === "" ? <p class="hint">empty</p> : <Fold text={result.content} code />}
     </section>
   );
 }

@@ -1,17 +1,33 @@
 import { describe, expect, it } from "vitest";
-import { hiddenBefore, MAX_HELD, MAX_HELD_CHARS, newestPart, nothing, olderPart, PAGE, restOf, withNewest, withOlder, type Held } from "./messages";
-import { MAX_TEXT, parseMessages, type Message } from "./documents";
+import { MAX_TEXT } from "../api/decode";
+import { restOf } from "../api/requests";
+import { type Message, parseMessages } from "../api/wire";
+import {
+  type Held,
+  hiddenBefore,
+  MAX_HELD,
+  MAX_HELD_CHARS,
+  newestRange,
+  nothing,
+  olderRange,
+  PAGE,
+  withNewest,
+  withOlder,
+} from "./messages";
 
 const range = (from: number, to: number, more: object = {}): Message[] =>
-  parseMessages({ messages: Array.from({ length: to - from + 1 }, (_, i) => ({ seq: from + i, content: "x", ...more })) });
+  parseMessages({
+    messages: Array.from({ length: to - from + 1 }, (_, i) => ({ seq: from + i, content: "x", ...more })),
+  });
 const summary = (upTo: number): Message[] => range(upTo, upTo, { summary: true });
 const held = (list: Message[], tail = true): Held => ({ list, tail });
-const seqs = (h: Held): string => h.list.map((m) => (m.summary ? `s${m.seq}` : m.archivedBy > 0 ? `a${m.seq}` : m.seq)).join(" ");
+const seqs = (h: Held): string =>
+  h.list.map((m) => (m.summary ? `s${m.seq}` : m.archived_by > 0 ? `a${m.seq}` : m.seq)).join(" ");
 
 describe("newest messages", () => {
   it("are asked for behind those that are held, and follow them", () => {
-    expect(newestPart(nothing)).toEqual({ after: 0, limit: PAGE, newest: true, archived: false });
-    expect(newestPart(held(range(3, 5)))).toMatchObject({ after: 5 });
+    expect(newestRange(nothing)).toEqual({ after: 0, limit: PAGE, newest: true, archived: false });
+    expect(newestRange(held(range(3, 5)))).toMatchObject({ after: 5 });
     expect(seqs(withNewest(held(range(3, 5)), range(6, 7)))).toBe("3 4 5 6 7");
     expect(seqs(withNewest(held(range(3, 5)), []))).toBe("3 4 5");
   });
@@ -33,19 +49,24 @@ describe("newest messages", () => {
 
 describe("older messages", () => {
   it("are asked for up to the first that is held", () => {
-    expect(olderPart(nothing)).toBeNull();
-    expect(olderPart(held(range(1, 3)))).toBeNull();
-    expect(olderPart(held(range(100, 101)))).toEqual({ after: 99 - PAGE, limit: PAGE, newest: false, archived: false });
-    expect(olderPart(held(range(4, 5)))).toMatchObject({ after: 0, limit: 3 });
+    expect(olderRange(nothing)).toBeNull();
+    expect(olderRange(held(range(1, 3)))).toBeNull();
+    expect(olderRange(held(range(100, 101)))).toEqual({
+      after: 99 - PAGE,
+      limit: PAGE,
+      newest: false,
+      archived: false,
+    });
+    expect(olderRange(held(range(4, 5)))).toMatchObject({ after: 0, limit: 3 });
   });
 
   it("before a summary are the archived ones, of which it stands for the last", () => {
     const h = held([...summary(6), ...range(7, 8)]);
-    expect(olderPart(h)).toEqual({ after: 0, limit: 6, newest: false, archived: true });
+    expect(olderRange(h)).toEqual({ after: 0, limit: 6, newest: false, archived: true });
     expect(hiddenBefore(h)).toEqual({ count: 6, archived: true });
     const more = withOlder(h, range(3, 6, { archived_by: 1 }));
     expect(seqs(more)).toBe("a3 a4 a5 a6 s6 7 8");
-    expect(olderPart(more)).toMatchObject({ after: 0, limit: 2, archived: true });
+    expect(olderRange(more)).toMatchObject({ after: 0, limit: 2, archived: true });
     expect(hiddenBefore(withOlder(more, range(1, 2, { archived_by: 1 })))).toEqual({ count: 0, archived: false });
   });
 

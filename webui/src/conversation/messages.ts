@@ -1,10 +1,14 @@
-import type { Message } from "./documents";
+import type { Range } from "../api/requests";
+import type { Message } from "../api/wire";
 
 /** What the page holds of a thread's messages: one part of them without a gap, in order, usually the newest. */
 
 /** Messages that one question asks for. */
 export const PAGE = 50;
-/** Messages held, and about how many characters of them: so many that nobody has to read twice, and a phone can have them. */
+/**
+ * Messages held, and about how many characters of them: so many that nobody has to read twice, and a phone can have
+ * them.
+ */
 export const MAX_HELD = 500;
 export const MAX_HELD_CHARS = 4 * 1024 * 1024;
 
@@ -16,38 +20,25 @@ export interface Held {
 
 export const nothing: Held = { list: [], tail: true };
 
-/** Part says which messages are asked for, as the query of GET …/messages does. */
-export interface Part {
-  after: number;
-  limit: number;
-  newest: boolean;
-  archived: boolean;
-}
-
-/** newestPart asks for the newest ones behind those that are held. */
-export function newestPart(held: Held): Part {
+/** newestRange asks for the newest ones behind those that are held. */
+export function newestRange(held: Held): Range {
   return { after: held.list.at(-1)?.seq ?? 0, limit: PAGE, newest: true, archived: false };
 }
 
-/** olderPart asks for those before the held ones, null when there are none. Before a summary are the archived. */
-export function olderPart(held: Held): Part | null {
+/** olderRange asks for those before the held ones, null when there are none. Before a summary are the archived. */
+export function olderRange(held: Held): Range | null {
   const first = held.list[0];
   if (first === undefined) return null;
   const end = first.summary ? first.seq : first.seq - 1;
   if (end < 1) return null;
   const after = Math.max(0, end - PAGE);
-  return { after, limit: end - after, newest: false, archived: first.summary || first.archivedBy > 0 };
-}
-
-/** restOf is the part of a part that an answer, which may be short because messages are long, did not bring; null for nothing. */
-export function restOf(part: Part, got: readonly Message[]): Part | null {
-  const last = got.at(-1)?.seq ?? Number.POSITIVE_INFINITY;
-  const end = part.after + part.limit;
-  return last >= end || last <= part.after ? null : { ...part, after: last, limit: end - last };
+  return { after, limit: end - after, newest: false, archived: first.summary || first.archived_by > 0 };
 }
 
 const texts = (m: Message): number =>
-  m.content.text.length + m.results.items.reduce((n, r) => n + r.content.text.length, 0) + m.calls.items.reduce((n, c) => n + c.args.items.reduce((k, a) => k + a.value.text.length, 0), 0);
+  m.content.text.length +
+  m.tool_results.items.reduce((n, r) => n + r.content.text.length, 0) +
+  m.tool_calls.items.reduce((n, c) => n + c.arguments.items.reduce((k, a) => k + a.value.text.length, 0), 0);
 
 /** fitting is how many messages from the beginning of a list may be held: at least one. */
 function fitting(list: readonly Message[]): number {
@@ -63,7 +54,7 @@ function fitting(list: readonly Message[]): number {
 
 const lastOf = (list: readonly Message[]): readonly Message[] => list.slice(list.length - fitting(list.toReversed()));
 
-/** withNewest adds what newestPart brought. What does not follow on what is held takes its place. */
+/** withNewest adds what newestRange brought. What does not follow on what is held takes its place. */
 export function withNewest(held: Held, got: readonly Message[]): Held {
   const last = held.list.at(-1)?.seq ?? 0;
   const first = got[0];
@@ -72,7 +63,7 @@ export function withNewest(held: Held, got: readonly Message[]): Held {
   return { list: lastOf(list), tail: true };
 }
 
-/** withOlder adds what olderPart brought. When that is too much, the newest are given up. */
+/** withOlder adds what olderRange brought. When that is too much, the newest are given up. */
 export function withOlder(held: Held, got: readonly Message[]): Held {
   const first = held.list[0];
   if (first === undefined) return held;
@@ -84,6 +75,8 @@ export function withOlder(held: Held, got: readonly Message[]): Held {
 
 /** hiddenBefore says how many messages are before the held ones, and whether these are archived. */
 export function hiddenBefore(held: Held): { count: number; archived: boolean } {
-  const part = olderPart(held);
-  return part === null ? { count: 0, archived: false } : { count: part.after + part.limit, archived: part.archived };
+  const range = olderRange(held);
+  return range === null
+    ? { count: 0, archived: false }
+    : { count: range.after + range.limit, archived: range.archived };
 }

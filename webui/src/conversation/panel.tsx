@@ -1,12 +1,12 @@
-import { record } from "../page";
-import { RecordApprovals } from "./approvals";
-import type { Section } from "./conversation";
-import { RecordLedger } from "./ledger";
-import { RecordMessages } from "./messagelist";
-import { RecordTimeline } from "./timeline";
-import { RecordUsage } from "./usage";
-import { recordSection } from "../store";
-import { TabPanel, Tabs, type Tab } from "../ui/tabs";
+import { conversation, feed } from "../page";
+import { conversationSection } from "../store";
+import { type Tab, TabPanel, Tabs } from "../ui/tabs";
+import { Approvals } from "./approvals";
+import { Ledger } from "./ledger";
+import { MessageList } from "./messagelist";
+import type { Section } from "./state";
+import { Timeline } from "./timeline";
+import { Usage } from "./usage";
 
 const NAMES: ReadonlyArray<Tab<Section>> = [
   { id: "messages", label: "Messages" },
@@ -16,22 +16,28 @@ const NAMES: ReadonlyArray<Tab<Section>> = [
   { id: "approvals", label: "Approvals" },
 ];
 
-/** RecordPanel is the record of who drives a thread, one section at a time, and the calls that somebody has to decide about. */
-export function RecordPanel({ thread }: { thread: string }) {
-  const chosen = recordSection.value;
-  const tabs = NAMES.map((t) => (t.id === "approvals" ? { ...t, waiting: record.pending.value.length } : t));
+/**
+ * ConversationPanel is the conversation in a thread, one section at a time, and the calls that a person decides
+ * about.
+ */
+export function ConversationPanel({ thread }: { thread: string }) {
+  const chosen = conversationSection.value;
+  const tabs = NAMES.map((t) => (t.id === "approvals" ? { ...t, waiting: conversation.pending.value.length } : t));
+  const choose = (id: Section): void => {
+    conversationSection.value = id;
+  };
   return (
-    <div class="status-scroll-frame" role="tabpanel" id="status-panel" aria-labelledby="status-tab-record">
-      <Tabs name="record" label="Parts of the record" tabs={tabs} chosen={chosen} choose={(id) => (recordSection.value = id)} />
-      {record.stale.value && (
-        <p class="record-stale" role="status">
+    <div class="panel-frame" role="tabpanel" id="status-panel" aria-labelledby="status-tab-conversation">
+      <Tabs name="conversation" label="Parts of the conversation" tabs={tabs} chosen={chosen} choose={choose} />
+      {feed.stale.value && (
+        <p class="stale" role="status">
           The server does not answer. This is how things were.
         </p>
       )}
-      {chosen === "messages" && record.messages.value !== null && !record.none.value ? (
-        <RecordMessages held={record.messages.value} />
+      {chosen === "messages" && conversation.messages.value !== null && !conversation.none.value ? (
+        <MessageList held={conversation.messages.value} />
       ) : (
-        <TabPanel name="record" chosen={chosen} class="status-scroll">
+        <TabPanel name="conversation" chosen={chosen} class="panel-scroll">
           <Shown section={chosen} thread={thread} />
         </TabPanel>
       )}
@@ -40,13 +46,14 @@ export function RecordPanel({ thread }: { thread: string }) {
 }
 
 function Shown({ section, thread }: { section: Section; thread: string }) {
-  if (section === "approvals") return record.decisions.value ? <RecordApprovals thread={thread} decisions={record.decisions.value} /> : <Waiting />;
-  if (record.none.value) return <p class="record-empty">Nobody who drives this thread has written a record yet.</p>;
-  const { timeline, ledger, usage } = record;
-  if (section === "timeline" && timeline.value) return <RecordTimeline timeline={timeline.value} />;
-  if (section === "ledger" && ledger.value) return <RecordLedger ledger={ledger.value} />;
-  if (section === "usage" && usage.value) return <RecordUsage usage={usage.value} />;
-  return <Waiting />;
+  const { decisions, none, timeline, ledger, usage } = conversation;
+  if (section === "approvals")
+    return decisions.value ? <Approvals thread={thread} decisions={decisions.value} /> : <Reading />;
+  if (none.value) return <p class="none">This thread has no conversation yet.</p>;
+  if (section === "timeline" && timeline.value) return <Timeline timeline={timeline.value} />;
+  if (section === "ledger" && ledger.value) return <Ledger ledger={ledger.value} />;
+  if (section === "usage" && usage.value) return <Usage usage={usage.value} />;
+  return <Reading />;
 }
 
-const Waiting = () => <p class="record-empty">Reading…</p>;
+const Reading = () => <p class="none">Reading…</p>;

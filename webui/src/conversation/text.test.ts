@@ -1,41 +1,38 @@
 import { describe, expect, it } from "vitest";
-import { counted, exact, FOLD_CHARS, FOLD_LINES, folded, readable, scores } from "./text";
+import { type Decision, parseTimeline } from "../api/wire";
+import { facts, sources } from "./text";
 
-describe("exact", () => {
-  it("lets nothing hide", () => {
-    expect(exact("rm -rf /\u202e # \u0007ok\u200d\u{e0041}")).toBe("rm -rf /\\u{202e} # \\u{7}ok\\u{200d}\\u{e0041}");
-    expect(exact("a\n\tb é 😀")).toBe("a\n\tb é 😀");
-  });
-});
+function decision(fields: object): Decision {
+  const [first] = parseTimeline({ timeline: [fields] }, null).decisions;
+  if (first === undefined) throw new Error("not a decision");
+  return first;
+}
 
-describe("readable", () => {
-  it("is without the colours of terminals", () => {
-    expect(readable("\u001b[1;31mred\u001b[0m \u001b]0;title\u0007end\r\nline")).toBe("red end\nline");
-  });
-  it("shows what would mislead, and keeps emoji whole", () => {
-    expect(readable("a\u202eb\u001bc")).toBe("a\\u{202e}b\\u{1b}c");
-    expect(readable("👩‍💻 ✔️")).toBe("👩‍💻 ✔️");
-  });
-});
-
-describe("folded", () => {
-  const lines = (n: number): string => Array.from({ length: n }, (_, i) => `line ${i + 1}`).join("\n");
-  it("leaves a text that is not much longer", () => {
-    expect([folded(""), folded("x".repeat(FOLD_CHARS + 200)), folded(lines(FOLD_LINES + 3))]).toEqual([null, null, null]);
-  });
-  it("has the first characters or lines of a longer one", () => {
-    expect(folded("x".repeat(FOLD_CHARS + 201))).toHaveLength(FOLD_CHARS);
-    expect(folded(lines(FOLD_LINES + 4))).toBe(lines(FOLD_LINES));
-    expect(folded("y".repeat(FOLD_CHARS - 1) + "😀".repeat(200))).toBe("y".repeat(FOLD_CHARS - 1));
-  });
-});
-
-describe("words", () => {
-  it("count", () => {
-    expect([counted(1, "call waits", "calls wait"), counted(2, "character")]).toEqual(["1 call waits", "2 characters"]);
-  });
+describe("facts", () => {
   it("say scores as they were written", () => {
-    expect(scores({ score: "0.20", runnerUp: "act", runnerUpScore: "0.1" })).toBe("Score 0.20, runner-up act 0.1");
-    expect(scores({ score: "", runnerUp: "", runnerUpScore: "" })).toBe("");
+    const scored = decision({ route_score: 0.2, runner_up_mode: "act", runner_up_score: 0.1 });
+    expect(facts({ ...scored, route_score: "0.20" })).toEqual(["Score 0.20, runner-up act 0.1"]);
+    expect(facts(decision({}))).toEqual([]);
+  });
+
+  it("say what comes next, the policy and the decision", () => {
+    const d = { scheduled_next_mode: "act", policy_stage: "verify", policy_outcome: "accept", decision_kind: "go" };
+    expect(facts(decision({ ...d, clarify_stage: "early", clarify_pressure_kind: "low" }))).toEqual([
+      "next act",
+      "policy verify → accept",
+      "decided go",
+      "clarify early, low",
+    ]);
+  });
+});
+
+describe("sources", () => {
+  it("name the command unless the source does", () => {
+    const provenance = [
+      { source: "cmd_1", command_id: "1" },
+      { source: "x", command_id: "2", category: "file" },
+    ];
+    const { items } = decision({ evidence_provenance: provenance }).evidence_provenance;
+    expect(items.map(sources)).toEqual([["cmd_1"], ["file", "x", "command 2"]]);
   });
 });

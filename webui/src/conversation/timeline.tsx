@@ -1,110 +1,106 @@
-import { Fold, More, Words } from "../ui/fold";
-import { clean } from "../list/label";
-import type { Decision, Evidence, List, Step, Timeline } from "./documents";
-import { counted, readable, scores } from "./text";
+import type { ComponentChildren } from "preact";
+import type { List } from "../api/decode";
+import type { Decision, Evidence, Step, Timeline as TimelineDocument } from "../api/wire";
 import { Time } from "../ui/fact";
+import { Fold, More, Tag, Words } from "../ui/fold";
+import { Section } from "../ui/section";
+import { clean, counted, readable } from "../ui/text";
+import { facts, sources } from "./text";
 
-/** RecordTimeline is how a turn was completed and, the newest first, what was decided and why. */
-export function RecordTimeline({ timeline }: { timeline: Timeline }) {
-  const { decisions, trace, derived } = timeline;
-  if (decisions.length + trace.length === 0) return <p class="record-empty">Nothing was decided yet.</p>;
+/** Timeline is how a turn was completed and, the newest first, what was decided and why. */
+export function Timeline({ timeline: { decisions, trace, derived } }: { timeline: TimelineDocument }) {
+  if (decisions.length + trace.length === 0) return <p class="none">Nothing was decided yet.</p>;
   const before = (decisions[0]?.seq ?? 1) - 1;
   return (
     <>
       {trace.length > 0 && (
-        <section class="status-section" aria-labelledby="record-trace">
-          <header>
-            <h2 id="record-trace">Completion</h2>
-            {derived && <span class="status-hint">from the decisions</span>}
-          </header>
-          <ol class="decisions trace">
+        <Section id="timeline-trace" title="Completion" aside={derived && <span class="hint">from the decisions</span>}>
+          <ol class="plain trace">
             {trace.map((s, i) => (
-              <StepItem key={i} step={s} />
+              <StepEntry key={i} step={s} />
             ))}
           </ol>
-        </section>
+        </Section>
       )}
       {decisions.length > 0 && (
-        <section class="status-section" aria-labelledby="record-decisions">
-          <header>
-            <h2 id="record-decisions">Decisions</h2>
-            <span class="status-hint">newest first</span>
-          </header>
-          <ol class="decisions">
+        <Section id="timeline-decisions" title="Decisions" aside={<span class="hint">newest first</span>}>
+          <ol class="plain">
             {decisions.toReversed().map((d) => (
-              <DecisionItem key={d.seq} decision={d} />
+              <DecisionEntry key={d.seq} decision={d} />
             ))}
           </ol>
-          {before > 0 && <p class="status-hint">{counted(before, "older decision is", "older decisions are")} kept and not shown here.</p>}
-        </section>
+          {before > 0 && (
+            <p class="hint">{counted(before, "older decision is", "older decisions are")} kept and not shown here.</p>
+          )}
+        </Section>
       )}
     </>
   );
 }
 
-function StepItem({ step: s }: { step: Step }) {
+interface EntryProps {
+  kind: string;
+  tag: string;
+  code: string;
+  when?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+function Entry({ kind, tag, code, when, children }: EntryProps) {
   return (
-    <li class="decision">
-      <header>
-        <bdi class="decision-kind">{clean(s.stage)}</bdi>
-        <span class="tag">
-          <bdi>{clean(s.outcome)}</bdi>
-        </span>
-        <bdi class="decision-code">{clean(s.code)}</bdi>
+    <li class="entry">
+      <header class="line">
+        <bdi class="entry-kind">{clean(kind)}</bdi>
+        {tag !== "" && <Tag text={clean(tag)} />}
+        <bdi class="source code">{clean(code)}</bdi>
+        {when}
       </header>
-      {s.summary.text !== "" && <Fold text={s.summary} />}
-      <Words name="Evidence" list={s.evidence} />
-      <Sources list={s.sources} />
+      {children}
     </li>
   );
 }
 
-const joined = (parts: readonly string[], by: string): string => parts.filter((p) => p !== "").join(by);
-
-/** facts are what a decision says in a word or two. */
-function facts(d: Decision): string[] {
-  return [
-    scores(d),
-    d.next === "" ? "" : `next ${d.next}`,
-    d.stage + d.outcome === "" ? "" : `policy ${joined([d.stage, d.outcome], " → ")}`,
-    d.decided === "" ? "" : `decided ${d.decided}`,
-    d.clarify === "" ? "" : `clarify ${d.clarify}`,
-  ].filter((f) => f !== "");
+function StepEntry({ step: s }: { step: Step }) {
+  return (
+    <Entry kind={s.stage} tag={s.outcome} code={s.decision_code}>
+      <Fold text={s.decision_summary} />
+      <Words name="Evidence" list={s.evidence_summary} />
+      <Sources list={s.evidence_provenance} />
+    </Entry>
+  );
 }
 
-function DecisionItem({ decision: d }: { decision: Decision }) {
+/** The lists of a decision beside its evidence, by the words that head them. */
+const LISTS = [
+  ["Open questions", "unresolved_questions"],
+  ["Missing checks", "missing_readiness_gates"],
+  ["Signals", "signal_summary"],
+  ["Artifacts", "artifact_paths"],
+  ["Prompt sections", "prompt_sections"],
+] as const;
+
+function DecisionEntry({ decision: d }: { decision: Decision }) {
+  const when = d.timestamp > 0 && (
+    <span class="hint when">
+      <Time at={d.timestamp} />
+    </span>
+  );
   return (
-    <li class="decision">
-      <header>
-        <bdi class="decision-kind">{clean(d.kind)}</bdi>
-        {d.mode !== "" && (
-          <span class="tag">
-            <bdi>{clean(d.mode)}</bdi>
-          </span>
-        )}
-        <bdi class="decision-code">{clean(d.code)}</bdi>
-        {d.at > 0 && (
-          <span class="status-hint when">
-            <Time at={d.at} now={Date.now()} />
-          </span>
-        )}
-      </header>
-      {d.summary.text !== "" && <Fold text={d.summary} />}
-      {facts(d).length > 0 && (
-        <ul class="facts">
-          {facts(d).map((f, i) => (
-            <li key={i}>
-              <bdi>{clean(f)}</bdi>
-            </li>
-          ))}
-        </ul>
-      )}
-      <Words name="Evidence" list={d.evidence} />
-      <Sources list={d.sources} />
-      {d.lists.map(([name, list]) => (
-        <Words key={name} name={name} list={list} />
+    <Entry kind={d.kind} tag={d.mode} code={d.reason_code} when={when}>
+      <Fold text={d.summary} />
+      <ul class="plain facts">
+        {facts(d).map((f) => (
+          <li key={f}>
+            <bdi>{clean(f)}</bdi>
+          </li>
+        ))}
+      </ul>
+      <Words name="Evidence" list={d.evidence_summary} />
+      <Sources list={d.evidence_provenance} />
+      {LISTS.map(([name, key]) => (
+        <Words key={key} name={name} list={d[key]} />
       ))}
-    </li>
+    </Entry>
   );
 }
 
@@ -118,22 +114,18 @@ function Sources({ list }: { list: List<Evidence> }) {
       <ul class="sources">
         {list.items.map((e, i) => (
           <li key={i}>
-            <span class={STATUSES.has(e.status) ? `tag ${e.status}` : "tag"}>
-              <bdi>{clean(e.status)}</bdi>
-            </span>{" "}
+            <Tag text={clean(e.status)} kind={STATUSES.has(e.status) ? e.status : ""} />{" "}
             <bdi>{readable(e.summary)}</bdi>{" "}
-            {[joined([e.category, e.subject], ": "), e.source, e.command === "" ? "" : `command ${e.command}`]
-              .filter((s) => s !== "")
-              .map((s, k) => (
-                <bdi key={k} class="source">
-                  {clean(s)}
-                </bdi>
-              ))}
-            {e.detail !== "" && <p class="status-hint">{readable(e.detail)}</p>}
+            {sources(e).map((s, k) => (
+              <bdi key={k} class="source code">
+                {clean(s)}
+              </bdi>
+            ))}
+            {e.detail !== "" && <p class="hint">{readable(e.detail)}</p>}
           </li>
         ))}
       </ul>
-      <More list={list} />
+      <More left={list.left} />
     </div>
   );
 }

@@ -1,29 +1,28 @@
-import type { Usage } from "./documents";
+import type { Usage as UsageDocument } from "../api/wire";
 import { Fact } from "../ui/fact";
+import { Section } from "../ui/section";
 
-/** RecordUsage is what all turns of the record have used. */
-export function RecordUsage({ usage: u }: { usage: Usage }) {
-  const rows: ReadonlyArray<readonly [name: string, n: number]> = [
-    ["Turns", u.turns],
-    ["Iterations", u.iterations],
-    ["Tool calls", u.toolCalls],
-    ["Input tokens", u.input],
-    ["Output tokens", u.output],
-    ["Cache written", u.cacheCreated],
-    ["Cache read", u.cacheRead],
-  ];
+const NAMES: ReadonlyArray<readonly [name: string, key: keyof UsageDocument]> = [
+  ["Turns", "turns"],
+  ["Iterations", "iterations"],
+  ["Tool calls", "tool_calls"],
+  ["Input tokens", "input_tokens"],
+  ["Output tokens", "output_tokens"],
+  ["Cache written", "cache_creation_tokens"],
+  ["Cache read", "cache_read_tokens"],
+];
+
+/** Usage is what all turns of the conversation have used. */
+export function Usage({ usage }: { usage: UsageDocument }) {
   return (
-    <section class="status-section" aria-labelledby="record-usage">
-      <header>
-        <h2 id="record-usage">All turns</h2>
-      </header>
-      <dl class="status-grid usage">
-        {rows.map(([name, n]) => (
-          <Fact key={name} name={name}>
-            {n.toLocaleString()}
+    <Section id="usage" title="All turns">
+      <dl class="facts-grid usage">
+        {NAMES.map(([name, key]) => (
+          <Fact key={key} name={name}>
+            {usage[key].toLocaleString()}
           </Fact>
         ))}
       </dl>
-    </section>
+    </Section>
   );
 }

@@ -1,24 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { clean, detailOf, exitText, failed, nameOf, stateText, titleOf } from "./label";
-import { parseInfo, type Info } from "../api/wire";
+import { type Info, parseInfo } from "../api/wire";
+import { detailOf, exitText, failed, nameOf, stateText, titleOf } from "./label";
 
 const info = (more: object): Info => {
   const parsed = parseInfo({ id: "pty-1", session: "main", cmd: ["bash", "-l"], ...more });
   if (parsed === null) throw new Error("not an info");
   return parsed;
 };
-
-describe("clean", () => {
-  it("takes out controls and characters that reorder or hide text", () => {
-    expect(clean("a\u001b[31mb\nc\u202egpj.exe\u0007")).toBe("a [31mb c gpj.exe");
-    expect(clean("\u200b\u2066 \u0000")).toBe("");
-  });
-
-  it("keeps markup as text and bounds the length by characters", () => {
-    expect(clean("<img onerror=x>")).toBe("<img onerror=x>");
-    expect(Array.from(clean("👍".repeat(500)))).toHaveLength(120);
-  });
-});
 
 describe("names", () => {
   it("prefers name, then title, then command, then id", () => {

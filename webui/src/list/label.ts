@@ -1,17 +1,5 @@
 import type { Exit, Info } from "../api/wire";
-
-/** Longest title or name shown, in characters: a program may set a title of any length. */
-const MAX_LABEL = 120;
-
-/** C0 and C1 controls, line and paragraph separators, and the characters that reorder or hide the text around them. */
-const HOSTILE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/g;
-
-/** clean makes a title, name or path fit for one line of the page: no controls, no bidi overrides, at most `most` characters. */
-export function clean(s: string, most = MAX_LABEL): string {
-  const line = s.replace(HOSTILE, " ").trim();
-  const chars = Array.from(line);
-  return chars.length > most ? chars.slice(0, most - 1).join("") + "…" : line;
-}
+import { clean } from "../ui/text";
 
 const command = (info: Info): string => clean(info.cmd.join(" "));
 
@@ -40,7 +28,12 @@ export function stateText({ state, exit }: Info): string {
 
 /** failed says whether a terminal's program ended other than with success. */
 export function failed({ state, exit }: Info): boolean {
-  return state === "exited" && exit !== null && exit.reason !== "killed" && (exit.signal !== "" || (exit.code !== null && exit.code !== 0));
+  return (
+    state === "exited" &&
+    exit !== null &&
+    exit.reason !== "killed" &&
+    (exit.signal !== "" || (exit.code !== null && exit.code !== 0))
+  );
 }
 
 /** exitText says in one sentence how a terminal ended. */
@@ -48,7 +41,8 @@ export function exitText(state: string, exit: Exit | null): string {
   if (state === "lost" || exit?.reason === "lost") return "Lost: its process is gone. This is its last screen.";
   if (state === "restored") return "Restored from its last saved screen; its process did not survive the restart.";
   if (exit === null) return "Exited.";
-  const how = exit.signal !== "" ? `on signal ${clean(exit.signal)}` : exit.code !== null ? `with code ${exit.code}` : "";
+  const how =
+    exit.signal !== "" ? `on signal ${clean(exit.signal)}` : exit.code !== null ? `with code ${exit.code}` : "";
   const why = exit.reason === "killed" ? "Closed" : "Exited";
   return how === "" ? `${why}.` : `${why} ${how}.`;
 }

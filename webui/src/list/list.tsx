@@ -1,23 +1,25 @@
-import { Icon } from "../ui/icons";
-import { clean, detailOf, failed, nameOf, stateText } from "./label";
-import { groups, type Group } from "./model";
-import { connection } from "../page";
 import type { Info } from "../api/wire";
-import { routeTo } from "./route";
+import { connection } from "../page";
 import { activeId, closing, creating, drawerOpen, model } from "../store";
+import { IconButton } from "../ui/button";
+import { Icon } from "../ui/icons";
+import { clean } from "../ui/text";
+import { detailOf, failed, nameOf, stateText } from "./label";
+import { type Group, groups } from "./model";
+import { routeTo } from "./route";
 
 /** States with a colour of their own; a newer server's others look like "restored". */
 const KNOWN_STATES = new Set(["running", "exited", "lost", "restored"]);
 
 export function StateBadge({ info }: { info: Info }) {
   const kind = KNOWN_STATES.has(info.state) ? info.state : "restored";
-  return <span class={failed(info) ? `badge ${kind} failed` : `badge ${kind}`}>{stateText(info)}</span>;
+  return <span class={failed(info) ? `dot badge ${kind} failed` : `dot badge ${kind}`}>{stateText(info)}</span>;
 }
 
 function Viewers({ count }: { count: number }) {
   const label = count === 1 ? "1 viewer" : `${count} viewers`;
   return (
-    <span class="viewers" title={label} aria-label={label}>
+    <span class="hint viewers" role="img" title={label} aria-label={label}>
       <Icon name="eye" />
       {count}
     </span>
@@ -30,8 +32,13 @@ function Row({ info }: { info: Info }) {
   const rang = model.value.attention.has(info.id);
   return (
     <li class={current ? "row current" : "row"}>
-      <a class="row-link" href={routeTo(info.id)} aria-current={current ? "page" : undefined} onClick={() => (drawerOpen.value = false)}>
-        <span class="row-name">
+      <a
+        class="row-link"
+        href={routeTo(info.id)}
+        aria-current={current ? "page" : undefined}
+        onClick={() => (drawerOpen.value = false)}
+      >
+        <span class="cut row-name">
           <bdi>{name}</bdi>
           {rang && (
             <span class="rang" role="img" aria-label="wants attention" title="Wants attention">
@@ -39,7 +46,7 @@ function Row({ info }: { info: Info }) {
             </span>
           )}
         </span>
-        <span class="row-detail">
+        <span class="cut hint row-detail">
           <bdi>{detailOf(info)}</bdi>
         </span>
         <span class="row-facts">
@@ -47,9 +54,13 @@ function Row({ info }: { info: Info }) {
           <Viewers count={info.viewers} />
         </span>
       </a>
-      <button type="button" class="icon-button row-close" aria-label={`Close ${name}`} title="Close" onClick={() => (closing.value = info)}>
-        <Icon name="close" />
-      </button>
+      <IconButton
+        icon="close"
+        label={`Close ${name}`}
+        title="Close"
+        class="row-close"
+        onClick={() => (closing.value = info)}
+      />
     </li>
   );
 }
@@ -61,7 +72,7 @@ function Session({ group }: { group: Group }) {
         <bdi>{clean(group.session)}</bdi>
         <span class="session-count">{group.items.length}</span>
       </h2>
-      <ul>
+      <ul class="plain">
         {group.items.map((info) => (
           <Row key={info.id} info={info} />
         ))}
@@ -70,11 +81,16 @@ function Session({ group }: { group: Group }) {
   );
 }
 
-const LINK_TEXT = { open: "Connected", connecting: "Connecting…", reconnecting: "Reconnecting…", unauthorized: "Not logged in" } as const;
+const LINK_TEXT = {
+  open: "Connected",
+  connecting: "Connecting…",
+  reconnecting: "Reconnecting…",
+  unauthorized: "Not logged in",
+} as const;
 
 function LinkState() {
   const { state } = connection.status.value;
-  return <footer class={`link-state ${state}`}>{LINK_TEXT[state]}</footer>;
+  return <footer class={`dot link-state ${state}`}>{LINK_TEXT[state]}</footer>;
 }
 
 /** TerminalList is every terminal of the server, by session. On narrow pages it is a drawer. */
@@ -83,7 +99,7 @@ export function TerminalList() {
   return (
     <nav class="side" id="terminals" aria-label="Terminals">
       <header class="side-head">
-        <a class="brand" href="#/">
+        <a class="logo" href="#/">
           evertty
         </a>
         <button type="button" class="primary new" onClick={() => (creating.value = true)}>

@@ -27,7 +27,9 @@ export function groups(items: readonly Info[]): Group[] {
     if (members) members.push(item);
     else bySession.set(item.session, [item]);
   }
-  return [...bySession].map(([session, members]) => ({ session, items: members })).sort((a, b) => a.session.localeCompare(b.session));
+  return [...bySession]
+    .map(([session, members]) => ({ session, items: members }))
+    .sort((a, b) => a.session.localeCompare(b.session));
 }
 
 /** hasEnded says that a terminal in this state has no process any more, so that typing into it is pointless. */
@@ -79,8 +81,8 @@ function accept(model: Model, id: string): Model {
   return { ...model, refused };
 }
 
-/** seen takes the attention mark off a terminal. */
-export function seen(model: Model, id: string): Model {
+/** withoutAttention takes the attention mark off a terminal: the user looks at it. */
+export function withoutAttention(model: Model, id: string): Model {
   if (!model.attention.has(id)) return model;
   const attention = new Set(model.attention);
   attention.delete(id);
@@ -95,10 +97,17 @@ export function reduce(model: Model, event: ServerEvent, looking: string | null)
     case "meta":
       return applyMeta(model, event, looking);
     case "exit":
-      return change(model, event.pty, (i) => ({ ...i, state: event.exit.reason === "lost" ? "lost" : "exited", exit: event.exit }));
+      return change(model, event.pty, (i) => ({
+        ...i,
+        state: event.exit.reason === "lost" ? "lost" : "exited",
+        exit: event.exit,
+      }));
     case "snapshot":
     case "resume":
-      return accept(change(model, event.pty, (i) => ({ ...i, cols: event.cols, rows: event.rows })), event.pty);
+      return accept(
+        change(model, event.pty, (i) => ({ ...i, cols: event.cols, rows: event.rows })),
+        event.pty,
+      );
     case "resize":
       return change(model, event.pty, (i) => ({ ...i, cols: event.cols, rows: event.rows }));
     case "error":

@@ -1,10 +1,11 @@
 import { useState } from "preact/hooks";
-import { groups } from "./model";
-import { Modal } from "../ui/modal";
-import { pool } from "../page";
 import { createTerminal, type Draft } from "../api/requests";
-import { routeTo } from "./route";
+import { pool } from "../page";
 import { activeInfo, creating, drawerOpen, model } from "../store";
+import { useAction } from "../ui/action";
+import { Modal } from "../ui/modal";
+import { groups } from "./model";
+import { routeTo } from "./route";
 
 /** The session offered when no terminal is shown. */
 const DEFAULT_SESSION = "main";
@@ -27,63 +28,65 @@ function Field({ label, hint, value, set, ...rest }: FieldProps) {
   return (
     <label class="field">
       <span>{label}</span>
-      <input type="text" value={value} spellcheck={false} autocomplete="off" autocapitalize="none" onInput={(e) => set(e.currentTarget.value)} {...rest} />
-      {hint && <small>{hint}</small>}
+      <input
+        type="text"
+        value={value}
+        spellcheck={false}
+        autocomplete="off"
+        autocapitalize="none"
+        onInput={(e) => set(e.currentTarget.value)}
+        {...rest}
+      />
+      {hint && <small class="hint">{hint}</small>}
     </label>
   );
 }
 
-/** useDraft keeps the form's fields and sends them; the dialog stays, with the reason, when the server refuses. */
-function useDraft() {
-  const [draft, setDraft] = useState<Draft>({ session: activeInfo.value?.session ?? DEFAULT_SESSION, command: "", cwd: "", name: "" });
-  const [error, setError] = useState("");
-  const [busy, setBusy] = useState(false);
-  const submit = async (): Promise<void> => {
-    if (busy) return;
-    setBusy(true);
-    setError("");
-    try {
-      const info = await createTerminal(draft, pool.wish());
-      drawerOpen.value = false;
-      creating.value = false;
-      location.hash = routeTo(info.id);
-    } catch (e) {
-      setError(e instanceof Error ? e.message : String(e));
-      setBusy(false);
-    }
-  };
-  const set = (field: keyof Draft) => (value: string) => setDraft((d) => ({ ...d, [field]: value }));
-  return { draft, set, error, busy, submit };
-}
-
 /** NewDialog asks for a terminal and shows it once the server has started it. */
 export function NewDialog() {
-  const { draft, set, error, busy, submit } = useDraft();
-  const close = (): void => void (creating.value = false);
+  const session = activeInfo.value?.session ?? DEFAULT_SESSION;
+  const [draft, setDraft] = useState<Draft>({ session, command: "", cwd: "", name: "" });
+  const action = useAction();
+  const create = async (): Promise<void> => {
+    const info = await createTerminal(draft, pool.wantedSize());
+    drawerOpen.value = false;
+    creating.value = false;
+    location.hash = routeTo(info.id);
+  };
+  const bind = (field: keyof Draft) => ({
+    value: draft[field],
+    set: (value: string): void => setDraft((d) => ({ ...d, [field]: value })),
+  });
   return (
-    <Modal title="New terminal" onClose={close} onSubmit={() => void submit()}>
-      <Field label="Session" value={draft.session} set={set("session")} pattern={SESSION_PATTERN} required list="sessions" hint="Letters, digits, dot, dash, underscore. A new name makes a new session." />
+    <Modal
+      title="New terminal"
+      action={action}
+      submit={action.busy ? "Starting…" : "Start"}
+      onClose={() => (creating.value = false)}
+      onSubmit={create}
+    >
+      <Field
+        label="Session"
+        {...bind("session")}
+        pattern={SESSION_PATTERN}
+        required
+        list="sessions"
+        hint="Letters, digits, dot, dash, underscore. A new name makes a new session."
+      />
       <datalist id="sessions">
         {groups(model.value.items).map((g) => (
           <option key={g.session} value={g.session} />
         ))}
       </datalist>
-      <Field label="Command" value={draft.command} set={set("command")} autofocus placeholder="bash -l" hint="A line for bash; empty starts a login shell." />
-      <Field label="Working directory" value={draft.cwd} set={set("cwd")} placeholder="the server's default" />
-      <Field label="Name" value={draft.name} set={set("name")} placeholder="optional" />
-      {error && (
-        <p class="form-error" role="alert">
-          {error}
-        </p>
-      )}
-      <div class="modal-actions">
-        <button type="button" onClick={close}>
-          Cancel
-        </button>
-        <button type="submit" class="primary" disabled={busy}>
-          {busy ? "Starting…" : "Start"}
-        </button>
-      </div>
+      <Field
+        label="Command"
+        {...bind("command")}
+        autofocus
+        placeholder="bash -l"
+        hint="A line for bash; empty starts a login shell."
+      />
+      <Field label="Working directory" {...bind("cwd")} placeholder="the server's default" />
+      <Field label="Name" {...bind("name")} placeholder="optional" />
     </Modal>
   );
 }

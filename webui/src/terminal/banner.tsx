@@ -1,8 +1,7 @@
+import { restartTerminal } from "../api/requests";
 import { exitText } from "../list/label";
 import { hasBanner } from "../list/model";
-import type { Info } from "../api/wire";
-import { restartTerminal } from "../api/requests";
-import { activeId, activeInfo, closing, creating, model, toast } from "../store";
+import { activeId, activeInfo, closing, creating, model, toastError } from "../store";
 
 /**
  * Banner says below the last screen that, and how, the terminal ended. It lies over the stage, whose size therefore
@@ -18,7 +17,7 @@ export function Banner() {
   return (
     <div class={well ? "banner" : "banner bad"} role="status">
       <span class="banner-text">{exitText(info.state, info.exit)}</span>
-      <button type="button" onClick={() => void restart(info)}>
+      <button type="button" onClick={() => void restartTerminal(info).catch(toastError)}>
         Restart
       </button>
       <button type="button" onClick={() => (closing.value = info)}>
@@ -29,11 +28,6 @@ export function Banner() {
       </button>
     </div>
   );
-}
-
-/** The list says that it runs again; the page follows that. */
-async function restart(info: Info): Promise<void> {
-  await restartTerminal(info).catch((e: unknown) => toast(e instanceof Error ? e.message : "The terminal was not restarted."));
 }
 
 function Gone() {

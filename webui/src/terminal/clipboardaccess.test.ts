@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { ClipboardGuard } from "./clipboardaccess";
+import { ClipboardAccess } from "./clipboardaccess";
 
 const hi = { selection: "c", data: btoa("hi") };
 
@@ -9,12 +9,12 @@ class Memory {
   setItem = (key: string, value: string): void => void this.kept.set(key, value);
 }
 
-describe("ClipboardGuard", () => {
+describe("ClipboardAccess", () => {
   let storage: Memory;
   let written: string[];
   let refuses: boolean;
-  const guard = (): ClipboardGuard =>
-    new ClipboardGuard({
+  const guard = (): ClipboardAccess =>
+    new ClipboardAccess({
       storage,
       write: (text) => {
         if (refuses) return Promise.reject(new Error("no user activation"));
@@ -77,7 +77,7 @@ describe("ClipboardGuard", () => {
   });
 
   it("does without a clipboard and without storage", async () => {
-    const none = new ClipboardGuard({ storage: null, write: null });
+    const none = new ClipboardAccess({ storage: null, write: null });
     await none.offer("a", hi);
     expect(none.waiting.value.size).toBe(0);
     storage.getItem = () => "{broken";

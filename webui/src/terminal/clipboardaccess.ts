@@ -2,11 +2,14 @@ import { signal } from "@preact/signals";
 import type { ClipboardWrite } from "../api/wire";
 
 /**
- * A program's write to the clipboard reaches it only when the user said yes for that terminal: whatever runs there, also
- * on another machine, could otherwise replace what they are about to paste.
+ * A program's write to the clipboard reaches it only when the user said yes for that terminal: whatever runs there,
+ * also on another machine, could otherwise replace what they are about to paste.
  */
 
-/** Storage is the part of localStorage that is needed; it may throw, as localStorage does when it is full or forbidden. */
+/**
+ * Storage is the part of localStorage that is needed; it may throw, as localStorage does when it is full or
+ * forbidden.
+ */
 export interface Storage {
   getItem(key: string): string | null;
   setItem(key: string, value: string): void;
@@ -44,7 +47,8 @@ function decoded(b64: string): string | null {
   }
 }
 
-export class ClipboardGuard {
+/** ClipboardAccess asks the user once for each terminal. */
+export class ClipboardAccess {
   /** What waits for the user, by terminal; the newest of each. */
   readonly waiting = signal<ReadonlyMap<string, Waiting>>(new Map());
   private answers: [string, boolean][];
@@ -66,7 +70,9 @@ export class ClipboardGuard {
   async answer(pty: string, allowed: boolean): Promise<void> {
     const waits = this.waiting.peek().get(pty);
     this.drop(pty);
-    this.answers = [...this.answers.filter(([id]) => id !== pty), [pty, allowed] as [string, boolean]].slice(-MAX_ANSWERS);
+    this.answers = [...this.answers.filter(([id]) => id !== pty), [pty, allowed] as [string, boolean]].slice(
+      -MAX_ANSWERS,
+    );
     try {
       this.deps.storage?.setItem(KEY, JSON.stringify(this.answers));
     } catch {
@@ -112,7 +118,9 @@ export class ClipboardGuard {
     try {
       const list: unknown = JSON.parse(this.deps.storage?.getItem(KEY) ?? "[]");
       if (!Array.isArray(list)) return [];
-      return list.filter((a): a is [string, boolean] => Array.isArray(a) && typeof a[0] === "string" && typeof a[1] === "boolean");
+      const isAnswer = (a: unknown): a is [string, boolean] =>
+        Array.isArray(a) && typeof a[0] === "string" && typeof a[1] === "boolean";
+      return list.filter(isAnswer);
     } catch {
       return [];
     }

@@ -6,7 +6,13 @@ import type { Terminal } from "@xterm/xterm";
  * own, so the tests use the browser's type.
  */
 export function headlessTerminal(cols = 80, rows = 24): Terminal {
-  return new headless.Terminal({ cols, rows, scrollback: 5000, allowProposedApi: true, logLevel: "off" }) as unknown as Terminal;
+  return new headless.Terminal({
+    cols,
+    rows,
+    scrollback: 5000,
+    allowProposedApi: true,
+    logLevel: "off",
+  }) as unknown as Terminal;
 }
 
 /** parsed resolves when everything written before was parsed. */
@@ -17,6 +23,9 @@ export function parsed(term: Terminal, data = ""): Promise<void> {
 /** screen is the visible screen, trailing blanks and blank rows trimmed. */
 export function screen(term: Terminal): string {
   const buffer = term.buffer.active;
-  const rows = Array.from({ length: term.rows }, (_, y) => buffer.getLine(buffer.baseY + y)?.translateToString(true) ?? "");
+  const rows = Array.from(
+    { length: term.rows },
+    (_, y) => buffer.getLine(buffer.baseY + y)?.translateToString(true) ?? "",
+  );
   return rows.join("\n").trimEnd();
 }

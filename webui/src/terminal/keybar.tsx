@@ -1,7 +1,7 @@
 import { hasEnded } from "../list/model";
 import { sendKey } from "../page";
-import type { Sticky } from "./keys";
 import { activeId, activeInfo, sticky } from "../store";
+import type { Sticky } from "./keys";
 
 /** The keys a phone's keyboard does not have: the server's name, what is written on it, what it is called. */
 const keys = [
@@ -20,7 +20,13 @@ const keepFocus = (e: Event): void => e.preventDefault();
 
 function Key({ name, text, label }: { name: string; text: string; label: string }) {
   return (
-    <button type="button" aria-label={label} onPointerDown={keepFocus} onMouseDown={keepFocus} onClick={() => sendKey(name)}>
+    <button
+      type="button"
+      aria-label={label}
+      onPointerDown={keepFocus}
+      onMouseDown={keepFocus}
+      onClick={() => sendKey(name)}
+    >
       {text}
     </button>
   );
@@ -32,13 +38,24 @@ function Hold({ modifier, text }: { modifier: keyof Sticky; text: string }) {
     sticky.value = { ...sticky.value, [modifier]: !held };
   };
   return (
-    <button type="button" class={held ? "held" : ""} aria-pressed={held} aria-label={`${text}, holds for the next key`} onPointerDown={keepFocus} onMouseDown={keepFocus} onClick={toggle}>
+    <button
+      type="button"
+      class={held ? "held" : ""}
+      aria-pressed={held}
+      aria-label={`${text}, holds for the next key`}
+      onPointerDown={keepFocus}
+      onMouseDown={keepFocus}
+      onClick={toggle}
+    >
       {text}
     </button>
   );
 }
 
-/** KeyBar is shown on touch screens only (style). Its keys go out as names, so that the server applies the program's key modes. */
+/**
+ * KeyBar is shown on touch screens only (style). Its keys go out as names, so that the server applies the program's
+ * key modes.
+ */
 export function KeyBar() {
   if (activeId.value === null || hasEnded(activeInfo.value?.state ?? "running")) return null;
   return (

@@ -27,13 +27,18 @@ describe("typed", () => {
   });
 
   it("leaves reports, escape sequences and characters without a name alone", () => {
-    for (const data of ["\x1b[I", "\x1b[<0;1;1M", "\x1b[A", "é", "👍", "\x01"]) expect(typed("p", data, ctrl)).toEqual([input(data)]);
+    for (const data of ["\x1b[I", "\x1b[<0;1;1M", "\x1b[A", "é", "👍", "\x01"])
+      expect(typed("p", data, ctrl)).toEqual([input(data)]);
   });
 });
 
 describe("withSticky", () => {
   it("puts the modifiers in the server's order", () => {
-    expect([withSticky("Up", none), withSticky("Up", ctrl), withSticky("Up", { ctrl: true, alt: true })]).toEqual(["Up", "C-Up", "C-M-Up"]);
+    expect([withSticky("Up", none), withSticky("Up", ctrl), withSticky("Up", { ctrl: true, alt: true })]).toEqual([
+      "Up",
+      "C-Up",
+      "C-M-Up",
+    ]);
   });
 });
 

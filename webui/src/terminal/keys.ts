@@ -6,7 +6,7 @@ export interface Sticky {
   alt: boolean;
 }
 
-export const loose: Sticky = { ctrl: false, alt: false };
+export const released: Sticky = { ctrl: false, alt: false };
 
 /** withSticky puts the held modifiers in front of a key name (`C-M-Up`). */
 export function withSticky(key: string, held: Sticky): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { safeLink } from "./links";
 import { routeOf, routeTo } from "../list/route";
+import { safeLink } from "./links";
 
 describe("safeLink", () => {
   it.each([

@@ -5,10 +5,10 @@ import type { IDisposable, IParser } from "@xterm/xterm";
  * into the program, so this page's xterm.js must stay silent: pure queries are swallowed before xterm.js sees them.
  */
 
-/** Gate tells keystrokes from what xterm.js sends by itself while it parses. */
-export interface Gate {
+/** Muted tells keystrokes from what xterm.js sends by itself while it parses. */
+export interface Muted {
   /** True while a sequence is parsed that both changes state and makes xterm.js answer: drop what it emits. */
-  closed(): boolean;
+  active(): boolean;
 }
 
 /** Ps of CSI Ps t (XTWINOPS, xterm ctlseqs) that ask for a report. */
@@ -18,20 +18,21 @@ const WINDOW_REPORTS = new Set([11, 13, 14, 15, 16, 18, 19, 20, 21]);
 const FOCUS_EVENTS = 1004;
 
 /**
- * mute registers the handlers on a terminal's parser and returns the gate and a disposable for all of them.
+ * mute registers the handlers on a terminal's parser and returns what it knows and a disposable for all of them.
  * A handler that returns true ends the sequence; false passes it on to xterm.js.
  */
-export function mute(parser: IParser): Gate & IDisposable {
-  let shut = false;
+export function mute(parser: IParser): Muted & IDisposable {
+  let active = false;
   // Parsing is synchronous, so a microtask runs after it and before any key or mouse event.
-  const shutForThisParse = (): boolean => {
-    shut = true;
-    queueMicrotask(() => (shut = false));
+  const muteThisParse = (): boolean => {
+    active = true;
+    queueMicrotask(() => (active = false));
     return false;
   };
   const swallow = (): boolean => true;
   const swallowReports = (params: (number | number[])[]): boolean => WINDOW_REPORTS.has(Number(params[0]));
-  const colour = (data: string): boolean => (/^[0-9;?]*$/.test(data) ? data.includes("?") : data.includes("?") && shutForThisParse());
+  const colour = (data: string): boolean =>
+    /^[0-9;?]*$/.test(data) ? data.includes("?") : data.includes("?") && muteThisParse();
 
   const handlers = [
     parser.registerCsiHandler({ final: "c" }, swallow), // DA1
@@ -47,8 +48,14 @@ export function mute(parser: IParser): Gate & IDisposable {
     parser.registerCsiHandler({ final: "t" }, swallowReports), // XTWINOPS reports
     parser.registerDcsHandler({ intermediates: "$", final: "q" }, swallow), // DECRQSS
     parser.registerDcsHandler({ intermediates: "+", final: "q" }, swallow), // XTGETTCAP
-    parser.registerCsiHandler({ prefix: "?", final: "h" }, (params) => params.includes(FOCUS_EVENTS) && shutForThisParse()),
+    parser.registerCsiHandler(
+      { prefix: "?", final: "h" },
+      (params) => params.includes(FOCUS_EVENTS) && muteThisParse(),
+    ),
     ...[4, 10, 11, 12].map((osc) => parser.registerOscHandler(osc, colour)),
   ];
-  return { closed: () => shut, dispose: () => handlers.forEach((h) => h.dispose()) };
+  const dispose = (): void => {
+    for (const h of handlers) h.dispose();
+  };
+  return { active: () => active, dispose };
 }

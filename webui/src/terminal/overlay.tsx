@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { useNow } from "../ui/now";
 import { connection } from "../page";
 import { drawn } from "../store";
+import { useNow } from "../ui/now";
 
 /** The countdown is redrawn this often, in milliseconds. */
 const TICK_MS = 250;
@@ -12,7 +12,7 @@ function Countdown({ attempt, retryAt }: { attempt: number; retryAt: number }) {
   const next = retryAt === 0 || seconds === 0 ? "trying now" : `next try in ${seconds} s`;
   // Not announced: a screen reader would read every second of it.
   return (
-    <p class="overlay-detail" aria-hidden="true">
+    <p class="hint" aria-hidden="true">
       Attempt {Math.max(1, attempt)}, {next}
     </p>
   );
@@ -21,7 +21,7 @@ function Countdown({ attempt, retryAt }: { attempt: number; retryAt: number }) {
 function Panel({ children }: { children: ComponentChildren }) {
   return (
     <div class={drawn.value ? "overlay dim" : "overlay"}>
-      <div class="overlay-panel" role="status" aria-live="polite">
+      <div class="card overlay-panel" role="status" aria-live="polite">
         {children}
       </div>
     </div>

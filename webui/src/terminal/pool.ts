@@ -1,9 +1,11 @@
+import type { ClientMessage, ServerEvent, Size } from "../api/wire";
 import { hasEnded } from "../list/model";
 import { Position } from "./position";
-import type { ClientMessage, ServerEvent, Size } from "../api/wire";
 import { Screen, type ScreenEvents } from "./screen";
 
-/** Terminals kept attached at once, the shown one included: switching back is instant, and the server's work bounded. */
+/**
+ * Terminals kept attached at once, the shown one included: switching back is instant, and the server's work bounded.
+ */
 const MAX_OPEN = 6;
 /** The window must keep its size this long, in milliseconds, before the server is asked to resize. */
 const SETTLE_MS = 100;
@@ -17,7 +19,8 @@ interface Opened {
   behind: boolean;
   /** The exit of this attachment came: nothing follows, unless the terminal is restarted. */
   ended: boolean;
-  wish: Size | null;
+  /** The size that would fill the page, as the server was asked for it. */
+  wanted: Size | null;
 }
 
 export interface PoolDeps {
@@ -25,7 +28,7 @@ export interface PoolDeps {
   eventsFor(id: string): ScreenEvents;
   /** The state the server lists for a terminal. */
   stateOf(id: string): string;
-  /** Called when the shown terminal's size, wish or first screen changed. */
+  /** Called when the shown terminal's size, wanted size or first screen changed. */
   changed(): void;
 }
 
@@ -43,15 +46,15 @@ export class Pool {
   /** mount gives the pool its place in the page. Call it once, before activate. */
   mount(area: HTMLElement): void {
     this.area = area;
-    new ResizeObserver(() => this.refitSoon()).observe(area);
-    area.addEventListener("pointerdown", () => this.insist());
+    new ResizeObserver(() => this.applySizeSoon()).observe(area);
+    area.addEventListener("pointerdown", () => this.repeatSize());
   }
 
   /** activate shows terminal `id`, attaching it when this page did not have it; null shows none. */
   activate(id: string | null): void {
-    if (this.shownId !== null && this.shownId !== id) this.putAway(this.shownId);
+    if (this.shownId !== null && this.shownId !== id) this.hide(this.shownId);
     this.shownId = id;
-    if (id !== null && this.area !== null) this.bring(id, this.area);
+    if (id !== null && this.area !== null) this.show(id, this.area);
     this.deps.changed();
   }
 
@@ -70,18 +73,21 @@ export class Pool {
     return this.entry(this.shownId)?.drawn ?? false;
   }
 
-  /** letterboxed says whether the shown terminal has another size than this page would like. */
+  /** letterboxed says whether the shown terminal has not the wanted size. */
   letterboxed(): boolean {
     const entry = this.entry(this.shownId);
-    return entry !== undefined && entry.position.fresh() && entry.wish !== null && !same(entry.wish, entry.screen.size());
+    return !!entry?.wanted && entry.position.fresh() && !same(entry.wanted, entry.screen.size());
   }
 
-  /** wish is the size a new terminal should have to fill the area, if any terminal is shown to measure by. */
-  wish(): Size | null {
-    return this.entry(this.shownId)?.wish ?? null;
+  /** wantedSize is the size a new terminal should have to fill the area, if any terminal is shown to measure by. */
+  wantedSize(): Size | null {
+    return this.entry(this.shownId)?.wanted ?? null;
   }
 
-  /** reattach asks for every opened terminal again, on a new connection. Old screens stay, and go on if the server can. */
+  /**
+   * reattach asks for every opened terminal again, on a new connection. Old screens stay, and go on if the server
+   * can.
+   */
   reattach(): void {
     for (const [id, entry] of this.opened) this.attach(id, entry);
   }
@@ -96,13 +102,16 @@ export class Pool {
     for (const id of [...this.opened.keys()]) if (!ids.has(id) && id !== this.shownId) this.drop(id);
   }
 
-  /** restate tells the screens which terminals have lost their process, or got one again: those are followed again. */
-  restate(): void {
+  /**
+   * updateStates tells the screens which terminals have lost their process, or got one again: those are followed
+   * again.
+   */
+  updateStates(): void {
     for (const [id, entry] of this.opened) {
       const state = this.deps.stateOf(id);
       if (!entry.screen.setState(state)) continue;
       if (!hasEnded(state) && entry.ended) this.attach(id, entry);
-      this.refitSoon();
+      this.applySizeSoon();
     }
   }
 
@@ -132,7 +141,7 @@ export class Pool {
     return id === null ? undefined : this.opened.get(id);
   }
 
-  private bring(id: string, area: HTMLElement): void {
+  private show(id: string, area: HTMLElement): void {
     const known = this.opened.get(id);
     const entry = known ?? this.create(id, area);
     // Deleting and setting again moves the entry to the end: the map's order is the order of use.
@@ -141,16 +150,16 @@ export class Pool {
     entry.screen.show();
     if (known) {
       this.deps.send({ type: "show", pty: id });
-      this.refit();
+      this.applySize();
     } else {
-      entry.wish = entry.screen.wish();
+      entry.wanted = entry.screen.wantedSize();
       this.attach(id, entry);
       this.trim();
     }
   }
 
-  /** putAway keeps a terminal that nobody looks at any more: the server does not count this page among its viewers. */
-  private putAway(id: string): void {
+  /** hide keeps a terminal that nobody looks at any more: the server does not count this page among its viewers. */
+  private hide(id: string): void {
     const entry = this.opened.get(id);
     if (entry === undefined) return;
     entry.screen.hide();
@@ -162,13 +171,19 @@ export class Pool {
     screen.open(area);
     screen.setState(this.deps.stateOf(id));
     screen.onResize(() => this.deps.changed());
-    return { screen, position: new Position(), drawn: false, behind: false, ended: false, wish: null };
+    return { screen, position: new Position(), drawn: false, behind: false, ended: false, wanted: null };
   }
 
   private attach(id: string, entry: Opened): void {
     entry.behind = false;
     entry.ended = false;
-    this.deps.send({ type: "attach", pty: id, ...entry.position.attach(), ...entry.wish, ...(id === this.shownId ? {} : { hidden: true }) });
+    this.deps.send({
+      type: "attach",
+      pty: id,
+      ...entry.position.attach(),
+      ...entry.wanted,
+      ...(id === this.shownId ? {} : { hidden: true }),
+    });
   }
 
   /** startOver attaches a terminal whose screen cannot be continued. */
@@ -185,26 +200,27 @@ export class Pool {
     if (!document.hidden) this.attach(id, entry);
   }
 
-  private refitSoon(): void {
+  private applySizeSoon(): void {
     clearTimeout(this.settle);
-    this.settle = setTimeout(() => this.refit(), SETTLE_MS);
+    this.settle = setTimeout(() => this.applySize(), SETTLE_MS);
   }
 
-  /** refit tells the server when the size that would fill the page's area has changed. */
-  refit(): void {
+  /** applySize tells the server when the size that would fill the page's area has changed. */
+  applySize(): void {
     const entry = this.entry(this.shownId);
-    const wish = entry?.screen.wish() ?? null;
-    if (this.shownId === null || !entry || wish === null || same(wish, entry.wish)) return;
-    entry.wish = wish;
-    if (!hasEnded(this.deps.stateOf(this.shownId))) this.deps.send({ type: "resize", pty: this.shownId, ...wish });
+    const wanted = entry?.screen.wantedSize() ?? null;
+    if (this.shownId === null || !entry || wanted === null || same(wanted, entry.wanted)) return;
+    entry.wanted = wanted;
+    if (!hasEnded(this.deps.stateOf(this.shownId))) this.deps.send({ type: "resize", pty: this.shownId, ...wanted });
     this.deps.changed();
   }
 
-  /** insist repeats the wish when the user touches a terminal that has another viewer's size. */
-  private insist(): void {
+  /** repeatSize asks for the wanted size again when the user touches a terminal that has another viewer's size. */
+  private repeatSize(): void {
     const entry = this.entry(this.shownId);
-    if (this.shownId === null || !entry?.wish || hasEnded(this.deps.stateOf(this.shownId)) || !this.letterboxed()) return;
-    this.deps.send({ type: "resize", pty: this.shownId, ...entry.wish });
+    if (this.shownId === null || !entry?.wanted || hasEnded(this.deps.stateOf(this.shownId)) || !this.letterboxed())
+      return;
+    this.deps.send({ type: "resize", pty: this.shownId, ...entry.wanted });
   }
 
   private trim(): void {

@@ -1,9 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { Position } from "./position";
 import type { ServerEvent } from "../api/wire";
+import { Position } from "./position";
 
 const pty = "a";
-const shot = (seq: number): ServerEvent => ({ event: "snapshot", pty, cols: 80, rows: 24, unicode: "11", reason: "connect", seq, data: "" });
+const shot = (seq: number): ServerEvent => ({
+  event: "snapshot",
+  pty,
+  cols: 80,
+  rows: 24,
+  unicode: "11",
+  reason: "connect",
+  seq,
+  data: "",
+});
 const resume = (seq: number): ServerEvent => ({ event: "resume", pty, cols: 80, rows: 24, seq });
 const data = (seq: number): ServerEvent => ({ event: "data", pty, seq, data: "x" });
 
@@ -21,7 +30,9 @@ describe("Position", () => {
     expect(shown(shot(5)).attach()).toEqual({ since: 5 });
     expect(shown(shot(5), data(7)).attach()).toEqual({ since: 7 });
     expect(shown(shot(5), { event: "resize", pty, cols: 9, rows: 9, seq: 6 }).attach()).toEqual({ since: 6 });
-    expect(shown(shot(5), { event: "exit", pty, seq: 8, exit: { code: 0, signal: "", reason: "exit" } }).attach()).toEqual({ since: 8 });
+    expect(
+      shown(shot(5), { event: "exit", pty, seq: 8, exit: { code: 0, signal: "", reason: "exit" } }).attach(),
+    ).toEqual({ since: 8 });
     expect(shown(shot(0)).attach()).toEqual({ since: 0 });
   });
 
@@ -43,13 +54,24 @@ describe("Position", () => {
     const p = shown(shot(5));
     p.attach();
     p.attach();
-    expect([p.take(resume(5)), p.take(data(7)), p.take(resume(5)), p.attach()]).toEqual([true, true, false, { since: 7 }]);
+    expect([p.take(resume(5)), p.take(data(7)), p.take(resume(5)), p.attach()]).toEqual([
+      true,
+      true,
+      false,
+      { since: 7 },
+    ]);
   });
 
   it("needs a snapshot after output was dropped", () => {
     const p = shown(shot(5), data(6));
     p.forget();
-    expect([p.fresh(), p.attach(), p.take(data(7)), p.take(resume(6)), p.take(shot(7))]).toEqual([false, {}, false, false, true]);
+    expect([p.fresh(), p.attach(), p.take(data(7)), p.take(resume(6)), p.take(shot(7))]).toEqual([
+      false,
+      {},
+      false,
+      false,
+      true,
+    ]);
   });
 
   it("is not moved by what is no position", () => {

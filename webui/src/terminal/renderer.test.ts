@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { Choice, FRAMES } from "./renderer";
-import { isSoftware, isSharp } from "./webgl";
+import { isSharp, isSoftware } from "./webgl";
 
-const draw = (choice: Choice, ms: number, frames = FRAMES): boolean[] => Array.from({ length: frames }, () => choice.note(ms));
+const draw = (choice: Choice, ms: number, frames = FRAMES): boolean[] =>
+  Array.from({ length: frames }, () => choice.note(ms));
 
 describe("Choice", () => {
   it("keeps what is smooth, and stops measuring", () => {

@@ -41,7 +41,10 @@ export class Choice {
     this.settled = true;
   }
 
-  /** note takes the duration of a frame in which something was drawn, in milliseconds, and says whether the choice changed. */
+  /**
+   * note takes the duration of a frame in which something was drawn, in milliseconds, and says whether the choice
+   * changed.
+   */
   note(ms: number): boolean {
     if (this.settled) return false;
     this.frames.push(ms);

@@ -1,14 +1,14 @@
 import { FitAddon } from "@xterm/addon-fit";
 import { SearchAddon } from "@xterm/addon-search";
-import { Unicode11Addon } from "@xterm/addon-unicode11";
 import { UnicodeGraphemesAddon } from "@xterm/addon-unicode-graphemes";
+import { Unicode11Addon } from "@xterm/addon-unicode11";
 import { WebLinksAddon } from "@xterm/addon-web-links";
-import { Terminal, type IDisposable } from "@xterm/xterm";
+import { type IDisposable, Terminal } from "@xterm/xterm";
+import { MAX_CELLS, type Size, type Snapshot } from "../api/wire";
+import { hasBanner, hasEnded } from "../list/model";
 import { copyText } from "./clipboard";
 import { shortcutOf } from "./keys";
-import { hasBanner, hasEnded } from "../list/model";
 import { mute } from "./mute";
-import { MAX_CELLS, type Size, type Snapshot } from "../api/wire";
 import { Choice, type Renderer } from "./renderer";
 import { fontFamily, fontSize, theme } from "./theme";
 import { touchScroll } from "./touch";
@@ -21,17 +21,17 @@ const SCROLLBACK = 5000;
 /** The setting in the browser's storage that fixes the renderer: "webgl" or "dom". */
 const RENDERER_KEY = "evertty.renderer";
 
-function wishedRenderer(): Renderer | null {
-  const wished = localStorage.getItem(RENDERER_KEY);
-  return wished === "webgl" || wished === "dom" ? wished : null;
+function fixedRenderer(): Renderer | null {
+  const fixed = localStorage.getItem(RENDERER_KEY);
+  return fixed === "webgl" || fixed === "dom" ? fixed : null;
 }
 
 /** Made when the first terminal is shown, because asking the browser takes some milliseconds. */
 let choice: Choice | null = null;
 
 function renderers(): Choice {
-  const wished = wishedRenderer();
-  choice ??= wished !== null ? new Choice(wished, true) : accelerated() ? new Choice("webgl") : new Choice("dom", true);
+  const fixed = fixedRenderer();
+  choice ??= fixed !== null ? new Choice(fixed, true) : accelerated() ? new Choice("webgl") : new Choice("dom", true);
   return choice;
 }
 
@@ -51,7 +51,9 @@ export interface ScreenEvents {
   open(address: string): void;
 }
 
-/** Screen is one xterm.js terminal in its own element: it shows what the server sends and reports what the user does. */
+/**
+ * Screen is one xterm.js terminal in its own element: it shows what the server sends and reports what the user does.
+ */
 export class Screen {
   readonly host = document.createElement("div");
   readonly search = new SearchAddon();
@@ -120,8 +122,8 @@ export class Screen {
     return { cols: this.term.cols, rows: this.term.rows };
   }
 
-  /** wish is the size that would fill the element, or null while it is hidden. */
-  wish(): Size | null {
+  /** wantedSize is the size that would fill the element, or null while it is hidden. */
+  wantedSize(): Size | null {
     const wanted = this.host.hidden ? undefined : this.fit.proposeDimensions();
     if (!wanted || !Number.isFinite(wanted.cols) || !Number.isFinite(wanted.rows)) return null;
     return { cols: Math.min(wanted.cols, MAX_CELLS), rows: Math.min(wanted.rows, MAX_CELLS) };
@@ -208,14 +210,17 @@ export class Screen {
   /** text is the screen without its history: rows from top to bottom, trailing blanks trimmed. */
   text(): string {
     const buffer = this.term.buffer.active;
-    const rows = Array.from({ length: this.term.rows }, (_, y) => buffer.getLine(buffer.baseY + y)?.translateToString(true) ?? "");
+    const rows = Array.from(
+      { length: this.term.rows },
+      (_, y) => buffer.getLine(buffer.baseY + y)?.translateToString(true) ?? "",
+    );
     return rows.join("\n");
   }
 
   dispose(): void {
     this.hide();
     this.writer.clear();
-    this.parts.forEach((p) => p.dispose());
+    for (const p of this.parts) p.dispose();
     this.term.dispose();
     this.host.remove();
   }
@@ -231,14 +236,20 @@ export class Screen {
   }
 
   private listen(): void {
-    const gate = mute(this.term.parser);
+    const muted = mute(this.term.parser);
     const forward = (data: string): void => {
-      if (gate.closed()) return;
+      if (muted.active()) return;
       this.events.input(data);
       this.toCursor();
     };
     const bytes = this.term.onBinary((data) => this.events.bytes(data));
-    this.parts.push(gate, this.term.onData(forward), bytes, touchScroll(this.host, this.term), this.term.onRender(() => this.time()));
+    this.parts.push(
+      muted,
+      this.term.onData(forward),
+      bytes,
+      touchScroll(this.host, this.term),
+      this.term.onRender(() => this.time()),
+    );
     this.term.attachCustomKeyEventHandler((e) => this.shortcut(e));
     this.term.textarea?.addEventListener("focus", () => this.events.focus());
     this.host.addEventListener("paste", (e) => this.paste(e), true);
@@ -264,7 +275,8 @@ export class Screen {
 
   private links() {
     return {
-      activate: (e: MouseEvent, uri: string): void => (e.ctrlKey || e.metaKey ? this.events.open(uri) : this.events.link(uri, true)),
+      activate: (e: MouseEvent, uri: string): void =>
+        e.ctrlKey || e.metaKey ? this.events.open(uri) : this.events.link(uri, true),
       hover: (_: MouseEvent, uri: string): void => this.events.link(uri, false),
       leave: (): void => this.events.link(null, false),
       allowNonHttpProtocols: false,

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Icon } from "../ui/icons";
 import { pool } from "../page";
 import { searching } from "../store";
+import { IconButton } from "../ui/button";
 
 /** Colours of the matches; xterm.js takes only #RRGGBB here. */
 const decorations = {
@@ -63,20 +63,24 @@ export function SearchBox() {
     begin(e.currentTarget.value);
   };
   return (
-    <div class="search" role="search">
-      <input ref={input} type="text" value={term} placeholder="Search" aria-label="Search the terminal" spellcheck={false} autocomplete="off" onInput={onInput} onKeyDown={onKey} />
-      <span class="search-results" role="status">
+    <div class="card search" role="search">
+      <input
+        ref={input}
+        type="text"
+        value={term}
+        placeholder="Search"
+        aria-label="Search the terminal"
+        spellcheck={false}
+        autocomplete="off"
+        onInput={onInput}
+        onKeyDown={onKey}
+      />
+      <span class="hint search-results" role="status">
         {term === "" ? "" : results}
       </span>
-      <button type="button" class="icon-button" aria-label="Previous match" title="Previous (Enter)" onClick={() => find(term, true)}>
-        <Icon name="up" />
-      </button>
-      <button type="button" class="icon-button" aria-label="Next match" title="Next (Shift+Enter)" onClick={() => find(term, false)}>
-        <Icon name="down" />
-      </button>
-      <button type="button" class="icon-button" aria-label="Close search" title="Close (Esc)" onClick={close}>
-        <Icon name="close" />
-      </button>
+      <IconButton icon="up" label="Previous match" title="Previous (Enter)" onClick={() => find(term, true)} />
+      <IconButton icon="down" label="Next match" title="Next (Shift+Enter)" onClick={() => find(term, false)} />
+      <IconButton icon="close" label="Close search" title="Close (Esc)" onClick={close} />
     </div>
   );
 }

@@ -27,7 +27,8 @@ export const theme: ITheme = {
 };
 
 export const fontFamily =
-  'ui-monospace, "JetBrains Mono", "SF Mono", Menlo, "Cascadia Mono", Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace';
+  'ui-monospace, "JetBrains Mono", "SF Mono", Menlo, "Cascadia Mono", Consolas, ' +
+  '"DejaVu Sans Mono", "Liberation Mono", monospace';
 
 /** Sizes in CSS pixels: a narrow page gets smaller letters, so that about 50 columns fit on a phone. */
 export const fontSize = (): number => (window.matchMedia("(max-width: 700px)").matches ? 12 : 14);

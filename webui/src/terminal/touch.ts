@@ -30,7 +30,14 @@ export function touchScroll(host: HTMLElement, term: Terminal): IDisposable {
     else wheel(touch, lines);
   };
   const wheel = (at: Touch, lines: number): void => {
-    const init = { deltaY: lines, deltaMode: WheelEvent.DOM_DELTA_LINE, clientX: at.clientX, clientY: at.clientY, bubbles: true, cancelable: true };
+    const init = {
+      deltaY: lines,
+      deltaMode: WheelEvent.DOM_DELTA_LINE,
+      clientX: at.clientX,
+      clientY: at.clientY,
+      bubbles: true,
+      cancelable: true,
+    };
     host.querySelector(".xterm-screen")?.dispatchEvent(new WheelEvent("wheel", init));
   };
 

@@ -4,7 +4,10 @@ import type { IDisposable, Terminal } from "@xterm/xterm";
 /** Names of renderers that calculate every pixel on the processor. */
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;
 
-/** isSoftware says whether a renderer of this name needs no graphics hardware, and so is slower than the page's own elements. */
+/**
+ * isSoftware says whether a renderer of this name needs no graphics hardware, and so is slower than the page's own
+ * elements.
+ */
 export const isSoftware = (name: string): boolean => SOFTWARE.test(name);
 
 /**

@@ -10,10 +10,10 @@ export const MAX_BACKLOG = 8 * 1024 * 1024;
 const JOIN = 64 * 1024;
 
 /**
- * CLEANSE brings a used xterm.js to the state of a new one, which reset() alone does not: CAN leaves an unfinished
+ * RESET brings a used xterm.js to the state of a new one, which reset() alone does not: CAN leaves an unfinished
  * sequence without running it, then the palette, the cursor's visibility (DECSTR) and the parser (RIS) are reset.
  */
-const CLEANSE = "\x18\x1b]104\x07\x1b]110\x07\x1b]111\x07\x1b]112\x07\x1b[!p\x1bc";
+const RESET = "\x18\x1b]104\x07\x1b]110\x07\x1b]111\x07\x1b]112\x07\x1b[!p\x1bc";
 
 type Step = string | (() => void);
 
@@ -57,7 +57,7 @@ export class Writer {
    */
   replace(cols: number, rows: number, data: string, before: () => void): void {
     this.clear();
-    this.write(CLEANSE);
+    this.write(RESET);
     this.run(() => {
       this.term.resize(cols, rows);
       this.term.reset();

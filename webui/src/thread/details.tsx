@@ -1,124 +1,116 @@
 import { useEffect, useState } from "preact/hooks";
-import { clean } from "../list/label";
-import { useNow } from "../ui/now";
-import { feed } from "../page";
-import { changeThread, providerAbilities, type Abilities } from "../api/requests";
-import { StatusBadge } from "../ui/badge";
-import { StatusTerminal } from "./terminal";
-import { Fact, Time } from "../ui/fact";
+import { canChange, changeThread } from "../api/requests";
+import type { Lease as LeaseDocument, Session as SessionDocument } from "../api/wire";
+import { threadState } from "../page";
 import { activeInfo } from "../store";
-import { isLive, type LeaseDoc, type SessionDoc, type Thread } from "./thread";
+import { Failure, useAction } from "../ui/action";
+import { StatusBadge } from "../ui/badge";
+import { Fact, Time } from "../ui/fact";
+import { useNow } from "../ui/now";
+import { Section } from "../ui/section";
+import { clean } from "../ui/text";
+import { TerminalDetails } from "./terminal";
 import { countdown, endedText } from "./text";
+import { isLive, type Thread } from "./thread";
 
 /** The countdown is redrawn this often, in milliseconds. */
 const TICK_MS = 500;
+/** Longest error of a provider that is shown, in characters. */
+const MAX_ERROR = 500;
 
-/** StatusDetails is everything about a thread: its session, its terminals and its lease. */
-export function StatusDetails({ thread }: { thread: Thread }) {
+/** ThreadDetails is everything about a thread: its session, its terminals and its lease. */
+export function ThreadDetails({ thread }: { thread: Thread }) {
   const now = useNow(true, TICK_MS) + thread.clock;
   return (
     <>
       {thread.session && <Session session={thread.session} lease={thread.lease} now={now} />}
-      <StatusTerminal thread={thread} />
+      <TerminalDetails thread={thread} />
       {thread.lease && <Lease lease={thread.lease} now={now} />}
     </>
   );
 }
 
-function Session({ session, lease, now }: { session: SessionDoc; lease: LeaseDoc | null; now: number }) {
-  const live = isLive(session.status);
+function Session({ session: s, lease, now }: { session: SessionDocument; lease: LeaseDocument | null; now: number }) {
+  const live = isLive(s.status);
+  const aside = (
+    <>
+      <StatusBadge status={s.status} />
+      {live && lease && <PauseButton key={`${s.status} ${lease.observed_state}`} session={s} lease={lease} />}
+    </>
+  );
   return (
-    <section class="status-section" aria-labelledby="status-session">
-      <header>
-        <h2 id="status-session">Session</h2>
-        <StatusBadge status={session.status} />
-        {live && lease && <PauseButton key={`${session.status} ${lease.observed}`} session={session} lease={lease} />}
-      </header>
-      {!live && <p class="status-note">{endedText(session)}</p>}
-      <dl class="status-grid">
+    <Section id="status-session" title="Session" aside={aside}>
+      {!live && <p class="note">{endedText(s)}</p>}
+      <dl class="facts-grid">
         <Fact name="Id" code>
-          {clean(session.id)}
+          {clean(s.session_id)}
         </Fact>
         <Fact name="Created">
-          <Time at={session.createdAt} now={now} />
+          <Time at={s.created_at} now={now} />
         </Fact>
         <Fact name="Last active">
-          <Time at={session.lastActiveAt} now={now} />
+          <Time at={s.last_active_at} now={now} />
         </Fact>
-        {live ? (
-          <Fact name="Expires">
-            <span class="left" title={new Date(session.expiresAt).toLocaleString()}>
-              in {countdown(session.expiresAt - now)}
+        <Fact name={live ? "Expires" : "Ended"}>
+          {live ? (
+            <span class="left" title={new Date(s.expires_at).toLocaleString()}>
+              in {countdown(s.expires_at - now)}
             </span>
-          </Fact>
-        ) : (
-          <Fact name="Ended">
-            <Time at={session.endedAt} now={now} />
-          </Fact>
-        )}
+          ) : (
+            <Time at={s.ended_at} now={now} />
+          )}
+        </Fact>
       </dl>
-    </section>
+    </Section>
   );
 }
 
 /** PauseButton stops or continues the thread's processes, where the provider can. */
-function PauseButton({ session, lease }: { session: SessionDoc; lease: LeaseDoc }) {
-  const [can, setCan] = useState<Abilities | null>(null);
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState("");
+function PauseButton({ session, lease }: { session: SessionDocument; lease: LeaseDocument }) {
+  const [can, setCan] = useState(false);
+  const { busy, error, run } = useAction();
   const thread = activeInfo.value?.session;
+  const what = session.status === "paused" || lease.observed_state === "paused" ? "resume" : "pause";
   useEffect(() => {
-    void providerAbilities(lease.provider).then(setCan);
-  }, [lease.provider]);
-  const what = session.status === "paused" || lease.observed === "paused" ? "resume" : "pause";
-  if (thread === undefined || !can?.[what]) return null;
+    void canChange(lease.provider_name, what).then(setCan);
+  }, [lease.provider_name, what]);
+  if (thread === undefined || !can) return null;
   const act = async (): Promise<void> => {
-    setBusy(true);
-    setError("");
-    await changeThread(thread, what).catch((e: unknown) => setError(e instanceof Error ? e.message : `The session did not ${what}.`));
-    setBusy(false);
-    feed.refresh();
+    await run(() => changeThread(thread, what));
+    threadState.refresh();
   };
   return (
     <>
-      <button type="button" class="status-action" disabled={busy} onClick={() => void act()}>
+      <button type="button" class="small" disabled={busy} onClick={() => void act()}>
         {what === "pause" ? "Pause" : "Resume"}
       </button>
-      {error !== "" && (
-        <p class="form-error" role="alert">
-          {error}
-        </p>
-      )}
+      <Failure text={error} />
     </>
   );
 }
 
-function Lease({ lease, now }: { lease: LeaseDoc; now: number }) {
+function Lease({ lease: l, now }: { lease: LeaseDocument; now: number }) {
   return (
-    <section class="status-section" aria-labelledby="status-lease">
-      <header>
-        <h2 id="status-lease">Lease</h2>
-        <StatusBadge status={lease.observed} />
-      </header>
-      <dl class="status-grid">
+    <Section id="status-lease" title="Lease" aside={<StatusBadge status={l.observed_state} />}>
+      <dl class="facts-grid">
         <Fact name="Provider">
-          <span class="provider-badge">{clean(lease.provider)}</span>
+          <span class="provider-badge">{clean(l.provider_name)}</span>
         </Fact>
         <Fact name="Id" code>
-          {clean(lease.id)}
+          {clean(l.lease_id)}
         </Fact>
         <Fact name="Instance" code>
-          {clean(lease.instance)}
+          {clean(l.instance.instance_id)}
         </Fact>
         <Fact name="Started">
-          <Time at={lease.startedAt} now={now} />
+          <Time at={l.instance.started_at} now={now} />
         </Fact>
-        <Fact name="Wanted">{clean(lease.desired)}</Fact>
+        <Fact name="Wanted">{clean(l.desired_state)}</Fact>
         <Fact name="Changed">
-          <Time at={lease.updatedAt} now={now} />
+          <Time at={l.updated_at} now={now} />
         </Fact>
       </dl>
-      {lease.lastError !== "" && <p class="form-error">{clean(lease.lastError, 500)}</p>}
-    </section>
+      {l.last_error !== "" && <p class="form-error">{clean(l.last_error, MAX_ERROR)}</p>}
+    </Section>
   );
 }

@@ -2,40 +2,41 @@ import { useSignalEffect } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useRef } from "preact/hooks";
 import { ApprovalBadge } from "../conversation/approvalbadge";
-import { Expiry } from "./expiry";
-import { Icon } from "../ui/icons";
-import { clean } from "../list/label";
-import { feed } from "../page";
-import { RecordPanel } from "../conversation/panel";
-import { Spoken } from "../ui/spoken";
-import { StatusBadge } from "../ui/badge";
-import { StatusDetails } from "./details";
+import { ConversationPanel } from "../conversation/panel";
+import { threadState } from "../page";
 import { activeId, activeInfo, searching, statusOpen, statusTab } from "../store";
-import { TabPanel, Tabs, type Tab } from "../ui/tabs";
+import { StatusBadge } from "../ui/badge";
+import { Icon } from "../ui/icons";
+import { Spoken } from "../ui/spoken";
+import { type Tab, TabPanel, Tabs } from "../ui/tabs";
+import { clean } from "../ui/text";
+import { ThreadDetails } from "./details";
+import { Expiry } from "./expiry";
 import { terminalInView } from "./thread";
 
 /** Where the details are, for aria-controls. */
 const DETAILS_ID = "session-status";
 
-const TABS: ReadonlyArray<Tab<"status" | "record">> = [
+const TABS: ReadonlyArray<Tab<"status" | "conversation">> = [
   { id: "status", label: "Status" },
-  { id: "record", label: "Record" },
+  { id: "conversation", label: "Conversation" },
 ];
 
 /**
- * StatusPanel is what is durable about the terminal on display: session, state and lease, and the record of who drives it.
- * Closed it is one line of badges in the header; open it lies over the stage, so that neither changes the terminal's size.
- * Without a thread that the server shows to us there is none.
+ * ThreadPanel is what lasts of the terminal on display: session, state and lease, and the conversation.
+ * Closed it is one line of badges in the header; open it lies over the stage, so that neither changes the terminal's
+ * size. Without a thread that the server shows to us there is none.
  */
-export function StatusPanel() {
+export function ThreadPanel() {
   const open = statusOpen.value;
   const button = useRef<HTMLButtonElement>(null);
-  const thread = feed.thread.value;
+  const thread = threadState.thread.value;
   const tab = statusTab.value;
+  const info = activeInfo.value;
   useSignalEffect(() => {
     if (searching.value) statusOpen.value = false; // both are at the same place
   });
-  if (!activeInfo.value || thread.lease === null) return null;
+  if (!info || thread.lease === null) return null;
   const onKey = (e: KeyboardEvent): void => {
     if (e.key !== "Escape" || !open) return;
     e.stopPropagation();
@@ -47,14 +48,20 @@ export function StatusPanel() {
       <ApprovalBadge />
       <Summary button={button} />
       {open && (
-        <div class={tab === "record" ? "session-status-body wide" : "session-status-body"} id={DETAILS_ID}>
-          <Tabs name="status" label="About this session" tabs={TABS} chosen={tab} choose={(id) => (statusTab.value = id)} />
-          {tab === "record" ? (
-            <RecordPanel key={activeInfo.value.session} thread={activeInfo.value.session} />
+        <div class={`session-status-body ${tab}`} id={DETAILS_ID}>
+          <Tabs
+            name="status"
+            label="About this session"
+            tabs={TABS}
+            chosen={tab}
+            choose={(id) => (statusTab.value = id)}
+          />
+          {tab === "conversation" ? (
+            <ConversationPanel key={info.session} thread={info.session} />
           ) : (
-            <TabPanel name="status" chosen={tab} class="status-scroll">
+            <TabPanel name="status" chosen={tab} class="panel-scroll">
               {!thread.notice?.over && <Expiry />}
-              <StatusDetails key={activeId.value} thread={thread} />
+              <ThreadDetails key={activeId.value} thread={thread} />
             </TabPanel>
           )}
         </div>
@@ -65,11 +72,11 @@ export function StatusPanel() {
 
 function Summary({ button }: { button: RefObject<HTMLButtonElement | null> }) {
   const open = statusOpen.value;
-  const thread = feed.thread.value;
-  const version = terminalInView(thread, activeId.value)?.version ?? 0;
-  const status = clean(thread.session?.status ?? "no session");
-  const provider = clean(thread.lease?.provider ?? "");
-  const observed = clean(thread.lease?.observed ?? "unknown");
+  const { session, lease } = threadState.thread.value;
+  const version = terminalInView(threadState.thread.value, activeId.value)?.version ?? 0;
+  const status = clean(session?.status ?? "no session");
+  const provider = clean(lease?.provider_name ?? "");
+  const observed = clean(lease?.observed_state ?? "unknown");
   const said = `Session ${status}, ${provider} lease ${observed}`;
   const toggle = (): void => {
     searching.value = false;

@@ -3,7 +3,16 @@ import { canKeepAlive, countdown, endedText, envText, noticeText, roughly } from
 
 describe("countdown", () => {
   it("is m:ss, with hours when there are some, and never negative", () => {
-    expect([-5000, 0, 1, 1000, 59_001, 60_000, 754_000, 3_599_000].map(countdown)).toEqual(["0:00", "0:00", "0:01", "0:01", "1:00", "1:00", "12:34", "59:59"]);
+    expect([-5000, 0, 1, 1000, 59_001, 60_000, 754_000, 3_599_000].map(countdown)).toEqual([
+      "0:00",
+      "0:00",
+      "0:01",
+      "0:01",
+      "1:00",
+      "1:00",
+      "12:34",
+      "59:59",
+    ]);
     expect([3_600_000, 86_399_000].map(countdown)).toEqual(["1:00:00", "23:59:59"]);
   });
 });
@@ -16,11 +25,13 @@ describe("roughly", () => {
 
 describe("endedText", () => {
   it("says why and what comes next, also for reasons of a newer server", () => {
-    expect(endedText({ status: "closed", closeReason: "idle_timeout" })).toBe(
+    expect(endedText({ status: "closed", close_reason: "idle_timeout" })).toBe(
       "This session ended because nothing happened in it. The next command starts a new one in the same directory.",
     );
-    expect(endedText({ status: "failed", closeReason: "" })).toMatch(/^This session failed\. /);
-    expect(endedText({ status: "closed", closeReason: "solar\u202eflare" })).toMatch(/^This session ended \(solar flare\)\. /);
+    expect(endedText({ status: "failed", close_reason: "" })).toMatch(/^This session failed\. /);
+    expect(endedText({ status: "closed", close_reason: "solar\u202eflare" })).toMatch(
+      /^This session ended \(solar flare\)\. /,
+    );
   });
 });
 
@@ -32,12 +43,19 @@ describe("a notice", () => {
     expect(canKeepAlive({ ...notice, reason: "idle_timeout", over: true })).toBe(false);
   });
   it("that it is over is the same text as in the details", () => {
-    expect(noticeText({ ...notice, reason: "budget", over: true })).toBe(endedText({ status: "closed", closeReason: "budget" }));
+    expect(noticeText({ ...notice, reason: "budget", over: true })).toBe(
+      endedText({ status: "closed", close_reason: "budget" }),
+    );
   });
 });
 
 describe("envText", () => {
   it("counts", () => {
-    expect([envText(0, 0), envText(2, 0), envText(0, 1), envText(2, 1)]).toEqual(["unchanged", "2 changed", "1 removed", "2 changed, 1 removed"]);
+    expect([envText(0, 0), envText(2, 0), envText(0, 1), envText(2, 1)]).toEqual([
+      "unchanged",
+      "2 changed",
+      "1 removed",
+      "2 changed, 1 removed",
+    ]);
   });
 });

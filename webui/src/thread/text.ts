@@ -1,5 +1,6 @@
-import { clean } from "../list/label";
-import type { Notice, SessionDoc } from "./thread";
+import type { Session } from "../api/wire";
+import { clean, joined } from "../ui/text";
+import type { Notice } from "./thread";
 
 /** What the page says about a thread, in words. */
 
@@ -20,28 +21,21 @@ export function roughly(left: number): string {
   return `about ${Math.round(seconds / 60)} minutes`;
 }
 
-/** clockTime is an instant as a person here writes it, with the day when it is not `now`'s. */
-export function clockTime(at: number, now: number): string {
-  const date = new Date(at);
-  const today = date.toDateString() === new Date(now).toDateString();
-  return today ? date.toLocaleTimeString() : date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
-}
-
 const WHY_ENDED: Record<string, string> = {
   idle_timeout: "because nothing happened in it",
-  max_duration: "because it had lasted as long as it may",
-  budget: "because it had used what it may",
+  max_duration: "because it reached its longest duration",
+  budget: "because its budget is used up",
   destroyed: "because its sandbox was ended",
   superseded: "because another one took its place",
   provider: "because its provider failed",
 };
 
 /** endedText says that, why and with what consequence a session is over. */
-export function endedText(session: Pick<SessionDoc, "status" | "closeReason">): string {
-  const reason = clean(session.closeReason);
+export function endedText({ status, close_reason }: Pick<Session, "status" | "close_reason">): string {
+  const reason = clean(close_reason);
   const why = WHY_ENDED[reason] ?? (reason === "" ? "" : `(${reason})`);
-  const what = session.status === "failed" ? "This session failed" : "This session ended";
-  return `${[what, why].filter((s) => s !== "").join(" ")}. The next command starts a new one in the same directory.`;
+  const what = status === "failed" ? "This session failed" : "This session ended";
+  return `${joined([what, why], " ")}. The next command starts a new one in the same directory.`;
 }
 
 /** canKeepAlive says whether activity moves the end that is announced: only of idleness. */
@@ -51,12 +45,14 @@ export function canKeepAlive(notice: Notice): boolean {
 
 /** noticeText says what a notice is about; the time that is left follows, unless it is over. */
 export function noticeText(notice: Notice): string {
-  if (notice.over) return endedText({ status: "closed", closeReason: notice.reason });
-  return canKeepAlive(notice) ? "Without activity this session ends in" : "This session may not last any longer. It ends in";
+  if (notice.over) return endedText({ status: "closed", close_reason: notice.reason });
+  if (canKeepAlive(notice)) return "Without activity this session ends in";
+  return "This session reaches its longest duration. It ends in";
 }
 
 /** envText counts what was changed in an environment. */
 export function envText(changed: number, removed: number): string {
-  const parts = [changed > 0 ? `${changed} changed` : "", removed > 0 ? `${removed} removed` : ""].filter((s) => s !== "");
-  return parts.join(", ") || "unchanged";
+  return (
+    joined([changed > 0 ? `${changed} changed` : "", removed > 0 ? `${removed} removed` : ""], ", ") || "unchanged"
+  );
 }

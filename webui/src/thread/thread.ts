@@ -1,58 +1,12 @@
-import { count, isFields, text, type Fields } from "../api/wire";
+import type { Documents } from "../api/requests";
+import type { Session, ThreadEvent, ThreadTerminal } from "../api/wire";
 
 /**
- * A thread is the durable side of a session of terminals: its policy window ("session"), its terminals' state and where
- * their processes run ("lease"). This file is `GET /api/threads/ID/{session,terminals,lease}` and the events about it,
- * without any request. As in protocol.ts the server is trusted to be evertty, but not to be of our version.
+ * A thread is what lasts of a session of terminals: its policy window ("session"), its terminals' state and where their
+ * processes run ("lease"). This file applies events to it, without any request.
  */
 
-/** Times are milliseconds since the epoch, 0 for none. */
-export interface SessionDoc {
-  id: string;
-  /** "active", "idle", "paused", "closed" or "failed"; a newer server may say more. */
-  status: string;
-  createdAt: number;
-  lastActiveAt: number;
-  expiresAt: number;
-  endedAt: number;
-  /** Why it was closed: idle_timeout, max_duration, budget, destroyed, superseded, thread_deleted or provider. */
-  closeReason: string;
-}
-
-export interface TerminalDoc {
-  id: string;
-  /** "pty" or "shell". */
-  kind: string;
-  name: string;
-  cwd: string;
-  env: ReadonlyArray<readonly [name: string, value: string]>;
-  unset: readonly string[];
-  version: number;
-  /** The one that requests without a terminal's name mean. */
-  active: boolean;
-}
-
-export interface LeaseDoc {
-  id: string;
-  provider: string;
-  instance: string;
-  startedAt: number;
-  updatedAt: number;
-  desired: string;
-  /** "running", "paused", "dead" or "unknown". */
-  observed: string;
-  lastError: string;
-}
-
-export interface Documents {
-  session: SessionDoc | null;
-  terminals: readonly TerminalDoc[];
-  lease: LeaseDoc | null;
-  /** What to add to this computer's clock for the server's, in milliseconds. */
-  clock: number;
-}
-
-/** Notice is something about a session that a person has to be told: it ends soon, or (over) it has ended in front of them. */
+/** Notice is something about a session that a person has to be told: it ends soon, or it has ended in front of them. */
 export interface Notice {
   session: string;
   reason: string;
@@ -71,116 +25,9 @@ export interface Thread extends Documents {
 export const unknownThread: Thread = { session: null, terminals: [], lease: null, clock: 0, notice: null };
 
 /** isLive says whether a session in this status still lets processes live. */
-export function isLive(status: string): boolean {
-  return status === "active" || status === "idle" || status === "paused";
-}
+export const isLive = (status: string): boolean => ["active", "idle", "paused"].includes(status);
 
-const time = (v: unknown): number => {
-  const at = typeof v === "string" ? Date.parse(v) : Number.NaN;
-  return Number.isFinite(at) && at > 0 ? at : 0;
-};
-
-/** parseSession reads a session document; null when it has no id. */
-export function parseSession(v: unknown): SessionDoc | null {
-  if (!isFields(v) || text(v.session_id) === "") return null;
-  return {
-    id: text(v.session_id),
-    status: text(v.status) || "active",
-    createdAt: time(v.created_at),
-    lastActiveAt: time(v.last_active_at),
-    expiresAt: time(v.expires_at),
-    endedAt: time(v.ended_at),
-    closeReason: text(v.close_reason),
-  };
-}
-
-function env(v: unknown): [string, string][] {
-  if (!isFields(v)) return [];
-  return Object.entries(v)
-    .map(([name, value]): [string, string] => [name, text(value)])
-    .sort(([a], [b]) => (a < b ? -1 : 1));
-}
-
-function parseTerminal(v: unknown): TerminalDoc | null {
-  if (!isFields(v) || text(v.terminal_id) === "") return null;
-  return {
-    id: text(v.terminal_id),
-    kind: text(v.kind),
-    name: text(v.name),
-    cwd: text(v.cwd),
-    env: env(v.env_delta),
-    unset: Array.isArray(v.env_unset) ? v.env_unset.map(text) : [],
-    version: count(v.version),
-    active: v.active === true,
-  };
-}
-
-/** parseTerminals reads {"terminals": […]}; what is not a terminal is left out. */
-export function parseTerminals(v: unknown): TerminalDoc[] {
-  const list = isFields(v) && Array.isArray(v.terminals) ? v.terminals : [];
-  return list.map(parseTerminal).filter((t): t is TerminalDoc => t !== null);
-}
-
-/** parseLease reads a lease document; null when it has no id. */
-export function parseLease(v: unknown): LeaseDoc | null {
-  if (!isFields(v) || text(v.lease_id) === "") return null;
-  const instance: Fields = isFields(v.instance) ? v.instance : {};
-  return {
-    id: text(v.lease_id),
-    provider: text(v.provider_name),
-    instance: text(instance.instance_id),
-    startedAt: time(instance.started_at),
-    updatedAt: time(v.updated_at),
-    desired: text(v.desired_state),
-    observed: text(v.observed_state) || text(instance.state) || "unknown",
-    lastError: text(v.last_error),
-  };
-}
-
-/** ThreadEvent is one event of a thread; what its type does not have is empty. */
-export interface ThreadEvent {
-  type: string;
-  /** Its number, 0 for one that is told and not kept. */
-  seq: number;
-  at: number;
-  session: string;
-  terminal: string;
-  lease: string;
-  reason: string;
-  /** The new working directory; null when the event is not about one. */
-  cwd: string | null;
-  version: number;
-  /** The call that somebody is asked about, or has decided. */
-  approval: string;
-  expiresAt: number;
-}
-
-/** parseThreadEvent reads the data of one event; null for what is none. It never throws. */
-export function parseThreadEvent(data: string): ThreadEvent | null {
-  let f: unknown;
-  try {
-    f = JSON.parse(data);
-  } catch {
-    return null;
-  }
-  if (!isFields(f) || text(f.type) === "") return null;
-  const d: Fields = isFields(f.data) ? f.data : {};
-  return {
-    type: text(f.type),
-    seq: count(f.seq),
-    at: time(f.at),
-    session: text(d.session_id),
-    terminal: text(d.terminal_id),
-    lease: text(d.lease_id),
-    reason: text(d.reason),
-    cwd: typeof d.cwd === "string" ? d.cwd : null,
-    version: count(d.version),
-    approval: text(d.approval_id),
-    expiresAt: time(d.expires_at),
-  };
-}
-
-/** Which status an event of a session leads to. The warning leads to idle only when it is about idleness. */
+/** Which status an event of a session leads to. */
 const STATUS_AFTER: Record<string, string> = {
   "session.active": "active",
   "session.resumed": "active",
@@ -189,7 +36,7 @@ const STATUS_AFTER: Record<string, string> = {
   "session.failed": "failed",
 };
 
-/** What was seen of compute, by the event that tells it. */
+/** Which state of the processes an event of a lease tells. */
 const OBSERVED_AFTER: Record<string, string> = {
   "lease.running": "running",
   "lease.paused": "paused",
@@ -197,42 +44,51 @@ const OBSERVED_AFTER: Record<string, string> = {
   "lease.unknown": "unknown",
 };
 
-/** moved applies a new version of a terminal's state; an older one changes nothing. */
-function moved(t: Thread, e: ThreadEvent): Thread {
-  const terminals = t.terminals.map((one) => (one.id === e.terminal && e.version > one.version ? { ...one, cwd: e.cwd ?? one.cwd, version: e.version } : one));
-  return { ...t, terminals };
+const announce = (session: string, reason: string, at: number, over: boolean): Notice => {
+  return { session, reason, at, over, dismissed: false };
+};
+
+/** withTerminal applies a new version of a terminal's state; an older one changes nothing. */
+function withTerminal(t: Thread, { data }: ThreadEvent): Thread {
+  const { terminal_id, version } = data;
+  const change = (one: ThreadTerminal): ThreadTerminal =>
+    one.terminal_id === terminal_id && version > one.version ? { ...one, cwd: data.cwd ?? one.cwd, version } : one;
+  return { ...t, terminals: t.terminals.map(change) };
 }
 
-function expiring(t: Thread, e: ThreadEvent): Thread {
-  const notice = { session: e.session, reason: e.reason, at: e.expiresAt, over: false, dismissed: false };
-  if (t.session === null || t.session.id !== e.session) return { ...t, notice };
-  const status = e.reason === "idle_timeout" ? "idle" : t.session.status;
-  return { ...t, notice, session: { ...t.session, status, expiresAt: e.expiresAt || t.session.expiresAt } };
+/** withWarning applies the warning that a session ends soon. It leads to idle only when it is about idleness. */
+function withWarning(t: Thread, { data }: ThreadEvent): Thread {
+  const notice = announce(data.session_id, data.reason, data.expires_at, false);
+  if (t.session?.session_id !== data.session_id) return { ...t, notice };
+  const status = data.reason === "idle_timeout" ? "idle" : t.session.status;
+  return { ...t, notice, session: { ...t.session, status, expires_at: data.expires_at || t.session.expires_at } };
 }
 
-const overNotice = (session: string, reason: string, at: number): Notice => ({ session, reason, at, over: true, dismissed: false });
-
-/** passed applies a change of the session's status. That it ended is news only when it was seen alive. */
-function passed(t: Thread, e: ThreadEvent, status: string): Thread {
+/** withStatus applies a change of the session's status. Only a session that was seen alive ends with a notice. */
+function withStatus(t: Thread, { at, data }: ThreadEvent, status: string): Thread {
   const { session } = t;
-  if (session === null || session.id !== e.session) return t;
-  const ended = isLive(session.status) && !isLive(status) && e.reason !== "superseded";
-  const notice = ended ? overNotice(session.id, e.reason, e.at) : isLive(status) ? null : t.notice;
-  return { ...t, notice, session: { ...session, status, endedAt: isLive(status) ? 0 : e.at, closeReason: isLive(status) ? "" : e.reason, expiresAt: e.expiresAt || session.expiresAt } };
+  if (session?.session_id !== data.session_id) return t;
+  const expires_at = data.expires_at || session.expires_at;
+  if (isLive(status))
+    return { ...t, notice: null, session: { ...session, status, ended_at: 0, close_reason: "", expires_at } };
+  const ended = isLive(session.status) && data.reason !== "superseded";
+  const notice = ended ? announce(session.session_id, data.reason, at, true) : t.notice;
+  return { ...t, notice, session: { ...session, status, ended_at: at, close_reason: data.reason, expires_at } };
 }
 
 /** reduceThread applies one event. What an event does not carry comes with the documents, which are read after it. */
 export function reduceThread(t: Thread, e: ThreadEvent): Thread {
   const status = STATUS_AFTER[e.type];
-  if (status !== undefined) return passed(t, e, status);
-  const observed = OBSERVED_AFTER[e.type];
-  if (observed !== undefined) return t.lease?.id === e.lease ? { ...t, lease: { ...t.lease, observed } } : t;
+  if (status !== undefined) return withStatus(t, e, status);
+  const observed_state = OBSERVED_AFTER[e.type];
+  if (observed_state !== undefined)
+    return t.lease?.lease_id === e.data.lease_id ? { ...t, lease: { ...t.lease, observed_state } } : t;
   switch (e.type) {
     case "terminal.state":
     case "terminal.rolled_back":
-      return moved(t, e);
+      return withTerminal(t, e);
     case "session.expiring":
-      return expiring(t, e);
+      return withWarning(t, e);
     case "session.created":
       return { ...t, notice: null };
     case "thread.deleted":
@@ -246,25 +102,26 @@ export function reduceThread(t: Thread, e: ThreadEvent): Thread {
 const LATER_MS = 500;
 
 /** noticeAfter is what there still is to tell, once the session is known as it is now. */
-function noticeAfter(notice: Notice | null, session: SessionDoc | null): Notice | null {
+function noticeAfter(notice: Notice | null, session: Session | null): Notice | null {
   if (session === null) return notice;
-  const same = notice?.session === session.id ? notice : null;
+  const { session_id, status, expires_at } = session;
+  const same = notice?.session === session_id ? notice : null;
   if (same?.over) return same;
-  if (session.status !== "active" && session.status !== "idle") return null;
-  if (same !== null && session.expiresAt <= same.at + LATER_MS && (same.reason !== "idle_timeout" || session.status === "idle")) return same;
-  return session.status === "idle" ? { session: session.id, reason: "idle_timeout", at: session.expiresAt, over: false, dismissed: false } : null;
+  if (status !== "active" && status !== "idle") return null;
+  if (same && expires_at <= same.at + LATER_MS && (same.reason !== "idle_timeout" || status === "idle")) return same;
+  return status === "idle" ? announce(session_id, "idle_timeout", expires_at, false) : null;
 }
 
 /** withDocuments is the thread as the server describes it now. */
 export function withDocuments(t: Thread, documents: Documents): Thread {
   const { session } = documents;
-  const was = t.session;
-  const ended = was !== null && session !== null && was.id === session.id && isLive(was.status) && !isLive(session.status);
-  const notice = ended ? overNotice(session.id, session.closeReason, session.endedAt) : t.notice;
+  const was = t.session?.session_id === session?.session_id ? t.session : null;
+  const ended = session && was && isLive(was.status) && !isLive(session.status);
+  const notice = ended ? announce(session.session_id, session.close_reason, session.ended_at, true) : t.notice;
   return { ...documents, notice: noticeAfter(notice, session) };
 }
 
 /** terminalInView is the terminal `id` of the thread, else the active one, else the first. */
-export function terminalInView(t: Documents, id: string | null): TerminalDoc | undefined {
-  return t.terminals.find((one) => one.id === id) ?? t.terminals.find((one) => one.active) ?? t.terminals[0];
+export function terminalInView({ terminals }: Documents, id: string | null): ThreadTerminal | undefined {
+  return terminals.find((t) => t.terminal_id === id) ?? terminals.find((t) => t.active) ?? terminals[0];
 }

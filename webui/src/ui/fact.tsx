@@ -1,7 +1,6 @@
 import type { ComponentChildren } from "preact";
-import { clockTime } from "../thread/text";
 
-/** Fact is one line of a .status-grid. */
+/** Fact is one line of a .facts-grid. */
 export function Fact({ name, code, children }: { name: string; code?: boolean; children: ComponentChildren }) {
   return (
     <>
@@ -11,8 +10,17 @@ export function Fact({ name, code, children }: { name: string; code?: boolean; c
   );
 }
 
+/** clockTime is an instant as a person here writes it, with the day when it is not `now`'s. */
+function clockTime(at: number, now: number): string {
+  const date = new Date(at);
+  const today = date.toDateString() === new Date(now).toDateString();
+  return today
+    ? date.toLocaleTimeString()
+    : date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+}
+
 /** Time is an instant in milliseconds since the epoch, 0 for none, in the reader's own time zone. */
-export function Time({ at, now }: { at: number; now: number }) {
+export function Time({ at, now = Date.now() }: { at: number; now?: number }) {
   if (at === 0) return <>–</>;
   const date = new Date(at);
   return (

@@ -24,7 +24,10 @@ const STEPS: Record<string, (i: number, n: number) => number> = {
   End: (_i, n) => n - 1,
 };
 
-/** Tabs is a row of tabs as WAI-ARIA has them: one is reached with Tab, the others with the arrow keys, which choose at once. */
+/**
+ * Tabs is a row of tabs as WAI-ARIA has them: one is reached with Tab, the others with the arrow keys, which choose
+ * at once.
+ */
 export function Tabs<T extends string>({ name, label, tabs, chosen, choose }: TabsProps<T>) {
   const row = useRef<HTMLDivElement>(null);
   const onKey = (e: KeyboardEvent): void => {
@@ -72,7 +75,15 @@ interface PanelProps {
 /** TabPanel is what the chosen tab shows. It scrolls, so that the keyboard has to reach it. */
 export function TabPanel({ name, chosen, class: kind, box, onScroll, children }: PanelProps) {
   return (
-    <div ref={box ?? null} class={kind} role="tabpanel" id={`${name}-panel`} aria-labelledby={`${name}-tab-${chosen}`} tabIndex={0} onScroll={onScroll}>
+    <div
+      ref={box ?? null}
+      class={kind}
+      role="tabpanel"
+      id={`${name}-panel`}
+      aria-labelledby={`${name}-tab-${chosen}`}
+      tabIndex={0}
+      onScroll={onScroll}
+    >
       {children}
     </div>
   );

@@ -1,12 +1,12 @@
-import { Icon } from "./icons";
 import { dismiss, toasts } from "../store";
+import { IconButton } from "./button";
 
 /** Toasts are short-lived lines: refusals of the server and notifications of programs. */
 export function Toasts() {
   return (
     <div class="toasts" role="log" aria-live="polite" aria-label="Messages">
       {toasts.value.map((t) => (
-        <div key={t.id} class="toast">
+        <div key={t.id} class="card toast">
           <span>{t.text}</span>
           {t.action && (
             <button
@@ -19,9 +19,7 @@ export function Toasts() {
               {t.action.label}
             </button>
           )}
-          <button type="button" class="icon-button" aria-label="Dismiss message" onClick={() => dismiss(t.id)}>
-            <Icon name="close" />
-          </button>
+          <IconButton icon="close" label="Dismiss message" onClick={() => dismiss(t.id)} />
         </div>
       ))}
     </div>

@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	recordTab     = "#status-tab-record"
-	recordBody    = "#record-panel"
-	recordLast    = ".message:last-child"
+	conversationTab     = "#status-tab-conversation"
+	conversationBody    = "#conversation-panel"
+	lastMessage    = ".message:last-child"
 	approvalBadge = ".approval-badge"
 	askedCall     = ".asked.waits"
 )
 
-// part is the tab of a part of the record.
-func part(name string) string { return "#record-tab-" + name }
+// part is the tab of a part of the conversation.
+func part(name string) string { return "#conversation-tab-" + name }
 
 // has waits for what an expression gives.
 func (b *tab) has(what, expression, want string) {
@@ -27,7 +27,7 @@ func (b *tab) has(what, expression, want string) {
 // count is how many elements a selector finds.
 func count(selector string) string { return `document.querySelectorAll('` + selector + `').length` }
 
-// writes appends a message to the record of a thread.
+// writes appends a message to the conversation of a thread.
 func (o *owner) writes(role, content string) {
 	o.t.Helper()
 	b, err := json.Marshal(map[string]string{"role": role, "content": content})
@@ -38,7 +38,7 @@ func (o *owner) writes(role, content string) {
 // hostile is a text that would do something if it were markup, and would mislead if it were shown as it is.
 const hostile = `<img src=x onerror="document.title='owned'"> \u202eevil`
 
-// harnessed writes the record of a harness that has done something.
+// harnessed writes the conversation of a harness that has done something.
 func (o *owner) harnessed() {
 	o.t.Helper()
 	o.writes("user", "Make the tests of the parser pass.")
@@ -61,9 +61,9 @@ func (b *tab) fits() {
 	}
 }
 
-// TestBrowserShowsTheRecord: without a record the page says so; what a harness writes is there by itself; long texts
+// TestBrowserShowsTheConversation: without one the page says so; what a harness writes is there by itself; long texts
 // are folded, older and archived messages come on demand, and nothing that is written is taken for markup.
-func TestBrowserShowsTheRecord(t *testing.T) {
+func TestBrowserShowsTheConversation(t *testing.T) {
 	t.Parallel()
 	s := startForExec(t, launch{auth: "token"})
 	pty := s.create("sh", "-c", "echo here; exec cat")
@@ -73,40 +73,40 @@ func TestBrowserShowsTheRecord(t *testing.T) {
 	b.reads(panelStatus, "active")
 	size := b.eval(`JSON.stringify(window.evertty.size())`)
 	b.click(panelHeader)
-	b.click(recordTab)
-	b.reads(recordBody, "Nobody who drives this thread has written a record yet.")
+	b.click(conversationTab)
+	b.reads(conversationBody, "This thread has no conversation yet.")
 
 	o.harnessed()
-	b.live(recordBody, "Make the tests of the parser pass.")
-	b.reads(recordBody, "go test ./parser")
+	b.live(conversationBody, "Make the tests of the parser pass.")
+	b.reads(conversationBody, "go test ./parser")
 	b.has("three messages", count(".message"), "3")
 	b.has("a folded result", `(document.querySelector(".tool.failed .fold-text").innerText.match(/FAIL/g) ?? []).length < 20`, "true")
 	b.shoot()
 	b.click(".tool.failed .fold-action")
 	b.has("the whole result", `document.querySelector(".tool.failed .fold-text").innerText.match(/FAIL/g).length`, "40")
 	o.writes("assistant", hostile)
-	b.live(recordLast, `<img src=x onerror="document.title='owned'">`)
+	b.live(lastMessage, `<img src=x onerror="document.title='owned'">`)
 	if got := b.eval(`document.querySelector(".session-status-body img") === null && document.title !== "owned"`); got != "true" {
 		t.Error("a message is markup in the page")
 	}
 	if got := b.eval(`JSON.stringify(window.evertty.size())`); got != size {
-		t.Errorf("the record makes the terminal %s instead of %s", got, size)
+		t.Errorf("the conversation makes the terminal %s instead of %s", got, size)
 	}
 
 	b.click(part("timeline"))
-	b.reads(recordBody, "Score 0.20, runner-up act 0.125")
-	b.reads(recordBody, "cmd_7f3a")
+	b.reads(conversationBody, "Score 0.20, runner-up act 0.125")
+	b.reads(conversationBody, "cmd_7f3a")
 	b.reads(".trace", "all tests pass")
 	b.shoot()
 	b.eval(`document.querySelector("` + part("timeline") + `").focus()`)
 	b.eval(`document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight", bubbles: true}))`)
-	b.reads(recordBody, "Numbers have no sign.")
-	b.has("the focus on the ledger", `document.activeElement.id`, "record-tab-ledger")
+	b.reads(conversationBody, "Numbers have no sign.")
+	b.has("the focus on the ledger", `document.activeElement.id`, "conversation-tab-ledger")
 	b.shoot()
 	b.click(part("usage"))
-	b.reads(recordBody, "1,234")
+	b.reads(conversationBody, "1,234")
 	o.post(o.path+"/turns", `{"usage":{"input_tokens":1}}`).wants(201)
-	b.live(recordBody, "1,235")
+	b.live(conversationBody, "1,235")
 	b.shoot()
 	b.eval(`document.querySelector("` + part("usage") + `").dispatchEvent(new KeyboardEvent("keydown", {key: "Escape", bubbles: true}))`)
 	b.has("a closed panel", count(".session-status-body"), "0")
@@ -126,10 +126,10 @@ func TestBrowserShowsOlderAndArchivedMessages(t *testing.T) {
 	b := browse(t, 1200, 800)
 	b.open(s, pty.ID)
 	b.click(panelHeader)
-	b.click(recordTab)
-	b.reads(recordLast, "message number 130")
+	b.click(conversationTab)
+	b.reads(lastMessage, "message number 130")
 	b.has("the newest only", count(".message"), "50")
-	b.has("their end", `(e => e.scrollHeight - e.scrollTop - e.clientHeight < 5)(document.querySelector("#record-panel"))`, "true")
+	b.has("their end", `(e => e.scrollHeight - e.scrollTop - e.clientHeight < 5)(document.querySelector("#conversation-panel"))`, "true")
 	b.click(".older")
 	b.has("more of them", count(".message"), "100")
 	b.reads(".message:first-child", "message number 31")
@@ -143,12 +143,12 @@ func TestBrowserShowsOlderAndArchivedMessages(t *testing.T) {
 	b.has("archived ones", count(".message.archived"), "50")
 	b.reads(".message.archived", "message number 77")
 	b.shoot()
-	b.eval(`document.querySelector("#record-panel").scrollTop = 1e6`)
+	b.eval(`document.querySelector("#conversation-panel").scrollTop = 1e6`)
 	o.writes("user", "one more")
-	b.live(recordLast, "one more")
+	b.live(lastMessage, "one more")
 
 	o.post(o.path+"/clear", "").wants(201)
-	b.live(recordBody, "There are no messages.")
+	b.live(conversationBody, "There are no messages.")
 }
 
 // TestBrowserDecidesAboutCalls: a call that waits is seen without opening anything; approved in the page it runs, once.
@@ -196,8 +196,8 @@ func TestBrowserDecidesAboutCalls(t *testing.T) {
 	b.live(approvalBadge, "1")
 }
 
-// TestBrowserShowsTheRecordOnAPhone: nothing of the record is wider than the screen.
-func TestBrowserShowsTheRecordOnAPhone(t *testing.T) {
+// TestBrowserShowsTheConversationOnAPhone: nothing of it is wider than the screen.
+func TestBrowserShowsTheConversationOnAPhone(t *testing.T) {
 	t.Parallel()
 	s := startForExec(t, launch{auth: "token"})
 	pty := s.create("sh", "-c", "echo small; exec cat")
@@ -213,12 +213,12 @@ func TestBrowserShowsTheRecordOnAPhone(t *testing.T) {
 	b.fits()
 	b.shoot()
 	b.click(panelHeader)
-	b.click(recordTab)
-	b.reads(recordLast, "A word without an end")
+	b.click(conversationTab)
+	b.reads(lastMessage, "A word without an end")
 	for _, name := range []string{"messages", "timeline", "ledger", "usage", "approvals"} {
 		b.click(part(name))
 		b.has("the part "+name, `document.querySelector("`+part(name)+`").getAttribute("aria-selected")`, "true")
-		b.sees("something of "+name, inner(recordBody), func(s string) bool { return len(s) > 20 })
+		b.sees("something of "+name, inner(conversationBody), func(s string) bool { return len(s) > 20 })
 		b.fits()
 		b.shoot()
 	}
