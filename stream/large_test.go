@@ -21,7 +21,7 @@ import (
 // style for each character, and so much plain text that it is large without a style.
 func largeHub(l *Large) *Hub {
 	styled, plain := 30_000, largeSize+largeSize/16 // characters, bytes
-	h := New(Options{ID: "x", Engine: vt.NewTerminal, Large: l, Config: vt.Config{Cols: 500, Rows: 50, Scrollback: 12_000}})
+	h := New(Options{ID: "x", Engine: vt.NewEngine, Large: l, Config: vt.Config{Cols: 500, Rows: 50, Scrollback: 12_000}})
 	var b bytes.Buffer
 	for i := range styled {
 		fmt.Fprintf(&b, "\x1b[38;2;%d;%d;%dmx", i%256, i/256%256, i%199)
@@ -76,7 +76,7 @@ func TestFewLargeSnapshotsAtOnce(t *testing.T) {
 	if err := <-left; !errors.Is(err, context.Canceled) {
 		t.Errorf("who left got %v", err)
 	}
-	small := New(Options{ID: "y", Engine: vt.NewTerminal, Large: l, Config: vt.Config{Cols: 80, Rows: 24}})
+	small := New(Options{ID: "y", Engine: vt.NewEngine, Large: l, Config: vt.Config{Cols: 80, Rows: 24}})
 	for _, f := range []Format{FormatANSI, FormatHTML, FormatJSON, FormatText} {
 		if err := small.WriteSnapshot(t.Context(), busy{&now, &most}, f, -1); err != nil {
 			t.Errorf("a small one as %s waits: %v", f, err)
@@ -166,7 +166,7 @@ func TestLargeEvent(t *testing.T) {
 		Reason string
 	}
 	engine := func(text string) *vt.Frame {
-		e := vt.NewTerminal(vt.Config{Cols: 500, Rows: 50, Scrollback: 5000})
+		e := vt.NewEngine(vt.Config{Cols: 500, Rows: 50, Scrollback: 5000})
 		e.Write([]byte(text))
 		return e.Freeze()
 	}
