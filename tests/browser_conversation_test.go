@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	conversationTab     = "#status-tab-conversation"
-	conversationBody    = "#conversation-panel"
-	lastMessage    = ".message:last-child"
-	approvalBadge = ".approval-badge"
-	askedCall     = ".asked.waits"
+	conversationTab  = "#status-tab-conversation"
+	conversationBody = "#conversation-panel"
+	lastMessage      = ".message:last-child"
+	approvalBadge    = ".approval-badge"
+	askedCall        = ".asked.waits"
 )
 
 // part is the tab of a part of the conversation.
