@@ -123,7 +123,7 @@ type Observe struct {
 type Options struct {
 	ID      string // named in JSON messages
 	Config  vt.Config
-	Engine  vt.New
+	Engine  vt.EngineFunc
 	Policy  Policy // who decides the size; "" means PolicyLatest
 	Observe Observe
 	// Journal is where the owner appends what it Writes, before it does. Viewers

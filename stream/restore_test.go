@@ -30,7 +30,7 @@ func bytesOf(acts []act) (p []byte) {
 func TestRestore(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 5))
-		k := newKept(t, vt.NewTerminal, 40, 12)
+		k := newKept(t, vt.NewEngine, 40, 12)
 		p := bytesOf(recording(rng, 300, false))
 		a, b := rng.IntN(len(p)), rng.IntN(len(p))
 		a, b = min(a, b), max(a, b)
@@ -74,7 +74,7 @@ func TestRestore(t *testing.T) {
 // TestRestoreIsSilent: nothing is answered, rung or told while the screen is made
 // again, and what the frame knows besides it is known.
 func TestRestoreIsSilent(t *testing.T) {
-	k := newKept(t, vt.NewTerminal, 40, 12)
+	k := newKept(t, vt.NewEngine, 40, 12)
 	k.write([]byte("\x1b]2;title\a\x1b]7;file:///dir\atext"))
 	k.options.Observe.Changed = func() { t.Error("told") }
 	next := stream.Restore(k.options, k.Shot().Frame, 123)
@@ -91,7 +91,7 @@ func TestRestoreIsSilent(t *testing.T) {
 // in the middle of a sequence and of a character, and viewers with it.
 func TestResumeOverARestart(t *testing.T) {
 	for _, end := range []string{"", "\x1b[3", "\xe2\x82", "\x1b]0;tit\xe2\x82", "\x1bP$q"} {
-		k := newKept(t, vt.NewTerminal, 40, 12)
+		k := newKept(t, vt.NewEngine, 40, 12)
 		k.write([]byte("before "))
 		var all []*follower
 		watch := func() {
@@ -110,7 +110,7 @@ func TestResumeOverARestart(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, v := range all[:len(all):len(all)] { // and those who saw the exit
-			w := &follower{t: t, engine: vt.NewTerminal(vt.Config{Cols: 40, Rows: 12}), seq: v.seq}
+			w := &follower{t: t, engine: vt.NewEngine(vt.Config{Cols: 40, Rows: 12}), seq: v.seq}
 			w.engine.Write(v.text)
 			if !w.resume(k.Hub) || w.exit != k.journal.End() {
 				t.Errorf("%q: the exit is at %d", end, w.exit)
@@ -137,7 +137,7 @@ func TestResumeOverARestart(t *testing.T) {
 // TestResumeOverAnUnknownResize: the hub before knew whether viewers could repeat
 // it, this one does not.
 func TestResumeOverAnUnknownResize(t *testing.T) {
-	k := newKept(t, vt.NewTerminal, 40, 12)
+	k := newKept(t, vt.NewEngine, 40, 12)
 	k.write([]byte("one"))
 	k.Resize(50, 12)
 	k.write([]byte("two"))
@@ -145,7 +145,7 @@ func TestResumeOverAnUnknownResize(t *testing.T) {
 	k.Hub = stream.Restore(k.options, shot.Frame, shot.Seq)
 	k.write([]byte("three"))
 	for since, want := range map[uint64]bool{2: false, 3: false, 4: true, 6: true} {
-		f := &follower{t: t, engine: vt.NewTerminal(vt.Config{Cols: 40, Rows: 12}), seq: since}
+		f := &follower{t: t, engine: vt.NewEngine(vt.Config{Cols: 40, Rows: 12}), seq: since}
 		if got := f.resume(k.Hub); got != want {
 			t.Errorf("at %d resumed: %v", since, got)
 		}
@@ -157,7 +157,7 @@ func TestResumeOverAnUnknownResize(t *testing.T) {
 // there, those who come back and the next generation. Nothing of it joins what
 // that prints first.
 func TestRestartEndsHalfACharacter(t *testing.T) {
-	for _, engine := range []vt.New{vt.NewTerminal, vt10x.New} {
+	for _, engine := range []vt.EngineFunc{vt.NewEngine, vt10x.New} {
 		k := newKept(t, engine, 40, 12)
 		there := k.Subscribe(stream.Viewing{Scrollback: -1})
 		defer there.Close()
@@ -196,7 +196,7 @@ func TestRestartEndsHalfACharacter(t *testing.T) {
 // resumed fails the test unless a viewer that comes back at since gets this text.
 func resumed(t *testing.T, k *kept, since uint64, want string) {
 	t.Helper()
-	f := &follower{t: t, engine: vt.NewTerminal(vt.Config{Cols: 40, Rows: 12}), seq: since}
+	f := &follower{t: t, engine: vt.NewEngine(vt.Config{Cols: 40, Rows: 12}), seq: since}
 	s := k.Subscribe(stream.Viewing{Scrollback: -1, Since: &since})
 	defer s.Close()
 	for _, m := range f.poll(s) {
@@ -223,13 +223,13 @@ func TestRestoreWithOtherWidths(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	engine := vt.NewTerminal(vt.Config{Cols: 80, Rows: 24})
+	engine := vt.NewEngine(vt.Config{Cols: 80, Rows: 24})
 	text := []byte("before \U0001f468\u200d\U0001f469 after\r\n")
 	engine.Write(text)
 	if err := j.Write(text); err != nil {
 		t.Fatal(err)
 	}
-	o := stream.Options{ID: "a", Engine: vt.NewTerminal, Journal: j, Config: vt.Config{Cols: 80, Rows: 24, Unicode: vt.Unicode15Graphemes}}
+	o := stream.Options{ID: "a", Engine: vt.NewEngine, Journal: j, Config: vt.Config{Cols: 80, Rows: 24, Unicode: vt.Unicode15Graphemes}}
 	h := stream.Restore(o, engine.Freeze(), uint64(len(text)))
 	kind := func(since uint64) stream.Kind {
 		s := h.Subscribe(stream.Viewing{Since: &since})

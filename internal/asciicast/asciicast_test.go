@@ -211,7 +211,7 @@ func sameOutput(t *testing.T, raw []byte, cast string) {
 		t.Fatalf("got the text\n%q\nwant\n%q", text.String(), want)
 	}
 	config := vt.Config{Cols: 80, Rows: 24, Scrollback: 100}
-	a, b := vt.NewTerminal(config), vt.NewTerminal(config)
+	a, b := vt.NewEngine(config), vt.NewEngine(config)
 	a.Write(append(raw[:len(raw):len(raw)], '.')) // which ends an unfinished character
 	b.Write([]byte(text.String() + "."))
 	if d := snapshot.Differences(a.Freeze(), b.Freeze()); d != nil {

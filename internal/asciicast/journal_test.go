@@ -118,7 +118,7 @@ func compareCast(t *testing.T, j *journal.Journal, w written, from int, input bo
 	for _, version := range []int{V2, V3} {
 		text := castFrom(t, j, version, uint64(from))
 		h, events := readCast(t, text)
-		got := vt.NewTerminal(vt.Config{Cols: h.Cols, Rows: h.Rows, Scrollback: 1000})
+		got := vt.NewEngine(vt.Config{Cols: h.Cols, Rows: h.Rows, Scrollback: 1000})
 		var out strings.Builder
 		typed := false
 		for _, e := range events {
@@ -161,7 +161,7 @@ func (w written) screen(from int) vt.Engine {
 			cols, rows = s.cols, s.rows
 		}
 	}
-	e := vt.NewTerminal(vt.Config{Cols: cols, Rows: rows, Scrollback: 1000})
+	e := vt.NewEngine(vt.Config{Cols: cols, Rows: rows, Scrollback: 1000})
 	at := from
 	for _, s := range slices.Concat(w.resizes, []struct{ at, cols, rows int }{{len(w.raw), 0, 0}}) {
 		if s.at < from || s.at == from && s.cols != 0 {

@@ -83,7 +83,7 @@ type Hooks struct {
 type Config struct {
 	Life    *lifetime.Lifetime
 	Hooks   Hooks
-	Engine  vt.New
+	Engine  vt.EngineFunc
 	Unicode vt.Unicode
 	// Memory bounds what the state of one terminal may take, see vt.Config.
 	Memory int

@@ -11,6 +11,7 @@ import (
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/parallel"
 	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 )
@@ -138,7 +139,7 @@ func (m *Shells) clearShell(k datadir.KeptShell, held []*keeper.Program) {
 // endShell ends what is left of a shell: what is held for it, and what that has started.
 func (m *Shells) endShell(k datadir.KeptShell, held []*keeper.Program) {
 	m.endPrograms(held)
-	if err := shell.Sweep(m.ctx, k.Dir, m.cfg.Keeper.LastPID()); err != nil {
+	if err := proctree.Sweep(m.ctx, k.Dir, m.cfg.Keeper.LastPID()); err != nil {
 		m.cfg.Log.Warn("processes of a shell remain", "key", k.ID, "error", err)
 	}
 }

@@ -21,7 +21,7 @@ import (
 // ServerConfig is what a server is made of. What it has in common with the
 // configurations of the parts means the same there.
 type ServerConfig struct {
-	Engine    vt.New
+	Engine    vt.EngineFunc
 	Unicode   vt.Unicode
 	Memory    int
 	Store     *datadir.Store

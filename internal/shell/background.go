@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/evertty/evertty/internal/shell/proctree"
+	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/pty"
 )
 
@@ -63,7 +65,7 @@ func (s *Shell) beginBackground(run *running, b revived, e *Exec, home string) {
 	if pid > 0 {
 		if process, there := pty.FindProc(pid); there {
 			e.mu.Lock()
-			e.record.Note = marks([]pty.Proc{process})
+			e.record.Note = proctree.FormatStarts([]pty.Proc{process})
 			e.mu.Unlock()
 		}
 	}
@@ -96,16 +98,16 @@ func (r *running) awaitProcess(body *incarnation, patience time.Duration) (pid i
 	limit, cancel := s.awake(s.life, patience)
 	defer cancel()
 	for {
-		if pid, ok := numbered(r.exec.dir, pidName); ok {
+		if pid, ok := shelldir.FindNumber(r.exec.dir, shelldir.PidName); ok {
 			return pid, true
 		}
 		if _, ok := r.exec.status(); ok {
 			return 0, true
 		}
 		select {
-		case <-r.watch.changed:
+		case <-r.watch.Changed:
 		case <-body.ended:
-			pid, _ := numbered(r.exec.dir, pidName)
+			pid, _ := shelldir.FindNumber(r.exec.dir, shelldir.PidName)
 			return pid, true
 		case <-limit.Done():
 			return 0, s.leaving()

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/shell/proctree"
+	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/pty"
 )
 
@@ -24,7 +25,7 @@ func (s *Shell) background(run *running, e *Exec, pid int, r Result) {
 		run.leave()
 		return
 	}
-	removeFIFOs(e.dir)
+	shelldir.RemoveFIFOs(e.dir)
 	process, there := e.begunAs(pid)
 	end, over := s.awaitBackground(run, e, process, there)
 	if !over {
@@ -55,9 +56,9 @@ func (e *Exec) begunAs(pid int) (pty.Proc, bool) {
 		return pty.Proc{}, false
 	}
 	e.mu.Lock()
-	start, noted := unmark(e.record.Note)[pid]
+	start, noted := proctree.ParseStarts(e.record.Note)[pid]
 	e.mu.Unlock()
-	if noted && start != p.Start || !noted && !marked(e.shell.spec.Dir, pid) {
+	if noted && start != p.Start || !noted && !proctree.Tagged(e.shell.spec.Dir, pid) {
 		return pty.Proc{}, false
 	}
 	return p, true
@@ -68,7 +69,7 @@ func (e *Exec) begunAs(pid int) (pty.Proc, bool) {
 func (s *Shell) awaitBackground(run *running, e *Exec, process pty.Proc, there bool) (r Result, over bool) {
 	var ending sync.WaitGroup
 	defer ending.Wait()
-	pid, begun := numbered(e.dir, pidName)
+	pid, begun := shelldir.FindNumber(e.dir, shelldir.PidName)
 	ended, stop := s.watchProcess(process, there, begun && pid == 0)
 	defer stop()
 	late, stopLate := e.overtime()
@@ -82,7 +83,7 @@ func (s *Shell) awaitBackground(run *running, e *Exec, process pty.Proc, there b
 			return r, true
 		}
 		select {
-		case <-run.watch.changed:
+		case <-run.watch.Changed:
 		case <-ended:
 			// The process that waits for it reports within this time, unless it was killed too.
 			if !s.report(run, e) {
@@ -114,7 +115,7 @@ func (e *Exec) wasKilled(end Result) bool {
 	if end.TimedOut || end.Cancelled || end.ExitCode <= signalCodes {
 		return false
 	}
-	_, came := signed(e.dir, cameName)
+	_, came := shelldir.FindSign(e.dir, shelldir.FinishedName)
 	return !came
 }
 
@@ -134,7 +135,7 @@ func (s *Shell) report(run *running, e *Exec) bool {
 			return true
 		}
 		select {
-		case <-run.watch.changed:
+		case <-run.watch.Changed:
 		case <-limit.Done():
 			return !s.leaving()
 		}
@@ -164,7 +165,7 @@ func (s *Shell) watchProcess(p pty.Proc, there, nameless bool) (<-chan struct{},
 // terminate ends a command beside the queue: SIGTERM to its process and all that it started, after pty.KillGrace
 // SIGKILL.
 func (s *Shell) terminate(p pty.Proc, e *Exec) {
-	victims := s.family(p, e)
+	victims := proctree.Family(p, e.dir)
 	for _, v := range victims {
 		_ = v.Signal(unix.SIGTERM)
 		_ = v.Signal(unix.SIGCONT)
@@ -177,36 +178,7 @@ func (s *Shell) terminate(p pty.Proc, e *Exec) {
 	if s.leaving() {
 		return
 	}
-	s.killAll(s.offspring(append(victims, p), e), e)
-}
-
-// family are a process, what descends from it, and what holds the command's outputs; parents before their children, for
-// a shell whose child ends first goes on.
-func (s *Shell) family(root pty.Proc, e *Exec) []pty.Proc {
-	list, err := pty.Procs()
-	if err != nil {
-		return nil
-	}
-	generation := map[int]int{}
-	if root.PID > 0 && root.Alive() {
-		generation[root.PID] = 1
-	}
-	for n := 1; n <= len(list); n++ {
-		grown := false
-		for _, p := range list {
-			if generation[p.Parent] == n && generation[p.PID] == 0 {
-				generation[p.PID], grown = n+1, true
-			}
-		}
-		if !grown {
-			break
-		}
-	}
-	list = slices.DeleteFunc(list, func(p pty.Proc) bool {
-		return p.Ended || p.PID == os.Getpid() || generation[p.PID] == 0 && !holds(p.PID, e.dir)
-	})
-	slices.SortStableFunc(list, func(a, b pty.Proc) int { return cmp.Compare(generation[a.PID], generation[b.PID]) })
-	return list
+	proctree.KillAll(s.life, proctree.Successors(append(victims, p), e.dir), e.dir, endGrace)
 }
 
 // isolated runs a command as one process beside the shell.
@@ -235,7 +207,7 @@ func (s *Shell) isolated(e *Exec) {
 	}
 	switch {
 	case cwd == "":
-		cwd = nearestDir(home)
+		cwd = shelldir.Nearest(home)
 	case !filepath.IsAbs(cwd):
 		cwd = filepath.Join(home, cwd)
 	}
@@ -244,7 +216,7 @@ func (s *Shell) isolated(e *Exec) {
 		return
 	}
 	if err := s.runIsolated(e, home, cwd); err != nil && !s.leaving() {
-		e.end(Failed, nil, fmt.Errorf("start: %w", spaceError(err)))
+		e.end(Failed, nil, fmt.Errorf("start: %w", shelldir.SpaceError(err)))
 	}
 }
 
@@ -296,7 +268,7 @@ func (s *Shell) runIsolated(e *Exec, home, cwd string) error {
 		run.abandon()
 		return err
 	}
-	removeFIFOs(e.dir)
+	shelldir.RemoveFIFOs(e.dir)
 	run.closeOwn()
 	e.begin(child.PID())
 	s.followIsolated(run, e, child, home)
@@ -329,7 +301,7 @@ func (s *Shell) isolatedPlan(e *Exec, home, cwd string) (pty.Plan, bool) {
 		}
 		slices.Sort(plan.Env)
 		plan.Env = append(plan.Env, "PWD="+cwd)
-		s.mark(&plan)
+		s.tag(&plan)
 		return plan, true
 	}
 	code, words := 127, "command not found"
@@ -352,11 +324,11 @@ func (r *running) standardFiles() (std [3]*os.File, err error) {
 	e := r.exec
 	in, mode := os.DevNull, os.O_RDONLY
 	if e.hasInput() {
-		in = filepath.Join(e.dir, inputFile)
+		in = filepath.Join(e.dir, shelldir.InputFile)
 	} else if input := e.openedInput(); input != nil {
-		in = openPath(input)
+		in = shelldir.OpenPath(input)
 	}
-	for i, path := range [...]string{in, openPath(r.own[0]), openPath(r.own[1])} {
+	for i, path := range [...]string{in, shelldir.OpenPath(r.own[0]), shelldir.OpenPath(r.own[1])} {
 		if i > 0 {
 			mode = os.O_WRONLY
 		}
@@ -425,7 +397,7 @@ func (s *Shell) followIsolated(run *running, e *Exec, child *pty.Child, home str
 // exited tells whether a child has ended, whatever has its number by now.
 func exited(c *pty.Child) bool {
 	over := true // also when Wait has returned, which closes the descriptor
-	_ = c.SyscallConn().Control(func(fd uintptr) { over, _ = waits(int(fd)) })
+	_ = c.SyscallConn().Control(func(fd uintptr) { over, _ = shelldir.Poll(int(fd)) })
 	return over
 }
 

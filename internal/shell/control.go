@@ -5,56 +5,18 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/internal/shell/state"
 )
-
-// Names in the directory of a command. The FIFOs are gone once the command has them open or has ended.
-const (
-	textFile    = "cmd"       // the command's text
-	runFile     = "run"       // what sources that or evalFile with a directory or variables of its own
-	inputFile   = "input"     // Stdin
-	inFIFO      = "in"        // with StdinOpen
-	inOpened    = "in.opened" // the command has inFIFO open
-	outFIFO     = "out"
-	errFIFO     = "err"
-	stdoutFile  = "stdout"
-	stderrFile  = "stderr"
-	pwdFile     = "pwd"  // what PWD and OLDPWD were
-	backFile    = "back" // what goes back to there
-	statusName  = "rc."  // followed by the status; a name that is only a number is that of a command that was aborted
-	innerName   = "st."  // followed by whether the command failed, a dash and its status, see guarded
-	pidName     = "pid." // followed by the process id of a background command
-	toldName    = "told" // the shell has come to a command in the background, whose own sign may come later
-	cameName    = "came" // a command in the background has come to the end of its text
-	sessionName = "sid." // in signsDir, by the launcher: followed by the number of an incarnation, a dot, its session
-)
-
-// Names in the directory of a shell.
-const (
-	controlFIFO  = "ctl"
-	signsDir     = "s" // files whose coming into being tells something
-	launcherFile = "launch"
-	launcherLog  = "launch.log"
-	setupFile    = "setup" // what a new incarnation reads first
-	commandsDir  = "c"
-	barrierName  = "b."
-	upName       = "up."
-	frozenFile   = "frozen"
-	jobsFile     = "jobs" // what jobs -l printed, for the capture; empty while this incarnation has had none
-)
-
-// quote makes one word of a shell of any text without NUL.
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // sign is the word for a file that tells a number by its name: the shell makes it by a redirection alone, which neither
 // functions nor aliases nor noclobber (>|) nor IFS (the quotes) can change. A status never passes through a variable: a
 // user's readonly one would keep its old value.
-func sign(path, number string) string { return ">|" + quote(path) + `"` + number + `"` }
+func sign(path, number string) string { return ">|" + state.Quote(path) + `"` + number + `"` }
 
 // nothing is a command that succeeds. A jump to the top level from between fork and wait leaves bash 5.2 with a program
 // that it did not wait for (already_making_children): the next command that does not fork has that one's status.
@@ -78,7 +40,7 @@ func (s *Shell) signLine(sign string) string {
 // before the stack with the next quote that it reads. It starts anew with the stack when it looks for the end of a $( )
 // in a word that it expands, which is what ${?-$(:)} has it do; $? is always set, so that is all.
 func (e *Exec) reportStatus() string {
-	status := sign(filepath.Join(e.dir, statusName), "${?-$(:)}")
+	status := sign(filepath.Join(e.dir, shelldir.StatusName), "${?-$(:)}")
 	return e.shell.signLine(status) + " || \\exit" + e.forgetLine(false) + "\n"
 }
 
@@ -87,7 +49,7 @@ func (e *Exec) reportStatus() string {
 // Standard input is replaced once, by what the word names: when a process ends while that word is expanded behind
 // another such redirection, a trap on CHLD makes bash 5.2 lose its place in the control lines.
 func (e *Exec) reportAborted(script string) string {
-	sign := "<>" + quote(e.dir+string(filepath.Separator)) + `"${?/#0/` + script + `}"` + listJobs(e.shell.spec.Dir) +
+	sign := "<>" + state.Quote(e.dir+string(filepath.Separator)) + `"${?/#0/` + script + `}"` + state.JobsWord(e.shell.spec.Dir) +
 		" || \\exit" + e.forgetLine(true) + "\n"
 	if e.shell.braces() {
 		return "{ " + nothing + "; } " + sign // one line, see forgetLine
@@ -99,15 +61,15 @@ func (e *Exec) reportAborted(script string) string {
 // level, in braces and not in parentheses, so that everything in it lasts, and a stray brace, an open quote or a
 // heredoc stays in there; and reports the status.
 func (e *Exec) commandLines(script string) string {
-	in := quote("/dev/null")
+	in := state.Quote("/dev/null")
 	if e.hasInput() {
-		in = quote(filepath.Join(e.dir, inputFile))
+		in = state.Quote(filepath.Join(e.dir, shelldir.InputFile))
 	} else if e.stdinOpen() {
 		// Redirections are made from left to right, and opening a FIFO waits.
-		in = quote(filepath.Join(e.dir, inFIFO)) + " >|" + quote(filepath.Join(e.dir, inOpened))
+		in = state.Quote(filepath.Join(e.dir, shelldir.InFIFO)) + " >|" + state.Quote(filepath.Join(e.dir, shelldir.InOpened))
 	}
-	source := e.shell.call(".") + " " + quote(filepath.Join(e.dir, script))
-	files := fmt.Sprintf("<%s >%s 2>%s", in, quote(filepath.Join(e.dir, outFIFO)), quote(filepath.Join(e.dir, errFIFO)))
+	source := e.shell.call(".") + " " + state.Quote(filepath.Join(e.dir, script))
+	files := fmt.Sprintf("<%s >%s 2>%s", in, state.Quote(filepath.Join(e.dir, shelldir.OutFIFO)), state.Quote(filepath.Join(e.dir, shelldir.ErrFIFO)))
 	switch {
 	case e.shell.errTrapped():
 		source = e.guarded(source, files)
@@ -126,7 +88,7 @@ func (e *Exec) commandLines(script string) string {
 // only whether it failed, and PIPESTATUS has the status; a user who made something else of that variable gets 1 for
 // every failure. A line that is aborted makes no such sign, and the next one has the status as ever.
 func (e *Exec) guarded(source, files string) string {
-	inner := e.shell.signLine(sign(filepath.Join(e.dir, innerName), "$?-${PIPESTATUS[0]}"))
+	inner := e.shell.signLine(sign(filepath.Join(e.dir, shelldir.GuardedName), "$?-${PIPESTATUS[0]}"))
 	return "{ { ! " + source + "\n} " + files + "\n" + inner + "\n}"
 }
 
@@ -138,21 +100,20 @@ func (s *Shell) errTrapped() bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.image != nil && slices.Contains(s.image.traps, "ERR") &&
-		!slices.Contains(s.image.sets, option{"errexit", true})
+	return s.image.HasTrap("ERR") && !s.image.HasOption("errexit")
 }
 
 // status is what the shell has reported of the end of a command in the foreground or in the background.
 func (e *Exec) status() (code int, ok bool) {
-	if code, ok = numbered(e.dir, statusName); !ok {
+	if code, ok = shelldir.FindNumber(e.dir, shelldir.StatusName); !ok {
 		if code, ok = abortCode(e.dir); !ok {
 			return 0, false
 		}
-		if late, told := numbered(e.dir, statusName); told { // it was there before, and came between the two looks
+		if late, told := shelldir.FindNumber(e.dir, shelldir.StatusName); told { // it was there before, and came between the two looks
 			code = late
 		}
 	}
-	if told, found := signed(e.dir, innerName); found {
+	if told, found := shelldir.FindSign(e.dir, shelldir.GuardedName); found {
 		return innerStatus(told), true
 	}
 	return code, true
@@ -162,7 +123,7 @@ func (e *Exec) status() (code int, ok bool) {
 func abortCode(dir string) (code int, ok bool) {
 	list, _ := os.ReadDir(dir)
 	for _, f := range list {
-		if validNumber(f.Name()) {
+		if state.ValidNumber(f.Name()) {
 			code, err := strconv.Atoi(f.Name())
 			return code, err == nil
 		}
@@ -187,7 +148,7 @@ const maxStatus = 255
 
 // firstWords are in the first control line of a command in the foreground, and in those of no other.
 func (e *Exec) firstWords() string {
-	return e.shell.call(".") + " " + strings.TrimSuffix(quote(e.dir+string(filepath.Separator)), "'")
+	return e.shell.call(".") + " " + strings.TrimSuffix(state.Quote(e.dir+string(filepath.Separator)), "'")
 }
 
 // backgroundLines are the control lines of a command in the background. It runs in a subshell of a subshell, so that it
@@ -198,111 +159,22 @@ func (e *Exec) firstWords() string {
 func (e *Exec) backgroundLines(script string) string {
 	in := "/dev/null"
 	if e.hasInput() {
-		in = filepath.Join(e.dir, inputFile)
+		in = filepath.Join(e.dir, shelldir.InputFile)
 	} else if e.stdinOpen() {
-		in = filepath.Join(e.dir, inFIFO)
+		in = filepath.Join(e.dir, shelldir.InFIFO)
 	}
 	open, end := "{ ", "\n}"
 	if !e.shell.braces() {
 		open, end = "( ", "\n)"
 	}
-	status := filepath.Join(e.dir, statusName)
-	told := e.shell.signLine(sign(filepath.Join(e.dir, toldName), "")) + " || \\exit"
-	came := e.shell.call("exit") + " 9" + sign(filepath.Join(e.dir, cameName), "")
+	status := filepath.Join(e.dir, shelldir.StatusName)
+	told := e.shell.signLine(sign(filepath.Join(e.dir, shelldir.ReachedName), "")) + " || \\exit"
+	came := e.shell.call("exit") + " 9" + sign(filepath.Join(e.dir, shelldir.FinishedName), "")
 	lines := "%s; ( ( %s%s\n%s %s\n%s%s <%s >%s 2>%s & %s \"$!\" && %s || %s ) </dev/null >/dev/null 2>&1 & )\n"
-	return fmt.Sprintf(lines, told, open, sign(filepath.Join(e.dir, pidName), "$BASHPID"),
-		e.shell.call("."), quote(filepath.Join(e.dir, script)), came, end,
-		quote(in), quote(filepath.Join(e.dir, outFIFO)), quote(filepath.Join(e.dir, errFIFO)),
+	return fmt.Sprintf(lines, told, open, sign(filepath.Join(e.dir, shelldir.PidName), "$BASHPID"),
+		e.shell.call("."), state.Quote(filepath.Join(e.dir, script)), came, end,
+		state.Quote(in), state.Quote(filepath.Join(e.dir, shelldir.OutFIFO)), state.Quote(filepath.Join(e.dir, shelldir.ErrFIFO)),
 		e.shell.call("wait"), sign(status, "0"), sign(status, "$?"))
-}
-
-// signed is what follows a prefix in the name of a file that begins with it.
-func signed(dir, prefix string) (tail string, ok bool) {
-	list, err := os.ReadDir(dir)
-	if err != nil {
-		return "", false
-	}
-	for _, f := range list {
-		if tail, ok := strings.CutPrefix(f.Name(), prefix); ok {
-			return tail, true
-		}
-	}
-	return "", false
-}
-
-// ours are the names in the directory of a command that the server makes, with their modes.
-var ours = []string{textFile, evalFile, runFile, inputFile, inFIFO, outFIFO, errFIFO, stdoutFile, stderrFile, backFile,
-	pwdFile, recordFile}
-
-// seal makes the files that a shell has made in a directory its owner's alone: their modes are those of the user's
-// umask.
-func seal(dir string) {
-	list, _ := os.ReadDir(dir)
-	for _, f := range list {
-		if f.Type().IsRegular() && !slices.Contains(ours, f.Name()) {
-			_ = os.Chmod(filepath.Join(dir, f.Name()), 0o600)
-		}
-	}
-}
-
-// sweepFIFOs removes the FIFOs of a shell that nothing runs of.
-func sweepFIFOs(dir string) {
-	_ = os.Remove(filepath.Join(dir, controlFIFO))
-	for _, parent := range [...]string{commandsDir, hiddenDir} {
-		list, _ := os.ReadDir(filepath.Join(dir, parent))
-		for _, f := range list {
-			removeFIFOs(filepath.Join(dir, parent, f.Name()))
-		}
-	}
-}
-
-// numbered is the number in the name of a file that begins with a prefix.
-func numbered(dir, prefix string) (int, bool) {
-	tail, ok := signed(dir, prefix)
-	if !ok {
-		return 0, false
-	}
-	n, err := strconv.Atoi(tail)
-	return n, err == nil || tail == ""
-}
-
-// removeFIFOs removes the names of a command's FIFOs.
-func removeFIFOs(dir string) {
-	for _, name := range [...]string{inFIFO, outFIFO, errFIFO} {
-		_ = os.Remove(filepath.Join(dir, name))
-	}
-}
-
-// makeFIFO makes a FIFO in the place of whatever is there, and fails at once when that cannot be.
-func makeFIFO(path string) error {
-	err := unix.Mkfifo(path, 0o600)
-	if errors.Is(err, unix.EEXIST) {
-		if err = os.Remove(path); err == nil {
-			err = unix.Mkfifo(path, 0o600)
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("make %s: %w", path, fileError(err))
-	}
-	return nil
-}
-
-// openFIFO opens a FIFO without waiting for its other end.
-func openFIFO(path string, mode int) (*os.File, error) {
-	fd, err := unix.Open(path, mode|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
-	}
-	return os.NewFile(uintptr(fd), path), nil
-}
-
-// openPath is a path to an open file, whether its name is there or not.
-func openPath(f *os.File) string {
-	path := "/proc/self/fd/"
-	if conn, err := f.SyscallConn(); err == nil {
-		_ = conn.Control(func(fd uintptr) { path += strconv.FormatUint(uint64(fd), 10) })
-	}
-	return path
 }
 
 // tell writes control lines, all at once: a server that is killed has written all of them or none.

@@ -1,6 +1,10 @@
 package shell
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/evertty/evertty/internal/shell/shelldir"
+)
 
 // Sentinels of the package; the api package maps them to status codes.
 var (
@@ -13,8 +17,8 @@ var (
 	ErrNotFound     = errors.New("no such command")
 	ErrNoStdin      = errors.New("the command's standard input is not open")
 	ErrFinished     = errors.New("the command has ended")
-	ErrNoSpace      = errors.New("no space left for the shell's files")
-	ErrNoFiles      = errors.New("the shell's files and FIFOs cannot be made")
-	ErrDamaged      = errors.New("files of a shell are damaged")
+	ErrNoSpace      = shelldir.ErrNoSpace
+	ErrNoFiles      = shelldir.ErrNoFiles
+	ErrDamaged      = shelldir.ErrDamaged
 	ErrClosing      = errors.New("the server is shutting down")
 )

@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-)
 
-// evalFile is the file of a command that is sourced: it has eval run the text.
-const evalFile = "command"
+	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/internal/shell/state"
+)
 
 const (
 	// maxEval is the longest text that eval is given, in bytes: bash has four copies of it then.
@@ -26,7 +26,7 @@ const (
 // long for it. So it is in the background, where bash begins every complaint with the name of the sourced file.
 func (e *Exec) source() (string, error) {
 	if e.hidden {
-		return textFile, nil
+		return shelldir.TextFile, nil
 	}
 	e.mu.Lock()
 	text, background := e.record.Info.Command, e.record.Spec.Background
@@ -40,20 +40,20 @@ func (e *Exec) source() (string, error) {
 	if !possible || background || words == "" {
 		err := writeText(e.dir, text)
 		if err != nil || recall == "" {
-			return textFile, spaceError(err)
+			return shelldir.TextFile, shelldir.SpaceError(err)
 		}
-		return evalFile, spaceError(e.writeLine(recall + e.shell.call(".") + " " + quote(filepath.Join(e.dir, textFile))))
+		return shelldir.EvalFile, shelldir.SpaceError(e.writeLine(recall + e.shell.call(".") + " " + state.Quote(filepath.Join(e.dir, shelldir.TextFile))))
 	}
 	line := `\eval -- ` + words
 	if guarded { // in the same line, for an unclosed text must not be followed by quotes that bash has not read
 		line = "! " + line + `; \return "${PIPESTATUS[0]}"`
 	}
-	return evalFile, spaceError(e.writeLine(recall + line))
+	return shelldir.EvalFile, shelldir.SpaceError(e.writeLine(recall + line))
 }
 
 // writeLine writes the file that is sourced.
 func (e *Exec) writeLine(line string) error {
-	return os.WriteFile(filepath.Join(e.dir, evalFile), []byte(line+"\n"), 0o600)
+	return os.WriteFile(filepath.Join(e.dir, shelldir.EvalFile), []byte(line+"\n"), 0o600)
 }
 
 // evaluates tells whether the shell can be told to eval a text and nobody sees it; guarded whether the status has to be kept from an ERR trap, see Exec.guarded.
@@ -62,11 +62,10 @@ func (s *Shell) evaluates() (possible, guarded bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := s.image
-	if i == nil || !i.means("eval") || guarded != slices.Contains(i.traps, "ERR") || guarded && !i.means("return") {
+	if i == nil || !i.IsBuiltin("eval") || guarded != i.HasTrap("ERR") || guarded && !i.IsBuiltin("return") {
 		return false, false
 	}
-	seen := func(name string) bool { return isOn(i.sets, name) }
-	return !slices.ContainsFunc([]string{"xtrace", "verbose", "functrace"}, seen), guarded
+	return !slices.ContainsFunc([]string{"xtrace", "verbose", "functrace"}, i.HasOption), guarded
 }
 
 // evalWords is a text as words of eval, which puts one space between two of them; "" when bash would take too long.
@@ -87,7 +86,7 @@ func evalWords(text string) string {
 		if strings.Count(word, "'") > maxWordQuotes {
 			return ""
 		}
-		words = append(words, quote(word))
+		words = append(words, state.Quote(word))
 		if at < 0 {
 			return strings.Join(words, " ")
 		}

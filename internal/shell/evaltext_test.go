@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/internal/shell/state"
 )
 
 // TestSyntaxErrorsNameNoFile: what bash says of a text that it cannot read has the line of the text and no path of ours, however the command is run.
@@ -60,16 +63,16 @@ func TestEvalIsNotSeen(t *testing.T) {
 func evalRun(t *testing.T, text string) string {
 	t.Helper()
 	dir := t.TempDir()
-	file := filepath.Join(dir, evalFile)
+	file := filepath.Join(dir, shelldir.EvalFile)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(limited(t), "bash", "--noprofile", "--norc", "--noediting", "-i")
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8", "PS1=", "PS2=", "HISTFILE="}
-	cmd.Stdin = strings.NewReader("PS1= PS2=; set +H +o history; exec 2>&1\n{ \\. " + quote(file) + "\n} </dev/null\necho \"= $?\"; trap; set +o | grep -v history; alias; echo \"$@ $x $y\"\n")
+	cmd.Stdin = strings.NewReader("PS1= PS2=; set +H +o history; exec 2>&1\n{ \\. " + state.Quote(file) + "\n} </dev/null\necho \"= $?\"; trap; set +o | grep -v history; alias; echo \"$@ $x $y\"\n")
 	out, _ := cmd.CombinedOutput()
 	_, after, _ := strings.Cut(strings.ReplaceAll(string(out), dir, "DIR"), "no job control in this shell\n")
-	after = strings.ReplaceAll(after, "bash: DIR/"+evalFile+": ", "bash: eval: ")
+	after = strings.ReplaceAll(after, "bash: DIR/"+shelldir.EvalFile+": ", "bash: eval: ")
 	return after
 }
 

@@ -11,6 +11,10 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/evertty/evertty/internal/shell/output"
+	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/internal/shell/state"
 )
 
 // Exec is one command of a shell. All methods may be called at the same time from several goroutines.
@@ -21,7 +25,7 @@ type Exec struct {
 	hidden  bool          // SetEnv: in no list and no history
 	instead func() error  // of a hidden one: what is done in its turn instead of a command
 	compose func() string // of a hidden one: its text, made in its turn, for commands before it may change it
-	outputs [2]*log
+	outputs [2]*output.Log
 	started chan struct{} // closed when it runs, and when it ended without that
 	done    chan struct{} // closed when record has the result
 	stop    chan struct{} // closed by the first Cancel
@@ -45,13 +49,11 @@ func (s *Shell) newExec(r *record, dir string) (*Exec, error) {
 	e := &Exec{shell: s, id: r.Info.ID, dir: dir, record: *r,
 		started: make(chan struct{}), done: make(chan struct{}), stop: make(chan struct{})}
 	limit := max(r.Spec.MaxOutput, r.Spec.MaxReply)
-	for i, name := range [...]string{stdoutFile, stderrFile} {
-		l, err := openLog(filepath.Join(dir, name), limit)
+	for i, name := range [...]string{shelldir.StdoutFile, shelldir.StderrFile} {
+		l, err := output.OpenLog(filepath.Join(dir, name), limit, &s.printed, s.config.Logs)
 		if err != nil {
 			return nil, fmt.Errorf("shell: command %s: %w", r.Info.ID, err)
 		}
-		l.printed, l.usage = &s.printed, s.config.Logs
-		l.usage.add(l.end)
 		e.outputs[i] = l
 	}
 	return e, nil
@@ -70,7 +72,7 @@ func (e *Exec) Info() Info {
 		r.Lost = slices.Clone(r.Lost)
 		info.Result = &r
 	}
-	info.StdoutBytes, info.StderrBytes = e.outputs[0].size(), e.outputs[1].size()
+	info.StdoutBytes, info.StderrBytes = e.outputs[0].Size(), e.outputs[1].Size()
 	info.LogCut = e.LogCut()
 	if info.Status == Queued {
 		info.Position = e.shell.position(e)
@@ -94,7 +96,7 @@ func (e *Exec) Wait(ctx context.Context) (Result, error) {
 			<-e.done // Delete ends all of them
 		}
 	}
-	if !closed(e.done) {
+	if !shelldir.Closed(e.done) {
 		cause := context.Cause(ctx)
 		if cause == nil {
 			cause = context.Cause(e.shell.life)
@@ -140,7 +142,7 @@ func (e *Exec) because(why string) {
 // withdrawn ends a command that was cancelled while certainly nothing of it has run, and tells whether it was. It has
 // no output, and nothing is open of it.
 func (e *Exec) withdrawn() bool {
-	if !closed(e.stop) {
+	if !shelldir.Closed(e.stop) {
 		return false
 	}
 	e.finishOutputs()
@@ -158,15 +160,15 @@ const (
 func (e *Exec) ReadAt(o Stream, p []byte, at int64) (int, error) { return e.output(o).ReadAt(p, at) }
 
 // Size is how many bytes the log of an output has now.
-func (e *Exec) Size(o Stream) int64 { return e.output(o).size() }
+func (e *Exec) Size(o Stream) int64 { return e.output(o).Size() }
 
 // output is the log of a stream.
-func (e *Exec) output(o Stream) *log { return e.outputs[o-Stdout] }
+func (e *Exec) output(o Stream) *output.Log { return e.outputs[o-Stdout] }
 
 // Follow waits until one of the outputs has more than the given bytes, or no more can come: then more is false. Late
 // output of what a command left behind comes too. Errors: the reason of ctx.
 func (e *Exec) Follow(ctx context.Context, stdout, stderr int64) (more bool, err error) {
-	return follow(ctx, e.outputs[0], e.outputs[1], stdout, stderr)
+	return output.Follow(ctx, e.outputs[0], e.outputs[1], stdout, stderr)
 }
 
 // begin says that the command runs.
@@ -221,7 +223,7 @@ func (e *Exec) end(status Status, r *Result, problem error) {
 	if first || problem != nil { // nothing can have written to them and nothing will, or nobody looks for more
 		e.finishOutputs()
 	}
-	seal(e.dir)
+	shelldir.Seal(e.dir)
 	e.save()
 	if first {
 		close(e.started)
@@ -246,14 +248,14 @@ func (e *Exec) trySave() error {
 	e.mu.Lock()
 	r := e.record
 	e.mu.Unlock()
-	r.Info.StdoutBytes, r.Info.StderrBytes = e.outputs[0].size(), e.outputs[1].size()
+	r.Info.StdoutBytes, r.Info.StderrBytes = e.outputs[0].Size(), e.outputs[1].Size()
 	return e.shell.history.save(&r)
 }
 
 // finishOutputs says that no more output comes.
 func (e *Exec) finishOutputs() {
-	e.outputs[0].finish()
-	e.outputs[1].finish()
+	e.outputs[0].Finish()
+	e.outputs[1].Finish()
 }
 
 // tellChanged calls Config.Changed.
@@ -264,7 +266,7 @@ func (e *Exec) tellChanged() {
 }
 
 // hasEnded tells whether there is a result or a problem.
-func (e *Exec) hasEnded() bool { return closed(e.done) }
+func (e *Exec) hasEnded() bool { return shelldir.Closed(e.done) }
 
 // spec is what was submitted, without text and input.
 func (e *Exec) spec() Command {
@@ -284,7 +286,7 @@ func (e *Exec) stdinOpen() bool { return e.spec().StdinOpen }
 
 // hasInput tells whether the command reads a regular file.
 func (e *Exec) hasInput() bool {
-	_, err := os.Lstat(filepath.Join(e.dir, inputFile))
+	_, err := os.Lstat(filepath.Join(e.dir, shelldir.InputFile))
 	return err == nil && !e.stdinOpen()
 }
 
@@ -315,42 +317,42 @@ func (e *Exec) script(cwd string) (string, error) {
 	}
 	var b strings.Builder
 	if cwd != "" {
-		declare, pwd := e.shell.call("declare"), quote(filepath.Join(e.dir, pwdFile))
-		if err := touch(filepath.Join(e.dir, pwdFile)); err != nil {
+		declare, pwd := e.shell.call("declare"), state.Quote(filepath.Join(e.dir, shelldir.PwdFile))
+		if err := shelldir.Touch(filepath.Join(e.dir, shelldir.PwdFile)); err != nil {
 			return "", err
 		}
 		fmt.Fprintf(&b, "%s -p PWD >|%s 2>/dev/null\n%s -p OLDPWD >>%s 2>/dev/null\n", declare, pwd, declare, pwd)
-		fmt.Fprintf(&b, "%s -- %s || %s 1\n", e.shell.call("cd"), quote(cwd), e.shell.call("return"))
+		fmt.Fprintf(&b, "%s -- %s || %s 1\n", e.shell.call("cd"), state.Quote(cwd), e.shell.call("return"))
 	}
 	guarded := e.shell.errTrapped() // see there
 	if guarded {
 		b.WriteString("! ")
 	}
 	for _, name := range slices.Sorted(maps.Keys(spec.Env)) {
-		fmt.Fprintf(&b, "%s=%s ", name, quote(spec.Env[name]))
+		fmt.Fprintf(&b, "%s=%s ", name, state.Quote(spec.Env[name]))
 	}
-	fmt.Fprintf(&b, "%s %s\n", e.shell.call("."), quote(filepath.Join(e.dir, source)))
+	fmt.Fprintf(&b, "%s %s\n", e.shell.call("."), state.Quote(filepath.Join(e.dir, source)))
 	if guarded {
 		b.WriteString(e.shell.call("return") + " \"${PIPESTATUS[0]}\"\n")
 	}
-	err = os.WriteFile(filepath.Join(e.dir, runFile), []byte(b.String()), 0o600)
-	return runFile, spaceError(err)
+	err = os.WriteFile(filepath.Join(e.dir, shelldir.RunFile), []byte(b.String()), 0o600)
+	return shelldir.RunFile, shelldir.SpaceError(err)
 }
 
 // backLine is the control line that takes the shell back after a command with a directory of its own; home is the
 // directory it was in. What PWD and OLDPWD said comes back too, so that `cd -` and paths through links stay what they
 // were.
 func (e *Exec) backLine(home string) (string, error) {
-	pwd := quote(filepath.Join(e.dir, pwdFile))
+	pwd := state.Quote(filepath.Join(e.dir, shelldir.PwdFile))
 	cd, source := e.shell.call("cd"), e.shell.call(".")
 	text := fmt.Sprintf("%s -- %s || ((1))\n%s PWD OLDPWD || ((1))\n%s %s || ((1))\n"+
 		"%s -- \"${PWD:-.}\" || ((1))\n%s %s || ((1))\n",
-		cd, quote(home), e.shell.call("unset"), source, pwd, cd, source, pwd)
-	path := filepath.Join(e.dir, backFile)
+		cd, state.Quote(home), e.shell.call("unset"), source, pwd, cd, source, pwd)
+	path := filepath.Join(e.dir, shelldir.BackFile)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return "", spaceError(err)
+		return "", shelldir.SpaceError(err)
 	}
-	return source + " " + quote(path) + " </dev/null >/dev/null 2>&1\n", nil
+	return source + " " + state.Quote(path) + " </dev/null >/dev/null 2>&1\n", nil
 }
 
 // Input writes to the standard input of a command with StdinOpen, and closes it after data with eof. It returns when
@@ -416,10 +418,10 @@ func (e *Exec) awaitReader(ctx context.Context) error {
 // hasReader tells whether a command has opened its input. One in the background tells of its process behind that.
 func (e *Exec) hasReader(background bool) bool {
 	if background {
-		_, begun := numbered(e.dir, pidName)
+		_, begun := shelldir.FindNumber(e.dir, shelldir.PidName)
 		return begun
 	}
-	_, err := os.Lstat(filepath.Join(e.dir, inOpened))
+	_, err := os.Lstat(filepath.Join(e.dir, shelldir.InOpened))
 	return err == nil
 }
 
@@ -458,3 +460,22 @@ func (e *Exec) closeInput() {
 		e.shell.config.Keeper.Release(e.holdID() + holdInput)
 	}
 }
+
+// RemoveLogs removes the logs of a command that has ended and prints no more, and returns how many bytes those were. The command stays in the history.
+func (e *Exec) RemoveLogs() int64 {
+	if !e.hasEnded() {
+		return 0
+	}
+	return e.outputs[0].Remove() + e.outputs[1].Remove()
+}
+
+// LogCut is why the logs miss something of what was printed, "" when they have all.
+func (e *Exec) LogCut() string {
+	if why := e.outputs[0].CutReason(); why != "" {
+		return why
+	}
+	return e.outputs[1].CutReason()
+}
+
+// MaxReply is how much of each output a reply is to have, in bytes; 0 is no bound.
+func (e *Exec) MaxReply() int64 { return e.spec().MaxReply }

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/shell/proctree"
+	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
 // foreground runs a command in the shell itself and ends it, in another incarnation when this one has ended before it had read of the command. It returns the last one.
@@ -62,7 +65,7 @@ func (s *Shell) foregroundOnce(b revived, e *Exec, last bool) (again bool) {
 		run.leave()
 		return false
 	}
-	if r.ShellEnded && !last && !r.TimedOut && !closed(e.stop) && run.unheard(b.incarnation) {
+	if r.ShellEnded && !last && !r.TimedOut && !shelldir.Closed(e.stop) && run.unheard(b.incarnation) {
 		run.forget()
 		return true
 	}
@@ -124,15 +127,15 @@ func errnoText(e unix.Errno) string {
 // say is the whole standard error of a command that never got one of its own.
 func (e *Exec) say(text string) {
 	l := e.outputs[1]
-	if file, at, room := l.opened(); file != nil {
+	if file, at, room := l.Room(); file != nil {
 		n, err := file.WriteAt([]byte(text)[:min(room, int64(len(text)))], at)
-		l.took(int64(n))
+		l.Added(int64(n))
 		if err != nil {
-			l.drop(err)
+			l.Drop(err)
 		}
 	}
-	e.outputs[0].finish()
-	l.finish()
+	e.outputs[0].Finish()
+	l.Finish()
 }
 
 // begin opens what a command needs, writes down that it runs, has the keeper hold its files, and tells the shell the lines. In this order: a server that is
@@ -156,7 +159,7 @@ func (s *Shell) begin(body *incarnation, e *Exec, home, cwd string, lines func(s
 	if cwd != "" {
 		e.record.Info.Cwd = cwd
 	}
-	e.record.Incarnation, e.record.Note = body.number, marks(children(body.process().PID))
+	e.record.Incarnation, e.record.Note = body.number, proctree.FormatStarts(proctree.Children(body.process().PID))
 	if limit := e.record.Spec.Timeout; limit > 0 {
 		e.record.Deadline = now.Add(limit)
 	}
@@ -186,7 +189,7 @@ var errUntold = errors.New("the shell was not told")
 
 // failed ends a command that could not be begun.
 func (s *Shell) failed(e *Exec, err error) {
-	removeFIFOs(e.dir)
+	shelldir.RemoveFIFOs(e.dir)
 	if s.leaving() {
 		return
 	}
@@ -194,7 +197,7 @@ func (s *Shell) failed(e *Exec, err error) {
 		s.lose(e, err)
 		return
 	}
-	e.end(Failed, nil, fmt.Errorf("start: %w", spaceError(err)))
+	e.end(Failed, nil, fmt.Errorf("start: %w", shelldir.SpaceError(err)))
 }
 
 // await follows a command in the foreground until it has a status, its shell has ended, or it had to be ended. over is false when the shell is left.
@@ -211,7 +214,7 @@ func (s *Shell) await(body *incarnation, run *running, e *Exec) (r Result, over 
 		}
 		recreated = s.answerAsked(e) || recreated
 		select {
-		case <-run.watch.changed:
+		case <-run.watch.Changed:
 		case <-body.ended:
 			if code, ok := e.status(); ok {
 				return Result{ExitCode: code, ShellEnded: true}, true

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
 const (
@@ -27,10 +29,7 @@ const (
 )
 
 // Names within a shell's and a command's directory.
-const (
-	recordFile = "record.json"
-	shellFile  = "shell.json"
-)
+const ()
 
 // record is what is on disk of one command: the last good line of DIR/c/ID/record.json.
 type record struct {
@@ -63,7 +62,7 @@ type history struct {
 // ErrDamaged); the others are returned all the same. An absent or empty directory has none. A command's directory without a record is
 // passed over: the server died before the command was accepted.
 func openHistory(dir string) (*history, []*record, error) {
-	h := &history{root: filepath.Join(dir, commandsDir)}
+	h := &history{root: filepath.Join(dir, shelldir.CommandsDir)}
 	entries, err := os.ReadDir(h.root) // in the order of names, which is that of submission
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
@@ -98,21 +97,10 @@ func (h *history) next() (id string, err error) {
 	_, _ = rand.Read(random[:]) // never fails
 	text := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(random[:])
 	id = fmt.Sprintf("%0*d%s", idDigits, number, strings.ToLower(text[:idRandom]))
-	if err := makeDir(h.root, h.dir(id)); err != nil {
+	if err := shelldir.MakeDir(h.root, h.dir(id)); err != nil {
 		return "", fmt.Errorf("shell: directory of a command: %w", err)
 	}
 	return id, nil
-}
-
-// makeDir makes a directory, and its parent when that is not there yet.
-func makeDir(parent, dir string) error {
-	err := os.Mkdir(dir, 0o700)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.Mkdir(parent, 0o700); err == nil || errors.Is(err, fs.ErrExist) {
-			err = os.Mkdir(dir, 0o700)
-		}
-	}
-	return noSpace(err)
 }
 
 // dir is the directory of a command.
@@ -124,10 +112,10 @@ func (h *history) save(r *record) error {
 	dir := h.dir(r.Info.ID)
 	line, text, err := encodeRecord(r)
 	if err == nil && text != "" {
-		err = saveText(filepath.Join(dir, textFile), text)
+		err = saveText(filepath.Join(dir, shelldir.TextFile), text)
 	}
 	if err == nil {
-		err = appendLine(filepath.Join(dir, recordFile), line)
+		err = appendLine(filepath.Join(dir, shelldir.RecordFile), line)
 	}
 	if err != nil {
 		return fmt.Errorf("shell: record of command %s: %w", r.Info.ID, err)
@@ -139,18 +127,10 @@ func (h *history) save(r *record) error {
 func appendLine(path string, line []byte) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		return noSpace(err)
+		return shelldir.SpaceError(err)
 	}
 	_, err = file.Write(append([]byte{'\n'}, line...))
-	return noSpace(errors.Join(err, file.Close()))
-}
-
-// noSpace makes the errors of a full disk ErrNoSpace too.
-func noSpace(err error) error {
-	if fullDisk(err) {
-		return fmt.Errorf("%w: %w", ErrNoSpace, err)
-	}
-	return err
+	return shelldir.SpaceError(errors.Join(err, file.Close()))
 }
 
 // saveText sees to it that the text of a long command is on disk: that of a sourced one is there already, and none ever changes.
@@ -158,18 +138,18 @@ func saveText(path, text string) error {
 	if info, err := os.Stat(path); err == nil && info.Size() == int64(len(text)) {
 		return nil
 	}
-	return writeBeside(path, []byte(text))
+	return shelldir.WriteFile(path, []byte(text))
 }
 
 // load reads a record. Errors: ErrDamaged, fs.ErrNotExist.
 func (h *history) load(id string) (*record, error) {
-	content, err := os.ReadFile(filepath.Join(h.dir(id), recordFile))
+	content, err := os.ReadFile(filepath.Join(h.dir(id), shelldir.RecordFile))
 	if err != nil {
 		return nil, err
 	}
 	r, long, err := newestRecord(content)
 	if err == nil && r.Info.ID != id {
-		err = fmt.Errorf("%w: it is that of %q", ErrDamaged, r.Info.ID)
+		err = fmt.Errorf("%w: it is that of %q", shelldir.ErrDamaged, r.Info.ID)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("shell: record of command %s: %w", id, err)
@@ -177,9 +157,9 @@ func (h *history) load(id string) (*record, error) {
 	if !long {
 		return r, nil
 	}
-	text, err := os.ReadFile(filepath.Join(h.dir(id), textFile))
+	text, err := os.ReadFile(filepath.Join(h.dir(id), shelldir.TextFile))
 	if err != nil {
-		return nil, fmt.Errorf("shell: text of command %s: %w: %w", id, ErrDamaged, hideAbsence(err))
+		return nil, fmt.Errorf("shell: text of command %s: %w: %w", id, shelldir.ErrDamaged, hideAbsence(err))
 	}
 	r.Info.Command = string(text)
 	return r, nil
@@ -190,7 +170,7 @@ func hideAbsence(err error) error { return errors.New(err.Error()) }
 
 // newestRecord is the last line that is whole. Errors: ErrDamaged when none is.
 func newestRecord(content []byte) (r *record, long bool, err error) {
-	err = fmt.Errorf("%w: empty", ErrDamaged)
+	err = fmt.Errorf("%w: empty", shelldir.ErrDamaged)
 	for len(content) > 0 {
 		var line []byte
 		if at := bytes.LastIndexByte(content, '\n'); at < 0 {

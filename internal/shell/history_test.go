@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/evertty/evertty/internal/shell/output"
+	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
 // fullRecord is a record with something in every field.
@@ -24,7 +27,7 @@ func fullRecord(t *testing.T, h *history) *record {
 	return &record{
 		Info: Info{ID: id, Shell: "s", Command: "echo \xff <&>\n", Cwd: "/a\nb\xfe", Status: Done, PID: 7, Background: true, Isolated: true, PTY: "t",
 			CreatedAt: at, StartedAt: at.Add(1), FinishedAt: at.Add(2), StdoutBytes: 1 << 40, StderrBytes: 3, Error: "no \xff",
-			Result: &Result{ExitCode: 255, TimedOut: true, Cancelled: true, Background: true, Truncated: true, TruncatedReason: CutDisk, Recreated: true,
+			Result: &Result{ExitCode: 255, TimedOut: true, Cancelled: true, Background: true, Truncated: true, TruncatedReason: output.CutDisk, Recreated: true,
 				Lost: []string{"job 1 \xff"}, ShellEnded: true, Cwd: "/c\x80", CwdFallback: "/d", Reason: "budget"}},
 		Spec: Command{Isolated: true, Argv: []string{"a", "", "\xff"}, Cwd: "x\xff", Env: map[string]string{"A": "\xff", "B": ""},
 			Timeout: time.Second, QueueTimeout: time.Minute, StdinOpen: true, TTY: true, Background: true, MaxOutput: 9, MaxReply: 8},
@@ -77,7 +80,7 @@ func TestRecordRoundTrip(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, all) {
 		t.Errorf("%v\n%+v\nwant\n%+v", err, got, all)
 	}
-	if size, err := os.Stat(filepath.Join(h.dir(long.Info.ID), recordFile)); err != nil || size.Size() > 2*inlineText {
+	if size, err := os.Stat(filepath.Join(h.dir(long.Info.ID), shelldir.RecordFile)); err != nil || size.Size() > 2*inlineText {
 		t.Errorf("%v: the record of a long command has %d bytes", err, size.Size())
 	}
 }
@@ -97,7 +100,7 @@ func TestShellRoundTrip(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v\n%+v\nwant\n%+v", err, got, want)
 	}
-	path := filepath.Join(dir, shellFile)
+	path := filepath.Join(dir, shelldir.ShellFile)
 	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +108,7 @@ func TestShellRoundTrip(t *testing.T) {
 	if err := os.WriteFile(path, content[:len(content)/2], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := loadShell(dir); !errors.Is(err, ErrDamaged) {
+	if _, err := loadShell(dir); !errors.Is(err, shelldir.ErrDamaged) {
 		t.Errorf("err = %v", err)
 	}
 }
@@ -132,7 +135,7 @@ func TestRecordAfterACut(t *testing.T) {
 			t.Errorf("%d after %d", got, n)
 		}
 	}
-	path := filepath.Join(h.dir(r.Info.ID), recordFile)
+	path := filepath.Join(h.dir(r.Info.ID), shelldir.RecordFile)
 	info, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
@@ -164,7 +167,7 @@ func TestDamagedRecords(t *testing.T) {
 		}
 		ids = append(ids, r.Info.ID)
 	}
-	path := filepath.Join(h.dir(ids[1]), recordFile)
+	path := filepath.Join(h.dir(ids[1]), shelldir.RecordFile)
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -172,7 +175,7 @@ func TestDamagedRecords(t *testing.T) {
 	check := func(what string) {
 		t.Helper()
 		h, list, err := openHistory(dir)
-		if !errors.Is(err, ErrDamaged) || !strings.Contains(fmt.Sprint(err), ids[1]) {
+		if !errors.Is(err, shelldir.ErrDamaged) || !strings.Contains(fmt.Sprint(err), ids[1]) {
 			t.Fatalf("%s: err = %v", what, err)
 		}
 		if len(list) != 2 || list[0].Info.ID != ids[0] || list[1].Info.ID != ids[2] {
@@ -196,7 +199,7 @@ func TestDamagedRecords(t *testing.T) {
 		}
 		check(name)
 	}
-	other, err := os.ReadFile(filepath.Join(h.dir(ids[0]), recordFile))
+	other, err := os.ReadFile(filepath.Join(h.dir(ids[0]), shelldir.RecordFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,12 +286,12 @@ func FuzzDecodeRecord(f *testing.F) {
 		if sum { // past the sum, into what it protects
 			content = withSum(content)
 		}
-		if _, err := decodeShell(content); err != nil && !errors.Is(err, ErrDamaged) {
+		if _, err := decodeShell(content); err != nil && !errors.Is(err, shelldir.ErrDamaged) {
 			t.Fatal(err)
 		}
 		r, long, err := decodeRecord(content)
 		if err != nil {
-			if !errors.Is(err, ErrDamaged) {
+			if !errors.Is(err, shelldir.ErrDamaged) {
 				t.Fatal(err)
 			}
 			return

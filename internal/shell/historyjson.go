@@ -2,13 +2,13 @@ package shell
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
 	"strconv"
 	"time"
-	"unicode/utf8"
+
+	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
 // recordVersion is that of record.json and shell.json. A reader takes this one only.
@@ -24,151 +24,87 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // sumMark is between a line's JSON, which has no tab, and its sum, eight hexadecimal digits.
 const sumMark = "\tcrc32c "
 
-// exact is a text of any bytes in JSON: a string when it is UTF-8, which JSON's strings are, else {"b64":…}.
-type exact string
-
-// MarshalJSON is that of json.Marshaler.
-func (e exact) MarshalJSON() ([]byte, error) {
-	if utf8.ValidString(string(e)) {
-		return json.Marshal(string(e))
-	}
-	return json.Marshal(map[string]string{"b64": base64.StdEncoding.EncodeToString([]byte(e))})
-}
-
-// UnmarshalJSON is that of json.Unmarshaler.
-func (e *exact) UnmarshalJSON(text []byte) error {
-	if !bytes.HasPrefix(text, []byte("{")) {
-		return json.Unmarshal(text, (*string)(e))
-	}
-	var raw struct {
-		B64 []byte `json:"b64"`
-	}
-	if err := json.Unmarshal(text, &raw); err != nil {
-		return err
-	}
-	*e = exact(raw.B64)
-	return nil
-}
-
-// exacts and texts convert lists.
-func exacts(list []string) []exact {
-	var out []exact
-	for _, s := range list {
-		out = append(out, exact(s))
-	}
-	return out
-}
-
-func texts(list []exact) []string {
-	var out []string
-	for _, e := range list {
-		out = append(out, string(e))
-	}
-	return out
-}
-
-// environ is an environment as a list of name and value: names need not be UTF-8 either.
-func environ(env map[string]string) [][2]exact {
-	var out [][2]exact
-	for name, value := range env {
-		out = append(out, [2]exact{exact(name), exact(value)})
-	}
-	return out
-}
-
-// environOf is the environment of a list, nil of none.
-func environOf(list [][2]exact) map[string]string {
-	if list == nil {
-		return nil
-	}
-	env := map[string]string{}
-	for _, pair := range list {
-		env[string(pair[0])] = string(pair[1])
-	}
-	return env
-}
-
 // recordJSON is record.json.
 type recordJSON struct {
-	Version     int         `json:"version"`
-	ID          string      `json:"id"`
-	Shell       string      `json:"shell"`
-	Command     exact       `json:"command"`
-	Long        bool        `json:"long,omitempty"` // the command is in textFile
-	Cwd         exact       `json:"cwd"`
-	Status      Status      `json:"status"`
-	PID         int         `json:"pid,omitempty"`
-	Background  bool        `json:"background,omitempty"`
-	Isolated    bool        `json:"isolated,omitempty"`
-	PTY         string      `json:"pty,omitempty"`
-	CreatedAt   time.Time   `json:"created_at"`
-	StartedAt   time.Time   `json:"started_at,omitzero"`
-	FinishedAt  time.Time   `json:"finished_at,omitzero"`
-	StdoutBytes int64       `json:"stdout_bytes"`
-	StderrBytes int64       `json:"stderr_bytes"`
-	Error       exact       `json:"error,omitempty"`
-	Result      *resultJSON `json:"result,omitempty"`
-	Spec        commandJSON `json:"spec"`
-	Incarnation int         `json:"incarnation,omitempty"`
-	Deadline    time.Time   `json:"deadline,omitzero"`
-	Rested      time.Time   `json:"rested,omitzero"`
-	Note        exact       `json:"note,omitempty"`
+	Version     int           `json:"version"`
+	ID          string        `json:"id"`
+	Shell       string        `json:"shell"`
+	Command     shelldir.Text `json:"command"`
+	Long        bool          `json:"long,omitempty"` // the command is in TextFile
+	Cwd         shelldir.Text `json:"cwd"`
+	Status      Status        `json:"status"`
+	PID         int           `json:"pid,omitempty"`
+	Background  bool          `json:"background,omitempty"`
+	Isolated    bool          `json:"isolated,omitempty"`
+	PTY         string        `json:"pty,omitempty"`
+	CreatedAt   time.Time     `json:"created_at"`
+	StartedAt   time.Time     `json:"started_at,omitzero"`
+	FinishedAt  time.Time     `json:"finished_at,omitzero"`
+	StdoutBytes int64         `json:"stdout_bytes"`
+	StderrBytes int64         `json:"stderr_bytes"`
+	Error       shelldir.Text `json:"error,omitempty"`
+	Result      *resultJSON   `json:"result,omitempty"`
+	Spec        commandJSON   `json:"spec"`
+	Incarnation int           `json:"incarnation,omitempty"`
+	Deadline    time.Time     `json:"deadline,omitzero"`
+	Rested      time.Time     `json:"rested,omitzero"`
+	Note        shelldir.Text `json:"note,omitempty"`
 }
 
 // resultJSON is a Result in record.json.
 type resultJSON struct {
-	ExitCode    int     `json:"exit_code"`
-	TimedOut    bool    `json:"timed_out,omitempty"`
-	Cancelled   bool    `json:"cancelled,omitempty"`
-	Background  bool    `json:"background,omitempty"`
-	Truncated   bool    `json:"truncated,omitempty"`
-	Reason      string  `json:"truncated_reason,omitempty"`
-	Recreated   bool    `json:"recreated,omitempty"`
-	Lost        []exact `json:"lost,omitempty"`
-	ShellEnded  bool    `json:"shell_ended,omitempty"`
-	Cwd         exact   `json:"cwd"`
-	CwdFallback exact   `json:"cwd_fallback,omitempty"`
-	Ended       string  `json:"ended_because,omitempty"`
+	ExitCode    int             `json:"exit_code"`
+	TimedOut    bool            `json:"timed_out,omitempty"`
+	Cancelled   bool            `json:"cancelled,omitempty"`
+	Background  bool            `json:"background,omitempty"`
+	Truncated   bool            `json:"truncated,omitempty"`
+	Reason      string          `json:"truncated_reason,omitempty"`
+	Recreated   bool            `json:"recreated,omitempty"`
+	Lost        []shelldir.Text `json:"lost,omitempty"`
+	ShellEnded  bool            `json:"shell_ended,omitempty"`
+	Cwd         shelldir.Text   `json:"cwd"`
+	CwdFallback shelldir.Text   `json:"cwd_fallback,omitempty"`
+	Ended       string          `json:"ended_because,omitempty"`
 }
 
 // commandJSON is a Command in record.json.
 type commandJSON struct {
-	Isolated     bool          `json:"isolated,omitempty"`
-	Argv         []exact       `json:"argv,omitempty"`
-	Cwd          exact         `json:"cwd,omitempty"`
-	Env          [][2]exact    `json:"env,omitempty"`
-	Timeout      time.Duration `json:"timeout_ns,omitempty"`
-	QueueTimeout time.Duration `json:"queue_timeout_ns,omitempty"`
-	StdinOpen    bool          `json:"stdin_open,omitempty"`
-	TTY          bool          `json:"tty,omitempty"`
-	Background   bool          `json:"background,omitempty"`
-	MaxReply     int64         `json:"max_reply,omitempty"`
-	MaxOutput    int64         `json:"max_output,omitempty"`
+	Isolated     bool               `json:"isolated,omitempty"`
+	Argv         []shelldir.Text    `json:"argv,omitempty"`
+	Cwd          shelldir.Text      `json:"cwd,omitempty"`
+	Env          [][2]shelldir.Text `json:"env,omitempty"`
+	Timeout      time.Duration      `json:"timeout_ns,omitempty"`
+	QueueTimeout time.Duration      `json:"queue_timeout_ns,omitempty"`
+	StdinOpen    bool               `json:"stdin_open,omitempty"`
+	TTY          bool               `json:"tty,omitempty"`
+	Background   bool               `json:"background,omitempty"`
+	MaxReply     int64              `json:"max_reply,omitempty"`
+	MaxOutput    int64              `json:"max_output,omitempty"`
 }
 
 // encodeRecord is a record as a line. text is the command's when that is too long for the record.
 func encodeRecord(r *record) (content []byte, text string, err error) {
 	i, c := &r.Info, &r.Spec
 	j := recordJSON{
-		Version: recordVersion, ID: i.ID, Shell: i.Shell, Command: exact(i.Command), Cwd: exact(i.Cwd), Status: i.Status, PID: i.PID,
+		Version: recordVersion, ID: i.ID, Shell: i.Shell, Command: shelldir.Text(i.Command), Cwd: shelldir.Text(i.Cwd), Status: i.Status, PID: i.PID,
 		Background: i.Background, Isolated: i.Isolated, PTY: i.PTY, CreatedAt: i.CreatedAt, StartedAt: i.StartedAt, FinishedAt: i.FinishedAt,
-		StdoutBytes: i.StdoutBytes, StderrBytes: i.StderrBytes, Error: exact(i.Error),
-		Spec: commandJSON{Isolated: c.Isolated, Argv: exacts(c.Argv), Cwd: exact(c.Cwd), Env: environ(c.Env), Timeout: c.Timeout, QueueTimeout: c.QueueTimeout,
+		StdoutBytes: i.StdoutBytes, StderrBytes: i.StderrBytes, Error: shelldir.Text(i.Error),
+		Spec: commandJSON{Isolated: c.Isolated, Argv: shelldir.Texts(c.Argv), Cwd: shelldir.Text(c.Cwd), Env: shelldir.Pairs(c.Env), Timeout: c.Timeout, QueueTimeout: c.QueueTimeout,
 			StdinOpen: c.StdinOpen, TTY: c.TTY, Background: c.Background, MaxOutput: c.MaxOutput, MaxReply: c.MaxReply},
-		Incarnation: r.Incarnation, Deadline: r.Deadline, Rested: r.Rested, Note: exact(r.Note),
+		Incarnation: r.Incarnation, Deadline: r.Deadline, Rested: r.Rested, Note: shelldir.Text(r.Note),
 	}
 	if len(i.Command) > inlineText {
 		j.Command, j.Long, text = "", true, i.Command
 	}
 	if e := i.Result; e != nil {
 		j.Result = &resultJSON{ExitCode: e.ExitCode, TimedOut: e.TimedOut, Cancelled: e.Cancelled, Background: e.Background, Truncated: e.Truncated, Reason: e.TruncatedReason,
-			Recreated: e.Recreated, Lost: exacts(e.Lost), ShellEnded: e.ShellEnded, Cwd: exact(e.Cwd), CwdFallback: exact(e.CwdFallback), Ended: e.Reason}
+			Recreated: e.Recreated, Lost: shelldir.Texts(e.Lost), ShellEnded: e.ShellEnded, Cwd: shelldir.Text(e.Cwd), CwdFallback: shelldir.Text(e.CwdFallback), Ended: e.Reason}
 	}
 	content, err = summed(j)
 	return content, text, err
 }
 
-// decodeRecord reads a line of record.json. long tells that the command is in textFile. Errors: ErrDamaged.
+// decodeRecord reads a line of record.json. long tells that the command is in TextFile. Errors: ErrDamaged.
 func decodeRecord(content []byte) (r *record, long bool, err error) {
 	var j recordJSON
 	if err := checked(content, &j); err != nil {
@@ -178,20 +114,20 @@ func decodeRecord(content []byte) (r *record, long bool, err error) {
 		return nil, false, err
 	}
 	if !j.Status.known() {
-		return nil, false, fmt.Errorf("%w: status %q", ErrDamaged, j.Status)
+		return nil, false, fmt.Errorf("%w: status %q", shelldir.ErrDamaged, j.Status)
 	}
 	c := j.Spec
 	r = &record{
 		Info: Info{ID: j.ID, Shell: j.Shell, Command: string(j.Command), Cwd: string(j.Cwd), Status: j.Status, PID: j.PID,
 			Background: j.Background, Isolated: j.Isolated, PTY: j.PTY, CreatedAt: j.CreatedAt, StartedAt: j.StartedAt, FinishedAt: j.FinishedAt,
 			StdoutBytes: j.StdoutBytes, StderrBytes: j.StderrBytes, Error: string(j.Error)},
-		Spec: Command{Isolated: c.Isolated, Argv: texts(c.Argv), Cwd: string(c.Cwd), Env: environOf(c.Env), Timeout: c.Timeout, QueueTimeout: c.QueueTimeout,
+		Spec: Command{Isolated: c.Isolated, Argv: shelldir.Strings(c.Argv), Cwd: string(c.Cwd), Env: shelldir.PairsMap(c.Env), Timeout: c.Timeout, QueueTimeout: c.QueueTimeout,
 			StdinOpen: c.StdinOpen, TTY: c.TTY, Background: c.Background, MaxOutput: c.MaxOutput, MaxReply: c.MaxReply},
 		Incarnation: j.Incarnation, Deadline: j.Deadline, Rested: j.Rested, Note: string(j.Note),
 	}
 	if e := j.Result; e != nil {
 		r.Info.Result = &Result{ExitCode: e.ExitCode, TimedOut: e.TimedOut, Cancelled: e.Cancelled, Background: e.Background, Truncated: e.Truncated, TruncatedReason: e.Reason,
-			Recreated: e.Recreated, Lost: texts(e.Lost), ShellEnded: e.ShellEnded, Cwd: string(e.Cwd), CwdFallback: string(e.CwdFallback), Reason: e.Ended}
+			Recreated: e.Recreated, Lost: shelldir.Strings(e.Lost), ShellEnded: e.ShellEnded, Cwd: string(e.Cwd), CwdFallback: string(e.CwdFallback), Reason: e.Ended}
 	}
 	return r, j.Long, nil
 }
@@ -207,26 +143,26 @@ func (s Status) known() bool {
 
 // shellJSON is shell.json.
 type shellJSON struct {
-	Version     int           `json:"version"`
-	ID          string        `json:"id"`
-	Name        exact         `json:"name,omitempty"`
-	Cwd         exact         `json:"cwd,omitempty"`
-	Env         [][2]exact    `json:"env,omitempty"`
-	Login       bool          `json:"login,omitempty"`
-	Place       string        `json:"place,omitempty"`
-	Timeout     time.Duration `json:"timeout_ns,omitempty"`
-	MaxReply    int64         `json:"max_reply,omitempty"`
-	MaxOutput   int64         `json:"max_output,omitempty"`
-	CreatedAt   time.Time     `json:"created_at"`
-	Incarnation int           `json:"incarnation"`
-	First       []exact       `json:"first"`
+	Version     int                `json:"version"`
+	ID          string             `json:"id"`
+	Name        shelldir.Text      `json:"name,omitempty"`
+	Cwd         shelldir.Text      `json:"cwd,omitempty"`
+	Env         [][2]shelldir.Text `json:"env,omitempty"`
+	Login       bool               `json:"login,omitempty"`
+	Place       string             `json:"place,omitempty"`
+	Timeout     time.Duration      `json:"timeout_ns,omitempty"`
+	MaxReply    int64              `json:"max_reply,omitempty"`
+	MaxOutput   int64              `json:"max_output,omitempty"`
+	CreatedAt   time.Time          `json:"created_at"`
+	Incarnation int                `json:"incarnation"`
+	First       []shelldir.Text    `json:"first"`
 }
 
 // encodeShell is a shell's record as a file.
 func encodeShell(r *shellRecord) ([]byte, error) {
 	s := &r.Spec
-	return summed(shellJSON{Version: recordVersion, ID: s.ID, Name: exact(s.Name), Cwd: exact(s.Cwd), Env: environ(s.Env), Login: s.Login, Timeout: s.Timeout,
-		MaxOutput: s.MaxOutput, MaxReply: s.MaxReply, Place: s.Place, CreatedAt: r.CreatedAt, Incarnation: r.Incarnation, First: exacts(r.First)})
+	return summed(shellJSON{Version: recordVersion, ID: s.ID, Name: shelldir.Text(s.Name), Cwd: shelldir.Text(s.Cwd), Env: shelldir.Pairs(s.Env), Login: s.Login, Timeout: s.Timeout,
+		MaxOutput: s.MaxOutput, MaxReply: s.MaxReply, Place: s.Place, CreatedAt: r.CreatedAt, Incarnation: r.Incarnation, First: shelldir.Texts(r.First)})
 }
 
 // decodeShell reads shell.json. Errors: ErrDamaged.
@@ -239,15 +175,15 @@ func decodeShell(content []byte) (*shellRecord, error) {
 		return nil, err
 	}
 	return &shellRecord{
-		Spec:      Spec{ID: j.ID, Name: string(j.Name), Cwd: string(j.Cwd), Env: environOf(j.Env), Login: j.Login, Timeout: j.Timeout, MaxOutput: j.MaxOutput, MaxReply: j.MaxReply, Place: j.Place},
-		CreatedAt: j.CreatedAt, Incarnation: j.Incarnation, First: texts(j.First),
+		Spec:      Spec{ID: j.ID, Name: string(j.Name), Cwd: string(j.Cwd), Env: shelldir.PairsMap(j.Env), Login: j.Login, Timeout: j.Timeout, MaxOutput: j.MaxOutput, MaxReply: j.MaxReply, Place: j.Place},
+		CreatedAt: j.CreatedAt, Incarnation: j.Incarnation, First: shelldir.Strings(j.First),
 	}, nil
 }
 
 // checkVersion refuses what another version has written.
 func checkVersion(version int) error {
 	if version != recordVersion {
-		return fmt.Errorf("%w: version %d", ErrDamaged, version)
+		return fmt.Errorf("%w: version %d", shelldir.ErrDamaged, version)
 	}
 	return nil
 }
@@ -268,15 +204,15 @@ func sumOf(text []byte) uint32 { return crc32.Checksum(text, castagnoli) }
 func checked(content []byte, into any) error {
 	at := bytes.LastIndex(content, []byte(sumMark))
 	if at < 0 {
-		return fmt.Errorf("%w: no sum", ErrDamaged)
+		return fmt.Errorf("%w: no sum", shelldir.ErrDamaged)
 	}
 	text, digits := content[:at], bytes.TrimSuffix(content[at+len(sumMark):], []byte("\n"))
 	sum, err := strconv.ParseUint(string(digits), 16, 32)
 	if err != nil || uint32(sum) != sumOf(text) {
-		return fmt.Errorf("%w: wrong sum", ErrDamaged)
+		return fmt.Errorf("%w: wrong sum", shelldir.ErrDamaged)
 	}
 	if err := json.Unmarshal(text, into); err != nil {
-		return fmt.Errorf("%w: %w", ErrDamaged, err)
+		return fmt.Errorf("%w: %w", shelldir.ErrDamaged, err)
 	}
 	return nil
 }

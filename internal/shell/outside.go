@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
 // Enroll writes a command down that its caller runs outside of the shell and of its queue: on a terminal of its own. It is in the history from now on, and has a log (stdout)
@@ -23,7 +25,7 @@ func (s *Shell) Enroll(c Command) (*Exec, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("shell: enroll: %w", fileError(err))
+		return nil, fmt.Errorf("shell: enroll: %w", shelldir.FileError(err))
 	}
 	s.mu.Lock()
 	gone := s.leaving()
@@ -59,22 +61,22 @@ func (e *Exec) Begin(pid int, terminal, cwd string) {
 func (e *Exec) Append(p []byte) {
 	l := e.outputs[0]
 	for len(p) > 0 {
-		file, at, room := l.opened()
+		file, at, room := l.Room()
 		if file == nil {
-			l.came(int64(len(p)))
-			l.drop(nil)
+			l.Printed(int64(len(p)))
+			l.Drop(nil)
 			return
 		}
 		n, err := file.WriteAt(p[:min(room, int64(len(p)))], at)
-		l.took(int64(n))
+		l.Added(int64(n))
 		if p = p[n:]; err != nil {
-			l.drop(err)
+			l.Drop(err)
 		}
 	}
 }
 
 // Missed says that the log of an enrolled command misses something.
-func (e *Exec) Missed() { e.outputs[0].drop(errors.New("the terminal has not kept it")) }
+func (e *Exec) Missed() { e.outputs[0].Drop(errors.New("the terminal has not kept it")) }
 
 // Stopped is closed by the first Cancel.
 func (e *Exec) Stopped() <-chan struct{} { return e.stop }

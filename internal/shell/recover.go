@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/shell/proctree"
+	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/internal/shell/state"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 )
@@ -125,22 +129,22 @@ func (r *recovery) state() {
 	s := r.shell
 	s.cwd = s.spec.Cwd
 	s.loadRemembers()
-	found, err := loadState(s.spec.Dir)
+	found, err := state.Load(s.spec.Dir)
 	switch {
 	case s.remote():
 		s.readRemote()
 	case err == nil:
-		if s.image = found; found.cwd() != "" {
-			s.cwd = found.cwd()
+		if s.image = found; found.Cwd() != "" {
+			s.cwd = found.Cwd()
 		}
-	case absent(err):
+	case errors.Is(err, fs.ErrNotExist):
 		s.uncaptured = append(s.uncaptured, "the whole state of the shell: its file is missing")
 	default:
 		s.uncaptured = append(s.uncaptured, "the whole state of the shell: its file is damaged")
 		s.config.Log.Warn("the state of a shell is damaged", "shell", s.spec.ID, "err", err)
 	}
-	if err := errors.Join(writeCapture(s.spec.Dir),
-		os.WriteFile(filepath.Join(s.spec.Dir, launcherFile), []byte(launcherScript), 0o600)); err != nil {
+	if err := errors.Join(state.WriteScript(s.spec.Dir),
+		os.WriteFile(filepath.Join(s.spec.Dir, shelldir.LauncherFile), []byte(launcherScript), 0o600)); err != nil {
 		s.config.Log.Warn("files of a shell are as an earlier server left them", "shell", s.spec.ID, "err", err)
 	}
 }
@@ -150,19 +154,19 @@ func (r *recovery) incarnation() {
 	s := r.shell
 	i := &incarnation{shell: s, number: s.number, ended: make(chan struct{})}
 	program := r.take(s.incarnationID(s.number))
-	pid, known := numbered(filepath.Join(s.spec.Dir, signsDir), i.pidPrefix())
+	pid, known := shelldir.FindNumber(filepath.Join(s.spec.Dir, shelldir.SignsDir), i.pidPrefix())
 	bash, there := pty.FindProc(pid)
 	if program == nil || program.Child == nil {
 		// The keeper has ended too. A launcher and a bash that nobody holds may still be there.
-		s.endUnheld(sessionName + strconv.Itoa(s.number) + ".")
+		s.endUnheld(shelldir.SessionName + strconv.Itoa(s.number) + ".")
 		s.endUnheld(i.pidPrefix())
-		sweepFIFOs(s.spec.Dir) // what runs of its commands has them open
+		shelldir.RemoveAllFIFOs(s.spec.Dir) // what runs of its commands has them open
 		return
 	}
 	i.launcher = program.Child
-	_, up := numbered(filepath.Join(s.spec.Dir, signsDir), i.upPrefix())
+	_, up := shelldir.FindNumber(filepath.Join(s.spec.Dir, shelldir.SignsDir), i.upPrefix())
 	// One whose launcher was killed has another parent by now. It is ended as soon as the launcher's end is noticed.
-	if there && !bash.Ended && (bash.Parent == i.launcher.PID() || marked(s.spec.Dir, pid)) {
+	if there && !bash.Ended && (bash.Parent == i.launcher.PID() || proctree.Tagged(s.spec.Dir, pid)) {
 		i.bash = bash
 		if control, err := i.openControl(); err == nil {
 			i.control = control
@@ -191,9 +195,9 @@ func (r *recovery) incarnation() {
 // before its bash: at that one's end it would remove the FIFOs of commands, which may be those of the next process by
 // then.
 func (s *Shell) endUnheld(sign string) {
-	pid, known := numbered(filepath.Join(s.spec.Dir, signsDir), sign)
+	pid, known := shelldir.FindNumber(filepath.Join(s.spec.Dir, shelldir.SignsDir), sign)
 	p, there := pty.FindProc(pid)
-	if !known || !there || !marked(s.spec.Dir, pid) {
+	if !known || !there || !proctree.Tagged(s.spec.Dir, pid) {
 		return
 	}
 	_ = p.Signal(unix.SIGKILL)
@@ -222,7 +226,7 @@ func (r *recovery) command(saved *record) {
 	}
 	switch saved.Info.Status {
 	case Queued:
-		removeFIFOs(dir)
+		shelldir.RemoveFIFOs(dir)
 		if saved.Info.Isolated {
 			s.beside++
 			r.isolated = append(r.isolated, func() { s.isolated(e) })
@@ -233,7 +237,7 @@ func (r *recovery) command(saved *record) {
 	case Running:
 		r.running(e, saved, files)
 	default:
-		removeFIFOs(dir)
+		shelldir.RemoveFIFOs(dir)
 		r.ended(e, files)
 	}
 }
@@ -276,7 +280,7 @@ func (r *recovery) running(e *Exec, saved *record, files *keeper.Program) {
 
 // lose ends a command whose fate nobody knows.
 func (s *Shell) lose(e *Exec, why error) {
-	removeFIFOs(e.dir)
+	shelldir.RemoveFIFOs(e.dir)
 	e.end(Failed, nil, fmt.Errorf("%w: %w", ErrEnded, why))
 }
 
@@ -299,8 +303,8 @@ func (r *recovery) ended(e *Exec, files *keeper.Program) {
 		e.closeInput()
 	}
 	if files == nil || len(files.Files) < 2 {
-		e.outputs[0].finish()
-		e.outputs[1].finish()
+		e.outputs[0].Finish()
+		e.outputs[1].Finish()
 		return
 	}
 	run, err := r.shell.reopen(e, files)
@@ -321,13 +325,13 @@ func (r *recovery) ended(e *Exec, files *keeper.Program) {
 func (s *Shell) reopen(e *Exec, files *keeper.Program) (*running, error) {
 	run := &running{exec: e}
 	var err error
-	if run.watch, err = directories.add(e.dir); err != nil || files == nil || len(files.Files) < 2 {
+	if run.watch, err = shelldir.Watches.Add(e.dir); err != nil || files == nil || len(files.Files) < 2 {
 		return run, err
 	}
 	run.held = true
 	for i, f := range files.Files[:2] {
 		run.ends[i] = f
-		if run.own[i], err = openFIFO(openPath(f), unix.O_WRONLY); err != nil {
+		if run.own[i], err = shelldir.OpenFIFO(shelldir.OpenPath(f), unix.O_WRONLY); err != nil {
 			run.leave()
 			return nil, err
 		}
@@ -381,7 +385,7 @@ func (r *recovery) serve(captured chan struct{}) {
 		s.capture(r.body, nil)
 	}
 	if !s.leaving() {
-		_ = os.RemoveAll(filepath.Join(s.spec.Dir, hiddenDir))
+		_ = os.RemoveAll(filepath.Join(s.spec.Dir, shelldir.InternalDir))
 	}
 	close(captured)
 	s.serve()
@@ -390,11 +394,11 @@ func (r *recovery) serve(captured chan struct{}) {
 // thaw sees to a shell that an earlier server has stopped to end a command: that is ended now, and otherwise the shell
 // goes on.
 func (r *recovery) thaw() {
-	path := r.shell.frozenPath()
+	path := r.shell.interruptMarker()
 	if _, err := os.Lstat(path); err != nil || r.shell.awaitThaw(r.shell.life) != nil {
 		return
 	}
-	if r.now != nil && r.body != nil && !closed(r.body.ended) {
+	if r.now != nil && r.body != nil && !shelldir.Closed(r.body.ended) {
 		if _, over := r.now.exec.status(); !over {
 			if at := r.now.exec.record.Deadline; at.IsZero() || time.Now().Before(at) {
 				r.now.exec.Cancel()
@@ -403,7 +407,7 @@ func (r *recovery) thaw() {
 		}
 	}
 	if r.body != nil {
-		for _, p := range append(r.shell.members(r.body, nil), r.body.process()) {
+		for _, p := range append(proctree.Members(r.body.process(), "", nil), r.body.process()) {
 			_ = p.Signal(unix.SIGCONT)
 		}
 	}
@@ -413,7 +417,7 @@ func (r *recovery) thaw() {
 // sync tells the shell a line after all that an earlier server told it, and returns how the sign of it begins; "" when
 // no shell is there.
 func (r *recovery) sync() string {
-	if r.body == nil || closed(r.body.ended) {
+	if r.body == nil || shelldir.Closed(r.body.ended) {
 		return ""
 	}
 	prefix, line := r.body.barrierLine()
@@ -441,7 +445,7 @@ func (r *recovery) resume(run *running, prefix string) {
 			run.leave()
 			return
 		}
-		if r.ShellEnded && !r.TimedOut && !closed(e.stop) && run.unheard(body) {
+		if r.ShellEnded && !r.TimedOut && !shelldir.Closed(e.stop) && run.unheard(body) {
 			run.forget()
 			s.foregroundAnew(e)
 			return
@@ -496,11 +500,11 @@ func (s *Shell) toldOf(run *running, e *Exec, body *incarnation, prefix string) 
 	if !run.held {
 		return false, false // it is held before the shell is told, and until its end is on the disk
 	}
-	dir := filepath.Join(s.spec.Dir, signsDir)
+	dir := filepath.Join(s.spec.Dir, shelldir.SignsDir)
 	late, stop := e.overtime()
 	defer stop()
 	for {
-		_, passed := numbered(dir, prefix)
+		_, passed := shelldir.FindNumber(dir, prefix)
 		if _, ok := e.status(); ok {
 			return true, true
 		}
@@ -511,8 +515,8 @@ func (s *Shell) toldOf(run *running, e *Exec, body *incarnation, prefix string) 
 			return false, true
 		}
 		select {
-		case <-run.watch.changed:
-		case <-s.signs.changed:
+		case <-run.watch.Changed:
+		case <-s.signs.Changed:
 		case <-body.ended:
 			return true, true
 		case <-late:
@@ -528,13 +532,13 @@ func (s *Shell) toldOf(run *running, e *Exec, body *incarnation, prefix string) 
 // resumeBackground follows a command in the background.
 func (r *recovery) resumeBackground(run *running, prefix string) {
 	s, e := r.shell, run.exec
-	pid, begun := numbered(e.dir, pidName)
+	pid, begun := shelldir.FindNumber(e.dir, shelldir.PidName)
 	_, status := e.status()
-	if !begun && !status && r.body != nil && prefix != "" && !closed(r.body.ended) {
+	if !begun && !status && r.body != nil && prefix != "" && !shelldir.Closed(r.body.ended) {
 		over, told := s.toldOf(run, e, r.body, prefix)
-		pid, begun = numbered(e.dir, pidName)
+		pid, begun = shelldir.FindNumber(e.dir, shelldir.PidName)
 		if !begun && !over && !told && !s.leaving() {
-			if _, come := signed(e.dir, toldName); come {
+			if _, come := shelldir.FindSign(e.dir, shelldir.ReachedName); come {
 				s.beginBackground(run, revived{incarnation: r.body}, e, s.cwdNow())
 			} else {
 				r.rerunBackground(run)

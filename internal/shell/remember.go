@@ -3,6 +3,9 @@ package shell
 import (
 	"os"
 	"path/filepath"
+
+	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/internal/shell/state"
 )
 
 // The list of commands that bash remembers (set -o history) is the user's. bash puts every line that it reads from its input into it, so the option is off whenever
@@ -39,7 +42,7 @@ func (s *Shell) noteHistory(e *Exec) {
 		return
 	}
 	if path := filepath.Join(s.spec.Dir, historyFile); now {
-		err = touch(path)
+		err = shelldir.Touch(path)
 	} else {
 		err = os.Remove(path)
 	}
@@ -64,9 +67,9 @@ func (e *Exec) forgetLine(own bool) string {
 	}
 	undo := ""
 	if own {
-		undo = "{ [[ $(" + history + " 1) != *" + quote(e.id+"/"+historySign) + "* ]] || " + history + " -d -1; } && "
+		undo = "{ [[ $(" + history + " 1) != *" + state.Quote(e.id+"/"+historySign) + "* ]] || " + history + " -d -1; } && "
 	}
-	return "; { " + test + " -o history && " + undo + set + " +o history >|" + quote(filepath.Join(e.dir, historySign)) + "; } </dev/null >/dev/null || { <&0; } </dev/null"
+	return "; { " + test + " -o history && " + undo + set + " +o history >|" + state.Quote(filepath.Join(e.dir, historySign)) + "; } </dev/null >/dev/null || { <&0; } </dev/null"
 }
 
 // recallLine is the beginning of the one line in the file of a command: it puts the option on and adds the text to the list, or "". words are the text as words of a
@@ -79,7 +82,7 @@ func (e *Exec) recallLine(words string) string {
 	}
 	on := shopt + " -so history"
 	s.mu.Lock()
-	if s.image != nil && !isOn(s.image.sets, "posix") {
+	if s.image != nil && !s.image.HasOption("posix") {
 		on = "HISTFILE= " + on + " || " + on
 	}
 	s.mu.Unlock()
@@ -93,5 +96,5 @@ func (e *Exec) recallLine(words string) string {
 func (s *Shell) calls(name string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.image.call(name)
+	return s.image.Builtin(name)
 }

@@ -2,6 +2,9 @@ package shell
 
 import (
 	"context"
+	"errors"
+
+	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
 // serve is the goroutine of the queue: it runs one command after the other until the shell is left or deleted.
@@ -125,7 +128,7 @@ func (s *Shell) rest(body *incarnation, e *Exec) {
 	if e.endedShell() {
 		s.missed(e, "the shell ended with it")
 	}
-	if s.unreachable() && !s.leaving() && !closed(body.ended) {
+	if s.unreachable() && !s.leaving() && !shelldir.Closed(body.ended) {
 		body.kill()
 		body.awaitEnd()
 	}
@@ -154,7 +157,7 @@ func (s *Shell) prune() {
 	s.mu.Unlock()
 	var ended []Info
 	for _, e := range list {
-		if e.hasEnded() && e.outputs[0].finished() && e.outputs[1].finished() {
+		if e.hasEnded() && e.outputs[0].Finished() && e.outputs[1].Finished() {
 			ended = append(ended, e.Info())
 		}
 	}
@@ -170,12 +173,21 @@ func (s *Shell) prune() {
 	kept := s.all[:0:0]
 	for _, e := range s.all {
 		if gone[e.id] {
-			e.outputs[0].forgetUse()
-			e.outputs[1].forgetUse()
+			e.outputs[0].Forget()
+			e.outputs[1].Forget()
 			delete(s.byID, e.id)
 		} else {
 			kept = append(kept, e)
 		}
 	}
 	s.all, s.pruned = kept, len(kept)
+}
+
+// withRoom makes files for a command, once more when the disk was full and room could be made.
+func (s *Shell) withRoom(files func() error) error {
+	err := shelldir.SpaceError(files())
+	if errors.Is(err, shelldir.ErrNoSpace) && s.config.MakeRoom != nil && s.config.MakeRoom() {
+		err = shelldir.SpaceError(files())
+	}
+	return err
 }

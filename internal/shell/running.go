@@ -8,13 +8,16 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/shell/output"
+	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
 // running is what this process has open of a command.
 type running struct {
 	exec  *Exec
-	watch *watch // of the command's directory
-	pumps [2]*pump
+	watch *shelldir.Watch // of the command's directory
+	pumps [2]*output.Copier
 	ends  [2]*os.File // reading ends until the pumps have them
 	// own are writing ends of this process: with them the outputs do not end before the command was there to open them,
 	// however late that is.
@@ -30,7 +33,7 @@ func (s *Shell) open(e *Exec) (*running, error) {
 		err = r.openInput()
 	}
 	if err == nil {
-		r.watch, err = directories.add(e.dir)
+		r.watch, err = shelldir.Watches.Add(e.dir)
 	}
 	if err != nil {
 		r.abandon()
@@ -47,7 +50,7 @@ func closeFile(f **os.File) {
 }
 
 func (r *running) openOutputs() error {
-	for i, name := range [...]string{outFIFO, errFIFO} {
+	for i, name := range [...]string{shelldir.OutFIFO, shelldir.ErrFIFO} {
 		err := madeAgain(func() error { return r.openOutput(i, filepath.Join(r.exec.dir, name)) })
 		if err != nil {
 			return err
@@ -58,14 +61,14 @@ func (r *running) openOutputs() error {
 
 // openOutput makes a FIFO and opens both ends.
 func (r *running) openOutput(i int, path string) error {
-	if err := makeFIFO(path); err != nil {
+	if err := shelldir.MakeFIFO(path); err != nil {
 		return err
 	}
 	var err error
 	closeFile(&r.ends[i]) // of an attempt before
 	closeFile(&r.own[i])
-	if r.ends[i], err = openFIFO(path, unix.O_RDONLY); err == nil {
-		r.own[i], err = openFIFO(path, unix.O_WRONLY)
+	if r.ends[i], err = shelldir.OpenFIFO(path, unix.O_RDONLY); err == nil {
+		r.own[i], err = shelldir.OpenFIFO(path, unix.O_WRONLY)
 	}
 	return err
 }
@@ -84,11 +87,11 @@ func madeAgain(f func() error) (err error) {
 // openInput opens the FIFO of an open standard input. For reading too: it can be opened before the command has done so,
 // and never ends by itself.
 func (r *running) openInput() error {
-	path := filepath.Join(r.exec.dir, inFIFO)
+	path := filepath.Join(r.exec.dir, shelldir.InFIFO)
 	var file *os.File
 	err := madeAgain(func() (err error) {
-		if err = makeFIFO(path); err == nil {
-			file, err = openFIFO(path, unix.O_RDWR)
+		if err = shelldir.MakeFIFO(path); err == nil {
+			file, err = shelldir.OpenFIFO(path, unix.O_RDWR)
 		}
 		return err
 	})
@@ -132,7 +135,7 @@ func (r *running) holdInput() error {
 // feed writes Stdin before what Input brings.
 func (r *running) feed(input *os.File) {
 	e := r.exec
-	data, err := os.ReadFile(filepath.Join(e.dir, inputFile))
+	data, err := os.ReadFile(filepath.Join(e.dir, shelldir.InputFile))
 	if err != nil || len(data) == 0 {
 		return
 	}
@@ -147,7 +150,7 @@ func (r *running) feed(input *os.File) {
 func (r *running) pump() error {
 	for i, end := range r.ends {
 		r.ends[i] = nil
-		p, err := startPump(end, r.exec.outputs[i], r.exec.shell.config.Unspliced != nil)
+		p, err := output.Start(end, r.exec.outputs[i], r.exec.shell.config.Unspliced != nil)
 		if err != nil {
 			return err
 		}
@@ -159,7 +162,7 @@ func (r *running) pump() error {
 // drain moves what the command has written into the logs and tells whether nobody has its outputs open any more. It
 // waits lateGrace for those. What nobody held is lost: the logs have what an earlier server put there.
 func (r *running) drain() (eof bool) {
-	removeFIFOs(r.exec.dir)
+	shelldir.RemoveFIFOs(r.exec.dir)
 	r.closeOwn()
 	if !r.moving() {
 		r.exec.finishOutputs()
@@ -172,7 +175,7 @@ func (r *running) drain() (eof bool) {
 	defer timer.Stop()
 	for _, p := range r.pumps {
 		select {
-		case <-p.done():
+		case <-p.Done():
 		case <-timer.C:
 			return r.settled()
 		case <-r.exec.shell.life.Done():
@@ -184,7 +187,7 @@ func (r *running) drain() (eof bool) {
 
 // settled moves what is there and tells whether both outputs have ended.
 func (r *running) settled() bool {
-	out, err := r.pumps[0].settled(), r.pumps[1].settled()
+	out, err := r.pumps[0].CopyWaiting(), r.pumps[1].CopyWaiting()
 	return out && err
 }
 
@@ -197,7 +200,7 @@ func (r *running) moving() bool { return r.pumps[0] != nil && r.pumps[1] != nil 
 func (r *running) judge(result *Result) {
 	r.judgeLog(result)
 	if !result.Truncated && !r.moving() {
-		result.Truncated, result.TruncatedReason = true, CutUnheld
+		result.Truncated, result.TruncatedReason = true, output.CutUnheld
 	}
 }
 
@@ -206,7 +209,7 @@ func (r *running) judgeLog(result *Result) {
 	e := r.exec
 	why := e.LogCut()
 	if limit := e.MaxReply(); why == "" && limit > 0 && max(e.Size(Stdout), e.Size(Stderr)) > limit {
-		why = CutReply
+		why = output.CutReply
 	}
 	result.Truncated, result.TruncatedReason = why != "", why
 }
@@ -223,11 +226,11 @@ func (r *running) closeOwn() {
 
 // see looks after the outputs of a command that has ended until they do: late output goes to this command's log.
 func (r *running) see(eof bool) {
-	directories.remove(r.watch)
+	shelldir.Watches.Remove(r.watch)
 	if eof {
 		if r.moving() {
-			<-r.pumps[0].done()
-			<-r.pumps[1].done()
+			<-r.pumps[0].Done()
+			<-r.pumps[1].Done()
 		}
 		r.release()
 		return
@@ -240,10 +243,10 @@ func (r *running) follow() {
 	life := r.exec.shell.life
 	for _, p := range r.pumps {
 		select {
-		case <-p.done():
+		case <-p.Done():
 		case <-life.Done():
-			r.pumps[0].stop()
-			r.pumps[1].stop()
+			r.pumps[0].Stop()
+			r.pumps[1].Stop()
 			return
 		}
 	}
@@ -262,18 +265,18 @@ func (r *running) release() {
 // that is gone.
 func (r *running) unheard(body *incarnation) bool {
 	_, over := r.exec.status()
-	return !over && closed(body.ended) && !r.exec.stdinOpen() && strings.Contains(body.left(), r.exec.firstWords())
+	return !over && shelldir.Closed(body.ended) && !r.exec.stdinOpen() && strings.Contains(body.left(), r.exec.firstWords())
 }
 
 // forget closes everything of a command that is to run in another incarnation. Its logs stay open.
 func (r *running) forget() {
 	for _, p := range r.pumps {
 		if p != nil {
-			p.detach()
+			p.StopForNext()
 		}
 	}
 	r.leave()
-	removeFIFOs(r.exec.dir)
+	shelldir.RemoveFIFOs(r.exec.dir)
 	if r.held {
 		r.release()
 	}
@@ -281,10 +284,10 @@ func (r *running) forget() {
 
 // leave closes what this process has open of a command that goes on without it.
 func (r *running) leave() {
-	directories.remove(r.watch)
+	shelldir.Watches.Remove(r.watch)
 	for _, p := range r.pumps {
 		if p != nil {
-			p.stop()
+			p.Stop()
 		}
 	}
 	r.closeOwn()
@@ -305,9 +308,9 @@ func (r *running) abandon() {
 			_ = f.Close()
 		}
 	}
-	r.exec.outputs[0].finish()
-	r.exec.outputs[1].finish()
-	removeFIFOs(r.exec.dir)
+	r.exec.outputs[0].Finish()
+	r.exec.outputs[1].Finish()
+	shelldir.RemoveFIFOs(r.exec.dir)
 	if r.held {
 		r.release()
 		r.exec.shell.config.Keeper.Release(r.exec.holdID() + holdInput)

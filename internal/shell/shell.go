@@ -14,6 +14,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/evertty/evertty/internal/shell/output"
+	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/internal/shell/state"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 )
@@ -29,7 +32,7 @@ type Config struct {
 	// Moved, when not nil, is called after a process of a shell began or ended, or its state was captured; under no lock. It must return soon.
 	Moved func(Move)
 	// Logs is what all logs of the server may take; nil is no bound.
-	Logs *Logs
+	Logs *output.Quota
 	// MakeRoom, when not nil, frees some of a full disk for the files of one command, and tells whether it could.
 	MakeRoom func() bool
 	// Remote is needed for shells whose Spec says so.
@@ -83,15 +86,6 @@ func (s *Shell) moved(kind MoveKind, p pty.Proc, code int) {
 // Prefix begins the ids of everything that the keeper holds for shells.
 const Prefix = "shell."
 
-// State is what of a shell outlives its process, besides functions, aliases, arrays and options.
-type State struct {
-	Cwd string
-	Env map[string]string // everything exported but PWD, OLDPWD, SHLVL and _
-	// Delta is what was changed or added against the environment at the first start, Unset what was removed.
-	Delta map[string]string
-	Unset []string
-}
-
 // Facts is what lists tell of a shell.
 type Facts struct {
 	PID          int // of bash; 0 while none runs
@@ -127,7 +121,7 @@ type Shell struct {
 	created time.Time
 	history *history
 	first   []string // environment of the first start, set before the goroutine starts
-	signs   *watch
+	signs   *shelldir.Watch
 	life    context.Context // ends with ErrClosing or ErrDeleted
 	stop    context.CancelCauseFunc
 	work    sync.WaitGroup // goroutines that look after commands and the queue
@@ -146,9 +140,9 @@ type Shell struct {
 	beside  int   // commands in the background and isolated
 	all     []*Exec
 	byID    map[string]*Exec
-	body    *incarnation // nil or ended while none runs
-	number  int          // of the newest incarnation
-	image   *image       // what the last capture found; nil before the first
+	body    *incarnation    // nil or ended while none runs
+	number  int             // of the newest incarnation
+	image   *state.Snapshot // what the last capture found; nil before the first
 	// aliasing says that aliases may have been defined since the last capture.
 	aliasing bool
 	// uncaptured is what the next incarnation lacks because it could not be captured, in words.
@@ -163,7 +157,7 @@ type Shell struct {
 	pruned   int           // how many of all were left at the last look for those beyond the history's bounds
 	cwd      string
 	// elsewhere is the state of a remote shell.
-	elsewhere State
+	elsewhere state.Environment
 	active    time.Time
 	gone      bool // Delete was called
 }
@@ -181,7 +175,7 @@ func Start(c Config, s Spec) (*Shell, error) {
 	sh.created = time.Now()
 	if err := sh.furnish(); err != nil {
 		sh.shut(ErrEnded)
-		return nil, fmt.Errorf("shell: start: %w", fileError(err))
+		return nil, fmt.Errorf("shell: start: %w", shelldir.FileError(err))
 	}
 	body, err := sh.launch(sh.life, 1, sh.home(), nil, false)
 	switch {
@@ -220,16 +214,16 @@ func prepare(c Config, s Spec) (*Shell, error) {
 		s.MaxOutput = DefaultMaxOutput
 	}
 	sh := &Shell{config: c, spec: s, wake: make(chan struct{}, 1), byID: map[string]*Exec{}}
-	if err := directories.enter(); err != nil {
+	if err := shelldir.Watches.Enter(); err != nil {
 		return nil, fmt.Errorf("shell: %w", err)
 	}
-	err := os.MkdirAll(filepath.Join(s.Dir, signsDir), 0o700)
+	err := os.MkdirAll(filepath.Join(s.Dir, shelldir.SignsDir), 0o700)
 	if err == nil {
-		sh.signs, err = directories.add(filepath.Join(s.Dir, signsDir))
+		sh.signs, err = shelldir.Watches.Add(filepath.Join(s.Dir, shelldir.SignsDir))
 	}
 	if err != nil {
-		directories.leave()
-		return nil, fmt.Errorf("shell: %w", fileError(err))
+		shelldir.Watches.Leave()
+		return nil, fmt.Errorf("shell: %w", shelldir.FileError(err))
 	}
 	sh.life, sh.stop = context.WithCancelCause(context.Background())
 	return sh, nil
@@ -237,10 +231,10 @@ func prepare(c Config, s Spec) (*Shell, error) {
 
 // furnish writes the files of a new shell.
 func (s *Shell) furnish() (err error) {
-	if err = os.WriteFile(filepath.Join(s.spec.Dir, launcherFile), []byte(launcherScript), 0o600); err != nil {
+	if err = os.WriteFile(filepath.Join(s.spec.Dir, shelldir.LauncherFile), []byte(launcherScript), 0o600); err != nil {
 		return err
 	}
-	if err = writeCapture(s.spec.Dir); err != nil {
+	if err = state.WriteScript(s.spec.Dir); err != nil {
 		return err
 	}
 	s.history, _, err = openHistory(s.spec.Dir)
@@ -261,8 +255,8 @@ func (s *Shell) shut(cause error) {
 	s.stop(cause)
 	s.mu.Unlock()
 	s.work.Wait()
-	directories.remove(s.signs)
-	directories.leave()
+	shelldir.Watches.Remove(s.signs)
+	shelldir.Watches.Leave()
 }
 
 // check checks a Spec and makes its directory absolute. Errors: ErrInvalid, ErrBadEnv.
@@ -308,7 +302,7 @@ func (s *Shell) Facts() Facts {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := Facts{Cwd: s.cwd, State: "running", Busy: s.current != nil, Queued: len(s.queue), CreatedAt: s.created, LastActivity: s.active}
-	if s.body != nil && !closed(s.body.ended) {
+	if s.body != nil && !shelldir.Closed(s.body.ended) {
 		f.PID = s.body.process().PID
 	} else {
 		f.State = "ended"
@@ -323,27 +317,15 @@ func (s *Shell) Facts() Facts {
 func (s *Shell) Printed() int64 { return s.printed.Load() }
 
 // State is the shell's, as of the last command.
-func (s *Shell) State() State {
+func (s *Shell) State() state.Environment {
 	if s.remote() {
 		return s.remoteState()
 	}
 	s.mu.Lock()
 	found, cwd, first := s.image, s.cwd, s.first
 	s.mu.Unlock()
-	if found != nil {
-		return found.state(cwd, first)
-	}
-	state := State{Cwd: cwd, Env: map[string]string{}, Delta: map[string]string{}}
-	for _, pair := range first {
-		if name, value, _ := strings.Cut(pair, "="); !slices.Contains(ownVariables, name) {
-			state.Env[name] = value
-		}
-	}
-	return state
+	return found.Environment(cwd, first)
 }
-
-// ownVariables are what bash says of itself, not the user.
-var ownVariables = []string{"PWD", "OLDPWD", "SHLVL", "_", marker, pty.EnvTerminal, pty.EnvSession, pty.EnvURL, pty.EnvSocket}
 
 // Commands are the commands in the order in which they were submitted, the newest limit of those before the one with the id before ("" is all).
 func (s *Shell) Commands(limit int, before string) []Info {

@@ -10,14 +10,15 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 )
 
 // Beside shell.json in a shell's directory.
 const (
-	earlierFile = shellFile + ".1"   // the record before it, or the same when there is none before it
-	badFile     = shellFile + ".bad" // the newest one that could not be read, for people
+	earlierFile = shelldir.ShellFile + ".1"   // the record before it, or the same when there is none before it
+	badFile     = shelldir.ShellFile + ".bad" // the newest one that could not be read, for people
 )
 
 // saveShell writes shell.json and syncs it; the record before it becomes its predecessor. Whenever that is cut, one of both is whole. Errors: ErrNoSpace.
@@ -27,19 +28,19 @@ func saveShell(dir string, r *shellRecord) error {
 		err = replaceRecord(dir, content)
 	}
 	if err != nil {
-		return fmt.Errorf("shell: record of shell %s: %w", r.Spec.ID, noSpace(err))
+		return fmt.Errorf("shell: record of shell %s: %w", r.Spec.ID, shelldir.SpaceError(err))
 	}
 	return nil
 }
 
 func replaceRecord(dir string, content []byte) error {
-	path, earlier := filepath.Join(dir, shellFile), filepath.Join(dir, earlierFile)
+	path, earlier := filepath.Join(dir, shelldir.ShellFile), filepath.Join(dir, earlierFile)
 	part := path + ".part"
-	if err := writeSynced(part, content); err != nil {
+	if err := shelldir.WriteSynced(part, content); err != nil {
 		return err
 	}
-	if err := os.Rename(path, earlier); absent(err) {
-		err = writeSynced(earlier, content)
+	if err := os.Rename(path, earlier); errors.Is(err, fs.ErrNotExist) {
+		err = shelldir.WriteSynced(earlier, content)
 		if err != nil {
 			return err
 		}
@@ -49,33 +50,11 @@ func replaceRecord(dir string, content []byte) error {
 	if err := os.Rename(part, path); err != nil {
 		return err
 	}
-	return syncDir(dir)
-}
-
-// writeSynced writes a file and waits until the disk has it.
-func writeSynced(path string, content []byte) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(content)
-	if err == nil {
-		err = file.Sync()
-	}
-	return errors.Join(err, file.Close())
-}
-
-// syncDir waits until the disk has the names in a directory.
-func syncDir(dir string) error {
-	file, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(file.Sync(), file.Close())
+	return shelldir.SyncDir(dir)
 }
 
 // loadShell reads shell.json; Spec.Dir is dir. Errors: ErrDamaged, fs.ErrNotExist.
-func loadShell(dir string) (*shellRecord, error) { return loadShellFile(dir, shellFile) }
+func loadShell(dir string) (*shellRecord, error) { return loadShellFile(dir, shelldir.ShellFile) }
 
 func loadShellFile(dir, name string) (*shellRecord, error) {
 	content, err := os.ReadFile(filepath.Join(dir, name))
@@ -97,10 +76,10 @@ func findShell(dir string, held []*keeper.Program, spare Spec) (r *shellRecord, 
 	if r, err = loadShell(dir); err == nil {
 		return r, "", nil, nil
 	}
-	what = shellFile + " was missing"
+	what = shelldir.ShellFile + " was missing"
 	if !errors.Is(err, fs.ErrNotExist) {
-		what = shellFile + " was damaged and is set aside as " + badFile
-		if bad := os.Rename(filepath.Join(dir, shellFile), filepath.Join(dir, badFile)); bad != nil {
+		what = shelldir.ShellFile + " was damaged and is set aside as " + badFile
+		if bad := os.Rename(filepath.Join(dir, shelldir.ShellFile), filepath.Join(dir, badFile)); bad != nil {
 			return nil, what, nil, errors.Join(err, bad)
 		}
 	}
@@ -110,8 +89,8 @@ func findShell(dir string, held []*keeper.Program, spare Spec) (r *shellRecord, 
 		return r, what, nil, nil // nothing but the number of an incarnation ever changes
 	}
 	if _, elsewhere := os.Lstat(filepath.Join(dir, elsewhereFile)); elsewhere == nil {
-		if !errors.Is(err, ErrDamaged) {
-			err = fmt.Errorf("%w: %w", ErrDamaged, err)
+		if !errors.Is(err, shelldir.ErrDamaged) {
+			err = fmt.Errorf("%w: %w", shelldir.ErrDamaged, err)
 		}
 		return nil, what, nil, err
 	}
@@ -128,7 +107,7 @@ func spareRecord(dir string, spec Spec) (*shellRecord, error) {
 	if err := spec.check(); err != nil {
 		return nil, err
 	}
-	plan, err := pty.Spec{Argv: []string{"bash"}, Dir: nearestDir(spec.Cwd)}.Plan()
+	plan, err := pty.Spec{Argv: []string{"bash"}, Dir: shelldir.Nearest(spec.Cwd)}.Plan()
 	if err != nil {
 		return nil, err
 	}
@@ -148,9 +127,9 @@ func newestIncarnation(dir string, held []*keeper.Program) (newest int) {
 			newest = max(newest, n)
 		}
 	}
-	list, _ := os.ReadDir(filepath.Join(dir, signsDir))
+	list, _ := os.ReadDir(filepath.Join(dir, shelldir.SignsDir))
 	for _, f := range list {
-		for _, prefix := range [...]string{pidName, upName, sessionName} {
+		for _, prefix := range [...]string{shelldir.PidName, shelldir.UpName, shelldir.SessionName} {
 			if rest, is := strings.CutPrefix(f.Name(), prefix); is {
 				take(rest)
 			}

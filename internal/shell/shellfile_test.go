@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/pty/keeper"
 )
 
@@ -22,7 +23,7 @@ func TestShellRecordDamaged(t *testing.T) {
 		"missing": os.Remove,
 	}
 	for name, damage := range hurt {
-		for _, files := range [][]string{{shellFile}, {shellFile, earlierFile}} {
+		for _, files := range [][]string{{shelldir.ShellFile}, {shelldir.ShellFile, earlierFile}} {
 			for _, alive := range []bool{true, false} {
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
@@ -50,7 +51,7 @@ func TestShellRecordDamaged(t *testing.T) {
 						t.Errorf("%+v", r)
 					}
 					told := strings.Join(s.Damage(), " ")
-					if both := len(files) == 2; both != strings.Contains(told, shellFile) || both && !alive != strings.Contains(strings.Join(r.Lost, " "), "its bounds") {
+					if both := len(files) == 2; both != strings.Contains(told, shelldir.ShellFile) || both && !alive != strings.Contains(strings.Join(r.Lost, " "), "its bounds") {
 						t.Errorf("told %q, lost %q", told, r.Lost)
 					}
 					if _, err := loadShell(s.spec.Dir); err != nil {
@@ -72,7 +73,7 @@ func TestShellRecordElsewhere(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, elsewhereFile), []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r, _, _, err := findShell(dir, nil, Spec{ID: "s"}); !errors.Is(err, ErrDamaged) {
+	if r, _, _, err := findShell(dir, nil, Spec{ID: "s"}); !errors.Is(err, shelldir.ErrDamaged) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -83,11 +84,11 @@ func TestNewestIncarnation(t *testing.T) {
 	if n := newestIncarnation(dir, nil); n != 0 {
 		t.Errorf("%d without anything", n)
 	}
-	if err := os.Mkdir(filepath.Join(dir, signsDir), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(dir, shelldir.SignsDir), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"pid.3.4711", "sid.2.9999", "up.1.0", "b.zzz-99.12", "pid.", "sid.x.1"} {
-		if err := os.WriteFile(filepath.Join(dir, signsDir, name), nil, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, shelldir.SignsDir, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

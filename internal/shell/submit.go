@@ -12,6 +12,9 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/internal/shell/state"
 )
 
 // Submit queues a command. Errors: ErrInvalid, ErrBadEnv, ErrQueueFull, ErrDeleted, ErrClosing, ErrNoSpace.
@@ -30,7 +33,7 @@ func (s *Shell) Submit(c Command) (*Exec, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("shell: submit: %w", fileError(err))
+		return nil, fmt.Errorf("shell: submit: %w", shelldir.FileError(err))
 	}
 	if err := s.enqueue(e, c.Isolated); err != nil {
 		_ = os.RemoveAll(e.dir)
@@ -112,7 +115,7 @@ func (s *Shell) admits(c Command) error {
 func (s *Shell) enroll(c Command) (*Exec, error) {
 	id, err := s.history.next()
 	if err != nil {
-		return nil, spaceError(err)
+		return nil, shelldir.SpaceError(err)
 	}
 	text := c.Text
 	if c.Isolated {
@@ -130,7 +133,7 @@ func (s *Shell) enroll(c Command) (*Exec, error) {
 	}
 	if err != nil {
 		_ = os.RemoveAll(dir)
-		return nil, spaceError(err)
+		return nil, shelldir.SpaceError(err)
 	}
 	return e, nil
 }
@@ -145,12 +148,12 @@ func (s *Shell) writeInputs(dir string, c Command) error {
 	if len(c.Stdin) == 0 {
 		return nil
 	}
-	return os.WriteFile(filepath.Join(dir, inputFile), c.Stdin, 0o600)
+	return os.WriteFile(filepath.Join(dir, shelldir.InputFile), c.Stdin, 0o600)
 }
 
 // writeText writes the text of a command as it is.
 func writeText(dir, text string) error {
-	return os.WriteFile(filepath.Join(dir, textFile), []byte(text), 0o600)
+	return os.WriteFile(filepath.Join(dir, shelldir.TextFile), []byte(text), 0o600)
 }
 
 // enqueue gives a command its place in the queue; an isolated one starts at once. Errors: ErrDeleted, ErrClosing.
@@ -214,7 +217,7 @@ func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []strin
 		return fmt.Errorf("shell: set variables: %w", err)
 	}
 	if s.remote() {
-		_, err := s.changeRemote(ctx, func(now State) State { return now.with(set, unset) })
+		_, err := s.changeRemote(ctx, func(now state.Environment) state.Environment { return now.With(set, unset) })
 		return err
 	}
 	set = maps.Clone(set)
@@ -240,7 +243,7 @@ func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []strin
 func (s *Shell) envText(set map[string]string, unset []string) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(set)) {
-		fmt.Fprintf(&b, "%s %s=%s || %s 1\n", s.call("export"), name, quote(set[name]), s.call("return"))
+		fmt.Fprintf(&b, "%s %s=%s || %s 1\n", s.call("export"), name, state.Quote(set[name]), s.call("return"))
 	}
 	for _, name := range unset {
 		fmt.Fprintf(&b, "%s -v %s || %s 1\n", s.call("unset"), name, s.call("return"))
@@ -257,14 +260,14 @@ func (s *Shell) submitHidden(compose func() string, instead func() error) (*Exec
 	}
 	var dir string
 	err := s.withRoom(func() (err error) {
-		parent := filepath.Join(s.spec.Dir, hiddenDir)
+		parent := filepath.Join(s.spec.Dir, shelldir.InternalDir)
 		if err = os.MkdirAll(parent, 0o700); err == nil {
 			dir, err = os.MkdirTemp(parent, "")
 		}
 		return err
 	})
 	if err != nil {
-		return nil, fileError(err)
+		return nil, shelldir.FileError(err)
 	}
 	r := &record{Info: Info{ID: "e" + filepath.Base(dir), Shell: s.spec.name(), Status: Queued, CreatedAt: time.Now()}, Spec: Command{MaxOutput: s.spec.MaxOutput}}
 	e, err := s.newExec(r, dir)
@@ -274,20 +277,17 @@ func (s *Shell) submitHidden(compose func() string, instead func() error) (*Exec
 	}
 	if err != nil {
 		_ = os.RemoveAll(dir)
-		return nil, spaceError(err)
+		return nil, shelldir.SpaceError(err)
 	}
 	return e, nil
 }
-
-// hiddenDir has the directories of commands of ours.
-const hiddenDir = "e"
 
 // complaint is the end of what the command said on standard error, without the name of our file.
 func (e *Exec) complaint() string {
 	text := make([]byte, min(e.Size(Stderr), 500))
 	n, _ := e.ReadAt(Stderr, text, 0)
 	words := strings.TrimSpace(strings.ToValidUTF8(string(text[:n]), string(utf8.RuneError)))
-	if _, after, ok := strings.Cut(words, filepath.Join(e.dir, textFile)+": "); ok {
+	if _, after, ok := strings.Cut(words, filepath.Join(e.dir, shelldir.TextFile)+": "); ok {
 		return after
 	}
 	return words
@@ -298,7 +298,7 @@ func joinQuoted(argv []string) string {
 	words := make([]string, len(argv))
 	for i, a := range argv {
 		if words[i] = a; a == "" || strings.Trim(a, plainCharacters) != "" {
-			words[i] = quote(a)
+			words[i] = state.Quote(a)
 		}
 	}
 	return strings.Join(words, " ")
