@@ -63,6 +63,14 @@ type Result struct {
 	CwdFallback string
 }
 
+// status is that of a command with the result.
+func (r *Result) status() Status {
+	if r.Cancelled {
+		return Cancelled
+	}
+	return Done
+}
+
 // Info is a command as lists tell it.
 type Info struct {
 	ID          string

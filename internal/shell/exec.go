@@ -150,12 +150,6 @@ func (e *Exec) withdrawn() bool {
 	return true
 }
 
-// What a command that did not end by itself answers.
-const (
-	timeoutCode = 124 // as timeout(1)
-	cancelCode  = 130 // as a shell after SIGINT
-)
-
 // ReadAt reads the log of an output from a position, as io.ReaderAt does.
 func (e *Exec) ReadAt(o Stream, p []byte, at int64) (int, error) { return e.output(o).ReadAt(p, at) }
 
@@ -171,8 +165,8 @@ func (e *Exec) Follow(ctx context.Context, stdout, stderr int64) (more bool, err
 	return output.Follow(ctx, e.outputs[0], e.outputs[1], stdout, stderr)
 }
 
-// begin says that the command runs.
-func (e *Exec) begin(pid int) {
+// markStarted says that the command has been started.
+func (e *Exec) markStarted(pid int) {
 	e.mu.Lock()
 	e.record.Info.Status, e.record.Info.PID = Running, pid
 	first := !e.begun
@@ -291,20 +285,23 @@ func (e *Exec) hasInput() bool {
 }
 
 // text is all that the shell is told of a command.
-func (e *Exec) text(home, cwd string, lines func(script string) string) (string, error) {
+func (e *Exec) text(home, cwd string) (text string, err error) {
+	background, script := e.spec().Background, ""
 	if e.shell.remote() {
-		script, err := e.remoteScript()
-		return lines(script), err
+		script, err = e.remoteScript()
+	} else {
+		script, err = e.script(cwd)
 	}
-	script, err := e.script(cwd)
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", err
-	}
-	if cwd == "" || e.spec().Background {
-		return lines(script), nil
+	case background:
+		return e.backgroundLines(script), nil
+	case cwd == "":
+		return e.commandLines(script), nil
 	}
 	back, err := e.backLine(home)
-	return lines(script) + back, err
+	return e.commandLines(script) + back, err
 }
 
 // script is the file that the control line sources: that of source, or, with a directory or variables of this command

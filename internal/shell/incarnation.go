@@ -342,7 +342,7 @@ func (i *incarnation) barrierLine() (prefix, line string) {
 // watch is the goroutine of an incarnation: it waits for the end and clears up after it.
 func (i *incarnation) watch() {
 	exit := i.launcher.Wait()
-	i.code = reported(exit)
+	i.code = exitCode(exit)
 	if errors.Is(context.Cause(i.shell.life), ErrClosing) { // the next server is to hear of it
 		close(i.ended)
 		return

@@ -6,9 +6,9 @@ import "time"
 const (
 	// maxQueue commands wait; more are refused, so that a caller who does not wait for answers notices.
 	maxQueue = 64
-	// maxBeside commands run in the background or isolated at a time: each has up to six descriptors here and in the
+	// maxParallel commands run in the background or isolated at a time: each has up to six descriptors here and in the
 	// keeper.
-	maxBeside = 64
+	maxParallel = 64
 	// MaxText is the longest command, in bytes: generated scripts have some megabytes, and bash keeps all of it in
 	// memory.
 	MaxText = 16 << 20

@@ -185,14 +185,14 @@ func (s *Shell) answerAsked(e *Exec) (recreated bool) {
 }
 
 // answer gives a command its end: failed when the relay could not have it run.
-func (e *Exec) answer(status Status, r *Result) {
+func (e *Exec) answer(r *Result) {
 	if e.shell.remote() && !r.Cancelled && !r.TimedOut {
 		if err := e.shell.config.Remote.Outcome(e.dir); err != nil {
 			e.end(Failed, nil, err)
 			return
 		}
 	}
-	e.end(status, r, nil)
+	e.end(r.status(), r, nil)
 }
 
 // grace is how long a command may take to end after SIGINT.
@@ -217,26 +217,4 @@ func (s *Shell) given() map[string]string {
 		return nil
 	}
 	return s.spec.Env
-}
-
-// isolatedRemote is isolated of a shell elsewhere: the relay runs beside the shell.
-func (s *Shell) isolatedRemote(e *Exec) {
-	if _, err := s.ready(e, false); err != nil {
-		s.unready(e, err)
-		return
-	}
-	if err := s.runIsolated(e, s.cwdNow(), s.cwdNow()); err != nil && !s.leaving() {
-		e.end(Failed, nil, fmt.Errorf("start: %w", shelldir.SpaceError(err)))
-	}
-}
-
-// relayPlan starts the relay of an isolated command.
-func (s *Shell) relayPlan(e *Exec) (pty.Plan, bool) {
-	plan, err := pty.Spec{Argv: append(slices.Clone(s.config.Remote.Program), e.dir), Dir: s.home()}.Plan()
-	if err != nil {
-		s.unready(e, err)
-		return plan, false
-	}
-	s.tag(&plan)
-	return plan, true
 }

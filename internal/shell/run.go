@@ -71,10 +71,7 @@ func (s *Shell) turn(e *Exec) {
 		}
 	}
 	if e.spec().Background {
-		s.launchBackground(b, e)
-		if e.hasEnded() {
-			s.keep(b, e)
-		}
+		s.inShell(b, e)
 		s.tidy()
 		return
 	}
@@ -83,7 +80,7 @@ func (s *Shell) turn(e *Exec) {
 	s.mu.Lock()
 	s.captured = captured
 	s.mu.Unlock()
-	s.rest(s.foreground(b, e), e)
+	s.rest(s.inShell(b, e), e)
 }
 
 // Settled waits, when a command has been answered but the state it left is not known yet, until it is: then State is that after the command. It does not wait for a

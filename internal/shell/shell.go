@@ -134,15 +134,15 @@ type Shell struct {
 	pruning sync.Mutex // held over the disk, taken before mu
 	pausing sync.Mutex // held over the disk, taken before mu
 
-	mu      sync.Mutex // guards what follows; nothing blocks under it
-	queue   []*Exec
-	current *Exec // the one that has its turn
-	beside  int   // commands in the background and isolated
-	all     []*Exec
-	byID    map[string]*Exec
-	body    *incarnation    // nil or ended while none runs
-	number  int             // of the newest incarnation
-	image   *state.Snapshot // what the last capture found; nil before the first
+	mu       sync.Mutex // guards what follows; nothing blocks under it
+	queue    []*Exec
+	current  *Exec // the one that has its turn
+	parallel int   // commands in the background and isolated
+	all      []*Exec
+	byID     map[string]*Exec
+	body     *incarnation    // nil or ended while none runs
+	number   int             // of the newest incarnation
+	image    *state.Snapshot // what the last capture found; nil before the first
 	// aliasing says that aliases may have been defined since the last capture.
 	aliasing bool
 	// uncaptured is what the next incarnation lacks because it could not be captured, in words.

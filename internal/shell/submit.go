@@ -103,8 +103,8 @@ func (s *Shell) admits(c Command) error {
 	switch {
 	case s.leaving():
 		return context.Cause(s.life)
-	case c.Isolated && s.beside >= maxBeside:
-		return fmt.Errorf("%w: %d run beside the shell", ErrQueueFull, s.beside)
+	case c.Isolated && s.parallel >= maxParallel:
+		return fmt.Errorf("%w: %d run beside the shell", ErrQueueFull, s.parallel)
 	case !c.Isolated && len(s.queue) >= maxQueue:
 		return fmt.Errorf("%w: %d", ErrQueueFull, len(s.queue))
 	}
@@ -169,7 +169,7 @@ func (s *Shell) enqueue(e *Exec, isolated bool) error {
 	}
 	s.active = time.Now()
 	if isolated {
-		s.beside++
+		s.parallel++
 		s.work.Go(func() { s.isolated(e) })
 		return nil
 	}
