@@ -9,19 +9,6 @@ const (
 	// maxParallel commands run in the background or isolated at a time: each has up to six descriptors here and in the
 	// keeper.
 	maxParallel = 64
-	// MaxText is the longest command, in bytes: generated scripts have some megabytes, and bash keeps all of it in
-	// memory.
-	MaxText = 16 << 20
-	// MaxStdin is the most that Command.Stdin may have, in bytes; it is written to the disk before the command starts.
-	MaxStdin = 64 << 20
-	// maxEnvironment is the most that the variables of one command or one SetEnv may have together, in bytes: four
-	// times what execve takes by default.
-	maxEnvironment = 8 << 20
-	// maxPath is the longest directory, in bytes: PATH_MAX of Linux.
-	maxPath = 4096
-	// DefaultMaxOutput is what a log keeps of each output when nobody says, in bytes: more than two of the largest
-	// outputs people make on purpose (100 MB).
-	DefaultMaxOutput = 256 << 20
 )
 
 // Times.

@@ -553,3 +553,14 @@ func (s *Shell) concludeAlone(l *life, shellEnded bool) {
 	}
 	l.conclude(Result{ExitCode: code, ShellEnded: shellEnded})
 }
+
+// repair writes shell.json again where it could not be read.
+func (s *Shell) repair() error {
+	if _, err := loadShell(s.spec.Dir); err == nil {
+		return nil
+	}
+	return s.saveShell()
+}
+
+// Damage is what of the shell's files could not be read when this server took it over, in words; nil when all could.
+func (s *Shell) Damage() []string { return slices.Clone(s.damage) }

@@ -139,7 +139,7 @@ func (s *Shell) ready(e *Exec, again bool) (recreated bool, err error) {
 	c := RemoteCommand{Shell: s.spec.ID, Dir: e.dir, Cwd: spec.Cwd, Env: spec.Env, State: s.remoteFile(),
 		Keep: !spec.Isolated && !spec.Background, Again: again}
 	if spec.Isolated {
-		c.Text = joinQuoted(spec.Argv)
+		c.Text = state.QuoteWords(spec.Argv)
 	} else {
 		text, err := os.ReadFile(filepath.Join(e.dir, shelldir.TextFile))
 		if err != nil {

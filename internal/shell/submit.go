@@ -2,12 +2,10 @@ package shell
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -43,25 +41,6 @@ func (s *Shell) Submit(c Command) (*Exec, error) {
 	return e, nil
 }
 
-// Check refuses what no shell runs. Errors: ErrInvalid, ErrBadEnv.
-func (c *Command) Check() error {
-	switch {
-	case strings.ContainsRune(c.Text, 0) || len(c.Text) > MaxText:
-		return fmt.Errorf("%w: the text has %d bytes, at most %d and no NUL are possible", ErrInvalid, len(c.Text), MaxText)
-	case len(c.Stdin) > MaxStdin:
-		return fmt.Errorf("%w: %d bytes of standard input, at most %d are possible", ErrInvalid, len(c.Stdin), MaxStdin)
-	case strings.ContainsRune(c.Cwd, 0) || len(c.Cwd) >= maxPath:
-		return fmt.Errorf("%w: directory %.80q", ErrInvalid, c.Cwd)
-	case c.Timeout < 0 || c.QueueTimeout < 0 || c.MaxOutput < 0 || c.MaxReply < 0:
-		return fmt.Errorf("%w: timeout %v, wait %v, output %d", ErrInvalid, c.Timeout, c.QueueTimeout, c.MaxOutput)
-	case c.Isolated && (len(c.Argv) == 0 || c.Argv[0] == "" || slices.ContainsFunc(c.Argv, func(a string) bool { return strings.ContainsRune(a, 0) })):
-		return fmt.Errorf("%w: an isolated command needs an argv without NUL", ErrInvalid)
-	case !c.Isolated && c.Argv != nil:
-		return fmt.Errorf("%w: an argv is for isolated commands", ErrInvalid)
-	}
-	return checkEnv(c.Env)
-}
-
 // complete checks a command and fills in what was left out.
 func (s *Shell) complete(c *Command) error {
 	if c.Timeout == 0 {
@@ -74,26 +53,6 @@ func (s *Shell) complete(c *Command) error {
 		c.MaxReply = s.spec.MaxReply
 	}
 	return c.Check()
-}
-
-// variableName is what a shell can export.
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
-// checkEnv checks variables. The message never has a value, which may be secret. Errors: ErrBadEnv.
-func checkEnv(env map[string]string) error {
-	total := 0
-	for name, value := range env {
-		if !variableName.MatchString(name) {
-			return fmt.Errorf("%w: name %.80q", ErrBadEnv, name)
-		}
-		if strings.ContainsRune(value, 0) {
-			return fmt.Errorf("%w: the value of %s holds a NUL byte", ErrBadEnv, name)
-		}
-		if total += len(name) + len(value); total > maxEnvironment {
-			return fmt.Errorf("%w: more than %d bytes", ErrBadEnv, maxEnvironment)
-		}
-	}
-	return nil
 }
 
 // admits tells whether there is room for a command. Errors: ErrQueueFull, ErrDeleted, ErrClosing.
@@ -119,7 +78,7 @@ func (s *Shell) enroll(c Command) (*Exec, error) {
 	}
 	text := c.Text
 	if c.Isolated {
-		text = joinQuoted(c.Argv)
+		text = state.QuoteWords(c.Argv)
 	}
 	r := &record{Info: Info{ID: id, Shell: s.spec.name(), Command: text, Status: Queued, Background: c.Background, Isolated: c.Isolated, CreatedAt: time.Now()}, Spec: c}
 	r.Spec.Text, r.Spec.Stdin, r.Spec.Env = "", nil, maps.Clone(c.Env)
@@ -196,15 +155,6 @@ func (s *Shell) unqueue(e *Exec) bool {
 		s.queue = slices.Delete(s.queue, at, at+1)
 	}
 	return at >= 0
-}
-
-// CheckEnv refuses variables that SetEnv cannot change. Errors: ErrBadEnv.
-func CheckEnv(set map[string]string, unset []string) error {
-	names := map[string]string{}
-	for _, name := range unset {
-		names[name] = ""
-	}
-	return errors.Join(checkEnv(set), checkEnv(names))
 }
 
 // SetEnv exports and unsets variables in the shell, in its turn in the queue. Errors: those of Submit, the reason of ctx.
@@ -292,17 +242,3 @@ func (e *Exec) complaint() string {
 	}
 	return words
 }
-
-// joinQuoted is an argv as a line of shell.
-func joinQuoted(argv []string) string {
-	words := make([]string, len(argv))
-	for i, a := range argv {
-		if words[i] = a; a == "" || strings.Trim(a, plainCharacters) != "" {
-			words[i] = state.Quote(a)
-		}
-	}
-	return strings.Join(words, " ")
-}
-
-// plainCharacters need no quotes in a shell.
-const plainCharacters = idCharacters + "/:=@%+,"

@@ -1,6 +1,20 @@
 package shell
 
-import "time"
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Errors of what a caller asks for.
+var (
+	ErrInvalid = errors.New("invalid command")
+	// ErrBadEnv is of a name that is not ^[A-Za-z_][A-Za-z0-9_]*$ and of a value with NUL.
+	ErrBadEnv = errors.New("invalid environment")
+)
 
 // Status says where a command is in its life.
 type Status string
@@ -101,3 +115,68 @@ const (
 	Stdout Stream = 1
 	Stderr Stream = 2
 )
+
+// Check refuses what no shell runs. Errors: ErrInvalid, ErrBadEnv.
+func (c *Command) Check() error {
+	switch {
+	case strings.ContainsRune(c.Text, 0) || len(c.Text) > MaxText:
+		return fmt.Errorf("%w: the text has %d bytes, at most %d and no NUL are possible", ErrInvalid, len(c.Text), MaxText)
+	case len(c.Stdin) > MaxStdin:
+		return fmt.Errorf("%w: %d bytes of standard input, at most %d are possible", ErrInvalid, len(c.Stdin), MaxStdin)
+	case strings.ContainsRune(c.Cwd, 0) || len(c.Cwd) >= maxPath:
+		return fmt.Errorf("%w: directory %.80q", ErrInvalid, c.Cwd)
+	case c.Timeout < 0 || c.QueueTimeout < 0 || c.MaxOutput < 0 || c.MaxReply < 0:
+		return fmt.Errorf("%w: timeout %v, wait %v, output %d", ErrInvalid, c.Timeout, c.QueueTimeout, c.MaxOutput)
+	case c.Isolated && (len(c.Argv) == 0 || c.Argv[0] == "" || slices.ContainsFunc(c.Argv, func(a string) bool { return strings.ContainsRune(a, 0) })):
+		return fmt.Errorf("%w: an isolated command needs an argv without NUL", ErrInvalid)
+	case !c.Isolated && c.Argv != nil:
+		return fmt.Errorf("%w: an argv is for isolated commands", ErrInvalid)
+	}
+	return checkEnv(c.Env)
+}
+
+// checkEnv checks variables. The message never has a value, which may be secret. Errors: ErrBadEnv.
+func checkEnv(env map[string]string) error {
+	total := 0
+	for name, value := range env {
+		if !variableName.MatchString(name) {
+			return fmt.Errorf("%w: name %.80q", ErrBadEnv, name)
+		}
+		if strings.ContainsRune(value, 0) {
+			return fmt.Errorf("%w: the value of %s holds a NUL byte", ErrBadEnv, name)
+		}
+		if total += len(name) + len(value); total > maxEnvironment {
+			return fmt.Errorf("%w: more than %d bytes", ErrBadEnv, maxEnvironment)
+		}
+	}
+	return nil
+}
+
+// CheckEnv refuses variables that SetEnv cannot change. Errors: ErrBadEnv.
+func CheckEnv(set map[string]string, unset []string) error {
+	names := map[string]string{}
+	for _, name := range unset {
+		names[name] = ""
+	}
+	return errors.Join(checkEnv(set), checkEnv(names))
+}
+
+// variableName is what a shell can export.
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// MaxText is the longest command, in bytes: generated scripts have some megabytes, and bash keeps all of it in
+// memory.
+const MaxText = 16 << 20
+
+// MaxStdin is the most that Command.Stdin may have, in bytes; it is written to the disk before the command starts.
+const MaxStdin = 64 << 20
+
+// maxEnvironment is the most that the variables of one command or one SetEnv may have together, in bytes: four
+// times what execve takes by default.
+const maxEnvironment = 8 << 20
+
+// maxPath is the longest directory, in bytes: PATH_MAX of Linux.
+const maxPath = 4096
+
+// idCharacters are those that an id may have.
+const idCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
