@@ -2,8 +2,10 @@ package shell
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -60,3 +62,21 @@ func homeDir(env map[string]string) string {
 // DefaultMaxOutput is what a log keeps of each output when nobody says, in bytes: more than two of the largest
 // outputs people make on purpose (100 MB).
 const DefaultMaxOutput = 256 << 20
+
+// firstEnvironment is that of a plan with what is given, which wins.
+func firstEnvironment(plan []string, given map[string]string) ([]string, error) {
+	if err := checkEnv(given); err != nil {
+		return nil, err
+	}
+	env := map[string]string{}
+	for _, pair := range plan {
+		name, value, _ := strings.Cut(pair, "=")
+		env[name] = value
+	}
+	maps.Copy(env, given)
+	list := make([]string, 0, len(env))
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		list = append(list, name+"="+env[name])
+	}
+	return list, nil
+}

@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -210,24 +209,6 @@ func (s *Shell) clearSigns() {
 		}
 		_ = os.Remove(filepath.Join(dir, f.Name()))
 	}
-}
-
-// firstEnvironment is that of a plan with what is given, which wins.
-func firstEnvironment(plan []string, given map[string]string) ([]string, error) {
-	if err := checkEnv(given); err != nil {
-		return nil, err
-	}
-	env := map[string]string{}
-	for _, pair := range plan {
-		name, value, _ := strings.Cut(pair, "=")
-		env[name] = value
-	}
-	maps.Copy(env, given)
-	list := make([]string, 0, len(env))
-	for _, name := range slices.Sorted(maps.Keys(env)) {
-		list = append(list, name+"="+env[name])
-	}
-	return list, nil
 }
 
 // meet learns bash's process id from the launcher and opens the control FIFO.

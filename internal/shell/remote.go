@@ -45,13 +45,11 @@ const (
 )
 
 const (
-	// elsewhereFile is the file of the state in a shell's directory.
-	elsewhereFile = "remote"
 	// remoteGrace is cancelGrace where the end of a command has to be asked for over a network.
 	remoteGrace = 15 * time.Second
 )
 
-func (s *Shell) remoteFile() string { return filepath.Join(s.spec.Dir, elsewhereFile) }
+func (s *Shell) remoteFile() string { return filepath.Join(s.spec.Dir, shelldir.RemoteFile) }
 
 func (s *Shell) remote() bool { return s.spec.Place != "" }
 

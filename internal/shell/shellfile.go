@@ -88,7 +88,7 @@ func findShell(dir string, held []*keeper.Program, spare Spec) (r *shellRecord, 
 		r.Incarnation = max(r.Incarnation, number)
 		return r, what, nil, nil // nothing but the number of an incarnation ever changes
 	}
-	if _, elsewhere := os.Lstat(filepath.Join(dir, elsewhereFile)); elsewhere == nil {
+	if _, elsewhere := os.Lstat(filepath.Join(dir, shelldir.RemoteFile)); elsewhere == nil {
 		if !errors.Is(err, shelldir.ErrDamaged) {
 			err = fmt.Errorf("%w: %w", shelldir.ErrDamaged, err)
 		}

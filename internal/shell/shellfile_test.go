@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/internal/shell/shelldir"
-	"github.com/evertty/evertty/pty/keeper"
 )
 
 // TestShellRecordDamaged: a record that is damaged, empty or missing costs its shell nothing, for it has a predecessor. Without that the shell comes back too, and
@@ -63,39 +61,5 @@ func TestShellRecordDamaged(t *testing.T) {
 				})
 			}
 		}
-	}
-}
-
-// TestShellRecordElsewhere: nobody guesses where the commands of a shell ran.
-func TestShellRecordElsewhere(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, elsewhereFile), []byte("{}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if r, _, _, err := findShell(dir, nil, Spec{ID: "s"}); !errors.Is(err, shelldir.ErrDamaged) {
-		t.Errorf("%+v, %v", r, err)
-	}
-}
-
-// TestNewestIncarnation: the number of the newest process comes from what it left and from the keeper.
-func TestNewestIncarnation(t *testing.T) {
-	dir := t.TempDir()
-	if n := newestIncarnation(dir, nil); n != 0 {
-		t.Errorf("%d without anything", n)
-	}
-	if err := os.Mkdir(filepath.Join(dir, shelldir.SignsDir), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"pid.3.4711", "sid.2.9999", "up.1.0", "b.zzz-99.12", "pid.", "sid.x.1"} {
-		if err := os.WriteFile(filepath.Join(dir, shelldir.SignsDir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if n := newestIncarnation(dir, nil); n != 3 {
-		t.Errorf("%d, want 3", n)
-	}
-	if n := newestIncarnation(dir, []*keeper.Program{{ID: Prefix + "s.c.00000007aaaaaaaaaaaa"}}); n != 3 {
-		t.Errorf("%d with a command, want 3", n)
 	}
 }
