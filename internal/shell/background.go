@@ -33,7 +33,7 @@ func (b *background) await(l *life) {
 	if b.pid > 0 {
 		if process, there := pty.FindProc(b.pid); there {
 			l.mu.Lock()
-			l.record.Note = proctree.FormatStarts([]pty.Proc{process})
+			l.record.Processes = proctree.FormatStarts([]pty.Proc{process})
 			l.mu.Unlock()
 		}
 	}

@@ -15,6 +15,8 @@ import (
 	"github.com/evertty/evertty/internal/shell/output"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
+
+	"github.com/evertty/evertty/internal/shell/history"
 )
 
 // Exec is one command of a shell. All methods may be called at the same time from several goroutines.
@@ -35,7 +37,7 @@ type Exec struct {
 	saving sync.Mutex // held over the disk, taken before mu
 
 	mu      sync.Mutex // guards what follows; nothing blocks under it
-	record  record
+	record  history.Entry
 	problem error    // why it Failed
 	input   *os.File // the writing end of an open standard input, nil before the start and after the end of it
 	writing sync.Mutex
@@ -45,7 +47,7 @@ type Exec struct {
 }
 
 // newExec makes the live side of a record.
-func (s *Shell) newExec(r *record, dir string) (*Exec, error) {
+func (s *Shell) newExec(r *history.Entry, dir string) (*Exec, error) {
 	e := &Exec{shell: s, id: r.Info.ID, dir: dir, record: *r,
 		started: make(chan struct{}), done: make(chan struct{}), stop: make(chan struct{})}
 	limit := max(r.Spec.MaxOutput, r.Spec.MaxReply)
@@ -243,7 +245,7 @@ func (e *Exec) trySave() error {
 	r := e.record
 	e.mu.Unlock()
 	r.Info.StdoutBytes, r.Info.StderrBytes = e.outputs[0].Size(), e.outputs[1].Size()
-	return e.shell.history.save(&r)
+	return e.shell.history.Save(&r)
 }
 
 // finishOutputs says that no more output comes.

@@ -36,8 +36,8 @@ func (i *inShell) prepare(l *life, home, cwd string) (done bool, err error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.record.Incarnation = i.body.number
-	l.record.Note = proctree.FormatStarts(proctree.Children(i.body.process().PID))
+	l.record.Process = i.body.number
+	l.record.Processes = proctree.FormatStarts(proctree.Children(i.body.process().PID))
 	return false, nil
 }
 
@@ -162,7 +162,7 @@ func (f *foreground) target(e *Exec) interrupt.Target {
 func (e *Exec) earlier() proctree.Starts {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return proctree.ParseStarts(e.record.Note)
+	return proctree.ParseStarts(e.record.Processes)
 }
 
 // settle finds out the shell's directory after the command.

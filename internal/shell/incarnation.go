@@ -20,6 +20,8 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
 	"github.com/evertty/evertty/pty"
+
+	"github.com/evertty/evertty/internal/shell/history"
 )
 
 // launcherScript is the shell's parent.
@@ -159,7 +161,7 @@ func (s *Shell) run(i *incarnation, dir string, env []string) error {
 	}
 	if i.number > 1 {
 		plan.Env = env
-	} else if plan.Env, err = firstEnvironment(plan.Env, s.given()); err != nil {
+	} else if plan.Env, err = history.FirstEnvironment(plan.Env, s.given()); err != nil {
 		return err
 	}
 	if i.number == 1 {

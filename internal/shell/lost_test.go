@@ -17,6 +17,8 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
+
+	"github.com/evertty/evertty/internal/shell/history"
 )
 
 // firstServer is the shell of a data directory for a server that goes when leave is called; the next one is that of nextServer.
@@ -184,7 +186,7 @@ func forgetEnd(t *testing.T, e *Exec) {
 	if err := os.WriteFile(path, text[:bytes.LastIndexByte(text, '\n')+1], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, _, err := newestRecord(text[:bytes.LastIndexByte(text, '\n')])
+	r, _, err := history.NewestRecord(text[:bytes.LastIndexByte(text, '\n')])
 	if err != nil || r.Info.Status != Running {
 		t.Fatalf("the record before is %+v, %v", r, err)
 	}

@@ -74,7 +74,7 @@ func (e *Exec) Finish(r Result, problem error) {
 	(&files{exec: e}).judgeLog(&r)
 	r.Cwd = e.shell.cwdNow()
 	e.finishOutputs()
-	e.end(r.status(), &r, nil)
+	e.end(r.Status(), &r, nil)
 }
 
 // Outside are the enrolled commands that an earlier server has left running. Their caller goes on with them.

@@ -19,6 +19,8 @@ import (
 	"github.com/evertty/evertty/internal/shell/state"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
+
+	"github.com/evertty/evertty/internal/shell/history"
 )
 
 // Recover brings back the shell of a directory: it takes over what the keeper has held for it (held, those whose id
@@ -35,7 +37,7 @@ import (
 //   - a status as a file: the command has ended; its outputs are drained and it gets its result;
 //   - ended on disk: only late output is followed.
 func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, error) {
-	saved, what, lost, err := findShell(dir, held, spare)
+	saved, what, lost, err := history.FindShell(dir, held, spare)
 	if err != nil {
 		return nil, fmt.Errorf("shell: recover %s: %w", dir, err)
 	}
@@ -44,7 +46,7 @@ func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, 
 	if err != nil {
 		return nil, err
 	}
-	s.created, s.first, s.number, s.active = saved.CreatedAt, saved.First, saved.Incarnation, time.Now()
+	s.created, s.first, s.number, s.active = saved.CreatedAt, saved.FirstEnv, saved.Process, time.Now()
 	s.damage, s.uncaptured = lost, lost
 	if what != "" {
 		s.config.Log.Warn("the record of a shell could not be read", "shell", s.spec.ID, "what", what, "lost", lost)
@@ -52,7 +54,7 @@ func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, 
 	if err := s.repair(); err != nil {
 		s.config.Log.Warn("the record of a shell is not written again", "shell", s.spec.ID, "err", err)
 	}
-	history, records, err := openHistory(dir)
+	history, records, err := history.Open(dir)
 	if history == nil {
 		s.shut(ErrClosing)
 		return nil, fmt.Errorf("shell: recover %s: %w", dir, err)
@@ -207,9 +209,9 @@ func (s *Shell) endUnheld(sign string) {
 }
 
 // command takes over one command.
-func (r *recovery) command(saved *record) {
+func (r *recovery) command(saved *history.Entry) {
 	s := r.shell
-	dir := s.history.dir(saved.Info.ID)
+	dir := s.history.Dir(saved.Info.ID)
 	e, err := s.newExec(saved, dir)
 	if err != nil {
 		s.config.Log.Warn("a command is damaged", "shell", s.spec.ID, "command", saved.Info.ID, "err", err)
@@ -243,7 +245,7 @@ func (r *recovery) command(saved *record) {
 }
 
 // running takes over a command that ran, or was about to.
-func (r *recovery) running(e *Exec, saved *record, files *keeper.Program) {
+func (r *recovery) running(e *Exec, saved *history.Entry, files *keeper.Program) {
 	s := r.shell
 	close(e.started)
 	e.begun = true
@@ -556,7 +558,7 @@ func (s *Shell) concludeAlone(l *life, shellEnded bool) {
 
 // repair writes shell.json again where it could not be read.
 func (s *Shell) repair() error {
-	if _, err := loadShell(s.spec.Dir); err == nil {
+	if _, err := history.LoadShell(s.spec.Dir); err == nil {
 		return nil
 	}
 	return s.saveShell()

@@ -12,6 +12,8 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
 	"github.com/evertty/evertty/pty"
+
+	"github.com/evertty/evertty/internal/shell/history"
 )
 
 // Remote says how shells run commands elsewhere. Each command is a program here, the relay, which the shell's bash starts in the command's turn and which has the
@@ -190,7 +192,7 @@ func (e *Exec) answer(r *Result) {
 			return
 		}
 	}
-	e.end(r.status(), r, nil)
+	e.end(r.Status(), r, nil)
 }
 
 // grace is how long a command may take to end after SIGINT.
@@ -204,7 +206,7 @@ func (s *Shell) grace() time.Duration {
 // home is the directory that bash starts in.
 func (s *Shell) home() string {
 	if s.remote() {
-		return shelldir.Nearest(homeDir(nil))
+		return shelldir.Nearest(history.HomeDir(nil))
 	}
 	return s.spec.Cwd
 }

@@ -159,7 +159,7 @@ func (s *Shell) prune() {
 		}
 	}
 	gone := map[string]bool{}
-	for _, id := range s.history.prune(ended, len(list)) {
+	for _, id := range s.history.Prune(ended, len(list)) {
 		gone[id] = true
 	}
 	if len(gone) == 0 {

@@ -18,6 +18,8 @@ import (
 	"github.com/evertty/evertty/internal/shell/state"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
+
+	"github.com/evertty/evertty/internal/shell/history"
 )
 
 // Config is what all shells of a server share.
@@ -102,7 +104,7 @@ type Shell struct {
 	config  Config
 	spec    Spec
 	created time.Time
-	history *history
+	history *history.Store
 	first   []string // environment of the first start, set before the goroutine starts
 	signs   *shelldir.Watch
 	life    context.Context // ends with ErrClosing or ErrDeleted
@@ -148,7 +150,7 @@ type Shell struct {
 // Start makes a shell in s.Dir, which must be empty, and waits until it runs. Errors: ErrInvalid, ErrBadEnv, ErrNoSpace, pty.ErrNoDir, those of
 // keeper.Client.Run. A failed Start leaves no process; what is in s.Dir is the caller's to remove.
 func Start(c Config, s Spec) (*Shell, error) {
-	if err := s.check(); err != nil {
+	if err := s.Check(); err != nil {
 		return nil, fmt.Errorf("shell: start: %w", err)
 	}
 	sh, err := prepare(c, s)
@@ -194,7 +196,7 @@ func prepare(c Config, s Spec) (*Shell, error) {
 		c.Log = slog.Default()
 	}
 	if s.MaxOutput == 0 {
-		s.MaxOutput = DefaultMaxOutput
+		s.MaxOutput = history.DefaultMaxOutput
 	}
 	sh := &Shell{config: c, spec: s, wake: make(chan struct{}, 1), byID: map[string]*Exec{}}
 	if err := shelldir.Watches.Enter(); err != nil {
@@ -220,16 +222,16 @@ func (s *Shell) furnish() (err error) {
 	if err = state.WriteScript(s.spec.Dir); err != nil {
 		return err
 	}
-	s.history, _, err = openHistory(s.spec.Dir)
+	s.history, _, err = history.Open(s.spec.Dir)
 	return err
 }
 
-// saveShell writes what a later server has to know.
+// SaveShell writes what a later server has to know.
 func (s *Shell) saveShell() error {
 	s.mu.Lock()
-	r := &shellRecord{Spec: s.spec, CreatedAt: s.created, Incarnation: s.number, First: s.first}
+	r := &history.Shell{Spec: s.spec, CreatedAt: s.created, Process: s.number, FirstEnv: s.first}
 	s.mu.Unlock()
-	return saveShell(s.spec.Dir, r)
+	return history.SaveShell(s.spec.Dir, r)
 }
 
 // shut ends what this process does for the shell.

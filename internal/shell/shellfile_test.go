@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/internal/shell/shelldir"
+
+	"github.com/evertty/evertty/internal/shell/history"
 )
 
 // TestShellRecordDamaged: a record that is damaged, empty or missing costs its shell nothing, for it has a predecessor. Without that the shell comes back too, and
@@ -21,7 +23,7 @@ func TestShellRecordDamaged(t *testing.T) {
 		"missing": os.Remove,
 	}
 	for name, damage := range hurt {
-		for _, files := range [][]string{{shelldir.ShellFile}, {shelldir.ShellFile, earlierFile}} {
+		for _, files := range [][]string{{shelldir.ShellFile}, {shelldir.ShellFile, history.EarlierFile}} {
 			for _, alive := range []bool{true, false} {
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
@@ -52,10 +54,10 @@ func TestShellRecordDamaged(t *testing.T) {
 					if both := len(files) == 2; both != strings.Contains(told, shelldir.ShellFile) || both && !alive != strings.Contains(strings.Join(r.Lost, " "), "its bounds") {
 						t.Errorf("told %q, lost %q", told, r.Lost)
 					}
-					if _, err := loadShell(s.spec.Dir); err != nil {
+					if _, err := history.LoadShell(s.spec.Dir); err != nil {
 						t.Error(err)
 					}
-					if _, err := os.Stat(filepath.Join(s.spec.Dir, badFile)); (err == nil) != (name != "missing") {
+					if _, err := os.Stat(filepath.Join(s.spec.Dir, history.BadFile)); (err == nil) != (name != "missing") {
 						t.Errorf("set aside: %v", err)
 					}
 				})

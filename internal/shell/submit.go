@@ -2,6 +2,7 @@ package shell
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
+
+	"github.com/evertty/evertty/internal/shell/history"
 )
 
 // Submit queues a command. Errors: ErrInvalid, ErrBadEnv, ErrQueueFull, ErrDeleted, ErrClosing, ErrNoSpace.
@@ -72,7 +75,7 @@ func (s *Shell) admits(c Command) error {
 
 // enroll writes a command to the disk, so that it is run even when this server is killed now.
 func (s *Shell) enroll(c Command) (*Exec, error) {
-	id, err := s.history.next()
+	id, err := s.history.Next()
 	if err != nil {
 		return nil, shelldir.SpaceError(err)
 	}
@@ -80,9 +83,9 @@ func (s *Shell) enroll(c Command) (*Exec, error) {
 	if c.Isolated {
 		text = state.QuoteWords(c.Argv)
 	}
-	r := &record{Info: Info{ID: id, Shell: s.spec.name(), Command: text, Status: Queued, Background: c.Background, Isolated: c.Isolated, CreatedAt: time.Now()}, Spec: c}
+	r := &history.Entry{Info: Info{ID: id, Shell: s.spec.DisplayName(), Command: text, Status: Queued, Background: c.Background, Isolated: c.Isolated, CreatedAt: time.Now()}, Spec: c}
 	r.Spec.Text, r.Spec.Stdin, r.Spec.Env = "", nil, maps.Clone(c.Env)
-	dir := s.history.dir(id)
+	dir := s.history.Dir(id)
 	e, err := s.newExec(r, dir)
 	if err == nil {
 		err = s.writeInputs(dir, c)
@@ -157,6 +160,15 @@ func (s *Shell) unqueue(e *Exec) bool {
 	return at >= 0
 }
 
+// CheckEnv refuses variables that SetEnv cannot change. Errors: ErrBadEnv.
+func CheckEnv(set map[string]string, unset []string) error {
+	names := map[string]string{}
+	for _, name := range unset {
+		names[name] = ""
+	}
+	return errors.Join(history.CheckEnv(set), history.CheckEnv(names))
+}
+
 // SetEnv exports and unsets variables in the shell, in its turn in the queue. Errors: those of Submit, the reason of ctx.
 func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []string) error {
 	names := map[string]string{}
@@ -219,7 +231,7 @@ func (s *Shell) submitHidden(compose func() string, instead func() error) (*Exec
 	if err != nil {
 		return nil, shelldir.FileError(err)
 	}
-	r := &record{Info: Info{ID: "e" + filepath.Base(dir), Shell: s.spec.name(), Status: Queued, CreatedAt: time.Now()}, Spec: Command{MaxOutput: s.spec.MaxOutput}}
+	r := &history.Entry{Info: Info{ID: "e" + filepath.Base(dir), Shell: s.spec.DisplayName(), Status: Queued, CreatedAt: time.Now()}, Spec: Command{MaxOutput: s.spec.MaxOutput}}
 	e, err := s.newExec(r, dir)
 	if err == nil {
 		e.hidden, e.instead, e.compose = true, instead, compose

@@ -1,4 +1,4 @@
-package shell
+package history
 
 import (
 	"errors"
@@ -17,12 +17,12 @@ import (
 
 // Beside shell.json in a shell's directory.
 const (
-	earlierFile = shelldir.ShellFile + ".1"   // the record before it, or the same when there is none before it
-	badFile     = shelldir.ShellFile + ".bad" // the newest one that could not be read, for people
+	EarlierFile = shelldir.ShellFile + ".1"   // the record before it, or the same when there is none before it
+	BadFile     = shelldir.ShellFile + ".bad" // the newest one that could not be read, for people
 )
 
-// saveShell writes shell.json and syncs it; the record before it becomes its predecessor. Whenever that is cut, one of both is whole. Errors: ErrNoSpace.
-func saveShell(dir string, r *shellRecord) error {
+// SaveShell writes shell.json and syncs it; the record before it becomes its predecessor. Whenever that is cut, one of both is whole. Errors: ErrNoSpace.
+func SaveShell(dir string, r *Shell) error {
 	content, err := encodeShell(r)
 	if err == nil {
 		err = replaceRecord(dir, content)
@@ -34,7 +34,7 @@ func saveShell(dir string, r *shellRecord) error {
 }
 
 func replaceRecord(dir string, content []byte) error {
-	path, earlier := filepath.Join(dir, shelldir.ShellFile), filepath.Join(dir, earlierFile)
+	path, earlier := filepath.Join(dir, shelldir.ShellFile), filepath.Join(dir, EarlierFile)
 	part := path + ".part"
 	if err := shelldir.WriteSynced(part, content); err != nil {
 		return err
@@ -53,10 +53,10 @@ func replaceRecord(dir string, content []byte) error {
 	return shelldir.SyncDir(dir)
 }
 
-// loadShell reads shell.json; Spec.Dir is dir. Errors: ErrDamaged, fs.ErrNotExist.
-func loadShell(dir string) (*shellRecord, error) { return loadShellFile(dir, shelldir.ShellFile) }
+// LoadShell reads shell.json; Spec.Dir is dir. Errors: ErrDamaged, fs.ErrNotExist.
+func LoadShell(dir string) (*Shell, error) { return loadShellFile(dir, shelldir.ShellFile) }
 
-func loadShellFile(dir, name string) (*shellRecord, error) {
+func loadShellFile(dir, name string) (*Shell, error) {
 	content, err := os.ReadFile(filepath.Join(dir, name))
 	if err != nil {
 		return nil, fmt.Errorf("shell: record: %w", err)
@@ -66,26 +66,26 @@ func loadShellFile(dir, name string) (*shellRecord, error) {
 		return nil, fmt.Errorf("shell: record in %q: %w", dir, err)
 	}
 	r.Spec.Dir = dir
-	r.First = slices.Clip(r.First)
+	r.FirstEnv = slices.Clip(r.FirstEnv)
 	return r, nil
 }
 
-// findShell is the record of a shell: shell.json, its predecessor, or, when neither can be read, what spare says of it. what says what was wrong with shell.json, lost what is
+// FindShell is the record of a shell: shell.json, its predecessor, or, when neither can be read, what spare says of it. what says what was wrong with shell.json, lost what is
 // not as it was, in words. A bad shell.json is set aside. Errors: ErrDamaged of a shell elsewhere, whose place nobody knows then.
-func findShell(dir string, held []*keeper.Program, spare Spec) (r *shellRecord, what string, lost []string, err error) {
-	if r, err = loadShell(dir); err == nil {
+func FindShell(dir string, held []*keeper.Program, spare Spec) (r *Shell, what string, lost []string, err error) {
+	if r, err = LoadShell(dir); err == nil {
 		return r, "", nil, nil
 	}
 	what = shelldir.ShellFile + " was missing"
 	if !errors.Is(err, fs.ErrNotExist) {
-		what = shelldir.ShellFile + " was damaged and is set aside as " + badFile
-		if bad := os.Rename(filepath.Join(dir, shelldir.ShellFile), filepath.Join(dir, badFile)); bad != nil {
+		what = shelldir.ShellFile + " was damaged and is set aside as " + BadFile
+		if bad := os.Rename(filepath.Join(dir, shelldir.ShellFile), filepath.Join(dir, BadFile)); bad != nil {
 			return nil, what, nil, errors.Join(err, bad)
 		}
 	}
-	number := newestIncarnation(dir, held)
-	if r, earlier := loadShellFile(dir, earlierFile); earlier == nil {
-		r.Incarnation = max(r.Incarnation, number)
+	number := newestProcess(dir, held)
+	if r, earlier := loadShellFile(dir, EarlierFile); earlier == nil {
+		r.Process = max(r.Process, number)
 		return r, what, nil, nil // nothing but the number of an incarnation ever changes
 	}
 	if _, elsewhere := os.Lstat(filepath.Join(dir, shelldir.RemoteFile)); elsewhere == nil {
@@ -97,30 +97,30 @@ func findShell(dir string, held []*keeper.Program, spare Spec) (r *shellRecord, 
 	if r, err = spareRecord(dir, spare); err != nil {
 		return nil, what, nil, err
 	}
-	r.Incarnation = number
+	r.Process = number
 	return r, what, []string{what + ", and so was its predecessor: the directory and variables that the shell was created with, its bounds and login"}, nil
 }
 
 // spareRecord is that of a shell of which nobody knows what it was created with.
-func spareRecord(dir string, spec Spec) (*shellRecord, error) {
+func spareRecord(dir string, spec Spec) (*Shell, error) {
 	spec.Dir = dir
-	if err := spec.check(); err != nil {
+	if err := spec.Check(); err != nil {
 		return nil, err
 	}
 	plan, err := pty.Spec{Argv: []string{"bash"}, Dir: shelldir.Nearest(spec.Cwd)}.Plan()
 	if err != nil {
 		return nil, err
 	}
-	r := &shellRecord{Spec: spec}
+	r := &Shell{Spec: spec}
 	if info, err := os.Stat(dir); err == nil {
 		r.CreatedAt = info.ModTime()
 	}
-	r.First, err = firstEnvironment(plan.Env, nil)
+	r.FirstEnv, err = FirstEnvironment(plan.Env, nil)
 	return r, err
 }
 
-// newestIncarnation is the highest number of an incarnation that the shell's signs or the keeper know of.
-func newestIncarnation(dir string, held []*keeper.Program) (newest int) {
+// newestProcess is the highest number of an incarnation that the shell's signs or the keeper know of.
+func newestProcess(dir string, held []*keeper.Program) (newest int) {
 	take := func(text string) {
 		number, _, _ := strings.Cut(text, ".")
 		if n, err := strconv.Atoi(number); err == nil {

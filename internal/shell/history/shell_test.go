@@ -1,4 +1,4 @@
-package shell
+package history
 
 import (
 	"errors"
@@ -17,7 +17,7 @@ func TestShellRecordElsewhere(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, shelldir.RemoteFile), []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r, _, _, err := findShell(dir, nil, Spec{ID: "s"}); !errors.Is(err, shelldir.ErrDamaged) {
+	if r, _, _, err := FindShell(dir, nil, Spec{ID: "s"}); !errors.Is(err, shelldir.ErrDamaged) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -25,7 +25,7 @@ func TestShellRecordElsewhere(t *testing.T) {
 // TestNewestIncarnation: the number of the newest process comes from what it left and from the keeper.
 func TestNewestIncarnation(t *testing.T) {
 	dir := t.TempDir()
-	if n := newestIncarnation(dir, nil); n != 0 {
+	if n := newestProcess(dir, nil); n != 0 {
 		t.Errorf("%d without anything", n)
 	}
 	if err := os.Mkdir(filepath.Join(dir, shelldir.SignsDir), 0o700); err != nil {
@@ -36,10 +36,10 @@ func TestNewestIncarnation(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := newestIncarnation(dir, nil); n != 3 {
+	if n := newestProcess(dir, nil); n != 3 {
 		t.Errorf("%d, want 3", n)
 	}
-	if n := newestIncarnation(dir, []*keeper.Program{{ID: "shell.s.c.00000007aaaaaaaaaaaa"}}); n != 3 {
+	if n := newestProcess(dir, []*keeper.Program{{ID: "shell.s.c.00000007aaaaaaaaaaaa"}}); n != 3 {
 		t.Errorf("%d with a command, want 3", n)
 	}
 }

@@ -1,4 +1,4 @@
-package shell
+package history
 
 import (
 	"fmt"
@@ -26,30 +26,30 @@ type Spec struct {
 	Place string
 }
 
-// check checks a Spec and makes its directory absolute. Errors: ErrInvalid, ErrBadEnv.
-func (s *Spec) check() error {
+// Check checks a Spec and makes its directory absolute. Errors: ErrInvalid, ErrBadEnv.
+func (s *Spec) Check() error {
 	if s.ID == "" || len(s.ID) > 64 || strings.Trim(s.ID, idCharacters) != "" || !filepath.IsAbs(s.Dir) || s.Timeout < 0 || s.MaxOutput < 0 || s.MaxReply < 0 {
 		return fmt.Errorf("%w: id %.80q, directory %.80q, timeout %v, output %d", ErrInvalid, s.ID, s.Dir, s.Timeout, s.MaxOutput)
 	}
 	if s.Cwd == "" && s.Place == "" {
-		s.Cwd = homeDir(s.Env)
+		s.Cwd = HomeDir(s.Env)
 	}
 	if s.Cwd != "" && !filepath.IsAbs(s.Cwd) || strings.ContainsRune(s.Cwd, 0) {
 		return fmt.Errorf("%w: directory %.80q is not absolute", ErrInvalid, s.Cwd)
 	}
-	return checkEnv(s.Env)
+	return CheckEnv(s.Env)
 }
 
-// name is what Info calls the shell.
-func (s *Spec) name() string {
+// DisplayName is what Info calls the shell.
+func (s *Spec) DisplayName() string {
 	if s.Name != "" {
 		return s.Name
 	}
 	return s.ID
 }
 
-// homeDir is the home directory of the environment that a shell gets.
-func homeDir(env map[string]string) string {
+// HomeDir is the home directory of the environment that a shell gets.
+func HomeDir(env map[string]string) string {
 	if dir := env["HOME"]; filepath.IsAbs(dir) {
 		return dir
 	}
@@ -63,9 +63,9 @@ func homeDir(env map[string]string) string {
 // outputs people make on purpose (100 MB).
 const DefaultMaxOutput = 256 << 20
 
-// firstEnvironment is that of a plan with what is given, which wins.
-func firstEnvironment(plan []string, given map[string]string) ([]string, error) {
-	if err := checkEnv(given); err != nil {
+// FirstEnvironment is that of a plan with what is given, which wins.
+func FirstEnvironment(plan []string, given map[string]string) ([]string, error) {
+	if err := CheckEnv(given); err != nil {
 		return nil, err
 	}
 	env := map[string]string{}

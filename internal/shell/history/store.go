@@ -1,4 +1,4 @@
-package shell
+package history
 
 import (
 	"bytes"
@@ -18,59 +18,59 @@ import (
 )
 
 const (
-	// maxCommands is how many commands of a shell are kept: days of an agent's work, and few enough to read them all at a start (20 µs each).
-	maxCommands = 1000
+	// MaxCommands is how many commands of a shell are kept: days of an agent's work, and few enough to read them all at a start (20 µs each).
+	MaxCommands = 1000
 	// maxHistoryBytes bounds the logs that are kept of a shell, in bytes.
 	maxHistoryBytes = 1 << 30
 	// idDigits is how long the number of a command is in its id: it goes on counting after pruning.
 	idDigits = 8
-	// idRandom is how many random characters an id has: 60 bits, so that ids of different shells never meet.
-	idRandom = 12
+	// IDRandom is how many random characters an id has: 60 bits, so that ids of different shells never meet.
+	IDRandom = 12
 )
 
 // Names within a shell's and a command's directory.
 const ()
 
-// record is what is on disk of one command: the last good line of DIR/c/ID/record.json.
-type record struct {
+// Entry is what is on disk of one command: the last good line of DIR/c/ID/record.json.
+type Entry struct {
 	Info Info // with Result when it has ended
 	// Of the Command: what Info does not tell and a later server needs. Stdin is in the file `in`.
-	Spec        Command // Text and Stdin are empty: Info.Command is the text
-	Incarnation int     // of the shell that runs it; 0 while queued
-	Deadline    time.Time
-	Rested      time.Time // when the pause began that Deadline has in it already; zero is none
-	Note        string    // free for the live side, for instance a stage
+	Spec         Command // Text and Stdin are empty: Info.Command is the text
+	Process      int     // of the shell that runs it; 0 while queued
+	Deadline     time.Time
+	PauseCounted time.Time // when the pause began that Deadline has in it already; zero is none
+	Processes    string    // free for the live side, for instance a stage
 }
 
-// shellRecord is what is on disk of a shell, in DIR/shell.json.
-type shellRecord struct {
-	Spec        Spec // Dir is not stored: it is where the record was found
-	CreatedAt   time.Time
-	Incarnation int      // the newest that was started, from 1
-	First       []string // the environment of the first start, KEY=value
+// Shell is what is on disk of a shell, in DIR/shell.json.
+type Shell struct {
+	Spec      Spec // Dir is not stored: it is where the record was found
+	CreatedAt time.Time
+	Process   int      // the newest that was started, from 1
+	FirstEnv  []string // the environment of the first start, KEY=value
 }
 
-// history is the commands of a shell on disk. All methods may be called at the same time from several goroutines, but one record is saved by one at a time.
-type history struct {
+// Store is the commands of a shell on disk. All methods may be called at the same time from several goroutines, but one record is saved by one at a time.
+type Store struct {
 	root string
 
 	mu   sync.Mutex // guards what follows
 	last uint64     // the highest number that was given
 }
 
-// openHistory reads the records of a shell directory, oldest first. The error names those that were skipped because they are damaged (errors.Is
+// Open reads the records of a shell directory, oldest first. The error names those that were skipped because they are damaged (errors.Is
 // ErrDamaged); the others are returned all the same. An absent or empty directory has none. A command's directory without a record is
 // passed over: the server died before the command was accepted.
-func openHistory(dir string) (*history, []*record, error) {
-	h := &history{root: filepath.Join(dir, shelldir.CommandsDir)}
+func Open(dir string) (*Store, []*Entry, error) {
+	h := &Store{root: filepath.Join(dir, shelldir.CommandsDir)}
 	entries, err := os.ReadDir(h.root) // in the order of names, which is that of submission
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	var list []*record
+	var list []*Entry
 	problems := []error{err}
 	for _, entry := range entries {
-		number, ok := numberOf(entry.Name())
+		number, ok := numberIn(entry.Name())
 		if !ok || !entry.IsDir() {
 			continue
 		}
@@ -86,9 +86,9 @@ func openHistory(dir string) (*history, []*record, error) {
 	return h, list, errors.Join(problems...)
 }
 
-// next makes the directory DIR/c/ID of a new command and returns its id: 8 digits that count the shell's commands and 12 random characters [a-z2-7], so that ids are
+// Next makes the directory DIR/c/ID of a new command and returns its id: 8 digits that count the shell's commands and 12 random characters [a-z2-7], so that ids are
 // unique in a server and sort in the order of submission. Errors: ErrNoSpace.
-func (h *history) next() (id string, err error) {
+func (h *Store) Next() (id string, err error) {
 	h.mu.Lock()
 	h.last++
 	number := h.last
@@ -96,20 +96,20 @@ func (h *history) next() (id string, err error) {
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // never fails
 	text := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(random[:])
-	id = fmt.Sprintf("%0*d%s", idDigits, number, strings.ToLower(text[:idRandom]))
-	if err := shelldir.MakeDir(h.root, h.dir(id)); err != nil {
+	id = fmt.Sprintf("%0*d%s", idDigits, number, strings.ToLower(text[:IDRandom]))
+	if err := shelldir.MakeDir(h.root, h.Dir(id)); err != nil {
 		return "", fmt.Errorf("shell: directory of a command: %w", err)
 	}
 	return id, nil
 }
 
-// dir is the directory of a command.
-func (h *history) dir(id string) string { return filepath.Join(h.root, id) }
+// Dir is the directory of a command.
+func (h *Store) Dir(id string) string { return filepath.Join(h.root, id) }
 
-// save appends a record to its file, as a line with a sum: a kill leaves the line before it, and nothing has to be synced or renamed, which on some file systems
+// Save appends a record to its file, as a line with a sum: a kill leaves the line before it, and nothing has to be synced or renamed, which on some file systems
 // costs as much as a short command. A command's record is saved a few times only. Errors: ErrNoSpace.
-func (h *history) save(r *record) error {
-	dir := h.dir(r.Info.ID)
+func (h *Store) Save(r *Entry) error {
+	dir := h.Dir(r.Info.ID)
 	line, text, err := encodeRecord(r)
 	if err == nil && text != "" {
 		err = saveText(filepath.Join(dir, shelldir.TextFile), text)
@@ -142,12 +142,12 @@ func saveText(path, text string) error {
 }
 
 // load reads a record. Errors: ErrDamaged, fs.ErrNotExist.
-func (h *history) load(id string) (*record, error) {
-	content, err := os.ReadFile(filepath.Join(h.dir(id), shelldir.RecordFile))
+func (h *Store) load(id string) (*Entry, error) {
+	content, err := os.ReadFile(filepath.Join(h.Dir(id), shelldir.RecordFile))
 	if err != nil {
 		return nil, err
 	}
-	r, long, err := newestRecord(content)
+	r, long, err := NewestRecord(content)
 	if err == nil && r.Info.ID != id {
 		err = fmt.Errorf("%w: it is that of %q", shelldir.ErrDamaged, r.Info.ID)
 	}
@@ -157,7 +157,7 @@ func (h *history) load(id string) (*record, error) {
 	if !long {
 		return r, nil
 	}
-	text, err := os.ReadFile(filepath.Join(h.dir(id), shelldir.TextFile))
+	text, err := os.ReadFile(filepath.Join(h.Dir(id), shelldir.TextFile))
 	if err != nil {
 		return nil, fmt.Errorf("shell: text of command %s: %w: %w", id, shelldir.ErrDamaged, hideAbsence(err))
 	}
@@ -168,8 +168,8 @@ func (h *history) load(id string) (*record, error) {
 // hideAbsence makes a missing file no fs.ErrNotExist: the record says that it has to be there.
 func hideAbsence(err error) error { return errors.New(err.Error()) }
 
-// newestRecord is the last line that is whole. Errors: ErrDamaged when none is.
-func newestRecord(content []byte) (r *record, long bool, err error) {
+// NewestRecord is the last line that is whole. Errors: ErrDamaged when none is.
+func NewestRecord(content []byte) (r *Entry, long bool, err error) {
 	err = fmt.Errorf("%w: empty", shelldir.ErrDamaged)
 	for len(content) > 0 {
 		var line []byte
@@ -188,20 +188,20 @@ func newestRecord(content []byte) (r *record, long bool, err error) {
 	return nil, false, err
 }
 
-// prune removes the oldest ended commands beyond maxCommands and maxHistoryBytes from disk and returns their ids, oldest first. ended tells of those that
+// Prune removes the oldest ended commands beyond MaxCommands and maxHistoryBytes from disk and returns their ids, oldest first. ended tells of those that
 // may go, oldest first; total is how many there are in all. It is not for the path of a command. A directory that resists is
 // left and not returned.
-func (h *history) prune(ended []Info, total int) []string {
+func (h *Store) Prune(ended []Info, total int) []string {
 	var size int64
 	for _, info := range ended {
 		size += info.StdoutBytes + info.StderrBytes
 	}
 	var gone []string
 	for _, info := range ended {
-		if total <= maxCommands && size <= maxHistoryBytes {
+		if total <= MaxCommands && size <= maxHistoryBytes {
 			break
 		}
-		if os.RemoveAll(h.dir(info.ID)) != nil {
+		if os.RemoveAll(h.Dir(info.ID)) != nil {
 			continue
 		}
 		total--
@@ -211,12 +211,12 @@ func (h *history) prune(ended []Info, total int) []string {
 	return gone
 }
 
-// numberOf is the number in an id.
-func numberOf(id string) (uint64, bool) {
-	if len(id) < idDigits+idRandom {
+// numberIn is the number in an id.
+func numberIn(id string) (uint64, bool) {
+	if len(id) < idDigits+IDRandom {
 		return 0, false
 	}
-	digits, random := id[:len(id)-idRandom], id[len(id)-idRandom:]
+	digits, random := id[:len(id)-IDRandom], id[len(id)-IDRandom:]
 	number, err := strconv.ParseUint(digits, 10, 63)
 	return number, err == nil && strings.Trim(random, "abcdefghijklmnopqrstuvwxyz234567") == ""
 }

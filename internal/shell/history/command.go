@@ -1,4 +1,4 @@
-package shell
+package history
 
 import (
 	"errors"
@@ -77,8 +77,8 @@ type Result struct {
 	CwdFallback string
 }
 
-// status is that of a command with the result.
-func (r *Result) status() Status {
+// Status is that of a command with the result.
+func (r *Result) Status() Status {
 	if r.Cancelled {
 		return Cancelled
 	}
@@ -132,11 +132,11 @@ func (c *Command) Check() error {
 	case !c.Isolated && c.Argv != nil:
 		return fmt.Errorf("%w: an argv is for isolated commands", ErrInvalid)
 	}
-	return checkEnv(c.Env)
+	return CheckEnv(c.Env)
 }
 
-// checkEnv checks variables. The message never has a value, which may be secret. Errors: ErrBadEnv.
-func checkEnv(env map[string]string) error {
+// CheckEnv checks variables. The message never has a value, which may be secret. Errors: ErrBadEnv.
+func CheckEnv(env map[string]string) error {
 	total := 0
 	for name, value := range env {
 		if !variableName.MatchString(name) {
@@ -150,15 +150,6 @@ func checkEnv(env map[string]string) error {
 		}
 	}
 	return nil
-}
-
-// CheckEnv refuses variables that SetEnv cannot change. Errors: ErrBadEnv.
-func CheckEnv(set map[string]string, unset []string) error {
-	names := map[string]string{}
-	for _, name := range unset {
-		names[name] = ""
-	}
-	return errors.Join(checkEnv(set), checkEnv(names))
 }
 
 // variableName is what a shell can export.

@@ -1,4 +1,4 @@
-package shell
+package history
 
 import (
 	"bytes"
@@ -83,7 +83,7 @@ type commandJSON struct {
 }
 
 // encodeRecord is a record as a line. text is the command's when that is too long for the record.
-func encodeRecord(r *record) (content []byte, text string, err error) {
+func encodeRecord(r *Entry) (content []byte, text string, err error) {
 	i, c := &r.Info, &r.Spec
 	j := recordJSON{
 		Version: recordVersion, ID: i.ID, Shell: i.Shell, Command: shelldir.Text(i.Command), Cwd: shelldir.Text(i.Cwd), Status: i.Status, PID: i.PID,
@@ -91,7 +91,7 @@ func encodeRecord(r *record) (content []byte, text string, err error) {
 		StdoutBytes: i.StdoutBytes, StderrBytes: i.StderrBytes, Error: shelldir.Text(i.Error),
 		Spec: commandJSON{Isolated: c.Isolated, Argv: shelldir.Texts(c.Argv), Cwd: shelldir.Text(c.Cwd), Env: shelldir.Pairs(c.Env), Timeout: c.Timeout, QueueTimeout: c.QueueTimeout,
 			StdinOpen: c.StdinOpen, TTY: c.TTY, Background: c.Background, MaxOutput: c.MaxOutput, MaxReply: c.MaxReply},
-		Incarnation: r.Incarnation, Deadline: r.Deadline, Rested: r.Rested, Note: shelldir.Text(r.Note),
+		Incarnation: r.Process, Deadline: r.Deadline, Rested: r.PauseCounted, Note: shelldir.Text(r.Processes),
 	}
 	if len(i.Command) > inlineText {
 		j.Command, j.Long, text = "", true, i.Command
@@ -105,7 +105,7 @@ func encodeRecord(r *record) (content []byte, text string, err error) {
 }
 
 // decodeRecord reads a line of record.json. long tells that the command is in TextFile. Errors: ErrDamaged.
-func decodeRecord(content []byte) (r *record, long bool, err error) {
+func decodeRecord(content []byte) (r *Entry, long bool, err error) {
 	var j recordJSON
 	if err := checked(content, &j); err != nil {
 		return nil, false, err
@@ -117,13 +117,13 @@ func decodeRecord(content []byte) (r *record, long bool, err error) {
 		return nil, false, fmt.Errorf("%w: status %q", shelldir.ErrDamaged, j.Status)
 	}
 	c := j.Spec
-	r = &record{
+	r = &Entry{
 		Info: Info{ID: j.ID, Shell: j.Shell, Command: string(j.Command), Cwd: string(j.Cwd), Status: j.Status, PID: j.PID,
 			Background: j.Background, Isolated: j.Isolated, PTY: j.PTY, CreatedAt: j.CreatedAt, StartedAt: j.StartedAt, FinishedAt: j.FinishedAt,
 			StdoutBytes: j.StdoutBytes, StderrBytes: j.StderrBytes, Error: string(j.Error)},
 		Spec: Command{Isolated: c.Isolated, Argv: shelldir.Strings(c.Argv), Cwd: string(c.Cwd), Env: shelldir.PairsMap(c.Env), Timeout: c.Timeout, QueueTimeout: c.QueueTimeout,
 			StdinOpen: c.StdinOpen, TTY: c.TTY, Background: c.Background, MaxOutput: c.MaxOutput, MaxReply: c.MaxReply},
-		Incarnation: j.Incarnation, Deadline: j.Deadline, Rested: j.Rested, Note: string(j.Note),
+		Process: j.Incarnation, Deadline: j.Deadline, PauseCounted: j.Rested, Processes: string(j.Note),
 	}
 	if e := j.Result; e != nil {
 		r.Info.Result = &Result{ExitCode: e.ExitCode, TimedOut: e.TimedOut, Cancelled: e.Cancelled, Background: e.Background, Truncated: e.Truncated, TruncatedReason: e.Reason,
@@ -159,14 +159,14 @@ type shellJSON struct {
 }
 
 // encodeShell is a shell's record as a file.
-func encodeShell(r *shellRecord) ([]byte, error) {
+func encodeShell(r *Shell) ([]byte, error) {
 	s := &r.Spec
 	return summed(shellJSON{Version: recordVersion, ID: s.ID, Name: shelldir.Text(s.Name), Cwd: shelldir.Text(s.Cwd), Env: shelldir.Pairs(s.Env), Login: s.Login, Timeout: s.Timeout,
-		MaxOutput: s.MaxOutput, MaxReply: s.MaxReply, Place: s.Place, CreatedAt: r.CreatedAt, Incarnation: r.Incarnation, First: shelldir.Texts(r.First)})
+		MaxOutput: s.MaxOutput, MaxReply: s.MaxReply, Place: s.Place, CreatedAt: r.CreatedAt, Incarnation: r.Process, First: shelldir.Texts(r.FirstEnv)})
 }
 
 // decodeShell reads shell.json. Errors: ErrDamaged.
-func decodeShell(content []byte) (*shellRecord, error) {
+func decodeShell(content []byte) (*Shell, error) {
 	var j shellJSON
 	if err := checked(content, &j); err != nil {
 		return nil, err
@@ -174,9 +174,9 @@ func decodeShell(content []byte) (*shellRecord, error) {
 	if err := checkVersion(j.Version); err != nil {
 		return nil, err
 	}
-	return &shellRecord{
+	return &Shell{
 		Spec:      Spec{ID: j.ID, Name: string(j.Name), Cwd: string(j.Cwd), Env: shelldir.PairsMap(j.Env), Login: j.Login, Timeout: j.Timeout, MaxOutput: j.MaxOutput, MaxReply: j.MaxReply, Place: j.Place},
-		CreatedAt: j.CreatedAt, Incarnation: j.Incarnation, First: shelldir.Strings(j.First),
+		CreatedAt: j.CreatedAt, Process: j.Incarnation, FirstEnv: shelldir.Strings(j.First),
 	}, nil
 }
 

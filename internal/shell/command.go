@@ -1,0 +1,28 @@
+package shell
+
+import "github.com/evertty/evertty/internal/shell/history"
+
+// What callers submit and get, as the history keeps it.
+type (
+	Command = history.Command
+	Result  = history.Result
+	Info    = history.Info
+	Status  = history.Status
+	Stream  = history.Stream
+	Spec    = history.Spec
+)
+
+// The statuses of commands, and their outputs.
+const (
+	Queued    = history.Queued
+	Running   = history.Running
+	Done      = history.Done
+	Cancelled = history.Cancelled
+	Failed    = history.Failed
+
+	Stdout = history.Stdout
+	Stderr = history.Stderr
+)
+
+// MaxStdin is the most that Command.Stdin may have, in bytes.
+const MaxStdin = history.MaxStdin
