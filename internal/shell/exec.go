@@ -4,19 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/evertty/evertty/internal/shell/output"
-	"github.com/evertty/evertty/internal/shell/shelldir"
-	"github.com/evertty/evertty/internal/shell/state"
-
 	"github.com/evertty/evertty/internal/shell/history"
+	"github.com/evertty/evertty/internal/shell/output"
+	"github.com/evertty/evertty/internal/shell/script"
+	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
 // Exec is one command of a shell. All methods may be called at the same time from several goroutines.
@@ -287,72 +284,39 @@ func (e *Exec) hasInput() bool {
 }
 
 // text is all that the shell is told of a command.
-func (e *Exec) text(home, cwd string) (text string, err error) {
-	background, script := e.spec().Background, ""
+func (e *Exec) text(home, cwd string) (string, error) {
+	c := e.script(home, cwd)
+	lines, err := c.Lines()
+	if err == nil && !c.Background {
+		e.shell.mu.Lock()
+		e.shell.mayAlias = c.MayAlias()
+		e.shell.mu.Unlock()
+	}
+	return lines, err
+}
+
+// script is the command for those who write what the shell is told; cwd is the directory of the command alone.
+func (e *Exec) script(home, cwd string) *script.Command {
+	spec := e.spec()
+	e.mu.Lock()
+	text := e.record.Info.Command
+	e.mu.Unlock()
+	c := &script.Command{Bash: e.shell.bash(), ID: e.id, Dir: e.dir, Text: text, Internal: e.hidden,
+		Background: spec.Background, Cwd: cwd, Home: home, Env: spec.Env}
 	if e.shell.remote() {
-		script, err = e.remoteScript()
-	} else {
-		script, err = e.script(cwd)
+		c.Relay = append(slices.Clone(e.shell.config.Remote.Program), e.dir)
 	}
 	switch {
-	case err != nil:
-		return "", err
-	case background:
-		return e.backgroundLines(script), nil
-	case cwd == "":
-		return e.commandLines(script), nil
+	case spec.StdinOpen:
+		c.Input = script.OpenInput
+	case e.hasInput():
+		c.Input = script.FileInput
 	}
-	back, err := e.backLine(home)
-	return e.commandLines(script) + back, err
+	return c
 }
 
-// script is the file that the control line sources: that of source, or, with a directory or variables of this command
-// alone, a file that sources the text with them. Assignments before a command last as long as it does, however it ends.
-func (e *Exec) script(cwd string) (string, error) {
-	spec := e.spec()
-	source, err := e.source()
-	if err != nil || cwd == "" && len(spec.Env) == 0 {
-		return source, err
-	}
-	var b strings.Builder
-	if cwd != "" {
-		declare, pwd := e.shell.call("declare"), state.Quote(filepath.Join(e.dir, shelldir.PwdFile))
-		if err := shelldir.Touch(filepath.Join(e.dir, shelldir.PwdFile)); err != nil {
-			return "", err
-		}
-		fmt.Fprintf(&b, "%s -p PWD >|%s 2>/dev/null\n%s -p OLDPWD >>%s 2>/dev/null\n", declare, pwd, declare, pwd)
-		fmt.Fprintf(&b, "%s -- %s || %s 1\n", e.shell.call("cd"), state.Quote(cwd), e.shell.call("return"))
-	}
-	guarded := e.shell.errTrapped() // see there
-	if guarded {
-		b.WriteString("! ")
-	}
-	for _, name := range slices.Sorted(maps.Keys(spec.Env)) {
-		fmt.Fprintf(&b, "%s=%s ", name, state.Quote(spec.Env[name]))
-	}
-	fmt.Fprintf(&b, "%s %s\n", e.shell.call("."), state.Quote(filepath.Join(e.dir, source)))
-	if guarded {
-		b.WriteString(e.shell.call("return") + " \"${PIPESTATUS[0]}\"\n")
-	}
-	err = os.WriteFile(filepath.Join(e.dir, shelldir.RunFile), []byte(b.String()), 0o600)
-	return shelldir.RunFile, shelldir.SpaceError(err)
-}
-
-// backLine is the control line that takes the shell back after a command with a directory of its own; home is the
-// directory it was in. What PWD and OLDPWD said comes back too, so that `cd -` and paths through links stay what they
-// were.
-func (e *Exec) backLine(home string) (string, error) {
-	pwd := state.Quote(filepath.Join(e.dir, shelldir.PwdFile))
-	cd, source := e.shell.call("cd"), e.shell.call(".")
-	text := fmt.Sprintf("%s -- %s || ((1))\n%s PWD OLDPWD || ((1))\n%s %s || ((1))\n"+
-		"%s -- \"${PWD:-.}\" || ((1))\n%s %s || ((1))\n",
-		cd, state.Quote(home), e.shell.call("unset"), source, pwd, cd, source, pwd)
-	path := filepath.Join(e.dir, shelldir.BackFile)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return "", shelldir.SpaceError(err)
-	}
-	return source + " " + state.Quote(path) + " </dev/null >/dev/null 2>&1\n", nil
-}
+// status is what the shell has reported of the end of a command in the foreground or in the background.
+func (e *Exec) status() (code int, ok bool) { return script.Status(e.dir) }
 
 // Input writes to the standard input of a command with StdinOpen, and closes it after data with eof. It returns when
 // everything is in the FIFO. Errors: ErrNoStdin, ErrFinished, the reason of ctx.

@@ -91,7 +91,7 @@ func (f *foreground) afterExit(l *life) (r Result, over bool) {
 	if code, ok := l.status(); ok {
 		return Result{ExitCode: code, ShellEnded: true}, true
 	}
-	l.unread = !l.stdinOpen() && strings.Contains(f.body.left(), l.firstWords())
+	l.unread = !l.stdinOpen() && strings.Contains(f.body.left(), l.script("", "").FirstWords())
 	return Result{ExitCode: f.body.code, ShellEnded: true}, true
 }
 

@@ -14,11 +14,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
-
-	"github.com/evertty/evertty/internal/shell/history"
 )
 
 // firstServer is the shell of a data directory for a server that goes when leave is called; the next one is that of nextServer.

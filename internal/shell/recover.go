@@ -14,13 +14,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
-
-	"github.com/evertty/evertty/internal/shell/history"
 )
 
 // Recover brings back the shell of a directory: it takes over what the keeper has held for it (held, those whose id
@@ -130,7 +129,7 @@ func (r *recovery) take(id string) *keeper.Program {
 func (r *recovery) state() {
 	s := r.shell
 	s.cwd = s.spec.Cwd
-	s.loadRemembers()
+	s.loadList()
 	found, err := state.Load(s.spec.Dir)
 	switch {
 	case s.remote():

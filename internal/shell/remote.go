@@ -9,11 +9,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
 	"github.com/evertty/evertty/pty"
-
-	"github.com/evertty/evertty/internal/shell/history"
 )
 
 // Remote says how shells run commands elsewhere. Each command is a program here, the relay, which the shell's bash starts in the command's turn and which has the
@@ -156,19 +155,6 @@ func (s *Shell) unready(e *Exec, err error) {
 		return
 	}
 	e.end(Failed, nil, err)
-}
-
-// remoteScript is the file that the control line sources: the relay alone.
-func (e *Exec) remoteScript() (string, error) {
-	program := append(slices.Clone(e.shell.config.Remote.Program), e.dir)
-	for i, word := range program {
-		program[i] = state.Quote(word)
-	}
-	line := "command"
-	for _, word := range program {
-		line += " " + word
-	}
-	return shelldir.RunFile, shelldir.SpaceError(os.WriteFile(filepath.Join(e.dir, shelldir.RunFile), []byte(line+"\n"), 0o600))
 }
 
 // answerAsked gives a relay other compute that asks for it, or tells it that there is none. It returns whether the compute is new.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/evertty/evertty/internal/shell/script"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
@@ -65,7 +66,7 @@ func (s *Shell) turn(e *Exec) {
 		return
 	}
 	if e.compose != nil {
-		if err := s.withRoom(func() error { return writeText(e.dir, e.compose()) }); err != nil {
+		if err := s.withRoom(func() error { return script.WriteText(e.dir, e.compose()) }); err != nil {
 			e.end(Failed, nil, err)
 			return
 		}

@@ -13,13 +13,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/output"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
-
-	"github.com/evertty/evertty/internal/shell/history"
 )
 
 // Config is what all shells of a server share.
@@ -128,13 +127,13 @@ type Shell struct {
 	body     *incarnation    // nil or ended while none runs
 	number   int             // of the newest incarnation
 	image    *state.Snapshot // what the last capture found; nil before the first
-	// aliasing says that aliases may have been defined since the last capture.
-	aliasing bool
+	// mayAlias says that aliases may have been defined since the last capture.
+	mayAlias bool
 	// uncaptured is what the next incarnation lacks because it could not be captured, in words.
 	uncaptured []string
-	// remembering says that the user has the option history on; it is off while control lines are read.
-	remembering bool
-	untold      news // of a shell that was started again, for the next command
+	// listOn says that the user has the option history on; it is off while control lines are read.
+	listOn bool
+	untold news // of a shell that was started again, for the next command
 	// damage is what of its files could not be read when this server took the shell over, in words; it never changes.
 	damage   []string
 	pause    pause

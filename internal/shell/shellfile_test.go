@@ -8,9 +8,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/evertty/evertty/internal/shell/shelldir"
-
 	"github.com/evertty/evertty/internal/shell/history"
+	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
 // TestShellRecordDamaged: a record that is damaged, empty or missing costs its shell nothing, for it has a predecessor. Without that the shell comes back too, and

@@ -12,10 +12,10 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/evertty/evertty/internal/shell/history"
+	"github.com/evertty/evertty/internal/shell/script"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
-
-	"github.com/evertty/evertty/internal/shell/history"
 )
 
 // Submit queues a command. Errors: ErrInvalid, ErrBadEnv, ErrQueueFull, ErrDeleted, ErrClosing, ErrNoSpace.
@@ -103,7 +103,7 @@ func (s *Shell) enroll(c Command) (*Exec, error) {
 // writeInputs writes what a command consists of and its record does not have. The text is written in its turn, in the form that the shell is given then; a relay reads it as it is.
 func (s *Shell) writeInputs(dir string, c Command) error {
 	if s.remote() && !c.Isolated {
-		if err := writeText(dir, c.Text); err != nil {
+		if err := script.WriteText(dir, c.Text); err != nil {
 			return err
 		}
 	}
@@ -111,11 +111,6 @@ func (s *Shell) writeInputs(dir string, c Command) error {
 		return nil
 	}
 	return os.WriteFile(filepath.Join(dir, shelldir.InputFile), c.Stdin, 0o600)
-}
-
-// writeText writes the text of a command as it is.
-func writeText(dir, text string) error {
-	return os.WriteFile(filepath.Join(dir, shelldir.TextFile), []byte(text), 0o600)
 }
 
 // enqueue gives a command its place in the queue; an isolated one starts at once. Errors: ErrDeleted, ErrClosing.
@@ -171,10 +166,6 @@ func CheckEnv(set map[string]string, unset []string) error {
 
 // SetEnv exports and unsets variables in the shell, in its turn in the queue. Errors: those of Submit, the reason of ctx.
 func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []string) error {
-	names := map[string]string{}
-	for _, name := range unset {
-		names[name] = ""
-	}
 	if err := CheckEnv(set, unset); err != nil {
 		return fmt.Errorf("shell: set variables: %w", err)
 	}
@@ -182,8 +173,11 @@ func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []strin
 		_, err := s.changeRemote(ctx, func(now state.Environment) state.Environment { return now.With(set, unset) })
 		return err
 	}
-	set = maps.Clone(set)
-	e, err := s.submitHidden(func() string { return s.envText(set, slices.Sorted(maps.Keys(names))) }, nil)
+	set, unset = maps.Clone(set), slices.Compact(slices.Sorted(slices.Values(unset)))
+	e, err := s.submitHidden(func() string {
+		bash := s.bash()
+		return bash.Environment(set, unset, bash.Return(1))
+	}, nil)
 	if err != nil {
 		return fmt.Errorf("shell: set variables: %w", err)
 	}
@@ -199,18 +193,6 @@ func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []strin
 		return fmt.Errorf("shell: set variables: %w: %s", ErrBadEnv, e.complaint())
 	}
 	return nil
-}
-
-// envText exports and unsets variables, up to the first that cannot be.
-func (s *Shell) envText(set map[string]string, unset []string) string {
-	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(set)) {
-		fmt.Fprintf(&b, "%s %s=%s || %s 1\n", s.call("export"), name, state.Quote(set[name]), s.call("return"))
-	}
-	for _, name := range unset {
-		fmt.Fprintf(&b, "%s -v %s || %s 1\n", s.call("unset"), name, s.call("return"))
-	}
-	return b.String()
 }
 
 // submitHidden queues a command of ours, whose text compose makes in its turn, or something to do instead of one.

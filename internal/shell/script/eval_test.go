@@ -1,4 +1,4 @@
-package shell
+package script
 
 import (
 	"os"
@@ -10,31 +10,6 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
 )
-
-// TestSyntaxErrorsNameNoFile: what bash says of a text that it cannot read has the line of the text and no path of ours, however the command is run.
-func TestSyntaxErrorsNameNoFile(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	for _, c := range []struct{ text, says string }{
-		{"if then", "bash: eval: line 1: syntax error near unexpected token `then'\nbash: eval: line 1: `if then'\n"},
-		{"true\n\n}\ntrue", "bash: eval: line 3: syntax error near unexpected token `}'\nbash: eval: line 3: `}'\n"},
-		{"true\necho 'x", "bash: eval: line 2: unexpected EOF while looking for matching `''\n"},
-		{"-x() { (\n}", "bash: eval: line 2: syntax error near unexpected token `}'\nbash: eval: line 2: `}'\n"},
-		{strings.Repeat("true and more words\n", 1000) + "fi", "bash: eval: line 1001: syntax error near unexpected token `fi'\nbash: eval: line 1001: `fi'\n"},
-	} {
-		for name, command := range map[string]Command{
-			"plain": {Text: c.text}, "directory": {Text: c.text, Cwd: "/usr"}, "variables": {Text: c.text, Env: map[string]string{"K": "v"}},
-		} {
-			if r := do(t, s, command); r.ExitCode != 2 || r.err != c.says {
-				t.Errorf("%s: %.40q: code %d, %q; want %q", name, c.text, r.ExitCode, r.err, c.says)
-			}
-		}
-	}
-	run(t, s, "trap 'echo E' ERR")
-	if r := run(t, s, "if then"); strings.Contains(r.err, s.spec.Dir) || r.ExitCode != 2 || r.out != "" {
-		t.Errorf("%+v", r)
-	}
-}
 
 // evaluated are texts whose run could tell that eval has it.
 var evaluated = []string{
@@ -67,7 +42,7 @@ func evalRun(t *testing.T, text string) string {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(limited(t), "bash", "--noprofile", "--norc", "--noediting", "-i")
+	cmd := exec.CommandContext(t.Context(), "bash", "--noprofile", "--norc", "--noediting", "-i")
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8", "PS1=", "PS2=", "HISTFILE="}
 	cmd.Stdin = strings.NewReader("PS1= PS2=; set +H +o history; exec 2>&1\n{ \\. " + state.Quote(file) + "\n} </dev/null\necho \"= $?\"; trap; set +o | grep -v history; alias; echo \"$@ $x $y\"\n")
 	out, _ := cmd.CombinedOutput()
@@ -82,7 +57,7 @@ func TestEvalWords(t *testing.T) {
 	for name, text := range map[string]string{
 		"spaces": strings.Repeat(" ", 3*evalWord), "quotes": strings.Repeat("' ", evalWord), "none": strings.Repeat("x", 5*evalWord), "mixed": strings.Repeat("a 'b'\n\t\\ \"$c\" ", 2000),
 	} {
-		cmd := exec.CommandContext(limited(t), "bash", "/dev/stdin")
+		cmd := exec.CommandContext(t.Context(), "bash", "/dev/stdin")
 		cmd.Stdin = strings.NewReader("f() { printf %s \"$*\"; }\nf " + evalWords(text) + "\n")
 		if out, err := cmd.Output(); err != nil || string(out) != text {
 			t.Errorf("%s: %d bytes of %d, %v", name, len(out), len(text), err)
