@@ -59,14 +59,14 @@ race: webui/dist/index.html ## every Go test under the race detector, twice
 
 torture: webui/dist/index.html ## hundreds of kills, upgrades and damaged files; prints the figures of docs/durability.md
 	EVERTTY_TORTURE=1 $(GO) test -count=1 -timeout 60m -parallel 1 -v -run 'Torture|TheKeeperDies|BothDie|FullDisk|DiskThatFails|NoServerRuns|Clock|TestExec' ./tests
-	EVERTTY_TORTURE=1 $(GO) test $(RACE) -count=1 -timeout 60m ./snapshot ./vt ./stream ./internal/mux ./pty
+	EVERTTY_TORTURE=1 $(GO) test $(RACE) -count=1 -timeout 60m ./internal/journal ./internal/datadir ./snapshot ./vt ./stream ./internal/mux ./pty
 
 fuzz: ## every fuzz target for FUZZTIME each
 	@for pkg in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep ^Fuzz); do \
 		echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5x $$pkg || exit 1; done; done
 
 bench: ## benchmarks, six runs each, ready for benchstat
-	$(GO) test -run '^$$' -bench . -benchmem -count 6 ./vt/... ./snapshot ./stream ./pty
+	$(GO) test -run '^$$' -bench . -benchmem -count 6 ./vt/... ./snapshot ./internal/journal ./internal/datadir ./stream ./pty
 
 lint: ## go vet and golangci-lint
 	$(GO) vet ./...

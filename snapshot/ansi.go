@@ -1,6 +1,6 @@
 // Package snapshot turns a frozen screen (vt.Frame) into what others can use:
 // the text that paints it in a fresh terminal (ANSI), plain text, JSON and
-// HTML, and the file that keeps it over a restart (Encode, Decode, Store).
+// HTML, and the file that keeps it over a restart (Encode, Decode, Compress).
 //
 // Every function here only reads its frame, so all of them may be called for
 // one frame from many goroutines at once. A frame is never trusted: sizes,

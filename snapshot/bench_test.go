@@ -85,13 +85,3 @@ func BenchmarkDecode(b *testing.B) {
 func BenchmarkText(b *testing.B) {
 	bench(b, func(f *vt.Frame) int { return len(Text(f, -1)) })
 }
-
-func BenchmarkSave(b *testing.B) {
-	s := openStore(b, b.TempDir())
-	bench(b, func(f *vt.Frame) int {
-		if err := s.Save("a", Header{}, f); err != nil {
-			b.Fatal(err)
-		}
-		return 0
-	})
-}

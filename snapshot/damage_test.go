@@ -48,7 +48,7 @@ type resumptionMiss struct {
 
 // resumed runs an engine through tokens and takes a snapshot at every cut. The
 // text is what the engine gives viewers.
-func resumed(newEngine vt.New, tr trial, every int) resumption {
+func resumed(newEngine vt.EngineFunc, tr trial, every int) resumption {
 	jb := resumption{
 		Cols: tr.cols, Rows: tr.rows, Scrollback: tr.scrollback, Unicode: string(tr.unicode), Cuts: []resumedCut{},
 		Probes: [][]byte{[]byte(probe), []byte("\x1b[1G\x1bHx\x1b[20GY\tZ\x1b[m\x1b[2JQ\x1b(BR")},
@@ -96,7 +96,7 @@ func (j *judge) resume(t testing.TB, jb resumption) []resumptionMiss {
 
 // checkDamage checks that a viewer may come anywhere in a trial, whatever bytes
 // it is made of. everywhere: cut at every byte.
-func checkDamage(t testing.TB, j *judge, newEngine vt.New, tr trial, everywhere bool) *complaint {
+func checkDamage(t testing.TB, j *judge, newEngine vt.EngineFunc, tr trial, everywhere bool) *complaint {
 	every := cutEvery
 	if everywhere {
 		every = 1

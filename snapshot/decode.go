@@ -71,8 +71,8 @@ func checkFile(b []byte) error {
 	switch {
 	case !isPlain(b):
 		return fmt.Errorf("%w: not a snapshot file", ErrCorrupt)
-	case len(b) > maxFile:
-		return fmt.Errorf("%w: %d bytes are more than %d", ErrCorrupt, len(b), maxFile)
+	case len(b) > MaxFile:
+		return fmt.Errorf("%w: %d bytes are more than %d", ErrCorrupt, len(b), MaxFile)
 	case len(b) < minFile:
 		return fmt.Errorf("%w: %d bytes are less than a header", ErrCorrupt, len(b))
 	}

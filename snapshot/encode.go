@@ -15,7 +15,7 @@ import (
 // caller owns the result.
 func Encode(h Header, f *vt.Frame) []byte {
 	f = tidy(f)
-	e := encoder{budget: maxFile - minFile - 4*recordTop}
+	e := encoder{budget: MaxFile - minFile - 4*recordTop}
 	e.small(f)
 	e.screen(tagMain, &f.Main, f.Cols)
 	if f.Alt != nil {

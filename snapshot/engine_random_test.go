@@ -104,7 +104,7 @@ type complaint struct {
 
 // A check tells what is wrong with a trial, nil when nothing is. everywhere: look
 // after each step, not only now and then.
-type check func(t testing.TB, j *judge, newEngine vt.New, tr trial, everywhere bool) *complaint
+type check func(t testing.TB, j *judge, newEngine vt.EngineFunc, tr trial, everywhere bool) *complaint
 
 // withheld are tokens that viewers do not get: clipboard and window.
 var withheld = regexp.MustCompile(`\]0*52|[\[0-9;:\x{9b}]t|[*$]\|`)
@@ -112,7 +112,7 @@ var withheld = regexp.MustCompile(`\]0*52|[\[0-9;:\x{9b}]t|[*$]\|`)
 // checkEngine checks all that an engine promises about a trial: it is equal to an
 // xterm.js that gets its text, it does not depend on where writes are cut, and
 // the text is what was written.
-func checkEngine(t testing.TB, j *judge, newEngine vt.New, tr trial, everywhere bool) *complaint {
+func checkEngine(t testing.TB, j *judge, newEngine vt.EngineFunc, tr trial, everywhere bool) *complaint {
 	s := tr.stream
 	s.steps = tr.pieces.steps(tr.tokens)
 	last := len(s.steps) - 1

@@ -15,7 +15,7 @@ import (
 type shrinker struct {
 	t       testing.TB
 	j       *judge
-	engine  vt.New
+	engine  vt.EngineFunc
 	check   check
 	best    trial
 	why     *complaint
@@ -27,7 +27,7 @@ type shrinker struct {
 // maxShrink bounds the time to shrink one case.
 const maxShrink = 30 * time.Second
 
-func shrink(t testing.TB, j *judge, newEngine vt.New, try check, tr trial, why *complaint) (trial, *complaint) {
+func shrink(t testing.TB, j *judge, newEngine vt.EngineFunc, try check, tr trial, why *complaint) (trial, *complaint) {
 	s := &shrinker{t: t, j: j, engine: newEngine, check: try, best: tr, why: why, ends: time.Now().Add(maxShrink)}
 	s.rows = tr.rows
 	for _, tok := range tr.tokens {

@@ -100,7 +100,7 @@ func goOnFrom(t testing.TB, j *judge, moments []moment, run job, whole []xstate,
 }
 
 // checkSnapshots checks that a viewer may come at any time in a trial.
-func checkSnapshots(t testing.TB, j *judge, newEngine vt.New, tr trial, everywhere bool) *complaint {
+func checkSnapshots(t testing.TB, j *judge, newEngine vt.EngineFunc, tr trial, everywhere bool) *complaint {
 	s := tr.stream
 	s.steps = tr.pieces.steps(tr.tokens)
 	moments := follow(newEngine, s, func(int) bool { return true })

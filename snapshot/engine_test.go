@@ -13,7 +13,7 @@ import (
 )
 
 // engineUnderTest is the engine that has to equal xterm.js.
-var engineUnderTest vt.New = vt.NewTerminal
+var engineUnderTest vt.EngineFunc = vt.NewEngine
 
 // step is a write, or a resize when cols is not 0.
 type step struct {
@@ -42,7 +42,7 @@ type moment struct {
 }
 
 // follow runs an engine through s. It freezes after the steps that look names.
-func follow(newEngine vt.New, s stream, look func(i int) bool) []moment {
+func follow(newEngine vt.EngineFunc, s stream, look func(i int) bool) []moment {
 	bells, reflowed, cut := 0, false, false
 	var in, text []byte
 	e := newEngine(vt.Config{Cols: s.cols, Rows: s.rows, Scrollback: s.scrollback, Unicode: s.unicode, Effects: &vt.Effects{Bell: func() { bells++ }}})
@@ -74,7 +74,7 @@ func follow(newEngine vt.New, s stream, look func(i int) bool) []moment {
 // cannot stand: a reflow that loses rows of a full buffer.
 // An exception is a difference: it freezes a viewer for ever, so no engine may
 // give text to viewers that leads to one.
-func differenceAt(t testing.TB, j *judge, newEngine vt.New, s stream, look func(i int) bool) (at int, out []string) {
+func differenceAt(t testing.TB, j *judge, newEngine vt.EngineFunc, s stream, look func(i int) bool) (at int, out []string) {
 	t.Helper()
 	moments := follow(newEngine, s, look)
 	jb := job{Cols: s.cols, Rows: s.rows, Scrollback: s.scrollback, Unicode: string(s.unicode)}

@@ -136,7 +136,7 @@ func TestErasedCellsKeepTheirStyle(t *testing.T) {
 				continue // it has a cell of its own there, which REP repeats
 			}
 			t.Run(string(unicode)+"/"+c.name, func(t *testing.T) {
-				e := vt.NewTerminal(vt.Config{Cols: c.cols, Rows: c.rows, Scrollback: 100, Unicode: unicode})
+				e := vt.NewEngine(vt.Config{Cols: c.cols, Rows: c.rows, Scrollback: 100, Unicode: unicode})
 				e.Write([]byte(c.text))
 				f := e.Freeze()
 				if n := countErased(f); n != c.cells {

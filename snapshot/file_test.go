@@ -235,7 +235,7 @@ func TestEncodeLeavesOutTheOldest(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := got.History.Len()
-	if len(b) > maxFile || len(b) < maxFile-1<<20 || kept == 0 || kept >= len(lines) || got.History.Slice()[kept-1] != lines[len(lines)-1] {
+	if len(b) > MaxFile || len(b) < MaxFile-1<<20 || kept == 0 || kept >= len(lines) || got.History.Slice()[kept-1] != lines[len(lines)-1] {
 		t.Errorf("kept %d of %d lines in %d bytes", kept, len(lines), len(b))
 	}
 }

@@ -73,9 +73,9 @@ const (
 	minFile   = headSize + crcSize
 	recordTop = 5 // bytes of tag and size
 
-	// maxFile bounds what Decode reads into memory and what Encode writes. The
+	// MaxFile bounds what Decode reads into memory and what Encode writes. The
 	// largest plain history, vt.MaxScrollback lines, takes some 20 MB.
-	maxFile = 64 << 20 // bytes
+	MaxFile = 64 << 20 // bytes
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/vt"
 )
 
@@ -22,7 +22,7 @@ var errCannotResume = errors.New("the output cannot be resumed")
 // Poll, except that close may come from elsewhere.
 type catchUp struct {
 	id      string
-	journal *snapshot.Journal
+	journal *journal.Journal
 	fresh   func(cols, rows int) vt.Engine
 	since   uint64 // the viewer has everything up to here
 	goal    uint64 // what the hub had written when the viewer came
@@ -46,7 +46,7 @@ type catchUp struct {
 	rest      []byte    // of the last entry read, what follows pos
 
 	mu     sync.Mutex // guards reader and closed; held while reading
-	reader *snapshot.JournalReader
+	reader *journal.Reader
 	closed bool
 }
 
@@ -190,28 +190,28 @@ func (c *catchUp) read(stop uint64) (more bool, err error) {
 	return c.pos < stop, nil
 }
 
-func (c *catchUp) entry() (snapshot.Entry, error) {
+func (c *catchUp) entry() (journal.Entry, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
-		return snapshot.Entry{}, ErrClosed
+		return journal.Entry{}, ErrClosed
 	}
 	return c.reader.Next()
 }
 
 // take looks at an entry of the journal.
-func (c *catchUp) take(e snapshot.Entry) error {
+func (c *catchUp) take(e journal.Entry) error {
 	switch {
-	case e.Kind == snapshot.EntryGap || e.Damaged:
+	case e.Kind == journal.EntryGap || e.Damaged:
 		return fmt.Errorf("%w: the journal is damaged or has a gap before %d", errCannotResume, e.Seq)
-	case e.Kind == snapshot.EntryOutput:
+	case e.Kind == journal.EntryOutput:
 		if begin := e.Seq - uint64(len(e.Data)); begin != c.pos {
 			return fmt.Errorf("%w: the journal goes on at %d after %d", errCannotResume, begin, c.pos)
 		}
 		c.rest = e.Data
-	case e.Kind == snapshot.EntryResize && e.Seq < c.known:
+	case e.Kind == journal.EntryResize && e.Seq < c.known:
 		return fmt.Errorf("%w: nobody knows whether viewers can repeat the change of size at %d", errCannotResume, e.Seq)
-	case e.Kind == snapshot.EntryRestart:
+	case e.Kind == journal.EntryRestart:
 		if e.Cols != c.cols || e.Rows != c.rows {
 			return fmt.Errorf("%w: the size changed with the restart at %d", errCannotResume, e.Seq)
 		}

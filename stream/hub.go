@@ -14,7 +14,7 @@ import (
 	"time"
 	"weak"
 
-	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/vt"
 )
 
@@ -45,7 +45,7 @@ type Hub struct {
 	id      string
 	observe Observe
 	verify  *verifier // nil unless it is wanted
-	journal *snapshot.Journal
+	journal *journal.Journal
 	large   *Large
 	fresh   func(cols, rows int) vt.Engine // an engine without history and effects
 
@@ -123,12 +123,12 @@ type Observe struct {
 type Options struct {
 	ID      string // named in JSON messages
 	Config  vt.Config
-	Engine  vt.New
+	Engine  vt.EngineFunc
 	Policy  Policy // who decides the size; "" means PolicyLatest
 	Observe Observe
 	// Journal is where the owner appends what it Writes, before it does. Viewers
 	// that come back are given what they missed from it; nil: they get a snapshot.
-	Journal *snapshot.Journal
+	Journal *journal.Journal
 	// Large bounds the large snapshots of all hubs of a server; nil: of this one.
 	Large *Large
 }

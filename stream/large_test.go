@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,7 +20,7 @@ import (
 // style for each character, and so much plain text that it is large without a style.
 func largeHub(l *Large) *Hub {
 	styled, plain := 30_000, largeSize+largeSize/16 // characters, bytes
-	h := New(Options{ID: "x", Engine: vt.NewTerminal, Large: l, Config: vt.Config{Cols: 500, Rows: 50, Scrollback: 12_000}})
+	h := New(Options{ID: "x", Engine: vt.NewEngine, Large: l, Config: vt.Config{Cols: 500, Rows: 50, Scrollback: 12_000}})
 	var b bytes.Buffer
 	for i := range styled {
 		fmt.Fprintf(&b, "\x1b[38;2;%d;%d;%dmx", i%256, i/256%256, i%199)
@@ -76,7 +75,7 @@ func TestFewLargeSnapshotsAtOnce(t *testing.T) {
 	if err := <-left; !errors.Is(err, context.Canceled) {
 		t.Errorf("who left got %v", err)
 	}
-	small := New(Options{ID: "y", Engine: vt.NewTerminal, Large: l, Config: vt.Config{Cols: 80, Rows: 24}})
+	small := New(Options{ID: "y", Engine: vt.NewEngine, Large: l, Config: vt.Config{Cols: 80, Rows: 24}})
 	for _, f := range []Format{FormatANSI, FormatHTML, FormatJSON, FormatText} {
 		if err := small.WriteSnapshot(t.Context(), busy{&now, &most}, f, -1); err != nil {
 			t.Errorf("a small one as %s waits: %v", f, err)
@@ -157,16 +156,24 @@ func TestLargeEvent(t *testing.T) {
 	h := largeHub(nil)
 	want := h.Shot().ANSI()
 	h.Finish(Exit{Reason: "exit"})
-	w := httptest.NewRecorder()
-	ServeSSE(deadliner{w}, httptest.NewRequest("GET", "/", nil), h.Subscribe(Viewing{Scrollback: -1}))
-	_, rest, _ := strings.Cut(w.Body.String(), "\ndata: ")
+	sub := h.Subscribe(Viewing{Scrollback: -1})
+	defer sub.Close()
+	batch, err := sub.Poll()
+	if err != nil || len(batch) == 0 || !batch[0].IsLarge() {
+		t.Fatalf("the first event is not large: %d events, %v", len(batch), err)
+	}
+	var w strings.Builder
+	if err := batch[0].WriteLargeSSE(t.Context(), &w); err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(w.String(), "\ndata: ")
 	line, _, _ := strings.Cut(rest, "\n\n")
 	var e struct {
 		Data   string
 		Reason string
 	}
 	engine := func(text string) *vt.Frame {
-		e := vt.NewTerminal(vt.Config{Cols: 500, Rows: 50, Scrollback: 5000})
+		e := vt.NewEngine(vt.Config{Cols: 500, Rows: 50, Scrollback: 5000})
 		e.Write([]byte(text))
 		return e.Freeze()
 	}
@@ -177,8 +184,3 @@ func TestLargeEvent(t *testing.T) {
 		t.Error("it shows something else")
 	}
 }
-
-// deadliner is a recorder that takes deadlines.
-type deadliner struct{ *httptest.ResponseRecorder }
-
-func (deadliner) SetWriteDeadline(time.Time) error { return nil }

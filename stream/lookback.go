@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/vt"
 )
 
@@ -189,12 +189,12 @@ func (c *catchUp) scan(from, to uint64, do func(p []byte, at uint64)) error {
 			return fmt.Errorf("%w: the journal ends at %d", errCannotResume, pos)
 		case err != nil:
 			return err
-		case e.Kind == snapshot.EntryGap || e.Damaged:
+		case e.Kind == journal.EntryGap || e.Damaged:
 			return fmt.Errorf("%w: the journal is damaged or has a gap before %d", errCannotResume, e.Seq)
-		case e.Kind == snapshot.EntryRestart:
+		case e.Kind == journal.EntryRestart:
 			c.engine.Flush() // what the generation before left of a character
 			continue
-		case e.Kind != snapshot.EntryOutput:
+		case e.Kind != journal.EntryOutput:
 			continue
 		}
 		p := e.Data[:min(uint64(len(e.Data)), to-pos)]

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
@@ -28,7 +30,7 @@ func bytesOf(acts []act) (p []byte) {
 func TestRestore(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 5))
-		k := newKept(t, vt.NewTerminal, 40, 12)
+		k := newKept(t, vt.NewEngine, 40, 12)
 		p := bytesOf(recording(rng, 300, false))
 		a, b := rng.IntN(len(p)), rng.IntN(len(p))
 		a, b = min(a, b), max(a, b)
@@ -72,7 +74,7 @@ func TestRestore(t *testing.T) {
 // TestRestoreIsSilent: nothing is answered, rung or told while the screen is made
 // again, and what the frame knows besides it is known.
 func TestRestoreIsSilent(t *testing.T) {
-	k := newKept(t, vt.NewTerminal, 40, 12)
+	k := newKept(t, vt.NewEngine, 40, 12)
 	k.write([]byte("\x1b]2;title\a\x1b]7;file:///dir\atext"))
 	k.options.Observe.Changed = func() { t.Error("told") }
 	next := stream.Restore(k.options, k.Shot().Frame, 123)
@@ -89,7 +91,7 @@ func TestRestoreIsSilent(t *testing.T) {
 // in the middle of a sequence and of a character, and viewers with it.
 func TestResumeOverARestart(t *testing.T) {
 	for _, end := range []string{"", "\x1b[3", "\xe2\x82", "\x1b]0;tit\xe2\x82", "\x1bP$q"} {
-		k := newKept(t, vt.NewTerminal, 40, 12)
+		k := newKept(t, vt.NewEngine, 40, 12)
 		k.write([]byte("before "))
 		var all []*follower
 		watch := func() {
@@ -104,11 +106,11 @@ func TestResumeOverARestart(t *testing.T) {
 		watch()
 		k.Finish(stream.Exit{Reason: "exit"})
 		f := k.Shot().Frame
-		if err := k.journal.Exit(snapshot.End{Reason: "exit"}); err != nil {
+		if err := k.journal.Exit(journal.End{Reason: "exit"}); err != nil {
 			t.Fatal(err)
 		}
 		for _, v := range all[:len(all):len(all)] { // and those who saw the exit
-			w := &follower{t: t, engine: vt.NewTerminal(vt.Config{Cols: 40, Rows: 12}), seq: v.seq}
+			w := &follower{t: t, engine: vt.NewEngine(vt.Config{Cols: 40, Rows: 12}), seq: v.seq}
 			w.engine.Write(v.text)
 			if !w.resume(k.Hub) || w.exit != k.journal.End() {
 				t.Errorf("%q: the exit is at %d", end, w.exit)
@@ -135,7 +137,7 @@ func TestResumeOverARestart(t *testing.T) {
 // TestResumeOverAnUnknownResize: the hub before knew whether viewers could repeat
 // it, this one does not.
 func TestResumeOverAnUnknownResize(t *testing.T) {
-	k := newKept(t, vt.NewTerminal, 40, 12)
+	k := newKept(t, vt.NewEngine, 40, 12)
 	k.write([]byte("one"))
 	k.Resize(50, 12)
 	k.write([]byte("two"))
@@ -143,7 +145,7 @@ func TestResumeOverAnUnknownResize(t *testing.T) {
 	k.Hub = stream.Restore(k.options, shot.Frame, shot.Seq)
 	k.write([]byte("three"))
 	for since, want := range map[uint64]bool{2: false, 3: false, 4: true, 6: true} {
-		f := &follower{t: t, engine: vt.NewTerminal(vt.Config{Cols: 40, Rows: 12}), seq: since}
+		f := &follower{t: t, engine: vt.NewEngine(vt.Config{Cols: 40, Rows: 12}), seq: since}
 		if got := f.resume(k.Hub); got != want {
 			t.Errorf("at %d resumed: %v", since, got)
 		}
@@ -155,7 +157,7 @@ func TestResumeOverAnUnknownResize(t *testing.T) {
 // there, those who come back and the next generation. Nothing of it joins what
 // that prints first.
 func TestRestartEndsHalfACharacter(t *testing.T) {
-	for _, engine := range []vt.New{vt.NewTerminal, vt10x.New} {
+	for _, engine := range []vt.EngineFunc{vt.NewEngine, vt10x.New} {
 		k := newKept(t, engine, 40, 12)
 		there := k.Subscribe(stream.Viewing{Scrollback: -1})
 		defer there.Close()
@@ -163,7 +165,7 @@ func TestRestartEndsHalfACharacter(t *testing.T) {
 		f.catchUp(there)
 		k.write([]byte("a\x1b[6\xe2\x82"))
 		k.Finish(stream.Exit{Reason: "exit"})
-		if err := k.journal.Exit(snapshot.End{Reason: "exit"}); err != nil {
+		if err := k.journal.Exit(journal.End{Reason: "exit"}); err != nil {
 			t.Fatal(err)
 		}
 		f.catchUp(there)
@@ -194,7 +196,7 @@ func TestRestartEndsHalfACharacter(t *testing.T) {
 // resumed fails the test unless a viewer that comes back at since gets this text.
 func resumed(t *testing.T, k *kept, since uint64, want string) {
 	t.Helper()
-	f := &follower{t: t, engine: vt.NewTerminal(vt.Config{Cols: 40, Rows: 12}), seq: since}
+	f := &follower{t: t, engine: vt.NewEngine(vt.Config{Cols: 40, Rows: 12}), seq: since}
 	s := k.Subscribe(stream.Viewing{Scrollback: -1, Since: &since})
 	defer s.Close()
 	for _, m := range f.poll(s) {
@@ -211,23 +213,23 @@ func resumed(t *testing.T, k *kept, since uint64, want string) {
 // TestRestoreWithOtherWidths: a viewer whose screen was made with another table of
 // widths cannot go on; one that came to the new life can.
 func TestRestoreWithOtherWidths(t *testing.T) {
-	store, err := snapshot.OpenStore(t.TempDir())
+	store, err := datadir.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	j, err := store.OpenJournal("a", snapshot.JournalOptions{Cols: 80, Rows: 24})
+	j, err := journal.Open(store, "a", journal.Options{Cols: 80, Rows: 24})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	engine := vt.NewTerminal(vt.Config{Cols: 80, Rows: 24})
+	engine := vt.NewEngine(vt.Config{Cols: 80, Rows: 24})
 	text := []byte("before \U0001f468\u200d\U0001f469 after\r\n")
 	engine.Write(text)
 	if err := j.Write(text); err != nil {
 		t.Fatal(err)
 	}
-	o := stream.Options{ID: "a", Engine: vt.NewTerminal, Journal: j, Config: vt.Config{Cols: 80, Rows: 24, Unicode: vt.Unicode15Graphemes}}
+	o := stream.Options{ID: "a", Engine: vt.NewEngine, Journal: j, Config: vt.Config{Cols: 80, Rows: 24, Unicode: vt.Unicode15Graphemes}}
 	h := stream.Restore(o, engine.Freeze(), uint64(len(text)))
 	kind := func(since uint64) stream.Kind {
 		s := h.Subscribe(stream.Viewing{Since: &since})

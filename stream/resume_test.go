@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
@@ -24,19 +26,19 @@ type kept struct {
 	*stream.Hub
 	t       testing.TB
 	options stream.Options
-	journal *snapshot.Journal
+	journal *journal.Journal
 	buf     []byte
 }
 
-func newKept(t testing.TB, engine vt.New, cols, rows int) *kept {
+func newKept(t testing.TB, engine vt.EngineFunc, cols, rows int) *kept {
 	t.Helper()
-	store, err := snapshot.OpenStore(t.TempDir())
+	store, err := datadir.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	k := &kept{t: t, buf: make([]byte, 64<<10)}
-	k.journal, err = store.OpenJournal("term1", snapshot.JournalOptions{Sync: snapshot.SyncNone, Segment: 256 << 10, Cols: cols, Rows: rows})
+	k.journal, err = journal.Open(store, "term1", journal.Options{Sync: journal.SyncNone, Segment: 256 << 10, Cols: cols, Rows: rows})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +52,7 @@ func newKept(t testing.TB, engine vt.New, cols, rows int) *kept {
 func (k *kept) write(p []byte) {
 	for len(p) > 0 {
 		n := min(len(p), len(k.buf))
-		if _, err := k.journal.Append(snapshot.BytesSource(p[:n]), n, k.buf); err != nil {
+		if _, err := k.journal.Append(journal.BytesSource(p[:n]), n, k.buf); err != nil {
 			k.t.Error(err)
 		}
 		k.Write(p[:n])
@@ -61,8 +63,8 @@ func (k *kept) write(p []byte) {
 // follower is a viewer that can go away and come back with its position.
 type follower struct {
 	t      testing.TB
-	make   vt.New    // nil: the native one
-	engine vt.Engine // what an xterm.js would show
+	make   vt.EngineFunc // nil: the native one
+	engine vt.Engine     // what an xterm.js would show
 	text   []byte
 	seq    uint64
 	kinds  []stream.Kind
@@ -84,7 +86,7 @@ func (f *follower) apply(m *stream.Message) {
 	case stream.KindSnapshot:
 		cols, rows := sizeOf(f.t, m)
 		if f.make == nil {
-			f.make = vt.NewTerminal
+			f.make = vt.NewEngine
 		}
 		f.engine = f.make(vt.Config{Cols: cols, Rows: rows, Scrollback: 200})
 		f.engine.Write(m.Text())
@@ -213,14 +215,14 @@ func (k *kept) play(acts []act) {
 // TestResumeAtEveryPosition: whoever leaves after any event and comes back when
 // all is over is like the one that never left.
 func TestResumeAtEveryPosition(t *testing.T) {
-	for name, engine := range map[string]vt.New{"native": vt.NewTerminal, "vt10x": vt10x.New} {
+	for name, engine := range map[string]vt.EngineFunc{"native": vt.NewEngine, "vt10x": vt10x.New} {
 		for seed := range uint64(4) {
 			t.Run(fmt.Sprint(name, seed), func(t *testing.T) { resumeEverywhere(t, engine, seed, seed%2 == 0) })
 		}
 	}
 }
 
-func resumeEverywhere(t *testing.T, engine vt.New, seed uint64, whole bool) {
+func resumeEverywhere(t *testing.T, engine vt.EngineFunc, seed uint64, whole bool) {
 	k := newKept(t, engine, 40, 12)
 	stayed := &follower{t: t, make: engine}
 	s := k.Subscribe(stream.Viewing{Scrollback: -1})
@@ -297,7 +299,7 @@ func TestResumeInLongOutput(t *testing.T) {
 		{"sequences all along", "", bytes.Repeat([]byte("\x1b[32mgreen\x1b[m \x1b[6n\r\n"), 40_000), true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			k := newKept(t, vt.NewTerminal, 40, 12)
+			k := newKept(t, vt.NewEngine, 40, 12)
 			stayed, left := &follower{t: t}, &follower{t: t}
 			s := k.Subscribe(stream.Viewing{Scrollback: -1})
 			defer s.Close()
@@ -354,12 +356,12 @@ func TestResumeEdges(t *testing.T) {
 		{"no journal", func(k *kept) { k.options.Journal = nil; k.Hub = stream.New(k.options) }, 0, "snapshot"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			k := newKept(t, vt.NewTerminal, 40, 12)
+			k := newKept(t, vt.NewEngine, 40, 12)
 			k.write([]byte(text))
 			c.setup(k)
 			s := k.Subscribe(stream.Viewing{Scrollback: -1, Since: &c.since})
 			defer s.Close()
-			f := &follower{t: t, engine: vt.NewTerminal(vt.Config{Cols: 40, Rows: 12}), seq: c.since}
+			f := &follower{t: t, engine: vt.NewEngine(vt.Config{Cols: 40, Rows: 12}), seq: c.since}
 			if c.since > 100 || strings.HasPrefix(c.want, "snapshot") {
 				f.seq = 0
 			}
@@ -377,14 +379,14 @@ func TestResumeEdges(t *testing.T) {
 // TestResumeTellsTheSizeAndWhatLasts: the resume event has the size at its
 // position, and after what was missed comes all that lasts.
 func TestResumeTellsTheSizeAndWhatLasts(t *testing.T) {
-	k := newKept(t, vt.NewTerminal, 40, 12)
+	k := newKept(t, vt.NewEngine, 40, 12)
 	k.write([]byte("one"))
 	k.Resize(50, 13)
 	k.write([]byte("\a\x1b]2;title\atwo"))
 	since := uint64(2)
 	s := k.Subscribe(stream.Viewing{Scrollback: -1, Since: &since})
 	defer s.Close()
-	f := &follower{t: t, engine: vt.NewTerminal(vt.Config{Cols: 40, Rows: 12}), seq: since}
+	f := &follower{t: t, engine: vt.NewEngine(vt.Config{Cols: 40, Rows: 12}), seq: since}
 	var got []string
 	for _, m := range f.catchUp(s) {
 		got = append(got, string(m.Kind)+string(m.AppendJSON(nil, "")))
@@ -401,10 +403,10 @@ func TestResumeTellsTheSizeAndWhatLasts(t *testing.T) {
 // TestSlowResumeGetsASnapshot: once it has what it had missed, it may be behind
 // no more than others.
 func TestSlowResumeGetsASnapshot(t *testing.T) {
-	k := newKept(t, vt.NewTerminal, 80, 24)
+	k := newKept(t, vt.NewEngine, 80, 24)
 	flood := lines(40_000)
 	k.write(flood)
-	f := &follower{t: t, engine: vt.NewTerminal(vt.Config{Cols: 80, Rows: 24, Scrollback: 200})}
+	f := &follower{t: t, engine: vt.NewEngine(vt.Config{Cols: 80, Rows: 24, Scrollback: 200})}
 	s := k.Subscribe(stream.Viewing{Scrollback: -1, Since: new(uint64)})
 	defer s.Close()
 	for f.seq < uint64(len(flood)) { // what it missed may be more than any queue holds
@@ -429,11 +431,11 @@ func TestSlowResumeGetsASnapshot(t *testing.T) {
 
 // TestResizeThatCannotBeRepeatedOnTheWay ends the catching up.
 func TestResizeThatCannotBeRepeatedOnTheWay(t *testing.T) {
-	k := newKept(t, vt.NewTerminal, 80, 24)
+	k := newKept(t, vt.NewEngine, 80, 24)
 	k.write(append(lines(4000), "\x1b[?1049halt"...))
 	s := k.Subscribe(stream.Viewing{Scrollback: -1, Since: new(uint64)})
 	defer s.Close()
-	f := &follower{t: t, engine: vt.NewTerminal(vt.Config{Cols: 80, Rows: 24, Scrollback: 200})}
+	f := &follower{t: t, engine: vt.NewEngine(vt.Config{Cols: 80, Rows: 24, Scrollback: 200})}
 	for range 2 {
 		batch, err := s.Poll()
 		if err != nil {
@@ -456,12 +458,12 @@ func TestResizeThatCannotBeRepeatedOnTheWay(t *testing.T) {
 // TestResumeLeavesNoFiles: neither a viewer that has caught up nor one that left
 // on the way keeps the journal open.
 func TestResumeLeavesNoFiles(t *testing.T) {
-	k := newKept(t, vt.NewTerminal, 80, 24)
+	k := newKept(t, vt.NewEngine, 80, 24)
 	k.write(lines(20_000))
 	before := openFiles(t)
 	one := k.Subscribe(stream.Viewing{Scrollback: -1, Since: new(uint64)})
 	defer one.Close()
-	f := &follower{t: t, engine: vt.NewTerminal(vt.Config{Cols: 80, Rows: 24})}
+	f := &follower{t: t, engine: vt.NewEngine(vt.Config{Cols: 80, Rows: 24})}
 	f.catchUp(one)
 	other := k.Subscribe(stream.Viewing{Scrollback: -1, Since: new(uint64)})
 	for range 3 {
@@ -493,7 +495,7 @@ func openFiles(t *testing.T) int {
 // TestResumeDuringAFlood: viewers come and go while output and changes of size
 // come in. None misses a byte or gets one twice, and all end with the screen.
 func TestResumeDuringAFlood(t *testing.T) {
-	k := newKept(t, vt.NewTerminal, 80, 24)
+	k := newKept(t, vt.NewEngine, 80, 24)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	done := make(chan *follower, 8)

@@ -10,7 +10,7 @@ import (
 // it is sent, without a lock, and the viewers that share the snapshot wait for
 // both. It is safe for concurrent use.
 type verifier struct {
-	engine     vt.New
+	engine     vt.EngineFunc
 	scrollback int // lines, of the terminal
 	report     func(seq uint64, differences []string)
 }

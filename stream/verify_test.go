@@ -35,7 +35,7 @@ type verified struct {
 	reports []string
 }
 
-func newVerified(engine vt.New) *verified {
+func newVerified(engine vt.EngineFunc) *verified {
 	v := &verified{}
 	v.Hub = stream.New(stream.Options{ID: "term1", Engine: engine, Config: vt.Config{Cols: 20, Rows: 4, Scrollback: 30},
 		Observe: stream.Observe{Differs: func(seq uint64, differences []string) {

@@ -83,7 +83,7 @@ func (k lineKind) output(from, to uint64) []byte {
 // screen is what a terminal of 80x24 with so much history shows after seq bytes,
 // as text without blank rows at the end.
 func (k lineKind) screen(seq uint64, history int) string {
-	e := vt.NewTerminal(vt.Config{Cols: 80, Rows: 24, Scrollback: history})
+	e := vt.NewEngine(vt.Config{Cols: 80, Rows: 24, Scrollback: history})
 	e.Write(k.tail(seq, history))
 	f := e.Freeze()
 	return strings.TrimRight(lines(f.History.Slice())+lines(f.Main.Lines), "\n")

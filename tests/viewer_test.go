@@ -92,7 +92,7 @@ func (v *viewer) next() (client.Event, error) {
 	case client.KindSnapshot:
 		v.shots = append(v.shots, e.Reason)
 		v.cols, v.rows = e.Cols, e.Rows
-		v.engine = vt.NewTerminal(vt.Config{Cols: e.Cols, Rows: e.Rows, Scrollback: vt.DefaultScrollback})
+		v.engine = vt.NewEngine(vt.Config{Cols: e.Cols, Rows: e.Rows, Scrollback: vt.DefaultScrollback})
 		v.engine.Write(e.Data)
 		v.seq = e.Seq
 	case client.KindData:

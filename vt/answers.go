@@ -35,10 +35,10 @@ var deviceStatus = map[int]string{
 // A cell's size in pixels as told to programs: nobody here has a real one.
 const cellWidth, cellHeight = 10, 20
 
-// Status is the part of a terminal's state that programs can ask for. Its
+// status is the part of a terminal's state that programs can ask for. Its
 // methods give the answers; they hold only constants and numbers, never text
 // that a program stored. nil is no answer, and then viewers keep the sequence.
-type Status struct {
+type status struct {
 	Cols, Rows  int
 	X, Y        int // the cursor, from 0; on the last column while a wrap is pending
 	Top, Bottom int // scroll region, rows from 0, both inside
@@ -49,7 +49,7 @@ type Status struct {
 }
 
 // Escape answers DECID (VT510), the escape sequence that is a query.
-func (q *Status) Escape(f Function) []byte {
+func (q *status) Escape(f function) []byte {
 	if f == 'Z' {
 		return []byte(deviceAttributes)
 	}
@@ -59,27 +59,27 @@ func (q *Status) Escape(f Function) []byte {
 // CSI answers control sequence f with the parameters of s. A window operation
 // that gets no answer is cut out of the viewers' text: it would move, resize or
 // rename their own window.
-func (q *Status) CSI(s *Stream, f Function) []byte {
+func (q *status) CSI(s *stream, f function) []byte {
 	first := s.Param(0)
 	switch {
 	case f == 'n' && first == 6:
 		return q.cursor("")
-	case f == '?'*Private+'n' && first == 6:
+	case f == '?'*private+'n' && first == 6:
 		return q.cursor("?")
-	case f == '$'*Intermediate+'p':
-		return fmt.Appendf(nil, "\x1b[%d;%d$y", first, q.Modes.ReportANSI(first))
-	case f == '?'*Private+'$'*Intermediate+'p':
+	case f == '$'*intermediate+'p':
+		return fmt.Appendf(nil, "\x1b[%d;%d$y", first, q.Modes.reportANSI(first))
+	case f == '?'*private+'$'*intermediate+'p':
 		return fmt.Appendf(nil, "\x1b[?%d;%d$y", first, q.privateMode(first))
-	case f == '?'*Private+'u': // kitty keyboard
+	case f == '?'*private+'u': // kitty keyboard
 		return fmt.Appendf(nil, "\x1b[?%du", q.Modes.Kitty)
 	case f == 't':
 		if answer := q.window(first); answer != nil {
 			return answer
 		}
 		s.Cut()
-	case f == '*'*Intermediate+'|', f == '$'*Intermediate+'|': // DECSNLS, DECSCPP (VT510): the size again
+	case f == '*'*intermediate+'|', f == '$'*intermediate+'|': // DECSNLS, DECSCPP (VT510): the size again
 		s.Cut()
-	case f == '?'*Private+'n' && first == 63:
+	case f == '?'*private+'n' && first == 63:
 		return fmt.Appendf(nil, "\x1bP%d!~0000\x1b\\", s.Param(1)) // DECCKSR: there are no macros
 	}
 	if answer := fixedAnswer(f, first); answer != "" {
@@ -89,7 +89,7 @@ func (q *Status) CSI(s *Stream, f Function) []byte {
 }
 
 // cursor answers CPR and DECXCPR; in origin mode rows count from the top margin (VT510).
-func (q *Status) cursor(prefix string) []byte {
+func (q *status) cursor(prefix string) []byte {
 	y := q.Y
 	if q.Modes.Origin {
 		y -= q.Top
@@ -99,19 +99,19 @@ func (q *Status) cursor(prefix string) []byte {
 
 // privateMode answers DECRQM; ?2027 says whether widths are those of grapheme
 // clusters, which no program can change.
-func (q *Status) privateMode(mode int) ModeReport {
+func (q *status) privateMode(mode int) modeReport {
 	switch {
 	case mode != 2027:
-		return q.Modes.ReportPrivate(mode)
+		return q.Modes.reportPrivate(mode)
 	case q.Unicode == Unicode15Graphemes:
-		return ModeAlwaysSet
+		return modeAlwaysSet
 	}
-	return ModeNeverSet
+	return modeNeverSet
 }
 
 // window answers XTWINOPS (xterm ctlseqs). Titles are never told: they are text
 // that a program stored.
-func (q *Status) window(what int) []byte {
+func (q *status) window(what int) []byte {
 	switch what {
 	case 11:
 		return []byte("\x1b[1t") // open, not iconified
@@ -134,7 +134,7 @@ func (q *Status) window(what int) []byte {
 }
 
 // DCS answers DECRQSS (VT510) and XTGETTCAP (xterm ctlseqs) with this text.
-func (q *Status) DCS(text []byte) []byte {
+func (q *status) DCS(text []byte) []byte {
 	text = bytes.TrimLeft(text, "0123456789;:")
 	if what, ok := bytes.CutPrefix(text, []byte("$q")); ok {
 		return q.setting(string(what))
@@ -146,7 +146,7 @@ func (q *Status) DCS(text []byte) []byte {
 }
 
 // setting answers DECRQSS.
-func (q *Status) setting(what string) []byte {
+func (q *status) setting(what string) []byte {
 	switch what {
 	case "m":
 		return fmt.Appendf(nil, "\x1bP1$r%sm\x1b\\", q.Pen.SGR())
@@ -170,11 +170,11 @@ func (q *Status) setting(what string) []byte {
 
 // fixedAnswer is the answer to a query that does not depend on the state, "" for
 // anything else: DA (ECMA-48 8.3.24), DA2, DA3, XTVERSION and DSR (8.3.35).
-func fixedAnswer(f Function, first int) string {
+func fixedAnswer(f function, first int) string {
 	switch {
 	case f == 'n' && first == 5:
 		return statusOK
-	case f == '?'*Private+'n':
+	case f == '?'*private+'n':
 		return deviceStatus[first]
 	case first != 0:
 		return ""
@@ -182,11 +182,11 @@ func fixedAnswer(f Function, first int) string {
 	switch f {
 	case 'c':
 		return deviceAttributes
-	case '>'*Private + 'c':
+	case '>'*private + 'c':
 		return secondaryDeviceAttributes
-	case '='*Private + 'c':
+	case '='*private + 'c':
 		return tertiaryDeviceAttributes
-	case '>'*Private + 'q':
+	case '>'*private + 'q':
 		return version
 	}
 	return ""

@@ -11,7 +11,7 @@ import (
 
 // benchEngine is a native engine as a session has it.
 func benchEngine(cols, rows int) vt.Engine {
-	return vt.NewTerminal(vt.Config{Cols: cols, Rows: rows, Scrollback: vt.DefaultScrollback})
+	return vt.NewEngine(vt.Config{Cols: cols, Rows: rows, Scrollback: vt.DefaultScrollback})
 }
 
 // benchWrite writes data in pieces of n bytes, as reads of a PTY give it.
@@ -130,7 +130,7 @@ func BenchmarkWatched(b *testing.B) {
 	c := vt.Config{Cols: 80, Rows: 24, Scrollback: 1000}
 	b.Run("plain", func(b *testing.B) {
 		b.SetBytes(int64(len(in)))
-		e := vt.NewTerminal(c)
+		e := vt.NewEngine(c)
 		for b.Loop() {
 			e.Write(in)
 		}

@@ -22,8 +22,8 @@ const (
 	weighings = 256
 )
 
-// Budget keeps the state of an engine below a bound.
-type Budget struct {
+// budget keeps the state of an engine below a bound.
+type budget struct {
 	limit int // bytes
 	since int // bytes of output since the last look
 	// styles is what they took in bytes when unused ones were forgotten last.
@@ -31,13 +31,13 @@ type Budget struct {
 }
 
 // Piece is how much output may come at once before somebody looks at the state.
-func (b *Budget) Piece() int { return b.limit / (weighings / 2) }
+func (b *budget) Piece() int { return b.limit / (weighings / 2) }
 
-// NewBudget is one of limit bytes.
-func NewBudget(limit int) Budget { return Budget{limit: limit} }
+// newBudget is one of limit bytes.
+func newBudget(limit int) budget { return budget{limit: limit} }
 
 // Wrote counts n bytes of output and tells whether it is time to look at the state.
-func (b *Budget) Wrote(n int) (due bool) {
+func (b *budget) Wrote(n int) (due bool) {
 	if b.since += n; b.since < b.limit/weighings {
 		return false
 	}
@@ -46,10 +46,10 @@ func (b *Budget) Wrote(n int) (due bool) {
 }
 
 // Target is what the state is to be brought down to.
-func (b *Budget) Target() int { return b.limit - b.limit/reserve }
+func (b *budget) Target() int { return b.limit - b.limit/reserve }
 
 // History is what is left for the history beside the rest of the state.
-func (b *Budget) History(rest int) int { return max(b.Target()-rest, 0) }
+func (b *budget) History(rest int) int { return max(b.Target()-rest, 0) }
 
 // weigh gives the history what the rest of the state leaves it. When the rest alone
 // is too large, it loses in this order: styles that no cell has, the targets of
@@ -91,7 +91,7 @@ func (t *Terminal) lighten(loss int) {
 	t.styles.sweep(loss, screens...)
 	t.styles.spareList, t.styles.spareSlots = nil, nil
 	t.packer.buf, t.packer.text = nil, nil
-	t.setPen()
+	t.penChanged()
 }
 
 // screens are the screens that there are.
@@ -122,14 +122,6 @@ func (t *Terminal) uncelled() (n int) {
 		}
 	}
 	return n
-}
-
-// forgetDropped moves up with the history what is counted from its oldest line.
-func (t *Terminal) forgetDropped() {
-	if n := t.hist.dropped; n > 0 {
-		t.main.Dropped(n)
-		t.hist.dropped = 0
-	}
 }
 
 // inPieces is Write of p in pieces of n bytes.

@@ -49,35 +49,35 @@ var charsetTables = func() map[byte]*[utf8.RuneSelf]rune {
 	return tables
 }()
 
-// CharsetState is the designated character sets and the one in force. Reset
+// charsetState is the designated character sets and the one in force. Reset
 // makes it ready.
-type CharsetState struct {
+type charsetState struct {
 	Charsets
 	inForce byte // after DECRC not always one of G
 	buf     []byte
 }
 
 // Reset designates US ASCII everywhere.
-func (c *CharsetState) Reset() {
+func (c *charsetState) Reset() {
 	c.Charsets = Charsets{G: [4]byte{usASCII, usASCII, usASCII, usASCII}}
 	c.inForce = usASCII
 }
 
 // ASCII tells whether characters are printed as they come.
-func (c *CharsetState) ASCII() bool { return c.inForce == usASCII }
+func (c *charsetState) ASCII() bool { return c.inForce == usASCII }
 
 // InForce is the final byte of the set that characters are printed in.
-func (c *CharsetState) InForce() byte { return c.inForce }
+func (c *charsetState) InForce() byte { return c.inForce }
 
 // Freeze writes the sets into f.
-func (c *CharsetState) Freeze(f *Frame) {
+func (c *charsetState) Freeze(f *Frame) {
 	if f.Charsets = c.Charsets; c.inForce != c.G[c.GL] {
 		f.Invoked = c.inForce
 	}
 }
 
 // thaw takes the sets of f, where 0 is US ASCII.
-func (c *CharsetState) thaw(f *Frame) {
+func (c *charsetState) thaw(f *Frame) {
 	c.Reset()
 	for i, set := range f.Charsets.G {
 		c.Designate(uint8(i), set)
@@ -95,14 +95,14 @@ func (c Charsets) printing(set byte) Charsets {
 }
 
 // Restore puts a set in force that was saved by DECSC; 0 is US ASCII.
-func (c *CharsetState) Restore(set byte) {
+func (c *charsetState) Restore(set byte) {
 	if c.inForce = set; set == 0 {
 		c.inForce = usASCII
 	}
 }
 
 // Designate makes set the charset Gn (SCS, VT510); an unknown one changes nothing.
-func (c *CharsetState) Designate(n uint8, set byte) {
+func (c *charsetState) Designate(n uint8, set byte) {
 	if _, ok := charsets[set]; !ok && set != usASCII {
 		return
 	}
@@ -113,13 +113,13 @@ func (c *CharsetState) Designate(n uint8, set byte) {
 }
 
 // Invoke makes Gn the charset of what is printed (LS0 to LS3, ECMA-48 8.3.75).
-func (c *CharsetState) Invoke(n uint8) {
+func (c *charsetState) Invoke(n uint8) {
 	c.GL = n
 	c.inForce = c.G[n]
 }
 
 // DesignateAll makes set every charset.
-func (c *CharsetState) DesignateAll(set byte) {
+func (c *charsetState) DesignateAll(set byte) {
 	for n := range c.G {
 		c.Designate(uint8(n), set)
 	}
@@ -127,18 +127,18 @@ func (c *CharsetState) DesignateAll(set byte) {
 
 // Escape executes f when it designates or invokes a set, and tells whether it
 // did (ECMA-35 14; VT510 SCS; ECMA-48 8.3.78 to 8.3.82).
-func (c *CharsetState) Escape(f Function) bool {
+func (c *charsetState) Escape(f function) bool {
 	set := byte(f)
 	switch f &^ 0xff {
-	case '(' * Intermediate:
+	case '(' * intermediate:
 		c.Designate(0, set)
-	case ')' * Intermediate, '-' * Intermediate:
+	case ')' * intermediate, '-' * intermediate:
 		c.Designate(1, set)
-	case '*' * Intermediate, '.' * Intermediate:
+	case '*' * intermediate, '.' * intermediate:
 		c.Designate(2, set)
-	case '+' * Intermediate:
+	case '+' * intermediate:
 		c.Designate(3, set)
-	case '%' * Intermediate: // DOCS
+	case '%' * intermediate: // DOCS
 		if set == '@' || set == 'G' {
 			c.Invoke(0)
 			c.Designate(0, usASCII)
@@ -151,7 +151,7 @@ func (c *CharsetState) Escape(f Function) bool {
 	return true
 }
 
-func (c *CharsetState) lockingShift(final byte) bool {
+func (c *charsetState) lockingShift(final byte) bool {
 	switch final {
 	case 'n', 'o':
 		c.Invoke(final - 'n' + 2)
@@ -165,7 +165,7 @@ func (c *CharsetState) lockingShift(final byte) bool {
 
 // Translate returns text in the set in force. The result is valid until the next
 // call; text is not changed.
-func (c *CharsetState) Translate(text []byte) []byte {
+func (c *charsetState) Translate(text []byte) []byte {
 	table := charsetTables[c.inForce]
 	if table == nil {
 		return text

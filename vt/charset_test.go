@@ -31,7 +31,7 @@ func TestCharsets(t *testing.T) {
 }
 
 func TestCharsetsShift(t *testing.T) {
-	var c CharsetState
+	var c charsetState
 	c.Reset()
 	c.Designate(1, '0')
 	c.Invoke(1) // SO

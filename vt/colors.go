@@ -26,7 +26,7 @@ const specialMax = 5
 type colors map[int]Color
 
 // osc applies OSC 4, 5, 10 to 19, 104, 105 and 110 to 119 (xterm ctlseqs).
-func (c *colors) osc(s *Stream, n int, arg string, fx *Effects) {
+func (c *colors) osc(s *stream, n int, arg string, fx *Effects) {
 	switch {
 	case n == 4 || n == 5:
 		c.setIndexed(s, n, arg, fx)
@@ -53,7 +53,7 @@ func indexed(n int, index string) (slot int, ok bool) {
 
 // setIndexed implements OSC 4 and 5 ; index ; colour ; … A query is answered and
 // cut; viewers still get the colours that were set beside it.
-func (c *colors) setIndexed(s *Stream, n int, arg string, fx *Effects) {
+func (c *colors) setIndexed(s *stream, n int, arg string, fx *Effects) {
 	var keep []byte
 	changed := false
 	for fields := strings.Split(arg, ";"); len(fields) > 1; fields = fields[2:] {
@@ -73,7 +73,7 @@ func (c *colors) setIndexed(s *Stream, n int, arg string, fx *Effects) {
 
 // setDynamic implements OSC 10 to 19 ; colour ; … Further colours are for the
 // numbers that follow.
-func (c *colors) setDynamic(s *Stream, n int, arg string, fx *Effects) {
+func (c *colors) setDynamic(s *stream, n int, arg string, fx *Effects) {
 	var keep []byte
 	changed := false
 	for given := range strings.SplitSeq(arg, ";") {
@@ -168,19 +168,19 @@ func (c *colors) thaw(f *Frame) {
 }
 
 // thaw takes titles, directory and colours of f.
-func (l *Labels) thaw(f *Frame) {
+func (l *labels) thaw(f *Frame) {
 	l.Title, l.Icon, l.Cwd = f.Title, f.Icon, f.Cwd
 	l.colors.thaw(f)
 }
 
 // Freeze writes titles, directory and colours into f.
-func (l *Labels) Freeze(f *Frame) {
+func (l *labels) Freeze(f *Frame) {
 	f.Title, f.Icon, f.Cwd = l.Title, l.Icon, l.Cwd
 	l.colors.freeze(f)
 }
 
 // Resume takes over the colours of f that no viewer shows.
-func (l *Labels) Resume(f *Frame) {
+func (l *labels) Resume(f *Frame) {
 	for i, c := range f.OtherColors {
 		if slot := slotPointer + int(i); slot < slots {
 			l.colors.put(slot, c)

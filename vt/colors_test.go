@@ -74,7 +74,7 @@ func TestOtherColors(t *testing.T) {
 	if !maps.Equal(f.OtherColors, want) || f.Palette != nil {
 		t.Errorf("others %v, want %v; palette %v", f.OtherColors, want, f.Palette)
 	}
-	var again Labels
+	var again labels
 	again.Resume(f)
 	r.feed("\x1b]105;1\a\x1b]113\a", 100)
 	left, resumed := &Frame{}, &Frame{}

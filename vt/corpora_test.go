@@ -80,7 +80,7 @@ func TestCorpora(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
 			c := vt.Config{Cols: r.Cols, Rows: r.Rows, Scrollback: r.Scrollback}
-			whole, bytewise := vt.NewTerminal(c), vt.NewTerminal(c)
+			whole, bytewise := vt.NewEngine(c), vt.NewEngine(c)
 			whole.Write(r.raw)
 			for i := range r.raw {
 				bytewise.Write(r.raw[i : i+1])

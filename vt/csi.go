@@ -1,94 +1,67 @@
 package vt
 
-// CSI implements Handler.
-func (h *handler) CSI(f Function) { (*Terminal)(h).csi(f) }
-
-// csi executes a control sequence without intermediate bytes, the frequent ones
-// first.
-func (t *Terminal) csi(f Function) {
-	in := &t.stream
+// csi executes a control sequence that every engine knows, the frequent ones
+// first. One that means nothing else may be a query.
+func (c *core) csi(f function) {
+	in := &c.stream
 	switch f {
 	case 'm':
-		t.pen.SGR(in)
-		t.setPen()
-	case 'K', '?'*Private + 'K':
-		t.eraseLine(in.Param(0), f != 'K')
-	case 'J', '?'*Private + 'J':
-		t.eraseDisplay(in.Param(0), f != 'J')
-	case 'h', 'l', '?'*Private + 'h', '?'*Private + 'l':
-		t.setModes(f)
+		c.pen.SGR(in)
+		c.grid.penChanged()
+	case 'K', '?'*private + 'K':
+		c.eraseLine(in.Param(0), f != 'K')
+	case 'J', '?'*private + 'J':
+		c.eraseDisplay(in.Param(0), f != 'J')
+	case 'h', 'l', '?'*private + 'h', '?'*private + 'l':
+		c.setModes(f)
 	case 's':
-		t.saveCursor()
+		c.saveCursor()
 	case 'u':
-		t.restoreCursor()
+		c.restoreCursor()
+	case '!'*intermediate + 'p':
+		c.softReset()
+	case '"'*intermediate + 'q':
+		c.pen.Protect(in.Param(0))
+		c.grid.penChanged()
+	case ' '*intermediate + 'q':
+		c.cursorStyle = c.cursorStyle.selectStyle(in.Param(0))
 	default:
-		if !t.screen.CSI(in, f, t.modes.Origin) {
-			t.csiEdit(f)
+		if !c.cur.CSI(in, f, c.modes.Origin) && !c.csiEdit(f) {
+			c.reply(c.status().CSI(in, f))
 		}
 	}
 }
 
-// csiEdit executes what moves cells.
-func (t *Terminal) csiEdit(f Function) {
-	in, s := &t.stream, t.screen
+// csiEdit executes f when it moves cells, and tells whether it does.
+func (c *core) csiEdit(f function) bool {
+	in, s := &c.stream, c.cur
 	switch f {
 	case '@':
-		t.insertChars(in.One(0))
+		c.insertChars(in.One(0))
 	case 'L':
-		t.insertLines(in.Times(len(s.rows)))
+		c.insertLines(in.Times(s.Rows))
 	case 'M':
-		t.deleteLines(in.Times(len(s.rows)))
+		c.deleteLines(in.Times(s.Rows))
 	case 'P':
-		t.deleteChars(in.One(0))
-	case 'S':
-		t.scrollUp(in.Times(len(s.rows)))
-	case 'T':
-		t.scrollDown(in.Times(len(s.rows)))
+		c.deleteChars(in.One(0))
+	case 'S': // SU (ECMA-48 8.3.147)
+		c.grid.moveUp(s.Top, s.Bottom, in.Times(s.Rows))
+	case 'T': // SD (ECMA-48 8.3.113)
+		c.grid.moveDown(s.Top, s.Bottom, in.Times(s.Rows), true)
 	case 'X':
-		t.eraseChars(in.One(0))
+		c.eraseChars(in.One(0))
 	case 'b':
-		t.repeat()
-	case ' '*Intermediate + '@': // SL
-		t.shiftColumns(0, -in.One(0))
-	case ' '*Intermediate + 'A': // SR
-		t.shiftColumns(0, in.One(0))
-	case '\''*Intermediate + '}': // DECIC; xterm.js takes column 0 while a wrap is pending
-		t.shiftColumns(s.X%s.Cols, in.One(0))
-	case '\''*Intermediate + '~': // DECDC
-		t.shiftColumns(s.X%s.Cols, -in.One(0))
+		c.grid.repeat()
+	case ' '*intermediate + '@': // SL
+		c.shiftColumns(0, -in.One(0))
+	case ' '*intermediate + 'A': // SR
+		c.shiftColumns(0, in.One(0))
+	case '\''*intermediate + '}': // DECIC; xterm.js takes column 0 while a wrap is pending
+		c.shiftColumns(s.X%s.Cols, in.One(0))
+	case '\''*intermediate + '~': // DECDC
+		c.shiftColumns(s.X%s.Cols, -in.One(0))
 	default:
-		t.csiState(f)
+		return false
 	}
-}
-
-// csiState executes what sets something else, and leaves the rest to query.
-func (t *Terminal) csiState(f Function) {
-	in := &t.stream
-	switch f {
-	case '!'*Intermediate + 'p':
-		t.softReset()
-	case '"'*Intermediate + 'q':
-		t.pen.Protect(in.Param(0))
-		t.setPen()
-	case ' '*Intermediate + 'q':
-		t.cursorStyle = t.cursorStyle.Select(in.Param(0))
-	case '>'*Private + 'u':
-		t.pushKitty(in.Param(0))
-	case '?'*Private + 's':
-		t.saveModes()
-	case '?'*Private + 'r':
-		t.restoreModes()
-	case '$'*Intermediate + 'x': // DECFRA
-		t.fillRectangle()
-	case '$'*Intermediate + 'z': // DECERA
-		t.eraseRectangle()
-	case '$'*Intermediate + '{': // DECSERA
-		t.eraseUnprotected()
-	case '<'*Private + 'u':
-		t.popKitty(in.One(0))
-	case '='*Private + 'u':
-		t.changeKitty(in.Param(0), in.One(1))
-	default:
-		t.query(f)
-	}
+	return true
 }

@@ -1,17 +1,17 @@
 package vt
 
-// Cursor is where a screen prints next and what bounds its movements: size,
+// cursor is where a screen prints next and what bounds its movements: size,
 // scroll region and tab stops, and what DECSC saved (VT510; ECMA-48 8.3). The
 // rules are those of xterm.js 6. It knows no cells: where rows have to move, a
 // method says so and its caller moves them.
 //
 // An engine may set X and Y inside their limits. origin is always DECOM, which
 // belongs to the terminal and not to one screen.
-type Cursor struct {
+type cursor struct {
 	// X and Y count from 0. X == Cols is the pending wrap; a character without width
 	// that followed nothing makes that Cols+1, from where another one wraps too.
 	X, Y        int
-	Cols, Rows  int // set by NewCursor and Resize
+	Cols, Rows  int // set by newCursor and Resize
 	Top, Bottom int // scroll region, rows from 0, both inside
 	// tabs are the stops by column, at least Cols+1. There are more when the
 	// screen was wider once: xterm.js remembers those.
@@ -19,23 +19,23 @@ type Cursor struct {
 	saved savedCursor
 }
 
-// NewCursor is the cursor of a screen as after RIS (ECMA-48 8.3.105).
-func NewCursor(cols, rows int) Cursor {
-	c := Cursor{Cols: cols, Rows: rows}
+// newCursor is the cursor of a screen as after RIS (ECMA-48 8.3.105).
+func newCursor(cols, rows int) cursor {
+	c := cursor{Cols: cols, Rows: rows}
 	c.Reset()
 	return c
 }
 
 // Reset makes scroll region and tab stops as in the beginning. Position and
 // saved cursor stay.
-func (c *Cursor) Reset() {
+func (c *cursor) Reset() {
 	c.Top, c.Bottom = 0, c.Rows-1
 	c.resetTabs()
 }
 
 // Resize gives the screen a new size, both at least 1. The scroll region becomes
 // the whole screen, and position and saved column fit in.
-func (c *Cursor) Resize(cols, rows int) {
+func (c *cursor) Resize(cols, rows int) {
 	c.Cols, c.Rows = cols, rows
 	c.Top, c.Bottom = 0, rows-1
 	c.Restrict(false)
@@ -45,13 +45,13 @@ func (c *Cursor) Resize(cols, rows int) {
 
 // Restrict ends a pending wrap and keeps the cursor inside, in origin mode
 // inside of the scroll region.
-func (c *Cursor) Restrict(origin bool) { c.clamp(c.Cols-1, origin) }
+func (c *cursor) Restrict(origin bool) { c.clamp(c.Cols-1, origin) }
 
 // Reach is Restrict but leaves a pending wrap pending.
-func (c *Cursor) Reach(origin bool) { c.clamp(c.Cols, origin) }
+func (c *cursor) Reach(origin bool) { c.clamp(c.Cols, origin) }
 
 // clamp brings the cursor inside. limit is the largest column.
-func (c *Cursor) clamp(limit int, origin bool) {
+func (c *cursor) clamp(limit int, origin bool) {
 	top, bottom := 0, c.Rows-1
 	if origin {
 		top, bottom = c.Top, c.Bottom
@@ -61,10 +61,10 @@ func (c *Cursor) clamp(limit int, origin bool) {
 }
 
 // InRegion tells whether the cursor is between the margins.
-func (c *Cursor) InRegion() bool { return c.Y >= c.Top && c.Y <= c.Bottom }
+func (c *cursor) InRegion() bool { return c.Y >= c.Top && c.Y <= c.Bottom }
 
 // MoveTo places the cursor; rows count from the top margin in origin mode.
-func (c *Cursor) MoveTo(x, y int, origin bool) {
+func (c *cursor) MoveTo(x, y int, origin bool) {
 	if origin {
 		y += c.Top
 	}
@@ -74,13 +74,13 @@ func (c *Cursor) MoveTo(x, y int, origin bool) {
 
 // moveBy moves the cursor relative to where it is. In origin mode that counts
 // from the top margin too, as in xterm.js.
-func (c *Cursor) moveBy(dx, dy int, origin bool) {
+func (c *cursor) moveBy(dx, dy int, origin bool) {
 	c.Restrict(origin)
 	c.MoveTo(c.X+dx, c.Y+dy, origin)
 }
 
 // up implements CUU (ECMA-48 8.3.22): it stops at the top margin when it starts below.
-func (c *Cursor) up(n int, origin bool) {
+func (c *cursor) up(n int, origin bool) {
 	if c.Y >= c.Top {
 		n = min(n, c.Y-c.Top)
 	}
@@ -88,7 +88,7 @@ func (c *Cursor) up(n int, origin bool) {
 }
 
 // down implements CUD (ECMA-48 8.3.19), which stops at the bottom margin.
-func (c *Cursor) down(n int, origin bool) {
+func (c *cursor) down(n int, origin bool) {
 	if c.Y <= c.Bottom {
 		n = min(n, c.Bottom-c.Y)
 	}
@@ -96,7 +96,7 @@ func (c *Cursor) down(n int, origin bool) {
 }
 
 // margins implements DECSTBM (VT510); an impossible region changes nothing.
-func (c *Cursor) margins(top, bottom int, origin bool) {
+func (c *cursor) margins(top, bottom int, origin bool) {
 	top = max(top, 1)
 	if bottom == 0 || bottom > c.Rows {
 		bottom = c.Rows
@@ -109,7 +109,7 @@ func (c *Cursor) margins(top, bottom int, origin bool) {
 
 // CSI executes control sequence f with the parameters of in when it does nothing
 // but move the cursor or set margins or tab stops, and tells whether it does.
-func (c *Cursor) CSI(in *Stream, f Function, origin bool) bool {
+func (c *cursor) CSI(in *stream, f function, origin bool) bool {
 	switch f {
 	case 'H', 'f': // CUP, HVP
 		c.MoveTo(in.One(1)-1, in.One(0)-1, origin)
@@ -143,7 +143,7 @@ func (c *Cursor) CSI(in *Stream, f Function, origin bool) bool {
 
 // Index moves the cursor a line down. At the bottom margin it stays, and the
 // region has to scroll up by a line: then scroll is true (IND, VT510).
-func (c *Cursor) Index() (scroll bool) {
+func (c *cursor) Index() (scroll bool) {
 	if c.Y == c.Bottom {
 		return true
 	}
@@ -153,7 +153,7 @@ func (c *Cursor) Index() (scroll bool) {
 
 // ReverseIndex implements RI (ECMA-48 8.3.104). At the top margin the region has
 // to scroll down by a line: then scroll is true.
-func (c *Cursor) ReverseIndex(origin bool) (scroll bool) {
+func (c *cursor) ReverseIndex(origin bool) (scroll bool) {
 	c.Restrict(origin)
 	if c.Y == c.Top {
 		return true
@@ -167,7 +167,7 @@ func (c *Cursor) ReverseIndex(origin bool) (scroll bool) {
 // (?45) it goes back over the end of a line when wrapped, which says that the
 // cursor's row continues the one above. Then over is true, and the row it came
 // from continues nothing any more.
-func (c *Cursor) Backspace(reverse, wrapped bool) (over bool) {
+func (c *cursor) Backspace(reverse, wrapped bool) (over bool) {
 	if !reverse {
 		c.X = min(c.X, c.Cols-1)
 	}
@@ -183,7 +183,7 @@ func (c *Cursor) Backspace(reverse, wrapped bool) (over bool) {
 
 // EraseColumns are the columns x0 to x1-1 of its row that EL erases, and ED too
 // (ECMA-48 8.3.41, 8.3.39). what is 0 to 2; x1 can be Cols+1.
-func (c *Cursor) EraseColumns(what int) (x0, x1 int) {
+func (c *cursor) EraseColumns(what int) (x0, x1 int) {
 	switch what {
 	case 0:
 		return c.X, c.Cols

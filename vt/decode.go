@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Decoder turns a stream of bytes into valid UTF-8, chunk by chunk: the text
+// decoder turns a stream of bytes into valid UTF-8, chunk by chunk: the text
 // that engine and viewers share, so that both see the same characters whatever
 // a program prints. A byte that cannot be part of a character becomes one
 // U+FFFD, the rule of Go's range loop. The bytes of an incomplete character at
@@ -13,7 +13,7 @@ import (
 // not show in the joined results.
 //
 // The zero value is ready. A Decoder is not safe for concurrent use.
-type Decoder struct {
+type decoder struct {
 	held      [MaxHeld]byte
 	n         int    // bytes in held
 	raw, text []byte // scratch: held bytes before the chunk, and repaired text
@@ -22,7 +22,7 @@ type Decoder struct {
 // Decode returns the text of the held bytes and p together, as far as its
 // characters are complete. The result aliases p when nothing had to change, else
 // memory of the Decoder; it is valid until the next call. p is not retained.
-func (d *Decoder) Decode(p []byte) []byte {
+func (d *decoder) Decode(p []byte) []byte {
 	if d.n > 0 {
 		d.raw = append(append(d.raw[:0], d.held[:d.n]...), p...)
 		p = d.raw
@@ -44,7 +44,7 @@ func (d *Decoder) Decode(p []byte) []byte {
 
 // Flush returns one U+FFFD for each byte that waits for the rest of its
 // character, which will not come. The result is valid until the next call.
-func (d *Decoder) Flush() []byte {
+func (d *decoder) Flush() []byte {
 	d.text = d.text[:0]
 	for range d.n {
 		d.text = utf8.AppendRune(d.text, utf8.RuneError)
@@ -55,7 +55,7 @@ func (d *Decoder) Flush() []byte {
 
 // Held is the number of bytes that wait for the rest of their character, 0 to
 // MaxHeld.
-func (d *Decoder) Held() int { return d.n }
+func (d *decoder) Held() int { return d.n }
 
 // incomplete is the length of the beginning of a character at the end of p.
 func incomplete(p []byte) int {

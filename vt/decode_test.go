@@ -34,7 +34,7 @@ func TestDecode(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var d Decoder
+			var d decoder
 			var got []byte
 			for _, c := range tt.chunks {
 				got = append(got, d.Decode([]byte(c))...)
@@ -47,9 +47,9 @@ func TestDecode(t *testing.T) {
 }
 
 func TestDecodeReturnsItsInput(t *testing.T) {
-	var d Decoder
+	var d decoder
 	for _, in := range []string{"plain", "h\u00e9llo", "tail\xc3"} {
-		d = Decoder{}
+		d = decoder{}
 		p := []byte(in)
 		if got := d.Decode(p); &got[0] != &p[0] {
 			t.Errorf("%q was copied", in)
@@ -72,7 +72,7 @@ func FuzzDecode(f *testing.F) {
 		for _, r := range string(in) {
 			want = utf8.AppendRune(want, r)
 		}
-		var d Decoder
+		var d decoder
 		var got []byte
 		for rest := in; len(rest) > 0; {
 			n := min(max(int(step), 1), len(rest))

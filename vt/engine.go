@@ -5,10 +5,10 @@
 // here once; the emulators behind Engine live in this package (Terminal) and in
 // the folders below it, and nothing outside vt knows which of them runs.
 //
-// Terminal, the native one, has three layers: Stream makes actions of a Handler
-// out of bytes, and the text for viewers on the way; Terminal gives the actions
-// their meaning; rows and history keep the cells. Stream, Pen, CharsetState,
-// Labels, Modes and Status are exported for the engines below, which share them.
+// Terminal, the native one, has three layers: a stream makes calls of a handler
+// out of bytes, and the text for viewers on the way; core gives the calls their
+// meaning; rows and history keep the cells. NewGridEngine makes another engine of
+// the same layers and of cells that lie elsewhere.
 //
 // The judge of exactness is xterm.js 6, because it shows what we send. Where
 // DEC, ECMA-48 or xterm differ from it, xterm.js wins.
@@ -96,8 +96,8 @@ type Config struct {
 	Effects *Effects
 }
 
-// New makes an engine; every emulator offers one function of this type.
-type New func(Config) Engine
+// EngineFunc makes an engine; every emulator offers one function of this type.
+type EngineFunc func(Config) Engine
 
 // Limits of every engine. They keep one terminal's memory and the cost of one
 // sequence bounded, whatever a program prints.

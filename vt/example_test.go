@@ -9,8 +9,8 @@ import (
 
 // A terminal takes any bytes, split anywhere, answers queries by an effect, and
 // returns what viewers get.
-func ExampleNewTerminal() {
-	term := vt.NewTerminal(vt.Config{
+func ExampleNewEngine() {
+	term := vt.NewEngine(vt.Config{
 		Cols: 20, Rows: 2, Scrollback: vt.DefaultScrollback,
 		Effects: &vt.Effects{Reply: func(p []byte) { fmt.Printf("for the program: %q\n", p) }},
 	})

@@ -9,8 +9,8 @@ import "fmt"
 // The text is whole: it ends outside of any sequence.
 func (t *Terminal) expand(text []byte) {
 	outer := t.stream
-	t.stream = Stream{}
-	seen := t.stream.Write(text, (*handler)(t))
+	t.stream = stream{}
+	seen := t.stream.Write(text, (*terminalHandler)(t))
 	t.stream = outer
 	t.stream.Replace(seen...)
 }

@@ -1,24 +1,35 @@
 package vt
 
-import "maps"
+import (
+	"maps"
+	"math"
+)
 
 // Freeze implements Engine. It copies what is on the screens; the lines of
 // history are shared.
 func (t *Terminal) Freeze() *Frame {
-	f := &Frame{
-		Cols: t.main.Cols, Rows: len(t.main.rows), Unicode: t.cfg.Unicode,
-		History: t.hist.freeze(), Main: t.freezeScreen(t.main, t.hist.count), Modes: t.modes,
-		LastChar: t.lastChar(), LastDropped: t.stream.before.lost(), CursorStyle: t.cursorStyle, Pending: t.stream.Pending(), SavedModes: maps.Clone(t.saved),
-	}
-	t.charsets.Freeze(f)
+	f := t.freeze()
+	f.Main = t.freezeScreen(t.main, t.hist.count)
+	f.LastChar, f.LastDropped = t.lastChar(), t.stream.before.lost()
+	f.SavedModes = maps.Clone(t.saved)
 	t.freezeLink(f)
-	t.labels.Freeze(f)
 	if t.screen == t.alt {
 		alt := t.freezeScreen(t.alt, 0)
 		f.Alt = &alt
 	} else if t.alt != nil && (t.alt.saved.set || len(t.alt.kitty) > 0) {
 		f.Hidden = &Screen{Saved: t.alt.Saved(0), Kitty: append([]uint8(nil), t.alt.kitty...)}
 	}
+	return f
+}
+
+// freeze is a Frame without screens, pen and what only one engine keeps.
+func (c *core) freeze() *Frame {
+	f := &Frame{
+		Cols: c.cfg.Cols, Rows: c.cfg.Rows, Unicode: c.cfg.Unicode, History: c.hist.freeze(),
+		Modes: c.modes, CursorStyle: c.cursorStyle, Pending: c.stream.Pending(),
+	}
+	c.charsets.Freeze(f)
+	c.labels.Freeze(f)
 	return f
 }
 
@@ -39,25 +50,27 @@ func (t *Terminal) lastChar() rune {
 func (t *Terminal) freezeScreen(s *screen, base int) Screen {
 	out := s.Freeze(base)
 	out.Kitty = append([]uint8(nil), s.kitty...)
-	if out.Lines = t.packRows(s); out.Lines == nil {
+	pack := func(y int) Line {
+		return Line{packed: string(t.packer.row(s.rows[y], &t.styles)), wrapped: s.rows[y].wrapped}
+	}
+	if out.Lines = packRows(len(s.rows), t.budget.limit, pack); out.Lines == nil {
 		t.packer.linkless = true
-		out.Lines = t.packRows(s)
+		out.Lines = packRows(len(s.rows), math.MaxInt, pack)
 		t.packer.linkless = false
 	}
 	return out
 }
 
-// packRows packs the rows of a screen; nil when they take more than the bound of the
-// memory. A packed row has each link in full wherever the link changes, so few links
-// can take much.
-func (t *Terminal) packRows(s *screen) []Line {
-	lines, size := make([]Line, len(s.rows)), 0
-	for y, r := range s.rows {
-		packed := t.packer.row(r, &t.styles)
-		if size += len(packed); size > t.budget.limit && !t.packer.linkless {
+// packRows packs the rows of a screen; nil when they take more than limit bytes. A
+// packed row has each link in full wherever the link changes, so few links can take
+// much.
+func packRows(rows, limit int, pack func(y int) Line) []Line {
+	lines, size := make([]Line, rows), 0
+	for y := range lines {
+		lines[y] = pack(y)
+		if size += lines[y].Size(); size > limit {
 			return nil
 		}
-		lines[y] = Line{packed: string(packed), wrapped: r.wrapped}
 	}
 	return lines
 }

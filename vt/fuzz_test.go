@@ -71,7 +71,7 @@ func fuzzOne(t *testing.T, in []byte, cols, rows, step, scrollback int) {
 func written(t *testing.T, c vt.Config, in []byte, n int) (e vt.Engine, text, replies string) {
 	var b strings.Builder
 	c.Effects = &vt.Effects{Reply: func(p []byte) { replies += string(p) }}
-	e = vt.NewTerminal(c)
+	e = vt.NewEngine(c)
 	for len(in) > 0 {
 		part := in[:min(n, len(in))]
 		b.Write(e.Write(part))
@@ -98,7 +98,7 @@ func roundTrip(t *testing.T, c vt.Config, in []byte, step int) {
 	for cut < len(in) && !utf8.RuneStart(in[cut]) {
 		cut++
 	}
-	e := vt.NewTerminal(c)
+	e := vt.NewEngine(c)
 	e.Write(in[:cut])
 	f := e.Freeze()
 	_, back, err := snapshot.Decode(snapshot.Encode(snapshot.Header{}, f))
@@ -112,7 +112,7 @@ func roundTrip(t *testing.T, c vt.Config, in []byte, step int) {
 	if d := snapshot.Differences(f, back); d != nil && f.LastChar == 0 {
 		t.Fatalf("encoded: %s", strings.Join(d, "\n"))
 	}
-	painted := vt.NewTerminal(c)
+	painted := vt.NewEngine(c)
 	painted.Write(snapshot.ANSI(f, snapshot.Options{Scrollback: -1, Engine: true}))
 	if err := vt.Check(painted); err != nil {
 		t.Fatal(err)

@@ -9,10 +9,10 @@ import (
 	"unicode"
 )
 
-// Labels are what operating system commands set (xterm ctlseqs, OSC): the names
+// labels are what operating system commands set (xterm ctlseqs, OSC): the names
 // and colours of a terminal. The zero value is a terminal without names and with
 // its own colours.
-type Labels struct {
+type labels struct {
 	Title, Icon, Cwd string
 	colors           colors
 }
@@ -24,7 +24,7 @@ const maxLink = 2083
 // OSC applies an operating system command with this text. Queries are answered
 // and cut from the viewers' text by s; fx gets what leaves the terminal.
 // A hyperlink (OSC 8) belongs to the pen: it comes back as link when set.
-func (l *Labels) OSC(s *Stream, text []byte, fx *Effects) (link Link, set bool) {
+func (l *labels) OSC(s *stream, text []byte, fx *Effects) (link Link, set bool) {
 	num, rest, _ := bytes.Cut(text, []byte(";"))
 	n, err := strconv.Atoi(string(num))
 	if err != nil || n < 0 || len(num) > 0 && num[0] == '+' {
@@ -73,7 +73,7 @@ func (l *Labels) OSC(s *Stream, text []byte, fx *Effects) (link Link, set bool) 
 }
 
 // Memory is what the labels take, in bytes. Title and Icon often share theirs.
-func (l *Labels) Memory() int {
+func (l *labels) Memory() int {
 	n := len(l.Icon) + len(l.Cwd) + len(l.colors)*colorSize
 	if l.Title != l.Icon {
 		n += len(l.Title)
@@ -84,7 +84,7 @@ func (l *Labels) Memory() int {
 // colorSize is what a changed colour takes, in bytes.
 const colorSize = 16
 
-func (l *Labels) setTitle(title string, fx *Effects) {
+func (l *labels) setTitle(title string, fx *Effects) {
 	l.Title = title
 	if fx.Title != nil {
 		fx.Title(title)
@@ -92,7 +92,7 @@ func (l *Labels) setTitle(title string, fx *Effects) {
 }
 
 // workingDirectory takes file://host/path; the host is not looked at.
-func (l *Labels) workingDirectory(arg string, fx *Effects) {
+func (l *labels) workingDirectory(arg string, fx *Effects) {
 	rest, ok := strings.CutPrefix(arg, "file://")
 	if !ok {
 		return
@@ -104,7 +104,7 @@ func (l *Labels) workingDirectory(arg string, fx *Effects) {
 	}
 }
 
-func (l *Labels) setCwd(path string, fx *Effects) {
+func (l *labels) setCwd(path string, fx *Effects) {
 	if path == "" || strings.ContainsFunc(path, unicode.IsControl) || strings.ToValidUTF8(path, "") != path {
 		return
 	}
@@ -140,7 +140,7 @@ func hyperlink(arg string) (l Link, ok bool) {
 func linkable(s string) bool { return len(s) <= maxLink && !strings.Contains(s, "\x7f") }
 
 // mark implements OSC 133 (FinalTerm) and OSC 633 (Visual Studio Code).
-func (l *Labels) mark(n int, arg string, end int, fx *Effects) {
+func (l *labels) mark(n int, arg string, end int, fx *Effects) {
 	kind, rest, _ := strings.Cut(arg, ";")
 	if n == 633 && kind == "P" {
 		if dir, ok := strings.CutPrefix(rest, "Cwd="); ok {
@@ -173,6 +173,13 @@ func (fx *Effects) notify(n int, arg string) {
 	case n == 777 && first == "notify":
 		title, body, _ := strings.Cut(rest, ";")
 		fx.Notify(Notification{Title: title, Body: body})
+	}
+}
+
+// reply gives an answer to the program.
+func (fx *Effects) reply(p []byte) {
+	if fx.Reply != nil {
+		fx.Reply(p)
 	}
 }
 

@@ -41,14 +41,14 @@ var mouseModes = map[int]Mouse{9: MouseX10, 1000: MouseNormal, 1002: MouseButton
 // mouseEncodings are those xterm.js has; it ignores 1005 and 1015.
 var mouseEncodings = map[int]MouseEncoding{1006: MouseEncodingSGR, 1016: MouseEncodingSGRPixels}
 
-// Reset is what RIS (ECMA-48 8.3.105) does in xterm.js, which forgets neither LNM
+// reset is what RIS (ECMA-48 8.3.105) does in xterm.js, which forgets neither LNM
 // nor that the cursor is hidden.
-func (m *Modes) Reset() {
+func (m *Modes) reset() {
 	*m = Modes{Autowrap: true, Linefeed: m.Linefeed, CursorHidden: m.CursorHidden}
 }
 
-// SoftReset is what DECSTR (VT510) does in xterm.js.
-func (m *Modes) SoftReset() {
+// softReset is what DECSTR (VT510) does in xterm.js.
+func (m *Modes) softReset() {
 	*m = Modes{ // these stay, the others are off
 		Autowrap: true, Linefeed: m.Linefeed, ReverseVideo: m.ReverseVideo, ColorReports: m.ColorReports,
 		AltScreen: m.AltScreen, Mouse: m.Mouse, MouseEncoding: m.MouseEncoding, Kitty: m.Kitty,
@@ -56,8 +56,8 @@ func (m *Modes) SoftReset() {
 	}
 }
 
-// SetANSI sets or resets a mode of ECMA-48 (8.3.125, 8.3.106).
-func (m *Modes) SetANSI(mode int, on bool) {
+// setANSI sets or resets a mode of ECMA-48 (8.3.125, 8.3.106).
+func (m *Modes) setANSI(mode int, on bool) {
 	switch mode {
 	case 4:
 		m.Insert = on
@@ -66,9 +66,9 @@ func (m *Modes) SetANSI(mode int, on bool) {
 	}
 }
 
-// SetPrivate sets or resets a DEC private mode that changes nothing but m, and
+// setPrivate sets or resets a DEC private mode that changes nothing but m, and
 // tells whether it is one of those.
-func (m *Modes) SetPrivate(mode int, on bool) bool {
+func (m *Modes) setPrivate(mode int, on bool) bool {
 	if f := m.flag(mode); f != nil {
 		*f = on
 		return true
@@ -92,43 +92,43 @@ func (m *Modes) SetPrivate(mode int, on bool) bool {
 	return false
 }
 
-// ModeReport is the state of a mode in DECRPM (VT510).
-type ModeReport int
+// modeReport is the state of a mode in DECRPM (VT510).
+type modeReport int
 
 // The states of DECRPM.
 const (
-	ModeUnknown ModeReport = iota
-	ModeSet
-	ModeReset
-	ModeAlwaysSet
-	ModeNeverSet
+	modeUnknown modeReport = iota
+	modeSet
+	modeReset
+	modeAlwaysSet
+	modeNeverSet
 )
 
-func onOff(on bool) ModeReport {
+func onOff(on bool) modeReport {
 	if on {
-		return ModeSet
+		return modeSet
 	}
-	return ModeReset
+	return modeReset
 }
 
-// ReportANSI answers DECRQM for a mode of ECMA-48.
-func (m *Modes) ReportANSI(mode int) ModeReport {
+// reportANSI answers DECRQM for a mode of ECMA-48.
+func (m *Modes) reportANSI(mode int) modeReport {
 	switch mode {
 	case 4:
 		return onOff(m.Insert)
 	case 12: // SRM
-		return ModeAlwaysSet
+		return modeAlwaysSet
 	case 20:
 		return onOff(m.Linefeed)
 	case 1, 2, 5, 7, 10, 11, 13, 14, 15, 16, 17, 18, 19:
 		// GATM, KAM, SRTM, VEM, HEM, PUM, FEAM, FETM, MATM, TTM, SATM, TSM, EBM
-		return ModeNeverSet
+		return modeNeverSet
 	}
-	return ModeUnknown
+	return modeUnknown
 }
 
-// ReportPrivate answers DECRQM for a DEC private mode.
-func (m *Modes) ReportPrivate(mode int) ModeReport {
+// reportPrivate answers DECRQM for a DEC private mode.
+func (m *Modes) reportPrivate(mode int) modeReport {
 	if f := m.flag(mode); f != nil {
 		return onOff(*f)
 	}
@@ -142,15 +142,15 @@ func (m *Modes) ReportPrivate(mode int) ModeReport {
 	case 6:
 		return onOff(m.Origin)
 	case 8: // DECARM
-		return ModeAlwaysSet
+		return modeAlwaysSet
 	case 25:
 		return onOff(!m.CursorHidden)
 	case 3, 40, 67, 69, 1005, 1015: // DECCOLM and its permission, DECBKM, DECLRMM, mouse as UTF-8 and of urxvt
-		return ModeNeverSet
+		return modeNeverSet
 	case 47, 1047, 1049:
 		return onOff(m.AltScreen)
 	case 1048:
-		return ModeSet
+		return modeSet
 	}
-	return ModeUnknown
+	return modeUnknown
 }

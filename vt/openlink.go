@@ -69,7 +69,7 @@ func (t *Terminal) noteLink() {
 	}
 	t.open.number = 0
 	t.pen.link.ID = forgotten + t.pen.link.ID
-	t.setPen()
+	t.penChanged()
 }
 
 // linkKnown tells whether a note of the open link is left.

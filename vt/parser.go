@@ -265,9 +265,9 @@ func (p *parser) sub(i int) []int {
 }
 
 // function names an escape or control sequence with final c.
-func (p *parser) function(c rune) Function {
+func (p *parser) function(c rune) function {
 	if p.odd {
 		return 0
 	}
-	return Function(p.prefix)*Private | Function(p.inter)*Intermediate | Function(c)
+	return function(p.prefix)*private | function(p.inter)*intermediate | function(c)
 }

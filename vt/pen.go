@@ -1,10 +1,10 @@
 package vt
 
-// Pen is what SGR, DECSCA and OSC 8 set: the style of what is printed next, with
+// pen is what SGR, DECSCA and OSC 8 set: the style of what is printed next, with
 // the quirks of xterm.js 6. It keeps underline style and colour and the link
 // apart from the rest; DECRC restores all but those. The zero value is the pen
 // after RIS.
-type Pen struct {
+type pen struct {
 	fg, bg     Color
 	attr       Attr
 	underlined bool
@@ -17,7 +17,7 @@ type Pen struct {
 }
 
 // Style is the style of what is printed with p.
-func (p *Pen) Style() Style {
+func (p *pen) Style() Style {
 	s := Style{FG: p.fg, BG: p.bg, Attr: p.attr}
 	if p.extended {
 		s.Underline, s.Link, s.UnderlineColor = p.underline, p.link, p.color
@@ -29,7 +29,7 @@ func (p *Pen) Style() Style {
 }
 
 // look is Style for a table of styles.
-func (p *Pen) look(t *styles) look {
+func (p *pen) look(t *styles) look {
 	l := look{fg: p.fg, bg: p.bg, attr: p.attr}
 	if p.extended {
 		l.underline, l.link, l.line = p.underline, t.linkNumber(p.link), p.color
@@ -42,26 +42,26 @@ func (p *Pen) look(t *styles) look {
 
 // state is Style for a Frame: an underline colour that waits for an underline is
 // a part of it.
-func (p *Pen) state() Style {
+func (p *pen) state() Style {
 	s := p.Style()
 	s.UnderlineColor = p.color
 	return s
 }
 
 // Restore makes p the saved pen, as far as DECRC does in xterm.js 6.
-func (p *Pen) Restore(saved *Pen) {
+func (p *pen) Restore(saved *pen) {
 	p.fg, p.bg, p.attr = saved.fg, saved.bg, saved.attr
 	p.underlined, p.extended = saved.underlined, saved.extended
 }
 
 // SetLink begins a hyperlink, or ends the open one when l is the zero value.
-func (p *Pen) SetLink(l Link) {
+func (p *pen) SetLink(l Link) {
 	p.link = l
 	p.extend()
 }
 
 // Protect implements DECSCA (VT510).
-func (p *Pen) Protect(how int) {
+func (p *pen) Protect(how int) {
 	switch how {
 	case 0, 2:
 		p.attr &^= Protected
@@ -70,9 +70,9 @@ func (p *Pen) Protect(how int) {
 	}
 }
 
-func (p *Pen) extend() { p.extended = p.underline != UnderlineNone || p.link != Link{} }
+func (p *pen) extend() { p.extended = p.underline != UnderlineNone || p.link != Link{} }
 
-func (p *Pen) setUnderline(u Underline) {
+func (p *pen) setUnderline(u Underline) {
 	p.underline, p.underlined = u, u != UnderlineNone
 	p.extend()
 }
@@ -92,7 +92,7 @@ var noAttrs = [maxSGR]Attr{
 
 // SGR applies the parameters of s (ECMA-48 8.3.117) with xterm's and kitty's
 // extensions. SGR 59 makes the underline white, as xterm.js 6 does.
-func (p *Pen) SGR(s *Stream) {
+func (p *pen) SGR(s *stream) {
 	params := s.parser.params[:s.parser.count]
 	for i := 0; i < len(params); i++ {
 		switch n := params[i]; {
@@ -116,14 +116,14 @@ func (p *Pen) SGR(s *Stream) {
 
 // reset implements SGR 0, which keeps link and protection: xterm.js ends only
 // the latter. The underline colour goes with it.
-func (p *Pen) reset() {
+func (p *pen) reset() {
 	p.fg, p.bg, p.attr, p.underlined = 0, 0, 0, false
 	p.underline, p.color = UnderlineNone, 0
 	p.extend()
 }
 
 // attribute sets or resets what has a parameter of its own.
-func (p *Pen) attribute(n int, sub []int) {
+func (p *pen) attribute(n int, sub []int) {
 	switch {
 	case n == 4:
 		p.setUnderline(underlineOf(sub))
@@ -153,7 +153,7 @@ func underlineOf(sub []int) Underline {
 
 // setColor applies the colour that begins at parameter i (38, 48 or 58) and
 // returns how many parameters it took besides the first.
-func (p *Pen) setColor(s *Stream, i int) (taken int) {
+func (p *pen) setColor(s *stream, i int) (taken int) {
 	c, ok, taken := s.color(i)
 	if !ok {
 		return taken
@@ -172,7 +172,7 @@ func (p *Pen) setColor(s *Stream, i int) (taken int) {
 // color reads a colour that begins at parameter i: 5 and an index, or 2 and
 // three channels, separated by ';', or by ':' with a colour space before the
 // channels (ISO 8613-6 13.1.8; xterm ctlseqs).
-func (s *Stream) color(i int) (c Color, ok bool, taken int) {
+func (s *stream) color(i int) (c Color, ok bool, taken int) {
 	if q := &s.parser; q.nsub == 0 { // semicolons only, whole
 		switch rest := q.params[i+1 : max(q.count, i+1)]; {
 		case len(rest) >= 4 && rest[0] == 2:
@@ -224,14 +224,14 @@ func subColor(v *[6]int, sub []int, taken, space int) {
 
 // Bare is Style without link, underline style and underline colour, which
 // DECALN leaves out.
-func (p Pen) Bare() Style {
+func (p pen) Bare() Style {
 	p.link, p.underline, p.color = Link{}, UnderlineNone, 0
 	return p.Style()
 }
 
 // Freeze writes the pen into f. An underline colour that waits for an underline
 // is a part of it.
-func (p *Pen) Freeze(f *Frame) {
+func (p *pen) Freeze(f *Frame) {
 	f.Pen = p.state()
 	if q := penOf(f.Pen); q != *p {
 		f.Aside = &PenAside{Underline: p.underline, UnderlineColor: p.color, Link: p.link, Lined: p.underlined, Shown: p.extended}
@@ -239,14 +239,14 @@ func (p *Pen) Freeze(f *Frame) {
 }
 
 // penOf is the pen that SGR, DECSCA and OSC 8 make of a style.
-func penOf(s Style) Pen {
-	p := Pen{fg: s.FG, bg: s.BG, attr: s.Attr, color: s.UnderlineColor, link: s.Link}
+func penOf(s Style) pen {
+	p := pen{fg: s.FG, bg: s.BG, attr: s.Attr, color: s.UnderlineColor, link: s.Link}
 	p.setUnderline(s.Underline)
 	return p
 }
 
 // thaw takes the pen of f.
-func (p *Pen) thaw(f *Frame) {
+func (p *pen) thaw(f *Frame) {
 	*p = penOf(f.Pen)
 	if a := f.Aside; a != nil {
 		p.underline, p.color, p.link = a.Underline, a.UnderlineColor, a.Link

@@ -2,9 +2,6 @@ package vt
 
 import "unicode/utf8"
 
-// Print implements Handler.
-func (h *handler) Print(text []byte, ascii bool) { (*Terminal)(h).print(text, ascii) }
-
 // print shows a run of characters.
 func (t *Terminal) print(text []byte, ascii bool) {
 	raw := text
@@ -346,14 +343,17 @@ func (t *Terminal) wrap() {
 	}
 	s.X = 0
 	if s.Index() {
-		t.scroll(t.internBlank()) // no sweep: who prints holds numbers of styles
+		t.scrollUp(t.internBlank()) // no sweep: who prints holds numbers of styles
 	}
 	s.rows[s.Y].wrapped = true
 }
 
-// scroll moves the scroll region up by a line; blanks of the style follow. The
+// scroll implements cellEditor.
+func (t *Terminal) scroll() { t.scrollUp(t.blankLook()) }
+
+// scrollUp moves the scroll region up by a line; blanks of the style follow. The
 // line that leaves the main screen at its top becomes history.
-func (t *Terminal) scroll(blank uint32) {
+func (t *Terminal) scrollUp(blank uint32) {
 	s := t.screen
 	if s == t.main && s.Top == 0 {
 		t.keep(s.rows[0])

@@ -11,7 +11,7 @@ import (
 // limit, also where every second cell is protected.
 func TestRectanglesAreBounded(t *testing.T) {
 	const most = 17 << 10 // bytes: the bound and one row's overhang
-	e := vt.NewTerminal(vt.Config{Cols: vt.MaxSize, Rows: vt.MaxSize})
+	e := vt.NewEngine(vt.Config{Cols: vt.MaxSize, Rows: vt.MaxSize})
 	e.Write([]byte(strings.Repeat("\x1b[1\"qa\x1b[0\"qb", vt.MaxSize*vt.MaxSize/2)))
 	for _, sequence := range []string{"\x1b[$z", "\x1b[37$x", "\x1b[1\"qx\x1b[${", "\x1b[4h\x1b[37;1;1;1000;1000$x"} {
 		if text := e.Write([]byte(sequence)); len(text) > most {
@@ -22,10 +22,10 @@ func TestRectanglesAreBounded(t *testing.T) {
 
 // TestResume: what no viewer shows survives a snapshot through Resume alone.
 func TestResume(t *testing.T) {
-	old := vt.NewTerminal(vt.Config{Cols: 20, Rows: 2})
+	old := vt.NewEngine(vt.Config{Cols: 20, Rows: 2})
 	old.Write([]byte("\x1b[?4;42h\x1b[?2004h\x1b[?2004s\x1b[?2004l\x1b]5;1;#102030\a"))
 	var replies []byte
-	e := vt.NewTerminal(vt.Config{Cols: 20, Rows: 2, Effects: &vt.Effects{Reply: func(p []byte) { replies = append(replies, p...) }}})
+	e := vt.NewEngine(vt.Config{Cols: 20, Rows: 2, Effects: &vt.Effects{Reply: func(p []byte) { replies = append(replies, p...) }}})
 	e.Resume(old.Freeze())
 	e.Write([]byte("\x1b[?4$p\x1b[?42$p\x1b[?18$p\x1b[?2004r\x1b[?2004$p\x1b]5;1;?\a"))
 	const want = "\x1b[?4;1$y\x1b[?42;1$y\x1b[?18;2$y\x1b[?2004;1$y\x1b]5;1;rgb:1010/2020/3030\x1b\\"

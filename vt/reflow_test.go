@@ -9,7 +9,7 @@ import (
 // nothing, and viewers are told to fetch the screen.
 func TestReflowOfAnEndlessLine(t *testing.T) {
 	const cols = MaxSize
-	e := NewTerminal(Config{Cols: cols, Rows: 5, Scrollback: MaxScrollback}).(*Terminal)
+	e := NewEngine(Config{Cols: cols, Rows: 5, Scrollback: MaxScrollback}).(*Terminal)
 	rows := maxParagraph/cols + 100
 	e.Write([]byte(strings.Repeat("0123456789", rows*cols/10) + "\r\nend"))
 	for _, width := range []int{cols - 7, cols} {

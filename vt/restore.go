@@ -16,7 +16,7 @@ func (t *Terminal) Restore(f *Frame) bool {
 	if f.Alt != nil {
 		t.alt = newScreen(f.Cols, f.Rows)
 		t.restoreScreen(t.alt, f.Alt, 0)
-		t.screen = t.alt
+		t.show(t.alt)
 	} else if f.Hidden != nil {
 		t.alt = newScreen(f.Cols, f.Rows)
 		t.alt.thaw(&Screen{Saved: f.Hidden.Saved, Bottom: f.Rows - 1}, 0)
@@ -24,12 +24,12 @@ func (t *Terminal) Restore(f *Frame) bool {
 	}
 	t.pen.thaw(f)
 	t.thawLink(f)
-	t.setPen()
+	t.penChanged()
 	t.charsets.thaw(f)
 	t.labels.thaw(f)
 	t.Resume(f)
 	t.cursorStyle = f.CursorStyle
-	t.stream.Write(f.Pending, (*handler)(t))
+	t.stream.Write(f.Pending, (*terminalHandler)(t))
 	t.stream.before = t.lastJoin(f)
 	t.weigh()
 	return true

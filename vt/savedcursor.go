@@ -6,14 +6,14 @@ package vt
 type savedCursor struct {
 	set      bool
 	x, row   int
-	pen      Pen
+	pen      pen
 	charset  byte // the one in force
 	charsets Charsets
 	origin   bool
 }
 
 // Save implements DECSC (VT510).
-func (c *Cursor) Save(base int, p *Pen, sets *CharsetState, origin bool) {
+func (c *cursor) Save(base int, p *pen, sets *charsetState, origin bool) {
 	c.saved = savedCursor{
 		set: true, x: c.X, row: base + c.Y, pen: *p,
 		charset: sets.InForce(), charsets: sets.Charsets, origin: origin,
@@ -22,7 +22,7 @@ func (c *Cursor) Save(base int, p *Pen, sets *CharsetState, origin bool) {
 
 // Restore implements DECRC as xterm.js 6 does: position, pen and the charset in
 // force, nothing else. origin is the mode now.
-func (c *Cursor) Restore(base int, p *Pen, sets *CharsetState, origin bool) {
+func (c *cursor) Restore(base int, p *pen, sets *charsetState, origin bool) {
 	c.X, c.Y = c.saved.x, max(c.saved.row-base, 0)
 	p.Restore(&c.saved.pen)
 	sets.Restore(c.saved.charset)
@@ -31,18 +31,18 @@ func (c *Cursor) Restore(base int, p *Pen, sets *CharsetState, origin bool) {
 
 // Dropped says that n lines went from the top of the history, which the saved row
 // counts.
-func (c *Cursor) Dropped(n int) { c.saved.row = max(c.saved.row-n, 0) }
+func (c *cursor) Dropped(n int) { c.saved.row = max(c.saved.row-n, 0) }
 
-// SoftReset is what DECSTR (VT510) does to the cursor: no margins, and home is
+// softReset is what DECSTR (VT510) does to the cursor: no margins, and home is
 // saved. The position stays.
-func (c *Cursor) SoftReset(base int) {
+func (c *cursor) SoftReset(base int) {
 	c.Top, c.Bottom = 0, c.Rows-1
 	c.saved = savedCursor{set: true, row: base, charset: usASCII}
 }
 
 // Freeze is the part of a Frame's Screen that a Cursor knows: everything but
 // lines and keyboard.
-func (c *Cursor) Freeze(base int) Screen {
+func (c *cursor) Freeze(base int) Screen {
 	return Screen{
 		X: min(c.X, c.Cols-1), Y: c.Y, PendingWrap: c.X >= c.Cols, Beyond: c.X > c.Cols,
 		Top: c.Top, Bottom: c.Bottom, Tabs: c.tabStops(), Saved: c.Saved(base),
@@ -50,7 +50,7 @@ func (c *Cursor) Freeze(base int) Screen {
 }
 
 // Saved is the saved cursor in a Frame's form, the zero value when there is none.
-func (c *Cursor) Saved(base int) SavedCursor {
+func (c *cursor) Saved(base int) SavedCursor {
 	m := &c.saved
 	if !m.set {
 		return SavedCursor{}
@@ -71,7 +71,7 @@ func (c *Cursor) Saved(base int) SavedCursor {
 
 // thaw takes what a Screen has besides lines and keyboard, with base lines of
 // history above it.
-func (c *Cursor) thaw(s *Screen, base int) {
+func (c *cursor) thaw(s *Screen, base int) {
 	c.X, c.Y, c.Top, c.Bottom = s.X, s.Y, s.Top, s.Bottom
 	c.X = column(s.X, c.Cols, s.PendingWrap, s.Beyond)
 	c.thawTabs(s.Tabs)

@@ -14,11 +14,11 @@ type savedModes map[int]bool
 func (t *Terminal) saveModes() {
 	for i := range t.stream.Count() {
 		mode := t.stream.Param(i)
-		if state := t.modes.ReportPrivate(mode); Savable(mode) {
+		if state := t.modes.reportPrivate(mode); Savable(mode) {
 			if t.saved == nil {
 				t.saved = savedModes{}
 			}
-			t.saved[mode] = state == ModeSet
+			t.saved[mode] = state == modeSet
 		}
 	}
 }
@@ -46,8 +46,8 @@ func (t *Terminal) restoreModes() {
 // 1048 is an action and no switch.
 func Savable(mode int) bool {
 	var m Modes
-	state := m.ReportPrivate(mode)
-	return mode != 1048 && (state == ModeSet || state == ModeReset)
+	state := m.reportPrivate(mode)
+	return mode != 1048 && (state == modeSet || state == modeReset)
 }
 
 // Resume implements Engine.

@@ -5,14 +5,14 @@ import "slices"
 // screen is one of the two buffers: rows of cells and what xterm.js keeps beside
 // them. Rows are pointers, so scrolling rotates them.
 type screen struct {
-	Cursor
+	cursor
 	rows  []*row   // Cursor.Rows of them
 	spare [][]cell // blank cells of rows that went back to text form
 	kitty []uint8  // keyboard stack, oldest first
 }
 
 func newScreen(cols, rows int) *screen {
-	s := &screen{Cursor: NewCursor(cols, rows)}
+	s := &screen{cursor: newCursor(cols, rows)}
 	s.setRows(rows)
 	return s
 }

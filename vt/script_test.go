@@ -44,7 +44,7 @@ func (s *script) fresh(cols, rows int) *subject {
 			}
 		},
 	}
-	sub.Engine = vt.NewTerminal(cfg)
+	sub.Engine = vt.NewEngine(cfg)
 	return sub
 }
 

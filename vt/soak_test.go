@@ -211,7 +211,7 @@ func newLife(seed, number uint64) *life {
 	if r.IntN(2) == 0 {
 		c.Unicode = vt.Unicode15Graphemes
 	}
-	l.engine = vt.NewTerminal(c)
+	l.engine = vt.NewEngine(c)
 	return l
 }
 

@@ -7,42 +7,42 @@ import (
 	"unicode/utf8"
 )
 
-// Function names what an escape or control sequence does: its final byte, the
+// function names what an escape or control sequence does: its final byte, the
 // intermediate byte times Intermediate and the private prefix times Private
 // (ECMA-48 5.4). 0 is nothing that exists.
-type Function uint32
+type function uint32
 
 // Weights of the parts of a Function: '?'*Private + 'h' is DECSET.
 const (
-	Intermediate Function = 1 << 8
-	Private      Function = 1 << 16
+	intermediate function = 1 << 8
+	private      function = 1 << 16
 )
 
-// Handler is everything a program's output can say, in its order. The stream
+// handler is everything a program's output can say, in its order. The stream
 // calls it inside Write; text belongs to the stream and is only valid during the
 // call.
-type Handler interface {
+type handler interface {
 	// Print shows characters: valid UTF-8 without controls, never empty. ascii
 	// tells that every byte is one character from U+0020 to U+007E.
 	Print(text []byte, ascii bool)
 	// Control executes a control of C0 or C1 (ECMA-48 5.2, 5.3). It may come in
 	// the middle of a sequence.
 	Control(c rune)
-	Escape(f Function) // ECMA-35 13.2
-	CSI(f Function)    // ECMA-48 5.4; the parameters are Params and Sub
+	Escape(f function) // ECMA-35 13.2
+	CSI(f function)    // ECMA-48 5.4; the parameters are Params and Sub
 	// OSC and DCS get the text of a string, without introducer and terminator.
 	// One that was longer than MaxString comes as nil.
 	OSC(text []byte)
 	DCS(text []byte)
 }
 
-// Stream turns a program's output into calls of a Handler, and at the same time
+// stream turns a program's output into calls of a Handler, and at the same time
 // into the text that viewers get (see Engine.Write). It assigns no meaning. How
 // the output was split shows in neither.
 //
 // The zero value is ready. A Stream is not safe for concurrent use.
-type Stream struct {
-	decoder Decoder
+type stream struct {
+	decoder decoder
 	parser  parser
 	text    viewerText
 	seq     []byte // the open sequence, without what has no part in it
@@ -70,14 +70,14 @@ type Stream struct {
 
 // Write hands p to h and returns the text for viewers. The result may alias p or
 // the stream's own memory and is valid until the next call; p is not retained.
-func (s *Stream) Write(p []byte, h Handler) []byte { return s.tell(s.decoder.Decode(p), h) }
+func (s *stream) Write(p []byte, h handler) []byte { return s.tell(s.decoder.Decode(p), h) }
 
 // Flush hands over the bytes of an incomplete character, see Engine.Flush. The
 // result is valid as that of Write.
-func (s *Stream) Flush(h Handler) []byte { return s.tell(s.decoder.Flush(), h) }
+func (s *stream) Flush(h handler) []byte { return s.tell(s.decoder.Flush(), h) }
 
 // tell hands in, which is sound UTF-8, to h and returns the viewers' text.
-func (s *Stream) tell(in []byte, h Handler) []byte {
+func (s *stream) tell(in []byte, h handler) []byte {
 	s.text.open(in, s.parser.state != ground && !s.void && !s.secret)
 	s.headSize = len(s.seq)
 	for i := 0; i < len(in); {
@@ -110,16 +110,16 @@ func (s *Stream) tell(in []byte, h Handler) []byte {
 }
 
 // Held is the number of bytes of an incomplete character, see Engine.Held.
-func (s *Stream) Held() int { return s.decoder.Held() }
+func (s *stream) Held() int { return s.decoder.Held() }
 
 // Memory is what the stream keeps between two writes, in bytes.
-func (s *Stream) Memory() int {
+func (s *stream) Memory() int {
 	return cap(s.seq) + cap(s.text.out) + cap(s.text.inner) + cap(s.decoder.raw) + cap(s.decoder.text)
 }
 
 // Pending is the text of the unfinished sequence, see Frame.Pending. The caller
 // owns it.
-func (s *Stream) Pending() []byte {
+func (s *stream) Pending() []byte {
 	switch {
 	case s.parser.state == ground:
 		return nil
@@ -131,13 +131,13 @@ func (s *Stream) Pending() []byte {
 
 // Open tells whether a sequence is unfinished: text that is put into the stream
 // here becomes a part of it.
-func (s *Stream) Open() bool { return s.parser.state != ground }
+func (s *stream) Open() bool { return s.parser.state != ground }
 
 // Count is the number of parameters of the sequence at hand; at least 1.
-func (s *Stream) Count() int { return s.parser.count }
+func (s *stream) Count() int { return s.parser.count }
 
 // Param is parameter i, 0 when it was not given.
-func (s *Stream) Param(i int) int {
+func (s *stream) Param(i int) int {
 	if i < s.parser.count {
 		return s.parser.params[i]
 	}
@@ -145,19 +145,19 @@ func (s *Stream) Param(i int) int {
 }
 
 // One is parameter i of a function where 0 and absent mean 1.
-func (s *Stream) One(i int) int { return max(s.Param(i), 1) }
+func (s *stream) One(i int) int { return max(s.Param(i), 1) }
 
 // Sub is what parameter i has behind its colons; -1 is a place without digits.
-func (s *Stream) Sub(i int) []int { return s.parser.sub(i) }
+func (s *stream) Sub(i int) []int { return s.parser.sub(i) }
 
 // Cut takes the sequence at hand out of the viewers' text.
-func (s *Stream) Cut() { s.Replace() }
+func (s *stream) Cut() { s.Replace() }
 
 // Times is parameter 0 of the control sequence at hand as the number of times to
 // do something, at least 1. More than limit would change nothing but the time it
 // takes, in a viewer too: xterm.js really does it that often. So viewers get
 // limit instead.
-func (s *Stream) Times(limit int) int {
+func (s *stream) Times(limit int) int {
 	n := s.One(0)
 	if n <= limit {
 		return n
@@ -174,20 +174,20 @@ func (s *Stream) Times(limit int) int {
 
 // CutPrinted takes size bytes from index at of the text being printed out of the
 // viewers' text.
-func (s *Stream) CutPrinted(at, size int) { s.text.drop(s.printed+at, s.printed+at+size) }
+func (s *stream) CutPrinted(at, size int) { s.text.drop(s.printed+at, s.printed+at+size) }
 
 // InsertPrinted puts sequences before index at of the text being printed for viewers.
-func (s *Stream) InsertPrinted(at int, sequences []byte) { s.text.insert(s.printed+at, sequences...) }
+func (s *stream) InsertPrinted(at int, sequences []byte) { s.text.insert(s.printed+at, sequences...) }
 
 // ReplaceByText puts characters in the place of the control sequence at hand. They
 // leave viewers what a printed character does.
-func (s *Stream) ReplaceByText(text []byte) {
+func (s *stream) ReplaceByText(text []byte) {
 	s.ReplaceQuietly(text)
 	s.quiet = true
 }
 
 // Precede puts text before the control sequence at hand for viewers.
-func (s *Stream) Precede(text string) {
+func (s *stream) Precede(text string) {
 	if !s.text.head {
 		s.text.insert(s.text.start, []byte(text)...)
 		return
@@ -198,7 +198,7 @@ func (s *Stream) Precede(text string) {
 
 // Replace puts text in the place of the sequence at hand for viewers. When they
 // have its head already, CAN comes before (ECMA-48 8.3.6).
-func (s *Stream) Replace(text ...byte) {
+func (s *stream) Replace(text ...byte) {
 	s.inCut = true
 	if s.secret { // viewers have nothing of it
 		return
@@ -210,7 +210,7 @@ func (s *Stream) Replace(text ...byte) {
 // It does not let viewers forget the character before: instead of CAN they get
 // an end of their head that makes it malformed, and malformed sequences have no
 // effect whatever.
-func (s *Stream) ReplaceQuietly(text []byte) {
+func (s *stream) ReplaceQuietly(text []byte) {
 	if !s.text.head {
 		s.Replace(text...)
 		return
@@ -221,7 +221,7 @@ func (s *Stream) ReplaceQuietly(text []byte) {
 }
 
 // forget ends the memory of the character before, after a control or sequence.
-func (s *Stream) forget() {
+func (s *stream) forget() {
 	switch {
 	case !s.quiet:
 		s.viewers = 0
@@ -233,14 +233,14 @@ func (s *Stream) forget() {
 
 // forgetHere ends the memory of the character before here. Viewers keep theirs until
 // that matters.
-func (s *Stream) forgetHere() {
+func (s *stream) forgetHere() {
 	s.quiet = true
 	s.forget()
 }
 
 // agree makes viewers forget what was forgotten here before text is printed that
 // they would join to it: they get a CAN, which does nothing else.
-func (s *Stream) agree(joins bool) {
+func (s *stream) agree(joins bool) {
 	if joins {
 		s.text.insert(s.printed, can)
 	}
@@ -248,7 +248,7 @@ func (s *Stream) agree(joins bool) {
 }
 
 // CutControl takes the control at hand out of the viewers' text.
-func (s *Stream) CutControl(c rune) {
+func (s *stream) CutControl(c rune) {
 	s.text.drop(s.end-utf8.RuneLen(c), s.end)
 	s.quiet = true
 	if s.parser.state != ground && !s.void {
@@ -260,7 +260,7 @@ func (s *Stream) CutControl(c rune) {
 // quick reads a whole control sequence of digits and semicolons at the start of
 // in and returns its length, 0 when it is unfinished or anything else. It leaves
 // the parser as character by character does.
-func (s *Stream) quick(in []byte) (n int) {
+func (s *stream) quick(in []byte) (n int) {
 	if len(in) < 3 || in[1] != '[' {
 		return 0
 	}
@@ -300,15 +300,15 @@ func (s *Stream) quick(in []byte) (n int) {
 const quickDigits = 9
 
 // dispatch executes the control sequence that quick read; it ends before end.
-func (s *Stream) dispatch(final byte, end int, h Handler) {
+func (s *stream) dispatch(final byte, end int, h handler) {
 	s.end = end
-	h.CSI(Function(s.parser.prefix)<<16 | Function(final))
+	h.CSI(function(s.parser.prefix)<<16 | function(final))
 	s.forget()
 	s.inCut = false
 }
 
 // inside goes on in the middle of a sequence.
-func (s *Stream) inside(in []byte, i int, h Handler) (next int) {
+func (s *stream) inside(in []byte, i int, h handler) (next int) {
 	if st := s.parser.state; st == stringOSC || st == stringDCS {
 		if n := stringRun(in[i:]); n > 0 {
 			if st == stringOSC && !s.decided {
@@ -326,7 +326,7 @@ func (s *Stream) inside(in []byte, i int, h Handler) (next int) {
 const bom = '\ufeff'
 
 // character handles a control, or a character of a sequence, at index i.
-func (s *Stream) character(in []byte, i int, h Handler) (next int) {
+func (s *stream) character(in []byte, i int, h handler) (next int) {
 	c, size := rune(in[i]), 1
 	if c >= utf8.RuneSelf {
 		c, size = utf8.DecodeRune(in[i:])
@@ -369,7 +369,7 @@ func (s *Stream) character(in []byte, i int, h Handler) (next int) {
 
 // begin opens a sequence with its first character. When that also ends what was
 // open before, viewers need it even if the sequence is cut.
-func (s *Stream) begin(c rune, i int) {
+func (s *stream) begin(c rune, i int) {
 	open := len(s.seq) > 0 && !s.secret
 	s.finish(s.end)
 	s.text.sequence(i)
@@ -385,7 +385,7 @@ func (s *Stream) begin(c rune, i int) {
 // collect adds to the open sequence what belongs to it of in[i:end]. Of one that
 // grows too long, or turns out to be none of theirs, viewers drop what they have and
 // get no more. The first is void then.
-func (s *Stream) collect(part []byte, i int) {
+func (s *stream) collect(part []byte, i int) {
 	hidden, limit := s.void || s.secret, MaxString
 	if s.secret {
 		limit = MaxPending
@@ -411,7 +411,7 @@ func (s *Stream) collect(part []byte, i int) {
 
 // endString hands over a string that c terminates. An ESC does it at once and
 // begins the next sequence, usually ESC \, which is cut when the string was.
-func (s *Stream) endString(c rune, i int, h Handler) {
+func (s *stream) endString(c rune, i int, h handler) {
 	next := s.end
 	if c == 0x1b {
 		s.end = i
@@ -438,7 +438,7 @@ func (s *Stream) endString(c rune, i int, h Handler) {
 const introducer = 2
 
 // deliverString gives the open string to the handler.
-func (s *Stream) deliverString(h Handler) {
+func (s *stream) deliverString(h handler) {
 	kind, data := s.parser.kind, []byte(nil)
 	if !s.void {
 		data = s.seq[introducer:]
@@ -452,7 +452,7 @@ func (s *Stream) deliverString(h Handler) {
 
 // finish forgets the sequence that ended. The rest of a void one, from index i,
 // is no text.
-func (s *Stream) finish(i int) {
+func (s *stream) finish(i int) {
 	if (s.void || s.secret) && i < s.end {
 		s.text.drop(i, s.end)
 	}
@@ -464,7 +464,7 @@ func (s *Stream) finish(i int) {
 
 // EndsCut tells whether the ESC \ at hand ends a string that was cut; it has to
 // be cut too.
-func (s *Stream) EndsCut() bool { return s.inCut }
+func (s *stream) EndsCut() bool { return s.inCut }
 
 // asciiRun is the length of the run of characters U+0020 to U+007E at the start
 // of t, found eight bytes at a time.

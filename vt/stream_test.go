@@ -11,10 +11,10 @@ import (
 // recorder is a terminal without a screen: the layers that every engine is made
 // of, and a log of what the stream said.
 type recorder struct {
-	Stream
-	pen      Pen
-	charsets CharsetState
-	labels   Labels
+	stream
+	pen      pen
+	charsets charsetState
+	labels   labels
 	fx       Effects
 	log      []string
 	open     bool // the last entry of log is text that may go on
@@ -48,7 +48,7 @@ func (r *recorder) Control(c rune) {
 	}
 }
 
-func (r *recorder) Escape(f Function) {
+func (r *recorder) Escape(f function) {
 	r.add("ESC %s", f.name())
 	r.charsets.Escape(f)
 	if f == '\\' && r.EndsCut() {
@@ -56,7 +56,7 @@ func (r *recorder) Escape(f Function) {
 	}
 }
 
-func (r *recorder) CSI(f Function) {
+func (r *recorder) CSI(f function) {
 	entry := "CSI " + f.name()
 	for i := range r.Count() {
 		if entry += fmt.Sprint(" ", r.Param(i)); len(r.Sub(i)) > 0 {
@@ -66,8 +66,8 @@ func (r *recorder) CSI(f Function) {
 	r.add("%s", entry)
 	switch f {
 	case 'm':
-		r.pen.SGR(&r.Stream)
-	case '"'*Intermediate + 'q':
+		r.pen.SGR(&r.stream)
+	case '"'*intermediate + 'q':
 		r.pen.Protect(r.Param(0))
 	case 'n':
 		r.Cut()
@@ -76,7 +76,7 @@ func (r *recorder) CSI(f Function) {
 
 func (r *recorder) OSC(text []byte) {
 	r.add("OSC %.20q", text)
-	if link, ok := r.labels.OSC(&r.Stream, text, &r.fx); ok {
+	if link, ok := r.labels.OSC(&r.stream, text, &r.fx); ok {
 		r.pen.SetLink(link)
 	}
 }
@@ -84,7 +84,7 @@ func (r *recorder) OSC(text []byte) {
 func (r *recorder) DCS(text []byte) { r.add("DCS %.20q", text) }
 
 // name is f without what it lacks.
-func (f Function) name() string {
+func (f function) name() string {
 	return strings.ReplaceAll(string([]byte{byte(f >> 16), byte(f >> 8), byte(f)}), "\x00", "")
 }
 

@@ -12,7 +12,7 @@ import (
 func TestManyStyles(t *testing.T) {
 	const cols, rows, text, count = 20, 5, "abcdefghijklm", 60_000
 	var owner []int // of each cell printed: which write
-	e := NewTerminal(Config{Cols: cols, Rows: rows, Scrollback: MaxScrollback}).(*Terminal)
+	e := NewEngine(Config{Cols: cols, Rows: rows, Scrollback: MaxScrollback}).(*Terminal)
 	for i := range count {
 		n := 1 + i*i%len(text)
 		owner = append(owner, slices.Repeat([]int{i}, n)...)

@@ -3,7 +3,7 @@ package vt
 // tabEvery is the distance of the initial tab stops (xterm.js tabStopWidth).
 const tabEvery = 8
 
-func (c *Cursor) resetTabs() {
+func (c *cursor) resetTabs() {
 	c.tabs = make([]bool, c.Cols+1)
 	for x := 0; x < c.Cols; x += tabEvery {
 		c.tabs[x] = true
@@ -12,7 +12,7 @@ func (c *Cursor) resetTabs() {
 
 // Tab implements HT (ECMA-48 8.3.60): the next tab stop, the last column when
 // there is none. A pending wrap stays.
-func (c *Cursor) Tab() {
+func (c *cursor) Tab() {
 	if c.X >= c.Cols {
 		return
 	}
@@ -23,14 +23,14 @@ func (c *Cursor) Tab() {
 }
 
 // backTab is one step of CBT (ECMA-48 8.3.7). A pending wrap stays.
-func (c *Cursor) backTab() {
+func (c *cursor) backTab() {
 	if c.X < c.Cols {
 		c.X = c.prevTab(c.X)
 	}
 }
 
 // prevTab is the column of the tab stop before x, 0 when there is none.
-func (c *Cursor) prevTab(x int) int {
+func (c *cursor) prevTab(x int) int {
 	for x--; x > 0 && !c.tabs[x]; {
 		x--
 	}
@@ -38,10 +38,10 @@ func (c *Cursor) prevTab(x int) int {
 }
 
 // SetTab implements HTS (ECMA-48 8.3.62).
-func (c *Cursor) SetTab() { c.setTab(c.X) }
+func (c *cursor) SetTab() { c.setTab(c.X) }
 
 // setTab makes a tab stop, which may be right of the screen.
-func (c *Cursor) setTab(x int) {
+func (c *cursor) setTab(x int) {
 	if n := x + 1 - len(c.tabs); n > 0 {
 		c.tabs = append(c.tabs, make([]bool, n)...)
 	}
@@ -49,7 +49,7 @@ func (c *Cursor) setTab(x int) {
 }
 
 // clearTabs implements TBC (ECMA-48 8.3.154).
-func (c *Cursor) clearTabs(what int) {
+func (c *cursor) clearTabs(what int) {
 	switch what {
 	case 0:
 		if c.X < len(c.tabs) {
@@ -61,7 +61,7 @@ func (c *Cursor) clearTabs(what int) {
 }
 
 // csiTabs is the part of CSI about tab stops.
-func (c *Cursor) csiTabs(in *Stream, f Function) bool {
+func (c *cursor) csiTabs(in *stream, f function) bool {
 	switch f {
 	case 'I': // CHT
 		for n := in.Times(c.Cols); n > 0; n-- {
@@ -81,7 +81,7 @@ func (c *Cursor) csiTabs(in *Stream, f Function) bool {
 
 // retab adds the tab stops that xterm.js makes whenever it is resized: every
 // eight columns from the last stop on.
-func (c *Cursor) retab() {
+func (c *cursor) retab() {
 	if n := c.Cols + 1 - len(c.tabs); n > 0 {
 		c.tabs = append(c.tabs, make([]bool, n)...)
 	}
@@ -95,7 +95,7 @@ func (c *Cursor) retab() {
 
 // tabStops is the Frame's form: nil when every 8 columns on the screen and none
 // right of it.
-func (c *Cursor) tabStops() []int {
+func (c *cursor) tabStops() []int {
 	stops, usual := []int{}, true
 	for x, set := range c.tabs {
 		if set {
@@ -110,7 +110,7 @@ func (c *Cursor) tabStops() []int {
 }
 
 // thawTabs takes the stops of a Frame.
-func (c *Cursor) thawTabs(stops []int) {
+func (c *cursor) thawTabs(stops []int) {
 	if stops == nil {
 		c.resetTabs()
 		return

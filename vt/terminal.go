@@ -33,58 +33,49 @@ package vt
 // keeps at most maxMarks combining marks; what comes behind them is left out of the
 // viewers' text.
 type Terminal struct {
-	cfg    Config
-	stream Stream
+	core
 
 	main, alt *screen // alt is nil until it is first needed
 	hidden    int     // most rows there were since the alternate screen was left
 	screen    *screen // the one shown
-	hist      history
 	styles    styles
 	widths    *widths
 	leads     *leads // of widths
 	packer    rowPacker
-	budget    Budget
 
-	modes       Modes
-	pen         Pen
-	look        uint32 // number of the pen's style, while lookKnown
-	blank       uint32 // number of the style of what is erased, while blankKnown
-	lookKnown   bool
-	blankKnown  bool
-	charsets    CharsetState
-	cursorStyle CursorStyle
-	labels      Labels
-	saved       savedModes
-	repeating   bool // REP prints
-	open        openLink
-	left        bool // a character was left out of what viewers get
+	look       uint32 // number of the pen's style, while lookKnown
+	blank      uint32 // number of the style of what is erased, while blankKnown
+	lookKnown  bool
+	blankKnown bool
+	saved      savedModes
+	repeating  bool // REP prints
+	open       openLink
+	left       bool // a character was left out of what viewers get
 }
 
-var _ New = NewTerminal
+var _ EngineFunc = NewEngine
 
-// NewTerminal makes a native engine; it is a New.
-func NewTerminal(c Config) Engine {
+// NewEngine makes a native engine; it is an EngineFunc.
+func NewEngine(c Config) Engine {
 	c = c.Clamped()
-	t := &Terminal{cfg: c, main: newScreen(c.Cols, c.Rows), styles: newStyles(), widths: widthsOf(c.Unicode), modes: DefaultModes()}
+	t := &Terminal{core: newCore(c), main: newScreen(c.Cols, c.Rows), styles: newStyles(), widths: widthsOf(c.Unicode)}
 	t.leads = t.widths.leads()
-	t.hist.limit = c.Scrollback
-	t.screen, t.hidden = t.main, c.Rows
-	t.charsets.Reset()
-	t.budget = NewBudget(c.Memory)
+	t.core.grid, t.core.mainCursor = t, &t.main.cursor
+	t.show(t.main)
+	t.hidden = c.Rows
 	t.weigh()
 	return t
 }
 
-// handler is the Terminal as its stream sees it.
-type handler Terminal
+// show makes s the screen that is shown.
+func (t *Terminal) show(s *screen) { t.screen, t.cur = s, &s.cursor }
 
 // Write implements Engine.
 func (t *Terminal) Write(p []byte) []byte {
 	if n := t.budget.Piece(); len(p) > n {
 		return inPieces(t, p, n)
 	}
-	text := t.stream.Write(p, (*handler)(t))
+	text := t.stream.Write(p, (*terminalHandler)(t))
 	if t.budget.Wrote(len(p)) {
 		t.weigh()
 	}
@@ -92,22 +83,80 @@ func (t *Terminal) Write(p []byte) []byte {
 }
 
 // Flush implements Engine.
-func (t *Terminal) Flush() []byte { return t.stream.Flush((*handler)(t)) }
-
-// Held implements Engine.
-func (t *Terminal) Held() int { return t.stream.Held() }
-
-// AtRest implements Engine.
-func (t *Terminal) AtRest() bool { return t.stream.Held() == 0 && !t.stream.Open() }
-
-// Modes implements Engine.
-func (t *Terminal) Modes() Modes { return t.modes }
+func (t *Terminal) Flush() []byte { return t.stream.Flush((*terminalHandler)(t)) }
 
 // Memory implements Engine.
 func (t *Terminal) Memory() int { return t.rest() + t.hist.memory() }
 
-// setPen says that the pen changed.
-func (t *Terminal) setPen() { t.lookKnown, t.blankKnown = false, false }
+// terminalHandler is the Terminal as its stream sees it. It executes what only this engine
+// knows and leaves the rest to core.
+type terminalHandler Terminal
+
+// Print implements Handler.
+func (h *terminalHandler) Print(text []byte, ascii bool) { (*Terminal)(h).print(text, ascii) }
+
+// Control implements Handler.
+func (h *terminalHandler) Control(c rune) { (*Terminal)(h).control(c) }
+
+// Escape implements Handler.
+func (h *terminalHandler) Escape(f function) { (*Terminal)(h).escape(f) }
+
+// CSI implements Handler.
+func (h *terminalHandler) CSI(f function) { (*Terminal)(h).csi(f) }
+
+// OSC implements Handler.
+func (h *terminalHandler) OSC(text []byte) { h.osc(text) }
+
+// DCS implements Handler.
+func (h *terminalHandler) DCS(text []byte) { h.dcs(text) }
+
+// escape executes an escape sequence.
+func (t *Terminal) escape(f function) {
+	switch f {
+	case '6':
+		t.backIndex()
+	case '9':
+		t.forwardIndex()
+	default:
+		t.core.escape(f)
+	}
+}
+
+// csi executes a control sequence, the most frequent one first.
+func (t *Terminal) csi(f function) {
+	in := &t.stream
+	switch f {
+	case 'm':
+		t.pen.SGR(in)
+		t.penChanged()
+	case '>'*private + 'u':
+		t.pushKitty(in.Param(0))
+	case '<'*private + 'u':
+		t.popKitty(in.One(0))
+	case '='*private + 'u':
+		t.changeKitty(in.Param(0), in.One(1))
+	case '?'*private + 's':
+		t.saveModes()
+	case '?'*private + 'r':
+		t.restoreModes()
+	case '$'*intermediate + 'x': // DECFRA
+		t.fillRectangle()
+	case '$'*intermediate + 'z': // DECERA
+		t.eraseRectangle()
+	case '$'*intermediate + '{': // DECSERA
+		t.eraseUnprotected()
+	case '*'*intermediate + 'y':
+		t.reply(t.checksum())
+	default:
+		t.core.csi(f)
+	}
+}
+
+// penChanged implements cellEditor.
+func (t *Terminal) penChanged() { t.lookKnown, t.blankKnown = false, false }
+
+// linkChanged implements cellEditor.
+func (t *Terminal) linkChanged(l Link) { t.followLink(l) }
 
 // penLook is the number of the style of what is printed.
 func (t *Terminal) penLook() uint32 {
@@ -145,19 +194,5 @@ func (t *Terminal) sweepStyles() {
 		return
 	}
 	t.styles.sweep(loseNothing, t.screens()...)
-	t.setPen()
+	t.penChanged()
 }
-
-// base is the number of lines above the screen shown; a saved row counts them.
-func (t *Terminal) base() int {
-	if t.screen == t.main {
-		return t.hist.count
-	}
-	return 0
-}
-
-// restrict is Cursor.Restrict of the screen shown.
-func (t *Terminal) restrict() { t.screen.Restrict(t.modes.Origin) }
-
-// reach is Cursor.Reach of the screen shown.
-func (t *Terminal) reach() { t.screen.Reach(t.modes.Origin) }

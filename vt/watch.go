@@ -73,7 +73,7 @@ func (m *watchedRow) ends() []uint64 {
 
 // NewWatched makes a terminal that nobody is told of yet.
 func NewWatched(c Config) *Watched {
-	t, _ := NewTerminal(c).(*Terminal)
+	t, _ := NewEngine(c).(*Terminal)
 	return &Watched{t: t}
 }
 

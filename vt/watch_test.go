@@ -126,7 +126,7 @@ func FuzzWatched(f *testing.F) {
 			c.Unicode = vt.Unicode15Graphemes
 		}
 		in = in[:min(len(in), 2048)]
-		plain, w := vt.NewTerminal(c), vt.NewWatched(c)
+		plain, w := vt.NewEngine(c), vt.NewWatched(c)
 		told := map[string]bool{"": true}
 		w.Begin(0, vt.Watcher{Line: func(l vt.Shown) { told[string(l.Text)] = true }})
 		for p := range slices.Chunk(in, int(step)%64+1) {

@@ -255,13 +255,13 @@ func (w *Watched) index() {
 }
 
 // Escape implements Handler.
-func (h *watchHandler) Escape(f Function) {
+func (h *watchHandler) Escape(f function) {
 	w := (*Watched)(h)
 	switch f {
 	case 'D', 'E':
 		w.index()
 		w.t.escape(f)
-	case 'M', '#'*Intermediate + '8':
+	case 'M', '#'*intermediate + '8':
 		w.Settle()
 		w.t.escape(f)
 		w.swept()
@@ -304,27 +304,27 @@ func (w *Watched) moved() {
 }
 
 // CSI implements Handler.
-func (h *watchHandler) CSI(f Function) {
+func (h *watchHandler) CSI(f function) {
 	w := (*Watched)(h)
 	switch f {
 	case 'm':
 		w.t.csi(f)
 		return
-	case 'K', '?'*Private + 'K', 'X', '@', 'P':
+	case 'K', '?'*private + 'K', 'X', '@', 'P':
 		w.edit(f)
-	case 'J', '?'*Private + 'J':
+	case 'J', '?'*private + 'J':
 		w.eraseDisplay(f)
 	case 'L', 'M', 'S', 'T':
 		w.Settle()
 		w.t.csi(f)
 		w.swept()
-	case ' '*Intermediate + '@', ' '*Intermediate + 'A', '\''*Intermediate + '}', '\''*Intermediate + '~':
+	case ' '*intermediate + '@', ' '*intermediate + 'A', '\''*intermediate + '}', '\''*intermediate + '~':
 		w.Settle()
 		w.t.csi(f)
 		w.changed()
 	case 'b':
 		w.repeat()
-	case '?'*Private + 'h', '?'*Private + 'l':
+	case '?'*private + 'h', '?'*private + 'l':
 		w.setModes(f)
 	default:
 		w.t.csi(f)
@@ -333,7 +333,7 @@ func (h *watchHandler) CSI(f Function) {
 }
 
 // edit is a function that changes cells of the cursor's row.
-func (w *Watched) edit(f Function) {
+func (w *Watched) edit(f function) {
 	s := w.t.screen
 	r := s.row()
 	if m := r.watched; m != nil && m.dirty {
@@ -342,7 +342,7 @@ func (w *Watched) edit(f Function) {
 	used := r.used
 	x0, x1 := min(s.X, s.Cols), s.Cols
 	switch f {
-	case 'K', '?'*Private + 'K':
+	case 'K', '?'*private + 'K':
 		x0, x1 = s.EraseColumns(w.t.stream.Param(0))
 	case 'X':
 		x1 = min(s.X+w.t.stream.One(0), s.Cols)
@@ -359,7 +359,7 @@ func (w *Watched) edit(f Function) {
 }
 
 // eraseDisplay is ED and DECSED.
-func (w *Watched) eraseDisplay(f Function) {
+func (w *Watched) eraseDisplay(f function) {
 	s := w.t.screen
 	w.Settle()
 	x0, x1 := s.EraseColumns(w.t.stream.Param(0))
@@ -399,7 +399,7 @@ func (w *Watched) repeat() {
 }
 
 // setModes is DECSET and DECRST, which may show the other screen.
-func (w *Watched) setModes(f Function) {
+func (w *Watched) setModes(f function) {
 	was := w.t.screen
 	for i := range w.t.stream.Count() {
 		if mode := w.t.stream.Param(i); mode == 47 || mode == 1047 || mode == 1049 {
@@ -420,7 +420,7 @@ func (w *Watched) setModes(f Function) {
 }
 
 // OSC implements Handler.
-func (h *watchHandler) OSC(text []byte) { (*handler)(h.t).OSC(text) }
+func (h *watchHandler) OSC(text []byte) { (*terminalHandler)(h.t).OSC(text) }
 
 // DCS implements Handler.
-func (h *watchHandler) DCS(text []byte) { (*handler)(h.t).DCS(text) }
+func (h *watchHandler) DCS(text []byte) { (*terminalHandler)(h.t).DCS(text) }

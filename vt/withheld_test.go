@@ -14,14 +14,14 @@ import (
 )
 
 // clipboards collects what an engine's programs write to the clipboard.
-func clipboards(newEngine vt.New) (e vt.Engine, writes *[]string) {
+func clipboards(newEngine vt.EngineFunc) (e vt.Engine, writes *[]string) {
 	writes = &[]string{}
 	return newEngine(vt.Config{Cols: 40, Rows: 5, Effects: &vt.Effects{
 		Clipboard: func(selection string, data []byte) { *writes = append(*writes, selection+" "+string(data)) },
 	}}), writes
 }
 
-var bothEngines = map[string]vt.New{"native": vt.NewTerminal, "vt10x": vt10x.New}
+var bothEngines = map[string]vt.EngineFunc{"native": vt.NewEngine, "vt10x": vt10x.New}
 
 // TestNothingActsOnAViewersWindow: however the output is split, viewers get neither
 // a write to the clipboard, whole or in part, nor a window operation.
@@ -43,7 +43,7 @@ func TestNothingActsOnAViewersWindow(t *testing.T) {
 
 func checkWithheld(t *testing.T, what string, e vt.Engine, in string, n int, secret string) {
 	t.Helper()
-	viewer := vt.NewTerminal(vt.Config{Cols: 40, Rows: 5})
+	viewer := vt.NewEngine(vt.Config{Cols: 40, Rows: 5})
 	var text []byte
 	for p := []byte(in); len(p) > 0; {
 		k := min(n, len(p))
@@ -87,7 +87,7 @@ func TestClipboardLimits(t *testing.T) {
 		}
 	}
 	piece := bytes.Repeat([]byte("QUJD"), 16<<10)
-	e, _ := clipboards(vt.NewTerminal)
+	e, _ := clipboards(vt.NewEngine)
 	e.Write([]byte("\x1b]52;c;"))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

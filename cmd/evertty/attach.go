@@ -89,7 +89,7 @@ func (a *app) view(ctx context.Context, info client.Info, o viewing) error {
 	}
 	v := &viewer{connect: a.client, id: info.ID, name: nameOf(info), keys: keys, readOnly: o.readOnly, scrollback: o.scrollback}
 	if o.clipboard {
-		v.clipboard = &userClipboard{}
+		v.clipboard = newUserClipboard()
 	}
 	v.inside = a.surroundings()
 	v.inside.Nested = o.nested

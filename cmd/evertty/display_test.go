@@ -18,7 +18,7 @@ type window struct {
 }
 
 func newWindow(cols, rows int) *window {
-	w := &window{screen: vt.NewTerminal(vt.Config{Cols: cols, Rows: rows, Scrollback: 1000})}
+	w := &window{screen: vt.NewEngine(vt.Config{Cols: cols, Rows: rows, Scrollback: 1000})}
 	w.d.window = client.Size{Cols: cols, Rows: rows}
 	return w
 }
@@ -102,7 +102,7 @@ func TestWindowsOfAnySize(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		size := func() (int, int) { return 20 + r.IntN(100), 5 + r.IntN(40) }
 		cols, rows := size()
-		terminal := vt.NewTerminal(vt.Config{Cols: cols, Rows: rows, Scrollback: 200})
+		terminal := vt.NewEngine(vt.Config{Cols: cols, Rows: rows, Scrollback: 200})
 		for range 20 {
 			terminal.Write([]byte(displayPieces[r.IntN(len(displayPieces))]))
 		}
@@ -139,7 +139,7 @@ func TestWindowsOfAnySize(t *testing.T) {
 func TestHistoryOfAnotherWidth(t *testing.T) {
 	for _, lines := range []int{1, 3, 9, 200} {
 		for _, cols := range []int{20, 33, 200} {
-			terminal := vt.NewTerminal(vt.Config{Cols: 50, Rows: 6, Scrollback: 1000})
+			terminal := vt.NewEngine(vt.Config{Cols: 50, Rows: 6, Scrollback: 1000})
 			var want []string
 			for i := range lines {
 				line := fmt.Sprintf("%d:%s", i, strings.Repeat("abcdefghi ", i%9))
@@ -172,8 +172,8 @@ func TestHistoryOfAnotherWidth(t *testing.T) {
 func TestDisplayRings(t *testing.T) {
 	rang := 0
 	w := newWindow(30, 5)
-	w.screen = vt.NewTerminal(vt.Config{Cols: 30, Rows: 5, Effects: &vt.Effects{Bell: func() { rang++ }}})
-	terminal := vt.NewTerminal(vt.Config{Cols: 60, Rows: 10})
+	w.screen = vt.NewEngine(vt.Config{Cols: 30, Rows: 5, Effects: &vt.Effects{Bell: func() { rang++ }}})
+	terminal := vt.NewEngine(vt.Config{Cols: 60, Rows: 10})
 	w.write(w.d.first(snapshotOf(terminal, -1)))
 	w.takes("a\ab\a")
 	w.takes("quiet")

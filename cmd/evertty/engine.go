@@ -9,8 +9,8 @@ import (
 )
 
 // engines are the emulators by the name that --engine has for them.
-var engines = map[string]vt.New{
-	"native": vt.NewTerminal,
+var engines = map[string]vt.EngineFunc{
+	"native": vt.NewEngine,
 	"vt10x":  vt10x.New,
 }
 

@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
-	"github.com/evertty/evertty/snapshot"
 )
 
 // leaveTime is how long a keeper that nobody can reach may take to end its programs and itself: SIGHUP, pty.KillGrace, SIGKILL, and the time for them to be gone.
@@ -83,7 +83,7 @@ func sameDir(a, b string) bool {
 
 // endHeld ends all that the keeper of a directory without a server holds. The next server finds its terminals lost, with their last screens.
 func endHeld(ctx context.Context, dir string) error {
-	unlock, err := snapshot.Lock(dir) // no server begins meanwhile
+	unlock, err := datadir.Lock(dir) // no server begins meanwhile
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/evertty/evertty/internal/asciicast"
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/vt"
 )
@@ -101,7 +102,7 @@ func (*speedValue) Allowed() string { return fmt.Sprintf("a number from 0.001 to
 func (a *app) play(ctx context.Context, in io.Reader, name string, o playing) error {
 	ctx, stop := endBySignal(ctx)
 	defer stop()
-	cast, err := snapshot.NewCastReader(in)
+	cast, err := asciicast.NewReader(in)
 	if err != nil {
 		return fmt.Errorf("play: %s: %w", name, err)
 	}
@@ -130,7 +131,7 @@ func (a *app) play(ctx context.Context, in io.Reader, name string, o playing) er
 // when there is a terminal for them.
 type player struct {
 	playing
-	cast   *snapshot.CastReader
+	cast   *asciicast.CastReader
 	out    io.Writer
 	screen vt.Engine // what the user's terminal shows; nil without one
 	colors colors
@@ -279,11 +280,11 @@ func (p *player) wait(ctx context.Context) error {
 
 // show shows one event. A terminal gets what a viewer of its own emulator would:
 // no queries, whose answers nobody waits for.
-func (p *player) show(e snapshot.CastEvent) error {
+func (p *player) show(e asciicast.Event) error {
 	switch {
-	case e.Code == snapshot.CastResize && p.screen != nil:
+	case e.Code == asciicast.Resize && p.screen != nil:
 		p.screen.Resize(e.Cols, e.Rows)
-	case e.Code == snapshot.CastOutput:
+	case e.Code == asciicast.Output:
 		text := []byte(e.Data)
 		if p.screen != nil {
 			text = p.screen.Write(text)

@@ -18,13 +18,15 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/server"
+	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/internal/thread/sqlite"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
-	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/vt"
 )
 
@@ -58,8 +60,8 @@ type serveFlags struct {
 }
 
 func (a *app) newServe() *cobra.Command {
-	f := serveFlags{listen: "127.0.0.1:3000", auth: server.ModeToken, engine: defaultEngine, unicode: string(vt.Unicode11), logLevel: "info",
-		sync: string(snapshot.SyncInterval), oldest: policyRefuse}
+	f := serveFlags{listen: "127.0.0.1:3000", auth: auth.ModeToken, engine: defaultEngine, unicode: string(vt.Unicode11), logLevel: "info",
+		sync: string(journal.SyncInterval), oldest: policyRefuse}
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Start the server",
@@ -83,7 +85,7 @@ file of --config (TOML; pty_idle); the flag wins, then the variable.`,
 	flags := c.Flags()
 	flags.StringVar(&f.config, "config", "", "read settings from this TOML `file`")
 	flags.StringVar(&f.listen, "listen", f.listen, "`address` to listen on: HOST:PORT (port 0 takes a free one) or unix:///path (what is there stays, unless it is a dead server's socket)")
-	flags.Var(newEnum(&f.auth, server.ModeToken, server.ModeNone), "auth", "who may connect: token, or none for everybody on this machine")
+	flags.Var(newEnum(&f.auth, auth.ModeToken, auth.ModeNone), "auth", "who may connect: token, or none for everybody on this machine")
 	flags.BoolVar(&f.insecure, "insecure", false, "allow --auth none on an address that others can reach")
 	flags.StringSliceVar(&f.allowedHosts, "allowed-host", nil, "another `name` this server is reached by, as behind a proxy (repeatable)")
 	flags.Var(newEnum(&f.engine, engineNames()...), "engine", "terminal engine")
@@ -115,7 +117,7 @@ const takeoverTime = 10 * time.Second
 
 func (f *serveFlags) durabilityFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.takeover, "takeover", false, "ask the server that has the data directory to leave, end it if it does not within 10 s, and go on in its place")
-	flags.Var(newEnum(&f.sync, string(snapshot.SyncNone), string(snapshot.SyncInterval), string(snapshot.SyncAlways)), "sync",
+	flags.Var(newEnum(&f.sync, string(journal.SyncNone), string(journal.SyncInterval), string(journal.SyncAlways)), "sync",
 		"when output is forced to the disk, for a crash of the machine: none, interval (once a second) or always")
 	flags.BoolVar(&f.recordInput, "record-input", false, "write what is typed to recordings too, passwords included")
 	flags.Var(newDuration(&f.keeperIdle, keeper.DefaultIdle), "keeper-idle", "how long a keeper that this server starts waits for a server when it holds no program")
@@ -141,7 +143,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err := pty.Private(); err != nil {
 		fmt.Fprintln(a.stderr, "evertty: programs may be able to read the variables of the server:", err)
 	}
-	if err := server.CheckListen(f.auth, f.listen, f.insecure); err != nil {
+	if err := auth.CheckListen(f.auth, f.listen, f.insecure); err != nil {
 		return usage(err)
 	}
 	if f.interval <= 0 {
@@ -170,7 +172,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	defer unlock()
 	s, err := a.newServer(f, dir, rules)
-	if errors.Is(err, server.ErrSetting) {
+	if errors.Is(err, auth.ErrSetting) {
 		return usage(err)
 	}
 	if err != nil {
@@ -182,11 +184,11 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 // lock makes the data directory this server's.
 func (a *app) lock(ctx context.Context, dir string, takeover bool) (release func(), err error) {
 	if !takeover {
-		return snapshot.Lock(dir)
+		return datadir.Lock(dir)
 	}
 	ctx, cancel := context.WithTimeout(ctx, takeoverTime)
 	defer cancel()
-	release, killed, err := snapshot.TakeLock(ctx, dir)
+	release, killed, err := datadir.TakeLock(ctx, dir)
 	if killed != 0 {
 		fmt.Fprintf(a.stderr, "evertty: the server before, process %d, did not leave within %v and was killed; its terminals go on here\n", killed, takeoverTime)
 	}
@@ -199,11 +201,11 @@ type daemon struct {
 	dir    string
 	at     string // how it is reached: http://HOST:PORT or unix:///path
 	l      net.Listener
-	store  *snapshot.Store
+	store  *datadir.Store
 	db     *sqlite.Store       // nil when it could not be opened
 	record conversation.Config // its Store is of db
 	mux    *mux.Mux
-	auth   *server.Auth
+	auth   *auth.Auth
 	api    *server.Server
 }
 
@@ -232,7 +234,7 @@ func (s *daemon) build(f serveFlags, log *slog.Logger) (err error) {
 	if err != nil {
 		return usage(err)
 	}
-	if s.store, err = snapshot.OpenStore(s.dir); err != nil {
+	if s.store, err = datadir.Open(s.dir); err != nil {
 		return err
 	}
 	held, err := s.keeper(f, log)
@@ -252,7 +254,7 @@ func (s *daemon) build(f serveFlags, log *slog.Logger) (err error) {
 	records, noRecords := s.records(f.recordRotate, log)
 	metrics := mux.NewMetrics()
 	s.mux, err = mux.New(mux.Config{Engine: engines[f.engine], Unicode: vt.Unicode(f.unicode), Memory: int(f.memory), Store: s.store,
-		Address: s.at, Keeper: held, Unspliced: pty.ProbeSplice(s.dir), Sync: snapshot.SyncMode(f.sync), RecordInput: f.recordInput, Clean: f.clean,
+		Address: s.at, Keeper: held, Unspliced: pty.ProbeSplice(s.dir), Sync: journal.SyncMode(f.sync), RecordInput: f.recordInput, Clean: f.clean,
 		Records: records, NoRecords: noRecords, Record: s.record, Policy: &thread.Policy{Idle: f.sessionIdle, Max: f.sessionMax}, PolicyChosen: f.sessionChosen,
 		Places: there, Relay: mux.Relay{Program: []string{self, "relay"}, Dir: filepath.Join(s.dir, "relay")},
 		Interval: f.interval, Verify: f.verify, Log: log, Metrics: metrics})
@@ -261,8 +263,8 @@ func (s *daemon) build(f serveFlags, log *slog.Logger) (err error) {
 		return err
 	}
 	metrics.Registry.MustRegister(s.mux)
-	audit := server.OpenAuditLog(s.dir, log)
-	s.auth, err = server.NewAuth(server.AuthConfig{Audit: audit, WebhookSecret: secret, Mode: f.auth, DataDir: s.dir, Listen: f.listen, AllowedHosts: f.allowedHosts,
+	audit := auth.OpenAuditLog(s.dir, log)
+	s.auth, err = auth.New(auth.Config{Audit: audit, WebhookSecret: secret, Mode: f.auth, DataDir: s.dir, Listen: f.listen, AllowedHosts: f.allowedHosts,
 		OpenMetrics: f.metricsPublic, Log: log, Terminal: s.terminalID})
 	if err != nil {
 		s.mux.Close()

@@ -13,8 +13,13 @@ import (
 // terminal, as OSC 52 (xterm ctlseqs). In the middle of a sequence it waits for its
 // end, or it would become a part of it. A nil one hands nothing.
 type userClipboard struct {
-	shown   vt.Stream // knows whether a sequence is open on the user's terminal
+	shown   vt.Engine // knows whether a sequence is open on the user's terminal
 	waiting []byte    // the last one that waits
+}
+
+// newUserClipboard makes one for a terminal that no sequence is open on.
+func newUserClipboard() *userClipboard {
+	return &userClipboard{shown: vt.NewEngine(vt.Config{Cols: 1, Rows: 1})}
 }
 
 // take has a write to the clipboard go out behind the next output, or at once with
@@ -32,21 +37,11 @@ func (u *userClipboard) behind(output []byte) []byte {
 	if u == nil {
 		return output
 	}
-	u.shown.Write(output, unheard{})
-	if len(u.waiting) == 0 || u.shown.Open() || u.shown.Held() > 0 {
+	u.shown.Write(output)
+	if len(u.waiting) == 0 || !u.shown.AtRest() {
 		return output
 	}
 	all := slices.Concat(output, u.waiting)
 	u.waiting = nil
 	return all
 }
-
-// unheard is a handler of a stream that only the state of the stream matters of.
-type unheard struct{}
-
-func (unheard) Print([]byte, bool) {}
-func (unheard) Control(rune)       {}
-func (unheard) Escape(vt.Function) {}
-func (unheard) CSI(vt.Function)    {}
-func (unheard) OSC([]byte)         {}
-func (unheard) DCS([]byte)         {}

@@ -18,7 +18,7 @@ func TestUserClipboard(t *testing.T) {
 		{"behind a character", "\xe2\x82", "\xac", "\xe2\x82\xac" + hi},
 		{"while nothing ends", "\x1b]2;ti", "t", "\x1b]2;tit"},
 	} {
-		u := &userClipboard{}
+		u := newUserClipboard()
 		got := string(u.behind([]byte(tt.before))) + string(takenBy(u, write)) + string(u.behind([]byte(tt.between)))
 		if got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
@@ -28,7 +28,7 @@ func TestUserClipboard(t *testing.T) {
 	if got := string(none.behind([]byte("x"))); got != "x" {
 		t.Errorf("without a clipboard %q", got)
 	}
-	u := &userClipboard{}
+	u := newUserClipboard()
 	if got := takenBy(u, client.Clipboard{Selection: "c;?\x1b", Data: []byte("x")}); len(got) > 0 {
 		t.Errorf("a selection that is none gave %q", got)
 	}

@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/pty"
-	"github.com/evertty/evertty/snapshot"
 )
 
 // path is a way of output from a terminal to the disk and to a buffer.
@@ -38,7 +39,7 @@ func (p *plain) next(buf []byte) ([]byte, error) {
 type journaled struct {
 	process *pty.Process
 	pipe    *pty.Pipe
-	journal *snapshot.Journal
+	journal *journal.Journal
 }
 
 func (j *journaled) next(buf []byte) ([]byte, error) {
@@ -79,14 +80,14 @@ func ways(b *testing.B, cmd ...string) map[string]func() (*pty.Process, path) {
 			return p, &plain{p, f}
 		},
 		"journaled": func() (*pty.Process, path) {
-			store, err := snapshot.OpenStore(filepath.Join(dir, "data"))
+			store, err := datadir.Open(filepath.Join(dir, "data"))
 			if err != nil {
 				b.Fatal(err)
 			}
 			if err := store.Remove("a"); err != nil {
 				b.Fatal(err)
 			}
-			journal, err := store.OpenJournal("a", snapshot.JournalOptions{Cols: 80, Rows: 24})
+			journal, err := journal.Open(store, "a", journal.Options{Cols: 80, Rows: 24})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/internal/datadir"
 )
 
 // addLines is text with the lines of err that it does not have yet.
@@ -72,7 +72,7 @@ func (t *Terminal) inspect() {
 	if err == nil {
 		err = loaded.Damage
 	}
-	if lost := errors.Is(err, snapshot.ErrNotFound); !gone && (!lost || t.restored.Seq > 0) {
+	if lost := errors.Is(err, datadir.ErrNotFound); !gone && (!lost || t.restored.Seq > 0) {
 		t.noteDamage(err)
 	}
 }

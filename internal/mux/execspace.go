@@ -6,19 +6,20 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/shell"
-	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/internal/shell/output"
 )
 
 // execSpace is what exec shells take of the disk.
 type execSpace struct {
-	logs    shell.Logs
+	logs    output.Quota
 	trouble atomic.Pointer[string] // why output or files of commands do not fit, nil when they do
 }
 
 // openExecSpace sets the bound of logs and the reserve up. It comes before the first shell.
 func (m *Mux) openExecSpace() {
-	m.space.logs.Quota = m.cfg.Clean.ExecLogQuota
+	m.space.logs.Limit = m.cfg.Clean.ExecLogQuota
 	m.space.logs.Free = func(bytes int64) { m.freeExecLogs(bytes) }
 	m.holdReserve()
 }
@@ -56,13 +57,13 @@ func (m *Mux) freeExecLogs(bytes int64) (freed int64) {
 
 // makeExecRoom frees some of a full disk for the files of one command: the reserve, else the oldest logs.
 func (m *Mux) makeExecRoom() bool {
-	m.execTrouble(snapshot.ErrNoSpace)
-	return m.cfg.Store.ReleaseReserve() || m.freeExecLogs(snapshot.ReserveBytes) > 0
+	m.execTrouble(datadir.ErrNoSpace)
+	return m.cfg.Store.ReleaseReserve() || m.freeExecLogs(datadir.ReserveBytes) > 0
 }
 
 // keepExecSpace keeps the quota, the reserve, and what is told of both.
 func (m *Mux) keepExecSpace() {
-	if over := m.space.logs.Used() - m.space.logs.Quota; over > 0 {
+	if over := m.space.logs.Used() - m.space.logs.Limit; over > 0 {
 		m.freeExecLogs(over)
 	}
 	m.holdReserve()
@@ -71,8 +72,8 @@ func (m *Mux) keepExecSpace() {
 // holdReserve makes the reserve again, and says that there is space when there is more than that.
 func (m *Mux) holdReserve() {
 	err := m.cfg.Store.HoldReserve()
-	if free, e := m.cfg.Store.FreeSpace(); err == nil && e == nil && free < snapshot.ReserveBytes {
-		err = snapshot.ErrNoSpace
+	if free, e := m.cfg.Store.FreeSpace(); err == nil && e == nil && free < datadir.ReserveBytes {
+		err = datadir.ErrNoSpace
 	}
 	m.execTrouble(err)
 }
@@ -93,9 +94,9 @@ func (m *Mux) execTrouble(err error) {
 func (m *Mux) lostOutput(i shell.Info) {
 	switch {
 	case i.Result == nil:
-	case i.Result.TruncatedReason == shell.CutDisk:
-		m.execTrouble(snapshot.ErrNoSpace)
-	case i.Result.TruncatedReason == shell.CutFailed:
+	case i.Result.TruncatedReason == output.CutDisk:
+		m.execTrouble(datadir.ErrNoSpace)
+	case i.Result.TruncatedReason == output.CutFailed:
 		m.execTrouble(errors.New("the disk refuses it"))
 	}
 }

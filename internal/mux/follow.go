@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/vt"
 )
@@ -33,7 +34,7 @@ const (
 type follower struct {
 	t      *Terminal
 	screen *vt.Watched
-	reader *snapshot.JournalReader
+	reader *journal.Reader
 	rest   []byte // of the entry at hand, what was not applied yet
 	seq    uint64 // position of what was applied
 	base   uint64 // where the watching began
@@ -122,7 +123,7 @@ func (t *Terminal) followFrom(ctx context.Context, seq uint64) (*follower, error
 
 // followBefore makes a follower at the nearest position before seq at which the
 // state is known. Where none is near it is blank some way before.
-func (t *Terminal) followBefore(j *snapshot.Journal, seq uint64) (*follower, error) {
+func (t *Terminal) followBefore(j *journal.Journal, seq uint64) (*follower, error) {
 	t.saving.Lock()
 	kept, err := t.mux.cfg.Store.LoadAt(t.ID, seq)
 	t.saving.Unlock()
@@ -177,19 +178,19 @@ func (o *follower) next() error {
 		return err
 	}
 	switch e.Kind {
-	case snapshot.EntryOutput:
+	case journal.EntryOutput:
 		if begin := e.Seq - uint64(len(e.Data)); begin < o.seq {
 			return fmt.Errorf("%w: position %d follows %d", errGap, begin, o.seq)
 		}
 		o.rest = e.Data
-	case snapshot.EntryResize:
+	case journal.EntryResize:
 		o.screen.Resize(e.Cols, e.Rows)
-	case snapshot.EntryRestart:
+	case journal.EntryRestart:
 		o.screen.Flush() // of the generation that has ended
 		o.screen.Resize(e.Cols, e.Rows)
-	case snapshot.EntryExit:
+	case journal.EntryExit:
 		o.screen.Flush()
-	case snapshot.EntryGap:
+	case journal.EntryGap:
 		o.screen.Flush()
 		o.seq = e.Seq
 		return errGap

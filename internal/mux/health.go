@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/internal/datadir"
 )
 
 // Health is what a server tells of itself.
@@ -97,7 +97,7 @@ func troubled(list []*Terminal, kind trouble) (n int, last string) {
 // failed notes what the terminal survives, and logs the first of a series: a flood
 // onto a full disk fails with every piece.
 func (t *Terminal) failed(kind trouble, err error) {
-	if errors.Is(err, snapshot.ErrNotFound) && t.isDeleted() {
+	if errors.Is(err, datadir.ErrNotFound) && t.isDeleted() {
 		return // its files went between the look and the write
 	}
 	text := describe(troubleWhat[kind], err)
@@ -130,7 +130,7 @@ func (m *Mux) cannotClean(err error) {
 
 // describe is a failure in one sentence.
 func describe(what string, err error) string {
-	if errors.Is(err, snapshot.ErrNoSpace) {
+	if errors.Is(err, datadir.ErrNoSpace) {
 		return "the disk is full: cannot " + what
 	}
 	return fmt.Sprintf("cannot %s: %v", what, err)

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/stream"
 )
@@ -14,7 +16,7 @@ import (
 // size at its start.
 func (t *Terminal) openJournal(cols, rows int) (err error) {
 	c := t.mux.cfg
-	t.journal, err = c.Store.OpenJournal(t.ID, snapshot.JournalOptions{Sync: c.Sync, Segment: segmentOf(c.Clean.TerminalQuota), Cols: cols, Rows: rows, Input: c.RecordInput})
+	t.journal, err = journal.Open(c.Store, t.ID, journal.Options{Sync: c.Sync, Segment: segmentOf(c.Clean.TerminalQuota), Cols: cols, Rows: rows, Input: c.RecordInput})
 	return err
 }
 
@@ -27,7 +29,7 @@ const (
 
 // segmentOf is the size of a journal's files, in bytes, for a quota.
 func segmentOf(quota int64) int64 {
-	return min(max(quota/segmentsInQuota, minSegment), snapshot.DefaultSegment)
+	return min(max(quota/segmentsInQuota, minSegment), journal.DefaultSegment)
 }
 
 // keepQuota sees to it that a flood does not outgrow the quota of one terminal's journal. What may be dropped is older than a
@@ -57,23 +59,23 @@ func (t *Terminal) keepQuota() {
 // pastJournal is the journal of a terminal that had ended when this server came.
 type pastJournal struct {
 	once    sync.Once
-	journal *snapshot.Journal
+	journal *journal.Journal
 	err     error
-	opened  atomic.Pointer[snapshot.Journal] // journal, for who does not want to open it
+	opened  atomic.Pointer[journal.Journal] // journal, for who does not want to open it
 }
 
 // Journal is the terminal's output on disk. Errors: ErrJournal when nothing was kept of it.
-func (t *Terminal) Journal() (*snapshot.Journal, error) {
+func (t *Terminal) Journal() (*journal.Journal, error) {
 	if t.journal != nil {
 		return t.journal, nil
 	}
 	p := &t.past
 	p.once.Do(func() {
-		p.journal, p.err = t.mux.cfg.Store.ReadJournal(t.ID)
+		p.journal, p.err = journal.Read(t.mux.cfg.Store, t.ID)
 		if errors.Is(p.err, snapshot.ErrCorrupt) {
 			t.noteDamage(p.err)
 		}
-		if errors.Is(p.err, snapshot.ErrNotFound) {
+		if errors.Is(p.err, datadir.ErrNotFound) {
 			p.err = wrapf(ErrJournal, "of terminal %s nothing is kept but the screen", t.ID)
 		}
 		p.opened.Store(p.journal)
@@ -82,6 +84,6 @@ func (t *Terminal) Journal() (*snapshot.Journal, error) {
 }
 
 // endOf is an exit as the journal keeps it.
-func endOf(e stream.Exit, at time.Time) snapshot.End {
-	return snapshot.End{Code: e.Code, Signal: e.Signal, Reason: e.Reason, Time: at}
+func endOf(e stream.Exit, at time.Time) journal.End {
+	return journal.End{Code: e.Code, Signal: e.Signal, Reason: e.Reason, Time: at}
 }

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/vt"
 )
 
@@ -215,7 +215,7 @@ func (o *follower) advance(ctx context.Context, limit uint64) (more bool, err er
 	switch {
 	case errors.Is(err, io.EOF):
 		return false, nil
-	case errors.Is(err, errGap), errors.Is(err, snapshot.ErrNotKept):
+	case errors.Is(err, errGap), errors.Is(err, journal.ErrNotKept):
 		if err := o.jump(); err != nil {
 			return false, err
 		}

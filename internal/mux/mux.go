@@ -17,9 +17,10 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/pty/keeper"
-	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
 )
@@ -55,17 +56,17 @@ var (
 
 // Config is what a Mux is made of.
 type Config struct {
-	Engine  vt.New
+	Engine  vt.EngineFunc
 	Unicode vt.Unicode
 	// Memory bounds what the state of one terminal may take, see vt.Config.
 	Memory int
-	Store  *snapshot.Store
+	Store  *datadir.Store
 	// Keeper holds the processes. The Mux closes it.
 	Keeper *keeper.Client
 	// Unspliced says why output cannot go from a terminal to the disk without
 	// passing through this process's memory; nil when it can.
 	Unspliced error
-	Sync      snapshot.SyncMode // "" means snapshot.SyncInterval
+	Sync      journal.SyncMode // "" means snapshot.SyncInterval
 	// Address is how programs reach this server: an http URL or unix:///PATH, without
 	// a secret. "" tells them nothing.
 	Address string

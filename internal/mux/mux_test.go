@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
@@ -61,7 +62,7 @@ func openWith(t *testing.T, dir string, c mux.Config) *mux.Mux {
 	t.Helper()
 	before := goroutines()
 	var err error
-	if c.Store, err = snapshot.OpenStore(dir); err != nil {
+	if c.Store, err = datadir.Open(dir); err != nil {
 		t.Fatal(err)
 	}
 	c.Keeper = connect(t, dir)
@@ -83,7 +84,7 @@ func openWith(t *testing.T, dir string, c mux.Config) *mux.Mux {
 // served is a Mux with what has to be closed after it.
 type served struct {
 	*mux.Mux
-	store *snapshot.Store
+	store *datadir.Store
 	once  sync.Once
 }
 

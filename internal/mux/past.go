@@ -6,7 +6,8 @@ import (
 	"io"
 	"time"
 
-	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
 )
@@ -23,7 +24,7 @@ type past struct {
 
 // replay makes the hub of a terminal from its newest good snapshot and the
 // journal after it. j is nil when there is none.
-func (t *Terminal) replay(j *snapshot.Journal) past {
+func (t *Terminal) replay(j *journal.Journal) past {
 	var p past
 	o := t.options()
 	o.Journal = j
@@ -33,7 +34,7 @@ func (t *Terminal) replay(j *snapshot.Journal) past {
 		p.from = loaded.Header.Seq
 		p.hub = stream.Restore(o, loaded.Frame, p.from)
 		p.note(loaded.Damage)
-	case errors.Is(err, snapshot.ErrNotFound) && j != nil && j.Start() == 0:
+	case errors.Is(err, datadir.ErrNotFound) && j != nil && j.Start() == 0:
 		p.hub = stream.New(o) // it was killed before its first snapshot
 	default:
 		p.note(err)
@@ -53,14 +54,14 @@ func (t *Terminal) replay(j *snapshot.Journal) past {
 		known = t.restored.Seq
 	}
 	if j == nil && t.state != StateExited {
-		known = max(known, t.mux.cfg.Store.GivenOut(t.ID)) // nobody wrote down where it ended
+		known = max(known, journal.GivenOut(t.mux.cfg.Store, t.ID)) // nobody wrote down where it ended
 	}
 	p.reach(known, j, j != nil && j == t.journal)
 	return p
 }
 
 // reach brings the hub to a position that is known, when neither snapshot nor journal have got there: positions are never given out twice.
-func (p *past) reach(known uint64, j *snapshot.Journal, writes bool) {
+func (p *past) reach(known uint64, j *journal.Journal, writes bool) {
 	have := p.hub.Facts().Seq
 	if writes {
 		have = max(have, j.End())
@@ -94,7 +95,7 @@ func (p *past) note(err error) {
 }
 
 // follow applies the journal from the snapshot's position to its end.
-func (p *past) follow(j *snapshot.Journal) error {
+func (p *past) follow(j *journal.Journal) error {
 	if p.from > j.End() {
 		// The machine went down before the disk had what the snapshot has seen.
 		return j.SkipTo(p.from)
@@ -127,25 +128,25 @@ func (p *past) follow(j *snapshot.Journal) error {
 }
 
 // apply repeats one entry. Answers to queries up to position answered were given.
-func (p *past) apply(e snapshot.Entry, answered uint64) {
+func (p *past) apply(e journal.Entry, answered uint64) {
 	if e.Damaged {
 		p.note(fmt.Errorf("output before position %d is damaged", e.Seq))
 	}
 	switch e.Kind {
-	case snapshot.EntryOutput:
+	case journal.EntryOutput:
 		p.fit()
 		p.output = e.Time
 		old := min(uint64(len(e.Data)), answered-min(answered, e.Seq-uint64(len(e.Data))))
 		p.hub.Write(e.Data[:old])
 		p.unanswered = append(p.unanswered, p.hub.Write(e.Data[old:])...)
-	case snapshot.EntryResize, snapshot.EntryRestart:
-		if e.Kind == snapshot.EntryRestart {
+	case journal.EntryResize, journal.EntryRestart:
+		if e.Kind == journal.EntryRestart {
 			p.hub.Flush() // of the generation that has ended
 		}
 		if p.cols, p.rows = e.Cols, e.Rows; e.Seq != p.from {
 			p.fit()
 		}
-	case snapshot.EntryGap:
+	case journal.EntryGap:
 		p.note(fmt.Errorf("%d bytes of output before position %d are missing", e.Bytes, e.Seq))
 		p.hub.Skip(e.Bytes)
 	}

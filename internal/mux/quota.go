@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/internal/datadir"
 )
 
 // coldAfter is how long a journal's file was not written to before it is
@@ -27,7 +27,7 @@ func (f *freeing) each(list []*Terminal, free func(t *Terminal) (int64, error)) 
 		}
 		n, err := free(t)
 		f.over -= n
-		if err != nil && !errors.Is(err, snapshot.ErrNotFound) && len(f.problem) < maxDamage {
+		if err != nil && !errors.Is(err, datadir.ErrNotFound) && len(f.problem) < maxDamage {
 			f.problem = append(f.problem, fmt.Errorf("terminal %s: %w", t.ID, err))
 		}
 		if n > 0 {

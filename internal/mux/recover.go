@@ -10,9 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
-	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/stream"
 )
 
@@ -201,17 +202,17 @@ func (t *Terminal) takeOver(k *keeper.Kept) error {
 // forgotten tells whether the disk knows of no position of a terminal: it was made while the disk was full, or all files are gone.
 func (t *Terminal) forgotten() bool {
 	s := t.mux.cfg.Store
-	if t.restored.Seq > 0 || s.GivenOut(t.ID) > 0 {
+	if t.restored.Seq > 0 || journal.GivenOut(s, t.ID) > 0 {
 		return false
 	}
-	if j, err := s.ReadJournal(t.ID); !errors.Is(err, snapshot.ErrNotFound) {
+	if j, err := journal.Read(s, t.ID); !errors.Is(err, datadir.ErrNotFound) {
 		if err == nil {
 			_ = j.Close()
 		}
 		return false
 	}
 	_, err := s.Load(t.ID)
-	return errors.Is(err, snapshot.ErrNotFound)
+	return errors.Is(err, datadir.ErrNotFound)
 }
 
 // maxPrinted bounds how fast a program prints, in bytes a second: ten times what a pseudo-terminal takes.

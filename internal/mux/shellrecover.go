@@ -8,10 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
-	"github.com/evertty/evertty/snapshot"
 )
 
 // recoverShells brings back the shells of the store, several at a time, without waiting for what they run. One whose files
@@ -25,7 +26,7 @@ func (m *Mux) recoverShells() error {
 	if err != nil {
 		return err
 	}
-	_ = each(list, runtime.GOMAXPROCS(0), func(k snapshot.KeptShell) error {
+	_ = each(list, runtime.GOMAXPROCS(0), func(k datadir.KeptShell) error {
 		m.restoreShell(k, held[k.ID])
 		return nil
 	})
@@ -61,8 +62,8 @@ func (m *Mux) heldForShells() (map[string][]*keeper.Program, error) {
 }
 
 // restoreShell brings back one shell, or ends what one was that nobody wants any more.
-func (m *Mux) restoreShell(k snapshot.KeptShell, held []*keeper.Program) {
-	if errors.Is(k.Damage, snapshot.ErrNotFound) { // its creator was not told of it
+func (m *Mux) restoreShell(k datadir.KeptShell, held []*keeper.Program) {
+	if errors.Is(k.Damage, datadir.ErrNotFound) { // its creator was not told of it
 		m.work.Go(func() { m.clearShell(k, held) })
 		return
 	}
@@ -103,7 +104,7 @@ func (m *Mux) restoreShell(k snapshot.KeptShell, held []*keeper.Program) {
 
 // recordOf is the record of a shell, or one made up when its own is damaged: then the shell is called by its key in the session of rescued
 // terminals.
-func (m *Mux) recordOf(k snapshot.KeptShell) (shellRecord, error) {
+func (m *Mux) recordOf(k datadir.KeptShell) (shellRecord, error) {
 	err := k.Damage
 	if err == nil {
 		var r shellRecord
@@ -116,7 +117,7 @@ func (m *Mux) recordOf(k snapshot.KeptShell) (shellRecord, error) {
 
 // letGo looks after what is held for a shell that did not come back. Programs of a damaged one cannot be reached any more. After any other
 // failure, of which lack of descriptors is one, the next server may have more luck.
-func (m *Mux) letGo(k snapshot.KeptShell, held []*keeper.Program, why error) {
+func (m *Mux) letGo(k datadir.KeptShell, held []*keeper.Program, why error) {
 	if errors.Is(why, shell.ErrDamaged) {
 		m.work.Go(func() { m.endShell(k, held) })
 		return
@@ -127,7 +128,7 @@ func (m *Mux) letGo(k snapshot.KeptShell, held []*keeper.Program, why error) {
 }
 
 // clearShell ends what is left of a shell that nobody wants, and removes its files.
-func (m *Mux) clearShell(k snapshot.KeptShell, held []*keeper.Program) {
+func (m *Mux) clearShell(k datadir.KeptShell, held []*keeper.Program) {
 	m.endShell(k, held)
 	if err := m.cfg.Store.RemoveShell(k.ID); err != nil {
 		m.cannotClean(err)
@@ -135,9 +136,9 @@ func (m *Mux) clearShell(k snapshot.KeptShell, held []*keeper.Program) {
 }
 
 // endShell ends what is left of a shell: what is held for it, and what that has started.
-func (m *Mux) endShell(k snapshot.KeptShell, held []*keeper.Program) {
+func (m *Mux) endShell(k datadir.KeptShell, held []*keeper.Program) {
 	m.endPrograms(held)
-	if err := shell.Sweep(m.ctx, k.Dir, m.cfg.Keeper.LastPID()); err != nil {
+	if err := proctree.Sweep(m.ctx, k.Dir, m.cfg.Keeper.LastPID()); err != nil {
 		m.cfg.Log.Warn("processes of a shell remain", "key", k.ID, "error", err)
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/pty"
-	"github.com/evertty/evertty/snapshot"
 )
 
 // shells are the exec shells of a Mux. Both are guarded by Mux.mu.
@@ -197,7 +197,7 @@ func (m *Mux) bringUp(s *Shell, spec ShellSpec, state thread.State) error {
 
 // unmade is the error of a shell's directory that could not be made: shell.ErrNoFiles unless the disk is full.
 func unmade(err error) error {
-	if errors.Is(err, snapshot.ErrNoSpace) {
+	if errors.Is(err, datadir.ErrNoSpace) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", shell.ErrNoFiles, err)

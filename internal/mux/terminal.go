@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/pty"
-	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
 )
@@ -39,7 +39,7 @@ type Terminal struct {
 	process *pty.Process
 	pipe    *pty.Pipe
 	input   *input
-	journal *snapshot.Journal
+	journal *journal.Journal
 	typed   typing
 	mark    atomic.Pointer[promptMark] // the newest of shell integration, nil for none
 	waits   atomic.Int32               // for something of this terminal

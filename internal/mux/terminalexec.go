@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/shell"
-	"github.com/evertty/evertty/snapshot"
 )
 
 const (
@@ -258,16 +258,16 @@ func (x terminalExec) copy() {
 }
 
 // page copies what the journal has now. It is false when the rest cannot be read.
-func (x terminalExec) page(reader *snapshot.JournalReader) bool {
+func (x terminalExec) page(reader *journal.Reader) bool {
 	for {
 		e, err := reader.Next()
 		switch {
 		case errors.Is(err, io.EOF):
 			return true
-		case err != nil, e.Kind == snapshot.EntryGap:
+		case err != nil, e.Kind == journal.EntryGap:
 			x.e.Missed()
 			return false
-		case e.Kind == snapshot.EntryOutput:
+		case e.Kind == journal.EntryOutput:
 			x.e.Append(e.Data)
 		}
 	}

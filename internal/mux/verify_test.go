@@ -44,7 +44,7 @@ func (w *warnings) lines() []string {
 // differs, once, and says nothing of exact ones.
 func TestVerify(t *testing.T) {
 	for _, c := range []struct {
-		engine vt.New
+		engine vt.EngineFunc
 		want   float64
 	}{{vt10x.New, 0}, {func(c vt.Config) vt.Engine { return untitled{vt10x.New(c)} }, 1}} {
 		log, metrics := &warnings{}, mux.NewMetrics()

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/mux"
-	"github.com/evertty/evertty/snapshot"
 )
 
 // waitsOf are waits for one condition each.
@@ -90,7 +90,7 @@ func printed(t *testing.T, term *mux.Terminal, from, to uint64) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.Kind == snapshot.EntryOutput {
+		if e.Kind == journal.EntryOutput {
 			b = append(b, e.Data...)
 		}
 	}

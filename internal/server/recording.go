@@ -17,16 +17,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/labstack/echo/v4"
 
+	"github.com/evertty/evertty/internal/asciicast"
+	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/mux"
-	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
 const (
-	// recordingPiece is how much of a recording is written at once, in bytes,
-	// each with a deadline of its own: a slow line may take as long as it needs,
-	// one that takes nothing for recordingTimeout loses its connection.
-	recordingPiece   = 64 << 10
-	recordingTimeout = 60 * time.Second
 	// followPause is how long a recording that goes on waits for more output
 	// after the first: a flood comes in few large pieces.
 	followPause = 100 * time.Millisecond
@@ -41,21 +38,21 @@ type recordingFormat struct {
 
 // recordingFormats are the values of format=, with the extension of the file.
 var recordingFormats = map[string]recordingFormat{
-	"":             {snapshot.CastV3, snapshot.CastType, ".cast"},
-	"asciicast-v3": {snapshot.CastV3, snapshot.CastType, ".cast"},
-	"asciicast-v2": {snapshot.CastV2, snapshot.CastType, ".cast"},
+	"":             {asciicast.V3, asciicast.ContentType, ".cast"},
+	"asciicast-v3": {asciicast.V3, asciicast.ContentType, ".cast"},
+	"asciicast-v2": {asciicast.V2, asciicast.ContentType, ".cast"},
 	"raw":          {0, echo.MIMEOctetStream, ".raw"},
 }
 
 // recording is one reply to GET …/recording while it is sent.
 type recording struct {
 	terminal *mux.Terminal
-	reader   *snapshot.JournalReader
-	cast     *snapshot.CastWriter // nil for raw bytes
-	out      io.Writer            // coded, else wire
-	coded    compressor           // nil when the reply is not compressed
+	reader   *journal.Reader
+	cast     *asciicast.Writer // nil for raw bytes
+	out      io.Writer         // coded, else wire
+	coded    compressor        // nil when the reply is not compressed
 	wire     *bufio.Writer
-	control  *http.ResponseController
+	client   *httpapi.DeadlineWriter
 	ended    bool // the last entry was the exit
 }
 
@@ -78,10 +75,10 @@ func (s *Server) getRecording(c echo.Context) error {
 	if err := rec.begin(c, f); err != nil {
 		return err
 	}
-	if isHead(c) {
+	if httpapi.IsHead(c) {
 		return nil
 	}
-	if err := rec.send(c.Request().Context(), follow, s.closing); err != nil {
+	if err := rec.send(c.Request().Context(), follow, s.Closing); err != nil {
 		return aborted(c, t, err)
 	}
 	return nil
@@ -91,35 +88,23 @@ func (s *Server) getRecording(c echo.Context) error {
 func recordingOf(c echo.Context) (f recordingFormat, follow bool, err error) {
 	f, known := recordingFormats[c.QueryParam("format")]
 	if !known {
-		return f, false, badRequest("format %q: asciicast-v3, asciicast-v2 or raw are allowed", clip(c.QueryParam("format")))
+		return f, false, httpapi.BadRequest("format %q: asciicast-v3, asciicast-v2 or raw are allowed", httpapi.Clip(c.QueryParam("format")))
 	}
-	follow, err = switchOf(c, "follow")
+	follow, err = httpapi.SwitchOf(c, "follow")
 	return f, follow, err
 }
 
 // aborted breaks the connection of a reply that has begun, so that nobody takes
 // what is there for the whole. What went wrong on our side is logged; that the quota took what was not sent yet is no failure.
 func aborted(c echo.Context, t *mux.Terminal, err error) error {
-	if _, lost := errors.AsType[*sendError](err); !lost && c.Request().Context().Err() == nil {
+	if _, lost := errors.AsType[*httpapi.SendError](err); !lost && c.Request().Context().Err() == nil {
 		level := slog.LevelError
-		if errors.Is(err, snapshot.ErrNotKept) {
+		if errors.Is(err, journal.ErrNotKept) {
 			level = slog.LevelInfo
 		}
 		slog.Log(c.Request().Context(), level, "recording broken off", "id", t.ID, "error", err)
 	}
 	panic(http.ErrAbortHandler)
-}
-
-// switchOf is a parameter of the query that is 0 or 1; absent is 0.
-func switchOf(c echo.Context, name string) (bool, error) {
-	switch v := c.QueryParam(name); v {
-	case "", "0", "false":
-		return false, nil
-	case "1", "true":
-		return true, nil
-	default:
-		return false, badRequest("%s %q: 0 or 1 are allowed", name, clip(v))
-	}
 }
 
 // recordingFrom is the header that says at which position a recording begins, for who
@@ -128,7 +113,7 @@ const recordingFrom = "Evertty-From"
 
 // journalAt reads the terminal's journal from the position the request names, or
 // from the first that is kept.
-func journalAt(c echo.Context, t *mux.Terminal) (reader *snapshot.JournalReader, from uint64, err error) {
+func journalAt(c echo.Context, t *mux.Terminal) (reader *journal.Reader, from uint64, err error) {
 	j, err := t.Journal()
 	if err != nil {
 		return nil, 0, err
@@ -136,21 +121,21 @@ func journalAt(c echo.Context, t *mux.Terminal) (reader *snapshot.JournalReader,
 	from = j.Start()
 	if q := c.QueryParam("from"); q != "" {
 		if from, err = strconv.ParseUint(q, 10, 64); err != nil {
-			return nil, 0, badRequest("from %q: a position in the output (a number from 0) is needed", clip(q))
+			return nil, 0, httpapi.BadRequest("from %q: a position in the output (a number from 0) is needed", httpapi.Clip(q))
 		}
 	}
 	reader, err = j.Read(from)
-	if errors.Is(err, snapshot.ErrNotKept) {
+	if errors.Is(err, journal.ErrNotKept) {
 		return nil, 0, notKept(c, "from", from, j)
 	}
 	return reader, from, err
 }
 
 // notKept says what the journal has instead of a position that was asked for as name.
-func notKept(c echo.Context, name string, at uint64, j *snapshot.Journal) error {
+func notKept(c echo.Context, name string, at uint64, j *journal.Journal) error {
 	start, end := j.Start(), j.End()
-	return errorFor(fmt.Errorf("%s %d: %w, which has %d to %d", name, at, snapshot.ErrNotKept, start, end), c).
-		with("start", start).with("end", end)
+	return httpapi.ErrorFor(fmt.Errorf("%s %d: %w, which has %d to %d", name, at, journal.ErrNotKept, start, end), c).
+		With("start", start).With("end", end)
 }
 
 // fileOf is the name under which a browser keeps the recording.
@@ -170,19 +155,19 @@ func (r *recording) begin(c echo.Context, f recordingFormat) error {
 	h.Set(echo.HeaderCacheControl, "no-store")
 	h.Set("X-Accel-Buffering", "no") // nginx would hold a recording back that goes on
 	h.Add(echo.HeaderVary, echo.HeaderAcceptEncoding)
-	r.control = http.NewResponseController(c.Response())
-	r.wire = bufio.NewWriterSize(&patientWriter{c.Response(), r.control}, recordingPiece)
+	r.client = httpapi.NewDeadlineWriter(c.Response())
+	r.wire = bufio.NewWriterSize(r.client, httpapi.WritePiece)
 	r.out = r.wire
-	if coding := acceptedCoding(c.Request().Header.Get(echo.HeaderAcceptEncoding)); coding != "" {
+	if coding := httpapi.AcceptedCoding(c.Request().Header.Get(echo.HeaderAcceptEncoding)); coding != "" {
 		var err error
 		if r.coded, err = newCompressor(r.wire, coding); err != nil {
-			return fmt.Errorf("api: %s: %w", coding, err)
+			return fmt.Errorf("server: %s: %w", coding, err)
 		}
 		h.Set(echo.HeaderContentEncoding, coding)
 		r.out = r.coded
 	}
 	if f.version != 0 {
-		r.cast = snapshot.NewCastWriter(r.out, castHeaderOf(r.terminal.Info(), r.reader, f.version))
+		r.cast = asciicast.NewWriter(r.out, castHeaderOf(r.terminal.Info(), r.reader, f.version))
 	}
 	c.Response().WriteHeader(http.StatusOK)
 	return nil
@@ -190,8 +175,8 @@ func (r *recording) begin(c echo.Context, f recordingFormat) error {
 
 // castHeaderOf tells of the terminal what asciinema tells of its own: of the
 // environment TERM and SHELL alone, since recordings are passed on.
-func castHeaderOf(i mux.Info, r *snapshot.JournalReader, version int) snapshot.CastHeader {
-	h := snapshot.CastHeader{Version: version, Title: i.Title, Type: i.Env["TERM"]}
+func castHeaderOf(i mux.Info, r *journal.Reader, version int) asciicast.Header {
+	h := asciicast.Header{Version: version, Title: i.Title, Type: i.Env["TERM"]}
 	if h.Cols, h.Rows = r.Size(); h.Cols == 0 { // its record is lost
 		h.Cols, h.Rows = i.Cols, i.Rows
 	}
@@ -224,7 +209,7 @@ func commandLine(argv []string) string {
 
 // errUnfinished breaks off a recording that goes on under the next server. Nothing is
 // written to it after what was flushed: an unfinished character may be finished there.
-var errUnfinished = &sendError{errors.New("the server is shutting down")}
+var errUnfinished = &httpapi.SendError{Err: errors.New("the server is shutting down")}
 
 // send writes what the journal has and, with follow, what comes until the
 // program ends, the client leaves or the server closes.
@@ -281,10 +266,10 @@ func (r *recording) copy() error {
 		if err != nil {
 			return err
 		}
-		r.ended = e.Kind == snapshot.EntryExit
+		r.ended = e.Kind == journal.EntryExit
 		if r.cast != nil {
 			err = r.cast.Add(e)
-		} else if e.Kind == snapshot.EntryOutput {
+		} else if e.Kind == journal.EntryOutput {
 			_, err = r.out.Write(e.Data)
 		}
 		if err != nil {
@@ -308,10 +293,7 @@ func (r *recording) flush() error {
 	if err := r.wire.Flush(); err != nil {
 		return err
 	}
-	if err := r.control.Flush(); err != nil {
-		return &sendError{err}
-	}
-	return nil
+	return r.client.Flush()
 }
 
 // close writes the end of the recording and of its compression.
@@ -332,35 +314,11 @@ type compressor interface {
 	Flush() error
 }
 
-// newCompressor makes one of the codings that acceptedCoding returns, fast ones:
+// newCompressor makes one of the codings that AcceptedCoding returns, fast ones:
 // the reply is large, and the server has terminals to serve.
 func newCompressor(w io.Writer, coding string) (compressor, error) {
 	if coding == "zstd" {
 		return zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
 	}
 	return gzip.NewWriterLevel(w, gzip.BestSpeed)
-}
-
-// patientWriter sends in pieces, each with its own deadline.
-type patientWriter struct {
-	w       io.Writer
-	control *http.ResponseController
-}
-
-// sendError is why a client gets no more: it left or takes nothing.
-type sendError struct{ error }
-
-func (e *sendError) Unwrap() error { return e.error }
-
-func (p *patientWriter) Write(b []byte) (sent int, err error) {
-	for sent < len(b) {
-		if err := p.control.SetWriteDeadline(time.Now().Add(recordingTimeout)); err != nil {
-			return sent, &sendError{err}
-		}
-		n, err := p.w.Write(b[sent:min(len(b), sent+recordingPiece)])
-		if sent += n; err != nil {
-			return sent, &sendError{err}
-		}
-	}
-	return sent, nil
 }

@@ -15,15 +15,18 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/internal/asciicast"
+	"github.com/evertty/evertty/internal/server/auth"
 )
 
-func init() { openapi3filter.RegisterBodyDecoder(snapshot.CastType, openapi3filter.FileBodyDecoder) }
+func init() {
+	openapi3filter.RegisterBodyDecoder(asciicast.ContentType, openapi3filter.FileBodyDecoder)
+}
 
 // eventsOf is the codes and data of a recording, without the times.
-func eventsOf(t *testing.T, cast []byte) (h snapshot.CastHeader, events []string) {
+func eventsOf(t *testing.T, cast []byte) (h asciicast.Header, events []string) {
 	t.Helper()
-	r, err := snapshot.NewCastReader(bytes.NewReader(cast))
+	r, err := asciicast.NewReader(bytes.NewReader(cast))
 	if err != nil {
 		t.Fatalf("%v: %s", err, cast)
 	}
@@ -54,7 +57,7 @@ func joined(events []string) string {
 // again.
 func TestRecording(t *testing.T) {
 	checkLeaks(t)
-	c := newContract(t, startServer(t, ModeNone, t.TempDir()))
+	c := newContract(t, startServer(t, auth.ModeNone, t.TempDir()))
 	const script = `{"cmd":["sh","-c","stty -echo -opost; printf 'one\\377\\303'; read x; printf '\\251two'; exit 3"],"cols":80,"rows":24,"name":"rec","env":{"SHELL":"/bin/x"}}`
 	c.do(t, exchange{method: "POST", target: "/session/dev/pty", body: script, status: 201})
 	c.do(t, exchange{method: "POST", target: "/pty/rec/wait", body: `{"for":"text","pattern":"one"}`, status: 200})

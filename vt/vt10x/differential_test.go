@@ -24,7 +24,7 @@ type outcome struct {
 }
 
 // played writes in to a new engine, in pieces of n bytes.
-func played(newEngine vt.New, cols, rows, n int, in []byte) outcome {
+func played(newEngine vt.EngineFunc, cols, rows, n int, in []byte) outcome {
 	var o outcome
 	add := func(format string, args ...any) { o.effects = append(o.effects, fmt.Sprintf(format, args...)) }
 	e := newEngine(vt.Config{Cols: cols, Rows: rows, Scrollback: 10, Unicode: vt.Unicode11, Effects: &vt.Effects{
@@ -47,7 +47,7 @@ func played(newEngine vt.New, cols, rows, n int, in []byte) outcome {
 // disagreement says where the two engines differ about an input; "" when they
 // do not.
 func disagreement(cols, rows, n int, in []byte) string {
-	native, other := played(vt.NewTerminal, cols, rows, n, in), played(vt10x.New, cols, rows, n, in)
+	native, other := played(vt.NewEngine, cols, rows, n, in), played(vt10x.New, cols, rows, n, in)
 	out := snapshot.Differences(forgetful(native.frame), forgetful(other.frame))
 	out = append(out, lineDifferences("history", native.frame.History.Slice(), other.frame.History.Slice())...)
 	out = append(out, lineDifferences("main screen", native.frame.Main.Lines, other.frame.Main.Lines)...)

@@ -1,14 +1,11 @@
 // Package vt10x is the engine on github.com/hinshun/vt10x. The native engine is
-// vt.Terminal; both are made of the same layers of package vt: Stream, Cursor,
-// Pen, CharsetState, Modes, Labels and Status. What is here is the rest.
+// vt.Terminal.
 //
 // The library is used for what it does right: it keeps two rectangles of cells,
-// prints into them, scrolls, inserts, deletes and erases. Everything it gets
-// wrong, lacks or dies of stays on this side: the meaning of what the stream says
-// follows xterm.js 6 (print, cursor, erase, mode, …), and the library only ever
-// reads sequences that grid writes itself, so that no count of a program reaches
-// it. A cell's foreground colour carries the number of its whole style (looks),
-// which undoes the library's ambiguous colours.
+// prints into them, scrolls, inserts, deletes and erases. Everything that it gets
+// wrong or lacks is done by vt.NewGridEngine, which shares the parser, modes,
+// replies and limits of the native engine. The library only reads sequences that
+// this package writes itself, so that no count of a program reaches it.
 //
 // Deviations from xterm.js 6, and so from what a viewer shows:
 //   - Every character takes one cell: the library has no widths. Wide

@@ -29,15 +29,31 @@ func (s *sink) effects() *vt.Effects {
 	}
 }
 
-func newEngine(cols, rows int, s *sink) *engine {
+// testEngine is an engine and its grids: of the main screen and, when there is one, of
+// the alternate screen.
+type testEngine struct {
+	vt.Engine
+	grids []*grid
+}
+
+// testScrollback is how many lines of history newEngine keeps.
+const testScrollback = 100
+
+func newEngine(cols, rows int, s *sink) *testEngine {
 	if s == nil {
 		s = &sink{}
 	}
-	return New(vt.Config{Cols: cols, Rows: rows, Scrollback: 100, Effects: s.effects()}).(*engine)
+	e := &testEngine{}
+	e.Engine = vt.NewGridEngine(vt.Config{Cols: cols, Rows: rows, Scrollback: testScrollback, Effects: s.effects()},
+		func(cols, rows int) vt.Grid {
+			e.grids = append(e.grids, newGrid(cols, rows))
+			return e.grids[len(e.grids)-1]
+		})
+	return e
 }
 
 // feed writes in pieces of n bytes and returns the joined text.
-func feed(e *engine, in string, n int) string {
+func feed(e vt.Engine, in string, n int) string {
 	var text strings.Builder
 	for len(in) > 0 {
 		k := min(n, len(in))
@@ -59,28 +75,38 @@ func texts(lines []vt.Line) []string {
 }
 
 // check fails the test when the engine contradicts itself or the library.
-func check(t testing.TB, e *engine) {
+func check(t testing.TB, e *testEngine) {
 	t.Helper()
-	for _, s := range []*screen{e.main, e.alt} {
-		if s == nil {
-			continue
+	f := e.Freeze()
+	screens := []*vt.Screen{&f.Main}
+	if f.Alt != nil {
+		screens = append(screens, f.Alt)
+	}
+	for i, s := range screens {
+		if s.X < 0 || s.X >= f.Cols || s.Y < 0 || s.Y >= f.Rows || s.Top < 0 || s.Top > s.Bottom || s.Bottom >= f.Rows {
+			t.Fatalf("cursor %d,%d region %d..%d of %dx%d", s.X, s.Y, s.Top, s.Bottom, f.Cols, f.Rows)
 		}
-		if s.X < 0 || s.X > s.Cols || s.Y < 0 || s.Y >= s.Rows || s.Top < 0 || s.Top > s.Bottom || s.Bottom >= s.Rows {
-			t.Fatalf("cursor %d,%d region %d..%d of %dx%d", s.X, s.Y, s.Top, s.Bottom, s.Cols, s.Rows)
+		g := e.grids[i]
+		g.flush()
+		if c := g.lib.Cursor(); g.x >= 0 && (c.X != g.x || c.Y != g.y) {
+			t.Fatalf("the library's cursor is %d,%d, not %d,%d", c.X, c.Y, g.x, g.y)
 		}
-		s.flush()
-		if c := s.lib.Cursor(); s.grid.x >= 0 && (c.X != s.grid.x || c.Y != s.grid.y) {
-			t.Fatalf("the library's cursor is %d,%d, not %d,%d", c.X, c.Y, s.grid.x, s.grid.y)
-		}
-		for y, r := range s.row {
-			for x := r.used; x < s.Cols; x++ {
-				if c := s.lib.Cell(x, y); look(c.FG) != erased || c.Char != ' ' {
-					t.Fatalf("cell %d,%d is %q behind the used part %d", x, y, c.Char, r.used)
+		for y, l := range s.Lines {
+			for x := l.Cells(); x < f.Cols; x++ {
+				if c, style := g.Cell(x, y); style != erased || c != ' ' {
+					t.Fatalf("cell %d,%d is %q behind the used part %d", x, y, c, l.Cells())
 				}
 			}
 		}
 	}
-	if f := e.Freeze(); len(f.Pending) > vt.MaxPending || !utf8.Valid(f.Pending) || f.History.Len() > e.hist.limit {
+	for _, g := range e.grids[len(screens):] { // a screen that is not shown is blank
+		for i := range f.Cols * f.Rows {
+			if c, style := g.Cell(i%f.Cols, i/f.Cols); style != erased || c != ' ' {
+				t.Fatalf("cell %d of a hidden screen is %q", i, c)
+			}
+		}
+	}
+	if len(f.Pending) > vt.MaxPending || !utf8.Valid(f.Pending) || f.History.Len() > testScrollback {
 		t.Fatalf("%d bytes pending, %d lines of history", len(f.Pending), f.History.Len())
 	}
 }
@@ -145,7 +171,7 @@ func TestHistory(t *testing.T) {
 
 func TestHistoryIsBounded(t *testing.T) {
 	for _, limit := range []int{0, 1, 7} {
-		e := New(vt.Config{Cols: 10, Rows: 2, Scrollback: limit}).(*engine)
+		e := New(vt.Config{Cols: 10, Rows: 2, Scrollback: limit})
 		for i := range 30 {
 			fmt.Fprintf(writer{e}, "%d\r\n", i)
 		}

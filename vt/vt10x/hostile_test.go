@@ -60,7 +60,7 @@ func TestHostileInput(t *testing.T) {
 			e := newEngine(size[0], size[1], nil)
 			begin := cpu(t)
 			e.Write([]byte(in))
-			e.cur.flush()
+			e.grids[0].flush()
 			if took := cpu(t) - begin; took >= limit {
 				t.Errorf("%dx%d: %.60q takes %v", size[0], size[1], in, took)
 			}
@@ -92,8 +92,8 @@ func TestPanicOfTheLibrary(t *testing.T) {
 
 	e := newEngine(10, 3, nil)
 	feed(e, "one\r\n\n\n\nabc", 100)
-	e.cur.in = append(e.cur.in, "\x1b[-5P"...)
-	e.cur.flush()
+	e.grids[0].in = append(e.grids[0].in, "\x1b[-5P"...)
+	e.grids[0].flush()
 	e.Write([]byte("d\x1b[31me\r\nf"))
 	check(t, e)
 	f := e.Freeze()
@@ -111,11 +111,13 @@ func TestPanicOfTheLibrary(t *testing.T) {
 // A program that never repeats a style must not make the tables grow for ever.
 func TestManyStyles(t *testing.T) {
 	e := newEngine(20, 5, nil)
+	empty := e.Memory()
 	for i := range 60_000 {
 		fmt.Fprintf(writer{e}, "\x1b[38;2;%d;%d;%dmx", i>>16&0xff, i>>8&0xff, i&0xff)
 	}
-	if n := len(e.looks.kinds); n > 2*maxLooks {
-		t.Errorf("%d looks", n)
+	const most, size = 2 * 4096, 300 // styles, and bytes that one takes
+	if n := (e.Memory() - empty) / size; n > most {
+		t.Errorf("%d styles", n)
 	}
 	check(t, e)
 	i := 60_000 - 100 // the screen holds the last hundred

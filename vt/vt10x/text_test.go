@@ -70,13 +70,14 @@ func TestQueries(t *testing.T) {
 
 // follow checks that an engine which gets text as a viewer does ends in the same
 // state, is asked nothing and would pass everything on.
-func follow(t testing.TB, e *engine, text string) {
+func follow(t testing.TB, e *testEngine, text string) {
 	t.Helper()
 	if !utf8.ValidString(text) {
 		t.Fatalf("not UTF-8: %q", text)
 	}
 	var s sink
-	viewer := New(vt.Config{Cols: e.cfg.Cols, Rows: e.cfg.Rows, Scrollback: e.cfg.Scrollback, Effects: s.effects()})
+	size := e.Freeze()
+	viewer := New(vt.Config{Cols: size.Cols, Rows: size.Rows, Scrollback: testScrollback, Effects: s.effects()})
 	again := string(viewer.Write([]byte(text)))
 	if s.replies.Len() > 0 {
 		t.Fatalf("a viewer answers %q to %q", s.replies.String(), text)

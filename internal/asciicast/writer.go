@@ -1,0 +1,279 @@
+package asciicast
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/journal"
+)
+
+// Writer turns the entries of a journal into a recording. It writes whole
+// lines, keeps no more than one entry's text, and is not for concurrent use.
+//
+// Time begins with the first event. Output is decoded on the way: a character
+// that two entries share goes into the later event, and a byte that is not
+// UTF-8 becomes one U+FFFD, as the emulator sees it. A restart and lost or
+// damaged bytes are markers. The exit is the event x of version 3 when nothing
+// follows it, else a marker, since x ends a recording.
+type Writer struct {
+	w      io.Writer
+	header Header
+	begun  bool          // the header is written
+	start  time.Time     // of the recording; zero until an entry has a time
+	now    time.Duration // of the last entry
+	last   time.Duration // of the last event, in the precision of the version
+	output castText
+	input  castText
+	spoilt bool         // the last output was damaged
+	exit   *journal.End // it was the last entry
+	line   []byte
+}
+
+// NewWriter makes a writer of h.Version. h.Cols and h.Rows are the size in
+// force at the first entry; h.Time is taken from the entries. Nothing is written
+// before the first event or Close.
+func NewWriter(w io.Writer, h Header) *Writer {
+	h.Time = time.Time{}
+	return &Writer{w: w, header: h}
+}
+
+// Add writes the event of an entry, which may be none. Errors are the writer's.
+func (c *Writer) Add(e journal.Entry) error {
+	if err := c.ended(true); err != nil {
+		return err
+	}
+	c.clock(e.Time)
+	switch e.Kind {
+	case journal.EntryOutput:
+		return c.wrote(e)
+	case journal.EntryInput:
+		return c.event(Input, c.input.quote(c.text(), e.Data, false))
+	case journal.EntryResize:
+		return c.resize(e.Cols, e.Rows)
+	case journal.EntryGap:
+		if err := c.cut(); err != nil {
+			return err
+		}
+		return c.marker(fmt.Sprintf("%d bytes lost", e.Bytes))
+	case journal.EntryRestart:
+		return c.restart(e)
+	case journal.EntryExit:
+		c.exit = e.End
+		return c.cut()
+	}
+	return nil
+}
+
+// Flush writes the header if it was not yet. For a recording that goes on: the
+// bytes of an unfinished character and an exit wait for what comes.
+func (c *Writer) Flush() error { return c.begin() }
+
+// Close writes what is left: an unfinished character, which will not be finished
+// any more, and the exit.
+func (c *Writer) Close() error {
+	if err := c.begin(); err != nil {
+		return err
+	}
+	if err := c.cut(); err != nil {
+		return err
+	}
+	return c.ended(false)
+}
+
+// clock sets the time of what comes. It never goes backwards.
+func (c *Writer) clock(t time.Time) {
+	switch {
+	case t.IsZero():
+	case c.start.IsZero():
+		c.start = t
+	default:
+		c.now = max(c.now, t.Sub(c.start))
+	}
+}
+
+func (c *Writer) wrote(e journal.Entry) error {
+	if e.Damaged && !c.spoilt {
+		if err := c.marker("damaged from here"); err != nil {
+			return err
+		}
+	}
+	c.spoilt = e.Damaged
+	return c.event(Output, c.output.quote(c.text(), e.Data, false))
+}
+
+// cut ends the character that waits for more bytes: none of it will come.
+func (c *Writer) cut() error {
+	if err := c.event(Output, c.output.quote(c.text(), nil, true)); err != nil {
+		return err
+	}
+	return c.event(Input, c.input.quote(c.text(), nil, true))
+}
+
+// resize before the first event is where the recording begins.
+func (c *Writer) resize(cols, rows int) error {
+	if cols == c.header.Cols && rows == c.header.Rows {
+		return nil
+	}
+	c.header.Cols, c.header.Rows = cols, rows
+	if !c.begun {
+		return nil
+	}
+	return c.event(Resize, appendQuoted(c.text(), fmt.Sprintf("%dx%d", cols, rows)))
+}
+
+func (c *Writer) restart(e journal.Entry) error {
+	if err := c.cut(); err != nil {
+		return err
+	}
+	if err := c.resize(e.Cols, e.Rows); err != nil {
+		return err
+	}
+	return c.marker(fmt.Sprintf("generation %d", e.Generation))
+}
+
+// ended writes the exit that was the last entry. A marker says it when something
+// follows or nobody knows the status, which x must have.
+func (c *Writer) ended(follows bool) error {
+	e := c.exit
+	if e == nil {
+		return nil
+	}
+	c.exit = nil
+	status, known := status(e)
+	switch {
+	case !known:
+		return c.marker("exit " + e.Reason)
+	case follows || c.header.Version == V2:
+		return c.marker("exit " + strconv.Itoa(status))
+	}
+	return c.event(Exit, appendQuoted(c.text(), strconv.Itoa(status)))
+}
+
+// status is the exit status as shells count it: 128 and the number for a signal
+// (POSIX XCU 2.8.2).
+func status(e *journal.End) (status int, known bool) {
+	if e.Code != nil {
+		return *e.Code, true
+	}
+	for _, name := range []string{e.Signal, "SIG" + e.Signal} {
+		if n := unix.SignalNum(name); n != 0 {
+			return 128 + int(n), true
+		}
+	}
+	return 0, false
+}
+
+func (c *Writer) marker(label string) error {
+	return c.event(Marker, appendQuoted(c.text(), label))
+}
+
+// text is the buffer for the data of an event; it leaves room for what comes
+// before.
+func (c *Writer) text() []byte {
+	const before = 64 // bytes: "[", a time of at most 20 digits, code, commas
+	if cap(c.line) < before {
+		c.line = make([]byte, before, 4<<10)
+	}
+	return c.line[:before]
+}
+
+// event writes an event whose JSON string stands in text behind the room that
+// text() left. An empty string of output or input is no event.
+func (c *Writer) event(code rune, text []byte) error {
+	c.line = text
+	before := len(c.text())
+	if len(text) == before+len(`""`) && code != Marker {
+		return nil
+	}
+	if err := c.begin(); err != nil {
+		return err
+	}
+	var b [64]byte
+	head := append(b[:0], '[')
+	head = c.appendTime(head)
+	head = append(append(head, `, "`...), byte(code))
+	head = append(head, `", `...)
+	text = append(text, "]\n"...)
+	line := text
+	c.line = line
+	copy(line[before-len(head):], head)
+	_, err := c.w.Write(line[before-len(head):])
+	return err
+}
+
+// appendTime appends the time of the event that is written now: since the
+// beginning with six digits in version 2, since the last event with three in
+// version 3, as asciinema does. What rounding cuts off is part of the next.
+func (c *Writer) appendTime(b []byte) []byte {
+	if c.header.Version == V2 {
+		us := c.now.Microseconds()
+		return fmt.Appendf(b, "%d.%06d", us/1e6, us%1e6)
+	}
+	at := c.now.Truncate(time.Millisecond)
+	ms := (at - c.last).Milliseconds()
+	c.last = at
+	return fmt.Appendf(b, "%d.%03d", ms/1e3, ms%1e3)
+}
+
+// begin writes the header once.
+func (c *Writer) begin() error {
+	if c.begun {
+		return nil
+	}
+	c.begun = true
+	c.header.Time = c.start
+	// What came before the first event is no part of the recording.
+	if !c.start.IsZero() {
+		c.start, c.now = c.start.Add(c.now), 0
+		c.header.Time = c.start
+	}
+	_, err := c.w.Write(c.header.append(nil))
+	return err
+}
+
+// castHeader is a header in JSON, of both versions.
+type castHeader struct {
+	Version   int               `json:"version"`
+	Width     int               `json:"width,omitempty"`
+	Height    int               `json:"height,omitempty"`
+	Term      *castTerm         `json:"term,omitempty"`
+	Timestamp int64             `json:"timestamp,omitempty"`
+	IdleLimit float64           `json:"idle_time_limit,omitempty"`
+	Command   string            `json:"command,omitempty"`
+	Title     string            `json:"title,omitempty"`
+	Env       map[string]string `json:"env,omitempty"`
+}
+
+type castTerm struct {
+	Cols int    `json:"cols"`
+	Rows int    `json:"rows"`
+	Type string `json:"type,omitempty"`
+}
+
+// append appends the header's line.
+func (h Header) append(b []byte) []byte {
+	out := castHeader{Version: h.Version, IdleLimit: h.IdleLimit.Seconds(), Command: h.Command, Title: h.Title, Env: h.Env}
+	if !h.Time.IsZero() {
+		out.Timestamp = h.Time.Unix()
+	}
+	if h.Version == V2 {
+		out.Width, out.Height = h.Cols, h.Rows
+		if h.Type != "" { // version 2 has no other place for it
+			out.Env = maps.Clone(h.Env)
+			if out.Env == nil {
+				out.Env = map[string]string{}
+			}
+			out.Env["TERM"] = h.Type
+		}
+	} else {
+		out.Term = &castTerm{h.Cols, h.Rows, h.Type}
+	}
+	p, _ := json.Marshal(out) // numbers and strings always can be
+	return append(append(b, p...), '\n')
+}

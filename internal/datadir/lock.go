@@ -1,0 +1,243 @@
+package datadir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Lock makes this process the only one that uses the data directory dir until
+// release is called or the process ends, however it ends (flock(2) on DIR/lock,
+// which holds the process id). The directory is made and checked as Open
+// does. Errors wrap ErrLocked and name the process that has it. release may be
+// called more than once; the file stays.
+func Lock(dir string) (release func(), err error) {
+	root, err := openDataDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	f, err := openLock(root)
+	if err != nil {
+		return nil, refused(dir, err)
+	}
+	if err := claim(f); err != nil {
+		_ = f.Close()
+		if errors.Is(err, ErrLocked) {
+			return nil, fmt.Errorf("datadir: %w: %s", err, dir)
+		}
+		return nil, refused(dir, err)
+	}
+	var once sync.Once
+	return func() { once.Do(func() { _ = f.Close() }) }, nil
+}
+
+const (
+	// lockRetry is how often a lock that somebody is about to release is tried
+	// again: there is no way to wait for flock(2) with a limit.
+	lockRetry = 20 * time.Millisecond
+	// killTime is how long a killed process may take to release its lock.
+	killTime = 5 * time.Second
+)
+
+// TakeLock is Lock, but when another process has the directory it is asked to
+// leave (SIGTERM, and SIGCONT in case it is stopped), and the lock is waited for.
+// One that has not left when ctx ends is killed, which no server of ours minds:
+// killed is its process id then. Errors: as Lock, and ErrLocked when the process
+// cannot be signalled or killed, or when another one took the lock meanwhile: in
+// all these cases somebody has it.
+func TakeLock(ctx context.Context, dir string) (release func(), killed int, err error) {
+	release, pid, handle, err := lockOrHolder(ctx, dir)
+	if release != nil || err != nil {
+		return release, 0, err
+	}
+	defer func() { _ = unix.Close(handle) }()
+	if e := send(handle, unix.SIGTERM, unix.SIGCONT); e != nil {
+		return nil, 0, fmt.Errorf("datadir: %w by process %d: %s; it cannot be asked to leave: %w", ErrLocked, pid, dir, e)
+	}
+	release, err = awaitLock(ctx, dir, pid)
+	if ctx.Err() == nil || !errors.Is(err, ErrLocked) {
+		return release, 0, err
+	}
+	if e := send(handle, unix.SIGKILL); e != nil {
+		return nil, 0, fmt.Errorf("%w; it was asked to leave and did not, and cannot be killed: %w", err, e)
+	}
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), killTime)
+	defer cancel()
+	if release, err = awaitLock(late, dir, pid); err != nil && late.Err() != nil {
+		return nil, 0, fmt.Errorf("%w; it was killed and is still there", err)
+	}
+	return release, pid, err
+}
+
+// send sends signals to the process of a pidfd. One that has ended needs none.
+func send(handle int, signals ...unix.Signal) error {
+	for _, sig := range signals {
+		if err := unix.PidfdSendSignal(handle, sig, nil, 0); err != nil && err != unix.ESRCH {
+			return err
+		}
+	}
+	return nil
+}
+
+// awaitLock waits for the lock of a directory until ctx ends or another process
+// than pid has it. Errors: those of Lock.
+func awaitLock(ctx context.Context, dir string, pid int) (release func(), err error) {
+	again := time.NewTicker(lockRetry)
+	defer again.Stop()
+	for {
+		release, err = Lock(dir)
+		if !errors.Is(err, ErrLocked) {
+			return release, err
+		}
+		if now, e := lockHolder(dir); e == nil && now != pid {
+			return nil, fmt.Errorf("%w; it was faster", err)
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
+
+// lockOrHolder is the lock of dir, or else the process that has it with a pidfd:
+// signals get to nobody else, whatever becomes of it. A process that is writing its
+// number down, or has just left, is waited for until ctx ends. Errors: those of Lock.
+func lockOrHolder(ctx context.Context, dir string) (release func(), pid, handle int, err error) {
+	again := time.NewTicker(lockRetry)
+	defer again.Stop()
+	for {
+		release, err = Lock(dir)
+		if !errors.Is(err, ErrLocked) {
+			return release, 0, -1, err
+		}
+		pid, handle, e := openHolder(dir)
+		if e == nil {
+			return nil, pid, handle, nil
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return nil, 0, -1, fmt.Errorf("%w; it cannot be asked to leave: %w", err, e)
+		}
+	}
+}
+
+// openHolder is the process that the lock names, if it has a lock.
+func openHolder(dir string) (pid, handle int, err error) {
+	if pid, err = lockHolder(dir); err != nil {
+		return 0, -1, err
+	}
+	if handle, err = unix.PidfdOpen(pid, 0); err != nil {
+		return 0, -1, fmt.Errorf("process %d: %w", pid, err)
+	}
+	if !hasFlock(pid) {
+		_ = unix.Close(handle)
+		return 0, -1, fmt.Errorf("process %d has no lock", pid)
+	}
+	return pid, handle, nil
+}
+
+// hasFlock tells whether a process has any exclusive flock(2), as proc_locks(5)
+// says: one that only has the number of the holder, which died or lives in
+// another container, has none. Where that cannot be read everybody has one.
+func hasFlock(pid int) bool {
+	text, err := os.ReadFile("/proc/locks")
+	if err != nil {
+		return true
+	}
+	for line := range strings.Lines(string(text)) {
+		// 1: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0 EOF
+		if f := strings.Fields(line); len(f) > 4 && f[1] == "FLOCK" && f[3] == "WRITE" && f[4] == strconv.Itoa(pid) {
+			return true
+		}
+	}
+	return false
+}
+
+// lockHolder is the process that has the lock of dir, by its own word.
+func lockHolder(dir string) (int, error) {
+	root, err := openDataDir(dir)
+	if err != nil {
+		return 0, err
+	}
+	defer root.Close()
+	b, err := ReadFile(root, "lock", maxLock)
+	if err != nil {
+		return 0, err
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil || pid <= 1 || pid == os.Getpid() {
+		return 0, fmt.Errorf("%s/lock names no process", dir)
+	}
+	return pid, nil
+}
+
+// maxLock bounds what is read of the lock file, in bytes: a process id.
+const maxLock = 32
+
+// openLock opens the lock file, which is never a link.
+func openLock(root *os.Root) (*os.File, error) {
+	f, err := root.OpenFile("lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := root.Lstat("lock")
+	if err == nil {
+		var info os.FileInfo
+		if info, err = f.Stat(); err == nil && !os.SameFile(seen, info) {
+			err = fmt.Errorf("lock is %w", ErrNotFile)
+		}
+	}
+	if err == nil {
+		err = f.Chmod(0o600)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// claim takes the lock and writes the process id into the file.
+func claim(f *os.File) error {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var flock error
+	err = raw.Control(func(fd uintptr) {
+		flock = syscall.Flock(int(fd), syscall.LOCK_EX|syscall.LOCK_NB)
+	})
+	if err = errors.Join(err, flock); err != nil {
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return fmt.Errorf("%w (%s)", ErrLocked, holder(f))
+		}
+		return err
+	}
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	_, err = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	return err
+}
+
+// holder says which process wrote the file.
+func holder(f *os.File) string {
+	b, err := io.ReadAll(io.LimitReader(f, maxLock))
+	pid, e := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil || e != nil {
+		return "its process id is not known"
+	}
+	return "process " + strconv.Itoa(pid)
+}

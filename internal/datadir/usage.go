@@ -1,0 +1,78 @@
+package datadir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// Usage is what is kept of one terminal, in bytes of its files.
+type Usage struct {
+	ID                 string
+	Journal, Snapshots int64
+}
+
+// Usage returns what every terminal takes, by id.
+func (s *Store) Usage() ([]Usage, error) {
+	ids, err := s.List()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Usage, 0, len(ids))
+	for _, id := range ids {
+		u, err := s.usage(id)
+		if err != nil && !errors.Is(err, ErrNotFound) { // removed meanwhile
+			return nil, err
+		}
+		if err == nil {
+			out = append(out, u)
+		}
+	}
+	return out, nil
+}
+
+func (s *Store) usage(id string) (Usage, error) {
+	u := Usage{ID: id}
+	d, err := s.Open(id)
+	if err != nil {
+		return u, err
+	}
+	defer d.Close()
+	entries, err := ReadDir(d)
+	if err != nil {
+		return u, fmt.Errorf("datadir: size of %s: %w", id, err)
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if journalFile(e.Name()) {
+			u.Journal += info.Size()
+		} else if strings.HasPrefix(e.Name(), screenPrefix) {
+			u.Snapshots += info.Size()
+		}
+	}
+	return u, nil
+}
+
+// journalFile tells whether a file of that name belongs to a journal.
+func journalFile(name string) bool {
+	_, _, data := SegmentOffset(DataFile, name)
+	_, _, index := SegmentOffset(IndexFile, name)
+	return data || index
+}
+
+// dropFile deletes a file and returns the bytes it had.
+func dropFile(d *os.Root, name string) (freed int64, err error) {
+	info, err := d.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), d.RemoveAll(name)
+}

@@ -1,0 +1,187 @@
+package journal
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/evertty/evertty/internal/datadir"
+)
+
+// killed is a journal whose process was killed now: nothing of it is closed.
+func killed(t *testing.T, s *datadir.Store, o Options) *Journal {
+	t.Helper()
+	return openJournal(t, s, "a", o)
+}
+
+// remove removes files of the terminal.
+func remove(t *testing.T, dir string, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		must(t, os.Remove(filepath.Join(dir, "terminals", "a", name)))
+	}
+}
+
+// TestPositionsAreNotGivenOutTwice: whatever of the files is lost, the next journal begins at or behind the end, and tells of it.
+func TestPositionsAreNotGivenOutTwice(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		lose  []string // files that are removed after the kill
+		flush bool     // the index knows of everything
+		jump  uint64   // how far behind the end the next may begin
+	}{
+		{"nothing", nil, false, 0},
+		{"data", []string{"data.40"}, true, boundAhead},
+		{"data, the index knows of nothing", []string{"data.40"}, false, boundAhead},
+		{"data and index", []string{"data.40", "index.40"}, true, boundAhead},
+		{"all segments", []string{"data.0", "index.0", "data.20", "index.20", "data.40", "index.40"}, true, boundAhead},
+		{"the first data", []string{"data.0"}, true, 0},
+		{"data and positions", []string{"data.40", positionsFile}, true, 0},
+		{"positions", []string{positionsFile}, true, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			s := openStore(t, dir)
+			j := killed(t, s, Options{Segment: 20})
+			for range 5 {
+				appendText(t, j, "0123456789")
+			}
+			if c.flush {
+				must(t, j.Flush())
+			}
+			remove(t, dir, c.lose...)
+			r, err := Read(s, "a")
+			if err == nil && (r.End() < 50 || r.End() > 50+c.jump) {
+				t.Errorf("read, the end is %d", r.End())
+			}
+			k := killed(t, s, Options{Segment: 20})
+			if k.End() < 50 || k.End() > 50+c.jump {
+				t.Errorf("the end is %d", k.End())
+			}
+			lost := c.lose != nil && c.lose[0] != positionsFile
+			if told := k.Damage() != nil || k.Wounds() != nil; told != lost {
+				t.Errorf("damage %v, lost %v", k.Damage(), k.Wounds())
+			}
+			end := k.End()
+			appendText(t, k, "next")
+			must(t, k.Close())
+			l := openJournal(t, s, "a", Options{})
+			if l.End() != end+4 {
+				t.Errorf("closed at %d, opened at %d", end+4, l.End())
+			}
+			if got := told(readAll(t, l, l.Start())); !strings.HasSuffix(got, "next") || lost && l.Start() < 50 && !strings.Contains(got, "[gap ") {
+				t.Errorf("the recording: %s", got)
+			}
+		})
+	}
+}
+
+// TestPositionsWhileTheDiskRefuses: what is shown but not kept counts, exactly, for who comes after a kill, again and again.
+func TestPositionsWhileTheDiskRefuses(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir)
+	j := killed(t, s, Options{})
+	appendText(t, j, "kept")
+	end := uint64(4)
+	for round := range 3 {
+		// What the disk does when it is full: the files can be neither written nor made.
+		j.mu.Lock()
+		_ = j.fail(fmt.Errorf("round %d: %w", round, datadir.ErrNoSpace))
+		j.retry = j.retry.Add(1 << 40)
+		j.mu.Unlock()
+		for range 3 {
+			p := []byte("lost output")
+			if got, err := j.Append(BytesSource(p), len(p), make([]byte, 64)); err == nil || string(got) != string(p) {
+				t.Fatalf("%q, %v", got, err)
+			}
+			end += uint64(len(p))
+		}
+		if j.Wounds() == nil {
+			t.Error("the journal says nothing of what it has lost")
+		}
+		j = killed(t, s, Options{})
+		if j.End() != end || j.Wounds() == nil && j.Damage() == nil {
+			t.Errorf("round %d: the end is %d instead of %d; %v; %v", round, j.End(), end, j.Damage(), j.Wounds())
+		}
+	}
+	appendText(t, j, "kept again")
+	list := readAll(t, j, 0)
+	lost := uint64(0)
+	for _, e := range list {
+		lost += e.Bytes
+	}
+	if text := told(list); lost != end-4 || !strings.HasPrefix(text, "kept") || !strings.HasSuffix(text, "kept again") {
+		t.Errorf("%d bytes are lost in %s", lost, text)
+	}
+}
+
+// TestDroppingIsNotDamage: a kill in the middle of dropping a segment leaves nothing that looks like a loss.
+func TestDroppingIsNotDamage(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir)
+	j := openJournal(t, s, "a", Options{Segment: 10})
+	for range 3 {
+		appendText(t, j, "0123456789")
+	}
+	must(t, j.Close())
+	at := filepath.Join(dir, "terminals", "a")
+	must(t, os.Rename(filepath.Join(at, "data.0"), filepath.Join(at, datadir.GoneDir+"data.0")))
+	next := openStore(t, dir)
+	k := openJournal(t, next, "a", Options{})
+	if k.Damage() != nil || k.Start() != 10 || k.End() != 30 {
+		t.Errorf("[%d, %d], %v", k.Start(), k.End(), k.Damage())
+	}
+	if names, _ := filepath.Glob(filepath.Join(at, "*.0")); len(names) > 0 {
+		t.Errorf("left: %v", names)
+	}
+}
+
+// TestDamageThatReadersFind is told by the journal, once.
+func TestDamageThatReadersFind(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir)
+	j := openJournal(t, s, "a", Options{})
+	appendText(t, j, "good output")
+	must(t, j.Close())
+	path := filepath.Join(dir, "terminals", "a", "data.0")
+	must(t, os.WriteFile(path, []byte("baad output"), 0o600))
+	k, err := Read(s, "a")
+	must(t, err)
+	if k.Damage() != nil || k.Wounds() != nil {
+		t.Fatalf("%v, %v", k.Damage(), k.Wounds())
+	}
+	for range 2 {
+		readAll(t, k, 0)
+		if err := k.Wounds(); err == nil || strings.Count(err.Error(), "damaged") != 1 {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+func FuzzParsePositions(f *testing.F) {
+	file := make([]byte, positionsSize)
+	copy(file, positionsMagic)
+	for _, g := range []givenOut{{1, 5, false}, {2, 9, true}} {
+		b, at := g.slot()
+		copy(file[at:], b)
+	}
+	f.Add(file)
+	f.Add(file[:600])
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		g := parsePositions(b)
+		if g.pos >= maxPosition || g.serial == 0 && g != (givenOut{}) {
+			t.Errorf("%+v", g)
+		}
+		if g.serial == 0 {
+			return
+		}
+		slot, at := g.slot()
+		copy(file[at:], slot)
+		if again := parsePositions(file); again.serial < g.serial {
+			t.Errorf("%+v is %+v", g, again)
+		}
+	})
+}

@@ -1,0 +1,134 @@
+package vt
+
+// core is what the engines of this package share: all state that does not lie in
+// cells, and the meaning of what only needs that state. What a sequence does to
+// cells is the work of grid.
+type core struct {
+	cfg     Config
+	unicode Unicode // the width table in use; "" when there is none
+	stream  stream
+	budget  budget
+	hist    history
+	grid    cellEditor // the engine itself
+
+	mainCursor *cursor
+	cur        *cursor // of the screen shown
+
+	modes       Modes
+	pen         pen
+	charsets    charsetState
+	cursorStyle CursorStyle
+	labels      labels
+}
+
+// cellEditor is what an engine does to the cells of the screen shown. Columns and
+// rows count from 0. Cells that become free are blanks in the pen's background.
+type cellEditor interface {
+	// scroll moves the scroll region up by a line. The line that leaves the main
+	// screen at its top becomes history.
+	scroll()
+	// scrollBack moves the scroll region down by a line.
+	scrollBack()
+	// moveUp and moveDown move rows top to bottom by n. plain: the rows that
+	// become free have the default colour.
+	moveUp(top, bottom, n int)
+	moveDown(top, bottom, n int, plain bool)
+	// eraseCells erases columns x0 to x1-1 of row y, eraseRows rows y0 to y1-1.
+	// keep leaves protected cells alone. x1 can be one more than there are columns.
+	eraseCells(y, x0, x1 int, keep bool)
+	eraseRows(y0, y1 int, keep bool)
+	// insertCells puts n blanks in at column x, deleteCells takes n cells out.
+	insertCells(y, x, n int)
+	deleteCells(y, x, n int)
+	// wrapped tells whether row y continues the row above.
+	wrapped(y int) bool
+	setWrapped(y int, wrapped bool)
+	// erased tells whether nothing was printed in a cell.
+	erased(x, y int) bool
+
+	// beforeInsert is called before cells are put in at column x of rows y0 to y1.
+	beforeInsert(x, y0, y1 int)
+	// clearHistory forgets all lines of the history.
+	clearHistory()
+	// repeat implements REP (ECMA-48 8.3.103).
+	repeat()
+	// fillWithE implements DECALN (VT510) from the cursor's row on.
+	fillWithE(style Style)
+	// setAlt shows the alternate screen, or the main one.
+	setAlt(on bool)
+	// clearScreens makes all screens blank and shows the main one, for RIS.
+	clearScreens()
+	// penChanged and linkChanged say what the pen has now.
+	penChanged()
+	linkChanged(l Link)
+}
+
+// newCore is the state of a new engine. The engine sets grid, mainCursor and cur.
+func newCore(c Config) core {
+	k := core{cfg: c, unicode: c.Unicode, modes: DefaultModes(), budget: newBudget(c.Memory)}
+	k.hist.limit = c.Scrollback
+	k.charsets.Reset()
+	return k
+}
+
+// Held implements Engine.
+func (c *core) Held() int { return c.stream.Held() }
+
+// AtRest implements Engine.
+func (c *core) AtRest() bool { return c.stream.Held() == 0 && !c.stream.Open() }
+
+// Modes implements Engine.
+func (c *core) Modes() Modes { return c.modes }
+
+// base is the number of lines above the screen shown; a saved row counts them.
+func (c *core) base() int {
+	if c.cur == c.mainCursor {
+		return c.hist.count
+	}
+	return 0
+}
+
+// restrict is Cursor.Restrict of the screen shown.
+func (c *core) restrict() { c.cur.Restrict(c.modes.Origin) }
+
+// reach is Cursor.Reach of the screen shown.
+func (c *core) reach() { c.cur.Reach(c.modes.Origin) }
+
+// forgetDropped moves up with the history what is counted from its oldest line.
+func (c *core) forgetDropped() {
+	if n := c.hist.dropped; n > 0 {
+		c.mainCursor.Dropped(n)
+		c.hist.dropped = 0
+	}
+}
+
+// status is what programs can ask for.
+func (c *core) status() *status {
+	s := c.cur
+	return &status{
+		Cols: s.Cols, Rows: s.Rows, X: min(s.X, s.Cols-1), Y: s.Y, Top: s.Top, Bottom: s.Bottom,
+		Modes: c.modes, Pen: c.pen.Style(), CursorStyle: c.cursorStyle, Unicode: c.unicode,
+	}
+}
+
+// reply gives an answer to the program, and takes the query out of the viewers'
+// text. Without an answer it does nothing.
+func (c *core) reply(answer []byte) {
+	if len(answer) > 0 {
+		c.cfg.Effects.reply(answer)
+		c.stream.Cut()
+	}
+}
+
+// osc executes an operating system command with this text.
+func (c *core) osc(text []byte) {
+	if link, ok := c.labels.OSC(&c.stream, text, c.cfg.Effects); ok {
+		c.pen.SetLink(link)
+		c.grid.linkChanged(link)
+		c.grid.penChanged()
+	}
+}
+
+// dcs answers a device control string that is a query. Others do nothing: sixel
+// images are consumed.
+func (c *core) dcs(text []byte) { c.reply(c.status().DCS(text)) }

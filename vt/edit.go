@@ -1,0 +1,137 @@
+package vt
+
+// This file is cellEditor as a Terminal implements it.
+
+func (t *Terminal) moveUp(top, bottom, n int) { t.screen.scrollUp(top, bottom, n, t.blankLook()) }
+
+func (t *Terminal) moveDown(top, bottom, n int, plain bool) {
+	style := uint32(0)
+	if !plain {
+		style = t.blankLook()
+	}
+	t.screen.scrollDown(top, bottom, n, style)
+}
+
+func (t *Terminal) scrollBack() {
+	s, style := t.screen, t.blankLook()
+	t.keepingNotes(func() { s.scrollDown(s.Top, s.Bottom, 1, style) })
+}
+
+func (t *Terminal) eraseCells(y, x0, x1 int, keep bool) {
+	r := t.screen.rows[y]
+	if keep {
+		t.screen.eraseUnprotected(r, x0, x1, t.blankLook(), &t.styles)
+	} else {
+		t.screen.erase(r, x0, x1, t.blankLook())
+	}
+}
+
+func (t *Terminal) eraseRows(y0, y1 int, keep bool) {
+	s, style := t.screen, t.blankLook()
+	for _, r := range s.rows[y0:y1] {
+		if keep {
+			s.eraseUnprotected(r, 0, s.Cols, style, &t.styles)
+			r.wrapped, r.noted = false, 0
+		} else {
+			s.blank(r, style)
+		}
+	}
+}
+
+func (t *Terminal) insertCells(y, x, n int) { t.screen.insert(t.screen.rows[y], x, n, t.blankLook()) }
+func (t *Terminal) deleteCells(y, x, n int) { t.screen.remove(t.screen.rows[y], x, n, t.blankLook()) }
+
+func (t *Terminal) wrapped(y int) bool             { return t.screen.rows[y].wrapped }
+func (t *Terminal) setWrapped(y int, wrapped bool) { t.screen.rows[y].wrapped = wrapped }
+
+func (t *Terminal) erased(x, y int) bool {
+	c := t.screen.cells(t.screen.rows[y])[x]
+	return !c.zeroWidth() && !c.hasContent()
+}
+
+// beforeInsert erases the wide characters that blanks put in at column x part.
+// xterm.js blanks their first half only, and moves the other. So viewers get an ECH
+// (ECMA-48 8.3.38) for each, before the sequence at hand.
+func (t *Terminal) beforeInsert(x, y0, y1 int) {
+	s := t.screen
+	if r := s.row(); y0 == y1 && x == s.X {
+		if s.splits(r, x) {
+			t.stream.Precede("\x1b[X")
+			s.erase(r, x, x+1, t.blankLook())
+		}
+		return
+	}
+	var text []byte
+	for y := y0; y <= y1; y++ {
+		if r := s.rows[y]; s.splits(r, x) {
+			text = eraseText(t.moveText(text, x, y), 1)
+			s.erase(r, x, x+1, t.blankLook())
+		}
+	}
+	if text != nil {
+		t.stream.Precede(string(t.moveText(text, s.X, s.Y)))
+	}
+}
+
+// splits tells whether blanks put in at column x part a wide character.
+func (s *screen) splits(r *row, x int) bool {
+	return x > 0 && x < r.used && s.cells(r)[x].orphan()
+}
+
+func (t *Terminal) clearHistory() {
+	t.hist.clear()
+	if t.open.above != endless {
+		t.open.above = 0
+	}
+}
+
+func (t *Terminal) clearScreens() {
+	t.show(t.main)
+	t.clearScreen(t.main)
+	t.main.cursor, t.main.kitty = newCursor(t.cfg.Cols, t.cfg.Rows), nil
+	if t.alt != nil {
+		t.clearScreen(t.alt)
+		t.alt.cursor, t.alt.kitty = newCursor(t.cfg.Cols, t.cfg.Rows), nil
+	}
+	t.hidden = len(t.main.rows)
+	t.saved = nil
+}
+
+func (t *Terminal) fillWithE(style Style) {
+	s := t.screen
+	look := t.styles.number(&style)
+	line := make([]byte, s.Cols)
+	for x := range line {
+		line[x] = 'E'
+	}
+	for _, r := range s.rows[s.Y:] {
+		noted := r.noted
+		s.blank(r, 0)
+		s.put(r, 0, line, look)
+		r.noted = noted
+	}
+	t.fillOldest(line, look)
+}
+
+// fillOldest is fillWithE of as many lines as are above the cursor, behind the last
+// row. In xterm.js lines lie in a ring, and when it is full the oldest come there.
+func (t *Terminal) fillOldest(line []byte, look uint32) {
+	s := t.screen
+	base, limit := t.base(), t.hist.limit
+	if s == t.alt {
+		limit = 0
+	}
+	if base < limit || s.Y == 0 {
+		return
+	}
+	for _, r := range s.rows[:max(s.Y-base, 0)] {
+		s.blank(r, 0)
+		s.put(r, 0, line, look)
+	}
+	if n := min(base, s.Y); n > 0 {
+		var full row
+		full.append(ASCII, line, len(line), look)
+		t.hist.replaceOldest(n, t.packer.row(&full, &t.styles))
+		t.forgetDropped()
+	}
+}
