@@ -16,6 +16,8 @@ type core struct {
 
 	modes       Modes
 	pen         pen
+	styleKnown  bool // the engine has the number of the pen's style
+	blankKnown  bool // and of the style of what is erased
 	charsets    charsetState
 	cursorStyle CursorStyle
 	labels      labels
@@ -58,9 +60,12 @@ type cellEditor interface {
 	setAlt(on bool)
 	// clearScreens makes all screens blank and shows the main one, for RIS.
 	clearScreens()
-	// penChanged and linkChanged say what the pen has now.
-	penChanged()
+	// linkChanged says that the pen has another link.
 	linkChanged(l Link)
+	// extraCSI executes a control sequence that only this engine knows, and tells
+	// whether it is one; extraEscape an escape sequence.
+	extraCSI(f function) bool
+	extraEscape(f function) bool
 }
 
 // newCore is the state of a new engine. The engine sets grid, mainCursor and cur.
@@ -120,12 +125,15 @@ func (c *core) reply(answer []byte) {
 	}
 }
 
+// penChanged says that the pen may have another style now.
+func (c *core) penChanged() { c.styleKnown, c.blankKnown = false, false }
+
 // osc executes an operating system command with this text.
 func (c *core) osc(text []byte) {
 	if link, ok := c.labels.OSC(&c.stream, text, c.cfg.Effects); ok {
 		c.pen.SetLink(link)
 		c.grid.linkChanged(link)
-		c.grid.penChanged()
+		c.penChanged()
 	}
 }
 

@@ -22,7 +22,7 @@ func (t *Terminal) check() error {
 	if (t.screen == t.alt) != t.modes.AltScreen || t.screen != t.main && t.screen != t.alt {
 		return fmt.Errorf("shown screen and mode differ")
 	}
-	if t.lookKnown && int(t.look) >= len(t.styles.list) || t.blankKnown && int(t.blank) >= len(t.styles.list) {
+	if t.styleKnown && int(t.look) >= len(t.styles.list) || t.blankKnown && int(t.blank) >= len(t.styles.list) {
 		return fmt.Errorf("pen has style %d, background %d of %d", t.look, t.blank, len(t.styles.list))
 	}
 	return t.hist.check(t.cfg.Cols)

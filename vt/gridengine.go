@@ -16,9 +16,9 @@ type gridEngine struct {
 	styles    *gridStyles
 	packer    Packer
 
-	// text and blank are the styles of what is printed and of what is erased, once known.
+	// text and blank are the styles of what is printed and of what is erased, while
+	// styleKnown.
 	text, blank StyleID
-	known       bool
 }
 
 // NewGridEngine makes an engine out of grids, one for each screen. It has the
@@ -226,8 +226,9 @@ func (e *gridEngine) erased(x, y int) bool {
 
 func (e *gridEngine) beforeInsert(int, int, int) {} // no character takes two cells
 func (e *gridEngine) clearHistory()              { e.hist.clear() }
-func (e *gridEngine) penChanged()                { e.known = false }
 func (e *gridEngine) linkChanged(Link)           {}
+func (e *gridEngine) extraCSI(function) bool     { return false }
+func (e *gridEngine) extraEscape(function) bool  { return false }
 
 func (e *gridEngine) fillWithE(style Style) {
 	s := e.screen
@@ -281,14 +282,14 @@ func (e *gridEngine) blankStyle() StyleID {
 }
 
 func (e *gridEngine) numberPen() {
-	if e.known {
+	if e.styleKnown {
 		return
 	}
 	if e.styles.full() {
 		e.styles.sweep(e.screens()...)
 	}
 	s := e.pen.Style()
-	e.text, e.blank, e.known = plainStyle, ErasedStyle, true
+	e.text, e.blank, e.styleKnown = plainStyle, ErasedStyle, true
 	if s != (Style{}) {
 		e.text = e.styles.number(gridStyle{style: s})
 	}

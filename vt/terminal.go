@@ -43,14 +43,12 @@ type Terminal struct {
 	leads     *leads // of widths
 	packer    rowPacker
 
-	look       uint32 // number of the pen's style, while lookKnown
-	blank      uint32 // number of the style of what is erased, while blankKnown
-	lookKnown  bool
-	blankKnown bool
-	saved      savedModes
-	repeating  bool // REP prints
-	open       openLink
-	left       bool // a character was left out of what viewers get
+	look      uint32 // number of the pen's style, while styleKnown
+	blank     uint32 // number of the style of what is erased, while blankKnown
+	saved     savedModes
+	repeating bool // REP prints
+	open      openLink
+	left      bool // a character was left out of what viewers get
 }
 
 var _ EngineFunc = NewEngine
@@ -88,8 +86,7 @@ func (t *Terminal) Flush() []byte { return t.stream.Flush((*terminalHandler)(t))
 // Memory implements Engine.
 func (t *Terminal) Memory() int { return t.rest() + t.hist.memory() }
 
-// terminalHandler is the Terminal as its stream sees it. It executes what only this engine
-// knows and leaves the rest to core.
+// terminalHandler is the Terminal as its stream sees it.
 type terminalHandler Terminal
 
 // Print implements Handler.
@@ -110,25 +107,23 @@ func (h *terminalHandler) OSC(text []byte) { h.osc(text) }
 // DCS implements Handler.
 func (h *terminalHandler) DCS(text []byte) { h.dcs(text) }
 
-// escape executes an escape sequence.
-func (t *Terminal) escape(f function) {
+// extraEscape implements cellEditor.
+func (t *Terminal) extraEscape(f function) bool {
 	switch f {
 	case '6':
 		t.backIndex()
 	case '9':
 		t.forwardIndex()
 	default:
-		t.core.escape(f)
+		return false
 	}
+	return true
 }
 
-// csi executes a control sequence, the most frequent one first.
-func (t *Terminal) csi(f function) {
+// extraCSI implements cellEditor.
+func (t *Terminal) extraCSI(f function) bool {
 	in := &t.stream
 	switch f {
-	case 'm':
-		t.pen.SGR(in)
-		t.penChanged()
 	case '>'*private + 'u':
 		t.pushKitty(in.Param(0))
 	case '<'*private + 'u':
@@ -148,21 +143,19 @@ func (t *Terminal) csi(f function) {
 	case '*'*intermediate + 'y':
 		t.reply(t.checksum())
 	default:
-		t.core.csi(f)
+		return false
 	}
+	return true
 }
-
-// penChanged implements cellEditor.
-func (t *Terminal) penChanged() { t.lookKnown, t.blankKnown = false, false }
 
 // linkChanged implements cellEditor.
 func (t *Terminal) linkChanged(l Link) { t.followLink(l) }
 
 // penLook is the number of the style of what is printed.
 func (t *Terminal) penLook() uint32 {
-	if !t.lookKnown {
+	if !t.styleKnown {
 		t.sweepStyles()
-		t.look, t.lookKnown = t.styles.intern(t.pen.look(&t.styles)), true
+		t.look, t.styleKnown = t.styles.intern(t.pen.look(&t.styles)), true
 	}
 	return t.look
 }
