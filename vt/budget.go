@@ -151,6 +151,9 @@ func (t *Terminal) keep(r *row) {
 
 // lighten frees what the row keeps for later, and takes marks from its cells.
 func (r *row) lighten(loss int) {
+	if loss > loseNothing {
+		r.version++
+	}
 	if loss < loseMarks {
 		if r.hidden == nil {
 			r.tidyClusters()

@@ -39,6 +39,9 @@ const (
 	kinds
 )
 
+// wide tells whether the characters take two cells.
+func (k Kind) wide() bool { return k == Wide || k == ClusterWide }
+
 // Span is a run of neighbouring cells of one style.
 type Span struct {
 	Kind  Kind

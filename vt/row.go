@@ -18,6 +18,7 @@ type row struct {
 	used     int      // all columns from here on are blank in the default style
 	wrapped  bool     // continues the row above
 	noted    uint32   // the newest link that was opened or printed here, see openLink
+	version  uint64   // grows with every change of what the row shows, see Damage
 	watched  *watchedRow
 }
 
@@ -41,6 +42,7 @@ func (r *row) clear() []cell {
 	cells := r.cells
 	r.cells, r.text, r.runs, r.clusters, r.hidden = nil, r.text[:0], r.runs[:0], nil, nil
 	r.used, r.wrapped, r.noted = 0, false, 0
+	r.version++
 	return cells
 }
 
@@ -56,6 +58,7 @@ func (r *row) beginsWide() bool {
 func (r *row) append(k Kind, text []byte, cells int, style uint32) {
 	r.text = append(r.text, text...)
 	r.used += cells
+	r.version++
 	if n := len(r.runs) - 1; n >= 0 && r.runs[n].style == style && mergeable(r.runs[n].kind, k) {
 		last := &r.runs[n]
 		last.end = len(r.text)
@@ -110,6 +113,7 @@ func (r *row) mark(c rune) bool {
 		r.splitLast(n)
 		n = len(r.runs) - 1
 	}
+	r.version++
 	begin := 0
 	if n > 0 {
 		begin = r.runs[n-1].end
@@ -173,6 +177,7 @@ func (r *row) last() []byte {
 // truncate takes away all columns from x on of a row in text form. It reports
 // whether it could without making cells: only whole runs and ASCII are cut.
 func (r *row) truncate(x int) bool {
+	r.version++
 	used := r.used
 	for n := len(r.runs) - 1; n >= 0; n-- {
 		last := &r.runs[n]

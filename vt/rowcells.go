@@ -12,6 +12,7 @@ func (s *screen) put(r *row, x int, text []byte, style uint32) {
 		return
 	}
 	cells := s.cells(r)
+	r.version++
 	s.severLeft(r, x, style)
 	high := blankCell(style)
 	dst := cells[x : x+len(text)]
@@ -26,6 +27,7 @@ func (s *screen) put(r *row, x int, text []byte, style uint32) {
 func (s *screen) severLeft(r *row, x int, style uint32) {
 	if x > 0 && r.cells[x-1].wide() {
 		r.cells[x-1] = blankCell(style)
+		r.version++
 	}
 }
 
@@ -34,6 +36,7 @@ func (s *screen) severRight(r *row, x int, style uint32) {
 	if x < s.Cols && r.cells[x].orphan() {
 		r.cells[x] = blankCell(style)
 		r.used = max(r.used, x+1)
+		r.version++
 	}
 }
 
@@ -44,6 +47,7 @@ func (s *screen) erase(r *row, x0, x1 int, style uint32) {
 		return
 	}
 	cells := s.cells(r)
+	r.version++
 	s.severLeft(r, x0, style)
 	if x1 < s.Cols && x1 > 0 && cells[x1-1].wide() {
 		cells[x1] = blankCell(style)
@@ -57,6 +61,7 @@ func (s *screen) fill(r *row, x0, x1 int, style uint32) {
 	if x0 >= x1 {
 		return
 	}
+	r.version++
 	if style == 0 {
 		clear(r.cells[x0:x1])
 		if x1 >= r.used {
@@ -94,6 +99,7 @@ func (s *screen) eraseText(r *row, x0, x1 int, style uint32) bool {
 func (s *screen) eraseUnprotected(r *row, x0, x1 int, style uint32, t *styles) {
 	cells := s.cells(r)
 	x1 = min(x1, s.Cols)
+	r.version++
 	protected := func(x int) bool { return t.protected(cells[x]) }
 	if x0 > 0 && cells[x0-1].wide() && !protected(x0-1) {
 		cells[x0-1] = blankCell(style)
@@ -119,6 +125,7 @@ func (s *screen) insert(r *row, x, n int, style uint32) {
 	s.severLeft(r, x, style)
 	n = min(n, s.Cols-x)
 	copy(cells[x+n:], cells[x:s.Cols-n])
+	r.version++
 	r.used = min(max(r.used, x)+n, s.Cols)
 	s.fill(r, x, x+n, style)
 	if cells[s.Cols-1].wide() {
@@ -144,6 +151,7 @@ func (s *screen) remove(r *row, x, n int, style uint32) {
 func (s *screen) setCell(r *row, x int, c cell) {
 	s.cells(r)[x] = c
 	r.used = max(r.used, x+1)
+	r.version++
 }
 
 // join adds a character to that of column x, which gets the given width unless
@@ -171,6 +179,7 @@ func (s *screen) join(r *row, x int, c rune, width int) {
 		cells[x] |= cellWide
 	}
 	r.used = max(r.used, x+1)
+	r.version++
 }
 
 // tidyClusters forgets the texts of cells that were overwritten when there are

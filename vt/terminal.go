@@ -53,8 +53,11 @@ type Terminal struct {
 
 var _ EngineFunc = NewEngine
 
-// NewEngine makes a native engine; it is an EngineFunc.
-func NewEngine(c Config) Engine {
+// NewEngine is New as an EngineFunc.
+func NewEngine(c Config) Engine { return New(c) }
+
+// New makes a terminal with a blank screen.
+func New(c Config) *Terminal {
 	c = c.Clamped()
 	t := &Terminal{core: newCore(c), main: newScreen(c.Cols, c.Rows), styles: newStyles(), widths: widthsOf(c.Unicode)}
 	t.leads = t.widths.leads()
