@@ -17,7 +17,7 @@ type core struct {
 	modes       Modes
 	pen         pen
 	styleKnown  bool // the engine has the number of the pen's style
-	blankKnown  bool // and of the style of what is erased
+	blankKnown  bool // and of the style of erased cells
 	charsets    charsetState
 	cursorStyle CursorStyle
 	labels      labels
@@ -42,10 +42,10 @@ type cellEditor interface {
 	// insertCells puts n blanks in at column x, deleteCells takes n cells out.
 	insertCells(y, x, n int)
 	deleteCells(y, x, n int)
-	// wrapped tells whether row y continues the row above.
+	// wrapped reports whether row y continues the row above.
 	wrapped(y int) bool
 	setWrapped(y int, wrapped bool)
-	// erased tells whether nothing was printed in a cell.
+	// erased reports whether nothing was printed in a cell.
 	erased(x, y int) bool
 
 	// beforeInsert is called before cells are put in at column x of rows y0 to y1.
@@ -99,7 +99,8 @@ func (c *core) restrict() { c.cur.Restrict(c.modes.Origin) }
 // reach is Cursor.Reach of the screen shown.
 func (c *core) reach() { c.cur.Reach(c.modes.Origin) }
 
-// forgetDropped moves up with the history what is counted from its oldest line.
+// forgetDropped adapts the saved row, which counts from the oldest line of history, to
+// lines that went.
 func (c *core) forgetDropped() {
 	if n := c.hist.dropped; n > 0 {
 		c.mainCursor.Dropped(n)

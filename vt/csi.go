@@ -32,7 +32,7 @@ func (c *core) csi(f function) {
 	}
 }
 
-// csiEdit executes f when it moves cells, and tells whether it does.
+// csiEdit executes f when it moves cells, and reports whether it does.
 func (c *core) csiEdit(f function) bool {
 	in, s := &c.stream, c.cur
 	switch f {

@@ -16,8 +16,7 @@ type gridEngine struct {
 	styles    *gridStyles
 	packer    Packer
 
-	// text and blank are the styles of what is printed and of what is erased, while
-	// styleKnown.
+	// text and blank are the styles of printed and of erased cells, while styleKnown.
 	text, blank StyleID
 }
 
@@ -33,7 +32,7 @@ func NewGridEngine(c Config, newGrid func(cols, rows int) Grid) Engine {
 	e.main = e.newScreen()
 	e.core.grid, e.core.mainCursor = e, &e.main.cursor
 	e.show(e.main)
-	e.weigh()
+	e.limitMemory()
 	return e
 }
 
@@ -59,8 +58,8 @@ func (e *gridEngine) Write(p []byte) []byte {
 		return inPieces(e, p, n)
 	}
 	text := e.stream.Write(p, (*gridHandler)(e))
-	if e.budget.Wrote(len(p)) {
-		e.weigh()
+	if e.budget.Written(len(p)) {
+		e.limitMemory()
 	}
 	return text
 }
@@ -77,7 +76,7 @@ func (e *gridEngine) Resume(f *Frame) {
 	e.labels.Resume(f)
 }
 
-// gridHandler is the engine as its stream sees it.
+// gridHandler is the handler of a gridEngine's stream.
 type gridHandler gridEngine
 
 // Print implements Handler.
@@ -275,7 +274,7 @@ func (e *gridEngine) textStyle() StyleID {
 	return e.text
 }
 
-// blankStyle is the style of what is erased now: only the background of the pen.
+// blankStyle is the style of cells that are erased: only the background of the pen.
 func (e *gridEngine) blankStyle() StyleID {
 	e.numberPen()
 	return e.blank

@@ -19,7 +19,7 @@ type row struct {
 	wrapped  bool     // continues the row above
 	noted    uint32   // the newest link that was opened or printed here, see openLink
 	version  uint64   // grows with every change of what the row shows, see Damage
-	watched  *watchedRow
+	tracked  *trackedRow
 }
 
 // run is a stretch of equal cells of a row in text form.
@@ -46,7 +46,7 @@ func (r *row) clear() []cell {
 	return cells
 }
 
-// beginsWide tells whether the first character takes two columns.
+// beginsWide reports whether the first character takes two columns.
 func (r *row) beginsWide() bool {
 	if r.cells != nil {
 		return r.cells[0].wide()
@@ -89,7 +89,7 @@ func kindOf(c rune, width int) Kind {
 	return ZeroWidth
 }
 
-// mergeable tells whether characters of kind k go on a span of kind last, which
+// mergeable reports whether characters of kind k go on a span of kind last, which
 // then has the larger of the two kinds: ASCII and Narrow become Narrow.
 func mergeable(last, k Kind) bool {
 	return last == k && k != ClusterOne && k != ClusterWide || min(last, k) == ASCII && max(last, k) == Narrow

@@ -65,7 +65,7 @@ func (f *Frame) find(limit int, next func(line []byte, from int) (begin, end int
 				break
 			}
 			matches = append(matches, Match{
-				Text: string(l.Text[begin:end]), From: f.position(l.At[begin]), To: f.position(l.At[end-1]),
+				Text: string(l.Text[begin:end]), From: f.position(l.Offsets[begin]), To: f.position(l.Offsets[end-1]),
 			})
 			from = end
 		}
@@ -79,18 +79,18 @@ func (f *Frame) find(limit int, next func(line []byte, from int) (begin, end int
 // cellLines yields the lines of the history and the screen shown. The position of
 // each character is the number of its cell plus one, from the oldest row on. A line is
 // valid until the next one.
-func (f *Frame) cellLines() iter.Seq[Shown] {
-	return func(yield func(Shown) bool) {
-		var b shownBuilder
+func (f *Frame) cellLines() iter.Seq[TextLine] {
+	return func(yield func(TextLine) bool) {
+		var b textLineBuilder
 		numbers, oldest := make([]uint64, f.Cols), f.oldest()
 		end := func() bool {
 			line := b.end(nil)
-			b.line.Text, b.line.At, b.printed = line.Text[:0], line.At[:0], 0
+			b.line.Text, b.line.Offsets, b.printed = line.Text[:0], line.Offsets[:0], 0
 			return yield(line)
 		}
 		for y, row := range f.rowsFrom(oldest) {
 			if goesOn := row.wrapped && len(b.line.Text) < maxSearched; y > oldest && goesOn {
-				b.goOn(f.Cols, beginsWide(row))
+				b.continueRow(f.Cols, beginsWide(row))
 			} else if y > oldest && !end() {
 				return
 			}

@@ -70,7 +70,7 @@ func (t *Terminal) Cell(x, y int) Cell {
 	switch kind := kindAt(r.cells, x); {
 	case kind == Wide || kind == ClusterWide:
 		out.Width = 2
-	case kind == Blank && c.orphan() && x > 0 && kindAt(r.cells, x-1).wide():
+	case kind == Blank && c.tail() && x > 0 && kindAt(r.cells, x-1).wide():
 		out.Width = 0
 		return out
 	case kind == Blank:
