@@ -59,7 +59,7 @@ const (
 	panelLease  = panelHeader + " .provider-badge"
 	panelCwd    = ".session-status-body .cwd"
 	panelOther  = ".status-others button"
-	panelAction = ".status-section header .status-action"
+	panelAction = ".panel-section header .small"
 )
 
 // execs runs a command in a session's shell.
@@ -108,7 +108,7 @@ func TestBrowserShowsTheSession(t *testing.T) {
 	if strings.Contains(b.eval(`document.documentElement.outerHTML`), "teal4711") {
 		t.Error("the value of a variable is in the page before anybody asked for it")
 	}
-	b.click(".env-delta .status-action")
+	b.click(".env-delta .small")
 	b.reads(".env-delta", "teal4711")
 	b.reads(".env-delta", "***")
 	if strings.Contains(b.eval(`document.documentElement.outerHTML`), "hunter2") {
@@ -146,7 +146,7 @@ func TestBrowserShowsTheSessionOnAPhone(t *testing.T) {
 	b.shoot()
 	b.click(panelHeader)
 	b.click(panelOther)
-	b.click(".env-delta .status-action")
+	b.click(".env-delta .small")
 	b.reads(".env-delta", "0007")
 	b.shoot()
 	wide := `[...document.querySelectorAll("body *")].filter(e => e.checkVisibility() && !e.closest(".side,.screen") && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.className).join()`
@@ -186,7 +186,7 @@ func TestBrowserAnnouncesTheEndOfASession(t *testing.T) {
 	b.live(panelStatus, "closed")
 	b.reads(".expiry", "The next command starts a new one in the same directory.")
 	b.click(panelHeader)
-	b.reads(".status-note", "The next command")
+	b.reads(".note", "The next command")
 	b.shoot()
 	s.execs(pty.Session, `test "$PWD" = /tmp`)
 	b.live(panelStatus, "active")

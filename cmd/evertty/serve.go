@@ -22,6 +22,7 @@ import (
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/server"
+	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/internal/thread/sqlite"
 	"github.com/evertty/evertty/pty"
@@ -59,7 +60,7 @@ type serveFlags struct {
 }
 
 func (a *app) newServe() *cobra.Command {
-	f := serveFlags{listen: "127.0.0.1:3000", auth: server.ModeToken, engine: defaultEngine, unicode: string(vt.Unicode11), logLevel: "info",
+	f := serveFlags{listen: "127.0.0.1:3000", auth: auth.ModeToken, engine: defaultEngine, unicode: string(vt.Unicode11), logLevel: "info",
 		sync: string(journal.SyncInterval), oldest: policyRefuse}
 	c := &cobra.Command{
 		Use:   "serve",
@@ -84,7 +85,7 @@ file of --config (TOML; pty_idle); the flag wins, then the variable.`,
 	flags := c.Flags()
 	flags.StringVar(&f.config, "config", "", "read settings from this TOML `file`")
 	flags.StringVar(&f.listen, "listen", f.listen, "`address` to listen on: HOST:PORT (port 0 takes a free one) or unix:///path (what is there stays, unless it is a dead server's socket)")
-	flags.Var(newEnum(&f.auth, server.ModeToken, server.ModeNone), "auth", "who may connect: token, or none for everybody on this machine")
+	flags.Var(newEnum(&f.auth, auth.ModeToken, auth.ModeNone), "auth", "who may connect: token, or none for everybody on this machine")
 	flags.BoolVar(&f.insecure, "insecure", false, "allow --auth none on an address that others can reach")
 	flags.StringSliceVar(&f.allowedHosts, "allowed-host", nil, "another `name` this server is reached by, as behind a proxy (repeatable)")
 	flags.Var(newEnum(&f.engine, engineNames()...), "engine", "terminal engine")
@@ -142,7 +143,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err := pty.Private(); err != nil {
 		fmt.Fprintln(a.stderr, "evertty: programs may be able to read the variables of the server:", err)
 	}
-	if err := server.CheckListen(f.auth, f.listen, f.insecure); err != nil {
+	if err := auth.CheckListen(f.auth, f.listen, f.insecure); err != nil {
 		return usage(err)
 	}
 	if f.interval <= 0 {
@@ -171,7 +172,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	defer unlock()
 	s, err := a.newServer(f, dir, rules)
-	if errors.Is(err, server.ErrSetting) {
+	if errors.Is(err, auth.ErrSetting) {
 		return usage(err)
 	}
 	if err != nil {
@@ -204,7 +205,7 @@ type daemon struct {
 	db     *sqlite.Store       // nil when it could not be opened
 	record conversation.Config // its Store is of db
 	mux    *mux.Mux
-	auth   *server.Auth
+	auth   *auth.Auth
 	api    *server.Server
 }
 
@@ -262,8 +263,8 @@ func (s *daemon) build(f serveFlags, log *slog.Logger) (err error) {
 		return err
 	}
 	metrics.Registry.MustRegister(s.mux)
-	audit := server.OpenAuditLog(s.dir, log)
-	s.auth, err = server.NewAuth(server.AuthConfig{Audit: audit, WebhookSecret: secret, Mode: f.auth, DataDir: s.dir, Listen: f.listen, AllowedHosts: f.allowedHosts,
+	audit := auth.OpenAuditLog(s.dir, log)
+	s.auth, err = auth.New(auth.Config{Audit: audit, WebhookSecret: secret, Mode: f.auth, DataDir: s.dir, Listen: f.listen, AllowedHosts: f.allowedHosts,
 		OpenMetrics: f.metricsPublic, Log: log, Terminal: s.terminalID})
 	if err != nil {
 		s.mux.Close()

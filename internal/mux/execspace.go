@@ -8,17 +8,18 @@ import (
 
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/shell/output"
 )
 
 // execSpace is what exec shells take of the disk.
 type execSpace struct {
-	logs    shell.Logs
+	logs    output.Quota
 	trouble atomic.Pointer[string] // why output or files of commands do not fit, nil when they do
 }
 
 // openExecSpace sets the bound of logs and the reserve up. It comes before the first shell.
 func (m *Mux) openExecSpace() {
-	m.space.logs.Quota = m.cfg.Clean.ExecLogQuota
+	m.space.logs.Limit = m.cfg.Clean.ExecLogQuota
 	m.space.logs.Free = func(bytes int64) { m.freeExecLogs(bytes) }
 	m.holdReserve()
 }
@@ -62,7 +63,7 @@ func (m *Mux) makeExecRoom() bool {
 
 // keepExecSpace keeps the quota, the reserve, and what is told of both.
 func (m *Mux) keepExecSpace() {
-	if over := m.space.logs.Used() - m.space.logs.Quota; over > 0 {
+	if over := m.space.logs.Used() - m.space.logs.Limit; over > 0 {
 		m.freeExecLogs(over)
 	}
 	m.holdReserve()
@@ -93,9 +94,9 @@ func (m *Mux) execTrouble(err error) {
 func (m *Mux) lostOutput(i shell.Info) {
 	switch {
 	case i.Result == nil:
-	case i.Result.TruncatedReason == shell.CutDisk:
+	case i.Result.TruncatedReason == output.CutDisk:
 		m.execTrouble(datadir.ErrNoSpace)
-	case i.Result.TruncatedReason == shell.CutFailed:
+	case i.Result.TruncatedReason == output.CutFailed:
 		m.execTrouble(errors.New("the disk refuses it"))
 	}
 }

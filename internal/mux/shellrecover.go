@@ -10,6 +10,7 @@ import (
 
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 )
@@ -137,7 +138,7 @@ func (m *Mux) clearShell(k datadir.KeptShell, held []*keeper.Program) {
 // endShell ends what is left of a shell: what is held for it, and what that has started.
 func (m *Mux) endShell(k datadir.KeptShell, held []*keeper.Program) {
 	m.endPrograms(held)
-	if err := shell.Sweep(m.ctx, k.Dir, m.cfg.Keeper.LastPID()); err != nil {
+	if err := proctree.Sweep(m.ctx, k.Dir, m.cfg.Keeper.LastPID()); err != nil {
 		m.cfg.Log.Warn("processes of a shell remain", "key", k.ID, "error", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/shell/output"
 )
 
 // onTerminal runs a command on a terminal to its end.
@@ -75,7 +76,7 @@ func TestExecOnATerminal(t *testing.T) {
 			t.Errorf("%s: %q, %+v; want %q", c.name, out, r, c.want)
 		}
 	}
-	if out, r, _ := onTerminal(t, m, s, shell.Command{Text: "seq 1000", MaxReply: 10}); len(out) != 4893 || !r.Truncated || r.TruncatedReason != shell.CutReply {
+	if out, r, _ := onTerminal(t, m, s, shell.Command{Text: "seq 1000", MaxReply: 10}); len(out) != 4893 || !r.Truncated || r.TruncatedReason != output.CutReply {
 		t.Errorf("cut: %d bytes, %+v", len(out), r)
 	}
 	if _, err := m.ExecTerminal(context.Background(), s, shell.Command{Isolated: true}); !errors.Is(err, mux.ErrInvalid) {

@@ -1,14 +1,15 @@
 package server
 
 import (
-	"errors"
 	"net/http"
 	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/server/auth"
+	"github.com/evertty/evertty/internal/server/exec"
+	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
 // auditWords are what the audit log calls requests with an effect; "" are those it leaves out: what is typed and looked at, and what harnesses write down, is not
@@ -92,98 +93,45 @@ var auditWords = map[string]string{
 	"POST /tickets":                                 "ticket.create",
 }
 
-// The words that are of no single route.
-const (
-	auditLogin   = "login"
-	auditRefused = "refused"
-	auditSecrets = "secrets.show"
-)
-
 // auditKey names a route in auditWords.
-func auditKey(r route) string {
-	path := r.path
+func auditKey(r httpapi.Route) string {
+	path := r.Path
 	for _, base := range []string{"/session/:sid/pty/:id", "/pty/:id"} {
 		if rest, ok := strings.CutPrefix(path, base); ok {
-			return strings.TrimSpace(r.method + " TERMINAL" + rest)
+			return strings.TrimSpace(r.Method + " TERMINAL" + rest)
 		}
 	}
-	for _, e := range execRoutes {
-		if path == "/session/:sid"+e.path || path == "/session/:sid/shell/:shid"+e.path {
-			return r.method + " SHELL" + e.path
+	for _, e := range (*exec.Service)(nil).Routes() {
+		if path == "/session/:sid"+e.Path || path == "/session/:sid/shell/:shid"+e.Path {
+			return r.Method + " SHELL" + e.Path
 		}
 	}
-	return r.method + " " + path
-}
-
-// targetKey holds the target of a request in the echo context.
-const targetKey = "evertty.target"
-
-// setTarget notes what the request is about, when its path does not say it: the id of something new, or of what was given by name.
-func setTarget(c echo.Context, target string) { c.Set(targetKey, target) }
-
-// targetOf is what a request is about.
-func targetOf(c echo.Context) string {
-	if t, ok := c.Get(targetKey).(string); ok {
-		return clip(t)
-	}
-	return clip(strings.Join(c.ParamValues(), "/"))
+	return r.Method + " " + path
 }
 
 // audited writes down a request that was let in: all with an effect that have a word, all that ask for secrets, and all that were refused because of who asks.
-func (s *Server) audited(c echo.Context, r route, err error) {
+func (s *Server) audited(c echo.Context, r httpapi.Route, err error) {
 	what := auditWords[auditKey(r)]
 	switch {
 	case what != "":
-	case isRefusal(err):
-		what = auditRefused
-		setTarget(c, r.method+" "+redactURL(c.Request().URL))
-	case c.QueryParam(secretsParam) != "" && grantOf(c).Role == Write:
-		what = auditSecrets
+	case auth.IsRefusal(err):
+		what = auth.AuditRefused
+		auth.SetTarget(c, r.Method+" "+httpapi.RedactURL(c.Request().URL))
+	case c.QueryParam(auth.SecretsParam) != "" && auth.GrantOf(c).Role == auth.Write:
+		what = auth.AuditSecrets
 	default:
 		return
 	}
-	s.Auth.note(c, what, targetOf(c), resultOf(c, err))
-}
-
-// isRefusal tells whether an error is about who asks and not about what.
-func isRefusal(err error) bool {
-	return errors.Is(err, ErrReadOnly) || errors.Is(err, ErrWrongTerminal) || errors.Is(err, conversation.ErrDenied) || errors.Is(err, conversation.ErrNeedsApproval)
+	s.config.Auth.Note(c, what, auth.TargetOf(c), resultOf(c, err))
 }
 
 // resultOf is ok or the code of the error.
 func resultOf(c echo.Context, err error) string {
 	if err != nil {
-		return errorFor(err, c).Code
+		return httpapi.ErrorFor(err, c).Code
 	}
 	if status := c.Response().Status; status >= http.StatusBadRequest { // replies of the container's calls
 		return strconv.Itoa(status)
 	}
 	return "ok"
-}
-
-// note adds a line about a request to the audit log. Refusals are limited: a flood of them must not push out the rest; the next line tells how many were left out.
-func (a *Auth) note(c echo.Context, what, target, result string) {
-	if a.auditLog == nil {
-		return
-	}
-	if what == auditRefused && !a.refusals.AllowN(a.now(), 1) {
-		a.skipped.Add(1)
-		return
-	}
-	who, known := c.Get(byKey).(string)
-	if !known {
-		who = byNobody
-	}
-	if n := a.skipped.Swap(0); n > 0 {
-		a.auditLog.Add(AuditEntry{At: a.now(), Who: "server", What: "audit.skipped", Target: auditRefused, Result: strconv.FormatInt(n, 10)})
-	}
-	a.auditLog.Add(AuditEntry{At: a.now(), Who: who, From: fromOf(c.Request()), What: what, Target: target, Result: result})
-}
-
-// fromOf is where a request comes from.
-func fromOf(r *http.Request) string {
-	if r.RemoteAddr == "" || r.RemoteAddr == "@" {
-		return "unix"
-	}
-	return r.RemoteAddr
 }

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/evertty/evertty/internal/server/auth"
 )
 
 // TestEveryEffectIsAuditedOrNot: somebody has decided for every route with an effect, and for no other.
@@ -20,9 +22,9 @@ func TestEveryEffectIsAuditedOrNot(t *testing.T) {
 	known := map[string]bool{}
 	for _, r := range routes() {
 		key := auditKey(r)
-		if _, decided := auditWords[key]; decided != r.effect {
-			if wait := strings.HasSuffix(r.path, "/wait") || r.path == webhookPath; !wait || decided {
-				t.Errorf("%s: in auditWords %v, has an effect %v", key, decided, r.effect)
+		if _, decided := auditWords[key]; decided != r.Effect {
+			if wait := strings.HasSuffix(r.Path, "/wait") || r.Path == auth.WebhookPath; !wait || decided {
+				t.Errorf("%s: in auditWords %v, has an effect %v", key, decided, r.Effect)
 			}
 		}
 		known[key] = true
@@ -35,7 +37,7 @@ func TestEveryEffectIsAuditedOrNot(t *testing.T) {
 }
 
 // linesOf are the entries of a file; each has to be whole.
-func linesOf(t *testing.T, path string) (list []AuditEntry) {
+func linesOf(t *testing.T, path string) (list []auth.AuditEntry) {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
@@ -43,7 +45,7 @@ func linesOf(t *testing.T, path string) (list []AuditEntry) {
 	}
 	defer f.Close()
 	for lines := bufio.NewScanner(f); lines.Scan(); {
-		var e AuditEntry
+		var e auth.AuditEntry
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
 			t.Fatalf("%q: %v", lines.Text(), err)
 		}
@@ -58,58 +60,58 @@ func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
 func TestAuditLogOfMany(t *testing.T) {
 	dir := t.TempDir()
 	defer syscall.Umask(syscall.Umask(0))
-	a := OpenAuditLog(dir, discard())
+	a := auth.OpenAuditLog(dir, discard())
 	const writers, each = 20, 100
 	var work sync.WaitGroup
 	for w := range writers {
 		work.Go(func() {
 			for i := range each {
-				a.Add(AuditEntry{At: time.Now(), Who: byToken, What: "terminal.create", Target: strconv.Itoa(w*each + i),
+				a.Add(auth.AuditEntry{At: time.Now(), Who: auth.ByToken, What: "terminal.create", Target: strconv.Itoa(w*each + i),
 					Result: "ok"})
 			}
 		})
 	}
 	work.Wait()
 	seen := map[string]bool{}
-	for _, e := range linesOf(t, filepath.Join(dir, auditFile)) {
+	for _, e := range linesOf(t, filepath.Join(dir, auth.AuditFile)) {
 		seen[e.Target] = true
 	}
 	if len(seen) != writers*each {
 		t.Errorf("%d of %d lines", len(seen), writers*each)
 	}
-	info, err := os.Stat(filepath.Join(dir, auditFile))
+	info, err := os.Stat(filepath.Join(dir, auth.AuditFile))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
 }
 
-// TestAuditLogRotates: at most oldAudits older files, the newest lines in the newest, and a torn line does not spoil
+// TestAuditLogRotates: at most OldAudits older files, the newest lines in the newest, and a torn line does not spoil
 // the next.
 func TestAuditLogRotates(t *testing.T) {
 	dir := t.TempDir()
-	path := filepath.Join(dir, auditFile)
+	path := filepath.Join(dir, auth.AuditFile)
 	if err := os.WriteFile(path, []byte(`{"at":"2026-01-01T00`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	a := OpenAuditLog(dir, discard())
-	a.Add(AuditEntry{What: "first"})
+	a := auth.OpenAuditLog(dir, discard())
+	a.Add(auth.AuditEntry{What: "first"})
 	if text, _ := os.ReadFile(path); !strings.Contains(string(text), "\n{") {
 		t.Errorf("after a torn line: %q", text)
 	}
-	for i := range oldAudits + 3 {
-		if err := os.Truncate(path, maxAudit); err != nil { // as long as it may be
+	for i := range auth.OldAudits + 3 {
+		if err := os.Truncate(path, auth.MaxAudit); err != nil { // as long as it may be
 			t.Fatal(err)
 		}
-		a = OpenAuditLog(dir, discard())
-		a.Add(AuditEntry{What: "end of the old one"})
-		a.Add(AuditEntry{What: strconv.Itoa(i)})
+		a = auth.OpenAuditLog(dir, discard())
+		a.Add(auth.AuditEntry{What: "end of the old one"})
+		a.Add(auth.AuditEntry{What: strconv.Itoa(i)})
 		if list := linesOf(t, path); len(list) != 1 || list[0].What != strconv.Itoa(i) {
 			t.Fatalf("file %d: %+v", i, list)
 		}
 	}
 	files, err := filepath.Glob(path + "*")
 	want := []string{path}
-	for n := 1; n <= oldAudits; n++ {
+	for n := 1; n <= auth.OldAudits; n++ {
 		want = append(want, path+"."+strconv.Itoa(n))
 	}
 	if err != nil || !slices.Equal(files, want) {
@@ -118,7 +120,7 @@ func TestAuditLogRotates(t *testing.T) {
 	if err := os.Remove(path); err != nil { // by somebody
 		t.Fatal(err)
 	}
-	a.Add(AuditEntry{What: "again"})
+	a.Add(auth.AuditEntry{What: "again"})
 	if list := linesOf(t, path); len(list) != 1 || list[0].What != "again" {
 		t.Errorf("%+v", list)
 	}
@@ -128,25 +130,25 @@ func TestAuditLogRotates(t *testing.T) {
 // when it takes lines again.
 func TestAuditLogWithoutRoom(t *testing.T) {
 	dir := t.TempDir()
-	a := OpenAuditLog(dir, discard())
+	a := auth.OpenAuditLog(dir, discard())
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
 		t.Skip("no full device here: ", err)
 	}
-	a.file = full
+	a.File = full
 	for range 3 {
-		a.Add(AuditEntry{What: "terminal.create"})
+		a.Add(auth.AuditEntry{What: "terminal.create"})
 	}
 	if a.Trouble() == nil {
 		t.Error("no trouble")
 	}
 	_ = full.Close() // the next write fails otherwise; then there is none
-	a.Add(AuditEntry{What: "terminal.create"})
-	a.mu.Lock()
-	a.file = nil
-	a.mu.Unlock()
-	a.Add(AuditEntry{What: "terminal.delete"})
-	list := linesOf(t, filepath.Join(dir, auditFile))
+	a.Add(auth.AuditEntry{What: "terminal.create"})
+	a.Mu.Lock()
+	a.File = nil
+	a.Mu.Unlock()
+	a.Add(auth.AuditEntry{What: "terminal.delete"})
+	list := linesOf(t, filepath.Join(dir, auth.AuditFile))
 	if len(list) != 2 || list[0].What != "audit.lost" || list[0].Result != "4" || list[1].What != "terminal.delete" ||
 		a.Trouble() != nil {
 		t.Errorf("%+v, %v", list, a.Trouble())
@@ -167,17 +169,17 @@ func TestAuditLogThatHangs(t *testing.T) {
 	if err := stuck.SetDeadline(time.Time{}); err != nil { // else Close does not wake a writer
 		t.Skip("a write to a FIFO cannot be woken here: ", err)
 	}
-	a := OpenAuditLog(dir, discard())
-	a.file = stuck
+	a := auth.OpenAuditLog(dir, discard())
+	a.File = stuck
 	begin := time.Now()
 	long := strings.Repeat("x", 70<<10) // more than the FIFO holds
 	for range 20 {
-		a.Add(AuditEntry{Target: long})
+		a.Add(auth.AuditEntry{Target: long})
 	}
-	if took := time.Since(begin); took > 20*auditPatience+5*time.Second {
+	if took := time.Since(begin); took > 20*auth.AuditPatience+5*time.Second {
 		t.Errorf("20 lines took %v", took)
 	}
-	if n := len(a.waiting.lines); n > maxAuditWaiting {
+	if n := len(a.Waiting.Lines); n > auth.MaxAuditWaiting {
 		t.Errorf("%d bytes wait", n)
 	}
 	_ = stuck.Close()

@@ -7,35 +7,14 @@ import (
 
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/vt"
 )
-
-// inputRequest is the body of POST …/input: text, or any bytes in base64.
-type inputRequest struct {
-	Data *string `json:"data"`
-	B64  *[]byte `json:"data_b64"`
-}
-
-func (r inputRequest) bytes() ([]byte, error) {
-	switch {
-	case r.Data != nil && r.B64 == nil:
-		return []byte(*r.Data), nil
-	case r.B64 != nil && r.Data == nil:
-		return *r.B64, nil
-	}
-	return nil, badRequest(`exactly one of "data" (text) and "data_b64" (bytes in base64) is needed`)
-}
-
-// inputReply says how many bytes the program took.
-type inputReply struct {
-	Success bool `json:"success"`
-	Bytes   int  `json:"bytes"`
-}
 
 // sentReply says that of a terminal's program, and the position of the output just
 // before: what the input leads to is printed behind it.
 type sentReply struct {
-	inputReply
+	httpapi.InputReply
 	Seq uint64 `json:"seq"`
 }
 
@@ -44,7 +23,7 @@ func sent(c echo.Context, s mux.Sent, err error) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, sentReply{inputReply{true, s.Bytes}, s.Seq})
+	return c.JSON(http.StatusOK, sentReply{httpapi.InputReply{Success: true, Bytes: s.Bytes}, s.Seq})
 }
 
 func (s *Server) postInput(c echo.Context) error {
@@ -52,15 +31,15 @@ func (s *Server) postInput(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var req inputRequest
-	if err := bind(c, &req); err != nil {
+	var req httpapi.InputRequest
+	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
-	p, err := req.bytes()
+	p, err := req.Bytes()
 	if err != nil {
 		return err
 	}
-	if err := s.permit(c, t.Thread(), conversation.ToolInput, mux.NewInputCall(t.ID, p)); err != nil {
+	if err := s.Permit(c, t.Thread(), conversation.ToolInput, mux.NewInputCall(t.ID, p)); err != nil {
 		return err
 	}
 	done, err := t.Input(c.Request().Context(), p)
@@ -73,13 +52,13 @@ func (s *Server) postKeys(c echo.Context) error {
 		return err
 	}
 	var req keysRequest
-	if err := bind(c, &req); err != nil {
+	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
 	if err := req.check(); err != nil {
 		return err
 	}
-	if err := s.permit(c, t.Thread(), conversation.ToolKeys, mux.InputCall{Terminal: t.ID, Keys: req.Keys, Mouse: req.Mouse}); err != nil {
+	if err := s.Permit(c, t.Thread(), conversation.ToolKeys, mux.InputCall{Terminal: t.ID, Keys: req.Keys, Mouse: req.Mouse}); err != nil {
 		return err
 	}
 	var done mux.Sent
@@ -100,9 +79,9 @@ type keysRequest struct {
 func (r keysRequest) check() error {
 	switch {
 	case r.Mouse != nil && r.Keys != nil:
-		return badRequest(`"keys" and "mouse" are two requests: one of them is allowed`)
+		return httpapi.BadRequest(`"keys" and "mouse" are two requests: one of them is allowed`)
 	case r.Mouse == nil && len(r.Keys) == 0:
-		return badRequest(`"keys" is empty: a list such as ["C-c", "Up", "text:abc"] is needed, or "mouse"`)
+		return httpapi.BadRequest(`"keys" is empty: a list such as ["C-c", "Up", "text:abc"] is needed, or "mouse"`)
 	}
 	return nil
 }
@@ -115,13 +94,13 @@ func (s *Server) postPaste(c echo.Context) error {
 	var req struct {
 		Data *string `json:"data"`
 	}
-	if err := bind(c, &req); err != nil {
+	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
 	if req.Data == nil {
-		return badRequest(`"data" (the text to paste) is needed`)
+		return httpapi.BadRequest(`"data" (the text to paste) is needed`)
 	}
-	if err := s.permit(c, t.Thread(), conversation.ToolPaste, mux.InputCall{Terminal: t.ID, Data: *req.Data}); err != nil {
+	if err := s.Permit(c, t.Thread(), conversation.ToolPaste, mux.InputCall{Terminal: t.ID, Data: *req.Data}); err != nil {
 		return err
 	}
 	done, err := t.Paste(c.Request().Context(), *req.Data)
@@ -144,10 +123,10 @@ func (s *Server) postResize(c echo.Context) error {
 		Cols int `json:"cols"`
 		Rows int `json:"rows"`
 	}
-	if err := bind(c, &req); err != nil {
+	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
-	if err := s.permit(c, t.Thread(), conversation.ToolResize, mux.ResizeCall{Terminal: t.ID, Cols: req.Cols, Rows: req.Rows}); err != nil {
+	if err := s.Permit(c, t.Thread(), conversation.ToolResize, mux.ResizeCall{Terminal: t.ID, Cols: req.Cols, Rows: req.Rows}); err != nil {
 		return err
 	}
 	if err := t.Resize(req.Cols, req.Rows); err != nil {
@@ -164,16 +143,16 @@ func (s *Server) postSignal(c echo.Context) error {
 	var req struct {
 		Signal string `json:"signal"`
 	}
-	if err := bind(c, &req); err != nil {
+	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
-	if err := s.permit(c, t.Thread(), conversation.ToolSignal, terminalDeed{Terminal: t.ID, Signal: req.Signal}); err != nil {
+	if err := s.Permit(c, t.Thread(), conversation.ToolSignal, httpapi.TerminalDeed{Terminal: t.ID, Signal: req.Signal}); err != nil {
 		return err
 	}
 	if err := t.Signal(req.Signal); err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, done)
+	return c.JSON(http.StatusOK, httpapi.Done)
 }
 
 // postRestart starts the program of an ended terminal again.
@@ -183,10 +162,10 @@ func (s *Server) postRestart(c echo.Context) error {
 		return err
 	}
 	var req struct{}
-	if err := bindOptional(c, &req); err != nil {
+	if err := httpapi.BindOptional(c, &req); err != nil {
 		return err
 	}
-	if err := s.permit(c, t.Thread(), conversation.ToolRestart, terminalDeed{Terminal: t.ID, Command: shellWords(t.Info().Cmd)}); err != nil {
+	if err := s.Permit(c, t.Thread(), conversation.ToolRestart, httpapi.TerminalDeed{Terminal: t.ID, Command: httpapi.ShellWords(t.Info().Cmd)}); err != nil {
 		return err
 	}
 	if t, err = s.Mux.Restart(t); err != nil {

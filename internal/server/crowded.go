@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
 const (
-	// retryDescriptors is what a client is told to wait when there are no descriptors: somebody has to end something.
-	retryDescriptors = 5 * time.Second
+
 	// maxFarewells is how many connections are told at the same time that there is no room; further ones are closed without a word.
 	maxFarewells = 4
 	// farewellTime is how long a client may take to read that.
@@ -52,8 +52,8 @@ func farewell(c net.Conn) {
 	_ = c.SetDeadline(time.Now().Add(farewellTime))
 	body := `{"error":"the server has too few file descriptors left for another connection","code":"NO_DESCRIPTORS","details":{}}` + "\n"
 	_, err := fmt.Fprintf(c, "HTTP/1.1 %d Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: %d\r\nRetry-After: %d\r\nConnection: close\r\nCache-Control: no-store\r\n\r\n%s",
-		http.StatusServiceUnavailable, len(body), int(retryDescriptors.Seconds()), body)
+		http.StatusServiceUnavailable, len(body), int(httpapi.RetryDescriptors.Seconds()), body)
 	if half, ok := c.(interface{ CloseWrite() error }); ok && err == nil && half.CloseWrite() == nil {
-		_, _ = io.CopyN(io.Discard, c, maxBody)
+		_, _ = io.CopyN(io.Discard, c, httpapi.MaxBody)
 	}
 }

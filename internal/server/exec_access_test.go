@@ -4,21 +4,23 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/evertty/evertty/internal/server/auth"
 )
 
 // TestExecAccess: nothing about shells, commands, processes and files answers without
 // credentials, with the ticket of a terminal, or to another site's page.
 func TestExecAccess(t *testing.T) {
 	checkLeaks(t)
-	live := startServer(t, ModeToken, t.TempDir())
+	live := startServer(t, auth.ModeToken, t.TempDir())
 	c := newContract(t, live)
-	token, err := readToken(c.auth.TokenFile())
+	token, err := auth.ReadToken(c.auth.TokenFile())
 	if err != nil {
 		t.Fatal(err)
 	}
 	bearer := "Authorization: Bearer " + token
 	c.do(t, exchange{method: "POST", target: "/session/dev/pty", body: catBody, status: 201, header: bearer})
-	issued := func() (ticket ticketReply) {
+	issued := func() (ticket auth.TicketReply) {
 		decode(t, c.do(t, exchange{method: "POST", target: "/tickets", body: `{"pty":"web","role":"write","uses":2}`, status: 201, header: bearer}), &ticket)
 		return ticket
 	}
@@ -30,14 +32,14 @@ func TestExecAccess(t *testing.T) {
 			continue
 		}
 		n++
-		path := parameters.Replace(r.path)
-		if r.method == http.MethodGet {
+		path := parameters.Replace(r.Path)
+		if r.Method == http.MethodGet {
 			closed = path
 		}
-		c.do(t, exchange{method: r.method, target: path, status: http.StatusUnauthorized, code: "UNAUTHORIZED"})
-		c.do(t, exchange{method: r.method, target: path + "?ticket=" + ticket.Ticket, status: http.StatusUnauthorized, code: "UNAUTHORIZED"})
-		if r.method != http.MethodGet || r.stream {
-			request, err := http.NewRequest(r.method, c.url+path, strings.NewReader(`{"command":"true"}`))
+		c.do(t, exchange{method: r.Method, target: path, status: http.StatusUnauthorized, code: "UNAUTHORIZED"})
+		c.do(t, exchange{method: r.Method, target: path + "?ticket=" + ticket.Ticket, status: http.StatusUnauthorized, code: "UNAUTHORIZED"})
+		if r.Method != http.MethodGet || r.Stream {
+			request, err := http.NewRequest(r.Method, c.url+path, strings.NewReader(`{"command":"true"}`))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,11 +50,11 @@ func TestExecAccess(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _ = reply.Body.Close(); reply.StatusCode != http.StatusForbidden {
-				t.Errorf("%s %s from another site's page: %d", r.method, path, reply.StatusCode)
+				t.Errorf("%s %s from another site's page: %d", r.Method, path, reply.StatusCode)
 			}
 		}
-		if r.method != http.MethodGet && !r.effect {
-			t.Errorf("%s %s needs no role", r.method, r.path)
+		if r.Method != http.MethodGet && !r.Effect {
+			t.Errorf("%s %s needs no role", r.Method, r.Path)
 		}
 	}
 	if n < 40 {
@@ -69,7 +71,7 @@ func TestExecAccess(t *testing.T) {
 // TestAPIVersion: a request for a version that is not spoken has no effect.
 func TestAPIVersion(t *testing.T) {
 	checkLeaks(t)
-	live := startServer(t, ModeNone, t.TempDir())
+	live := startServer(t, auth.ModeNone, t.TempDir())
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	for _, test := range []struct {
 		method, path, version string

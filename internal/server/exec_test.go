@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evertty/evertty/internal/server/auth"
+	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/shell"
 )
 
@@ -49,7 +51,7 @@ func (s *liveServer) last(t *testing.T, session, text string) (e *shell.Exec) {
 // TestExecSlowClient: a client that does not read holds up neither the command nor memory, and gets everything later.
 func TestExecSlowClient(t *testing.T) {
 	checkLeaks(t)
-	live := startServer(t, ModeNone, t.TempDir())
+	live := startServer(t, auth.ModeNone, t.TempDir())
 	const size = 40 << 20
 	const text = `head -c 41943040 /dev/zero | tr '\0' x`
 	body, _ := json.Marshal(map[string]any{"command": text})
@@ -93,13 +95,13 @@ func heap() uint64 {
 // TestExecLargeReply: the reply has the beginning, the logs have everything.
 func TestExecLargeReply(t *testing.T) {
 	checkLeaks(t)
-	live := startServer(t, ModeNone, t.TempDir())
+	live := startServer(t, auth.ModeNone, t.TempDir())
 	reply := live.post(t, t.Context(), "/session/large/exec", `{"command":"head -c 12000000 /dev/zero | tr '\\0' x; printf '\\377' >&2"}`)
 	var o outcome
 	if err := json.NewDecoder(reply.Body).Decode(&o); err != nil {
 		t.Fatal(err)
 	}
-	if len(o.Stdout) != maxReplyOutput || !o.Truncated || o.Stderr != "\ufffd" || o.ExitCode != 0 {
+	if len(o.Stdout) != exec.MaxReplyOutput || !o.Truncated || o.Stderr != "\ufffd" || o.ExitCode != 0 {
 		t.Errorf("%d bytes of stdout, truncated %v, stderr %q", len(o.Stdout), o.Truncated, o.Stderr)
 	}
 	response, err := http.Get(live.url + "/session/large/commands/" + o.CommandID + "/logs")
@@ -124,7 +126,7 @@ func TestExecLargeReply(t *testing.T) {
 // TestExecDisconnect: a command goes on without its client, unless it was to be cancelled.
 func TestExecDisconnect(t *testing.T) {
 	checkLeaks(t)
-	live := startServer(t, ModeNone, t.TempDir())
+	live := startServer(t, auth.ModeNone, t.TempDir())
 	for _, test := range []struct {
 		path   string
 		cancel bool
@@ -166,7 +168,7 @@ func TestExecDisconnect(t *testing.T) {
 // TestExecQueueFull: what the queue does not hold is refused with a time to come back, and what waits can be cancelled.
 func TestExecQueueFull(t *testing.T) {
 	checkLeaks(t)
-	live := startServer(t, ModeNone, t.TempDir())
+	live := startServer(t, auth.ModeNone, t.TempDir())
 	sh, err := live.mux.DefaultShell("full")
 	if err != nil {
 		t.Fatal(err)
@@ -195,7 +197,7 @@ func TestExecQueueFull(t *testing.T) {
 func TestExecServerCloses(t *testing.T) {
 	checkLeaks(t)
 	dir := t.TempDir()
-	live := startServer(t, ModeNone, dir)
+	live := startServer(t, auth.ModeNone, dir)
 	const text = "read x; echo got $x"
 	body, _ := json.Marshal(map[string]any{"command": text, "stdin_open": true})
 	replies := make(chan *http.Response, 1)
@@ -216,7 +218,7 @@ func TestExecServerCloses(t *testing.T) {
 	if reply.StatusCode != http.StatusServiceUnavailable || refused.Code != "CLOSING" || refused.Details.CommandID != e.ID() {
 		t.Errorf("the client got %d %+v", reply.StatusCode, refused)
 	}
-	c := newContract(t, startServer(t, ModeNone, dir))
+	c := newContract(t, startServer(t, auth.ModeNone, dir))
 	target := "/session/moves/commands/" + e.ID()
 	c.do(t, exchange{method: "POST", target: target + "/input", body: `{"data":"it\n"}`, status: 200})
 	w := c.openExec(t, "GET", target+"/logs?follow=1", "", "ExecStream")
@@ -229,7 +231,7 @@ func TestExecServerCloses(t *testing.T) {
 func TestExecOnATerminalServerCloses(t *testing.T) {
 	checkLeaks(t)
 	dir := t.TempDir()
-	live := startServer(t, ModeNone, dir)
+	live := startServer(t, auth.ModeNone, dir)
 	replies := make(chan *http.Response, 1)
 	go func() {
 		replies <- live.post(t, context.Background(), "/session/moves/exec", `{"command":"cat","tty":true,"cancel_on_disconnect":true}`)
@@ -245,7 +247,7 @@ func TestExecOnATerminalServerCloses(t *testing.T) {
 	if reply.StatusCode != http.StatusServiceUnavailable || refused.Code != "CLOSING" {
 		t.Errorf("the client got %d %+v", reply.StatusCode, refused)
 	}
-	c := newContract(t, startServer(t, ModeNone, dir))
+	c := newContract(t, startServer(t, auth.ModeNone, dir))
 	var term struct{ State string }
 	decode(t, c.do(t, exchange{method: "GET", target: "/pty/" + id, status: 200}), &term)
 	if term.State != "running" {

@@ -8,6 +8,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/server/auth"
+	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/thread"
 )
 
@@ -22,7 +24,7 @@ type leaseListReply struct {
 
 // leasePageOf is which part of the leases is asked for.
 func leasePageOf(c echo.Context) (thread.LeaseQuery, error) {
-	limit, err := numberOf(c, "limit", 1, maxRows, defaultLeases)
+	limit, err := httpapi.NumberOf(c, "limit", 1, maxRows, defaultLeases)
 	return thread.LeaseQuery{Provider: c.QueryParam("provider"), After: c.QueryParam("after"), Limit: int(limit)}, err
 }
 
@@ -38,7 +40,7 @@ func (s *Server) getLeases(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(c, http.StatusOK, leaseListReply{orNone(list), next})
+	return httpapi.WriteJSON(c, http.StatusOK, leaseListReply{httpapi.OrNone(list), next})
 }
 
 // leaseRequest is the body of POST /api/leases. Config is for the provider alone and is never told again.
@@ -53,19 +55,19 @@ func (s *Server) postLease(c echo.Context) error {
 		return err
 	}
 	var req leaseRequest
-	if err := bindOptional(c, &req); err != nil {
+	if err := httpapi.BindOptional(c, &req); err != nil {
 		return err
 	}
 	config := ""
 	if req.Config != nil {
-		b, err := encode(req.Config)
+		b, err := httpapi.Encode(req.Config)
 		if err != nil {
 			return err
 		}
 		config = string(b)
 	}
 	if p := req.Provider; p != "" && p != thread.Local {
-		if err := s.permit(c, "", conversation.ToolLeaseCreate, providerDeed{p}); err != nil {
+		if err := s.Permit(c, "", conversation.ToolLeaseCreate, httpapi.ProviderDeed{Provider: p}); err != nil {
 			return err
 		}
 	}
@@ -73,8 +75,8 @@ func (s *Server) postLease(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	setTarget(c, l.ID)
-	return writeJSON(c, http.StatusCreated, l)
+	auth.SetTarget(c, l.ID)
+	return httpapi.WriteJSON(c, http.StatusCreated, l)
 }
 
 func (s *Server) getLease(c echo.Context) error {
@@ -86,7 +88,7 @@ func (s *Server) getLease(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(c, http.StatusOK, l)
+	return httpapi.WriteJSON(c, http.StatusOK, l)
 }
 
 func (s *Server) deleteLease(c echo.Context) error {
@@ -97,10 +99,10 @@ func (s *Server) deleteLease(c echo.Context) error {
 	if err := s.Mux.PermitLease(c.Request().Context(), id, conversation.ToolLeaseDestroy); err != nil {
 		return err
 	}
-	if err := s.Mux.DeleteLease(unhurried(c), id); err != nil {
+	if err := s.Mux.DeleteLease(httpapi.Unhurried(c), id); err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, done)
+	return c.JSON(http.StatusOK, httpapi.Done)
 }
 
 // changeLease does something to the lease a path names and tells how it is after it.
@@ -145,11 +147,11 @@ func (s *Server) getLeaseEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	after, err := numberOf(c, "after", 0, maxNumber, 0)
+	after, err := httpapi.NumberOf(c, "after", 0, httpapi.MaxNumber, 0)
 	if err != nil {
 		return err
 	}
-	limit, err := numberOf(c, "limit", 1, maxRows, maxRows)
+	limit, err := httpapi.NumberOf(c, "limit", 1, maxRows, maxRows)
 	if err != nil {
 		return err
 	}
@@ -157,7 +159,7 @@ func (s *Server) getLeaseEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(c, http.StatusOK, leaseEventsReply{id, orNone(list)})
+	return httpapi.WriteJSON(c, http.StatusOK, leaseEventsReply{id, httpapi.OrNone(list)})
 }
 
 func (s *Server) getLeaseMetrics(c echo.Context) error {
@@ -169,5 +171,5 @@ func (s *Server) getLeaseMetrics(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(c, http.StatusOK, m)
+	return httpapi.WriteJSON(c, http.StatusOK, m)
 }

@@ -12,12 +12,12 @@ import (
 // (RFC 9110, 9.3.2 and 9.3.7), to those that may use them; it says nothing about other origins.
 func (s *Server) addRoutes(e *echo.Echo) {
 	methods := map[string][]string{}
-	for _, r := range routes() {
-		e.Add(r.method, r.path, s.handler(r))
-		methods[r.path] = append(methods[r.path], r.method)
-		if r.method == http.MethodGet {
-			e.Add(http.MethodHead, r.path, s.handler(r))
-			methods[r.path] = append(methods[r.path], http.MethodHead)
+	for _, r := range s.routes() {
+		e.Add(r.Method, r.Path, s.handler(r))
+		methods[r.Path] = append(methods[r.Path], r.Method)
+		if r.Method == http.MethodGet {
+			e.Add(http.MethodHead, r.Path, s.handler(r))
+			methods[r.Path] = append(methods[r.Path], http.MethodHead)
 		}
 	}
 	for path, list := range methods {
@@ -29,16 +29,4 @@ func (s *Server) addRoutes(e *echo.Echo) {
 			return c.NoContent(http.StatusNoContent)
 		})
 	}
-}
-
-// isHead tells whether nobody reads the body.
-func isHead(c echo.Context) bool { return c.Request().Method == http.MethodHead }
-
-// headOfEvents answers HEAD where GET is a stream of events: with its headers, at once, and without a viewer.
-func headOfEvents(c echo.Context) error {
-	header := c.Response().Header()
-	header.Set(echo.HeaderContentType, "text/event-stream")
-	header.Set(echo.HeaderCacheControl, "no-store")
-	header.Set("X-Accel-Buffering", "no")
-	return c.NoContent(http.StatusOK)
 }

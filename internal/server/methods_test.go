@@ -8,17 +8,19 @@ import (
 	"testing"
 
 	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
 // TestEveryPathHasItsMethods: HEAD wherever GET is, OPTIONS everywhere, and the list of OPTIONS is that of 405.
 func TestEveryPathHasItsMethods(t *testing.T) {
 	s := &Server{}
 	e := echo.New()
-	e.HTTPErrorHandler = handleError
+	e.HTTPErrorHandler = httpapi.HandleError
 	s.addRoutes(e)
 	offered := map[string][]string{}
 	for _, r := range routes() {
-		offered[r.path] = append(offered[r.path], r.method)
+		offered[r.Path] = append(offered[r.Path], r.Method)
 	}
 	fill := strings.NewReplacer(":sid", "s", ":id", "i", ":shid", "h", ":cid", "c", "*", "x")
 	for path, want := range offered {
@@ -52,3 +54,6 @@ func TestEveryPathHasItsMethods(t *testing.T) {
 		}
 	}
 }
+
+// routes is everything that a server offers.
+func routes() []httpapi.Route { return new(Server).routes() }

@@ -4,6 +4,8 @@ import (
 	"net/url"
 
 	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
 // unescapeNames gives handlers the names in the path as they are. The router leaves
@@ -17,7 +19,7 @@ func unescapeNames(next echo.HandlerFunc) echo.HandlerFunc {
 		for i, name := range names {
 			plain, err := url.PathUnescape(name)
 			if err != nil {
-				return badRequest("the path: %v", err)
+				return httpapi.BadRequest("the path: %v", err)
 			}
 			names[i] = plain
 		}

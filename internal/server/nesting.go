@@ -6,6 +6,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/vt"
 )
 
@@ -19,10 +20,10 @@ func insideOf(c echo.Context) (in mux.Inside, err error) {
 	in.Terminals, in.Devices = q["inside"], q["tty"]
 	for name, n := range map[string]int{"inside": len(in.Terminals), "tty": len(in.Devices)} {
 		if n > maxSurroundings {
-			return in, badRequest("%s is there %d times: at most %d are allowed", name, n, maxSurroundings)
+			return in, httpapi.BadRequest("%s is there %d times: at most %d are allowed", name, n, maxSurroundings)
 		}
 	}
-	in.Allowed, err = switchOf(c, "nested")
+	in.Allowed, err = httpapi.SwitchOf(c, "nested")
 	return in, err
 }
 
@@ -37,7 +38,7 @@ func wishedSize(c echo.Context) (cols, rows int, err error) {
 	for i, name := range []string{"cols", "rows"} {
 		n, err := strconv.Atoi(words[i])
 		if err != nil || n < vt.MinSize || n > vt.MaxSize {
-			return 0, 0, badRequest("%s %q: %d to %d are allowed, for cols and rows together", name, clip(words[i]), vt.MinSize, vt.MaxSize)
+			return 0, 0, httpapi.BadRequest("%s %q: %d to %d are allowed, for cols and rows together", name, httpapi.Clip(words[i]), vt.MinSize, vt.MaxSize)
 		}
 		size[i] = n
 	}
@@ -52,6 +53,6 @@ func historyOnce(c echo.Context) (bool, error) {
 	case "first":
 		return true, nil
 	default:
-		return false, badRequest("history %q: first is allowed", clip(h))
+		return false, httpapi.BadRequest("history %q: first is allowed", httpapi.Clip(h))
 	}
 }

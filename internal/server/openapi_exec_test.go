@@ -14,23 +14,28 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/evertty/evertty/internal/server/auth"
+	"github.com/evertty/evertty/internal/server/compat"
+	"github.com/evertty/evertty/internal/server/exec"
+	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
 // isExec tells the routes of shells and commands from those of terminals.
-func isExec(r route) bool {
-	return strings.HasPrefix(r.path, "/api/") && !isDurable(r) || r.path == "/shell" || strings.HasPrefix(r.path, "/session/") && !strings.HasPrefix(r.path, "/session/:sid/pty")
+func isExec(r httpapi.Route) bool {
+	return strings.HasPrefix(r.Path, "/api/") && !isDurable(r) || r.Path == "/shell" || strings.HasPrefix(r.Path, "/session/") && !strings.HasPrefix(r.Path, "/session/:sid/pty")
 }
 
 // isDurable tells the routes of threads, leases and webhooks.
-func isDurable(r route) bool {
-	return slices.ContainsFunc([]string{"/api/threads", "/api/leases", "/api/sandbox", "/api/webhooks"}, func(p string) bool { return strings.HasPrefix(r.path, p) })
+func isDurable(r httpapi.Route) bool {
+	return slices.ContainsFunc([]string{"/api/threads", "/api/leases", "/api/sandbox", "/api/webhooks"}, func(p string) bool { return strings.HasPrefix(r.Path, p) })
 }
 
 // TestExecIsAsDocumented drives a real server through every route of shells and commands, and of their compatible form,
 // and holds requests, replies and events against the document.
 func TestExecIsAsDocumented(t *testing.T) {
 	checkLeaks(t)
-	c := newContract(t, startServer(t, ModeNone, t.TempDir()))
+	c := newContract(t, startServer(t, auth.ModeNone, t.TempDir()))
 	c.visitShells(t)
 	for _, base := range []string{"/session/dev", "/session/dev/shell/one"} {
 		c.visitExec(t, base)
@@ -49,7 +54,7 @@ func TestExecIsAsDocumented(t *testing.T) {
 		c.do(t, e)
 	}
 	for _, r := range routes() {
-		key := r.method + " " + templateOf(r.path)
+		key := r.Method + " " + templateOf(r.Path)
 		if isExec(r) && !c.met[key+" OK"] && !c.met[key+" Created"] {
 			t.Errorf("%s was never seen to succeed", key)
 		}
@@ -58,7 +63,7 @@ func TestExecIsAsDocumented(t *testing.T) {
 
 func (c *contract) visitShells(t *testing.T) {
 	for _, path := range []string{"/exec", "/exec/stream"} {
-		large := `{"command":"` + strings.Repeat("x", maxExecBody) + `"}`
+		large := `{"command":"` + strings.Repeat("x", exec.MaxBody) + `"}`
 		c.do(t, exchange{method: "POST", target: "/session/dev" + path, body: large, status: 413, code: "TOO_LARGE"})
 	}
 	const target = "/session/dev/shell"
@@ -113,7 +118,7 @@ func (c *contract) exec(t *testing.T, base, body string) (o outcome) {
 }
 
 func (c *contract) visitExec(t *testing.T, base string) {
-	long := strings.Repeat("x", maxBody)
+	long := strings.Repeat("x", httpapi.MaxBody)
 	for _, test := range []struct {
 		body string
 		good func(o outcome) bool
@@ -275,9 +280,9 @@ func (c *contract) visitExecStream(t *testing.T, base string) {
 	}
 }
 
-func (c *contract) commands(t *testing.T, base string) []commandReply {
+func (c *contract) commands(t *testing.T, base string) []exec.CommandReply {
 	t.Helper()
-	var list struct{ Commands []commandReply }
+	var list struct{ Commands []exec.CommandReply }
 	decode(t, c.do(t, exchange{method: "GET", target: base + "/commands", status: 200}), &list)
 	return list.Commands
 }
@@ -312,9 +317,9 @@ func (c *contract) visitCommands(t *testing.T, base string) {
 		c.do(t, e)
 	}
 	w.until("complete")
-	long := c.exec(t, base, `{"command":"echo `+strings.Repeat("é", maxListedCommand)+` | wc -c"}`)
+	long := c.exec(t, base, `{"command":"echo `+strings.Repeat("é", exec.MaxListedCommand)+` | wc -c"}`)
 	list := c.commands(t, base)
-	if last := list[len(list)-1]; last.CommandID != long.CommandID || !last.Clipped || len(last.Command) > maxListedCommand || last.ExitCode == nil {
+	if last := list[len(list)-1]; last.CommandID != long.CommandID || !last.Clipped || len(last.Command) > exec.MaxListedCommand || last.ExitCode == nil {
 		t.Errorf("%s: the last command is %+.300v", base, last)
 	}
 }
@@ -369,7 +374,7 @@ func (c *contract) visitCompat(t *testing.T) {
 }
 
 func (c *contract) visitProcesses(t *testing.T) {
-	var p, other processReply
+	var p, other compat.ProcessReply
 	decode(t, c.do(t, exchange{method: "POST", target: "/api/process/start", body: `{"command":"echo up; sleep 1000"}`, header: "X-Session-Id: a", status: 200}), &p)
 	if p.PID == 0 || p.Status != "running" || p.SessionID != "a" {
 		t.Errorf("the process is %+v", p)
@@ -393,13 +398,13 @@ func (c *contract) visitProcesses(t *testing.T) {
 		c.do(t, e)
 	}
 	w.until("complete")
-	var list []processReply
+	var list []compat.ProcessReply
 	decode(t, c.do(t, exchange{method: "GET", target: "/api/process/list", status: 200}), &list)
 	status := map[string]string{}
 	for _, p := range list {
 		status[p.ID] = p.Status
 	}
-	if status[p.ID] != "killed" || status[other.ID] != "failed" || len(list) < 3 || slices.ContainsFunc(list, func(p processReply) bool { return p.Status == "running" }) {
+	if status[p.ID] != "killed" || status[other.ID] != "failed" || len(list) < 3 || slices.ContainsFunc(list, func(p compat.ProcessReply) bool { return p.Status == "running" }) {
 		t.Errorf("the processes are %+v", list)
 	}
 }

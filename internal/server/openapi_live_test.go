@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/server/auth"
+	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/webui"
 )
 
@@ -28,7 +30,7 @@ var bases = []string{"/session/dev/pty/web", "/pty/web"}
 func TestServerIsAsDocumented(t *testing.T) {
 	checkLeaks(t)
 	dir := t.TempDir()
-	c := newContract(t, startServer(t, ModeNone, dir))
+	c := newContract(t, startServer(t, auth.ModeNone, dir))
 	c.visitServer(t)
 	c.visitCreate(t)
 	for _, base := range bases {
@@ -39,15 +41,15 @@ func TestServerIsAsDocumented(t *testing.T) {
 	c.visitNextServer(t)
 	c.visitWithoutJournal(t)
 	c.killKeeper(t)
-	c.liveServer = startServer(t, ModeNone, dir)
+	c.liveServer = startServer(t, auth.ModeNone, dir)
 	c.visitLost(t)
 	c.visitRestart(t)
 	c.visitDelete(t)
 	for _, r := range routes() {
-		if r.stream && r.method == http.MethodGet || strings.HasPrefix(r.path, "/assets/") || r.path == "/favicon.svg" || isExec(r) || isDurable(r) {
+		if r.Stream && r.Method == http.MethodGet || strings.HasPrefix(r.Path, "/assets/") || r.Path == "/favicon.svg" || isExec(r) || isDurable(r) {
 			continue // streams, execs and threads have their own tests; the page's files are there when it was built
 		}
-		key := r.method + " " + templateOf(r.path)
+		key := r.Method + " " + templateOf(r.Path)
 		if !c.met[key+" OK"] && !c.met[key+" Created"] {
 			t.Errorf("%s was never seen to succeed", key)
 		}
@@ -112,7 +114,7 @@ func (c *contract) visitCreate(t *testing.T) {
 		{body: `{"name":"a/b"}`, status: 400, code: "VALIDATION"},
 		{body: `{"env":{"A=B":"c"}}`, status: 400, code: "VALIDATION"},
 		{body: `{"size_policy":"mine"}`, status: 400, code: "VALIDATION"},
-		{body: `{"name":"` + strings.Repeat("x", maxBody) + `"}`, status: 413, code: "TOO_LARGE"},
+		{body: `{"name":"` + strings.Repeat("x", httpapi.MaxBody) + `"}`, status: 413, code: "TOO_LARGE"},
 		{status: 415, code: "UNSUPPORTED_MEDIA_TYPE"},
 		{body: `{}`, status: 415, code: "UNSUPPORTED_MEDIA_TYPE", header: "Content-Type: text/plain"},
 		{body: `{}`, status: 403, code: "FORBIDDEN_ORIGIN", header: "Sec-Fetch-Site: cross-site"},
@@ -218,8 +220,8 @@ func jsonValue(t *testing.T, b []byte) (v any) {
 func (c *contract) visitEach(t *testing.T, base string, status int, code string) {
 	bodies := map[string]string{"/input": `{"data":"x"}`, "/keys": `{"keys":["Enter"]}`, "/paste": `{"data":"x"}`,
 		"/resize": `{"cols":80,"rows":24}`, "/signal": `{"signal":"INT"}`, "/restart": `{}`, "/wait": `{"for":"text","pattern":"never"}`}
-	for _, r := range terminalRoutes {
-		c.do(t, exchange{method: r.method, target: base + r.path, body: bodies[r.path], status: status, code: code})
+	for _, r := range new(Server).terminalRoutes() {
+		c.do(t, exchange{method: r.Method, target: base + r.Path, body: bodies[r.Path], status: status, code: code})
 	}
 }
 
@@ -260,7 +262,7 @@ func (c *contract) info(t *testing.T, target string) (i mux.Info) {
 func (c *contract) visitNextServer(t *testing.T) {
 	was := c.info(t, "/pty/web")
 	c.stop()
-	c.liveServer = startServer(t, ModeNone, c.dir)
+	c.liveServer = startServer(t, auth.ModeNone, c.dir)
 	for _, base := range bases {
 		is := c.info(t, base)
 		if is.State != mux.StateRunning || is.PID != was.PID || is.Generation != was.Generation || is.Seq < was.Seq {
@@ -289,7 +291,7 @@ func (c *contract) visitWithoutJournal(t *testing.T) {
 			}
 		}
 	}
-	c.liveServer = startServer(t, ModeNone, c.dir)
+	c.liveServer = startServer(t, auth.ModeNone, c.dir)
 	for _, base := range []string{"/session/dev/pty/ends", "/pty/ends"} {
 		c.do(t, exchange{method: "GET", target: base + "/snapshot", status: 200})
 		c.do(t, exchange{method: "GET", target: base + "/recording", status: 404, code: "NO_JOURNAL"})
@@ -360,8 +362,8 @@ func (c *contract) visitDelete(t *testing.T) {
 // TestAccessIsAsDocumented is the same for a server that asks who you are.
 func TestAccessIsAsDocumented(t *testing.T) {
 	checkLeaks(t)
-	c := newContract(t, startServer(t, ModeToken, t.TempDir()))
-	token, err := readToken(c.auth.TokenFile())
+	c := newContract(t, startServer(t, auth.ModeToken, t.TempDir()))
+	token, err := auth.ReadToken(c.auth.TokenFile())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -387,7 +389,7 @@ func TestAccessIsAsDocumented(t *testing.T) {
 	for _, base := range bases {
 		c.visitEach(t, base, http.StatusUnauthorized, "UNAUTHORIZED")
 	}
-	var ticket ticketReply
+	var ticket auth.TicketReply
 	decode(t, c.do(t, exchange{method: "POST", target: "/tickets", body: `{"pty":"web","uses":2}`, status: 201, header: bearer}), &ticket)
 	u, err := url.Parse(ticket.URL)
 	if err != nil {

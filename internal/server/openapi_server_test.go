@@ -26,6 +26,7 @@ import (
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/thread/sqlite"
 	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/tests/polling"
@@ -41,7 +42,7 @@ const patience = time.Minute
 type liveServer struct {
 	url    string
 	dir    string
-	auth   *Auth
+	auth   *auth.Auth
 	mux    *mux.Mux
 	keeper *keeper.Client
 	stop   func() // ends it as SIGTERM does, programs go on; more than once is no harm
@@ -75,7 +76,7 @@ func startServer(t *testing.T, mode, dir string) *liveServer {
 // startGuarded is startServer without authentication, with rules for all threads.
 func startGuarded(t *testing.T, rules conversation.Rules) *liveServer {
 	t.Helper()
-	return startRuled(t, ModeNone, t.TempDir(), rules)
+	return startRuled(t, auth.ModeNone, t.TempDir(), rules)
 }
 
 func startRuled(t *testing.T, mode, dir string, rules conversation.Rules) *liveServer {
@@ -107,7 +108,7 @@ func startRuled(t *testing.T, mode, dir string, rules conversation.Rules) *liveS
 	}
 	metrics.Registry.MustRegister(m)
 	live := &liveServer{dir: dir, mux: m, keeper: held}
-	auth, err := NewAuth(AuthConfig{Mode: mode, DataDir: dir, Listen: "127.0.0.1:0", Log: log, Terminal: live.find})
+	auth, err := auth.New(auth.Config{Mode: mode, DataDir: dir, Listen: "127.0.0.1:0", Log: log, Terminal: live.find})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"github.com/evertty/evertty/internal/server/auth"
 )
 
 // liveBody starts a program that waits for a line, causes every change that is
@@ -24,7 +26,7 @@ const liveBody = `{"cmd":["sh","-c","printf ready; read a; printf '\\033]2;title
 // against the document. Each kind that is documented has to be seen.
 func TestStreamsAreAsDocumented(t *testing.T) {
 	checkLeaks(t)
-	c := newContract(t, startServer(t, ModeNone, t.TempDir()))
+	c := newContract(t, startServer(t, auth.ModeNone, t.TempDir()))
 	var info struct{ ID string }
 	decode(t, c.do(t, exchange{method: "POST", target: "/session/dev/pty", body: liveBody, status: 201}), &info)
 	c.do(t, exchange{method: "POST", target: "/pty/live/wait", body: `{"for":"text","pattern":"ready"}`, status: 200})

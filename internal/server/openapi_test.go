@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"go/ast"
@@ -18,6 +19,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/evertty/evertty/internal/server/compat"
+	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
 var update = flag.Bool("update", false, "write openapi.json in the layout that TestOpenAPILayout wants")
@@ -47,7 +51,7 @@ func TestOpenAPIIsValid(t *testing.T) {
 			}
 		}
 	}
-	if want := strconv.Itoa(apiVersion); doc.Info.Version != want {
+	if want := strconv.Itoa(httpapi.APIVersion); doc.Info.Version != want {
 		t.Errorf("info.version is %s, GET /version says %s", doc.Info.Version, want)
 	}
 }
@@ -61,7 +65,7 @@ func TestOpenAPIHasEveryRoute(t *testing.T) {
 		}
 	}
 	for _, r := range routes() {
-		key := r.method + " " + templateOf(r.path)
+		key := r.Method + " " + templateOf(r.Path)
 		if !documented[key] {
 			t.Errorf("%s is served and not documented", key)
 		}
@@ -85,21 +89,21 @@ func templateOf(route string) string {
 	return strings.Join(parts, "/")
 }
 
-// TestOpenAPIHasEveryErrorCode wants each row of errorTable under its status,
+// TestOpenAPIHasEveryErrorCode wants each row of ErrorTable under its status,
 // each code that handlers make themselves under some status, and no other code.
 func TestOpenAPIHasEveryErrorCode(t *testing.T) {
 	documented := documentedCodes(t)
 	known := codesInSource(t)
-	for _, row := range errorTable {
-		known[row.code] = true
-		if !slices.Contains(documented[row.status], row.code) {
-			t.Errorf("%d %s (%v) is not documented", row.status, row.code, row.err)
+	for _, row := range httpapi.ErrorTable {
+		known[row.Code] = true
+		if !slices.Contains(documented[row.Status], row.Code) {
+			t.Errorf("%d %s (%v) is not documented", row.Status, row.Code, row.Err)
 		}
 	}
-	for _, row := range fileErrors {
-		known[row.code] = true
-		if !slices.Contains(documented[row.status], row.code) {
-			t.Errorf("%d %s (%v) is not documented", row.status, row.code, row.err)
+	for _, row := range compat.FileErrors {
+		known[row.Code] = true
+		if !slices.Contains(documented[row.Status], row.Code) {
+			t.Errorf("%d %s (%v) is not documented", row.Status, row.Code, row.Err)
 		}
 	}
 	all := map[string]bool{}
@@ -168,15 +172,16 @@ func decode(t *testing.T, b []byte, dst any) {
 	}
 }
 
-// codesInSource are the codes that this package's calls of newError spell out.
+// codesInSource are the codes that this package's calls of NewError spell out.
 func codesInSource(t *testing.T) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob("*.go")
-	if err != nil {
+	parts, err2 := filepath.Glob("*/*.go")
+	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
 	codes := map[string]bool{}
-	for _, name := range files {
+	for _, name := range append(files, parts...) {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
@@ -189,7 +194,11 @@ func codesInSource(t *testing.T) map[string]bool {
 			if !ok || len(call.Args) < 2 {
 				return true
 			}
-			if fun, ok := call.Fun.(*ast.Ident); !ok || fun.Name != "newError" {
+			name := call.Fun
+			if qualified, ok := name.(*ast.SelectorExpr); ok {
+				name = qualified.Sel
+			}
+			if fun, ok := name.(*ast.Ident); !ok || fun.Name != "NewError" {
 				return true
 			}
 			if lit, ok := call.Args[1].(*ast.BasicLit); ok {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/thread"
 )
 
@@ -13,7 +14,7 @@ import (
 // replies and events against the document.
 func TestThreadsAreAsDocumented(t *testing.T) {
 	checkLeaks(t)
-	c := newContract(t, startServer(t, ModeNone, t.TempDir()))
+	c := newContract(t, startServer(t, auth.ModeNone, t.TempDir()))
 	c.visitThread(t)
 	c.visitThreadTerminals(t)
 	c.visitThreadEvents(t)
@@ -25,7 +26,7 @@ func TestThreadsAreAsDocumented(t *testing.T) {
 	c.do(t, exchange{method: "DELETE", target: "/api/threads/dev", status: 200})
 	c.do(t, exchange{method: "DELETE", target: "/api/threads/dev", status: 404, code: "NOT_FOUND"})
 	for _, r := range routes() {
-		key := r.method + " " + templateOf(r.path)
+		key := r.Method + " " + templateOf(r.Path)
 		if isDurable(r) && !c.met[key+" OK"] && !c.met[key+" Created"] && !c.met[key+" Accepted"] {
 			t.Errorf("%s was never seen to succeed", key)
 		}
@@ -216,14 +217,14 @@ func (c *contract) visitWebhooks(t *testing.T) {
 // page; what has an effect needs the role write.
 func TestThreadAccess(t *testing.T) {
 	checkLeaks(t)
-	c := newContract(t, startServer(t, ModeToken, t.TempDir()))
-	token, err := readToken(c.auth.TokenFile())
+	c := newContract(t, startServer(t, auth.ModeToken, t.TempDir()))
+	token, err := auth.ReadToken(c.auth.TokenFile())
 	if err != nil {
 		t.Fatal(err)
 	}
 	bearer := "Authorization: Bearer " + token
 	c.do(t, exchange{method: "POST", target: "/session/dev/pty", body: catBody, status: 201, header: bearer})
-	var ticket ticketReply
+	var ticket auth.TicketReply
 	decode(t, c.do(t, exchange{method: "POST", target: "/tickets", body: `{"pty":"web","role":"write","uses":2}`, status: 201, header: bearer}), &ticket)
 	parameters := strings.NewReplacer(":id", "dev", ":tid", "web", ":rid", "x", ":provider", "local")
 	n := 0
@@ -232,14 +233,14 @@ func TestThreadAccess(t *testing.T) {
 			continue
 		}
 		n++
-		path := parameters.Replace(r.path)
-		c.do(t, exchange{method: r.method, target: path, status: http.StatusUnauthorized, code: "UNAUTHORIZED"})
-		c.do(t, exchange{method: r.method, target: path + "?ticket=" + ticket.Ticket, status: http.StatusUnauthorized, code: "UNAUTHORIZED"})
-		if r.method != http.MethodGet && !r.effect && r.path != webhookPath {
-			t.Errorf("%s %s needs no role", r.method, r.path)
+		path := parameters.Replace(r.Path)
+		c.do(t, exchange{method: r.Method, target: path, status: http.StatusUnauthorized, code: "UNAUTHORIZED"})
+		c.do(t, exchange{method: r.Method, target: path + "?ticket=" + ticket.Ticket, status: http.StatusUnauthorized, code: "UNAUTHORIZED"})
+		if r.Method != http.MethodGet && !r.Effect && r.Path != auth.WebhookPath {
+			t.Errorf("%s %s needs no role", r.Method, r.Path)
 		}
-		if r.method != http.MethodGet {
-			c.foreign(t, r.method, path, token)
+		if r.Method != http.MethodGet {
+			c.foreign(t, r.Method, path, token)
 		}
 	}
 	if n < 35 {
@@ -268,10 +269,10 @@ func (c *contract) foreign(t *testing.T, method, path, token string) {
 // TestWebhookSecret: with a secret providers need no other credentials, and nobody passes without it.
 func TestWebhookSecret(t *testing.T) {
 	checkLeaks(t)
-	live := startServer(t, ModeToken, t.TempDir())
-	secret := digestOf("the secret")
-	live.auth.webhooks = &secret
-	token, err := readToken(live.auth.TokenFile())
+	live := startServer(t, auth.ModeToken, t.TempDir())
+	secret := auth.DigestOf("the secret")
+	live.auth.Webhooks = &secret
+	token, err := auth.ReadToken(live.auth.TokenFile())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/evertty/evertty/internal/server/auth"
+	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
 //go:embed openapi.json
@@ -23,11 +26,8 @@ type versionReply struct {
 	API     int    `json:"api"`
 }
 
-// apiVersion grows when a name of the contract changes its meaning.
-const apiVersion = 1
-
 func (s *Server) getVersion(c echo.Context) error {
-	return c.JSON(http.StatusOK, versionReply{"evertty", s.Version, apiVersion})
+	return c.JSON(http.StatusOK, versionReply{"evertty", s.config.Version, httpapi.APIVersion})
 }
 
 // healthReply is the reply of GET /healthz; without credentials it is only the
@@ -43,16 +43,16 @@ type healthReply struct {
 
 func (s *Server) getHealth(c echo.Context) error {
 	h := s.Mux.Health()
-	if err := s.Audit.Trouble(); err != nil {
+	if err := s.config.Audit.Trouble(); err != nil {
 		h.Reasons = append(h.Reasons, err.Error())
 	}
 	reply := healthReply{Status: "ok"}
 	if len(h.Reasons) > 0 {
 		reply.Status = "degraded"
 	}
-	if grantOf(c).Role != "" {
+	if auth.GrantOf(c).Role != "" {
 		reply.Damaged = &h.Damaged
-		reply.Lossless, reply.Reasons, reply.Version, reply.PID = &h.Lossless, h.Reasons, s.Version, os.Getpid()
+		reply.Lossless, reply.Reasons, reply.Version, reply.PID = &h.Lossless, h.Reasons, s.config.Version, os.Getpid()
 		if reply.Reasons == nil {
 			reply.Reasons = []string{}
 		}
@@ -67,7 +67,7 @@ func (s *Server) getReady(c echo.Context) error {
 }
 
 func (s *Server) getMetrics(c echo.Context) error {
-	promhttp.HandlerFor(s.Metrics.Registry, promhttp.HandlerOpts{}).ServeHTTP(c.Response(), c.Request())
+	promhttp.HandlerFor(s.config.Metrics.Registry, promhttp.HandlerOpts{}).ServeHTTP(c.Response(), c.Request())
 	return nil
 }
 
@@ -79,14 +79,14 @@ type routeLine struct {
 }
 
 func (s *Server) getRoot(c echo.Context) error {
-	if wantsHTML(c.Request()) {
+	if httpapi.WantsHTML(c.Request()) {
 		return s.getIndex(c)
 	}
 	lines := []routeLine{}
-	for _, r := range routes() {
-		lines = append(lines, routeLine{r.method, r.path, r.does})
+	for _, r := range s.routes() {
+		lines = append(lines, routeLine{r.Method, r.Path, r.Does})
 	}
-	return c.JSON(http.StatusOK, map[string]any{"name": "evertty", "version": s.Version, "routes": lines})
+	return c.JSON(http.StatusOK, map[string]any{"name": "evertty", "version": s.config.Version, "routes": lines})
 }
 
-func (s *Server) postTickets(c echo.Context) error { return s.Auth.handleTickets(c) }
+func (s *Server) postTickets(c echo.Context) error { return s.config.Auth.HandleTickets(c) }

@@ -9,15 +9,19 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/server/exec"
+	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
 // permissionRoutes are about what may be done with a thread's terminals. They are not held by permissions themselves: who may call the server may change them.
-var permissionRoutes = []route{
-	{http.MethodGet, "/api/threads/:id/permissions", (*Server).getPermissions, false, false, "the permission mode and rules of a thread"},
-	{http.MethodPut, "/api/threads/:id/permissions", (*Server).putPermissions, true, false, "change the permission mode, the rules or both"},
-	{http.MethodPost, "/api/threads/:id/authorize", (*Server).postAuthorize, true, false, "what the permissions say about a call of a tool"},
-	{http.MethodGet, "/api/threads/:id/approvals", (*Server).getApprovals, false, false, "the calls that somebody was asked about, newest first; ?status=&limit="},
-	{http.MethodPost, "/api/threads/:id/approvals/:aid", (*Server).postApproval, true, false, "approve or deny a call"},
+func (s *Server) permissionRoutes() []httpapi.Route {
+	return []httpapi.Route{
+		httpapi.Get("/api/threads/:id/permissions", s.getPermissions, "the permission mode and rules of a thread"),
+		httpapi.Put("/api/threads/:id/permissions", s.putPermissions, "change the permission mode, the rules or both"),
+		httpapi.Post("/api/threads/:id/authorize", s.postAuthorize, "what the permissions say about a call of a tool"),
+		httpapi.Get("/api/threads/:id/approvals", s.getApprovals, "the calls that somebody was asked about, newest first; ?status=&limit="),
+		httpapi.Post("/api/threads/:id/approvals/:aid", s.postApproval, "approve or deny a call"),
+	}
 }
 
 // permissionsReply is a thread's permissions. Rules of the server are for all threads; counts are of both.
@@ -42,7 +46,7 @@ func (s *Server) permissionsReply(p conversation.Permissions) permissionsReply {
 }
 
 func listed(r conversation.Rules) conversation.Rules {
-	return conversation.Rules{Allow: orNone(r.Allow), Deny: orNone(r.Deny), Ask: orNone(r.Ask)}
+	return conversation.Rules{Allow: httpapi.OrNone(r.Allow), Deny: httpapi.OrNone(r.Deny), Ask: httpapi.OrNone(r.Ask)}
 }
 
 func (s *Server) getPermissions(c echo.Context) error {
@@ -54,7 +58,7 @@ func (s *Server) getPermissions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(c, http.StatusOK, s.permissionsReply(p))
+	return httpapi.WriteJSON(c, http.StatusOK, s.permissionsReply(p))
 }
 
 // permissionsRequest is the body of PUT …/permissions. What is absent stays as it was.
@@ -69,30 +73,30 @@ func (s *Server) putPermissions(c echo.Context) error {
 		return err
 	}
 	var req permissionsRequest
-	if err := bind(c, &req); err != nil {
+	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
 	if req.Mode == nil && req.Rules == nil {
-		return badRequest(`"mode", "rules" or both are needed`)
+		return httpapi.BadRequest(`"mode", "rules" or both are needed`)
 	}
 	var rules *conversation.Rules
 	if req.Rules != nil {
 		parsed, err := conversation.ParseRules(req.Rules)
 		if err != nil {
-			return badRequest("%s", err).with("field", "rules")
+			return httpapi.BadRequest("%s", err).With("field", "rules")
 		}
 		rules = &parsed
 	}
 	if req.Mode != nil {
 		if err := conversation.CheckMode(*req.Mode); err != nil { // before a thread is made for it
-			return badRequest("%s", err).with("field", "mode")
+			return httpapi.BadRequest("%s", err).With("field", "mode")
 		}
 	}
 	p, err := s.Mux.SetPermissions(c.Request().Context(), id, req.Mode, rules)
 	if err != nil {
 		return err
 	}
-	return writeJSON(c, http.StatusOK, s.permissionsReply(p))
+	return httpapi.WriteJSON(c, http.StatusOK, s.permissionsReply(p))
 }
 
 // authorizeRequest is the body of POST …/authorize.
@@ -107,17 +111,17 @@ func (s *Server) postAuthorize(c echo.Context) error {
 		return err
 	}
 	var req authorizeRequest
-	if err := bindUpTo(c, &req, maxExecBody, false); err != nil {
+	if err := httpapi.BindUpTo(c, &req, exec.MaxBody, false); err != nil {
 		return err
 	}
 	if req.Tool == "" {
-		return badRequest(`"tool" is needed: its name`).with("field", "tool")
+		return httpapi.BadRequest(`"tool" is needed: its name`).With("field", "tool")
 	}
 	d, err := s.Mux.Authorize(c.Request().Context(), id, conversation.Call{Tool: req.Tool, Arguments: req.Arguments})
 	if err != nil {
 		return err
 	}
-	return writeJSON(c, http.StatusOK, d)
+	return httpapi.WriteJSON(c, http.StatusOK, d)
 }
 
 // approvalsReply is the reply of GET …/approvals.
@@ -126,13 +130,13 @@ type approvalsReply struct {
 }
 
 func (s *Server) getApprovals(c echo.Context) error {
-	limit, err := numberOf(c, "limit", 1, maxRows, maxRows)
+	limit, err := httpapi.NumberOf(c, "limit", 1, maxRows, maxRows)
 	if err != nil {
 		return err
 	}
 	status := c.QueryParam("status")
 	if known := conversation.ApprovalStatuses(); status != "" && !slices.Contains(known, status) {
-		return badRequest("status %q: %s are allowed", clip(status), strings.Join(known, ", ")).with("field", "status")
+		return httpapi.BadRequest("status %q: %s are allowed", httpapi.Clip(status), strings.Join(known, ", ")).With("field", "status")
 	}
 	r, id, err := s.recorded(c)
 	if err != nil {
@@ -151,7 +155,7 @@ func (s *Server) getApprovals(c echo.Context) error {
 	if err := hideApprovals(c, reply.Approvals); err != nil {
 		return err
 	}
-	return writeJSON(c, http.StatusOK, reply)
+	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }
 
 // approvalRequest is the body of POST …/approvals/:aid.
@@ -165,7 +169,7 @@ func (s *Server) postApproval(c echo.Context) error {
 		return err
 	}
 	var req approvalRequest
-	if err := bind(c, &req); err != nil {
+	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
 	r, err := s.Mux.Record(id)
@@ -177,5 +181,5 @@ func (s *Server) postApproval(c echo.Context) error {
 		return err
 	}
 	a.Arguments = hideArguments(a.Arguments)
-	return writeJSON(c, http.StatusOK, a)
+	return httpapi.WriteJSON(c, http.StatusOK, a)
 }

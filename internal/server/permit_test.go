@@ -12,6 +12,9 @@ import (
 
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/server/compat"
+	"github.com/evertty/evertty/internal/server/exec"
+	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/thread"
 )
 
@@ -84,24 +87,24 @@ var unasked = map[string]string{
 }
 
 // isRecord tells the routes of a thread's record, which have no effect on its processes.
-func isRecord(r route) bool {
-	return slices.ContainsFunc(recordRoutes, func(x route) bool { return x.method == r.method && x.path == r.path })
+func isRecord(r httpapi.Route) bool {
+	return slices.ContainsFunc(new(Server).recordRoutes(), func(x httpapi.Route) bool { return x.Method == r.Method && x.Path == r.Path })
 }
 
 // permittedKey is the key in the tables; routes that are served below several paths have one.
-func permittedKey(r route) string {
-	path := r.path
+func permittedKey(r httpapi.Route) string {
+	path := r.Path
 	for prefix, short := range map[string]string{"/session/:sid/pty/:id": "TERMINAL", "/pty/:id": "TERMINAL"} {
 		if rest, ok := strings.CutPrefix(path, prefix); ok {
 			path = short + rest
 		}
 	}
-	for _, x := range execRoutes {
-		if r.method == x.method && (r.path == "/session/:sid"+x.path || r.path == "/session/:sid/shell/:shid"+x.path) {
-			path = "SHELL" + x.path
+	for _, x := range new(exec.Service).Routes() {
+		if r.Method == x.Method && (r.Path == "/session/:sid"+x.Path || r.Path == "/session/:sid/shell/:shid"+x.Path) {
+			path = "SHELL" + x.Path
 		}
 	}
-	return r.method + " " + path
+	return r.Method + " " + path
 }
 
 // permitRig is a server with the thread "dev" in which something of everything runs.
@@ -129,7 +132,7 @@ func newPermitRig(t *testing.T, server conversation.Rules) *permitRig {
 	}
 	decode(t, r.post("/session/dev/shell/one/exec", `{"command":"cat","stdin_open":true,"background":true}`, 202), &ran)
 	r.ids[":cid"] = ran.ID
-	var process processReply
+	var process compat.ProcessReply
 	decode(t, r.post("/api/process/start", `{"command":"exec sleep 1000","sessionId":"dev"}`, 200), &process)
 	r.ids[":pid"] = process.ID
 	var terminals threadTerminalsReply
@@ -211,20 +214,20 @@ func TestEveryEffectIsPermitted(t *testing.T) {
 	r := newPermitRig(t, conversation.Rules{})
 	seen := map[string]bool{}
 	for _, route := range routes() {
-		if !route.effect || isRecord(route) {
+		if !route.Effect || isRecord(route) {
 			continue
 		}
 		key := permittedKey(route)
 		row, asks := permitted[key]
 		if _, free := unasked[key]; asks == free {
-			t.Errorf("%s %s (%s): say in permitted what it asks, or in unasked why it need not", route.method, route.path, key)
+			t.Errorf("%s %s (%s): say in permitted what it asks, or in unasked why it need not", route.Method, route.Path, key)
 			continue
 		}
 		seen[key] = true
 		if !asks {
 			continue
 		}
-		e := exchange{method: route.method, target: r.path(route.path), body: r.body(row.body), status: 403, code: "DENIED"}
+		e := exchange{method: route.Method, target: r.path(route.Path), body: r.body(row.body), status: 403, code: "DENIED"}
 		r.permissions(fmt.Sprintf(`{"mode":"allow","rules":{"deny":[{"tool":%q}]}}`, row.tool))
 		r.do(t, e)
 		r.permissions(`{"mode":"read-only","rules":{}}`)
@@ -255,14 +258,14 @@ func TestLookingIsAlwaysPermitted(t *testing.T) {
 	r := newPermitRig(t, conversation.Rules{})
 	r.permissions(`{"mode":"read-only","rules":{"deny":[{"path_contains":"/"},{"contains":"e"}]}}`)
 	for _, route := range routes() {
-		if route.effect || route.stream || route.method != http.MethodGet || isRecord(route) || strings.HasPrefix(route.path, "/assets") || strings.HasPrefix(route.path, "/favicon") || route.path == "/api/leases/:id/metrics" {
+		if route.Effect || route.Stream || route.Method != http.MethodGet || isRecord(route) || strings.HasPrefix(route.Path, "/assets") || strings.HasPrefix(route.Path, "/favicon") || route.Path == "/api/leases/:id/metrics" {
 			continue
 		}
 		status := 200
-		if route.path == "/ws" {
+		if route.Path == "/ws" {
 			status = 426
 		}
-		r.do(t, exchange{method: "GET", target: r.path(route.path), status: status})
+		r.do(t, exchange{method: "GET", target: r.path(route.Path), status: status})
 	}
 	r.do(t, exchange{method: "POST", target: "/pty/" + r.terminal.ID + "/wait", body: `{"for":"idle","idle_ms":1}`, status: 200})
 	list, err := r.mux.ListEvents("dev", 0, 0)
@@ -316,7 +319,7 @@ func TestAskedAboutAreWholeDeeds(t *testing.T) {
 	c := newContract(t, startGuarded(t, conversation.Rules{Ask: []conversation.Rule{{Tool: conversation.ToolExec}}}))
 	ask := func(target, body string) string {
 		t.Helper()
-		var refused errorBody
+		var refused httpapi.ErrorBody
 		decode(t, c.do(t, exchange{method: "POST", target: target, body: body, status: 423, code: "NEEDS_APPROVAL"}), &refused)
 		if refused.ApprovalID == "" || refused.Details["approval_id"] != refused.ApprovalID {
 			t.Errorf("%s is refused with %+v", body, refused)

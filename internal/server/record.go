@@ -9,6 +9,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/server/auth"
+	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
 // Bounds of the bodies of records, in bytes; package record has finer ones.
@@ -45,13 +47,13 @@ func (s *Server) readRecord(c echo.Context, read func(m *conversation.Manager, t
 	if err != nil {
 		return err
 	}
-	return writeJSON(c, http.StatusOK, v)
+	return httpapi.WriteJSON(c, http.StatusOK, v)
 }
 
 // changeRecord reads the body and does something to the current record with it. The thread is made for it when nothing is wrong with it.
 func changeRecord[T any](s *Server, c echo.Context, status int, do func(m *conversation.Manager, thread string, req T) (any, error)) error {
 	var req T
-	if err := bindUpTo(c, &req, maxRecordBody, false); err != nil {
+	if err := httpapi.BindUpTo(c, &req, maxRecordBody, false); err != nil {
 		return err
 	}
 	return writeRecord(c, status, s.Mux.WriteRecord, func(m *conversation.Manager, thread string) (any, error) { return do(m, thread, req) })
@@ -72,7 +74,7 @@ func writeRecord(c echo.Context, status int, write func(context.Context, string,
 	if err != nil {
 		return err
 	}
-	return writeJSON(c, status, v)
+	return httpapi.WriteJSON(c, status, v)
 }
 
 // partOf is which part of a list is asked for: without a query the newest `view` of it.
@@ -81,15 +83,15 @@ func partOf(c echo.Context, view int) (conversation.Page, error) {
 	if !q.Has("after") && !q.Has("limit") {
 		return conversation.Page{Limit: view, Newest: true}, nil
 	}
-	after, err := numberOf(c, "after", 0, maxNumber, 0)
+	after, err := httpapi.NumberOf(c, "after", 0, httpapi.MaxNumber, 0)
 	if err != nil {
 		return conversation.Page{}, err
 	}
-	limit, err := numberOf(c, "limit", 1, conversation.MaxPage, conversation.MaxPage)
+	limit, err := httpapi.NumberOf(c, "limit", 1, conversation.MaxPage, conversation.MaxPage)
 	if err != nil {
 		return conversation.Page{}, err
 	}
-	newest, err := switchOf(c, "newest")
+	newest, err := httpapi.SwitchOf(c, "newest")
 	return conversation.Page{After: after, Limit: int(limit), Newest: newest}, err
 }
 
@@ -97,8 +99,8 @@ func partOf(c echo.Context, view int) (conversation.Page, error) {
 const latestThread = "latest"
 
 func (s *Server) getLatestRecord(c echo.Context) error {
-	if grantOf(c).PTY != "" {
-		return ErrWrongTerminal
+	if auth.GrantOf(c).PTY != "" {
+		return httpapi.ErrWrongTerminal
 	}
 	// A thread that was called so before the name was reserved.
 	if l, err := s.Mux.Thread(c.Request().Context(), latestThread); err == nil {
@@ -112,7 +114,7 @@ func (s *Server) getLatestRecord(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(c, http.StatusOK, h)
+	return httpapi.WriteJSON(c, http.StatusOK, h)
 }
 
 // Keys that GET …/record adds to what a record file has. A document that is imported is without them.
@@ -127,7 +129,7 @@ const (
 func (s *Server) getRecord(c echo.Context) error {
 	format := c.QueryParam("format")
 	if format != "" && format != recordFileOf && format != recordReplyOf {
-		return badRequest("format %q: %s or %s are allowed", clip(format), recordReplyOf, recordFileOf)
+		return httpapi.BadRequest("format %q: %s or %s are allowed", httpapi.Clip(format), recordReplyOf, recordFileOf)
 	}
 	m, id, err := s.recorded(c)
 	if err != nil {
@@ -147,7 +149,7 @@ func (s *Server) getRecord(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return writeBody(c, http.StatusOK, text)
+	return httpapi.WriteBody(c, http.StatusOK, text)
 }
 
 // unwritten is the document of a record that is not there yet: what names and dates it is null, and the rest is as in a new one.
@@ -159,7 +161,7 @@ func unwritten(text []byte) ([]byte, error) {
 	for _, name := range []string{"session_id", "created_at", "updated_at"} {
 		fields[name] = json.RawMessage("null")
 	}
-	return encode(fields)
+	return httpapi.Encode(fields)
 }
 
 func addTurn(m *conversation.Manager, thread string, d *conversation.Document) error {
@@ -176,7 +178,7 @@ func addTurn(m *conversation.Manager, thread string, d *conversation.Document) e
 		added = map[string]json.RawMessage{}
 	}
 	for key, v := range map[string]any{lastTurnKey: last, threadKey: thread} {
-		if added[key], err = encode(v); err != nil {
+		if added[key], err = httpapi.Encode(v); err != nil {
 			return err
 		}
 	}
@@ -185,10 +187,10 @@ func addTurn(m *conversation.Manager, thread string, d *conversation.Document) e
 }
 
 func (s *Server) putRecord(c echo.Context) error {
-	if err := checkMediaType(c.Request()); err != nil {
+	if err := httpapi.CheckMediaType(c.Request()); err != nil {
 		return err
 	}
-	body, err := readBody(c, maxDocumentBody)
+	body, err := httpapi.ReadBody(c, maxDocumentBody)
 	if err != nil {
 		return err
 	}
@@ -210,7 +212,7 @@ type recordsReply struct {
 func (s *Server) getRecords(c echo.Context) error {
 	return s.readRecord(c, func(m *conversation.Manager, thread, _ string) (any, error) {
 		list, err := m.Records(thread)
-		return recordsReply{thread, orNone(list)}, err
+		return recordsReply{thread, httpapi.OrNone(list)}, err
 	})
 }
 
@@ -223,7 +225,7 @@ type anyKeys map[string]json.RawMessage
 
 func (s *Server) patchState(c echo.Context) error {
 	return changeRecord(s, c, http.StatusOK, func(m *conversation.Manager, thread string, req anyKeys) (any, error) {
-		patch, err := encode(req)
+		patch, err := httpapi.Encode(req)
 		if err != nil {
 			return nil, err
 		}

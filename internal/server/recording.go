@@ -20,14 +20,10 @@ import (
 	"github.com/evertty/evertty/internal/asciicast"
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
 const (
-	// recordingPiece is how much of a recording is written at once, in bytes,
-	// each with a deadline of its own: a slow line may take as long as it needs,
-	// one that takes nothing for recordingTimeout loses its connection.
-	recordingPiece   = 64 << 10
-	recordingTimeout = 60 * time.Second
 	// followPause is how long a recording that goes on waits for more output
 	// after the first: a flood comes in few large pieces.
 	followPause = 100 * time.Millisecond
@@ -56,7 +52,7 @@ type recording struct {
 	out      io.Writer         // coded, else wire
 	coded    compressor        // nil when the reply is not compressed
 	wire     *bufio.Writer
-	control  *http.ResponseController
+	client   *httpapi.DeadlineWriter
 	ended    bool // the last entry was the exit
 }
 
@@ -79,10 +75,10 @@ func (s *Server) getRecording(c echo.Context) error {
 	if err := rec.begin(c, f); err != nil {
 		return err
 	}
-	if isHead(c) {
+	if httpapi.IsHead(c) {
 		return nil
 	}
-	if err := rec.send(c.Request().Context(), follow, s.closing); err != nil {
+	if err := rec.send(c.Request().Context(), follow, s.Closing); err != nil {
 		return aborted(c, t, err)
 	}
 	return nil
@@ -92,16 +88,16 @@ func (s *Server) getRecording(c echo.Context) error {
 func recordingOf(c echo.Context) (f recordingFormat, follow bool, err error) {
 	f, known := recordingFormats[c.QueryParam("format")]
 	if !known {
-		return f, false, badRequest("format %q: asciicast-v3, asciicast-v2 or raw are allowed", clip(c.QueryParam("format")))
+		return f, false, httpapi.BadRequest("format %q: asciicast-v3, asciicast-v2 or raw are allowed", httpapi.Clip(c.QueryParam("format")))
 	}
-	follow, err = switchOf(c, "follow")
+	follow, err = httpapi.SwitchOf(c, "follow")
 	return f, follow, err
 }
 
 // aborted breaks the connection of a reply that has begun, so that nobody takes
 // what is there for the whole. What went wrong on our side is logged; that the quota took what was not sent yet is no failure.
 func aborted(c echo.Context, t *mux.Terminal, err error) error {
-	if _, lost := errors.AsType[*sendError](err); !lost && c.Request().Context().Err() == nil {
+	if _, lost := errors.AsType[*httpapi.SendError](err); !lost && c.Request().Context().Err() == nil {
 		level := slog.LevelError
 		if errors.Is(err, journal.ErrNotKept) {
 			level = slog.LevelInfo
@@ -109,18 +105,6 @@ func aborted(c echo.Context, t *mux.Terminal, err error) error {
 		slog.Log(c.Request().Context(), level, "recording broken off", "id", t.ID, "error", err)
 	}
 	panic(http.ErrAbortHandler)
-}
-
-// switchOf is a parameter of the query that is 0 or 1; absent is 0.
-func switchOf(c echo.Context, name string) (bool, error) {
-	switch v := c.QueryParam(name); v {
-	case "", "0", "false":
-		return false, nil
-	case "1", "true":
-		return true, nil
-	default:
-		return false, badRequest("%s %q: 0 or 1 are allowed", name, clip(v))
-	}
 }
 
 // recordingFrom is the header that says at which position a recording begins, for who
@@ -137,7 +121,7 @@ func journalAt(c echo.Context, t *mux.Terminal) (reader *journal.Reader, from ui
 	from = j.Start()
 	if q := c.QueryParam("from"); q != "" {
 		if from, err = strconv.ParseUint(q, 10, 64); err != nil {
-			return nil, 0, badRequest("from %q: a position in the output (a number from 0) is needed", clip(q))
+			return nil, 0, httpapi.BadRequest("from %q: a position in the output (a number from 0) is needed", httpapi.Clip(q))
 		}
 	}
 	reader, err = j.Read(from)
@@ -150,8 +134,8 @@ func journalAt(c echo.Context, t *mux.Terminal) (reader *journal.Reader, from ui
 // notKept says what the journal has instead of a position that was asked for as name.
 func notKept(c echo.Context, name string, at uint64, j *journal.Journal) error {
 	start, end := j.Start(), j.End()
-	return errorFor(fmt.Errorf("%s %d: %w, which has %d to %d", name, at, journal.ErrNotKept, start, end), c).
-		with("start", start).with("end", end)
+	return httpapi.ErrorFor(fmt.Errorf("%s %d: %w, which has %d to %d", name, at, journal.ErrNotKept, start, end), c).
+		With("start", start).With("end", end)
 }
 
 // fileOf is the name under which a browser keeps the recording.
@@ -171,13 +155,13 @@ func (r *recording) begin(c echo.Context, f recordingFormat) error {
 	h.Set(echo.HeaderCacheControl, "no-store")
 	h.Set("X-Accel-Buffering", "no") // nginx would hold a recording back that goes on
 	h.Add(echo.HeaderVary, echo.HeaderAcceptEncoding)
-	r.control = http.NewResponseController(c.Response())
-	r.wire = bufio.NewWriterSize(&patientWriter{c.Response(), r.control}, recordingPiece)
+	r.client = httpapi.NewDeadlineWriter(c.Response())
+	r.wire = bufio.NewWriterSize(r.client, httpapi.WritePiece)
 	r.out = r.wire
-	if coding := acceptedCoding(c.Request().Header.Get(echo.HeaderAcceptEncoding)); coding != "" {
+	if coding := httpapi.AcceptedCoding(c.Request().Header.Get(echo.HeaderAcceptEncoding)); coding != "" {
 		var err error
 		if r.coded, err = newCompressor(r.wire, coding); err != nil {
-			return fmt.Errorf("api: %s: %w", coding, err)
+			return fmt.Errorf("server: %s: %w", coding, err)
 		}
 		h.Set(echo.HeaderContentEncoding, coding)
 		r.out = r.coded
@@ -225,7 +209,7 @@ func commandLine(argv []string) string {
 
 // errUnfinished breaks off a recording that goes on under the next server. Nothing is
 // written to it after what was flushed: an unfinished character may be finished there.
-var errUnfinished = &sendError{errors.New("the server is shutting down")}
+var errUnfinished = &httpapi.SendError{Err: errors.New("the server is shutting down")}
 
 // send writes what the journal has and, with follow, what comes until the
 // program ends, the client leaves or the server closes.
@@ -309,10 +293,7 @@ func (r *recording) flush() error {
 	if err := r.wire.Flush(); err != nil {
 		return err
 	}
-	if err := r.control.Flush(); err != nil {
-		return &sendError{err}
-	}
-	return nil
+	return r.client.Flush()
 }
 
 // close writes the end of the recording and of its compression.
@@ -333,35 +314,11 @@ type compressor interface {
 	Flush() error
 }
 
-// newCompressor makes one of the codings that acceptedCoding returns, fast ones:
+// newCompressor makes one of the codings that AcceptedCoding returns, fast ones:
 // the reply is large, and the server has terminals to serve.
 func newCompressor(w io.Writer, coding string) (compressor, error) {
 	if coding == "zstd" {
 		return zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
 	}
 	return gzip.NewWriterLevel(w, gzip.BestSpeed)
-}
-
-// patientWriter sends in pieces, each with its own deadline.
-type patientWriter struct {
-	w       io.Writer
-	control *http.ResponseController
-}
-
-// sendError is why a client gets no more: it left or takes nothing.
-type sendError struct{ error }
-
-func (e *sendError) Unwrap() error { return e.error }
-
-func (p *patientWriter) Write(b []byte) (sent int, err error) {
-	for sent < len(b) {
-		if err := p.control.SetWriteDeadline(time.Now().Add(recordingTimeout)); err != nil {
-			return sent, &sendError{err}
-		}
-		n, err := p.w.Write(b[sent:min(len(b), sent+recordingPiece)])
-		if sent += n; err != nil {
-			return sent, &sendError{err}
-		}
-	}
-	return sent, nil
 }

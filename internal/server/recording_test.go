@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/evertty/evertty/internal/asciicast"
+	"github.com/evertty/evertty/internal/server/auth"
 )
 
 func init() {
@@ -56,7 +57,7 @@ func joined(events []string) string {
 // again.
 func TestRecording(t *testing.T) {
 	checkLeaks(t)
-	c := newContract(t, startServer(t, ModeNone, t.TempDir()))
+	c := newContract(t, startServer(t, auth.ModeNone, t.TempDir()))
 	const script = `{"cmd":["sh","-c","stty -echo -opost; printf 'one\\377\\303'; read x; printf '\\251two'; exit 3"],"cols":80,"rows":24,"name":"rec","env":{"SHELL":"/bin/x"}}`
 	c.do(t, exchange{method: "POST", target: "/session/dev/pty", body: script, status: 201})
 	c.do(t, exchange{method: "POST", target: "/pty/rec/wait", body: `{"for":"text","pattern":"one"}`, status: 200})

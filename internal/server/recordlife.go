@@ -6,6 +6,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
 // attachRequest is the body of POST …/attach.
@@ -23,7 +24,7 @@ type attachReply struct {
 
 func (s *Server) postAttach(c echo.Context) error {
 	var req attachRequest
-	if err := bindUpTo(c, &req, maxRecordBody, false); err != nil {
+	if err := httpapi.BindUpTo(c, &req, maxRecordBody, false); err != nil {
 		return err
 	}
 	return writeRecord(c, http.StatusOK, s.Mux.ChangeRecord, func(m *conversation.Manager, thread string) (any, error) {

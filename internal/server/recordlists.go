@@ -7,6 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
 // valuesOf is a list as it was given.
@@ -54,12 +55,12 @@ type entryFields conversation.Entry
 // postTimeline keeps keys that nobody knows, and refuses wrong types of those that are known.
 func (s *Server) postTimeline(c echo.Context) error {
 	return changeRecord(s, c, http.StatusCreated, func(m *conversation.Manager, thread string, req anyKeys) (any, error) {
-		body, err := encode(req)
+		body, err := httpapi.Encode(req)
 		if err != nil {
 			return nil, err
 		}
 		if err := json.Unmarshal(body, new(entryFields)); err != nil {
-			return nil, errorDecode(body, new(entryFields), err)
+			return nil, httpapi.ErrorDecode(body, new(entryFields), err)
 		}
 		var e conversation.Entry
 		if err := json.Unmarshal(body, &e); err != nil {
@@ -82,14 +83,14 @@ type traceReply struct {
 func (s *Server) getTrace(c echo.Context) error {
 	return s.readRecord(c, func(m *conversation.Manager, thread, rid string) (any, error) {
 		list, derived, err := m.Trace(thread, rid)
-		return traceReply{derived, orNone(list)}, err
+		return traceReply{derived, httpapi.OrNone(list)}, err
 	})
 }
 
 func (s *Server) postTrace(c echo.Context) error {
 	return changeRecord(s, c, http.StatusCreated, func(m *conversation.Manager, thread string, req conversation.TraceEntry) (any, error) {
 		list, derived, err := m.AddTrace(thread, req)
-		return traceReply{derived, orNone(list)}, err
+		return traceReply{derived, httpapi.OrNone(list)}, err
 	})
 }
 

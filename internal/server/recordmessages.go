@@ -7,6 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
 // messagesReply is the reply of GET …/messages. Next is the `after` of the next part, absent at the end.
@@ -28,7 +29,7 @@ func (s *Server) getMessages(c echo.Context) error {
 			return nil, err
 		}
 		h, err := m.Head(thread, rid)
-		reply := messagesReply{Thread: thread, Messages: orNone(list), Next: next}
+		reply := messagesReply{Thread: thread, Messages: httpapi.OrNone(list), Next: next}
 		if h.ID != "" {
 			reply.Record = &h.ID
 		}
@@ -37,18 +38,18 @@ func (s *Server) getMessages(c echo.Context) error {
 }
 
 func messageQuery(c echo.Context) (q conversation.MessageQuery, err error) {
-	if q.After, err = numberOf(c, "after", 0, maxNumber, 0); err != nil {
+	if q.After, err = httpapi.NumberOf(c, "after", 0, httpapi.MaxNumber, 0); err != nil {
 		return q, err
 	}
-	limit, err := numberOf(c, "limit", 1, conversation.MaxPage, conversation.MaxPage)
+	limit, err := httpapi.NumberOf(c, "limit", 1, conversation.MaxPage, conversation.MaxPage)
 	if err != nil {
 		return q, err
 	}
 	q.Limit = int(limit)
-	if q.Newest, err = switchOf(c, "newest"); err != nil {
+	if q.Newest, err = httpapi.SwitchOf(c, "newest"); err != nil {
 		return q, err
 	}
-	q.Archived, err = switchOf(c, "archived")
+	q.Archived, err = httpapi.SwitchOf(c, "archived")
 	return q, err
 }
 
@@ -68,7 +69,7 @@ func (r messageRequest) list() ([]conversation.Message, error) {
 	case r.Messages == nil:
 		return []conversation.Message{one}, nil
 	case given:
-		return nil, badRequest(`either one message with "role" and "content", or several in "messages"`)
+		return nil, httpapi.BadRequest(`either one message with "role" and "content", or several in "messages"`)
 	}
 	return r.Messages, nil
 }
@@ -115,7 +116,7 @@ func (s *Server) getCompactions(c echo.Context) error {
 	}
 	return s.readRecord(c, func(m *conversation.Manager, thread, rid string) (any, error) {
 		list, err := m.Compactions(thread, rid, part)
-		return compactionsReply{orNone(list)}, err
+		return compactionsReply{httpapi.OrNone(list)}, err
 	})
 }
 
@@ -135,11 +136,11 @@ type compactReply struct {
 
 func (s *Server) postCompact(c echo.Context) error {
 	var req compactRequest
-	if err := bindOptional(c, &req); err != nil {
+	if err := httpapi.BindOptional(c, &req); err != nil {
 		return err
 	}
 	if req.Keep < 0 || req.Threshold < 0 || req.ContextWindow < 0 {
-		return badRequest("keep_last %d, threshold %d, context_window %d: each is 0, for the default, or more", req.Keep, req.Threshold, req.ContextWindow)
+		return httpapi.BadRequest("keep_last %d, threshold %d, context_window %d: each is 0, for the default, or more", req.Keep, req.Threshold, req.ContextWindow)
 	}
 	m, id, err := s.recorded(c)
 	if err != nil {
@@ -153,7 +154,7 @@ func (s *Server) postCompact(c echo.Context) error {
 	if ok {
 		reply.Archive = &a
 	}
-	return writeJSON(c, http.StatusOK, reply)
+	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }
 
 // turnRequest is the body of POST …/turns.

@@ -1,34 +1,38 @@
 package server
 
-import "net/http"
+import (
+	"github.com/evertty/evertty/internal/server/httpapi"
+)
 
 // recordRoutes are a thread's record: what the harness that drives it did. Those that read take ?record=ID for a record that is not the current one.
-var recordRoutes = []route{
-	{http.MethodGet, "/api/threads/latest", (*Server).getLatestRecord, false, false, "the thread whose record was changed last"},
-	{http.MethodGet, "/api/threads/:id/record", (*Server).getRecord, false, false, "the whole record; ?format=loader as its file has it"},
-	{http.MethodPut, "/api/threads/:id/record", (*Server).putRecord, true, false, "import a record, as its file has it, as the current one"},
-	{http.MethodGet, "/api/threads/:id/records", (*Server).getRecords, false, false, "the records of a thread, newest first"},
-	{http.MethodGet, "/api/threads/:id/records/:rid", (*Server).getRecord, false, false, "one of them, whole"},
-	{http.MethodGet, "/api/threads/:id/messages", (*Server).getMessages, false, false, "the messages; ?archived=1 all that were ever appended; ?after=&limit=&newest=1"},
-	{http.MethodPost, "/api/threads/:id/messages", (*Server).postMessages, true, false, "append a message, or several"},
-	{http.MethodGet, "/api/threads/:id/state", (*Server).getState, false, false, "the record's state"},
-	{http.MethodPatch, "/api/threads/:id/state", (*Server).patchState, true, false, "change fields of the state: absent keeps, null clears"},
-	{http.MethodGet, "/api/threads/:id/timeline", (*Server).getTimeline, false, false, "the newest decisions; with ?after=&limit= all of them"},
-	{http.MethodPost, "/api/threads/:id/timeline", (*Server).postTimeline, true, false, "append a decision"},
-	{http.MethodGet, "/api/threads/:id/trace", (*Server).getTrace, false, false, "the completion trace, projected from the timeline where that says it"},
-	{http.MethodPost, "/api/threads/:id/trace", (*Server).postTrace, true, false, "append a step of the completion trace"},
-	{http.MethodGet, "/api/threads/:id/ledger", (*Server).getLedger, false, false, "the ledger"},
-	{http.MethodPut, "/api/threads/:id/ledger", (*Server).putLedger, true, false, "replace the ledger"},
-	{http.MethodGet, "/api/threads/:id/prompts", (*Server).getPrompts, false, false, "the newest prompts; with ?after=&limit= all of them"},
-	{http.MethodPost, "/api/threads/:id/prompts", (*Server).postPrompt, true, false, "append a prompt; one like the newest is skipped"},
-	{http.MethodGet, "/api/threads/:id/turns", (*Server).getTurns, false, false, "the turns; ?after=&limit=&newest=1"},
-	{http.MethodPost, "/api/threads/:id/turns", (*Server).postTurn, true, false, "append the summary of a turn"},
-	{http.MethodGet, "/api/threads/:id/usage", (*Server).getUsage, false, false, "the sum of what all turns used"},
-	{http.MethodGet, "/api/threads/:id/compactions", (*Server).getCompactions, false, false, "the compactions with their summaries; ?after=&limit="},
-	{http.MethodPost, "/api/threads/:id/compact", (*Server).postCompact, true, false, "put older messages behind a summary if there is enough of them"},
-	{http.MethodPost, "/api/threads/:id/attach", (*Server).postAttach, true, false, "say who drives the thread from now on, and get where it stands"},
-	{http.MethodPost, "/api/threads/:id/clear", (*Server).postClear, true, false, "begin a new record; the old one is kept"},
-	{http.MethodPost, "/api/threads/:id/steer", (*Server).postSteer, true, false, "leave a message for who drives the thread"},
-	{http.MethodGet, "/api/threads/:id/steer", (*Server).getMail, false, false, "the messages that wait; they go on waiting"},
-	{http.MethodPost, "/api/threads/:id/steer/drain", (*Server).postDrain, true, false, "take the messages that wait"},
+func (s *Server) recordRoutes() []httpapi.Route {
+	return []httpapi.Route{
+		httpapi.Get("/api/threads/latest", s.getLatestRecord, "the thread whose record was changed last"),
+		httpapi.Get("/api/threads/:id/record", s.getRecord, "the whole record; ?format=loader as its file has it"),
+		httpapi.Put("/api/threads/:id/record", s.putRecord, "import a record, as its file has it, as the current one"),
+		httpapi.Get("/api/threads/:id/records", s.getRecords, "the records of a thread, newest first"),
+		httpapi.Get("/api/threads/:id/records/:rid", s.getRecord, "one of them, whole"),
+		httpapi.Get("/api/threads/:id/messages", s.getMessages, "the messages; ?archived=1 all that were ever appended; ?after=&limit=&newest=1"),
+		httpapi.Post("/api/threads/:id/messages", s.postMessages, "append a message, or several"),
+		httpapi.Get("/api/threads/:id/state", s.getState, "the record's state"),
+		httpapi.Patch("/api/threads/:id/state", s.patchState, "change fields of the state: absent keeps, null clears"),
+		httpapi.Get("/api/threads/:id/timeline", s.getTimeline, "the newest decisions; with ?after=&limit= all of them"),
+		httpapi.Post("/api/threads/:id/timeline", s.postTimeline, "append a decision"),
+		httpapi.Get("/api/threads/:id/trace", s.getTrace, "the completion trace, projected from the timeline where that says it"),
+		httpapi.Post("/api/threads/:id/trace", s.postTrace, "append a step of the completion trace"),
+		httpapi.Get("/api/threads/:id/ledger", s.getLedger, "the ledger"),
+		httpapi.Put("/api/threads/:id/ledger", s.putLedger, "replace the ledger"),
+		httpapi.Get("/api/threads/:id/prompts", s.getPrompts, "the newest prompts; with ?after=&limit= all of them"),
+		httpapi.Post("/api/threads/:id/prompts", s.postPrompt, "append a prompt; one like the newest is skipped"),
+		httpapi.Get("/api/threads/:id/turns", s.getTurns, "the turns; ?after=&limit=&newest=1"),
+		httpapi.Post("/api/threads/:id/turns", s.postTurn, "append the summary of a turn"),
+		httpapi.Get("/api/threads/:id/usage", s.getUsage, "the sum of what all turns used"),
+		httpapi.Get("/api/threads/:id/compactions", s.getCompactions, "the compactions with their summaries; ?after=&limit="),
+		httpapi.Post("/api/threads/:id/compact", s.postCompact, "put older messages behind a summary if there is enough of them"),
+		httpapi.Post("/api/threads/:id/attach", s.postAttach, "say who drives the thread from now on, and get where it stands"),
+		httpapi.Post("/api/threads/:id/clear", s.postClear, "begin a new record; the old one is kept"),
+		httpapi.Post("/api/threads/:id/steer", s.postSteer, "leave a message for who drives the thread"),
+		httpapi.Get("/api/threads/:id/steer", s.getMail, "the messages that wait; they go on waiting"),
+		httpapi.Post("/api/threads/:id/steer/drain", s.postDrain, "take the messages that wait"),
+	}
 }

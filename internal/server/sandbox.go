@@ -6,6 +6,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
 // sandboxTypesReply is the reply of GET /api/sandbox/types.
@@ -17,7 +18,7 @@ func (s *Server) getSandboxTypes(c echo.Context) error {
 	if _, err := threadOf(c); err != nil {
 		return err
 	}
-	return writeJSON(c, http.StatusOK, sandboxTypesReply{s.Mux.SandboxTypes()})
+	return httpapi.WriteJSON(c, http.StatusOK, sandboxTypesReply{s.Mux.SandboxTypes()})
 }
 
 // sandboxSession is a lease in the words of who looks for sandboxes. The lease's id is the sandbox session's: the calls
@@ -49,5 +50,5 @@ func (s *Server) getSandboxSessions(c echo.Context) error {
 	for _, one := range list {
 		reply.Sessions = append(reply.Sessions, sandboxSession{one.ID, one})
 	}
-	return writeJSON(c, http.StatusOK, reply)
+	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
 )
@@ -25,16 +26,16 @@ func (s *Server) getSnapshot(c echo.Context) error {
 		format = stream.FormatANSI
 	case stream.FormatANSI, stream.FormatText, stream.FormatHTML, stream.FormatJSON:
 	default:
-		return badRequest("format %q: ansi, text, json or html are allowed", clip(string(format)))
+		return httpapi.BadRequest("format %q: ansi, text, json or html are allowed", httpapi.Clip(string(format)))
 	}
-	body := newBodyWriter(c)
+	body := httpapi.NewBodyWriter(c)
 	if err := t.Hub().WriteSnapshot(c.Request().Context(), body, format, lines); err != nil {
-		if body.begun {
+		if body.Begun {
 			panic(http.ErrAbortHandler) // the reply cannot be finished, and must not look whole
 		}
 		return err
 	}
-	return body.finish()
+	return body.Finish()
 }
 
 // scrollbackOf is how many lines of history the request wants, -1 for all.
@@ -45,7 +46,7 @@ func scrollbackOf(c echo.Context) (int, error) {
 	}
 	n, err := strconv.Atoi(v)
 	if err != nil || n < 0 || n > vt.MaxScrollback {
-		return 0, badRequest("scrollback %q: 0 to %d lines are allowed", clip(v), vt.MaxScrollback)
+		return 0, httpapi.BadRequest("scrollback %q: 0 to %d lines are allowed", httpapi.Clip(v), vt.MaxScrollback)
 	}
 	return n, nil
 }

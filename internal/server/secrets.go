@@ -8,30 +8,13 @@ import (
 
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// secretsParam asks, with GET, for the values of variables that are session.Hidden otherwise.
-const secretsParam = "secrets"
-
-// secretsShown tells whether the request asks for true values. Errors: ErrReadOnly for those that may not do everything; 400 for another value than 0 and 1.
-func secretsShown(c echo.Context) (bool, error) {
-	shown, err := switchOf(c, secretsParam)
-	if err != nil || !shown {
-		return false, err
-	}
-	if err := requireWrite(c); err != nil {
-		return false, err
-	}
-	if grantOf(c).PTY != "" {
-		return false, ErrReadOnly
-	}
-	return true, nil
-}
-
 // infosOf are the states of terminals as the request may see them; never nil.
 func infosOf(c echo.Context, list ...*mux.Terminal) ([]mux.Info, error) {
-	shown, err := secretsShown(c)
+	shown, err := auth.SecretsShown(c)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +31,7 @@ func infosOf(c echo.Context, list ...*mux.Terminal) ([]mux.Info, error) {
 
 // hideTerminals hides the secrets of a thread's terminals from a request that did not ask for them.
 func hideTerminals(c echo.Context, list []thread.TerminalReply) error {
-	shown, err := secretsShown(c)
+	shown, err := auth.SecretsShown(c)
 	if err != nil || shown {
 		return err
 	}
@@ -60,7 +43,7 @@ func hideTerminals(c echo.Context, list []thread.TerminalReply) error {
 
 // hideApprovals hides secrets in variables that a call would set from a request that did not ask for them. What is approved is the call with its true ones.
 func hideApprovals(c echo.Context, list []conversation.Approval) error {
-	shown, err := secretsShown(c)
+	shown, err := auth.SecretsShown(c)
 	if err != nil || shown {
 		return err
 	}

@@ -1,5 +1,5 @@
-// Package server is the outside: HTTP routes, requests and replies, the table that
-// turns errors into status codes, and who may do what.
+// Package server is the HTTP API: it joins the routes of its parts, has those of
+// terminals, threads, conversations and leases itself, and serves the document of them.
 package server
 
 import (
@@ -13,15 +13,17 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/server/auth"
+	"github.com/evertty/evertty/internal/server/compat"
+	"github.com/evertty/evertty/internal/server/exec"
+	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
 const (
 	// headerTimeout ends connections that send their request headers too
 	// slowly on purpose.
 	headerTimeout = 5 * time.Second
-	// bodyTimeout is how long a request may take to send its body; streams and
-	// waits only read it at the beginning.
-	bodyTimeout = 60 * time.Second
+
 	// idleTimeout ends connections that are kept open without a request.
 	idleTimeout = 2 * time.Minute
 	// maxHeader bounds the request headers, in bytes.
@@ -34,21 +36,23 @@ const (
 type Config struct {
 	Mux     *mux.Mux
 	Metrics *mux.Metrics
-	Auth    *Auth
+	Auth    *auth.Auth
 	Version string
 	Log     *slog.Logger
-	Audit   *AuditLog // for /healthz; Auth writes it
+	Audit   *auth.AuditLog // for /healthz; Auth writes it
 }
 
 // Server answers HTTP requests. It is safe for concurrent use.
 type Server struct {
-	Config
-	echo    *echo.Echo
-	http    *http.Server
-	closing chan struct{} // closed when viewers have to go
-	once    sync.Once
-	ctx     context.Context // of every request
-	cancel  context.CancelFunc
+	httpapi.Base
+	config Config
+	execs  exec.Service
+	compat compat.Service
+	echo   *echo.Echo
+	http   *http.Server
+	once   sync.Once
+	ctx    context.Context // of every request
+	cancel context.CancelFunc
 }
 
 // New makes a server with all routes; Serve starts it.
@@ -56,12 +60,14 @@ func New(c Config) *Server {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
-	s := &Server{Config: c, echo: echo.New(), closing: make(chan struct{})}
+	s := &Server{Base: httpapi.Base{Mux: c.Mux, Log: c.Log, Closing: make(chan struct{})}, config: c, echo: echo.New()}
+	s.execs = exec.Service{Base: &s.Base}
+	s.compat = compat.Service{Service: &s.execs}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true
-	e.HTTPErrorHandler = handleError
-	e.Use(securityHeaders(), unescapeNames, recoverPanics(c.Log), s.Auth.Middleware(), speakVersion)
+	e.HTTPErrorHandler = httpapi.HandleError
+	e.Use(httpapi.SecurityHeaders(), unescapeNames, recoverPanics(c.Log), s.config.Auth.Middleware(), httpapi.SpeakVersion)
 	s.addRoutes(e)
 	s.http = &http.Server{
 		Handler:           e,
@@ -88,7 +94,7 @@ func (s *Server) Serve(l net.Listener) error {
 // Close ends the viewers politely, then everything else that is still open. It
 // takes at most closeTimeout.
 func (s *Server) Close() {
-	s.once.Do(func() { close(s.closing) })
+	s.once.Do(func() { close(s.Closing) })
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	time.AfterFunc(closeTimeout/4, s.cancel) // streams and waits end with their context
@@ -99,29 +105,29 @@ func (s *Server) Close() {
 }
 
 // handler runs a route's function after the checks that all have in common.
-func (s *Server) handler(r route) echo.HandlerFunc {
+func (s *Server) handler(r httpapi.Route) echo.HandlerFunc {
 	return func(c echo.Context) (err error) {
 		defer func() { s.audited(c, r, err) }()
-		if r.effect {
-			if err := requireWrite(c); err != nil {
+		if r.Effect {
+			if err := auth.RequireWrite(c); err != nil {
 				return err
 			}
 		}
-		if r.stream && !r.effect {
+		if r.Stream && !r.Effect {
 			if err := s.Mux.RoomForViewer(); err != nil {
 				return err
 			}
 		}
-		if !r.stream {
-			deadline := time.Now().Add(bodyTimeout)
+		if !r.Stream {
+			deadline := time.Now().Add(httpapi.BodyTimeout)
 			_ = http.NewResponseController(c.Response()).SetReadDeadline(deadline) // not every writer has deadlines
 		}
-		if r.bare() {
-			if err := noBody(c); err != nil {
+		if r.Bare() {
+			if err := httpapi.NoBody(c); err != nil {
 				return err
 			}
 		}
-		return r.handle(s, c)
+		return r.Handle(c)
 	}
 }
 

@@ -7,6 +7,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/evertty/evertty/internal/server/auth"
+	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/internal/server/viewer"
 	"github.com/evertty/evertty/stream"
 )
 
@@ -23,18 +26,18 @@ func (s *Server) getStream(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if isHead(c) {
-		return headOfEvents(c)
+	if httpapi.IsHead(c) {
+		return httpapi.HeadOfEvents(c)
 	}
 	release, err := s.Mux.Nest(t, in)
 	if err != nil {
 		return err
 	}
 	defer release()
-	v.Types = grantOf(c).Role == Write
+	v.Types = auth.GrantOf(c).Role == auth.Write
 	sub := t.Hub().Subscribe(v)
 	defer t.Leave(sub)
-	stream.ServeSSE(c.Response(), c.Request(), sub)
+	viewer.ServeSSE(c.Response(), c.Request(), sub)
 	return nil
 }
 
@@ -56,7 +59,7 @@ func (s *Server) getWebSocket(c echo.Context) error {
 	case "binary":
 		v.Binary = true
 	default:
-		return badRequest("format %q: json or binary are allowed", clip(f))
+		return httpapi.BadRequest("format %q: json or binary are allowed", httpapi.Clip(f))
 	}
 	if err := requireUpgrade(c); err != nil {
 		return err
@@ -66,12 +69,12 @@ func (s *Server) getWebSocket(c echo.Context) error {
 		return err
 	}
 	defer release()
-	stream.ServeWebSocket(c.Response(), c.Request(), t.Typist(), v)
+	viewer.ServeWebSocket(c.Response(), c.Request(), t.Typist(), v)
 	return nil
 }
 
 // socketViewer is what the connection of one terminal may do and wishes.
-func (s *Server) socketViewer(c echo.Context) (stream.Viewer, error) {
+func (s *Server) socketViewer(c echo.Context) (viewer.Viewer, error) {
 	v, err := s.viewer(c)
 	if err != nil {
 		return v, err
@@ -91,37 +94,37 @@ func (s *Server) getPage(c echo.Context) error {
 	if err := requireUpgrade(c); err != nil {
 		return err
 	}
-	stream.ServePage(c.Response(), c.Request(), s.Mux.Directory(), v)
+	viewer.ServePage(c.Response(), c.Request(), s.Mux.Directory(), v)
 	return nil
 }
 
 func requireUpgrade(c echo.Context) error {
-	if isUpgrade(c.Request()) {
+	if auth.IsUpgrade(c.Request()) {
 		return nil
 	}
 	c.Response().Header().Set("Upgrade", "websocket")
-	return newError(http.StatusUpgradeRequired, "UPGRADE_REQUIRED", "this is a WebSocket: connect with an upgrade request")
+	return httpapi.NewError(http.StatusUpgradeRequired, "UPGRADE_REQUIRED", "this is a WebSocket: connect with an upgrade request")
 }
 
 // viewer is what the connection may do.
-func (s *Server) viewer(c echo.Context) (stream.Viewer, error) {
+func (s *Server) viewer(c echo.Context) (viewer.Viewer, error) {
 	view, err := viewOf(c)
-	return stream.Viewer{
-		ReadOnly:   grantOf(c).Role != Write,
+	return viewer.Viewer{
+		ReadOnly:   auth.GrantOf(c).Role != auth.Write,
 		Scrollback: view.Scrollback,
 		Since:      view.Since,
-		Closing:    s.closing,
+		Closing:    s.Closing,
 		Code:       s.codeOf(c),
 	}, err
 }
 
 // codeOf names errors of a WebSocket, and writes those down that refuse who asks.
 func (s *Server) codeOf(c echo.Context) func(error) string {
-	target := "WebSocket " + redactURL(c.Request().URL)
+	target := "WebSocket " + httpapi.RedactURL(c.Request().URL)
 	return func(err error) string {
-		code := errorFor(err, c).Code
-		if isRefusal(err) || errors.Is(err, stream.ErrReadOnly) {
-			s.Auth.note(c, auditRefused, target, code)
+		code := httpapi.ErrorFor(err, c).Code
+		if auth.IsRefusal(err) || errors.Is(err, httpapi.ErrViewerReadOnly) {
+			s.config.Auth.Note(c, auth.AuditRefused, target, code)
 		}
 		return code
 	}
@@ -133,7 +136,7 @@ func viewOf(c echo.Context) (v stream.Viewing, err error) {
 	if q := c.QueryParam("since"); q != "" {
 		since, err := strconv.ParseUint(q, 10, 64)
 		if err != nil {
-			return v, badRequest("since %q: a position in the output (a number from 0) is needed", clip(q))
+			return v, httpapi.BadRequest("since %q: a position in the output (a number from 0) is needed", httpapi.Clip(q))
 		}
 		// An EventSource that reconnects by itself asks with its first URL and says
 		// here how far it has come.

@@ -1,22 +1,16 @@
 package server
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/server/auth"
+	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/stream"
 )
-
-// success is the reply of calls that have nothing to tell.
-type success struct {
-	Success bool `json:"success"`
-}
-
-var done = success{true}
 
 // createRequest is the body of POST /session/:sid/pty. Absent members take
 // their defaults; a zero size is a mistake and refused.
@@ -33,7 +27,7 @@ type createRequest struct {
 
 func (s *Server) postTerminal(c echo.Context) error {
 	req := createRequest{}
-	if err := bindOptional(c, &req); err != nil {
+	if err := httpapi.BindOptional(c, &req); err != nil {
 		return err
 	}
 	spec := mux.Spec{Session: c.Param("sid"), Name: req.Name, Cmd: req.Cmd, Cwd: req.Cwd, Env: req.Env,
@@ -47,14 +41,14 @@ func (s *Server) postTerminal(c echo.Context) error {
 	if err := mux.CheckSize(spec.Cols, spec.Rows); err != nil {
 		return err
 	}
-	if err := s.permitTerminal(c, spec); err != nil {
+	if err := s.PermitTerminal(c, spec); err != nil {
 		return err
 	}
 	t, err := s.Mux.Create(spec)
 	if err != nil {
 		return err
 	}
-	setTarget(c, t.ID)
+	auth.SetTarget(c, t.ID)
 	return c.JSON(http.StatusCreated, t.Info())
 }
 
@@ -65,7 +59,7 @@ type listReply struct {
 }
 
 func (s *Server) getTerminals(c echo.Context) error {
-	session, err := sessionOf(c)
+	session, err := httpapi.SessionOf(c)
 	if err != nil {
 		return err
 	}
@@ -77,21 +71,12 @@ func (s *Server) getTerminals(c echo.Context) error {
 	for _, t := range list {
 		reply.PTYs = append(reply.PTYs, t.ID)
 	}
-	return writeJSON(c, http.StatusOK, reply)
-}
-
-// sessionOf is the session a path names, "" for the paths without one.
-func sessionOf(c echo.Context) (string, error) {
-	sid := c.Param("sid")
-	if c.Path() == "/pty" || sid == "" {
-		return "", nil
-	}
-	return sid, mux.CheckName("session", sid)
+	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }
 
 // terminalOf is the terminal a path names, if the request may see it.
 func (s *Server) terminalOf(c echo.Context) (*mux.Terminal, error) {
-	session, err := sessionOf(c)
+	session, err := httpapi.SessionOf(c)
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +84,8 @@ func (s *Server) terminalOf(c echo.Context) (*mux.Terminal, error) {
 	if err != nil {
 		return nil, err
 	}
-	setTarget(c, t.ID)
-	return t, requireTerminal(c, t.ID)
+	auth.SetTarget(c, t.ID)
+	return t, auth.RequireTerminal(c, t.ID)
 }
 
 func (s *Server) getTerminal(c echo.Context) error {
@@ -120,37 +105,33 @@ func (s *Server) deleteTerminal(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	purge, err := switchOf(c, "purge")
+	purge, err := httpapi.SwitchOf(c, "purge")
 	if err != nil {
 		return err
 	}
-	if err := s.permit(c, t.Thread(), conversation.ToolKill, terminalDeed{Terminal: t.ID}); err != nil {
+	if err := s.Permit(c, t.Thread(), conversation.ToolKill, httpapi.TerminalDeed{Terminal: t.ID}); err != nil {
 		return err
 	}
-	if err := s.Mux.Delete(unhurried(c), t, purge); err != nil {
+	if err := s.Mux.Delete(httpapi.Unhurried(c), t, purge); err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, done)
+	return c.JSON(http.StatusOK, httpapi.Done)
 }
 
 func (s *Server) deleteTerminals(c echo.Context) error {
-	session, err := sessionOf(c)
+	session, err := httpapi.SessionOf(c)
 	if err != nil {
 		return err
 	}
-	purge, err := switchOf(c, "purge")
+	purge, err := httpapi.SwitchOf(c, "purge")
 	if err != nil {
 		return err
 	}
-	if err := s.permit(c, session, conversation.ToolKill, struct{}{}); err != nil {
+	if err := s.Permit(c, session, conversation.ToolKill, struct{}{}); err != nil {
 		return err
 	}
-	if err := s.Mux.DeleteSession(unhurried(c), session, purge); err != nil {
+	if err := s.Mux.DeleteSession(httpapi.Unhurried(c), session, purge); err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, done)
+	return c.JSON(http.StatusOK, httpapi.Done)
 }
-
-// unhurried is the context of work that goes on when the client hangs up: a
-// terminal half deleted helps nobody.
-func unhurried(c echo.Context) context.Context { return context.WithoutCancel(c.Request().Context()) }

@@ -10,13 +10,15 @@ import (
 
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/server/auth"
+	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/thread"
 )
 
 // threadOf is the thread a path names. The grant of one terminal sees none.
 func threadOf(c echo.Context) (string, error) {
-	if grantOf(c).PTY != "" {
-		return "", ErrWrongTerminal
+	if auth.GrantOf(c).PTY != "" {
+		return "", httpapi.ErrWrongTerminal
 	}
 	return c.Param("id"), nil
 }
@@ -31,7 +33,7 @@ func (s *Server) sendLayers(c echo.Context, view func(thread.Layers) any) error 
 	if err != nil {
 		return err
 	}
-	return writeJSON(c, http.StatusOK, view(l))
+	return httpapi.WriteJSON(c, http.StatusOK, view(l))
 }
 
 // The views of a thread.
@@ -55,7 +57,7 @@ func (s *Server) getThreads(c echo.Context) error {
 	if _, err := threadOf(c); err != nil {
 		return err
 	}
-	limit, err := numberOf(c, "limit", 1, maxRows, defaultThreads)
+	limit, err := httpapi.NumberOf(c, "limit", 1, maxRows, defaultThreads)
 	if err != nil {
 		return err
 	}
@@ -67,7 +69,7 @@ func (s *Server) getThreads(c echo.Context) error {
 	for _, l := range list {
 		reply.Threads = append(reply.Threads, l.ThreadReply())
 	}
-	return writeJSON(c, http.StatusOK, reply)
+	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }
 
 // threadRequest is the body of POST /api/threads.
@@ -83,19 +85,19 @@ func (s *Server) postThread(c echo.Context) error {
 		return err
 	}
 	var req threadRequest
-	if err := bindOptional(c, &req); err != nil {
+	if err := httpapi.BindOptional(c, &req); err != nil {
 		return err
 	}
 	use := thread.Use{Provider: req.Sandbox, Lease: req.Lease}
 	if req.Policy != nil {
 		p, err := req.Policy.over(s.Mux.DefaultPolicy())
 		if err != nil {
-			return badRequest("the policy: %s", err).with("field", "policy")
+			return httpapi.BadRequest("the policy: %s", err).With("field", "policy")
 		}
 		use.Policy = &p
 	}
 	if p := req.Sandbox; p != "" && p != thread.Local {
-		if err := s.permit(c, "", conversation.ToolLeaseCreate, providerDeed{p}); err != nil {
+		if err := s.Permit(c, "", conversation.ToolLeaseCreate, httpapi.ProviderDeed{Provider: p}); err != nil {
 			return err
 		}
 	}
@@ -103,8 +105,8 @@ func (s *Server) postThread(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	setTarget(c, l.Thread.ID)
-	return writeJSON(c, http.StatusCreated, l.ThreadReply())
+	auth.SetTarget(c, l.Thread.ID)
+	return httpapi.WriteJSON(c, http.StatusCreated, l.ThreadReply())
 }
 
 func (s *Server) getThread(c echo.Context) error {
@@ -131,7 +133,7 @@ func (s *Server) sendThread(c echo.Context, l thread.Layers) error {
 	if reply.Messages, reply.Omitted, err = s.lastMessages(l.Thread.ID); err != nil {
 		return err
 	}
-	return writeJSON(c, http.StatusOK, reply)
+	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }
 
 func (s *Server) deleteThread(c echo.Context) error {
@@ -142,10 +144,10 @@ func (s *Server) deleteThread(c echo.Context) error {
 	if err := s.Mux.PermitEnd(c.Request().Context(), id); err != nil {
 		return err
 	}
-	if err := s.Mux.DeleteThread(unhurried(c), id); err != nil {
+	if err := s.Mux.DeleteThread(httpapi.Unhurried(c), id); err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, done)
+	return c.JSON(http.StatusOK, httpapi.Done)
 }
 
 // lastMessages are the newest messages of a thread's record, none when it has no record, and how many there are before them.
@@ -163,7 +165,7 @@ func (s *Server) lastMessages(thread string) (texts []json.RawMessage, omitted i
 		return nil, 0, err
 	}
 	for _, k := range list {
-		text, err := encode(k)
+		text, err := httpapi.Encode(k)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -191,10 +193,10 @@ func (s *Server) getThreadSession(c echo.Context) error {
 // sendSession replies with the session. Of a thread that never had one all but the names is null.
 func sendSession(c echo.Context, l thread.Layers) error {
 	if l.Session.ID == "" {
-		return writeJSON(c, http.StatusOK, noSession{Thread: l.Thread.ID, Terminal: l.Terminal.ID,
+		return httpapi.WriteJSON(c, http.StatusOK, noSession{Thread: l.Thread.ID, Terminal: l.Terminal.ID,
 			IdleSeconds: l.Thread.Policy.Idle.Seconds(), MaxSeconds: l.Thread.Policy.Max.Seconds()})
 	}
-	return writeJSON(c, http.StatusOK, l.SessionReply())
+	return httpapi.WriteJSON(c, http.StatusOK, l.SessionReply())
 }
 
 // noSession is the reply about the session of a thread that never had one.
@@ -213,7 +215,7 @@ type noSession struct {
 func (s *Server) getThreadLease(c echo.Context) error { return s.sendLayers(c, leaseView) }
 
 func (s *Server) getThreadTerminal(c echo.Context) error {
-	shown, err := secretsShown(c)
+	shown, err := auth.SecretsShown(c)
 	if err != nil {
 		return err
 	}
@@ -236,7 +238,7 @@ func (s *Server) getThreadCommands(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	limit, err := numberOf(c, "limit", 1, maxRows, maxRows)
+	limit, err := httpapi.NumberOf(c, "limit", 1, maxRows, maxRows)
 	if err != nil {
 		return err
 	}
@@ -245,13 +247,5 @@ func (s *Server) getThreadCommands(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(c, http.StatusOK, threadCommandsReply{orNone(list)})
-}
-
-// orNone is a list that is [] in JSON when it is empty.
-func orNone[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
+	return httpapi.WriteJSON(c, http.StatusOK, threadCommandsReply{httpapi.OrNone(list)})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/thread"
 )
 
@@ -30,7 +31,7 @@ func (s *Server) getThreadEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	limit, err := numberOf(c, "limit", 1, maxRows, maxRows)
+	limit, err := httpapi.NumberOf(c, "limit", 1, maxRows, maxRows)
 	if err != nil {
 		return err
 	}
@@ -45,7 +46,7 @@ func (s *Server) getThreadEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(c, http.StatusOK, threadEventsReply{id, orNone(list)})
+	return httpapi.WriteJSON(c, http.StatusOK, threadEventsReply{id, httpapi.OrNone(list)})
 }
 
 // fromNow is the since of a client that reads how things are and wants to be told what changes.
@@ -58,7 +59,7 @@ func (s *Server) eventsSince(c echo.Context, thread string) (since int64, err er
 	last, e := strconv.ParseInt(c.Request().Header.Get("Last-Event-ID"), 10, 64)
 	told, latest := e == nil, c.QueryParam("since") == fromNow
 	if !latest {
-		if since, err = numberOf(c, "since", 0, maxNumber, 0); err != nil {
+		if since, err = httpapi.NumberOf(c, "since", 0, httpapi.MaxNumber, 0); err != nil {
 			return 0, err
 		}
 	}
@@ -80,9 +81,6 @@ func (s *Server) eventsSince(c echo.Context, thread string) (since int64, err er
 	return since, nil
 }
 
-// maxNumber bounds what numbers of events and entries may be, so that one more still is a number in JSON.
-const maxNumber = 1 << 53
-
 // wantsList tells a client that wants a list from one that wants to be told.
 func wantsList(c echo.Context) (bool, error) {
 	switch f := c.QueryParam("format"); f {
@@ -93,7 +91,7 @@ func wantsList(c echo.Context) (bool, error) {
 	case "":
 		return strings.Contains(c.Request().Header.Get(echo.HeaderAccept), echo.MIMEApplicationJSON), nil
 	default:
-		return false, badRequest("format %q: json or sse are allowed", clip(f))
+		return false, httpapi.BadRequest("format %q: json or sse are allowed", httpapi.Clip(f))
 	}
 }
 
@@ -105,23 +103,23 @@ func (s *Server) streamEvents(c echo.Context, thread string, since int64) error 
 		return err
 	}
 	defer events.Close()
-	if isHead(c) {
-		return headOfEvents(c)
+	if httpapi.IsHead(c) {
+		return httpapi.HeadOfEvents(c)
 	}
 	ctx, cancel := context.WithCancelCause(c.Request().Context())
 	defer cancel(nil)
 	go func() {
 		select {
-		case <-s.closing:
+		case <-s.Closing:
 			cancel(mux.ErrClosing)
 		case <-ctx.Done():
 		}
 	}()
-	wire := openEvents(c)
+	wire := httpapi.OpenEvents(c.Response())
 	var buffer []byte
 	for {
 		if buffer, err = nextEvents(ctx, events, buffer[:0]); err == nil {
-			err = wire.send(buffer)
+			err = wire.Send(buffer)
 		}
 		if err != nil {
 			sayGoodbye(c, wire, err)
@@ -132,7 +130,7 @@ func (s *Server) streamEvents(c echo.Context, thread string, since int64) error 
 
 // nextEvents waits for events, but not so long that the connection looks dead.
 func nextEvents(ctx context.Context, events *mux.ThreadEvents, b []byte) ([]byte, error) {
-	wait, cancel := context.WithTimeout(ctx, execHeartbeat)
+	wait, cancel := context.WithTimeout(ctx, httpapi.Heartbeat)
 	defer cancel()
 	list, err := events.Next(wait)
 	switch {
@@ -144,18 +142,18 @@ func nextEvents(ctx context.Context, events *mux.ThreadEvents, b []byte) ([]byte
 	case ctx.Err() != nil:
 		return b, context.Cause(ctx)
 	case wait.Err() != nil:
-		return append(b, heartbeatComment...), nil
+		return append(b, httpapi.HeartbeatComment...), nil
 	}
 	return b, err
 }
 
 // sayGoodbye tells the client why there is no more, unless it has left or was told: the thread is deleted.
-func sayGoodbye(c echo.Context, wire eventWire, cause error) {
-	_, lost := errors.AsType[*sendError](cause)
+func sayGoodbye(c echo.Context, wire httpapi.EventWriter, cause error) {
+	_, lost := errors.AsType[*httpapi.SendError](cause)
 	if lost || errors.Is(cause, io.EOF) || errors.Is(cause, context.Canceled) {
 		return
 	}
-	_ = wire.send(appendEvent(nil, "error", bodyOf(errorFor(cause, c)))) // else the client has gone too
+	_ = wire.Send(httpapi.AppendEvent(nil, "error", httpapi.BodyOf(httpapi.ErrorFor(cause, c)))) // else the client has gone too
 }
 
 // appendThreadEvent appends an event of an event stream. One without a number has no id, which leaves the client's as it is.
@@ -163,5 +161,5 @@ func appendThreadEvent(b []byte, e thread.Event) []byte {
 	if e.Seq > 0 {
 		b = fmt.Appendf(b, "id: %d\n", e.Seq)
 	}
-	return appendEvent(b, e.Type, e)
+	return httpapi.AppendEvent(b, e.Type, e)
 }

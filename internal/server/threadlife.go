@@ -8,6 +8,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/server/auth"
+	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/thread"
 )
 
@@ -34,11 +36,11 @@ func changeNamed[T any](c echo.Context, do func(context.Context, string) (T, err
 	if err != nil {
 		return err
 	}
-	v, err := do(unhurried(c), id)
+	v, err := do(httpapi.Unhurried(c), id)
 	if err != nil {
 		return err
 	}
-	return writeJSON(c, http.StatusOK, view(v))
+	return httpapi.WriteJSON(c, http.StatusOK, view(v))
 }
 
 func (s *Server) postThreadPause(c echo.Context) error {
@@ -55,7 +57,7 @@ func (s *Server) permitThread(c echo.Context, tool string, do func(context.Conte
 	if err != nil {
 		return err
 	}
-	if err := s.permit(c, id, tool, struct{}{}); err != nil {
+	if err := s.Permit(c, id, tool, struct{}{}); err != nil {
 		return err
 	}
 	return changeThread(c, do)
@@ -101,7 +103,7 @@ func (s *Server) patchThreadPolicy(c echo.Context) error {
 		return err
 	}
 	var req policyRequest
-	if err := bind(c, &req); err != nil {
+	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
 	l, err := s.Mux.Thread(c.Request().Context(), id)
@@ -112,13 +114,13 @@ func (s *Server) patchThreadPolicy(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.permit(c, id, conversation.ToolPolicy, req); err != nil {
+	if err := s.Permit(c, id, conversation.ToolPolicy, req); err != nil {
 		return err
 	}
 	if l, err = s.Mux.SetThreadPolicy(c.Request().Context(), id, p); err != nil {
 		return err
 	}
-	return writeJSON(c, http.StatusOK, l.ThreadReply())
+	return httpapi.WriteJSON(c, http.StatusOK, l.ThreadReply())
 }
 
 // threadTerminalsReply is the reply of GET …/terminals.
@@ -138,7 +140,7 @@ func (s *Server) getThreadTerminals(c echo.Context) error {
 	if err := hideTerminals(c, list); err != nil {
 		return err
 	}
-	return writeJSON(c, http.StatusOK, threadTerminalsReply{orNone(list)})
+	return httpapi.WriteJSON(c, http.StatusOK, threadTerminalsReply{httpapi.OrNone(list)})
 }
 
 func (s *Server) postTerminalActivate(c echo.Context) error {
@@ -152,7 +154,7 @@ func (s *Server) postTerminalActivate(c echo.Context) error {
 	}
 	reply := l.TerminalReply()
 	reply.Env = thread.HideSecrets(reply.Env)
-	return writeJSON(c, http.StatusOK, reply)
+	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }
 
 // stateReply is one version of a terminal's state, which has its number under both names.
@@ -175,7 +177,7 @@ func (s *Server) getTerminalHistory(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	shown, err := secretsShown(c)
+	shown, err := auth.SecretsShown(c)
 	if err != nil {
 		return err
 	}
@@ -186,7 +188,7 @@ func (s *Server) getTerminalHistory(c echo.Context) error {
 		}
 		reply.States = append(reply.States, stateReply{state, state.Version})
 	}
-	return writeJSON(c, http.StatusOK, reply)
+	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }
 
 // rollbackRequest is the body of POST …/rollback.
@@ -196,23 +198,23 @@ type rollbackRequest struct {
 
 func (s *Server) postTerminalRollback(c echo.Context) error {
 	var req rollbackRequest
-	if err := bind(c, &req); err != nil {
+	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
 	if req.Version == nil || *req.Version < 0 {
-		return badRequest(`"version" is needed: the number of an earlier state, from 0`).with("field", "version")
+		return httpapi.BadRequest(`"version" is needed: the number of an earlier state, from 0`).With("field", "version")
 	}
 	id, err := threadOf(c)
 	if err != nil {
 		return err
 	}
-	if err := s.permit(c, id, conversation.ToolRollback, rollbackDeed{c.Param("tid"), *req.Version}); err != nil {
+	if err := s.Permit(c, id, conversation.ToolRollback, httpapi.RollbackDeed{Terminal: c.Param("tid"), Version: *req.Version}); err != nil {
 		return err
 	}
-	reply, err := s.Mux.RollbackTerminal(unhurried(c), id, c.Param("tid"), *req.Version)
+	reply, err := s.Mux.RollbackTerminal(httpapi.Unhurried(c), id, c.Param("tid"), *req.Version)
 	if err != nil {
 		return err
 	}
 	reply.Env = thread.HideSecrets(reply.Env)
-	return writeJSON(c, http.StatusOK, reply)
+	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }

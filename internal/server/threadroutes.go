@@ -1,52 +1,59 @@
 package server
 
-import "net/http"
+import (
+	"github.com/evertty/evertty/internal/server/auth"
+	"github.com/evertty/evertty/internal/server/httpapi"
+)
 
 // threadRoutes are the durable view of threads: records, their policies and their events.
-var threadRoutes = []route{
-	{http.MethodGet, "/api/threads", (*Server).getThreads, false, false, "the threads, by id; ?after=&limit="},
-	{http.MethodPost, "/api/threads", (*Server).postThread, true, false, "make a thread with its session, terminal and lease"},
-	{http.MethodGet, "/api/threads/:id", (*Server).getThread, false, false, "one thread"},
-	{http.MethodDelete, "/api/threads/:id", (*Server).deleteThread, true, false, "end everything of a thread and forget it"},
-	{http.MethodGet, "/api/threads/:id/session", (*Server).getThreadSession, false, false, "the thread's session: how long its processes may live"},
-	{http.MethodGet, "/api/threads/:id/terminal", (*Server).getThreadTerminal, false, false, "the active terminal: directory and variables"},
-	{http.MethodGet, "/api/threads/:id/lease", (*Server).getThreadLease, false, false, "where the active terminal runs"},
-	{http.MethodGet, "/api/threads/:id/terminals", (*Server).getThreadTerminals, false, false, "all terminals of a thread"},
-	{http.MethodGet, "/api/threads/:id/commands", (*Server).getThreadCommands, false, false, "the commands of a thread, newest last; ?terminal=&limit=&before="},
-	{http.MethodGet, "/api/threads/:id/events", (*Server).getThreadEvents, false, true, "everything that happens to a thread, as Server-Sent Events or, with ?format=json, as a list; ?since=&limit="},
-	{http.MethodPost, "/api/threads/:id/touch", (*Server).postThreadTouch, true, false, "note activity: the session's idle time begins anew"},
-	{http.MethodPatch, "/api/threads/:id/policy", (*Server).patchThreadPolicy, true, false, "change how long the thread's sessions may live and what they may use"},
-	{http.MethodPost, "/api/threads/:id/pause", (*Server).postThreadPause, true, false, "stop the thread's processes where they are"},
-	{http.MethodPost, "/api/threads/:id/resume", (*Server).postThreadResume, true, false, "let the thread's processes go on"},
-	{http.MethodPost, "/api/threads/:id/sandbox/pause", (*Server).postThreadPause, true, false, "the same as …/pause"},
-	{http.MethodPost, "/api/threads/:id/sandbox/resume", (*Server).postThreadResume, true, false, "the same as …/resume"},
-	{http.MethodDelete, "/api/threads/:id/sandbox", (*Server).deleteThreadSandbox, true, false, "end the thread's processes and its compute; its state stays"},
-	{http.MethodPost, "/api/threads/:id/terminals/:tid/activate", (*Server).postTerminalActivate, true, false, "make a terminal the one that is meant when none is named"},
-	{http.MethodGet, "/api/threads/:id/terminals/:tid/history", (*Server).getTerminalHistory, false, false, "the versions of a terminal's state, newest first"},
-	{http.MethodPost, "/api/threads/:id/terminals/:tid/rollback", (*Server).postTerminalRollback, true, false, "go back to an earlier version of a terminal's state"},
+func (s *Server) threadRoutes() []httpapi.Route {
+	return []httpapi.Route{
+		httpapi.Get("/api/threads", s.getThreads, "the threads, by id; ?after=&limit="),
+		httpapi.Post("/api/threads", s.postThread, "make a thread with its session, terminal and lease"),
+		httpapi.Get("/api/threads/:id", s.getThread, "one thread"),
+		httpapi.Delete("/api/threads/:id", s.deleteThread, "end everything of a thread and forget it"),
+		httpapi.Get("/api/threads/:id/session", s.getThreadSession, "the thread's session: how long its processes may live"),
+		httpapi.Get("/api/threads/:id/terminal", s.getThreadTerminal, "the active terminal: directory and variables"),
+		httpapi.Get("/api/threads/:id/lease", s.getThreadLease, "where the active terminal runs"),
+		httpapi.Get("/api/threads/:id/terminals", s.getThreadTerminals, "all terminals of a thread"),
+		httpapi.Get("/api/threads/:id/commands", s.getThreadCommands, "the commands of a thread, newest last; ?terminal=&limit=&before="),
+		httpapi.Get("/api/threads/:id/events", s.getThreadEvents, "everything that happens to a thread, as Server-Sent Events or, with ?format=json, as a list; ?since=&limit=").Streams(),
+		httpapi.Post("/api/threads/:id/touch", s.postThreadTouch, "note activity: the session's idle time begins anew"),
+		httpapi.Patch("/api/threads/:id/policy", s.patchThreadPolicy, "change how long the thread's sessions may live and what they may use"),
+		httpapi.Post("/api/threads/:id/pause", s.postThreadPause, "stop the thread's processes where they are"),
+		httpapi.Post("/api/threads/:id/resume", s.postThreadResume, "let the thread's processes go on"),
+		httpapi.Post("/api/threads/:id/sandbox/pause", s.postThreadPause, "the same as …/pause"),
+		httpapi.Post("/api/threads/:id/sandbox/resume", s.postThreadResume, "the same as …/resume"),
+		httpapi.Delete("/api/threads/:id/sandbox", s.deleteThreadSandbox, "end the thread's processes and its compute; its state stays"),
+		httpapi.Post("/api/threads/:id/terminals/:tid/activate", s.postTerminalActivate, "make a terminal the one that is meant when none is named"),
+		httpapi.Get("/api/threads/:id/terminals/:tid/history", s.getTerminalHistory, "the versions of a terminal's state, newest first"),
+		httpapi.Post("/api/threads/:id/terminals/:tid/rollback", s.postTerminalRollback, "go back to an earlier version of a terminal's state"),
+	}
 }
 
 // leaseRoutes are about where processes run.
-var leaseRoutes = []route{
-	{http.MethodGet, "/api/leases", (*Server).getLeases, false, false, "the leases, oldest first; ?provider="},
-	{http.MethodPost, "/api/leases", (*Server).postLease, true, false, "make a lease that threads may share"},
-	{http.MethodGet, "/api/leases/:id", (*Server).getLease, false, false, "one lease"},
-	{http.MethodDelete, "/api/leases/:id", (*Server).deleteLease, true, false, "forget a lease that nothing uses"},
-	{http.MethodPost, "/api/leases/:id/pause", (*Server).postLeasePause, true, false, "pause a lease's compute, whoever uses it"},
-	{http.MethodPost, "/api/leases/:id/resume", (*Server).postLeaseResume, true, false, "let a lease's compute go on"},
-	{http.MethodPost, "/api/leases/:id/destroy", (*Server).postLeaseDestroy, true, false, "end a lease's compute; its next use makes other"},
-	{http.MethodPost, "/api/leases/:id/refresh", (*Server).postLeaseRefresh, true, false, "ask the provider how the compute is"},
-	{http.MethodGet, "/api/leases/:id/events", (*Server).getLeaseEvents, false, false, "the book of a lease, oldest first; ?after=&limit="},
-	{http.MethodGet, "/api/leases/:id/metrics", (*Server).getLeaseMetrics, false, false, "what a lease's compute uses"},
+func (s *Server) leaseRoutes() []httpapi.Route {
+	return []httpapi.Route{
+		httpapi.Get("/api/leases", s.getLeases, "the leases, oldest first; ?provider="),
+		httpapi.Post("/api/leases", s.postLease, "make a lease that threads may share"),
+		httpapi.Get("/api/leases/:id", s.getLease, "one lease"),
+		httpapi.Delete("/api/leases/:id", s.deleteLease, "forget a lease that nothing uses"),
+		httpapi.Post("/api/leases/:id/pause", s.postLeasePause, "pause a lease's compute, whoever uses it"),
+		httpapi.Post("/api/leases/:id/resume", s.postLeaseResume, "let a lease's compute go on"),
+		httpapi.Post("/api/leases/:id/destroy", s.postLeaseDestroy, "end a lease's compute; its next use makes other"),
+		httpapi.Post("/api/leases/:id/refresh", s.postLeaseRefresh, "ask the provider how the compute is"),
+		httpapi.Get("/api/leases/:id/events", s.getLeaseEvents, "the book of a lease, oldest first; ?after=&limit="),
+		httpapi.Get("/api/leases/:id/metrics", s.getLeaseMetrics, "what a lease's compute uses"),
 
-	{http.MethodGet, "/api/sandbox/types", (*Server).getSandboxTypes, false, false, "the providers and what each can do"},
-	{http.MethodGet, "/api/sandbox/sessions", (*Server).getSandboxSessions, false, false, "the leases with the threads that use them"},
-	{http.MethodGet, "/api/sandbox/sessions/:id/metrics", (*Server).getLeaseMetrics, false, false, "the same as /api/leases/:id/metrics"},
-	{http.MethodPost, "/api/sandbox/sessions/:id/pause", (*Server).postLeasePause, true, false, "the same as /api/leases/:id/pause"},
-	{http.MethodPost, "/api/sandbox/sessions/:id/resume", (*Server).postLeaseResume, true, false, "the same as /api/leases/:id/resume"},
-	{http.MethodDelete, "/api/sandbox/sessions/:id", (*Server).postLeaseDestroy, true, false, "the same as /api/leases/:id/destroy"},
+		httpapi.Get("/api/sandbox/types", s.getSandboxTypes, "the providers and what each can do"),
+		httpapi.Get("/api/sandbox/sessions", s.getSandboxSessions, "the leases with the threads that use them"),
+		httpapi.Get("/api/sandbox/sessions/:id/metrics", s.getLeaseMetrics, "the same as /api/leases/:id/metrics"),
+		httpapi.Post("/api/sandbox/sessions/:id/pause", s.postLeasePause, "the same as /api/leases/:id/pause"),
+		httpapi.Post("/api/sandbox/sessions/:id/resume", s.postLeaseResume, "the same as /api/leases/:id/resume"),
+		httpapi.Delete("/api/sandbox/sessions/:id", s.postLeaseDestroy, "the same as /api/leases/:id/destroy"),
 
-	// The secret of webhooks is instead of a role: providers have no token of ours.
-	{http.MethodPost, webhookPath, (*Server).postWebhook, false, false, "what a provider tells about an instance"},
-	{http.MethodGet, "/api/webhooks/events", (*Server).getWebhookEvents, false, false, "what providers told, newest first; ?limit="},
+		// The secret of webhooks is instead of a role: providers have no token of ours.
+		httpapi.Post(auth.WebhookPath, s.postWebhook, "what a provider tells about an instance").ReadOnly(),
+		httpapi.Get("/api/webhooks/events", s.getWebhookEvents, "what providers told, newest first; ?limit="),
+	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/stream"
 )
 
@@ -42,18 +43,18 @@ func (c waitCondition) empty() bool {
 func (r waitRequest) wait() (mux.Wait, error) {
 	w := mux.Wait{Timeout: time.Duration(r.TimeoutMS) * time.Millisecond, Since: r.Since, IgnoreEcho: r.IgnoreEcho}
 	if r.TimeoutMS < 0 || r.TimeoutMS > maxMS {
-		return w, badRequest("timeout_ms %d: 0 to %d are allowed", r.TimeoutMS, maxMS)
+		return w, httpapi.BadRequest("timeout_ms %d: 0 to %d are allowed", r.TimeoutMS, maxMS)
 	}
 	list := r.Any
 	switch {
 	case list == nil:
 		list = []waitCondition{r.waitCondition}
 	case !r.empty():
-		return w, badRequest(`"any" has all conditions: the others belong into it`)
+		return w, httpapi.BadRequest(`"any" has all conditions: the others belong into it`)
 	}
 	for _, c := range list {
 		if c.IdleMS < 0 || c.IdleMS > maxMS {
-			return w, badRequest("idle_ms %d: 0 to %d are allowed", c.IdleMS, maxMS)
+			return w, httpapi.BadRequest("idle_ms %d: 0 to %d are allowed", c.IdleMS, maxMS)
 		}
 		w.Any = append(w.Any, mux.Condition{For: c.For, Pattern: c.Pattern, Idle: time.Duration(c.IdleMS) * time.Millisecond,
 			Not: c.Not, ScreenOnly: c.ScreenOnly, X: c.X, Y: c.Y, Mode: c.Mode, Value: c.Value})
@@ -87,7 +88,7 @@ func (s *Server) postWait(c echo.Context) error {
 		return err
 	}
 	var req waitRequest
-	if err := bind(c, &req); err != nil {
+	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
 	asked, err := req.wait()
@@ -96,7 +97,7 @@ func (s *Server) postWait(c echo.Context) error {
 	}
 	w, err := t.Wait(c.Request().Context(), asked)
 	if errors.Is(err, mux.ErrTimeout) || errors.Is(err, mux.ErrExited) {
-		return errorFor(err, c).with("text", w.Text).with("seq", w.Seq)
+		return httpapi.ErrorFor(err, c).With("text", w.Text).With("seq", w.Seq)
 	}
 	if errors.Is(err, journal.ErrNotKept) {
 		if j, err := t.Journal(); err == nil {
@@ -113,5 +114,5 @@ func (s *Server) postWait(c echo.Context) error {
 	if m := w.Match; m != nil {
 		reply.Match = &matchReply{m.Text, m.Start, m.End}
 	}
-	return writeJSON(c, http.StatusOK, reply)
+	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }

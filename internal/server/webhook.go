@@ -2,41 +2,17 @@ package server
 
 import (
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strings"
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// webhookPath is where providers tell what happened to an instance.
-const webhookPath = "/api/webhooks/:provider"
-
-// webhookHeader carries the secret that only this server and its providers know.
-const webhookHeader = "X-Webhook-Secret"
-
 // maxHookEvents is how many events GET /api/webhooks/events tells unless asked otherwise.
 const maxHookEvents = 100
-
-var errBadSecret = errors.New("the header " + webhookHeader + " has not this server's secret for webhooks")
-
-// isWebhook tells whether a request may come with the secret of webhooks in place of credentials.
-func (a *Auth) isWebhook(c echo.Context) bool {
-	return a.webhooks != nil && c.Path() == webhookPath && c.Request().Method == http.MethodPost
-}
-
-// allowWebhook refuses a provider that does not know the secret. Without a secret the usual credentials decide.
-func (a *Auth) allowWebhook(c echo.Context) error {
-	if a.webhooks == nil {
-		return requireWrite(c)
-	}
-	if given := c.Request().Header.Values(webhookHeader); len(given) != 1 || !a.webhooks.equal(digestOf(given[0])) {
-		return a.refuse(c, errBadSecret)
-	}
-	return nil
-}
 
 // matchedReply says whether an instance of ours was meant.
 type matchedReply struct {
@@ -44,19 +20,19 @@ type matchedReply struct {
 }
 
 func (s *Server) postWebhook(c echo.Context) error {
-	if err := s.Auth.allowWebhook(c); err != nil {
+	if err := s.config.Auth.AllowWebhook(c); err != nil {
 		return err
 	}
-	if err := checkMediaType(c.Request()); err != nil {
+	if err := httpapi.CheckMediaType(c.Request()); err != nil {
 		return err
 	}
-	body, err := readBody(c, maxBody)
+	body, err := httpapi.ReadBody(c, httpapi.MaxBody)
 	if err != nil {
 		return err
 	}
 	var fields map[string]any
 	if err := json.Unmarshal(body, &fields); err != nil || fields == nil {
-		return badRequest("the body must be a JSON object")
+		return httpapi.BadRequest("the body must be a JSON object")
 	}
 	h := hookOf(fields)
 	matched, err := s.Mux.Observe(c.Param("provider"), h.instance, h.kind, h.state, string(body))
@@ -123,7 +99,7 @@ func (s *Server) getWebhookEvents(c echo.Context) error {
 	if _, err := threadOf(c); err != nil {
 		return err
 	}
-	limit, err := numberOf(c, "limit", 1, maxRows, maxHookEvents)
+	limit, err := httpapi.NumberOf(c, "limit", 1, maxRows, maxHookEvents)
 	if err != nil {
 		return err
 	}
@@ -131,5 +107,5 @@ func (s *Server) getWebhookEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(c, http.StatusOK, hookEventsReply{orNone(list)})
+	return httpapi.WriteJSON(c, http.StatusOK, hookEventsReply{httpapi.OrNone(list)})
 }

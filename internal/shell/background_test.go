@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/pty"
 )
 
@@ -63,7 +64,7 @@ func TestBackgroundEndsStubborn(t *testing.T) {
 	if r := result(t, e); !r.Cancelled || r.Background {
 		t.Errorf("%+v", r)
 	}
-	if list := s.family(pty.Proc{}, e); len(list) > 0 {
+	if list := proctree.Family(pty.Proc{}, e.dir); len(list) > 0 {
 		t.Errorf("left: %v", list)
 	}
 }

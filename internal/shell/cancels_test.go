@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evertty/evertty/internal/shell/proctree"
+	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/internal/shell/state"
 	"github.com/evertty/evertty/pty"
 )
 
@@ -74,7 +77,7 @@ func TestCancels(t *testing.T) {
 		t.Errorf("%d of %d commands went on", wentOn, *cancels)
 	}
 	for _, s := range list {
-		want := []string{controlFIFO}
+		want := []string{shelldir.ControlFIFO}
 		if s.Facts().State == "ended" { // with the last command
 			want = nil
 		}
@@ -84,8 +87,8 @@ func TestCancels(t *testing.T) {
 		s.mu.Lock()
 		body := s.body
 		s.mu.Unlock()
-		if !poll(func() bool { return len(s.members(body, nil)) == 0 }) { // but for a capture that is just going on
-			t.Errorf("processes are left: %v", s.members(body, nil))
+		if !poll(func() bool { return len(proctree.Members(body.process(), "", nil)) == 0 }) { // but for a capture that is just going on
+			t.Errorf("processes are left: %v", proctree.Members(body.process(), "", nil))
 		}
 	}
 }
@@ -99,7 +102,7 @@ func TestCancelAtTheStart(t *testing.T) {
 	ended := 0
 	for i := range cancels {
 		sign := filepath.Join(t.TempDir(), "began")
-		e := begin(t, s, Command{Text: ">" + quote(sign) + "; sleep 1000; echo NOT"})
+		e := begin(t, s, Command{Text: ">" + state.Quote(sign) + "; sleep 1000; echo NOT"})
 		for there := false; !there; {
 			_, err := os.Stat(sign)
 			there = err == nil
@@ -313,7 +316,7 @@ func TestSetEnvGivenUp(t *testing.T) {
 		t.Error("the shell ends every time")
 	}
 	if !poll(func() bool {
-		list, err := os.ReadDir(filepath.Join(s.spec.Dir, hiddenDir))
+		list, err := os.ReadDir(filepath.Join(s.spec.Dir, shelldir.InternalDir))
 		return err == nil && len(list) == 0
 	}) {
 		t.Error("its files are left")
@@ -324,7 +327,7 @@ func TestSetEnvGivenUp(t *testing.T) {
 // container, or are the kernel's.
 func TestOffspringOfNobody(t *testing.T) {
 	t.Parallel()
-	if list := new(Shell).offspring([]pty.Proc{{}}, nil); len(list) > 0 {
+	if list := proctree.Successors([]pty.Proc{{}}, ""); len(list) > 0 {
 		t.Errorf("%+v", list)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/internal/shell/state"
 	"github.com/evertty/evertty/pty"
 )
 
@@ -67,7 +69,7 @@ var cases = []struct {
 	{2, "export", func(t *testing.T, s *Shell) {
 		value := "a\nb'c\"d$e`f\\g😀\t"
 		run(t, s, "export V=first")
-		run(t, s, "export V="+quote(value))
+		run(t, s, "export V="+state.Quote(value))
 		expect(t, run(t, s, `printf %s "$V"; sh -c 'printf %s "$V"'`), 0, value+value)
 		run(t, s, ":")
 		if !poll(func() bool { return s.State().Delta["V"] == value }) {
@@ -184,8 +186,8 @@ var cases = []struct {
 			t.Errorf("%+v", r)
 		}
 		expect(t, run(t, s, "touch go; sleep 0.1; echo second"), 0, "second\n")
-		if !poll(func() bool { return output(t, e, Stdout) == "first\nlate\n" }) {
-			t.Errorf("%q", output(t, e, Stdout))
+		if !poll(func() bool { return printed(t, e, Stdout) == "first\nlate\n" }) {
+			t.Errorf("%q", printed(t, e, Stdout))
 		}
 		if more, err := e.Follow(limited(t), 11, 0); more || err != nil {
 			t.Errorf("follow: %v, %v", more, err)
@@ -197,8 +199,8 @@ var cases = []struct {
 			t.Fatal(err)
 		}
 		result(t, e)
-		if !poll(func() bool { return output(t, e, Stdout) == "hi\nlate\n" }) {
-			t.Errorf("%q", output(t, e, Stdout))
+		if !poll(func() bool { return printed(t, e, Stdout) == "hi\nlate\n" }) {
+			t.Errorf("%q", printed(t, e, Stdout))
 		}
 	}},
 	{22, "timeout", func(t *testing.T, s *Shell) {
@@ -293,7 +295,7 @@ var cases = []struct {
 	{35, "options", func(t *testing.T, s *Shell) {
 		for _, o := range []string{"-n", "-C", "-x", "-v", "-o posix", "-f", "-k", "-b", "-T", "-E", "-h", "-P"} {
 			run(t, s, "set "+o)
-			expect(t, run(t, s, "printf '%s\\n' "+quote(o)), 0, o+"\n")
+			expect(t, run(t, s, "printf '%s\\n' "+state.Quote(o)), 0, o+"\n")
 			expect(t, run(t, s, "(exit 5)"), 5, "")
 			run(t, s, "set +"+o[1:])
 		}
@@ -353,14 +355,14 @@ var cases = []struct {
 	{43, "directories", func(t *testing.T, s *Shell) {
 		base := s.spec.Cwd
 		odd := filepath.Join(base, "a\nb 'c\" (deleted)")
-		if r := run(t, s, "mkdir -p "+quote(odd)+"; cd "+quote(odd)); r.Cwd != odd {
+		if r := run(t, s, "mkdir -p "+state.Quote(odd)+"; cd "+state.Quote(odd)); r.Cwd != odd {
 			t.Errorf("cwd %q", r.Cwd)
 		}
 		run(t, s, "kill -9 $$")
 		if r := run(t, s, "pwd"); r.out != odd+"\n" {
 			t.Errorf("%+v", r)
 		}
-		run(t, s, "rmdir "+quote(odd))
+		run(t, s, "rmdir "+state.Quote(odd))
 		expect(t, run(t, s, "echo on"), 0, "on\n")
 		run(t, s, "kill -9 $$")
 		if r := run(t, s, "pwd"); r.out != base+"\n" || r.CwdFallback != odd || r.Cwd != base {
@@ -397,7 +399,7 @@ var cases = []struct {
 	{46, "FIFOs", func(t *testing.T, s *Shell) {
 		run(t, s, "sleep 100 &")
 		timed(t, s, "sleep 100", false)
-		if got := fifos(t, s.spec.Dir); len(got) != 1 || got[0] != controlFIFO {
+		if got := fifos(t, s.spec.Dir); len(got) != 1 || got[0] != shelldir.ControlFIFO {
 			t.Errorf("FIFOs %v", got)
 		}
 		run(t, s, "exit")

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+
+	"github.com/evertty/evertty/internal/shell/proctree"
+	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
 // Delete ends everything that any incarnation of the shell has started, lets go of what the keeper holds, and removes Dir.
@@ -19,7 +22,7 @@ func (s *Shell) Delete(ctx context.Context) error {
 		s.stop(ErrDeleted)
 	}
 	var err error
-	if body != nil && !closed(body.ended) {
+	if body != nil && !shelldir.Closed(body.ended) {
 		if killErr := body.launcher.Kill(ctx, nil); killErr != nil {
 			err = fmt.Errorf("shell: delete %s: %w", s.spec.ID, killErr)
 		}
@@ -28,7 +31,7 @@ func (s *Shell) Delete(ctx context.Context) error {
 	if !again {
 		s.shut(ErrDeleted) // nobody starts anything after this
 	}
-	err = errors.Join(err, Sweep(ctx, s.spec.Dir, s.config.Keeper.LastPID()))
+	err = errors.Join(err, proctree.Sweep(ctx, s.spec.Dir, s.config.Keeper.LastPID()))
 	s.mu.Lock()
 	list := append(append([]*Exec(nil), s.all...), s.queue...)
 	if s.current != nil {
@@ -40,8 +43,8 @@ func (s *Shell) Delete(ctx context.Context) error {
 		if !e.hasEnded() {
 			e.end(Failed, nil, ErrDeleted)
 		}
-		e.outputs[0].finish()
-		e.outputs[1].finish()
+		e.outputs[0].Finish()
+		e.outputs[1].Finish()
 		s.config.Keeper.Release(e.holdID())
 		if e.stdinOpen() { // the server's own end is closed already, the keeper's is not
 			s.config.Keeper.Release(e.holdID() + holdInput)
@@ -54,8 +57,8 @@ func (s *Shell) Delete(ctx context.Context) error {
 		return fmt.Errorf("shell: delete %s: %w", s.spec.ID, err)
 	}
 	for _, e := range list {
-		e.outputs[0].forgetUse()
-		e.outputs[1].forgetUse()
+		e.outputs[0].Forget()
+		e.outputs[1].Forget()
 	}
 	return nil
 }

@@ -1,11 +1,16 @@
 package shell
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/evertty/evertty/internal/shell/history"
+	"github.com/evertty/evertty/internal/shell/shelldir"
+)
 
 // Sentinels of the package; the api package maps them to status codes.
 var (
-	ErrInvalid      = errors.New("invalid command")
-	ErrBadEnv       = errors.New("invalid environment")                                      // a name that is not ^[A-Za-z_][A-Za-z0-9_]*$, a value with NUL
+	ErrInvalid      = history.ErrInvalid
+	ErrBadEnv       = history.ErrBadEnv
 	ErrQueueFull    = errors.New("too many commands wait")                                   // maxQueue
 	ErrQueueTimeout = errors.New("the command did not get its turn in time and was not run") // Command.QueueTimeout
 	ErrDeleted      = errors.New("the shell was deleted")                                    // SESSION_DESTROYED
@@ -13,8 +18,8 @@ var (
 	ErrNotFound     = errors.New("no such command")
 	ErrNoStdin      = errors.New("the command's standard input is not open")
 	ErrFinished     = errors.New("the command has ended")
-	ErrNoSpace      = errors.New("no space left for the shell's files")
-	ErrNoFiles      = errors.New("the shell's files and FIFOs cannot be made")
-	ErrDamaged      = errors.New("files of a shell are damaged")
+	ErrNoSpace      = shelldir.ErrNoSpace
+	ErrNoFiles      = shelldir.ErrNoFiles
+	ErrDamaged      = shelldir.ErrDamaged
 	ErrClosing      = errors.New("the server is shutting down")
 )

@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
+
+	"github.com/evertty/evertty/internal/shell/history"
+	"github.com/evertty/evertty/internal/shell/output"
+	"github.com/evertty/evertty/internal/shell/script"
+	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
 // Exec is one command of a shell. All methods may be called at the same time from several goroutines.
@@ -21,7 +24,7 @@ type Exec struct {
 	hidden  bool          // SetEnv: in no list and no history
 	instead func() error  // of a hidden one: what is done in its turn instead of a command
 	compose func() string // of a hidden one: its text, made in its turn, for commands before it may change it
-	outputs [2]*log
+	outputs [2]*output.Log
 	started chan struct{} // closed when it runs, and when it ended without that
 	done    chan struct{} // closed when record has the result
 	stop    chan struct{} // closed by the first Cancel
@@ -31,7 +34,7 @@ type Exec struct {
 	saving sync.Mutex // held over the disk, taken before mu
 
 	mu      sync.Mutex // guards what follows; nothing blocks under it
-	record  record
+	record  history.Entry
 	problem error    // why it Failed
 	input   *os.File // the writing end of an open standard input, nil before the start and after the end of it
 	writing sync.Mutex
@@ -41,17 +44,15 @@ type Exec struct {
 }
 
 // newExec makes the live side of a record.
-func (s *Shell) newExec(r *record, dir string) (*Exec, error) {
+func (s *Shell) newExec(r *history.Entry, dir string) (*Exec, error) {
 	e := &Exec{shell: s, id: r.Info.ID, dir: dir, record: *r,
 		started: make(chan struct{}), done: make(chan struct{}), stop: make(chan struct{})}
 	limit := max(r.Spec.MaxOutput, r.Spec.MaxReply)
-	for i, name := range [...]string{stdoutFile, stderrFile} {
-		l, err := openLog(filepath.Join(dir, name), limit)
+	for i, name := range [...]string{shelldir.StdoutFile, shelldir.StderrFile} {
+		l, err := output.OpenLog(filepath.Join(dir, name), limit, &s.printed, s.config.Logs)
 		if err != nil {
 			return nil, fmt.Errorf("shell: command %s: %w", r.Info.ID, err)
 		}
-		l.printed, l.usage = &s.printed, s.config.Logs
-		l.usage.add(l.end)
 		e.outputs[i] = l
 	}
 	return e, nil
@@ -70,7 +71,7 @@ func (e *Exec) Info() Info {
 		r.Lost = slices.Clone(r.Lost)
 		info.Result = &r
 	}
-	info.StdoutBytes, info.StderrBytes = e.outputs[0].size(), e.outputs[1].size()
+	info.StdoutBytes, info.StderrBytes = e.outputs[0].Size(), e.outputs[1].Size()
 	info.LogCut = e.LogCut()
 	if info.Status == Queued {
 		info.Position = e.shell.position(e)
@@ -94,7 +95,7 @@ func (e *Exec) Wait(ctx context.Context) (Result, error) {
 			<-e.done // Delete ends all of them
 		}
 	}
-	if !closed(e.done) {
+	if !shelldir.Closed(e.done) {
 		cause := context.Cause(ctx)
 		if cause == nil {
 			cause = context.Cause(e.shell.life)
@@ -140,7 +141,7 @@ func (e *Exec) because(why string) {
 // withdrawn ends a command that was cancelled while certainly nothing of it has run, and tells whether it was. It has
 // no output, and nothing is open of it.
 func (e *Exec) withdrawn() bool {
-	if !closed(e.stop) {
+	if !shelldir.Closed(e.stop) {
 		return false
 	}
 	e.finishOutputs()
@@ -148,29 +149,23 @@ func (e *Exec) withdrawn() bool {
 	return true
 }
 
-// What a command that did not end by itself answers.
-const (
-	timeoutCode = 124 // as timeout(1)
-	cancelCode  = 130 // as a shell after SIGINT
-)
-
 // ReadAt reads the log of an output from a position, as io.ReaderAt does.
 func (e *Exec) ReadAt(o Stream, p []byte, at int64) (int, error) { return e.output(o).ReadAt(p, at) }
 
 // Size is how many bytes the log of an output has now.
-func (e *Exec) Size(o Stream) int64 { return e.output(o).size() }
+func (e *Exec) Size(o Stream) int64 { return e.output(o).Size() }
 
 // output is the log of a stream.
-func (e *Exec) output(o Stream) *log { return e.outputs[o-Stdout] }
+func (e *Exec) output(o Stream) *output.Log { return e.outputs[o-Stdout] }
 
 // Follow waits until one of the outputs has more than the given bytes, or no more can come: then more is false. Late
 // output of what a command left behind comes too. Errors: the reason of ctx.
 func (e *Exec) Follow(ctx context.Context, stdout, stderr int64) (more bool, err error) {
-	return follow(ctx, e.outputs[0], e.outputs[1], stdout, stderr)
+	return output.Follow(ctx, e.outputs[0], e.outputs[1], stdout, stderr)
 }
 
-// begin says that the command runs.
-func (e *Exec) begin(pid int) {
+// markStarted says that the command has been started.
+func (e *Exec) markStarted(pid int) {
 	e.mu.Lock()
 	e.record.Info.Status, e.record.Info.PID = Running, pid
 	first := !e.begun
@@ -221,7 +216,7 @@ func (e *Exec) end(status Status, r *Result, problem error) {
 	if first || problem != nil { // nothing can have written to them and nothing will, or nobody looks for more
 		e.finishOutputs()
 	}
-	seal(e.dir)
+	shelldir.Seal(e.dir)
 	e.save()
 	if first {
 		close(e.started)
@@ -246,14 +241,14 @@ func (e *Exec) trySave() error {
 	e.mu.Lock()
 	r := e.record
 	e.mu.Unlock()
-	r.Info.StdoutBytes, r.Info.StderrBytes = e.outputs[0].size(), e.outputs[1].size()
-	return e.shell.history.save(&r)
+	r.Info.StdoutBytes, r.Info.StderrBytes = e.outputs[0].Size(), e.outputs[1].Size()
+	return e.shell.history.Save(&r)
 }
 
 // finishOutputs says that no more output comes.
 func (e *Exec) finishOutputs() {
-	e.outputs[0].finish()
-	e.outputs[1].finish()
+	e.outputs[0].Finish()
+	e.outputs[1].Finish()
 }
 
 // tellChanged calls Config.Changed.
@@ -264,7 +259,7 @@ func (e *Exec) tellChanged() {
 }
 
 // hasEnded tells whether there is a result or a problem.
-func (e *Exec) hasEnded() bool { return closed(e.done) }
+func (e *Exec) hasEnded() bool { return shelldir.Closed(e.done) }
 
 // spec is what was submitted, without text and input.
 func (e *Exec) spec() Command {
@@ -284,74 +279,44 @@ func (e *Exec) stdinOpen() bool { return e.spec().StdinOpen }
 
 // hasInput tells whether the command reads a regular file.
 func (e *Exec) hasInput() bool {
-	_, err := os.Lstat(filepath.Join(e.dir, inputFile))
+	_, err := os.Lstat(filepath.Join(e.dir, shelldir.InputFile))
 	return err == nil && !e.stdinOpen()
 }
 
 // text is all that the shell is told of a command.
-func (e *Exec) text(home, cwd string, lines func(script string) string) (string, error) {
-	if e.shell.remote() {
-		script, err := e.remoteScript()
-		return lines(script), err
+func (e *Exec) text(home, cwd string) (string, error) {
+	c := e.script(home, cwd)
+	lines, err := c.Lines()
+	if err == nil && !c.Background {
+		e.shell.mu.Lock()
+		e.shell.mayAlias = c.MayAlias()
+		e.shell.mu.Unlock()
 	}
-	script, err := e.script(cwd)
-	if err != nil {
-		return "", err
-	}
-	if cwd == "" || e.spec().Background {
-		return lines(script), nil
-	}
-	back, err := e.backLine(home)
-	return lines(script) + back, err
+	return lines, err
 }
 
-// script is the file that the control line sources: that of source, or, with a directory or variables of this command
-// alone, a file that sources the text with them. Assignments before a command last as long as it does, however it ends.
-func (e *Exec) script(cwd string) (string, error) {
+// script is the command for those who write what the shell is told; cwd is the directory of the command alone.
+func (e *Exec) script(home, cwd string) *script.Command {
 	spec := e.spec()
-	source, err := e.source()
-	if err != nil || cwd == "" && len(spec.Env) == 0 {
-		return source, err
+	e.mu.Lock()
+	text := e.record.Info.Command
+	e.mu.Unlock()
+	c := &script.Command{Bash: e.shell.bash(), ID: e.id, Dir: e.dir, Text: text, Internal: e.hidden,
+		Background: spec.Background, Cwd: cwd, Home: home, Env: spec.Env}
+	if e.shell.remote() {
+		c.Relay = append(slices.Clone(e.shell.config.Remote.Program), e.dir)
 	}
-	var b strings.Builder
-	if cwd != "" {
-		declare, pwd := e.shell.call("declare"), quote(filepath.Join(e.dir, pwdFile))
-		if err := touch(filepath.Join(e.dir, pwdFile)); err != nil {
-			return "", err
-		}
-		fmt.Fprintf(&b, "%s -p PWD >|%s 2>/dev/null\n%s -p OLDPWD >>%s 2>/dev/null\n", declare, pwd, declare, pwd)
-		fmt.Fprintf(&b, "%s -- %s || %s 1\n", e.shell.call("cd"), quote(cwd), e.shell.call("return"))
+	switch {
+	case spec.StdinOpen:
+		c.Input = script.OpenInput
+	case e.hasInput():
+		c.Input = script.FileInput
 	}
-	guarded := e.shell.errTrapped() // see there
-	if guarded {
-		b.WriteString("! ")
-	}
-	for _, name := range slices.Sorted(maps.Keys(spec.Env)) {
-		fmt.Fprintf(&b, "%s=%s ", name, quote(spec.Env[name]))
-	}
-	fmt.Fprintf(&b, "%s %s\n", e.shell.call("."), quote(filepath.Join(e.dir, source)))
-	if guarded {
-		b.WriteString(e.shell.call("return") + " \"${PIPESTATUS[0]}\"\n")
-	}
-	err = os.WriteFile(filepath.Join(e.dir, runFile), []byte(b.String()), 0o600)
-	return runFile, spaceError(err)
+	return c
 }
 
-// backLine is the control line that takes the shell back after a command with a directory of its own; home is the
-// directory it was in. What PWD and OLDPWD said comes back too, so that `cd -` and paths through links stay what they
-// were.
-func (e *Exec) backLine(home string) (string, error) {
-	pwd := quote(filepath.Join(e.dir, pwdFile))
-	cd, source := e.shell.call("cd"), e.shell.call(".")
-	text := fmt.Sprintf("%s -- %s || ((1))\n%s PWD OLDPWD || ((1))\n%s %s || ((1))\n"+
-		"%s -- \"${PWD:-.}\" || ((1))\n%s %s || ((1))\n",
-		cd, quote(home), e.shell.call("unset"), source, pwd, cd, source, pwd)
-	path := filepath.Join(e.dir, backFile)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return "", spaceError(err)
-	}
-	return source + " " + quote(path) + " </dev/null >/dev/null 2>&1\n", nil
-}
+// status is what the shell has reported of the end of a command in the foreground or in the background.
+func (e *Exec) status() (code int, ok bool) { return script.Status(e.dir) }
 
 // Input writes to the standard input of a command with StdinOpen, and closes it after data with eof. It returns when
 // everything is in the FIFO. Errors: ErrNoStdin, ErrFinished, the reason of ctx.
@@ -416,10 +381,10 @@ func (e *Exec) awaitReader(ctx context.Context) error {
 // hasReader tells whether a command has opened its input. One in the background tells of its process behind that.
 func (e *Exec) hasReader(background bool) bool {
 	if background {
-		_, begun := numbered(e.dir, pidName)
+		_, begun := shelldir.FindNumber(e.dir, shelldir.PidName)
 		return begun
 	}
-	_, err := os.Lstat(filepath.Join(e.dir, inOpened))
+	_, err := os.Lstat(filepath.Join(e.dir, shelldir.InOpened))
 	return err == nil
 }
 
@@ -458,3 +423,22 @@ func (e *Exec) closeInput() {
 		e.shell.config.Keeper.Release(e.holdID() + holdInput)
 	}
 }
+
+// RemoveLogs removes the logs of a command that has ended and prints no more, and returns how many bytes those were. The command stays in the history.
+func (e *Exec) RemoveLogs() int64 {
+	if !e.hasEnded() {
+		return 0
+	}
+	return e.outputs[0].Remove() + e.outputs[1].Remove()
+}
+
+// LogCut is why the logs miss something of what was printed, "" when they have all.
+func (e *Exec) LogCut() string {
+	if why := e.outputs[0].CutReason(); why != "" {
+		return why
+	}
+	return e.outputs[1].CutReason()
+}
+
+// MaxReply is how much of each output a reply is to have, in bytes; 0 is no bound.
+func (e *Exec) MaxReply() int64 { return e.spec().MaxReply }

@@ -14,13 +14,18 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/tests/polling"
 )
+
+// patience is how long a test waits for what has to happen.
+const patience = 20 * time.Second
 
 // testKeeper is the connection that tests share; each shell has a directory of its own.
 var testKeeper *keeper.Client
@@ -163,7 +168,7 @@ func remove(t testing.TB, s *Shell) {
 	if err := s.Delete(ctx); err != nil {
 		t.Error(err)
 	}
-	if left, err := belongings(s.spec.Dir, testKeeper.LastPID()); err != nil || len(left) > 0 {
+	if left, err := proctree.Belongings(s.spec.Dir, testKeeper.LastPID()); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 	if _, err := os.Stat(s.spec.Dir); !errors.Is(err, fs.ErrNotExist) {
@@ -200,11 +205,11 @@ func result(t testing.TB, e *Exec) outcome {
 	if err != nil {
 		t.Fatalf("%.80q: %v", e.Info().Command, err)
 	}
-	return outcome{r, output(t, e, Stdout), output(t, e, Stderr)}
+	return outcome{r, printed(t, e, Stdout), printed(t, e, Stderr)}
 }
 
-// output is what the log has now.
-func output(t testing.TB, e *Exec, o Stream) string {
+// printed is what the log has now.
+func printed(t testing.TB, e *Exec, o Stream) string {
 	t.Helper()
 	b := make([]byte, e.Size(o))
 	if len(b) == 0 {

@@ -5,8 +5,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +16,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/shell/history"
+	"github.com/evertty/evertty/internal/shell/proctree"
+	"github.com/evertty/evertty/internal/shell/script"
+	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/pty"
 )
 
@@ -135,7 +137,7 @@ func (s *Shell) launch(ctx context.Context, number int, dir string, env []string
 		i.kill()
 		<-i.ended
 		if errors.Is(err, ErrEnded) && i.process().PID == 0 { // the launcher ends without a shell for nothing else
-			err = fmt.Errorf("%w: %w", ErrNoFiles, err)
+			err = fmt.Errorf("%w: %w", shelldir.ErrNoFiles, err)
 		}
 		return nil, fmt.Errorf("shell: start: %w%s", err, s.launcherWords())
 	}
@@ -144,7 +146,7 @@ func (s *Shell) launch(ctx context.Context, number int, dir string, env []string
 
 // run has the keeper execute the launcher.
 func (s *Shell) run(i *incarnation, dir string, env []string) error {
-	plan, err := pty.Spec{Argv: []string{"bash", "-p", filepath.Join(s.spec.Dir, launcherFile), s.spec.Dir, strconv.Itoa(i.number)}, Dir: dir}.Plan()
+	plan, err := pty.Spec{Argv: []string{"bash", "-p", filepath.Join(s.spec.Dir, shelldir.LauncherFile), s.spec.Dir, strconv.Itoa(i.number)}, Dir: dir}.Plan()
 	if err != nil {
 		return fmt.Errorf("shell: start: %w", err)
 	}
@@ -158,21 +160,21 @@ func (s *Shell) run(i *incarnation, dir string, env []string) error {
 	}
 	if i.number > 1 {
 		plan.Env = env
-	} else if plan.Env, err = firstEnvironment(plan.Env, s.given()); err != nil {
+	} else if plan.Env, err = history.FirstEnvironment(plan.Env, s.given()); err != nil {
 		return err
 	}
 	if i.number == 1 {
 		s.first = slices.Clone(plan.Env)
 	}
-	s.mark(&plan)
+	s.tag(&plan)
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return fmt.Errorf("shell: start: %w", err)
 	}
 	defer null.Close()
-	words, err := os.OpenFile(filepath.Join(s.spec.Dir, launcherLog), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	words, err := os.OpenFile(filepath.Join(s.spec.Dir, shelldir.LauncherLog), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return fmt.Errorf("shell: start: %w", fileError(err))
+		return fmt.Errorf("shell: start: %w", shelldir.FileError(err))
 	}
 	defer words.Close()
 	s.mu.Lock()
@@ -190,36 +192,24 @@ func (s *Shell) run(i *incarnation, dir string, env []string) error {
 	return nil
 }
 
+// tag makes what a plan starts a process of the shell.
+func (s *Shell) tag(p *pty.Plan) {
+	proctree.Tag(p, s.spec.Dir)
+	p.Env = pty.WithIdentity(p.Env, s.config.Identity)
+}
+
 // clearSigns removes what earlier incarnations have told, but for the sessions in which something still runs.
 func (s *Shell) clearSigns() {
-	dir := filepath.Join(s.spec.Dir, signsDir)
+	dir := filepath.Join(s.spec.Dir, shelldir.SignsDir)
 	list, _ := os.ReadDir(dir)
 	all, err := pty.Procs()
 	for _, f := range list {
-		session, ok := sessionOf(f.Name())
+		session, ok := proctree.SessionOf(f.Name())
 		if ok && (err != nil || slices.ContainsFunc(all, func(p pty.Proc) bool { return p.Session == session && !p.Ended })) {
 			continue
 		}
 		_ = os.Remove(filepath.Join(dir, f.Name()))
 	}
-}
-
-// firstEnvironment is that of a plan with what is given, which wins.
-func firstEnvironment(plan []string, given map[string]string) ([]string, error) {
-	if err := checkEnv(given); err != nil {
-		return nil, err
-	}
-	env := map[string]string{}
-	for _, pair := range plan {
-		name, value, _ := strings.Cut(pair, "=")
-		env[name] = value
-	}
-	maps.Copy(env, given)
-	list := make([]string, 0, len(env))
-	for _, name := range slices.Sorted(maps.Keys(env)) {
-		list = append(list, name+"="+env[name])
-	}
-	return list, nil
 }
 
 // meet learns bash's process id from the launcher and opens the control FIFO.
@@ -241,20 +231,20 @@ func (i *incarnation) meet(ctx context.Context) error {
 
 // openControl opens the control FIFO, for reading too: what bash does not come to read is there after its end.
 func (i *incarnation) openControl() (*os.File, error) {
-	return openFIFO(filepath.Join(i.shell.spec.Dir, controlFIFO), unix.O_RDWR)
+	return shelldir.OpenFIFO(filepath.Join(i.shell.spec.Dir, shelldir.ControlFIFO), unix.O_RDWR)
 }
 
 // expect waits for a sign and returns its number. Errors: ErrEnded, the reason of ctx.
 func (i *incarnation) expect(ctx context.Context, prefix string) (int, error) {
-	dir := filepath.Join(i.shell.spec.Dir, signsDir)
+	dir := filepath.Join(i.shell.spec.Dir, shelldir.SignsDir)
 	for {
-		if n, ok := numbered(dir, prefix); ok {
+		if n, ok := shelldir.FindNumber(dir, prefix); ok {
 			return n, nil
 		}
 		select {
-		case <-i.shell.signs.changed:
+		case <-i.shell.signs.Changed:
 		case <-i.ended:
-			if n, ok := numbered(dir, prefix); ok {
+			if n, ok := shelldir.FindNumber(dir, prefix); ok {
 				return n, nil
 			}
 			return 0, fmt.Errorf("%w with code %d", ErrEnded, i.code)
@@ -266,26 +256,20 @@ func (i *incarnation) expect(ctx context.Context, prefix string) (int, error) {
 
 // setUp makes bash ready for commands: no prompts, no history, and the state of its predecessor.
 func (i *incarnation) setUp(ctx context.Context, restore bool) error {
-	script := "PS1= PS2= PS0=\nset +H +o history\n\\history -c\n\\unset -v HISTFILE\n" // what profile files have set; see remember.go
-	if restore {
-		script += "\\. " + quote(filepath.Join(i.shell.spec.Dir, restoreFile)) + "\n"
-		if set := i.shell.calls("set"); set != "" && i.shell.remembers() {
-			script += set + " -o history +o history\n" // reads the list from the user's file
-		}
+	bash := i.shell.bash()
+	path := filepath.Join(i.shell.spec.Dir, shelldir.SetupFile)
+	if err := os.WriteFile(path, []byte(bash.Setup(restore)), 0o600); err != nil {
+		return shelldir.SpaceError(err)
 	}
-	path := filepath.Join(i.shell.spec.Dir, setupFile)
-	if err := os.WriteFile(path, []byte(script), 0o600); err != nil {
-		return spaceError(err)
+	if err := os.WriteFile(filepath.Join(i.shell.spec.Dir, shelldir.JobsFile), nil, 0o600); err != nil {
+		return shelldir.SpaceError(err)
 	}
-	if err := os.WriteFile(filepath.Join(i.shell.spec.Dir, jobsFile), nil, 0o600); err != nil {
-		return spaceError(err)
-	}
-	up := filepath.Join(i.shell.spec.Dir, signsDir, i.upPrefix())
-	if err := i.tell("\\. " + quote(path) + " </dev/null >/dev/null 2>&1\n" + sign(up, "0") + "\n"); err != nil {
+	up := filepath.Join(i.shell.spec.Dir, shelldir.SignsDir, i.upPrefix())
+	if err := i.tell(script.SetupLine(path, up)); err != nil {
 		return err
 	}
 	_, err := i.expect(ctx, i.upPrefix())
-	seal(filepath.Join(i.shell.spec.Dir, signsDir))
+	shelldir.Seal(filepath.Join(i.shell.spec.Dir, shelldir.SignsDir))
 	if err == nil {
 		i.shell.moved(MoveBegan, i.process(), 0)
 	}
@@ -293,8 +277,8 @@ func (i *incarnation) setUp(ctx context.Context, restore bool) error {
 }
 
 // pidPrefix begins the name of the sign that tells bash's process id, upPrefix that of the one that it is ready. They stay: a later server looks for them.
-func (i *incarnation) pidPrefix() string { return pidName + strconv.Itoa(i.number) + "." }
-func (i *incarnation) upPrefix() string  { return upName + strconv.Itoa(i.number) + "." }
+func (i *incarnation) pidPrefix() string { return shelldir.PidName + strconv.Itoa(i.number) + "." }
+func (i *incarnation) upPrefix() string  { return shelldir.UpName + strconv.Itoa(i.number) + "." }
 
 // barrier tells lines and waits until bash has gone through all that it was told so far. Errors: ErrEnded, the reason of ctx.
 func (i *incarnation) barrier(ctx context.Context, lines string) error {
@@ -321,20 +305,21 @@ func (i *incarnation) cross(ctx context.Context, prefix string) error {
 	} else if pid != i.process().PID {
 		err = errImpostor
 	}
-	_ = os.Remove(filepath.Join(i.shell.spec.Dir, signsDir, prefix+number))
+	_ = os.Remove(filepath.Join(i.shell.spec.Dir, shelldir.SignsDir, prefix+number))
 	return err
 }
 
 // barrierLine is a control line that makes a sign, and how the name of that begins: like no other's, of an earlier server neither.
 func (i *incarnation) barrierLine() (prefix, line string) {
-	prefix = barrierName + strconv.FormatInt(time.Now().UnixNano(), 36) + "-" + strconv.FormatInt(i.barriers.Add(1), 10) + "."
-	return prefix, i.shell.signLine(sign(filepath.Join(i.shell.spec.Dir, signsDir, prefix), "$BASHPID")) + " || \\exit\n"
+	prefix = shelldir.BarrierName + strconv.FormatInt(time.Now().UnixNano(), 36) + "-" + strconv.FormatInt(i.barriers.Add(1), 10) + "."
+	bash := i.shell.bash()
+	return prefix, bash.Barrier(prefix)
 }
 
 // watch is the goroutine of an incarnation: it waits for the end and clears up after it.
 func (i *incarnation) watch() {
 	exit := i.launcher.Wait()
-	i.code = reported(exit)
+	i.code = exitCode(exit)
 	if errors.Is(context.Cause(i.shell.life), ErrClosing) { // the next server is to hear of it
 		close(i.ended)
 		return
@@ -347,7 +332,7 @@ func (i *incarnation) watch() {
 	}
 	if i.shell.life.Err() == nil { // else bash may be there, and the next server's
 		i.collect()
-		_ = os.Remove(filepath.Join(i.shell.spec.Dir, controlFIFO)) // which a launcher that was killed has left
+		_ = os.Remove(filepath.Join(i.shell.spec.Dir, shelldir.ControlFIFO)) // which a launcher that was killed has left
 	}
 	close(i.ended)
 	i.hangUp()
@@ -392,42 +377,28 @@ func (i *incarnation) killLauncher() {
 	}
 }
 
-// closed tells whether a channel that carries nothing was closed.
-func closed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
+// tell writes control lines, all at once: a server that is killed has written all of them or none.
+func (i *incarnation) tell(lines string) error {
+	i.mu.Lock()
+	control := i.control
+	i.mu.Unlock()
+	if control == nil {
+		return ErrEnded
 	}
+	_ = control.SetWriteDeadline(time.Now().Add(tellLimit))
+	if _, err := control.Write([]byte(lines)); errors.Is(err, os.ErrClosed) {
+		return ErrEnded
+	} else if err != nil {
+		return fmt.Errorf("tell the shell: %w", err)
+	}
+	return nil
 }
 
 // launcherWords is what the launcher complained of, for an error.
 func (s *Shell) launcherWords() string {
-	text, err := os.ReadFile(filepath.Join(s.spec.Dir, launcherLog))
+	text, err := os.ReadFile(filepath.Join(s.spec.Dir, shelldir.LauncherLog))
 	if err != nil || len(text) == 0 {
 		return ""
 	}
 	return fmt.Sprintf(": %.500q", strings.TrimSpace(string(text)))
 }
-
-// fileError is spaceError, and adds ErrNoFiles to any other error of the making of a file.
-func fileError(err error) error {
-	if err = spaceError(err); err == nil || errors.Is(err, ErrNoSpace) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", ErrNoFiles, err)
-}
-
-// spaceError adds ErrNoSpace to an error that means it.
-func spaceError(err error) error {
-	for _, full := range [...]error{unix.ENOSPC, unix.EDQUOT, unix.EFBIG} {
-		if errors.Is(err, full) {
-			return fmt.Errorf("%w: %w", ErrNoSpace, err)
-		}
-	}
-	return err
-}
-
-// absent tells whether an error means that there is no such file.
-func absent(err error) bool { return errors.Is(err, fs.ErrNotExist) }

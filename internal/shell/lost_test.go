@@ -14,6 +14,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/shell/history"
+	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 )
@@ -130,7 +132,7 @@ func TestLauncherOfAnEarlierKeeper(t *testing.T) {
 	}) {
 		t.Fatal("the launcher does not end")
 	}
-	if left := fifos(t, s.spec.Dir); !slices.Contains(left, controlFIFO) {
+	if left := fifos(t, s.spec.Dir); !slices.Contains(left, shelldir.ControlFIFO) {
 		t.Errorf("the FIFOs are %q", left)
 	}
 	if err := e.Input(limited(t), []byte("on\n"), true); err != nil {
@@ -156,7 +158,7 @@ func TestNumberOfAnother(t *testing.T) {
 		_ = other.Wait()
 		close(ended)
 	}()
-	sign := filepath.Join(e.dir, pidName)
+	sign := filepath.Join(e.dir, shelldir.PidName)
 	if err := os.Rename(sign+strconv.Itoa(e.Info().PID), sign+strconv.Itoa(other.Process.Pid)); err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +176,7 @@ func TestNumberOfAnother(t *testing.T) {
 // forgetEnd takes the last line off a command's record, as if there had been no room for it.
 func forgetEnd(t *testing.T, e *Exec) {
 	t.Helper()
-	path := filepath.Join(e.dir, recordFile)
+	path := filepath.Join(e.dir, shelldir.RecordFile)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +185,7 @@ func forgetEnd(t *testing.T, e *Exec) {
 	if err := os.WriteFile(path, text[:bytes.LastIndexByte(text, '\n')+1], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, _, err := newestRecord(text[:bytes.LastIndexByte(text, '\n')])
+	r, _, err := history.NewestRecord(text[:bytes.LastIndexByte(text, '\n')])
 	if err != nil || r.Info.Status != Running {
 		t.Fatalf("the record before is %+v, %v", r, err)
 	}
@@ -299,7 +301,7 @@ func TestIsolatedAfterAll(t *testing.T) {
 	result(t, e)
 	front := begin(t, s, Command{Text: "sleep 1000"})
 	leave()
-	path := filepath.Join(e.dir, recordFile)
+	path := filepath.Join(e.dir, shelldir.RecordFile)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -41,7 +41,7 @@ func (s *Shell) leavesAsIs(text string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := s.image
-	return i == nil || !i.defines(found[1]) && !slices.ContainsFunc(i.aliases, func(a element) bool { return a.key == found[1] })
+	return !i.HasFunction(found[1]) && !i.HasAlias(found[1])
 }
 
 // news is what somebody has to be told of a shell that was started again: what revived has of it.

@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
 // Enroll writes a command down that its caller runs outside of the shell and of its queue: on a terminal of its own. It is in the history from now on, and has a log (stdout)
@@ -23,7 +25,7 @@ func (s *Shell) Enroll(c Command) (*Exec, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("shell: enroll: %w", fileError(err))
+		return nil, fmt.Errorf("shell: enroll: %w", shelldir.FileError(err))
 	}
 	s.mu.Lock()
 	gone := s.leaving()
@@ -43,38 +45,19 @@ func (s *Shell) Enroll(c Command) (*Exec, error) {
 
 // Begin says that an enrolled command runs: as which process, on which terminal and in which directory.
 func (e *Exec) Begin(pid int, terminal, cwd string) {
-	now := time.Now()
+	e.markRunning(cwd)
 	e.mu.Lock()
-	i := &e.record.Info
-	i.Status, i.StartedAt, i.PTY, i.Cwd, i.PID = Running, now, terminal, cwd, pid
-	if limit := e.record.Spec.Timeout; limit > 0 {
-		e.record.Deadline = now.Add(limit)
-	}
+	e.record.Info.PTY, e.record.Info.PID = terminal, pid
 	e.mu.Unlock()
 	e.save()
-	e.begin(pid)
+	e.markStarted(pid)
 }
 
 // Append adds to the log of an enrolled command. One caller appends at a time.
-func (e *Exec) Append(p []byte) {
-	l := e.outputs[0]
-	for len(p) > 0 {
-		file, at, room := l.opened()
-		if file == nil {
-			l.came(int64(len(p)))
-			l.drop(nil)
-			return
-		}
-		n, err := file.WriteAt(p[:min(room, int64(len(p)))], at)
-		l.took(int64(n))
-		if p = p[n:]; err != nil {
-			l.drop(err)
-		}
-	}
-}
+func (e *Exec) Append(p []byte) { e.outputs[0].Append(p) }
 
 // Missed says that the log of an enrolled command misses something.
-func (e *Exec) Missed() { e.outputs[0].drop(errors.New("the terminal has not kept it")) }
+func (e *Exec) Missed() { e.outputs[0].Drop(errors.New("the terminal has not kept it")) }
 
 // Stopped is closed by the first Cancel.
 func (e *Exec) Stopped() <-chan struct{} { return e.stop }
@@ -88,15 +71,10 @@ func (e *Exec) Finish(r Result, problem error) {
 		e.end(Failed, nil, problem)
 		return
 	}
-	run := running{exec: e}
-	run.judgeLog(&r)
+	(&files{exec: e}).judgeLog(&r)
 	r.Cwd = e.shell.cwdNow()
-	status := Done
-	if r.Cancelled {
-		status = Cancelled
-	}
 	e.finishOutputs()
-	e.end(status, &r, nil)
+	e.end(r.Status(), &r, nil)
 }
 
 // Outside are the enrolled commands that an earlier server has left running. Their caller goes on with them.

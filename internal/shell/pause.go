@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
 // pausedFile is in the directory of a shell while it is frozen. It has the time since when, from which a later server counts.
@@ -41,7 +43,7 @@ func (s *Shell) isFrozen() bool {
 
 // freeze begins a pause. s.pausing is held.
 func (s *Shell) freeze(now time.Time) {
-	if err := writeBeside(filepath.Join(s.spec.Dir, pausedFile), []byte(now.Format(time.RFC3339Nano))); err != nil {
+	if err := shelldir.WriteFile(filepath.Join(s.spec.Dir, pausedFile), []byte(now.Format(time.RFC3339Nano))); err != nil {
 		s.config.Log.Warn("a server after this one will not know since when a shell is paused", "shell", s.spec.ID, "err", err)
 	}
 	s.begins(now)
@@ -106,9 +108,9 @@ func (e *Exec) rested(since, now time.Time) {
 	}
 	e.mu.Lock()
 	r := &e.record
-	moves := !r.Deadline.IsZero() && !r.Rested.Equal(since)
+	moves := !r.Deadline.IsZero() && !r.PauseCounted.Equal(since)
 	if moves {
-		r.Deadline, r.Rested = r.Deadline.Add(now.Sub(later(since, r.Info.StartedAt))), since
+		r.Deadline, r.PauseCounted = r.Deadline.Add(now.Sub(later(since, r.Info.StartedAt))), since
 	}
 	e.mu.Unlock()
 	if moves {

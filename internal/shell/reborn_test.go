@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/pty/keeper"
 )
 
@@ -52,8 +53,8 @@ func TestNamesAreRemovedOnce(t *testing.T) {
 	go func() {
 		defer close(over)
 		removed := map[string]bool{}
-		for !closed(stop) {
-			found, _ := filepath.Glob(filepath.Join(s.spec.Dir, commandsDir, "*", "[ioe]*"))
+		for !shelldir.Closed(stop) {
+			found, _ := filepath.Glob(filepath.Join(s.spec.Dir, shelldir.CommandsDir, "*", "[ioe]*"))
 			for _, path := range found {
 				if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeNamedPipe != 0 && !removed[path] {
 					removed[path] = os.Remove(path) == nil
@@ -107,7 +108,7 @@ func TestToldNotRead(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	alive(t, s)
-	if left := fifos(t, filepath.Join(s.spec.Dir, commandsDir)); len(left) > 0 {
+	if left := fifos(t, filepath.Join(s.spec.Dir, shelldir.CommandsDir)); len(left) > 0 {
 		t.Errorf("left %v", left)
 	}
 }
@@ -139,7 +140,7 @@ func TestToldNotReadAndUnwanted(t *testing.T) {
 			if c.code >= 0 && r.ExitCode != c.code || r.ExitCode == 0 || r.Recreated {
 				t.Errorf("%+v", r)
 			}
-			if !poll(func() bool { return e.outputs[0].finished() && e.outputs[1].finished() }) {
+			if !poll(func() bool { return e.outputs[0].Finished() && e.outputs[1].Finished() }) {
 				t.Error("its outputs go on")
 			}
 			expect(t, run(t, s, "echo next"), 0, "next\n")
@@ -255,7 +256,7 @@ func TestNoNextShell(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	run(t, s, "kill -9 $$")
-	signs := filepath.Join(s.spec.Dir, signsDir)
+	signs := filepath.Join(s.spec.Dir, shelldir.SignsDir)
 	if err := os.Rename(signs, signs+".away"); err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +267,7 @@ func TestNoNextShell(t *testing.T) {
 	if _, err := e.Wait(limited(t)); !errors.Is(err, ErrEnded) {
 		t.Error(err)
 	}
-	if !e.outputs[0].finished() || !e.outputs[1].finished() {
+	if !e.outputs[0].Finished() || !e.outputs[1].Finished() {
 		t.Error("its outputs go on")
 	}
 	if err := os.Rename(signs+".away", signs); err != nil {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/pty/keeper"
 )
 
@@ -54,7 +55,7 @@ func bring(client *keeper.Client, data string, log *slog.Logger) (*Shell, error)
 		return nil, err
 	}
 	c := Config{Keeper: client, Log: log}
-	if _, err := os.Stat(filepath.Join(dir, launcherFile)); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, shelldir.LauncherFile)); err == nil {
 		return Recover(c, dir, held, Spec{ID: "kept"})
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -2,16 +2,16 @@ package shell
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/evertty/evertty/internal/shell/history"
+	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/internal/shell/state"
 	"github.com/evertty/evertty/pty"
 )
 
@@ -34,7 +34,7 @@ type RemoteCommand struct {
 	Text  string // shell text
 	Cwd   string // of this command alone; "" is the state's
 	Env   map[string]string
-	State string // the file of the state; see LoadRemote
+	State string // the file of the state; see LoadEnvironment
 	Keep  bool   // the state after the command is the next one's
 	Again bool   // the command did not start: what was ready is not any more
 }
@@ -46,64 +46,26 @@ const (
 )
 
 const (
-	// elsewhereFile is the file of the state in a shell's directory.
-	elsewhereFile = "remote"
 	// remoteGrace is cancelGrace where the end of a command has to be asked for over a network.
 	remoteGrace = 15 * time.Second
 )
 
-// remoteJSON is the form of the state on disk.
-type remoteJSON struct {
-	Cwd   exact      `json:"cwd"`
-	Env   [][2]exact `json:"env_delta"`
-	Unset []exact    `json:"env_unset"`
-}
-
-// LoadRemote reads the state of a shell elsewhere: Cwd ("" is where the compute begins), Delta and Unset. Without the file it is empty. Errors: ErrDamaged.
-func LoadRemote(file string) (State, error) {
-	b, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return State{Delta: map[string]string{}}, nil
-	}
-	var j remoteJSON
-	if err == nil {
-		err = json.Unmarshal(b, &j)
-	}
-	if err != nil {
-		return State{Delta: map[string]string{}}, fmt.Errorf("shell: %w: %q: %w", ErrDamaged, file, err)
-	}
-	s := State{Cwd: string(j.Cwd), Delta: environOf(j.Env), Unset: texts(j.Unset)}
-	if s.Delta == nil {
-		s.Delta = map[string]string{}
-	}
-	return s, nil
-}
-
-// SaveRemote writes the state, so that the file has either the old one or the new one.
-func SaveRemote(file string, s State) error {
-	b, err := json.Marshal(remoteJSON{exact(s.Cwd), environ(s.Delta), exacts(s.Unset)})
-	if err != nil {
-		return fmt.Errorf("shell: state: %w", err)
-	}
-	return writeBeside(file, b)
-}
-
-func (s *Shell) remoteFile() string { return filepath.Join(s.spec.Dir, elsewhereFile) }
+func (s *Shell) remoteFile() string { return filepath.Join(s.spec.Dir, shelldir.RemoteFile) }
 
 func (s *Shell) remote() bool { return s.spec.Place != "" }
 
 // beginRemote writes the first state.
 func (s *Shell) beginRemote() error {
-	state := State{Cwd: s.spec.Cwd, Delta: s.spec.Env}
-	if state.Delta == nil {
-		state.Delta = map[string]string{}
+	now := state.Environment{Cwd: s.spec.Cwd, Delta: s.spec.Env}
+	if now.Delta == nil {
+		now.Delta = map[string]string{}
 	}
-	s.adoptRemote(state)
-	return SaveRemote(s.remoteFile(), state)
+	s.adoptRemote(now)
+	return state.SaveEnvironment(s.remoteFile(), now)
 }
 
 // adoptRemote makes a state that which the shell tells.
-func (s *Shell) adoptRemote(state State) {
+func (s *Shell) adoptRemote(state state.Environment) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cwd, s.elsewhere = state.Cwd, state
@@ -111,7 +73,7 @@ func (s *Shell) adoptRemote(state State) {
 
 // readRemote makes the state of the file that which the shell tells.
 func (s *Shell) readRemote() {
-	state, err := LoadRemote(s.remoteFile())
+	state, err := state.LoadEnvironment(s.remoteFile())
 	if err != nil {
 		s.config.Log.Warn("the state of a shell is damaged", "shell", s.spec.ID, "err", err)
 		return
@@ -120,23 +82,23 @@ func (s *Shell) readRemote() {
 }
 
 // remoteState is State of a shell elsewhere. What the compute gives is not known: Env is what differs.
-func (s *Shell) remoteState() State {
+func (s *Shell) remoteState() state.Environment {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.elsewhere
-	return State{Cwd: e.Cwd, Env: maps.Clone(e.Delta), Delta: maps.Clone(e.Delta), Unset: slices.Clone(e.Unset)}
+	return state.Environment{Cwd: e.Cwd, Env: maps.Clone(e.Delta), Delta: maps.Clone(e.Delta), Unset: slices.Clone(e.Unset)}
 }
 
 // changeRemote changes the state in its turn in the queue; submitted says when that is sure to come. Errors: those of Submit, the reason of ctx.
-func (s *Shell) changeRemote(ctx context.Context, change func(State) State) (submitted bool, err error) {
+func (s *Shell) changeRemote(ctx context.Context, change func(state.Environment) state.Environment) (submitted bool, err error) {
 	e, err := s.submitHidden(nil, func() error {
-		state, err := LoadRemote(s.remoteFile())
+		now, err := state.LoadEnvironment(s.remoteFile())
 		if err == nil {
-			state = change(state)
-			err = SaveRemote(s.remoteFile(), state)
+			now = change(now)
+			err = state.SaveEnvironment(s.remoteFile(), now)
 		}
 		if err == nil {
-			s.adoptRemote(state)
+			s.adoptRemote(now)
 		}
 		return err
 	})
@@ -148,26 +110,13 @@ func (s *Shell) changeRemote(ctx context.Context, change func(State) State) (sub
 	return true, err
 }
 
-// with is the state with other variables.
-func (s State) with(set map[string]string, unset []string) State {
-	delta, gone := maps.Clone(s.Delta), slices.Clone(s.Unset)
-	for _, name := range unset {
-		delete(delta, name)
-		gone = append(gone, name)
-	}
-	maps.Copy(delta, set)
-	gone = slices.DeleteFunc(gone, func(name string) bool { _, is := set[name]; return is })
-	slices.Sort(gone)
-	return State{Cwd: s.Cwd, Delta: delta, Unset: slices.Compact(gone)}
-}
-
 // doInstead carries out a change of ours that has its turn.
 func (s *Shell) doInstead(e *Exec) {
 	err := e.instead()
-	e.outputs[0].finish()
-	e.outputs[1].finish()
+	e.outputs[0].Finish()
+	e.outputs[1].Finish()
 	if err != nil {
-		e.end(Failed, nil, spaceError(err))
+		e.end(Failed, nil, shelldir.SpaceError(err))
 		return
 	}
 	e.end(Done, &Result{Cwd: s.cwdNow()}, nil)
@@ -189,9 +138,9 @@ func (s *Shell) ready(e *Exec, again bool) (recreated bool, err error) {
 	c := RemoteCommand{Shell: s.spec.ID, Dir: e.dir, Cwd: spec.Cwd, Env: spec.Env, State: s.remoteFile(),
 		Keep: !spec.Isolated && !spec.Background, Again: again}
 	if spec.Isolated {
-		c.Text = joinQuoted(spec.Argv)
+		c.Text = state.QuoteWords(spec.Argv)
 	} else {
-		text, err := os.ReadFile(filepath.Join(e.dir, textFile))
+		text, err := os.ReadFile(filepath.Join(e.dir, shelldir.TextFile))
 		if err != nil {
 			return false, err
 		}
@@ -208,19 +157,6 @@ func (s *Shell) unready(e *Exec, err error) {
 	e.end(Failed, nil, err)
 }
 
-// remoteScript is the file that the control line sources: the relay alone.
-func (e *Exec) remoteScript() (string, error) {
-	program := append(slices.Clone(e.shell.config.Remote.Program), e.dir)
-	for i, word := range program {
-		program[i] = quote(word)
-	}
-	line := "command"
-	for _, word := range program {
-		line += " " + word
-	}
-	return runFile, spaceError(os.WriteFile(filepath.Join(e.dir, runFile), []byte(line+"\n"), 0o600))
-}
-
 // answerAsked gives a relay other compute that asks for it, or tells it that there is none. It returns whether the compute is new.
 func (s *Shell) answerAsked(e *Exec) (recreated bool) {
 	if !s.remote() || os.Remove(filepath.Join(e.dir, RemoteAsk)) != nil {
@@ -235,14 +171,14 @@ func (s *Shell) answerAsked(e *Exec) (recreated bool) {
 }
 
 // answer gives a command its end: failed when the relay could not have it run.
-func (e *Exec) answer(status Status, r *Result) {
+func (e *Exec) answer(r *Result) {
 	if e.shell.remote() && !r.Cancelled && !r.TimedOut {
 		if err := e.shell.config.Remote.Outcome(e.dir); err != nil {
 			e.end(Failed, nil, err)
 			return
 		}
 	}
-	e.end(status, r, nil)
+	e.end(r.Status(), r, nil)
 }
 
 // grace is how long a command may take to end after SIGINT.
@@ -256,7 +192,7 @@ func (s *Shell) grace() time.Duration {
 // home is the directory that bash starts in.
 func (s *Shell) home() string {
 	if s.remote() {
-		return nearestDir(homeDir(nil))
+		return shelldir.Nearest(history.HomeDir(nil))
 	}
 	return s.spec.Cwd
 }
@@ -267,26 +203,4 @@ func (s *Shell) given() map[string]string {
 		return nil
 	}
 	return s.spec.Env
-}
-
-// isolatedRemote is isolated of a shell elsewhere: the relay runs beside the shell.
-func (s *Shell) isolatedRemote(e *Exec) {
-	if _, err := s.ready(e, false); err != nil {
-		s.unready(e, err)
-		return
-	}
-	if err := s.runIsolated(e, s.cwdNow(), s.cwdNow()); err != nil && !s.leaving() {
-		e.end(Failed, nil, fmt.Errorf("start: %w", spaceError(err)))
-	}
-}
-
-// relayPlan starts the relay of an isolated command.
-func (s *Shell) relayPlan(e *Exec) (pty.Plan, bool) {
-	plan, err := pty.Spec{Argv: append(slices.Clone(s.config.Remote.Program), e.dir), Dir: s.home()}.Plan()
-	if err != nil {
-		s.unready(e, err)
-		return plan, false
-	}
-	s.mark(&plan)
-	return plan, true
 }

@@ -2,6 +2,9 @@ package shell
 
 import (
 	"time"
+
+	"github.com/evertty/evertty/internal/shell/proctree"
+	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
 // Retire ends the process of a shell that nobody has used for so long: no command has its turn, waits or runs beside, and nothing that a command has left
@@ -12,12 +15,12 @@ func (s *Shell) Retire(idle time.Duration) bool {
 	defer s.submitting.Unlock()
 	s.mu.Lock()
 	body := s.body
-	unused := closed(s.captured) && !s.gone && !s.leaving() && s.current == nil && len(s.queue) == 0 && s.beside == 0 && time.Since(s.active) >= idle
+	unused := shelldir.Closed(s.captured) && !s.gone && !s.leaving() && s.current == nil && len(s.queue) == 0 && s.parallel == 0 && time.Since(s.active) >= idle
 	s.mu.Unlock()
-	if !unused || body == nil || closed(body.ended) {
+	if !unused || body == nil || shelldir.Closed(body.ended) {
 		return false
 	}
-	list, err := belongings(s.spec.Dir, s.config.Keeper.LastPID())
+	list, err := proctree.Belongings(s.spec.Dir, s.config.Keeper.LastPID())
 	if err != nil {
 		return false
 	}

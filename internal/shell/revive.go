@@ -1,17 +1,14 @@
 package shell
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
+	"io/fs"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/evertty/evertty/internal/shell/proctree"
+	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/internal/shell/state"
 	"github.com/evertty/evertty/pty"
 )
 
@@ -26,7 +23,7 @@ func (s *Shell) alive() (revived, error) {
 	s.mu.Lock()
 	body := s.body
 	s.mu.Unlock()
-	if body != nil && !closed(body.ended) && !s.over(body) && !s.stuck(body) {
+	if body != nil && !shelldir.Closed(body.ended) && !s.over(body) && !s.stuck(body) {
 		return revived{incarnation: body}, nil
 	}
 	var err error
@@ -36,7 +33,7 @@ func (s *Shell) alive() (revived, error) {
 			r, err = s.revive()
 			return err
 		})
-		if err == nil || s.leaving() || errors.Is(err, ErrNoSpace) {
+		if err == nil || s.leaving() || errors.Is(err, shelldir.ErrNoSpace) {
 			return r, err
 		}
 		s.config.Log.Warn("a shell did not start again", "shell", s.spec.ID, "err", err)
@@ -53,26 +50,10 @@ func (s *Shell) halted(body *incarnation) bool {
 // over tells whether bash has ended or is about to, and waits until everybody knows. Without this a command right after its end would be told to nobody, or to
 // one that reads it and ends before it runs.
 func (s *Shell) over(body *incarnation) bool {
-	if bash := body.process(); bash.PID > 0 && bash.Alive() && !doomed(bash.PID) {
+	if bash := body.process(); bash.PID > 0 && bash.Alive() && !proctree.Doomed(bash.PID) {
 		return false
 	}
 	return body.awaitEnd()
-}
-
-// doomed tells whether a process has been sent SIGKILL.
-func doomed(pid int) bool {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return true
-	}
-	const pending = 31 - 3 // proc(5), without the fields up to the name
-	_, rest, _ := strings.Cut(string(text[strings.LastIndexByte(string(text), ')')+1:]), " ")
-	fields := strings.Fields(rest)
-	if len(fields) <= pending {
-		return false
-	}
-	mask, err := strconv.ParseUint(fields[pending], 10, 64)
-	return err == nil && mask&(1<<(unix.SIGKILL-1)) != 0
 }
 
 // stuck ends a shell that was stopped while it had nothing to do, before it is told of a command. It gives whoever did so the time to let it go on.
@@ -104,17 +85,15 @@ func (s *Shell) revive() (revived, error) {
 	var damaged []string
 	if found != nil {
 		var err error
-		if found, dropped = found.reachable(); len(dropped) > 0 {
+		if found, dropped = found.Usable(); len(dropped) > 0 {
 			s.config.Log.Warn("a shell cannot be told to read a file; it comes back without what is in the way", "shell", s.spec.ID, "without", dropped)
 		}
-		if env, damaged, err = found.restore(s.spec.Dir, s.first); err != nil {
+		if env, damaged, err = found.WriteRestore(s.spec.Dir, s.first); err != nil {
 			return revived{}, err
 		}
 		if len(damaged) > 0 {
 			s.config.Log.Warn("the file of a shell's state cannot be read", "shell", s.spec.ID)
-			without := *found
-			without.functions = nil
-			found = &without
+			found = found.WithoutFunctions()
 		}
 		restore = true
 	}
@@ -122,7 +101,7 @@ func (s *Shell) revive() (revived, error) {
 	if wanted == "" {
 		wanted = s.spec.Cwd
 	}
-	dir := nearestDir(wanted)
+	dir := shelldir.Nearest(wanted)
 	if s.remote() {
 		dir, wanted, r.recreated = s.home(), s.home(), false // the bash had no state
 	}
@@ -135,10 +114,10 @@ func (s *Shell) revive() (revived, error) {
 	}
 	r.incarnation = body
 	if found != nil {
-		r.lost = append(append(before.lost(body.process().PID), dropped...), damaged...)
+		r.lost = append(append(before.Lost(body.process().PID), dropped...), damaged...)
 	}
 	s.mu.Lock()
-	s.body, s.image, s.aliasing = body, found, false
+	s.body, s.image, s.mayAlias = body, found, false
 	r.lost, s.uncaptured = append(r.lost, s.uncaptured...), nil
 	if !s.remote() {
 		s.cwd = dir
@@ -158,7 +137,7 @@ func (s *Shell) capture(body *incarnation, e *Exec) {
 	if s.leaving() {
 		return
 	}
-	if closed(body.ended) {
+	if shelldir.Closed(body.ended) {
 		_ = s.adopt() // an earlier server may not have come to take what was captured
 		return
 	}
@@ -167,10 +146,10 @@ func (s *Shell) capture(body *incarnation, e *Exec) {
 	}
 	ctx, cancel := s.awake(s.life, captureLimit)
 	defer cancel()
-	_ = os.WriteFile(filepath.Join(s.spec.Dir, captureFound), []byte(notCaptured), 0o600)
-	err := body.barrier(ctx, captureLine(s.spec.Dir))
+	state.Prepare(s.spec.Dir)
+	err := body.barrier(ctx, state.CaptureLine(s.spec.Dir))
 	if err == nil {
-		s.noteHistory(e)
+		s.noteList(e)
 	}
 	if err == nil && s.adopt() != nil {
 		err = s.captureAgain(ctx, body, e)
@@ -194,17 +173,15 @@ func (s *Shell) capture(body *incarnation, e *Exec) {
 
 // captureAgain captures the state of a shell that lacks builtins. errNoBuiltins says that there was no way, and not for want of space.
 func (s *Shell) captureAgain(ctx context.Context, body *incarnation, e *Exec) error {
-	if err := body.barrier(ctx, captureAnyway(s.spec.Dir)); err != nil {
+	if err := body.barrier(ctx, state.CaptureLineEnabling(s.spec.Dir)); err != nil {
 		return err
 	}
 	err := s.adopt()
 	if err == nil {
 		return nil
 	}
-	// A DEBUG trap may have had all of it skipped, which is the user's business. Without a magic the file is there and was not read.
-	text, absence := os.ReadFile(filepath.Join(s.spec.Dir, captureFound))
-	if absence != nil || string(text) == notCaptured || bytes.Contains(text, []byte(captureMagic)) || writeCapture(s.spec.Dir) != nil {
-		if !absent(err) {
+	if !state.NotRead(s.spec.Dir) || state.WriteScript(s.spec.Dir) != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
 			s.config.Log.Warn("the state of a shell was not captured", "shell", s.spec.ID, "err", err)
 			s.missed(e, "the file of the state did not take it, for its size, a limit of the shell or the disk")
 		}
@@ -217,15 +194,14 @@ func (s *Shell) captureAgain(ctx context.Context, body *incarnation, e *Exec) er
 // errNoBuiltins says that a shell can neither read a file nor be given back what it needs for that.
 var errNoBuiltins = errors.New("builtins are disabled, enable too")
 
-// adopt makes what a capture found the state. Errors: those of adoptState.
+// adopt makes what a capture found the state. Errors: those of Adopt.
 func (s *Shell) adopt() error {
-	found, err := adoptState(s.spec.Dir)
-	_ = os.Chmod(filepath.Join(s.spec.Dir, captureFound), 0o600) // of an earlier server
+	found, err := state.Adopt(s.spec.Dir)
 	if err != nil {
 		return err
 	}
 	s.mu.Lock()
-	s.image, s.aliasing, s.uncaptured = found, false, nil
+	s.image, s.mayAlias, s.uncaptured = found, false, nil
 	s.mu.Unlock()
 	return nil
 }

@@ -2,6 +2,10 @@ package shell
 
 import (
 	"context"
+	"errors"
+
+	"github.com/evertty/evertty/internal/shell/script"
+	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
 // serve is the goroutine of the queue: it runs one command after the other until the shell is left or deleted.
@@ -62,16 +66,13 @@ func (s *Shell) turn(e *Exec) {
 		return
 	}
 	if e.compose != nil {
-		if err := s.withRoom(func() error { return writeText(e.dir, e.compose()) }); err != nil {
+		if err := s.withRoom(func() error { return script.WriteText(e.dir, e.compose()) }); err != nil {
 			e.end(Failed, nil, err)
 			return
 		}
 	}
 	if e.spec().Background {
-		s.launchBackground(b, e)
-		if e.hasEnded() {
-			s.keep(b, e)
-		}
+		s.inShell(b, e)
 		s.tidy()
 		return
 	}
@@ -80,7 +81,7 @@ func (s *Shell) turn(e *Exec) {
 	s.mu.Lock()
 	s.captured = captured
 	s.mu.Unlock()
-	s.rest(s.foreground(b, e), e)
+	s.rest(s.inShell(b, e), e)
 }
 
 // Settled waits, when a command has been answered but the state it left is not known yet, until it is: then State is that after the command. It does not wait for a
@@ -125,7 +126,7 @@ func (s *Shell) rest(body *incarnation, e *Exec) {
 	if e.endedShell() {
 		s.missed(e, "the shell ended with it")
 	}
-	if s.unreachable() && !s.leaving() && !closed(body.ended) {
+	if s.unreachable() && !s.leaving() && !shelldir.Closed(body.ended) {
 		body.kill()
 		body.awaitEnd()
 	}
@@ -154,12 +155,12 @@ func (s *Shell) prune() {
 	s.mu.Unlock()
 	var ended []Info
 	for _, e := range list {
-		if e.hasEnded() && e.outputs[0].finished() && e.outputs[1].finished() {
+		if e.hasEnded() && e.outputs[0].Finished() && e.outputs[1].Finished() {
 			ended = append(ended, e.Info())
 		}
 	}
 	gone := map[string]bool{}
-	for _, id := range s.history.prune(ended, len(list)) {
+	for _, id := range s.history.Prune(ended, len(list)) {
 		gone[id] = true
 	}
 	if len(gone) == 0 {
@@ -170,12 +171,21 @@ func (s *Shell) prune() {
 	kept := s.all[:0:0]
 	for _, e := range s.all {
 		if gone[e.id] {
-			e.outputs[0].forgetUse()
-			e.outputs[1].forgetUse()
+			e.outputs[0].Forget()
+			e.outputs[1].Forget()
 			delete(s.byID, e.id)
 		} else {
 			kept = append(kept, e)
 		}
 	}
 	s.all, s.pruned = kept, len(kept)
+}
+
+// withRoom makes files for a command, once more when the disk was full and room could be made.
+func (s *Shell) withRoom(files func() error) error {
+	err := shelldir.SpaceError(files())
+	if errors.Is(err, shelldir.ErrNoSpace) && s.config.MakeRoom != nil && s.config.MakeRoom() {
+		err = shelldir.SpaceError(files())
+	}
+	return err
 }

@@ -9,11 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/evertty/evertty/internal/shell/history"
+	"github.com/evertty/evertty/internal/shell/output"
+	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/internal/shell/state"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 )
@@ -29,7 +32,7 @@ type Config struct {
 	// Moved, when not nil, is called after a process of a shell began or ended, or its state was captured; under no lock. It must return soon.
 	Moved func(Move)
 	// Logs is what all logs of the server may take; nil is no bound.
-	Logs *Logs
+	Logs *output.Quota
 	// MakeRoom, when not nil, frees some of a full disk for the files of one command, and tells whether it could.
 	MakeRoom func() bool
 	// Remote is needed for shells whose Spec says so.
@@ -38,22 +41,6 @@ type Config struct {
 	Identity map[string]string
 	// Frozen tells Recover that the processes of the shell are stopped from outside: see Shell.SetFrozen.
 	Frozen bool
-}
-
-// Spec is what a shell is made of.
-type Spec struct {
-	ID        string // ^[A-Za-z0-9._-]{1,64}$; unique in a server. What the keeper holds for the shell has ids that begin with Prefix+ID+"."
-	Name      string // what Info calls the shell; "" is ID. Shells of different sessions may have the same
-	Dir       string // an existing directory of the shell's own, 0700; all its files are in there
-	Cwd       string // absolute; "" is the home directory
-	Env       map[string]string
-	Login     bool          // read the profile files
-	Timeout   time.Duration // of commands that give none; 0 is none
-	MaxOutput int64         // of commands that give none; 0 is DefaultMaxOutput
-	MaxReply  int64         // of commands that give none; 0 is no bound
-	// Place has the commands run elsewhere, by Config.Remote, to which the name means something; "" is here. Cwd ("" is where the compute begins) and
-	// Env are of there then.
-	Place string
 }
 
 // Move is what became of a shell's process.
@@ -82,15 +69,6 @@ func (s *Shell) moved(kind MoveKind, p pty.Proc, code int) {
 
 // Prefix begins the ids of everything that the keeper holds for shells.
 const Prefix = "shell."
-
-// State is what of a shell outlives its process, besides functions, aliases, arrays and options.
-type State struct {
-	Cwd string
-	Env map[string]string // everything exported but PWD, OLDPWD, SHLVL and _
-	// Delta is what was changed or added against the environment at the first start, Unset what was removed.
-	Delta map[string]string
-	Unset []string
-}
 
 // Facts is what lists tell of a shell.
 type Facts struct {
@@ -125,9 +103,9 @@ type Shell struct {
 	config  Config
 	spec    Spec
 	created time.Time
-	history *history
+	history *history.Store
 	first   []string // environment of the first start, set before the goroutine starts
-	signs   *watch
+	signs   *shelldir.Watch
 	life    context.Context // ends with ErrClosing or ErrDeleted
 	stop    context.CancelCauseFunc
 	work    sync.WaitGroup // goroutines that look after commands and the queue
@@ -140,22 +118,22 @@ type Shell struct {
 	pruning sync.Mutex // held over the disk, taken before mu
 	pausing sync.Mutex // held over the disk, taken before mu
 
-	mu      sync.Mutex // guards what follows; nothing blocks under it
-	queue   []*Exec
-	current *Exec // the one that has its turn
-	beside  int   // commands in the background and isolated
-	all     []*Exec
-	byID    map[string]*Exec
-	body    *incarnation // nil or ended while none runs
-	number  int          // of the newest incarnation
-	image   *image       // what the last capture found; nil before the first
-	// aliasing says that aliases may have been defined since the last capture.
-	aliasing bool
+	mu       sync.Mutex // guards what follows; nothing blocks under it
+	queue    []*Exec
+	current  *Exec // the one that has its turn
+	parallel int   // commands in the background and isolated
+	all      []*Exec
+	byID     map[string]*Exec
+	body     *incarnation    // nil or ended while none runs
+	number   int             // of the newest incarnation
+	image    *state.Snapshot // what the last capture found; nil before the first
+	// mayAlias says that aliases may have been defined since the last capture.
+	mayAlias bool
 	// uncaptured is what the next incarnation lacks because it could not be captured, in words.
 	uncaptured []string
-	// remembering says that the user has the option history on; it is off while control lines are read.
-	remembering bool
-	untold      news // of a shell that was started again, for the next command
+	// listOn says that the user has the option history on; it is off while control lines are read.
+	listOn bool
+	untold news // of a shell that was started again, for the next command
 	// damage is what of its files could not be read when this server took the shell over, in words; it never changes.
 	damage   []string
 	pause    pause
@@ -163,7 +141,7 @@ type Shell struct {
 	pruned   int           // how many of all were left at the last look for those beyond the history's bounds
 	cwd      string
 	// elsewhere is the state of a remote shell.
-	elsewhere State
+	elsewhere state.Environment
 	active    time.Time
 	gone      bool // Delete was called
 }
@@ -171,7 +149,7 @@ type Shell struct {
 // Start makes a shell in s.Dir, which must be empty, and waits until it runs. Errors: ErrInvalid, ErrBadEnv, ErrNoSpace, pty.ErrNoDir, those of
 // keeper.Client.Run. A failed Start leaves no process; what is in s.Dir is the caller's to remove.
 func Start(c Config, s Spec) (*Shell, error) {
-	if err := s.check(); err != nil {
+	if err := s.Check(); err != nil {
 		return nil, fmt.Errorf("shell: start: %w", err)
 	}
 	sh, err := prepare(c, s)
@@ -181,7 +159,7 @@ func Start(c Config, s Spec) (*Shell, error) {
 	sh.created = time.Now()
 	if err := sh.furnish(); err != nil {
 		sh.shut(ErrEnded)
-		return nil, fmt.Errorf("shell: start: %w", fileError(err))
+		return nil, fmt.Errorf("shell: start: %w", shelldir.FileError(err))
 	}
 	body, err := sh.launch(sh.life, 1, sh.home(), nil, false)
 	switch {
@@ -217,19 +195,19 @@ func prepare(c Config, s Spec) (*Shell, error) {
 		c.Log = slog.Default()
 	}
 	if s.MaxOutput == 0 {
-		s.MaxOutput = DefaultMaxOutput
+		s.MaxOutput = history.DefaultMaxOutput
 	}
 	sh := &Shell{config: c, spec: s, wake: make(chan struct{}, 1), byID: map[string]*Exec{}}
-	if err := directories.enter(); err != nil {
+	if err := shelldir.Watches.Enter(); err != nil {
 		return nil, fmt.Errorf("shell: %w", err)
 	}
-	err := os.MkdirAll(filepath.Join(s.Dir, signsDir), 0o700)
+	err := os.MkdirAll(filepath.Join(s.Dir, shelldir.SignsDir), 0o700)
 	if err == nil {
-		sh.signs, err = directories.add(filepath.Join(s.Dir, signsDir))
+		sh.signs, err = shelldir.Watches.Add(filepath.Join(s.Dir, shelldir.SignsDir))
 	}
 	if err != nil {
-		directories.leave()
-		return nil, fmt.Errorf("shell: %w", fileError(err))
+		shelldir.Watches.Leave()
+		return nil, fmt.Errorf("shell: %w", shelldir.FileError(err))
 	}
 	sh.life, sh.stop = context.WithCancelCause(context.Background())
 	return sh, nil
@@ -237,22 +215,22 @@ func prepare(c Config, s Spec) (*Shell, error) {
 
 // furnish writes the files of a new shell.
 func (s *Shell) furnish() (err error) {
-	if err = os.WriteFile(filepath.Join(s.spec.Dir, launcherFile), []byte(launcherScript), 0o600); err != nil {
+	if err = os.WriteFile(filepath.Join(s.spec.Dir, shelldir.LauncherFile), []byte(launcherScript), 0o600); err != nil {
 		return err
 	}
-	if err = writeCapture(s.spec.Dir); err != nil {
+	if err = state.WriteScript(s.spec.Dir); err != nil {
 		return err
 	}
-	s.history, _, err = openHistory(s.spec.Dir)
+	s.history, _, err = history.Open(s.spec.Dir)
 	return err
 }
 
-// saveShell writes what a later server has to know.
+// SaveShell writes what a later server has to know.
 func (s *Shell) saveShell() error {
 	s.mu.Lock()
-	r := &shellRecord{Spec: s.spec, CreatedAt: s.created, Incarnation: s.number, First: s.first}
+	r := &history.Shell{Spec: s.spec, CreatedAt: s.created, Process: s.number, FirstEnv: s.first}
 	s.mu.Unlock()
-	return saveShell(s.spec.Dir, r)
+	return history.SaveShell(s.spec.Dir, r)
 }
 
 // shut ends what this process does for the shell.
@@ -261,36 +239,8 @@ func (s *Shell) shut(cause error) {
 	s.stop(cause)
 	s.mu.Unlock()
 	s.work.Wait()
-	directories.remove(s.signs)
-	directories.leave()
-}
-
-// check checks a Spec and makes its directory absolute. Errors: ErrInvalid, ErrBadEnv.
-func (s *Spec) check() error {
-	if s.ID == "" || len(s.ID) > 64 || strings.Trim(s.ID, idCharacters) != "" || !filepath.IsAbs(s.Dir) || s.Timeout < 0 || s.MaxOutput < 0 || s.MaxReply < 0 {
-		return fmt.Errorf("%w: id %.80q, directory %.80q, timeout %v, output %d", ErrInvalid, s.ID, s.Dir, s.Timeout, s.MaxOutput)
-	}
-	if s.Cwd == "" && s.Place == "" {
-		s.Cwd = homeDir(s.Env)
-	}
-	if s.Cwd != "" && !filepath.IsAbs(s.Cwd) || strings.ContainsRune(s.Cwd, 0) {
-		return fmt.Errorf("%w: directory %.80q is not absolute", ErrInvalid, s.Cwd)
-	}
-	return checkEnv(s.Env)
-}
-
-// idCharacters are those that an id may have.
-const idCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
-
-// homeDir is the home directory of the environment that a shell gets.
-func homeDir(env map[string]string) string {
-	if dir := env["HOME"]; filepath.IsAbs(dir) {
-		return dir
-	}
-	if dir, err := os.UserHomeDir(); err == nil && filepath.IsAbs(dir) {
-		return dir
-	}
-	return "/"
+	shelldir.Watches.Remove(s.signs)
+	shelldir.Watches.Leave()
 }
 
 // Spec is what the shell was made of.
@@ -308,7 +258,7 @@ func (s *Shell) Facts() Facts {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := Facts{Cwd: s.cwd, State: "running", Busy: s.current != nil, Queued: len(s.queue), CreatedAt: s.created, LastActivity: s.active}
-	if s.body != nil && !closed(s.body.ended) {
+	if s.body != nil && !shelldir.Closed(s.body.ended) {
 		f.PID = s.body.process().PID
 	} else {
 		f.State = "ended"
@@ -323,27 +273,15 @@ func (s *Shell) Facts() Facts {
 func (s *Shell) Printed() int64 { return s.printed.Load() }
 
 // State is the shell's, as of the last command.
-func (s *Shell) State() State {
+func (s *Shell) State() state.Environment {
 	if s.remote() {
 		return s.remoteState()
 	}
 	s.mu.Lock()
 	found, cwd, first := s.image, s.cwd, s.first
 	s.mu.Unlock()
-	if found != nil {
-		return found.state(cwd, first)
-	}
-	state := State{Cwd: cwd, Env: map[string]string{}, Delta: map[string]string{}}
-	for _, pair := range first {
-		if name, value, _ := strings.Cut(pair, "="); !slices.Contains(ownVariables, name) {
-			state.Env[name] = value
-		}
-	}
-	return state
+	return found.Environment(cwd, first)
 }
-
-// ownVariables are what bash says of itself, not the user.
-var ownVariables = []string{"PWD", "OLDPWD", "SHLVL", "_", marker, pty.EnvTerminal, pty.EnvSession, pty.EnvURL, pty.EnvSocket}
 
 // Commands are the commands in the order in which they were submitted, the newest limit of those before the one with the id before ("" is all).
 func (s *Shell) Commands(limit int, before string) []Info {
@@ -389,12 +327,4 @@ func (s *Shell) Leave() {
 	if body != nil {
 		body.hangUp()
 	}
-}
-
-// name is what Info calls the shell.
-func (s *Spec) name() string {
-	if s.Name != "" {
-		return s.Name
-	}
-	return s.ID
 }

@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/evertty/evertty/internal/shell/proctree"
+	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/internal/shell/state"
 	"github.com/evertty/evertty/pty"
 )
 
@@ -32,7 +35,7 @@ func (s *Shell) Stop(ctx context.Context, why string) error {
 		}
 	}
 	var err error
-	if body != nil && !closed(body.ended) {
+	if body != nil && !shelldir.Closed(body.ended) {
 		if killErr := body.launcher.Kill(ctx, nil); killErr != nil {
 			err = fmt.Errorf("shell: stop %s: %w", s.spec.ID, killErr)
 		}
@@ -42,7 +45,7 @@ func (s *Shell) Stop(ctx context.Context, why string) error {
 			return errors.Join(err, context.Cause(ctx))
 		}
 	}
-	return errors.Join(err, Sweep(ctx, s.spec.Dir, s.config.Keeper.LastPID()))
+	return errors.Join(err, proctree.Sweep(ctx, s.spec.Dir, s.config.Keeper.LastPID()))
 }
 
 // Roots are the processes that everything of the shell descends from: its launcher or, when that is gone, bash, and those of commands beside it.
@@ -51,7 +54,7 @@ func (s *Shell) Roots() []pty.Proc {
 	body, all := s.body, slices.Clone(s.all)
 	s.mu.Unlock()
 	var list []pty.Proc
-	if body != nil && !closed(body.ended) {
+	if body != nil && !shelldir.Closed(body.ended) {
 		if p, ok := pty.FindProc(body.launcher.PID()); ok && !p.Ended {
 			list = append(list, p)
 		}
@@ -80,13 +83,13 @@ func (s *Shell) Roots() []pty.Proc {
 // It returns when it has happened or ctx has ended, and goes on then. A directory that is gone is the nearest one above it. Errors: those of Submit, the reason of ctx.
 func (s *Shell) Roll(ctx context.Context, cwd string, delta map[string]string, unset []string) (submitted bool, err error) {
 	if s.remote() {
-		return s.changeRemote(ctx, func(State) State {
-			return State{Cwd: cwd, Delta: map[string]string{}, Unset: slices.Clone(unset)}.with(delta, nil)
+		return s.changeRemote(ctx, func(state.Environment) state.Environment {
+			return state.Environment{Cwd: cwd, Delta: map[string]string{}, Unset: slices.Clone(unset)}.With(delta, nil)
 		})
 	}
 	dir := "." // where nobody knows better
 	if cwd != "" {
-		dir = nearestDir(cwd)
+		dir = shelldir.Nearest(cwd)
 	}
 	delta, unset = maps.Clone(delta), slices.Clone(unset)
 	e, err := s.submitHidden(func() string { return s.rollText(dir, delta, unset) }, nil)
@@ -113,8 +116,8 @@ func (s *Shell) discard(e *Exec) {
 		case <-e.done:
 			if s.Settled(s.life) == nil && !s.leaving() {
 				_ = os.RemoveAll(e.dir)
-				e.outputs[0].forgetUse()
-				e.outputs[1].forgetUse()
+				e.outputs[0].Forget()
+				e.outputs[1].Forget()
 			}
 		case <-s.life.Done():
 		}
@@ -131,30 +134,26 @@ func (s *Shell) rollText(cwd string, delta map[string]string, unset []string) st
 		first[name] = value
 	}
 	s.mu.Unlock()
-	names := map[string]bool{}
-	for _, from := range []map[string]string{now.Delta, delta} {
-		for name := range from {
-			names[name] = true
-		}
-	}
-	for _, name := range append(slices.Clone(now.Unset), unset...) {
-		names[name] = true
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s -- %s || ((1))\n", s.call("cd"), quote(cwd))
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		value, set := delta[name]
-		if !set && !slices.Contains(unset, name) {
-			value, set = first[name]
-		}
-		if !validName(name) {
-			continue
-		}
-		if set {
-			fmt.Fprintf(&b, "%s %s=%s || ((1))\n", s.call("export"), name, quote(value))
+	set, gone := map[string]string{}, slices.Clone(unset)
+	for name := range now.Delta {
+		if value, had := first[name]; had {
+			set[name] = value
 		} else {
-			fmt.Fprintf(&b, "%s -v %s || ((1))\n", s.call("unset"), name)
+			gone = append(gone, name)
 		}
 	}
-	return b.String()
+	for _, name := range now.Unset {
+		if value, had := first[name]; had {
+			set[name] = value
+		}
+	}
+	for _, name := range unset {
+		delete(set, name)
+	}
+	maps.Copy(set, delta)
+	gone = slices.DeleteFunc(gone, func(name string) bool { _, is := set[name]; return is || !state.ValidName(name) })
+	maps.DeleteFunc(set, func(name, _ string) bool { return !state.ValidName(name) })
+	slices.Sort(gone)
+	bash := s.bash()
+	return bash.ChangeDir(cwd) + bash.Environment(set, slices.Compact(gone), "((1))")
 }

@@ -13,6 +13,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/shell/proctree"
+	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/internal/shell/state"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 )
@@ -20,7 +23,7 @@ import (
 // daemonText is a command that leaves a process behind which has nothing of its shell: no environment, a session of its own, no parent but the keeper, none
 // of its files, no ear for SIGHUP. It writes its number to a file.
 func daemonText(file string) string {
-	return "( (trap '' HUP; cd /; exec env -i PATH=\"$PATH\" setsid bash -c " + quote("echo $$ >"+quote(file+".part")+"; mv "+quote(file+".part")+" "+quote(file)+"; exec sleep 1000") +
+	return "( (trap '' HUP; cd /; exec env -i PATH=\"$PATH\" setsid bash -c " + state.Quote("echo $$ >"+state.Quote(file+".part")+"; mv "+state.Quote(file+".part")+" "+state.Quote(file)+"; exec sleep 1000") +
 		" <&- >&- 2>&- &) & )"
 }
 
@@ -49,7 +52,7 @@ func appeared(t testing.TB, s *Shell, file string) string {
 		t.Fatalf("it is %+v", p)
 	}
 	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-	if err != nil || strings.Contains(string(env), marker) || sessions(s.spec.Dir)[p.Session] || holds(pid, s.spec.Dir) {
+	if err != nil || strings.Contains(string(env), proctree.TagVariable) || proctree.Sessions(s.spec.Dir)[p.Session] || proctree.Holds(pid, s.spec.Dir) {
 		t.Errorf("the daemon is not hidden: %+v, %q, %v", p, env, err)
 	}
 	return strconv.Itoa(pid)
@@ -162,7 +165,7 @@ func TestSweepWithoutShell(t *testing.T) {
 	pid := daemon(t, s)
 	now, cancel := context.WithCancel(limited(t))
 	cancel() // no grace
-	if err := Sweep(now, s.spec.Dir, testKeeper.LastPID()); err != nil || processRuns(pid) {
+	if err := proctree.Sweep(now, s.spec.Dir, testKeeper.LastPID()); err != nil || processRuns(pid) {
 		t.Errorf("%v, runs %v", err, processRuns(pid))
 	}
 }
@@ -177,8 +180,8 @@ func TestSweepSparesTheKeeper(t *testing.T) {
 	cancel() // no grace
 	go func() {
 		defer close(over)
-		for !closed(stop) {
-			_ = Sweep(now, s.spec.Dir, testKeeper.LastPID()) // some survive: they come all the time
+		for !shelldir.Closed(stop) {
+			_ = proctree.Sweep(now, s.spec.Dir, testKeeper.LastPID()) // some survive: they come all the time
 		}
 	}()
 	for range 200 {
@@ -200,8 +203,8 @@ func TestSweepForking(t *testing.T) {
 	for _, step := range []string{"sleep 0.002; ", ""} {
 		s := start(t)
 		seen, stop := filepath.Join(t.TempDir(), "seen"), filepath.Join(t.TempDir(), "stop")
-		script := "f() { echo >>" + quote(seen) + "; if [ ! -e " + quote(stop) + " ]; then " + step + "f & fi; }; f"
-		run(t, s, "( (trap '' HUP; cd /; exec env -i PATH=\"$PATH\" setsid bash -c "+quote(script)+" <&- >&- 2>&- &) & )")
+		script := "f() { echo >>" + state.Quote(seen) + "; if [ ! -e " + state.Quote(stop) + " ]; then " + step + "f & fi; }; f"
+		run(t, s, "( (trap '' HUP; cd /; exec env -i PATH=\"$PATH\" setsid bash -c "+state.Quote(script)+" <&- >&- 2>&- &) & )")
 		size := func() int64 {
 			i, err := os.Stat(seen)
 			if err != nil {
@@ -215,7 +218,7 @@ func TestSweepForking(t *testing.T) {
 		remove(t, s)
 		before := size()
 		for range 20 {
-			if left, err := belongings(s.spec.Dir, testKeeper.LastPID()); err != nil || len(left) > 0 {
+			if left, err := proctree.Belongings(s.spec.Dir, testKeeper.LastPID()); err != nil || len(left) > 0 {
 				t.Errorf("left are %v, %v", left, err)
 				break
 			}
@@ -232,13 +235,13 @@ func TestSweepForking(t *testing.T) {
 // TestBrand: shells have brands of their own, which are limits that no one else sets and bash can show.
 func TestBrand(t *testing.T) {
 	t.Parallel()
-	a, b := brand("/a"), brand("/b")
-	if a == b || a != brand("/a") || a < 1<<61 || a >= 1<<62 {
+	a, b := pty.BrandOf("/a"), pty.BrandOf("/b")
+	if a == b || a != pty.BrandOf("/a") || a < 1<<61 || a >= 1<<62 {
 		t.Errorf("%#x and %#x", a, b)
 	}
 	s := start(t)
-	expect(t, run(t, s, "ulimit -x; bash -c 'ulimit -x'"), 0, strings.Repeat(fmt.Sprintln(brand(s.spec.Dir)), 2))
-	if own := pty.Brand(s.config.Keeper.PID()); own == brand(s.spec.Dir) {
+	expect(t, run(t, s, "ulimit -x; bash -c 'ulimit -x'"), 0, strings.Repeat(fmt.Sprintln(pty.BrandOf(s.spec.Dir)), 2))
+	if own := pty.Brand(s.config.Keeper.PID()); own == pty.BrandOf(s.spec.Dir) {
 		t.Error("the keeper has the brand of a shell")
 	}
 	run(t, s, "kill -9 $$")

@@ -259,7 +259,7 @@ func TestStopped(t *testing.T) {
 	if now := s.Facts().PID; now != pid {
 		t.Errorf("the shell was %d and is %d", pid, now)
 	}
-	if _, err := os.Stat(s.frozenPath()); err == nil {
+	if _, err := os.Stat(s.interruptMarker()); err == nil {
 		t.Error("the shell still counts as stopped")
 	}
 }

@@ -1,20 +1,20 @@
 import { useEffect } from "preact/hooks";
-import { Banner } from "./banner";
-import { ClipboardBar } from "./clipboardbar";
-import { ConfirmClose } from "./confirm";
-import { Empty } from "./empty";
-import { Expiry } from "./expiry";
 import { Header } from "./header";
-import { KeyBar } from "./keybar";
-import { shortcutOf } from "./keys";
-import { LinkBar } from "./linkbar";
-import { TerminalList } from "./list";
-import { NewDialog } from "./newdialog";
-import { Overlay } from "./overlay";
-import { SearchBox } from "./searchbox";
+import { CloseDialog } from "./list/closedialog";
+import { TerminalList } from "./list/list";
+import { NewDialog } from "./list/newdialog";
 import { activeId, closing, creating, drawerOpen, searching, statusOpen } from "./store";
-import { TerminalView } from "./terminalview";
-import { Toasts } from "./toasts";
+import { Banner } from "./terminal/banner";
+import { ClipboardBar } from "./terminal/clipboardbar";
+import { Empty } from "./terminal/empty";
+import { KeyBar } from "./terminal/keybar";
+import { shortcutOf } from "./terminal/keys";
+import { LinkBar } from "./terminal/linkbar";
+import { Overlay } from "./terminal/overlay";
+import { SearchBox } from "./terminal/searchbox";
+import { TerminalView } from "./terminal/view";
+import { Expiry } from "./thread/expiry";
+import { Toasts } from "./ui/toasts";
 
 /** Keys that work wherever the focus is. */
 function useShortcuts(): void {
@@ -52,7 +52,7 @@ export function App() {
         <KeyBar />
       </main>
       {creating.value && <NewDialog />}
-      {closing.value && <ConfirmClose info={closing.value} />}
+      {closing.value && <CloseDialog info={closing.value} />}
       <Toasts />
     </div>
   );

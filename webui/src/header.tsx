@@ -1,9 +1,10 @@
-import { Icon } from "./icons";
-import { nameOf, titleOf } from "./label";
-import { StateBadge } from "./list";
-import { hasEnded } from "./model";
-import { StatusPanel } from "./statuspanel";
+import { nameOf, titleOf } from "./list/label";
+import { StateBadge } from "./list/list";
+import { hasEnded } from "./list/model";
 import { activeId, activeInfo, closing, drawerOpen, letterboxed, model, searching } from "./store";
+import { ThreadPanel } from "./thread/panel";
+import { IconButton } from "./ui/button";
+import { Icon } from "./ui/icons";
 
 function Size() {
   const info = activeInfo.value;
@@ -11,7 +12,7 @@ function Size() {
   const other = letterboxed.value && !hasEnded(info.state);
   const why = other ? "Another viewer decides the size. Click into the terminal to ask for yours." : "Columns by rows";
   return (
-    <span class={other ? "size other" : "size"} title={why}>
+    <span class={other ? "hint size other" : "hint size"} title={why}>
       {info.cols}×{info.rows}
     </span>
   );
@@ -22,15 +23,16 @@ function Actions() {
   if (!info) return null;
   return (
     <>
-      <StatusPanel />
+      <ThreadPanel />
       <StateBadge info={info} />
       <Size />
-      <button type="button" class="icon-button" aria-label="Search (Ctrl+Shift+F)" title="Search (Ctrl+Shift+F)" onClick={() => (searching.value = !searching.value)}>
-        <Icon name="search" />
-      </button>
-      <button type="button" class="icon-button" aria-label={`Close ${nameOf(info)}`} title="Close terminal" onClick={() => (closing.value = info)}>
-        <Icon name="close" />
-      </button>
+      <IconButton icon="search" label="Search (Ctrl+Shift+F)" onClick={() => (searching.value = !searching.value)} />
+      <IconButton
+        icon="close"
+        label={`Close ${nameOf(info)}`}
+        title="Close terminal"
+        onClick={() => (closing.value = info)}
+      />
     </>
   );
 }
@@ -51,7 +53,7 @@ export function Header() {
       >
         <Icon name="menu" />
       </button>
-      <h1 class="head-title">
+      <h1 class="cut head-title">
         <bdi>{info ? titleOf(info) : activeId.value === null ? "evertty" : ""}</bdi>
       </h1>
       <Actions />

@@ -1,19 +1,36 @@
 import { batch, effect, untracked } from "@preact/signals";
-import { ClipboardGuard } from "./clipboardguard";
-import { Connection } from "./connection";
-import { clean, nameOf, titleOf } from "./label";
-import { loose, typed, withSticky } from "./keys";
-import { safeLink } from "./links";
-import { reduce, seen } from "./model";
-import { Pool } from "./pool";
-import { parseEvent, type ServerEvent } from "./protocol";
-import { RecordFeed } from "./recordfeed";
-import { recordRequests } from "./recordrequests";
-import { openSocket, probeVersion, readThread, threadEvents } from "./requests";
-import { routeOf } from "./route";
-import { activeId, activeInfo, clickedLink, drawn, hoveredLink, letterboxed, model, openApprovals, recordSection, searching, statusOpen, statusTab, sticky, toast, visible } from "./store";
-import type { ScreenEvents } from "./terminal";
-import { ThreadFeed } from "./threadfeed";
+import { Connection } from "./api/connection";
+import { Feed } from "./api/feed";
+import { conversationRequests, openSocket, probeVersion, readThread, threadEvents } from "./api/requests";
+import { parseEvent, type ServerEvent } from "./api/wire";
+import { ConversationState } from "./conversation/state";
+import { nameOf, titleOf } from "./list/label";
+import { reduce, withoutAttention } from "./list/model";
+import { routeOf } from "./list/route";
+import {
+  activeId,
+  activeInfo,
+  clickedLink,
+  conversationSection,
+  drawn,
+  hoveredLink,
+  letterboxed,
+  model,
+  openApprovals,
+  searching,
+  statusOpen,
+  statusTab,
+  sticky,
+  toast,
+  visible,
+} from "./store";
+import { ClipboardAccess } from "./terminal/clipboardaccess";
+import { released, typed, withSticky } from "./terminal/keys";
+import { safeLink } from "./terminal/links";
+import { Pool } from "./terminal/pool";
+import type { ScreenEvents } from "./terminal/screen";
+import { ThreadState } from "./thread/state";
+import { clean, joined } from "./ui/text";
 
 /** This file joins the connection, the store and the screens; nothing else knows all three. */
 
@@ -40,13 +57,13 @@ export const pool = new Pool({
 });
 
 /** The clipboard exists only on https and loopback. */
-export const guard = new ClipboardGuard({
-  storage: kept(),
+export const clipboardAccess = new ClipboardAccess({
+  storage: browserStorage(),
   write: navigator.clipboard ? (text) => navigator.clipboard.writeText(text) : null,
 });
 
-/** kept is what the browser remembers for this page; null when it must not. */
-function kept(): Storage | null {
+/** browserStorage is what the browser keeps for this page; null when it must not. */
+function browserStorage(): Storage | null {
   try {
     return window.localStorage;
   } catch {
@@ -54,30 +71,31 @@ function kept(): Storage | null {
   }
 }
 
-/** The thread of the terminal on display: a thread's id is its session's name. Its record is told by the same events. */
-export const record = new RecordFeed({ ...recordRequests, random: Math.random });
-export const feed = new ThreadFeed({ watcher: record, events: threadEvents, read: readThread, random: Math.random });
+/** The events of the terminal on display: its thread has the name of its session. */
+export const feed = new Feed({ events: threadEvents, random: Math.random });
+export const threadState = new ThreadState(feed, readThread);
+export const conversation = new ConversationState(feed, conversationRequests);
 
 /** On touch screens focus opens the keyboard over half of the page, so there it waits for a tap. */
 const coarse = window.matchMedia("(pointer: coarse)");
 
-/** looking is the terminal the user has in front of them, null while the page is hidden or without focus. */
-const looking = (): string | null => (document.hasFocus() && !document.hidden ? activeId.value : null);
+/** inFront is the terminal the user looks at, null while the page is hidden or without focus. */
+const inFront = (): string | null => (document.hasFocus() && !document.hidden ? activeId.value : null);
 
 function opened(): void {
   pool.reattach();
   feed.retry();
-  const id = looking();
+  const id = inFront();
   if (id !== null && pool.shown() === id) connection.send({ type: "focus", pty: id });
 }
 
 function receive(frame: string): void {
   const event = parseEvent(frame);
   if (event === null) return;
-  model.value = reduce(model.value, event, looking());
+  model.value = reduce(model.value, event, inFront());
   pool.handle(event);
-  if (event.event === "data" && event.pty === activeId.value) feed.used();
-  if (event.event === "meta" && event.clipboard) void guard.offer(event.pty, event.clipboard);
+  if (event.event === "data" && event.pty === activeId.value) threadState.used();
+  if (event.event === "meta" && event.clipboard) void clipboardAccess.offer(event.pty, event.clipboard);
   announce(event);
 }
 
@@ -85,14 +103,15 @@ function announce(event: ServerEvent): void {
   if (event.event === "error" && event.code !== "NOT_FOUND") refused(event);
   if (event.event !== "meta" || !event.notify) return;
   const from = model.value.items.find((i) => i.id === event.pty);
-  const said = [clean(event.notify.title), clean(event.notify.body)].filter((s) => s !== "").join(": ");
+  const said = joined([clean(event.notify.title), clean(event.notify.body)], ": ");
   if (said !== "") toast(from ? `${nameOf(from)}: ${said}` : said);
 }
 
 /** refused says what the server refused. What a person can approve here has a way there. */
 function refused(event: Extract<ServerEvent, { event: "error" }>): void {
   const here = event.pty !== null && event.pty === activeId.value;
-  if (event.code === "NEEDS_APPROVAL" && here) toast("Typing here needs an approval first.", { label: "Review", run: openApprovals });
+  if (event.code === "NEEDS_APPROVAL" && here)
+    toast("Typing here needs an approval first.", { label: "Review", run: openApprovals });
   else toast(clean(event.error) || "The server refused a request.");
 }
 
@@ -101,8 +120,8 @@ function eventsFor(id: string): ScreenEvents {
     input: (data) => sendTyped(id, data),
     bytes: (data) => connection.send({ type: "input", pty: id, data_b64: btoa(data) }),
     paste: (text) => sendPaste(id, text),
-    focus: () => lookAt(id),
-    redrawn: () => pool.refit(),
+    focus: () => focusOn(id),
+    redrawn: () => pool.applySize(),
     search: () => (searching.value = true),
     link: (uri, shown) => showLink(uri, shown),
     open: openLink,
@@ -111,20 +130,21 @@ function eventsFor(id: string): ScreenEvents {
 
 function sendTyped(id: string, data: string): void {
   const messages = typed(id, data, sticky.value);
-  messages.forEach((m) => connection.send(m));
-  if (messages[0]?.type === "keys") sticky.value = loose;
+  for (const m of messages) connection.send(m);
+  if (messages[0]?.type === "keys") sticky.value = released;
 }
 
 /** sendKey sends a named key of the key bar with the held modifiers; the server knows the program's key modes. */
 export function sendKey(key: string): void {
   if (activeId.value === null) return;
   connection.send({ type: "keys", pty: activeId.value, keys: [withSticky(key, sticky.value)] });
-  sticky.value = loose;
+  sticky.value = released;
 }
 
 function sendPaste(id: string, text: string): void {
   const bytes = new TextEncoder().encode(text).length;
-  if (bytes > MAX_PASTE) toast(`Not pasted: ${Math.ceil(bytes / 1024)} KiB is more than the limit of ${MAX_PASTE / 1024} KiB.`);
+  if (bytes > MAX_PASTE)
+    toast(`Not pasted: ${Math.ceil(bytes / 1024)} KiB is more than the limit of ${MAX_PASTE / 1024} KiB.`);
   else connection.send({ type: "paste", pty: id, data: text });
 }
 
@@ -140,16 +160,16 @@ export function openLink(uri: string): void {
   if (safe !== null) window.open(safe, "_blank", "noopener,noreferrer");
 }
 
-function lookAt(id: string): void {
-  model.value = seen(model.value, id);
+function focusOn(id: string): void {
+  model.value = withoutAttention(model.value, id);
   connection.send({ type: "focus", pty: id });
 }
 
-function onLook(): void {
+function onFocus(): void {
   if (document.hidden) return;
   pool.catchUp();
-  const id = looking();
-  if (id !== null) lookAt(id);
+  const id = inFront();
+  if (id !== null) focusOn(id);
 }
 
 function show(id: string | null): void {
@@ -172,11 +192,11 @@ function follow(): void {
 export function start(): void {
   window.addEventListener("hashchange", follow);
   window.addEventListener("online", () => connection.wake());
-  window.addEventListener("focus", onLook);
+  window.addEventListener("focus", onFocus);
   document.addEventListener("visibilitychange", () => {
     visible.value = !document.hidden;
     if (!document.hidden) connection.wake();
-    onLook();
+    onFocus();
   });
   effect(() => {
     const id = activeId.value;
@@ -188,20 +208,18 @@ export function start(): void {
     if (listed) {
       const ids = new Set(items.map((i) => i.id));
       pool.retain(ids);
-      guard.retain(ids);
+      clipboardAccess.retain(ids);
     }
-    pool.restate();
+    pool.updateStates();
   });
   effect(() => {
-    const thread = activeInfo.value?.session ?? null;
-    const seen = visible.value;
-    untracked(() => {
-      record.follow(thread, seen);
-      feed.follow(thread, seen);
-    });
+    const [thread, looked] = [activeInfo.value?.session ?? null, visible.value];
+    untracked(() => feed.follow(thread, looked));
   });
-  effect(() => feed.detail(statusOpen.value && statusTab.value === "status"));
-  effect(() => record.look(statusOpen.value && statusTab.value === "record" ? recordSection.value : null));
+  effect(() => threadState.detail(statusOpen.value && statusTab.value === "status"));
+  effect(() =>
+    conversation.look(statusOpen.value && statusTab.value === "conversation" ? conversationSection.value : null),
+  );
   effect(() => {
     const info = activeInfo.value;
     const mark = info && model.value.attention.has(info.id) ? "● " : "";

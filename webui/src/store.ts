@@ -1,9 +1,10 @@
 import { computed, signal } from "@preact/signals";
-import { loose, type Sticky } from "./keys";
-import { emptyModel, type Model } from "./model";
-import type { Info } from "./protocol";
-import type { Section } from "./recordfeed";
-import { routeOf } from "./route";
+import type { Info } from "./api/wire";
+import type { Section } from "./conversation/state";
+import { emptyModel, type Model } from "./list/model";
+import { routeOf } from "./list/route";
+import { released, type Sticky } from "./terminal/keys";
+import { messageOf } from "./ui/text";
 
 /** The state the components draw. Only page.ts and the components' own handlers change it. */
 
@@ -16,13 +17,13 @@ export const letterboxed = signal(false);
 /** True once the active terminal has shown a screen: then an overlay may dim it instead of hiding an empty page. */
 export const drawn = signal(false);
 
-export const sticky = signal<Sticky>(loose);
+export const sticky = signal<Sticky>(released);
 export const searching = signal(false);
 export const drawerOpen = signal(false);
 export const statusOpen = signal(false);
-/** What the open status shows, and which part of the record. */
-export const statusTab = signal<"status" | "record">("status");
-export const recordSection = signal<Section>("messages");
+/** What the open status shows, and which part of the conversation. */
+export const statusTab = signal<"status" | "conversation">("status");
+export const conversationSection = signal<Section>("messages");
 /** False while the page is in a background tab or minimised. */
 export const visible = signal(!document.hidden);
 export const creating = signal(false);
@@ -55,6 +56,9 @@ export function toast(text: string, action?: Toast["action"]): void {
   setTimeout(() => dismiss(id), TOAST_MS);
 }
 
+/** toastError says why something failed. */
+export const toastError = (e: unknown): void => toast(messageOf(e));
+
 export function dismiss(id: number): void {
   toasts.value = toasts.value.filter((t) => t.id !== id);
 }
@@ -62,8 +66,8 @@ export function dismiss(id: number): void {
 /** openApprovals leads to the calls of the active terminal's thread that wait for a person. */
 export function openApprovals(): void {
   searching.value = false;
-  statusTab.value = "record";
-  recordSection.value = "approvals";
+  statusTab.value = "conversation";
+  conversationSection.value = "approvals";
   statusOpen.value = true;
-  requestAnimationFrame(() => document.getElementById("record-tab-approvals")?.focus());
+  requestAnimationFrame(() => document.getElementById("conversation-tab-approvals")?.focus());
 }

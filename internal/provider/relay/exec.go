@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/provider"
+	"github.com/evertty/evertty/internal/provider/bash"
 	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/shell/state"
 )
 
 const (
@@ -76,7 +78,7 @@ func failed(ctx context.Context, dir string, err error) int {
 // exec runs the command once. A command that leaves no state has a result all the same.
 func (j Job) exec(ctx context.Context, stdin []byte, stdout, stderr io.Writer) (int, error) {
 	c := j.Command
-	before, err := shell.LoadRemote(c.State)
+	before, err := state.LoadEnvironment(c.State)
 	if err != nil {
 		return 0, err
 	}
@@ -91,9 +93,9 @@ func (j Job) exec(ctx context.Context, stdin []byte, stdout, stderr io.Writer) (
 	if len(c.Cwd) > 0 {
 		text = "\\builtin cd -- " + quote(string(c.Cwd)) + " || \\exit 1; " + text // as a local shell does it
 	}
-	state := provider.ShellState{Cwd: before.Cwd, Env: before.Delta, Unset: before.Unset}
-	r, after, err := provider.ExecIn(ctx, p, j.Instance, state, provider.ExecRequest{Command: text, Env: texts(c.Env), Stdin: stdin}, stdout, stderr)
-	if errors.Is(err, provider.ErrNoState) {
+	now := bash.ShellState{Cwd: before.Cwd, Env: before.Delta, Unset: before.Unset}
+	r, after, err := bash.ExecIn(ctx, p, j.Instance, now, provider.ExecRequest{Command: text, Env: texts(c.Env), Stdin: stdin}, stdout, stderr)
+	if errors.Is(err, bash.ErrNoState) {
 		return r.ExitCode, nil
 	}
 	if err != nil {
@@ -103,7 +105,7 @@ func (j Job) exec(ctx context.Context, stdin []byte, stdout, stderr io.Writer) (
 		if len(c.Cwd) > 0 {
 			after.Cwd = before.Cwd
 		}
-		err = shell.SaveRemote(c.State, shell.State{Cwd: after.Cwd, Delta: after.Env, Unset: after.Unset})
+		err = state.SaveEnvironment(c.State, state.Environment{Cwd: after.Cwd, Delta: after.Env, Unset: after.Unset})
 	}
 	return r.ExitCode, err
 }

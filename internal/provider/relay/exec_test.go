@@ -15,6 +15,7 @@ import (
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/provider/relay"
 	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/shell/state"
 )
 
 // ran is what a relay of a command has done.
@@ -110,7 +111,7 @@ func TestExecTakesItsJob(t *testing.T) {
 func TestExecState(t *testing.T) {
 	t.Parallel()
 	w := rent(t)
-	state := filepath.Join(t.TempDir(), "state")
+	now := filepath.Join(t.TempDir(), "state")
 	for i, c := range []struct {
 		command, out string
 		keep         bool
@@ -120,12 +121,12 @@ func TestExecState(t *testing.T) {
 		{"basename $PWD; echo $V; unset V", "sub\nkept\n", true},
 		{"echo ${V-none}", "none\n", true},
 	} {
-		r := run(t, within(t), w.job(t, &relay.Command{Text: relay.Bytes(c.command), State: state, Keep: c.keep}, nil), nil)
+		r := run(t, within(t), w.job(t, &relay.Command{Text: relay.Bytes(c.command), State: now, Keep: c.keep}, nil), nil)
 		if r != (ran{out: c.out}) {
 			t.Errorf("command %d: %v, want %q", i, r, c.out)
 		}
 	}
-	if s, err := shell.LoadRemote(state); err != nil || filepath.Base(s.Cwd) != "sub" {
+	if s, err := state.LoadEnvironment(now); err != nil || filepath.Base(s.Cwd) != "sub" {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

@@ -1,0 +1,66 @@
+package auth
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/server/httpapi"
+)
+
+// The words that are of no single route.
+const (
+	auditLogin   = "login"
+	AuditRefused = "refused"
+	AuditSecrets = "secrets.show"
+)
+
+// Note adds a line about a request to the audit log. Refusals are limited: a flood of them must not push out the rest; the next line tells how many were left out.
+func (a *Auth) Note(c echo.Context, what, target, result string) {
+	if a.auditLog == nil {
+		return
+	}
+	if what == AuditRefused && !a.refusals.AllowN(a.now(), 1) {
+		a.skipped.Add(1)
+		return
+	}
+	who, known := c.Get(byKey).(string)
+	if !known {
+		who = byNobody
+	}
+	if n := a.skipped.Swap(0); n > 0 {
+		a.auditLog.Add(AuditEntry{At: a.now(), Who: "server", What: "audit.skipped", Target: AuditRefused, Result: strconv.FormatInt(n, 10)})
+	}
+	a.auditLog.Add(AuditEntry{At: a.now(), Who: who, From: fromOf(c.Request()), What: what, Target: target, Result: result})
+}
+
+// fromOf is where a request comes from.
+func fromOf(r *http.Request) string {
+	if r.RemoteAddr == "" || r.RemoteAddr == "@" {
+		return "unix"
+	}
+	return r.RemoteAddr
+}
+
+// IsRefusal tells whether an error is about who asks and not about what.
+func IsRefusal(err error) bool {
+	return errors.Is(err, httpapi.ErrReadOnly) || errors.Is(err, httpapi.ErrWrongTerminal) || errors.Is(err, conversation.ErrDenied) || errors.Is(err, conversation.ErrNeedsApproval)
+}
+
+// targetKey holds the target of a request in the echo context.
+const targetKey = "evertty.target"
+
+// SetTarget notes what the request is about, when its path does not say it: the id of something new, or of what was given by name.
+func SetTarget(c echo.Context, target string) { c.Set(targetKey, target) }
+
+// TargetOf is what a request is about.
+func TargetOf(c echo.Context) string {
+	if t, ok := c.Get(targetKey).(string); ok {
+		return httpapi.Clip(t)
+	}
+	return httpapi.Clip(strings.Join(c.ParamValues(), "/"))
+}

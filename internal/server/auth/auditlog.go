@@ -1,0 +1,240 @@
+package auth
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// AuditFile is the name of the audit log in the data directory; older ones are audit.log.1 to audit.log.4, the newest first.
+	AuditFile = "audit.log"
+	// MaxAudit is the size from which a file is followed by another, in bytes: some 40,000 lines.
+	MaxAudit = 8 << 20
+	// OldAudits is how many older files are kept.
+	OldAudits = 4
+	// MaxAuditWaiting bounds the lines that wait for the disk, in bytes; further ones are counted only.
+	MaxAuditWaiting = 1 << 20
+	// AuditPatience is how long a request waits for its line to be written: a disk that hangs must not hold up what is asked for. The line is written later.
+	AuditPatience = 200 * time.Millisecond
+)
+
+// AuditEntry is one line of the audit log: who did what, and what became of it. Never what was typed, printed, or given in variables.
+type AuditEntry struct {
+	At     time.Time `json:"at"`
+	Who    string    `json:"who"`    // token, cookie, ticket, anyone (--auth none), nobody (wrong or no credentials)
+	From   string    `json:"from"`   // address and port, or unix
+	What   string    `json:"what"`   // noun.verb, see auditWords; refused
+	Target string    `json:"target"` // ids or names; of a request that was refused its method and path
+	Result string    `json:"result"` // ok, or the code of the error
+}
+
+// AuditLog appends lines to DIR/audit.log. It is safe for concurrent use; a nil one writes nothing. It has a goroutine only while there is something to write.
+type AuditLog struct {
+	path string
+	log  *slog.Logger
+
+	Mu      sync.Mutex
+	Waiting auditBatch
+	writing bool   // a goroutine is at work
+	lost    int    // lines that nobody will read
+	trouble string // why the last write failed, "" when it did not
+
+	// These are of the goroutine at work.
+	File *os.File // nil before the first line and after a failure
+	size int64
+	torn bool // the file ends within a line
+}
+
+// auditBatch is what is written at once.
+type auditBatch struct {
+	Lines []byte
+	count int
+	done  chan struct{} // closed when it was written, or could not be
+}
+
+// OpenAuditLog is the audit log of a data directory. It opens its file with the first line. log hears of failures.
+func OpenAuditLog(dir string, log *slog.Logger) *AuditLog {
+	return &AuditLog{path: filepath.Join(dir, AuditFile), log: log, Waiting: newAuditBatch()}
+}
+
+func newAuditBatch() auditBatch { return auditBatch{done: make(chan struct{})} }
+
+// Add writes a line and waits for that, at most AuditPatience.
+func (a *AuditLog) Add(e AuditEntry) {
+	if a == nil {
+		return
+	}
+	e.At = e.At.UTC().Truncate(time.Millisecond)
+	line, err := json.Marshal(e)
+	if err != nil {
+		return // cannot be: texts and a time
+	}
+	if done := a.enqueue(append(line, '\n')); done != nil {
+		patience := time.NewTimer(AuditPatience)
+		defer patience.Stop()
+		select {
+		case <-done:
+		case <-patience.C:
+		}
+	}
+}
+
+// enqueue returns what is closed when the line was written, nil when there is no room for it.
+func (a *AuditLog) enqueue(line []byte) <-chan struct{} {
+	a.Mu.Lock()
+	defer a.Mu.Unlock()
+	if len(a.Waiting.Lines)+len(line) > MaxAuditWaiting {
+		a.lost++
+		return nil
+	}
+	a.Waiting.Lines = append(a.Waiting.Lines, line...)
+	a.Waiting.count++
+	if !a.writing {
+		a.writing = true
+		go a.write()
+	}
+	return a.Waiting.done
+}
+
+// Trouble is why the last lines could not be written, nil when they were.
+func (a *AuditLog) Trouble() error {
+	if a == nil {
+		return nil
+	}
+	a.Mu.Lock()
+	defer a.Mu.Unlock()
+	if a.trouble == "" {
+		return nil
+	}
+	return errors.New(a.trouble)
+}
+
+// write writes what waits until nothing does.
+func (a *AuditLog) write() {
+	for {
+		a.Mu.Lock()
+		batch := a.Waiting
+		if batch.count == 0 {
+			a.writing = false
+			a.Mu.Unlock()
+			return
+		}
+		a.Waiting = newAuditBatch()
+		lost := a.lost
+		a.Mu.Unlock()
+		if lost > 0 {
+			batch.Lines = append(lostLine(lost), batch.Lines...)
+		}
+		err := a.append(batch.Lines)
+		a.wrote(batch, lost, err)
+		close(batch.done)
+	}
+}
+
+// wrote notes how a batch went, and logs the first failure of a series.
+func (a *AuditLog) wrote(batch auditBatch, lost int, err error) {
+	a.Mu.Lock()
+	defer a.Mu.Unlock()
+	if err == nil {
+		a.lost -= lost
+		a.trouble = ""
+		return
+	}
+	a.lost += batch.count
+	if a.trouble == "" {
+		a.log.Error("the audit log cannot be written", "error", err)
+	}
+	a.trouble = err.Error()
+}
+
+// lostLine says how many lines are missing.
+func lostLine(n int) []byte {
+	b, _ := json.Marshal(AuditEntry{At: time.Now().UTC().Truncate(time.Millisecond), Who: "server", What: "audit.lost", Result: strconv.Itoa(n)}) // cannot fail
+	return append(b, '\n')
+}
+
+// append writes lines to the end of the file, and follows it by another when it is long.
+func (a *AuditLog) append(lines []byte) error {
+	if err := a.open(); err != nil {
+		return err
+	}
+	if a.torn {
+		lines = append([]byte{'\n'}, lines...)
+	}
+	n, err := a.File.Write(lines)
+	a.size += int64(n)
+	a.torn = err != nil && (n > 0 || a.torn)
+	if err != nil {
+		return fmt.Errorf("audit log: %w", err)
+	}
+	return nil
+}
+
+// open makes a file ready for more: this one, unless it is long or somebody has removed it.
+func (a *AuditLog) open() error {
+	if a.File != nil {
+		var st unix.Stat_t
+		removed := unix.Fstat(int(a.File.Fd()), &st) == nil && st.Nlink == 0
+		if !removed && a.size < MaxAudit {
+			return nil
+		}
+		_ = a.File.Close()
+		a.File = nil
+		if !removed {
+			a.rotate()
+		}
+	}
+	f, err := os.OpenFile(a.path, os.O_RDWR|os.O_APPEND|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	if err != nil {
+		return fmt.Errorf("audit log: %w", err)
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", a.path)
+	}
+	if err == nil {
+		err = f.Chmod(0o600)
+	}
+	if err != nil {
+		_ = f.Close()
+		return fmt.Errorf("audit log: %w", err)
+	}
+	a.File, a.size, a.torn = f, info.Size(), endsTorn(f, info.Size())
+	return nil
+}
+
+// endsTorn tells whether a file ends within a line: a server was killed, or the disk was full.
+func endsTorn(f *os.File, size int64) bool {
+	if size == 0 {
+		return false
+	}
+	last := make([]byte, 1)
+	_, err := f.ReadAt(last, size-1)
+	return err == nil && last[0] != '\n'
+}
+
+// rotate gives each file the next number; the last one goes. One that cannot be renamed is written to further, and this is tried again.
+func (a *AuditLog) rotate() {
+	name := func(n int) string {
+		if n == 0 {
+			return a.path
+		}
+		return a.path + "." + strconv.Itoa(n)
+	}
+	for n := OldAudits; n > 0; n-- {
+		if err := os.Rename(name(n-1), name(n)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			a.log.Warn("an audit log cannot be renamed", "error", err)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+// Package auth decides who may do what: tokens, tickets, cookies, hosts and origins. It
+// writes the audit log.
+package auth
+
+import (
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// The values of --auth.
+const (
+	ModeToken = "token" // every request shows the token, a session or a ticket
+	ModeNone  = "none"  // whoever can connect may do everything; see CheckListen
+)
+
+const (
+	// failureBurst and failureRate (a second) bound the failed credentials that
+	// get an honest 401; what comes faster gets 429. A client with a stale token
+	// that tries every route and method stays below the burst. Right
+	// credentials are never limited.
+	failureBurst = 1000
+	failureRate  = 10
+	// auditBurst and auditRate (a second) bound the log lines about refusals.
+	auditBurst = 100
+	auditRate  = 10
+)
+
+// Config is what an Auth needs to know.
+type Config struct {
+	Mode         string   // ModeToken or ModeNone
+	DataDir      string   // where the token file is; must exist in ModeToken
+	Listen       string   // HOST:PORT or unix:///PATH, as configured
+	AllowedHosts []string // more names (HOST or HOST:PORT) we are reached under
+	OpenMetrics  bool     // GET /metrics needs no credentials
+	// WebhookSecret is what providers show in the place of credentials; "" has them need those of everybody.
+	WebhookSecret string
+	// Terminal returns the id of a terminal that is given by id or by its name
+	// in session ("": any), or the error for an absent one. It is called by many
+	// goroutines.
+	Terminal func(session, idOrName string) (id string, err error)
+	Now      func() time.Time // nil means time.Now
+	Log      *slog.Logger     // nil means slog.Default
+	Audit    *AuditLog        // nil writes nothing down
+}
+
+// Auth decides who may do what: Middleware stands before every route. It is
+// safe for concurrent use and has no goroutine. In ModeToken the token is read
+// once, when the Auth is made; a change of the file takes effect at the next
+// start and ends every browser's session.
+type Auth struct {
+	mode        string
+	dir         string
+	openMetrics bool
+	Webhooks    *digest // of the secret; nil without one
+	token       digest
+	hosts       *hosts
+	tickets     *tickets
+	sessions    *sessions
+	terminal    func(session, idOrName string) (string, error)
+	now         func() time.Time
+	log         *slog.Logger
+	failures    *rate.Limiter
+	audits      *rate.Limiter
+	auditLog    *AuditLog
+	refusals    *rate.Limiter // of auditLog
+	skipped     atomic.Int64  // refusals that it left out
+}
+
+// New reads the token, or makes one. It fails with ErrSetting or
+// ErrTokenFile.
+func New(config Config) (*Auth, error) {
+	if err := CheckListen(config.Mode, config.Listen, true); err != nil {
+		return nil, err
+	}
+	hosts, err := newHosts(config.Listen, config.AllowedHosts)
+	if err != nil {
+		return nil, err
+	}
+	a := &Auth{
+		mode:        config.Mode,
+		dir:         config.DataDir,
+		openMetrics: config.OpenMetrics,
+		hosts:       hosts,
+		terminal:    config.Terminal,
+		now:         config.Now,
+		log:         config.Log,
+		failures:    rate.NewLimiter(failureRate, failureBurst),
+		audits:      rate.NewLimiter(auditRate, auditBurst),
+		auditLog:    config.Audit,
+		refusals:    rate.NewLimiter(failureRate, failureBurst),
+	}
+	if a.now == nil {
+		a.now = time.Now
+	}
+	if a.log == nil {
+		a.log = slog.Default()
+	}
+	if config.WebhookSecret != "" {
+		secret := DigestOf(config.WebhookSecret)
+		a.Webhooks = &secret
+	}
+	a.tickets = newTickets(a.now, a.log)
+	if a.mode == ModeNone {
+		if config.DataDir != "" {
+			a.tickets.keep(config.DataDir, "")
+		}
+		return a, nil
+	}
+	token, err := loadToken(config.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	a.token = DigestOf(token)
+	a.tickets.keep(config.DataDir, token)
+	if a.sessions, err = newSessions(token); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// LoginURL returns a URL below base (scheme://host:port) that logs a browser in
+// once within ticketTTL; in ModeNone it is the page itself. It fails like
+// tickets.issue.
+func (a *Auth) LoginURL(base string) (string, error) {
+	if a.mode == ModeNone {
+		return base + "/", nil
+	}
+	secret, _, err := a.tickets.issue(Grant{Role: Write}, ticketTTL, 1)
+	if err != nil {
+		return "", fmt.Errorf("server: login ticket: %w", err)
+	}
+	return loginURL(base, secret), nil
+}
+
+// TokenFile is the path of the file that holds the token, "" in ModeNone.
+func (a *Auth) TokenFile() string {
+	if a.mode == ModeNone {
+		return ""
+	}
+	return filepath.Join(a.dir, tokenFile)
+}

@@ -1,0 +1,62 @@
+package auth
+
+import (
+	"fmt"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/server/httpapi"
+)
+
+// Role says what a grant may do.
+type Role string
+
+// The roles. The zero Role may do nothing.
+const (
+	Read  Role = "read"  // look
+	Write Role = "write" // look, type, create, end
+)
+
+// Grant is what a request may do. The zero Grant may do nothing.
+type Grant struct {
+	Role Role
+	PTY  string // id of the only terminal it is for; "" means everything
+}
+
+// byKey holds in the echo context what the request showed, for the audit log.
+const byKey = "evertty.by"
+
+// What requests show.
+const (
+	ByToken  = "token"
+	byCookie = "cookie"
+	byTicket = "ticket"
+	byAnyone = "anyone" // with --auth none
+	byNobody = "nobody"
+)
+
+// grantKey holds the Grant in the echo context.
+const grantKey = "evertty.grant"
+
+// GrantOf returns what the request may do; the zero Grant on an open path.
+func GrantOf(c echo.Context) Grant {
+	g, _ := c.Get(grantKey).(Grant)
+	return g
+}
+
+// RequireWrite fails with ErrReadOnly unless the request may have effects.
+func RequireWrite(c echo.Context) error {
+	if g := GrantOf(c); g.Role != Write {
+		return fmt.Errorf("%w: it has the role %q", httpapi.ErrReadOnly, g.Role)
+	}
+	return nil
+}
+
+// RequireTerminal fails with ErrWrongTerminal unless the request may see the
+// terminal id, which is the server's id and not a name.
+func RequireTerminal(c echo.Context, id string) error {
+	if g := GrantOf(c); g.Role == "" || g.PTY != "" && g.PTY != id {
+		return httpapi.ErrWrongTerminal
+	}
+	return nil
+}

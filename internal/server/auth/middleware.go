@@ -1,0 +1,182 @@
+package auth
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/server/httpapi"
+)
+
+// openPaths are the routes that answer without credentials. Their handlers say
+// {"status"} and nothing else to a request whose GrantOf is zero.
+var openPaths = []string{"/healthz", "/readyz"}
+
+// metricsPath is open too when Config.OpenMetrics says so.
+const metricsPath = "/metrics"
+
+// ticketPaths end the routes that a terminal's ticket opens, by GET and HEAD.
+var ticketPaths = []string{"/pty/:id/stream", "/pty/:id/ws", "/pty/:id/snapshot"}
+
+// Why a request has no grant; the texts are sent.
+var (
+	errNoCredentials = errors.New("this server asks who you are: send the header Authorization: Bearer with the token in the server's token file, or run `evertty url` on the server and open the printed link")
+	errBadToken      = errors.New("the bearer token is not this server's; the right one is in its token file")
+	errBadTicket     = errors.New("the ticket is unknown, used up, expired or for something else; ask for a new one")
+)
+
+// Middleware answers for every request, whatever its route, before any handler
+// runs: Host and Origin must be ours, and credentials must give a grant, which
+// handlers read with GrantOf. GET /?ticket= logs in. Use it directly after
+// SecurityHeaders, with Echo.Use, because it needs the matched route.
+//
+// An Authorization: Bearer header decides alone, then the ticket of a terminal,
+// then the session cookie.
+func (a *Auth) Middleware() echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			if err := a.checkSource(c); err != nil {
+				return err
+			}
+			if isLogin(c) {
+				return a.handleLogin(c)
+			}
+			g, err := a.grantFor(c)
+			if err != nil && !a.isOpen(c.Path()) && !a.isWebhook(c) {
+				return a.refuse(c, err)
+			}
+			c.Set(grantKey, g)
+			return next(c)
+		}
+	}
+}
+
+// isOpen tells whether a route answers without credentials.
+func (a *Auth) isOpen(path string) bool {
+	return slices.Contains(openPaths, path) || path == metricsPath && a.openMetrics
+}
+
+// checkSource refuses foreign hosts and origins.
+func (a *Auth) checkSource(c echo.Context) error {
+	err := a.hosts.checkHost(c.Request())
+	if err == nil {
+		err = a.hosts.checkOrigin(c.Request(), c.Path())
+	}
+	if err != nil {
+		a.audit(c, err)
+	}
+	return err
+}
+
+// grantFor finds the request's credentials and what they allow.
+func (a *Auth) grantFor(c echo.Context) (Grant, error) {
+	r := c.Request()
+	if token, ok := bearerOf(r); ok && a.mode == ModeToken {
+		if !a.token.equal(DigestOf(token)) {
+			return Grant{}, errBadToken
+		}
+		c.Set(byKey, ByToken)
+		return Grant{Role: Write}, nil
+	}
+	if isTicketPath(c) && c.QueryParam("ticket") != "" {
+		return a.grantOfTicket(c)
+	}
+	if a.mode == ModeNone {
+		c.Set(byKey, byAnyone)
+		return Grant{Role: Write}, nil
+	}
+	return a.grantOfSession(c)
+}
+
+// bearerOf returns the token of an Authorization: Bearer header (RFC 6750
+// section 2.1). Other schemes are a proxy's business.
+func bearerOf(r *http.Request) (string, bool) {
+	scheme, token, _ := strings.Cut(r.Header.Get(echo.HeaderAuthorization), " ")
+	return strings.TrimSpace(token), strings.EqualFold(scheme, "Bearer")
+}
+
+func isTicketPath(c echo.Context) bool {
+	return (c.Request().Method == http.MethodGet || httpapi.IsHead(c)) &&
+		slices.ContainsFunc(ticketPaths, func(end string) bool { return strings.HasSuffix(c.Path(), end) })
+}
+
+// grantOfTicket uses the ticket once, if it is for the terminal of the path. HEAD, which shows
+// nothing, does not use it: a preview of a link must not.
+func (a *Auth) grantOfTicket(c echo.Context) (Grant, error) {
+	id, err := a.findTerminal(c.Param("sid"), c.Param("id"))
+	if err != nil || id == "" {
+		return Grant{}, errBadTicket
+	}
+	use := a.tickets.redeem
+	if httpapi.IsHead(c) {
+		use = a.tickets.valid
+	}
+	g, ok := use(c.QueryParam("ticket"), id)
+	if !ok {
+		return Grant{}, errBadTicket
+	}
+	c.Set(byKey, byTicket)
+	return g, nil
+}
+
+func (a *Auth) findTerminal(session, idOrName string) (string, error) {
+	if a.terminal == nil {
+		return "", httpapi.ErrWrongTerminal
+	}
+	return a.terminal(session, idOrName)
+}
+
+// grantOfSession checks the cookie and renews one that is getting old. A cookie
+// comes along with whatever page made the request, so a WebSocket, which
+// browsers always open with an Origin, needs one here.
+func (a *Auth) grantOfSession(c echo.Context) (Grant, error) {
+	r, now := c.Request(), a.now()
+	expires, ok := a.sessions.find(r, now)
+	if !ok {
+		return Grant{}, errNoCredentials
+	}
+	if IsUpgrade(r) && r.Header.Get("Origin") == "" {
+		return Grant{}, forbiddenOrigin("no Origin")
+	}
+	if expires.Sub(now) < sessionLife-sessionRefresh {
+		c.SetCookie(a.sessions.cookie(now, r.TLS != nil))
+	}
+	c.Set(byKey, byCookie)
+	return Grant{Role: Write}, nil
+}
+
+// refuse turns the lack of a grant into the reply: 401, or 429 when wrong
+// credentials come too fast.
+func (a *Auth) refuse(c echo.Context, reason error) error {
+	a.audit(c, reason)
+	if own, ok := errors.AsType[*httpapi.Error](reason); ok {
+		return own
+	}
+	if given := !errors.Is(reason, errNoCredentials); given && !a.failures.AllowN(a.now(), 1) {
+		return httpapi.NewError(http.StatusTooManyRequests, "LIMIT", "too many wrong credentials; wait, or send the right ones")
+	}
+	c.Response().Header().Set(echo.HeaderWWWAuthenticate, `Bearer realm="evertty"`)
+	return httpapi.NewError(http.StatusUnauthorized, "UNAUTHORIZED", "%s", reason)
+}
+
+// refusalCode is the code that a refusal is audited with.
+func refusalCode(reason error) string {
+	if own, ok := errors.AsType[*httpapi.Error](reason); ok {
+		return own.Code
+	}
+	return "UNAUTHORIZED"
+}
+
+// audit logs that a request was refused and why, without what it showed.
+func (a *Auth) audit(c echo.Context, reason error) {
+	a.Note(c, AuditRefused, httpapi.Clip(c.Request().Method)+" "+httpapi.RedactURL(c.Request().URL), refusalCode(reason))
+	if !a.audits.AllowN(a.now(), 1) {
+		return
+	}
+	r := c.Request()
+	a.log.Warn("refused", "reason", reason, "method", httpapi.Clip(r.Method), "url", httpapi.RedactURL(r.URL), "host", httpapi.Clip(r.Host),
+		"remote", r.RemoteAddr, "request_id", c.Response().Header().Get(echo.HeaderXRequestID))
+}

@@ -1,0 +1,25 @@
+package auth
+
+import (
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/server/httpapi"
+)
+
+// SecretsParam asks, with GET, for the values of variables that are session.Hidden otherwise.
+const SecretsParam = "secrets"
+
+// SecretsShown tells whether the request asks for true values. Errors: ErrReadOnly for those that may not do everything; 400 for another value than 0 and 1.
+func SecretsShown(c echo.Context) (bool, error) {
+	shown, err := httpapi.SwitchOf(c, SecretsParam)
+	if err != nil || !shown {
+		return false, err
+	}
+	if err := RequireWrite(c); err != nil {
+		return false, err
+	}
+	if GrantOf(c).PTY != "" {
+		return false, httpapi.ErrReadOnly
+	}
+	return true, nil
+}

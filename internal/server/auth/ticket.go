@@ -1,0 +1,155 @@
+package auth
+
+import (
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/evertty/evertty/internal/server/httpapi"
+)
+
+const (
+	// ticketTTL is how long a ticket lasts unless asked otherwise: long enough
+	// to follow a link, short enough to be worthless in a shell's history.
+	ticketTTL    = 30 * time.Second
+	maxTicketTTL = 24 * time.Hour // a shared view lasts a working day
+	// maxTicketUses lets a viewer reconnect often and a ticket be shared with
+	// a large room.
+	maxTicketUses = 1000
+	// maxTickets bounds the live tickets, about 200 bytes each.
+	maxTickets = 4096
+)
+
+// tickets are the one-time secrets that may stand in a URL: they live briefly, and
+// only as digests. Those of terminals outlive the server, see ticketJournal. Safe
+// for concurrent use.
+type tickets struct {
+	now func() time.Time
+	log *slog.Logger
+
+	mu      sync.Mutex
+	live    map[digest]*ticket
+	next    time.Time      // no live ticket expires before
+	journal *ticketJournal // nil keeps nothing
+	failed  bool           // the last write failed, and the log has it
+}
+
+type ticket struct {
+	grant   Grant // PTY "" is a login ticket
+	expires time.Time
+	uses    int // left, at least 1
+}
+
+func newTickets(now func() time.Time, log *slog.Logger) *tickets {
+	return &tickets{now: now, log: log, live: map[digest]*ticket{}}
+}
+
+// keep goes on with the tickets that an earlier server left in dir, and keeps them
+// there from now on. token is that of the server, "" without one: another one's
+// tickets are forgotten.
+func (t *tickets) keep(dir, token string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.now().Round(0)
+	t.journal = newTicketJournal(dir, token)
+	live, err := t.journal.load(now)
+	if err != nil {
+		t.log.Warn("the tickets of the server before are lost", "error", err)
+	}
+	t.live = live
+	t.sweep(now)
+	t.said(t.journal.rewrite(t.live))
+}
+
+// said logs the first of several failures. The lock is held.
+func (t *tickets) said(err error) {
+	if err != nil && !t.failed {
+		t.log.Warn("tickets cannot be written to the disk", "error", err)
+	}
+	t.failed = err != nil
+}
+
+// wrote keeps an issue or a use of a ticket for a terminal. The lock is held.
+func (t *tickets) wrote(key digest, of *ticket, used bool) {
+	if t.journal == nil || of.grant.PTY == "" {
+		return
+	}
+	l := issueOf(key, of)
+	if used {
+		l = ticketLine{Digest: l.Digest, Used: true}
+	}
+	t.said(t.journal.add(l, used && of.uses == 0, t.live))
+}
+
+// issue makes a ticket for g that lasts ttl (up to maxTicketTTL) and can be
+// used uses times (1..maxTicketUses). When maxTickets are live it fails with 429
+// LIMIT, whose RetryAfter is when the next one expires.
+func (t *tickets) issue(g Grant, ttl time.Duration, uses int) (secret string, expires time.Time, err error) {
+	// Wall time: it goes on while the machine sleeps, and it is what we tell.
+	now := t.now().Round(0)
+	secret, expires = NewSecret(), now.Add(ttl)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !now.Before(t.next) || len(t.live) >= maxTickets {
+		t.sweep(now)
+	}
+	if len(t.live) >= maxTickets {
+		full := httpapi.NewError(http.StatusTooManyRequests, "LIMIT", "%d tickets are waiting to be used, which is the most; wait until one expires", maxTickets)
+		full.RetryAfter = t.next.Sub(now)
+		return "", time.Time{}, full
+	}
+	if len(t.live) == 0 || expires.Before(t.next) {
+		t.next = expires
+	}
+	made := &ticket{grant: g, expires: expires, uses: uses}
+	t.live[DigestOf(secret)] = made
+	t.wrote(DigestOf(secret), made, false)
+	return secret, expires, nil
+}
+
+// sweep forgets expired tickets and finds when the next one expires.
+func (t *tickets) sweep(now time.Time) {
+	t.next = time.Time{}
+	for key, ticket := range t.live {
+		if !now.Before(ticket.expires) {
+			delete(t.live, key)
+		} else if t.next.IsZero() || ticket.expires.Before(t.next) {
+			t.next = ticket.expires
+		}
+	}
+}
+
+// redeem uses the ticket once and returns its grant. It reports false for a
+// secret that is unknown, used up or expired, and for a live ticket of another
+// terminal than pty, which is then not used. A login ticket is redeemed with
+// pty "".
+func (t *tickets) redeem(secret, pty string) (Grant, bool) {
+	now, key := t.now().Round(0), DigestOf(secret)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	found := t.live[key]
+	switch {
+	case found == nil, found.grant.PTY != pty:
+		return Grant{}, false
+	case !now.Before(found.expires):
+		delete(t.live, key)
+		return Grant{}, false
+	}
+	if found.uses--; found.uses == 0 {
+		delete(t.live, key)
+	}
+	t.wrote(key, found, true)
+	return found.grant, true
+}
+
+// valid tells whether the ticket could be used for pty now, and what it grants.
+func (t *tickets) valid(secret, pty string) (Grant, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	found := t.live[DigestOf(secret)]
+	if found == nil || found.grant.PTY != pty || !t.now().Round(0).Before(found.expires) {
+		return Grant{}, false
+	}
+	return found.grant, true
+}

@@ -1,0 +1,188 @@
+package auth
+
+import (
+	"bufio"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// The tickets of terminals outlive the server in DIR/tickets: a line of JSON for each issue and each use, appended before anybody is told, so that a
+// server that is killed leaves no ticket that can be used once more. The file has digests of secrets only. It is written anew at a start, and when it
+// is long.
+
+const (
+	// ticketFile is its name in the data directory.
+	ticketFile = "tickets"
+	// ticketFormat is the version in its first line; a file of another one is not read.
+	ticketFormat = 1
+	// maxTicketFile is the size from which the file is written anew, in bytes: all live tickets take at most 1 MiB.
+	maxTicketFile = 4 << 20
+	// maxTicketLine bounds a line, in bytes: a ticket with a long id has 300.
+	maxTicketLine = 4 << 10
+)
+
+// ticketHead is the first line. Of tells whose tickets these are: with another token there are none.
+type ticketHead struct {
+	Format int    `json:"format"`
+	Of     string `json:"of"`
+}
+
+// ticketLine is an issue, or with Used a use.
+type ticketLine struct {
+	Digest  string    `json:"digest"`
+	PTY     string    `json:"pty,omitempty"`
+	Role    Role      `json:"role,omitempty"`
+	Expires time.Time `json:"expires,omitzero"`
+	Uses    int       `json:"uses,omitempty"` // left
+	Used    bool      `json:"used,omitempty"`
+}
+
+// ticketJournal is the file, open for appending. The lock of tickets guards it. A nil one keeps nothing.
+type ticketJournal struct {
+	path string
+	of   string
+	file *os.File // nil when it could not be written: then there is no file
+	size int64
+}
+
+// newTicketJournal is that of a directory, for the tickets that a token stands for. It has no file before rewrite.
+func newTicketJournal(dir, token string) *ticketJournal {
+	of := DigestOf("tickets of " + token)
+	return &ticketJournal{path: filepath.Join(dir, ticketFile), of: hex.EncodeToString(of[:])}
+}
+
+// load reads the live tickets. A line that makes no sense ends the file: a server was killed while it wrote it, and told nobody.
+func (j *ticketJournal) load(now time.Time) (map[digest]*ticket, error) {
+	live := map[digest]*ticket{}
+	f, err := os.OpenFile(j.path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return live, nil
+	}
+	if err != nil {
+		return live, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return live, fmt.Errorf("%s is not a regular file", j.path)
+	}
+	return readTickets(io.LimitReader(f, 2*maxTicketFile), j.of, now), nil
+}
+
+// readTickets reads a file of tickets.
+func readTickets(r io.Reader, of string, now time.Time) map[digest]*ticket {
+	live := map[digest]*ticket{}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, maxTicketLine), maxTicketLine)
+	var head ticketHead
+	if !lines.Scan() || json.Unmarshal(lines.Bytes(), &head) != nil || head.Format != ticketFormat || head.Of != of {
+		return live
+	}
+	for lines.Scan() && len(live) < maxTickets {
+		var l ticketLine
+		if json.Unmarshal(lines.Bytes(), &l) != nil || !l.apply(live, now) {
+			break
+		}
+	}
+	return live
+}
+
+// apply does to live what a line says, and tells whether it makes sense.
+func (l ticketLine) apply(live map[digest]*ticket, now time.Time) bool {
+	var key digest
+	if n, err := hex.Decode(key[:], []byte(l.Digest)); err != nil || n != len(key) || len(l.Digest) != hex.EncodedLen(len(key)) {
+		return false
+	}
+	if l.Used {
+		if found := live[key]; found != nil {
+			if found.uses--; found.uses <= 0 {
+				delete(live, key)
+			}
+		}
+		return true
+	}
+	if l.PTY == "" || l.Role != Read && l.Role != Write || l.Uses < 1 || l.Uses > maxTicketUses {
+		return false
+	}
+	if now.Before(l.Expires) && !l.Expires.After(now.Add(maxTicketTTL)) { // none lasts longer, whatever the clock was
+		live[key] = &ticket{grant: Grant{Role: l.Role, PTY: l.PTY}, expires: l.Expires, uses: l.Uses}
+	}
+	return true
+}
+
+// rewrite makes the file anew with live, so that it is complete or the old one. When that fails there is no file: tickets end with this server then.
+func (j *ticketJournal) rewrite(live map[digest]*ticket) (err error) {
+	j.close()
+	f, err := os.CreateTemp(filepath.Dir(j.path), ".tickets-*") // 0600
+	if err != nil {
+		return j.give(err)
+	}
+	w := bufio.NewWriter(f)
+	lines := json.NewEncoder(w)
+	err = lines.Encode(ticketHead{ticketFormat, j.of})
+	for key, t := range live {
+		if t.grant.PTY != "" && err == nil {
+			err = lines.Encode(issueOf(key, t))
+		}
+	}
+	err = errors.Join(err, w.Flush(), f.Sync())
+	if err == nil {
+		err = os.Rename(f.Name(), j.path)
+	}
+	if err != nil {
+		_ = f.Close()
+		_ = os.Remove(f.Name())
+		return j.give(err)
+	}
+	j.file = f
+	j.size, _ = f.Seek(0, io.SeekEnd)
+	return nil
+}
+
+// give up: what is on disk must not have uses that are gone.
+func (j *ticketJournal) give(err error) error {
+	j.close()
+	if e := os.Remove(j.path); e != nil && !errors.Is(e, fs.ErrNotExist) {
+		err = errors.Join(err, e)
+	}
+	return fmt.Errorf("server: tickets end with this server: %w", err)
+}
+
+func (j *ticketJournal) close() {
+	if j.file != nil {
+		_ = j.file.Close()
+		j.file = nil
+	}
+}
+
+// add appends a line; live is what there is after it, last tells that it uses a ticket up.
+func (j *ticketJournal) add(l ticketLine, last bool, live map[digest]*ticket) error {
+	if j.file == nil || j.size > maxTicketFile {
+		return j.rewrite(live)
+	}
+	b, err := json.Marshal(l)
+	if err != nil {
+		return err // cannot be: texts and numbers
+	}
+	n, err := j.file.Write(append(b, '\n'))
+	j.size += int64(n)
+	if err == nil && last {
+		err = j.file.Sync() // a ticket that is used up must not come back after a power cut either
+	}
+	if err != nil {
+		return j.give(err)
+	}
+	return nil
+}
+
+// issueOf is the line of a ticket.
+func issueOf(key digest, t *ticket) ticketLine {
+	return ticketLine{Digest: hex.EncodeToString(key[:]), PTY: t.grant.PTY, Role: t.grant.Role, Expires: t.expires.UTC(), Uses: t.uses}
+}

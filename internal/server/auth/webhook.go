@@ -1,0 +1,32 @@
+package auth
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+)
+
+// WebhookPath is where providers tell what happened to an instance.
+const WebhookPath = "/api/webhooks/:provider"
+
+// webhookHeader carries the secret that only this server and its providers know.
+const webhookHeader = "X-Webhook-Secret"
+
+var errBadSecret = errors.New("the header " + webhookHeader + " has not this server's secret for webhooks")
+
+// isWebhook tells whether a request may come with the secret of webhooks in place of credentials.
+func (a *Auth) isWebhook(c echo.Context) bool {
+	return a.Webhooks != nil && c.Path() == WebhookPath && c.Request().Method == http.MethodPost
+}
+
+// AllowWebhook refuses a provider that does not know the secret. Without a secret the usual credentials decide.
+func (a *Auth) AllowWebhook(c echo.Context) error {
+	if a.Webhooks == nil {
+		return RequireWrite(c)
+	}
+	if given := c.Request().Header.Values(webhookHeader); len(given) != 1 || !a.Webhooks.equal(DigestOf(given[0])) {
+		return a.refuse(c, errBadSecret)
+	}
+	return nil
+}

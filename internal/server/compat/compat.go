@@ -1,0 +1,263 @@
+// Package compat has the calls of Cloudflare's sandbox container, for its clients.
+package compat
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/server/auth"
+	"github.com/evertty/evertty/internal/server/exec"
+	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/internal/shell"
+)
+
+// The compatible routes are those of Cloudflare's sandbox container, for clients that
+// were made for it. A session there is a session here with its default shell; a process
+// is a command in the background. docs/exec-shells.md has the differences.
+
+// sessionHeader selects the session of a call; it comes before the body's sessionId.
+const sessionHeader = "X-Session-Id"
+
+// defaultSession is the session of calls that name none.
+const defaultSession = "default"
+
+// Routes are what clients of the sandbox container call.
+func (s *Service) Routes() []httpapi.Route {
+	return []httpapi.Route{
+		httpapi.Post("/api/session/create", s.create, "start a session (compatible)"),
+		httpapi.Get("/api/session/list", s.listSessions, "the sessions that have a shell (compatible)"),
+		httpapi.Post("/api/session/delete", s.deleteSession, "end a session's shells (compatible)"),
+		httpapi.Post("/api/session/:id/env", s.setVariables, "export variables in a session (compatible)").Streams(),
+		httpapi.Post("/api/env/set", s.setVariables, "export variables in the session of X-Session-Id (compatible)").Streams(),
+		httpapi.Post("/api/execute", s.execute, "run a command (compatible)").Streams(),
+		httpapi.Post("/api/execute/stream", s.executeStream, "run a command, output as Server-Sent Events (compatible)").Streams(),
+		httpapi.Post("/api/process/start", s.startProcess, "start a process in the background (compatible)").Streams(),
+		httpapi.Get("/api/process/list", s.listProcesses, "the processes of all sessions (compatible)"),
+		httpapi.Delete("/api/process/kill-all", s.killAll, "end all processes (compatible)").Streams(),
+		httpapi.Post("/api/process/kill-all", s.killAll, "end all processes (compatible)").Streams(),
+		httpapi.Get("/api/process/:id", s.getProcess, "one process (compatible)"),
+		httpapi.Delete("/api/process/:id", s.killProcess, "end a process (compatible)").Streams(),
+		httpapi.Get("/api/process/:id/logs", s.getLogs, "what a process printed (compatible)").Streams(),
+		httpapi.Get("/api/process/:id/stream", s.streamProcess, "a process's output as Server-Sent Events (compatible)").Streams(),
+		httpapi.Post("/api/file/read", s.readFile, "read a file (compatible)").Streams(),
+		httpapi.Post("/api/file/write", s.writeFile, "write a file (compatible)").Streams(),
+		httpapi.Post("/api/file/mkdir", s.makeDir, "make a directory (compatible)").Streams(),
+		httpapi.Post("/api/file/delete", s.removeFile, "remove a file (compatible)").Streams(),
+		httpapi.Delete("/api/file/delete", s.removeFile, "remove a file (compatible)").Streams(),
+		httpapi.Post("/api/file/rename", s.renameFile, "rename a file (compatible)").Streams(),
+		httpapi.Post("/api/file/move", s.moveFile, "move a file (compatible)").Streams(),
+		httpapi.Post("/api/file/list", s.listFiles, "list a directory (compatible)").Streams(),
+		httpapi.Post("/api/file/exists", s.fileExists, "whether a file exists (compatible)").Streams(),
+	}
+}
+
+// Service has the handlers of the compatible routes.
+type Service struct{ *exec.Service }
+
+// stamp is in every reply of these routes.
+type stamp struct {
+	Success   bool      `json:"success"`
+	Timestamp time.Time `json:"timestamp"`
+}
+
+func stampNow() stamp { return stamp{true, time.Now().UTC()} }
+
+// sessionOf is the session that a call means: of the path, of the header, of the body, or "default".
+// One that the path or the header names has to exist already; "default" and the body's come into being, as there.
+func (s *Service) sessionOf(c echo.Context, body string) (string, error) {
+	if auth.GrantOf(c).PTY != "" {
+		return "", httpapi.ErrWrongTerminal
+	}
+	name := c.Request().Header.Get(sessionHeader)
+	if named := c.Param("id"); named != "" {
+		name = named
+	}
+	switch {
+	case name != "" && name != defaultSession:
+		_, err := s.existing(name)
+		return name, err
+	case name == "" && body != "":
+		return body, mux.CheckName("session", body)
+	}
+	return defaultSession, nil
+}
+
+// shellOf is the default shell of the session that a call means, for a deed in it.
+func (s *Service) shellOf(c echo.Context, body, tool string, deed any) (*mux.Shell, error) {
+	name, err := s.sessionOf(c, body)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Permit(c, name, tool, deed); err != nil {
+		return nil, err
+	}
+	return s.Mux.DefaultShell(name)
+}
+
+// existing is the default shell of a session that has one.
+func (s *Service) existing(session string) (*mux.Shell, error) {
+	for _, sh := range s.Mux.Shells(session) {
+		if sh.Default && session != "" {
+			return sh, nil
+		}
+	}
+	return nil, httpapi.NewError(http.StatusNotFound, "SESSION_NOT_FOUND", "there is no session %q; POST /api/session/create makes one", httpapi.Clip(session)).
+		With("session", httpapi.Clip(session))
+}
+
+// sessionRequest is the body of POST /api/session/create.
+type sessionRequest struct {
+	ID               string      `json:"id"`
+	Name             string      `json:"name"`
+	SessionID        string      `json:"sessionId"`
+	Env              exec.EnvMap `json:"env"`
+	Cwd              string      `json:"cwd"`
+	CommandTimeoutMS int64       `json:"commandTimeoutMs"`
+	Isolation        *bool       `json:"isolation"` // of namespaces there; sessions are no border here
+}
+
+// sessionReply is the reply about a session that was made.
+type sessionReply struct {
+	stamp
+	sessionInfo
+}
+
+// sessionInfo is a session as these routes tell it.
+type sessionInfo struct {
+	ID        string    `json:"id"`
+	SessionID string    `json:"sessionId"`
+	Cwd       string    `json:"cwd"`
+	CreatedAt time.Time `json:"createdAt"`
+}
+
+func sessionInfoOf(sh *mux.Shell) sessionInfo {
+	i := sh.Info()
+	return sessionInfo{i.Session, i.Session, i.Cwd, i.CreatedAt}
+}
+
+func (s *Service) create(c echo.Context) error {
+	var req sessionRequest
+	if err := httpapi.BindOptional(c, &req); err != nil {
+		return err
+	}
+	if err := exec.CheckLimits(req.CommandTimeoutMS, 0, "commandTimeoutMs"); err != nil {
+		return err
+	}
+	env, err := req.Env.Values()
+	if err != nil {
+		return err
+	}
+	name := req.session()
+	if err := s.Permit(c, name, conversation.ToolShell, exec.ShellDeed{Cwd: req.Cwd, Env: env}); err != nil {
+		return err
+	}
+	sh, err := s.Mux.CreateShell(mux.ShellSpec{Session: name, Default: true, Cwd: req.Cwd, Env: env,
+		Timeout: time.Duration(req.CommandTimeoutMS) * time.Millisecond})
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, sessionReply{stampNow(), sessionInfoOf(sh)})
+}
+
+// session is the name that the request chooses, or a new one.
+func (r *sessionRequest) session() string {
+	for _, name := range []string{r.ID, r.SessionID, r.Name} {
+		if name != "" {
+			return name
+		}
+	}
+	return "session-" + auth.NewSecret()[:16]
+}
+
+// sessionsReply is the reply of GET /api/session/list.
+type sessionsReply struct {
+	stamp
+	Count    int           `json:"count"`
+	Sessions []sessionInfo `json:"sessions"`
+}
+
+func (s *Service) listSessions(c echo.Context) error {
+	reply := sessionsReply{stamp: stampNow(), Sessions: []sessionInfo{}}
+	for _, sh := range s.Mux.Shells("") {
+		if sh.Default {
+			reply.Sessions = append(reply.Sessions, sessionInfoOf(sh))
+		}
+	}
+	reply.Count = len(reply.Sessions)
+	return httpapi.WriteJSON(c, http.StatusOK, reply)
+}
+
+// namedReply is the reply of calls that only say which session they were about.
+type namedReply struct {
+	stamp
+	SessionID string `json:"sessionId"`
+}
+
+func (s *Service) deleteSession(c echo.Context) error {
+	var req struct {
+		SessionID string `json:"sessionId"`
+	}
+	if err := httpapi.Bind(c, &req); err != nil {
+		return err
+	}
+	if _, err := s.existing(req.SessionID); err != nil {
+		return err
+	}
+	if err := s.Permit(c, req.SessionID, conversation.ToolKill, struct{}{}); err != nil {
+		return err
+	}
+	if err := s.Mux.DeleteShells(httpapi.Unhurried(c), req.SessionID); err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, namedReply{stampNow(), req.SessionID})
+}
+
+// envRequest is the body of the calls that set variables; null removes one.
+type envRequest struct {
+	EnvVars   exec.EnvMap `json:"envVars"`
+	Env       exec.EnvMap `json:"env"`
+	SessionID string      `json:"sessionId"`
+}
+
+func (s *Service) setVariables(c echo.Context) error {
+	var req envRequest
+	if err := exec.Bind(c, &req, false); err != nil {
+		return err
+	}
+	if (req.EnvVars == nil) == (req.Env == nil) {
+		return httpapi.BadRequest(`"envVars" is needed: an object of variables and their values`).With("field", "envVars")
+	}
+	set, unset := map[string]string{}, []string{}
+	for _, vars := range []exec.EnvMap{req.EnvVars, req.Env} {
+		for name, v := range vars {
+			if v == nil {
+				unset = append(unset, name)
+			} else {
+				set[name] = *v
+			}
+		}
+	}
+	slices.Sort(unset) // a map has no order, and the same request is the same deed
+	sh, err := s.shellOf(c, req.SessionID, conversation.ToolEnv, &exec.ShellDeed{Env: set, Unset: unset})
+	if err != nil {
+		return err
+	}
+	if err := s.SetEnv(c, sh, set, unset); err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, namedReply{stampNow(), sh.Session})
+}
+
+// errorOf tells about which session the end of a shell is.
+func errorOf(c echo.Context, sh *mux.Shell, err error) error {
+	if errors.Is(err, shell.ErrEnded) || errors.Is(err, shell.ErrDeleted) {
+		return httpapi.ErrorFor(err, c).With("session", sh.Session)
+	}
+	return err
+}

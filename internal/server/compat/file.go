@@ -1,0 +1,402 @@
+package compat
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+	"unicode/utf8"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/server/exec"
+	"github.com/evertty/evertty/internal/server/httpapi"
+)
+
+const (
+	// maxFile bounds a file that is read, in bytes: the reply is made in memory.
+	maxFile = 10 << 20
+	// maxEntries bounds the list of a directory.
+	maxEntries = 10_000
+)
+
+// fileRequest is the body of the file routes; each looks at what it needs.
+type fileRequest struct {
+	Path            string  `json:"path"`
+	Content         *string `json:"content"`
+	Encoding        string  `json:"encoding"`
+	Recursive       bool    `json:"recursive"`
+	OldPath         string  `json:"oldPath"`
+	NewPath         string  `json:"newPath"`
+	SourcePath      string  `json:"sourcePath"`
+	DestinationPath string  `json:"destinationPath"`
+	SessionID       string  `json:"sessionId"`
+	Options         struct {
+		Recursive     bool `json:"recursive"`
+		IncludeHidden bool `json:"includeHidden"`
+	} `json:"options"`
+
+	files files  // that the paths are of
+	bytes []byte // the content, of a write
+}
+
+// fileReply is the reply of calls that have nothing to tell but the path.
+type fileReply struct {
+	stamp
+	Path string `json:"path"`
+}
+
+// bindFile reads the request, which is about the needed paths, makes these absolute and asks whether it may be done: relative ones are relative to the session's directory.
+// There is no border around it: a shell could read and write the same.
+func (s *Service) bindFile(c echo.Context, tool string, needed ...string) (r fileRequest, err error) {
+	if err = exec.Bind(c, &r, false); err != nil {
+		return r, err
+	}
+	paths := map[string]*string{"path": &r.Path, "oldPath": &r.OldPath, "newPath": &r.NewPath,
+		"sourcePath": &r.SourcePath, "destinationPath": &r.DestinationPath}
+	for _, name := range needed {
+		if p := *paths[name]; p == "" || strings.ContainsRune(p, 0) {
+			return r, httpapi.BadRequest("%q: a path without NUL characters is needed", name).With("field", name)
+		}
+	}
+	if tool == conversation.ToolWrite {
+		if r.bytes, err = r.bytesOf(); err != nil {
+			return r, err
+		}
+	}
+	thread, err := s.sessionOf(c, r.SessionID)
+	if err != nil {
+		return r, err
+	}
+	again, err := s.permitFile(c, thread, tool, r.deed(paths, needed))
+	if err != nil {
+		return r, err
+	}
+	sh, err := s.Mux.DefaultShell(thread)
+	if err != nil {
+		return r, err
+	}
+	r.files = filesOf(sh)
+	for _, name := range needed {
+		if p := paths[name]; !filepath.IsAbs(*p) {
+			*p = filepath.Join(sh.Facts().Cwd, *p)
+		}
+	}
+	if again {
+		err = s.Permit(c, thread, tool, r.deed(paths, needed))
+	}
+	return r, err
+}
+
+// deed is what the request does to the needed paths, of which there are one or two.
+func (r *fileRequest) deed(paths map[string]*string, needed []string) fileDeed {
+	d := fileDeed{Path: *paths[needed[0]], Recursive: r.Recursive || r.Options.Recursive}
+	if len(needed) > 1 {
+		d.NewPath = *paths[needed[1]]
+	}
+	d.Content, d.ContentB64 = exec.Text(r.bytes)
+	return d
+}
+
+// FileErrors says how the system's refusals leave the server; the first that matches wins.
+var FileErrors = []struct {
+	Err    error
+	Status int
+	Code   string
+}{
+	{fs.ErrNotExist, http.StatusNotFound, "FILE_NOT_FOUND"},
+	{fs.ErrPermission, http.StatusForbidden, "PERMISSION_DENIED"},
+	{syscall.ENOTEMPTY, http.StatusConflict, "NOT_EMPTY"},
+	{fs.ErrExist, http.StatusConflict, "FILE_EXISTS"},
+	{syscall.EISDIR, http.StatusConflict, "IS_DIRECTORY"},
+	{syscall.ENOTDIR, http.StatusConflict, "NOT_DIRECTORY"},
+	{errNotFile, http.StatusConflict, "NOT_FILE"},
+	{syscall.ENXIO, http.StatusConflict, "NOT_FILE"}, // a FIFO that nobody reads
+	{syscall.ENOSPC, http.StatusInsufficientStorage, "NO_SPACE"},
+	{syscall.EDQUOT, http.StatusInsufficientStorage, "NO_SPACE"},
+	{syscall.EROFS, http.StatusForbidden, "PERMISSION_DENIED"},
+	{syscall.ENAMETOOLONG, http.StatusBadRequest, "VALIDATION"},
+	{syscall.ELOOP, http.StatusBadRequest, "VALIDATION"},
+	{syscall.EXDEV, http.StatusConflict, "NOT_POSSIBLE"},  // a rename to another file system
+	{syscall.EINVAL, http.StatusConflict, "NOT_POSSIBLE"}, // a directory into itself
+}
+
+// errNotFile is a device, socket or FIFO where a file is needed.
+var errNotFile = errors.New("it is not a regular file")
+
+// fileError gives the system's refusal a status; it is nil for nil.
+func fileError(err error) error {
+	if err == nil {
+		return nil
+	}
+	for _, row := range FileErrors {
+		if errors.Is(err, row.Err) {
+			return httpapi.NewError(row.Status, row.Code, "%s", httpapi.Clip(err.Error())).Because(err)
+		}
+	}
+	return err
+}
+
+// openFile opens a regular file. It neither waits for the other side of a FIFO nor truncates.
+func openFile(path string, flags int, mode fs.FileMode) (*os.File, error) {
+	f, err := os.OpenFile(path, flags|syscall.O_NONBLOCK, mode)
+	if err != nil {
+		return nil, err
+	}
+	i, err := f.Stat()
+	if err == nil && i.IsDir() {
+		err = &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
+	} else if err == nil && !i.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: path, Err: errNotFile}
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// readReply is the reply of POST /api/file/read.
+type readReply struct {
+	fileReply
+	Content  string `json:"content"`
+	Encoding string `json:"encoding"`
+	Size     int    `json:"size"`
+}
+
+func (s *Service) readFile(c echo.Context) error {
+	r, err := s.bindFile(c, conversation.ToolRead, "path")
+	if err != nil {
+		return err
+	}
+	p, err := r.files.read(c.Request().Context(), r.Path)
+	if errors.Is(err, syscall.EFBIG) {
+		return httpapi.NewError(http.StatusRequestEntityTooLarge, "TOO_LARGE", "the file is too large: at most %d bytes are read at once", maxFile).With("limit", maxFile)
+	}
+	if err != nil {
+		return fileError(err)
+	}
+	reply := readReply{fileReply: fileReply{stampNow(), r.Path}, Encoding: r.Encoding, Size: len(p)}
+	reply.Content, reply.Encoding, err = contentOf(p, r.Encoding)
+	if err != nil {
+		return err
+	}
+	return httpapi.WriteJSON(c, http.StatusOK, reply)
+}
+
+// contentOf is what a file has in the wanted encoding: utf-8 or base64, by itself the first that fits.
+func contentOf(p []byte, encoding string) (content, used string, err error) {
+	switch encoding {
+	case "utf-8", "utf8", "":
+		if utf8.Valid(p) {
+			return string(p), "utf-8", nil
+		}
+		if encoding != "" {
+			return "", "", httpapi.NewError(http.StatusConflict, "NOT_TEXT", "the file is not UTF-8; read it with the encoding base64")
+		}
+		return base64.StdEncoding.EncodeToString(p), "base64", nil
+	case "base64":
+		return base64.StdEncoding.EncodeToString(p), "base64", nil
+	}
+	return "", "", errorEncoding(encoding)
+}
+
+func errorEncoding(encoding string) *httpapi.Error {
+	return httpapi.BadRequest("encoding %q: utf-8 or base64 are allowed", httpapi.Clip(encoding)).With("field", "encoding")
+}
+
+// bytesOf is the content in its encoding.
+func (r *fileRequest) bytesOf() ([]byte, error) {
+	if r.Content == nil {
+		return nil, httpapi.BadRequest(`"content" is needed`).With("field", "content")
+	}
+	switch r.Encoding {
+	case "", "utf-8", "utf8":
+		return []byte(*r.Content), nil
+	case "base64":
+		p, err := base64.StdEncoding.DecodeString(*r.Content)
+		if err != nil {
+			return nil, httpapi.BadRequest("the content is not base64: %s", err).With("field", "content")
+		}
+		return p, nil
+	}
+	return nil, errorEncoding(r.Encoding)
+}
+
+func (s *Service) writeFile(c echo.Context) error {
+	r, err := s.bindFile(c, conversation.ToolWrite, "path")
+	if err != nil {
+		return err
+	}
+	if err := r.files.write(c.Request().Context(), r.Path, r.bytes); err != nil {
+		return fileError(err)
+	}
+	return c.JSON(http.StatusOK, fileReply{stampNow(), r.Path})
+}
+
+// writeFile replaces what a file has; a new one is the umask's.
+func writeFile(path string, p []byte) error {
+	f, err := openFile(path, os.O_WRONLY|os.O_CREATE, 0o666)
+	if err != nil {
+		return err
+	}
+	if err = f.Truncate(0); err == nil {
+		_, err = f.Write(p)
+	}
+	return errors.Join(err, f.Close())
+}
+
+func (s *Service) makeDir(c echo.Context) error {
+	r, err := s.bindFile(c, conversation.ToolMkdir, "path")
+	if err != nil {
+		return err
+	}
+	if err := r.files.mkdir(c.Request().Context(), r.Path, r.Recursive); err != nil {
+		return fileError(err)
+	}
+	return c.JSON(http.StatusOK, fileReply{stampNow(), r.Path})
+}
+
+// removeFile removes a file or an empty directory: what removes more is a command.
+func (s *Service) removeFile(c echo.Context) error {
+	r, err := s.bindFile(c, conversation.ToolRemove, "path")
+	if err != nil {
+		return err
+	}
+	if err := r.files.remove(c.Request().Context(), r.Path); err != nil {
+		return fileError(err)
+	}
+	return c.JSON(http.StatusOK, fileReply{stampNow(), r.Path})
+}
+
+func (s *Service) renameFile(c echo.Context) error {
+	r, err := s.bindFile(c, conversation.ToolRename, "oldPath", "newPath")
+	if err != nil {
+		return err
+	}
+	return renamed(c, r.files, r.OldPath, r.NewPath)
+}
+
+func (s *Service) moveFile(c echo.Context) error {
+	r, err := s.bindFile(c, conversation.ToolRename, "sourcePath", "destinationPath")
+	if err != nil {
+		return err
+	}
+	return renamed(c, r.files, r.SourcePath, r.DestinationPath)
+}
+
+// renamedReply is the reply of a rename or move.
+type renamedReply struct {
+	fileReply
+	NewPath string `json:"newPath"`
+}
+
+func renamed(c echo.Context, at files, from, to string) error {
+	if err := at.rename(c.Request().Context(), from, to); err != nil {
+		return fileError(err)
+	}
+	return c.JSON(http.StatusOK, renamedReply{fileReply{stampNow(), from}, to})
+}
+
+// existsReply is the reply of POST /api/file/exists.
+type existsReply struct {
+	fileReply
+	Exists bool `json:"exists"`
+}
+
+func (s *Service) fileExists(c echo.Context) error {
+	r, err := s.bindFile(c, conversation.ToolRead, "path")
+	if err != nil {
+		return err
+	}
+	there, err := r.files.exists(c.Request().Context(), r.Path)
+	if err != nil {
+		return fileError(err)
+	}
+	return c.JSON(http.StatusOK, existsReply{fileReply{stampNow(), r.Path}, there})
+}
+
+// fileEntry is one file in the list of a directory.
+type fileEntry struct {
+	Name         string    `json:"name"`
+	AbsolutePath string    `json:"absolutePath"`
+	RelativePath string    `json:"relativePath"`
+	Type         string    `json:"type"`
+	Size         int64     `json:"size"`
+	ModifiedAt   time.Time `json:"modifiedAt"`
+	Mode         string    `json:"mode"`
+}
+
+// filesReply is the reply of POST /api/file/list.
+type filesReply struct {
+	fileReply
+	Count     int         `json:"count"`
+	Truncated bool        `json:"truncated"`
+	Files     []fileEntry `json:"files"`
+}
+
+func (s *Service) listFiles(c echo.Context) error {
+	r, err := s.bindFile(c, conversation.ToolList, "path")
+	if err != nil {
+		return err
+	}
+	reply := filesReply{fileReply: fileReply{stampNow(), r.Path}, Files: []fileEntry{}}
+	if err := r.files.list(c.Request().Context(), &reply, r.Options.Recursive || r.Recursive, r.Options.IncludeHidden); err != nil {
+		return fileError(err)
+	}
+	reply.Count = len(reply.Files)
+	return httpapi.WriteJSON(c, http.StatusOK, reply)
+}
+
+// walk lists the directory in the order of names; what cannot be read below it is left out.
+func (l *filesReply) walk(recursive, hidden bool) error {
+	return filepath.WalkDir(l.Path, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case path == l.Path && err != nil:
+			return err
+		case path == l.Path && !d.IsDir():
+			return &fs.PathError{Op: "list", Path: path, Err: syscall.ENOTDIR}
+		case path == l.Path || err != nil:
+			return nil //nolint:nilerr // what cannot be read is left out; of the directory itself err is nil here
+		case !hidden && strings.HasPrefix(d.Name(), "."):
+			return skipped(d)
+		case len(l.Files) == maxEntries:
+			l.Truncated = true
+			return fs.SkipAll
+		}
+		if i, err := d.Info(); err == nil { // else it went meanwhile
+			relative, _ := filepath.Rel(l.Path, path) // both are absolute
+			l.Files = append(l.Files, fileEntry{d.Name(), path, relative, fileType(d.Type()), i.Size(), i.ModTime().UTC(), fmt.Sprintf("%04o", i.Mode().Perm())})
+		}
+		if !recursive {
+			return skipped(d)
+		}
+		return nil
+	})
+}
+
+func skipped(d fs.DirEntry) error {
+	if d.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+func fileType(m fs.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "directory"
+	case m.IsRegular():
+		return "file"
+	case m&fs.ModeSymlink != 0:
+		return "symlink"
+	}
+	return "other"
+}

@@ -1,0 +1,165 @@
+package compat
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/server/auth"
+	"github.com/evertty/evertty/internal/server/exec"
+	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/internal/shell"
+)
+
+// killPatience is how long the reply of a kill waits for the end: SIGTERM, five seconds,
+// SIGKILL, and some for a loaded machine.
+const killPatience = 8 * time.Second
+
+// maxProcesses bounds the commands of a shell that are looked at for those in the background: more than it keeps.
+const maxProcesses = 1 << 16
+
+func (s *Service) startProcess(c echo.Context) error {
+	sh, e, _, err := s.submit(c, true)
+	if err != nil {
+		return err
+	}
+	if err := s.Started(c, e); err != nil {
+		return errorOf(c, sh, err)
+	}
+	return c.JSON(http.StatusOK, processReplyOf(sh.Session, e.Info()))
+}
+
+// processes are the commands in the background, oldest first, of every session: processes are not a session's own.
+func (s *Service) processes() []ProcessReply {
+	list := []ProcessReply{}
+	for _, sh := range s.Mux.Shells("") {
+		for _, i := range sh.Commands(maxProcesses, "") {
+			if i.Background {
+				list = append(list, processReplyOf(sh.Session, i))
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b ProcessReply) int { return a.StartTime.Compare(b.StartTime) })
+	return list
+}
+
+func (s *Service) listProcesses(c echo.Context) error {
+	if auth.GrantOf(c).PTY != "" {
+		return httpapi.ErrWrongTerminal
+	}
+	return httpapi.WriteJSON(c, http.StatusOK, s.processes())
+}
+
+// process is the one a path names.
+func (s *Service) process(c echo.Context) (session string, e *shell.Exec, err error) {
+	if auth.GrantOf(c).PTY != "" {
+		return "", nil, httpapi.ErrWrongTerminal
+	}
+	for _, sh := range s.Mux.Shells("") {
+		if e, err = sh.Command(c.Param("id")); err == nil && e.Info().Background {
+			return sh.Session, e, nil
+		}
+	}
+	return "", nil, httpapi.NewError(http.StatusNotFound, "PROCESS_NOT_FOUND", "there is no process %q", httpapi.Clip(c.Param("id")))
+}
+
+func (s *Service) getProcess(c echo.Context) error {
+	session, e, err := s.process(c)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, processReplyOf(session, e.Info()))
+}
+
+func (s *Service) killProcess(c echo.Context) error {
+	session, e, err := s.process(c)
+	if err != nil {
+		return err
+	}
+	if err := s.Permit(c, session, conversation.ToolCancel, exec.CommandDeed{Command: e.ID()}); err != nil {
+		return err
+	}
+	e.Cancel()
+	s.awaitAll([]*shell.Exec{e})
+	return c.JSON(http.StatusOK, processReplyOf(session, e.Info()))
+}
+
+// awaitAll waits for the end of commands, for killPatience.
+func (s *Service) awaitAll(list []*shell.Exec) {
+	patience := time.NewTimer(killPatience)
+	defer patience.Stop()
+	for _, e := range list {
+		select {
+		case <-e.Done():
+		case <-patience.C:
+			return
+		case <-s.Closing:
+			return
+		}
+	}
+}
+
+// killedReply is the reply of kill-all.
+type killedReply struct {
+	stamp
+	CleanedCount int `json:"cleanedCount"`
+}
+
+// sessionsOf are the sessions of processes, each once.
+func sessionsOf(list []ProcessReply) (sessions []string) {
+	for _, p := range list {
+		sessions = append(sessions, p.SessionID)
+	}
+	slices.Sort(sessions)
+	return slices.Compact(sessions)
+}
+
+func (s *Service) killAll(c echo.Context) error {
+	if auth.GrantOf(c).PTY != "" {
+		return httpapi.ErrWrongTerminal
+	}
+	running := slices.DeleteFunc(s.processes(), func(p ProcessReply) bool { return p.EndTime != nil })
+	for _, thread := range sessionsOf(running) {
+		if err := s.Permit(c, thread, conversation.ToolKill, struct{}{}); err != nil {
+			return err
+		}
+	}
+	var ending []*shell.Exec
+	for _, p := range running {
+		if e, err := s.Mux.Command("", p.ID); err == nil { // else it went meanwhile
+			e.Cancel()
+			ending = append(ending, e)
+		}
+	}
+	s.awaitAll(ending)
+	return c.JSON(http.StatusOK, killedReply{stampNow(), len(ending)})
+}
+
+// processLogs is what the reply of GET /api/process/:id/logs has besides the outputs.
+type processLogs struct {
+	stamp
+	ProcessID string `json:"processId"`
+}
+
+func (s *Service) getLogs(c echo.Context) error {
+	_, e, err := s.process(c)
+	if err != nil {
+		return err
+	}
+	return exec.SendLogs(c, e, processLogs{stampNow(), e.ID()}, e.Size(shell.Stdout), e.Size(shell.Stderr))
+}
+
+func (s *Service) streamProcess(c echo.Context) error {
+	session, e, err := s.process(c)
+	if err != nil {
+		return err
+	}
+	if httpapi.IsHead(c) {
+		return httpapi.HeadOfEvents(c)
+	}
+	s.Follow(c, e, events{session}, exec.Following{End: -1})
+	return nil
+}

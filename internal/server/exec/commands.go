@@ -1,0 +1,269 @@
+package exec
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/shell/output"
+)
+
+const (
+	// maxCommandList bounds a list of commands; `before` gets the next part.
+	maxCommandList = 1000
+	// MaxListedCommand bounds a command's text in a list, in bytes; alone it is told as a whole.
+	MaxListedCommand = 4 << 10
+)
+
+// CommandReply is a command as lists tell it, and alone. What only a result has is absent before the end.
+type CommandReply struct {
+	CommandID   string       `json:"command_id"`
+	Session     string       `json:"session"`
+	Shell       string       `json:"shell"`
+	Command     string       `json:"command"`
+	Clipped     bool         `json:"clipped,omitempty"`
+	Cwd         string       `json:"cwd"`
+	Status      shell.Status `json:"status"`
+	Position    int          `json:"queue_position,omitempty"`
+	Error       string       `json:"error,omitempty"`
+	PID         int          `json:"pid"`
+	ExitCode    *int         `json:"exit_code"`
+	Background  bool         `json:"background"`
+	Isolated    bool         `json:"isolated"`
+	PTY         string       `json:"pty,omitempty"`
+	TimedOut    bool         `json:"timed_out"`
+	Truncated   bool         `json:"truncated"`
+	Reason      string       `json:"truncated_reason,omitempty"`
+	EndReason   string       `json:"reason,omitempty"` // why the end of its session ended it
+	ShellEnded  bool         `json:"shell_ended"`
+	Recreated   bool         `json:"recreated"`
+	CreatedAt   time.Time    `json:"created_at"`
+	StartedAt   *time.Time   `json:"started_at"`
+	FinishedAt  *time.Time   `json:"finished_at"`
+	DurationMS  int64        `json:"duration_ms"`
+	StdoutBytes int64        `json:"stdout_bytes"`
+	StderrBytes int64        `json:"stderr_bytes"`
+}
+
+func commandReplyOf(session string, i shell.Info) CommandReply {
+	reply := CommandReply{CommandID: i.ID, Session: session, Shell: i.Shell, Command: shownCommand(i), Cwd: i.Cwd, Status: i.Status, Position: i.Position, Error: i.Error, PID: i.PID,
+		Background: i.Background, Isolated: i.Isolated, PTY: i.PTY, CreatedAt: i.CreatedAt.UTC(), StartedAt: TimeOrNil(i.StartedAt),
+		FinishedAt: TimeOrNil(i.FinishedAt), DurationMS: DurationOf(i), StdoutBytes: i.StdoutBytes, StderrBytes: i.StderrBytes}
+	if r := i.Result; r != nil {
+		reply.ExitCode, reply.TimedOut, reply.Truncated, reply.Reason = &r.ExitCode, r.TimedOut, r.Truncated, r.TruncatedReason
+		reply.ShellEnded, reply.Recreated, reply.EndReason = r.ShellEnded, r.Recreated, r.Reason
+	}
+	if cut := logCut(i); cut != "" {
+		reply.Truncated, reply.Reason = true, cut
+	}
+	return reply
+}
+
+// logCut is why the logs of a command miss something, "" when they have all. The result knows more than a log that a later server has found.
+func logCut(i shell.Info) string {
+	if r := i.Result; i.LogCut == output.CutLog && r != nil && r.TruncatedReason != output.CutReply && r.TruncatedReason != "" {
+		return r.TruncatedReason
+	}
+	if r := i.Result; i.LogCut == "" && r != nil && r.TruncatedReason == output.CutUnheld {
+		return r.TruncatedReason
+	}
+	return i.LogCut
+}
+
+func TimeOrNil(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+// shownCommand is the command without what the server has put before it.
+func shownCommand(i shell.Info) string { return strings.TrimPrefix(i.Command, loginText) }
+
+// commandListReply is the reply of GET …/commands.
+type commandListReply struct {
+	Commands []CommandReply `json:"commands"`
+}
+
+func (s *Service) getCommands(c echo.Context) error {
+	session, err := shellSessionOf(c)
+	if err != nil {
+		return err
+	}
+	limit, err := httpapi.NumberOf(c, "limit", 1, maxCommandList, maxCommandList)
+	if err != nil {
+		return err
+	}
+	list, err := s.commandsOf(c, session, int(limit))
+	if err != nil {
+		return err
+	}
+	reply := commandListReply{Commands: make([]CommandReply, 0, len(list))}
+	for _, i := range list {
+		line := commandReplyOf(session, i)
+		if len(line.Command) > MaxListedCommand {
+			line.Command, line.Clipped = line.Command[:httpapi.WholeRunes([]byte(line.Command[:MaxListedCommand]))], true
+		}
+		reply.Commands = append(reply.Commands, line)
+	}
+	return httpapi.WriteJSON(c, http.StatusOK, reply)
+}
+
+func (s *Service) commandsOf(c echo.Context, session string, limit int) ([]shell.Info, error) {
+	before := c.QueryParam("before")
+	if c.Param("shid") == "" {
+		return s.Mux.Commands(session, limit, before), nil
+	}
+	sh, err := s.shellOf(c)
+	if err != nil {
+		return nil, err
+	}
+	return sh.Commands(limit, before), nil
+}
+
+// commandOf is the command a path names.
+func (s *Service) commandOf(c echo.Context) (session string, e *shell.Exec, err error) {
+	if session, err = shellSessionOf(c); err != nil {
+		return "", nil, err
+	}
+	if c.Param("shid") == "" {
+		e, err = s.Mux.Command(session, c.Param("cid"))
+		return session, e, err
+	}
+	sh, err := s.shellOf(c)
+	if err != nil {
+		return "", nil, err
+	}
+	e, err = sh.Command(c.Param("cid"))
+	return session, e, err
+}
+
+func (s *Service) getCommand(c echo.Context) error {
+	session, e, err := s.commandOf(c)
+	if err != nil {
+		return err
+	}
+	return httpapi.WriteJSON(c, http.StatusOK, commandReplyOf(session, e.Info()))
+}
+
+// logsHead is what the reply of GET …/logs has besides the outputs.
+type logsHead struct {
+	CommandID   string       `json:"command_id"`
+	Status      shell.Status `json:"status"`
+	Truncated   bool         `json:"truncated"`
+	Reason      string       `json:"truncated_reason,omitempty"`
+	StdoutBytes int64        `json:"stdout_bytes"`
+	StderrBytes int64        `json:"stderr_bytes"`
+}
+
+func (s *Service) getCommandLogs(c echo.Context) error {
+	session, e, err := s.commandOf(c)
+	if err != nil {
+		return err
+	}
+	follow, err := httpapi.SwitchOf(c, "follow")
+	if err != nil {
+		return err
+	}
+	if follow {
+		return s.followLogs(c, e, session)
+	}
+	i := e.Info()
+	head := logsHead{CommandID: i.ID, Status: i.Status, StdoutBytes: e.Size(shell.Stdout), StderrBytes: e.Size(shell.Stderr)}
+	head.Reason = logCut(i)
+	head.Truncated = head.Reason != ""
+	return SendLogs(c, e, head, head.StdoutBytes, head.StderrBytes)
+}
+
+// followLogs goes on with the output, with late=0 until the result and else until nothing can come any more.
+func (s *Service) followLogs(c echo.Context, e *shell.Exec, session string) error {
+	from, err := positionsOf(c, e)
+	if err != nil {
+		return err
+	}
+	late := c.QueryParam("late") == ""
+	if !late {
+		if late, err = httpapi.SwitchOf(c, "late"); err != nil {
+			return err
+		}
+	}
+	if httpapi.IsHead(c) {
+		return httpapi.HeadOfEvents(c)
+	}
+	s.Follow(c, e, ownEvents{session}, Following{from: from, End: -1, late: late})
+	return nil
+}
+
+// positionsOf are the bytes of each output that the client has already.
+func positionsOf(c echo.Context, e *shell.Exec) (from [2]int64, err error) {
+	if from[0], err = httpapi.NumberOf(c, "stdout_from", 0, e.Size(shell.Stdout), 0); err != nil {
+		return from, err
+	}
+	from[1], err = httpapi.NumberOf(c, "stderr_from", 0, e.Size(shell.Stderr), 0)
+	return from, err
+}
+
+// commandInput is the body of POST …/commands/:cid/input.
+type commandInput struct {
+	httpapi.InputRequest
+	EOF bool `json:"eof"`
+}
+
+func (s *Service) postCommandInput(c echo.Context) error {
+	var req commandInput
+	if err := Bind(c, &req, false); err != nil {
+		return err
+	}
+	var p []byte
+	if !req.EOF || req.Data != nil || req.B64 != nil {
+		var err error
+		if p, err = req.Bytes(); err != nil {
+			return err
+		}
+	}
+	session, e, err := s.commandOf(c)
+	if err != nil {
+		return err
+	}
+	if err := s.Permit(c, session, conversation.ToolCommandInput, newInputDeed(e.ID(), p, req.EOF)); err != nil {
+		return err
+	}
+	ctx, cancel := s.ContextOf(c)
+	defer cancel()
+	if err := e.Input(ctx, p, req.EOF); err != nil {
+		return commandError(c, e, err)
+	}
+	return c.JSON(http.StatusOK, httpapi.InputReply{Success: true, Bytes: len(p)})
+}
+
+// cancelReply says what became of a command that was cancelled.
+type cancelReply struct {
+	Success   bool         `json:"success"`
+	CommandID string       `json:"command_id"`
+	Status    shell.Status `json:"status"`
+}
+
+func (s *Service) deleteCommand(c echo.Context) error {
+	session, e, err := s.commandOf(c)
+	if err != nil {
+		return err
+	}
+	if err := s.Permit(c, session, conversation.ToolCancel, CommandDeed{Command: e.ID()}); err != nil {
+		return err
+	}
+	e.Cancel()
+	ctx, cancel := context.WithTimeout(httpapi.Unhurried(c), startPatience)
+	defer cancel()
+	select {
+	case <-e.Done():
+	case <-ctx.Done():
+	}
+	return c.JSON(http.StatusOK, cancelReply{true, e.ID(), e.Info().Status})
+}

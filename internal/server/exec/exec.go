@@ -1,0 +1,218 @@
+// Package exec has the routes of shells and their commands.
+package exec
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/jsonstring"
+	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/server/auth"
+	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/internal/shell"
+)
+
+// startPatience is how long the reply about a command in the background waits for its
+// start; one that stands behind others in the queue is told without its process id.
+const startPatience = 2 * time.Second
+
+// shellOf is the shell a path names, the session's default one where it names none.
+func (s *Service) shellOf(c echo.Context) (*mux.Shell, error) {
+	session, err := shellSessionOf(c)
+	if err != nil {
+		return nil, err
+	}
+	if id := c.Param("shid"); id != "" {
+		return s.Mux.FindShell(session, id)
+	}
+	return s.Mux.DefaultShell(session)
+}
+
+// shellSessionOf is the session a path of shells names. What is let in for one terminal has no business here.
+func shellSessionOf(c echo.Context) (string, error) {
+	if auth.GrantOf(c).PTY != "" {
+		return "", httpapi.ErrWrongTerminal
+	}
+	return httpapi.SessionOf(c)
+}
+
+// requested reads the body of an exec and finds its shell, which is not made for a body that is wrong.
+func (s *Service) requested(c echo.Context) (sh *mux.Shell, r Request, cmd shell.Command, err error) {
+	if err = Bind(c, &r, false); err != nil {
+		return nil, r, cmd, err
+	}
+	if err = r.check(); err != nil {
+		return nil, r, cmd, err
+	}
+	if cmd, err = r.ShellCommand(false); err == nil {
+		err = cmd.Check()
+	}
+	if err != nil {
+		return nil, r, cmd, err
+	}
+	if sh, err = s.permittedShell(c, conversation.ToolExec, r.Deed()); err != nil {
+		return nil, r, cmd, err
+	}
+	cmd, err = r.ShellCommand(sh.Spec().Login)
+	return sh, r, cmd, err
+}
+
+func (s *Service) postExec(c echo.Context) error {
+	sh, req, cmd, err := s.requested(c)
+	if err != nil {
+		return err
+	}
+	e, err := s.submit(c, sh, req, cmd)
+	if err != nil {
+		return err
+	}
+	if req.Background {
+		return s.accepted(c, sh, e)
+	}
+	r, err := s.Await(c, e, req.CancelOnDisconnect)
+	if err != nil {
+		return commandError(c, e, err)
+	}
+	return execReply(c, e, outcomeOf(sh.Session, e.Info(), r))
+}
+
+// submit gives a command to its shell, or to a terminal of its own.
+func (s *Service) submit(c echo.Context, sh *mux.Shell, req Request, cmd shell.Command) (*shell.Exec, error) {
+	if req.TTY {
+		return s.Mux.ExecTerminal(httpapi.Unhurried(c), sh, cmd)
+	}
+	return sh.Submit(cmd)
+}
+
+// Await waits for a command's result. A command goes on when its client has left, unless cancel says otherwise, and
+// when the server ends.
+func (s *Service) Await(c echo.Context, e *shell.Exec, cancel bool) (shell.Result, error) {
+	ctx := c.Request().Context()
+	select {
+	case <-e.Done():
+		return e.Wait(ctx)
+	case <-s.Closing:
+		return shell.Result{}, mux.ErrClosing
+	case <-ctx.Done():
+	}
+	if cancel && !httpapi.Closed(s.Closing) {
+		e.Cancel()
+	}
+	return shell.Result{}, ctx.Err()
+}
+
+// commandError tells about which command the error is.
+func commandError(c echo.Context, e *shell.Exec, err error) error {
+	return httpapi.ErrorFor(err, c).With("command_id", e.ID())
+}
+
+// acceptedReply is the reply about a command in the background.
+type acceptedReply struct {
+	Success   bool         `json:"success"`
+	CommandID string       `json:"command_id"`
+	PID       int          `json:"pid"`
+	Status    shell.Status `json:"status"`
+	Session   string       `json:"session"`
+	Shell     string       `json:"shell"`
+}
+
+func (s *Service) accepted(c echo.Context, sh *mux.Shell, e *shell.Exec) error {
+	if err := s.Started(c, e); err != nil {
+		return commandError(c, e, err)
+	}
+	i := e.Info()
+	return c.JSON(http.StatusAccepted, acceptedReply{true, i.ID, i.PID, i.Status, sh.Session, sh.ID})
+}
+
+// Started waits for the start of a command, for startPatience. The error is that of one that could not be started.
+func (s *Service) Started(c echo.Context, e *shell.Exec) error {
+	patience := time.NewTimer(startPatience)
+	defer patience.Stop()
+	select {
+	case <-e.Started():
+	case <-patience.C:
+	case <-s.Closing:
+	case <-c.Request().Context().Done():
+	}
+	if e.Info().Status != shell.Failed {
+		return nil
+	}
+	_, err := e.Wait(c.Request().Context())
+	return err
+}
+
+func (s *Service) postExecStream(c echo.Context) error {
+	sh, req, cmd, err := s.requested(c)
+	if err != nil {
+		return err
+	}
+	e, err := s.submit(c, sh, req, cmd)
+	if err != nil {
+		return err
+	}
+	if req.CancelOnDisconnect {
+		defer s.cancelUnfinished(e)
+	}
+	s.Follow(c, e, ownEvents{sh.Session}, Following{End: StreamLimit(e)})
+	return nil
+}
+
+// cancelUnfinished cancels a command whose client has left before its end. The end of the server is none of the client's.
+func (s *Service) cancelUnfinished(e *shell.Exec) {
+	if !httpapi.Closed(e.Done()) && !httpapi.Closed(s.Closing) {
+		e.Cancel()
+	}
+}
+
+// Service has the handlers of shells and commands.
+type Service struct{ *httpapi.Base }
+
+// ownEvents are the events of our own routes: start, stdout, stderr, complete, error.
+type ownEvents struct{ session string }
+
+// startEvent is the data of the event start.
+type startEvent struct {
+	CommandID string    `json:"command_id"`
+	PID       int       `json:"pid"`
+	PTY       string    `json:"pty,omitempty"`
+	Session   string    `json:"session"`
+	Shell     string    `json:"shell"`
+	Command   string    `json:"command"`
+	Timestamp time.Time `json:"timestamp"`
+}
+
+func (o ownEvents) Started(b []byte, i shell.Info) []byte {
+	return httpapi.AppendEvent(b, "start", startEvent{CommandID: i.ID, PID: i.PID, PTY: i.PTY, Session: o.session, Shell: i.Shell,
+		Command: shownCommand(i), Timestamp: i.StartedAt.UTC()})
+}
+
+func (o ownEvents) Output(b []byte, out shell.Stream, p []byte) []byte {
+	name := "stdout"
+	if out == shell.Stderr {
+		name = "stderr"
+	}
+	for len(p) > 0 {
+		var piece []byte
+		var text bool
+		piece, text, p = httpapi.NextPiece(p)
+		b = append(append(append(b, "event: "...), name...), "\ndata: {\""...)
+		if text {
+			b, _ = jsonstring.Append(append(b, `data":"`...), piece)
+		} else {
+			b = httpapi.AppendBase64(append(b, `data_b64":"`...), piece)
+		}
+		b = append(b, "\"}\n\n"...)
+	}
+	return b
+}
+
+func (o ownEvents) Completed(b []byte, i shell.Info, r shell.Result) []byte {
+	return httpapi.AppendEvent(b, "complete", outcomeOf(o.session, i, r))
+}
+
+func (o ownEvents) Failed(b []byte, e *httpapi.Error) []byte {
+	return httpapi.AppendEvent(b, "error", httpapi.BodyOf(e))
+}

@@ -1,0 +1,142 @@
+package exec
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/internal/shell"
+)
+
+const (
+	// MaxBody bounds the bodies of calls that carry commands, their input or files,
+	// in bytes: scripts of megabytes are real, and must not go over a command line.
+	MaxBody = 8 << 20
+	// maxExecTimeout bounds a timeout, in milliseconds: 30 days. What shall run longer
+	// needs none.
+	maxExecTimeout = int64(30 * 24 * time.Hour / time.Millisecond)
+	// maxExecOutput bounds what a command may ask to be told of each output, in
+	// bytes: its log keeps as much, so it is a shell's whole share of the disk.
+	maxExecOutput = 1 << 30
+)
+
+// Request is the body of POST …/exec and …/exec/stream.
+type Request struct {
+	Command            *string  `json:"command"`
+	Argv               []string `json:"argv"`
+	Isolated           bool     `json:"isolated"`
+	Cwd                string   `json:"cwd"`
+	Env                EnvMap   `json:"env"`
+	TimeoutMS          int64    `json:"timeout_ms"`
+	QueueTimeoutMS     int64    `json:"queue_timeout_ms"`
+	Stdin              *string  `json:"stdin"`
+	StdinB64           *[]byte  `json:"stdin_b64"`
+	StdinOpen          bool     `json:"stdin_open"`
+	Background         bool     `json:"background"`
+	MaxOutputBytes     int64    `json:"max_output_bytes"`
+	Login              bool     `json:"login"`
+	TTY                bool     `json:"tty"`
+	CancelOnDisconnect bool     `json:"cancel_on_disconnect"`
+}
+
+// EnvMap is variables and their values. A value of null is told from "".
+type EnvMap map[string]*string
+
+// Values are the variables; null is no value.
+func (e EnvMap) Values() (map[string]string, error) {
+	values := make(map[string]string, len(e))
+	for name, v := range e {
+		if v == nil {
+			return nil, httpapi.BadRequest("the variable %q has the value null: text is needed", httpapi.Clip(name)).With("field", "env")
+		}
+		values[name] = *v
+	}
+	return values, nil
+}
+
+// Bind is bind for bodies of up to MaxBody bytes, which have BodyTimeout to come.
+func Bind[T any](c echo.Context, dst *T, optional bool) error {
+	control := http.NewResponseController(c.Response())
+	_ = control.SetReadDeadline(time.Now().Add(httpapi.BodyTimeout)) // not every writer has deadlines
+	if err := httpapi.BindUpTo(c, dst, MaxBody, optional); err != nil {
+		return err
+	}
+	_ = control.SetReadDeadline(time.Time{}) // a command may run for hours
+	return nil
+}
+
+// loginText reads the files of a login shell (bash's manual, INVOCATION), on the command's own first line, so that
+// the lines of its messages stay right. It reads nothing of the command's input.
+const loginText = `{ if [ -r /etc/profile ]; then . /etc/profile; fi; if [ -r ~/.bash_profile ]; then . ~/.bash_profile; ` +
+	`elif [ -r ~/.bash_login ]; then . ~/.bash_login; elif [ -r ~/.profile ]; then . ~/.profile; fi; } </dev/null; `
+
+// ShellCommand is what the request asks for. login says that the shell has read the profile files already.
+func (r *Request) ShellCommand(login bool) (c shell.Command, err error) {
+	if err := r.check(); err != nil {
+		return c, err
+	}
+	c = shell.Command{Isolated: r.Isolated, Argv: r.Argv, Cwd: r.Cwd, Timeout: time.Duration(r.TimeoutMS) * time.Millisecond,
+		QueueTimeout: time.Duration(r.QueueTimeoutMS) * time.Millisecond,
+		StdinOpen:    r.StdinOpen, Background: r.Background, MaxReply: r.MaxOutputBytes}
+	switch {
+	case r.Command == nil && !r.Isolated:
+		c.Text, c.Argv = httpapi.ShellWords(r.Argv), nil
+	case r.Command != nil && r.Isolated:
+		c.Argv = isolatedBash(*r.Command, r.Login)
+	case r.Command != nil:
+		c.Text = *r.Command
+	}
+	if r.Login && !login && !r.Isolated {
+		c.Text = loginText + c.Text
+	}
+	if r.Stdin != nil {
+		c.Stdin = []byte(*r.Stdin)
+	} else if r.StdinB64 != nil {
+		c.Stdin = *r.StdinB64
+	}
+	c.Env, err = r.Env.Values()
+	return c, err
+}
+
+// check refuses what does not make sense together, and numbers that are out of their range.
+func (r *Request) check() error {
+	switch {
+	case (r.Command == nil) == (r.Argv == nil):
+		return httpapi.BadRequest(`exactly one of "command" (shell text) and "argv" (a list of words) is needed`)
+	case r.Argv != nil && len(r.Argv) == 0:
+		return httpapi.BadRequest(`"argv" is empty: a program and its arguments are needed`).With("field", "argv")
+	case r.Command != nil && strings.ContainsRune(*r.Command, 0):
+		return httpapi.BadRequest(`"command" has a NUL character, which no shell can read`).With("field", "command")
+	case strings.Contains(strings.Join(r.Argv, ""), "\x00"):
+		return httpapi.BadRequest(`"argv" has a NUL character, which no program can be given`).With("field", "argv")
+	case r.Stdin != nil && r.StdinB64 != nil:
+		return httpapi.BadRequest(`only one of "stdin" (text) and "stdin_b64" (bytes in base64) is allowed`)
+	case r.TTY && (r.Background || r.StdinOpen):
+		return httpapi.BadRequest(`"tty" goes with neither "background" nor "stdin_open": start a terminal for that (POST /session/NAME/pty)`)
+	}
+	if r.QueueTimeoutMS < 0 || r.QueueTimeoutMS > maxExecTimeout {
+		return httpapi.BadRequest("queue_timeout_ms %d: 0 to %d are allowed, 0 is no bound", r.QueueTimeoutMS, maxExecTimeout).With("field", "queue_timeout_ms")
+	}
+	return CheckLimits(r.TimeoutMS, r.MaxOutputBytes, "timeout_ms")
+}
+
+// CheckLimits checks a timeout in milliseconds and a size in bytes; 0 is the default of each.
+func CheckLimits(timeout, output int64, name string) error {
+	if timeout < 0 || timeout > maxExecTimeout {
+		return httpapi.BadRequest("%s %d: 0 to %d are allowed, 0 is the shell's", name, timeout, maxExecTimeout).With("field", name)
+	}
+	if output < 0 || output > maxExecOutput {
+		return httpapi.BadRequest("max_output_bytes %d: 0 to %d are allowed, 0 is the shell's", output, maxExecOutput).With("field", "max_output_bytes")
+	}
+	return nil
+}
+
+func isolatedBash(text string, login bool) []string {
+	if login {
+		return []string{"bash", "-l", "-c", text}
+	}
+	return []string{"bash", "-c", text}
+}

@@ -1,0 +1,171 @@
+package exec
+
+import (
+	"cmp"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/server/auth"
+	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/internal/shell"
+)
+
+// shellRequest is the body of POST /session/:sid/shell.
+type shellRequest struct {
+	ID               string `json:"id"`
+	Cwd              string `json:"cwd"`
+	Env              EnvMap `json:"env"`
+	CommandTimeoutMS int64  `json:"command_timeout_ms"`
+	MaxOutputBytes   int64  `json:"max_output_bytes"`
+	Login            bool   `json:"login"`
+}
+
+// shellReply is one shell with what it was made of and what its environment has become.
+type shellReply struct {
+	mux.ShellInfo
+	Login            bool              `json:"login"`
+	CommandTimeoutMS int64             `json:"command_timeout_ms"`
+	MaxOutputBytes   int64             `json:"max_output_bytes"`
+	EnvDelta         map[string]string `json:"env_delta"`
+	EnvUnset         []string          `json:"env_unset"`
+}
+
+func shellReplyOf(sh *mux.Shell) shellReply {
+	spec, state := sh.Spec(), sh.State()
+	reply := shellReply{ShellInfo: sh.Info(), Login: spec.Login, CommandTimeoutMS: spec.Timeout.Milliseconds(),
+		MaxOutputBytes: cmp.Or(spec.MaxReply, spec.MaxOutput), EnvDelta: state.Delta, EnvUnset: state.Unset}
+	if reply.EnvDelta == nil {
+		reply.EnvDelta = map[string]string{}
+	}
+	if reply.EnvUnset == nil {
+		reply.EnvUnset = []string{}
+	}
+	return reply
+}
+
+func (s *Service) postShell(c echo.Context) error {
+	session, err := shellSessionOf(c)
+	if err != nil {
+		return err
+	}
+	var req shellRequest
+	if err := httpapi.BindOptional(c, &req); err != nil {
+		return err
+	}
+	if err := CheckLimits(req.CommandTimeoutMS, req.MaxOutputBytes, "command_timeout_ms"); err != nil {
+		return err
+	}
+	env, err := req.Env.Values()
+	if err != nil {
+		return err
+	}
+	if err := s.Permit(c, session, conversation.ToolShell, ShellDeed{Shell: req.ID, Cwd: req.Cwd, Env: env, Login: req.Login}); err != nil {
+		return err
+	}
+	sh, err := s.Mux.CreateShell(mux.ShellSpec{Session: session, ID: req.ID, Cwd: req.Cwd, Env: env, Login: req.Login,
+		Timeout: time.Duration(req.CommandTimeoutMS) * time.Millisecond, MaxReply: req.MaxOutputBytes})
+	if err != nil {
+		return err
+	}
+	auth.SetTarget(c, session+"/"+sh.ID)
+	return c.JSON(http.StatusCreated, shellReplyOf(sh))
+}
+
+// shellListReply is the reply of GET /session/:sid/shell and GET /shell.
+type shellListReply struct {
+	Shells []mux.ShellInfo `json:"shells"`
+}
+
+func (s *Service) getShells(c echo.Context) error {
+	session, err := shellSessionOf(c)
+	if err != nil {
+		return err
+	}
+	reply := shellListReply{Shells: []mux.ShellInfo{}}
+	for _, sh := range s.Mux.Shells(session) {
+		reply.Shells = append(reply.Shells, sh.Info())
+	}
+	return httpapi.WriteJSON(c, http.StatusOK, reply)
+}
+
+func (s *Service) deleteShells(c echo.Context) error {
+	session, err := shellSessionOf(c)
+	if err != nil {
+		return err
+	}
+	if err := s.Permit(c, session, conversation.ToolKill, struct{}{}); err != nil {
+		return err
+	}
+	if err := s.Mux.DeleteShells(httpapi.Unhurried(c), session); err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, httpapi.Done)
+}
+
+func (s *Service) getShell(c echo.Context) error {
+	sh, err := s.shellOf(c)
+	if err != nil {
+		return err
+	}
+	return httpapi.WriteJSON(c, http.StatusOK, shellReplyOf(sh))
+}
+
+func (s *Service) deleteShell(c echo.Context) error {
+	sh, err := s.shellOf(c)
+	if err != nil {
+		return err
+	}
+	if err := s.Permit(c, sh.Session, conversation.ToolKill, ShellDeed{Shell: sh.ID}); err != nil {
+		return err
+	}
+	if err := s.Mux.DeleteShell(httpapi.Unhurried(c), sh); err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, httpapi.Done)
+}
+
+// envRequest is the body of POST …/env.
+type envRequest struct {
+	Env   EnvMap   `json:"env"`
+	Unset []string `json:"unset"`
+}
+
+func (s *Service) postEnv(c echo.Context) error {
+	var req envRequest
+	if err := Bind(c, &req, false); err != nil {
+		return err
+	}
+	set, err := req.Env.Values()
+	if err != nil {
+		return err
+	}
+	if err := shell.CheckEnv(set, req.Unset); err != nil {
+		return err
+	}
+	sh, err := s.permittedShell(c, conversation.ToolEnv, &ShellDeed{Env: set, Unset: req.Unset})
+	if err != nil {
+		return err
+	}
+	if err := s.SetEnv(c, sh, set, req.Unset); err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, httpapi.Done)
+}
+
+// SetEnv changes a shell's environment. The log has the names, and never a value.
+func (s *Service) SetEnv(c echo.Context, sh *mux.Shell, set map[string]string, unset []string) error {
+	ctx, cancel := s.ContextOf(c)
+	defer cancel()
+	err := sh.SetEnv(ctx, set, unset)
+	if s.Log.Enabled(ctx, slog.LevelDebug) {
+		s.Log.Debug("environment", "session", sh.Session, "shell", sh.ID, "set", slices.Sorted(maps.Keys(set)), "unset", unset, "error", err)
+	}
+	return err
+}

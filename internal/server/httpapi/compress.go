@@ -1,0 +1,91 @@
+package httpapi
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/labstack/echo/v4"
+)
+
+// compressFrom is the size from which a reply is worth compressing, in bytes:
+// below a network packet it saves nothing.
+const compressFrom = 1400
+
+// WriteJSON sends v, compressed in the way the client prefers when it is large.
+func WriteJSON(c echo.Context, status int, v any) error {
+	b, err := Encode(v)
+	if err != nil {
+		return err
+	}
+	return WriteBody(c, status, append(b, '\n'))
+}
+
+// Encode is v as JSON, with <, > and & as they are: no reply is put into a page.
+func Encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("server: encode %T: %w", v, err)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
+}
+
+// WriteBody sends the JSON text p as WriteJSON does.
+func WriteBody(c echo.Context, status int, p []byte) error {
+	header := c.Response().Header()
+	header.Add(echo.HeaderVary, echo.HeaderAcceptEncoding)
+	coding := AcceptedCoding(c.Request().Header.Get(echo.HeaderAcceptEncoding))
+	if coding == "" || len(p) < compressFrom {
+		return c.Blob(status, echo.MIMEApplicationJSON, p)
+	}
+	header.Set(echo.HeaderContentEncoding, coding)
+	header.Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
+	c.Response().WriteHeader(status)
+	return compress(c.Response(), coding, p)
+}
+
+func compress(w io.Writer, coding string, p []byte) error {
+	if coding == "zstd" {
+		z, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			return fmt.Errorf("server: zstd: %w", err)
+		}
+		if _, err := z.Write(p); err != nil {
+			return err // the client is gone
+		}
+		return z.Close()
+	}
+	z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // fails for unknown levels only
+	if _, err := z.Write(p); err != nil {
+		return err
+	}
+	return z.Close()
+}
+
+// AcceptedCoding picks zstd or gzip from an Accept-Encoding header (RFC 9110,
+// 12.5.3), zstd when both are as welcome; "" when neither is.
+func AcceptedCoding(header string) string {
+	best, bestQ := "", 0.0
+	for part := range strings.SplitSeq(header, ",") {
+		name, params, _ := strings.Cut(strings.TrimSpace(part), ";")
+		q := 1.0
+		if v, ok := strings.CutPrefix(strings.ReplaceAll(params, " ", ""), "q="); ok {
+			q, _ = strconv.ParseFloat(v, 64) // what cannot be read is 0: not accepted
+		}
+		name = strings.ToLower(strings.TrimSpace(name))
+		if name != "zstd" && name != "gzip" || q <= 0 {
+			continue
+		}
+		if q > bestQ || q == bestQ && name == "zstd" {
+			best, bestQ = name, q
+		}
+	}
+	return best
+}

@@ -1,0 +1,361 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/journal"
+	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/provider"
+	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/pty/keeper"
+	"github.com/evertty/evertty/vt"
+)
+
+// Sentinels of this package. Handlers return them wrapped; ErrorTable gives
+// each its status and code.
+var (
+	// ErrReadOnly refuses an effect to a grant that may only look.
+	ErrReadOnly = errors.New("this access may only look, not type or change anything")
+	// ErrWrongTerminal is a terminal outside the grant. It reads exactly like a
+	// terminal that does not exist, so that nobody learns which ids are in use.
+	ErrWrongTerminal = errors.New("there is no such terminal")
+	// ErrViewerReadOnly is the answer to input of a viewer that may only look.
+	ErrViewerReadOnly = errors.New("this viewer may only look: its ticket has the role read")
+	// ErrBadMessage wraps what is wrong with a viewer's message.
+	ErrBadMessage = errors.New("bad message")
+)
+
+// errorRow says how errors that match err (errors.Is) leave the server. The
+// message is the error's own text unless message is set.
+type errorRow struct {
+	Err     error
+	Status  int
+	Code    string
+	message string
+}
+
+// ErrorTable is the one place where an error becomes a status. The first row
+// that matches wins; an error without a row is 500 INTERNAL. It is only read
+// once the server runs.
+var ErrorTable = []errorRow{
+	{ErrReadOnly, http.StatusForbidden, "READ_ONLY", ""},
+	{ErrWrongTerminal, http.StatusNotFound, "NOT_FOUND", ErrWrongTerminal.Error()},
+
+	// Before all others: whatever could not be done, this is why.
+	{mux.ErrDescriptors, http.StatusServiceUnavailable, "NO_DESCRIPTORS", ""},
+	{unix.EMFILE, http.StatusServiceUnavailable, "NO_DESCRIPTORS", "the server, or the keeper of its programs, has no file descriptor left; end something, or start them with a higher limit"},
+	{unix.ENFILE, http.StatusServiceUnavailable, "NO_DESCRIPTORS", "the system has no file descriptor left"},
+	{unix.ENOMEM, http.StatusServiceUnavailable, "NO_MEMORY", "the system has no memory left for this"},
+
+	{mux.ErrInvalid, http.StatusBadRequest, "VALIDATION", ""},
+	{mux.ErrNotFound, http.StatusNotFound, "NOT_FOUND", ""},
+	{mux.ErrExited, http.StatusConflict, "EXITED", ""},
+	{mux.ErrNameTaken, http.StatusConflict, "NAME_TAKEN", ""},
+	{mux.ErrAmbiguous, http.StatusConflict, "AMBIGUOUS", ""},
+	{mux.ErrTimeout, http.StatusRequestTimeout, "TIMEOUT", ""},
+	{mux.ErrLimit, http.StatusTooManyRequests, "LIMIT", ""},
+	{mux.ErrClosing, http.StatusServiceUnavailable, "CLOSING", ""},
+	{mux.ErrRunning, http.StatusConflict, "RUNNING", ""},
+	{mux.ErrCycle, http.StatusConflict, "CYCLE", ""},
+	{mux.ErrNested, http.StatusConflict, "NESTED", ""},
+	{mux.ErrJournal, http.StatusNotFound, "NO_JOURNAL", ""},
+
+	{mux.ErrNoShell, http.StatusNotFound, "NOT_FOUND", ""},
+	{mux.ErrShellExists, http.StatusConflict, "SESSION_ALREADY_EXISTS", ""},
+
+	{shell.ErrInvalid, http.StatusBadRequest, "VALIDATION", ""},
+	{shell.ErrBadEnv, http.StatusBadRequest, "VALIDATION", ""},
+	{shell.ErrQueueFull, http.StatusTooManyRequests, "LIMIT", ""},
+	{shell.ErrQueueTimeout, http.StatusTooManyRequests, "QUEUE_TIMEOUT", ""},
+	{shell.ErrDeleted, http.StatusGone, "SESSION_DESTROYED", ""},
+	{shell.ErrNoSpace, http.StatusInsufficientStorage, "NO_SPACE", ""},
+	{shell.ErrNoFiles, http.StatusServiceUnavailable, "FIFO_CREATE_FAILED", ""},
+	{shell.ErrEnded, http.StatusGone, "SESSION_TERMINATED", ""},
+	{shell.ErrNotFound, http.StatusNotFound, "NOT_FOUND", ""},
+	{shell.ErrNoStdin, http.StatusConflict, "NO_STDIN", ""},
+	{shell.ErrFinished, http.StatusGone, "COMMAND_FINISHED", ""},
+	{shell.ErrDamaged, http.StatusInternalServerError, "DAMAGED", ""},
+	{shell.ErrClosing, http.StatusServiceUnavailable, "CLOSING", ""},
+
+	{conversation.ErrDenied, http.StatusForbidden, "DENIED", ""},
+	{conversation.ErrNeedsApproval, http.StatusLocked, "NEEDS_APPROVAL", ""},
+	{conversation.ErrDecided, http.StatusConflict, "DECIDED", ""},
+
+	{mux.ErrNoRecords, http.StatusServiceUnavailable, "NO_RECORDS", ""},
+	{thread.ErrNotFound, http.StatusNotFound, "NOT_FOUND", ""},
+	{thread.ErrInvalid, http.StatusBadRequest, "VALIDATION", ""},
+	{thread.ErrTransition, http.StatusConflict, "ILLEGAL_TRANSITION", ""},
+	{thread.ErrConflict, http.StatusConflict, "ALREADY_EXISTS", ""},
+	{thread.ErrInUse, http.StatusConflict, "IN_USE", ""},
+	{thread.ErrExpired, http.StatusConflict, "SESSION_EXPIRED", ""},
+	{thread.ErrBudget, http.StatusTooManyRequests, "BUDGET", ""},
+	{thread.ErrNoProvider, http.StatusBadRequest, "VALIDATION", ""},
+	{thread.ErrUnsupported, http.StatusNotImplemented, "CAPABILITY", ""}, // before ErrProvider, which wraps it
+	{provider.ErrCannot, http.StatusNotImplemented, "CAPABILITY", ""},
+	{thread.ErrProvider, http.StatusServiceUnavailable, "PROVIDER", ""},
+	{thread.ErrNoSpace, http.StatusInsufficientStorage, "NO_SPACE", ""},
+	{thread.ErrDamaged, http.StatusInternalServerError, "DAMAGED", ""},
+
+	{conversation.ErrNotFound, http.StatusNotFound, "NOT_FOUND", ""},
+	{conversation.ErrInvalid, http.StatusBadRequest, "VALIDATION", ""},
+	{conversation.ErrConflict, http.StatusConflict, "ALREADY_EXISTS", ""},
+	{conversation.ErrTooLarge, http.StatusRequestEntityTooLarge, "TOO_LARGE", ""},
+	{conversation.ErrTooMany, http.StatusTooManyRequests, "LIMIT", ""},
+
+	{provider.ErrNotFound, http.StatusConflict, "ILLEGAL_TRANSITION", ""},
+	{provider.ErrNotRunning, http.StatusConflict, "ILLEGAL_TRANSITION", ""},
+	{provider.ErrState, http.StatusConflict, "ILLEGAL_TRANSITION", ""},
+	{provider.ErrUnreachable, http.StatusServiceUnavailable, "PROVIDER", ""},
+	{provider.ErrRefused, http.StatusServiceUnavailable, "PROVIDER", ""},
+	{provider.ErrProvider, http.StatusServiceUnavailable, "PROVIDER", ""},
+
+	{keeper.ErrNoKeeper, http.StatusServiceUnavailable, "NO_KEEPER", ""},
+	{keeper.ErrClosed, http.StatusServiceUnavailable, "CLOSING", ""},
+
+	{pty.ErrNoCommand, http.StatusBadRequest, "NO_COMMAND", ""},
+	{pty.ErrNoDir, http.StatusBadRequest, "NO_DIRECTORY", ""},
+	{pty.ErrBadEnv, http.StatusBadRequest, "VALIDATION", ""},
+	{pty.ErrBadArg, http.StatusBadRequest, "VALIDATION", ""},
+	{pty.ErrBadSize, http.StatusBadRequest, "VALIDATION", ""},
+	{pty.ErrBadSignal, http.StatusBadRequest, "VALIDATION", ""},
+	{pty.ErrBlocked, http.StatusConflict, "INPUT_BLOCKED", ""},
+	{pty.ErrNoPTY, http.StatusServiceUnavailable, "NO_PTY", ""},
+	{pty.ErrSurvived, http.StatusInternalServerError, "SURVIVED", ""},
+
+	{vt.ErrUnknownKey, http.StatusBadRequest, "VALIDATION", ""},
+	{vt.ErrBadMouse, http.StatusBadRequest, "VALIDATION", ""},
+	{ErrBadMessage, http.StatusBadRequest, "VALIDATION", ""},
+	{ErrViewerReadOnly, http.StatusForbidden, "READ_ONLY", ""},
+	{journal.ErrNotKept, http.StatusNotFound, "NOT_KEPT", ""},
+	{datadir.ErrNoSpace, http.StatusInsufficientStorage, "NO_SPACE", ""},
+
+	{context.Canceled, http.StatusServiceUnavailable, "CANCELED", "the request was given up before it was done"},
+	{context.DeadlineExceeded, http.StatusServiceUnavailable, "DEADLINE", "the request took longer than the server allows"},
+}
+
+// ClipLength bounds what is repeated of a request in messages and logs, in
+// bytes: enough to recognise it, too little to flood a log.
+const ClipLength = 200
+
+// minRetryAfter goes with every 429; no limit of ours is worth a retry sooner.
+const minRetryAfter = time.Second
+
+// RetryDescriptors is what a client is told to wait when there are no descriptors: somebody has to end something.
+const RetryDescriptors = 5 * time.Second
+
+// RefusedBodyTimeout is how long the rest of a refused request's body may take.
+// net/http reads it before the reply leaves, and a client that never sends it,
+// which may be one without credentials, must not keep the connection.
+const RefusedBodyTimeout = 2 * time.Second
+
+// Error is a refusal with everything the client is told. The cause, when there
+// is one, is for the log alone and is never sent.
+type Error struct {
+	Status     int            // HTTP status, 400..599
+	Code       string         // SNAKE_UPPER, what programs compare
+	Message    string         // one sentence for a person
+	Details    map[string]any // more for programs; nil is sent as {}
+	RetryAfter time.Duration  // sent in whole seconds, rounded up, when positive
+
+	cause error
+}
+
+// NewError makes an Error whose message is formatted like fmt.Sprintf's.
+func NewError(status int, code, format string, args ...any) *Error {
+	return &Error{Status: status, Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// BadRequest is 400 VALIDATION: the request itself is wrong.
+func BadRequest(format string, args ...any) *Error {
+	return NewError(http.StatusBadRequest, "VALIDATION", format, args...)
+}
+
+// Error is the message and the cause, as a log wants it.
+func (e *Error) Error() string {
+	if e.cause == nil {
+		return e.Message
+	}
+	return e.Message + ": " + e.cause.Error()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.cause }
+
+// With returns e with one detail more. It changes e.
+func (e *Error) With(key string, value any) *Error {
+	if e.Details == nil {
+		e.Details = map[string]any{}
+	}
+	e.Details[key] = value
+	return e
+}
+
+// Because returns e with the cause err. It changes e.
+func (e *Error) Because(err error) *Error {
+	e.cause = err
+	return e
+}
+
+// ErrorFor finds what the client is told about err; c names the request.
+func ErrorFor(err error, c echo.Context) *Error {
+	if own, ok := errors.AsType[*Error](err); ok {
+		return own
+	}
+	for _, row := range ErrorTable {
+		if errors.Is(err, row.Err) {
+			message := row.message
+			if message == "" {
+				message = err.Error()
+			}
+			e := NewError(row.Status, row.Code, "%s", message).Because(err)
+			if none, ok := errors.AsType[*thread.NoProvider](err); ok {
+				e = e.With("providers", none.Known)
+			}
+			if ask, ok := errors.AsType[*conversation.NeedsApproval](err); ok {
+				e = e.With(approvalDetail, ask.ID)
+			}
+			return e
+		}
+	}
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return errorTooLarge(tooLarge.Limit)
+	}
+	if routed, ok := errors.AsType[*echo.HTTPError](err); ok && routed.Code < http.StatusInternalServerError {
+		return errorOfEcho(routed, c)
+	}
+	return NewError(http.StatusInternalServerError, "INTERNAL",
+		"the server failed at this request; its log says why under the request id").Because(err)
+}
+
+// errorTooLarge is 413 for a body over limit bytes.
+func errorTooLarge(limit int64) *Error {
+	return NewError(http.StatusRequestEntityTooLarge, "TOO_LARGE",
+		"the body is larger than the %d bytes this request may carry", limit).With("limit", limit)
+}
+
+// errorOfEcho gives the framework's own refusals our shape.
+func errorOfEcho(routed *echo.HTTPError, c echo.Context) *Error {
+	method, path := Clip(c.Request().Method), Clip(c.Request().URL.Path)
+	switch routed.Code {
+	case http.StatusNotFound:
+		return NewError(routed.Code, "NOT_FOUND", "no such route: %s %q; GET / lists them", method, path)
+	case http.StatusMethodNotAllowed:
+		allow := c.Response().Header().Get(echo.HeaderAllow)
+		return NewError(routed.Code, "METHOD_NOT_ALLOWED", "%q does not take %s; it takes %s", path, method, allow).
+			With("allow", strings.Split(allow, ", "))
+	case http.StatusUnsupportedMediaType:
+		return errorMediaType(c.Request().Header.Get(echo.HeaderContentType))
+	case http.StatusRequestEntityTooLarge:
+		return errorTooLarge(MaxBody)
+	case http.StatusBadRequest:
+		return BadRequest("%v", routed.Message)
+	}
+	code := strings.ToUpper(strings.ReplaceAll(http.StatusText(routed.Code), " ", "_"))
+	return NewError(routed.Code, code, "%v", routed.Message)
+}
+
+// noFailures are refusals by the server that nobody has to look into: it leaves, or was asked for what it never had.
+var noFailures = []string{"CLOSING", "NO_DESCRIPTORS", "NO_MEMORY", "CAPABILITY"}
+
+// HandleError is the server's echo.HTTPErrorHandler: it logs the cause of a
+// failure of ours once, with the request id, and sends the rest. A response that already began is left alone, and
+// a HEAD gets no body.
+func HandleError(err error, c echo.Context) {
+	e := ErrorFor(err, c)
+	id := c.Response().Header().Get(echo.HeaderXRequestID)
+	gone := c.Request().Context().Err() != nil
+	if e.Status >= http.StatusInternalServerError && !slices.Contains(noFailures, e.Code) && !gone {
+		slog.Error("request failed", "request_id", id, "status", e.Status, "method", Clip(c.Request().Method),
+			"url", RedactURL(c.Request().URL), "error", err)
+	}
+	if c.Response().Committed {
+		return
+	}
+	if err := writeError(c, e, id); err != nil && !gone {
+		slog.Warn("error response not sent", "request_id", id, "error", err)
+	}
+}
+
+// writeError sends e as JSON, or as a page to a browser that has to log in.
+func writeError(c echo.Context, e *Error, id string) error {
+	if c.Request().ContentLength != 0 {
+		deadline := time.Now().Add(RefusedBodyTimeout)
+		_ = http.NewResponseController(c.Response()).SetReadDeadline(deadline) // not every writer has deadlines
+	}
+	header := c.Response().Header()
+	wait := e.RetryAfter
+	if e.Code == "NO_DESCRIPTORS" || e.Code == "NO_MEMORY" {
+		wait = max(wait, RetryDescriptors)
+	}
+	if e.Status == http.StatusTooManyRequests {
+		wait = max(wait, minRetryAfter)
+	}
+	if wait > 0 {
+		header.Set(echo.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+	}
+	header.Set(echo.HeaderCacheControl, "no-store")
+	switch {
+	case IsHead(c):
+		header.Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
+		if e.Status == http.StatusUnauthorized && WantsHTML(c.Request()) {
+			header.Set(echo.HeaderContentType, echo.MIMETextHTMLCharsetUTF8)
+		}
+		return c.NoContent(e.Status)
+	case e.Status == http.StatusUnauthorized && WantsHTML(c.Request()):
+		return c.HTML(e.Status, loginPage)
+	}
+	details := map[string]any{}
+	maps.Copy(details, e.Details)
+	if e.Status == http.StatusInternalServerError {
+		details["request_id"] = id
+	}
+	body := BodyOf(e)
+	body.Details = details
+	return c.JSON(e.Status, body)
+}
+
+// ErrorBody is what every refusal looks like on the wire.
+type ErrorBody struct {
+	Error      string         `json:"error"`
+	Code       string         `json:"code"`
+	ApprovalID string         `json:"approval_id,omitempty"` // of 423; it is among the details too
+	Details    map[string]any `json:"details"`
+}
+
+// approvalDetail is the detail that names an approval.
+const approvalDetail = "approval_id"
+
+// Clip returns at most ClipLength bytes of s, with … for the rest.
+func Clip(s string) string {
+	if len(s) <= ClipLength {
+		return s
+	}
+	return strings.ToValidUTF8(s[:ClipLength], "") + "…"
+}
+
+// BodyOf is what a client is told about an error, inside a reply that has begun.
+func BodyOf(e *Error) ErrorBody {
+	details := e.Details
+	if details == nil {
+		details = map[string]any{}
+	}
+	approval, _ := details[approvalDetail].(string)
+	return ErrorBody{Error: e.Message, Code: e.Code, ApprovalID: approval, Details: details}
+}

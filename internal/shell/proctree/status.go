@@ -1,0 +1,54 @@
+package proctree
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Status is what /proc/PID/status tells of a process and its signals; zero when there is none (proc(5)).
+type Status struct {
+	State                             byte // R, S, D, T, Z …
+	Pending, Blocked, Ignored, Caught Signals
+}
+
+// Signals is a set of signals.
+type Signals uint64
+
+// Has tells whether a signal is in the set.
+func (s Signals) Has(sig syscall.Signal) bool { return s&(1<<(sig-1)) != 0 }
+
+// StatusOf reads the status of a process.
+func StatusOf(pid int) (s Status) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	if err != nil {
+		return s
+	}
+	for line := range strings.Lines(string(text)) {
+		name, value, _ := strings.Cut(line, ":")
+		value = strings.TrimSpace(value)
+		set, _ := strconv.ParseUint(value, 16, 64)
+		switch name {
+		case "State":
+			s.State = (value + "?")[0]
+		case "SigPnd":
+			s.Pending = Signals(set)
+		case "SigBlk":
+			s.Blocked = Signals(set)
+		case "SigIgn":
+			s.Ignored = Signals(set)
+		case "SigCgt":
+			s.Caught = Signals(set)
+		}
+	}
+	return s
+}
+
+// Doomed tells whether a process has been sent SIGKILL, or is gone.
+func Doomed(pid int) bool {
+	s := StatusOf(pid)
+	return s.State == 0 || s.Pending.Has(unix.SIGKILL)
+}

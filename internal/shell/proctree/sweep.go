@@ -1,0 +1,119 @@
+package proctree
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/pty"
+)
+
+// Sweep ends everything that any incarnation of the shell of a directory has started and that still runs, whether there is a Shell or not, as after damage:
+// SIGHUP, SIGKILL at once to those that do not end of it or come later. It gives up pty.KillGrace after the first SIGKILL: on a busy machine a look alone may take seconds.
+// The FIFOs of the shell go with them.
+// keeper is the process id of the keeper, which starts the shells' programs and is told from them, 0 when there is none. Errors: pty.ErrSurvived, the kernel's when /proc cannot be read.
+func Sweep(ctx context.Context, dir string, keeper int) error {
+	whole := context.WithoutCancel(ctx)
+	grace, stop := context.WithTimeout(ctx, pty.KillGrace)
+	defer stop()
+	var end time.Time // of its patience; zero before the first SIGKILL
+	for sig := unix.SIGHUP; ; sig = unix.SIGKILL {
+		victims, err := Belongings(dir, keeper)
+		killed := false
+		if err == nil && (sig == unix.SIGKILL || len(victims) == 0) {
+			limit, cancel := context.WithTimeout(whole, pty.KillGrace)
+			killed, err = pty.KillBranded(limit, pty.BrandOf(dir), keeper)
+			cancel()
+		}
+		if err != nil {
+			return fmt.Errorf("shell: sweep %s: %w", dir, err)
+		}
+		if len(victims) == 0 && !killed {
+			shelldir.RemoveAllFIFOs(dir)
+			return nil
+		}
+		if !end.IsZero() && time.Now().After(end) {
+			return fmt.Errorf("shell: sweep %s: %w: %d processes", dir, pty.ErrSurvived, len(victims))
+		}
+		if grace.Err() != nil {
+			sig = unix.SIGKILL
+		}
+		if sig == unix.SIGKILL && end.IsZero() {
+			end = time.Now().Add(pty.KillGrace)
+		}
+		for _, v := range victims {
+			_ = v.Signal(sig)
+			if sig == unix.SIGHUP {
+				_ = v.Signal(unix.SIGCONT)
+			}
+		}
+		wait, done := context.WithTimeout(whole, sweepPause)
+		for _, v := range victims {
+			_ = v.Wait(wait)
+		}
+		done()
+	}
+}
+
+// sweepPause is how long those who have left may take to end by themselves: most have had SIGHUP with the others when the shell ended.
+const sweepPause = 200 * time.Millisecond
+
+// Belongings are the living processes that belong to the shell of a directory: those that are marked, whatever their parents and sessions are, those of the
+// sessions of all incarnations, those that have one of the shell's files as a standard file, and what descends from these. The keeper is none of them, although it has the
+// mark while it starts one, and all terminals descend from it.
+func Belongings(dir string, keeper int) ([]pty.Proc, error) {
+	list, err := pty.Procs()
+	if err != nil {
+		return nil, err
+	}
+	known, sessions := map[int]bool{}, Sessions(dir)
+	for _, p := range list {
+		if !p.Ended && p.PID != os.Getpid() && p.PID != keeper && (sessions[p.Session] || Tagged(dir, p.PID) || Holds(p.PID, dir)) {
+			known[p.PID] = true
+		}
+	}
+	for range list {
+		before := len(known)
+		for _, p := range list {
+			if known[p.Parent] && !p.Ended && p.PID != os.Getpid() && p.PID != keeper {
+				known[p.PID] = true
+			}
+		}
+		if len(known) == before {
+			break
+		}
+	}
+	return slices.DeleteFunc(list, func(p pty.Proc) bool { return !known[p.PID] }), nil
+}
+
+// SessionOf is the session that a sign tells of.
+func SessionOf(name string) (session int, ok bool) {
+	rest, ok := strings.CutPrefix(name, shelldir.SessionName)
+	_, id, found := strings.Cut(rest, ".")
+	session, err := strconv.Atoi(id)
+	return session, ok && found && err == nil
+}
+
+// Sessions are those of all incarnations of a shell in which something may still run. A number that means another session by now is not among them, as far as its leader lives.
+func Sessions(dir string) map[int]bool {
+	list, _ := os.ReadDir(filepath.Join(dir, shelldir.SignsDir))
+	found := map[int]bool{}
+	for _, f := range list {
+		session, ok := SessionOf(f.Name())
+		if !ok {
+			continue
+		}
+		if leader, alive := pty.FindProc(session); !alive || leader.Ended || Tagged(dir, session) {
+			found[session] = true
+		}
+	}
+	return found
+}

@@ -1,0 +1,41 @@
+package proctree
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/evertty/evertty/pty"
+)
+
+// TagVariable is the environment variable with the directory of the shell that started a process: for people who look,
+// and where a number tag cannot be given. It is no part of a shell's state.
+const TagVariable = "EVERTTY_SHELL"
+
+// Tag makes what a plan starts, and all that this starts, processes of the shell of a directory: see Tagged.
+func Tag(p *pty.Plan, dir string) {
+	tagged := func(pair string) bool { return strings.HasPrefix(pair, TagVariable+"=") }
+	p.Env = append(slices.DeleteFunc(slices.Clone(p.Env), tagged), TagVariable+"="+dir)
+	p.Brand = pty.BrandOf(dir)
+}
+
+// Tagged tells whether a process was started by the shell of a directory or by what that has started: by its number
+// tag (see [pty.Brand]), the same for every server and every process of the shell, or by its environment.
+func Tagged(dir string, pid int) bool {
+	if pty.Brand(pid) == pty.BrandOf(dir) {
+		return true
+	}
+	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil || !strings.Contains(string(env), TagVariable) {
+		return false
+	}
+	want := []byte(TagVariable + "=" + dir)
+	for pair := range bytes.SplitSeq(env, []byte{0}) {
+		if bytes.Equal(pair, want) {
+			return true
+		}
+	}
+	return false
+}

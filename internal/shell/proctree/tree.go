@@ -1,0 +1,163 @@
+package proctree
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/pty"
+)
+
+// Starts are the start times of processes by their ids: both together tell a process from a later one of its id.
+type Starts map[int]uint64
+
+// Has tells whether a process is among them.
+func (s Starts) Has(p pty.Proc) bool { return s[p.PID] == p.Start && p.Start != 0 }
+
+// FormatStarts is a list of processes as text for a record; ParseStarts reads it.
+func FormatStarts(list []pty.Proc) string {
+	words := make([]string, len(list))
+	for i, p := range list {
+		words[i] = fmt.Sprintf("%d:%d", p.PID, p.Start)
+	}
+	return strings.Join(words, " ")
+}
+
+// ParseStarts reads what FormatStarts has written and leaves out what makes no sense.
+func ParseStarts(text string) Starts {
+	found := Starts{}
+	for _, word := range strings.Fields(text) {
+		var pid int
+		var start uint64
+		if _, err := fmt.Sscanf(word, "%d:%d", &pid, &start); err == nil {
+			found[pid] = start
+		}
+	}
+	return found
+}
+
+// Members are what descends from a process, each after its parent, but for the children in except and what descends
+// from these; and what does not descend from it but has a standard file in dir. dir "" is none. Processes that have
+// ended and were not reaped are among the descendants. This process is never among them.
+func Members(root pty.Proc, dir string, except Starts) []pty.Proc {
+	list, err := pty.Procs()
+	if err != nil {
+		return nil
+	}
+	return members(list, []pty.Proc{root}, dir, except)
+}
+
+func members(list, roots []pty.Proc, dir string, except Starts) []pty.Proc {
+	byParent := map[int][]pty.Proc{}
+	for _, p := range list {
+		byParent[p.Parent] = append(byParent[p.Parent], p)
+	}
+	// 0 is a root that is not known, and as a parent the kernel or somebody outside of the container.
+	seen := map[int]bool{0: true, os.Getpid(): true}
+	var found []pty.Proc
+	for next := slices.Clone(roots); len(next) > 0; next = next[1:] {
+		if next[0].PID == 0 {
+			continue
+		}
+		seen[next[0].PID] = true
+		for _, p := range byParent[next[0].PID] {
+			if !seen[p.PID] && !except.Has(p) {
+				seen[p.PID] = true
+				found = append(found, p)
+				next = append(next, p)
+			}
+		}
+	}
+	for _, p := range list {
+		if !seen[p.PID] && !p.Ended && dir != "" && Holds(p.PID, dir) {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+// Family are the living ones of a process and its Members. A shell whose child ends first goes on, so parents come
+// before their children.
+func Family(root pty.Proc, dir string) []pty.Proc {
+	list := Members(root, dir, nil)
+	if root.PID > 0 && root.Alive() {
+		list = slices.Insert(list, 0, root)
+	}
+	return slices.DeleteFunc(list, func(p pty.Proc) bool { return p.Ended })
+}
+
+// killRounds is how often KillAll looks for new processes: nobody forks faster than that for long.
+const killRounds = 8
+
+// KillAll ends processes with SIGKILL, and what they have forked meanwhile: what descends from them, and what has a
+// standard file in dir. It waits until they are gone, for limit: until then they hold the files that they have open.
+func KillAll(ctx context.Context, victims []pty.Proc, dir string, limit time.Duration) {
+	gone, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	for range killRounds {
+		if len(victims) == 0 {
+			return
+		}
+		for _, p := range victims {
+			_ = p.Signal(unix.SIGKILL)
+		}
+		next := Successors(victims, dir) // their children are others' when they are gone
+		for _, p := range victims {
+			_ = p.Wait(gone)
+		}
+		victims = next
+	}
+}
+
+// Successors are the living ones of a list, what descends from them, and what has a standard file in dir.
+func Successors(parents []pty.Proc, dir string) []pty.Proc {
+	list, err := pty.Procs()
+	if err != nil {
+		return nil
+	}
+	known := map[int]bool{}
+	for _, p := range append(members(list, parents, dir, nil), parents...) {
+		known[p.PID] = p.PID > 0 && p.PID != os.Getpid()
+	}
+	return slices.DeleteFunc(list, func(p pty.Proc) bool { return p.Ended || !known[p.PID] })
+}
+
+// Holds tells whether a process has one of its standard files in a directory.
+func Holds(pid int, dir string) bool {
+	for fd := range 3 {
+		target, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/fd/" + strconv.Itoa(fd))
+		if err != nil {
+			return false
+		}
+		if strings.HasPrefix(target, dir+string(filepath.Separator)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Children are the processes that a process has started and that run.
+func Children(pid int) []pty.Proc {
+	number := strconv.Itoa(pid)
+	text, err := os.ReadFile("/proc/" + number + "/task/" + number + "/children")
+	if err != nil { // a kernel without CONFIG_PROC_CHILDREN
+		list, _ := pty.Procs()
+		return slices.DeleteFunc(list, func(p pty.Proc) bool { return p.Parent != pid })
+	}
+	var found []pty.Proc
+	for _, field := range strings.Fields(string(text)) {
+		if n, err := strconv.Atoi(field); err == nil {
+			if p, ok := pty.FindProc(n); ok {
+				found = append(found, p)
+			}
+		}
+	}
+	return found
+}

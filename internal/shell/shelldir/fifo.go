@@ -1,0 +1,93 @@
+package shelldir
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// RemoveFIFOs removes the names of a command's FIFOs.
+func RemoveFIFOs(dir string) {
+	for _, name := range [...]string{InFIFO, OutFIFO, ErrFIFO} {
+		_ = os.Remove(filepath.Join(dir, name))
+	}
+}
+
+// RemoveAllFIFOs removes the FIFOs of a shell that nothing runs of.
+func RemoveAllFIFOs(dir string) {
+	_ = os.Remove(filepath.Join(dir, ControlFIFO))
+	for _, parent := range [...]string{CommandsDir, InternalDir} {
+		list, _ := os.ReadDir(filepath.Join(dir, parent))
+		for _, f := range list {
+			RemoveFIFOs(filepath.Join(dir, parent, f.Name()))
+		}
+	}
+}
+
+// MakeFIFO makes a FIFO in the place of whatever is there, and fails at once when that cannot be.
+func MakeFIFO(path string) error {
+	err := unix.Mkfifo(path, 0o600)
+	if errors.Is(err, unix.EEXIST) {
+		if err = os.Remove(path); err == nil {
+			err = unix.Mkfifo(path, 0o600)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("make %s: %w", path, FileError(err))
+	}
+	return nil
+}
+
+// OpenFIFO opens a FIFO without waiting for its other end.
+func OpenFIFO(path string, mode int) (*os.File, error) {
+	fd, err := unix.Open(path, mode|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}
+
+// OpenPath is a path to an open file, whether its name is there or not.
+func OpenPath(f *os.File) string {
+	path := "/proc/self/fd/"
+	if conn, err := f.SyscallConn(); err == nil {
+		_ = conn.Control(func(fd uintptr) { path += strconv.FormatUint(uint64(fd), 10) })
+	}
+	return path
+}
+
+// Poll tells whether a FIFO has something to read, and whether it had writers that are gone; with neither none has come yet, or it has written nothing.
+func Poll(fd int) (waiting, gone bool) {
+	list := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	for {
+		n, err := unix.Poll(list, 0)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return false, true
+		}
+		return n > 0 && list[0].Revents&unix.POLLIN != 0, n > 0 && list[0].Revents&(unix.POLLHUP|unix.POLLERR|unix.POLLNVAL) != 0
+	}
+}
+
+// Closed tells whether a channel that carries nothing was closed.
+func Closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// ClosedChannel is what waits for nothing wait for.
+var ClosedChannel = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()

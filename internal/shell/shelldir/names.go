@@ -1,0 +1,45 @@
+package shelldir
+
+// Names in the directory of a command. The FIFOs are gone once the command has them open or has ended.
+const (
+	TextFile     = "cmd"     // the command's text
+	EvalFile     = "command" // is sourced: it has eval run the text
+	RecordFile   = "record.json"
+	RunFile      = "run"       // what sources that or EvalFile with a directory or variables of its own
+	InputFile    = "input"     // Stdin
+	InFIFO       = "in"        // with StdinOpen
+	InOpened     = "in.opened" // the command has InFIFO open
+	OutFIFO      = "out"
+	ErrFIFO      = "err"
+	StdoutFile   = "stdout"
+	StderrFile   = "stderr"
+	PwdFile      = "pwd"  // what PWD and OLDPWD were
+	BackFile     = "back" // what goes back to there
+	StatusName   = "rc."  // followed by the status; a name that is only a number is that of a command that was aborted
+	GuardedName  = "st."  // followed by whether the command failed, a dash and its status, see guarded
+	PidName      = "pid." // followed by the process id of a background command
+	ReachedName  = "told" // the shell has come to a command in the background, whose own sign may come later
+	FinishedName = "came" // a command in the background has come to the end of its text
+	SessionName  = "sid." // in SignsDir, by the launcher: followed by the number of an incarnation, a dot, its session
+)
+
+// Names in the directory of a shell.
+const (
+	ControlFIFO   = "ctl"
+	SignsDir      = "s" // files whose coming into being tells something
+	LauncherFile  = "launch"
+	LauncherLog   = "launch.log"
+	SetupFile     = "setup" // what a new incarnation reads first
+	CommandsDir   = "c"
+	InternalDir   = "e"      // the directories of commands of ours
+	RemoteFile    = "remote" // the state of a shell whose commands run elsewhere
+	ShellFile     = "shell.json"
+	BarrierName   = "b."
+	UpName        = "up."
+	InterruptFile = "frozen"
+	JobsFile      = "jobs" // what jobs -l printed, for the capture; empty while this incarnation has had none
+)
+
+// ours are the names in the directory of a command that the server makes, with their modes.
+var ours = []string{TextFile, EvalFile, RunFile, InputFile, InFIFO, OutFIFO, ErrFIFO, StdoutFile, StderrFile, BackFile,
+	PwdFile, RecordFile}

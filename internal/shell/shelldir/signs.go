@@ -1,0 +1,44 @@
+package shelldir
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// FindSign is what follows a prefix in the name of a file that begins with it.
+func FindSign(dir, prefix string) (tail string, ok bool) {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return "", false
+	}
+	for _, f := range list {
+		if tail, ok := strings.CutPrefix(f.Name(), prefix); ok {
+			return tail, true
+		}
+	}
+	return "", false
+}
+
+// FindNumber is the number in the name of a file that begins with a prefix.
+func FindNumber(dir, prefix string) (int, bool) {
+	tail, ok := FindSign(dir, prefix)
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.Atoi(tail)
+	return n, err == nil || tail == ""
+}
+
+// Seal makes the files that a shell has made in a directory its owner's alone: their modes are those of the user's
+// umask.
+func Seal(dir string) {
+	list, _ := os.ReadDir(dir)
+	for _, f := range list {
+		if f.Type().IsRegular() && !slices.Contains(ours, f.Name()) {
+			_ = os.Chmod(filepath.Join(dir, f.Name()), 0o600)
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package state
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/evertty/evertty/internal/shell/shelldir"
+)
+
+// Files of the state in a shell's directory.
+const (
+	captureFile  = "capture"   // what CaptureLine runs
+	captureFound = "state.new" // what it found, while it is being written and until it was adopted
+	StateFile    = "state"     // the newest whole one
+	RestoreFile  = "restore"   // what a new incarnation runs
+)
+
+// captureMagic is the first section that the capture can write by itself; the number changes with the order of sections.
+const captureMagic = "evertty-capture-1"
+
+// notCaptured is what captureFound has before a capture: the file is there with a mode of ours, for the user's umask may be of any kind.
+const notCaptured = "-"
+
+// captureEnd is the last section: without it the capture is not whole.
+const captureEnd = "end"
+
+// maxState bounds the size of a capture that is taken, in bytes: what a shell with thousands of long variables has, and what can be written and read between two commands.
+const maxState = 64 << 20
+
+// captureText is the script of the capture, with FILE for the quoted path of captureFound. It runs in a subshell, so that it may change what it wants, and
+// in posix mode until it knows better: there the special builtins (unset, trap, set, exec, exit) come before functions of these names, POSIX 2.9.1. Quoted
+// first words are no aliases. What it finds is in sections with a NUL at the end. Every newline
+// that bash prints is a write of its own, so the limits are lines that end otherwise.
+const captureText = `\typeset -f builtin >>FILE
+\unset -f builtin
+\builtin printf '\0%s\0' MAGIC >>FILE || \exit 1
+\trap >>FILE
+\trap '' XFSZ
+\trap - DEBUG ERR RETURN EXIT
+\set +xvefuTE
+\exec >>FILE || \exit 1
+\builtin printf '\0%s\0%s\0' "$POSIXLY_CORRECT" "${POSIXLY_CORRECT@a}" || \exit 1
+\set +o posix
+\builtin ulimit -S -f BLOCKS
+\builtin umask && \builtin printf '\0' || \exit 1
+\builtin pwd -P 2>/dev/null
+\builtin printf '\0' || \exit 1
+\builtin alias -p && \builtin printf '\0' || \exit 1
+\builtin unalias -a
+builtin shopt -p
+builtin printf '\0' || exit 1
+builtin shopt -u failglob nullglob extdebug
+builtin set +o && builtin printf '\0' || exit 1
+builtin declare -p || exit 1
+builtin declare -p DIRSTACK
+builtin printf '\0' || exit 1
+builtin declare -F && builtin printf '\0' || exit 1
+builtin mapfile -t __evertty || exit 1
+builtin printf '%s\n' "${__evertty[@]}" && builtin printf '\0' || exit 1
+builtin mapfile -t __evertty </proc/$$/limits
+builtin printf '%s\v' "${__evertty[@]}" && builtin printf '\0' || exit 1
+for __evertty_at in /proc/$$/fdinfo/[3-9] /proc/$$/fdinfo/[1-9][0-9]*; do
+	builtin mapfile -t __evertty <"$__evertty_at" && (( ! (${__evertty[1]##*[!0-7]} & 02000000) )) && builtin printf '%s\n' "${__evertty_at##*/}"
+done 2>/dev/null
+builtin enable -n
+builtin complete -p
+builtin printf '%s\0%s\0' "$__evertty_disabled" "$#" || exit 1
+(( $# == 0 )) || builtin printf '%s\0' "$@" || exit 1
+builtin mapfile -d '' -t -s SKIP -n 1 __evertty <FILE || exit 1
+if [[ ${__evertty[0]} ]]; then
+	builtin mapfile -t __evertty <<<"${__evertty[0]%?}" || exit 1
+	for __evertty_at in "${__evertty[@]}"; do
+		builtin declare -f -- "${__evertty_at##* }"
+		builtin printf '\0' || exit 1
+	done
+fi
+builtin printf '%s\0' END || exit 1
+`
+
+// The sections of a capture, in order. The positional parameters follow, one each, then the functions, then captureEnd.
+const (
+	sectionBuiltin   = iota // trap -p ERR, for that trap is gone in the file, and a function named builtin, which is in the way of all others
+	sectionMagic            // captureMagic
+	sectionTraps            // trap
+	sectionOptions          // SHELLOPTS/BASHOPTS/=POSIXLY_CORRECT, the last one only when it is set
+	sectionPosix            // the attributes of POSIXLY_CORRECT
+	sectionUmask            // umask
+	sectionCwd              // pwd -P
+	sectionAliases          // alias -p
+	sectionShopts           // shopt -p: the names
+	sectionSets             // set +o: the names
+	sectionVariables        // declare -p
+	sectionFunctions        // declare -F: names and attributes
+	sectionJobs             // jobs -l
+	sectionLimits           // /proc/PID/limits
+	sectionFiles            // numbers of open descriptors that children inherit, and enable -n
+	sectionCount            // how many positional parameters follow
+	sectionsFixed
+)
+
+// WriteScript writes the file that CaptureLine runs, and the place for what it finds, into the directory of a shell. Once per directory; again does no harm.
+func WriteScript(dir string) error {
+	path := filepath.Join(dir, captureFile)
+	text := strings.NewReplacer(
+		"FILE", QuoteASCII(filepath.Join(dir, captureFound)),
+		"MAGIC", captureMagic,
+		"SKIP", fmt.Sprint(sectionFunctions),
+		"END", captureEnd,
+		"BLOCKS", fmt.Sprint(maxState>>10),
+	).Replace(captureText)
+	err := shelldir.WriteFile(path, []byte(text))
+	if err == nil {
+		err = shelldir.Touch(filepath.Join(dir, shelldir.JobsFile))
+	}
+	if err != nil {
+		return fmt.Errorf("shell: capture: %w", err)
+	}
+	return nil
+}
+
+// CaptureLine is the control line, with its newline, that captures the shell's state into DIR/state.new. It forks one subshell (and one more when there was a
+// job) and waits for it, so the user's shell keeps every variable, option, trap and job; $? is 0 after it. It prints nothing. No trap fires but
+// CHLD (one process has ended), and DEBUG in the subshell under set -T. The end can be seen as that of any line: by the next line, or by
+// IN_CLOSE_WRITE on state.new.
+//
+// The parts: || hides the status from set -e and ERR, and no reserved word is used, which could be an alias; assigning POSIXLY_CORRECT is the one way into posix
+// mode that no function can be in the way of, and keeps the options as they were.
+func CaptureLine(dir string) string { return captureWith(dir, "") }
+
+// CaptureLineEnabling is CaptureLine for a shell in which builtins that the capture needs were taken away by enable -n: it brings them back, in its subshell.
+func CaptureLineEnabling(dir string) string {
+	return captureWith(dir, `\unset -f enable; __evertty_disabled=$(\enable -n); \enable `+strings.Join(captureNeeds, " ")+"; ")
+}
+
+// JobsWord is a part of a word that is nothing and leaves what jobs -l prints to the capture, when there was a job: jobs exist in the shell itself and in $( ), but not in
+// the ( ) of the capture.
+func JobsWord(dir string) string {
+	return `"${!:+$(\jobs -l 2>/dev/null >|` + QuoteASCII(filepath.Join(dir, shelldir.JobsFile)) + `)}"`
+}
+
+// captureNeeds are the builtins of captureText.
+var captureNeeds = []string{".", "alias", "builtin", "declare", "enable", "exec", "exit", "mapfile", "printf", "pwd", "set", "shopt", "trap", "typeset", "umask", "unalias", "unset"}
+
+// captureWith is CaptureLine with something to run in the subshell before the capture.
+func captureWith(dir, before string) string {
+	return `( POSIXLY_CORRECT=$SHELLOPTS/$BASHOPTS/${POSIXLY_CORRECT+=$POSIXLY_CORRECT}; ` + before + `\trap -p ERR >|` + QuoteASCII(filepath.Join(dir, captureFound)) + `; \. ` +
+		QuoteASCII(filepath.Join(dir, captureFile)) + ` ) <` + QuoteASCII(filepath.Join(dir, shelldir.JobsFile)) + ` >/dev/null 2>&1 || ( : )` + "\n"
+}
+
+// Prepare makes the place of what the next capture finds.
+func Prepare(dir string) {
+	_ = os.WriteFile(filepath.Join(dir, captureFound), []byte(notCaptured), 0o600)
+}
+
+// NotRead tells whether bash has run a capture without reading its script. Of a capture that did not run at all
+// a DEBUG trap may have had all of it skipped, which is the user's business.
+func NotRead(dir string) bool {
+	text, err := os.ReadFile(filepath.Join(dir, captureFound))
+	return err == nil && string(text) != notCaptured && !bytes.Contains(text, []byte(captureMagic))
+}
+
+// Adopt makes a whole DIR/state.new the state of the shell and returns it. One that is not whole is left alone, for the next capture writes it anew, and
+// the older state stays. No capture may be running. Errors: ErrDamaged, fs.ErrNotExist when no capture has run since.
+func Adopt(dir string) (*Snapshot, error) {
+	found := filepath.Join(dir, captureFound)
+	_ = os.Chmod(found, 0o600) // of an earlier server
+	i, err := readImage(found)
+	if err == nil {
+		// Replacing by rename would make some file systems write at once. In between the new one is the only one, and Load finds it.
+		state := filepath.Join(dir, StateFile)
+		_ = os.Remove(state)
+		err = os.Rename(found, state)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("shell: captured state: %w", err)
+	}
+	return i, nil
+}
+
+// Load is Adopt, else the state of the last whole capture. Errors: ErrDamaged, fs.ErrNotExist when there was none.
+func Load(dir string) (*Snapshot, error) {
+	if i, err := Adopt(dir); err == nil {
+		return i, nil
+	}
+	i, err := readImage(Path(dir))
+	if err != nil {
+		return nil, fmt.Errorf("shell: state: %w", err)
+	}
+	return i, nil
+}
+
+// errSyntax says that a definition is not one.
+var errSyntax = errors.New("not a definition")
+
+// Path is the path of the newest whole capture.
+func Path(dir string) string { return filepath.Join(dir, StateFile) }

@@ -1,0 +1,159 @@
+package state
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// limitLetters are the letters that ulimit has for the names in /proc/PID/limits, and the unit in which it counts, in bytes. "Max file locks" is not among them:
+// Linux has no such limit any more, and what is there is the shell's brand.
+var limitLetters = map[string]struct {
+	letter string
+	unit   uint64
+}{
+	"Max cpu time": {"t", 1}, "Max file size": {"f", 1024}, "Max data size": {"d", 1024}, "Max stack size": {"s", 1024},
+	"Max core file size": {"c", 512}, "Max resident set": {"m", 1024}, "Max processes": {"u", 1}, "Max open files": {"n", 1},
+	"Max locked memory": {"l", 1024}, "Max address space": {"v", 1024}, "Max pending signals": {"i", 1},
+	"Max msgqueue size": {"q", 1}, "Max nice priority": {"e", 1}, "Max realtime priority": {"r", 1}, "Max realtime timeout": {"R", 1},
+}
+
+// Lost tells in sentences what of the image a new incarnation with this process id does not have: jobs, traps, file descriptors, disabled builtins, limits
+// (those only for a pid > 0, by comparison with /proc/PID/limits).
+func (i *Snapshot) Lost(pid int) []string {
+	var list []string
+	for _, j := range i.jobs {
+		list = append(list, fmt.Sprintf("job %d %s", j.pid, j.text))
+	}
+	for _, name := range i.traps {
+		list = append(list, "trap "+name)
+	}
+	for _, number := range i.files {
+		list = append(list, "file descriptor "+number)
+	}
+	for _, name := range i.disabled {
+		list = append(list, "enable -n "+name)
+	}
+	if pid <= 0 {
+		return list
+	}
+	now, err := os.ReadFile(fmt.Sprintf("/proc/%d/limits", pid))
+	if err != nil {
+		return list // it has ended already
+	}
+	return append(list, i.lostLimits(limitsOf(string(now)))...)
+}
+
+// lostLimits are the limits that were set and are not now.
+func (i *Snapshot) lostLimits(now map[string]string) []string {
+	var list []string
+	for name, value := range i.limits {
+		if known, ok := limitLetters[name]; ok && now[name] != "" && now[name] != value {
+			soft, _, _ := strings.Cut(value, " ")
+			list = append(list, fmt.Sprintf("ulimit -%s %s", known.letter, counted(soft, known.unit)))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// counted is a limit in the unit of ulimit.
+func counted(value string, unit uint64) string {
+	n, err := strconv.ParseUint(value, 10, 64)
+	if err != nil {
+		return value // unlimited
+	}
+	return strconv.FormatUint(n/unit, 10)
+}
+
+// limitsOf reads /proc/PID/limits: "SOFT HARD" by name.
+func limitsOf(text string) map[string]string {
+	limits := map[string]string{}
+	for line := range strings.Lines(text) {
+		for name := range limitLetters {
+			if rest, ok := strings.CutPrefix(line, name+" "); ok {
+				if fields := strings.Fields(rest); len(fields) >= 2 {
+					limits[name] = fields[0] + " " + fields[1]
+				}
+			}
+		}
+	}
+	return limits
+}
+
+// trapsOf reads what trap prints: the names of the signals that have one, and what follows that list. In posix mode bash lists those that were asked for and have none, too, as "-".
+func trapsOf(text string) (names []string, rest string) {
+	s := &scanner{text: text}
+	for s.skip("trap -- ") {
+		action, err := s.word(" ")
+		if err != nil || !s.skip(" ") {
+			break
+		}
+		if name := s.upTo("\n"); action != "-" {
+			names = append(names, name)
+		}
+		s.skip("\n")
+	}
+	return names, s.text[s.at:]
+}
+
+// jobsOf reads jobs -l: those that run or are stopped. The lines after the first of a job are its other processes, or more of its text.
+func jobsOf(text string) []job {
+	var jobs []job
+	open := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		if j, begins, alive := jobOf(line); begins {
+			if open = alive; alive {
+				jobs = append(jobs, j)
+			}
+			continue
+		}
+		if open {
+			last := &jobs[len(jobs)-1]
+			more := strings.TrimLeft(line, " ")
+			if number, rest, ok := strings.Cut(more, " "); ok && ValidNumber(number) && more != line {
+				more = strings.TrimLeft(rest, " ") // the process id of the next part of a pipeline
+			}
+			if more != "" {
+				last.text += " " + more
+			}
+		}
+	}
+	for n := range jobs {
+		jobs[n].text = strings.TrimSuffix(jobs[n].text, " &")
+	}
+	return jobs
+}
+
+// jobOf reads the first line of a job: `[1]+ 123 Running    sleep 100 &`. begins is false of another line.
+func jobOf(line string) (j job, begins, alive bool) {
+	number, rest, ok := strings.Cut(strings.TrimPrefix(line, "["), "]")
+	if !ok || !strings.HasPrefix(line, "[") || !ValidNumber(number) || rest == "" {
+		return j, false, false
+	}
+	fields := strings.Fields(rest[1:]) // without the mark of the current one
+	if len(fields) < 2 || !ValidNumber(fields[0]) {
+		return j, false, false
+	}
+	j.pid, _ = strconv.Atoi(fields[0])
+	_, rest, _ = strings.Cut(rest[1:], fields[0])
+	for _, state := range [...]string{"Running", "Stopped"} {
+		if after, ok := strings.CutPrefix(strings.TrimLeft(rest, " "), state); ok {
+			if strings.HasPrefix(after, "(") { // Stopped(SIGTTIN)
+				_, after, _ = strings.Cut(after, ")")
+			}
+			j.text = strings.TrimLeft(after, " ")
+			return j, true, true
+		}
+	}
+	return j, true, false
+}
+
+// ValidNumber tells whether a text is digits.
+func ValidNumber(text string) bool {
+	_, err := strconv.ParseUint(text, 10, 31)
+	return err == nil
+}

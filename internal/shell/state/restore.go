@@ -1,0 +1,386 @@
+package state
+
+import (
+	"bufio"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/evertty/evertty/internal/shell/shelldir"
+)
+
+const (
+	// longestEntry is how long one KEY=value of an environment may be here, in bytes: execve refuses 32 pages, with the
+	// closing NUL (MAX_ARG_STRLEN).
+	longestEntry = 96 << 10
+	// longestEnv bounds an environment, in bytes: far below a quarter of the smallest usual stack limit, which execve
+	// allows for arguments and environment together, and below what one message to the keeper takes. What is beyond comes
+	// back by the script.
+	longestEnv = 128 << 10
+)
+
+// late are the functions that the script defines last, because it uses the builtins of these names up to there; in the
+// order in which it is done with them.
+var late = []string{"unset", "declare", "umask", "alias", "export", "builtin", "shopt", "set", "eval"}
+
+// latest is how many of the end of late are still used after the options are set.
+const latest = 3
+
+// WriteRestore writes DIR/restore, to be sourced by the new incarnation (`. DIR/restore` without arguments at the top level,
+// stdout and stderr to /dev/null, before anything of the user's), and returns the environment to start it with: that of
+// the image, without EVERTTY_SHELL, PWD, OLDPWD, SHLVL and _, which the caller adds. first is the environment of the
+// first start. Variables that are too long for execve are in the script instead. The script needs no PATH and starts no
+// process; set -e is on after it when it was on. missing says in words what it lacks because the file of the state
+// cannot be read.
+func (i *Snapshot) WriteRestore(dir string, first []string) (env, missing []string, err error) {
+	env, given := i.environment(first)
+	file, c, err := openCapture(Path(dir))
+	if err == nil {
+		defer file.Close()
+	} else {
+		missing = []string{"variables that are not exported, functions, arguments, completions and the directory stack: " +
+			"the file of the state is damaged or missing"}
+	}
+	err = shelldir.Write(filepath.Join(dir, RestoreFile), func(w *bufio.Writer) error {
+		r := restoring{Snapshot: i, captured: c, Writer: w}
+		return r.script(given, i.Environment("", first).Unset)
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("shell: restore: %w", err)
+	}
+	return env, missing, nil
+}
+
+// environment is what the new process is given, and the names of the variables in it; the script brings the others.
+func (i *Snapshot) environment(first []string) (env []string, given map[string]bool) {
+	given = map[string]bool{}
+	total := 0
+	for _, pair := range first {
+		// bash hands on what it cannot have as a variable, but functions are in the image.
+		if name, _, _ := strings.Cut(pair, "="); !ValidName(name) && !strings.HasPrefix(name, "BASH_FUNC_") {
+			env = append(env, pair)
+			total += len(pair) + 1
+		}
+	}
+	exported := i.exported()
+	for _, v := range i.variables {
+		value, ok := exported[v.name]
+		pair := v.name + "=" + value
+		if !ok || v.name == "POSIXLY_CORRECT" || len(pair) > longestEntry || total+len(pair)+1 > longestEnv {
+			continue
+		}
+		given[v.name] = true
+		total += len(pair) + 1
+		env = append(env, pair)
+	}
+	return env, given
+}
+
+// restoring is the writing of the script. Each write goes on however the one before has ended: the Writer keeps the
+// first error.
+type restoring struct {
+	*Snapshot
+	captured *capture // nil when the file cannot be read
+	*bufio.Writer
+	oldpwd *variable           // OLDPWD, nil when it is not set
+	stack  []string            // the directory stack without the directory itself
+	last   map[string]function // those of late
+	texts  map[string]span     // of those
+}
+
+// line writes a line.
+func (r *restoring) line(words ...string) {
+	for _, word := range words {
+		_, _ = r.WriteString(word)
+	}
+	_ = r.WriteByte('\n')
+}
+
+// script writes what a new incarnation runs. Each definition stands alone, as a line that is right whatever is in it:
+// one that bash refuses costs only itself. The order matters: functions before aliases, which would be expanded in them
+// again; posix mode, which refuses names of functions, and set -e last.
+func (r *restoring) script(given map[string]bool, unset []string) error {
+	r.line("\\shopt -u expand_aliases\n\\set +o posix\n\\shopt -s extglob")
+	r.writeVariables(given, unset)
+	r.writePlaces()
+	r.writeFunctions()
+	if validMask(r.umask) {
+		r.line("\\umask ", r.umask)
+	}
+	r.writeOptions("\\shopt -s", "\\shopt -u", r.shopts, "expand_aliases", "login_shell", "restricted_shell")
+	for _, a := range r.aliases {
+		r.line("\\alias -- ", QuoteASCII(a.key), "=", QuoteASCII(a.value))
+	}
+	r.writeLate(late[:len(late)-latest])
+	r.writeArguments()
+	if isOn(r.shopts, "expand_aliases") {
+		r.line("\\shopt -s expand_aliases")
+	}
+	r.writeOptions("\\set -o", "\\set +o", r.sets, "noexec", "privileged", "posix", "errexit", "nounset", "xtrace",
+		"verbose", "history")
+	r.writeLate(late[len(late)-latest:])
+	r.writeStrict()
+	if r.captured != nil && r.captured.failed != nil {
+		return r.captured.failed
+	}
+	return nil
+}
+
+// writeVariables writes all that the environment does not bring.
+func (r *restoring) writeVariables(given map[string]bool, unset []string) {
+	// A profile may have set again what the user had removed.
+	for _, name := range unset {
+		r.line("\\unset -v ", name)
+	}
+	hasIFS := false
+	each := func(d definition) {
+		hasIFS = hasIFS || d.name == "IFS"
+		v := d.variable
+		plain := v != nil && v.flags == "x" && v.assigned && given[v.name]
+		switch {
+		case !isKept(d.name):
+			r.note(v)
+		case plain:
+		case v != nil:
+			r.line(v.definition())
+		default:
+			_ = r.captured.pieces(d.span, r.piece)
+		}
+	}
+	if r.captured != nil {
+		r.captured.definitions(each)
+	} else {
+		for _, v := range r.variables {
+			each(definition{name: v.name, variable: &v})
+		}
+	}
+	if !hasIFS && r.captured != nil {
+		r.line("\\unset -v IFS")
+	}
+}
+
+// piece writes a piece of the capture as it is.
+func (r *restoring) piece(p []byte) error {
+	_, err := r.Write(p)
+	return err
+}
+
+// quoted writes a span of the capture as ansi does.
+func (r *restoring) quoted(s span) {
+	var out []byte
+	_, _ = r.WriteString("$'")
+	_ = r.captured.pieces(s, func(p []byte) error {
+		out = appendANSI(out[:0], p)
+		return r.piece(out)
+	})
+	_ = r.WriteByte('\'')
+}
+
+// note keeps what the places are made of; v is nil of what is long.
+func (r *restoring) note(v *variable) {
+	switch {
+	case v == nil:
+	case v.name == "OLDPWD" && v.assigned:
+		r.oldpwd = v
+	case v.name == "DIRSTACK" && len(v.elements) > 1:
+		for _, e := range v.elements[1:] {
+			r.stack = append(r.stack, e.value)
+		}
+	}
+}
+
+// writePlaces writes what cd -, popd and the completion of words remember. It comes before functions that could be in
+// the way.
+func (r *restoring) writePlaces() {
+	if v := r.oldpwd; v != nil {
+		r.line("OLDPWD=", QuoteASCII(v.value))
+		if v.has("x") {
+			r.line("\\export OLDPWD")
+		}
+	}
+	for _, dir := range slices.Backward(r.stack) {
+		r.line("\\pushd -n ", QuoteASCII(dir))
+	}
+	if r.captured == nil {
+		return
+	}
+	text, err := r.captured.section(sectionFiles)
+	if err != nil {
+		return
+	}
+	for _, c := range (&Snapshot{}).takeFiles(text) {
+		r.line("\\eval ", QuoteASCII(c))
+	}
+}
+
+// definition is a variable as a command that makes it.
+func (v *variable) definition() string {
+	flags := v.flags
+	if flags == "" {
+		flags = "-"
+	}
+	head := "declare -" + flags + " " + v.name // not quoted: bash would not know the list of an array as one
+	if !v.assigned {
+		return head
+	}
+	if !v.array() {
+		return head + "=" + QuoteASCII(v.value)
+	}
+	var b strings.Builder
+	b.WriteString(head + "=(")
+	for n, e := range v.elements {
+		if n > 0 {
+			b.WriteByte(' ')
+		}
+		key := e.key
+		if v.has("A") || !ValidNumber(key) {
+			key = QuoteASCII(key)
+		}
+		b.WriteString("[" + key + "]=" + QuoteASCII(e.value))
+	}
+	b.WriteByte(')')
+	return b.String()
+}
+
+// writeFunctions writes those that are in nobody's way, and finds the others.
+func (r *restoring) writeFunctions() {
+	r.last, r.texts = map[string]function{}, map[string]span{}
+	for _, f := range r.functions {
+		if f.text != "" {
+			r.last[f.name] = f
+		}
+	}
+	if r.captured == nil {
+		return
+	}
+	names, err := r.captured.section(sectionFunctions)
+	if err != nil {
+		return
+	}
+	at, end := r.captured.skipArguments(nil), r.captured.rest.at+r.captured.rest.size
+	for line := range strings.Lines(names) {
+		next, ok := r.captured.find(at, end, 0)
+		if !ok {
+			return
+		}
+		f, ok := functionOf(line)
+		switch text := (span{at, next - at}); {
+		case !ok || !r.HasFunction(f.name): // it is left out, see reachable
+		case slices.Contains(late, f.name):
+			r.last[f.name], r.texts[f.name] = f, text
+		default:
+			r.writeFunction(f, text)
+		}
+		at = next + 1
+	}
+}
+
+// writeLate writes the functions of some names, in this order.
+func (r *restoring) writeLate(names []string) {
+	for _, name := range names {
+		if f, ok := r.last[name]; ok {
+			r.writeFunction(f, r.texts[name])
+		}
+	}
+}
+
+// writeFunction writes one whose text is in the capture, or in f.
+func (r *restoring) writeFunction(f function, text span) {
+	_, _ = r.WriteString("\\eval ")
+	if f.text != "" {
+		_, _ = r.WriteString(QuoteASCII(f.text))
+	} else {
+		r.quoted(text)
+	}
+	_ = r.WriteByte('\n')
+	if f.flags != "" && strings.Trim(f.flags, "xrt") == "" {
+		r.line("\\builtin declare -f", f.flags, " -- ", QuoteASCII(f.name))
+	}
+}
+
+// writeArguments writes the positional parameters.
+func (r *restoring) writeArguments() {
+	if r.captured == nil || r.captured.arguments == 0 {
+		return
+	}
+	_, _ = r.WriteString("\\set --")
+	r.captured.skipArguments(func(s span) {
+		_ = r.WriteByte(' ')
+		r.quoted(s)
+	})
+	_ = r.WriteByte('\n')
+}
+
+// skipArguments calls f, unless it is nil, for each positional parameter and returns the place of what follows them.
+func (c *capture) skipArguments(f func(s span)) int64 {
+	at := c.rest.at
+	for range c.arguments {
+		next, ok := c.find(at, c.rest.at+c.rest.size, 0)
+		if !ok {
+			break
+		}
+		if f != nil {
+			f(span{at, next - at})
+		}
+		at = next + 1
+	}
+	return at
+}
+
+// writeOptions writes one line for those that are on and one for those that are off.
+func (r *restoring) writeOptions(on, off string, list []option, without ...string) {
+	for _, way := range []struct {
+		command string
+		on      bool
+	}{{on, true}, {off, false}} {
+		var names []string
+		for _, o := range list {
+			if o.on == way.on && !slices.Contains(without, o.name) {
+				names = append(names, o.name)
+			}
+		}
+		if len(names) == 0 {
+			continue
+		}
+		if !strings.HasSuffix(way.command, "o") { // shopt takes many at once, set -o one
+			r.line(way.command, " ", strings.Join(names, " "))
+			continue
+		}
+		_, _ = r.WriteString("\\set")
+		for _, name := range names {
+			_, _ = r.WriteString(strings.TrimPrefix(way.command, "\\set") + " " + name)
+		}
+		r.line()
+	}
+}
+
+// writeStrict writes what would be in the way of everything else: posix mode and the options that end or trace what
+// they meet.
+func (r *restoring) writeStrict() {
+	for _, v := range r.variables {
+		if v.name != "POSIXLY_CORRECT" {
+			continue
+		}
+		// The assignment alone switches the mode on, and then no function is before a special builtin.
+		r.line("POSIXLY_CORRECT=", QuoteASCII(v.value))
+		if v.has("x") {
+			r.line("\\export POSIXLY_CORRECT")
+		}
+	}
+	for _, name := range [...]string{"nounset", "verbose", "xtrace", "errexit"} {
+		if isOn(r.sets, name) {
+			r.line("\\set -o ", name)
+		}
+	}
+}
+
+// isOn tells whether an option is on.
+func isOn(list []option, name string) bool {
+	return slices.Contains(list, option{name, true})
+}
+
+// validMask tells whether a text is what umask prints.
+func validMask(text string) bool {
+	return text != "" && strings.Trim(text, "01234567") == ""
+}

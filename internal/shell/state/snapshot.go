@@ -1,0 +1,212 @@
+package state
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/evertty/evertty/internal/shell/proctree"
+	"github.com/evertty/evertty/pty"
+)
+
+// Snapshot is what is kept in memory of a capture: what is of use while the shell runs. What a user keeps in variables
+// that children do not get, functions and arguments is in the file alone. It is never changed after it was read; all
+// methods may be called from several goroutines.
+//
+// A capture has no key bindings, history and hash table.
+type Snapshot struct {
+	directory string
+	umask     string
+	variables []variable // those that children get and of at most longestKept, and POSIXLY_CORRECT
+	functions []function
+	aliases   []element
+	shopts    []option
+	sets      []option // without posix when that came from the capture itself
+	jobs      []job
+	traps     []string
+	limits    map[string]string // of /proc/PID/limits: the soft and the hard limit by name
+	files     []string          // numbers of descriptors above 2
+	disabled  []string          // builtins that enable -n took away
+}
+
+// function is one of a shell's, as bash prints it.
+type function struct {
+	name  string
+	flags string // x, r, t
+	text  string // of one named builtin, which is not with the others in the file
+}
+
+// longestKept is how long the value of a variable is that is kept in memory, in bytes: no process can be given a longer
+// one (MAX_ARG_STRLEN of Linux).
+const longestKept = 128 << 10
+
+// option is one of shopt or set -o.
+type option struct {
+	name string
+	on   bool
+}
+
+// job is a line of jobs -l.
+type job struct {
+	pid  int
+	text string
+}
+
+// bashVariables are the variables that bash makes itself or that mean nothing in another process, besides those that begin with
+// BASH.
+var bashVariables = map[string]bool{
+	"COLUMNS": true, "COMP_WORDBREAKS": true, "DIRSTACK": true, "EPOCHREALTIME": true, "EPOCHSECONDS": true, "EUID": true,
+	"FUNCNAME": true,
+	"GROUPS":   true, "HISTCMD": true, "LINENO": true, "LINES": true, "PIPESTATUS": true, "PPID": true, "RANDOM": true,
+	"SECONDS":   true,
+	"SHELLOPTS": true, "SRANDOM": true, "UID": true, "POSIXLY_CORRECT": true,
+	"OLDPWD": true, "PWD": true, "SHLVL": true, "_": true, proctree.TagVariable: true,
+	pty.EnvTerminal: true, pty.EnvSession: true, pty.EnvURL: true, pty.EnvSocket: true,
+}
+
+// userBashVariables are the variables that begin with BASH and are the user's all the same.
+var userBashVariables = map[string]bool{"BASH_ENV": true, "BASH_COMPAT": true, "BASH_LOADABLES_PATH": true}
+
+// isKept tells whether a variable is part of the state.
+func isKept(name string) bool {
+	if strings.HasPrefix(name, "BASH") &&
+		(len(name) == len("BASH") || name[4] == '_' || name == "BASHOPTS" || name == "BASHPID") {
+		return userBashVariables[name]
+	}
+	return !bashVariables[name]
+}
+
+// takeOptions reads the options that are on from what the shell had before the capture, and the names of all from what
+// it knows.
+func (i *Snapshot) takeOptions(parts []string) {
+	sets, rest, _ := strings.Cut(parts[sectionOptions], "/")
+	shopts, posix, _ := strings.Cut(rest, "/")
+	i.sets = options(sets, parts[sectionSets])
+	i.shopts = options(shopts, parts[sectionShopts])
+	if value, set := strings.CutPrefix(posix, "="); set {
+		flags := strings.Trim(parts[sectionPosix], "\n")
+		i.variables = append(i.variables, variable{name: "POSIXLY_CORRECT", flags: flags, assigned: true, value: value})
+	}
+}
+
+// options are those of a listing of all, on when they are in the list with colons.
+func options(on, all string) []option {
+	set := strings.Split(on, ":")
+	var list []option
+	for line := range strings.Lines(all) {
+		fields := strings.Fields(line)
+		if len(fields) == 3 && validOption(fields[2]) {
+			list = append(list, option{fields[2], slices.Contains(set, fields[2])})
+		}
+	}
+	return list
+}
+
+// validOption tells whether a name is one of an option.
+func validOption(name string) bool {
+	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == "" && name[0] != '-'
+}
+
+// takeFiles reads the numbers of open descriptors and what enable -n prints. It returns what complete -p prints, of
+// which a word may go over several lines.
+func (i *Snapshot) takeFiles(text string) (completes []string) {
+	for whole := range strings.Lines(text) {
+		line := strings.TrimSpace(whole)
+		if name, is := strings.CutPrefix(line, "enable -n "); is {
+			i.disabled = append(i.disabled, name)
+		} else if strings.HasPrefix(whole, "complete ") {
+			completes = append(completes, whole)
+		} else if n := len(completes); n > 0 {
+			completes[n-1] += whole
+		} else if line != "" {
+			i.files = append(i.files, line)
+		}
+	}
+	return completes
+}
+
+// takeAliases reads alias -p.
+func (i *Snapshot) takeAliases(text string) {
+	s := &scanner{text: text}
+	for s.at < len(s.text) {
+		from := s.at
+		if s.skip("alias ") {
+			s.skip("-- ")
+			name := s.upTo("=\n")
+			if s.skip("=") && name != "" {
+				if value, err := s.word("\n"); err == nil {
+					i.aliases = append(i.aliases, element{name, value})
+				}
+			}
+		}
+		next := strings.IndexByte(s.text[max(from, s.at):], '\n')
+		if next < 0 {
+			return
+		}
+		s.at = max(from, s.at) + next + 1
+	}
+}
+
+// takeFunctions reads declare -F. One named builtin could not be listed with the others.
+func (i *Snapshot) takeFunctions(names, builtin string) {
+	if strings.HasPrefix(builtin, "builtin () ") {
+		i.functions = append(i.functions, function{name: "builtin", text: builtin})
+	}
+	for line := range strings.Lines(names) {
+		if f, ok := functionOf(line); ok {
+			i.functions = append(i.functions, f)
+		}
+	}
+}
+
+// functionOf reads a line of declare -F.
+func functionOf(line string) (f function, ok bool) {
+	fields := strings.Fields(line)
+	if len(fields) != 3 || !strings.HasPrefix(fields[1], "-") {
+		return f, false
+	}
+	return function{name: fields[2], flags: strings.Trim(fields[1], "-f")}, true
+}
+
+// Cwd()  the directory as the shell itself saw it; /proc/PID/cwd is better while it lives. It may have been removed
+// before; "" when it is not known.
+func (i *Snapshot) Cwd() string { return i.directory }
+
+// exported are the variables that children get.
+func (s *Snapshot) exported() map[string]string {
+	env := map[string]string{}
+	for _, v := range s.variables {
+		if v.has("x") && v.assigned && !v.array() && !v.has("n") {
+			env[v.name] = v.value
+		}
+	}
+	return env
+}
+
+// Environment compares with the environment that the first start was given (KEY=value; the same for all processes of a
+// shell). A nil Snapshot has what that has.
+func (s *Snapshot) Environment(cwd string, first []string) Environment {
+	e := Environment{Cwd: cwd, Delta: map[string]string{}}
+	before := map[string]string{}
+	for _, pair := range first {
+		if name, value, ok := strings.Cut(pair, "="); ok && ValidName(name) && (isKept(name) || name == "POSIXLY_CORRECT") {
+			before[name] = value
+		}
+	}
+	if s == nil {
+		e.Env = before
+		return e
+	}
+	e.Env = s.exported()
+	for name, value := range e.Env {
+		if old, had := before[name]; !had || old != value {
+			e.Delta[name] = value
+		}
+	}
+	for name := range before {
+		if _, has := e.Env[name]; !has {
+			e.Unset = append(e.Unset, name)
+		}
+	}
+	slices.Sort(e.Unset)
+	return e
+}

@@ -1,0 +1,257 @@
+import { type Decoder, exactJSON, fields, text } from "./decode";
+import {
+  type Approval,
+  type Info,
+  type Lease,
+  type Message,
+  type Permissions,
+  parseApprovals,
+  parseInfo,
+  parseLease,
+  parseLedger,
+  parseMessages,
+  parsePermissions,
+  parseProviders,
+  parseSession,
+  parseTerminals,
+  parseTimeline,
+  parseUsage,
+  type Session,
+  type Size,
+  type ThreadTerminal,
+} from "./wire";
+
+/** Refusal is the HTTP status that came instead of an answer; 0 when the server was not reached. */
+export class Refusal {
+  constructor(readonly status: number) {}
+
+  /** lasting says that asking again does not help before something happens: not for us, not here, or not supported. */
+  lasting(): boolean {
+    return [401, 403, 404, 405, 501].includes(this.status);
+  }
+}
+
+/** address resolves a path against the page, so that a path prefix of a reverse proxy stays. */
+function address(path: string): string {
+  return new URL(path, new URL(".", location.href.split("#")[0])).href;
+}
+
+/**
+ * Reply is a document and the moment at which the server wrote it, in milliseconds since the epoch; NaN when unknown.
+ */
+interface Reply {
+  body: unknown;
+  date: number;
+}
+
+/** ask reads one document. It never throws. */
+async function ask(path: string): Promise<Reply | Refusal> {
+  try {
+    const response = await fetch(address(path));
+    if (!response.ok) return new Refusal(response.status);
+    return { body: exactJSON(await response.text()), date: Date.parse(response.headers.get("Date") ?? "") };
+  } catch {
+    return new Refusal(0);
+  }
+}
+
+/** read is what `decode` makes of one document. It never throws. */
+async function read<T>(path: string, decode: Decoder<T>): Promise<T | Refusal> {
+  const reply = await ask(path);
+  return reply instanceof Refusal ? reply : decode(reply.body);
+}
+
+/** both waits for two answers; the first refusal stands for both. */
+async function both<A, B, T>(
+  a: Promise<A | Refusal>,
+  b: Promise<B | Refusal>,
+  join: (a: A, b: B) => T,
+): Promise<T | Refusal> {
+  const [one, two] = await Promise.all([a, b]);
+  if (one instanceof Refusal) return one;
+  return two instanceof Refusal ? two : join(one, two);
+}
+
+/** change asks the server to do something and returns its document. It throws an Error that a person can read. */
+async function change(path: string, body: unknown = {}, method = "POST"): Promise<unknown> {
+  const headers = { "Content-Type": "application/json" };
+  const response = await fetch(address(path), { method, headers, body: JSON.stringify(body) });
+  const answer: unknown = await response.json().catch(() => null);
+  if (!response.ok && !(method === "DELETE" && response.status === 404))
+    throw new Error(text(fields(answer).error) || `The server answered ${response.status}.`);
+  return answer;
+}
+
+// Terminals.
+
+const sessionPath = (session: string): string => `session/${encodeURIComponent(session)}/pty`;
+const terminalPath = (info: Info): string => `${sessionPath(info.session)}/${encodeURIComponent(info.id)}`;
+
+/** Draft is what the "New terminal" form asks for; empty fields are left to the server. */
+export interface Draft {
+  session: string;
+  command: string;
+  cwd: string;
+  name: string;
+}
+
+/** creation is the body of the request: a command line is run by bash, so quotes and pipes mean what they always do. */
+function creation(draft: Draft, size: Size | null): Record<string, unknown> {
+  const [command, cwd, name] = [draft.command, draft.cwd.trim(), draft.name.trim()];
+  return {
+    ...size,
+    ...(command.trim() !== "" && { cmd: ["bash", "-lc", command] }),
+    ...(cwd !== "" && { cwd }),
+    ...(name !== "" && { name }),
+  };
+}
+
+/** createTerminal starts a terminal and returns the server's description. It throws an Error that a person can read. */
+export async function createTerminal(draft: Draft, size: Size | null): Promise<Info> {
+  const info = parseInfo(await change(sessionPath(draft.session), creation(draft, size)));
+  if (info === null) throw new Error("The server's answer names no terminal.");
+  return info;
+}
+
+/** closeTerminal ends a terminal's process tree and takes it off the list. */
+export const closeTerminal = (info: Info): Promise<unknown> => change(terminalPath(info), undefined, "DELETE");
+
+/** restartTerminal starts the program of an ended terminal again. */
+export const restartTerminal = (info: Info): Promise<unknown> => change(`${terminalPath(info)}/restart`);
+
+// Threads.
+
+const threadPath = (thread: string, what: string): string => `api/threads/${encodeURIComponent(thread)}/${what}`;
+
+/** threadEvents opens the stream of a thread's events behind `since`, or from now on. */
+export function threadEvents(thread: string, since: number | null): EventSource {
+  return new EventSource(address(threadPath(thread, `events?since=${since ?? "latest"}`)));
+}
+
+/** Two clocks this close count as the same, in milliseconds: the header that tells the server's has whole seconds. */
+const SAME_CLOCK_MS = 2_000;
+
+/** Documents are what the server says about a thread. A thread may never have had a session. */
+export interface Documents {
+  session: Session | null;
+  terminals: readonly ThreadTerminal[];
+  lease: Lease | null;
+  /** What to add to this computer's clock for the server's, in milliseconds. */
+  clock: number;
+}
+
+/** readThread reads what the page shows of a thread. It never throws. */
+export async function readThread(thread: string): Promise<Documents | Refusal> {
+  const document = (what: string): Promise<Reply | Refusal> => ask(threadPath(thread, what));
+  const [session, terminals, lease] = await Promise.all([
+    document("session"),
+    document("terminals"),
+    document("lease"),
+  ]);
+  if (terminals instanceof Refusal) return terminals;
+  if (lease instanceof Refusal) return lease;
+  if (session instanceof Refusal && session.status !== 404) return session;
+  const ahead = lease.date - Date.now();
+  return {
+    session: session instanceof Refusal ? null : parseSession(session.body),
+    terminals: parseTerminals(terminals.body),
+    lease: parseLease(lease.body),
+    clock: Math.abs(ahead) > SAME_CLOCK_MS ? ahead : 0, // NaN is not greater
+  };
+}
+
+/** changeThread touches, pauses or resumes a thread. */
+export const changeThread = (thread: string, what: "touch" | "pause" | "resume"): Promise<unknown> =>
+  change(threadPath(thread, what));
+
+/** canChange asks whether a provider can pause or resume. What is not known is tried: a refusal is in words. */
+export async function canChange(provider: string, what: "pause" | "resume"): Promise<boolean> {
+  const providers = await read("api/sandbox/types", parseProviders);
+  const one = providers instanceof Refusal ? undefined : providers.find((p) => p.name === provider);
+  return one?.[`can_${what}`] ?? true;
+}
+
+// The conversation of a thread.
+
+/** Range says which messages are asked for, as the query of GET …/messages does. */
+export interface Range {
+  after: number;
+  limit: number;
+  newest: boolean;
+  archived: boolean;
+}
+
+/** Approvals that are shown, the newest. */
+const MAX_APPROVALS = 60;
+
+const query = (r: Range): string =>
+  `messages?after=${r.after}&limit=${r.limit}${r.newest ? "&newest=1" : ""}${r.archived ? "&archived=1" : ""}`;
+
+/**
+ * restOf is the rest of a range that an answer, which is short when messages are long, did not bring; null for none.
+ */
+export function restOf(range: Range, got: readonly Message[]): Range | null {
+  const last = got.at(-1)?.seq ?? Number.POSITIVE_INFINITY;
+  const end = range.after + range.limit;
+  return last >= end || last <= range.after ? null : { ...range, after: last, limit: end - last };
+}
+
+/** messagesOf reads messages; nobody has written a conversation yet when they are of no session. */
+const messagesOf = (body: unknown): Message[] | Refusal =>
+  fields(body).session_id === null ? new Refusal(404) : parseMessages(body);
+
+/** readMessages reads a range of messages, in several answers when the messages are long. */
+async function readMessages(thread: string, range: Range): Promise<readonly Message[] | Refusal> {
+  const list: Message[] = [];
+  for (let rest: Range | null = range; rest !== null; ) {
+    const got: Message[] | Refusal = await read(threadPath(thread, query(rest)), messagesOf);
+    if (got instanceof Refusal) return got;
+    list.push(...got);
+    rest = range.newest ? null : restOf(rest, got);
+  }
+  return list;
+}
+
+/** How the conversation of a thread is read. Nothing here throws. */
+export const conversationRequests = {
+  messages: readMessages,
+  timeline: (thread: string) =>
+    both(ask(threadPath(thread, "timeline")), ask(threadPath(thread, "trace")), (a, b) =>
+      parseTimeline(a.body, b.body),
+    ),
+  ledger: (thread: string) => read(threadPath(thread, "ledger"), parseLedger),
+  usage: (thread: string) => read(threadPath(thread, "usage"), parseUsage),
+  pending: (thread: string) => read(threadPath(thread, "approvals?status=pending"), parseApprovals),
+  decisions: (thread: string): Promise<Decisions | Refusal> =>
+    both(
+      read(threadPath(thread, "permissions"), parsePermissions),
+      read(threadPath(thread, `approvals?limit=${MAX_APPROVALS}`), parseApprovals),
+      (permissions, approvals) => ({ permissions, approvals }),
+    ),
+};
+export type ConversationRequests = typeof conversationRequests;
+/** Decisions are what is permitted in a thread, and what became of its calls, the newest first. */
+export interface Decisions {
+  permissions: Permissions;
+  approvals: readonly Approval[];
+}
+
+/** decideApproval grants or denies a call that waits. */
+export const decideApproval = (thread: string, id: string, decision: "approve" | "deny"): Promise<unknown> =>
+  change(threadPath(thread, `approvals/${encodeURIComponent(id)}`), { decision });
+
+// The connection.
+
+/** probeVersion returns the HTTP status of a cheap request, 0 when the server cannot be reached. */
+export async function probeVersion(): Promise<number> {
+  try {
+    return (await fetch(address("version"), { cache: "no-store" })).status;
+  } catch {
+    return 0;
+  }
+}
+
+/** openSocket starts the page's WebSocket. */
+export function openSocket(): WebSocket {
+  return new WebSocket(address("ws").replace(/^http/, "ws"));
+}

@@ -1,0 +1,82 @@
+import type { Range } from "../api/requests";
+import type { Message } from "../api/wire";
+
+/** What the page holds of a thread's messages: one part of them without a gap, in order, usually the newest. */
+
+/** Messages that one question asks for. */
+export const PAGE = 50;
+/**
+ * Messages held, and about how many characters of them: so many that nobody has to read twice, and a phone can have
+ * them.
+ */
+export const MAX_HELD = 500;
+export const MAX_HELD_CHARS = 4 * 1024 * 1024;
+
+export interface Held {
+  list: readonly Message[];
+  /** The newest message is among them. Otherwise new ones are not added. */
+  tail: boolean;
+}
+
+export const nothing: Held = { list: [], tail: true };
+
+/** newestRange asks for the newest ones behind those that are held. */
+export function newestRange(held: Held): Range {
+  return { after: held.list.at(-1)?.seq ?? 0, limit: PAGE, newest: true, archived: false };
+}
+
+/** olderRange asks for those before the held ones, null when there are none. Before a summary are the archived. */
+export function olderRange(held: Held): Range | null {
+  const first = held.list[0];
+  if (first === undefined) return null;
+  const end = first.summary ? first.seq : first.seq - 1;
+  if (end < 1) return null;
+  const after = Math.max(0, end - PAGE);
+  return { after, limit: end - after, newest: false, archived: first.summary || first.archived_by > 0 };
+}
+
+const texts = (m: Message): number =>
+  m.content.text.length +
+  m.tool_results.items.reduce((n, r) => n + r.content.text.length, 0) +
+  m.tool_calls.items.reduce((n, c) => n + c.arguments.items.reduce((k, a) => k + a.value.text.length, 0), 0);
+
+/** fitting is how many messages from the beginning of a list may be held: at least one. */
+function fitting(list: readonly Message[]): number {
+  let chars = 0;
+  let n = 0;
+  for (const m of list) {
+    chars += texts(m);
+    if (n > 0 && (n >= MAX_HELD || chars > MAX_HELD_CHARS)) break;
+    n++;
+  }
+  return n;
+}
+
+const lastOf = (list: readonly Message[]): readonly Message[] => list.slice(list.length - fitting(list.toReversed()));
+
+/** withNewest adds what newestRange brought. What does not follow on what is held takes its place. */
+export function withNewest(held: Held, got: readonly Message[]): Held {
+  const last = held.list.at(-1)?.seq ?? 0;
+  const first = got[0];
+  if (first === undefined) return { list: held.list, tail: true };
+  const list = first.summary || first.seq !== last + 1 ? got : [...held.list, ...got];
+  return { list: lastOf(list), tail: true };
+}
+
+/** withOlder adds what olderRange brought. When that is too much, the newest are given up. */
+export function withOlder(held: Held, got: readonly Message[]): Held {
+  const first = held.list[0];
+  if (first === undefined) return held;
+  const before = got.filter((m) => m.seq < first.seq || (first.summary && !m.summary && m.seq === first.seq));
+  const list = [...before, ...held.list];
+  const n = fitting(list);
+  return { list: list.slice(0, n), tail: held.tail && n === list.length };
+}
+
+/** hiddenBefore says how many messages are before the held ones, and whether these are archived. */
+export function hiddenBefore(held: Held): { count: number; archived: boolean } {
+  const range = olderRange(held);
+  return range === null
+    ? { count: 0, archived: false }
+    : { count: range.after + range.limit, archived: range.archived };
+}

@@ -1,0 +1,202 @@
+import { type Signal, signal } from "@preact/signals";
+import type { Feed, Listener, Subject } from "../api/feed";
+import { type ConversationRequests, type Decisions, Refusal } from "../api/requests";
+import type { Approval, Ledger, ThreadEvent, Timeline, Usage } from "../api/wire";
+import { type Held, newestRange, nothing, olderRange, withNewest, withOlder } from "./messages";
+
+/** How long after its announced end an approval is looked at, in milliseconds: clocks differ. */
+export const AFTER_EXPIRY_MS = 2_000;
+/** Wait for that look when by our clock it is over already, in milliseconds. */
+const LATE_EXPIRY_MS = 60_000;
+/** HTTP status of a server that keeps no conversations. */
+const NOT_KEPT = 503;
+
+/** Section is what the conversation's tab shows at a time. */
+export type Section = "messages" | "timeline" | "ledger" | "usage" | "approvals";
+/** What is read by one question. The approvals that wait are read for whoever has the page open. */
+type Name = Section | "older" | "pending";
+
+const CONVERSATION: readonly Name[] = ["messages", "timeline", "ledger", "usage"];
+const APPROVALS: readonly Name[] = ["pending", "approvals"];
+
+/** What has to be read again after an event. */
+const CHANGED: Readonly<Record<string, readonly Name[]>> = {
+  "record.created": CONVERSATION,
+  "record.imported": CONVERSATION,
+  "record.cleared": CONVERSATION,
+  "record.message": ["messages"],
+  "record.compacted": ["messages"],
+  "record.timeline": ["timeline"],
+  "record.trace": ["timeline"],
+  "record.state": ["timeline"], // it has the last decision, which the trace depends on
+  "record.ledger": ["ledger"],
+  "record.turn": ["usage"],
+  "permission.changed": APPROVALS,
+  "permission.decided": APPROVALS,
+  "approval.decided": APPROVALS,
+};
+/** After these the messages are not those that were there before. */
+const REPLACED = new Set(["record.created", "record.imported", "record.cleared", "record.compacted"]);
+
+const isRefused = (got: Refusal): boolean => got.lasting() || got.status === NOT_KEPT;
+
+/**
+ * ConversationState is what the page knows about the conversation and the approvals of the thread that a feed
+ * follows.
+ */
+export class ConversationState implements Listener {
+  readonly events = Object.keys(CHANGED);
+  /** Null is what was not read yet. */
+  readonly messages = signal<Held | null>(null);
+  readonly timeline = signal<Timeline | null>(null);
+  readonly ledger = signal<Ledger | null>(null);
+  readonly usage = signal<Usage | null>(null);
+  readonly decisions = signal<Decisions | null>(null);
+  /** The calls that wait for a person, the oldest first. */
+  readonly pending = signal<readonly Approval[]>([]);
+  /** The thread has no conversation. */
+  readonly none = signal(false);
+  readonly loadingOlder = signal(false);
+
+  readonly subjects: readonly Subject[];
+  private readonly named: Readonly<Record<Name, Subject>>;
+  private section: Section | null = null;
+  /** The next question is for all newest messages: the held ones are of a conversation that was replaced. */
+  private anew = false;
+  /** Grows with every conversation: an answer about the one before is dropped, as its subject is due again. */
+  private epoch = 0;
+
+  constructor(
+    private readonly feed: Feed,
+    private readonly request: ConversationRequests,
+  ) {
+    const open = (section: Section, read: Subject["read"]): Subject => ({
+      wanted: () => this.section === section,
+      read,
+    });
+    this.named = {
+      pending: { wanted: () => true, read: (thread) => this.readPending(thread) },
+      messages: open("messages", (thread) => this.readNewest(thread)),
+      older: open("messages", (thread) => this.readOlder(thread)),
+      timeline: open("timeline", (thread) => this.readInto(this.timeline, request.timeline(thread))),
+      ledger: open("ledger", (thread) => this.readInto(this.ledger, request.ledger(thread))),
+      usage: open("usage", (thread) => this.readInto(this.usage, request.usage(thread))),
+      approvals: open("approvals", (thread) => this.readDecisions(thread)),
+    };
+    this.subjects = Object.values(this.named);
+    feed.add(this);
+  }
+
+  /** look says which section is open, null none. */
+  look(section: Section | null): void {
+    this.section = section;
+    this.feed.pump();
+  }
+
+  take(event: ThreadEvent): void {
+    if (event.type === "permission.decided" && event.data.approval_id === "") return; // nobody is asked
+    if (REPLACED.has(event.type)) {
+      this.epoch++;
+      this.anew = true;
+      this.loadingOlder.value = false;
+    }
+    this.mark(CHANGED[event.type] ?? []);
+  }
+
+  /** older reads the messages before the held ones. */
+  older(): void {
+    this.loadingOlder.value = true;
+    this.mark(["older"]);
+  }
+
+  /** toNewest goes back to the newest messages after the older ones took their place. */
+  toNewest(): void {
+    this.anew = true;
+    this.mark(["messages"]);
+  }
+
+  /** decided reads the approvals after something that the user did, whose event may be late. */
+  decided(): void {
+    this.mark(APPROVALS);
+  }
+
+  reset(): void {
+    this.anew = false;
+    for (const s of [this.messages, this.timeline, this.ledger, this.usage, this.decisions]) s.value = null;
+    this.pending.value = [];
+    this.none.value = this.loadingOlder.value = false;
+  }
+
+  private mark(names: readonly Name[], delay = 0): void {
+    this.feed.mark(
+      names.map((n) => this.named[n]),
+      delay,
+    );
+  }
+
+  /** put takes an answer about the conversation. */
+  private put<T>(got: T | Refusal, epoch: number, take: (got: T) => void): () => boolean {
+    return () => {
+      if (epoch !== this.epoch) return true;
+      if (got instanceof Refusal && !isRefused(got)) return false;
+      this.none.value = got instanceof Refusal;
+      if (got instanceof Refusal) this.loadingOlder.value = false;
+      else take(got);
+      return true;
+    };
+  }
+
+  private async readInto<T>(into: Signal<T | null>, answer: Promise<T | Refusal>): Promise<() => boolean> {
+    const { epoch } = this;
+    return this.put(await answer, epoch, (got) => (into.value = got));
+  }
+
+  private async readNewest(thread: string): Promise<() => boolean> {
+    const { anew, epoch } = this;
+    const held = anew ? nothing : (this.messages.value ?? nothing);
+    if (!held.tail) return () => true;
+    this.anew = false;
+    const got = await this.request.messages(thread, newestRange(held));
+    if (got instanceof Refusal && anew) this.anew = true;
+    return this.put(got, epoch, (list) => (this.messages.value = withNewest(held, list)));
+  }
+
+  private async readOlder(thread: string): Promise<() => boolean> {
+    if (!this.loadingOlder.value) return () => true; // nobody asks for them, or the conversation was replaced
+    const { epoch } = this;
+    const held = this.messages.value ?? nothing;
+    const range = olderRange(held);
+    const got = range === null ? [] : await this.request.messages(thread, range);
+    return this.put(got, epoch, (list) => {
+      this.messages.value = withOlder(held, list);
+      this.loadingOlder.value = false;
+    });
+  }
+
+  private async readPending(thread: string): Promise<() => boolean> {
+    const got = await this.request.pending(thread);
+    return () => {
+      if (got instanceof Refusal && !isRefused(got)) return false;
+      this.pending.value = got instanceof Refusal ? [] : got.toSorted((a, b) => a.created_at - b.created_at);
+      this.planExpiry();
+      return true;
+    };
+  }
+
+  private async readDecisions(thread: string): Promise<() => boolean> {
+    const got = await this.request.decisions(thread);
+    return () => {
+      if (got instanceof Refusal) return isRefused(got);
+      this.decisions.value = got;
+      return true;
+    };
+  }
+
+  /** planExpiry looks again when the first approval should have expired: no event tells that. */
+  private planExpiry(): void {
+    const ends = this.pending.value.map((a) => a.expires_at).filter((at) => at > 0);
+    if (ends.length === 0) return;
+    const left = Math.min(...ends) - Date.now();
+    this.mark(APPROVALS, left > 0 ? left + AFTER_EXPIRY_MS : LATE_EXPIRY_MS);
+  }
+}

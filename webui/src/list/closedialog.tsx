@@ -1,0 +1,38 @@
+import { closeTerminal } from "../api/requests";
+import type { Info } from "../api/wire";
+import { activeId, closing } from "../store";
+import { useAction } from "../ui/action";
+import { Modal } from "../ui/modal";
+import { nameOf } from "./label";
+import { hasEnded } from "./model";
+
+/** CloseDialog asks before a terminal's processes are ended, or its last screen is taken off the list. */
+export function CloseDialog({ info }: { info: Info }) {
+  const action = useAction();
+  const cancel = (): void => {
+    closing.value = null;
+  };
+  const over = hasEnded(info.state);
+  const close = async (): Promise<void> => {
+    await closeTerminal(info);
+    closing.value = null;
+    if (activeId.value === info.id) location.hash = "#/";
+  };
+  return (
+    <Modal
+      title={over ? "Remove this terminal?" : "Close this terminal?"}
+      action={action}
+      submit={over ? "Remove" : "Close"}
+      danger
+      onClose={cancel}
+      onSubmit={close}
+    >
+      <p>
+        <strong>
+          <bdi>{nameOf(info)}</bdi>
+        </strong>{" "}
+        {over ? "leaves the list with its last screen." : "and every process in it will be ended."}
+      </p>
+    </Modal>
+  );
+}

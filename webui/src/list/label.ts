@@ -1,0 +1,48 @@
+import type { Exit, Info } from "../api/wire";
+import { clean } from "../ui/text";
+
+const command = (info: Info): string => clean(info.cmd.join(" "));
+
+/** nameOf is the first line of a terminal in the list: its name, else its title, else its command. */
+export function nameOf(info: Info): string {
+  return clean(info.name) || clean(info.title) || command(info) || info.id;
+}
+
+/** detailOf is the second line: what the first did not say. */
+export function detailOf(info: Info): string {
+  const first = nameOf(info);
+  return [clean(info.title), clean(info.cwd), command(info)].find((s) => s !== "" && s !== first) ?? "";
+}
+
+/** titleOf is the document's title for a terminal: the title its program set, else its name or command. */
+export function titleOf(info: Info): string {
+  return clean(info.title) || nameOf(info);
+}
+
+/** stateText is the state of a terminal in a word or two: how it ended, when it has. */
+export function stateText({ state, exit }: Info): string {
+  if (state !== "exited" || exit === null) return clean(state);
+  if (exit.signal !== "") return clean(exit.signal).replace(/^(SIG)?/, "SIG");
+  return exit.code === null ? "exited" : `exited ${exit.code}`;
+}
+
+/** failed says whether a terminal's program ended other than with success. */
+export function failed({ state, exit }: Info): boolean {
+  return (
+    state === "exited" &&
+    exit !== null &&
+    exit.reason !== "killed" &&
+    (exit.signal !== "" || (exit.code !== null && exit.code !== 0))
+  );
+}
+
+/** exitText says in one sentence how a terminal ended. */
+export function exitText(state: string, exit: Exit | null): string {
+  if (state === "lost" || exit?.reason === "lost") return "Lost: its process is gone. This is its last screen.";
+  if (state === "restored") return "Restored from its last saved screen; its process did not survive the restart.";
+  if (exit === null) return "Exited.";
+  const how =
+    exit.signal !== "" ? `on signal ${clean(exit.signal)}` : exit.code !== null ? `with code ${exit.code}` : "";
+  const why = exit.reason === "killed" ? "Closed" : "Exited";
+  return how === "" ? `${why}.` : `${why} ${how}.`;
+}

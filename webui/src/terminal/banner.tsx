@@ -1,0 +1,42 @@
+import { restartTerminal } from "../api/requests";
+import { exitText } from "../list/label";
+import { hasBanner } from "../list/model";
+import { activeId, activeInfo, closing, creating, model, toastError } from "../store";
+
+/**
+ * Banner says below the last screen that, and how, the terminal ended. It lies over the stage, whose size therefore
+ * stays the same for every terminal: a banner that came and went would resize running programs.
+ */
+export function Banner() {
+  const info = activeInfo.value;
+  const { listed, refused } = model.value;
+  if (activeId.value === null || !listed || refused.has(activeId.value)) return null;
+  if (!info) return <Gone />;
+  if (!hasBanner(info.state)) return null;
+  const well = info.state === "exited" && info.exit?.code === 0;
+  return (
+    <div class={well ? "banner" : "banner bad"} role="status">
+      <span class="banner-text">{exitText(info.state, info.exit)}</span>
+      <button type="button" onClick={() => void restartTerminal(info).catch(toastError)}>
+        Restart
+      </button>
+      <button type="button" onClick={() => (closing.value = info)}>
+        Remove
+      </button>
+      <button type="button" onClick={() => (creating.value = true)}>
+        New terminal
+      </button>
+    </div>
+  );
+}
+
+function Gone() {
+  return (
+    <div class="banner bad" role="status">
+      <span class="banner-text">This terminal was closed.</span>
+      <a class="button" href="#/">
+        Dismiss
+      </a>
+    </div>
+  );
+}

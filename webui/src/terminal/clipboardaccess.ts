@@ -1,0 +1,128 @@
+import { signal } from "@preact/signals";
+import type { ClipboardWrite } from "../api/wire";
+
+/**
+ * A program's write to the clipboard reaches it only when the user said yes for that terminal: whatever runs there,
+ * also on another machine, could otherwise replace what they are about to paste.
+ */
+
+/**
+ * Storage is the part of localStorage that is needed; it may throw, as localStorage does when it is full or
+ * forbidden.
+ */
+export interface Storage {
+  getItem(key: string): string | null;
+  setItem(key: string, value: string): void;
+}
+
+/** Waiting is a write that needs the user: for a yes, or for the click without which the browser refuses. */
+export interface Waiting {
+  text: string;
+  why: "ask" | "click";
+}
+
+interface Deps {
+  storage: Storage | null;
+  /** Puts text on the clipboard; rejects when the browser does not let the page. null: this page has no clipboard. */
+  write: ((text: string) => Promise<void>) | null;
+}
+
+/** Where the answers are kept, by terminal. */
+const KEY = "evertty.clipboard";
+/** Largest write taken, in characters of base64: 1 MiB, as the server's. */
+const MAX_B64 = Math.ceil((1 << 20) / 3) * 4;
+/** Answers kept; the oldest give way. A terminal's id never comes again. */
+const MAX_ANSWERS = 500;
+
+/** isClipboard tells whether a selection of OSC 52 means the clipboard: programs name it c, or nothing. */
+const isClipboard = (selection: string): boolean => selection === "" || selection.includes("c");
+
+/** decoded is the text of a write; null when it is none. */
+function decoded(b64: string): string | null {
+  if (b64.length > MAX_B64) return null;
+  try {
+    return new TextDecoder().decode(Uint8Array.from(atob(b64), (c) => c.charCodeAt(0)));
+  } catch {
+    return null;
+  }
+}
+
+/** ClipboardAccess asks the user once for each terminal. */
+export class ClipboardAccess {
+  /** What waits for the user, by terminal; the newest of each. */
+  readonly waiting = signal<ReadonlyMap<string, Waiting>>(new Map());
+  private answers: [string, boolean][];
+
+  constructor(private readonly deps: Deps) {
+    this.answers = this.load();
+  }
+
+  /** offer takes a program's write: it is done, waits for the user, or is dropped. */
+  async offer(pty: string, write: ClipboardWrite): Promise<void> {
+    const text = isClipboard(write.selection) ? decoded(write.data) : null;
+    if (text === null || this.deps.write === null) return;
+    const answer = this.answers.find(([id]) => id === pty)?.[1];
+    if (answer === undefined) this.wait(pty, { text, why: "ask" });
+    else if (answer) await this.put(pty, text);
+  }
+
+  /** answer is the user's, for this terminal from now on. Call it in the handler of a click. */
+  async answer(pty: string, allowed: boolean): Promise<void> {
+    const waits = this.waiting.peek().get(pty);
+    this.drop(pty);
+    this.answers = [...this.answers.filter(([id]) => id !== pty), [pty, allowed] as [string, boolean]].slice(
+      -MAX_ANSWERS,
+    );
+    try {
+      this.deps.storage?.setItem(KEY, JSON.stringify(this.answers));
+    } catch {
+      // It is remembered for as long as the page is open.
+    }
+    if (allowed && waits) await this.put(pty, waits.text);
+  }
+
+  /** copy does the write that waits for a click. Call it in the handler of one. */
+  async copy(pty: string): Promise<void> {
+    const waits = this.waiting.peek().get(pty);
+    this.drop(pty);
+    if (waits) await this.put(pty, waits.text);
+  }
+
+  /** drop forgets what waits; the terminal is asked about again at its next write unless it was answered. */
+  drop(pty: string): void {
+    if (!this.waiting.peek().has(pty)) return;
+    const rest = new Map(this.waiting.peek());
+    rest.delete(pty);
+    this.waiting.value = rest;
+  }
+
+  /** retain drops what waits for terminals that are gone. */
+  retain(ids: ReadonlySet<string>): void {
+    for (const id of this.waiting.peek().keys()) if (!ids.has(id)) this.drop(id);
+  }
+
+  private async put(pty: string, text: string): Promise<void> {
+    try {
+      await this.deps.write?.(text);
+      this.drop(pty); // an older one that waits for a click
+    } catch {
+      this.wait(pty, { text, why: "click" });
+    }
+  }
+
+  private wait(pty: string, w: Waiting): void {
+    this.waiting.value = new Map(this.waiting.peek()).set(pty, w);
+  }
+
+  private load(): [string, boolean][] {
+    try {
+      const list: unknown = JSON.parse(this.deps.storage?.getItem(KEY) ?? "[]");
+      if (!Array.isArray(list)) return [];
+      const isAnswer = (a: unknown): a is [string, boolean] =>
+        Array.isArray(a) && typeof a[0] === "string" && typeof a[1] === "boolean";
+      return list.filter(isAnswer);
+    } catch {
+      return [];
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import { activeId, creating, drawerOpen, model } from "../store";
+
+function explanation(): string | null {
+  const { items, listed, refused } = model.value;
+  if (activeId.value !== null) return refused.has(activeId.value) ? "There is no such terminal." : null;
+  if (!listed) return null;
+  return items.length === 0 ? "No terminal is running." : "Choose a terminal, or start a new one.";
+}
+
+/** Empty is the main area while no terminal is chosen, or one that does not exist. */
+export function Empty() {
+  const text = explanation();
+  if (text === null) return null;
+  return (
+    <div class="empty">
+      <p>{text}</p>
+      <div class="empty-actions">
+        {model.value.items.length > 0 && (
+          <button type="button" class="only-narrow" onClick={() => (drawerOpen.value = true)}>
+            Show terminals
+          </button>
+        )}
+        <button type="button" class="primary" onClick={() => (creating.value = true)}>
+          New terminal
+        </button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,285 @@
+import { FitAddon } from "@xterm/addon-fit";
+import { SearchAddon } from "@xterm/addon-search";
+import { UnicodeGraphemesAddon } from "@xterm/addon-unicode-graphemes";
+import { Unicode11Addon } from "@xterm/addon-unicode11";
+import { WebLinksAddon } from "@xterm/addon-web-links";
+import { type IDisposable, Terminal } from "@xterm/xterm";
+import { MAX_CELLS, type Size, type Snapshot } from "../api/wire";
+import { hasBanner, hasEnded } from "../list/model";
+import { copyText } from "./clipboard";
+import { shortcutOf } from "./keys";
+import { mute } from "./mute";
+import { Choice, type Renderer } from "./renderer";
+import { fontFamily, fontSize, theme } from "./theme";
+import { touchScroll } from "./touch";
+import { accelerate, accelerated } from "./webgl";
+import { Writer } from "./writer";
+
+/** Lines of history kept per terminal; the server keeps the same number. */
+const SCROLLBACK = 5000;
+
+/** The setting in the browser's storage that fixes the renderer: "webgl" or "dom". */
+const RENDERER_KEY = "evertty.renderer";
+
+function fixedRenderer(): Renderer | null {
+  const fixed = localStorage.getItem(RENDERER_KEY);
+  return fixed === "webgl" || fixed === "dom" ? fixed : null;
+}
+
+/** Made when the first terminal is shown, because asking the browser takes some milliseconds. */
+let choice: Choice | null = null;
+
+function renderers(): Choice {
+  const fixed = fixedRenderer();
+  choice ??= fixed !== null ? new Choice(fixed, true) : accelerated() ? new Choice("webgl") : new Choice("dom", true);
+  return choice;
+}
+
+/** What a screen tells the page. */
+export interface ScreenEvents {
+  /** Keystrokes, mouse and focus reports: all of it is the user's. */
+  input(data: string): void;
+  /** Mouse reports in the encodings before SGR: each character of the string is one byte. */
+  bytes(data: string): void;
+  paste(text: string): void;
+  focus(): void;
+  /** The renderer changed by itself, so the size that fills the element may have changed too. */
+  redrawn(): void;
+  search(): void;
+  /** A link is under the pointer (hover) or was clicked without the modifier (shown); null: no link any more. */
+  link(address: string | null, shown: boolean): void;
+  open(address: string): void;
+}
+
+/**
+ * Screen is one xterm.js terminal in its own element: it shows what the server sends and reports what the user does.
+ */
+export class Screen {
+  readonly host = document.createElement("div");
+  readonly search = new SearchAddon();
+  private readonly term: Terminal;
+  private readonly fit = new FitAddon();
+  private readonly writer: Writer;
+  private readonly parts: IDisposable[] = [];
+  private gpu: IDisposable | null = null;
+  private state = "running";
+
+  constructor(
+    label: string,
+    private readonly events: ScreenEvents,
+  ) {
+    this.host.className = "screen";
+    this.host.setAttribute("aria-label", label);
+    this.host.setAttribute("role", "group");
+    this.host.hidden = true;
+    this.term = new Terminal({
+      allowProposedApi: true, // unicode versions and search decorations
+      cursorBlink: true,
+      fontFamily,
+      fontSize: fontSize(),
+      theme,
+      scrollback: SCROLLBACK,
+      linkHandler: this.links(),
+    });
+    this.writer = new Writer(this.term);
+    this.load();
+  }
+
+  /** open draws the terminal into `area`, hidden. xterm.js measures its font here, so `area` must be in the page. */
+  open(area: HTMLElement): void {
+    area.appendChild(this.host);
+    this.host.hidden = false;
+    this.term.open(this.host);
+    this.host.hidden = true;
+    this.listen();
+  }
+
+  /** snapshot replaces everything shown; a user who scrolled up stays as far from the end as before. */
+  snapshot(s: Snapshot): void {
+    const { baseY, viewportY } = this.term.buffer.active;
+    this.writer.replace(s.cols, s.rows, s.data, () => {
+      this.term.unicode.activeVersion = this.term.unicode.versions.includes(s.unicode) ? s.unicode : "11";
+    });
+    if (baseY > viewportY) this.writer.run(() => this.term.scrollLines(viewportY - baseY));
+    else this.writer.run(() => this.toCursor());
+  }
+
+  /** data shows output; false when the page is too far behind and needs a snapshot (MAX_BACKLOG). */
+  data(text: string): boolean {
+    return this.writer.write(text);
+  }
+
+  resize(size: Size): void {
+    this.writer.resize(size.cols, size.rows);
+  }
+
+  /** forget drops output that was not drawn yet. */
+  forget(): void {
+    this.writer.clear();
+  }
+
+  size(): Size {
+    return { cols: this.term.cols, rows: this.term.rows };
+  }
+
+  /** wantedSize is the size that would fill the element, or null while it is hidden. */
+  wantedSize(): Size | null {
+    const wanted = this.host.hidden ? undefined : this.fit.proposeDimensions();
+    if (!wanted || !Number.isFinite(wanted.cols) || !Number.isFinite(wanted.rows)) return null;
+    return { cols: Math.min(wanted.cols, MAX_CELLS), rows: Math.min(wanted.rows, MAX_CELLS) };
+  }
+
+  show(): void {
+    this.host.hidden = false;
+    this.term.options.fontSize = fontSize();
+    this.draw();
+  }
+
+  /** draw begins to draw in the way that was chosen for the page. */
+  private draw(): void {
+    const webgl = renderers().current() === "webgl";
+    if (webgl) this.gpu ??= accelerate(this.term, () => this.drawPlainly());
+    if (webgl && this.gpu === null) renderers().refuse("webgl");
+    if (!webgl) this.release();
+  }
+
+  /** drawPlainly goes on without WebGL, which this browser takes away or draws wrongly. */
+  private drawPlainly(): void {
+    renderers().refuse("webgl");
+    this.release();
+    this.events.redrawn();
+  }
+
+  private release(): void {
+    this.gpu?.dispose(); // harmless after a context loss: disposing twice does nothing
+    this.gpu = null;
+  }
+
+  /** time measures a frame in which something was drawn, as long as the choice of the renderer is open. */
+  private time(): void {
+    if (this.host.hidden || document.hidden || !renderers().measuring()) return;
+    const begin = performance.now();
+    requestAnimationFrame(() => {
+      if (document.hidden || !renderers().note(performance.now() - begin)) return;
+      this.draw();
+      this.events.redrawn();
+    });
+  }
+
+  hide(): void {
+    this.host.hidden = true;
+    this.release();
+  }
+
+  focus(): void {
+    this.term.focus();
+  }
+
+  /** setState stops input into a terminal without a process and makes room for the banner. It reports a change. */
+  setState(state: string): boolean {
+    if (state === this.state) return false;
+    this.state = state;
+    this.term.options.disableStdin = hasEnded(state);
+    this.term.options.cursorBlink = !hasEnded(state);
+    this.host.classList.toggle("with-banner", hasBanner(state));
+    this.toCursor();
+    return true;
+  }
+
+  onResize(listener: () => void): void {
+    const resized = (): void => {
+      this.toCursor();
+      listener();
+    };
+    this.parts.push(this.term.onResize(resized));
+  }
+
+  /**
+   * toCursor brings the cursor of a terminal that is larger than the page into view: as much as fits from the top,
+   * and from the left.
+   */
+  private toCursor(): void {
+    requestAnimationFrame(() => {
+      const { cursorX, cursorY } = this.term.buffer.active;
+      const { scrollWidth, scrollHeight, clientWidth, clientHeight } = this.host;
+      this.host.scrollTop = Math.max(0, ((cursorY + 2) * scrollHeight) / this.term.rows - clientHeight);
+      this.host.scrollLeft = Math.max(0, ((cursorX + 2) * scrollWidth) / this.term.cols - clientWidth);
+    });
+  }
+
+  /** text is the screen without its history: rows from top to bottom, trailing blanks trimmed. */
+  text(): string {
+    const buffer = this.term.buffer.active;
+    const rows = Array.from(
+      { length: this.term.rows },
+      (_, y) => buffer.getLine(buffer.baseY + y)?.translateToString(true) ?? "",
+    );
+    return rows.join("\n");
+  }
+
+  dispose(): void {
+    this.hide();
+    this.writer.clear();
+    for (const p of this.parts) p.dispose();
+    this.term.dispose();
+    this.host.remove();
+  }
+
+  private load(): void {
+    this.term.loadAddon(this.fit);
+    this.term.loadAddon(this.search);
+    this.term.loadAddon(new Unicode11Addon());
+    this.term.loadAddon(new UnicodeGraphemesAddon());
+    const { activate, hover, leave } = this.links();
+    this.term.loadAddon(new WebLinksAddon(activate, { hover, leave }));
+    this.term.unicode.activeVersion = "11";
+  }
+
+  private listen(): void {
+    const muted = mute(this.term.parser);
+    const forward = (data: string): void => {
+      if (muted.active()) return;
+      this.events.input(data);
+      this.toCursor();
+    };
+    const bytes = this.term.onBinary((data) => this.events.bytes(data));
+    this.parts.push(
+      muted,
+      this.term.onData(forward),
+      bytes,
+      touchScroll(this.host, this.term),
+      this.term.onRender(() => this.time()),
+    );
+    this.term.attachCustomKeyEventHandler((e) => this.shortcut(e));
+    this.term.textarea?.addEventListener("focus", () => this.events.focus());
+    this.host.addEventListener("paste", (e) => this.paste(e), true);
+  }
+
+  private shortcut(e: KeyboardEvent): boolean {
+    const shortcut = shortcutOf(e);
+    if (shortcut === null) return true;
+    e.preventDefault();
+    if (e.type === "keydown" && shortcut === "copy") void copyText(this.term.getSelection());
+    if (e.type === "keydown" && shortcut === "search") this.events.search();
+    return false;
+  }
+
+  /** paste goes out as its own message: the server knows whether the program wants it bracketed. */
+  private paste(e: ClipboardEvent): void {
+    e.preventDefault();
+    e.stopPropagation();
+    const text = e.clipboardData?.getData("text/plain") ?? "";
+    if (text !== "" && this.term.options.disableStdin !== true) this.events.paste(text);
+    if (this.term.textarea) this.term.textarea.value = "";
+  }
+
+  private links() {
+    return {
+      activate: (e: MouseEvent, uri: string): void =>
+        e.ctrlKey || e.metaKey ? this.events.open(uri) : this.events.link(uri, true),
+      hover: (_: MouseEvent, uri: string): void => this.events.link(uri, false),
+      leave: (): void => this.events.link(null, false),
+      allowNonHttpProtocols: false,
+    };
+  }
+}

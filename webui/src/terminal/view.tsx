@@ -1,0 +1,15 @@
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { pool } from "../page";
+import { letterboxed } from "../store";
+
+/**
+ * TerminalView is the pool's place in the page; the screens inside belong to the pool, not to the framework. The
+ * place is handed over within the first render, because start() shows the first terminal right after it.
+ */
+export function TerminalView() {
+  const area = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (area.current) pool.mount(area.current);
+  }, []);
+  return <div ref={area} class={letterboxed.value ? "area letterboxed" : "area"} />;
+}

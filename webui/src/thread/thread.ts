@@ -1,0 +1,127 @@
+import type { Documents } from "../api/requests";
+import type { Session, ThreadEvent, ThreadTerminal } from "../api/wire";
+
+/**
+ * A thread is what lasts of a session of terminals: its policy window ("session"), its terminals' state and where their
+ * processes run ("lease"). This file applies events to it, without any request.
+ */
+
+/** Notice is something about a session that a person has to be told: it ends soon, or it has ended in front of them. */
+export interface Notice {
+  session: string;
+  reason: string;
+  /** When it ends, in milliseconds since the epoch. */
+  at: number;
+  over: boolean;
+  /** The user has read it; the same one is not shown again. */
+  dismissed: boolean;
+}
+
+/** Thread is what the page knows about one. It is never changed in place. */
+export interface Thread extends Documents {
+  notice: Notice | null;
+}
+
+export const unknownThread: Thread = { session: null, terminals: [], lease: null, clock: 0, notice: null };
+
+/** isLive says whether a session in this status still lets processes live. */
+export const isLive = (status: string): boolean => ["active", "idle", "paused"].includes(status);
+
+/** Which status an event of a session leads to. */
+const STATUS_AFTER: Record<string, string> = {
+  "session.active": "active",
+  "session.resumed": "active",
+  "session.paused": "paused",
+  "session.closed": "closed",
+  "session.failed": "failed",
+};
+
+/** Which state of the processes an event of a lease tells. */
+const OBSERVED_AFTER: Record<string, string> = {
+  "lease.running": "running",
+  "lease.paused": "paused",
+  "lease.dead": "dead",
+  "lease.unknown": "unknown",
+};
+
+const announce = (session: string, reason: string, at: number, over: boolean): Notice => {
+  return { session, reason, at, over, dismissed: false };
+};
+
+/** withTerminal applies a new version of a terminal's state; an older one changes nothing. */
+function withTerminal(t: Thread, { data }: ThreadEvent): Thread {
+  const { terminal_id, version } = data;
+  const change = (one: ThreadTerminal): ThreadTerminal =>
+    one.terminal_id === terminal_id && version > one.version ? { ...one, cwd: data.cwd ?? one.cwd, version } : one;
+  return { ...t, terminals: t.terminals.map(change) };
+}
+
+/** withWarning applies the warning that a session ends soon. It leads to idle only when it is about idleness. */
+function withWarning(t: Thread, { data }: ThreadEvent): Thread {
+  const notice = announce(data.session_id, data.reason, data.expires_at, false);
+  if (t.session?.session_id !== data.session_id) return { ...t, notice };
+  const status = data.reason === "idle_timeout" ? "idle" : t.session.status;
+  return { ...t, notice, session: { ...t.session, status, expires_at: data.expires_at || t.session.expires_at } };
+}
+
+/** withStatus applies a change of the session's status. Only a session that was seen alive ends with a notice. */
+function withStatus(t: Thread, { at, data }: ThreadEvent, status: string): Thread {
+  const { session } = t;
+  if (session?.session_id !== data.session_id) return t;
+  const expires_at = data.expires_at || session.expires_at;
+  if (isLive(status))
+    return { ...t, notice: null, session: { ...session, status, ended_at: 0, close_reason: "", expires_at } };
+  const ended = isLive(session.status) && data.reason !== "superseded";
+  const notice = ended ? announce(session.session_id, data.reason, at, true) : t.notice;
+  return { ...t, notice, session: { ...session, status, ended_at: at, close_reason: data.reason, expires_at } };
+}
+
+/** reduceThread applies one event. What an event does not carry comes with the documents, which are read after it. */
+export function reduceThread(t: Thread, e: ThreadEvent): Thread {
+  const status = STATUS_AFTER[e.type];
+  if (status !== undefined) return withStatus(t, e, status);
+  const observed_state = OBSERVED_AFTER[e.type];
+  if (observed_state !== undefined)
+    return t.lease?.lease_id === e.data.lease_id ? { ...t, lease: { ...t.lease, observed_state } } : t;
+  switch (e.type) {
+    case "terminal.state":
+    case "terminal.rolled_back":
+      return withTerminal(t, e);
+    case "session.expiring":
+      return withWarning(t, e);
+    case "session.created":
+      return { ...t, notice: null };
+    case "thread.deleted":
+      return unknownThread;
+    default:
+      return t;
+  }
+}
+
+/** A session that ends this much later than was announced, in milliseconds, was kept alive meanwhile. */
+const LATER_MS = 500;
+
+/** noticeAfter is what there still is to tell, once the session is known as it is now. */
+function noticeAfter(notice: Notice | null, session: Session | null): Notice | null {
+  if (session === null) return notice;
+  const { session_id, status, expires_at } = session;
+  const same = notice?.session === session_id ? notice : null;
+  if (same?.over) return same;
+  if (status !== "active" && status !== "idle") return null;
+  if (same && expires_at <= same.at + LATER_MS && (same.reason !== "idle_timeout" || status === "idle")) return same;
+  return status === "idle" ? announce(session_id, "idle_timeout", expires_at, false) : null;
+}
+
+/** withDocuments is the thread as the server describes it now. */
+export function withDocuments(t: Thread, documents: Documents): Thread {
+  const { session } = documents;
+  const was = t.session?.session_id === session?.session_id ? t.session : null;
+  const ended = session && was && isLive(was.status) && !isLive(session.status);
+  const notice = ended ? announce(session.session_id, session.close_reason, session.ended_at, true) : t.notice;
+  return { ...documents, notice: noticeAfter(notice, session) };
+}
+
+/** terminalInView is the terminal `id` of the thread, else the active one, else the first. */
+export function terminalInView({ terminals }: Documents, id: string | null): ThreadTerminal | undefined {
+  return terminals.find((t) => t.terminal_id === id) ?? terminals.find((t) => t.active) ?? terminals[0];
+}

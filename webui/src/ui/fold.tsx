@@ -1,0 +1,60 @@
+import { useMemo, useState } from "preact/hooks";
+import type { List, Text } from "../api/decode";
+import { counted, folded, readable } from "./text";
+
+/** Fold is a text of several lines, of which a long one shows its beginning until somebody wants more. */
+export function Fold({ text, code }: { text: Text; code?: boolean }) {
+  const [open, setOpen] = useState(false);
+  const { whole, short } = useMemo(() => {
+    const shown = readable(text.text);
+    return { whole: shown, short: folded(shown) };
+  }, [text]);
+  if (text.text === "") return null;
+  return (
+    <div class="fold">
+      <p class={code ? "fold-text code" : "fold-text"} dir="auto">
+        {open || short === null ? whole : `${short}…`}
+      </p>
+      {open && text.left > 0 && (
+        <p class="hint">{counted(text.left, "more character is", "more characters are")} not shown here.</p>
+      )}
+      {short !== null && (
+        <button type="button" class="fold-action" aria-expanded={open} onClick={() => setOpen(!open)}>
+          {open ? "Show less" : `Show all ${counted(text.text.length + text.left, "character")}`}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** More says how much of a list is not shown. */
+export function More({ left }: { left: number }) {
+  return left > 0 ? <p class="hint">and {left.toLocaleString()} more</p> : null;
+}
+
+/** Words is a list of short texts. */
+export function Words({ name, list }: { name: string; list: List<string> }) {
+  if (list.items.length === 0) return null;
+  return (
+    <div class="words">
+      <h4>{name}</h4>
+      <ul>
+        {list.items.map((s, i) => (
+          <li key={i}>
+            <bdi>{readable(s)}</bdi>
+          </li>
+        ))}
+      </ul>
+      <More left={list.left} />
+    </div>
+  );
+}
+
+/** Tag is a word in a frame; a `kind` of the style sheet gives it a colour. */
+export function Tag({ text, kind = "" }: { text: string; kind?: string }) {
+  return (
+    <span class={`tag ${kind}`}>
+      <bdi>{text}</bdi>
+    </span>
+  );
+}

@@ -1,0 +1,76 @@
+import { begin } from "../api/decode";
+
+/** How texts of programs and models look in the page. They are of anybody: none may hide, reorder or pretend. */
+
+/** Longest title or name shown, in characters: a program may set a title of any length. */
+const MAX_LABEL = 120;
+
+/** C0 and C1 controls, line and paragraph separators, and the characters that reorder or hide the text around them. */
+const HOSTILE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/g;
+
+/** clean makes a title, name or path fit for one line: no controls, no bidi overrides, at most `most` characters. */
+export function clean(s: string, most = MAX_LABEL): string {
+  const line = s.replace(HOSTILE, " ").trim();
+  const chars = Array.from(line);
+  return chars.length > most ? `${chars.slice(0, most - 1).join("")}…` : line;
+}
+
+/** Controls but for line feeds and tabs, line separators, and characters that hide or that reorder the text around. */
+const UNSEEN = new RegExp(
+  "[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u115f\\u1160\\u180e\\u200b-\\u200f" +
+    "\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff9-\\ufffb\\u{e0000}-\\u{e0fff}]",
+  "gu",
+);
+/** Of these the ones that make emoji and some scripts what they are. */
+const JOINING = /[\u200c\u200d\ufe0e\ufe0f]/;
+/** Control sequences (ECMA-48 5.4) and OSC strings: programs colour their output. */
+const SEQUENCES = /\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g;
+
+const code = (c: string): string => `\\u{${(c.codePointAt(0) ?? 0).toString(16)}}`;
+
+/** exact is a text in which everything is seen, for somebody who decides about it. */
+export function exact(s: string): string {
+  return s.replace(UNSEEN, code);
+}
+
+/** readable is a text for a reader: colours of terminals are left out, and what would mislead is seen. */
+export function readable(s: string): string {
+  return s
+    .replace(SEQUENCES, "")
+    .replace(/\r\n?/g, "\n")
+    .replace(UNSEEN, (c) => (JOINING.test(c) ? c : code(c)));
+}
+
+/** What is shown of a text that folds: the first of so many characters and lines. */
+export const FOLD_CHARS = 700;
+export const FOLD_LINES = 10;
+/** It does not fold for less than this, in characters and lines. */
+const SPARE_CHARS = 200;
+const SPARE_LINES = 3;
+
+/** lineEnd is where the first n lines of a text end. */
+function lineEnd(s: string, n: number): number {
+  let at = -1;
+  for (let i = 0; i < n; i++) {
+    at = s.indexOf("\n", at + 1);
+    if (at < 0) return s.length;
+  }
+  return at;
+}
+
+/** folded is the beginning of a long text; null for one that is not long. */
+export function folded(s: string): string | null {
+  if (s.length <= FOLD_CHARS + SPARE_CHARS && lineEnd(s, FOLD_LINES + SPARE_LINES) === s.length) return null;
+  return begin(s, Math.min(FOLD_CHARS, lineEnd(s, FOLD_LINES))).text;
+}
+
+/** counted is a number with what it counts. */
+export function counted(n: number, one: string, many = `${one}s`): string {
+  return `${n.toLocaleString()} ${n === 1 ? one : many}`;
+}
+
+/** joined has those of the parts that are not empty. */
+export const joined = (parts: readonly string[], by: string): string => parts.filter((p) => p !== "").join(by);
+
+/** messageOf is what a person can read of an error. */
+export const messageOf = (e: unknown): string => (e instanceof Error ? e.message : String(e));
