@@ -32,7 +32,7 @@ type durable struct {
 	boot     string
 	recorder recorder
 	watchers watchers
-	local    *local
+	local    *localCompute
 	places   map[string]provider.Provider
 	kick     chan struct{} // has a value when a session is over its budget
 	sweeping sync.WaitGroup

@@ -51,7 +51,7 @@ func (p *pauses) remember() {
 
 // settle compares what was remembered with what is there, when that has been brought back. Where nothing is stopped an earlier server was killed while it
 // resumed; of a pause that was cut short all goes on.
-func (l *local) settle() {
+func (l *localCompute) settle() {
 	for _, e := range l.found {
 		if e.Provider != thread.Local {
 			continue // its provider is asked before the next use
@@ -69,7 +69,7 @@ func (l *local) settle() {
 }
 
 // stopped counts the leaders of what the threads of a lease run here.
-func (l *local) stopped(lease string) (stopped, all int) {
+func (l *localCompute) stopped(lease string) (stopped, all int) {
 	for _, thread := range l.threads(lease) {
 		for _, p := range l.d.mux.roots(thread) {
 			all++

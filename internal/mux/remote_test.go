@@ -11,6 +11,8 @@ import (
 	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/thread"
+
+	"github.com/evertty/evertty/internal/provider/local"
 )
 
 // TestJobsAreNotLeftBehind: what is left for the relay of a terminal has secrets in it and goes when the relay does not start, and when it has ended.
@@ -27,7 +29,7 @@ func TestJobsAreNotLeftBehind(t *testing.T) {
 			dir := t.TempDir()
 			jobs := filepath.Join(dir, "relay")
 			m := openRecorded(t, dir, func(config *mux.Config) {
-				config.Places = map[string]mux.Place{"there": {Provider: provider.NewLocal(provider.LocalConfig{}), Packed: []byte("{}")}}
+				config.Places = map[string]mux.Place{"there": {Provider: local.New(local.Config{}), Packed: []byte("{}")}}
 				config.Relay = mux.Relay{Program: c.relay, Dir: jobs}
 			})
 			if _, err := m.CreateThread(background(t), "t", thread.Use{Provider: "there"}); err != nil {
@@ -53,14 +55,14 @@ func TestJobsAreNotLeftBehind(t *testing.T) {
 
 // stuck is a provider that, once it is, makes no instance before its caller gives up.
 type stuck struct {
-	*provider.Local
+	*local.Provider
 	is    atomic.Bool
 	asked chan struct{}
 }
 
 func (s *stuck) Create(ctx context.Context, r provider.CreateRequest) (provider.Instance, error) {
 	if !s.is.Load() {
-		return s.Local.Create(ctx, r)
+		return s.Provider.Create(ctx, r)
 	}
 	s.asked <- struct{}{}
 	<-ctx.Done()
@@ -69,7 +71,7 @@ func (s *stuck) Create(ctx context.Context, r provider.CreateRequest) (provider.
 
 // TestCloseDoesNotWaitForAProvider: what starts at a provider that does not answer must not keep a server from its end.
 func TestCloseDoesNotWaitForAProvider(t *testing.T) {
-	there := &stuck{Local: provider.NewLocal(provider.LocalConfig{}), asked: make(chan struct{}, 2)}
+	there := &stuck{Provider: local.New(local.Config{}), asked: make(chan struct{}, 2)}
 	dir := t.TempDir()
 	m := openRecorded(t, dir, func(c *mux.Config) {
 		c.Places = map[string]mux.Place{"there": {Provider: there, Packed: []byte("{}")}}
