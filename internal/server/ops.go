@@ -12,6 +12,8 @@ import (
 	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
+//go:generate go run ../openapi/generate ../../wire openapi.json
+
 //go:embed openapi.json
 var openAPI []byte
 

@@ -2,23 +2,23 @@ package vt
 
 import "unicode/utf8"
 
-// Shown is a line of text as a screen shows it. Rows that the right margin broke
+// TextLine is a line of text as a screen shows it. Rows that the right margin broke
 // are one line.
-type Shown struct {
+type TextLine struct {
 	// Text is what was printed, with blanks where nothing was. Blanks at the end are
 	// part of it only when they were printed.
 	Text []byte
-	// At has for each byte of Text the position in the output behind its character;
-	// 0 for what was there before the output that is watched.
-	At []uint64
-	// Erased is the position behind the last sequence that erased something behind
+	// Offsets has for each byte of Text the position in the output behind its character;
+	// 0 for characters from before the tracked output.
+	Offsets []uint64
+	// ErasedAt is the position behind the last sequence that erased something behind
 	// the text; 0 when none did.
-	Erased uint64
+	ErasedAt uint64
 }
 
-// ShownLines returns the lines that a frame shows, after the last n rows of its
+// TextLines returns the lines that a frame shows, after the last n rows of its
 // history, all when n is negative. Nothing of them has a position.
-func ShownLines(f *Frame, n int) []Shown {
+func TextLines(f *Frame, n int) []TextLine {
 	history := f.History
 	if n >= 0 {
 		history = history.Last(n)
@@ -29,9 +29,9 @@ func ShownLines(f *Frame, n int) []Shown {
 
 // joinRows makes lines of rows. at has the positions of their cells, by row; nil for
 // a row without.
-func joinRows(rows []Line, at [][]uint64, cols int) []Shown {
-	var lines []Shown
-	var b shownBuilder
+func joinRows(rows []Line, at [][]uint64, cols int) []TextLine {
+	var lines []TextLine
+	var b textLineBuilder
 	for i, r := range rows {
 		var positions []uint64
 		if i < len(at) {
@@ -42,27 +42,27 @@ func joinRows(rows []Line, at [][]uint64, cols int) []Shown {
 			b.span(s.Kind, s.Text, s.Cells)
 		}
 		if i+1 < len(rows) && rows[i+1].wrapped {
-			b.goOn(cols, beginsWide(rows[i+1]))
+			b.continueRow(cols, beginsWide(rows[i+1]))
 			continue
 		}
 		lines = append(lines, b.end(positions))
-		b = shownBuilder{}
+		b = textLineBuilder{}
 	}
 	return lines
 }
 
-// BeforeCursor is what stands left of the cursor in its line.
-func BeforeCursor(f *Frame) Shown {
+// TextBeforeCursor is what stands left of the cursor in its line.
+func TextBeforeCursor(f *Frame) TextLine {
 	return beforeCursor(f.Active(), f.Cols, func(int) []uint64 { return nil })
 }
 
-// beforeCursor is BeforeCursor of a screen; at has the positions of a row.
-func beforeCursor(s *Screen, cols int, at func(y int) []uint64) Shown {
+// beforeCursor is TextBeforeCursor of a screen; at has the positions of a row.
+func beforeCursor(s *Screen, cols int, at func(y int) []uint64) TextLine {
 	y := s.Y
 	for y > 0 && s.Lines[y].wrapped {
 		y--
 	}
-	var b shownBuilder
+	var b textLineBuilder
 	for ; y <= s.Y; y++ {
 		b.row(at(y))
 		if y == s.Y && !s.PendingWrap {
@@ -72,13 +72,13 @@ func beforeCursor(s *Screen, cols int, at func(y int) []uint64) Shown {
 			b.span(span.Kind, span.Text, span.Cells)
 		}
 		if y < s.Y {
-			b.goOn(cols, beginsWide(s.Lines[y+1]))
+			b.continueRow(cols, beginsWide(s.Lines[y+1]))
 		}
 	}
 	return b.end(nil)
 }
 
-// beginsWide tells whether a line begins with a character of two cells: then the
+// beginsWide reports whether a line begins with a character of two cells: then the
 // row before may have ended one column early.
 func beginsWide(l Line) bool {
 	for s := range l.Spans() {
@@ -87,10 +87,10 @@ func beginsWide(l Line) bool {
 	return false
 }
 
-// shownBuilder makes a Shown of the rows of a line, cell by cell.
-type shownBuilder struct {
-	line    Shown
-	at      []uint64 // of the cells of the row at hand; may be short
+// textLineBuilder makes a Shown of the rows of a line, cell by cell.
+type textLineBuilder struct {
+	line    TextLine
+	offsets []uint64 // of the cells of the row at hand; may be short
 	x       int
 	printed int // length of the text up to the last character that was printed
 	used    int // columns up to that character
@@ -98,18 +98,18 @@ type shownBuilder struct {
 }
 
 // row begins a row whose cells have these positions.
-func (b *shownBuilder) row(at []uint64) { b.at, b.x, b.used, b.limit = at, 0, 0, MaxSize }
+func (b *textLineBuilder) row(at []uint64) { b.offsets, b.x, b.used, b.limit = at, 0, 0, MaxSize }
 
-// position is that of column x.
-func (b *shownBuilder) position(x int) uint64 {
-	if x < len(b.at) {
-		return b.at[x]
+// offset is the position of column x.
+func (b *textLineBuilder) offset(x int) uint64 {
+	if x < len(b.offsets) {
+		return b.offsets[x]
 	}
 	return 0
 }
 
 // span adds text that takes so many cells.
-func (b *shownBuilder) span(k Kind, text string, cells int) {
+func (b *textLineBuilder) span(k Kind, text string, cells int) {
 	switch k {
 	case Blank:
 		b.blank(cells)
@@ -131,14 +131,14 @@ func (b *shownBuilder) span(k Kind, text string, cells int) {
 }
 
 // ascii adds characters of one byte and one cell.
-func (b *shownBuilder) ascii(text []byte) {
+func (b *textLineBuilder) ascii(text []byte) {
 	text = text[:min(len(text), max(b.limit-b.x, 0))]
 	b.line.Text = append(b.line.Text, text...)
-	if b.x+len(text) <= len(b.at) {
-		b.line.At = append(b.line.At, b.at[b.x:b.x+len(text)]...)
+	if b.x+len(text) <= len(b.offsets) {
+		b.line.Offsets = append(b.line.Offsets, b.offsets[b.x:b.x+len(text)]...)
 	} else {
 		for i := range text {
-			b.line.At = append(b.line.At, b.position(b.x+i))
+			b.line.Offsets = append(b.line.Offsets, b.offset(b.x+i))
 		}
 	}
 	b.x += len(text)
@@ -146,30 +146,30 @@ func (b *shownBuilder) ascii(text []byte) {
 }
 
 // char adds the text of one character.
-func (b *shownBuilder) char(text []byte, cells int) {
+func (b *textLineBuilder) char(text []byte, cells int) {
 	if b.x >= b.limit {
 		return
 	}
-	at := b.position(b.x)
+	at := b.offset(b.x)
 	b.line.Text = append(b.line.Text, text...)
 	for range text {
-		b.line.At = append(b.line.At, at)
+		b.line.Offsets = append(b.line.Offsets, at)
 	}
 	b.x += cells
 	b.printed, b.used = len(b.line.Text), b.x
 }
 
 // blank adds cells that nothing was printed in.
-func (b *shownBuilder) blank(n int) {
+func (b *textLineBuilder) blank(n int) {
 	for ; n > 0 && b.x < b.limit; n-- {
 		b.line.Text = append(b.line.Text, ' ')
-		b.line.At = append(b.line.At, b.position(b.x))
+		b.line.Offsets = append(b.line.Offsets, b.offset(b.x))
 		b.x++
 	}
 }
 
-// goOn ends a row that the next one continues.
-func (b *shownBuilder) goOn(cols int, wide bool) {
+// continueRow ends a row that the next one continues.
+func (b *textLineBuilder) continueRow(cols int, wide bool) {
 	b.blank(cols - b.x)
 	if wide && b.used < cols {
 		b.cut(len(b.line.Text) - 1)
@@ -177,13 +177,15 @@ func (b *shownBuilder) goOn(cols int, wide bool) {
 	b.printed = len(b.line.Text)
 }
 
-func (b *shownBuilder) cut(n int) { b.line.Text, b.line.At = b.line.Text[:n], b.line.At[:n] }
+func (b *textLineBuilder) cut(n int) {
+	b.line.Text, b.line.Offsets = b.line.Text[:n], b.line.Offsets[:n]
+}
 
 // end returns the line, which ends with this row.
-func (b *shownBuilder) end(at []uint64) Shown {
+func (b *textLineBuilder) end(at []uint64) TextLine {
 	b.cut(b.printed)
 	for x := b.used; x < len(at); x++ {
-		b.line.Erased = max(b.line.Erased, at[x])
+		b.line.ErasedAt = max(b.line.ErasedAt, at[x])
 	}
 	return b.line
 }

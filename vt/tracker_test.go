@@ -14,19 +14,19 @@ import (
 // told is every line that a terminal of 20 x 4 tells of, in order, "|" between.
 func told(t *testing.T, before string, writes ...string) (lines []string, raw string) {
 	t.Helper()
-	w := vt.NewWatched(vt.Config{Cols: 20, Rows: 4, Scrollback: 100})
+	w := vt.NewTracker(vt.Config{Cols: 20, Rows: 4, Scrollback: 100})
 	w.Write([]byte(before))
 	raw = before
-	w.Begin(uint64(len(before)), vt.Watcher{Line: func(l vt.Shown) {
+	w.Begin(uint64(len(before)), vt.TrackerHooks{Line: func(l vt.TextLine) {
 		lines = append(lines, string(l.Text))
-		if len(l.Text) != len(l.At) {
-			t.Errorf("%q has %d positions", l.Text, len(l.At))
+		if len(l.Text) != len(l.Offsets) {
+			t.Errorf("%q has %d positions", l.Text, len(l.Offsets))
 		}
 	}})
 	for _, p := range writes {
 		raw += p
 		w.Write([]byte(p))
-		w.Settle()
+		w.Report()
 	}
 	return lines, raw
 }
@@ -73,10 +73,10 @@ func TestWatchedTells(t *testing.T) {
 func TestWatchedKnowsPositions(t *testing.T) {
 	for _, in := range []string{"plain text\r\nmore", "\x1b[1mbold\x1b[0m é漢字 e\u0301 wide at the margin 漢字漢", "\xff\xfeinvalid\xe2\x82 cut\xe2", "日\xe6\x97"} {
 		for step := 1; step < 9; step++ {
-			w := vt.NewWatched(vt.Config{Cols: 20, Rows: 4, Scrollback: 10})
+			w := vt.NewTracker(vt.Config{Cols: 20, Rows: 4, Scrollback: 10})
 			const from = 1000
-			w.Begin(from, vt.Watcher{Line: func(l vt.Shown) {
-				for i, at := range l.At {
+			w.Begin(from, vt.TrackerHooks{Line: func(l vt.TextLine) {
+				for i, at := range l.Offsets {
 					if at <= from || at > from+uint64(len(in)) {
 						t.Fatalf("%q: position %d of %q", in, at, l.Text[i])
 					}
@@ -87,24 +87,24 @@ func TestWatchedKnowsPositions(t *testing.T) {
 			}})
 			for p := range slices.Chunk([]byte(in), step) {
 				w.Write(p)
-				w.Settle()
+				w.Report()
 			}
 		}
 	}
 }
 
 func TestWatchedLinesOfHistory(t *testing.T) {
-	w := vt.NewWatched(vt.Config{Cols: 10, Rows: 2, Scrollback: 100})
+	w := vt.NewTracker(vt.Config{Cols: 10, Rows: 2, Scrollback: 100})
 	w.Write([]byte("old\r\n"))
 	looks := 0
-	w.Begin(5, vt.Watcher{Look: func() { looks++ }})
+	w.Begin(5, vt.TrackerHooks{Changed: func() { looks++ }})
 	w.Write([]byte("one\r\ntwo long enough\r\nthree\r\n"))
-	w.Settle()
+	w.Report()
 	var got []string
 	for _, l := range w.Lines(100) {
 		got = append(got, string(l.Text))
 		old := string(l.Text) == "old"
-		for _, at := range l.At {
+		for _, at := range l.Offsets {
 			if old != (at == 0) {
 				t.Errorf("%q has position %d", l.Text, at)
 			}
@@ -126,18 +126,18 @@ func FuzzWatched(f *testing.F) {
 			c.Unicode = vt.Unicode15Graphemes
 		}
 		in = in[:min(len(in), 2048)]
-		plain, w := vt.NewEngine(c), vt.NewWatched(c)
+		plain, w := vt.NewEngine(c), vt.NewTracker(c)
 		told := map[string]bool{"": true}
-		w.Begin(0, vt.Watcher{Line: func(l vt.Shown) { told[string(l.Text)] = true }})
+		w.Begin(0, vt.TrackerHooks{Line: func(l vt.TextLine) { told[string(l.Text)] = true }})
 		for p := range slices.Chunk(in, int(step)%64+1) {
 			plain.Write(p)
 			w.Write(p)
-			w.Settle()
+			w.Report()
 			if got, want := w.Freeze(), plain.Freeze(); !reflect.DeepEqual(got, want) {
 				t.Fatalf("after %q of %q: %s", p, in, strings.Join(snapshot.Differences(want, got), "\n"))
 			}
-			if w.At() > uint64(len(in)) {
-				t.Fatalf("position %d of %d", w.At(), len(in))
+			if w.Offset() > uint64(len(in)) {
+				t.Fatalf("position %d of %d", w.Offset(), len(in))
 			}
 		}
 		if bytes.Contains(in, []byte("\x1b")) || bytes.ContainsAny(in, "\b\u0090\u0098\u009b\u009d\u009e\u009f") {
