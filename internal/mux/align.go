@@ -101,7 +101,7 @@ func (d *durable) alignTerminals(alive *thread.Alive) (strangers []stranger, err
 		}
 		row(t).recorded.Store(true)
 		if t.running() {
-			if p, ok := pty.FindProc(t.process.PID()); ok {
+			if p, ok := pty.FindProc(t.Process().PID()); ok {
 				alive.Processes[t.ID] = d.process(p)
 			}
 		}
@@ -122,7 +122,7 @@ func (d *durable) alignStates() error {
 	}
 	for _, t := range d.terminals.all() {
 		// Of a program that went with the machine nobody has written where it was since the last look of the server before.
-		justLost := t.restored != nil && t.restored.State == StateRunning && row(t).noted.Load() == nil
+		justLost := t.WasRunning() && row(t).noted.Load() == nil
 		if dir := t.dir(); row(t).recorded.Load() && (t.running() || justLost) && absolute(dir) != "" {
 			if _, _, err := d.Manager.SaveCwd(t.ID, dir); err != nil && !isRefusal(err) {
 				return err
@@ -194,7 +194,7 @@ func (d *durable) adopt(list []stranger) {
 
 func (d *durable) adoptOne(ctx context.Context, one stranger) error {
 	if t := one.terminal; t != nil {
-		if _, err := d.ready(ctx, t.spec.Session, useOf(t), t.spec.Place); err != nil {
+		if _, err := d.ready(ctx, t.Session(), useOf(t), t.Spec().Place); err != nil {
 			return err
 		}
 		d.recordTerminal(t)

@@ -192,3 +192,13 @@ func (t *Terminal) endTime() time.Time {
 	defer t.mu.Unlock()
 	return t.endedAt
 }
+
+// rested has the times of a terminal not count a pause.
+func (t *Terminal) rested(since, now time.Time) {
+	last := t.Hub().Facts().Output
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	used := latest(t.created, t.lastActivity, t.left, last)
+	t.left = used.Add(now.Sub(latest(since, used)))
+	t.stood += now.Sub(latest(since, t.created))
+}

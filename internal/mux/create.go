@@ -180,7 +180,7 @@ func (m *Mux) forget(t *Terminal) {
 
 // attach gives a new terminal what the hooks keep with it.
 func (m *Mux) attach(t *Terminal) *Terminal {
-	t.Attached = m.hooks.Attach(t)
+	t.Data = m.hooks.NewData(t)
 	return t
 }
 

@@ -201,7 +201,7 @@ func (d *durable) firstDir(name string) string {
 // viewers is how many people look at the terminals of a thread.
 func (d *durable) viewers(thread string) (n int) {
 	for _, t := range d.terminals.live(thread) {
-		n += t.screen.attached()
+		n += t.AttachedViewers()
 	}
 	return n
 }
@@ -263,10 +263,10 @@ func (d *durable) attend(ctx context.Context, t *Terminal) error {
 	if d.Manager == nil {
 		return nil
 	}
-	if row(t).recorded.Load() && !d.local.isFrozen(t.spec.Session) && d.Manager.Attend(t.spec.Session) == nil {
+	if row(t).recorded.Load() && !d.local.isFrozen(t.Session()) && d.Manager.Attend(t.Session()) == nil {
 		return nil
 	}
-	if _, err := d.ready(ctx, t.spec.Session, useOf(t), t.spec.Place); err != nil {
+	if _, err := d.ready(ctx, t.Session(), useOf(t), t.Spec().Place); err != nil {
 		return err
 	}
 	d.recordTerminal(t)
@@ -280,14 +280,7 @@ func useOfShell(s *Shell) thread.Use {
 
 // use is the row of a terminal.
 func useOf(t *Terminal) thread.Use {
-	return thread.Use{Kind: thread.PTY, Terminal: t.ID, Name: t.spec.Name, Cmd: t.spec.Cmd, Cols: t.spec.Cols, Rows: t.spec.Rows, Cwd: absolute(t.dir()), Env: t.spec.Env}
-}
-
-func absolute(dir string) string {
-	if strings.HasPrefix(dir, "/") {
-		return dir
-	}
-	return ""
+	return thread.Use{Kind: thread.PTY, Terminal: t.ID, Name: t.Spec().Name, Cmd: t.Spec().Cmd, Cols: t.Spec().Cols, Rows: t.Spec().Rows, Cwd: absolute(t.dir()), Env: t.Spec().Env}
 }
 
 // recordShell notes the process and the state of a shell whose row is there.
@@ -310,7 +303,7 @@ func (d *durable) recordTerminal(t *Terminal) {
 	if !t.running() {
 		return
 	}
-	if p, ok := pty.FindProc(t.process.PID()); ok {
+	if p, ok := pty.FindProc(t.Process().PID()); ok {
 		d.note(func(b *thread.Batch) error { return b.Begin(t.ID, d.process(p)) })
 	}
 }
@@ -368,7 +361,7 @@ type terminalRow struct {
 	charged  uint64                  // position up to which its output was charged; of the goroutine that charges
 }
 
-func row(t *Terminal) *terminalRow { return t.Attached.(*terminalRow) }
+func row(t *Terminal) *terminalRow { return t.Data.(*terminalRow) }
 
 // liveShellRow is what the service keeps with a shell.
 type liveShellRow struct {
@@ -377,7 +370,7 @@ type liveShellRow struct {
 	instance atomic.Pointer[string] // that the last command elsewhere ran on; nil before the first of this server
 }
 
-func shellRow(s *Shell) *liveShellRow { return s.Attached.(*liveShellRow) }
+func shellRow(s *Shell) *liveShellRow { return s.Data.(*liveShellRow) }
 
 // shellStarted makes the row of a shell that has started, or brings the shell to the state of the row that it was started for.
 func (d *durable) shellStarted(s *Shell, kept Kept) error {
@@ -431,7 +424,7 @@ func (d *durable) Problems() (list []string) {
 // TerminalHooks are what the service wants to know of terminals.
 func (d *durable) TerminalHooks() Hooks {
 	return Hooks{
-		Attach:      func(*Terminal) any { return &terminalRow{} },
+		NewData:     func(*Terminal) any { return &terminalRow{} },
 		Provider:    d.providerOf,
 		Program:     d.program,
 		DropProgram: d.dropProgram,
@@ -453,7 +446,7 @@ func (d *durable) terminalEnded(t *Terminal, e stream.Exit) {
 // ShellHooks are what the service wants to know of shells.
 func (d *durable) ShellHooks() ShellHooks {
 	return ShellHooks{
-		Attach:   func(*Shell) any { return &liveShellRow{} },
+		NewData:  func(*Shell) any { return &liveShellRow{} },
 		Provider: d.placeOf,
 		Vacant:   d.vacantState,
 		Started:  d.shellStarted,

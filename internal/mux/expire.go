@@ -109,7 +109,7 @@ func (d *durable) end(ctx context.Context, threadID string, list []thread.Runtim
 func (d *durable) endNow(ctx context.Context, t *Terminal) error {
 	t.hangUp(ctx)
 	select {
-	case <-t.ended:
+	case <-t.Done():
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -142,8 +142,8 @@ func (d *durable) chargeOutput() {
 	}
 	for _, t := range d.terminals.unsorted() {
 		if n := newOutput(t); n > 0 {
-			bytes[t.spec.Session] += n
-			_ = d.Manager.Touch(t.spec.Session) // a session that is over waits for somebody who does something
+			bytes[t.Session()] += n
+			_ = d.Manager.Touch(t.Session()) // a session that is over waits for somebody who does something
 		}
 	}
 	for threadID, n := range bytes {
@@ -160,11 +160,11 @@ func (d *durable) charge(threadID string, u thread.Usage) {
 
 // newOutput is how much a terminal has printed since the last call; of the goroutine that charges.
 func newOutput(t *Terminal) int64 {
-	if t.process == nil {
+	if t.Process() == nil {
 		return 0
 	}
 	r := row(t)
-	from := max(r.charged, t.first)
+	from := max(r.charged, t.First())
 	r.charged = t.Hub().Facts().Seq
 	return int64(r.charged - from)
 }

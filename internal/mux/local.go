@@ -110,7 +110,7 @@ func (l *localCompute) Status(_ context.Context, e thread.Lease, _ string) (thre
 // roots are the processes that everything of a thread descends from.
 func (d *durable) roots(thread string) (list []pty.Proc) {
 	for _, t := range d.terminals.live(thread) {
-		if p, ok := pty.FindProc(t.process.PID()); ok {
+		if p, ok := pty.FindProc(t.Process().PID()); ok {
 			list = append(list, p)
 		}
 	}

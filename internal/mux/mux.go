@@ -59,8 +59,8 @@ var (
 
 // Hooks are what the owner of the sessions is told of terminals and asked for them.
 type Hooks struct {
-	// Attach returns what becomes Terminal.Attached of a new terminal, before anybody finds it.
-	Attach func(*Terminal) any
+	// NewData returns what becomes Terminal.Data of a new terminal, before anybody finds it.
+	NewData func(*Terminal) any
 	// Provider names the provider that terminals of a session run at, "" for this machine.
 	Provider func(session string) (string, error)
 	// Program is what the keeper starts for a terminal at a provider, and DropProgram removes what that left behind.

@@ -3,157 +3,18 @@ package mux_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/pty"
-	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/snapshot"
-	"github.com/evertty/evertty/tests/polling"
-	"github.com/evertty/evertty/vt/vt10x"
 )
-
-// patience is how long a test waits for a fact before it fails: no judgement of
-// speed, the machine may be slow and busy.
-const patience = time.Minute
-
-// TestMain makes the test binary a keeper when it is started as one.
-func TestMain(m *testing.M) {
-	if len(os.Args) > 2 && os.Args[1] == "keeper" {
-		if err := keeper.Run(keeper.Options{Dir: os.Args[2], Idle: 200 * time.Millisecond}); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	// Else a keeper under the race detector takes a second to end.
-	_ = os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
-	os.Exit(m.Run())
-}
-
-// connect is a keeper for a data directory.
-func connect(t *testing.T, dir string) *keeper.Client {
-	t.Helper()
-	k, err := keeper.Connect(context.Background(),
-		keeper.Config{Dir: dir, Command: []string{os.Args[0], "keeper", dir}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
-}
-
-func open(t *testing.T, dir string) *mux.Supervisor {
-	t.Helper()
-	return openWith(t, dir, mux.ServerConfig{Engine: vt10x.New})
-}
-
-// openWith opens a Mux whose terminals and shells are ended with the test, if it is the last
-// of its directory.
-func openWith(t *testing.T, dir string, c mux.ServerConfig) *mux.Supervisor {
-	t.Helper()
-	before := goroutines()
-	var err error
-	if c.Store, err = datadir.Open(dir); err != nil {
-		t.Fatal(err)
-	}
-	c.Keeper = connect(t, dir)
-	m, err := mux.Start(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &served{Supervisor: m, store: c.Store}
-	muxes.Store(m, s)
-	t.Cleanup(func() {
-		s.leave(t, true)
-		if !polling.Until(patience, func() bool { return goroutines() <= before }) {
-			t.Fatalf("%d goroutines are left, %d were there before", goroutines(), before)
-		}
-	})
-	return m
-}
-
-// served is a Mux with what has to be closed after it.
-type served struct {
-	*mux.Supervisor
-	store *datadir.Store
-	once  sync.Once
-}
-
-var muxes sync.Map // *mux.Supervisor to *served
-
-// leave closes the Mux once; with end its programs end before.
-func (s *served) leave(t *testing.T, end bool) {
-	s.once.Do(func() {
-		for _, term := range s.Terminals.List("") {
-			if end {
-				if err := s.Terminals.Delete(context.Background(), term, false); err != nil {
-					t.Error(err)
-				}
-			}
-		}
-		if end {
-			deleteShells(t, s.Supervisor, "")
-		}
-		s.Close()
-		_ = s.store.Close()
-	})
-}
-
-// leave closes a Mux as a server does that ends: programs go on.
-func leave(t *testing.T, m *mux.Supervisor) {
-	t.Helper()
-	s, _ := muxes.Load(m)
-	s.(*served).leave(t, false)
-}
-
-// goroutines counts all but the one that os/signal keeps once this process was
-// started with ignored signals.
-func goroutines() int {
-	var buf [256 << 10]byte
-	stacks := string(buf[:runtime.Stack(buf[:], true)])
-	return runtime.NumGoroutine() - strings.Count(stacks, "\nos/signal.loop(")
-}
-
-func start(t *testing.T, m *mux.Supervisor, cmd ...string) *mux.Terminal {
-	t.Helper()
-	term, err := m.Terminals.Create(mux.Spec{Session: "s", Cmd: cmd})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return term
-}
-
-func wait(t *testing.T, term *mux.Terminal, c mux.Condition) mux.Waited {
-	t.Helper()
-	return await(t, term, mux.Wait{Any: []mux.Condition{c}})
-}
-
-// await is wait for more than one condition, or with more to say.
-func await(t *testing.T, term *mux.Terminal, w mux.Wait) mux.Waited {
-	t.Helper()
-	if w.Timeout == 0 {
-		w.Timeout = patience
-	}
-	got, err := term.Wait(context.Background(), w)
-	if err != nil {
-		t.Fatalf("wait for %+v: %v; the screen is\n%s", w.Any, err, got.Text)
-	}
-	return got
-}
-
-// within is a wait for c that may not last long.
-func within(c mux.Condition, limit time.Duration) mux.Wait {
-	return mux.Wait{Any: []mux.Condition{c}, Timeout: limit}
-}
 
 func TestWaitConditions(t *testing.T) {
 	m := open(t, t.TempDir())

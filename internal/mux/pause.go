@@ -148,13 +148,3 @@ func (p *pauses) isFrozen(thread string) bool {
 
 // stands says whether the time of a thread stands still.
 func (d *durable) stands(thread string) bool { return d.local != nil && d.local.isFrozen(thread) }
-
-// rested has the times of a terminal not count a pause.
-func (t *Terminal) rested(since, now time.Time) {
-	last := t.Hub().Facts().Output
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	used := latest(t.created, t.lastActivity, t.left, last)
-	t.left = used.Add(now.Sub(latest(since, used)))
-	t.stood += now.Sub(latest(since, t.created))
-}

@@ -179,7 +179,7 @@ func (d *durable) jobDir(t *Terminal) string { return filepath.Join(d.cfg.Relay.
 
 // dropProgram removes what is left of a job when its relay has ended or never began: one that was not taken has secrets in it.
 func (d *durable) dropProgram(t *Terminal) {
-	if t.spec.Place != "" {
+	if t.Spec().Place != "" {
 		_ = os.RemoveAll(d.jobDir(t)) // else openRelay does
 	}
 }

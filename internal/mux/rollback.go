@@ -32,14 +32,14 @@ const rollPatience = 2 * time.Second
 // RollbackTerminal makes a new version of a terminal's state that equals an old one. A shell gets it at its next turn: it goes to the directory, exports and unsets. A program
 // on a PTY is left alone, its next start is there.
 // Errors: session.ErrNotFound (the thread, the terminal, or the version is not kept), those of Submit.
-func (d *durable) RollbackTerminal(ctx context.Context, threadID, terminal string, version int64) (RolledBack, error) {
+func (d *durable) RollbackTerminal(ctx context.Context, threadID, terminalID string, version int64) (RolledBack, error) {
 	if err := d.current(ctx, threadID); err != nil {
 		return RolledBack{}, err
 	}
-	if err := d.owns(threadID, terminal); err != nil {
+	if err := d.owns(threadID, terminalID); err != nil {
 		return RolledBack{}, err
 	}
-	t, err := d.Manager.Rollback(terminal, version)
+	t, err := d.Manager.Rollback(terminalID, version)
 	if err != nil {
 		return RolledBack{}, err
 	}
@@ -55,15 +55,15 @@ func (d *durable) RollbackTerminal(ctx context.Context, threadID, terminal strin
 	if _, gone := living(place, t.State.Cwd); place == "" && gone != "" {
 		reply.CwdFallback = t.State.Cwd
 	}
-	reply.Applied, err = d.roll(ctx, threadID, terminal, t.State)
-	if s := d.shells.find(threadID, terminal); s != nil && reply.CwdFallback != "" && reply.Applied == AppliedNow {
+	reply.Applied, err = d.roll(ctx, threadID, terminalID, t.State)
+	if s := d.shells.find(threadID, terminalID); s != nil && reply.CwdFallback != "" && reply.Applied == AppliedNow {
 		reply.Cwd = s.State().Cwd
 	}
 	return reply, err
 }
 
-func (d *durable) roll(ctx context.Context, thread, terminal string, to thread.State) (string, error) {
-	s := d.shells.find(thread, terminal)
+func (d *durable) roll(ctx context.Context, thread, terminalID string, to thread.State) (string, error) {
+	s := d.shells.find(thread, terminalID)
 	if s == nil {
 		return AppliedNext, nil
 	}
@@ -116,7 +116,7 @@ func (d *durable) settle(s *Shell, state Kept) error {
 
 // next is where the next program of a terminal starts and with which environment: as the row says, which a rollback may have changed.
 func (d *durable) next(t *Terminal) (dir string, env map[string]string) {
-	dir, env = t.dir(), t.spec.Env
+	dir, env = t.dir(), t.Spec().Env
 	if d.Manager == nil || !row(t).recorded.Load() {
 		return dir, env
 	}

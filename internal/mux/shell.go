@@ -60,8 +60,8 @@ type Shell struct {
 	Session      string
 	Default      bool // it is the one that the session's execs without a name go to
 
-	// Attached is the hooks' own, see ShellHooks.Attach.
-	Attached any
+	// Data is the hooks' own, see ShellHooks.NewData.
+	Data any
 
 	shells *Shells
 
@@ -89,7 +89,7 @@ const (
 func (m *Shells) newShell(r shellRecord) *Shell {
 	s := &Shell{shells: m, ID: r.ID, Session: r.Session, Default: r.Default, key: r.Shell, created: r.CreatedAt,
 		started: make(chan struct{}), gone: make(chan struct{})}
-	s.Attached = m.cfg.Hooks.Attach(s)
+	s.Data = m.cfg.Hooks.NewData(s)
 	return s
 }
 

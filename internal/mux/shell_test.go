@@ -74,15 +74,6 @@ func createShell(t *testing.T, m *mux.Supervisor, session, id string) *mux.Shell
 	return s
 }
 
-func deleteShells(t *testing.T, m *mux.Supervisor, session string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	if err := m.Shells.DeleteShells(ctx, session); err != nil {
-		t.Error(err)
-	}
-}
-
 // shellFiles are the names in the directory of all shells, and how many FIFOs are anywhere below.
 func shellFiles(t *testing.T, dir string) (names []string, fifos int) {
 	t.Helper()

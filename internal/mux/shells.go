@@ -21,8 +21,8 @@ import (
 
 // ShellHooks are what the owner of the sessions is told of shells and asked for them.
 type ShellHooks struct {
-	// Attach returns what becomes Shell.Attached of a new shell, before anybody finds it.
-	Attach func(*Shell) any
+	// NewData returns what becomes Shell.Data of a new shell, before anybody finds it.
+	NewData func(*Shell) any
 	// Provider names the provider that the processes of a session run at, "" for this machine.
 	Provider func(session string) (string, error)
 	// Vacant is a state of the session's first shell that was kept without it; Key is "" when there is none.

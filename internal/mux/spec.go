@@ -122,3 +122,11 @@ func newID() string {
 	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
 	return idCode.EncodeToString(b[:])
 }
+
+// absolute is dir when it is an absolute path, else "".
+func absolute(dir string) string {
+	if strings.HasPrefix(dir, "/") {
+		return dir
+	}
+	return ""
+}

@@ -27,8 +27,8 @@ const (
 // Terminal is one live or ended terminal. All methods are safe for concurrent use.
 type Terminal struct {
 	ID string
-	// Attached is the hooks' own, see Hooks.Attach.
-	Attached any
+	// Data is the hooks' own, see Hooks.NewData.
+	Data any
 
 	mux     *Mux
 	spec    Spec // complete; Cols and Rows are those at creation
@@ -215,3 +215,31 @@ func (t *Terminal) resynced(r stream.Reason) {
 	t.mu.Unlock()
 	t.mux.cfg.Metrics.resync(r, again)
 }
+
+// Spec is what the terminal was created from. Its maps and slices are the terminal's.
+func (t *Terminal) Spec() Spec { return t.spec }
+
+// Session is the session that the terminal belongs to.
+func (t *Terminal) Session() string { return t.spec.Session }
+
+// Process is the program; nil when it had ended before this server came.
+func (t *Terminal) Process() *pty.Process { return t.process }
+
+// Done is closed when the program has ended and all of its output was applied.
+func (t *Terminal) Done() <-chan struct{} { return t.ended }
+
+// Exit is how the program ended, nil while it runs.
+func (t *Terminal) Exit() *stream.Exit {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.exit
+}
+
+// First is the position in the output where the program began, or this server.
+func (t *Terminal) First() uint64 { return t.first }
+
+// WasRunning tells of a terminal that came back from disk whether its program ran when that was written.
+func (t *Terminal) WasRunning() bool { return t.restored != nil && t.restored.State == StateRunning }
+
+// AttachedViewers is the number of viewers, with those that nobody looks at.
+func (t *Terminal) AttachedViewers() int { return t.screen.attached() }

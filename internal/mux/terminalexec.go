@@ -47,7 +47,7 @@ func (m *Shells) ExecTerminal(ctx context.Context, s *Shell, c shell.Command) (*
 		e.Finish(shell.Result{}, err)
 		return nil, err
 	}
-	e.Begin(t.process.PID(), t.ID, spec.Cwd)
+	e.Begin(t.Process().PID(), t.ID, spec.Cwd)
 	x := terminalExec{m, t, e}
 	m.life.Go(func() {
 		stop := func() {}
@@ -124,7 +124,7 @@ func (x terminalExec) typeIn(p []byte) (stop func()) {
 			}
 		}
 		// At the beginning of a line the character ends the file, elsewhere it only hands the line out (termios(3) VEOF).
-		if eof, ok := x.t.process.Master().EOFChar(); ok {
+		if eof, ok := x.t.Process().Master().EOFChar(); ok {
 			end := []byte{eof}
 			if len(p) > 0 && p[len(p)-1] != '\n' {
 				end = append(end, eof)
@@ -172,7 +172,7 @@ func (x terminalExec) await() (r shell.Result, err error) {
 	late, stop := x.e.Overtime()
 	defer stop()
 	select {
-	case <-x.t.ended:
+	case <-x.t.Done():
 	case <-late:
 		r.TimedOut = true
 	case <-x.e.Stopped():
@@ -199,7 +199,7 @@ func (x terminalExec) hangUp() error {
 	defer stop()
 	x.t.hangUp(grace)
 	select {
-	case <-x.t.ended:
+	case <-x.t.Done():
 		return nil
 	case <-m.ctx.Done():
 		return ErrClosing
@@ -210,15 +210,14 @@ func (x terminalExec) hangUp() error {
 
 // code sets the exit code. Errors: shell.ErrEnded when nobody knows it.
 func (x terminalExec) code(r *shell.Result) error {
-	x.t.mu.Lock()
-	defer x.t.mu.Unlock()
+	exit := x.t.Exit()
 	switch {
 	case r.TimedOut:
 		r.ExitCode = codeTimedOut
 	case r.Cancelled:
 		r.ExitCode = codeCancelled
-	case x.t.exit.Code != nil:
-		r.ExitCode = *x.t.exit.Code
+	case exit.Code != nil:
+		r.ExitCode = *exit.Code
 	default:
 		return fmt.Errorf("%w: nobody knows how the command ended", shell.ErrEnded)
 	}
@@ -246,13 +245,13 @@ func (x terminalExec) copy() {
 	changed, stop := x.t.Hub().Watch()
 	defer stop()
 	for {
-		over := isClosed(x.t.ended) // before the look: then all of it is there
+		over := isClosed(x.t.Done()) // before the look: then all of it is there
 		if !x.page(reader) || over {
 			return
 		}
 		select {
 		case <-changed:
-		case <-x.t.ended:
+		case <-x.t.Done():
 		case <-x.m.ctx.Done():
 			return
 		}
