@@ -14,8 +14,8 @@ import (
 // Commands that wait or run end as Failed with ErrDeleted. It returns when nothing is left, or the error of what survived.
 func (s *Shell) Delete(ctx context.Context) error {
 	s.mu.Lock()
-	again := s.gone
-	s.gone = true
+	again := s.deleted
+	s.deleted = true
 	proc := s.proc
 	s.mu.Unlock()
 	if !again {
@@ -29,7 +29,7 @@ func (s *Shell) Delete(ctx context.Context) error {
 		<-proc.Ended
 	}
 	if !again {
-		s.shut(ErrDeleted) // nobody starts anything after this
+		s.shutDown(ErrDeleted) // nobody starts anything after this
 	}
 	err = errors.Join(err, proctree.Sweep(ctx, s.spec.Dir, s.config.Keeper.LastPID()))
 	s.mu.Lock()

@@ -17,11 +17,11 @@ type files struct {
 	exec    *Exec
 	watch   *shelldir.Watch // of the command's directory
 	copiers [2]*output.Copier
-	ends    [2]*os.File // reading ends until the copiers have them
-	// own are writing ends of this process: with them the outputs do not end before the command was there to open them,
+	readers [2]*os.File // reading ends until the copiers have them
+	// writers are writing ends of this process: with them the outputs do not end before the command was there to open them,
 	// however late that is.
-	own  [2]*os.File
-	held bool
+	writers [2]*os.File
+	held    bool
 }
 
 // open makes and opens the FIFOs of a command. Nothing is left of an open that fails.
@@ -32,7 +32,7 @@ func (s *Shell) open(e *Exec) (*files, error) {
 		err = f.openInput()
 	}
 	if err == nil {
-		f.watch, err = shelldir.Watches.Add(e.dir)
+		f.watch, err = shelldir.Watcher.Add(e.dir)
 	}
 	if err != nil {
 		f.abandon()
@@ -64,10 +64,10 @@ func (f *files) openOutput(i int, path string) error {
 		return err
 	}
 	var err error
-	closeFile(&f.ends[i]) // of an attempt before
-	closeFile(&f.own[i])
-	if f.ends[i], err = shelldir.OpenFIFO(path, unix.O_RDONLY); err == nil {
-		f.own[i], err = shelldir.OpenFIFO(path, unix.O_WRONLY)
+	closeFile(&f.readers[i]) // of an attempt before
+	closeFile(&f.writers[i])
+	if f.readers[i], err = shelldir.OpenFIFO(path, unix.O_RDONLY); err == nil {
+		f.writers[i], err = shelldir.OpenFIFO(path, unix.O_WRONLY)
 	}
 	return err
 }
@@ -107,7 +107,7 @@ func (f *files) openInput() error {
 func (f *files) hold() error {
 	e := f.exec
 	client := e.shell.config.Keeper
-	if err := client.Hold(e.holdID(), f.ends[0], f.ends[1]); err != nil {
+	if err := client.Hold(e.holdID(), f.readers[0], f.readers[1]); err != nil {
 		return err
 	}
 	f.held = true
@@ -147,9 +147,9 @@ func (f *files) feed(input *os.File) {
 
 // copyOutputs starts to move output.
 func (f *files) copyOutputs() error {
-	for i, end := range f.ends {
-		f.ends[i] = nil
-		p, err := output.Start(end, f.exec.outputs[i], f.exec.shell.config.Unspliced != nil)
+	for i, end := range f.readers {
+		f.readers[i] = nil
+		p, err := output.Start(end, f.exec.outputs[i], f.exec.shell.config.NoSplice != nil)
 		if err != nil {
 			return err
 		}
@@ -162,12 +162,12 @@ func (f *files) copyOutputs() error {
 // waits lateGrace for those. What nobody held is lost: the logs have what an earlier server put there.
 func (f *files) drain() (eof bool) {
 	shelldir.RemoveFIFOs(f.exec.dir)
-	f.closeOwn()
-	if !f.moving() {
+	f.closeWriters()
+	if !f.copying() {
 		f.exec.finishOutputs()
 		return true
 	}
-	if f.settled() {
+	if f.copyWaiting() {
 		return true
 	}
 	timer := time.NewTimer(lateGrace)
@@ -176,35 +176,35 @@ func (f *files) drain() (eof bool) {
 		select {
 		case <-p.Done():
 		case <-timer.C:
-			return f.settled()
+			return f.copyWaiting()
 		case <-f.exec.shell.life.Done():
-			return f.settled()
+			return f.copyWaiting()
 		}
 	}
 	return true
 }
 
-// settled moves what is there and tells whether both outputs have ended.
-func (f *files) settled() bool {
+// copyWaiting moves what is there and tells whether both outputs have ended.
+func (f *files) copyWaiting() bool {
 	out, err := f.copiers[0].CopyWaiting(), f.copiers[1].CopyWaiting()
 	return out && err
 }
 
-// moving tells whether there are outputs to move: the keeper has ended since, or has let go of them, when a later
+// copying tells whether there are outputs to move: the keeper has ended since, or has let go of them, when a later
 // server finds none.
-func (f *files) moving() bool { return f.copiers[0] != nil && f.copiers[1] != nil }
+func (f *files) copying() bool { return f.copiers[0] != nil && f.copiers[1] != nil }
 
-// judge says in a result whether and why something of what the command has written is missing in the logs, or in a
+// noteTruncated says in a result whether and why something of what the command has written is missing in the logs, or in a
 // reply of its MaxOutput.
-func (f *files) judge(result *Result) {
-	f.judgeLog(result)
-	if !result.Truncated && !f.moving() {
+func (f *files) noteTruncated(result *Result) {
+	f.noteLogCut(result)
+	if !result.Truncated && !f.copying() {
 		result.Truncated, result.TruncatedReason = true, output.CutUnheld
 	}
 }
 
-// judgeLog is judge by the logs alone.
-func (f *files) judgeLog(result *Result) {
+// noteLogCut is judge by the logs alone.
+func (f *files) noteLogCut(result *Result) {
 	e := f.exec
 	why := e.LogCut()
 	if limit := e.MaxReply(); why == "" && limit > 0 && max(e.Size(Stdout), e.Size(Stderr)) > limit {
@@ -213,18 +213,18 @@ func (f *files) judgeLog(result *Result) {
 	result.Truncated, result.TruncatedReason = why != "", why
 }
 
-// closeOwn lets the outputs end.
-func (f *files) closeOwn() {
-	for i := range f.own {
-		closeFile(&f.own[i])
+// closeWriters lets the outputs end.
+func (f *files) closeWriters() {
+	for i := range f.writers {
+		closeFile(&f.writers[i])
 	}
 }
 
 // followLate looks after the outputs of a command that has ended until they do: late output goes to this command's log.
 func (f *files) followLate(eof bool) {
-	shelldir.Watches.Remove(f.watch)
+	shelldir.Watcher.Remove(f.watch)
 	if eof {
-		if f.moving() {
+		if f.copying() {
 			<-f.copiers[0].Done()
 			<-f.copiers[1].Done()
 		}
@@ -263,22 +263,22 @@ func (f *files) reset() {
 			p.StopForNext()
 		}
 	}
-	f.leave()
+	f.close()
 	shelldir.RemoveFIFOs(f.exec.dir)
 	if f.held {
 		f.release()
 	}
 }
 
-// leave closes what this process has open of a command that goes on without it.
-func (f *files) leave() {
-	shelldir.Watches.Remove(f.watch)
+// close closes what this process has open of a command that goes on without it.
+func (f *files) close() {
+	shelldir.Watcher.Remove(f.watch)
 	for _, p := range f.copiers {
 		if p != nil {
 			p.Stop()
 		}
 	}
-	f.closeOwn()
+	f.closeWriters()
 	f.exec.mu.Lock()
 	input := f.exec.input
 	f.exec.input = nil
@@ -290,9 +290,9 @@ func (f *files) leave() {
 
 // abandon closes everything of a command that does not come to run.
 func (f *files) abandon() {
-	f.leave()
-	for i := range f.ends {
-		closeFile(&f.ends[i])
+	f.close()
+	for i := range f.readers {
+		closeFile(&f.readers[i])
 	}
 	f.exec.outputs[0].Finish()
 	f.exec.outputs[1].Finish()

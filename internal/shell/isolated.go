@@ -25,13 +25,13 @@ type isolated struct {
 
 // isolated runs a command in a goroutine of its own.
 func (s *Shell) isolated(e *Exec) {
-	defer s.tidy()
+	defer s.pruneIfDue()
 	defer s.freeSlot()
 	s.awaitCapture(e)
 	s.mu.Lock()
 	proc := s.proc
 	s.mu.Unlock()
-	s.attempt(revived{Process: proc}, e, &isolated{}, true)
+	s.attempt(readyShell{Process: proc}, e, &isolated{}, true)
 }
 
 // prepare says what to execute, or ends the command as a shell ends one that it cannot find.
@@ -72,7 +72,7 @@ func (i *isolated) start(l *life) (err error) {
 	if err != nil {
 		return err
 	}
-	hold := []*os.File{l.files.ends[0], l.files.ends[1]}
+	hold := []*os.File{l.files.readers[0], l.files.readers[1]}
 	program, err := l.shell.config.Keeper.Run(l.holdID(), i.plan, std, hold...)
 	for _, f := range std {
 		_ = f.Close()
@@ -89,7 +89,7 @@ func (i *isolated) start(l *life) (err error) {
 		return err
 	}
 	shelldir.RemoveFIFOs(l.dir)
-	l.files.closeOwn()
+	l.files.closeWriters()
 	l.markStarted(i.child.PID())
 	return nil
 }
@@ -112,7 +112,7 @@ func (f *files) standardFiles() (std [3]*os.File, err error) {
 	} else if input := e.openedInput(); input != nil {
 		in = shelldir.OpenPath(input)
 	}
-	for i, path := range [...]string{in, shelldir.OpenPath(f.own[0]), shelldir.OpenPath(f.own[1])} {
+	for i, path := range [...]string{in, shelldir.OpenPath(f.writers[0]), shelldir.OpenPath(f.writers[1])} {
 		if i > 0 {
 			mode = os.O_WRONLY
 		}
