@@ -73,7 +73,7 @@ func (b *background) awaitPID(l *life, limit time.Duration) (pid int, known bool
 			return 0, true
 		}
 		select {
-		case <-l.files.watch.Changed:
+		case <-l.files.Watch.Changed:
 		case <-b.proc.Ended:
 			pid, _ := shelldir.FindNumber(l.dir, shelldir.PidName)
 			return pid, true
@@ -134,7 +134,7 @@ func (b *background) afterExit(l *life) (r Result, over bool) {
 			return Result{ExitCode: code}, true
 		}
 		select {
-		case <-l.files.watch.Changed:
+		case <-l.files.Watch.Changed:
 		case <-limit.Done():
 			return Result{ExitCode: killedCode}, !l.shell.detached()
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/internal/shell/stdio"
 )
 
 // Delete ends everything that any incarnation of the shell has started, lets go of what the keeper holds, and removes Dir.
@@ -47,7 +48,7 @@ func (s *Shell) Delete(ctx context.Context) error {
 		e.outputs[1].Finish()
 		s.config.Keeper.Release(e.holdID())
 		if e.stdinOpen() { // the server's own end is closed already, the keeper's is not
-			s.config.Keeper.Release(e.holdID() + holdInput)
+			s.config.Keeper.Release(stdio.InputID(e.holdID()))
 		}
 	}
 	if err != nil {

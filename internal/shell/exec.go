@@ -14,6 +14,7 @@ import (
 	"github.com/evertty/evertty/internal/shell/output"
 	"github.com/evertty/evertty/internal/shell/script"
 	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/internal/shell/stdio"
 )
 
 // Exec is one command of a shell. All methods may be called at the same time from several goroutines.
@@ -25,6 +26,7 @@ type Exec struct {
 	instead  func() error  // of a hidden one: what is done in its turn instead of a command
 	compose  func() string // of a hidden one: its text, made in its turn, for commands before it may change it
 	outputs  [2]*output.Log
+	streams  *stdio.Streams
 	started  chan struct{} // closed when it runs, and when it ended without that
 	done     chan struct{} // closed when record has the result
 	stop     chan struct{} // closed by the first Cancel
@@ -35,9 +37,7 @@ type Exec struct {
 
 	mu      sync.Mutex // guards what follows; nothing blocks under it
 	entry   history.Entry
-	problem error    // why it Failed
-	input   *os.File // the writing end of an open standard input, nil before the start and after the end of it
-	writing sync.Mutex
+	problem error  // why it Failed
 	stopped bool   // stop is closed
 	reason  string // the reason of the end that it is about to come to: Result.Reason
 	begun   bool   // started is closed
@@ -55,6 +55,8 @@ func (s *Shell) newExec(r *history.Entry, dir string) (*Exec, error) {
 		}
 		e.outputs[i] = l
 	}
+	e.streams = &stdio.Streams{Dir: dir, ID: e.holdID(), Stdin: r.Spec.StdinOpen, Outputs: e.outputs,
+		Keeper: s.config.Keeper, NoSplice: s.config.NoSplice != nil, Life: s.life, Work: &s.work}
 	return e, nil
 }
 
@@ -203,15 +205,10 @@ func (e *Exec) end(status Status, r *Result, problem error) {
 	if problem != nil {
 		e.entry.Info.Error = problem.Error()
 	}
-	input := e.input
-	e.input = nil
 	first := !e.begun
 	e.begun = true
 	e.mu.Unlock()
-	if input != nil {
-		_ = input.Close()
-		e.shell.config.Keeper.Release(e.holdID() + holdInput)
-	}
+	e.streams.CloseInput()
 	e.stopTurnTimer()
 	if first || problem != nil { // nothing can have written to them and nothing will, or nobody looks for more
 		e.finishOutputs()
@@ -246,10 +243,7 @@ func (e *Exec) trySave() error {
 }
 
 // finishOutputs says that no more output comes.
-func (e *Exec) finishOutputs() {
-	e.outputs[0].Finish()
-	e.outputs[1].Finish()
-}
+func (e *Exec) finishOutputs() { e.streams.FinishOutputs() }
 
 // notifyChanged calls Config.Changed.
 func (e *Exec) notifyChanged() {
@@ -270,9 +264,6 @@ func (e *Exec) spec() Command {
 
 // holdID is what the keeper holds the command's files under.
 func (e *Exec) holdID() string { return Prefix + e.shell.spec.ID + ".c." + e.id }
-
-// holdInput ends the id under which the keeper holds the writing end of an open standard input.
-const holdInput = ".in"
 
 // stdinOpen tells whether Input may write.
 func (e *Exec) stdinOpen() bool { return e.spec().StdinOpen }
@@ -329,99 +320,32 @@ func (e *Exec) Input(ctx context.Context, data []byte, eof bool) error {
 	case <-ctx.Done():
 		return fmt.Errorf("shell: input for %s: %w", e.id, context.Cause(ctx))
 	}
-	e.writing.Lock()
-	defer e.writing.Unlock()
-	input := e.openedInput()
-	switch {
-	case e.hasEnded():
-		return fmt.Errorf("shell: input for %s: %w", e.id, ErrFinished)
-	case input == nil:
-		return fmt.Errorf("shell: input for %s: %w: it was closed", e.id, ErrNoStdin)
+	spec := e.spec()
+	began := func() bool {
+		if spec.Background { // it tells of its process behind that
+			_, begun := shelldir.FindNumber(e.dir, shelldir.PidName)
+			return begun
+		}
+		_, err := os.Lstat(filepath.Join(e.dir, shelldir.InOpened))
+		return err == nil
 	}
-	if err := e.write(ctx, input, data); err != nil {
+	if spec.Isolated {
+		began = nil
+	}
+	if err := e.streams.WriteInput(ctx, data, eof, e.done, began); err != nil {
 		return fmt.Errorf("shell: input for %s: %w", e.id, err)
 	}
-	if !eof {
-		return nil
-	}
-	if err := e.awaitReader(ctx); err != nil {
-		return fmt.Errorf("shell: input for %s: %w", e.id, err)
-	}
-	e.closeInput()
 	return nil
 }
 
-// readerPause is the time between two looks whether a command that was told to begin has its input open. It takes a
-// millisecond as a rule.
-const readerPause = time.Millisecond
-
-// awaitReader waits until the command has its input open or has ended: a FIFO that nobody has open forgets what is in
-// it, and a command that opened it after that would wait for ever. An isolated one begins with its input open.
-func (e *Exec) awaitReader(ctx context.Context) error {
-	spec := e.spec()
-	if spec.Isolated {
-		return nil
+// noteTruncated says in a result whether and why something of what the command has written is missing in the logs, or
+// in a reply of its MaxOutput.
+func (e *Exec) noteTruncated(r *Result) {
+	why := e.LogCut()
+	if limit := e.MaxReply(); why == "" && limit > 0 && max(e.Size(Stdout), e.Size(Stderr)) > limit {
+		why = output.CutReply
 	}
-	pause := time.NewTicker(readerPause)
-	defer pause.Stop()
-	for {
-		if e.hasReader(spec.Background) {
-			return nil
-		}
-		select {
-		case <-pause.C:
-		case <-e.done:
-			return nil
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-// hasReader tells whether a command has opened its input. One in the background tells of its process behind that.
-func (e *Exec) hasReader(background bool) bool {
-	if background {
-		_, begun := shelldir.FindNumber(e.dir, shelldir.PidName)
-		return begun
-	}
-	_, err := os.Lstat(filepath.Join(e.dir, shelldir.InOpened))
-	return err == nil
-}
-
-// openedInput is the writing end of an open standard input, nil when it is not open.
-func (e *Exec) openedInput() *os.File {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.input
-}
-
-// write writes all of data unless ctx or the command ends first.
-func (e *Exec) write(ctx context.Context, input *os.File, data []byte) error {
-	_ = input.SetWriteDeadline(time.Time{})
-	stop := context.AfterFunc(ctx, func() { _ = input.SetWriteDeadline(time.Unix(1, 0)) })
-	defer stop()
-	_, err := input.Write(data)
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case errors.Is(err, os.ErrClosed):
-		return ErrFinished
-	}
-	return err
-}
-
-// closeInput ends an open standard input.
-func (e *Exec) closeInput() {
-	e.mu.Lock()
-	input := e.input
-	e.input = nil
-	e.mu.Unlock()
-	if input != nil {
-		_ = input.Close()
-		e.shell.config.Keeper.Release(e.holdID() + holdInput)
-	}
+	r.Truncated, r.TruncatedReason = why != "", why
 }
 
 // RemoveLogs removes the logs of a command that has ended and prints no more, and returns how many bytes those were. The command stays in the history.

@@ -44,7 +44,7 @@ func (i *inShell) prepare(l *life, home, cwd string) (done bool, err error) {
 
 // start has the keeper hold the files of a command, and tells the shell its lines. Errors: errNotTold.
 func (i *inShell) start(l *life) error {
-	if err := l.files.hold(); err != nil {
+	if err := l.files.Hold(); err != nil {
 		return err
 	}
 	err := i.proc.Tell(i.text)

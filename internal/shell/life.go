@@ -11,7 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/internal/shell/bash"
+	"github.com/evertty/evertty/internal/shell/output"
 	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/internal/shell/stdio"
 )
 
 // life is one command on its way from its turn to its end, the same for every kind of launcher:
@@ -25,7 +27,7 @@ import (
 // terminal of their own take the same states from outside: Enroll, Begin, Finish.
 type life struct {
 	*Exec
-	files  *files
+	files  *stdio.Files
 	launch launcher
 	home   string        // the shell's directory at the start
 	news   restartNotice // of the shell, for the result
@@ -77,7 +79,7 @@ func (l *life) begin(home, cwd string) (done bool, err error) {
 	if done || err != nil {
 		return done, err
 	}
-	if l.files, err = s.open(l.Exec); err != nil {
+	if l.files, err = stdio.Open(l.streams, s.withRoom); err != nil {
 		return false, err
 	}
 	l.markRunning(cmp.Or(cwd, home))
@@ -86,9 +88,9 @@ func (l *life) begin(home, cwd string) (done bool, err error) {
 	}
 	switch {
 	case errors.Is(err, errNotTold):
-		l.files.reset()
+		l.files.Reset()
 	case err != nil:
-		l.files.abandon()
+		l.files.Abandon()
 	}
 	return false, err
 }
@@ -122,7 +124,7 @@ func (l *life) follow() (r Result, over bool) {
 		}
 		var why Result
 		select {
-		case <-l.files.watch.Changed:
+		case <-l.files.Watch.Changed:
 			continue
 		case <-l.launch.tick():
 			l.launch.look(l)
@@ -161,11 +163,11 @@ func (l *life) run(mayAgain bool) (again bool) {
 	defer l.launch.attach(l)()
 	r, over := l.follow()
 	if !over {
-		l.files.close()
+		l.files.Close()
 		return false
 	}
 	if mayAgain && l.unread && !shelldir.Closed(l.Exec.stop) {
-		l.files.reset()
+		l.files.Reset()
 		return true
 	}
 	l.conclude(r)
@@ -183,9 +185,11 @@ func (l *life) runBeside() {
 func (l *life) conclude(r Result) {
 	s := l.shell
 	l.launch.settle(l, &r)
-	eof := l.files.drain()
+	eof := l.files.Drain()
 	r.Background = !eof
-	l.files.noteTruncated(&r)
+	if l.noteTruncated(&r); !r.Truncated && !l.files.Copying() {
+		r.Truncated, r.TruncatedReason = true, output.CutUnheld
+	}
 	r.Recreated, r.Lost, r.CwdFallback = l.news.recreated || r.Recreated, l.news.lost, l.news.fallback
 	s.mu.Lock()
 	s.active = time.Now()
@@ -194,7 +198,7 @@ func (l *life) conclude(r Result) {
 	}
 	s.mu.Unlock()
 	l.answer(&r)
-	l.files.followLate(eof)
+	l.files.FollowLate(eof)
 }
 
 // attempt gives a command that has its turn one try, in the shell b or beside it. It reports whether the command has

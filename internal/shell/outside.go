@@ -71,7 +71,7 @@ func (e *Exec) Finish(r Result, problem error) {
 		e.end(Failed, nil, problem)
 		return
 	}
-	(&files{exec: e}).noteLogCut(&r)
+	e.noteTruncated(&r)
 	r.Cwd = e.shell.cwdNow()
 	e.finishOutputs()
 	e.end(r.Status(), &r, nil)

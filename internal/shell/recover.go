@@ -18,6 +18,7 @@ import (
 	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
+	"github.com/evertty/evertty/internal/shell/stdio"
 	"github.com/evertty/evertty/pty/keeper"
 )
 
@@ -172,8 +173,8 @@ func (r *recovery) command(saved *history.Entry) {
 	}
 	s.all, s.byID[e.id] = append(s.all, e), e
 	files := r.take(e.holdID())
-	if input := r.take(e.holdID() + holdInput); input != nil && len(input.Files) > 0 {
-		e.input = input.Files[0]
+	if input := r.take(stdio.InputID(e.holdID())); input != nil && len(input.Files) > 0 {
+		e.streams.SetInput(input.Files[0])
 	}
 	if begun := saved.Info.Status == Running; saved.Spec.TTY && (begun || saved.Info.Status == Queued) {
 		r.terminal(e, begun)
@@ -202,7 +203,7 @@ func (r *recovery) running(e *Exec, saved *history.Entry, files *keeper.Program)
 	s := r.shell
 	close(e.started)
 	e.begun = true
-	opened, err := s.reopen(e, files)
+	opened, err := stdio.Reopen(e.streams, files)
 	if err != nil {
 		s.lose(e, err)
 		return
@@ -210,12 +211,12 @@ func (r *recovery) running(e *Exec, saved *history.Entry, files *keeper.Program)
 	l := &life{Exec: e, files: opened}
 	switch {
 	case saved.Info.Isolated && (files == nil || files.Child == nil):
-		opened.close()
+		opened.Close()
 		s.lose(e, errors.New("the server ended while it started"))
 	case saved.Info.Isolated:
 		s.parallel++
 		e.entry.Info.PID = files.Child.PID()
-		opened.closeWriters()
+		opened.CloseWriters()
 		l.launch, l.home = &isolated{child: files.Child}, s.cwd
 		r.isolated = append(r.isolated, l.runBeside)
 	case saved.Info.Background:
@@ -248,15 +249,13 @@ func (r *recovery) ended(e *Exec, files *keeper.Program) {
 	if e.entry.Info.Result == nil {
 		e.problem = problemOf(e.entry.Info.Error)
 	}
-	if e.input != nil {
-		e.closeInput()
-	}
+	e.streams.CloseInput()
 	if files == nil || len(files.Files) < 2 {
 		e.outputs[0].Finish()
 		e.outputs[1].Finish()
 		return
 	}
-	opened, err := r.shell.reopen(e, files)
+	opened, err := stdio.Reopen(e.streams, files)
 	if err != nil {
 		r.shell.config.Log.Warn("late output of a command is lost", "command", e.id, "err", err)
 		e.finishOutputs()
@@ -266,30 +265,8 @@ func (r *recovery) ended(e *Exec, files *keeper.Program) {
 		r.shell.config.Keeper.Release(e.holdID())
 		return
 	}
-	opened.closeWriters()
-	opened.followLate(false)
-}
-
-// reopen opens what the keeper held of a command; without files it is one that was never begun.
-func (s *Shell) reopen(e *Exec, held *keeper.Program) (*files, error) {
-	f := &files{exec: e}
-	var err error
-	if f.watch, err = shelldir.Watcher.Add(e.dir); err != nil || held == nil || len(held.Files) < 2 {
-		return f, err
-	}
-	f.held = true
-	for i, file := range held.Files[:2] {
-		f.readers[i] = file
-		if f.writers[i], err = shelldir.OpenFIFO(shelldir.OpenPath(file), unix.O_WRONLY); err != nil {
-			f.close()
-			return nil, err
-		}
-	}
-	if err := f.copyOutputs(); err != nil {
-		f.close()
-		return nil, err
-	}
-	return f, nil
+	opened.CloseWriters()
+	opened.FollowLate(false)
 }
 
 // releaseUnused gives back what is of no use any more: launchers of earlier incarnations and files of commands that are
@@ -387,17 +364,17 @@ func (r *recovery) resume(l *life, prefix string) {
 	over, told := s.toldOf(l, r.proc, prefix)
 	switch {
 	case s.detached():
-		l.files.close()
+		l.files.Close()
 	case over || told:
 		if l.run(true) {
 			s.foregroundAnew(l.Exec)
 		} else if l.hasEnded() {
 			s.afterCommand(r.proc, l.Exec)
 		}
-	case l.files.held && s.retell(l, r.proc) == nil:
+	case l.files.Held && s.retell(l, r.proc) == nil:
 		r.resume(l, "")
 	default:
-		l.files.reset()
+		l.files.Reset()
 		s.foregroundAnew(l.Exec)
 	}
 }
@@ -416,11 +393,11 @@ func (s *Shell) foregroundAnew(e *Exec) {
 
 // retell tells the shell the lines of a command whose files are there, which another server did not come to.
 func (s *Shell) retell(l *life, proc *bash.Process) error {
-	if l.stdinOpen() && l.openedInput() == nil {
-		if err := l.files.openInput(); err != nil {
+	if l.stdinOpen() && !l.streams.InputOpened() {
+		if err := l.streams.OpenInput(); err != nil {
 			return err
 		}
-		if err := l.files.holdInput(); err != nil {
+		if err := l.streams.HoldInput(); err != nil {
 			return err
 		}
 	}
@@ -438,7 +415,7 @@ func (s *Shell) toldOf(l *life, proc *bash.Process, prefix string) (over, told b
 	if _, ok := l.status(); ok {
 		return true, true
 	}
-	if !l.files.held {
+	if !l.files.Held {
 		return false, false // it is held before the shell is told, and until its end is on the disk
 	}
 	dir := filepath.Join(s.spec.Dir, shelldir.SignsDir)
@@ -456,7 +433,7 @@ func (s *Shell) toldOf(l *life, proc *bash.Process, prefix string) (over, told b
 			return false, true
 		}
 		select {
-		case <-l.files.watch.Changed:
+		case <-l.files.Watch.Changed:
 		case <-s.watch.Changed:
 		case <-proc.Ended:
 			return true, true
@@ -481,8 +458,8 @@ func (r *recovery) resumeBackground(l *life, prefix string) {
 		pid, begun = shelldir.FindNumber(l.dir, shelldir.PidName)
 		if !begun && !over && !told && !s.detached() {
 			_, reached := shelldir.FindSign(l.dir, shelldir.ReachedName)
-			if !reached && !(l.files.held && s.retell(l, r.proc) == nil) {
-				l.files.reset()
+			if !reached && !(l.files.Held && s.retell(l, r.proc) == nil) {
+				l.files.Reset()
 				s.freeSlot()
 				s.inShell(readyShell{Process: r.proc}, l.Exec)
 				return
@@ -502,7 +479,7 @@ func (r *recovery) resumeBackground(l *life, prefix string) {
 func (s *Shell) concludeAlone(l *life, shellEnded bool) {
 	code, ok := l.status()
 	if !ok {
-		l.files.close()
+		l.files.Close()
 		s.lose(l.Exec, errors.New("an earlier server or the keeper ended and left no result"))
 		return
 	}
