@@ -6,7 +6,7 @@ import "slices"
 // them. Rows are pointers, so scrolling rotates them.
 type screen struct {
 	cursor
-	rows  []*row   // Cursor.Rows of them
+	rows  []*row   // cursor.Rows of them
 	spare [][]cell // blank cells of rows that went back to text form
 	kitty []uint8  // keyboard stack, oldest first
 }
