@@ -51,6 +51,7 @@ func (s *screen) blankCells() []cell {
 // blank erases the whole row in the given style and ends its wrapping.
 func (s *screen) blank(r *row, style uint32) {
 	used := r.used
+	r.version++
 	if cells := r.clear(); cells != nil {
 		clear(cells[:used])
 		s.spare = append(s.spare, cells)
