@@ -62,7 +62,8 @@ func TestAttachClipboard(t *testing.T) {
 		if flag != "" {
 			want = 1
 		}
-		if got := strings.Count(u.written(), "\x1b[31mred\x1b]52;c;aGk=\x1b\\"); got != want || strings.Contains(u.written(), "]52;") != (want == 1) {
+		if got := strings.Count(u.written(), "\x1b[31mred\x1b]52;c;aGk=\x1b\\"); got != want ||
+			strings.Contains(u.written(), "]52;") != (want == 1) {
 			t.Errorf("with %q the clipboard was written %d times in %q", flag, got, u.written())
 		}
 	}

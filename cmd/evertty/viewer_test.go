@@ -224,12 +224,14 @@ func TestAttachToNothing(t *testing.T) {
 	s, u := newFakeServer(t), newUserTTY(t)
 	s.set(func() { s.gone = true })
 	code, stderr := u.evertty("attach", "build")
-	if got := within(t, code, "the end"); got != exitNoTerminal || stderr.String() != "evertty: there is no such terminal\n" {
+	if got := within(t, code, "the end"); got != exitNoTerminal ||
+		stderr.String() != "evertty: there is no such terminal\n" {
 		t.Errorf("%d %s", got, stderr)
 	}
 	t.Setenv(envServer, "http://127.0.0.1:1")
 	code, stderr = u.evertty("attach", "build")
-	if got := within(t, code, "the end"); got != exitNoServer || !strings.Contains(stderr.String(), "no server at http://127.0.0.1:1") {
+	if got := within(t, code, "the end"); got != exitNoServer ||
+		!strings.Contains(stderr.String(), "no server at http://127.0.0.1:1") {
 		t.Errorf("%d %s", got, stderr)
 	}
 	if u.written() != "" {
@@ -241,7 +243,8 @@ func TestAttachToNothing(t *testing.T) {
 	}
 	defer null.Close()
 	a := &app{stdin: null, stdout: null, stderr: stderr}
-	if got := a.run([]string{"attach", "build"}); got != exitUsage || !strings.Contains(stderr.String(), "not a terminal") {
+	if got := a.run([]string{"attach", "build"}); got != exitUsage ||
+		!strings.Contains(stderr.String(), "not a terminal") {
 		t.Errorf("%d %s", got, stderr)
 	}
 }
