@@ -2,9 +2,11 @@ package stream
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"time"
 
+	"github.com/evertty/evertty/internal/jsonstring"
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/vt"
 )
@@ -208,15 +210,32 @@ type quoter struct {
 }
 
 func (q *quoter) Write(p []byte) (int, error) {
-	q.buf = appendString(q.buf[:0], p)
-	if _, err := q.w.Write(q.buf[1 : len(q.buf)-1]); err != nil {
+	q.buf, _ = jsonstring.Append(q.buf[:0], p)
+	if _, err := q.w.Write(q.buf); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
-// isLarge tells whether the event is a snapshot that is too large to be kept for others.
-func (m *Message) isLarge() bool { return m.shot != nil && !m.shot.small(m.last) }
+// IsLarge tells whether the event is a snapshot that is too large to be kept for
+// others. WriteLargeSSE or WriteLarge sends it, in place of SSE and Frame.
+func (m *Message) IsLarge() bool { return m.shot != nil && !m.shot.small(m.last) }
+
+// WriteLargeSSE writes a large event in the form of Server-Sent Events. It waits
+// until few others are written. Errors are the context's and the writer's.
+func (m *Message) WriteLargeSSE(ctx context.Context, w io.Writer) error {
+	head := fmt.Sprintf("event: %s\nid: %d\ndata: %s", m.Kind, m.Seq, m.jsonHead(""))
+	return m.pour(ctx, w, head, "\"}\n\n", false)
+}
+
+// WriteLarge writes a large event as the payload of a WebSocket message, as
+// WriteLargeSSE does.
+func (m *Message) WriteLarge(ctx context.Context, w io.Writer, form Form) error {
+	if form == FormBinary {
+		return m.pour(ctx, w, string(m.binaryHead()), "", true)
+	}
+	return m.pour(ctx, w, m.jsonHead(m.head()), `"}`, false)
+}
 
 // pour writes a large snapshot event: head and tail surround it, and what is between
 // them is the JSON object, or with binary the text itself.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -157,9 +156,17 @@ func TestLargeEvent(t *testing.T) {
 	h := largeHub(nil)
 	want := h.Shot().ANSI()
 	h.Finish(Exit{Reason: "exit"})
-	w := httptest.NewRecorder()
-	ServeSSE(deadliner{w}, httptest.NewRequest("GET", "/", nil), h.Subscribe(Viewing{Scrollback: -1}))
-	_, rest, _ := strings.Cut(w.Body.String(), "\ndata: ")
+	sub := h.Subscribe(Viewing{Scrollback: -1})
+	defer sub.Close()
+	batch, err := sub.Poll()
+	if err != nil || len(batch) == 0 || !batch[0].IsLarge() {
+		t.Fatalf("the first event is not large: %d events, %v", len(batch), err)
+	}
+	var w strings.Builder
+	if err := batch[0].WriteLargeSSE(t.Context(), &w); err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(w.String(), "\ndata: ")
 	line, _, _ := strings.Cut(rest, "\n\n")
 	var e struct {
 		Data   string
@@ -177,8 +184,3 @@ func TestLargeEvent(t *testing.T) {
 		t.Error("it shows something else")
 	}
 }
-
-// deadliner is a recorder that takes deadlines.
-type deadliner struct{ *httptest.ResponseRecorder }
-
-func (deadliner) SetWriteDeadline(time.Time) error { return nil }

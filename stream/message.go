@@ -6,8 +6,7 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/gorilla/websocket"
-
+	"github.com/evertty/evertty/internal/jsonstring"
 	"github.com/evertty/evertty/vt"
 )
 
@@ -38,10 +37,7 @@ type Message struct {
 
 	lines  sync.Once
 	sse    []byte
-	json   sync.Once
-	packed *websocket.PreparedMessage
-	binary sync.Once
-	frame  *websocket.PreparedMessage
+	frames [2]frame // by Form
 }
 
 // Exit says how a program ended.
@@ -143,6 +139,12 @@ func (m *Message) appendText(b []byte) []byte {
 	return appendString(b, m.Text())
 }
 
+// appendString appends s, which is UTF-8 as engines return it, as a JSON string.
+func appendString(b, s []byte) []byte {
+	b, _ = jsonstring.Append(append(b, '"'), s)
+	return append(b, '"')
+}
+
 // AppendJSON appends the event's members as one JSON object on one line; head
 // is put in front of them, as `"event":"data",`.
 func (m *Message) AppendJSON(b []byte, head string) []byte {
@@ -174,12 +176,33 @@ func (m *Message) appendSSE(b []byte) []byte {
 	return append(b, "\n\n"...)
 }
 
-// JSON is the event as a WebSocket text message.
-func (m *Message) JSON() *websocket.PreparedMessage {
-	m.json.Do(func() {
-		m.packed, _ = websocket.NewPreparedMessage(websocket.TextMessage, m.AppendJSON(nil, m.head())) // fails for control messages only
+// Form is how an event is said on a WebSocket.
+type Form int
+
+// The forms.
+const (
+	FormJSON   Form = iota // a JSON object, in a text message
+	FormBinary             // a snapshot or data behind a small header, anything else as JSON, in a binary message
+)
+
+// frame is a message in one form as a connection sends it.
+type frame struct {
+	once sync.Once
+	made any
+}
+
+// Frame is what prepare makes of the event's payload in a form, which it may keep.
+// It is called for the first viewer alone; the others share what it has made.
+func (m *Message) Frame(form Form, prepare func(payload []byte) any) any {
+	f := &m.frames[form]
+	f.once.Do(func() {
+		if form == FormBinary {
+			f.made = prepare(m.appendBinary(nil))
+		} else {
+			f.made = prepare(m.AppendJSON(nil, m.head()))
+		}
 	})
-	return m.packed
+	return f.made
 }
 
 // head are the members that a message on a WebSocket has besides those of an
@@ -188,26 +211,17 @@ func (m *Message) head() string {
 	return `"event":"` + string(m.Kind) + `","pty":"` + m.id + `",`
 }
 
-// First byte of a binary WebSocket frame from the server.
+// First byte of a binary WebSocket frame.
 const (
-	frameSnapshot = 0x01 // u16be cols, u16be rows, u64be seq, ANSI
-	frameData     = 0x02 // u64be seq, output
-	frameControl  = 0x03 // JSON, also from the client
-	frameInput    = 0x00 // from the client: input
+	FrameInput    = 0x00 // from the client: input
+	FrameSnapshot = 0x01 // u16be cols, u16be rows, u64be seq, ANSI
+	FrameData     = 0x02 // u64be seq, output
+	FrameControl  = 0x03 // JSON, also from the client
 )
-
-// Binary is the event as a binary WebSocket message: a snapshot or data with a
-// small header, anything else as JSON.
-func (m *Message) Binary() *websocket.PreparedMessage {
-	m.binary.Do(func() {
-		m.frame, _ = websocket.NewPreparedMessage(websocket.BinaryMessage, m.appendBinary(nil))
-	})
-	return m.frame
-}
 
 // binaryHead is what comes before the text of a snapshot in a binary frame.
 func (m *Message) binaryHead() []byte {
-	b := binary.BigEndian.AppendUint16([]byte{frameSnapshot}, uint16(m.shot.Frame.Cols))
+	b := binary.BigEndian.AppendUint16([]byte{FrameSnapshot}, uint16(m.shot.Frame.Cols))
 	b = binary.BigEndian.AppendUint16(b, uint16(m.shot.Frame.Rows))
 	return binary.BigEndian.AppendUint64(b, m.Seq)
 }
@@ -217,9 +231,9 @@ func (m *Message) appendBinary(b []byte) []byte {
 	case KindSnapshot:
 		return append(append(b, m.binaryHead()...), m.Text()...)
 	case KindData:
-		b = append(b, frameData)
+		b = append(b, FrameData)
 	default:
-		return m.AppendJSON(append(b, frameControl), m.head())
+		return m.AppendJSON(append(b, FrameControl), m.head())
 	}
 	b = binary.BigEndian.AppendUint64(b, m.Seq)
 	return append(b, m.Text()...)

@@ -328,3 +328,9 @@ func (s *Subscription) Next(ctx context.Context) ([]*Message, error) {
 		}
 	}
 }
+
+// Woken gets a value when Poll may have something for the viewer.
+func (s *Subscription) Woken() <-chan struct{} { return s.woken }
+
+// Wake has Woken get a value, for who leaves the rest of a flood for later.
+func (s *Subscription) Wake() { wake(s.wake) }

@@ -19,3 +19,13 @@ type Terminal interface {
 	// Leave ends a viewer; the size may change for those that remain.
 	Leave(sub *Subscription)
 }
+
+// Directory is how a page finds terminals.
+type Directory interface {
+	// Find returns the terminal with that id; its error is a sentence.
+	Find(id string) (Terminal, error)
+	// List is the JSON array of what there is.
+	List() []byte
+	// Watch gets a value when List may have changed, until stop is called.
+	Watch() (changed <-chan struct{}, stop func())
+}

@@ -137,8 +137,8 @@ func BenchmarkWatched(b *testing.B) {
 	})
 	b.Run("watched", func(b *testing.B) {
 		b.SetBytes(int64(len(in)))
-		w, found := vt.NewWatched(c), 0
-		w.Begin(0, vt.Watcher{Line: func(l vt.Shown) {
+		w, found := vt.NewTracker(c), 0
+		w.Begin(0, vt.TrackerHooks{Line: func(l vt.TextLine) {
 			if bytes.Contains(l.Text, []byte("never")) {
 				found++
 			}

@@ -7,7 +7,7 @@ func (c *core) csi(f function) {
 	switch f {
 	case 'm':
 		c.pen.SGR(in)
-		c.grid.penChanged()
+		c.penChanged()
 	case 'K', '?'*private + 'K':
 		c.eraseLine(in.Param(0), f != 'K')
 	case 'J', '?'*private + 'J':
@@ -22,17 +22,17 @@ func (c *core) csi(f function) {
 		c.softReset()
 	case '"'*intermediate + 'q':
 		c.pen.Protect(in.Param(0))
-		c.grid.penChanged()
+		c.penChanged()
 	case ' '*intermediate + 'q':
 		c.cursorStyle = c.cursorStyle.selectStyle(in.Param(0))
 	default:
-		if !c.cur.CSI(in, f, c.modes.Origin) && !c.csiEdit(f) {
+		if !c.cur.CSI(in, f, c.modes.Origin) && !c.csiEdit(f) && !c.grid.extraCSI(f) {
 			c.reply(c.status().CSI(in, f))
 		}
 	}
 }
 
-// csiEdit executes f when it moves cells, and tells whether it does.
+// csiEdit executes f when it moves cells, and reports whether it does.
 func (c *core) csiEdit(f function) bool {
 	in, s := &c.stream, c.cur
 	switch f {

@@ -148,7 +148,7 @@ func utf8Begin(b byte) int {
 	return utf8Error
 }
 
-// sound tells whether p is UTF-8 and nothing else.
+// sound reports whether p is UTF-8 and nothing else.
 func sound(p []byte) bool {
 	const high, block = 0x8080808080808080, 32
 	for {

@@ -22,8 +22,8 @@ func (t *Terminal) check() error {
 	if (t.screen == t.alt) != t.modes.AltScreen || t.screen != t.main && t.screen != t.alt {
 		return fmt.Errorf("shown screen and mode differ")
 	}
-	if t.lookKnown && int(t.look) >= len(t.styles.list) || t.blankKnown && int(t.blank) >= len(t.styles.list) {
-		return fmt.Errorf("pen has style %d, background %d of %d", t.look, t.blank, len(t.styles.list))
+	if t.styleKnown && int(t.styleNumber) >= len(t.styles.list) || t.blankKnown && int(t.blankNumber) >= len(t.styles.list) {
+		return fmt.Errorf("pen has style %d, background %d of %d", t.styleNumber, t.blankNumber, len(t.styles.list))
 	}
 	return t.hist.check(t.cfg.Cols)
 }
@@ -98,7 +98,7 @@ func (r *row) checkCells(cols, styles int) error {
 		if x >= r.used && c != 0 {
 			return fmt.Errorf("cell %d is used", x)
 		}
-		if c.orphan() && c.hasContent() || c.wide() && c&(cellTail|cellMark) != 0 {
+		if c.tail() && c.hasContent() || c.wide() && c&(cellTail|cellMark) != 0 {
 			return fmt.Errorf("cell %d is %x", x, c)
 		}
 	}

@@ -122,7 +122,7 @@ func roundTrip(t *testing.T, c vt.Config, in []byte, step int) {
 	}
 }
 
-// torn tells whether a row cannot be painted by printing it: it holds a mark
+// torn reports whether a row cannot be painted by printing it: it holds a mark
 // that has a cell of its own, or a character that joins even the one it wraps to.
 func torn(f *vt.Frame) bool {
 	lines := append(f.History.Slice(), f.Main.Lines...)
@@ -139,7 +139,7 @@ func torn(f *vt.Frame) bool {
 	return false
 }
 
-// prepends tells whether r joins the character behind it (UAX #29 GB9b).
+// prepends reports whether r joins the character behind it (UAX #29 GB9b).
 func prepends(r rune) bool {
 	return unicode.Is(unicode.Prepended_Concatenation_Mark, r) || r == 0xd4e || r >= 0x11000 && r <= 0x11fff
 }

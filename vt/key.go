@@ -79,7 +79,7 @@ type key struct {
 	f     int  // n of Fn, 0 for other keys
 }
 
-// onKeypad tells whether it is a key of the numeric keypad.
+// onKeypad reports whether it is a key of the numeric keypad.
 func (k key) onKeypad() bool { return k.char != 0 && k.final != 0 }
 
 var namedKeys = map[string]key{
@@ -175,7 +175,7 @@ func (k key) encode(b []byte, m Modes) []byte {
 	return utf8.AppendRune(b, k.text())
 }
 
-// control tells whether the key is Enter, Tab, Escape or BSpace.
+// control reports whether the key is Enter, Tab, Escape or BSpace.
 func (k key) control() bool { return k.char < ' ' || k.char == '\x7f' }
 
 // legacy encodes a character as a VT100 with xterm's Alt does (xterm ctlseqs,

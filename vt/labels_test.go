@@ -13,7 +13,7 @@ func logged(add func(format string, args ...any)) Effects {
 		Cwd:       func(p string) { add("cwd %s", p) },
 		Clipboard: func(sel string, d []byte) { add("clipboard %s %s", sel, d) },
 		Notify:    func(n Notification) { add("notify %s/%s", n.Title, n.Body) },
-		Prompt:    func(m Mark) { add("mark %c %d", m.Kind, m.Exit) },
+		Prompt:    func(m PromptMark) { add("mark %c %d", m.Kind, m.Exit) },
 	}
 }
 

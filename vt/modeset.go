@@ -67,7 +67,7 @@ func (m *Modes) setANSI(mode int, on bool) {
 }
 
 // setPrivate sets or resets a DEC private mode that changes nothing but m, and
-// tells whether it is one of those.
+// reports whether it is one of those.
 func (m *Modes) setPrivate(mode int, on bool) bool {
 	if f := m.flag(mode); f != nil {
 		*f = on

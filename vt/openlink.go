@@ -10,7 +10,7 @@ import (
 // link from then on shows that it is one, and leads nowhere. Cells go with their lines; so only the open link
 // matters, which outlives them.
 
-// openLink is what is known of the notes of the open link. The zero value is none.
+// openLink is the state of the open link. The zero value is none.
 type openLink struct {
 	number uint32 // in row.noted of the rows with a note; 0 when no link is open, or it was forgotten
 	opened uint32 // links so far
@@ -32,7 +32,7 @@ type OpenLink struct {
 // program's ID has it.
 const forgotten = ":"
 
-// Forgotten tells whether xterm.js has forgotten where the link leads.
+// Forgotten reports whether xterm.js has forgotten where the link leads.
 func (l Link) Forgotten() bool { return strings.HasPrefix(l.ID, forgotten) }
 
 // Known is the link as it was before it was forgotten.
@@ -72,7 +72,7 @@ func (t *Terminal) noteLink() {
 	t.penChanged()
 }
 
-// linkKnown tells whether a note of the open link is left.
+// linkKnown reports whether a note of the open link is left.
 func (t *Terminal) linkKnown() bool {
 	return t.open.above > 0 || t.noted(t.main) != nil || t.screen != t.main && t.noted(t.screen) != nil
 }
@@ -152,8 +152,8 @@ func (t *Terminal) freezeLink(f *Frame) {
 	}
 }
 
-// thawLink takes the open link of f, whose pen was taken.
-func (t *Terminal) thawLink(f *Frame) {
+// loadLink takes the open link of f, whose pen was taken.
+func (t *Terminal) loadLink(f *Frame) {
 	if t.pen.link == (Link{}) || t.pen.link.Forgotten() {
 		return
 	}

@@ -27,7 +27,7 @@ func (t *Terminal) Resize(cols, rows int) (exact bool) {
 	if t.screen.X != x || t.screen.row() != r {
 		t.stream.forgetHere() // it is not before the cursor any more
 	}
-	t.weigh()
+	t.limitMemory()
 	return exact && t.screen == t.main
 }
 
@@ -36,7 +36,7 @@ const minReflow = 2
 
 // resizeMain changes the main screen: first the rows, taken from below the
 // cursor or from the history, then the columns by reflowing.
-// exact tells whether xterm.js does the same. It does not when its buffer gets
+// exact reports whether xterm.js does the same. It does not when its buffer gets
 // full on the way: then it overwrites rows, or drops one that has text.
 func (t *Terminal) resizeMain(cols, rows int) (exact bool) {
 	s := t.main
@@ -108,7 +108,7 @@ func (t *Terminal) scatter(b *buffer) {
 	s.Y = min(b.y, b.rows-1)
 }
 
-// resizeAlt changes the alternate screen, which does not reflow. What is cut off
+// resizeAlt changes the alternate screen, which does not reflow. Cells that are cut off
 // at the right comes back when the screen grows before the row was erased, as in
 // xterm.js.
 func (t *Terminal) resizeAlt(cols, rows int) {
@@ -129,7 +129,7 @@ func (t *Terminal) resizeAlt(cols, rows int) {
 	saved := s.saved.x
 	s.Resize(cols, rows)
 	if t.screen != s {
-		s.saved.x = saved // xterm.js keeps that of a screen not shown
+		s.saved.x = saved // xterm.js leaves a hidden screen's alone
 	}
 }
 

@@ -36,7 +36,7 @@ func (s *script) fresh(cols, rows int) *subject {
 		Cwd:       func(p string) { sub.cwd = p },
 		Clipboard: func(sel string, data []byte) { add("clipboard %s %s", quote(sel), quote(string(data))) },
 		Notify:    func(n vt.Notification) { add("notify %s %s", quote(n.Title), quote(n.Body)) },
-		Prompt: func(m vt.Mark) {
+		Prompt: func(m vt.PromptMark) {
 			if m.Exit >= 0 {
 				add("prompt %c %d", m.Kind, m.Exit)
 			} else {

@@ -42,14 +42,14 @@ type handler interface {
 //
 // The zero value is ready. A Stream is not safe for concurrent use.
 type stream struct {
-	decoder decoder
-	parser  parser
-	text    viewerText
-	seq     []byte // the open sequence, without what has no part in it
-	void    bool   // it is too long: nobody gets to see it
-	secret  bool   // it is a string that viewers do not get, see Withheld
-	decided bool   // whether it is one is known
-	inCut   bool   // the open ESC ends a string that was cut
+	decoder  decoder
+	parser   parser
+	text     viewerText
+	seq      []byte // the open sequence, without what has no part in it
+	void     bool   // it is too long: nobody gets to see it
+	withheld bool   // it is a string that viewers do not get, see Withheld
+	decided  bool   // whether it is one is known
+	inCut    bool   // the open ESC ends a string that was cut
 
 	headSize int // bytes of seq that an earlier Write delivered
 	end      int // index behind the character at hand
@@ -70,15 +70,15 @@ type stream struct {
 
 // Write hands p to h and returns the text for viewers. The result may alias p or
 // the stream's own memory and is valid until the next call; p is not retained.
-func (s *stream) Write(p []byte, h handler) []byte { return s.tell(s.decoder.Decode(p), h) }
+func (s *stream) Write(p []byte, h handler) []byte { return s.process(s.decoder.Decode(p), h) }
 
 // Flush hands over the bytes of an incomplete character, see Engine.Flush. The
 // result is valid as that of Write.
-func (s *stream) Flush(h handler) []byte { return s.tell(s.decoder.Flush(), h) }
+func (s *stream) Flush(h handler) []byte { return s.process(s.decoder.Flush(), h) }
 
-// tell hands in, which is sound UTF-8, to h and returns the viewers' text.
-func (s *stream) tell(in []byte, h handler) []byte {
-	s.text.open(in, s.parser.state != ground && !s.void && !s.secret)
+// process hands in, which is sound UTF-8, to h and returns the viewers' text.
+func (s *stream) process(in []byte, h handler) []byte {
+	s.text.open(in, s.parser.state != ground && !s.void && !s.withheld)
 	s.headSize = len(s.seq)
 	for i := 0; i < len(in); {
 		switch c := in[i]; {
@@ -89,7 +89,7 @@ func (s *stream) tell(in []byte, h handler) []byte {
 			i = s.end
 			h.Print(in[s.printed:i], true)
 		case c == 0x1b:
-			if n := s.quick(in[i:]); n > 0 {
+			if n := s.plainCSI(in[i:]); n > 0 {
 				s.text.sequence(i)
 				i += n
 				s.dispatch(in[i-1], i, h)
@@ -129,7 +129,7 @@ func (s *stream) Pending() []byte {
 	return append([]byte(nil), s.seq...)
 }
 
-// Open tells whether a sequence is unfinished: text that is put into the stream
+// Open reports whether a sequence is unfinished: text that is put into the stream
 // here becomes a part of it.
 func (s *stream) Open() bool { return s.parser.state != ground }
 
@@ -200,7 +200,7 @@ func (s *stream) Precede(text string) {
 // have its head already, CAN comes before (ECMA-48 8.3.6).
 func (s *stream) Replace(text ...byte) {
 	s.inCut = true
-	if s.secret { // viewers have nothing of it
+	if s.withheld { // viewers have nothing of it
 		return
 	}
 	s.quiet = s.text.replace(s.end, text...)
@@ -238,9 +238,9 @@ func (s *stream) forgetHere() {
 	s.forget()
 }
 
-// agree makes viewers forget what was forgotten here before text is printed that
+// alignViewers makes viewers forget what was forgotten here before text is printed that
 // they would join to it: they get a CAN, which does nothing else.
-func (s *stream) agree(joins bool) {
+func (s *stream) alignViewers(joins bool) {
 	if joins {
 		s.text.insert(s.printed, can)
 	}
@@ -257,10 +257,10 @@ func (s *stream) CutControl(c rune) {
 	}
 }
 
-// quick reads a whole control sequence of digits and semicolons at the start of
+// plainCSI reads a whole control sequence of digits and semicolons at the start of
 // in and returns its length, 0 when it is unfinished or anything else. It leaves
 // the parser as character by character does.
-func (s *stream) quick(in []byte) (n int) {
+func (s *stream) plainCSI(in []byte) (n int) {
 	if len(in) < 3 || in[1] != '[' {
 		return 0
 	}
@@ -277,7 +277,7 @@ func (s *stream) quick(in []byte) (n int) {
 			v = v*10 + int(in[i]-'0')
 			i++
 		}
-		if i == len(in) || i-from > quickDigits {
+		if i == len(in) || i-from > plainDigits {
 			return 0
 		}
 		p.params[count], p.subEnd[count] = v, 0
@@ -295,9 +295,9 @@ func (s *stream) quick(in []byte) (n int) {
 	return 0
 }
 
-// quickDigits is how many digits a parameter can have without the risk of being
+// plainDigits is how many digits a parameter can have without the risk of being
 // beyond maxParam.
-const quickDigits = 9
+const plainDigits = 9
 
 // dispatch executes the control sequence that quick read; it ends before end.
 func (s *stream) dispatch(final byte, end int, h handler) {
@@ -370,7 +370,7 @@ func (s *stream) character(in []byte, i int, h handler) (next int) {
 // begin opens a sequence with its first character. When that also ends what was
 // open before, viewers need it even if the sequence is cut.
 func (s *stream) begin(c rune, i int) {
-	open := len(s.seq) > 0 && !s.secret
+	open := len(s.seq) > 0 && !s.withheld
 	s.finish(s.end)
 	s.text.sequence(i)
 	if open {
@@ -386,24 +386,24 @@ func (s *stream) begin(c rune, i int) {
 // grows too long, or turns out to be none of theirs, viewers drop what they have and
 // get no more. The first is void then.
 func (s *stream) collect(part []byte, i int) {
-	hidden, limit := s.void || s.secret, MaxString
-	if s.secret {
+	hidden, limit := s.void || s.withheld, MaxString
+	if s.withheld {
 		limit = MaxPending
 	}
 	switch {
 	case s.void:
 	case len(s.seq)+len(part) > limit:
-		s.void, s.secret, s.seq = true, false, s.seq[:0]
+		s.void, s.withheld, s.seq = true, false, s.seq[:0]
 	default:
 		s.seq = append(s.seq, part...)
 		if s.parser.state == stringOSC && !s.decided {
-			s.secret, s.decided = withheld(s.seq[introducer:])
+			s.withheld, s.decided = withheld(s.seq[introducer:])
 		}
 	}
 	switch {
 	case hidden:
 		s.text.drop(i, s.end)
-	case s.void || s.secret:
+	case s.void || s.withheld:
 		s.quiet = s.text.replace(s.end)
 		s.forget() // as viewers do that get a CAN
 	}
@@ -416,7 +416,7 @@ func (s *stream) endString(c rune, i int, h handler) {
 	if c == 0x1b {
 		s.end = i
 	}
-	cut := s.void || s.secret
+	cut := s.void || s.withheld
 	s.inCut = false
 	s.deliverString(h)
 	s.quiet = s.quiet || cut
@@ -453,16 +453,16 @@ func (s *stream) deliverString(h handler) {
 // finish forgets the sequence that ended. The rest of a void one, from index i,
 // is no text.
 func (s *stream) finish(i int) {
-	if (s.void || s.secret) && i < s.end {
+	if (s.void || s.withheld) && i < s.end {
 		s.text.drop(i, s.end)
 	}
 	if s.seq = s.seq[:0]; cap(s.seq) > 2*MaxString {
 		s.seq = nil
 	}
-	s.void, s.inCut, s.secret, s.decided = false, false, false, false
+	s.void, s.inCut, s.withheld, s.decided = false, false, false, false
 }
 
-// EndsCut tells whether the ESC \ at hand ends a string that was cut; it has to
+// EndsCut reports whether the ESC \ at hand ends a string that was cut; it has to
 // be cut too.
 func (s *stream) EndsCut() bool { return s.inCut }
 

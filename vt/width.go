@@ -27,16 +27,16 @@ const (
 // joins it is dropped too.
 const lostWide = wide | joinLost
 
-// lost tells whether the character was dropped.
+// lost reports whether the character was dropped.
 func (j join) lost() bool { return j&joinLost != 0 }
 
 // width is the number of cells, 0..2, of the character together with those it joined.
 func (j join) width() int { return int(j >> joinWidth & 3) }
 
-// joins tells whether the character belongs to the cell of the one before.
+// joins reports whether the character belongs to the cell of the one before.
 func (j join) joins() bool { return j&joinJoins != 0 }
 
-// prepends tells whether any character that follows joins this one (UAX #29
+// prepends reports whether any character that follows joins this one (UAX #29
 // GB9b), even one of classNarrow or classWide. Such a character is rare and
 // exists only in the 15-graphemes table.
 func (j join) prepends() bool { return j>>joinBreak == join(breakPrepend) }

@@ -10,8 +10,9 @@ import (
 	"strings"
 
 	"github.com/evertty/evertty/internal/mux"
-	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/thread"
+
+	"github.com/evertty/evertty/internal/provider/catalog"
 )
 
 // keyVariables are the variables that are enough to have a provider without a file.
@@ -30,7 +31,7 @@ func places(dir string, named bool) (map[string]mux.Place, error) {
 			continue
 		}
 		path := filepath.Join(dir, f.Name())
-		s, err := provider.ReadSettings(path)
+		s, err := catalog.ReadSettings(path)
 		if err != nil {
 			return nil, err
 		}
@@ -42,14 +43,14 @@ func places(dir string, named bool) (map[string]mux.Place, error) {
 		if _, ok := all[name]; ok || os.Getenv(variable) == "" {
 			continue
 		}
-		if err := addPlace(all, provider.Settings{Provider: name, OnExit: provider.OnExitPause}); err != nil {
+		if err := addPlace(all, catalog.Settings{Provider: name, OnExit: catalog.OnExitPause}); err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
 }
 
-func addPlace(all map[string]mux.Place, s provider.Settings) error {
+func addPlace(all map[string]mux.Place, s catalog.Settings) error {
 	if _, twice := all[s.Provider]; twice || s.Provider == thread.Local {
 		return fmt.Errorf("provider: %s is there already", s.Provider)
 	}

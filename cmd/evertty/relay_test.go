@@ -20,6 +20,8 @@ import (
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/tests/fakeprov"
 	"github.com/evertty/evertty/tests/polling"
+
+	"github.com/evertty/evertty/internal/provider/catalog"
 )
 
 // relayLimit is for anything that is waited for.
@@ -43,7 +45,7 @@ func relayJob(t *testing.T, j relay.Job) (dir string) {
 		"cwd": home}
 	text, err := json.Marshal(map[string]any{"provider": "e2b", "e2b": section})
 	must(err)
-	s, err := provider.ParseSettings(text, func(string) (string, bool) { return "", false })
+	s, err := catalog.ParseSettings(text, func(string) (string, bool) { return "", false })
 	must(err)
 	j.Settings, err = s.Pack()
 	must(err)

@@ -46,6 +46,8 @@ type serveFlags struct {
 	sync          string
 	recordInput   bool
 	clean         mux.Clean
+	shellIdle     time.Duration
+	execLogQuota  int64
 	memory        int64 // bytes, of one terminal
 	sessionIdle   time.Duration
 	sessionMax    time.Duration
@@ -150,7 +152,7 @@ func (f *serveFlags) cleaningFlags(flags *pflag.FlagSet) {
 		"end a terminal that nobody watched, typed into and that printed nothing for so long; 0 is never")
 	flags.Var(newDuration(&c.Unattached, 0), "pty-unattached",
 		"end a terminal that nobody has ever watched or typed into, so long after its start; 0 is never")
-	flags.Var(newDuration(&c.ShellIdle, mux.DefaultShellIdle), "shell-idle",
+	flags.Var(newDuration(&f.shellIdle, mux.DefaultShellIdle), "shell-idle",
 		"end the process of an exec shell that runs nothing and got no command for so long; it comes back with its "+
 			"next command; 0 is never")
 	flags.Var(newInt(&c.MaxPerSession, 0, 0, mux.MaxTerminals), "max-ptys-per-session",
@@ -164,7 +166,7 @@ func (f *serveFlags) cleaningFlags(flags *pflag.FlagSet) {
 	flags.Var(newSize(&c.JournalQuota, mux.DefaultJournalQuota), "journal-quota",
 		"how much output of all terminals is kept")
 	flags.Var(newSize(&c.SnapshotQuota, mux.DefaultSnapshotQuota), "snapshot-quota", "how much all snapshots may take")
-	flags.Var(newSize(&c.ExecLogQuota, mux.DefaultExecLogQuota), "exec-log-quota",
+	flags.Var(newSize(&f.execLogQuota, mux.DefaultExecLogQuota), "exec-log-quota",
 		"how much output of all commands in exec shells is kept; the oldest goes first")
 }
 
@@ -185,7 +187,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	f.clean.EndOldest = f.oldest == policyOldest
 	for _, quota := range []*int64{&f.clean.TerminalQuota, &f.clean.JournalQuota, &f.clean.SnapshotQuota,
-		&f.clean.ExecLogQuota} {
+		&f.execLogQuota} {
 		*quota = max(*quota, 1) // 0 is what is needed and no more; mux takes it for the default
 	}
 	rules, err := readRules(f.rules)
@@ -237,7 +239,7 @@ type daemon struct {
 	store  *datadir.Store
 	db     *sqlite.Store       // nil when it could not be opened
 	record conversation.Config // its Store is of db
-	mux    *mux.Mux
+	mux    *mux.Supervisor
 	auth   *auth.Auth
 	api    *server.Server
 }
@@ -286,10 +288,10 @@ func (s *daemon) build(f serveFlags, log *slog.Logger) (err error) {
 	}
 	records, noRecords := s.records(f.recordRotate, log)
 	metrics := mux.NewMetrics()
-	s.mux, err = mux.New(mux.Config{Engine: engines[f.engine], Unicode: vt.Unicode(f.unicode), Memory: int(f.memory),
-		Store:   s.store,
+	s.mux, err = mux.Start(mux.ServerConfig{Engine: engines[f.engine], Unicode: vt.Unicode(f.unicode),
+		Memory: int(f.memory), Store: s.store,
 		Address: s.at, Keeper: held, Unspliced: pty.ProbeSplice(s.dir), Sync: journal.SyncMode(f.sync),
-		RecordInput: f.recordInput, Clean: f.clean,
+		RecordInput: f.recordInput, Clean: f.clean, ShellIdle: f.shellIdle, ExecLogQuota: f.execLogQuota,
 		Records: records, NoRecords: noRecords, Record: s.record,
 		Policy: &thread.Policy{Idle: f.sessionIdle, Max: f.sessionMax}, PolicyChosen: f.sessionChosen,
 		Places: there, Relay: mux.Relay{Program: []string{self, "relay"}, Dir: filepath.Join(s.dir, "relay")},
@@ -307,8 +309,8 @@ func (s *daemon) build(f serveFlags, log *slog.Logger) (err error) {
 		s.mux.Close()
 		return err
 	}
-	s.api = server.New(server.Config{Mux: s.mux, Metrics: metrics, Auth: s.auth, Version: programVersion(), Log: log,
-		Audit: audit})
+	s.api = server.New(server.Config{Supervisor: s.mux, Metrics: metrics, Auth: s.auth, Version: programVersion(),
+		Log: log, Audit: audit})
 	return nil
 }
 
@@ -340,7 +342,7 @@ func (s *daemon) keeper(f serveFlags, log *slog.Logger) (*keeper.Client, error) 
 }
 
 func (s *daemon) terminalID(session, ref string) (string, error) {
-	t, err := s.mux.Find(session, ref)
+	t, err := s.mux.Terminals.Find(session, ref)
 	if err != nil {
 		return "", err
 	}

@@ -8,27 +8,29 @@ import (
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/pty"
+
+	"github.com/evertty/evertty/internal/provider/local"
 )
 
-// local is this machine as a provider of leases: an instance is what runs here for the threads of one lease. Pause stops it (SIGSTOP) and Resume lets it go on, so nothing is lost.
+// localCompute is this machine as a provider of leases: an instance is what runs here for the threads of one lease. Pause stops it (SIGSTOP) and Resume lets it go on, so nothing is lost.
 // What ends an instance ends its processes. The place is known by the lease; an instance of it is only a name.
-type local struct {
+type localCompute struct {
 	d     *durable
-	place *provider.Local
+	place *local.Provider
 
 	*pauses
 }
 
-func newLocal(d *durable) *local {
-	l := &local{d: d, pauses: newPauses(d)}
-	l.place = provider.NewLocal(provider.LocalConfig{Members: l.members})
+func newLocal(d *durable) *localCompute {
+	l := &localCompute{d: d, pauses: newPauses(d)}
+	l.place = local.New(local.Config{Members: l.members})
 	return l
 }
 
 // members are the leaders of what the threads of a lease run here.
-func (l *local) members(lease string) (pids []int) {
+func (l *localCompute) members(lease string) (pids []int) {
 	for _, thread := range l.threads(lease) {
-		for _, p := range l.d.mux.roots(thread) {
+		for _, p := range l.d.roots(thread) {
 			pids = append(pids, p.PID)
 		}
 	}
@@ -36,19 +38,19 @@ func (l *local) members(lease string) (pids []int) {
 }
 
 // known makes the lease's place known to a server that has not made it.
-func (l *local) known(ctx context.Context, e thread.Lease) error {
+func (l *localCompute) known(ctx context.Context, e thread.Lease) error {
 	_, err := l.place.Create(ctx, provider.CreateRequest{Name: e.ID})
 	return err
 }
 
 // Create makes a name: everything is there already.
-func (l *local) Create(ctx context.Context, e thread.Lease) (string, error) {
+func (l *localCompute) Create(ctx context.Context, e thread.Lease) (string, error) {
 	l.lose(e.ID, false)
 	return "local-" + newID(), l.known(ctx, e)
 }
 
 // Pause stops the processes. A look at the state of a shell that goes on meanwhile has all the time it needs.
-func (l *local) Pause(ctx context.Context, e thread.Lease, _ string) error {
+func (l *localCompute) Pause(ctx context.Context, e thread.Lease, _ string) error {
 	if err := l.known(ctx, e); err != nil {
 		return err
 	}
@@ -66,7 +68,7 @@ func (l *local) Pause(ctx context.Context, e thread.Lease, _ string) error {
 }
 
 // Resume lets the processes go on.
-func (l *local) Resume(ctx context.Context, e thread.Lease, _ string) error {
+func (l *localCompute) Resume(ctx context.Context, e thread.Lease, _ string) error {
 	if err := l.known(ctx, e); err != nil {
 		return err
 	}
@@ -82,7 +84,7 @@ func (l *local) Resume(ctx context.Context, e thread.Lease, _ string) error {
 }
 
 // Destroy ends the processes.
-func (l *local) Destroy(ctx context.Context, e thread.Lease, _ string) error {
+func (l *localCompute) Destroy(ctx context.Context, e thread.Lease, _ string) error {
 	if err := l.known(ctx, e); err != nil {
 		return err
 	}
@@ -95,7 +97,7 @@ func (l *local) Destroy(ctx context.Context, e thread.Lease, _ string) error {
 }
 
 // Status is what was wanted last: somebody else's SIGSTOP is no pause. One without processes stays as it was.
-func (l *local) Status(_ context.Context, e thread.Lease, _ string) (thread.Observed, error) {
+func (l *localCompute) Status(_ context.Context, e thread.Lease, _ string) (thread.Observed, error) {
 	stopped, all := l.stopped(e.ID)
 	if wasFrozen := e.Observed == thread.Frozen; stopped > 0 && (wasFrozen || stopped == all && e.Observed != thread.Running) || all == 0 && wasFrozen {
 		l.freeze(e.ID, true)
@@ -106,21 +108,21 @@ func (l *local) Status(_ context.Context, e thread.Lease, _ string) (thread.Obse
 }
 
 // roots are the processes that everything of a thread descends from.
-func (m *Mux) roots(thread string) (list []pty.Proc) {
-	for _, t := range m.live(thread) {
+func (d *durable) roots(thread string) (list []pty.Proc) {
+	for _, t := range d.terminals.live(thread) {
 		if p, ok := pty.FindProc(t.process.PID()); ok {
 			list = append(list, p)
 		}
 	}
-	for _, s := range m.Shells(thread) {
+	for _, s := range d.shells.Shells(thread) {
 		list = append(list, s.Roots()...)
 	}
 	return list
 }
 
 // trees are the processes of a thread with all that they have started.
-func (m *Mux) trees(thread string) (list []pty.Tree) {
-	for _, p := range m.roots(thread) {
+func (d *durable) trees(thread string) (list []pty.Tree) {
+	for _, p := range d.roots(thread) {
 		if t, ok := pty.TreeOf(p.PID); ok {
 			list = append(list, t)
 		}

@@ -5,9 +5,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/internal/thread/sqlite"
+
+	"github.com/evertty/evertty/internal/provider/local"
 )
 
 // recording is a recorder with a database, whose goroutine does not run, and a terminal.
@@ -18,7 +19,7 @@ func recording(t *testing.T) (d *durable, terminal string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	here := rented{Place{Provider: provider.NewLocal(provider.LocalConfig{Dir: t.TempDir()})}, newPauses(&durable{})}
+	here := rented{Place{Provider: local.New(local.Config{Dir: t.TempDir()})}, newPauses(&durable{})}
 	m, err := thread.NewManager(thread.Config{Store: db, Providers: map[string]thread.Provider{thread.Local: here}})
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +28,7 @@ func recording(t *testing.T) (d *durable, terminal string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &durable{Manager: m, mux: &Mux{cfg: Config{Log: slog.New(slog.DiscardHandler)}}}, l.Terminal.ID
+	return &durable{Manager: m, cfg: ServiceConfig{Log: slog.New(slog.DiscardHandler)}}, l.Terminal.ID
 }
 
 // commandNote is a command at one time of its life.
@@ -66,7 +67,7 @@ func TestEndIsNotOvertaken(t *testing.T) {
 				}
 				d.write(list)
 			}
-			k, err := d.Command("c1")
+			k, err := d.Manager.Command("c1")
 			if err != nil {
 				t.Fatal(err)
 			}

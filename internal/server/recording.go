@@ -52,7 +52,7 @@ type recording struct {
 	out      io.Writer         // coded, else wire
 	coded    compressor        // nil when the reply is not compressed
 	wire     *bufio.Writer
-	control  *http.ResponseController
+	client   *httpapi.DeadlineWriter
 	ended    bool // the last entry was the exit
 }
 
@@ -155,13 +155,13 @@ func (r *recording) begin(c echo.Context, f recordingFormat) error {
 	h.Set(echo.HeaderCacheControl, "no-store")
 	h.Set("X-Accel-Buffering", "no") // nginx would hold a recording back that goes on
 	h.Add(echo.HeaderVary, echo.HeaderAcceptEncoding)
-	r.control = http.NewResponseController(c.Response())
-	r.wire = bufio.NewWriterSize(httpapi.NewDeadlineWriter(c.Response()), httpapi.WritePiece)
+	r.client = httpapi.NewDeadlineWriter(c.Response())
+	r.wire = bufio.NewWriterSize(r.client, httpapi.WritePiece)
 	r.out = r.wire
 	if coding := httpapi.AcceptedCoding(c.Request().Header.Get(echo.HeaderAcceptEncoding)); coding != "" {
 		var err error
 		if r.coded, err = newCompressor(r.wire, coding); err != nil {
-			return fmt.Errorf("api: %s: %w", coding, err)
+			return fmt.Errorf("server: %s: %w", coding, err)
 		}
 		h.Set(echo.HeaderContentEncoding, coding)
 		r.out = r.coded
@@ -293,10 +293,7 @@ func (r *recording) flush() error {
 	if err := r.wire.Flush(); err != nil {
 		return err
 	}
-	if err := r.control.Flush(); err != nil {
-		return &httpapi.SendError{Err: err}
-	}
-	return nil
+	return r.client.Flush()
 }
 
 // close writes the end of the recording and of its compression.

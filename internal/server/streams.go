@@ -9,6 +9,7 @@ import (
 
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/internal/server/viewer"
 	"github.com/evertty/evertty/stream"
 )
 
@@ -28,7 +29,7 @@ func (s *Server) getStream(c echo.Context) error {
 	if httpapi.IsHead(c) {
 		return httpapi.HeadOfEvents(c)
 	}
-	release, err := s.Mux.Nest(t, in)
+	release, err := s.Terminals.Nest(t, in)
 	if err != nil {
 		return err
 	}
@@ -36,7 +37,7 @@ func (s *Server) getStream(c echo.Context) error {
 	v.Types = auth.GrantOf(c).Role == auth.Write
 	sub := t.Hub().Subscribe(v)
 	defer t.Leave(sub)
-	stream.ServeSSE(c.Response(), c.Request(), sub)
+	viewer.ServeSSE(c.Response(), c.Request(), sub)
 	return nil
 }
 
@@ -63,17 +64,17 @@ func (s *Server) getWebSocket(c echo.Context) error {
 	if err := requireUpgrade(c); err != nil {
 		return err
 	}
-	release, err := s.Mux.Nest(t, in)
+	release, err := s.Terminals.Nest(t, in)
 	if err != nil {
 		return err
 	}
 	defer release()
-	stream.ServeWebSocket(c.Response(), c.Request(), t.Typist(), v)
+	viewer.ServeWebSocket(c.Response(), c.Request(), s.Threads.Typist(t), v)
 	return nil
 }
 
 // socketViewer is what the connection of one terminal may do and wishes.
-func (s *Server) socketViewer(c echo.Context) (stream.Viewer, error) {
+func (s *Server) socketViewer(c echo.Context) (viewer.Viewer, error) {
 	v, err := s.viewer(c)
 	if err != nil {
 		return v, err
@@ -93,7 +94,7 @@ func (s *Server) getPage(c echo.Context) error {
 	if err := requireUpgrade(c); err != nil {
 		return err
 	}
-	stream.ServePage(c.Response(), c.Request(), s.Mux.Directory(), v)
+	viewer.ServePage(c.Response(), c.Request(), s.Directory(), v)
 	return nil
 }
 
@@ -106,9 +107,9 @@ func requireUpgrade(c echo.Context) error {
 }
 
 // viewer is what the connection may do.
-func (s *Server) viewer(c echo.Context) (stream.Viewer, error) {
+func (s *Server) viewer(c echo.Context) (viewer.Viewer, error) {
 	view, err := viewOf(c)
-	return stream.Viewer{
+	return viewer.Viewer{
 		ReadOnly:   auth.GrantOf(c).Role != auth.Write,
 		Scrollback: view.Scrollback,
 		Since:      view.Since,
@@ -122,7 +123,7 @@ func (s *Server) codeOf(c echo.Context) func(error) string {
 	target := "WebSocket " + httpapi.RedactURL(c.Request().URL)
 	return func(err error) string {
 		code := httpapi.ErrorFor(err, c).Code
-		if auth.IsRefusal(err) || errors.Is(err, stream.ErrReadOnly) {
+		if auth.IsRefusal(err) || errors.Is(err, httpapi.ErrViewerReadOnly) {
 			s.config.Auth.Note(c, auth.AuditRefused, target, code)
 		}
 		return code

@@ -1,123 +1,181 @@
 package shell
 
 import (
-	"errors"
-	"fmt"
+	"context"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/pty"
 )
 
-// launchBackground starts a command beside the queue and goes on when it runs.
-func (s *Shell) launchBackground(b revived, e *Exec) {
-	home, cwd, ok := s.place(b.incarnation, e)
-	if e.withdrawn() {
-		return
-	}
-	if !ok {
-		e.missing(cwd, b, home)
-		return
-	}
-	s.mu.Lock()
-	full := s.beside >= maxBeside
-	if !full {
-		s.beside++
-	}
-	s.mu.Unlock()
-	if full {
-		e.end(Failed, nil, fmt.Errorf("%w: %d run beside the shell", ErrQueueFull, maxBeside))
-		return
-	}
-	if s.remote() {
-		var err error
-		if b.recreated, err = s.ready(e, false); err != nil {
-			s.leaveBeside()
-			s.unready(e, err)
-			return
-		}
-	}
-	run, err := s.begin(b.incarnation, e, home, cwd, e.backgroundLines)
-	if err != nil {
-		s.leaveBeside()
-		if errors.Is(err, errUntold) && e.withdrawn() {
-			return
-		}
-		if errors.Is(err, errUntold) && b.awaitEnd() {
-			if next, again := s.alive(); again == nil && !s.leaving() {
-				next = s.brief(next, e)
-				next.news = b.news.and(next.news)
-				s.launchBackground(next, e)
-				return
-			}
-		}
-		s.failed(e, err)
-		return
-	}
-	s.beginBackground(run, b, e, home)
+// background runs a command in the background of the shell, beside those that follow it.
+type background struct {
+	inShell
+	pid     int           // what the command was begun as, 0 when nobody knows
+	process pty.Proc      // zero when it has ended
+	ended   chan struct{} // of process; nil when only the status tells
 }
 
-// beginBackground goes on with a command in the background that the shell was told of.
-func (s *Shell) beginBackground(run *running, b revived, e *Exec, home string) {
-	r := Result{Recreated: b.recreated, Lost: b.lost, CwdFallback: b.fallback, Cwd: home}
-	pid := run.process(b.incarnation)
-	if pid > 0 {
-		if process, there := pty.FindProc(pid); there {
-			e.mu.Lock()
-			e.record.Note = proctree.FormatStarts([]pty.Proc{process})
-			e.mu.Unlock()
-		}
+func (b *background) start(l *life) error {
+	if err := b.inShell.start(l); err != nil {
+		return err
 	}
-	e.begin(pid)
-	if pid > 0 {
-		e.save()
-	}
-	s.work.Go(func() { s.background(run, e, pid, r) })
+	b.await(l)
+	return nil
 }
 
-// process waits for the process id of a command in the background: its outputs are open then. It is 0 when the command or its shell ended before, and when the shell has gone
-// past it and nothing of it has come to be: there was no process left for it, or no descriptor.
-func (r *running) process(body *incarnation) int {
-	s := r.exec.shell
-	pid, known := r.awaitProcess(body, endGrace)
+// await waits until the command, which the shell was told of, has begun, and notes as what.
+func (b *background) await(l *life) {
+	b.pid = b.begun(l)
+	if b.pid > 0 {
+		if process, there := pty.FindProc(b.pid); there {
+			l.mu.Lock()
+			l.record.Processes = proctree.FormatStarts([]pty.Proc{process})
+			l.mu.Unlock()
+		}
+	}
+	l.markStarted(b.pid)
+	if b.pid > 0 {
+		l.save()
+	}
+}
+
+// begun waits for the process id of the command: its outputs are open then. It is 0 when the command or its shell ended
+// before, and when the shell has gone past it and nothing of it has come to be: there was no process left for it, or no
+// descriptor.
+func (b *background) begun(l *life) int {
+	s := l.shell
+	pid, known := b.awaitPID(l, endGrace)
 	if known {
 		return pid
 	}
-	if s.halted(body) {
-		body.kill() // else it might come to a command that was answered
+	if s.halted(b.body) {
+		b.body.kill() // else it might come to a command that was answered
 	}
-	_ = body.barrier(s.life, "")
-	pid, _ = r.awaitProcess(body, startLimit)
+	_ = b.body.barrier(s.life, "")
+	pid, _ = b.awaitPID(l, startLimit)
 	return pid
 }
 
-// awaitProcess is process for some time. known is false when there was no sign of anything.
-func (r *running) awaitProcess(body *incarnation, patience time.Duration) (pid int, known bool) {
-	s := r.exec.shell
-	limit, cancel := s.awake(s.life, patience)
+// awaitPID is begun for some time. known is false when there was no sign of anything.
+func (b *background) awaitPID(l *life, limit time.Duration) (pid int, known bool) {
+	s := l.shell
+	ctx, cancel := s.awake(s.life, limit)
 	defer cancel()
 	for {
-		if pid, ok := shelldir.FindNumber(r.exec.dir, shelldir.PidName); ok {
+		if pid, ok := shelldir.FindNumber(l.dir, shelldir.PidName); ok {
 			return pid, true
 		}
-		if _, ok := r.exec.status(); ok {
+		if _, ok := l.status(); ok {
 			return 0, true
 		}
 		select {
-		case <-r.watch.Changed:
-		case <-body.ended:
-			pid, _ := shelldir.FindNumber(r.exec.dir, shelldir.PidName)
+		case <-l.files.watch.Changed:
+		case <-b.body.ended:
+			pid, _ := shelldir.FindNumber(l.dir, shelldir.PidName)
 			return pid, true
-		case <-limit.Done():
+		case <-ctx.Done():
 			return 0, s.leaving()
 		}
 	}
 }
 
-// leaveBeside gives back a place beside the queue.
-func (s *Shell) leaveBeside() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.beside--
+func (b *background) attach(l *life) (detach func()) {
+	s := l.shell
+	if s.leaving() { // perhaps the command has not come to open its FIFOs
+		return func() {}
+	}
+	shelldir.RemoveFIFOs(l.dir)
+	process, there := l.begunAs(b.pid)
+	if pid, begun := shelldir.FindNumber(l.dir, shelldir.PidName); !there && begun && pid == 0 {
+		return func() {} // the user has unset BASHPID: only the status tells of the end
+	}
+	b.process, b.ended = process, make(chan struct{})
+	if !there {
+		close(b.ended)
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(s.life)
+	s.work.Go(func() {
+		if err := process.Wait(ctx); err == nil {
+			close(b.ended)
+		}
+	})
+	return cancel
+}
+
+// begunAs is the process that a command in the background was begun as, the zero value and false when it has ended. A
+// later server may find another process under the number: what the record says of the process tells, or its tag when
+// the earlier server did not come to write that.
+func (e *Exec) begunAs(pid int) (pty.Proc, bool) {
+	p, there := pty.FindProc(pid)
+	if pid <= 0 || !there {
+		return pty.Proc{}, false
+	}
+	start, noted := e.earlier()[pid]
+	if noted && start != p.Start || !noted && !proctree.Tagged(e.shell.spec.Dir, pid) {
+		return pty.Proc{}, false
+	}
+	return p, true
+}
+
+func (b *background) exited() <-chan struct{} { return b.ended }
+
+// afterExit waits for the process that waits for the command's: it reports within reportGrace, unless it was killed
+// too.
+func (b *background) afterExit(l *life) (r Result, over bool) {
+	limit, cancel := l.shell.awake(l.shell.life, reportGrace)
+	defer cancel()
+	for {
+		if code, ok := l.status(); ok {
+			return Result{ExitCode: code}, true
+		}
+		select {
+		case <-l.files.watch.Changed:
+		case <-limit.Done():
+			return Result{ExitCode: killedCode}, !l.shell.leaving()
+		}
+	}
+}
+
+func (*background) tick() <-chan time.Time { return nil }
+func (*background) look(*life)             {}
+
+func (b *background) stop(l *life, _ *Result) stopOutcome {
+	l.terminate(b.process)
+	return stopping
+}
+
+// settle ends what a command has started whose process was killed, and not the last program of the command: it did not
+// come to its end, nor to an exit of its own.
+func (b *background) settle(l *life, r *Result) {
+	r.Cwd = l.home
+	if r.TimedOut || r.Cancelled || r.ExitCode <= signalCodes {
+		return
+	}
+	if _, finished := shelldir.FindSign(l.dir, shelldir.FinishedName); !finished {
+		l.terminate(pty.Proc{})
+	}
+}
+
+// terminate ends a command beside the queue: SIGTERM to its process and all that it started, after pty.KillGrace
+// SIGKILL.
+func (e *Exec) terminate(p pty.Proc) {
+	s := e.shell
+	victims := proctree.Family(p, e.dir)
+	for _, v := range victims {
+		_ = v.Signal(unix.SIGTERM)
+		_ = v.Signal(unix.SIGCONT)
+	}
+	ctx, cancel := context.WithTimeout(s.life, pty.KillGrace)
+	defer cancel()
+	for _, v := range victims {
+		_ = v.Wait(ctx)
+	}
+	if !s.leaving() {
+		proctree.KillAll(s.life, proctree.Successors(append(victims, p), e.dir), e.dir, endGrace)
+	}
 }

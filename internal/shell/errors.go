@@ -3,13 +3,14 @@ package shell
 import (
 	"errors"
 
+	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
 // Sentinels of the package; the api package maps them to status codes.
 var (
-	ErrInvalid      = errors.New("invalid command")
-	ErrBadEnv       = errors.New("invalid environment")                                      // a name that is not ^[A-Za-z_][A-Za-z0-9_]*$, a value with NUL
+	ErrInvalid      = history.ErrInvalid
+	ErrBadEnv       = history.ErrBadEnv
 	ErrQueueFull    = errors.New("too many commands wait")                                   // maxQueue
 	ErrQueueTimeout = errors.New("the command did not get its turn in time and was not run") // Command.QueueTimeout
 	ErrDeleted      = errors.New("the shell was deleted")                                    // SESSION_DESTROYED

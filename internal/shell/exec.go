@@ -4,17 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
+	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/output"
+	"github.com/evertty/evertty/internal/shell/script"
 	"github.com/evertty/evertty/internal/shell/shelldir"
-	"github.com/evertty/evertty/internal/shell/state"
 )
 
 // Exec is one command of a shell. All methods may be called at the same time from several goroutines.
@@ -35,7 +34,7 @@ type Exec struct {
 	saving sync.Mutex // held over the disk, taken before mu
 
 	mu      sync.Mutex // guards what follows; nothing blocks under it
-	record  record
+	record  history.Entry
 	problem error    // why it Failed
 	input   *os.File // the writing end of an open standard input, nil before the start and after the end of it
 	writing sync.Mutex
@@ -45,7 +44,7 @@ type Exec struct {
 }
 
 // newExec makes the live side of a record.
-func (s *Shell) newExec(r *record, dir string) (*Exec, error) {
+func (s *Shell) newExec(r *history.Entry, dir string) (*Exec, error) {
 	e := &Exec{shell: s, id: r.Info.ID, dir: dir, record: *r,
 		started: make(chan struct{}), done: make(chan struct{}), stop: make(chan struct{})}
 	limit := max(r.Spec.MaxOutput, r.Spec.MaxReply)
@@ -150,12 +149,6 @@ func (e *Exec) withdrawn() bool {
 	return true
 }
 
-// What a command that did not end by itself answers.
-const (
-	timeoutCode = 124 // as timeout(1)
-	cancelCode  = 130 // as a shell after SIGINT
-)
-
 // ReadAt reads the log of an output from a position, as io.ReaderAt does.
 func (e *Exec) ReadAt(o Stream, p []byte, at int64) (int, error) { return e.output(o).ReadAt(p, at) }
 
@@ -171,8 +164,8 @@ func (e *Exec) Follow(ctx context.Context, stdout, stderr int64) (more bool, err
 	return output.Follow(ctx, e.outputs[0], e.outputs[1], stdout, stderr)
 }
 
-// begin says that the command runs.
-func (e *Exec) begin(pid int) {
+// markStarted says that the command has been started.
+func (e *Exec) markStarted(pid int) {
 	e.mu.Lock()
 	e.record.Info.Status, e.record.Info.PID = Running, pid
 	first := !e.begun
@@ -249,7 +242,7 @@ func (e *Exec) trySave() error {
 	r := e.record
 	e.mu.Unlock()
 	r.Info.StdoutBytes, r.Info.StderrBytes = e.outputs[0].Size(), e.outputs[1].Size()
-	return e.shell.history.save(&r)
+	return e.shell.history.Save(&r)
 }
 
 // finishOutputs says that no more output comes.
@@ -291,69 +284,39 @@ func (e *Exec) hasInput() bool {
 }
 
 // text is all that the shell is told of a command.
-func (e *Exec) text(home, cwd string, lines func(script string) string) (string, error) {
-	if e.shell.remote() {
-		script, err := e.remoteScript()
-		return lines(script), err
+func (e *Exec) text(home, cwd string) (string, error) {
+	c := e.script(home, cwd)
+	lines, err := c.Lines()
+	if err == nil && !c.Background {
+		e.shell.mu.Lock()
+		e.shell.mayAlias = c.MayAlias()
+		e.shell.mu.Unlock()
 	}
-	script, err := e.script(cwd)
-	if err != nil {
-		return "", err
-	}
-	if cwd == "" || e.spec().Background {
-		return lines(script), nil
-	}
-	back, err := e.backLine(home)
-	return lines(script) + back, err
+	return lines, err
 }
 
-// script is the file that the control line sources: that of source, or, with a directory or variables of this command
-// alone, a file that sources the text with them. Assignments before a command last as long as it does, however it ends.
-func (e *Exec) script(cwd string) (string, error) {
+// script is the command for those who write what the shell is told; cwd is the directory of the command alone.
+func (e *Exec) script(home, cwd string) *script.Command {
 	spec := e.spec()
-	source, err := e.source()
-	if err != nil || cwd == "" && len(spec.Env) == 0 {
-		return source, err
+	e.mu.Lock()
+	text := e.record.Info.Command
+	e.mu.Unlock()
+	c := &script.Command{Bash: e.shell.bash(), ID: e.id, Dir: e.dir, Text: text, Internal: e.hidden,
+		Background: spec.Background, Cwd: cwd, Home: home, Env: spec.Env}
+	if e.shell.remote() {
+		c.Relay = append(slices.Clone(e.shell.config.Remote.Program), e.dir)
 	}
-	var b strings.Builder
-	if cwd != "" {
-		declare, pwd := e.shell.call("declare"), state.Quote(filepath.Join(e.dir, shelldir.PwdFile))
-		if err := shelldir.Touch(filepath.Join(e.dir, shelldir.PwdFile)); err != nil {
-			return "", err
-		}
-		fmt.Fprintf(&b, "%s -p PWD >|%s 2>/dev/null\n%s -p OLDPWD >>%s 2>/dev/null\n", declare, pwd, declare, pwd)
-		fmt.Fprintf(&b, "%s -- %s || %s 1\n", e.shell.call("cd"), state.Quote(cwd), e.shell.call("return"))
+	switch {
+	case spec.StdinOpen:
+		c.Input = script.OpenInput
+	case e.hasInput():
+		c.Input = script.FileInput
 	}
-	guarded := e.shell.errTrapped() // see there
-	if guarded {
-		b.WriteString("! ")
-	}
-	for _, name := range slices.Sorted(maps.Keys(spec.Env)) {
-		fmt.Fprintf(&b, "%s=%s ", name, state.Quote(spec.Env[name]))
-	}
-	fmt.Fprintf(&b, "%s %s\n", e.shell.call("."), state.Quote(filepath.Join(e.dir, source)))
-	if guarded {
-		b.WriteString(e.shell.call("return") + " \"${PIPESTATUS[0]}\"\n")
-	}
-	err = os.WriteFile(filepath.Join(e.dir, shelldir.RunFile), []byte(b.String()), 0o600)
-	return shelldir.RunFile, shelldir.SpaceError(err)
+	return c
 }
 
-// backLine is the control line that takes the shell back after a command with a directory of its own; home is the
-// directory it was in. What PWD and OLDPWD said comes back too, so that `cd -` and paths through links stay what they
-// were.
-func (e *Exec) backLine(home string) (string, error) {
-	pwd := state.Quote(filepath.Join(e.dir, shelldir.PwdFile))
-	cd, source := e.shell.call("cd"), e.shell.call(".")
-	text := fmt.Sprintf("%s -- %s || ((1))\n%s PWD OLDPWD || ((1))\n%s %s || ((1))\n"+
-		"%s -- \"${PWD:-.}\" || ((1))\n%s %s || ((1))\n",
-		cd, state.Quote(home), e.shell.call("unset"), source, pwd, cd, source, pwd)
-	path := filepath.Join(e.dir, shelldir.BackFile)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return "", shelldir.SpaceError(err)
-	}
-	return source + " " + state.Quote(path) + " </dev/null >/dev/null 2>&1\n", nil
-}
+// status is what the shell has reported of the end of a command in the foreground or in the background.
+func (e *Exec) status() (code int, ok bool) { return script.Status(e.dir) }
 
 // Input writes to the standard input of a command with StdinOpen, and closes it after data with eof. It returns when
 // everything is in the FIFO. Errors: ErrNoStdin, ErrFinished, the reason of ctx.

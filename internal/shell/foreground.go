@@ -1,278 +1,204 @@
 package shell
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/evertty/evertty/internal/shell/interrupt"
 	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
-// foreground runs a command in the shell itself and ends it, in another incarnation when this one has ended before it had read of the command. It returns the last one.
-func (s *Shell) foreground(b revived, e *Exec) *incarnation {
-	defer func() { s.keep(b, e) }()
-	for try := 1; ; try++ {
-		again := s.foregroundOnce(b, e, try == maxStarts)
-		if !again || s.leaving() || e.withdrawn() {
-			return b.incarnation
-		}
-		next, err := s.alive()
-		switch {
-		case s.leaving() || e.withdrawn():
-			return b.incarnation
-		case err != nil:
-			s.lose(e, err)
-			return b.incarnation
-		}
-		next = s.brief(next, e)
-		next.news = b.news.and(next.news)
-		b = next
+// launcher is that of a command which runs in a shell process.
+func (e *Exec) launcher(body *incarnation) launcher {
+	if e.spec().Background {
+		return &background{inShell: inShell{body: body}}
 	}
+	return &foreground{inShell: inShell{body: body}}
 }
 
-// foregroundOnce tells whether the command has certainly not run, which is an end of it like others the last time, and where somebody wanted its end.
-func (s *Shell) foregroundOnce(b revived, e *Exec, last bool) (again bool) {
-	home, cwd, ok := s.place(b.incarnation, e)
-	if e.withdrawn() {
-		return false
-	}
-	if !ok {
-		e.missing(cwd, b, home)
-		return false
-	}
-	if s.remote() {
-		var err error
-		if b.recreated, err = s.ready(e, false); err != nil {
-			s.unready(e, err)
-			return false
-		}
-	}
-	run, err := s.begin(b.incarnation, e, home, cwd, e.commandLines)
-	if errors.Is(err, errUntold) && !last {
-		return b.awaitEnd()
-	}
-	if err != nil {
-		s.failed(e, err)
-		return false
-	}
-	r, over := s.await(b.incarnation, run, e)
-	if !over {
-		run.leave()
-		return false
-	}
-	if r.ShellEnded && !last && !r.TimedOut && !shelldir.Closed(e.stop) && run.unheard(b.incarnation) {
-		run.forget()
-		return true
-	}
-	r.Recreated, r.Lost, r.CwdFallback = b.recreated || r.Recreated, b.lost, b.fallback
-	s.finish(b.incarnation, run, e, r, home)
-	return false
+// inShell is what launchers of commands have in common that the shell itself is told of.
+type inShell struct {
+	body *incarnation
+	text string // control lines
 }
 
-// place is the shell's directory now, and the absolute directory that the command alone wants, "" when none; ok is false when that one is absent.
-func (s *Shell) place(body *incarnation, e *Exec) (home, cwd string, ok bool) {
-	if s.remote() {
-		return s.cwdNow(), "", true // the relay sees to it
+// prepare writes the files of a command and notes what else is running: that belongs to earlier ones.
+func (i *inShell) prepare(l *life, home, cwd string) (done bool, err error) {
+	if i.text, err = l.text(home, cwd); err != nil {
+		return false, err
 	}
-	home, err := body.process().Cwd()
-	if err != nil {
-		s.mu.Lock()
-		home = s.cwd
-		s.mu.Unlock()
-	}
-	cwd = e.spec().Cwd
-	if cwd == "" {
-		return home, "", true
-	}
-	if !filepath.IsAbs(cwd) {
-		cwd = filepath.Join(home, cwd)
-	}
-	info, err := os.Stat(cwd)
-	return home, cwd, err == nil && info.IsDir()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.record.Process = i.body.number
+	l.record.Processes = proctree.FormatStarts(proctree.Children(i.body.process().PID))
+	return false, nil
 }
 
-// missing ends a command whose directory is absent, as the shell would have ended it.
-func (e *Exec) missing(cwd string, b revived, home string) {
-	reason := unix.ENOENT
-	if _, err := os.Stat(cwd); err == nil {
-		reason = unix.ENOTDIR
-	} else if errors.Is(err, unix.EACCES) {
-		reason = unix.EACCES
-	}
-	e.say(fmt.Sprintf("Failed to change directory to %s: %s\n", cwd, errnoText(reason)))
-	e.mu.Lock()
-	e.record.Info.Cwd, e.record.Info.StartedAt = home, time.Now()
-	e.mu.Unlock()
-	e.end(Done, &Result{ExitCode: 1, Cwd: home, Recreated: b.recreated, Lost: b.lost, CwdFallback: b.fallback}, nil)
-}
-
-// errnoText is an error number as C's strerror tells it, which is how shells do.
-func errnoText(e unix.Errno) string {
-	switch e {
-	case unix.ENOENT:
-		return "No such file or directory"
-	case unix.ENOTDIR:
-		return "Not a directory"
-	case unix.EACCES:
-		return "Permission denied"
-	}
-	return e.Error()
-}
-
-// say is the whole standard error of a command that never got one of its own.
-func (e *Exec) say(text string) {
-	l := e.outputs[1]
-	if file, at, room := l.Room(); file != nil {
-		n, err := file.WriteAt([]byte(text)[:min(room, int64(len(text)))], at)
-		l.Added(int64(n))
-		if err != nil {
-			l.Drop(err)
-		}
-	}
-	e.outputs[0].Finish()
-	l.Finish()
-}
-
-// begin opens what a command needs, writes down that it runs, has the keeper hold its files, and tells the shell the lines. In this order: a server that is
-// killed after any step leaves what the next one understands.
-func (s *Shell) begin(body *incarnation, e *Exec, home, cwd string, lines func(script string) string) (*running, error) {
-	var text string
-	err := s.withRoom(func() (err error) {
-		text, err = e.text(home, cwd, lines)
+// start has the keeper hold the files of a command, and tells the shell its lines. Errors: errNotTold.
+func (i *inShell) start(l *life) error {
+	if err := l.files.hold(); err != nil {
 		return err
-	})
-	if err != nil {
-		return nil, err
 	}
-	run, err := s.open(e)
-	if err != nil {
-		return nil, err
+	err := i.body.tell(i.text)
+	if errors.Is(err, ErrEnded) && !l.stdinOpen() {
+		return fmt.Errorf("%w: %w", errNotTold, err)
 	}
-	now := time.Now()
-	e.mu.Lock()
-	e.record.Info.Status, e.record.Info.StartedAt, e.record.Info.Cwd = Running, now, home
-	if cwd != "" {
-		e.record.Info.Cwd = cwd
-	}
-	e.record.Incarnation, e.record.Note = body.number, proctree.FormatStarts(proctree.Children(body.process().PID))
-	if limit := e.record.Spec.Timeout; limit > 0 {
-		e.record.Deadline = now.Add(limit)
-	}
-	e.mu.Unlock()
-	err = s.withRoom(e.trySave)
-	if err == nil {
-		err = run.hold()
-	}
-	if err == nil {
-		if err = body.tell(text); errors.Is(err, ErrEnded) && !e.stdinOpen() {
-			run.forget()
-			return nil, fmt.Errorf("%w: %w", errUntold, err)
-		}
-	}
-	if err != nil {
-		run.abandon()
-		return nil, err
-	}
-	if !e.spec().Background { // one in the background has begun when its own process is known
-		e.begin(body.process().PID)
-	}
-	return run, nil
+	return err
 }
 
-// errUntold says that a shell had ended before it was told of a command, whose logs are as they were.
-var errUntold = errors.New("the shell was not told")
+func (*inShell) status(l *life) (code int, ok bool) { return l.status() }
 
-// failed ends a command that could not be begun.
-func (s *Shell) failed(e *Exec, err error) {
-	shelldir.RemoveFIFOs(e.dir)
+// foreground runs a command in the shell itself.
+type foreground struct {
+	inShell
+	ticks  *time.Ticker // nil of a command with a timeout
+	halted int          // how often in a row the shell was found stopped
+}
+
+func (f *foreground) start(l *life) error {
+	if err := f.inShell.start(l); err != nil {
+		return err
+	}
+	l.markStarted(f.body.process().PID)
+	return nil
+}
+
+func (f *foreground) attach(l *life) (detach func()) {
+	if !l.deadline().IsZero() {
+		return func() {}
+	}
+	f.ticks = time.NewTicker(stoppedLook)
+	return f.ticks.Stop
+}
+
+func (f *foreground) status(l *life) (code int, ok bool) {
+	if code, ok = l.status(); !ok && l.shell.answerAsked(l.Exec) {
+		l.news.recreated = true
+	}
+	return code, ok
+}
+
+func (f *foreground) exited() <-chan struct{} { return f.body.ended }
+
+func (f *foreground) afterExit(l *life) (r Result, over bool) {
+	if code, ok := l.status(); ok {
+		return Result{ExitCode: code, ShellEnded: true}, true
+	}
+	l.unread = !l.stdinOpen() && strings.Contains(f.body.left(), l.script("", "").FirstWords())
+	return Result{ExitCode: f.body.code, ShellEnded: true}, true
+}
+
+func (f *foreground) tick() <-chan time.Time {
+	if f.ticks == nil {
+		return nil
+	}
+	return f.ticks.C
+}
+
+// look ends a shell that somebody has stopped and does not let go on.
+func (f *foreground) look(l *life) {
+	if f.halted++; !l.shell.halted(f.body) {
+		f.halted = 0
+	}
+	if f.halted >= stoppedLooks {
+		f.body.kill()
+	}
+}
+
+// stop interrupts the command, so that nothing of it runs after that. What cannot be interrupted within cancelGrace, or
+// could go on, is ended with SIGKILL, the shell first for the same reason. Jobs of earlier commands are left alone.
+func (f *foreground) stop(l *life, r *Result) stopOutcome {
+	s := l.shell
+	ended, err := interrupt.Interrupt(s.life, f.target(l.Exec))
 	if s.leaving() {
-		return
+		return stopped
 	}
-	if errors.Is(err, ErrEnded) {
-		s.lose(e, err)
-		return
-	}
-	e.end(Failed, nil, fmt.Errorf("start: %w", shelldir.SpaceError(err)))
-}
-
-// await follows a command in the foreground until it has a status, its shell has ended, or it had to be ended. over is false when the shell is left.
-func (s *Shell) await(body *incarnation, run *running, e *Exec) (r Result, over bool) {
-	late, stop := e.overtime()
-	defer stop()
-	look := time.NewTicker(stoppedLook)
-	defer look.Stop()
-	stopped := 0
-	recreated := false
-	for {
-		if code, ok := e.status(); ok {
-			return Result{ExitCode: code, Recreated: recreated}, true
+	if err != nil {
+		if !errors.Is(err, ErrEnded) && !errors.Is(err, interrupt.ErrGone) { // else it needed nobody to end it
+			s.config.Log.Info("a shell is ended with its command", "command", l.id, "reason", err)
 		}
-		recreated = s.answerAsked(e) || recreated
-		select {
-		case <-run.watch.Changed:
-		case <-body.ended:
-			if code, ok := e.status(); ok {
-				return Result{ExitCode: code, ShellEnded: true}, true
-			}
-			return Result{ExitCode: body.code, ShellEnded: true}, true
-		case <-look.C:
-			if stopped++; late != nil || !s.halted(body) {
-				stopped = 0
-			}
-			if stopped >= stoppedLooks {
-				body.kill()
-			}
-		case <-late:
-			return s.cancel(body, run, e, Result{ExitCode: timeoutCode, TimedOut: true})
-		case <-e.stop:
-			return s.cancel(body, run, e, Result{ExitCode: cancelCode, Cancelled: true})
-		case <-s.life.Done():
-			return Result{}, false
+		if !shelldir.Closed(f.body.ended) {
+			s.destroy(f.body, l.Exec)
 		}
+		r.ShellEnded = true
 	}
+	_ = os.Remove(s.interruptMarker())
+	if ended {
+		return hadEnded
+	}
+	return stopped
 }
 
-// finish drains the outputs of a command, answers, and leaves the rest of its outputs to a goroutine.
-func (s *Shell) finish(body *incarnation, run *running, e *Exec, r Result, home string) {
-	eof := run.drain()
-	r.Background = !eof
-	run.judge(&r)
-	r.Cwd = s.settle(body, e, home)
-	status := Done
-	if r.Cancelled {
-		status = Cancelled
-	}
-	s.mu.Lock()
-	s.active = time.Now()
-	s.current = nil
-	s.mu.Unlock()
-	e.answer(status, &r)
-	run.see(eof)
+// interruptMarker is a file that is there while a shell may be stopped by an interrupt.
+func (s *Shell) interruptMarker() string { return filepath.Join(s.spec.Dir, shelldir.InterruptFile) }
+
+// target is a command for an interrupt.
+func (f *foreground) target(e *Exec) interrupt.Target {
+	s, body := e.shell, f.body
+	prefix, line := body.barrierLine()
+	return interrupt.Target{Bash: body.process(), Dir: e.dir, Earlier: e.earlier(), Marker: s.interruptMarker(),
+		Limit: s.grace(),
+		Ended: func() bool { _, ok := e.status(); return ok },
+		Tell:  func() error { return body.tell(line) },
+		Await: func(ctx context.Context) error { return body.cross(ctx, prefix) },
+		AwaitAll: func(ctx context.Context) error {
+			ctx, cancel := context.WithTimeout(ctx, cancelGrace)
+			defer cancel()
+			err := body.barrier(ctx, "")
+			// The line was told more than once, and has made its sign again.
+			_ = os.Remove(filepath.Join(s.spec.Dir, shelldir.SignsDir, prefix+strconv.Itoa(body.process().PID)))
+			return err
+		}}
 }
 
-// settle finds out the shell's directory after a command.
-func (s *Shell) settle(body *incarnation, e *Exec, home string) string {
-	dir := home
+// earlier are the children of the shell that were there before the command.
+func (e *Exec) earlier() proctree.Starts {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return proctree.ParseStarts(e.record.Processes)
+}
+
+// settle finds out the shell's directory after the command.
+func (f *foreground) settle(l *life, r *Result) {
+	s := l.shell
 	if s.remote() {
 		s.readRemote()
-		return s.cwdNow()
+		r.Cwd = s.cwdNow()
+		return
 	}
-	if e.spec().Cwd == "" {
-		if now, err := body.cwd(); err == nil {
-			dir = now
+	r.Cwd = l.home
+	if l.spec().Cwd == "" {
+		if now, err := f.body.cwd(); err == nil {
+			r.Cwd = now
 		} else {
-			s.mu.Lock()
-			dir = s.cwd
-			s.mu.Unlock()
+			r.Cwd = s.cwdNow()
 		}
 	}
 	s.mu.Lock()
-	s.cwd = dir
+	s.cwd = r.Cwd
 	s.mu.Unlock()
-	return dir
+}
+
+// destroy ends a shell with what its command started, all that descends from it without a command, and waits for it.
+func (s *Shell) destroy(body *incarnation, e *Exec) {
+	var dir string
+	var earlier proctree.Starts
+	if e != nil {
+		dir, earlier = e.dir, e.earlier()
+	}
+	victims := proctree.Members(body.process(), dir, earlier)
+	body.kill()
+	// Until it is gone it is the parent of earlier jobs too, and holds the command's outputs.
+	gone, cancel := context.WithTimeout(s.life, endGrace)
+	defer cancel()
+	_ = body.process().Wait(gone)
+	proctree.KillAll(s.life, victims, dir, endGrace)
+	body.awaitEnd()
 }

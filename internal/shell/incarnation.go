@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,9 +16,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/proctree"
+	"github.com/evertty/evertty/internal/shell/script"
 	"github.com/evertty/evertty/internal/shell/shelldir"
-	"github.com/evertty/evertty/internal/shell/state"
 	"github.com/evertty/evertty/pty"
 )
 
@@ -160,7 +160,7 @@ func (s *Shell) run(i *incarnation, dir string, env []string) error {
 	}
 	if i.number > 1 {
 		plan.Env = env
-	} else if plan.Env, err = firstEnvironment(plan.Env, s.given()); err != nil {
+	} else if plan.Env, err = history.FirstEnvironment(plan.Env, s.given()); err != nil {
 		return err
 	}
 	if i.number == 1 {
@@ -212,24 +212,6 @@ func (s *Shell) clearSigns() {
 	}
 }
 
-// firstEnvironment is that of a plan with what is given, which wins.
-func firstEnvironment(plan []string, given map[string]string) ([]string, error) {
-	if err := checkEnv(given); err != nil {
-		return nil, err
-	}
-	env := map[string]string{}
-	for _, pair := range plan {
-		name, value, _ := strings.Cut(pair, "=")
-		env[name] = value
-	}
-	maps.Copy(env, given)
-	list := make([]string, 0, len(env))
-	for _, name := range slices.Sorted(maps.Keys(env)) {
-		list = append(list, name+"="+env[name])
-	}
-	return list, nil
-}
-
 // meet learns bash's process id from the launcher and opens the control FIFO.
 func (i *incarnation) meet(ctx context.Context) error {
 	pid, err := i.expect(ctx, i.pidPrefix())
@@ -274,22 +256,16 @@ func (i *incarnation) expect(ctx context.Context, prefix string) (int, error) {
 
 // setUp makes bash ready for commands: no prompts, no history, and the state of its predecessor.
 func (i *incarnation) setUp(ctx context.Context, restore bool) error {
-	script := "PS1= PS2= PS0=\nset +H +o history\n\\history -c\n\\unset -v HISTFILE\n" // what profile files have set; see remember.go
-	if restore {
-		script += "\\. " + state.Quote(filepath.Join(i.shell.spec.Dir, state.RestoreFile)) + "\n"
-		if set := i.shell.calls("set"); set != "" && i.shell.remembers() {
-			script += set + " -o history +o history\n" // reads the list from the user's file
-		}
-	}
+	bash := i.shell.bash()
 	path := filepath.Join(i.shell.spec.Dir, shelldir.SetupFile)
-	if err := os.WriteFile(path, []byte(script), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(bash.Setup(restore)), 0o600); err != nil {
 		return shelldir.SpaceError(err)
 	}
 	if err := os.WriteFile(filepath.Join(i.shell.spec.Dir, shelldir.JobsFile), nil, 0o600); err != nil {
 		return shelldir.SpaceError(err)
 	}
 	up := filepath.Join(i.shell.spec.Dir, shelldir.SignsDir, i.upPrefix())
-	if err := i.tell("\\. " + state.Quote(path) + " </dev/null >/dev/null 2>&1\n" + sign(up, "0") + "\n"); err != nil {
+	if err := i.tell(script.SetupLine(path, up)); err != nil {
 		return err
 	}
 	_, err := i.expect(ctx, i.upPrefix())
@@ -336,13 +312,14 @@ func (i *incarnation) cross(ctx context.Context, prefix string) error {
 // barrierLine is a control line that makes a sign, and how the name of that begins: like no other's, of an earlier server neither.
 func (i *incarnation) barrierLine() (prefix, line string) {
 	prefix = shelldir.BarrierName + strconv.FormatInt(time.Now().UnixNano(), 36) + "-" + strconv.FormatInt(i.barriers.Add(1), 10) + "."
-	return prefix, i.shell.signLine(sign(filepath.Join(i.shell.spec.Dir, shelldir.SignsDir, prefix), "$BASHPID")) + " || \\exit\n"
+	bash := i.shell.bash()
+	return prefix, bash.Barrier(prefix)
 }
 
 // watch is the goroutine of an incarnation: it waits for the end and clears up after it.
 func (i *incarnation) watch() {
 	exit := i.launcher.Wait()
-	i.code = reported(exit)
+	i.code = exitCode(exit)
 	if errors.Is(context.Cause(i.shell.life), ErrClosing) { // the next server is to hear of it
 		close(i.ended)
 		return
@@ -398,6 +375,23 @@ func (i *incarnation) killLauncher() {
 	if launcher, ok := pty.FindProc(i.launcher.PID()); ok && !exited(i.launcher) {
 		_ = launcher.Signal(unix.SIGKILL)
 	}
+}
+
+// tell writes control lines, all at once: a server that is killed has written all of them or none.
+func (i *incarnation) tell(lines string) error {
+	i.mu.Lock()
+	control := i.control
+	i.mu.Unlock()
+	if control == nil {
+		return ErrEnded
+	}
+	_ = control.SetWriteDeadline(time.Now().Add(tellLimit))
+	if _, err := control.Write([]byte(lines)); errors.Is(err, os.ErrClosed) {
+		return ErrEnded
+	} else if err != nil {
+		return fmt.Errorf("tell the shell: %w", err)
+	}
+	return nil
 }
 
 // launcherWords is what the launcher complained of, for an error.

@@ -6,22 +6,9 @@ import "time"
 const (
 	// maxQueue commands wait; more are refused, so that a caller who does not wait for answers notices.
 	maxQueue = 64
-	// maxBeside commands run in the background or isolated at a time: each has up to six descriptors here and in the
+	// maxParallel commands run in the background or isolated at a time: each has up to six descriptors here and in the
 	// keeper.
-	maxBeside = 64
-	// MaxText is the longest command, in bytes: generated scripts have some megabytes, and bash keeps all of it in
-	// memory.
-	MaxText = 16 << 20
-	// MaxStdin is the most that Command.Stdin may have, in bytes; it is written to the disk before the command starts.
-	MaxStdin = 64 << 20
-	// maxEnvironment is the most that the variables of one command or one SetEnv may have together, in bytes: four
-	// times what execve takes by default.
-	maxEnvironment = 8 << 20
-	// maxPath is the longest directory, in bytes: PATH_MAX of Linux.
-	maxPath = 4096
-	// DefaultMaxOutput is what a log keeps of each output when nobody says, in bytes: more than two of the largest
-	// outputs people make on purpose (100 MB).
-	DefaultMaxOutput = 256 << 20
+	maxParallel = 64
 )
 
 // Times.

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
@@ -184,7 +185,7 @@ func forgetEnd(t *testing.T, e *Exec) {
 	if err := os.WriteFile(path, text[:bytes.LastIndexByte(text, '\n')+1], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, _, err := newestRecord(text[:bytes.LastIndexByte(text, '\n')])
+	r, _, err := history.NewestRecord(text[:bytes.LastIndexByte(text, '\n')])
 	if err != nil || r.Info.Status != Running {
 		t.Fatalf("the record before is %+v, %v", r, err)
 	}

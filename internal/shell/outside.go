@@ -45,35 +45,16 @@ func (s *Shell) Enroll(c Command) (*Exec, error) {
 
 // Begin says that an enrolled command runs: as which process, on which terminal and in which directory.
 func (e *Exec) Begin(pid int, terminal, cwd string) {
-	now := time.Now()
+	e.markRunning(cwd)
 	e.mu.Lock()
-	i := &e.record.Info
-	i.Status, i.StartedAt, i.PTY, i.Cwd, i.PID = Running, now, terminal, cwd, pid
-	if limit := e.record.Spec.Timeout; limit > 0 {
-		e.record.Deadline = now.Add(limit)
-	}
+	e.record.Info.PTY, e.record.Info.PID = terminal, pid
 	e.mu.Unlock()
 	e.save()
-	e.begin(pid)
+	e.markStarted(pid)
 }
 
 // Append adds to the log of an enrolled command. One caller appends at a time.
-func (e *Exec) Append(p []byte) {
-	l := e.outputs[0]
-	for len(p) > 0 {
-		file, at, room := l.Room()
-		if file == nil {
-			l.Printed(int64(len(p)))
-			l.Drop(nil)
-			return
-		}
-		n, err := file.WriteAt(p[:min(room, int64(len(p)))], at)
-		l.Added(int64(n))
-		if p = p[n:]; err != nil {
-			l.Drop(err)
-		}
-	}
-}
+func (e *Exec) Append(p []byte) { e.outputs[0].Append(p) }
 
 // Missed says that the log of an enrolled command misses something.
 func (e *Exec) Missed() { e.outputs[0].Drop(errors.New("the terminal has not kept it")) }
@@ -90,15 +71,10 @@ func (e *Exec) Finish(r Result, problem error) {
 		e.end(Failed, nil, problem)
 		return
 	}
-	run := running{exec: e}
-	run.judgeLog(&r)
+	(&files{exec: e}).judgeLog(&r)
 	r.Cwd = e.shell.cwdNow()
-	status := Done
-	if r.Cancelled {
-		status = Cancelled
-	}
 	e.finishOutputs()
-	e.end(status, &r, nil)
+	e.end(r.Status(), &r, nil)
 }
 
 // Outside are the enrolled commands that an earlier server has left running. Their caller goes on with them.

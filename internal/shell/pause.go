@@ -108,9 +108,9 @@ func (e *Exec) rested(since, now time.Time) {
 	}
 	e.mu.Lock()
 	r := &e.record
-	moves := !r.Deadline.IsZero() && !r.Rested.Equal(since)
+	moves := !r.Deadline.IsZero() && !r.PauseCounted.Equal(since)
 	if moves {
-		r.Deadline, r.Rested = r.Deadline.Add(now.Sub(later(since, r.Info.StartedAt))), since
+		r.Deadline, r.PauseCounted = r.Deadline.Add(now.Sub(later(since, r.Info.StartedAt))), since
 	}
 	e.mu.Unlock()
 	if moves {

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
@@ -35,7 +36,7 @@ import (
 //   - a status as a file: the command has ended; its outputs are drained and it gets its result;
 //   - ended on disk: only late output is followed.
 func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, error) {
-	saved, what, lost, err := findShell(dir, held, spare)
+	saved, what, lost, err := history.FindShell(dir, held, spare)
 	if err != nil {
 		return nil, fmt.Errorf("shell: recover %s: %w", dir, err)
 	}
@@ -44,7 +45,7 @@ func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, 
 	if err != nil {
 		return nil, err
 	}
-	s.created, s.first, s.number, s.active = saved.CreatedAt, saved.First, saved.Incarnation, time.Now()
+	s.created, s.first, s.number, s.active = saved.CreatedAt, saved.FirstEnv, saved.Process, time.Now()
 	s.damage, s.uncaptured = lost, lost
 	if what != "" {
 		s.config.Log.Warn("the record of a shell could not be read", "shell", s.spec.ID, "what", what, "lost", lost)
@@ -52,7 +53,7 @@ func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, 
 	if err := s.repair(); err != nil {
 		s.config.Log.Warn("the record of a shell is not written again", "shell", s.spec.ID, "err", err)
 	}
-	history, records, err := openHistory(dir)
+	history, records, err := history.Open(dir)
 	if history == nil {
 		s.shut(ErrClosing)
 		return nil, fmt.Errorf("shell: recover %s: %w", dir, err)
@@ -88,12 +89,12 @@ type recovery struct {
 	held  map[string]*keeper.Program // not taken yet
 	body  *incarnation               // nil when there is none
 	// now is the command in the foreground, with its files; nil when there was none.
-	now *running
+	now *life
 	// past are commands in the foreground that others came after: they have ended, and there was no room on the disk to
 	// say so.
-	past []*running
+	past []*life
 	// rest are those in the background.
-	rest []*running
+	rest []*life
 	// isolated go on with those, each in a goroutine.
 	isolated []func()
 }
@@ -128,7 +129,7 @@ func (r *recovery) take(id string) *keeper.Program {
 func (r *recovery) state() {
 	s := r.shell
 	s.cwd = s.spec.Cwd
-	s.loadRemembers()
+	s.loadList()
 	found, err := state.Load(s.spec.Dir)
 	switch {
 	case s.remote():
@@ -207,9 +208,9 @@ func (s *Shell) endUnheld(sign string) {
 }
 
 // command takes over one command.
-func (r *recovery) command(saved *record) {
+func (r *recovery) command(saved *history.Entry) {
 	s := r.shell
-	dir := s.history.dir(saved.Info.ID)
+	dir := s.history.Dir(saved.Info.ID)
 	e, err := s.newExec(saved, dir)
 	if err != nil {
 		s.config.Log.Warn("a command is damaged", "shell", s.spec.ID, "command", saved.Info.ID, "err", err)
@@ -228,7 +229,7 @@ func (r *recovery) command(saved *record) {
 	case Queued:
 		shelldir.RemoveFIFOs(dir)
 		if saved.Info.Isolated {
-			s.beside++
+			s.parallel++
 			r.isolated = append(r.isolated, func() { s.isolated(e) })
 		} else {
 			s.queue = append(s.queue, e)
@@ -243,45 +244,39 @@ func (r *recovery) command(saved *record) {
 }
 
 // running takes over a command that ran, or was about to.
-func (r *recovery) running(e *Exec, saved *record, files *keeper.Program) {
+func (r *recovery) running(e *Exec, saved *history.Entry, files *keeper.Program) {
 	s := r.shell
 	close(e.started)
 	e.begun = true
-	run, err := s.reopen(e, files)
+	opened, err := s.reopen(e, files)
 	if err != nil {
 		s.lose(e, err)
 		return
 	}
+	l := &life{Exec: e, files: opened}
 	switch {
 	case saved.Info.Isolated && (files == nil || files.Child == nil):
-		run.leave()
+		opened.leave()
 		s.lose(e, errors.New("the server ended while it started"))
 	case saved.Info.Isolated:
-		s.beside++
+		s.parallel++
 		e.record.Info.PID = files.Child.PID()
-		run.closeOwn()
-		r.isolated = append(r.isolated, func() {
-			defer s.tidy()
-			defer s.leaveBeside()
-			s.followIsolated(run, e, files.Child, s.cwdNow())
-		})
+		opened.closeOwn()
+		l.launch, l.home = &isolated{child: files.Child}, s.cwd
+		r.isolated = append(r.isolated, l.runBeside)
 	case saved.Info.Background:
-		s.beside++
-		r.rest = append(r.rest, run)
+		s.parallel++
+		l.launch = e.launcher(r.body)
+		r.rest = append(r.rest, l)
 	default:
+		l.launch = e.launcher(r.body)
 		if r.now != nil {
 			r.past = append(r.past, r.now)
 		}
-		if s.current, r.now = e, run; r.body != nil {
+		if s.current, r.now = e, l; r.body != nil {
 			e.record.Info.PID = r.body.process().PID
 		}
 	}
-}
-
-// lose ends a command whose fate nobody knows.
-func (s *Shell) lose(e *Exec, why error) {
-	shelldir.RemoveFIFOs(e.dir)
-	e.end(Failed, nil, fmt.Errorf("%w: %w", ErrEnded, why))
 }
 
 // cwdNow is the shell's directory as last known.
@@ -307,7 +302,7 @@ func (r *recovery) ended(e *Exec, files *keeper.Program) {
 		e.outputs[1].Finish()
 		return
 	}
-	run, err := r.shell.reopen(e, files)
+	opened, err := r.shell.reopen(e, files)
 	if err != nil {
 		r.shell.config.Log.Warn("late output of a command is lost", "command", e.id, "err", err)
 		e.finishOutputs()
@@ -317,30 +312,30 @@ func (r *recovery) ended(e *Exec, files *keeper.Program) {
 		r.shell.config.Keeper.Release(e.holdID())
 		return
 	}
-	run.closeOwn()
-	run.see(false)
+	opened.closeOwn()
+	opened.followLate(false)
 }
 
-// reopen makes a running of what the keeper held; without files a command that was never begun.
-func (s *Shell) reopen(e *Exec, files *keeper.Program) (*running, error) {
-	run := &running{exec: e}
+// reopen opens what the keeper held of a command; without files it is one that was never begun.
+func (s *Shell) reopen(e *Exec, held *keeper.Program) (*files, error) {
+	f := &files{exec: e}
 	var err error
-	if run.watch, err = shelldir.Watches.Add(e.dir); err != nil || files == nil || len(files.Files) < 2 {
-		return run, err
+	if f.watch, err = shelldir.Watches.Add(e.dir); err != nil || held == nil || len(held.Files) < 2 {
+		return f, err
 	}
-	run.held = true
-	for i, f := range files.Files[:2] {
-		run.ends[i] = f
-		if run.own[i], err = shelldir.OpenFIFO(shelldir.OpenPath(f), unix.O_WRONLY); err != nil {
-			run.leave()
+	f.held = true
+	for i, file := range held.Files[:2] {
+		f.ends[i] = file
+		if f.own[i], err = shelldir.OpenFIFO(shelldir.OpenPath(file), unix.O_WRONLY); err != nil {
+			f.leave()
 			return nil, err
 		}
 	}
-	if err := run.pump(); err != nil {
-		run.leave()
+	if err := f.copyOutputs(); err != nil {
+		f.leave()
 		return nil, err
 	}
-	return run, nil
+	return f, nil
 }
 
 // letGo gives back what is of no use any more: launchers of earlier incarnations and files of commands that are
@@ -355,7 +350,7 @@ func (r *recovery) letGo() {
 			_ = f.Close()
 		}
 		if p.Child != nil {
-			s.work.Go(func() { s.dispose(p.Child) })
+			s.work.Go(func() { dispose(p.Child) })
 		}
 		s.config.Keeper.Release(id)
 	}
@@ -370,11 +365,11 @@ func (r *recovery) serve(captured chan struct{}) {
 	}
 	r.thaw()
 	known := r.sync()
-	for _, run := range r.past {
-		s.conclude(run, false)
+	for _, l := range r.past {
+		s.concludeAlone(l, false)
 	}
-	for _, run := range r.rest {
-		r.resumeBackground(run, known)
+	for _, l := range r.rest {
+		r.resumeBackground(l, known)
 	}
 	if r.now != nil {
 		r.resume(r.now, known)
@@ -399,9 +394,9 @@ func (r *recovery) thaw() {
 		return
 	}
 	if r.now != nil && r.body != nil && !shelldir.Closed(r.body.ended) {
-		if _, over := r.now.exec.status(); !over {
-			if at := r.now.exec.record.Deadline; at.IsZero() || time.Now().Before(at) {
-				r.now.exec.Cancel()
+		if _, over := r.now.status(); !over {
+			if at := r.now.record.Deadline; at.IsZero() || time.Now().Before(at) {
+				r.now.Cancel()
 			}
 			return
 		}
@@ -428,35 +423,28 @@ func (r *recovery) sync() string {
 }
 
 // resume follows the command in the foreground, or runs it when the shell was not told of it.
-func (r *recovery) resume(run *running, prefix string) {
-	s, e := r.shell, run.exec
-	body := r.body
-	if body == nil {
-		s.conclude(run, true)
+func (r *recovery) resume(l *life, prefix string) {
+	s := r.shell
+	l.home = s.cwdNow()
+	if r.body == nil {
+		s.concludeAlone(l, true)
 		return
 	}
-	over, told := s.toldOf(run, e, body, prefix)
+	over, told := s.toldOf(l, r.body, prefix)
 	switch {
 	case s.leaving():
-		run.leave()
+		l.files.leave()
 	case over || told:
-		r, over := s.await(body, run, e)
-		if !over {
-			run.leave()
-			return
+		if l.run(true) {
+			s.foregroundAnew(l.Exec)
+		} else if l.hasEnded() {
+			s.rest(r.body, l.Exec)
 		}
-		if r.ShellEnded && !r.TimedOut && !shelldir.Closed(e.stop) && run.unheard(body) {
-			run.forget()
-			s.foregroundAnew(e)
-			return
-		}
-		s.finish(body, run, e, r, s.cwdNow())
-		s.rest(body, e)
-	case run.held && s.retell(run, body, e.commandLines) == nil:
-		r.resume(run, "")
+	case l.files.held && s.retell(l, r.body) == nil:
+		r.resume(l, "")
 	default:
-		run.forget()
-		s.foregroundAnew(e)
+		l.files.reset()
+		s.foregroundAnew(l.Exec)
 	}
 }
 
@@ -466,25 +454,24 @@ func (s *Shell) foregroundAnew(e *Exec) {
 	switch {
 	case s.leaving() || e.withdrawn():
 	case err == nil:
-		s.rest(s.foreground(s.brief(b, e), e), e)
+		s.rest(s.inShell(s.brief(b, e), e), e)
 	default:
 		s.lose(e, err)
 	}
 }
 
 // retell tells the shell the lines of a command whose files are there, which another server did not come to.
-func (s *Shell) retell(run *running, body *incarnation, lines func(script string) string) error {
-	e := run.exec
-	if e.stdinOpen() && e.openedInput() == nil {
-		if err := run.openInput(); err != nil {
+func (s *Shell) retell(l *life, body *incarnation) error {
+	if l.stdinOpen() && l.openedInput() == nil {
+		if err := l.files.openInput(); err != nil {
 			return err
 		}
-		if err := run.holdInput(); err != nil {
+		if err := l.files.holdInput(); err != nil {
 			return err
 		}
 	}
-	home, cwd, _ := s.place(body, e)
-	text, err := e.text(home, cwd, lines)
+	home, cwd, _ := s.place(body, l.Exec)
+	text, err := l.text(home, cwd)
 	if err != nil {
 		return err
 	}
@@ -493,19 +480,19 @@ func (s *Shell) retell(run *running, body *incarnation, lines func(script string
 
 // toldOf waits until it is clear whether the shell was told of a command: then over says that it has a status or its
 // shell has ended or somebody wants its end.
-func (s *Shell) toldOf(run *running, e *Exec, body *incarnation, prefix string) (over, told bool) {
-	if _, ok := e.status(); ok {
+func (s *Shell) toldOf(l *life, body *incarnation, prefix string) (over, told bool) {
+	if _, ok := l.status(); ok {
 		return true, true
 	}
-	if !run.held {
+	if !l.files.held {
 		return false, false // it is held before the shell is told, and until its end is on the disk
 	}
 	dir := filepath.Join(s.spec.Dir, shelldir.SignsDir)
-	late, stop := e.overtime()
+	late, stop := l.overtime()
 	defer stop()
 	for {
 		_, passed := shelldir.FindNumber(dir, prefix)
-		if _, ok := e.status(); ok {
+		if _, ok := l.status(); ok {
 			return true, true
 		}
 		if passed && prefix != "" {
@@ -515,13 +502,13 @@ func (s *Shell) toldOf(run *running, e *Exec, body *incarnation, prefix string) 
 			return false, true
 		}
 		select {
-		case <-run.watch.Changed:
+		case <-l.files.watch.Changed:
 		case <-s.signs.Changed:
 		case <-body.ended:
 			return true, true
 		case <-late:
 			return false, true
-		case <-e.stop:
+		case <-l.Exec.stop:
 			return false, true
 		case <-s.life.Done():
 			return false, false
@@ -529,55 +516,52 @@ func (s *Shell) toldOf(run *running, e *Exec, body *incarnation, prefix string) 
 	}
 }
 
-// resumeBackground follows a command in the background.
-func (r *recovery) resumeBackground(run *running, prefix string) {
-	s, e := r.shell, run.exec
-	pid, begun := shelldir.FindNumber(e.dir, shelldir.PidName)
-	_, status := e.status()
-	if !begun && !status && r.body != nil && prefix != "" && !shelldir.Closed(r.body.ended) {
-		over, told := s.toldOf(run, e, r.body, prefix)
-		pid, begun = shelldir.FindNumber(e.dir, shelldir.PidName)
+// resumeBackground follows a command in the background, or runs it when the shell was not told of it.
+func (r *recovery) resumeBackground(l *life, prefix string) {
+	s, b := r.shell, l.launch.(*background)
+	l.home = s.cwdNow()
+	pid, begun := shelldir.FindNumber(l.dir, shelldir.PidName)
+	_, ended := l.status()
+	if !begun && !ended && r.body != nil && prefix != "" && !shelldir.Closed(r.body.ended) {
+		over, told := s.toldOf(l, r.body, prefix)
+		pid, begun = shelldir.FindNumber(l.dir, shelldir.PidName)
 		if !begun && !over && !told && !s.leaving() {
-			if _, come := shelldir.FindSign(e.dir, shelldir.ReachedName); come {
-				s.beginBackground(run, revived{incarnation: r.body}, e, s.cwdNow())
-			} else {
-				r.rerunBackground(run)
+			_, reached := shelldir.FindSign(l.dir, shelldir.ReachedName)
+			if !reached && !(l.files.held && s.retell(l, r.body) == nil) {
+				l.files.reset()
+				s.freeSlot()
+				s.inShell(revived{incarnation: r.body}, l.Exec)
+				return
 			}
-			return
+			b.await(l)
+			pid = b.pid
 		}
 	}
-	if pid > 0 {
-		e.begin(pid) // the server that began it may not have come to write down as what
+	if b.pid = pid; pid > 0 {
+		l.markStarted(pid) // the server that began it may not have come to write down as what
 	}
-	s.work.Go(func() { s.background(run, e, pid, Result{Cwd: s.cwdNow()}) })
+	s.work.Go(l.runBeside)
 }
 
-// rerunBackground runs a command in the background that the shell was not told of.
-func (r *recovery) rerunBackground(run *running) {
-	s, e := r.shell, run.exec
-	if run.held && s.retell(run, r.body, e.backgroundLines) == nil {
-		s.beginBackground(run, revived{incarnation: r.body}, e, s.cwdNow())
-		return
-	}
-	run.leave()
-	s.leaveBeside()
-	s.launchBackground(revived{incarnation: r.body}, e)
-}
-
-// conclude answers a command that is over, with or without its shell. Without a status nobody knows what became of it.
-func (s *Shell) conclude(run *running, shellEnded bool) {
-	e := run.exec
-	code, ok := e.status()
+// concludeAlone answers a command that is over, with or without its shell. Without a status nobody knows what became of
+// it.
+func (s *Shell) concludeAlone(l *life, shellEnded bool) {
+	code, ok := l.status()
 	if !ok {
-		run.leave()
-		s.lose(e, errors.New("an earlier server or the keeper ended and left no result"))
+		l.files.leave()
+		s.lose(l.Exec, errors.New("an earlier server or the keeper ended and left no result"))
 		return
 	}
-	r := Result{ExitCode: code, ShellEnded: shellEnded}
-	eof := run.drain()
-	r.Background = !eof
-	run.judge(&r)
-	r.Cwd = s.settle(nil, e, s.cwdNow())
-	e.answer(Done, &r)
-	run.see(eof)
+	l.conclude(Result{ExitCode: code, ShellEnded: shellEnded})
 }
+
+// repair writes shell.json again where it could not be read.
+func (s *Shell) repair() error {
+	if _, err := history.LoadShell(s.spec.Dir); err == nil {
+		return nil
+	}
+	return s.saveShell()
+}
+
+// Damage is what of the shell's files could not be read when this server took it over, in words; nil when all could.
+func (s *Shell) Damage() []string { return slices.Clone(s.damage) }

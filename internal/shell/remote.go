@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
 	"github.com/evertty/evertty/pty"
@@ -45,13 +46,11 @@ const (
 )
 
 const (
-	// elsewhereFile is the file of the state in a shell's directory.
-	elsewhereFile = "remote"
 	// remoteGrace is cancelGrace where the end of a command has to be asked for over a network.
 	remoteGrace = 15 * time.Second
 )
 
-func (s *Shell) remoteFile() string { return filepath.Join(s.spec.Dir, elsewhereFile) }
+func (s *Shell) remoteFile() string { return filepath.Join(s.spec.Dir, shelldir.RemoteFile) }
 
 func (s *Shell) remote() bool { return s.spec.Place != "" }
 
@@ -139,7 +138,7 @@ func (s *Shell) ready(e *Exec, again bool) (recreated bool, err error) {
 	c := RemoteCommand{Shell: s.spec.ID, Dir: e.dir, Cwd: spec.Cwd, Env: spec.Env, State: s.remoteFile(),
 		Keep: !spec.Isolated && !spec.Background, Again: again}
 	if spec.Isolated {
-		c.Text = joinQuoted(spec.Argv)
+		c.Text = state.QuoteWords(spec.Argv)
 	} else {
 		text, err := os.ReadFile(filepath.Join(e.dir, shelldir.TextFile))
 		if err != nil {
@@ -158,19 +157,6 @@ func (s *Shell) unready(e *Exec, err error) {
 	e.end(Failed, nil, err)
 }
 
-// remoteScript is the file that the control line sources: the relay alone.
-func (e *Exec) remoteScript() (string, error) {
-	program := append(slices.Clone(e.shell.config.Remote.Program), e.dir)
-	for i, word := range program {
-		program[i] = state.Quote(word)
-	}
-	line := "command"
-	for _, word := range program {
-		line += " " + word
-	}
-	return shelldir.RunFile, shelldir.SpaceError(os.WriteFile(filepath.Join(e.dir, shelldir.RunFile), []byte(line+"\n"), 0o600))
-}
-
 // answerAsked gives a relay other compute that asks for it, or tells it that there is none. It returns whether the compute is new.
 func (s *Shell) answerAsked(e *Exec) (recreated bool) {
 	if !s.remote() || os.Remove(filepath.Join(e.dir, RemoteAsk)) != nil {
@@ -185,14 +171,14 @@ func (s *Shell) answerAsked(e *Exec) (recreated bool) {
 }
 
 // answer gives a command its end: failed when the relay could not have it run.
-func (e *Exec) answer(status Status, r *Result) {
+func (e *Exec) answer(r *Result) {
 	if e.shell.remote() && !r.Cancelled && !r.TimedOut {
 		if err := e.shell.config.Remote.Outcome(e.dir); err != nil {
 			e.end(Failed, nil, err)
 			return
 		}
 	}
-	e.end(status, r, nil)
+	e.end(r.Status(), r, nil)
 }
 
 // grace is how long a command may take to end after SIGINT.
@@ -206,7 +192,7 @@ func (s *Shell) grace() time.Duration {
 // home is the directory that bash starts in.
 func (s *Shell) home() string {
 	if s.remote() {
-		return shelldir.Nearest(homeDir(nil))
+		return shelldir.Nearest(history.HomeDir(nil))
 	}
 	return s.spec.Cwd
 }
@@ -217,26 +203,4 @@ func (s *Shell) given() map[string]string {
 		return nil
 	}
 	return s.spec.Env
-}
-
-// isolatedRemote is isolated of a shell elsewhere: the relay runs beside the shell.
-func (s *Shell) isolatedRemote(e *Exec) {
-	if _, err := s.ready(e, false); err != nil {
-		s.unready(e, err)
-		return
-	}
-	if err := s.runIsolated(e, s.cwdNow(), s.cwdNow()); err != nil && !s.leaving() {
-		e.end(Failed, nil, fmt.Errorf("start: %w", shelldir.SpaceError(err)))
-	}
-}
-
-// relayPlan starts the relay of an isolated command.
-func (s *Shell) relayPlan(e *Exec) (pty.Plan, bool) {
-	plan, err := pty.Spec{Argv: append(slices.Clone(s.config.Remote.Program), e.dir), Dir: s.home()}.Plan()
-	if err != nil {
-		s.unready(e, err)
-		return plan, false
-	}
-	s.tag(&plan)
-	return plan, true
 }

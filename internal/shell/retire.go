@@ -15,7 +15,7 @@ func (s *Shell) Retire(idle time.Duration) bool {
 	defer s.submitting.Unlock()
 	s.mu.Lock()
 	body := s.body
-	unused := shelldir.Closed(s.captured) && !s.gone && !s.leaving() && s.current == nil && len(s.queue) == 0 && s.beside == 0 && time.Since(s.active) >= idle
+	unused := shelldir.Closed(s.captured) && !s.gone && !s.leaving() && s.current == nil && len(s.queue) == 0 && s.parallel == 0 && time.Since(s.active) >= idle
 	s.mu.Unlock()
 	if !unused || body == nil || shelldir.Closed(body.ended) {
 		return false

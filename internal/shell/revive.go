@@ -117,7 +117,7 @@ func (s *Shell) revive() (revived, error) {
 		r.lost = append(append(before.Lost(body.process().PID), dropped...), damaged...)
 	}
 	s.mu.Lock()
-	s.body, s.image, s.aliasing = body, found, false
+	s.body, s.image, s.mayAlias = body, found, false
 	r.lost, s.uncaptured = append(r.lost, s.uncaptured...), nil
 	if !s.remote() {
 		s.cwd = dir
@@ -149,7 +149,7 @@ func (s *Shell) capture(body *incarnation, e *Exec) {
 	state.Prepare(s.spec.Dir)
 	err := body.barrier(ctx, state.CaptureLine(s.spec.Dir))
 	if err == nil {
-		s.noteHistory(e)
+		s.noteList(e)
 	}
 	if err == nil && s.adopt() != nil {
 		err = s.captureAgain(ctx, body, e)
@@ -201,7 +201,7 @@ func (s *Shell) adopt() error {
 		return err
 	}
 	s.mu.Lock()
-	s.image, s.aliasing, s.uncaptured = found, false, nil
+	s.image, s.mayAlias, s.uncaptured = found, false, nil
 	s.mu.Unlock()
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/evertty/evertty/internal/shell/script"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
@@ -65,16 +66,13 @@ func (s *Shell) turn(e *Exec) {
 		return
 	}
 	if e.compose != nil {
-		if err := s.withRoom(func() error { return writeText(e.dir, e.compose()) }); err != nil {
+		if err := s.withRoom(func() error { return script.WriteText(e.dir, e.compose()) }); err != nil {
 			e.end(Failed, nil, err)
 			return
 		}
 	}
 	if e.spec().Background {
-		s.launchBackground(b, e)
-		if e.hasEnded() {
-			s.keep(b, e)
-		}
+		s.inShell(b, e)
 		s.tidy()
 		return
 	}
@@ -83,7 +81,7 @@ func (s *Shell) turn(e *Exec) {
 	s.mu.Lock()
 	s.captured = captured
 	s.mu.Unlock()
-	s.rest(s.foreground(b, e), e)
+	s.rest(s.inShell(b, e), e)
 }
 
 // Settled waits, when a command has been answered but the state it left is not known yet, until it is: then State is that after the command. It does not wait for a
@@ -162,7 +160,7 @@ func (s *Shell) prune() {
 		}
 	}
 	gone := map[string]bool{}
-	for _, id := range s.history.prune(ended, len(list)) {
+	for _, id := range s.history.Prune(ended, len(list)) {
 		gone[id] = true
 	}
 	if len(gone) == 0 {

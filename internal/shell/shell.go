@@ -9,11 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/output"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
@@ -41,22 +41,6 @@ type Config struct {
 	Identity map[string]string
 	// Frozen tells Recover that the processes of the shell are stopped from outside: see Shell.SetFrozen.
 	Frozen bool
-}
-
-// Spec is what a shell is made of.
-type Spec struct {
-	ID        string // ^[A-Za-z0-9._-]{1,64}$; unique in a server. What the keeper holds for the shell has ids that begin with Prefix+ID+"."
-	Name      string // what Info calls the shell; "" is ID. Shells of different sessions may have the same
-	Dir       string // an existing directory of the shell's own, 0700; all its files are in there
-	Cwd       string // absolute; "" is the home directory
-	Env       map[string]string
-	Login     bool          // read the profile files
-	Timeout   time.Duration // of commands that give none; 0 is none
-	MaxOutput int64         // of commands that give none; 0 is DefaultMaxOutput
-	MaxReply  int64         // of commands that give none; 0 is no bound
-	// Place has the commands run elsewhere, by Config.Remote, to which the name means something; "" is here. Cwd ("" is where the compute begins) and
-	// Env are of there then.
-	Place string
 }
 
 // Move is what became of a shell's process.
@@ -119,7 +103,7 @@ type Shell struct {
 	config  Config
 	spec    Spec
 	created time.Time
-	history *history
+	history *history.Store
 	first   []string // environment of the first start, set before the goroutine starts
 	signs   *shelldir.Watch
 	life    context.Context // ends with ErrClosing or ErrDeleted
@@ -134,22 +118,22 @@ type Shell struct {
 	pruning sync.Mutex // held over the disk, taken before mu
 	pausing sync.Mutex // held over the disk, taken before mu
 
-	mu      sync.Mutex // guards what follows; nothing blocks under it
-	queue   []*Exec
-	current *Exec // the one that has its turn
-	beside  int   // commands in the background and isolated
-	all     []*Exec
-	byID    map[string]*Exec
-	body    *incarnation    // nil or ended while none runs
-	number  int             // of the newest incarnation
-	image   *state.Snapshot // what the last capture found; nil before the first
-	// aliasing says that aliases may have been defined since the last capture.
-	aliasing bool
+	mu       sync.Mutex // guards what follows; nothing blocks under it
+	queue    []*Exec
+	current  *Exec // the one that has its turn
+	parallel int   // commands in the background and isolated
+	all      []*Exec
+	byID     map[string]*Exec
+	body     *incarnation    // nil or ended while none runs
+	number   int             // of the newest incarnation
+	image    *state.Snapshot // what the last capture found; nil before the first
+	// mayAlias says that aliases may have been defined since the last capture.
+	mayAlias bool
 	// uncaptured is what the next incarnation lacks because it could not be captured, in words.
 	uncaptured []string
-	// remembering says that the user has the option history on; it is off while control lines are read.
-	remembering bool
-	untold      news // of a shell that was started again, for the next command
+	// listOn says that the user has the option history on; it is off while control lines are read.
+	listOn bool
+	untold news // of a shell that was started again, for the next command
 	// damage is what of its files could not be read when this server took the shell over, in words; it never changes.
 	damage   []string
 	pause    pause
@@ -165,7 +149,7 @@ type Shell struct {
 // Start makes a shell in s.Dir, which must be empty, and waits until it runs. Errors: ErrInvalid, ErrBadEnv, ErrNoSpace, pty.ErrNoDir, those of
 // keeper.Client.Run. A failed Start leaves no process; what is in s.Dir is the caller's to remove.
 func Start(c Config, s Spec) (*Shell, error) {
-	if err := s.check(); err != nil {
+	if err := s.Check(); err != nil {
 		return nil, fmt.Errorf("shell: start: %w", err)
 	}
 	sh, err := prepare(c, s)
@@ -211,7 +195,7 @@ func prepare(c Config, s Spec) (*Shell, error) {
 		c.Log = slog.Default()
 	}
 	if s.MaxOutput == 0 {
-		s.MaxOutput = DefaultMaxOutput
+		s.MaxOutput = history.DefaultMaxOutput
 	}
 	sh := &Shell{config: c, spec: s, wake: make(chan struct{}, 1), byID: map[string]*Exec{}}
 	if err := shelldir.Watches.Enter(); err != nil {
@@ -237,16 +221,16 @@ func (s *Shell) furnish() (err error) {
 	if err = state.WriteScript(s.spec.Dir); err != nil {
 		return err
 	}
-	s.history, _, err = openHistory(s.spec.Dir)
+	s.history, _, err = history.Open(s.spec.Dir)
 	return err
 }
 
-// saveShell writes what a later server has to know.
+// SaveShell writes what a later server has to know.
 func (s *Shell) saveShell() error {
 	s.mu.Lock()
-	r := &shellRecord{Spec: s.spec, CreatedAt: s.created, Incarnation: s.number, First: s.first}
+	r := &history.Shell{Spec: s.spec, CreatedAt: s.created, Process: s.number, FirstEnv: s.first}
 	s.mu.Unlock()
-	return saveShell(s.spec.Dir, r)
+	return history.SaveShell(s.spec.Dir, r)
 }
 
 // shut ends what this process does for the shell.
@@ -257,34 +241,6 @@ func (s *Shell) shut(cause error) {
 	s.work.Wait()
 	shelldir.Watches.Remove(s.signs)
 	shelldir.Watches.Leave()
-}
-
-// check checks a Spec and makes its directory absolute. Errors: ErrInvalid, ErrBadEnv.
-func (s *Spec) check() error {
-	if s.ID == "" || len(s.ID) > 64 || strings.Trim(s.ID, idCharacters) != "" || !filepath.IsAbs(s.Dir) || s.Timeout < 0 || s.MaxOutput < 0 || s.MaxReply < 0 {
-		return fmt.Errorf("%w: id %.80q, directory %.80q, timeout %v, output %d", ErrInvalid, s.ID, s.Dir, s.Timeout, s.MaxOutput)
-	}
-	if s.Cwd == "" && s.Place == "" {
-		s.Cwd = homeDir(s.Env)
-	}
-	if s.Cwd != "" && !filepath.IsAbs(s.Cwd) || strings.ContainsRune(s.Cwd, 0) {
-		return fmt.Errorf("%w: directory %.80q is not absolute", ErrInvalid, s.Cwd)
-	}
-	return checkEnv(s.Env)
-}
-
-// idCharacters are those that an id may have.
-const idCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
-
-// homeDir is the home directory of the environment that a shell gets.
-func homeDir(env map[string]string) string {
-	if dir := env["HOME"]; filepath.IsAbs(dir) {
-		return dir
-	}
-	if dir, err := os.UserHomeDir(); err == nil && filepath.IsAbs(dir) {
-		return dir
-	}
-	return "/"
 }
 
 // Spec is what the shell was made of.
@@ -371,12 +327,4 @@ func (s *Shell) Leave() {
 	if body != nil {
 		body.hangUp()
 	}
-}
-
-// name is what Info calls the shell.
-func (s *Spec) name() string {
-	if s.Name != "" {
-		return s.Name
-	}
-	return s.ID
 }

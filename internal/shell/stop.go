@@ -134,30 +134,26 @@ func (s *Shell) rollText(cwd string, delta map[string]string, unset []string) st
 		first[name] = value
 	}
 	s.mu.Unlock()
-	names := map[string]bool{}
-	for _, from := range []map[string]string{now.Delta, delta} {
-		for name := range from {
-			names[name] = true
-		}
-	}
-	for _, name := range append(slices.Clone(now.Unset), unset...) {
-		names[name] = true
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s -- %s || ((1))\n", s.call("cd"), state.Quote(cwd))
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		value, set := delta[name]
-		if !set && !slices.Contains(unset, name) {
-			value, set = first[name]
-		}
-		if !state.ValidName(name) {
-			continue
-		}
-		if set {
-			fmt.Fprintf(&b, "%s %s=%s || ((1))\n", s.call("export"), name, state.Quote(value))
+	set, gone := map[string]string{}, slices.Clone(unset)
+	for name := range now.Delta {
+		if value, had := first[name]; had {
+			set[name] = value
 		} else {
-			fmt.Fprintf(&b, "%s -v %s || ((1))\n", s.call("unset"), name)
+			gone = append(gone, name)
 		}
 	}
-	return b.String()
+	for _, name := range now.Unset {
+		if value, had := first[name]; had {
+			set[name] = value
+		}
+	}
+	for _, name := range unset {
+		delete(set, name)
+	}
+	maps.Copy(set, delta)
+	gone = slices.DeleteFunc(gone, func(name string) bool { _, is := set[name]; return is || !state.ValidName(name) })
+	maps.DeleteFunc(set, func(name, _ string) bool { return !state.ValidName(name) })
+	slices.Sort(gone)
+	bash := s.bash()
+	return bash.ChangeDir(cwd) + bash.Environment(set, slices.Compact(gone), "((1))")
 }

@@ -7,12 +7,13 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/evertty/evertty/internal/shell/history"
+	"github.com/evertty/evertty/internal/shell/script"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
 )
@@ -43,25 +44,6 @@ func (s *Shell) Submit(c Command) (*Exec, error) {
 	return e, nil
 }
 
-// Check refuses what no shell runs. Errors: ErrInvalid, ErrBadEnv.
-func (c *Command) Check() error {
-	switch {
-	case strings.ContainsRune(c.Text, 0) || len(c.Text) > MaxText:
-		return fmt.Errorf("%w: the text has %d bytes, at most %d and no NUL are possible", ErrInvalid, len(c.Text), MaxText)
-	case len(c.Stdin) > MaxStdin:
-		return fmt.Errorf("%w: %d bytes of standard input, at most %d are possible", ErrInvalid, len(c.Stdin), MaxStdin)
-	case strings.ContainsRune(c.Cwd, 0) || len(c.Cwd) >= maxPath:
-		return fmt.Errorf("%w: directory %.80q", ErrInvalid, c.Cwd)
-	case c.Timeout < 0 || c.QueueTimeout < 0 || c.MaxOutput < 0 || c.MaxReply < 0:
-		return fmt.Errorf("%w: timeout %v, wait %v, output %d", ErrInvalid, c.Timeout, c.QueueTimeout, c.MaxOutput)
-	case c.Isolated && (len(c.Argv) == 0 || c.Argv[0] == "" || slices.ContainsFunc(c.Argv, func(a string) bool { return strings.ContainsRune(a, 0) })):
-		return fmt.Errorf("%w: an isolated command needs an argv without NUL", ErrInvalid)
-	case !c.Isolated && c.Argv != nil:
-		return fmt.Errorf("%w: an argv is for isolated commands", ErrInvalid)
-	}
-	return checkEnv(c.Env)
-}
-
 // complete checks a command and fills in what was left out.
 func (s *Shell) complete(c *Command) error {
 	if c.Timeout == 0 {
@@ -76,26 +58,6 @@ func (s *Shell) complete(c *Command) error {
 	return c.Check()
 }
 
-// variableName is what a shell can export.
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
-// checkEnv checks variables. The message never has a value, which may be secret. Errors: ErrBadEnv.
-func checkEnv(env map[string]string) error {
-	total := 0
-	for name, value := range env {
-		if !variableName.MatchString(name) {
-			return fmt.Errorf("%w: name %.80q", ErrBadEnv, name)
-		}
-		if strings.ContainsRune(value, 0) {
-			return fmt.Errorf("%w: the value of %s holds a NUL byte", ErrBadEnv, name)
-		}
-		if total += len(name) + len(value); total > maxEnvironment {
-			return fmt.Errorf("%w: more than %d bytes", ErrBadEnv, maxEnvironment)
-		}
-	}
-	return nil
-}
-
 // admits tells whether there is room for a command. Errors: ErrQueueFull, ErrDeleted, ErrClosing.
 func (s *Shell) admits(c Command) error {
 	s.mu.Lock()
@@ -103,8 +65,8 @@ func (s *Shell) admits(c Command) error {
 	switch {
 	case s.leaving():
 		return context.Cause(s.life)
-	case c.Isolated && s.beside >= maxBeside:
-		return fmt.Errorf("%w: %d run beside the shell", ErrQueueFull, s.beside)
+	case c.Isolated && s.parallel >= maxParallel:
+		return fmt.Errorf("%w: %d run beside the shell", ErrQueueFull, s.parallel)
 	case !c.Isolated && len(s.queue) >= maxQueue:
 		return fmt.Errorf("%w: %d", ErrQueueFull, len(s.queue))
 	}
@@ -113,17 +75,17 @@ func (s *Shell) admits(c Command) error {
 
 // enroll writes a command to the disk, so that it is run even when this server is killed now.
 func (s *Shell) enroll(c Command) (*Exec, error) {
-	id, err := s.history.next()
+	id, err := s.history.Next()
 	if err != nil {
 		return nil, shelldir.SpaceError(err)
 	}
 	text := c.Text
 	if c.Isolated {
-		text = joinQuoted(c.Argv)
+		text = state.QuoteWords(c.Argv)
 	}
-	r := &record{Info: Info{ID: id, Shell: s.spec.name(), Command: text, Status: Queued, Background: c.Background, Isolated: c.Isolated, CreatedAt: time.Now()}, Spec: c}
+	r := &history.Entry{Info: Info{ID: id, Shell: s.spec.DisplayName(), Command: text, Status: Queued, Background: c.Background, Isolated: c.Isolated, CreatedAt: time.Now()}, Spec: c}
 	r.Spec.Text, r.Spec.Stdin, r.Spec.Env = "", nil, maps.Clone(c.Env)
-	dir := s.history.dir(id)
+	dir := s.history.Dir(id)
 	e, err := s.newExec(r, dir)
 	if err == nil {
 		err = s.writeInputs(dir, c)
@@ -141,7 +103,7 @@ func (s *Shell) enroll(c Command) (*Exec, error) {
 // writeInputs writes what a command consists of and its record does not have. The text is written in its turn, in the form that the shell is given then; a relay reads it as it is.
 func (s *Shell) writeInputs(dir string, c Command) error {
 	if s.remote() && !c.Isolated {
-		if err := writeText(dir, c.Text); err != nil {
+		if err := script.WriteText(dir, c.Text); err != nil {
 			return err
 		}
 	}
@@ -149,11 +111,6 @@ func (s *Shell) writeInputs(dir string, c Command) error {
 		return nil
 	}
 	return os.WriteFile(filepath.Join(dir, shelldir.InputFile), c.Stdin, 0o600)
-}
-
-// writeText writes the text of a command as it is.
-func writeText(dir, text string) error {
-	return os.WriteFile(filepath.Join(dir, shelldir.TextFile), []byte(text), 0o600)
 }
 
 // enqueue gives a command its place in the queue; an isolated one starts at once. Errors: ErrDeleted, ErrClosing.
@@ -169,7 +126,7 @@ func (s *Shell) enqueue(e *Exec, isolated bool) error {
 	}
 	s.active = time.Now()
 	if isolated {
-		s.beside++
+		s.parallel++
 		s.work.Go(func() { s.isolated(e) })
 		return nil
 	}
@@ -204,15 +161,11 @@ func CheckEnv(set map[string]string, unset []string) error {
 	for _, name := range unset {
 		names[name] = ""
 	}
-	return errors.Join(checkEnv(set), checkEnv(names))
+	return errors.Join(history.CheckEnv(set), history.CheckEnv(names))
 }
 
 // SetEnv exports and unsets variables in the shell, in its turn in the queue. Errors: those of Submit, the reason of ctx.
 func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []string) error {
-	names := map[string]string{}
-	for _, name := range unset {
-		names[name] = ""
-	}
 	if err := CheckEnv(set, unset); err != nil {
 		return fmt.Errorf("shell: set variables: %w", err)
 	}
@@ -220,8 +173,11 @@ func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []strin
 		_, err := s.changeRemote(ctx, func(now state.Environment) state.Environment { return now.With(set, unset) })
 		return err
 	}
-	set = maps.Clone(set)
-	e, err := s.submitHidden(func() string { return s.envText(set, slices.Sorted(maps.Keys(names))) }, nil)
+	set, unset = maps.Clone(set), slices.Compact(slices.Sorted(slices.Values(unset)))
+	e, err := s.submitHidden(func() string {
+		bash := s.bash()
+		return bash.Environment(set, unset, bash.Return(1))
+	}, nil)
 	if err != nil {
 		return fmt.Errorf("shell: set variables: %w", err)
 	}
@@ -237,18 +193,6 @@ func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []strin
 		return fmt.Errorf("shell: set variables: %w: %s", ErrBadEnv, e.complaint())
 	}
 	return nil
-}
-
-// envText exports and unsets variables, up to the first that cannot be.
-func (s *Shell) envText(set map[string]string, unset []string) string {
-	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(set)) {
-		fmt.Fprintf(&b, "%s %s=%s || %s 1\n", s.call("export"), name, state.Quote(set[name]), s.call("return"))
-	}
-	for _, name := range unset {
-		fmt.Fprintf(&b, "%s -v %s || %s 1\n", s.call("unset"), name, s.call("return"))
-	}
-	return b.String()
 }
 
 // submitHidden queues a command of ours, whose text compose makes in its turn, or something to do instead of one.
@@ -269,7 +213,7 @@ func (s *Shell) submitHidden(compose func() string, instead func() error) (*Exec
 	if err != nil {
 		return nil, shelldir.FileError(err)
 	}
-	r := &record{Info: Info{ID: "e" + filepath.Base(dir), Shell: s.spec.name(), Status: Queued, CreatedAt: time.Now()}, Spec: Command{MaxOutput: s.spec.MaxOutput}}
+	r := &history.Entry{Info: Info{ID: "e" + filepath.Base(dir), Shell: s.spec.DisplayName(), Status: Queued, CreatedAt: time.Now()}, Spec: Command{MaxOutput: s.spec.MaxOutput}}
 	e, err := s.newExec(r, dir)
 	if err == nil {
 		e.hidden, e.instead, e.compose = true, instead, compose
@@ -292,17 +236,3 @@ func (e *Exec) complaint() string {
 	}
 	return words
 }
-
-// joinQuoted is an argv as a line of shell.
-func joinQuoted(argv []string) string {
-	words := make([]string, len(argv))
-	for i, a := range argv {
-		if words[i] = a; a == "" || strings.Trim(a, plainCharacters) != "" {
-			words[i] = state.Quote(a)
-		}
-	}
-	return strings.Join(words, " ")
-}
-
-// plainCharacters need no quotes in a shell.
-const plainCharacters = idCharacters + "/:=@%+,"

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/evertty/evertty/internal/shell/history"
 )
 
 // TestNeverBegun: who follows a command that was cancelled before its turn, or never could begin, comes to an end of
@@ -91,10 +93,10 @@ func TestPruneOfThoseBeside(t *testing.T) {
 	oldest := s.Commands(1, "")[0].ID
 	// Others that ended, so many that there are too many after the next ones.
 	s.mu.Lock()
-	for n := range maxCommands {
-		r := &record{Info: Info{ID: fmt.Sprintf("%08d%s", 1+n, strings.Repeat("a", idRandom)), Status: Done,
+	for n := range history.MaxCommands {
+		r := &history.Entry{Info: Info{ID: fmt.Sprintf("%08d%s", 1+n, strings.Repeat("a", history.IDRandom)), Status: Done,
 			Result: &Result{}}}
-		e, err := s.newExec(r, s.history.dir(r.Info.ID))
+		e, err := s.newExec(r, s.history.Dir(r.Info.ID))
 		if err != nil {
 			s.mu.Unlock()
 			t.Fatal(err)
@@ -109,7 +111,7 @@ func TestPruneOfThoseBeside(t *testing.T) {
 	if !poll(func() bool { _, err := s.Command(oldest); return err != nil }) {
 		t.Errorf("%d commands are kept", len(s.Commands(0, "")))
 	}
-	if _, err := os.Stat(s.history.dir(oldest)); err == nil {
+	if _, err := os.Stat(s.history.Dir(oldest)); err == nil {
 		t.Error("its directory is still there")
 	}
 }

@@ -34,7 +34,7 @@ func played(newEngine vt.EngineFunc, cols, rows, n int, in []byte) outcome {
 		Cwd:       func(p string) { add("cwd %q", p) },
 		Clipboard: func(sel string, d []byte) { add("clipboard %q %q", sel, d) },
 		Notify:    func(n vt.Notification) { add("notify %q %q", n.Title, n.Body) },
-		Prompt:    func(m vt.Mark) { add("prompt %c %d", m.Kind, m.Exit) },
+		Prompt:    func(m vt.PromptMark) { add("prompt %c %d", m.Kind, m.Exit) },
 	}})
 	var text []byte
 	for part := range slices.Chunk(in, n) {

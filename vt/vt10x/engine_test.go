@@ -25,7 +25,7 @@ func (s *sink) effects() *vt.Effects {
 		Cwd:       func(p string) { add("cwd %s", p) },
 		Clipboard: func(sel string, d []byte) { add("clipboard %s %s", sel, d) },
 		Notify:    func(n vt.Notification) { add("notify %s/%s", n.Title, n.Body) },
-		Prompt:    func(m vt.Mark) { add("mark %c %d", m.Kind, m.Exit) },
+		Prompt:    func(m vt.PromptMark) { add("mark %c %d", m.Kind, m.Exit) },
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/provider"
+	"github.com/evertty/evertty/internal/provider/bash"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/shell/state"
 )
@@ -92,9 +93,9 @@ func (j Job) exec(ctx context.Context, stdin []byte, stdout, stderr io.Writer) (
 	if len(c.Cwd) > 0 {
 		text = "\\builtin cd -- " + quote(string(c.Cwd)) + " || \\exit 1; " + text // as a local shell does it
 	}
-	now := provider.ShellState{Cwd: before.Cwd, Env: before.Delta, Unset: before.Unset}
-	r, after, err := provider.ExecIn(ctx, p, j.Instance, now, provider.ExecRequest{Command: text, Env: texts(c.Env), Stdin: stdin}, stdout, stderr)
-	if errors.Is(err, provider.ErrNoState) {
+	now := bash.ShellState{Cwd: before.Cwd, Env: before.Delta, Unset: before.Unset}
+	r, after, err := bash.ExecIn(ctx, p, j.Instance, now, provider.ExecRequest{Command: text, Env: texts(c.Env), Stdin: stdin}, stdout, stderr)
+	if errors.Is(err, bash.ErrNoState) {
 		return r.ExitCode, nil
 	}
 	if err != nil {

@@ -17,6 +17,8 @@ import (
 	"github.com/evertty/evertty/internal/provider/relay"
 	"github.com/evertty/evertty/tests/fakeprov"
 	"github.com/evertty/evertty/tests/polling"
+
+	"github.com/evertty/evertty/internal/provider/catalog"
 )
 
 // limit is for anything that is waited for.
@@ -41,7 +43,7 @@ func rent(t *testing.T) *place {
 		"cwd": dir}
 	text, err := json.Marshal(map[string]any{"provider": "e2b", "e2b": section})
 	must(t, err)
-	s, err := provider.ParseSettings(text, func(string) (string, bool) { return "", false })
+	s, err := catalog.ParseSettings(text, func(string) (string, bool) { return "", false })
 	must(t, err)
 	w := &place{fake: fake, dir: dir}
 	w.settings, err = s.Pack()

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 
 	"github.com/evertty/evertty/internal/provider"
+
+	"github.com/evertty/evertty/internal/provider/catalog"
 )
 
 // jobFile is the name of a Job in a directory; outcomeFile that of what went wrong.
@@ -119,7 +121,7 @@ func lacks(what string, err error) error {
 
 // open makes the provider of a job.
 func (j Job) open() (provider.Provider, error) {
-	s, err := provider.Unpack(j.Settings)
+	s, err := catalog.Unpack(j.Settings)
 	if err != nil {
 		return nil, err
 	}

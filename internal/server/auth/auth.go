@@ -1,3 +1,5 @@
+// Package auth decides who may do what: tokens, tickets, cookies, hosts and origins. It
+// writes the audit log.
 package auth
 
 import (
@@ -130,7 +132,7 @@ func (a *Auth) LoginURL(base string) (string, error) {
 	}
 	secret, _, err := a.tickets.issue(Grant{Role: Write}, ticketTTL, 1)
 	if err != nil {
-		return "", fmt.Errorf("api: login ticket: %w", err)
+		return "", fmt.Errorf("server: login ticket: %w", err)
 	}
 	return loginURL(base, secret), nil
 }

@@ -40,11 +40,11 @@ type sessions struct {
 func newSessions(token string) (*sessions, error) {
 	key, err := hkdf.Key(sha256.New, []byte(token), nil, "evertty session cookie 1", sha256.Size)
 	if err != nil {
-		return nil, fmt.Errorf("api: session key: %w", err)
+		return nil, fmt.Errorf("server: session key: %w", err)
 	}
 	tag, err := hkdf.Key(sha256.New, []byte(token), nil, "evertty session name 1", cookieTag)
 	if err != nil {
-		return nil, fmt.Errorf("api: session name: %w", err)
+		return nil, fmt.Errorf("server: session name: %w", err)
 	}
 	return &sessions{name: cookiePrefix + hex.EncodeToString(tag), key: key}, nil
 }

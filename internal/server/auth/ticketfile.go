@@ -152,7 +152,7 @@ func (j *ticketJournal) give(err error) error {
 	if e := os.Remove(j.path); e != nil && !errors.Is(e, fs.ErrNotExist) {
 		err = errors.Join(err, e)
 	}
-	return fmt.Errorf("api: tickets end with this server: %w", err)
+	return fmt.Errorf("server: tickets end with this server: %w", err)
 }
 
 func (j *ticketJournal) close() {

@@ -62,16 +62,16 @@ func createToken(path string) error {
 	temporary := fmt.Sprintf("%s.%x.tmp", path, suffix)
 	file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, tokenMode)
 	if err != nil {
-		return fmt.Errorf("api: create token: %w", err)
+		return fmt.Errorf("server: create token: %w", err)
 	}
 	defer os.Remove(temporary)
 	_, err = io.WriteString(file, NewSecret()+"\n")
 	// The umask can only take bits away, which would lock us out.
 	if err := errors.Join(err, file.Chmod(tokenMode), file.Sync(), file.Close()); err != nil {
-		return fmt.Errorf("api: create token: %w", err)
+		return fmt.Errorf("server: create token: %w", err)
 	}
 	if err := os.Link(temporary, path); err != nil {
-		return fmt.Errorf("api: create token: %w", err)
+		return fmt.Errorf("server: create token: %w", err)
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func ReadToken(path string) (string, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", fmt.Errorf("api: read token: %w", err)
+		return "", fmt.Errorf("server: read token: %w", err)
 	case errors.Is(err, unix.ELOOP):
 		return "", fmt.Errorf("%w: %s is a symbolic link; remove it and start again", ErrTokenFile, path)
 	case err != nil:

@@ -7,6 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/jsonstring"
 	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
@@ -143,7 +144,7 @@ func (o events) Output(b []byte, out shell.Stream, p []byte) []byte {
 		name = "stderr"
 	}
 	b = fmt.Appendf(b, `data: {"type":"%s","timestamp":"%s","data":"`, name, time.Now().UTC().Format(time.RFC3339Nano))
-	b, text := httpapi.AppendText(b, p)
+	b, text := jsonstring.Append(b, p)
 	if !text {
 		b = httpapi.AppendBase64(append(b, `","data_b64":"`...), p)
 	}

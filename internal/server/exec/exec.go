@@ -1,3 +1,4 @@
+// Package exec has the routes of shells and their commands.
 package exec
 
 import (
@@ -7,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/jsonstring"
 	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
@@ -24,9 +26,9 @@ func (s *Service) shellOf(c echo.Context) (*mux.Shell, error) {
 		return nil, err
 	}
 	if id := c.Param("shid"); id != "" {
-		return s.Mux.FindShell(session, id)
+		return s.Shells.FindShell(session, id)
 	}
-	return s.Mux.DefaultShell(session)
+	return s.Shells.DefaultShell(session)
 }
 
 // shellSessionOf is the session a path of shells names. What is let in for one terminal has no business here.
@@ -80,7 +82,7 @@ func (s *Service) postExec(c echo.Context) error {
 // submit gives a command to its shell, or to a terminal of its own.
 func (s *Service) submit(c echo.Context, sh *mux.Shell, req Request, cmd shell.Command) (*shell.Exec, error) {
 	if req.TTY {
-		return s.Mux.ExecTerminal(httpapi.Unhurried(c), sh, cmd)
+		return s.Shells.ExecTerminal(httpapi.Unhurried(c), sh, cmd)
 	}
 	return sh.Submit(cmd)
 }
@@ -198,7 +200,7 @@ func (o ownEvents) Output(b []byte, out shell.Stream, p []byte) []byte {
 		piece, text, p = httpapi.NextPiece(p)
 		b = append(append(append(b, "event: "...), name...), "\ndata: {\""...)
 		if text {
-			b, _ = httpapi.AppendText(append(b, `data":"`...), piece)
+			b, _ = jsonstring.Append(append(b, `data":"`...), piece)
 		} else {
 			b = httpapi.AppendBase64(append(b, `data_b64":"`...), piece)
 		}

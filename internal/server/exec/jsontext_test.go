@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/evertty/evertty/internal/jsonstring"
 	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
@@ -16,7 +17,7 @@ func FuzzAppendText(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, p []byte) {
-		quoted, valid := httpapi.AppendText([]byte(`x"`), p)
+		quoted, valid := jsonstring.Append([]byte(`x"`), p)
 		if valid != utf8.Valid(p) {
 			t.Errorf("%q is UTF-8: %v", p, valid)
 		}

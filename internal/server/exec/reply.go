@@ -11,6 +11,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/evertty/evertty/internal/jsonstring"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/shell/output"
@@ -142,7 +143,7 @@ func (r *logReply) output(name string, o shell.Stream, end int64) error {
 	r.out = fmt.Appendf(r.out, `,"%s":"`, name)
 	err := r.text(o, end, func(page []byte) {
 		var text bool
-		r.out, text = httpapi.AppendText(r.out, page)
+		r.out, text = jsonstring.Append(r.out, page)
 		valid = valid && text
 	})
 	if r.out = append(r.out, '"'); err != nil || valid {
@@ -175,7 +176,7 @@ func (r *logReply) base64(o shell.Stream, end int64) error {
 		page := r.buffers.page[:min(logPage/3*3, end-at)]
 		n, err := r.exec.ReadAt(o, page, at)
 		if n < len(page) {
-			return fmt.Errorf("api: the log ends at %d, not %d: %w", at+int64(n), end, err)
+			return fmt.Errorf("server: the log ends at %d, not %d: %w", at+int64(n), end, err)
 		}
 		r.out = httpapi.AppendBase64(r.out, page)
 		at += int64(n)

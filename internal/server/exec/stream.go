@@ -31,7 +31,7 @@ type follower struct {
 	closing <-chan struct{}
 	ended   bool // no more can come
 	buffers *logBuffers
-	wire    httpapi.EventWire
+	wire    httpapi.EventWriter
 }
 
 // commandHeader names the command of a stream before its first event, which may have to wait in a queue.
@@ -49,7 +49,7 @@ func (s *Service) Follow(c echo.Context, e *shell.Exec, events Events, what Foll
 	buffers := logPool.Get().(*logBuffers)
 	defer buffers.release()
 	c.Response().Header().Set(commandHeader, e.ID())
-	f := &follower{exec: e, events: events, late: what.late, closing: s.Closing, buffers: buffers, wire: httpapi.OpenEvents(c)}
+	f := &follower{exec: e, events: events, late: what.late, closing: s.Closing, buffers: buffers, wire: httpapi.OpenEvents(c.Response())}
 	for i, o := range []shell.Stream{shell.Stdout, shell.Stderr} {
 		f.cursors[i] = logCursor{exec: e, output: o, at: what.from[i], seen: what.from[i], end: what.End}
 	}
@@ -148,7 +148,7 @@ func (f *follower) more(ctx context.Context) error {
 	case done != nil && httpapi.Closed(done):
 		return nil
 	}
-	return f.wire.Send(httpapi.HeartbeatComment)
+	return f.wire.Beat()
 }
 
 // wait waits for a fact and shows meanwhile that the stream lives.
@@ -164,7 +164,7 @@ func (f *follower) wait(ctx context.Context, fact <-chan struct{}) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-beat.C:
-			if err := f.wire.Send(httpapi.HeartbeatComment); err != nil {
+			if err := f.wire.Beat(); err != nil {
 				return err
 			}
 		}

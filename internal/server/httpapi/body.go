@@ -110,7 +110,7 @@ func ReadBody(c echo.Context, limit int64) ([]byte, error) {
 		// A client that is still writing when the connection closes never reads
 		// why: it may write some more.
 		_, _ = io.CopyN(io.Discard, raw, maxDrain)
-		return nil, fmt.Errorf("api: read body: %w", err)
+		return nil, fmt.Errorf("server: read body: %w", err)
 	}
 	if err != nil {
 		return nil, BadRequest("the body ended before it was complete").Because(err)

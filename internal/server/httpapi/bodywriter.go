@@ -73,7 +73,7 @@ func (b *bodyWriter) begin() (err error) {
 		z, err := zstd.NewWriter(out, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
 			zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true))
 		if err != nil {
-			return fmt.Errorf("api: zstd: %w", err)
+			return fmt.Errorf("server: zstd: %w", err)
 		}
 		b.to, b.close = z, z.Close
 	case "gzip":

@@ -32,7 +32,7 @@ func Encode(v any) ([]byte, error) {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return nil, fmt.Errorf("api: encode %T: %w", v, err)
+		return nil, fmt.Errorf("server: encode %T: %w", v, err)
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
 }
@@ -55,7 +55,7 @@ func compress(w io.Writer, coding string, p []byte) error {
 	if coding == "zstd" {
 		z, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
 		if err != nil {
-			return fmt.Errorf("api: zstd: %w", err)
+			return fmt.Errorf("server: zstd: %w", err)
 		}
 		if _, err := z.Write(p); err != nil {
 			return err // the client is gone

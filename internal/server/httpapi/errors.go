@@ -18,6 +18,7 @@ import (
 
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/descriptors"
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/provider"
@@ -25,7 +26,6 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
-	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
 )
 
@@ -37,6 +37,10 @@ var (
 	// ErrWrongTerminal is a terminal outside the grant. It reads exactly like a
 	// terminal that does not exist, so that nobody learns which ids are in use.
 	ErrWrongTerminal = errors.New("there is no such terminal")
+	// ErrViewerReadOnly is the answer to input of a viewer that may only look.
+	ErrViewerReadOnly = errors.New("this viewer may only look: its ticket has the role read")
+	// ErrBadMessage wraps what is wrong with a viewer's message.
+	ErrBadMessage = errors.New("bad message")
 )
 
 // errorRow says how errors that match err (errors.Is) leave the server. The
@@ -56,7 +60,7 @@ var ErrorTable = []errorRow{
 	{ErrWrongTerminal, http.StatusNotFound, "NOT_FOUND", ErrWrongTerminal.Error()},
 
 	// Before all others: whatever could not be done, this is why.
-	{mux.ErrDescriptors, http.StatusServiceUnavailable, "NO_DESCRIPTORS", ""},
+	{descriptors.ErrExhausted, http.StatusServiceUnavailable, "NO_DESCRIPTORS", ""},
 	{unix.EMFILE, http.StatusServiceUnavailable, "NO_DESCRIPTORS", "the server, or the keeper of its programs, has no file descriptor left; end something, or start them with a higher limit"},
 	{unix.ENFILE, http.StatusServiceUnavailable, "NO_DESCRIPTORS", "the system has no file descriptor left"},
 	{unix.ENOMEM, http.StatusServiceUnavailable, "NO_MEMORY", "the system has no memory left for this"},
@@ -138,8 +142,8 @@ var ErrorTable = []errorRow{
 
 	{vt.ErrUnknownKey, http.StatusBadRequest, "VALIDATION", ""},
 	{vt.ErrBadMouse, http.StatusBadRequest, "VALIDATION", ""},
-	{stream.ErrBadCommand, http.StatusBadRequest, "VALIDATION", ""},
-	{stream.ErrReadOnly, http.StatusForbidden, "READ_ONLY", ""},
+	{ErrBadMessage, http.StatusBadRequest, "VALIDATION", ""},
+	{ErrViewerReadOnly, http.StatusForbidden, "READ_ONLY", ""},
 	{journal.ErrNotKept, http.StatusNotFound, "NOT_KEPT", ""},
 	{datadir.ErrNoSpace, http.StatusInsufficientStorage, "NO_SPACE", ""},
 

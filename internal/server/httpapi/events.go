@@ -9,51 +9,53 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// Heartbeat is how often a stream without output shows that it lives: below the
-// 30 s to 60 s after which proxies drop a silent connection.
+// Heartbeat is how often a connection without output shows that it lives: below the
+// 30 s to 60 s after which proxies drop a silent one.
 const Heartbeat = 15 * time.Second
 
 const (
 	// WritePiece is how much of a reply is written at once, in bytes, each piece
 	// with its own deadline: a slow connection may take as long as it needs, one
-	// that takes nothing for writeTimeout is closed.
+	// that takes nothing for WriteTimeout is closed.
 	WritePiece   = 64 << 10
-	writeTimeout = 60 * time.Second
+	WriteTimeout = 60 * time.Second
 )
 
-// EventWire is an event stream on its way to a client.
-type EventWire struct {
-	out     io.Writer
-	control *http.ResponseController
+// HeartbeatComment is an event stream's comment, which every reader skips.
+const HeartbeatComment = ": heartbeat\n\n"
+
+// EventWriter sends Server-Sent Events (WHATWG HTML, 9.2) to one client. Its errors
+// are of type *SendError.
+type EventWriter struct{ *DeadlineWriter }
+
+// OpenEvents begins an event stream: it sends the header of the reply.
+func OpenEvents(w http.ResponseWriter) EventWriter {
+	setEventHeader(w.Header())
+	w.WriteHeader(http.StatusOK)
+	e := EventWriter{NewDeadlineWriter(w)}
+	_ = e.Flush() // what fails here fails at the first event again
+	return e
 }
 
-// OpenEvents begins an event stream.
-func OpenEvents(c echo.Context) EventWire {
-	h := c.Response().Header()
+func setEventHeader(h http.Header) {
 	h.Set(echo.HeaderContentType, "text/event-stream")
 	h.Set(echo.HeaderCacheControl, "no-store")
 	h.Set("X-Accel-Buffering", "no") // nginx would hold events back
-	c.Response().WriteHeader(http.StatusOK)
-	control := http.NewResponseController(c.Response())
-	_ = control.Flush() // what fails here fails at the first event again
-	return EventWire{NewDeadlineWriter(c.Response()), control}
 }
 
-// Send writes p and has it on its way.
-func (w EventWire) Send(p []byte) error {
+// Send writes events and flushes them.
+func (e EventWriter) Send(p []byte) error {
 	if len(p) == 0 {
 		return nil
 	}
-	if _, err := w.out.Write(p); err != nil {
+	if _, err := e.Write(p); err != nil {
 		return err
 	}
-	if err := w.control.Flush(); err != nil {
-		return &SendError{err}
-	}
-	return nil
+	return e.Flush()
 }
 
-var HeartbeatComment = []byte(": heartbeat\n\n")
+// Beat shows that the stream lives.
+func (e EventWriter) Beat() error { return e.Send([]byte(HeartbeatComment)) }
 
 // AppendEvent appends an event whose data is v, which is always JSON.
 func AppendEvent(b []byte, name string, v any) []byte {
@@ -66,10 +68,7 @@ func AppendEvent(b []byte, name string, v any) []byte {
 
 // HeadOfEvents answers HEAD where GET is a stream of events: with its headers, at once, and without a viewer.
 func HeadOfEvents(c echo.Context) error {
-	header := c.Response().Header()
-	header.Set(echo.HeaderContentType, "text/event-stream")
-	header.Set(echo.HeaderCacheControl, "no-store")
-	header.Set("X-Accel-Buffering", "no")
+	setEventHeader(c.Response().Header())
 	return c.NoContent(http.StatusOK)
 }
 
@@ -92,15 +91,24 @@ func (e *SendError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *SendError) Unwrap() error { return e.Err }
 
-func (p *DeadlineWriter) Write(b []byte) (sent int, err error) {
+// Write sends b. Errors are of type *SendError.
+func (d *DeadlineWriter) Write(b []byte) (sent int, err error) {
 	for sent < len(b) {
-		if err := p.control.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+		if err := d.control.SetWriteDeadline(time.Now().Add(WriteTimeout)); err != nil {
 			return sent, &SendError{err}
 		}
-		n, err := p.w.Write(b[sent:min(len(b), sent+WritePiece)])
+		n, err := d.w.Write(b[sent:min(len(b), sent+WritePiece)])
 		if sent += n; err != nil {
 			return sent, &SendError{err}
 		}
 	}
 	return sent, nil
+}
+
+// Flush sends what net/http has kept so far. Its error is of type *SendError.
+func (d *DeadlineWriter) Flush() error {
+	if err := d.control.Flush(); err != nil {
+		return &SendError{err}
+	}
+	return nil
 }

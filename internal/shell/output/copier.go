@@ -199,7 +199,7 @@ func (p *Copier) moveOnce(fd, limit int) (int, error) {
 	if !p.log.open() && empty(fd) {
 		return 0, nil
 	}
-	file, at, room := p.log.Room()
+	file, at, room := p.log.room()
 	switch {
 	case file == nil:
 		return p.discard(fd, limit)
@@ -210,7 +210,7 @@ func (p *Copier) moveOnce(fd, limit int) (int, error) {
 	runtime.KeepAlive(file)
 	switch {
 	case n > 0:
-		p.log.Added(n)
+		p.log.added(n)
 		return int(n), nil
 	case err == nil, errors.Is(err, unix.EAGAIN), errors.Is(err, unix.EINTR):
 		return 0, err
@@ -231,9 +231,9 @@ func (p *Copier) copy(fd int, file *os.File, at int64, limit int) (int, error) {
 		return 0, err
 	}
 	put, err := file.WriteAt(buffer[:n], at)
-	p.log.Added(int64(put))
+	p.log.added(int64(put))
 	if err != nil {
-		p.log.Printed(int64(n - put))
+		p.log.count(int64(n - put))
 		p.log.Drop(err)
 	}
 	return n, nil
@@ -247,7 +247,7 @@ func (p *Copier) discard(fd, limit int) (int, error) {
 	if n <= 0 {
 		return 0, err
 	}
-	p.log.Printed(int64(n))
+	p.log.count(int64(n))
 	p.log.Drop(nil)
 	return n, nil
 }

@@ -166,8 +166,8 @@ func (l *Log) open() bool {
 	return l.file != nil
 }
 
-// Room is the file to write to and how many bytes it may still take; nil when everything is to be dropped. Only the pump calls it.
-func (l *Log) Room() (*os.File, int64, int64) {
+// room is the file to write to and how many bytes it may still take; nil when everything is to be dropped. Only the pump calls it.
+func (l *Log) room() (*os.File, int64, int64) {
 	l.mu.Lock()
 	file, end, cut := l.file, l.end, l.cut || l.over
 	l.mu.Unlock()
@@ -197,9 +197,26 @@ func (l *Log) Room() (*os.File, int64, int64) {
 	return file, end, room
 }
 
-// Added says that the file has n more bytes. Only the pump calls it.
-func (l *Log) Added(n int64) {
-	l.Printed(n)
+// Append writes to the log instead of a copier. One caller appends at a time.
+func (l *Log) Append(p []byte) {
+	for len(p) > 0 {
+		file, at, room := l.room()
+		if file == nil {
+			l.count(int64(len(p)))
+			l.Drop(nil)
+			return
+		}
+		n, err := file.WriteAt(p[:min(room, int64(len(p)))], at)
+		l.added(int64(n))
+		if p = p[n:]; err != nil {
+			l.Drop(err)
+		}
+	}
+}
+
+// added says that the file has n more bytes. Only the pump calls it.
+func (l *Log) added(n int64) {
+	l.count(n)
 	l.quota.add(n)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -207,8 +224,8 @@ func (l *Log) Added(n int64) {
 	l.wake()
 }
 
-// Printed counts n bytes that the command has printed.
-func (l *Log) Printed(n int64) {
+// count counts n bytes that the command has printed.
+func (l *Log) count(n int64) {
 	if l.total != nil {
 		l.total.Add(n)
 	}

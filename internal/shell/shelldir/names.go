@@ -31,7 +31,8 @@ const (
 	LauncherLog   = "launch.log"
 	SetupFile     = "setup" // what a new incarnation reads first
 	CommandsDir   = "c"
-	InternalDir   = "e" // the directories of commands of ours
+	InternalDir   = "e"      // the directories of commands of ours
+	RemoteFile    = "remote" // the state of a shell whose commands run elsewhere
 	ShellFile     = "shell.json"
 	BarrierName   = "b."
 	UpName        = "up."

@@ -29,3 +29,17 @@ func appendANSI(out, text []byte) []byte {
 	}
 	return out
 }
+
+// QuoteWords is an argv as a line of shell; words that need no quotes have none.
+func QuoteWords(argv []string) string {
+	words := make([]string, len(argv))
+	for i, word := range argv {
+		if words[i] = word; word == "" || strings.Trim(word, plainCharacters) != "" {
+			words[i] = Quote(word)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// plainCharacters need no quotes in a shell.
+const plainCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-/:=@%+,"

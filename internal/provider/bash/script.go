@@ -1,0 +1,59 @@
+// Package bash is what providers have in common where an instance has a bash: the script of a command, commands and files
+// by calls alone, the state around a command, and what an instance uses.
+package bash
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/evertty/evertty/internal/provider"
+)
+
+// Script is the text for bash that goes to a command's directory, exports its variables and runs it. The command comes
+// last and as it is, so nothing in it, a comment, a heredoc or a quote that nobody closes, can change what comes before.
+// Errors: ErrNotStarted.
+func Script(r provider.ExecRequest) (string, error) {
+	if err := checkText(r); err != nil {
+		return "", err
+	}
+	env, err := Exports(r.Env)
+	if err != nil {
+		return "", err
+	}
+	if r.Cwd == "" {
+		return env + r.Command, nil
+	}
+	return fmt.Sprintf("\\builtin cd -- %s || \\exit 1\n%s%s", Quote(r.Cwd), env, r.Command), nil
+}
+
+func checkText(r provider.ExecRequest) error {
+	if strings.ContainsRune(r.Command, 0) || strings.ContainsRune(r.Cwd, 0) {
+		return fmt.Errorf("%w: %w: a command has no NUL", provider.ErrNotStarted, provider.ErrProvider)
+	}
+	return nil
+}
+
+// AllOrNothing is a script for a bash that gets it over a connection: bash runs it when all of it has come, and nothing
+// of it otherwise, for each of its beginnings is a group that nobody closes.
+func AllOrNothing(script string) string { return "{ \\eval -- " + Quote(script) + "\n}" }
+
+// Exports is a script that sets variables. Errors: ErrNotStarted.
+func Exports(env map[string]string) (string, error) {
+	var b strings.Builder
+	for _, k := range slices.Sorted(maps.Keys(env)) {
+		if !variableName.MatchString(k) || strings.ContainsRune(env[k], 0) {
+			return "", fmt.Errorf("%w: %w: no name for a variable: %q", provider.ErrNotStarted, provider.ErrProvider, k)
+		}
+		fmt.Fprintf(&b, "\\export %s=%s\n", k, Quote(env[k]))
+	}
+	return b.String(), nil
+}
+
+// variableName is what bash takes for the name of a variable.
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// Quote makes one word of a text, for a shell.
+func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -1,0 +1,245 @@
+package catalog
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/evertty/evertty/internal/provider"
+	"github.com/evertty/evertty/internal/provider/agentbay"
+	"github.com/evertty/evertty/internal/provider/daytona"
+	"github.com/evertty/evertty/internal/provider/docker"
+	"github.com/evertty/evertty/internal/provider/e2b"
+	"github.com/evertty/evertty/internal/provider/ssh"
+)
+
+// What to do with an instance when the server ends; Settings.OnExit.
+const (
+	OnExitPause   = "pause"
+	OnExitDestroy = "destroy"
+)
+
+// maxSettings bounds a provider's file, in bytes.
+const maxSettings = 1 << 20
+
+// Settings is the file of one provider (upstream facts 3.1.5): {"provider":"e2b", "on_exit":"pause", "init_commands":[…], "e2b":{…}}.
+// The section has the provider's name and the keys of its Config.
+type Settings struct {
+	Provider     string
+	OnExit       string   // OnExitPause, which is the default, or OnExitDestroy
+	InitCommands []string // run once in every new instance
+
+	section json.RawMessage
+	lookup  func(string) (string, bool)
+}
+
+// ReadSettings reads a provider's file. In its texts ${NAME} is replaced by a variable of the environment, which must be set; $$ is one dollar. A key that nobody knows is an error that names it.
+func ReadSettings(path string) (Settings, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Settings{}, fmt.Errorf("provider: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxSettings+1))
+	if err != nil {
+		return Settings{}, fmt.Errorf("provider: %w", err)
+	}
+	if len(data) > maxSettings {
+		return Settings{}, fmt.Errorf("provider: %s: more than %d bytes", path, maxSettings)
+	}
+	s, err := ParseSettings(data, os.LookupEnv)
+	if err != nil {
+		return Settings{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// ParseSettings is ReadSettings of a text, with an environment of the caller's.
+func ParseSettings(data []byte, lookup func(string) (string, bool)) (Settings, error) {
+	var all map[string]json.RawMessage
+	if err := strict(data, &all); err != nil {
+		return Settings{}, fmt.Errorf("provider: the file is no JSON object: %w", err)
+	}
+	for k, v := range all {
+		changed, err := substitute(k, v, lookup)
+		if err != nil {
+			return Settings{}, err
+		}
+		all[k] = changed
+	}
+	s := Settings{OnExit: OnExitPause, lookup: lookup}
+	for k, to := range map[string]any{"provider": &s.Provider, "on_exit": &s.OnExit, "init_commands": &s.InitCommands} {
+		if v, ok := all[k]; ok {
+			if err := json.Unmarshal(v, to); err != nil {
+				return Settings{}, fmt.Errorf("provider: %s: %w", k, wrongType(err))
+			}
+		}
+		delete(all, k)
+	}
+	if _, ok := kinds[s.Provider]; !ok {
+		return Settings{}, fmt.Errorf("provider: %q is no provider; there are %s", s.Provider, strings.Join(Kinds(), ", "))
+	}
+	if s.OnExit != OnExitPause && s.OnExit != OnExitDestroy {
+		return Settings{}, fmt.Errorf("provider: on_exit is %q, but may be %s or %s", s.OnExit, OnExitPause, OnExitDestroy)
+	}
+	s.section = all[s.Provider]
+	delete(all, s.Provider)
+	if len(all) > 0 {
+		return Settings{}, fmt.Errorf("provider: nobody knows the key %q of this file; there are provider, on_exit, init_commands and %s", slices.Sorted(maps.Keys(all))[0], s.Provider)
+	}
+	return s, nil
+}
+
+// Open makes the provider. What the file does not say is taken from the environment.
+func (s Settings) Open() (provider.Provider, error) {
+	kind, ok := kinds[s.Provider]
+	if !ok {
+		return nil, fmt.Errorf("provider: %q is no provider", s.Provider)
+	}
+	lookup := s.lookup
+	if lookup == nil {
+		lookup = os.LookupEnv
+	}
+	return kind(s.section, lookup)
+}
+
+// FromEnv makes a provider from the environment alone.
+func FromEnv(name string, lookup func(string) (string, bool)) (provider.Provider, error) {
+	return Settings{Provider: name, lookup: lookup}.Open()
+}
+
+// Kinds lists the names of all providers.
+func Kinds() []string { return slices.Sorted(maps.Keys(kinds)) }
+
+// kinds makes a provider of its section of a file, which may be none, and the environment. A new kind adds a line.
+var kinds = map[string]func(json.RawMessage, func(string) (string, bool)) (provider.Provider, error){
+	"agentbay": kind(agentbay.New, "AGENTBAY_"),
+	"daytona":  kind(daytona.New, "DAYTONA_"),
+	"docker":   kind(docker.New, "DOCKER_"),
+	"e2b":      kind(e2b.New, "E2B_"),
+	"ssh":      kind(ssh.New, "EVERTTY_SSH_"),
+}
+
+// kind is how a provider is made whose Config has JSON tags: a key that the section lacks is the variable prefix + KEY, if that is set.
+func kind[C any, P provider.Provider](open func(C) (P, error), prefix string) func(json.RawMessage, func(string) (string, bool)) (provider.Provider, error) {
+	return func(section json.RawMessage, lookup func(string) (string, bool)) (provider.Provider, error) {
+		var c C
+		if len(section) > 0 {
+			if err := strict(section, &c); err != nil {
+				return nil, fmt.Errorf("provider: %w; there are %s", err, strings.Join(keysOf(reflect.TypeFor[C]()), ", "))
+			}
+		}
+		fromEnv(reflect.ValueOf(&c).Elem(), prefix, lookup)
+		p, err := open(c)
+		if err != nil {
+			return nil, err
+		}
+		return p, nil
+	}
+}
+
+// fromEnv sets the texts of a Config that are empty.
+func fromEnv(c reflect.Value, prefix string, lookup func(string) (string, bool)) {
+	for i := range c.NumField() {
+		f := c.Field(i)
+		if f.Kind() == reflect.String && f.String() == "" {
+			if v, ok := lookup(prefix + strings.ToUpper(c.Type().Field(i).Tag.Get("json"))); ok {
+				f.SetString(v)
+			}
+		}
+	}
+}
+
+func keysOf(t reflect.Type) []string {
+	var keys []string
+	for i := range t.NumField() {
+		keys = append(keys, t.Field(i).Tag.Get("json"))
+	}
+	return keys
+}
+
+// strict reads one JSON value that has no unknown key and nothing after it.
+func strict(data []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		if key, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+			return fmt.Errorf("nobody knows the key %s", key)
+		}
+		return wrongType(err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the end")
+	}
+	return nil
+}
+
+// wrongType says in a few words what the JSON package says with names of Go's types; it never repeats a value, which may be a key.
+func wrongType(err error) error {
+	var t *json.UnmarshalTypeError
+	if errors.As(err, &t) {
+		return fmt.Errorf("%s: a %s is not what belongs there", cmp.Or(t.Field, "the value"), strings.Fields(t.Value)[0])
+	}
+	var s *json.SyntaxError
+	if errors.As(err, &s) {
+		return fmt.Errorf("no JSON at byte %d", s.Offset)
+	}
+	return errors.New("no JSON")
+}
+
+// variable is one ${NAME} or $$ of a text.
+var variable = regexp.MustCompile(`\$\$|\$\{([^}]*)\}`)
+
+// substitute replaces the variables in all texts of a value.
+func substitute(where string, raw json.RawMessage, lookup func(string) (string, bool)) (json.RawMessage, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, fmt.Errorf("provider: %s: %w", where, wrongType(err))
+	}
+	v, err := replace(where, v, lookup)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(v)
+}
+
+func replace(where string, v any, lookup func(string) (string, bool)) (any, error) {
+	var err error
+	switch v := v.(type) {
+	case string:
+		return variable.ReplaceAllStringFunc(v, func(m string) string {
+			if m == "$$" {
+				return "$"
+			}
+			value, ok := lookup(m[2 : len(m)-1])
+			if !ok && err == nil {
+				err = fmt.Errorf("provider: %s: %s is not set in the environment", where, m)
+			}
+			return value
+		}), err
+	case []any:
+		for i := range v {
+			if v[i], err = replace(fmt.Sprintf("%s[%d]", where, i), v[i], lookup); err != nil {
+				return nil, err
+			}
+		}
+	case map[string]any:
+		for k := range v {
+			if v[k], err = replace(where+"."+k, v[k], lookup); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return v, nil
+}

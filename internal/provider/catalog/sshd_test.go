@@ -1,0 +1,339 @@
+package catalog_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	xssh "golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/knownhosts"
+
+	"github.com/evertty/evertty/internal/provider"
+
+	"github.com/evertty/evertty/internal/provider/ssh"
+)
+
+// sshd is an OpenSSH server of the test's own, on the loopback interface, with keys of its own, that lets in the
+// current user, but not their ~/.bashrc: that may take long.
+type sshd struct {
+	dir, user, address string
+	key, known         string // files
+	cmd                *exec.Cmd
+	said               bytes.Buffer
+}
+
+// sshdPath finds the program; scripts/sshd.sh installs it.
+func sshdPath(t *testing.T) string {
+	t.Helper()
+	for _, p := range []string{os.Getenv("SSHD"), "/usr/sbin/sshd", "/usr/local/sbin/sshd"} {
+		if p != "" {
+			if _, err := os.Stat(p); err == nil {
+				return p
+			}
+		}
+	}
+	t.Skip("no OpenSSH server (sshd): scripts/sshd.sh installs it")
+	return ""
+}
+
+// newKey writes a private key to a file and returns its public one.
+func newKey(t *testing.T, path string) xssh.PublicKey {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := xssh.MarshalPrivateKey(private, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	key, err := xssh.NewPublicKey(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func server(t *testing.T) *sshd {
+	t.Helper()
+	program := sshdPath(t)
+	u, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &sshd{dir: t.TempDir(), user: u.Username, address: listener.Addr().String()}
+	listener.Close()
+	s.key, s.known = s.dir+"/user", s.dir+"/known"
+	host := newKey(t, s.dir+"/host")
+	write(t, s.dir+"/authorized", string(xssh.MarshalAuthorizedKey(newKey(t, s.key))))
+	write(t, s.known, knownhosts.Line([]string{s.address}, host)+"\n")
+	_, port, _ := net.SplitHostPort(s.address)
+	write(t, s.dir+"/config", fmt.Sprintf(`ListenAddress 127.0.0.1:%s
+HostKey %[2]s/host
+AuthorizedKeysFile %[2]s/authorized
+PidFile none
+UsePAM no
+StrictModes no
+PermitRootLogin prohibit-password
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+PrintMotd no
+PrintLastLog no
+Subsystem sftp internal-sftp
+MaxStartups 100
+SetEnv HOME=%[2]s
+`, port, s.dir))
+	s.start(t, program)
+	t.Cleanup(func() { s.stop() })
+	return s
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// start runs the server until stop, and returns when it answers.
+func (s *sshd) start(t *testing.T, program string) {
+	t.Helper()
+	s.cmd = exec.Command(program, "-D", "-e", "-f", s.dir+"/config")
+	s.cmd.Stderr = &s.said
+	s.cmd.WaitDelay = time.Second
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	becomes(t, "the server answers", func() bool {
+		c, err := net.Dial("tcp", s.address)
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
+}
+
+// stop ends the server and the processes of its connections, which lead no sessions of their own until somebody has
+// logged in.
+func (s *sshd) stop() {
+	if s.cmd.ProcessState == nil {
+		s.drop()
+		_ = s.cmd.Process.Kill()
+		_ = s.cmd.Wait()
+	}
+}
+
+// drop ends the processes of all connections.
+func (s *sshd) drop() {
+	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", s.cmd.Process.Pid))
+	for _, pid := range strings.Fields(string(children)) {
+		var n int
+		_, _ = fmt.Sscan(pid, &n)
+		_ = syscall.Kill(n, syscall.SIGKILL)
+	}
+}
+
+// open is a provider of this server; known is another file of known hosts.
+func (s *sshd) open(t *testing.T, known string) *ssh.Provider {
+	t.Helper()
+	if known == "" {
+		known = s.known
+	}
+	return opened[*ssh.Provider](t)(ssh.New(ssh.Config{Hosts: []string{s.user + "@" + s.address},
+		KnownHosts: []string{known}, Keys: []string{s.key}, Dir: t.TempDir()}))
+}
+
+// A host that is not known, or is another than the known one, gets no byte of ours; neither does one that refuses our
+// key get a second try.
+func TestSSHHostsAreChecked(t *testing.T) {
+	s := server(t)
+	none, other := s.dir+"/none", s.dir+"/other"
+	write(t, none, "")
+	write(t, other, knownhosts.Line([]string{s.address}, newKey(t, s.dir+"/otherhost"))+"\n")
+	for _, known := range []string{none, other} {
+		_, err := s.open(t, known).Create(within(t), provider.CreateRequest{})
+		if !errors.Is(err, provider.ErrRefused) || !errors.Is(err, provider.ErrNotStarted) {
+			t.Errorf("%s: %v", filepath.Base(known), err)
+		}
+	}
+	newKey(t, s.key) // which the server does not know
+	if _, err := s.open(t, "").Create(within(t), provider.CreateRequest{}); !errors.Is(err, provider.ErrRefused) {
+		t.Errorf("another key: %v", err)
+	}
+	if _, err := ssh.New(ssh.Config{Hosts: []string{"x"}, KnownHosts: []string{s.dir + "/absent"},
+		Keys: []string{s.key}}); err == nil {
+		t.Error("without known hosts")
+	}
+}
+
+// A connection that breaks takes its command along and says that it had begun; the next call makes another.
+func TestSSHReconnects(t *testing.T) {
+	s := server(t)
+	p := rent(t, s.open(t, ""))
+	word := seconds()
+	broken := make(chan error, 1)
+	begun := newSeen("begun")
+	go func() {
+		_, err := p.Exec(within(t), p.id, provider.ExecRequest{Command: "echo begun; sleep " + word}, begun, io.Discard)
+		broken <- err
+	}()
+	begun.wait(t)
+	s.drop()
+	if err := <-broken; !errors.Is(err, provider.ErrUnreachable) || errors.Is(err, provider.ErrNotStarted) {
+		t.Errorf("the command: %v", err)
+	}
+	p.sh(t, "echo again", "again\n", 0)
+	killSleep(t, word)
+	// A server that is not there: certainly nothing was started.
+	s.stop()
+	_, err := p.Exec(within(t), p.id, provider.ExecRequest{Command: "true"}, io.Discard, io.Discard)
+	if !errors.Is(err, provider.ErrUnreachable) || !errors.Is(err, provider.ErrNotStarted) {
+		t.Errorf("without a server: %v", err)
+	}
+	s.start(t, sshdPath(t))
+	p.sh(t, "echo back", "back\n", 0)
+}
+
+// More commands at a time than one connection has channels.
+func TestSSHManyAtOnce(t *testing.T) {
+	p := rent(t, server(t).open(t, ""))
+	done := make(chan string, 24)
+	for n := range cap(done) {
+		go func() {
+			var out bytes.Buffer
+			_, err := p.Exec(within(t), p.id, provider.ExecRequest{Command: fmt.Sprintf("sleep 0.2; echo %d", n)}, &out,
+				io.Discard)
+			done <- fmt.Sprint(strings.TrimSpace(out.String()) == fmt.Sprint(n), err)
+		}()
+	}
+	for range cap(done) {
+		if got := <-done; got != "true <nil>" {
+			t.Error(got)
+		}
+	}
+}
+
+// What has hidden in a session of its own ends with its command, its terminal and its instance.
+func TestSSHEndsTheWholeTree(t *testing.T) {
+	p := rent(t, server(t).open(t, ""))
+	word := seconds()
+	ctx, cancel := context.WithCancel(within(t))
+	begun := newSeen("begun")
+	ended := make(chan error, 1)
+	go func() {
+		_, err := p.Exec(ctx, p.id, provider.ExecRequest{Command: "(setsid nohup sleep " + word +
+			" >/dev/null 2>&1 &); sleep " + word + " & echo begun; wait"}, begun, io.Discard)
+		ended <- err
+	}()
+	begun.wait(t)
+	becomes(t, "two sleep", func() bool { return len(sleeping(t, word)) == 2 })
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if s := sleeping(t, word); s != "" {
+		t.Errorf("left after the command: %q", s)
+	}
+	p.sh(t, "(setsid nohup sleep "+word+" >/dev/null 2>&1 &)", "", 0)
+	becomes(t, "one sleeps", func() bool { return sleeping(t, word) == "S" })
+	if err := p.Destroy(within(t), p.id); err != nil {
+		t.Fatal(err)
+	}
+	if s := sleeping(t, word); s != "" {
+		t.Errorf("left after the instance: %q", s)
+	}
+}
+
+// Commands that are cancelled at the same time are all ended, though that takes a channel for each and a connection has
+// few: also where it has fewer than others, or one more and the end of another has not been noticed.
+func TestSSHEndsManyAtOnce(t *testing.T) {
+	t.Run("usual", func(t *testing.T) { endsManyAtOnce(t, server(t)) })
+	t.Run("nine channels", func(t *testing.T) {
+		s := server(t)
+		s.reconfigure(t, "MaxStartups 100\n", "MaxStartups 100\nMaxSessions 9\n")
+		endsManyAtOnce(t, s)
+	})
+}
+
+func endsManyAtOnce(t *testing.T, s *sshd) {
+	t.Helper()
+	p := rent(t, s.open(t, ""))
+	word := seconds()
+	defer killSleep(t, word)
+	ctx, cancel := context.WithCancel(within(t))
+	defer cancel()
+	ended := make(chan error, 8)
+	for range cap(ended) {
+		begun := newSeen("begun")
+		go func() {
+			_, err := p.Exec(ctx, p.id, provider.ExecRequest{Command: "(setsid nohup sleep " + word +
+				" >/dev/null 2>&1 &); echo begun; exec sleep " + word}, begun, io.Discard)
+			ended <- err
+		}()
+		begun.wait(t)
+	}
+	becomes(t, "they sleep", func() bool { return len(sleeping(t, word)) == 2*cap(ended) })
+	cancel()
+	for range cap(ended) {
+		if err := <-ended; !errors.Is(err, context.Canceled) || errors.Is(err, provider.ErrNotStarted) {
+			t.Error(err)
+		}
+	}
+	becomes(t, "none sleeps", func() bool { return sleeping(t, word) == "" })
+}
+
+// reconfigure starts the server again with other words in its configuration.
+func (s *sshd) reconfigure(t *testing.T, old, with string) {
+	t.Helper()
+	s.stop()
+	text, err := os.ReadFile(s.dir + "/config")
+	if err != nil || !strings.Contains(string(text), old) {
+		t.Fatalf("no %q in the configuration: %v", old, err)
+	}
+	write(t, s.dir+"/config", strings.Replace(string(text), old, with, 1))
+	s.start(t, sshdPath(t))
+}
+
+// A server that does not do files says so as often as it is asked, and goes on with commands: nothing of a try stays.
+func TestSSHWithoutFiles(t *testing.T) {
+	s := server(t)
+	s.reconfigure(t, "Subsystem sftp internal-sftp\n", "")
+	p := rent(t, s.open(t, ""))
+	for range 12 { // more than a server allows channels
+		if _, err := p.ReadFile(within(t), p.id, "/etc/passwd", 1<<20); !errors.Is(err, provider.ErrProvider) {
+			t.Fatal(err)
+		}
+	}
+	p.sh(t, "echo here", "here\n", 0)
+}
+
+// State goes along, also where every command is a login of its own, and a command of any length.
+func TestSSHState(t *testing.T) {
+	s := shell{spot: rent(t, server(t).open(t, ""))}
+	s.says(t, "mkdir sub; cd sub; export A=$'it\\'s\\n✓'; unset OF_INSTANCE", "")
+	s.says(t, `echo "${PWD##*/}|$A|${OF_INSTANCE-none}"`, "sub|it's\n✓|none\n")
+	long := strings.Repeat("y", 400_000)
+	s.says(t, "v='"+long+"'; echo ${#v}", "400000\n")
+}

@@ -1,0 +1,123 @@
+package e2b
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/evertty/evertty/internal/provider"
+	"github.com/evertty/evertty/internal/provider/service"
+)
+
+const (
+	daemonPort = "49983" // where the daemon of a sandbox listens
+	// extendTimeout is for keeping a sandbox awake: output waits meanwhile, and a stream that is not read counts as silent.
+	extendTimeout = 10 * time.Second
+)
+
+// daemon is what has to be known to talk to the daemon in a sandbox.
+type daemon struct {
+	token, domain string
+	extended      atomic.Int64 // Unix seconds; 0 is not known
+}
+
+// remember keeps how to talk to the daemon of a sandbox that runs from now on.
+func (e *Provider) remember(s sandbox) {
+	d := &daemon{token: s.Token, domain: s.Domain}
+	d.extended.Store(time.Now().Unix())
+	e.daemons.Put(s.ID, d)
+}
+
+// daemon is the address of a sandbox's daemon, and the header of a call to it. ErrNotStarted is part of every error:
+// nothing was asked of the sandbox yet.
+func (e *Provider) daemon(ctx context.Context, id string) (string, http.Header, error) {
+	d, ok := e.daemons.Get(id)
+	if !ok {
+		s, err := e.look(ctx, id)
+		switch {
+		case err != nil:
+		case s.state() == provider.Dead, !sandboxID.MatchString(id):
+			err = fmt.Errorf("e2b: %w: %q", provider.ErrNotFound, id)
+		case s.state() != provider.Running:
+			err = fmt.Errorf("e2b: %w: %s is %s", provider.ErrNotRunning, id, s.State)
+		}
+		if err != nil {
+			return "", nil, fmt.Errorf("%w: %w", provider.ErrNotStarted, err)
+		}
+		d = &daemon{token: s.Token, domain: s.Domain}
+		e.daemons.Put(id, d)
+	}
+	base := e.c.SandboxURL
+	if base == "" {
+		var err error
+		base, err = service.BaseURL("domain", "https://"+daemonPort+"-"+id+"."+cmp.Or(d.domain, e.c.Domain))
+		if err != nil {
+			return "", nil, err
+		}
+	}
+	h := http.Header{}
+	h.Set("E2b-Sandbox-Id", id)
+	h.Set("E2b-Sandbox-Port", daemonPort)
+	h.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(e.c.User+":")))
+	if d.token != "" {
+		h.Set("X-Access-Token", d.token)
+	}
+	return base, h, nil
+}
+
+// extend keeps the service from pausing a sandbox that is in use. It is called at every use and at every sign of life of
+// a long one, and acts once in a third of the time.
+func (e *Provider) extend(ctx context.Context, id string) {
+	d, ok := e.daemons.Get(id)
+	if !ok {
+		return
+	}
+	last, now := d.extended.Load(), time.Now().Unix()
+	if now-last <= int64(e.c.Timeout)/3 || !d.extended.CompareAndSwap(last, now) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, extendTimeout)
+	defer cancel()
+	_ = e.control(ctx, http.MethodPost, at(id)+"/timeout", true, map[string]int{"timeout": e.c.Timeout}, nil)
+}
+
+// inside makes a call to the daemon in a sandbox. When that fails, the service is asked for the sandbox's state. A token
+// that is refused is asked for once more: a sandbox that was resumed elsewhere may have another.
+func (e *Provider) inside(ctx context.Context, id, at string, c service.Call) (service.Reply, error) {
+	for fresh := false; ; fresh = true {
+		base, h, err := e.daemon(ctx, id)
+		if err != nil {
+			return service.Reply{}, err
+		}
+		c.URL, c.Header = base+at, h
+		r, err := e.client.Do(ctx, c)
+		if errors.Is(err, provider.ErrRefused) && !fresh {
+			e.daemons.Delete(id)
+			continue
+		}
+		if err == nil || ctx.Err() != nil {
+			return r, err
+		}
+		return service.Reply{}, service.Explain(ctx, e, id, err)
+	}
+}
+
+// unary makes a call of the Connect protocol that has one reply, which is read into out if that is not nil.
+func (e *Provider) unary(ctx context.Context, id, method string, idempotent bool, timeout time.Duration, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return fmt.Errorf("e2b: %w", err)
+	}
+	r, err := e.inside(ctx, id, "/"+method, service.Call{Method: http.MethodPost, Body: body,
+		ContentType: "application/json", Idempotent: idempotent, Timeout: timeout})
+	if err == nil && out != nil && json.Unmarshal(r.Body, out) != nil {
+		err = fmt.Errorf("e2b: %w: the reply is not what was agreed", provider.ErrProvider)
+	}
+	return err
+}

@@ -1,0 +1,207 @@
+package e2b
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"github.com/evertty/evertty/internal/provider"
+	"github.com/evertty/evertty/internal/provider/bash"
+	"github.com/evertty/evertty/internal/provider/service"
+	"github.com/evertty/evertty/internal/provider/wait"
+)
+
+// maxStdin is how many bytes of input go in one call.
+const maxStdin = 64 << 10
+
+// Exec runs a command in a login bash; its output comes as it is printed. A connection that breaks meanwhile ends the command, for what it printed then is lost.
+func (e *Provider) Exec(ctx context.Context, id string, r provider.ExecRequest, stdout, stderr io.Writer) (provider.ExecResult, error) {
+	if strings.ContainsRune(r.Command, 0) {
+		return provider.ExecResult{}, fmt.Errorf("%w: e2b: %w: a command has no NUL", provider.ErrNotStarted, provider.ErrProvider)
+	}
+	x := &execution{e: e, id: id, tag: "evertty-" + rand.Text(), stdout: stdout, stderr: stderr}
+	waiting, cancel := wait.WithTimeout(ctx, r.Timeout)
+	defer cancel()
+	code, err := x.run(waiting, r)
+	switch {
+	case ctx.Err() != nil && (err != nil || x.killed.Load()):
+		return provider.ExecResult{}, context.Cause(ctx)
+	case waiting.Err() != nil && x.killed.Load():
+		return provider.ExecResult{ExitCode: -1, TimedOut: true}, nil
+	case err != nil:
+		return provider.ExecResult{}, err
+	}
+	return provider.ExecResult{ExitCode: code}, nil
+}
+
+// execution is one command on its way.
+type execution struct {
+	e              *Provider
+	id, tag        string
+	stdout, stderr io.Writer
+	killed         atomic.Bool // by us
+	input          sync.WaitGroup
+	unfed          error // why the input did not arrive; to be read after input.Wait
+}
+
+func (x *execution) run(ctx context.Context, r provider.ExecRequest) (int, error) {
+	if slices.ContainsFunc(slices.Collect(maps.Values(r.Env)), notText) {
+		script, err := bash.Script(provider.ExecRequest{Env: r.Env, Command: r.Command})
+		if err != nil {
+			return 0, fmt.Errorf("e2b: %w", err)
+		}
+		r.Command, r.Env = script, nil
+	}
+	in := startRequest{Tag: x.tag, Stdin: len(r.Stdin) > 0}
+	in.Process.Cmd, in.Process.Args = "/bin/bash", []string{"-l", "-c", r.Command}
+	in.Process.Envs, in.Process.Cwd = r.Env, cmp.Or(r.Cwd, x.e.c.Cwd)
+	if len(r.Command) > maxArgument || notText(r.Command) {
+		in.Process.Args, r.Stdin, in.Stdin = longCommand, append([]byte(r.Command+"\x00"), r.Stdin...), true
+	}
+	// The stream outlives ctx by as long as it takes to see what the command said before it was ended.
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	early := context.AfterFunc(ctx, end) // before there is a process, there is nothing to end in an orderly way
+	f, pid, err := x.e.begin(life, x.id, in)
+	if !early() {
+		<-life.Done()
+	}
+	if err != nil {
+		if ctx.Err() != nil || !errors.Is(err, provider.ErrNotStarted) {
+			x.killed.Store(true)
+			x.kill(ctx, 0)
+		}
+		return 0, err
+	}
+	defer f.close()
+	over := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(over)
+		x.killed.Store(true)
+		x.kill(ctx, pid)
+		select { // what is out of reach of kill may go on printing, and the stream with it
+		case <-time.After(wait.CleanupTimeout):
+			end()
+		case <-life.Done():
+		}
+	})
+	defer func() {
+		if !stop() {
+			<-over
+		}
+	}()
+	x.input.Go(func() {
+		if x.unfed = x.feed(life, pid, r.Stdin); x.unfed != nil {
+			end() // before it is killed, so that a code that was heard is the command's own
+		}
+	})
+	code, err := x.follow(life, f)
+	end()
+	x.input.Wait()
+	if err != nil && !x.killed.Load() {
+		x.kill(ctx, pid)
+		if x.unfed != nil {
+			err = x.unfed
+		}
+	}
+	return code, err
+}
+
+// maxArgument is how long a command may be as an argument, in bytes; Linux allows one of 128 KiB. A longer one comes before the input.
+const maxArgument = 100 << 10
+
+// notText tells what would be something else in JSON (RFC 8259 section 8.1).
+func notText(s string) bool { return !utf8.ValidString(s) }
+
+// longCommand reads the command from the input, up to a NUL, and leaves the rest to it; a command without its end is not run. read takes single bytes of a pipe, so nothing that follows is lost.
+var longCommand = []string{"-l", "-c", `IFS= read -r -d '' evertty_command || exit; eval "unset evertty_command
+$evertty_command"`}
+
+// follow writes output until the process has ended.
+func (x *execution) follow(ctx context.Context, f *frames) (int, error) {
+	for {
+		var ev event
+		if err := f.next(&ev); errors.Is(err, io.EOF) {
+			return 0, fmt.Errorf("e2b: %w: no word of how the command ended", provider.ErrProvider)
+		} else if err != nil {
+			return 0, x.lost(ctx, err)
+		}
+		x.e.extend(ctx, x.id)
+		switch {
+		case ev.Event.End != nil:
+			return ev.Event.End.code(), nil
+		case ev.Event.Data != nil:
+			for _, out := range []struct {
+				w io.Writer
+				p []byte
+			}{{x.stdout, ev.Event.Data.Stdout}, {x.stderr, ev.Event.Data.Stderr}} {
+				if len(out.p) == 0 {
+					continue
+				}
+				if _, err := out.w.Write(out.p); err != nil {
+					return 0, fmt.Errorf("e2b: output: %w", err)
+				}
+			}
+		}
+	}
+}
+
+// lost says of a stream that has ended what may be known of the sandbox, but never that the command did not start.
+func (x *execution) lost(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait.CleanupTimeout)
+	defer cancel()
+	return service.Explain(ctx, x.e, x.id, err)
+}
+
+// feed sends the input and its end. A process that does not read it to the end is none of our business; input that is lost is an error, and then the process gets no end, which
+// it would take for that of the input. A piece waits for as long as the process does not read. Errors: ErrUnreachable and others of unary, never ErrNotStarted.
+func (x *execution) feed(ctx context.Context, pid int, data []byte) error {
+	if len(data) == 0 {
+		return nil
+	}
+	for piece := range slices.Chunk(data, maxStdin) {
+		in := map[string]any{"process": processRef{PID: pid}, "input": map[string][]byte{"stdin": piece}}
+		err := x.e.unary(ctx, x.id, "process.Process/SendInput", false, service.UntilEnd, in, nil)
+		if err != nil && ctx.Err() == nil && !unread(err) {
+			return fmt.Errorf("e2b: the input was lost: %w: %s", bash.KindOf(err), err.Error())
+		}
+		if err != nil {
+			break
+		}
+	}
+	err := x.e.unary(ctx, x.id, "process.Process/CloseStdin", true, 0, map[string]any{"process": processRef{PID: pid}}, nil)
+	if errors.Is(err, provider.ErrUnreachable) && ctx.Err() == nil {
+		return fmt.Errorf("e2b: the end of the input was lost: %w: %s", bash.KindOf(err), err.Error())
+	}
+	return nil
+}
+
+// unread tells whether the daemon says that the process is over or has closed its input. It has no code of its own for the latter: a write that failed is internal.
+func unread(err error) bool {
+	var st *service.StatusError
+	return errors.As(err, &st) && slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusInternalServerError}, st.Status)
+}
+
+// kill ends the command with all that it started. Without a number there is only the tag.
+func (x *execution) kill(ctx context.Context, pid int) {
+	ctx, cancel := wait.CleanupContext(ctx)
+	defer cancel()
+	if pid > 0 {
+		x.e.endTree(ctx, x.id, pid, false)
+	}
+	_ = x.e.unary(ctx, x.id, "process.Process/SendSignal", true, 0, map[string]any{"process": processRef{Tag: x.tag}, "signal": "SIGNAL_SIGKILL"}, nil)
+}

@@ -1,0 +1,159 @@
+package e2b
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/evertty/evertty/internal/provider"
+	"github.com/evertty/evertty/internal/provider/service"
+)
+
+// startRequest begins a process; its output is the reply.
+type startRequest struct {
+	Process struct {
+		Cmd  string            `json:"cmd"`
+		Args []string          `json:"args"`
+		Envs map[string]string `json:"envs,omitempty"`
+		Cwd  string            `json:"cwd,omitempty"`
+	} `json:"process"`
+	PTY   *terminalSize `json:"pty,omitempty"`
+	Tag   string        `json:"tag,omitempty"`
+	Stdin bool          `json:"stdin"`
+}
+
+type terminalSize struct {
+	Size struct {
+		Cols int `json:"cols"`
+		Rows int `json:"rows"`
+	} `json:"size"`
+}
+
+func sizeOf(cols, rows int) *terminalSize {
+	var s terminalSize
+	s.Size.Cols, s.Size.Rows = service.TerminalSize(cols), service.TerminalSize(rows)
+	return &s
+}
+
+// processRef names a process: by the number that the daemon gave, or by the tag that we gave.
+type processRef struct {
+	PID int    `json:"pid,omitempty"`
+	Tag string `json:"tag,omitempty"`
+}
+
+// event is one message about a process; one of its fields is set.
+type event struct {
+	Event struct {
+		Start *struct{ PID int }
+		Data  *struct{ Stdout, Stderr, PTY []byte }
+		End   *endEvent
+	}
+}
+
+type endEvent struct {
+	ExitCode int
+	Exited   bool
+	Status   string
+	Error    string
+}
+
+// code is the exit code as a shell would tell it. A process that a signal ended has its name in the text (Go's os.ProcessState).
+func (e endEvent) code() int {
+	name, signalled := strings.CutPrefix(e.Status, "signal: ")
+	if !signalled {
+		return e.ExitCode
+	}
+	name, _, _ = strings.Cut(name, " (")
+	return 128 + map[string]int{
+		"hangup": 1, "interrupt": 2, "quit": 3, "illegal instruction": 4, "trace/breakpoint trap": 5, "aborted": 6, "bus error": 7,
+		"floating point exception": 8, "killed": 9, "user defined signal 1": 10, "segmentation fault": 11, "user defined signal 2": 12, "broken pipe": 13,
+		"alarm clock": 14, "terminated": 15,
+	}[name]
+}
+
+// begin starts a process and waits for its number. An error has ErrNotStarted when the process certainly was not started.
+func (e *Provider) begin(ctx context.Context, id string, in startRequest) (*frames, int, error) {
+	for fresh := false; ; fresh = true {
+		base, h, err := e.daemon(ctx, id)
+		if err != nil {
+			return nil, 0, err
+		}
+		e.extend(ctx, id)
+		f, err := openStream(ctx, e.client, base+"/process.Process/Start", h, in)
+		var pid int
+		if err == nil {
+			pid, err = started(f)
+		}
+		if err == nil {
+			return f, pid, nil
+		}
+		if f != nil {
+			f.close()
+		}
+		if errors.Is(err, provider.ErrRefused) && !fresh {
+			e.daemons.Delete(id)
+			continue
+		}
+		if ctx.Err() != nil {
+			return nil, 0, err
+		}
+		return nil, 0, service.InstanceExists(service.Explain(ctx, e, id, noGateway(err)))
+	}
+}
+
+// noGateway: the service's gateway says 502 of a sandbox that it does not have, so nothing began (upstream facts 3.6.1).
+func noGateway(err error) error {
+	var st *service.StatusError
+	if errors.As(err, &st) && st.Status == http.StatusBadGateway && !errors.Is(err, provider.ErrNotStarted) {
+		return fmt.Errorf("%w: %w", provider.ErrNotStarted, err)
+	}
+	return err
+}
+
+// started reads up to the event that says so.
+func started(f *frames) (int, error) {
+	for {
+		var ev event
+		err := f.next(&ev)
+		var said *rpcError
+		switch {
+		case errors.As(err, &said) && said.refusal():
+			return 0, fmt.Errorf("%w: %w", provider.ErrNotStarted, err)
+		case errors.Is(err, io.EOF):
+			return 0, fmt.Errorf("e2b: %w: no process, and no word why", provider.ErrProvider)
+		case err != nil:
+			return 0, err
+		case ev.Event.Start != nil:
+			return ev.Event.Start.PID, nil
+		}
+	}
+}
+
+// treeScript ends a process and its descendants: $1 is its number, $2 the signal that they get first. What is left a second later is killed. The numbers come from
+// field 4 of /proc/PID/stat, the parent, behind the name, which may hold anything.
+const treeScript = `top=$1; first=$2; declare -A below
+for f in /proc/[0-9]*/stat; do { read -r s <"$f"; } 2>/dev/null || continue; p=${f#/proc/}; s=${s##*) }; set -- $s; below[$2]+=" ${p%/stat}"; done
+all=(); walk() { local c; all+=("$1"); for c in ${below[$1]}; do walk "$c"; done; }; walk "$top"
+kill "-$first" "${all[@]}" 2>/dev/null
+if [ "$first" != KILL ]; then for i in 1 2 3 4 5 6 7 8 9 10; do kill -0 "${all[@]}" 2>/dev/null || exit 0; sleep 0.1; done; kill -KILL "${all[@]}" 2>/dev/null; fi
+exit 0`
+
+// endTree runs treeScript: hangup is for a terminal's program, which may want to say goodbye. The daemon's own signal reaches one process only.
+func (e *Provider) endTree(ctx context.Context, id string, pid int, hangup bool) {
+	var in startRequest
+	in.Process.Cmd, in.Process.Args = "/bin/bash", []string{"-c", treeScript, "evertty", fmt.Sprint(pid), map[bool]string{true: "HUP", false: "KILL"}[hangup]}
+	f, _, err := e.begin(ctx, id, in)
+	if err != nil {
+		return
+	}
+	defer f.close()
+	for {
+		var ev event
+		if f.next(&ev) != nil || ev.Event.End != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/evertty/evertty/internal/provider"
+)
+
+// StatusError is a reply that says no.
+type StatusError struct {
+	Service    string
+	Status     int
+	Code       string // the service's own, if it has one
+	Text       string
+	RetryAfter time.Duration // 0 without that header
+}
+
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("%s: %d %s", e.Service, e.Status, e.Text)
+}
+
+// Unwrap gives the sentinel that the status stands for.
+func (e *StatusError) Unwrap() error {
+	switch e.Status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return provider.ErrRefused
+	case http.StatusNotFound, http.StatusGone:
+		return provider.ErrNotFound
+	case http.StatusConflict:
+		return provider.ErrState
+	case http.StatusRequestEntityTooLarge:
+		return provider.ErrTooLarge
+	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return provider.ErrUnreachable
+	}
+	return provider.ErrProvider
+}
+
+// NothingDone tells whether the attempt that ended with err certainly did nothing: it never had a connection, or the service refused it. A gateway's 502 and what
+// follows are no refusal: what is behind it may have begun.
+func NothingDone(err error) bool {
+	var st *StatusError
+	if errors.As(err, &st) {
+		return st.Status >= 400 && st.Status < 500 && st.Status != http.StatusRequestTimeout
+	}
+	return errors.Is(err, provider.ErrNotStarted)
+}
+
+// ReadError reads a reply that says no. Services say why in JSON under one of a few names.
+func (s *Client) ReadError(resp *http.Response) error {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	var said struct {
+		Message   string          `json:"message"`
+		Error     json.RawMessage `json:"error"`
+		Code      json.RawMessage `json:"code"`
+		ErrorCode string          `json:"error_code"`
+	}
+	text, code := strings.TrimSpace(string(body)), ""
+	if json.Unmarshal(body, &said) == nil && (said.Message != "" || len(said.Error) > 0) {
+		text, code = said.Message, strings.Trim(string(said.Code), `"`)
+		if text == "" {
+			text = strings.Trim(string(said.Error), `"`)
+		}
+		if said.ErrorCode != "" {
+			code = said.ErrorCode
+		}
+	}
+	if text == "" {
+		text = http.StatusText(resp.StatusCode)
+	}
+	return &StatusError{Service: s.Name, Status: resp.StatusCode, Code: code, Text: s.Redact(text), RetryAfter: retryAfter(resp.Header)}
+}
+
+// retryAfter reads the header of that name, which has seconds or a date (RFC 9110, 10.2.3).
+func retryAfter(h http.Header) time.Duration {
+	v := h.Get("Retry-After")
+	if n, err := strconv.Atoi(v); err == nil && n >= 0 {
+		return time.Duration(min(n, int(24*time.Hour/time.Second))) * time.Second
+	}
+	if t, err := http.ParseTime(v); err == nil {
+		return max(0, time.Until(t))
+	}
+	return 0
+}
+
+// Redact cuts a text for an error: no key in it, not too long, one line.
+func (s *Client) Redact(text string) string {
+	for _, secret := range s.secrets {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "***")
+			text = strings.ReplaceAll(text, url.QueryEscape(secret), "***")
+		}
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > maxErrorText {
+		text = strings.ToValidUTF8(text[:maxErrorText], "") + "…"
+	}
+	return text
+}
+
+// Explain says of a failed call inside an instance what state explains it.
+func Explain(ctx context.Context, p provider.Provider, id string, err error) error {
+	state, failed := p.Status(ctx, id)
+	switch {
+	case failed != nil:
+		return err
+	case state == provider.Dead:
+		return WithKind(provider.ErrNotFound, err)
+	case state == provider.Paused:
+		return WithKind(provider.ErrNotRunning, err)
+	}
+	return err
+}
+
+// InstanceExists is for a call inside an instance that explain has found to run: a 404 is not about the instance then.
+func InstanceExists(err error) error {
+	var st *StatusError
+	if errors.As(err, &st) && errors.Is(st, provider.ErrNotFound) {
+		return WithKind(provider.ErrUnreachable, err)
+	}
+	return err
+}
+
+// WithKind is err as one of another kind; only that nothing was started stays true.
+func WithKind(kind, err error) error {
+	if errors.Is(err, provider.ErrNotStarted) {
+		return fmt.Errorf("%w: %w: %s", provider.ErrNotStarted, kind, err.Error())
+	}
+	return fmt.Errorf("%w: %s", kind, err.Error())
+}

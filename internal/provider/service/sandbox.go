@@ -1,0 +1,178 @@
+package service
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/evertty/evertty/internal/provider"
+	"github.com/evertty/evertty/internal/provider/wait"
+)
+
+const (
+	startTimeout = 5 * time.Minute // until a sandbox runs: an image may have to be fetched
+	stopTimeout  = 2 * time.Minute // until it is paused, whereby its memory is written to a disk, or deleted
+)
+
+// statusPause is the longest time between two questions for a state.
+const statusPause = 2 * time.Second
+
+// Observed is the state of a sandbox, as its service reports it.
+type Observed struct {
+	Word   string // the service's own
+	State  provider.State
+	Failed bool   // it stays in this state until somebody repairs it
+	Reason string // of Failed
+}
+
+// Sandboxes is how the sandboxes of one service are made, changed and destroyed, with the calls of that service.
+type Sandboxes struct {
+	Service string // its name, for errors
+	// Look asks for the state of a sandbox; one that is gone is provider.Dead.
+	Look func(ctx context.Context, id string) (Observed, error)
+	// Delete begins the end of a sandbox. It may be called twice.
+	Delete func(ctx context.Context, id string) error
+	// Find lists the sandboxes that were made with a tag.
+	Find func(ctx context.Context, tag string) (ids []string, err error)
+}
+
+// Create makes a sandbox by one call and returns when it runs and prepare, which may be nil, has succeeded. A sandbox
+// that does not come to that is deleted, also when the reply with its id was lost: it is found by its tag then.
+func (s Sandboxes) Create(ctx context.Context, create func(tag string) (id string, err error),
+	prepare func(id string) error) (id string, err error) {
+	tag := rand.Text()
+	id, err = create(tag)
+	if err != nil {
+		if !errors.Is(err, provider.ErrNotStarted) {
+			s.deleteTagged(ctx, tag)
+		}
+		return "", err
+	}
+	err = s.await(ctx, id, provider.Running)
+	if err == nil && prepare != nil {
+		err = prepare(id)
+	}
+	if err != nil {
+		late, cancel := wait.CleanupContext(ctx)
+		defer cancel()
+		_ = s.Delete(late, id)
+		return "", err
+	}
+	return id, nil
+}
+
+func (s Sandboxes) deleteTagged(ctx context.Context, tag string) {
+	ctx, cancel := wait.CleanupContext(ctx)
+	defer cancel()
+	ids, _ := s.Find(ctx, tag)
+	for _, id := range ids {
+		_ = s.Delete(ctx, id)
+	}
+}
+
+// Destroy ends a sandbox and waits until that is certain. Of one that is gone already it is nil.
+func (s Sandboxes) Destroy(ctx context.Context, id string) error {
+	err := s.Delete(ctx, id)
+	switch {
+	case errors.Is(err, provider.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	}
+	return s.await(ctx, id, provider.Dead)
+}
+
+// Status is the state of a sandbox now.
+func (s Sandboxes) Status(ctx context.Context, id string) (provider.State, error) {
+	o, err := s.Look(ctx, id)
+	if err != nil {
+		return provider.Unknown, err
+	}
+	return o.State, nil
+}
+
+// Change calls for another state and waits for it. The call is made once, and only from the state that it leads from:
+// services differ in what they say to others, and a second call may be a conflict with the first. A call whose reply was
+// lost is no failure: the state shows what it did. Errors: ErrNotFound, ErrState (it is there already, or has failed),
+// and those of call.
+func (s Sandboxes) Change(ctx context.Context, id string, from, to provider.State, call func() error) error {
+	o, err := s.Look(ctx, id)
+	switch {
+	case err != nil:
+		return err
+	case o.State == provider.Dead:
+		return s.notFound(id)
+	case o.State == to, o.Failed:
+		return fmt.Errorf("%s: %w: %s is %s", s.Service, provider.ErrState, id, o.Word)
+	case o.State == from:
+		err = call()
+	}
+	if err != nil && (!errors.Is(err, provider.ErrUnreachable) || errors.Is(err, provider.ErrNotStarted)) {
+		return err
+	}
+	return s.await(ctx, id, to)
+}
+
+// await waits until a sandbox is in a state, or in one from which it does not get there.
+func (s Sandboxes) await(ctx context.Context, id string, want provider.State) error {
+	what := fmt.Sprintf("%s: sandbox %s: %s", s.Service, id, want)
+	within := stopTimeout
+	if want == provider.Running {
+		within = startTimeout
+	}
+	return wait.Until(ctx, what, within, statusPause, func(ctx context.Context) (bool, error) {
+		o, err := s.Look(ctx, id)
+		switch {
+		case err != nil:
+			return false, err
+		case o.State == want:
+			return true, nil
+		case o.State == provider.Dead:
+			return false, s.notFound(id)
+		case o.Failed:
+			return false, fmt.Errorf("%s: %w: sandbox %s is in state %s: %s", s.Service, provider.ErrProvider, id, o.Word, o.Reason)
+		}
+		return false, nil
+	})
+}
+
+func (s Sandboxes) notFound(id string) error {
+	return fmt.Errorf("%s: %w: %s", s.Service, provider.ErrNotFound, id)
+}
+
+// maxCached bounds a Cache, in entries.
+const maxCached = 10_000
+
+// Cache keeps what is known of sandboxes, by id. Its zero value is empty. It is safe for concurrent use.
+type Cache[V any] struct {
+	mu  sync.Mutex
+	all map[string]V
+}
+
+// Get finds an entry.
+func (c *Cache[V]) Get(id string) (v V, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v, ok = c.all[id]
+	return v, ok
+}
+
+// Put keeps an entry. A cache that is full is emptied before: everything in it can be asked for again.
+func (c *Cache[V]) Put(id string, v V) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.all == nil || len(c.all) >= maxCached {
+		c.all = map[string]V{}
+	}
+	c.all[id] = v
+}
+
+// Delete removes an entry.
+func (c *Cache[V]) Delete(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.all, id)
+}

@@ -1,0 +1,114 @@
+package viewer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/stream"
+)
+
+// command is what a viewer sends on a WebSocket.
+type command struct {
+	Type string   `json:"type"`
+	PTY  string   `json:"pty"` // on a page's connection
+	Data *string  `json:"data"`
+	B64  []byte   `json:"data_b64"`
+	Cols int      `json:"cols"`
+	Rows int      `json:"rows"`
+	Keys []string `json:"keys"`
+	// Since, of a page's attach, is the position up to which it has everything.
+	Since *uint64 `json:"since"`
+	// Hidden, of a page's attach, is "hide" from the beginning.
+	Hidden bool            `json:"hidden"`
+	T      json.RawMessage `json:"t"`
+}
+
+// parseCommand reads a message. Text has to be Unicode, as in a request: it would be typed as something else. Errors: httpapi.ErrBadMessage.
+func parseCommand(p []byte) (command, error) {
+	var c command
+	err := json.Unmarshal(p, &c)
+	switch wrong, isType := errors.AsType[*json.UnmarshalTypeError](err); {
+	case stream.InvalidUTF8(p) >= 0:
+		err = fmt.Errorf("byte %d is not UTF-8; send bytes that are not text as data_b64", stream.InvalidUTF8(p)+1)
+	case isType:
+		err = fmt.Errorf("the field %q cannot be this: %s", wrong.Field, wrong.Value)
+	case err == nil && stream.LoneSurrogate(p) >= 0:
+		err = fmt.Errorf("byte %d begins half a surrogate pair, which is no character; send bytes that are not text as data_b64", stream.LoneSurrogate(p)+1)
+	}
+	if err != nil {
+		return command{PTY: c.PTY}, fmt.Errorf("%w: %w", httpapi.ErrBadMessage, err)
+	}
+	return c, nil
+}
+
+// actor carries out a viewer's commands on one terminal.
+type actor struct {
+	term     stream.Terminal
+	sub      *stream.Subscription
+	readOnly bool
+}
+
+// do carries out one command. Focus and resize are a viewer's right even when
+// it may only look, but then they do not change the terminal.
+func (a actor) do(ctx context.Context, c command) error {
+	if c.Type == "hide" || c.Type == "show" {
+		a.term.Hide(a.sub, c.Type == "hide")
+		return nil
+	}
+	if a.readOnly {
+		if c.Type == "focus" || c.Type == "resize" {
+			return nil
+		}
+		return httpapi.ErrViewerReadOnly
+	}
+	switch c.Type {
+	case "input":
+		return a.input(ctx, c)
+	case "keys":
+		if len(c.Keys) == 0 {
+			return fmt.Errorf("%w: keys needs \"keys\", a list such as [\"C-c\", \"Up\", \"text:abc\"]", httpapi.ErrBadMessage)
+		}
+		return a.act(a.term.Keys(ctx, c.Keys))
+	case "paste":
+		if c.Data == nil {
+			return fmt.Errorf("%w: paste needs \"data\"", httpapi.ErrBadMessage)
+		}
+		return a.act(a.term.Paste(ctx, *c.Data))
+	case "resize":
+		if c.Cols < 1 || c.Rows < 1 {
+			return fmt.Errorf("%w: resize needs \"cols\" and \"rows\" of at least 1, got %d x %d", httpapi.ErrBadMessage, c.Cols, c.Rows)
+		}
+		return a.term.Wish(a.sub, c.Cols, c.Rows)
+	case "focus":
+		return a.term.Wish(a.sub, 0, 0)
+	}
+	return fmt.Errorf("%w: type %q; allowed are input, keys, paste, resize, focus, hide, show, ping", httpapi.ErrBadMessage, c.Type)
+}
+
+func (a actor) input(ctx context.Context, c command) error {
+	switch {
+	case c.Data != nil && c.B64 == nil:
+		return a.raw(ctx, []byte(*c.Data))
+	case c.B64 != nil && c.Data == nil:
+		return a.raw(ctx, c.B64)
+	}
+	return fmt.Errorf("%w: input needs \"data\" or \"data_b64\"", httpapi.ErrBadMessage)
+}
+
+func (a actor) raw(ctx context.Context, p []byte) error {
+	if a.readOnly {
+		return httpapi.ErrViewerReadOnly
+	}
+	return a.act(a.term.Input(ctx, p))
+}
+
+// act notes the viewer's activity, which decides the size under PolicyLatest.
+func (a actor) act(err error) error {
+	if err != nil {
+		return err
+	}
+	return a.term.Wish(a.sub, 0, 0)
+}

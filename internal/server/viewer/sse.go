@@ -1,0 +1,48 @@
+// Package viewer serves terminals to viewers: Server-Sent Events and WebSocket of one
+// terminal, and the WebSocket of a page that watches many.
+package viewer
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/stream"
+)
+
+// ServeSSE sends the subscription as Server-Sent Events until the exit, the
+// viewer's leaving or a write that makes no progress. It closes sub.
+func ServeSSE(w http.ResponseWriter, r *http.Request, sub *stream.Subscription) {
+	defer sub.Close()
+	out := httpapi.OpenEvents(w)
+	for {
+		ctx, cancel := context.WithTimeout(r.Context(), httpapi.Heartbeat)
+		batch, err := sub.Next(ctx)
+		cancel()
+		if err == nil {
+			err = sendEvents(r.Context(), out, batch)
+		} else if errors.Is(err, context.DeadlineExceeded) && r.Context().Err() == nil {
+			err = out.Beat()
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// sendEvents writes events and flushes them at once.
+func sendEvents(ctx context.Context, out httpapi.EventWriter, batch []*stream.Message) error {
+	for _, m := range batch {
+		var err error
+		if m.IsLarge() {
+			err = m.WriteLargeSSE(ctx, out)
+		} else {
+			_, err = out.Write(m.SSE())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}

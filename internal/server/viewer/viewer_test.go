@@ -1,0 +1,544 @@
+package viewer_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/journal"
+	"github.com/evertty/evertty/internal/server/viewer"
+	"github.com/evertty/evertty/stream"
+	"github.com/evertty/evertty/tests/polling"
+	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/vt/vt10x"
+)
+
+// echo is a terminal whose program shows what it is told.
+type echo struct {
+	hub  *stream.Hub
+	kept *kept
+	mu   sync.Mutex
+	got  []string
+}
+
+func (e *echo) note(s string) error {
+	e.mu.Lock()
+	e.got = append(e.got, s)
+	e.mu.Unlock()
+	e.hub.Write([]byte(s))
+	return nil
+}
+
+func (e *echo) Hub() *stream.Hub                             { return e.hub }
+func (e *echo) Input(_ context.Context, p []byte) error      { return e.note(string(p)) }
+func (e *echo) Keys(_ context.Context, names []string) error { return e.note(strings.Join(names, " ")) }
+func (e *echo) Paste(_ context.Context, text string) error   { return e.note("paste " + text) }
+func (e *echo) Leave(s *stream.Subscription)                 { s.Close() }
+func (e *echo) Hide(s *stream.Subscription, hidden bool) {
+	s.Hide(hidden)
+	size := e.hub.Fit()
+	e.hub.Resize(size.Cols, size.Rows)
+}
+func (e *echo) Wish(s *stream.Subscription, c, r int) error {
+	size := s.Wish(c, r)
+	e.hub.Resize(size.Cols, size.Rows)
+	return nil
+}
+
+// only is a directory of one terminal.
+type only struct{ t *echo }
+
+func (o only) Find(id string) (stream.Terminal, error) {
+	if id != "term1" {
+		return nil, errors.New("no such terminal")
+	}
+	return o.t, nil
+}
+func (o only) List() []byte { return []byte(`[{"id":"term1"}]`) }
+func (o only) Watch() (<-chan struct{}, func()) {
+	return nil, func() {}
+}
+
+// serve offers one terminal over SSE, WebSocket and as a page.
+func serve(t *testing.T, v viewer.Viewer) (*echo, *httptest.Server) {
+	t.Helper()
+	k := newKept(t, vt10x.New, 80, 24)
+	term := &echo{hub: k.Hub, kept: k}
+	v.Code = func(error) string { return "REFUSED" }
+	v.Scrollback = -1
+	mux := http.NewServeMux()
+	mux.HandleFunc("/stream", func(w http.ResponseWriter, r *http.Request) {
+		viewer.ServeSSE(w, r, term.hub.Subscribe(stream.Viewing{Scrollback: -1, Since: sinceOf(r)}))
+	})
+	mux.HandleFunc("/ws", func(w http.ResponseWriter, r *http.Request) {
+		v := v
+		v.Binary = r.URL.Query().Get("format") == "binary"
+		v.Since = sinceOf(r)
+		viewer.ServeWebSocket(w, r, term, v)
+	})
+	mux.HandleFunc("/page", func(w http.ResponseWriter, r *http.Request) { viewer.ServePage(w, r, only{term}, v) })
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	t.Cleanup(func() {
+		waitFor(t, "viewers to leave", func() bool { return term.hub.Facts().Viewers == 0 })
+	})
+	return term, s
+}
+
+func sinceOf(r *http.Request) *uint64 {
+	n, err := strconv.ParseUint(r.URL.Query().Get("since"), 10, 64)
+	if err != nil {
+		return nil
+	}
+	return &n
+}
+
+func dial(t *testing.T, s *httptest.Server, path string) *websocket.Conn {
+	t.Helper()
+	c, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(s.URL, "http")+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	t.Cleanup(func() { c.Close() })
+	_ = c.SetReadDeadline(time.Now().Add(patience))
+	return c
+}
+
+// event is any JSON event.
+type event struct {
+	Event, PTY, Data, Error, Reason, Unicode string
+	Code                                     any
+	Cols, Rows                               int
+	Seq                                      uint64
+	T                                        any
+}
+
+func read(t *testing.T, c *websocket.Conn) event {
+	t.Helper()
+	var e event
+	if err := c.ReadJSON(&e); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// until reads events up to the first that fits.
+func until(t *testing.T, c *websocket.Conn, what string, fits func(event) bool) event {
+	t.Helper()
+	var past []event
+	for range 100 {
+		var e event
+		if err := c.ReadJSON(&e); err != nil {
+			t.Fatalf("no %s: %v; read %+v", what, err, past)
+		}
+		if fits(e) {
+			return e
+		}
+		past = append(past, e)
+	}
+	t.Fatalf("no %s in %+v", what, past)
+	return event{}
+}
+
+func send(t *testing.T, c *websocket.Conn, msg string) {
+	t.Helper()
+	if err := c.WriteMessage(websocket.TextMessage, []byte(msg)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestAFloodKeepsNothingOut: a viewer for whom there is always more is answered, and so
+// is pinged: else it would count as gone.
+func TestAFloodKeepsNothingOut(t *testing.T) {
+	for _, path := range []string{"/ws", "/page"} {
+		term, s := serve(t, viewer.Viewer{})
+		busy := httptest.NewUnstartedServer(s.Config.Handler)
+		busy.Listener = flooding{busy.Listener, func() { term.hub.Write([]byte("more\r\n")) }}
+		busy.Start()
+		c := dial(t, busy, path)
+		if path == "/page" {
+			send(t, c, `{"type":"attach","pty":"term1"}`)
+		}
+		until(t, c, "output", func(e event) bool { return e.Event == "data" })
+		send(t, c, `{"type":"ping","t":7}`)
+		answered := false
+		for range 5000 {
+			if answered = read(t, c).Event == "pong"; answered {
+				break
+			}
+		}
+		if !answered {
+			t.Errorf("%s: no answer among 5000 events", path)
+		}
+		c.Close()
+		busy.Close()
+	}
+}
+
+// flooding is a listener whose connections have more come before each of their writes.
+type flooding struct {
+	net.Listener
+	more func()
+}
+
+func (f flooding) Accept() (net.Conn, error) {
+	c, err := f.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &floodingConn{c, f.more}, nil
+}
+
+type floodingConn struct {
+	net.Conn
+	more func()
+}
+
+func (f *floodingConn) Write(p []byte) (int, error) {
+	f.more()
+	return f.Conn.Write(p)
+}
+
+func TestSSE(t *testing.T) {
+	term, s := serve(t, viewer.Viewer{})
+	term.hub.Write([]byte("hello"))
+	resp, err := http.Get(s.URL + "/stream")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	for k, want := range map[string]string{"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"} {
+		if got := resp.Header.Get(k); got != want {
+			t.Errorf("%s: %q, want %q", k, got, want)
+		}
+	}
+	r := bufio.NewReader(resp.Body)
+	kind, id, data := sse(t, r)
+	if kind != "snapshot" || id != "5" || !strings.Contains(data, "hello") || !strings.Contains(data, `"reason":"connect"`) {
+		t.Errorf("first event %s %s %s", kind, id, data)
+	}
+	hostile := "a\n\nevent: exit\ndata: {}\n\n\xff\u2028\x00\"\\"
+	term.hub.Write([]byte(hostile))
+	kind, _, data = sse(t, r)
+	var d struct{ Data string }
+	if err := json.Unmarshal([]byte(data), &d); err != nil || kind != "data" {
+		t.Fatalf("%s %q: %v", kind, data, err)
+	}
+	if want := strings.ReplaceAll(hostile, "\xff", "\ufffd"); d.Data != want {
+		t.Errorf("data %q, want %q", d.Data, want)
+	}
+	code := 0
+	term.hub.Finish(stream.Exit{Code: &code, Reason: "exit"})
+	if kind, _, data = sse(t, r); kind != "exit" || !strings.HasPrefix(data, `{"code":0,`) {
+		t.Errorf("last event %s %s", kind, data)
+	}
+	if _, err := r.ReadByte(); err == nil {
+		t.Error("the stream goes on after the exit")
+	}
+}
+
+// sse reads one event.
+func sse(t *testing.T, r *bufio.Reader) (kind, id, data string) {
+	t.Helper()
+	for {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+		switch name {
+		case "event":
+			kind = value
+		case "id":
+			id = value
+		case "data":
+			data += value
+		case "":
+			if kind != "" {
+				return kind, id, data
+			}
+		}
+	}
+}
+
+func TestWebSocketJSON(t *testing.T) {
+	term, s := serve(t, viewer.Viewer{})
+	c := dial(t, s, "/ws")
+	if e := read(t, c); e.Event != "snapshot" || e.PTY != "term1" || e.Cols != 80 || e.Unicode != "11" {
+		t.Errorf("first event %+v", e)
+	}
+	send(t, c, `{"type":"input","data":"hé"}`)
+	if e := read(t, c); e.Event != "data" || e.Data != "hé" || e.Seq != 3 {
+		t.Errorf("after input %+v", e)
+	}
+	send(t, c, `{"type":"input","data_b64":"AAH/"}`)
+	if e := read(t, c); e.Data != "\x00\x01\ufffd" {
+		t.Errorf("after bytes %+v", e)
+	}
+	send(t, c, `{"type":"resize","cols":100,"rows":30}`)
+	if e := until(t, c, "resize", func(e event) bool { return e.Event == "resize" }); e.Cols != 100 || e.Rows != 30 {
+		t.Errorf("resize %+v", e)
+	}
+	send(t, c, `{"type":"ping","t":17}`)
+	if e := until(t, c, "pong", func(e event) bool { return e.Event == "pong" }); e.T != 17.0 {
+		t.Errorf("pong %+v", e)
+	}
+	for _, bad := range []string{`{`, `{"type":"jump"}`, `{"type":"input"}`, `{"type":"resize","cols":0,"rows":5}`, `{"type":"paste"}`} {
+		send(t, c, bad)
+		if e := until(t, c, "error", func(e event) bool { return e.Event == "error" }); e.Error == "" || e.Code != "REFUSED" {
+			t.Errorf("%s: %+v", bad, e)
+		}
+	}
+	code := 0
+	term.hub.Finish(stream.Exit{Code: &code, Reason: "exit"})
+	until(t, c, "exit", func(e event) bool { return e.Event == "exit" })
+	if _, _, err := c.ReadMessage(); !websocket.IsCloseError(err, websocket.CloseNormalClosure) {
+		t.Errorf("after the exit: %v, want a normal close", err)
+	}
+}
+
+func TestWebSocketBinary(t *testing.T) {
+	term, s := serve(t, viewer.Viewer{})
+	term.hub.Write([]byte("hello"))
+	c := dial(t, s, "/ws?format=binary")
+	next := func() []byte {
+		t.Helper()
+		kind, p, err := c.ReadMessage()
+		if err != nil || kind != websocket.BinaryMessage {
+			t.Fatalf("frame of kind %d: %v", kind, err)
+		}
+		return p
+	}
+	p := next()
+	if p[0] != 1 || binary.BigEndian.Uint16(p[1:]) != 80 || binary.BigEndian.Uint16(p[3:]) != 24 || binary.BigEndian.Uint64(p[5:]) != 5 || !bytes.Contains(p[13:], []byte("hello")) {
+		t.Errorf("snapshot frame % x", p)
+	}
+	if err := c.WriteMessage(websocket.BinaryMessage, []byte("\x00typed")); err != nil {
+		t.Fatal(err)
+	}
+	if p = next(); p[0] != 2 || binary.BigEndian.Uint64(p[1:]) != 10 || string(p[9:]) != "typed" {
+		t.Errorf("data frame % x", p)
+	}
+	if err := c.WriteMessage(websocket.BinaryMessage, []byte("\x03{\"type\":\"ping\"}")); err != nil {
+		t.Fatal(err)
+	}
+	if p = next(); string(p) != "\x03{\"event\":\"pong\"}" {
+		t.Errorf("control frame %q", p)
+	}
+}
+
+func TestReadOnlyViewerCannotType(t *testing.T) {
+	term, s := serve(t, viewer.Viewer{ReadOnly: true})
+	c := dial(t, s, "/ws")
+	read(t, c)
+	for _, m := range []string{`{"type":"input","data":"x"}`, `{"type":"keys","keys":["Enter"]}`, `{"type":"paste","data":"x"}`} {
+		send(t, c, m)
+		if e := read(t, c); e.Event != "error" {
+			t.Errorf("%s: %+v, want an error", m, e)
+		}
+	}
+	send(t, c, `{"type":"resize","cols":100,"rows":30}`)
+	send(t, c, `{"type":"ping"}`)
+	if e := read(t, c); e.Event != "pong" {
+		t.Errorf("a looking viewer's resize: %+v", e)
+	}
+	if len(term.got) != 0 || term.hub.Facts().Cols != 80 {
+		t.Errorf("the terminal got %q and has %d columns", term.got, term.hub.Facts().Cols)
+	}
+}
+
+func TestPageWatchesOnOneConnection(t *testing.T) {
+	term, s := serve(t, viewer.Viewer{})
+	term.hub.Write([]byte("before"))
+	c := dial(t, s, "/page")
+	until(t, c, "list", func(e event) bool { return e.Event == "list" })
+	send(t, c, `{"type":"input","pty":"term1","data":"x"}`)
+	if e := until(t, c, "error", func(e event) bool { return e.Event == "error" }); e.PTY != "term1" {
+		t.Errorf("input before attach: %+v", e)
+	}
+	send(t, c, `{"type":"attach","pty":"nobody"}`)
+	until(t, c, "error", func(e event) bool { return e.Event == "error" && e.PTY == "nobody" })
+	for range 2 { // attaching again begins again
+		send(t, c, `{"type":"attach","pty":"term1","cols":90,"rows":20}`)
+		e := until(t, c, "snapshot", func(e event) bool { return e.Event == "snapshot" })
+		if e.PTY != "term1" || e.Cols != 90 || e.Reason != "connect" || !strings.Contains(e.Data, "before") {
+			t.Errorf("snapshot %+v", e)
+		}
+	}
+	// There was one snapshot for each: a second of the first attachment, for the resize,
+	// would pass for that of the second, whose own then has in it what is typed here.
+	send(t, c, `{"type":"input","pty":"term1","data":"typed"}`)
+	until(t, c, "data", func(e event) bool { return e.Event == "data" && e.Data == "typed" })
+	send(t, c, `{"type":"detach","pty":"term1"}`)
+	send(t, c, `{"type":"ping"}`)
+	until(t, c, "pong", func(e event) bool { return e.Event == "pong" })
+	if f := term.hub.Facts(); f.Viewers != 0 {
+		t.Errorf("%d viewers after detach", f.Viewers)
+	}
+}
+
+// TestHiddenViewersDoNotCount: a terminal that a page keeps and does not show has no
+// viewer, and the page's size does not decide its size.
+func TestHiddenViewersDoNotCount(t *testing.T) {
+	term, s := serve(t, viewer.Viewer{})
+	page, other := dial(t, s, "/page"), dial(t, s, "/ws")
+	until(t, page, "list", func(e event) bool { return e.Event == "list" })
+	send(t, other, `{"type":"resize","cols":100,"rows":30}`)
+	until(t, other, "its size", func(e event) bool { return e.Cols == 100 })
+	send(t, page, `{"type":"attach","pty":"term1","cols":90,"rows":20}`)
+	until(t, other, "the page's size", func(e event) bool { return e.Cols == 90 })
+	for _, step := range []struct {
+		send            string
+		viewers, column int
+	}{
+		{`{"type":"hide","pty":"term1"}`, 1, 100},
+		{`{"type":"show","pty":"term1"}`, 2, 90},
+		{`{"type":"attach","pty":"term1","cols":90,"rows":20,"hidden":true}`, 1, 100},
+		{`{"type":"hide","pty":"term1"}`, 1, 100},
+	} {
+		send(t, page, step.send)
+		send(t, page, `{"type":"ping"}`)
+		until(t, page, "pong", func(e event) bool { return e.Event == "pong" })
+		if f := term.hub.Facts(); f.Viewers != step.viewers || f.Attached != 2 || f.Cols != step.column {
+			t.Errorf("%s: %d viewers, %d attached, %d columns; want %d, 2, %d", step.send, f.Viewers, f.Attached, f.Cols, step.viewers, step.column)
+		}
+	}
+}
+
+func TestServerSaysGoodBye(t *testing.T) {
+	closing := make(chan struct{})
+	_, s := serve(t, viewer.Viewer{Closing: closing})
+	for _, path := range []string{"/ws", "/page"} {
+		c := dial(t, s, path)
+		read(t, c)
+		if path == "/page" {
+			close(closing)
+		}
+		if path == "/ws" {
+			c.Close()
+			continue
+		}
+		if _, _, err := c.ReadMessage(); !websocket.IsCloseError(err, websocket.CloseGoingAway) {
+			t.Errorf("%s: %v, want going away", path, err)
+		}
+	}
+}
+
+func TestTooLargeMessageClosesTheConnection(t *testing.T) {
+	_, s := serve(t, viewer.Viewer{})
+	c := dial(t, s, "/ws")
+	read(t, c)
+	send(t, c, `{"type":"input","data":"`+strings.Repeat("x", 1<<20)+`"}`)
+	if _, _, err := c.ReadMessage(); !websocket.IsCloseError(err, websocket.CloseMessageTooBig) {
+		t.Errorf("%v, want 1009", err)
+	}
+}
+
+// TestResumeOnTheWire: the resume event on every kind of connection, and then only
+// what was missed.
+func TestResumeOnTheWire(t *testing.T) {
+	term, s := serve(t, viewer.Viewer{})
+	term.kept.write([]byte("seen missed"))
+	resp, err := http.Get(s.URL + "/stream?since=5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	r := bufio.NewReader(resp.Body)
+	if kind, id, data := sse(t, r); kind != "resume" || id != "5" || data != `{"cols":80,"rows":24,"seq":5}` {
+		t.Errorf("%s %s %s", kind, id, data)
+	}
+	if kind, id, data := sse(t, r); kind != "data" || id != "11" || data != `{"seq":11,"data":"missed"}` {
+		t.Errorf("%s %s %s", kind, id, data)
+	}
+	c := dial(t, s, "/ws?since=5")
+	if e := read(t, c); e.Event != "resume" || e.PTY != "term1" || e.Seq != 5 || e.Cols != 80 || e.Rows != 24 {
+		t.Errorf("%+v", e)
+	}
+	if e := read(t, c); e.Event != "data" || e.Data != "missed" {
+		t.Errorf("%+v", e)
+	}
+	c = dial(t, s, "/ws?format=binary&since=5")
+	for _, want := range []string{"\x03" + `{"event":"resume","pty":"term1","cols":80,"rows":24,"seq":5}`, "\x02\x00\x00\x00\x00\x00\x00\x00\x0bmissed"} {
+		if _, p, err := c.ReadMessage(); err != nil || string(p) != want {
+			t.Errorf("frame %q, %v; want %q", p, err, want)
+		}
+	}
+	c = dial(t, s, "/page")
+	send(t, c, `{"type":"attach","pty":"term1","since":5}`)
+	if e := until(t, c, "resume", func(e event) bool { return e.Event == "resume" }); e.PTY != "term1" || e.Seq != 5 {
+		t.Errorf("%+v", e)
+	}
+	if e := until(t, c, "data", func(e event) bool { return e.Event == "data" }); e.Data != "missed" {
+		t.Errorf("%+v", e)
+	}
+	term.kept.write([]byte(" live"))
+	if e := until(t, c, "live data", func(e event) bool { return e.Event == "data" }); e.Data != " live" || e.Seq != 16 {
+		t.Errorf("%+v", e)
+	}
+	send(t, c, `{"type":"attach","pty":"term1","since":99}`)
+	until(t, c, "snapshot", func(e event) bool { return e.Event == "snapshot" && e.Seq == 16 })
+}
+
+// kept is a hub whose owner keeps a journal, as the real one does.
+type kept struct {
+	*stream.Hub
+	t       testing.TB
+	journal *journal.Journal
+	buf     []byte
+}
+
+func newKept(t testing.TB, engine vt.EngineFunc, cols, rows int) *kept {
+	t.Helper()
+	store, err := datadir.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	k := &kept{t: t, buf: make([]byte, 64<<10)}
+	k.journal, err = journal.Open(store, "term1", journal.Options{Sync: journal.SyncNone, Segment: 256 << 10, Cols: cols, Rows: rows})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = k.journal.Close() })
+	options := stream.Options{ID: "term1", Engine: engine, Config: vt.Config{Cols: cols, Rows: rows, Scrollback: 200}, Journal: k.journal,
+		Observe: stream.Observe{Resized: k.journal.Resized}}
+	k.Hub = stream.New(options)
+	return k
+}
+
+func (k *kept) write(p []byte) {
+	for len(p) > 0 {
+		n := min(len(p), len(k.buf))
+		if _, err := k.journal.Append(journal.BytesSource(p[:n]), n, k.buf); err != nil {
+			k.t.Error(err)
+		}
+		k.Write(p[:n])
+		p = p[n:]
+	}
+}
+
+// patience is how long a test waits for a fact before it fails.
+const patience = time.Minute
+
+func waitFor(t testing.TB, what string, fact func() bool) {
+	t.Helper()
+	if !polling.Until(patience, fact) {
+		t.Fatalf("waited %v in vain for %s", patience, what)
+	}
+}

@@ -1,0 +1,313 @@
+package viewer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/stream"
+)
+
+const (
+	// maxFrame bounds a message from a viewer, in bytes, as the body of a
+	// request is bounded: a larger one closes the connection with 1009.
+	maxFrame = 1 << 20
+	// pongTimeout is how long a viewer may not answer pings before it counts as
+	// gone: a laptop that sleeps leaves a half-open connection behind.
+	pongTimeout = 3 * httpapi.Heartbeat
+	// hurriedBye is how long a viewer may take to leave when the server ends.
+	hurriedBye = time.Second
+	// maxPending is how many answers (errors, pongs) may wait for a viewer that
+	// does not read; more close it.
+	maxPending = 64
+)
+
+// upgrader leaves the check of Origin to package auth, which has checked it
+// for every request before.
+var upgrader = websocket.Upgrader{
+	ReadBufferSize: 4 << 10, WriteBufferSize: 4 << 10,
+	WriteBufferPool: &sync.Pool{},
+	CheckOrigin:     func(*http.Request) bool { return true },
+}
+
+// socket is one viewer's WebSocket: one goroutine reads, one writes.
+type socket struct {
+	conn   *websocket.Conn
+	binary bool
+	// answers are JSON control messages for this viewer alone.
+	answers chan []byte
+	ctx     context.Context // ends with the connection
+	cancel  context.CancelFunc
+}
+
+// open upgrades the request. The context ends when either side does.
+func open(w http.ResponseWriter, r *http.Request, binary bool) (*socket, context.Context, error) {
+	conn, err := upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		return nil, nil, err // Upgrade has answered the request
+	}
+	conn.SetReadLimit(maxFrame)
+	ctx, cancel := context.WithCancel(r.Context())
+	s := &socket{conn: conn, binary: binary, answers: make(chan []byte, maxPending), ctx: ctx, cancel: cancel}
+	conn.SetPongHandler(func(string) error { return s.alive() })
+	return s, ctx, nil
+}
+
+// alive gives the viewer until pongTimeout from now to show itself again.
+func (s *socket) alive() error { return s.conn.SetReadDeadline(time.Now().Add(pongTimeout)) }
+
+// read waits for the viewer's next message. Time that its last one took to be
+// carried out does not count against it.
+func (s *socket) read() (kind int, p []byte, err error) {
+	if err := s.alive(); err != nil {
+		return 0, nil, err
+	}
+	return s.conn.ReadMessage()
+}
+
+// answer queues a control message; a viewer that lets too many pile up is closed.
+func (s *socket) answer(v any) {
+	b, _ := json.Marshal(v) // cannot fail: strings, numbers and raw JSON that was parsed
+	select {
+	case s.answers <- b:
+	default:
+		s.cancel()
+	}
+}
+
+// problem is an error as an event.
+type problem struct {
+	Event string `json:"event"`
+	PTY   string `json:"pty,omitempty"`
+	Error string `json:"error"`
+	Code  string `json:"code"`
+}
+
+func (s *socket) refuse(pty string, err error, code func(error) string) {
+	s.answer(problem{Event: "error", PTY: pty, Error: err.Error(), Code: code(err)})
+}
+
+func (s *socket) pong(t json.RawMessage) {
+	s.answer(struct {
+		Event string          `json:"event"`
+		T     json.RawMessage `json:"t,omitempty"`
+	}{"pong", t})
+}
+
+func (s *socket) control(b []byte) error {
+	kind := websocket.TextMessage
+	if s.binary {
+		kind, b = websocket.BinaryMessage, append([]byte{stream.FrameControl}, b...)
+	}
+	return s.send(func() error { return s.conn.WriteMessage(kind, b) })
+}
+
+func (s *socket) message(m *stream.Message) error {
+	if m.IsLarge() {
+		if err := s.sendLarge(m); err != nil {
+			return err
+		}
+		return s.alive()
+	}
+	form, kind := s.form()
+	frame := m.Frame(form, func(payload []byte) any {
+		p, _ := websocket.NewPreparedMessage(kind, payload) // fails for control messages only
+		return p
+	})
+	if err := s.send(func() error { return s.conn.WritePreparedMessage(frame.(*websocket.PreparedMessage)) }); err != nil {
+		return err
+	}
+	// It takes what it is sent. In a flood its pong may come late: it is behind all of that.
+	return s.alive()
+}
+
+// form is how events are said on the connection, and of which kind the messages are.
+func (s *socket) form() (form stream.Form, kind int) {
+	if s.binary {
+		return stream.FormBinary, websocket.BinaryMessage
+	}
+	return stream.FormJSON, websocket.TextMessage
+}
+
+// sendLarge sends a large snapshot in the pieces of one message (RFC 6455, 5.4).
+func (s *socket) sendLarge(m *stream.Message) error {
+	form, kind := s.form()
+	w, err := s.conn.NextWriter(kind)
+	if err != nil {
+		return err
+	}
+	if err := m.WriteLarge(s.ctx, pieces{s, w}, form); err != nil {
+		return err // the message is not whole: the connection ends
+	}
+	return s.send(w.Close)
+}
+
+// pieces writes to a message, each piece with its own deadline.
+type pieces struct {
+	s *socket
+	w io.Writer
+}
+
+func (p pieces) Write(b []byte) (n int, err error) {
+	err = p.s.send(func() error { n, err = p.w.Write(b); return err })
+	return n, err
+}
+
+func (s *socket) send(write func() error) error {
+	if err := s.conn.SetWriteDeadline(time.Now().Add(httpapi.WriteTimeout)); err != nil {
+		return err
+	}
+	return write()
+}
+
+// ping also tells whether the peer is still there: its pong moves the deadline.
+func (s *socket) ping() error {
+	return s.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(httpapi.WriteTimeout))
+}
+
+// bye says why the connection ends and waits until the peer has read everything
+// and ends it too (RFC 6455, 7.1.1), which ends ctx, or limit is over. Closed at
+// once, the connection would be reset by the next thing the peer sends, a pong for
+// one, and what it has not read yet would be lost. The caller closes it then.
+func (s *socket) bye(ctx context.Context, code int, text string, limit time.Duration) {
+	if s.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, text), time.Now().Add(limit)) != nil {
+		return
+	}
+	over := time.NewTimer(limit)
+	defer over.Stop()
+	for {
+		select {
+		case <-s.answers: // nothing follows a close frame
+		case <-ctx.Done():
+			return
+		case <-over.C:
+			return
+		}
+	}
+}
+
+// Viewer says what one connection may do and how it talks.
+type Viewer struct {
+	ReadOnly   bool
+	Binary     bool // frames of 1 type byte and payload instead of JSON
+	Scrollback int  // history lines in its snapshots, negative for all
+	// HistoryOnce has the history in the first snapshot only, see stream.Viewing.
+	HistoryOnce bool
+	// Cols and Rows are the size that the viewer wishes from the beginning, as a
+	// resize would; 0 is none. The first snapshot has the size that comes of it.
+	Cols, Rows int
+	// Since is the position up to which the viewer has everything, see stream.Viewing;
+	// a page says it for each terminal it attaches to instead.
+	Since *uint64
+	// Code names an error in answers, as in the errors of the HTTP API.
+	Code func(error) string
+	// Closing ends the connection politely when it is closed.
+	Closing <-chan struct{}
+}
+
+// ServeWebSocket serves one viewer of t until its exit event was sent, the
+// viewer leaves or v.Closing. It answers the upgrade itself.
+func ServeWebSocket(w http.ResponseWriter, r *http.Request, t stream.Terminal, v Viewer) {
+	s, ctx, err := open(w, r, v.Binary)
+	if err != nil {
+		return
+	}
+	defer s.cancel()
+	sub := t.Hub().Subscribe(stream.Viewing{Scrollback: v.Scrollback, HistoryOnce: v.HistoryOnce, Since: v.Since, Types: !v.ReadOnly})
+	defer t.Leave(sub)
+	if v.Cols > 0 && v.Rows > 0 && !v.ReadOnly {
+		_ = t.Wish(sub, v.Cols, v.Rows) // a terminal that has ended has no size to change
+	}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		defer s.cancel()
+		s.readFrom(ctx, actor{term: t, sub: sub, readOnly: v.ReadOnly}, v.Code)
+	}()
+	s.pump(ctx, sub, v.Closing)
+	s.cancel()
+	_ = s.conn.Close() // releases the reader
+	<-read
+}
+
+// readFrom carries out the viewer's messages until the connection ends.
+func (s *socket) readFrom(ctx context.Context, a actor, code func(error) string) {
+	for {
+		kind, p, err := s.read()
+		if err != nil {
+			return
+		}
+		if err := s.handle(ctx, a, kind, p); err != nil {
+			s.refuse("", err, code)
+		}
+	}
+}
+
+func (s *socket) handle(ctx context.Context, a actor, kind int, p []byte) error {
+	if kind == websocket.BinaryMessage {
+		switch {
+		case len(p) > 0 && p[0] == stream.FrameInput:
+			return a.raw(ctx, p[1:])
+		case len(p) > 0 && p[0] == stream.FrameControl:
+			p = p[1:]
+		default:
+			return errors.New("bad message: a binary frame begins with 0x00 (input) or 0x03 (JSON)")
+		}
+	}
+	c, err := parseCommand(p)
+	if err != nil {
+		return err
+	}
+	if c.Type == "ping" {
+		s.pong(c.T)
+		return nil
+	}
+	return a.do(ctx, c)
+}
+
+// pump writes events, answers and pings until the end of the subscription. It comes
+// back for more events, so that a flood keeps neither answers nor pings out.
+func (s *socket) pump(ctx context.Context, sub *stream.Subscription, closing <-chan struct{}) {
+	beat := time.NewTicker(httpapi.Heartbeat)
+	defer beat.Stop()
+	for {
+		batch, err := sub.Poll()
+		for _, m := range batch {
+			if s.message(m) != nil {
+				return
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			sub.Close()
+			s.bye(ctx, websocket.CloseNormalClosure, "the program has ended", httpapi.WriteTimeout)
+		}
+		if err != nil {
+			return
+		}
+		if len(batch) > 0 {
+			sub.Wake()
+		}
+		select {
+		case <-sub.Woken():
+		case b := <-s.answers:
+			err = s.control(b)
+		case <-beat.C:
+			err = s.ping()
+		case <-closing:
+			s.bye(ctx, websocket.CloseGoingAway, "the server is shutting down", hurriedBye)
+			return
+		case <-ctx.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package shell
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/evertty/evertty/internal/shell/script"
+	"github.com/evertty/evertty/internal/shell/shelldir"
+)
+
+// bash is what is known of the shell's bash, for those who write what it is told.
+func (s *Shell) bash() script.Bash {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return script.Bash{Dir: s.spec.Dir, Snapshot: s.image, Aliases: s.mayAlias, List: s.listOn, Relayed: s.remote()}
+}
+
+// unreachable tells whether the shell cannot be told to read a file any more.
+func (s *Shell) unreachable() bool { b := s.bash(); return b.Snapshot.Builtin(".") == "" }
+
+// noteList takes over what a command has made of the option history, when its last line has run.
+func (s *Shell) noteList(e *Exec) {
+	if e == nil || e.hidden {
+		return
+	}
+	_, err := os.Lstat(filepath.Join(e.dir, script.ListSign))
+	now := err == nil
+	s.mu.Lock()
+	changed := s.listOn != now
+	s.listOn = now
+	s.mu.Unlock()
+	if !changed {
+		return
+	}
+	if path := filepath.Join(s.spec.Dir, script.ListFile); now {
+		err = shelldir.Touch(path)
+	} else {
+		err = os.Remove(path)
+	}
+	if err != nil {
+		s.config.Log.Warn("whether a shell keeps a list of commands is not known to the next server",
+			"shell", s.spec.ID, "err", err)
+	}
+}
+
+// loadList reads what noteList wrote.
+func (s *Shell) loadList() {
+	_, err := os.Lstat(filepath.Join(s.spec.Dir, script.ListFile))
+	s.listOn = err == nil
+}

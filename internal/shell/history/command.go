@@ -1,0 +1,173 @@
+package history
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Errors of what a caller asks for.
+var (
+	ErrInvalid = errors.New("invalid command")
+	// ErrBadEnv is of a name that is not ^[A-Za-z_][A-Za-z0-9_]*$ and of a value with NUL.
+	ErrBadEnv = errors.New("invalid environment")
+)
+
+// Status says where a command is in its life.
+type Status string
+
+// The statuses. Only queued → running → one of the others is possible, and queued → cancelled or failed.
+const (
+	Queued    Status = "queued"
+	Running   Status = "running"
+	Done      Status = "done"
+	Cancelled Status = "cancelled"
+	Failed    Status = "failed" // it never got an exit code: it could not be started, or its shell was deleted
+)
+
+// Command is what to run. It is read during Submit only.
+type Command struct {
+	Text string // shell text, sourced by the shell; at most MaxText bytes, no NUL
+	// Isolated runs Argv as one process beside the shell, in no queue: with the shell's directory and environment, and without any other state of it.
+	Isolated bool
+	Argv     []string
+	// Cwd is the directory of this command alone; relative ones are relative to the shell's. An absent one ends the command with
+	// code 1 and the text on stderr.
+	Cwd string
+	Env map[string]string // of this command alone
+	// Timeout after which the command is cancelled with code 124; 0 means the shell's. It counts from the start: what a command waits for its turn is not in it.
+	Timeout time.Duration
+	// QueueTimeout is how long the command may wait for its turn. One that has not begun by then fails with ErrQueueTimeout and never runs. 0 is no bound.
+	QueueTimeout time.Duration
+	Stdin        []byte // what the command reads, then end of file; nothing given is the end of file at once
+	// StdinOpen lets Input write more after Stdin.
+	StdinOpen bool
+	// TTY is of commands that run on a terminal of their own; see Shell.Enroll.
+	TTY bool
+	// Background runs the command beside those that follow it, as `{ … } &`.
+	Background bool
+	// MaxOutput bounds what the log keeps of each of stdout and stderr, in bytes; 0 means the shell's. What is beyond is read and dropped.
+	MaxOutput int64
+	// MaxReply bounds what a reply or stream has of each of them, in bytes; 0 means the shell's. The log has more.
+	MaxReply int64
+}
+
+// Result is how a command ended.
+type Result struct {
+	// ExitCode is bash's: 0..255, 124 after a timeout, 130 after a cancel.
+	ExitCode   int
+	TimedOut   bool
+	Cancelled  bool
+	Background bool // it, or something it left behind, still holds its stdout or stderr: late output goes to its log
+	// Truncated: a reply of MaxReply has not all, or the log has not; TruncatedReason says which, one of Cut….
+	Truncated       bool
+	TruncatedReason string
+	// Recreated: the shell had ended before this command and was started again with its state; Lost says what of it is gone, in words.
+	Recreated bool
+	Lost      []string
+	// ShellEnded: the shell ended with this command (exit, exec, set -e, a signal, the second stage of a cancel).
+	ShellEnded bool
+	Cwd        string // the shell's after the command
+	// Reason is why somebody else than the user had it ended, in the word that Stop was given; "" when nobody did.
+	Reason string
+	// CwdFallback is the directory that was wanted when it is gone and the nearest parent was taken instead.
+	CwdFallback string
+}
+
+// Status is that of a command with the result.
+func (r *Result) Status() Status {
+	if r.Cancelled {
+		return Cancelled
+	}
+	return Done
+}
+
+// Info is a command as lists tell it.
+type Info struct {
+	ID          string
+	Shell       string
+	Command     string // Text, or Argv quoted for a shell
+	Cwd         string // where it began
+	Status      Status
+	Position    int // in the queue, 1 is the next one; 0 of one that does not wait there
+	PID         int // of the shell, of the background subshell or of the isolated process; 0 before the start
+	Background  bool
+	Isolated    bool
+	PTY         string // the terminal that it runs or ran on; "" of one that runs in the shell or beside it
+	CreatedAt   time.Time
+	StartedAt   time.Time // zero while queued
+	FinishedAt  time.Time // zero while it runs
+	StdoutBytes int64     // in the log
+	StderrBytes int64
+	LogCut      string  // why the logs miss something, one of Cut…, "" when they have all
+	Error       string  // of one that Failed: why, in words
+	Result      *Result // nil until it has ended
+}
+
+// Stream is one of a command's two outputs.
+type Stream int
+
+// The outputs.
+const (
+	Stdout Stream = 1
+	Stderr Stream = 2
+)
+
+// Check refuses what no shell runs. Errors: ErrInvalid, ErrBadEnv.
+func (c *Command) Check() error {
+	switch {
+	case strings.ContainsRune(c.Text, 0) || len(c.Text) > MaxText:
+		return fmt.Errorf("%w: the text has %d bytes, at most %d and no NUL are possible", ErrInvalid, len(c.Text), MaxText)
+	case len(c.Stdin) > MaxStdin:
+		return fmt.Errorf("%w: %d bytes of standard input, at most %d are possible", ErrInvalid, len(c.Stdin), MaxStdin)
+	case strings.ContainsRune(c.Cwd, 0) || len(c.Cwd) >= maxPath:
+		return fmt.Errorf("%w: directory %.80q", ErrInvalid, c.Cwd)
+	case c.Timeout < 0 || c.QueueTimeout < 0 || c.MaxOutput < 0 || c.MaxReply < 0:
+		return fmt.Errorf("%w: timeout %v, wait %v, output %d", ErrInvalid, c.Timeout, c.QueueTimeout, c.MaxOutput)
+	case c.Isolated && (len(c.Argv) == 0 || c.Argv[0] == "" || slices.ContainsFunc(c.Argv, func(a string) bool { return strings.ContainsRune(a, 0) })):
+		return fmt.Errorf("%w: an isolated command needs an argv without NUL", ErrInvalid)
+	case !c.Isolated && c.Argv != nil:
+		return fmt.Errorf("%w: an argv is for isolated commands", ErrInvalid)
+	}
+	return CheckEnv(c.Env)
+}
+
+// CheckEnv checks variables. The message never has a value, which may be secret. Errors: ErrBadEnv.
+func CheckEnv(env map[string]string) error {
+	total := 0
+	for name, value := range env {
+		if !variableName.MatchString(name) {
+			return fmt.Errorf("%w: name %.80q", ErrBadEnv, name)
+		}
+		if strings.ContainsRune(value, 0) {
+			return fmt.Errorf("%w: the value of %s holds a NUL byte", ErrBadEnv, name)
+		}
+		if total += len(name) + len(value); total > maxEnvironment {
+			return fmt.Errorf("%w: more than %d bytes", ErrBadEnv, maxEnvironment)
+		}
+	}
+	return nil
+}
+
+// variableName is what a shell can export.
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// MaxText is the longest command, in bytes: generated scripts have some megabytes, and bash keeps all of it in
+// memory.
+const MaxText = 16 << 20
+
+// MaxStdin is the most that Command.Stdin may have, in bytes; it is written to the disk before the command starts.
+const MaxStdin = 64 << 20
+
+// maxEnvironment is the most that the variables of one command or one SetEnv may have together, in bytes: four
+// times what execve takes by default.
+const maxEnvironment = 8 << 20
+
+// maxPath is the longest directory, in bytes: PATH_MAX of Linux.
+const maxPath = 4096
+
+// idCharacters are those that an id may have.
+const idCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"

@@ -1,0 +1,222 @@
+package history
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/evertty/evertty/internal/shell/shelldir"
+)
+
+const (
+	// MaxCommands is how many commands of a shell are kept: days of an agent's work, and few enough to read them all at a start (20 µs each).
+	MaxCommands = 1000
+	// maxHistoryBytes bounds the logs that are kept of a shell, in bytes.
+	maxHistoryBytes = 1 << 30
+	// idDigits is how long the number of a command is in its id: it goes on counting after pruning.
+	idDigits = 8
+	// IDRandom is how many random characters an id has: 60 bits, so that ids of different shells never meet.
+	IDRandom = 12
+)
+
+// Names within a shell's and a command's directory.
+const ()
+
+// Entry is what is on disk of one command: the last good line of DIR/c/ID/record.json.
+type Entry struct {
+	Info Info // with Result when it has ended
+	// Of the Command: what Info does not tell and a later server needs. Stdin is in the file `in`.
+	Spec         Command // Text and Stdin are empty: Info.Command is the text
+	Process      int     // of the shell that runs it; 0 while queued
+	Deadline     time.Time
+	PauseCounted time.Time // when the pause began that Deadline has in it already; zero is none
+	Processes    string    // free for the live side, for instance a stage
+}
+
+// Shell is what is on disk of a shell, in DIR/shell.json.
+type Shell struct {
+	Spec      Spec // Dir is not stored: it is where the record was found
+	CreatedAt time.Time
+	Process   int      // the newest that was started, from 1
+	FirstEnv  []string // the environment of the first start, KEY=value
+}
+
+// Store is the commands of a shell on disk. All methods may be called at the same time from several goroutines, but one record is saved by one at a time.
+type Store struct {
+	root string
+
+	mu   sync.Mutex // guards what follows
+	last uint64     // the highest number that was given
+}
+
+// Open reads the records of a shell directory, oldest first. The error names those that were skipped because they are damaged (errors.Is
+// ErrDamaged); the others are returned all the same. An absent or empty directory has none. A command's directory without a record is
+// passed over: the server died before the command was accepted.
+func Open(dir string) (*Store, []*Entry, error) {
+	h := &Store{root: filepath.Join(dir, shelldir.CommandsDir)}
+	entries, err := os.ReadDir(h.root) // in the order of names, which is that of submission
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	var list []*Entry
+	problems := []error{err}
+	for _, entry := range entries {
+		number, ok := numberIn(entry.Name())
+		if !ok || !entry.IsDir() {
+			continue
+		}
+		h.last = max(h.last, number)
+		r, err := h.load(entry.Name())
+		switch {
+		case err == nil:
+			list = append(list, r)
+		case !errors.Is(err, fs.ErrNotExist):
+			problems = append(problems, err)
+		}
+	}
+	return h, list, errors.Join(problems...)
+}
+
+// Next makes the directory DIR/c/ID of a new command and returns its id: 8 digits that count the shell's commands and 12 random characters [a-z2-7], so that ids are
+// unique in a server and sort in the order of submission. Errors: ErrNoSpace.
+func (h *Store) Next() (id string, err error) {
+	h.mu.Lock()
+	h.last++
+	number := h.last
+	h.mu.Unlock()
+	var random [8]byte
+	_, _ = rand.Read(random[:]) // never fails
+	text := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(random[:])
+	id = fmt.Sprintf("%0*d%s", idDigits, number, strings.ToLower(text[:IDRandom]))
+	if err := shelldir.MakeDir(h.root, h.Dir(id)); err != nil {
+		return "", fmt.Errorf("shell: directory of a command: %w", err)
+	}
+	return id, nil
+}
+
+// Dir is the directory of a command.
+func (h *Store) Dir(id string) string { return filepath.Join(h.root, id) }
+
+// Save appends a record to its file, as a line with a sum: a kill leaves the line before it, and nothing has to be synced or renamed, which on some file systems
+// costs as much as a short command. A command's record is saved a few times only. Errors: ErrNoSpace.
+func (h *Store) Save(r *Entry) error {
+	dir := h.Dir(r.Info.ID)
+	line, text, err := encodeRecord(r)
+	if err == nil && text != "" {
+		err = saveText(filepath.Join(dir, shelldir.TextFile), text)
+	}
+	if err == nil {
+		err = appendLine(filepath.Join(dir, shelldir.RecordFile), line)
+	}
+	if err != nil {
+		return fmt.Errorf("shell: record of command %s: %w", r.Info.ID, err)
+	}
+	return nil
+}
+
+// appendLine writes a line behind what is in a file. The newline before it ends what an append that was cut has left.
+func appendLine(path string, line []byte) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return shelldir.SpaceError(err)
+	}
+	_, err = file.Write(append([]byte{'\n'}, line...))
+	return shelldir.SpaceError(errors.Join(err, file.Close()))
+}
+
+// saveText sees to it that the text of a long command is on disk: that of a sourced one is there already, and none ever changes.
+func saveText(path, text string) error {
+	if info, err := os.Stat(path); err == nil && info.Size() == int64(len(text)) {
+		return nil
+	}
+	return shelldir.WriteFile(path, []byte(text))
+}
+
+// load reads a record. Errors: ErrDamaged, fs.ErrNotExist.
+func (h *Store) load(id string) (*Entry, error) {
+	content, err := os.ReadFile(filepath.Join(h.Dir(id), shelldir.RecordFile))
+	if err != nil {
+		return nil, err
+	}
+	r, long, err := NewestRecord(content)
+	if err == nil && r.Info.ID != id {
+		err = fmt.Errorf("%w: it is that of %q", shelldir.ErrDamaged, r.Info.ID)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("shell: record of command %s: %w", id, err)
+	}
+	if !long {
+		return r, nil
+	}
+	text, err := os.ReadFile(filepath.Join(h.Dir(id), shelldir.TextFile))
+	if err != nil {
+		return nil, fmt.Errorf("shell: text of command %s: %w: %w", id, shelldir.ErrDamaged, hideAbsence(err))
+	}
+	r.Info.Command = string(text)
+	return r, nil
+}
+
+// hideAbsence makes a missing file no fs.ErrNotExist: the record says that it has to be there.
+func hideAbsence(err error) error { return errors.New(err.Error()) }
+
+// NewestRecord is the last line that is whole. Errors: ErrDamaged when none is.
+func NewestRecord(content []byte) (r *Entry, long bool, err error) {
+	err = fmt.Errorf("%w: empty", shelldir.ErrDamaged)
+	for len(content) > 0 {
+		var line []byte
+		if at := bytes.LastIndexByte(content, '\n'); at < 0 {
+			line, content = content, nil
+		} else {
+			line, content = content[at+1:], content[:at]
+		}
+		if len(line) == 0 {
+			continue
+		}
+		if r, long, err = decodeRecord(line); err == nil {
+			return r, long, nil
+		}
+	}
+	return nil, false, err
+}
+
+// Prune removes the oldest ended commands beyond MaxCommands and maxHistoryBytes from disk and returns their ids, oldest first. ended tells of those that
+// may go, oldest first; total is how many there are in all. It is not for the path of a command. A directory that resists is
+// left and not returned.
+func (h *Store) Prune(ended []Info, total int) []string {
+	var size int64
+	for _, info := range ended {
+		size += info.StdoutBytes + info.StderrBytes
+	}
+	var gone []string
+	for _, info := range ended {
+		if total <= MaxCommands && size <= maxHistoryBytes {
+			break
+		}
+		if os.RemoveAll(h.Dir(info.ID)) != nil {
+			continue
+		}
+		total--
+		size -= info.StdoutBytes + info.StderrBytes
+		gone = append(gone, info.ID)
+	}
+	return gone
+}
+
+// numberIn is the number in an id.
+func numberIn(id string) (uint64, bool) {
+	if len(id) < idDigits+IDRandom {
+		return 0, false
+	}
+	digits, random := id[:len(id)-IDRandom], id[len(id)-IDRandom:]
+	number, err := strconv.ParseUint(digits, 10, 63)
+	return number, err == nil && strings.Trim(random, "abcdefghijklmnopqrstuvwxyz234567") == ""
+}

@@ -1,0 +1,378 @@
+package shell
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/shell/shelldir"
+)
+
+// life is one command on its way from its turn to its end, the same for every kind of launcher:
+//
+//	queued    it is on the disk, and nothing of it has run: a later server queues it again
+//	starting  its files are made, and on the disk it is running: the keeper holds its files before it can begin
+//	running   the launcher has started it: a later server takes its files from the keeper and follows it
+//	ended     it has a Result, or the error of which it failed; late output goes on to its log
+//
+// A server that is killed leaves what the next one needs to go on from any of these states; see Recover. Commands on a
+// terminal of their own take the same states from outside: Enroll, Begin, Finish.
+type life struct {
+	*Exec
+	files  *files
+	launch launcher
+	home   string // the shell's directory at the start
+	news   news   // of the shell, for the result
+	unread bool   // the shell has ended and had not read of the command, which has certainly not run
+}
+
+// launcher is how commands of one kind are started, watched and ended: in the foreground of the shell, in its
+// background, or isolated, as processes of their own. Elsewhere each of these runs a relay instead of the text.
+type launcher interface {
+	// prepare makes what start needs. It reports done when it has ended the command instead.
+	prepare(l *life, home, cwd string) (done bool, err error)
+	// start starts the command, whose files are open and whose record says that it runs. Errors: errNotTold.
+	start(l *life) error
+	// attach begins to watch the command, which may have been started by an earlier server, and returns what ends that.
+	attach(l *life) (detach func())
+	// status is the exit code of the command, once there is one.
+	status(l *life) (code int, ok bool)
+	// exited is closed when the process that runs the command has ended; nil when only the status tells.
+	exited() <-chan struct{}
+	// afterExit is how a command has ended whose process has; over is false when the shell is left.
+	afterExit(l *life) (r Result, over bool)
+	// tick has a value when look is to be called.
+	tick() <-chan time.Time
+	look(l *life)
+	// stop ends a command that was cancelled or had its time, which r says.
+	stop(l *life, r *Result) stopOutcome
+	// settle is called when the command has ended, before its outputs are drained.
+	settle(l *life, r *Result)
+}
+
+// stopOutcome is what launcher.stop has come to.
+type stopOutcome int
+
+const (
+	stopping stopOutcome = iota // its end is waited for
+	stopped                     // it has ended, as the result says; or the shell is left
+	hadEnded                    // it had ended by itself before
+)
+
+// begin makes and opens what a command needs, writes down that it runs, and starts it. In this order: a server that is
+// killed after any step leaves what the next one understands. It reports done when the command has ended already.
+func (l *life) begin(home, cwd string) (done bool, err error) {
+	s := l.shell
+	l.home = home
+	err = s.withRoom(func() (err error) {
+		done, err = l.launch.prepare(l, home, cwd)
+		return err
+	})
+	if done || err != nil {
+		return done, err
+	}
+	if l.files, err = s.open(l.Exec); err != nil {
+		return false, err
+	}
+	l.markRunning(cmp.Or(cwd, home))
+	if err = s.withRoom(l.trySave); err == nil {
+		err = l.launch.start(l)
+	}
+	switch {
+	case errors.Is(err, errNotTold):
+		l.files.reset()
+	case err != nil:
+		l.files.abandon()
+	}
+	return false, err
+}
+
+// errNotTold says that a shell had ended before it was told of a command, whose logs are as they were.
+var errNotTold = errors.New("the shell was not told")
+
+// markRunning notes that the command runs from now on.
+func (e *Exec) markRunning(cwd string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	i := &e.record.Info
+	i.Status, i.StartedAt, i.Cwd = Running, time.Now(), cwd
+	if limit := e.record.Spec.Timeout; limit > 0 {
+		e.record.Deadline = i.StartedAt.Add(limit)
+	}
+}
+
+// follow waits for the end of a command that was started, by whichever server, and ends it when it is cancelled or has
+// had its time. over is false when the shell is left.
+func (l *life) follow() (r Result, over bool) {
+	late, stopLate := l.overtime()
+	defer stopLate()
+	cancelled := l.Exec.stop
+	for {
+		if code, ok := l.launch.status(l); ok {
+			if !r.TimedOut && !r.Cancelled {
+				r.ExitCode = code
+			}
+			return r, true
+		}
+		var why Result
+		select {
+		case <-l.files.watch.Changed:
+			continue
+		case <-l.launch.tick():
+			l.launch.look(l)
+			continue
+		case <-l.launch.exited():
+			last, over := l.launch.afterExit(l)
+			if r.TimedOut || r.Cancelled {
+				last = r
+			}
+			return last, over
+		case <-late:
+			why = Result{ExitCode: timeoutCode, TimedOut: true}
+		case <-cancelled:
+			why = Result{ExitCode: cancelCode, Cancelled: true}
+		case <-l.shell.life.Done():
+			return Result{}, false
+		}
+		late, cancelled = nil, nil
+		// Of two facts that came at once select takes any, and a server that was away finds both: the end counts.
+		if _, ok := l.launch.status(l); ok {
+			continue
+		}
+		switch l.launch.stop(l, &why) {
+		case stopped:
+			return why, !l.shell.leaving()
+		case stopping:
+			r = why
+		case hadEnded:
+		}
+	}
+}
+
+// run follows a command to its end and answers it. It reports whether the command has certainly not run; it is answered
+// all the same when it is not to be started again.
+func (l *life) run(mayAgain bool) (again bool) {
+	defer l.launch.attach(l)()
+	r, over := l.follow()
+	if !over {
+		l.files.leave()
+		return false
+	}
+	if mayAgain && l.unread && !shelldir.Closed(l.Exec.stop) {
+		l.files.reset()
+		return true
+	}
+	l.conclude(r)
+	return false
+}
+
+// runBeside is run of a command beside the queue, whose slot is free after it.
+func (l *life) runBeside() {
+	defer l.shell.tidy()
+	defer l.shell.freeSlot()
+	l.run(false)
+}
+
+// conclude drains the outputs of a command, answers it, and leaves the rest of its outputs to a goroutine.
+func (l *life) conclude(r Result) {
+	s := l.shell
+	l.launch.settle(l, &r)
+	eof := l.files.drain()
+	r.Background = !eof
+	l.files.judge(&r)
+	r.Recreated, r.Lost, r.CwdFallback = l.news.recreated || r.Recreated, l.news.lost, l.news.fallback
+	s.mu.Lock()
+	s.active = time.Now()
+	if s.current == l.Exec {
+		s.current = nil
+	}
+	s.mu.Unlock()
+	l.answer(&r)
+	l.files.followLate(eof)
+}
+
+// attempt gives a command that has its turn one try, in the shell b or beside it. It reports whether the command has
+// certainly not run because the shell had ended, which is an end of it like others the last time and where somebody
+// wanted its end.
+func (s *Shell) attempt(b revived, e *Exec, launch launcher, last bool) (again bool) {
+	home, cwd, ok := s.place(b.incarnation, e)
+	if e.withdrawn() {
+		return false
+	}
+	if !ok {
+		e.missing(cwd, b.news, home)
+		return false
+	}
+	background := e.spec().Background
+	if background && !s.takeSlot() {
+		e.end(Failed, nil, fmt.Errorf("%w: %d run beside the shell", ErrQueueFull, maxParallel))
+		return false
+	}
+	l := &life{Exec: e, launch: launch, news: b.news}
+	free := func() {
+		if background {
+			s.freeSlot()
+		}
+	}
+	if s.remote() {
+		var err error
+		if l.news.recreated, err = s.ready(e, false); err != nil {
+			free()
+			s.unready(e, err)
+			return false
+		}
+	}
+	done, err := l.begin(home, cwd)
+	switch {
+	case done:
+		free()
+		return false
+	case errors.Is(err, errNotTold) && !last:
+		free()
+		return b.awaitEnd()
+	case err != nil:
+		free()
+		s.failed(e, err)
+		return false
+	case background:
+		s.work.Go(l.runBeside)
+		return false
+	}
+	return l.run(!last)
+}
+
+// inShell runs a command in the foreground or background of the shell, in another process of it when this one has ended
+// before it had read of the command. It returns the last one. One in the background goes on after that.
+func (s *Shell) inShell(b revived, e *Exec) *incarnation {
+	for try := 1; ; try++ {
+		again := s.attempt(b, e, e.launcher(b.incarnation), try == maxStarts)
+		if !again || s.leaving() || e.withdrawn() {
+			break
+		}
+		next, err := s.alive()
+		if s.leaving() || e.withdrawn() {
+			break
+		}
+		if err != nil {
+			s.lose(e, err)
+			break
+		}
+		next = s.brief(next, e)
+		next.news = b.news.and(next.news)
+		b = next
+	}
+	if e.hasEnded() {
+		s.keep(b, e)
+	}
+	return b.incarnation
+}
+
+// takeSlot takes one of the places of commands that run beside the queue, freeSlot gives it back.
+func (s *Shell) takeSlot() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.parallel >= maxParallel {
+		return false
+	}
+	s.parallel++
+	return true
+}
+
+func (s *Shell) freeSlot() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.parallel--
+}
+
+// place is the shell's directory now, and the absolute directory that the command alone wants, "" when none; ok is
+// false when that one is absent. An isolated command always has one.
+func (s *Shell) place(body *incarnation, e *Exec) (home, cwd string, ok bool) {
+	spec := e.spec()
+	if s.remote() {
+		return s.cwdNow(), "", true // the relay sees to it
+	}
+	home, err := body.cwd()
+	if err != nil {
+		home = s.cwdNow()
+	}
+	cwd = spec.Cwd
+	switch {
+	case cwd == "" && spec.Isolated:
+		cwd = shelldir.Nearest(home)
+	case cwd == "":
+		return home, "", true
+	case !filepath.IsAbs(cwd):
+		cwd = filepath.Join(home, cwd)
+	}
+	info, err := os.Stat(cwd)
+	return home, cwd, err == nil && info.IsDir()
+}
+
+// missing ends a command whose directory is absent, as the shell would have ended it.
+func (e *Exec) missing(cwd string, n news, home string) {
+	reason := unix.ENOENT
+	if _, err := os.Stat(cwd); err == nil {
+		reason = unix.ENOTDIR
+	} else if errors.Is(err, unix.EACCES) {
+		reason = unix.EACCES
+	}
+	e.endUnstarted(fmt.Sprintf("Failed to change directory to %s: %s\n", cwd, errnoText(reason)), home,
+		Result{ExitCode: 1, Cwd: home, Recreated: n.recreated, Lost: n.lost, CwdFallback: n.fallback})
+}
+
+// errnoText is an error number as C's strerror tells it, which is how shells do.
+func errnoText(e unix.Errno) string {
+	switch e {
+	case unix.ENOENT:
+		return "No such file or directory"
+	case unix.ENOTDIR:
+		return "Not a directory"
+	case unix.EACCES:
+		return "Permission denied"
+	}
+	return e.Error()
+}
+
+// endUnstarted ends a command that could not be started as a shell does: with a message, its whole standard error, and
+// a code.
+func (e *Exec) endUnstarted(message, cwd string, r Result) {
+	e.outputs[1].Append([]byte(message))
+	e.finishOutputs()
+	e.mu.Lock()
+	e.record.Info.Cwd, e.record.Info.StartedAt = cwd, time.Now()
+	e.mu.Unlock()
+	e.end(Done, &r, nil)
+}
+
+// failed ends a command that could not be begun.
+func (s *Shell) failed(e *Exec, err error) {
+	shelldir.RemoveFIFOs(e.dir)
+	switch {
+	case s.leaving():
+	case errors.Is(err, ErrEnded):
+		s.lose(e, err)
+	default:
+		e.end(Failed, nil, fmt.Errorf("start: %w", shelldir.SpaceError(err)))
+	}
+}
+
+// lose ends a command whose fate nobody knows.
+func (s *Shell) lose(e *Exec, why error) {
+	shelldir.RemoveFIFOs(e.dir)
+	e.end(Failed, nil, fmt.Errorf("%w: %w", ErrEnded, why))
+}
+
+// What a command that did not end by itself answers.
+const (
+	timeoutCode = 124 // as timeout(1)
+	cancelCode  = 130 // as a shell after SIGINT
+	// killedCode is of a command whose end nobody reported: as after SIGKILL.
+	killedCode = 137
+	// signalCodes is what a shell adds to the number of a signal for the code of what ended of it (POSIX 2.8.2).
+	signalCodes = 128
+)

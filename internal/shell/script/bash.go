@@ -1,0 +1,108 @@
+// Package script makes every text that the bash of an exec shell is told: the control lines of commands, the files that
+// these source, and the lines that change variables. It runs nothing.
+//
+// A command is a file, sourced at the top level within { }: a subshell would lose cd, export and functions; text in the
+// control line could leave the braces or swallow the next line. Nothing of ours stands in the shell, no trap, no
+// variable, no function, no job. What is reported is the name of a file that a redirection makes: that works when
+// functions, readonly variables, IFS, noclobber or a closed descriptor would stop anything else.
+package script
+
+import (
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/internal/shell/state"
+)
+
+// Bash is what is known of a bash that is to be told something.
+type Bash struct {
+	Dir      string          // of the shell
+	Snapshot *state.Snapshot // of the last capture; nil before the first
+	// Aliases says that aliases may have been defined since the last capture.
+	Aliases bool
+	// List says that the user has the option history on; it is off while control lines are read.
+	List bool
+	// Relayed says that the commands run elsewhere: the bash has no state.
+	Relayed bool
+}
+
+// builtin is the words that run a builtin, see [state.Snapshot.Builtin]. With no way left it is the name alone.
+func (b *Bash) builtin(name string) string {
+	if words := b.Snapshot.Builtin(name); words != "" {
+		return words
+	}
+	return `\` + name
+}
+
+// hasBraces tells whether {, } and ! mean what they are for: unlike the name of a command a reserved word cannot be kept
+// from being an alias.
+func (b *Bash) hasBraces() bool { return !b.Aliases && !b.Snapshot.HasAlias("{", "}", "!") }
+
+// hasErrTrap tells whether the user has an ERR trap. Under set -e it does not count: ! would suspend that for the whole
+// command.
+func (b *Bash) hasErrTrap() bool {
+	return b.hasBraces() && !b.Relayed && b.Snapshot.HasTrap("ERR") && !b.Snapshot.HasOption("errexit")
+}
+
+// sign is the word for a file that tells a number by its name: the shell makes it by a redirection alone, which neither
+// functions nor aliases nor noclobber (>|) nor IFS (the quotes) can change. A status never passes through a variable: a
+// user's readonly one would keep its old value.
+func sign(path, number string) string { return ">|" + state.Quote(path) + `"` + number + `"` }
+
+// noop is a command that succeeds. A jump to the top level from between fork and wait leaves bash 5.2 with a program
+// that it did not wait for (already_making_children): the next command that does not fork has that one's status.
+const noop = "<&0 || <&0"
+
+// group is a group that makes a sign. A group has its redirections made before anything in it, so a DEBUG trap cannot
+// have it skipped (extdebug), nor read control lines or write anywhere. Where braces are aliases it is the sign alone.
+func (b *Bash) group(sign string) string {
+	if !b.hasBraces() {
+		return sign
+	}
+	return "{ " + noop + "\n} </dev/null " + sign
+}
+
+// Barrier is a control line that makes a sign whose name begins with prefix, followed by the process id of the bash.
+func (b *Bash) Barrier(prefix string) string {
+	return b.group(sign(filepath.Join(b.Dir, shelldir.SignsDir, prefix), "$BASHPID")) + " || \\exit\n"
+}
+
+// Setup is the script that makes a new bash ready, without prompts, its own list of commands and what profile files have
+// set of these; with restore it has the state of its predecessor.
+func (b *Bash) Setup(restore bool) string {
+	script := "PS1= PS2= PS0=\nset +H +o history\n\\history -c\n\\unset -v HISTFILE\n"
+	if restore {
+		script += "\\. " + state.Quote(filepath.Join(b.Dir, state.RestoreFile)) + "\n"
+		if set := b.Snapshot.Builtin("set"); set != "" && b.List {
+			script += set + " -o history +o history\n" // reads the list from the user's file
+		}
+	}
+	return script
+}
+
+// SetupLine is the control line that runs a setup script and makes a sign after it.
+func SetupLine(script, made string) string {
+	return "\\. " + state.Quote(script) + " </dev/null >/dev/null 2>&1\n" + sign(made, "0") + "\n"
+}
+
+// Return is the words that end a sourced file with a code.
+func (b *Bash) Return(code int) string { return b.builtin("return") + " " + strconv.Itoa(code) }
+
+// ChangeDir is a line that goes to a directory, and on where that cannot be.
+func (b *Bash) ChangeDir(dir string) string {
+	return b.builtin("cd") + " -- " + state.Quote(dir) + " || ((1))\n"
+}
+
+// Environment is lines that export and unset variables; or is what is run for one that cannot be.
+func (b *Bash) Environment(set map[string]string, unset []string, or string) string {
+	var t strings.Builder
+	for _, name := range sortedNames(set) {
+		t.WriteString(b.builtin("export") + " " + name + "=" + state.Quote(set[name]) + " || " + or + "\n")
+	}
+	for _, name := range unset {
+		t.WriteString(b.builtin("unset") + " -v " + name + " || " + or + "\n")
+	}
+	return t.String()
+}

@@ -1,0 +1,56 @@
+package script
+
+import (
+	"path/filepath"
+
+	"github.com/evertty/evertty/internal/shell/state"
+)
+
+// The list of commands that bash keeps (set -o history) is the user's. bash puts every line that it reads from its input
+// into it, so the option is off whenever it reads a control line: it is on in the file of a command alone, if it was on
+// at the end of the command before, and that file adds the text as one entry.
+
+// Names of what tells of the option.
+const (
+	ListFile = "history"  // in the directory of a shell: the option is on, and off while control lines are read
+	ListSign = "remember" // in the directory of a command: the option was on at its end
+)
+
+// maxEntry is the longest text that becomes an entry of the list, in bytes: longer ones are not for people.
+const maxEntry = 64 << 10
+
+// listOff is the end of a control line: it takes the option away again, with a sign. With own the line may have come
+// into the list itself, and goes if it is the last entry. DEBUG traps find no control lines to read. It is "" when the
+// option cannot be looked at.
+func (c *Command) listOff(own bool) string {
+	test, set, history := c.Snapshot.Builtin("test"), c.Snapshot.Builtin("set"), c.Snapshot.Builtin("history")
+	if !c.hasBraces() || c.Relayed || c.Internal || test == "" || set == "" || history == "" {
+		return ""
+	}
+	remove := ""
+	if own {
+		last := state.Quote(c.ID + string(filepath.Separator) + ListSign)
+		remove = "{ [[ $(" + history + " 1) != *" + last + "* ]] || " + history + " -d -1; } && "
+	}
+	return "; { " + test + " -o history && " + remove + set + " +o history >|" + c.path(ListSign) +
+		"; } </dev/null >/dev/null || { <&0; } </dev/null"
+}
+
+// listOn is the beginning of the one line in the file of a command: it puts the option on and adds the text to the list,
+// or "". words are the text as words of a builtin, "" for none. With the option on history -s would take away the entry
+// before. Without the assignment bash would read the file of the list again each time, which posix mode does not take
+// from a readonly variable.
+func (c *Command) listOn(words string) string {
+	shopt, history := c.Snapshot.Builtin("shopt"), c.Snapshot.Builtin("history")
+	if !c.List || !c.hasBraces() || shopt == "" || history == "" {
+		return ""
+	}
+	on := shopt + " -so history"
+	if c.Snapshot != nil && !c.Snapshot.HasOption("posix") {
+		on = "HISTFILE= " + on + " || " + on
+	}
+	if words == "" || len(words) > maxEntry {
+		return "{ " + on + "; } 2>/dev/null || ((1)); "
+	}
+	return "{ " + history + " -s -- " + words + "; " + on + "; } 2>/dev/null || ((1)); "
+}
