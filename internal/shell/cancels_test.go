@@ -85,10 +85,10 @@ func TestCancels(t *testing.T) {
 			t.Errorf("FIFOs %v", got)
 		}
 		s.mu.Lock()
-		body := s.body
+		proc := s.proc
 		s.mu.Unlock()
-		if !poll(func() bool { return len(proctree.Members(body.process(), "", nil)) == 0 }) { // but for a capture that is just going on
-			t.Errorf("processes are left: %v", proctree.Members(body.process(), "", nil))
+		if !poll(func() bool { return len(proctree.Members(proc.Proc(), "", nil)) == 0 }) { // but for a capture that is just going on
+			t.Errorf("processes are left: %v", proctree.Members(proc.Proc(), "", nil))
 		}
 	}
 }

@@ -84,7 +84,7 @@ func TestStoppedForAMoment(t *testing.T) {
 	if !poll(func() bool { return e.Size(Stdout) > 0 }) {
 		t.Fatal("the command does not begin")
 	}
-	bash := s.body.process()
+	bash := s.proc.Proc()
 	stop := func() {
 		halt(t, bash.PID)
 		time.Sleep(stoppedLook) // one look finds it stopped, which is too few to end it
@@ -123,12 +123,12 @@ func TestFrozenByAnEarlierServer(t *testing.T) {
 	if !poll(func() bool { return e.Size(Stdout) > 0 }) {
 		t.Fatal("the command does not begin")
 	}
-	target := (&foreground{inShell: inShell{body: s.body}}).target(e)
+	target := (&foreground{inShell: inShell{proc: s.proc}}).target(e)
 	target.Tell = func() error { return errors.New("the server ends here") }
 	if _, err := interrupt.Interrupt(t.Context(), target); err == nil {
 		t.Fatal("it was not cut short")
 	}
-	bash := s.body.process()
+	bash := s.proc.Proc()
 	s.Leave()
 	_ = client.Close()
 	if p, ok := pty.FindProc(bash.PID); !ok || !p.Stopped {

@@ -115,7 +115,7 @@ func TestLauncherOfAnEarlierKeeper(t *testing.T) {
 	s, client, leave := firstServer(t, data)
 	run(t, s, "V=1")
 	settled(t, s)
-	launcher, ok := pty.FindProc(s.body.launcher.PID())
+	launcher, ok := pty.FindProc(s.proc.Launcher())
 	if !ok {
 		t.Fatal("no launcher")
 	}
@@ -243,7 +243,7 @@ func TestEndedUnseen(t *testing.T) {
 	}
 	var rest []*keeper.Program
 	for _, p := range held {
-		if p.ID != s.incarnationID(1) {
+		if p.ID != Prefix+s.spec.ID+".1" {
 			rest = append(rest, p)
 			continue
 		}
