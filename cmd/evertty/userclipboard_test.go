@@ -43,6 +43,9 @@ func takenBy(u *userClipboard, c client.Clipboard) []byte {
 // TestAttachClipboard: only with --clipboard the user's terminal gets what the program
 // writes to the clipboard.
 func TestAttachClipboard(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for keys that are held back")
+	}
 	for _, flag := range []string{"", "--clipboard"} {
 		s, u := newFakeServer(t), newUserTTY(t)
 		args := []string{"attach", "t1"}

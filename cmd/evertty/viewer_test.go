@@ -61,6 +61,9 @@ func TestAttach(t *testing.T) {
 }
 
 func TestDetach(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for keys that are held back")
+	}
 	for _, tc := range []struct{ name, keys, flag string }{
 		{"default", "\x1c\x1c", ""}, {"kitty", "\x1b[92;5u\x1b[92;5u", ""}, {"own", "\x02d", "--detach-keys=C-b d"},
 	} {
@@ -97,6 +100,9 @@ func TestDetach(t *testing.T) {
 }
 
 func TestHeldDetachKeyGoesOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for keys that are held back")
+	}
 	s, u := newFakeServer(t), newUserTTY(t)
 	code, _ := u.evertty("attach", "t1")
 	v := s.viewer()
