@@ -12,6 +12,8 @@ import (
 	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
+//go:generate go run ../openapi/generate ../../wire openapi.json
+
 //go:embed openapi.json
 var openAPI []byte
 
@@ -42,7 +44,7 @@ type healthReply struct {
 }
 
 func (s *Server) getHealth(c echo.Context) error {
-	h := s.Mux.Health()
+	h := s.Health()
 	if err := s.config.Audit.Trouble(); err != nil {
 		h.Reasons = append(h.Reasons, err.Error())
 	}
