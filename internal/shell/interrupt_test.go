@@ -54,6 +54,9 @@ func TestNothingGoesOn(t *testing.T) {
 
 // TestBuiltinsInTheBackground: a loop of them has few moments at which its shell heeds SIGINT; most are found.
 func TestBuiltinsInTheBackground(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops and kills shells again and again, for seconds")
+	}
 	t.Parallel()
 	const tries, most = 20, 8
 	s := start(t)
@@ -75,6 +78,9 @@ func TestBuiltinsInTheBackground(t *testing.T) {
 // TestStoppedForAMoment: a shell that is stopped from outside and goes on soon is none the worse for it, with a command
 // and without.
 func TestStoppedForAMoment(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops and kills shells again and again, for seconds")
+	}
 	t.Parallel()
 	s := start(t)
 	e, err := s.Submit(Command{Text: "echo ready; sleep 0.2; echo on"})

@@ -77,6 +77,9 @@ func killAll(t *testing.T, e *Exec) {
 
 // TestKeeperGone: the keeper is gone too, as after a restart of the machine. Commands end as what is known of them says, what lives on can be cancelled, and the shell goes on.
 func TestKeeperGone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops and kills shells again and again, for seconds")
+	}
 	t.Parallel()
 	data := t.TempDir()
 	s, client, leave := firstServer(t, data)
@@ -143,6 +146,9 @@ func TestLauncherOfAnEarlierKeeper(t *testing.T) {
 
 // TestNumberOfAnother: a command in the background has ended and its number is another process's, which is neither waited for nor ended.
 func TestNumberOfAnother(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops and kills shells again and again, for seconds")
+	}
 	t.Parallel()
 	data := t.TempDir()
 	s, _, leave := firstServer(t, data)
