@@ -210,6 +210,9 @@ func (r *permitRig) alive() {
 // TestEveryEffectIsPermitted: each route that has an effect asks the permissions of the thread, about the tool that its table says, and has none when these deny it. A new
 // route fails until a table says what it asks, or why it need not.
 func TestEveryEffectIsPermitted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("drives every route of a server")
+	}
 	checkLeaks(t)
 	r := newPermitRig(t, conversation.Rules{})
 	seen := map[string]bool{}
@@ -254,6 +257,9 @@ func TestEveryEffectIsPermitted(t *testing.T) {
 
 // TestLookingIsAlwaysPermitted: in a thread in which nothing may be done everything can be seen, and looking is told to nobody.
 func TestLookingIsAlwaysPermitted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("drives every route of a server")
+	}
 	checkLeaks(t)
 	r := newPermitRig(t, conversation.Rules{})
 	r.permissions(`{"mode":"read-only","rules":{"deny":[{"path_contains":"/"},{"contains":"e"}]}}`)

@@ -258,6 +258,9 @@ func TestDefaultShellIsOne(t *testing.T) {
 }
 
 func TestShellLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts and ends many processes, for seconds")
+	}
 	m := open(t, t.TempDir())
 	var made, refused atomic.Int32
 	var wg sync.WaitGroup
@@ -548,6 +551,9 @@ func TestShellsOfNoDirectoryEnd(t *testing.T) {
 
 // TestDeleteLeavesNoProcess: not of a running command, nor what runs in the background in a session of its own.
 func TestDeleteLeavesNoProcess(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts and ends many processes, for seconds")
+	}
 	dir := t.TempDir()
 	m := open(t, dir)
 	s := createShell(t, m, "s", "")

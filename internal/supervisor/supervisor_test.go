@@ -260,6 +260,9 @@ func TestOneDamagedTerminalCostsNothingElse(t *testing.T) {
 }
 
 func TestDeleteEndsTheWholeTree(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts and ends many processes, for seconds")
+	}
 	m := open(t, t.TempDir())
 	term := start(t, m, "sh", "-c", "trap '' HUP; sleep 1001 & printf started; wait")
 	wait(t, term, terminal.Condition{For: "text", Pattern: "started"})

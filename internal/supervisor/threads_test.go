@@ -264,6 +264,9 @@ func TestRunningCommandKeepsTheSession(t *testing.T) {
 
 // TestShortProgramIsCharged: a program that ends before the first account is charged with what it printed, its next start with what is new.
 func TestShortProgramIsCharged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts and ends many processes, for seconds")
+	}
 	m := openRecorded(t, t.TempDir())
 	made(t, m, "t", thread.Policy{Idle: time.Hour, Max: time.Hour, Budget: thread.Usage{Bytes: 1 << 30}})
 	term, err := m.Terminals.Create(terminal.Spec{Session: "t", Cmd: []string{"printf", "%1000s"}})
@@ -283,6 +286,9 @@ func TestShortProgramIsCharged(t *testing.T) {
 }
 
 func TestBudgetRefusesACommand(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts and ends many processes, for seconds")
+	}
 	m := openRecorded(t, t.TempDir())
 	made(t, m, "t", thread.Policy{Idle: time.Hour, Max: time.Hour, Budget: thread.Usage{Commands: 2}})
 	s := defaultShell(t, m, "t")
@@ -543,6 +549,9 @@ var manyThreads = flag.Int("threads", few(20, 8), "threads that are used at once
 
 // TestManyThreads is test_simulate_multiple_threads: 100 threads with 20 commands each, fewer threads by default.
 func TestManyThreads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts and ends many processes, for seconds")
+	}
 	m := openRecorded(t, t.TempDir())
 	threads, commands := *manyThreads, 20
 	var all sync.WaitGroup
@@ -689,6 +698,9 @@ func TestWhatAServerDidNotWriteComesBack(t *testing.T) {
 // TestPauseCutShort: a server that was killed between the wish to pause and the word that it is done leaves processes that stand still, and one that was killed while it
 // resumed leaves some that go on. The next server lets all of them go on.
 func TestPauseCutShort(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts and ends many processes, for seconds")
+	}
 	for name, half := range map[string]struct {
 		pause bool
 		sql   string

@@ -15,11 +15,10 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/provider"
-	"github.com/evertty/evertty/tests/fakeprov"
-
 	"github.com/evertty/evertty/internal/provider/agentbay"
 	"github.com/evertty/evertty/internal/provider/daytona"
 	"github.com/evertty/evertty/internal/provider/e2b"
+	"github.com/evertty/evertty/tests/fakeprov"
 )
 
 // service is one of the three with the names of its operations.
@@ -342,6 +341,9 @@ func TestRefusedTheSecondTime(t *testing.T) {
 
 // TestToolFails: answers that are no answers.
 func TestToolFails(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for processes that do not end")
+	}
 	t.Parallel()
 	s := fake(t)
 	d, a := fakeDaytona(t, s), fakeAgentBay(t, s)
@@ -524,6 +526,9 @@ func TestInputIsLost(t *testing.T) {
 // TestEndsThoughNotKilled: a call ends soon after its context also when the command cannot be ended and goes on
 // printing.
 func TestEndsThoughNotKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for processes that do not end")
+	}
 	t.Parallel()
 	s := fake(t)
 	p := fakeE2B(t, s)

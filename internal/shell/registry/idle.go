@@ -22,7 +22,7 @@ func (m *Registry) RetireIdle() {
 		select {
 		case now := <-tick.C:
 			for _, s := range m.List("") {
-				if f := s.Facts(); f.PID != 0 && now.Sub(f.LastActivity) >= idle && s.Retire(idle) {
+				if f := s.Stats(); f.PID != 0 && now.Sub(f.LastActivity) >= idle && s.Retire(idle) {
 					m.cfg.Metrics.Cleaned.WithLabelValues(terminal.CleanedShell).Inc()
 					m.cfg.Log.Info("cleaned up", "reason", terminal.CleanedShell, "session", s.Session, "shell", s.ID)
 				}

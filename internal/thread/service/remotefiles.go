@@ -23,7 +23,7 @@ type Files struct {
 
 // Files are the files of a shell elsewhere; nil of one here, whose files are this machine's.
 func (d *Service) Files(s *registry.Shell) *Files {
-	if s.Spec().Place == "" {
+	if s.Spec().Provider == "" {
 		return nil
 	}
 	return &Files{d, s}
@@ -31,7 +31,7 @@ func (d *Service) Files(s *registry.Shell) *Files {
 
 // at is the provider and the instance, which runs.
 func (f *Files) at(ctx context.Context) (provider.Provider, string, error) {
-	place := f.shell.Spec().Place
+	place := f.shell.Spec().Provider
 	l, err := f.service.ready(ctx, f.shell.Session, useOfShell(f.shell), place)
 	if err != nil {
 		return nil, "", err

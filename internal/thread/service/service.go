@@ -250,7 +250,7 @@ func (d *Service) admit(s *registry.Shell) error {
 		err = d.Manager.Admit(s.Session)
 	}
 	if errors.Is(err, thread.ErrExpired) {
-		if _, err := d.ready(d.ctx, s.Session, useOfShell(s), s.Spec().Place); err != nil {
+		if _, err := d.ready(d.ctx, s.Session, useOfShell(s), s.Spec().Provider); err != nil {
 			return err
 		}
 		d.recordShell(s)
@@ -280,7 +280,7 @@ func (d *Service) attend(ctx context.Context, t *terminal.Terminal) error {
 
 // use is the row of a shell.
 func useOfShell(s *registry.Shell) thread.Use {
-	return thread.Use{Kind: thread.Shell, Terminal: s.Key, Name: s.ID, Cwd: terminal.Absolute(s.Facts().Cwd)}
+	return thread.Use{Kind: thread.Shell, Terminal: s.Key, Name: s.ID, Cwd: terminal.Absolute(s.Stats().Cwd)}
 }
 
 // use is the row of a terminal.
@@ -293,7 +293,7 @@ func (d *Service) recordShell(s *registry.Shell) {
 	if shellRow(s).recorded.Swap(true) {
 		return
 	}
-	if p, ok := pty.FindProc(s.Facts().PID); ok {
+	if p, ok := pty.FindProc(s.Stats().PID); ok {
 		d.note(func(b *thread.Batch) error { return b.Begin(s.Key, d.process(p)) })
 	}
 	d.noteState(s)
@@ -382,7 +382,7 @@ func (d *Service) shellStarted(s *registry.Shell, kept registry.Kept) error {
 	if d.Manager == nil {
 		return nil
 	}
-	if _, err := d.ready(d.life.Opening(), s.Session, useOfShell(s), s.Spec().Place); err != nil {
+	if _, err := d.ready(d.life.Opening(), s.Session, useOfShell(s), s.Spec().Provider); err != nil {
 		return err
 	}
 	err := d.settle(s, kept)
@@ -391,20 +391,20 @@ func (d *Service) shellStarted(s *registry.Shell, kept registry.Kept) error {
 }
 
 // shellMoved notes what a shell tells of its process.
-func (d *Service) shellMoved(s *registry.Shell, e shell.Move) {
+func (d *Service) shellMoved(s *registry.Shell, e shell.ProcessEvent) {
 	if !shellRow(s).recorded.Load() {
 		return // recordShell and align note how it is
 	}
 	switch e.Kind {
-	case shell.MoveBegan:
+	case shell.ProcessStarted:
 		d.note(func(b *thread.Batch) error { return b.Begin(s.Key, d.process(e.Process)) })
-	case shell.MoveEnded:
+	case shell.ProcessEnded:
 		end := thread.RuntimeEnd{Code: &e.ExitCode, Lost: e.ExitCode < 0}
 		if end.Lost {
 			end.Code = nil
 		}
 		d.note(func(b *thread.Batch) error { return b.End(s.Key, end) })
-	case shell.MoveCaptured:
+	case shell.StateCaptured:
 		d.noteState(s)
 	}
 }
