@@ -73,7 +73,7 @@ var arrows = map[string][]string{
 		"internal/server/exec", "internal/server/httpapi", "internal/shell", "internal/shell/output"},
 	"internal/server/exec": {"wire", "internal/jsonstring", "internal/conversation", "internal/mux", "internal/server/auth", "internal/server/httpapi",
 		"internal/shell", "internal/shell/output"},
-	"internal/server/httpapi": {"vt", "pty", "pty/keeper", "stream", "internal/conversation", "internal/datadir",
+	"internal/server/httpapi": {"wire", "vt", "pty", "pty/keeper", "stream", "internal/conversation", "internal/datadir",
 		"internal/journal", "internal/mux", "internal/provider", "internal/shell", "internal/thread"},
 	"client": {},
 	"webui":  {},

@@ -7,6 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/wire"
 )
 
 // Base is what the handlers of all groups of routes share.
@@ -53,9 +54,4 @@ func SessionOf(c echo.Context) (string, error) {
 	return sid, mux.CheckName("session", sid)
 }
 
-// success is the reply of calls that have nothing to tell.
-type success struct {
-	Success bool `json:"success"`
-}
-
-var Done = success{true}
+var Done = wire.Done{Success: true}
