@@ -40,6 +40,9 @@ func cellsOf(cols, rows int) int { return 2 * (cols*rows*32 + rows*256) }
 // Each is given one and a half to three times what its bound is, so all that is let go
 // for want of memory is. Under the race detector the large one is half as large.
 func TestMemoryIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fills the memory of a terminal")
+	}
 	large := few(2, 1)
 	for engine, newEngine := range bothEngines {
 		for name, part := range hostile {

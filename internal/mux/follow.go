@@ -101,7 +101,7 @@ func (t *Terminal) followFrom(ctx context.Context, seq uint64) (*follower, error
 		return nil, err
 	}
 	if end := j.End(); seq > end {
-		return nil, wrapf(ErrInvalid, "since %d: the output has %d bytes", seq, end)
+		return nil, fmt.Errorf("%w: since %d: the output has %d bytes", ErrInvalid, seq, end)
 	}
 	if seq < j.Start() {
 		_, err := j.Read(seq)

@@ -30,7 +30,7 @@ func newLocal(d *durable) *localCompute {
 // members are the leaders of what the threads of a lease run here.
 func (l *localCompute) members(lease string) (pids []int) {
 	for _, thread := range l.threads(lease) {
-		for _, p := range l.d.mux.roots(thread) {
+		for _, p := range l.d.roots(thread) {
 			pids = append(pids, p.PID)
 		}
 	}
@@ -108,21 +108,21 @@ func (l *localCompute) Status(_ context.Context, e thread.Lease, _ string) (thre
 }
 
 // roots are the processes that everything of a thread descends from.
-func (m *Mux) roots(thread string) (list []pty.Proc) {
-	for _, t := range m.live(thread) {
+func (d *durable) roots(thread string) (list []pty.Proc) {
+	for _, t := range d.terminals.live(thread) {
 		if p, ok := pty.FindProc(t.process.PID()); ok {
 			list = append(list, p)
 		}
 	}
-	for _, s := range m.Shells(thread) {
+	for _, s := range d.shells.Shells(thread) {
 		list = append(list, s.Roots()...)
 	}
 	return list
 }
 
 // trees are the processes of a thread with all that they have started.
-func (m *Mux) trees(thread string) (list []pty.Tree) {
-	for _, p := range m.roots(thread) {
+func (d *durable) trees(thread string) (list []pty.Tree) {
+	for _, p := range d.roots(thread) {
 		if t, ok := pty.TreeOf(p.PID); ok {
 			list = append(list, t)
 		}

@@ -2,6 +2,7 @@ package mux
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"regexp/syntax"
 	"strings"
@@ -37,14 +38,14 @@ type pattern struct {
 // newPattern compiles what to look for. Errors wrap ErrInvalid.
 func newPattern(p string, regex bool) (*pattern, error) {
 	if p == "" || len(p) > maxPattern {
-		return nil, wrapf(ErrInvalid, "pattern has %d bytes: 1 to %d are allowed", len(p), maxPattern)
+		return nil, fmt.Errorf("%w: pattern has %d bytes: 1 to %d are allowed", ErrInvalid, len(p), maxPattern)
 	}
 	if !regex {
 		return &pattern{text: []byte(p), together: strings.Contains(p, "\n")}, nil
 	}
 	re, err := regexp.Compile("(?m)" + p)
 	if err != nil {
-		return nil, wrapf(ErrInvalid, "pattern: %v", err)
+		return nil, fmt.Errorf("%w: pattern: %v", ErrInvalid, err)
 	}
 	return &pattern{re: re, together: spansLines(p)}, nil
 }

@@ -29,14 +29,14 @@ func (p *pauses) threads(lease string) []string {
 	if p.d.Manager == nil {
 		return nil
 	}
-	list, _ := p.d.LeaseThreads(lease) // a database that cannot be read has nothing to pause
+	list, _ := p.d.Manager.LeaseThreads(lease) // a database that cannot be read has nothing to pause
 	return list
 }
 
 // remember takes over what an earlier server has paused, before anything is brought back: a shell has to know that it stands still. A pause that was cut
 // short counts too, until settle has undone it.
 func (p *pauses) remember() {
-	leases, err := p.d.Leases("")
+	leases, err := p.d.Manager.Leases("")
 	if err != nil {
 		return // the next look at the database tells of it
 	}
@@ -62,7 +62,7 @@ func (l *localCompute) settle() {
 			continue
 		}
 		if err := l.Resume(context.Background(), e, ""); err != nil {
-			l.d.mux.cfg.Log.Warn("processes of a lease stay paused", "lease", e.ID, "error", err)
+			l.d.cfg.Log.Warn("processes of a lease stay paused", "lease", e.ID, "error", err)
 		}
 	}
 	l.found = nil
@@ -71,7 +71,7 @@ func (l *localCompute) settle() {
 // stopped counts the leaders of what the threads of a lease run here.
 func (l *localCompute) stopped(lease string) (stopped, all int) {
 	for _, thread := range l.threads(lease) {
-		for _, p := range l.d.mux.roots(thread) {
+		for _, p := range l.d.roots(thread) {
 			all++
 			if p.Stopped {
 				stopped++
@@ -100,11 +100,11 @@ func (p *pauses) stand(lease string, frozen bool, now time.Time) {
 		}
 		p.some.Store(len(p.frozen)+len(p.gone) > 0)
 		p.mu.Unlock()
-		for _, s := range p.d.mux.Shells(thread) {
+		for _, s := range p.d.shells.Shells(thread) {
 			s.SetFrozen(frozen)
 		}
 		if was && !frozen {
-			for _, t := range p.d.mux.live(thread) {
+			for _, t := range p.d.terminals.live(thread) {
 				t.rested(since, now)
 			}
 		}

@@ -3,6 +3,7 @@ package mux
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"strings"
@@ -15,28 +16,28 @@ import (
 // Files are those that a shell elsewhere sees. Paths are absolute. Refusals are *fs.PathError with the system's own error, as here; other errors are those of durable.ready and of
 // the provider.
 type Files struct {
-	mux   *Mux
-	shell *Shell
+	service *durable
+	shell   *Shell
 }
 
 // Files are the files of a shell elsewhere; nil of one here, whose files are this machine's.
-func (s *Shell) Files() *Files {
+func (d *durable) Files(s *Shell) *Files {
 	if s.Spec().Place == "" {
 		return nil
 	}
-	return &Files{s.mux, s}
+	return &Files{d, s}
 }
 
 // at is the provider and the instance, which runs.
 func (f *Files) at(ctx context.Context) (provider.Provider, string, error) {
 	place := f.shell.Spec().Place
-	l, err := f.mux.records.ready(ctx, f.shell.Session, f.shell.use(), place)
+	l, err := f.service.ready(ctx, f.shell.Session, useOfShell(f.shell), place)
 	if err != nil {
 		return nil, "", err
 	}
-	p := f.mux.cfg.Places[place]
+	p := f.service.cfg.Places[place]
 	if !p.Capabilities().Files {
-		return nil, "", wrapf(thread.ErrUnsupported, "%s has no files", place)
+		return nil, "", fmt.Errorf("%w: %s has no files", thread.ErrUnsupported, place)
 	}
 	return p.Provider, l.Instance.Session, nil
 }

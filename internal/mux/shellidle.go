@@ -10,8 +10,8 @@ const DefaultShellIdle = 24 * time.Hour
 const retireEvery = time.Minute
 
 // retireShells ends the processes of shells that nobody has used for Clean.ShellIdle, until the Mux closes. They come back with their next command.
-func (m *Mux) retireShells() {
-	idle := m.cfg.Clean.ShellIdle
+func (m *Shells) retireShells() {
+	idle := m.cfg.Idle
 	tick := time.NewTicker(min(retireEvery, idle))
 	defer tick.Stop()
 	for {

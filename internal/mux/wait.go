@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -104,11 +105,11 @@ func NotMet(err error) bool { return errors.Is(err, ErrTimeout) || errors.Is(err
 func (t *Terminal) enterWait() error {
 	if n := t.mux.waits.Add(1); n > maxWaits {
 		t.mux.waits.Add(-1)
-		return wrapf(ErrLimit, "%d waits of this server are going on, the most there are", maxWaits)
+		return fmt.Errorf("%w: %d waits of this server are going on, the most there are", ErrLimit, maxWaits)
 	}
 	if n := t.waits.Add(1); n > maxWaitsOf {
 		t.leaveWait()
-		return wrapf(ErrLimit, "%d waits for terminal %s are going on, the most there are", maxWaitsOf, t.ID)
+		return fmt.Errorf("%w: %d waits for terminal %s are going on, the most there are", ErrLimit, maxWaitsOf, t.ID)
 	}
 	return nil
 }

@@ -155,7 +155,7 @@ func (s *Server) postRestart(c echo.Context) error {
 	if err := s.Permit(c, t.Thread(), conversation.ToolRestart, httpapi.TerminalDeed{Terminal: t.ID, Command: httpapi.ShellWords(t.Info().Cmd)}); err != nil {
 		return err
 	}
-	if t, err = s.Mux.Restart(t); err != nil {
+	if t, err = s.Terminals.Restart(t); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, t.Info())

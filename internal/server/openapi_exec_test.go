@@ -35,6 +35,9 @@ func isDurable(r httpapi.Route) bool {
 // TestExecIsAsDocumented drives a real server through every route of shells and commands, and of their compatible form,
 // and holds requests, replies and events against the document.
 func TestExecIsAsDocumented(t *testing.T) {
+	if testing.Short() {
+		t.Skip("drives every route of a server")
+	}
 	checkLeaks(t)
 	c := newContract(t, startServer(t, auth.ModeNone, t.TempDir()))
 	c.visitShells(t)

@@ -29,6 +29,9 @@ var bases = []string{"/session/dev/pty/web", "/pty/web"}
 // stream, its refusals too, and holds each request and reply against the
 // document. Replies with a field that is not documented fail.
 func TestServerIsAsDocumented(t *testing.T) {
+	if testing.Short() {
+		t.Skip("drives every route of a server")
+	}
 	checkLeaks(t)
 	dir := t.TempDir()
 	c := newContract(t, startServer(t, auth.ModeNone, dir))

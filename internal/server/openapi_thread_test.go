@@ -14,6 +14,9 @@ import (
 // TestThreadsAreAsDocumented drives a real server through every route of threads, leases and webhooks, and holds requests,
 // replies and events against the document.
 func TestThreadsAreAsDocumented(t *testing.T) {
+	if testing.Short() {
+		t.Skip("drives every route of a server")
+	}
 	checkLeaks(t)
 	c := newContract(t, startServer(t, auth.ModeNone, t.TempDir()))
 	c.visitThread(t)
@@ -217,6 +220,9 @@ func (c *contract) visitWebhooks(t *testing.T) {
 // TestThreadAccess: nothing of threads answers without credentials, with the ticket of a terminal, or to another site's
 // page; what has an effect needs the role write.
 func TestThreadAccess(t *testing.T) {
+	if testing.Short() {
+		t.Skip("drives every route of a server")
+	}
 	checkLeaks(t)
 	c := newContract(t, startServer(t, auth.ModeToken, t.TempDir()))
 	token, err := auth.ReadToken(c.auth.TokenFile())

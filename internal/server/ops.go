@@ -27,7 +27,7 @@ func (s *Server) getVersion(c echo.Context) error {
 }
 
 func (s *Server) getHealth(c echo.Context) error {
-	h := s.Mux.Health()
+	h := s.Health()
 	if err := s.config.Audit.Trouble(); err != nil {
 		h.Reasons = append(h.Reasons, err.Error())
 	}

@@ -58,7 +58,7 @@ type permissionsReply struct {
 }
 
 func (s *Server) permissionsReply(p conversation.Permissions) permissionsReply {
-	g := s.Mux.Guard()
+	g := s.Threads.Guard()
 	reply := permissionsReply{Thread: p.Thread, Mode: p.Mode, Rules: listed(p.Rules), Active: g.Guards(p.Thread), Prompting: g.Prompting(p), Counts: g.Counts(p), Server: listed(g.Server())}
 	if p.UpdatedAt != "" {
 		reply.UpdatedAt = &p.UpdatedAt
@@ -75,7 +75,7 @@ func (s *Server) getPermissions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := s.Mux.Permissions(id)
+	p, err := s.Threads.Permissions(id)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (s *Server) putPermissions(c echo.Context) error {
 			return httpapi.BadRequest("%s", err).With("field", "mode")
 		}
 	}
-	p, err := s.Mux.SetPermissions(c.Request().Context(), id, req.Mode, rules)
+	p, err := s.Threads.SetPermissions(c.Request().Context(), id, req.Mode, rules)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (s *Server) postAuthorize(c echo.Context) error {
 	if req.Tool == "" {
 		return httpapi.BadRequest(`"tool" is needed: its name`).With("field", "tool")
 	}
-	d, err := s.Mux.Authorize(c.Request().Context(), id, conversation.Call{Tool: req.Tool, Arguments: req.Arguments})
+	d, err := s.Threads.Authorize(c.Request().Context(), id, conversation.Call{Tool: req.Tool, Arguments: req.Arguments})
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (s *Server) postApproval(c echo.Context) error {
 	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
-	r, err := s.Mux.Record(id)
+	r, err := s.Threads.Record(id)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func (s *Server) postAttach(c echo.Context) error {
 	if err := httpapi.BindUpTo(c, &req, maxRecordBody, false); err != nil {
 		return err
 	}
-	return writeRecord(c, http.StatusOK, s.Mux.ChangeRecord, func(m *conversation.Manager, thread string) (any, error) {
+	return writeRecord(c, http.StatusOK, s.Threads.ChangeRecord, func(m *conversation.Manager, thread string) (any, error) {
 		state, err := m.Attach(thread, req.OwnerType)
 		if err != nil {
 			return nil, err
@@ -42,7 +42,7 @@ func (s *Server) postAttach(c echo.Context) error {
 }
 
 func (s *Server) postClear(c echo.Context) error {
-	return writeRecord(c, http.StatusCreated, s.Mux.ChangeRecord, func(m *conversation.Manager, thread string) (any, error) { return m.Clear(thread) })
+	return writeRecord(c, http.StatusCreated, s.Threads.ChangeRecord, func(m *conversation.Manager, thread string) (any, error) { return m.Clear(thread) })
 }
 
 func (s *Server) postSteer(c echo.Context) error {
@@ -53,7 +53,7 @@ func (s *Server) postSteer(c echo.Context) error {
 }
 
 func (s *Server) postDrain(c echo.Context) error {
-	return writeRecord(c, http.StatusOK, s.Mux.ChangeRecord, func(m *conversation.Manager, thread string) (any, error) {
+	return writeRecord(c, http.StatusOK, s.Threads.ChangeRecord, func(m *conversation.Manager, thread string) (any, error) {
 		list, err := m.Drain(thread)
 		return wire.Drained{Messages: valuesOf(list)}, err
 	})

@@ -32,7 +32,7 @@ func (s *Server) postTerminal(c echo.Context) error {
 	if err := s.PermitTerminal(c, spec); err != nil {
 		return err
 	}
-	t, err := s.Mux.Create(spec)
+	t, err := s.Terminals.Create(spec)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (s *Server) getTerminals(c echo.Context) error {
 		return err
 	}
 	reply := listReply{PTYs: []string{}}
-	list := s.Mux.List(session)
+	list := s.Terminals.List(session)
 	if reply.Items, err = infosOf(c, list...); err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (s *Server) terminalOf(c echo.Context) (*mux.Terminal, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.Mux.Find(session, c.Param("id"))
+	t, err := s.Terminals.Find(session, c.Param("id"))
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (s *Server) deleteTerminal(c echo.Context) error {
 	if err := s.Permit(c, t.Thread(), conversation.ToolKill, httpapi.TerminalDeed{Terminal: t.ID}); err != nil {
 		return err
 	}
-	if err := s.Mux.Delete(httpapi.Unhurried(c), t, purge); err != nil {
+	if err := s.Terminals.Delete(httpapi.Unhurried(c), t, purge); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, httpapi.Done)
@@ -118,7 +118,7 @@ func (s *Server) deleteTerminals(c echo.Context) error {
 	if err := s.Permit(c, session, conversation.ToolKill, struct{}{}); err != nil {
 		return err
 	}
-	if err := s.Mux.DeleteSession(httpapi.Unhurried(c), session, purge); err != nil {
+	if err := s.Terminals.DeleteSession(httpapi.Unhurried(c), session, purge); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, httpapi.Done)

@@ -19,7 +19,7 @@ func (s *Server) postThreadTouch(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	l, err := s.Mux.TouchThread(c.Request().Context(), id)
+	l, err := s.Threads.TouchThread(c.Request().Context(), id)
 	if err != nil {
 		return err
 	}
@@ -45,11 +45,11 @@ func changeNamed[T any](c echo.Context, do func(context.Context, string) (T, err
 }
 
 func (s *Server) postThreadPause(c echo.Context) error {
-	return s.permitThread(c, conversation.ToolPause, s.Mux.PauseThread)
+	return s.permitThread(c, conversation.ToolPause, s.Threads.PauseThread)
 }
 
 func (s *Server) postThreadResume(c echo.Context) error {
-	return s.permitThread(c, conversation.ToolResume, s.Mux.ResumeThread)
+	return s.permitThread(c, conversation.ToolResume, s.Threads.ResumeThread)
 }
 
 // permitThread is changeThread for what its permissions allow.
@@ -69,10 +69,10 @@ func (s *Server) deleteThreadSandbox(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Mux.PermitEnd(c.Request().Context(), id); err != nil {
+	if err := s.Threads.PermitEnd(c.Request().Context(), id); err != nil {
 		return err
 	}
-	return changeThread(c, s.Mux.DestroyThread)
+	return changeThread(c, s.Threads.DestroyThread)
 }
 
 // policyRequest is a policy in a request. What is absent stays as it was; a budget is given as a whole.
@@ -107,7 +107,7 @@ func (s *Server) patchThreadPolicy(c echo.Context) error {
 	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
-	l, err := s.Mux.Thread(c.Request().Context(), id)
+	l, err := s.Threads.Thread(c.Request().Context(), id)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (s *Server) patchThreadPolicy(c echo.Context) error {
 	if err := s.Permit(c, id, conversation.ToolPolicy, req); err != nil {
 		return err
 	}
-	if l, err = s.Mux.SetThreadPolicy(c.Request().Context(), id, p); err != nil {
+	if l, err = s.Threads.SetThreadPolicy(c.Request().Context(), id, p); err != nil {
 		return err
 	}
 	return httpapi.WriteJSON(c, http.StatusOK, l.ThreadReply())
@@ -134,7 +134,7 @@ func (s *Server) getThreadTerminals(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.Mux.ThreadTerminals(c.Request().Context(), id)
+	list, err := s.Threads.ThreadTerminals(c.Request().Context(), id)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (s *Server) postTerminalActivate(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	l, err := s.Mux.ActivateTerminal(c.Request().Context(), id, c.Param("tid"))
+	l, err := s.Threads.ActivateTerminal(c.Request().Context(), id, c.Param("tid"))
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (s *Server) getTerminalHistory(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.Mux.TerminalHistory(c.Request().Context(), id, c.Param("tid"))
+	list, err := s.Threads.TerminalHistory(c.Request().Context(), id, c.Param("tid"))
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (s *Server) postTerminalRollback(c echo.Context) error {
 	if err := s.Permit(c, id, conversation.ToolRollback, httpapi.RollbackDeed{Terminal: c.Param("tid"), Version: *req.Version}); err != nil {
 		return err
 	}
-	reply, err := s.Mux.RollbackTerminal(httpapi.Unhurried(c), id, c.Param("tid"), *req.Version)
+	reply, err := s.Threads.RollbackTerminal(httpapi.Unhurried(c), id, c.Param("tid"), *req.Version)
 	if err != nil {
 		return err
 	}

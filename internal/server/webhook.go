@@ -31,7 +31,7 @@ func (s *Server) postWebhook(c echo.Context) error {
 		return httpapi.BadRequest("the body must be a JSON object")
 	}
 	h := hookOf(fields)
-	matched, err := s.Mux.Observe(c.Param("provider"), h.instance, h.kind, h.state, string(body))
+	matched, err := s.Threads.Observe(c.Param("provider"), h.instance, h.kind, h.state, string(body))
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (s *Server) getWebhookEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.Mux.ProviderEvents(int(limit))
+	list, err := s.Threads.ProviderEvents(int(limit))
 	if err != nil {
 		return err
 	}

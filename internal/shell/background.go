@@ -52,10 +52,10 @@ func (b *background) begun(l *life) int {
 	if known {
 		return pid
 	}
-	if s.halted(b.body) {
-		b.body.kill() // else it might come to a command that was answered
+	if s.halted(b.proc) {
+		b.proc.Kill() // else it might come to a command that was answered
 	}
-	_ = b.body.barrier(s.life, "")
+	_ = b.proc.Barrier(s.life, "")
 	pid, _ = b.awaitPID(l, startLimit)
 	return pid
 }
@@ -63,7 +63,7 @@ func (b *background) begun(l *life) int {
 // awaitPID is begun for some time. known is false when there was no sign of anything.
 func (b *background) awaitPID(l *life, limit time.Duration) (pid int, known bool) {
 	s := l.shell
-	ctx, cancel := s.awake(s.life, limit)
+	ctx, cancel := s.clock.WithTimeout(s.life, limit)
 	defer cancel()
 	for {
 		if pid, ok := shelldir.FindNumber(l.dir, shelldir.PidName); ok {
@@ -74,7 +74,7 @@ func (b *background) awaitPID(l *life, limit time.Duration) (pid int, known bool
 		}
 		select {
 		case <-l.files.watch.Changed:
-		case <-b.body.ended:
+		case <-b.proc.Ended:
 			pid, _ := shelldir.FindNumber(l.dir, shelldir.PidName)
 			return pid, true
 		case <-ctx.Done():
@@ -127,7 +127,7 @@ func (b *background) exited() <-chan struct{} { return b.ended }
 // afterExit waits for the process that waits for the command's: it reports within reportGrace, unless it was killed
 // too.
 func (b *background) afterExit(l *life) (r Result, over bool) {
-	limit, cancel := l.shell.awake(l.shell.life, reportGrace)
+	limit, cancel := l.shell.clock.WithTimeout(l.shell.life, reportGrace)
 	defer cancel()
 	for {
 		if code, ok := l.status(); ok {

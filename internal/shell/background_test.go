@@ -51,6 +51,9 @@ func TestBackgroundPID(t *testing.T) {
 
 // TestBackgroundEndsStubborn: the answer to a cancel comes when what does not end on SIGTERM has ended, too.
 func TestBackgroundEndsStubborn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops and kills shells again and again, for seconds")
+	}
 	t.Parallel()
 	s := start(t)
 	e, err := s.Submit(Command{Text: "( trap '' TERM; echo ready; sleep 1000 ) & sleep 1000", Background: true})

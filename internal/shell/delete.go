@@ -16,17 +16,17 @@ func (s *Shell) Delete(ctx context.Context) error {
 	s.mu.Lock()
 	again := s.gone
 	s.gone = true
-	body := s.body
+	proc := s.proc
 	s.mu.Unlock()
 	if !again {
 		s.stop(ErrDeleted)
 	}
 	var err error
-	if body != nil && !shelldir.Closed(body.ended) {
-		if killErr := body.launcher.Kill(ctx, nil); killErr != nil {
+	if proc != nil && !shelldir.Closed(proc.Ended) {
+		if killErr := proc.End(ctx); killErr != nil {
 			err = fmt.Errorf("shell: delete %s: %w", s.spec.ID, killErr)
 		}
-		<-body.ended
+		<-proc.Ended
 	}
 	if !again {
 		s.shut(ErrDeleted) // nobody starts anything after this

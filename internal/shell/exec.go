@@ -301,7 +301,7 @@ func (e *Exec) script(home, cwd string) *script.Command {
 	e.mu.Lock()
 	text := e.record.Info.Command
 	e.mu.Unlock()
-	c := &script.Command{Bash: e.shell.bash(), ID: e.id, Dir: e.dir, Text: text, Internal: e.hidden,
+	c := &script.Command{Bash: e.shell.scriptBash(), ID: e.id, Dir: e.dir, Text: text, Internal: e.hidden,
 		Background: spec.Background, Cwd: cwd, Home: home, Env: spec.Env}
 	if e.shell.remote() {
 		c.Relay = append(slices.Clone(e.shell.config.Remote.Program), e.dir)

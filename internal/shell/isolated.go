@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/shell/bash"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/pty"
 )
@@ -28,9 +29,9 @@ func (s *Shell) isolated(e *Exec) {
 	defer s.freeSlot()
 	s.awaitCapture(e)
 	s.mu.Lock()
-	body := s.body
+	proc := s.proc
 	s.mu.Unlock()
-	s.attempt(revived{incarnation: body}, e, &isolated{}, true)
+	s.attempt(revived{Process: proc}, e, &isolated{}, true)
 }
 
 // prepare says what to execute, or ends the command as a shell ends one that it cannot find.
@@ -138,41 +139,28 @@ func (i *isolated) attach(*life) (detach func()) {
 
 // status waits for the keeper's word of a child that has ended.
 func (i *isolated) status(l *life) (code int, ok bool) {
-	if !exited(i.child) {
+	if !bash.Exited(i.child) {
 		return 0, false
 	}
 	select {
 	case <-i.ended:
-		return exitCode(i.exit), true
+		return bash.ExitCode(i.exit), true
 	case <-l.shell.life.Done():
 		return 0, false
 	}
 }
 
-func (i *isolated) exited() <-chan struct{}        { return i.ended }
-func (i *isolated) afterExit(*life) (Result, bool) { return Result{ExitCode: exitCode(i.exit)}, true }
-func (*isolated) tick() <-chan time.Time           { return nil }
-func (*isolated) look(*life)                       {}
-func (*isolated) settle(l *life, r *Result)        { r.Cwd = l.home }
+func (i *isolated) exited() <-chan struct{} { return i.ended }
+func (i *isolated) afterExit(*life) (Result, bool) {
+	return Result{ExitCode: bash.ExitCode(i.exit)}, true
+}
+func (*isolated) tick() <-chan time.Time    { return nil }
+func (*isolated) look(*life)                {}
+func (*isolated) settle(l *life, r *Result) { r.Cwd = l.home }
 
 func (i *isolated) stop(l *life, _ *Result) stopOutcome {
 	if p, ok := pty.FindProc(i.child.PID()); ok {
 		l.terminate(p)
 	}
 	return stopping
-}
-
-// exited tells whether a child has ended, whatever has its number by now.
-func exited(c *pty.Child) bool {
-	over := true // also when Wait has returned, which closes the descriptor
-	_ = c.SyscallConn().Control(func(fd uintptr) { over, _ = shelldir.Poll(int(fd)) })
-	return over
-}
-
-// exitCode is the code of a process that has ended: killedCode when nobody saw how.
-func exitCode(x pty.Exit) int {
-	if x.Code < 0 {
-		return killedCode
-	}
-	return x.Code
 }

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/shell/bash"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
@@ -200,7 +201,7 @@ func (l *life) conclude(r Result) {
 // certainly not run because the shell had ended, which is an end of it like others the last time and where somebody
 // wanted its end.
 func (s *Shell) attempt(b revived, e *Exec, launch launcher, last bool) (again bool) {
-	home, cwd, ok := s.place(b.incarnation, e)
+	home, cwd, ok := s.place(b.Process, e)
 	if e.withdrawn() {
 		return false
 	}
@@ -234,7 +235,7 @@ func (s *Shell) attempt(b revived, e *Exec, launch launcher, last bool) (again b
 		return false
 	case errors.Is(err, errNotTold) && !last:
 		free()
-		return b.awaitEnd()
+		return b.AwaitEnd()
 	case err != nil:
 		free()
 		s.failed(e, err)
@@ -248,9 +249,9 @@ func (s *Shell) attempt(b revived, e *Exec, launch launcher, last bool) (again b
 
 // inShell runs a command in the foreground or background of the shell, in another process of it when this one has ended
 // before it had read of the command. It returns the last one. One in the background goes on after that.
-func (s *Shell) inShell(b revived, e *Exec) *incarnation {
+func (s *Shell) inShell(b revived, e *Exec) *bash.Process {
 	for try := 1; ; try++ {
-		again := s.attempt(b, e, e.launcher(b.incarnation), try == maxStarts)
+		again := s.attempt(b, e, e.launcher(b.Process), try == maxStarts)
 		if !again || s.leaving() || e.withdrawn() {
 			break
 		}
@@ -269,7 +270,7 @@ func (s *Shell) inShell(b revived, e *Exec) *incarnation {
 	if e.hasEnded() {
 		s.keep(b, e)
 	}
-	return b.incarnation
+	return b.Process
 }
 
 // takeSlot takes one of the places of commands that run beside the queue, freeSlot gives it back.
@@ -291,12 +292,12 @@ func (s *Shell) freeSlot() {
 
 // place is the shell's directory now, and the absolute directory that the command alone wants, "" when none; ok is
 // false when that one is absent. An isolated command always has one.
-func (s *Shell) place(body *incarnation, e *Exec) (home, cwd string, ok bool) {
+func (s *Shell) place(proc *bash.Process, e *Exec) (home, cwd string, ok bool) {
 	spec := e.spec()
 	if s.remote() {
 		return s.cwdNow(), "", true // the relay sees to it
 	}
-	home, err := body.cwd()
+	home, err := proc.Cwd()
 	if err != nil {
 		home = s.cwdNow()
 	}

@@ -18,6 +18,9 @@ import (
 // TestKilledBefore: a command right after the end of its shell, at any distance, runs once, in the next shell; one that
 // may have begun tells of the end.
 func TestKilledBefore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops and kills shells again and again, for seconds")
+	}
 	t.Parallel()
 	s := start(t)
 	run(t, s, "export KEPT=kept")
@@ -47,6 +50,9 @@ func TestKilledBefore(t *testing.T) {
 // TestNamesAreRemovedOnce: the launcher of a shell that ends removes the names of all FIFOs, at any moment of another
 // command's start: one that runs beside the shell does not notice.
 func TestNamesAreRemovedOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops and kills shells again and again, for seconds")
+	}
 	t.Parallel()
 	s := start(t)
 	stop, over := make(chan struct{}), make(chan struct{})
@@ -190,6 +196,9 @@ func TestLeftBeforeItBegan(t *testing.T) {
 // TestDirectoryGoneWhileAway: a server leaves right after a command; the shell and its directory go, at any moment of
 // the next server's start.
 func TestDirectoryGoneWhileAway(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops and kills shells again and again, for seconds")
+	}
 	t.Parallel()
 	data := t.TempDir()
 	client, err := connect(data)

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,11 +13,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/shell/bash"
 	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
-	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 )
 
@@ -69,12 +68,12 @@ func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, 
 		r.held[p.ID] = p
 	}
 	r.state()
-	r.incarnation()
+	r.process()
 	for _, one := range records {
 		r.command(one)
 	}
 	r.endedByCommand()
-	s.foundPaused(c.Frozen)
+	s.recoverPause(c.Frozen)
 	r.letGo()
 	for _, f := range r.isolated { // not before: they look at what the others are
 		s.work.Go(f)
@@ -87,7 +86,7 @@ func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, 
 type recovery struct {
 	shell *Shell
 	held  map[string]*keeper.Program // not taken yet
-	body  *incarnation               // nil when there is none
+	proc  *bash.Process              // nil when there is none
 	// now is the command in the foreground, with its files; nil when there was none.
 	now *life
 	// past are commands in the foreground that others came after: they have ended, and there was no room on the disk to
@@ -103,7 +102,7 @@ type recovery struct {
 // started again.
 func (r *recovery) endedByCommand() {
 	s := r.shell
-	if r.body != nil && r.body.process().PID > 0 || r.now != nil {
+	if r.proc != nil && r.proc.Proc().PID > 0 || r.now != nil {
 		return
 	}
 	for _, e := range slices.Backward(s.all) {
@@ -145,66 +144,21 @@ func (r *recovery) state() {
 		s.config.Log.Warn("the state of a shell is damaged", "shell", s.spec.ID, "err", err)
 	}
 	if err := errors.Join(state.WriteScript(s.spec.Dir),
-		os.WriteFile(filepath.Join(s.spec.Dir, shelldir.LauncherFile), []byte(launcherScript), 0o600)); err != nil {
+		bash.WriteLauncher(s.spec.Dir)); err != nil {
 		s.config.Log.Warn("files of a shell are as an earlier server left them", "shell", s.spec.ID, "err", err)
 	}
 }
 
-// incarnation takes over the launcher and its bash. Those that were not ready yet are ended.
-func (r *recovery) incarnation() {
+// process takes over the process of the shell.
+func (r *recovery) process() {
 	s := r.shell
-	i := &incarnation{shell: s, number: s.number, ended: make(chan struct{})}
-	program := r.take(s.incarnationID(s.number))
-	pid, known := shelldir.FindNumber(filepath.Join(s.spec.Dir, shelldir.SignsDir), i.pidPrefix())
-	bash, there := pty.FindProc(pid)
-	if program == nil || program.Child == nil {
-		// The keeper has ended too. A launcher and a bash that nobody holds may still be there.
-		s.endUnheld(shelldir.SessionName + strconv.Itoa(s.number) + ".")
-		s.endUnheld(i.pidPrefix())
-		shelldir.RemoveAllFIFOs(s.spec.Dir) // what runs of its commands has them open
+	p := bash.Recover(s.processConfig(), s.number, r.take(Prefix+s.spec.ID+"."+strconv.Itoa(s.number)), s.config.Frozen)
+	if s.proc, r.proc = p, p; p == nil || s.remote() {
 		return
 	}
-	i.launcher = program.Child
-	_, up := shelldir.FindNumber(filepath.Join(s.spec.Dir, shelldir.SignsDir), i.upPrefix())
-	// One whose launcher was killed has another parent by now. It is ended as soon as the launcher's end is noticed.
-	if there && !bash.Ended && (bash.Parent == i.launcher.PID() || proctree.Tagged(s.spec.Dir, pid)) {
-		i.bash = bash
-		if control, err := i.openControl(); err == nil {
-			i.control = control
-		} else {
-			s.config.Log.Warn("the way to a shell is gone, it is ended", "shell", s.spec.ID, "err", err)
-			up = false
-		}
+	if dir, err := p.Cwd(); err == nil && p.Proc().PID > 0 {
+		s.cwd = dir
 	}
-	s.body, r.body = i, i
-	switch {
-	case i.bash.PID == 0 && known: // bash has ended, and the launcher is about to tell how
-		if !s.config.Frozen { // else it is stopped, and tells after the pause
-			time.AfterFunc(endGrace, i.killLauncher)
-		}
-	case i.bash.PID == 0 || !up:
-		i.kill()
-	case !s.remote():
-		if dir, err := i.bash.Cwd(); err == nil {
-			s.cwd = dir
-		}
-	}
-	go i.watch() // not of work: Leave comes before the end of the connection to the keeper, which ends it
-}
-
-// endUnheld ends the process that a sign tells of, if it is the shell's, and waits for its end. A launcher is ended
-// before its bash: at that one's end it would remove the FIFOs of commands, which may be those of the next process by
-// then.
-func (s *Shell) endUnheld(sign string) {
-	pid, known := shelldir.FindNumber(filepath.Join(s.spec.Dir, shelldir.SignsDir), sign)
-	p, there := pty.FindProc(pid)
-	if !known || !there || !proctree.Tagged(s.spec.Dir, pid) {
-		return
-	}
-	_ = p.Signal(unix.SIGKILL)
-	ctx, cancel := context.WithTimeout(s.life, endGrace)
-	defer cancel()
-	_ = p.Wait(ctx)
 }
 
 // command takes over one command.
@@ -266,15 +220,15 @@ func (r *recovery) running(e *Exec, saved *history.Entry, files *keeper.Program)
 		r.isolated = append(r.isolated, l.runBeside)
 	case saved.Info.Background:
 		s.parallel++
-		l.launch = e.launcher(r.body)
+		l.launch = e.launcher(r.proc)
 		r.rest = append(r.rest, l)
 	default:
-		l.launch = e.launcher(r.body)
+		l.launch = e.launcher(r.proc)
 		if r.now != nil {
 			r.past = append(r.past, r.now)
 		}
-		if s.current, r.now = e, l; r.body != nil {
-			e.record.Info.PID = r.body.process().PID
+		if s.current, r.now = e, l; r.proc != nil {
+			e.record.Info.PID = r.proc.Proc().PID
 		}
 	}
 }
@@ -359,7 +313,7 @@ func (r *recovery) letGo() {
 // serve is the goroutine of a recovered shell: it ends what was begun, closes captured, then serves the queue.
 func (r *recovery) serve(captured chan struct{}) {
 	s := r.shell
-	if r.now == nil && len(r.rest) == 0 && s.awaitThaw(s.life) != nil { // there is nothing to follow
+	if r.now == nil && len(r.rest) == 0 && s.clock.Wait(s.life) != nil { // there is nothing to follow
 		close(captured)
 		return
 	}
@@ -376,8 +330,8 @@ func (r *recovery) serve(captured chan struct{}) {
 		s.mu.Lock()
 		s.current = nil
 		s.mu.Unlock()
-	} else if r.body != nil {
-		s.capture(r.body, nil)
+	} else if r.proc != nil {
+		s.capture(r.proc, nil)
 	}
 	if !s.leaving() {
 		_ = os.RemoveAll(filepath.Join(s.spec.Dir, shelldir.InternalDir))
@@ -390,10 +344,10 @@ func (r *recovery) serve(captured chan struct{}) {
 // goes on.
 func (r *recovery) thaw() {
 	path := r.shell.interruptMarker()
-	if _, err := os.Lstat(path); err != nil || r.shell.awaitThaw(r.shell.life) != nil {
+	if _, err := os.Lstat(path); err != nil || r.shell.clock.Wait(r.shell.life) != nil {
 		return
 	}
-	if r.now != nil && r.body != nil && !shelldir.Closed(r.body.ended) {
+	if r.now != nil && r.proc != nil && !shelldir.Closed(r.proc.Ended) {
 		if _, over := r.now.status(); !over {
 			if at := r.now.record.Deadline; at.IsZero() || time.Now().Before(at) {
 				r.now.Cancel()
@@ -401,8 +355,8 @@ func (r *recovery) thaw() {
 			return
 		}
 	}
-	if r.body != nil {
-		for _, p := range append(proctree.Members(r.body.process(), "", nil), r.body.process()) {
+	if r.proc != nil {
+		for _, p := range append(proctree.Members(r.proc.Proc(), "", nil), r.proc.Proc()) {
 			_ = p.Signal(unix.SIGCONT)
 		}
 	}
@@ -412,11 +366,11 @@ func (r *recovery) thaw() {
 // sync tells the shell a line after all that an earlier server told it, and returns how the sign of it begins; "" when
 // no shell is there.
 func (r *recovery) sync() string {
-	if r.body == nil || shelldir.Closed(r.body.ended) {
+	if r.proc == nil || shelldir.Closed(r.proc.Ended) {
 		return ""
 	}
-	prefix, line := r.body.barrierLine()
-	if err := r.body.tell(line); err != nil {
+	prefix, line := r.proc.BarrierLine()
+	if err := r.proc.Tell(line); err != nil {
 		return ""
 	}
 	return prefix
@@ -426,11 +380,11 @@ func (r *recovery) sync() string {
 func (r *recovery) resume(l *life, prefix string) {
 	s := r.shell
 	l.home = s.cwdNow()
-	if r.body == nil {
+	if r.proc == nil {
 		s.concludeAlone(l, true)
 		return
 	}
-	over, told := s.toldOf(l, r.body, prefix)
+	over, told := s.toldOf(l, r.proc, prefix)
 	switch {
 	case s.leaving():
 		l.files.leave()
@@ -438,9 +392,9 @@ func (r *recovery) resume(l *life, prefix string) {
 		if l.run(true) {
 			s.foregroundAnew(l.Exec)
 		} else if l.hasEnded() {
-			s.rest(r.body, l.Exec)
+			s.rest(r.proc, l.Exec)
 		}
-	case l.files.held && s.retell(l, r.body) == nil:
+	case l.files.held && s.retell(l, r.proc) == nil:
 		r.resume(l, "")
 	default:
 		l.files.reset()
@@ -461,7 +415,7 @@ func (s *Shell) foregroundAnew(e *Exec) {
 }
 
 // retell tells the shell the lines of a command whose files are there, which another server did not come to.
-func (s *Shell) retell(l *life, body *incarnation) error {
+func (s *Shell) retell(l *life, proc *bash.Process) error {
 	if l.stdinOpen() && l.openedInput() == nil {
 		if err := l.files.openInput(); err != nil {
 			return err
@@ -470,17 +424,17 @@ func (s *Shell) retell(l *life, body *incarnation) error {
 			return err
 		}
 	}
-	home, cwd, _ := s.place(body, l.Exec)
+	home, cwd, _ := s.place(proc, l.Exec)
 	text, err := l.text(home, cwd)
 	if err != nil {
 		return err
 	}
-	return body.tell(text)
+	return proc.Tell(text)
 }
 
 // toldOf waits until it is clear whether the shell was told of a command: then over says that it has a status or its
 // shell has ended or somebody wants its end.
-func (s *Shell) toldOf(l *life, body *incarnation, prefix string) (over, told bool) {
+func (s *Shell) toldOf(l *life, proc *bash.Process, prefix string) (over, told bool) {
 	if _, ok := l.status(); ok {
 		return true, true
 	}
@@ -504,7 +458,7 @@ func (s *Shell) toldOf(l *life, body *incarnation, prefix string) (over, told bo
 		select {
 		case <-l.files.watch.Changed:
 		case <-s.signs.Changed:
-		case <-body.ended:
+		case <-proc.Ended:
 			return true, true
 		case <-late:
 			return false, true
@@ -522,15 +476,15 @@ func (r *recovery) resumeBackground(l *life, prefix string) {
 	l.home = s.cwdNow()
 	pid, begun := shelldir.FindNumber(l.dir, shelldir.PidName)
 	_, ended := l.status()
-	if !begun && !ended && r.body != nil && prefix != "" && !shelldir.Closed(r.body.ended) {
-		over, told := s.toldOf(l, r.body, prefix)
+	if !begun && !ended && r.proc != nil && prefix != "" && !shelldir.Closed(r.proc.Ended) {
+		over, told := s.toldOf(l, r.proc, prefix)
 		pid, begun = shelldir.FindNumber(l.dir, shelldir.PidName)
 		if !begun && !over && !told && !s.leaving() {
 			_, reached := shelldir.FindSign(l.dir, shelldir.ReachedName)
-			if !reached && !(l.files.held && s.retell(l, r.body) == nil) {
+			if !reached && !(l.files.held && s.retell(l, r.proc) == nil) {
 				l.files.reset()
 				s.freeSlot()
-				s.inShell(revived{incarnation: r.body}, l.Exec)
+				s.inShell(revived{Process: r.proc}, l.Exec)
 				return
 			}
 			b.await(l)

@@ -14,10 +14,10 @@ func (s *Shell) Retire(idle time.Duration) bool {
 	s.submitting.Lock() // nobody gets a turn meanwhile
 	defer s.submitting.Unlock()
 	s.mu.Lock()
-	body := s.body
+	proc := s.proc
 	unused := shelldir.Closed(s.captured) && !s.gone && !s.leaving() && s.current == nil && len(s.queue) == 0 && s.parallel == 0 && time.Since(s.active) >= idle
 	s.mu.Unlock()
-	if !unused || body == nil || shelldir.Closed(body.ended) {
+	if !unused || proc == nil || shelldir.Closed(proc.Ended) {
 		return false
 	}
 	list, err := proctree.Belongings(s.spec.Dir, s.config.Keeper.LastPID())
@@ -25,13 +25,13 @@ func (s *Shell) Retire(idle time.Duration) bool {
 		return false
 	}
 	for _, p := range list {
-		if p.PID != body.process().PID && p.PID != body.launcher.PID() {
+		if p.PID != proc.Proc().PID && p.PID != proc.Launcher() {
 			return false
 		}
 	}
-	body.kill()
+	proc.Kill()
 	select {
-	case <-body.ended:
+	case <-proc.Ended:
 		return true
 	case <-time.After(endGrace):
 		return false

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/evertty/evertty/internal/shell/bash"
 	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
@@ -14,17 +15,17 @@ import (
 
 // revived is a shell that is ready, with what its last end took from it.
 type revived struct {
-	*incarnation
+	*bash.Process
 	news
 }
 
 // alive is the running incarnation, a new one when there is none. It tries maxStarts times.
 func (s *Shell) alive() (revived, error) {
 	s.mu.Lock()
-	body := s.body
+	proc := s.proc
 	s.mu.Unlock()
-	if body != nil && !shelldir.Closed(body.ended) && !s.over(body) && !s.stuck(body) {
-		return revived{incarnation: body}, nil
+	if proc != nil && !shelldir.Closed(proc.Ended) && !s.over(proc) && !s.stuck(proc) {
+		return revived{Process: proc}, nil
 	}
 	var err error
 	for range maxStarts {
@@ -42,23 +43,23 @@ func (s *Shell) alive() (revived, error) {
 }
 
 // halted tells whether bash is stopped, and by nobody who will let it go on.
-func (s *Shell) halted(body *incarnation) bool {
-	now, ok := pty.FindProc(body.process().PID)
-	return ok && !s.isFrozen() && now.Stopped && now.Start == body.process().Start
+func (s *Shell) halted(proc *bash.Process) bool {
+	now, ok := pty.FindProc(proc.Proc().PID)
+	return ok && !s.isFrozen() && now.Stopped && now.Start == proc.Proc().Start
 }
 
 // over tells whether bash has ended or is about to, and waits until everybody knows. Without this a command right after its end would be told to nobody, or to
 // one that reads it and ends before it runs.
-func (s *Shell) over(body *incarnation) bool {
-	if bash := body.process(); bash.PID > 0 && bash.Alive() && !proctree.Doomed(bash.PID) {
+func (s *Shell) over(proc *bash.Process) bool {
+	if bash := proc.Proc(); bash.PID > 0 && bash.Alive() && !proctree.Doomed(bash.PID) {
 		return false
 	}
-	return body.awaitEnd()
+	return proc.AwaitEnd()
 }
 
 // stuck ends a shell that was stopped while it had nothing to do, before it is told of a command. It gives whoever did so the time to let it go on.
-func (s *Shell) stuck(body *incarnation) bool {
-	if !s.halted(body) {
+func (s *Shell) stuck(proc *bash.Process) bool {
+	if !s.halted(proc) {
 		return false
 	}
 	select {
@@ -66,10 +67,10 @@ func (s *Shell) stuck(body *incarnation) bool {
 	case <-s.life.Done():
 		return false
 	}
-	if !s.halted(body) {
+	if !s.halted(proc) {
 		return false
 	}
-	s.destroy(body, nil)
+	s.destroy(proc, nil)
 	return true
 }
 
@@ -108,16 +109,16 @@ func (s *Shell) revive() (revived, error) {
 	if dir != wanted {
 		r.fallback = wanted
 	}
-	body, err := s.launch(s.life, number, dir, env, restore)
+	proc, err := s.launch(s.life, number, dir, env, restore)
 	if err != nil {
 		return revived{}, err
 	}
-	r.incarnation = body
+	r.Process = proc
 	if found != nil {
-		r.lost = append(append(before.Lost(body.process().PID), dropped...), damaged...)
+		r.lost = append(append(before.Lost(proc.Proc().PID), dropped...), damaged...)
 	}
 	s.mu.Lock()
-	s.body, s.image, s.mayAlias = body, found, false
+	s.proc, s.image, s.mayAlias = proc, found, false
 	r.lost, s.uncaptured = append(r.lost, s.uncaptured...), nil
 	if !s.remote() {
 		s.cwd = dir
@@ -128,31 +129,31 @@ func (s *Shell) revive() (revived, error) {
 
 // capture reads the state of the shell from the shell, after the answer to e, for the next incarnation; e is nil when there was no command. A shell that does not come
 // back from it is ended.
-func (s *Shell) capture(body *incarnation, e *Exec) {
+func (s *Shell) capture(proc *bash.Process, e *Exec) {
 	if s.remote() {
 		s.readRemote()
-		s.moved(MoveCaptured, body.process(), 0)
+		s.moved(MoveCaptured, proc.Proc(), 0)
 		return
 	}
 	if s.leaving() {
 		return
 	}
-	if shelldir.Closed(body.ended) {
+	if shelldir.Closed(proc.Ended) {
 		_ = s.adopt() // an earlier server may not have come to take what was captured
 		return
 	}
-	if s.awaitThaw(s.life) != nil {
+	if s.clock.Wait(s.life) != nil {
 		return
 	}
-	ctx, cancel := s.awake(s.life, captureLimit)
+	ctx, cancel := s.clock.WithTimeout(s.life, captureLimit)
 	defer cancel()
 	state.Prepare(s.spec.Dir)
-	err := body.barrier(ctx, state.CaptureLine(s.spec.Dir))
+	err := proc.Barrier(ctx, state.CaptureLine(s.spec.Dir))
 	if err == nil {
 		s.noteList(e)
 	}
 	if err == nil && s.adopt() != nil {
-		err = s.captureAgain(ctx, body, e)
+		err = s.captureAgain(ctx, proc, e)
 	}
 	switch {
 	case s.leaving():
@@ -165,15 +166,15 @@ func (s *Shell) capture(body *incarnation, e *Exec) {
 	case err != nil:
 		s.missed(e, "it could not be read")
 		s.config.Log.Warn("the state of a shell could not be captured; the shell is ended", "shell", s.spec.ID, "err", err)
-		s.destroy(body, nil)
+		s.destroy(proc, nil)
 		return
 	}
-	s.moved(MoveCaptured, body.process(), 0)
+	s.moved(MoveCaptured, proc.Proc(), 0)
 }
 
 // captureAgain captures the state of a shell that lacks builtins. errNoBuiltins says that there was no way, and not for want of space.
-func (s *Shell) captureAgain(ctx context.Context, body *incarnation, e *Exec) error {
-	if err := body.barrier(ctx, state.CaptureLineEnabling(s.spec.Dir)); err != nil {
+func (s *Shell) captureAgain(ctx context.Context, proc *bash.Process, e *Exec) error {
+	if err := proc.Barrier(ctx, state.CaptureLineEnabling(s.spec.Dir)); err != nil {
 		return err
 	}
 	err := s.adopt()

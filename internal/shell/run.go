@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/evertty/evertty/internal/shell/bash"
 	"github.com/evertty/evertty/internal/shell/script"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
@@ -118,17 +119,17 @@ func (s *Shell) awaitCapture(e *Exec) {
 }
 
 // rest is what there is to do between the answer to a command and the next one.
-func (s *Shell) rest(body *incarnation, e *Exec) {
+func (s *Shell) rest(proc *bash.Process, e *Exec) {
 	s.mu.Lock()
 	s.current = nil
 	s.mu.Unlock()
-	s.capture(body, e)
+	s.capture(proc, e)
 	if e.endedShell() {
 		s.missed(e, "the shell ended with it")
 	}
-	if s.unreachable() && !s.leaving() && !shelldir.Closed(body.ended) {
-		body.kill()
-		body.awaitEnd()
+	if s.unreachable() && !s.leaving() && !shelldir.Closed(proc.Ended) {
+		proc.Kill()
+		proc.AwaitEnd()
 	}
 	s.tidy()
 }

@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/evertty/evertty/internal/shell/bash"
+	"github.com/evertty/evertty/internal/shell/clock"
 	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/output"
 	"github.com/evertty/evertty/internal/shell/shelldir"
@@ -68,7 +70,7 @@ func (s *Shell) moved(kind MoveKind, p pty.Proc, code int) {
 }
 
 // Prefix begins the ids of everything that the keeper holds for shells.
-const Prefix = "shell."
+const Prefix = bash.Prefix
 
 // Facts is what lists tell of a shell.
 type Facts struct {
@@ -115,8 +117,9 @@ type Shell struct {
 
 	printed atomic.Int64 // bytes, see Printed
 
-	pruning sync.Mutex // held over the disk, taken before mu
-	pausing sync.Mutex // held over the disk, taken before mu
+	pruning sync.Mutex  // held over the disk, taken before mu
+	pausing sync.Mutex  // held over the disk, taken before mu
+	clock   clock.Clock // stands still while the shell is frozen
 
 	mu       sync.Mutex // guards what follows; nothing blocks under it
 	queue    []*Exec
@@ -124,7 +127,7 @@ type Shell struct {
 	parallel int   // commands in the background and isolated
 	all      []*Exec
 	byID     map[string]*Exec
-	body     *incarnation    // nil or ended while none runs
+	proc     *bash.Process   // nil or ended while none runs
 	number   int             // of the newest incarnation
 	image    *state.Snapshot // what the last capture found; nil before the first
 	// mayAlias says that aliases may have been defined since the last capture.
@@ -136,7 +139,6 @@ type Shell struct {
 	untold news // of a shell that was started again, for the next command
 	// damage is what of its files could not be read when this server took the shell over, in words; it never changes.
 	damage   []string
-	pause    pause
 	captured chan struct{} // closed when the state after the newest command in the foreground was captured, or that after the start; set before the goroutine starts
 	pruned   int           // how many of all were left at the last look for those beyond the history's bounds
 	cwd      string
@@ -161,20 +163,20 @@ func Start(c Config, s Spec) (*Shell, error) {
 		sh.shut(ErrEnded)
 		return nil, fmt.Errorf("shell: start: %w", shelldir.FileError(err))
 	}
-	body, err := sh.launch(sh.life, 1, sh.home(), nil, false)
+	proc, err := sh.launch(sh.life, 1, sh.home(), nil, false)
 	switch {
 	case err != nil:
 	case sh.remote():
-		sh.body, sh.active = body, sh.created
+		sh.proc, sh.active = proc, sh.created
 		err = sh.beginRemote()
 	default:
-		sh.body, sh.active = body, sh.created
-		sh.cwd, err = body.process().Cwd()
+		sh.proc, sh.active = proc, sh.created
+		sh.cwd, err = proc.Proc().Cwd()
 	}
 	if err != nil {
-		if body != nil {
-			body.kill()
-			<-body.ended
+		if proc != nil {
+			proc.Kill()
+			<-proc.Ended
 		}
 		sh.shut(ErrEnded)
 		return nil, err
@@ -182,7 +184,7 @@ func Start(c Config, s Spec) (*Shell, error) {
 	captured := make(chan struct{})
 	sh.captured = captured
 	sh.work.Go(func() {
-		sh.capture(body, nil) // what the profile files did survives an end in the first command
+		sh.capture(proc, nil) // what the profile files did survives an end in the first command
 		close(captured)
 		sh.serve()
 	})
@@ -215,7 +217,7 @@ func prepare(c Config, s Spec) (*Shell, error) {
 
 // furnish writes the files of a new shell.
 func (s *Shell) furnish() (err error) {
-	if err = os.WriteFile(filepath.Join(s.spec.Dir, shelldir.LauncherFile), []byte(launcherScript), 0o600); err != nil {
+	if err = bash.WriteLauncher(s.spec.Dir); err != nil {
 		return err
 	}
 	if err = state.WriteScript(s.spec.Dir); err != nil {
@@ -258,8 +260,8 @@ func (s *Shell) Facts() Facts {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := Facts{Cwd: s.cwd, State: "running", Busy: s.current != nil, Queued: len(s.queue), CreatedAt: s.created, LastActivity: s.active}
-	if s.body != nil && !shelldir.Closed(s.body.ended) {
-		f.PID = s.body.process().PID
+	if s.proc != nil && !shelldir.Closed(s.proc.Ended) {
+		f.PID = s.proc.Proc().PID
 	} else {
 		f.State = "ended"
 	}
@@ -322,9 +324,9 @@ func (s *Shell) Command(id string) (*Exec, error) {
 func (s *Shell) Leave() {
 	s.shut(ErrClosing)
 	s.mu.Lock()
-	body := s.body
+	proc := s.proc
 	s.mu.Unlock()
-	if body != nil {
-		body.hangUp()
+	if proc != nil {
+		proc.Close()
 	}
 }

@@ -175,7 +175,7 @@ func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []strin
 	}
 	set, unset = maps.Clone(set), slices.Compact(slices.Sorted(slices.Values(unset)))
 	e, err := s.submitHidden(func() string {
-		bash := s.bash()
+		bash := s.scriptBash()
 		return bash.Environment(set, unset, bash.Return(1))
 	}, nil)
 	if err != nil {

@@ -68,6 +68,9 @@ func daemon(t testing.TB, s *Shell) (pid string) {
 
 // TestSweep is row 44 for processes that have left everything: those of every kind of command and of every end of an incarnation. Until then they are left alone.
 func TestSweep(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops and kills shells again and again, for seconds")
+	}
 	t.Parallel()
 	s := start(t)
 	var pids []string
@@ -172,6 +175,9 @@ func TestSweepWithoutShell(t *testing.T) {
 
 // TestSweepSparesTheKeeper: it has the brand of what it is just starting, and all programs would end with it.
 func TestSweepSparesTheKeeper(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops and kills shells again and again, for seconds")
+	}
 	t.Parallel()
 	s := start(t)
 	before := testKeeper.PID()

@@ -216,12 +216,12 @@ func (s *Service) shellOf(c echo.Context, body, tool string, deed any) (*mux.She
 	if err := s.Permit(c, name, tool, deed); err != nil {
 		return nil, err
 	}
-	return s.Mux.DefaultShell(name)
+	return s.Shells.DefaultShell(name)
 }
 
 // existing is the default shell of a session that has one.
 func (s *Service) existing(session string) (*mux.Shell, error) {
-	for _, sh := range s.Mux.Shells(session) {
+	for _, sh := range s.Shells.Shells(session) {
 		if sh.Default && session != "" {
 			return sh, nil
 		}
@@ -276,7 +276,7 @@ func (s *Service) create(c echo.Context) error {
 	if err := s.Permit(c, name, conversation.ToolShell, exec.ShellDeed{Cwd: req.Cwd, Env: env}); err != nil {
 		return err
 	}
-	sh, err := s.Mux.CreateShell(mux.ShellSpec{Session: name, Default: true, Cwd: req.Cwd, Env: env,
+	sh, err := s.Shells.CreateShell(mux.ShellSpec{Session: name, Default: true, Cwd: req.Cwd, Env: env,
 		Timeout: time.Duration(req.CommandTimeoutMS) * time.Millisecond})
 	if err != nil {
 		return err
@@ -303,7 +303,7 @@ type sessionsReply struct {
 
 func (s *Service) listSessions(c echo.Context) error {
 	reply := sessionsReply{stamp: stampNow(), Sessions: []sessionInfo{}}
-	for _, sh := range s.Mux.Shells("") {
+	for _, sh := range s.Shells.Shells("") {
 		if sh.Default {
 			reply.Sessions = append(reply.Sessions, sessionInfoOf(sh))
 		}
@@ -331,7 +331,7 @@ func (s *Service) deleteSession(c echo.Context) error {
 	if err := s.Permit(c, req.SessionID, conversation.ToolKill, struct{}{}); err != nil {
 		return err
 	}
-	if err := s.Mux.DeleteShells(httpapi.Unhurried(c), req.SessionID); err != nil {
+	if err := s.Shells.DeleteShells(httpapi.Unhurried(c), req.SessionID); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, namedReply{stampNow(), req.SessionID})

@@ -85,7 +85,7 @@ func (s *Service) getCommands(c echo.Context) error {
 func (s *Service) commandsOf(c echo.Context, session string, limit int) ([]shell.Info, error) {
 	before := c.QueryParam("before")
 	if c.Param("shid") == "" {
-		return s.Mux.Commands(session, limit, before), nil
+		return s.Shells.Commands(session, limit, before), nil
 	}
 	sh, err := s.shellOf(c)
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *Service) commandOf(c echo.Context) (session string, e *shell.Exec, err 
 		return "", nil, err
 	}
 	if c.Param("shid") == "" {
-		e, err = s.Mux.Command(session, c.Param("cid"))
+		e, err = s.Shells.Command(session, c.Param("cid"))
 		return session, e, err
 	}
 	sh, err := s.shellOf(c)

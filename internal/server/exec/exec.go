@@ -27,9 +27,9 @@ func (s *Service) shellOf(c echo.Context) (*mux.Shell, error) {
 		return nil, err
 	}
 	if id := c.Param("shid"); id != "" {
-		return s.Mux.FindShell(session, id)
+		return s.Shells.FindShell(session, id)
 	}
-	return s.Mux.DefaultShell(session)
+	return s.Shells.DefaultShell(session)
 }
 
 // shellSessionOf is the session a path of shells names. What is let in for one terminal has no business here.
@@ -83,7 +83,7 @@ func (s *Service) postExec(c echo.Context) error {
 // submit gives a command to its shell, or to a terminal of its own.
 func (s *Service) submit(c echo.Context, sh *mux.Shell, req Request, cmd shell.Command) (*shell.Exec, error) {
 	if req.TTY {
-		return s.Mux.ExecTerminal(httpapi.Unhurried(c), sh, cmd)
+		return s.Shells.ExecTerminal(httpapi.Unhurried(c), sh, cmd)
 	}
 	return sh.Submit(cmd)
 }

@@ -60,7 +60,7 @@ func (s *Service) postShell(c echo.Context) error {
 	if err := s.Permit(c, session, conversation.ToolShell, ShellDeed{Shell: req.ID, Cwd: req.Cwd, Env: env, Login: req.Login}); err != nil {
 		return err
 	}
-	sh, err := s.Mux.CreateShell(mux.ShellSpec{Session: session, ID: req.ID, Cwd: req.Cwd, Env: env, Login: req.Login,
+	sh, err := s.Shells.CreateShell(mux.ShellSpec{Session: session, ID: req.ID, Cwd: req.Cwd, Env: env, Login: req.Login,
 		Timeout: time.Duration(req.CommandTimeoutMS) * time.Millisecond, MaxReply: req.MaxOutputBytes})
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (s *Service) getShells(c echo.Context) error {
 		return err
 	}
 	reply := shellListReply{Shells: []mux.ShellInfo{}}
-	for _, sh := range s.Mux.Shells(session) {
+	for _, sh := range s.Shells.Shells(session) {
 		reply.Shells = append(reply.Shells, sh.Info())
 	}
 	return httpapi.WriteJSON(c, http.StatusOK, reply)
@@ -94,7 +94,7 @@ func (s *Service) deleteShells(c echo.Context) error {
 	if err := s.Permit(c, session, conversation.ToolKill, struct{}{}); err != nil {
 		return err
 	}
-	if err := s.Mux.DeleteShells(httpapi.Unhurried(c), session); err != nil {
+	if err := s.Shells.DeleteShells(httpapi.Unhurried(c), session); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, httpapi.Done)
@@ -116,7 +116,7 @@ func (s *Service) deleteShell(c echo.Context) error {
 	if err := s.Permit(c, sh.Session, conversation.ToolKill, ShellDeed{Shell: sh.ID}); err != nil {
 		return err
 	}
-	if err := s.Mux.DeleteShell(httpapi.Unhurried(c), sh); err != nil {
+	if err := s.Shells.DeleteShell(httpapi.Unhurried(c), sh); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, httpapi.Done)

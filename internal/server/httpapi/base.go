@@ -12,7 +12,7 @@ import (
 
 // Base is what the handlers of all groups of routes share.
 type Base struct {
-	Mux     *mux.Mux
+	*mux.Supervisor
 	Log     *slog.Logger
 	Closing chan struct{} // closed when viewers have to go
 }

@@ -1,12 +1,13 @@
-package mux
+// Package parallel runs one function for many items at the same time, within a bound.
+package parallel
 
 import (
 	"errors"
 	"sync"
 )
 
-// each calls f for every item, at most atOnce at the same time, and returns what failed when all are done.
-func each[T any](list []T, atOnce int, f func(T) error) error {
+// Each calls f for every item, at most atOnce at the same time, and returns what failed when all are done.
+func Each[T any](list []T, atOnce int, f func(T) error) error {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	var failed error

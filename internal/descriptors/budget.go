@@ -1,21 +1,24 @@
-package mux
+// Package descriptors keeps a part of the file descriptors of the process for what runs:
+// new things are refused before the system refuses everything.
+package descriptors
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/evertty/evertty/pty"
 )
 
-// ErrDescriptors means that what is new has to wait because the server has few file descriptors left, which what runs may need.
-var ErrDescriptors = errors.New("the server has too few file descriptors left for this")
+// ErrExhausted means that what is new has to wait because the server has few file descriptors left, which what runs may need.
+var ErrExhausted = errors.New("the server has too few file descriptors left for this")
 
 // What a new thing may need here while it starts, in descriptors; afterwards most have fewer.
 const (
-	terminalDescriptors = 12 // master, far end, pipe, plan, pidfd, journal with its index, a snapshot being written
-	shellDescriptors    = 16 // FIFOs, their duplicates for another keeper, pidfd, record, state
-	commandDescriptors  = 10 // three FIFOs with duplicates, two logs, its record
-	viewerDescriptors   = 1  // besides its connection, which is there already: a journal that it catches up from
+	Terminal = 12 // master, far end, pipe, plan, pidfd, journal with its index, a snapshot being written
+	Shell    = 16 // FIFOs, their duplicates for another keeper, pidfd, record, state
+	Command  = 10 // three FIFOs with duplicates, two logs, its record
+	viewer   = 1  // besides its connection, which is there already: a journal that it catches up from
 )
 
 // The reserve that new things leave alone: what runs needs it for the next segment of a journal, snapshots, the database, looks at /proc, and requests that end something.
@@ -24,8 +27,8 @@ const (
 	minReserve, maxReserve = 32, 512
 )
 
-// descriptors decides whether there is room for something new. The zero value is ready.
-type descriptors struct {
+// Budget decides whether there is room for something new. The zero value is ready.
+type Budget struct {
 	mu       sync.Mutex
 	promised int // to what is starting
 }
@@ -33,8 +36,8 @@ type descriptors struct {
 // reserveOf is how many of a limit are left alone.
 func reserveOf(limit int) int { return min(max(limit/reservePart, minReserve), maxReserve) }
 
-// take promises n descriptors until release is called. Errors: ErrDescriptors.
-func (d *descriptors) take(n int) (release func(), err error) {
+// Take promises n descriptors until release is called. Errors: ErrExhausted.
+func (d *Budget) Take(n int) (release func(), err error) {
 	open, limit, err := pty.Descriptors()
 	if err != nil {
 		return func() {}, nil //nolint:nilerr // no /proc: what is started finds out by itself
@@ -42,7 +45,7 @@ func (d *descriptors) take(n int) (release func(), err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if reserve := reserveOf(limit); open+d.promised+n > limit-reserve {
-		return nil, wrapf(ErrDescriptors, "%d of %d are open, and %d are kept for what runs; end something, or start the server with a higher limit (ulimit -n, LimitNOFILE)",
+		return nil, fmt.Errorf("%w: %d of %d are open, and %d are kept for what runs; end something, or start the server with a higher limit (ulimit -n, LimitNOFILE)", ErrExhausted,
 			open, limit, reserve)
 	}
 	d.promised += n
@@ -53,9 +56,9 @@ func (d *descriptors) take(n int) (release func(), err error) {
 	}, nil
 }
 
-// RoomForViewer tells whether there is room for one more viewer. Errors: ErrDescriptors.
-func (m *Mux) RoomForViewer() error {
-	release, err := m.descriptors.take(viewerDescriptors)
+// RoomForViewer tells whether there is room for one more viewer. Errors: ErrExhausted.
+func (d *Budget) RoomForViewer() error {
+	release, err := d.Take(viewer)
 	if err == nil {
 		release()
 	}

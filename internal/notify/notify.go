@@ -1,15 +1,17 @@
-package mux
+// Package notify wakes those who wait for a change. A change has no content: who is
+// woken looks at the state itself.
+package notify
 
 import "sync"
 
-// notifier wakes any number of watchers; changes in quick succession are one.
+// Notifier wakes any number of watchers; changes in quick succession are one.
 // The zero value is ready. Safe for concurrent use; its lock is a leaf.
-type notifier struct {
+type Notifier struct {
 	mu       sync.Mutex
 	watchers map[chan struct{}]struct{}
 }
 
-func (n *notifier) watch() (changed <-chan struct{}, stop func()) {
+func (n *Notifier) Watch() (changed <-chan struct{}, stop func()) {
 	c := make(chan struct{}, 1)
 	n.mu.Lock()
 	if n.watchers == nil {
@@ -24,7 +26,7 @@ func (n *notifier) watch() (changed <-chan struct{}, stop func()) {
 	}
 }
 
-func (n *notifier) notify() {
+func (n *Notifier) Notify() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for c := range n.watchers {
