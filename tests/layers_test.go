@@ -121,7 +121,7 @@ var homes = map[string][]string{
 	"github.com/containerd/errdefs":       {"internal/provider/docker"},
 	"golang.org/x/term":                   {"cmd/evertty"},
 	"golang.org/x/time":                   {"internal/server/auth"},
-	"golang.org/x/sys": {"pty", "pty/keeper", "internal/shell", "internal/shell/interrupt",
+	"golang.org/x/sys": {"pty", "pty/keeper", "internal/shell", "internal/shell/bash", "internal/shell/stdio", "internal/shell/interrupt",
 		"internal/shell/output", "internal/shell/proctree", "internal/shell/shelldir", "internal/server/auth",
 		"internal/server/compat", "internal/server/httpapi",
 		"internal/asciicast", "internal/datadir", "internal/journal", "cmd/evertty"},
