@@ -68,7 +68,7 @@ func (d *durable) alignNow() (strangers []stranger, err error) {
 			return nil, err
 		}
 		alive.Commands = append(alive.Commands, running...)
-		if p, ok := pty.FindProc(s.Facts().PID); ok {
+		if p, ok := pty.FindProc(s.Stats().PID); ok {
 			alive.Processes[s.key] = d.process(p)
 		}
 		shellRow(s).recorded.Store(true)
@@ -201,7 +201,7 @@ func (d *durable) adoptOne(ctx context.Context, one stranger) error {
 		return nil
 	}
 	s := one.shell
-	if _, err := d.ready(ctx, s.Session, useOfShell(s), s.Spec().Place); err != nil {
+	if _, err := d.ready(ctx, s.Session, useOfShell(s), s.Spec().Provider); err != nil {
 		return err
 	}
 	d.recordShell(s)

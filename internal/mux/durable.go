@@ -245,7 +245,7 @@ func (d *durable) admit(s *Shell) error {
 		err = d.Manager.Admit(s.Session)
 	}
 	if errors.Is(err, thread.ErrExpired) {
-		if _, err := d.ready(d.ctx, s.Session, useOfShell(s), s.Spec().Place); err != nil {
+		if _, err := d.ready(d.ctx, s.Session, useOfShell(s), s.Spec().Provider); err != nil {
 			return err
 		}
 		d.recordShell(s)
@@ -275,7 +275,7 @@ func (d *durable) attend(ctx context.Context, t *Terminal) error {
 
 // use is the row of a shell.
 func useOfShell(s *Shell) thread.Use {
-	return thread.Use{Kind: thread.Shell, Terminal: s.key, Name: s.ID, Cwd: absolute(s.Facts().Cwd)}
+	return thread.Use{Kind: thread.Shell, Terminal: s.key, Name: s.ID, Cwd: absolute(s.Stats().Cwd)}
 }
 
 // use is the row of a terminal.
@@ -295,7 +295,7 @@ func (d *durable) recordShell(s *Shell) {
 	if shellRow(s).recorded.Swap(true) {
 		return
 	}
-	if p, ok := pty.FindProc(s.Facts().PID); ok {
+	if p, ok := pty.FindProc(s.Stats().PID); ok {
 		d.note(func(b *thread.Batch) error { return b.Begin(s.key, d.process(p)) })
 	}
 	d.noteState(s)
@@ -384,7 +384,7 @@ func (d *durable) shellStarted(s *Shell, kept Kept) error {
 	if d.Manager == nil {
 		return nil
 	}
-	if _, err := d.ready(d.life.Opening(), s.Session, useOfShell(s), s.Spec().Place); err != nil {
+	if _, err := d.ready(d.life.Opening(), s.Session, useOfShell(s), s.Spec().Provider); err != nil {
 		return err
 	}
 	err := d.settle(s, kept)
@@ -393,20 +393,20 @@ func (d *durable) shellStarted(s *Shell, kept Kept) error {
 }
 
 // shellMoved notes what a shell tells of its process.
-func (d *durable) shellMoved(s *Shell, e shell.Move) {
+func (d *durable) shellMoved(s *Shell, e shell.ProcessEvent) {
 	if !shellRow(s).recorded.Load() {
 		return // recordShell and align note how it is
 	}
 	switch e.Kind {
-	case shell.MoveBegan:
+	case shell.ProcessStarted:
 		d.note(func(b *thread.Batch) error { return b.Begin(s.key, d.process(e.Process)) })
-	case shell.MoveEnded:
+	case shell.ProcessEnded:
 		end := thread.RuntimeEnd{Code: &e.ExitCode, Lost: e.ExitCode < 0}
 		if end.Lost {
 			end.Code = nil
 		}
 		d.note(func(b *thread.Batch) error { return b.End(s.key, end) })
-	case shell.MoveCaptured:
+	case shell.StateCaptured:
 		d.noteState(s)
 	}
 }

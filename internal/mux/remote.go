@@ -117,7 +117,7 @@ func (d *durable) readyCommand(ctx context.Context, c shell.RemoteCommand) (recr
 	if c.Again {
 		d.doubt(ctx, s.Session)
 	}
-	l, err := d.ready(ctx, s.Session, useOfShell(s), s.Spec().Place)
+	l, err := d.ready(ctx, s.Session, useOfShell(s), s.Spec().Provider)
 	if err != nil {
 		return false, err
 	}

@@ -22,7 +22,7 @@ type Files struct {
 
 // Files are the files of a shell elsewhere; nil of one here, whose files are this machine's.
 func (d *durable) Files(s *Shell) *Files {
-	if s.Spec().Place == "" {
+	if s.Spec().Provider == "" {
 		return nil
 	}
 	return &Files{d, s}
@@ -30,7 +30,7 @@ func (d *durable) Files(s *Shell) *Files {
 
 // at is the provider and the instance, which runs.
 func (f *Files) at(ctx context.Context) (provider.Provider, string, error) {
-	place := f.shell.Spec().Place
+	place := f.shell.Spec().Provider
 	l, err := f.service.ready(ctx, f.shell.Session, useOfShell(f.shell), place)
 	if err != nil {
 		return nil, "", err

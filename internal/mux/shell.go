@@ -98,8 +98,8 @@ func (s *Shell) Submit(c shell.Command) (*shell.Exec, error) {
 	if err := s.shells.cfg.Hooks.Admit(s); err != nil {
 		return nil, err
 	}
-	if c.StdinOpen && s.Spec().Place != "" {
-		return nil, fmt.Errorf("%w: a command at %s is given all of its input at its start", thread.ErrUnsupported, s.Spec().Place)
+	if c.StdinOpen && s.Spec().Provider != "" {
+		return nil, fmt.Errorf("%w: a command at %s is given all of its input at its start", thread.ErrUnsupported, s.Spec().Provider)
 	}
 	release, err := s.shells.cfg.Descriptors.Take(descriptors.Command)
 	if err != nil {
@@ -118,7 +118,7 @@ func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []strin
 }
 
 // moved tells what a shell says of its process.
-func (m *Shells) moved(e shell.Move) {
+func (m *Shells) moved(e shell.ProcessEvent) {
 	if s := m.ofKey(e.Shell); s != nil {
 		m.cfg.Hooks.Moved(s, e)
 	}
@@ -126,7 +126,7 @@ func (m *Shells) moved(e shell.Move) {
 
 // Info is the shell as it is now.
 func (s *Shell) Info() ShellInfo {
-	f := s.Facts()
+	f := s.Stats()
 	return ShellInfo{ID: s.ID, Session: s.Session, Default: s.Default, PID: f.PID, Cwd: f.Cwd, State: f.State, Busy: f.Busy, Queued: f.Queued, CreatedAt: s.created}
 }
 

@@ -23,7 +23,7 @@ func (m *Shells) collect(c chan<- prometheus.Metric) {
 	states := map[string]int{"running": 0, "ended": 0}
 	busy, waiting := 0, 0
 	for _, s := range m.Shells("") {
-		f := s.Facts()
+		f := s.Stats()
 		states[f.State]++
 		waiting += f.Queued
 		if f.Busy {

@@ -18,7 +18,7 @@ func (m *Shells) retireShells() {
 		select {
 		case now := <-tick.C:
 			for _, s := range m.Shells("") {
-				if f := s.Facts(); f.PID != 0 && now.Sub(f.LastActivity) >= idle && s.Retire(idle) {
+				if f := s.Stats(); f.PID != 0 && now.Sub(f.LastActivity) >= idle && s.Retire(idle) {
 					m.cfg.Metrics.cleaned.WithLabelValues(cleanedShell).Inc()
 					m.cfg.Log.Info("cleaned up", "reason", cleanedShell, "session", s.Session, "shell", s.ID)
 				}

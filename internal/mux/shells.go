@@ -34,7 +34,7 @@ type ShellHooks struct {
 	// Paused tells whether the processes of a session are stopped on purpose.
 	Paused func(session string) bool
 	// Moved tells of a shell's process and its state, Changed of a command. Neither may block.
-	Moved   func(*Shell, shell.Move)
+	Moved   func(*Shell, shell.ProcessEvent)
 	Changed func(key string, i shell.Info)
 	// Ended comes when a shell and its processes have ended by request, Removed when its files are gone too.
 	Ended   func(*Shell)
@@ -92,9 +92,9 @@ type damagedShell struct {
 
 // shellConfig is what a shell needs of this server.
 func (m *Shells) shellConfig(key, session string) shell.Config {
-	return shell.Config{Identity: pty.Identity(m.cfg.Address, session, ""), Keeper: m.cfg.Keeper, Log: m.cfg.Log, Unspliced: m.cfg.Unspliced, Moved: m.moved, Remote: m.cfg.Remote,
+	return shell.Config{Identity: pty.Identity(m.cfg.Address, session, ""), Keeper: m.cfg.Keeper, Log: m.cfg.Log, NoSplice: m.cfg.Unspliced, OnProcess: m.moved, Remote: m.cfg.Remote,
 		Logs: &m.space.logs, MakeRoom: m.makeExecRoom,
-		Changed: func(i shell.Info) {
+		OnChanged: func(i shell.Info) {
 			m.cfg.Metrics.command(i)
 			m.lostOutput(i)
 			m.cfg.Hooks.Changed(key, i)
@@ -242,7 +242,7 @@ func (m *Shells) bringUp(s *Shell, spec ShellSpec, kept Kept) error {
 		return unmade(err)
 	}
 	s.Shell, err = shell.Start(m.shellConfig(s.key, s.Session), shell.Spec{ID: s.key, Name: s.ID, Dir: dir, Cwd: spec.Cwd, Env: spec.Env,
-		Login: spec.Login, Timeout: spec.Timeout, MaxReply: spec.MaxReply, Place: spec.place})
+		Login: spec.Login, Timeout: spec.Timeout, MaxReply: spec.MaxReply, Provider: spec.place})
 	if err == nil {
 		if err = m.saveShell(s, false); err == nil {
 			err = m.cfg.Hooks.Started(s, kept)
@@ -364,7 +364,7 @@ func (m *Shells) leaveShells() {
 	}
 	m.mu.Unlock()
 	for _, s := range list {
-		s.Leave()
+		s.Detach()
 	}
 }
 

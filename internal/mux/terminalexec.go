@@ -62,7 +62,7 @@ func (m *Shells) ExecTerminal(ctx context.Context, s *Shell, c shell.Command) (*
 
 // resumeTerminalExecs goes on with the commands on terminals that an earlier server has left. What it had not typed is not typed.
 func (m *Shells) resumeTerminalExecs(s *Shell) {
-	for _, e := range s.Outside() {
+	for _, e := range s.Terminals() {
 		t, err := m.cfg.Terminals.Find("", e.Info().PTY)
 		if err != nil {
 			e.Finish(shell.Result{}, fmt.Errorf("%w: its terminal is gone", shell.ErrEnded))
@@ -75,7 +75,7 @@ func (m *Shells) resumeTerminalExecs(s *Shell) {
 // settle waits until what the last command did to the shell is known, which takes a moment longer than its answer: a change of nothing has its turn after
 // that. A command that runs is not waited for, and a shell that has ended is not started.
 func (s *Shell) settle(ctx context.Context) error {
-	if f := s.Facts(); f.Busy || f.Queued > 0 || f.PID == 0 {
+	if f := s.Stats(); f.Busy || f.Queued > 0 || f.PID == 0 {
 		return nil
 	}
 	return s.Shell.SetEnv(ctx, nil, nil)
@@ -98,7 +98,7 @@ func (s *Shell) terminalSpec(c shell.Command) Spec {
 	dir := c.Cwd
 	switch {
 	case dir == "":
-		dir, _ = living(s.Spec().Place, state.Cwd)
+		dir, _ = living(s.Spec().Provider, state.Cwd)
 	case !filepath.IsAbs(dir):
 		dir = filepath.Join(state.Cwd, dir)
 	}
@@ -229,17 +229,17 @@ func (x terminalExec) code(r *shell.Result) error {
 func (x terminalExec) copy() {
 	j, err := x.t.Journal()
 	if err != nil {
-		x.e.Missed()
+		x.e.MarkIncomplete()
 		return
 	}
 	from := uint64(x.e.Size(shell.Stdout))
 	if from < j.Start() {
-		x.e.Missed()
+		x.e.MarkIncomplete()
 		return
 	}
 	reader, err := j.Read(from)
 	if err != nil {
-		x.e.Missed()
+		x.e.MarkIncomplete()
 		return
 	}
 	defer reader.Close()
@@ -267,7 +267,7 @@ func (x terminalExec) page(reader *journal.Reader) bool {
 		case errors.Is(err, io.EOF):
 			return true
 		case err != nil, e.Kind == journal.EntryGap:
-			x.e.Missed()
+			x.e.MarkIncomplete()
 			return false
 		case e.Kind == journal.EntryOutput:
 			x.e.Append(e.Data)

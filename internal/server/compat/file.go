@@ -86,7 +86,7 @@ func (s *Service) bindFile(c echo.Context, tool string, needed ...string) (r fil
 	r.files = s.filesOf(sh)
 	for _, name := range needed {
 		if p := paths[name]; !filepath.IsAbs(*p) {
-			*p = filepath.Join(sh.Facts().Cwd, *p)
+			*p = filepath.Join(sh.Stats().Cwd, *p)
 		}
 	}
 	if again {
