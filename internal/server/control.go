@@ -10,21 +10,15 @@ import (
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread/service"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
-
-// sentReply says that of a terminal's program, and the position of the output just
-// before: what the input leads to is printed behind it.
-type sentReply struct {
-	httpapi.InputReply
-	Seq uint64 `json:"seq"`
-}
 
 // sent is the reply to something typed.
 func sent(c echo.Context, s terminal.Sent, err error) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, sentReply{httpapi.InputReply{Success: true, Bytes: s.Bytes}, s.Seq})
+	return c.JSON(http.StatusOK, wire.Sent{Success: true, Bytes: s.Bytes, Seq: s.Seq})
 }
 
 func (s *Server) postInput(c echo.Context) error {
@@ -108,13 +102,6 @@ func (s *Server) postPaste(c echo.Context) error {
 	return sent(c, done, err)
 }
 
-// resizeReply says what the size is now.
-type resizeReply struct {
-	Success bool `json:"success"`
-	Cols    int  `json:"cols"`
-	Rows    int  `json:"rows"`
-}
-
 func (s *Server) postResize(c echo.Context) error {
 	t, err := s.terminalOf(c)
 	if err != nil {
@@ -133,7 +120,7 @@ func (s *Server) postResize(c echo.Context) error {
 	if err := t.Resize(req.Cols, req.Rows); err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, resizeReply{true, req.Cols, req.Rows})
+	return c.JSON(http.StatusOK, wire.Resized{Success: true, Cols: req.Cols, Rows: req.Rows})
 }
 
 func (s *Server) postSignal(c echo.Context) error {

@@ -10,28 +10,16 @@ import (
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/stream"
+	"github.com/evertty/evertty/wire"
 )
 
-// createRequest is the body of POST /session/:sid/pty. Absent members take
-// their defaults; a zero size is a mistake and refused.
-type createRequest struct {
-	Cmd        []string          `json:"cmd"`
-	Cols       *int              `json:"cols"`
-	Rows       *int              `json:"rows"`
-	Cwd        string            `json:"cwd"`
-	Env        map[string]string `json:"env"`
-	Name       string            `json:"name"`
-	Scrollback *int              `json:"scrollback"`
-	SizePolicy stream.Policy     `json:"size_policy"`
-}
-
 func (s *Server) postTerminal(c echo.Context) error {
-	req := createRequest{}
+	req := wire.CreateTerminal{}
 	if err := httpapi.BindOptional(c, &req); err != nil {
 		return err
 	}
 	spec := terminal.Spec{Session: c.Param("sid"), Name: req.Name, Cmd: req.Cmd, Cwd: req.Cwd, Env: req.Env,
-		Cols: terminal.DefaultCols, Rows: terminal.DefaultRows, Scrollback: req.Scrollback, SizePolicy: req.SizePolicy}
+		Cols: terminal.DefaultCols, Rows: terminal.DefaultRows, Scrollback: req.Scrollback, SizePolicy: stream.Policy(req.SizePolicy)}
 	if req.Cols != nil {
 		spec.Cols = *req.Cols
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/shell/registry"
 	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/wire"
 )
 
 // startPatience is how long the reply about a command in the background waits for its
@@ -110,22 +111,12 @@ func commandError(c echo.Context, e *shell.Exec, err error) error {
 	return httpapi.ErrorFor(err, c).With("command_id", e.ID())
 }
 
-// acceptedReply is the reply about a command in the background.
-type acceptedReply struct {
-	Success   bool         `json:"success"`
-	CommandID string       `json:"command_id"`
-	PID       int          `json:"pid"`
-	Status    shell.Status `json:"status"`
-	Session   string       `json:"session"`
-	Shell     string       `json:"shell"`
-}
-
 func (s *Service) accepted(c echo.Context, sh *registry.Shell, e *shell.Exec) error {
 	if err := s.Started(c, e); err != nil {
 		return commandError(c, e, err)
 	}
 	i := e.Info()
-	return c.JSON(http.StatusAccepted, acceptedReply{true, i.ID, i.PID, i.Status, sh.Session, sh.ID})
+	return c.JSON(http.StatusAccepted, wire.ExecAccepted{Success: true, CommandID: i.ID, PID: i.PID, Status: wire.CommandStatus(i.Status), Session: sh.Session, Shell: sh.ID})
 }
 
 // Started waits for the start of a command, for startPatience. The error is that of one that could not be started.
@@ -174,19 +165,8 @@ type Service struct{ *httpapi.Base }
 // ownEvents are the events of our own routes: start, stdout, stderr, complete, error.
 type ownEvents struct{ session string }
 
-// startEvent is the data of the event start.
-type startEvent struct {
-	CommandID string    `json:"command_id"`
-	PID       int       `json:"pid"`
-	PTY       string    `json:"pty,omitempty"`
-	Session   string    `json:"session"`
-	Shell     string    `json:"shell"`
-	Command   string    `json:"command"`
-	Timestamp time.Time `json:"timestamp"`
-}
-
 func (o ownEvents) Started(b []byte, i shell.Info) []byte {
-	return httpapi.AppendEvent(b, "start", startEvent{CommandID: i.ID, PID: i.PID, PTY: i.PTY, Session: o.session, Shell: i.Shell,
+	return httpapi.AppendEvent(b, "start", wire.EventStart{CommandID: i.ID, PID: i.PID, PTY: i.PTY, Session: o.session, Shell: i.Shell,
 		Command: shownCommand(i), Timestamp: i.StartedAt.UTC()})
 }
 

@@ -15,17 +15,8 @@ import (
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/shell/registry"
+	"github.com/evertty/evertty/wire"
 )
-
-// shellRequest is the body of POST /session/:sid/shell.
-type shellRequest struct {
-	ID               string `json:"id"`
-	Cwd              string `json:"cwd"`
-	Env              EnvMap `json:"env"`
-	CommandTimeoutMS int64  `json:"command_timeout_ms"`
-	MaxOutputBytes   int64  `json:"max_output_bytes"`
-	Login            bool   `json:"login"`
-}
 
 // shellReply is one shell with what it was made of and what its environment has become.
 type shellReply struct {
@@ -55,14 +46,14 @@ func (s *Service) postShell(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var req shellRequest
+	var req wire.CreateShell
 	if err := httpapi.BindOptional(c, &req); err != nil {
 		return err
 	}
 	if err := CheckLimits(req.CommandTimeoutMS, req.MaxOutputBytes, "command_timeout_ms"); err != nil {
 		return err
 	}
-	env, err := req.Env.Values()
+	env, err := EnvMap(req.Env).Values()
 	if err != nil {
 		return err
 	}
@@ -131,18 +122,12 @@ func (s *Service) deleteShell(c echo.Context) error {
 	return c.JSON(http.StatusOK, httpapi.Done)
 }
 
-// envRequest is the body of POST …/env.
-type envRequest struct {
-	Env   EnvMap   `json:"env"`
-	Unset []string `json:"unset"`
-}
-
 func (s *Service) postEnv(c echo.Context) error {
-	var req envRequest
+	var req wire.SetEnv
 	if err := Bind(c, &req, false); err != nil {
 		return err
 	}
-	set, err := req.Env.Values()
+	set, err := EnvMap(req.Env).Values()
 	if err != nil {
 		return err
 	}

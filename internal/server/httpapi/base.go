@@ -8,6 +8,7 @@ import (
 
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/wire"
 )
 
 // Base is what the handlers of all groups of routes share.
@@ -54,9 +55,4 @@ func SessionOf(c echo.Context) (string, error) {
 	return sid, terminal.CheckName("session", sid)
 }
 
-// success is the reply of calls that have nothing to tell.
-type success struct {
-	Success bool `json:"success"`
-}
-
-var Done = success{true}
+var Done = wire.Done{Success: true}
