@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"time"
 )
 
@@ -54,20 +53,6 @@ const (
 	// maxAsked bounds the arguments of a call that somebody can be asked about, in bytes: a person has to read them.
 	maxAsked = 256 << 10
 )
-
-// NeedsApproval is the error of a call that has to be approved first. It wraps ErrNeedsApproval.
-type NeedsApproval struct {
-	ID     string // of the approval
-	Reason string
-}
-
-// Error implements error.
-func (e *NeedsApproval) Error() string {
-	return fmt.Sprintf("%s (approval %s): %s", ErrNeedsApproval, e.ID, e.Reason)
-}
-
-// Unwrap returns ErrNeedsApproval.
-func (e *NeedsApproval) Unwrap() error { return ErrNeedsApproval }
 
 // approvalRows are the approvals of threads, which are deleted with these.
 type approvalRows interface {

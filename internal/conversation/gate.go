@@ -102,7 +102,7 @@ func (m *Manager) Gate(thread string, c Call) error {
 	if err != nil {
 		return err
 	}
-	return d.err()
+	return d.Err()
 }
 
 // Authorize is Gate for who does by themselves what they ask about: it decides also where nothing is set. An approval is used up by it.
@@ -138,31 +138,20 @@ func (m *Manager) Judged(threadID string, c Call) (Decision, error) {
 	return d, err
 }
 
-// err is what a decision means for who wants to go on.
-func (d Decision) err() error {
-	switch d.Decision {
-	case Allow:
-		return nil
-	case Ask:
-		return &NeedsApproval{d.ApprovalID, d.Reason}
-	}
-	return fmt.Errorf("%w: %s", ErrDenied, d.Reason)
-}
-
 // Note adds a decision to the events of its thread.
 func (m *Manager) Note(thread string, c Call, d Decision) error {
 	return m.transact(thread, func(t *change) error { return t.noteDecision(c, d) })
 }
 
 func (c *change) noteDecision(call Call, d Decision) error {
-	detail := call.shown()
+	detail := shown(call)
 	detail.To, detail.Source, detail.Reason, detail.Approval = d.Decision, call.Tool, beginning(d.Reason, maxTold), d.ApprovalID
 	return c.tell(PermissionDecided, detail)
 }
 
 // shown is what an event tells of a call: the command, or the path. What is typed it never tells.
-func (c Call) shown() (d thread.Detail) {
-	args, err := c.arguments()
+func shown(c Call) (d thread.Detail) {
+	args, err := c.object()
 	if err != nil {
 		return d
 	}
@@ -196,7 +185,7 @@ func (m *Manager) Ask(thread string, c Call, d Decision) error {
 	if d, err = m.ask(thread, c, d); err != nil {
 		return err
 	}
-	return d.err()
+	return d.Err()
 }
 
 // ask looks for an answer to a canonical call that still stands, or has somebody asked for one.

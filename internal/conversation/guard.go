@@ -63,7 +63,7 @@ func (g *Guard) Permissions(thread string) Permissions {
 	return Permissions{Thread: thread, Mode: DefaultPermissionMode, Rules: noRules()}
 }
 
-// Judge decides about a call without telling anybody. Errors: ErrInvalid (the call).
+// Judge decides about a call without telling anybody. Errors: ErrInvalidRule (the call).
 func (g *Guard) Judge(thread string, c Call) (Decision, error) {
 	if why := g.Blindness(); why != nil {
 		return Decision{Decision: Deny, Reason: "the permissions of threads cannot be read: " + why.Error()}, nil //nolint:nilerr // it is why
@@ -99,10 +99,10 @@ func (g *Guard) Forget(thread string) { g.set(Permissions{Thread: thread}) }
 
 func noRules() Rules { return Rules{[]Rule{}, []Rule{}, []Rule{}} }
 
-// with is the permissions with another mode or other rules; nil keeps, which of ModeUnreadable nothing can. The lists of rules are never nil. Errors: ErrInvalid.
+// with is the permissions with another mode or other rules; nil keeps, which of ModeUnreadable nothing can. The lists of rules are never nil. Errors: ErrInvalidRule.
 func (p Permissions) with(mode *string, rules *Rules) (Permissions, error) {
 	if p.Mode == ModeUnreadable && (mode == nil || rules == nil) {
-		return p, fmt.Errorf("%w: the permissions of thread %s cannot be read, so nothing of them can be kept: both the mode and the rules are needed", ErrInvalid, p.Thread)
+		return p, fmt.Errorf("%w: the permissions of thread %s cannot be read, so nothing of them can be kept: both the mode and the rules are needed", ErrInvalidRule, p.Thread)
 	}
 	if mode != nil {
 		p.Mode = *mode

@@ -79,7 +79,7 @@ func (g *Guard) LoadCopy() error {
 	case err != nil:
 		return err
 	case !i.Mode().IsRegular() || i.Size() > maxGuardFile:
-		return fmt.Errorf("%w: %s is no file of at most %d bytes", ErrDamaged, g.file, maxGuardFile)
+		return fmt.Errorf("%w: %s is no file of at most %d bytes", ErrDamagedCopy, g.file, maxGuardFile)
 	}
 	b, err := os.ReadFile(g.file)
 	if err != nil {
@@ -95,14 +95,14 @@ func (g *Guard) LoadCopy() error {
 	return nil
 }
 
-// parseGuardCopy reads the copy. Errors: ErrDamaged.
+// parseGuardCopy reads the copy. Errors: ErrDamagedCopy.
 func parseGuardCopy(b []byte) ([]Permissions, error) {
 	var c guardCopy
 	if err := json.Unmarshal(b, &c); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+		return nil, fmt.Errorf("%w: %w", ErrDamagedCopy, err)
 	}
 	if c.Format != guardFormat {
-		return nil, fmt.Errorf("%w: format %d, this server reads format %d", ErrDamaged, c.Format, guardFormat)
+		return nil, fmt.Errorf("%w: format %d, this server reads format %d", ErrDamagedCopy, c.Format, guardFormat)
 	}
 	list := make([]Permissions, 0, len(c.Threads))
 	for _, t := range c.Threads {

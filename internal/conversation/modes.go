@@ -15,18 +15,21 @@ const (
 	ModeAllow            = "allow"
 )
 
+// DefaultPermissionMode is the mode of a thread of which nobody has set one.
+const DefaultPermissionMode = ModeWorkspaceWrite
+
 // ModeUnreadable is that of permissions that are kept and not understood: everything is denied, whatever rules there are, until somebody sets both mode and rules. Nobody can choose it.
 const ModeUnreadable = "unreadable"
 
 // Modes are all of them, the narrowest first.
 var Modes = []string{ModeReadOnly, ModeWorkspaceWrite, ModeDangerFullAccess, ModePrompt, ModeAllow}
 
-// CheckMode tells whether a mode is one. Errors: ErrInvalid.
+// CheckMode tells whether a mode is one. Errors: ErrInvalidRule.
 func CheckMode(mode string) error {
 	if slices.Contains(Modes, mode) {
 		return nil
 	}
-	return fmt.Errorf("%w: permission mode %.80q: %s are allowed", ErrInvalid, mode, strings.Join(Modes, ", "))
+	return fmt.Errorf("%w: permission mode %.80q: %s are allowed", ErrInvalidRule, mode, strings.Join(Modes, ", "))
 }
 
 // Level is how much a tool may change. Levels are ordered.

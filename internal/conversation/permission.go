@@ -19,12 +19,12 @@ type Call struct {
 // maxTool bounds the name of a tool, in bytes.
 const maxTool = 256
 
-// canonical is a call whose arguments have one form: keys sorted, no space, {} for none. Two calls are identical when their canonical forms are. Errors: ErrInvalid.
+// canonical is a call whose arguments have one form: keys sorted, no space, {} for none. Two calls are identical when their canonical forms are. Errors: ErrInvalidRule.
 func (c Call) canonical() (Call, error) {
 	if c.Tool == "" || len(c.Tool) > maxTool {
-		return c, fmt.Errorf("%w: tool %.80q: a name of 1 to %d bytes is needed", ErrInvalid, c.Tool, maxTool)
+		return c, fmt.Errorf("%w: tool %.80q: a name of 1 to %d bytes is needed", ErrInvalidRule, c.Tool, maxTool)
 	}
-	args, err := c.arguments()
+	args, err := c.object()
 	if err != nil {
 		return c, err
 	}
@@ -32,8 +32,8 @@ func (c Call) canonical() (Call, error) {
 	return c, err
 }
 
-// arguments are what the call has; numbers stay as they are written. Errors: ErrInvalid.
-func (c Call) arguments() (map[string]any, error) {
+// object is the arguments what the call has; numbers stay as they are written. Errors: ErrInvalidRule.
+func (c Call) object() (map[string]any, error) {
 	if s := string(bytes.TrimSpace(c.Arguments)); s == "" || s == "null" {
 		return map[string]any{}, nil
 	}
@@ -41,10 +41,10 @@ func (c Call) arguments() (map[string]any, error) {
 	d.UseNumber()
 	var args map[string]any
 	if err := d.Decode(&args); err != nil {
-		return nil, fmt.Errorf("%w: the arguments of a call must be a JSON object: %w", ErrInvalid, err)
+		return nil, fmt.Errorf("%w: the arguments of a call must be a JSON object: %w", ErrInvalidRule, err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, fmt.Errorf("%w: there is something behind the arguments of the call", ErrInvalid)
+		return nil, fmt.Errorf("%w: there is something behind the arguments of the call", ErrInvalidRule)
 	}
 	return args, nil
 }
@@ -85,9 +85,9 @@ func (p Permissions) none() bool {
 }
 
 // decide finds what becomes of a canonical call, with the rules of the server beside the thread's own. The order: ModeUnreadable, which denies, a deny rule, an ask rule, an allow rule, the mode prompt,
-// the mode allow, the mode's level against the tool's; who gave a rule makes no difference. ErrInvalid when the arguments are no object.
+// the mode allow, the mode's level against the tool's; who gave a rule makes no difference. ErrInvalidRule when the arguments are no object.
 func (p Permissions) decide(server Rules, c Call) (Decision, error) {
-	args, err := c.arguments()
+	args, err := c.object()
 	if err != nil {
 		return Decision{}, err
 	}

@@ -52,7 +52,7 @@ const (
 )
 
 // ParseRules reads the JSON of rules: {"allow":[],"deny":[],"ask":[]}, of which any may be absent. It is strict, because a rule that is not understood would not act: what it
-// does not know, a key twice, a text that is empty, too long or not UTF-8, and whatever stands behind the object are errors. Errors: ErrInvalid, saying where.
+// does not know, a key twice, a text that is empty, too long or not UTF-8, and whatever stands behind the object are errors. Errors: ErrInvalidRule, saying where.
 func ParseRules(b []byte) (r Rules, err error) {
 	r = Rules{[]Rule{}, []Rule{}, []Rule{}}
 	if len(b) > MaxRulesFile {
@@ -82,7 +82,7 @@ func ParseRules(b []byte) (r Rules, err error) {
 }
 
 func badRules(format string, args ...any) error {
-	return fmt.Errorf("%w: permission rules: %w", ErrInvalid, fmt.Errorf(format, args...))
+	return fmt.Errorf("%w: permission rules: %w", ErrInvalidRule, fmt.Errorf(format, args...))
 }
 
 func parseSection(raw json.RawMessage) ([]Rule, error) {

@@ -35,10 +35,7 @@ type State struct {
 }
 
 // What a new record says.
-const (
-	DefaultWorkflowMode   = "execute"
-	DefaultPermissionMode = "workspace-write"
-)
+const DefaultWorkflowMode = "execute"
 
 // Normal is the state with defaults where it has none, null for other blank texts, the three counts, and empty collections instead of none.
 func (s State) Normal() State {
