@@ -18,7 +18,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race -gcflags=modernc.org
 BESIDE := $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 
 .DEFAULT_GOAL := help
-.PHONY: help run build ui test quick go-test ui-test browser sshd race torture fuzz bench demo lint vuln docker \
+.PHONY: help run build ui test quick go-test ui-test browser sshd race torture fuzz bench demo generate lint vuln docker \
 	release-check clean
 
 help: ## this list
@@ -76,6 +76,9 @@ bench: ## benchmarks, six runs each, ready for benchstat
 
 demo: build ## docs/demo.svg, the moving picture of README.md
 	$(GO) run ./scripts/demo $(BIN) docs/demo.svg
+
+generate: ## openapi.json and the page's types, from package wire and the routes
+	$(GO) generate ./internal/server
 
 lint: ## go vet and golangci-lint
 	$(GO) vet ./...
