@@ -21,6 +21,7 @@ import (
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/metrics"
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/shell/registry"
@@ -250,7 +251,7 @@ type daemon struct {
 
 // newServer opens the port first, so that a busy one is known before anything
 // else happens; requests wait until the terminals are back.
-func (a *app) newServer(f serveFlags, dir string, rules conversation.Rules) (*daemon, error) {
+func (a *app) newServer(f serveFlags, dir string, rules permission.Rules) (*daemon, error) {
 	level := slog.LevelInfo
 	_ = level.UnmarshalText([]byte(f.logLevel)) // the flag takes level names only
 	log := slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level}))
@@ -260,7 +261,7 @@ func (a *app) newServer(f serveFlags, dir string, rules conversation.Rules) (*da
 		return nil, err
 	}
 	s := &daemon{app: a, dir: dir, l: l, at: at}
-	s.record.Guard = conversation.NewGuard(rules).WithCopy(filepath.Join(dir, "permissions.json"))
+	s.record.Guard = permission.NewEnforcer(rules).WithCopy(filepath.Join(dir, "permissions.json"))
 	if err := s.build(f, log); err != nil {
 		_ = l.Close()
 		return nil, err

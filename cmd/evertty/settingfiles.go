@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/permission"
 )
 
 // readUpTo reads a file. One that is longer than most, in bytes, is cut behind the first that is too many.
@@ -20,17 +20,17 @@ func readUpTo(file string, most int64) ([]byte, error) {
 }
 
 // readRules reads the rules for all threads; no file has none.
-func readRules(file string) (conversation.Rules, error) {
+func readRules(file string) (permission.Rules, error) {
 	if file == "" {
-		return conversation.Rules{}, nil
+		return permission.Rules{}, nil
 	}
-	b, err := readUpTo(file, conversation.MaxRulesFile)
+	b, err := readUpTo(file, permission.MaxRulesFile)
 	if err != nil {
-		return conversation.Rules{}, fmt.Errorf("permission_rules: %w", err)
+		return permission.Rules{}, fmt.Errorf("permission_rules: %w", err)
 	}
-	rules, err := conversation.ParseRules(b)
+	rules, err := permission.ParseRules(b)
 	if err != nil {
-		return conversation.Rules{}, fmt.Errorf("permission_rules: %s: %w", file, err)
+		return permission.Rules{}, fmt.Errorf("permission_rules: %s: %w", file, err)
 	}
 	return rules, nil
 }

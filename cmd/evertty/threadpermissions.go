@@ -13,6 +13,7 @@ import (
 
 	"github.com/evertty/evertty/client"
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/permission"
 )
 
 // noRules lifts all rules of a thread; the server's stay.
@@ -61,10 +62,10 @@ Rules are an object {"allow":[…],"deny":[…],"ask":[…]} in JSON.`,
 			return printPermissions(a.stdout, p)
 		},
 	}
-	c.Flags().Var(newEnum(&r.Mode, conversation.Modes...), "mode",
+	c.Flags().Var(newEnum(&r.Mode, permission.Modes...), "mode",
 		"what is allowed without a `rule`: read-only, workspace-write, danger-full-access, prompt or allow")
 	_ = c.RegisterFlagCompletionFunc("mode",
-		cobra.FixedCompletions(conversation.Modes, cobra.ShellCompDirectiveNoFileComp))
+		cobra.FixedCompletions(permission.Modes, cobra.ShellCompDirectiveNoFileComp))
 	c.Flags().StringVar(&rules, "rules", "", "`file` with the rules; - is standard input")
 	c.Flags().BoolVar(&lift, "no-rules", false, "remove the rules of the thread")
 	jsonFlag(c, &asJSON)

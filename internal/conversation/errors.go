@@ -1,11 +1,15 @@
 package conversation
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/evertty/evertty/internal/permission"
+)
 
 // Sentinels of the package; the server maps them to status codes. What a Store finds comes as the sentinels of package thread.
 var (
 	ErrNotFound = errors.New("there is no such record")
-	ErrInvalid  = ErrInvalidRule // one sentinel for both packages: callers need not know which has refused
+	ErrInvalid  = permission.ErrInvalid // one sentinel for both packages: callers need not know which has refused
 	ErrDamaged  = errors.New("a record file cannot be read")
 	ErrConflict = errors.New("exists already")
 	ErrTooLarge = errors.New("too large for a record")

@@ -5,24 +5,25 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/thread"
 )
 
 // permissionRows are the permissions of threads, which are deleted with these.
 type permissionRows interface {
-	AllPermissions() ([]Permissions, error)
-	PutPermissions(Permissions) error
+	AllPermissions() ([]permission.Permissions, error)
+	PutPermissions(permission.Permissions) error
 }
 
 // Guard decides in memory, for who cannot wait for the Store.
-func (m *Manager) Guard() *Guard { return m.cfg.Guard }
+func (m *Manager) Guard() *permission.Enforcer { return m.cfg.Guard }
 
 // LoadPermissions brings what the Store has into memory. It is called before anything is decided; when it fails, nobody knows what is forbidden: see Guard.Blind.
 func (m *Manager) LoadPermissions() error {
 	err := m.cfg.Store.View(func(tx Tx) error {
 		list, err := tx.AllPermissions()
 		for _, p := range list {
-			m.cfg.Guard.set(p)
+			m.cfg.Guard.Set(p)
 		}
 		return err
 	})
@@ -34,22 +35,22 @@ func (m *Manager) LoadPermissions() error {
 
 // copyGuard writes the copy of what is in memory.
 func (m *Manager) copyGuard() {
-	if err := m.cfg.Guard.save(); err != nil {
+	if err := m.cfg.Guard.Save(); err != nil {
 		m.cfg.Failed(fmt.Errorf("the copy of permissions: %w", err))
 	}
 }
 
 // Permissions are those of a thread.
-func (m *Manager) Permissions(thread string) (p Permissions, err error) {
+func (m *Manager) Permissions(thread string) (p permission.Permissions, err error) {
 	err = m.cfg.Store.View(func(tx Tx) error { _, err := tx.Thread(thread); return err })
 	return m.cfg.Guard.Permissions(thread), named(err)
 }
 
 // SetPermissions changes the mode and the rules of a thread, for what comes after it; nil keeps. The thread's record says so too. Errors: ErrInvalid.
-func (m *Manager) SetPermissions(thread string, mode *string, rules *Rules) (Permissions, error) {
+func (m *Manager) SetPermissions(thread string, mode *string, rules *permission.Rules) (permission.Permissions, error) {
 	guard := m.cfg.Guard
-	return m.permit(thread, func(c *change, p Permissions) (Permissions, error) {
-		p, err := p.with(mode, rules)
+	return m.permit(thread, func(c *change, p permission.Permissions) (permission.Permissions, error) {
+		p, err := p.With(mode, rules)
 		if err != nil {
 			return p, err
 		}
@@ -63,7 +64,7 @@ func (m *Manager) SetPermissions(thread string, mode *string, rules *Rules) (Per
 }
 
 // permit writes what next makes of a thread's permissions, and has it held from then on. What is in memory is what was written last.
-func (m *Manager) permit(threadID string, next func(*change, Permissions) (Permissions, error)) (p Permissions, err error) {
+func (m *Manager) permit(threadID string, next func(*change, permission.Permissions) (permission.Permissions, error)) (p permission.Permissions, err error) {
 	m.permitting.Lock()
 	defer m.permitting.Unlock()
 	guard := m.cfg.Guard
@@ -78,7 +79,7 @@ func (m *Manager) permit(threadID string, next func(*change, Permissions) (Permi
 		return c.tell(PermissionsChanged, thread.Detail{To: p.Mode, Reason: fmt.Sprintf("%d rules allow, %d deny, %d ask", len(p.Rules.Allow), len(p.Rules.Deny), len(p.Rules.Ask))})
 	})
 	if err == nil {
-		guard.set(p)
+		guard.Set(p)
 		m.copyGuard()
 	}
 	return p, err
@@ -94,8 +95,8 @@ func (m *Manager) Forget(thread string) {
 
 // Gate lets a call through, or says why not. Where the Guard guards nothing it costs nothing; else every decision is an event of the thread, which is kept before the call
 // is let through. Errors: ErrDenied; *NeedsApproval, then the identical call is let through once when somebody has approved it; ErrInvalid; ErrTooMany, ErrTooLarge (nobody can be asked).
-func (m *Manager) Gate(thread string, c Call) error {
-	if !m.cfg.Guard.Guards(thread) {
+func (m *Manager) Gate(thread string, c permission.Call) error {
+	if !m.cfg.Guard.Applies(thread) {
 		return nil
 	}
 	d, err := m.decided(thread, c)
@@ -106,19 +107,21 @@ func (m *Manager) Gate(thread string, c Call) error {
 }
 
 // Authorize is Gate for who does by themselves what they ask about: it decides also where nothing is set. An approval is used up by it.
-func (m *Manager) Authorize(thread string, c Call) (Decision, error) { return m.decided(thread, c) }
+func (m *Manager) Authorize(thread string, c permission.Call) (permission.Decision, error) {
+	return m.decided(thread, c)
+}
 
 // decided is the decision about a call after it was told, and after somebody was asked.
-func (m *Manager) decided(thread string, c Call) (Decision, error) {
-	c, err := c.canonical()
+func (m *Manager) decided(thread string, c permission.Call) (permission.Decision, error) {
+	c, err := c.Canonical()
 	if err != nil {
-		return Decision{}, err
+		return permission.Decision{}, err
 	}
-	d, err := m.cfg.Guard.Judge(thread, c)
+	d, err := m.cfg.Guard.Check(thread, c)
 	switch {
 	case err != nil || thread == "":
 		return d, err
-	case d.Decision == Ask:
+	case d.Decision == permission.Ask:
 		return m.ask(thread, c, d)
 	}
 	return d, m.Note(thread, c, d)
@@ -126,32 +129,32 @@ func (m *Manager) decided(thread string, c Call) (Decision, error) {
 
 // Judged is Authorize of a call that makes its thread: a decision is not told, because there is no thread yet to tell it to. Errors: session.ErrNotFound when somebody has to be
 // asked, which needs the thread.
-func (m *Manager) Judged(threadID string, c Call) (Decision, error) {
-	c, err := c.canonical()
+func (m *Manager) Judged(threadID string, c permission.Call) (permission.Decision, error) {
+	c, err := c.Canonical()
 	if err != nil {
-		return Decision{}, err
+		return permission.Decision{}, err
 	}
-	d, err := m.cfg.Guard.Judge(threadID, c)
-	if err == nil && d.Decision == Ask {
+	d, err := m.cfg.Guard.Check(threadID, c)
+	if err == nil && d.Decision == permission.Ask {
 		err = fmt.Errorf("thread %s: %w", threadID, thread.ErrNotFound)
 	}
 	return d, err
 }
 
 // Note adds a decision to the events of its thread.
-func (m *Manager) Note(thread string, c Call, d Decision) error {
+func (m *Manager) Note(thread string, c permission.Call, d permission.Decision) error {
 	return m.transact(thread, func(t *change) error { return t.noteDecision(c, d) })
 }
 
-func (c *change) noteDecision(call Call, d Decision) error {
+func (c *change) noteDecision(call permission.Call, d permission.Decision) error {
 	detail := shown(call)
 	detail.To, detail.Source, detail.Reason, detail.Approval = d.Decision, call.Tool, beginning(d.Reason, maxTold), d.ApprovalID
 	return c.tell(PermissionDecided, detail)
 }
 
 // shown is what an event tells of a call: the command, or the path. What is typed it never tells.
-func shown(c Call) (d thread.Detail) {
-	args, err := c.object()
+func shown(c permission.Call) (d thread.Detail) {
+	args, err := c.Object()
 	if err != nil {
 		return d
 	}
@@ -177,8 +180,8 @@ func beginning(s string, n int) string {
 }
 
 // Ask is what becomes of a call that a decision wants to be asked about: nil when it was approved, and then that is used up. Errors: those of Gate.
-func (m *Manager) Ask(thread string, c Call, d Decision) error {
-	c, err := c.canonical()
+func (m *Manager) Ask(thread string, c permission.Call, d permission.Decision) error {
+	c, err := c.Canonical()
 	if err != nil {
 		return err
 	}
@@ -189,11 +192,11 @@ func (m *Manager) Ask(thread string, c Call, d Decision) error {
 }
 
 // ask looks for an answer to a canonical call that still stands, or has somebody asked for one.
-func (m *Manager) ask(thread string, c Call, d Decision) (Decision, error) {
+func (m *Manager) ask(thread string, c permission.Call, d permission.Decision) (permission.Decision, error) {
 	asked := d
 	err := m.transact(thread, func(t *change) error {
 		d = asked
-		a, err := t.FindApproval(thread, c.key())
+		a, err := t.FindApproval(thread, c.Key())
 		if err != nil && !missing(err) {
 			return err
 		}
@@ -207,9 +210,9 @@ func (m *Manager) ask(thread string, c Call, d Decision) (Decision, error) {
 		case a.Status == Pending:
 			return nil // told already
 		case a.Status == Denied:
-			d.Decision, d.Reason = Deny, "somebody was asked and said no: "+d.Reason
+			d.Decision, d.Reason = permission.Deny, "somebody was asked and said no: "+d.Reason
 		default:
-			d.Decision, d.Reason = Allow, "somebody has approved it: "+d.Reason
+			d.Decision, d.Reason = permission.Allow, "somebody has approved it: "+d.Reason
 			a.Status, a.UsedAt = Used, t.now
 			if err := t.PutApproval(a); err != nil {
 				return err
@@ -221,7 +224,7 @@ func (m *Manager) ask(thread string, c Call, d Decision) (Decision, error) {
 }
 
 // question writes down that somebody has to be asked.
-func (c *change) question(call Call, d Decision) (a Approval, err error) {
+func (c *change) question(call permission.Call, d permission.Decision) (a Approval, err error) {
 	if n := len(call.Arguments); n > maxAsked {
 		return a, fmt.Errorf("%w: somebody has to approve this, and nobody can read %d bytes; at most %d are allowed", ErrTooLarge, n, maxAsked)
 	}
@@ -235,7 +238,7 @@ func (c *change) question(call Call, d Decision) (a Approval, err error) {
 	if err := c.TrimApprovals(c.thread, maxApprovals, c.now); err != nil {
 		return a, err
 	}
-	a = Approval{ID: newApprovalID(), Thread: c.thread, Tool: call.Tool, Arguments: call.Arguments, Reason: d.Reason, Status: Pending, CreatedAt: c.now, Key: call.key()}
+	a = Approval{ID: newApprovalID(), Thread: c.thread, Tool: call.Tool, Arguments: call.Arguments, Reason: d.Reason, Status: Pending, CreatedAt: c.now, Key: call.Key()}
 	return a, c.PutApproval(a)
 }
 

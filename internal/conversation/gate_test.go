@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/internal/thread/sqlite"
 )
@@ -46,14 +47,14 @@ func newGated(t *testing.T, server string) *gated {
 // open begins with what the database has.
 func (g *gated) open(server string) {
 	g.t.Helper()
-	rules, err := conversation.ParseRules([]byte(server))
+	rules, err := permission.ParseRules([]byte(server))
 	if err == nil {
 		g.store, err = sqlite.Open(g.path)
 	}
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	g.Manager = conversation.NewManager(conversation.Config{Store: g.store.Records(), Clock: g.now, Guard: conversation.NewGuard(rules)})
+	g.Manager = conversation.NewManager(conversation.Config{Store: g.store.Records(), Clock: g.now, Guard: permission.NewEnforcer(rules)})
 	if err := g.LoadPermissions(); err != nil {
 		g.t.Fatal(err)
 	}
@@ -76,15 +77,15 @@ func (g *gated) pass(d time.Duration) {
 }
 
 // set changes the permissions; "" keeps.
-func (g *gated) set(mode, rules string) conversation.Permissions {
+func (g *gated) set(mode, rules string) permission.Permissions {
 	g.t.Helper()
 	var m *string
 	if mode != "" {
 		m = &mode
 	}
-	var r *conversation.Rules
+	var r *permission.Rules
 	if rules != "" {
-		parsed, err := conversation.ParseRules([]byte(rules))
+		parsed, err := permission.ParseRules([]byte(rules))
 		if err != nil {
 			g.t.Fatal(err)
 		}
@@ -97,9 +98,9 @@ func (g *gated) set(mode, rules string) conversation.Permissions {
 	return p
 }
 
-func call(tool, command string) conversation.Call {
+func call(tool, command string) permission.Call {
 	b, _ := json.Marshal(map[string]string{"command": command})
-	return conversation.Call{Tool: tool, Arguments: b}
+	return permission.Call{Tool: tool, Arguments: b}
 }
 
 // events are the types of the thread's events with what they say of decisions.
@@ -121,10 +122,10 @@ func (g *gated) events() (list []string) {
 }
 
 // asks wants the call to need an approval, and returns its id.
-func (g *gated) asks(c conversation.Call) string {
+func (g *gated) asks(c permission.Call) string {
 	g.t.Helper()
-	var need *conversation.NeedsApproval
-	if err := g.Gate("one", c); !errors.As(err, &need) || !errors.Is(err, conversation.ErrNeedsApproval) || need.ID == "" {
+	var need *permission.NeedsApproval
+	if err := g.Gate("one", c); !errors.As(err, &need) || !errors.Is(err, permission.ErrNeedsApproval) || need.ID == "" {
 		g.t.Fatalf("%s %s: %v", c.Tool, c.Arguments, err)
 	}
 	return need.ID
@@ -140,20 +141,20 @@ func (g *gated) answer(id, word, status string) {
 // TestGateWithoutPermissions: where nobody has set anything nothing is decided, and nothing is told.
 func TestGateWithoutPermissions(t *testing.T) {
 	g := newGated(t, "{}")
-	for _, c := range []conversation.Call{call("exec", "rm -rf /"), call("mystery", ""), {Tool: ""}} {
+	for _, c := range []permission.Call{call("exec", "rm -rf /"), call("mystery", ""), {Tool: ""}} {
 		if err := g.Gate("one", c); err != nil {
 			t.Error(err)
 		}
 	}
-	if list := g.events(); len(list) != 0 || g.Guard().Guards("one") {
+	if list := g.events(); len(list) != 0 || g.Guard().Applies("one") {
 		t.Errorf("the events are %q", list)
 	}
-	g.set(conversation.ModeReadOnly, "")
-	g.set(conversation.DefaultPermissionMode, "")
-	if g.Guard().Guards("one") {
+	g.set(permission.ModeReadOnly, "")
+	g.set(permission.DefaultMode, "")
+	if g.Guard().Applies("one") {
 		t.Error("the default mode without rules is guarded")
 	}
-	if p, err := g.Permissions("one"); err != nil || p.Mode != conversation.DefaultPermissionMode || p.Rules.Deny == nil {
+	if p, err := g.Permissions("one"); err != nil || p.Mode != permission.DefaultMode || p.Rules.Deny == nil {
 		t.Errorf("%+v (%v)", p, err)
 	}
 }
@@ -162,7 +163,7 @@ func TestGateWithoutPermissions(t *testing.T) {
 func TestEveryDecisionIsTold(t *testing.T) {
 	g := newGated(t, "{}")
 	g.set("", `{"deny":[{"contains":"rm -rf"}],"ask":[{"contains":"push"}]}`)
-	if err := g.Gate("one", call("exec", "rm  -rf /")); !errors.Is(err, conversation.ErrDenied) || !strings.Contains(err.Error(), "rm -rf") {
+	if err := g.Gate("one", call("exec", "rm  -rf /")); !errors.Is(err, permission.ErrDenied) || !strings.Contains(err.Error(), "rm -rf") {
 		t.Error(err)
 	}
 	if err := g.Gate("one", call("exec", "ls")); err != nil {
@@ -174,7 +175,7 @@ func TestEveryDecisionIsTold(t *testing.T) {
 		t.Error(err)
 	}
 	typed, _ := json.Marshal(map[string]string{"terminal": "t1", "data": "a password"})
-	if err := g.Gate("one", conversation.Call{Tool: "input", Arguments: typed}); err != nil {
+	if err := g.Gate("one", permission.Call{Tool: "input", Arguments: typed}); err != nil {
 		t.Error(err)
 	}
 	want := []string{"permission.changed workspace-write", "permission.decided deny exec rm  -rf /", "permission.decided allow exec ls", "permission.decided ask exec git push",
@@ -189,10 +190,10 @@ func TestEveryDecisionIsTold(t *testing.T) {
 // TestApprovalIsForOnce: the identical call once, within its time, also after a restart; who calls again has to ask again.
 func TestApprovalIsForOnce(t *testing.T) {
 	g := newGated(t, "{}")
-	g.set(conversation.ModePrompt, "")
+	g.set(permission.ModePrompt, "")
 	c := call("exec", "make")
 	id := g.asks(c)
-	if again := g.asks(conversation.Call{Tool: "exec", Arguments: []byte(` {"command" : "make"}`)}); again != id {
+	if again := g.asks(permission.Call{Tool: "exec", Arguments: []byte(` {"command" : "make"}`)}); again != id {
 		t.Errorf("the same question is asked as %s and %s", id, again)
 	}
 	if other := g.asks(call("exec", "make all")); other == id {
@@ -200,7 +201,7 @@ func TestApprovalIsForOnce(t *testing.T) {
 	}
 	g.answer(id, conversation.AnswerApprove, conversation.Approved)
 	g.again("{}")
-	if err := g.Gate("one", call("exec", "make ")); !errors.Is(err, conversation.ErrNeedsApproval) {
+	if err := g.Gate("one", call("exec", "make ")); !errors.Is(err, permission.ErrNeedsApproval) {
 		t.Errorf("a call that is not identical: %v", err)
 	}
 	var passed, asked atomic.Int32
@@ -210,7 +211,7 @@ func TestApprovalIsForOnce(t *testing.T) {
 			switch err := g.Gate("one", c); {
 			case err == nil:
 				passed.Add(1)
-			case errors.Is(err, conversation.ErrNeedsApproval):
+			case errors.Is(err, permission.ErrNeedsApproval):
 				asked.Add(1)
 			default:
 				t.Error(err)
@@ -246,7 +247,7 @@ func TestApprovalsExpire(t *testing.T) {
 	}
 	third := g.asks(c)
 	g.answer(third, conversation.AnswerDeny, conversation.Denied)
-	if err := g.Gate("one", c); !errors.Is(err, conversation.ErrDenied) {
+	if err := g.Gate("one", c); !errors.Is(err, permission.ErrDenied) {
 		t.Errorf("denied, and %v", err)
 	}
 	g.pass(conversation.ApprovedFor)
@@ -265,18 +266,18 @@ func TestApprovalsExpire(t *testing.T) {
 // TestRulesComeBeforeApprovals: what is denied after it was approved stays denied.
 func TestRulesComeBeforeApprovals(t *testing.T) {
 	g := newGated(t, "{}")
-	g.set(conversation.ModePrompt, "")
+	g.set(permission.ModePrompt, "")
 	c := call("exec", "make")
 	g.answer(g.asks(c), conversation.AnswerApprove, conversation.Approved)
 	g.set("", `{"deny":[{"contains":"make"}]}`)
-	if err := g.Gate("one", c); !errors.Is(err, conversation.ErrDenied) {
+	if err := g.Gate("one", c); !errors.Is(err, permission.ErrDenied) {
 		t.Error(err)
 	}
 }
 
 func TestAnswersAreChecked(t *testing.T) {
 	g := newGated(t, "{}")
-	g.set(conversation.ModePrompt, "")
+	g.set(permission.ModePrompt, "")
 	id := g.asks(call("exec", "x"))
 	for _, test := range []struct {
 		thread, id, word string
@@ -294,10 +295,10 @@ func TestAnswersAreChecked(t *testing.T) {
 
 func TestApprovalsAreBounded(t *testing.T) {
 	g := newGated(t, "{}")
-	g.set(conversation.ModePrompt, "")
+	g.set(permission.ModePrompt, "")
 	var err error
 	pending := 0
-	for ; err == nil || errors.Is(err, conversation.ErrNeedsApproval); pending++ {
+	for ; err == nil || errors.Is(err, permission.ErrNeedsApproval); pending++ {
 		if err = g.Gate("one", call("exec", fmt.Sprint(pending))); pending > 1000 {
 			t.Fatal("there is no end")
 		}
@@ -305,7 +306,7 @@ func TestApprovalsAreBounded(t *testing.T) {
 	if !errors.Is(err, conversation.ErrTooMany) {
 		t.Error(err)
 	}
-	if err := g.Gate("one", call("exec", "0")); !errors.Is(err, conversation.ErrNeedsApproval) {
+	if err := g.Gate("one", call("exec", "0")); !errors.Is(err, permission.ErrNeedsApproval) {
 		t.Errorf("a question that waits already: %v", err)
 	}
 	g.pass(conversation.PendingFor)
@@ -324,23 +325,23 @@ func TestApprovalsAreBounded(t *testing.T) {
 // TestPermissionsLast: over a restart, and in the record, which tells them.
 func TestPermissionsLast(t *testing.T) {
 	g := newGated(t, "{}")
-	g.set(conversation.ModeReadOnly, `{"allow":[{"tool":"read"},{"tool":"list"}],"deny":[{"contains":"x"}],"ask":[{"tool":"exec"}]}`)
-	p := g.set(conversation.ModeAllow, "")
+	g.set(permission.ModeReadOnly, `{"allow":[{"tool":"read"},{"tool":"list"}],"deny":[{"contains":"x"}],"ask":[{"tool":"exec"}]}`)
+	p := g.set(permission.ModeAllow, "")
 	if len(p.Rules.Deny) != 1 {
 		t.Errorf("another mode has changed the rules: %+v", p)
 	}
 	g.again(`{"deny":[{"contains":"server"}]}`)
-	if q, err := g.Permissions("one"); err != nil || q.Mode != conversation.ModeAllow || fmt.Sprint(q.Rules) != fmt.Sprint(p.Rules) || q.UpdatedAt == "" {
+	if q, err := g.Permissions("one"); err != nil || q.Mode != permission.ModeAllow || fmt.Sprint(q.Rules) != fmt.Sprint(p.Rules) || q.UpdatedAt == "" {
 		t.Errorf("%+v was %+v (%v)", q, p, err)
 	}
 	d, err := g.Document("one", "", -1)
-	if err != nil || d.PermissionMode != conversation.ModeAllow || !d.PermissionPromptingEnabled || fmt.Sprint(d.PermissionRuleCounts) != "map[allow:2 ask:1 deny:1]" {
+	if err != nil || d.PermissionMode != permission.ModeAllow || !d.PermissionPromptingEnabled || fmt.Sprint(d.PermissionRuleCounts) != "map[allow:2 ask:1 deny:1]" {
 		t.Errorf("%+v (%v)", d.State, err)
 	}
 	if _, err := g.SetPermissions("one", new(string), nil); !errors.Is(err, conversation.ErrInvalid) {
 		t.Error(err)
 	}
-	if _, err := g.SetPermissions("two", nil, &conversation.Rules{}); !errors.Is(err, conversation.ErrNotFound) {
+	if _, err := g.SetPermissions("two", nil, &permission.Rules{}); !errors.Is(err, conversation.ErrNotFound) {
 		t.Error(err)
 	}
 	if _, err := g.Permissions("two"); !errors.Is(err, conversation.ErrNotFound) {
@@ -351,7 +352,7 @@ func TestPermissionsLast(t *testing.T) {
 // TestServerRules are for every thread, and for what belongs to none.
 func TestServerRules(t *testing.T) {
 	g := newGated(t, `{"deny":[{"contains":"rm -rf"}],"ask":[{"tool":"lease.create"}]}`)
-	if err := g.Gate("one", call("exec", "rm -rf /")); !errors.Is(err, conversation.ErrDenied) {
+	if err := g.Gate("one", call("exec", "rm -rf /")); !errors.Is(err, permission.ErrDenied) {
 		t.Error(err)
 	}
 	if err := g.Gate("one", call("exec", "ls")); err != nil {
@@ -360,11 +361,11 @@ func TestServerRules(t *testing.T) {
 	if err := g.Gate("", call("lease.destroy", "x")); err != nil {
 		t.Error(err)
 	}
-	if err := g.Gate("", call("lease.create", "x")); !errors.Is(err, conversation.ErrDenied) || !strings.Contains(err.Error(), "no thread") {
+	if err := g.Gate("", call("lease.create", "x")); !errors.Is(err, permission.ErrDenied) || !strings.Contains(err.Error(), "no thread") {
 		t.Error(err)
 	}
-	g.set(conversation.ModeAllow, `{"allow":[{"tool":"exec"}]}`)
-	if err := g.Gate("one", call("exec", "rm -rf /")); !errors.Is(err, conversation.ErrDenied) {
+	g.set(permission.ModeAllow, `{"allow":[{"tool":"exec"}]}`)
+	if err := g.Gate("one", call("exec", "rm -rf /")); !errors.Is(err, permission.ErrDenied) {
 		t.Error(err)
 	}
 }
@@ -372,25 +373,25 @@ func TestServerRules(t *testing.T) {
 // TestAuthorize decides also where nothing is set, and uses approvals up.
 func TestAuthorize(t *testing.T) {
 	g := newGated(t, "{}")
-	if d, err := g.Authorize("one", call("exec", "ls")); err != nil || d.Decision != conversation.Allow || d.Rule != nil {
+	if d, err := g.Authorize("one", call("exec", "ls")); err != nil || d.Decision != permission.Allow || d.Rule != nil {
 		t.Errorf("%+v (%v)", d, err)
 	}
-	if d, err := g.Authorize("one", call("mystery", "ls")); err != nil || d.Decision != conversation.Deny {
+	if d, err := g.Authorize("one", call("mystery", "ls")); err != nil || d.Decision != permission.Deny {
 		t.Errorf("%+v (%v)", d, err)
 	}
 	g.set("", `{"ask":[{"tool":"mystery"}]}`)
 	d, err := g.Authorize("one", call("mystery", "ls"))
-	if err != nil || d.Decision != conversation.Ask || d.ApprovalID == "" || d.Rule == nil || d.Rule.Tool != "mystery" {
+	if err != nil || d.Decision != permission.Ask || d.ApprovalID == "" || d.Rule == nil || d.Rule.Tool != "mystery" {
 		t.Errorf("%+v (%v)", d, err)
 	}
 	g.answer(d.ApprovalID, "approve", conversation.Approved)
-	if d, err = g.Authorize("one", call("mystery", "ls")); err != nil || d.Decision != conversation.Allow {
+	if d, err = g.Authorize("one", call("mystery", "ls")); err != nil || d.Decision != permission.Allow {
 		t.Errorf("%+v (%v)", d, err)
 	}
-	if d, err = g.Authorize("one", call("mystery", "ls")); err != nil || d.Decision != conversation.Ask {
+	if d, err = g.Authorize("one", call("mystery", "ls")); err != nil || d.Decision != permission.Ask {
 		t.Errorf("%+v (%v)", d, err)
 	}
-	if _, err := g.Authorize("one", conversation.Call{}); !errors.Is(err, conversation.ErrInvalid) {
+	if _, err := g.Authorize("one", permission.Call{}); !errors.Is(err, conversation.ErrInvalid) {
 		t.Error(err)
 	}
 	if _, err := g.Authorize("two", call("exec", "ls")); !errors.Is(err, conversation.ErrNotFound) {

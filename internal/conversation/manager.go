@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/thread"
 )
 
@@ -15,8 +16,8 @@ type Config struct {
 	// Files are the record files; nil is none, and NoFiles why. The Manager closes them.
 	Files   *Files
 	NoFiles error
-	Clock   thread.Clock // nil is time.Now
-	Guard   *Guard       // decides what permissions allow; nil is one without rules of the server
+	Clock   thread.Clock         // nil is time.Now
+	Guard   *permission.Enforcer // decides what permissions allow; nil is one without rules of the server
 	// Notify tells that a thread has a new event, which is kept. nil does nothing. It must return at once and must not call the Manager.
 	Notify func(thread string)
 	// Failed is told why a record's file cannot be saved, once until one can be saved again, and what else goes wrong where nobody can be told; nil does nothing. The record itself is kept.
@@ -45,7 +46,7 @@ func NewManager(cfg Config) *Manager {
 		cfg.Clock = time.Now
 	}
 	if cfg.Guard == nil {
-		cfg.Guard = NewGuard(Rules{})
+		cfg.Guard = permission.NewEnforcer(permission.Rules{})
 	}
 	if cfg.Notify == nil {
 		cfg.Notify = func(string) {}

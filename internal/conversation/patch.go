@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/thread"
 )
 
@@ -37,11 +38,11 @@ func (m *Manager) Patch(threadID string, patch json.RawMessage) (s State, err er
 	if _, held := fields["permission_mode"]; !held {
 		return s, m.update(threadID, write)
 	}
-	_, err = m.permit(threadID, func(c *change, p Permissions) (Permissions, error) {
+	_, err = m.permit(threadID, func(c *change, p permission.Permissions) (permission.Permissions, error) {
 		if err := write(c); err != nil {
 			return p, err
 		}
-		return p.with(&s.PermissionMode, nil)
+		return p.With(&s.PermissionMode, nil)
 	})
 	return s, err
 }
@@ -85,7 +86,7 @@ func (s State) patched(patch map[string]json.RawMessage) (State, error) {
 		next.RuntimeOwnerPath = &path
 	}
 	next = next.Normal()
-	return next, CheckMode(next.PermissionMode)
+	return next, permission.CheckMode(next.PermissionMode)
 }
 
 func (s State) fields() map[string]json.RawMessage {
@@ -108,7 +109,7 @@ func checkField(name string, v json.RawMessage) error {
 		}
 		for key, raw := range counts {
 			var n *int
-			if err := json.Unmarshal(raw, &n); err != nil || key != Allow && key != Deny && key != Ask || n == nil || *n < 0 {
+			if err := json.Unmarshal(raw, &n); err != nil || key != permission.Allow && key != permission.Deny && key != permission.Ask || n == nil || *n < 0 {
 				return fmt.Errorf("%w: permission_rule_counts.%.40s is %.40s; it has whole numbers from 0 under allow, deny and ask", ErrInvalid, key, raw)
 			}
 		}

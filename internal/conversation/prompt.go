@@ -1,6 +1,10 @@
 package conversation
 
-import "reflect"
+import (
+	"reflect"
+
+	"github.com/evertty/evertty/internal/permission"
+)
 
 // Prompt is the system prompt that a turn was begun with. One that equals the newest in all but its time is not kept again; one without content is never kept.
 type Prompt struct {
@@ -19,7 +23,7 @@ func (p Prompt) Normal() (q Prompt, ok bool) {
 		p.WorkflowMode = DefaultWorkflowMode
 	}
 	if blank(p.PermissionMode) {
-		p.PermissionMode = DefaultPermissionMode
+		p.PermissionMode = permission.DefaultMode
 	}
 	p.CurrentTask, p.PromptFormat = unblank(p.CurrentTask), unblank(p.PromptFormat)
 	p.PromptSections = unblanks(p.PromptSections)

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"maps"
 	"math"
+
+	"github.com/evertty/evertty/internal/permission"
 )
 
 // State is the part of a record that is changed field by field: in a patch an absent key keeps, null clears, that is, gives the zero value or the default.
@@ -13,7 +15,7 @@ type State struct {
 	RuntimeOwnerType           *string        `json:"runtime_owner_type"`
 	RuntimeOwnerPath           *string        `json:"runtime_owner_path"` // derived from the type unless given: OwnerPath
 	WorkflowMode               string         `json:"workflow_mode"`      // DefaultWorkflowMode
-	PermissionMode             string         `json:"permission_mode"`    // DefaultPermissionMode; one of the Modes
+	PermissionMode             string         `json:"permission_mode"`    // DefaultMode; one of the Modes
 	PermissionPromptingEnabled bool           `json:"permission_prompting_enabled"`
 	PermissionRuleCounts       map[string]int `json:"permission_rule_counts"` // allow, deny, ask
 	PermissionRulesSource      *string        `json:"permission_rules_source"`
@@ -46,10 +48,10 @@ func (s State) Normal() State {
 		s.WorkflowMode = DefaultWorkflowMode
 	}
 	if blank(s.PermissionMode) {
-		s.PermissionMode = DefaultPermissionMode
+		s.PermissionMode = permission.DefaultMode
 	}
 	s.PromptSections = unblanks(s.PromptSections)
-	counts := map[string]int{Allow: 0, Deny: 0, Ask: 0}
+	counts := map[string]int{permission.Allow: 0, permission.Deny: 0, permission.Ask: 0}
 	maps.Copy(counts, s.PermissionRuleCounts)
 	s.PermissionRuleCounts = counts
 	return s
@@ -96,7 +98,7 @@ func decodeState(f fields) State {
 		s.RuntimeOwnerPath = &path
 	}
 	counts := object(f["permission_rule_counts"])
-	for _, key := range []string{Allow, Deny, Ask} {
+	for _, key := range []string{permission.Allow, permission.Deny, permission.Ask} {
 		n, _ := counts.count(key)
 		s.PermissionRuleCounts[key] = int(min(n, math.MaxInt32))
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread/service"
@@ -34,7 +34,7 @@ func (s *Server) postInput(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Permit(c, t.Thread(), conversation.ToolInput, service.NewInputCall(t.ID, p)); err != nil {
+	if err := s.Permit(c, t.Thread(), permission.ToolInput, service.NewInputCall(t.ID, p)); err != nil {
 		return err
 	}
 	done, err := t.Input(c.Request().Context(), p)
@@ -53,7 +53,7 @@ func (s *Server) postKeys(c echo.Context) error {
 	if err := req.check(); err != nil {
 		return err
 	}
-	if err := s.Permit(c, t.Thread(), conversation.ToolKeys, service.InputCall{Terminal: t.ID, Keys: req.Keys, Mouse: req.Mouse}); err != nil {
+	if err := s.Permit(c, t.Thread(), permission.ToolKeys, service.InputCall{Terminal: t.ID, Keys: req.Keys, Mouse: req.Mouse}); err != nil {
 		return err
 	}
 	var done terminal.Sent
@@ -95,7 +95,7 @@ func (s *Server) postPaste(c echo.Context) error {
 	if req.Data == nil {
 		return httpapi.BadRequest(`"data" (the text to paste) is needed`)
 	}
-	if err := s.Permit(c, t.Thread(), conversation.ToolPaste, service.InputCall{Terminal: t.ID, Data: *req.Data}); err != nil {
+	if err := s.Permit(c, t.Thread(), permission.ToolPaste, service.InputCall{Terminal: t.ID, Data: *req.Data}); err != nil {
 		return err
 	}
 	done, err := t.Paste(c.Request().Context(), *req.Data)
@@ -114,7 +114,7 @@ func (s *Server) postResize(c echo.Context) error {
 	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
-	if err := s.Permit(c, t.Thread(), conversation.ToolResize, service.ResizeCall{Terminal: t.ID, Cols: req.Cols, Rows: req.Rows}); err != nil {
+	if err := s.Permit(c, t.Thread(), permission.ToolResize, service.ResizeCall{Terminal: t.ID, Cols: req.Cols, Rows: req.Rows}); err != nil {
 		return err
 	}
 	if err := t.Resize(req.Cols, req.Rows); err != nil {
@@ -134,7 +134,7 @@ func (s *Server) postSignal(c echo.Context) error {
 	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
-	if err := s.Permit(c, t.Thread(), conversation.ToolSignal, httpapi.TerminalDeed{Terminal: t.ID, Signal: req.Signal}); err != nil {
+	if err := s.Permit(c, t.Thread(), permission.ToolSignal, httpapi.TerminalDeed{Terminal: t.ID, Signal: req.Signal}); err != nil {
 		return err
 	}
 	if err := t.Signal(req.Signal); err != nil {
@@ -153,7 +153,7 @@ func (s *Server) postRestart(c echo.Context) error {
 	if err := httpapi.BindOptional(c, &req); err != nil {
 		return err
 	}
-	if err := s.Permit(c, t.Thread(), conversation.ToolRestart, httpapi.TerminalDeed{Terminal: t.ID, Command: httpapi.ShellWords(t.Info().Cmd)}); err != nil {
+	if err := s.Permit(c, t.Thread(), permission.ToolRestart, httpapi.TerminalDeed{Terminal: t.ID, Command: httpapi.ShellWords(t.Info().Cmd)}); err != nil {
 		return err
 	}
 	if t, err = s.Terminals.Restart(t); err != nil {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/thread"
@@ -67,7 +67,7 @@ func (s *Server) postLease(c echo.Context) error {
 		config = string(b)
 	}
 	if p := req.Provider; p != "" && p != thread.Local {
-		if err := s.Permit(c, "", conversation.ToolLeaseCreate, httpapi.ProviderDeed{Provider: p}); err != nil {
+		if err := s.Permit(c, "", permission.ToolLeaseCreate, httpapi.ProviderDeed{Provider: p}); err != nil {
 			return err
 		}
 	}
@@ -96,7 +96,7 @@ func (s *Server) deleteLease(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Threads.PermitLease(c.Request().Context(), id, conversation.ToolLeaseDestroy); err != nil {
+	if err := s.Threads.PermitLease(c.Request().Context(), id, permission.ToolLeaseDestroy); err != nil {
 		return err
 	}
 	if err := s.Threads.DeleteLease(httpapi.Unhurried(c), id); err != nil {
@@ -123,15 +123,15 @@ func (s *Server) permitLease(c echo.Context, tool string, do func(context.Contex
 }
 
 func (s *Server) postLeasePause(c echo.Context) error {
-	return s.permitLease(c, conversation.ToolPause, s.Threads.PauseLease)
+	return s.permitLease(c, permission.ToolPause, s.Threads.PauseLease)
 }
 
 func (s *Server) postLeaseResume(c echo.Context) error {
-	return s.permitLease(c, conversation.ToolResume, s.Threads.ResumeLease)
+	return s.permitLease(c, permission.ToolResume, s.Threads.ResumeLease)
 }
 
 func (s *Server) postLeaseDestroy(c echo.Context) error {
-	return s.permitLease(c, conversation.ToolLeaseDestroy, s.Threads.DestroyLease)
+	return s.permitLease(c, permission.ToolLeaseDestroy, s.Threads.DestroyLease)
 }
 
 func (s *Server) postLeaseRefresh(c echo.Context) error {

@@ -26,6 +26,7 @@ import (
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/metrics"
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/thread/sqlite"
@@ -71,16 +72,16 @@ func TestMain(m *testing.M) {
 // startServer starts a server. What runs in it when the test is over is ended.
 func startServer(t *testing.T, mode, dir string) *liveServer {
 	t.Helper()
-	return startRuled(t, mode, dir, conversation.Rules{})
+	return startRuled(t, mode, dir, permission.Rules{})
 }
 
 // startGuarded is startServer without authentication, with rules for all threads.
-func startGuarded(t *testing.T, rules conversation.Rules) *liveServer {
+func startGuarded(t *testing.T, rules permission.Rules) *liveServer {
 	t.Helper()
 	return startRuled(t, auth.ModeNone, t.TempDir(), rules)
 }
 
-func startRuled(t *testing.T, mode, dir string, rules conversation.Rules) *liveServer {
+func startRuled(t *testing.T, mode, dir string, rules permission.Rules) *liveServer {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	store, err := datadir.Open(dir)
@@ -102,7 +103,7 @@ func startRuled(t *testing.T, mode, dir string, rules conversation.Rules) *liveS
 		t.Fatal(err)
 	}
 	m, err := supervisor.Start(supervisor.Config{Engine: vt10x.New, Unicode: vt.Unicode11, Store: store, Records: records,
-		Record: conversation.Config{Store: records.Records(), Files: files, Guard: conversation.NewGuard(rules)},
+		Record: conversation.Config{Store: records.Records(), Files: files, Guard: permission.NewEnforcer(rules)},
 		Keeper: held, Log: log, Metrics: metrics})
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/wire"
@@ -47,27 +48,27 @@ func (s *Server) permissionRoutes() []httpapi.Route {
 
 // permissionsReply is a thread's permissions. Rules of the server are for all threads; counts are of both.
 type permissionsReply struct {
-	Thread    string             `json:"thread_id"`
-	Mode      string             `json:"mode"`
-	Rules     conversation.Rules `json:"rules"`
-	Active    bool               `json:"active"` // something is decided; else everything is let through unseen
-	Prompting bool               `json:"prompting_enabled"`
-	Counts    map[string]int     `json:"rule_counts"`
-	Server    conversation.Rules `json:"server_rules"`
-	UpdatedAt *string            `json:"updated_at"`
+	Thread    string           `json:"thread_id"`
+	Mode      string           `json:"mode"`
+	Rules     permission.Rules `json:"rules"`
+	Active    bool             `json:"active"` // something is decided; else everything is let through unseen
+	Prompting bool             `json:"prompting_enabled"`
+	Counts    map[string]int   `json:"rule_counts"`
+	Server    permission.Rules `json:"server_rules"`
+	UpdatedAt *string          `json:"updated_at"`
 }
 
-func (s *Server) permissionsReply(p conversation.Permissions) permissionsReply {
+func (s *Server) permissionsReply(p permission.Permissions) permissionsReply {
 	g := s.Threads.Guard()
-	reply := permissionsReply{Thread: p.Thread, Mode: p.Mode, Rules: listed(p.Rules), Active: g.Guards(p.Thread), Prompting: g.Prompting(p), Counts: g.Counts(p), Server: listed(g.Server())}
+	reply := permissionsReply{Thread: p.Thread, Mode: p.Mode, Rules: listed(p.Rules), Active: g.Applies(p.Thread), Prompting: g.Prompting(p), Counts: g.Counts(p), Server: listed(g.Server())}
 	if p.UpdatedAt != "" {
 		reply.UpdatedAt = &p.UpdatedAt
 	}
 	return reply
 }
 
-func listed(r conversation.Rules) conversation.Rules {
-	return conversation.Rules{Allow: httpapi.OrNone(r.Allow), Deny: httpapi.OrNone(r.Deny), Ask: httpapi.OrNone(r.Ask)}
+func listed(r permission.Rules) permission.Rules {
+	return permission.Rules{Allow: httpapi.OrNone(r.Allow), Deny: httpapi.OrNone(r.Deny), Ask: httpapi.OrNone(r.Ask)}
 }
 
 func (s *Server) getPermissions(c echo.Context) error {
@@ -100,16 +101,16 @@ func (s *Server) putPermissions(c echo.Context) error {
 	if req.Mode == nil && req.Rules == nil {
 		return httpapi.BadRequest(`"mode", "rules" or both are needed`)
 	}
-	var rules *conversation.Rules
+	var rules *permission.Rules
 	if req.Rules != nil {
-		parsed, err := conversation.ParseRules(req.Rules)
+		parsed, err := permission.ParseRules(req.Rules)
 		if err != nil {
 			return httpapi.BadRequest("%s", err).With("field", "rules")
 		}
 		rules = &parsed
 	}
 	if req.Mode != nil {
-		if err := conversation.CheckMode(*req.Mode); err != nil { // before a thread is made for it
+		if err := permission.CheckMode(*req.Mode); err != nil { // before a thread is made for it
 			return httpapi.BadRequest("%s", err).With("field", "mode")
 		}
 	}
@@ -138,7 +139,7 @@ func (s *Server) postAuthorize(c echo.Context) error {
 	if req.Tool == "" {
 		return httpapi.BadRequest(`"tool" is needed: its name`).With("field", "tool")
 	}
-	d, err := s.Threads.Authorize(c.Request().Context(), id, conversation.Call{Tool: req.Tool, Arguments: req.Arguments})
+	d, err := s.Threads.Authorize(c.Request().Context(), id, permission.Call{Tool: req.Tool, Arguments: req.Arguments})
 	if err != nil {
 		return err
 	}

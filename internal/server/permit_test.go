@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/compat"
 	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
@@ -20,57 +21,57 @@ import (
 
 // permitted says which tool each route with an effect asks about, and with which body. Paths are filled in by rig.path.
 var permitted = map[string]struct{ tool, body string }{
-	"POST /session/:sid/pty":                        {conversation.ToolPTY, `{"cmd":["cat"]}`},
-	"DELETE /session/:sid/pty":                      {conversation.ToolKill, ""},
-	"DELETE TERMINAL":                               {conversation.ToolKill, ""},
-	"POST TERMINAL/input":                           {conversation.ToolInput, `{"data":"x"}`},
-	"POST TERMINAL/keys":                            {conversation.ToolKeys, `{"keys":["a"]}`},
-	"POST TERMINAL/paste":                           {conversation.ToolPaste, `{"data":"x"}`},
-	"POST TERMINAL/resize":                          {conversation.ToolResize, `{"cols":100,"rows":30}`},
-	"POST TERMINAL/signal":                          {conversation.ToolSignal, `{"signal":"WINCH"}`},
-	"POST TERMINAL/restart":                         {conversation.ToolRestart, `{}`},
-	"POST /session/:sid/shell":                      {conversation.ToolShell, `{"id":"two"}`},
-	"DELETE /session/:sid/shell":                    {conversation.ToolKill, ""},
-	"DELETE /session/:sid/shell/:shid":              {conversation.ToolKill, ""},
-	"POST SHELL/exec":                               {conversation.ToolExec, `{"command":"true"}`},
-	"POST SHELL/exec/stream":                        {conversation.ToolExec, `{"command":"true"}`},
-	"POST SHELL/env":                                {conversation.ToolEnv, `{"env":{"A":"1"}}`},
-	"DELETE SHELL/commands/:cid":                    {conversation.ToolCancel, ""},
-	"POST SHELL/commands/:cid/input":                {conversation.ToolCommandInput, `{"data":"x"}`},
-	"POST /api/session/create":                      {conversation.ToolShell, `{"id":"dev"}`},
-	"POST /api/session/delete":                      {conversation.ToolKill, `{"sessionId":"dev"}`},
-	"POST /api/session/:id/env":                     {conversation.ToolEnv, `{"envVars":{"A":"1"}}`},
-	"POST /api/env/set":                             {conversation.ToolEnv, `{"envVars":{"A":"1"}}`},
-	"POST /api/execute":                             {conversation.ToolExec, `{"command":"true"}`},
-	"POST /api/execute/stream":                      {conversation.ToolExec, `{"command":"true"}`},
-	"POST /api/process/start":                       {conversation.ToolExec, `{"command":"true"}`},
-	"DELETE /api/process/kill-all":                  {conversation.ToolKill, ""},
-	"POST /api/process/kill-all":                    {conversation.ToolKill, ""},
-	"DELETE /api/process/:id":                       {conversation.ToolCancel, ""},
-	"POST /api/file/read":                           {conversation.ToolRead, `{"path":"FILE"}`},
-	"POST /api/file/exists":                         {conversation.ToolRead, `{"path":"FILE"}`},
-	"POST /api/file/list":                           {conversation.ToolList, `{"path":"DIR"}`},
-	"POST /api/file/write":                          {conversation.ToolWrite, `{"path":"FILE","content":"spoilt"}`},
-	"POST /api/file/mkdir":                          {conversation.ToolMkdir, `{"path":"made-by-nobody"}`},
-	"POST /api/file/delete":                         {conversation.ToolRemove, `{"path":"FILE"}`},
-	"DELETE /api/file/delete":                       {conversation.ToolRemove, `{"path":"FILE"}`},
-	"POST /api/file/rename":                         {conversation.ToolRename, `{"oldPath":"FILE","newPath":"FILE2"}`},
-	"POST /api/file/move":                           {conversation.ToolRename, `{"sourcePath":"FILE","destinationPath":"FILE2"}`},
-	"DELETE /api/threads/:id":                       {conversation.ToolKill, ""},
-	"PATCH /api/threads/:id/policy":                 {conversation.ToolPolicy, `{"max_seconds":3600}`},
-	"POST /api/threads/:id/pause":                   {conversation.ToolPause, ""},
-	"POST /api/threads/:id/resume":                  {conversation.ToolResume, ""},
-	"POST /api/threads/:id/sandbox/pause":           {conversation.ToolPause, ""},
-	"POST /api/threads/:id/sandbox/resume":          {conversation.ToolResume, ""},
-	"DELETE /api/threads/:id/sandbox":               {conversation.ToolKill, ""},
-	"POST /api/threads/:id/terminals/:tid/rollback": {conversation.ToolRollback, `{"version":0}`},
-	"DELETE /api/leases/:id":                        {conversation.ToolKill, ""},
-	"POST /api/leases/:id/pause":                    {conversation.ToolPause, ""},
-	"POST /api/leases/:id/resume":                   {conversation.ToolResume, ""},
-	"POST /api/leases/:id/destroy":                  {conversation.ToolKill, ""},
-	"POST /api/sandbox/sessions/:id/pause":          {conversation.ToolPause, ""},
-	"POST /api/sandbox/sessions/:id/resume":         {conversation.ToolResume, ""},
-	"DELETE /api/sandbox/sessions/:id":              {conversation.ToolKill, ""},
+	"POST /session/:sid/pty":                        {permission.ToolPTY, `{"cmd":["cat"]}`},
+	"DELETE /session/:sid/pty":                      {permission.ToolKill, ""},
+	"DELETE TERMINAL":                               {permission.ToolKill, ""},
+	"POST TERMINAL/input":                           {permission.ToolInput, `{"data":"x"}`},
+	"POST TERMINAL/keys":                            {permission.ToolKeys, `{"keys":["a"]}`},
+	"POST TERMINAL/paste":                           {permission.ToolPaste, `{"data":"x"}`},
+	"POST TERMINAL/resize":                          {permission.ToolResize, `{"cols":100,"rows":30}`},
+	"POST TERMINAL/signal":                          {permission.ToolSignal, `{"signal":"WINCH"}`},
+	"POST TERMINAL/restart":                         {permission.ToolRestart, `{}`},
+	"POST /session/:sid/shell":                      {permission.ToolShell, `{"id":"two"}`},
+	"DELETE /session/:sid/shell":                    {permission.ToolKill, ""},
+	"DELETE /session/:sid/shell/:shid":              {permission.ToolKill, ""},
+	"POST SHELL/exec":                               {permission.ToolExec, `{"command":"true"}`},
+	"POST SHELL/exec/stream":                        {permission.ToolExec, `{"command":"true"}`},
+	"POST SHELL/env":                                {permission.ToolEnv, `{"env":{"A":"1"}}`},
+	"DELETE SHELL/commands/:cid":                    {permission.ToolCancel, ""},
+	"POST SHELL/commands/:cid/input":                {permission.ToolCommandInput, `{"data":"x"}`},
+	"POST /api/session/create":                      {permission.ToolShell, `{"id":"dev"}`},
+	"POST /api/session/delete":                      {permission.ToolKill, `{"sessionId":"dev"}`},
+	"POST /api/session/:id/env":                     {permission.ToolEnv, `{"envVars":{"A":"1"}}`},
+	"POST /api/env/set":                             {permission.ToolEnv, `{"envVars":{"A":"1"}}`},
+	"POST /api/execute":                             {permission.ToolExec, `{"command":"true"}`},
+	"POST /api/execute/stream":                      {permission.ToolExec, `{"command":"true"}`},
+	"POST /api/process/start":                       {permission.ToolExec, `{"command":"true"}`},
+	"DELETE /api/process/kill-all":                  {permission.ToolKill, ""},
+	"POST /api/process/kill-all":                    {permission.ToolKill, ""},
+	"DELETE /api/process/:id":                       {permission.ToolCancel, ""},
+	"POST /api/file/read":                           {permission.ToolRead, `{"path":"FILE"}`},
+	"POST /api/file/exists":                         {permission.ToolRead, `{"path":"FILE"}`},
+	"POST /api/file/list":                           {permission.ToolList, `{"path":"DIR"}`},
+	"POST /api/file/write":                          {permission.ToolWrite, `{"path":"FILE","content":"spoilt"}`},
+	"POST /api/file/mkdir":                          {permission.ToolMkdir, `{"path":"made-by-nobody"}`},
+	"POST /api/file/delete":                         {permission.ToolRemove, `{"path":"FILE"}`},
+	"DELETE /api/file/delete":                       {permission.ToolRemove, `{"path":"FILE"}`},
+	"POST /api/file/rename":                         {permission.ToolRename, `{"oldPath":"FILE","newPath":"FILE2"}`},
+	"POST /api/file/move":                           {permission.ToolRename, `{"sourcePath":"FILE","destinationPath":"FILE2"}`},
+	"DELETE /api/threads/:id":                       {permission.ToolKill, ""},
+	"PATCH /api/threads/:id/policy":                 {permission.ToolPolicy, `{"max_seconds":3600}`},
+	"POST /api/threads/:id/pause":                   {permission.ToolPause, ""},
+	"POST /api/threads/:id/resume":                  {permission.ToolResume, ""},
+	"POST /api/threads/:id/sandbox/pause":           {permission.ToolPause, ""},
+	"POST /api/threads/:id/sandbox/resume":          {permission.ToolResume, ""},
+	"DELETE /api/threads/:id/sandbox":               {permission.ToolKill, ""},
+	"POST /api/threads/:id/terminals/:tid/rollback": {permission.ToolRollback, `{"version":0}`},
+	"DELETE /api/leases/:id":                        {permission.ToolKill, ""},
+	"POST /api/leases/:id/pause":                    {permission.ToolPause, ""},
+	"POST /api/leases/:id/resume":                   {permission.ToolResume, ""},
+	"POST /api/leases/:id/destroy":                  {permission.ToolKill, ""},
+	"POST /api/sandbox/sessions/:id/pause":          {permission.ToolPause, ""},
+	"POST /api/sandbox/sessions/:id/resume":         {permission.ToolResume, ""},
+	"DELETE /api/sandbox/sessions/:id":              {permission.ToolKill, ""},
 }
 
 // unasked are the routes with an effect that ask nobody, and why.
@@ -116,7 +117,7 @@ type permitRig struct {
 	dir      string
 }
 
-func newPermitRig(t *testing.T, server conversation.Rules) *permitRig {
+func newPermitRig(t *testing.T, server permission.Rules) *permitRig {
 	r := &permitRig{contract: newContract(t, startGuarded(t, server)), t: t, dir: t.TempDir()}
 	r.ids = map[string]string{":sid": "dev", ":shid": "one", ":aid": "none"}
 	term, err := r.mux.Terminals.Create(terminal.Spec{Session: "dev", Cmd: []string{"cat"}, Cols: 80, Rows: 24})
@@ -214,7 +215,7 @@ func TestEveryEffectIsPermitted(t *testing.T) {
 		t.Skip("drives every route of a server")
 	}
 	checkLeaks(t)
-	r := newPermitRig(t, conversation.Rules{})
+	r := newPermitRig(t, permission.Rules{})
 	seen := map[string]bool{}
 	for _, route := range routes() {
 		if !route.Effect || isRecord(route) {
@@ -234,7 +235,7 @@ func TestEveryEffectIsPermitted(t *testing.T) {
 		r.permissions(fmt.Sprintf(`{"mode":"allow","rules":{"deny":[{"tool":%q}]}}`, row.tool))
 		r.do(t, e)
 		r.permissions(`{"mode":"read-only","rules":{}}`)
-		if conversation.LevelOf(row.tool) > conversation.LevelRead {
+		if permission.LevelOf(row.tool) > permission.LevelRead {
 			r.do(t, e)
 		}
 		r.permissions(`{"mode":"prompt"}`)
@@ -261,7 +262,7 @@ func TestLookingIsAlwaysPermitted(t *testing.T) {
 		t.Skip("drives every route of a server")
 	}
 	checkLeaks(t)
-	r := newPermitRig(t, conversation.Rules{})
+	r := newPermitRig(t, permission.Rules{})
 	r.permissions(`{"mode":"read-only","rules":{"deny":[{"path_contains":"/"},{"contains":"e"}]}}`)
 	for _, route := range routes() {
 		if route.Effect || route.Stream || route.Method != http.MethodGet || isRecord(route) || strings.HasPrefix(route.Path, "/assets") || strings.HasPrefix(route.Path, "/favicon") || route.Path == "/api/leases/:id/metrics" {
@@ -288,7 +289,7 @@ func TestLookingIsAlwaysPermitted(t *testing.T) {
 // TestComputeAsksTheServer: what belongs to no thread is held by the rules of the server.
 func TestComputeAsksTheServer(t *testing.T) {
 	checkLeaks(t)
-	c := newContract(t, startGuarded(t, conversation.Rules{Deny: []conversation.Rule{{Tool: conversation.ToolLeaseCreate}}}))
+	c := newContract(t, startGuarded(t, permission.Rules{Deny: []permission.Rule{{Tool: permission.ToolLeaseCreate}}}))
 	c.do(t, exchange{method: "POST", target: "/api/threads", body: `{"id":"far","sandbox":"e2b"}`, status: 403, code: "DENIED"})
 	c.do(t, exchange{method: "POST", target: "/api/leases", body: `{"provider_name":"e2b"}`, status: 403, code: "DENIED"})
 	c.do(t, exchange{method: "POST", target: "/api/threads", body: `{"id":"near"}`, status: 201})
@@ -297,7 +298,7 @@ func TestComputeAsksTheServer(t *testing.T) {
 // TestADeniedUseMakesNothing: neither a shell nor, where there are no rules of the server, anything else.
 func TestADeniedUseMakesNothing(t *testing.T) {
 	checkLeaks(t)
-	c := newContract(t, startGuarded(t, conversation.Rules{Deny: []conversation.Rule{{Tool: conversation.ToolExec}, {Tool: conversation.ToolWrite}}}))
+	c := newContract(t, startGuarded(t, permission.Rules{Deny: []permission.Rule{{Tool: permission.ToolExec}, {Tool: permission.ToolWrite}}}))
 	for _, e := range []exchange{
 		{target: "/session/new/exec", body: `{"command":"true"}`},
 		{target: "/session/new/exec", body: `{"argv":["true"],"isolated":true}`},
@@ -322,7 +323,7 @@ func TestADeniedUseMakesNothing(t *testing.T) {
 // TestAskedAboutAreWholeDeeds: what makes a difference to what a request does is in its approval, and what does not is not.
 func TestAskedAboutAreWholeDeeds(t *testing.T) {
 	checkLeaks(t)
-	c := newContract(t, startGuarded(t, conversation.Rules{Ask: []conversation.Rule{{Tool: conversation.ToolExec}}}))
+	c := newContract(t, startGuarded(t, permission.Rules{Ask: []permission.Rule{{Tool: permission.ToolExec}}}))
 	ask := func(target, body string) string {
 		t.Helper()
 		var refused httpapi.ErrorBody
@@ -349,9 +350,9 @@ func TestAskedAboutAreWholeDeeds(t *testing.T) {
 		}
 		ids[id] = other
 	}
-	var d conversation.Decision
+	var d permission.Decision
 	decode(t, c.do(t, exchange{method: "POST", target: "/api/threads/dev/authorize", body: `{"tool":"exec","arguments":{"command":"cat"}}`, status: 200}), &d)
-	if d.Decision != conversation.Ask || d.ApprovalID != one {
+	if d.Decision != permission.Ask || d.ApprovalID != one {
 		t.Errorf("authorize says %+v, the exec asked for %s", d, one)
 	}
 }
@@ -383,9 +384,9 @@ func (c *contract) visitPermissions(t *testing.T) {
 	} {
 		c.do(t, e)
 	}
-	var d conversation.Decision
+	var d permission.Decision
 	decode(t, c.do(t, exchange{method: "POST", target: base + "/authorize", body: `{"tool":"exec","arguments":{"command":"ls; git push"}}`, status: 200}), &d)
-	if d.Decision != conversation.Ask || d.Rule == nil || d.Rule.Contains != "push" {
+	if d.Decision != permission.Ask || d.Rule == nil || d.Rule.Contains != "push" {
 		t.Errorf("%+v", d)
 	}
 	answer := base + "/approvals/" + d.ApprovalID
@@ -398,7 +399,7 @@ func (c *contract) visitPermissions(t *testing.T) {
 	c.do(t, exchange{method: "POST", target: "/session/careful/exec", body: `{"command":"ls; git push"}`, status: 423, code: "NEEDS_APPROVAL"})
 	var p permissionsReply
 	decode(t, c.do(t, exchange{method: "PUT", target: base + "/permissions", body: `{"mode":"read-only"}`, status: 200}), &p)
-	if p.Mode != conversation.ModeReadOnly || !p.Active || !p.Prompting || p.Counts[conversation.Ask] != 1 || len(p.Rules.Deny) != 1 || p.UpdatedAt == nil {
+	if p.Mode != permission.ModeReadOnly || !p.Active || !p.Prompting || p.Counts[permission.Ask] != 1 || len(p.Rules.Deny) != 1 || p.UpdatedAt == nil {
 		t.Errorf("what was not given of permissions has changed: %+v", p)
 	}
 	decode(t, c.do(t, exchange{method: "PUT", target: base + "/permissions", body: `{"mode":"workspace-write","rules":{}}`, status: 200}), &p)
@@ -409,10 +410,10 @@ func (c *contract) visitPermissions(t *testing.T) {
 
 // TestABlindServerDenies: permissions that are kept and cannot be understood allow nothing.
 func TestABlindServerDenies(t *testing.T) {
-	g := conversation.NewGuard(conversation.Rules{Allow: []conversation.Rule{{Tool: conversation.ToolExec}}})
-	g.Blind(context.Canceled)
-	d, err := g.Judge("any", conversation.Call{Tool: conversation.ToolExec, Arguments: json.RawMessage(`{}`)})
-	if err != nil || d.Decision != conversation.Deny || !g.Guards("any") {
+	g := permission.NewEnforcer(permission.Rules{Allow: []permission.Rule{{Tool: permission.ToolExec}}})
+	g.FailClosed(context.Canceled)
+	d, err := g.Check("any", permission.Call{Tool: permission.ToolExec, Arguments: json.RawMessage(`{}`)})
+	if err != nil || d.Decision != permission.Deny || !g.Applies("any") {
 		t.Errorf("%+v (%v)", d, err)
 	}
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/terminal"
@@ -97,7 +97,7 @@ func (s *Server) deleteTerminal(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Permit(c, t.Thread(), conversation.ToolKill, httpapi.TerminalDeed{Terminal: t.ID}); err != nil {
+	if err := s.Permit(c, t.Thread(), permission.ToolKill, httpapi.TerminalDeed{Terminal: t.ID}); err != nil {
 		return err
 	}
 	if err := s.Terminals.Delete(httpapi.Unhurried(c), t, purge); err != nil {
@@ -115,7 +115,7 @@ func (s *Server) deleteTerminals(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Permit(c, session, conversation.ToolKill, struct{}{}); err != nil {
+	if err := s.Permit(c, session, permission.ToolKill, struct{}{}); err != nil {
 		return err
 	}
 	if err := s.Terminals.DeleteSession(httpapi.Unhurried(c), session, purge); err != nil {

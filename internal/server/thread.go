@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/thread"
@@ -97,7 +98,7 @@ func (s *Server) postThread(c echo.Context) error {
 		use.Policy = &p
 	}
 	if p := req.Sandbox; p != "" && p != thread.Local {
-		if err := s.Permit(c, "", conversation.ToolLeaseCreate, httpapi.ProviderDeed{Provider: p}); err != nil {
+		if err := s.Permit(c, "", permission.ToolLeaseCreate, httpapi.ProviderDeed{Provider: p}); err != nil {
 			return err
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/thread"
@@ -45,11 +45,11 @@ func changeNamed[T any](c echo.Context, do func(context.Context, string) (T, err
 }
 
 func (s *Server) postThreadPause(c echo.Context) error {
-	return s.permitThread(c, conversation.ToolPause, s.Threads.PauseThread)
+	return s.permitThread(c, permission.ToolPause, s.Threads.PauseThread)
 }
 
 func (s *Server) postThreadResume(c echo.Context) error {
-	return s.permitThread(c, conversation.ToolResume, s.Threads.ResumeThread)
+	return s.permitThread(c, permission.ToolResume, s.Threads.ResumeThread)
 }
 
 // permitThread is changeThread for what its permissions allow.
@@ -115,7 +115,7 @@ func (s *Server) patchThreadPolicy(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Permit(c, id, conversation.ToolPolicy, req); err != nil {
+	if err := s.Permit(c, id, permission.ToolPolicy, req); err != nil {
 		return err
 	}
 	if l, err = s.Threads.SetThreadPolicy(c.Request().Context(), id, p); err != nil {
@@ -204,7 +204,7 @@ func (s *Server) postTerminalRollback(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Permit(c, id, conversation.ToolRollback, httpapi.RollbackDeed{Terminal: c.Param("tid"), Version: *req.Version}); err != nil {
+	if err := s.Permit(c, id, permission.ToolRollback, httpapi.RollbackDeed{Terminal: c.Param("tid"), Version: *req.Version}); err != nil {
 		return err
 	}
 	reply, err := s.Threads.RollbackTerminal(httpapi.Unhurried(c), id, c.Param("tid"), *req.Version)

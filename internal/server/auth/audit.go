@@ -8,7 +8,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
@@ -48,7 +48,7 @@ func fromOf(r *http.Request) string {
 
 // IsRefusal tells whether an error is about who asks and not about what.
 func IsRefusal(err error) bool {
-	return errors.Is(err, httpapi.ErrReadOnly) || errors.Is(err, httpapi.ErrWrongTerminal) || errors.Is(err, conversation.ErrDenied) || errors.Is(err, conversation.ErrNeedsApproval)
+	return errors.Is(err, httpapi.ErrReadOnly) || errors.Is(err, httpapi.ErrWrongTerminal) || errors.Is(err, permission.ErrDenied) || errors.Is(err, permission.ErrNeedsApproval)
 }
 
 // targetKey holds the target of a request in the echo context.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
@@ -274,7 +274,7 @@ func (s *Service) create(c echo.Context) error {
 		return err
 	}
 	name := req.session()
-	if err := s.Permit(c, name, conversation.ToolShell, exec.ShellDeed{Cwd: req.Cwd, Env: env}); err != nil {
+	if err := s.Permit(c, name, permission.ToolShell, exec.ShellDeed{Cwd: req.Cwd, Env: env}); err != nil {
 		return err
 	}
 	sh, err := s.Shells.Create(registry.Spec{Session: name, Default: true, Cwd: req.Cwd, Env: env,
@@ -329,7 +329,7 @@ func (s *Service) deleteSession(c echo.Context) error {
 	if _, err := s.existing(req.SessionID); err != nil {
 		return err
 	}
-	if err := s.Permit(c, req.SessionID, conversation.ToolKill, struct{}{}); err != nil {
+	if err := s.Permit(c, req.SessionID, permission.ToolKill, struct{}{}); err != nil {
 		return err
 	}
 	if err := s.Shells.DeleteSession(httpapi.Unhurried(c), req.SessionID); err != nil {
@@ -364,7 +364,7 @@ func (s *Service) setVariables(c echo.Context) error {
 		}
 	}
 	slices.Sort(unset) // a map has no order, and the same request is the same deed
-	sh, err := s.shellOf(c, req.SessionID, conversation.ToolEnv, &exec.ShellDeed{Env: set, Unset: unset})
+	sh, err := s.shellOf(c, req.SessionID, permission.ToolEnv, &exec.ShellDeed{Env: set, Unset: unset})
 	if err != nil {
 		return err
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/jsonstring"
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/shell"
@@ -48,7 +48,7 @@ func (s *Service) submit(c echo.Context, background bool) (*registry.Shell, *she
 	if err != nil {
 		return nil, nil, req, err
 	}
-	sh, err := s.shellOf(c, req.SessionID, conversation.ToolExec, own.Deed())
+	sh, err := s.shellOf(c, req.SessionID, permission.ToolExec, own.Deed())
 	if err != nil {
 		return nil, nil, req, err
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
 )
@@ -66,7 +66,7 @@ func (s *Service) bindFile(c echo.Context, tool string, needed ...string) (r fil
 			return r, httpapi.BadRequest("%q: a path without NUL characters is needed", name).With("field", name)
 		}
 	}
-	if tool == conversation.ToolWrite {
+	if tool == permission.ToolWrite {
 		if r.bytes, err = r.bytesOf(); err != nil {
 			return r, err
 		}
@@ -172,7 +172,7 @@ type readReply struct {
 }
 
 func (s *Service) readFile(c echo.Context) error {
-	r, err := s.bindFile(c, conversation.ToolRead, "path")
+	r, err := s.bindFile(c, permission.ToolRead, "path")
 	if err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func (r *fileRequest) bytesOf() ([]byte, error) {
 }
 
 func (s *Service) writeFile(c echo.Context) error {
-	r, err := s.bindFile(c, conversation.ToolWrite, "path")
+	r, err := s.bindFile(c, permission.ToolWrite, "path")
 	if err != nil {
 		return err
 	}
@@ -254,7 +254,7 @@ func writeFile(path string, p []byte) error {
 }
 
 func (s *Service) makeDir(c echo.Context) error {
-	r, err := s.bindFile(c, conversation.ToolMkdir, "path")
+	r, err := s.bindFile(c, permission.ToolMkdir, "path")
 	if err != nil {
 		return err
 	}
@@ -266,7 +266,7 @@ func (s *Service) makeDir(c echo.Context) error {
 
 // removeFile removes a file or an empty directory: what removes more is a command.
 func (s *Service) removeFile(c echo.Context) error {
-	r, err := s.bindFile(c, conversation.ToolRemove, "path")
+	r, err := s.bindFile(c, permission.ToolRemove, "path")
 	if err != nil {
 		return err
 	}
@@ -277,7 +277,7 @@ func (s *Service) removeFile(c echo.Context) error {
 }
 
 func (s *Service) renameFile(c echo.Context) error {
-	r, err := s.bindFile(c, conversation.ToolRename, "oldPath", "newPath")
+	r, err := s.bindFile(c, permission.ToolRename, "oldPath", "newPath")
 	if err != nil {
 		return err
 	}
@@ -285,7 +285,7 @@ func (s *Service) renameFile(c echo.Context) error {
 }
 
 func (s *Service) moveFile(c echo.Context) error {
-	r, err := s.bindFile(c, conversation.ToolRename, "sourcePath", "destinationPath")
+	r, err := s.bindFile(c, permission.ToolRename, "sourcePath", "destinationPath")
 	if err != nil {
 		return err
 	}
@@ -312,7 +312,7 @@ type existsReply struct {
 }
 
 func (s *Service) fileExists(c echo.Context) error {
-	r, err := s.bindFile(c, conversation.ToolRead, "path")
+	r, err := s.bindFile(c, permission.ToolRead, "path")
 	if err != nil {
 		return err
 	}
@@ -343,7 +343,7 @@ type filesReply struct {
 }
 
 func (s *Service) listFiles(c echo.Context) error {
-	r, err := s.bindFile(c, conversation.ToolList, "path")
+	r, err := s.bindFile(c, permission.ToolList, "path")
 	if err != nil {
 		return err
 	}

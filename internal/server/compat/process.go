@@ -7,7 +7,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
@@ -79,7 +79,7 @@ func (s *Service) killProcess(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Permit(c, session, conversation.ToolCancel, exec.CommandDeed{Command: e.ID()}); err != nil {
+	if err := s.Permit(c, session, permission.ToolCancel, exec.CommandDeed{Command: e.ID()}); err != nil {
 		return err
 	}
 	e.Cancel()
@@ -123,7 +123,7 @@ func (s *Service) killAll(c echo.Context) error {
 	}
 	running := slices.DeleteFunc(s.processes(), func(p ProcessReply) bool { return p.EndTime != nil })
 	for _, thread := range sessionsOf(running) {
-		if err := s.Permit(c, thread, conversation.ToolKill, struct{}{}); err != nil {
+		if err := s.Permit(c, thread, permission.ToolKill, struct{}{}); err != nil {
 			return err
 		}
 	}

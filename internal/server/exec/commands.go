@@ -8,7 +8,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/shell/output"
@@ -198,7 +198,7 @@ func (s *Service) postCommandInput(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Permit(c, session, conversation.ToolCommandInput, newInputDeed(e.ID(), p, req.EOF)); err != nil {
+	if err := s.Permit(c, session, permission.ToolCommandInput, newInputDeed(e.ID(), p, req.EOF)); err != nil {
 		return err
 	}
 	ctx, cancel := s.ContextOf(c)
@@ -214,7 +214,7 @@ func (s *Service) deleteCommand(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Permit(c, session, conversation.ToolCancel, CommandDeed{Command: e.ID()}); err != nil {
+	if err := s.Permit(c, session, permission.ToolCancel, CommandDeed{Command: e.ID()}); err != nil {
 		return err
 	}
 	e.Cancel()

@@ -7,8 +7,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/jsonstring"
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/shell"
@@ -55,7 +55,7 @@ func (s *Service) requested(c echo.Context) (sh *registry.Shell, r Request, cmd 
 	if err != nil {
 		return nil, r, cmd, err
 	}
-	if sh, err = s.permittedShell(c, conversation.ToolExec, r.Deed()); err != nil {
+	if sh, err = s.permittedShell(c, permission.ToolExec, r.Deed()); err != nil {
 		return nil, r, cmd, err
 	}
 	cmd, err = r.ShellCommand(sh.Spec().Login)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/shell"
@@ -57,7 +57,7 @@ func (s *Service) postShell(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Permit(c, session, conversation.ToolShell, ShellDeed{Shell: req.ID, Cwd: req.Cwd, Env: env, Login: req.Login}); err != nil {
+	if err := s.Permit(c, session, permission.ToolShell, ShellDeed{Shell: req.ID, Cwd: req.Cwd, Env: env, Login: req.Login}); err != nil {
 		return err
 	}
 	sh, err := s.Shells.Create(registry.Spec{Session: session, ID: req.ID, Cwd: req.Cwd, Env: env, Login: req.Login,
@@ -91,7 +91,7 @@ func (s *Service) deleteShells(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Permit(c, session, conversation.ToolKill, struct{}{}); err != nil {
+	if err := s.Permit(c, session, permission.ToolKill, struct{}{}); err != nil {
 		return err
 	}
 	if err := s.Shells.DeleteSession(httpapi.Unhurried(c), session); err != nil {
@@ -113,7 +113,7 @@ func (s *Service) deleteShell(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Permit(c, sh.Session, conversation.ToolKill, ShellDeed{Shell: sh.ID}); err != nil {
+	if err := s.Permit(c, sh.Session, permission.ToolKill, ShellDeed{Shell: sh.ID}); err != nil {
 		return err
 	}
 	if err := s.Shells.Delete(httpapi.Unhurried(c), sh); err != nil {
@@ -134,7 +134,7 @@ func (s *Service) postEnv(c echo.Context) error {
 	if err := shell.CheckEnv(set, req.Unset); err != nil {
 		return err
 	}
-	sh, err := s.permittedShell(c, conversation.ToolEnv, &ShellDeed{Env: set, Unset: req.Unset})
+	sh, err := s.permittedShell(c, permission.ToolEnv, &ShellDeed{Env: set, Unset: req.Unset})
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/descriptors"
 	"github.com/evertty/evertty/internal/journal"
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/shell/registry"
@@ -97,8 +98,8 @@ var ErrorTable = []errorRow{
 	{shell.ErrDamaged, http.StatusInternalServerError, "DAMAGED", ""},
 	{shell.ErrClosing, http.StatusServiceUnavailable, "CLOSING", ""},
 
-	{conversation.ErrDenied, http.StatusForbidden, "DENIED", ""},
-	{conversation.ErrNeedsApproval, http.StatusLocked, "NEEDS_APPROVAL", ""},
+	{permission.ErrDenied, http.StatusForbidden, "DENIED", ""},
+	{permission.ErrNeedsApproval, http.StatusLocked, "NEEDS_APPROVAL", ""},
 	{conversation.ErrDecided, http.StatusConflict, "DECIDED", ""},
 
 	{service.ErrNoRecords, http.StatusServiceUnavailable, "NO_RECORDS", ""},
@@ -231,7 +232,7 @@ func ErrorFor(err error, c echo.Context) *Error {
 			if none, ok := errors.AsType[*thread.NoProvider](err); ok {
 				e = e.With("providers", none.Known)
 			}
-			if ask, ok := errors.AsType[*conversation.NeedsApproval](err); ok {
+			if ask, ok := errors.AsType[*permission.NeedsApproval](err); ok {
 				e = e.With(approvalDetail, ask.ID)
 			}
 			return e

@@ -3,7 +3,7 @@ package httpapi
 import (
 	"github.com/labstack/echo/v4"
 
-	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/terminal"
 )
 
@@ -23,9 +23,9 @@ func (s *Base) Permit(c echo.Context, thread, tool string, deed any) error {
 	return s.Threads.Permit(c.Request().Context(), thread, call)
 }
 
-func CallOf(tool string, deed any) (conversation.Call, error) {
+func CallOf(tool string, deed any) (permission.Call, error) {
 	b, err := Encode(deed)
-	return conversation.Call{Tool: tool, Arguments: b}, err
+	return permission.Call{Tool: tool, Arguments: b}, err
 }
 
 // TerminalDeed is about a terminal: one that is made, its program again, a signal, its end. Command is as text for a shell.
@@ -47,7 +47,7 @@ func (s *Base) PermitTerminal(c echo.Context, spec terminal.Spec) error {
 	if cmd == nil {
 		cmd = terminal.DefaultCmd()
 	}
-	return s.Permit(c, spec.Session, conversation.ToolPTY, TerminalDeed{Command: ShellWords(cmd), Cwd: spec.Cwd, Env: spec.Env, Name: spec.Name})
+	return s.Permit(c, spec.Session, permission.ToolPTY, TerminalDeed{Command: ShellWords(cmd), Cwd: spec.Cwd, Env: spec.Env, Name: spec.Name})
 }
 
 // ProviderDeed is about compute that a provider shall make.

@@ -81,7 +81,7 @@ func (d *Service) knowPermissions() {
 	}
 	if err := load(); err != nil {
 		d.cfg.Log.Error("the permissions of threads cannot be read; everything is denied that they could forbid", "error", err)
-		d.guard.Blind(err)
+		d.guard.FailClosed(err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/thread"
 )
 
@@ -15,24 +16,24 @@ import (
 // (cleaning, the end of a session, recovery) asks nobody.
 
 // Guards tells whether Permit has anything to decide in a thread. It costs no more than a look into a map.
-func (d *Service) Guards(thread string) bool { return d.guard.Guards(thread) }
+func (d *Service) Guards(thread string) bool { return d.guard.Applies(thread) }
 
 // Denies tells whether a call would be denied as it is, without telling anybody.
-func (d *Service) Denies(thread string, c conversation.Call) bool {
-	decision, err := d.guard.Judge(thread, c)
-	return err != nil || decision.Decision == conversation.Deny
+func (d *Service) Denies(thread string, c permission.Call) bool {
+	decision, err := d.guard.Check(thread, c)
+	return err != nil || decision.Decision == permission.Deny
 }
 
 // Permit lets a call go on that the permissions of a thread allow. A thread that is not there is made when the call would make it and is not denied, so that it has the decision in its events.
 // "" is of calls that belong to no thread. Errors: conversation.ErrDenied, *conversation.NeedsApproval and those of conversation.Manager.Gate.
-func (d *Service) Permit(ctx context.Context, threadID string, c conversation.Call) error {
-	if !d.guard.Guards(threadID) {
+func (d *Service) Permit(ctx context.Context, threadID string, c permission.Call) error {
+	if !d.guard.Applies(threadID) {
 		return nil
 	}
 	if threadID == "" {
 		return d.permitUntold(threadID, c)
 	}
-	if !conversation.Begins(c.Tool) || d.Denies(threadID, c) {
+	if !permission.Begins(c.Tool) || d.Denies(threadID, c) {
 		r, err := d.Record(threadID)
 		if errors.Is(err, ErrNoRecords) || errors.Is(err, thread.ErrNotFound) {
 			return d.permitUntold(threadID, c)
@@ -50,8 +51,8 @@ func (d *Service) Permit(ctx context.Context, threadID string, c conversation.Ca
 }
 
 // permitUntold decides where there is nothing to tell the decision to, and nobody who could be asked.
-func (d *Service) permitUntold(thread string, c conversation.Call) error {
-	decision, err := d.guard.Judge(thread, c)
+func (d *Service) permitUntold(thread string, c permission.Call) error {
+	decision, err := d.guard.Check(thread, c)
 	if err != nil {
 		return err
 	}
@@ -59,14 +60,14 @@ func (d *Service) permitUntold(thread string, c conversation.Call) error {
 }
 
 // unasked is what becomes of a decision where nobody can be asked.
-func unasked(d conversation.Decision) error {
+func unasked(d permission.Decision) error {
 	switch d.Decision {
-	case conversation.Allow:
+	case permission.Allow:
 		return nil
-	case conversation.Ask:
+	case permission.Ask:
 		d.Reason += "; nobody can be asked, because there are no records of this thread"
 	}
-	return fmt.Errorf("%w: %s", conversation.ErrDenied, d.Reason)
+	return fmt.Errorf("%w: %s", permission.ErrDenied, d.Reason)
 }
 
 // PermitLease is Permit for what is done to a lease: every thread that uses it has to allow it. A lease of this machine is no more than its processes.
@@ -88,8 +89,8 @@ func (d *Service) PermitLease(ctx context.Context, id, tool string) error {
 	if len(threads) == 0 {
 		threads = []string{""}
 	}
-	if tool == conversation.ToolLeaseDestroy && l.Provider == thread.Local {
-		tool = conversation.ToolKill
+	if tool == permission.ToolLeaseDestroy && l.Provider == thread.Local {
+		tool = permission.ToolKill
 	}
 	for _, thread := range threads {
 		if err := d.Permit(ctx, thread, callOf(tool, leaseCall{l.ID, l.Provider})); err != nil {
@@ -107,7 +108,7 @@ type leaseCall struct {
 
 // PermitEnd is Permit for the end of everything of a thread, its compute at a provider too. Errors: also thread.ErrNotFound.
 func (d *Service) PermitEnd(ctx context.Context, threadID string) error {
-	if !d.guard.Guards(threadID) {
+	if !d.guard.Applies(threadID) {
 		return nil
 	}
 	l, err := d.Thread(ctx, threadID)
@@ -115,32 +116,32 @@ func (d *Service) PermitEnd(ctx context.Context, threadID string) error {
 		return err
 	}
 	if p := l.Lease.Provider; p != "" && p != thread.Local {
-		return d.Permit(ctx, threadID, callOf(conversation.ToolLeaseDestroy, leaseCall{l.Lease.ID, p}))
+		return d.Permit(ctx, threadID, callOf(permission.ToolLeaseDestroy, leaseCall{l.Lease.ID, p}))
 	}
-	return d.Permit(ctx, threadID, callOf(conversation.ToolKill, struct{}{}))
+	return d.Permit(ctx, threadID, callOf(permission.ToolKill, struct{}{}))
 }
 
 // callOf is a call whose arguments are a struct of ours.
-func callOf(tool string, args any) conversation.Call {
+func callOf(tool string, args any) permission.Call {
 	b, err := json.Marshal(args)
 	if err != nil {
 		panic(fmt.Sprintf("invariant violation: %T has no JSON: %v", args, err))
 	}
-	return conversation.Call{Tool: tool, Arguments: b}
+	return permission.Call{Tool: tool, Arguments: b}
 }
 
 // Permissions are those of a thread. Errors: those of Record.
-func (d *Service) Permissions(thread string) (conversation.Permissions, error) {
+func (d *Service) Permissions(thread string) (permission.Permissions, error) {
 	r, err := d.Record(thread)
 	if err != nil {
-		return conversation.Permissions{}, err
+		return permission.Permissions{}, err
 	}
 	return r.Permissions(thread)
 }
 
 // SetPermissions changes those of a thread, which is made when it is not there; nil keeps. Errors: conversation.ErrInvalid, those of Record.
-func (d *Service) SetPermissions(ctx context.Context, thread string, mode *string, rules *conversation.Rules) (conversation.Permissions, error) {
-	var p conversation.Permissions
+func (d *Service) SetPermissions(ctx context.Context, thread string, mode *string, rules *permission.Rules) (permission.Permissions, error) {
+	var p permission.Permissions
 	err := d.WriteRecord(ctx, thread, func(r *conversation.Manager) (err error) {
 		p, err = r.SetPermissions(thread, mode, rules)
 		return err
@@ -150,7 +151,7 @@ func (d *Service) SetPermissions(ctx context.Context, thread string, mode *strin
 
 // Authorize says what the permissions of a thread say about a call, tells that in its events and has somebody asked when that is the answer. Only for that a thread is made.
 // Errors: those of conversation.Manager.Authorize and of WriteRecord.
-func (d *Service) Authorize(ctx context.Context, thread string, c conversation.Call) (conversation.Decision, error) {
+func (d *Service) Authorize(ctx context.Context, thread string, c permission.Call) (permission.Decision, error) {
 	_, err := d.Record(thread)
 	if isMissing(err) {
 		var rules *conversation.Manager
@@ -161,9 +162,9 @@ func (d *Service) Authorize(ctx context.Context, thread string, c conversation.C
 		}
 	}
 	if err != nil {
-		return conversation.Decision{}, err
+		return permission.Decision{}, err
 	}
-	var decision conversation.Decision
+	var decision permission.Decision
 	err = d.WriteRecord(ctx, thread, func(r *conversation.Manager) (err error) {
 		decision, err = r.Authorize(thread, c)
 		return err
@@ -172,4 +173,4 @@ func (d *Service) Authorize(ctx context.Context, thread string, c conversation.C
 }
 
 // Guard decides by memory alone; see conversation.Guard.
-func (d *Service) Guard() *conversation.Guard { return d.guard }
+func (d *Service) Guard() *permission.Enforcer { return d.guard }

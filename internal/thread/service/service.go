@@ -17,6 +17,7 @@ import (
 
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/lifetime"
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/shell/registry"
@@ -41,7 +42,7 @@ type Service struct {
 	life      *lifetime.Lifetime
 	terminals *terminal.Registry
 	shells    *registry.Registry
-	guard     *conversation.Guard
+	guard     *permission.Enforcer
 	books     *conversation.Manager // of harnesses; nil without a store
 	why       error                 // of no Manager
 	boot      string
@@ -81,7 +82,7 @@ func New(cfg Config) *Service {
 		cfg.Log = slog.Default()
 	}
 	if cfg.Record.Guard == nil {
-		cfg.Record.Guard = conversation.NewGuard(conversation.Rules{})
+		cfg.Record.Guard = permission.NewEnforcer(permission.Rules{})
 	}
 	if cfg.Policy == nil {
 		p := thread.DefaultPolicy()
@@ -414,7 +415,7 @@ func (d *Service) Problems() (list []string) {
 	if err := d.cfg.NoRecords; err != nil {
 		list = append(list, fmt.Sprintf("there are no records of threads: %v", err))
 	}
-	if err := d.guard.Blindness(); err != nil {
+	if err := d.guard.FailedClosed(); err != nil {
 		list = append(list, fmt.Sprintf("the permissions of threads cannot be read, and everything is denied: %v", err))
 	}
 	if text := d.trouble.Load(); text != nil {

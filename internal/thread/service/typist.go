@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/stream"
@@ -52,7 +53,7 @@ func NewInputCall(terminal string, p []byte) InputCall {
 
 // Input is Terminal.Input, if it may. Errors: also conversation.ErrDenied, *conversation.NeedsApproval.
 func (v *Typist) Input(ctx context.Context, p []byte) error {
-	if err := v.permit(ctx, conversation.ToolInput, func() InputCall { return NewInputCall(v.ID, p) }); err != nil {
+	if err := v.permit(ctx, permission.ToolInput, func() InputCall { return NewInputCall(v.ID, p) }); err != nil {
 		return err
 	}
 	_, err := v.Terminal.Input(ctx, p)
@@ -61,7 +62,7 @@ func (v *Typist) Input(ctx context.Context, p []byte) error {
 
 // Keys is Terminal.Keys, if it may.
 func (v *Typist) Keys(ctx context.Context, names []string) error {
-	if err := v.permit(ctx, conversation.ToolKeys, func() InputCall { return InputCall{Terminal: v.ID, Keys: names} }); err != nil {
+	if err := v.permit(ctx, permission.ToolKeys, func() InputCall { return InputCall{Terminal: v.ID, Keys: names} }); err != nil {
 		return err
 	}
 	_, err := v.Terminal.Keys(ctx, names)
@@ -70,7 +71,7 @@ func (v *Typist) Keys(ctx context.Context, names []string) error {
 
 // Paste is Terminal.Paste, if it may.
 func (v *Typist) Paste(ctx context.Context, text string) error {
-	if err := v.permit(ctx, conversation.ToolPaste, func() InputCall { return InputCall{Terminal: v.ID, Data: text} }); err != nil {
+	if err := v.permit(ctx, permission.ToolPaste, func() InputCall { return InputCall{Terminal: v.ID, Data: text} }); err != nil {
 		return err
 	}
 	_, err := v.Terminal.Paste(ctx, text)
@@ -79,9 +80,9 @@ func (v *Typist) Paste(ctx context.Context, text string) error {
 
 // Wish is Terminal.Wish. Who may not resize has no wish, as any viewer that only looks.
 func (v *Typist) Wish(sub *stream.Subscription, cols, rows int) error {
-	if g := v.service.guard; g.Guards(v.Thread()) {
-		d, err := g.Judge(v.Thread(), callOf(conversation.ToolResize, ResizeCall{v.ID, cols, rows}))
-		if err != nil || d.Decision == conversation.Deny || d.Decision == conversation.Ask && !v.approved() {
+	if g := v.service.guard; g.Applies(v.Thread()) {
+		d, err := g.Check(v.Thread(), callOf(permission.ToolResize, ResizeCall{v.ID, cols, rows}))
+		if err != nil || d.Decision == permission.Deny || d.Decision == permission.Ask && !v.approved() {
 			return nil //nolint:nilerr // nobody is told, as nobody has asked for it
 		}
 	}
@@ -104,36 +105,36 @@ func (v *Typist) approved() bool {
 
 // permit decides about a message.
 func (v *Typist) permit(ctx context.Context, tool string, args func() InputCall) error {
-	if !v.service.guard.Guards(v.Thread()) {
+	if !v.service.guard.Applies(v.Thread()) {
 		return nil
 	}
 	if !v.Running() {
 		return v.ExitError()
 	}
-	d, err := v.service.guard.Judge(v.Thread(), callOf(tool, args()))
+	d, err := v.service.guard.Check(v.Thread(), callOf(tool, args()))
 	switch {
 	case err != nil:
 		return err
-	case d.Decision == conversation.Ask && v.approved():
+	case d.Decision == permission.Ask && v.approved():
 		return nil
-	case d.Decision == conversation.Ask:
+	case d.Decision == permission.Ask:
 		return v.ask(ctx, d)
 	}
 	if err := v.tell(ctx, d); err != nil {
 		return err
 	}
-	if d.Decision == conversation.Deny {
-		return fmt.Errorf("%w: %s", conversation.ErrDenied, d.Reason)
+	if d.Decision == permission.Deny {
+		return fmt.Errorf("%w: %s", permission.ErrDenied, d.Reason)
 	}
 	return nil
 }
 
 // role is the call that is approved and told of: what is typed is nobody's business.
-func (v *Typist) role() conversation.Call {
-	return callOf(conversation.ToolInput, InputCall{Terminal: v.ID})
+func (v *Typist) role() permission.Call {
+	return callOf(permission.ToolInput, InputCall{Terminal: v.ID})
 }
 
-func (v *Typist) ask(ctx context.Context, d conversation.Decision) error {
+func (v *Typist) ask(ctx context.Context, d permission.Decision) error {
 	err := v.service.WriteRecord(ctx, v.Thread(), func(r *conversation.Manager) error { return r.Ask(v.Thread(), v.role(), d) })
 	if errors.Is(err, ErrNoRecords) {
 		return unasked(d)
@@ -147,7 +148,7 @@ func (v *Typist) ask(ctx context.Context, d conversation.Decision) error {
 }
 
 // tell adds a decision to the thread's events unless this connection has had the same.
-func (v *Typist) tell(ctx context.Context, d conversation.Decision) error {
+func (v *Typist) tell(ctx context.Context, d permission.Decision) error {
 	v.mu.Lock()
 	told := v.told[d.Decision]
 	v.told[d.Decision] = true

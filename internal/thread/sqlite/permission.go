@@ -6,25 +6,26 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/permission"
 )
 
 // scanPermissions reads rules as strictly as they were read when they came: what is not understood must not be taken for no rule.
-func scanPermissions(s scanner) (p conversation.Permissions, err error) {
+func scanPermissions(s scanner) (p permission.Permissions, err error) {
 	var rules string
 	if err = s.Scan(&p.Thread, &p.Mode, &rules, &p.UpdatedAt); err != nil {
 		return p, err
 	}
-	if p.Rules, err = conversation.ParseRules([]byte(rules)); err != nil {
-		p.Mode = conversation.ModeUnreadable
+	if p.Rules, err = permission.ParseRules([]byte(rules)); err != nil {
+		p.Mode = permission.ModeUnreadable
 	}
 	return p, nil
 }
 
-func (r *rows) AllPermissions() ([]conversation.Permissions, error) {
+func (r *rows) AllPermissions() ([]permission.Permissions, error) {
 	return all(r, "permissions", scanPermissions, `SELECT thread_id, mode, rules_json, updated_at FROM permissions`)
 }
 
-func (r *rows) PutPermissions(p conversation.Permissions) error {
+func (r *rows) PutPermissions(p permission.Permissions) error {
 	return r.put("permissions of thread "+p.Thread, `INSERT INTO permissions (thread_id, mode, rules_json, updated_at) VALUES (?, ?, ?, ?)
 		ON CONFLICT (thread_id) DO UPDATE SET mode = excluded.mode, rules_json = excluded.rules_json, updated_at = excluded.updated_at`,
 		p.Thread, p.Mode, asJSON(p.Rules), p.UpdatedAt)

@@ -1,4 +1,4 @@
-package conversation
+package permission
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package conversation
+package permission
 
 import (
 	"encoding/json"
@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Guard decides by what it has in memory: the permissions of threads, and rules of the server that are for all of them. Safe for concurrent use.
-type Guard struct {
+// Enforcer decides by what it has in memory: the permissions of threads, and rules of the server that are for all of them. Safe for concurrent use.
+type Enforcer struct {
 	server  Rules
 	file    string                 // the copy, "" is none: see save
 	mu      sync.RWMutex           // a leaf
@@ -15,21 +15,23 @@ type Guard struct {
 	blind   error                  // why those of threads are not known; then everything is denied
 }
 
-// NewGuard makes one that knows of no thread yet. The rules must not be changed after it.
-func NewGuard(server Rules) *Guard { return &Guard{server: server, threads: map[string]Permissions{}} }
+// NewEnforcer makes one that knows of no thread yet. The rules must not be changed after it.
+func NewEnforcer(server Rules) *Enforcer {
+	return &Enforcer{server: server, threads: map[string]Permissions{}}
+}
 
 // WithCopy has what is known of threads copied to a file whenever a Manager changes it, and returns the Guard. It is called before anything else.
-func (g *Guard) WithCopy(file string) *Guard {
+func (g *Enforcer) WithCopy(file string) *Enforcer {
 	g.file = file
 	return g
 }
 
 // Server are the rules for all threads.
-func (g *Guard) Server() Rules { return g.server }
+func (g *Enforcer) Server() Rules { return g.server }
 
-// Guards tells whether anything has to be decided in a thread: somebody has set its permissions, or the server has rules. It costs no more than a look into a map.
+// Applies tells whether anything has to be decided in a thread: somebody has set its permissions, or the server has rules. It costs no more than a look into a map.
 // The thread "" is of calls that belong to none: only the rules of the server are for these.
-func (g *Guard) Guards(thread string) bool {
+func (g *Enforcer) Applies(thread string) bool {
 	if g.server.count() > 0 {
 		return true
 	}
@@ -39,43 +41,43 @@ func (g *Guard) Guards(thread string) bool {
 	return ok || g.blind != nil
 }
 
-// Blind has everything denied from now on, because nobody knows what threads forbid.
-func (g *Guard) Blind(why error) {
+// FailClosed has everything denied from now on, because nobody knows what threads forbid.
+func (g *Enforcer) FailClosed(why error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.blind = why
 }
 
-// Blindness is why everything is denied, nil when it is not.
-func (g *Guard) Blindness() error {
+// FailedClosed is why everything is denied, nil when it is not.
+func (g *Enforcer) FailedClosed() error {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	return g.blind
 }
 
 // Permissions are those of a thread, or what one has of which nothing is set.
-func (g *Guard) Permissions(thread string) Permissions {
+func (g *Enforcer) Permissions(thread string) Permissions {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	if p, ok := g.threads[thread]; ok {
 		return p
 	}
-	return Permissions{Thread: thread, Mode: DefaultPermissionMode, Rules: noRules()}
+	return Permissions{Thread: thread, Mode: DefaultMode, Rules: noRules()}
 }
 
-// Judge decides about a call without telling anybody. Errors: ErrInvalidRule (the call).
-func (g *Guard) Judge(thread string, c Call) (Decision, error) {
-	if why := g.Blindness(); why != nil {
+// Check decides about a call without telling anybody. Errors: ErrInvalid (the call).
+func (g *Enforcer) Check(thread string, c Call) (Decision, error) {
+	if why := g.FailedClosed(); why != nil {
 		return Decision{Decision: Deny, Reason: "the permissions of threads cannot be read: " + why.Error()}, nil //nolint:nilerr // it is why
 	}
 	if thread == "" {
-		return g.judgeAlone(c)
+		return g.checkAlone(c)
 	}
 	return g.Permissions(thread).decide(g.server, c)
 }
 
-// judgeAlone is for a call of no thread, in which nobody has set a mode and nobody can be asked.
-func (g *Guard) judgeAlone(c Call) (Decision, error) {
+// checkAlone is for a call of no thread, in which nobody has set a mode and nobody can be asked.
+func (g *Enforcer) checkAlone(c Call) (Decision, error) {
 	d, err := Permissions{Mode: ModeAllow}.decide(g.server, c)
 	if d.Decision == Ask {
 		d.Decision, d.Reason = Deny, d.Reason+" asks first, and there is no thread to ask in"
@@ -83,8 +85,8 @@ func (g *Guard) judgeAlone(c Call) (Decision, error) {
 	return d, err
 }
 
-// set notes the permissions of a thread. Those that say nothing are as none.
-func (g *Guard) set(p Permissions) {
+// Set notes the permissions of a thread. Those that say nothing are as none.
+func (g *Enforcer) Set(p Permissions) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if p.none() {
@@ -95,14 +97,14 @@ func (g *Guard) set(p Permissions) {
 }
 
 // Forget drops what is known of a thread, which is gone.
-func (g *Guard) Forget(thread string) { g.set(Permissions{Thread: thread}) }
+func (g *Enforcer) Forget(thread string) { g.Set(Permissions{Thread: thread}) }
 
 func noRules() Rules { return Rules{[]Rule{}, []Rule{}, []Rule{}} }
 
-// with is the permissions with another mode or other rules; nil keeps, which of ModeUnreadable nothing can. The lists of rules are never nil. Errors: ErrInvalidRule.
-func (p Permissions) with(mode *string, rules *Rules) (Permissions, error) {
+// With is the permissions with another mode or other rules; nil keeps, which of ModeUnreadable nothing can. The lists of rules are never nil. Errors: ErrInvalid.
+func (p Permissions) With(mode *string, rules *Rules) (Permissions, error) {
 	if p.Mode == ModeUnreadable && (mode == nil || rules == nil) {
-		return p, fmt.Errorf("%w: the permissions of thread %s cannot be read, so nothing of them can be kept: both the mode and the rules are needed", ErrInvalidRule, p.Thread)
+		return p, fmt.Errorf("%w: the permissions of thread %s cannot be read, so nothing of them can be kept: both the mode and the rules are needed", ErrInvalid, p.Thread)
 	}
 	if mode != nil {
 		p.Mode = *mode
@@ -124,12 +126,12 @@ func (p Permissions) with(mode *string, rules *Rules) (Permissions, error) {
 }
 
 // Prompting tells whether somebody may be asked: by the mode, or by a rule of the thread or the server.
-func (g *Guard) Prompting(p Permissions) bool {
+func (g *Enforcer) Prompting(p Permissions) bool {
 	return p.Mode == ModePrompt || len(p.Rules.Ask) > 0 || len(g.server.Ask) > 0
 }
 
 // Counts is how many rules act in a thread with these permissions, its own and the server's.
-func (g *Guard) Counts(p Permissions) map[string]int {
+func (g *Enforcer) Counts(p Permissions) map[string]int {
 	own, all := p.Rules.Counts(), g.server.Counts()
 	for _, word := range []string{Allow, Deny, Ask} {
 		all[word] += own[word]

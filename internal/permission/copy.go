@@ -1,4 +1,4 @@
-package conversation
+package permission
 
 import (
 	"encoding/json"
@@ -16,29 +16,29 @@ const maxGuardFile = 1000 * MaxRulesFile
 // guardFormat is the version of the copy; a reader refuses another.
 const guardFormat = 1
 
-// guardCopy is the file: the permissions of all threads of which something is set, for a server that cannot read its database.
-type guardCopy struct {
-	Format  int           `json:"format"`
-	Threads []guardThread `json:"threads"`
+// fileCopy is the file: the permissions of all threads of which something is set, for a server that cannot read its database.
+type fileCopy struct {
+	Format  int          `json:"format"`
+	Threads []threadCopy `json:"threads"`
 }
 
-type guardThread struct {
+type threadCopy struct {
 	Thread string          `json:"thread_id"`
 	Mode   string          `json:"mode"`
 	Rules  json.RawMessage `json:"rules"`
 }
 
-// save writes the copy, or removes it when there is nothing to say. The file is replaced at once: a reader has all of one or all of the other. Who is blind leaves it alone: what is in memory
+// Save writes the copy, or removes it when there is nothing to say. The file is replaced at once: a reader has all of one or all of the other. Who is blind leaves it alone: what is in memory
 // then is not all, and the copy would forget what the other threads forbid.
-func (g *Guard) save() error {
-	if g.file == "" || g.Blindness() != nil {
+func (g *Enforcer) Save() error {
+	if g.file == "" || g.FailedClosed() != nil {
 		return nil //nolint:nilerr // who made it blind has told why
 	}
 	g.mu.RLock()
-	c := guardCopy{Format: guardFormat}
+	c := fileCopy{Format: guardFormat}
 	for _, p := range g.threads {
 		rules, _ := json.Marshal(p.Rules) // cannot fail: texts
-		c.Threads = append(c.Threads, guardThread{p.Thread, p.Mode, rules})
+		c.Threads = append(c.Threads, threadCopy{p.Thread, p.Mode, rules})
 	}
 	g.mu.RUnlock()
 	if len(c.Threads) == 0 {
@@ -47,7 +47,7 @@ func (g *Guard) save() error {
 		}
 		return nil
 	}
-	slices.SortFunc(c.Threads, func(a, b guardThread) int { return strings.Compare(a.Thread, b.Thread) })
+	slices.SortFunc(c.Threads, func(a, b threadCopy) int { return strings.Compare(a.Thread, b.Thread) })
 	b, err := json.Marshal(c)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (g *Guard) save() error {
 }
 
 // LoadCopy brings what the copy has into memory, where there is no Store to ask. No file says that nobody has set anything. When it fails, nobody knows what is forbidden: see Blind.
-func (g *Guard) LoadCopy() error {
+func (g *Enforcer) LoadCopy() error {
 	if g.file == "" {
 		return nil
 	}
@@ -79,30 +79,30 @@ func (g *Guard) LoadCopy() error {
 	case err != nil:
 		return err
 	case !i.Mode().IsRegular() || i.Size() > maxGuardFile:
-		return fmt.Errorf("%w: %s is no file of at most %d bytes", ErrDamagedCopy, g.file, maxGuardFile)
+		return fmt.Errorf("%w: %s is no file of at most %d bytes", ErrDamaged, g.file, maxGuardFile)
 	}
 	b, err := os.ReadFile(g.file)
 	if err != nil {
 		return err
 	}
-	list, err := parseGuardCopy(b)
+	list, err := parseCopy(b)
 	if err != nil {
 		return fmt.Errorf("%s: %w", g.file, err)
 	}
 	for _, p := range list {
-		g.set(p)
+		g.Set(p)
 	}
 	return nil
 }
 
-// parseGuardCopy reads the copy. Errors: ErrDamagedCopy.
-func parseGuardCopy(b []byte) ([]Permissions, error) {
-	var c guardCopy
+// parseCopy reads the copy. Errors: ErrDamaged.
+func parseCopy(b []byte) ([]Permissions, error) {
+	var c fileCopy
 	if err := json.Unmarshal(b, &c); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDamagedCopy, err)
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	if c.Format != guardFormat {
-		return nil, fmt.Errorf("%w: format %d, this server reads format %d", ErrDamagedCopy, c.Format, guardFormat)
+		return nil, fmt.Errorf("%w: format %d, this server reads format %d", ErrDamaged, c.Format, guardFormat)
 	}
 	list := make([]Permissions, 0, len(c.Threads))
 	for _, t := range c.Threads {

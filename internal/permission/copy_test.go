@@ -1,4 +1,4 @@
-package conversation
+package permission
 
 import (
 	"errors"
@@ -12,26 +12,26 @@ import (
 // TestGuardCopy: a server that cannot read its database holds what was set before.
 func TestGuardCopy(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "permissions.json")
-	g := NewGuard(Rules{}).WithCopy(file)
+	g := NewEnforcer(Rules{}).WithCopy(file)
 	if err := g.LoadCopy(); err != nil {
 		t.Fatal(err) // nobody has set anything
 	}
 	want := Permissions{Thread: "one", Mode: ModeAllow, Rules: rulesOf(t, `{"deny":[{"tool":"exec","contains":"<rm>"}]}`)}
-	g.set(want)
-	g.set(Permissions{Thread: "two", Mode: ModeReadOnly, Rules: noRules()})
-	if err := g.save(); err != nil {
+	g.Set(want)
+	g.Set(Permissions{Thread: "two", Mode: ModeReadOnly, Rules: noRules()})
+	if err := g.Save(); err != nil {
 		t.Fatal(err)
 	}
 	if i, err := os.Stat(file); err != nil || i.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", i, err)
 	}
-	next := NewGuard(Rules{}).WithCopy(file)
-	if err := next.LoadCopy(); err != nil || !reflect.DeepEqual(next.Permissions("one"), want) || !next.Guards("two") || next.Guards("three") {
+	next := NewEnforcer(Rules{}).WithCopy(file)
+	if err := next.LoadCopy(); err != nil || !reflect.DeepEqual(next.Permissions("one"), want) || !next.Applies("two") || next.Applies("three") {
 		t.Errorf("%+v (%v)", next.threads, err)
 	}
 	next.Forget("one")
 	next.Forget("two")
-	if err := next.save(); err != nil {
+	if err := next.Save(); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(file); err == nil {
@@ -50,19 +50,19 @@ func TestGuardCopy(t *testing.T) {
 // TestTheBlindLeaveTheCopy: it is of a server that knew all threads.
 func TestTheBlindLeaveTheCopy(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "permissions.json")
-	g := NewGuard(Rules{}).WithCopy(file)
-	g.set(Permissions{Thread: "one", Mode: ModeReadOnly, Rules: noRules()})
-	if err := g.save(); err != nil {
+	g := NewEnforcer(Rules{}).WithCopy(file)
+	g.Set(Permissions{Thread: "one", Mode: ModeReadOnly, Rules: noRules()})
+	if err := g.Save(); err != nil {
 		t.Fatal(err)
 	}
-	g = NewGuard(Rules{}).WithCopy(file)
-	g.Blind(errors.New("no database"))
-	g.set(Permissions{Thread: "two", Mode: ModeReadOnly, Rules: noRules()})
-	if err := g.save(); err != nil {
+	g = NewEnforcer(Rules{}).WithCopy(file)
+	g.FailClosed(errors.New("no database"))
+	g.Set(Permissions{Thread: "two", Mode: ModeReadOnly, Rules: noRules()})
+	if err := g.Save(); err != nil {
 		t.Fatal(err)
 	}
-	next := NewGuard(Rules{}).WithCopy(file)
-	if err := next.LoadCopy(); err != nil || !next.Guards("one") {
+	next := NewEnforcer(Rules{}).WithCopy(file)
+	if err := next.LoadCopy(); err != nil || !next.Applies("one") {
 		t.Errorf("%+v (%v)", next.threads, err)
 	}
 }
@@ -74,7 +74,7 @@ func FuzzGuardCopy(f *testing.F) {
 	f.Add([]byte(`{"format":1,"threads":[{"thread_id":"one","mode":"x","rules":{"allow":[{"tool":"exec"}]}}]}`))
 	server := rulesOf(f, `{"allow":[{"tool":"exec"}]}`)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		list, err := parseGuardCopy(b)
+		list, err := parseCopy(b)
 		if err != nil && !errors.Is(err, ErrDamaged) {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package conversation
+package permission
 
 import (
 	"fmt"
@@ -15,8 +15,8 @@ const (
 	ModeAllow            = "allow"
 )
 
-// DefaultPermissionMode is the mode of a thread of which nobody has set one.
-const DefaultPermissionMode = ModeWorkspaceWrite
+// DefaultMode is the mode of a thread of which nobody has set one.
+const DefaultMode = ModeWorkspaceWrite
 
 // ModeUnreadable is that of permissions that are kept and not understood: everything is denied, whatever rules there are, until somebody sets both mode and rules. Nobody can choose it.
 const ModeUnreadable = "unreadable"
@@ -24,12 +24,12 @@ const ModeUnreadable = "unreadable"
 // Modes are all of them, the narrowest first.
 var Modes = []string{ModeReadOnly, ModeWorkspaceWrite, ModeDangerFullAccess, ModePrompt, ModeAllow}
 
-// CheckMode tells whether a mode is one. Errors: ErrInvalidRule.
+// CheckMode tells whether a mode is one. Errors: ErrInvalid.
 func CheckMode(mode string) error {
 	if slices.Contains(Modes, mode) {
 		return nil
 	}
-	return fmt.Errorf("%w: permission mode %.80q: %s are allowed", ErrInvalidRule, mode, strings.Join(Modes, ", "))
+	return fmt.Errorf("%w: permission mode %.80q: %s are allowed", ErrInvalid, mode, strings.Join(Modes, ", "))
 }
 
 // Level is how much a tool may change. Levels are ordered.

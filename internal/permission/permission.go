@@ -1,4 +1,7 @@
-package conversation
+// Package permission decides what may be done in a thread: rules and a mode, of the thread
+// and of the server, and the Enforcer that has them in memory for the hot path. Who is asked,
+// and the record of decisions, is package conversation's.
+package permission
 
 import (
 	"bytes"
@@ -19,12 +22,12 @@ type Call struct {
 // maxTool bounds the name of a tool, in bytes.
 const maxTool = 256
 
-// canonical is a call whose arguments have one form: keys sorted, no space, {} for none. Two calls are identical when their canonical forms are. Errors: ErrInvalidRule.
-func (c Call) canonical() (Call, error) {
+// Canonical is a call whose arguments have one form: keys sorted, no space, {} for none. Two calls are identical when their canonical forms are. Errors: ErrInvalid.
+func (c Call) Canonical() (Call, error) {
 	if c.Tool == "" || len(c.Tool) > maxTool {
-		return c, fmt.Errorf("%w: tool %.80q: a name of 1 to %d bytes is needed", ErrInvalidRule, c.Tool, maxTool)
+		return c, fmt.Errorf("%w: tool %.80q: a name of 1 to %d bytes is needed", ErrInvalid, c.Tool, maxTool)
 	}
-	args, err := c.object()
+	args, err := c.Object()
 	if err != nil {
 		return c, err
 	}
@@ -32,8 +35,8 @@ func (c Call) canonical() (Call, error) {
 	return c, err
 }
 
-// object is the arguments what the call has; numbers stay as they are written. Errors: ErrInvalidRule.
-func (c Call) object() (map[string]any, error) {
+// Object is the arguments what the call has; numbers stay as they are written. Errors: ErrInvalid.
+func (c Call) Object() (map[string]any, error) {
 	if s := string(bytes.TrimSpace(c.Arguments)); s == "" || s == "null" {
 		return map[string]any{}, nil
 	}
@@ -41,16 +44,16 @@ func (c Call) object() (map[string]any, error) {
 	d.UseNumber()
 	var args map[string]any
 	if err := d.Decode(&args); err != nil {
-		return nil, fmt.Errorf("%w: the arguments of a call must be a JSON object: %w", ErrInvalidRule, err)
+		return nil, fmt.Errorf("%w: the arguments of a call must be a JSON object: %w", ErrInvalid, err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, fmt.Errorf("%w: there is something behind the arguments of the call", ErrInvalidRule)
+		return nil, fmt.Errorf("%w: there is something behind the arguments of the call", ErrInvalid)
 	}
 	return args, nil
 }
 
-// key names a canonical call: the same for identical ones, of one length.
-func (c Call) key() string {
+// Key names a canonical call: the same for identical ones, of one length.
+func (c Call) Key() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d %s %s", len(c.Tool), c.Tool, c.Arguments)
 	return hex.EncodeToString(h.Sum(nil))
@@ -71,7 +74,7 @@ type Decision struct {
 	ApprovalID string `json:"approval_id,omitempty"`
 }
 
-// Permissions say what may be done with the terminals of a thread. The zero Mode is DefaultPermissionMode.
+// Permissions say what may be done with the terminals of a thread. The zero Mode is DefaultMode.
 type Permissions struct {
 	Thread    string
 	Mode      string
@@ -81,20 +84,20 @@ type Permissions struct {
 
 // none tells whether nothing of a thread has to be decided: the default mode without a rule.
 func (p Permissions) none() bool {
-	return (p.Mode == "" || p.Mode == DefaultPermissionMode) && p.Rules.count() == 0
+	return (p.Mode == "" || p.Mode == DefaultMode) && p.Rules.count() == 0
 }
 
 // decide finds what becomes of a canonical call, with the rules of the server beside the thread's own. The order: ModeUnreadable, which denies, a deny rule, an ask rule, an allow rule, the mode prompt,
-// the mode allow, the mode's level against the tool's; who gave a rule makes no difference. ErrInvalidRule when the arguments are no object.
+// the mode allow, the mode's level against the tool's; who gave a rule makes no difference. ErrInvalid when the arguments are no object.
 func (p Permissions) decide(server Rules, c Call) (Decision, error) {
-	args, err := c.object()
+	args, err := c.Object()
 	if err != nil {
 		return Decision{}, err
 	}
 	if p.Mode == ModeUnreadable { // a rule that allows, the server's too, would come before a denying one that nobody can read
 		return Decision{Decision: Deny, Reason: "what the thread permits is kept and cannot be understood; set its mode and its rules"}, nil
 	}
-	r := newReading(c.Tool, args)
+	r := newMatcher(c.Tool, args)
 	for _, section := range []struct {
 		word   string
 		thread []Rule
@@ -113,7 +116,7 @@ func (p Permissions) decide(server Rules, c Call) (Decision, error) {
 
 func decideByMode(mode, tool string) Decision {
 	if mode == "" {
-		mode = DefaultPermissionMode
+		mode = DefaultMode
 	}
 	active, needed := levelOfMode(mode), LevelOf(tool)
 	switch {

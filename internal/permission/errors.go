@@ -1,4 +1,4 @@
-package conversation
+package permission
 
 import (
 	"errors"
@@ -7,8 +7,8 @@ import (
 
 // Sentinels of the package; the server maps them to status codes.
 var (
-	ErrInvalidRule   = errors.New("invalid value")
-	ErrDamagedCopy   = errors.New("the copy of the permissions cannot be read")
+	ErrInvalid       = errors.New("invalid value")
+	ErrDamaged       = errors.New("the copy of the permissions cannot be read")
 	ErrDenied        = errors.New("the thread's permissions do not allow this")
 	ErrNeedsApproval = errors.New("somebody has to approve this first")
 )

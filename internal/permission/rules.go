@@ -1,4 +1,4 @@
-package conversation
+package permission
 
 import (
 	"bytes"
@@ -52,7 +52,7 @@ const (
 )
 
 // ParseRules reads the JSON of rules: {"allow":[],"deny":[],"ask":[]}, of which any may be absent. It is strict, because a rule that is not understood would not act: what it
-// does not know, a key twice, a text that is empty, too long or not UTF-8, and whatever stands behind the object are errors. Errors: ErrInvalidRule, saying where.
+// does not know, a key twice, a text that is empty, too long or not UTF-8, and whatever stands behind the object are errors. Errors: ErrInvalid, saying where.
 func ParseRules(b []byte) (r Rules, err error) {
 	r = Rules{[]Rule{}, []Rule{}, []Rule{}}
 	if len(b) > MaxRulesFile {
@@ -82,7 +82,7 @@ func ParseRules(b []byte) (r Rules, err error) {
 }
 
 func badRules(format string, args ...any) error {
-	return fmt.Errorf("%w: permission rules: %w", ErrInvalidRule, fmt.Errorf(format, args...))
+	return fmt.Errorf("%w: permission rules: %w", ErrInvalid, fmt.Errorf(format, args...))
 }
 
 func parseSection(raw json.RawMessage) ([]Rule, error) {
@@ -166,17 +166,17 @@ const shownValue = 120
 // pathKeys are the arguments that PathContains looks at.
 var pathKeys = []string{"file_path", "path", "new_path", "cwd", "directory"}
 
-// reading is a call as rules see it. Its texts are made when the first rule needs them.
-type reading struct {
+// matcher is a call as rules see it. Its texts are made when the first rule needs them.
+type matcher struct {
 	tool        string
 	args        map[string]any
 	short, full string
 }
 
-func newReading(tool string, args map[string]any) *reading { return &reading{tool: tool, args: args} }
+func newMatcher(tool string, args map[string]any) *matcher { return &matcher{tool: tool, args: args} }
 
 // matches tells whether a rule is about the call; wide is for rules that deny or ask.
-func (r *reading) matches(rule Rule, wide bool) bool {
+func (r *matcher) matches(rule Rule, wide bool) bool {
 	if rule.Tool != "" && rule.Tool != r.tool && rule.Tool != broader[r.tool] {
 		return false
 	}
@@ -193,7 +193,7 @@ func (r *reading) matches(rule Rule, wide bool) bool {
 }
 
 // hasPath tells, wide, whether any path has the part, as it is written or without its dots; else whether all have it that are there, without their dots.
-func (r *reading) hasPath(part string, wide bool) bool {
+func (r *matcher) hasPath(part string, wide bool) bool {
 	found := false
 	for _, key := range pathKeys {
 		path, ok := r.args[key].(string)
@@ -213,7 +213,7 @@ func (r *reading) hasPath(part string, wide bool) bool {
 }
 
 // cut is "tool key=value …" with at most shownValue bytes of each value.
-func (r *reading) cut() string {
+func (r *matcher) cut() string {
 	if r.short == "" {
 		r.short = r.tool + render(r.args, cutText)
 	}
@@ -221,7 +221,7 @@ func (r *reading) cut() string {
 }
 
 // whole is the same with whole values, and the texts inside of lists and objects as they are.
-func (r *reading) whole() string {
+func (r *matcher) whole() string {
 	if r.full == "" {
 		r.full = r.tool + render(r.args, textOf)
 	}

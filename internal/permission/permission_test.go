@@ -1,4 +1,4 @@
-package conversation
+package permission
 
 import (
 	"errors"
@@ -94,11 +94,11 @@ func TestUnreadablePermissions(t *testing.T) {
 			mode  *string
 			rules *Rules
 		}{{&mode, nil}, {nil, &all}, {nil, nil}} {
-			if _, err := p.with(half.mode, half.rules); !errors.Is(err, ErrInvalid) {
+			if _, err := p.With(half.mode, half.rules); !errors.Is(err, ErrInvalid) {
 				t.Errorf("%+v: %v", half, err)
 			}
 		}
-		if q, err := p.with(&mode, &all); err != nil || q.Mode != mode {
+		if q, err := p.With(&mode, &all); err != nil || q.Mode != mode {
 			t.Errorf("%+v (%v)", q, err)
 		}
 	}
@@ -179,12 +179,12 @@ func TestBadCalls(t *testing.T) {
 		if _, err := (Permissions{}).decide(Rules{}, Call{"exec", []byte(args)}); !errors.Is(err, ErrInvalid) {
 			t.Errorf("arguments %s: %v", args, err)
 		}
-		if _, err := (Call{"exec", []byte(args)}).canonical(); !errors.Is(err, ErrInvalid) {
+		if _, err := (Call{"exec", []byte(args)}).Canonical(); !errors.Is(err, ErrInvalid) {
 			t.Errorf("arguments %s: %v", args, err)
 		}
 	}
 	for _, tool := range []string{"", strings.Repeat("x", maxTool+1)} {
-		if _, err := (Call{Tool: tool}).canonical(); !errors.Is(err, ErrInvalid) {
+		if _, err := (Call{Tool: tool}).Canonical(); !errors.Is(err, ErrInvalid) {
 			t.Errorf("tool %.10q: %v", tool, err)
 		}
 	}
@@ -193,11 +193,11 @@ func TestBadCalls(t *testing.T) {
 // TestIdenticalCalls: an approval is for a call, in whatever way its JSON is written, and for no other.
 func TestIdenticalCalls(t *testing.T) {
 	key := func(tool, args string) string {
-		c, err := Call{tool, []byte(args)}.canonical()
+		c, err := Call{tool, []byte(args)}.Canonical()
 		if err != nil {
 			t.Fatal(err)
 		}
-		return c.key()
+		return c.Key()
 	}
 	one := key("exec", `{"command":"ls","n":1}`)
 	for _, same := range []string{` {"n": 1, "command":"\u006cs"} `, `{"n":2,"n":1,"command":"ls"}`} {
