@@ -120,9 +120,9 @@ func benchMemory(b *testing.B, data []byte) {
 	b.ReportMetric(float64(some[0].Memory()), "Memory-B")
 }
 
-// BenchmarkWatched is what it costs to be told of each line, next to a terminal that
+// BenchmarkTracker is what it costs to be told of each line, next to a terminal that
 // tells nobody.
-func BenchmarkWatched(b *testing.B) {
+func BenchmarkTracker(b *testing.B) {
 	var in []byte
 	for i := range 100_000 {
 		in = fmt.Appendf(in, "%d\r\n", 1_000_000+i)

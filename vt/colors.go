@@ -157,9 +157,9 @@ func (c colors) freeze(f *Frame) {
 // load takes the colours of f.
 func (c *colors) load(f *Frame) {
 	*c = colors{}
-	for slot, v := range map[int]Color{slotForeground: f.Foreground, slotBackground: f.Background, slotCursor: f.CursorColor} {
+	for i, v := range [...]Color{f.Foreground, f.Background, f.CursorColor} {
 		if v != 0 {
-			(*c)[slot] = v
+			(*c)[slotForeground+i] = v
 		}
 	}
 	for i, v := range f.Palette {

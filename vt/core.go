@@ -93,10 +93,10 @@ func (c *core) base() int {
 	return 0
 }
 
-// restrict is Cursor.Restrict of the screen shown.
+// restrict is cursor.Restrict of the screen shown.
 func (c *core) restrict() { c.cur.Restrict(c.modes.Origin) }
 
-// reach is Cursor.Reach of the screen shown.
+// reach is cursor.Reach of the screen shown.
 func (c *core) reach() { c.cur.Reach(c.modes.Origin) }
 
 // forgetDropped adapts the saved row, which counts from the oldest line of history, to

@@ -18,21 +18,14 @@ func (c *core) csi(f function) {
 		c.saveCursor()
 	case 'u':
 		c.restoreCursor()
-	case '!'*intermediate + 'p':
-		c.softReset()
-	case '"'*intermediate + 'q':
-		c.pen.Protect(in.Param(0))
-		c.penChanged()
-	case ' '*intermediate + 'q':
-		c.cursorStyle = c.cursorStyle.selectStyle(in.Param(0))
 	default:
-		if !c.cur.CSI(in, f, c.modes.Origin) && !c.csiEdit(f) && !c.grid.extraCSI(f) {
+		if !c.cur.CSI(in, f, c.modes.Origin) && !c.csiEdit(f) {
 			c.reply(c.status().CSI(in, f))
 		}
 	}
 }
 
-// csiEdit executes f when it moves cells, and reports whether it does.
+// csiEdit executes f when it moves cells or sets something, and reports whether it does.
 func (c *core) csiEdit(f function) bool {
 	in, s := &c.stream, c.cur
 	switch f {
@@ -61,7 +54,24 @@ func (c *core) csiEdit(f function) bool {
 	case '\''*intermediate + '~': // DECDC
 		c.shiftColumns(s.X%s.Cols, -in.One(0))
 	default:
-		return false
+		return c.csiState(f)
+	}
+	return true
+}
+
+// csiState executes f when it sets something else, and reports whether it does.
+func (c *core) csiState(f function) bool {
+	in := &c.stream
+	switch f {
+	case '!'*intermediate + 'p':
+		c.softReset()
+	case '"'*intermediate + 'q':
+		c.pen.Protect(in.Param(0))
+		c.penChanged()
+	case ' '*intermediate + 'q':
+		c.cursorStyle = c.cursorStyle.selectStyle(in.Param(0))
+	default:
+		return c.grid.extraCSI(f)
 	}
 	return true
 }

@@ -17,6 +17,7 @@ type Damage struct {
 type drawnRow struct {
 	row     *row
 	version uint64
+	used    int
 }
 
 // Rows returns the rows of the screen shown, from 0 and ascending, that may look
@@ -30,7 +31,7 @@ func (d *Damage) Rows(t *Terminal) []int {
 	}
 	d.rows = d.rows[:0]
 	for y, r := range s.rows {
-		now := drawnRow{r, r.version}
+		now := drawnRow{r, r.version, r.used}
 		if y == len(d.drawn) {
 			d.drawn = append(d.drawn, drawnRow{})
 		}

@@ -82,7 +82,8 @@ func ExampleFrame_SelectedText() {
 	term.Write([]byte("a long line of text\r\nnext"))
 	frame := term.Freeze()
 	fmt.Printf("%q\n", frame.SelectedText(vt.Selection{From: vt.Position{X: 2}, To: vt.Position{X: 3, Y: 2}}))
-	fmt.Printf("%q\n", frame.SelectedText(vt.Selection{From: vt.Position{X: 2}, To: vt.Position{X: 3, Y: 2}, Block: true}))
+	fmt.Printf("%q\n", frame.SelectedText(vt.Selection{From: vt.Position{X: 2}, To: vt.Position{X: 3, Y: 2},
+		Block: true}))
 	// Output:
 	// "long line of text\nnext"
 	// "lo\nof\nxt"

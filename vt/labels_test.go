@@ -73,7 +73,8 @@ func TestLabelsRefuse(t *testing.T) {
 
 // TestLabelsLongLink: a link that is too long is none, and ends the one before.
 func TestLabelsLongLink(t *testing.T) {
-	for _, long := range []string{";" + strings.Repeat("u", maxLink+1), "id=" + strings.Repeat("i", maxLink+1) + ";http://h"} {
+	for _, long := range []string{";" + strings.Repeat("u", maxLink+1),
+		"id=" + strings.Repeat("i", maxLink+1) + ";http://h"} {
 		r := newRecorder()
 		r.feed("\x1b]8;;http://h\a\x1b]8;"+long+"\a", 100)
 		if s := r.pen.Style(); s != (Style{}) {

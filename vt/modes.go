@@ -18,7 +18,7 @@ type Modes struct {
 	ColorReports   bool // ?2031
 	AltScreen      bool // ?47, ?1047, ?1049
 
-	// See Unshown.
+	// See QueryOnly.
 	SmoothScroll     bool // DECSCLM ?4
 	PrintFormFeed    bool // DECPFF ?18
 	PrintExtent      bool // DECPEX ?19

@@ -52,7 +52,8 @@ func (m *Modes) softReset() {
 	*m = Modes{ // these stay, the others are off
 		Autowrap: true, Linefeed: m.Linefeed, ReverseVideo: m.ReverseVideo, ColorReports: m.ColorReports,
 		AltScreen: m.AltScreen, Mouse: m.Mouse, MouseEncoding: m.MouseEncoding, Kitty: m.Kitty,
-		SmoothScroll: m.SmoothScroll, PrintFormFeed: m.PrintFormFeed, PrintExtent: m.PrintExtent, CursorCoupling: m.CursorCoupling,
+		SmoothScroll: m.SmoothScroll, PrintFormFeed: m.PrintFormFeed, PrintExtent: m.PrintExtent,
+		CursorCoupling: m.CursorCoupling,
 	}
 }
 

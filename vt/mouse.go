@@ -49,7 +49,8 @@ func EncodeMouse(e MouseEvent, m Modes) ([]byte, error) {
 	case e.X < 0 || e.Y < 0 || e.X >= MaxSize || e.Y >= MaxSize:
 		return nil, fmt.Errorf("vt: %w: x %d, y %d: 0 to %d are allowed", ErrBadMouse, e.X, e.Y, MaxSize-1)
 	case !known:
-		return nil, fmt.Errorf("vt: %w: button %q: left, middle, right, wheel_up, wheel_down, wheel_left, wheel_right and none are allowed", ErrBadMouse, e.Button)
+		return nil, fmt.Errorf("vt: %w: button %q: left, middle, right, wheel_up, wheel_down, "+
+			"wheel_left, wheel_right and none are allowed", ErrBadMouse, e.Button)
 	case code == mouseNone && e.Action != "move":
 		return nil, fmt.Errorf("vt: %w: action %q: with the button none only move is allowed", ErrBadMouse, e.Action)
 	}

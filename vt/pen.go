@@ -234,7 +234,10 @@ func (p pen) Bare() Style {
 func (p *pen) Freeze(f *Frame) {
 	f.Pen = p.state()
 	if q := penOf(f.Pen); q != *p {
-		f.Extended = &ExtendedAttrs{Underline: p.underline, UnderlineColor: p.color, Link: p.link, Underlined: p.underlined, Extended: p.extended}
+		f.Extended = &ExtendedAttrs{
+			Underline: p.underline, UnderlineColor: p.color, Link: p.link,
+			Underlined: p.underlined, Extended: p.extended,
+		}
 	}
 }
 

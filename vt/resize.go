@@ -2,11 +2,11 @@ package vt
 
 import "slices"
 
-// Resize implements Engine. Lines of the main screen and its history reflow as
-// in xterm.js 6, so a viewer that resizes itself in the same place stays equal.
-// It does not follow widths below its minimum, a reflow that overflows its buffer, a
-// wide character that the new edge cuts in two, and a resize of the alternate screen, where it keeps cells and rows
-// that are cut off and moves them along unseen.
+// Resize implements Engine. Lines of the main screen and its history reflow as in
+// xterm.js 6, so a viewer that resizes itself in the same place stays equal. It does not
+// follow widths below its minimum, a reflow that overflows its buffer, a wide character
+// that the new edge cuts in two, and a resize of the alternate screen, where it keeps
+// cells and rows that are cut off and moves them along unseen.
 func (t *Terminal) Resize(cols, rows int) (exact bool) {
 	old := t.cfg
 	t.cfg.Cols, t.cfg.Rows = cols, rows

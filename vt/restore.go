@@ -1,6 +1,9 @@
 package vt
 
-import "unicode/utf8"
+import (
+	"slices"
+	"unicode/utf8"
+)
 
 // Restore implements Engine.
 func (t *Terminal) Restore(f *Frame) bool {
@@ -37,7 +40,7 @@ func (t *Terminal) Restore(f *Frame) bool {
 
 // restorable reports whether Restore can take f.
 func (t *Terminal) restorable(f *Frame) bool {
-	if f.Cols != t.cfg.Cols || f.Rows != t.cfg.Rows || len(f.Main.Lines) != f.Rows || f.Alt != nil && len(f.Alt.Lines) != f.Rows {
+	if f.Cols != t.cfg.Cols || f.Rows != t.cfg.Rows {
 		return false
 	}
 	if u := f.Unicode; u != t.cfg.Unicode && (u != "" || t.cfg.Unicode != Unicode11) {
@@ -48,11 +51,10 @@ func (t *Terminal) restorable(f *Frame) bool {
 			return false
 		}
 	}
+	tooWide := func(l Line) bool { return l.Cells() > f.Cols }
 	for _, s := range []*Screen{&f.Main, f.Alt} {
-		for y := 0; s != nil && y < f.Rows; y++ {
-			if s.Lines[y].Cells() > f.Cols {
-				return false
-			}
+		if s != nil && (len(s.Lines) != f.Rows || slices.ContainsFunc(s.Lines, tooWide)) {
+			return false
 		}
 	}
 	return true

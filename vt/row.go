@@ -18,7 +18,7 @@ type row struct {
 	used     int      // all columns from here on are blank in the default style
 	wrapped  bool     // continues the row above
 	noted    uint32   // the newest link that was opened or printed here, see openLink
-	version  uint64   // grows with every change of what the row shows, see Damage
+	version  uint64   // grows with every visible change but append, which shows in used
 	tracked  *trackedRow
 }
 
@@ -42,7 +42,6 @@ func (r *row) clear() []cell {
 	cells := r.cells
 	r.cells, r.text, r.runs, r.clusters, r.hidden = nil, r.text[:0], r.runs[:0], nil, nil
 	r.used, r.wrapped, r.noted = 0, false, 0
-	r.version++
 	return cells
 }
 
@@ -58,7 +57,6 @@ func (r *row) beginsWide() bool {
 func (r *row) append(k Kind, text []byte, cells int, style uint32) {
 	r.text = append(r.text, text...)
 	r.used += cells
-	r.version++
 	if n := len(r.runs) - 1; n >= 0 && r.runs[n].style == style && mergeable(r.runs[n].kind, k) {
 		last := &r.runs[n]
 		last.end = len(r.text)

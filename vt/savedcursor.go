@@ -40,7 +40,7 @@ func (c *cursor) SoftReset(base int) {
 	c.saved = savedCursor{set: true, row: base, charset: usASCII}
 }
 
-// Freeze is the part of a Frame's Screen that a Cursor knows: everything but
+// Freeze is the part of a Frame's Screen that a cursor has: everything but
 // lines and keyboard.
 func (c *cursor) Freeze(base int) Screen {
 	return Screen{
@@ -86,7 +86,7 @@ func (c *cursor) load(s *Screen, base int) {
 	c.saved.pen.underlined, c.saved.pen.extended = d.Flags()
 }
 
-// column is the column of a Frame's cursor as a Cursor has it.
+// column is the column of a Frame's cursor as a cursor has it.
 func column(x, cols int, pending, beyond bool) int {
 	switch {
 	case pending && beyond:

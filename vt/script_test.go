@@ -105,7 +105,8 @@ func (s *script) run(t *testing.T, n int) {
 		}
 		f := e.Freeze()
 		if e.title != f.Title || e.cwd != f.Cwd {
-			t.Errorf("in pieces of %d: the effects say title %q and directory %q, not %q and %q", n, e.title, e.cwd, f.Title, f.Cwd)
+			t.Errorf("in pieces of %d: the effects say title %q and directory %q, not %q and %q", n, e.title, e.cwd,
+				f.Title, f.Cwd)
 		}
 		got, want := append(describe(f), e.effects()...), o.want
 		if n != 0 { // the text depends on how much viewers had before

@@ -1,18 +1,13 @@
 package vt
 
-import (
-	"encoding/binary"
-	"math/bits"
-	"strconv"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
-// function names what an escape or control sequence does: its final byte, the
-// intermediate byte times Intermediate and the private prefix times Private
-// (ECMA-48 5.4). 0 is nothing that exists.
+// function names an escape or control sequence: its final byte, plus the intermediate
+// byte times intermediate, plus the private prefix times private (ECMA-48 5.4). 0 is
+// none that exists.
 type function uint32
 
-// Weights of the parts of a Function: '?'*Private + 'h' is DECSET.
+// Weights of the parts of a function: '?'*private + 'h' is DECSET.
 const (
 	intermediate function = 1 << 8
 	private      function = 1 << 16
@@ -23,7 +18,7 @@ const (
 // call.
 type handler interface {
 	// Print shows characters: valid UTF-8 without controls, never empty. ascii
-	// tells that every byte is one character from U+0020 to U+007E.
+	// says that every byte is one character from U+0020 to U+007E.
 	Print(text []byte, ascii bool)
 	// Control executes a control of C0 or C1 (ECMA-48 5.2, 5.3). It may come in
 	// the middle of a sequence.
@@ -36,17 +31,17 @@ type handler interface {
 	DCS(text []byte)
 }
 
-// stream turns a program's output into calls of a Handler, and at the same time
+// stream turns a program's output into calls of a handler, and at the same time
 // into the text that viewers get (see Engine.Write). It assigns no meaning. How
 // the output was split shows in neither.
 //
-// The zero value is ready. A Stream is not safe for concurrent use.
+// The zero value is ready. A stream is not safe for concurrent use.
 type stream struct {
 	decoder  decoder
 	parser   parser
 	text     viewerText
 	seq      []byte // the open sequence, without what has no part in it
-	void     bool   // it is too long: nobody gets to see it
+	void     bool   // it is too long: it does nothing, and viewers do not get it
 	withheld bool   // it is a string that viewers do not get, see Withheld
 	decided  bool   // whether it is one is known
 	inCut    bool   // the open ESC ends a string that was cut
@@ -149,113 +144,6 @@ func (s *stream) One(i int) int { return max(s.Param(i), 1) }
 
 // Sub is what parameter i has behind its colons; -1 is a place without digits.
 func (s *stream) Sub(i int) []int { return s.parser.sub(i) }
-
-// Cut takes the sequence at hand out of the viewers' text.
-func (s *stream) Cut() { s.Replace() }
-
-// Times is parameter 0 of the control sequence at hand as the number of times to
-// do something, at least 1. More than limit would change nothing but the time it
-// takes, in a viewer too: xterm.js really does it that often. So viewers get
-// limit instead.
-func (s *stream) Times(limit int) int {
-	n := s.One(0)
-	if n <= limit {
-		return n
-	}
-	final := s.text.in[s.end-1]
-	text := append(strconv.AppendInt([]byte("\x1b["), int64(limit), 10), final)
-	if final == 'b' {
-		s.ReplaceQuietly(text) // CAN would make them forget what to repeat
-	} else {
-		s.Replace(text...)
-	}
-	return limit
-}
-
-// CutPrinted takes size bytes from index at of the text being printed out of the
-// viewers' text.
-func (s *stream) CutPrinted(at, size int) { s.text.drop(s.printed+at, s.printed+at+size) }
-
-// InsertPrinted puts sequences before index at of the text being printed for viewers.
-func (s *stream) InsertPrinted(at int, sequences []byte) { s.text.insert(s.printed+at, sequences...) }
-
-// ReplaceByText puts characters in the place of the control sequence at hand. They
-// leave viewers what a printed character does.
-func (s *stream) ReplaceByText(text []byte) {
-	s.ReplaceQuietly(text)
-	s.quiet = true
-}
-
-// Precede puts text before the control sequence at hand for viewers.
-func (s *stream) Precede(text string) {
-	if !s.text.head {
-		s.text.insert(s.text.start, []byte(text)...)
-		return
-	}
-	whole := append(append([]byte(text), s.seq...), s.text.in[s.end-1])
-	s.Replace(whole...)
-}
-
-// Replace puts text in the place of the sequence at hand for viewers. When they
-// have its head already, CAN comes before (ECMA-48 8.3.6).
-func (s *stream) Replace(text ...byte) {
-	s.inCut = true
-	if s.withheld { // viewers have nothing of it
-		return
-	}
-	s.quiet = s.text.replace(s.end, text...)
-}
-
-// ReplaceQuietly is Replace of a control sequence with nothing but parameters.
-// It does not let viewers forget the character before: instead of CAN they get
-// an end of their head that makes it malformed, and malformed sequences have no
-// effect whatever.
-func (s *stream) ReplaceQuietly(text []byte) {
-	if !s.text.head {
-		s.Replace(text...)
-		return
-	}
-	const malformed = "[1<b"
-	s.inCut = true
-	s.text.end(s.end, malformed[min(max(s.headSize, 1), len(malformed)-1)-1:], text)
-}
-
-// forget ends the memory of the character before, after a control or sequence.
-func (s *stream) forget() {
-	switch {
-	case !s.quiet:
-		s.viewers = 0
-	case s.viewers == 0:
-		s.viewers = s.before
-	}
-	s.Last, s.before, s.quiet = 0, 0, false
-}
-
-// forgetHere ends the memory of the character before here. Viewers keep theirs until
-// that matters.
-func (s *stream) forgetHere() {
-	s.quiet = true
-	s.forget()
-}
-
-// alignViewers makes viewers forget what was forgotten here before text is printed that
-// they would join to it: they get a CAN, which does nothing else.
-func (s *stream) alignViewers(joins bool) {
-	if joins {
-		s.text.insert(s.printed, can)
-	}
-	s.viewers = 0
-}
-
-// CutControl takes the control at hand out of the viewers' text.
-func (s *stream) CutControl(c rune) {
-	s.text.drop(s.end-utf8.RuneLen(c), s.end)
-	s.quiet = true
-	if s.parser.state != ground && !s.void {
-		s.text.deliver(s.end)
-		s.headSize = len(s.seq)
-	}
-}
 
 // plainCSI reads a whole control sequence of digits and semicolons at the start of
 // in and returns its length, 0 when it is unfinished or anything else. It leaves
@@ -465,55 +353,3 @@ func (s *stream) finish(i int) {
 // EndsCut reports whether the ESC \ at hand ends a string that was cut; it has to
 // be cut too.
 func (s *stream) EndsCut() bool { return s.inCut }
-
-// asciiRun is the length of the run of characters U+0020 to U+007E at the start
-// of t, found eight bytes at a time.
-func asciiRun(t []byte) int {
-	const ones, high = 0x0101010101010101, 0x8080808080808080
-	i := 0
-	for ; i+8 <= len(t); i += 8 {
-		w := binary.LittleEndian.Uint64(t[i:])
-		// High bit of a byte: set when it is below 0x20, equal to 0x7f, or not ASCII.
-		// A borrow can only flag bytes above a flagged one, and the lowest counts.
-		if bad := ((w - ones*0x20) | (w + ones) | w) & high; bad != 0 {
-			return i + bits.TrailingZeros64(bad)/8
-		}
-	}
-	for i < len(t) && t[i] >= ' ' && t[i] < 0x7f {
-		i++
-	}
-	return i
-}
-
-// special marks the bytes at which a run of characters may end: controls, and
-// the first bytes of a C1 control and of bom.
-var special = func() (t [256]bool) {
-	for c := range ' ' {
-		t[c] = true
-	}
-	t[0x7f], t[0xc2], t[0xef] = true, true, true
-	return t
-}()
-
-// textRun is the length of the run of characters at the start of t that are no
-// controls.
-func textRun(t []byte) int {
-	for i, c := range t {
-		if !special[c] {
-			continue
-		}
-		switch {
-		case c == 0xc2 && t[i+1] >= 0xa0:
-		case c == 0xef && (t[i+1] != 0xbb || t[i+2] != 0xbf):
-		default:
-			return i
-		}
-	}
-	return len(t)
-}
-
-// stringRun is textRun for the text of a string.
-func stringRun(t []byte) int {
-	n := asciiRun(t)
-	return n + textRun(t[n:])
-}

@@ -17,8 +17,8 @@ const (
 // packStyle appends the fields that differ between the styles old and s.
 func packStyle(b []byte, old, s *Style) []byte {
 	at := len(b)
-	b = packKey(b, &styleKey{fg: old.FG, bg: old.BG, line: old.UnderlineColor, attr: old.Attr, underline: old.Underline},
-		&styleKey{fg: s.FG, bg: s.BG, line: s.UnderlineColor, attr: s.Attr, underline: s.Underline})
+	before, after := old.key(0), s.key(0)
+	b = packKey(b, &before, &after)
 	if old.Link != s.Link {
 		b = packLink(b, at, s.Link)
 	}

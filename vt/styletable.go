@@ -41,7 +41,12 @@ func newStyles() styles { return styles{list: make([]styleKey, 1, 4), limit: swe
 
 // number returns the number of s, a new one if need be.
 func (t *styles) number(s *Style) uint32 {
-	return t.intern(styleKey{s.FG, s.BG, s.UnderlineColor, t.linkNumber(s.Link), s.Attr, s.Underline})
+	return t.intern(s.key(t.linkNumber(s.Link)))
+}
+
+// key is s with the number of its link.
+func (s *Style) key(link uint32) styleKey {
+	return styleKey{s.FG, s.BG, s.UnderlineColor, link, s.Attr, s.Underline}
 }
 
 // intern returns the number of l, a new one if need be.
@@ -156,7 +161,9 @@ func (t *styles) successor() styles {
 	if cap(t.list) > keptStyles {
 		return newStyles()
 	}
-	fresh := styles{list: append(t.spareList[:0], styleKey{}), slots: t.spareSlots, spareList: t.list, spareSlots: t.slots}
+	fresh := styles{
+		list: append(t.spareList[:0], styleKey{}), slots: t.spareSlots, spareList: t.list, spareSlots: t.slots,
+	}
 	if len(fresh.slots) == len(t.slots) {
 		clear(fresh.slots)
 	} else {

@@ -87,7 +87,7 @@ func beginsWide(l Line) bool {
 	return false
 }
 
-// textLineBuilder makes a Shown of the rows of a line, cell by cell.
+// textLineBuilder makes a TextLine of the rows of a line, cell by cell.
 type textLineBuilder struct {
 	line    TextLine
 	offsets []uint64 // of the cells of the row at hand; may be short

@@ -11,8 +11,8 @@ import (
 	"github.com/evertty/evertty/vt"
 )
 
-// told is every line that a terminal of 20 x 4 tells of, in order, "|" between.
-func told(t *testing.T, before string, writes ...string) (lines []string, raw string) {
+// reported is every line that a tracker of 20 x 4 reports, in order.
+func reported(t *testing.T, before string, writes ...string) (lines []string, raw string) {
 	t.Helper()
 	w := vt.NewTracker(vt.Config{Cols: 20, Rows: 4, Scrollback: 100})
 	w.Write([]byte(before))
@@ -31,7 +31,7 @@ func told(t *testing.T, before string, writes ...string) (lines []string, raw st
 	return lines, raw
 }
 
-func TestWatchedTells(t *testing.T) {
+func TestTrackerTells(t *testing.T) {
 	full := strings.Repeat("x", 20)
 	tests := []struct {
 		name, before string
@@ -48,20 +48,23 @@ func TestWatchedTells(t *testing.T) {
 		{"what erasing leaves", "done and more", []string{"\x1b[1;5H\x1b[K"}, []string{"done"}},
 		{"what deleting joins", "abXXcd", []string{"\x1b[1;3H\x1b[2P"}, []string{"abcd"}},
 		{"rows that the margin broke", "", []string{full + "tail\r\n"}, []string{full + "tail"}},
-		{"rows that scrolled off in between", "", []string{full + full + full + full + full + "tail\r\nnext"}, []string{full + full + full + full + full + "tail", "next"}},
-		{"behind the alternate screen", "", []string{"main\x1b[?1049halt\x1b[?1049lback"}, []string{"main", "    alt", "mainback"}},
+		{"rows that scrolled off in between", "", []string{full + full + full + full + full + "tail\r\nnext"},
+			[]string{full + full + full + full + full + "tail", "next"}},
+		{"behind the alternate screen", "", []string{"main\x1b[?1049halt\x1b[?1049lback"},
+			[]string{"main", "    alt", "mainback"}},
 		{"blanks that were printed", "", []string{"$ ", "\r\n\x1b[5Cx  \r\n"}, []string{"$ ", "     x  "}},
 		{"nothing that nobody sees", "", []string{"\x1b]0;title\a\x1b[31", "mred\x1bPq#0\x1b\\"}, []string{"red"}},
 		{"what is repeated", "", []string{"a\x1b[3b"}, []string{"aaaa"}},
 		{"other character sets", "", []string{"\x1b(0qx\x1b(B"}, []string{"─│"}},
-		{"wide characters at the margin", "", []string{strings.Repeat("x", 19) + "漢字"}, []string{strings.Repeat("x", 19) + "漢字"}},
+		{"wide characters at the margin", "", []string{strings.Repeat("x", 19) + "漢字"},
+			[]string{strings.Repeat("x", 19) + "漢字"}},
 		{"a region that scrolls", "", []string{"\x1b[1;2ra\r\nb\r\nc\r\nd"}, []string{"a", "b", "c", "d"}},
 		{"reverse index", "", []string{"\x1b[4Hlast\x1b[H\x1bMnew"}, []string{"last", "new"}},
 		{"a reset", "", []string{"gone\x1bcnew"}, []string{"gone", "new"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, _ := told(t, tt.before, tt.writes...)
+			got, _ := reported(t, tt.before, tt.writes...)
 			if !reflect.DeepEqual(got, tt.want) {
 				t.Errorf("got  %q\nwant %q", got, tt.want)
 			}
@@ -69,9 +72,10 @@ func TestWatchedTells(t *testing.T) {
 	}
 }
 
-// TestWatchedKnowsPositions: the byte before a character's position is its last one.
-func TestWatchedKnowsPositions(t *testing.T) {
-	for _, in := range []string{"plain text\r\nmore", "\x1b[1mbold\x1b[0m é漢字 e\u0301 wide at the margin 漢字漢", "\xff\xfeinvalid\xe2\x82 cut\xe2", "日\xe6\x97"} {
+// TestTrackerKnowsPositions: the byte before a character's position is its last one.
+func TestTrackerKnowsPositions(t *testing.T) {
+	for _, in := range []string{"plain text\r\nmore", "\x1b[1mbold\x1b[0m é漢字 e\u0301 wide at the margin 漢字漢",
+		"\xff\xfeinvalid\xe2\x82 cut\xe2", "日\xe6\x97"} {
 		for step := 1; step < 9; step++ {
 			w := vt.NewTracker(vt.Config{Cols: 20, Rows: 4, Scrollback: 10})
 			const from = 1000
@@ -80,7 +84,8 @@ func TestWatchedKnowsPositions(t *testing.T) {
 					if at <= from || at > from+uint64(len(in)) {
 						t.Fatalf("%q: position %d of %q", in, at, l.Text[i])
 					}
-					if c := l.Text[i]; c < 0x80 && in[at-from-1] < 0x80 && in[at-from-1] != c { // a mark moves its character on
+					// A mark moves its character on.
+					if c := l.Text[i]; c < 0x80 && in[at-from-1] < 0x80 && in[at-from-1] != c {
 						t.Fatalf("%q: %q at %d is %q", in, l.Text, i, in[at-from-1])
 					}
 				}
@@ -93,7 +98,7 @@ func TestWatchedKnowsPositions(t *testing.T) {
 	}
 }
 
-func TestWatchedLinesOfHistory(t *testing.T) {
+func TestTrackerLinesOfHistory(t *testing.T) {
 	w := vt.NewTracker(vt.Config{Cols: 10, Rows: 2, Scrollback: 100})
 	w.Write([]byte("old\r\n"))
 	looks := 0
@@ -115,9 +120,10 @@ func TestWatchedLinesOfHistory(t *testing.T) {
 	}
 }
 
-// FuzzWatched: watching changes nothing, and what is on the screen at the end was told.
-func FuzzWatched(f *testing.F) {
-	for _, s := range []string{"a\r\nb\x1b[2J", "漢字e\u0301\xff\x1b[3b", "\x1b[?1049h\x1b[2;3rx\n\n\n\x1bMy\x1b[?1049l", "\x1b[4habc\r\x1b(0q\x1b[P\x1b[@\x1b[L\x1b[M\x1b[S\x1b[T\x1b#8\x1bc", strings.Repeat("wrap ", 40)} {
+// FuzzTracker: tracking changes nothing, and the text on the screen at the end was reported.
+func FuzzTracker(f *testing.F) {
+	for _, s := range []string{"a\r\nb\x1b[2J", "漢字e\u0301\xff\x1b[3b", "\x1b[?1049h\x1b[2;3rx\n\n\n\x1bMy\x1b[?1049l",
+		"\x1b[4habc\r\x1b(0q\x1b[P\x1b[@\x1b[L\x1b[M\x1b[S\x1b[T\x1b#8\x1bc", strings.Repeat("wrap ", 40)} {
 		f.Add([]byte(s), uint8(10), uint8(4), uint8(3), true)
 	}
 	f.Fuzz(func(t *testing.T, in []byte, cols, rows, step uint8, graphemes bool) {
@@ -127,8 +133,8 @@ func FuzzWatched(f *testing.F) {
 		}
 		in = in[:min(len(in), 2048)]
 		plain, w := vt.NewEngine(c), vt.NewTracker(c)
-		told := map[string]bool{"": true}
-		w.Begin(0, vt.TrackerHooks{Line: func(l vt.TextLine) { told[string(l.Text)] = true }})
+		reported := map[string]bool{"": true}
+		w.Begin(0, vt.TrackerHooks{Line: func(l vt.TextLine) { reported[string(l.Text)] = true }})
 		for p := range slices.Chunk(in, int(step)%64+1) {
 			plain.Write(p)
 			w.Write(p)
@@ -144,8 +150,8 @@ func FuzzWatched(f *testing.F) {
 			return // text can come back without being printed
 		}
 		for _, l := range w.Lines(0)[1:] { // the first may begin in the history
-			if !told[string(l.Text)] {
-				t.Fatalf("%q was not told of: %q", l.Text, in)
+			if !reported[string(l.Text)] {
+				t.Fatalf("%q was not reported: %q", l.Text, in)
 			}
 		}
 	})

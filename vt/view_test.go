@@ -94,8 +94,10 @@ func TestDamage(t *testing.T) {
 // being damaged.
 func FuzzView(f *testing.F) {
 	for _, s := range []string{
-		"a\r\nb\x1b[2J", "漢字e\u0301\xff\x1b[3b", "\x1b[?1049h\x1b[2;3rx\n\n\n\x1bMy\x1b[?1049l", strings.Repeat("wrap ", 40),
-		"\x1b[4habc\r\x1b(0q\x1b[P\x1b[@\x1b[L\x1b[M\x1b[S\x1b[T\x1b#8\x1bc", "漢漢\r\x1b[C漢\x1b[1@\x1b['}\x1b[ @\x1b[?2K\x1b[1$z",
+		"a\r\nb\x1b[2J", "漢字e\u0301\xff\x1b[3b", "\x1b[?1049h\x1b[2;3rx\n\n\n\x1bMy\x1b[?1049l",
+		strings.Repeat("wrap ", 40),
+		"\x1b[4habc\r\x1b(0q\x1b[P\x1b[@\x1b[L\x1b[M\x1b[S\x1b[T\x1b#8\x1bc",
+		"漢漢\r\x1b[C漢\x1b[1@\x1b['}\x1b[ @\x1b[?2K\x1b[1$z",
 	} {
 		f.Add([]byte(s), uint8(10), uint8(4), uint8(3), uint8(20))
 	}

@@ -65,6 +65,10 @@ const (
 const (
 	joinAlways = 1<<breakExtend | 1<<breakZWJ | 1<<breakSpacingMark // GB9, GB9a
 	joinAll    = 1<<graphemeBreaks - 1
+	joinVT     = joinAlways | 1<<breakHangulV | 1<<breakHangulT // GB7
+	joinT      = joinAlways | 1<<breakHangulT                   // GB8
+	// GB6
+	joinL = joinAlways | 1<<breakHangulL | 1<<breakHangulV | 1<<breakHangulLV | 1<<breakHangulLVT
 )
 
 // joinsAfter has for each state the set of those that join it (UAX #29). As in
@@ -75,12 +79,12 @@ var joinsAfter = [16]uint16{
 	breakExtend:            joinAlways,
 	breakRegionalIndicator: joinAlways | 1<<breakRegionalIndicator, // GB12, GB13
 	breakSpacingMark:       joinAlways,
-	breakHangulL:           joinAlways | 1<<breakHangulL | 1<<breakHangulV | 1<<breakHangulLV | 1<<breakHangulLVT, // GB6
-	breakHangulV:           joinAlways | 1<<breakHangulV | 1<<breakHangulT,                                        // GB7
-	breakHangulT:           joinAlways | 1<<breakHangulT,                                                          // GB8
-	breakHangulLV:          joinAlways | 1<<breakHangulV | 1<<breakHangulT,                                        // GB7
-	breakHangulLVT:         joinAlways | 1<<breakHangulT,                                                          // GB8
-	breakZWJ:               joinAlways | 1<<breakExtPict,                                                          // GB11
+	breakHangulL:           joinL,
+	breakHangulV:           joinVT,
+	breakHangulT:           joinT,
+	breakHangulLV:          joinVT,
+	breakHangulLVT:         joinT,
+	breakZWJ:               joinAlways | 1<<breakExtPict, // GB11
 	breakExtPict:           joinAlways,
 }
 

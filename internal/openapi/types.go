@@ -213,11 +213,11 @@ func (t *types) fields(s *ast.StructType) (properties object, required list, err
 }
 
 // property is the schema of a field. A pointer that is always there may be null; one that is
-// left out may not, unless the tag nullable says so.
+// left out may not, unless the tag nullable says otherwise.
 func (t *types) property(f *ast.Field, tag reflect.StructTag, optional bool) (object, error) {
 	expr, nullable := f.Type, tag.Get("nullable") == "true"
 	if star, ok := expr.(*ast.StarExpr); ok {
-		expr, nullable = star.X, nullable || !optional
+		expr, nullable = star.X, nullable || !optional && tag.Get("nullable") != "false"
 	}
 	p, err := t.value(expr)
 	if err != nil {

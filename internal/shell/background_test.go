@@ -27,7 +27,7 @@ func TestBackgroundPID(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-e.Started()
-		pid, bash := e.Info().PID, s.Facts().PID
+		pid, bash := e.Info().PID, s.Stats().PID
 		if pid <= 0 || pid == bash {
 			t.Fatalf("%s: process %d of the command, %d of the shell", name, pid, bash)
 		}

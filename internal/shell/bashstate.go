@@ -12,7 +12,7 @@ import (
 func (s *Shell) scriptBash() script.Bash {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return script.Bash{Dir: s.spec.Dir, Snapshot: s.image, Aliases: s.mayAlias, List: s.listOn, Relayed: s.remote()}
+	return script.Bash{Dir: s.spec.Dir, Snapshot: s.snapshot, Aliases: s.mayAlias, List: s.listOn, Relayed: s.remote()}
 }
 
 // unreachable tells whether the shell cannot be told to read a file any more.
@@ -20,7 +20,7 @@ func (s *Shell) unreachable() bool { b := s.scriptBash(); return b.Snapshot.Buil
 
 // noteList takes over what a command has made of the option history, when its last line has run.
 func (s *Shell) noteList(e *Exec) {
-	if e == nil || e.hidden {
+	if e == nil || e.internal {
 		return
 	}
 	_, err := os.Lstat(filepath.Join(e.dir, script.ListSign))

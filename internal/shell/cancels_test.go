@@ -81,7 +81,7 @@ func TestCancels(t *testing.T) {
 	}
 	for _, s := range list {
 		want := []string{shelldir.ControlFIFO}
-		if s.Facts().State == "ended" { // with the last command
+		if s.Stats().State == "ended" { // with the last command
 			want = nil
 		}
 		if got := fifos(t, s.spec.Dir); !slices.Equal(got, want) {
@@ -159,7 +159,7 @@ func TestBackground(t *testing.T) {
 	}
 	<-e.Started()
 	expect(t, run(t, s, "jobs; wait; echo on"), 0, "on\n")
-	if pid := e.Info().PID; e.Info().Status != Running || !poll(func() bool { return e.Info().PID != s.Facts().PID }) {
+	if pid := e.Info().PID; e.Info().Status != Running || !poll(func() bool { return e.Info().PID != s.Stats().PID }) {
 		t.Errorf("%d, %+v", pid, e.Info())
 	}
 	if err := os.WriteFile(filepath.Join(s.spec.Cwd, "go"), nil, 0o600); err != nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/evertty/evertty/internal/shell/bash"
 	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/internal/shell/stdio"
 )
 
 // Sentinels of the package; the api package maps them to status codes.
@@ -17,8 +18,8 @@ var (
 	ErrDeleted      = errors.New("the shell was deleted")                                    // SESSION_DESTROYED
 	ErrEnded        = bash.ErrEnded                                                          // SESSION_TERMINATED: it cannot be started again
 	ErrNotFound     = errors.New("no such command")
-	ErrNoStdin      = errors.New("the command's standard input is not open")
-	ErrFinished     = errors.New("the command has ended")
+	ErrNoStdin      = stdio.ErrNoStdin
+	ErrFinished     = stdio.ErrFinished
 	ErrNoSpace      = shelldir.ErrNoSpace
 	ErrNoFiles      = shelldir.ErrNoFiles
 	ErrDamaged      = shelldir.ErrDamaged

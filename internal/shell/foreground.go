@@ -37,14 +37,14 @@ func (i *inShell) prepare(l *life, home, cwd string) (done bool, err error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.record.Process = i.proc.Number
-	l.record.Processes = proctree.FormatStarts(proctree.Children(i.proc.Proc().PID))
+	l.entry.Process = i.proc.Number
+	l.entry.Processes = proctree.FormatStarts(proctree.Children(i.proc.Proc().PID))
 	return false, nil
 }
 
 // start has the keeper hold the files of a command, and tells the shell its lines. Errors: errNotTold.
 func (i *inShell) start(l *life) error {
-	if err := l.files.hold(); err != nil {
+	if err := l.files.Hold(); err != nil {
 		return err
 	}
 	err := i.proc.Tell(i.text)
@@ -59,8 +59,8 @@ func (*inShell) status(l *life) (code int, ok bool) { return l.status() }
 // foreground runs a command in the shell itself.
 type foreground struct {
 	inShell
-	ticks  *time.Ticker // nil of a command with a timeout
-	halted int          // how often in a row the shell was found stopped
+	ticks        *time.Ticker // nil of a command with a timeout
+	stoppedLooks int          // how often in a row the shell was found stopped
 }
 
 func (f *foreground) start(l *life) error {
@@ -105,10 +105,10 @@ func (f *foreground) tick() <-chan time.Time {
 
 // look ends a shell that somebody has stopped and does not let go on.
 func (f *foreground) look(l *life) {
-	if f.halted++; !l.shell.halted(f.proc) {
-		f.halted = 0
+	if f.stoppedLooks++; !l.shell.isStopped(f.proc) {
+		f.stoppedLooks = 0
 	}
-	if f.halted >= stoppedLooks {
+	if f.stoppedLooks >= stoppedLooks {
 		f.proc.Kill()
 	}
 }
@@ -118,7 +118,7 @@ func (f *foreground) look(l *life) {
 func (f *foreground) stop(l *life, r *Result) stopOutcome {
 	s := l.shell
 	ended, err := interrupt.Interrupt(s.life, f.target(l.Exec))
-	if s.leaving() {
+	if s.detached() {
 		return stopped
 	}
 	if err != nil {
@@ -163,7 +163,7 @@ func (f *foreground) target(e *Exec) interrupt.Target {
 func (e *Exec) earlier() proctree.Starts {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return proctree.ParseStarts(e.record.Processes)
+	return proctree.ParseStarts(e.entry.Processes)
 }
 
 // settle finds out the shell's directory after the command.

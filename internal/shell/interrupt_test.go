@@ -135,7 +135,7 @@ func TestFrozenByAnEarlierServer(t *testing.T) {
 		t.Fatal("it was not cut short")
 	}
 	bash := s.proc.Proc()
-	s.Leave()
+	s.Detach()
 	_ = client.Close()
 	if p, ok := pty.FindProc(bash.PID); !ok || !p.Stopped {
 		t.Errorf("bash %+v, %v", p, ok)

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/evertty/evertty/internal/shell/bash"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/pty"
@@ -25,13 +23,13 @@ type isolated struct {
 
 // isolated runs a command in a goroutine of its own.
 func (s *Shell) isolated(e *Exec) {
-	defer s.tidy()
+	defer s.pruneIfDue()
 	defer s.freeSlot()
 	s.awaitCapture(e)
 	s.mu.Lock()
 	proc := s.proc
 	s.mu.Unlock()
-	s.attempt(revived{Process: proc}, e, &isolated{}, true)
+	s.attempt(readyShell{Process: proc}, e, &isolated{}, true)
 }
 
 // prepare says what to execute, or ends the command as a shell ends one that it cannot find.
@@ -68,28 +66,18 @@ func (i *isolated) prepare(l *life, home, cwd string) (done bool, err error) {
 }
 
 func (i *isolated) start(l *life) (err error) {
-	std, err := l.files.standardFiles()
-	if err != nil {
-		return err
+	input := ""
+	if l.hasInput() {
+		input = filepath.Join(l.dir, shelldir.InputFile)
 	}
-	hold := []*os.File{l.files.ends[0], l.files.ends[1]}
-	program, err := l.shell.config.Keeper.Run(l.holdID(), i.plan, std, hold...)
-	for _, f := range std {
-		_ = f.Close()
-	}
-	if err != nil {
-		return err
-	}
-	i.child, l.files.held = program.Child, true
-	if err = l.files.holdInput(); err == nil {
-		err = l.files.copyOutputs()
-	}
-	if err != nil {
-		dispose(i.child)
+	if i.child, err = l.files.Run(i.plan, input); err != nil {
+		if i.child != nil {
+			dispose(i.child)
+		}
 		return err
 	}
 	shelldir.RemoveFIFOs(l.dir)
-	l.files.closeOwn()
+	l.files.CloseWriters()
 	l.markStarted(i.child.PID())
 	return nil
 }
@@ -100,32 +88,6 @@ func dispose(child *pty.Child) {
 	cancel()
 	_ = child.Kill(now, nil)
 	child.Wait()
-}
-
-// standardFiles opens those of an isolated command, which the caller closes. FIFOs are opened by what is open of them:
-// the launcher of a shell that ends just now removes their names.
-func (f *files) standardFiles() (std [3]*os.File, err error) {
-	e := f.exec
-	in, mode := os.DevNull, os.O_RDONLY
-	if e.hasInput() {
-		in = filepath.Join(e.dir, shelldir.InputFile)
-	} else if input := e.openedInput(); input != nil {
-		in = shelldir.OpenPath(input)
-	}
-	for i, path := range [...]string{in, shelldir.OpenPath(f.own[0]), shelldir.OpenPath(f.own[1])} {
-		if i > 0 {
-			mode = os.O_WRONLY
-		}
-		fd, err := unix.Open(path, mode|unix.O_CLOEXEC, 0)
-		if err != nil {
-			for _, f := range std[:i] {
-				_ = f.Close()
-			}
-			return std, err
-		}
-		std[i] = os.NewFile(uintptr(fd), path)
-	}
-	return std, nil
 }
 
 func (i *isolated) attach(*life) (detach func()) {

@@ -20,9 +20,6 @@ const (
 	// reportGrace is how long a command in the background may take to be reported after the end of its process: what
 	// waits for that has to get its turn on a busy machine, and is killed with it only by somebody who means all.
 	reportGrace = 5 * time.Second
-	// lateGrace is how long an answer waits for what a command left behind to close its outputs: `> >(tee log)` ends
-	// within it, a job does not.
-	lateGrace = 50 * time.Millisecond
 	// startLimit is how long a command in the background may take to begin: the machine may be busy.
 	startLimit = 30 * time.Second
 	// captureLimit is how long a capture of the state may take before the shell counts as stuck (a user's function

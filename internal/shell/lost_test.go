@@ -31,7 +31,7 @@ func firstServer(t *testing.T, data string) (s *Shell, client *keeper.Client, le
 		t.Fatal(err)
 	}
 	return s, client, func() {
-		s.Leave()
+		s.Detach()
 		_ = client.Close()
 	}
 }
@@ -44,7 +44,7 @@ func begin(t *testing.T, s *Shell, c Command) *Exec {
 		t.Fatal(err)
 	}
 	<-e.Started()
-	if c.Background && !poll(func() bool { i := e.Info(); return i.PID > 0 && i.PID != s.Facts().PID }) {
+	if c.Background && !poll(func() bool { i := e.Info(); return i.PID > 0 && i.PID != s.Stats().PID }) {
 		t.Fatal("its process is not known")
 	}
 	return e
@@ -283,7 +283,7 @@ func TestLateForNobody(t *testing.T) {
 	leave()
 	// The deadline is one that passes before the next server comes, and that the first one did not see.
 	e.mu.Lock()
-	e.record.Deadline = time.Now()
+	e.entry.Deadline = time.Now()
 	e.mu.Unlock()
 	e.save()
 	if err := os.WriteFile(go1, nil, 0o600); err != nil {
@@ -321,7 +321,7 @@ func TestIsolatedAfterAll(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	front = same(t, s, front)
-	if i := front.Info(); i.Status != Running || i.PID != s.Facts().PID {
+	if i := front.Info(); i.Status != Running || i.PID != s.Stats().PID {
 		t.Errorf("%+v", i)
 	}
 	front.Cancel()

@@ -90,7 +90,7 @@ func (e *Exec) moveDeadline(since, now time.Time) {
 		return
 	}
 	e.mu.Lock()
-	r := &e.record
+	r := &e.entry
 	moves := !r.Deadline.IsZero() && !r.PauseCounted.Equal(since)
 	if moves {
 		r.Deadline, r.PauseCounted = r.Deadline.Add(now.Sub(later(since, r.Info.StartedAt))), since
@@ -121,5 +121,5 @@ func (e *Exec) overtime() (over <-chan struct{}, stop context.CancelFunc) {
 func (e *Exec) deadline() time.Time {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.record.Deadline
+	return e.entry.Deadline
 }

@@ -13,10 +13,10 @@ import (
 
 // processConfig is what the processes of the shell have in common.
 func (s *Shell) processConfig() bash.Config {
-	return bash.Config{ID: s.spec.ID, Dir: s.spec.Dir, Keeper: s.config.Keeper, Log: s.config.Log, Signs: s.signs,
+	return bash.Config{ID: s.spec.ID, Dir: s.spec.Dir, Keeper: s.config.Keeper, Log: s.config.Log, Signs: s.watch,
 		Life: s.life, Script: s.scriptBash,
-		Ready: func(p pty.Proc) { s.moved(MoveBegan, p, 0) },
-		Gone:  func(p pty.Proc, code int) { s.moved(MoveEnded, p, code) }}
+		Ready: func(p pty.Proc) { s.notify(ProcessStarted, p, 0) },
+		Gone:  func(p pty.Proc, code int) { s.notify(ProcessEnded, p, code) }}
 }
 
 // launch starts the next process of the shell with an environment and in a directory.
@@ -36,7 +36,7 @@ func (s *Shell) launch(ctx context.Context, number int, dir string, env []string
 		return nil, err
 	}
 	if number == 1 {
-		s.first = slices.Clone(plan.Env)
+		s.firstEnv = slices.Clone(plan.Env)
 	}
 	s.tag(&plan)
 	s.mu.Lock()

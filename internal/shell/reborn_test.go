@@ -31,7 +31,7 @@ func TestKilledBefore(t *testing.T) {
 		if err := s.Settled(limited(t)); err != nil {
 			t.Fatal(err)
 		}
-		_ = unix.Kill(s.Facts().PID, unix.SIGKILL)
+		_ = unix.Kill(s.Stats().PID, unix.SIGKILL)
 		time.Sleep(time.Duration(n%8) * 300 * time.Microsecond) // the case is about how long it takes
 		r := do(t, s, Command{Text: "echo $KEPT; echo >>" + file})
 		text, _ := os.ReadFile(file)
@@ -91,7 +91,7 @@ func toldNotRead(t *testing.T, s *Shell, c Command) (e *Exec, pid int) {
 	if err := s.Settled(limited(t)); err != nil {
 		t.Fatal(err)
 	}
-	pid = s.Facts().PID
+	pid = s.Stats().PID
 	s.SetFrozen(true)
 	halt(t, pid)
 	e, err := s.Submit(c)
@@ -174,14 +174,14 @@ func TestLeftBeforeItBegan(t *testing.T) {
 	if err := s.Settled(limited(t)); err != nil {
 		t.Fatal(err)
 	}
-	pid := s.Facts().PID
+	pid := s.Stats().PID
 	halt(t, pid)
 	e, err := s.Submit(Command{Text: "echo out; echo err >&2", Background: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	<-e.Started()
-	s.Leave()
+	s.Detach()
 	_ = client.Close()
 	_ = unix.Kill(pid, unix.SIGCONT)
 	s = nextServer(t, data)
@@ -224,12 +224,12 @@ func TestDirectoryGoneWhileAway(t *testing.T) {
 			}
 		}
 		run(t, s, "true")
-		pid := s.Facts().PID
+		pid := s.Stats().PID
 		end := func() {
 			_ = unix.Kill(pid, unix.SIGKILL)
 			_ = os.RemoveAll(dir)
 		}
-		s.Leave()
+		s.Detach()
 		_ = client.Close()
 		if n%3 == 0 {
 			end()

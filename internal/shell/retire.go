@@ -15,12 +15,12 @@ func (s *Shell) Retire(idle time.Duration) bool {
 	defer s.submitting.Unlock()
 	s.mu.Lock()
 	proc := s.proc
-	unused := shelldir.Closed(s.captured) && !s.gone && !s.leaving() && s.current == nil && len(s.queue) == 0 && s.parallel == 0 && time.Since(s.active) >= idle
+	unused := shelldir.Closed(s.captured) && !s.deleted && !s.detached() && s.current == nil && len(s.queue) == 0 && s.parallel == 0 && time.Since(s.active) >= idle
 	s.mu.Unlock()
 	if !unused || proc == nil || shelldir.Closed(proc.Ended) {
 		return false
 	}
-	list, err := proctree.Belongings(s.spec.Dir, s.config.Keeper.LastPID())
+	list, err := proctree.Belonging(s.spec.Dir, s.config.Keeper.LastPID())
 	if err != nil {
 		return false
 	}

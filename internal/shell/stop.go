@@ -21,7 +21,7 @@ func (s *Shell) Stop(ctx context.Context, why string) error {
 	s.submitting.Lock() // nobody gets a turn meanwhile
 	defer s.submitting.Unlock()
 	s.mu.Lock()
-	proc, gone := s.proc, s.gone || s.leaving()
+	proc, gone := s.proc, s.deleted || s.detached()
 	waiting := append(slices.Clone(s.queue), s.all...)
 	s.mu.Unlock()
 	if gone {
@@ -30,7 +30,7 @@ func (s *Shell) Stop(ctx context.Context, why string) error {
 	s.SetFrozen(false)
 	for _, e := range waiting {
 		if !e.hasEnded() {
-			e.because(why)
+			e.setReason(why)
 			e.Cancel()
 		}
 	}
@@ -108,13 +108,13 @@ func (s *Shell) Roll(ctx context.Context, cwd string, delta map[string]string, u
 func (s *Shell) discard(e *Exec) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.leaving() {
+	if s.detached() {
 		return // Delete removes all of them
 	}
 	s.work.Go(func() {
 		select {
 		case <-e.done:
-			if s.Settled(s.life) == nil && !s.leaving() {
+			if s.Settled(s.life) == nil && !s.detached() {
 				_ = os.RemoveAll(e.dir)
 				e.outputs[0].Forget()
 				e.outputs[1].Forget()
@@ -129,7 +129,7 @@ func (s *Shell) rollText(cwd string, delta map[string]string, unset []string) st
 	now := s.State()
 	s.mu.Lock()
 	first := map[string]string{}
-	for _, pair := range s.first {
+	for _, pair := range s.firstEnv {
 		name, value, _ := strings.Cut(pair, "=")
 		first[name] = value
 	}

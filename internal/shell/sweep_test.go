@@ -139,7 +139,7 @@ func TestSweepOverServers(t *testing.T) {
 	join("test")
 	pids := []string{daemon(t, s)}
 	for _, release := range []string{"test", "next", "after"} {
-		s.Leave()
+		s.Detach()
 		_ = client.Close()
 		join(release)
 		pids = append(pids, daemon(t, s))
@@ -224,7 +224,7 @@ func TestSweepForking(t *testing.T) {
 		remove(t, s)
 		before := size()
 		for range 20 {
-			if left, err := proctree.Belongings(s.spec.Dir, testKeeper.LastPID()); err != nil || len(left) > 0 {
+			if left, err := proctree.Belonging(s.spec.Dir, testKeeper.LastPID()); err != nil || len(left) > 0 {
 				t.Errorf("left are %v, %v", left, err)
 				break
 			}

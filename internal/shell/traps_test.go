@@ -238,7 +238,7 @@ func TestStopped(t *testing.T) {
 		}
 		back()
 	}
-	pid := s.Facts().PID
+	pid := s.Stats().PID
 	for _, name := range []string{"TSTP", "TTIN", "TTOU"} { // an interactive shell ignores these
 		expect(t, run(t, s, "kill -"+name+" $$; echo on"), 0, "on\n")
 	}
@@ -265,7 +265,7 @@ func TestStopped(t *testing.T) {
 			t.Errorf("%q: %+v", text, r)
 		}
 	}
-	if now := s.Facts().PID; now != pid {
+	if now := s.Stats().PID; now != pid {
 		t.Errorf("the shell was %d and is %d", pid, now)
 	}
 	if _, err := os.Stat(s.interruptMarker()); err == nil {
