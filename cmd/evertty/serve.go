@@ -241,7 +241,7 @@ func (s *daemon) build(f serveFlags, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	there, err := places(cmp.Or(f.providers, filepath.Join(s.dir, "providers")), f.providers != "")
+	remotes, err := remoteProviders(cmp.Or(f.providers, filepath.Join(s.dir, "providers")), f.providers != "")
 	if err != nil {
 		_ = held.Close()
 		return usage(err)
@@ -256,7 +256,7 @@ func (s *daemon) build(f serveFlags, log *slog.Logger) (err error) {
 	s.mux, err = mux.New(mux.Config{Engine: engines[f.engine], Unicode: vt.Unicode(f.unicode), Memory: int(f.memory), Store: s.store,
 		Address: s.at, Keeper: held, Unspliced: pty.ProbeSplice(s.dir), Sync: journal.SyncMode(f.sync), RecordInput: f.recordInput, Clean: f.clean,
 		Records: records, NoRecords: noRecords, Record: s.record, Policy: &thread.Policy{Idle: f.sessionIdle, Max: f.sessionMax}, PolicyChosen: f.sessionChosen,
-		Places: there, Relay: mux.Relay{Program: []string{self, "relay"}, Dir: filepath.Join(s.dir, "relay")},
+		Providers: remotes, Relay: mux.Relay{Program: []string{self, "relay"}, Dir: filepath.Join(s.dir, "relay")},
 		Interval: f.interval, Verify: f.verify, Log: log, Metrics: metrics})
 	if err != nil {
 		_ = held.Close()

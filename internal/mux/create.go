@@ -16,7 +16,7 @@ func (m *Mux) Create(s Spec) (*Terminal, error) {
 	if err := s.complete(); err != nil {
 		return nil, err
 	}
-	if err := m.checkPlace(&s); err != nil {
+	if err := m.checkProvider(&s); err != nil {
 		return nil, err
 	}
 	if s.Place == "" {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/provider"
+	"github.com/evertty/evertty/internal/provider/local"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/pty"
 )
@@ -26,16 +27,17 @@ var ErrNoRecords = errors.New("there are no records of threads")
 // memory (Manager.Admit, Attend); the rest is written by the recorder.
 type durable struct {
 	*thread.Manager
-	books    *conversation.Manager // of harnesses; nil without a store
-	mux      *Mux
-	why      error // of no Manager
-	boot     string
-	recorder recorder
-	watchers watchers
-	local    *localCompute
-	places   map[string]provider.Provider
-	kick     chan struct{} // has a value when a session is over its budget
-	sweeping sync.WaitGroup
+	books     *conversation.Manager // of harnesses; nil without a store
+	mux       *Mux
+	why       error // of no Manager
+	boot      string
+	recorder  recorder
+	watchers  watchers
+	pauses    *pauses
+	local     *local.Provider
+	providers map[string]provider.Provider // with local
+	kick      chan struct{}                // has a value when a session is over its budget
+	sweeping  sync.WaitGroup
 
 	trouble atomic.Pointer[string] // why the records cannot be written; nil when they can
 
@@ -55,13 +57,13 @@ func (m *Mux) openRecords() {
 		}
 		return
 	}
-	d.local = newLocal(d)
-	d.places = map[string]provider.Provider{thread.Local: d.local.place}
-	providers := map[string]thread.Provider{thread.Local: d.local}
-	for name, p := range m.cfg.Places {
-		providers[name], d.places[name] = rented{p, d.local.pauses}, p.Provider
+	d.pauses = newPauses(d)
+	d.local = local.New(local.Config{Lookup: d.localInstance})
+	d.providers = map[string]provider.Provider{thread.Local: d.local}
+	for name, p := range m.cfg.Providers {
+		d.providers[name] = p.Provider
 	}
-	manager, err := thread.NewManager(thread.Config{Store: m.cfg.Records, Policy: m.cfg.Policy, Chosen: m.cfg.PolicyChosen, Providers: providers,
+	manager, err := thread.NewManager(thread.Config{Store: m.cfg.Records, Policy: m.cfg.Policy, Chosen: m.cfg.PolicyChosen, Providers: d.providers, ComputeChanged: d.pauses.computeChanged,
 		Cwd: d.firstDir, Viewers: d.viewers, End: d.end, Notify: func(e thread.Event) { d.watchers.notify(e.Thread) }})
 	if err != nil {
 		d.why = err
@@ -70,7 +72,7 @@ func (m *Mux) openRecords() {
 		return
 	}
 	d.Manager = manager
-	d.local.remember()
+	d.pauses.remember()
 	d.openBooks()
 }
 
@@ -87,7 +89,7 @@ func (d *durable) begin() {
 		return
 	}
 	d.align()
-	d.local.settle()
+	d.pauses.settle()
 	go d.record()
 	d.mux.work.Go(d.sweepLoop)
 	d.mux.work.Go(d.chargeLoop)
@@ -127,7 +129,7 @@ func (m *Mux) current(ctx context.Context, thread string) (*durable, error) {
 	}
 	limit, cancel := context.WithTimeout(ctx, currentPatience)
 	defer cancel()
-	if thread != "" && !d.local.isFrozen(thread) { // what stands still changes nothing
+	if thread != "" && !d.pauses.isFrozen(thread) { // what stands still changes nothing
 		for _, s := range m.Shells(thread) {
 			_ = s.Settled(limit) // what hangs is told as it was
 		}
@@ -193,7 +195,7 @@ func (d *durable) ready(ctx context.Context, threadID string, u thread.Use, at s
 		return l, nil
 	}
 	if l.Lease.Provider != cmp.Or(at, thread.Local) {
-		return l, fmt.Errorf("%w: thread %s is at %s, not at %s", thread.ErrUnsupported, threadID, l.Lease.Provider, cmp.Or(at, thread.Local))
+		return l, fmt.Errorf("%w: thread %s is at %s, not at %s", provider.ErrUnsupported, threadID, l.Lease.Provider, cmp.Or(at, thread.Local))
 	}
 	return l, nil
 }
@@ -204,7 +206,7 @@ func (d *durable) admit(s *Shell) error {
 		return nil
 	}
 	err := thread.ErrExpired
-	if s.recorded.Load() && !d.local.isFrozen(s.Session) {
+	if s.recorded.Load() && !d.pauses.isFrozen(s.Session) {
 		err = d.Admit(s.Session)
 	}
 	if errors.Is(err, thread.ErrExpired) {
@@ -226,7 +228,7 @@ func (d *durable) attend(ctx context.Context, t *Terminal) error {
 	if d.Manager == nil {
 		return nil
 	}
-	if t.recorded.Load() && !d.local.isFrozen(t.spec.Session) && d.Attend(t.spec.Session) == nil {
+	if t.recorded.Load() && !d.pauses.isFrozen(t.spec.Session) && d.Attend(t.spec.Session) == nil {
 		return nil
 	}
 	if _, err := d.ready(ctx, t.spec.Session, t.use(), t.spec.Place); err != nil {

@@ -79,9 +79,9 @@ type Config struct {
 	// Policy is that of threads that bring none; nil is session.DefaultPolicy. PolicyChosen says that somebody wanted it: see durable.end.
 	Policy       *thread.Policy
 	PolicyChosen bool
-	// Places are where processes can run beside this machine, by name. With any of them Relay is needed.
-	Places map[string]Place
-	Relay  Relay
+	// Providers are where processes can run beside this machine, by name. With any of them Relay is needed.
+	Providers map[string]RemoteProvider
+	Relay     Relay
 	// RecordInput has what is typed written to the journal, passwords too.
 	RecordInput bool
 	// Interval is the time between two snapshots on disk of a terminal that

@@ -18,16 +18,13 @@ import (
 	"github.com/evertty/evertty/pty"
 )
 
-// Place is a provider beside this machine.
-type Place struct {
+// RemoteProvider is a provider beside this machine.
+type RemoteProvider struct {
 	provider.Provider
-	// Packed are its settings for a process of its own: provider.Settings.Pack.
-	Packed []byte
-	// Init is run once in every new instance.
-	Init []string
+	Settings []byte // for a process of its own: catalog.Settings.Pack
 }
 
-// Relay is how processes elsewhere are held: by a program here that stands for them; see package relay.
+// Relay is how remote processes are held: by a program here that stands for them; see package relay.
 type Relay struct {
 	Program []string // with its first arguments
 	Dir     string   // a directory of its own, in which the jobs of terminals wait; 0700
@@ -54,8 +51,8 @@ func (m *Mux) openRelay() error {
 	return nil
 }
 
-// placeOf is where the processes of a thread run: the name of a provider, "" for this machine. Errors: session.ErrNoProvider, ErrDamaged.
-func (d *durable) placeOf(threadID string) (string, error) {
+// providerOf is where the processes of a thread run: the name of a provider, "" for this machine. Errors: session.ErrNoProvider, ErrDamaged.
+func (d *durable) providerOf(threadID string) (string, error) {
 	if d.Manager == nil {
 		return "", nil
 	}
@@ -73,25 +70,25 @@ func (d *durable) placeOf(threadID string) (string, error) {
 	if name == "" || name == thread.Local {
 		return "", nil
 	}
-	if _, ok := d.mux.cfg.Places[name]; !ok {
-		return "", d.noPlace(name)
+	if _, ok := d.mux.cfg.Providers[name]; !ok {
+		return "", d.noProvider(name)
 	}
 	return name, nil
 }
 
-// noPlace says that a provider is not set up, and which are.
-func (d *durable) noPlace(name string) error {
-	return &thread.NoProvider{Given: name, Known: slices.Sorted(maps.Keys(d.places))}
+// noProvider says that a provider is not set up, and which are.
+func (d *durable) noProvider(name string) error {
+	return &thread.NoProvider{Given: name, Known: slices.Sorted(maps.Keys(d.providers))}
 }
 
-// elsewhere tells whether the compute of a thread is not this machine.
-func (d *durable) elsewhere(th thread.Thread) bool {
-	place, err := d.placeOf(th.ID)
-	return err == nil && place != ""
+// remote tells whether the compute of a thread is not this machine.
+func (d *durable) remote(th thread.Thread) bool {
+	name, err := d.providerOf(th.ID)
+	return err == nil && name != ""
 }
 
-// remote is how shells run commands elsewhere.
-func (m *Mux) remote() *shell.Remote {
+// remoteShells is how shells run commands at providers.
+func (m *Mux) remoteShells() *shell.Remote {
 	return &shell.Remote{Program: append(m.cfg.Relay.Program[:len(m.cfg.Relay.Program):len(m.cfg.Relay.Program)], "exec"),
 		Ready: m.readyCommand, Outcome: outcome}
 }
@@ -103,7 +100,7 @@ func outcome(dir string) error {
 	case !failed:
 		return nil
 	case f.Cannot:
-		return fmt.Errorf("%w: %s", thread.ErrUnsupported, f.Message)
+		return fmt.Errorf("%w: %s", provider.ErrUnsupported, f.Message)
 	}
 	return fmt.Errorf("%w: %s", thread.ErrProvider, f.Message)
 }
@@ -137,21 +134,21 @@ func (m *Mux) doubt(ctx context.Context, thread string) {
 
 // leave completes a job and puts it where its relay looks. Errors: session.ErrNoProvider, ErrNoSpace.
 func (m *Mux) leave(dir string, l thread.Layers, j relay.Job) error {
-	place, ok := m.cfg.Places[l.Lease.Provider]
+	p, ok := m.cfg.Providers[l.Lease.Provider]
 	if !ok {
-		return m.records.noPlace(l.Lease.Provider)
+		return m.records.noProvider(l.Lease.Provider)
 	}
-	j.Settings, j.Instance = json.RawMessage(place.Packed), l.Instance.Session
+	j.Settings, j.Instance = json.RawMessage(p.Settings), l.Instance.Session
 	return relay.Leave(dir, j)
 }
 
-// checkPlace finds out where a new terminal runs. Errors: session.ErrNoProvider, ErrUnsupported (a provider without terminals).
-func (m *Mux) checkPlace(s *Spec) (err error) {
-	if s.Place, err = m.records.placeOf(s.Session); err != nil || s.Place == "" {
+// checkProvider finds out where a new terminal runs. Errors: session.ErrNoProvider, ErrUnsupported (a provider without terminals).
+func (m *Mux) checkProvider(s *Spec) (err error) {
+	if s.Place, err = m.records.providerOf(s.Session); err != nil || s.Place == "" {
 		return err
 	}
-	if !m.cfg.Places[s.Place].Capabilities().PTY {
-		return fmt.Errorf("%w: %s has no terminals", thread.ErrUnsupported, s.Place)
+	if !m.cfg.Providers[s.Place].Capabilities().PTY {
+		return fmt.Errorf("%w: %s has no terminals", provider.ErrUnsupported, s.Place)
 	}
 	return nil
 }
@@ -194,7 +191,7 @@ func (t *Terminal) program(s Spec) (pty.Spec, error) {
 	return pty.Spec{Argv: argv, Dir: "/", Cols: s.Cols, Rows: s.Rows, Brand: t.brand()}, nil
 }
 
-// jobDir is where the job of a terminal elsewhere waits for its relay.
+// jobDir is where the job of a remote terminal waits for its relay.
 func (t *Terminal) jobDir() string { return filepath.Join(t.mux.cfg.Relay.Dir, t.holdID()) }
 
 // dropJob removes what is left of a job when its relay has ended or never began: one that was not taken has secrets in it.
@@ -204,8 +201,8 @@ func (t *Terminal) dropJob() {
 	}
 }
 
-// lookElsewhere is look of a program elsewhere: what it said itself, or else the last one known.
-func (t *Terminal) lookElsewhere() string {
+// remoteCwd is the directory of a remote program: what it reported itself, or else the last one known.
+func (t *Terminal) remoteCwd() string {
 	said := t.Hub().Facts().Cwd
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -215,7 +212,7 @@ func (t *Terminal) lookElsewhere() string {
 	return t.place.dir
 }
 
-// living is livingDir of where a terminal or shell runs: elsewhere nobody here knows, and the start sees to it.
+// living is livingDir where a terminal or shell runs: a remote directory is checked by the start.
 func living(place, dir string) (there, moved string) {
 	if place != "" {
 		return dir, ""

@@ -29,7 +29,7 @@ func TestJobsAreNotLeftBehind(t *testing.T) {
 			dir := t.TempDir()
 			jobs := filepath.Join(dir, "relay")
 			m := openRecorded(t, dir, func(config *mux.Config) {
-				config.Places = map[string]mux.Place{"there": {Provider: local.New(local.Config{}), Packed: []byte("{}")}}
+				config.Providers = map[string]mux.RemoteProvider{"there": {Provider: local.New(local.Config{}), Settings: []byte("{}")}}
 				config.Relay = mux.Relay{Program: c.relay, Dir: jobs}
 			})
 			if _, err := m.CreateThread(background(t), "t", thread.Use{Provider: "there"}); err != nil {
@@ -74,7 +74,7 @@ func TestCloseDoesNotWaitForAProvider(t *testing.T) {
 	there := &stuck{Provider: local.New(local.Config{}), asked: make(chan struct{}, 2)}
 	dir := t.TempDir()
 	m := openRecorded(t, dir, func(c *mux.Config) {
-		c.Places = map[string]mux.Place{"there": {Provider: there, Packed: []byte("{}")}}
+		c.Providers = map[string]mux.RemoteProvider{"there": {Provider: there, Settings: []byte("{}")}}
 		c.Relay = mux.Relay{Program: []string{"true"}, Dir: filepath.Join(dir, "relay")}
 	})
 	for _, id := range []string{"a", "b"} {

@@ -9,7 +9,6 @@ import (
 	"syscall"
 
 	"github.com/evertty/evertty/internal/provider"
-	"github.com/evertty/evertty/internal/thread"
 )
 
 // Files are those that a shell elsewhere sees. Paths are absolute. Refusals are *fs.PathError with the system's own error, as here; other errors are those of durable.ready and of
@@ -34,9 +33,9 @@ func (f *Files) at(ctx context.Context) (provider.Provider, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	p := f.mux.cfg.Places[place]
+	p := f.mux.cfg.Providers[place]
 	if !p.Capabilities().Files {
-		return nil, "", wrapf(thread.ErrUnsupported, "%s has no files", place)
+		return nil, "", wrapf(provider.ErrUnsupported, "%s has no files", place)
 	}
 	return p.Provider, l.Instance.Session, nil
 }

@@ -48,7 +48,7 @@ func (m *Mux) RollbackTerminal(ctx context.Context, threadID, terminal string, v
 	if err != nil {
 		return RolledBack{}, err
 	}
-	place, err := d.placeOf(threadID)
+	place, err := d.providerOf(threadID)
 	if err != nil {
 		return RolledBack{}, err
 	}

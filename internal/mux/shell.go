@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/thread"
 )
@@ -96,7 +97,7 @@ func (s *Shell) Submit(c shell.Command) (*shell.Exec, error) {
 		return nil, err
 	}
 	if c.StdinOpen && s.Spec().Place != "" {
-		return nil, fmt.Errorf("%w: a command at %s is given all of its input at its start", thread.ErrUnsupported, s.Spec().Place)
+		return nil, fmt.Errorf("%w: a command at %s is given all of its input at its start", provider.ErrUnsupported, s.Spec().Place)
 	}
 	release, err := s.mux.descriptors.take(commandDescriptors)
 	if err != nil {

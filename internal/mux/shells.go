@@ -28,7 +28,7 @@ type damagedShell struct {
 
 // shellConfig is what a shell needs of this server.
 func (m *Mux) shellConfig(key, session string) shell.Config {
-	return shell.Config{Identity: pty.Identity(m.cfg.Address, session, ""), Keeper: m.cfg.Keeper, Log: m.cfg.Log, Unspliced: m.cfg.Unspliced, Moved: m.moved, Remote: m.remote(),
+	return shell.Config{Identity: pty.Identity(m.cfg.Address, session, ""), Keeper: m.cfg.Keeper, Log: m.cfg.Log, Unspliced: m.cfg.Unspliced, Moved: m.moved, Remote: m.remoteShells(),
 		Logs: &m.space.logs, MakeRoom: m.makeExecRoom,
 		Changed: func(i shell.Info) {
 			m.cfg.Metrics.command(i)
@@ -43,7 +43,7 @@ func (m *Mux) CreateShell(spec ShellSpec) (*Shell, error) {
 		return nil, err
 	}
 	var err error
-	if spec.place, err = m.records.placeOf(spec.Session); err != nil {
+	if spec.place, err = m.records.providerOf(spec.Session); err != nil {
 		return nil, err
 	}
 	m.mu.Lock()
@@ -68,7 +68,7 @@ func (m *Mux) DefaultShell(threadID string) (*Shell, error) {
 	var err error
 	if s == nil {
 		row, _ = m.records.vacant(threadID)
-		if spec.place, err = m.records.placeOf(threadID); err != nil {
+		if spec.place, err = m.records.providerOf(threadID); err != nil {
 			return nil, err
 		}
 		if dir, _ := living(spec.place, row.State.Cwd); row.ID != "" {

@@ -102,7 +102,7 @@ func startingIn(dir, said string) whereabouts {
 // seen the one in which it was to start.
 func (t *Terminal) look() string {
 	if t.spec.Place != "" {
-		return t.lookElsewhere()
+		return t.remoteCwd()
 	}
 	system, err := t.process.Cwd()
 	said := t.Hub().Facts().Cwd

@@ -79,7 +79,7 @@ func (m *Mux) DeleteThread(ctx context.Context, id string) error {
 	if err := d.deleteRecords(ctx, id); err != nil {
 		return err
 	}
-	d.local.forget(id)
+	d.pauses.forget(id)
 	return nil
 }
 

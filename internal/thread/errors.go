@@ -10,19 +10,18 @@ import (
 
 // Sentinels of the package and of its Stores; the api package maps them to status codes.
 var (
-	ErrNotFound    = errors.New("not found")
-	ErrInvalid     = errors.New("invalid value")
-	ErrTransition  = errors.New("not possible in this state") // an arrow that the tables of states do not have
-	ErrConflict    = errors.New("exists already")
-	ErrInUse       = errors.New("in use")
-	ErrExpired     = errors.New("the session has expired") // the next Open makes a new one
-	ErrBudget      = errors.New("the session's budget is used up")
-	ErrNoProvider  = errors.New("no such provider")
-	ErrProvider    = errors.New("the provider failed")
-	ErrUnsupported = errors.New("the provider cannot do this")
-	ErrNoSpace     = errors.New("no space left for the database")
-	ErrDamaged     = errors.New("the database is damaged")
-	ErrNewer       = errors.New("the database was written by a newer version")
+	ErrNotFound   = errors.New("not found")
+	ErrInvalid    = errors.New("invalid value")
+	ErrTransition = errors.New("not possible in this state") // an arrow that the tables of states do not have
+	ErrConflict   = errors.New("exists already")
+	ErrInUse      = errors.New("in use")
+	ErrExpired    = errors.New("the session has expired") // the next Open makes a new one
+	ErrBudget     = errors.New("the session's budget is used up")
+	ErrNoProvider = errors.New("no such provider")
+	ErrProvider   = errors.New("the provider failed")
+	ErrNoSpace    = errors.New("no space left for the database")
+	ErrDamaged    = errors.New("the database is damaged")
+	ErrNewer      = errors.New("the database was written by a newer version")
 )
 
 // NoProvider is ErrNoProvider with what would have been understood.
