@@ -8,6 +8,7 @@ LISTEN ?= 127.0.0.1:3000
 FUZZTIME ?= 20s
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+GORELEASER := github.com/goreleaser/goreleaser/v2@v2.14.3
 UI_SOURCES := $(shell find webui -path webui/node_modules -prune -o -path webui/dist -prune -o -type f -print)
 # The race detector needs a C compiler; without one the tests run without it. SQLite, which was C, takes ten
 # times as long under it and is not ours: `make race` looks at it too. Only that package, as it shares no
@@ -17,7 +18,8 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race -gcflags=modernc.org
 BESIDE := $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 
 .DEFAULT_GOAL := help
-.PHONY: help run build ui test go-test ui-test browser sshd race torture fuzz bench lint vuln docker clean
+.PHONY: help run build ui test quick go-test ui-test browser sshd race torture fuzz bench demo lint vuln docker \
+	release-check clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -39,13 +41,17 @@ webui/dist/index.html: webui/node_modules/.installed $(UI_SOURCES)
 
 test: build ui-test browser sshd go-test ## set everything up (a browser and an OpenSSH server too) and pass every test
 
+quick: ui-test ## for the inner loop: vet, short tests of the packages without the race detector, tests of the page
+	$(GO) vet ./...
+	$(GO) test -short -p $(BESIDE) -timeout 5m $$($(GO) list ./... | grep -v /tests$$)
+
 go-test: webui/dist/index.html
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "not formatted: $$(gofmt -l $$(git ls-files '*.go'))"; exit 1; }
 	$(GO) vet ./...
 	$(GO) test $(RACE) -p $(BESIDE) -timeout 10m $$($(GO) list ./... | grep -v /tests$$)
 	EVERTTY_TEST_CHROME="$$(scripts/browser.sh)" $(GO) test -timeout 20m ./tests
 
-ui-test: webui/node_modules/.installed ## type check and unit tests of the web page
+ui-test: webui/node_modules/.installed ## type check, linter and unit tests of the web page
 	cd webui && npm run check && npm test
 
 browser: ## find a Chrome or Chromium, or install Debian's as root
@@ -68,6 +74,9 @@ fuzz: ## every fuzz target for FUZZTIME each
 bench: ## benchmarks, six runs each, ready for benchstat
 	$(GO) test -run '^$$' -bench . -benchmem -count 6 ./vt/... ./snapshot ./internal/journal ./internal/datadir ./stream ./pty
 
+demo: build ## docs/demo.svg, the moving picture of README.md
+	$(GO) run ./scripts/demo $(BIN) docs/demo.svg
+
 lint: ## go vet and golangci-lint
 	$(GO) vet ./...
 	$(GO) run $(GOLANGCI) run
@@ -75,8 +84,12 @@ lint: ## go vet and golangci-lint
 vuln: ## known vulnerabilities in what is called; VULNDB=file:///DIR for a copy of the database
 	$(GO) run $(GOVULNCHECK) $(if $(VULNDB),-db $(VULNDB)) ./...
 
+release-check: ## what a release would publish, in dist/
+	$(GO) run $(GORELEASER) check
+	$(GO) run $(GORELEASER) release --snapshot --clean --skip=publish$(shell command -v syft >/dev/null || echo ,sbom)
+
 docker: ## the container image
 	docker build --build-arg VERSION=$(VERSION) -t evertty .
 
 clean: ## remove what was built
-	rm -rf bin webui/dist/assets webui/dist/index.html webui/dist/favicon.svg webui/node_modules
+	rm -rf bin dist webui/dist/assets webui/dist/index.html webui/dist/favicon.svg webui/node_modules

@@ -142,6 +142,9 @@ func killStopped(t *testing.T) time.Duration {
 
 // Without hurry a tree that ignores SIGHUP gets its grace, and what it says meanwhile is read.
 func TestKillGrace(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for programs that do not end when they are told")
+	}
 	t.Parallel()
 	word := token()
 	s := run(t, "bash", "-c", "trap 'echo caught' HUP; echo ready; while :; do sleep "+word+"; done")

@@ -108,7 +108,7 @@ func (p *painter) paintAlternate(f *vt.Frame, how *recalling, early, saved bool)
 	alt := *f.Alt
 	if early {
 		p.recall(f, how, 0)
-		p.locked = f.Aside != nil
+		p.locked = f.Extended != nil
 		p.set = f.Invoked
 	}
 	if saved {
@@ -170,7 +170,7 @@ func lifeless(f *vt.Frame) *vt.Frame {
 	g.Modes.AltScreen = f.Alt != nil
 	g.Pen, g.Charsets, g.LastChar, g.LastDropped, g.CursorStyle, g.Pending, g.Hidden = vt.Style{}, vt.Charsets{}, 0, false,
 		0, nil, nil
-	g.Invoked, g.Aside, g.Open = 0, nil, nil
+	g.Invoked, g.Extended, g.Open = 0, nil, nil
 	g.Main = still(f.Main, f.Rows)
 	if f.Alt != nil {
 		alt := still(*f.Alt, f.Rows)

@@ -14,7 +14,7 @@ type scrolling struct {
 // screen; zero when none is there, or no way leads there.
 func scrolled(f *vt.Frame) (by scrolling) {
 	s := f.Alt
-	if s == nil || !s.PendingWrap || f.Cols < 2 || s.Y < s.Top || s.Y > s.Bottom || f.Aside != nil || f.Invoked != 0 ||
+	if s == nil || !s.PendingWrap || f.Cols < 2 || s.Y < s.Top || s.Y > s.Bottom || f.Extended != nil || f.Invoked != 0 ||
 		f.Open != nil {
 		return by
 	}

@@ -43,6 +43,9 @@ const probe = "P\x1b[2b\tQ\r\n\n\x1b8R\x1b[999;999HS\x1b[2AV\x1b[?1047l\x1b8T\x0
 // a frame, the frame into a snapshot, and the snapshot into another xterm.js;
 // both are equal, and still equal when the rest of the stream came.
 func TestXtermGoesOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compares thousands of screens with xterm.js")
+	}
 	t.Parallel()
 	j := startJudge(t)
 	for _, s := range streams {

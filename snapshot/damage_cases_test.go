@@ -84,6 +84,9 @@ func marks(n int) string {
 // TestDamageCasesGoOn is TestDamagedStreamsGoOn with small streams, cut at every byte, or at every third under the race
 // detector.
 func TestDamageCasesGoOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compares thousands of screens with xterm.js")
+	}
 	t.Parallel()
 	j := startJudge(t)
 	for _, c := range damageCases {

@@ -136,6 +136,9 @@ func kindOfMiss(m resumptionMiss) string {
 //
 //	go test ./snapshot -run TestDamagedStreamsGoOn -cases 20000 -timeout 4h -v
 func TestDamagedStreamsGoOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compares thousands of screens with xterm.js")
+	}
 	t.Parallel()
 	j := startJudge(t)
 	randomTrialsOf(t, j, few(400, 60), damagedTrial, checkDamage)

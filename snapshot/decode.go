@@ -27,7 +27,7 @@ func Decode(b []byte) (Header, *vt.Frame, error) {
 	if err := checkFile(b); err != nil {
 		return Header{}, nil, fmt.Errorf("snapshot: %w", err)
 	}
-	d := decoder{rest: string(b[16 : len(b)-crcSize]), linings: &[2]vt.Lining{}}
+	d := decoder{rest: string(b[16 : len(b)-crcSize]), linings: &[2]vt.AttrFlags{}}
 	f := &vt.Frame{Cols: d.u16(), Rows: d.u16(), Unicode: vt.Unicode11, Modes: vt.DefaultModes()}
 	h := Header{Seq: d.u64()}
 	if at := int64(d.u64()); at != 0 {
@@ -58,7 +58,7 @@ func (d *decoder) completeSaved() {
 	if other == nil {
 		other = &vt.Screen{}
 	}
-	f.Main.Saved.Lining, other.Saved.Lining = d.linings[0], d.linings[1]
+	f.Main.Saved.FlagsDiffer, other.Saved.FlagsDiffer = d.linings[0], d.linings[1]
 	if d.rows != nil {
 		f.Main.Saved.Y, other.Saved.Y = int(d.rows[0]), int(d.rows[1])
 	}
@@ -98,7 +98,7 @@ type decoder struct {
 	seen  uint // bit per tag
 	// See encoder.savedRows and encoder.linings; records come in any order.
 	rows    *[2]int32
-	linings *[2]vt.Lining
+	linings *[2]vt.AttrFlags
 }
 
 func (d *decoder) take(n uint64) string {
@@ -203,7 +203,7 @@ func (d *decoder) content(tag byte) (err error) {
 	case tagDropped:
 		f.LastDropped = true
 	case tagLinings:
-		*d.linings = [2]vt.Lining{vt.Lining(d.u8()), vt.Lining(d.u8())}
+		*d.linings = [2]vt.AttrFlags{vt.AttrFlags(d.u8()), vt.AttrFlags(d.u8())}
 	case tagHidden:
 		f.Hidden = &vt.Screen{}
 		return d.screen(f.Hidden)
@@ -236,8 +236,8 @@ func (d *decoder) terminal() (err error) {
 func (d *decoder) aside() error {
 	bits := d.u8()
 	s, err := d.style()
-	d.frame.Aside = &vt.PenAside{
-		Underline: s.Underline, UnderlineColor: s.UnderlineColor, Link: s.Link, Lined: bits&1 != 0, Shown: bits&2 != 0,
+	d.frame.Extended = &vt.ExtendedAttrs{
+		Underline: s.Underline, UnderlineColor: s.UnderlineColor, Link: s.Link, Underlined: bits&1 != 0, Extended: bits&2 != 0,
 	}
 	return err
 }
@@ -289,7 +289,7 @@ func (d *decoder) palette() map[uint8]vt.Color {
 func (d *decoder) savedModes() map[int]bool {
 	modes := map[int]bool{}
 	for d.rest != "" {
-		if mode, on := d.u16(), d.u8() != 0; vt.Savable(mode) {
+		if mode, on := d.u16(), d.u8() != 0; vt.CanSaveMode(mode) {
 			modes[mode] = on
 		}
 	}

@@ -118,12 +118,12 @@ func (e *encoder) aside(f *vt.Frame) {
 	if f.Invoked != 0 {
 		e.record(tagInvoked, func() { e.u8(f.Invoked) })
 	}
-	a := f.Aside
+	a := f.Extended
 	if a == nil {
 		return
 	}
 	e.record(tagAside, func() {
-		e.u8(bitsOf(a.Lined, a.Shown))
+		e.u8(bitsOf(a.Underlined, a.Extended))
 		e.style(vt.Style{Underline: a.Underline, UnderlineColor: a.UnderlineColor, Link: a.Link})
 	})
 }
@@ -147,11 +147,11 @@ func (e *encoder) savedRows(f *vt.Frame) {
 // linings writes how the flags of saved pens differ from the pens: of the main screen,
 // and of the other.
 func (e *encoder) linings(f *vt.Frame) {
-	own := [2]vt.Lining{0: f.Main.Saved.Lining}
+	own := [2]vt.AttrFlags{0: f.Main.Saved.FlagsDiffer}
 	if other := otherScreen(f); other != nil {
-		own[1] = other.Saved.Lining
+		own[1] = other.Saved.FlagsDiffer
 	}
-	if own != [2]vt.Lining{} {
+	if own != [2]vt.AttrFlags{} {
 		e.record(tagLinings, func() {
 			e.u8(byte(own[0]))
 			e.u8(byte(own[1]))

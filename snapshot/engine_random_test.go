@@ -185,6 +185,9 @@ func (tr trial) String() string {
 //
 //	go test ./snapshot -run RandomStreams -cases 20000 -seed 1 -timeout 2h -v
 func TestRandomStreamsEqualXterm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compares thousands of screens with xterm.js")
+	}
 	t.Parallel()
 	randomTrials(t, few(5000, 300), checkEngine)
 }
@@ -246,6 +249,9 @@ var calm = regexp.MustCompile(`[0-9]{5,}`)
 // TestFramesSayXterm: the comparison itself is right. What an xterm.js is in the
 // middle of a random stream becomes a frame, and the frame says the same state.
 func TestFramesSayXterm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compares thousands of screens with xterm.js")
+	}
 	t.Parallel()
 	j := startJudge(t)
 	for seed := range uint64(few(300, 40)) {

@@ -14,6 +14,9 @@ import (
 // got the engine's snapshot and then the rest with its resizes, is equal to one
 // that was there from the beginning.
 func TestSnapshotsGoOnAfterResizes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compares thousands of screens with xterm.js")
+	}
 	t.Parallel()
 	j := startJudge(t)
 	for _, path := range streamPaths(t) {

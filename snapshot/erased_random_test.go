@@ -59,6 +59,9 @@ func (w *writer) halves() string {
 //
 //	go test ./snapshot -run TestErasedStreamsGoOn -cases 20000 -timeout 2h -v
 func TestErasedStreamsGoOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compares thousands of screens with xterm.js")
+	}
 	t.Parallel()
 	j := startJudge(t)
 	randomTrialsOf(t, j, few(300, 60), erasedTrial, checkDamage)

@@ -128,6 +128,9 @@ var erasedCases = []struct {
 // TestErasedCellsKeepTheirStyle: an erased cell with more than a background stays one in
 // a snapshot, with all of its style.
 func TestErasedCellsKeepTheirStyle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compares thousands of screens with xterm.js")
+	}
 	t.Parallel()
 	j := startJudge(t)
 	for _, unicode := range []vt.Unicode{vt.Unicode11, vt.Unicode15Graphemes} {
@@ -185,6 +188,9 @@ func erasedLine(n int, wrapped bool) vt.Line {
 // TestErasedRowsKeepTheirStyle: so do rows that have no other cells, wherever they are;
 // only where but one row of the screen has others the last row has to end in a space.
 func TestErasedRowsKeepTheirStyle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compares thousands of screens with xterm.js")
+	}
 	t.Parallel()
 	j := startJudge(t)
 	const cols = 5

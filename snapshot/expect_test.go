@@ -76,7 +76,7 @@ func expectedBuffer(f *vt.Frame, s *vt.Screen, history []vt.Line) xbuffer {
 func expectedSaved(d vt.SavedCursor) xsaved {
 	pen := d.Pen
 	pen.Link, pen.Underline, pen.UnderlineColor = vt.Link{}, 0, 0 // xterm.js saves two words of a pen
-	if lined, _ := d.Lined(); lined {
+	if lined, _ := d.Flags(); lined {
 		pen.Underline = vt.UnderlineSingle
 	}
 	return xsaved{X: d.X, Y: max(d.Y, 0), Pen: styleKey(pen), Charset: string(finals(d.Charsets)[d.Charsets.GL])}

@@ -13,7 +13,7 @@ func (p *painter) finish(f *vt.Frame) {
 	_, early := recalledBelow(f)
 	s := f.Active()
 	y := s.Y
-	if !early || f.Aside == nil {
+	if !early || f.Extended == nil {
 		p.openWhereNoted(f)
 	}
 	if f.Modes.Origin {

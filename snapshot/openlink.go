@@ -34,8 +34,8 @@ func onScreenRows(list []int, rows int) (out []int) {
 
 // penLink is the link that is open, whether it shows or not.
 func penLink(f *vt.Frame) vt.Link {
-	if f.Aside != nil {
-		return f.Aside.Link
+	if f.Extended != nil {
+		return f.Extended.Link
 	}
 	return f.Pen.Link
 }
@@ -52,7 +52,7 @@ func openLink(f *vt.Frame) vt.Link {
 // staysOpen tells whether a link that is noted below the alternate screen can stay open while that is painted: it has
 // no note there, and nearly always no cell then. OSC 8 would be one note too many.
 func staysOpen(f *vt.Frame) bool {
-	return len(f.Open.Rows) == 0 && f.Aside == nil && isBlank(f.Alt.Lines)
+	return len(f.Open.Rows) == 0 && f.Extended == nil && isBlank(f.Alt.Lines)
 }
 
 func isBlank(lines []vt.Line) bool {
@@ -78,7 +78,7 @@ func (p *painter) openWhereNoted(f *vt.Frame) {
 	switch {
 	case penLink(f) == vt.Link{}:
 		return
-	case f.Aside != nil || f.Open != nil && l.ID != penLink(f).ID:
+	case f.Extended != nil || f.Open != nil && l.ID != penLink(f).ID:
 	case l == p.pen.Link && p.openedIn(rows):
 		return
 	case f.Open == nil:
@@ -136,7 +136,7 @@ type linkOnScreen struct {
 
 // onScreenLink is the link that the pen of f shows, the zero value when there is none.
 func onScreenLink(f *vt.Frame) (l linkOnScreen) {
-	if f.Aside != nil || f.Pen.Link == (vt.Link{}) {
+	if f.Extended != nil || f.Pen.Link == (vt.Link{}) {
 		return l
 	}
 	l = linkOnScreen{link: f.Pen.Link, named: openLink(f), rows: []int{f.Active().Y}}

@@ -54,6 +54,9 @@ func TestOpenTail(t *testing.T) {
 // TestOpenTailAgreesWithXterm: what openTail calls unfinished is unfinished for
 // xterm.js, and nothing else is.
 func TestOpenTailAgreesWithXterm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compares thousands of screens with xterm.js")
+	}
 	j := startJudge(t)
 	r := newFrames(1)
 	alphabet := []rune("[]P_^X(#?;:01<> $qmh\\\x07\x18\x1a\n\x7féé\x1b\u009b\u009d\u0090\u009c\u0085x")

@@ -183,6 +183,9 @@ func (r frames) word() string { return []string{"", "", "vim – a.txt", "x;y"}[
 // TestXtermShowsRandomFrames: any frame becomes the terminal it describes, in a
 // new xterm.js and in one that showed the frame before.
 func TestXtermShowsRandomFrames(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compares thousands of screens with xterm.js")
+	}
 	t.Parallel()
 	j := startJudge(t)
 	for seed := range uint64(few(500, 150)) {

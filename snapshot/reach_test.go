@@ -76,6 +76,9 @@ func allSequences() (out []string) {
 // it. These are all, but for text: what erases the whole row, and what scrolls all rows or
 // columns between the margins.
 func TestPendingWrapBehindErasedCell(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compares thousands of screens with xterm.js")
+	}
 	t.Parallel()
 	j := startJudge(t)
 	// Erased cells are above, below and left of the one that is printed last.

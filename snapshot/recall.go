@@ -22,7 +22,7 @@ type recalling struct {
 // recalled finds a way to recall the pen and the sets of f, and to print last then
 // when that is not nil. ok is false when there is none, or nothing to recall.
 func recalled(f *vt.Frame, last *cell) (r recalling, ok bool) {
-	if f.Aside == nil && f.Invoked == 0 {
+	if f.Extended == nil && f.Invoked == 0 {
 		return r, false
 	}
 	from := []recalling{{saved: f.Active().Saved}}
@@ -33,7 +33,7 @@ func recalled(f *vt.Frame, last *cell) (r recalling, ok bool) {
 		if d := &r.saved; f.Invoked != 0 && plainSet(f.Invoked) != plainSet(d.Charsets.G[d.Charsets.GL]) {
 			continue
 		}
-		if r.leads(f.Aside) && r.prints(f, last) {
+		if r.leads(f.Extended) && r.prints(f, last) {
 			return r, true
 		}
 	}
@@ -44,7 +44,7 @@ func recalled(f *vt.Frame, last *cell) (r recalling, ok bool) {
 // screen is shown: what is there has to be paintable without a change of the set in
 // force, and of the underline and the link when the pen keeps some aside.
 func recalledBelow(f *vt.Frame) (r *recalling, ok bool) {
-	if f.Alt == nil || f.Aside == nil && f.Invoked == 0 {
+	if f.Alt == nil || f.Extended == nil && f.Invoked == 0 {
 		return nil, false
 	}
 	s := f.Alt
@@ -57,7 +57,7 @@ func recalledBelow(f *vt.Frame) (r *recalling, ok bool) {
 		return nil, false
 	}
 	r = &recalling{saved: f.Main.Saved}
-	if f.Invoked != 0 && plainSet(f.Invoked) != plainSet(r.saved.Charsets.G[r.saved.Charsets.GL]) || !r.leads(f.Aside) {
+	if f.Invoked != 0 && plainSet(f.Invoked) != plainSet(r.saved.Charsets.G[r.saved.Charsets.GL]) || !r.leads(f.Extended) {
 		return nil, false
 	}
 	for _, l := range s.Lines {
@@ -65,7 +65,7 @@ func recalledBelow(f *vt.Frame) (r *recalling, ok bool) {
 			return nil, false
 		}
 	}
-	return r, everyEight(s.Tabs, f.Cols) || f.Aside == nil
+	return r, everyEight(s.Tabs, f.Cols) || f.Extended == nil
 }
 
 // paintable tells whether a row of the alternate screen can be painted with the pen and
@@ -76,22 +76,22 @@ func paintable(l vt.Line, f *vt.Frame) bool {
 			return false
 		}
 		lined := s.Style.Underline != 0 || s.Style.Link != vt.Link{} || f.Pen.Underline != 0 || f.Pen.Link != vt.Link{}
-		if f.Aside != nil && lined {
+		if f.Extended != nil && lined {
 			return false
 		}
 	}
-	return f.Aside == nil || !l.Wrapped() || f.Pen.Underline == 0 && f.Pen.Link == vt.Link{}
+	return f.Extended == nil || !l.Wrapped() || f.Pen.Underline == 0 && f.Pen.Link == vt.Link{}
 }
 
 // leads tells whether the saved pen leads to one that keeps a aside: OSC 8 can still
 // make style and link show as they should, and only SGR changes the other flag.
-func (r *recalling) leads(a *vt.PenAside) bool {
+func (r *recalling) leads(a *vt.ExtendedAttrs) bool {
 	if a == nil {
 		return true
 	}
-	lined, shown := r.saved.Lined()
+	lined, shown := r.saved.Flags()
 	r.aside = vt.Style{Underline: a.Underline, UnderlineColor: a.UnderlineColor, Link: a.Link}
-	return lined == a.Lined && (shown == a.Shown || shows(r.aside) == a.Shown)
+	return lined == a.Underlined && (shown == a.Extended || shows(r.aside) == a.Extended)
 }
 
 // shows tells whether style and link of a pen show after OSC 8.
@@ -113,20 +113,20 @@ func (r *recalling) prints(f *vt.Frame, last *cell) bool {
 		text, ok = " ", true
 	}
 	r.last.text = text
-	if !ok || f.Aside == nil {
+	if !ok || f.Extended == nil {
 		return ok
 	}
-	lined, shown := r.saved.Lined()
+	lined, shown := r.saved.Flags()
 	look := vt.Style{Underline: last.style.Underline, UnderlineColor: last.style.UnderlineColor, Link: last.style.Link}
-	for _, link := range []vt.Link{f.Aside.Link, last.style.Link} {
-		for _, color := range []vt.Color{f.Aside.UnderlineColor, last.style.UnderlineColor} {
-			kept := vt.Style{Underline: f.Aside.Underline, UnderlineColor: color, Link: link}
+	for _, link := range []vt.Link{f.Extended.Link, last.style.Link} {
+		for _, color := range []vt.Color{f.Extended.UnderlineColor, last.style.UnderlineColor} {
+			kept := vt.Style{Underline: f.Extended.Underline, UnderlineColor: color, Link: link}
 			for _, linked := range []bool{false, true} {
 				show := shown && !linked || linked && shows(kept)
-				final := vt.Style{Underline: kept.Underline, Link: f.Aside.Link}
-				reaches := show == f.Aside.Shown && link == f.Aside.Link || shows(final) == f.Aside.Shown
+				final := vt.Style{Underline: kept.Underline, Link: f.Extended.Link}
+				reaches := show == f.Extended.Extended && link == f.Extended.Link || shows(final) == f.Extended.Extended
 				if penShows(kept, lined, show) == look && reaches &&
-					(color == f.Aside.UnderlineColor || f.Aside.UnderlineColor != 0) {
+					(color == f.Extended.UnderlineColor || f.Extended.UnderlineColor != 0) {
 					r.aside, r.linked, r.lastLink = kept, linked, link
 					return true
 				}
@@ -164,7 +164,7 @@ func (p *painter) recall(f *vt.Frame, r *recalling, y int) {
 	if f.Invoked == 0 {
 		p.add(shifts[0]) // US ASCII; the sets are designated later
 	}
-	if f.Aside == nil {
+	if f.Extended == nil {
 		p.add("\x1b[m\x1b[0\"q")
 		p.pen = vt.Style{}
 		if r.ends {
@@ -180,8 +180,8 @@ func (p *painter) recall(f *vt.Frame, r *recalling, y int) {
 
 // recallAside is recall of a pen that keeps something aside, from DECRC on.
 func (p *painter) recallAside(f *vt.Frame, r *recalling, y int) {
-	a := f.Aside
-	_, shows := r.saved.Lined()
+	a := f.Extended
+	_, shows := r.saved.Flags()
 	link, now := r.aside.Link, r.saved.Pen
 	if r.ends {
 		if r.linked {
@@ -200,7 +200,7 @@ func (p *painter) recallAside(f *vt.Frame, r *recalling, y int) {
 		p.out = appendUnderlineColor(p.out, a.UnderlineColor)
 		p.endParameters(at)
 	}
-	if shows != a.Shown || link != a.Link {
+	if shows != a.Extended || link != a.Link {
 		p.link(openLink(f))
 	}
 }

@@ -151,11 +151,11 @@ var anyLink = vt.Link{URI: "about:blank"}
 
 // savedPen is a pen that is saved as d, which is not linesOnly.
 func savedPen(d *vt.SavedCursor) vt.Style {
-	if d.Lining == 0 {
+	if d.FlagsDiffer == 0 {
 		return d.Pen
 	}
 	s := vt.Style{FG: d.Pen.FG, BG: d.Pen.BG, Attr: d.Pen.Attr}
-	switch lined, shown := d.Lined(); {
+	switch lined, shown := d.Flags(); {
 	case lined:
 		s.Underline = vt.UnderlineSingle
 	case shown:
@@ -167,7 +167,7 @@ func savedPen(d *vt.SavedCursor) vt.Style {
 // linesOnly tells whether d has a pen that is underlined and shows no style of
 // underline, which SGR never leads to.
 func linesOnly(d *vt.SavedCursor) bool {
-	lined, shown := d.Lined()
+	lined, shown := d.Flags()
 	return lined && !shown
 }
 

@@ -38,7 +38,7 @@ func tidy(f *vt.Frame) *vt.Frame {
 	g.Charsets = tidyCharsets(f.Charsets)
 	g.Invoked = tidyInvoked(f.Invoked, g.Charsets)
 	g.Pen = tidyStyle(f.Pen)
-	g.Aside = tidyAside(f.Aside)
+	g.Extended = tidyAside(f.Extended)
 	g.Open = tidyOpen(&g, g.Rows)
 	if !utf8.ValidRune(f.LastChar) || unprintable(f.LastChar) {
 		g.LastChar = 0
@@ -82,7 +82,7 @@ func tidyScreen(s vt.Screen, cols, rows int) vt.Screen {
 	d.X, d.Y = min(max(d.X, 0), cols-1), min(max(d.Y, -vt.MaxScrollback), vt.MaxSize-1)
 	d.PendingWrap = d.PendingWrap && d.X == cols-1
 	d.Beyond = d.Beyond && d.PendingWrap
-	d.Lining &= vt.LiningLined | vt.LiningShown
+	d.FlagsDiffer &= vt.FlagUnderlined | vt.FlagExtended
 	d.Pen, d.Charsets = tidyStyle(d.Pen), tidyCharsets(d.Charsets)
 	return s
 }
@@ -136,12 +136,12 @@ func tidyInvoked(set byte, c vt.Charsets) byte {
 	return set
 }
 
-func tidyAside(a *vt.PenAside) *vt.PenAside {
+func tidyAside(a *vt.ExtendedAttrs) *vt.ExtendedAttrs {
 	if a == nil {
 		return nil
 	}
 	s := tidyStyle(vt.Style{Underline: a.Underline, UnderlineColor: a.UnderlineColor, Link: a.Link})
-	return &vt.PenAside{Underline: s.Underline, UnderlineColor: s.UnderlineColor, Link: s.Link, Lined: a.Lined, Shown: a.Shown}
+	return &vt.ExtendedAttrs{Underline: s.Underline, UnderlineColor: s.UnderlineColor, Link: s.Link, Underlined: a.Underlined, Extended: a.Extended}
 }
 
 // tidyStyle makes the style of a pen one that Encode can keep.

@@ -110,8 +110,8 @@ func differ[T comparable](d *findings, part string, want, got T) {
 // modes compares every switch that viewers know by the name that vt.Modes has for it.
 func (d *findings) modes(want, got *vt.Modes) {
 	known := *got
-	for i, on := range known.Unshown() {
-		*on = *want.Unshown()[i]
+	for i, on := range known.QueryOnly() {
+		*on = *want.QueryOnly()[i]
 	}
 	got = &known
 	w, g := reflect.ValueOf(want).Elem(), reflect.ValueOf(got).Elem()

@@ -32,7 +32,7 @@ func (h *Hub) listen() {
 		Notify: func(n vt.Notification) {
 			h.change().Notify = &vt.Notification{Title: clip(n.Title, maxTitle), Body: clip(n.Body, maxNotify)}
 		},
-		Prompt: func(m vt.Mark) {
+		Prompt: func(m vt.PromptMark) {
 			h.facts.Mark = m
 			if h.observe.Marked != nil {
 				h.observe.Marked(m, h.seq+uint64(max(m.End-h.held, 0)))

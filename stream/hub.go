@@ -85,7 +85,7 @@ type Facts struct {
 	Title     string
 	Cwd       string // reported by the program (OSC 7), "" when never
 	Bells     uint64
-	Mark      vt.Mark // the last shell integration mark; Kind 0 when never
+	Mark      vt.PromptMark // the last shell integration mark; Kind 0 when never
 	Output    time.Time
 	Seq       uint64 // output bytes applied
 	Viewers   int    // that somebody looks at, see Subscription.Hide
@@ -116,7 +116,7 @@ type Observe struct {
 	// Marked: the shell marked its prompt or a command (OSC 133, 633); seq is the
 	// position behind the mark. It is called with the hub's lock held and must return
 	// at once.
-	Marked func(m vt.Mark, seq uint64)
+	Marked func(m vt.PromptMark, seq uint64)
 }
 
 // Options of a new hub.

@@ -53,19 +53,25 @@ func TestCreateAndInfo(t *testing.T) {
 	s := start(t, launch{})
 	dir := t.TempDir()
 	var made, i terminal
-	s.post("/session/s1/pty", fmt.Sprintf(`{"cmd":["bash","-c","pwd; echo $A; read"],"cols":90,"rows":30,"cwd":%q,"env":{"A":"b"},"name":"mine","scrollback":100,"size_policy":"smallest"}`, dir)).
+	s.post("/session/s1/pty", fmt.Sprintf(`{"cmd":["bash","-c","pwd; echo $A; read"],"cols":90,"rows":30,"cwd":%q,`+
+		`"env":{"A":"b"},"name":"mine","scrollback":100,"size_policy":"smallest"}`, dir)).
 		wants(201).into(&made)
-	if made.ID != made.PTYID || !idForm.MatchString(made.ID) || made.State != "running" || made.PID == 0 || made.Session != "s1" {
+	if made.ID != made.PTYID || !idForm.MatchString(made.ID) || made.State != "running" || made.PID == 0 ||
+		made.Session != "s1" {
 		t.Errorf("%+v", made)
 	}
 	s.await(made.ID, "^"+regexp.QuoteMeta(dir)+"\nb$")
 	s.get("/session/s1/pty/" + made.ID).wants(200).into(&i)
-	want := terminal{ID: made.ID, PTYID: made.ID, Session: "s1", Cwd: dir, Cols: 90, Rows: 30, State: "running", PID: made.PID, Generation: 1, SizePolicy: "smallest"}
-	got := terminal{ID: i.ID, PTYID: i.PTYID, Session: i.Session, Cwd: i.Cwd, Cols: i.Cols, Rows: i.Rows, State: i.State, PID: i.PID, Generation: i.Generation, SizePolicy: i.SizePolicy}
-	if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) || *i.Name != "mine" || i.Env["A"] != "b" || !slices.Equal(i.Cmd, []string{"bash", "-c", "pwd; echo $A; read"}) || i.Exit != nil {
+	want := terminal{ID: made.ID, PTYID: made.ID, Session: "s1", Cwd: dir, Cols: 90, Rows: 30, State: "running",
+		PID: made.PID, Generation: 1, SizePolicy: "smallest"}
+	got := terminal{ID: i.ID, PTYID: i.PTYID, Session: i.Session, Cwd: i.Cwd, Cols: i.Cols, Rows: i.Rows,
+		State: i.State, PID: i.PID, Generation: i.Generation, SizePolicy: i.SizePolicy}
+	if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) || *i.Name != "mine" || i.Env["A"] != "b" ||
+		!slices.Equal(i.Cmd, []string{"bash", "-c", "pwd; echo $A; read"}) || i.Exit != nil {
 		t.Errorf("%+v", i)
 	}
-	if *i.Seq == 0 || *i.Viewers != 0 || *i.AltScreen || *i.BellCount != 0 || i.JournalBytes == nil || *i.MemoryBytes <= 0 || i.Title == nil {
+	if *i.Seq == 0 || *i.Viewers != 0 || *i.AltScreen || *i.BellCount != 0 || i.JournalBytes == nil ||
+		*i.MemoryBytes <= 0 || i.Title == nil {
 		t.Errorf("%+v", i)
 	}
 	for _, at := range []string{i.CreatedAt, i.LastActivity, *i.LastOutput} {
@@ -73,7 +79,8 @@ func TestCreateAndInfo(t *testing.T) {
 			t.Errorf("%q is not RFC 3339 in UTC", at)
 		}
 	}
-	if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", i.PID)); err != nil || !strings.Contains(string(b), "A=b\x00") {
+	if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", i.PID)); err != nil ||
+		!strings.Contains(string(b), "A=b\x00") {
 		t.Errorf("the child's environment: %q %v", b, err)
 	}
 }
@@ -84,8 +91,10 @@ func TestDefaults(t *testing.T) {
 	s := start(t, launch{})
 	for _, body := range []string{"{}", ""} {
 		var i terminal
-		s.do(request{"POST", "/session/d/pty", body, map[string]string{"Content-Type": "application/json"}}).wants(201).into(&i)
-		if i.Cols != 80 || i.Rows != 24 || !slices.Equal(i.Cmd, []string{"bash", "-l"}) || i.SizePolicy != "latest" || i.Env == nil {
+		s.do(request{"POST", "/session/d/pty", body,
+			map[string]string{"Content-Type": "application/json"}}).wants(201).into(&i)
+		if i.Cols != 80 || i.Rows != 24 || !slices.Equal(i.Cmd, []string{"bash", "-l"}) || i.SizePolicy != "latest" ||
+			i.Env == nil {
 			t.Errorf("%+v", i)
 		}
 		s.await(i.ID, `[$#]$`)
@@ -106,14 +115,16 @@ func TestListsAndSessions(t *testing.T) {
 	var a, b, all list
 	ids := map[string][]string{}
 	for _, session := range []string{"s1", "s2", "s1"} {
-		i, err := s.Create(s.ctx(), session, client.CreateRequest{Cmd: []string{"sleep", "1000"}, Name: fmt.Sprintf("n%d", len(ids[session]))})
+		i, err := s.Create(s.ctx(), session,
+			client.CreateRequest{Cmd: []string{"sleep", "1000"}, Name: fmt.Sprintf("n%d", len(ids[session]))})
 		s.must(err)
 		ids[session] = append(ids[session], i.ID)
 	}
 	s.get("/session/s1/pty").wants(200).into(&a)
 	s.get("/session/s2/pty").wants(200).into(&b)
 	s.get("/pty").wants(200).into(&all)
-	if !slices.Equal(a.PTYs, ids["s1"]) || !slices.Equal(b.PTYs, ids["s2"]) || len(all.PTYs) != 3 || len(a.Items) != 2 || a.Items[1].ID != a.PTYs[1] {
+	if !slices.Equal(a.PTYs, ids["s1"]) || !slices.Equal(b.PTYs, ids["s2"]) || len(all.PTYs) != 3 ||
+		len(a.Items) != 2 || a.Items[1].ID != a.PTYs[1] {
 		t.Errorf("s1 %v, s2 %v, all %v, want %v", a.PTYs, b.PTYs, all.PTYs, ids)
 	}
 	if body := s.get("/session/unused/pty").wants(200).body; strings.TrimSpace(body) != `{"ptys":[],"items":[]}` {
@@ -126,7 +137,8 @@ func TestListsAndSessions(t *testing.T) {
 			t.Errorf("%s is %s, want %s", path, i.ID, one)
 		}
 	}
-	if long, short := s.get("/session/s1/pty/"+one+"/snapshot").wants(200).body, s.get("/pty/"+one+"/snapshot").wants(200).body; long != short {
+	if long, short := s.get("/session/s1/pty/"+one+"/snapshot").wants(200).body,
+		s.get("/pty/"+one+"/snapshot").wants(200).body; long != short {
 		t.Errorf("%s differs from %s", long, short)
 	}
 	s.get("/session/s2/pty/"+one).refused(404, "NOT_FOUND")
@@ -217,7 +229,8 @@ func TestSnapshotFormats(t *testing.T) {
 		Seq        uint64
 	}
 	s.get("/pty/" + id + "/snapshot?format=text&scrollback=0").wants(200).into(&text)
-	if lines := strings.Split(strings.TrimRight(text.Text, "\n"), "\n"); len(lines) != 24 || lines[0] != "78" || lines[23] != "red<&>" || text.Cols != 80 || text.Seq == 0 {
+	if lines := strings.Split(strings.TrimRight(text.Text, "\n"), "\n"); len(lines) != 24 || lines[0] != "78" ||
+		lines[23] != "red<&>" || text.Cols != 80 || text.Seq == 0 {
 		t.Errorf("%+v", text)
 	}
 	s.get("/pty/" + id + "/snapshot?format=text&scrollback=2").into(&text)
@@ -226,10 +239,12 @@ func TestSnapshotFormats(t *testing.T) {
 	}
 	var screen screenJSON
 	s.get("/pty/" + id + "/snapshot?format=json").wants(200).into(&screen)
-	if screen.Cursor.X != 6 || screen.Cursor.Y != 23 || !screen.Cursor.Visible || screen.Title != "t" || screen.Alt || len(screen.Lines) != 24 {
+	if screen.Cursor.X != 6 || screen.Cursor.Y != 23 || !screen.Cursor.Visible || screen.Title != "t" || screen.Alt ||
+		len(screen.Lines) != 24 {
 		t.Errorf("%+v", screen)
 	}
-	for name, want := range map[string]any{"application_cursor": true, "bracketed_paste": true, "mouse": "button", "mouse_encoding": "sgr", "autowrap": true, "insert": false} {
+	for name, want := range map[string]any{"application_cursor": true, "bracketed_paste": true, "mouse": "button",
+		"mouse_encoding": "sgr", "autowrap": true, "insert": false} {
 		if got := screen.Modes[name]; got != want {
 			t.Errorf("mode %s: %v, want %v", name, got, want)
 		}
@@ -239,7 +254,8 @@ func TestSnapshotFormats(t *testing.T) {
 	if !strings.Contains(html.HTML, "&lt;&amp;&gt;") {
 		t.Errorf("html: %q", html.HTML)
 	}
-	for _, bad := range []string{"format=pdf", "scrollback=-2", "scrollback=x", "scrollback=1e9", "scrollback=99999999"} {
+	for _, bad := range []string{"format=pdf", "scrollback=-2", "scrollback=x", "scrollback=1e9",
+		"scrollback=99999999"} {
 		s.get("/pty/"+id+"/snapshot?"+bad).refused(400, "VALIDATION", strings.Split(bad, "=")[0])
 	}
 }
@@ -255,9 +271,11 @@ func TestCompression(t *testing.T) {
 		"gzip": func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
 		"zstd": func(r io.Reader) (io.Reader, error) { return zstd.NewReader(r) },
 	} {
-		r := s.do(request{method: "GET", path: "/pty/" + id + "/snapshot", header: map[string]string{"Accept-Encoding": coding}}).wants(200)
+		r := s.do(request{method: "GET", path: "/pty/" + id + "/snapshot",
+			header: map[string]string{"Accept-Encoding": coding}}).wants(200)
 		if r.header.Get("Content-Encoding") != coding || len(r.body) > len(whole)/2 {
-			t.Errorf("%s: encoding %q, %d of %d bytes", coding, r.header.Get("Content-Encoding"), len(r.body), len(whole))
+			t.Errorf("%s: encoding %q, %d of %d bytes", coding, r.header.Get("Content-Encoding"), len(r.body),
+				len(whole))
 			continue
 		}
 		d, err := open(strings.NewReader(r.body))
@@ -281,17 +299,21 @@ func TestWait(t *testing.T) {
 		Seq     uint64
 		Exit    *client.Exit
 	}
-	if s.post(at, `{"for":"text","pattern":"begin"}`).wants(200).into(&w); !w.Matched || !strings.HasPrefix(w.Text, "begin\n") || w.Seq == 0 {
+	if s.post(at, `{"for":"text","pattern":"begin"}`).wants(200).into(&w); !w.Matched ||
+		!strings.HasPrefix(w.Text, "begin\n") || w.Seq == 0 {
 		t.Errorf("%+v", w)
 	}
 	s.post(at, `{"for":"idle","idle_ms":50}`).wants(200)
-	s.post(at, `{"for":"prompt","timeout_ms":400}`).refused(408, "TIMEOUT") // a program that reads is no shell that does
+	// A program that reads is no shell that does.
+	s.post(at, `{"for":"prompt","timeout_ms":400}`).refused(408, "TIMEOUT")
 	s.post(at, `{"for":"text","pattern":"never","timeout_ms":50}`).refused(408, "TIMEOUT", "text")
 	var refusal struct{ Details struct{ Text string } }
-	if s.post(at, `{"for":"regex","pattern":"ne(v)er","timeout_ms":50}`).into(&refusal); !strings.HasPrefix(refusal.Details.Text, "begin\n") {
+	s.post(at, `{"for":"regex","pattern":"ne(v)er","timeout_ms":50}`).into(&refusal)
+	if !strings.HasPrefix(refusal.Details.Text, "begin\n") {
 		t.Errorf("a timeout does not bring the screen: %+v", refusal)
 	}
-	for _, bad := range []string{`{}`, `{"for":"luck"}`, `{"for":"text"}`, `{"for":"regex","pattern":"("}`, `{"for":"exit","timeout_ms":-1}`, `{"for":"idle","idle_ms":1e12}`} {
+	for _, bad := range []string{`{}`, `{"for":"luck"}`, `{"for":"text"}`, `{"for":"regex","pattern":"("}`,
+		`{"for":"exit","timeout_ms":-1}`, `{"for":"idle","idle_ms":1e12}`} {
 		s.post(at, bad).refused(400, "VALIDATION")
 	}
 	s.input(id, "\n")
@@ -318,7 +340,8 @@ func TestOps(t *testing.T) {
 		Version  string
 		PID      int
 	}
-	if s.get("/healthz").wants(200).into(&health); health.Status != "ok" || health.PID != s.pid() || health.Version == "" || health.Lossless == nil || len(health.Reasons) != 0 {
+	if s.get("/healthz").wants(200).into(&health); health.Status != "ok" || health.PID != s.pid() ||
+		health.Version == "" || health.Lossless == nil || len(health.Reasons) != 0 {
 		t.Errorf("%+v", health)
 	}
 	s.get("/readyz").wants(200)
@@ -331,8 +354,10 @@ func TestOps(t *testing.T) {
 		metrics = s.get("/metrics").wants(200).body
 		return strings.Contains(metrics, "evertty_viewers 0\n")
 	})
-	for _, want := range []string{"evertty_active_ptys 1\n", "evertty_snapshot_bytes_bucket{", "evertty_recovery_seconds_count 0\n", "evertty_reconnects_total 1\n",
-		"evertty_failed_recoveries_total 0\n", "go_goroutines ", "process_open_fds ", "process_resident_memory_bytes "} {
+	for _, want := range []string{"evertty_active_ptys 1\n", "evertty_snapshot_bytes_bucket{",
+		"evertty_recovery_seconds_count 0\n", "evertty_reconnects_total 1\n",
+		"evertty_failed_recoveries_total 0\n", "go_goroutines ", "process_open_fds ",
+		"process_resident_memory_bytes "} {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("/metrics lacks %q", want)
 		}
@@ -369,7 +394,8 @@ func TestOps(t *testing.T) {
 		}
 	}
 	page := s.do(request{method: "GET", path: "/", header: map[string]string{"Accept": "text/html"}}).wants(200)
-	if !strings.HasPrefix(page.header.Get("Content-Type"), "text/html") || !strings.Contains(strings.ToLower(page.body), "<!doctype html") {
+	if !strings.HasPrefix(page.header.Get("Content-Type"), "text/html") ||
+		!strings.Contains(strings.ToLower(page.body), "<!doctype html") {
 		t.Errorf("the page: %s %s", page.header.Get("Content-Type"), clip(page.body))
 	}
 }
@@ -379,7 +405,8 @@ func contractRoutes() []string {
 	list := []string{"POST /session/:sid/pty", "GET /session/:sid/pty", "DELETE /session/:sid/pty", "GET /pty",
 		"GET /", "GET /healthz", "GET /readyz", "GET /metrics", "GET /openapi.json", "GET /version", "POST /tickets"}
 	for _, base := range []string{"/session/:sid/pty/:id", "/pty/:id"} {
-		for _, r := range []string{"GET ", "DELETE ", "POST /input", "POST /keys", "POST /paste", "POST /resize", "POST /signal", "GET /snapshot", "GET /stream", "GET /ws", "POST /wait"} {
+		for _, r := range []string{"GET ", "DELETE ", "POST /input", "POST /keys", "POST /paste", "POST /resize",
+			"POST /signal", "GET /snapshot", "GET /stream", "GET /ws", "POST /wait"} {
 			method, end, _ := strings.Cut(r, " ")
 			list = append(list, method+" "+base+end)
 		}
@@ -389,12 +416,17 @@ func contractRoutes() []string {
 
 // execRoutes are the routes of exec shells.
 func execRoutes() []string {
-	list := []string{"POST /session/:sid/shell", "GET /session/:sid/shell", "DELETE /session/:sid/shell", "GET /session/:sid/shell/:shid", "DELETE /session/:sid/shell/:shid",
-		"POST /api/session/create", "GET /api/session/list", "POST /api/session/delete", "POST /api/session/:id/env", "POST /api/env/set", "POST /api/execute", "POST /api/execute/stream",
-		"POST /api/process/start", "GET /api/process/list", "GET /api/process/:id", "DELETE /api/process/:id", "GET /api/process/:id/logs", "GET /api/process/:id/stream", "DELETE /api/process/kill-all",
-		"POST /api/file/write", "POST /api/file/read", "POST /api/file/mkdir", "DELETE /api/file/delete", "POST /api/file/list"}
+	list := []string{"POST /session/:sid/shell", "GET /session/:sid/shell", "DELETE /session/:sid/shell",
+		"GET /session/:sid/shell/:shid", "DELETE /session/:sid/shell/:shid",
+		"POST /api/session/create", "GET /api/session/list", "POST /api/session/delete", "POST /api/session/:id/env",
+		"POST /api/env/set", "POST /api/execute", "POST /api/execute/stream",
+		"POST /api/process/start", "GET /api/process/list", "GET /api/process/:id", "DELETE /api/process/:id",
+		"GET /api/process/:id/logs", "GET /api/process/:id/stream", "DELETE /api/process/kill-all",
+		"POST /api/file/write", "POST /api/file/read", "POST /api/file/mkdir", "DELETE /api/file/delete",
+		"POST /api/file/list"}
 	for _, base := range []string{"/session/:sid", "/session/:sid/shell/:shid"} {
-		for _, r := range []string{"POST /exec", "POST /exec/stream", "POST /env", "GET /commands", "GET /commands/:cid", "DELETE /commands/:cid", "GET /commands/:cid/logs", "POST /commands/:cid/input"} {
+		for _, r := range []string{"POST /exec", "POST /exec/stream", "POST /env", "GET /commands",
+			"GET /commands/:cid", "DELETE /commands/:cid", "GET /commands/:cid/logs", "POST /commands/:cid/input"} {
 			method, end, _ := strings.Cut(r, " ")
 			list = append(list, method+" "+base+end)
 		}
@@ -429,7 +461,8 @@ func TestPageConnection(t *testing.T) {
 	})
 	for _, id := range []string{a, b} {
 		s.must(page.send(map[string]any{"type": "attach", "pty": id, "cols": 100, "rows": 30}))
-		next("the snapshot of "+id, func(f frame, _ []byte) bool { return f.Event == client.KindSnapshot && f.PTY == id })
+		next("the snapshot of "+id,
+			func(f frame, _ []byte) bool { return f.Event == client.KindSnapshot && f.PTY == id })
 	}
 	s.must(page.send(map[string]any{"type": "input", "pty": a, "data": "echo 'by' page\r"}))
 	next("the output", func(f frame, _ []byte) bool { return f.PTY == a && strings.Contains(f.Data, "by page\r\n") })
@@ -442,5 +475,7 @@ func TestPageConnection(t *testing.T) {
 	next("the refusal", func(f frame, _ []byte) bool { return f.Event == client.KindError && f.Code == "NOT_FOUND" })
 	s.must(page.send(map[string]any{"type": "input", "pty": b, "data": "\r"}))
 	next("the exit", func(f frame, _ []byte) bool { return f.Event == client.KindExit && f.PTY == b })
-	next("the list", func(f frame, raw []byte) bool { return f.Event == "list" && strings.Contains(string(raw), `"exited"`) })
+	next("the list", func(f frame, raw []byte) bool {
+		return f.Event == "list" && strings.Contains(string(raw), `"exited"`)
+	})
 }

@@ -48,7 +48,8 @@ func TestAttachObeysTheSizePolicy(t *testing.T) {
 		{"largest", [2]int{60, 15}, [2]int{110, 35}, [2]int{110, 35}, [2]int{110, 35}},
 	} {
 		t.Run(tc.policy, func(t *testing.T) {
-			id := s.createWith(client.CreateRequest{Cmd: []string{"bash", "-c", "stty -echo; seq 40; printf '%0200d' 7; while read -r l; do printf '%s\\n%060d' \"$l\" 1; done"},
+			id := s.createWith(client.CreateRequest{Cmd: []string{"bash", "-c",
+				"stty -echo; seq 40; printf '%0200d' 7; while read -r l; do printf '%s\\n%060d' \"$l\" 1; done"},
 				Cols: 90, Rows: 30, SizePolicy: tc.policy}).ID
 			s.await(id, "0007$")
 			is := func(what string, want [2]int) {

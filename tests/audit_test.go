@@ -34,7 +34,8 @@ func (s *server) audited() (list []auditEntry) {
 	return list
 }
 
-// TestAuditLog: who made, restarted, signalled and ended what, and who was refused, by HTTP, WebSocket and the command line, a line each; never content.
+// TestAuditLog: who made, restarted, signalled and ended what, and who was refused, by HTTP, WebSocket and the command
+// line, a line each; never content.
 func TestAuditLog(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{auth: "token"})
@@ -59,7 +60,8 @@ func TestAuditLog(t *testing.T) {
 	do("DELETE", "/session/audit/shell/sh", "").wants(200)
 	do("POST", "/api/threads", `{"id":"th"}`).wants(201)
 	s.do(request{"GET", "/pty", "", nil}).wants(401)
-	s.do(request{"POST", "/session/audit/pty", `{}`, map[string]string{"Authorization": "Bearer wrong-content-7", "Content-Type": "application/json"}}).wants(401)
+	s.do(request{"POST", "/session/audit/pty", `{}`,
+		map[string]string{"Authorization": "Bearer wrong-content-7", "Content-Type": "application/json"}}).wants(401)
 	s.do(request{"GET", "/pty", "", map[string]string{"Host": "evil.example"}}).wants(403)
 	j, err := s.dialWith(s.ctx(), &websocket.Dialer{}, "/pty/"+id+"/ws"+ticket, http.Header{})
 	s.must(err)

@@ -64,7 +64,8 @@ func TestEveryRouteAsksForTheToken(t *testing.T) {
 			}
 			continue
 		}
-		for _, wrong := range []string{"", "Bearer wrong", "Bearer ", "Bearer " + s.token() + "x", "Basic " + s.token(), s.token()} {
+		for _, wrong := range []string{"", "Bearer wrong", "Bearer ", "Bearer " + s.token() + "x", "Basic " + s.token(),
+			s.token()} {
 			s.with(method, path, body, "Authorization", wrong).refused(401, "UNAUTHORIZED")
 		}
 		for _, query := range []string{"token=" + s.token(), "ticket=" + s.token(), "access_token=" + s.token()} {
@@ -100,7 +101,8 @@ func TestLoginTicketAndCookie(t *testing.T) {
 	path := strings.TrimPrefix(s.printed, s.url)
 	in := s.with("GET", path, "").wants(303)
 	set := in.header.Get("Set-Cookie")
-	if in.header.Get("Location") != "/" || !strings.Contains(set, "HttpOnly") || !strings.Contains(set, "SameSite=Strict") || !strings.Contains(set, "Path=/") {
+	if in.header.Get("Location") != "/" || !strings.Contains(set, "HttpOnly") ||
+		!strings.Contains(set, "SameSite=Strict") || !strings.Contains(set, "Path=/") {
 		t.Errorf("%d to %q with %q", in.status, in.header.Get("Location"), set)
 	}
 	cookie, _, _ := strings.Cut(set, ";")
@@ -174,7 +176,8 @@ func TestTicketsOfATerminal(t *testing.T) {
 	defer v.close()
 	refused("a used ticket", id, read)
 	for _, m := range []map[string]any{
-		{"type": "input", "data": "echo 'typed' by reader\r"}, {"type": "input", "data_b64": "eA=="}, {"type": "keys", "keys": []string{"x"}}, {"type": "paste", "data": "x"},
+		{"type": "input", "data": "echo 'typed' by reader\r"}, {"type": "input", "data_b64": "eA=="},
+		{"type": "keys", "keys": []string{"x"}}, {"type": "paste", "data": "x"},
 	} {
 		v.last = client.Event{}
 		s.must(v.events.(*jsonSocket).send(m))
@@ -190,7 +193,8 @@ func TestTicketsOfATerminal(t *testing.T) {
 	for n := range 2 {
 		w, err := open(id, write)
 		s.must(err)
-		s.must(w.events.(*jsonSocket).send(map[string]any{"type": "input", "data": fmt.Sprintf("echo 'typed' by writer %d\r", n)}))
+		s.must(w.events.(*jsonSocket).send(map[string]any{"type": "input",
+			"data": fmt.Sprintf("echo 'typed' by writer %d\r", n)}))
 		v.sees(fmt.Sprintf("\ntyped by writer %d\n", n))
 		w.close()
 	}
@@ -199,21 +203,26 @@ func TestTicketsOfATerminal(t *testing.T) {
 		t.Errorf("the reader acted: %d columns\n%s", s.info(id).Cols, text)
 	}
 	// Nothing but looking: no other route, no other method.
-	for _, path := range []string{"/pty/" + id, "/pty", "/metrics", "/pty/" + other + "/snapshot", "/session/test/pty/" + other + "/stream"} {
-		s.with("GET", path+"?ticket="+ticket(client.TicketRequest{PTY: id, Role: "write"}), "").refused(401, "UNAUTHORIZED")
+	for _, path := range []string{"/pty/" + id, "/pty", "/metrics", "/pty/" + other + "/snapshot",
+		"/session/test/pty/" + other + "/stream"} {
+		s.with("GET", path+"?ticket="+ticket(client.TicketRequest{PTY: id, Role: "write"}), "").refused(401,
+			"UNAUTHORIZED")
 	}
 	k := ticket(client.TicketRequest{PTY: id, Role: "write"})
 	s.with("POST", "/pty/"+id+"/input?ticket="+k, `{"data":"x"}`).refused(401, "UNAUTHORIZED")
 	s.with("GET", "/?ticket="+k, "").wants(401)
 	s.with("GET", "/pty/"+id+"/snapshot?ticket="+k, "").wants(200)
-	for _, bad := range []string{`{}`, `{"pty":"nothere"}`, `{"pty":"` + id + `","role":"admin"}`, `{"pty":"` + id + `","ttl_s":0}`, `{"pty":"` + id + `","uses":0}`, `{"pty":"` + id + `","ttl_s":100000000}`} {
+	for _, bad := range []string{`{}`, `{"pty":"nothere"}`, `{"pty":"` + id + `","role":"admin"}`,
+		`{"pty":"` + id + `","ttl_s":0}`, `{"pty":"` + id + `","uses":0}`, `{"pty":"` + id + `","ttl_s":100000000}`} {
 		if r := s.post("/tickets", bad); r.status != 400 && r.status != 404 {
 			t.Errorf("%s: %d %s", bad, r.status, r.body)
 		}
 	}
 	// It ends with its time.
 	short := ticket(client.TicketRequest{PTY: id, TTL: 1, Uses: 1000})
-	eventually(t, "the ticket expires", func() bool { return s.with("GET", "/pty/"+id+"/snapshot?ticket="+short, "").status == 401 })
+	eventually(t, "the ticket expires", func() bool {
+		return s.with("GET", "/pty/"+id+"/snapshot?ticket="+short, "").status == 401
+	})
 }
 
 // TestOtherSitesPages: security rows 1 to 4, in both modes.
@@ -228,12 +237,15 @@ func TestOtherSitesPages(t *testing.T) {
 		for _, host := range []string{"localhost:" + port, "127.0.0.1:" + port, "[::1]:" + port, "LocalHost:" + port} {
 			s.with("GET", "/pty", "", "Host", host, "Authorization", bearer).wants(200)
 		}
-		for _, host := range []string{"evil.com", "evil.com:" + port, "127.0.0.1.evil.com:" + port, "localhost.evil.com", "evil.com:127.0.0.1", "0.0.0.0.nip.io"} {
-			for _, path := range []string{"/pty", "/", "/healthz", "/pty/" + id + "/snapshot", "/pty/" + id + "/stream", "/nothere"} {
+		for _, host := range []string{"evil.com", "evil.com:" + port, "127.0.0.1.evil.com:" + port,
+			"localhost.evil.com", "evil.com:127.0.0.1", "0.0.0.0.nip.io"} {
+			for _, path := range []string{"/pty", "/", "/healthz", "/pty/" + id + "/snapshot", "/pty/" + id + "/stream",
+				"/nothere"} {
 				s.with("GET", path, "", "Host", host, "Authorization", bearer).refused(403, "FORBIDDEN_HOST", host)
 			}
 		}
-		for _, origin := range []string{"http://evil", "null", "http://127.0.0.1:1", "http://127.0.0.1.evil:" + port, "https://127.0.0.1:" + port, "HTTP://127.0.0.1:" + port,
+		for _, origin := range []string{"http://evil", "null", "http://127.0.0.1:1", "http://127.0.0.1.evil:" + port,
+			"https://127.0.0.1:" + port, "HTTP://127.0.0.1:" + port,
 			"http://127.0.0.1:" + port + ".evil", "http://localhost:" + port, "file://"} {
 			for _, path := range []string{"/pty/" + id + "/ws", "/session/test/pty/" + id + "/ws", "/ws"} {
 				h := http.Header{"Origin": {origin}, "Authorization": {bearer}}
@@ -245,24 +257,31 @@ func TestOtherSitesPages(t *testing.T) {
 					t.Errorf("%s, %s, Origin %s: %v", auth, path, origin, err)
 				}
 			}
-			s.with("GET", "/pty/"+id+"/stream", "", "Origin", origin, "Authorization", bearer).refused(403, "FORBIDDEN_ORIGIN")
-			s.with("POST", "/session/x/pty", "{}", "Origin", origin, "Authorization", bearer).refused(403, "FORBIDDEN_ORIGIN")
+			s.with("GET", "/pty/"+id+"/stream", "", "Origin", origin, "Authorization", bearer).refused(403,
+				"FORBIDDEN_ORIGIN")
+			s.with("POST", "/session/x/pty", "{}", "Origin", origin, "Authorization", bearer).refused(403,
+				"FORBIDDEN_ORIGIN")
 			s.with("DELETE", "/pty/"+id, "", "Origin", origin, "Authorization", bearer).refused(403, "FORBIDDEN_ORIGIN")
 		}
 		for _, site := range []string{"cross-site", "same-site"} {
-			s.with("POST", "/session/x/pty", "{}", "Sec-Fetch-Site", site, "Authorization", bearer).refused(403, "FORBIDDEN_ORIGIN")
-			s.with("GET", "/pty/"+id+"/stream", "", "Sec-Fetch-Site", site, "Authorization", bearer).refused(403, "FORBIDDEN_ORIGIN")
+			s.with("POST", "/session/x/pty", "{}", "Sec-Fetch-Site", site, "Authorization", bearer).refused(403,
+				"FORBIDDEN_ORIGIN")
+			s.with("GET", "/pty/"+id+"/stream", "", "Sec-Fetch-Site", site, "Authorization", bearer).refused(403,
+				"FORBIDDEN_ORIGIN")
 		}
 		for _, media := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""} {
-			s.with("POST", "/session/x/pty", "{}", "Content-Type", media, "Authorization", bearer).refused(415, "UNSUPPORTED_MEDIA_TYPE")
+			s.with("POST", "/session/x/pty", "{}", "Content-Type", media, "Authorization", bearer).refused(415,
+				"UNSUPPORTED_MEDIA_TYPE")
 		}
-		preflight := s.with("OPTIONS", "/session/x/pty", "", "Origin", "http://evil", "Access-Control-Request-Method", "POST")
+		preflight := s.with("OPTIONS", "/session/x/pty", "", "Origin", "http://evil", "Access-Control-Request-Method",
+			"POST")
 		for name := range preflight.header {
 			if strings.HasPrefix(name, "Access-Control-") {
 				t.Errorf("a preflight gets %s: %s", name, preflight.header.Get(name))
 			}
 		}
-		conn, err := s.dialWith(s.ctx(), &websocket.Dialer{}, "/pty/"+id+"/ws", http.Header{"Origin": {s.url}, "Authorization": {bearer}})
+		conn, err := s.dialWith(s.ctx(), &websocket.Dialer{}, "/pty/"+id+"/ws",
+			http.Header{"Origin": {s.url}, "Authorization": {bearer}})
 		s.must(err)
 		_ = conn.Close()
 		if after := s.inventory(); after != before {
@@ -276,7 +295,8 @@ func TestAllowedHost(t *testing.T) {
 	t.Parallel()
 	s := guarded(t, "--allowed-host", "term.example.com")
 	s.with("GET", "/pty", "", "Host", "term.example.com", "Authorization", s.bearer()).wants(200)
-	s.with("POST", "/session/x/pty", `{"cmd":["true"]}`, "Host", "term.example.com", "Origin", "https://term.example.com", "Authorization", s.bearer()).wants(201)
+	s.with("POST", "/session/x/pty", `{"cmd":["true"]}`, "Host", "term.example.com", "Origin",
+		"https://term.example.com", "Authorization", s.bearer()).wants(201)
 	s.with("GET", "/pty", "", "Host", "other.example.com", "Authorization", s.bearer()).refused(403, "FORBIDDEN_HOST")
 }
 
@@ -286,7 +306,8 @@ func TestSecurityHeaders(t *testing.T) {
 	s := guarded(t)
 	id := s.shell().ID
 	for _, r := range []reply{
-		s.with("GET", "/", "", "Accept", "text/html", "Authorization", s.bearer()), s.with("GET", "/", "", "Accept", "text/html"), s.get("/pty"), s.get("/nothere"),
+		s.with("GET", "/", "", "Accept", "text/html", "Authorization", s.bearer()),
+		s.with("GET", "/", "", "Accept", "text/html"), s.get("/pty"), s.get("/nothere"),
 		s.get("/pty/" + id + "/snapshot?format=html"), s.with("GET", "/pty", "", "Host", "evil.com"),
 	} {
 		policy := r.header.Get("Content-Security-Policy")
@@ -298,7 +319,8 @@ func TestSecurityHeaders(t *testing.T) {
 		if strings.Contains(policy, "script-src") && strings.Contains(policy, "unsafe") {
 			t.Errorf("%s: %q", r.request.path, policy)
 		}
-		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Access-Control-Allow-Origin": ""} {
+		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+			"Access-Control-Allow-Origin": ""} {
 			if got := r.header.Get(name); got != want {
 				t.Errorf("%s: %s is %q, want %q", r.request.path, name, got, want)
 			}
@@ -319,25 +341,32 @@ func TestTheTokenStaysInItsFile(t *testing.T) {
 		extra[i] = f
 	}
 	s := start(t, launch{auth: "token", flags: []string{"--log-level", "debug"}, extra: extra,
-		env: []string{"EVERTTY_LOG_LEVEL=debug", "NOTIFY_SOCKET=/run/notify", "LISTEN_FDS=3", "SECRET_OF_THE_SERVER=x"}})
+		env: []string{"EVERTTY_LOG_LEVEL=debug", "NOTIFY_SOCKET=/run/notify", "LISTEN_FDS=3",
+			"SECRET_OF_THE_SERVER=x"}})
 	token := s.token()
 	id := s.shell().ID
 	s.get("/pty?token=" + token)
 	s.with("GET", "/pty", "", "Authorization", "Bearer wrong")
 	s.watch(sse, id).close()
-	s.input(id, "env; tr '\\0' '\\n' < /proc/$PPID/cmdline; tr '\\0' '\\n' < /proc/$$/environ; tr '\\0' '\\n' < /proc/$PPID/environ | grep -v SECRET_OF; echo 'over'\n")
+	s.input(id, "env; tr '\\0' '\\n' < /proc/$PPID/cmdline; tr '\\0' '\\n' < /proc/$$/environ; tr '\\0' '\\n' < "+
+		"/proc/$PPID/environ | grep -v SECRET_OF; echo 'over'\n")
 	seen := s.await(id, "^over$")
 	child := s.info(id).PID
-	for what, text := range map[string]string{"what the child sees": seen, "the log": s.stderr.String(), "what was printed": s.stdout.String(),
-		"the server's argv": readProc(t, s.pid(), "cmdline"), "the server's environment": readProc(t, s.pid(), "environ"), "the child's environment": readProc(t, child, "environ")} {
+	for what, text := range map[string]string{"what the child sees": seen, "the log": s.stderr.String(),
+		"what was printed":         s.stdout.String(),
+		"the server's argv":        readProc(t, s.pid(), "cmdline"),
+		"the server's environment": readProc(t, s.pid(), "environ"),
+		"the child's environment":  readProc(t, child, "environ")} {
 		if strings.Contains(text, token) {
 			t.Errorf("%s holds the token", what)
 		}
 	}
-	told := map[string]bool{"EVERTTY_PTY": true, "EVERTTY_SESSION": true, "EVERTTY_URL": true} // where it is, which is no secret
+	// Where it is, which is no secret.
+	told := map[string]bool{"EVERTTY_PTY": true, "EVERTTY_SESSION": true, "EVERTTY_URL": true}
 	for pair := range strings.SplitSeq(readProc(t, child, "environ"), "\x00") {
 		name, _, _ := strings.Cut(pair, "=")
-		if strings.HasPrefix(name, "EVERTTY_") && !told[name] || name == "NOTIFY_SOCKET" || name == "LISTEN_FDS" || name == "SECRET_OF_THE_SERVER" {
+		if strings.HasPrefix(name, "EVERTTY_") && !told[name] || name == "NOTIFY_SOCKET" || name == "LISTEN_FDS" ||
+			name == "SECRET_OF_THE_SERVER" {
 			t.Errorf("the child inherits %s", name)
 		}
 	}
@@ -412,5 +441,6 @@ func TestFilesAreOurs(t *testing.T) {
 	run(t, call(t, nil, "serve", "--listen", "127.0.0.1:0", "--data-dir", s.how.dir)).refuses(t, 1, token, "chmod 600")
 	s.must(os.Rename(token, token+".real"))
 	s.must(os.Symlink(token+".real", token))
-	run(t, call(t, nil, "serve", "--listen", "127.0.0.1:0", "--data-dir", s.how.dir)).refuses(t, 1, token, "symbolic link")
+	run(t, call(t, nil, "serve", "--listen", "127.0.0.1:0", "--data-dir", s.how.dir)).refuses(t, 1, token,
+		"symbolic link")
 }

@@ -42,20 +42,30 @@ const hostile = `<img src=x onerror="document.title='owned'"> \u202eevil`
 func (o *owner) harnessed() {
 	o.t.Helper()
 	o.writes("user", "Make the tests of the parser pass.")
-	o.post(o.path+"/messages", `{"role":"assistant","content":"I run them first.","tool_calls":[{"id":"call_1","name":"bash","arguments":{"command":"go test ./parser","timeout":30}}]}`).wants(201)
-	o.post(o.path+"/messages", fmt.Sprintf(`{"role":"tool","content":"","tool_results":[{"tool_call_id":"call_1","is_error":true,"content":%q}]}`, strings.Repeat("--- FAIL: TestNumbers (0.00s)\n", 40))).wants(201)
-	o.post(o.path+"/timeline", `{"kind":"route","mode":"verify-first","reason_code":"tests_fail","summary":"The tests fail, so they are looked at first.","route_score":0.20,"runner_up_mode":"act","runner_up_score":0.125,
-		"evidence_summary":["TestNumbers fails"],"evidence_provenance":[{"category":"command","source":"cmd_7f3a","summary":"go test ended with 1","status":"contradicts"}],"unresolved_questions":["Which numbers?"]}`).wants(201)
-	o.post(o.path+"/timeline", `{"kind":"completion_check","mode":"verify-first","reason_code":"verified","summary":"completion: all tests pass","policy_stage":"verification","evidence_summary":["go test ended with 0"]}`).wants(201)
+	o.post(o.path+"/messages", `{"role":"assistant","content":"I run them first.","tool_calls":[{"id":"call_1",`+
+		`"name":"bash","arguments":{"command":"go test ./parser","timeout":30}}]}`).wants(201)
+	o.post(o.path+"/messages", fmt.Sprintf(`{"role":"tool","content":"","tool_results":[{"tool_call_id":"call_1",`+
+		`"is_error":true,"content":%q}]}`, strings.Repeat("--- FAIL: TestNumbers (0.00s)\n", 40))).wants(201)
+	o.post(o.path+"/timeline", `{"kind":"route","mode":"verify-first","reason_code":"tests_fail",
+		"summary":"The tests fail, so they are looked at first.",
+		"route_score":0.20,"runner_up_mode":"act","runner_up_score":0.125,"evidence_summary":["TestNumbers fails"],
+		"evidence_provenance":[{"category":"command","source":"cmd_7f3a","summary":"go test ended with 1",
+			"status":"contradicts"}],"unresolved_questions":["Which numbers?"]}`).wants(201)
+	o.post(o.path+"/timeline", `{"kind":"completion_check","mode":"verify-first","reason_code":"verified",`+
+		`"summary":"completion: all tests pass","policy_stage":"verification","evidence_summary":["go test ended `+
+		`with 0"]}`).wants(201)
 	o.call("PATCH", o.path+"/state", `{"last_completion_decision_code":"verified"}`).wants(200)
-	o.call("PUT", o.path+"/ledger", `{"assumptions":[{"text":"Numbers have no sign.","status":"open"}],"acceptance_anchors":[{"text":"All tests pass.","evidence":["go test"]}]}`).wants(200)
-	o.post(o.path+"/turns", `{"final_response":"Done.","iterations":3,"tool_calls":5,"usage":{"input_tokens":1234,"output_tokens":56}}`).wants(201)
+	o.call("PUT", o.path+"/ledger", `{"assumptions":[{"text":"Numbers have no sign.","status":"open"}],`+
+		`"acceptance_anchors":[{"text":"All tests pass.","evidence":["go test"]}]}`).wants(200)
+	o.post(o.path+"/turns", `{"final_response":"Done.","iterations":3,"tool_calls":5,"usage":{"input_tokens":1234,`+
+		`"output_tokens":56}}`).wants(201)
 }
 
 // fits fails when something of the page is wider than its window.
 func (b *tab) fits() {
 	b.t.Helper()
-	wide := `[...document.querySelectorAll("body *")].filter(e => e.checkVisibility() && !e.closest(".side,.screen,.tabs") && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.className).join()`
+	wide := `[...document.querySelectorAll("body *")].filter(e => e.checkVisibility() && !e.closest(".side,.screen,` +
+		`.tabs") && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.className).join()`
 	if got := b.eval(wide); got != "" {
 		b.t.Errorf("wider than the page: %s", got)
 	}
@@ -80,13 +90,15 @@ func TestBrowserShowsTheConversation(t *testing.T) {
 	b.live(conversationBody, "Make the tests of the parser pass.")
 	b.reads(conversationBody, "go test ./parser")
 	b.has("three messages", count(".message"), "3")
-	b.has("a folded result", `(document.querySelector(".tool.failed .fold-text").innerText.match(/FAIL/g) ?? []).length < 20`, "true")
+	b.has("a folded result", `(document.querySelector(".tool.failed .fold-text").innerText.match(/FAIL/g) ?? `+
+		`[]).length < 20`, "true")
 	b.shoot()
 	b.click(".tool.failed .fold-action")
 	b.has("the whole result", `document.querySelector(".tool.failed .fold-text").innerText.match(/FAIL/g).length`, "40")
 	o.writes("assistant", hostile)
 	b.live(lastMessage, `<img src=x onerror="document.title='owned'">`)
-	if got := b.eval(`document.querySelector(".session-status-body img") === null && document.title !== "owned"`); got != "true" {
+	plain := `document.querySelector(".session-status-body img") === null && document.title !== "owned"`
+	if got := b.eval(plain); got != "true" {
 		t.Error("a message is markup in the page")
 	}
 	if got := b.eval(`JSON.stringify(window.evertty.size())`); got != size {
@@ -108,11 +120,13 @@ func TestBrowserShowsTheConversation(t *testing.T) {
 	o.post(o.path+"/turns", `{"usage":{"input_tokens":1}}`).wants(201)
 	b.live(conversationBody, "1,235")
 	b.shoot()
-	b.eval(`document.querySelector("` + part("usage") + `").dispatchEvent(new KeyboardEvent("keydown", {key: "Escape", bubbles: true}))`)
+	b.eval(`document.querySelector("` + part("usage") +
+		`").dispatchEvent(new KeyboardEvent("keydown", {key: "Escape", bubbles: true}))`)
 	b.has("a closed panel", count(".session-status-body"), "0")
 }
 
-// TestBrowserShowsOlderAndArchivedMessages: the newest are there first, the others on demand, and the summary says what it is.
+// TestBrowserShowsOlderAndArchivedMessages: the newest are there first, the others on demand, and the summary says what
+// it is.
 func TestBrowserShowsOlderAndArchivedMessages(t *testing.T) {
 	t.Parallel()
 	s := startForExec(t, launch{auth: "token"})
@@ -129,7 +143,8 @@ func TestBrowserShowsOlderAndArchivedMessages(t *testing.T) {
 	b.click(conversationTab)
 	b.reads(lastMessage, "message number 130")
 	b.has("the newest only", count(".message"), "50")
-	b.has("their end", `(e => e.scrollHeight - e.scrollTop - e.clientHeight < 5)(document.querySelector("#conversation-panel"))`, "true")
+	b.has("their end", `(e => e.scrollHeight - e.scrollTop - e.clientHeight < `+
+		`5)(document.querySelector("#conversation-panel"))`, "true")
 	b.click(".older")
 	b.has("more of them", count(".message"), "100")
 	b.reads(".message:first-child", "message number 31")
@@ -157,7 +172,8 @@ func TestBrowserDecidesAboutCalls(t *testing.T) {
 	s := startForExec(t, launch{auth: "token"})
 	pty := s.create("sh", "-c", "echo here; exec cat")
 	o := s.thread(pty.Session)
-	o.call("PUT", o.path+"/permissions", `{"mode":"allow","rules":{"ask":[{"tool":"exec","contains":"echo"}]}}`).wants(200)
+	o.call("PUT", o.path+"/permissions",
+		`{"mode":"allow","rules":{"ask":[{"tool":"exec","contains":"echo"}]}}`).wants(200)
 	b := browse(t, 1200, 800)
 	b.open(s, pty.ID)
 	b.reads(panelStatus, "active")
@@ -204,8 +220,10 @@ func TestBrowserShowsTheConversationOnAPhone(t *testing.T) {
 	o := s.thread(pty.Session)
 	o.harnessed()
 	o.writes("assistant", "A word without an end: "+strings.Repeat("a", 300))
-	o.call("PUT", o.path+"/permissions", `{"mode":"allow","rules":{"ask":[{"tool":"exec","contains":"push"}]}}`).wants(200)
-	s.post("/session/"+pty.Session+"/exec", `{"command":"git push --force origin `+strings.Repeat("b", 120)+`"}`).wants(423)
+	o.call("PUT", o.path+"/permissions",
+		`{"mode":"allow","rules":{"ask":[{"tool":"exec","contains":"push"}]}}`).wants(200)
+	s.post("/session/"+pty.Session+"/exec",
+		`{"command":"git push --force origin `+strings.Repeat("b", 120)+`"}`).wants(423)
 	b := browse(t, 390, 780)
 	b.open(s, pty.ID)
 	b.reads(panelStatus, "active")

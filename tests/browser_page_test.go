@@ -24,7 +24,10 @@ func TestBrowserChoosesTheRenderer(t *testing.T) {
 		t.Error("drawn with WebGL, which is emulated here")
 	}
 	b.eval(`(localStorage.setItem("evertty.renderer", "webgl"), location.reload(), "")`)
-	b.sees("a canvas", `window.evertty && `+shown+` !== null && `+shown+`.querySelector("canvas") !== null`, func(s string) bool { return s == "true" })
+	b.sees("a canvas", `window.evertty && `+shown+` !== null &&
+		`+shown+`.querySelector("canvas") !== null`, func(s string) bool {
+		return s == "true"
+	})
 }
 
 // TestBrowserShowsTheCursorOfALargeTerminal: a terminal that is larger than the page
@@ -43,7 +46,8 @@ func TestBrowserShowsTheCursorOfALargeTerminal(t *testing.T) {
 		const host = `+shown+`.getBoundingClientRect();
 		const cells = `+shown+`.querySelector(".xterm-screen").getBoundingClientRect();
 		const left = cells.left + 151 * cells.width / 220, top = cells.top + 119 * cells.height / 120;
-		return left >= host.left && left + cells.width / 220 <= host.right && top >= host.top && cells.bottom <= host.bottom;
+		return left >= host.left && left + cells.width / 220 <= host.right && top >= host.top &&
+			cells.bottom <= host.bottom;
 	})()`, func(s string) bool { return s == "true" })
 	b.shoot()
 }
@@ -59,7 +63,9 @@ func TestBrowserSaysHowProgramsEnded(t *testing.T) {
 	b := browse(t, 1000, 600)
 	b.open(s, id)
 	for _, want := range []string{"exited 0", "exited 3", "SIGKILL"} {
-		b.sees(want, `document.querySelector(".side").innerText`, func(s string) bool { return strings.Contains(s, want) })
+		b.sees(want, `document.querySelector(".side").innerText`, func(s string) bool {
+			return strings.Contains(s, want)
+		})
 	}
 	ratio := b.sees("the chosen row", `(() => {
 		const row = document.querySelector(".row.current");
@@ -69,9 +75,11 @@ func TestBrowserSaysHowProgramsEnded(t *testing.T) {
 			for (const c of colors) { canvas.fillStyle = c; canvas.fillRect(0, 0, 1, 1); }
 			return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
 		};
-		const light = (rgb) => rgb.map((v) => v / 255).map((v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+		const light = (rgb) => rgb.map((v) => v / 255).map((v) => v <= 0.03928 ? v / 12.92 : ((v +
+			0.055) / 1.055) ** 2.4)
 			.reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
-		const ground = light(paint(getComputedStyle(document.querySelector(".side")).backgroundColor, getComputedStyle(row).backgroundColor));
+		const ground = light(paint(getComputedStyle(document.querySelector(".side")).backgroundColor,
+			getComputedStyle(row).backgroundColor));
 		return Math.min(...["row-detail", "badge", "viewers"].map((name) => {
 			const text = light(paint(getComputedStyle(row.querySelector("." + name)).color));
 			return (Math.max(text, ground) + 0.05) / (Math.min(text, ground) + 0.05);
@@ -122,9 +130,12 @@ func TestBrowserLeadsToTheApproval(t *testing.T) {
 	b.open(s, id)
 	b.shows("asks")
 	b.keys("x")
-	b.sees("the way to the approval", `document.querySelector(".toasts").innerText`, func(s string) bool { return strings.Contains(s, "Review") })
+	b.sees("the way to the approval", `document.querySelector(".toasts").innerText`, func(s string) bool {
+		return strings.Contains(s, "Review")
+	})
 	b.shoot()
-	b.eval(`([...document.querySelectorAll(".toast button")].find((e) => e.textContent.trim() === "Review").click(), "")`)
+	b.eval(`([...document.querySelectorAll(".toast button")].find((e) => e.textContent.trim() === ` +
+		`"Review").click(), "")`)
 	b.sees("the call that waits", `document.body.innerText`, func(s string) bool {
 		return strings.Contains(s, "Calls that wait for you") && strings.Contains(s, "Approve")
 	})

@@ -149,7 +149,8 @@ func TestBrowserShowsTheSessionOnAPhone(t *testing.T) {
 	b.click(".env-delta .small")
 	b.reads(".env-delta", "0007")
 	b.shoot()
-	wide := `[...document.querySelectorAll("body *")].filter(e => e.checkVisibility() && !e.closest(".side,.screen") && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.className).join()`
+	wide := `[...document.querySelectorAll("body *")].filter(e => e.checkVisibility() && !e.closest(".side,` +
+		`.screen") && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.className).join()`
 	if got := b.eval(wide); got != "" {
 		t.Errorf("wider than the phone: %s", got)
 	}
@@ -158,8 +159,8 @@ func TestBrowserShowsTheSessionOnAPhone(t *testing.T) {
 	}
 }
 
-// TestBrowserAnnouncesTheEndOfASession: a warning with the time that is left, which a touch ends, and the end itself. Who looks at a
-// running terminal keeps its session alive, so that the terminal on display is one that has ended.
+// TestBrowserAnnouncesTheEndOfASession: a warning with the time that is left, which a touch ends, and the end itself.
+// Who looks at a running terminal keeps its session alive, so that the terminal on display is one that has ended.
 func TestBrowserAnnouncesTheEndOfASession(t *testing.T) {
 	t.Parallel()
 	s := startForExec(t, launch{auth: "token"})
@@ -214,6 +215,8 @@ func blockThreads(ctx context.Context, t *chromedp.Target) error {
 	if _, err := cdp.Call(ctx, t, network.Enable, network.EnableParams{}); err != nil {
 		return err
 	}
-	_, err := cdp.Call(ctx, t, network.SetBlockedURLs, network.SetBlockedURLsParams{URLPatterns: []*network.BlockPattern{{URLPattern: "*://*:*/api/threads/*", Block: true}}})
+	_, err := cdp.Call(ctx, t, network.SetBlockedURLs,
+		network.SetBlockedURLsParams{URLPatterns: []*network.BlockPattern{{URLPattern: "*://*:*/api/threads/*",
+			Block: true}}})
 	return err
 }

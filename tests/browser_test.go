@@ -31,7 +31,8 @@ func chrome(t *testing.T) string {
 			return path
 		}
 	}
-	t.Skip("the browser tests need Chrome or Chromium: install one (Debian: apt-get install chromium), or set EVERTTY_TEST_CHROME to its path")
+	t.Skip("the browser tests need Chrome or Chromium: install one (Debian: apt-get install chromium), or set " +
+		"EVERTTY_TEST_CHROME to its path")
 	return ""
 }
 
@@ -56,9 +57,12 @@ func browse(t *testing.T, width, height int) *tab {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	o := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-background-networking", true),
-		chromedp.Env("TMPDIR="+dir), chromedp.WindowSize(width, height)) // its profile is chromedp's, who waits for all of the browser to be gone
+	o := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox,
+		chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("disable-background-networking", true),
+		// Its profile is chromedp's, who waits for all of the browser to be gone.
+		chromedp.Env("TMPDIR="+dir), chromedp.WindowSize(width, height))
 	alloc, cancel := chromedp.NewExecAllocator(context.Background(), o...)
 	t.Cleanup(cancel)
 	ctx, cancel := chromedp.NewContext(alloc)
@@ -142,7 +146,9 @@ func (b *tab) screen() string { return b.eval(`window.evertty.text()`) }
 
 func (b *tab) state(want string) {
 	b.t.Helper()
-	b.sees("the state "+want, `window.evertty ? window.evertty.state() : "loading"`, func(s string) bool { return s == want })
+	b.sees("the state "+want, `window.evertty ? window.evertty.state() : "loading"`, func(s string) bool {
+		return s == want
+	})
 }
 
 // shows waits for a text on the visible screen.
@@ -230,9 +236,12 @@ func TestBrowserSeesTheSameScreenAfterAKill(t *testing.T) {
 	s.again()
 	b.state("open")
 	b.keys("exit 3" + enter)
-	b.sees("how it ended", `document.body.innerText`, func(s string) bool { return strings.Contains(s, "Exited with code 3.") })
+	b.sees("how it ended", `document.body.innerText`, func(s string) bool {
+		return strings.Contains(s, "Exited with code 3.")
+	})
 	b.shoot()
-	b.eval(`(Array.from(document.querySelectorAll("button")).find((b) => b.textContent.trim() === "Restart").click(), "")`)
+	b.eval(`(Array.from(document.querySelectorAll("button")).find((b) => b.textContent.trim() === ` +
+		`"Restart").click(), "")`)
 	b.shows("restarted")
 	b.keys("echo once more $((40+2))" + enter)
 	b.shows("\nonce more 42")
@@ -275,7 +284,9 @@ func TestBrowserSwitchesTerminals(t *testing.T) {
 		t.Errorf("%d viewers of the second terminal, want the page alone", n)
 	}
 	s.input(two, "\x04")
-	b.sees("that the program has ended", `document.body.innerText`, func(s string) bool { return strings.Contains(strings.ToLower(s), "exited") })
+	b.sees("that the program has ended", `document.body.innerText`, func(s string) bool {
+		return strings.Contains(strings.ToLower(s), "exited")
+	})
 }
 
 // TestBrowserShowsHostileTextAsText: titles and names never become markup, and
@@ -316,7 +327,9 @@ func TestBrowserOnAPhone(t *testing.T) {
 	b := browse(t, 390, 844)
 	b.open(s, id)
 	b.shows("small")
-	b.sees("a terminal as narrow as the phone", `window.evertty.size().cols`, func(s string) bool { return len(s) == 2 && s < "80" })
+	b.sees("a terminal as narrow as the phone", `window.evertty.size().cols`, func(s string) bool {
+		return len(s) == 2 && s < "80"
+	})
 	if w := b.eval(`document.documentElement.scrollWidth <= innerWidth`); w != "true" {
 		t.Error("the page is wider than the phone")
 	}
@@ -330,7 +343,8 @@ func TestBrowserWithoutLogin(t *testing.T) {
 	s.create("sh", "-c", "echo secret; exec cat")
 	b := browse(t, 1200, 700)
 	b.run(chromedp.Navigate(s.url + "/"))
-	b.sees("how to log in", `document.body.innerText`, func(s string) bool { return strings.Contains(s, "evertty url") })
+	b.sees("how to log in", `document.body.innerText`,
+		func(s string) bool { return strings.Contains(s, "evertty url") })
 	if strings.Contains(b.eval(`document.body.innerText`), "secret") {
 		t.Error("the page shows a terminal to somebody who is not logged in")
 	}

@@ -121,7 +121,9 @@ func TestMaxTerminalsOfASession(t *testing.T) {
 		}
 		s.must(s.Delete(s.ctx(), first.ID, false))
 		s.post("/session/test/pty", `{"cmd":["true"]}`).wants(201)
-		eventually(t, "an ended one does not count", func() bool { return s.post("/session/test/pty", `{"cmd":["cat"]}`).status == 201 })
+		eventually(t, "an ended one does not count", func() bool {
+			return s.post("/session/test/pty", `{"cmd":["cat"]}`).status == 201
+		})
 	})
 	t.Run("oldest", func(t *testing.T) {
 		t.Parallel()
@@ -198,8 +200,11 @@ func TestSnapshotQuota(t *testing.T) {
 func TestJournalQuota(t *testing.T) {
 	t.Parallel()
 	const perTerminal, quota, segment = 10 << 20, 22 << 20, 8 << 20
-	// When three floods have just filled what they write to, there is nothing to drop for a moment: an error, which goes.
-	s := start(t, launch{errors: true, listen: freePort(t), flags: append([]string{"--journal-terminal-quota", fmt.Sprint(perTerminal), "--journal-quota", fmt.Sprint(quota)}, often...)})
+	// When three floods have just filled what they write to, there is nothing to drop for a moment: an error, which
+	// goes.
+	s := start(t, launch{errors: true, listen: freePort(t),
+		flags: append([]string{"--journal-terminal-quota", fmt.Sprint(perTerminal), "--journal-quota",
+			fmt.Sprint(quota)}, often...)})
 	floods := []*numbered{s.numbered("plain"), s.numbered("styled"), s.numbered("plain")}
 	for _, f := range floods {
 		eventually(t, "much output", func() bool { return s.info(f.id).Seq > 2*perTerminal })
@@ -213,7 +218,8 @@ func TestJournalQuota(t *testing.T) {
 			t.Errorf("a journal of %d bytes", i.JournalBytes)
 		}
 		r := s.do(request{method: "GET", path: "/pty/" + f.id + "/recording?format=raw"})
-		if r.status == 200 && uint64(len(r.body)) < i.Seq && !bytes.HasSuffix(f.kind.output(i.Seq-uint64(len(r.body)), i.Seq), []byte(r.body)) {
+		if r.status == 200 && uint64(len(r.body)) < i.Seq &&
+			!bytes.HasSuffix(f.kind.output(i.Seq-uint64(len(r.body)), i.Seq), []byte(r.body)) {
 			t.Errorf("the recording without its beginning is not the end of the output")
 		}
 		v := &viewer{t: t, kind: sse, events: s.rawStream("/pty/"+f.id+"/stream?since=0", 0)}
@@ -281,7 +287,8 @@ func TestWrongDurabilitySettings(t *testing.T) {
 		"--keeper-idle x":             {"--keeper-idle", `"x"`},
 	} {
 		dir := filepath.Join(t.TempDir(), "data")
-		run(t, call(t, nil, append([]string{"serve", "--data-dir", dir}, strings.Fields(args)...)...)).refuses(t, 2, words...)
+		run(t, call(t, nil, append([]string{"serve", "--data-dir", dir}, strings.Fields(args)...)...)).refuses(t, 2,
+			words...)
 		if _, err := os.Stat(dir); err == nil {
 			t.Errorf("%s: the data directory was made", args)
 		}

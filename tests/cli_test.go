@@ -34,8 +34,10 @@ func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{auth: "token"})
 	dir := t.TempDir()
-	id := strings.TrimSuffix(s.says("new", "-d", "--name", "build", "--session", "work", "--cwd", dir, "--env", "A=b c", "--cols", "90", "--rows", "30", "--", "bash", "--norc"), "\n")
-	if i := s.info(id); i.Name != "build" || i.Session != "work" || i.Cwd != dir || i.Env["A"] != "b c" || i.Cols != 90 || i.Rows != 30 || len(i.Cmd) != 2 {
+	id := strings.TrimSuffix(s.says("new", "-d", "--name", "build", "--session", "work", "--cwd", dir, "--env", "A=b c",
+		"--cols", "90", "--rows", "30", "--", "bash", "--norc"), "\n")
+	if i := s.info(id); i.Name != "build" || i.Session != "work" || i.Cwd != dir || i.Env["A"] != "b c" ||
+		i.Cols != 90 || i.Rows != 30 || len(i.Cmd) != 2 {
 		t.Fatalf("%+v", i)
 	}
 	s.await(id, `[$#]$`)
@@ -46,7 +48,8 @@ func TestCommandLine(t *testing.T) {
 	if out := s.says("logs", "build"); !strings.Contains(out, "\ngot 'b c'\n") || strings.HasSuffix(out, "\n\n") {
 		t.Errorf("logs: %q", out)
 	}
-	if out := s.says("snapshot", "build", "--format", "text"); !strings.Contains(out, "\ngot 'b c'\n") || strings.Count(out, "\n") > 30 {
+	if out := s.says("snapshot", "build", "--format", "text"); !strings.Contains(out, "\ngot 'b c'\n") ||
+		strings.Count(out, "\n") > 30 {
 		t.Errorf("snapshot: %q", out)
 	}
 	if ansi := s.says("snapshot", "build"); !strings.Contains(render(t, ansi, "text"), "\ngot 'b c'\n") {
@@ -58,7 +61,9 @@ func TestCommandLine(t *testing.T) {
 		t.Errorf("snapshot as json: %+v", screen)
 	}
 	table := s.says("ls")
-	if lines := strings.Split(table, "\n"); len(lines) != 3 || !strings.HasPrefix(lines[0], "ID ") || !strings.HasPrefix(lines[1], id+" ") || !strings.Contains(lines[1], " running ") || !strings.Contains(lines[1], "90x30") {
+	if lines := strings.Split(table, "\n"); len(lines) != 3 || !strings.HasPrefix(lines[0], "ID ") ||
+		!strings.HasPrefix(lines[1], id+" ") || !strings.Contains(lines[1], " running ") ||
+		!strings.Contains(lines[1], "90x30") {
 		t.Errorf("ls:\n%s", table)
 	}
 	var list []client.Info
@@ -127,14 +132,20 @@ func TestExitCodes(t *testing.T) {
 	s.says("new", "-d", "--name", "five", "--", "bash", "-c", "exit 5")
 	s.says("new", "-d", "--name", "killed", "--", "bash", "-c", "kill -KILL $$")
 	for args, code := range map[string]int{
-		"wait five": 5, "wait killed": 137, "wait cat --timeout 50ms": 124, "wait cat --for text --pattern no --timeout 50ms": 124,
-		"wait nothere": 4, "attach nothere": 2, "send nothere x": 4, "logs nothere": 4, "snapshot nothere": 4, "kill nothere": 4,
-		"send five x": 1, "send cat": 2, "send cat --keys NoKey": 2, "send": 2, "wait cat --for luck": 2, "wait cat --for text": 2, "kill cat --signal NOPE": 2,
-		"new -d --cols 5000 -- cat": 2, "new -d -- no-such-command-here": 2, "new -d --cwd /no/such/dir -- cat": 2, "new -d --env X -- cat": 2,
-		"attach cat": 2, "ls more": 2, "ls --nope": 2, "nope": 2, "snapshot cat --format gif": 2, "logs cat --text --raw": 2,
+		"wait five": 5, "wait killed": 137, "wait cat --timeout 50ms": 124,
+		"wait cat --for text --pattern no --timeout 50ms": 124,
+		"wait nothere": 4, "attach nothere": 2, "send nothere x": 4, "logs nothere": 4, "snapshot nothere": 4,
+		"kill nothere": 4,
+		"send five x":  1, "send cat": 2, "send cat --keys NoKey": 2, "send": 2, "wait cat --for luck": 2,
+		"wait cat --for text": 2, "kill cat --signal NOPE": 2,
+		"new -d --cols 5000 -- cat": 2, "new -d -- no-such-command-here": 2, "new -d --cwd /no/such/dir -- cat": 2,
+		"new -d --env X -- cat": 2,
+		"attach cat":            2, "ls more": 2, "ls --nope": 2, "nope": 2, "snapshot cat --format gif": 2,
+		"logs cat --text --raw": 2,
 	} {
 		e := run(t, s.cli(strings.Fields(args)...))
-		if e.code != code || (e.stderr == "") != strings.HasPrefix(args, "wait five") && (e.stderr == "") != strings.HasPrefix(args, "wait killed") || strings.Count(e.stderr, "\n") > 1 {
+		if e.code != code || (e.stderr == "") != strings.HasPrefix(args, "wait five") &&
+			(e.stderr == "") != strings.HasPrefix(args, "wait killed") || strings.Count(e.stderr, "\n") > 1 {
 			t.Errorf("evertty %s: exit code %d, want %d: %q", args, e.code, code, e.stderr)
 		}
 	}
@@ -143,14 +154,16 @@ func TestExitCodes(t *testing.T) {
 	}
 	s.stop()
 	none := filepath.Join(t.TempDir(), "none")
-	for _, args := range []string{"ls", "new -d -- cat", "send x y", "logs x", "wait x", "kill x", "snapshot x", "url"} {
+	for _, args := range []string{"ls", "new -d -- cat", "send x y", "logs x", "wait x", "kill x", "snapshot x",
+		"url"} {
 		run(t, s.cli(strings.Fields(args)...)).refuses(t, 3, "no server")
 		run(t, s.cli(append([]string{"--data-dir", none}, strings.Fields(args)...)...)).refuses(t, 3, "no server", none)
 	}
 	s.launch() // a server of another address, whose token nobody may be shown
 	run(t, s.cli("ls", "--server", "http://127.0.0.1:1")).refuses(t, 3, "no server", "127.0.0.1:1")
 	run(t, call(t, []string{"EVERTTY_SERVER=" + s.url}, "ls")).refuses(t, 1, "token")
-	if out := run(t, call(t, []string{"EVERTTY_SERVER=" + s.url, "EVERTTY_TOKEN_FILE=" + filepath.Join(s.how.dir, "token")}, "ls")); out.code != 0 {
+	if out := run(t, call(t, []string{"EVERTTY_SERVER=" + s.url,
+		"EVERTTY_TOKEN_FILE=" + filepath.Join(s.how.dir, "token")}, "ls")); out.code != 0 {
 		t.Errorf("%+v", out)
 	}
 }
@@ -196,8 +209,11 @@ func TestAttach(t *testing.T) {
 		outer.must(err)
 		return shot.Text
 	}
-	outer.input(me, "echo 'before' attach; stty -a > stty.before; $EVERTTY attach --nested "+id+"; echo \"code $?\"; stty -a > stty.after\n")
-	eventually(t, "the inner screen is shown", func() bool { return strings.Contains(mine(), "\nred\n") && screen().Title == "inner title" })
+	outer.input(me, "echo 'before' attach; stty -a > stty.before; $EVERTTY attach --nested "+id+
+		"; echo \"code $?\"; stty -a > stty.after\n")
+	eventually(t, "the inner screen is shown", func() bool {
+		return strings.Contains(mine(), "\nred\n") && screen().Title == "inner title"
+	})
 	if lines := screen().Lines; !strings.Contains(fmt.Sprint(lines), "{red 3 1 <nil> [bold]}") {
 		t.Errorf("the colours are lost: %v", lines)
 	}
@@ -212,7 +228,9 @@ func TestAttach(t *testing.T) {
 	outer.must(outer.Resize(outer.ctx(), me, 70, 15))
 	eventually(t, "the size follows", func() bool { i := inner.info(id); return i.Cols == 70 && i.Rows == 15 })
 	// The person's terminal rearranges its lines in its own way, so attach connects again.
-	eventually(t, "the screen was fetched anew", func() bool { return inner.fetched() > before && inner.info(id).Viewers == 1 })
+	eventually(t, "the screen was fetched anew", func() bool {
+		return inner.fetched() > before && inner.info(id).Viewers == 1
+	})
 	outer.input(me, "stty size; printf '\\033[?1002;1006;2004h\\033[?25l'\r")
 	inner.await(id, "^15 70$")
 	eventually(t, "the modes reach the person's terminal", func() bool {
@@ -221,7 +239,9 @@ func TestAttach(t *testing.T) {
 	})
 	before = inner.fetched()
 	inner.must(inner.Resize(inner.ctx(), id, 60, 12)) // somebody else does
-	eventually(t, "the screen was fetched anew", func() bool { return inner.fetched() > before && inner.info(id).Viewers == 1 })
+	eventually(t, "the screen was fetched anew", func() bool {
+		return inner.fetched() > before && inner.info(id).Viewers == 1
+	})
 	outer.input(me, "echo 'smaller' now\r")
 	outer.await(me, "^smaller now$")
 
@@ -230,7 +250,8 @@ func TestAttach(t *testing.T) {
 	outer.await(me, `^\[detached from `)
 	v := screen()
 	// Bracketed paste is set again by the person's own shell.
-	for mode, want := range map[string]any{"mouse": "none", "mouse_encoding": "default", "focus_events": false, "application_cursor": false, "autowrap": true, "origin": false} {
+	for mode, want := range map[string]any{"mouse": "none", "mouse_encoding": "default", "focus_events": false,
+		"application_cursor": false, "autowrap": true, "origin": false} {
 		if v.Modes[mode] != want {
 			t.Errorf("after the detach %s is %v, want %v", mode, v.Modes[mode], want)
 		}
@@ -243,7 +264,10 @@ func TestAttach(t *testing.T) {
 			t.Errorf("the person's terminal has lost %q", what)
 		}
 	}
-	eventually(t, "stty.after", func() bool { i, err := os.Stat(filepath.Join(dir, "stty.after")); return err == nil && i.Size() > 0 })
+	eventually(t, "stty.after", func() bool {
+		i, err := os.Stat(filepath.Join(dir, "stty.after"))
+		return err == nil && i.Size() > 0
+	})
 	settings := func(file string) string {
 		b, err := os.ReadFile(filepath.Join(dir, file))
 		inner.must(err)
@@ -286,7 +310,8 @@ func TestAttachKeepsWhatIsTyped(t *testing.T) {
 	inner, outer := start(t, launch{auth: "token"}), start(t, launch{})
 	id := inner.create("bash", "-c", "stty -echo; echo ready; while read -r line; do echo \"got $line\"; done").ID
 	inner.await(id, "^ready$")
-	me := outer.createWith(client.CreateRequest{Cmd: []string{binary, "attach", id, "--nested", "--data-dir", inner.how.dir}, Cols: 80, Rows: 24}).ID
+	me := outer.createWith(client.CreateRequest{Cmd: []string{binary, "attach", id, "--nested", "--data-dir",
+		inner.how.dir}, Cols: 80, Rows: 24}).ID
 	outer.await(me, "^ready$")
 	var want strings.Builder
 	typed := 0
@@ -317,7 +342,8 @@ func TestAttachReadOnly(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{auth: "token"})
 	id := s.create("cat").ID
-	me := s.createWith(client.CreateRequest{Cmd: []string{binary, "attach", id, "--nested", "--read-only", "--data-dir", s.how.dir}, Cols: 60, Rows: 10}).ID
+	me := s.createWith(client.CreateRequest{Cmd: []string{binary, "attach", id, "--nested", "--read-only", "--data-dir",
+		s.how.dir}, Cols: 60, Rows: 10}).ID
 	eventually(t, "attached", func() bool { return s.info(id).Viewers == 1 })
 	s.input(id, "from elsewhere\n")
 	s.await(me, "^from elsewhere$")
@@ -342,7 +368,8 @@ func TestAttachOutlivesTheServer(t *testing.T) {
 	id := inner.create("bash", "--norc").ID
 	inner.input(id, "echo 'last' words\n")
 	inner.await(id, "^last words$")
-	me := outer.createWith(client.CreateRequest{Cmd: []string{binary, "attach", id, "--nested", "--data-dir", inner.how.dir}, Cols: 80, Rows: 24}).ID
+	me := outer.createWith(client.CreateRequest{Cmd: []string{binary, "attach", id, "--nested", "--data-dir",
+		inner.how.dir}, Cols: 80, Rows: 24}).ID
 	outer.await(me, "^last words$")
 	inner.settled(id)
 	inner.kill()
@@ -364,7 +391,8 @@ func TestAttachOutlivesTheServer(t *testing.T) {
 func TestNewShowsTheTerminal(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{auth: "token"})
-	me := s.createWith(client.CreateRequest{Cmd: []string{binary, "new", "--name", "fresh", "--data-dir", s.how.dir, "--", "bash", "-c", "stty size; read; exit 6"}, Cols: 77, Rows: 11}).ID
+	me := s.createWith(client.CreateRequest{Cmd: []string{binary, "new", "--name", "fresh", "--data-dir", s.how.dir,
+		"--", "bash", "-c", "stty size; read; exit 6"}, Cols: 77, Rows: 11}).ID
 	s.await(me, "^11 77$")
 	if i := s.info("fresh"); i.Cols != 77 || i.Rows != 11 || i.Viewers != 1 {
 		t.Errorf("%+v", i)

@@ -16,7 +16,8 @@ func TestClipboardAndWindowsOfPrograms(t *testing.T) {
 	t.Parallel()
 	s := guarded(t)
 	secret := base64.StdEncoding.EncodeToString([]byte("xxxxxx"))
-	const program = `read x; printf '\033]52;c;'; head -c 1048576 /dev/zero | tr '\0' x | base64 -w0; printf '\a\033[8;50;200t\033]52;c;?\adone'; read x`
+	const program = `read x; printf '\033]52;c;'; head -c 1048576 /dev/zero | tr '\0' x | base64 -w0; printf ` +
+		`'\a\033[8;50;200t\033]52;c;?\adone'; read x`
 	id := s.create("sh", "-c", program).ID
 	viewers := map[string]*viewer{}
 	for _, role := range []string{"read", "write"} {
@@ -50,7 +51,8 @@ func TestClipboardAndWindowsOfPrograms(t *testing.T) {
 		if role == "read" && told != "" {
 			t.Errorf("who may look was told %.40q", told)
 		}
-		if got := out.String(); strings.Contains(got, secret) || strings.Contains(got, "52;") || strings.Contains(got, "200t") || len(got) > 4096 {
+		if got := out.String(); strings.Contains(got, secret) || strings.Contains(got, "52;") ||
+			strings.Contains(got, "200t") || len(got) > 4096 {
 			t.Errorf("the viewer with the role %s got %d bytes: %.200q", role, len(got), got)
 		}
 	}
@@ -76,7 +78,8 @@ func TestPageAsksForTheClipboard(t *testing.T) {
 	const program = `while read x; do printf '\033]52;c;%s\a%s-' "$(printf %s "$x" | base64)" "$x"; done`
 	first, second := s.create("sh", "-c", program).ID, s.create("sh", "-c", program).ID
 	b := browse(t, 1000, 700)
-	const watch = `(window.copied = "", navigator.clipboard.writeText = (t) => { window.copied += t + ";"; return Promise.resolve(); })`
+	const watch = `(window.copied = "", navigator.clipboard.writeText = (t) => { window.copied += t + ";"; return ` +
+		`Promise.resolve(); })`
 	const asked = `document.querySelector(".clipboard-bar")?.innerText ?? ""`
 	none := func(s string) bool { return s == "" }
 	b.open(s, first)
@@ -103,6 +106,8 @@ func TestPageAsksForTheClipboard(t *testing.T) {
 	b.attach(first)
 	b.shows("five-")
 	s.input(first, "six\n")
-	b.sees("what was allowed", "window.copied", func(s string) bool { return strings.HasSuffix(s, "six;") && !strings.Contains(s, "four") })
+	b.sees("what was allowed", "window.copied", func(s string) bool {
+		return strings.HasSuffix(s, "six;") && !strings.Contains(s, "four")
+	})
 	b.sees("no question", asked, none)
 }

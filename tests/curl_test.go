@@ -54,7 +54,8 @@ func TestTheGuidesCurlCommands(t *testing.T) {
 	shows := func(what, object string) {
 		t.Helper()
 		var shot struct{ Data string }
-		if err := json.Unmarshal([]byte(object), &shot); err != nil || !strings.Contains(render(t, shot.Data, "text"), "\nhello\n") {
+		if err := json.Unmarshal([]byte(object), &shot); err != nil ||
+			!strings.Contains(render(t, shot.Data, "text"), "\nhello\n") {
 			t.Errorf("%s: %v: %s", what, err, object)
 		}
 	}
@@ -110,7 +111,8 @@ func (s *server) likeCurl(command, enough string) string {
 	head := fmt.Sprintf(" %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: curl/8.5.0\r\nAccept: */*\r\n", url[2], url[1])
 	req := "GET" + head + "\r\n"
 	if data := regexp.MustCompile(`-d '(.*)'`).FindStringSubmatch(command); data != nil {
-		req = fmt.Sprintf("POST%sContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", head, len(data[1]), data[1])
+		req = fmt.Sprintf("POST%sContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", head, len(data[1]),
+			data[1])
 	}
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 	s.must(err)

@@ -22,7 +22,8 @@ func limitsOf(t *testing.T, pid int) string {
 	return m[1] + " " + m[2]
 }
 
-// TestDescriptorLimits: server and keeper may have as many descriptors as the system lets them; programs have the limit that the server was started with.
+// TestDescriptorLimits: server and keeper may have as many descriptors as the system lets them; programs have the limit
+// that the server was started with.
 func TestDescriptorLimits(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{shell: "ulimit -Sn 300; ulimit -Hn 900"})
@@ -30,7 +31,8 @@ func TestDescriptorLimits(t *testing.T) {
 	s.input(id, "echo limits=$(ulimit -Sn)/$(ulimit -Hn)\n")
 	s.await(id, "^limits=300/900$")
 	s.book.add("limits")
-	if r := s.post("/session/limits/exec", `{"command":"echo $(ulimit -Sn)/$(ulimit -Hn)"}`).wants(200); !strings.Contains(r.body, `"stdout":"300/900\n"`) {
+	r := s.post("/session/limits/exec", `{"command":"echo $(ulimit -Sn)/$(ulimit -Hn)"}`).wants(200)
+	if !strings.Contains(r.body, `"stdout":"300/900\n"`) {
 		t.Errorf("a shell: %s", r.body)
 	}
 	for name, pid := range map[string]int{"server": s.pid(), "keeper": s.keeperPID()} {
@@ -42,11 +44,13 @@ func TestDescriptorLimits(t *testing.T) {
 
 // crowd is what a client is told when there are too few descriptors.
 func (r reply) refusedForDescriptors() bool {
-	return r.status == http.StatusServiceUnavailable && r.header.Get("Retry-After") != "" && strings.Contains(r.body, `"code":"NO_DESCRIPTORS"`) &&
+	return r.status == http.StatusServiceUnavailable && r.header.Get("Retry-After") != "" &&
+		strings.Contains(r.body, `"code":"NO_DESCRIPTORS"`) &&
 		strings.Contains(r.body, "descriptor")
 }
 
-// TestOutOfDescriptors: new terminals, shells, commands and viewers are refused early, with a reason; what runs goes on without a gap, and what ends makes room.
+// TestOutOfDescriptors: new terminals, shells, commands and viewers are refused early, with a reason; what runs goes on
+// without a gap, and what ends makes room.
 func TestOutOfDescriptors(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{shell: "ulimit -n 220", flags: []string{"--journal-terminal-quota", "2MiB"}})
@@ -70,7 +74,8 @@ func TestOutOfDescriptors(t *testing.T) {
 		t.Fatalf("after %d terminals: %d %v %s", len(ids), refused.status, refused.header, refused.body)
 	}
 	var idle []net.Conn
-	for path, text := range map[string]string{"/session/other/shell": `{}`, "/session/busy/exec": `{"command":"true"}`, "/session/new/exec": `{"command":"true"}`} {
+	for path, text := range map[string]string{"/session/other/shell": `{}`, "/session/busy/exec": `{"command":"true"}`,
+		"/session/new/exec": `{"command":"true"}`} {
 		r := s.post(path, text)
 		// A command needs fewer descriptors than a terminal, so some connections may have to take what is left.
 		for n := 0; r.status/100 == 2 && n < 24; n++ {
@@ -100,7 +105,8 @@ func TestOutOfDescriptors(t *testing.T) {
 		}
 		defer resp.Body.Close()
 		var e struct{ Code string }
-		if resp.StatusCode == http.StatusServiceUnavailable && json.NewDecoder(resp.Body).Decode(&e) == nil && e.Code == "NO_DESCRIPTORS" {
+		if resp.StatusCode == http.StatusServiceUnavailable && json.NewDecoder(resp.Body).Decode(&e) == nil &&
+			e.Code == "NO_DESCRIPTORS" {
 			told++
 		}
 		return told > 0

@@ -61,7 +61,8 @@ func TestTheDirectoryOfTheRequest(t *testing.T) {
 		last = made.ID
 	}
 	if empty > 0 || elsewhere > 0 {
-		t.Errorf("of %d terminals the reply to the creation had another directory in %d, the next start in %d", tries, empty, elsewhere)
+		t.Errorf("of %d terminals the reply to the creation had another directory in %d, the next start in %d", tries,
+			empty, elsewhere)
 	}
 	if dir := s.rowCwd("test", last); dir != "/usr" {
 		t.Errorf("the row of the thread says %q", dir)
@@ -134,7 +135,8 @@ func TestTheDefaultDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := start(t, launch{env: []string{"HOME=" + home}})
-	for body, want := range map[string]string{`{"cmd":["/bin/pwd"]}`: home, `{"cmd":["/bin/pwd"],"cwd":"src"}`: filepath.Join(home, "src"), `{"cmd":["/bin/pwd"],"cwd":"."}`: home} {
+	for body, want := range map[string]string{`{"cmd":["/bin/pwd"]}`: home,
+		`{"cmd":["/bin/pwd"],"cwd":"src"}`: filepath.Join(home, "src"), `{"cmd":["/bin/pwd"],"cwd":"."}`: home} {
 		var made struct{ ID, Cwd string }
 		s.post("/session/test/pty", body).wants(201).into(&made)
 		s.exit(made.ID)

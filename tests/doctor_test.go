@@ -60,7 +60,8 @@ func TestDoctor(t *testing.T) {
 	if len(d.Servers) != 1 || d.Servers[0].PID != s.pid() || d.Servers[0].Version == "" || d.Servers[0].Problem != "" {
 		t.Errorf("servers: %+v", d.Servers)
 	}
-	if len(d.Keepers) != 1 || d.Keepers[0].PID != s.keeperPID() || d.Keepers[0].Server != s.pid() || !d.Keepers[0].Reachable || d.Keepers[0].Programs != 1 || d.Keepers[0].Problem != "" {
+	if len(d.Keepers) != 1 || d.Keepers[0].PID != s.keeperPID() || d.Keepers[0].Server != s.pid() ||
+		!d.Keepers[0].Reachable || d.Keepers[0].Programs != 1 || d.Keepers[0].Problem != "" {
 		t.Errorf("keepers: %+v", d.Keepers)
 	}
 	s.must(s.cmd.Process.Signal(syscall.SIGSTOP))
@@ -82,12 +83,14 @@ func TestDoctor(t *testing.T) {
 	}
 	s.must(os.Chmod(s.how.dir, 0o700))
 	s.kill()
-	if d, _ := s.doctor(); len(d.Servers) != 0 || len(d.Keepers) != 1 || d.Keepers[0].Server != 0 || !d.Keepers[0].Reachable || d.Keepers[0].Version == "" {
+	if d, _ := s.doctor(); len(d.Servers) != 0 || len(d.Keepers) != 1 || d.Keepers[0].Server != 0 ||
+		!d.Keepers[0].Reachable || d.Keepers[0].Version == "" {
 		t.Errorf("without a server: %+v", d)
 	}
 	s.again()
 	out := run(t, s.command("doctor", "--data-dir", filepath.Join(t.TempDir(), "none")))
-	if !strings.Contains(out.stdout, fmt.Sprintf("server %d", s.pid())) || !strings.Contains(out.stdout, fmt.Sprintf("keeper %d", s.keeperPID())) {
+	if !strings.Contains(out.stdout, fmt.Sprintf("server %d", s.pid())) ||
+		!strings.Contains(out.stdout, fmt.Sprintf("keeper %d", s.keeperPID())) {
 		t.Errorf("for people, with another directory: %s", out.stdout)
 	}
 }
@@ -110,7 +113,9 @@ func TestKillAllWithoutAServer(t *testing.T) {
 			if gone {
 				s.must(os.RemoveAll(s.how.dir))
 				d, code := s.doctor()
-				if code != 1 || len(d.Keepers) != 1 || d.Keepers[0].Reachable || !strings.Contains(d.Keepers[0].Problem, "gone") || !strings.Contains(d.Keepers[0].Advice, "kill --all") {
+				if code != 1 || len(d.Keepers) != 1 || d.Keepers[0].Reachable ||
+					!strings.Contains(d.Keepers[0].Problem, "gone") ||
+					!strings.Contains(d.Keepers[0].Advice, "kill --all") {
 					t.Errorf("doctor: %d %+v", code, d)
 				}
 			}

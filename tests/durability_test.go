@@ -76,10 +76,14 @@ var often = []string{"--snapshot-interval", "50ms"}
 func TestSnapshotsOnDisk(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{flags: often})
-	id := s.create("bash", "-c", `printf '\e]2;a title\a\e[1;31mred\e[0m\n'; seq 5 | while read -r n; do echo "step $n"; read -r < /dev/tty; done; echo over; read -r`).ID
+	id := s.create("bash", "-c", `printf '\e]2;a title\a\e[1;31mred\e[0m\n'; seq 5 | while read -r n; do echo "step `+
+		`$n"; read -r < /dev/tty; done; echo over; read -r`).ID
 	for n := 1; n <= 5; n++ {
 		s.onDisk(id, fmt.Sprintf("^step %d$", n))
-		eventually(t, "not more than two are kept", func() bool { list := s.snapshots(id); return len(list) == 1 || len(list) == 2 })
+		eventually(t, "not more than two are kept", func() bool {
+			list := s.snapshots(id)
+			return len(list) == 1 || len(list) == 2
+		})
 		s.input(id, "\n")
 	}
 	s.onDisk(id, "^over$") // nothing changes any more
@@ -127,10 +131,13 @@ func TestReboot(t *testing.T) {
 			t.Parallel()
 			s := start(t, launch{listen: freePort(t), flags: []string{"--snapshot-interval", interval}})
 			dir := t.TempDir()
-			running, err := s.Create(s.ctx(), "work", client.CreateRequest{Cmd: []string{"bash", "--norc"}, Cols: 100, Rows: 30, Cwd: "/", Env: map[string]string{"A": "b"}, Name: "mine"})
+			running, err := s.Create(s.ctx(), "work",
+				client.CreateRequest{Cmd: []string{"bash", "--norc"}, Cols: 100, Rows: 30, Cwd: "/",
+					Env: map[string]string{"A": "b"}, Name: "mine"})
 			s.must(err)
 			id := running.ID
-			s.input(id, "cd "+dir+"; printf '\\033]2;its title\\007\\033[1;32mgreen\\033[0m \\346\\274\\242\\n'; seq 100\n")
+			s.input(id, "cd "+dir+"; printf '\\033]2;its title\\007\\033[1;32mgreen\\033[0m \\346\\274\\242\\n'; "+
+				"seq 100\n")
 			s.await(id, "^100$")
 			full := s.create("bash", "-c", `printf '\e[?1049h\e[?1002;1006h\e[?25l\e[?2004hfull screen'; read -r`).ID
 			s.await(full, "full screen")
@@ -153,10 +160,12 @@ func TestReboot(t *testing.T) {
 					t.Errorf("%d terminals are listed, want 3: %+v", len(list), list)
 				}
 				is := s.info(id)
-				if is.State != "lost" || is.Exit == nil || is.Exit.Code != nil || is.Exit.Reason != "lost" || is.Exit.Signal != "" || is.PID != 0 {
+				if is.State != "lost" || is.Exit == nil || is.Exit.Code != nil || is.Exit.Reason != "lost" ||
+					is.Exit.Signal != "" || is.PID != 0 {
 					t.Errorf("round %d: %+v %+v", round, is, is.Exit)
 				}
-				if is.Session != "work" || is.Name != "mine" || !slices.Equal(is.Cmd, was.Cmd) || is.Env["A"] != "b" || is.Cols != 100 || is.Rows != 30 ||
+				if is.Session != "work" || is.Name != "mine" || !slices.Equal(is.Cmd, was.Cmd) || is.Env["A"] != "b" ||
+					is.Cols != 100 || is.Rows != 30 ||
 					!is.CreatedAt.Equal(was.CreatedAt) || is.Title != "its title" || is.Seq != was.Seq {
 					t.Errorf("round %d: it was %+v, is %+v", round, was, is)
 				}
@@ -175,7 +184,8 @@ func TestReboot(t *testing.T) {
 				s.post("/pty/"+id+"/input", `{"data":"x"}`).refused(409, "EXITED", "lost")
 				for _, kind := range transports {
 					v := s.watch(kind, id)
-					if exit := v.end(); exit.Code != nil || exit.Reason != "lost" || !strings.Contains(v.all(), "\ngreen 漢\n") {
+					if exit := v.end(); exit.Code != nil || exit.Reason != "lost" ||
+						!strings.Contains(v.all(), "\ngreen 漢\n") {
 						t.Errorf("%s: %+v\n%s", kind, exit, v.all())
 					}
 				}
@@ -207,7 +217,8 @@ func TestTheEndIsWritten(t *testing.T) {
 	})
 	s.kill()
 	s.again()
-	if i := s.info(id); i.State != "exited" || i.Exit == nil || i.Exit.Code == nil || *i.Exit.Code != 3 || !strings.HasPrefix(s.text(id), "last words\n") {
+	if i := s.info(id); i.State != "exited" || i.Exit == nil || i.Exit.Code == nil || *i.Exit.Code != 3 ||
+		!strings.HasPrefix(s.text(id), "last words\n") {
 		t.Errorf("%+v %+v\n%s", i, i.Exit, s.text(id))
 	}
 }
@@ -265,8 +276,10 @@ func TestPowerCutInAFlood(t *testing.T) {
 		i := s.info(f.id)
 		shot, err := s.Snapshot(s.ctx(), f.id, client.Text, client.AllHistory)
 		s.must(err)
-		if got, want := strings.TrimRight(shot.Text, "\n"), strings.TrimRight(floodText(shot.Seq), "\n"); i.State != "lost" || shot.Seq < v.seq || got != want {
-			t.Errorf("%s at %d, seen was %d, shows\n…%s\nwant\n…%s", i.State, shot.Seq, v.seq, got[max(0, len(got)-100):], want[max(0, len(want)-100):])
+		if got, want := strings.TrimRight(shot.Text, "\n"),
+			strings.TrimRight(floodText(shot.Seq), "\n"); i.State != "lost" || shot.Seq < v.seq || got != want {
+			t.Errorf("%s at %d, seen was %d, shows\n…%s\nwant\n…%s", i.State, shot.Seq, v.seq,
+				got[max(0, len(got)-100):], want[max(0, len(want)-100):])
 		}
 		if damage := s.damage(f.id); damage != "" {
 			t.Errorf("damage: %s", damage)
@@ -289,7 +302,8 @@ func TestDamagedFiles(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{listen: freePort(t), flags: often, errors: true})
 	one := s.create("bash", "-c", "echo older; read; echo newer; read").ID
-	both, meta, whole := s.create("bash", "-c", "echo both; read; echo more; read").ID, s.create("echo", "meta").ID, s.create("echo", "whole").ID
+	both, meta, whole := s.create("bash", "-c", "echo both; read; echo more; read").ID, s.create("echo", "meta").ID,
+		s.create("echo", "whole").ID
 	for id, first := range map[string]string{one: "older", both: "both"} {
 		s.await(id, "^"+first+"$")
 		s.settled(id)
@@ -326,11 +340,13 @@ func TestDamagedFiles(t *testing.T) {
 			t.Errorf("%s: the damage %q does not name %s", i.State, damage, file)
 		}
 	}
-	if i, damage := s.info(whole), s.damage(whole); i.State != "exited" || damage != "" || !strings.HasPrefix(s.text(whole), "whole\n") {
+	if i, damage := s.info(whole), s.damage(whole); i.State != "exited" || damage != "" ||
+		!strings.HasPrefix(s.text(whole), "whole\n") {
 		t.Errorf("the undamaged one: %+v, damage %q\n%s", i, damage, s.text(whole))
 	}
 	// What is left of its record is enough: only its checksum was cut off.
-	if i, damage := s.info(meta), s.damage(meta); i.State != "exited" || !strings.Contains(damage, "meta") || !strings.HasPrefix(s.text(meta), "meta\n") {
+	if i, damage := s.info(meta), s.damage(meta); i.State != "exited" || !strings.Contains(damage, "meta") ||
+		!strings.HasPrefix(s.text(meta), "meta\n") {
 		t.Errorf("with a damaged record: %+v, damage %q", i, damage)
 	}
 	if n := s.metric("evertty_failed_recoveries_total"); n != 3 {
@@ -410,7 +426,8 @@ func TestInputIsRecordedOnlyWhenAsked(t *testing.T) {
 				t.Errorf("the input is on disk: %v", found)
 			}
 			s.again()
-			if cast := s.get("/pty/" + id + "/recording?format=asciicast-v3").wants(200).body; strings.Contains(cast, secret) != asked {
+			if cast := s.get("/pty/" + id + "/recording?format=asciicast-v3").wants(200).body; strings.Contains(cast,
+				secret) != asked {
 				t.Errorf("after a reboot:\n%s", cast)
 			}
 		})

@@ -14,8 +14,11 @@ import (
 )
 
 // innards are words of the server's language and database, which say nothing to people.
-var innards = regexp.MustCompile(`(?i)json:|unmarshal|\bsql|constraint|strconv|syscall|goroutine|\*[a-z]+\.[A-Z]|0x[0-9a-f]{4,}|reflect|\bstruct\b|\bGo (value|type)|` +
-	`\bu?int(8|16|32|64)\b|\bfloat(32|64)\b|\[\]string|\bmap\[|FOREIGN KEY|\bUNIQUE\b|no such table|\bE(NOENT|ACCES|PERM|INVAL|EXIST)\b|invalid character|context deadline|<nil>|%!|nil pointer|runtime error`)
+var innards = regexp.MustCompile(`(?i)json:|unmarshal|\bsql|constraint|strconv|syscall|goroutine|\*[a-z]+\.[A-Z]|0x[0-9a-f]{4,}|` +
+	`reflect|\bstruct\b|\bGo (value|type)|` +
+	`\bu?int(8|16|32|64)\b|\bfloat(32|64)\b|\[\]string|\bmap\[|FOREIGN KEY|\bUNIQUE\b|no such ` +
+	`table|\bE(NOENT|ACCES|PERM|INVAL|EXIST)\b|invalid character|context deadline|<nil>|%!|nil pointer|runtime ` +
+	`error`)
 
 // schema is as much of a schema as says what a body may be.
 type schema struct {
@@ -111,7 +114,8 @@ func (d *description) mistakes(v *schema, depth int) (list []wrong) {
 	return list
 }
 
-// TestErrorsAreForPeople: whatever is wrong with a request, the refusal has no word of the server's innards, and of a wrong body it says where.
+// TestErrorsAreForPeople: whatever is wrong with a request, the refusal has no word of the server's innards, and of a
+// wrong body it says where.
 func TestErrorsAreForPeople(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{errors: true})
@@ -122,7 +126,8 @@ func TestErrorsAreForPeople(t *testing.T) {
 	lease := o.lease().ID
 	var d description
 	s.get("/openapi.json").wants(200).into(&d)
-	ids := []string{"nope", "t", pty.ID, lease, "..%2f..", url.PathEscape("a b\"'"), strings.Repeat("x", 300), "%00", "latest"}
+	ids := []string{"nope", "t", pty.ID, lease, "..%2f..", url.PathEscape("a b\"'"), strings.Repeat("x", 300), "%00",
+		"latest"}
 	for _, id := range []string{"nope", "t", "new", pty.ID, lease} {
 		s.book.add(id) // a session that comes into being
 	}
@@ -172,7 +177,8 @@ func TestErrorsAreForPeople(t *testing.T) {
 				ask(method, filled(path, id), "")
 			}
 			target := filled(path, "new")
-			if r := s.asked(method, filled(path, "t"), `{"a":`); method != http.MethodGet && r.status > 0 && r.status < 400 {
+			if r := s.asked(method, filled(path, "t"), `{"a":`); method != http.MethodGet && r.status > 0 &&
+				r.status < 400 {
 				t.Errorf("%s %s takes a body that is not JSON: %d", method, path, r.status)
 			}
 			ask(method, target, `[1]`)

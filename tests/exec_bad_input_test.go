@@ -102,7 +102,8 @@ func TestExecRefusals(t *testing.T) {
 		s.call(r.method, r.path, r.body).refused(r.status, r.code, strings.Fields(r.words)...)
 	}
 	for _, media := range []string{"", "text/plain", "application/x-www-form-urlencoded"} {
-		s.do(request{"POST", exec, `{"command":"true"}`, map[string]string{"Content-Type": media}}).refused(415, "UNSUPPORTED_MEDIA_TYPE", "application/json")
+		s.do(request{"POST", exec, `{"command":"true"}`, map[string]string{"Content-Type": media}}).refused(415,
+			"UNSUPPORTED_MEDIA_TYPE", "application/json")
 	}
 	if after := len(w.commands("")); after != before {
 		t.Errorf("there were %d commands and are %d", before, after)
@@ -152,13 +153,22 @@ func TestExecRoles(t *testing.T) {
 	for _, role := range []string{"read", "write"} { // a terminal's ticket opens that terminal only
 		s.post("/tickets", fmt.Sprintf(`{"pty":%q,"role":%q,"uses":1000}`, id, role)).wants(201).into(&ticket)
 		for _, r := range [][3]string{
-			{"POST", "/session/test/exec", exec}, {"POST", "/session/test/exec/stream", exec}, {"POST", "/session/test/shell", `{}`}, {"GET", "/session/test/shell", ""},
-			{"GET", "/session/test/shell/" + shell, ""}, {"DELETE", "/session/test/shell/" + shell, ""}, {"DELETE", "/session/test/shell", ""}, {"POST", "/session/test/shell/" + shell + "/exec", exec},
-			{"POST", "/session/test/env", `{"env":{"A":"x"}}`}, {"GET", "/session/test/commands", ""}, {"GET", "/session/test/commands/" + secret, ""},
-			{"GET", "/session/test/commands/" + secret + "/logs", ""}, {"GET", "/session/test/commands/" + secret + "/logs?follow=1", ""}, {"DELETE", "/session/test/commands/" + secret, ""},
-			{"POST", "/session/test/commands/" + secret + "/input", `{"data":"x"}`}, {"POST", "/api/execute", exec}, {"POST", "/api/execute/stream", exec}, {"POST", "/api/session/create", `{}`}, {"GET", "/api/session/list", ""},
-			{"POST", "/api/env/set", `{"envVars":{"A":"x"}}`}, {"POST", "/api/process/start", exec}, {"GET", "/api/process/list", ""}, {"DELETE", "/api/process/kill-all", ""},
-			{"POST", "/api/file/read", `{"path":"/etc/passwd"}`}, {"POST", "/api/file/write", `{"path":"/nothere/x","content":"x"}`},
+			{"POST", "/session/test/exec", exec}, {"POST", "/session/test/exec/stream", exec},
+			{"POST", "/session/test/shell", `{}`}, {"GET", "/session/test/shell", ""},
+			{"GET", "/session/test/shell/" + shell, ""}, {"DELETE", "/session/test/shell/" + shell, ""},
+			{"DELETE", "/session/test/shell", ""}, {"POST", "/session/test/shell/" + shell + "/exec", exec},
+			{"POST", "/session/test/env", `{"env":{"A":"x"}}`}, {"GET", "/session/test/commands", ""},
+			{"GET", "/session/test/commands/" + secret, ""},
+			{"GET", "/session/test/commands/" + secret + "/logs", ""},
+			{"GET", "/session/test/commands/" + secret + "/logs?follow=1", ""},
+			{"DELETE", "/session/test/commands/" + secret, ""},
+			{"POST", "/session/test/commands/" + secret + "/input", `{"data":"x"}`}, {"POST", "/api/execute", exec},
+			{"POST", "/api/execute/stream", exec}, {"POST", "/api/session/create", `{}`},
+			{"GET", "/api/session/list", ""},
+			{"POST", "/api/env/set", `{"envVars":{"A":"x"}}`}, {"POST", "/api/process/start", exec},
+			{"GET", "/api/process/list", ""}, {"DELETE", "/api/process/kill-all", ""},
+			{"POST", "/api/file/read", `{"path":"/etc/passwd"}`},
+			{"POST", "/api/file/write", `{"path":"/nothere/x","content":"x"}`},
 		} {
 			method, path, text := r[0], r[1], r[2]
 			join := "?"
@@ -168,7 +178,8 @@ func TestExecRoles(t *testing.T) {
 			s.with(method, path, text).refused(401, "UNAUTHORIZED")
 			s.with(method, path+join+"ticket="+ticket.Ticket, text).refused(401, "UNAUTHORIZED")
 			if method != http.MethodGet {
-				s.with(method, path, text, "Origin", "http://evil", "Authorization", s.bearer()).refused(403, "FORBIDDEN_ORIGIN")
+				s.with(method, path, text, "Origin", "http://evil", "Authorization", s.bearer()).refused(403,
+					"FORBIDDEN_ORIGIN")
 			}
 			s.with(method, path, text, "Host", "evil.com", "Authorization", s.bearer()).refused(403, "FORBIDDEN_HOST")
 		}

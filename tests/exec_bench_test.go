@@ -125,5 +125,6 @@ func TestExecIsQuick(t *testing.T) {
 	if median > limit {
 		t.Errorf("an exec of true takes %v at the median", median)
 	}
-	figure(t, "exec of true over HTTP: %v at the median of %d, %v at worst", median.Round(10*time.Microsecond), len(list), list[len(list)-1].Round(10*time.Microsecond))
+	figure(t, "exec of true over HTTP: %v at the median of %d, %v at worst", median.Round(10*time.Microsecond),
+		len(list), list[len(list)-1].Round(10*time.Microsecond))
 }

@@ -68,7 +68,8 @@ func TestExecRandomCancels(t *testing.T) {
 	if left := marked(s.mark); len(left) > 2 { // the server and its keeper
 		eventually(t, "only server and keeper are left", func() bool { return len(marked(s.mark)) <= 2 })
 	}
-	figure(t, "%d commands of %d kinds cancelled at random: 0 wedged, %d shells started again, 0 processes and 0 FIFOs left", done.Load(), len(cancelled), recreated.Load())
+	figure(t, "%d commands of %d kinds cancelled at random: 0 wedged, %d shells started again, 0 processes and 0 "+
+		"FIFOs left", done.Load(), len(cancelled), recreated.Load())
 }
 
 // cancelAtRandom ends a command in one of the ways a client has, and waits until
@@ -81,7 +82,8 @@ func (w *work) cancelAtRandom(command string) {
 	switch rand.IntN(3) {
 	case 0:
 		r := w.run(command, body{"timeout_ms": 1 + after.Milliseconds()})
-		if strings.Contains(r.out(), "NOT") || r.TimedOut != (r.ExitCode == 124) && !strings.HasPrefix(command, "true") {
+		if strings.Contains(r.out(), "NOT") || r.TimedOut != (r.ExitCode == 124) &&
+			!strings.HasPrefix(command, "true") {
 			w.t.Errorf("%s: %+v", command, r)
 		}
 	case 1:
@@ -106,7 +108,8 @@ func (w *work) cancelAtRandom(command string) {
 		ctx, hangUp := context.WithTimeout(w.t.Context(), after)
 		defer hangUp()
 		headers := map[string]string{"Content-Type": "application/json"}
-		_, _ = rawPost(ctx, w.t, w.url+w.at+"/exec", asJSON(body{"command": command, "cancel_on_disconnect": true}), headers)
+		_, _ = rawPost(ctx, w.t, w.url+w.at+"/exec", asJSON(body{"command": command, "cancel_on_disconnect": true}),
+			headers)
 	}
 }
 
@@ -135,7 +138,8 @@ func TestExecTimeoutAccuracy(t *testing.T) {
 	if full() && median > goal {
 		t.Errorf("%v late at the median", median)
 	}
-	figure(t, "timeouts of %v are %v late at the median, %v at worst (goal %v)", asked, median.Round(time.Millisecond/10), worst.Round(time.Millisecond/10), goal)
+	figure(t, "timeouts of %v are %v late at the median, %v at worst (goal %v)", asked,
+		median.Round(time.Millisecond/10), worst.Round(time.Millisecond/10), goal)
 }
 
 // TestExecManySessions: fifty sessions at once, and nobody's output or state is
@@ -157,9 +161,11 @@ func TestExecManySessions(t *testing.T) {
 			fmt.Fprintf(&errs, "%d err %d\n", i, n)
 		}
 		for range 3 {
-			r := w.run(fmt.Sprintf(`for ((n = 0; n < 300; n++)); do echo "$ME out $n"; echo "%d err $n" >&2; done; (exit $ME)`, i))
+			r := w.run(fmt.Sprintf(`for ((n = 0; n < 300; n++)); do echo "$ME out $n"; echo "%d err $n" >&2; done; `+
+				`(exit $ME)`, i))
 			if r.ExitCode != i || r.out() != out.String() || r.err() != errs.String() || r.Cwd != dirs[i] {
-				t.Errorf("session %d: code %d, cwd %s, %d and %d bytes", i, r.ExitCode, r.Cwd, len(r.out()), len(r.err()))
+				t.Errorf("session %d: code %d, cwd %s, %d and %d bytes", i, r.ExitCode, r.Cwd, len(r.out()),
+					len(r.err()))
 			}
 		}
 		w.run("me; pwd").is(0, fmt.Sprintf("f%d\n%s\n", i, dirs[i]))

@@ -45,7 +45,8 @@ func (w *work) cutOff(command, printed string) (r result) {
 // command has to end after SIGINT is taken for one that does not heed it; that does not happen again and again.
 const sparedOf = 5
 
-// spared is cutOff of a command that heeds SIGINT: its shell goes on. before is what the shell is told first, each time.
+// spared is cutOff of a command that heeds SIGINT: its shell goes on. before is what the shell is told first, each
+// time.
 func (w *work) spared(before, command, printed string) (r result) {
 	w.t.Helper()
 	ended, timeout := 0, int64(shortTimeout)
@@ -64,13 +65,17 @@ func (w *work) spared(before, command, printed string) (r result) {
 			return r
 		}
 	}
-	w.t.Errorf("%s: after %d timeouts the shell had ended, in the last one of %d ms: %+v", clip(command), ended, timeout, r)
+	w.t.Errorf("%s: after %d timeouts the shell had ended, in the last one of %d ms: %+v", clip(command), ended,
+		timeout, r)
 	return r
 }
 
 func rowBusyLoops(w *work) {
-	for _, loop := range []string{"while :; do :; done", "f() { while :; do g; done; }; g() { for ((i = 0; i < 100; i++)); do h $i; done; }; h() { local x=$(($1 * 2)); }; f",
-		"for ((;;)); do for i in 1 2 3; do echo $i >/dev/null; done; done", "until false; do true; done | cat", "( while :; do :; done )", "while :; do true & wait $!; done",
+	for _, loop := range []string{"while :; do :; done",
+		"f() { while :; do g; done; }; g() { for ((i = 0; i < 100; i++)); do h $i; done; }; h() { local x=$(($1 * " +
+			"2)); }; f",
+		"for ((;;)); do for i in 1 2 3; do echo $i >/dev/null; done; done", "until false; do true; done | cat",
+		"( while :; do :; done )", "while :; do true & wait $!; done",
 		"x=$(while :; do :; done)", "while :; do echo flood; done"} {
 		w.spared("", loop+"; echo NOT", "")
 	}
@@ -81,7 +86,8 @@ func (w *work) stubborn(command string) {
 	w.t.Helper()
 	check := w.state()
 	file := filepath.Join(w.dir(), "pids")
-	r := w.cutOff("echo $BASHPID >"+quote(file)+"; PIDS="+quote(file)+"; "+command+"; echo NOT; echo 0 >>"+quote(file), "deaf\n")
+	r := w.cutOff("echo $BASHPID >"+quote(file)+"; PIDS="+quote(file)+"; "+command+"; echo NOT; echo 0 >>"+quote(file),
+		"deaf\n")
 	if !r.ShellEnded {
 		w.t.Errorf("%+v", r)
 	}
@@ -106,10 +112,12 @@ func rowStubbornShell(w *work) {
 func rowIntTrap(w *work) {
 	const set = "trap 'echo trapped' INT"
 	r := w.spared(set, "cd /usr; echo begun; sleep 1000; echo like Ctrl-C", "begun\n")
-	if out := r.out(); !strings.HasPrefix(out, "begun\ntrapped\n") || !strings.HasSuffix(out, "trapped\nlike Ctrl-C\n") || r.Cwd != "/usr" {
+	if out := r.out(); !strings.HasPrefix(out, "begun\ntrapped\n") ||
+		!strings.HasSuffix(out, "trapped\nlike Ctrl-C\n") || r.Cwd != "/usr" {
 		w.t.Errorf("%+v", r)
 	}
-	if r := w.cutOff(set+"; echo begun; while :; do sleep 1000; done; echo NOT", "begun\n"); !strings.HasPrefix(r.out(), "begun\ntrapped\n") || !r.ShellEnded {
+	if r := w.cutOff(set+"; echo begun; while :; do sleep 1000; done; echo NOT", "begun\n"); !strings.HasPrefix(r.out(),
+		"begun\ntrapped\n") || !r.ShellEnded {
 		w.t.Errorf("%+v", r)
 	}
 	if r := w.run("trap -p INT").is(0, ""); !r.Recreated {
@@ -184,10 +192,12 @@ func rowKillNine(w *work) {
 
 func rowStop(w *work) {
 	check := w.state()
-	for timeout, code := range map[int]int{300: 124, 2000: 124, 0: 137} { // a timeout is kept, the watchdog is for commands without
+	// A timeout is kept, the watchdog is for commands without.
+	for timeout, code := range map[int]int{300: 124, 2000: 124, 0: 137} {
 		pid := w.shellPID()
 		r := w.run("kill -STOP $$; echo NOT", body{"timeout_ms": timeout})
-		if r.ExitCode != code || r.TimedOut != (timeout > 0) || !r.ShellEnded || r.out() != "" || r.took < time.Duration(timeout)*time.Millisecond {
+		if r.ExitCode != code || r.TimedOut != (timeout > 0) || !r.ShellEnded || r.out() != "" ||
+			r.took < time.Duration(timeout)*time.Millisecond {
 			w.t.Errorf("%+v", r)
 		}
 		die(w.t, "the stopped shell", pid)

@@ -103,7 +103,8 @@ func rowLeftovers(w *work) {
 	// What a shell has left that is not there any more, and names that nobody made.
 	stale := s.file("shells", "stale", "c", "001")
 	w.must(os.MkdirAll(stale, 0o700))
-	for _, path := range []string{filepath.Join(stale, "out"), filepath.Join(stale, "err"), s.file("shells", "stale", "ctl")} {
+	for _, path := range []string{filepath.Join(stale, "out"), filepath.Join(stale, "err"),
+		s.file("shells", "stale", "ctl")} {
 		w.must(syscall.Mkfifo(path, 0o600))
 	}
 	s.how.errors = true // it may say that it found something damaged

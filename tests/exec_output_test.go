@@ -89,8 +89,10 @@ func rowHundredMegabytes(w *work) {
 		w.t.Errorf("the server grew by %d kB", kb)
 	}
 	capped := own.run(hundredMB+"; echo end >&2; (exit 3)", body{"max_output_bytes": 1000})
-	if capped.ExitCode != 3 || capped.out() != strings.Repeat("x", 1000) || capped.err() != "end\n" || !capped.Truncated {
-		w.t.Errorf("with a cap of 1000: code %d, truncated %v, %d bytes, stderr %q", capped.ExitCode, capped.Truncated, len(capped.out()), capped.err())
+	if capped.ExitCode != 3 || capped.out() != strings.Repeat("x", 1000) || capped.err() != "end\n" ||
+		!capped.Truncated {
+		w.t.Errorf("with a cap of 1000: code %d, truncated %v, %d bytes, stderr %q", capped.ExitCode, capped.Truncated,
+			len(capped.out()), capped.err())
 	}
 	exact := own.run("printf %01000d 0", body{"max_output_bytes": 1000})
 	if exact.is(0, strings.Repeat("0", 1000)); exact.Truncated {
@@ -130,7 +132,8 @@ func rowStdin(w *work) {
 	w.run("true", body{"stdin": big}).is(0, "")
 	w.run("head -n 1", body{"stdin": big}).is(0, "0123456789abcde\n")
 	// Open: more comes while it runs.
-	e := w.stream(body{"command": `while read -r l; do echo "got $l"; done; echo end`, "stdin": "early\n", "stdin_open": true})
+	e := w.stream(body{"command": `while read -r l; do echo "got $l"; done; echo end`, "stdin": "early\n",
+		"stdin_open": true})
 	id := e.until("start").CommandID
 	input := func(text string) reply { return w.post("/session/"+w.session+"/commands/"+id+"/input", text) }
 	if v := e.until("stdout"); v.data(w.t) != "got early\n" {
@@ -162,7 +165,10 @@ func rowLateOutput(w *work) {
 	third := w.later(body{"command": "until [ -e " + quote(file) + " ]; do sleep 0.02; done; echo third"})
 	g.open()
 	w.logged(first.CommandID, "now\nlate\n") // while another exec runs
-	eventually(w.t, "the late error is logged", func() bool { _, errs := w.logs(first.CommandID); return errs == "late error\n" })
+	eventually(w.t, "the late error is logged", func() bool {
+		_, errs := w.logs(first.CommandID)
+		return errs == "late error\n"
+	})
 	w.must(os.WriteFile(file, nil, 0o600))
 	third.result().is(0, "third\n")
 	w.run("echo fourth").is(0, "fourth\n")

@@ -45,14 +45,17 @@ func rowExport(w *work) {
 }
 
 func rowVariables(w *work) {
-	w.run("x='one two'; a=(1 'two words' 3); declare -A m=([k]=v ['a b']='c d'); declare -i n=41; declare -r fixed=9").is(0, "")
+	w.run("x='one two'; a=(1 'two words' 3); declare -A m=([k]=v ['a b']='c d'); declare -i n=41; declare -r "+
+		"fixed=9").is(0, "")
 	w.run(`n+=1; echo "$x|${a[1]}|${#a[@]}|${m[k]}|${m["a b"]}|$n|$fixed"`).is(0, "one two|two words|3|v|c d|42|9\n")
-	w.run(`bash -c 'echo "${x-none} ${n-none} ${fixed-none}"'; env | grep -cE '^(x|a|m|n|fixed)='`).is(1, "none none none\n0\n")
+	w.run(`bash -c 'echo "${x-none} ${n-none} ${fixed-none}"'; env | grep -cE '^(x|a|m|n|fixed)='`).is(1,
+		"none none none\n0\n")
 }
 
 func rowFunctions(w *work) {
 	w.run("greet() { echo \"hi $1\"; }\nalias ll='echo aliased'\nshopt -s extglob nullglob\nset -o pipefail").is(0, "")
-	w.run("greet you; ll again; shopt -q extglob nullglob; echo $?; echo none*such").is(0, "hi you\naliased again\n0\n\n")
+	w.run("greet you; ll again; shopt -q extglob nullglob; echo $?; echo none*such").is(0,
+		"hi you\naliased again\n0\n\n")
 	w.run("false | true").is(1, "")
 	w.run("unset -f greet; unalias ll; set +o pipefail").is(0, "")
 	w.run("greet you").fails(127, "", "greet")
@@ -77,8 +80,10 @@ func rowPrompts(w *work) {
 func rowRcFiles(w *work) {
 	home := w.says("echo $HOME")
 	w.must(os.WriteFile(filepath.Join(home, ".bashrc"), []byte("RC=bashrc\necho from .bashrc\n"), 0o600))
-	w.must(os.WriteFile(filepath.Join(home, ".bash_profile"), []byte("PROFILE=read\nexport EXPORTED=too\necho from .bash_profile\n"), 0o600))
-	plain, _ := w.newShell(w.session, body{"env": body{"BASH_ENV": filepath.Join(home, ".bashrc"), "ENV": filepath.Join(home, ".bashrc")}})
+	w.must(os.WriteFile(filepath.Join(home, ".bash_profile"),
+		[]byte("PROFILE=read\nexport EXPORTED=too\necho from .bash_profile\n"), 0o600))
+	plain, _ := w.newShell(w.session,
+		body{"env": body{"BASH_ENV": filepath.Join(home, ".bashrc"), "ENV": filepath.Join(home, ".bashrc")}})
 	plain.run(`echo "${RC-none} ${PROFILE-none}"`).is(0, "none none\n")
 	login, _ := w.newShell(w.session, body{"login": true})
 	login.run(`echo "${PROFILE-none}"; printenv EXPORTED`).is(0, "read\ntoo\n")
@@ -94,7 +99,8 @@ func rowUmask(w *work) {
 	w.run("touch "+quote(dir)+"/f; stat -c %a "+quote(dir)+"/f").is(0, "640\n")
 	w.run("kill -9 $$").is(137, "")
 	r := w.run("umask; ulimit -n")
-	if mask, files, _ := strings.Cut(strings.TrimSpace(r.out()), "\n"); mask != "0027" || files == "200" || !r.Recreated {
+	if mask, files, _ := strings.Cut(strings.TrimSpace(r.out()), "\n"); mask != "0027" || files == "200" ||
+		!r.Recreated {
 		w.t.Errorf("after a restart: %+v", r)
 	}
 	if !strings.Contains(strings.Join(r.Lost, "; "), "limit") {

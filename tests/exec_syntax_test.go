@@ -27,7 +27,8 @@ func rowExitCodes(w *work) {
 
 func rowSyntaxErrors(w *work) {
 	pid := w.shellPID()
-	for _, text := range []string{"if", ")", "echo 'unclosed", `echo "unclosed`, "for x in", "echo $(", "while true; do", "case x in", "f() {", "fi", "done", "echo a | | b", "&& true", "(", "${", "x=("} {
+	for _, text := range []string{"if", ")", "echo 'unclosed", `echo "unclosed`, "for x in", "echo $(",
+		"while true; do", "case x in", "f() {", "fi", "done", "echo a | | b", "&& true", "(", "${", "x=("} {
 		r := w.run(text)
 		if r.ExitCode == 0 || r.out() != "" || r.err() == "" {
 			w.t.Errorf("%q: %+v", text, r)
@@ -47,15 +48,20 @@ func rowSyntaxErrors(w *work) {
 	rowUnclosed(w)
 }
 
-// unclosed are texts that end where something has to be closed, each after a line that runs. bash 5.2 writes outside of its memory after many of them and ended of it.
+// unclosed are texts that end where something has to be closed, each after a line that runs. bash 5.2 writes outside of
+// its memory after many of them and ended of it.
 var unclosed = []struct {
 	text string
 	code int
 }{
-	{"echo $(", 2}, {`echo "$(`, 2}, {"cat <(", 2}, {"cat < >(ls", 2}, {"echo $((1+", 2}, {"echo $(( $(", 2}, {"echo $(case x in", 2}, {"echo $(if true; then", 2}, {"echo $(cat <<E\nfoo", 2},
-	{"echo `ls", 2}, {"echo \"`ls", 2}, {`echo "${x`, 2}, {"echo ${x:-$(", 2}, {`echo $(echo "a`, 2}, {"echo $(echo 'a", 2}, {`echo "$(echo "$(echo "$(`, 2}, {"[[ -n $(", 2},
-	{"for i in $(seq 3", 2}, {"$( # comment )", 2}, {"+($(", 2}, {"(( 1 +", 2}, {"echo $[1+", 2}, {"f() {\necho $(", 2}, {"x=$(", 2},
-	{"eval 'echo $('", 2}, {"g() { eval 'cat <('; }; g", 2}, {"printf 'echo $(' >\"$SCRAP\"; . \"$SCRAP\"", 2}, {"x=($(", 1}, {"f() { echo $(\n}", 1},
+	{"echo $(", 2}, {`echo "$(`, 2}, {"cat <(", 2}, {"cat < >(ls", 2}, {"echo $((1+", 2}, {"echo $(( $(", 2},
+	{"echo $(case x in", 2}, {"echo $(if true; then", 2}, {"echo $(cat <<E\nfoo", 2},
+	{"echo `ls", 2}, {"echo \"`ls", 2}, {`echo "${x`, 2}, {"echo ${x:-$(", 2}, {`echo $(echo "a`, 2},
+	{"echo $(echo 'a", 2}, {`echo "$(echo "$(echo "$(`, 2}, {"[[ -n $(", 2},
+	{"for i in $(seq 3", 2}, {"$( # comment )", 2}, {"+($(", 2}, {"(( 1 +", 2}, {"echo $[1+", 2}, {"f() {\necho $(", 2},
+	{"x=$(", 2},
+	{"eval 'echo $('", 2}, {"g() { eval 'cat <('; }; g", 2}, {"printf 'echo $(' >\"$SCRAP\"; . \"$SCRAP\"", 2},
+	{"x=($(", 1}, {"f() { echo $(\n}", 1},
 }
 
 // rowUnclosed: nothing ends of an unclosed text, and nothing is lost with it.
@@ -129,8 +135,10 @@ func rowTopLevel(w *work) {
 }
 
 func rowOddOptions(w *work) {
-	for _, option := range []string{"set -n", "set -C", "set -x", "set -v", "set -o posix", "set -f", "set -k", "set -h", "set -B", "set -P", "set -E -T", "set -o ignoreeof", "set -o vi", "set -b",
-		"shopt -s lastpipe nocaseglob xpg_echo", "shopt -u sourcepath", "shopt -s failglob dotglob", "shopt -s extdebug", "set -o history", "set -H", "set -e -u -o pipefail"} {
+	for _, option := range []string{"set -n", "set -C", "set -x", "set -v", "set -o posix", "set -f", "set -k",
+		"set -h", "set -B", "set -P", "set -E -T", "set -o ignoreeof", "set -o vi", "set -b",
+		"shopt -s lastpipe nocaseglob xpg_echo", "shopt -u sourcepath", "shopt -s failglob dotglob", "shopt -s " +
+			"extdebug", "set -o history", "set -H", "set -e -u -o pipefail"} {
 		own, _ := w.newShell(w.session, body{})
 		own.run(option)
 		own.alive()
@@ -152,13 +160,16 @@ func rowOddOptions(w *work) {
 }
 
 func rowRedefined(w *work) {
-	w.run("printf() { :; }; builtin() { :; }; declare() { :; }; command() { :; }; trap() { return 5; }; read() { :; }; kill() { :; }; cd() { echo no; }").is(0, "")
+	w.run("printf() { :; }; builtin() { :; }; declare() { :; }; command() { :; }; trap() { return 5; }; read() { :; "+
+		"}; kill() { :; }; cd() { echo no; }").is(0, "")
 	w.run("(exit 3)").is(3, "")
 	w.run("f() { return 9; }; f").is(9, "")
 	w.alive()
 	for _, hostile := range []string{": () { return 44; }", "source() { echo hijacked; }", "function [ { return 1; }",
-		"enable -n printf declare", "alias .=false", "function set { echo NOT; }; shopt() { :; }; alias() { :; }; umask() { :; }; ulimit() { :; }; export() { :; }",
-		"alias '>|'=x declare=false builtin=false command=false", "function eval { :; }; unset() { :; }; function true { return 1; }", "test() { return 1; }; wait() { :; }; exec() { :; }"} {
+		"enable -n printf declare", "alias .=false",
+		"function set { echo NOT; }; shopt() { :; }; alias() { :; }; umask() { :; }; ulimit() { :; }; export() { :; }",
+		"alias '>|'=x declare=false builtin=false command=false", "function eval { :; }; unset() { :; }; function " +
+			"true { return 1; }", "test() { return 1; }; wait() { :; }; exec() { :; }"} {
 		own, _ := w.newShell(w.session, body{})
 		own.run(hostile)
 		own.alive()
@@ -169,12 +180,15 @@ func rowRedefined(w *work) {
 }
 
 // wrapperNames are the names that our own lines use, or might, and some that go with them.
-var wrapperNames = []string{".", "source", "builtin", "command", "printf", "declare", "eval", "return", "exit", "trap", "wait", "kill", "enable", "cd", "export", "unset", "set", "jobs", "exec", "[", ":", "true"}
+var wrapperNames = []string{".", "source", "builtin", "command", "printf", "declare", "eval", "return", "exit", "trap",
+	"wait", "kill", "enable", "cd", "export", "unset", "set", "jobs", "exec", "[", ":", "true"}
 
 // reservedWords can be aliases, and no function.
-var reservedWords = []string{"{", "}", "if", "then", "else", "fi", "!", "[[", "]]", "case", "esac", "for", "while", "do", "done", "function", "time"}
+var reservedWords = []string{"{", "}", "if", "then", "else", "fi", "!", "[[", "]]", "case", "esac", "for", "while",
+	"do", "done", "function", "time"}
 
-// rowWrapperRedefined: whatever is redefined, each way a name can be, the next commands are run, and in the shell itself unless that is impossible.
+// rowWrapperRedefined: whatever is redefined, each way a name can be, the next commands are run, and in the shell
+// itself unless that is impossible.
 func rowWrapperRedefined(w *work) {
 	for _, name := range wrapperNames {
 		w.redefined("function "+name+" { echo HIJACKED; }", true)
@@ -191,13 +205,15 @@ func rowWrapperRedefined(w *work) {
 	w.redefined("function . { echo HIJACKED; }; enable -n source", true)
 	w.redefined("function . { echo HIJACKED; }; function source { echo HIJACKED; }; enable -n builtin", true)
 	w.redefined("enable -n . printf mapfile declare builtin", true)
-	w.redefined("function . { echo NO; }; function source { echo NO; }; function builtin { echo NO; }; function command { echo NO; }; keep=1", false)
+	w.redefined("function . { echo NO; }; function source { echo NO; }; function builtin { echo NO; }; function "+
+		"command { echo NO; }; keep=1", false)
 	w.redefined("enable -n . source", false)
 	w.redefined("enable -n . enable", false)
 	w.redefined("enable -n . unset enable printf", false)
 }
 
-// redefined runs a hostile command in a shell of its own and then others, of every kind; stays tells whether the shell has to be the same process after it.
+// redefined runs a hostile command in a shell of its own and then others, of every kind; stays tells whether the shell
+// has to be the same process after it.
 func (w *work) redefined(hostile string, stays bool) {
 	own, _ := w.newShell(w.session, body{})
 	defer own.deleteShells()
@@ -213,7 +229,8 @@ func (w *work) redefined(hostile string, stays bool) {
 	if hostile == "enable -n cd 2>/dev/null" {
 		return // there is no other way to a directory of the command's own
 	}
-	if r := own.with(body{"command": "/bin/pwd", "cwd": "/usr", "env": map[string]string{"K": "v"}}); r.ExitCode != 0 || r.out() != "/usr\n" {
+	if r := own.with(body{"command": "/bin/pwd", "cwd": "/usr", "env": map[string]string{"K": "v"}}); r.ExitCode != 0 ||
+		r.out() != "/usr\n" {
 		w.t.Errorf("after %s, with a directory: %+v", hostile, r)
 	}
 	if r := own.run("x=5; /bin/pwd"); r.ExitCode != 0 || r.out() == "/usr\n" {

@@ -108,17 +108,21 @@ func (w *work) shellPID() int { w.t.Helper(); return w.number("echo $$") }
 func (w *work) state() (check func()) {
 	w.t.Helper()
 	dir := w.dir()
-	w.run("cd "+quote(dir)+`; export KEPT=$'two\nlines "and" \'quotes\'' GONE=1; plain=7; list=(a 'b c' d); declare -A map=([k]=v ["x y"]=z)
-greet() { echo "hello $1"; }; shout() { echo HEY; }; export -f shout; shopt -s expand_aliases extglob; alias hey='echo aliased'; set -f; umask 027; unset GONE LANG`).is(0, "")
+	w.run("cd "+quote(dir)+`; export KEPT=$'two\nlines "and" \'quotes\'' GONE=1; plain=7
+list=(a 'b c' d); declare -A map=([k]=v ["x y"]=z)
+greet() { echo "hello $1"; }; shout() { echo HEY; }; export -f shout; shopt -s expand_aliases extglob
+alias hey='echo aliased'; set -f; umask 027; unset GONE LANG`).is(0, "")
 	w.run("hey").is(0, "aliased\n")
 	return func() {
 		w.t.Helper()
-		r := w.run(`pwd; printenv KEPT; printenv GONE LANG; echo "$plain ${list[1]} ${#list[@]} ${map[k]} ${map["x y"]}"; greet you; bash -c shout; shopt extglob; hey; echo $-; umask`)
+		r := w.run(`pwd; printenv KEPT; printenv GONE LANG; echo "$plain ${list[1]} ${#list[@]} ${map[k]} ${map["x ` +
+			`y"]}"; greet you; bash -c shout; shopt extglob; hey; echo $-; umask`)
 		flags := ""
 		if lines := strings.Split(r.out(), "\n"); len(lines) > 3 {
 			flags = lines[len(lines)-3]
 		}
-		r.is(0, dir+"\ntwo\nlines \"and\" 'quotes'\n7 b c 3 v z\nhello you\nHEY\nextglob        \ton\naliased\n"+flags+"\n0027\n")
+		r.is(0, dir+"\ntwo\nlines \"and\" 'quotes'\n7 b c 3 v z\nhello you\nHEY\nextglob        \ton\naliased\n"+flags+
+			"\n0027\n")
 		if !strings.Contains(flags, "f") {
 			w.t.Errorf("set -f is lost: %q", flags)
 		}
@@ -148,7 +152,8 @@ func rowOtherShell(w *work, name string) {
 	}
 	dir := w.dir()
 	w.run("cd "+quote(dir)+"; export SEEN='a b'").is(0, "")
-	r := w.with(body{"isolated": true, "argv": []string{name, "-c", `pwd; echo "$SEEN $1 $((40+2))"; cd /; exit 4`, "zero", "one word"}})
+	r := w.with(body{"isolated": true,
+		"argv": []string{name, "-c", `pwd; echo "$SEEN $1 $((40+2))"; cd /; exit 4`, "zero", "one word"}})
 	r.is(4, dir+"\na b one word 42\n")
 	if r.Cwd != dir {
 		w.t.Errorf("its cd went into the shell: %q", r.Cwd)

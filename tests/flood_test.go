@@ -41,7 +41,8 @@ func (s *server) flood(piece int) *flood {
 	dir := s.t.TempDir()
 	history := floodHistory
 	i := s.createWith(client.CreateRequest{Cwd: dir, Cols: 80, Rows: 24, Scrollback: &history,
-		Cmd: []string{"bash", "-c", fmt.Sprintf(`n=1; while [ ! -e stop ]; do seq -f %%08.0f $n $((n+%d-1)); n=$((n+%[1]d)); done`, piece)}})
+		Cmd: []string{"bash", "-c", fmt.Sprintf(`n=1; while [ ! -e stop ]; do seq -f %%08.0f $n $((n+%d-1)); `+
+			`n=$((n+%[1]d)); done`, piece)}})
 	return &flood{s, i.ID, filepath.Join(dir, "stop")}
 }
 
@@ -95,14 +96,16 @@ func (v *viewer) checkFlood(before uint64, e client.Event) error {
 	switch e.Kind {
 	case client.KindSnapshot:
 		if got, want := strings.TrimRight(v.all(), "\n"), strings.TrimRight(floodText(e.Seq), "\n"); got != want {
-			return fmt.Errorf("the %s snapshot at %d shows\n…%s\nwant\n…%s", e.Reason, e.Seq, got[max(0, len(got)-300):], want[max(0, len(want)-300):])
+			return fmt.Errorf("the %s snapshot at %d shows\n…%s\nwant\n…%s", e.Reason, e.Seq,
+				got[max(0, len(got)-300):], want[max(0, len(want)-300):])
 		}
 	case client.KindData:
 		if e.Seq < before {
 			return fmt.Errorf("%d follows %d", e.Seq, before)
 		}
 		if want := floodBytes(before, e.Seq); !bytes.Equal(e.Data, want) {
-			return fmt.Errorf("from %d to %d: %d bytes, want %d: %.60q, want %.60q", before, e.Seq, len(e.Data), len(want), e.Data, want)
+			return fmt.Errorf("from %d to %d: %d bytes, want %d: %.60q, want %.60q", before, e.Seq, len(e.Data),
+				len(want), e.Data, want)
 		}
 	case client.KindExit:
 		if e.Seq != v.seq {
@@ -158,7 +161,8 @@ func TestJoiningAFloodHasNoGapAndNoRepeat(t *testing.T) {
 			t.Errorf("%s ended at %d, another at %d: %+v", r.v.kind, r.v.seq, total, r.v.exit)
 		}
 		// The viewer's own history is longer than the terminal's.
-		if !r.v.blind && !strings.HasSuffix(strings.TrimRight(r.v.all(), "\n"), strings.TrimRight(floodText(total), "\n")) {
+		if !r.v.blind && !strings.HasSuffix(strings.TrimRight(r.v.all(), "\n"),
+			strings.TrimRight(floodText(total), "\n")) {
 			t.Errorf("%s shows\n%s", r.v.kind, r.v.screen())
 		}
 	}

@@ -30,7 +30,8 @@ func (e *ending) connected() bool {
 	for _, f := range files {
 		target, _ := os.Readlink(dir + "fd/" + f.Name())
 		for line := range strings.Lines(string(table)) {
-			if w := strings.Fields(line); len(w) > inode && w[state] == established && target == "socket:["+w[inode]+"]" {
+			if w := strings.Fields(line); len(w) > inode && w[state] == established &&
+				target == "socket:["+w[inode]+"]" {
 				return true
 			}
 		}
@@ -78,7 +79,8 @@ func TestFollowersOutliveTheServer(t *testing.T) {
 			}
 			defer hold.Close()
 			id := s.createWith(client.CreateRequest{Cmd: []string{"bash", "-c", `exec 3<` + gate + `; stty -echo; n=0
-				while read -r line <&3; do n=$((n+1)); printf 'line %d h\303' $n; [ "$line" = end ] && exit 7; [ "$line" = flash ] && printf '\nFLASH\n'; printf '\251\n'; done`}}).ID
+				while read -r line <&3; do n=$((n+1)); printf 'line %d h\303' $n; [ "$line" = end ] &&
+					exit 7; [ "$line" = flash ] && printf '\nFLASH\n'; printf '\251\n'; done`}}).ID
 			said := 0
 			say := func(n int, word string) {
 				for range n {
@@ -148,7 +150,8 @@ func TestFollowersOutliveTheServer(t *testing.T) {
 					want.WriteString("é\r\n")
 				}
 			}
-			bytesWanted := strings.NewReplacer("\ufffd\r\nFLASH\r\n\ufffd", "\xc3\r\nFLASH\r\n\xa9", fmt.Sprintf("line %d h\ufffd", said), fmt.Sprintf("line %d h\xc3", said)).Replace(want.String())
+			bytesWanted := strings.NewReplacer("\ufffd\r\nFLASH\r\n\ufffd", "\xc3\r\nFLASH\r\n\xa9",
+				fmt.Sprintf("line %d h\ufffd", said), fmt.Sprintf("line %d h\xc3", said)).Replace(want.String())
 			raw.ends(0)
 			if got := raw.stdout.String(); got != bytesWanted {
 				t.Errorf("raw is\n%q\nwant\n%q", got, bytesWanted)

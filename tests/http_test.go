@@ -91,7 +91,8 @@ func (s *server) token() string {
 func (r reply) wants(status int) reply {
 	r.t.Helper()
 	if r.status != status {
-		r.t.Fatalf("%s %s %.200s: status %d, want %d: %s", r.request.method, r.request.path, r.request.body, r.status, status, r.body)
+		r.t.Fatalf("%s %s %.200s: status %d, want %d: %s", r.request.method, r.request.path, r.request.body, r.status,
+			status, r.body)
 	}
 	return r
 }

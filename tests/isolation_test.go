@@ -101,8 +101,10 @@ func TestSessionStateIsolation(t *testing.T) {
 }
 
 func isolatesEnv(s *server) {
-	one := s.workerSession(body{"env": body{"NODE_ENV": "production", "API_KEY": "prod-key-123", "DB_HOST": "prod.example.com"}})
-	two := s.workerSession(body{"env": body{"NODE_ENV": "test", "API_KEY": "test-key-456", "DB_HOST": "test.example.com"}})
+	one := s.workerSession(body{"env": body{"NODE_ENV": "production", "API_KEY": "prod-key-123",
+		"DB_HOST": "prod.example.com"}})
+	two := s.workerSession(body{"env": body{"NODE_ENV": "test", "API_KEY": "test-key-456",
+		"DB_HOST": "test.example.com"}})
 	const show = `echo "$NODE_ENV|$API_KEY|$DB_HOST"`
 	one.prints(show, "production|prod-key-123|prod.example.com\n")
 	two.prints(show, "test|test-key-456|test.example.com\n")
@@ -121,9 +123,11 @@ func isolatesCwd(s *server) {
 	dir := s.t.TempDir()
 	setup := s.workerSession(body{})
 	for _, sub := range []string{"src", "test/unit"} {
-		setup.api(http.MethodPost, "/api/file/mkdir", asJSON(body{"path": filepath.Join(dir, sub), "recursive": true})).wants(200)
+		setup.api(http.MethodPost, "/api/file/mkdir",
+			asJSON(body{"path": filepath.Join(dir, sub), "recursive": true})).wants(200)
 	}
-	one, two := s.workerSession(body{"cwd": filepath.Join(dir, "src")}), s.workerSession(body{"cwd": filepath.Join(dir, "test")})
+	one, two := s.workerSession(body{"cwd": filepath.Join(dir, "src")}),
+		s.workerSession(body{"cwd": filepath.Join(dir, "test")})
 	one.prints("pwd", filepath.Join(dir, "src")+"\n")
 	two.prints("pwd", filepath.Join(dir, "test")+"\n")
 	one.prints("cd ..", "")
@@ -190,11 +194,15 @@ func sharesProcesses(s *server) {
 		s.t.Errorf("killed from the other session: %d %s", r.status, r.body)
 	}
 	for _, w := range []worker{one, two} {
-		eventually(s.t, "it does not run any more", func() bool { p := w.process(started.ID); return p.Status != "running" && p.Status != "starting" })
+		eventually(s.t, "it does not run any more", func() bool {
+			p := w.process(started.ID)
+			return p.Status != "running" && p.Status != "starting"
+		})
 	}
 	one.api(http.MethodGet, "/api/process/nothere", "").refused(404, "PROCESS_NOT_FOUND")
 	// What it prints, and its end.
-	one.api(http.MethodPost, "/api/process/start", `{"command":"echo out; echo err >&2; exit 3"}`).wants(200).into(&started)
+	one.api(http.MethodPost, "/api/process/start",
+		`{"command":"echo out; echo err >&2; exit 3"}`).wants(200).into(&started)
 	var logs struct{ Stdout, Stderr string }
 	eventually(s.t, "its output is logged", func() bool {
 		two.api(http.MethodGet, "/api/process/"+started.ID+"/logs", "").wants(200).into(&logs)
@@ -213,7 +221,8 @@ func sharesFiles(s *server) {
 	reads := func(w worker, want string) {
 		w.t.Helper()
 		var file struct{ Content string }
-		if w.api(http.MethodPost, "/api/file/read", asJSON(body{"path": path})).wants(200).into(&file); file.Content != want {
+		if w.api(http.MethodPost, "/api/file/read",
+			asJSON(body{"path": path})).wants(200).into(&file); file.Content != want {
 			w.t.Errorf("it reads %q, want %q", file.Content, want)
 		}
 	}
@@ -258,10 +267,12 @@ func envOftenAndExact(s *server) {
 	}
 	w.prints("bash -c 'echo $LAST'", "99\n")
 	for i := range 3 {
-		w.api(http.MethodPost, "/api/session/"+w.id+"/env", asJSON(body{"envVars": body{"LAST": fmt.Sprint("again ", i)}})).wants(200)
+		w.api(http.MethodPost, "/api/session/"+w.id+"/env",
+			asJSON(body{"envVars": body{"LAST": fmt.Sprint("again ", i)}})).wants(200)
 	}
 	w.prints("printenv LAST", "again 2\n")
-	for _, bad := range []string{`{"envVars":{"1A":"x"}}`, `{"envVars":{"A-B":"x"}}`, `{"envVars":{"":"x"}}`, `{"envVars":{"A=B":"x"}}`, `{"envVars":{"A B":"x"}}`, `{"envVars":{"A":7}}`, `{"envVars":{"A":"\u0000"}}`} {
+	for _, bad := range []string{`{"envVars":{"1A":"x"}}`, `{"envVars":{"A-B":"x"}}`, `{"envVars":{"":"x"}}`,
+		`{"envVars":{"A=B":"x"}}`, `{"envVars":{"A B":"x"}}`, `{"envVars":{"A":7}}`, `{"envVars":{"A":"\u0000"}}`} {
 		w.api(http.MethodPost, "/api/env/set", bad).refused(400, "VALIDATION")
 		w.api(http.MethodPost, "/api/session/"+w.id+"/env", bad).refused(400, "VALIDATION")
 	}
@@ -271,7 +282,8 @@ func envOftenAndExact(s *server) {
 	// The native route, with removals.
 	n := s.in("env")
 	for i := range 100 {
-		n.post("/session/env/env", asJSON(body{"env": body{"N": fmt.Sprint(i, hard), fmt.Sprint("N", i): hard}, "unset": []string{fmt.Sprint("N", (i+99)%100)}})).wants(200)
+		n.post("/session/env/env", asJSON(body{"env": body{"N": fmt.Sprint(i, hard), fmt.Sprint("N", i): hard},
+			"unset": []string{fmt.Sprint("N", (i+99)%100)}})).wants(200)
 	}
 	n.run(`printf %s "$N"`).is(0, fmt.Sprint(99, hard))
 	n.run("printenv N98; printenv N99").is(0, hard+"\n")

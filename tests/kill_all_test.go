@@ -22,7 +22,8 @@ func TestKillAllEndsWhatPermissionsAskAbout(t *testing.T) {
 	s.says("thread", "permissions", "asks", "--mode", "prompt")
 	s.says("thread", "permissions", "denies", "--mode", "read-only")
 	e := run(t, s.cli("kill", "--all"))
-	if e.code != 1 || !strings.Contains(e.stderr, "terminal cat-denies of session denies") || !strings.Contains(e.stderr, "exec shells of session denies") ||
+	if e.code != 1 || !strings.Contains(e.stderr, "terminal cat-denies of session denies") ||
+		!strings.Contains(e.stderr, "exec shells of session denies") ||
 		strings.Contains(e.stderr, "asks") || strings.Count(e.stderr, "\n") != 1 {
 		t.Errorf("%+v", e)
 	}
@@ -51,14 +52,16 @@ func TestThreadVerbs(t *testing.T) {
 	run(t, s.cli("thread", "new", "work")).refuses(t, 1, "exists already")
 	run(t, s.cli("thread", "new", "no/slash")).refuses(t, 2, "no/slash")
 	run(t, s.cli("new", "-d", "-s", "no/slash", "--", "cat")).refuses(t, 2, `session "no/slash"`)
-	for _, args := range []string{"thread resume TYPO", "thread pause TYPO", "thread rm TYPO", "thread policy TYPO --idle 1h", "thread permissions TYPO --mode prompt",
+	for _, args := range []string{"thread resume TYPO", "thread pause TYPO", "thread rm TYPO",
+		"thread policy TYPO --idle 1h", "thread permissions TYPO --mode prompt",
 		"thread approvals TYPO", "thread approve TYPO x", "thread steer TYPO x", "thread show a/b"} {
 		run(t, s.cli(strings.Fields(args)...)).refuses(t, 4, "not found")
 	}
 	if threads, err := s.Threads(s.ctx()); err != nil || len(threads) != 1 {
 		t.Errorf("there are %v, %v", threads, err)
 	}
-	if out := s.says("thread", "policy", "work", "--max", "3h", "--budget-commands", "9"); !strings.Contains(out, "2h0m0s") || !strings.Contains(out, "3h0m0s") || !strings.Contains(out, "9\n") {
+	if out := s.says("thread", "policy", "work", "--max", "3h", "--budget-commands", "9"); !strings.Contains(out,
+		"2h0m0s") || !strings.Contains(out, "3h0m0s") || !strings.Contains(out, "9\n") {
 		t.Errorf("policy is\n%s", out)
 	}
 	s.says("thread", "permissions", "work", "--mode", "prompt")

@@ -14,7 +14,8 @@ import (
 // daemon is a command that leaves a process of its own session, without the terminal, the environment and its parent,
 // which writes its number into a file; its shell ends after it.
 func daemon(file string) string {
-	return fmt.Sprintf(`(env -i setsid sh -c 'echo $$ >%s.new; mv %s.new %s; exec sleep 1000' </dev/null >/dev/null 2>&1 &); while [ ! -e %s ]; do sleep 0.01; done`, file, file, file, file)
+	return fmt.Sprintf(`(env -i setsid sh -c 'echo $$ >%s.new; mv %s.new %s; exec sleep 1000' </dev/null >/dev/null `+
+		`2>&1 &); while [ ! -e %s ]; do sleep 0.01; done`, file, file, file, file)
 }
 
 // pidIn is the number in a file.
@@ -47,8 +48,12 @@ func TestDeletingEndsWhatIsLeft(t *testing.T) {
 				s.t.Errorf("%v: %s", err, out)
 			}
 		}},
-		"after a restart": {func(s *server, id string) { s.restart(id); s.exit(id) }, func(s *server, id string) { s.call("DELETE", "/pty/"+id+"?purge=1", "").wants(200) }},
-		"after a kill":    {func(s *server, _ string) { s.kill(); s.again() }, func(s *server, id string) { s.call("DELETE", "/pty/"+id+"?purge=1", "").wants(200) }},
+		"after a restart": {func(s *server, id string) { s.restart(id); s.exit(id) }, func(s *server, id string) {
+			s.call("DELETE", "/pty/"+id+"?purge=1", "").wants(200)
+		}},
+		"after a kill": {func(s *server, _ string) { s.kill(); s.again() }, func(s *server, id string) {
+			s.call("DELETE", "/pty/"+id+"?purge=1", "").wants(200)
+		}},
 		"while it runs": {func(s *server, id string) {
 			s.must(os.Remove(filepath.Join(s.how.dir, "again")))
 			s.restart(id)
@@ -63,7 +68,8 @@ func TestDeletingEndsWhatIsLeft(t *testing.T) {
 			id := s.create("sh", "-c", daemon(mine)+"; [ -e "+again+" ] || read x").ID
 			s.exit(id)
 			var other struct{ ID string }
-			s.post("/session/other/pty", asJSON(body{"cmd": []string{"sh", "-c", daemon(others)}})).wants(201).into(&other)
+			s.post("/session/other/pty",
+				asJSON(body{"cmd": []string{"sh", "-c", daemon(others)}})).wants(201).into(&other)
 			s.exit(other.ID)
 			left, stranger := pidIn(t, mine), pidIn(t, others)
 			if c.between != nil {
@@ -98,7 +104,8 @@ func TestDeletingSparesProgramsOfANestedServer(t *testing.T) {
 			t.Parallel()
 			outer := start(t, launch{})
 			dir, file := t.TempDir(), filepath.Join(t.TempDir(), "pid")
-			serve := "setsid " + binary + " serve --auth none --listen 127.0.0.1:0 --data-dir " + dir + " >/dev/null 2>&1 & "
+			serve := "setsid " + binary + " serve --auth none --listen 127.0.0.1:0 --data-dir " + dir +
+				" >/dev/null 2>&1 & "
 			if first == "running" {
 				serve += "read x"
 			} else {
@@ -110,7 +117,8 @@ func TestDeletingSparesProgramsOfANestedServer(t *testing.T) {
 				b, err := os.ReadFile(filepath.Join(dir, "server.json"))
 				return err == nil && json.Unmarshal(b, &at) == nil
 			})
-			made, err := outer.command("new", "-d", "--data-dir", dir, "--", "sh", "-c", "echo $$ >"+file+"; exec sleep 1000").Output()
+			made, err := outer.command("new", "-d", "--data-dir", dir, "--", "sh", "-c",
+				"echo $$ >"+file+"; exec sleep 1000").Output()
 			outer.must(err)
 			program := pidIn(t, file)
 			if first == "ended" {

@@ -54,7 +54,8 @@ func TestWhatIsAtThePathOfASocketStays(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "data")
 			run(t, call(t, nil, "serve", "--listen", "unix://"+path, "--data-dir", dir)).refuses(t, 2, path, "stays")
 			after, err := os.Lstat(path)
-			if err != nil || !os.SameFile(before, after) || before.Mode() != after.Mode() || before.Size() != after.Size() ||
+			if err != nil || !os.SameFile(before, after) || before.Mode() != after.Mode() ||
+				before.Size() != after.Size() ||
 				!before.ModTime().Equal(after.ModTime()) {
 				t.Errorf("there was %v, there is %v (%v)", before, after, err)
 			}
@@ -87,7 +88,8 @@ func TestTwoServersForOneSocket(t *testing.T) {
 		refused := 0
 		for i := range servers {
 			dir := filepath.Join(t.TempDir(), "data")
-			c := call(t, []string{"EVERTTY_KEEPER_IDLE=1s"}, "serve", "--auth", "none", "--listen", "unix://"+path, "--data-dir",
+			c := call(t, []string{"EVERTTY_KEEPER_IDLE=1s"}, "serve", "--auth", "none", "--listen", "unix://"+path,
+				"--data-dir",
 				dir)
 			out, err := c.StdoutPipe()
 			if err != nil {
@@ -186,7 +188,8 @@ func TestTakeoverOfAStoppedServer(t *testing.T) {
 			switch {
 			case killed && !hung:
 				t.Errorf("it said %q", said)
-			case !killed && old.cmd.ProcessState.ExitCode() != 0: // between two stops it can have time enough to leave by itself
+			// Between two stops it can have time enough to leave by itself.
+			case !killed && old.cmd.ProcessState.ExitCode() != 0:
 				t.Errorf("it said %q, and the old server ended with %v", said, old.cmd.ProcessState)
 			}
 			s.input(id, "echo 'go'es on\n")

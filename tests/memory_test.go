@@ -43,7 +43,8 @@ func most() int {
 func TestOneTerminalDoesNotTakeTheMemory(t *testing.T) {
 	s := start(t, launch{})
 	before := s.resident(true)
-	const links = `BEGIN{u=sprintf("%0880d",0);for(i=0;i<60000;i++)printf "\033]8;;http://e/%s%d\033\\x",u,i; print "\033]8;;\033\\\nthe end"; system("sleep 600")}`
+	const links = `BEGIN{u=sprintf("%0880d",0);for(i=0;i<60000;i++)printf "\033]8;;http://e/%s%d\033\\x",u,i; print ` +
+		`"\033]8;;\033\\\nthe end"; system("sleep 600")}`
 	id := s.create("awk", links).ID
 	s.await(id, "^the end$")
 	if n := s.info(id).MemoryBytes; n < 16<<20 || n > 32<<20 {
@@ -52,7 +53,10 @@ func TestOneTerminalDoesNotTakeTheMemory(t *testing.T) {
 	if grown := s.resident(false) - before; grown > most() {
 		t.Errorf("60000 links of 900 bytes took %d MiB", grown>>20)
 	}
-	const cells = `BEGIN{u=sprintf("%0400d",0);for(l=0;l<150;l++){for(c=0;c<1000;c++){printf "\033[38;2;%d;%d;%d;48;2;%d;%d;%dm",c%256,l%256,(c+l)%256,l%256,c%200,(c*l)%256; if(c%50==0)printf "\033]8;;http://e/%s%d-%d\033\\",u,l,c; printf "x"} printf "\r\n"} print "\033[m\033]8;;\033\\the end"; system("sleep 600")}`
+	const cells = `BEGIN{u=sprintf("%0400d",0);for(l=0;l<150;l++){for(c=0;c<1000;c++){printf "\033[38;2;%d;%d;%d;48;` +
+		`2;%d;%d;%dm",c%256,l%256,(c+l)%256,l%256,c%200,(c*l)%256; if(c%50==0)printf "\033]8;;` +
+		`http://e/%s%d-%d\033\\",u,l,c; printf "x"} printf "\r\n"} print "\033[m\033]8;;\033\\the end"; ` +
+		`system("sleep 600")}`
 	id = s.createWith(client.CreateRequest{Cmd: []string{"awk", cells}, Cols: 1000, Rows: 50}).ID
 	s.await(id, "^the end$")
 	for _, format := range []string{"html", "json", "ansi"} {
@@ -87,7 +91,8 @@ func (s *server) wholeSnapshot(id, format string) {
 		return
 	}
 	_, err := io.Copy(io.Discard, counted)
-	if tail := string(counted.tail); err != nil || counted.n > 64<<20 || counted.n < 4<<20 || !strings.HasSuffix(tail, "}\n") {
+	if tail := string(counted.tail); err != nil || counted.n > 64<<20 || counted.n < 4<<20 ||
+		!strings.HasSuffix(tail, "}\n") {
 		s.t.Errorf("%s: %d bytes that end in %q: %v", format, counted.n, tail, err)
 	}
 }
@@ -112,7 +117,8 @@ func (c *countingReader) Read(p []byte) (int, error) {
 func TestTerminalMemoryFlag(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{flags: []string{"--terminal-memory", "16MiB"}})
-	id := s.create("awk", `BEGIN{u=sprintf("%0880d",0);for(i=0;i<12000;i++)printf "\033]8;;http://e/%s%d\033\\line %d\r\n",u,i,i; print "\033]8;;\033\\the end"; getline x}`).ID
+	id := s.create("awk", `BEGIN{u=sprintf("%0880d",0);for(i=0;i<12000;i++)printf "\033]8;;http://e/%s%d\033\\line `+
+		`%d\r\n",u,i,i; print "\033]8;;\033\\the end"; getline x}`).ID
 	s.await(id, "^the end$")
 	large := s.info(id).MemoryBytes
 	if large < 3<<20 || large > 16<<20 {

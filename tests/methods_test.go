@@ -10,7 +10,8 @@ import (
 	"github.com/evertty/evertty/client"
 )
 
-// TestHeadIsGetWithoutABody: the same status and headers for every kind of reply; of a stream at once, without a viewer.
+// TestHeadIsGetWithoutABody: the same status and headers for every kind of reply; of a stream at once, without a
+// viewer.
 func TestHeadIsGetWithoutABody(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{auth: "token"})
@@ -18,9 +19,12 @@ func TestHeadIsGetWithoutABody(t *testing.T) {
 	s.post("/session/head/exec", `{"command":"echo hello"}`).wants(200)
 	s.book.add("head")
 	auth := map[string]string{"Authorization": s.bearer()}
-	for _, path := range []string{"/", "/openapi.json", "/version", "/healthz", "/readyz", "/pty", "/session/test/pty", "/session/none/pty", "/shell", "/session/head/shell",
-		"/session/head/commands", "/api/threads", "/api/threads/absent", "/pty/" + id, "/pty/absent", "/pty/" + id + "/snapshot", "/pty/" + id + "/snapshot?format=text",
-		"/pty/" + id + "/snapshot?format=bad", "/pty/" + id + "/recording?format=raw", "/absent", "/ws", "/pty/" + id + "/ws", "/assets/absent.js"} {
+	for _, path := range []string{"/", "/openapi.json", "/version", "/healthz", "/readyz", "/pty", "/session/test/pty",
+		"/session/none/pty", "/shell", "/session/head/shell",
+		"/session/head/commands", "/api/threads", "/api/threads/absent", "/pty/" + id, "/pty/absent",
+		"/pty/" + id + "/snapshot", "/pty/" + id + "/snapshot?format=text",
+		"/pty/" + id + "/snapshot?format=bad", "/pty/" + id + "/recording?format=raw", "/absent", "/ws", "/pty/" + id +
+			"/ws", "/assets/absent.js"} {
 		get := s.do(request{http.MethodGet, path, "", auth})
 		head := s.do(request{http.MethodHead, path, "", auth})
 		if head.status != get.status || head.body != "" {
@@ -38,7 +42,8 @@ func TestHeadIsGetWithoutABody(t *testing.T) {
 	}
 	for _, path := range []string{"/pty/" + id + "/stream", "/pty/" + id + "/recording?follow=1"} {
 		head := s.do(request{http.MethodHead, path, "", auth}) // which would not return
-		if head.status != 200 || head.body != "" || strings.Contains(path, "/stream") && head.header.Get("Content-Type") != "text/event-stream" {
+		if head.status != 200 || head.body != "" || strings.Contains(path, "/stream") &&
+			head.header.Get("Content-Type") != "text/event-stream" {
 			t.Errorf("HEAD %s: %d %v", path, head.status, head.header)
 		}
 	}
@@ -54,14 +59,16 @@ func TestHeadIsGetWithoutABody(t *testing.T) {
 	s.do(request{http.MethodPut, "/pty/" + id, "", auth}).wants(405)
 }
 
-// TestTicketsOutliveAKill: a ticket of an hour opens its terminal after a kill -9, once; HEAD, as previews send it, does not use it up.
+// TestTicketsOutliveAKill: a ticket of an hour opens its terminal after a kill -9, once; HEAD, as previews send it,
+// does not use it up.
 func TestTicketsOutliveAKill(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{auth: "token"})
 	id := s.shell().ID
 	issue := func(body string) string {
 		var made struct{ Ticket string }
-		s.do(request{http.MethodPost, "/tickets", body, map[string]string{"Authorization": s.bearer(), "Content-Type": "application/json"}}).wants(201).into(&made)
+		s.do(request{http.MethodPost, "/tickets", body,
+			map[string]string{"Authorization": s.bearer(), "Content-Type": "application/json"}}).wants(201).into(&made)
 		return "/pty/" + id + "/snapshot?format=text&ticket=" + made.Ticket
 	}
 	unused, used := issue(`{"pty":"`+id+`","ttl_s":3600}`), issue(`{"pty":"`+id+`","ttl_s":3600}`)
@@ -80,7 +87,8 @@ func TestTicketsOutliveAKill(t *testing.T) {
 	for _, tc := range []struct {
 		name, path string
 		want       []int
-	}{{"unused", unused, []int{200, 401}}, {"used up", used, []int{401}}, {"used once", thrice, []int{200, 200, 401}}, {"expired", short, []int{401}}} {
+	}{{"unused", unused, []int{200, 401}}, {"used up", used, []int{401}}, {"used once", thrice,
+		[]int{200, 200, 401}}, {"expired", short, []int{401}}} {
 		for i, want := range tc.want {
 			if got := open(tc.path); got != want {
 				t.Errorf("%s, use %d: %d, want %d", tc.name, i+1, got, want)
@@ -99,16 +107,21 @@ func TestTextThatIsNoText(t *testing.T) {
 	for _, path := range []string{"/pty/ID/ws", "/pty/ID/ws?format=binary", "/ws"} {
 		id := s.create("cat").ID
 		j := s.socket(strings.ReplaceAll(path, "ID", id), id)
-		for _, message := range []string{`{"type":"input","pty":"ID","data":"bad` + "\xff" + `"}`, `{"type":"input","pty":"ID","data":"bad\ud800"}`, `{"type":"paste","pty":"ID","data":"bad` + "\xc3" + `"}`,
-			`{"type":"paste","pty":"ID","data":"bad\udc00"}`, `{"type":"input","pty":"ID","data_b64":"bad!"}`, `{"type":"input","pty":"ID","data_b64":7}`, `{"type":"keys","pty":"ID","keys":["text:bad` + "\xe2\x82" + `"]}`,
-			`{"type":"keys","pty":"ID","keys":["text:bad","NoSuchKey"]}`, `{"type":"keys","pty":"ID","keys":[]}`, `{"type":"keys","pty":"ID","keys":"bad"}`} {
+		for _, message := range []string{`{"type":"input","pty":"ID","data":"bad` + "\xff" + `"}`,
+			`{"type":"input","pty":"ID","data":"bad\ud800"}`, `{"type":"paste","pty":"ID","data":"bad` + "\xc3" + `"}`,
+			`{"type":"paste","pty":"ID","data":"bad\udc00"}`, `{"type":"input","pty":"ID","data_b64":"bad!"}`,
+			`{"type":"input","pty":"ID","data_b64":7}`,
+			`{"type":"keys","pty":"ID","keys":["text:bad` + "\xe2\x82" + `"]}`,
+			`{"type":"keys","pty":"ID","keys":["text:bad","NoSuchKey"]}`, `{"type":"keys","pty":"ID","keys":[]}`,
+			`{"type":"keys","pty":"ID","keys":"bad"}`} {
 			b, kind := []byte(strings.ReplaceAll(message, "ID", id)), websocket.TextMessage
 			if strings.Contains(path, "binary") {
 				b, kind = append([]byte{3}, b...), websocket.BinaryMessage
 			}
 			s.must(j.conn.WriteMessage(kind, b))
 			refused := j.control(client.KindError)
-			if refused.Code != "VALIDATION" || strings.Contains(refused.Error, "Go ") || strings.Contains(refused.Error, "command.") {
+			if refused.Code != "VALIDATION" || strings.Contains(refused.Error, "Go ") ||
+				strings.Contains(refused.Error, "command.") {
 				t.Errorf("%s: %q: %+v", path, message, refused)
 			}
 		}

@@ -28,7 +28,8 @@ func TestAttachNeverShowsItself(t *testing.T) {
 		"$EVERTTY logs --follow self",
 		bare + "$EVERTTY logs --follow self",
 		"$EVERTTY record --follow self",
-		"tmux -L " + id + " -f /dev/null new '" + bare + binary + " attach --nested self; echo $? >" + s.how.dir + "/code; sleep 0.3'; (exit $(cat " + s.how.dir + "/code))",
+		"tmux -L " + id + " -f /dev/null new '" + bare + binary + " attach --nested self; echo $? >" + s.how.dir +
+			"/code; sleep 0.3'; (exit $(cat " + s.how.dir + "/code))",
 	} {
 		before := s.info(id).Seq
 		s.input(id, fmt.Sprintf("clear; %s; echo \"code $? of %d\"\r", how, n))
@@ -60,7 +61,8 @@ func TestAttachInsideATerminal(t *testing.T) {
 	s.input(b, "$EVERTTY attach --nested c\r")
 	eventually(t, "b shows c", func() bool { return s.info(c).Viewers == 1 })
 	for n, other := range []string{"a", "b"} {
-		s.input(c, fmt.Sprintf("clear; env -i TERM=xterm EVERTTY_DATA_DIR=$EVERTTY_DATA_DIR $EVERTTY attach --nested %s; echo \"code $? of %d\"\r", other, n))
+		s.input(c, fmt.Sprintf("clear; env -i TERM=xterm EVERTTY_DATA_DIR=$EVERTTY_DATA_DIR $EVERTTY attach "+
+			"--nested %s; echo \"code $? of %d\"\r", other, n))
 		s.await(c, fmt.Sprintf("^code 2 of %d$", n))
 	}
 	if s.info(a).Viewers != 0 || s.info(b).Viewers != 1 {
@@ -83,7 +85,8 @@ func TestProgramsFindTheirServer(t *testing.T) {
 	t.Parallel()
 	leak := []string{"EVERTTY_PTY=leak", "EVERTTY_SESSION=leak", "EVERTTY_SOCKET=leak", "EVERTTY_URL=leak"}
 	s := start(t, launch{auth: "token", env: leak})
-	i, err := s.Create(s.ctx(), "work", client.CreateRequest{Cmd: []string{"bash", "--norc"}, Cols: 120, Rows: 30, Env: map[string]string{"EVERTTY_PTY": "mine"}})
+	i, err := s.Create(s.ctx(), "work", client.CreateRequest{Cmd: []string{"bash", "--norc"}, Cols: 120, Rows: 30,
+		Env: map[string]string{"EVERTTY_PTY": "mine"}})
 	s.must(err)
 	s.input(i.ID, "env | grep ^EVERTTY_ | sort; echo end\r")
 	want := "EVERTTY_PTY=" + i.ID + "\nEVERTTY_SESSION=work\nEVERTTY_URL=" + s.url
@@ -99,8 +102,10 @@ func TestProgramsFindTheirServer(t *testing.T) {
 		s.must(err)
 		return string(b)
 	}
-	for _, command := range []string{"true", "exit 0", "true"} { // the second ends the shell, the next one is another process
-		s.post("/session/work/exec", body("env | grep -E '^EVERTTY_(PTY|SESSION|URL|SOCKET)=' | sort; "+command)).into(&shell)
+	// The second ends the shell, the next one is another process.
+	for _, command := range []string{"true", "exit 0", "true"} {
+		s.post("/session/work/exec",
+			body("env | grep -E '^EVERTTY_(PTY|SESSION|URL|SOCKET)=' | sort; "+command)).into(&shell)
 		if shell.Stdout != "EVERTTY_SESSION=work\nEVERTTY_URL="+s.url+"\n" {
 			t.Errorf("%s: programs of an exec shell have %q", command, shell.Stdout)
 		}
@@ -123,7 +128,8 @@ func TestProgramsFindTheirServer(t *testing.T) {
 	})
 	b, err := json.Marshal(list)
 	s.must(err)
-	if strings.Contains(string(b), "EVERTTY_URL") || strings.Contains(string(b), "EVERTTY_SESSION") || strings.Contains(string(b), "leak") {
+	if strings.Contains(string(b), "EVERTTY_URL") || strings.Contains(string(b), "EVERTTY_SESSION") ||
+		strings.Contains(string(b), "leak") {
 		t.Errorf("they count as exports: %s", b)
 	}
 }

@@ -130,7 +130,8 @@ func TestF122DeniedCommands(t *testing.T) {
 	}
 }
 
-// TestF122ApprovalRunsOnce: a call that is asked about runs when it was approved, exactly once, whoever comes first and whatever has ended the server in between.
+// TestF122ApprovalRunsOnce: a call that is asked about runs when it was approved, exactly once, whoever comes first and
+// whatever has ended the server in between.
 func TestF122ApprovalRunsOnce(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{listen: freePort(t)})
@@ -152,7 +153,8 @@ func TestF122ApprovalRunsOnce(t *testing.T) {
 		}
 	}
 	o.get(o.path + "/approvals?status=pending").wants(200).into(&list)
-	if len(list.Approvals) != 1 || list.Approvals[0].ID != id || list.Approvals[0].Tool != "exec" || list.Approvals[0].Arguments["command"] != call["command"] {
+	if len(list.Approvals) != 1 || list.Approvals[0].ID != id || list.Approvals[0].Tool != "exec" ||
+		list.Approvals[0].Arguments["command"] != call["command"] {
 		t.Errorf("%+v", list)
 	}
 	s.kill()
@@ -188,17 +190,23 @@ func TestF122BadRules(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
 	o := s.careful("one", object{"rules": object{"deny": []object{rule("tool", "exec", "contains", "secret")}}})
-	for _, bad := range []string{`{"rules":{"deny":[{}]}}`, `{"rules":{"deny":[{"command":"x"}]}}`, `{"rules":{"denied":[]}}`, `{"rules":[]}`, `{"rules":{"deny":{}}}`, `{"rules":"x"}`, `{"mode":"none"}`,
-		`{"rules":{"deny":[{"contains":""}]}}`, `{"rules":{"deny":[{"tool":7}]}}`, `{"rules":{"deny":[],"deny":[]}}`, `{"rules":null,"mode":"none"}`, `{}`, `{"mode":"allow","rules":{"allow":[1]}}`} {
+	for _, bad := range []string{`{"rules":{"deny":[{}]}}`, `{"rules":{"deny":[{"command":"x"}]}}`,
+		`{"rules":{"denied":[]}}`, `{"rules":[]}`, `{"rules":{"deny":{}}}`, `{"rules":"x"}`, `{"mode":"none"}`,
+		`{"rules":{"deny":[{"contains":""}]}}`, `{"rules":{"deny":[{"tool":7}]}}`, `{"rules":{"deny":[],"deny":[]}}`,
+		`{"rules":null,"mode":"none"}`,
+		`{}`, `{"mode":"allow","rules":{"allow":[1]}}`} {
 		s.call(http.MethodPut, o.path+"/permissions", bad).refused(400, "VALIDATION")
 		o.send(body{"command": "echo secret"}).refused(403, "DENIED")
 	}
 	file := filepath.Join(t.TempDir(), "rules.json")
-	for _, bad := range []string{`{"deny":[{"tool":"exec","regex":"x"}]}`, `{"Deny":[]}`, `{`, ``, `[]`, `{"deny":[]} x`, `{"deny":[null]}`} {
+	for _, bad := range []string{`{"deny":[{"tool":"exec","regex":"x"}]}`, `{"Deny":[]}`, `{`, ``, `[]`,
+		`{"deny":[]} x`, `{"deny":[null]}`} {
 		s.must(os.WriteFile(file, []byte(bad), 0o600))
 		dir := filepath.Join(t.TempDir(), "data")
-		run(t, call(t, nil, "serve", "--listen", "127.0.0.1:0", "--data-dir", dir, "--permission-rules", file)).refuses(t, 2, "permission_rules", file)
-		run(t, call(t, []string{"EVERTTY_PERMISSION_RULES=" + file}, "serve", "--listen", "127.0.0.1:0", "--data-dir", dir)).refuses(t, 2, "permission_rules", file)
+		run(t, call(t, nil, "serve", "--listen", "127.0.0.1:0", "--data-dir", dir, "--permission-rules",
+			file)).refuses(t, 2, "permission_rules", file)
+		run(t, call(t, []string{"EVERTTY_PERMISSION_RULES=" + file}, "serve", "--listen", "127.0.0.1:0", "--data-dir",
+			dir)).refuses(t, 2, "permission_rules", file)
 	}
 	run(t, call(t, nil, "serve", "--permission-rules", file+".none")).refuses(t, 2, "permission_rules", "no such file")
 }
@@ -207,12 +215,14 @@ func TestF122BadRules(t *testing.T) {
 func TestF122ServerRules(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "rules.json")
-	if err := os.WriteFile(file, []byte(`{"deny":[{"tool":"exec","contains":"rm -rf"},{"tool":"write","path_contains":"/.ssh/"}],"ask":[{"contains":"deploy"}]}`), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(`{"deny":[{"tool":"exec","contains":"rm -rf"},{"tool":"write",`+
+		`"path_contains":"/.ssh/"}],"ask":[{"contains":"deploy"}]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := start(t, launch{flags: []string{"--permission-rules", file}})
 	o := s.thread("one")
-	o.send(body{"command": "rm -rf /tmp/x"}).refused(403, "DENIED", "server") // which makes no thread that could tell of it
+	// This makes no thread that could tell of it.
+	o.send(body{"command": "rm -rf /tmp/x"}).refused(403, "DENIED", "server")
 	o.permit(object{"mode": "allow", "rules": object{"allow": []object{rule("tool", "exec")}}})
 	o.send(body{"command": "rm -rf /tmp/x"}).refused(403, "DENIED", "server")
 	o.send(body{"command": "echo deploy"}).asks()
@@ -269,9 +279,11 @@ func TestF123Precedence(t *testing.T) {
 			Decision, Reason string
 			Rule             object
 		}
-		o.post(o.path+"/authorize", asJSON(object{"tool": test.tool, "arguments": object{"command": "ls"}})).wants(200).into(&d)
+		o.post(o.path+"/authorize", asJSON(object{"tool": test.tool,
+			"arguments": object{"command": "ls"}})).wants(200).into(&d)
 		if d.Decision != test.decision || (d.Rule != nil) != test.byRule || d.Reason == "" {
-			t.Errorf("mode %s, rules %s, tool %s: %+v, want %s", test.mode, asJSON(test.rules), test.tool, d, test.decision)
+			t.Errorf("mode %s, rules %s, tool %s: %+v, want %s", test.mode, asJSON(test.rules), test.tool, d,
+				test.decision)
 		}
 	}
 	if n := len(o.decisions()); n != 20 { // five of them are one question
@@ -290,11 +302,13 @@ func TestModeOfTheState(t *testing.T) {
 	s.kill()
 	s.again()
 	o.send(body{"command": "true"}).refused(403, "DENIED", "read-only")
-	holds(t, "the state", n.read("/state"), object{"permission_mode": "read-only", "permission_rule_counts": object{"allow": 2, "deny": 1, "ask": 4}})
+	holds(t, "the state", n.read("/state"),
+		object{"permission_mode": "read-only", "permission_rule_counts": object{"allow": 2, "deny": 1, "ask": 4}})
 	n.patch(object{"permission_mode": nil})
 	o.run("true").is(0, "")
 	holds(t, "the permissions", n.read("/permissions"), object{"mode": "workspace-write"})
-	n.call(http.MethodPatch, n.path+"/state", `{"permission_mode":"everything"}`).refused(400, "VALIDATION", "everything")
+	n.call(http.MethodPatch, n.path+"/state", `{"permission_mode":"everything"}`).refused(400, "VALIDATION",
+		"everything")
 }
 
 // TestF124ReadOnly: nothing may be done and everything be seen, live too.
@@ -303,19 +317,22 @@ func TestF124ReadOnly(t *testing.T) {
 	s := start(t, launch{})
 	o := s.thread("one")
 	o.run("true")
-	id := s.createIn("one", "sh", "-c", "i=0; while :; do i=$((i+1)); echo line $i; read -t 0.2 x && echo got $x; done").ID
+	id := s.createIn("one", "sh", "-c",
+		"i=0; while :; do i=$((i+1)); echo line $i; read -t 0.2 x && echo got $x; done").ID
 	s.await(id, "line 3$")
 	o = s.careful("one", object{"mode": "read-only"})
 	pty := "/session/one/pty/" + id
 	o.send(body{"command": "true"}).refused(403, "DENIED", "read-only", "workspace-write")
-	for path, b := range map[string]string{"/input": `{"data":"x\n"}`, "/keys": `{"keys":["Enter"]}`, "/paste": `{"data":"x\n"}`, "/signal": `{"signal":"KILL"}`, "/resize": `{"cols":100,"rows":30}`} {
+	for path, b := range map[string]string{"/input": `{"data":"x\n"}`, "/keys": `{"keys":["Enter"]}`,
+		"/paste": `{"data":"x\n"}`, "/signal": `{"signal":"KILL"}`, "/resize": `{"cols":100,"rows":30}`} {
 		s.post(pty+path, b).refused(403, "DENIED")
 		s.post("/pty/"+id+path, b).refused(403, "DENIED")
 	}
 	s.call(http.MethodDelete, pty, "").refused(403, "DENIED")
 	s.call(http.MethodDelete, o.path, "").refused(403, "DENIED")
 	s.post("/session/one/pty", `{}`).refused(403, "DENIED")
-	for _, path := range []string{pty, pty + "/snapshot", pty + "/snapshot?format=html", pty + "/recording", "/session/one/pty", o.path, o.path + "/events?format=json", o.path + "/permissions", "/session/one/commands"} {
+	for _, path := range []string{pty, pty + "/snapshot", pty + "/snapshot?format=html", pty + "/recording",
+		"/session/one/pty", o.path, o.path + "/events?format=json", o.path + "/permissions", "/session/one/commands"} {
 		s.get(path).wants(200)
 	}
 	for _, kind := range transports {
@@ -331,13 +348,15 @@ func TestF124ReadOnly(t *testing.T) {
 	}
 }
 
-// TestPermissionsOfSockets: what comes over WebSockets is held like requests; the viewer is told, the stream goes on, and the thread's events say it once for each connection.
+// TestPermissionsOfSockets: what comes over WebSockets is held like requests; the viewer is told, the stream goes on,
+// and the thread's events say it once for each connection.
 func TestPermissionsOfSockets(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
 	id := s.createIn("one", "cat").ID
 	o := s.careful("one", object{"mode": "read-only"})
-	for _, path := range []string{"/session/one/pty/" + id + "/ws", "/pty/" + id + "/ws?format=binary", "/ws", "/pty/" + id + "/ws?ticket=" + s.writeTicket(id)} {
+	for _, path := range []string{"/session/one/pty/" + id + "/ws", "/pty/" + id + "/ws?format=binary", "/ws",
+		"/pty/" + id + "/ws?ticket=" + s.writeTicket(id)} {
 		before := len(o.decisions())
 		j := s.socket(path, id)
 		for range 3 {
@@ -363,7 +382,8 @@ func TestPermissionsOfSockets(t *testing.T) {
 		o.permit(object{"mode": "read-only", "rules": object{}})
 		_ = j.conn.Close()
 	}
-	if text := s.text(id); strings.Contains(text, "denied") || strings.Contains(text, "secret") || s.info(id).Cols != 80 {
+	if text := s.text(id); strings.Contains(text, "denied") || strings.Contains(text, "secret") ||
+		s.info(id).Cols != 80 {
 		t.Errorf("a denied message had an effect:\n%s", text)
 	}
 	if log := asJSON(o.happened()); strings.Contains(log, "secret\\r") || strings.Contains(log, "seen") {
@@ -371,7 +391,8 @@ func TestPermissionsOfSockets(t *testing.T) {
 	}
 }
 
-// TestPermissionsAskTypists: where permissions ask, one connection types when somebody has approved that the terminal is typed into, and the next one asks again.
+// TestPermissionsAskTypists: where permissions ask, one connection types when somebody has approved that the terminal
+// is typed into, and the next one asks again.
 func TestPermissionsAskTypists(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
@@ -392,7 +413,8 @@ func TestPermissionsAskTypists(t *testing.T) {
 		}
 	}
 	o.get(o.path + "/approvals").wants(200).into(&list)
-	if len(list.Approvals) != 1 || list.Approvals[0].Arguments["terminal"] != id || len(list.Approvals[0].Arguments) != 1 {
+	if len(list.Approvals) != 1 || list.Approvals[0].Arguments["terminal"] != id ||
+		len(list.Approvals[0].Arguments) != 1 {
 		t.Fatalf("%+v", list)
 	}
 	o.answer(list.Approvals[0].ID, "approve").wants(200)
@@ -410,7 +432,8 @@ func TestPermissionsAskTypists(t *testing.T) {
 	if code := first.refusal(); code != "DENIED" {
 		t.Error(code)
 	}
-	if text := s.text(id); strings.Contains(text, "too") || strings.Contains(text, "not approved") || strings.Contains(text, "by request") {
+	if text := s.text(id); strings.Contains(text, "too") || strings.Contains(text, "not approved") ||
+		strings.Contains(text, "by request") {
 		t.Errorf("the terminal was typed into:\n%s", text)
 	}
 }
@@ -462,12 +485,14 @@ func (s *server) writeTicket(id string) string {
 	return made.Ticket
 }
 
-// TestPermissionsOutliveTheDatabase: a server that cannot read its database holds what was set, lets everything else go on, and asks nobody.
+// TestPermissionsOutliveTheDatabase: a server that cannot read its database holds what was set, lets everything else go
+// on, and asks nobody.
 func TestPermissionsOutliveTheDatabase(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{listen: freePort(t), errors: true})
 	o := s.thread("one")
-	o.permit(object{"rules": object{"deny": []object{rule("contains", "secret")}, "ask": []object{rule("contains", "push")}}})
+	o.permit(object{"rules": object{"deny": []object{rule("contains", "secret")},
+		"ask": []object{rule("contains", "push")}}})
 	o.send(body{"command": "echo secret"}).refused(403, "DENIED")
 	s.stop()
 	s.must(os.WriteFile(s.file("evertty.db"), []byte(strings.Repeat("not a database ", 1000)), 0o600))
@@ -520,7 +545,8 @@ func (j talker) types(path, id, text string) {
 // resizes asks for another size and waits until the server has seen it.
 func (j talker) resizes(path, id string, cols int) {
 	j.t.Helper()
-	for _, message := range []object{{"type": "resize", "pty": id, "cols": cols, "rows": 40}, {"type": "ping", "t": 1}} {
+	for _, message := range []object{{"type": "resize", "pty": id, "cols": cols, "rows": 40},
+		{"type": "ping", "t": 1}} {
 		b := []byte(asJSON(message))
 		kind := websocket.TextMessage
 		if strings.Contains(path, "binary") {

@@ -10,8 +10,8 @@ import (
 	"github.com/evertty/evertty/client"
 )
 
-// TestResumeInPlainText: output without one escape sequence can be gone on with from any position that is kept, also when what came
-// before was dropped, and after a kill of the server.
+// TestResumeInPlainText: output without one escape sequence can be gone on with from any position that is kept, also
+// when what came before was dropped, and after a kill of the server.
 func TestResumeInPlainText(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{listen: freePort(t), flags: []string{"--journal-terminal-quota", "2MiB"}})
@@ -54,10 +54,12 @@ func (s *server) resumesFrom(id string, first, end uint64) (wrong []string) {
 	if uint64(len(raw)) != end-first {
 		return []string{fmt.Sprintf("%d bytes are kept, not %d", len(raw), end-first)}
 	}
-	for _, at := range []uint64{first, first + 81, first + 300, first + (end-first)/3, first + (end-first)/2, end - 200<<10, end - 81} {
+	for _, at := range []uint64{first, first + 81, first + 300, first + (end-first)/3, first + (end-first)/2,
+		end - 200<<10, end - 81} {
 		since := at + (81-at%81)%81 // whole characters
 		if got := s.resumed(id, since, end); got != raw[since-first:] {
-			wrong = append(wrong, fmt.Sprintf("since %d of [%d, %d]: %d bytes, not the %d that came", since, first, end, len(got), end-since))
+			wrong = append(wrong, fmt.Sprintf("since %d of [%d, %d]: %d bytes, not the %d that came", since, first, end,
+				len(got), end-since))
 		}
 	}
 	return wrong

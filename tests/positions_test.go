@@ -110,7 +110,8 @@ func TestPositionsOfATerminalMadeOnAFullDisk(t *testing.T) {
 func TestDataThatAreGone(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, files string }{
-		{"data", "data.*"}, {"data and screens", "data.*|screen.*"}, {"journal", "data.*|index.*"}, {"all but the record",
+		{"data", "data.*"}, {"data and screens", "data.*|screen.*"}, {"journal", "data.*|index.*"},
+		{"all but the record",
 			"data.*|index.*|screen.*|positions"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -65,7 +65,8 @@ func TestR245MultipleClientsGetSameSnapshot(t *testing.T) {
 	for _, kind := range slices.Repeat(transports, 2) {
 		v := s.watch(kind, id)
 		if string(v.first.Data) != ansi.Data || v.first.Seq != ansi.Seq {
-			t.Errorf("%s: the event at %d differs from the snapshot at %d:\n%q\n%q", kind, v.first.Seq, ansi.Seq, v.first.Data, ansi.Data)
+			t.Errorf("%s: the event at %d differs from the snapshot at %d:\n%q\n%q", kind, v.first.Seq, ansi.Seq,
+				v.first.Data, ansi.Data)
 		}
 	}
 }
@@ -78,7 +79,8 @@ func TestR246RecoversInstantlyViaSSESnapshotEvent(t *testing.T) {
 	s.input(id, "echo recovered\n")
 	s.await(id, "^recovered$")
 	v := s.watch(sse, id)
-	if v.first.Reason != "connect" || v.first.Cols != 80 || v.first.Rows != 24 || v.first.Unicode != "11" || v.first.Seq == 0 {
+	if v.first.Reason != "connect" || v.first.Cols != 80 || v.first.Rows != 24 || v.first.Unicode != "11" ||
+		v.first.Seq == 0 {
 		t.Errorf("%+v", v.first)
 	}
 	if !strings.Contains(v.screen(), "\nrecovered\n") {
@@ -104,7 +106,8 @@ func TestR247PreservesScrollbackOf5000Lines(t *testing.T) {
 		fmt.Fprintf(&want, "line %05d\n", i)
 	}
 	if got := s.text(id); strings.TrimRight(got, "\n") != strings.TrimRight(want.String(), "\n") {
-		t.Errorf("the history is not the last %d lines; it has %d from %.10q to %q", kept, strings.Count(got, "\n"), got, got[max(0, len(got)-12):])
+		t.Errorf("the history is not the last %d lines; it has %d from %.10q to %q", kept, strings.Count(got, "\n"),
+			got, got[max(0, len(got)-12):])
 	}
 	for _, kind := range transports {
 		if v := s.watch(kind, id); strings.TrimRight(v.all(), "\n") != strings.TrimRight(want.String(), "\n") {
@@ -113,7 +116,8 @@ func TestR247PreservesScrollbackOf5000Lines(t *testing.T) {
 	}
 	last, err := s.Snapshot(s.ctx(), id, client.Text, 10)
 	s.must(err)
-	if lines := strings.Split(strings.TrimRight(last.Text, "\n"), "\n"); len(lines) != 33 || lines[0] != fmt.Sprintf("line %05d", printed-32) {
+	if lines := strings.Split(strings.TrimRight(last.Text, "\n"), "\n"); len(lines) != 33 ||
+		lines[0] != fmt.Sprintf("line %05d", printed-32) {
 		t.Errorf("10 lines of history and the screen: %d lines from %q", len(lines), lines[0])
 	}
 }
@@ -122,7 +126,8 @@ func TestR247PreservesScrollbackOf5000Lines(t *testing.T) {
 func TestR248PreservesFormatting(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
-	id := s.create("bash", "-c", `printf '\e[1;3;4;31mstyled\e[0m \e[38;5;208;48;2;1;2;3mcolours\e[0m \e[7minverse\e[0m\r\nplain'; read`).ID
+	id := s.create("bash", "-c", `printf '\e[1;3;4;31mstyled\e[0m \e[38;5;208;48;2;1;2;3mcolours\e[0m `+
+		`\e[7minverse\e[0m\r\nplain'; read`).ID
 	s.await(id, "^plain$")
 	var ansi struct{ Data string }
 	s.get("/pty/" + id + "/snapshot").into(&ansi)
@@ -303,7 +308,8 @@ func TestR255PreservesWorkingDirectoryAcrossDisconnections(t *testing.T) {
 func TestR256PersistsEnvironmentVariables(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
-	i := s.createWith(client.CreateRequest{Cmd: []string{"bash", "-l"}, Env: map[string]string{"GIVEN": "at creation"}, Cols: 80, Rows: 24})
+	i := s.createWith(client.CreateRequest{Cmd: []string{"bash", "-l"}, Env: map[string]string{"GIVEN": "at creation"},
+		Cols: 80, Rows: 24})
 	if i.Env["GIVEN"] != "at creation" {
 		t.Errorf("%+v", i)
 	}
@@ -320,7 +326,8 @@ func TestR256PersistsEnvironmentVariables(t *testing.T) {
 func TestR257RecoversALongRunningProcess(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
-	id := s.create("bash", "-c", `i=0; while read -r -t 0.05; [ $? -gt 128 ]; do i=$((i+1)); echo "iteration $i"; done`).ID
+	id := s.create("bash", "-c", `i=0; while read -r -t 0.05; [ $? -gt 128 ]; do i=$((i+1)); echo "iteration $i"; `+
+		`done`).ID
 	v := s.watch(sse, id)
 	v.sees("\niteration 2\n")
 	v.close()
@@ -411,7 +418,8 @@ func TestR261TracksLastActivity(t *testing.T) {
 	id := s.create("bash", "-c", "stty -echo; echo ready; read; echo output; read; read").ID
 	s.await(id, "^ready$")
 	at := s.info(id)
-	if at.LastActivity.Before(at.CreatedAt) || at.LastOutput.Before(at.CreatedAt) || at.LastActivity.Location().String() != "UTC" {
+	if at.LastActivity.Before(at.CreatedAt) || at.LastOutput.Before(at.CreatedAt) ||
+		at.LastActivity.Location().String() != "UTC" {
 		t.Errorf("created %v, activity %v, output %v", at.CreatedAt, at.LastActivity, at.LastOutput)
 	}
 	grows := func(what string) {

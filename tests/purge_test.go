@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestPurgeTakesTheDeleted: to purge a session, or to delete its thread, removes the terminals too that were deleted before.
+// TestPurgeTakesTheDeleted: to purge a session, or to delete its thread, removes the terminals too that were deleted
+// before.
 func TestPurgeTakesTheDeleted(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"/session/s/pty?purge=1", "/api/threads/s"} {

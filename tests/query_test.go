@@ -45,7 +45,8 @@ func TestQueriesAreAnsweredOnce(t *testing.T) {
 	for _, watching := range []int{0, 1, 5} {
 		for _, q := range queries {
 			// ready; the question; what came until Z is typed.
-			script := fmt.Sprintf(`stty raw -echo; printf ready; read -r -N1; echo %s | base64 -d; printf asked; IFS= read -r -d Z a; printf '\r\nanswer:%%s:' "$(printf %%s "$a" | base64 -w0)"`,
+			script := fmt.Sprintf(`stty raw -echo; printf ready; read -r -N1; echo %s | base64 -d; printf asked; `+
+				`IFS= read -r -d Z a; printf '\r\nanswer:%%s:' "$(printf %%s "$a" | base64 -w0)"`,
 				base64.StdEncoding.EncodeToString([]byte(q.query)))
 			id := s.create("bash", "-c", script).ID
 			s.await(id, "^ready$")
@@ -58,12 +59,14 @@ func TestQueriesAreAnsweredOnce(t *testing.T) {
 			for _, v := range viewers {
 				v.sees("readyasked\n")
 				text := bytes.ReplaceAll(v.text, []byte("\x1b]2;;touch x"), nil) // the title itself is no question
-				if bytes.ContainsAny(text, "\x05") || bytes.Contains(text, []byte("\x1b[")) || bytes.Contains(text, []byte("?")) || bytes.Contains(text, []byte("\x1bP")) {
+				if bytes.ContainsAny(text, "\x05") || bytes.Contains(text, []byte("\x1b[")) ||
+					bytes.Contains(text, []byte("?")) || bytes.Contains(text, []byte("\x1bP")) {
 					t.Errorf("%s, %s: the viewer got %q", q.name, v.kind, v.text)
 				}
 			}
 			s.input(id, "Z")
-			m := regexp.MustCompile(`answer:(.*?):`).FindStringSubmatch(strings.ReplaceAll(s.await(id, "answer:(.*\n?)*?:$"), "\n", ""))
+			m := regexp.MustCompile(`answer:(.*?):`).FindStringSubmatch(strings.ReplaceAll(s.await(id,
+				"answer:(.*\n?)*?:$"), "\n", ""))
 			answer, err := base64.StdEncoding.DecodeString(m[1])
 			s.must(err)
 			if !regexp.MustCompile(`^` + q.answer + `$`).Match(answer) {
@@ -87,7 +90,8 @@ func TestSnapshotsAskNothing(t *testing.T) {
 		all.WriteString(q.query)
 	}
 	all.WriteString("\a\x1b]52;c;aGVsbG8=\x1b\\\x1b]9;note\x1b\\the text\x1b[6")
-	id := s.create("bash", "-c", fmt.Sprintf(`stty raw -echo; echo %s | base64 -d; read -r -d Z a`, base64.StdEncoding.EncodeToString([]byte(all.String())))).ID
+	id := s.create("bash", "-c", fmt.Sprintf(`stty raw -echo; echo %s | base64 -d; read -r -d Z a`,
+		base64.StdEncoding.EncodeToString([]byte(all.String())))).ID
 	s.await(id, "the text$")
 	shot, err := s.Snapshot(s.ctx(), id, client.ANSI, client.AllHistory)
 	s.must(err)

@@ -26,11 +26,14 @@ func TestF104Steering(t *testing.T) {
 	}
 	n.kill()
 	n.again()
-	holds(t, "drained", n.send(http.MethodPost, "/steer/drain", object{}, http.StatusOK), object{"messages": []string{"first", "second"}})
-	holds(t, "drained again", n.send(http.MethodPost, "/steer/drain", object{}, http.StatusOK), object{"messages": []string{}})
+	holds(t, "drained", n.send(http.MethodPost, "/steer/drain", object{}, http.StatusOK),
+		object{"messages": []string{"first", "second"}})
+	holds(t, "drained again", n.send(http.MethodPost, "/steer/drain", object{}, http.StatusOK),
+		object{"messages": []string{}})
 }
 
-// TestF107NothingIsLost: after three compactions every message is there as it was, and what the first summary said is in the newest.
+// TestF107NothingIsLost: after three compactions every message is there as it was, and what the first summary said is
+// in the newest.
 func TestF107NothingIsLost(t *testing.T) {
 	t.Parallel()
 	n := start(t, launch{}).notebook("one")
@@ -42,9 +45,11 @@ func TestF107NothingIsLost(t *testing.T) {
 	say("user", "Audit the runtime in cmd/audit.go")
 	for round := range 3 {
 		for i := range 6 {
-			say([]string{"assistant", "user"}[i%2], fmt.Sprintf("round %d, message %d, with\nlines,  spaces and \"quotes\" …", round, i))
+			say([]string{"assistant", "user"}[i%2],
+				fmt.Sprintf("round %d, message %d, with\nlines,  spaces and \"quotes\" …", round, i))
 		}
-		holds(t, "the compaction", n.send(http.MethodPost, "/compact", object{"threshold": 1, "keep_last": 2}, http.StatusOK), object{"compacted": true, "count": round + 1})
+		holds(t, "the compaction", n.send(http.MethodPost, "/compact", object{"threshold": 1, "keep_last": 2},
+			http.StatusOK), object{"compacted": true, "count": round + 1})
 	}
 	n.kill()
 	n.again()
@@ -82,14 +87,21 @@ func TestF108NotWorthACompaction(t *testing.T) {
 	}
 }
 
-// TestF112Timeline: all fields come back after a restart, numbers as they were written; the view has the newest 24, the log all.
+// TestF112Timeline: all fields come back after a restart, numbers as they were written; the view has the newest 24, the
+// log all.
 func TestF112Timeline(t *testing.T) {
 	t.Parallel()
 	n := start(t, launch{}).notebook("one")
-	const entry = `{"timestamp":"2026-04-07T12:00:00.123456789+02:00","kind":"a kind of nobody","mode":"plan","reason_code":"r","summary":"s","decision_kind":"initial_route","route_score":0.30000000000000004,` +
-		`"runner_up_mode":"clarify","runner_up_score":1e-7,"scheduled_next_mode":"execute","unresolved_questions":["a","b"],"prompt_format":"native","prompt_sections":["x"],"policy_stage":"p","policy_outcome":"o",` +
-		`"evidence_summary":["e"],"evidence_provenance":[{"category":"c","source":"s","summary":"m","status":"contradicts","subject":"j","detail":"d"}],"signal_summary":["g"],"verification_observations":[{"k":1.50}],` +
-		`"clarify_stage":"cs","clarify_pressure_kind":"cp","pressure_pass_complete":true,"missing_readiness_gates":["m"],"artifact_paths":["/a"],"of_nobody":{"n":[1.10]}}`
+	const entry = `{"timestamp":"2026-04-07T12:00:00.123456789+02:00","kind":"a kind of nobody","mode":"plan",` +
+		`"reason_code":"r","summary":"s","decision_kind":"initial_route","route_score":0.30000000000000004,` +
+		`"runner_up_mode":"clarify","runner_up_score":1e-7,"scheduled_next_mode":"execute",` +
+		`"unresolved_questions":["a","b"],"prompt_format":"native","prompt_sections":["x"],"policy_stage":"p",` +
+		`"policy_outcome":"o",` +
+		`"evidence_summary":["e"],"evidence_provenance":[{"category":"c","source":"s","summary":"m",` +
+		`"status":"contradicts","subject":"j","detail":"d"}],"signal_summary":["g"],` +
+		`"verification_observations":[{"k":1.50}],` +
+		`"clarify_stage":"cs","clarify_pressure_kind":"cp","pressure_pass_complete":true,` +
+		`"missing_readiness_gates":["m"],"artifact_paths":["/a"],"of_nobody":{"n":[1.10]}}`
 	n.post(n.path+"/timeline", entry).wants(http.StatusCreated)
 	n.stop()
 	n.again()
@@ -115,7 +127,8 @@ func TestF112Timeline(t *testing.T) {
 func TestF114TraceWithoutTimeline(t *testing.T) {
 	t.Parallel()
 	n := start(t, launch{}).notebook("one")
-	step := object{"stage": "definition_of_done", "outcome": "complete", "decision_code": "done", "decision_summary": "it is done", "evidence_summary": []string{"e"}, "evidence_provenance": []object{}}
+	step := object{"stage": "definition_of_done", "outcome": "complete", "decision_code": "done",
+		"decision_summary": "it is done", "evidence_summary": []string{"e"}, "evidence_provenance": []object{}}
 	n.send(http.MethodPost, "/trace", step, http.StatusCreated)
 	n.kill()
 	n.again()
@@ -132,10 +145,13 @@ func TestF115ProvenanceCitesACommand(t *testing.T) {
 		ID   string `json:"command_id"`
 		Exit int    `json:"exit_code"`
 	}
-	s.post("/session/one/exec", `{"command":"echo passed; exit_code() { return 3; }; exit_code"}`).wants(http.StatusOK).into(&run)
+	s.post("/session/one/exec", `{"command":"echo passed; exit_code() { return 3; }; exit_code"}`).
+		wants(http.StatusOK).into(&run)
 	n := s.notebook("one")
-	proof := object{"category": "verification", "source": "cmd_" + run.ID, "summary": "it printed passed", "status": "supports", "subject": "echo", "detail": "code 3", "command_id": run.ID}
-	n.send(http.MethodPost, "/timeline", object{"kind": "verify_observation", "evidence_provenance": []object{proof}}, http.StatusCreated)
+	proof := object{"category": "verification", "source": "cmd_" + run.ID, "summary": "it printed passed",
+		"status": "supports", "subject": "echo", "detail": "code 3", "command_id": run.ID}
+	n.send(http.MethodPost, "/timeline", object{"kind": "verify_observation", "evidence_provenance": []object{proof}},
+		http.StatusCreated)
 	got := n.list("/timeline", "timeline")[0]["evidence_provenance"].([]any)[0].(object)
 	holds(t, "the evidence", got, proof)
 	var command struct {
@@ -154,7 +170,8 @@ func TestF119NothingToLoad(t *testing.T) {
 	s.get("/api/threads/latest").refused(http.StatusNotFound, "NOT_FOUND")
 	s.post("/api/threads", `{"id":"empty"}`).wants(http.StatusCreated)
 	s.get("/api/threads/latest").refused(http.StatusNotFound, "NOT_FOUND")
-	for _, path := range []string{"/record", "/messages", "/state", "/timeline", "/trace", "/ledger", "/prompts", "/turns", "/usage"} {
+	for _, path := range []string{"/record", "/messages", "/state", "/timeline", "/trace", "/ledger", "/prompts",
+		"/turns", "/usage"} {
 		s.get("/api/threads/empty" + path).wants(http.StatusOK)
 	}
 	s.notebook("first").say("user", "a")
@@ -213,12 +230,16 @@ func TestF120LoaderFile(t *testing.T) {
 func TestF121TolerantLoad(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
-	for i, file := range []string{`{}`, `{"messages":null,"workflow_mode":7,"permission_mode":"","prompt_sections":"x","workflow_timeline":[1,{"kind":2}],"usage":[],"compaction":"no","workflow_ledger":3}`,
-		`{"session_id":"../../etc/passwd","messages":[{"role":"user"},{"content":"no role"},"text",{"role":"assistant","content":"ok","tool_calls":{}}],"current_task":"  "}`,
-		`{"session_id":7,"version":"x","workflow_ambiguity_score":"high","permission_rule_counts":{"allow":"many"},"prompt_history":[{"content":""}],"completion_trace":{}}`} {
+	for i, file := range []string{`{}`, `{"messages":null,"workflow_mode":7,"permission_mode":"",` +
+		`"prompt_sections":"x","workflow_timeline":[1,{"kind":2}],"usage":[],"compaction":"no","workflow_ledger":3}`,
+		`{"session_id":"../../etc/passwd","messages":[{"role":"user"},{"content":"no role"},"text",` +
+			`{"role":"assistant","content":"ok","tool_calls":{}}],"current_task":"  "}`,
+		`{"session_id":7,"version":"x","workflow_ambiguity_score":"high","permission_rule_counts":{"allow":"many"},` +
+			`"prompt_history":[{"content":""}],"completion_trace":{}}`} {
 		n := s.notebook(fmt.Sprintf("odd%d", i))
 		n.call(http.MethodPut, n.path+"/record", file).wants(http.StatusOK)
-		holds(t, file, n.read("/record"), object{"version": 11, "workflow_mode": "execute", "permission_mode": "workspace-write", "current_task": nil, "prompt_sections": []string{}, "compaction": nil,
+		holds(t, file, n.read("/record"), object{"version": 11, "workflow_mode": "execute",
+			"permission_mode": "workspace-write", "current_task": nil, "prompt_sections": []string{}, "compaction": nil,
 			"permission_rule_counts": object{"allow": 0, "ask": 0, "deny": 0}, "workflow_ambiguity_score": nil})
 		n.say("user", "it goes on")
 	}
@@ -236,7 +257,8 @@ func TestF121TolerantLoad(t *testing.T) {
 // appends is how many messages are appended while the server is killed.
 const appends = 1000
 
-// TestF125CrashSafety: a server is killed while messages are appended. The database and the file are whole, and what was acknowledged is there.
+// TestF125CrashSafety: a server is killed while messages are appended. The database and the file are whole, and what
+// was acknowledged is there.
 func TestF125CrashSafety(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{errors: true})
@@ -253,7 +275,8 @@ func TestF125CrashSafety(t *testing.T) {
 				acknowledged.Store(int64(i))
 			}
 		}()
-		eventually(t, "some are appended", func() bool { return acknowledged.Load() >= int64(min(next+150, appends-1)) })
+		eventually(t, "some are appended",
+			func() bool { return acknowledged.Load() >= int64(min(next+150, appends-1)) })
 		s.kill()
 		stop()
 		<-done
@@ -270,7 +293,9 @@ func TestF125CrashSafety(t *testing.T) {
 				t.Fatalf("message %d is %q", i, text)
 			}
 		}
-		eventually(t, "the file has what the database has", func() bool { return len(parsed(t, n.file(id, ""))["messages"].([]any)) == len(said) })
+		eventually(t, "the file has what the database has", func() bool {
+			return len(parsed(t, n.file(id, ""))["messages"].([]any)) == len(said)
+		})
 		next = len(said)
 	}
 }
@@ -321,7 +346,8 @@ func whole(t testing.TB, file string) {
 	}
 }
 
-// TestF126OneThreadAllViews: a terminal, a shell and a record of one thread are told in one stream in their order, and go with the thread.
+// TestF126OneThreadAllViews: a terminal, a shell and a record of one thread are told in one stream in their order, and
+// go with the thread.
 func TestF126OneThreadAllViews(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
@@ -337,7 +363,8 @@ func TestF126OneThreadAllViews(t *testing.T) {
 		t.Errorf("the thread says %q", said)
 	}
 	o := s.thread("one")
-	want := []string{"thread.created", "terminal.created", "runtime.started", "command.finished", "record.created", "record.message", "record.state", "record.timeline", "record.turn"}
+	want := []string{"thread.created", "terminal.created", "runtime.started", "command.finished", "record.created",
+		"record.message", "record.state", "record.timeline", "record.turn"}
 	eventually(t, "all events", func() bool { return o.times("command.finished") == 1 && o.times("record.turn") == 1 })
 	at := 0
 	for _, e := range o.happened() {
@@ -349,7 +376,8 @@ func TestF126OneThreadAllViews(t *testing.T) {
 		t.Errorf("%s does not come in its order: %s", want[at], asJSON(o.happened()))
 	}
 	s.call(http.MethodDelete, "/api/threads/one", "").wants(http.StatusOK)
-	for _, path := range []string{"/api/threads/one", "/api/threads/one/record", "/api/threads/one/messages", "/api/threads/one/events", "/api/threads/one/records/" + id} {
+	for _, path := range []string{"/api/threads/one", "/api/threads/one/record", "/api/threads/one/messages",
+		"/api/threads/one/events", "/api/threads/one/records/" + id} {
 		s.get(path).refused(http.StatusNotFound, "NOT_FOUND")
 	}
 	if _, err := os.Stat(n.file(id, "")); err == nil {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestRemoteExec is a shell wherever it runs (F-093: tests/test_sandbox_integration.py, test_*_basic_execution and
-// test_*_terminal_state_persistence).
+// TestRemoteExec is a shell wherever it runs (F-093:
+// tests/test_sandbox_integration.py, test_*_basic_execution and test_*_terminal_state_persistence).
 func TestRemoteExec(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, at *site) {
@@ -38,7 +38,8 @@ func TestRemoteExec(t *testing.T) {
 	})
 }
 
-// TestRemoteCommandsStayInOrder: commands of one shell wait for each other, also those that are sent at once; one in the background waits for nobody.
+// TestRemoteCommandsStayInOrder: commands of one shell wait for each other, also those that are sent at once; one in
+// the background waits for nobody.
 func TestRemoteCommandsStayInOrder(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, at *site) {

@@ -18,7 +18,8 @@ func TestRemoteFiles(t *testing.T) {
 			return at.post("/api/file/"+verb, asJSON(b))
 		}
 		bytes := "\x00\xff'\n"
-		file("write", body{"path": "a b", "content": base64.StdEncoding.EncodeToString([]byte(bytes)), "encoding": "base64"}).wants(200)
+		file("write", body{"path": "a b", "content": base64.StdEncoding.EncodeToString([]byte(bytes)),
+			"encoding": "base64"}).wants(200)
 		w.run("cat 'a b'").is(0, bytes)
 		var read struct{ Content, Encoding string }
 		file("read", body{"path": "a b"}).wants(200).into(&read)

@@ -70,7 +70,8 @@ func fakeSite(t *testing.T, name string, how launch) *site {
 		}
 	})
 	sections := map[string]body{
-		"e2b":      {"api_key": fakeprov.Key, "api_url": fake.E2BURL(), "sandbox_url": fake.E2BSandboxURL(), "cwd": dir},
+		"e2b": {"api_key": fakeprov.Key, "api_url": fake.E2BURL(), "sandbox_url": fake.E2BSandboxURL(),
+			"cwd": dir},
 		"daytona":  {"api_key": fakeprov.Key, "api_url": fake.DaytonaURL(), "cwd": dir},
 		"agentbay": {"api_key": fakeprov.Key, "endpoint": fake.AgentBayURL(), "cwd": dir},
 	}
@@ -137,8 +138,10 @@ func sshSite(t *testing.T) *site {
 	place(t, dir+"/authorized", string(ssh.MarshalAuthorizedKey(newKey(t, dir+"/user"))))
 	place(t, dir+"/known", knownhosts.Line([]string{address}, host)+"\n")
 	_, port, _ := net.SplitHostPort(address)
-	place(t, dir+"/config", fmt.Sprintf("ListenAddress 127.0.0.1:%s\nHostKey %[2]s/host\nAuthorizedKeysFile %[2]s/authorized\nPidFile none\nUsePAM no\n"+
-		"StrictModes no\nPermitRootLogin prohibit-password\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nPrintMotd no\nPrintLastLog no\n"+
+	place(t, dir+"/config", fmt.Sprintf("ListenAddress 127.0.0.1:%s\nHostKey %[2]s/host\nAuthorizedKeysFile "+
+		"%[2]s/authorized\nPidFile none\nUsePAM no\n"+
+		"StrictModes no\nPermitRootLogin prohibit-password\nPasswordAuthentication no\nKbdInteractiveAuthentication "+
+		"no\nPrintMotd no\nPrintLastLog no\n"+
 		"Subsystem sftp internal-sftp\nMaxStartups 100\nSetEnv HOME=%[2]s\n", port, dir))
 	// Not the user's own home: bash would read its .bashrc for every command.
 	daemon := exec.Command(program, "-D", "-e", "-f", dir+"/config")
@@ -159,8 +162,9 @@ func sshSite(t *testing.T) *site {
 		return err == nil
 	})
 	home := t.TempDir()
-	s := start(t, withProvider(t, launch{}, "ssh", body{"hosts": []string{u.Username + "@" + address}, "known_hosts": []string{dir + "/known"},
-		"keys": []string{dir + "/user"}, "dir": home}))
+	s := start(t, withProvider(t, launch{}, "ssh",
+		body{"hosts": []string{u.Username + "@" + address}, "known_hosts": []string{dir + "/known"},
+			"keys": []string{dir + "/user"}, "dir": home}))
 	return &site{server: s, name: "ssh", pty: true, keep: true}
 }
 

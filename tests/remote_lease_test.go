@@ -45,8 +45,9 @@ func TestRemotePauseAndResume(t *testing.T) {
 	})
 }
 
-// TestRemoteInstanceIsReplaced: compute that is gone is made anew with the next command, which has the state of the terminal (F-085; R-066 tests/test_lease.py::test_recovery).
-// The command runs once although the server believed that the instance was there.
+// TestRemoteInstanceIsReplaced: compute that is gone is made anew with the next command, which has the state of the
+// terminal (F-085; R-066 tests/test_lease.py::test_recovery). The command runs once although the server believed that
+// the instance was there.
 func TestRemoteInstanceIsReplaced(t *testing.T) {
 	t.Parallel()
 	atRented(t, func(t *testing.T, at *site) {
@@ -92,7 +93,8 @@ func TestRemoteLeaseIsMadeOnce(t *testing.T) {
 	})
 }
 
-// TestRemoteSessionPausesItsLease: at the end of an idle session the compute is paused before the session is closed (R-…, upstream 3.1.3); the next command resumes it.
+// TestRemoteSessionPausesItsLease: at the end of an idle session the compute is paused before the session is closed
+// (R-…, upstream 3.1.3); the next command resumes it.
 func TestRemoteSessionPausesItsLease(t *testing.T) {
 	t.Parallel()
 	atRented(t, func(t *testing.T, at *site) {
@@ -115,7 +117,8 @@ func TestRemoteSessionPausesItsLease(t *testing.T) {
 	})
 }
 
-// TestRemoteSharedLeaseIsNotPaused: two threads on one lease have one instance and a terminal each; the end of one's session leaves it running (F-088; R-027, R-187).
+// TestRemoteSharedLeaseIsNotPaused: two threads on one lease have one instance and a terminal each; the end of one's
+// session leaves it running (F-088; R-027, R-187).
 func TestRemoteSharedLeaseIsNotPaused(t *testing.T) {
 	t.Parallel()
 	at := fakeSite(t, "e2b", launch{})
@@ -133,14 +136,16 @@ func TestRemoteSharedLeaseIsNotPaused(t *testing.T) {
 	}
 }
 
-// TestRemoteCommandIsNotRepeated: a command whose connection broke in the middle is failed and runs once (F-085; the retry rule of upstream 3.1.6).
+// TestRemoteCommandIsNotRepeated: a command whose connection broke in the middle is failed and runs once (F-085; the
+// retry rule of upstream 3.1.6).
 func TestRemoteCommandIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	at := fakeSite(t, "e2b", launch{errors: true})
 	w := at.rent("torn", nil)
 	w.run("true").is(0, "")
 	file := at.fake.Dir(w.instance()) + "/ran"
-	// More than all that is said before the command prints, and less than what it prints: at the cut it has written the file and is not at its end.
+	// More than all that is said before the command prints, and less than what it prints: at the cut it has written the
+	// file and is not at its end.
 	at.fake.Fault(fakeprov.Fault{Op: "e2b.start", Cut: 100 << 10})
 	command := "echo once >>" + file + "; head -c 400000 /dev/zero; sleep 30.375; echo NOT >>" + file
 	got := w.send(body{"command": command})
@@ -158,8 +163,8 @@ func TestRemoteCommandIsNotRepeated(t *testing.T) {
 	}
 }
 
-// TestRemoteCommandIsFoundAgain: where a command runs on its own and its output is fetched, a reply that is lost is asked for again, and the command still runs once:
-// its true result is the answer.
+// TestRemoteCommandIsFoundAgain: where a command runs on its own and its output is fetched, a reply that is lost is
+// asked for again, and the command still runs once: its true result is the answer.
 func TestRemoteCommandIsFoundAgain(t *testing.T) {
 	t.Parallel()
 	for name, op := range map[string]string{"daytona": "daytona.execute", "agentbay": "agentbay.shell"} {
@@ -169,11 +174,13 @@ func TestRemoteCommandIsFoundAgain(t *testing.T) {
 			w := at.rent("found", nil)
 			w.run("true").is(0, "")
 			dir := at.fake.Dir(w.instance())
-			// The call that begins the command is carried out, and its reply lost; the next one is held up, so what is seen meanwhile is of the first.
+			// The call that begins the command is carried out, and its reply lost; the next one is held up, so what is
+			// seen meanwhile is of the first.
 			seen := make(chan struct{})
 			at.fake.Fault(fakeprov.Fault{Op: op, Cut: fakeprov.CutReply})
 			at.fake.Fault(fakeprov.Fault{Op: op, Until: seen})
-			c := w.later(body{"command": "echo once >>" + dir + "/ran; echo begun; until [ -e " + dir + "/go ]; do sleep 0.05; done; echo ended; (exit 7)"})
+			c := w.later(body{"command": "echo once >>" + dir + "/ran; echo begun; until [ -e " + dir +
+				"/go ]; do sleep 0.05; done; echo ended; (exit 7)"})
 			eventually(t, "the reply is lost", func() bool { return len(at.fake.Cuts()) > 0 })
 			eventually(t, "the command has begun", func() bool { return sizeOf(dir+"/ran") == int64(len("once\n")) })
 			close(seen)
@@ -187,7 +194,8 @@ func TestRemoteCommandIsFoundAgain(t *testing.T) {
 	}
 }
 
-// TestUnknownProvider: a provider that the server does not have is a mistake of who asks, and the reply says which there are.
+// TestUnknownProvider: a provider that the server does not have is a mistake of who asks, and the reply says which
+// there are.
 func TestUnknownProvider(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
@@ -207,10 +215,12 @@ func TestProviderOfTheEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = fake.Close() })
-	env := []string{"E2B_API_KEY=" + fakeprov.Key, "E2B_API_URL=" + fake.E2BURL(), "E2B_SANDBOX_URL=" + fake.E2BSandboxURL(), "E2B_CWD=/tmp"}
+	env := []string{"E2B_API_KEY=" + fakeprov.Key, "E2B_API_URL=" + fake.E2BURL(),
+		"E2B_SANDBOX_URL=" + fake.E2BSandboxURL(), "E2B_CWD=/tmp"}
 	at := &site{server: start(t, launch{env: env}), name: "e2b", fake: fake}
 	at.rent("env", nil).run("echo hello").is(0, "hello\n")
 
-	other := &site{server: start(t, withProvider(t, launch{env: env, errors: true}, "e2b", body{"api_key": "of the file", "cwd": "/tmp"})), name: "e2b"}
+	other := &site{server: start(t, withProvider(t, launch{env: env, errors: true}, "e2b",
+		body{"api_key": "of the file", "cwd": "/tmp"})), name: "e2b"}
 	other.post("/api/threads", `{"id":"x","sandbox":"e2b"}`).wants(503)
 }

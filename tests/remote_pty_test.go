@@ -27,13 +27,15 @@ func (o *owner) open(r client.CreateRequest) string {
 	return i.ID
 }
 
-// TestRemoteTerminal: a terminal elsewhere is like one here, byte for byte: screen, size, keys, environment, exit code (F-094).
+// TestRemoteTerminal: a terminal elsewhere is like one here, byte for byte: screen, size, keys, environment, exit code
+// (F-094).
 func TestRemoteTerminal(t *testing.T) {
 	t.Parallel()
 	atTerminals(t, func(t *testing.T, at *site) {
 		w := at.rent("screen", nil)
 		id := w.open(client.CreateRequest{Cmd: []string{"bash", "-c",
-			`printf '\033[1;31mred\033[0m %s\n' "$WHO it's"; stty size; read -r line; echo "got $line"; stty size; printf '\033]2;title\007'; exit 41`},
+			`printf '\033[1;31mred\033[0m %s\n' "$WHO it's"; stty size; read -r line; echo "got $line"; stty size; ` +
+				`printf '\033]2;title\007'; exit 41`},
 			Env: map[string]string{"WHO": "me & you"}})
 		at.await(id, "^24 80$")
 		at.must(at.Resize(at.ctx(), id, 100, 30))
@@ -55,12 +57,15 @@ func TestRemoteTerminal(t *testing.T) {
 	})
 }
 
-// TestRemoteTerminalSurvivesTheServer: kill -9 of the server in the middle of a program elsewhere loses nothing (F-094).
+// TestRemoteTerminalSurvivesTheServer: kill -9 of the server in the middle of a program elsewhere loses nothing
+// (F-094).
 func TestRemoteTerminalSurvivesTheServer(t *testing.T) {
 	t.Parallel()
 	atTerminals(t, func(t *testing.T, at *site) {
 		w := at.rent("survivor", nil)
-		id := w.open(client.CreateRequest{Cmd: []string{"bash", "-c", `i=0; while [ $i -lt 40 ]; do i=$((i+1)); echo "line $i."; sleep 0.05; done; read -r l; echo "after $l"; exit 3`}})
+		id := w.open(client.CreateRequest{Cmd: []string{"bash", "-c",
+			`i=0; while [ $i -lt 40 ]; do i=$((i+1)); echo "line $i."; sleep 0.05; done; read -r l; echo "after ` +
+				`$l"; exit 3`}})
 		at.await(id, `^line 3\.$`)
 		at.kill()
 		at.again()
@@ -80,7 +85,8 @@ func TestRemoteTerminalSurvivesTheServer(t *testing.T) {
 	})
 }
 
-// TestRemoteCommandSurvivesTheServer: a command elsewhere goes on without the server, and its output, code and state are there for the next one.
+// TestRemoteCommandSurvivesTheServer: a command elsewhere goes on without the server, and its output, code and state
+// are there for the next one.
 func TestRemoteCommandSurvivesTheServer(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, at *site) {
@@ -100,7 +106,8 @@ func TestRemoteCommandSurvivesTheServer(t *testing.T) {
 		g.open()
 		at.again()
 		w.run("echo $A $PWD").is(0, "kept /tmp\n")
-		if list := w.commands(""); len(list) != 3 || !list[1].ended("done", 9) || list[1].StdoutBytes != int64(len("begun\nended\n")) {
+		if list := w.commands(""); len(list) != 3 || !list[1].ended("done", 9) ||
+			list[1].StdoutBytes != int64(len("begun\nended\n")) {
 			t.Errorf("the history is %v", list)
 		}
 	})
@@ -160,7 +167,8 @@ func TestRemoteTerminalIsLost(t *testing.T) {
 		t.Errorf("the end is %s", asJSON(e))
 	}
 	// Screens break lines: the reason may go on in the next one.
-	if text := at.text(id); !strings.HasPrefix(text, "up\n") || strings.Count(text, "\nevertty: the connection to the program is lost: ") != 1 {
+	if text := at.text(id); !strings.HasPrefix(text, "up\n") ||
+		strings.Count(text, "\nevertty: the connection to the program is lost: ") != 1 {
 		t.Errorf("nobody is told that the connection is lost:\n%s", text)
 	}
 }

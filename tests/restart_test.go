@@ -31,11 +31,13 @@ func TestTheServerRestarts(t *testing.T) {
 			s := start(t, launch{listen: freePort(t)})
 			outer := start(t, launch{})
 			quiet := s.still()
-			id := s.createWith(client.CreateRequest{Cmd: []string{"bash", "--norc"}, Cols: 100, Rows: 30, Name: "mine", Env: map[string]string{"A": "b"}}).ID
+			id := s.createWith(client.CreateRequest{Cmd: []string{"bash", "--norc"}, Cols: 100, Rows: 30, Name: "mine",
+				Env: map[string]string{"A": "b"}}).ID
 			s.input(id, "echo 'one' $A\n")
 			s.await(id, "^one b$")
 			s.must(s.Resize(s.ctx(), id, 90, 25))
-			me := outer.createWith(client.CreateRequest{Cmd: []string{binary, "attach", "mine", "--nested", "--data-dir", s.how.dir}, Cols: 90, Rows: 25}).ID
+			me := outer.createWith(client.CreateRequest{Cmd: []string{binary, "attach", "mine", "--nested",
+				"--data-dir", s.how.dir}, Cols: 90, Rows: 25}).ID
 			outer.await(me, "^one b$")
 			s.resting(id)
 			was := s.info(id)
@@ -53,8 +55,10 @@ func TestTheServerRestarts(t *testing.T) {
 				s.again()
 				reconnected(outer, me)
 				is := s.info(id)
-				if is.State != "running" || is.PID != was.PID || is.Exit != nil || is.Cols != 90 || is.Rows != 25 || is.Generation != was.Generation ||
-					is.Name != "mine" || is.Env["A"] != "b" || !is.CreatedAt.Equal(was.CreatedAt) || is.LastOutput.Before(is.CreatedAt) {
+				if is.State != "running" || is.PID != was.PID || is.Exit != nil || is.Cols != 90 || is.Rows != 25 ||
+					is.Generation != was.Generation ||
+					is.Name != "mine" || is.Env["A"] != "b" || !is.CreatedAt.Equal(was.CreatedAt) ||
+					is.LastOutput.Before(is.CreatedAt) {
 					t.Errorf("it was %+v, is %+v", was, is)
 				}
 				if got := s.screenOf(id); got != before {
@@ -103,8 +107,10 @@ func TestRestartOfATerminal(t *testing.T) {
 			t.Parallel()
 			s := start(t, launch{listen: freePort(t), flags: often})
 			dir := t.TempDir()
-			id := s.createWith(client.CreateRequest{Cmd: []string{"bash", "--norc"}, Cwd: "/", Env: map[string]string{"A": "b", "PS1": `\$ `}, Cols: 80, Rows: 24}).ID
-			s.input(id, "cd "+dir+"; printf '\\033[?1000;1006h\\033[?2004h\\033]7;file://'$HOSTNAME$PWD'\\007'; echo 'old' screen\n")
+			id := s.createWith(client.CreateRequest{Cmd: []string{"bash", "--norc"}, Cwd: "/",
+				Env: map[string]string{"A": "b", "PS1": `\$ `}, Cols: 80, Rows: 24}).ID
+			s.input(id, "cd "+dir+"; printf '\\033[?1000;1006h\\033[?2004h\\033]7;file://'$HOSTNAME$PWD'\\007'; "+
+				"echo 'old' screen\n")
 			s.await(id, "^old screen$")
 			eventually(t, "the new directory is known", func() bool { return s.info(id).Cwd == dir })
 			s.post("/pty/"+id+"/restart", `{}`).refused(409, "RUNNING")
@@ -125,7 +131,8 @@ func TestRestartOfATerminal(t *testing.T) {
 			}
 			ended := s.info(id)
 			is := s.restart(id)
-			if is.ID != id || is.State != "running" || is.Exit != nil || is.PID == was.PID || !alive(is.PID) || is.Generation != was.Generation+1 || is.Seq <= ended.Seq-1 ||
+			if is.ID != id || is.State != "running" || is.Exit != nil || is.PID == was.PID || !alive(is.PID) ||
+				is.Generation != was.Generation+1 || is.Seq <= ended.Seq-1 ||
 				is.Cwd != dir || is.Env["A"] != "b" || !slices.Equal(is.Cmd, was.Cmd) {
 				t.Errorf("it was %+v, is %+v", was, is)
 			}
@@ -138,7 +145,8 @@ func TestRestartOfATerminal(t *testing.T) {
 			reason := map[string]string{"exit": "3", "signal": "KILL", "reboot": "lost"}[end]
 			s.dimLine(id, reason)
 			raw := string(s.raw(id))
-			if !strings.Contains(raw, "old screen\r\n") || !strings.Contains(raw, "now b "+dir) || uint64(len(raw)) > s.info(id).Seq {
+			if !strings.Contains(raw, "old screen\r\n") || !strings.Contains(raw, "now b "+dir) ||
+				uint64(len(raw)) > s.info(id).Seq {
 				t.Errorf("the recording: %q", raw)
 			}
 			if modes := s.modes(id); modes["mouse"] != "none" {
@@ -148,7 +156,8 @@ func TestRestartOfATerminal(t *testing.T) {
 			before := s.screenOf(id)
 			s.kill()
 			s.again() // the new generation outlives a server as the first did
-			if i := s.info(id); i.State != "running" || i.PID != is.PID || i.Generation != is.Generation || s.screenOf(id) != before {
+			if i := s.info(id); i.State != "running" || i.PID != is.PID || i.Generation != is.Generation ||
+				s.screenOf(id) != before {
 				t.Errorf("after a restart of the server: %+v\n%s\nwant\n%s", i, s.screenOf(id), before)
 			}
 		})
@@ -198,7 +207,8 @@ func TestTakeover(t *testing.T) {
 	v.blind = true
 	v.until("output", func() bool { return v.seq > 1<<20 })
 	listen := strings.TrimPrefix(old.url, "http://")
-	run(t, call(t, nil, "serve", "--listen", listen, "--data-dir", old.how.dir)).refuses(t, 1, old.how.dir, fmt.Sprintf("process %d", old.pid()))
+	run(t, call(t, nil, "serve", "--listen", listen, "--data-dir", old.how.dir)).refuses(t, 1, old.how.dir,
+		fmt.Sprintf("process %d", old.pid()))
 	s := start(t, launch{dir: old.how.dir, listen: listen, flags: []string{"--takeover"}})
 	<-old.exited
 	if code := old.cmd.ProcessState.ExitCode(); code != 0 {
@@ -225,7 +235,8 @@ func TestUpgradeUnderAViewer(t *testing.T) {
 	outer := start(t, launch{})
 	f := s.numbered("plain")
 	id := s.shell().ID
-	me := outer.createWith(client.CreateRequest{Cmd: []string{binary, "attach", id, "--nested", "--data-dir", s.how.dir}, Cols: 80, Rows: 24}).ID
+	me := outer.createWith(client.CreateRequest{Cmd: []string{binary, "attach", id, "--nested", "--data-dir",
+		s.how.dir}, Cols: 80, Rows: 24}).ID
 	outer.await(me, `[$#]$`)
 	outer.input(me, "echo 'before' the upgrade\r")
 	outer.await(me, "^before the upgrade$")
@@ -265,7 +276,8 @@ func TestUpgradeUnderAViewer(t *testing.T) {
 func TestResizesSurvive(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{listen: freePort(t), flags: []string{"--snapshot-interval", "1h"}})
-	id := s.createWith(client.CreateRequest{Cmd: []string{"bash", "--norc"}, Env: map[string]string{"PS1": `\$ `}, Cols: 80, Rows: 24}).ID
+	id := s.createWith(client.CreateRequest{Cmd: []string{"bash", "--norc"}, Env: map[string]string{"PS1": `\$ `},
+		Cols: 80, Rows: 24}).ID
 	s.resting(id)
 	flags := []string{"render", "--cols", "80", "--rows", "24", "--format", "ansi"}
 	for i, size := range [][2]int{{40, 10}, {100, 30}, {33, 7}, {80, 24}} {
@@ -285,8 +297,10 @@ func TestResizesSurvive(t *testing.T) {
 		c := call(t, nil, append(flags, "-")...)
 		c.Stdin = strings.NewReader(string(s.raw(id)))
 		want := run(t, c).stdout
-		if text, rendered := s.text(id), render(t, want, "text"); strings.TrimRight(text, "\n") == "" || s.info(id).State == "running" && shot.Data != want {
-			t.Errorf("the screen\n%s\nand what the recording makes\n%s\n%.300q\n%.300q", text, rendered, shot.Data, want)
+		if text, rendered := s.text(id), render(t, want, "text"); strings.TrimRight(text, "\n") == "" ||
+			s.info(id).State == "running" && shot.Data != want {
+			t.Errorf("the screen\n%s\nand what the recording makes\n%s\n%.300q\n%.300q", text, rendered, shot.Data,
+				want)
 		}
 	}
 }
@@ -306,7 +320,8 @@ func TestAKillBetweenSnapshotAndRecord(t *testing.T) {
 	s.stop()
 	s.must(os.WriteFile(record, old, 0o600))
 	s.again()
-	if i := s.info(id); i.State != "running" || i.LastOutput.Before(i.CreatedAt) || i.LastOutput.After(printed.Add(time.Second)) {
+	if i := s.info(id); i.State != "running" || i.LastOutput.Before(i.CreatedAt) ||
+		i.LastOutput.After(printed.Add(time.Second)) {
 		t.Errorf("%+v, printed at %v", i, printed)
 	}
 }

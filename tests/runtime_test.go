@@ -49,7 +49,8 @@ func localRuntimeExecuteSimpleCommand(o *owner) {
 	o.run("echo out; echo odd >&2; (exit 7)").fails(7, "out\n", "odd\n")
 }
 
-// localRuntimeExecuteUpdatesCwd is test_execute_updates_cwd of the local runtime (R-095): in the reply, in the terminal's record and for the next command.
+// localRuntimeExecuteUpdatesCwd is test_execute_updates_cwd of the local runtime (R-095): in the reply, in the
+// terminal's record and for the next command.
 func localRuntimeExecuteUpdatesCwd(o *owner) {
 	dir := o.dir()
 	if r := o.run("cd "+quote(dir)).is(0, ""); r.Cwd != dir {
@@ -59,7 +60,8 @@ func localRuntimeExecuteUpdatesCwd(o *owner) {
 	o.run("pwd").is(0, dir+"\n")
 }
 
-// localRuntimeStatePersistsAcrossCommands is test_state_persists_across_commands (R-096): what is exported and what only this shell has.
+// localRuntimeStatePersistsAcrossCommands is test_state_persists_across_commands (R-096): what is exported and what
+// only this shell has.
 func localRuntimeStatePersistsAcrossCommands(o *owner) {
 	pid := o.number("cd /usr; export TEST_VAR='a b'; own=1; f() { echo \"f $1\"; }; echo $$")
 	o.run(`pwd; echo "$TEST_VAR $own"; f x; echo $$`).is(0, fmt.Sprintf("/usr\na b 1\nf x\n%d\n", pid))
@@ -68,7 +70,8 @@ func localRuntimeStatePersistsAcrossCommands(o *owner) {
 	}
 }
 
-// localRuntimeExecuteWithTimeout is test_execute_with_timeout (R-097). The next command has its own output, in the same state.
+// localRuntimeExecuteWithTimeout is test_execute_with_timeout (R-097). The next command has its own output, in the same
+// state.
 func localRuntimeExecuteWithTimeout(o *owner) {
 	o.run("cd /usr; export KEPT=1")
 	r := o.spared("", "echo before; sleep 1000; echo NOT", "before\n")
@@ -78,8 +81,8 @@ func localRuntimeExecuteWithTimeout(o *owner) {
 	o.run("pwd; echo $KEPT").is(0, "/usr\n1\n")
 }
 
-// localRuntimeCloseTerminatesSession is test_close_terminates_session (R-098): the shell, what it left and what runs end. A sandbox that is destroyed leaves its terminal,
-// a shell that is deleted is a terminal that is deleted.
+// localRuntimeCloseTerminatesSession is test_close_terminates_session (R-098): the shell, what it left and what runs
+// end. A sandbox that is destroyed leaves its terminal, a shell that is deleted is a terminal that is deleted.
 func localRuntimeCloseTerminatesSession(o *owner) {
 	for _, way := range []struct {
 		path    string
@@ -101,16 +104,19 @@ func localRuntimeCloseTerminatesSession(o *owner) {
 		o.call(http.MethodDelete, way.path, "").wants(200)
 		die(o.t, "after DELETE "+way.path, shell, left)
 		way.running(running)
-		eventually(o.t, fmt.Sprintf("the records have %d deleted terminals after DELETE %s", way.deleted, way.path), func() bool {
-			return o.times("terminal.deleted", before.ID) == way.deleted
-		})
-		if after := o.terminal(); way.deleted == 0 && (after.ID != before.ID || after.Cwd != "/usr" || after.Version != before.Version) {
+		eventually(o.t, fmt.Sprintf("the records have %d deleted terminals after DELETE %s", way.deleted, way.path),
+			func() bool {
+				return o.times("terminal.deleted", before.ID) == way.deleted
+			})
+		if after := o.terminal(); way.deleted == 0 &&
+			(after.ID != before.ID || after.Cwd != "/usr" || after.Version != before.Version) {
 			o.t.Errorf("DELETE %s: the terminal was %+v and is %+v", way.path, before, after)
 		}
 	}
 }
 
-// localRuntimeStateVersionIncrements is test_state_version_increments (R-099): two changes of the directory are two versions.
+// localRuntimeStateVersionIncrements is test_state_version_increments (R-099): two changes of the directory are two
+// versions.
 func localRuntimeStateVersionIncrements(o *owner) {
 	o.run("cd /usr")
 	v := o.reaches("/usr").Version
@@ -122,7 +128,8 @@ func localRuntimeStateVersionIncrements(o *owner) {
 	}
 }
 
-// localRuntimeFullLifecycle is test_local_runtime_full_lifecycle (R-104): made, used, paused, resumed, closed, used again, forgotten.
+// localRuntimeFullLifecycle is test_local_runtime_full_lifecycle (R-104): made, used, paused, resumed, closed, used
+// again, forgotten.
 func localRuntimeFullLifecycle(o *owner) {
 	o.post("/api/threads", asJSON(body{"id": o.session})).wants(201)
 	pid := o.number("cd /usr; export STEP=used; echo $$")
@@ -148,7 +155,8 @@ func localRuntimeFullLifecycle(o *owner) {
 	o.get(o.path).refused(404, "NOT_FOUND")
 }
 
-// localRuntimeStatePersistsAcrossInstances is test_state_persists_across_runtime_instances (R-105): over another process and over other compute.
+// localRuntimeStatePersistsAcrossInstances is test_state_persists_across_runtime_instances (R-105): over another
+// process and over other compute.
 func localRuntimeStatePersistsAcrossInstances(o *owner) {
 	pid := o.number("cd /usr; export KEPT='a\nb'; unset HOME; echo $$")
 	before, instance := o.reaches("/usr"), o.instance()
@@ -164,8 +172,10 @@ func localRuntimeStatePersistsAcrossInstances(o *owner) {
 		o.run(show).is(0, "/usr\na\nb no\n")
 		now := o.number("echo $$")
 		after := o.terminal()
-		if now == pid || after.ID != before.ID || !maps.Equal(after.Env, before.Env) || !slices.Equal(after.Unset, before.Unset) {
-			o.t.Errorf("after %s: process %d after %d, the terminal was %+v and is %+v", next.what, now, pid, before, after)
+		if now == pid || after.ID != before.ID || !maps.Equal(after.Env, before.Env) ||
+			!slices.Equal(after.Unset, before.Unset) {
+			o.t.Errorf("after %s: process %d after %d, the terminal was %+v and is %+v", next.what, now, pid, before,
+				after)
 		}
 		pid = now
 	}
@@ -174,7 +184,8 @@ func localRuntimeStatePersistsAcrossInstances(o *owner) {
 	}
 }
 
-// TestRemoteRuntime is TestRemoteWrappedRuntime: the same over a provider, where nothing of a shell stays between two commands. TestRemoteExec has more, at every place.
+// TestRemoteRuntime is TestRemoteWrappedRuntime: the same over a provider, where nothing of a shell stays between two
+// commands. TestRemoteExec has more, at every place.
 func TestRemoteRuntime(t *testing.T) {
 	t.Parallel()
 	at := fakeSite(t, "e2b", launch{})
@@ -194,7 +205,8 @@ func TestRemoteRuntime(t *testing.T) {
 	})
 }
 
-// remoteRuntimeExecuteSimpleCommand is test_execute_simple_command of the remote runtime (R-100). It runs in the instance that the lease names.
+// remoteRuntimeExecuteSimpleCommand is test_execute_simple_command of the remote runtime (R-100). It runs in the
+// instance that the lease names.
 func remoteRuntimeExecuteSimpleCommand(at *site, o *owner) {
 	o.run("echo hello").is(0, "hello\n")
 	o.run("echo out; echo odd >&2; (exit 7)").fails(7, "out\n", "odd\n")
@@ -206,7 +218,8 @@ func remoteRuntimeExecuteSimpleCommand(at *site, o *owner) {
 	}
 }
 
-// remoteRuntimeHydrateState is test_hydrate_state_on_first_execution (R-101): the first command of another instance finds directory and variables, and what was removed is not there.
+// remoteRuntimeHydrateState is test_hydrate_state_on_first_execution (R-101): the first command of another instance
+// finds directory and variables, and what was removed is not there.
 func remoteRuntimeHydrateState(at *site, o *owner) {
 	o.run("cd /usr; export KEPT='a\nb' QUOTE=\"it's\"; unset HOME").is(0, "")
 	before, first := o.reaches("/usr"), o.instance()
@@ -217,7 +230,8 @@ func remoteRuntimeHydrateState(at *site, o *owner) {
 	}
 	o.run(`pwd; echo "$KEPT $QUOTE ${HOME-no}"`).is(0, "/usr\na\nb it's no\n")
 	after := o.terminal()
-	if o.instance() == first || after.ID != before.ID || after.Version != before.Version || !maps.Equal(after.Env, before.Env) || !slices.Equal(after.Unset, before.Unset) {
+	if o.instance() == first || after.ID != before.ID || after.Version != before.Version ||
+		!maps.Equal(after.Env, before.Env) || !slices.Equal(after.Unset, before.Unset) {
 		o.t.Errorf("from %s to %s the terminal was %+v and is %+v", first, o.instance(), before, after)
 	}
 }
@@ -238,7 +252,8 @@ func remoteRuntimeExecuteUpdatesCwd(_ *site, o *owner) {
 	o.run("pwd").is(0, "/usr\n")
 }
 
-// TestRemoteRuntimeCloseIsNoop is test_close_is_noop (R-103): neither the end of the server nor that of a shell touches the instance.
+// TestRemoteRuntimeCloseIsNoop is test_close_is_noop (R-103): neither the end of the server nor that of a shell touches
+// the instance.
 func TestRemoteRuntimeCloseIsNoop(t *testing.T) {
 	t.Parallel()
 	at := fakeSite(t, "e2b", launch{listen: freePort(t)})
@@ -274,24 +289,29 @@ func TestSandbox(t *testing.T) {
 	})
 }
 
-// sandboxCommandThroughCapability is test_command_execution_through_capability (R-025): what a command does is seen by the caller, in the files and in every record.
+// sandboxCommandThroughCapability is test_command_execution_through_capability (R-025): what a command does is seen by
+// the caller, in the files and in every record.
 func sandboxCommandThroughCapability(o *owner) {
 	o.post("/api/threads", asJSON(body{"id": o.session})).wants(201)
 	before, file := o.window(), o.dir()+"/made"
-	r := o.run("echo hello | tee "+quote(file)+"; cat; echo odd >&2; (exit 3)", body{"stdin": "input\n"}).fails(3, "hello\ninput\n", "odd\n")
+	r := o.run("echo hello | tee "+quote(file)+"; cat; echo odd >&2; (exit 3)", body{"stdin": "input\n"}).fails(3,
+		"hello\ninput\n", "odd\n")
 	o.run("cat "+quote(file)).is(0, "hello\n")
 	eventually(o.t, "the command is in the records", func() bool {
 		var list struct{ Commands []past }
 		o.get(o.path + "/commands").wants(200).into(&list)
 		at := slices.IndexFunc(list.Commands, func(p past) bool { return p.CommandID == r.CommandID })
-		return at >= 0 && list.Commands[at].ended("done", 3) && list.Commands[at].StdoutBytes == int64(len("hello\ninput\n"))
+		return at >= 0 && list.Commands[at].ended("done", 3) &&
+			list.Commands[at].StdoutBytes == int64(len("hello\ninput\n"))
 	})
-	if after := o.window(); after.ID != before.ID || after.Status != "active" || !after.LastActiveAt.After(before.LastActiveAt) {
+	if after := o.window(); after.ID != before.ID || after.Status != "active" ||
+		!after.LastActiveAt.After(before.LastActiveAt) {
 		o.t.Errorf("the session was %+v and is %+v", before, after)
 	}
 }
 
-// sandboxLegacyAPICompatibility is test_legacy_api_compatibility (R-029): a session of the older calls is a thread with the same shell, and both see what either does.
+// sandboxLegacyAPICompatibility is test_legacy_api_compatibility (R-029): a session of the older calls is a thread with
+// the same shell, and both see what either does.
 func sandboxLegacyAPICompatibility(o *owner) {
 	old := o.workerSession(body{"id": o.session, "env": body{"FIRST": "old"}})
 	old.prints("cd /usr; export SECOND=old; echo $$", fmt.Sprintln(o.number("echo $$")))
@@ -301,7 +321,8 @@ func sandboxLegacyAPICompatibility(o *owner) {
 	}
 	o.run("cd /tmp; export FIRST=new")
 	old.prints(`pwd; echo "$FIRST $SECOND"`, "/tmp\nnew old\n")
-	if th, l := o.record(), o.layers(); th.Sandbox.Type != "local" || th.Sandbox.Status != "active" || slices.Contains(l[:], "") {
+	if th, l := o.record(), o.layers(); th.Sandbox.Type != "local" || th.Sandbox.Status != "active" ||
+		slices.Contains(l[:], "") {
 		o.t.Errorf("the thread is %+v, its layers %v", th, l)
 	}
 	o.post("/api/session/delete", asJSON(body{"sessionId": o.session})).wants(200)
@@ -318,19 +339,24 @@ func simulateSessionStatusEndpoints(o *owner) {
 	}
 	o.run("cd /usr").is(0, "")
 	o.reaches("/usr")
-	o.get(o.path+"/session").hasKeys("thread_id", "session_id", "terminal_id", "status", "created_at", "last_active_at", "expires_at")
-	o.get(o.path+"/terminal").hasKeys("thread_id", "terminal_id", "lease_id", "cwd", "env_delta", "version", "created_at", "updated_at")
+	o.get(o.path+"/session").hasKeys("thread_id", "session_id", "terminal_id", "status", "created_at", "last_active_at",
+		"expires_at")
+	o.get(o.path+"/terminal").hasKeys("thread_id", "terminal_id", "lease_id", "cwd", "env_delta", "version",
+		"created_at", "updated_at")
 	o.get(o.path+"/lease").hasKeys("thread_id", "lease_id", "provider_name", "instance", "created_at", "updated_at")
 	w, s, l := o.window(), o.terminal(), o.lease()
-	if w.Thread != o.session || s.Thread != o.session || l.Thread != o.session || w.Terminal != s.ID || s.Lease != l.ID {
+	if w.Thread != o.session || s.Thread != o.session || l.Thread != o.session || w.Terminal != s.ID ||
+		s.Lease != l.ID {
 		o.t.Errorf("session %+v, terminal %+v, lease %s", w, s, asJSON(l))
 	}
-	if w.Status != "active" || s.Cwd != "/usr" || l.Provider != "local" || l.Instance == nil || l.Instance.State != "running" {
+	if w.Status != "active" || s.Cwd != "/usr" || l.Provider != "local" || l.Instance == nil ||
+		l.Instance.State != "running" {
 		o.t.Errorf("session %+v, terminal %+v, lease %s", w, s, asJSON(l))
 	}
 }
 
-// simulatePauseResumeFlow is test_simulate_pause_resume_flow (R-107): the three replies follow, and the state and the process stay.
+// simulatePauseResumeFlow is test_simulate_pause_resume_flow (R-107): the three replies follow, and the state and the
+// process stay.
 func simulatePauseResumeFlow(o *owner) {
 	pid := o.number("cd /usr; export X=1; echo $$")
 	o.reaches("/usr")
@@ -339,8 +365,11 @@ func simulatePauseResumeFlow(o *owner) {
 		{"/pause", "paused", "paused", "T"}, {"/resume", "active", "running", "S"}, {"/pause", "paused", "paused", "T"},
 	} {
 		o.change(step.path).wants(200)
-		eventually(o.t, "the shell is "+step.process+" after "+step.path, func() bool { return processState(pid) == step.process })
-		if w, l := o.window(), o.lease(); w.Status != step.session || l.Instance == nil || l.Instance.State != step.instance || l.Desired != step.instance {
+		eventually(o.t, "the shell is "+step.process+" after "+step.path, func() bool {
+			return processState(pid) == step.process
+		})
+		if w, l := o.window(), o.lease(); w.Status != step.session || l.Instance == nil ||
+			l.Instance.State != step.instance || l.Desired != step.instance {
 			o.t.Errorf("after %s: session %+v, lease %s", step.path, w, asJSON(l))
 		}
 	}
@@ -350,7 +379,8 @@ func simulatePauseResumeFlow(o *owner) {
 	}
 }
 
-// simulateMultipleThreads is test_simulate_multiple_threads (R-108): nothing of one is another's, whatever happens to it.
+// simulateMultipleThreads is test_simulate_multiple_threads (R-108): nothing of one is another's, whatever happens to
+// it.
 func simulateMultipleThreads(o *owner) {
 	var all []*owner
 	for n := range 3 {
@@ -370,8 +400,10 @@ func simulateMultipleThreads(o *owner) {
 	all[0].change("/pause").wants(200)
 	_, err := o.DestroySandbox(o.ctx(), all[1].session)
 	o.must(err)
-	if got := all[2].says(`echo "$WHO ${PWD##*/}"`); got != "2 2" || all[2].window().Status != "active" || all[0].window().Status != "paused" || all[1].window().Status != "closed" {
-		o.t.Errorf("%q; the sessions are %s %s %s", got, all[0].window().Status, all[1].window().Status, all[2].window().Status)
+	if got := all[2].says(`echo "$WHO ${PWD##*/}"`); got != "2 2" || all[2].window().Status != "active" ||
+		all[0].window().Status != "paused" || all[1].window().Status != "closed" {
+		o.t.Errorf("%q; the sessions are %s %s %s", got, all[0].window().Status, all[1].window().Status,
+			all[2].window().Status)
 	}
 	for n, one := range all {
 		one.run(`echo "$WHO ${PWD##*/}"`).is(0, fmt.Sprintf("%d %[1]d\n", n))

@@ -12,7 +12,8 @@ import (
 )
 
 // secretVariables are names that a server's environment may have with a secret in it.
-var secretVariables = []string{"E2B_API_KEY", "DAYTONA_API_KEY", "EVERTTY_TOKEN", "EVERTTY_UNKNOWN_TOKEN", "MY_OWN_WORD"}
+var secretVariables = []string{"E2B_API_KEY", "DAYTONA_API_KEY", "EVERTTY_TOKEN", "EVERTTY_UNKNOWN_TOKEN",
+	"MY_OWN_WORD"}
 
 // withSecrets is an environment with a secret, and a pattern for grep that finds it and not itself.
 func withSecrets() (env []string, secret, pattern string) {
@@ -23,19 +24,23 @@ func withSecrets() (env []string, secret, pattern string) {
 	return env, "very-secret-" + number, "very-[s]ecret-" + number
 }
 
-// lookout is a command that prints where a secret can be read, and "found nothing" at last: in environments and command lines of all processes, in what it has
-// open, and in the data directory. It leaves out the processes of the test itself.
+// lookout is a command that prints where a secret can be read, and "found nothing" at last: in environments and command
+// lines of all processes, in what it has open, and in the data directory. It leaves out the processes of the test
+// itself.
 func lookout(pattern, dir string) string {
 	return `me=$$; for f in /proc/[0-9]*/environ /proc/[0-9]*/cmdline /proc/$me/fd/*; do ` +
 		`case $f in /proc/$me/fd/*) [ -f "$f" ] || continue;; esac; ` +
-		`if tr '\0' '\n' 2>/dev/null <"$f" | grep -q '` + pattern + `'; then echo "LEAK $f $(tr '\0' ' ' 2>/dev/null <${f%/*}/cmdline)"; fi; done; ` +
-		`grep -rals '` + pattern + `' ` + dir + ` | sed 's/^/LEAK /'; echo "memfds $(ls -l /proc/$me/fd | grep -c memfd:)"; echo 'found' nothing`
+		`if tr '\0' '\n' 2>/dev/null <"$f" | grep -q '` + pattern +
+		`'; then echo "LEAK $f $(tr '\0' ' ' 2>/dev/null <${f%/*}/cmdline)"; fi; done; ` +
+		`grep -rals '` + pattern + `' ` + dir +
+		` | sed 's/^/LEAK /'; echo "memfds $(ls -l /proc/$me/fd | grep -c memfd:)"; echo 'found' nothing`
 }
 
 // noLeak checks what a lookout said.
 func noLeak(t *testing.T, where, said string) {
 	t.Helper()
-	if strings.Contains(said, "LEAK") || !strings.Contains(said, "found nothing") || !strings.Contains(said, "memfds 0") {
+	if strings.Contains(said, "LEAK") || !strings.Contains(said, "found nothing") ||
+		!strings.Contains(said, "memfds 0") {
 		t.Errorf("%s sees:\n%s", where, said)
 	}
 }
@@ -65,8 +70,9 @@ func (s *server) seeNoSecret(when, pattern string) {
 	}
 }
 
-// TestNoProgramSeesASecretOfTheServer: keys of providers and whatever else the server was started with are not in any file of /proc, nor in the data directory:
-// after a start, after another server has taken over, and after the keeper was started anew.
+// TestNoProgramSeesASecretOfTheServer: keys of providers and whatever else the server was started with are not in any
+// file of /proc, nor in the data directory: after a start, after another server has taken over, and after the keeper
+// was started anew.
 func TestNoProgramSeesASecretOfTheServer(t *testing.T) {
 	t.Parallel()
 	env, secret, pattern := withSecrets()
@@ -92,7 +98,8 @@ func TestNoProgramSeesASecretOfTheServer(t *testing.T) {
 	}
 }
 
-// TestTheKeeperOfAServerBeforeIsCleaned: what a keeper was started with before there was an allow-list goes on over execve(2), and is overwritten.
+// TestTheKeeperOfAServerBeforeIsCleaned: what a keeper was started with before there was an allow-list goes on over
+// execve(2), and is overwritten.
 func TestTheKeeperOfAServerBeforeIsCleaned(t *testing.T) {
 	t.Parallel()
 	env, secret, _ := withSecrets()

@@ -74,7 +74,8 @@ func TestABusyPortIsRefused(t *testing.T) {
 	}
 	defer l.Close()
 	dir := filepath.Join(t.TempDir(), "data")
-	run(t, call(t, nil, "serve", "--listen", l.Addr().String(), "--data-dir", dir)).refuses(t, 1, l.Addr().String(), "another program")
+	run(t, call(t, nil, "serve", "--listen", l.Addr().String(), "--data-dir", dir)).refuses(t, 1, l.Addr().String(),
+		"another program")
 	if _, err := os.Stat(filepath.Join(dir, "server.json")); err == nil {
 		t.Error("server.json was written")
 	}
@@ -84,7 +85,8 @@ func TestASecondServerIsRefused(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
 	id := s.shell().ID
-	run(t, call(t, nil, "serve", "--listen", "127.0.0.1:0", "--data-dir", s.how.dir)).refuses(t, 1, s.how.dir, fmt.Sprintf("process %d", s.pid()))
+	run(t, call(t, nil, "serve", "--listen", "127.0.0.1:0", "--data-dir", s.how.dir)).refuses(t, 1, s.how.dir,
+		fmt.Sprintf("process %d", s.pid()))
 	s.input(id, "echo 'first' goes on\n")
 	s.await(id, "^first goes on$")
 	if out := run(t, call(t, nil, "ls", "--data-dir", s.how.dir)); out.code != 0 || !strings.Contains(out.stdout, id) {
@@ -101,7 +103,8 @@ func TestAForeignDataDirIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	run(t, call(t, nil, "serve", "--listen", "127.0.0.1:0", "--data-dir", dir)).refuses(t, 1, dir, "another user", "belongs to", "chown")
+	run(t, call(t, nil, "serve", "--listen", "127.0.0.1:0", "--data-dir", dir)).refuses(t, 1, dir, "another user",
+		"belongs to", "chown")
 	if list, _ := os.ReadDir(dir); os.Geteuid() == 0 && len(list) != 0 {
 		t.Errorf("something was written: %v", list)
 	}
@@ -133,7 +136,8 @@ func TestALooseDataDirIsRefused(t *testing.T) {
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	run(t, call(t, nil, "serve", "--listen", "127.0.0.1:0", "--data-dir", dir)).refuses(t, 1, dir, "others can write", "chmod 700")
+	run(t, call(t, nil, "serve", "--listen", "127.0.0.1:0", "--data-dir", dir)).refuses(t, 1, dir, "others can write",
+		"chmod 700")
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -196,7 +200,8 @@ func TestPrecedenceOfSettings(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "evertty.toml")
 	at := freePort(t)
-	if err := os.WriteFile(file, fmt.Appendf(nil, "auth = \"none\"\nlisten = %q\nsnapshot_interval = 90\n", at), 0o600); err != nil {
+	if err := os.WriteFile(file, fmt.Appendf(nil, "auth = \"none\"\nlisten = %q\nsnapshot_interval = 90\n", at),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, tc := range []struct {
@@ -210,7 +215,8 @@ func TestPrecedenceOfSettings(t *testing.T) {
 		{"empty variable", "EVERTTY_AUTH=", "--config " + file, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := &server{t: t, how: launch{dir: filepath.Join(t.TempDir(), "data")}, mark: "precedence-" + strings.ReplaceAll(tc.name, " ", "-")}
+			s := &server{t: t, how: launch{dir: filepath.Join(t.TempDir(), "data")},
+				mark: "precedence-" + strings.ReplaceAll(tc.name, " ", "-")}
 			t.Cleanup(s.finish)
 			flags := append(strings.Fields(tc.flags), "--data-dir", s.how.dir)
 			if tc.name == "default" {

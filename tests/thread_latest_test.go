@@ -14,7 +14,8 @@ func TestEventsFromNow(t *testing.T) {
 	s := startForExec(t, launch{})
 	s.execs("test", "cd /tmp")
 	told := func(last string) (<-chan string, func()) {
-		r, err := http.NewRequestWithContext(s.ctx(), http.MethodGet, s.url+"/api/threads/test/events?since=latest", nil)
+		r, err := http.NewRequestWithContext(s.ctx(), http.MethodGet, s.url+"/api/threads/test/events?since=latest",
+			nil)
 		s.must(err)
 		if last != "" {
 			r.Header.Set("Last-Event-ID", last)

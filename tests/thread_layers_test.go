@@ -17,8 +17,8 @@ import (
 	"github.com/evertty/evertty/client"
 )
 
-// The tests of this file and of thread_life_test.go are the rows F-063 to F-101 of the features, by number. docs/acceptance.md has
-// what came out.
+// The tests of this file and of thread_life_test.go are the rows F-063 to F-101 of the features, by number.
+// docs/acceptance.md has what came out.
 
 // TestF063FirstUseMakesAllLayers (R-023 test_get_sandbox_creates_all_layers): whatever is used first.
 func TestF063FirstUseMakesAllLayers(t *testing.T) {
@@ -40,7 +40,8 @@ func TestF063FirstUseMakesAllLayers(t *testing.T) {
 		o := s.thread(name)
 		use(name)
 		l, th := o.layers(), o.record()
-		if th.ID != name || th.Sandbox.Session != l[0] || th.Sandbox.Terminal != l[1] || th.Lease != l[2] || slices.Contains(l[:], "") {
+		if th.ID != name || th.Sandbox.Session != l[0] || th.Sandbox.Terminal != l[1] || th.Lease != l[2] ||
+			slices.Contains(l[:], "") {
 			t.Errorf("%s: the layers are %v, the thread %+v", name, l, th)
 		}
 		for _, kind := range []string{"thread.created", "lease.created", "terminal.created", "session.created"} {
@@ -63,7 +64,8 @@ func TestF064Reuse(t *testing.T) {
 	}
 }
 
-// hasKeys checks that a reply has the keys of the contract, that those that are times are in UTC, and returns the object.
+// hasKeys checks that a reply has the keys of the contract, that those that are times are in UTC, and returns the
+// object.
 func (r reply) hasKeys(keys ...string) map[string]json.RawMessage {
 	r.t.Helper()
 	var object map[string]json.RawMessage
@@ -84,7 +86,8 @@ func (r reply) hasKeys(keys ...string) map[string]json.RawMessage {
 func TestF065SessionJSON(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
-	for id, policy := range map[string]string{"idle": `{"idle_seconds":300,"max_seconds":600}`, "max": `{"idle_seconds":600,"max_seconds":300}`} {
+	for id, policy := range map[string]string{"idle": `{"idle_seconds":300,"max_seconds":600}`,
+		"max": `{"idle_seconds":600,"max_seconds":300}`} {
 		o := s.made(id, policy)
 		r := o.get(o.path + "/session")
 		r.hasKeys("thread_id", "session_id", "terminal_id", "status", "created_at", "last_active_at", "expires_at")
@@ -104,11 +107,13 @@ func TestF066TerminalJSON(t *testing.T) {
 	t.Parallel()
 	o := start(t, launch{}).thread("one")
 	o.run("true")
-	o.get(o.path+"/terminal").hasKeys("thread_id", "terminal_id", "lease_id", "cwd", "env_delta", "version", "created_at", "updated_at", "state_version")
+	o.get(o.path+"/terminal").hasKeys("thread_id", "terminal_id", "lease_id", "cwd", "env_delta", "version",
+		"created_at", "updated_at", "state_version")
 	before := o.terminal()
 	o.run("cd /tmp; export X=1")
 	after := o.reaches("/tmp")
-	if !maps.Equal(after.Env, map[string]string{"X": "1"}) || after.Version <= before.Version || after.ID != before.ID || after.Lease != o.lease().ID {
+	if !maps.Equal(after.Env, map[string]string{"X": "1"}) || after.Version <= before.Version ||
+		after.ID != before.ID || after.Lease != o.lease().ID {
 		t.Errorf("the terminal was %+v and is %+v", before, after)
 	}
 	o.run("unset X HOME")
@@ -134,14 +139,17 @@ func TestF067LeaseJSON(t *testing.T) {
 	t.Parallel()
 	o := start(t, launch{}).thread("one")
 	o.run("true")
-	object := o.get(o.path+"/lease").hasKeys("thread_id", "lease_id", "provider_name", "instance", "created_at", "updated_at", "desired_state", "observed_state", "last_error")
+	object := o.get(o.path+"/lease").hasKeys("thread_id", "lease_id", "provider_name", "instance", "created_at",
+		"updated_at", "desired_state", "observed_state", "last_error")
 	l := o.lease()
-	if l.Thread != "one" || l.Provider != "local" || l.Instance == nil || l.Instance.ID == "" || l.Instance.State != "running" || l.Desired != "running" || l.Observed != "running" {
+	if l.Thread != "one" || l.Provider != "local" || l.Instance == nil || l.Instance.ID == "" ||
+		l.Instance.State != "running" || l.Desired != "running" || l.Observed != "running" {
 		t.Errorf("the lease is %s", asJSON(l))
 	}
 	var instance map[string]json.RawMessage
 	o.must(json.Unmarshal(object["instance"], &instance))
-	if keys := slices.Sorted(maps.Keys(instance)); !slices.Equal(keys, []string{"instance_id", "started_at", "state"}) || !utc.Match(instance["started_at"]) {
+	if keys := slices.Sorted(maps.Keys(instance)); !slices.Equal(keys,
+		[]string{"instance_id", "started_at", "state"}) || !utc.Match(instance["started_at"]) {
 		t.Errorf("the instance is %s", object["instance"])
 	}
 }
@@ -154,7 +162,8 @@ func TestF068ThreadJSON(t *testing.T) {
 	object := o.get(o.path).hasKeys("thread_id", "messages", "sandbox")
 	var sandbox map[string]string
 	o.must(json.Unmarshal(object["sandbox"], &sandbox))
-	want := map[string]string{"type": "local", "status": "active", "session_id": o.window().ID, "terminal_id": o.terminal().ID}
+	want := map[string]string{"type": "local", "status": "active", "session_id": o.window().ID,
+		"terminal_id": o.terminal().ID}
 	if string(object["messages"]) != "[]" || !maps.Equal(sandbox, want) {
 		t.Errorf("the thread is %v", object)
 	}
@@ -186,7 +195,8 @@ func TestF069UnknownThread(t *testing.T) {
 	}
 }
 
-// TestF072Defaults (R-037 test_default_policy, R-038 test_custom_policy): 30 minutes and a day, unless flags or the thread say otherwise.
+// TestF072Defaults (R-037 test_default_policy, R-038 test_custom_policy): 30 minutes and a day, unless flags or the
+// thread say otherwise.
 func TestF072Defaults(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -234,7 +244,8 @@ func TestF077ServerRestart(t *testing.T) {
 		end()
 		s.again()
 		after := o.terminal()
-		if after.Cwd != "/usr" || !maps.Equal(after.Env, before.Env) || after.Version != before.Version || o.layers() != layers {
+		if after.Cwd != "/usr" || !maps.Equal(after.Env, before.Env) || after.Version != before.Version ||
+			o.layers() != layers {
 			t.Errorf("the terminal was %+v and is %+v", before, after)
 		}
 		o.run("cd /").is(0, "")
@@ -263,7 +274,8 @@ func TestF078ThreadSwitch(t *testing.T) {
 	}
 }
 
-// TestF079Versions (R-087 test_update_state_increments_version, R-099 test_state_version_increments): a change is one, no change is none, and of many at once none is lost.
+// TestF079Versions (R-087 test_update_state_increments_version, R-099 test_state_version_increments): a change is one,
+// no change is none, and of many at once none is lost.
 func TestF079Versions(t *testing.T) {
 	t.Parallel()
 	o := start(t, launch{}).thread("one")
@@ -317,7 +329,8 @@ func TestF080HistoryAndRollback(t *testing.T) {
 	now := o.reaches("/tmp")
 	states, err := o.TerminalHistory(o.ctx(), "one", now.ID)
 	o.must(err)
-	if len(states) < 2 || states[0].Version != now.Version || states[1].Cwd != "/usr" || states[1].Env["X"] != "1" || states[0].At.IsZero() {
+	if len(states) < 2 || states[0].Version != now.Version || states[1].Cwd != "/usr" || states[1].Env["X"] != "1" ||
+		states[0].At.IsZero() {
 		t.Errorf("the history is %+v", states)
 	}
 	back, err := o.RollbackTerminal(o.ctx(), "one", now.ID, then.Version)
@@ -364,7 +377,8 @@ func TestF089Terminals(t *testing.T) {
 	s.must(err)
 	list, err := s.ThreadTerminals(s.ctx(), "one")
 	s.must(err)
-	if len(list) != 2 || list[0].Kind != "shell" || list[1].Kind != "pty" || list[1].ID != pty.ID || !list[0].Active || list[1].Active {
+	if len(list) != 2 || list[0].Kind != "shell" || list[1].Kind != "pty" || list[1].ID != pty.ID || !list[0].Active ||
+		list[1].Active {
 		t.Fatalf("the terminals are %+v", list)
 	}
 	for _, want := range []client.ThreadTerminal{list[1], list[0]} {

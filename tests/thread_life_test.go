@@ -22,7 +22,8 @@ import (
 	"github.com/evertty/evertty/client"
 )
 
-// TestF070IdleExpiry (R-039, R-048, R-157, R-026 test_terminal_state_persists_across_sessions): the session ends, the state does not.
+// TestF070IdleExpiry (R-039, R-048, R-157, R-026 test_terminal_state_persists_across_sessions): the session ends, the
+// state does not.
 func TestF070IdleExpiry(t *testing.T) {
 	t.Parallel()
 	const idle = 1.0 // seconds
@@ -123,7 +124,8 @@ func TestF075BusyGuard(t *testing.T) {
 	o.closes("idle_timeout")
 }
 
-// TestF082PauseAndResume (R-126, R-127, R-031, R-107 test_simulate_pause_resume_flow): in both spellings; a second time changes nothing.
+// TestF082PauseAndResume (R-126, R-127, R-031, R-107 test_simulate_pause_resume_flow): in both spellings; a second time
+// changes nothing.
 func TestF082PauseAndResume(t *testing.T) {
 	t.Parallel()
 	o := start(t, launch{}).thread("one")
@@ -165,7 +167,8 @@ func TestF083AutoResume(t *testing.T) {
 	if r := o.run("pwd").is(0, "/tmp\n"); r.Recreated {
 		t.Errorf("%+v", r)
 	}
-	if w, l := o.window(), o.lease(); w.Status != "active" || l.Observed != "running" || o.times("session.resumed") != 1 {
+	if w, l := o.window(), o.lease(); w.Status != "active" || l.Observed != "running" ||
+		o.times("session.resumed") != 1 {
 		t.Errorf("session %+v, lease %s", w, asJSON(l))
 	}
 }
@@ -179,7 +182,8 @@ func TestF084Destroy(t *testing.T) {
 	before, instance, pid := o.layers(), o.instance(), o.number("echo $$")
 	o.call(http.MethodDelete, o.path+"/sandbox", "").wants(200)
 	die(t, "the shell of a sandbox that was destroyed", pid)
-	if w, l := o.window(), o.lease(); w.CloseReason != "destroyed" || l.Observed != "dead" || l.Desired != "destroyed" || o.terminal().Cwd != "/tmp" {
+	if w, l := o.window(), o.lease(); w.CloseReason != "destroyed" || l.Observed != "dead" ||
+		l.Desired != "destroyed" || o.terminal().Cwd != "/tmp" {
 		t.Errorf("session %+v, lease %s, terminal %+v", w, asJSON(l), o.terminal())
 	}
 	o.run("pwd; echo $X").is(0, "/tmp\n1\n")
@@ -189,7 +193,8 @@ func TestF084Destroy(t *testing.T) {
 	}
 }
 
-// TestF085LeaseRecovery (R-066 test_ensure_active_instance_recreates_dead): other compute, and the old one stays on record.
+// TestF085LeaseRecovery (R-066 test_ensure_active_instance_recreates_dead): other compute, and the old one stays on
+// record.
 func TestF085LeaseRecovery(t *testing.T) {
 	t.Parallel()
 	o := start(t, launch{}).thread("one")
@@ -238,19 +243,22 @@ func TestF087LeaseEvents(t *testing.T) {
 	o := start(t, launch{}).thread("one")
 	o.run("true")
 	id := o.lease().ID
-	for _, do := range []func(context.Context, string) (client.Lease, error){o.PauseLease, o.PauseLease, o.ResumeLease, o.RefreshLease, o.DestroyLease} {
+	type call func(context.Context, string) (client.Lease, error)
+	for _, do := range []call{o.PauseLease, o.PauseLease, o.ResumeLease, o.RefreshLease, o.DestroyLease} {
 		_, err := do(o.ctx(), id)
 		o.must(err)
 	}
 	o.run("true")
 	list := o.leaseEvents(id)
-	want := []string{"dead running intent.ensure_running use", "running paused intent.pause api", "paused running intent.resume api",
+	want := []string{"dead running intent.ensure_running use", "running paused intent.pause api",
+		"paused running intent.resume api",
 		"running dead intent.destroy api", "dead running intent.ensure_running use"}
 	if len(list) != len(want) {
 		t.Fatalf("the book is %+v", list)
 	}
 	for i, e := range list {
-		if got := strings.Join([]string{e.From, e.To, e.Type, e.Source}, " "); got != want[i] || e.Error != "" || e.Instance == "" || i > 0 && e.Seq <= list[i-1].Seq {
+		if got := strings.Join([]string{e.From, e.To, e.Type, e.Source}, " "); got != want[i] || e.Error != "" ||
+			e.Instance == "" || i > 0 && e.Seq <= list[i-1].Seq {
 			t.Errorf("entry %d is %+v, not %s", i, e, want[i])
 		}
 	}
@@ -270,12 +278,14 @@ func TestF088SharedLease(t *testing.T) {
 	b.run("cd /tmp; sleep 1000 & true")
 	pid := b.number("echo $!")
 	if b.lease().ID != lease.ID || b.instance() != a.instance() || b.terminal().ID == a.terminal().ID {
-		t.Errorf("%s and %s, terminals %s and %s", asJSON(a.lease()), asJSON(b.lease()), a.terminal().ID, b.terminal().ID)
+		t.Errorf("%s and %s, terminals %s and %s", asJSON(a.lease()), asJSON(b.lease()), a.terminal().ID,
+			b.terminal().ID)
 	}
 	a.change("/pause").refused(409, "IN_USE") // it would stop b, too
 	a.limited(client.Policy{Idle: new(1.0)})
 	a.closes("idle_timeout")
-	if l := b.lease(); l.Observed != "running" || b.times("lease.paused") != 0 || processState(pid) == "T" || b.window().Status != "active" {
+	if l := b.lease(); l.Observed != "running" || b.times("lease.paused") != 0 || processState(pid) == "T" ||
+		b.window().Status != "active" {
 		t.Errorf("after the end of the other session: %s, process %q", asJSON(l), processState(pid))
 	}
 	b.run("pwd").is(0, "/tmp\n")
@@ -291,7 +301,8 @@ func (s *server) database() *sql.DB {
 	return db
 }
 
-// TestF090MissingRows (R-035 test_missing_terminal_recreates_with_same_id, R-036 test_missing_lease_recreates_with_same_id).
+// TestF090MissingRows (R-035 test_missing_terminal_recreates_with_same_id, R-036
+// test_missing_lease_recreates_with_same_id).
 func TestF090MissingRows(t *testing.T) {
 	t.Parallel()
 	for _, table := range []string{"terminals", "leases"} {
@@ -336,7 +347,8 @@ func TestF091Database(t *testing.T) {
 	}
 	s.must(broken.Close())
 	for view, id := range map[string]string{"chat_sessions": l[0], "abstract_terminals": l[1], "sandbox_leases": l[2]} {
-		column := map[string]string{"chat_sessions": "session_id", "abstract_terminals": "terminal_id", "sandbox_leases": "lease_id"}[view]
+		column := map[string]string{"chat_sessions": "session_id", "abstract_terminals": "terminal_id",
+			"sandbox_leases": "lease_id"}[view]
 		n := 0
 		if err := db.QueryRow("SELECT count(*) FROM "+view+" WHERE "+column+" = ?", id).Scan(&n); err != nil || n != 1 {
 			t.Errorf("%s has %s %d times: %v", view, id, n, err)
@@ -350,7 +362,8 @@ func TestF091Database(t *testing.T) {
 }
 
 // manyThreads is how many threads TestF092Concurrency uses.
-var manyThreads = flag.Int("threads", 20, "threads that are used at once in TestF092Concurrency; 100 is the requirement")
+var manyThreads = flag.Int("threads", 20,
+	"threads that are used at once in TestF092Concurrency; 100 is the requirement")
 
 // TestF092Concurrency (R-128, R-144): threads at once do not disturb each other, and the database is never locked.
 func TestF092Concurrency(t *testing.T) {
@@ -381,7 +394,8 @@ func TestF092Concurrency(t *testing.T) {
 			t.Errorf("thread %d has version %d", n, one.Version)
 		}
 	}
-	if log := s.stderr.String(); len(ids) != *manyThreads || strings.Contains(log, "locked") || strings.Contains(log, "SQLITE_BUSY") {
+	if log := s.stderr.String(); len(ids) != *manyThreads || strings.Contains(log, "locked") ||
+		strings.Contains(log, "SQLITE_BUSY") {
 		t.Errorf("%d terminals\n%s", len(ids), clip(log))
 	}
 }
@@ -467,7 +481,8 @@ func TestF100Metrics(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
 	o := s.made("one", `{"idle_seconds":600}`)
-	names := []string{"evertty_sessions", "evertty_sessions_created_total", "evertty_state_updates_total", "evertty_instances_created_total", "evertty_session_seconds_total"}
+	names := []string{"evertty_sessions", "evertty_sessions_created_total", "evertty_state_updates_total",
+		"evertty_instances_created_total", "evertty_session_seconds_total"}
 	before := map[string]float64{}
 	for _, n := range names {
 		before[n] = s.metric(n)
@@ -481,7 +496,8 @@ func TestF100Metrics(t *testing.T) {
 			t.Errorf("%s was %v and is %v", names[i], before[names[i]], now)
 		}
 	}
-	if s.metric(names[4]) <= before[names[4]] || s.labelled("evertty_sessions_closed_total", `reason="destroyed"`) != 1 {
+	if s.metric(names[4]) <= before[names[4]] ||
+		s.labelled("evertty_sessions_closed_total", `reason="destroyed"`) != 1 {
 		t.Errorf("lifetimes and ends are not counted")
 	}
 	// More than 120 versions in a minute are told.
@@ -509,14 +525,17 @@ func TestF101Webhooks(t *testing.T) {
 	o := s.thread("one")
 	o.run("true")
 	send := func(provider, body, secret string) reply {
-		return s.do(request{http.MethodPost, "/api/webhooks/" + provider, body, map[string]string{"Content-Type": "application/json", "X-Webhook-Secret": secret}})
+		return s.do(request{http.MethodPost, "/api/webhooks/" + provider, body,
+			map[string]string{"Content-Type": "application/json", "X-Webhook-Secret": secret}})
 	}
 	known := fmt.Sprintf(`{"event_type":"sandbox.state.updated","sandbox_id":%q,"state":"running"}`, o.instance())
 	for _, test := range []struct {
 		provider, body string
 		matched        string
-	}{{"local", known, "true"}, {"e2b", known, "false"}, {"e2b", `{"sandboxId":"nobody","type":"sandbox.lifecycle.killed"}`, "false"}} {
-		if r := send(test.provider, test.body, "s3cret").wants(202); strings.TrimSpace(r.body) != `{"matched":`+test.matched+`}` {
+	}{{"local", known, "true"}, {"e2b", known, "false"}, {"e2b",
+		`{"sandboxId":"nobody","type":"sandbox.lifecycle.killed"}`, "false"}} {
+		if r := send(test.provider, test.body,
+			"s3cret").wants(202); strings.TrimSpace(r.body) != `{"matched":`+test.matched+`}` {
 			t.Errorf("%s %s: %s", test.provider, test.body, r.body)
 		}
 	}
@@ -530,7 +549,8 @@ func TestF101Webhooks(t *testing.T) {
 		}
 	}
 	s.get("/api/webhooks/events").wants(200).into(&list)
-	if len(list.Events) != 3 || list.Events[0].Instance != "nobody" || list.Events[2].Lease != o.lease().ID || list.Events[1].Lease != "" {
+	if len(list.Events) != 3 || list.Events[0].Instance != "nobody" || list.Events[2].Lease != o.lease().ID ||
+		list.Events[1].Lease != "" {
 		t.Errorf("the list is %+v", list)
 	}
 }

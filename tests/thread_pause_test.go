@@ -6,13 +6,15 @@ import (
 	"time"
 )
 
-// longerThanACapture is longer than the server gives the capture of a shell's state, after which it takes the shell for stuck.
+// longerThanACapture is longer than the server gives the capture of a shell's state, after which it takes the shell for
+// stuck.
 const longerThanACapture = 11 * time.Second
 
 // quickly is less than the server waits for what hangs when somebody looks at a thread.
 const quickly = 4 * time.Second
 
-// TestPauseOutlivesTheServer: what is paused is there as it was after the server was replaced or killed: the idle shell, its jobs and its commands.
+// TestPauseOutlivesTheServer: what is paused is there as it was after the server was replaced or killed: the idle
+// shell, its jobs and its commands.
 func TestPauseOutlivesTheServer(t *testing.T) {
 	t.Parallel()
 	for name, replace := range map[string]func(*server){
@@ -44,7 +46,8 @@ func TestPauseOutlivesTheServer(t *testing.T) {
 			live(t, "what is paused", shell, job)
 			idle.change("/resume").wants(200)
 			busy.change("/resume").wants(200)
-			if r := idle.run("echo $local; jobs -p; trap").is(0, "kept\n"+strconv.Itoa(job)+"\ntrap -- ':' SIGUSR1\n"); r.Recreated {
+			if r := idle.run("echo $local; jobs -p; trap").is(0,
+				"kept\n"+strconv.Itoa(job)+"\ntrap -- ':' SIGUSR1\n"); r.Recreated {
 				t.Errorf("%+v", r)
 			}
 			if p := busy.finished(running.CommandID); !p.ended("done", 0) {
@@ -73,7 +76,8 @@ func TestTimeoutStandsStill(t *testing.T) {
 			o := s.thread("t")
 			o.run(":")
 			var ids []string
-			for _, more := range []body{{"background": true}, {"background": true, "isolated": true, "argv": []string{"sleep", "1000"}}} {
+			for _, more := range []body{{"background": true},
+				{"background": true, "isolated": true, "argv": []string{"sleep", "1000"}}} {
 				b := body{"timeout_ms": limit.Milliseconds()}
 				for k, v := range more {
 					b[k] = v

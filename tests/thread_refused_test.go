@@ -99,7 +99,8 @@ func TestUnwrittenIsEmpty(t *testing.T) {
 	s := start(t, launch{})
 	s.thread("t").run("true")
 	for path, list := range map[string]string{
-		"messages": "messages", "timeline": "timeline", "trace": "completion_trace", "prompts": "prompts", "turns": "turns", "compactions": "compactions",
+		"messages": "messages", "timeline": "timeline", "trace": "completion_trace", "prompts": "prompts",
+		"turns": "turns", "compactions": "compactions",
 		"records": "records", "approvals": "approvals", "steer": "messages",
 	} {
 		var fields map[string]json.RawMessage
@@ -139,7 +140,8 @@ func TestSmallPromises(t *testing.T) {
 	o := s.thread("t")
 	o.run("true")
 	var refusal struct{ Details struct{ Providers []string } }
-	for path, text := range map[string]string{"/api/threads": `{"sandbox":"e2b"}`, "/api/leases": `{"provider_name":"e2b"}`} {
+	for path, text := range map[string]string{"/api/threads": `{"sandbox":"e2b"}`,
+		"/api/leases": `{"provider_name":"e2b"}`} {
 		r := s.post(path, text)
 		r.refused(400, "VALIDATION", "e2b", "local")
 		if r.into(&refusal); !slices.Contains(refusal.Details.Providers, "local") {
@@ -152,7 +154,8 @@ func TestSmallPromises(t *testing.T) {
 	s.post("/session/latest/exec", `{"command":"true"}`).refused(400, "VALIDATION", "latest")
 	s.post("/session/latest/pty", `{"cmd":["cat"]}`).refused(400, "VALIDATION", "latest")
 	s.post("/api/threads/latest/messages", `{"role":"user","content":"x"}`).refused(400, "VALIDATION", "latest")
-	for _, call := range []string{"touch", "pause", "resume", "sandbox/pause", "sandbox/resume", "clear", "steer/drain"} {
+	for _, call := range []string{"touch", "pause", "resume", "sandbox/pause", "sandbox/resume", "clear",
+		"steer/drain"} {
 		s.post("/api/threads/t/"+call, `{"a":`).refused(400, "VALIDATION", "line 1")
 		s.post("/api/threads/t/"+call, `{"a":1}`).refused(400, "VALIDATION", `"a"`)
 		s.post("/api/threads/t/"+call, `{}`)
@@ -171,7 +174,8 @@ func TestSmallPromises(t *testing.T) {
 	s.post("/api/threads/t/steer", `{"message":"left"}`).wants(201)
 	for range 2 {
 		var mail struct{ Messages []struct{ Message string } }
-		if s.get("/api/threads/t/steer").wants(200).into(&mail); len(mail.Messages) != 1 || mail.Messages[0].Message != "left" {
+		if s.get("/api/threads/t/steer").wants(200).into(&mail); len(mail.Messages) != 1 ||
+			mail.Messages[0].Message != "left" {
 			t.Errorf("the mail is %v", mail)
 		}
 	}
@@ -195,7 +199,8 @@ func TestRollbackWhereNothingIs(t *testing.T) {
 		Cwd         string
 		CwdFallback string `json:"cwd_fallback"`
 	}
-	s.post(o.path+"/terminals/"+o.terminal().ID+"/rollback", fmt.Sprintf(`{"version":%d}`, version)).wants(200).into(&back)
+	s.post(o.path+"/terminals/"+o.terminal().ID+"/rollback",
+		fmt.Sprintf(`{"version":%d}`, version)).wants(200).into(&back)
 	if back.CwdFallback != gone || back.Cwd != above || back.Applied != "now" {
 		t.Errorf("%+v, want %s instead of %s", back, above, gone)
 	}
@@ -244,7 +249,8 @@ func TestLeasePages(t *testing.T) {
 	}
 }
 
-// TestWhyACommandWasEnded: who waits for a command that the end of its session takes along is told why, and so is who looks later.
+// TestWhyACommandWasEnded: who waits for a command that the end of its session takes along is told why, and so is who
+// looks later.
 func TestWhyACommandWasEnded(t *testing.T) {
 	t.Parallel()
 	for _, how := range []body{{}, {"isolated": true, "argv": []string{"sleep", "1000"}}} {

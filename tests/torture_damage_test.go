@@ -92,7 +92,8 @@ func (s *server) specimen(id string) (p specimen, damage string, ok bool) {
 	var shot struct{ Data string }
 	r.wants(200).into(&shot)
 	p.screen = shot.Data
-	if cast := s.get("/pty/" + id + "/recording?format=asciicast-v3"); !strings.Contains(cast.body, "damaged from here") {
+	if cast := s.get("/pty/" + id + "/recording?format=asciicast-v3"); !strings.Contains(cast.body,
+		"damaged from here") {
 		p.output = s.get("/pty/" + id + "/recording?format=raw").body
 	}
 	s.get("/pty/" + id).wants(200).into(&p.info)
@@ -110,7 +111,9 @@ func stateOnDisk(t *testing.T, terminals int) (dir string, ids []string) {
 	t.Helper()
 	s := start(t, launch{listen: freePort(t), flags: []string{"--snapshot-interval", "1h"}})
 	for range terminals {
-		ids = append(ids, s.create("bash", "-c", `printf '\e]2;title\aone \e[1;31mred\e[0m \xe6\xbc\xa2\n'; read; printf 'two\e[4m'; read; printf '\e[5Cthree\n'; read`).ID)
+		ids = append(ids, s.create("bash", "-c",
+			`printf '\e]2;title\aone \e[1;31mred\e[0m \xe6\xbc\xa2\n'; read; printf 'two\e[4m'; read; printf `+
+				`'\e[5Cthree\n'; read`).ID)
 	}
 	for round, text := range []string{"^one red 漢$", "^two$", "three$"} {
 		for _, id := range ids {
@@ -172,7 +175,8 @@ func TestTortureDamage(t *testing.T) {
 			case damage != "":
 				said++
 				if strings.HasPrefix(m.file, "screen.") && is.screen != want[id].screen {
-					t.Errorf("%v: the older snapshot and the journal do not make the screen: %q, want %q", m, is.screen, want[id].screen)
+					t.Errorf("%v: the older snapshot and the journal do not make the screen: %q, want %q", m, is.screen,
+						want[id].screen)
 				}
 			default:
 				if diff := want[id].differs(is); diff != "" {
@@ -190,7 +194,8 @@ func TestTortureDamage(t *testing.T) {
 		}
 		_ = os.RemoveAll(state)
 	}
-	figure(t, "%d damages (each file cut and bit-flipped, every %d. of them): %d starts, no panic, others untouched; %d terminals said so, %d were unreadable and are named in the log, %d did not matter",
+	figure(t, "%d damages (each file cut and bit-flipped, every %d. of them): %d starts, no panic, others "+
+		"untouched; %d terminals said so, %d were unreadable and are named in the log, %d did not matter",
 		tried, step, starts, said, gone, tried-said-gone)
 }
 
@@ -244,7 +249,8 @@ func (p specimen) differs(o specimen) string {
 // the server is not at fault.
 func (s *server) noFailure(id string, m mutation) {
 	s.t.Helper()
-	for _, path := range []string{"/recording?format=raw", "/recording?format=asciicast-v3", "/snapshot?format=json", "/stream?since=3"} {
+	for _, path := range []string{"/recording?format=raw", "/recording?format=asciicast-v3", "/snapshot?format=json",
+		"/stream?since=3"} {
 		r := s.get("/pty/" + id + path)
 		if r.status >= 500 {
 			s.t.Errorf("%v: GET %s: %d %s", m, path, r.status, clip(r.body))
@@ -299,7 +305,8 @@ func TestDamageUnderRunningPrograms(t *testing.T) {
 		}
 		s.input(i.ID, "three\n")
 		s.await(i.ID, "^got three$")
-		if n == 0 && (s.damage(i.ID) != "" || !strings.Contains(s.text(i.ID), "one\ntwo\ngot two\nthree\ngot three\n")) {
+		if n == 0 && (s.damage(i.ID) != "" ||
+			!strings.Contains(s.text(i.ID), "one\ntwo\ngot two\nthree\ngot three\n")) {
 			t.Errorf("the undamaged one: %q\n%s", s.damage(i.ID), s.text(i.ID))
 		}
 	}

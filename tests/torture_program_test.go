@@ -55,7 +55,8 @@ var kinds = map[string]lineKind{
 	// Characters of several bytes and sequences: a cut can be inside of each.
 	"styled": {"styled", func(b []byte, n uint64) []byte {
 		b = strconv.AppendUint(append(b, "\x1b[1;38;5;"...), 100+n%150, 10)
-		return append(tenDigits(append(b, ";48;2;9;8;7m"...), n), "\x1b[m \xe6\xbc\xa2 e\xcc\x81 \xf0\x9f\x98\x80 \x1b[4:3mu\x1b[m\n"...)
+		return append(tenDigits(append(b, ";48;2;9;8;7m"...), n),
+			"\x1b[m \xe6\xbc\xa2 e\xcc\x81 \xf0\x9f\x98\x80 \x1b[4:3mu\x1b[m\n"...)
 	}},
 }
 
@@ -218,7 +219,8 @@ func (s *server) numbered(kind string) *numbered {
 	if full() {
 		pause = 0
 	}
-	i := s.createWith(client.CreateRequest{Cols: 80, Rows: 24, Scrollback: &f.history, Cmd: program(s.t, "lines", kind, f.stop, pause.String())})
+	i := s.createWith(client.CreateRequest{Cols: 80, Rows: 24, Scrollback: &f.history,
+		Cmd: program(s.t, "lines", kind, f.stop, pause.String())})
 	f.id, f.pid = i.ID, i.PID
 	return f
 }
@@ -256,7 +258,8 @@ func (f *numbered) checkScreen(seen uint64) {
 
 func (f *numbered) checkText(got string, seq uint64) error {
 	if got, want := strings.TrimRight(got, "\n"), f.kind.screen(seq, f.history); got != want {
-		return fmt.Errorf("%s: at %d it shows\n…%s\nwant\n…%s", f.id, seq, got[max(0, len(got)-200):], want[max(0, len(want)-200):])
+		return fmt.Errorf("%s: at %d it shows\n…%s\nwant\n…%s", f.id, seq, got[max(0, len(got)-200):],
+			want[max(0, len(want)-200):])
 	}
 	return nil
 }
@@ -272,7 +275,8 @@ func (f *numbered) checkRecording() uint64 {
 		n, err := io.ReadFull(r, b)
 		if want := f.kind.output(f.checked, f.checked+uint64(n)); !bytes.Equal(b[:n], want) {
 			at := firstDifference(b[:n], want)
-			f.s.t.Fatalf("%s: the recording differs at %d: %.40q, want %.40q", f.id, f.checked+uint64(at), b[at:n], want[at:])
+			f.s.t.Fatalf("%s: the recording differs at %d: %.40q, want %.40q", f.id, f.checked+uint64(at), b[at:n],
+				want[at:])
 		}
 		f.checked += uint64(n)
 		if err == io.EOF || err == io.ErrUnexpectedEOF {

@@ -32,13 +32,15 @@ func TestTortureExactScreensSoon(t *testing.T) {
 	)
 	for _, interval := range []string{"60s", "1h"} {
 		t.Run("snapshots every "+interval, func(t *testing.T) {
-			s := start(t, launch{listen: freePort(t), flags: append([]string{"--snapshot-interval", interval}, longJournal...)})
+			s := start(t, launch{listen: freePort(t),
+				flags: append([]string{"--snapshot-interval", interval}, longJournal...)})
 			k := kinds["plain"]
 			count := output / k.size() // through cat: seq writes to a terminal line by line
 			ids := make([]string, terminals)
 			for i := range ids {
 				history := floodHistory
-				ids[i] = s.createWith(client.CreateRequest{Cols: 80, Rows: 24, Scrollback: &history, Cmd: []string{"bash", "-c", fmt.Sprintf("seq -f %%010.0f %d | cat; read", count)}}).ID
+				ids[i] = s.createWith(client.CreateRequest{Cols: 80, Rows: 24, Scrollback: &history,
+					Cmd: []string{"bash", "-c", fmt.Sprintf("seq -f %%010.0f %d | cat; read", count)}}).ID
 			}
 			seq := count * k.size()
 			for _, id := range ids {
@@ -61,7 +63,8 @@ func TestTortureExactScreensSoon(t *testing.T) {
 			for _, d := range last {
 				slowest = max(slowest, d)
 			}
-			figure(t, "%d terminals with %d MiB of output each, snapshots every %s, kill -9: ready after %v, the last screen exact after %v",
+			figure(t, "%d terminals with %d MiB of output each, snapshots every %s, kill -9: ready after %v, the "+
+				"last screen exact after %v",
 				terminals, output>>20, interval, ready.Round(time.Millisecond), slowest.Round(time.Millisecond))
 			if slowest > soon && interval == "60s" {
 				t.Errorf("the last screen took %v, want at most %v", slowest, soon)
@@ -84,9 +87,12 @@ func TestTortureKeeperIsSmall(t *testing.T) {
 	keeper := s.keeperPID()
 	look := func(when string) {
 		burst := status(t, keeper, "VmRSS")
-		eventually(t, "the keeper has given back what the burst took", func() bool { return status(t, keeper, "VmRSS") <= maxRSS })
+		eventually(t, "the keeper has given back what the burst took", func() bool {
+			return status(t, keeper, "VmRSS") <= maxRSS
+		})
 		rss, n := status(t, keeper, "VmRSS"), threads(keeper)
-		figure(t, "keeper of %d terminals, %s: %d kB RSS (at once: %d), %d threads, %d descriptors; the server: %d kB, %d threads, %d descriptors", terminals, when, rss, burst, n, len(openFiles(keeper)),
+		figure(t, "keeper of %d terminals, %s: %d kB RSS (at once: %d), %d threads, %d descriptors; the server: %d "+
+			"kB, %d threads, %d descriptors", terminals, when, rss, burst, n, len(openFiles(keeper)),
 			status(t, s.pid(), "VmRSS"), threads(s.pid()), len(openFiles(s.pid())))
 		if n > maxThreads {
 			t.Errorf("%s: %d threads, allowed are %d", when, n, maxThreads)

@@ -14,7 +14,7 @@ func (t *Terminal) setAlt(on bool) {
 		}
 		t.show(t.alt)
 		for _, r := range t.alt.rows {
-			t.alt.blank(r, t.blankLook())
+			t.alt.blank(r, t.blankStyle())
 		}
 	} else {
 		t.show(t.main)

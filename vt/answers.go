@@ -32,7 +32,7 @@ var deviceStatus = map[int]string{
 	996: darkScheme,    // colour scheme, mode 2031
 }
 
-// A cell's size in pixels as told to programs: nobody here has a real one.
+// The size of a cell in pixels that programs get: a headless terminal has no real one.
 const cellWidth, cellHeight = 10, 20
 
 // status is the part of a terminal's state that programs can ask for. Its
@@ -97,7 +97,7 @@ func (q *status) cursor(prefix string) []byte {
 	return fmt.Appendf(nil, "\x1b[%s%d;%dR", prefix, y+1, q.X+1)
 }
 
-// privateMode answers DECRQM; ?2027 says whether widths are those of grapheme
+// privateMode answers DECRQM; ?2027 says whether widths count grapheme
 // clusters, which no program can change.
 func (q *status) privateMode(mode int) modeReport {
 	switch {
@@ -109,8 +109,8 @@ func (q *status) privateMode(mode int) modeReport {
 	return modeNeverSet
 }
 
-// window answers XTWINOPS (xterm ctlseqs). Titles are never told: they are text
-// that a program stored.
+// window answers XTWINOPS (xterm ctlseqs). No answer has a title: that is text
+// which a program stored.
 func (q *status) window(what int) []byte {
 	switch what {
 	case 11:

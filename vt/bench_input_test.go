@@ -45,7 +45,13 @@ func benchInput(part func(w *output), size int) []byte {
 
 func (w *output) add(format string, args ...any) { fmt.Fprintf(w, format, args...) }
 
-var benchWords = strings.Fields("accept address batch block branch cache client close commit daemon delta drop entry event fetch field file flag frame header index input kernel label layer limit list lock merge method model mount node offset order output packet panic parse patch path peer pipe pool port probe queue rate read reset retry route scan scope send shard signal size slot stack start state stop store stream sync table task thread timer token trace type unit value vector watch window worker write zone")
+var benchWords = strings.Fields(`
+	accept address batch block branch cache client close commit daemon delta drop entry event fetch field
+	file flag frame header index input kernel label layer limit list lock merge method model mount node
+	offset order output packet panic parse patch path peer pipe pool port probe queue rate read reset retry
+	route scan scope send shard signal size slot stack start state stop store stream sync table task thread
+	timer token trace type unit value vector watch window worker write zone
+`)
 
 // words are n random ones.
 func (w *output) words(n int) string {
@@ -63,7 +69,8 @@ func (w *output) oneOf(list string) string {
 }
 
 func (w *output) logLine() {
-	w.add("2026-11-%02d %02d:%02d:%02d.%06d %-5s %s[%d]: %s status=%d bytes=%d\r\n", 1+w.IntN(30), w.IntN(24), w.IntN(60), w.IntN(60), w.IntN(1e6),
+	w.add("2026-11-%02d %02d:%02d:%02d.%06d %-5s %s[%d]: %s status=%d bytes=%d\r\n", 1+w.IntN(30), w.IntN(24),
+		w.IntN(60), w.IntN(60), w.IntN(1e6),
 		w.oneOf("DEBUG INFO WARN ERROR"), w.words(1), w.IntN(1e5), w.words(2+w.IntN(9)), 200+w.IntN(300), w.IntN(1e7))
 }
 
@@ -115,14 +122,16 @@ func (w *output) dashboard() {
 	w.add("\x1b[?1049h\x1b[?25l\x1b[H")
 	for y := 1; y <= 4; y++ {
 		full := w.IntN(30)
-		w.add("\x1b[%d;2H\x1b[1;34m%2d\x1b[0m[\x1b[32m%s\x1b[90m\x1b[%dX\x1b[%dC\x1b[m%5.1f%%]", y, y, strings.Repeat("|", full), 30-full, 30-full, w.Float64()*100)
+		w.add("\x1b[%d;2H\x1b[1;34m%2d\x1b[0m[\x1b[32m%s\x1b[90m\x1b[%dX\x1b[%dC\x1b[m%5.1f%%]", y, y,
+			strings.Repeat("|", full), 30-full, 30-full, w.Float64()*100)
 	}
 	w.add("\x1b[6;1H\x1b[30;42m%-*s\x1b[K\x1b[m", benchCols-1, "  PID USER       CPU%   MEM  COMMAND")
 	for y := 7; y < benchRows; y++ {
 		if w.IntN(4) == 0 {
 			continue
 		}
-		w.add("\x1b[%d;1H\x1b[m%5d \x1b[90m%-8s\x1b[39m %5.1f \x1b[36m%4d\x1b[39mM \x1b[1m%s\x1b[m\x1b[K", y, w.IntN(1e5), w.words(1), w.Float64()*100, w.IntN(1e4), w.words(3))
+		w.add("\x1b[%d;1H\x1b[m%5d \x1b[90m%-8s\x1b[39m %5.1f \x1b[36m%4d\x1b[39mM \x1b[1m%s\x1b[m\x1b[K", y,
+			w.IntN(1e5), w.words(1), w.Float64()*100, w.IntN(1e4), w.words(3))
 	}
 	for range 10 {
 		w.add("\x1b[%d;%dH%d\x1b[A\x1b[2D*\x1b[B\b.", 8+w.IntN(benchRows-9), 2+w.IntN(benchCols-4), w.IntN(10))
@@ -175,9 +184,11 @@ func (w *output) longLine() {
 func (w *output) command() {
 	switch w.IntN(5) {
 	case 0:
-		w.add("\x1b[33mcommit %016x%016x\x1b[m (\x1b[1;36mHEAD\x1b[m)\r\nAuthor: %s <%s@example.org>\r\n\r\n    %s\r\n\r\n", w.Uint64(), w.Uint64(), w.words(2), w.words(1), w.words(8))
+		w.add("\x1b[33mcommit %016x%016x\x1b[m (\x1b[1;36mHEAD\x1b[m)\r\nAuthor: %s <%s@example.org>\r\n"+
+			"\r\n    %s\r\n\r\n", w.Uint64(), w.Uint64(), w.words(2), w.words(1), w.words(8))
 	case 1:
-		w.add("\x1b[1m%s.c:%d:%d: \x1b[31merror: \x1b[0m\x1b[1m%s\x1b[0m\r\n    %s;\r\n\x1b[1;32m    ^~~~\x1b[0m\r\n", w.words(1), w.IntN(900), w.IntN(80), w.words(5), w.words(4))
+		w.add("\x1b[1m%s.c:%d:%d: \x1b[31merror: \x1b[0m\x1b[1m%s\x1b[0m\r\n    %s;\r\n\x1b[1;32m    ^~~~\x1b[0m\r\n",
+			w.words(1), w.IntN(900), w.IntN(80), w.words(5), w.words(4))
 	case 2:
 		for i := range 18 {
 			w.add("\x1b[0m\x1b[01;%dm%-12s\x1b[0m%s", 31+w.IntN(6), w.words(1), map[bool]string{true: "\r\n"}[i%6 == 5])

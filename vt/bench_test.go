@@ -120,9 +120,9 @@ func benchMemory(b *testing.B, data []byte) {
 	b.ReportMetric(float64(some[0].Memory()), "Memory-B")
 }
 
-// BenchmarkWatched is what it costs to be told of each line, next to a terminal that
+// BenchmarkTracker is what it costs to be told of each line, next to a terminal that
 // tells nobody.
-func BenchmarkWatched(b *testing.B) {
+func BenchmarkTracker(b *testing.B) {
 	var in []byte
 	for i := range 100_000 {
 		in = fmt.Appendf(in, "%d\r\n", 1_000_000+i)
@@ -137,8 +137,8 @@ func BenchmarkWatched(b *testing.B) {
 	})
 	b.Run("watched", func(b *testing.B) {
 		b.SetBytes(int64(len(in)))
-		w, found := vt.NewWatched(c), 0
-		w.Begin(0, vt.Watcher{Line: func(l vt.Shown) {
+		w, found := vt.NewTracker(c), 0
+		w.Begin(0, vt.TrackerHooks{Line: func(l vt.TextLine) {
 			if bytes.Contains(l.Text, []byte("never")) {
 				found++
 			}

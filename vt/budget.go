@@ -14,59 +14,59 @@ const (
 )
 
 const (
-	// reserve is the part of the bound that stays free for what is written between
-	// two looks at the state.
-	reserve = 8
-	// weighings is how much output comes between two looks, as a part of the bound:
-	// one byte of it makes no more than some twenty bytes of state.
-	weighings = 256
+	// freePart is the part of the bound that stays free for output between two
+	// checks of the memory.
+	freePart = 8
+	// checksPerLimit is how many checks there are for as much output as the bound: one
+	// byte of output makes no more than some twenty bytes of state.
+	checksPerLimit = 256
 )
 
 // budget keeps the state of an engine below a bound.
 type budget struct {
 	limit int // bytes
-	since int // bytes of output since the last look
+	since int // bytes of output since the last check
 	// styles is what they took in bytes when unused ones were forgotten last.
 	styles int
 }
 
-// Piece is how much output may come at once before somebody looks at the state.
-func (b *budget) Piece() int { return b.limit / (weighings / 2) }
+// Piece is how much output may come between two checks of the memory.
+func (b *budget) Piece() int { return b.limit / (checksPerLimit / 2) }
 
 // newBudget is one of limit bytes.
 func newBudget(limit int) budget { return budget{limit: limit} }
 
-// Wrote counts n bytes of output and tells whether it is time to look at the state.
-func (b *budget) Wrote(n int) (due bool) {
-	if b.since += n; b.since < b.limit/weighings {
+// Written counts n bytes of output and reports whether a check of the memory is due.
+func (b *budget) Written(n int) (due bool) {
+	if b.since += n; b.since < b.limit/checksPerLimit {
 		return false
 	}
 	b.since = 0
 	return true
 }
 
-// Target is what the state is to be brought down to.
-func (b *budget) Target() int { return b.limit - b.limit/reserve }
+// Target is the size that a check reduces the state to.
+func (b *budget) Target() int { return b.limit - b.limit/freePart }
 
-// History is what is left for the history beside the rest of the state.
+// History is the memory for the history when the rest of the state takes rest bytes.
 func (b *budget) History(rest int) int { return max(b.Target()-rest, 0) }
 
-// weigh gives the history what the rest of the state leaves it. When the rest alone
+// limitMemory gives the history the memory that the rest of the state leaves. When the rest alone
 // is too large, it loses in this order: styles that no cell has, the targets of
 // links, marks, colours and attributes. The cells of the screens always stay; 1000 by
 // 1000 of them, twice, take 16 MB.
-func (t *Terminal) weigh() {
-	if n := t.styles.memory(); n > max(t.budget.limit/weighings, 2*t.budget.styles) {
-		t.lighten(loseNothing) // else styles of lines that are gone would cost lines
+func (t *Terminal) limitMemory() {
+	if n := t.styles.memory(); n > max(t.budget.limit/checksPerLimit, 2*t.budget.styles) {
+		t.dropFromScreens(loseNothing) // else styles of lines that are gone would cost lines
 		t.budget.styles = t.styles.memory()
 	}
-	rest := t.rest()
+	rest := t.otherMemory()
 	for loss := loseNothing; rest > t.budget.Target() && loss <= loseStyles; loss++ {
-		t.lighten(loss)
-		rest = t.rest()
+		t.dropFromScreens(loss)
+		rest = t.otherMemory()
 	}
-	// A row in text form may need cells before the next look.
-	t.hist.most = t.budget.History(rest + t.uncelled()*cellSize)
+	// A row in text form may need cells before the next check.
+	t.hist.most = t.budget.History(rest + t.missingCells()*cellSize)
 	t.hist.shrink(0)
 	t.forgetDropped()
 }
@@ -79,13 +79,13 @@ const (
 	loseStyles
 )
 
-// lighten takes from the screens what they can do without.
-func (t *Terminal) lighten(loss int) {
+// dropFromScreens takes from the screens what loss says.
+func (t *Terminal) dropFromScreens(loss int) {
 	screens := t.screens()
 	for _, s := range screens {
 		s.spare = nil
 		for _, r := range s.rows {
-			r.lighten(loss)
+			r.drop(loss)
 		}
 	}
 	t.styles.sweep(loss, screens...)
@@ -102,8 +102,8 @@ func (t *Terminal) screens() []*screen {
 	return []*screen{t.main, t.alt}
 }
 
-// rest is what the state takes without the history, in bytes.
-func (t *Terminal) rest() int {
+// otherMemory is the memory of the state without the history, in bytes.
+func (t *Terminal) otherMemory() int {
 	n := t.main.memory() + t.styles.memory() + t.stream.Memory() + t.labels.Memory() + t.pen.link.memory() +
 		cap(t.packer.buf) + cap(t.packer.text)
 	if t.alt != nil {
@@ -112,8 +112,8 @@ func (t *Terminal) rest() int {
 	return n
 }
 
-// uncelled is the number of cells that rows in text form would need.
-func (t *Terminal) uncelled() (n int) {
+// missingCells is the number of cells that rows in text form lack.
+func (t *Terminal) missingCells() (n int) {
 	for _, s := range t.screens() {
 		for _, r := range s.rows {
 			if r.cells == nil {
@@ -149,8 +149,12 @@ func (t *Terminal) keep(r *row) {
 	}
 }
 
-// lighten frees what the row keeps for later, and takes marks from its cells.
-func (r *row) lighten(loss int) {
+// drop frees unused memory of the row, and takes the marks from its cells when loss
+// says so.
+func (r *row) drop(loss int) {
+	if loss > loseNothing {
+		r.version++
+	}
 	if loss < loseMarks {
 		if r.hidden == nil {
 			r.tidyClusters()
@@ -172,7 +176,7 @@ func (r *row) lighten(loss int) {
 	r.clusters, r.text, r.runs = nil, nil, nil
 }
 
-// unmark is lighten for a row in text form.
+// unmark takes the marks from a row in text form.
 func (r *row) unmark() {
 	text, runs := make([]byte, 0, r.used), make([]run, 0, len(r.runs))
 	at := 0

@@ -20,10 +20,14 @@ var hostile = map[string]func(i int) string{
 	"truecolours": func(i int) string {
 		return fmt.Sprintf("\x1b[38;2;%d;%d;%d;48;2;%d;%d;%dmx", i%256, i/256%256, i%251, i%249, i%247, i%241)
 	},
-	"marks":          func(i int) string { return "a" + strings.Repeat("\U0001d165", 20) + strings.Repeat("\u0301", i%3) },
-	"marks in cells": func(i int) string { return "\x1b[" + fmt.Sprint(i%999+1) + "Ga" + strings.Repeat("\u0301", 20) + "\b" },
-	"titles":         func(i int) string { return fmt.Sprintf("\x1b]2;%065000d\a\x1b]1;%065000d\a", i, i+1) },
-	"cells":          func(i int) string { return fmt.Sprintf("\x1b[%d;%dHx", i%1000+1, 1000-i%977) },
+	"marks": func(i int) string {
+		return "a" + strings.Repeat("\U0001d165", 20) + strings.Repeat("\u0301", i%3)
+	},
+	"marks in cells": func(i int) string {
+		return "\x1b[" + fmt.Sprint(i%999+1) + "Ga" + strings.Repeat("\u0301", 20) + "\b"
+	},
+	"titles": func(i int) string { return fmt.Sprintf("\x1b]2;%065000d\a\x1b]1;%065000d\a", i, i+1) },
+	"cells":  func(i int) string { return fmt.Sprintf("\x1b[%d;%dHx", i%1000+1, 1000-i%977) },
 	"both screens": func(i int) string {
 		return fmt.Sprintf("\x1b[?%dh\x1b[38;2;%d;%d;1mxyz", 1047+i/5000%2, i%256, i/256%256)
 	},
@@ -40,10 +44,14 @@ func cellsOf(cols, rows int) int { return 2 * (cols*rows*32 + rows*256) }
 // Each is given one and a half to three times what its bound is, so all that is let go
 // for want of memory is. Under the race detector the large one is half as large.
 func TestMemoryIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fills the memory of a terminal")
+	}
 	large := few(2, 1)
 	for engine, newEngine := range bothEngines {
 		for name, part := range hostile {
-			for _, c := range []struct{ cols, rows, limit, size int }{{80, 24, 1 << 20, few(3, 2) << 20}, {500 * large, 50 * large, large * 4 << 20, large * 6 << 20}} {
+			for _, c := range []struct{ cols, rows, limit, size int }{{80, 24, 1 << 20, few(3, 2) << 20},
+				{500 * large, 50 * large, large * 4 << 20, large * 6 << 20}} {
 				if engine == "vt10x" && c.cols > 80 {
 					continue // slow
 				}
@@ -51,7 +59,8 @@ func TestMemoryIsBounded(t *testing.T) {
 					c.size /= 16
 				}
 				what := fmt.Sprintf("%s, %s on %dx%d in %d MiB", engine, name, c.cols, c.rows, c.limit>>20)
-				bounded(t, what, newEngine(vt.Config{Cols: c.cols, Rows: c.rows, Scrollback: vt.MaxScrollback, Memory: c.limit}),
+				bounded(t, what, newEngine(vt.Config{Cols: c.cols, Rows: c.rows, Scrollback: vt.MaxScrollback,
+					Memory: c.limit}),
 					part, c.size, max(c.limit, cellsOf(c.cols, c.rows)))
 			}
 		}

@@ -6,8 +6,8 @@ package vt
 //
 // The lower half is a code point, or with cellCluster an index of row.clusters;
 // 0 is a blank. A character two cells wide is a cellWide and a cellTail behind
-// it; when a program tears the halves apart, what is left is a tail without a
-// head, which shows nothing.
+// it; when a program overwrites the first half only, a tail without a head
+// is left, which shows nothing.
 type cell uint64
 
 const (
@@ -28,14 +28,14 @@ func (c cell) style() uint32    { return uint32(c >> cellStyle) }
 func (c cell) wide() bool       { return c&cellWide != 0 }
 func (c cell) hasContent() bool { return c&cellContent != 0 }
 
-// zeroWidth tells whether xterm.js gives the cell no width.
+// zeroWidth reports whether xterm.js gives the cell no width.
 func (c cell) zeroWidth() bool { return c&(cellTail|cellMark) != 0 }
 
-// orphan tells whether the cell is the second half of a wide character.
-func (c cell) orphan() bool { return c&cellTail != 0 }
+// tail reports whether the cell is the second half of a wide character, or was.
+func (c cell) tail() bool { return c&cellTail != 0 }
 
-// charCell is a cell with a character of 0, 1 or 2 cells.
-func charCell(r rune, width int, style uint32) cell {
+// newCell is a cell with a character of 0, 1 or 2 cells.
+func newCell(r rune, width int, style uint32) cell {
 	c := cell(r) | blankCell(style)
 	switch width {
 	case 0:

@@ -63,7 +63,7 @@ func (c *charsetState) Reset() {
 	c.inForce = usASCII
 }
 
-// ASCII tells whether characters are printed as they come.
+// ASCII reports whether characters are printed as they come.
 func (c *charsetState) ASCII() bool { return c.inForce == usASCII }
 
 // InForce is the final byte of the set that characters are printed in.
@@ -76,8 +76,8 @@ func (c *charsetState) Freeze(f *Frame) {
 	}
 }
 
-// thaw takes the sets of f, where 0 is US ASCII.
-func (c *charsetState) thaw(f *Frame) {
+// load takes the sets of f, where 0 is US ASCII.
+func (c *charsetState) load(f *Frame) {
 	c.Reset()
 	for i, set := range f.Charsets.G {
 		c.Designate(uint8(i), set)
@@ -125,7 +125,7 @@ func (c *charsetState) DesignateAll(set byte) {
 	}
 }
 
-// Escape executes f when it designates or invokes a set, and tells whether it
+// Escape executes f when it designates or invokes a set, and reports whether it
 // did (ECMA-35 14; VT510 SCS; ECMA-48 8.3.78 to 8.3.82).
 func (c *charsetState) Escape(f function) bool {
 	set := byte(f)

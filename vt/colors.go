@@ -92,8 +92,8 @@ func (c *colors) setDynamic(s *stream, n int, arg string, fx *Effects) {
 	}
 }
 
-// set changes the colour of a slot and returns how to tell viewers, or answers when
-// spec asks for it: then viewers are told nothing. asked begins the answer.
+// set changes the colour of a slot and returns its text for viewers, or answers when
+// spec asks for it: then viewers get nothing. asked begins the answer.
 func (c *colors) set(slot int, spec, asked string, fx *Effects) (viewers string) {
 	if spec == "?" {
 		r, g, b := c.rgb(slot)
@@ -154,12 +154,12 @@ func (c colors) freeze(f *Frame) {
 	}
 }
 
-// thaw takes the colours of f.
-func (c *colors) thaw(f *Frame) {
+// load takes the colours of f.
+func (c *colors) load(f *Frame) {
 	*c = colors{}
-	for slot, v := range map[int]Color{slotForeground: f.Foreground, slotBackground: f.Background, slotCursor: f.CursorColor} {
+	for i, v := range [...]Color{f.Foreground, f.Background, f.CursorColor} {
 		if v != 0 {
-			(*c)[slot] = v
+			(*c)[slotForeground+i] = v
 		}
 	}
 	for i, v := range f.Palette {
@@ -167,10 +167,10 @@ func (c *colors) thaw(f *Frame) {
 	}
 }
 
-// thaw takes titles, directory and colours of f.
-func (l *labels) thaw(f *Frame) {
+// load takes titles, directory and colours of f.
+func (l *labels) load(f *Frame) {
 	l.Title, l.Icon, l.Cwd = f.Title, f.Icon, f.Cwd
-	l.colors.thaw(f)
+	l.colors.load(f)
 }
 
 // Freeze writes titles, directory and colours into f.

@@ -13,8 +13,10 @@ func TestColorQueries(t *testing.T) {
 		{"\x1b]12;#123456\a", "\x1b]12;?\a", "\x1b]12;rgb:1212/3434/5656\x1b\\"},
 		{"", "\u009d4;1;?\u009c", "\x1b]4;1;rgb:cccc/0000/0000\x1b\\"},
 		{"\x1b]4;200;rgb:f/8/0\a", "\x1b]4;200;?\a", "\x1b]4;200;rgb:ffff/8888/0000\x1b\\"},
-		{"\x1b]4;200;#fff\a\x1b]104;200\a", "\x1b]4;200;?;244;?\a", "\x1b]4;200;rgb:ffff/0000/d7d7\x1b\\\x1b]4;244;rgb:8080/8080/8080\x1b\\"},
-		{"", "\x1b]10;?;?;?\a", "\x1b]10;rgb:ffff/ffff/ffff\x1b\\\x1b]11;rgb:0000/0000/0000\x1b\\\x1b]12;rgb:ffff/ffff/ffff\x1b\\"},
+		{"\x1b]4;200;#fff\a\x1b]104;200\a", "\x1b]4;200;?;244;?\a",
+			"\x1b]4;200;rgb:ffff/0000/d7d7\x1b\\\x1b]4;244;rgb:8080/8080/8080\x1b\\"},
+		{"", "\x1b]10;?;?;?\a",
+			"\x1b]10;rgb:ffff/ffff/ffff\x1b\\\x1b]11;rgb:0000/0000/0000\x1b\\\x1b]12;rgb:ffff/ffff/ffff\x1b\\"},
 	}
 	for _, tt := range tests {
 		in := tt.setup + tt.query + "b"
@@ -70,7 +72,8 @@ func TestOtherColors(t *testing.T) {
 	r, f := newRecorder(), &Frame{}
 	r.feed("\x1b]5;0;#111\a\x1b]4;257;#222\a\x1b]13;#333\a\x1b]19;#444\a", 100)
 	r.labels.Freeze(f)
-	want := map[uint8]Color{7: RGBColor(0x10, 0x10, 0x10), 8: RGBColor(0x20, 0x20, 0x20), 0: RGBColor(0x30, 0x30, 0x30), 6: RGBColor(0x40, 0x40, 0x40)}
+	want := map[uint8]Color{7: RGBColor(0x10, 0x10, 0x10), 8: RGBColor(0x20, 0x20, 0x20), 0: RGBColor(0x30, 0x30, 0x30),
+		6: RGBColor(0x40, 0x40, 0x40)}
 	if !maps.Equal(f.OtherColors, want) || f.Palette != nil {
 		t.Errorf("others %v, want %v; palette %v", f.OtherColors, want, f.Palette)
 	}
@@ -107,7 +110,8 @@ func TestColorSpaces(t *testing.T) {
 		}
 	}
 	for _, spec := range []string{
-		"", "red", "rgbi:", "rgbi:1/1", "rgbi:1/1/1/1", "rgbi:a/b/c", "rgbi:NaN/1/1", "rgbi:1e300/1/1", "ciexyz:1/2/1", "cielab:101/0/0",
+		"", "red", "rgbi:", "rgbi:1/1", "rgbi:1/1/1/1", "rgbi:a/b/c", "rgbi:NaN/1/1", "rgbi:1e300/1/1", "ciexyz:1/2/1",
+		"cielab:101/0/0",
 		"cieluv:0/1/1", "tekhvc:0/0/0", "tekhvc:1/1/-1", "cmyk:1/1/1",
 	} {
 		if got, ok := parseSpace(spec); ok {
@@ -118,7 +122,8 @@ func TestColorSpaces(t *testing.T) {
 
 // FuzzColor: a colour is read or refused, never a panic.
 func FuzzColor(f *testing.F) {
-	for _, s := range []string{"rgb:f/8/0", "#fff", "#ffffffffffff", "rgb:ffff/0/0", "#", "rgb://", "tekhvc:1/1/1", "cieuvy:0/0/1"} {
+	for _, s := range []string{"rgb:f/8/0", "#fff", "#ffffffffffff", "rgb:ffff/0/0", "#", "rgb://", "tekhvc:1/1/1",
+		"cieuvy:0/0/1"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, spec string) {

@@ -9,7 +9,7 @@ import (
 
 // A colour of XParseColor(3) that names a space of CIE or Tektronix, or intensities,
 // becomes the one that X11 shows for it without a calibrated screen: matrix, white
-// point and intensities are those of the screen that Xlib takes for granted.
+// point and intensities are the defaults of Xlib.
 
 // intensities are linear red, green and blue from 0 to 1. xyz is CIE 1931 XYZ and
 // uvY CIE 1976 u'v' with the luminance Y.
@@ -129,7 +129,7 @@ func (c xyz) toIntensities() intensities {
 	}
 }
 
-// shown tells whether the screen can show c, but for an error of calculation.
+// shown reports whether the screen can show c, but for an error of calculation.
 func (c intensities) shown() bool {
 	const slack = 1e-5
 	for _, v := range c {

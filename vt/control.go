@@ -103,7 +103,7 @@ func (c *core) escape(f function) {
 	case '#'*intermediate + '8':
 		c.alignment()
 	default:
-		if !c.charsets.Escape(f) {
+		if !c.charsets.Escape(f) && !c.grid.extraEscape(f) {
 			c.reply(c.status().Escape(f))
 		}
 	}
@@ -129,7 +129,7 @@ func (c *core) softReset() {
 func (c *core) resetPen() {
 	c.pen = pen{}
 	c.grid.linkChanged(Link{})
-	c.grid.penChanged()
+	c.penChanged()
 	c.charsets.Reset()
 	c.cursorStyle = 0
 }

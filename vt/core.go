@@ -16,6 +16,8 @@ type core struct {
 
 	modes       Modes
 	pen         pen
+	styleKnown  bool // the engine has the number of the pen's style
+	blankKnown  bool // and of the style of erased cells
 	charsets    charsetState
 	cursorStyle CursorStyle
 	labels      labels
@@ -40,10 +42,10 @@ type cellEditor interface {
 	// insertCells puts n blanks in at column x, deleteCells takes n cells out.
 	insertCells(y, x, n int)
 	deleteCells(y, x, n int)
-	// wrapped tells whether row y continues the row above.
+	// wrapped reports whether row y continues the row above.
 	wrapped(y int) bool
 	setWrapped(y int, wrapped bool)
-	// erased tells whether nothing was printed in a cell.
+	// erased reports whether nothing was printed in a cell.
 	erased(x, y int) bool
 
 	// beforeInsert is called before cells are put in at column x of rows y0 to y1.
@@ -58,9 +60,12 @@ type cellEditor interface {
 	setAlt(on bool)
 	// clearScreens makes all screens blank and shows the main one, for RIS.
 	clearScreens()
-	// penChanged and linkChanged say what the pen has now.
-	penChanged()
+	// linkChanged says that the pen has another link.
 	linkChanged(l Link)
+	// extraCSI executes a control sequence that only this engine knows, and tells
+	// whether it is one; extraEscape an escape sequence.
+	extraCSI(f function) bool
+	extraEscape(f function) bool
 }
 
 // newCore is the state of a new engine. The engine sets grid, mainCursor and cur.
@@ -88,13 +93,14 @@ func (c *core) base() int {
 	return 0
 }
 
-// restrict is Cursor.Restrict of the screen shown.
+// restrict is cursor.Restrict of the screen shown.
 func (c *core) restrict() { c.cur.Restrict(c.modes.Origin) }
 
-// reach is Cursor.Reach of the screen shown.
+// reach is cursor.Reach of the screen shown.
 func (c *core) reach() { c.cur.Reach(c.modes.Origin) }
 
-// forgetDropped moves up with the history what is counted from its oldest line.
+// forgetDropped adapts the saved row, which counts from the oldest line of history, to
+// lines that went.
 func (c *core) forgetDropped() {
 	if n := c.hist.dropped; n > 0 {
 		c.mainCursor.Dropped(n)
@@ -120,12 +126,15 @@ func (c *core) reply(answer []byte) {
 	}
 }
 
+// penChanged says that the pen may have another style now.
+func (c *core) penChanged() { c.styleKnown, c.blankKnown = false, false }
+
 // osc executes an operating system command with this text.
 func (c *core) osc(text []byte) {
 	if link, ok := c.labels.OSC(&c.stream, text, c.cfg.Effects); ok {
 		c.pen.SetLink(link)
 		c.grid.linkChanged(link)
-		c.grid.penChanged()
+		c.penChanged()
 	}
 }
 

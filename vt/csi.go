@@ -7,7 +7,7 @@ func (c *core) csi(f function) {
 	switch f {
 	case 'm':
 		c.pen.SGR(in)
-		c.grid.penChanged()
+		c.penChanged()
 	case 'K', '?'*private + 'K':
 		c.eraseLine(in.Param(0), f != 'K')
 	case 'J', '?'*private + 'J':
@@ -18,13 +18,6 @@ func (c *core) csi(f function) {
 		c.saveCursor()
 	case 'u':
 		c.restoreCursor()
-	case '!'*intermediate + 'p':
-		c.softReset()
-	case '"'*intermediate + 'q':
-		c.pen.Protect(in.Param(0))
-		c.grid.penChanged()
-	case ' '*intermediate + 'q':
-		c.cursorStyle = c.cursorStyle.selectStyle(in.Param(0))
 	default:
 		if !c.cur.CSI(in, f, c.modes.Origin) && !c.csiEdit(f) {
 			c.reply(c.status().CSI(in, f))
@@ -32,7 +25,7 @@ func (c *core) csi(f function) {
 	}
 }
 
-// csiEdit executes f when it moves cells, and tells whether it does.
+// csiEdit executes f when it moves cells or sets something, and reports whether it does.
 func (c *core) csiEdit(f function) bool {
 	in, s := &c.stream, c.cur
 	switch f {
@@ -61,7 +54,24 @@ func (c *core) csiEdit(f function) bool {
 	case '\''*intermediate + '~': // DECDC
 		c.shiftColumns(s.X%s.Cols, -in.One(0))
 	default:
-		return false
+		return c.csiState(f)
+	}
+	return true
+}
+
+// csiState executes f when it sets something else, and reports whether it does.
+func (c *core) csiState(f function) bool {
+	in := &c.stream
+	switch f {
+	case '!'*intermediate + 'p':
+		c.softReset()
+	case '"'*intermediate + 'q':
+		c.pen.Protect(in.Param(0))
+		c.penChanged()
+	case ' '*intermediate + 'q':
+		c.cursorStyle = c.cursorStyle.selectStyle(in.Param(0))
+	default:
+		return c.grid.extraCSI(f)
 	}
 	return true
 }

@@ -2,8 +2,8 @@ package vt
 
 // cursor is where a screen prints next and what bounds its movements: size,
 // scroll region and tab stops, and what DECSC saved (VT510; ECMA-48 8.3). The
-// rules are those of xterm.js 6. It knows no cells: where rows have to move, a
-// method says so and its caller moves them.
+// rules are xterm.js 6's. It knows no cells: where rows have to move, a method says
+// so and its caller moves them.
 //
 // An engine may set X and Y inside their limits. origin is always DECOM, which
 // belongs to the terminal and not to one screen.
@@ -60,7 +60,7 @@ func (c *cursor) clamp(limit int, origin bool) {
 	c.Y = min(max(c.Y, top), bottom)
 }
 
-// InRegion tells whether the cursor is between the margins.
+// InRegion reports whether the cursor is between the margins.
 func (c *cursor) InRegion() bool { return c.Y >= c.Top && c.Y <= c.Bottom }
 
 // MoveTo places the cursor; rows count from the top margin in origin mode.
@@ -108,7 +108,7 @@ func (c *cursor) margins(top, bottom int, origin bool) {
 }
 
 // CSI executes control sequence f with the parameters of in when it does nothing
-// but move the cursor or set margins or tab stops, and tells whether it does.
+// but move the cursor or set margins or tab stops, and reports whether it does.
 func (c *cursor) CSI(in *stream, f function, origin bool) bool {
 	switch f {
 	case 'H', 'f': // CUP, HVP
@@ -182,7 +182,7 @@ func (c *cursor) Backspace(reverse, wrapped bool) (over bool) {
 }
 
 // EraseColumns are the columns x0 to x1-1 of its row that EL erases, and ED too
-// (ECMA-48 8.3.41, 8.3.39). what is 0 to 2; x1 can be Cols+1.
+// (ECMA-48 8.3.41, 8.3.39). what has the values 0 to 2; x1 can be Cols+1.
 func (c *cursor) EraseColumns(what int) (x0, x1 int) {
 	switch what {
 	case 0:

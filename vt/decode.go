@@ -12,7 +12,7 @@ import (
 // the end of a chunk wait for the next one, so how the stream was split does
 // not show in the joined results.
 //
-// The zero value is ready. A Decoder is not safe for concurrent use.
+// The zero value is ready. A decoder is not safe for concurrent use.
 type decoder struct {
 	held      [MaxHeld]byte
 	n         int    // bytes in held
@@ -21,7 +21,7 @@ type decoder struct {
 
 // Decode returns the text of the held bytes and p together, as far as its
 // characters are complete. The result aliases p when nothing had to change, else
-// memory of the Decoder; it is valid until the next call. p is not retained.
+// memory of the decoder; it is valid until the next call. p is not retained.
 func (d *decoder) Decode(p []byte) []byte {
 	if d.n > 0 {
 		d.raw = append(append(d.raw[:0], d.held[:d.n]...), p...)
@@ -148,7 +148,7 @@ func utf8Begin(b byte) int {
 	return utf8Error
 }
 
-// sound tells whether p is UTF-8 and nothing else.
+// sound reports whether p is UTF-8 and nothing else.
 func sound(p []byte) bool {
 	const high, block = 0x8080808080808080, 32
 	for {

@@ -2,32 +2,32 @@ package vt
 
 // This file is cellEditor as a Terminal implements it.
 
-func (t *Terminal) moveUp(top, bottom, n int) { t.screen.scrollUp(top, bottom, n, t.blankLook()) }
+func (t *Terminal) moveUp(top, bottom, n int) { t.screen.scrollUp(top, bottom, n, t.blankStyle()) }
 
 func (t *Terminal) moveDown(top, bottom, n int, plain bool) {
 	style := uint32(0)
 	if !plain {
-		style = t.blankLook()
+		style = t.blankStyle()
 	}
 	t.screen.scrollDown(top, bottom, n, style)
 }
 
 func (t *Terminal) scrollBack() {
-	s, style := t.screen, t.blankLook()
+	s, style := t.screen, t.blankStyle()
 	t.keepingNotes(func() { s.scrollDown(s.Top, s.Bottom, 1, style) })
 }
 
 func (t *Terminal) eraseCells(y, x0, x1 int, keep bool) {
 	r := t.screen.rows[y]
 	if keep {
-		t.screen.eraseUnprotected(r, x0, x1, t.blankLook(), &t.styles)
+		t.screen.eraseUnprotected(r, x0, x1, t.blankStyle(), &t.styles)
 	} else {
-		t.screen.erase(r, x0, x1, t.blankLook())
+		t.screen.erase(r, x0, x1, t.blankStyle())
 	}
 }
 
 func (t *Terminal) eraseRows(y0, y1 int, keep bool) {
-	s, style := t.screen, t.blankLook()
+	s, style := t.screen, t.blankStyle()
 	for _, r := range s.rows[y0:y1] {
 		if keep {
 			s.eraseUnprotected(r, 0, s.Cols, style, &t.styles)
@@ -38,8 +38,8 @@ func (t *Terminal) eraseRows(y0, y1 int, keep bool) {
 	}
 }
 
-func (t *Terminal) insertCells(y, x, n int) { t.screen.insert(t.screen.rows[y], x, n, t.blankLook()) }
-func (t *Terminal) deleteCells(y, x, n int) { t.screen.remove(t.screen.rows[y], x, n, t.blankLook()) }
+func (t *Terminal) insertCells(y, x, n int) { t.screen.insert(t.screen.rows[y], x, n, t.blankStyle()) }
+func (t *Terminal) deleteCells(y, x, n int) { t.screen.remove(t.screen.rows[y], x, n, t.blankStyle()) }
 
 func (t *Terminal) wrapped(y int) bool             { return t.screen.rows[y].wrapped }
 func (t *Terminal) setWrapped(y int, wrapped bool) { t.screen.rows[y].wrapped = wrapped }
@@ -57,7 +57,7 @@ func (t *Terminal) beforeInsert(x, y0, y1 int) {
 	if r := s.row(); y0 == y1 && x == s.X {
 		if s.splits(r, x) {
 			t.stream.Precede("\x1b[X")
-			s.erase(r, x, x+1, t.blankLook())
+			s.erase(r, x, x+1, t.blankStyle())
 		}
 		return
 	}
@@ -65,7 +65,7 @@ func (t *Terminal) beforeInsert(x, y0, y1 int) {
 	for y := y0; y <= y1; y++ {
 		if r := s.rows[y]; s.splits(r, x) {
 			text = eraseText(t.moveText(text, x, y), 1)
-			s.erase(r, x, x+1, t.blankLook())
+			s.erase(r, x, x+1, t.blankStyle())
 		}
 	}
 	if text != nil {
@@ -73,9 +73,9 @@ func (t *Terminal) beforeInsert(x, y0, y1 int) {
 	}
 }
 
-// splits tells whether blanks put in at column x part a wide character.
+// splits reports whether blanks put in at column x part a wide character.
 func (s *screen) splits(r *row, x int) bool {
-	return x > 0 && x < r.used && s.cells(r)[x].orphan()
+	return x > 0 && x < r.used && s.cells(r)[x].tail()
 }
 
 func (t *Terminal) clearHistory() {
@@ -99,7 +99,7 @@ func (t *Terminal) clearScreens() {
 
 func (t *Terminal) fillWithE(style Style) {
 	s := t.screen
-	look := t.styles.number(&style)
+	number := t.styles.number(&style)
 	line := make([]byte, s.Cols)
 	for x := range line {
 		line[x] = 'E'
@@ -107,15 +107,15 @@ func (t *Terminal) fillWithE(style Style) {
 	for _, r := range s.rows[s.Y:] {
 		noted := r.noted
 		s.blank(r, 0)
-		s.put(r, 0, line, look)
+		s.put(r, 0, line, number)
 		r.noted = noted
 	}
-	t.fillOldest(line, look)
+	t.fillOldest(line, number)
 }
 
 // fillOldest is fillWithE of as many lines as are above the cursor, behind the last
 // row. In xterm.js lines lie in a ring, and when it is full the oldest come there.
-func (t *Terminal) fillOldest(line []byte, look uint32) {
+func (t *Terminal) fillOldest(line []byte, number uint32) {
 	s := t.screen
 	base, limit := t.base(), t.hist.limit
 	if s == t.alt {
@@ -126,11 +126,11 @@ func (t *Terminal) fillOldest(line []byte, look uint32) {
 	}
 	for _, r := range s.rows[:max(s.Y-base, 0)] {
 		s.blank(r, 0)
-		s.put(r, 0, line, look)
+		s.put(r, 0, line, number)
 	}
 	if n := min(base, s.Y); n > 0 {
 		var full row
-		full.append(ASCII, line, len(line), look)
+		full.append(ASCII, line, len(line), number)
 		t.hist.replaceOldest(n, t.packer.row(&full, &t.styles))
 		t.forgetDropped()
 	}

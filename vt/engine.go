@@ -1,17 +1,3 @@
-// Package vt is the headless terminal: bytes in, state out.
-//
-// It does no I/O, takes no lock and starts no goroutine. What a terminal is
-// (Frame, Line, Style, Modes) and what an emulator has to do (Engine) is said
-// here once; the emulators behind Engine live in this package (Terminal) and in
-// the folders below it, and nothing outside vt knows which of them runs.
-//
-// Terminal, the native one, has three layers: a stream makes calls of a handler
-// out of bytes, and the text for viewers on the way; core gives the calls their
-// meaning; rows and history keep the cells. NewGridEngine makes another engine of
-// the same layers and of cells that lie elsewhere.
-//
-// The judge of exactness is xterm.js 6, because it shows what we send. Where
-// DEC, ECMA-48 or xterm differ from it, xterm.js wins.
 package vt
 
 // Engine is a headless terminal emulator.
@@ -42,38 +28,38 @@ type Engine interface {
 	// back, 0..3. They are part of what was written and not yet of the state.
 	Held() int
 
-	// AtRest tells whether nothing is unfinished: no sequence and no character. What a new engine makes of
-	// the bytes that follow differs from what this one makes of them by the screen alone.
+	// AtRest reports whether nothing is unfinished: no sequence and no character.
+	// Then the bytes that follow mean the same to a new engine.
 	AtRest() bool
 
 	// Flush says that the rest of an incomplete character will not come: each of
-	// the bytes held is one U+FFFD. The text is as that of Write, empty when no
-	// byte was held. What is written next begins with a character of its own.
+	// the bytes held is one U+FFFD. The text is as Write's, empty when no byte was
+	// held. The next Write begins with a character of its own.
 	Flush() (text []byte)
 
 	// Resize changes the screen. Sizes are clamped to MinSize..MaxSize. exact
-	// tells whether an xterm.js that resizes itself in the same place of the
+	// reports whether an xterm.js that resizes itself in the same place of the
 	// stream is still equal to this engine; if not, viewers need a new snapshot.
 	Resize(cols, rows int) (exact bool)
 
-	// Modes is the cheap part of the state: what input has to know.
+	// Modes returns the modes, which decide how input is encoded. It is cheap.
 	Modes() Modes
 
-	// Memory is what the state takes, in bytes: screens, history, styles with their
-	// links, names, and what of the output is unfinished. It is cheap.
+	// Memory is the size of the state in bytes: screens, history, styles with their
+	// links, names, and unfinished output. It is cheap.
 	Memory() int
 
-	// Restore makes a new engine, which nothing was written to, be in the state of
-	// f, exactly. It does nothing and returns false when it cannot: f has another
-	// size or width table, lines that are wider, or the engine has no way to.
-	// Then the text of a snapshot, written to the engine, comes close. f is as Freeze
-	// makes one: everything in it is on the screen where Frame does not say otherwise.
-	// Resume need not follow.
+	// Restore puts a new engine, which nothing was written to, into the state of f,
+	// exactly. It does nothing and returns false when it cannot: f has another size
+	// or width table, lines that are wider, or the engine does not support it. Then the
+	// text of a snapshot, written to the engine, comes close. f is as Freeze makes one:
+	// its positions are on the screen where Frame does not say otherwise. Resume need
+	// not follow.
 	Restore(f *Frame) bool
 
-	// Resume takes over from f what no viewer shows and programs can ask for: the
-	// modes of Modes.Unshown, OtherColors and SavedModes. An engine that goes on
-	// from a snapshot of f calls it after the snapshot was written.
+	// Resume takes the state from f that no viewer shows and programs can ask for: the
+	// modes of Modes.QueryOnly, OtherColors and SavedModes. Call it after the text of
+	// a snapshot of f was written to the engine.
 	Resume(f *Frame)
 
 	// Freeze returns the whole state as an immutable Frame that shares nothing
@@ -81,22 +67,22 @@ type Engine interface {
 	Freeze() *Frame
 }
 
-// Config says what a new engine is like.
+// Config has the settings of a new engine.
 type Config struct {
 	Cols, Rows int     // clamped to MinSize..MaxSize
 	Scrollback int     // lines of history, clamped to 0..MaxScrollback
 	Unicode    Unicode // width table; "" means Unicode11
-	// Memory bounds what the state takes, in bytes, clamped to MinMemory..MaxMemory;
+	// Memory bounds the size of the state in bytes, clamped to MinMemory..MaxMemory;
 	// 0 means DefaultMemory. The oldest lines of history go first, then links lose
 	// their targets, then cells their marks and styles; the cells themselves stay.
-	// Viewers are not told: they keep what they have until their next snapshot.
+	// Viewers keep all of that until their next snapshot.
 	Memory int
-	// Effects receives what leaves the terminal besides its state. It may be
+	// Effects are the callbacks for everything else that output does. It may be
 	// nil, and its fields may be set and reset between calls of Write.
 	Effects *Effects
 }
 
-// EngineFunc makes an engine; every emulator offers one function of this type.
+// EngineFunc makes an engine.
 type EngineFunc func(Config) Engine
 
 // Limits of every engine. They keep one terminal's memory and the cost of one
@@ -138,38 +124,3 @@ const (
 	Unicode11          Unicode = "11"           // xterm's addon-unicode11
 	Unicode15Graphemes Unicode = "15-graphemes" // xterm's addon-unicode-graphemes
 )
-
-// Effects are the things that leave a terminal besides its state. Every field
-// may be nil. Callbacks run inside Engine.Write, must return at once and must
-// not call the engine. Byte slices are the callee's to keep.
-type Effects struct {
-	// Reply gets the answer to a query (DA, DSR, DECRQM, …). It holds only
-	// constants and numbers, never text that a program stored.
-	Reply func(p []byte)
-	Bell  func()             // BEL in ground state (ECMA-48 8.3.3)
-	Title func(title string) // OSC 0 and 2
-	// Cwd gets the path of OSC 7 (file://host/path), OSC 1337 CurrentDir or OSC 633;P;Cwd.
-	Cwd func(path string)
-	// Clipboard gets a write by OSC 52, at most MaxClipboard bytes; selection is
-	// made of the letters and digits "cpqs01234567", or empty. Reads are never
-	// answered.
-	Clipboard func(selection string, data []byte)
-	Notify    func(n Notification) // OSC 9, OSC 777;notify
-	Prompt    func(m Mark)         // OSC 133 and 633
-}
-
-// Notification is a message a program wants a person to see.
-type Notification struct {
-	Title string `json:"title,omitempty"`
-	Body  string `json:"body"`
-}
-
-// Mark is a shell integration mark (OSC 133): 'A' prompt begins, 'B' prompt
-// ended and the shell reads, 'C' command started, 'D' command finished.
-type Mark struct {
-	Kind byte
-	Exit int // exit status with 'D'; -1 when not given
-	// End is where the mark ends in the text of the Write that it came with, which
-	// begins with the bytes held before: in bytes of UTF-8.
-	End int
-}

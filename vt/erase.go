@@ -29,9 +29,9 @@ func (c *core) eraseDisplay(what int, keep bool) {
 	}
 }
 
-// eraseAll is ED 1 in the last column of the last row. There xterm.js 6 looks
-// for a row below, fails, and is dead from then on; viewers get ED 2 instead,
-// which does the same.
+// eraseAll is ED 1 in the last column of the last row. There xterm.js 6
+// reads a row below, throws, and stops for good; viewers get ED 2 instead, which
+// does the same.
 func (c *core) eraseAll(keep bool) {
 	c.grid.eraseRows(0, c.cur.Rows, keep)
 	if keep {

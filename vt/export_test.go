@@ -16,14 +16,16 @@ func (t *Terminal) check() error {
 			return fmt.Errorf("screen %d: %w", i, err)
 		}
 		if s.Cols != t.cfg.Cols || len(s.rows) != t.cfg.Rows {
-			return fmt.Errorf("screen %d is %dx%d in a terminal of %dx%d", i, s.Cols, len(s.rows), t.cfg.Cols, t.cfg.Rows)
+			return fmt.Errorf("screen %d is %dx%d in a terminal of %dx%d", i, s.Cols, len(s.rows), t.cfg.Cols,
+				t.cfg.Rows)
 		}
 	}
 	if (t.screen == t.alt) != t.modes.AltScreen || t.screen != t.main && t.screen != t.alt {
 		return fmt.Errorf("shown screen and mode differ")
 	}
-	if t.lookKnown && int(t.look) >= len(t.styles.list) || t.blankKnown && int(t.blank) >= len(t.styles.list) {
-		return fmt.Errorf("pen has style %d, background %d of %d", t.look, t.blank, len(t.styles.list))
+	if t.styleKnown && int(t.styleNumber) >= len(t.styles.list) || t.blankKnown &&
+		int(t.blankNumber) >= len(t.styles.list) {
+		return fmt.Errorf("pen has style %d, background %d of %d", t.styleNumber, t.blankNumber, len(t.styles.list))
 	}
 	return t.hist.check(t.cfg.Cols)
 }
@@ -92,13 +94,14 @@ func (r *row) checkCells(cols, styles int) error {
 		return fmt.Errorf("%d clusters", len(r.clusters))
 	}
 	for x, c := range r.cells {
-		if int(c.style()) >= styles || c&cellCluster != 0 && int(c&cellChar) >= len(r.clusters) || c&(1<<cellStyle-1)>>25 != 0 {
+		if int(c.style()) >= styles || c&cellCluster != 0 && int(c&cellChar) >= len(r.clusters) ||
+			c&(1<<cellStyle-1)>>25 != 0 {
 			return fmt.Errorf("cell %d is %x", x, c)
 		}
 		if x >= r.used && c != 0 {
 			return fmt.Errorf("cell %d is used", x)
 		}
-		if c.orphan() && c.hasContent() || c.wide() && c&(cellTail|cellMark) != 0 {
+		if c.tail() && c.hasContent() || c.wide() && c&(cellTail|cellMark) != 0 {
 			return fmt.Errorf("cell %d is %x", x, c)
 		}
 	}
@@ -127,7 +130,8 @@ func (h *history) check(cols int) error {
 		lines, bytes = lines+n, bytes+cap(b.data)
 	}
 	if lines != h.count || lines > h.limit || bytes != h.bytes {
-		return fmt.Errorf("history: %d lines and %d bytes, not %d of %d and %d", lines, bytes, h.count, h.limit, h.bytes)
+		return fmt.Errorf("history: %d lines and %d bytes, not %d of %d and %d", lines, bytes, h.count, h.limit,
+			h.bytes)
 	}
 	return nil
 }

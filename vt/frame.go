@@ -21,10 +21,10 @@ type Frame struct {
 	// is not Charsets.G[Charsets.GL]: xterm.js 6 restores the set itself with DECRC,
 	// whatever is designated. 0 when it is the designated one.
 	Invoked byte
-	// Aside is what the pen knows besides Pen after DECRC, nil when nothing.
-	Aside *PenAside
-	// Open is where xterm.js has noted the pen's link: nil for the cursor's row alone, for no link, and for one that was
-	// forgotten.
+	// Extended has the extended attributes when Pen does not imply them, after DECRC.
+	Extended *ExtendedAttrs
+	// Open is where xterm.js has noted the pen's link: nil for the cursor's row alone,
+	// for no link, and for one that was forgotten.
 	Open *OpenLink
 	// LastChar is the character REP (ECMA-48 8.3.103) would repeat; 0 for none.
 	LastChar rune
@@ -100,14 +100,14 @@ type Screen struct {
 	Kitty []uint8 // kitty keyboard stack, oldest first; nil means empty
 }
 
-// PenAside is the part of a pen that xterm.js 6 neither saves nor restores: the
-// underline's style and colour and the link. DECRC decides only whether they
-// show; the next change of one of them brings all of them back.
-type PenAside struct {
-	Underline      Underline
-	UnderlineColor Color
-	Link           Link
-	Lined, Shown   bool // the saved pen was underlined at all; had a style of underline or a link
+// ExtendedAttrs is the part of a pen that xterm.js 6 calls extended attributes: style
+// and colour of the underline, and the link. DECSC does not save them. DECRC decides
+// only whether they show, until the next change of one of them shows all.
+type ExtendedAttrs struct {
+	Underline            Underline
+	UnderlineColor       Color
+	Link                 Link
+	Underlined, Extended bool // as in AttrFlags
 }
 
 // SavedCursor is what DECSC (VT510) keeps of a screen. X is a column of the
@@ -121,27 +121,24 @@ type SavedCursor struct {
 	Pen         Style
 	Charsets    Charsets
 	Origin      bool
-	// Lining is what Pen says wrongly of how xterm.js 6 saved it.
-	Lining Lining
+	// FlagsDiffer has the flags that xterm.js 6 saved otherwise than Pen implies.
+	FlagsDiffer AttrFlags
 }
 
-// Lining are the two flags that xterm.js 6 keeps of a pen's underline and link when it
-// is saved: that it is underlined, and that it shows a style of underline or a link.
-// After DECRC they can differ from what the pen is. Each bit says that a flag is not
-// as Pen implies.
-type Lining uint8
+// AttrFlags are the two flags that xterm.js 6 saves of a pen's underline and link.
+type AttrFlags uint8
 
-// The bits of a Lining.
+// The bits of AttrFlags.
 const (
-	LiningLined Lining = 1 << iota
-	LiningShown
+	FlagUnderlined AttrFlags = 1 << iota // there is an underline
+	FlagExtended                         // a style of underline or a link shows
 )
 
-// Lined returns the two flags of a Lining as they are.
-func (c *SavedCursor) Lined() (lined, shown bool) {
-	lined = c.Pen.Underline != UnderlineNone
-	shown = lined || c.Pen.Link != Link{}
-	return lined != (c.Lining&LiningLined != 0), shown != (c.Lining&LiningShown != 0)
+// Flags returns the two flags of the saved pen as xterm.js has them.
+func (c *SavedCursor) Flags() (underlined, extended bool) {
+	underlined = c.Pen.Underline != UnderlineNone
+	extended = underlined || c.Pen.Link != Link{}
+	return underlined != (c.FlagsDiffer&FlagUnderlined != 0), extended != (c.FlagsDiffer&FlagExtended != 0)
 }
 
 // Charsets are the four designated sets and the one that GL invokes (ECMA-35,
@@ -167,5 +164,5 @@ func (s CursorStyle) Shape() string {
 	return "block"
 }
 
-// Blinks tells whether the cursor blinks; the default does not, as in xterm.js.
+// Blinks reports whether the cursor blinks; the default does not, as in xterm.js.
 func (s CursorStyle) Blinks() bool { return s%2 == 1 }

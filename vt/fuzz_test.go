@@ -16,11 +16,16 @@ import (
 // nothing; a snapshot in the middle leads to the same end; resizes keep all that.
 func FuzzTerminal(f *testing.F) {
 	for _, s := range []string{
-		"a\x1b[6nb\x1b[3b", "\x1b]10;?;#fff\x1b\\x\x1b]4;1;?\a", "\x1bP$qm\x1b\\\x1b[?2026$p", "abc\r\n\x1b[2;3r\n\n\x1b[L\x1b[M\x1b[S\x1b[T",
-		"\x1b(0qx\x0e\x1b)0\x0f\u009b1m\u0085\u009dx\u009c", "日本語😀e\u0301\xff\xe2\x82", "\x1b[38:2::1:2:3;4:3;58;5;1mx\x1b[0K\x1b#8",
-		"\x1b[99999b\x1b[9999;9999H\x1b[99999L\x1b[9\n9I", "\x1b7\x1b[?1049h\x1b8\x1b[!p\x1bc\x1b[4habc\r\x1b[?7l", "\x1b[1\"qab\x1b[?1J\x1b['}\x1b[2 @",
-		"\x1b[>1u\x1b[>5u\x1b[<u\x1b[=3;2u\x1b[?u\x1b[1;1;1;1;9;9*y", "a\x1b[c\u0301b", "日\x1b[D\x1b[@本\x1b[2P", "\x1b]8;;u\ax\x1b[59m\x1b]8;;\a",
-		strings.Repeat("wrapped ", 20) + "\x1b[3A\x1b[2K", "\x1b[?1049h\x1b[44m日本\x1b[20C\x1b[K\x1b[?1049l", "\x1b[?45h\b\b\x1b[1;20H漢\b\b",
+		"a\x1b[6nb\x1b[3b", "\x1b]10;?;#fff\x1b\\x\x1b]4;1;?\a", "\x1bP$qm\x1b\\\x1b[?2026$p",
+		"abc\r\n\x1b[2;3r\n\n\x1b[L\x1b[M\x1b[S\x1b[T",
+		"\x1b(0qx\x0e\x1b)0\x0f\u009b1m\u0085\u009dx\u009c", "日本語😀e\u0301\xff\xe2\x82",
+		"\x1b[38:2::1:2:3;4:3;58;5;1mx\x1b[0K\x1b#8",
+		"\x1b[99999b\x1b[9999;9999H\x1b[99999L\x1b[9\n9I", "\x1b7\x1b[?1049h\x1b8\x1b[!p\x1bc\x1b[4habc\r\x1b[?7l",
+		"\x1b[1\"qab\x1b[?1J\x1b['}\x1b[2 @",
+		"\x1b[>1u\x1b[>5u\x1b[<u\x1b[=3;2u\x1b[?u\x1b[1;1;1;1;9;9*y", "a\x1b[c\u0301b", "日\x1b[D\x1b[@本\x1b[2P",
+		"\x1b]8;;u\ax\x1b[59m\x1b]8;;\a",
+		strings.Repeat("wrapped ", 20) + "\x1b[3A\x1b[2K", "\x1b[?1049h\x1b[44m日本\x1b[20C\x1b[K\x1b[?1049l",
+		"\x1b[?45h\b\b\x1b[1;20H漢\b\b",
 	} {
 		f.Add([]byte(s), uint8(10), uint8(4), uint8(1), uint8(3))
 		f.Add([]byte(s), uint8(1), uint8(1), uint8(3), uint8(0))
@@ -50,7 +55,7 @@ func fuzzOne(t *testing.T, in []byte, cols, rows, step, scrollback int) {
 			t.Fatalf("a viewer answers %q to %q", asked, text)
 		}
 		if viewer.Freeze().LastChar != 0 && whole.Freeze().LastChar == 0 {
-			continue // it remembers a character before a query, see Stream.viewers
+			continue // it remembers a character before a query, see stream.viewers
 		}
 		same(t, "viewer", whole, viewer)
 	}
@@ -118,11 +123,12 @@ func roundTrip(t *testing.T, c vt.Config, in []byte, step int) {
 		t.Fatal(err)
 	}
 	if d := snapshot.Differences(f, painted.Freeze()); d != nil && !torn(f) && c.Cols > 1 && c.Rows > 1 {
-		t.Fatalf("after %q painted by %q: %s", in[:cut], snapshot.ANSI(f, snapshot.Options{Scrollback: -1}), strings.Join(d, "\n"))
+		t.Fatalf("after %q painted by %q: %s", in[:cut], snapshot.ANSI(f, snapshot.Options{Scrollback: -1}),
+			strings.Join(d, "\n"))
 	}
 }
 
-// torn tells whether a row cannot be painted by printing it: it holds a mark
+// torn reports whether a row cannot be painted by printing it: it holds a mark
 // that has a cell of its own, or a character that joins even the one it wraps to.
 func torn(f *vt.Frame) bool {
 	lines := append(f.History.Slice(), f.Main.Lines...)
@@ -139,7 +145,7 @@ func torn(f *vt.Frame) bool {
 	return false
 }
 
-// prepends tells whether r joins the character behind it (UAX #29 GB9b).
+// prepends reports whether r joins the character behind it (UAX #29 GB9b).
 func prepends(r rune) bool {
 	return unicode.Is(unicode.Prepended_Concatenation_Mark, r) || r == 0xd4e || r >= 0x11000 && r <= 0x11fff
 }

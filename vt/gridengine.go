@@ -16,9 +16,8 @@ type gridEngine struct {
 	styles    *gridStyles
 	packer    Packer
 
-	// text and blank are the styles of what is printed and of what is erased, once known.
+	// text and blank are the styles of printed and of erased cells, while styleKnown.
 	text, blank StyleID
-	known       bool
 }
 
 // NewGridEngine makes an engine out of grids, one for each screen. It has the
@@ -33,7 +32,7 @@ func NewGridEngine(c Config, newGrid func(cols, rows int) Grid) Engine {
 	e.main = e.newScreen()
 	e.core.grid, e.core.mainCursor = e, &e.main.cursor
 	e.show(e.main)
-	e.weigh()
+	e.limitMemory()
 	return e
 }
 
@@ -59,8 +58,8 @@ func (e *gridEngine) Write(p []byte) []byte {
 		return inPieces(e, p, n)
 	}
 	text := e.stream.Write(p, (*gridHandler)(e))
-	if e.budget.Wrote(len(p)) {
-		e.weigh()
+	if e.budget.Written(len(p)) {
+		e.limitMemory()
 	}
 	return text
 }
@@ -77,7 +76,7 @@ func (e *gridEngine) Resume(f *Frame) {
 	e.labels.Resume(f)
 }
 
-// gridHandler is the engine as its stream sees it.
+// gridHandler is the handler of a gridEngine's stream.
 type gridHandler gridEngine
 
 // Print implements Handler.
@@ -226,8 +225,9 @@ func (e *gridEngine) erased(x, y int) bool {
 
 func (e *gridEngine) beforeInsert(int, int, int) {} // no character takes two cells
 func (e *gridEngine) clearHistory()              { e.hist.clear() }
-func (e *gridEngine) penChanged()                { e.known = false }
 func (e *gridEngine) linkChanged(Link)           {}
+func (e *gridEngine) extraCSI(function) bool     { return false }
+func (e *gridEngine) extraEscape(function) bool  { return false }
 
 func (e *gridEngine) fillWithE(style Style) {
 	s := e.screen
@@ -274,21 +274,21 @@ func (e *gridEngine) textStyle() StyleID {
 	return e.text
 }
 
-// blankStyle is the style of what is erased now: only the background of the pen.
+// blankStyle is the style of cells that are erased: only the background of the pen.
 func (e *gridEngine) blankStyle() StyleID {
 	e.numberPen()
 	return e.blank
 }
 
 func (e *gridEngine) numberPen() {
-	if e.known {
+	if e.styleKnown {
 		return
 	}
 	if e.styles.full() {
 		e.styles.sweep(e.screens()...)
 	}
 	s := e.pen.Style()
-	e.text, e.blank, e.known = plainStyle, ErasedStyle, true
+	e.text, e.blank, e.styleKnown = plainStyle, ErasedStyle, true
 	if s != (Style{}) {
 		e.text = e.styles.number(gridStyle{style: s})
 	}

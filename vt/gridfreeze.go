@@ -15,7 +15,7 @@ func (e *gridEngine) Resize(cols, rows int) (exact bool) {
 	if e.alt != nil {
 		e.alt.resize(cols, rows, func(int) {})
 	}
-	e.weigh()
+	e.limitMemory()
 	if cols < old.Cols {
 		e.fitHistory(cols)
 	}
@@ -67,23 +67,23 @@ func (e *gridEngine) keepInParts(l Line, cols int) {
 const gridCellSize = 2 * 16
 
 // Memory implements Engine.
-func (e *gridEngine) Memory() int { return e.rest() + e.hist.memory() }
+func (e *gridEngine) Memory() int { return e.otherMemory() + e.hist.memory() }
 
-// rest is what the state takes without the history, in bytes.
-func (e *gridEngine) rest() int {
+// otherMemory is what the state takes without the history, in bytes.
+func (e *gridEngine) otherMemory() int {
 	cells := e.main.Cols * e.main.Rows * len(e.screens())
 	return cells*gridCellSize + e.styles.memory() + e.stream.Memory() + e.labels.Memory()
 }
 
-// weigh gives the history what the rest of the state leaves it. When the rest alone
+// limitMemory gives the history what the rest of the state leaves it. When the rest alone
 // is too large, links lose their targets.
-func (e *gridEngine) weigh() {
-	rest := e.rest()
+func (e *gridEngine) limitMemory() {
+	rest := e.otherMemory()
 	if rest > e.budget.Target() {
 		e.styles.sweep(e.screens()...)
-		if rest = e.rest(); rest > e.budget.Target() {
+		if rest = e.otherMemory(); rest > e.budget.Target() {
 			e.styles.unlink()
-			rest = e.rest()
+			rest = e.otherMemory()
 		}
 		e.penChanged()
 	}

@@ -22,7 +22,7 @@ type Grid interface {
 	ScrollUp(top, bottom, n int, style StyleID)
 	ScrollDown(top, bottom, n int, style StyleID)
 	// Resize changes the size. The uppermost drop rows go first, then the lowest.
-	// Rows are cut at the right, and blanks of ErasedStyle fill what is new.
+	// Rows are cut at the right, and new cells are blanks of ErasedStyle.
 	Resize(cols, rows, drop int)
 	// Cell returns the character of a cell, any for a blank, and its style.
 	Cell(x, y int) (c rune, style StyleID)
@@ -32,7 +32,7 @@ type Grid interface {
 // of the cell and says whether something was printed in it.
 type StyleID uint32
 
-// ErasedStyle is that of an erased cell in the default style. All others are less.
+// ErasedStyle is the number of an erased cell in the default style. All others are less.
 const ErasedStyle StyleID = 1 << 24
 
 // plainStyle is the number of a character in the default style.
@@ -84,7 +84,7 @@ func (s *gridScreen) eraseRows(y0, y1 int, style StyleID) {
 	s.blank(y0, y1, style)
 }
 
-// printed tells whether a cell may be something else than erased.
+// printed reports whether a cell may be something else than erased.
 func (s *gridScreen) printed() bool {
 	for _, r := range s.rows {
 		if r.used > 0 {

@@ -7,7 +7,7 @@ import (
 
 // history keeps the lines that left the main screen at its top, the newest up to
 // limit. They lie packed one behind the other in blocks, which hold no pointers:
-// the garbage collector never looks inside, and a line costs its text and some
+// the garbage collector does not scan them, and a line costs its text and some
 // two bytes.
 type history struct {
 	blocks []*block // oldest first
@@ -88,7 +88,7 @@ func (h *history) room(n int) *block {
 
 // shrink drops the oldest lines until n more bytes fit, or none is left.
 func (h *history) shrink(n int) {
-	if h.bytes+n+h.idle() <= h.most {
+	if h.bytes+n+h.spareMemory() <= h.most {
 		return
 	}
 	h.spare = nil
@@ -100,8 +100,8 @@ func (h *history) shrink(n int) {
 	}
 }
 
-// idle is what the block takes that waits for the next.
-func (h *history) idle() int {
+// spareMemory is what the block takes that waits for the next.
+func (h *history) spareMemory() int {
 	if h.spare == nil {
 		return 0
 	}
@@ -145,13 +145,13 @@ func (h *history) freeze() Lines {
 	parts := make([]part, len(h.blocks))
 	for i, b := range h.blocks {
 		b.shared = true
-		parts[i] = part{shared(b.data[b.start:]), b.lines}
+		parts[i] = part{asString(b.data[b.start:]), b.lines}
 	}
 	return Lines{parts: parts, n: h.count}
 }
 
-// shared is p as a string without a copy. The bytes never change again.
-func shared(p []byte) string { return unsafe.String(unsafe.SliceData(p), len(p)) }
+// asString is p as a string without a copy. The bytes never change again.
+func asString(p []byte) string { return unsafe.String(unsafe.SliceData(p), len(p)) }
 
 // unwrap ends the wrapping of line i, counted from the oldest. The block is
 // copied, for frames may share it.
@@ -200,4 +200,6 @@ func (h *history) replaceOldest(n int, packed []byte) {
 // blockSize is what a block takes besides its records, in bytes.
 const blockSize = 64
 
-func (h *history) memory() int { return h.bytes + h.idle() + cap(h.blocks)*8 + len(h.blocks)*blockSize }
+func (h *history) memory() int {
+	return h.bytes + h.spareMemory() + cap(h.blocks)*8 + len(h.blocks)*blockSize
+}

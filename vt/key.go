@@ -16,7 +16,8 @@ var ErrUnknownKey = errors.New("unknown key")
 const keyHelp = "use Enter Tab BTab Escape Space BSpace Up Down Left Right Home End PgUp PgDn Insert Delete F1..F24 " +
 	"KP0..KP9 KP. KP/ KP* KP- KP+ KP= KPEnter or one character, each with any of C- M- S- before it, or text:LITERAL"
 
-// Bits of the modifier parameter, which is their sum plus one (xterm ctlseqs, PC-Style Function Keys).
+// Bits of the modifier parameter, which is their sum plus one (xterm ctlseqs, PC-Style
+// Function Keys).
 const (
 	shift = 1 << iota
 	alt
@@ -79,18 +80,20 @@ type key struct {
 	f     int  // n of Fn, 0 for other keys
 }
 
-// onKeypad tells whether it is a key of the numeric keypad.
+// onKeypad reports whether it is a key of the numeric keypad.
 func (k key) onKeypad() bool { return k.char != 0 && k.final != 0 }
 
 var namedKeys = map[string]key{
 	"enter": {char: '\r'}, "tab": {char: '\t'}, "btab": {char: '\t', mods: shift}, "escape": {char: '\x1b'},
 	"space": {char: ' '}, "bspace": {char: '\x7f'},
-	"up": {final: 'A'}, "down": {final: 'B'}, "right": {final: 'C'}, "left": {final: 'D'}, "home": {final: 'H'}, "end": {final: 'F'},
-	"insert": {final: '~', num: 2}, "delete": {final: '~', num: 3}, "pgup": {final: '~', num: 5}, "pgdn": {final: '~', num: 6},
+	"up": {final: 'A'}, "down": {final: 'B'}, "right": {final: 'C'}, "left": {final: 'D'},
+	"home": {final: 'H'}, "end": {final: 'F'}, "insert": {final: '~', num: 2}, "delete": {final: '~', num: 3},
+	"pgup": {final: '~', num: 5}, "pgdn": {final: '~', num: 6},
 	// the same keys as tmux, terminfo and keyboards call them
 	"return": {char: '\r'}, "esc": {char: '\x1b'}, "backspace": {char: '\x7f'},
 	"ic": {final: '~', num: 2}, "ins": {final: '~', num: 2}, "dc": {final: '~', num: 3}, "del": {final: '~', num: 3},
-	"pageup": {final: '~', num: 5}, "ppage": {final: '~', num: 5}, "pagedown": {final: '~', num: 6}, "npage": {final: '~', num: 6},
+	"pageup": {final: '~', num: 5}, "ppage": {final: '~', num: 5},
+	"pagedown": {final: '~', num: 6}, "npage": {final: '~', num: 6},
 }
 
 // fKeys are F1 to F12 (xterm ctlseqs): F1 to F4 have finals of their own.
@@ -115,7 +118,8 @@ func parseKey(name string) (k key, ok bool) {
 		mods |= 1 << i
 		name = name[2:]
 	}
-	if r, size := utf8.DecodeRuneInString(name); size == len(name) && r >= ' ' && r != utf8.RuneError && !unicode.IsControl(r) {
+	r, size := utf8.DecodeRuneInString(name)
+	if size == len(name) && r >= ' ' && r != utf8.RuneError && !unicode.IsControl(r) {
 		return charKey(r, mods), true
 	}
 	lower := strings.ToLower(name)
@@ -175,7 +179,7 @@ func (k key) encode(b []byte, m Modes) []byte {
 	return utf8.AppendRune(b, k.text())
 }
 
-// control tells whether the key is Enter, Tab, Escape or BSpace.
+// control reports whether the key is Enter, Tab, Escape or BSpace.
 func (k key) control() bool { return k.char < ' ' || k.char == '\x7f' }
 
 // legacy encodes a character as a VT100 with xterm's Alt does (xterm ctlseqs,
@@ -238,7 +242,8 @@ func (k key) kittyAs(b []byte, flags uint8, typed rune) []byte {
 	if flags&kittyAlternates != 0 && typed != k.char && !k.onKeypad() {
 		b = strconv.AppendInt(append(b, ':'), int64(typed), 10)
 	}
-	text := flags&kittyReportAll != 0 && flags&kittyText != 0 && k.mods&(ctrl|alt) == 0 && typed >= ' ' && typed != '\x7f'
+	const reported = kittyReportAll | kittyText
+	text := flags&reported == reported && k.mods&(ctrl|alt) == 0 && typed >= ' ' && typed != '\x7f'
 	if k.mods != 0 || text {
 		b = append(b, ';')
 	}

@@ -33,10 +33,12 @@ func TestEncodeKeys(t *testing.T) {
 		{"text:C-a text: C-c", Modes{}, "C-a\x03"},
 		{"enter UP f1", Modes{}, "\r\x1b[A\x1bOP"},
 
-		{"PageUp PageDown PPage NPage DC IC Backspace Esc Return Del Ins", app, "\x1b[5~\x1b[6~\x1b[5~\x1b[6~\x1b[3~\x1b[2~\x7f\x1b\r\x1b[3~\x1b[2~"},
+		{"PageUp PageDown PPage NPage DC IC Backspace Esc Return Del Ins", app,
+			"\x1b[5~\x1b[6~\x1b[5~\x1b[6~\x1b[3~\x1b[2~\x7f\x1b\r\x1b[3~\x1b[2~"},
 		{"C-PageUp S-DC M-Return", Modes{}, "\x1b[5;5~\x1b[3;2~\x1b\r"},
 		{"KP0 KP9 KP. KP/ KP* KP- KP+ KP= KPEnter KPDivide kp5", Modes{}, "09./*-+=\r/5"},
-		{"KP0 KP1 KP2 KP3 KP4 KP5 KP6 KP7 KP8 KP9", Modes{AppKeypad: true}, "\x1bOp\x1bOq\x1bOr\x1bOs\x1bOt\x1bOu\x1bOv\x1bOw\x1bOx\x1bOy"},
+		{"KP0 KP1 KP2 KP3 KP4 KP5 KP6 KP7 KP8 KP9", Modes{AppKeypad: true},
+			"\x1bOp\x1bOq\x1bOr\x1bOs\x1bOt\x1bOu\x1bOv\x1bOw\x1bOx\x1bOy"},
 		{"KP. KP/ KP* KP- KP+ KP= KPEnter", Modes{AppKeypad: true}, "\x1bOn\x1bOo\x1bOj\x1bOm\x1bOk\x1bOX\x1bOM"},
 		{"M-KP5 C-KPEnter", Modes{AppKeypad: true}, "\x1b5\r"},
 		{"KP5 KPEnter C-KP5", kitty(1), "5\x1b[57414u\x1b[57404;5u"},
@@ -46,7 +48,8 @@ func TestEncodeKeys(t *testing.T) {
 		{"Escape Enter Tab BSpace Space a A", kitty(1), "\x1b[27u\r\t\x7f aA"},
 		{"S-Enter C-Tab BTab M-BSpace C-Space", kitty(1), "\x1b[13;2u\x1b[9;5u\x1b[9;2u\x1b[127;3u\x1b[32;5u"},
 		{"C-a M-a M-A C-M-a C-é", kitty(1), "\x1b[97;5u\x1b[97;3u\x1b[97;4u\x1b[97;7u\x1b[233;5u"},
-		{"Up Home F1 F3 F4 F5 F13 S-F3 C-Up", kitty(1), "\x1b[A\x1b[H\x1b[P\x1b[13~\x1b[S\x1b[15~\x1b[57376u\x1b[13;2~\x1b[1;5A"},
+		{"Up Home F1 F3 F4 F5 F13 S-F3 C-Up", kitty(1),
+			"\x1b[A\x1b[H\x1b[P\x1b[13~\x1b[S\x1b[15~\x1b[57376u\x1b[13;2~\x1b[1;5A"},
 		{"Escape Up", kitty(2), "\x1b\x1bOA"},
 		// kitty, report all
 		{"a A Enter Tab Space C-a", kitty(8), "\x1b[97u\x1b[97;2u\x1b[13u\x1b[9u\x1b[32u\x1b[97;5u"},
@@ -65,7 +68,8 @@ func TestEncodeKeys(t *testing.T) {
 }
 
 func TestEncodeKeysRefuses(t *testing.T) {
-	for _, name := range []string{"", "Entr", "F0", "F25", "F01", "F+1", "Fx", "C-", "C-foo", "X-a", "ab", "\x1b", "\n", "\u009b", "\xff", "C-M-"} {
+	for _, name := range []string{"", "Entr", "F0", "F25", "F01", "F+1", "Fx", "C-", "C-foo", "X-a", "ab", "\x1b", "\n",
+		"\u009b", "\xff", "C-M-"} {
 		got, err := EncodeKeys([]string{"a", name}, Modes{})
 		if !errors.Is(err, ErrUnknownKey) || got != nil {
 			t.Errorf("%q: got %q, %v", name, got, err)

@@ -50,7 +50,7 @@ func (l *labels) OSC(s *stream, text []byte, fx *Effects) (link Link, set bool) 
 		}
 		return l, ok
 	case 50:
-		if strings.HasPrefix(arg, "?") { // the font, which nobody is told
+		if strings.HasPrefix(arg, "?") { // the font: never answered
 			s.Cut()
 		}
 	case oscClipboard:
@@ -91,7 +91,7 @@ func (l *labels) setTitle(title string, fx *Effects) {
 	}
 }
 
-// workingDirectory takes file://host/path; the host is not looked at.
+// workingDirectory takes file://host/path; the host is ignored.
 func (l *labels) workingDirectory(arg string, fx *Effects) {
 	rest, ok := strings.CutPrefix(arg, "file://")
 	if !ok {
@@ -135,7 +135,7 @@ func hyperlink(arg string) (l Link, ok bool) {
 	return l, true
 }
 
-// linkable tells whether s can be part of a link: a line holds no controls, and
+// linkable reports whether s can be part of a link: a line holds no controls, and
 // DEL is the only one that gets into a string.
 func linkable(s string) bool { return len(s) <= maxLink && !strings.Contains(s, "\x7f") }
 
@@ -151,7 +151,7 @@ func (l *labels) mark(n int, arg string, end int, fx *Effects) {
 	if fx.Prompt == nil || len(kind) != 1 || kind[0] < 'A' || kind[0] > 'D' {
 		return
 	}
-	m := Mark{Kind: kind[0], Exit: -1, End: end}
+	m := PromptMark{Kind: kind[0], Exit: -1, End: end}
 	if kind == "D" {
 		status, _, _ := strings.Cut(rest, ";")
 		if v, err := strconv.Atoi(status); err == nil {

@@ -13,7 +13,7 @@ func logged(add func(format string, args ...any)) Effects {
 		Cwd:       func(p string) { add("cwd %s", p) },
 		Clipboard: func(sel string, d []byte) { add("clipboard %s %s", sel, d) },
 		Notify:    func(n Notification) { add("notify %s/%s", n.Title, n.Body) },
-		Prompt:    func(m Mark) { add("mark %c %d", m.Kind, m.Exit) },
+		Prompt:    func(m PromptMark) { add("mark %c %d", m.Kind, m.Exit) },
 	}
 }
 
@@ -73,7 +73,8 @@ func TestLabelsRefuse(t *testing.T) {
 
 // TestLabelsLongLink: a link that is too long is none, and ends the one before.
 func TestLabelsLongLink(t *testing.T) {
-	for _, long := range []string{";" + strings.Repeat("u", maxLink+1), "id=" + strings.Repeat("i", maxLink+1) + ";http://h"} {
+	for _, long := range []string{";" + strings.Repeat("u", maxLink+1),
+		"id=" + strings.Repeat("i", maxLink+1) + ";http://h"} {
 		r := newRecorder()
 		r.feed("\x1b]8;;http://h\a\x1b]8;"+long+"\a", 100)
 		if s := r.pen.Style(); s != (Style{}) {

@@ -13,8 +13,8 @@ const (
 func (l lead) size() int         { return int(l & leadSize) }
 func (l lead) class() widthClass { return widthClass(l >> leadClass) }
 
-// leads are the leads of one width table. Most characters of most scripts need
-// no look at the rest of their bytes.
+// leads are the leads of one width table. For most characters of most scripts the
+// first byte decides.
 type leads [256]lead
 
 var leads11, leads15Graphemes = leadsOf(&widths11), leadsOf(&widths15Graphemes)

@@ -39,6 +39,9 @@ const (
 	kinds
 )
 
+// wide reports whether the characters take two cells.
+func (k Kind) wide() bool { return k == Wide || k == ClusterWide }
+
 // Span is a run of neighbouring cells of one style.
 type Span struct {
 	Kind  Kind
@@ -53,7 +56,7 @@ const (
 	bigSize   = 15
 )
 
-// Wrapped tells whether this line continues the one above it (autowrap).
+// Wrapped reports whether this line continues the one above it (autowrap).
 func (l Line) Wrapped() bool { return l.wrapped }
 
 // Packed returns the packed form for storage; ParseLine reads it.

@@ -25,7 +25,8 @@ func TestLineRoundTrip(t *testing.T) {
 		cells int
 	}{
 		{"nothing", func(*Packer) {}, nil, "", 0},
-		{"plain", func(p *Packer) { p.ASCII([]byte("hello"), Style{}) }, []Span{{ASCII, 5, "hello", Style{}}}, "hello", 5},
+		{"plain", func(p *Packer) { p.ASCII([]byte("hello"), Style{}) }, []Span{{ASCII, 5, "hello", Style{}}}, "hello",
+			5},
 		{
 			"characters join to runs",
 			func(p *Packer) { p.Char('a', 1, Style{}); p.ASCII([]byte("bc"), Style{}); p.Char('d', 1, Style{}) },

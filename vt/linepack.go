@@ -133,7 +133,8 @@ func ParseLine(packed string, wrapped bool, cols int) (Line, error) {
 		if n += s.Cells; n > cols {
 			return Line{}, fmt.Errorf("%w: %d cells in %d columns", ErrBadLine, n, cols)
 		}
-		if !printable(s.Text, s.Kind == ASCII) || !printable(s.Style.Link.URI, false) || !printable(s.Style.Link.ID, false) {
+		link := &s.Style.Link
+		if !printable(s.Text, s.Kind == ASCII) || !printable(link.URI, false) || !printable(link.ID, false) {
 			return Line{}, fmt.Errorf("%w: text that cannot be on a screen", ErrBadLine)
 		}
 	}

@@ -54,6 +54,15 @@ func (s Lines) All() iter.Seq[Line] {
 	}
 }
 
+// At returns line i, counted from the oldest; i is less than Len. It reads the lines
+// before i in one block of some 32 KiB.
+func (s Lines) At(i int) Line {
+	for l := range s.Last(s.n - i).All() {
+		return l
+	}
+	return Line{}
+}
+
 // Slice returns the lines in a slice of the caller's own.
 func (s Lines) Slice() []Line {
 	if s.n == 0 {

@@ -18,7 +18,7 @@ type Modes struct {
 	ColorReports   bool // ?2031
 	AltScreen      bool // ?47, ?1047, ?1049
 
-	// See Unshown.
+	// See QueryOnly.
 	SmoothScroll     bool // DECSCLM ?4
 	PrintFormFeed    bool // DECPFF ?18
 	PrintExtent      bool // DECPEX ?19
@@ -30,16 +30,16 @@ type Modes struct {
 	Kitty         uint8 // kitty keyboard flags in force on the active screen
 }
 
-// Unshown returns the switches that programs set and ask for, and that change
+// QueryOnly returns the switches that programs set and ask for, and that change
 // nothing on a screen. Snapshots for viewers leave them out.
-func (m *Modes) Unshown() []*bool {
+func (m *Modes) QueryOnly() []*bool {
 	return []*bool{&m.SmoothScroll, &m.PrintFormFeed, &m.PrintExtent, &m.NationalCharsets, &m.CursorCoupling}
 }
 
 // resume takes the switches that no viewer shows from other.
 func (m *Modes) resume(other Modes) {
-	for i, on := range other.Unshown() {
-		*m.Unshown()[i] = *on
+	for i, on := range other.QueryOnly() {
+		*m.QueryOnly()[i] = *on
 	}
 }
 

@@ -52,7 +52,8 @@ func (m *Modes) softReset() {
 	*m = Modes{ // these stay, the others are off
 		Autowrap: true, Linefeed: m.Linefeed, ReverseVideo: m.ReverseVideo, ColorReports: m.ColorReports,
 		AltScreen: m.AltScreen, Mouse: m.Mouse, MouseEncoding: m.MouseEncoding, Kitty: m.Kitty,
-		SmoothScroll: m.SmoothScroll, PrintFormFeed: m.PrintFormFeed, PrintExtent: m.PrintExtent, CursorCoupling: m.CursorCoupling,
+		SmoothScroll: m.SmoothScroll, PrintFormFeed: m.PrintFormFeed, PrintExtent: m.PrintExtent,
+		CursorCoupling: m.CursorCoupling,
 	}
 }
 
@@ -67,7 +68,7 @@ func (m *Modes) setANSI(mode int, on bool) {
 }
 
 // setPrivate sets or resets a DEC private mode that changes nothing but m, and
-// tells whether it is one of those.
+// reports whether it is one of those.
 func (m *Modes) setPrivate(mode int, on bool) bool {
 	if f := m.flag(mode); f != nil {
 		*f = on

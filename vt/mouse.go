@@ -42,14 +42,15 @@ var mouseMods = map[string]int{"shift": 4, "alt": 8, "meta": 8, "ctrl": 16}
 // Tracking). They are none when it asked for no mouse, or not for such events, or
 // when the encoding cannot say so large a position. The position is inside a
 // screen of MaxSize columns and rows; for programs that asked for pixels (?1016)
-// it is the middle of a cell of the size that they are told. Errors wrap ErrBadMouse.
+// it is the middle of a cell of 10 by 20 pixels. Errors wrap ErrBadMouse.
 func EncodeMouse(e MouseEvent, m Modes) ([]byte, error) {
 	code, known := mouseButtons[e.Button]
 	switch {
 	case e.X < 0 || e.Y < 0 || e.X >= MaxSize || e.Y >= MaxSize:
 		return nil, fmt.Errorf("vt: %w: x %d, y %d: 0 to %d are allowed", ErrBadMouse, e.X, e.Y, MaxSize-1)
 	case !known:
-		return nil, fmt.Errorf("vt: %w: button %q: left, middle, right, wheel_up, wheel_down, wheel_left, wheel_right and none are allowed", ErrBadMouse, e.Button)
+		return nil, fmt.Errorf("vt: %w: button %q: left, middle, right, wheel_up, wheel_down, "+
+			"wheel_left, wheel_right and none are allowed", ErrBadMouse, e.Button)
 	case code == mouseNone && e.Action != "move":
 		return nil, fmt.Errorf("vt: %w: action %q: with the button none only move is allowed", ErrBadMouse, e.Action)
 	}
@@ -75,7 +76,7 @@ func EncodeMouse(e MouseEvent, m Modes) ([]byte, error) {
 	return nil, fmt.Errorf("vt: %w: action %q: press, release, move and click are allowed", ErrBadMouse, e.Action)
 }
 
-// pointer is where a mouse is and what is held.
+// pointer is a mouse: where it is, and the button and keys that are held.
 type pointer struct {
 	x, y, button, mods int
 	modes              Modes

@@ -5,16 +5,18 @@ import (
 	"strings"
 )
 
-// xterm.js 6 notes in which lines a link was opened and printed, and forgets its address when the last of these lines
-// is gone: it left the history or the alternate screen, or ED, IL, DL, SU or SD removed it. What is printed with the
-// link from then on shows that it is one, and leads nowhere. Cells go with their lines; so only the open link
-// matters, which outlives them.
+// xterm.js 6 notes in which lines a link was opened and printed, and forgets its address
+// when the last of these lines is gone: it left the history or the alternate screen, or
+// ED, IL, DL, SU or SD removed it. What is printed with the link from then on shows that
+// it is one, and leads nowhere. Cells go with their lines; so only the open link matters,
+// which outlives them.
 
-// openLink is what is known of the notes of the open link. The zero value is none.
+// openLink is the state of the open link. The zero value is none.
 type openLink struct {
 	number uint32 // in row.noted of the rows with a note; 0 when no link is open, or it was forgotten
 	opened uint32 // links so far
-	// above is how many lines have to go into the history until the newest note there leaves it, 0 when there is none.
+	// above is how many lines have to go into the history until the newest note there
+	// leaves it, 0 when there is none.
 	above int
 }
 
@@ -28,11 +30,11 @@ type OpenLink struct {
 	Above bool  // in the history too; also of a link of which nobody knows all places
 }
 
-// forgotten begins the ID of a link whose address xterm.js has forgotten. In OSC 8 it ends a parameter, so no
-// program's ID has it.
+// forgotten begins the ID of a link whose address xterm.js has forgotten. In OSC 8 it
+// ends a parameter, so no program's ID has it.
 const forgotten = ":"
 
-// Forgotten tells whether xterm.js has forgotten where the link leads.
+// Forgotten reports whether xterm.js has forgotten where the link leads.
 func (l Link) Forgotten() bool { return strings.HasPrefix(l.ID, forgotten) }
 
 // Known is the link as it was before it was forgotten.
@@ -41,8 +43,8 @@ func (l Link) Known() Link {
 	return l
 }
 
-// followLink notes a link that OSC 8 has just opened, or closed when it is none. One with an ID may have been opened
-// elsewhere before, and is never forgotten here.
+// followLink notes a link that OSC 8 has just opened, or closed when it is none. One with
+// an ID may have been opened elsewhere before, and is never forgotten here.
 func (t *Terminal) followLink(l Link) {
 	o := &t.open
 	if l == (Link{}) {
@@ -57,7 +59,8 @@ func (t *Terminal) followLink(l Link) {
 	t.screen.row().noted = o.number
 }
 
-// noteLink notes that the open link is printed in the cursor's row. A link that was forgotten is not noted any more.
+// noteLink notes that the open link is printed in the cursor's row. A link that was
+// forgotten is not noted any more.
 func (t *Terminal) noteLink() {
 	n := t.open.number
 	if n == 0 || t.screen.row().noted == n {
@@ -72,7 +75,7 @@ func (t *Terminal) noteLink() {
 	t.penChanged()
 }
 
-// linkKnown tells whether a note of the open link is left.
+// linkKnown reports whether a note of the open link is left.
 func (t *Terminal) linkKnown() bool {
 	return t.open.above > 0 || t.noted(t.main) != nil || t.screen != t.main && t.noted(t.screen) != nil
 }
@@ -87,8 +90,8 @@ func (t *Terminal) noted(s *screen) (rows []int) {
 	return rows
 }
 
-// newestAbove is the line of the history, counted from the oldest, with the newest note of the open link there; -1
-// when there is none.
+// newestAbove is the line of the history, counted from the oldest, with the newest note
+// of the open link there; -1 when there is none.
 func (t *Terminal) newestAbove() int {
 	if o := &t.open; o.number != 0 && o.above > 0 && o.above != endless {
 		return t.hist.count - 1 - (t.hist.limit - o.above)
@@ -96,9 +99,9 @@ func (t *Terminal) newestAbove() int {
 	return -1
 }
 
-// forgetAbove makes ready for the lines of b to go into the history anew. Only the newest note of the open link in
-// the history is known: when its line is no more, or nobody knows where xterm.js has a note, the link is never
-// forgotten.
+// forgetAbove makes ready for the lines of b to go into the history anew. Only the newest
+// note of the open link in the history is known: when its line is no more, or nobody
+// knows where xterm.js has a note, the link is never forgotten.
 func (t *Terminal) forgetAbove(b *buffer) {
 	o := &t.open
 	if o.number == 0 || o.above == endless {
@@ -152,8 +155,8 @@ func (t *Terminal) freezeLink(f *Frame) {
 	}
 }
 
-// thawLink takes the open link of f, whose pen was taken.
-func (t *Terminal) thawLink(f *Frame) {
+// loadLink takes the open link of f, whose pen was taken.
+func (t *Terminal) loadLink(f *Frame) {
 	if t.pen.link == (Link{}) || t.pen.link.Forgotten() {
 		return
 	}
@@ -178,8 +181,8 @@ func (t *Terminal) note(s *screen, rows []int) {
 	}
 }
 
-// keepingNotes leaves the notes of the open link where they are while f moves the rows of the scroll region: xterm.js
-// moves these without telling anybody.
+// keepingNotes leaves the notes of the open link where they are while f moves the rows of
+// the scroll region: xterm.js moves these without telling anybody.
 func (t *Terminal) keepingNotes(f func()) {
 	s := t.screen
 	if t.open.number == 0 {

@@ -23,7 +23,7 @@ func (p *paragraph) open(group []bufferLine, oldCols, cols int, t *styles) {
 	p.spare = append(p.spare, p.cells...)
 	p.cells, p.clusters, p.wrapped = p.cells[:0], p.clusters[:0], p.wrapped[:0]
 	p.oldCols, p.width = oldCols, max(oldCols, cols)
-	if p.styles.list == nil || p.styles.crowded() {
+	if p.styles.list == nil || p.styles.full() {
 		p.styles = newStyles()
 	}
 	for i := range group {

@@ -2,12 +2,12 @@ package vt
 
 import "math"
 
-// state is where the parser is in the diagram of a VT500 parser as xterm.js
+// parserState is where the parser is in the diagram of a VT500 parser as xterm.js
 // draws it: C1 controls work anywhere. The header of a DCS is part of its text.
-type state uint8
+type parserState uint8
 
 const (
-	ground state = iota
+	ground parserState = iota
 	escape
 	escapeInter
 	csiEntry
@@ -17,7 +17,7 @@ const (
 	stringOSC
 	headerDCS
 	stringDCS
-	stringOther // SOS, PM, APC: nothing looks at their text
+	stringOther // SOS, PM, APC: their text is ignored
 	ignoreDCS   // a DCS whose header is malformed
 )
 
@@ -45,7 +45,7 @@ const omitted = -1
 // stringEnd its fields tell what was read. Parameters beyond MaxParams are
 // dropped, as are subparameters beyond as many in a sequence.
 type parser struct {
-	state  state
+	state  parserState
 	prefix byte // one of < = > ? of a control sequence, or 0
 	inter  byte // the intermediate character, or 0
 	odd    bool // more than one intermediate: nothing that exists
@@ -55,8 +55,8 @@ type parser struct {
 	subEnd [MaxParams]uint8 // end of each parameter's part of subs
 	nsub   int
 	inSub  bool
-	full   bool  // parameters, or subparameters of this one, are dropped; of a DCS: there are any
-	kind   state // of the string that stringEnd ended
+	full   bool        // parameters, or subparameters of this one, are dropped; of a DCS: there are any
+	kind   parserState // of the string that stringEnd ended
 }
 
 // next takes one character outside of ground, or a control in ground.
@@ -93,7 +93,7 @@ func (p *parser) next(c rune) action {
 
 func (p *parser) inString() bool { return p.state >= stringOSC }
 
-// ends tells whether a terminator here ends a string that means something, and
+// ends reports whether a terminator here ends a string that means something, and
 // notes which.
 func (p *parser) ends() bool {
 	p.kind = p.state
@@ -101,7 +101,7 @@ func (p *parser) ends() bool {
 }
 
 // enter begins a sequence; every parameter starts as one 0.
-func (p *parser) enter(s state) {
+func (p *parser) enter(s parserState) {
 	p.state = s
 	p.prefix, p.inter, p.odd = 0, 0, false
 	p.params[0], p.count = 0, 1

@@ -24,7 +24,7 @@ const (
 // Every ESC[201~ inside is removed whole, also one that only forms when another
 // is removed.
 func Paste(text string, m Modes, signals string) []byte {
-	text = harmless(withoutEnds(text), signals)
+	text = withoutControls(withoutEnds(text), signals)
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	if !m.BracketedPaste {
 		return []byte(strings.ReplaceAll(text, "\n", "\r"))
@@ -54,8 +54,8 @@ func withoutEnds(text string) string {
 	return string(b)
 }
 
-// harmless leaves out control characters, and the bytes of signals.
-func harmless(text, signals string) string {
+// withoutControls leaves out control characters, and the bytes of signals.
+func withoutControls(text, signals string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
 		case r == '\t' || r == '\r' || r == '\n':

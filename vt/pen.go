@@ -1,14 +1,14 @@
 package vt
 
-// pen is what SGR, DECSCA and OSC 8 set: the style of what is printed next, with
-// the quirks of xterm.js 6. It keeps underline style and colour and the link
+// pen is the state that SGR, DECSCA and OSC 8 set: the style of the next character,
+// with the quirks of xterm.js 6. It keeps underline style and colour and the link
 // apart from the rest; DECRC restores all but those. The zero value is the pen
 // after RIS.
 type pen struct {
 	fg, bg     Color
 	attr       Attr
 	underlined bool
-	// extended tells whether the fields after it count, which xterm.js decides
+	// extended reports whether the fields after it count, which xterm.js decides
 	// whenever SGR or OSC 8 changes one of them.
 	extended  bool
 	underline Underline
@@ -16,7 +16,7 @@ type pen struct {
 	link      Link
 }
 
-// Style is the style of what is printed with p.
+// Style is the style of a character printed with p.
 func (p *pen) Style() Style {
 	s := Style{FG: p.fg, BG: p.bg, Attr: p.attr}
 	if p.extended {
@@ -28,9 +28,9 @@ func (p *pen) Style() Style {
 	return s
 }
 
-// look is Style for a table of styles.
-func (p *pen) look(t *styles) look {
-	l := look{fg: p.fg, bg: p.bg, attr: p.attr}
+// key is Style for a table of styles.
+func (p *pen) key(t *styles) styleKey {
+	l := styleKey{fg: p.fg, bg: p.bg, attr: p.attr}
 	if p.extended {
 		l.underline, l.link, l.line = p.underline, t.linkNumber(p.link), p.color
 	}
@@ -234,7 +234,10 @@ func (p pen) Bare() Style {
 func (p *pen) Freeze(f *Frame) {
 	f.Pen = p.state()
 	if q := penOf(f.Pen); q != *p {
-		f.Aside = &PenAside{Underline: p.underline, UnderlineColor: p.color, Link: p.link, Lined: p.underlined, Shown: p.extended}
+		f.Extended = &ExtendedAttrs{
+			Underline: p.underline, UnderlineColor: p.color, Link: p.link,
+			Underlined: p.underlined, Extended: p.extended,
+		}
 	}
 }
 
@@ -245,11 +248,11 @@ func penOf(s Style) pen {
 	return p
 }
 
-// thaw takes the pen of f.
-func (p *pen) thaw(f *Frame) {
+// load takes the pen of f.
+func (p *pen) load(f *Frame) {
 	*p = penOf(f.Pen)
-	if a := f.Aside; a != nil {
+	if a := f.Extended; a != nil {
 		p.underline, p.color, p.link = a.Underline, a.UnderlineColor, a.Link
-		p.underlined, p.extended = a.Lined, a.Shown
+		p.underlined, p.extended = a.Underlined, a.Extended
 	}
 }

@@ -9,7 +9,8 @@ func TestPen(t *testing.T) {
 		want Style
 	}{
 		{"", Style{}},
-		{"\x1b[1;2;3;5;7;8;9;53m", Style{Attr: Bold | Dim | Italic | Blink | Inverse | Invisible | Strikethrough | Overline}},
+		{"\x1b[1;2;3;5;7;8;9;53m",
+			Style{Attr: Bold | Dim | Italic | Blink | Inverse | Invisible | Strikethrough | Overline}},
 		{"\x1b[1;2;3;5;7;8;9;53m\x1b[22;23;25;27;28;29;55m", Style{}},
 		{"\x1b[1;31;42m", Style{Attr: Bold, FG: p(1), BG: p(2)}},
 		{"\x1b[31;42m\x1b[39;49m", Style{}},
@@ -56,7 +57,8 @@ func TestPenRestore(t *testing.T) {
 	r.feed("\x1b[m\x1b[42;4:2;58;5;7m\x1b]8;;http://h\a", 100)
 	r.pen.Restore(&saved)
 	want := Style{
-		Attr: Bold, FG: PaletteColor(1), Underline: UnderlineDouble, UnderlineColor: PaletteColor(7), Link: Link{URI: "http://h"},
+		Attr: Bold, FG: PaletteColor(1), Underline: UnderlineDouble, UnderlineColor: PaletteColor(7),
+		Link: Link{URI: "http://h"},
 	}
 	if got := r.pen.Style(); got != want {
 		t.Errorf("%+v, want %+v", got, want)
@@ -74,7 +76,8 @@ func TestPenFreeze(t *testing.T) {
 
 // TestStyleSGR: the parameters make the style again.
 func TestStyleSGR(t *testing.T) {
-	for _, in := range []string{"0", "0;1;2;3;5;7;8;9;53", "0;4", "0;4:2;38:5:1;48:2::1:2:3;58:5:9", "0;4:5;38:2::255:0:7"} {
+	for _, in := range []string{"0", "0;1;2;3;5;7;8;9;53", "0;4", "0;4:2;38:5:1;48:2::1:2:3;58:5:9",
+		"0;4:5;38:2::255:0:7"} {
 		r := newRecorder()
 		r.feed("\x1b[31;42;3;4m\x1b["+in+"m", 100)
 		if s := r.pen.Style(); s.SGR() != in {

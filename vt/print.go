@@ -19,16 +19,16 @@ func (t *Terminal) print(text []byte, ascii bool) {
 	}
 	if t.stream.viewers != 0 {
 		c, _ := decodeSound(text)
-		t.stream.agree(t.widths.next(c, t.stream.viewers).joins())
+		t.stream.alignViewers(t.widths.next(c, t.stream.viewers).joins())
 	}
 	for len(text) > 0 {
 		if t.screen.X >= t.screen.Cols && !t.modes.Autowrap {
-			t.apart(raw, text)
+			t.keepWideWhole(raw, text)
 		}
 		if t.modes.Insert || t.stream.before.prepends() {
 			c, size := decodeSound(text)
 			if !t.printChar(c) {
-				t.leaveOut(raw, text)
+				t.omit(raw, text)
 			}
 			text = text[size:]
 			continue
@@ -48,7 +48,7 @@ func (t *Terminal) print(text []byte, ascii bool) {
 
 // printASCII prints characters of one cell as runs, one a row.
 func (t *Terminal) printASCII(text []byte) {
-	s, look := t.screen, t.penLook()
+	s, style := t.screen, t.penStyle()
 	t.stream.before = narrow
 	for {
 		if s.X >= s.Cols {
@@ -59,7 +59,7 @@ func (t *Terminal) printASCII(text []byte) {
 			}
 		}
 		n := min(len(text), s.Cols-s.X)
-		s.put(s.rows[s.Y], s.X, text[:n], look)
+		s.put(s.rows[s.Y], s.X, text[:n], style)
 		s.X += n
 		if text = text[n:]; len(text) == 0 {
 			return
@@ -81,13 +81,13 @@ func (t *Terminal) printWider(raw, text []byte) int {
 	if class == classOther || r.cells != nil || s.X < r.used || s.X+width > s.Cols {
 		c, size := decodeSound(text)
 		if !t.printChar(c) {
-			t.leaveOut(raw, text)
+			t.omit(raw, text)
 		}
 		return size
 	}
 	n, count := t.sameWidth(text, class, (s.Cols-s.X)/width)
 	r.pad(s.X)
-	r.append(kind, text[:n], count*width, t.penLook())
+	r.append(kind, text[:n], count*width, t.penStyle())
 	s.X += count * width
 	t.stream.before = after
 	return n
@@ -149,22 +149,22 @@ func (t *Terminal) printChar(c rune) bool {
 	if t.joinText(c, j, width, old) {
 		return true
 	}
-	look := t.penLook()
+	style := t.penStyle()
 	if r := s.row(); s.X > 0 && s.X <= s.Cols && (r.cells != nil || s.X < r.used) {
 		s.cells(r)
-		s.severLeft(r, s.X, look)
+		s.clearLeftHalf(r, s.X, style)
 	}
 	if s.X+width-old > s.Cols {
-		t.overflow(old, look)
+		t.overflow(old, style)
 	}
 	r := s.row()
 	if j.joins() && s.X > 0 {
-		t.join(r, c, width, old, look)
+		t.join(r, c, width, old, style)
 	} else {
-		t.placeChar(r, c, width, old, look)
+		t.placeChar(r, c, width, old, style)
 	}
 	if s.X < s.Cols && r.cells != nil {
-		s.severRight(r, s.X, look)
+		s.clearRightHalf(r, s.X, style)
 	}
 	return true
 }
@@ -183,63 +183,6 @@ func (t *Terminal) joinedSize() int {
 	return utf8.UTFMax
 }
 
-// leaveOut takes a character that was not printed out of the viewers' text: the
-// first of rest, which is the end of raw in the character set in force. One that was
-// dropped for want of room takes the cursor to the last column.
-func (t *Terminal) leaveOut(raw, rest []byte) {
-	t.left = true
-	var move []byte
-	if t.stream.before.lost() {
-		move = t.toLastColumn()
-	}
-	if t.repeating {
-		return
-	}
-	at := place(raw, rest)
-	_, size := utf8.DecodeRune(raw[at:])
-	t.stream.CutPrinted(at, size)
-	t.stream.InsertPrinted(at+size, move)
-}
-
-// place is where in raw the end begins that is rest in the character set in force: a set
-// makes one character of one.
-func place(raw, rest []byte) int {
-	at := len(raw)
-	for range utf8.RuneCount(rest) {
-		_, size := utf8.DecodeLastRune(raw[:at])
-		at -= size
-	}
-	return at
-}
-
-// toLastColumn moves the cursor and returns the sequence that does.
-func (t *Terminal) toLastColumn() []byte {
-	s, y := t.screen, t.screen.Y
-	text := t.moveText(nil, s.Cols-1, y)
-	if t.modes.Origin {
-		y = max(y-s.Top, 0)
-	}
-	s.MoveTo(s.Cols-1, y, t.modes.Origin)
-	return text
-}
-
-// apart keeps the first character of text, the end of raw, from taking the place of the
-// second half of a wide one only, without autowrap: whether xterm.js takes the first
-// half too depends on how the text reached it. After CUP it does.
-func (t *Terminal) apart(raw, text []byte) {
-	s := t.screen
-	c, _ := decodeSound(text)
-	r := s.row()
-	if s.Cols < 2 || t.widths.next(c, t.stream.before).joins() || r.cells == nil && r.used < s.Cols ||
-		!s.cells(r)[s.Cols-2].wide() {
-		return
-	}
-	t.stream.before = 0
-	if move := t.toLastColumn(); !t.repeating {
-		t.stream.InsertPrinted(place(raw, text), move)
-	}
-}
-
 // joinText is the usual case of a mark: it joins the end of a row in text form.
 func (t *Terminal) joinText(c rune, j join, width, old int) bool {
 	s := t.screen
@@ -249,7 +192,7 @@ func (t *Terminal) joinText(c rune, j join, width, old int) bool {
 
 // overflow handles a character that does not fit into its row: it wraps, or
 // takes the last column. A character before that it joins, of old cells, moves along.
-func (t *Terminal) overflow(old int, look uint32) {
+func (t *Terminal) overflow(old int, style uint32) {
 	s := t.screen
 	if !t.modes.Autowrap {
 		s.X = s.Cols - 1
@@ -265,7 +208,7 @@ func (t *Terminal) overflow(old int, look uint32) {
 			text = from.clusters[moved[0]&cellChar]
 		}
 	}
-	t.clearRest(from, max(at, 0), look)
+	t.clearRest(from, max(at, 0), style)
 	t.wrap()
 	s.X = old
 	for x, c := range moved {
@@ -278,16 +221,16 @@ func (t *Terminal) overflow(old int, look uint32) {
 }
 
 // clearRest blanks the columns from x on that a wrapping character leaves.
-func (t *Terminal) clearRest(r *row, x int, look uint32) {
+func (t *Terminal) clearRest(r *row, x int, style uint32) {
 	s := t.screen
 	switch {
-	case x >= s.Cols || r.cells == nil && x >= r.used && look == 0:
+	case x >= s.Cols || r.cells == nil && x >= r.used && style == 0:
 	case r.cells == nil && x >= r.used:
 		r.pad(x)
-		r.append(Blank, nil, s.Cols-x, look)
+		r.append(Blank, nil, s.Cols-x, style)
 	default:
 		s.cells(r)
-		s.fill(r, x, s.Cols, look)
+		s.fill(r, x, s.Cols, style)
 	}
 }
 
@@ -301,21 +244,21 @@ func (s *screen) joinAt(r *row) int {
 }
 
 // join adds c to the character left of the cursor and widens that to width.
-func (t *Terminal) join(r *row, c rune, width, old int, look uint32) {
+func (t *Terminal) join(r *row, c rune, width, old int, style uint32) {
 	s := t.screen
 	s.cells(r)
 	s.join(r, s.joinAt(r), c, width)
 	for ; old < width && s.X < s.Cols; old++ {
-		s.setCell(r, s.X, charCell(0, 0, look))
+		s.setCell(r, s.X, newCell(0, 0, style))
 		s.X++
 	}
 }
 
 // placeChar writes c at the cursor.
-func (t *Terminal) placeChar(r *row, c rune, width, old int, look uint32) {
+func (t *Terminal) placeChar(r *row, c rune, width, old int, style uint32) {
 	s := t.screen
 	if t.modes.Insert && s.X < s.Cols {
-		s.insert(r, s.X, width-old, look)
+		s.insert(r, s.X, width-old, style)
 	}
 	if s.X >= s.Cols {
 		s.X++ // without width, it goes nowhere; what follows wraps
@@ -323,14 +266,14 @@ func (t *Terminal) placeChar(r *row, c rune, width, old int, look uint32) {
 	}
 	if r.cells == nil && s.X >= r.used && s.X+width <= s.Cols {
 		r.pad(s.X)
-		r.appendChar(c, width, look)
+		r.appendChar(c, width, style)
 		s.X += max(width, 1)
 		return
 	}
-	s.setCell(r, s.X, charCell(c, width, look))
+	s.setCell(r, s.X, newCell(c, width, style))
 	s.X++
 	if width == 2 && s.X < s.Cols {
-		s.setCell(r, s.X, charCell(0, 0, look))
+		s.setCell(r, s.X, newCell(0, 0, style))
 		s.X++
 	}
 }
@@ -349,7 +292,7 @@ func (t *Terminal) wrap() {
 }
 
 // scroll implements cellEditor.
-func (t *Terminal) scroll() { t.scrollUp(t.blankLook()) }
+func (t *Terminal) scroll() { t.scrollUp(t.blankStyle()) }
 
 // scrollUp moves the scroll region up by a line; blanks of the style follow. The
 // line that leaves the main screen at its top becomes history.
@@ -364,82 +307,4 @@ func (t *Terminal) scrollUp(blank uint32) {
 		return
 	}
 	s.scrollUp(s.Top, s.Bottom, 1, blank)
-}
-
-// repeat implements REP (ECMA-48 8.3.103), at most a screen full. xterm.js reads
-// the character from the cells left of the cursor. Without a character before it
-// nothing happens, and viewers do not get it either: theirs may know a character
-// that a query cut from their text has made us forget.
-func (t *Terminal) repeat() {
-	before := t.stream.before
-	if before == 0 || before.lost() {
-		t.stream.Cut()
-		return
-	}
-	s := t.screen
-	var buf [maxCluster]byte // printing changes the row
-	text := append(buf[:0], t.cellText(s.row(), s.X-before.width())...)
-	n := t.stream.Times(s.Cols * len(s.rows))
-	switch {
-	case len(text) == 0:
-	case len(text) == 1:
-		t.repeatRuns(text[0], n)
-	default:
-		t.repeatText(text, n, func(text []byte) { t.print(text, false) })
-	}
-}
-
-// repeatText prints a character of more than one byte n times. When some of it is left
-// out, viewers get the rest as text.
-func (t *Terminal) repeatText(text []byte, n int, print func(text []byte)) {
-	first, _ := utf8.DecodeRune(text)
-	t.repeating = true
-	defer func() { t.repeating = false }()
-	if t.modes.Autowrap && !t.widths.next(first, t.stream.before).joins() {
-		for ; n > 0; n-- {
-			print(text)
-		}
-		return
-	}
-	var kept []byte
-	left := false
-	for ; n > 0; n-- {
-		for _, c := range string(text) {
-			t.left = false
-			one := utf8.AppendRune(nil, c)
-			if print(one); !t.left {
-				kept = append(kept, one...)
-			}
-			left = left || t.left
-		}
-	}
-	if left && t.stream.before.lost() {
-		kept = append(kept, t.toLastColumn()...)
-	}
-	if left {
-		t.stream.ReplaceByText(kept)
-	}
-}
-
-// repeatRuns prints an ASCII character n times.
-func (t *Terminal) repeatRuns(c byte, n int) {
-	var run [256]byte
-	for i := range run {
-		run[i] = c
-	}
-	for ; n > 0; n -= len(run) {
-		t.print(run[:min(n, len(run))], c >= ' ' && c < 0x7f)
-	}
-}
-
-// cellText is the text of a cell, nothing outside the row. The caller must not
-// change it, and it is valid until the row is.
-func (t *Terminal) cellText(r *row, x int) []byte {
-	switch {
-	case x < 0 || x >= t.screen.Cols:
-		return nil
-	case r.cells == nil && x < r.used && t.screen.X == r.used:
-		return r.last()
-	}
-	return r.appendChars(nil, t.screen.cells(r)[x])
 }

@@ -10,7 +10,7 @@ import (
 type rectangle struct{ top, left, bottom, right int }
 
 // rectangle reads four parameters from parameter i on: top, left, bottom, right.
-// Rows count from the top margin in origin mode. What is not given is the edge of
+// Rows count from the top margin in origin mode. A parameter that is not given is the edge of
 // the screen, and of the scroll region in origin mode. ok is false for an empty one.
 func (t *Terminal) rectangle(i int) (r rectangle, ok bool) {
 	in, s := &t.stream, t.screen
@@ -37,7 +37,7 @@ func (t *Terminal) rectangle(i int) (r rectangle, ok bool) {
 const maxExpansion = 16 << 10
 
 // rectangular expands an operation on rows from the top down: row appends the text
-// for row y. What is printed overwrites, also in insert mode. Afterwards the cursor
+// for row y. Text overwrites, also in insert mode. Afterwards the cursor
 // is where it was; a pending wrap has ended.
 func (t *Terminal) rectangular(r rectangle, row func(text []byte, y int) []byte) {
 	x, y := min(t.screen.X, t.screen.Cols-1), t.screen.Y

@@ -25,7 +25,9 @@ func TestResume(t *testing.T) {
 	old := vt.NewEngine(vt.Config{Cols: 20, Rows: 2})
 	old.Write([]byte("\x1b[?4;42h\x1b[?2004h\x1b[?2004s\x1b[?2004l\x1b]5;1;#102030\a"))
 	var replies []byte
-	e := vt.NewEngine(vt.Config{Cols: 20, Rows: 2, Effects: &vt.Effects{Reply: func(p []byte) { replies = append(replies, p...) }}})
+	e := vt.NewEngine(vt.Config{Cols: 20, Rows: 2, Effects: &vt.Effects{Reply: func(p []byte) {
+		replies = append(replies, p...)
+	}}})
 	e.Resume(old.Freeze())
 	e.Write([]byte("\x1b[?4$p\x1b[?42$p\x1b[?18$p\x1b[?2004r\x1b[?2004$p\x1b]5;1;?\a"))
 	const want = "\x1b[?4;1$y\x1b[?42;1$y\x1b[?18;2$y\x1b[?2004;1$y\x1b]5;1;rgb:1010/2020/3030\x1b\\"

@@ -1,7 +1,7 @@
 package vt
 
 // buffer is the main screen with its history as one list of lines while it is
-// resized. The rules, and their corner cases, are those of xterm.js 6 (Buffer,
+// resized. The rules and their corner cases come from xterm.js 6 (Buffer,
 // BufferReflow): the lines that the cursor's line was wrapped into stay as they
 // are, because the program will paint them anew.
 type buffer struct {
@@ -44,7 +44,7 @@ func (l *bufferLine) open(t *styles) *row {
 	return l.row
 }
 
-// replace gives the line other text. What is noted in it stays, as in xterm.js.
+// replace gives the line other text. Its note of a link stays, as in xterm.js.
 func (l *bufferLine) replace(with bufferLine) { l.line, l.row = with.line, with.row }
 
 // length is the number of columns up to the last character.
@@ -141,14 +141,14 @@ func (b *buffer) reflow() {
 	}
 }
 
-// cursorIn tells whether the cursor's line is one of lines from to to-1.
+// cursorIn reports whether the cursor's line is one of lines from to to-1.
 func (b *buffer) cursorIn(from, to int) bool { return b.base+b.y >= from && b.base+b.y < to }
 
 // maxParagraph is how many cells may be open at a time, 32 MiB. A line that is
 // longer, which no program prints for people, reflows in parts.
 const maxParagraph = 4 << 20
 
-// fits tells whether a paragraph of n lines may have one more.
+// fits reports whether a paragraph of n lines may have one more.
 func (b *buffer) fits(n int) bool {
 	if n < maxParagraph/max(b.oldCols, b.cols) {
 		return true
@@ -216,8 +216,8 @@ func (b *buffer) narrow(group []bufferLine) (fresh []bufferLine, added int) {
 	return fresh, added
 }
 
-// insertion is new lines that belong before line at, counted with what is
-// inserted below it.
+// insertion is new lines that belong before line at, which counts the lines inserted
+// below it.
 type insertion struct {
 	at    int
 	lines []bufferLine

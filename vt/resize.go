@@ -2,11 +2,11 @@ package vt
 
 import "slices"
 
-// Resize implements Engine. Lines of the main screen and its history reflow as
-// in xterm.js 6, so a viewer that resizes itself in the same place stays equal.
-// It does not follow widths below its minimum, a reflow that overflows its buffer, a
-// wide character that the new edge cuts in two, and a resize of the alternate screen, where it keeps cells and rows
-// that are cut off and moves them along unseen.
+// Resize implements Engine. Lines of the main screen and its history reflow as in
+// xterm.js 6, so a viewer that resizes itself in the same place stays equal. It does not
+// follow widths below its minimum, a reflow that overflows its buffer, a wide character
+// that the new edge cuts in two, and a resize of the alternate screen, where it keeps
+// cells and rows that are cut off and moves them along unseen.
 func (t *Terminal) Resize(cols, rows int) (exact bool) {
 	old := t.cfg
 	t.cfg.Cols, t.cfg.Rows = cols, rows
@@ -27,7 +27,7 @@ func (t *Terminal) Resize(cols, rows int) (exact bool) {
 	if t.screen.X != x || t.screen.row() != r {
 		t.stream.forgetHere() // it is not before the cursor any more
 	}
-	t.weigh()
+	t.limitMemory()
 	return exact && t.screen == t.main
 }
 
@@ -36,7 +36,7 @@ const minReflow = 2
 
 // resizeMain changes the main screen: first the rows, taken from below the
 // cursor or from the history, then the columns by reflowing.
-// exact tells whether xterm.js does the same. It does not when its buffer gets
+// exact reports whether xterm.js does the same. It does not when its buffer gets
 // full on the way: then it overwrites rows, or drops one that has text.
 func (t *Terminal) resizeMain(cols, rows int) (exact bool) {
 	s := t.main
@@ -108,7 +108,7 @@ func (t *Terminal) scatter(b *buffer) {
 	s.Y = min(b.y, b.rows-1)
 }
 
-// resizeAlt changes the alternate screen, which does not reflow. What is cut off
+// resizeAlt changes the alternate screen, which does not reflow. Cells that are cut off
 // at the right comes back when the screen grows before the row was erased, as in
 // xterm.js.
 func (t *Terminal) resizeAlt(cols, rows int) {
@@ -129,7 +129,7 @@ func (t *Terminal) resizeAlt(cols, rows int) {
 	saved := s.saved.x
 	s.Resize(cols, rows)
 	if t.screen != s {
-		s.saved.x = saved // xterm.js keeps that of a screen not shown
+		s.saved.x = saved // xterm.js leaves a hidden screen's alone
 	}
 }
 

@@ -1,6 +1,9 @@
 package vt
 
-import "unicode/utf8"
+import (
+	"slices"
+	"unicode/utf8"
+)
 
 // Restore implements Engine.
 func (t *Terminal) Restore(f *Frame) bool {
@@ -19,25 +22,25 @@ func (t *Terminal) Restore(f *Frame) bool {
 		t.show(t.alt)
 	} else if f.Hidden != nil {
 		t.alt = newScreen(f.Cols, f.Rows)
-		t.alt.thaw(&Screen{Saved: f.Hidden.Saved, Bottom: f.Rows - 1}, 0)
+		t.alt.load(&Screen{Saved: f.Hidden.Saved, Bottom: f.Rows - 1}, 0)
 		t.alt.kitty = append([]uint8(nil), f.Hidden.Kitty...)
 	}
-	t.pen.thaw(f)
-	t.thawLink(f)
+	t.pen.load(f)
+	t.loadLink(f)
 	t.penChanged()
-	t.charsets.thaw(f)
-	t.labels.thaw(f)
+	t.charsets.load(f)
+	t.labels.load(f)
 	t.Resume(f)
 	t.cursorStyle = f.CursorStyle
 	t.stream.Write(f.Pending, (*terminalHandler)(t))
 	t.stream.before = t.lastJoin(f)
-	t.weigh()
+	t.limitMemory()
 	return true
 }
 
-// restorable tells whether Restore can take f.
+// restorable reports whether Restore can take f.
 func (t *Terminal) restorable(f *Frame) bool {
-	if f.Cols != t.cfg.Cols || f.Rows != t.cfg.Rows || len(f.Main.Lines) != f.Rows || f.Alt != nil && len(f.Alt.Lines) != f.Rows {
+	if f.Cols != t.cfg.Cols || f.Rows != t.cfg.Rows {
 		return false
 	}
 	if u := f.Unicode; u != t.cfg.Unicode && (u != "" || t.cfg.Unicode != Unicode11) {
@@ -48,11 +51,10 @@ func (t *Terminal) restorable(f *Frame) bool {
 			return false
 		}
 	}
+	tooWide := func(l Line) bool { return l.Cells() > f.Cols }
 	for _, s := range []*Screen{&f.Main, f.Alt} {
-		for y := 0; s != nil && y < f.Rows; y++ {
-			if s.Lines[y].Cells() > f.Cols {
-				return false
-			}
+		if s != nil && (len(s.Lines) != f.Rows || slices.ContainsFunc(s.Lines, tooWide)) {
+			return false
 		}
 	}
 	return true
@@ -61,7 +63,7 @@ func (t *Terminal) restorable(f *Frame) bool {
 // restoreScreen makes s, which is new, the screen of a frame with base lines of
 // history above it.
 func (t *Terminal) restoreScreen(s *screen, from *Screen, base int) {
-	s.thaw(from, base)
+	s.load(from, base)
 	s.kitty = append([]uint8(nil), from.Kitty...)
 	for y, l := range from.Lines {
 		s.rows[y].setLine(l, &t.styles)

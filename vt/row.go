@@ -18,7 +18,8 @@ type row struct {
 	used     int      // all columns from here on are blank in the default style
 	wrapped  bool     // continues the row above
 	noted    uint32   // the newest link that was opened or printed here, see openLink
-	watched  *watchedRow
+	version  uint64   // grows with every visible change but append, which shows in used
+	tracked  *trackedRow
 }
 
 // run is a stretch of equal cells of a row in text form.
@@ -44,7 +45,7 @@ func (r *row) clear() []cell {
 	return cells
 }
 
-// beginsWide tells whether the first character takes two columns.
+// beginsWide reports whether the first character takes two columns.
 func (r *row) beginsWide() bool {
 	if r.cells != nil {
 		return r.cells[0].wide()
@@ -86,7 +87,7 @@ func kindOf(c rune, width int) Kind {
 	return ZeroWidth
 }
 
-// mergeable tells whether characters of kind k go on a span of kind last, which
+// mergeable reports whether characters of kind k go on a span of kind last, which
 // then has the larger of the two kinds: ASCII and Narrow become Narrow.
 func mergeable(last, k Kind) bool {
 	return last == k && k != ClusterOne && k != ClusterWide || min(last, k) == ASCII && max(last, k) == Narrow
@@ -110,6 +111,7 @@ func (r *row) mark(c rune) bool {
 		r.splitLast(n)
 		n = len(r.runs) - 1
 	}
+	r.version++
 	begin := 0
 	if n > 0 {
 		begin = r.runs[n-1].end
@@ -173,6 +175,7 @@ func (r *row) last() []byte {
 // truncate takes away all columns from x on of a row in text form. It reports
 // whether it could without making cells: only whole runs and ASCII are cut.
 func (r *row) truncate(x int) bool {
+	r.version++
 	used := r.used
 	for n := len(r.runs) - 1; n >= 0; n-- {
 		last := &r.runs[n]

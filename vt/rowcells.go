@@ -12,28 +12,31 @@ func (s *screen) put(r *row, x int, text []byte, style uint32) {
 		return
 	}
 	cells := s.cells(r)
-	s.severLeft(r, x, style)
+	r.version++
+	s.clearLeftHalf(r, x, style)
 	high := blankCell(style)
 	dst := cells[x : x+len(text)]
 	for i, c := range text {
 		dst[i] = cell(c) | high
 	}
 	r.used = max(r.used, x+len(text))
-	s.severRight(r, x+len(text), style)
+	s.clearRightHalf(r, x+len(text), style)
 }
 
-// severLeft blanks the wide character whose second half, at x, gets overwritten.
-func (s *screen) severLeft(r *row, x int, style uint32) {
+// clearLeftHalf blanks the wide character whose second half, at x, gets overwritten.
+func (s *screen) clearLeftHalf(r *row, x int, style uint32) {
 	if x > 0 && r.cells[x-1].wide() {
 		r.cells[x-1] = blankCell(style)
+		r.version++
 	}
 }
 
-// severRight blanks the second half, at x, of a wide character that was overwritten.
-func (s *screen) severRight(r *row, x int, style uint32) {
-	if x < s.Cols && r.cells[x].orphan() {
+// clearRightHalf blanks the second half, at x, of a wide character that was overwritten.
+func (s *screen) clearRightHalf(r *row, x int, style uint32) {
+	if x < s.Cols && r.cells[x].tail() {
 		r.cells[x] = blankCell(style)
 		r.used = max(r.used, x+1)
+		r.version++
 	}
 }
 
@@ -44,7 +47,8 @@ func (s *screen) erase(r *row, x0, x1 int, style uint32) {
 		return
 	}
 	cells := s.cells(r)
-	s.severLeft(r, x0, style)
+	r.version++
+	s.clearLeftHalf(r, x0, style)
 	if x1 < s.Cols && x1 > 0 && cells[x1-1].wide() {
 		cells[x1] = blankCell(style)
 		r.used = max(r.used, x1+1)
@@ -52,11 +56,12 @@ func (s *screen) erase(r *row, x0, x1 int, style uint32) {
 	s.fill(r, x0, x1, style)
 }
 
-// fill writes blanks without a look at what was there.
+// fill writes blanks and leaves wide characters at the edges alone.
 func (s *screen) fill(r *row, x0, x1 int, style uint32) {
 	if x0 >= x1 {
 		return
 	}
+	r.version++
 	if style == 0 {
 		clear(r.cells[x0:x1])
 		if x1 >= r.used {
@@ -94,6 +99,7 @@ func (s *screen) eraseText(r *row, x0, x1 int, style uint32) bool {
 func (s *screen) eraseUnprotected(r *row, x0, x1 int, style uint32, t *styles) {
 	cells := s.cells(r)
 	x1 = min(x1, s.Cols)
+	r.version++
 	protected := func(x int) bool { return t.protected(cells[x]) }
 	if x0 > 0 && cells[x0-1].wide() && !protected(x0-1) {
 		cells[x0-1] = blankCell(style)
@@ -116,9 +122,10 @@ func (s *screen) insert(r *row, x, n int, style uint32) {
 		return
 	}
 	cells := s.cells(r)
-	s.severLeft(r, x, style)
+	s.clearLeftHalf(r, x, style)
 	n = min(n, s.Cols-x)
 	copy(cells[x+n:], cells[x:s.Cols-n])
+	r.version++
 	r.used = min(max(r.used, x)+n, s.Cols)
 	s.fill(r, x, x+n, style)
 	if cells[s.Cols-1].wide() {
@@ -136,14 +143,15 @@ func (s *screen) remove(r *row, x, n int, style uint32) {
 	n = min(n, s.Cols-x)
 	copy(cells[x:], cells[x+n:])
 	s.fill(r, s.Cols-n, s.Cols, style)
-	s.severLeft(r, x, style)
-	s.severRight(r, x, style)
+	s.clearLeftHalf(r, x, style)
+	s.clearRightHalf(r, x, style)
 }
 
 // setCell writes one cell.
 func (s *screen) setCell(r *row, x int, c cell) {
 	s.cells(r)[x] = c
 	r.used = max(r.used, x+1)
+	r.version++
 }
 
 // join adds a character to that of column x, which gets the given width unless
@@ -155,7 +163,7 @@ func (s *screen) join(r *row, x int, c rune, width int) {
 	style := blankCell(old.style())
 	switch {
 	case len(text) == 0:
-		cells[x] = charCell(c, 1, old.style())
+		cells[x] = newCell(c, 1, old.style())
 	case old&cellCluster != 0:
 		if len(text)+4 <= maxCluster {
 			r.clusters[old&cellChar] += string(c)
@@ -171,6 +179,7 @@ func (s *screen) join(r *row, x int, c rune, width int) {
 		cells[x] |= cellWide
 	}
 	r.used = max(r.used, x+1)
+	r.version++
 }
 
 // tidyClusters forgets the texts of cells that were overwritten when there are

@@ -39,7 +39,7 @@ func (p *rowPacker) row(r *row, styles *styles) []byte {
 	return p.buf
 }
 
-// span writes one span; size is that of the text, or the cells of a blank one.
+// span writes one span; size counts bytes of text, or the cells of a blank one.
 func (p *rowPacker) span(k Kind, size int, text []byte, style uint32, styles *styles) {
 	if p.bare {
 		style = 0
@@ -60,9 +60,9 @@ func (p *rowPacker) span(k Kind, size int, text []byte, style uint32, styles *st
 }
 
 // style writes what differs between two styles.
-func (p *rowPacker) style(old, l *look, styles *styles) {
+func (p *rowPacker) style(old, l *styleKey, styles *styles) {
 	at := len(p.buf)
-	p.buf = packLook(p.buf, old, l)
+	p.buf = packKey(p.buf, old, l)
 	if old.link != l.link && !p.linkless {
 		p.buf = packLink(p.buf, at, styles.linkOf(l))
 	}
@@ -85,14 +85,14 @@ func (p *rowPacker) cells(r *row, styles *styles) {
 	}
 }
 
-// plainBlank tells whether cell x is packed as a default blank: erased, or half of
+// plainBlank reports whether cell x is packed as a default blank: erased, or half of
 // a wide character.
 func plainBlank(cells []cell, x int) bool {
 	c := cells[x]
 	if c == 0 {
 		return true
 	}
-	return c.style() == 0 && kindAt(cells, x) == Blank && !(c.orphan() && x > 0 && cells[x-1].wide())
+	return c.style() == 0 && kindAt(cells, x) == Blank && !(c.tail() && x > 0 && cells[x-1].wide())
 }
 
 // kindAt is the kind of the span that cell x belongs to. The half of a wide
@@ -101,7 +101,7 @@ func kindAt(cells []cell, x int) Kind {
 	c := cells[x]
 	wide := c.wide()
 	switch {
-	case !c.hasContent() || wide && (x+1 == len(cells) || !cells[x+1].orphan()):
+	case !c.hasContent() || wide && (x+1 == len(cells) || !cells[x+1].tail()):
 		return Blank
 	case c&cellCluster != 0 && wide:
 		return ClusterWide

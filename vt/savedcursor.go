@@ -40,7 +40,7 @@ func (c *cursor) SoftReset(base int) {
 	c.saved = savedCursor{set: true, row: base, charset: usASCII}
 }
 
-// Freeze is the part of a Frame's Screen that a Cursor knows: everything but
+// Freeze is the part of a Frame's Screen that a cursor has: everything but
 // lines and keyboard.
 func (c *cursor) Freeze(base int) Screen {
 	return Screen{
@@ -59,22 +59,22 @@ func (c *cursor) Saved(base int) SavedCursor {
 		Set: true, X: min(m.x, c.Cols-1), Y: m.row - base, PendingWrap: m.x >= c.Cols, Beyond: m.x > c.Cols,
 		Pen: m.pen.Style(), Charsets: m.charsets.printing(m.charset), Origin: m.origin,
 	}
-	lined, shown := d.Lined()
+	lined, shown := d.Flags()
 	if lined != m.pen.underlined {
-		d.Lining |= LiningLined
+		d.FlagsDiffer |= FlagUnderlined
 	}
 	if shown != m.pen.extended {
-		d.Lining |= LiningShown
+		d.FlagsDiffer |= FlagExtended
 	}
 	return d
 }
 
-// thaw takes what a Screen has besides lines and keyboard, with base lines of
+// load takes what a Screen has besides lines and keyboard, with base lines of
 // history above it.
-func (c *cursor) thaw(s *Screen, base int) {
+func (c *cursor) load(s *Screen, base int) {
 	c.X, c.Y, c.Top, c.Bottom = s.X, s.Y, s.Top, s.Bottom
 	c.X = column(s.X, c.Cols, s.PendingWrap, s.Beyond)
-	c.thawTabs(s.Tabs)
+	c.loadTabs(s.Tabs)
 	d := &s.Saved
 	if !d.Set {
 		return
@@ -83,10 +83,10 @@ func (c *cursor) thaw(s *Screen, base int) {
 		set: true, x: column(d.X, c.Cols, d.PendingWrap, d.Beyond), row: max(base+d.Y, 0), pen: penOf(d.Pen),
 		charset: d.Charsets.G[d.Charsets.GL], charsets: d.Charsets, origin: d.Origin,
 	}
-	c.saved.pen.underlined, c.saved.pen.extended = d.Lined()
+	c.saved.pen.underlined, c.saved.pen.extended = d.Flags()
 }
 
-// column is the column of a Frame's cursor as a Cursor has it.
+// column is the column of a Frame's cursor as a cursor has it.
 func column(x, cols int, pending, beyond bool) int {
 	switch {
 	case pending && beyond:

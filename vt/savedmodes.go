@@ -14,7 +14,7 @@ type savedModes map[int]bool
 func (t *Terminal) saveModes() {
 	for i := range t.stream.Count() {
 		mode := t.stream.Param(i)
-		if state := t.modes.reportPrivate(mode); Savable(mode) {
+		if state := t.modes.reportPrivate(mode); CanSaveMode(mode) {
 			if t.saved == nil {
 				t.saved = savedModes{}
 			}
@@ -42,9 +42,9 @@ func (t *Terminal) restoreModes() {
 	t.expand(text)
 }
 
-// Savable tells whether XTSAVE keeps a private mode: one that programs can switch.
+// CanSaveMode reports whether XTSAVE keeps a private mode: one that programs can switch.
 // 1048 is an action and no switch.
-func Savable(mode int) bool {
+func CanSaveMode(mode int) bool {
 	var m Modes
 	state := m.reportPrivate(mode)
 	return mode != 1048 && (state == modeSet || state == modeReset)

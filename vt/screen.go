@@ -6,7 +6,7 @@ import "slices"
 // them. Rows are pointers, so scrolling rotates them.
 type screen struct {
 	cursor
-	rows  []*row   // Cursor.Rows of them
+	rows  []*row   // cursor.Rows of them
 	spare [][]cell // blank cells of rows that went back to text form
 	kitty []uint8  // keyboard stack, oldest first
 }
@@ -51,6 +51,7 @@ func (s *screen) blankCells() []cell {
 // blank erases the whole row in the given style and ends its wrapping.
 func (s *screen) blank(r *row, style uint32) {
 	used := r.used
+	r.version++
 	if cells := r.clear(); cells != nil {
 		clear(cells[:used])
 		s.spare = append(s.spare, cells)

@@ -245,9 +245,10 @@ func appendCharacters(b *strings.Builder, s vt.Span) {
 	}
 }
 
-// looksWide tells whether a reader takes r for a character of two cells.
+// looksWide reports whether a reader takes r for a character of two cells.
 func looksWide(r rune) bool {
-	return r >= 0x1100 && r < 0x1160 || r >= 0x2e80 && r < 0xa4d0 || r >= 0xac00 && r < 0xd7a4 || r >= 0xff01 && r < 0xff61 || r >= 0x1f300 && r < 0x20000
+	return r >= 0x1100 && r < 0x1160 || r >= 0x2e80 && r < 0xa4d0 || r >= 0xac00 && r < 0xd7a4 || r >= 0xff01 &&
+		r < 0xff61 || r >= 0x1f300 && r < 0x20000
 }
 
 // blankStyle is what shows of the style of an erased cell.

@@ -36,7 +36,7 @@ func (s *script) fresh(cols, rows int) *subject {
 		Cwd:       func(p string) { sub.cwd = p },
 		Clipboard: func(sel string, data []byte) { add("clipboard %s %s", quote(sel), quote(string(data))) },
 		Notify:    func(n vt.Notification) { add("notify %s %s", quote(n.Title), quote(n.Body)) },
-		Prompt: func(m vt.Mark) {
+		Prompt: func(m vt.PromptMark) {
 			if m.Exit >= 0 {
 				add("prompt %c %d", m.Kind, m.Exit)
 			} else {
@@ -105,7 +105,8 @@ func (s *script) run(t *testing.T, n int) {
 		}
 		f := e.Freeze()
 		if e.title != f.Title || e.cwd != f.Cwd {
-			t.Errorf("in pieces of %d: the effects say title %q and directory %q, not %q and %q", n, e.title, e.cwd, f.Title, f.Cwd)
+			t.Errorf("in pieces of %d: the effects say title %q and directory %q, not %q and %q", n, e.title, e.cwd,
+				f.Title, f.Cwd)
 		}
 		got, want := append(describe(f), e.effects()...), o.want
 		if n != 0 { // the text depends on how much viewers had before

@@ -63,7 +63,9 @@ func (h *hostileInput) noise(size int) {
 
 // syntax is random bytes out of those that sequences are made of.
 func (h *hostileInput) syntax(size int) {
-	const alphabet = "\x1b\x1b\x1b[[[[]P_^X\\;;;;:::?><= !\"$'*#%()0123456789999@ABCDEFGHIJKLMPSTXZ`abcdefghlmnpqrstuxy~|}\a\b\t\n\v\f\r\x05\x0e\x0f\x18\x1a\x7f\xc2\x9b\x9c\x9d\x90\x84\x85e\u0301漢👍"
+	const alphabet = "\x1b\x1b\x1b[[[[]P_^X\\;;;;:::?><= !\"$'*#%()0123456789999@" +
+		"ABCDEFGHIJKLMPSTXZ`abcdefghlmnpqrstuxy~|}" +
+		"\a\b\t\n\v\f\r\x05\x0e\x0f\x18\x1a\x7f\xc2\x9b\x9c\x9d\x90\x84\x85e\u0301漢👍"
 	for len(h.b) < size {
 		h.b = append(h.b, alphabet[h.IntN(len(alphabet))])
 	}
@@ -147,13 +149,17 @@ func (h *hostileInput) ascii() {
 
 // glyphs are characters that a terminal treats in its own way.
 var glyphs = []string{
-	"é", "─", "漢", "か", "ｱ", "Ａ", "한", "👍", "😀", "🏽", "\u0301", "\u0300", "\u200d", "\ufe0f", "\ufe0e", "\u20e3", "🇩", "🇪", "👩\u200d👩\u200d👦",
-	"❤\ufe0f", "1\ufe0f\u20e3", "क\u094d\u0937", "ก\u0e33", "ᄀ", "ᅡ", "ᆨ", "\u00ad", "\u200b", "\ufeff", "\ufffd", "\ue000", "\U0010ffff", "\uffff", "☎",
-	"a\u0300\u0301\u0302", "\u00a0", "\u3000", "\u05d0\u05b0", "\u2028", "\u115f", "\u1160", "\U000e0001", "\u302a", "\u2060", "\u0600", "\u0605", "\u070f",
+	"é", "─", "漢", "か", "ｱ", "Ａ", "한", "👍", "😀", "🏽", "\u0301", "\u0300", "\u200d", "\ufe0f", "\ufe0e", "\u20e3", "🇩",
+	"🇪", "👩\u200d👩\u200d👦",
+	"❤\ufe0f", "1\ufe0f\u20e3", "क\u094d\u0937", "ก\u0e33", "ᄀ", "ᅡ", "ᆨ", "\u00ad", "\u200b", "\ufeff", "\ufffd",
+	"\ue000", "\U0010ffff", "\uffff", "☎",
+	"a\u0300\u0301\u0302", "\u00a0", "\u3000", "\u05d0\u05b0", "\u2028", "\u115f", "\u1160", "\U000e0001", "\u302a",
+	"\u2060", "\u0600", "\u0605", "\u070f",
 }
 
 // planes are where random characters come from.
-var planes = [...][2]rune{{0x80, 0x250}, {0x300, 0x10ff}, {0x1100, 0x2fff}, {0x3000, 0xd7ff}, {0xe000, 0xffff}, {0x1f000, 0x1faff}, {0x10000, 0x10ffff}}
+var planes = [...][2]rune{{0x80, 0x250}, {0x300, 0x10ff}, {0x1100, 0x2fff}, {0x3000, 0xd7ff}, {0xe000, 0xffff},
+	{0x1f000, 0x1faff}, {0x10000, 0x10ffff}}
 
 // text is characters of all widths, and marks, in numbers up to far too many.
 func (h *hostileInput) text() {
@@ -173,11 +179,13 @@ func (h *hostileInput) text() {
 	}
 }
 
-var controls = []string{"\r\n", "\r\n", "\r", "\n", "\n", "\b", "\b\b\b", "\t", "\t", "\v", "\f", "\a", "\x00", "\x05", "\x0e", "\x0f", "\x7f", "\x18", "\x1a", "\u0084", "\u0085", "\u0088", "\u008d", "\u009c"}
+var controls = []string{"\r\n", "\r\n", "\r", "\n", "\n", "\b", "\b\b\b", "\t", "\t", "\v", "\f", "\a", "\x00", "\x05",
+	"\x0e", "\x0f", "\x7f", "\x18", "\x1a", "\u0084", "\u0085", "\u0088", "\u008d", "\u009c"}
 
 func (h *hostileInput) control() { h.pick(controls) }
 
-var hostileNumbers = []string{"999", "5000", "32767", "65535", "65536", "2147483647", "2147483648", "4294967296", "9223372036854775807", "99999999999999999999", "007", "-1", "1:2", "1:2:3:4:5:6:7", ":"}
+var hostileNumbers = []string{"999", "5000", "32767", "65535", "65536", "2147483647", "2147483648", "4294967296",
+	"9223372036854775807", "99999999999999999999", "007", "-1", "1:2", "1:2:3:4:5:6:7", ":"}
 
 // number is a parameter: none, small, at the edge of the screen, or hostile.
 func (h *hostileInput) number() {
@@ -255,7 +263,9 @@ func (h *hostileInput) anyCSI() {
 	}
 }
 
-var pens = []string{"", "0", "1", "2", "3", "4", "5", "7", "8", "9", "21", "22", "24", "27", "31", "42", "39", "49", "53", "55", "59", "91", "104", "4:3", "4:0", "4:", "38;5", "48;2;1", "38:2::1:2:3", "48:5:7", "58:2:1:2:3", "38:5", ":::"}
+var pens = []string{"", "0", "1", "2", "3", "4", "5", "7", "8", "9", "21", "22", "24", "27", "31", "42", "39", "49",
+	"53", "55", "59", "91", "104", "4:3", "4:0", "4:", "38;5", "48;2;1", "38:2::1:2:3", "48:5:7", "58:2:1:2:3",
+	"38:5", ":::"}
 
 func (h *hostileInput) sgr() {
 	h.introduce()
@@ -279,7 +289,9 @@ func (h *hostileInput) sgr() {
 	h.b[len(h.b)-1] = 'm'
 }
 
-var modes = []string{"4", "20", "2", "?1", "?3", "?5", "?6", "?7", "?9", "?12", "?25", "?45", "?47", "?66", "?69", "?1000", "?1002", "?1003", "?1004", "?1005", "?1006", "?1015", "?1016", "?1047", "?1048", "?1049", "?2004", "?2026", "?2027", "?2031", "?1049;1;7", "?;6"}
+var modes = []string{"4", "20", "2", "?1", "?3", "?5", "?6", "?7", "?9", "?12", "?25", "?45", "?47", "?66", "?69",
+	"?1000", "?1002", "?1003", "?1004", "?1005", "?1006", "?1015", "?1016", "?1047", "?1048", "?1049", "?2004",
+	"?2026", "?2027", "?2031", "?1049;1;7", "?;6"}
 
 func (h *hostileInput) mode() {
 	h.introduce()
@@ -287,7 +299,8 @@ func (h *hostileInput) mode() {
 	h.byteOf("hhl")
 }
 
-var escapes = []string{"7", "8", "D", "E", "H", "M", "M", "c", "=", ">", "Z", "#8", "#3", "n", "o", "|", "}", "~", "N", "O", "\\", "%G", "%@", " F", "(0", "(B", ")0", "*A", "+<", "-A", "(\"4", "\u009b", "\x1b"}
+var escapes = []string{"7", "8", "D", "E", "H", "M", "M", "c", "=", ">", "Z", "#8", "#3", "n", "o", "|", "}", "~", "N",
+	"O", "\\", "%G", "%@", " F", "(0", "(B", ")0", "*A", "+<", "-A", "(\"4", "\u009b", "\x1b"}
 
 func (h *hostileInput) escape() {
 	h.b = append(h.b, 0x1b)
@@ -298,9 +311,12 @@ func (h *hostileInput) escape() {
 	h.pick(escapes)
 }
 
-var commands = []string{"0;", "1;", "2;", "4;1;", "4;255;", "4;300;", "7;file://h/", "8;;", "8;id=1;", "8;;", "9;", "10;", "11;", "12;", "10;?;", "52;c;", "104;", "110", "112", "133;", "133;D;", "633;", "633;P;Cwd=", "777;notify;a;", "1337;CurrentDir=", "99999999999;", ";", ""}
+var commands = []string{"0;", "1;", "2;", "4;1;", "4;255;", "4;300;", "7;file://h/", "8;;", "8;id=1;", "8;;", "9;",
+	"10;", "11;", "12;", "10;?;", "52;c;", "104;", "110", "112", "133;", "133;D;", "633;", "633;P;Cwd=",
+	"777;notify;a;", "1337;CurrentDir=", "99999999999;", ";", ""}
 
-var payloads = []string{"x", "title", "é漢", "?", "#fff", "#123456789abc", "rgb:1/2/3", "rgb:ffff/0/8080", "red", "aGk=", "aGk", "A", "D;1", "http://e.org/;x", "1;?;2;#000", "\x01y\t", "\xff", "\u0085"}
+var payloads = []string{"x", "title", "é漢", "?", "#fff", "#123456789abc", "rgb:1/2/3", "rgb:ffff/0/8080", "red", "aGk=",
+	"aGk", "A", "D;1", "http://e.org/;x", "1;?;2;#000", "\x01y\t", "\xff", "\u0085"}
 
 // osc is an operating system command, sometimes long, sometimes without an end.
 func (h *hostileInput) osc() {
@@ -334,7 +350,10 @@ func (h *hostileInput) payload(from []string) {
 
 // fragments are unfinished, cancelled, strange or not UTF-8.
 var fragments = []string{
-	"\x1b", "\x1b[", "\x1b[1;3", "\x1b[?", "\x1b[1:", "\x1b]2;half", "\x1b]8;;http://x", "\x1bP1$", "\x1bPq", "\x1b(", "\x1b_x", "\x1b[ ", "\x1b[1;\x182C", "\x1b[3\x1a", "\x1b[1\n2m", "\x1b[2\bC", "\x1b[1\x7f3C",
-	"\xff", "\xe6\xbc", "\xf0\x9f\x91", "\xf0\x9f", "\xc3", "\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\x80", "\xf8\x88\x80\x80\x80", "\x1b[é", "\x1b[2é3C", "\x1b[<1;2M", "\x1b[1<2C", "\x1b[1 2C",
-	"\x1b\x1b[2C", "\x1b\r\n[2C", "\x1b\x7fD", "\x1b\u0085D", "\x1b#", "\x1b ", "\x1b[\u009b2C", "\u009b", "\u009d", "\u0090", "\u009c", "\u0098x", "\x1b\\", "\x18", "\x1a",
+	"\x1b", "\x1b[", "\x1b[1;3", "\x1b[?", "\x1b[1:", "\x1b]2;half", "\x1b]8;;http://x", "\x1bP1$", "\x1bPq", "\x1b(",
+	"\x1b_x", "\x1b[ ", "\x1b[1;\x182C", "\x1b[3\x1a", "\x1b[1\n2m", "\x1b[2\bC", "\x1b[1\x7f3C",
+	"\xff", "\xe6\xbc", "\xf0\x9f\x91", "\xf0\x9f", "\xc3", "\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\x80",
+	"\xf8\x88\x80\x80\x80", "\x1b[é", "\x1b[2é3C", "\x1b[<1;2M", "\x1b[1<2C", "\x1b[1 2C",
+	"\x1b\x1b[2C", "\x1b\r\n[2C", "\x1b\x7fD", "\x1b\u0085D", "\x1b#", "\x1b ", "\x1b[\u009b2C", "\u009b", "\u009d",
+	"\u0090", "\u009c", "\u0098x", "\x1b\\", "\x18", "\x1a",
 }

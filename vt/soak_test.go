@@ -62,7 +62,8 @@ func TestSoak(t *testing.T) {
 		}
 	})
 	took := time.Since(begin)
-	t.Logf("%d inputs to %d terminals, %d bytes, %d resizes, %d checks in %v, %.0f inputs/s", s.inputs.Load(), s.lives.Load(), s.bytes.Load(),
+	t.Logf("%d inputs to %d terminals, %d bytes, %d resizes, %d checks in %v, %.0f inputs/s", s.inputs.Load(),
+		s.lives.Load(), s.bytes.Load(),
 		s.resizes.Load(), s.checks.Load(), took.Round(time.Millisecond), float64(s.inputs.Load())/took.Seconds())
 	for i, m := range measures {
 		var worst record
@@ -207,7 +208,8 @@ func newLife(seed, number uint64) *life {
 	r := rand.New(rand.NewPCG(seed, number))
 	l := &life{seed: seed, number: number, r: r, inputs: 1 + r.IntN(maxInputs), gen: hostileInput{Rand: r}}
 	l.setSize()
-	c := vt.Config{Cols: l.cols, Rows: l.rows, Scrollback: r.IntN(51), Unicode: vt.Unicode11, Effects: &vt.Effects{Reply: func([]byte) {}}}
+	c := vt.Config{Cols: l.cols, Rows: l.rows, Scrollback: r.IntN(51), Unicode: vt.Unicode11,
+		Effects: &vt.Effects{Reply: func([]byte) {}}}
 	if r.IntN(2) == 0 {
 		c.Unicode = vt.Unicode15Graphemes
 	}

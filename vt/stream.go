@@ -1,18 +1,13 @@
 package vt
 
-import (
-	"encoding/binary"
-	"math/bits"
-	"strconv"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
-// function names what an escape or control sequence does: its final byte, the
-// intermediate byte times Intermediate and the private prefix times Private
-// (ECMA-48 5.4). 0 is nothing that exists.
+// function names an escape or control sequence: its final byte, plus the intermediate
+// byte times intermediate, plus the private prefix times private (ECMA-48 5.4). 0 is
+// none that exists.
 type function uint32
 
-// Weights of the parts of a Function: '?'*Private + 'h' is DECSET.
+// Weights of the parts of a function: '?'*private + 'h' is DECSET.
 const (
 	intermediate function = 1 << 8
 	private      function = 1 << 16
@@ -23,7 +18,7 @@ const (
 // call.
 type handler interface {
 	// Print shows characters: valid UTF-8 without controls, never empty. ascii
-	// tells that every byte is one character from U+0020 to U+007E.
+	// says that every byte is one character from U+0020 to U+007E.
 	Print(text []byte, ascii bool)
 	// Control executes a control of C0 or C1 (ECMA-48 5.2, 5.3). It may come in
 	// the middle of a sequence.
@@ -36,20 +31,20 @@ type handler interface {
 	DCS(text []byte)
 }
 
-// stream turns a program's output into calls of a Handler, and at the same time
+// stream turns a program's output into calls of a handler, and at the same time
 // into the text that viewers get (see Engine.Write). It assigns no meaning. How
 // the output was split shows in neither.
 //
-// The zero value is ready. A Stream is not safe for concurrent use.
+// The zero value is ready. A stream is not safe for concurrent use.
 type stream struct {
-	decoder decoder
-	parser  parser
-	text    viewerText
-	seq     []byte // the open sequence, without what has no part in it
-	void    bool   // it is too long: nobody gets to see it
-	secret  bool   // it is a string that viewers do not get, see Withheld
-	decided bool   // whether it is one is known
-	inCut   bool   // the open ESC ends a string that was cut
+	decoder  decoder
+	parser   parser
+	text     viewerText
+	seq      []byte // the open sequence, without what has no part in it
+	void     bool   // it is too long: it does nothing, and viewers do not get it
+	withheld bool   // it is a string that viewers do not get, see Withheld
+	decided  bool   // whether it is one is known
+	inCut    bool   // the open ESC ends a string that was cut
 
 	headSize int // bytes of seq that an earlier Write delivered
 	end      int // index behind the character at hand
@@ -70,15 +65,15 @@ type stream struct {
 
 // Write hands p to h and returns the text for viewers. The result may alias p or
 // the stream's own memory and is valid until the next call; p is not retained.
-func (s *stream) Write(p []byte, h handler) []byte { return s.tell(s.decoder.Decode(p), h) }
+func (s *stream) Write(p []byte, h handler) []byte { return s.process(s.decoder.Decode(p), h) }
 
 // Flush hands over the bytes of an incomplete character, see Engine.Flush. The
 // result is valid as that of Write.
-func (s *stream) Flush(h handler) []byte { return s.tell(s.decoder.Flush(), h) }
+func (s *stream) Flush(h handler) []byte { return s.process(s.decoder.Flush(), h) }
 
-// tell hands in, which is sound UTF-8, to h and returns the viewers' text.
-func (s *stream) tell(in []byte, h handler) []byte {
-	s.text.open(in, s.parser.state != ground && !s.void && !s.secret)
+// process hands in, which is sound UTF-8, to h and returns the viewers' text.
+func (s *stream) process(in []byte, h handler) []byte {
+	s.text.open(in, s.parser.state != ground && !s.void && !s.withheld)
 	s.headSize = len(s.seq)
 	for i := 0; i < len(in); {
 		switch c := in[i]; {
@@ -89,7 +84,7 @@ func (s *stream) tell(in []byte, h handler) []byte {
 			i = s.end
 			h.Print(in[s.printed:i], true)
 		case c == 0x1b:
-			if n := s.quick(in[i:]); n > 0 {
+			if n := s.plainCSI(in[i:]); n > 0 {
 				s.text.sequence(i)
 				i += n
 				s.dispatch(in[i-1], i, h)
@@ -129,7 +124,7 @@ func (s *stream) Pending() []byte {
 	return append([]byte(nil), s.seq...)
 }
 
-// Open tells whether a sequence is unfinished: text that is put into the stream
+// Open reports whether a sequence is unfinished: text that is put into the stream
 // here becomes a part of it.
 func (s *stream) Open() bool { return s.parser.state != ground }
 
@@ -150,117 +145,10 @@ func (s *stream) One(i int) int { return max(s.Param(i), 1) }
 // Sub is what parameter i has behind its colons; -1 is a place without digits.
 func (s *stream) Sub(i int) []int { return s.parser.sub(i) }
 
-// Cut takes the sequence at hand out of the viewers' text.
-func (s *stream) Cut() { s.Replace() }
-
-// Times is parameter 0 of the control sequence at hand as the number of times to
-// do something, at least 1. More than limit would change nothing but the time it
-// takes, in a viewer too: xterm.js really does it that often. So viewers get
-// limit instead.
-func (s *stream) Times(limit int) int {
-	n := s.One(0)
-	if n <= limit {
-		return n
-	}
-	final := s.text.in[s.end-1]
-	text := append(strconv.AppendInt([]byte("\x1b["), int64(limit), 10), final)
-	if final == 'b' {
-		s.ReplaceQuietly(text) // CAN would make them forget what to repeat
-	} else {
-		s.Replace(text...)
-	}
-	return limit
-}
-
-// CutPrinted takes size bytes from index at of the text being printed out of the
-// viewers' text.
-func (s *stream) CutPrinted(at, size int) { s.text.drop(s.printed+at, s.printed+at+size) }
-
-// InsertPrinted puts sequences before index at of the text being printed for viewers.
-func (s *stream) InsertPrinted(at int, sequences []byte) { s.text.insert(s.printed+at, sequences...) }
-
-// ReplaceByText puts characters in the place of the control sequence at hand. They
-// leave viewers what a printed character does.
-func (s *stream) ReplaceByText(text []byte) {
-	s.ReplaceQuietly(text)
-	s.quiet = true
-}
-
-// Precede puts text before the control sequence at hand for viewers.
-func (s *stream) Precede(text string) {
-	if !s.text.head {
-		s.text.insert(s.text.start, []byte(text)...)
-		return
-	}
-	whole := append(append([]byte(text), s.seq...), s.text.in[s.end-1])
-	s.Replace(whole...)
-}
-
-// Replace puts text in the place of the sequence at hand for viewers. When they
-// have its head already, CAN comes before (ECMA-48 8.3.6).
-func (s *stream) Replace(text ...byte) {
-	s.inCut = true
-	if s.secret { // viewers have nothing of it
-		return
-	}
-	s.quiet = s.text.replace(s.end, text...)
-}
-
-// ReplaceQuietly is Replace of a control sequence with nothing but parameters.
-// It does not let viewers forget the character before: instead of CAN they get
-// an end of their head that makes it malformed, and malformed sequences have no
-// effect whatever.
-func (s *stream) ReplaceQuietly(text []byte) {
-	if !s.text.head {
-		s.Replace(text...)
-		return
-	}
-	const malformed = "[1<b"
-	s.inCut = true
-	s.text.end(s.end, malformed[min(max(s.headSize, 1), len(malformed)-1)-1:], text)
-}
-
-// forget ends the memory of the character before, after a control or sequence.
-func (s *stream) forget() {
-	switch {
-	case !s.quiet:
-		s.viewers = 0
-	case s.viewers == 0:
-		s.viewers = s.before
-	}
-	s.Last, s.before, s.quiet = 0, 0, false
-}
-
-// forgetHere ends the memory of the character before here. Viewers keep theirs until
-// that matters.
-func (s *stream) forgetHere() {
-	s.quiet = true
-	s.forget()
-}
-
-// agree makes viewers forget what was forgotten here before text is printed that
-// they would join to it: they get a CAN, which does nothing else.
-func (s *stream) agree(joins bool) {
-	if joins {
-		s.text.insert(s.printed, can)
-	}
-	s.viewers = 0
-}
-
-// CutControl takes the control at hand out of the viewers' text.
-func (s *stream) CutControl(c rune) {
-	s.text.drop(s.end-utf8.RuneLen(c), s.end)
-	s.quiet = true
-	if s.parser.state != ground && !s.void {
-		s.text.deliver(s.end)
-		s.headSize = len(s.seq)
-	}
-}
-
-// quick reads a whole control sequence of digits and semicolons at the start of
+// plainCSI reads a whole control sequence of digits and semicolons at the start of
 // in and returns its length, 0 when it is unfinished or anything else. It leaves
 // the parser as character by character does.
-func (s *stream) quick(in []byte) (n int) {
+func (s *stream) plainCSI(in []byte) (n int) {
 	if len(in) < 3 || in[1] != '[' {
 		return 0
 	}
@@ -277,7 +165,7 @@ func (s *stream) quick(in []byte) (n int) {
 			v = v*10 + int(in[i]-'0')
 			i++
 		}
-		if i == len(in) || i-from > quickDigits {
+		if i == len(in) || i-from > plainDigits {
 			return 0
 		}
 		p.params[count], p.subEnd[count] = v, 0
@@ -295,9 +183,9 @@ func (s *stream) quick(in []byte) (n int) {
 	return 0
 }
 
-// quickDigits is how many digits a parameter can have without the risk of being
+// plainDigits is how many digits a parameter can have without the risk of being
 // beyond maxParam.
-const quickDigits = 9
+const plainDigits = 9
 
 // dispatch executes the control sequence that quick read; it ends before end.
 func (s *stream) dispatch(final byte, end int, h handler) {
@@ -370,7 +258,7 @@ func (s *stream) character(in []byte, i int, h handler) (next int) {
 // begin opens a sequence with its first character. When that also ends what was
 // open before, viewers need it even if the sequence is cut.
 func (s *stream) begin(c rune, i int) {
-	open := len(s.seq) > 0 && !s.secret
+	open := len(s.seq) > 0 && !s.withheld
 	s.finish(s.end)
 	s.text.sequence(i)
 	if open {
@@ -386,24 +274,24 @@ func (s *stream) begin(c rune, i int) {
 // grows too long, or turns out to be none of theirs, viewers drop what they have and
 // get no more. The first is void then.
 func (s *stream) collect(part []byte, i int) {
-	hidden, limit := s.void || s.secret, MaxString
-	if s.secret {
+	hidden, limit := s.void || s.withheld, MaxString
+	if s.withheld {
 		limit = MaxPending
 	}
 	switch {
 	case s.void:
 	case len(s.seq)+len(part) > limit:
-		s.void, s.secret, s.seq = true, false, s.seq[:0]
+		s.void, s.withheld, s.seq = true, false, s.seq[:0]
 	default:
 		s.seq = append(s.seq, part...)
 		if s.parser.state == stringOSC && !s.decided {
-			s.secret, s.decided = withheld(s.seq[introducer:])
+			s.withheld, s.decided = withheld(s.seq[introducer:])
 		}
 	}
 	switch {
 	case hidden:
 		s.text.drop(i, s.end)
-	case s.void || s.secret:
+	case s.void || s.withheld:
 		s.quiet = s.text.replace(s.end)
 		s.forget() // as viewers do that get a CAN
 	}
@@ -416,7 +304,7 @@ func (s *stream) endString(c rune, i int, h handler) {
 	if c == 0x1b {
 		s.end = i
 	}
-	cut := s.void || s.secret
+	cut := s.void || s.withheld
 	s.inCut = false
 	s.deliverString(h)
 	s.quiet = s.quiet || cut
@@ -453,67 +341,15 @@ func (s *stream) deliverString(h handler) {
 // finish forgets the sequence that ended. The rest of a void one, from index i,
 // is no text.
 func (s *stream) finish(i int) {
-	if (s.void || s.secret) && i < s.end {
+	if (s.void || s.withheld) && i < s.end {
 		s.text.drop(i, s.end)
 	}
 	if s.seq = s.seq[:0]; cap(s.seq) > 2*MaxString {
 		s.seq = nil
 	}
-	s.void, s.inCut, s.secret, s.decided = false, false, false, false
+	s.void, s.inCut, s.withheld, s.decided = false, false, false, false
 }
 
-// EndsCut tells whether the ESC \ at hand ends a string that was cut; it has to
+// EndsCut reports whether the ESC \ at hand ends a string that was cut; it has to
 // be cut too.
 func (s *stream) EndsCut() bool { return s.inCut }
-
-// asciiRun is the length of the run of characters U+0020 to U+007E at the start
-// of t, found eight bytes at a time.
-func asciiRun(t []byte) int {
-	const ones, high = 0x0101010101010101, 0x8080808080808080
-	i := 0
-	for ; i+8 <= len(t); i += 8 {
-		w := binary.LittleEndian.Uint64(t[i:])
-		// High bit of a byte: set when it is below 0x20, equal to 0x7f, or not ASCII.
-		// A borrow can only flag bytes above a flagged one, and the lowest counts.
-		if bad := ((w - ones*0x20) | (w + ones) | w) & high; bad != 0 {
-			return i + bits.TrailingZeros64(bad)/8
-		}
-	}
-	for i < len(t) && t[i] >= ' ' && t[i] < 0x7f {
-		i++
-	}
-	return i
-}
-
-// special marks the bytes at which a run of characters may end: controls, and
-// the first bytes of a C1 control and of bom.
-var special = func() (t [256]bool) {
-	for c := range ' ' {
-		t[c] = true
-	}
-	t[0x7f], t[0xc2], t[0xef] = true, true, true
-	return t
-}()
-
-// textRun is the length of the run of characters at the start of t that are no
-// controls.
-func textRun(t []byte) int {
-	for i, c := range t {
-		if !special[c] {
-			continue
-		}
-		switch {
-		case c == 0xc2 && t[i+1] >= 0xa0:
-		case c == 0xef && (t[i+1] != 0xbb || t[i+2] != 0xbf):
-		default:
-			return i
-		}
-	}
-	return len(t)
-}
-
-// stringRun is textRun for the text of a string.
-func stringRun(t []byte) int {
-	n := asciiRun(t)
-	return n + textRun(t[n:])
-}

@@ -201,7 +201,8 @@ func TestStreamPending(t *testing.T) {
 
 // TestStreamLast: only the character printed right before is there to repeat.
 func TestStreamLast(t *testing.T) {
-	for in, want := range map[string]rune{"": 0, "aé": 'é', "a\x1b[": 'a', "a\x1b[m": 0, "a\n": 0, "a\x1b7": 0, "a\x1b]2;t\a": 0} {
+	for in, want := range map[string]rune{"": 0, "aé": 'é', "a\x1b[": 'a', "a\x1b[m": 0, "a\n": 0, "a\x1b7": 0,
+		"a\x1b]2;t\a": 0} {
 		if r := newRecorder(); r.feed(in, len(in)+1) != in || r.Last != want {
 			t.Errorf("%q: %q, want %q", in, r.Last, want)
 		}
@@ -220,7 +221,8 @@ func TestStreamReturnsItsInput(t *testing.T) {
 func FuzzStream(f *testing.F) {
 	for _, s := range []string{
 		"a\x1b[6nb\x1b[3b", "\x1b]10;?;#fff\x1b\\x\x1b]4;1;?\a", "\x1bP$qm\x1b\\\x1b[?2026$p", "\x1b[38:2::1:2:3;4:3m",
-		"\u009b1m\u0085\u009dx\u009c", "日本語😀e\u0301\xff\xe2\x82", "\x1b[1\r2\x05\x18\x1b[\x1b]50;?\x1b[n", "\x1b(0\x0e\ufeff\x7f",
+		"\u009b1m\u0085\u009dx\u009c", "日本語😀e\u0301\xff\xe2\x82", "\x1b[1\r2\x05\x18\x1b[\x1b]50;?\x1b[n",
+		"\x1b(0\x0e\ufeff\x7f",
 	} {
 		f.Add([]byte(s), uint8(0))
 	}

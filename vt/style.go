@@ -17,7 +17,7 @@ func RGBColor(r, g, b uint8) Color {
 	return colorRGB | Color(r)<<16 | Color(g)<<8 | Color(b)
 }
 
-// IsDefault tells whether c is the terminal's default colour.
+// IsDefault reports whether c is the terminal's default colour.
 func (c Color) IsDefault() bool { return c == 0 }
 
 // Palette returns the palette index, and false when c is not of the palette.

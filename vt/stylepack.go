@@ -14,19 +14,19 @@ const (
 	packKnown     = 1<<iota - 1
 )
 
-// packStyle appends what differs between the styles old and s.
+// packStyle appends the fields that differ between the styles old and s.
 func packStyle(b []byte, old, s *Style) []byte {
 	at := len(b)
-	b = packLook(b, &look{fg: old.FG, bg: old.BG, line: old.UnderlineColor, attr: old.Attr, underline: old.Underline},
-		&look{fg: s.FG, bg: s.BG, line: s.UnderlineColor, attr: s.Attr, underline: s.Underline})
+	before, after := old.key(0), s.key(0)
+	b = packKey(b, &before, &after)
 	if old.Link != s.Link {
 		b = packLink(b, at, s.Link)
 	}
 	return b
 }
 
-// packLook appends what differs between two looks besides their links.
-func packLook(b []byte, old, l *look) []byte {
+// packKey appends the fields that differ between two keys, without links.
+func packKey(b []byte, old, l *styleKey) []byte {
 	at := len(b)
 	b = append(b, 0)
 	var mask byte

@@ -4,22 +4,22 @@ package vt
 // the default style. Numbers have 32 bits and those that no cell has are
 // forgotten, so they never run out, whatever a program prints.
 type styles struct {
-	list  []look   // by number
-	slots []uint32 // hash table with linear probing: number, 0 for none
-	limit int      // of list before the next sweep
+	list  []styleKey // by number
+	slots []uint32   // hash table with linear probing: number, 0 for none
+	limit int        // of list before the next sweep
 
 	// What the sweep before left, for the next: a program without end of colours
 	// shall not keep the garbage collector busy.
-	spareList  []look
+	spareList  []styleKey
 	spareSlots []uint32
 
 	links   []Link          // by number; 0 is none
 	numbers map[Link]uint32 // of links
 }
 
-// look is a Style without pointers: its link is a number. The garbage collector
+// styleKey is a Style without pointers: its link is a number. The garbage collector
 // has nothing to do with a table of them, and they compare fast.
-type look struct {
+type styleKey struct {
 	fg, bg, line Color
 	link         uint32
 	attr         Attr
@@ -31,22 +31,27 @@ const (
 	// sweepAt is how many styles there may be before unused ones are forgotten:
 	// more than any program uses on purpose, some 100 KB.
 	sweepAt = 4096
-	// sweepCells is how many cells a sweep may look at for each style it waited for.
+	// sweepCells is how many cells a sweep may visit for each style it waited for.
 	sweepCells = 4
 	// keptStyles is up to how many styles a sweep leaves its memory to the next.
 	keptStyles = 4 * sweepAt
 )
 
-func newStyles() styles { return styles{list: make([]look, 1, 4), limit: sweepAt} }
+func newStyles() styles { return styles{list: make([]styleKey, 1, 4), limit: sweepAt} }
 
 // number returns the number of s, a new one if need be.
 func (t *styles) number(s *Style) uint32 {
-	return t.intern(look{s.FG, s.BG, s.UnderlineColor, t.linkNumber(s.Link), s.Attr, s.Underline})
+	return t.intern(s.key(t.linkNumber(s.Link)))
+}
+
+// key is s with the number of its link.
+func (s *Style) key(link uint32) styleKey {
+	return styleKey{s.FG, s.BG, s.UnderlineColor, link, s.Attr, s.Underline}
 }
 
 // intern returns the number of l, a new one if need be.
-func (t *styles) intern(l look) uint32 {
-	if l == (look{}) {
+func (t *styles) intern(l styleKey) uint32 {
+	if l == (styleKey{}) {
 		return 0
 	}
 	if 2*len(t.list) >= len(t.slots) {
@@ -67,7 +72,7 @@ func (t *styles) intern(l look) uint32 {
 	}
 }
 
-// protected tells whether selective erase leaves c alone (DECSCA, VT510).
+// protected reports whether selective erase leaves c alone (DECSCA, VT510).
 func (t *styles) protected(c cell) bool { return t.list[c.style()].attr&Protected != 0 }
 
 // linkNumber returns the number of a link.
@@ -88,7 +93,7 @@ func (t *styles) linkNumber(l Link) uint32 {
 }
 
 // linkOf is the link of a style, the zero value for none.
-func (t *styles) linkOf(l *look) Link {
+func (t *styles) linkOf(l *styleKey) Link {
 	if l.link == 0 {
 		return Link{}
 	}
@@ -107,7 +112,7 @@ func (t *styles) grow() {
 	}
 }
 
-func (l *look) hash() uint32 {
+func (l *styleKey) hash() uint32 {
 	const mix = 0x9e3779b97f4a7c15
 	h := (uint64(l.fg)<<32 | uint64(l.bg)) * mix
 	h ^= h >> 29
@@ -115,8 +120,8 @@ func (l *look) hash() uint32 {
 	return uint32(h >> 32)
 }
 
-// crowded tells that it is time for a sweep.
-func (t *styles) crowded() bool { return len(t.list) >= t.limit }
+// full tells that it is time for a sweep.
+func (t *styles) full() bool { return len(t.list) >= t.limit }
 
 // sweep forgets every style that is on none of the rows and numbers the others
 // anew. The next sweep waits until there are twice as many as are in use, and
@@ -131,7 +136,7 @@ func (t *styles) sweep(loss int, screens ...*screen) {
 			l.link = fresh.linkNumber(t.linkOf(&l))
 			switch {
 			case loss >= loseStyles:
-				l = look{attr: l.attr & Protected}
+				l = styleKey{attr: l.attr & Protected}
 			case loss >= loseLinks:
 				l.link = 0
 			}
@@ -156,7 +161,9 @@ func (t *styles) successor() styles {
 	if cap(t.list) > keptStyles {
 		return newStyles()
 	}
-	fresh := styles{list: append(t.spareList[:0], look{}), slots: t.spareSlots, spareList: t.list, spareSlots: t.slots}
+	fresh := styles{
+		list: append(t.spareList[:0], styleKey{}), slots: t.spareSlots, spareList: t.list, spareSlots: t.slots,
+	}
 	if len(fresh.slots) == len(t.slots) {
 		clear(fresh.slots)
 	} else {
@@ -177,12 +184,12 @@ func (r *row) renumber(number func(uint32) uint32) {
 	}
 }
 
-// lookSize, slotSize and linkSize are what a style, a slot and a link with its
+// styleSize, slotSize and linkSize are what a style, a slot and a link with its
 // number take, in bytes.
-const lookSize, slotSize, linkSize = 20, 4, 100
+const styleSize, slotSize, linkSize = 20, 4, 100
 
 func (t *styles) memory() int {
-	n := (cap(t.list)+cap(t.spareList))*lookSize + (len(t.slots)+len(t.spareSlots))*slotSize
+	n := (cap(t.list)+cap(t.spareList))*styleSize + (len(t.slots)+len(t.spareSlots))*slotSize
 	for _, l := range t.links {
 		n += l.memory()
 	}

@@ -35,7 +35,8 @@ func TestManyStyles(t *testing.T) {
 				i := owner[cell]
 				want := Style{FG: RGBColor(uint8(i>>8), uint8(i), 1), BG: RGBColor(2, uint8(i>>8), uint8(i))}
 				if s.Style != want {
-					t.Fatalf("line %d, cell %d: %x on %x, want %x on %x", y, cell, s.Style.FG, s.Style.BG, want.FG, want.BG)
+					t.Fatalf("line %d, cell %d: %x on %x, want %x on %x", y, cell, s.Style.FG, s.Style.BG, want.FG,
+						want.BG)
 				}
 				cell++
 			}

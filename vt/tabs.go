@@ -109,8 +109,8 @@ func (c *cursor) tabStops() []int {
 	return stops
 }
 
-// thawTabs takes the stops of a Frame.
-func (c *cursor) thawTabs(stops []int) {
+// loadTabs takes the stops of a Frame.
+func (c *cursor) loadTabs(stops []int) {
 	if stops == nil {
 		c.resetTabs()
 		return

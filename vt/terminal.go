@@ -1,12 +1,8 @@
 package vt
 
-// Terminal is the native Engine: it is exact for xterm.js 6 and keeps little.
-//
-// It is made of three layers that do not know each other's work: Stream makes
-// actions of the bytes, the handler in this package gives them their meaning,
-// and screen and history hold the cells. Only what is on the screens is in
-// cells; lines that scroll off are packed (Line) and never change again, so a
-// Frame shares them.
+// Terminal is the Engine that is exact for xterm.js 6. Make one with New. Only the
+// screens are kept as cells; lines that scroll off are packed (Line) and never change
+// again, so a Frame shares them.
 //
 // Where DEC, xterm and xterm.js differ it does what xterm.js does:
 //   - SU drops the lines it scrolls off instead of keeping them as history.
@@ -22,16 +18,15 @@ package vt
 //     control or sequence it takes a cell of its own.
 //   - 8-bit controls are the characters U+0080 to U+009F, not bytes.
 //
-// What it adds for programs, and xterm.js has not: the kitty keyboard protocol,
+// For programs it adds to xterm.js: the kitty keyboard protocol,
 // DECRQCRA, XTGETTCAP, XTVERSION, DECDSR, OSC 5 and 13 to 19, and CPR counts from
 // the margin in origin mode as DEC's terminals do. XTSAVE, DECBI, DECFI, DECERA,
 // DECFRA and DECSERA, and colours that are not red, green and blue, reach viewers as
 // sequences that xterm.js knows.
 //
 // A string or control sequence longer than MaxString is void: it does nothing,
-// and viewers do not get it. A hyperlink longer than maxLink is none. A cell
-// keeps at most maxMarks combining marks; what comes behind them is left out of the
-// viewers' text.
+// and viewers do not get it. A hyperlink longer than 2083 bytes is none. A
+// cell keeps at most 30 combining marks; viewers do not get more either.
 type Terminal struct {
 	core
 
@@ -43,27 +38,28 @@ type Terminal struct {
 	leads     *leads // of widths
 	packer    rowPacker
 
-	look       uint32 // number of the pen's style, while lookKnown
-	blank      uint32 // number of the style of what is erased, while blankKnown
-	lookKnown  bool
-	blankKnown bool
-	saved      savedModes
-	repeating  bool // REP prints
-	open       openLink
-	left       bool // a character was left out of what viewers get
+	styleNumber uint32 // number of the pen's style, while styleKnown
+	blankNumber uint32 // number of the style of what is erased, while blankKnown
+	saved       savedModes
+	repeating   bool // REP prints
+	open        openLink
+	omitted     bool // a character was left out of what viewers get
 }
 
 var _ EngineFunc = NewEngine
 
-// NewEngine makes a native engine; it is an EngineFunc.
-func NewEngine(c Config) Engine {
+// NewEngine is New as an EngineFunc.
+func NewEngine(c Config) Engine { return New(c) }
+
+// New makes a terminal with a blank screen.
+func New(c Config) *Terminal {
 	c = c.Clamped()
 	t := &Terminal{core: newCore(c), main: newScreen(c.Cols, c.Rows), styles: newStyles(), widths: widthsOf(c.Unicode)}
 	t.leads = t.widths.leads()
 	t.core.grid, t.core.mainCursor = t, &t.main.cursor
 	t.show(t.main)
 	t.hidden = c.Rows
-	t.weigh()
+	t.limitMemory()
 	return t
 }
 
@@ -76,8 +72,8 @@ func (t *Terminal) Write(p []byte) []byte {
 		return inPieces(t, p, n)
 	}
 	text := t.stream.Write(p, (*terminalHandler)(t))
-	if t.budget.Wrote(len(p)) {
-		t.weigh()
+	if t.budget.Written(len(p)) {
+		t.limitMemory()
 	}
 	return text
 }
@@ -86,10 +82,9 @@ func (t *Terminal) Write(p []byte) []byte {
 func (t *Terminal) Flush() []byte { return t.stream.Flush((*terminalHandler)(t)) }
 
 // Memory implements Engine.
-func (t *Terminal) Memory() int { return t.rest() + t.hist.memory() }
+func (t *Terminal) Memory() int { return t.otherMemory() + t.hist.memory() }
 
-// terminalHandler is the Terminal as its stream sees it. It executes what only this engine
-// knows and leaves the rest to core.
+// terminalHandler is the handler of a Terminal's stream.
 type terminalHandler Terminal
 
 // Print implements Handler.
@@ -110,25 +105,23 @@ func (h *terminalHandler) OSC(text []byte) { h.osc(text) }
 // DCS implements Handler.
 func (h *terminalHandler) DCS(text []byte) { h.dcs(text) }
 
-// escape executes an escape sequence.
-func (t *Terminal) escape(f function) {
+// extraEscape implements cellEditor.
+func (t *Terminal) extraEscape(f function) bool {
 	switch f {
 	case '6':
 		t.backIndex()
 	case '9':
 		t.forwardIndex()
 	default:
-		t.core.escape(f)
+		return false
 	}
+	return true
 }
 
-// csi executes a control sequence, the most frequent one first.
-func (t *Terminal) csi(f function) {
+// extraCSI implements cellEditor.
+func (t *Terminal) extraCSI(f function) bool {
 	in := &t.stream
 	switch f {
-	case 'm':
-		t.pen.SGR(in)
-		t.penChanged()
 	case '>'*private + 'u':
 		t.pushKitty(in.Param(0))
 	case '<'*private + 'u':
@@ -148,49 +141,47 @@ func (t *Terminal) csi(f function) {
 	case '*'*intermediate + 'y':
 		t.reply(t.checksum())
 	default:
-		t.core.csi(f)
+		return false
 	}
+	return true
 }
-
-// penChanged implements cellEditor.
-func (t *Terminal) penChanged() { t.lookKnown, t.blankKnown = false, false }
 
 // linkChanged implements cellEditor.
 func (t *Terminal) linkChanged(l Link) { t.followLink(l) }
 
-// penLook is the number of the style of what is printed.
-func (t *Terminal) penLook() uint32 {
-	if !t.lookKnown {
+// penStyle is the number of the style of printed characters.
+func (t *Terminal) penStyle() uint32 {
+	if !t.styleKnown {
 		t.sweepStyles()
-		t.look, t.lookKnown = t.styles.intern(t.pen.look(&t.styles)), true
+		t.styleNumber, t.styleKnown = t.styles.intern(t.pen.key(&t.styles)), true
 	}
-	return t.look
+	return t.styleNumber
 }
 
-// blankLook is the number of the style of what is erased: the pen's background
-// and nothing else. Like penLook it may number all styles anew, so nobody holds
+// blankStyle is the number of the style of erased cells: the pen's background and
+// nothing else. Like penStyle it may number all styles anew, so nobody holds
 // another number while asking for it.
-func (t *Terminal) blankLook() uint32 {
+func (t *Terminal) blankStyle() uint32 {
 	if t.pen.bg != 0 && !t.blankKnown {
 		t.sweepStyles()
 	}
 	return t.internBlank()
 }
 
-// internBlank is blankLook but leaves all numbers as they are.
+// internBlank is blankStyle but leaves all numbers as they are.
 func (t *Terminal) internBlank() uint32 {
 	if t.pen.bg == 0 {
 		return 0
 	}
 	if !t.blankKnown {
-		t.blank, t.blankKnown = t.styles.intern(look{bg: t.pen.bg}), true
+		t.blankNumber, t.blankKnown = t.styles.intern(styleKey{bg: t.pen.bg}), true
 	}
-	return t.blank
+	return t.blankNumber
 }
 
 // sweepStyles forgets unused styles when it is time to.
 func (t *Terminal) sweepStyles() {
-	if !t.styles.crowded() {
+	if !t.styles.full() {
 		return
 	}
 	t.styles.sweep(loseNothing, t.screens()...)

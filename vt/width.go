@@ -27,16 +27,16 @@ const (
 // joins it is dropped too.
 const lostWide = wide | joinLost
 
-// lost tells whether the character was dropped.
+// lost reports whether the character was dropped.
 func (j join) lost() bool { return j&joinLost != 0 }
 
 // width is the number of cells, 0..2, of the character together with those it joined.
 func (j join) width() int { return int(j >> joinWidth & 3) }
 
-// joins tells whether the character belongs to the cell of the one before.
+// joins reports whether the character belongs to the cell of the one before.
 func (j join) joins() bool { return j&joinJoins != 0 }
 
-// prepends tells whether any character that follows joins this one (UAX #29
+// prepends reports whether any character that follows joins this one (UAX #29
 // GB9b), even one of classNarrow or classWide. Such a character is rare and
 // exists only in the 15-graphemes table.
 func (j join) prepends() bool { return j>>joinBreak == join(breakPrepend) }
@@ -65,6 +65,10 @@ const (
 const (
 	joinAlways = 1<<breakExtend | 1<<breakZWJ | 1<<breakSpacingMark // GB9, GB9a
 	joinAll    = 1<<graphemeBreaks - 1
+	joinVT     = joinAlways | 1<<breakHangulV | 1<<breakHangulT // GB7
+	joinT      = joinAlways | 1<<breakHangulT                   // GB8
+	// GB6
+	joinL = joinAlways | 1<<breakHangulL | 1<<breakHangulV | 1<<breakHangulLV | 1<<breakHangulLVT
 )
 
 // joinsAfter has for each state the set of those that join it (UAX #29). As in
@@ -75,12 +79,12 @@ var joinsAfter = [16]uint16{
 	breakExtend:            joinAlways,
 	breakRegionalIndicator: joinAlways | 1<<breakRegionalIndicator, // GB12, GB13
 	breakSpacingMark:       joinAlways,
-	breakHangulL:           joinAlways | 1<<breakHangulL | 1<<breakHangulV | 1<<breakHangulLV | 1<<breakHangulLVT, // GB6
-	breakHangulV:           joinAlways | 1<<breakHangulV | 1<<breakHangulT,                                        // GB7
-	breakHangulT:           joinAlways | 1<<breakHangulT,                                                          // GB8
-	breakHangulLV:          joinAlways | 1<<breakHangulV | 1<<breakHangulT,                                        // GB7
-	breakHangulLVT:         joinAlways | 1<<breakHangulT,                                                          // GB8
-	breakZWJ:               joinAlways | 1<<breakExtPict,                                                          // GB11
+	breakHangulL:           joinL,
+	breakHangulV:           joinVT,
+	breakHangulT:           joinT,
+	breakHangulLV:          joinVT,
+	breakHangulLVT:         joinT,
+	breakZWJ:               joinAlways | 1<<breakExtPict, // GB11
 	breakExtPict:           joinAlways,
 }
 

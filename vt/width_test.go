@@ -62,7 +62,8 @@ func TestWidthsOfEveryCharacter(t *testing.T) {
 				got := w.next(r, before)
 				reached[got&^joinJoins] = true
 				if got != want[r] {
-					t.Errorf("%s: %U after %+q leaves %s, in xterm.js %s", version, r, text, describeJoin(got), describeJoin(want[r]))
+					t.Errorf("%s: %U after %+q leaves %s, in xterm.js %s", version, r, text, describeJoin(got),
+						describeJoin(want[r]))
 					wrong++
 				}
 			}
@@ -85,7 +86,8 @@ func TestWidthsOfRandomText(t *testing.T) {
 			want := j.ask(t, widthJob{Version: version, Text: text})
 			for i, got := range joinsOf(widthsOf(version), text) {
 				if got.width() != want[i].width() || got.joins() != want[i].joins() {
-					t.Fatalf("%s: character %d of %+q leaves %s, in xterm.js %s", version, i, string(text), describeJoin(got), describeJoin(want[i]))
+					t.Fatalf("%s: character %d of %+q leaves %s, in xterm.js %s", version, i, string(text),
+						describeJoin(got), describeJoin(want[i]))
 				}
 			}
 		}

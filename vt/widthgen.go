@@ -78,7 +78,7 @@ func write(b *bytes.Buffer, name, source string, all []byte) {
 	}
 	fmt.Fprintf(b, "\n// %s is what %s answers.\nvar %s = widths{\nindex: &[...]uint8{", name, source, name)
 	for i, n := range index {
-		if i%32 == 0 {
+		if i%20 == 0 {
 			b.WriteByte('\n')
 		}
 		fmt.Fprintf(b, "%d,", n)

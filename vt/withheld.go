@@ -21,11 +21,11 @@ const (
 	oscKittyClipboard = 5522
 )
 
-// numberDigits is within how many digits the number of an OSC has to end to be
-// looked at before the whole is there.
+// numberDigits is how many digits the number of an OSC can have to be read before
+// the whole is there.
 const numberDigits = 16
 
-// Withheld tells whether viewers get nothing of the unfinished sequence pending: a
+// Withheld reports whether viewers get nothing of the unfinished sequence pending: a
 // write to the clipboard, or a string that is too long to mean anything.
 func Withheld(pending []byte) bool {
 	osc := bytes.HasPrefix(pending, []byte("\x1b]")) || bytes.HasPrefix(pending, []byte("\u009d"))
@@ -36,7 +36,7 @@ func Withheld(pending []byte) bool {
 	return len(pending) > MaxString
 }
 
-// withheld tells whether viewers get nothing of the OSC that begins with text, as
+// withheld reports whether viewers get nothing of the OSC that begins with text, as
 // soon as that is decided.
 func withheld(text []byte) (yes, decided bool) {
 	i := bytes.IndexByte(text[:min(len(text), numberDigits)], ';')
@@ -62,8 +62,8 @@ func numberEnd(text []byte) int {
 
 // voidString is an unfinished string that whatever follows makes void: it stands
 // for one that is.
-func voidString(s state) []byte {
-	head := "\x1b_" // nothing looks at the text of an APC
+func voidString(s parserState) []byte {
+	head := "\x1b_" // the text of an APC is ignored
 	switch s {
 	case stringOSC:
 		head = "\x1b]"

@@ -70,7 +70,8 @@ func checkWithheld(t *testing.T, what string, e vt.Engine, in string, n int, sec
 // and one without an end takes no memory worth speaking of.
 func TestClipboardLimits(t *testing.T) {
 	for name, newEngine := range bothEngines {
-		for size, want := range map[int]int{0: 1, 1: 1, 100_000: 1, vt.MaxClipboard: 1, vt.MaxClipboard + 1: 0, 3 * vt.MaxClipboard: 0} {
+		for size, want := range map[int]int{0: 1, 1: 1, 100_000: 1, vt.MaxClipboard: 1, vt.MaxClipboard + 1: 0,
+			3 * vt.MaxClipboard: 0} {
 			e, writes := clipboards(newEngine)
 			data := strings.Repeat("x", size)
 			in := "\x1b]52;c;" + base64.StdEncoding.EncodeToString([]byte(data)) + "\aend"
@@ -118,7 +119,8 @@ func TestClipboardOverARestart(t *testing.T) {
 			e, _ := clipboards(newEngine)
 			e.Write([]byte(tt.head))
 			f := e.Freeze()
-			if _, again, err := snapshot.Decode(snapshot.Encode(snapshot.Header{}, f)); err != nil || !bytes.Equal(again.Pending, f.Pending) {
+			if _, again, err := snapshot.Decode(snapshot.Encode(snapshot.Header{}, f)); err != nil ||
+				!bytes.Equal(again.Pending, f.Pending) {
 				t.Errorf("%s: the file has %d of %d bytes: %v", name, len(again.Pending), len(f.Pending), err)
 			}
 			if shot := snapshot.ANSI(f, snapshot.Options{}); bytes.Contains(shot, []byte("AAAA")) || len(shot) > 1000 {

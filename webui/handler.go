@@ -76,7 +76,8 @@ func readPages(files fs.FS) map[string]*page {
 
 func newPage(name string, body []byte) *page {
 	sum := sha256.Sum256(body)
-	p := &page{contentType: contentType(name), cache: revalidate, etag: `"` + hex.EncodeToString(sum[:8]) + `"`, body: body}
+	p := &page{contentType: contentType(name), cache: revalidate, etag: `"` + hex.EncodeToString(sum[:8]) + `"`,
+		body: body}
 	if strings.HasPrefix(name, "assets/") {
 		p.cache = forever
 	}

@@ -158,7 +158,8 @@ func TestHandlerCompresses(t *testing.T) {
 			t.Errorf("Accept-Encoding %q: another body", accept)
 		}
 	}
-	if r := request(t, builtFiles(), http.MethodGet, "/favicon.svg", "Accept-Encoding", "gzip"); r.Header.Get("Content-Encoding") != "" {
+	if r := request(t, builtFiles(), http.MethodGet, "/favicon.svg", "Accept-Encoding",
+		"gzip"); r.Header.Get("Content-Encoding") != "" {
 		t.Error("a small file was compressed")
 	}
 }
@@ -166,7 +167,8 @@ func TestHandlerCompresses(t *testing.T) {
 func TestHandlerRevalidates(t *testing.T) {
 	first := request(t, builtFiles(), http.MethodGet, "/")
 	etag := first.Header.Get("ETag")
-	if again := request(t, builtFiles(), http.MethodGet, "/", "If-None-Match", etag); again.StatusCode != http.StatusNotModified || body(t, again.Body) != "" {
+	if again := request(t, builtFiles(), http.MethodGet, "/", "If-None-Match",
+		etag); again.StatusCode != http.StatusNotModified || body(t, again.Body) != "" {
 		t.Errorf("same content: status %d", again.StatusCode)
 	}
 	changed := builtFiles()
@@ -174,7 +176,8 @@ func TestHandlerRevalidates(t *testing.T) {
 	if again := request(t, changed, http.MethodGet, "/", "If-None-Match", etag); again.StatusCode != http.StatusOK {
 		t.Errorf("changed content: status %d", again.StatusCode)
 	}
-	if head := request(t, builtFiles(), http.MethodHead, "/"); head.StatusCode != http.StatusOK || body(t, head.Body) != "" {
+	if head := request(t, builtFiles(), http.MethodHead, "/"); head.StatusCode != http.StatusOK ||
+		body(t, head.Body) != "" {
 		t.Errorf("HEAD: status %d", head.StatusCode)
 	}
 }

@@ -73,7 +73,8 @@ func (a *app) canView(v viewing) error {
 		return usage(err)
 	}
 	if v.clipboard && v.readOnly {
-		return usage(errors.New("--clipboard and --read-only exclude each other: only who may type is told what goes on the clipboard"))
+		return usage(errors.New("--clipboard and --read-only exclude each other: only who may type is told what " +
+			"goes on the clipboard"))
 	}
 	if !isTTY(a.stdin, a.stdout) {
 		return usage(errors.New("standard input and output are not a terminal; use new -d, send, logs or snapshot"))
@@ -87,7 +88,8 @@ func (a *app) view(ctx context.Context, info client.Info, o viewing) error {
 	if err != nil {
 		return usage(err)
 	}
-	v := &viewer{connect: a.client, id: info.ID, name: nameOf(info), keys: keys, readOnly: o.readOnly, scrollback: o.scrollback}
+	v := &viewer{connect: a.client, id: info.ID, name: nameOf(info), keys: keys, readOnly: o.readOnly,
+		scrollback: o.scrollback}
 	if o.clipboard {
 		v.clipboard = newUserClipboard()
 	}

@@ -105,7 +105,8 @@ func TestBenchSer(t *testing.T) {
 	}
 	measured(t, &r, "ser", "evertty", "80", "24", work, "4")
 	whole := evertty(t, "", "render", "--format", "ansi", work)
-	if len(r.MS) != 4 || len(r.Wall) != 4 || r.Wall[0] <= 0 || r.MS[0] < 0 || r.Bytes != len(whole.stdout) || r.Bytes < 2000*4 {
+	if len(r.MS) != 4 || len(r.Wall) != 4 || r.Wall[0] <= 0 || r.MS[0] < 0 || r.Bytes != len(whole.stdout) ||
+		r.Bytes < 2000*4 {
 		t.Errorf("%+v, rendered %d bytes", r, len(whole.stdout))
 	}
 }

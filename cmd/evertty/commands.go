@@ -95,7 +95,8 @@ func printCommands(w io.Writer, list []client.CommandInfo, now time.Time) error 
 			began = age(now.Sub(*i.StartedAt))
 		}
 		took := time.Duration(i.Duration) * time.Millisecond
-		fmt.Fprintf(t, "%s\t%s\t%s\t%v\t%d\t%s\n", printable(i.ID), printable(status), began, took, i.Stdout+i.Stderr, clipped(printable(i.Command), captionWidth))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%v\t%d\t%s\n", printable(i.ID), printable(status), began, took, i.Stdout+i.Stderr,
+			clipped(printable(i.Command), captionWidth))
 	}
 	return t.Flush()
 }

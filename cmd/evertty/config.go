@@ -138,7 +138,8 @@ func checkKeys(keys map[string]any, flags []*pflag.Flag, file string) error {
 	}
 	for key := range keys {
 		if !slices.Contains(known, key) {
-			return fmt.Errorf("%s (file %s): there is no such key; allowed are %s", key, file, strings.Join(known, ", "))
+			return fmt.Errorf("%s (file %s): there is no such key; allowed are %s", key, file,
+				strings.Join(known, ", "))
 		}
 	}
 	return nil

@@ -73,14 +73,16 @@ fast = true
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.name != "flag" || s.count != 20 || s.auth != "token" || s.small != 4 || s.pause != 90*time.Second || s.quota != 1<<30 || !s.fast ||
+	if s.name != "flag" || s.count != 20 || s.auth != "token" || s.small != 4 || s.pause != 90*time.Second ||
+		s.quota != 1<<30 || !s.fast ||
 		strings.Join(s.hosts, " ") != "a.example b.example" {
 		t.Errorf("%+v", s)
 	}
 	for _, name := range []string{"COUNT", "NAME", "AUTH"} {
 		t.Setenv("EVERTTY_"+name, "")
 	}
-	if s, err = configured(t, nil, ""); err != nil || s.name != "preset" || s.count != 1 || s.small != 5 || s.pause != time.Minute || s.quota != 64<<20 || s.auth != "token" {
+	if s, err = configured(t, nil, ""); err != nil || s.name != "preset" || s.count != 1 || s.small != 5 ||
+		s.pause != time.Minute || s.quota != 64<<20 || s.auth != "token" {
 		t.Errorf("%+v, %v", s, err)
 	}
 	t.Setenv("EVERTTY_CONFIG", file)
@@ -148,7 +150,8 @@ func TestFlagValues(t *testing.T) {
 		in    string
 		want  time.Duration
 		shown string
-	}{{"90", 90 * time.Second, "1m30s"}, {"1.5", 1500 * time.Millisecond, "1.5s"}, {"30m", 30 * time.Minute, "30m"}, {"2h", 2 * time.Hour, "2h"}, {"0", 0, "0"}, {"1h0m5s", time.Hour + 5*time.Second, "1h0m5s"}} {
+	}{{"90", 90 * time.Second, "1m30s"}, {"1.5", 1500 * time.Millisecond, "1.5s"}, {"30m", 30 * time.Minute,
+		"30m"}, {"2h", 2 * time.Hour, "2h"}, {"0", 0, "0"}, {"1h0m5s", time.Hour + 5*time.Second, "1h0m5s"}} {
 		v := newDuration(&d, 0)
 		if err := v.Set(tc.in); err != nil || d != tc.want || v.String() != tc.shown {
 			t.Errorf("%s: %v %v %v", tc.in, d, v, err)
@@ -163,7 +166,8 @@ func TestFlagValues(t *testing.T) {
 		in    string
 		want  int64
 		shown string
-	}{{"0", 0, "0"}, {"1000", 1000, "1000"}, {"64MiB", 64 << 20, "64MiB"}, {"2048", 2048, "2KiB"}, {"3 GiB", 3 << 30, "3GiB"}} {
+	}{{"0", 0, "0"}, {"1000", 1000, "1000"}, {"64MiB", 64 << 20, "64MiB"}, {"2048", 2048, "2KiB"}, {"3 GiB", 3 << 30,
+		"3GiB"}} {
 		v := newSize(&n, 0)
 		if err := v.Set(tc.in); err != nil || n != tc.want || v.String() != tc.shown {
 			t.Errorf("%s: %v %v %v", tc.in, n, v, err)

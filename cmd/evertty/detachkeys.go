@@ -28,13 +28,15 @@ func parseDetachKeys(s string) ([]key, error) {
 		return nil, nil
 	}
 	if len(words) == 0 || len(words) > maxDetachKeys {
-		return nil, fmt.Errorf("--detach-keys: got %q, allowed is 1 to %d keys such as %q, or none", s, maxDetachKeys, "C-b d")
+		return nil, fmt.Errorf("--detach-keys: got %q, allowed is 1 to %d keys such as %q, or none", s, maxDetachKeys,
+			"C-b d")
 	}
 	keys := make([]key, len(words))
 	for i, w := range words {
 		var ok bool
 		if keys[i], ok = parseKey(w); !ok {
-			return nil, fmt.Errorf("--detach-keys: got %q, allowed are tmux's names of keys (C-b, M-x, F12, Enter, d)", w)
+			return nil, fmt.Errorf("--detach-keys: got %q, allowed are tmux's names of keys (C-b, M-x, F12, Enter, d)",
+				w)
 		}
 	}
 	return keys, nil

@@ -20,7 +20,8 @@ func TestParseDetachKeys(t *testing.T) {
 		{"F1 F12 F24", []key{{keyF1, 0}, {keyF1 + 11, 0}, {keyF1 + 23, 0}}},
 		{"PPage DC BTab", []key{{keyPageUp, 0}, {keyDelete, 0}, {keyTab, modShift}}},
 		{"- C-- é", []key{{'-', 0}, {'-', modCtrl}, {'é', 0}}},
-		{"", nil}, {"ctrl-p", nil}, {"C-", nil}, {"X-a", nil}, {"F0", nil}, {"F25", nil}, {"F+1", nil}, {"up", nil}, {"C-b,d", nil},
+		{"", nil}, {"ctrl-p", nil}, {"C-", nil}, {"X-a", nil}, {"F0", nil}, {"F25", nil}, {"F+1", nil}, {"up", nil},
+		{"C-b,d", nil},
 		{"a b c d e f g h i", nil}, {"\xff", nil},
 	} {
 		got, err := parseDetachKeys(tc.in)
@@ -75,7 +76,8 @@ func TestReadKey(t *testing.T) {
 		}
 	}
 	for _, f := range []string{
-		"\x1b[92;5:3u", "\x1b[57442;5u", "\x1b[57358u", "\x1b[<0;3;4M", "\x1b[I", "\x1b[?1;2c", "\x1b[200~", "\x1b[", "\x1b[1;", "\xff", "\x1b[99999999999999999999u",
+		"\x1b[92;5:3u", "\x1b[57442;5u", "\x1b[57358u", "\x1b[<0;3;4M", "\x1b[I", "\x1b[?1;2c", "\x1b[200~", "\x1b[",
+		"\x1b[1;", "\xff", "\x1b[99999999999999999999u",
 	} {
 		if k, press, n := readKey([]byte(f)); press || n != len(f) {
 			t.Errorf("%q: %v press %v, %d of %d bytes", f, k, press, n, len(f))
@@ -93,7 +95,8 @@ func TestDetacher(t *testing.T) {
 		{"at once", `C-\ C-\`, []string{"\x1c\x1c"}, "", true},
 		{"one by one", `C-\ C-\`, []string{"\x1c", "\x1c"}, "", true},
 		{"behind text", `C-\ C-\`, []string{"ls\x1c", "\x1clost"}, "ls", true},
-		{"kitty with releases", `C-\ C-\`, []string{"\x1b[92;5u", "\x1b[92;5:3u", "\x1b[57442;1:3u", "\x1b[92;5u"}, "", true},
+		{"kitty with releases", `C-\ C-\`, []string{"\x1b[92;5u", "\x1b[92;5:3u", "\x1b[57442;1:3u", "\x1b[92;5u"}, "",
+			true},
 		{"not the second", `C-\ C-\`, []string{"\x1c", "x\x1c\x1b[A"}, "\x1cx\x1c\x1b[A", false},
 		{"held", `C-\ C-\`, []string{"a\x1c"}, "a", false},
 		{"prefix", "C-b d", []string{"\x02c\x02d"}, "\x02c", true},
@@ -122,7 +125,8 @@ func TestDetacher(t *testing.T) {
 		}
 	}
 	d := detacher{keys: []key{{'b', modCtrl}, {'d', 0}}}
-	if out, _ := d.pass([]byte("\x02\x1b[57442;5u")); len(out) != 0 || !d.waiting() || string(d.release()) != "\x02\x1b[57442;5u" || d.waiting() {
+	if out, _ := d.pass([]byte("\x02\x1b[57442;5u")); len(out) != 0 || !d.waiting() ||
+		string(d.release()) != "\x02\x1b[57442;5u" || d.waiting() {
 		t.Errorf("%q, and %v kept back", out, d.held)
 	}
 }

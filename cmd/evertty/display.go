@@ -141,7 +141,8 @@ func (d *display) paintState(b *strings.Builder, f *vt.Frame) {
 	g := vt.Frame{Cols: d.window.Cols, Rows: d.window.Rows, CursorStyle: f.CursorStyle,
 		Palette: f.Palette, Foreground: f.Foreground, Background: f.Background, CursorColor: f.CursorColor}
 	m := f.Modes
-	g.Modes = vt.Modes{AppCursor: m.AppCursor, AppKeypad: m.AppKeypad, ReverseVideo: m.ReverseVideo, Linefeed: m.Linefeed,
+	g.Modes = vt.Modes{AppCursor: m.AppCursor, AppKeypad: m.AppKeypad, ReverseVideo: m.ReverseVideo,
+		Linefeed:       m.Linefeed,
 		BracketedPaste: m.BracketedPaste, FocusEvents: m.FocusEvents, ColorReports: m.ColorReports, Kitty: m.Kitty}
 	if m.Mouse != vt.MouseNone && m.MouseEncoding != vt.MouseEncodingSGRPixels {
 		g.Modes.Mouse, g.Modes.MouseEncoding = m.Mouse, vt.MouseEncodingSGR

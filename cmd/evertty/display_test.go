@@ -53,7 +53,8 @@ func cells(f *vt.Frame, x, y, cols, rows int) string {
 // snapshotOf is the event of a terminal.
 func snapshotOf(e vt.Engine, scrollback int) client.Event {
 	f := e.Freeze()
-	return client.Event{Kind: client.KindSnapshot, Cols: f.Cols, Rows: f.Rows, Data: snapshot.ANSI(f, snapshot.Options{Scrollback: scrollback})}
+	return client.Event{Kind: client.KindSnapshot, Cols: f.Cols, Rows: f.Rows,
+		Data: snapshot.ANSI(f, snapshot.Options{Scrollback: scrollback})}
 }
 
 // compare fails unless the window shows its part of the terminal, with the cursor.
@@ -80,7 +81,8 @@ func (w *window) compare(t *testing.T, terminal vt.Engine, log ...string) {
 	if !f.Modes.CursorHidden && (v.X != s.X-x || v.Y != s.Y-y) {
 		t.Fatalf("the cursor is at %d,%d, want %d,%d less %d,%d", v.X, v.Y, s.X, s.Y, x, y)
 	}
-	if (f.Alt != nil) != (u.Alt != nil) || f.Modes.BracketedPaste != u.Modes.BracketedPaste || f.Modes.AppCursor != u.Modes.AppCursor ||
+	if (f.Alt != nil) != (u.Alt != nil) || f.Modes.BracketedPaste != u.Modes.BracketedPaste ||
+		f.Modes.AppCursor != u.Modes.AppCursor ||
 		f.Modes.Mouse != u.Modes.Mouse || f.Modes.Kitty != u.Modes.Kitty || f.Title != u.Title {
 		t.Fatalf("modes are\n%+v %q\nwant\n%+v %q", u.Modes, u.Title, f.Modes, f.Title)
 	}
@@ -89,10 +91,14 @@ func (w *window) compare(t *testing.T, terminal vt.Engine, log ...string) {
 // pieces of output that move and change everything that a window can get wrong.
 // Saved cursors are left out: not every one outlives a resize and a snapshot.
 var displayPieces = []string{
-	"plain text ", "\r\n", "\n\n\n", "\x1b[H", "\x1b[2J", "\x1b[31;44mcolours\x1b[m", "日本語の長い行", "e\u0301", "\x1b[999;999H", "\x1b[5;9r", "\x1b[r", "\x1b[3L", "\x1b[2M",
-	"\x1b[4P", "\x1b[7@", "\x1b[K", "\x1b[1;7minverse \x1b[K\x1b[m", strings.Repeat("long ", 40), "\x1b[?1047h", "\x1b[?1047l", "\x1b[?25l", "\x1b[?25h", "\x1b[?2004h", "\x1b[?2004l",
-	"\x1b[?1h", "\x1b[?1l", "\x1b[?1002;1006h", "\x1b[?1002;1006l", "\x1b[>5u", "\x1b[<u", "\x1b]2;a title\x1b\\", "\x1b[?6h", "\x1b[?6l", "\x1b[S", "\x1b[T", "\b\b\b",
-	"\x1b[48;5;17m\x1b[J\x1b[m", "\x1b]8;;http://x/\x1b\\link\x1b]8;;\x1b\\", "\x1b[4:3mcurly\x1b[m", "\x1b[3g\x1b[20G\x1bH\r\tx", "\x1b(0lqk\x1b(B", "\x1b[12;70H",
+	"plain text ", "\r\n", "\n\n\n", "\x1b[H", "\x1b[2J", "\x1b[31;44mcolours\x1b[m", "日本語の長い行", "e\u0301",
+	"\x1b[999;999H", "\x1b[5;9r", "\x1b[r", "\x1b[3L", "\x1b[2M",
+	"\x1b[4P", "\x1b[7@", "\x1b[K", "\x1b[1;7minverse \x1b[K\x1b[m", strings.Repeat("long ", 40), "\x1b[?1047h",
+	"\x1b[?1047l", "\x1b[?25l", "\x1b[?25h", "\x1b[?2004h", "\x1b[?2004l",
+	"\x1b[?1h", "\x1b[?1l", "\x1b[?1002;1006h", "\x1b[?1002;1006l", "\x1b[>5u", "\x1b[<u", "\x1b]2;a title\x1b\\",
+	"\x1b[?6h", "\x1b[?6l", "\x1b[S", "\x1b[T", "\b\b\b",
+	"\x1b[48;5;17m\x1b[J\x1b[m", "\x1b]8;;http://x/\x1b\\link\x1b]8;;\x1b\\", "\x1b[4:3mcurly\x1b[m",
+	"\x1b[3g\x1b[20G\x1bH\r\tx", "\x1b(0lqk\x1b(B", "\x1b[12;70H",
 }
 
 // TestWindowsOfAnySize draws random output in windows of random sizes, which change,
@@ -161,7 +167,8 @@ func TestHistoryOfAnotherWidth(t *testing.T) {
 			inHistory := len(want) - 5
 			for i := range max(0, inHistory) {
 				if i >= len(got) || strings.ReplaceAll(got[i], " ", "") != strings.ReplaceAll(want[i], " ", "") {
-					t.Fatalf("%d lines at %d columns: line %d of the scrollback\n%q\nwant\n%q", lines, cols, i, got, want)
+					t.Fatalf("%d lines at %d columns: line %d of the scrollback\n%q\nwant\n%q", lines, cols, i, got,
+						want)
 				}
 			}
 		}
@@ -191,10 +198,14 @@ func TestMouseIsTranslated(t *testing.T) {
 		want   string
 	}{
 		{"none", nil, []string{"a\x1b[<0;3;4Mb"}, "a\x1b[<0;3;4Mb"},
-		{"sgr", &mouseView{10, 5, 100, 40, vt.MouseEncodingSGR}, []string{"a\x1b[<0;3;4Mb\x1b[<0;3;4m"}, "a\x1b[<0;13;9Mb\x1b[<0;13;9m"},
-		{"pieces", &mouseView{10, 5, 100, 40, vt.MouseEncodingSGR}, []string{"a\x1b[<0;", "3;", "4Mb"}, "a\x1b[<0;13;9Mb"},
-		{"beside", &mouseView{0, 0, 20, 10, vt.MouseEncodingSGR}, []string{"\x1b[<0;21;4Mx\x1b[<0;4;11Mx\x1b[<0;20;10M"}, "xx\x1b[<0;20;10M"},
-		{"default", &mouseView{1, 1, 300, 300, vt.MouseEncodingDefault}, []string{"\x1b[<0;1;2M\x1b[<0;1;2m\x1b[<0;230;2M"}, "\x1b[M \x22#\x1b[M#\x22#"},
+		{"sgr", &mouseView{10, 5, 100, 40, vt.MouseEncodingSGR}, []string{"a\x1b[<0;3;4Mb\x1b[<0;3;4m"},
+			"a\x1b[<0;13;9Mb\x1b[<0;13;9m"},
+		{"pieces", &mouseView{10, 5, 100, 40, vt.MouseEncodingSGR}, []string{"a\x1b[<0;", "3;", "4Mb"},
+			"a\x1b[<0;13;9Mb"},
+		{"beside", &mouseView{0, 0, 20, 10, vt.MouseEncodingSGR},
+			[]string{"\x1b[<0;21;4Mx\x1b[<0;4;11Mx\x1b[<0;20;10M"}, "xx\x1b[<0;20;10M"},
+		{"default", &mouseView{1, 1, 300, 300, vt.MouseEncodingDefault},
+			[]string{"\x1b[<0;1;2M\x1b[<0;1;2m\x1b[<0;230;2M"}, "\x1b[M \x22#\x1b[M#\x22#"},
 		{"utf8", &mouseView{0, 0, 300, 300, vt.MouseEncodingUTF8}, []string{"\x1b[<0;200;2M"}, "\x1b[M è\""},
 		{"urxvt", &mouseView{0, 0, 300, 300, vt.MouseEncodingURXVT}, []string{"\x1b[<64;200;2M"}, "\x1b[96;200;2M"},
 		{"no report", &mouseView{0, 0, 9, 9, vt.MouseEncodingSGR}, []string{"\x1b[<0;x\x1b[A"}, "\x1b[<0;x\x1b[A"},

@@ -127,7 +127,8 @@ func (d diagnosis) findings() (list []finding) {
 // print writes what was found for a person.
 func (d diagnosis) print(w io.Writer) {
 	for _, s := range d.Servers {
-		s.finding.line(w, fmt.Sprintf("server %d, %s, of %s at %s%s", s.PID, cmp.Or(s.Version, "version unknown"), cmp.Or(s.Dir, "an unknown directory"),
+		s.finding.line(w, fmt.Sprintf("server %d, %s, of %s at %s%s", s.PID, cmp.Or(s.Version, "version unknown"),
+			cmp.Or(s.Dir, "an unknown directory"),
 			cmp.Or(s.URL, "an unknown address"), files(s.Open, s.Limit)))
 	}
 	for _, k := range d.Keepers {
@@ -138,7 +139,8 @@ func (d diagnosis) print(w io.Writer) {
 		if !k.Reachable {
 			state = "out of reach"
 		}
-		k.finding.line(w, fmt.Sprintf("keeper %d, %s, of %s: programs %d, %s%s", k.PID, cmp.Or(k.Version, "version unknown"), k.Dir, k.Programs, state, files(k.Open, k.Limit)))
+		k.finding.line(w, fmt.Sprintf("keeper %d, %s, of %s: programs %d, %s%s", k.PID,
+			cmp.Or(k.Version, "version unknown"), k.Dir, k.Programs, state, files(k.Open, k.Limit)))
 	}
 	if len(d.Servers)+len(d.Keepers) == 0 {
 		_, _ = fmt.Fprintln(w, "ok   no server or keeper of this user runs")

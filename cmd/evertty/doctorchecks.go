@@ -46,7 +46,8 @@ func checkFiles() check {
 	}
 	c.Text = fmt.Sprintf("a server may have %d", limit)
 	if limit < enoughFiles {
-		c.finding = finding{"that is for few terminals", fmt.Sprintf("raise the hard limit to %d or more (ulimit -Hn, LimitNOFILE)", enoughFiles)}
+		c.finding = finding{"that is for few terminals",
+			fmt.Sprintf("raise the hard limit to %d or more (ulimit -Hn, LimitNOFILE)", enoughFiles)}
 	}
 	return c
 }
@@ -55,7 +56,8 @@ func checkPTY() check {
 	c := check{Name: "pseudo-terminals", Text: "can be opened"}
 	f, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
-		c.Text, c.finding = "/dev/ptmx", finding{err.Error(), "mount /dev/pts; in a unit of systemd do not set PrivateDevices"}
+		c.Text, c.finding = "/dev/ptmx",
+			finding{err.Error(), "mount /dev/pts; in a unit of systemd do not set PrivateDevices"}
 		return c
 	}
 	_ = f.Close()
@@ -92,7 +94,8 @@ func checkDir(dir string, info fs.FileInfo) check {
 	case info.Mode()&fs.ModeSymlink != 0 || !info.IsDir():
 		c.finding = finding{"it is no directory", "choose another with --data-dir"}
 	case ok && int(st.Uid) != os.Geteuid():
-		c.finding = finding{fmt.Sprintf("it belongs to user %d, this is %d", st.Uid, os.Geteuid()), "chown it, or run as its owner"}
+		c.finding = finding{fmt.Sprintf("it belongs to user %d, this is %d", st.Uid, os.Geteuid()),
+			"chown it, or run as its owner"}
 	case info.Mode().Perm()&0o077 != 0:
 		c.finding = finding{fmt.Sprintf("others may look into it (mode %04o)", info.Mode().Perm()), "chmod 700 " + dir}
 	case unix.Faccessat(unix.AT_FDCWD, dir, unix.W_OK, unix.AT_EACCESS) != nil:

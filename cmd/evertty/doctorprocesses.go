@@ -63,9 +63,11 @@ func reportOf(p keeper.Process, procs []pty.Proc) keeperReport {
 	case why != nil && stopped(p.PID):
 		r.finding = finding{"it is stopped", fmt.Sprintf("kill -CONT %d lets it go on", p.PID)}
 	case why != nil && r.Reachable:
-		r.finding = finding{why.Error(), fmt.Sprintf("kill -9 %d ends it; a server that runs starts another one and loses nothing", p.PID)}
+		r.finding = finding{why.Error(),
+			fmt.Sprintf("kill -9 %d ends it; a server that runs starts another one and loses nothing", p.PID)}
 	case why != nil:
-		r.finding = finding{why.Error(), fmt.Sprintf("evertty kill --all --data-dir %s ends its programs and it; it does so by itself within a minute or so unless the directory comes back", p.Dir)}
+		r.finding = finding{why.Error(), fmt.Sprintf("evertty kill --all --data-dir %s ends its programs and it; it "+
+			"does so by itself within a minute or so unless the directory comes back", p.Dir)}
 	default:
 		r.finding = tooFewFiles(r.Open, r.Limit)
 	}
@@ -91,7 +93,8 @@ func tooFewFiles(open, limit int) finding {
 	if limit == 0 || open < limit-limit/fewFiles {
 		return finding{}
 	}
-	return finding{"it has few file descriptors left", "end terminals or viewers, or start the server with a higher limit (ulimit -Hn, LimitNOFILE)"}
+	return finding{"it has few file descriptors left",
+		"end terminals or viewers, or start the server with a higher limit (ulimit -Hn, LimitNOFILE)"}
 }
 
 // stopped tells whether a process is stopped (SIGSTOP).
@@ -143,7 +146,8 @@ func isVerb(pid int, verb string) bool {
 	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	_, rest, _ := strings.Cut(string(status), "\nUid:")
 	fields := strings.Fields(rest)
-	return err == nil && len(words) > 1 && words[1] == verb && len(fields) > 1 && fields[1] == strconv.Itoa(os.Geteuid())
+	return err == nil && len(words) > 1 && words[1] == verb && len(fields) > 1 &&
+		fields[1] == strconv.Itoa(os.Geteuid())
 }
 
 func commandLine(pid int) []string {
@@ -154,7 +158,8 @@ func commandLine(pid int) []string {
 	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
 }
 
-// serving are the processes of this user that are started as this program is to serve, with the data directory that they were given, "" for none.
+// serving are the processes of this user that are started as this program is to serve, with the data directory that
+// they were given, "" for none.
 func serving() (map[int]string, error) {
 	procs, err := pty.Procs()
 	if err != nil {
@@ -183,14 +188,16 @@ func visit(ctx context.Context, pid int, dir string) serverReport {
 	r := serverReport{PID: pid, Dir: dir}
 	r.Open, r.Limit = filesOf(pid)
 	if stopped(pid) {
-		r.finding = finding{"it is stopped", fmt.Sprintf("kill -CONT %d lets it go on; serve --takeover goes on in its place", pid)}
+		r.finding = finding{"it is stopped",
+			fmt.Sprintf("kill -CONT %d lets it go on; serve --takeover goes on in its place", pid)}
 		return r
 	}
 	if dir == "" {
 		return r
 	}
 	if _, err := os.Stat(dir); err != nil {
-		r.finding = finding{"its data directory is gone", fmt.Sprintf("kill %d ends it; its programs end a minute later", pid)}
+		r.finding = finding{"its data directory is gone",
+			fmt.Sprintf("kill %d ends it; its programs end a minute later", pid)}
 		return r
 	}
 	place, err := client.Find(dir)
@@ -199,7 +206,8 @@ func visit(ctx context.Context, pid int, dir string) serverReport {
 		err = r.ask(ctx, dir)
 	}
 	if err != nil {
-		r.finding = finding{"it does not answer: " + err.Error(), "serve --takeover --data-dir " + dir + " goes on in its place"}
+		r.finding = finding{"it does not answer: " + err.Error(),
+			"serve --takeover --data-dir " + dir + " goes on in its place"}
 	}
 	return r
 }

@@ -70,7 +70,8 @@ func (a *app) execFlags(c *cobra.Command, o *executing) {
 	f.StringVar(&o.shell, "shell", "", "`id` of another shell of the session than its default one")
 	f.StringVarP(&o.text, "command", "c", "", "shell `text` to run instead of CMD")
 	f.Var(newDuration(&o.timeout, 0), "timeout", "cancel it after this `time`; 0 never does")
-	f.Var(newDuration(&o.queueTimeout, 0), "queue-timeout", "do not run it when it has not got its turn after this `time`; 0 waits as long as it takes")
+	f.Var(newDuration(&o.queueTimeout, 0), "queue-timeout",
+		"do not run it when it has not got its turn after this `time`; 0 waits as long as it takes")
 	f.StringVar(&o.cwd, "cwd", "", "`directory` of this command alone")
 	f.StringArrayVar(&o.env, "env", nil, "set `K=V` for this command alone; may be repeated")
 	f.BoolVar(&o.stdin, "stdin", false, "pass standard input on also when it is a terminal")
@@ -100,7 +101,8 @@ func (a *app) plan(o *executing, args []string) error {
 		}
 	}
 	r := &o.request
-	r.Cwd, r.Timeout, r.QueueTimeout, r.TTY, r.Isolated, r.Background = o.cwd, o.timeout, o.queueTimeout, o.tty, o.isolated, o.background
+	r.Cwd, r.Timeout, r.QueueTimeout, r.TTY, r.Isolated, r.Background = o.cwd, o.timeout, o.queueTimeout, o.tty,
+		o.isolated, o.background
 	switch {
 	case o.isolated && o.asIs:
 		r.Argv = []string{"bash", "-c", o.text}
@@ -112,7 +114,8 @@ func (a *app) plan(o *executing, args []string) error {
 		r.Command = shellWords(args)
 	}
 	if !utf8.ValidString(r.Command + strings.Join(r.Argv, "")) {
-		return errors.New("the command is not UTF-8, which the server does not take; it may read such bytes from standard input")
+		return errors.New("the command is not UTF-8, which the server does not take; it may read such bytes from " +
+			"standard input")
 	}
 	var err error
 	r.Env, err = environment(o.env)

@@ -43,7 +43,8 @@ type fakeStream struct {
 func newFakeShell(t *testing.T) *fakeShell {
 	t.Helper()
 	noLeak(t)
-	s := &fakeShell{t: t, streams: make(chan *fakeStream, 8), closed: make(chan struct{}), cancels: make(chan struct{}, 8), stop: make(chan struct{})}
+	s := &fakeShell{t: t, streams: make(chan *fakeStream, 8), closed: make(chan struct{}),
+		cancels: make(chan struct{}, 8), stop: make(chan struct{})}
 	s.http = httptest.NewServer(s)
 	t.Cleanup(func() { close(s.stop); s.http.CloseClientConnections(); s.http.Close() })
 	t.Setenv(envServer, s.http.URL)
@@ -170,9 +171,11 @@ func begin(t *testing.T, stdin, stdout *os.File, args ...string) <-chan outcome 
 
 func TestExecOutput(t *testing.T) {
 	s := newFakeShell(t)
-	over := begin(t, nil, nil, "exec", "-s", "work", "--cwd", "/w", "--env", "A=b", "--timeout", "1.5", "printf", "a b", "-n", "it's", "")
+	over := begin(t, nil, nil, "exec", "-s", "work", "--cwd", "/w", "--env", "A=b", "--timeout", "1.5", "printf", "a b",
+		"-n", "it's", "")
 	f := s.stream()
-	if want := `POST /session/work/exec/stream {"command":"printf 'a b' -n 'it'\\''s' ''","cwd":"/w","env":{"A":"b"},"timeout_ms":1500}`; s.requests() != want {
+	if want := `POST /session/work/exec/stream {"command":"printf 'a b' -n 'it'\\''s' ''","cwd":"/w",` +
+		`"env":{"A":"b"},"timeout_ms":1500}`; s.requests() != want {
 		t.Errorf("asked %s\nwant %s", s.requests(), want)
 	}
 	f.send("start", `{"command_id":"c1","pid":5}`)
@@ -180,7 +183,9 @@ func TestExecOutput(t *testing.T) {
 	f.send("stderr", `{"data":"oops\n"}`)
 	f.send("stdout", `{"data_b64":"/w=="}`)
 	f.complete(`"exit_code":7,"recreated":true,"lost":["jobs","traps"]`)
-	if o := within(t, over, "the end"); o.code != 7 || o.stdout != "a\x00\xff" || o.stderr != "oops\nevertty: the shell had ended and was started again before this command; lost: jobs, traps\n" {
+	if o := within(t, over, "the end"); o.code != 7 || o.stdout != "a\x00\xff" ||
+		o.stderr != "oops\nevertty: the shell had ended and was started again before this command; lost: jobs, "+
+			"traps\n" {
 		t.Errorf("%+v", o)
 	}
 }
@@ -198,7 +203,8 @@ func TestExecJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, errs := r.Output()
-	if o.code != 124 || o.stderr != "" || string(out) != "a<" || string(errs) != "\xff" || !r.TimedOut || r.Duration != 12345678901 || r.CommandID != "c1" || r.StdoutB64 != nil {
+	if o.code != 124 || o.stderr != "" || string(out) != "a<" || string(errs) != "\xff" || !r.TimedOut ||
+		r.Duration != 12345678901 || r.CommandID != "c1" || r.StdoutB64 != nil {
 		t.Errorf("%+v %+v", o, r)
 	}
 }
@@ -206,7 +212,8 @@ func TestExecJSON(t *testing.T) {
 func TestExecBackground(t *testing.T) {
 	s := newFakeShell(t)
 	r, _ := typed(t)
-	if o := within(t, begin(t, r, nil, "exec", "--background", "--shell", "x", "-c", "make"), "the end"); o.code != 0 || o.stdout != "c1\n" {
+	if o := within(t, begin(t, r, nil, "exec", "--background", "--shell", "x", "-c", "make"), "the end"); o.code != 0 ||
+		o.stdout != "c1\n" {
 		t.Errorf("%+v", o)
 	}
 	if want := `POST /session/main/shell/x/exec {"command":"make","background":true}`; s.requests() != want {
@@ -226,7 +233,9 @@ func TestExecInput(t *testing.T) {
 	want := "first\xff\x00"
 	_, _ = w.WriteString(want)
 	got := func() string { s.mu.Lock(); defer s.mu.Unlock(); return s.input.String() }
-	eventually(t, func() string { return "the first line comes before the second: " + got() }, func() bool { return got() == want })
+	eventually(t, func() string { return "the first line comes before the second: " + got() }, func() bool {
+		return got() == want
+	})
 	rest := strings.Repeat("0123456789", feedPiece/4)
 	_, _ = w.WriteString(rest)
 	_ = w.Close()
@@ -386,7 +395,8 @@ func TestExecGivesUp(t *testing.T) {
 	_, err = e.run(t.Context(), func(ctx context.Context, c *client.Client) (*client.ExecStream, error) {
 		return c.ExecStream(ctx, "work", "", client.ExecRequest{Command: "make"})
 	})
-	if err == nil || exitCode(err) != exitFailure || !strings.Contains(err.Error(), "evertty commands -s work c1") || !strings.HasSuffix(err.Error(), "not now") {
+	if err == nil || exitCode(err) != exitFailure || !strings.Contains(err.Error(), "evertty commands -s work c1") ||
+		!strings.HasSuffix(err.Error(), "not now") {
 		t.Errorf("%v", err)
 	}
 }
@@ -410,8 +420,9 @@ func TestExecUsage(t *testing.T) {
 	t.Setenv(envDataDir, t.TempDir())
 	t.Setenv(envServer, "http://127.0.0.1:1")
 	for args, code := range map[string]int{
-		"exec": 2, "exec -c x y": 2, "exec -n --stdin x": 2, "exec --tty --stdin x": 2, "exec --background --stdin x": 2,
-		"exec --timeout -1 x": 2, "exec --env x y": 2, "exec --frob x": 2, "commands --cancel": 2,
+		"exec": 2, "exec -c x y": 2, "exec -n --stdin x": 2, "exec --tty --stdin x": 2,
+		"exec --background --stdin x": 2,
+		"exec --timeout -1 x":         2, "exec --env x y": 2, "exec --frob x": 2, "commands --cancel": 2,
 		"exec x": 3, "exec -c x --json": 3, "commands": 3, "commands c1": 3, "shells": 3,
 	} {
 		if o := evertty(t, "", strings.Fields(args)...); o.code != code || strings.Count(o.stderr, "\n") != 1 {

@@ -55,7 +55,8 @@ type execution struct {
 }
 
 func newExecution(connect func() (*client.Client, error), session string) *execution {
-	return &execution{connect: connect, session: session, started: make(chan struct{}), patience: execLost, tell: func(string) {}}
+	return &execution{connect: connect, session: session, started: make(chan struct{}), patience: execLost,
+		tell: func(string) {}}
 }
 
 // opening begins the first connection of an execution.
@@ -120,7 +121,8 @@ func (e *execution) follow(ctx context.Context, open opening) (*client.ExecReply
 		case !passing(err) || ctx.Err() != nil:
 			return nil, err
 		case lost >= e.patience:
-			return nil, fmt.Errorf("the server is lost for %v; the command may still run: evertty commands -s %s %s shows it: %w", e.patience, e.session, e.id, err)
+			return nil, fmt.Errorf("the server is lost for %v; the command may still run: evertty commands -s %s %s "+
+				"shows it: %w", e.patience, e.session, e.id, err)
 		case lost >= execSilent && !told:
 			told = true
 			e.tell("the server is lost; waiting for it")
@@ -143,7 +145,8 @@ func (e *execution) follow(ctx context.Context, open opening) (*client.ExecReply
 // that there is none, need no words.
 func (e *execution) unsure(err error) error {
 	var refused *client.Error
-	if e.watches || errors.As(err, &refused) || errors.Is(err, client.ErrNoServer) || errors.Is(err, context.Canceled) || errors.As(err, &signalError{}) {
+	if e.watches || errors.As(err, &refused) || errors.Is(err, client.ErrNoServer) ||
+		errors.Is(err, context.Canceled) || errors.As(err, &signalError{}) {
 		return err
 	}
 	return fmt.Errorf("the connection broke, and nobody knows whether the command was run: %w", err)

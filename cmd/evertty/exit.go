@@ -80,7 +80,8 @@ func unauthorized() string {
 	if file := os.Getenv(envTokenFile); file != "" {
 		what = "the token in " + file + " is not this server's"
 	}
-	return what + "; set " + envTokenFile + " to a copy of the file token in the server's data directory, or --data-dir to that directory"
+	return what + "; set " + envTokenFile +
+		" to a copy of the file token in the server's data directory, or --data-dir to that directory"
 }
 
 // hint says what somebody at the command line does about a refusal, "" for nothing.

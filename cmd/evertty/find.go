@@ -24,7 +24,8 @@ const completionTimeout = time.Second
 
 // talks adds to a verb what it needs to talk to a server.
 func (a *app) talks(c *cobra.Command) *cobra.Command {
-	c.Flags().StringVar(&a.server, "server", "", "`URL` of the server, http://host:port or unix:///path (default $EVERTTY_SERVER, else the one of the data directory); $EVERTTY_TOKEN_FILE names the file with its token")
+	c.Flags().StringVar(&a.server, "server", "", "`URL` of the server, http://host:port or unix:///path (default "+
+		"$EVERTTY_SERVER, else the one of the data directory); $EVERTTY_TOKEN_FILE names the file with its token")
 	return c
 }
 

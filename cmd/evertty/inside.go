@@ -31,9 +31,11 @@ func (a *app) surroundings() client.Inside {
 func checkNesting(in client.Inside, info client.Info) error {
 	switch {
 	case slices.Contains(in.Terminals, info.ID):
-		return usage(fmt.Errorf("attach: this runs inside %s, and a terminal cannot be shown inside itself", nameOf(info)))
+		return usage(fmt.Errorf("attach: this runs inside %s, and a terminal cannot be shown inside itself",
+			nameOf(info)))
 	case len(in.Terminals) > 0 && !in.Nested:
-		return usage(fmt.Errorf("attach: this runs inside terminal %s; --nested shows another terminal in it", in.Terminals[0]))
+		return usage(fmt.Errorf("attach: this runs inside terminal %s; --nested shows another terminal in it",
+			in.Terminals[0]))
 	}
 	return nil
 }
@@ -42,9 +44,11 @@ func checkNesting(in client.Inside, info client.Info) error {
 func nestingError(err error, info client.Info) error {
 	switch {
 	case errors.Is(err, client.ErrCycle):
-		return usage(fmt.Errorf("attach: %s shows the terminal that this runs in, or is it: a terminal cannot be shown inside itself", nameOf(info)))
+		return usage(fmt.Errorf("attach: %s shows the terminal that this runs in, or is it: a terminal cannot be "+
+			"shown inside itself", nameOf(info)))
 	case errors.Is(err, client.ErrNested):
-		return usage(errors.New("attach: this runs inside a terminal of the same server; --nested shows another terminal in it"))
+		return usage(errors.New("attach: this runs inside a terminal of the same server; --nested shows another " +
+			"terminal in it"))
 	}
 	return err
 }
@@ -63,7 +67,8 @@ func (a *app) shownIn() client.Inside {
 // feedbackError says the server's refusal to follow a terminal in itself.
 func feedbackError(err error) error {
 	if errors.Is(err, client.ErrCycle) {
-		return usage(errors.New("this would print the terminal's output into the terminal itself, for ever; send it to a file or a pipe"))
+		return usage(errors.New("this would print the terminal's output into the terminal itself, for ever; send it " +
+			"to a file or a pipe"))
 	}
 	return err
 }

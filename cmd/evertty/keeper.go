@@ -26,7 +26,8 @@ func (a *app) newKeeper() *cobra.Command {
 			return keeper.Run(keeper.Options{Dir: dir, Idle: idle, Release: keeperRelease()})
 		},
 	}
-	c.Flags().DurationVar(&idle, "idle", keeper.DefaultIdle, "`time` it stays when it holds nothing and no server is there")
+	c.Flags().DurationVar(&idle, "idle", keeper.DefaultIdle,
+		"`time` it stays when it holds nothing and no server is there")
 	return c
 }
 

@@ -55,8 +55,9 @@ const (
 var keyNames = map[string]rune{
 	"Up": keyUp, "Down": keyDown, "Right": keyRight, "Left": keyLeft, "Home": keyHome, "End": keyEnd,
 	"Insert": keyInsert, "IC": keyInsert, "Delete": keyDelete, "DC": keyDelete,
-	"PgUp": keyPageUp, "PageUp": keyPageUp, "PPage": keyPageUp, "PgDn": keyPageDown, "PageDown": keyPageDown, "NPage": keyPageDown,
-	"Tab": keyTab, "Enter": keyEnter, "Escape": keyEscape, "Space": keySpace, "BSpace": keyBSpace,
+	"PgUp": keyPageUp, "PageUp": keyPageUp, "PPage": keyPageUp, "PgDn": keyPageDown, "PageDown": keyPageDown,
+	"NPage": keyPageDown,
+	"Tab":   keyTab, "Enter": keyEnter, "Escape": keyEscape, "Space": keySpace, "BSpace": keyBSpace,
 	"Return": keyEnter, "Esc": keyEscape, "Backspace": keyBSpace, "Ins": keyInsert, "Del": keyDelete,
 }
 
@@ -244,7 +245,8 @@ func lettered(final rune, m mods) (key, bool) {
 
 // numbered are the keys of CSI n ~.
 func numbered(n int) (key, bool) {
-	syms := map[int]rune{1: keyHome, 2: keyInsert, 3: keyDelete, 4: keyEnd, 5: keyPageUp, 6: keyPageDown, 7: keyHome, 8: keyEnd}
+	syms := map[int]rune{1: keyHome, 2: keyInsert, 3: keyDelete, 4: keyEnd, 5: keyPageUp, 6: keyPageDown, 7: keyHome,
+		8: keyEnd}
 	if sym, ok := syms[n]; ok {
 		return key{sym: sym}, true
 	}

@@ -64,7 +64,8 @@ lists them).`,
 	return a.talks(c)
 }
 
-// killAll ends everything of a server, or else of the keeper that one has left, and what nobody can reach. noServer is why there is no server, if that is so.
+// killAll ends everything of a server, or else of the keeper that one has left, and what nobody can reach. noServer is
+// why there is no server, if that is so.
 func (a *app) killAll(ctx context.Context, server *client.Client, noServer error, purge bool) error {
 	if noServer == nil {
 		noServer = ender{server: server, purge: purge}.all(ctx)

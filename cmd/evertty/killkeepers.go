@@ -15,14 +15,17 @@ import (
 	"github.com/evertty/evertty/pty/keeper"
 )
 
-// leaveTime is how long a keeper that nobody can reach may take to end its programs and itself: SIGHUP, pty.KillGrace, SIGKILL, and the time for them to be gone.
+// leaveTime is how long a keeper that nobody can reach may take to end its programs and itself: SIGHUP, pty.KillGrace,
+// SIGKILL, and the time for them to be gone.
 const leaveTime = pty.KillGrace + 10*time.Second
 
-// keepersOnly tells whether the server that is asked for could only be found by the data directory: then keepers without a server are looked for as well.
+// keepersOnly tells whether the server that is asked for could only be found by the data directory: then keepers
+// without a server are looked for as well.
 func (a *app) keepersOnly() bool { return a.server == "" && os.Getenv(envServer) == "" }
 
-// killKeepers ends what keepers hold that no server looks after: of the data directory's keeper, when there is no server, and of keepers that nobody can reach, because
-// their directory is gone. When a directory was named, others are left alone. found tells whether there was one.
+// killKeepers ends what keepers hold that no server looks after: of the data directory's keeper, when there is no
+// server, and of keepers that nobody can reach, because their directory is gone. When a directory was named, others are
+// left alone. found tells whether there was one.
 func (a *app) killKeepers(ctx context.Context, noServer bool) (found bool, err error) {
 	dir, err := a.dir()
 	if err != nil {
@@ -51,13 +54,15 @@ func (a *app) killKeepers(ctx context.Context, noServer bool) (found bool, err e
 	return found, err
 }
 
-// A keeper that has just started, or whose socket is being removed and made again, has settleTries times settlePause to be in reach.
+// A keeper that has just started, or whose socket is being removed and made again, has settleTries times settlePause to
+// be in reach.
 const (
 	settleTries = 20
 	settlePause = 100 * time.Millisecond
 )
 
-// settled tells whether a keeper is in reach a moment later: one that has just started, or whose socket is being made again.
+// settled tells whether a keeper is in reach a moment later: one that has just started, or whose socket is being made
+// again.
 func settled(p keeper.Process) bool {
 	for range settleTries {
 		if p.Reachable() == nil {
@@ -81,7 +86,8 @@ func sameDir(a, b string) bool {
 	return filepath.Clean(a) == filepath.Clean(b)
 }
 
-// endHeld ends all that the keeper of a directory without a server holds. The next server finds its terminals lost, with their last screens.
+// endHeld ends all that the keeper of a directory without a server holds. The next server finds its terminals lost,
+// with their last screens.
 func endHeld(ctx context.Context, dir string) error {
 	unlock, err := datadir.Lock(dir) // no server begins meanwhile
 	if err != nil {
@@ -92,7 +98,8 @@ func endHeld(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	held, err := keeper.Connect(ctx, keeper.Config{Dir: dir, Release: keeperRelease(), Command: []string{self, "keeper", "--data-dir", dir}})
+	held, err := keeper.Connect(ctx, keeper.Config{Dir: dir, Release: keeperRelease(),
+		Command: []string{self, "keeper", "--data-dir", dir}})
 	if err != nil {
 		return err
 	}

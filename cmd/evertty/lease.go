@@ -19,7 +19,8 @@ func (a *app) newLease() *cobra.Command {
 		Args:  unknownVerb,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.newLeaseLs(), a.newLeaseChange("pause", "Pause the compute of a lease, whoever uses it", (*client.Client).PauseLease),
+	c.AddCommand(a.newLeaseLs(), a.newLeaseChange("pause", "Pause the compute of a lease, whoever uses it",
+		(*client.Client).PauseLease),
 		a.newLeaseChange("resume", "Let the compute of a lease go on", (*client.Client).ResumeLease), a.newLeaseRm())
 	return c
 }
@@ -55,7 +56,8 @@ func (a *app) newLeaseLs() *cobra.Command {
 				if l.Instance != nil {
 					instance = l.Instance.ID
 				}
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", printable(l.ID), printable(l.Provider), printable(orDash(l.Thread)), printable(l.Observed),
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", printable(l.ID), printable(l.Provider),
+					printable(orDash(l.Thread)), printable(l.Observed),
 					printable(instance), age(time.Since(l.CreatedAt)))
 			}
 			return t.Flush()
@@ -74,7 +76,8 @@ func orDash(s string) string {
 }
 
 // newLeaseChange is a verb that does something to a lease and prints how it is then.
-func (a *app) newLeaseChange(verb, short string, do func(*client.Client, context.Context, string) (client.Lease, error)) *cobra.Command {
+func (a *app) newLeaseChange(verb, short string,
+	do func(*client.Client, context.Context, string) (client.Lease, error)) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:               verb + " LEASE",

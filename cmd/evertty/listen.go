@@ -24,7 +24,8 @@ func listen(address string) (l net.Listener, at string, err error) {
 	}
 	l, err = net.Listen("tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, "", fmt.Errorf("listen %s: another program has this address; choose another with --listen, or port 0 for a free one", address)
+		return nil, "", fmt.Errorf("listen %s: another program has this address; choose another with --listen, or "+
+			"port 0 for a free one", address)
 	}
 	if err != nil {
 		return nil, "", fmt.Errorf("listen %s: %w", address, err)
@@ -40,11 +41,13 @@ func listen(address string) (l net.Listener, at string, err error) {
 // maxSocketPath is the longest path of a socket, in bytes: sun_path without its NUL (unix(7)).
 const maxSocketPath = 107
 
-// listenUnix opens a socket that only this user can connect to, from its first moment. The socket of a dead server is replaced; anything else that has the name stays
-// as it is: then it is wrong usage. Servers that start at the same time do this one after the other.
+// listenUnix opens a socket that only this user can connect to, from its first moment. The socket of a dead server is
+// replaced; anything else that has the name stays as it is: then it is wrong usage. Servers that start at the same time
+// do this one after the other.
 func listenUnix(path string) (net.Listener, error) {
 	if len(path) > maxSocketPath {
-		return nil, usage(fmt.Errorf("listen %s: the path of a socket has at most %d bytes, this one has %d", path, maxSocketPath, len(path)))
+		return nil, usage(fmt.Errorf("listen %s: the path of a socket has at most %d bytes, this one has %d", path,
+			maxSocketPath, len(path)))
 	}
 	unlock, err := lockDir(filepath.Dir(path))
 	if err != nil {
@@ -82,7 +85,8 @@ func listenUnix(path string) (net.Listener, error) {
 
 // inTheWay is the refusal of a path that something has. Errors of it are wrong usage.
 func inTheWay(path, what string) error {
-	return usage(fmt.Errorf("listen %s: there is %s at this path, and it stays; choose another with --listen, or remove it", path, what))
+	return usage(fmt.Errorf("listen %s: there is %s at this path, and it stays; choose another with --listen, or "+
+		"remove it", path, what))
 }
 
 // removeStale removes a socket that nobody listens on.
@@ -137,14 +141,16 @@ func kindOf(m fs.FileMode) string {
 }
 
 const (
-	// lockDirTime is how long another server may take to look after its socket, which are a few system calls; who has the lock longer is no server.
+	// lockDirTime is how long another server may take to look after its socket, which are a few system calls; who has
+	// the lock longer is no server.
 	lockDirTime = 2 * time.Second
 	// lockDirRetry is the time between two attempts.
 	lockDirRetry = 5 * time.Millisecond
 )
 
-// lockDir has this process alone look after sockets in a directory, among those that ask as it does (flock(2) on the directory itself, which leaves no file). Where
-// that cannot be had, nobody waits: bind(2) lets only one have a name anyway, and the lock is for who removes one.
+// lockDir has this process alone look after sockets in a directory, among those that ask as it does (flock(2) on the
+// directory itself, which leaves no file). Where that cannot be had, nobody waits: bind(2) lets only one have a name
+// anyway, and the lock is for who removes one.
 func lockDir(dir string) (unlock func(), err error) {
 	d, err := os.Open(dir)
 	if errors.Is(err, fs.ErrPermission) {

@@ -196,7 +196,8 @@ type loggedEvent struct {
 }
 
 func (l jsonLog) event(e client.Event) error {
-	out := loggedEvent{Event: e.Kind, Seq: e.Seq, Cols: e.Cols, Rows: e.Rows, Reason: e.Reason, Meta: e.Meta, Exit: e.Exit}
+	out := loggedEvent{Event: e.Kind, Seq: e.Seq, Cols: e.Cols, Rows: e.Rows, Reason: e.Reason, Meta: e.Meta,
+		Exit: e.Exit}
 	switch e.Kind {
 	case client.KindSnapshot, client.KindData:
 		s := string(e.Data)

@@ -58,7 +58,8 @@ func printTable(w io.Writer, items []client.Info, now time.Time) error {
 			name = "-"
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%dx%d\t%d\t%s\t%s\n", printable(i.ID), printable(name), printable(i.Session),
-			stateOf(i), i.Cols, i.Rows, i.Viewers, age(now.Sub(i.LastActivity)), clipped(printable(caption(i)), captionWidth))
+			stateOf(i), i.Cols, i.Rows, i.Viewers, age(now.Sub(i.LastActivity)), clipped(printable(caption(i)),
+				captionWidth))
 	}
 	return t.Flush()
 }

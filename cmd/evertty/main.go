@@ -69,7 +69,9 @@ true screen at once.`,
 
 		SuggestionsMinimumDistance: 2, // typing mistakes
 	}
-	root.PersistentFlags().StringVar(&a.dataDir, "data-dir", "", "`directory` of the server's state (default $EVERTTY_DATA_DIR, else $XDG_STATE_HOME/evertty, else ~/.local/state/evertty)")
+	root.PersistentFlags().StringVar(&a.dataDir, "data-dir", "",
+		"`directory` of the server's state (default $EVERTTY_DATA_DIR, else $XDG_STATE_HOME/evertty, else "+
+			"~/.local/state/evertty)")
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.AddCommand(a.verbs()...)
 	root.SetFlagErrorFunc(flagError)
@@ -81,7 +83,9 @@ true screen at once.`,
 func (a *app) verbs() []*cobra.Command {
 	return []*cobra.Command{
 		a.newServe(), a.newLs(), a.newNew(), a.newAttach(), a.newSend(), a.newKill(), a.newRestart(),
-		a.newExec(), a.newShells(), a.newCommands(), a.newThread(), a.newLease(), a.newLogs(), a.newWait(), a.newSnapshot(), a.newRecord(), a.newPlay(), a.newURL(), a.newRender(), a.newDoctor(), a.newVersion(), a.newBench(), a.newKeeper(), a.newRelay(),
+		a.newExec(), a.newShells(), a.newCommands(), a.newThread(), a.newLease(), a.newLogs(), a.newWait(),
+		a.newSnapshot(), a.newRecord(), a.newPlay(), a.newURL(), a.newRender(), a.newDoctor(), a.newVersion(),
+		a.newBench(), a.newKeeper(), a.newRelay(),
 	}
 }
 
@@ -92,7 +96,8 @@ func (a *app) watch(c *cobra.Command) {
 		c.RunE = func(c *cobra.Command, args []string) error {
 			a.ran = true
 			if what, wrong := emptyName(c.Use, args); wrong {
-				return usage(fmt.Errorf("%s: %s is empty", strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" "), what))
+				return usage(fmt.Errorf("%s: %s is empty", strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" "),
+					what))
 			}
 			return do(c, args)
 		}
@@ -100,7 +105,8 @@ func (a *app) watch(c *cobra.Command) {
 	if check := c.Args; check != nil && c.HasParent() && !c.HasSubCommands() {
 		c.Args = func(c *cobra.Command, args []string) error {
 			err := check(c, args)
-			if err != nil && (strings.Contains(err.Error(), "arg(s)") || strings.HasPrefix(err.Error(), "unknown command")) {
+			if err != nil && (strings.Contains(err.Error(), "arg(s)") ||
+				strings.HasPrefix(err.Error(), "unknown command")) {
 				return wrongArguments(c, args) // cobra's own words tell no use
 			}
 			return err

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// asProgram is the variable that makes this test's binary the program itself, for tests of what only a process has: signals, an exit, a terminal.
+// asProgram is the variable that makes this test's binary the program itself, for tests of what only a process has:
+// signals, an exit, a terminal.
 const asProgram = "EVERTTY_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {

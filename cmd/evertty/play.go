@@ -62,7 +62,8 @@ the recording is written as it is.`,
 	}
 	f := c.Flags()
 	f.Var(newSpeed(&o.speed, 1), "speed", "`times` as fast as it was")
-	f.Var(newDuration(&o.limit, 0), "idle-limit", "longest `pause`, before the speed is applied; 0 for none (default the recording's own)")
+	f.Var(newDuration(&o.limit, 0), "idle-limit",
+		"longest `pause`, before the speed is applied; 0 for none (default the recording's own)")
 	f.BoolVar(&o.noWait, "no-wait", false, "everything at once")
 	return c
 }
@@ -113,7 +114,8 @@ func (a *app) play(ctx context.Context, in io.Reader, name string, o playing) er
 	if cols, rows, ok := sizeOf(a.stdout); ok {
 		err = p.onTerminal(ctx, a.stdin)
 		if h := cast.Header(); h.Cols > cols || h.Rows > rows {
-			fmt.Fprintf(a.stderr, "[the recording is of %d x %d, this window has %d x %d]\n", h.Cols, h.Rows, cols, rows)
+			fmt.Fprintf(a.stderr, "[the recording is of %d x %d, this window has %d x %d]\n", h.Cols, h.Rows, cols,
+				rows)
 		}
 	} else {
 		err = p.run(ctx)

@@ -21,18 +21,22 @@ func castFile(t *testing.T, text string) string {
 const castHead = `{"version":3,"term":{"cols":40,"rows":8}}` + "\n"
 
 func TestPlayToAPipe(t *testing.T) {
-	v2 := `{"version":2,"width":40,"height":8}` + "\n[1.5, \"o\", \"a\\u001b[6n\"]\n[1.5, \"i\", \"typed\"]\n[3, \"o\", \"é\\r\\n\"]\n"
+	v2 := `{"version":2,"width":40,"height":8}` +
+		"\n[1.5, \"o\", \"a\\u001b[6n\"]\n[1.5, \"i\", \"typed\"]\n[3, \"o\", \"é\\r\\n\"]\n"
 	for _, tc := range []struct {
 		name, cast, flags string
 		out, err          string
 		code              int
 	}{
-		{"v3", castHead + "# no\n[1, \"o\", \"a\"]\n[2, \"m\", \"x\"]\n[0.5, \"r\", \"50x9\"]\n[0.1, \"o\", \"b\"]\n[0, \"x\", \"3\"]\n", "--no-wait", "ab", "", 0},
+		{"v3", castHead + "# no\n[1, \"o\", \"a\"]\n[2, \"m\", \"x\"]\n[0.5, \"r\", \"50x9\"]\n[0.1, \"o\", " +
+			"\"b\"]\n[0, \"x\", \"3\"]\n", "--no-wait", "ab", "", 0},
 		{"v2, exactly", v2, "--no-wait", "a\x1b[6né\r\n", "", 0},
 		{"fast", v2, "--speed 1000", "a\x1b[6né\r\n", "", 0},
 		{"no pauses", v2, "--idle-limit 1ms", "a\x1b[6né\r\n", "", 0},
-		{"the recording's limit", `{"version":2,"width":40,"height":8,"idle_time_limit":0.001}` + "\n[3600, \"o\", \"a\"]\n", "", "a", "", 0},
-		{"broken", castHead + "[1, \"o\", \"a\"]\n[oops\n", "--no-wait", "a", "play: %s: not a recording in the form asciicast v2 or v3: line 3: invalid character", 1},
+		{"the recording's limit", `{"version":2,"width":40,"height":8,"idle_time_limit":0.001}` +
+			"\n[3600, \"o\", \"a\"]\n", "", "a", "", 0},
+		{"broken", castHead + "[1, \"o\", \"a\"]\n[oops\n", "--no-wait", "a",
+			"play: %s: not a recording in the form asciicast v2 or v3: line 3: invalid character", 1},
 		{"no recording", "\x7fELF", "", "", "line 1", 1},
 		{"wrong speed", v2, "--speed 0", "", `--speed: got "0", allowed is a number from 0.001 to 1000`, 2},
 	} {
@@ -40,7 +44,8 @@ func TestPlayToAPipe(t *testing.T) {
 			path := castFile(t, tc.cast)
 			got := evertty(t, "", append([]string{"play", path}, strings.Fields(tc.flags)...)...)
 			want := strings.ReplaceAll(tc.err, "%s", path)
-			if got.code != tc.code || got.stdout != tc.out || !strings.Contains(got.stderr, want) || want == "" && got.stderr != "" {
+			if got.code != tc.code || got.stdout != tc.out || !strings.Contains(got.stderr, want) || want == "" &&
+				got.stderr != "" {
 				t.Errorf("got %+v, want %d %q %q", got, tc.code, tc.out, want)
 			}
 		})
@@ -70,7 +75,8 @@ func TestPlayOnATerminal(t *testing.T) {
 	u := newUserTTY(t)
 	before := u.modes()
 	put(u.slave, "before\r\n")
-	path := castFile(t, castHead+"[0, \"o\", \"one\\u001b[6n\\u001b[?1000h\\u001b]4;1;#123456\\u0007\\r\\ntwo\"]\n[3600, \"o\", \"three\"]\n")
+	path := castFile(t, castHead+"[0, \"o\", \"one\\u001b[6n\\u001b[?1000h\\u001b]4;1;"+
+		"#123456\\u0007\\r\\ntwo\"]\n[3600, \"o\", \"three\"]\n")
 	code, stderr := u.evertty("play", path)
 	u.sees("two")
 	if raw := u.modes(); raw == before {
@@ -89,7 +95,8 @@ func TestPlayOnATerminal(t *testing.T) {
 	if text := u.text(-1); !strings.Contains(text, "before") || !strings.Contains(text, "one\ntwo") {
 		t.Errorf("the screen is\n%s", text)
 	}
-	if s := u.written(); strings.Contains(s, "\x1b[6n") || !strings.Contains(s[strings.LastIndex(s, "two"):], "\x1b[?1000l") {
+	if s := u.written(); strings.Contains(s, "\x1b[6n") ||
+		!strings.Contains(s[strings.LastIndex(s, "two"):], "\x1b[?1000l") {
 		t.Errorf("written was %q", s)
 	}
 	if f := u.frame(); f.Main.X != 0 || f.Main.Y != 2 {
@@ -100,11 +107,13 @@ func TestPlayOnATerminal(t *testing.T) {
 func TestPlayIsInterrupted(t *testing.T) {
 	noLeak(t)
 	u := newUserTTY(t)
-	path := castFile(t, `{"version":2,"width":120,"height":30}`+"\n[0, \"o\", \"\\u001b[?1049hfull\"]\n[3600, \"o\", \"\"]\n")
+	path := castFile(t, `{"version":2,"width":120,"height":30}`+
+		"\n[0, \"o\", \"\\u001b[?1049hfull\"]\n[3600, \"o\", \"\"]\n")
 	code, stderr := u.evertty("play", path)
 	u.sees("full")
 	u.press("\x03")
-	if got := within(t, code, "the end"); got != 130 || stderr.String() != "[the recording is of 120 x 30, this window has 40 x 8]\n" {
+	if got := within(t, code, "the end"); got != 130 ||
+		stderr.String() != "[the recording is of 120 x 30, this window has 40 x 8]\n" {
 		t.Errorf("it ended with %d, %q", got, stderr)
 	}
 	u.left()

@@ -51,7 +51,8 @@ func TestRecord(t *testing.T) {
 	server := &recorder{answers: map[string][]string{
 		"GET /pty/build":           {`200 {"id":"build"}`},
 		"GET /pty/build/recording": {"200 " + cast},
-		"GET /pty/old/recording":   {`404 {"error":"from 5: position not kept in the journal, which has 100 to 2000","code":"NOT_KEPT","details":{"start":100,"end":2000}}`},
+		"GET /pty/old/recording": {`404 {"error":"from 5: position not kept in the journal, which has 100 to ` +
+			`2000","code":"NOT_KEPT","details":{"start":100,"end":2000}}`},
 	}}
 	s := httptest.NewServer(server)
 	defer s.Close()
@@ -63,7 +64,8 @@ func TestRecord(t *testing.T) {
 		code                  int
 	}{
 		{"build", "GET /pty/build/recording?format=asciicast-v3", cast, "", 0},
-		{"build --format raw --from 7 --follow", "GET /pty/build\nGET /pty/build/recording?follow=1&format=raw&from=7", cast, "", 0},
+		{"build --format raw --from 7 --follow", "GET /pty/build\nGET /pty/build/recording?follow=1&format=raw&from=7",
+			cast, "", 0},
 		{"build --format asciicast-v2 -o " + file, "GET /pty/build/recording?format=asciicast-v2", "", "", 0},
 		{"old --from 5", "GET /pty/old/recording?format=asciicast-v3&from=5", "", "position not kept", 4},
 		{"build --from -1", "", "", `--from: got "-1"`, 2},
@@ -72,7 +74,8 @@ func TestRecord(t *testing.T) {
 	} {
 		server.asked = nil
 		got := evertty(t, "", append([]string{"record"}, strings.Fields(tc.args)...)...)
-		if asked := strings.Join(server.asked, "\n"); asked != tc.asked || got.code != tc.code || got.stdout != tc.out || !strings.Contains(got.stderr, tc.err) {
+		if asked := strings.Join(server.asked, "\n"); asked != tc.asked || got.code != tc.code ||
+			got.stdout != tc.out || !strings.Contains(got.stderr, tc.err) {
 			t.Errorf("%s: asked %q, got %+v", tc.args, asked, got)
 		}
 	}

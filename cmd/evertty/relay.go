@@ -16,7 +16,8 @@ import (
 	"github.com/evertty/evertty/pty"
 )
 
-// newRelay is the verb that runs for a process elsewhere; see package relay. What it needs is in a file of the directory, never among its arguments.
+// newRelay is the verb that runs for a process elsewhere; see package relay. What it needs is in a file of the
+// directory, never among its arguments.
 func (a *app) newRelay() *cobra.Command {
 	c := &cobra.Command{
 		Use:    "relay",
@@ -55,7 +56,8 @@ func (a *app) newRelay() *cobra.Command {
 	return c
 }
 
-// interrupt ends this process by SIGINT before it returns, unless that is ignored. The signal is for this thread: one for the process may come after the exit.
+// interrupt ends this process by SIGINT before it returns, unless that is ignored. The signal is for this thread: one
+// for the process may come after the exit.
 func interrupt() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

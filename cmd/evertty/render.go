@@ -71,8 +71,10 @@ it is. No server is needed.`,
 	formatFlag(c, &o.format, client.Text)
 	f.BoolVar(&o.all, "all", false, "text and html: the history before the screen")
 	f.Var(newEnum(&o.engine, engineNames()...), "engine", "`emulator`")
-	f.Var(newEnum(&o.unicode, string(vt.Unicode11), string(vt.Unicode15Graphemes)), "unicode", "`table` of character widths: 11 or 15-graphemes")
-	f.StringArrayVar(&o.resizeAt, "resize-at", nil, "resize when so many bytes were fed, as `OFFSET:COLSxROWS`; may be repeated")
+	f.Var(newEnum(&o.unicode, string(vt.Unicode11), string(vt.Unicode15Graphemes)), "unicode",
+		"`table` of character widths: 11 or 15-graphemes")
+	f.StringArrayVar(&o.resizeAt, "resize-at", nil,
+		"resize when so many bytes were fed, as `OFFSET:COLSxROWS`; may be repeated")
 	return c
 }
 
@@ -87,7 +89,8 @@ func (o rendering) frame(in io.Reader, resizes []resize) (*vt.Frame, error) {
 		_, f, err := snapshot.Decode(b)
 		return f, err
 	}
-	e := engines[o.engine](vt.Config{Cols: o.cols, Rows: o.rows, Scrollback: o.scrollback, Unicode: vt.Unicode(o.unicode)})
+	e := engines[o.engine](vt.Config{Cols: o.cols, Rows: o.rows, Scrollback: o.scrollback,
+		Unicode: vt.Unicode(o.unicode)})
 	if err := feed(e, r, resizes); err != nil {
 		return nil, err
 	}
@@ -153,8 +156,10 @@ func parseResizes(words []string) ([]resize, error) {
 		at, err := strconv.ParseInt(offset, 10, 64)
 		c, err2 := strconv.Atoi(cols)
 		r, err3 := strconv.Atoi(rows)
-		if !ok || !ok2 || errors.Join(err, err2, err3) != nil || at < 0 || min(c, r) < vt.MinSize || max(c, r) > vt.MaxSize {
-			return nil, fmt.Errorf("--resize-at: got %q, allowed is OFFSET:COLSxROWS with sizes %d to %d", w, vt.MinSize, vt.MaxSize)
+		if !ok || !ok2 || errors.Join(err, err2, err3) != nil || at < 0 || min(c, r) < vt.MinSize ||
+			max(c, r) > vt.MaxSize {
+			return nil, fmt.Errorf("--resize-at: got %q, allowed is OFFSET:COLSxROWS with sizes %d to %d", w,
+				vt.MinSize, vt.MaxSize)
 		}
 		list = append(list, resize{at, c, r})
 	}

@@ -35,15 +35,18 @@ func TestRender(t *testing.T) {
 
 func TestRenderForms(t *testing.T) {
 	in := "1\r\n2\r\n\x1b[1mbold\x1b]0;ti"
-	if o := evertty(t, in, "render", "--rows", "2", "--format", "ansi"); o.code != 0 || !strings.HasSuffix(o.stdout, "\x1b]0;ti") || !strings.Contains(o.stdout, "1\r\n2\r\n") {
+	if o := evertty(t, in, "render", "--rows", "2", "--format", "ansi"); o.code != 0 ||
+		!strings.HasSuffix(o.stdout, "\x1b]0;ti") || !strings.Contains(o.stdout, "1\r\n2\r\n") {
 		t.Errorf("%+v", o)
 	}
 	var s snapshot.Screen
-	if o := evertty(t, in, "render", "--rows", "2", "--format", "json"); o.code != 0 || json.Unmarshal([]byte(o.stdout), &s) != nil ||
+	if o := evertty(t, in, "render", "--rows", "2", "--format", "json"); o.code != 0 ||
+		json.Unmarshal([]byte(o.stdout), &s) != nil ||
 		s.Rows != 2 || s.Cursor.X != 4 || len(s.Scrollback) != 1 || s.Lines[1].Runs[0].Attrs[0] != "bold" {
 		t.Errorf("%+v", o)
 	}
-	if o := evertty(t, in, "render", "--rows", "2", "--format", "html", "--all"); o.code != 0 || !strings.Contains(o.stdout, "bold") {
+	if o := evertty(t, in, "render", "--rows", "2", "--format", "html", "--all"); o.code != 0 ||
+		!strings.Contains(o.stdout, "bold") {
 		t.Errorf("%+v", o)
 	}
 }
@@ -76,7 +79,8 @@ func TestRenderOfASnapshotFile(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	b[len(b)/2] ^= 1
-	if o := evertty(t, string(b), "render"); o.code != exitFailure || !strings.HasPrefix(o.stderr, "evertty: render: standard input: ") || strings.Count(o.stderr, "\n") != 1 {
+	if o := evertty(t, string(b), "render"); o.code != exitFailure ||
+		!strings.HasPrefix(o.stderr, "evertty: render: standard input: ") || strings.Count(o.stderr, "\n") != 1 {
 		t.Errorf("a damaged one: %+v", o)
 	}
 }

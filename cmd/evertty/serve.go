@@ -46,6 +46,8 @@ type serveFlags struct {
 	sync          string
 	recordInput   bool
 	clean         mux.Clean
+	shellIdle     time.Duration
+	execLogQuota  int64
 	memory        int64 // bytes, of one terminal
 	sessionIdle   time.Duration
 	sessionMax    time.Duration
@@ -60,7 +62,8 @@ type serveFlags struct {
 }
 
 func (a *app) newServe() *cobra.Command {
-	f := serveFlags{listen: "127.0.0.1:3000", auth: auth.ModeToken, engine: defaultEngine, unicode: string(vt.Unicode11), logLevel: "info",
+	f := serveFlags{listen: "127.0.0.1:3000", auth: auth.ModeToken, engine: defaultEngine,
+		unicode: string(vt.Unicode11), logLevel: "info",
 		sync: string(journal.SyncInterval), oldest: policyRefuse}
 	c := &cobra.Command{
 		Use:   "serve",
@@ -84,22 +87,38 @@ file of --config (TOML; pty_idle); the flag wins, then the variable.`,
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.config, "config", "", "read settings from this TOML `file`")
-	flags.StringVar(&f.listen, "listen", f.listen, "`address` to listen on: HOST:PORT (port 0 takes a free one) or unix:///path (what is there stays, unless it is a dead server's socket)")
-	flags.Var(newEnum(&f.auth, auth.ModeToken, auth.ModeNone), "auth", "who may connect: token, or none for everybody on this machine")
+	flags.StringVar(&f.listen, "listen", f.listen,
+		"`address` to listen on: HOST:PORT (port 0 takes a free one) or unix:///path (what is there stays, unless "+
+			"it is a dead server's socket)")
+	flags.Var(newEnum(&f.auth, auth.ModeToken, auth.ModeNone), "auth",
+		"who may connect: token, or none for everybody on this machine")
 	flags.BoolVar(&f.insecure, "insecure", false, "allow --auth none on an address that others can reach")
-	flags.StringSliceVar(&f.allowedHosts, "allowed-host", nil, "another `name` this server is reached by, as behind a proxy (repeatable)")
+	flags.StringSliceVar(&f.allowedHosts, "allowed-host", nil,
+		"another `name` this server is reached by, as behind a proxy (repeatable)")
 	flags.Var(newEnum(&f.engine, engineNames()...), "engine", "terminal engine")
-	flags.Var(newEnum(&f.unicode, string(vt.Unicode11), string(vt.Unicode15Graphemes)), "unicode", "`table` of character widths, which viewers load too: 11 or 15-graphemes")
-	flags.Var(newDuration(&f.interval, mux.DefaultInterval), "snapshot-interval", "time between two snapshots on disk of a terminal that changed")
-	flags.BoolVar(&f.verify, "verify", false, "for debugging: check every snapshot for viewers against a fresh engine and log a difference")
+	flags.Var(newEnum(&f.unicode, string(vt.Unicode11), string(vt.Unicode15Graphemes)), "unicode",
+		"`table` of character widths, which viewers load too: 11 or 15-graphemes")
+	flags.Var(newDuration(&f.interval, mux.DefaultInterval), "snapshot-interval",
+		"time between two snapshots on disk of a terminal that changed")
+	flags.BoolVar(&f.verify, "verify", false,
+		"for debugging: check every snapshot for viewers against a fresh engine and log a difference")
 	f.durabilityFlags(flags)
 	f.cleaningFlags(flags)
-	flags.Var(newDuration(&f.sessionIdle, thread.DefaultIdle), "session-idle", "how long the session of a thread may be without activity; set, it also ends programs on terminals")
-	flags.Var(newDuration(&f.sessionMax, thread.DefaultMax), "session-max", "how long the session of a thread may last in all")
-	flags.Var(newSize(&f.recordRotate, conversation.DefaultRotateBytes), "record-rotate", "size at which the file of a thread's record is rotated")
-	flags.StringVar(&f.webhookSecret, "webhook-secret-file", "", "`file` with what providers must send as X-Webhook-Secret to tell what happened to their sandboxes; they need no token then")
-	flags.StringVar(&f.rules, "permission-rules", "", "`file` with what commands, input and the like of all threads are denied, asked about or allowed (see docs/permissions.md)")
-	flags.StringVar(&f.providers, "providers", "", "`directory` with a NAME.json for each provider that threads may run at (default: providers in the data directory; see docs/providers.md)")
+	flags.Var(newDuration(&f.sessionIdle, thread.DefaultIdle), "session-idle",
+		"how long the session of a thread may be without activity; set, it also ends programs on terminals")
+	flags.Var(newDuration(&f.sessionMax, thread.DefaultMax), "session-max",
+		"how long the session of a thread may last in all")
+	flags.Var(newSize(&f.recordRotate, conversation.DefaultRotateBytes), "record-rotate",
+		"size at which the file of a thread's record is rotated")
+	flags.StringVar(&f.webhookSecret, "webhook-secret-file", "",
+		"`file` with what providers must send as X-Webhook-Secret to tell what happened to their sandboxes; they "+
+			"need no token then")
+	flags.StringVar(&f.rules, "permission-rules", "",
+		"`file` with what commands, input and the like of all threads are denied, asked about or allowed (see "+
+			"docs/permissions.md)")
+	flags.StringVar(&f.providers, "providers", "",
+		"`directory` with a NAME.json for each provider that threads may run at (default: providers in the data "+
+			"directory; see docs/providers.md)")
 	flags.BoolVar(&f.metricsPublic, "metrics-public", false, "let /metrics answer without credentials")
 	flags.Var(newEnum(&f.logLevel, "debug", "info", "warn", "error"), "log-level", "what to write to the log on stderr")
 	return c
@@ -116,25 +135,39 @@ const (
 const takeoverTime = 10 * time.Second
 
 func (f *serveFlags) durabilityFlags(flags *pflag.FlagSet) {
-	flags.BoolVar(&f.takeover, "takeover", false, "ask the server that has the data directory to leave, end it if it does not within 10 s, and go on in its place")
-	flags.Var(newEnum(&f.sync, string(journal.SyncNone), string(journal.SyncInterval), string(journal.SyncAlways)), "sync",
+	flags.BoolVar(&f.takeover, "takeover", false,
+		"ask the server that has the data directory to leave, end it if it does not within 10 s, and go on in its "+
+			"place")
+	flags.Var(newEnum(&f.sync, string(journal.SyncNone), string(journal.SyncInterval), string(journal.SyncAlways)),
+		"sync",
 		"when output is forced to the disk, for a crash of the machine: none, interval (once a second) or always")
 	flags.BoolVar(&f.recordInput, "record-input", false, "write what is typed to recordings too, passwords included")
-	flags.Var(newDuration(&f.keeperIdle, keeper.DefaultIdle), "keeper-idle", "how long a keeper that this server starts waits for a server when it holds no program")
+	flags.Var(newDuration(&f.keeperIdle, keeper.DefaultIdle), "keeper-idle",
+		"how long a keeper that this server starts waits for a server when it holds no program")
 }
 
 func (f *serveFlags) cleaningFlags(flags *pflag.FlagSet) {
 	c := &f.clean
-	flags.Var(newDuration(&c.Idle, 0), "pty-idle", "end a terminal that nobody watched, typed into and that printed nothing for so long; 0 is never")
-	flags.Var(newDuration(&c.Unattached, 0), "pty-unattached", "end a terminal that nobody has ever watched or typed into, so long after its start; 0 is never")
-	flags.Var(newDuration(&c.ShellIdle, mux.DefaultShellIdle), "shell-idle", "end the process of an exec shell that runs nothing and got no command for so long; it comes back with its next command; 0 is never")
-	flags.Var(newInt(&c.MaxPerSession, 0, 0, mux.MaxTerminals), "max-ptys-per-session", "how many terminals of a session may run; 0 is any number")
-	flags.Var(newEnum(&f.oldest, policyRefuse, policyOldest), "max-ptys-policy", "what happens to one more: refuse it, or end the oldest")
-	flags.Var(newSizeOf(&f.memory, vt.DefaultMemory, vt.MinMemory, vt.MaxMemory), "terminal-memory", "how much memory the screens, history, styles and links of one terminal may take")
-	flags.Var(newSize(&c.TerminalQuota, mux.DefaultTerminalQuota), "journal-terminal-quota", "how much output of one terminal is kept")
-	flags.Var(newSize(&c.JournalQuota, mux.DefaultJournalQuota), "journal-quota", "how much output of all terminals is kept")
+	flags.Var(newDuration(&c.Idle, 0), "pty-idle",
+		"end a terminal that nobody watched, typed into and that printed nothing for so long; 0 is never")
+	flags.Var(newDuration(&c.Unattached, 0), "pty-unattached",
+		"end a terminal that nobody has ever watched or typed into, so long after its start; 0 is never")
+	flags.Var(newDuration(&f.shellIdle, mux.DefaultShellIdle), "shell-idle",
+		"end the process of an exec shell that runs nothing and got no command for so long; it comes back with its "+
+			"next command; 0 is never")
+	flags.Var(newInt(&c.MaxPerSession, 0, 0, mux.MaxTerminals), "max-ptys-per-session",
+		"how many terminals of a session may run; 0 is any number")
+	flags.Var(newEnum(&f.oldest, policyRefuse, policyOldest), "max-ptys-policy",
+		"what happens to one more: refuse it, or end the oldest")
+	flags.Var(newSizeOf(&f.memory, vt.DefaultMemory, vt.MinMemory, vt.MaxMemory), "terminal-memory",
+		"how much memory the screens, history, styles and links of one terminal may take")
+	flags.Var(newSize(&c.TerminalQuota, mux.DefaultTerminalQuota), "journal-terminal-quota",
+		"how much output of one terminal is kept")
+	flags.Var(newSize(&c.JournalQuota, mux.DefaultJournalQuota), "journal-quota",
+		"how much output of all terminals is kept")
 	flags.Var(newSize(&c.SnapshotQuota, mux.DefaultSnapshotQuota), "snapshot-quota", "how much all snapshots may take")
-	flags.Var(newSize(&c.ExecLogQuota, mux.DefaultExecLogQuota), "exec-log-quota", "how much output of all commands in exec shells is kept; the oldest goes first")
+	flags.Var(newSize(&f.execLogQuota, mux.DefaultExecLogQuota), "exec-log-quota",
+		"how much output of all commands in exec shells is kept; the oldest goes first")
 }
 
 // serve runs a server until SIGTERM or SIGINT.
@@ -153,7 +186,8 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return usage(err)
 	}
 	f.clean.EndOldest = f.oldest == policyOldest
-	for _, quota := range []*int64{&f.clean.TerminalQuota, &f.clean.JournalQuota, &f.clean.SnapshotQuota, &f.clean.ExecLogQuota} {
+	for _, quota := range []*int64{&f.clean.TerminalQuota, &f.clean.JournalQuota, &f.clean.SnapshotQuota,
+		&f.execLogQuota} {
 		*quota = max(*quota, 1) // 0 is what is needed and no more; mux takes it for the default
 	}
 	rules, err := readRules(f.rules)
@@ -190,7 +224,8 @@ func (a *app) lock(ctx context.Context, dir string, takeover bool) (release func
 	defer cancel()
 	release, killed, err := datadir.TakeLock(ctx, dir)
 	if killed != 0 {
-		fmt.Fprintf(a.stderr, "evertty: the server before, process %d, did not leave within %v and was killed; its terminals go on here\n", killed, takeoverTime)
+		fmt.Fprintf(a.stderr, "evertty: the server before, process %d, did not leave within %v and was killed; its "+
+			"terminals go on here\n", killed, takeoverTime)
 	}
 	return release, err
 }
@@ -204,7 +239,7 @@ type daemon struct {
 	store  *datadir.Store
 	db     *sqlite.Store       // nil when it could not be opened
 	record conversation.Config // its Store is of db
-	mux    *mux.Mux
+	mux    *mux.Supervisor
 	auth   *auth.Auth
 	api    *server.Server
 }
@@ -253,9 +288,12 @@ func (s *daemon) build(f serveFlags, log *slog.Logger) (err error) {
 	}
 	records, noRecords := s.records(f.recordRotate, log)
 	metrics := mux.NewMetrics()
-	s.mux, err = mux.New(mux.Config{Engine: engines[f.engine], Unicode: vt.Unicode(f.unicode), Memory: int(f.memory), Store: s.store,
-		Address: s.at, Keeper: held, Unspliced: pty.ProbeSplice(s.dir), Sync: journal.SyncMode(f.sync), RecordInput: f.recordInput, Clean: f.clean,
-		Records: records, NoRecords: noRecords, Record: s.record, Policy: &thread.Policy{Idle: f.sessionIdle, Max: f.sessionMax}, PolicyChosen: f.sessionChosen,
+	s.mux, err = mux.Start(mux.ServerConfig{Engine: engines[f.engine], Unicode: vt.Unicode(f.unicode),
+		Memory: int(f.memory), Store: s.store,
+		Address: s.at, Keeper: held, Unspliced: pty.ProbeSplice(s.dir), Sync: journal.SyncMode(f.sync),
+		RecordInput: f.recordInput, Clean: f.clean, ShellIdle: f.shellIdle, ExecLogQuota: f.execLogQuota,
+		Records: records, NoRecords: noRecords, Record: s.record,
+		Policy: &thread.Policy{Idle: f.sessionIdle, Max: f.sessionMax}, PolicyChosen: f.sessionChosen,
 		Providers: remotes, Relay: mux.Relay{Program: []string{self, "relay"}, Dir: filepath.Join(s.dir, "relay")},
 		Interval: f.interval, Verify: f.verify, Log: log, Metrics: metrics})
 	if err != nil {
@@ -264,17 +302,20 @@ func (s *daemon) build(f serveFlags, log *slog.Logger) (err error) {
 	}
 	metrics.Registry.MustRegister(s.mux)
 	audit := auth.OpenAuditLog(s.dir, log)
-	s.auth, err = auth.New(auth.Config{Audit: audit, WebhookSecret: secret, Mode: f.auth, DataDir: s.dir, Listen: f.listen, AllowedHosts: f.allowedHosts,
+	s.auth, err = auth.New(auth.Config{Audit: audit, WebhookSecret: secret, Mode: f.auth, DataDir: s.dir,
+		Listen: f.listen, AllowedHosts: f.allowedHosts,
 		OpenMetrics: f.metricsPublic, Log: log, Terminal: s.terminalID})
 	if err != nil {
 		s.mux.Close()
 		return err
 	}
-	s.api = server.New(server.Config{Mux: s.mux, Metrics: metrics, Auth: s.auth, Version: programVersion(), Log: log, Audit: audit})
+	s.api = server.New(server.Config{Supervisor: s.mux, Metrics: metrics, Auth: s.auth, Version: programVersion(),
+		Log: log, Audit: audit})
 	return nil
 }
 
-// records opens the database of threads. A server without it has terminals and shells, and says so in /healthz: the error is why. It closes with the server.
+// records opens the database of threads. A server without it has terminals and shells, and says so in /healthz: the
+// error is why. It closes with the server.
 func (s *daemon) records(rotate int64, log *slog.Logger) (thread.Store, error) {
 	db, err := sqlite.Open(filepath.Join(s.dir, "evertty.db"))
 	if err != nil {
@@ -301,7 +342,7 @@ func (s *daemon) keeper(f serveFlags, log *slog.Logger) (*keeper.Client, error) 
 }
 
 func (s *daemon) terminalID(session, ref string) (string, error) {
-	t, err := s.mux.Find(session, ref)
+	t, err := s.mux.Terminals.Find(session, ref)
 	if err != nil {
 		return "", err
 	}

@@ -12,7 +12,8 @@ func TestServeVerify(t *testing.T) {
 	refused := func(from string, args ...string) {
 		t.Helper()
 		o := evertty(t, "", append([]string{"serve"}, args...)...)
-		if want := from + `: got "perhaps", allowed is true or false`; o.code != exitUsage || !strings.Contains(o.stderr, want) {
+		if want := from + `: got "perhaps", allowed is true or false`; o.code != exitUsage ||
+			!strings.Contains(o.stderr, want) {
 			t.Errorf("%+v, want %s", o, want)
 		}
 	}

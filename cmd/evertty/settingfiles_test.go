@@ -22,7 +22,8 @@ func TestReadSecret(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := readSecret(file)
-		if got != c.want || (err == nil) != (c.refusal == "") || err != nil && !strings.Contains(err.Error(), c.refusal) {
+		if got != c.want || (err == nil) != (c.refusal == "") || err != nil &&
+			!strings.Contains(err.Error(), c.refusal) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}

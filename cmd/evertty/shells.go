@@ -42,7 +42,8 @@ func (a *app) newShells() *cobra.Command {
 			t := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
 			fmt.Fprintln(t, "ID\tDEFAULT\tSTATE\tPID\tQUEUED\tAGE\tCWD")
 			for _, i := range list {
-				fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\t%s\n", printable(i.ID), yes(i.Default, "yes"), printable(i.State)+yes(i.Busy, "(busy)"),
+				fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\t%s\n", printable(i.ID), yes(i.Default, "yes"),
+					printable(i.State)+yes(i.Busy, "(busy)"),
 					i.PID, i.Queued, age(time.Since(i.CreatedAt)), printable(i.Cwd))
 			}
 			return t.Flush()

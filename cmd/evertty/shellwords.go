@@ -10,7 +10,8 @@ const plainWord = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678
 
 // reserved are the words of bash's grammar that begin something which one command
 // cannot end. time is not one of them: it takes the command that follows.
-var reserved = []string{"if", "then", "elif", "else", "fi", "do", "done", "case", "esac", "while", "until", "for", "select", "function", "coproc"}
+var reserved = []string{"if", "then", "elif", "else", "fi", "do", "done", "case", "esac", "while", "until", "for",
+	"select", "function", "coproc"}
 
 // shellWords is a command line of which a shell makes exactly these words. The first
 // one stays an alias when it is one, as if typed.

@@ -33,7 +33,8 @@ func (l *textLog) event(e client.Event) error {
 func (l *textLog) begin(e client.Event) error {
 	if l.lines != nil {
 		if missed := max(l.seq, l.known); e.Seq > missed {
-			fmt.Fprintf(l.app.stderr, "evertty: logs: %d bytes of output were too fast and are left out\n", e.Seq-missed)
+			fmt.Fprintf(l.app.stderr, "evertty: logs: %d bytes of output were too fast and are left out\n",
+				e.Seq-missed)
 		}
 		l.seq = e.Seq
 		return nil

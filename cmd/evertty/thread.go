@@ -23,9 +23,12 @@ func (a *app) newThread() *cobra.Command {
 		Args:  unknownVerb,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.newThreadLs(), a.newThreadShow(), a.newThreadNew(), a.newThreadRm(), a.newThreadPause(), a.newThreadResume(), a.newThreadPolicy(),
-		a.newThreadPermissions(), a.newThreadApprovals(), a.newThreadDecide("approve", "Let calls that wait through, each once", true),
-		a.newThreadDecide("deny", "Refuse calls that wait", false), a.newThreadSteer(), a.newThreadExport(), a.newThreadImport(), a.newThreadCompact())
+	c.AddCommand(a.newThreadLs(), a.newThreadShow(), a.newThreadNew(), a.newThreadRm(), a.newThreadPause(),
+		a.newThreadResume(), a.newThreadPolicy(),
+		a.newThreadPermissions(), a.newThreadApprovals(),
+		a.newThreadDecide("approve", "Let calls that wait through, each once", true),
+		a.newThreadDecide("deny", "Refuse calls that wait",
+			false), a.newThreadSteer(), a.newThreadExport(), a.newThreadImport(), a.newThreadCompact())
 	return c
 }
 
@@ -55,7 +58,8 @@ func (a *app) newThreadLs() *cobra.Command {
 			t := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
 			fmt.Fprintln(t, "ID\tSANDBOX\tSTATUS\tLEASE\tAGE")
 			for _, th := range list {
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", printable(th.ID), printable(th.Sandbox.Type), printable(orDash(th.Sandbox.Status)),
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", printable(th.ID), printable(th.Sandbox.Type),
+					printable(orDash(th.Sandbox.Status)),
 					printable(th.Lease), age(time.Since(th.CreatedAt)))
 			}
 			return t.Flush()
@@ -66,7 +70,8 @@ func (a *app) newThreadLs() *cobra.Command {
 }
 
 // ofThread makes a verb that talks to the server about the thread it is given.
-func (a *app) ofThread(verb, short string, run func(c *cobra.Command, server *client.Client, thread string) error) *cobra.Command {
+func (a *app) ofThread(verb, short string,
+	run func(c *cobra.Command, server *client.Client, thread string) error) *cobra.Command {
 	return a.talks(&cobra.Command{
 		Use:               verb + " THREAD",
 		Short:             short,
@@ -119,7 +124,8 @@ func (a *app) showThread(ctx context.Context, server *client.Client, th client.T
 	}
 	fmt.Fprintf(t, "lease\t%s\t%s %s\n", printable(lease.ID), printable(lease.Provider), printable(lease.Observed))
 	for _, one := range terminals {
-		fmt.Fprintf(t, "%s\t%s\t%s  version %d %s\n", printable(one.Kind), printable(one.ID), printable(one.Cwd), one.Version, yes(one.Active, "(active)"))
+		fmt.Fprintf(t, "%s\t%s\t%s  version %d %s\n", printable(one.Kind), printable(one.ID), printable(one.Cwd),
+			one.Version, yes(one.Active, "(active)"))
 		for _, name := range slices.Sorted(maps.Keys(one.Env)) {
 			fmt.Fprintf(t, "\t\t%s=%s\n", printable(name), clipped(printable(one.Env[name]), captionWidth))
 		}

@@ -69,9 +69,10 @@ func (a *app) newThreadNew() *cobra.Command {
 	var p policyFlags
 	var asJSON bool
 	c := &cobra.Command{
-		Use:     "new [THREAD]",
-		Short:   "Make a thread with its session, terminal and lease, and print its id",
-		Long:    "Makes a thread. THREAD is its id and the name of its session; the server chooses one when it is not given.",
+		Use:   "new [THREAD]",
+		Short: "Make a thread with its session, terminal and lease, and print its id",
+		Long: "Makes a thread. THREAD is its id and the name of its session; the server chooses one when it is " +
+			"not given.",
 		Example: "  evertty thread new work --idle 2h --sandbox docker",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -61,8 +61,10 @@ Rules are an object {"allow":[…],"deny":[…],"ask":[…]} in JSON.`,
 			return printPermissions(a.stdout, p)
 		},
 	}
-	c.Flags().Var(newEnum(&r.Mode, conversation.Modes...), "mode", "what is allowed without a `rule`: read-only, workspace-write, danger-full-access, prompt or allow")
-	_ = c.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(conversation.Modes, cobra.ShellCompDirectiveNoFileComp))
+	c.Flags().Var(newEnum(&r.Mode, conversation.Modes...), "mode",
+		"what is allowed without a `rule`: read-only, workspace-write, danger-full-access, prompt or allow")
+	_ = c.RegisterFlagCompletionFunc("mode",
+		cobra.FixedCompletions(conversation.Modes, cobra.ShellCompDirectiveNoFileComp))
 	c.Flags().StringVar(&rules, "rules", "", "`file` with the rules; - is standard input")
 	c.Flags().BoolVar(&lift, "no-rules", false, "remove the rules of the thread")
 	jsonFlag(c, &asJSON)
@@ -88,7 +90,8 @@ func (a *app) newThreadApprovals() *cobra.Command {
 	const all = "all"
 	status := conversation.Pending
 	var asJSON bool
-	words := []string{conversation.Pending, conversation.Approved, conversation.Denied, conversation.Used, conversation.Expired, all}
+	words := []string{conversation.Pending, conversation.Approved, conversation.Denied, conversation.Used,
+		conversation.Expired, all}
 	c := a.ofThread("approvals", "List the calls that wait for an approval",
 		func(c *cobra.Command, server *client.Client, thread string) error {
 			wanted := status
@@ -109,7 +112,8 @@ func (a *app) newThreadApprovals() *cobra.Command {
 			t := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
 			fmt.Fprintln(t, "ID\tSTATUS\tAGE\tTOOL\tARGUMENTS")
 			for _, one := range list {
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", printable(one.ID), printable(one.Status), age(time.Since(one.CreatedAt)), printable(one.Tool),
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", printable(one.ID), printable(one.Status),
+					age(time.Since(one.CreatedAt)), printable(one.Tool),
 					clipped(printable(string(one.Arguments)), captionWidth))
 			}
 			return t.Flush()

@@ -45,9 +45,10 @@ func (a *app) newThreadExport() *cobra.Command {
 
 func (a *app) newThreadImport() *cobra.Command {
 	c := &cobra.Command{
-		Use:               "import THREAD FILE",
-		Short:             "Make a record file the thread's record; - is the standard input",
-		Long:              "Make a record file, one of evertty's or of Loader's, the thread's record. The thread is made when it is not there; a record that it has is kept.",
+		Use:   "import THREAD FILE",
+		Short: "Make a record file the thread's record; - is the standard input",
+		Long: "Make a record file, one of evertty's or of Loader's, the thread's record. The thread is " +
+			"made when it is not there; a record that it has is kept.",
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.completeThreads,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -104,7 +105,8 @@ func (a *app) newThreadCompact() *cobra.Command {
 				fmt.Fprintln(a.stdout, "nothing to compact")
 				return nil
 			}
-			fmt.Fprintf(a.stdout, "%d messages are behind a summary, about %d tokens became %d\n", done.Removed, done.Before, done.After)
+			fmt.Fprintf(a.stdout, "%d messages are behind a summary, about %d tokens became %d\n", done.Removed,
+				done.Before, done.After)
 			return nil
 		})
 	c.Flags().IntVar(&o.Keep, "keep", 0, "messages that stay as they are (default 4)")
@@ -165,6 +167,7 @@ func (a *app) printStanding(s client.Standing) error {
 	if s.Task != nil {
 		task = clipped(printable(*s.Task), captionWidth)
 	}
-	fmt.Fprintf(t, "thread\t%s\nrecord\t%s\ntask\t%s\nmode\t%s\npermissions\t%s\n", printable(s.Thread), printable(s.ID), task, printable(s.Mode), printable(s.Allowed))
+	fmt.Fprintf(t, "thread\t%s\nrecord\t%s\ntask\t%s\nmode\t%s\npermissions\t%s\n", printable(s.Thread),
+		printable(s.ID), task, printable(s.Mode), printable(s.Allowed))
 	return t.Flush()
 }

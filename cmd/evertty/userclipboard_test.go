@@ -43,6 +43,9 @@ func takenBy(u *userClipboard, c client.Clipboard) []byte {
 // TestAttachClipboard: only with --clipboard the user's terminal gets what the program
 // writes to the clipboard.
 func TestAttachClipboard(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for keys that are held back")
+	}
 	for _, flag := range []string{"", "--clipboard"} {
 		s, u := newFakeServer(t), newUserTTY(t)
 		args := []string{"attach", "t1"}
@@ -62,7 +65,8 @@ func TestAttachClipboard(t *testing.T) {
 		if flag != "" {
 			want = 1
 		}
-		if got := strings.Count(u.written(), "\x1b[31mred\x1b]52;c;aGk=\x1b\\"); got != want || strings.Contains(u.written(), "]52;") != (want == 1) {
+		if got := strings.Count(u.written(), "\x1b[31mred\x1b]52;c;aGk=\x1b\\"); got != want ||
+			strings.Contains(u.written(), "]52;") != (want == 1) {
 			t.Errorf("with %q the clipboard was written %d times in %q", flag, got, u.written())
 		}
 	}

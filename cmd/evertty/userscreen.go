@@ -51,7 +51,8 @@ func leave(end, rows int) string {
 
 // notice shows a line at the bottom of the screen. The next snapshot removes it.
 func notice(text string, cols, rows int) string {
-	return fmt.Sprintf("\x1b7\x1b[?6l\x1b[%d;1H\x1b[0;7m%s\x1b[0m\x1b[K\x1b8", rows, clipped(printable(text), max(cols-1, 2)))
+	return fmt.Sprintf("\x1b7\x1b[?6l\x1b[%d;1H\x1b[0;7m%s\x1b[0m\x1b[K\x1b8", rows,
+		clipped(printable(text), max(cols-1, 2)))
 }
 
 // colors notices when a program changes the terminal's own colours (OSC 4 and 10

@@ -36,7 +36,8 @@ func newUserTTY(t *testing.T) *userTTY {
 	if err != nil {
 		t.Skipf("no pseudo-terminals here: %v", err)
 	}
-	u := &userTTY{t: t, master: master, closed: make(chan struct{}), screen: vt10x.New(vt.Config{Cols: 40, Rows: 8, Scrollback: 1000})}
+	u := &userTTY{t: t, master: master, closed: make(chan struct{}),
+		screen: vt10x.New(vt.Config{Cols: 40, Rows: 8, Scrollback: 1000})}
 	var n int
 	u.ioctl(func(fd int) error {
 		if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {

@@ -61,6 +61,9 @@ func TestAttach(t *testing.T) {
 }
 
 func TestDetach(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for keys that are held back")
+	}
 	for _, tc := range []struct{ name, keys, flag string }{
 		{"default", "\x1c\x1c", ""}, {"kitty", "\x1b[92;5u\x1b[92;5u", ""}, {"own", "\x02d", "--detach-keys=C-b d"},
 	} {
@@ -97,6 +100,9 @@ func TestDetach(t *testing.T) {
 }
 
 func TestHeldDetachKeyGoesOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for keys that are held back")
+	}
 	s, u := newFakeServer(t), newUserTTY(t)
 	code, _ := u.evertty("attach", "t1")
 	v := s.viewer()
@@ -224,12 +230,14 @@ func TestAttachToNothing(t *testing.T) {
 	s, u := newFakeServer(t), newUserTTY(t)
 	s.set(func() { s.gone = true })
 	code, stderr := u.evertty("attach", "build")
-	if got := within(t, code, "the end"); got != exitNoTerminal || stderr.String() != "evertty: there is no such terminal\n" {
+	if got := within(t, code, "the end"); got != exitNoTerminal ||
+		stderr.String() != "evertty: there is no such terminal\n" {
 		t.Errorf("%d %s", got, stderr)
 	}
 	t.Setenv(envServer, "http://127.0.0.1:1")
 	code, stderr = u.evertty("attach", "build")
-	if got := within(t, code, "the end"); got != exitNoServer || !strings.Contains(stderr.String(), "no server at http://127.0.0.1:1") {
+	if got := within(t, code, "the end"); got != exitNoServer ||
+		!strings.Contains(stderr.String(), "no server at http://127.0.0.1:1") {
 		t.Errorf("%d %s", got, stderr)
 	}
 	if u.written() != "" {
@@ -241,7 +249,8 @@ func TestAttachToNothing(t *testing.T) {
 	}
 	defer null.Close()
 	a := &app{stdin: null, stdout: null, stderr: stderr}
-	if got := a.run([]string{"attach", "build"}); got != exitUsage || !strings.Contains(stderr.String(), "not a terminal") {
+	if got := a.run([]string{"attach", "build"}); got != exitUsage ||
+		!strings.Contains(stderr.String(), "not a terminal") {
 		t.Errorf("%d %s", got, stderr)
 	}
 }

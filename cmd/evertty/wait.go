@@ -39,7 +39,8 @@ misses nothing.`,
 		ValidArgsFunction: a.completeTerminals,
 		RunE: func(c *cobra.Command, args []string) error {
 			if needs := onText(r.For); needs != (r.Pattern != "") {
-				return usage(fmt.Errorf("wait: --for %s and --pattern: a pattern goes with text, regex and title, and only with them", r.For))
+				return usage(fmt.Errorf("wait: --for %s and --pattern: a pattern goes with text, regex and title, "+
+					"and only with them", r.For))
 			}
 			if c.Flags().Changed("since") {
 				r.Since = &since

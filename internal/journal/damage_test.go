@@ -106,6 +106,9 @@ func whatIsLeft(t *testing.T, what string, j *Journal, text string) (bad []int) 
 // every byte. It opens, positions hold, other segments are as they were, what is
 // not says so, and it goes on.
 func TestJournalDamage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("damages a journal at every place")
+	}
 	tried := 0
 	for _, pack := range []bool{false, true} {
 		dir := memoryDir(t)

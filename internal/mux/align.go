@@ -26,17 +26,15 @@ func (d *durable) realign() {
 		return
 	}
 	if old := d.trouble.Swap(nil); old != nil {
-		d.mux.cfg.Log.Info("works again", "was", *old)
+		d.cfg.Log.Info("works again", "was", *old)
 	}
 	d.later(strangers)
 }
 
 // later has strangers adopted, unless the Mux closes: the recorder is at work longer than what Close waits for first.
 func (d *durable) later(strangers []stranger) {
-	d.mux.mu.Lock()
-	defer d.mux.mu.Unlock()
-	if len(strangers) > 0 && !d.mux.closing {
-		d.mux.work.Go(func() { d.adopt(strangers) })
+	if len(strangers) > 0 {
+		d.life.TryGo(func() { d.adopt(strangers) })
 	}
 }
 
@@ -47,7 +45,7 @@ type stranger struct {
 }
 
 func (d *durable) alignNow() (strangers []stranger, err error) {
-	open, err := d.OpenCommands()
+	open, err := d.Manager.OpenCommands()
 	if err != nil {
 		return nil, err
 	}
@@ -56,8 +54,8 @@ func (d *durable) alignNow() (strangers []stranger, err error) {
 		waiting[k.Terminal] = append(waiting[k.Terminal], k)
 	}
 	alive := thread.Alive{Processes: map[string]thread.Process{}}
-	for _, s := range d.mux.Shells("") {
-		_, err := d.Terminal(s.key)
+	for _, s := range d.shells.Shells("") {
+		_, err := d.Manager.Terminal(s.key)
 		if isMissing(err) {
 			strangers = append(strangers, stranger{shell: s})
 			continue
@@ -70,16 +68,16 @@ func (d *durable) alignNow() (strangers []stranger, err error) {
 			return nil, err
 		}
 		alive.Commands = append(alive.Commands, running...)
-		if p, ok := pty.FindProc(s.Facts().PID); ok {
+		if p, ok := pty.FindProc(s.Stats().PID); ok {
 			alive.Processes[s.key] = d.process(p)
 		}
-		s.recorded.Store(true)
+		shellRow(s).recorded.Store(true)
 	}
 	list, err := d.alignTerminals(&alive)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := d.Recover(alive); err != nil {
+	if _, err := d.Manager.Recover(alive); err != nil {
 		return nil, err
 	}
 	return append(strangers, list...), d.alignStates()
@@ -87,11 +85,11 @@ func (d *durable) alignNow() (strangers []stranger, err error) {
 
 // alignTerminals adds the terminals that run. One that was deleted has no row, and one that has ended gets it when it is started again.
 func (d *durable) alignTerminals(alive *thread.Alive) (strangers []stranger, err error) {
-	for _, t := range d.mux.all() {
+	for _, t := range d.terminals.all() {
 		if t.isDeleted() {
 			continue
 		}
-		_, err := d.Terminal(t.ID)
+		_, err := d.Manager.Terminal(t.ID)
 		switch {
 		case isMissing(err) && t.running():
 			strangers = append(strangers, stranger{terminal: t})
@@ -101,7 +99,7 @@ func (d *durable) alignTerminals(alive *thread.Alive) (strangers []stranger, err
 		case err != nil:
 			return nil, err
 		}
-		t.recorded.Store(true)
+		row(t).recorded.Store(true)
 		if t.running() {
 			if p, ok := pty.FindProc(t.process.PID()); ok {
 				alive.Processes[t.ID] = d.process(p)
@@ -113,24 +111,24 @@ func (d *durable) alignTerminals(alive *thread.Alive) (strangers []stranger, err
 
 // alignStates writes the states of all shells and terminals, most of which are known.
 func (d *durable) alignStates() error {
-	for _, s := range d.mux.Shells("") {
+	for _, s := range d.shells.Shells("") {
 		state := s.State()
-		if !s.recorded.Load() || absolute(state.Cwd) == "" {
+		if !shellRow(s).recorded.Load() || absolute(state.Cwd) == "" {
 			continue
 		}
-		if _, _, err := d.Save(s.key, thread.State{Cwd: state.Cwd, Env: state.Delta, Unset: state.Unset}); err != nil && !isRefusal(err) {
+		if _, _, err := d.Manager.Save(s.key, thread.State{Cwd: state.Cwd, Env: state.Delta, Unset: state.Unset}); err != nil && !isRefusal(err) {
 			return err
 		}
 	}
-	for _, t := range d.mux.all() {
+	for _, t := range d.terminals.all() {
 		// Of a program that went with the machine nobody has written where it was since the last look of the server before.
-		justLost := t.restored != nil && t.restored.State == StateRunning && t.noted.Load() == nil
-		if dir := t.dir(); t.recorded.Load() && (t.running() || justLost) && absolute(dir) != "" {
-			if _, _, err := d.SaveCwd(t.ID, dir); err != nil && !isRefusal(err) {
+		justLost := t.restored != nil && t.restored.State == StateRunning && row(t).noted.Load() == nil
+		if dir := t.dir(); row(t).recorded.Load() && (t.running() || justLost) && absolute(dir) != "" {
+			if _, _, err := d.Manager.SaveCwd(t.ID, dir); err != nil && !isRefusal(err) {
 				return err
 			}
-			t.noted.Store(&dir)
-			t.exported.Store(nil) // what the records missed is noted at the next look
+			row(t).noted.Store(&dir)
+			row(t).exported.Store(nil) // what the records missed is noted at the next look
 		}
 	}
 	return nil
@@ -138,7 +136,7 @@ func (d *durable) alignStates() error {
 
 // alignCommands writes down what the history of a shell has and the records have not, and returns the commands that still run or wait.
 func (d *durable) alignCommands(s *Shell, open []thread.Command) (running []string, err error) {
-	known, err := d.Commands(thread.CommandQuery{Thread: s.Session, Terminal: s.key, Limit: 1})
+	known, err := d.Manager.Commands(thread.CommandQuery{Thread: s.Session, Terminal: s.key, Limit: 1})
 	if err != nil && !isMissing(err) {
 		return nil, err
 	}
@@ -172,7 +170,7 @@ func (d *durable) alignCommands(s *Shell, open []thread.Command) (running []stri
 	if len(list) == 0 {
 		return running, nil
 	}
-	return running, d.Batch(func(b *thread.Batch) error {
+	return running, d.Manager.Batch(func(b *thread.Batch) error {
 		for _, k := range list {
 			if err := b.Command(k); err != nil && !isRefusal(err) {
 				return err
@@ -185,25 +183,25 @@ func (d *durable) alignCommands(s *Shell, open []thread.Command) (running []stri
 // adopt makes the rows of what has none: it is of before the first database, or somebody removed them.
 func (d *durable) adopt(list []stranger) {
 	for _, one := range list {
-		if d.mux.ctx.Err() != nil {
+		if d.ctx.Err() != nil {
 			return
 		}
-		if err := d.adoptOne(d.mux.ctx, one); err != nil && !errors.Is(err, context.Canceled) {
-			d.mux.cfg.Log.Warn("cannot write the record of what is there", "error", err)
+		if err := d.adoptOne(d.ctx, one); err != nil && !errors.Is(err, context.Canceled) {
+			d.cfg.Log.Warn("cannot write the record of what is there", "error", err)
 		}
 	}
 }
 
 func (d *durable) adoptOne(ctx context.Context, one stranger) error {
 	if t := one.terminal; t != nil {
-		if _, err := d.ready(ctx, t.spec.Session, t.use(), t.spec.Place); err != nil {
+		if _, err := d.ready(ctx, t.spec.Session, useOf(t), t.spec.Place); err != nil {
 			return err
 		}
 		d.recordTerminal(t)
 		return nil
 	}
 	s := one.shell
-	if _, err := d.ready(ctx, s.Session, s.use(), s.Spec().Place); err != nil {
+	if _, err := d.ready(ctx, s.Session, useOfShell(s), s.Spec().Provider); err != nil {
 		return err
 	}
 	d.recordShell(s)

@@ -2,6 +2,7 @@ package mux
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"runtime"
 	"time"
@@ -43,7 +44,7 @@ func (a *waiting) await(ctx context.Context) error {
 		case met:
 			return nil
 		case finished:
-			return wrapf(ErrExited, "terminal %s ended before %s was seen", a.t.ID, a.names())
+			return fmt.Errorf("%w: terminal %s ended before %s was seen", ErrExited, a.t.ID, a.names())
 		case in > 0:
 			again.Reset(in)
 		}
@@ -132,7 +133,7 @@ func (a *waiting) polled(finished bool) (met bool, in time.Duration) {
 
 // late looks at what came before the time was over.
 func (a *waiting) late(ctx context.Context) error {
-	over := wrapf(ErrTimeout, "no %s within %v", a.names(), a.Timeout)
+	over := fmt.Errorf("%w: no %s within %v", ErrTimeout, a.names(), a.Timeout)
 	if a.follow == nil {
 		return over
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -17,9 +18,6 @@ type Clean struct {
 	// Unattached ends a terminal that nobody has ever watched and that got no
 	// input, so long after its creation; 0 is never.
 	Unattached time.Duration
-	// ShellIdle ends the process of an exec shell that runs nothing, not even in the background, and got no command for so long; 0 is never. It
-	// comes back with its next command.
-	ShellIdle time.Duration
 	// MaxPerSession is how many terminals of a session may run; 0 is any number.
 	// EndOldest has the one more end the oldest instead of being refused.
 	MaxPerSession int
@@ -27,8 +25,6 @@ type Clean struct {
 	// Quotas in bytes: of one terminal's journal, of all journals, of all
 	// snapshots. 0 means the default.
 	TerminalQuota, JournalQuota, SnapshotQuota int64
-	// ExecLogQuota is what the logs of all commands of exec shells may take, in bytes. 0 means the default.
-	ExecLogQuota int64
 }
 
 // Default quotas, in bytes.
@@ -36,14 +32,12 @@ const (
 	DefaultTerminalQuota = 64 << 20 // some hours of a busy build
 	DefaultJournalQuota  = 2 << 30
 	DefaultSnapshotQuota = 512 << 20
-	DefaultExecLogQuota  = 2 << 30
 )
 
 func (c *Clean) complete() {
 	c.TerminalQuota = cmp.Or(c.TerminalQuota, DefaultTerminalQuota)
 	c.JournalQuota = cmp.Or(c.JournalQuota, DefaultJournalQuota)
 	c.SnapshotQuota = cmp.Or(c.SnapshotQuota, DefaultSnapshotQuota)
-	c.ExecLogQuota = cmp.Or(c.ExecLogQuota, DefaultExecLogQuota)
 }
 
 // The reasons of evertty_cleaned_total.
@@ -75,7 +69,9 @@ func (m *Mux) clean(now time.Time) {
 	if now.Sub(m.looked) >= cleanEvery {
 		m.looked = now
 		m.keepQuotas()
-		m.keepExecSpace()
+		if m.cfg.Housekeeping != nil {
+			m.cfg.Housekeeping()
+		}
 		m.purgeOld(now)
 	}
 }
@@ -86,7 +82,7 @@ const cleanEvery = 5 * time.Second
 // end deletes a terminal without waiting for its end. It stays readable by id.
 func (m *Mux) end(t *Terminal, reason string) {
 	m.cleaned(reason, t)
-	m.work.Go(func() {
+	m.life.Go(func() {
 		if err := m.Delete(m.ctx, t, false); err != nil && m.ctx.Err() == nil {
 			m.cfg.Log.Warn("cannot end a terminal", "id", t.ID, "error", err)
 		}
@@ -99,7 +95,7 @@ func (t *Terminal) overdue(c Clean, now time.Time) string {
 	if c.Idle <= 0 && c.Unattached <= 0 || t.process == nil || t.screen.attached() > 0 {
 		return ""
 	}
-	if t.mux.records.stands(t.spec.Session) {
+	if t.mux.hooks.Paused(t.spec.Session) {
 		return ""
 	}
 	last := t.Hub().Facts().Output
@@ -151,7 +147,7 @@ func (m *Mux) makeRoom(session string) error {
 }
 
 func tooMany(session string, running, limit int) error {
-	return wrapf(ErrLimit, "session %q has %d running terminals, at most %d are allowed", session, running, limit)
+	return fmt.Errorf("%w: session %q has %d running terminals, at most %d are allowed", ErrLimit, session, running, limit)
 }
 
 // keepQuotas frees disk space when a quota is exceeded: what compression saves

@@ -2,24 +2,25 @@ package mux
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/evertty/evertty/internal/shell"
 )
 
 // Command finds a command of any shell of a session, of any session for "". Errors: shell.ErrNotFound.
-func (m *Mux) Command(session, id string) (*shell.Exec, error) {
+func (m *Shells) Command(session, id string) (*shell.Exec, error) {
 	_, e, err := m.command(session, id)
 	return e, err
 }
 
-func (m *Mux) command(session, id string) (*Shell, *shell.Exec, error) {
+func (m *Shells) command(session, id string) (*Shell, *shell.Exec, error) {
 	for _, s := range m.Shells(session) {
 		if e, err := s.Shell.Command(id); err == nil {
 			return s, e, nil
 		}
 	}
-	return nil, nil, wrapf(shell.ErrNotFound, "%.80q", id)
+	return nil, nil, fmt.Errorf("%w: %.80q", shell.ErrNotFound, id)
 }
 
 // maxListed bounds the commands taken from one shell, which keeps fewer.
@@ -27,7 +28,7 @@ const maxListed = 1 << 16
 
 // Commands are the commands of all shells of a session, all for "", in the order in which they were submitted: the newest limit (all for 0) of those before
 // the one with the id before, which are none when there is no such command.
-func (m *Mux) Commands(session string, limit int, before string) []shell.Info {
+func (m *Shells) Commands(session string, limit int, before string) []shell.Info {
 	if limit <= 0 || limit > maxListed {
 		limit = maxListed
 	}

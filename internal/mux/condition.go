@@ -1,6 +1,7 @@
 package mux
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -57,10 +58,10 @@ func (w *Wait) check() ([]awaited, error) {
 		w.Timeout = DefaultWait
 	}
 	if w.Timeout < 0 || w.Timeout > MaxWait {
-		return nil, wrapf(ErrInvalid, "timeout_ms %d: 0 to %d are allowed", w.Timeout.Milliseconds(), MaxWait.Milliseconds())
+		return nil, fmt.Errorf("%w: timeout_ms %d: 0 to %d are allowed", ErrInvalid, w.Timeout.Milliseconds(), MaxWait.Milliseconds())
 	}
 	if len(w.Any) == 0 || len(w.Any) > MaxAny {
-		return nil, wrapf(ErrInvalid, "%d conditions: 1 to %d are allowed", len(w.Any), MaxAny)
+		return nil, fmt.Errorf("%w: %d conditions: 1 to %d are allowed", ErrInvalid, len(w.Any), MaxAny)
 	}
 	list := make([]awaited, len(w.Any))
 	for i, c := range w.Any {
@@ -77,7 +78,7 @@ func (c *awaited) check() (err error) {
 		c.Idle = DefaultIdle
 	}
 	if c.Idle < 0 || c.Idle > MaxWait {
-		return wrapf(ErrInvalid, "idle_ms %d: 0 to %d are allowed", c.Idle.Milliseconds(), MaxWait.Milliseconds())
+		return fmt.Errorf("%w: idle_ms %d: 0 to %d are allowed", ErrInvalid, c.Idle.Milliseconds(), MaxWait.Milliseconds())
 	}
 	switch c.For {
 	case "text", "regex":
@@ -85,21 +86,21 @@ func (c *awaited) check() (err error) {
 		return err
 	case "title":
 		if c.Pattern == "" || len(c.Pattern) > maxPattern {
-			return wrapf(ErrInvalid, "pattern has %d bytes: 1 to %d are allowed", len(c.Pattern), maxPattern)
+			return fmt.Errorf("%w: pattern has %d bytes: 1 to %d are allowed", ErrInvalid, len(c.Pattern), maxPattern)
 		}
 	case "cursor":
 		if c.X == nil && c.Y == nil {
-			return wrapf(ErrInvalid, "cursor needs x, y or both")
+			return fmt.Errorf("%w: cursor needs x, y or both", ErrInvalid)
 		}
 	case "mode":
 		return c.checkMode()
 	case "idle", "exit":
 		if c.Not {
-			return wrapf(ErrInvalid, "for %q: not is allowed for text, regex, title, cursor, alt_screen, mode and prompt", c.For)
+			return fmt.Errorf("%w: for %q: not is allowed for text, regex, title, cursor, alt_screen, mode and prompt", ErrInvalid, c.For)
 		}
 	case "prompt", "alt_screen":
 	default:
-		return wrapf(ErrInvalid, "for %q: text, regex, idle, exit, prompt, title, cursor, alt_screen or mode are allowed", c.For)
+		return fmt.Errorf("%w: for %q: text, regex, idle, exit, prompt, title, cursor, alt_screen or mode are allowed", ErrInvalid, c.For)
 	}
 	return nil
 }
@@ -131,7 +132,7 @@ func (c *awaited) checkMode() error {
 			names = append(names, name)
 		}
 		slices.Sort(names)
-		return wrapf(ErrInvalid, "mode %q: allowed are %s", c.Mode, strings.Join(names, ", "))
+		return fmt.Errorf("%w: mode %q: allowed are %s", ErrInvalid, c.Mode, strings.Join(names, ", "))
 	}
 	is := get(snapshot.Modes{})
 	switch v := c.Value.(type) {
@@ -140,7 +141,7 @@ func (c *awaited) checkMode() error {
 			c.Value = true
 			return nil
 		}
-		return wrapf(ErrInvalid, "mode %s needs a value", c.Mode)
+		return fmt.Errorf("%w: mode %s needs a value", ErrInvalid, c.Mode)
 	case bool:
 		_, ok = is.(bool)
 	case string:
@@ -152,7 +153,7 @@ func (c *awaited) checkMode() error {
 		ok = false
 	}
 	if !ok {
-		return wrapf(ErrInvalid, "value %v of mode %s: a value like %v is allowed", c.Value, c.Mode, is)
+		return fmt.Errorf("%w: value %v of mode %s: a value like %v is allowed", ErrInvalid, c.Value, c.Mode, is)
 	}
 	return nil
 }

@@ -3,11 +3,11 @@ package mux
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
@@ -22,12 +22,12 @@ type Sent struct {
 }
 
 // Input writes to the program, completely and in order, and waits until it took
-// everything. It is activity: a paused thread goes on. Errors: ErrExited, pty.ErrBlocked, the context's, those of durable.ready.
+// everything. It is activity: a paused thread goes on. Errors: ErrExited, pty.ErrBlocked, the context's, those of Hooks.Authorize.
 func (t *Terminal) Input(ctx context.Context, p []byte) (Sent, error) {
 	if !t.running() {
 		return Sent{}, t.gone()
 	}
-	if err := t.mux.records.attend(ctx, t); err != nil {
+	if err := t.mux.hooks.Authorize(ctx, t); err != nil {
 		return Sent{}, err
 	}
 	t.touch()
@@ -47,7 +47,7 @@ func (t *Terminal) Input(ctx context.Context, p []byte) (Sent, error) {
 // gone says how the terminal ended; it wraps ErrExited.
 func (t *Terminal) gone() error {
 	i := t.Info()
-	return wrapf(ErrExited, "terminal %s is %s", t.ID, i.State)
+	return fmt.Errorf("%w: terminal %s is %s", ErrExited, t.ID, i.State)
 }
 
 // Keys writes named keys in the way of the program's modes. Errors: as Input,
@@ -116,7 +116,7 @@ func (t *Terminal) resize(cols, rows int) error {
 		return err
 	}
 	t.Hub().Resize(cols, rows)
-	t.mux.changes.notify()
+	t.mux.changes.Notify()
 	return nil
 }
 
@@ -229,12 +229,12 @@ func (m *Mux) remove(t *Terminal, purge bool) error {
 		t.deleted = time.Now().UTC()
 	}
 	t.mu.Unlock()
-	m.records.note(func(b *thread.Batch) error { return b.DeleteTerminal(t.ID) })
+	m.hooks.Removed(t)
 	if purge {
 		return m.purge(t)
 	}
 	t.saveRecord()
-	m.changes.notify()
+	m.changes.Notify()
 	return nil
 }
 
@@ -285,8 +285,8 @@ func HeldBrand(id string) uint64 {
 // purge removes an ended terminal and its files. Whoever calls it has the turn.
 func (m *Mux) purge(t *Terminal) error {
 	m.forget(t)
-	m.records.note(func(b *thread.Batch) error { return b.DeleteTerminal(t.ID) })
-	m.changes.notify()
+	m.hooks.Removed(t)
+	m.changes.Notify()
 	if t.process != nil {
 		m.cfg.Keeper.Release(t.holdID()) // its record could not be written, perhaps
 	}

@@ -1,17 +1,21 @@
 package mux
 
 import (
+	"fmt"
 	"iter"
+	"maps"
 	"strconv"
 	"time"
 
-	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/descriptors"
+	"github.com/evertty/evertty/internal/startdir"
+	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/stream"
 )
 
 // Create starts a terminal. Errors: ErrInvalid, ErrNameTaken, ErrLimit,
-// ErrClosing, those of pty.Start and of the keeper, and of the thread's records (see durable.ready).
+// ErrClosing, those of pty.Start and of the keeper, and of the thread's records (Hooks.Authorize).
 func (m *Mux) Create(s Spec) (*Terminal, error) {
 	if err := s.complete(); err != nil {
 		return nil, err
@@ -20,11 +24,11 @@ func (m *Mux) Create(s Spec) (*Terminal, error) {
 		return nil, err
 	}
 	if s.Place == "" {
-		s.Cwd = inHome(s.Cwd)
+		s.Cwd = startdir.InHome(s.Cwd)
 	}
 	now := time.Now().UTC()
-	t := &Terminal{ID: newID(), mux: m, spec: s, created: now, generation: firstGeneration, line: newLineage(), state: StateRunning,
-		place: startingIn(absolute(s.Cwd), ""), lastActivity: now, ended: make(chan struct{}), changes: 1}
+	t := m.attach(&Terminal{ID: newID(), mux: m, spec: s, created: now, generation: firstGeneration, line: newLineage(), state: StateRunning,
+		place: startingIn(absolute(s.Cwd), ""), lastActivity: now, ended: make(chan struct{}), changes: 1})
 	if s.Place == "" {
 		program, _ := t.program(s)
 		if _, err := program.Plan(); err != nil {
@@ -34,7 +38,7 @@ func (m *Mux) Create(s Spec) (*Terminal, error) {
 	if err := m.makeRoom(s.Session); err != nil {
 		return nil, err
 	}
-	release, err := m.descriptors.take(terminalDescriptors)
+	release, err := m.cfg.Descriptors.Take(descriptors.Terminal)
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +56,8 @@ func (m *Mux) Create(s Spec) (*Terminal, error) {
 		return nil, err
 	}
 	m.publish(t)
-	m.changes.notify()
-	if err := m.records.attend(m.opening, t); err != nil {
+	m.changes.Notify()
+	if err := m.hooks.Authorize(m.life.Opening(), t); err != nil {
 		_ = m.Delete(m.ctx, t, true) // nobody was told of it
 		return nil, err
 	}
@@ -70,7 +74,7 @@ func (t *Terminal) start(s Spec) error {
 	}
 	k, err := t.mux.cfg.Keeper.Start(t.holdID(), program)
 	if err != nil {
-		t.dropJob()
+		t.mux.hooks.DropProgram(t)
 		return err
 	}
 	t.hold(k)
@@ -82,7 +86,7 @@ func (t *Terminal) start(s Spec) error {
 func (t *Terminal) abandon() {
 	_ = t.journal.Close()
 	if t.spec.Place != "" {
-		t.mux.records.note(func(b *thread.Batch) error { return b.DeleteTerminal(t.ID) }) // made before the start
+		t.mux.hooks.Removed(t) // it was told of before the start
 	}
 	if err := t.removeFiles(); err != nil {
 		t.mux.cannotClean(err)
@@ -106,9 +110,6 @@ func (t *Terminal) hold(k *keeper.Kept) {
 func (m *Mux) reserve(t *Terminal) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.closing {
-		return ErrClosing
-	}
 	live, here := 0, 0
 	for o := range m.taken() {
 		if o.running() {
@@ -118,17 +119,21 @@ func (m *Mux) reserve(t *Terminal) error {
 			}
 		}
 		if o.spec.Name != "" && o.spec.Name == t.spec.Name && o.ID != t.ID && o.spec.Session == t.spec.Session && !o.isDeleted() {
-			return wrapf(ErrNameTaken, "session %q has a terminal %q (%s); delete it or choose another name", o.spec.Session, o.spec.Name, o.ID)
+			return fmt.Errorf("%w: session %q has a terminal %q (%s); delete it or choose another name", ErrNameTaken, o.spec.Session, o.spec.Name, o.ID)
 		}
 	}
 	if live >= MaxTerminals {
-		return wrapf(ErrLimit, "%d terminals are running, the most this server holds", live)
+		return fmt.Errorf("%w: %d terminals are running, the most this server holds", ErrLimit, live)
 	}
 	if limit := m.cfg.Clean.MaxPerSession; limit > 0 && here >= limit {
 		return tooMany(t.spec.Session, here, limit)
 	}
+	done, ok := m.life.Start()
+	if !ok {
+		return ErrClosing
+	}
+	t.started = done
 	m.starting[t] = struct{}{}
-	m.starts.Add(1)
 	return nil
 }
 
@@ -155,8 +160,8 @@ func (m *Mux) publish(t *Terminal) {
 	delete(m.starting, t)
 	m.byID[t.ID] = t
 	m.mu.Unlock()
-	m.work.Go(t.run)
-	m.work.Go(func() { t.input.run(t.ended, m.ctx.Done()) })
+	m.life.Go(t.run)
+	m.life.Go(func() { t.input.run(t.ended, m.ctx.Done()) })
 }
 
 // release ends a reservation, whether the terminal was published or not.
@@ -164,11 +169,34 @@ func (m *Mux) release(t *Terminal) {
 	m.mu.Lock()
 	delete(m.starting, t)
 	m.mu.Unlock()
-	m.starts.Done()
+	t.started()
 }
 
 func (m *Mux) forget(t *Terminal) {
 	m.mu.Lock()
 	delete(m.byID, t.ID)
 	m.mu.Unlock()
+}
+
+// attach gives a new terminal what the hooks keep with it.
+func (m *Mux) attach(t *Terminal) *Terminal {
+	t.Attached = m.hooks.Attach(t)
+	return t
+}
+
+// checkProvider finds out where a new terminal runs. Errors: those of Hooks.Provider.
+func (m *Mux) checkProvider(s *Spec) (err error) {
+	s.Place, err = m.hooks.Provider(s.Session)
+	return err
+}
+
+// program is what the keeper starts for a terminal: its program, or what stands for it here.
+func (t *Terminal) program(s Spec) (pty.Spec, error) {
+	if s.Place != "" {
+		return t.mux.hooks.Program(t, s)
+	}
+	env := map[string]string{}
+	maps.Copy(env, s.Env)
+	maps.Copy(env, pty.Identity(t.mux.cfg.Address, s.Session, t.ID))
+	return pty.Spec{Argv: s.Cmd, Dir: s.Cwd, Env: env, Cols: s.Cols, Rows: s.Rows, Brand: t.brand()}, nil
 }

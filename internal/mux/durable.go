@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"strings"
 	"sync"
@@ -12,10 +13,14 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/lifetime"
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/provider/local"
+	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/startdir"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/stream"
 )
 
 // ErrNoRecords is what everything durable answers when the database could not be opened. Terminals and shells work without it.
@@ -26,10 +31,15 @@ var ErrNoRecords = errors.New("there are no records of threads")
 // The id of a thread is the session of terminals and shells. A terminal's row has the terminal's id, a shell's row its key. What a command and a byte need is in
 // memory (Manager.Admit, Attend); the rest is written by the recorder.
 type durable struct {
-	*thread.Manager
+	Manager   *thread.Manager // nil without records
+	cfg       ServiceConfig
+	ctx       context.Context
+	life      *lifetime.Lifetime
+	terminals *Mux
+	shells    *Shells
+	guard     *conversation.Guard
 	books     *conversation.Manager // of harnesses; nil without a store
-	mux       *Mux
-	why       error // of no Manager
+	why       error                 // of no Manager
 	boot      string
 	recorder  recorder
 	watchers  watchers
@@ -45,13 +55,53 @@ type durable struct {
 	cpu map[string]time.Duration // processor time of threads with a budget of it, as of the last look
 }
 
+// ServiceConfig is what a durable is made of.
+type ServiceConfig struct {
+	Life *lifetime.Lifetime
+	Log  *slog.Logger
+	// Records are the threads with their rows; nil is none, and NoRecords why: then nothing is durable but screens and shells.
+	Records   thread.Store
+	NoRecords error
+	// Record is what conversations are kept with; its Store is of the same database, or nil for none. Notify and Failed are the service's.
+	Record conversation.Config
+	// Policy is that of threads that bring none; nil is thread.DefaultPolicy. PolicyChosen says that somebody wanted it: see end.
+	Policy       *thread.Policy
+	PolicyChosen bool
+	// Providers are where processes can run beside this machine, by name. With any of them Relay is needed.
+	Providers map[string]RemoteProvider
+	Relay     Relay
+}
+
+// newDurable makes a service whose hooks can be given away. Open has to follow before anything is brought back.
+func newDurable(cfg ServiceConfig) *durable {
+	if cfg.Log == nil {
+		cfg.Log = slog.Default()
+	}
+	if cfg.Record.Guard == nil {
+		cfg.Record.Guard = conversation.NewGuard(conversation.Rules{})
+	}
+	if cfg.Policy == nil {
+		p := thread.DefaultPolicy()
+		cfg.Policy = &p
+	}
+	return &durable{cfg: cfg, life: cfg.Life, ctx: cfg.Life.Context(), guard: cfg.Record.Guard, why: cfg.NoRecords, boot: bootID(), recorder: newRecorder(),
+		kick: make(chan struct{}, 1), cpu: map[string]time.Duration{}}
+}
+
+// open has the service work with the terminals and shells of a server, of which none is there yet, and opens the records.
+func (d *durable) open(t *Mux, s *Shells) error {
+	d.terminals, d.shells = t, s
+	if err := d.openRelay(); err != nil {
+		return err
+	}
+	d.openRecords()
+	return nil
+}
+
 // openRecords begins with what the database has. It happens before anything is brought back.
-func (m *Mux) openRecords() {
-	d := &durable{mux: m, why: m.cfg.NoRecords, recorder: newRecorder(), kick: make(chan struct{}, 1), cpu: map[string]time.Duration{}}
-	m.records = d
-	d.boot = bootID()
+func (d *durable) openRecords() {
 	defer d.knowPermissions()
-	if m.cfg.Records == nil {
+	if d.cfg.Records == nil {
 		if d.why == nil {
 			d.why = errors.New("this server has none")
 		}
@@ -60,15 +110,15 @@ func (m *Mux) openRecords() {
 	d.pauses = newPauses(d)
 	d.local = local.New(local.Config{Lookup: d.localInstance})
 	d.providers = map[string]provider.Provider{thread.Local: d.local}
-	for name, p := range m.cfg.Providers {
+	for name, p := range d.cfg.Providers {
 		d.providers[name] = p.Provider
 	}
-	manager, err := thread.NewManager(thread.Config{Store: m.cfg.Records, Policy: m.cfg.Policy, Chosen: m.cfg.PolicyChosen, Providers: d.providers, ComputeChanged: d.pauses.computeChanged,
+	manager, err := thread.NewManager(thread.Config{Store: d.cfg.Records, Policy: d.cfg.Policy, Chosen: d.cfg.PolicyChosen, Providers: d.providers, ComputeChanged: d.pauses.computeChanged,
 		Cwd: d.firstDir, Viewers: d.viewers, End: d.end, Notify: func(e thread.Event) { d.watchers.notify(e.Thread) }})
 	if err != nil {
 		d.why = err
-		m.cfg.NoRecords = err
-		m.cfg.Log.Error("the records of threads cannot be read", "error", err)
+		d.cfg.NoRecords = err
+		d.cfg.Log.Error("the records of threads cannot be read", "error", err)
 		return
 	}
 	d.Manager = manager
@@ -91,8 +141,8 @@ func (d *durable) begin() {
 	d.align()
 	d.pauses.settle()
 	go d.record()
-	d.mux.work.Go(d.sweepLoop)
-	d.mux.work.Go(d.chargeLoop)
+	d.life.Go(d.sweepLoop)
+	d.life.Go(d.chargeLoop)
 	d.beginBooks()
 }
 
@@ -105,52 +155,39 @@ func (d *durable) close() {
 	close(d.recorder.stop)
 	<-d.recorder.done
 	d.closeBooks()
-	if err := d.Flush(); err != nil {
-		d.mux.cfg.Log.Warn("the last activity of sessions is not written", "error", err)
+	if err := d.Manager.Flush(); err != nil {
+		d.cfg.Log.Warn("the last activity of sessions is not written", "error", err)
 	}
 }
 
-// durable is the durable layer, or why there is none. Errors: ErrNoRecords.
-func (m *Mux) durable() (*durable, error) {
-	if m.records.Manager == nil {
-		return nil, fmt.Errorf("%w: %w", ErrNoRecords, m.records.why)
+// usable says why there are no records, nil when there are. Errors: ErrNoRecords.
+func (d *durable) usable() error {
+	if d.Manager == nil {
+		return fmt.Errorf("%w: %w", ErrNoRecords, d.why)
 	}
-	return m.records, nil
+	return nil
 }
 
 // currentPatience bounds the wait of somebody who looks for what was done a moment ago.
 const currentPatience = 5 * time.Second
 
-// current is durable when everything that has happened in a thread, "" is none, is in the records.
-func (m *Mux) current(ctx context.Context, thread string) (*durable, error) {
-	d, err := m.durable()
-	if err != nil {
-		return nil, err
+// current waits until everything that has happened in a thread, "" is none, is in the records. Errors: ErrNoRecords, the reason of ctx.
+func (d *durable) current(ctx context.Context, thread string) error {
+	if err := d.usable(); err != nil {
+		return err
 	}
 	limit, cancel := context.WithTimeout(ctx, currentPatience)
 	defer cancel()
 	if thread != "" && !d.pauses.isFrozen(thread) { // what stands still changes nothing
-		for _, s := range m.Shells(thread) {
+		for _, s := range d.shells.Shells(thread) {
 			_ = s.Settled(limit) // what hangs is told as it was
 		}
-		for _, t := range m.live(thread) {
-			t.notePlace(t.look())
+		for _, t := range d.terminals.live(thread) {
+			d.notePlace(t, t.look())
 		}
 	}
 	_ = d.flush(limit)
-	return d, ctx.Err()
-}
-
-// live are the terminals of a thread whose programs run, in no order.
-func (m *Mux) live(thread string) (list []*Terminal) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, t := range m.byID {
-		if t.spec.Session == thread && t.process != nil && t.running() {
-			list = append(list, t)
-		}
-	}
-	return list
+	return ctx.Err()
 }
 
 func isMissing(err error) bool { return errors.Is(err, thread.ErrNotFound) }
@@ -158,14 +195,14 @@ func isMissing(err error) bool { return errors.Is(err, thread.ErrNotFound) }
 // firstDir is where the first process of a terminal starts when nobody said it.
 func (d *durable) firstDir(name string) string {
 	if name == thread.Local {
-		return homeDir()
+		return startdir.Home()
 	}
 	return "" // where its instances begin: the first command tells
 }
 
 // viewers is how many people look at the terminals of a thread.
 func (d *durable) viewers(thread string) (n int) {
-	for _, t := range d.mux.live(thread) {
+	for _, t := range d.terminals.live(thread) {
 		n += t.screen.attached()
 	}
 	return n
@@ -179,10 +216,10 @@ const openPatience = 60 * time.Second
 func (d *durable) ready(ctx context.Context, threadID string, u thread.Use, at string) (thread.Layers, error) {
 	ctx, cancel := context.WithTimeout(ctx, openPatience)
 	defer cancel()
-	l, err := d.Open(ctx, threadID, u)
+	l, err := d.Manager.Open(ctx, threadID, u)
 	if errors.Is(err, thread.ErrConflict) && u.Name != "" {
 		u.Name = "" // a shell and a terminal may be called the same, rows not
-		l, err = d.Open(ctx, threadID, u)
+		l, err = d.Manager.Open(ctx, threadID, u)
 	}
 	switch {
 	case err == nil:
@@ -206,15 +243,15 @@ func (d *durable) admit(s *Shell) error {
 		return nil
 	}
 	err := thread.ErrExpired
-	if s.recorded.Load() && !d.pauses.isFrozen(s.Session) {
-		err = d.Admit(s.Session)
+	if shellRow(s).recorded.Load() && !d.pauses.isFrozen(s.Session) {
+		err = d.Manager.Admit(s.Session)
 	}
 	if errors.Is(err, thread.ErrExpired) {
-		if _, err := d.ready(d.mux.ctx, s.Session, s.use(), s.Spec().Place); err != nil {
+		if _, err := d.ready(d.ctx, s.Session, useOfShell(s), s.Spec().Provider); err != nil {
 			return err
 		}
 		d.recordShell(s)
-		err = d.Admit(s.Session)
+		err = d.Manager.Admit(s.Session)
 	}
 	if errors.Is(err, thread.ErrBudget) {
 		d.hurry()
@@ -228,10 +265,10 @@ func (d *durable) attend(ctx context.Context, t *Terminal) error {
 	if d.Manager == nil {
 		return nil
 	}
-	if t.recorded.Load() && !d.pauses.isFrozen(t.spec.Session) && d.Attend(t.spec.Session) == nil {
+	if row(t).recorded.Load() && !d.pauses.isFrozen(t.spec.Session) && d.Manager.Attend(t.spec.Session) == nil {
 		return nil
 	}
-	if _, err := d.ready(ctx, t.spec.Session, t.use(), t.spec.Place); err != nil {
+	if _, err := d.ready(ctx, t.spec.Session, useOf(t), t.spec.Place); err != nil {
 		return err
 	}
 	d.recordTerminal(t)
@@ -239,12 +276,12 @@ func (d *durable) attend(ctx context.Context, t *Terminal) error {
 }
 
 // use is the row of a shell.
-func (s *Shell) use() thread.Use {
-	return thread.Use{Kind: thread.Shell, Terminal: s.key, Name: s.ID, Cwd: absolute(s.Facts().Cwd)}
+func useOfShell(s *Shell) thread.Use {
+	return thread.Use{Kind: thread.Shell, Terminal: s.key, Name: s.ID, Cwd: absolute(s.Stats().Cwd)}
 }
 
 // use is the row of a terminal.
-func (t *Terminal) use() thread.Use {
+func useOf(t *Terminal) thread.Use {
 	return thread.Use{Kind: thread.PTY, Terminal: t.ID, Name: t.spec.Name, Cmd: t.spec.Cmd, Cols: t.spec.Cols, Rows: t.spec.Rows, Cwd: absolute(t.dir()), Env: t.spec.Env}
 }
 
@@ -257,10 +294,10 @@ func absolute(dir string) string {
 
 // recordShell notes the process and the state of a shell whose row is there.
 func (d *durable) recordShell(s *Shell) {
-	if s.recorded.Swap(true) {
+	if shellRow(s).recorded.Swap(true) {
 		return
 	}
-	if p, ok := pty.FindProc(s.Facts().PID); ok {
+	if p, ok := pty.FindProc(s.Stats().PID); ok {
 		d.note(func(b *thread.Batch) error { return b.Begin(s.key, d.process(p)) })
 	}
 	d.noteState(s)
@@ -268,10 +305,10 @@ func (d *durable) recordShell(s *Shell) {
 
 // recordTerminal notes the process of a terminal whose row is there, and where it is: its program may have ended already.
 func (d *durable) recordTerminal(t *Terminal) {
-	if t.recorded.Swap(true) {
+	if row(t).recorded.Swap(true) {
 		return
 	}
-	defer func() { t.notePlace(t.dir()) }()
+	defer func() { d.notePlace(t, t.dir()) }()
 	if !t.running() {
 		return
 	}
@@ -297,21 +334,22 @@ func (d *durable) noteState(s *Shell) {
 
 // notePlace notes the directory of a terminal's program and what its shell exports when they are others than were noted last: a rollback stays until something new is seen.
 // Exports stay as they are when nothing runs that shows them.
-func (t *Terminal) notePlace(dir string) {
-	if !t.recorded.Load() {
+func (d *durable) notePlace(t *Terminal, dir string) {
+	r := row(t)
+	if !r.recorded.Load() {
 		return
 	}
 	moved := false
 	if strings.HasPrefix(dir, "/") {
-		old := t.noted.Swap(&dir)
+		old := r.noted.Swap(&dir)
 		moved = old == nil || *old != dir
 	}
-	e, began, seen := t.shown()
-	seen = seen && !e.same(t.exported.Swap(e))
+	e, began, seen := shown(t)
+	seen = seen && !e.same(r.exported.Swap(e))
 	if !moved && !seen {
 		return
 	}
-	t.mux.records.note(func(b *thread.Batch) error {
+	d.note(func(b *thread.Batch) error {
 		return b.Change(t.ID, func(s thread.State) thread.State {
 			if moved {
 				s.Cwd = dir
@@ -322,4 +360,126 @@ func (t *Terminal) notePlace(dir string) {
 			return s
 		})
 	})
+}
+
+// terminalRow is what the service keeps with a live terminal.
+type terminalRow struct {
+	recorded atomic.Bool             // its row is in the records
+	noted    atomic.Pointer[string]  // the directory that was noted there last
+	exported atomic.Pointer[exports] // what its shell exported, as noted there last
+	charged  uint64                  // position up to which its output was charged; of the goroutine that charges
+}
+
+func row(t *Terminal) *terminalRow { return t.Attached.(*terminalRow) }
+
+// liveShellRow is what the service keeps with a shell.
+type liveShellRow struct {
+	recorded atomic.Bool            // its row is in the records
+	charged  atomic.Int64           // what of Printed was charged
+	instance atomic.Pointer[string] // that the last command elsewhere ran on; nil before the first of this server
+}
+
+func shellRow(s *Shell) *liveShellRow { return s.Attached.(*liveShellRow) }
+
+// shellStarted makes the row of a shell that has started, or brings the shell to the state of the row that it was started for.
+func (d *durable) shellStarted(s *Shell, kept Kept) error {
+	if d.Manager == nil {
+		return nil
+	}
+	if _, err := d.ready(d.life.Opening(), s.Session, useOfShell(s), s.Spec().Provider); err != nil {
+		return err
+	}
+	err := d.settle(s, kept)
+	d.recordShell(s)
+	return err
+}
+
+// shellMoved notes what a shell tells of its process.
+func (d *durable) shellMoved(s *Shell, e shell.ProcessEvent) {
+	if !shellRow(s).recorded.Load() {
+		return // recordShell and align note how it is
+	}
+	switch e.Kind {
+	case shell.ProcessStarted:
+		d.note(func(b *thread.Batch) error { return b.Begin(s.key, d.process(e.Process)) })
+	case shell.ProcessEnded:
+		end := thread.RuntimeEnd{Code: &e.ExitCode, Lost: e.ExitCode < 0}
+		if end.Lost {
+			end.Code = nil
+		}
+		d.note(func(b *thread.Batch) error { return b.End(s.key, end) })
+	case shell.StateCaptured:
+		d.noteState(s)
+	}
+}
+
+// Problems are what the records cannot do now, one sentence each.
+func (d *durable) Problems() (list []string) {
+	if err := d.cfg.NoRecords; err != nil {
+		list = append(list, fmt.Sprintf("there are no records of threads: %v", err))
+	}
+	if err := d.guard.Blindness(); err != nil {
+		list = append(list, fmt.Sprintf("the permissions of threads cannot be read, and everything is denied: %v", err))
+	}
+	if text := d.trouble.Load(); text != nil {
+		list = append(list, *text)
+	}
+	if b := d.books; b != nil && b.Trouble() != nil {
+		list = append(list, fmt.Sprintf("a record file cannot be saved: %v", b.Trouble()))
+	}
+	return list
+}
+
+// TerminalHooks are what the service wants to know of terminals.
+func (d *durable) TerminalHooks() Hooks {
+	return Hooks{
+		Attach:      func(*Terminal) any { return &terminalRow{} },
+		Provider:    d.terminalProvider,
+		Program:     d.program,
+		DropProgram: d.dropProgram,
+		Authorize:   d.attend,
+		Paused:      d.stands,
+		Next:        d.next,
+		Moved:       d.notePlace,
+		Exited:      d.terminalEnded,
+		Removed:     func(t *Terminal) { d.note(func(b *thread.Batch) error { return b.DeleteTerminal(t.ID) }) },
+	}
+}
+
+// terminalEnded notes the end of a terminal's program.
+func (d *durable) terminalEnded(t *Terminal, e stream.Exit) {
+	end := thread.RuntimeEnd{Code: e.Code, Signal: e.Signal, Lost: e.Code == nil && e.Signal == ""}
+	d.note(func(b *thread.Batch) error { return b.End(t.ID, end) })
+}
+
+// ShellHooks are what the service wants to know of shells.
+func (d *durable) ShellHooks() ShellHooks {
+	return ShellHooks{
+		Attach:   func(*Shell) any { return &liveShellRow{} },
+		Provider: d.providerOf,
+		Vacant:   d.vacantState,
+		Started:  d.shellStarted,
+		Admit:    d.admit,
+		Paused:   d.stands,
+		Moved:    d.shellMoved,
+		Changed:  d.commandChanged,
+		Ended:    d.chargeLast,
+		Removed:  func(key string) { d.note(func(b *thread.Batch) error { return b.DeleteTerminal(key) }) },
+	}
+}
+
+// vacantState is the state of a session's first shell of which there is only the row.
+func (d *durable) vacantState(session string) Kept {
+	row, ok := d.vacant(session)
+	if !ok {
+		return Kept{}
+	}
+	return Kept{Key: row.ID, Cwd: row.State.Cwd, Env: row.State.Env, Unset: row.State.Unset}
+}
+
+// chargeLast charges what a shell that ends has printed: nobody finds it any more.
+func (d *durable) chargeLast(s *Shell) {
+	if n := newOutputOf(s); n > 0 && d.Manager != nil {
+		d.charge(s.Session, thread.Usage{Bytes: n})
+	}
 }

@@ -144,7 +144,7 @@ func (e *echo) add(s span) {
 
 // mask returns the text of a line with NUL for each byte that is an echo, or may
 // become one. The result is the line's own when nothing is.
-func (e *echo) mask(l vt.Shown) []byte {
+func (e *echo) mask(l vt.TextLine) []byte {
 	if e == nil || len(e.spans) == 0 && len(e.pieces) == 0 {
 		return l.Text
 	}
@@ -155,7 +155,7 @@ func (e *echo) mask(l vt.Shown) []byte {
 		}
 	}
 	text, own := l.Text, false
-	for i, at := range l.At {
+	for i, at := range l.Offsets {
 		if at == 0 || !slices.ContainsFunc(spans, func(s span) bool { return at > s.from && at <= s.to }) {
 			continue
 		}

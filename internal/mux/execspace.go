@@ -18,14 +18,14 @@ type execSpace struct {
 }
 
 // openExecSpace sets the bound of logs and the reserve up. It comes before the first shell.
-func (m *Mux) openExecSpace() {
-	m.space.logs.Limit = m.cfg.Clean.ExecLogQuota
+func (m *Shells) openExecSpace() {
+	m.space.logs.Limit = m.cfg.LogQuota
 	m.space.logs.Free = func(bytes int64) { m.freeExecLogs(bytes) }
 	m.holdReserve()
 }
 
 // freeExecLogs removes the oldest logs of commands that have ended, up to so many bytes, and returns how many it were.
-func (m *Mux) freeExecLogs(bytes int64) (freed int64) {
+func (m *Shells) freeExecLogs(bytes int64) (freed int64) {
 	type old struct {
 		at   time.Time
 		exec *shell.Exec
@@ -56,13 +56,13 @@ func (m *Mux) freeExecLogs(bytes int64) (freed int64) {
 }
 
 // makeExecRoom frees some of a full disk for the files of one command: the reserve, else the oldest logs.
-func (m *Mux) makeExecRoom() bool {
+func (m *Shells) makeExecRoom() bool {
 	m.execTrouble(datadir.ErrNoSpace)
 	return m.cfg.Store.ReleaseReserve() || m.freeExecLogs(datadir.ReserveBytes) > 0
 }
 
 // keepExecSpace keeps the quota, the reserve, and what is told of both.
-func (m *Mux) keepExecSpace() {
+func (m *Shells) keepExecSpace() {
 	if over := m.space.logs.Used() - m.space.logs.Limit; over > 0 {
 		m.freeExecLogs(over)
 	}
@@ -70,7 +70,7 @@ func (m *Mux) keepExecSpace() {
 }
 
 // holdReserve makes the reserve again, and says that there is space when there is more than that.
-func (m *Mux) holdReserve() {
+func (m *Shells) holdReserve() {
 	err := m.cfg.Store.HoldReserve()
 	if free, e := m.cfg.Store.FreeSpace(); err == nil && e == nil && free < datadir.ReserveBytes {
 		err = datadir.ErrNoSpace
@@ -79,19 +79,19 @@ func (m *Mux) holdReserve() {
 }
 
 // execTrouble notes why files of commands cannot be written; nil that they can.
-func (m *Mux) execTrouble(err error) {
+func (m *Shells) execTrouble(err error) {
 	if err == nil {
 		m.space.trouble.Store(nil)
 		return
 	}
-	text := describe("write the output of commands in exec shells", err)
+	text := datadir.Describe("write the output of commands in exec shells", err)
 	if old := m.space.trouble.Swap(&text); old == nil || *old != text {
 		m.cfg.Log.Error("cannot write the output of commands in exec shells", "error", err)
 	}
 }
 
 // lostOutput notes that the disk did not take the output of a command.
-func (m *Mux) lostOutput(i shell.Info) {
+func (m *Shells) lostOutput(i shell.Info) {
 	switch {
 	case i.Result == nil:
 	case i.Result.TruncatedReason == output.CutDisk:
@@ -99,4 +99,12 @@ func (m *Mux) lostOutput(i shell.Info) {
 	case i.Result.TruncatedReason == output.CutFailed:
 		m.execTrouble(errors.New("the disk refuses it"))
 	}
+}
+
+// Trouble says why the output or the files of commands cannot be written, "" when they can.
+func (m *Shells) Trouble() string {
+	if text := m.space.trouble.Load(); text != nil {
+		return *text
+	}
+	return ""
 }

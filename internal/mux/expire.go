@@ -32,7 +32,7 @@ func (d *durable) sweepLoop() {
 		select {
 		case <-tick.C:
 		case <-d.kick:
-		case <-d.mux.ctx.Done():
+		case <-d.ctx.Done():
 			return
 		}
 		select {
@@ -42,8 +42,8 @@ func (d *durable) sweepLoop() {
 		}
 		d.sweeping.Go(func() {
 			defer func() { <-slots }()
-			if _, err := d.Sweep(d.mux.ctx); err != nil && d.mux.ctx.Err() == nil && !isRefusal(err) {
-				d.mux.cfg.Log.Warn("sessions cannot be closed", "error", err)
+			if _, err := d.Manager.Sweep(d.ctx); err != nil && d.ctx.Err() == nil && !isRefusal(err) {
+				d.cfg.Log.Warn("sessions cannot be closed", "error", err)
 			}
 		})
 	}
@@ -87,12 +87,12 @@ func (d *durable) end(ctx context.Context, threadID string, list []thread.Runtim
 			}
 		})
 	}
-	for _, t := range d.mux.live(threadID) {
+	for _, t := range d.terminals.live(threadID) {
 		if all && wanted[t.ID] {
-			do(func() error { return t.endNow(ctx) })
+			do(func() error { return d.endNow(ctx, t) })
 		}
 	}
-	for _, s := range d.mux.Shells(threadID) {
+	for _, s := range d.shells.Shells(threadID) {
 		switch {
 		case !wanted[s.key]:
 		case all:
@@ -106,14 +106,14 @@ func (d *durable) end(ctx context.Context, threadID string, list []thread.Runtim
 }
 
 // endNow ends the program of a terminal, which stays listed with its last screen, and waits for that.
-func (t *Terminal) endNow(ctx context.Context) error {
+func (d *durable) endNow(ctx context.Context, t *Terminal) error {
 	t.hangUp(ctx)
 	select {
 	case <-t.ended:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-t.mux.ctx.Done():
+	case <-d.ctx.Done():
 		return ErrClosing
 	}
 }
@@ -127,7 +127,7 @@ func (d *durable) chargeLoop() {
 		case <-tick.C:
 			d.chargeOutput()
 			d.chargeCPU()
-		case <-d.mux.ctx.Done():
+		case <-d.ctx.Done():
 			return
 		}
 	}
@@ -135,15 +135,15 @@ func (d *durable) chargeLoop() {
 
 func (d *durable) chargeOutput() {
 	bytes := map[string]int64{}
-	for _, s := range d.mux.Shells("") {
-		if n := s.fresh(); n > 0 {
+	for _, s := range d.shells.Shells("") {
+		if n := newOutputOf(s); n > 0 {
 			bytes[s.Session] += n
 		}
 	}
-	for _, t := range d.mux.unsorted() {
-		if n := t.fresh(); n > 0 {
+	for _, t := range d.terminals.unsorted() {
+		if n := newOutput(t); n > 0 {
 			bytes[t.spec.Session] += n
-			_ = d.Touch(t.spec.Session) // a session that is over waits for somebody who does something
+			_ = d.Manager.Touch(t.spec.Session) // a session that is over waits for somebody who does something
 		}
 	}
 	for threadID, n := range bytes {
@@ -153,31 +153,31 @@ func (d *durable) chargeOutput() {
 
 // charge has a session that is over its budget closed.
 func (d *durable) charge(threadID string, u thread.Usage) {
-	if errors.Is(d.Charge(threadID, u), thread.ErrBudget) {
+	if errors.Is(d.Manager.Charge(threadID, u), thread.ErrBudget) {
 		d.hurry()
 	}
 }
 
-// fresh is how much a terminal has printed since the last call; of the goroutine that charges.
-func (t *Terminal) fresh() int64 {
+// newOutput is how much a terminal has printed since the last call; of the goroutine that charges.
+func newOutput(t *Terminal) int64 {
 	if t.process == nil {
 		return 0
 	}
-	seq := t.Hub().Facts().Seq
-	n := int64(seq - t.charged)
-	t.charged = seq
-	return n
+	r := row(t)
+	from := max(r.charged, t.first)
+	r.charged = t.Hub().Facts().Seq
+	return int64(r.charged - from)
 }
 
-// fresh is how much the commands of a shell have printed since the last call.
-func (s *Shell) fresh() int64 {
+// newOutputOf is how much the commands of a shell have printed since the last call.
+func newOutputOf(s *Shell) int64 {
 	now := s.Printed()
-	return now - s.charged.Swap(now)
+	return now - shellRow(s).charged.Swap(now)
 }
 
 // chargeCPU charges the processor time of threads that have a budget of it: a look at all processes is not for nothing.
 func (d *durable) chargeCPU() {
-	live, err := d.Sessions("")
+	live, err := d.Manager.Sessions("")
 	if err != nil {
 		return
 	}
@@ -188,7 +188,7 @@ func (d *durable) chargeCPU() {
 	})
 	d.mu.Unlock()
 	for _, s := range live {
-		used, err := pty.CPUTime(d.mux.trees(s.Thread))
+		used, err := pty.CPUTime(d.trees(s.Thread))
 		if err != nil {
 			continue
 		}

@@ -38,8 +38,8 @@ func interrupt(t *testing.T, term *mux.Terminal) {
 // TestExportsOfATerminal: what a shell on a terminal exports is in its row without anybody asking, as one version, and its next generation begins with it.
 func TestExportsOfATerminal(t *testing.T) {
 	var db thread.Store
-	m := openRecorded(t, t.TempDir(), func(c *mux.Config) { db = c.Records })
-	term, err := m.Create(mux.Spec{Session: "t", Cmd: []string{"bash", "--norc", "--noprofile"}, Cwd: "/usr", Env: map[string]string{"A": "a", "B": "b", "C": "c"}})
+	m := openRecorded(t, t.TempDir(), func(c *mux.ServerConfig) { db = c.Records })
+	term, err := m.Terminals.Create(mux.Spec{Session: "t", Cmd: []string{"bash", "--norc", "--noprofile"}, Cwd: "/usr", Env: map[string]string{"A": "a", "B": "b", "C": "c"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestExportsOfATerminal(t *testing.T) {
 	interrupt(t, term)
 	typed(t, term, "exit")
 	until(t, "the end", func() bool { return term.Info().State == mux.StateExited })
-	next, err := m.Restart(term)
+	next, err := m.Terminals.Restart(term)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestExportsOfATerminal(t *testing.T) {
 		s := threadID(t, m, "t").Terminal.State
 		return s.Env["A"] == "back" && len(s.Unset) == 1 && s.Unset[0] == "X"
 	})
-	back, err := m.RollbackTerminal(background(t), "t", term.ID, s.Version)
+	back, err := m.Threads.RollbackTerminal(background(t), "t", term.ID, s.Version)
 	if err != nil || !maps.Equal(back.Env, want) {
 		t.Fatalf("%+v, %v", back, err)
 	}

@@ -33,7 +33,7 @@ const (
 // may have one, see listeners: all but its slots is for who has the turn.
 type follower struct {
 	t      *Terminal
-	screen *vt.Watched
+	screen *vt.Tracker
 	reader *journal.Reader
 	rest   []byte // of the entry at hand, what was not applied yet
 	seq    uint64 // position of what was applied
@@ -70,14 +70,14 @@ func (o *follower) begin(f *vt.Frame, seq uint64) error {
 	if f != nil {
 		cfg.Cols, cfg.Rows = f.Cols, f.Rows
 	}
-	var screen *vt.Watched
+	var screen *vt.Tracker
 	cfg.Effects = &vt.Effects{Title: func(title string) {
 		if o.screen == screen {
 			o.title = title
 			o.retold(title)
 		}
 	}}
-	screen = vt.NewWatched(cfg)
+	screen = vt.NewTracker(cfg)
 	title := ""
 	if f != nil {
 		screen.Write(snapshot.ANSI(f, snapshot.Options{Scrollback: waitHistory}))
@@ -101,7 +101,7 @@ func (t *Terminal) followFrom(ctx context.Context, seq uint64) (*follower, error
 		return nil, err
 	}
 	if end := j.End(); seq > end {
-		return nil, wrapf(ErrInvalid, "since %d: the output has %d bytes", seq, end)
+		return nil, fmt.Errorf("%w: since %d: the output has %d bytes", ErrInvalid, seq, end)
 	}
 	if seq < j.Start() {
 		_, err := j.Read(seq)
@@ -138,7 +138,7 @@ func (t *Terminal) followBefore(j *journal.Journal, seq uint64) (*follower, erro
 }
 
 // watch begins to tell of what follows.
-func (o *follower) watch(w vt.Watcher) {
+func (o *follower) watch(w vt.TrackerHooks) {
 	o.base, o.watched = o.seq, true
 	o.screen.Begin(o.seq, w)
 }

@@ -2,6 +2,7 @@ package mux
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -49,7 +50,7 @@ func (t *Terminal) keepQuota() {
 	case n > quota+quota/2:
 		t.checkpoint()
 	case t.making.CompareAndSwap(false, true):
-		t.mux.work.Go(func() {
+		t.mux.life.Go(func() {
 			defer t.making.Store(false)
 			t.checkpoint()
 		})
@@ -76,7 +77,7 @@ func (t *Terminal) Journal() (*journal.Journal, error) {
 			t.noteDamage(p.err)
 		}
 		if errors.Is(p.err, datadir.ErrNotFound) {
-			p.err = wrapf(ErrJournal, "of terminal %s nothing is kept but the screen", t.ID)
+			p.err = fmt.Errorf("%w: of terminal %s nothing is kept but the screen", ErrJournal, t.ID)
 		}
 		p.opened.Store(p.journal)
 	})

@@ -13,23 +13,21 @@ import (
 
 // CreateLease makes a lease that belongs to no thread, to be shared; "" lets the server choose the id and the provider. config is JSON of the provider's own.
 // Errors: session.ErrInvalid, ErrNoProvider, ErrConflict.
-func (m *Mux) CreateLease(id, provider, config string) (thread.LeaseReply, error) {
-	d, err := m.durable()
-	if err != nil {
+func (d *durable) CreateLease(id, provider, config string) (thread.LeaseReply, error) {
+	if err := d.usable(); err != nil {
 		return thread.LeaseReply{}, err
 	}
-	l, err := d.CreateLease(id, provider, config)
+	l, err := d.Manager.CreateLease(id, provider, config)
 	return thread.Layers{Lease: l}.LeaseReply(), err
 }
 
 // Leases are a part of those that a query means, in the order of their making. next is the After of the next part, "" at the end.
 // Errors: session.ErrNotFound (q.After), ErrNoProvider (q.Provider is neither set up nor has a lease).
-func (m *Mux) Leases(q thread.LeaseQuery) (replies []thread.LeaseReply, next string, err error) {
-	d, err := m.durable()
-	if err != nil {
+func (d *durable) Leases(q thread.LeaseQuery) (replies []thread.LeaseReply, next string, err error) {
+	if err := d.usable(); err != nil {
 		return nil, "", err
 	}
-	list, next, err := d.LeasePart(q)
+	list, next, err := d.Manager.LeasePart(q)
 	if err != nil {
 		return nil, "", err
 	}
@@ -48,9 +46,8 @@ func (m *Mux) Leases(q thread.LeaseQuery) (replies []thread.LeaseReply, next str
 }
 
 // Lease finds a lease. Errors: session.ErrNotFound.
-func (m *Mux) Lease(id string) (thread.LeaseReply, error) {
-	d, err := m.durable()
-	if err != nil {
+func (d *durable) Lease(id string) (thread.LeaseReply, error) {
+	if err := d.usable(); err != nil {
 		return thread.LeaseReply{}, err
 	}
 	l, err := d.Manager.Lease(id)
@@ -63,7 +60,7 @@ func (m *Mux) Lease(id string) (thread.LeaseReply, error) {
 // leaseReply is a lease with the instance that is behind it, and the thread that it was made for.
 func (d *durable) leaseReply(l thread.Lease) (thread.LeaseReply, error) {
 	layers := thread.Layers{Lease: l, Thread: thread.Thread{ID: l.Thread}}
-	list, err := d.Instances(l.ID)
+	list, err := d.Manager.Instances(l.ID)
 	if isMissing(err) {
 		err = nil // the lease was deleted meanwhile
 	}
@@ -74,9 +71,8 @@ func (d *durable) leaseReply(l thread.Lease) (thread.LeaseReply, error) {
 }
 
 // leaseChange does something with a lease and tells how it is then.
-func (m *Mux) leaseChange(ctx context.Context, id string, do func(*thread.Manager, context.Context, string) (thread.Lease, error)) (thread.LeaseReply, error) {
-	d, err := m.current(ctx, "")
-	if err != nil {
+func (d *durable) leaseChange(ctx context.Context, id string, do func(*thread.Manager, context.Context, string) (thread.Lease, error)) (thread.LeaseReply, error) {
+	if err := d.current(ctx, ""); err != nil {
 		return thread.LeaseReply{}, err
 	}
 	l, err := do(d.Manager, ctx, id)
@@ -87,47 +83,44 @@ func (m *Mux) leaseChange(ctx context.Context, id string, do func(*thread.Manage
 }
 
 // PauseLease pauses the compute of a lease, whoever uses it. Errors: session.ErrNotFound, ErrTransition, ErrProvider, ErrUnsupported.
-func (m *Mux) PauseLease(ctx context.Context, id string) (thread.LeaseReply, error) {
-	return m.leaseChange(ctx, id, (*thread.Manager).PauseLease)
+func (d *durable) PauseLease(ctx context.Context, id string) (thread.LeaseReply, error) {
+	return d.leaseChange(ctx, id, (*thread.Manager).PauseLease)
 }
 
 // ResumeLease is the reverse, with the same errors.
-func (m *Mux) ResumeLease(ctx context.Context, id string) (thread.LeaseReply, error) {
-	return m.leaseChange(ctx, id, (*thread.Manager).ResumeLease)
+func (d *durable) ResumeLease(ctx context.Context, id string) (thread.LeaseReply, error) {
+	return d.leaseChange(ctx, id, (*thread.Manager).ResumeLease)
 }
 
 // DestroyLease ends the compute of a lease, which stays and gets other compute with its next use. Errors: session.ErrNotFound, ErrProvider.
-func (m *Mux) DestroyLease(ctx context.Context, id string) (thread.LeaseReply, error) {
-	return m.leaseChange(ctx, id, (*thread.Manager).DestroyLease)
+func (d *durable) DestroyLease(ctx context.Context, id string) (thread.LeaseReply, error) {
+	return d.leaseChange(ctx, id, (*thread.Manager).DestroyLease)
 }
 
 // RefreshLease asks the provider how the compute is. Errors: session.ErrNotFound, ErrProvider.
-func (m *Mux) RefreshLease(ctx context.Context, id string) (thread.LeaseReply, error) {
-	return m.leaseChange(ctx, id, (*thread.Manager).Refresh)
+func (d *durable) RefreshLease(ctx context.Context, id string) (thread.LeaseReply, error) {
+	return d.leaseChange(ctx, id, (*thread.Manager).Refresh)
 }
 
 // DeleteLease removes a lease that nobody uses. Errors: session.ErrNotFound, ErrInUse.
-func (m *Mux) DeleteLease(ctx context.Context, id string) error {
-	d, err := m.durable()
-	if err != nil {
+func (d *durable) DeleteLease(ctx context.Context, id string) error {
+	if err := d.usable(); err != nil {
 		return err
 	}
-	return d.DeleteLease(ctx, id)
+	return d.Manager.DeleteLease(ctx, id)
 }
 
 // LeaseEvents is the book of a lease after an entry, at most limit of it (0 is session.MaxPage). Errors: session.ErrNotFound.
-func (m *Mux) LeaseEvents(id string, after int64, limit int) ([]thread.LeaseEvent, error) {
-	d, err := m.durable()
-	if err != nil {
+func (d *durable) LeaseEvents(id string, after int64, limit int) ([]thread.LeaseEvent, error) {
+	if err := d.usable(); err != nil {
 		return nil, err
 	}
-	return d.LeaseEvents(id, after, limit)
+	return d.Manager.LeaseEvents(id, after, limit)
 }
 
 // LeaseMetrics is what the compute of a lease uses. Errors: session.ErrNotFound, ErrTransition (there is no compute), ErrUnsupported, ErrProvider.
-func (m *Mux) LeaseMetrics(ctx context.Context, id string) (provider.Metrics, error) {
-	d, err := m.durable()
-	if err != nil {
+func (d *durable) LeaseMetrics(ctx context.Context, id string) (provider.Metrics, error) {
+	if err := d.usable(); err != nil {
 		return provider.Metrics{}, err
 	}
 	return d.metrics(ctx, id)
@@ -139,8 +132,8 @@ func (d *durable) metrics(ctx context.Context, id string) (provider.Metrics, err
 	if err != nil {
 		return provider.Metrics{}, err
 	}
-	place := d.providers[l.Provider]
-	if place == nil {
+	p := d.providers[l.Provider]
+	if p == nil {
 		return provider.Metrics{}, d.noProvider(l.Provider)
 	}
 	instance, err := d.instanceOf(l)
@@ -150,7 +143,7 @@ func (d *durable) metrics(ctx context.Context, id string) (provider.Metrics, err
 	if err != nil {
 		return provider.Metrics{}, err
 	}
-	m, err := place.Metrics(ctx, instance)
+	m, err := p.Metrics(ctx, instance)
 	if err != nil && !errors.Is(err, provider.ErrUnsupported) {
 		err = fmt.Errorf("%w: metrics of lease %s: %w", thread.ErrProvider, id, err)
 	}
@@ -159,7 +152,7 @@ func (d *durable) metrics(ctx context.Context, id string) (provider.Metrics, err
 
 // instanceOf is the provider's id of the compute of a lease. Errors: session.ErrTransition when there is none.
 func (d *durable) instanceOf(l thread.Lease) (string, error) {
-	list, err := d.Instances(l.ID)
+	list, err := d.Manager.Instances(l.ID)
 	if err == nil && (len(list) == 0 || !list[0].EndedAt.IsZero()) {
 		err = fmt.Errorf("%w: lease %s has no compute", thread.ErrTransition, l.ID)
 	}
@@ -177,10 +170,10 @@ type SandboxType struct {
 }
 
 // SandboxTypes are the providers of this server, by name.
-func (m *Mux) SandboxTypes() []SandboxType {
+func (d *durable) SandboxTypes() []SandboxType {
 	list := []SandboxType{}
-	for _, name := range slices.Sorted(maps.Keys(m.records.providers)) {
-		list = append(list, SandboxType{Name: name, Available: m.records.Manager != nil, Capabilities: m.records.providers[name].Capabilities()})
+	for _, name := range slices.Sorted(maps.Keys(d.providers)) {
+		list = append(list, SandboxType{Name: name, Available: d.Manager != nil, Capabilities: d.providers[name].Capabilities()})
 	}
 	return list
 }
@@ -192,14 +185,14 @@ type SandboxSession struct {
 }
 
 // SandboxSessions are leases with their threads. Otherwise it is as Leases.
-func (m *Mux) SandboxSessions(q thread.LeaseQuery) (sessions []SandboxSession, next string, err error) {
-	leases, next, err := m.Leases(q)
+func (d *durable) SandboxSessions(q thread.LeaseQuery) (sessions []SandboxSession, next string, err error) {
+	leases, next, err := d.Leases(q)
 	if err != nil {
 		return nil, "", err
 	}
 	list := make([]SandboxSession, 0, len(leases))
 	for _, l := range leases {
-		threads, err := m.records.LeaseThreads(l.ID)
+		threads, err := d.Manager.LeaseThreads(l.ID)
 		if err != nil {
 			return nil, "", err
 		}
@@ -212,19 +205,17 @@ func (m *Mux) SandboxSessions(q thread.LeaseQuery) (sessions []SandboxSession, n
 }
 
 // Observe takes what a provider told by itself (a webhook); matched says whether an instance of ours is meant. Errors: session.ErrInvalid.
-func (m *Mux) Observe(provider, instance, kind, state, payload string) (matched bool, err error) {
-	d, err := m.durable()
-	if err != nil {
+func (d *durable) Observe(provider, instance, kind, state, payload string) (matched bool, err error) {
+	if err := d.usable(); err != nil {
 		return false, err
 	}
-	return d.Observe(provider, instance, kind, state, payload)
+	return d.Manager.Observe(provider, instance, kind, state, payload)
 }
 
 // ProviderEvents is what providers told, the newest first; 0 is session.MaxPage of them.
-func (m *Mux) ProviderEvents(limit int) ([]thread.ProviderEvent, error) {
-	d, err := m.durable()
-	if err != nil {
+func (d *durable) ProviderEvents(limit int) ([]thread.ProviderEvent, error) {
+	if err := d.usable(); err != nil {
 		return nil, err
 	}
-	return d.ProviderEvents(limit)
+	return d.Manager.ProviderEvents(limit)
 }

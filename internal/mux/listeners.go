@@ -119,15 +119,15 @@ func (o *follower) leave(a *waiting) {
 // before was told to those who were.
 func (o *follower) ask() {
 	if w := o.watcher(); o.watched {
-		o.screen.Ask(w)
+		o.screen.SetHooks(w)
 	} else {
 		o.watch(w)
 	}
 }
 
 // watcher is told for all.
-func (o *follower) watcher() (w vt.Watcher) {
-	var lines []func(vt.Shown)
+func (o *follower) watcher() (w vt.TrackerHooks) {
+	var lines []func(vt.TextLine)
 	var moved []func()
 	var echoes echoes
 	for _, a := range o.waits {
@@ -135,8 +135,8 @@ func (o *follower) watcher() (w vt.Watcher) {
 			continue
 		}
 		own := a.watcher()
-		if own.Look != nil {
-			w.Look = own.Look // it is alone
+		if own.Changed != nil {
+			w.Changed = own.Changed // it is alone
 		}
 		if own.Line != nil {
 			lines = append(lines, own.Line)
@@ -149,7 +149,7 @@ func (o *follower) watcher() (w vt.Watcher) {
 		}
 	}
 	if lines != nil {
-		w.Line = func(l vt.Shown) {
+		w.Line = func(l vt.TextLine) {
 			for _, f := range lines {
 				f(l)
 			}
@@ -222,7 +222,7 @@ func (o *follower) advance(ctx context.Context, limit uint64) (more bool, err er
 	case err != nil:
 		return false, err
 	}
-	o.screen.Settle()
+	o.screen.Report()
 	for _, a := range o.waits {
 		if !a.told && a.from <= o.seq {
 			o.start(a)
@@ -270,8 +270,8 @@ func (o *follower) jump() error {
 		if had[string(l.Text)] {
 			continue
 		}
-		for i := range l.At {
-			l.At[i] = shot.Seq
+		for i := range l.Offsets {
+			l.Offsets[i] = shot.Seq
 		}
 		for _, a := range o.waits {
 			if a.told {

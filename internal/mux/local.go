@@ -12,7 +12,7 @@ func (d *durable) localInstance(id string) (k local.Known, ok bool) {
 	if id == "" {
 		return k, true
 	}
-	l, err := d.InstanceLease(thread.Local, id)
+	l, err := d.Manager.InstanceLease(thread.Local, id)
 	if err != nil {
 		return k, false
 	}
@@ -20,7 +20,7 @@ func (d *durable) localInstance(id string) (k local.Known, ok bool) {
 		k.State = thread.Frozen
 	}
 	for _, thread := range d.pauses.threads(l.ID) {
-		for _, p := range d.mux.roots(thread) {
+		for _, p := range d.roots(thread) {
 			k.PIDs = append(k.PIDs, p.PID)
 		}
 	}
@@ -28,21 +28,21 @@ func (d *durable) localInstance(id string) (k local.Known, ok bool) {
 }
 
 // roots are the processes that everything of a thread descends from.
-func (m *Mux) roots(thread string) (list []pty.Proc) {
-	for _, t := range m.live(thread) {
+func (d *durable) roots(thread string) (list []pty.Proc) {
+	for _, t := range d.terminals.live(thread) {
 		if p, ok := pty.FindProc(t.process.PID()); ok {
 			list = append(list, p)
 		}
 	}
-	for _, s := range m.Shells(thread) {
+	for _, s := range d.shells.Shells(thread) {
 		list = append(list, s.Roots()...)
 	}
 	return list
 }
 
 // trees are the processes of a thread with all that they have started.
-func (m *Mux) trees(thread string) (list []pty.Tree) {
-	for _, p := range m.roots(thread) {
+func (d *durable) trees(thread string) (list []pty.Tree) {
+	for _, p := range d.roots(thread) {
 		if t, ok := pty.TreeOf(p.PID); ok {
 			list = append(list, t)
 		}

@@ -2,6 +2,7 @@ package mux
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"regexp/syntax"
 	"strings"
@@ -37,14 +38,14 @@ type pattern struct {
 // newPattern compiles what to look for. Errors wrap ErrInvalid.
 func newPattern(p string, regex bool) (*pattern, error) {
 	if p == "" || len(p) > maxPattern {
-		return nil, wrapf(ErrInvalid, "pattern has %d bytes: 1 to %d are allowed", len(p), maxPattern)
+		return nil, fmt.Errorf("%w: pattern has %d bytes: 1 to %d are allowed", ErrInvalid, len(p), maxPattern)
 	}
 	if !regex {
 		return &pattern{text: []byte(p), together: strings.Contains(p, "\n")}, nil
 	}
 	re, err := regexp.Compile("(?m)" + p)
 	if err != nil {
-		return nil, wrapf(ErrInvalid, "pattern: %v", err)
+		return nil, fmt.Errorf("%w: pattern: %v", ErrInvalid, err)
 	}
 	return &pattern{re: re, together: spansLines(p)}, nil
 }
@@ -91,9 +92,9 @@ type sight struct {
 }
 
 // find looks for a place in lines that counts.
-func (s *sight) find(p *pattern, lines []vt.Shown) (Match, bool) {
+func (s *sight) find(p *pattern, lines []vt.TextLine) (Match, bool) {
 	if p.together {
-		lines = []vt.Shown{together(lines, false), together(lines, true)}
+		lines = []vt.TextLine{together(lines, false), together(lines, true)}
 	}
 	for _, l := range lines {
 		if m, ok := s.findIn(p, l); ok {
@@ -105,21 +106,21 @@ func (s *sight) find(p *pattern, lines []vt.Shown) (Match, bool) {
 
 // together makes one text of lines, as they were printed or without the blanks at
 // their ends: `$` matches before those too.
-func together(lines []vt.Shown, trimmed bool) (all vt.Shown) {
+func together(lines []vt.TextLine, trimmed bool) (all vt.TextLine) {
 	for _, l := range lines {
 		text := l.Text
 		if trimmed {
 			text = bytes.TrimRight(text, " ")
 		}
 		all.Text = append(append(all.Text, text...), '\n')
-		all.At = append(append(all.At, l.At[:len(text)]...), 0)
+		all.Offsets = append(append(all.Offsets, l.Offsets[:len(text)]...), 0)
 	}
 	return all
 }
 
 // findIn is find in one line. Blanks at its end that were printed count, and `$`
 // matches before them too.
-func (s *sight) findIn(p *pattern, l vt.Shown) (Match, bool) {
+func (s *sight) findIn(p *pattern, l vt.TextLine) (Match, bool) {
 	text := s.echo.mask(l)
 	if m, ok := s.findText(p, l, text); ok {
 		return m, true
@@ -130,7 +131,7 @@ func (s *sight) findIn(p *pattern, l vt.Shown) (Match, bool) {
 	return s.findText(p, l, bytes.TrimRight(text, " "))
 }
 
-func (s *sight) findText(p *pattern, l vt.Shown, text []byte) (Match, bool) {
+func (s *sight) findText(p *pattern, l vt.TextLine, text []byte) (Match, bool) {
 	for _, at := range p.places(text) {
 		if s.counts(l, text, at[0], at[1]) {
 			return s.match(l, at[0], at[1]), true
@@ -161,28 +162,28 @@ func (p *pattern) places(text []byte) (found [][]int) {
 // counts tells whether text[i:j] is what the wait is for: with a position, a part
 // of it was printed or changed behind that, or what stood behind it was erased.
 // Echo alone never is.
-func (s *sight) counts(l vt.Shown, text []byte, i, j int) bool {
+func (s *sight) counts(l vt.TextLine, text []byte, i, j int) bool {
 	shown := i == j
 	for k := i; k < j; k++ {
 		if text[k] == masked {
 			continue
 		}
-		if shown = true; s.since != nil && l.At[k] > *s.since {
+		if shown = true; s.since != nil && l.Offsets[k] > *s.since {
 			return true
 		}
 	}
 	if s.since == nil {
 		return shown
 	}
-	return shown && j == len(text) && l.Erased > *s.since
+	return shown && j == len(text) && l.ErasedAt > *s.since
 }
 
 // match is what is told of text[i:j].
-func (s *sight) match(l vt.Shown, i, j int) Match {
+func (s *sight) match(l vt.TextLine, i, j int) Match {
 	m := Match{Text: string(l.Text[i:min(j, i+maxMatchText)])}
 	known := false
 	for k := i; k < j; k++ {
-		at := l.At[k]
+		at := l.Offsets[k]
 		if at == 0 {
 			m.Start, known = s.base, true
 			continue
@@ -193,7 +194,7 @@ func (s *sight) match(l vt.Shown, i, j int) Match {
 		m.End = max(m.End, at)
 	}
 	if j == len(l.Text) && m.End == 0 {
-		m.End = l.Erased
+		m.End = l.ErasedAt
 	}
 	m.End = max(m.End, s.base)
 	if !known {

@@ -8,6 +8,7 @@ package mux
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"runtime"
@@ -16,10 +17,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/descriptors"
 	"github.com/evertty/evertty/internal/journal"
-	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/lifetime"
+	"github.com/evertty/evertty/internal/notify"
+	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
@@ -54,34 +57,49 @@ var (
 	ErrRunning   = errors.New("the program still runs")
 )
 
+// Hooks are what the owner of the sessions is told of terminals and asked for them.
+type Hooks struct {
+	// Attach returns what becomes Terminal.Attached of a new terminal, before anybody finds it.
+	Attach func(*Terminal) any
+	// Provider names the provider that terminals of a session run at, "" for this machine.
+	Provider func(session string) (string, error)
+	// Program is what the keeper starts for a terminal at a provider, and DropProgram removes what that left behind.
+	Program     func(*Terminal, Spec) (pty.Spec, error)
+	DropProgram func(*Terminal)
+	// Authorize comes before input, and after a start. An error refuses the input and ends what was started.
+	Authorize func(context.Context, *Terminal) error
+	// Paused tells whether the processes of a session are stopped on purpose.
+	Paused func(session string) bool
+	// Next is where the next program of an ended terminal starts, and with which environment.
+	Next func(*Terminal) (dir string, env map[string]string)
+	// Moved tells of the directory of the program, and Exited of its end, in order. Neither may block.
+	Moved  func(t *Terminal, dir string)
+	Exited func(*Terminal, stream.Exit)
+	// Removed comes when a terminal was taken off the lists, and again when its files go.
+	Removed func(*Terminal)
+}
+
 // Config is what a Mux is made of.
 type Config struct {
+	Life    *lifetime.Lifetime
+	Hooks   Hooks
 	Engine  vt.EngineFunc
 	Unicode vt.Unicode
 	// Memory bounds what the state of one terminal may take, see vt.Config.
 	Memory int
 	Store  *datadir.Store
-	// Keeper holds the processes. The Mux closes it.
+	// Keeper holds the processes.
 	Keeper *keeper.Client
+	// Descriptors are what new terminals need some of.
+	Descriptors *descriptors.Budget
 	// Unspliced says why output cannot go from a terminal to the disk without
 	// passing through this process's memory; nil when it can.
 	Unspliced error
-	Sync      journal.SyncMode // "" means snapshot.SyncInterval
+	Sync      journal.SyncMode // "" means journal.SyncInterval
 	// Address is how programs reach this server: an http URL or unix:///PATH, without
 	// a secret. "" tells them nothing.
 	Address string
 	Clean   Clean
-	// Records are the threads with their rows; nil is none, and NoRecords why: then nothing is durable but screens and shells.
-	Records   thread.Store
-	NoRecords error
-	// Record is what records of harnesses are kept with; its Store is of the same database, or nil for none. Notify and Failed are the Mux's.
-	Record conversation.Config
-	// Policy is that of threads that bring none; nil is session.DefaultPolicy. PolicyChosen says that somebody wanted it: see durable.end.
-	Policy       *thread.Policy
-	PolicyChosen bool
-	// Providers are where processes can run beside this machine, by name. With any of them Relay is needed.
-	Providers map[string]RemoteProvider
-	Relay     Relay
 	// RecordInput has what is typed written to the journal, passwords too.
 	RecordInput bool
 	// Interval is the time between two snapshots on disk of a terminal that
@@ -90,35 +108,25 @@ type Config struct {
 	// Verify has every snapshot for viewers checked against a fresh engine and
 	// a difference logged. It is for debugging: viewers wait for the check.
 	Verify bool
-	Log    *slog.Logger
-	// Metrics may be nil.
-	Metrics *Metrics
+	// Housekeeping is called every five seconds beside the look at the terminals' files; nil is nothing.
+	Housekeeping func()
+	Log          *slog.Logger
+	Metrics      *Metrics
 }
 
-// Mux holds the terminals and shells of one server. All methods are safe for concurrent use.
+// Mux holds the terminals of one server. All methods are safe for concurrent use.
 type Mux struct {
 	cfg     Config
+	hooks   *Hooks
+	life    *lifetime.Lifetime
+	ctx     context.Context // of life
 	large   *stream.Large
-	changes notifier
-	records *durable
-	guard   *conversation.Guard
-
-	ctx     context.Context // ends with Close
-	cancel  context.CancelFunc
-	opening context.Context // ends when Close begins, which waits for what is starting: that does not wait for a provider any more
-	shut    context.CancelCauseFunc
-	work    sync.WaitGroup // all goroutines that end by themselves once ctx has ended
+	changes notify.Notifier
 
 	mu       sync.Mutex
 	byID     map[string]*Terminal   // what can be found
 	starting map[*Terminal]struct{} // what is being created
-	shells   shells
 	nesting  nesting
-	starts   sync.WaitGroup // terminals and shells that are starting; Add under mu and not when closing
-	closing  bool
-
-	space       execSpace
-	descriptors descriptors
 
 	uncleaned atomic.Pointer[string] // why space could not be freed, nil when it could
 	looked    time.Time              // when the files were looked at last; of tend's goroutine
@@ -127,80 +135,33 @@ type Mux struct {
 	looking slots        // waits that go through output now: half of the processors', the rest is for terminals
 }
 
-// New makes a Mux and brings back the terminals and shells of the store: those whose
-// process the keeper holds go on as if nothing had happened, the other terminals are
-// ended or lost, with their last screen, the other shells come back with their next command.
-// It returns when every running terminal shows its true screen and every shell can be found.
-func New(cfg Config) (*Mux, error) {
-	cfg.complete()
-	m := &Mux{cfg: cfg, large: stream.NewLarge(), looking: make(slots, max(1, runtime.GOMAXPROCS(0)/2)), guard: cfg.Record.Guard, byID: map[string]*Terminal{}, starting: map[*Terminal]struct{}{},
-		shells: shells{byKey: map[string]*Shell{}, damaged: map[string]damagedShell{}}}
-	m.ctx, m.cancel = context.WithCancel(context.Background())
-	m.opening, m.shut = context.WithCancelCause(m.ctx)
-	if err := m.openRelay(); err != nil {
-		m.cancel()
-		return nil, err
-	}
-	m.openRecords()
-	if err := m.recover(); err != nil {
-		m.cancel()
-		return nil, err
-	}
-	m.records.begin()
-	m.work.Go(m.checkpoints)
-	m.work.Go(m.tend)
-	m.work.Go(m.inspectEnded)
-	if cfg.Clean.ShellIdle > 0 {
-		m.work.Go(m.retireShells)
-	}
-	return m, nil
+// New makes a Mux without terminals; recoverTerminals brings back those of the store.
+func New(cfg Config) *Mux {
+	return &Mux{cfg: cfg, hooks: &cfg.Hooks, life: cfg.Life, ctx: cfg.Life.Context(), large: stream.NewLarge(),
+		looking: make(slots, max(1, runtime.GOMAXPROCS(0)/2)), byID: map[string]*Terminal{}, starting: map[*Terminal]struct{}{}}
 }
 
-func (c *Config) complete() {
-	if c.Interval <= 0 {
-		c.Interval = DefaultInterval
-	}
-	if c.Log == nil {
-		c.Log = slog.Default()
-	}
-	if c.Record.Guard == nil {
-		c.Record.Guard = conversation.NewGuard(conversation.Rules{})
-	}
-	if c.Metrics == nil {
-		c.Metrics = NewMetrics()
-	}
-	if c.Policy == nil {
-		p := thread.DefaultPolicy()
-		c.Policy = &p
-	}
-	c.Clean.complete()
+// run begins what looks after the terminals until the lifetime ends.
+func (m *Mux) run() {
+	m.life.Go(m.checkpoints)
+	m.life.Go(m.tend)
+	m.life.Go(m.inspectEnded)
 }
 
-// Close leaves: it writes every terminal's snapshot and waits for everything the
-// Mux has started. Programs and commands go on running; the keeper holds them for the next
-// server. Viewers have to be gone before.
-func (m *Mux) Close() {
-	m.mu.Lock()
-	m.closing = true
-	m.mu.Unlock()
-	m.shut(ErrClosing)
-	m.starts.Wait() // from here on every process is a terminal's that can be found
-	m.cancel()
-	list := m.all()
-	for _, t := range list {
+// letGo lets go of the running programs once the lifetime is shut: run ends, and the keeper has the terminals open too.
+func (m *Mux) letGo() {
+	for _, t := range m.all() {
 		if t.running() {
-			_ = t.process.Close() // ends run; the keeper has the terminal open too
+			_ = t.process.Close()
 		}
 	}
-	m.work.Wait()
+}
+
+// leave writes every terminal's snapshot and closes what is open. Nothing of the lifetime works any more.
+func (m *Mux) leave() {
 	m.checkpointAll()
-	for _, t := range list {
+	for _, t := range m.all() {
 		t.leave()
-	}
-	m.leaveShells()
-	m.records.close()
-	if err := m.cfg.Keeper.Close(); err != nil {
-		m.cfg.Log.Warn("leaving the keeper", "error", err)
 	}
 }
 
@@ -230,12 +191,12 @@ func (m *Mux) Find(session, ref string) (*Terminal, error) {
 			continue
 		}
 		if found != nil {
-			return nil, wrapf(ErrAmbiguous, "%q names terminals of several sessions; use the id", ref)
+			return nil, fmt.Errorf("%w: %q names terminals of several sessions; use the id", ErrAmbiguous, ref)
 		}
 		found = t
 	}
 	if found == nil {
-		return nil, wrapf(ErrNotFound, "%q", ref)
+		return nil, fmt.Errorf("%w: %q", ErrNotFound, ref)
 	}
 	return found, nil
 }
@@ -266,6 +227,21 @@ func (m *Mux) all() []*Terminal {
 	return out
 }
 
+// RoomForViewer tells whether there is room for one more viewer. Errors: ErrExhausted.
+func (m *Mux) RoomForViewer() error { return m.cfg.Descriptors.RoomForViewer() }
+
 // Changed returns a channel that gets a value when the list of terminals or
 // something shown in it changed, and a function that ends it.
-func (m *Mux) Changed() (changed <-chan struct{}, stop func()) { return m.changes.watch() }
+func (m *Mux) Changed() (changed <-chan struct{}, stop func()) { return m.changes.Watch() }
+
+// live are the terminals of a thread whose programs run, in no order.
+func (m *Mux) live(thread string) (list []*Terminal) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, t := range m.byID {
+		if t.spec.Session == thread && t.process != nil && t.running() {
+			list = append(list, t)
+		}
+	}
+	return list
+}

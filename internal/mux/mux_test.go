@@ -51,14 +51,14 @@ func connect(t *testing.T, dir string) *keeper.Client {
 	return k
 }
 
-func open(t *testing.T, dir string) *mux.Mux {
+func open(t *testing.T, dir string) *mux.Supervisor {
 	t.Helper()
-	return openWith(t, dir, mux.Config{Engine: vt10x.New})
+	return openWith(t, dir, mux.ServerConfig{Engine: vt10x.New})
 }
 
 // openWith opens a Mux whose terminals and shells are ended with the test, if it is the last
 // of its directory.
-func openWith(t *testing.T, dir string, c mux.Config) *mux.Mux {
+func openWith(t *testing.T, dir string, c mux.ServerConfig) *mux.Supervisor {
 	t.Helper()
 	before := goroutines()
 	var err error
@@ -66,11 +66,11 @@ func openWith(t *testing.T, dir string, c mux.Config) *mux.Mux {
 		t.Fatal(err)
 	}
 	c.Keeper = connect(t, dir)
-	m, err := mux.New(c)
+	m, err := mux.Start(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &served{Mux: m, store: c.Store}
+	s := &served{Supervisor: m, store: c.Store}
 	muxes.Store(m, s)
 	t.Cleanup(func() {
 		s.leave(t, true)
@@ -83,25 +83,25 @@ func openWith(t *testing.T, dir string, c mux.Config) *mux.Mux {
 
 // served is a Mux with what has to be closed after it.
 type served struct {
-	*mux.Mux
+	*mux.Supervisor
 	store *datadir.Store
 	once  sync.Once
 }
 
-var muxes sync.Map // *mux.Mux to *served
+var muxes sync.Map // *mux.Supervisor to *served
 
 // leave closes the Mux once; with end its programs end before.
 func (s *served) leave(t *testing.T, end bool) {
 	s.once.Do(func() {
-		for _, term := range s.List("") {
+		for _, term := range s.Terminals.List("") {
 			if end {
-				if err := s.Delete(context.Background(), term, false); err != nil {
+				if err := s.Terminals.Delete(context.Background(), term, false); err != nil {
 					t.Error(err)
 				}
 			}
 		}
 		if end {
-			deleteShells(t, s.Mux, "")
+			deleteShells(t, s.Supervisor, "")
 		}
 		s.Close()
 		_ = s.store.Close()
@@ -109,7 +109,7 @@ func (s *served) leave(t *testing.T, end bool) {
 }
 
 // leave closes a Mux as a server does that ends: programs go on.
-func leave(t *testing.T, m *mux.Mux) {
+func leave(t *testing.T, m *mux.Supervisor) {
 	t.Helper()
 	s, _ := muxes.Load(m)
 	s.(*served).leave(t, false)
@@ -123,9 +123,9 @@ func goroutines() int {
 	return runtime.NumGoroutine() - strings.Count(stacks, "\nos/signal.loop(")
 }
 
-func start(t *testing.T, m *mux.Mux, cmd ...string) *mux.Terminal {
+func start(t *testing.T, m *mux.Supervisor, cmd ...string) *mux.Terminal {
 	t.Helper()
-	term, err := m.Create(mux.Spec{Session: "s", Cmd: cmd})
+	term, err := m.Terminals.Create(mux.Spec{Session: "s", Cmd: cmd})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func TestInputToAProgramThatDoesNotRead(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "of 1048576 bytes were taken") {
 		t.Errorf("%v, want how many bytes were taken", err)
 	}
-	if err := m.Delete(context.Background(), term, true); err != nil {
+	if err := m.Terminals.Delete(context.Background(), term, true); err != nil {
 		t.Error(err)
 	}
 }
@@ -232,7 +232,7 @@ func TestNamesAreUniqueInASession(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			_, err := m.Create(mux.Spec{Session: "s", Name: "n", Cmd: []string{"cat"}})
+			_, err := m.Terminals.Create(mux.Spec{Session: "s", Name: "n", Cmd: []string{"cat"}})
 			switch {
 			case err == nil:
 				made.Add(1)
@@ -247,20 +247,20 @@ func TestNamesAreUniqueInASession(t *testing.T) {
 	if made.Load() != 1 || taken.Load() != 7 {
 		t.Errorf("%d made, %d refused; want 1 and 7", made.Load(), taken.Load())
 	}
-	if _, err := m.Create(mux.Spec{Session: "other", Name: "n", Cmd: []string{"cat"}}); err != nil {
+	if _, err := m.Terminals.Create(mux.Spec{Session: "other", Name: "n", Cmd: []string{"cat"}}); err != nil {
 		t.Errorf("the name in another session: %v", err)
 	}
-	if _, err := m.Find("", "n"); !errors.Is(err, mux.ErrAmbiguous) {
+	if _, err := m.Terminals.Find("", "n"); !errors.Is(err, mux.ErrAmbiguous) {
 		t.Errorf("the name without session: %v, want ErrAmbiguous", err)
 	}
-	term, err := m.Find("s", "n")
+	term, err := m.Terminals.Find("s", "n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := m.Delete(context.Background(), term, false); err != nil {
+	if err := m.Terminals.Delete(context.Background(), term, false); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Create(mux.Spec{Session: "s", Name: "n", Cmd: []string{"cat"}}); err != nil {
+	if _, err := m.Terminals.Create(mux.Spec{Session: "s", Name: "n", Cmd: []string{"cat"}}); err != nil {
 		t.Errorf("the name after its terminal was deleted: %v", err)
 	}
 }
@@ -281,11 +281,11 @@ func TestFailedCreateLeavesNothing(t *testing.T) {
 		{mux.Spec{Session: "s", Name: "a b"}, mux.ErrInvalid},
 		{mux.Spec{Session: "s", SizePolicy: "mine"}, mux.ErrInvalid},
 	} {
-		if _, err := m.Create(c.spec); !errors.Is(err, c.want) {
+		if _, err := m.Terminals.Create(c.spec); !errors.Is(err, c.want) {
 			t.Errorf("%+v: %v, want %v", c.spec, err, c.want)
 		}
 	}
-	if n := len(m.List("")); n != 0 {
+	if n := len(m.Terminals.List("")); n != 0 {
 		t.Errorf("%d terminals are listed", n)
 	}
 	if left, _ := os.ReadDir(filepath.Join(dir, "terminals")); len(left) != 0 {
@@ -304,14 +304,14 @@ func TestTerminalsComeBack(t *testing.T) {
 	wait(t, ran, mux.Condition{For: "text", Pattern: "still at it"})
 	gone := start(t, m, "true")
 	wait(t, gone, mux.Condition{For: "exit"})
-	if err := m.Delete(context.Background(), gone, false); err != nil {
+	if err := m.Terminals.Delete(context.Background(), gone, false); err != nil {
 		t.Fatal(err)
 	}
 	pid := ran.Info().PID
 	leave(t, m)
 
 	m = open(t, dir)
-	if n := len(m.List("s")); n != 2 {
+	if n := len(m.Terminals.List("s")); n != 2 {
 		t.Errorf("%d terminals are listed, want 2", n)
 	}
 	again := find(t, m, ended.ID)
@@ -348,7 +348,7 @@ func TestTerminalsComeBack(t *testing.T) {
 		t.Error("the deleted terminal is no longer deleted")
 	}
 	for _, id := range []string{ended.ID, ran.ID, gone.ID} {
-		if err := m.Delete(context.Background(), find(t, m, id), true); err != nil {
+		if err := m.Terminals.Delete(context.Background(), find(t, m, id), true); err != nil {
 			t.Error(err)
 		}
 	}
@@ -357,9 +357,9 @@ func TestTerminalsComeBack(t *testing.T) {
 	}
 }
 
-func find(t *testing.T, m *mux.Mux, id string) *mux.Terminal {
+func find(t *testing.T, m *mux.Supervisor, id string) *mux.Terminal {
 	t.Helper()
-	term, err := m.Find("", id)
+	term, err := m.Terminals.Find("", id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -381,11 +381,11 @@ func TestOneDamagedTerminalCostsNothingElse(t *testing.T) {
 		}
 	}
 	m = open(t, dir)
-	term, err := m.Find("", whole.ID)
+	term, err := m.Terminals.Find("", whole.ID)
 	if err != nil || !strings.Contains(snapshot.Text(term.Hub().Shot().Frame, -1), "whole") {
 		t.Errorf("the whole one: %v", err)
 	}
-	if term, err = m.Find("", hurt.ID); err != nil {
+	if term, err = m.Terminals.Find("", hurt.ID); err != nil {
 		t.Fatal(err)
 	}
 	term.Hub()
@@ -398,21 +398,24 @@ func TestOneDamagedTerminalCostsNothingElse(t *testing.T) {
 }
 
 func TestDeleteEndsTheWholeTree(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts and ends many processes, for seconds")
+	}
 	m := open(t, t.TempDir())
 	term := start(t, m, "sh", "-c", "trap '' HUP; sleep 1001 & printf started; wait")
 	wait(t, term, mux.Condition{For: "text", Pattern: "started"})
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if err := m.Delete(ctx, term, false); err != nil {
+	if err := m.Terminals.Delete(ctx, term, false); err != nil {
 		t.Fatal(err)
 	}
 	if i := term.Info(); i.State != mux.StateExited || i.Exit.Reason != "killed" {
 		t.Errorf("%s %+v, want exited and killed", i.State, i.Exit)
 	}
-	if len(m.List("")) != 0 {
+	if len(m.Terminals.List("")) != 0 {
 		t.Error("a deleted terminal is listed")
 	}
-	if err := m.Delete(ctx, term, false); err != nil {
+	if err := m.Terminals.Delete(ctx, term, false); err != nil {
 		t.Errorf("deleting again: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package mux
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 )
@@ -41,11 +42,11 @@ func (m *Mux) Nest(t *Terminal, in Inside) (release func(), err error) {
 	defer n.mu.Unlock()
 	switch {
 	case slices.Contains(around, t.ID):
-		return nil, wrapf(ErrCycle, "this viewer runs in terminal %s", t.ID)
+		return nil, fmt.Errorf("%w: this viewer runs in terminal %s", ErrCycle, t.ID)
 	case n.reaches(t.ID, around):
-		return nil, wrapf(ErrCycle, "terminal %s shows the terminal that this viewer runs in", t.ID)
+		return nil, fmt.Errorf("%w: terminal %s shows the terminal that this viewer runs in", ErrCycle, t.ID)
 	case !in.Allowed:
-		return nil, wrapf(ErrNested, "in %s; it has to allow that to show another one there", around[0])
+		return nil, fmt.Errorf("%w: in %s; it has to allow that to show another one there", ErrNested, around[0])
 	}
 	n.add(around, t.ID, 1)
 	return sync.OnceFunc(func() {

@@ -16,7 +16,7 @@ func TestNest(t *testing.T) {
 	m := open(t, t.TempDir())
 	var terms [3]*mux.Terminal
 	for i := range terms {
-		term, err := m.Create(mux.Spec{Session: "s", Cmd: []string{"cat"}})
+		term, err := m.Terminals.Create(mux.Spec{Session: "s", Cmd: []string{"cat"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,7 +31,7 @@ func TestNest(t *testing.T) {
 	}
 	nest := func(shown *mux.Terminal, w mux.Inside, want error) func() {
 		t.Helper()
-		release, err := m.Nest(shown, w)
+		release, err := m.Terminals.Nest(shown, w)
 		if !errors.Is(err, want) {
 			t.Errorf("%v in %v: %v, want %v", shown.ID, w, err, want)
 		}
@@ -77,7 +77,7 @@ func TestNestAtOnce(t *testing.T) {
 	var terms [2]*mux.Terminal
 	for i := range terms {
 		var err error
-		if terms[i], err = m.Create(mux.Spec{Session: "s", Cmd: []string{"cat"}}); err != nil {
+		if terms[i], err = m.Terminals.Create(mux.Spec{Session: "s", Cmd: []string{"cat"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -87,7 +87,7 @@ func TestNestAtOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range terms {
 			wg.Go(func() {
-				releases[i], errs[i] = m.Nest(terms[i], mux.Inside{Terminals: []string{terms[1-i].ID}, Allowed: true})
+				releases[i], errs[i] = m.Terminals.Nest(terms[i], mux.Inside{Terminals: []string{terms[1-i].ID}, Allowed: true})
 			})
 		}
 		wg.Wait()

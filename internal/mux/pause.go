@@ -32,14 +32,14 @@ func (p *pauses) threads(lease string) []string {
 	if p.d.Manager == nil {
 		return nil
 	}
-	list, _ := p.d.LeaseThreads(lease) // a database that cannot be read has nothing to pause
+	list, _ := p.d.Manager.LeaseThreads(lease) // a database that cannot be read has nothing to pause
 	return list
 }
 
 // remember takes over what an earlier server has paused, before anything is brought back: a shell has to know that it stands still. A pause that was cut
 // short counts too, until settle has undone it.
 func (p *pauses) remember() {
-	leases, err := p.d.Leases("")
+	leases, err := p.d.Manager.Leases("")
 	if err != nil {
 		return // the next look at the database tells of it
 	}
@@ -73,7 +73,7 @@ func (p *pauses) settle() {
 			err = p.d.local.Resume(context.Background(), instance)
 		}
 		if err != nil && !errors.Is(err, provider.ErrState) { // ErrState: it runs
-			p.d.mux.cfg.Log.Warn("processes of a lease stay paused", "lease", e.ID, "error", err)
+			p.d.cfg.Log.Warn("processes of a lease stay paused", "lease", e.ID, "error", err)
 			continue
 		}
 		p.freeze(e.ID, false)
@@ -84,7 +84,7 @@ func (p *pauses) settle() {
 // stopped counts the leaders of what the threads of a lease run here.
 func (p *pauses) stopped(lease string) (stopped, all int) {
 	for _, thread := range p.threads(lease) {
-		for _, root := range p.d.mux.roots(thread) {
+		for _, root := range p.d.roots(thread) {
 			all++
 			if root.Stopped {
 				stopped++
@@ -95,7 +95,7 @@ func (p *pauses) stopped(lease string) (stopped, all int) {
 }
 
 // computeChanged notes what becomes of the threads of a lease. Compute that was destroyed takes only the threads of this
-// machine along: elsewhere a command gets other compute by itself.
+// machine along: at another provider a command gets other compute by itself.
 func (p *pauses) computeChanged(l thread.Lease, s thread.Observed) {
 	p.freeze(l.ID, s == thread.Frozen)
 	if gone := s == thread.Dead; l.Provider == thread.Local && (gone || p.some.Load()) {
@@ -122,11 +122,11 @@ func (p *pauses) stand(lease string, frozen bool, now time.Time) {
 		}
 		p.some.Store(len(p.frozen)+len(p.gone) > 0)
 		p.mu.Unlock()
-		for _, s := range p.d.mux.Shells(thread) {
+		for _, s := range p.d.shells.Shells(thread) {
 			s.SetFrozen(frozen)
 		}
 		if was && !frozen {
-			for _, t := range p.d.mux.live(thread) {
+			for _, t := range p.d.terminals.live(thread) {
 				t.rested(since, now)
 			}
 		}

@@ -15,47 +15,47 @@ import (
 // (cleaning, the end of a session, recovery) asks nobody.
 
 // Guards tells whether Permit has anything to decide in a thread. It costs no more than a look into a map.
-func (m *Mux) Guards(thread string) bool { return m.guard.Guards(thread) }
+func (d *durable) Guards(thread string) bool { return d.guard.Guards(thread) }
 
 // Denies tells whether a call would be denied as it is, without telling anybody.
-func (m *Mux) Denies(thread string, c conversation.Call) bool {
-	d, err := m.guard.Judge(thread, c)
-	return err != nil || d.Decision == conversation.Deny
+func (d *durable) Denies(thread string, c conversation.Call) bool {
+	decision, err := d.guard.Judge(thread, c)
+	return err != nil || decision.Decision == conversation.Deny
 }
 
 // Permit lets a call go on that the permissions of a thread allow. A thread that is not there is made when the call would make it and is not denied, so that it has the decision in its events.
 // "" is of calls that belong to no thread. Errors: record.ErrDenied, *record.NeedsApproval and those of record.Manager.Gate.
-func (m *Mux) Permit(ctx context.Context, threadID string, c conversation.Call) error {
-	if !m.guard.Guards(threadID) {
+func (d *durable) Permit(ctx context.Context, threadID string, c conversation.Call) error {
+	if !d.guard.Guards(threadID) {
 		return nil
 	}
 	if threadID == "" {
-		return m.permitUntold(threadID, c)
+		return d.permitUntold(threadID, c)
 	}
-	if !conversation.Begins(c.Tool) || m.Denies(threadID, c) {
-		r, err := m.Record(threadID)
+	if !conversation.Begins(c.Tool) || d.Denies(threadID, c) {
+		r, err := d.Record(threadID)
 		if errors.Is(err, ErrNoRecords) || errors.Is(err, thread.ErrNotFound) {
-			return m.permitUntold(threadID, c)
+			return d.permitUntold(threadID, c)
 		}
 		if err != nil {
 			return err
 		}
 		return r.Gate(threadID, c)
 	}
-	err := m.WriteRecord(ctx, threadID, func(r *conversation.Manager) error { return r.Gate(threadID, c) })
+	err := d.WriteRecord(ctx, threadID, func(r *conversation.Manager) error { return r.Gate(threadID, c) })
 	if errors.Is(err, ErrNoRecords) {
-		return m.permitUntold(threadID, c)
+		return d.permitUntold(threadID, c)
 	}
 	return err
 }
 
 // permitUntold decides where there is nothing to tell the decision to, and nobody who could be asked.
-func (m *Mux) permitUntold(thread string, c conversation.Call) error {
-	d, err := m.guard.Judge(thread, c)
+func (d *durable) permitUntold(thread string, c conversation.Call) error {
+	decision, err := d.guard.Judge(thread, c)
 	if err != nil {
 		return err
 	}
-	return unasked(d)
+	return unasked(decision)
 }
 
 // unasked is what becomes of a decision where nobody can be asked.
@@ -70,16 +70,15 @@ func unasked(d conversation.Decision) error {
 }
 
 // PermitLease is Permit for what is done to a lease: every thread that uses it has to allow it. A lease of this machine is no more than its processes.
-func (m *Mux) PermitLease(ctx context.Context, id, tool string) error {
-	d, err := m.durable()
-	if err != nil {
+func (d *durable) PermitLease(ctx context.Context, id, tool string) error {
+	if err := d.usable(); err != nil {
 		return err
 	}
 	l, err := d.Manager.Lease(id)
 	if err != nil {
 		return err
 	}
-	threads, err := d.LeaseThreads(id)
+	threads, err := d.Manager.LeaseThreads(id)
 	if err != nil {
 		return err
 	}
@@ -93,7 +92,7 @@ func (m *Mux) PermitLease(ctx context.Context, id, tool string) error {
 		tool = conversation.ToolKill
 	}
 	for _, thread := range threads {
-		if err := m.Permit(ctx, thread, callOf(tool, leaseCall{l.ID, l.Provider})); err != nil {
+		if err := d.Permit(ctx, thread, callOf(tool, leaseCall{l.ID, l.Provider})); err != nil {
 			return err
 		}
 	}
@@ -107,18 +106,18 @@ type leaseCall struct {
 }
 
 // PermitEnd is Permit for the end of everything of a thread, its compute at a provider too. Errors: also session.ErrNotFound.
-func (m *Mux) PermitEnd(ctx context.Context, threadID string) error {
-	if !m.guard.Guards(threadID) {
+func (d *durable) PermitEnd(ctx context.Context, threadID string) error {
+	if !d.guard.Guards(threadID) {
 		return nil
 	}
-	l, err := m.Thread(ctx, threadID)
+	l, err := d.Thread(ctx, threadID)
 	if err != nil {
 		return err
 	}
 	if p := l.Lease.Provider; p != "" && p != thread.Local {
-		return m.Permit(ctx, threadID, callOf(conversation.ToolLeaseDestroy, leaseCall{l.Lease.ID, p}))
+		return d.Permit(ctx, threadID, callOf(conversation.ToolLeaseDestroy, leaseCall{l.Lease.ID, p}))
 	}
-	return m.Permit(ctx, threadID, callOf(conversation.ToolKill, struct{}{}))
+	return d.Permit(ctx, threadID, callOf(conversation.ToolKill, struct{}{}))
 }
 
 // callOf is a call whose arguments are a struct of ours.
@@ -131,8 +130,8 @@ func callOf(tool string, args any) conversation.Call {
 }
 
 // Permissions are those of a thread. Errors: those of Record.
-func (m *Mux) Permissions(thread string) (conversation.Permissions, error) {
-	r, err := m.Record(thread)
+func (d *durable) Permissions(thread string) (conversation.Permissions, error) {
+	r, err := d.Record(thread)
 	if err != nil {
 		return conversation.Permissions{}, err
 	}
@@ -140,9 +139,9 @@ func (m *Mux) Permissions(thread string) (conversation.Permissions, error) {
 }
 
 // SetPermissions changes those of a thread, which is made when it is not there; nil keeps. Errors: record.ErrInvalid, those of Record.
-func (m *Mux) SetPermissions(ctx context.Context, thread string, mode *string, rules *conversation.Rules) (conversation.Permissions, error) {
+func (d *durable) SetPermissions(ctx context.Context, thread string, mode *string, rules *conversation.Rules) (conversation.Permissions, error) {
 	var p conversation.Permissions
-	err := m.WriteRecord(ctx, thread, func(r *conversation.Manager) (err error) {
+	err := d.WriteRecord(ctx, thread, func(r *conversation.Manager) (err error) {
 		p, err = r.SetPermissions(thread, mode, rules)
 		return err
 	})
@@ -151,11 +150,11 @@ func (m *Mux) SetPermissions(ctx context.Context, thread string, mode *string, r
 
 // Authorize says what the permissions of a thread say about a call, tells that in its events and has somebody asked when that is the answer. Only for that a thread is made.
 // Errors: those of record.Manager.Authorize and of WriteRecord.
-func (m *Mux) Authorize(ctx context.Context, thread string, c conversation.Call) (conversation.Decision, error) {
-	_, err := m.Record(thread)
+func (d *durable) Authorize(ctx context.Context, thread string, c conversation.Call) (conversation.Decision, error) {
+	_, err := d.Record(thread)
 	if isMissing(err) {
 		var rules *conversation.Manager
-		if rules, err = m.Record(""); err == nil {
+		if rules, err = d.Record(""); err == nil {
 			if d, err := rules.Judged(thread, c); !isMissing(err) {
 				return d, err
 			}
@@ -164,13 +163,13 @@ func (m *Mux) Authorize(ctx context.Context, thread string, c conversation.Call)
 	if err != nil {
 		return conversation.Decision{}, err
 	}
-	var d conversation.Decision
-	err = m.WriteRecord(ctx, thread, func(r *conversation.Manager) (err error) {
-		d, err = r.Authorize(thread, c)
+	var decision conversation.Decision
+	err = d.WriteRecord(ctx, thread, func(r *conversation.Manager) (err error) {
+		decision, err = r.Authorize(thread, c)
 		return err
 	})
-	return d, err
+	return decision, err
 }
 
 // Guard decides by memory alone; see record.Guard.
-func (m *Mux) Guard() *conversation.Guard { return m.guard }
+func (d *durable) Guard() *conversation.Guard { return d.guard }

@@ -29,7 +29,7 @@ type promptMark struct {
 }
 
 // marked is told of a mark, with the hub's lock held.
-func (t *Terminal) marked(m vt.Mark, seq uint64) {
+func (t *Terminal) marked(m vt.PromptMark, seq uint64) {
 	if t.replaying || t.process == nil {
 		return // whose it was nobody knows
 	}
@@ -85,7 +85,7 @@ func (a *waiting) prompt(finished bool) (bool, time.Duration) {
 // with a position a part of it was printed behind that which is no echo.
 func (a *waiting) editing() bool {
 	if a.follow == nil {
-		return !continues.Match(vt.BeforeCursor(a.t.Hub().Shot().Frame).Text)
+		return !continues.Match(vt.TextBeforeCursor(a.t.Hub().Shot().Frame).Text)
 	}
 	l := a.follow.screen.BeforeCursor()
 	if continues.Match(l.Text) {
@@ -95,7 +95,7 @@ func (a *waiting) editing() bool {
 		return true
 	}
 	text := a.echo.mask(l)
-	for i, at := range l.At {
+	for i, at := range l.Offsets {
 		if at > *a.Since && text[i] != masked && text[i] != ' ' {
 			return true
 		}

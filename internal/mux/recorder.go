@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/thread"
 )
@@ -157,7 +158,7 @@ func (d *durable) write(list []note) {
 	if !work {
 		return
 	}
-	err := d.Batch(func(b *thread.Batch) error {
+	err := d.Manager.Batch(func(b *thread.Batch) error {
 		for i, n := range list {
 			var err error
 			switch {
@@ -170,7 +171,7 @@ func (d *durable) write(list []note) {
 				return err
 			}
 			if err != nil {
-				d.mux.cfg.Log.Warn("a record was refused", "error", err)
+				d.cfg.Log.Warn("a record was refused", "error", err)
 			}
 		}
 		return nil
@@ -192,18 +193,17 @@ func isRefusal(err error) bool {
 
 // failed notes that the database refuses to be written.
 func (d *durable) failed(err error) {
-	text := describe("write the records of threads", err)
+	text := datadir.Describe("write the records of threads", err)
 	if errors.Is(err, thread.ErrNoSpace) {
 		text = "the disk is full: cannot write the records of threads"
 	}
 	if old := d.trouble.Swap(&text); old == nil {
-		d.mux.cfg.Log.Error("cannot write the records of threads", "error", err)
+		d.cfg.Log.Error("cannot write the records of threads", "error", err)
 	}
 }
 
 // commandChanged notes what a shell tells of a command.
-func (m *Mux) commandChanged(i shell.Info, key string) {
-	d := m.records
+func (d *durable) commandChanged(key string, i shell.Info) {
 	if d.Manager == nil {
 		return
 	}

@@ -29,7 +29,7 @@ func recording(t *testing.T) (d *durable, terminal string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &durable{Manager: m, mux: &Mux{cfg: Config{Log: slog.New(slog.DiscardHandler)}}}, l.Terminal.ID
+	return &durable{Manager: m, cfg: ServiceConfig{Log: slog.New(slog.DiscardHandler)}}, l.Terminal.ID
 }
 
 // commandNote is a command at one time of its life.
@@ -68,7 +68,7 @@ func TestEndIsNotOvertaken(t *testing.T) {
 				}
 				d.write(list)
 			}
-			k, err := d.Command("c1")
+			k, err := d.Manager.Command("c1")
 			if err != nil {
 				t.Fatal(err)
 			}

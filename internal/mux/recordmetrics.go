@@ -29,7 +29,7 @@ func (d *durable) collect(c chan<- prometheus.Metric) {
 	if d.Manager == nil {
 		return
 	}
-	s := d.Stats()
+	s := d.Manager.Stats()
 	put := func(desc *prometheus.Desc, kind prometheus.ValueType, v float64, labels ...string) {
 		c <- prometheus.MustNewConstMetric(desc, kind, v, labels...)
 	}

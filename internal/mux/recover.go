@@ -12,19 +12,11 @@ import (
 
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/journal"
+	"github.com/evertty/evertty/internal/parallel"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/stream"
 )
-
-// recover brings back what the store and the keeper have.
-func (m *Mux) recover() error {
-	m.openExecSpace()
-	if err := m.recoverTerminals(); err != nil {
-		return err
-	}
-	return m.recoverShells()
-}
 
 // recoverTerminals brings back the terminals of the store, several at a time. A terminal
 // whose files are damaged costs nothing but itself.
@@ -37,7 +29,7 @@ func (m *Mux) recoverTerminals() error {
 	if err != nil {
 		return err
 	}
-	_ = each(ids, runtime.GOMAXPROCS(0), func(id string) error {
+	_ = parallel.Each(ids, runtime.GOMAXPROCS(0), func(id string) error {
 		if err := m.restore(id, held); err != nil {
 			m.cfg.Metrics.failedRecoveries.Inc()
 			m.cfg.Log.Error("cannot bring back a terminal", "id", id, "error", err)
@@ -66,7 +58,7 @@ func (m *Mux) strays(held map[string]*keeper.Kept) {
 			m.cfg.Log.Error("cannot bring back a program without a record", "id", id, "error", err)
 		}
 		m.cfg.Log.Warn("ending a program that belongs to no terminal", "name", name, "pid", k.Process.PID())
-		m.work.Go(func() {
+		m.life.Go(func() {
 			ctx, cancel := context.WithTimeout(m.ctx, pty.KillGrace)
 			defer cancel()
 			_ = k.Process.Kill(ctx) // what survives SIGKILL is nobody's to end
@@ -108,8 +100,8 @@ func (m *Mux) restore(id string, held map[string]*keeper.Kept) error {
 			return errors.Join(damage, err)
 		}
 	}
-	t := &Terminal{ID: id, mux: m, spec: r.Spec, created: r.CreatedAt, generation: r.Generation, line: newLineage(), restored: r, state: r.State, exit: r.Exit,
-		lastActivity: r.LastActivity, place: startingIn(cmp.Or(r.Cwd, absolute(r.Spec.Cwd)), ""), fallback: r.CwdFallback, deleted: r.DeletedAt, endedAt: r.EndedAt, hadViewer: r.Watched, stood: time.Duration(r.Stood), ended: make(chan struct{})}
+	t := m.attach(&Terminal{ID: id, mux: m, spec: r.Spec, created: r.CreatedAt, generation: r.Generation, line: newLineage(), restored: r, state: r.State, exit: r.Exit,
+		lastActivity: r.LastActivity, place: startingIn(cmp.Or(r.Cwd, absolute(r.Spec.Cwd)), ""), fallback: r.CwdFallback, deleted: r.DeletedAt, endedAt: r.EndedAt, hadViewer: r.Watched, stood: time.Duration(r.Stood), ended: make(chan struct{})})
 	if n, err := m.cfg.Store.Size(id); err == nil {
 		t.diskBytes.Store(n)
 	}
@@ -192,10 +184,10 @@ func (t *Terminal) takeOver(k *keeper.Kept) error {
 	if cols, rows, err := t.process.Master().Size(); err == nil {
 		t.Hub().Resize(cols, rows) // one that the server before this one did not write down
 	}
-	t.charged = t.Hub().Facts().Seq // the rest was the server's before this one
+	t.first = t.Hub().Facts().Seq
 	t.mux.cfg.Metrics.recovery.Observe(time.Since(start).Seconds())
-	t.mux.work.Go(t.run)
-	t.mux.work.Go(func() { t.input.run(t.ended, t.mux.ctx.Done()) })
+	t.mux.life.Go(t.run)
+	t.mux.life.Go(func() { t.input.run(t.ended, t.mux.ctx.Done()) })
 	return nil
 }
 

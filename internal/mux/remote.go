@@ -34,8 +34,8 @@ type Relay struct {
 const oldJob = time.Hour
 
 // openRelay makes the directory of jobs, and removes what nobody took.
-func (m *Mux) openRelay() error {
-	dir := m.cfg.Relay.Dir
+func (d *durable) openRelay() error {
+	dir := d.cfg.Relay.Dir
 	if dir == "" {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (d *durable) providerOf(threadID string) (string, error) {
 	if d.Manager == nil {
 		return "", nil
 	}
-	if err := d.MayBegin(threadID); err != nil {
+	if err := d.Manager.MayBegin(threadID); err != nil {
 		return "", err
 	}
 	th, err := d.Manager.Thread(threadID)
@@ -70,7 +70,7 @@ func (d *durable) providerOf(threadID string) (string, error) {
 	if name == "" || name == thread.Local {
 		return "", nil
 	}
-	if _, ok := d.mux.cfg.Providers[name]; !ok {
+	if _, ok := d.cfg.Providers[name]; !ok {
 		return "", d.noProvider(name)
 	}
 	return name, nil
@@ -88,9 +88,9 @@ func (d *durable) remote(th thread.Thread) bool {
 }
 
 // remoteShells is how shells run commands at providers.
-func (m *Mux) remoteShells() *shell.Remote {
-	return &shell.Remote{Program: append(m.cfg.Relay.Program[:len(m.cfg.Relay.Program):len(m.cfg.Relay.Program)], "exec"),
-		Ready: m.readyCommand, Outcome: outcome}
+func (d *durable) remoteShells() *shell.Remote {
+	return &shell.Remote{Program: append(d.cfg.Relay.Program[:len(d.cfg.Relay.Program):len(d.cfg.Relay.Program)], "exec"),
+		Ready: d.readyCommand, Outcome: outcome}
 }
 
 // outcome is why a relay has no result.
@@ -106,67 +106,47 @@ func outcome(dir string) error {
 }
 
 // readyCommand gets the compute of a command running and leaves the job.
-func (m *Mux) readyCommand(ctx context.Context, c shell.RemoteCommand) (recreated bool, err error) {
-	m.mu.Lock()
-	s := m.shells.byKey[c.Shell]
-	m.mu.Unlock()
+func (d *durable) readyCommand(ctx context.Context, c shell.RemoteCommand) (recreated bool, err error) {
+	s := d.shells.ofKey(c.Shell)
 	if s == nil {
 		return false, ErrNoShell
 	}
 	if c.Again {
-		m.doubt(ctx, s.Session)
+		d.doubt(ctx, s.Session)
 	}
-	l, err := m.records.ready(ctx, s.Session, s.use(), s.Spec().Place)
+	l, err := d.ready(ctx, s.Session, useOfShell(s), s.Spec().Provider)
 	if err != nil {
 		return false, err
 	}
-	old := s.instance.Swap(&l.Instance.Session)
-	err = m.leave(c.Dir, l, relay.Job{Command: &relay.Command{Text: relay.Bytes(c.Text), Cwd: relay.Bytes(c.Cwd), Env: relay.Environ(c.Env), State: c.State, Keep: c.Keep}})
+	old := shellRow(s).instance.Swap(&l.Instance.Session)
+	err = d.leave(c.Dir, l, relay.Job{Command: &relay.Command{Text: relay.Bytes(c.Text), Cwd: relay.Bytes(c.Cwd), Env: relay.Environ(c.Env), State: c.State, Keep: c.Keep}})
 	return old != nil && *old != l.Instance.Session, err
 }
 
 // doubt has the provider asked again how the compute of a thread is. What it says is in the records, also that it says nothing.
-func (m *Mux) doubt(ctx context.Context, thread string) {
-	if th, err := m.records.Manager.Thread(thread); err == nil {
-		_, _ = m.records.Refresh(ctx, th.Lease)
+func (d *durable) doubt(ctx context.Context, thread string) {
+	if th, err := d.Manager.Thread(thread); err == nil {
+		_, _ = d.Manager.Refresh(ctx, th.Lease)
 	}
 }
 
 // leave completes a job and puts it where its relay looks. Errors: session.ErrNoProvider, ErrNoSpace.
-func (m *Mux) leave(dir string, l thread.Layers, j relay.Job) error {
-	p, ok := m.cfg.Providers[l.Lease.Provider]
+func (d *durable) leave(dir string, l thread.Layers, j relay.Job) error {
+	p, ok := d.cfg.Providers[l.Lease.Provider]
 	if !ok {
-		return m.records.noProvider(l.Lease.Provider)
+		return d.noProvider(l.Lease.Provider)
 	}
 	j.Settings, j.Instance = json.RawMessage(p.Settings), l.Instance.Session
 	return relay.Leave(dir, j)
 }
 
-// checkProvider finds out where a new terminal runs. Errors: session.ErrNoProvider, ErrUnsupported (a provider without terminals).
-func (m *Mux) checkProvider(s *Spec) (err error) {
-	if s.Place, err = m.records.providerOf(s.Session); err != nil || s.Place == "" {
-		return err
-	}
-	if !m.cfg.Providers[s.Place].Capabilities().PTY {
-		return fmt.Errorf("%w: %s has no terminals", provider.ErrUnsupported, s.Place)
-	}
-	return nil
-}
-
-// program is what the keeper starts for a terminal: its program, or the relay of it. Errors of the latter: those of durable.ready.
-func (t *Terminal) program(s Spec) (pty.Spec, error) {
-	if s.Place == "" {
-		env := map[string]string{}
-		maps.Copy(env, s.Env)
-		maps.Copy(env, pty.Identity(t.mux.cfg.Address, s.Session, t.ID))
-		return pty.Spec{Argv: s.Cmd, Dir: s.Cwd, Env: env, Cols: s.Cols, Rows: s.Rows, Brand: t.brand()}, nil
-	}
-	m := t.mux
-	l, err := m.records.ready(m.opening, s.Session, t.use(), s.Place)
+// program is what stands here for a terminal at a provider: its relay, with the job of it. Errors: those of ready.
+func (d *durable) program(t *Terminal, s Spec) (pty.Spec, error) {
+	l, err := d.ready(d.life.Opening(), s.Session, useOf(t), s.Place)
 	if err != nil {
 		return pty.Spec{}, err
 	}
-	dir := t.jobDir()
+	dir := d.jobDir(t)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return pty.Spec{}, errors.Join(thread.ErrNoSpace, err)
 	}
@@ -183,39 +163,29 @@ func (t *Terminal) program(s Spec) (pty.Spec, error) {
 	for _, word := range s.Cmd {
 		job.Argv = append(job.Argv, relay.Bytes(word))
 	}
-	if err := m.leave(dir, l, relay.Job{Terminal: &job}); err != nil {
-		t.dropJob()
+	if err := d.leave(dir, l, relay.Job{Terminal: &job}); err != nil {
+		d.dropProgram(t)
 		return pty.Spec{}, err
 	}
-	argv := append(slices.Clip(m.cfg.Relay.Program), "pty", dir)
+	argv := append(slices.Clip(d.cfg.Relay.Program), "pty", dir)
 	return pty.Spec{Argv: argv, Dir: "/", Cols: s.Cols, Rows: s.Rows, Brand: t.brand()}, nil
 }
 
 // jobDir is where the job of a remote terminal waits for its relay.
-func (t *Terminal) jobDir() string { return filepath.Join(t.mux.cfg.Relay.Dir, t.holdID()) }
+func (d *durable) jobDir(t *Terminal) string { return filepath.Join(d.cfg.Relay.Dir, t.holdID()) }
 
-// dropJob removes what is left of a job when its relay has ended or never began: one that was not taken has secrets in it.
-func (t *Terminal) dropJob() {
+// dropProgram removes what is left of a job when its relay has ended or never began: one that was not taken has secrets in it.
+func (d *durable) dropProgram(t *Terminal) {
 	if t.spec.Place != "" {
-		_ = os.RemoveAll(t.jobDir()) // else openRelay does
+		_ = os.RemoveAll(d.jobDir(t)) // else openRelay does
 	}
 }
 
-// remoteCwd is the directory of a remote program: what it reported itself, or else the last one known.
-func (t *Terminal) remoteCwd() string {
-	said := t.Hub().Facts().Cwd
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if filepath.IsAbs(said) {
-		t.place.dir = said
+// terminalProvider is where a new terminal of a session runs, "" for this machine. Errors: thread.ErrNoProvider, ErrUnsupported (a provider without terminals).
+func (d *durable) terminalProvider(session string) (string, error) {
+	name, err := d.providerOf(session)
+	if err == nil && name != "" && !d.cfg.Providers[name].Capabilities().PTY {
+		err = fmt.Errorf("%w: %s has no terminals", provider.ErrUnsupported, name)
 	}
-	return t.place.dir
-}
-
-// living is livingDir where a terminal or shell runs: a remote directory is checked by the start.
-func living(place, dir string) (there, moved string) {
-	if place != "" {
-		return dir, ""
-	}
-	return livingDir(dir)
+	return name, err
 }

@@ -28,14 +28,14 @@ func TestJobsAreNotLeftBehind(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			jobs := filepath.Join(dir, "relay")
-			m := openRecorded(t, dir, func(config *mux.Config) {
+			m := openRecorded(t, dir, func(config *mux.ServerConfig) {
 				config.Providers = map[string]mux.RemoteProvider{"there": {Provider: local.New(local.Config{}), Settings: []byte("{}")}}
 				config.Relay = mux.Relay{Program: c.relay, Dir: jobs}
 			})
-			if _, err := m.CreateThread(background(t), "t", thread.Use{Provider: "there"}); err != nil {
+			if _, err := m.Threads.CreateThread(background(t), "t", thread.Use{Provider: "there"}); err != nil {
 				t.Fatal(err)
 			}
-			term, err := m.Create(mux.Spec{Session: "t", Cmd: []string{"sh"}})
+			term, err := m.Terminals.Create(mux.Spec{Session: "t", Cmd: []string{"sh"}})
 			if (err == nil) != c.starts {
 				t.Fatalf("create: %v", err)
 			}
@@ -73,26 +73,26 @@ func (s *stuck) Create(ctx context.Context, r provider.CreateRequest) (provider.
 func TestCloseDoesNotWaitForAProvider(t *testing.T) {
 	there := &stuck{Provider: local.New(local.Config{}), asked: make(chan struct{}, 2)}
 	dir := t.TempDir()
-	m := openRecorded(t, dir, func(c *mux.Config) {
+	m := openRecorded(t, dir, func(c *mux.ServerConfig) {
 		c.Providers = map[string]mux.RemoteProvider{"there": {Provider: there, Settings: []byte("{}")}}
 		c.Relay = mux.Relay{Program: []string{"true"}, Dir: filepath.Join(dir, "relay")}
 	})
 	for _, id := range []string{"a", "b"} {
-		if _, err := m.CreateThread(background(t), id, thread.Use{Provider: "there"}); err != nil {
+		if _, err := m.Threads.CreateThread(background(t), id, thread.Use{Provider: "there"}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.DestroyThread(background(t), id); err != nil {
+		if _, err := m.Threads.DestroyThread(background(t), id); err != nil {
 			t.Fatal(err)
 		}
 	}
 	there.is.Store(true)
 	failed := make(chan error, 2)
 	go func() {
-		_, err := m.Create(mux.Spec{Session: "a", Cmd: []string{"sh"}})
+		_, err := m.Terminals.Create(mux.Spec{Session: "a", Cmd: []string{"sh"}})
 		failed <- err
 	}()
 	go func() {
-		_, err := m.DefaultShell("b")
+		_, err := m.Shells.DefaultShell("b")
 		failed <- err
 	}()
 	<-there.asked

@@ -3,6 +3,7 @@ package mux
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"strings"
@@ -14,28 +15,28 @@ import (
 // Files are those that a shell elsewhere sees. Paths are absolute. Refusals are *fs.PathError with the system's own error, as here; other errors are those of durable.ready and of
 // the provider.
 type Files struct {
-	mux   *Mux
-	shell *Shell
+	service *durable
+	shell   *Shell
 }
 
 // Files are the files of a shell elsewhere; nil of one here, whose files are this machine's.
-func (s *Shell) Files() *Files {
-	if s.Spec().Place == "" {
+func (d *durable) Files(s *Shell) *Files {
+	if s.Spec().Provider == "" {
 		return nil
 	}
-	return &Files{s.mux, s}
+	return &Files{d, s}
 }
 
 // at is the provider and the instance, which runs.
 func (f *Files) at(ctx context.Context) (provider.Provider, string, error) {
-	place := f.shell.Spec().Place
-	l, err := f.mux.records.ready(ctx, f.shell.Session, f.shell.use(), place)
+	place := f.shell.Spec().Provider
+	l, err := f.service.ready(ctx, f.shell.Session, useOfShell(f.shell), place)
 	if err != nil {
 		return nil, "", err
 	}
-	p := f.mux.cfg.Providers[place]
+	p := f.service.cfg.Providers[place]
 	if !p.Capabilities().Files {
-		return nil, "", wrapf(provider.ErrUnsupported, "%s has no files", place)
+		return nil, "", fmt.Errorf("%w: %s has no files", provider.ErrUnsupported, place)
 	}
 	return p.Provider, l.Instance.Session, nil
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evertty/evertty/internal/descriptors"
+	"github.com/evertty/evertty/internal/startdir"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
@@ -19,10 +21,10 @@ import (
 // ErrNotFound for a deleted one, ErrLimit, ErrClosing, those of pty.Start.
 func (m *Mux) Restart(old *Terminal) (*Terminal, error) {
 	if old.running() {
-		return nil, wrapf(ErrRunning, "terminal %s: process %d", old.ID, old.process.PID())
+		return nil, fmt.Errorf("%w: terminal %s: process %d", ErrRunning, old.ID, old.process.PID())
 	}
 	<-old.ended // its last words are on disk then
-	release, err := m.descriptors.take(terminalDescriptors)
+	release, err := m.cfg.Descriptors.Take(descriptors.Terminal)
 	if err != nil {
 		return nil, err
 	}
@@ -35,29 +37,29 @@ func (m *Mux) Restart(old *Terminal) (*Terminal, error) {
 		return nil, err
 	}
 	t.checkpoint()
-	if err := m.records.attend(m.opening, t); err != nil {
+	if err := m.hooks.Authorize(m.life.Opening(), t); err != nil {
 		m.cfg.Log.Warn("a restart is not in the records of its thread", "id", t.ID, "error", err)
 	}
-	m.changes.notify()
+	m.changes.Notify()
 	return t, nil
 }
 
 // startNext starts the next generation of old and lets it be found. Two restarts at once start one program, and one
 // beside a deletion is either refused, or what it started is deleted too.
 func (m *Mux) startNext(old *Terminal) (*Terminal, error) {
-	if err := old.line.take(m.opening); err != nil {
+	if err := old.line.take(m.life.Opening()); err != nil {
 		return nil, err
 	}
 	defer old.line.give()
 	switch now := m.latest(old.ID); {
 	case now == nil, old.isDeleted(), old.line.leaving.Load() > 0:
-		return nil, wrapf(ErrNotFound, "terminal %s was deleted", old.ID)
+		return nil, fmt.Errorf("%w: terminal %s was deleted", ErrNotFound, old.ID)
 	case now != old:
-		return nil, wrapf(ErrRunning, "terminal %s: somebody else has started it", old.ID)
+		return nil, fmt.Errorf("%w: terminal %s: somebody else has started it", ErrRunning, old.ID)
 	}
 	last := old.Info()
-	t := &Terminal{ID: old.ID, mux: m, spec: old.spec, created: old.created, generation: old.generation + 1, line: old.line, state: StateRunning,
-		lastActivity: time.Now().UTC(), hadViewer: true, left: time.Now(), ended: make(chan struct{}), changes: 1}
+	t := m.attach(&Terminal{ID: old.ID, mux: m, spec: old.spec, created: old.created, generation: old.generation + 1, line: old.line, state: StateRunning,
+		lastActivity: time.Now().UTC(), hadViewer: true, left: time.Now(), ended: make(chan struct{}), changes: 1})
 	if err := m.reserve(t); err != nil {
 		return nil, err
 	}
@@ -96,7 +98,7 @@ func (t *Terminal) begin(old *Terminal, last Info) error {
 	if err := t.openJournal(last.Cols, last.Rows); err != nil {
 		return err
 	}
-	wanted, env := old.nextPlace()
+	wanted, env := t.mux.hooks.Next(old)
 	dir, moved := living(t.spec.Place, wanted)
 	s := t.spec
 	s.Env = env
@@ -124,7 +126,7 @@ func (t *Terminal) begin(old *Terminal, last Info) error {
 		t.failed(troubleJournal, err)
 	}
 	t.Hub().Write(line)
-	t.charged = t.Hub().Facts().Seq
+	t.first = t.Hub().Facts().Seq
 	return nil
 }
 
@@ -166,7 +168,7 @@ func restartLine(f *vt.Frame, last Info, now time.Time, moved string) []byte {
 
 // why is why a program was not started in a directory: it is gone, or it is there and may not be entered.
 func why(moved string) string {
-	if isDir(moved) {
+	if startdir.Exists(moved) {
 		return " cannot be entered"
 	}
 	return " is gone"

@@ -18,7 +18,7 @@ func TestRestartLeavesNothingOfTheProgramBefore(t *testing.T) {
 		`\e[?1049h\e[=7u\e[>3u\e7text\e[?1049l\e[31`
 	term := startIn(t, m, t.TempDir(), "bash", "-c", `if [ -e was ]; then printf '\n\ta\nb'; else touch was; printf '`+left+`'; fi`)
 	wait(t, term, mux.Condition{For: "exit"})
-	next, err := m.Restart(term)
+	next, err := m.Terminals.Restart(term)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,9 +46,9 @@ func TestRestartLeavesNothingOfTheProgramBefore(t *testing.T) {
 	}
 }
 
-func startIn(t *testing.T, m *mux.Mux, dir string, cmd ...string) *mux.Terminal {
+func startIn(t *testing.T, m *mux.Supervisor, dir string, cmd ...string) *mux.Terminal {
 	t.Helper()
-	term, err := m.Create(mux.Spec{Session: "s", Cmd: cmd, Cwd: dir})
+	term, err := m.Terminals.Create(mux.Spec{Session: "s", Cmd: cmd, Cwd: dir})
 	if err != nil {
 		t.Fatal(err)
 	}

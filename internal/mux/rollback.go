@@ -32,15 +32,14 @@ const rollPatience = 2 * time.Second
 // RollbackTerminal makes a new version of a terminal's state that equals an old one. A shell gets it at its next turn: it goes to the directory, exports and unsets. A program
 // on a PTY is left alone, its next start is there.
 // Errors: session.ErrNotFound (the thread, the terminal, or the version is not kept), those of Submit.
-func (m *Mux) RollbackTerminal(ctx context.Context, threadID, terminal string, version int64) (RolledBack, error) {
-	d, err := m.current(ctx, threadID)
-	if err != nil {
+func (d *durable) RollbackTerminal(ctx context.Context, threadID, terminal string, version int64) (RolledBack, error) {
+	if err := d.current(ctx, threadID); err != nil {
 		return RolledBack{}, err
 	}
 	if err := d.owns(threadID, terminal); err != nil {
 		return RolledBack{}, err
 	}
-	t, err := d.Rollback(terminal, version)
+	t, err := d.Manager.Rollback(terminal, version)
 	if err != nil {
 		return RolledBack{}, err
 	}
@@ -56,19 +55,19 @@ func (m *Mux) RollbackTerminal(ctx context.Context, threadID, terminal string, v
 	if _, gone := living(place, t.State.Cwd); place == "" && gone != "" {
 		reply.CwdFallback = t.State.Cwd
 	}
-	reply.Applied, err = m.roll(ctx, threadID, terminal, t.State)
-	if s := m.shellOf(threadID, terminal); s != nil && reply.CwdFallback != "" && reply.Applied == AppliedNow {
+	reply.Applied, err = d.roll(ctx, threadID, terminal, t.State)
+	if s := d.shells.find(threadID, terminal); s != nil && reply.CwdFallback != "" && reply.Applied == AppliedNow {
 		reply.Cwd = s.State().Cwd
 	}
 	return reply, err
 }
 
-func (m *Mux) roll(ctx context.Context, thread, terminal string, to thread.State) (string, error) {
-	s := m.shellOf(thread, terminal)
+func (d *durable) roll(ctx context.Context, thread, terminal string, to thread.State) (string, error) {
+	s := d.shells.find(thread, terminal)
 	if s == nil {
 		return AppliedNext, nil
 	}
-	if err := m.records.admit(s); err != nil {
+	if err := d.admit(s); err != nil {
 		return "", err
 	}
 	limit, cancel := context.WithTimeout(ctx, rollPatience)
@@ -83,29 +82,17 @@ func (m *Mux) roll(ctx context.Context, thread, terminal string, to thread.State
 	return "", err
 }
 
-// shellOf is the shell that a row is of, nil when none is.
-func (m *Mux) shellOf(thread, key string) *Shell {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if s := m.shells.byKey[key]; s != nil && s.phase == shellFound && s.Session == thread {
-		return s
-	}
-	return nil
-}
-
 // vacant is the row of a thread's first shell of which there is none: the thread was made before, or its files are gone.
 func (d *durable) vacant(threadID string) (thread.Terminal, bool) {
 	if d.Manager == nil {
 		return thread.Terminal{}, false
 	}
-	list, err := d.Terminals(threadID)
+	list, err := d.Manager.Terminals(threadID)
 	if err != nil {
 		return thread.Terminal{}, false // the use that follows tells of trouble
 	}
 	for _, t := range list {
-		d.mux.mu.Lock()
-		taken := d.mux.shells.byKey[t.ID] != nil
-		d.mux.mu.Unlock()
+		taken := d.shells.ofKey(t.ID) != nil
 		if t.Kind == thread.Shell && t.Name == t.ID && !taken && CheckName("shell", t.ID) == nil {
 			return t, true
 		}
@@ -114,11 +101,11 @@ func (d *durable) vacant(threadID string) (thread.Terminal, bool) {
 }
 
 // settle brings a shell that was started for a row to that row's state.
-func (d *durable) settle(s *Shell, state thread.State) error {
+func (d *durable) settle(s *Shell, state Kept) error {
 	if len(state.Env) == 0 && len(state.Unset) == 0 {
 		return nil // it has begun in the directory
 	}
-	ctx, cancel := context.WithTimeout(d.mux.ctx, currentPatience)
+	ctx, cancel := context.WithTimeout(d.ctx, currentPatience)
 	defer cancel()
 	_, err := s.Roll(ctx, state.Cwd, state.Env, state.Unset)
 	if err != nil {
@@ -127,17 +114,16 @@ func (d *durable) settle(s *Shell, state thread.State) error {
 	return nil
 }
 
-// nextPlace is where the next program of a terminal starts and with which environment: as the row says, which a rollback may have changed.
-func (t *Terminal) nextPlace() (dir string, env map[string]string) {
+// next is where the next program of a terminal starts and with which environment: as the row says, which a rollback may have changed.
+func (d *durable) next(t *Terminal) (dir string, env map[string]string) {
 	dir, env = t.dir(), t.spec.Env
-	d := t.mux.records
-	if d.Manager == nil || !t.recorded.Load() {
+	if d.Manager == nil || !row(t).recorded.Load() {
 		return dir, env
 	}
-	ctx, cancel := context.WithTimeout(t.mux.ctx, currentPatience)
+	ctx, cancel := context.WithTimeout(d.ctx, currentPatience)
 	defer cancel()
 	_ = d.flush(ctx)
-	row, err := d.Terminal(t.ID)
+	row, err := d.Manager.Terminal(t.ID)
 	if err != nil || row.State.Cwd == "" {
 		return dir, env
 	}

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/stream"
 )
@@ -137,17 +136,13 @@ func (t *Terminal) finish() {
 	if err := t.journal.Close(); err != nil {
 		t.failed(troubleJournal, err)
 	}
-	t.noteEnd(e)
-	t.dropJob()
+	t.mux.hooks.Moved(t, t.dir())
+	t.mux.hooks.Exited(t, e)
+	if t.spec.Place != "" {
+		t.mux.hooks.DropProgram(t)
+	}
 	close(t.ended)
-	t.mux.changes.notify()
-}
-
-// noteEnd notes the end in the records of the thread.
-func (t *Terminal) noteEnd(e stream.Exit) {
-	t.notePlace(t.dir())
-	end := thread.RuntimeEnd{Code: e.Code, Signal: e.Signal, Lost: e.Code == nil && e.Signal == ""}
-	t.mux.records.note(func(b *thread.Batch) error { return b.End(t.ID, end) })
+	t.mux.changes.Notify()
 }
 
 // exitOf is the end as viewers are told of it. An unknown status is no code.

@@ -5,12 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
+	"github.com/evertty/evertty/internal/descriptors"
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/shell"
-	"github.com/evertty/evertty/internal/thread"
 )
 
 // Limits of shells. An idle shell costs three processes' worth of memory in the system (launcher, bash, and their share of the
@@ -61,19 +60,20 @@ type Shell struct {
 	Session      string
 	Default      bool // it is the one that the session's execs without a name go to
 
-	mux      *Mux
-	recorded atomic.Bool            // its row is in the records
-	charged  atomic.Int64           // what of Printed was charged
-	instance atomic.Pointer[string] // that the last command elsewhere ran on; nil before the first of this server
+	// Attached is the hooks' own, see ShellHooks.Attach.
+	Attached any
+
+	shells *Shells
 
 	key     string // unique in the server, never used again: what the disk and the keeper know the shell as
 	created time.Time
 
-	started chan struct{} // closed when the start is over
-	failure error         // of the start; to be read after started
-	gone    chan struct{} // closed when the deletion is over
-	remains error         // why something is left; to be read after gone
-	phase   phase         // guarded by Mux.mu
+	starting func()        // ends what was begun with lifetime.Start; nil of one that came back
+	started  chan struct{} // closed when the start is over
+	failure  error         // of the start; to be read after started
+	gone     chan struct{} // closed when the deletion is over
+	remains  error         // why something is left; to be read after gone
+	phase    phase         // guarded by Mux.mu
 }
 
 // phase is where a shell is between its creation and its end.
@@ -86,20 +86,22 @@ const (
 )
 
 // newShell is a shell that has not started.
-func (m *Mux) newShell(r shellRecord) *Shell {
-	return &Shell{mux: m, ID: r.ID, Session: r.Session, Default: r.Default, key: r.Shell, created: r.CreatedAt,
+func (m *Shells) newShell(r shellRecord) *Shell {
+	s := &Shell{shells: m, ID: r.ID, Session: r.Session, Default: r.Default, key: r.Shell, created: r.CreatedAt,
 		started: make(chan struct{}), gone: make(chan struct{})}
+	s.Attached = m.cfg.Hooks.Attach(s)
+	return s
 }
 
 // Submit is shell.Submit of a thread that lets it: a paused one goes on, a session that is over is followed by another. Errors: session.ErrBudget, those of durable.ready and of shell.Submit.
 func (s *Shell) Submit(c shell.Command) (*shell.Exec, error) {
-	if err := s.mux.records.admit(s); err != nil {
+	if err := s.shells.cfg.Hooks.Admit(s); err != nil {
 		return nil, err
 	}
-	if c.StdinOpen && s.Spec().Place != "" {
-		return nil, fmt.Errorf("%w: a command at %s is given all of its input at its start", provider.ErrUnsupported, s.Spec().Place)
+	if c.StdinOpen && s.Spec().Provider != "" {
+		return nil, fmt.Errorf("%w: a command at %s is given all of its input at its start", provider.ErrUnsupported, s.Spec().Provider)
 	}
-	release, err := s.mux.descriptors.take(commandDescriptors)
+	release, err := s.shells.cfg.Descriptors.Take(descriptors.Command)
 	if err != nil {
 		return nil, err
 	}
@@ -109,38 +111,22 @@ func (s *Shell) Submit(c shell.Command) (*shell.Exec, error) {
 
 // SetEnv is shell.SetEnv in the same way; it counts as a command.
 func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []string) error {
-	if err := s.mux.records.admit(s); err != nil {
+	if err := s.shells.cfg.Hooks.Admit(s); err != nil {
 		return err
 	}
 	return s.Shell.SetEnv(ctx, set, unset)
 }
 
-// moved notes what a shell tells of its process.
-func (m *Mux) moved(e shell.Move) {
-	d := m.records
-	m.mu.Lock()
-	s := m.shells.byKey[e.Shell]
-	m.mu.Unlock()
-	if s == nil || !s.recorded.Load() {
-		return // recordShell and align note how it is
-	}
-	switch e.Kind {
-	case shell.MoveBegan:
-		d.note(func(b *thread.Batch) error { return b.Begin(s.key, d.process(e.Process)) })
-	case shell.MoveEnded:
-		end := thread.RuntimeEnd{Code: &e.ExitCode, Lost: e.ExitCode < 0}
-		if end.Lost {
-			end.Code = nil
-		}
-		d.note(func(b *thread.Batch) error { return b.End(s.key, end) })
-	case shell.MoveCaptured:
-		d.noteState(s)
+// moved tells what a shell says of its process.
+func (m *Shells) moved(e shell.ProcessEvent) {
+	if s := m.ofKey(e.Shell); s != nil {
+		m.cfg.Hooks.Moved(s, e)
 	}
 }
 
 // Info is the shell as it is now.
 func (s *Shell) Info() ShellInfo {
-	f := s.Facts()
+	f := s.Stats()
 	return ShellInfo{ID: s.ID, Session: s.Session, Default: s.Default, PID: f.PID, Cwd: f.Cwd, State: f.State, Busy: f.Busy, Queued: f.Queued, CreatedAt: s.created}
 }
 
@@ -162,7 +148,7 @@ type shellRecord struct {
 }
 
 // saveShell writes the record to disk.
-func (m *Mux) saveShell(s *Shell, deleted bool) error {
+func (m *Shells) saveShell(s *Shell, deleted bool) error {
 	b, err := json.Marshal(shellRecord{Format: shellFormat, Shell: s.key, ID: s.ID, Session: s.Session, Default: s.Default, CreatedAt: s.created, Deleted: deleted})
 	if err != nil {
 		panic(fmt.Sprintf("invariant violation: record of shell %s: %v", s.key, err))

@@ -65,20 +65,20 @@ func until(t *testing.T, what string, fact func() bool) {
 	}
 }
 
-func createShell(t *testing.T, m *mux.Mux, session, id string) *mux.Shell {
+func createShell(t *testing.T, m *mux.Supervisor, session, id string) *mux.Shell {
 	t.Helper()
-	s, err := m.CreateShell(mux.ShellSpec{Session: session, ID: id})
+	s, err := m.Shells.CreateShell(mux.ShellSpec{Session: session, ID: id})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func deleteShells(t *testing.T, m *mux.Mux, session string) {
+func deleteShells(t *testing.T, m *mux.Supervisor, session string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if err := m.DeleteShells(ctx, session); err != nil {
+	if err := m.Shells.DeleteShells(ctx, session); err != nil {
 		t.Error(err)
 	}
 }
@@ -134,7 +134,7 @@ func descriptors(t *testing.T) (n int) {
 func TestShellIsCreatedFoundAndDeleted(t *testing.T) {
 	dir := t.TempDir()
 	m := open(t, dir)
-	s, err := m.CreateShell(mux.ShellSpec{Session: "s", ID: "build", Cwd: dir, Env: map[string]string{"A": "b c"}})
+	s, err := m.Shells.CreateShell(mux.ShellSpec{Session: "s", ID: "build", Cwd: dir, Env: map[string]string{"A": "b c"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,27 +148,27 @@ func TestShellIsCreatedFoundAndDeleted(t *testing.T) {
 	}
 	other := createShell(t, m, "other", "build")
 	for _, session := range []string{"s", "other"} {
-		if found, err := m.FindShell(session, "build"); err != nil || found.Session != session {
+		if found, err := m.Shells.FindShell(session, "build"); err != nil || found.Session != session {
 			t.Errorf("find in %s: %v, %v", session, found, err)
 		}
 	}
-	if _, err := m.FindShell("", "build"); !errors.Is(err, mux.ErrAmbiguous) {
+	if _, err := m.Shells.FindShell("", "build"); !errors.Is(err, mux.ErrAmbiguous) {
 		t.Errorf("find in all: %v, want ErrAmbiguous", err)
 	}
-	if _, err := m.FindShell("s", "no"); !errors.Is(err, mux.ErrNoShell) {
+	if _, err := m.Shells.FindShell("s", "no"); !errors.Is(err, mux.ErrNoShell) {
 		t.Errorf("find another: %v, want ErrNoShell", err)
 	}
 	chosen := createShell(t, m, "s", "")
-	if got := m.Shells("s"); !slices.Equal(got, []*mux.Shell{s, chosen}) || chosen.ID == "" || len(m.Shells("")) != 3 {
-		t.Errorf("the shells of s are %v, of all %v", got, m.Shells(""))
+	if got := m.Shells.Shells("s"); !slices.Equal(got, []*mux.Shell{s, chosen}) || chosen.ID == "" || len(m.Shells.Shells("")) != 3 {
+		t.Errorf("the shells of s are %v, of all %v", got, m.Shells.Shells(""))
 	}
-	if err := m.DeleteShell(context.Background(), s); err != nil {
+	if err := m.Shells.DeleteShell(context.Background(), s); err != nil {
 		t.Error(err)
 	}
-	if err := m.DeleteShell(context.Background(), s); err != nil {
+	if err := m.Shells.DeleteShell(context.Background(), s); err != nil {
 		t.Errorf("again: %v", err)
 	}
-	if _, err := m.FindShell("s", "build"); !errors.Is(err, mux.ErrNoShell) || alive(i.PID) {
+	if _, err := m.Shells.FindShell("s", "build"); !errors.Is(err, mux.ErrNoShell) || alive(i.PID) {
 		t.Errorf("after the end: %v; process %d lives: %t", err, i.PID, alive(i.PID))
 	}
 	if _, err := s.Submit(shell.Command{Text: "true"}); !errors.Is(err, shell.ErrDeleted) {
@@ -176,7 +176,7 @@ func TestShellIsCreatedFoundAndDeleted(t *testing.T) {
 	}
 	createShell(t, m, "s", "build")
 	deleteShells(t, m, "s")
-	if got := m.Shells(""); !slices.Equal(got, []*mux.Shell{other}) {
+	if got := m.Shells.Shells(""); !slices.Equal(got, []*mux.Shell{other}) {
 		t.Errorf("left are %v, want that of the other session", got)
 	}
 	deleteShells(t, m, "")
@@ -189,11 +189,11 @@ func TestShellNamesAreChecked(t *testing.T) {
 	m := open(t, t.TempDir())
 	for _, spec := range []mux.ShellSpec{{Session: ""}, {Session: "a/b"}, {Session: "s", ID: ".."},
 		{Session: "s", ID: "a b"}, {Session: "s", ID: strings.Repeat("x", 65)}} {
-		if _, err := m.CreateShell(spec); !errors.Is(err, mux.ErrInvalid) {
+		if _, err := m.Shells.CreateShell(spec); !errors.Is(err, mux.ErrInvalid) {
 			t.Errorf("%+v: %v, want ErrInvalid", spec, err)
 		}
 	}
-	if _, err := m.DefaultShell("a b"); !errors.Is(err, mux.ErrInvalid) {
+	if _, err := m.Shells.DefaultShell("a b"); !errors.Is(err, mux.ErrInvalid) {
 		t.Errorf("default: %v, want ErrInvalid", err)
 	}
 }
@@ -203,13 +203,13 @@ func TestFailedShellLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	m := open(t, dir)
 	for range 2 {
-		if _, err := m.CreateShell(mux.ShellSpec{Session: "s", ID: "x",
+		if _, err := m.Shells.CreateShell(mux.ShellSpec{Session: "s", ID: "x",
 			Env: map[string]string{"A-B": ""}}); !errors.Is(err, shell.ErrBadEnv) {
 			t.Fatalf("%v, want ErrBadEnv", err)
 		}
 	}
-	if names, _ := shellFiles(t, dir); len(names) != 0 || len(m.Shells("")) != 0 {
-		t.Errorf("left are %v, %v", names, m.Shells(""))
+	if names, _ := shellFiles(t, dir); len(names) != 0 || len(m.Shells.Shells("")) != 0 {
+		t.Errorf("left are %v, %v", names, m.Shells.Shells(""))
 	}
 }
 
@@ -219,7 +219,7 @@ func TestOneOfManyCreatesWins(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			switch _, err := m.CreateShell(mux.ShellSpec{Session: "s", ID: "n"}); {
+			switch _, err := m.Shells.CreateShell(mux.ShellSpec{Session: "s", ID: "n"}); {
 			case err == nil:
 				made.Add(1)
 			case errors.Is(err, mux.ErrShellExists):
@@ -242,7 +242,7 @@ func TestDefaultShellIsOne(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range got {
 		wg.Go(func() {
-			s, err := m.DefaultShell("s")
+			s, err := m.Shells.DefaultShell("s")
 			if err != nil {
 				t.Error(err)
 				return
@@ -257,22 +257,25 @@ func TestDefaultShellIsOne(t *testing.T) {
 			t.Fatalf("the default shells are %v", got)
 		}
 	}
-	if _, err := m.CreateShell(mux.ShellSpec{Session: "s", Default: true}); !errors.Is(err, mux.ErrShellExists) {
+	if _, err := m.Shells.CreateShell(mux.ShellSpec{Session: "s", Default: true}); !errors.Is(err, mux.ErrShellExists) {
 		t.Errorf("another default: %v, want ErrShellExists", err)
 	}
-	if err := m.DeleteShell(context.Background(), got[0]); err != nil {
+	if err := m.Shells.DeleteShell(context.Background(), got[0]); err != nil {
 		t.Fatal(err)
 	}
-	s, err := m.CreateShell(mux.ShellSpec{Session: "s", Default: true, ID: "mine"})
+	s, err := m.Shells.CreateShell(mux.ShellSpec{Session: "s", Default: true, ID: "mine"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := m.DefaultShell("s"); again != s || err != nil {
+	if again, err := m.Shells.DefaultShell("s"); again != s || err != nil {
 		t.Errorf("%v, %v; want the one that was created as default", again, err)
 	}
 }
 
 func TestShellLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts and ends many processes, for seconds")
+	}
 	m := open(t, t.TempDir())
 	var made, refused atomic.Int32
 	var wg sync.WaitGroup
@@ -281,7 +284,7 @@ func TestShellLimits(t *testing.T) {
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			switch _, err := m.CreateShell(mux.ShellSpec{Session: "s"}); {
+			switch _, err := m.Shells.CreateShell(mux.ShellSpec{Session: "s"}); {
 			case err == nil:
 				made.Add(1)
 			case errors.Is(err, mux.ErrLimit):
@@ -306,7 +309,7 @@ func TestCreateAndDeleteRace(t *testing.T) {
 	for i := range 6 {
 		wg.Go(func() {
 			session := "s" + strconv.Itoa(i%2)
-			s, err := m.DefaultShell(session)
+			s, err := m.Shells.DefaultShell(session)
 			if err == nil {
 				_, err = s.Submit(shell.Command{Text: "sleep 1000"})
 			}
@@ -314,13 +317,13 @@ func TestCreateAndDeleteRace(t *testing.T) {
 				t.Error(err)
 			}
 			deleteShells(t, m, session)
-			m.Commands("", 10, "")
+			m.Shells.Commands("", 10, "")
 		})
 	}
 	wg.Wait()
 	deleteShells(t, m, "")
-	if names, _ := shellFiles(t, dir); len(names) != 0 || len(m.Shells("")) != 0 {
-		t.Errorf("left are %v, %v", names, m.Shells(""))
+	if names, _ := shellFiles(t, dir); len(names) != 0 || len(m.Shells.Shells("")) != 0 {
+		t.Errorf("left are %v, %v", names, m.Shells.Shells(""))
 	}
 }
 
@@ -347,17 +350,17 @@ func TestCommandsOfSeveralShells(t *testing.T) {
 		want   []string
 	}{{0, "", want}, {100, "", want}, {2, "", want[4:]}, {3, want[4], want[1:4]}, {100, want[3], want[:3]}, {5, want[0],
 		nil}, {5, "no-such", nil}} {
-		if got := ids(m.Commands("s", c.limit, c.before)); !slices.Equal(got, c.want) {
+		if got := ids(m.Shells.Commands("s", c.limit, c.before)); !slices.Equal(got, c.want) {
 			t.Errorf("%d before %q: %v, want %v", c.limit, c.before, got, c.want)
 		}
 	}
-	if n := len(m.Commands("", 0, "")); n != 7 {
+	if n := len(m.Shells.Commands("", 0, "")); n != 7 {
 		t.Errorf("%d commands of all sessions, want 7", n)
 	}
-	if e, err := m.Command("s", want[1]); err != nil || stdout(t, e) != "1\n" {
+	if e, err := m.Shells.Command("s", want[1]); err != nil || stdout(t, e) != "1\n" {
 		t.Errorf("the second command: %v", err)
 	}
-	if _, err := m.Command("other", want[1]); !errors.Is(err, shell.ErrNotFound) {
+	if _, err := m.Shells.Command("other", want[1]); !errors.Is(err, shell.ErrNotFound) {
 		t.Errorf("in another session: %v, want ErrNotFound", err)
 	}
 }
@@ -368,7 +371,7 @@ func TestShellsComeBack(t *testing.T) {
 	dir := t.TempDir()
 	gate := filepath.Join(dir, "gate")
 	m := open(t, dir)
-	s, err := m.DefaultShell("s")
+	s, err := m.Shells.DefaultShell("s")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -381,15 +384,15 @@ func TestShellsComeBack(t *testing.T) {
 	leave(t, m)
 
 	m = open(t, dir)
-	list := m.Shells("s")
+	list := m.Shells.Shells("s")
 	if len(list) != 1 || list[0].ID != s.ID || !list[0].Default || !list[0].Info().CreatedAt.Equal(created) ||
 		list[0].Info().PID != pid {
 		t.Fatalf("came back: %v", list)
 	}
-	if again, err := m.DefaultShell("s"); again != list[0] || err != nil {
+	if again, err := m.Shells.DefaultShell("s"); again != list[0] || err != nil {
 		t.Errorf("the default shell is %v, %v", again, err)
 	}
-	e, err := m.Command("s", running.ID())
+	e, err := m.Shells.Command("s", running.ID())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -402,13 +405,13 @@ func TestShellsComeBack(t *testing.T) {
 	if out, r := outcome(t, e); out != "begun\ndone\n" || r.ExitCode != 7 {
 		t.Errorf("the running command: %q, %+v", out, r)
 	}
-	if e, err = m.Command("s", queued.ID()); err != nil {
+	if e, err = m.Shells.Command("s", queued.ID()); err != nil {
 		t.Fatal(err)
 	}
 	if out, _ := outcome(t, e); out != "still here\n1/\n" {
 		t.Errorf("the queued command: %q", out)
 	}
-	if n := len(m.Commands("s", 0, "")); n != 3 {
+	if n := len(m.Shells.Commands("s", 0, "")); n != 3 {
 		t.Errorf("%d commands, want 3", n)
 	}
 }
@@ -436,20 +439,20 @@ func TestOneDamagedShellCostsNothingElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	m = open(t, dir)
-	s, err := m.FindShell("s", "whole")
+	s, err := m.Shells.FindShell("s", "whole")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if out, _ := run(t, s, "echo hi"); out != "hi\n" {
 		t.Errorf("the whole one says %q", out)
 	}
-	if s, err = m.FindShell("recovered", keys[nameless]); err != nil {
+	if s, err = m.Shells.FindShell("recovered", keys[nameless]); err != nil {
 		t.Fatalf("the one whose name is lost: %v; there are %v", err, slices.Collect(maps.Values(keys)))
 	}
 	if out, _ := run(t, s, "echo hi"); out != "hi\n" {
 		t.Errorf("the nameless one says %q", out)
 	}
-	if _, err := m.FindShell("h", "hurt"); !errors.Is(err, mux.ErrNoShell) {
+	if _, err := m.Shells.FindShell("h", "hurt"); !errors.Is(err, mux.ErrNoShell) {
 		t.Errorf("the damaged one: %v, want ErrNoShell", err)
 	}
 	damaged := func(h mux.Health) bool {
@@ -478,7 +481,7 @@ func TestDamagedShellIsNotInTheWay(t *testing.T) {
 		{"shell.json", "shell.json.1", "remote"}} {
 		dir := t.TempDir()
 		m := openRecorded(t, dir)
-		s, err := m.DefaultShell("s")
+		s, err := m.Shells.DefaultShell("s")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -491,7 +494,7 @@ func TestDamagedShellIsNotInTheWay(t *testing.T) {
 			}
 		}
 		m = openRecorded(t, dir)
-		if s, err = m.DefaultShell("s"); err != nil {
+		if s, err = m.Shells.DefaultShell("s"); err != nil {
 			t.Fatalf("%v: %v", names, err)
 		}
 		if out, _ := run(t, s, "echo hi"); out != "hi\n" || (s.Spec().ID == key) != (len(names) < 3) {
@@ -536,7 +539,7 @@ func TestHalfMadeShellIsCleared(t *testing.T) {
 		t.Fatal(err)
 	}
 	m = open(t, dir)
-	if list := m.Shells(""); len(list) != 0 {
+	if list := m.Shells.Shells(""); len(list) != 0 {
 		t.Errorf("shells %v", list)
 	}
 	until(t, "its end and the removal of its directory", func() bool {
@@ -563,6 +566,9 @@ func TestShellsOfNoDirectoryEnd(t *testing.T) {
 
 // TestDeleteLeavesNoProcess: not of a running command, nor what runs in the background in a session of its own.
 func TestDeleteLeavesNoProcess(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts and ends many processes, for seconds")
+	}
 	dir := t.TempDir()
 	m := open(t, dir)
 	s := createShell(t, m, "s", "")
@@ -579,7 +585,7 @@ func TestDeleteLeavesNoProcess(t *testing.T) {
 	until(t, "the running command", func() bool { return e.Size(shell.Stdout) > 0 })
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if err := m.DeleteShell(ctx, s); err != nil {
+	if err := m.Shells.DeleteShell(ctx, s); err != nil {
 		t.Fatal(err)
 	}
 	for _, pid := range pids {
@@ -610,10 +616,10 @@ func TestCloseKeepsShells(t *testing.T) {
 		t.Error("the shell ended with its server")
 	}
 	until(t, "that all descriptors are closed", func() bool { return descriptors(t) <= before })
-	if _, err := m.CreateShell(mux.ShellSpec{Session: "s"}); !errors.Is(err, mux.ErrClosing) {
+	if _, err := m.Shells.CreateShell(mux.ShellSpec{Session: "s"}); !errors.Is(err, mux.ErrClosing) {
 		t.Errorf("create after Close: %v, want ErrClosing", err)
 	}
-	if err := m.DeleteShell(context.Background(), s); !errors.Is(err, mux.ErrClosing) {
+	if err := m.Shells.DeleteShell(context.Background(), s); !errors.Is(err, mux.ErrClosing) {
 		t.Errorf("delete after Close: %v, want ErrClosing", err)
 	}
 	m = open(t, dir)
@@ -625,7 +631,7 @@ func TestCloseKeepsShells(t *testing.T) {
 
 func TestExecMetrics(t *testing.T) {
 	metrics := mux.NewMetrics()
-	m := openWith(t, t.TempDir(), mux.Config{Engine: vt10x.New, Metrics: metrics})
+	m := openWith(t, t.TempDir(), mux.ServerConfig{Engine: vt10x.New, Metrics: metrics})
 	metrics.Registry.MustRegister(m)
 	s := createShell(t, m, "s", "")
 	run(t, s, "true")

@@ -10,15 +10,15 @@ const DefaultShellIdle = 24 * time.Hour
 const retireEvery = time.Minute
 
 // retireShells ends the processes of shells that nobody has used for Clean.ShellIdle, until the Mux closes. They come back with their next command.
-func (m *Mux) retireShells() {
-	idle := m.cfg.Clean.ShellIdle
+func (m *Shells) retireShells() {
+	idle := m.cfg.Idle
 	tick := time.NewTicker(min(retireEvery, idle))
 	defer tick.Stop()
 	for {
 		select {
 		case now := <-tick.C:
 			for _, s := range m.Shells("") {
-				if f := s.Facts(); f.PID != 0 && now.Sub(f.LastActivity) >= idle && s.Retire(idle) {
+				if f := s.Stats(); f.PID != 0 && now.Sub(f.LastActivity) >= idle && s.Retire(idle) {
 					m.cfg.Metrics.cleaned.WithLabelValues(cleanedShell).Inc()
 					m.cfg.Log.Info("cleaned up", "reason", cleanedShell, "session", s.Session, "shell", s.ID)
 				}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/parallel"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/pty"
@@ -17,7 +18,7 @@ import (
 
 // recoverShells brings back the shells of the store, several at a time, without waiting for what they run. One whose files
 // are damaged costs nothing but itself. What the keeper holds for no shell is ended.
-func (m *Mux) recoverShells() error {
+func (m *Shells) recoverShells() error {
 	list, err := m.cfg.Store.Shells()
 	if err != nil {
 		return err
@@ -26,7 +27,7 @@ func (m *Mux) recoverShells() error {
 	if err != nil {
 		return err
 	}
-	_ = each(list, runtime.GOMAXPROCS(0), func(k datadir.KeptShell) error {
+	_ = parallel.Each(list, runtime.GOMAXPROCS(0), func(k datadir.KeptShell) error {
 		m.restoreShell(k, held[k.ID])
 		return nil
 	})
@@ -35,14 +36,14 @@ func (m *Mux) recoverShells() error {
 	}
 	for key, programs := range held {
 		m.cfg.Log.Warn("ending what belongs to no shell", "key", key, "programs", len(programs))
-		m.work.Go(func() { m.endPrograms(programs) })
+		m.life.Go(func() { m.endPrograms(programs) })
 	}
 	return nil
 }
 
 // heldForShells is what the keeper holds for shells, by their keys. What it holds for somebody else, of another release perhaps, it
 // goes on holding.
-func (m *Mux) heldForShells() (map[string][]*keeper.Program, error) {
+func (m *Shells) heldForShells() (map[string][]*keeper.Program, error) {
 	list, err := m.cfg.Keeper.TakePrograms(m.ctx)
 	if err != nil {
 		return nil, fmt.Errorf("take over from the keeper: %w", err)
@@ -62,9 +63,9 @@ func (m *Mux) heldForShells() (map[string][]*keeper.Program, error) {
 }
 
 // restoreShell brings back one shell, or ends what one was that nobody wants any more.
-func (m *Mux) restoreShell(k datadir.KeptShell, held []*keeper.Program) {
+func (m *Shells) restoreShell(k datadir.KeptShell, held []*keeper.Program) {
 	if errors.Is(k.Damage, datadir.ErrNotFound) { // its creator was not told of it
-		m.work.Go(func() { m.clearShell(k, held) })
+		m.life.Go(func() { m.clearShell(k, held) })
 		return
 	}
 	r, damage := m.recordOf(k)
@@ -72,10 +73,10 @@ func (m *Mux) restoreShell(k datadir.KeptShell, held []*keeper.Program) {
 	close(s.started)
 	var err error
 	config := m.shellConfig(k.ID, s.Session)
-	config.Frozen = m.records.stands(r.Session)
+	config.Frozen = m.cfg.Hooks.Paused(r.Session)
 	switch s.Shell, err = shell.Recover(config, k.Dir, held, shell.Spec{ID: k.ID, Name: r.ID}); {
 	case err != nil && r.Deleted:
-		m.work.Go(func() { m.clearShell(k, held) })
+		m.life.Go(func() { m.clearShell(k, held) })
 		return
 	case err != nil:
 		m.noteDamaged(k.ID, r.Session, errors.Join(damage, err))
@@ -94,17 +95,17 @@ func (m *Mux) restoreShell(k datadir.KeptShell, held []*keeper.Program) {
 		}
 	}
 	m.mu.Lock()
-	m.shells.byKey[s.key] = s
+	m.byKey[s.key] = s
 	m.mu.Unlock()
 	m.resumeTerminalExecs(s)
 	if r.Deleted {
-		m.work.Go(func() { m.takeDown(s) })
+		m.life.Go(func() { m.takeDown(s) })
 	}
 }
 
 // recordOf is the record of a shell, or one made up when its own is damaged: then the shell is called by its key in the session of rescued
 // terminals.
-func (m *Mux) recordOf(k datadir.KeptShell) (shellRecord, error) {
+func (m *Shells) recordOf(k datadir.KeptShell) (shellRecord, error) {
 	err := k.Damage
 	if err == nil {
 		var r shellRecord
@@ -117,9 +118,9 @@ func (m *Mux) recordOf(k datadir.KeptShell) (shellRecord, error) {
 
 // letGo looks after what is held for a shell that did not come back. Programs of a damaged one cannot be reached any more. After any other
 // failure, of which lack of descriptors is one, the next server may have more luck.
-func (m *Mux) letGo(k datadir.KeptShell, held []*keeper.Program, why error) {
+func (m *Shells) letGo(k datadir.KeptShell, held []*keeper.Program, why error) {
 	if errors.Is(why, shell.ErrDamaged) {
-		m.work.Go(func() { m.endShell(k, held) })
+		m.life.Go(func() { m.endShell(k, held) })
 		return
 	}
 	for _, p := range held {
@@ -128,15 +129,15 @@ func (m *Mux) letGo(k datadir.KeptShell, held []*keeper.Program, why error) {
 }
 
 // clearShell ends what is left of a shell that nobody wants, and removes its files.
-func (m *Mux) clearShell(k datadir.KeptShell, held []*keeper.Program) {
+func (m *Shells) clearShell(k datadir.KeptShell, held []*keeper.Program) {
 	m.endShell(k, held)
 	if err := m.cfg.Store.RemoveShell(k.ID); err != nil {
-		m.cannotClean(err)
+		m.cfg.CannotClean(err)
 	}
 }
 
 // endShell ends what is left of a shell: what is held for it, and what that has started.
-func (m *Mux) endShell(k datadir.KeptShell, held []*keeper.Program) {
+func (m *Shells) endShell(k datadir.KeptShell, held []*keeper.Program) {
 	m.endPrograms(held)
 	if err := proctree.Sweep(m.ctx, k.Dir, m.cfg.Keeper.LastPID()); err != nil {
 		m.cfg.Log.Warn("processes of a shell remain", "key", k.ID, "error", err)
@@ -144,7 +145,7 @@ func (m *Mux) endShell(k datadir.KeptShell, held []*keeper.Program) {
 }
 
 // endPrograms ends processes and has the keeper let go of them. It returns when none is left.
-func (m *Mux) endPrograms(list []*keeper.Program) {
+func (m *Shells) endPrograms(list []*keeper.Program) {
 	for _, p := range list {
 		if p.Child != nil {
 			m.endChild(p)
@@ -154,7 +155,7 @@ func (m *Mux) endPrograms(list []*keeper.Program) {
 	}
 }
 
-func (m *Mux) endChild(p *keeper.Program) {
+func (m *Shells) endChild(p *keeper.Program) {
 	ctx, cancel := context.WithTimeout(m.ctx, pty.KillGrace)
 	defer cancel()
 	if err := p.Child.Kill(ctx, nil); err != nil {
@@ -171,19 +172,19 @@ func closeFiles(p *keeper.Program) {
 }
 
 // noteDamaged remembers a shell's directory that no shell came back from.
-func (m *Mux) noteDamaged(key, session string, why error) {
+func (m *Shells) noteDamaged(key, session string, why error) {
 	m.cfg.Metrics.failedRecoveries.Inc()
 	m.cfg.Log.Error("cannot bring back a shell", "key", key, "session", session, "error", why)
 	m.mu.Lock()
-	m.shells.damaged[key] = damagedShell{session, why}
+	m.damaged[key] = damagedShell{session, why}
 	m.mu.Unlock()
 }
 
 // removeDamaged removes the directories of a session's damaged shells, of all for "".
-func (m *Mux) removeDamaged(session string) (err error) {
+func (m *Shells) removeDamaged(session string) (err error) {
 	var keys []string
 	m.mu.Lock()
-	for key, d := range m.shells.damaged {
+	for key, d := range m.damaged {
 		if session == "" || d.session == session {
 			keys = append(keys, key)
 		}
@@ -196,28 +197,39 @@ func (m *Mux) removeDamaged(session string) (err error) {
 			continue
 		}
 		m.mu.Lock()
-		delete(m.shells.damaged, key)
+		delete(m.damaged, key)
 		m.mu.Unlock()
 	}
 	return err
 }
 
 // damagedShells counts the shells that did not come back, and tells why one of them did not.
-func (m *Mux) damagedShells() (n int, why error) {
+func (m *Shells) damagedShells() (n int, why error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, d := range m.shells.damaged {
+	for _, d := range m.damaged {
 		n, why = n+1, d.why
 	}
 	return n, why
 }
 
 // mendedShells counts the shells that came back although files of theirs could not be read, and tells what one of them lacks.
-func (m *Mux) mendedShells() (n int, what string) {
+func (m *Shells) mendedShells() (n int, what string) {
 	for _, s := range m.Shells("") {
 		if list := s.Damage(); len(list) > 0 {
 			n, what = n+1, list[0]
 		}
 	}
 	return n, what
+}
+
+// Problems are what the shells lack, one sentence each.
+func (m *Shells) Problems() (list []string) {
+	if n, why := m.damagedShells(); n > 0 {
+		list = append(list, fmt.Sprintf("shells could not be brought back, deleting those of their session removes them: %v (shells: %d)", why, n))
+	}
+	if n, what := m.mendedShells(); n > 0 {
+		list = append(list, fmt.Sprintf("shells came back without a part of their files: %s (shells: %d)", what, n))
+	}
+	return list
 }

@@ -5,19 +5,83 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/descriptors"
+	"github.com/evertty/evertty/internal/lifetime"
+	"github.com/evertty/evertty/internal/parallel"
 	"github.com/evertty/evertty/internal/shell"
-	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/pty/keeper"
 )
 
-// shells are the exec shells of a Mux. Both are guarded by Mux.mu.
-type shells struct {
+// ShellHooks are what the owner of the sessions is told of shells and asked for them.
+type ShellHooks struct {
+	// Attach returns what becomes Shell.Attached of a new shell, before anybody finds it.
+	Attach func(*Shell) any
+	// Provider names the provider that the processes of a session run at, "" for this machine.
+	Provider func(session string) (string, error)
+	// Vacant is a state of the session's first shell that was kept without it; Key is "" when there is none.
+	Vacant func(session string) Kept
+	// Started comes after the start of a shell, which it brings to a state that was kept. An error ends the shell.
+	Started func(s *Shell, k Kept) error
+	// Admit comes before a command; an error refuses it.
+	Admit func(*Shell) error
+	// Paused tells whether the processes of a session are stopped on purpose.
+	Paused func(session string) bool
+	// Moved tells of a shell's process and its state, Changed of a command. Neither may block.
+	Moved   func(*Shell, shell.ProcessEvent)
+	Changed func(key string, i shell.Info)
+	// Ended comes when a shell and its processes have ended by request, Removed when its files are gone too.
+	Ended   func(*Shell)
+	Removed func(key string)
+}
+
+// Kept is a shell's state without the shell.
+type Kept struct {
+	Key   string // of the shell that had it
+	Cwd   string
+	Env   map[string]string
+	Unset []string
+}
+
+// ShellsConfig is what Shells are made of.
+type ShellsConfig struct {
+	Life        *lifetime.Lifetime
+	Store       *datadir.Store
+	Keeper      *keeper.Client
+	Descriptors *descriptors.Budget
+	Terminals   *Mux // for commands on a terminal
+	Hooks       ShellHooks
+	Remote      *shell.Remote // how commands run at a provider
+	Unspliced   error         // see Config
+	Address     string        // see Config
+	Idle        time.Duration // after which a shell that nobody uses ends; 0 is never
+	LogQuota    int64         // bytes that the logs of all commands may take
+	CannotClean func(error)   // notes that space could not be freed; nil that it could
+	Log         *slog.Logger
+	Metrics     *Metrics
+}
+
+// Shells are the exec shells of a server. All methods are safe for concurrent use.
+type Shells struct {
+	cfg   ShellsConfig
+	life  *lifetime.Lifetime
+	ctx   context.Context
+	space execSpace
+
+	mu      sync.Mutex
 	byKey   map[string]*Shell       // of every phase
 	damaged map[string]damagedShell // directories that no shell came back from, by key
+}
+
+// newShells makes the registry; recoverShells brings back what the disk has.
+func newShells(cfg ShellsConfig) *Shells {
+	return &Shells{cfg: cfg, life: cfg.Life, ctx: cfg.Life.Context(), byKey: map[string]*Shell{}, damaged: map[string]damagedShell{}}
 }
 
 // damagedShell is a shell's directory that nothing can be done with but remove it.
@@ -27,23 +91,23 @@ type damagedShell struct {
 }
 
 // shellConfig is what a shell needs of this server.
-func (m *Mux) shellConfig(key, session string) shell.Config {
-	return shell.Config{Identity: pty.Identity(m.cfg.Address, session, ""), Keeper: m.cfg.Keeper, Log: m.cfg.Log, Unspliced: m.cfg.Unspliced, Moved: m.moved, Remote: m.remoteShells(),
+func (m *Shells) shellConfig(key, session string) shell.Config {
+	return shell.Config{Identity: pty.Identity(m.cfg.Address, session, ""), Keeper: m.cfg.Keeper, Log: m.cfg.Log, NoSplice: m.cfg.Unspliced, OnProcess: m.moved, Remote: m.cfg.Remote,
 		Logs: &m.space.logs, MakeRoom: m.makeExecRoom,
-		Changed: func(i shell.Info) {
+		OnChanged: func(i shell.Info) {
 			m.cfg.Metrics.command(i)
 			m.lostOutput(i)
-			m.commandChanged(i, key)
+			m.cfg.Hooks.Changed(key, i)
 		}}
 }
 
 // CreateShell starts a shell. Errors: ErrInvalid, ErrShellExists, ErrLimit, ErrClosing, those of shell.Start and of the keeper.
-func (m *Mux) CreateShell(spec ShellSpec) (*Shell, error) {
+func (m *Shells) CreateShell(spec ShellSpec) (*Shell, error) {
 	if err := spec.check(); err != nil {
 		return nil, err
 	}
 	var err error
-	if spec.place, err = m.records.providerOf(spec.Session); err != nil {
+	if spec.place, err = m.cfg.Hooks.Provider(spec.Session); err != nil {
 		return nil, err
 	}
 	m.mu.Lock()
@@ -52,41 +116,41 @@ func (m *Mux) CreateShell(spec ShellSpec) (*Shell, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.startShell(s, spec, thread.State{})
+	return m.startShell(s, spec, Kept{})
 }
 
 // DefaultShell is the shell of a session that execs without a name go to; it comes into being when first used. Errors: those of CreateShell.
-func (m *Mux) DefaultShell(threadID string) (*Shell, error) {
-	spec := ShellSpec{Session: threadID, Default: true}
+func (m *Shells) DefaultShell(session string) (*Shell, error) {
+	spec := ShellSpec{Session: session, Default: true}
 	if err := spec.check(); err != nil {
 		return nil, err
 	}
 	m.mu.Lock()
-	s := m.defaultShell(threadID)
+	s := m.defaultShell(session)
 	m.mu.Unlock()
-	var row thread.Terminal
+	var kept Kept
 	var err error
 	if s == nil {
-		row, _ = m.records.vacant(threadID)
-		if spec.place, err = m.records.providerOf(threadID); err != nil {
+		kept = m.cfg.Hooks.Vacant(session)
+		if spec.place, err = m.cfg.Hooks.Provider(session); err != nil {
 			return nil, err
 		}
-		if dir, _ := living(spec.place, row.State.Cwd); row.ID != "" {
+		if dir, _ := living(spec.place, kept.Cwd); kept.Key != "" {
 			spec.Cwd = dir
 		}
 	}
 	m.mu.Lock()
-	s = m.defaultShell(threadID)
+	s = m.defaultShell(session)
 	mine := s == nil
 	if mine {
-		s, err = m.reserveShell(spec, row.ID)
+		s, err = m.reserveShell(spec, kept.Key)
 	}
 	m.mu.Unlock()
 	switch {
 	case err != nil:
 		return nil, err
 	case mine:
-		return m.startShell(s, spec, row.State)
+		return m.startShell(s, spec, kept)
 	}
 	<-s.started // of two first uses at once one starts it for both
 	if s.failure != nil {
@@ -107,8 +171,8 @@ func (s *ShellSpec) check() error {
 }
 
 // defaultShell is the default shell of a session, perhaps one that is about to start, or nil. The lock is held.
-func (m *Mux) defaultShell(session string) *Shell {
-	for _, s := range m.shells.byKey {
+func (m *Shells) defaultShell(session string) *Shell {
+	for _, s := range m.byKey {
 		if s.Default && s.Session == session && s.phase != shellGoing {
 			return s
 		}
@@ -118,51 +182,52 @@ func (m *Mux) defaultShell(session string) *Shell {
 
 // reserveShell makes the name and a place a new shell's, so that two requests for one name start one shell. The lock is held.
 // key is that of a row that waits for its shell, "" for a new one. The caller has to call startShell after it, which gives both back when there is nothing to have them.
-func (m *Mux) reserveShell(spec ShellSpec, key string) (*Shell, error) {
-	if m.closing {
-		return nil, ErrClosing
-	}
+func (m *Shells) reserveShell(spec ShellSpec, key string) (*Shell, error) {
 	if s := m.defaultShell(spec.Session); s != nil && spec.Default {
-		return nil, wrapf(ErrShellExists, "session %q has a default shell, %q", spec.Session, s.ID)
+		return nil, fmt.Errorf("%w: session %q has a default shell, %q", ErrShellExists, spec.Session, s.ID)
 	}
 	here := 0
-	for _, s := range m.shells.byKey {
+	for _, s := range m.byKey {
 		if s.Session != spec.Session {
 			continue
 		}
 		here++
 		if s.ID == spec.ID && s.phase != shellGoing {
-			return nil, wrapf(ErrShellExists, "session %q has a shell %q; delete it or choose another id", spec.Session, spec.ID)
+			return nil, fmt.Errorf("%w: session %q has a shell %q; delete it or choose another id", ErrShellExists, spec.Session, spec.ID)
 		}
 	}
-	if n := len(m.shells.byKey); n >= MaxShells {
-		return nil, wrapf(ErrLimit, "%d shells are there, the most this server holds", n)
+	if n := len(m.byKey); n >= MaxShells {
+		return nil, fmt.Errorf("%w: %d shells are there, the most this server holds", ErrLimit, n)
 	}
 	if here >= MaxShellsPerSession {
-		return nil, wrapf(ErrLimit, "session %q has %d shells, the most a session may have", spec.Session, here)
+		return nil, fmt.Errorf("%w: session %q has %d shells, the most a session may have", ErrLimit, spec.Session, here)
 	}
-	if _, damaged := m.shells.damaged[key]; key == "" || damaged || m.shells.byKey[key] != nil {
+	if _, damaged := m.damaged[key]; key == "" || damaged || m.byKey[key] != nil {
 		key = newID()
 	}
+	done, ok := m.life.Start()
+	if !ok {
+		return nil, ErrClosing
+	}
 	s := m.newShell(shellRecord{Shell: key, ID: cmp.Or(spec.ID, key), Session: spec.Session, Default: spec.Default, CreatedAt: time.Now().UTC()})
-	m.shells.byKey[key] = s
-	m.starts.Add(1)
+	s.starting = done
+	m.byKey[key] = s
 	return s, nil
 }
 
 // startShell starts a shell that was reserved and lets it be found.
-func (m *Mux) startShell(s *Shell, spec ShellSpec, state thread.State) (*Shell, error) {
-	defer m.starts.Done()
+func (m *Shells) startShell(s *Shell, spec ShellSpec, kept Kept) (*Shell, error) {
+	defer s.starting()
 	defer close(s.started)
-	release, err := m.descriptors.take(shellDescriptors)
+	release, err := m.cfg.Descriptors.Take(descriptors.Shell)
 	if s.failure = err; err == nil {
-		s.failure = m.bringUp(s, spec, state)
+		s.failure = m.bringUp(s, spec, kept)
 		release()
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if s.failure != nil {
-		delete(m.shells.byKey, s.key)
+		delete(m.byKey, s.key)
 		return nil, s.failure
 	}
 	s.phase = shellFound
@@ -171,16 +236,16 @@ func (m *Mux) startShell(s *Shell, spec ShellSpec, state thread.State) (*Shell, 
 
 // bringUp starts a shell in a directory of its own. The record is written last: a directory without one is of a shell
 // that nobody was told of, and the next server removes it.
-func (m *Mux) bringUp(s *Shell, spec ShellSpec, state thread.State) error {
+func (m *Shells) bringUp(s *Shell, spec ShellSpec, kept Kept) error {
 	dir, err := m.cfg.Store.MakeShell(s.key)
 	if err != nil {
 		return unmade(err)
 	}
 	s.Shell, err = shell.Start(m.shellConfig(s.key, s.Session), shell.Spec{ID: s.key, Name: s.ID, Dir: dir, Cwd: spec.Cwd, Env: spec.Env,
-		Login: spec.Login, Timeout: spec.Timeout, MaxReply: spec.MaxReply, Place: spec.place})
+		Login: spec.Login, Timeout: spec.Timeout, MaxReply: spec.MaxReply, Provider: spec.place})
 	if err == nil {
 		if err = m.saveShell(s, false); err == nil {
-			err = m.enterShell(s, state)
+			err = m.cfg.Hooks.Started(s, kept)
 		}
 		if err == nil {
 			return nil
@@ -190,7 +255,7 @@ func (m *Mux) bringUp(s *Shell, spec ShellSpec, state thread.State) error {
 		}
 	}
 	if e := m.cfg.Store.RemoveShell(s.key); e != nil {
-		m.cannotClean(e)
+		m.cfg.CannotClean(e)
 	}
 	return err
 }
@@ -203,46 +268,32 @@ func unmade(err error) error {
 	return fmt.Errorf("%w: %w", shell.ErrNoFiles, err)
 }
 
-// enterShell makes the row of a shell that has started, or brings the shell to the state of the row that it was started for.
-func (m *Mux) enterShell(s *Shell, state thread.State) error {
-	d := m.records
-	if d.Manager == nil {
-		return nil
-	}
-	if _, err := d.ready(m.opening, s.Session, s.use(), s.Spec().Place); err != nil {
-		return err
-	}
-	err := d.settle(s, state)
-	d.recordShell(s)
-	return err
-}
-
 // FindShell returns a shell by its id. In session "" every session's are meant. Errors: ErrNoShell; ErrAmbiguous when shells of
 // several sessions have the id.
-func (m *Mux) FindShell(session, id string) (*Shell, error) {
+func (m *Shells) FindShell(session, id string) (*Shell, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var found *Shell
-	for _, s := range m.shells.byKey {
+	for _, s := range m.byKey {
 		if s.ID != id || !s.in(session) || s.phase != shellFound {
 			continue
 		}
 		if found != nil {
-			return nil, wrapf(ErrAmbiguous, "shells of several sessions are called %q", id)
+			return nil, fmt.Errorf("%w: shells of several sessions are called %q", ErrAmbiguous, id)
 		}
 		found = s
 	}
 	if found == nil {
-		return nil, wrapf(ErrNoShell, "%q", id)
+		return nil, fmt.Errorf("%w: %q", ErrNoShell, id)
 	}
 	return found, nil
 }
 
 // Shells are the shells of a session, all for "", oldest first.
-func (m *Mux) Shells(session string) []*Shell {
+func (m *Shells) Shells(session string) []*Shell {
 	var list []*Shell
 	m.mu.Lock()
-	for _, s := range m.shells.byKey {
+	for _, s := range m.byKey {
 		if s.phase == shellFound && s.in(session) {
 			list = append(list, s)
 		}
@@ -254,15 +305,14 @@ func (m *Mux) Shells(session string) []*Shell {
 
 // DeleteShell ends a shell, all its processes and removes its files. It goes on when ctx ends; deleting twice is no error.
 // Errors: those of shell.Delete, then the next server tries again; ErrClosing; the reason of ctx.
-func (m *Mux) DeleteShell(ctx context.Context, s *Shell) error {
+func (m *Shells) DeleteShell(ctx context.Context, s *Shell) error {
 	m.mu.Lock()
-	switch {
-	case m.closing:
-		m.mu.Unlock()
-		return ErrClosing
-	case s.phase == shellFound:
+	if s.phase == shellFound {
+		if !m.life.TryGo(func() { m.takeDown(s) }) {
+			m.mu.Unlock()
+			return ErrClosing
+		}
 		s.phase = shellGoing
-		m.work.Go(func() { m.takeDown(s) })
 	}
 	m.mu.Unlock()
 	select {
@@ -275,26 +325,24 @@ func (m *Mux) DeleteShell(ctx context.Context, s *Shell) error {
 
 // takeDown ends a shell whose phase is shellGoing and removes what the disk has of it. What cannot be ended or removed keeps its place in
 // the table and its record, by which the next server sees to it.
-func (m *Mux) takeDown(s *Shell) {
+func (m *Shells) takeDown(s *Shell) {
 	defer close(s.gone)
 	if err := m.saveShell(s, true); err != nil {
 		m.cfg.Log.Warn("cannot note that a shell is deleted", "key", s.key, "error", err) // it matters only if this server dies now
 	}
 	s.remains = s.Shell.Delete(m.ctx)
-	if n := s.fresh(); n > 0 && m.records.Manager != nil {
-		m.records.charge(s.Session, thread.Usage{Bytes: n}) // nobody finds it any more
-	}
+	m.cfg.Hooks.Ended(s)
 	if s.remains != nil {
 		m.cfg.Log.Warn("cannot delete a shell", "key", s.key, "session", s.Session, "id", s.ID, "error", s.remains)
 		return
 	}
 	if s.remains = m.cfg.Store.RemoveShell(s.key); s.remains != nil {
-		m.cannotClean(s.remains)
+		m.cfg.CannotClean(s.remains)
 	}
 	m.mu.Lock()
-	delete(m.shells.byKey, s.key)
+	delete(m.byKey, s.key)
 	m.mu.Unlock()
-	m.records.note(func(b *thread.Batch) error { return b.DeleteTerminal(s.key) })
+	m.cfg.Hooks.Removed(s.key)
 }
 
 // deletesAtOnce is how many shells of a session end at the same time: an end mostly waits for processes, but each look at
@@ -302,20 +350,37 @@ func (m *Mux) takeDown(s *Shell) {
 const deletesAtOnce = 16
 
 // DeleteShells ends all shells of a session, of all sessions for "", several at a time, and removes the damaged ones. Errors: those of DeleteShell.
-func (m *Mux) DeleteShells(ctx context.Context, session string) error {
-	err := each(m.Shells(session), deletesAtOnce, func(s *Shell) error { return m.DeleteShell(ctx, s) })
+func (m *Shells) DeleteShells(ctx context.Context, session string) error {
+	err := parallel.Each(m.Shells(session), deletesAtOnce, func(s *Shell) error { return m.DeleteShell(ctx, s) })
 	return errors.Join(err, m.removeDamaged(session))
 }
 
 // leaveShells closes what this server has open of its shells, which go on.
-func (m *Mux) leaveShells() {
+func (m *Shells) leaveShells() {
 	m.mu.Lock()
-	list := make([]*Shell, 0, len(m.shells.byKey))
-	for _, s := range m.shells.byKey {
+	list := make([]*Shell, 0, len(m.byKey))
+	for _, s := range m.byKey {
 		list = append(list, s)
 	}
 	m.mu.Unlock()
 	for _, s := range list {
-		s.Leave()
+		s.Detach()
 	}
+}
+
+// find returns the shell that a row of a session is of, nil when there is none.
+func (m *Shells) find(session, key string) *Shell {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.byKey[key]; s != nil && s.phase == shellFound && s.Session == session {
+		return s
+	}
+	return nil
+}
+
+// ofKey returns the shell that the disk and the keeper know by key, in whatever phase; nil when there is none.
+func (m *Shells) ofKey(key string) *Shell {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.byKey[key]
 }

@@ -47,7 +47,7 @@ var nameForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 // CheckName tells whether s can name a session or a terminal. Errors: ErrInvalid.
 func CheckName(what, s string) error {
 	if !nameForm.MatchString(s) || s == "." || s == ".." {
-		return wrapf(ErrInvalid, "%s %.80q: 1 to 64 letters, digits, '.', '_' or '-' are allowed", what, s)
+		return fmt.Errorf("%w: %s %.80q: 1 to 64 letters, digits, '.', '_' or '-' are allowed", ErrInvalid, what, s)
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func CheckSize(cols, rows int) error {
 		n    int
 	}{{"cols", cols}, {"rows", rows}} {
 		if v.n < vt.MinSize || v.n > vt.MaxSize {
-			return wrapf(ErrInvalid, "%s %d: %d to %d are allowed", v.name, v.n, vt.MinSize, vt.MaxSize)
+			return fmt.Errorf("%w: %s %d: %d to %d are allowed", ErrInvalid, v.name, v.n, vt.MinSize, vt.MaxSize)
 		}
 	}
 	return nil
@@ -84,30 +84,30 @@ func (s *Spec) complete() error {
 	policy, err := stream.ParsePolicy(string(s.SizePolicy))
 	s.SizePolicy = policy
 	if err != nil {
-		err = wrapf(ErrInvalid, "%v", err)
+		err = fmt.Errorf("%w: %v", ErrInvalid, err)
 	}
 	if s.Name != "" {
 		err = errors.Join(err, CheckName("name", s.Name))
 	}
 	if n := *s.Scrollback; n < 0 || n > vt.MaxScrollback {
-		err = errors.Join(err, wrapf(ErrInvalid, "scrollback %d: 0 to %d are allowed", n, vt.MaxScrollback))
+		err = errors.Join(err, fmt.Errorf("%w: scrollback %d: 0 to %d are allowed", ErrInvalid, n, vt.MaxScrollback))
 	}
 	return errors.Join(err, CheckName("session", s.Session), CheckSize(s.Cols, s.Rows), s.checkCmd())
 }
 
 func (s *Spec) checkCmd() error {
 	if len(s.Cmd) == 0 || s.Cmd[0] == "" {
-		return wrapf(ErrInvalid, "cmd is empty: leave it out for %q or name a program", DefaultCmd())
+		return fmt.Errorf("%w: cmd is empty: leave it out for %q or name a program", ErrInvalid, DefaultCmd())
 	}
 	if len(s.Cmd) > maxArgs {
-		return wrapf(ErrInvalid, "cmd has %d words: at most %d are allowed", len(s.Cmd), maxArgs)
+		return fmt.Errorf("%w: cmd has %d words: at most %d are allowed", ErrInvalid, len(s.Cmd), maxArgs)
 	}
 	bad := func(w string) bool { return len(w) > maxArg || strings.ContainsRune(w, 0) }
 	if i := slices.IndexFunc(s.Cmd, bad); i >= 0 {
-		return wrapf(ErrInvalid, "cmd word %d has a NUL byte or more than %d bytes", i, maxArg)
+		return fmt.Errorf("%w: cmd word %d has a NUL byte or more than %d bytes", ErrInvalid, i, maxArg)
 	}
 	if strings.ContainsRune(s.Cwd, 0) {
-		return wrapf(ErrInvalid, "cwd has a NUL byte")
+		return fmt.Errorf("%w: cwd has a NUL byte", ErrInvalid)
 	}
 	return nil
 }
@@ -121,8 +121,4 @@ func newID() string {
 	var b [idBytes]byte
 	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
 	return idCode.EncodeToString(b[:])
-}
-
-func wrapf(sentinel error, format string, args ...any) error {
-	return fmt.Errorf("%w: %s", sentinel, fmt.Sprintf(format, args...))
 }

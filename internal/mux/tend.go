@@ -1,7 +1,10 @@
 package mux
 
 import (
+	"path/filepath"
 	"time"
+
+	"github.com/evertty/evertty/internal/startdir"
 )
 
 const (
@@ -59,7 +62,7 @@ func (t *Terminal) tend() {
 		t.saveRecord()
 	}
 	if restless {
-		t.notePlace(t.dir())
+		t.mux.hooks.Moved(t, t.dir())
 	}
 }
 
@@ -91,7 +94,7 @@ type whereabouts struct {
 func startingIn(dir, said string) whereabouts {
 	w := whereabouts{dir: dir, said: said}
 	if said == dir {
-		w.system = resolved(dir)
+		w.system = startdir.Resolve(dir)
 	}
 	return w
 }
@@ -106,7 +109,7 @@ func (t *Terminal) look() string {
 	}
 	system, err := t.process.Cwd()
 	said := t.Hub().Facts().Cwd
-	here := said != "" && isDir(said)
+	here := said != "" && startdir.Exists(said)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	w := &t.place
@@ -121,4 +124,23 @@ func (t *Terminal) look() string {
 		w.dir = system
 	}
 	return w.dir
+}
+
+// remoteCwd is look of a program elsewhere: what it said itself, or else the last one known.
+func (t *Terminal) remoteCwd() string {
+	said := t.Hub().Facts().Cwd
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if filepath.IsAbs(said) {
+		t.place.dir = said
+	}
+	return t.place.dir
+}
+
+// living is Nearest of where a terminal or shell runs: elsewhere nobody here knows, and the start sees to it.
+func living(place, dir string) (there, moved string) {
+	if place != "" {
+		return dir, ""
+	}
+	return startdir.Nearest(dir)
 }

@@ -26,7 +26,10 @@ const (
 
 // Terminal is one live or ended terminal. All methods are safe for concurrent use.
 type Terminal struct {
-	ID      string
+	ID string
+	// Attached is the hooks' own, see Hooks.Attach.
+	Attached any
+
 	mux     *Mux
 	spec    Spec // complete; Cols and Rows are those at creation
 	created time.Time
@@ -49,10 +52,8 @@ type Terminal struct {
 	lookedAt  time.Time // of apply's goroutine
 	replaying bool      // the hub is being made from the journal; only before anybody can find the terminal
 
-	recorded atomic.Bool             // its row is in the records
-	noted    atomic.Pointer[string]  // the directory that was noted there last
-	exported atomic.Pointer[exports] // what its shell exported, as noted there last
-	charged  uint64                  // position up to which its output was charged, at first where the program or this server began; then of the goroutine that charges
+	started func() // ends what was begun with lifetime.Start
+	first   uint64 // position where the program began, or this server; not changed once it can be found
 
 	followers followers // of its output, for waits
 
@@ -176,7 +177,7 @@ func (t *Terminal) options() stream.Options {
 		Observe: stream.Observe{
 			Snapshot: m.Metrics.snapshot,
 			Resync:   t.resynced,
-			Changed:  t.mux.changes.notify,
+			Changed:  t.mux.changes.Notify,
 			Marked:   t.marked,
 		},
 		Journal: t.journal,

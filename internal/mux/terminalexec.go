@@ -3,6 +3,7 @@ package mux
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"path/filepath"
@@ -26,11 +27,11 @@ const (
 // after it unless Stdin is nil; Text is limited to what one argument of a program may have. The command is one of the shell's history, with what the terminal printed as its
 // stdout; nothing that it does to its directory and variables is the shell's. It goes on under the next server. When it has ended and its log has everything, the terminal is
 // removed with its files. Errors: those of Create and of shell.Enroll.
-func (m *Mux) ExecTerminal(ctx context.Context, s *Shell, c shell.Command) (*shell.Exec, error) {
+func (m *Shells) ExecTerminal(ctx context.Context, s *Shell, c shell.Command) (*shell.Exec, error) {
 	if c.Isolated && len(c.Argv) == 0 {
-		return nil, wrapf(ErrInvalid, "argv is empty: name a program")
+		return nil, fmt.Errorf("%w: argv is empty: name a program", ErrInvalid)
 	}
-	if err := m.records.admit(s); err != nil {
+	if err := m.cfg.Hooks.Admit(s); err != nil {
 		return nil, err
 	}
 	if err := s.settle(ctx); err != nil {
@@ -41,14 +42,14 @@ func (m *Mux) ExecTerminal(ctx context.Context, s *Shell, c shell.Command) (*she
 		return nil, err
 	}
 	spec := s.terminalSpec(c)
-	t, err := m.Create(spec)
+	t, err := m.cfg.Terminals.Create(spec)
 	if err != nil {
 		e.Finish(shell.Result{}, err)
 		return nil, err
 	}
 	e.Begin(t.process.PID(), t.ID, spec.Cwd)
-	x := terminalExec{t, e}
-	m.work.Go(func() {
+	x := terminalExec{m, t, e}
+	m.life.Go(func() {
 		stop := func() {}
 		if c.Stdin != nil {
 			stop = x.typeIn(c.Stdin)
@@ -60,21 +61,21 @@ func (m *Mux) ExecTerminal(ctx context.Context, s *Shell, c shell.Command) (*she
 }
 
 // resumeTerminalExecs goes on with the commands on terminals that an earlier server has left. What it had not typed is not typed.
-func (m *Mux) resumeTerminalExecs(s *Shell) {
-	for _, e := range s.Outside() {
-		t, err := m.Find("", e.Info().PTY)
+func (m *Shells) resumeTerminalExecs(s *Shell) {
+	for _, e := range s.Terminals() {
+		t, err := m.cfg.Terminals.Find("", e.Info().PTY)
 		if err != nil {
-			e.Finish(shell.Result{}, wrapf(shell.ErrEnded, "its terminal is gone"))
+			e.Finish(shell.Result{}, fmt.Errorf("%w: its terminal is gone", shell.ErrEnded))
 			continue
 		}
-		m.work.Go(terminalExec{t, e}.run)
+		m.life.Go(terminalExec{m, t, e}.run)
 	}
 }
 
 // settle waits until what the last command did to the shell is known, which takes a moment longer than its answer: a change of nothing has its turn after
 // that. A command that runs is not waited for, and a shell that has ended is not started.
 func (s *Shell) settle(ctx context.Context) error {
-	if f := s.Facts(); f.Busy || f.Queued > 0 || f.PID == 0 {
+	if f := s.Stats(); f.Busy || f.Queued > 0 || f.PID == 0 {
 		return nil
 	}
 	return s.Shell.SetEnv(ctx, nil, nil)
@@ -97,7 +98,7 @@ func (s *Shell) terminalSpec(c shell.Command) Spec {
 	dir := c.Cwd
 	switch {
 	case dir == "":
-		dir, _ = living(s.Spec().Place, state.Cwd)
+		dir, _ = living(s.Spec().Provider, state.Cwd)
 	case !filepath.IsAbs(dir):
 		dir = filepath.Join(state.Cwd, dir)
 	}
@@ -106,13 +107,14 @@ func (s *Shell) terminalSpec(c shell.Command) Spec {
 
 // terminalExec is a command with the terminal that it runs on.
 type terminalExec struct {
+	m *Shells
 	t *Terminal
 	e *shell.Exec
 }
 
 // typeIn types p and the end of file while the program runs and returns a function that ends that. What the program does not read is not missed.
 func (x terminalExec) typeIn(p []byte) (stop func()) {
-	ctx, cancel := context.WithCancel(x.t.mux.ctx)
+	ctx, cancel := context.WithCancel(x.m.ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -138,7 +140,7 @@ func (x terminalExec) typeIn(p []byte) (stop func()) {
 
 // run follows the command to its end, writes that down and removes the terminal. It returns before that when the server leaves.
 func (x terminalExec) run() {
-	m := x.t.mux
+	m := x.m
 	copied := make(chan struct{})
 	go func() {
 		defer close(copied)
@@ -160,7 +162,7 @@ func (x terminalExec) run() {
 	x.e.Finish(r, err)
 	ctx, cancel := context.WithTimeout(m.ctx, terminalEnd)
 	defer cancel()
-	if err := m.Delete(ctx, x.t, true); err != nil && m.ctx.Err() == nil {
+	if err := m.cfg.Terminals.Delete(ctx, x.t, true); err != nil && m.ctx.Err() == nil {
 		m.cfg.Log.Warn("the terminal of a command remains", "id", x.t.ID, "command", x.e.ID(), "error", err)
 	}
 }
@@ -177,7 +179,7 @@ func (x terminalExec) await() (r shell.Result, err error) {
 		r.Cancelled = true
 	case <-x.e.Done(): // its shell was deleted
 		r.Cancelled = true
-	case <-x.t.mux.ctx.Done():
+	case <-x.m.ctx.Done():
 		return r, ErrClosing
 	}
 	if r.TimedOut || r.Cancelled {
@@ -190,7 +192,7 @@ func (x terminalExec) await() (r shell.Result, err error) {
 
 // hangUp ends the command.
 func (x terminalExec) hangUp() error {
-	m := x.t.mux
+	m := x.m
 	ctx, cancel := context.WithTimeout(m.ctx, terminalEnd)
 	defer cancel()
 	grace, stop := context.WithTimeout(ctx, terminalGrace)
@@ -202,7 +204,7 @@ func (x terminalExec) hangUp() error {
 	case <-m.ctx.Done():
 		return ErrClosing
 	case <-ctx.Done():
-		return wrapf(ErrTimeout, "process %d does not end", x.e.Info().PID)
+		return fmt.Errorf("%w: process %d does not end", ErrTimeout, x.e.Info().PID)
 	}
 }
 
@@ -218,7 +220,7 @@ func (x terminalExec) code(r *shell.Result) error {
 	case x.t.exit.Code != nil:
 		r.ExitCode = *x.t.exit.Code
 	default:
-		return wrapf(shell.ErrEnded, "nobody knows how the command ended")
+		return fmt.Errorf("%w: nobody knows how the command ended", shell.ErrEnded)
 	}
 	return nil
 }
@@ -227,17 +229,17 @@ func (x terminalExec) code(r *shell.Result) error {
 func (x terminalExec) copy() {
 	j, err := x.t.Journal()
 	if err != nil {
-		x.e.Missed()
+		x.e.MarkIncomplete()
 		return
 	}
 	from := uint64(x.e.Size(shell.Stdout))
 	if from < j.Start() {
-		x.e.Missed()
+		x.e.MarkIncomplete()
 		return
 	}
 	reader, err := j.Read(from)
 	if err != nil {
-		x.e.Missed()
+		x.e.MarkIncomplete()
 		return
 	}
 	defer reader.Close()
@@ -251,7 +253,7 @@ func (x terminalExec) copy() {
 		select {
 		case <-changed:
 		case <-x.t.ended:
-		case <-x.t.mux.ctx.Done():
+		case <-x.m.ctx.Done():
 			return
 		}
 	}
@@ -265,7 +267,7 @@ func (x terminalExec) page(reader *journal.Reader) bool {
 		case errors.Is(err, io.EOF):
 			return true
 		case err != nil, e.Kind == journal.EntryGap:
-			x.e.Missed()
+			x.e.MarkIncomplete()
 			return false
 		case e.Kind == journal.EntryOutput:
 			x.e.Append(e.Data)

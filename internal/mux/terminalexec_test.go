@@ -15,11 +15,11 @@ import (
 )
 
 // onTerminal runs a command on a terminal to its end.
-func onTerminal(t *testing.T, m *mux.Mux, s *mux.Shell, c shell.Command) (out string, r shell.Result, e *shell.Exec) {
+func onTerminal(t *testing.T, m *mux.Supervisor, s *mux.Shell, c shell.Command) (out string, r shell.Result, e *shell.Exec) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	e, err := m.ExecTerminal(ctx, s, c)
+	e, err := m.Shells.ExecTerminal(ctx, s, c)
 	if err == nil {
 		r, err = e.Wait(ctx)
 	}
@@ -40,11 +40,11 @@ func printedBy(t *testing.T, e *shell.Exec) string {
 }
 
 // noTerminals checks that commands have left no terminal, in no list and on no disk.
-func noTerminals(t *testing.T, m *mux.Mux, dir string) {
+func noTerminals(t *testing.T, m *mux.Supervisor, dir string) {
 	t.Helper()
 	until(t, "end of the terminals", func() bool {
 		left, _ := os.ReadDir(filepath.Join(dir, "terminals"))
-		return len(left) == 0 && len(m.List("")) == 0
+		return len(left) == 0 && len(m.Terminals.List("")) == 0
 	})
 }
 
@@ -79,10 +79,10 @@ func TestExecOnATerminal(t *testing.T) {
 	if out, r, _ := onTerminal(t, m, s, shell.Command{Text: "seq 1000", MaxReply: 10}); len(out) != 4893 || !r.Truncated || r.TruncatedReason != output.CutReply {
 		t.Errorf("cut: %d bytes, %+v", len(out), r)
 	}
-	if _, err := m.ExecTerminal(context.Background(), s, shell.Command{Isolated: true}); !errors.Is(err, mux.ErrInvalid) {
+	if _, err := m.Shells.ExecTerminal(context.Background(), s, shell.Command{Isolated: true}); !errors.Is(err, mux.ErrInvalid) {
 		t.Errorf("no command: %v, want ErrInvalid", err)
 	}
-	if n := len(m.Commands("s", 0, "")); n != 9 {
+	if n := len(m.Shells.Commands("s", 0, "")); n != 9 {
 		t.Errorf("%d commands in the history", n)
 	}
 	noTerminals(t, m, dir)
@@ -118,18 +118,18 @@ func TestExecOnATerminalEnds(t *testing.T) {
 			t.Errorf("the timeout of %v came after %v", limit, took)
 		}
 	}
-	e, err := m.ExecTerminal(context.Background(), s, shell.Command{Text: "trap '' HUP; sleep 1000"})
+	e, err := m.Shells.ExecTerminal(context.Background(), s, shell.Command{Text: "trap '' HUP; sleep 1000"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found, err := m.Command("s", e.ID()); err != nil || found != e {
+	if found, err := m.Shells.Command("s", e.ID()); err != nil || found != e {
 		t.Errorf("%v, %v", found, err)
 	}
 	e.Cancel()
 	if r, err := e.Wait(context.Background()); err != nil || r.ExitCode != 130 || !r.Cancelled || alive(e.Info().PID) || e.Info().Status != shell.Cancelled {
 		t.Errorf("cancel: %+v, %v", r, err)
 	}
-	if e, err = m.ExecTerminal(context.Background(), s, shell.Command{Text: "sleep 1000"}); err != nil {
+	if e, err = m.Shells.ExecTerminal(context.Background(), s, shell.Command{Text: "sleep 1000"}); err != nil {
 		t.Fatal(err)
 	}
 	pid := e.Info().PID
@@ -146,7 +146,7 @@ func TestExecOnATerminalOverServers(t *testing.T) {
 	dir := t.TempDir()
 	m := open(t, dir)
 	s := createShell(t, m, "s", "")
-	e, err := m.ExecTerminal(context.Background(), s, shell.Command{Text: "echo before; read x; echo $x; sleep 1000"})
+	e, err := m.Shells.ExecTerminal(context.Background(), s, shell.Command{Text: "echo before; read x; echo $x; sleep 1000"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,10 +157,10 @@ func TestExecOnATerminalOverServers(t *testing.T) {
 		t.Error("it did not run on")
 	}
 	m = open(t, dir)
-	if e, err = m.Command("s", id); err != nil || e.Info().Status != shell.Running {
+	if e, err = m.Shells.Command("s", id); err != nil || e.Info().Status != shell.Running {
 		t.Fatalf("%v", err)
 	}
-	terminal, err := m.Find("s", e.Info().PTY)
+	terminal, err := m.Terminals.Find("s", e.Info().PTY)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/evertty/evertty/internal/notify"
 	"github.com/evertty/evertty/internal/thread"
 )
 
@@ -23,12 +24,11 @@ type ThreadEvents struct {
 const eventPage = 256
 
 // ThreadEvents reads the events of a thread after a number, which may be of before this server. The caller closes it. Errors: session.ErrNotFound, ErrInvalid.
-func (m *Mux) ThreadEvents(thread string, after int64) (*ThreadEvents, error) {
-	d, err := m.durable()
-	if err != nil {
+func (d *durable) ThreadEvents(thread string, after int64) (*ThreadEvents, error) {
+	if err := d.usable(); err != nil {
 		return nil, err
 	}
-	if _, err := d.Events(thread, after, 1); err != nil {
+	if _, err := d.Manager.Events(thread, after, 1); err != nil {
 		return nil, err
 	}
 	e := &ThreadEvents{records: d, thread: thread, after: after}
@@ -37,12 +37,11 @@ func (m *Mux) ThreadEvents(thread string, after int64) (*ThreadEvents, error) {
 }
 
 // ListEvents are those of a thread after a number, at most limit; 0 is session.MaxPage. Errors: session.ErrNotFound, ErrInvalid.
-func (m *Mux) ListEvents(thread string, after int64, limit int) ([]thread.Event, error) {
-	d, err := m.durable()
-	if err != nil {
+func (d *durable) ListEvents(thread string, after int64, limit int) ([]thread.Event, error) {
+	if err := d.usable(); err != nil {
 		return nil, err
 	}
-	return d.Events(thread, after, limit)
+	return d.Manager.Events(thread, after, limit)
 }
 
 // Next returns events in the order of their numbers, at least one, as soon as there are some. After session.ThreadDeleted, whose number is 0, comes io.EOF.
@@ -52,7 +51,7 @@ func (e *ThreadEvents) Next(ctx context.Context) ([]thread.Event, error) {
 		if e.after < 0 {
 			return nil, io.EOF
 		}
-		list, err := e.records.Events(e.thread, e.after, eventPage)
+		list, err := e.records.Manager.Events(e.thread, e.after, eventPage)
 		switch {
 		case isMissing(err):
 			e.after = -1
@@ -67,7 +66,7 @@ func (e *ThreadEvents) Next(ctx context.Context) ([]thread.Event, error) {
 		case <-e.changed:
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
-		case <-e.records.mux.ctx.Done():
+		case <-e.records.ctx.Done():
 			return nil, ErrClosing
 		}
 	}
@@ -83,7 +82,7 @@ type watchers struct {
 }
 
 type watched struct {
-	notifier
+	notify.Notifier
 	users int
 }
 
@@ -99,7 +98,7 @@ func (w *watchers) watch(thread string) (changed <-chan struct{}, stop func()) {
 		w.byThread[thread] = n
 	}
 	n.users++
-	changed, end := n.watch()
+	changed, end := n.Watch()
 	return changed, sync.OnceFunc(func() {
 		end()
 		w.mu.Lock()
@@ -115,6 +114,6 @@ func (w *watchers) notify(thread string) {
 	n := w.byThread[thread]
 	w.mu.Unlock()
 	if n != nil {
-		n.notify()
+		n.Notify()
 	}
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/evertty/evertty/vt/vt10x"
 )
 
-func harness(t *testing.T, m *mux.Mux, thread string) *conversation.Manager {
+func harness(t *testing.T, m *mux.Supervisor, thread string) *conversation.Manager {
 	t.Helper()
 	var b *conversation.Manager
-	err := m.WriteRecord(background(t), thread, func(r *conversation.Manager) error {
+	err := m.Threads.WriteRecord(background(t), thread, func(r *conversation.Manager) error {
 		b = r
 		_, err := r.Records(thread)
 		return err
@@ -31,11 +31,11 @@ func harness(t *testing.T, m *mux.Mux, thread string) *conversation.Manager {
 func TestARecordIsAPartOfItsThread(t *testing.T) {
 	dir := t.TempDir()
 	m := openRecorded(t, dir)
-	if _, err := m.Record("t"); !errors.Is(err, thread.ErrNotFound) {
+	if _, err := m.Threads.Record("t"); !errors.Is(err, thread.ErrNotFound) {
 		t.Errorf("a reader of nothing: %v", err)
 	}
 	add := func(thread, role string) error {
-		return m.WriteRecord(background(t), thread, func(r *conversation.Manager) error {
+		return m.Threads.WriteRecord(background(t), thread, func(r *conversation.Manager) error {
 			_, err := r.Append(thread, []conversation.Message{{Role: role}})
 			return err
 		})
@@ -46,13 +46,13 @@ func TestARecordIsAPartOfItsThread(t *testing.T) {
 	if err := add("t", "nobody"); !errors.Is(err, conversation.ErrInvalid) {
 		t.Errorf("a message of nobody: %v", err)
 	}
-	if _, err := m.Record("t"); !errors.Is(err, thread.ErrNotFound) {
+	if _, err := m.Threads.Record("t"); !errors.Is(err, thread.ErrNotFound) {
 		t.Errorf("a thread by a message that was refused: %v", err)
 	}
 	if _, err := harness(t, m, "t").Append("t", []conversation.Message{{Role: conversation.RoleUser, Content: "list the files"}}); err != nil {
 		t.Fatal(err)
 	}
-	events, err := m.ThreadEvents("t", 0)
+	events, err := m.Threads.ThreadEvents("t", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,16 +90,16 @@ func TestARecordIsAPartOfItsThread(t *testing.T) {
 	if _, err := os.Stat(file); err != nil {
 		t.Error(err)
 	}
-	if err := m.DeleteThread(background(t), "t"); err != nil {
+	if err := m.Threads.DeleteThread(background(t), "t"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the file of a deleted thread: %v", err)
 	}
-	if _, err := m.Record("t"); !errors.Is(err, thread.ErrNotFound) {
+	if _, err := m.Threads.Record("t"); !errors.Is(err, thread.ErrNotFound) {
 		t.Errorf("a deleted thread: %v", err)
 	}
-	b, err := m.Record("")
+	b, err := m.Threads.Record("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,17 +110,17 @@ func TestARecordIsAPartOfItsThread(t *testing.T) {
 
 // TestNoRecordsOfHarnesses: a server without them says so, and its threads go on.
 func TestNoRecordsOfHarnesses(t *testing.T) {
-	check := func(t *testing.T, m *mux.Mux) {
-		if _, err := m.Record("t"); !errors.Is(err, mux.ErrNoRecords) {
+	check := func(t *testing.T, m *mux.Supervisor) {
+		if _, err := m.Threads.Record("t"); !errors.Is(err, mux.ErrNoRecords) {
 			t.Error(err)
 		}
 		run(t, defaultShell(t, m, "t"), "true")
 	}
 	t.Run("no database", func(t *testing.T) {
-		check(t, openWith(t, t.TempDir(), mux.Config{Engine: vt10x.New, NoRecords: thread.ErrDamaged}))
+		check(t, openWith(t, t.TempDir(), mux.ServerConfig{Engine: vt10x.New, NoRecords: thread.ErrDamaged}))
 	})
 	t.Run("no store", func(t *testing.T) {
-		check(t, openRecorded(t, t.TempDir(), func(c *mux.Config) { c.Record.Store = nil }))
+		check(t, openRecorded(t, t.TempDir(), func(c *mux.ServerConfig) { c.Record.Store = nil }))
 	})
 }
 

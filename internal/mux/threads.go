@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/evertty/evertty/internal/parallel"
 	"github.com/evertty/evertty/internal/thread"
 )
 
@@ -14,34 +15,31 @@ import (
 
 // CreateThread makes a thread that is not there yet, with its session, first terminal and lease. The id "" lets the server choose one.
 // Errors: session.ErrConflict, ErrInvalid, ErrNoProvider, ErrNotFound (u.Lease), ErrProvider.
-func (m *Mux) CreateThread(ctx context.Context, id string, u thread.Use) (thread.Layers, error) {
-	d, err := m.durable()
-	if err != nil {
+func (d *durable) CreateThread(ctx context.Context, id string, u thread.Use) (thread.Layers, error) {
+	if err := d.usable(); err != nil {
 		return thread.Layers{}, err
 	}
-	return d.CreateThread(ctx, id, u)
+	return d.Manager.CreateThread(ctx, id, u)
 }
 
 // DefaultPolicy is that of threads that bring none.
-func (m *Mux) DefaultPolicy() thread.Policy { return *m.cfg.Policy }
+func (d *durable) DefaultPolicy() thread.Policy { return *d.cfg.Policy }
 
 // Thread is a thread with its session, active terminal and lease, as they are: SessionReply, TerminalReply, LeaseReply and ThreadReply of the Layers are the
 // replies. A session that is over is closed first; nothing counts as activity. Errors: session.ErrNotFound.
-func (m *Mux) Thread(ctx context.Context, id string) (thread.Layers, error) {
-	d, err := m.current(ctx, id)
-	if err != nil {
+func (d *durable) Thread(ctx context.Context, id string) (thread.Layers, error) {
+	if err := d.current(ctx, id); err != nil {
 		return thread.Layers{}, err
 	}
-	return d.Status(ctx, id, thread.Use{})
+	return d.Manager.Status(ctx, id, thread.Use{})
 }
 
 // Threads are by id those behind after, at most limit (1 to session.MaxPage). next is the after of the next part, "" at the end.
-func (m *Mux) Threads(ctx context.Context, after string, limit int) (list []thread.Layers, next string, err error) {
-	d, err := m.durable()
-	if err != nil {
+func (d *durable) Threads(ctx context.Context, after string, limit int) (list []thread.Layers, next string, err error) {
+	if err := d.usable(); err != nil {
 		return nil, "", err
 	}
-	threads, err := d.Threads(after, limit)
+	threads, err := d.Manager.Threads(after, limit)
 	if err != nil {
 		return nil, "", err
 	}
@@ -50,7 +48,7 @@ func (m *Mux) Threads(ctx context.Context, after string, limit int) (list []thre
 	}
 	list = make([]thread.Layers, 0, len(threads))
 	for _, t := range threads {
-		l, err := d.Status(ctx, t.ID, thread.Use{})
+		l, err := d.Manager.Status(ctx, t.ID, thread.Use{})
 		if isMissing(err) {
 			continue // deleted meanwhile
 		}
@@ -64,15 +62,14 @@ func (m *Mux) Threads(ctx context.Context, after string, limit int) (list []thre
 
 // DeleteThread ends everything of a thread and removes it: terminals with their screens, shells with their logs, records with their files, rows and events. Errors: session.ErrNotFound,
 // ErrProvider, those of Delete and DeleteShell.
-func (m *Mux) DeleteThread(ctx context.Context, id string) error {
-	d, err := m.current(ctx, id)
-	if err != nil {
+func (d *durable) DeleteThread(ctx context.Context, id string) error {
+	if err := d.current(ctx, id); err != nil {
 		return err
 	}
 	if _, err := d.Manager.Thread(id); err != nil {
 		return err
 	}
-	if err := errors.Join(m.removeTerminals(ctx, id), m.DeleteShells(ctx, id)); err != nil {
+	if err := errors.Join(d.removeTerminals(ctx, id), d.shells.DeleteShells(ctx, id)); err != nil {
 		return err
 	}
 	_ = d.flush(ctx)
@@ -84,46 +81,45 @@ func (m *Mux) DeleteThread(ctx context.Context, id string) error {
 }
 
 // removeTerminals ends and removes all terminals of a thread, deleted ones too.
-func (m *Mux) removeTerminals(ctx context.Context, thread string) error {
+func (d *durable) removeTerminals(ctx context.Context, thread string) error {
 	var list []*Terminal
-	for _, t := range m.unsorted() {
+	for _, t := range d.terminals.unsorted() {
 		if t.in(thread) {
 			list = append(list, t)
 		}
 	}
-	return each(list, deletesAtOnce, func(t *Terminal) error { return m.Delete(ctx, t, true) })
+	return parallel.Each(list, deletesAtOnce, func(t *Terminal) error { return d.terminals.Delete(ctx, t, true) })
 }
 
 // TouchThread is activity. Errors: session.ErrExpired, ErrNotFound.
-func (m *Mux) TouchThread(ctx context.Context, id string) (thread.Layers, error) {
-	d, err := m.durable()
-	if err != nil {
+func (d *durable) TouchThread(ctx context.Context, id string) (thread.Layers, error) {
+	if err := d.usable(); err != nil {
 		return thread.Layers{}, err
 	}
-	if err := d.Touch(id); err != nil {
+	if err := d.Manager.Touch(id); err != nil {
 		return thread.Layers{}, err
 	}
-	return d.Status(ctx, id, thread.Use{})
+	return d.Manager.Status(ctx, id, thread.Use{})
 }
 
 // PauseThread stops the processes of a thread (SIGSTOP of the trees, or the provider's pause). A second time changes nothing.
 // Errors: session.ErrNotFound, ErrTransition, ErrInUse, ErrProvider.
-func (m *Mux) PauseThread(ctx context.Context, id string) (thread.Layers, error) {
-	return m.change(ctx, id, (*thread.Manager).Pause)
+func (d *durable) PauseThread(ctx context.Context, id string) (thread.Layers, error) {
+	return d.change(ctx, id, (*thread.Manager).Pause)
 }
 
 // ResumeThread is the reverse. Commands and input resume a thread too.
-func (m *Mux) ResumeThread(ctx context.Context, id string) (thread.Layers, error) {
-	return m.change(ctx, id, (*thread.Manager).Resume)
+func (d *durable) ResumeThread(ctx context.Context, id string) (thread.Layers, error) {
+	return d.change(ctx, id, (*thread.Manager).Resume)
 }
 
 // DestroyThread ends the processes, the session and the compute that nobody else uses; the terminals and the lease stay, and the next use goes on in their state.
-func (m *Mux) DestroyThread(ctx context.Context, id string) (thread.Layers, error) {
-	l, err := m.change(ctx, id, (*thread.Manager).Destroy)
+func (d *durable) DestroyThread(ctx context.Context, id string) (thread.Layers, error) {
+	l, err := d.change(ctx, id, (*thread.Manager).Destroy)
 	if err != nil {
 		return l, err
 	}
-	for _, t := range m.List(id) {
+	for _, t := range d.terminals.List(id) {
 		if !t.running() {
 			t.endRest(ctx)
 		}
@@ -131,49 +127,45 @@ func (m *Mux) DestroyThread(ctx context.Context, id string) (thread.Layers, erro
 	return l, nil
 }
 
-func (m *Mux) change(ctx context.Context, id string, do func(*thread.Manager, context.Context, string) error) (thread.Layers, error) {
-	d, err := m.current(ctx, id)
-	if err != nil {
+func (d *durable) change(ctx context.Context, id string, do func(*thread.Manager, context.Context, string) error) (thread.Layers, error) {
+	if err := d.current(ctx, id); err != nil {
 		return thread.Layers{}, err
 	}
 	if err := do(d.Manager, ctx, id); err != nil {
 		return thread.Layers{}, err
 	}
-	return d.Status(ctx, id, thread.Use{})
+	return d.Manager.Status(ctx, id, thread.Use{})
 }
 
 // SetThreadPolicy changes what sessions of a thread may, the live one too; from now on its policy counts as chosen (see end). Errors: session.ErrNotFound, ErrInvalid.
-func (m *Mux) SetThreadPolicy(ctx context.Context, id string, p thread.Policy) (thread.Layers, error) {
-	d, err := m.durable()
-	if err != nil {
+func (d *durable) SetThreadPolicy(ctx context.Context, id string, p thread.Policy) (thread.Layers, error) {
+	if err := d.usable(); err != nil {
 		return thread.Layers{}, err
 	}
-	if err := d.SetPolicy(id, p); err != nil {
+	if err := d.Manager.SetPolicy(id, p); err != nil {
 		return thread.Layers{}, err
 	}
-	return d.Status(ctx, id, thread.Use{})
+	return d.Manager.Status(ctx, id, thread.Use{})
 }
 
 // ThreadSessions are the sessions of a thread, the newest first. Errors: session.ErrNotFound.
-func (m *Mux) ThreadSessions(id string) ([]thread.Session, error) {
-	d, err := m.durable()
-	if err != nil {
+func (d *durable) ThreadSessions(id string) ([]thread.Session, error) {
+	if err := d.usable(); err != nil {
 		return nil, err
 	}
-	return d.Sessions(id)
+	return d.Manager.Sessions(id)
 }
 
 // ThreadTerminals are the terminals of a thread, the oldest first. Errors: session.ErrNotFound.
-func (m *Mux) ThreadTerminals(ctx context.Context, id string) ([]thread.TerminalReply, error) {
-	d, err := m.current(ctx, id)
-	if err != nil {
+func (d *durable) ThreadTerminals(ctx context.Context, id string) ([]thread.TerminalReply, error) {
+	if err := d.current(ctx, id); err != nil {
 		return nil, err
 	}
 	th, err := d.Manager.Thread(id)
 	if err != nil {
 		return nil, err
 	}
-	list, err := d.Terminals(id)
+	list, err := d.Manager.Terminals(id)
 	replies := make([]thread.TerminalReply, 0, len(list))
 	for _, t := range list {
 		replies = append(replies, thread.Layers{Thread: th, Terminal: t}.TerminalReply())
@@ -182,32 +174,30 @@ func (m *Mux) ThreadTerminals(ctx context.Context, id string) ([]thread.Terminal
 }
 
 // ActivateTerminal makes a terminal the one that is meant when none is named. Errors: session.ErrNotFound.
-func (m *Mux) ActivateTerminal(ctx context.Context, threadID, terminal string) (thread.Layers, error) {
-	d, err := m.durable()
-	if err != nil {
+func (d *durable) ActivateTerminal(ctx context.Context, threadID, terminal string) (thread.Layers, error) {
+	if err := d.usable(); err != nil {
 		return thread.Layers{}, err
 	}
-	if err := d.Activate(threadID, terminal); err != nil {
+	if err := d.Manager.Activate(threadID, terminal); err != nil {
 		return thread.Layers{}, err
 	}
-	return d.Status(ctx, threadID, thread.Use{Terminal: terminal})
+	return d.Manager.Status(ctx, threadID, thread.Use{Terminal: terminal})
 }
 
 // TerminalHistory is the versions of a terminal's state, the newest first. Errors: session.ErrNotFound.
-func (m *Mux) TerminalHistory(ctx context.Context, thread, terminal string) ([]thread.State, error) {
-	d, err := m.current(ctx, thread)
-	if err != nil {
+func (d *durable) TerminalHistory(ctx context.Context, thread, terminal string) ([]thread.State, error) {
+	if err := d.current(ctx, thread); err != nil {
 		return nil, err
 	}
 	if err := d.owns(thread, terminal); err != nil {
 		return nil, err
 	}
-	return d.History(terminal)
+	return d.Manager.History(terminal)
 }
 
 // owns tells whether a terminal is the thread's. Errors: session.ErrNotFound.
 func (d *durable) owns(threadID, terminal string) error {
-	t, err := d.Terminal(terminal)
+	t, err := d.Manager.Terminal(terminal)
 	if err == nil && t.Thread != threadID {
 		err = fmt.Errorf("terminal %s of thread %s: %w", terminal, threadID, thread.ErrNotFound)
 	}
@@ -215,10 +205,9 @@ func (d *durable) owns(threadID, terminal string) error {
 }
 
 // ThreadCommands are commands of a thread in the order in which they began. Errors: session.ErrNotFound (the thread, or Before).
-func (m *Mux) ThreadCommands(ctx context.Context, q thread.CommandQuery) ([]thread.Command, error) {
-	d, err := m.current(ctx, q.Thread)
-	if err != nil {
+func (d *durable) ThreadCommands(ctx context.Context, q thread.CommandQuery) ([]thread.Command, error) {
+	if err := d.current(ctx, q.Thread); err != nil {
 		return nil, err
 	}
-	return d.Commands(q)
+	return d.Manager.Commands(q)
 }

@@ -28,7 +28,7 @@ import (
 )
 
 // openRecorded opens a Mux with the records of its directory, which close with the test, or with leave before another Mux is opened there.
-func openRecorded(t *testing.T, dir string, change ...func(*mux.Config)) *mux.Mux {
+func openRecorded(t *testing.T, dir string, change ...func(*mux.ServerConfig)) *mux.Supervisor {
 	t.Helper()
 	db, err := sqlite.Open(filepath.Join(dir, "evertty.db"))
 	if err != nil {
@@ -39,7 +39,7 @@ func openRecorded(t *testing.T, dir string, change ...func(*mux.Config)) *mux.Mu
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := mux.Config{Engine: vt10x.New, Records: db, Record: conversation.Config{Store: db.Records(), Files: files}}
+	c := mux.ServerConfig{Engine: vt10x.New, Records: db, Record: conversation.Config{Store: db.Records(), Files: files}}
 	for _, f := range change {
 		f(&c)
 	}
@@ -52,18 +52,18 @@ func background(t *testing.T) context.Context {
 	return ctx
 }
 
-func threadID(t *testing.T, m *mux.Mux, id string) thread.Layers {
+func threadID(t *testing.T, m *mux.Supervisor, id string) thread.Layers {
 	t.Helper()
-	l, err := m.Thread(background(t), id)
+	l, err := m.Threads.Thread(background(t), id)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return l
 }
 
-func defaultShell(t *testing.T, m *mux.Mux, session string) *mux.Shell {
+func defaultShell(t *testing.T, m *mux.Supervisor, session string) *mux.Shell {
 	t.Helper()
-	s, err := m.DefaultShell(session)
+	s, err := m.Shells.DefaultShell(session)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,16 +71,16 @@ func defaultShell(t *testing.T, m *mux.Mux, session string) *mux.Shell {
 }
 
 // made makes a thread with a policy of its own.
-func made(t *testing.T, m *mux.Mux, id string, p thread.Policy) {
+func made(t *testing.T, m *mux.Supervisor, id string, p thread.Policy) {
 	t.Helper()
-	if _, err := m.CreateThread(background(t), id, thread.Use{Policy: &p}); err != nil {
+	if _, err := m.Threads.CreateThread(background(t), id, thread.Use{Policy: &p}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func kinds(t *testing.T, m *mux.Mux, thread string) (list []string) {
+func kinds(t *testing.T, m *mux.Supervisor, thread string) (list []string) {
 	t.Helper()
-	events, err := m.ListEvents(thread, 0, 0)
+	events, err := m.Threads.ListEvents(thread, 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func kinds(t *testing.T, m *mux.Mux, thread string) (list []string) {
 // TestFirstUseMakesAllLayers is test_get_sandbox_creates_all_layers and test_get_sandbox_reuses_existing_session of the first design.
 func TestFirstUseMakesAllLayers(t *testing.T) {
 	m := openRecorded(t, t.TempDir())
-	if _, err := m.Thread(background(t), "t1"); !errors.Is(err, thread.ErrNotFound) {
+	if _, err := m.Threads.Thread(background(t), "t1"); !errors.Is(err, thread.ErrNotFound) {
 		t.Fatalf("before: %v, want ErrNotFound", err)
 	}
 	s := defaultShell(t, m, "t1")
@@ -121,7 +121,7 @@ func TestFirstUseMakesAllLayers(t *testing.T) {
 	if got := again.Terminal.State; got.Version != st.Version+1 || len(got.Env) != 0 {
 		t.Errorf("after unset %+v, before %+v", got, st)
 	}
-	commands, err := m.ThreadCommands(background(t), thread.CommandQuery{Thread: "t1"})
+	commands, err := m.Threads.ThreadCommands(background(t), thread.CommandQuery{Thread: "t1"})
 	if err != nil || len(commands) != 3 || commands[0].Line != "cd /tmp; export X=1" || commands[2].Status != thread.CommandDone || *commands[2].ExitCode != 0 || commands[0].Runtime == "" {
 		t.Errorf("commands %+v, %v", commands, err)
 	}
@@ -137,7 +137,7 @@ func TestFirstUseMakesAllLayers(t *testing.T) {
 func TestTerminalsAndShellsShareAThread(t *testing.T) {
 	dir := t.TempDir()
 	m := openRecorded(t, dir)
-	term, err := m.Create(mux.Spec{Session: "t", Name: "both", Cmd: []string{"bash", "--norc"}, Cwd: dir, Env: map[string]string{"A": "b"}})
+	term, err := m.Terminals.Create(mux.Spec{Session: "t", Name: "both", Cmd: []string{"bash", "--norc"}, Cwd: dir, Env: map[string]string{"A": "b"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestTerminalsAndShellsShareAThread(t *testing.T) {
 	if l.Terminal.ID != term.ID || l.Terminal.State.Cwd != dir || l.Terminal.State.Env["A"] != "b" || l.Terminal.Kind != thread.PTY {
 		t.Errorf("terminal %+v", l.Terminal)
 	}
-	list, err := m.ThreadTerminals(background(t), "t")
+	list, err := m.Threads.ThreadTerminals(background(t), "t")
 	if err != nil || len(list) != 2 || list[1].Kind != thread.Shell || list[0].Lease != list[1].Lease || !list[0].Active {
 		t.Fatalf("terminals %+v, %v", list, err)
 	}
@@ -154,25 +154,25 @@ func TestTerminalsAndShellsShareAThread(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "the directory of the program", func() bool { return threadID(t, m, "t").Terminal.State.Cwd == "/" })
-	if l, err := m.ActivateTerminal(background(t), "t", list[1].ID); err != nil || l.Terminal.ID != list[1].ID || threadID(t, m, "t").Terminal.ID != list[1].ID {
+	if l, err := m.Threads.ActivateTerminal(background(t), "t", list[1].ID); err != nil || l.Terminal.ID != list[1].ID || threadID(t, m, "t").Terminal.ID != list[1].ID {
 		t.Errorf("activate: %+v, %v", l, err)
 	}
-	if err := m.DeleteShell(background(t), s); err != nil {
+	if err := m.Shells.DeleteShell(background(t), s); err != nil {
 		t.Fatal(err)
 	}
 	if got := threadID(t, m, "t").Terminal.ID; got != term.ID {
 		t.Errorf("active is %s, want %s", got, term.ID)
 	}
-	if err := m.Delete(background(t), term, true); err != nil {
+	if err := m.Terminals.Delete(background(t), term, true); err != nil {
 		t.Fatal(err)
 	}
-	if list, err := m.ThreadTerminals(background(t), "t"); err != nil || len(list) != 0 {
+	if list, err := m.Threads.ThreadTerminals(background(t), "t"); err != nil || len(list) != 0 {
 		t.Errorf("left are %+v, %v", list, err)
 	}
-	if err := m.DeleteThread(background(t), "t"); err != nil {
+	if err := m.Threads.DeleteThread(background(t), "t"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Thread(background(t), "t"); !errors.Is(err, thread.ErrNotFound) {
+	if _, err := m.Threads.Thread(background(t), "t"); !errors.Is(err, thread.ErrNotFound) {
 		t.Errorf("after the end: %v", err)
 	}
 }
@@ -187,12 +187,12 @@ func TestExpiryEndsProcessesAndKeepsState(t *testing.T) {
 		t.Errorf("the thread's shell is %s, its terminal %s", s.ID, first.Terminal.ID)
 	}
 	run(t, s, "cd /tmp; export K=v; f() { echo kept; }")
-	term, err := m.Create(mux.Spec{Session: "t", Cmd: []string{"sleep", "1000"}})
+	term, err := m.Terminals.Create(mux.Spec{Session: "t", Cmd: []string{"sleep", "1000"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	bash, sleeper := s.Info().PID, term.Info().PID
-	if _, err := m.SetThreadPolicy(background(t), "t", thread.Policy{Idle: 300 * time.Millisecond, Max: time.Hour}); err != nil {
+	if _, err := m.Threads.SetThreadPolicy(background(t), "t", thread.Policy{Idle: 300 * time.Millisecond, Max: time.Hour}); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "the end of the session", func() bool { return threadID(t, m, "t").Session.Status == thread.Closed })
@@ -211,8 +211,8 @@ func TestExpiryEndsProcessesAndKeepsState(t *testing.T) {
 
 // TestDefaultPolicyLeavesPrograms: nobody asked for their end.
 func TestDefaultPolicyLeavesPrograms(t *testing.T) {
-	m := openRecorded(t, t.TempDir(), func(c *mux.Config) { c.Policy = &thread.Policy{Idle: 300 * time.Millisecond, Max: time.Hour} })
-	term, err := m.Create(mux.Spec{Session: "t", Cmd: []string{"cat"}})
+	m := openRecorded(t, t.TempDir(), func(c *mux.ServerConfig) { c.Policy = &thread.Policy{Idle: 300 * time.Millisecond, Max: time.Hour} })
+	term, err := m.Terminals.Create(mux.Spec{Session: "t", Cmd: []string{"cat"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,13 +244,13 @@ func TestRunningCommandKeepsTheSession(t *testing.T) {
 	if out, _ := outcome(t, busy); out != "done\n" {
 		t.Errorf("%q", out)
 	}
-	list, err := m.ThreadSessions("busy")
+	list, err := m.Threads.ThreadSessions("busy")
 	n := slices.IndexFunc(list, func(s thread.Session) bool { return s.ID == id }) // one may have ended before the command came
 	if err != nil || n < 0 || list[n].Status == thread.Closed && list[n].EndedAt.Before(busy.Info().FinishedAt) {
 		t.Errorf("sessions %+v, %v", list, err)
 	}
 	until(t, "the end of the other", func() bool {
-		list, err := m.ThreadSessions("long")
+		list, err := m.Threads.ThreadSessions("long")
 		return err == nil && list[len(list)-1].CloseReason == thread.ReasonMax
 	})
 	<-long.Done()
@@ -261,16 +261,19 @@ func TestRunningCommandKeepsTheSession(t *testing.T) {
 
 // TestShortProgramIsCharged: a program that ends before the first account is charged with what it printed, its next start with what is new.
 func TestShortProgramIsCharged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts and ends many processes, for seconds")
+	}
 	m := openRecorded(t, t.TempDir())
 	made(t, m, "t", thread.Policy{Idle: time.Hour, Max: time.Hour, Budget: thread.Usage{Bytes: 1 << 30}})
-	term, err := m.Create(mux.Spec{Session: "t", Cmd: []string{"printf", "%1000s"}})
+	term, err := m.Terminals.Create(mux.Spec{Session: "t", Cmd: []string{"printf", "%1000s"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	used := func() int64 { return threadID(t, m, "t").Session.Used.Bytes }
 	until(t, "its 1000 bytes to be charged", func() bool { return used() == 1000 })
 	wait(t, term, mux.Condition{For: "exit"})
-	if _, err := m.Restart(term); err != nil {
+	if _, err := m.Terminals.Restart(term); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "1000 more", func() bool { return used() >= 2000 })
@@ -280,6 +283,9 @@ func TestShortProgramIsCharged(t *testing.T) {
 }
 
 func TestBudgetRefusesACommand(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts and ends many processes, for seconds")
+	}
 	m := openRecorded(t, t.TempDir())
 	made(t, m, "t", thread.Policy{Idle: time.Hour, Max: time.Hour, Budget: thread.Usage{Commands: 2}})
 	s := defaultShell(t, m, "t")
@@ -311,7 +317,7 @@ func TestStateOutlivesProcessesAndServers(t *testing.T) {
 		t.Errorf("after a kill %q, %+v", out, r)
 	}
 	e := submit(t, s, shell.Command{Text: "sleep 0.5; cd /usr; export K=c"})
-	term, err := m.Create(mux.Spec{Session: "t", Cmd: []string{"sleep", "1000"}})
+	term, err := m.Terminals.Create(mux.Spec{Session: "t", Cmd: []string{"sleep", "1000"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,14 +334,14 @@ func TestStateOutlivesProcessesAndServers(t *testing.T) {
 		l.Terminal.State.Env["K"] != "c" || l.Terminal.State.Version <= before.Terminal.State.Version {
 		t.Errorf("before %+v, after %+v", before, l)
 	}
-	list, err := m.ThreadCommands(background(t), thread.CommandQuery{Thread: "t"})
+	list, err := m.Threads.ThreadCommands(background(t), thread.CommandQuery{Thread: "t"})
 	if err != nil || len(list) != 3 || list[2].ID != e.ID() || list[2].Status != thread.CommandDone {
 		t.Errorf("commands %+v, %v", list, err)
 	}
 	if got := kinds(t, m, "t"); !slices.Contains(got, thread.RuntimeAdopted) || slices.Contains(got, thread.RuntimeLost) {
 		t.Errorf("events %v", got)
 	}
-	if again, err := m.Find("t", term.ID); err != nil || again.Info().State != mux.StateRunning {
+	if again, err := m.Terminals.Find("t", term.ID); err != nil || again.Info().State != mux.StateRunning {
 		t.Errorf("the program: %v", err)
 	}
 }
@@ -353,11 +359,11 @@ func TestMissingRowsComeBack(t *testing.T) {
 	}
 	m = openRecorded(t, dir)
 	until(t, "the rows", func() bool {
-		l, err := m.Thread(background(t), "t")
+		l, err := m.Threads.Thread(background(t), "t")
 		return err == nil && l.Terminal.ID == id && l.Terminal.State.Cwd == "/tmp"
 	})
 	until(t, "the history", func() bool {
-		list, err := m.ThreadCommands(background(t), thread.CommandQuery{Thread: "t"})
+		list, err := m.Threads.ThreadCommands(background(t), thread.CommandQuery{Thread: "t"})
 		return err == nil && len(list) == 1 && list[0].Status == thread.CommandDone
 	})
 }
@@ -376,19 +382,19 @@ func TestPauseStopsAndUseResumes(t *testing.T) {
 	run(t, s, "cd /tmp; export K=v")
 	e := submit(t, s, shell.Command{Text: "sleep 0.3; echo ran"})
 	<-e.Started()
-	term, err := m.Create(mux.Spec{Session: "t", Cmd: []string{"sh", "-c", "cat; exit"}})
+	term, err := m.Terminals.Create(mux.Spec{Session: "t", Cmd: []string{"sh", "-c", "cat; exit"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	bash, program := s.Info().PID, term.Info().PID
-	l, err := m.PauseThread(background(t), "t")
+	l, err := m.Threads.PauseThread(background(t), "t")
 	if err != nil || l.Session.Status != thread.Paused || l.Lease.Observed != thread.Frozen {
 		t.Fatalf("%+v, %v", l, err)
 	}
 	if !stopped(bash) || !stopped(program) {
 		t.Errorf("shell stopped: %t, program: %t", stopped(bash), stopped(program))
 	}
-	if _, err := m.PauseThread(background(t), "t"); err != nil {
+	if _, err := m.Threads.PauseThread(background(t), "t"); err != nil {
 		t.Errorf("again: %v", err)
 	}
 	leave(t, m)
@@ -396,7 +402,7 @@ func TestPauseStopsAndUseResumes(t *testing.T) {
 	if l := threadID(t, m, "t"); l.Session.Status != thread.Paused || !stopped(bash) {
 		t.Errorf("after a restart %+v; stopped: %t", l.Session, stopped(bash))
 	}
-	if term, err = m.Find("t", term.ID); err != nil {
+	if term, err = m.Terminals.Find("t", term.ID); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := term.Input(background(t), []byte("x\n")); err != nil {
@@ -409,7 +415,7 @@ func TestPauseStopsAndUseResumes(t *testing.T) {
 	if out, r := run(t, s, "echo $PWD $K"); out != "/tmp v\n" || r.Recreated {
 		t.Errorf("%q, %+v", out, r)
 	}
-	if _, err := m.PauseThread(background(t), "t"); err != nil {
+	if _, err := m.Threads.PauseThread(background(t), "t"); err != nil {
 		t.Fatal(err)
 	}
 	if out, r := run(t, s, "echo $K"); out != "v\n" || r.Recreated { // resumes
@@ -418,10 +424,10 @@ func TestPauseStopsAndUseResumes(t *testing.T) {
 	if l := threadID(t, m, "t"); l.Session.Status != thread.Active || l.Lease.Observed != thread.Running || s.Info().PID != bash {
 		t.Errorf("after a command %+v", l)
 	}
-	if _, err := m.PauseThread(background(t), "t"); err != nil {
+	if _, err := m.Threads.PauseThread(background(t), "t"); err != nil {
 		t.Fatal(err)
 	}
-	if l, err := m.ResumeThread(background(t), "t"); err != nil || l.Session.Status != thread.Active || stopped(bash) || stopped(program) {
+	if l, err := m.Threads.ResumeThread(background(t), "t"); err != nil || l.Session.Status != thread.Active || stopped(bash) || stopped(program) {
 		t.Errorf("%+v, %v", l, err)
 	}
 }
@@ -433,10 +439,10 @@ func TestDestroyKeepsTheTerminal(t *testing.T) {
 	run(t, s, "cd /tmp; (sleep 1000 &)")
 	before := threadID(t, m, "t")
 	bash := s.Info().PID
-	if l, err := m.DestroyThread(background(t), "t"); err != nil || l.Session.CloseReason != thread.ReasonDestroyed || l.Lease.Observed != thread.Dead || alive(bash) {
+	if l, err := m.Threads.DestroyThread(background(t), "t"); err != nil || l.Session.CloseReason != thread.ReasonDestroyed || l.Lease.Observed != thread.Dead || alive(bash) {
 		t.Fatalf("%+v, %v", l, err)
 	}
-	if _, err := m.ResumeLease(background(t), before.Lease.ID); !errors.Is(err, thread.ErrTransition) {
+	if _, err := m.Threads.ResumeLease(background(t), before.Lease.ID); !errors.Is(err, thread.ErrTransition) {
 		t.Errorf("resume of what is dead: %v", err)
 	}
 	if out, _ := run(t, s, "pwd"); out != "/tmp\n" {
@@ -453,7 +459,7 @@ func TestRollback(t *testing.T) {
 	run(t, s, "cd /tmp; export K=old; unset HOME")
 	v := threadID(t, m, "t").Terminal.State.Version
 	run(t, s, "cd /usr; export K=new L=more HOME=/x")
-	back, err := m.RollbackTerminal(background(t), "t", threadID(t, m, "t").Terminal.ID, v)
+	back, err := m.Threads.RollbackTerminal(background(t), "t", threadID(t, m, "t").Terminal.ID, v)
 	if err != nil || back.Applied != mux.AppliedNow || back.Cwd != "/tmp" || back.Version != v+2 {
 		t.Fatalf("%+v, %v", back, err)
 	}
@@ -464,33 +470,33 @@ func TestRollback(t *testing.T) {
 	if l.Terminal.State.Version != v+2 || l.Terminal.State.Env["K"] != "old" || !slices.Contains(l.Terminal.State.Unset, "HOME") {
 		t.Errorf("%+v", l.Terminal.State)
 	}
-	term, err := m.Create(mux.Spec{Session: "t", Cmd: []string{"bash", "--norc"}, Cwd: "/usr"})
+	term, err := m.Terminals.Create(mux.Spec{Session: "t", Cmd: []string{"bash", "--norc"}, Cwd: "/usr"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	until(t, "the row of the program", func() bool {
-		list, err := m.TerminalHistory(background(t), "t", term.ID)
+		list, err := m.Threads.TerminalHistory(background(t), "t", term.ID)
 		return err == nil && len(list) > 0
 	})
 	if _, err := term.Input(background(t), []byte("cd /tmp\n")); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "its directory", func() bool {
-		list, err := m.TerminalHistory(background(t), "t", term.ID)
+		list, err := m.Threads.TerminalHistory(background(t), "t", term.ID)
 		return err == nil && list[0].Cwd == "/tmp"
 	})
 	if _, err := term.Input(background(t), []byte("exit\n")); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "the end of the program", func() bool { return term.Info().State == mux.StateExited })
-	list, err := m.TerminalHistory(background(t), "t", term.ID)
+	list, err := m.Threads.TerminalHistory(background(t), "t", term.ID)
 	if err != nil || list[0].Cwd != "/tmp" || list[len(list)-1].Cwd != "/usr" {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	if back, err := m.RollbackTerminal(background(t), "t", term.ID, list[len(list)-1].Version); err != nil || back.Applied != mux.AppliedNext {
+	if back, err := m.Threads.RollbackTerminal(background(t), "t", term.ID, list[len(list)-1].Version); err != nil || back.Applied != mux.AppliedNext {
 		t.Fatalf("%+v, %v", back, err)
 	}
-	if term, err = m.Restart(term); err != nil || term.Info().Cwd != "/usr" {
+	if term, err = m.Terminals.Restart(term); err != nil || term.Info().Cwd != "/usr" {
 		t.Errorf("restarted in %v, %v", term, err)
 	}
 }
@@ -498,7 +504,7 @@ func TestRollback(t *testing.T) {
 func TestEventsAreFollowed(t *testing.T) {
 	m := openRecorded(t, t.TempDir())
 	s := defaultShell(t, m, "t")
-	events, err := m.ThreadEvents("t", 0)
+	events, err := m.Threads.ThreadEvents("t", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -521,7 +527,7 @@ func TestEventsAreFollowed(t *testing.T) {
 			}
 		}
 	}
-	if err := m.DeleteThread(background(t), "t"); err != nil {
+	if err := m.Threads.DeleteThread(background(t), "t"); err != nil {
 		t.Fatal(err)
 	}
 	for kind := ""; kind != thread.ThreadDeleted; {
@@ -540,13 +546,16 @@ var manyThreads = flag.Int("threads", few(20, 8), "threads that are used at once
 
 // TestManyThreads is test_simulate_multiple_threads: 100 threads with 20 commands each, fewer threads by default.
 func TestManyThreads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts and ends many processes, for seconds")
+	}
 	m := openRecorded(t, t.TempDir())
 	threads, commands := *manyThreads, 20
 	var all sync.WaitGroup
 	for i := range threads {
 		all.Go(func() {
 			id := fmt.Sprint("t", i)
-			s, err := m.DefaultShell(id)
+			s, err := m.Shells.DefaultShell(id)
 			if err != nil {
 				t.Errorf("%s: %v", id, err)
 				return
@@ -566,7 +575,7 @@ func TestManyThreads(t *testing.T) {
 	for i := range threads {
 		id := fmt.Sprint("t", i)
 		until(t, "all commands of "+id, func() bool {
-			list, err := m.ThreadCommands(background(t), thread.CommandQuery{Thread: id})
+			list, err := m.Threads.ThreadCommands(background(t), thread.CommandQuery{Thread: id})
 			return err == nil && len(list) == commands && list[commands-1].Status == thread.CommandDone
 		})
 		if l := threadID(t, m, id); l.Terminal.State.Env["N"] != fmt.Sprint(commands-1) {
@@ -580,9 +589,9 @@ func TestManyThreads(t *testing.T) {
 
 // TestWithoutRecords: terminals and shells work, what is durable says why not.
 func TestWithoutRecords(t *testing.T) {
-	m := openWith(t, t.TempDir(), mux.Config{Engine: vt10x.New, NoRecords: thread.ErrDamaged})
+	m := openWith(t, t.TempDir(), mux.ServerConfig{Engine: vt10x.New, NoRecords: thread.ErrDamaged})
 	run(t, defaultShell(t, m, "t"), "true")
-	if _, err := m.Thread(background(t), "t"); !errors.Is(err, mux.ErrNoRecords) || !errors.Is(err, thread.ErrDamaged) {
+	if _, err := m.Threads.Thread(background(t), "t"); !errors.Is(err, mux.ErrNoRecords) || !errors.Is(err, thread.ErrDamaged) {
 		t.Errorf("%v", err)
 	}
 	if h := m.Health(); len(h.Reasons) != 1 || !strings.Contains(h.Reasons[0], "damaged") {
@@ -615,7 +624,7 @@ func (r *refusing) Update(fn func(thread.Tx) error) error {
 
 func TestAFullDiskLosesNoCommand(t *testing.T) {
 	db := &refusing{}
-	m := openRecorded(t, t.TempDir(), func(c *mux.Config) {
+	m := openRecorded(t, t.TempDir(), func(c *mux.ServerConfig) {
 		db.Store = c.Records.(*sqlite.Store)
 		c.Records = db
 	})
@@ -629,11 +638,11 @@ func TestAFullDiskLosesNoCommand(t *testing.T) {
 	until(t, "the end of the trouble", func() bool { return len(m.Health().Reasons) == 0 })
 	for id, dir := range map[string]string{"t": "/tmp", "new": "/usr"} {
 		until(t, "the state of "+id, func() bool {
-			l, err := m.Thread(background(t), id)
+			l, err := m.Threads.Thread(background(t), id)
 			return err == nil && l.Terminal.State.Cwd == dir
 		})
 	}
-	list, err := m.ThreadCommands(background(t), thread.CommandQuery{Thread: "t"})
+	list, err := m.Threads.ThreadCommands(background(t), thread.CommandQuery{Thread: "t"})
 	if err != nil || len(list) != 2 || list[1].Status != thread.CommandDone {
 		t.Errorf("%+v, %v", list, err)
 	}
@@ -643,7 +652,7 @@ func TestAFullDiskLosesNoCommand(t *testing.T) {
 func TestWhatAServerDidNotWriteComesBack(t *testing.T) {
 	dir := t.TempDir()
 	db := &refusing{}
-	m := openRecorded(t, dir, func(c *mux.Config) {
+	m := openRecorded(t, dir, func(c *mux.ServerConfig) {
 		db.Store = c.Records.(*sqlite.Store)
 		c.Records = db
 	})
@@ -653,7 +662,7 @@ func TestWhatAServerDidNotWriteComesBack(t *testing.T) {
 	gate := filepath.Join(dir, "gate")
 	running := submit(t, s, shell.Command{Text: "until [ -e '" + gate + "' ]; do sleep 0.02; done; exit 3"})
 	until(t, "the row of the command", func() bool {
-		list, err := m.ThreadCommands(background(t), thread.CommandQuery{Thread: "t"})
+		list, err := m.Threads.ThreadCommands(background(t), thread.CommandQuery{Thread: "t"})
 		return err == nil && len(list) == 2 && list[1].Status == thread.CommandRunning
 	})
 	db.set(true) // as if it were killed here
@@ -670,12 +679,12 @@ func TestWhatAServerDidNotWriteComesBack(t *testing.T) {
 	if l.Terminal.State.Cwd != "/usr" || l.Terminal.State.Env["K"] != "v" {
 		t.Errorf("%+v", l.Terminal.State)
 	}
-	list, err := m.ThreadCommands(background(t), thread.CommandQuery{Thread: "t"})
+	list, err := m.Threads.ThreadCommands(background(t), thread.CommandQuery{Thread: "t"})
 	if err != nil || len(list) != 4 || *list[1].ExitCode != 3 || *list[2].ExitCode != 0 || list[3].ID != late.ID() {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	until(t, "the end of the last one", func() bool {
-		list, err := m.ThreadCommands(background(t), thread.CommandQuery{Thread: "t"})
+		list, err := m.Threads.ThreadCommands(background(t), thread.CommandQuery{Thread: "t"})
 		return err == nil && list[3].Status == thread.CommandDone && *list[3].ExitCode == 4
 	})
 	if got := kinds(t, m, "t"); slices.Contains(got, thread.TerminalRecreated) {
@@ -686,6 +695,9 @@ func TestWhatAServerDidNotWriteComesBack(t *testing.T) {
 // TestPauseCutShort: a server that was killed between the wish to pause and the word that it is done leaves processes that stand still, and one that was killed while it
 // resumed leaves some that go on. The next server lets all of them go on.
 func TestPauseCutShort(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts and ends many processes, for seconds")
+	}
 	for name, half := range map[string]struct {
 		pause bool
 		sql   string
@@ -702,7 +714,7 @@ func TestPauseCutShort(t *testing.T) {
 			e := submit(t, s, shell.Command{Text: "while :; do sleep 0.05; done", Background: true, Timeout: time.Second})
 			<-e.Started()
 			if half.pause {
-				if _, err := m.PauseThread(background(t), "t"); err != nil {
+				if _, err := m.Threads.PauseThread(background(t), "t"); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -17,6 +17,7 @@ import (
 // Typist is a terminal as one connection has it: it types as far as the permissions of the thread allow it. They are looked at for every message, in memory; the thread's events get
 // each kind of decision once. Where they ask, somebody approves that this terminal is typed into, and the connection that comes first types for record.ApprovedFor.
 type Typist struct {
+	service *durable
 	*Terminal
 	mu    sync.Mutex // a leaf
 	told  map[string]bool
@@ -26,7 +27,9 @@ type Typist struct {
 var _ stream.Terminal = (*Typist)(nil)
 
 // Typist is the terminal for a new connection.
-func (t *Terminal) Typist() *Typist { return &Typist{Terminal: t, told: map[string]bool{}} }
+func (d *durable) Typist(t *Terminal) *Typist {
+	return &Typist{service: d, Terminal: t, told: map[string]bool{}}
+}
 
 // InputCall is what is told of input to a terminal. B64 is Data where that is not UTF-8.
 type InputCall struct {
@@ -75,7 +78,7 @@ func (v *Typist) Paste(ctx context.Context, text string) error {
 
 // Wish is Terminal.Wish. Who may not resize has no wish, as any viewer that only looks.
 func (v *Typist) Wish(sub *stream.Subscription, cols, rows int) error {
-	if g := v.mux.guard; g.Guards(v.Thread()) {
+	if g := v.service.guard; g.Guards(v.Thread()) {
 		d, err := g.Judge(v.Thread(), callOf(conversation.ToolResize, ResizeCall{v.ID, cols, rows}))
 		if err != nil || d.Decision == conversation.Deny || d.Decision == conversation.Ask && !v.approved() {
 			return nil //nolint:nilerr // nobody is told, as nobody has asked for it
@@ -100,13 +103,13 @@ func (v *Typist) approved() bool {
 
 // permit decides about a message.
 func (v *Typist) permit(ctx context.Context, tool string, args func() InputCall) error {
-	if !v.mux.guard.Guards(v.Thread()) {
+	if !v.service.guard.Guards(v.Thread()) {
 		return nil
 	}
 	if !v.running() {
 		return v.gone()
 	}
-	d, err := v.mux.guard.Judge(v.Thread(), callOf(tool, args()))
+	d, err := v.service.guard.Judge(v.Thread(), callOf(tool, args()))
 	switch {
 	case err != nil:
 		return err
@@ -130,7 +133,7 @@ func (v *Typist) role() conversation.Call {
 }
 
 func (v *Typist) ask(ctx context.Context, d conversation.Decision) error {
-	err := v.mux.WriteRecord(ctx, v.Thread(), func(r *conversation.Manager) error { return r.Ask(v.Thread(), v.role(), d) })
+	err := v.service.WriteRecord(ctx, v.Thread(), func(r *conversation.Manager) error { return r.Ask(v.Thread(), v.role(), d) })
 	if errors.Is(err, ErrNoRecords) {
 		return unasked(d)
 	}
@@ -151,7 +154,7 @@ func (v *Typist) tell(ctx context.Context, d conversation.Decision) error {
 	if told {
 		return nil
 	}
-	err := v.mux.ChangeRecord(ctx, v.Thread(), func(r *conversation.Manager) error { return r.Note(v.Thread(), v.role(), d) })
+	err := v.service.ChangeRecord(ctx, v.Thread(), func(r *conversation.Manager) error { return r.Note(v.Thread(), v.role(), d) })
 	if errors.Is(err, ErrNoRecords) || errors.Is(err, thread.ErrNotFound) {
 		return nil
 	}

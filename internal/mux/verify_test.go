@@ -48,7 +48,7 @@ func TestVerify(t *testing.T) {
 		want   float64
 	}{{vt10x.New, 0}, {func(c vt.Config) vt.Engine { return untitled{vt10x.New(c)} }, 1}} {
 		log, metrics := &warnings{}, mux.NewMetrics()
-		m := openWith(t, t.TempDir(), mux.Config{Engine: c.engine, Verify: true, Metrics: metrics, Log: slog.New(slog.NewTextHandler(log, nil))})
+		m := openWith(t, t.TempDir(), mux.ServerConfig{Engine: c.engine, Verify: true, Metrics: metrics, Log: slog.New(slog.NewTextHandler(log, nil))})
 		term := start(t, m, "sh", "-c", `printf '\033]2;title\007\033[1mready'`)
 		wait(t, term, mux.Condition{For: "exit"})
 		s := term.Hub().Shot()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -104,11 +105,11 @@ func NotMet(err error) bool { return errors.Is(err, ErrTimeout) || errors.Is(err
 func (t *Terminal) enterWait() error {
 	if n := t.mux.waits.Add(1); n > maxWaits {
 		t.mux.waits.Add(-1)
-		return wrapf(ErrLimit, "%d waits of this server are going on, the most there are", maxWaits)
+		return fmt.Errorf("%w: %d waits of this server are going on, the most there are", ErrLimit, maxWaits)
 	}
 	if n := t.waits.Add(1); n > maxWaitsOf {
 		t.leaveWait()
-		return wrapf(ErrLimit, "%d waits for terminal %s are going on, the most there are", maxWaitsOf, t.ID)
+		return fmt.Errorf("%w: %d waits for terminal %s are going on, the most there are", ErrLimit, maxWaitsOf, t.ID)
 	}
 	return nil
 }
@@ -284,12 +285,12 @@ func (a *waiting) overLines() bool {
 
 // lookAt returns what of a frame meets a condition, nil when nothing does.
 func (a *waiting) lookAt(f *vt.Frame, seq uint64) *Waited {
-	lines, screen := vt.ShownLines(f, -1), vt.ShownLines(f, 0)
+	lines, screen := vt.TextLines(f, -1), vt.TextLines(f, 0)
 	return a.lookAtLines(lines, screen, stateOf(f), seq)
 }
 
 // lookAtLines is lookAt of lines: those with the history, and those of the screen.
-func (a *waiting) lookAtLines(lines, screen []vt.Shown, s state, seq uint64) *Waited {
+func (a *waiting) lookAtLines(lines, screen []vt.TextLine, s state, seq uint64) *Waited {
 	for i := range a.conditions {
 		c := &a.conditions[i]
 		if c.onText() && !c.Not {
@@ -318,7 +319,7 @@ func (a *waiting) locate(ctx context.Context, seq uint64, hit *Waited) (done boo
 	}
 	a.follow, a.look.base = f, f.seq
 	a.listen()
-	f.watch(vt.Watcher{Print: a.echo.print, Control: a.echo.control, Cells: true})
+	f.watch(vt.TrackerHooks{Print: a.echo.print, Control: a.echo.control, KeepOffsets: true})
 	for f.seq < seq && err == nil {
 		err = f.step(ctx, seq, a.echo.learn)
 	}
@@ -369,14 +370,14 @@ func (a *waiting) listen() {
 	}
 }
 
-func (a *waiting) watcher() vt.Watcher {
-	w := vt.Watcher{}
+func (a *waiting) watcher() vt.TrackerHooks {
+	w := vt.TrackerHooks{}
 	if a.needs(func(c *awaited) bool { return c.For == "mode" || c.For == "alt_screen" }) {
 		w.Moved = a.moved
 	}
 	switch {
 	case a.overLines():
-		w.Look = a.together
+		w.Changed = a.together
 	case a.needs(func(c *awaited) bool { return c.onText() && !c.Not }):
 		w.Line = a.line
 	}
@@ -384,7 +385,7 @@ func (a *waiting) watcher() vt.Watcher {
 }
 
 // line looks at a line that is shown at this moment.
-func (a *waiting) line(l vt.Shown) {
+func (a *waiting) line(l vt.TextLine) {
 	for i := range a.conditions {
 		c := &a.conditions[i]
 		if a.found != nil || !c.onText() || c.Not {
@@ -399,7 +400,7 @@ func (a *waiting) line(l vt.Shown) {
 // together looks at all lines of this moment, for patterns that reach over a line.
 func (a *waiting) together() {
 	const before = 64 // lines that were looked at, and may be the beginning of a match
-	lines := a.follow.screen.Lines(vt.LookEvery + before)
+	lines := a.follow.screen.Lines(vt.MaxUnreported + before)
 	for i := range a.conditions {
 		c := &a.conditions[i]
 		if a.found != nil || !c.onText() || c.Not {
@@ -419,7 +420,7 @@ func (a *waiting) matched(i int, m Match) {
 func (a *waiting) retold(title string) {
 	for i := range a.conditions {
 		if c := &a.conditions[i]; a.found == nil && c.For == "title" && !c.Not && strings.Contains(title, c.Pattern) {
-			a.found = &Waited{Text: a.text(), Seq: a.follow.screen.At(), Index: i}
+			a.found = &Waited{Text: a.text(), Seq: a.follow.screen.Offset(), Index: i}
 		}
 	}
 }
@@ -431,7 +432,7 @@ func (a *waiting) moved() {
 		c := &a.conditions[i]
 		if a.found == nil && (c.For == "mode" || c.For == "alt_screen") &&
 			c.holds(state{alt: modes.AltScreen, modes: modes}) != c.Not {
-			a.found = &Waited{Text: a.text(), Seq: a.follow.screen.At(), Index: i}
+			a.found = &Waited{Text: a.text(), Seq: a.follow.screen.Offset(), Index: i}
 		}
 	}
 }
@@ -476,7 +477,7 @@ func (a *waiting) seen() Waited {
 		return Waited{Text: a.text(), Seq: seq}
 	}
 	shot := a.t.Hub().Shot()
-	return Waited{Text: plain(vt.ShownLines(shot.Frame, waitHistory), nil), Seq: shot.Seq}
+	return Waited{Text: plain(vt.TextLines(shot.Frame, waitHistory), nil), Seq: shot.Seq}
 }
 
 // text is Waited.Text at this moment.
@@ -486,7 +487,7 @@ func (a *waiting) text() string {
 
 // plain are lines as text, without the blanks at their ends and the empty ones at
 // the end; with a position only those that were printed or changed behind it.
-func plain(lines []vt.Shown, since *uint64) string {
+func plain(lines []vt.TextLine, since *uint64) string {
 	var b strings.Builder
 	empty := 0
 	for _, l := range lines {
@@ -508,11 +509,11 @@ func plain(lines []vt.Shown, since *uint64) string {
 }
 
 // behind tells whether a part of a line was printed or erased behind a position.
-func behind(l vt.Shown, since uint64) bool {
-	for _, at := range l.At {
+func behind(l vt.TextLine, since uint64) bool {
+	for _, at := range l.Offsets {
 		if at > since {
 			return true
 		}
 	}
-	return l.Erased > since
+	return l.ErasedAt > since
 }

@@ -56,7 +56,7 @@ func TestWaitSeesEveryMoment(t *testing.T) {
 }
 
 // waits waits until so many waits go on.
-func waits(t *testing.T, m *mux.Mux, term *mux.Terminal, n int) {
+func waits(t *testing.T, m *mux.Supervisor, term *mux.Terminal, n int) {
 	t.Helper()
 	until(t, "the waits", func() bool { return mux.WaitsOf(term) == n })
 }

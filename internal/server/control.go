@@ -9,21 +9,15 @@ import (
 	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
-
-// sentReply says that of a terminal's program, and the position of the output just
-// before: what the input leads to is printed behind it.
-type sentReply struct {
-	httpapi.InputReply
-	Seq uint64 `json:"seq"`
-}
 
 // sent is the reply to something typed.
 func sent(c echo.Context, s mux.Sent, err error) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, sentReply{httpapi.InputReply{Success: true, Bytes: s.Bytes}, s.Seq})
+	return c.JSON(http.StatusOK, wire.Sent{Success: true, Bytes: s.Bytes, Seq: s.Seq})
 }
 
 func (s *Server) postInput(c echo.Context) error {
@@ -107,13 +101,6 @@ func (s *Server) postPaste(c echo.Context) error {
 	return sent(c, done, err)
 }
 
-// resizeReply says what the size is now.
-type resizeReply struct {
-	Success bool `json:"success"`
-	Cols    int  `json:"cols"`
-	Rows    int  `json:"rows"`
-}
-
 func (s *Server) postResize(c echo.Context) error {
 	t, err := s.terminalOf(c)
 	if err != nil {
@@ -132,7 +119,7 @@ func (s *Server) postResize(c echo.Context) error {
 	if err := t.Resize(req.Cols, req.Rows); err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, resizeReply{true, req.Cols, req.Rows})
+	return c.JSON(http.StatusOK, wire.Resized{Success: true, Cols: req.Cols, Rows: req.Rows})
 }
 
 func (s *Server) postSignal(c echo.Context) error {
@@ -168,7 +155,7 @@ func (s *Server) postRestart(c echo.Context) error {
 	if err := s.Permit(c, t.Thread(), conversation.ToolRestart, httpapi.TerminalDeed{Terminal: t.ID, Command: httpapi.ShellWords(t.Info().Cmd)}); err != nil {
 		return err
 	}
-	if t, err = s.Mux.Restart(t); err != nil {
+	if t, err = s.Terminals.Restart(t); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, t.Info())

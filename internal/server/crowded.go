@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/descriptors"
 	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
@@ -31,7 +31,7 @@ func newCrowded(l net.Listener) crowded { return crowded{l, make(chan struct{}, 
 func (l crowded) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
-		if err != nil || mux.RoomForConnection() {
+		if err != nil || descriptors.RoomForConnection() {
 			return c, err
 		}
 		select {

@@ -36,7 +36,7 @@ func (s *Server) getLeases(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	list, next, err := s.Mux.Leases(q)
+	list, next, err := s.Threads.Leases(q)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (s *Server) postLease(c echo.Context) error {
 			return err
 		}
 	}
-	l, err := s.Mux.CreateLease(req.ID, req.Provider, config)
+	l, err := s.Threads.CreateLease(req.ID, req.Provider, config)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (s *Server) getLease(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	l, err := s.Mux.Lease(id)
+	l, err := s.Threads.Lease(id)
 	if err != nil {
 		return err
 	}
@@ -96,10 +96,10 @@ func (s *Server) deleteLease(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Mux.PermitLease(c.Request().Context(), id, conversation.ToolLeaseDestroy); err != nil {
+	if err := s.Threads.PermitLease(c.Request().Context(), id, conversation.ToolLeaseDestroy); err != nil {
 		return err
 	}
-	if err := s.Mux.DeleteLease(httpapi.Unhurried(c), id); err != nil {
+	if err := s.Threads.DeleteLease(httpapi.Unhurried(c), id); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, httpapi.Done)
@@ -116,25 +116,27 @@ func (s *Server) permitLease(c echo.Context, tool string, do func(context.Contex
 	if err != nil {
 		return err
 	}
-	if err := s.Mux.PermitLease(c.Request().Context(), id, tool); err != nil {
+	if err := s.Threads.PermitLease(c.Request().Context(), id, tool); err != nil {
 		return err
 	}
 	return changeLease(c, do)
 }
 
 func (s *Server) postLeasePause(c echo.Context) error {
-	return s.permitLease(c, conversation.ToolPause, s.Mux.PauseLease)
+	return s.permitLease(c, conversation.ToolPause, s.Threads.PauseLease)
 }
 
 func (s *Server) postLeaseResume(c echo.Context) error {
-	return s.permitLease(c, conversation.ToolResume, s.Mux.ResumeLease)
+	return s.permitLease(c, conversation.ToolResume, s.Threads.ResumeLease)
 }
 
 func (s *Server) postLeaseDestroy(c echo.Context) error {
-	return s.permitLease(c, conversation.ToolLeaseDestroy, s.Mux.DestroyLease)
+	return s.permitLease(c, conversation.ToolLeaseDestroy, s.Threads.DestroyLease)
 }
 
-func (s *Server) postLeaseRefresh(c echo.Context) error { return changeLease(c, s.Mux.RefreshLease) }
+func (s *Server) postLeaseRefresh(c echo.Context) error {
+	return changeLease(c, s.Threads.RefreshLease)
+}
 
 // leaseEventsReply is the reply of GET /api/leases/:id/events.
 type leaseEventsReply struct {
@@ -155,7 +157,7 @@ func (s *Server) getLeaseEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.Mux.LeaseEvents(id, after, int(limit))
+	list, err := s.Threads.LeaseEvents(id, after, int(limit))
 	if err != nil {
 		return err
 	}
@@ -167,7 +169,7 @@ func (s *Server) getLeaseMetrics(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	m, err := s.Mux.LeaseMetrics(c.Request().Context(), id)
+	m, err := s.Threads.LeaseMetrics(c.Request().Context(), id)
 	if err != nil {
 		return err
 	}

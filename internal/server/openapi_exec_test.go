@@ -19,6 +19,7 @@ import (
 	"github.com/evertty/evertty/internal/server/compat"
 	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/wire"
 )
 
 // isExec tells the routes of shells and commands from those of terminals.
@@ -34,6 +35,9 @@ func isDurable(r httpapi.Route) bool {
 // TestExecIsAsDocumented drives a real server through every route of shells and commands, and of their compatible form,
 // and holds requests, replies and events against the document.
 func TestExecIsAsDocumented(t *testing.T) {
+	if testing.Short() {
+		t.Skip("drives every route of a server")
+	}
 	checkLeaks(t)
 	c := newContract(t, startServer(t, auth.ModeNone, t.TempDir()))
 	c.visitShells(t)
@@ -280,9 +284,9 @@ func (c *contract) visitExecStream(t *testing.T, base string) {
 	}
 }
 
-func (c *contract) commands(t *testing.T, base string) []exec.CommandReply {
+func (c *contract) commands(t *testing.T, base string) []wire.Command {
 	t.Helper()
-	var list struct{ Commands []exec.CommandReply }
+	var list struct{ Commands []wire.Command }
 	decode(t, c.do(t, exchange{method: "GET", target: base + "/commands", status: 200}), &list)
 	return list.Commands
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/webui"
+	"github.com/evertty/evertty/wire"
 )
 
 // catBody starts a program that says ready and then shows what it is told.
@@ -28,6 +29,9 @@ var bases = []string{"/session/dev/pty/web", "/pty/web"}
 // stream, its refusals too, and holds each request and reply against the
 // document. Replies with a field that is not documented fail.
 func TestServerIsAsDocumented(t *testing.T) {
+	if testing.Short() {
+		t.Skip("drives every route of a server")
+	}
 	checkLeaks(t)
 	dir := t.TempDir()
 	c := newContract(t, startServer(t, auth.ModeNone, dir))
@@ -77,7 +81,7 @@ func (c *contract) visitServer(t *testing.T) {
 	} {
 		c.do(t, e)
 	}
-	var health healthReply
+	var health wire.Health
 	decode(t, c.do(t, exchange{method: "GET", target: "/healthz", status: 200}), &health)
 	if health.Status != "ok" || health.Lossless == nil || !*health.Lossless || len(health.Reasons) != 0 {
 		t.Errorf("with a keeper and a journal the server is %+v", health)
@@ -389,7 +393,7 @@ func TestAccessIsAsDocumented(t *testing.T) {
 	for _, base := range bases {
 		c.visitEach(t, base, http.StatusUnauthorized, "UNAUTHORIZED")
 	}
-	var ticket auth.TicketReply
+	var ticket wire.Ticket
 	decode(t, c.do(t, exchange{method: "POST", target: "/tickets", body: `{"pty":"web","uses":2}`, status: 201, header: bearer}), &ticket)
 	u, err := url.Parse(ticket.URL)
 	if err != nil {

@@ -43,7 +43,7 @@ type liveServer struct {
 	url    string
 	dir    string
 	auth   *auth.Auth
-	mux    *mux.Mux
+	mux    *mux.Supervisor
 	keeper *keeper.Client
 	stop   func() // ends it as SIGTERM does, programs go on; more than once is no harm
 }
@@ -100,7 +100,7 @@ func startRuled(t *testing.T, mode, dir string, rules conversation.Rules) *liveS
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := mux.New(mux.Config{Engine: vt10x.New, Unicode: vt.Unicode11, Store: store, Records: records,
+	m, err := mux.Start(mux.ServerConfig{Engine: vt10x.New, Unicode: vt.Unicode11, Store: store, Records: records,
 		Record: conversation.Config{Store: records.Records(), Files: files, Guard: conversation.NewGuard(rules)},
 		Keeper: held, Log: log, Metrics: metrics})
 	if err != nil {
@@ -116,7 +116,7 @@ func startRuled(t *testing.T, mode, dir string, rules conversation.Rules) *liveS
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(Config{Mux: m, Metrics: metrics, Auth: auth, Version: "test", Log: log})
+	s := New(Config{Supervisor: m, Metrics: metrics, Auth: auth, Version: "test", Log: log})
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	live.url, live.auth = "http://"+l.Addr().String(), auth
@@ -147,7 +147,7 @@ func startRuled(t *testing.T, mode, dir string, rules conversation.Rules) *liveS
 }
 
 func (s *liveServer) find(session, ref string) (string, error) {
-	found, err := s.mux.Find(session, ref)
+	found, err := s.mux.Terminals.Find(session, ref)
 	if err != nil {
 		return "", err
 	}
@@ -156,12 +156,12 @@ func (s *liveServer) find(session, ref string) (string, error) {
 
 func (s *liveServer) endPrograms(t *testing.T) {
 	t.Helper()
-	for _, term := range s.mux.List("") {
-		if err := s.mux.Delete(context.Background(), term, false); err != nil {
+	for _, term := range s.mux.Terminals.List("") {
+		if err := s.mux.Terminals.Delete(context.Background(), term, false); err != nil {
 			t.Error(err)
 		}
 	}
-	if err := s.mux.DeleteShells(context.Background(), ""); err != nil {
+	if err := s.mux.Shells.DeleteShells(context.Background(), ""); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,30 +1,25 @@
 package server
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"github.com/evertty/evertty/internal/openapi"
 	"github.com/evertty/evertty/internal/server/compat"
 	"github.com/evertty/evertty/internal/server/httpapi"
 )
-
-var update = flag.Bool("update", false, "write openapi.json in the layout that TestOpenAPILayout wants")
 
 // loadOpenAPI returns the document with its references resolved.
 func loadOpenAPI(t testing.TB) *openapi3.T {
@@ -271,77 +266,17 @@ func walkJSON(path string, v any, visit func(path string, object map[string]any)
 	}
 }
 
-// layoutWidth is the column up to which a JSON value stays on one line.
-const layoutWidth = 100
-
-// TestOpenAPILayout keeps the document readable and its differences small: what
-// fits on a line is on one, the rest is indented by two spaces.
-func TestOpenAPILayout(t *testing.T) {
-	var want bytes.Buffer
-	layOut(t, &want, openAPI, 0, 0)
-	want.WriteByte('\n')
-	if *update {
-		if err := os.WriteFile("openapi.json", want.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	got := strings.Split(string(openAPI), "\n")
-	for i, line := range strings.Split(want.String(), "\n") {
-		if i >= len(got) || got[i] != line {
-			t.Fatalf("line %d is not laid out as %q; go test ./api -run TestOpenAPILayout -update does it", i+1, line)
-		}
-	}
-}
-
-// layOut writes the JSON value raw; column is where it begins in its line.
-func layOut(t *testing.T, w *bytes.Buffer, raw []byte, indent, column int) {
-	raw = bytes.TrimSpace(raw)
-	one := oneLine(t, raw)
-	if raw[0] != '{' && raw[0] != '[' || column+utf8.RuneCountInString(one) <= layoutWidth {
-		w.WriteString(one)
-		return
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	open, _ := d.Token() // oneLine has read all of it
-	fmt.Fprint(w, open)
-	pad := strings.Repeat("  ", indent+1)
-	for separator := "\n"; d.More(); separator = ",\n" {
-		head := pad
-		if open == json.Delim('{') {
-			key, _ := d.Token()
-			head += strconv.Quote(key.(string)) + ": "
-		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			t.Fatal(err)
-		}
-		w.WriteString(separator + head)
-		layOut(t, w, value, indent+1, len(head)+len(","))
-	}
-	end, _ := d.Token()
-	fmt.Fprintf(w, "\n%s%v", strings.Repeat("  ", indent), end)
-}
-
-// oneLine is raw with one space after each colon and comma outside of strings.
-func oneLine(t *testing.T, raw []byte) string {
-	var compact bytes.Buffer
-	if err := json.Compact(&compact, raw); err != nil {
+// TestOpenAPIIsGenerated: the document is what the generator makes of the routes and of
+// package wire now.
+func TestOpenAPIIsGenerated(t *testing.T) {
+	want, err := openapi.Document(Routes(), "../../wire", httpapi.APIVersion)
+	if err != nil {
 		t.Fatal(err)
 	}
-	var b strings.Builder
-	inString := false
-	for i, c := range compact.Bytes() {
-		b.WriteByte(c)
-		switch {
-		case c == '"' && !escaped(compact.Bytes()[:i]):
-			inString = !inString
-		case !inString && (c == ':' || c == ','):
-			b.WriteByte(' ')
+	got := strings.Split(string(openAPI), "\n")
+	for i, line := range strings.Split(string(want), "\n") {
+		if i >= len(got) || got[i] != line {
+			t.Fatalf("line %d should be %q; go generate ./internal/server writes the document", i+1, line)
 		}
 	}
-	return b.String()
 }
-
-// escaped tells whether what follows p in a JSON string is escaped.
-func escaped(p []byte) bool { return (len(p)-len(bytes.TrimRight(p, `\`)))%2 == 1 }

@@ -8,11 +8,15 @@ import (
 
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/wire"
 )
 
 // TestThreadsAreAsDocumented drives a real server through every route of threads, leases and webhooks, and holds requests,
 // replies and events against the document.
 func TestThreadsAreAsDocumented(t *testing.T) {
+	if testing.Short() {
+		t.Skip("drives every route of a server")
+	}
 	checkLeaks(t)
 	c := newContract(t, startServer(t, auth.ModeNone, t.TempDir()))
 	c.visitThread(t)
@@ -195,7 +199,7 @@ func (c *contract) visitWebhooks(t *testing.T) {
 		provider, body string
 		matched        bool
 	}{{"local", body, true}, {"e2b", body, false}, {"local", `{"id":"absent","event":"sandbox.lifecycle.killed"}`, false}, {"local", `{}`, false}} {
-		var reply matchedReply
+		var reply wire.Matched
 		decode(t, c.do(t, exchange{method: "POST", target: "/api/webhooks/" + test.provider, body: test.body, status: 202}), &reply)
 		if reply.Matched != test.matched {
 			t.Errorf("%s %s: matched %v", test.provider, test.body, reply.Matched)
@@ -216,6 +220,9 @@ func (c *contract) visitWebhooks(t *testing.T) {
 // TestThreadAccess: nothing of threads answers without credentials, with the ticket of a terminal, or to another site's
 // page; what has an effect needs the role write.
 func TestThreadAccess(t *testing.T) {
+	if testing.Short() {
+		t.Skip("drives every route of a server")
+	}
 	checkLeaks(t)
 	c := newContract(t, startServer(t, auth.ModeToken, t.TempDir()))
 	token, err := auth.ReadToken(c.auth.TokenFile())
@@ -224,7 +231,7 @@ func TestThreadAccess(t *testing.T) {
 	}
 	bearer := "Authorization: Bearer " + token
 	c.do(t, exchange{method: "POST", target: "/session/dev/pty", body: catBody, status: 201, header: bearer})
-	var ticket auth.TicketReply
+	var ticket wire.Ticket
 	decode(t, c.do(t, exchange{method: "POST", target: "/tickets", body: `{"pty":"web","role":"write","uses":2}`, status: 201, header: bearer}), &ticket)
 	parameters := strings.NewReplacer(":id", "dev", ":tid", "web", ":rid", "x", ":provider", "local")
 	n := 0

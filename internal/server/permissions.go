@@ -11,16 +11,37 @@ import (
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/wire"
 )
 
 // permissionRoutes are about what may be done with a thread's terminals. They are not held by permissions themselves: who may call the server may change them.
 func (s *Server) permissionRoutes() []httpapi.Route {
 	return []httpapi.Route{
-		httpapi.Get("/api/threads/:id/permissions", s.getPermissions, "the permission mode and rules of a thread"),
-		httpapi.Put("/api/threads/:id/permissions", s.putPermissions, "change the permission mode, the rules or both"),
-		httpapi.Post("/api/threads/:id/authorize", s.postAuthorize, "what the permissions say about a call of a tool"),
-		httpapi.Get("/api/threads/:id/approvals", s.getApprovals, "the calls that somebody was asked about, newest first; ?status=&limit="),
-		httpapi.Post("/api/threads/:id/approvals/:aid", s.postApproval, "approve or deny a call"),
+		httpapi.Get("/api/threads/:id/permissions", s.getPermissions, "the permission mode and rules of a thread").
+			Doc("getPermissions", "permissions", "What may be done").
+			Text("Also of a thread of which nobody has said it: the default mode, and no rules.").
+			Gives("Permissions NoThread NoCompute"),
+		httpapi.Put("/api/threads/:id/permissions", s.putPermissions, "change the permission mode, the rules or both").
+			Doc("setPermissions", "permissions", "Change what may be done").
+			Text("For what comes after it; what runs goes on. A thread that is not there is made. Rules that are not "+
+				"understood change nothing. The thread's record says the mode and the counts too.").
+			Takes(wire.SetPermissions{}, "What changes.").
+			Gives("Permissions Invalid NoThread TooLarge NotJSON NoCompute NoSpace"),
+		httpapi.Post("/api/threads/:id/authorize", s.postAuthorize, "what the permissions say about a call of a tool").
+			Doc("authorize", "permissions", "Ask what the permissions say").
+			Text("For tools that somebody else carries out. The decision is an event of the thread. `ask` makes an approval; "+
+				"once that is approved, the identical call is `allow` once, within 10 minutes.").
+			Takes(wire.Authorize{}, "The call.").
+			Gives("Decision Invalid NoThread TooLarge NotJSON NoCompute NoSpace"),
+		httpapi.Get("/api/threads/:id/approvals", s.getApprovals, "the calls that somebody was asked about, newest first; ?status=&limit=").
+			Doc("listApprovals", "permissions", "List approvals").
+			Params("secrets approvalsStatus approvalsLimit").
+			Gives("Approvals Invalid NoThread NoCompute"),
+		httpapi.Post("/api/threads/:id/approvals/:aid", s.postApproval, "approve or deny a call").
+			Doc("decideApproval", "permissions", "Approve or deny a call").
+			Text("Approved, the identical call is let through once within 10 minutes; denied, it is refused for as long.").
+			Takes(wire.DecideApproval{}, "The answer.").
+			Gives("Approval Invalid NoThread Decided TooLarge NotJSON NoCompute NoSpace"),
 	}
 }
 
@@ -37,7 +58,7 @@ type permissionsReply struct {
 }
 
 func (s *Server) permissionsReply(p conversation.Permissions) permissionsReply {
-	g := s.Mux.Guard()
+	g := s.Threads.Guard()
 	reply := permissionsReply{Thread: p.Thread, Mode: p.Mode, Rules: listed(p.Rules), Active: g.Guards(p.Thread), Prompting: g.Prompting(p), Counts: g.Counts(p), Server: listed(g.Server())}
 	if p.UpdatedAt != "" {
 		reply.UpdatedAt = &p.UpdatedAt
@@ -54,7 +75,7 @@ func (s *Server) getPermissions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := s.Mux.Permissions(id)
+	p, err := s.Threads.Permissions(id)
 	if err != nil {
 		return err
 	}
@@ -92,7 +113,7 @@ func (s *Server) putPermissions(c echo.Context) error {
 			return httpapi.BadRequest("%s", err).With("field", "mode")
 		}
 	}
-	p, err := s.Mux.SetPermissions(c.Request().Context(), id, req.Mode, rules)
+	p, err := s.Threads.SetPermissions(c.Request().Context(), id, req.Mode, rules)
 	if err != nil {
 		return err
 	}
@@ -117,7 +138,7 @@ func (s *Server) postAuthorize(c echo.Context) error {
 	if req.Tool == "" {
 		return httpapi.BadRequest(`"tool" is needed: its name`).With("field", "tool")
 	}
-	d, err := s.Mux.Authorize(c.Request().Context(), id, conversation.Call{Tool: req.Tool, Arguments: req.Arguments})
+	d, err := s.Threads.Authorize(c.Request().Context(), id, conversation.Call{Tool: req.Tool, Arguments: req.Arguments})
 	if err != nil {
 		return err
 	}
@@ -158,21 +179,16 @@ func (s *Server) getApprovals(c echo.Context) error {
 	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }
 
-// approvalRequest is the body of POST …/approvals/:aid.
-type approvalRequest struct {
-	Decision string `json:"decision"`
-}
-
 func (s *Server) postApproval(c echo.Context) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err
 	}
-	var req approvalRequest
+	var req wire.DecideApproval
 	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
-	r, err := s.Mux.Record(id)
+	r, err := s.Threads.Record(id)
 	if err != nil {
 		return err
 	}

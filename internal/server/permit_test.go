@@ -119,7 +119,7 @@ type permitRig struct {
 func newPermitRig(t *testing.T, server conversation.Rules) *permitRig {
 	r := &permitRig{contract: newContract(t, startGuarded(t, server)), t: t, dir: t.TempDir()}
 	r.ids = map[string]string{":sid": "dev", ":shid": "one", ":aid": "none"}
-	term, err := r.mux.Create(mux.Spec{Session: "dev", Cmd: []string{"cat"}, Cols: 80, Rows: 24})
+	term, err := r.mux.Terminals.Create(mux.Spec{Session: "dev", Cmd: []string{"cat"}, Cols: 80, Rows: 24})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func newPermitRig(t *testing.T, server conversation.Rules) *permitRig {
 	decode(t, r.do(t, exchange{method: "GET", target: "/api/threads/dev/lease", status: 200}), &lease)
 	r.ids[":lease"] = lease.ID
 	t.Cleanup(func() { // while a command may still be given input, the keeper stays
-		if e, err := r.mux.Command("dev", ran.ID); err == nil {
+		if e, err := r.mux.Shells.Command("dev", ran.ID); err == nil {
 			e.Cancel()
 			<-e.Done()
 		}
@@ -195,11 +195,11 @@ func (r *permitRig) alive() {
 		r.t.Errorf("the terminal is %+v", i)
 	}
 	for _, id := range []string{r.ids[":cid"], r.ids[":pid"]} {
-		if e, err := r.mux.Command("dev", id); err != nil || e.Info().Result != nil {
+		if e, err := r.mux.Shells.Command("dev", id); err != nil || e.Info().Result != nil {
 			r.t.Errorf("command %s: %v %+v", id, err, e)
 		}
 	}
-	if list := r.mux.Shells("dev"); len(list) != 2 {
+	if list := r.mux.Shells.Shells("dev"); len(list) != 2 {
 		r.t.Errorf("%d shells", len(list))
 	}
 	if content := r.post("/api/file/read", r.body(`{"path":"FILE","sessionId":"dev"}`), 200); !strings.Contains(string(content), `"kept"`) {
@@ -210,6 +210,9 @@ func (r *permitRig) alive() {
 // TestEveryEffectIsPermitted: each route that has an effect asks the permissions of the thread, about the tool that its table says, and has none when these deny it. A new
 // route fails until a table says what it asks, or why it need not.
 func TestEveryEffectIsPermitted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("drives every route of a server")
+	}
 	checkLeaks(t)
 	r := newPermitRig(t, conversation.Rules{})
 	seen := map[string]bool{}
@@ -254,6 +257,9 @@ func TestEveryEffectIsPermitted(t *testing.T) {
 
 // TestLookingIsAlwaysPermitted: in a thread in which nothing may be done everything can be seen, and looking is told to nobody.
 func TestLookingIsAlwaysPermitted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("drives every route of a server")
+	}
 	checkLeaks(t)
 	r := newPermitRig(t, conversation.Rules{})
 	r.permissions(`{"mode":"read-only","rules":{"deny":[{"path_contains":"/"},{"contains":"e"}]}}`)
@@ -268,7 +274,7 @@ func TestLookingIsAlwaysPermitted(t *testing.T) {
 		r.do(t, exchange{method: "GET", target: r.path(route.Path), status: status})
 	}
 	r.do(t, exchange{method: "POST", target: "/pty/" + r.terminal.ID + "/wait", body: `{"for":"idle","idle_ms":1}`, status: 200})
-	list, err := r.mux.ListEvents("dev", 0, 0)
+	list, err := r.mux.Threads.ListEvents("dev", 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,10 +311,10 @@ func TestADeniedUseMakesNothing(t *testing.T) {
 		e.method, e.status, e.code = "POST", 403, "DENIED"
 		c.do(t, e)
 	}
-	if shells, terminals := c.mux.Shells(""), c.mux.List(""); len(shells) != 0 || len(terminals) != 0 {
+	if shells, terminals := c.mux.Shells.Shells(""), c.mux.Terminals.List(""); len(shells) != 0 || len(terminals) != 0 {
 		t.Errorf("%d shells and %d terminals came into being", len(shells), len(terminals))
 	}
-	if list, err := c.mux.ListEvents("new", 0, 0); !errors.Is(err, thread.ErrNotFound) {
+	if list, err := c.mux.Threads.ListEvents("new", 0, 0); !errors.Is(err, thread.ErrNotFound) {
 		t.Errorf("the thread came into being: %+v, %v", list, err)
 	}
 }

@@ -25,7 +25,7 @@ func (s *Server) recorded(c echo.Context) (*conversation.Manager, string, error)
 	if err != nil {
 		return nil, "", err
 	}
-	m, err := s.Mux.Record(id)
+	m, err := s.Threads.Record(id)
 	return m, id, err
 }
 
@@ -56,7 +56,7 @@ func changeRecord[T any](s *Server, c echo.Context, status int, do func(m *conve
 	if err := httpapi.BindUpTo(c, &req, maxRecordBody, false); err != nil {
 		return err
 	}
-	return writeRecord(c, status, s.Mux.WriteRecord, func(m *conversation.Manager, thread string) (any, error) { return do(m, thread, req) })
+	return writeRecord(c, status, s.Threads.WriteRecord, func(m *conversation.Manager, thread string) (any, error) { return do(m, thread, req) })
 }
 
 // writeRecord has something done to the record of the thread a path names by write, which may do it twice, and replies with what it says.
@@ -103,10 +103,10 @@ func (s *Server) getLatestRecord(c echo.Context) error {
 		return httpapi.ErrWrongTerminal
 	}
 	// A thread that was called so before the name was reserved.
-	if l, err := s.Mux.Thread(c.Request().Context(), latestThread); err == nil {
+	if l, err := s.Threads.Thread(c.Request().Context(), latestThread); err == nil {
 		return s.sendThread(c, l)
 	}
-	m, err := s.Mux.Record("")
+	m, err := s.Threads.Record("")
 	if err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func (s *Server) putRecord(c echo.Context) error {
 	}
 	delete(d.Extra, lastTurnKey)
 	delete(d.Extra, threadKey)
-	return writeRecord(c, http.StatusOK, s.Mux.WriteRecord, func(m *conversation.Manager, thread string) (any, error) { return m.Import(thread, d) })
+	return writeRecord(c, http.StatusOK, s.Threads.WriteRecord, func(m *conversation.Manager, thread string) (any, error) { return m.Import(thread, d) })
 }
 
 // recordsReply is the reply of GET …/records.

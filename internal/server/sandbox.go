@@ -18,7 +18,7 @@ func (s *Server) getSandboxTypes(c echo.Context) error {
 	if _, err := threadOf(c); err != nil {
 		return err
 	}
-	return httpapi.WriteJSON(c, http.StatusOK, sandboxTypesReply{s.Mux.SandboxTypes()})
+	return httpapi.WriteJSON(c, http.StatusOK, sandboxTypesReply{s.Threads.SandboxTypes()})
 }
 
 // sandboxSession is a lease in the words of who looks for sandboxes. The lease's id is the sandbox session's: the calls
@@ -42,7 +42,7 @@ func (s *Server) getSandboxSessions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	list, next, err := s.Mux.SandboxSessions(q)
+	list, next, err := s.Threads.SandboxSessions(q)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ const (
 
 // Config is what a Server is made of.
 type Config struct {
-	Mux     *mux.Mux
+	*mux.Supervisor
 	Metrics *mux.Metrics
 	Auth    *auth.Auth
 	Version string
@@ -60,7 +60,7 @@ func New(c Config) *Server {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
-	s := &Server{Base: httpapi.Base{Mux: c.Mux, Log: c.Log, Closing: make(chan struct{})}, config: c, echo: echo.New()}
+	s := &Server{Base: httpapi.Base{Supervisor: c.Supervisor, Log: c.Log, Closing: make(chan struct{})}, config: c, echo: echo.New()}
 	s.execs = exec.Service{Base: &s.Base}
 	s.compat = compat.Service{Service: &s.execs}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
@@ -114,7 +114,7 @@ func (s *Server) handler(r httpapi.Route) echo.HandlerFunc {
 			}
 		}
 		if r.Stream && !r.Effect {
-			if err := s.Mux.RoomForViewer(); err != nil {
+			if err := s.Terminals.RoomForViewer(); err != nil {
 				return err
 			}
 		}

@@ -29,7 +29,7 @@ func (s *Server) getStream(c echo.Context) error {
 	if httpapi.IsHead(c) {
 		return httpapi.HeadOfEvents(c)
 	}
-	release, err := s.Mux.Nest(t, in)
+	release, err := s.Terminals.Nest(t, in)
 	if err != nil {
 		return err
 	}
@@ -64,12 +64,12 @@ func (s *Server) getWebSocket(c echo.Context) error {
 	if err := requireUpgrade(c); err != nil {
 		return err
 	}
-	release, err := s.Mux.Nest(t, in)
+	release, err := s.Terminals.Nest(t, in)
 	if err != nil {
 		return err
 	}
 	defer release()
-	viewer.ServeWebSocket(c.Response(), c.Request(), t.Typist(), v)
+	viewer.ServeWebSocket(c.Response(), c.Request(), s.Threads.Typist(t), v)
 	return nil
 }
 
@@ -94,7 +94,7 @@ func (s *Server) getPage(c echo.Context) error {
 	if err := requireUpgrade(c); err != nil {
 		return err
 	}
-	viewer.ServePage(c.Response(), c.Request(), s.Mux.Directory(), v)
+	viewer.ServePage(c.Response(), c.Request(), s.Directory(), v)
 	return nil
 }
 

@@ -10,28 +10,16 @@ import (
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/stream"
+	"github.com/evertty/evertty/wire"
 )
 
-// createRequest is the body of POST /session/:sid/pty. Absent members take
-// their defaults; a zero size is a mistake and refused.
-type createRequest struct {
-	Cmd        []string          `json:"cmd"`
-	Cols       *int              `json:"cols"`
-	Rows       *int              `json:"rows"`
-	Cwd        string            `json:"cwd"`
-	Env        map[string]string `json:"env"`
-	Name       string            `json:"name"`
-	Scrollback *int              `json:"scrollback"`
-	SizePolicy stream.Policy     `json:"size_policy"`
-}
-
 func (s *Server) postTerminal(c echo.Context) error {
-	req := createRequest{}
+	req := wire.CreateTerminal{}
 	if err := httpapi.BindOptional(c, &req); err != nil {
 		return err
 	}
 	spec := mux.Spec{Session: c.Param("sid"), Name: req.Name, Cmd: req.Cmd, Cwd: req.Cwd, Env: req.Env,
-		Cols: mux.DefaultCols, Rows: mux.DefaultRows, Scrollback: req.Scrollback, SizePolicy: req.SizePolicy}
+		Cols: mux.DefaultCols, Rows: mux.DefaultRows, Scrollback: req.Scrollback, SizePolicy: stream.Policy(req.SizePolicy)}
 	if req.Cols != nil {
 		spec.Cols = *req.Cols
 	}
@@ -44,7 +32,7 @@ func (s *Server) postTerminal(c echo.Context) error {
 	if err := s.PermitTerminal(c, spec); err != nil {
 		return err
 	}
-	t, err := s.Mux.Create(spec)
+	t, err := s.Terminals.Create(spec)
 	if err != nil {
 		return err
 	}
@@ -64,7 +52,7 @@ func (s *Server) getTerminals(c echo.Context) error {
 		return err
 	}
 	reply := listReply{PTYs: []string{}}
-	list := s.Mux.List(session)
+	list := s.Terminals.List(session)
 	if reply.Items, err = infosOf(c, list...); err != nil {
 		return err
 	}
@@ -80,7 +68,7 @@ func (s *Server) terminalOf(c echo.Context) (*mux.Terminal, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.Mux.Find(session, c.Param("id"))
+	t, err := s.Terminals.Find(session, c.Param("id"))
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +100,7 @@ func (s *Server) deleteTerminal(c echo.Context) error {
 	if err := s.Permit(c, t.Thread(), conversation.ToolKill, httpapi.TerminalDeed{Terminal: t.ID}); err != nil {
 		return err
 	}
-	if err := s.Mux.Delete(httpapi.Unhurried(c), t, purge); err != nil {
+	if err := s.Terminals.Delete(httpapi.Unhurried(c), t, purge); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, httpapi.Done)
@@ -130,7 +118,7 @@ func (s *Server) deleteTerminals(c echo.Context) error {
 	if err := s.Permit(c, session, conversation.ToolKill, struct{}{}); err != nil {
 		return err
 	}
-	if err := s.Mux.DeleteSession(httpapi.Unhurried(c), session, purge); err != nil {
+	if err := s.Terminals.DeleteSession(httpapi.Unhurried(c), session, purge); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, httpapi.Done)

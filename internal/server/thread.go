@@ -29,7 +29,7 @@ func (s *Server) sendLayers(c echo.Context, view func(thread.Layers) any) error 
 	if err != nil {
 		return err
 	}
-	l, err := s.Mux.Thread(c.Request().Context(), id)
+	l, err := s.Threads.Thread(c.Request().Context(), id)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (s *Server) getThreads(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	list, next, err := s.Mux.Threads(c.Request().Context(), c.QueryParam("after"), int(limit))
+	list, next, err := s.Threads.Threads(c.Request().Context(), c.QueryParam("after"), int(limit))
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (s *Server) postThread(c echo.Context) error {
 	}
 	use := thread.Use{Provider: req.Sandbox, Lease: req.Lease}
 	if req.Policy != nil {
-		p, err := req.Policy.over(s.Mux.DefaultPolicy())
+		p, err := req.Policy.over(s.Threads.DefaultPolicy())
 		if err != nil {
 			return httpapi.BadRequest("the policy: %s", err).With("field", "policy")
 		}
@@ -101,7 +101,7 @@ func (s *Server) postThread(c echo.Context) error {
 			return err
 		}
 	}
-	l, err := s.Mux.CreateThread(c.Request().Context(), req.ID, use)
+	l, err := s.Threads.CreateThread(c.Request().Context(), req.ID, use)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (s *Server) getThread(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	l, err := s.Mux.Thread(c.Request().Context(), id)
+	l, err := s.Threads.Thread(c.Request().Context(), id)
 	if err != nil {
 		return err
 	}
@@ -141,10 +141,10 @@ func (s *Server) deleteThread(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Mux.PermitEnd(c.Request().Context(), id); err != nil {
+	if err := s.Threads.PermitEnd(c.Request().Context(), id); err != nil {
 		return err
 	}
-	if err := s.Mux.DeleteThread(httpapi.Unhurried(c), id); err != nil {
+	if err := s.Threads.DeleteThread(httpapi.Unhurried(c), id); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, httpapi.Done)
@@ -153,7 +153,7 @@ func (s *Server) deleteThread(c echo.Context) error {
 // lastMessages are the newest messages of a thread's record, none when it has no record, and how many there are before them.
 func (s *Server) lastMessages(thread string) (texts []json.RawMessage, omitted int64, err error) {
 	texts = []json.RawMessage{}
-	m, err := s.Mux.Record(thread)
+	m, err := s.Threads.Record(thread)
 	if errors.Is(err, mux.ErrNoRecords) {
 		return texts, 0, nil
 	}
@@ -183,7 +183,7 @@ func (s *Server) getThreadSession(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	l, err := s.Mux.Thread(c.Request().Context(), id)
+	l, err := s.Threads.Thread(c.Request().Context(), id)
 	if err != nil {
 		return err
 	}
@@ -242,7 +242,7 @@ func (s *Server) getThreadCommands(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.Mux.ThreadCommands(c.Request().Context(), thread.CommandQuery{Thread: id, Terminal: c.QueryParam("terminal"),
+	list, err := s.Threads.ThreadCommands(c.Request().Context(), thread.CommandQuery{Thread: id, Terminal: c.QueryParam("terminal"),
 		Before: c.QueryParam("before"), Limit: int(limit)})
 	if err != nil {
 		return err

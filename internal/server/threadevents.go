@@ -42,7 +42,7 @@ func (s *Server) getThreadEvents(c echo.Context) error {
 	if !asList {
 		return s.streamEvents(c, id, since)
 	}
-	list, err := s.Mux.ListEvents(id, since, int(limit))
+	list, err := s.Threads.ListEvents(id, since, int(limit))
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (s *Server) eventsSince(c echo.Context, thread string) (since int64, err er
 	if since == 0 && !latest {
 		return 0, nil
 	}
-	l, err := s.Mux.Thread(c.Request().Context(), thread)
+	l, err := s.Threads.Thread(c.Request().Context(), thread)
 	switch newest := l.Thread.Events; {
 	case err != nil:
 		return 0, err
@@ -98,7 +98,7 @@ func wantsList(c echo.Context) (bool, error) {
 // streamEvents sends the events after since, then those that happen. It reads the records at the client's own
 // speed: nothing is kept for a slow one.
 func (s *Server) streamEvents(c echo.Context, thread string, since int64) error {
-	events, err := s.Mux.ThreadEvents(thread, since)
+	events, err := s.Threads.ThreadEvents(thread, since)
 	if err != nil {
 		return err
 	}

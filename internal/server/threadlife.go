@@ -11,6 +11,7 @@ import (
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/wire"
 )
 
 func (s *Server) postThreadTouch(c echo.Context) error {
@@ -18,7 +19,7 @@ func (s *Server) postThreadTouch(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	l, err := s.Mux.TouchThread(c.Request().Context(), id)
+	l, err := s.Threads.TouchThread(c.Request().Context(), id)
 	if err != nil {
 		return err
 	}
@@ -44,11 +45,11 @@ func changeNamed[T any](c echo.Context, do func(context.Context, string) (T, err
 }
 
 func (s *Server) postThreadPause(c echo.Context) error {
-	return s.permitThread(c, conversation.ToolPause, s.Mux.PauseThread)
+	return s.permitThread(c, conversation.ToolPause, s.Threads.PauseThread)
 }
 
 func (s *Server) postThreadResume(c echo.Context) error {
-	return s.permitThread(c, conversation.ToolResume, s.Mux.ResumeThread)
+	return s.permitThread(c, conversation.ToolResume, s.Threads.ResumeThread)
 }
 
 // permitThread is changeThread for what its permissions allow.
@@ -68,10 +69,10 @@ func (s *Server) deleteThreadSandbox(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Mux.PermitEnd(c.Request().Context(), id); err != nil {
+	if err := s.Threads.PermitEnd(c.Request().Context(), id); err != nil {
 		return err
 	}
-	return changeThread(c, s.Mux.DestroyThread)
+	return changeThread(c, s.Threads.DestroyThread)
 }
 
 // policyRequest is a policy in a request. What is absent stays as it was; a budget is given as a whole.
@@ -106,7 +107,7 @@ func (s *Server) patchThreadPolicy(c echo.Context) error {
 	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
-	l, err := s.Mux.Thread(c.Request().Context(), id)
+	l, err := s.Threads.Thread(c.Request().Context(), id)
 	if err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ func (s *Server) patchThreadPolicy(c echo.Context) error {
 	if err := s.Permit(c, id, conversation.ToolPolicy, req); err != nil {
 		return err
 	}
-	if l, err = s.Mux.SetThreadPolicy(c.Request().Context(), id, p); err != nil {
+	if l, err = s.Threads.SetThreadPolicy(c.Request().Context(), id, p); err != nil {
 		return err
 	}
 	return httpapi.WriteJSON(c, http.StatusOK, l.ThreadReply())
@@ -133,7 +134,7 @@ func (s *Server) getThreadTerminals(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.Mux.ThreadTerminals(c.Request().Context(), id)
+	list, err := s.Threads.ThreadTerminals(c.Request().Context(), id)
 	if err != nil {
 		return err
 	}
@@ -148,7 +149,7 @@ func (s *Server) postTerminalActivate(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	l, err := s.Mux.ActivateTerminal(c.Request().Context(), id, c.Param("tid"))
+	l, err := s.Threads.ActivateTerminal(c.Request().Context(), id, c.Param("tid"))
 	if err != nil {
 		return err
 	}
@@ -173,7 +174,7 @@ func (s *Server) getTerminalHistory(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.Mux.TerminalHistory(c.Request().Context(), id, c.Param("tid"))
+	list, err := s.Threads.TerminalHistory(c.Request().Context(), id, c.Param("tid"))
 	if err != nil {
 		return err
 	}
@@ -191,13 +192,8 @@ func (s *Server) getTerminalHistory(c echo.Context) error {
 	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }
 
-// rollbackRequest is the body of POST …/rollback.
-type rollbackRequest struct {
-	Version *int64 `json:"version"`
-}
-
 func (s *Server) postTerminalRollback(c echo.Context) error {
-	var req rollbackRequest
+	var req wire.Rollback
 	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
@@ -211,7 +207,7 @@ func (s *Server) postTerminalRollback(c echo.Context) error {
 	if err := s.Permit(c, id, conversation.ToolRollback, httpapi.RollbackDeed{Terminal: c.Param("tid"), Version: *req.Version}); err != nil {
 		return err
 	}
-	reply, err := s.Mux.RollbackTerminal(httpapi.Unhurried(c), id, c.Param("tid"), *req.Version)
+	reply, err := s.Threads.RollbackTerminal(httpapi.Unhurried(c), id, c.Param("tid"), *req.Version)
 	if err != nil {
 		return err
 	}

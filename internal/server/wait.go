@@ -11,6 +11,7 @@ import (
 	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/stream"
+	"github.com/evertty/evertty/wire"
 )
 
 // waitRequest is the body of POST …/wait: one condition, or any of several.
@@ -68,15 +69,8 @@ type waitReply struct {
 	Text    string       `json:"text"`
 	Seq     uint64       `json:"seq"`
 	Index   *int         `json:"index,omitempty"` // only of "any"
-	Match   *matchReply  `json:"match,omitempty"`
+	Match   *wire.Match  `json:"match,omitempty"`
 	Exit    *stream.Exit `json:"exit,omitempty"`
-}
-
-// matchReply is the text that matched, and where it was printed.
-type matchReply struct {
-	Text     string `json:"text"`
-	StartSeq uint64 `json:"start_seq"`
-	EndSeq   uint64 `json:"end_seq"`
 }
 
 // maxMS bounds numbers of milliseconds before they become durations.
@@ -112,7 +106,7 @@ func (s *Server) postWait(c echo.Context) error {
 		reply.Index = &w.Index
 	}
 	if m := w.Match; m != nil {
-		reply.Match = &matchReply{m.Text, m.Start, m.End}
+		reply.Match = &wire.Match{Text: m.Text, StartSeq: m.Start, EndSeq: m.End}
 	}
 	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }

@@ -9,15 +9,11 @@ import (
 
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/wire"
 )
 
 // maxHookEvents is how many events GET /api/webhooks/events tells unless asked otherwise.
 const maxHookEvents = 100
-
-// matchedReply says whether an instance of ours was meant.
-type matchedReply struct {
-	Matched bool `json:"matched"`
-}
 
 func (s *Server) postWebhook(c echo.Context) error {
 	if err := s.config.Auth.AllowWebhook(c); err != nil {
@@ -35,11 +31,11 @@ func (s *Server) postWebhook(c echo.Context) error {
 		return httpapi.BadRequest("the body must be a JSON object")
 	}
 	h := hookOf(fields)
-	matched, err := s.Mux.Observe(c.Param("provider"), h.instance, h.kind, h.state, string(body))
+	matched, err := s.Threads.Observe(c.Param("provider"), h.instance, h.kind, h.state, string(body))
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusAccepted, matchedReply{matched})
+	return c.JSON(http.StatusAccepted, wire.Matched{Matched: matched})
 }
 
 // hook is what a webhook tells, in whose words ever. What it does not say is "".
@@ -103,7 +99,7 @@ func (s *Server) getWebhookEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.Mux.ProviderEvents(int(limit))
+	list, err := s.Threads.ProviderEvents(int(limit))
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func (b *background) await(l *life) {
 	if b.pid > 0 {
 		if process, there := pty.FindProc(b.pid); there {
 			l.mu.Lock()
-			l.record.Processes = proctree.FormatStarts([]pty.Proc{process})
+			l.entry.Processes = proctree.FormatStarts([]pty.Proc{process})
 			l.mu.Unlock()
 		}
 	}
@@ -52,10 +52,10 @@ func (b *background) begun(l *life) int {
 	if known {
 		return pid
 	}
-	if s.halted(b.body) {
-		b.body.kill() // else it might come to a command that was answered
+	if s.isStopped(b.proc) {
+		b.proc.Kill() // else it might come to a command that was answered
 	}
-	_ = b.body.barrier(s.life, "")
+	_ = b.proc.Barrier(s.life, "")
 	pid, _ = b.awaitPID(l, startLimit)
 	return pid
 }
@@ -63,7 +63,7 @@ func (b *background) begun(l *life) int {
 // awaitPID is begun for some time. known is false when there was no sign of anything.
 func (b *background) awaitPID(l *life, limit time.Duration) (pid int, known bool) {
 	s := l.shell
-	ctx, cancel := s.awake(s.life, limit)
+	ctx, cancel := s.clock.WithTimeout(s.life, limit)
 	defer cancel()
 	for {
 		if pid, ok := shelldir.FindNumber(l.dir, shelldir.PidName); ok {
@@ -73,19 +73,19 @@ func (b *background) awaitPID(l *life, limit time.Duration) (pid int, known bool
 			return 0, true
 		}
 		select {
-		case <-l.files.watch.Changed:
-		case <-b.body.ended:
+		case <-l.files.Watch.Changed:
+		case <-b.proc.Ended:
 			pid, _ := shelldir.FindNumber(l.dir, shelldir.PidName)
 			return pid, true
 		case <-ctx.Done():
-			return 0, s.leaving()
+			return 0, s.detached()
 		}
 	}
 }
 
 func (b *background) attach(l *life) (detach func()) {
 	s := l.shell
-	if s.leaving() { // perhaps the command has not come to open its FIFOs
+	if s.detached() { // perhaps the command has not come to open its FIFOs
 		return func() {}
 	}
 	shelldir.RemoveFIFOs(l.dir)
@@ -127,16 +127,16 @@ func (b *background) exited() <-chan struct{} { return b.ended }
 // afterExit waits for the process that waits for the command's: it reports within reportGrace, unless it was killed
 // too.
 func (b *background) afterExit(l *life) (r Result, over bool) {
-	limit, cancel := l.shell.awake(l.shell.life, reportGrace)
+	limit, cancel := l.shell.clock.WithTimeout(l.shell.life, reportGrace)
 	defer cancel()
 	for {
 		if code, ok := l.status(); ok {
 			return Result{ExitCode: code}, true
 		}
 		select {
-		case <-l.files.watch.Changed:
+		case <-l.files.Watch.Changed:
 		case <-limit.Done():
-			return Result{ExitCode: killedCode}, !l.shell.leaving()
+			return Result{ExitCode: killedCode}, !l.shell.detached()
 		}
 	}
 }
@@ -175,7 +175,7 @@ func (e *Exec) terminate(p pty.Proc) {
 	for _, v := range victims {
 		_ = v.Wait(ctx)
 	}
-	if !s.leaving() {
+	if !s.detached() {
 		proctree.KillAll(s.life, proctree.Successors(append(victims, p), e.dir), e.dir, endGrace)
 	}
 }

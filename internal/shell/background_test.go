@@ -27,7 +27,7 @@ func TestBackgroundPID(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-e.Started()
-		pid, bash := e.Info().PID, s.Facts().PID
+		pid, bash := e.Info().PID, s.Stats().PID
 		if pid <= 0 || pid == bash {
 			t.Fatalf("%s: process %d of the command, %d of the shell", name, pid, bash)
 		}
@@ -51,6 +51,9 @@ func TestBackgroundPID(t *testing.T) {
 
 // TestBackgroundEndsStubborn: the answer to a cancel comes when what does not end on SIGTERM has ended, too.
 func TestBackgroundEndsStubborn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops and kills shells again and again, for seconds")
+	}
 	t.Parallel()
 	s := start(t)
 	e, err := s.Submit(Command{Text: "( trap '' TERM; echo ready; sleep 1000 ) & sleep 1000", Background: true})

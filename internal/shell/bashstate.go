@@ -8,19 +8,19 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
-// bash is what is known of the shell's bash, for those who write what it is told.
-func (s *Shell) bash() script.Bash {
+// scriptBash is what is known of the shell's bash, for those who write what it is told.
+func (s *Shell) scriptBash() script.Bash {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return script.Bash{Dir: s.spec.Dir, Snapshot: s.image, Aliases: s.mayAlias, List: s.listOn, Relayed: s.remote()}
+	return script.Bash{Dir: s.spec.Dir, Snapshot: s.snapshot, Aliases: s.mayAlias, List: s.listOn, Relayed: s.remote()}
 }
 
 // unreachable tells whether the shell cannot be told to read a file any more.
-func (s *Shell) unreachable() bool { b := s.bash(); return b.Snapshot.Builtin(".") == "" }
+func (s *Shell) unreachable() bool { b := s.scriptBash(); return b.Snapshot.Builtin(".") == "" }
 
 // noteList takes over what a command has made of the option history, when its last line has run.
 func (s *Shell) noteList(e *Exec) {
-	if e == nil || e.hidden {
+	if e == nil || e.internal {
 		return
 	}
 	_, err := os.Lstat(filepath.Join(e.dir, script.ListSign))

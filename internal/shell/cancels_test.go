@@ -23,6 +23,9 @@ var cancels = flag.Int("cancels", 30, "random cancels and timeouts of TestCancel
 // TestCancels ends commands at random times: none may go on, no shell may be stuck after it, no process and no FIFO may
 // be left.
 func TestCancels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops and kills shells again and again, for seconds")
+	}
 	const seed = 1
 	random := rand.New(rand.NewPCG(seed, seed))
 	texts := []string{
@@ -78,17 +81,17 @@ func TestCancels(t *testing.T) {
 	}
 	for _, s := range list {
 		want := []string{shelldir.ControlFIFO}
-		if s.Facts().State == "ended" { // with the last command
+		if s.Stats().State == "ended" { // with the last command
 			want = nil
 		}
 		if got := fifos(t, s.spec.Dir); !slices.Equal(got, want) {
 			t.Errorf("FIFOs %v", got)
 		}
 		s.mu.Lock()
-		body := s.body
+		proc := s.proc
 		s.mu.Unlock()
-		if !poll(func() bool { return len(proctree.Members(body.process(), "", nil)) == 0 }) { // but for a capture that is just going on
-			t.Errorf("processes are left: %v", proctree.Members(body.process(), "", nil))
+		if !poll(func() bool { return len(proctree.Members(proc.Proc(), "", nil)) == 0 }) { // but for a capture that is just going on
+			t.Errorf("processes are left: %v", proctree.Members(proc.Proc(), "", nil))
 		}
 	}
 }
@@ -97,6 +100,9 @@ func TestCancels(t *testing.T) {
 // on, and no shell ends for it but where the machine is so busy that the grace is over. Without what strike does for
 // that moment, 3 of 100 end the shell.
 func TestCancelAtTheStart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops and kills shells again and again, for seconds")
+	}
 	const cancels, moment, allowed = 300, 300 * time.Microsecond, 2
 	s := start(t)
 	ended := 0
@@ -153,7 +159,7 @@ func TestBackground(t *testing.T) {
 	}
 	<-e.Started()
 	expect(t, run(t, s, "jobs; wait; echo on"), 0, "on\n")
-	if pid := e.Info().PID; e.Info().Status != Running || !poll(func() bool { return e.Info().PID != s.Facts().PID }) {
+	if pid := e.Info().PID; e.Info().Status != Running || !poll(func() bool { return e.Info().PID != s.Stats().PID }) {
 		t.Errorf("%d, %+v", pid, e.Info())
 	}
 	if err := os.WriteFile(filepath.Join(s.spec.Cwd, "go"), nil, 0o600); err != nil {

@@ -7,6 +7,9 @@ import (
 
 // TestLongComesBack: variables, functions and arguments of megabytes come back as they were, every byte of them.
 func TestLongComesBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops and kills shells again and again, for seconds")
+	}
 	t.Parallel()
 	s := start(t)
 	all := `for i in {1..255}; do printf -v x '\\x%02x' $i; printf -v x "$x"; all+=$x; done; all+='"$x" \n '; `

@@ -8,28 +8,29 @@ import (
 
 	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/internal/shell/stdio"
 )
 
 // Delete ends everything that any incarnation of the shell has started, lets go of what the keeper holds, and removes Dir.
 // Commands that wait or run end as Failed with ErrDeleted. It returns when nothing is left, or the error of what survived.
 func (s *Shell) Delete(ctx context.Context) error {
 	s.mu.Lock()
-	again := s.gone
-	s.gone = true
-	body := s.body
+	again := s.deleted
+	s.deleted = true
+	proc := s.proc
 	s.mu.Unlock()
 	if !again {
 		s.stop(ErrDeleted)
 	}
 	var err error
-	if body != nil && !shelldir.Closed(body.ended) {
-		if killErr := body.launcher.Kill(ctx, nil); killErr != nil {
+	if proc != nil && !shelldir.Closed(proc.Ended) {
+		if killErr := proc.End(ctx); killErr != nil {
 			err = fmt.Errorf("shell: delete %s: %w", s.spec.ID, killErr)
 		}
-		<-body.ended
+		<-proc.Ended
 	}
 	if !again {
-		s.shut(ErrDeleted) // nobody starts anything after this
+		s.shutDown(ErrDeleted) // nobody starts anything after this
 	}
 	err = errors.Join(err, proctree.Sweep(ctx, s.spec.Dir, s.config.Keeper.LastPID()))
 	s.mu.Lock()
@@ -47,7 +48,7 @@ func (s *Shell) Delete(ctx context.Context) error {
 		e.outputs[1].Finish()
 		s.config.Keeper.Release(e.holdID())
 		if e.stdinOpen() { // the server's own end is closed already, the keeper's is not
-			s.config.Keeper.Release(e.holdID() + holdInput)
+			s.config.Keeper.Release(stdio.InputID(e.holdID()))
 		}
 	}
 	if err != nil {

@@ -3,8 +3,10 @@ package shell
 import (
 	"errors"
 
+	"github.com/evertty/evertty/internal/shell/bash"
 	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/internal/shell/stdio"
 )
 
 // Sentinels of the package; the api package maps them to status codes.
@@ -14,12 +16,12 @@ var (
 	ErrQueueFull    = errors.New("too many commands wait")                                   // maxQueue
 	ErrQueueTimeout = errors.New("the command did not get its turn in time and was not run") // Command.QueueTimeout
 	ErrDeleted      = errors.New("the shell was deleted")                                    // SESSION_DESTROYED
-	ErrEnded        = errors.New("the shell has ended and is not back")                      // SESSION_TERMINATED: it cannot be started again
+	ErrEnded        = bash.ErrEnded                                                          // SESSION_TERMINATED: it cannot be started again
 	ErrNotFound     = errors.New("no such command")
-	ErrNoStdin      = errors.New("the command's standard input is not open")
-	ErrFinished     = errors.New("the command has ended")
+	ErrNoStdin      = stdio.ErrNoStdin
+	ErrFinished     = stdio.ErrFinished
 	ErrNoSpace      = shelldir.ErrNoSpace
 	ErrNoFiles      = shelldir.ErrNoFiles
 	ErrDamaged      = shelldir.ErrDamaged
-	ErrClosing      = errors.New("the server is shutting down")
+	ErrClosing      = bash.ErrClosing
 )

@@ -14,38 +14,38 @@ import (
 	"github.com/evertty/evertty/internal/shell/output"
 	"github.com/evertty/evertty/internal/shell/script"
 	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/internal/shell/stdio"
 )
 
 // Exec is one command of a shell. All methods may be called at the same time from several goroutines.
 type Exec struct {
-	shell   *Shell
-	id      string
-	dir     string
-	hidden  bool          // SetEnv: in no list and no history
-	instead func() error  // of a hidden one: what is done in its turn instead of a command
-	compose func() string // of a hidden one: its text, made in its turn, for commands before it may change it
-	outputs [2]*output.Log
-	started chan struct{} // closed when it runs, and when it ended without that
-	done    chan struct{} // closed when record has the result
-	stop    chan struct{} // closed by the first Cancel
-	// patience fires at the end of a QueueTimeout; nil without one. Set before others see the command in the queue.
-	patience *time.Timer
+	shell    *Shell
+	id       string
+	dir      string
+	internal bool          // SetEnv: in no list and no history
+	instead  func() error  // of a hidden one: what is done in its turn instead of a command
+	compose  func() string // of a hidden one: its text, made in its turn, for commands before it may change it
+	outputs  [2]*output.Log
+	streams  *stdio.Streams
+	started  chan struct{} // closed when it runs, and when it ended without that
+	done     chan struct{} // closed when record has the result
+	stop     chan struct{} // closed by the first Cancel
+	// turnTimer fires at the end of a QueueTimeout; nil without one. Set before others see the command in the queue.
+	turnTimer *time.Timer
 
 	saving sync.Mutex // held over the disk, taken before mu
 
 	mu      sync.Mutex // guards what follows; nothing blocks under it
-	record  history.Entry
-	problem error    // why it Failed
-	input   *os.File // the writing end of an open standard input, nil before the start and after the end of it
-	writing sync.Mutex
+	entry   history.Entry
+	problem error  // why it Failed
 	stopped bool   // stop is closed
-	why     string // the reason of the end that it is about to come to: Result.Reason
+	reason  string // the reason of the end that it is about to come to: Result.Reason
 	begun   bool   // started is closed
 }
 
 // newExec makes the live side of a record.
 func (s *Shell) newExec(r *history.Entry, dir string) (*Exec, error) {
-	e := &Exec{shell: s, id: r.Info.ID, dir: dir, record: *r,
+	e := &Exec{shell: s, id: r.Info.ID, dir: dir, entry: *r,
 		started: make(chan struct{}), done: make(chan struct{}), stop: make(chan struct{})}
 	limit := max(r.Spec.MaxOutput, r.Spec.MaxReply)
 	for i, name := range [...]string{shelldir.StdoutFile, shelldir.StderrFile} {
@@ -55,6 +55,8 @@ func (s *Shell) newExec(r *history.Entry, dir string) (*Exec, error) {
 		}
 		e.outputs[i] = l
 	}
+	e.streams = &stdio.Streams{Dir: dir, ID: e.holdID(), Stdin: r.Spec.StdinOpen, Outputs: e.outputs,
+		Keeper: s.config.Keeper, NoSplice: s.config.NoSplice != nil, Life: s.life, Work: &s.work}
 	return e, nil
 }
 
@@ -64,7 +66,7 @@ func (e *Exec) ID() string { return e.id }
 // Info is the command as it is now.
 func (e *Exec) Info() Info {
 	e.mu.Lock()
-	info := e.record.Info
+	info := e.entry.Info
 	e.mu.Unlock()
 	if info.Result != nil {
 		r := *info.Result
@@ -91,7 +93,7 @@ func (e *Exec) Wait(ctx context.Context) (Result, error) {
 	case <-e.done:
 	case <-ctx.Done():
 	case <-e.shell.life.Done():
-		if errors.Is(context.Cause(e.shell.life), ErrDeleted) && !e.hidden {
+		if errors.Is(context.Cause(e.shell.life), ErrDeleted) && !e.internal {
 			<-e.done // Delete ends all of them
 		}
 	}
@@ -126,21 +128,21 @@ func (e *Exec) Cancel() {
 		close(e.stop)
 	}
 	e.mu.Unlock()
-	if first && e.shell.unqueue(e) {
-		e.withdrawn()
+	if first && e.shell.dequeue(e) {
+		e.endIfCancelled()
 	}
 }
 
-// because notes why a command is about to be ended.
-func (e *Exec) because(why string) {
+// setReason notes why a command is about to be ended.
+func (e *Exec) setReason(why string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.why = why
+	e.reason = why
 }
 
-// withdrawn ends a command that was cancelled while certainly nothing of it has run, and tells whether it was. It has
+// endIfCancelled ends a command that was cancelled while certainly nothing of it has run, and tells whether it was. It has
 // no output, and nothing is open of it.
-func (e *Exec) withdrawn() bool {
+func (e *Exec) endIfCancelled() bool {
 	if !shelldir.Closed(e.stop) {
 		return false
 	}
@@ -167,21 +169,21 @@ func (e *Exec) Follow(ctx context.Context, stdout, stderr int64) (more bool, err
 // markStarted says that the command has been started.
 func (e *Exec) markStarted(pid int) {
 	e.mu.Lock()
-	e.record.Info.Status, e.record.Info.PID = Running, pid
+	e.entry.Info.Status, e.entry.Info.PID = Running, pid
 	first := !e.begun
 	e.begun = true
 	if first {
 		close(e.started)
 	}
 	e.mu.Unlock()
-	e.unhurry()
-	e.tellChanged()
+	e.stopTurnTimer()
+	e.notifyChanged()
 }
 
-// unhurry ends the bound of the wait for a turn.
-func (e *Exec) unhurry() {
-	if e.patience != nil {
-		e.patience.Stop()
+// stopTurnTimer ends the bound of the wait for a turn.
+func (e *Exec) stopTurnTimer() {
+	if e.turnTimer != nil {
+		e.turnTimer.Stop()
 	}
 }
 
@@ -191,28 +193,23 @@ func (e *Exec) end(status Status, r *Result, problem error) {
 		status, r, problem = Failed, nil, ErrDeleted // the hangup of Delete has ended it
 	}
 	e.mu.Lock()
-	if e.record.Info.Result != nil || e.problem != nil {
+	if e.entry.Info.Result != nil || e.problem != nil {
 		e.mu.Unlock()
 		return
 	}
-	e.record.Info.Status, e.record.Info.FinishedAt = status, time.Now()
-	if r != nil && e.why != "" {
-		r.Reason = e.why
+	e.entry.Info.Status, e.entry.Info.FinishedAt = status, time.Now()
+	if r != nil && e.reason != "" {
+		r.Reason = e.reason
 	}
-	e.record.Info.Result, e.problem = r, problem
+	e.entry.Info.Result, e.problem = r, problem
 	if problem != nil {
-		e.record.Info.Error = problem.Error()
+		e.entry.Info.Error = problem.Error()
 	}
-	input := e.input
-	e.input = nil
 	first := !e.begun
 	e.begun = true
 	e.mu.Unlock()
-	if input != nil {
-		_ = input.Close()
-		e.shell.config.Keeper.Release(e.holdID() + holdInput)
-	}
-	e.unhurry()
+	e.streams.CloseInput()
+	e.stopTurnTimer()
 	if first || problem != nil { // nothing can have written to them and nothing will, or nobody looks for more
 		e.finishOutputs()
 	}
@@ -222,7 +219,7 @@ func (e *Exec) end(status Status, r *Result, problem error) {
 		close(e.started)
 	}
 	close(e.done)
-	e.tellChanged()
+	e.notifyChanged()
 }
 
 // save writes the record as it is now; one that cannot be written is behind after a restart of the server.
@@ -233,28 +230,25 @@ func (e *Exec) save() {
 }
 
 func (e *Exec) trySave() error {
-	if e.hidden {
+	if e.internal {
 		return nil
 	}
 	e.saving.Lock()
 	defer e.saving.Unlock()
 	e.mu.Lock()
-	r := e.record
+	r := e.entry
 	e.mu.Unlock()
 	r.Info.StdoutBytes, r.Info.StderrBytes = e.outputs[0].Size(), e.outputs[1].Size()
 	return e.shell.history.Save(&r)
 }
 
 // finishOutputs says that no more output comes.
-func (e *Exec) finishOutputs() {
-	e.outputs[0].Finish()
-	e.outputs[1].Finish()
-}
+func (e *Exec) finishOutputs() { e.streams.FinishOutputs() }
 
-// tellChanged calls Config.Changed.
-func (e *Exec) tellChanged() {
-	if e.shell.config.Changed != nil && !e.hidden {
-		e.shell.config.Changed(e.Info())
+// notifyChanged calls Config.Changed.
+func (e *Exec) notifyChanged() {
+	if e.shell.config.OnChanged != nil && !e.internal {
+		e.shell.config.OnChanged(e.Info())
 	}
 }
 
@@ -265,14 +259,11 @@ func (e *Exec) hasEnded() bool { return shelldir.Closed(e.done) }
 func (e *Exec) spec() Command {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.record.Spec
+	return e.entry.Spec
 }
 
 // holdID is what the keeper holds the command's files under.
 func (e *Exec) holdID() string { return Prefix + e.shell.spec.ID + ".c." + e.id }
-
-// holdInput ends the id under which the keeper holds the writing end of an open standard input.
-const holdInput = ".in"
 
 // stdinOpen tells whether Input may write.
 func (e *Exec) stdinOpen() bool { return e.spec().StdinOpen }
@@ -299,9 +290,9 @@ func (e *Exec) text(home, cwd string) (string, error) {
 func (e *Exec) script(home, cwd string) *script.Command {
 	spec := e.spec()
 	e.mu.Lock()
-	text := e.record.Info.Command
+	text := e.entry.Info.Command
 	e.mu.Unlock()
-	c := &script.Command{Bash: e.shell.bash(), ID: e.id, Dir: e.dir, Text: text, Internal: e.hidden,
+	c := &script.Command{Bash: e.shell.scriptBash(), ID: e.id, Dir: e.dir, Text: text, Internal: e.internal,
 		Background: spec.Background, Cwd: cwd, Home: home, Env: spec.Env}
 	if e.shell.remote() {
 		c.Relay = append(slices.Clone(e.shell.config.Remote.Program), e.dir)
@@ -329,99 +320,32 @@ func (e *Exec) Input(ctx context.Context, data []byte, eof bool) error {
 	case <-ctx.Done():
 		return fmt.Errorf("shell: input for %s: %w", e.id, context.Cause(ctx))
 	}
-	e.writing.Lock()
-	defer e.writing.Unlock()
-	input := e.openedInput()
-	switch {
-	case e.hasEnded():
-		return fmt.Errorf("shell: input for %s: %w", e.id, ErrFinished)
-	case input == nil:
-		return fmt.Errorf("shell: input for %s: %w: it was closed", e.id, ErrNoStdin)
+	spec := e.spec()
+	began := func() bool {
+		if spec.Background { // it tells of its process behind that
+			_, begun := shelldir.FindNumber(e.dir, shelldir.PidName)
+			return begun
+		}
+		_, err := os.Lstat(filepath.Join(e.dir, shelldir.InOpened))
+		return err == nil
 	}
-	if err := e.write(ctx, input, data); err != nil {
+	if spec.Isolated {
+		began = nil
+	}
+	if err := e.streams.WriteInput(ctx, data, eof, e.done, began); err != nil {
 		return fmt.Errorf("shell: input for %s: %w", e.id, err)
 	}
-	if !eof {
-		return nil
-	}
-	if err := e.awaitReader(ctx); err != nil {
-		return fmt.Errorf("shell: input for %s: %w", e.id, err)
-	}
-	e.closeInput()
 	return nil
 }
 
-// readerPause is the time between two looks whether a command that was told to begin has its input open. It takes a
-// millisecond as a rule.
-const readerPause = time.Millisecond
-
-// awaitReader waits until the command has its input open or has ended: a FIFO that nobody has open forgets what is in
-// it, and a command that opened it after that would wait for ever. An isolated one begins with its input open.
-func (e *Exec) awaitReader(ctx context.Context) error {
-	spec := e.spec()
-	if spec.Isolated {
-		return nil
+// noteTruncated says in a result whether and why something of what the command has written is missing in the logs, or
+// in a reply of its MaxOutput.
+func (e *Exec) noteTruncated(r *Result) {
+	why := e.LogCut()
+	if limit := e.MaxReply(); why == "" && limit > 0 && max(e.Size(Stdout), e.Size(Stderr)) > limit {
+		why = output.CutReply
 	}
-	pause := time.NewTicker(readerPause)
-	defer pause.Stop()
-	for {
-		if e.hasReader(spec.Background) {
-			return nil
-		}
-		select {
-		case <-pause.C:
-		case <-e.done:
-			return nil
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-// hasReader tells whether a command has opened its input. One in the background tells of its process behind that.
-func (e *Exec) hasReader(background bool) bool {
-	if background {
-		_, begun := shelldir.FindNumber(e.dir, shelldir.PidName)
-		return begun
-	}
-	_, err := os.Lstat(filepath.Join(e.dir, shelldir.InOpened))
-	return err == nil
-}
-
-// openedInput is the writing end of an open standard input, nil when it is not open.
-func (e *Exec) openedInput() *os.File {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.input
-}
-
-// write writes all of data unless ctx or the command ends first.
-func (e *Exec) write(ctx context.Context, input *os.File, data []byte) error {
-	_ = input.SetWriteDeadline(time.Time{})
-	stop := context.AfterFunc(ctx, func() { _ = input.SetWriteDeadline(time.Unix(1, 0)) })
-	defer stop()
-	_, err := input.Write(data)
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case errors.Is(err, os.ErrClosed):
-		return ErrFinished
-	}
-	return err
-}
-
-// closeInput ends an open standard input.
-func (e *Exec) closeInput() {
-	e.mu.Lock()
-	input := e.input
-	e.input = nil
-	e.mu.Unlock()
-	if input != nil {
-		_ = input.Close()
-		e.shell.config.Keeper.Release(e.holdID() + holdInput)
-	}
+	r.Truncated, r.TruncatedReason = why != "", why
 }
 
 // RemoveLogs removes the logs of a command that has ended and prints no more, and returns how many bytes those were. The command stays in the history.

@@ -10,22 +10,23 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evertty/evertty/internal/shell/bash"
 	"github.com/evertty/evertty/internal/shell/interrupt"
 	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
 // launcher is that of a command which runs in a shell process.
-func (e *Exec) launcher(body *incarnation) launcher {
+func (e *Exec) launcher(proc *bash.Process) launcher {
 	if e.spec().Background {
-		return &background{inShell: inShell{body: body}}
+		return &background{inShell: inShell{proc: proc}}
 	}
-	return &foreground{inShell: inShell{body: body}}
+	return &foreground{inShell: inShell{proc: proc}}
 }
 
 // inShell is what launchers of commands have in common that the shell itself is told of.
 type inShell struct {
-	body *incarnation
+	proc *bash.Process
 	text string // control lines
 }
 
@@ -36,17 +37,17 @@ func (i *inShell) prepare(l *life, home, cwd string) (done bool, err error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.record.Process = i.body.number
-	l.record.Processes = proctree.FormatStarts(proctree.Children(i.body.process().PID))
+	l.entry.Process = i.proc.Number
+	l.entry.Processes = proctree.FormatStarts(proctree.Children(i.proc.Proc().PID))
 	return false, nil
 }
 
 // start has the keeper hold the files of a command, and tells the shell its lines. Errors: errNotTold.
 func (i *inShell) start(l *life) error {
-	if err := l.files.hold(); err != nil {
+	if err := l.files.Hold(); err != nil {
 		return err
 	}
-	err := i.body.tell(i.text)
+	err := i.proc.Tell(i.text)
 	if errors.Is(err, ErrEnded) && !l.stdinOpen() {
 		return fmt.Errorf("%w: %w", errNotTold, err)
 	}
@@ -58,15 +59,15 @@ func (*inShell) status(l *life) (code int, ok bool) { return l.status() }
 // foreground runs a command in the shell itself.
 type foreground struct {
 	inShell
-	ticks  *time.Ticker // nil of a command with a timeout
-	halted int          // how often in a row the shell was found stopped
+	ticks        *time.Ticker // nil of a command with a timeout
+	stoppedLooks int          // how often in a row the shell was found stopped
 }
 
 func (f *foreground) start(l *life) error {
 	if err := f.inShell.start(l); err != nil {
 		return err
 	}
-	l.markStarted(f.body.process().PID)
+	l.markStarted(f.proc.Proc().PID)
 	return nil
 }
 
@@ -85,14 +86,14 @@ func (f *foreground) status(l *life) (code int, ok bool) {
 	return code, ok
 }
 
-func (f *foreground) exited() <-chan struct{} { return f.body.ended }
+func (f *foreground) exited() <-chan struct{} { return f.proc.Ended }
 
 func (f *foreground) afterExit(l *life) (r Result, over bool) {
 	if code, ok := l.status(); ok {
 		return Result{ExitCode: code, ShellEnded: true}, true
 	}
-	l.unread = !l.stdinOpen() && strings.Contains(f.body.left(), l.script("", "").FirstWords())
-	return Result{ExitCode: f.body.code, ShellEnded: true}, true
+	l.unread = !l.stdinOpen() && strings.Contains(f.proc.Unread(), l.script("", "").FirstWords())
+	return Result{ExitCode: f.proc.Code, ShellEnded: true}, true
 }
 
 func (f *foreground) tick() <-chan time.Time {
@@ -104,11 +105,11 @@ func (f *foreground) tick() <-chan time.Time {
 
 // look ends a shell that somebody has stopped and does not let go on.
 func (f *foreground) look(l *life) {
-	if f.halted++; !l.shell.halted(f.body) {
-		f.halted = 0
+	if f.stoppedLooks++; !l.shell.isStopped(f.proc) {
+		f.stoppedLooks = 0
 	}
-	if f.halted >= stoppedLooks {
-		f.body.kill()
+	if f.stoppedLooks >= stoppedLooks {
+		f.proc.Kill()
 	}
 }
 
@@ -117,15 +118,15 @@ func (f *foreground) look(l *life) {
 func (f *foreground) stop(l *life, r *Result) stopOutcome {
 	s := l.shell
 	ended, err := interrupt.Interrupt(s.life, f.target(l.Exec))
-	if s.leaving() {
+	if s.detached() {
 		return stopped
 	}
 	if err != nil {
 		if !errors.Is(err, ErrEnded) && !errors.Is(err, interrupt.ErrGone) { // else it needed nobody to end it
 			s.config.Log.Info("a shell is ended with its command", "command", l.id, "reason", err)
 		}
-		if !shelldir.Closed(f.body.ended) {
-			s.destroy(f.body, l.Exec)
+		if !shelldir.Closed(f.proc.Ended) {
+			s.destroy(f.proc, l.Exec)
 		}
 		r.ShellEnded = true
 	}
@@ -141,19 +142,19 @@ func (s *Shell) interruptMarker() string { return filepath.Join(s.spec.Dir, shel
 
 // target is a command for an interrupt.
 func (f *foreground) target(e *Exec) interrupt.Target {
-	s, body := e.shell, f.body
-	prefix, line := body.barrierLine()
-	return interrupt.Target{Bash: body.process(), Dir: e.dir, Earlier: e.earlier(), Marker: s.interruptMarker(),
+	s, proc := e.shell, f.proc
+	prefix, line := proc.BarrierLine()
+	return interrupt.Target{Bash: proc.Proc(), Dir: e.dir, Earlier: e.earlier(), Marker: s.interruptMarker(),
 		Limit: s.grace(),
 		Ended: func() bool { _, ok := e.status(); return ok },
-		Tell:  func() error { return body.tell(line) },
-		Await: func(ctx context.Context) error { return body.cross(ctx, prefix) },
+		Tell:  func() error { return proc.Tell(line) },
+		Await: func(ctx context.Context) error { return proc.AwaitBarrier(ctx, prefix) },
 		AwaitAll: func(ctx context.Context) error {
 			ctx, cancel := context.WithTimeout(ctx, cancelGrace)
 			defer cancel()
-			err := body.barrier(ctx, "")
+			err := proc.Barrier(ctx, "")
 			// The line was told more than once, and has made its sign again.
-			_ = os.Remove(filepath.Join(s.spec.Dir, shelldir.SignsDir, prefix+strconv.Itoa(body.process().PID)))
+			_ = os.Remove(filepath.Join(s.spec.Dir, shelldir.SignsDir, prefix+strconv.Itoa(proc.Proc().PID)))
 			return err
 		}}
 }
@@ -162,7 +163,7 @@ func (f *foreground) target(e *Exec) interrupt.Target {
 func (e *Exec) earlier() proctree.Starts {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return proctree.ParseStarts(e.record.Processes)
+	return proctree.ParseStarts(e.entry.Processes)
 }
 
 // settle finds out the shell's directory after the command.
@@ -175,7 +176,7 @@ func (f *foreground) settle(l *life, r *Result) {
 	}
 	r.Cwd = l.home
 	if l.spec().Cwd == "" {
-		if now, err := f.body.cwd(); err == nil {
+		if now, err := f.proc.Cwd(); err == nil {
 			r.Cwd = now
 		} else {
 			r.Cwd = s.cwdNow()
@@ -187,18 +188,18 @@ func (f *foreground) settle(l *life, r *Result) {
 }
 
 // destroy ends a shell with what its command started, all that descends from it without a command, and waits for it.
-func (s *Shell) destroy(body *incarnation, e *Exec) {
+func (s *Shell) destroy(proc *bash.Process, e *Exec) {
 	var dir string
 	var earlier proctree.Starts
 	if e != nil {
 		dir, earlier = e.dir, e.earlier()
 	}
-	victims := proctree.Members(body.process(), dir, earlier)
-	body.kill()
+	victims := proctree.Members(proc.Proc(), dir, earlier)
+	proc.Kill()
 	// Until it is gone it is the parent of earlier jobs too, and holds the command's outputs.
 	gone, cancel := context.WithTimeout(s.life, endGrace)
 	defer cancel()
-	_ = body.process().Wait(gone)
+	_ = proc.Proc().Wait(gone)
 	proctree.KillAll(s.life, victims, dir, endGrace)
-	body.awaitEnd()
+	proc.AwaitEnd()
 }

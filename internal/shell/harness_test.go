@@ -168,7 +168,7 @@ func remove(t testing.TB, s *Shell) {
 	if err := s.Delete(ctx); err != nil {
 		t.Error(err)
 	}
-	if left, err := proctree.Belongings(s.spec.Dir, testKeeper.LastPID()); err != nil || len(left) > 0 {
+	if left, err := proctree.Belonging(s.spec.Dir, testKeeper.LastPID()); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 	if _, err := os.Stat(s.spec.Dir); !errors.Is(err, fs.ErrNotExist) {

@@ -54,6 +54,9 @@ func TestNothingGoesOn(t *testing.T) {
 
 // TestBuiltinsInTheBackground: a loop of them has few moments at which its shell heeds SIGINT; most are found.
 func TestBuiltinsInTheBackground(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops and kills shells again and again, for seconds")
+	}
 	t.Parallel()
 	const tries, most = 20, 8
 	s := start(t)
@@ -75,6 +78,9 @@ func TestBuiltinsInTheBackground(t *testing.T) {
 // TestStoppedForAMoment: a shell that is stopped from outside and goes on soon is none the worse for it, with a command
 // and without.
 func TestStoppedForAMoment(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops and kills shells again and again, for seconds")
+	}
 	t.Parallel()
 	s := start(t)
 	e, err := s.Submit(Command{Text: "echo ready; sleep 0.2; echo on"})
@@ -84,7 +90,7 @@ func TestStoppedForAMoment(t *testing.T) {
 	if !poll(func() bool { return e.Size(Stdout) > 0 }) {
 		t.Fatal("the command does not begin")
 	}
-	bash := s.body.process()
+	bash := s.proc.Proc()
 	stop := func() {
 		halt(t, bash.PID)
 		time.Sleep(stoppedLook) // one look finds it stopped, which is too few to end it
@@ -123,13 +129,13 @@ func TestFrozenByAnEarlierServer(t *testing.T) {
 	if !poll(func() bool { return e.Size(Stdout) > 0 }) {
 		t.Fatal("the command does not begin")
 	}
-	target := (&foreground{inShell: inShell{body: s.body}}).target(e)
+	target := (&foreground{inShell: inShell{proc: s.proc}}).target(e)
 	target.Tell = func() error { return errors.New("the server ends here") }
 	if _, err := interrupt.Interrupt(t.Context(), target); err == nil {
 		t.Fatal("it was not cut short")
 	}
-	bash := s.body.process()
-	s.Leave()
+	bash := s.proc.Proc()
+	s.Detach()
 	_ = client.Close()
 	if p, ok := pty.FindProc(bash.PID); !ok || !p.Stopped {
 		t.Errorf("bash %+v, %v", p, ok)

@@ -8,8 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/evertty/evertty/internal/shell/bash"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/pty"
 )
@@ -24,13 +23,13 @@ type isolated struct {
 
 // isolated runs a command in a goroutine of its own.
 func (s *Shell) isolated(e *Exec) {
-	defer s.tidy()
+	defer s.pruneIfDue()
 	defer s.freeSlot()
 	s.awaitCapture(e)
 	s.mu.Lock()
-	body := s.body
+	proc := s.proc
 	s.mu.Unlock()
-	s.attempt(revived{incarnation: body}, e, &isolated{}, true)
+	s.attempt(readyShell{Process: proc}, e, &isolated{}, true)
 }
 
 // prepare says what to execute, or ends the command as a shell ends one that it cannot find.
@@ -67,28 +66,18 @@ func (i *isolated) prepare(l *life, home, cwd string) (done bool, err error) {
 }
 
 func (i *isolated) start(l *life) (err error) {
-	std, err := l.files.standardFiles()
-	if err != nil {
-		return err
+	input := ""
+	if l.hasInput() {
+		input = filepath.Join(l.dir, shelldir.InputFile)
 	}
-	hold := []*os.File{l.files.ends[0], l.files.ends[1]}
-	program, err := l.shell.config.Keeper.Run(l.holdID(), i.plan, std, hold...)
-	for _, f := range std {
-		_ = f.Close()
-	}
-	if err != nil {
-		return err
-	}
-	i.child, l.files.held = program.Child, true
-	if err = l.files.holdInput(); err == nil {
-		err = l.files.copyOutputs()
-	}
-	if err != nil {
-		dispose(i.child)
+	if i.child, err = l.files.Run(i.plan, input); err != nil {
+		if i.child != nil {
+			dispose(i.child)
+		}
 		return err
 	}
 	shelldir.RemoveFIFOs(l.dir)
-	l.files.closeOwn()
+	l.files.CloseWriters()
 	l.markStarted(i.child.PID())
 	return nil
 }
@@ -99,32 +88,6 @@ func dispose(child *pty.Child) {
 	cancel()
 	_ = child.Kill(now, nil)
 	child.Wait()
-}
-
-// standardFiles opens those of an isolated command, which the caller closes. FIFOs are opened by what is open of them:
-// the launcher of a shell that ends just now removes their names.
-func (f *files) standardFiles() (std [3]*os.File, err error) {
-	e := f.exec
-	in, mode := os.DevNull, os.O_RDONLY
-	if e.hasInput() {
-		in = filepath.Join(e.dir, shelldir.InputFile)
-	} else if input := e.openedInput(); input != nil {
-		in = shelldir.OpenPath(input)
-	}
-	for i, path := range [...]string{in, shelldir.OpenPath(f.own[0]), shelldir.OpenPath(f.own[1])} {
-		if i > 0 {
-			mode = os.O_WRONLY
-		}
-		fd, err := unix.Open(path, mode|unix.O_CLOEXEC, 0)
-		if err != nil {
-			for _, f := range std[:i] {
-				_ = f.Close()
-			}
-			return std, err
-		}
-		std[i] = os.NewFile(uintptr(fd), path)
-	}
-	return std, nil
 }
 
 func (i *isolated) attach(*life) (detach func()) {
@@ -138,41 +101,28 @@ func (i *isolated) attach(*life) (detach func()) {
 
 // status waits for the keeper's word of a child that has ended.
 func (i *isolated) status(l *life) (code int, ok bool) {
-	if !exited(i.child) {
+	if !bash.Exited(i.child) {
 		return 0, false
 	}
 	select {
 	case <-i.ended:
-		return exitCode(i.exit), true
+		return bash.ExitCode(i.exit), true
 	case <-l.shell.life.Done():
 		return 0, false
 	}
 }
 
-func (i *isolated) exited() <-chan struct{}        { return i.ended }
-func (i *isolated) afterExit(*life) (Result, bool) { return Result{ExitCode: exitCode(i.exit)}, true }
-func (*isolated) tick() <-chan time.Time           { return nil }
-func (*isolated) look(*life)                       {}
-func (*isolated) settle(l *life, r *Result)        { r.Cwd = l.home }
+func (i *isolated) exited() <-chan struct{} { return i.ended }
+func (i *isolated) afterExit(*life) (Result, bool) {
+	return Result{ExitCode: bash.ExitCode(i.exit)}, true
+}
+func (*isolated) tick() <-chan time.Time    { return nil }
+func (*isolated) look(*life)                {}
+func (*isolated) settle(l *life, r *Result) { r.Cwd = l.home }
 
 func (i *isolated) stop(l *life, _ *Result) stopOutcome {
 	if p, ok := pty.FindProc(i.child.PID()); ok {
 		l.terminate(p)
 	}
 	return stopping
-}
-
-// exited tells whether a child has ended, whatever has its number by now.
-func exited(c *pty.Child) bool {
-	over := true // also when Wait has returned, which closes the descriptor
-	_ = c.SyscallConn().Control(func(fd uintptr) { over, _ = shelldir.Poll(int(fd)) })
-	return over
-}
-
-// exitCode is the code of a process that has ended: killedCode when nobody saw how.
-func exitCode(x pty.Exit) int {
-	if x.Code < 0 {
-		return killedCode
-	}
-	return x.Code
 }

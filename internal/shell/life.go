@@ -10,7 +10,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/shell/bash"
+	"github.com/evertty/evertty/internal/shell/output"
 	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/internal/shell/stdio"
 )
 
 // life is one command on its way from its turn to its end, the same for every kind of launcher:
@@ -24,11 +27,11 @@ import (
 // terminal of their own take the same states from outside: Enroll, Begin, Finish.
 type life struct {
 	*Exec
-	files  *files
+	files  *stdio.Files
 	launch launcher
-	home   string // the shell's directory at the start
-	news   news   // of the shell, for the result
-	unread bool   // the shell has ended and had not read of the command, which has certainly not run
+	home   string        // the shell's directory at the start
+	news   restartNotice // of the shell, for the result
+	unread bool          // the shell has ended and had not read of the command, which has certainly not run
 }
 
 // launcher is how commands of one kind are started, watched and ended: in the foreground of the shell, in its
@@ -76,7 +79,7 @@ func (l *life) begin(home, cwd string) (done bool, err error) {
 	if done || err != nil {
 		return done, err
 	}
-	if l.files, err = s.open(l.Exec); err != nil {
+	if l.files, err = stdio.Open(l.streams, s.withRoom); err != nil {
 		return false, err
 	}
 	l.markRunning(cmp.Or(cwd, home))
@@ -85,9 +88,9 @@ func (l *life) begin(home, cwd string) (done bool, err error) {
 	}
 	switch {
 	case errors.Is(err, errNotTold):
-		l.files.reset()
+		l.files.Reset()
 	case err != nil:
-		l.files.abandon()
+		l.files.Abandon()
 	}
 	return false, err
 }
@@ -99,10 +102,10 @@ var errNotTold = errors.New("the shell was not told")
 func (e *Exec) markRunning(cwd string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	i := &e.record.Info
+	i := &e.entry.Info
 	i.Status, i.StartedAt, i.Cwd = Running, time.Now(), cwd
-	if limit := e.record.Spec.Timeout; limit > 0 {
-		e.record.Deadline = i.StartedAt.Add(limit)
+	if limit := e.entry.Spec.Timeout; limit > 0 {
+		e.entry.Deadline = i.StartedAt.Add(limit)
 	}
 }
 
@@ -121,7 +124,7 @@ func (l *life) follow() (r Result, over bool) {
 		}
 		var why Result
 		select {
-		case <-l.files.watch.Changed:
+		case <-l.files.Watch.Changed:
 			continue
 		case <-l.launch.tick():
 			l.launch.look(l)
@@ -146,7 +149,7 @@ func (l *life) follow() (r Result, over bool) {
 		}
 		switch l.launch.stop(l, &why) {
 		case stopped:
-			return why, !l.shell.leaving()
+			return why, !l.shell.detached()
 		case stopping:
 			r = why
 		case hadEnded:
@@ -160,11 +163,11 @@ func (l *life) run(mayAgain bool) (again bool) {
 	defer l.launch.attach(l)()
 	r, over := l.follow()
 	if !over {
-		l.files.leave()
+		l.files.Close()
 		return false
 	}
 	if mayAgain && l.unread && !shelldir.Closed(l.Exec.stop) {
-		l.files.reset()
+		l.files.Reset()
 		return true
 	}
 	l.conclude(r)
@@ -173,7 +176,7 @@ func (l *life) run(mayAgain bool) (again bool) {
 
 // runBeside is run of a command beside the queue, whose slot is free after it.
 func (l *life) runBeside() {
-	defer l.shell.tidy()
+	defer l.shell.pruneIfDue()
 	defer l.shell.freeSlot()
 	l.run(false)
 }
@@ -182,9 +185,11 @@ func (l *life) runBeside() {
 func (l *life) conclude(r Result) {
 	s := l.shell
 	l.launch.settle(l, &r)
-	eof := l.files.drain()
+	eof := l.files.Drain()
 	r.Background = !eof
-	l.files.judge(&r)
+	if l.noteTruncated(&r); !r.Truncated && !l.files.Copying() {
+		r.Truncated, r.TruncatedReason = true, output.CutUnheld
+	}
 	r.Recreated, r.Lost, r.CwdFallback = l.news.recreated || r.Recreated, l.news.lost, l.news.fallback
 	s.mu.Lock()
 	s.active = time.Now()
@@ -193,19 +198,19 @@ func (l *life) conclude(r Result) {
 	}
 	s.mu.Unlock()
 	l.answer(&r)
-	l.files.followLate(eof)
+	l.files.FollowLate(eof)
 }
 
 // attempt gives a command that has its turn one try, in the shell b or beside it. It reports whether the command has
 // certainly not run because the shell had ended, which is an end of it like others the last time and where somebody
 // wanted its end.
-func (s *Shell) attempt(b revived, e *Exec, launch launcher, last bool) (again bool) {
-	home, cwd, ok := s.place(b.incarnation, e)
-	if e.withdrawn() {
+func (s *Shell) attempt(b readyShell, e *Exec, launch launcher, last bool) (again bool) {
+	home, cwd, ok := s.directories(b.Process, e)
+	if e.endIfCancelled() {
 		return false
 	}
 	if !ok {
-		e.missing(cwd, b.news, home)
+		e.missing(cwd, b.restartNotice, home)
 		return false
 	}
 	background := e.spec().Background
@@ -213,7 +218,7 @@ func (s *Shell) attempt(b revived, e *Exec, launch launcher, last bool) (again b
 		e.end(Failed, nil, fmt.Errorf("%w: %d run beside the shell", ErrQueueFull, maxParallel))
 		return false
 	}
-	l := &life{Exec: e, launch: launch, news: b.news}
+	l := &life{Exec: e, launch: launch, news: b.restartNotice}
 	free := func() {
 		if background {
 			s.freeSlot()
@@ -223,7 +228,7 @@ func (s *Shell) attempt(b revived, e *Exec, launch launcher, last bool) (again b
 		var err error
 		if l.news.recreated, err = s.ready(e, false); err != nil {
 			free()
-			s.unready(e, err)
+			s.failUnready(e, err)
 			return false
 		}
 	}
@@ -234,7 +239,7 @@ func (s *Shell) attempt(b revived, e *Exec, launch launcher, last bool) (again b
 		return false
 	case errors.Is(err, errNotTold) && !last:
 		free()
-		return b.awaitEnd()
+		return b.AwaitEnd()
 	case err != nil:
 		free()
 		s.failed(e, err)
@@ -248,28 +253,28 @@ func (s *Shell) attempt(b revived, e *Exec, launch launcher, last bool) (again b
 
 // inShell runs a command in the foreground or background of the shell, in another process of it when this one has ended
 // before it had read of the command. It returns the last one. One in the background goes on after that.
-func (s *Shell) inShell(b revived, e *Exec) *incarnation {
+func (s *Shell) inShell(b readyShell, e *Exec) *bash.Process {
 	for try := 1; ; try++ {
-		again := s.attempt(b, e, e.launcher(b.incarnation), try == maxStarts)
-		if !again || s.leaving() || e.withdrawn() {
+		again := s.attempt(b, e, e.launcher(b.Process), try == maxStarts)
+		if !again || s.detached() || e.endIfCancelled() {
 			break
 		}
-		next, err := s.alive()
-		if s.leaving() || e.withdrawn() {
+		next, err := s.readyProcess()
+		if s.detached() || e.endIfCancelled() {
 			break
 		}
 		if err != nil {
 			s.lose(e, err)
 			break
 		}
-		next = s.brief(next, e)
-		next.news = b.news.and(next.news)
+		next = s.takeRestart(next, e)
+		next.restartNotice = b.restartNotice.merge(next.restartNotice)
 		b = next
 	}
 	if e.hasEnded() {
-		s.keep(b, e)
+		s.returnRestart(b, e)
 	}
-	return b.incarnation
+	return b.Process
 }
 
 // takeSlot takes one of the places of commands that run beside the queue, freeSlot gives it back.
@@ -289,14 +294,14 @@ func (s *Shell) freeSlot() {
 	s.parallel--
 }
 
-// place is the shell's directory now, and the absolute directory that the command alone wants, "" when none; ok is
+// directories is the shell's directory now, and the absolute directory that the command alone wants, "" when none; ok is
 // false when that one is absent. An isolated command always has one.
-func (s *Shell) place(body *incarnation, e *Exec) (home, cwd string, ok bool) {
+func (s *Shell) directories(proc *bash.Process, e *Exec) (home, cwd string, ok bool) {
 	spec := e.spec()
 	if s.remote() {
 		return s.cwdNow(), "", true // the relay sees to it
 	}
-	home, err := body.cwd()
+	home, err := proc.Cwd()
 	if err != nil {
 		home = s.cwdNow()
 	}
@@ -314,7 +319,7 @@ func (s *Shell) place(body *incarnation, e *Exec) (home, cwd string, ok bool) {
 }
 
 // missing ends a command whose directory is absent, as the shell would have ended it.
-func (e *Exec) missing(cwd string, n news, home string) {
+func (e *Exec) missing(cwd string, n restartNotice, home string) {
 	reason := unix.ENOENT
 	if _, err := os.Stat(cwd); err == nil {
 		reason = unix.ENOTDIR
@@ -344,7 +349,7 @@ func (e *Exec) endUnstarted(message, cwd string, r Result) {
 	e.outputs[1].Append([]byte(message))
 	e.finishOutputs()
 	e.mu.Lock()
-	e.record.Info.Cwd, e.record.Info.StartedAt = cwd, time.Now()
+	e.entry.Info.Cwd, e.entry.Info.StartedAt = cwd, time.Now()
 	e.mu.Unlock()
 	e.end(Done, &r, nil)
 }
@@ -353,7 +358,7 @@ func (e *Exec) endUnstarted(message, cwd string, r Result) {
 func (s *Shell) failed(e *Exec, err error) {
 	shelldir.RemoveFIFOs(e.dir)
 	switch {
-	case s.leaving():
+	case s.detached():
 	case errors.Is(err, ErrEnded):
 		s.lose(e, err)
 	default:

@@ -15,16 +15,12 @@ const (
 const (
 	// cancelGrace is how long a command may take to end after SIGINT before its shell is killed.
 	cancelGrace = time.Second
-	// endGrace is how long processes may take to end after SIGKILL, and how long the launcher may take then to tell of
-	// its shell's end before it is killed too: it may be stopped.
+	// endGrace is how long processes may take to end after SIGKILL.
 	endGrace = time.Second
 	// reportGrace is how long a command in the background may take to be reported after the end of its process: what
 	// waits for that has to get its turn on a busy machine, and is killed with it only by somebody who means all.
 	reportGrace = 5 * time.Second
-	// lateGrace is how long an answer waits for what a command left behind to close its outputs: `> >(tee log)` ends
-	// within it, a job does not.
-	lateGrace = 50 * time.Millisecond
-	// startLimit is how long a shell may take to start: profile files may do a lot.
+	// startLimit is how long a command in the background may take to begin: the machine may be busy.
 	startLimit = 30 * time.Second
 	// captureLimit is how long a capture of the state may take before the shell counts as stuck (a user's function
 	// named declare): 100,000 variables take 2 s.
@@ -34,9 +30,6 @@ const (
 	// with a timeout has it until then.
 	stoppedLook  = 250 * time.Millisecond
 	stoppedLooks = 3
-	// tellLimit is how long a control line may wait for room. There is always room unless the shell has not read for a
-	// long time.
-	tellLimit = 5 * time.Second
 	// maxStarts is how often in a row a shell may fail to start before it is given up.
 	maxStarts = 3
 )

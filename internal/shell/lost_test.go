@@ -31,7 +31,7 @@ func firstServer(t *testing.T, data string) (s *Shell, client *keeper.Client, le
 		t.Fatal(err)
 	}
 	return s, client, func() {
-		s.Leave()
+		s.Detach()
 		_ = client.Close()
 	}
 }
@@ -44,7 +44,7 @@ func begin(t *testing.T, s *Shell, c Command) *Exec {
 		t.Fatal(err)
 	}
 	<-e.Started()
-	if c.Background && !poll(func() bool { i := e.Info(); return i.PID > 0 && i.PID != s.Facts().PID }) {
+	if c.Background && !poll(func() bool { i := e.Info(); return i.PID > 0 && i.PID != s.Stats().PID }) {
 		t.Fatal("its process is not known")
 	}
 	return e
@@ -77,6 +77,9 @@ func killAll(t *testing.T, e *Exec) {
 
 // TestKeeperGone: the keeper is gone too, as after a restart of the machine. Commands end as what is known of them says, what lives on can be cancelled, and the shell goes on.
 func TestKeeperGone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops and kills shells again and again, for seconds")
+	}
 	t.Parallel()
 	data := t.TempDir()
 	s, client, leave := firstServer(t, data)
@@ -115,7 +118,7 @@ func TestLauncherOfAnEarlierKeeper(t *testing.T) {
 	s, client, leave := firstServer(t, data)
 	run(t, s, "V=1")
 	settled(t, s)
-	launcher, ok := pty.FindProc(s.body.launcher.PID())
+	launcher, ok := pty.FindProc(s.proc.Launcher())
 	if !ok {
 		t.Fatal("no launcher")
 	}
@@ -143,6 +146,9 @@ func TestLauncherOfAnEarlierKeeper(t *testing.T) {
 
 // TestNumberOfAnother: a command in the background has ended and its number is another process's, which is neither waited for nor ended.
 func TestNumberOfAnother(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops and kills shells again and again, for seconds")
+	}
 	t.Parallel()
 	data := t.TempDir()
 	s, _, leave := firstServer(t, data)
@@ -243,7 +249,7 @@ func TestEndedUnseen(t *testing.T) {
 	}
 	var rest []*keeper.Program
 	for _, p := range held {
-		if p.ID != s.incarnationID(1) {
+		if p.ID != Prefix+s.spec.ID+".1" {
 			rest = append(rest, p)
 			continue
 		}
@@ -277,7 +283,7 @@ func TestLateForNobody(t *testing.T) {
 	leave()
 	// The deadline is one that passes before the next server comes, and that the first one did not see.
 	e.mu.Lock()
-	e.record.Deadline = time.Now()
+	e.entry.Deadline = time.Now()
 	e.mu.Unlock()
 	e.save()
 	if err := os.WriteFile(go1, nil, 0o600); err != nil {
@@ -315,7 +321,7 @@ func TestIsolatedAfterAll(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	front = same(t, s, front)
-	if i := front.Info(); i.Status != Running || i.PID != s.Facts().PID {
+	if i := front.Info(); i.Status != Running || i.PID != s.Stats().PID {
 		t.Errorf("%+v", i)
 	}
 	front.Cancel()

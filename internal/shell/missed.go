@@ -8,10 +8,10 @@ import (
 // maxUncaptured is of how many commands it is noted that the state after them is not known: of a shell whose state is too large that is so for every one.
 const maxUncaptured = 16
 
-// missed notes that the state after a command is not known, and why: the next incarnation has that of an earlier one. e is nil when there was no command.
-func (s *Shell) missed(e *Exec, why string) {
+// noteUncaptured notes that the state after a command is not known, and why: the next incarnation has that of an earlier one. e is nil when there was no command.
+func (s *Shell) noteUncaptured(e *Exec, why string) {
 	what := "the last command"
-	if e != nil && !e.hidden {
+	if e != nil && !e.internal {
 		what = "command " + e.id
 	}
 	s.mu.Lock()
@@ -24,61 +24,61 @@ func (s *Shell) missed(e *Exec, why string) {
 // endedShell tells whether the shell ended with the command, and the command may have changed something in it before.
 func (e *Exec) endedShell() bool {
 	e.mu.Lock()
-	r, text := e.record.Info.Result, e.record.Info.Command
+	r, text := e.entry.Info.Result, e.entry.Info.Command
 	e.mu.Unlock()
-	return r != nil && r.ShellEnded && !e.shell.leavesAsIs(text)
+	return r != nil && r.ShellEnded && !e.shell.onlyEnds(text)
 }
 
-// onlyEnds is a text of one simple command that ends a shell and does nothing else to it.
-var onlyEnds = regexp.MustCompile(`^[ \t\n]*(exit|logout|kill|exec)((?:[ \t]+[-A-Za-z0-9_./,:@%+$]+)*)[ \t\n]*;?[ \t\n]*$`)
+// endingCommand is a text of one simple command that ends a shell and does nothing else to it.
+var endingCommand = regexp.MustCompile(`^[ \t\n]*(exit|logout|kill|exec)((?:[ \t]+[-A-Za-z0-9_./,:@%+$]+)*)[ \t\n]*;?[ \t\n]*$`)
 
-// leavesAsIs tells whether a text ends the shell and changes nothing in it before.
-func (s *Shell) leavesAsIs(text string) bool {
-	found := onlyEnds.FindStringSubmatch(text)
+// onlyEnds tells whether a text ends the shell and changes nothing in it before.
+func (s *Shell) onlyEnds(text string) bool {
+	found := endingCommand.FindStringSubmatch(text)
 	if found == nil {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := s.image
+	i := s.snapshot
 	return !i.HasFunction(found[1]) && !i.HasAlias(found[1])
 }
 
-// news is what somebody has to be told of a shell that was started again: what revived has of it.
-type news struct {
+// restartNotice is what somebody has to be told of a shell that was started again: what revived has of it.
+type restartNotice struct {
 	recreated bool
 	lost      []string
 	fallback  string
 }
 
-// brief gives a command the news of the shell in which it runs, with those that were told to nobody: a change of variables is told nothing.
-func (s *Shell) brief(b revived, e *Exec) revived {
+// takeRestart gives a command the news of the shell in which it runs, with those that were told to nobody: a change of variables is told nothing.
+func (s *Shell) takeRestart(b readyShell, e *Exec) readyShell {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := s.untold.and(b.news)
-	if e.hidden {
-		s.untold = all
+	all := s.untoldRestart.merge(b.restartNotice)
+	if e.internal {
+		s.untoldRestart = all
 	} else {
-		b.news, s.untold = all, news{}
+		b.restartNotice, s.untoldRestart = all, restartNotice{}
 	}
 	return b
 }
 
-// keep takes back news that a command was given and whose result does not have them: it was cancelled, or could not be begun.
-func (s *Shell) keep(b revived, e *Exec) {
+// returnRestart takes back news that a command was given and whose result does not have them: it was cancelled, or could not be begun.
+func (s *Shell) returnRestart(b readyShell, e *Exec) {
 	e.mu.Lock()
-	r := e.record.Info.Result
+	r := e.entry.Info.Result
 	e.mu.Unlock()
-	if e.hidden || !b.recreated || r != nil && r.Recreated {
+	if e.internal || !b.recreated || r != nil && r.Recreated {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.untold = b.news.and(s.untold)
+	s.untoldRestart = b.restartNotice.merge(s.untoldRestart)
 }
 
-// and is news with later ones.
-func (n news) and(later news) news {
+// merge is news with later ones.
+func (n restartNotice) merge(later restartNotice) restartNotice {
 	n.recreated = n.recreated || later.recreated
 	n.lost = append(slices.Clip(n.lost), later.lost...)
 	if later.fallback != "" {

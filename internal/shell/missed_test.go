@@ -55,7 +55,7 @@ func TestLostOfAKill(t *testing.T) {
 	if !poll(func() bool { _, err := os.Stat(filepath.Join(data, "seen")); return err == nil }) {
 		t.Fatal("it does not begin")
 	}
-	_ = unix.Kill(s.Facts().PID, unix.SIGKILL)
+	_ = unix.Kill(s.Stats().PID, unix.SIGKILL)
 	if r := result(t, e); !r.ShellEnded || r.ExitCode != 137 {
 		t.Errorf("%+v", r)
 	}

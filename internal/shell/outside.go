@@ -28,7 +28,7 @@ func (s *Shell) Enroll(c Command) (*Exec, error) {
 		return nil, fmt.Errorf("shell: enroll: %w", shelldir.FileError(err))
 	}
 	s.mu.Lock()
-	gone := s.leaving()
+	gone := s.detached()
 	if !gone {
 		s.all = append(s.all, e)
 		s.byID[e.id] = e
@@ -39,7 +39,7 @@ func (s *Shell) Enroll(c Command) (*Exec, error) {
 		_ = os.RemoveAll(e.dir)
 		return nil, fmt.Errorf("shell: enroll: %w", ErrDeleted)
 	}
-	e.tellChanged()
+	e.notifyChanged()
 	return e, nil
 }
 
@@ -47,7 +47,7 @@ func (s *Shell) Enroll(c Command) (*Exec, error) {
 func (e *Exec) Begin(pid int, terminal, cwd string) {
 	e.markRunning(cwd)
 	e.mu.Lock()
-	e.record.Info.PTY, e.record.Info.PID = terminal, pid
+	e.entry.Info.PTY, e.entry.Info.PID = terminal, pid
 	e.mu.Unlock()
 	e.save()
 	e.markStarted(pid)
@@ -56,8 +56,8 @@ func (e *Exec) Begin(pid int, terminal, cwd string) {
 // Append adds to the log of an enrolled command. One caller appends at a time.
 func (e *Exec) Append(p []byte) { e.outputs[0].Append(p) }
 
-// Missed says that the log of an enrolled command misses something.
-func (e *Exec) Missed() { e.outputs[0].Drop(errors.New("the terminal has not kept it")) }
+// MarkIncomplete says that the log of an enrolled command misses something.
+func (e *Exec) MarkIncomplete() { e.outputs[0].Drop(errors.New("the terminal has not kept it")) }
 
 // Stopped is closed by the first Cancel.
 func (e *Exec) Stopped() <-chan struct{} { return e.stop }
@@ -71,19 +71,19 @@ func (e *Exec) Finish(r Result, problem error) {
 		e.end(Failed, nil, problem)
 		return
 	}
-	(&files{exec: e}).judgeLog(&r)
+	e.noteTruncated(&r)
 	r.Cwd = e.shell.cwdNow()
 	e.finishOutputs()
 	e.end(r.Status(), &r, nil)
 }
 
-// Outside are the enrolled commands that an earlier server has left running. Their caller goes on with them.
-func (s *Shell) Outside() []*Exec {
+// Terminals are the enrolled commands that an earlier server has left running. Their caller goes on with them.
+func (s *Shell) Terminals() []*Exec {
 	return slices.DeleteFunc(s.Execs(), func(e *Exec) bool { return e.hasEnded() || !e.spec().TTY })
 }
 
-// outside takes over an enrolled command. One that did not come to begin has not run.
-func (r *recovery) outside(e *Exec, begun bool) {
+// terminal takes over an enrolled command. One that did not come to begin has not run.
+func (r *recovery) terminal(e *Exec, begun bool) {
 	if !begun {
 		e.end(Failed, nil, fmt.Errorf("%w: the server ended before it began", ErrEnded))
 		return

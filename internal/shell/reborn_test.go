@@ -18,6 +18,9 @@ import (
 // TestKilledBefore: a command right after the end of its shell, at any distance, runs once, in the next shell; one that
 // may have begun tells of the end.
 func TestKilledBefore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops and kills shells again and again, for seconds")
+	}
 	t.Parallel()
 	s := start(t)
 	run(t, s, "export KEPT=kept")
@@ -28,7 +31,7 @@ func TestKilledBefore(t *testing.T) {
 		if err := s.Settled(limited(t)); err != nil {
 			t.Fatal(err)
 		}
-		_ = unix.Kill(s.Facts().PID, unix.SIGKILL)
+		_ = unix.Kill(s.Stats().PID, unix.SIGKILL)
 		time.Sleep(time.Duration(n%8) * 300 * time.Microsecond) // the case is about how long it takes
 		r := do(t, s, Command{Text: "echo $KEPT; echo >>" + file})
 		text, _ := os.ReadFile(file)
@@ -47,6 +50,9 @@ func TestKilledBefore(t *testing.T) {
 // TestNamesAreRemovedOnce: the launcher of a shell that ends removes the names of all FIFOs, at any moment of another
 // command's start: one that runs beside the shell does not notice.
 func TestNamesAreRemovedOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops and kills shells again and again, for seconds")
+	}
 	t.Parallel()
 	s := start(t)
 	stop, over := make(chan struct{}), make(chan struct{})
@@ -85,7 +91,7 @@ func toldNotRead(t *testing.T, s *Shell, c Command) (e *Exec, pid int) {
 	if err := s.Settled(limited(t)); err != nil {
 		t.Fatal(err)
 	}
-	pid = s.Facts().PID
+	pid = s.Stats().PID
 	s.SetFrozen(true)
 	halt(t, pid)
 	e, err := s.Submit(c)
@@ -168,14 +174,14 @@ func TestLeftBeforeItBegan(t *testing.T) {
 	if err := s.Settled(limited(t)); err != nil {
 		t.Fatal(err)
 	}
-	pid := s.Facts().PID
+	pid := s.Stats().PID
 	halt(t, pid)
 	e, err := s.Submit(Command{Text: "echo out; echo err >&2", Background: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	<-e.Started()
-	s.Leave()
+	s.Detach()
 	_ = client.Close()
 	_ = unix.Kill(pid, unix.SIGCONT)
 	s = nextServer(t, data)
@@ -190,6 +196,9 @@ func TestLeftBeforeItBegan(t *testing.T) {
 // TestDirectoryGoneWhileAway: a server leaves right after a command; the shell and its directory go, at any moment of
 // the next server's start.
 func TestDirectoryGoneWhileAway(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops and kills shells again and again, for seconds")
+	}
 	t.Parallel()
 	data := t.TempDir()
 	client, err := connect(data)
@@ -215,12 +224,12 @@ func TestDirectoryGoneWhileAway(t *testing.T) {
 			}
 		}
 		run(t, s, "true")
-		pid := s.Facts().PID
+		pid := s.Stats().PID
 		end := func() {
 			_ = unix.Kill(pid, unix.SIGKILL)
 			_ = os.RemoveAll(dir)
 		}
-		s.Leave()
+		s.Detach()
 		_ = client.Close()
 		if n%3 == 0 {
 			end()

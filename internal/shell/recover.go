@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,11 +13,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/shell/bash"
 	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
-	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/internal/shell/stdio"
 	"github.com/evertty/evertty/pty/keeper"
 )
 
@@ -45,7 +45,7 @@ func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, 
 	if err != nil {
 		return nil, err
 	}
-	s.created, s.first, s.number, s.active = saved.CreatedAt, saved.FirstEnv, saved.Process, time.Now()
+	s.created, s.firstEnv, s.number, s.active = saved.CreatedAt, saved.FirstEnv, saved.Process, time.Now()
 	s.damage, s.uncaptured = lost, lost
 	if what != "" {
 		s.config.Log.Warn("the record of a shell could not be read", "shell", s.spec.ID, "what", what, "lost", lost)
@@ -55,7 +55,7 @@ func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, 
 	}
 	history, records, err := history.Open(dir)
 	if history == nil {
-		s.shut(ErrClosing)
+		s.shutDown(ErrClosing)
 		return nil, fmt.Errorf("shell: recover %s: %w", dir, err)
 	}
 	if err != nil {
@@ -69,13 +69,13 @@ func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, 
 		r.held[p.ID] = p
 	}
 	r.state()
-	r.incarnation()
+	r.process()
 	for _, one := range records {
 		r.command(one)
 	}
 	r.endedByCommand()
-	s.foundPaused(c.Frozen)
-	r.letGo()
+	s.recoverPause(c.Frozen)
+	r.releaseUnused()
 	for _, f := range r.isolated { // not before: they look at what the others are
 		s.work.Go(f)
 	}
@@ -87,14 +87,14 @@ func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, 
 type recovery struct {
 	shell *Shell
 	held  map[string]*keeper.Program // not taken yet
-	body  *incarnation               // nil when there is none
-	// now is the command in the foreground, with its files; nil when there was none.
-	now *life
-	// past are commands in the foreground that others came after: they have ended, and there was no room on the disk to
+	proc  *bash.Process              // nil when there is none
+	// foreground is the command in the foreground, with its files; nil when there was none.
+	foreground *life
+	// earlier are commands in the foreground that others came after: they have ended, and there was no room on the disk to
 	// say so.
-	past []*life
-	// rest are those in the background.
-	rest []*life
+	earlier []*life
+	// backgrounds are those in the background.
+	backgrounds []*life
 	// isolated go on with those, each in a goroutine.
 	isolated []func()
 }
@@ -103,14 +103,14 @@ type recovery struct {
 // started again.
 func (r *recovery) endedByCommand() {
 	s := r.shell
-	if r.body != nil && r.body.process().PID > 0 || r.now != nil {
+	if r.proc != nil && r.proc.Proc().PID > 0 || r.foreground != nil {
 		return
 	}
 	for _, e := range slices.Backward(s.all) {
 		switch i := e.Info(); {
 		case i.Background || i.Isolated || i.PTY != "" || i.Status == Queued || i.Result == nil:
 		case e.endedShell():
-			s.missed(e, "the shell ended with it")
+			s.noteUncaptured(e, "the shell ended with it")
 			return
 		default:
 			return
@@ -135,7 +135,7 @@ func (r *recovery) state() {
 	case s.remote():
 		s.readRemote()
 	case err == nil:
-		if s.image = found; found.Cwd() != "" {
+		if s.snapshot = found; found.Cwd() != "" {
 			s.cwd = found.Cwd()
 		}
 	case errors.Is(err, fs.ErrNotExist):
@@ -145,66 +145,21 @@ func (r *recovery) state() {
 		s.config.Log.Warn("the state of a shell is damaged", "shell", s.spec.ID, "err", err)
 	}
 	if err := errors.Join(state.WriteScript(s.spec.Dir),
-		os.WriteFile(filepath.Join(s.spec.Dir, shelldir.LauncherFile), []byte(launcherScript), 0o600)); err != nil {
+		bash.WriteLauncher(s.spec.Dir)); err != nil {
 		s.config.Log.Warn("files of a shell are as an earlier server left them", "shell", s.spec.ID, "err", err)
 	}
 }
 
-// incarnation takes over the launcher and its bash. Those that were not ready yet are ended.
-func (r *recovery) incarnation() {
+// process takes over the process of the shell.
+func (r *recovery) process() {
 	s := r.shell
-	i := &incarnation{shell: s, number: s.number, ended: make(chan struct{})}
-	program := r.take(s.incarnationID(s.number))
-	pid, known := shelldir.FindNumber(filepath.Join(s.spec.Dir, shelldir.SignsDir), i.pidPrefix())
-	bash, there := pty.FindProc(pid)
-	if program == nil || program.Child == nil {
-		// The keeper has ended too. A launcher and a bash that nobody holds may still be there.
-		s.endUnheld(shelldir.SessionName + strconv.Itoa(s.number) + ".")
-		s.endUnheld(i.pidPrefix())
-		shelldir.RemoveAllFIFOs(s.spec.Dir) // what runs of its commands has them open
+	p := bash.Recover(s.processConfig(), s.number, r.take(Prefix+s.spec.ID+"."+strconv.Itoa(s.number)), s.config.Frozen)
+	if s.proc, r.proc = p, p; p == nil || s.remote() {
 		return
 	}
-	i.launcher = program.Child
-	_, up := shelldir.FindNumber(filepath.Join(s.spec.Dir, shelldir.SignsDir), i.upPrefix())
-	// One whose launcher was killed has another parent by now. It is ended as soon as the launcher's end is noticed.
-	if there && !bash.Ended && (bash.Parent == i.launcher.PID() || proctree.Tagged(s.spec.Dir, pid)) {
-		i.bash = bash
-		if control, err := i.openControl(); err == nil {
-			i.control = control
-		} else {
-			s.config.Log.Warn("the way to a shell is gone, it is ended", "shell", s.spec.ID, "err", err)
-			up = false
-		}
+	if dir, err := p.Cwd(); err == nil && p.Proc().PID > 0 {
+		s.cwd = dir
 	}
-	s.body, r.body = i, i
-	switch {
-	case i.bash.PID == 0 && known: // bash has ended, and the launcher is about to tell how
-		if !s.config.Frozen { // else it is stopped, and tells after the pause
-			time.AfterFunc(endGrace, i.killLauncher)
-		}
-	case i.bash.PID == 0 || !up:
-		i.kill()
-	case !s.remote():
-		if dir, err := i.bash.Cwd(); err == nil {
-			s.cwd = dir
-		}
-	}
-	go i.watch() // not of work: Leave comes before the end of the connection to the keeper, which ends it
-}
-
-// endUnheld ends the process that a sign tells of, if it is the shell's, and waits for its end. A launcher is ended
-// before its bash: at that one's end it would remove the FIFOs of commands, which may be those of the next process by
-// then.
-func (s *Shell) endUnheld(sign string) {
-	pid, known := shelldir.FindNumber(filepath.Join(s.spec.Dir, shelldir.SignsDir), sign)
-	p, there := pty.FindProc(pid)
-	if !known || !there || !proctree.Tagged(s.spec.Dir, pid) {
-		return
-	}
-	_ = p.Signal(unix.SIGKILL)
-	ctx, cancel := context.WithTimeout(s.life, endGrace)
-	defer cancel()
-	_ = p.Wait(ctx)
 }
 
 // command takes over one command.
@@ -218,11 +173,11 @@ func (r *recovery) command(saved *history.Entry) {
 	}
 	s.all, s.byID[e.id] = append(s.all, e), e
 	files := r.take(e.holdID())
-	if input := r.take(e.holdID() + holdInput); input != nil && len(input.Files) > 0 {
-		e.input = input.Files[0]
+	if input := r.take(stdio.InputID(e.holdID())); input != nil && len(input.Files) > 0 {
+		e.streams.SetInput(input.Files[0])
 	}
 	if begun := saved.Info.Status == Running; saved.Spec.TTY && (begun || saved.Info.Status == Queued) {
-		r.outside(e, begun)
+		r.terminal(e, begun)
 		return
 	}
 	switch saved.Info.Status {
@@ -248,7 +203,7 @@ func (r *recovery) running(e *Exec, saved *history.Entry, files *keeper.Program)
 	s := r.shell
 	close(e.started)
 	e.begun = true
-	opened, err := s.reopen(e, files)
+	opened, err := stdio.Reopen(e.streams, files)
 	if err != nil {
 		s.lose(e, err)
 		return
@@ -256,25 +211,25 @@ func (r *recovery) running(e *Exec, saved *history.Entry, files *keeper.Program)
 	l := &life{Exec: e, files: opened}
 	switch {
 	case saved.Info.Isolated && (files == nil || files.Child == nil):
-		opened.leave()
+		opened.Close()
 		s.lose(e, errors.New("the server ended while it started"))
 	case saved.Info.Isolated:
 		s.parallel++
-		e.record.Info.PID = files.Child.PID()
-		opened.closeOwn()
+		e.entry.Info.PID = files.Child.PID()
+		opened.CloseWriters()
 		l.launch, l.home = &isolated{child: files.Child}, s.cwd
 		r.isolated = append(r.isolated, l.runBeside)
 	case saved.Info.Background:
 		s.parallel++
-		l.launch = e.launcher(r.body)
-		r.rest = append(r.rest, l)
+		l.launch = e.launcher(r.proc)
+		r.backgrounds = append(r.backgrounds, l)
 	default:
-		l.launch = e.launcher(r.body)
-		if r.now != nil {
-			r.past = append(r.past, r.now)
+		l.launch = e.launcher(r.proc)
+		if r.foreground != nil {
+			r.earlier = append(r.earlier, r.foreground)
 		}
-		if s.current, r.now = e, l; r.body != nil {
-			e.record.Info.PID = r.body.process().PID
+		if s.current, r.foreground = e, l; r.proc != nil {
+			e.entry.Info.PID = r.proc.Proc().PID
 		}
 	}
 }
@@ -291,18 +246,16 @@ func (r *recovery) ended(e *Exec, files *keeper.Program) {
 	close(e.started)
 	close(e.done)
 	e.begun = true
-	if e.record.Info.Result == nil {
-		e.problem = problemOf(e.record.Info.Error)
+	if e.entry.Info.Result == nil {
+		e.problem = problemOf(e.entry.Info.Error)
 	}
-	if e.input != nil {
-		e.closeInput()
-	}
+	e.streams.CloseInput()
 	if files == nil || len(files.Files) < 2 {
 		e.outputs[0].Finish()
 		e.outputs[1].Finish()
 		return
 	}
-	opened, err := r.shell.reopen(e, files)
+	opened, err := stdio.Reopen(e.streams, files)
 	if err != nil {
 		r.shell.config.Log.Warn("late output of a command is lost", "command", e.id, "err", err)
 		e.finishOutputs()
@@ -312,35 +265,13 @@ func (r *recovery) ended(e *Exec, files *keeper.Program) {
 		r.shell.config.Keeper.Release(e.holdID())
 		return
 	}
-	opened.closeOwn()
-	opened.followLate(false)
+	opened.CloseWriters()
+	opened.FollowLate(false)
 }
 
-// reopen opens what the keeper held of a command; without files it is one that was never begun.
-func (s *Shell) reopen(e *Exec, held *keeper.Program) (*files, error) {
-	f := &files{exec: e}
-	var err error
-	if f.watch, err = shelldir.Watches.Add(e.dir); err != nil || held == nil || len(held.Files) < 2 {
-		return f, err
-	}
-	f.held = true
-	for i, file := range held.Files[:2] {
-		f.ends[i] = file
-		if f.own[i], err = shelldir.OpenFIFO(shelldir.OpenPath(file), unix.O_WRONLY); err != nil {
-			f.leave()
-			return nil, err
-		}
-	}
-	if err := f.copyOutputs(); err != nil {
-		f.leave()
-		return nil, err
-	}
-	return f, nil
-}
-
-// letGo gives back what is of no use any more: launchers of earlier incarnations and files of commands that are
+// releaseUnused gives back what is of no use any more: launchers of earlier incarnations and files of commands that are
 // forgotten.
-func (r *recovery) letGo() {
+func (r *recovery) releaseUnused() {
 	s := r.shell
 	for id, p := range r.held {
 		if !strings.HasPrefix(id, Prefix+s.spec.ID+".") {
@@ -359,64 +290,64 @@ func (r *recovery) letGo() {
 // serve is the goroutine of a recovered shell: it ends what was begun, closes captured, then serves the queue.
 func (r *recovery) serve(captured chan struct{}) {
 	s := r.shell
-	if r.now == nil && len(r.rest) == 0 && s.awaitThaw(s.life) != nil { // there is nothing to follow
+	if r.foreground == nil && len(r.backgrounds) == 0 && s.clock.Wait(s.life) != nil { // there is nothing to follow
 		close(captured)
 		return
 	}
-	r.thaw()
-	known := r.sync()
-	for _, l := range r.past {
+	r.continueStopped()
+	known := r.tellBarrier()
+	for _, l := range r.earlier {
 		s.concludeAlone(l, false)
 	}
-	for _, l := range r.rest {
+	for _, l := range r.backgrounds {
 		r.resumeBackground(l, known)
 	}
-	if r.now != nil {
-		r.resume(r.now, known)
+	if r.foreground != nil {
+		r.resume(r.foreground, known)
 		s.mu.Lock()
 		s.current = nil
 		s.mu.Unlock()
-	} else if r.body != nil {
-		s.capture(r.body, nil)
+	} else if r.proc != nil {
+		s.capture(r.proc, nil)
 	}
-	if !s.leaving() {
+	if !s.detached() {
 		_ = os.RemoveAll(filepath.Join(s.spec.Dir, shelldir.InternalDir))
 	}
 	close(captured)
 	s.serve()
 }
 
-// thaw sees to a shell that an earlier server has stopped to end a command: that is ended now, and otherwise the shell
+// continueStopped sees to a shell that an earlier server has stopped to end a command: that is ended now, and otherwise the shell
 // goes on.
-func (r *recovery) thaw() {
+func (r *recovery) continueStopped() {
 	path := r.shell.interruptMarker()
-	if _, err := os.Lstat(path); err != nil || r.shell.awaitThaw(r.shell.life) != nil {
+	if _, err := os.Lstat(path); err != nil || r.shell.clock.Wait(r.shell.life) != nil {
 		return
 	}
-	if r.now != nil && r.body != nil && !shelldir.Closed(r.body.ended) {
-		if _, over := r.now.status(); !over {
-			if at := r.now.record.Deadline; at.IsZero() || time.Now().Before(at) {
-				r.now.Cancel()
+	if r.foreground != nil && r.proc != nil && !shelldir.Closed(r.proc.Ended) {
+		if _, over := r.foreground.status(); !over {
+			if at := r.foreground.entry.Deadline; at.IsZero() || time.Now().Before(at) {
+				r.foreground.Cancel()
 			}
 			return
 		}
 	}
-	if r.body != nil {
-		for _, p := range append(proctree.Members(r.body.process(), "", nil), r.body.process()) {
+	if r.proc != nil {
+		for _, p := range append(proctree.Members(r.proc.Proc(), "", nil), r.proc.Proc()) {
 			_ = p.Signal(unix.SIGCONT)
 		}
 	}
 	_ = os.Remove(path)
 }
 
-// sync tells the shell a line after all that an earlier server told it, and returns how the sign of it begins; "" when
+// tellBarrier tells the shell a line after all that an earlier server told it, and returns how the sign of it begins; "" when
 // no shell is there.
-func (r *recovery) sync() string {
-	if r.body == nil || shelldir.Closed(r.body.ended) {
+func (r *recovery) tellBarrier() string {
+	if r.proc == nil || shelldir.Closed(r.proc.Ended) {
 		return ""
 	}
-	prefix, line := r.body.barrierLine()
-	if err := r.body.tell(line); err != nil {
+	prefix, line := r.proc.BarrierLine()
+	if err := r.proc.Tell(line); err != nil {
 		return ""
 	}
 	return prefix
@@ -426,65 +357,65 @@ func (r *recovery) sync() string {
 func (r *recovery) resume(l *life, prefix string) {
 	s := r.shell
 	l.home = s.cwdNow()
-	if r.body == nil {
+	if r.proc == nil {
 		s.concludeAlone(l, true)
 		return
 	}
-	over, told := s.toldOf(l, r.body, prefix)
+	over, told := s.toldOf(l, r.proc, prefix)
 	switch {
-	case s.leaving():
-		l.files.leave()
+	case s.detached():
+		l.files.Close()
 	case over || told:
 		if l.run(true) {
 			s.foregroundAnew(l.Exec)
 		} else if l.hasEnded() {
-			s.rest(r.body, l.Exec)
+			s.afterCommand(r.proc, l.Exec)
 		}
-	case l.files.held && s.retell(l, r.body) == nil:
+	case l.files.Held && s.retell(l, r.proc) == nil:
 		r.resume(l, "")
 	default:
-		l.files.reset()
+		l.files.Reset()
 		s.foregroundAnew(l.Exec)
 	}
 }
 
 // foregroundAnew runs a command that has certainly not run.
 func (s *Shell) foregroundAnew(e *Exec) {
-	b, err := s.alive()
+	b, err := s.readyProcess()
 	switch {
-	case s.leaving() || e.withdrawn():
+	case s.detached() || e.endIfCancelled():
 	case err == nil:
-		s.rest(s.inShell(s.brief(b, e), e), e)
+		s.afterCommand(s.inShell(s.takeRestart(b, e), e), e)
 	default:
 		s.lose(e, err)
 	}
 }
 
 // retell tells the shell the lines of a command whose files are there, which another server did not come to.
-func (s *Shell) retell(l *life, body *incarnation) error {
-	if l.stdinOpen() && l.openedInput() == nil {
-		if err := l.files.openInput(); err != nil {
+func (s *Shell) retell(l *life, proc *bash.Process) error {
+	if l.stdinOpen() && !l.streams.InputOpened() {
+		if err := l.streams.OpenInput(); err != nil {
 			return err
 		}
-		if err := l.files.holdInput(); err != nil {
+		if err := l.streams.HoldInput(); err != nil {
 			return err
 		}
 	}
-	home, cwd, _ := s.place(body, l.Exec)
+	home, cwd, _ := s.directories(proc, l.Exec)
 	text, err := l.text(home, cwd)
 	if err != nil {
 		return err
 	}
-	return body.tell(text)
+	return proc.Tell(text)
 }
 
 // toldOf waits until it is clear whether the shell was told of a command: then over says that it has a status or its
 // shell has ended or somebody wants its end.
-func (s *Shell) toldOf(l *life, body *incarnation, prefix string) (over, told bool) {
+func (s *Shell) toldOf(l *life, proc *bash.Process, prefix string) (over, told bool) {
 	if _, ok := l.status(); ok {
 		return true, true
 	}
-	if !l.files.held {
+	if !l.files.Held {
 		return false, false // it is held before the shell is told, and until its end is on the disk
 	}
 	dir := filepath.Join(s.spec.Dir, shelldir.SignsDir)
@@ -502,9 +433,9 @@ func (s *Shell) toldOf(l *life, body *incarnation, prefix string) (over, told bo
 			return false, true
 		}
 		select {
-		case <-l.files.watch.Changed:
-		case <-s.signs.Changed:
-		case <-body.ended:
+		case <-l.files.Watch.Changed:
+		case <-s.watch.Changed:
+		case <-proc.Ended:
 			return true, true
 		case <-late:
 			return false, true
@@ -522,15 +453,15 @@ func (r *recovery) resumeBackground(l *life, prefix string) {
 	l.home = s.cwdNow()
 	pid, begun := shelldir.FindNumber(l.dir, shelldir.PidName)
 	_, ended := l.status()
-	if !begun && !ended && r.body != nil && prefix != "" && !shelldir.Closed(r.body.ended) {
-		over, told := s.toldOf(l, r.body, prefix)
+	if !begun && !ended && r.proc != nil && prefix != "" && !shelldir.Closed(r.proc.Ended) {
+		over, told := s.toldOf(l, r.proc, prefix)
 		pid, begun = shelldir.FindNumber(l.dir, shelldir.PidName)
-		if !begun && !over && !told && !s.leaving() {
+		if !begun && !over && !told && !s.detached() {
 			_, reached := shelldir.FindSign(l.dir, shelldir.ReachedName)
-			if !reached && !(l.files.held && s.retell(l, r.body) == nil) {
-				l.files.reset()
+			if !reached && !(l.files.Held && s.retell(l, r.proc) == nil) {
+				l.files.Reset()
 				s.freeSlot()
-				s.inShell(revived{incarnation: r.body}, l.Exec)
+				s.inShell(readyShell{Process: r.proc}, l.Exec)
 				return
 			}
 			b.await(l)
@@ -548,7 +479,7 @@ func (r *recovery) resumeBackground(l *life, prefix string) {
 func (s *Shell) concludeAlone(l *life, shellEnded bool) {
 	code, ok := l.status()
 	if !ok {
-		l.files.leave()
+		l.files.Close()
 		s.lose(l.Exec, errors.New("an earlier server or the keeper ended and left no result"))
 		return
 	}

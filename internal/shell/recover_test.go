@@ -99,7 +99,7 @@ func TestServerKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Leave() // one that goes in good order, perhaps in the middle of a command
+	s.Detach() // one that goes in good order, perhaps in the middle of a command
 	_ = client.Close()
 	if client, err = connect(data); err != nil {
 		t.Fatal(err)
@@ -204,7 +204,7 @@ func TestShellKilledWhileAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-e.Started()
-	s.Leave()
+	s.Detach()
 	_ = client.Close()
 	if err := os.WriteFile(filepath.Join(data, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -52,23 +52,23 @@ const (
 
 func (s *Shell) remoteFile() string { return filepath.Join(s.spec.Dir, shelldir.RemoteFile) }
 
-func (s *Shell) remote() bool { return s.spec.Place != "" }
+func (s *Shell) remote() bool { return s.spec.Provider != "" }
 
-// beginRemote writes the first state.
-func (s *Shell) beginRemote() error {
+// initRemote writes the first state.
+func (s *Shell) initRemote() error {
 	now := state.Environment{Cwd: s.spec.Cwd, Delta: s.spec.Env}
 	if now.Delta == nil {
 		now.Delta = map[string]string{}
 	}
-	s.adoptRemote(now)
+	s.setRemote(now)
 	return state.SaveEnvironment(s.remoteFile(), now)
 }
 
-// adoptRemote makes a state that which the shell tells.
-func (s *Shell) adoptRemote(state state.Environment) {
+// setRemote makes a state that which the shell tells.
+func (s *Shell) setRemote(state state.Environment) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.cwd, s.elsewhere = state.Cwd, state
+	s.cwd, s.remoteEnv = state.Cwd, state
 }
 
 // readRemote makes the state of the file that which the shell tells.
@@ -78,14 +78,14 @@ func (s *Shell) readRemote() {
 		s.config.Log.Warn("the state of a shell is damaged", "shell", s.spec.ID, "err", err)
 		return
 	}
-	s.adoptRemote(state)
+	s.setRemote(state)
 }
 
 // remoteState is State of a shell elsewhere. What the compute gives is not known: Env is what differs.
 func (s *Shell) remoteState() state.Environment {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.elsewhere
+	e := s.remoteEnv
 	return state.Environment{Cwd: e.Cwd, Env: maps.Clone(e.Delta), Delta: maps.Clone(e.Delta), Unset: slices.Clone(e.Unset)}
 }
 
@@ -98,7 +98,7 @@ func (s *Shell) changeRemote(ctx context.Context, change func(state.Environment)
 			err = state.SaveEnvironment(s.remoteFile(), now)
 		}
 		if err == nil {
-			s.adoptRemote(now)
+			s.setRemote(now)
 		}
 		return err
 	})
@@ -110,8 +110,8 @@ func (s *Shell) changeRemote(ctx context.Context, change func(state.Environment)
 	return true, err
 }
 
-// doInstead carries out a change of ours that has its turn.
-func (s *Shell) doInstead(e *Exec) {
+// runInternal carries out a change of ours that has its turn.
+func (s *Shell) runInternal(e *Exec) {
 	err := e.instead()
 	e.outputs[0].Finish()
 	e.outputs[1].Finish()
@@ -120,7 +120,7 @@ func (s *Shell) doInstead(e *Exec) {
 		return
 	}
 	e.end(Done, &Result{Cwd: s.cwdNow()}, nil)
-	s.moved(MoveCaptured, pty.Proc{}, 0)
+	s.notify(StateCaptured, pty.Proc{}, 0)
 }
 
 // ready makes a relay ready for a command. It ends with the command.
@@ -149,9 +149,9 @@ func (s *Shell) ready(e *Exec, again bool) (recreated bool, err error) {
 	return s.config.Remote.Ready(ctx, c)
 }
 
-// unready ends a command that no relay could be made ready for.
-func (s *Shell) unready(e *Exec, err error) {
-	if s.leaving() || e.withdrawn() {
+// failUnready ends a command that no relay could be made ready for.
+func (s *Shell) failUnready(e *Exec, err error) {
+	if s.detached() || e.endIfCancelled() {
 		return
 	}
 	e.end(Failed, nil, err)

@@ -14,24 +14,24 @@ func (s *Shell) Retire(idle time.Duration) bool {
 	s.submitting.Lock() // nobody gets a turn meanwhile
 	defer s.submitting.Unlock()
 	s.mu.Lock()
-	body := s.body
-	unused := shelldir.Closed(s.captured) && !s.gone && !s.leaving() && s.current == nil && len(s.queue) == 0 && s.parallel == 0 && time.Since(s.active) >= idle
+	proc := s.proc
+	unused := shelldir.Closed(s.captured) && !s.deleted && !s.detached() && s.current == nil && len(s.queue) == 0 && s.parallel == 0 && time.Since(s.active) >= idle
 	s.mu.Unlock()
-	if !unused || body == nil || shelldir.Closed(body.ended) {
+	if !unused || proc == nil || shelldir.Closed(proc.Ended) {
 		return false
 	}
-	list, err := proctree.Belongings(s.spec.Dir, s.config.Keeper.LastPID())
+	list, err := proctree.Belonging(s.spec.Dir, s.config.Keeper.LastPID())
 	if err != nil {
 		return false
 	}
 	for _, p := range list {
-		if p.PID != body.process().PID && p.PID != body.launcher.PID() {
+		if p.PID != proc.Proc().PID && p.PID != proc.Launcher() {
 			return false
 		}
 	}
-	body.kill()
+	proc.Kill()
 	select {
-	case <-body.ended:
+	case <-proc.Ended:
 		return true
 	case <-time.After(endGrace):
 		return false

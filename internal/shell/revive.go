@@ -6,59 +6,60 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/evertty/evertty/internal/shell/bash"
 	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
 	"github.com/evertty/evertty/pty"
 )
 
-// revived is a shell that is ready, with what its last end took from it.
-type revived struct {
-	*incarnation
-	news
+// readyShell is a shell that is ready, with what its last end took from it.
+type readyShell struct {
+	*bash.Process
+	restartNotice
 }
 
-// alive is the running incarnation, a new one when there is none. It tries maxStarts times.
-func (s *Shell) alive() (revived, error) {
+// readyProcess is the running incarnation, a new one when there is none. It tries maxStarts times.
+func (s *Shell) readyProcess() (readyShell, error) {
 	s.mu.Lock()
-	body := s.body
+	proc := s.proc
 	s.mu.Unlock()
-	if body != nil && !shelldir.Closed(body.ended) && !s.over(body) && !s.stuck(body) {
-		return revived{incarnation: body}, nil
+	if proc != nil && !shelldir.Closed(proc.Ended) && !s.isEnding(proc) && !s.endIfStopped(proc) {
+		return readyShell{Process: proc}, nil
 	}
 	var err error
 	for range maxStarts {
-		var r revived
+		var r readyShell
 		err = s.withRoom(func() (err error) {
-			r, err = s.revive()
+			r, err = s.restart()
 			return err
 		})
-		if err == nil || s.leaving() || errors.Is(err, shelldir.ErrNoSpace) {
+		if err == nil || s.detached() || errors.Is(err, shelldir.ErrNoSpace) {
 			return r, err
 		}
 		s.config.Log.Warn("a shell did not start again", "shell", s.spec.ID, "err", err)
 	}
-	return revived{}, err
+	return readyShell{}, err
 }
 
-// halted tells whether bash is stopped, and by nobody who will let it go on.
-func (s *Shell) halted(body *incarnation) bool {
-	now, ok := pty.FindProc(body.process().PID)
-	return ok && !s.isFrozen() && now.Stopped && now.Start == body.process().Start
+// isStopped tells whether bash is stopped, and by nobody who will let it go on.
+func (s *Shell) isStopped(proc *bash.Process) bool {
+	now, ok := pty.FindProc(proc.Proc().PID)
+	return ok && !s.isFrozen() && now.Stopped && now.Start == proc.Proc().Start
 }
 
-// over tells whether bash has ended or is about to, and waits until everybody knows. Without this a command right after its end would be told to nobody, or to
+// isEnding tells whether bash has ended or is about to, and waits until everybody knows. Without this a command right after its end would be told to nobody, or to
 // one that reads it and ends before it runs.
-func (s *Shell) over(body *incarnation) bool {
-	if bash := body.process(); bash.PID > 0 && bash.Alive() && !proctree.Doomed(bash.PID) {
+func (s *Shell) isEnding(proc *bash.Process) bool {
+	if bash := proc.Proc(); bash.PID > 0 && bash.Alive() && !proctree.Doomed(bash.PID) {
 		return false
 	}
-	return body.awaitEnd()
+	return proc.AwaitEnd()
 }
 
-// stuck ends a shell that was stopped while it had nothing to do, before it is told of a command. It gives whoever did so the time to let it go on.
-func (s *Shell) stuck(body *incarnation) bool {
-	if !s.halted(body) {
+// endIfStopped ends a shell that was stopped while it had nothing to do, before it is told of a command. It gives whoever did so the time to let it go on.
+func (s *Shell) endIfStopped(proc *bash.Process) bool {
+	if !s.isStopped(proc) {
 		return false
 	}
 	select {
@@ -66,20 +67,20 @@ func (s *Shell) stuck(body *incarnation) bool {
 	case <-s.life.Done():
 		return false
 	}
-	if !s.halted(body) {
+	if !s.isStopped(proc) {
 		return false
 	}
-	s.destroy(body, nil)
+	s.destroy(proc, nil)
 	return true
 }
 
-// revive starts the next incarnation with the state of the last capture.
-func (s *Shell) revive() (revived, error) {
+// restart starts the next incarnation with the state of the last capture.
+func (s *Shell) restart() (readyShell, error) {
 	s.mu.Lock()
-	found, wanted := s.image, s.cwd
+	found, wanted := s.snapshot, s.cwd
 	number := s.number + 1
 	s.mu.Unlock()
-	env, restore := s.first, false
+	env, restore := s.firstEnv, false
 	var dropped []string
 	before := found
 	var damaged []string
@@ -88,8 +89,8 @@ func (s *Shell) revive() (revived, error) {
 		if found, dropped = found.Usable(); len(dropped) > 0 {
 			s.config.Log.Warn("a shell cannot be told to read a file; it comes back without what is in the way", "shell", s.spec.ID, "without", dropped)
 		}
-		if env, damaged, err = found.WriteRestore(s.spec.Dir, s.first); err != nil {
-			return revived{}, err
+		if env, damaged, err = found.WriteRestore(s.spec.Dir, s.firstEnv); err != nil {
+			return readyShell{}, err
 		}
 		if len(damaged) > 0 {
 			s.config.Log.Warn("the file of a shell's state cannot be read", "shell", s.spec.ID)
@@ -97,7 +98,7 @@ func (s *Shell) revive() (revived, error) {
 		}
 		restore = true
 	}
-	r := revived{news: news{recreated: true}}
+	r := readyShell{restartNotice: restartNotice{recreated: true}}
 	if wanted == "" {
 		wanted = s.spec.Cwd
 	}
@@ -108,16 +109,16 @@ func (s *Shell) revive() (revived, error) {
 	if dir != wanted {
 		r.fallback = wanted
 	}
-	body, err := s.launch(s.life, number, dir, env, restore)
+	proc, err := s.launch(s.life, number, dir, env, restore)
 	if err != nil {
-		return revived{}, err
+		return readyShell{}, err
 	}
-	r.incarnation = body
+	r.Process = proc
 	if found != nil {
-		r.lost = append(append(before.Lost(body.process().PID), dropped...), damaged...)
+		r.lost = append(append(before.Lost(proc.Proc().PID), dropped...), damaged...)
 	}
 	s.mu.Lock()
-	s.body, s.image, s.mayAlias = body, found, false
+	s.proc, s.snapshot, s.mayAlias = proc, found, false
 	r.lost, s.uncaptured = append(r.lost, s.uncaptured...), nil
 	if !s.remote() {
 		s.cwd = dir
@@ -128,52 +129,52 @@ func (s *Shell) revive() (revived, error) {
 
 // capture reads the state of the shell from the shell, after the answer to e, for the next incarnation; e is nil when there was no command. A shell that does not come
 // back from it is ended.
-func (s *Shell) capture(body *incarnation, e *Exec) {
+func (s *Shell) capture(proc *bash.Process, e *Exec) {
 	if s.remote() {
 		s.readRemote()
-		s.moved(MoveCaptured, body.process(), 0)
+		s.notify(StateCaptured, proc.Proc(), 0)
 		return
 	}
-	if s.leaving() {
+	if s.detached() {
 		return
 	}
-	if shelldir.Closed(body.ended) {
+	if shelldir.Closed(proc.Ended) {
 		_ = s.adopt() // an earlier server may not have come to take what was captured
 		return
 	}
-	if s.awaitThaw(s.life) != nil {
+	if s.clock.Wait(s.life) != nil {
 		return
 	}
-	ctx, cancel := s.awake(s.life, captureLimit)
+	ctx, cancel := s.clock.WithTimeout(s.life, captureLimit)
 	defer cancel()
 	state.Prepare(s.spec.Dir)
-	err := body.barrier(ctx, state.CaptureLine(s.spec.Dir))
+	err := proc.Barrier(ctx, state.CaptureLine(s.spec.Dir))
 	if err == nil {
 		s.noteList(e)
 	}
 	if err == nil && s.adopt() != nil {
-		err = s.captureAgain(ctx, body, e)
+		err = s.captureAgain(ctx, proc, e)
 	}
 	switch {
-	case s.leaving():
+	case s.detached():
 		return
 	case errors.Is(err, ErrEnded):
 		if s.adopt() != nil {
-			s.missed(e, "the shell ended")
+			s.noteUncaptured(e, "the shell ended")
 		}
 		return
 	case err != nil:
-		s.missed(e, "it could not be read")
+		s.noteUncaptured(e, "it could not be read")
 		s.config.Log.Warn("the state of a shell could not be captured; the shell is ended", "shell", s.spec.ID, "err", err)
-		s.destroy(body, nil)
+		s.destroy(proc, nil)
 		return
 	}
-	s.moved(MoveCaptured, body.process(), 0)
+	s.notify(StateCaptured, proc.Proc(), 0)
 }
 
 // captureAgain captures the state of a shell that lacks builtins. errNoBuiltins says that there was no way, and not for want of space.
-func (s *Shell) captureAgain(ctx context.Context, body *incarnation, e *Exec) error {
-	if err := body.barrier(ctx, state.CaptureLineEnabling(s.spec.Dir)); err != nil {
+func (s *Shell) captureAgain(ctx context.Context, proc *bash.Process, e *Exec) error {
+	if err := proc.Barrier(ctx, state.CaptureLineEnabling(s.spec.Dir)); err != nil {
 		return err
 	}
 	err := s.adopt()
@@ -183,11 +184,11 @@ func (s *Shell) captureAgain(ctx context.Context, body *incarnation, e *Exec) er
 	if !state.NotRead(s.spec.Dir) || state.WriteScript(s.spec.Dir) != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			s.config.Log.Warn("the state of a shell was not captured", "shell", s.spec.ID, "err", err)
-			s.missed(e, "the file of the state did not take it, for its size, a limit of the shell or the disk")
+			s.noteUncaptured(e, "the file of the state did not take it, for its size, a limit of the shell or the disk")
 		}
 		return nil
 	}
-	s.missed(e, "builtins were disabled")
+	s.noteUncaptured(e, "builtins were disabled")
 	return errNoBuiltins
 }
 
@@ -201,7 +202,7 @@ func (s *Shell) adopt() error {
 		return err
 	}
 	s.mu.Lock()
-	s.image, s.mayAlias, s.uncaptured = found, false, nil
+	s.snapshot, s.mayAlias, s.uncaptured = found, false, nil
 	s.mu.Unlock()
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/evertty/evertty/internal/shell/bash"
 	"github.com/evertty/evertty/internal/shell/script"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
@@ -26,7 +27,7 @@ func (s *Shell) serve() {
 func (s *Shell) next() *Exec {
 	for {
 		s.mu.Lock()
-		if s.leaving() {
+		if s.detached() {
 			s.mu.Unlock()
 			return nil
 		}
@@ -48,18 +49,18 @@ func (s *Shell) next() *Exec {
 // turn gives a command its turn: it starts the shell when it has ended, runs the command, and captures what it left in the shell.
 func (s *Shell) turn(e *Exec) {
 	if e.instead != nil {
-		s.doInstead(e)
+		s.runInternal(e)
 		return
 	}
-	b, err := s.alive()
+	b, err := s.readyProcess()
 	if err == nil {
-		b = s.brief(b, e)
+		b = s.takeRestart(b, e)
 	}
 	switch {
-	case s.leaving():
+	case s.detached():
 		return // Delete ends it, or the next server runs it
-	case e.withdrawn():
-		s.keep(b, e)
+	case e.endIfCancelled():
+		s.returnRestart(b, e)
 		return
 	case err != nil:
 		s.lose(e, err)
@@ -73,7 +74,7 @@ func (s *Shell) turn(e *Exec) {
 	}
 	if e.spec().Background {
 		s.inShell(b, e)
-		s.tidy()
+		s.pruneIfDue()
 		return
 	}
 	captured := make(chan struct{})
@@ -81,7 +82,7 @@ func (s *Shell) turn(e *Exec) {
 	s.mu.Lock()
 	s.captured = captured
 	s.mu.Unlock()
-	s.rest(s.inShell(b, e), e)
+	s.afterCommand(s.inShell(b, e), e)
 }
 
 // Settled waits, when a command has been answered but the state it left is not known yet, until it is: then State is that after the command. It does not wait for a
@@ -117,24 +118,24 @@ func (s *Shell) awaitCapture(e *Exec) {
 	}
 }
 
-// rest is what there is to do between the answer to a command and the next one.
-func (s *Shell) rest(body *incarnation, e *Exec) {
+// afterCommand is what there is to do between the answer to a command and the next one.
+func (s *Shell) afterCommand(proc *bash.Process, e *Exec) {
 	s.mu.Lock()
 	s.current = nil
 	s.mu.Unlock()
-	s.capture(body, e)
+	s.capture(proc, e)
 	if e.endedShell() {
-		s.missed(e, "the shell ended with it")
+		s.noteUncaptured(e, "the shell ended with it")
 	}
-	if s.unreachable() && !s.leaving() && !shelldir.Closed(body.ended) {
-		body.kill()
-		body.awaitEnd()
+	if s.unreachable() && !s.detached() && !shelldir.Closed(proc.Ended) {
+		proc.Kill()
+		proc.AwaitEnd()
 	}
-	s.tidy()
+	s.pruneIfDue()
 }
 
-// tidy prunes when there are pruneEvery more commands than at the last time, of whatever kind.
-func (s *Shell) tidy() {
+// pruneIfDue prunes when there are pruneEvery more commands than at the last time, of whatever kind.
+func (s *Shell) pruneIfDue() {
 	s.mu.Lock()
 	due := len(s.all)-s.pruned >= pruneEvery
 	if due {

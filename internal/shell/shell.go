@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/evertty/evertty/internal/shell/bash"
+	"github.com/evertty/evertty/internal/shell/clock"
 	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/output"
 	"github.com/evertty/evertty/internal/shell/shelldir"
@@ -25,12 +27,12 @@ import (
 type Config struct {
 	Keeper *keeper.Client
 	Log    *slog.Logger
-	// Unspliced says why output cannot go from a FIFO to the log without passing through this process's memory; nil when it can.
-	Unspliced error
-	// Changed, when not nil, is called after a command of the shell changed its status, under no lock.
-	Changed func(Info)
-	// Moved, when not nil, is called after a process of a shell began or ended, or its state was captured; under no lock. It must return soon.
-	Moved func(Move)
+	// NoSplice says why output cannot go from a FIFO to the log without passing through this process's memory; nil when it can.
+	NoSplice error
+	// OnChanged, when not nil, is called after a command of the shell changed its status, under no lock.
+	OnChanged func(Info)
+	// OnProcess, when not nil, is called after a process of a shell began or ended, or its state was captured; under no lock. It must return soon.
+	OnProcess func(ProcessEvent)
 	// Logs is what all logs of the server may take; nil is no bound.
 	Logs *output.Quota
 	// MakeRoom, when not nil, frees some of a full disk for the files of one command, and tells whether it could.
@@ -43,35 +45,35 @@ type Config struct {
 	Frozen bool
 }
 
-// Move is what became of a shell's process.
-type Move struct {
+// ProcessEvent is what became of a shell's process.
+type ProcessEvent struct {
 	Shell    string // Spec.ID
-	Kind     MoveKind
+	Kind     EventKind
 	Process  pty.Proc // bash
-	ExitCode int      // of MoveEnded; -1 when nobody saw it
+	ExitCode int      // of ProcessEnded; -1 when nobody saw it
 }
 
-// MoveKind says what happened.
-type MoveKind int
+// EventKind says what happened.
+type EventKind int
 
 // The kinds of moves.
 const (
-	MoveBegan MoveKind = iota + 1
-	MoveEnded
-	MoveCaptured // the state may be another one
+	ProcessStarted EventKind = iota + 1
+	ProcessEnded
+	StateCaptured // the state may be another one
 )
 
-func (s *Shell) moved(kind MoveKind, p pty.Proc, code int) {
-	if s.config.Moved != nil {
-		s.config.Moved(Move{Shell: s.spec.ID, Kind: kind, Process: p, ExitCode: code})
+func (s *Shell) notify(kind EventKind, p pty.Proc, code int) {
+	if s.config.OnProcess != nil {
+		s.config.OnProcess(ProcessEvent{Shell: s.spec.ID, Kind: kind, Process: p, ExitCode: code})
 	}
 }
 
 // Prefix begins the ids of everything that the keeper holds for shells.
-const Prefix = "shell."
+const Prefix = bash.Prefix
 
-// Facts is what lists tell of a shell.
-type Facts struct {
+// Stats is what lists tell of a shell.
+type Stats struct {
 	PID          int // of bash; 0 while none runs
 	Cwd          string
 	State        string // running, ended (it comes back with the next command), deleted
@@ -100,23 +102,24 @@ type Facts struct {
 //
 // One goroutine serves the queue, one command after the other. Nothing blocks under a lock.
 type Shell struct {
-	config  Config
-	spec    Spec
-	created time.Time
-	history *history.Store
-	first   []string // environment of the first start, set before the goroutine starts
-	signs   *shelldir.Watch
-	life    context.Context // ends with ErrClosing or ErrDeleted
-	stop    context.CancelCauseFunc
-	work    sync.WaitGroup // goroutines that look after commands and the queue
-	wake    chan struct{}  // has a value after the queue has grown
+	config   Config
+	spec     Spec
+	created  time.Time
+	history  *history.Store
+	firstEnv []string // environment of the first start, set before the goroutine starts
+	watch    *shelldir.Watch
+	life     context.Context // ends with ErrClosing or ErrDeleted
+	stop     context.CancelCauseFunc
+	work     sync.WaitGroup // goroutines that look after commands and the queue
+	wake     chan struct{}  // has a value after the queue has grown
 
 	submitting sync.Mutex // held over the disk, taken before mu: makes the order of ids that of the queue
 
 	printed atomic.Int64 // bytes, see Printed
 
-	pruning sync.Mutex // held over the disk, taken before mu
-	pausing sync.Mutex // held over the disk, taken before mu
+	pruning sync.Mutex  // held over the disk, taken before mu
+	pausing sync.Mutex  // held over the disk, taken before mu
+	clock   clock.Clock // stands still while the shell is frozen
 
 	mu       sync.Mutex // guards what follows; nothing blocks under it
 	queue    []*Exec
@@ -124,26 +127,25 @@ type Shell struct {
 	parallel int   // commands in the background and isolated
 	all      []*Exec
 	byID     map[string]*Exec
-	body     *incarnation    // nil or ended while none runs
+	proc     *bash.Process   // nil or ended while none runs
 	number   int             // of the newest incarnation
-	image    *state.Snapshot // what the last capture found; nil before the first
+	snapshot *state.Snapshot // what the last capture found; nil before the first
 	// mayAlias says that aliases may have been defined since the last capture.
 	mayAlias bool
 	// uncaptured is what the next incarnation lacks because it could not be captured, in words.
 	uncaptured []string
 	// listOn says that the user has the option history on; it is off while control lines are read.
-	listOn bool
-	untold news // of a shell that was started again, for the next command
+	listOn        bool
+	untoldRestart restartNotice // of a shell that was started again, for the next command
 	// damage is what of its files could not be read when this server took the shell over, in words; it never changes.
 	damage   []string
-	pause    pause
 	captured chan struct{} // closed when the state after the newest command in the foreground was captured, or that after the start; set before the goroutine starts
 	pruned   int           // how many of all were left at the last look for those beyond the history's bounds
 	cwd      string
-	// elsewhere is the state of a remote shell.
-	elsewhere state.Environment
+	// remoteEnv is the state of a remote shell.
+	remoteEnv state.Environment
 	active    time.Time
-	gone      bool // Delete was called
+	deleted   bool // Delete was called
 }
 
 // Start makes a shell in s.Dir, which must be empty, and waits until it runs. Errors: ErrInvalid, ErrBadEnv, ErrNoSpace, pty.ErrNoDir, those of
@@ -157,32 +159,32 @@ func Start(c Config, s Spec) (*Shell, error) {
 		return nil, err
 	}
 	sh.created = time.Now()
-	if err := sh.furnish(); err != nil {
-		sh.shut(ErrEnded)
+	if err := sh.initDir(); err != nil {
+		sh.shutDown(ErrEnded)
 		return nil, fmt.Errorf("shell: start: %w", shelldir.FileError(err))
 	}
-	body, err := sh.launch(sh.life, 1, sh.home(), nil, false)
+	proc, err := sh.launch(sh.life, 1, sh.home(), nil, false)
 	switch {
 	case err != nil:
 	case sh.remote():
-		sh.body, sh.active = body, sh.created
-		err = sh.beginRemote()
+		sh.proc, sh.active = proc, sh.created
+		err = sh.initRemote()
 	default:
-		sh.body, sh.active = body, sh.created
-		sh.cwd, err = body.process().Cwd()
+		sh.proc, sh.active = proc, sh.created
+		sh.cwd, err = proc.Proc().Cwd()
 	}
 	if err != nil {
-		if body != nil {
-			body.kill()
-			<-body.ended
+		if proc != nil {
+			proc.Kill()
+			<-proc.Ended
 		}
-		sh.shut(ErrEnded)
+		sh.shutDown(ErrEnded)
 		return nil, err
 	}
 	captured := make(chan struct{})
 	sh.captured = captured
 	sh.work.Go(func() {
-		sh.capture(body, nil) // what the profile files did survives an end in the first command
+		sh.capture(proc, nil) // what the profile files did survives an end in the first command
 		close(captured)
 		sh.serve()
 	})
@@ -198,24 +200,24 @@ func prepare(c Config, s Spec) (*Shell, error) {
 		s.MaxOutput = history.DefaultMaxOutput
 	}
 	sh := &Shell{config: c, spec: s, wake: make(chan struct{}, 1), byID: map[string]*Exec{}}
-	if err := shelldir.Watches.Enter(); err != nil {
+	if err := shelldir.Watcher.Enter(); err != nil {
 		return nil, fmt.Errorf("shell: %w", err)
 	}
 	err := os.MkdirAll(filepath.Join(s.Dir, shelldir.SignsDir), 0o700)
 	if err == nil {
-		sh.signs, err = shelldir.Watches.Add(filepath.Join(s.Dir, shelldir.SignsDir))
+		sh.watch, err = shelldir.Watcher.Add(filepath.Join(s.Dir, shelldir.SignsDir))
 	}
 	if err != nil {
-		shelldir.Watches.Leave()
+		shelldir.Watcher.Leave()
 		return nil, fmt.Errorf("shell: %w", shelldir.FileError(err))
 	}
 	sh.life, sh.stop = context.WithCancelCause(context.Background())
 	return sh, nil
 }
 
-// furnish writes the files of a new shell.
-func (s *Shell) furnish() (err error) {
-	if err = os.WriteFile(filepath.Join(s.spec.Dir, shelldir.LauncherFile), []byte(launcherScript), 0o600); err != nil {
+// initDir writes the files of a new shell.
+func (s *Shell) initDir() (err error) {
+	if err = bash.WriteLauncher(s.spec.Dir); err != nil {
 		return err
 	}
 	if err = state.WriteScript(s.spec.Dir); err != nil {
@@ -228,19 +230,19 @@ func (s *Shell) furnish() (err error) {
 // SaveShell writes what a later server has to know.
 func (s *Shell) saveShell() error {
 	s.mu.Lock()
-	r := &history.Shell{Spec: s.spec, CreatedAt: s.created, Process: s.number, FirstEnv: s.first}
+	r := &history.Shell{Spec: s.spec, CreatedAt: s.created, Process: s.number, FirstEnv: s.firstEnv}
 	s.mu.Unlock()
 	return history.SaveShell(s.spec.Dir, r)
 }
 
-// shut ends what this process does for the shell.
-func (s *Shell) shut(cause error) {
+// shutDown ends what this process does for the shell.
+func (s *Shell) shutDown(cause error) {
 	s.mu.Lock() // nobody starts a goroutine under the lock after this
 	s.stop(cause)
 	s.mu.Unlock()
 	s.work.Wait()
-	shelldir.Watches.Remove(s.signs)
-	shelldir.Watches.Leave()
+	shelldir.Watcher.Remove(s.watch)
+	shelldir.Watcher.Leave()
 }
 
 // Spec is what the shell was made of.
@@ -250,20 +252,20 @@ func (s *Shell) Spec() Spec {
 	return spec
 }
 
-// leaving tells whether Leave or Delete was called.
-func (s *Shell) leaving() bool { return s.life.Err() != nil }
+// detached tells whether Leave or Delete was called.
+func (s *Shell) detached() bool { return s.life.Err() != nil }
 
-// Facts is how the shell is now.
-func (s *Shell) Facts() Facts {
+// Stats is how the shell is now.
+func (s *Shell) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f := Facts{Cwd: s.cwd, State: "running", Busy: s.current != nil, Queued: len(s.queue), CreatedAt: s.created, LastActivity: s.active}
-	if s.body != nil && !shelldir.Closed(s.body.ended) {
-		f.PID = s.body.process().PID
+	f := Stats{Cwd: s.cwd, State: "running", Busy: s.current != nil, Queued: len(s.queue), CreatedAt: s.created, LastActivity: s.active}
+	if s.proc != nil && !shelldir.Closed(s.proc.Ended) {
+		f.PID = s.proc.Proc().PID
 	} else {
 		f.State = "ended"
 	}
-	if s.gone {
+	if s.deleted {
 		f.State = "deleted"
 	}
 	return f
@@ -278,7 +280,7 @@ func (s *Shell) State() state.Environment {
 		return s.remoteState()
 	}
 	s.mu.Lock()
-	found, cwd, first := s.image, s.cwd, s.first
+	found, cwd, first := s.snapshot, s.cwd, s.firstEnv
 	s.mu.Unlock()
 	return found.Environment(cwd, first)
 }
@@ -318,13 +320,13 @@ func (s *Shell) Command(id string) (*Exec, error) {
 	return nil, fmt.Errorf("shell: command %.80q: %w", id, ErrNotFound)
 }
 
-// Leave closes what this process has open of the shell, which goes on without it. Nothing may be called after it but methods that read.
-func (s *Shell) Leave() {
-	s.shut(ErrClosing)
+// Detach closes what this process has open of the shell, which goes on without it. Nothing may be called after it but methods that read.
+func (s *Shell) Detach() {
+	s.shutDown(ErrClosing)
 	s.mu.Lock()
-	body := s.body
+	proc := s.proc
 	s.mu.Unlock()
-	if body != nil {
-		body.hangUp()
+	if proc != nil {
+		proc.Close()
 	}
 }

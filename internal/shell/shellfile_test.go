@@ -34,7 +34,7 @@ func TestShellRecordDamaged(t *testing.T) {
 					if err := s.Settled(limited(t)); err != nil {
 						t.Fatal(err)
 					}
-					pid, body := client.PID(), s.Facts().PID
+					pid, proc := client.PID(), s.Stats().PID
 					leave()
 					if !alive {
 						_ = unix.Kill(pid, unix.SIGKILL)
@@ -46,7 +46,7 @@ func TestShellRecordDamaged(t *testing.T) {
 					}
 					s = nextServer(t, data)
 					r := run(t, s, "pwd; echo $V $W")
-					if r.out != "/usr\n1 3\n" || r.Recreated == alive || alive && s.Facts().PID != body {
+					if r.out != "/usr\n1 3\n" || r.Recreated == alive || alive && s.Stats().PID != proc {
 						t.Errorf("%+v", r)
 					}
 					told := strings.Join(s.Damage(), " ")

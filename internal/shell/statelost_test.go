@@ -88,6 +88,9 @@ func TestLostOverServers(t *testing.T) {
 
 // TestSlimImage: in memory is what children get and names, and nothing of the size of a user's variables.
 func TestSlimImage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops and kills shells again and again, for seconds")
+	}
 	t.Parallel()
 	s := start(t)
 	run(t, s, "mapfile -t lines < <(seq 200000); export K=v; f() { echo f; }; set -- $(seq 1000)")

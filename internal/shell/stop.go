@@ -21,7 +21,7 @@ func (s *Shell) Stop(ctx context.Context, why string) error {
 	s.submitting.Lock() // nobody gets a turn meanwhile
 	defer s.submitting.Unlock()
 	s.mu.Lock()
-	body, gone := s.body, s.gone || s.leaving()
+	proc, gone := s.proc, s.deleted || s.detached()
 	waiting := append(slices.Clone(s.queue), s.all...)
 	s.mu.Unlock()
 	if gone {
@@ -30,17 +30,17 @@ func (s *Shell) Stop(ctx context.Context, why string) error {
 	s.SetFrozen(false)
 	for _, e := range waiting {
 		if !e.hasEnded() {
-			e.because(why)
+			e.setReason(why)
 			e.Cancel()
 		}
 	}
 	var err error
-	if body != nil && !shelldir.Closed(body.ended) {
-		if killErr := body.launcher.Kill(ctx, nil); killErr != nil {
+	if proc != nil && !shelldir.Closed(proc.Ended) {
+		if killErr := proc.End(ctx); killErr != nil {
 			err = fmt.Errorf("shell: stop %s: %w", s.spec.ID, killErr)
 		}
 		select {
-		case <-body.ended:
+		case <-proc.Ended:
 		case <-ctx.Done():
 			return errors.Join(err, context.Cause(ctx))
 		}
@@ -51,14 +51,14 @@ func (s *Shell) Stop(ctx context.Context, why string) error {
 // Roots are the processes that everything of the shell descends from: its launcher or, when that is gone, bash, and those of commands beside it.
 func (s *Shell) Roots() []pty.Proc {
 	s.mu.Lock()
-	body, all := s.body, slices.Clone(s.all)
+	proc, all := s.proc, slices.Clone(s.all)
 	s.mu.Unlock()
 	var list []pty.Proc
-	if body != nil && !shelldir.Closed(body.ended) {
-		if p, ok := pty.FindProc(body.launcher.PID()); ok && !p.Ended {
+	if proc != nil && !shelldir.Closed(proc.Ended) {
+		if p, ok := pty.FindProc(proc.Launcher()); ok && !p.Ended {
 			list = append(list, p)
 		}
-		if bash := body.process(); bash.PID > 0 {
+		if bash := proc.Proc(); bash.PID > 0 {
 			list = append(list, bash)
 		}
 	}
@@ -108,13 +108,13 @@ func (s *Shell) Roll(ctx context.Context, cwd string, delta map[string]string, u
 func (s *Shell) discard(e *Exec) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.leaving() {
+	if s.detached() {
 		return // Delete removes all of them
 	}
 	s.work.Go(func() {
 		select {
 		case <-e.done:
-			if s.Settled(s.life) == nil && !s.leaving() {
+			if s.Settled(s.life) == nil && !s.detached() {
 				_ = os.RemoveAll(e.dir)
 				e.outputs[0].Forget()
 				e.outputs[1].Forget()
@@ -129,7 +129,7 @@ func (s *Shell) rollText(cwd string, delta map[string]string, unset []string) st
 	now := s.State()
 	s.mu.Lock()
 	first := map[string]string{}
-	for _, pair := range s.first {
+	for _, pair := range s.firstEnv {
 		name, value, _ := strings.Cut(pair, "=")
 		first[name] = value
 	}
@@ -154,6 +154,6 @@ func (s *Shell) rollText(cwd string, delta map[string]string, unset []string) st
 	gone = slices.DeleteFunc(gone, func(name string) bool { _, is := set[name]; return is || !state.ValidName(name) })
 	maps.DeleteFunc(set, func(name, _ string) bool { return !state.ValidName(name) })
 	slices.Sort(gone)
-	bash := s.bash()
+	bash := s.scriptBash()
 	return bash.ChangeDir(cwd) + bash.Environment(set, slices.Compact(gone), "((1))")
 }

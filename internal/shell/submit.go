@@ -25,7 +25,7 @@ func (s *Shell) Submit(c Command) (*Exec, error) {
 	}
 	s.submitting.Lock()
 	defer s.submitting.Unlock()
-	if err := s.admits(c); err != nil {
+	if err := s.checkRoom(c); err != nil {
 		return nil, fmt.Errorf("shell: submit: %w", err)
 	}
 	var e *Exec
@@ -40,7 +40,7 @@ func (s *Shell) Submit(c Command) (*Exec, error) {
 		_ = os.RemoveAll(e.dir)
 		return nil, fmt.Errorf("shell: submit: %w", err)
 	}
-	e.tellChanged()
+	e.notifyChanged()
 	return e, nil
 }
 
@@ -58,12 +58,12 @@ func (s *Shell) complete(c *Command) error {
 	return c.Check()
 }
 
-// admits tells whether there is room for a command. Errors: ErrQueueFull, ErrDeleted, ErrClosing.
-func (s *Shell) admits(c Command) error {
+// checkRoom tells whether there is room for a command. Errors: ErrQueueFull, ErrDeleted, ErrClosing.
+func (s *Shell) checkRoom(c Command) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.leaving():
+	case s.detached():
 		return context.Cause(s.life)
 	case c.Isolated && s.parallel >= maxParallel:
 		return fmt.Errorf("%w: %d run beside the shell", ErrQueueFull, s.parallel)
@@ -117,10 +117,10 @@ func (s *Shell) writeInputs(dir string, c Command) error {
 func (s *Shell) enqueue(e *Exec, isolated bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.leaving() {
+	if s.detached() {
 		return context.Cause(s.life)
 	}
-	if !e.hidden {
+	if !e.internal {
 		s.all = append(s.all, e)
 		s.byID[e.id] = e
 	}
@@ -132,20 +132,20 @@ func (s *Shell) enqueue(e *Exec, isolated bool) error {
 	}
 	s.queue = append(s.queue, e)
 	s.limitWait(e)
-	s.poke()
+	s.wakeQueue()
 	return nil
 }
 
-// poke wakes the goroutine of the queue.
-func (s *Shell) poke() {
+// wakeQueue wakes the goroutine of the queue.
+func (s *Shell) wakeQueue() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
 	}
 }
 
-// unqueue takes a command out of the queue and tells whether it was in there.
-func (s *Shell) unqueue(e *Exec) bool {
+// dequeue takes a command out of the queue and tells whether it was in there.
+func (s *Shell) dequeue(e *Exec) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := slices.Index(s.queue, e)
@@ -175,7 +175,7 @@ func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []strin
 	}
 	set, unset = maps.Clone(set), slices.Compact(slices.Sorted(slices.Values(unset)))
 	e, err := s.submitHidden(func() string {
-		bash := s.bash()
+		bash := s.scriptBash()
 		return bash.Environment(set, unset, bash.Return(1))
 	}, nil)
 	if err != nil {
@@ -199,7 +199,7 @@ func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []strin
 func (s *Shell) submitHidden(compose func() string, instead func() error) (*Exec, error) {
 	s.submitting.Lock()
 	defer s.submitting.Unlock()
-	if err := s.admits(Command{}); err != nil {
+	if err := s.checkRoom(Command{}); err != nil {
 		return nil, err
 	}
 	var dir string
@@ -216,7 +216,7 @@ func (s *Shell) submitHidden(compose func() string, instead func() error) (*Exec
 	r := &history.Entry{Info: Info{ID: "e" + filepath.Base(dir), Shell: s.spec.DisplayName(), Status: Queued, CreatedAt: time.Now()}, Spec: Command{MaxOutput: s.spec.MaxOutput}}
 	e, err := s.newExec(r, dir)
 	if err == nil {
-		e.hidden, e.instead, e.compose = true, instead, compose
+		e.internal, e.instead, e.compose = true, instead, compose
 		err = s.enqueue(e, false)
 	}
 	if err != nil {

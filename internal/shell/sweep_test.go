@@ -68,6 +68,9 @@ func daemon(t testing.TB, s *Shell) (pid string) {
 
 // TestSweep is row 44 for processes that have left everything: those of every kind of command and of every end of an incarnation. Until then they are left alone.
 func TestSweep(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops and kills shells again and again, for seconds")
+	}
 	t.Parallel()
 	s := start(t)
 	var pids []string
@@ -136,7 +139,7 @@ func TestSweepOverServers(t *testing.T) {
 	join("test")
 	pids := []string{daemon(t, s)}
 	for _, release := range []string{"test", "next", "after"} {
-		s.Leave()
+		s.Detach()
 		_ = client.Close()
 		join(release)
 		pids = append(pids, daemon(t, s))
@@ -172,6 +175,9 @@ func TestSweepWithoutShell(t *testing.T) {
 
 // TestSweepSparesTheKeeper: it has the brand of what it is just starting, and all programs would end with it.
 func TestSweepSparesTheKeeper(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops and kills shells again and again, for seconds")
+	}
 	t.Parallel()
 	s := start(t)
 	before := testKeeper.PID()
@@ -218,7 +224,7 @@ func TestSweepForking(t *testing.T) {
 		remove(t, s)
 		before := size()
 		for range 20 {
-			if left, err := proctree.Belongings(s.spec.Dir, testKeeper.LastPID()); err != nil || len(left) > 0 {
+			if left, err := proctree.Belonging(s.spec.Dir, testKeeper.LastPID()); err != nil || len(left) > 0 {
 				t.Errorf("left are %v, %v", left, err)
 				break
 			}

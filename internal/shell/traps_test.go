@@ -13,6 +13,9 @@ import (
 // TestErrTrap: an ERR trap fires as often as for somebody who types the command, with the options that pass it on too,
 // and statuses stay exact.
 func TestErrTrap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops and kills shells again and again, for seconds")
+	}
 	t.Parallel()
 	for _, options := range []string{"", "set -E", "set -T", "set -ET", "set -o pipefail", "set -u", "IFS=0123456789",
 		"set -f; shopt -s failglob", "set -o posix"} {
@@ -148,6 +151,9 @@ func TestTrapsStay(t *testing.T) {
 
 // TestIntTrap: a cancel is one Ctrl-C for a user's INT trap, and the command goes on after it or not, for a second.
 func TestIntTrap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops and kills shells again and again, for seconds")
+	}
 	t.Parallel()
 	for _, c := range []struct {
 		text  string
@@ -204,6 +210,9 @@ func TestIntTrap(t *testing.T) {
 // TestStopped: who stops the shell for good loses it, at the timeout or, without one, soon; who stops a program of its
 // only waits for that.
 func TestStopped(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops and kills shells again and again, for seconds")
+	}
 	t.Parallel()
 	const timeout = 300 * time.Millisecond
 	s := start(t)
@@ -229,7 +238,7 @@ func TestStopped(t *testing.T) {
 		}
 		back()
 	}
-	pid := s.Facts().PID
+	pid := s.Stats().PID
 	for _, name := range []string{"TSTP", "TTIN", "TTOU"} { // an interactive shell ignores these
 		expect(t, run(t, s, "kill -"+name+" $$; echo on"), 0, "on\n")
 	}
@@ -256,7 +265,7 @@ func TestStopped(t *testing.T) {
 			t.Errorf("%q: %+v", text, r)
 		}
 	}
-	if now := s.Facts().PID; now != pid {
+	if now := s.Stats().PID; now != pid {
 		t.Errorf("the shell was %d and is %d", pid, now)
 	}
 	if _, err := os.Stat(s.interruptMarker()); err == nil {

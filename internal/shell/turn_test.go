@@ -47,13 +47,13 @@ func TestCancelBeforeStart(t *testing.T) {
 		}
 		// A shell that is stopped is looked at for stoppedLooks before it counts as such: that is the time in which the
 		// command has its turn and has not begun.
-		pid := s.Facts().PID
+		pid := s.Stats().PID
 		halt(t, pid)
 		e, err := s.Submit(c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !poll(func() bool { return s.Facts().Queued == 0 }) {
+		if !poll(func() bool { return s.Stats().Queued == 0 }) {
 			t.Fatal("it does not get its turn")
 		}
 		e.Cancel()
@@ -146,7 +146,7 @@ func TestChangesInTheirTurn(t *testing.T) {
 	}
 	pass := func(e *Exec, n int) {
 		t.Helper()
-		if !poll(func() bool { return s.Facts().Queued == n }) {
+		if !poll(func() bool { return s.Stats().Queued == n }) {
 			t.Fatal("it is not queued")
 		}
 		if err := os.WriteFile(gate, nil, 0o600); err != nil {

@@ -10,20 +10,20 @@ import (
 // limitWait ends a command that has not got its turn by the end of its QueueTimeout, which counts from its submission, whichever server that was. The lock is held,
 // or nobody else has the shell yet.
 func (s *Shell) limitWait(e *Exec) {
-	limit := e.record.Spec.QueueTimeout // never changes
+	limit := e.entry.Spec.QueueTimeout // never changes
 	if limit <= 0 {
 		return
 	}
-	left := max(0, time.Until(e.record.Info.CreatedAt.Add(limit)))
-	e.patience = time.AfterFunc(left, func() { s.giveUp(e, limit) })
+	left := max(0, time.Until(e.entry.Info.CreatedAt.Add(limit)))
+	e.turnTimer = time.AfterFunc(left, func() { s.failWaiting(e, limit) })
 }
 
-// giveUp ends a command that still waits. One that was taken from the queue has its turn.
-func (s *Shell) giveUp(e *Exec, limit time.Duration) {
+// failWaiting ends a command that still waits. One that was taken from the queue has its turn.
+func (s *Shell) failWaiting(e *Exec, limit time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := slices.Index(s.queue, e)
-	if s.leaving() || at < 0 {
+	if s.detached() || at < 0 {
 		return
 	}
 	s.queue = slices.Delete(s.queue, at, at+1)

@@ -172,6 +172,9 @@ func TestNonsense(t *testing.T) {
 
 // TestDeaf: a server that never reads is hung up on, and the next is served.
 func TestDeaf(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for the time limits of a keeper")
+	}
 	p := newPlace(t)
 	c := p.connect("a")
 	start(t, c, "x", shell(p.dir, "cat"))
@@ -199,6 +202,9 @@ func TestDeaf(t *testing.T) {
 
 // TestSilent: who connects and says nothing does not keep servers away for long.
 func TestSilent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for the time limits of a keeper")
+	}
 	p := newPlace(t)
 	_ = p.connect("a").Close()
 	p.dial().leave()

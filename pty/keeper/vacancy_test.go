@@ -45,6 +45,9 @@ func allGone(t testing.TB, pids ...int) {
 // TestDirectoryGone: a keeper that nobody can reach any more ends its programs, also those that ignore SIGHUP, and
 // itself.
 func TestDirectoryGone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for the time limits of a keeper")
+	}
 	t.Parallel()
 	awaitGone(t)
 }
@@ -62,6 +65,9 @@ func awaitGone(t *testing.T) {
 
 // TestDirectoryMadeAgain: the same when the directory is there again and another keeper's, which goes on.
 func TestDirectoryMadeAgain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for the time limits of a keeper")
+	}
 	t.Parallel()
 	p, pid, programs := deserted(t, "--gone", "1s")
 	if err := errors.Join(os.RemoveAll(p.dir), os.Mkdir(p.dir, 0o700)); err != nil {
@@ -82,6 +88,9 @@ func TestDirectoryMadeAgain(t *testing.T) {
 // TestTerminatedWithoutDirectory: SIGTERM ends a keeper at once whose directory is gone, and no other one that holds
 // something.
 func TestTerminatedWithoutDirectory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for the time limits of a keeper")
+	}
 	t.Parallel()
 	p, pid, programs := deserted(t)
 	if err := unix.Kill(pid, unix.SIGTERM); err != nil {
@@ -103,6 +112,9 @@ func TestTerminatedWithoutDirectory(t *testing.T) {
 // TestRenamedDirectory: what was only renamed is not gone, and a keeper with a server stays whatever happens to the
 // directory.
 func TestRenamedDirectory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for the time limits of a keeper")
+	}
 	t.Parallel()
 	p, pid, programs := deserted(t, "--gone", "1s")
 	renamed := p.dir + "2"
@@ -132,6 +144,9 @@ func TestRenamedDirectory(t *testing.T) {
 // TestFilesOfTheKeeperRemoved: a keeper that has lost its socket, or its socket and its lock, can be found again
 // without anybody asking for it.
 func TestFilesOfTheKeeperRemoved(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for the time limits of a keeper")
+	}
 	t.Parallel()
 	p, pid, programs := deserted(t, "--gone", "1h")
 	path := filepath.Join(p.dir, "keeper.sock")

@@ -17,7 +17,8 @@ const shellMost = 50 * time.Second
 
 // agentBayOps are the operations, by their actions.
 var agentBayOps = map[string]string{
-	"CreateMcpSession": "create", "GetSession": "get", "GetSessionDetail": "get", "ListSession": "list", "PauseSessionAsync": "pause",
+	"CreateMcpSession": "create", "GetSession": "get", "GetSessionDetail": "get", "ListSession": "list",
+	"PauseSessionAsync":  "pause",
 	"ResumeSessionAsync": "resume", "DeleteSessionAsync": "destroy", "CallMcpTool": "tool",
 }
 
@@ -30,7 +31,8 @@ func (s *Server) agentbay(mux *http.ServeMux) {
 			action = r.URL.Query().Get("Action")
 		}
 		name, known := agentBayOps[action]
-		if r.ParseForm() != nil || !known || r.Header.Get("X-Acs-Version") != "2025-05-06" && r.URL.Query().Get("Version") != "2025-05-06" {
+		if r.ParseForm() != nil || !known || r.Header.Get("X-Acs-Version") != "2025-05-06" &&
+			r.URL.Query().Get("Version") != "2025-05-06" {
 			agentBayFail(w, http.StatusBadRequest, "InvalidAction", "no such action or version")
 			return
 		}
@@ -39,17 +41,20 @@ func (s *Server) agentbay(mux *http.ServeMux) {
 		}
 		id := r.PostForm.Get("SessionId")
 		s.note("agentbay."+name, id)
-		s.faulty("agentbay."+name, w, r, func(w http.ResponseWriter, r *http.Request) { s.agentBayAct(w, r, action, id) })
+		s.faulty("agentbay."+name, w, r,
+			func(w http.ResponseWriter, r *http.Request) { s.agentBayAct(w, r, action, id) })
 	})
 }
 
 func agentBayReply(w http.ResponseWriter, data any) {
-	reply(w, http.StatusOK, map[string]any{"Code": "Success", "HttpStatusCode": 200, "Message": "", "RequestId": "fake", "Success": true, "Data": data})
+	reply(w, http.StatusOK, map[string]any{"Code": "Success", "HttpStatusCode": 200, "Message": "", "RequestId": "fake",
+		"Success": true, "Data": data})
 }
 
 // agentBayFail is a reply that says no: 200 for what the service itself refuses.
 func agentBayFail(w http.ResponseWriter, status int, code, message string) {
-	reply(w, http.StatusOK, map[string]any{"Code": code, "HttpStatusCode": status, "Message": message, "RequestId": "fake", "Success": false})
+	reply(w, http.StatusOK, map[string]any{"Code": code, "HttpStatusCode": status, "Message": message,
+		"RequestId": "fake", "Success": false})
 }
 
 func (s *Server) agentBayAct(w http.ResponseWriter, r *http.Request, action, id string) {
@@ -135,7 +140,8 @@ func (s *Server) agentBayTool(w http.ResponseWriter, i *instance, name, args str
 		s.agentBayShell(w, i, args)
 	case "get_metrics":
 		text, _ := json.Marshal(map[string]any{
-			"cpu_count": 2, "cpu_used_pct": 3.5, "mem_total": 4 << 30, "mem_used": 1 << 30, "disk_total": 40 << 30, "disk_used": 5 << 30,
+			"cpu_count": 2, "cpu_used_pct": 3.5, "mem_total": 4 << 30, "mem_used": 1 << 30, "disk_total": 40 << 30,
+			"disk_used":           5 << 30,
 			"rx_rate_kbyte_per_s": 1.5, "tx_rate_kbyte_per_s": 0.5, "timestamp": time.Now().Format(time.RFC3339),
 		})
 		s.toolReply(w, string(text), false)
@@ -158,7 +164,8 @@ func (s *Server) toolReply(w http.ResponseWriter, text string, failed bool) {
 	agentBayReply(w, result)
 }
 
-// agentBayShell is the tool. Its newer form answers in JSON with isError for an exit code other than 0, its older one with the output alone.
+// agentBayShell is the tool. Its newer form answers in JSON with isError for an exit code other than 0, its older one
+// with the output alone.
 func (s *Server) agentBayShell(w http.ResponseWriter, i *instance, args string) {
 	var in struct {
 		Command   string
@@ -189,7 +196,8 @@ func (s *Server) agentBayShell(w http.ResponseWriter, i *instance, args string) 
 	case old:
 		s.toolReply(w, out.String(), false)
 	default:
-		text, _ := json.Marshal(map[string]any{"stdout": out.String(), "stderr": words.String(), "exit_code": code, "traceId": "fake"})
+		text, _ := json.Marshal(map[string]any{"stdout": out.String(), "stderr": words.String(), "exit_code": code,
+			"traceId": "fake"})
 		s.toolReply(w, string(text), code != 0)
 	}
 }

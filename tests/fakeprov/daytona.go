@@ -82,7 +82,8 @@ func (s *Server) daytonaJSON(i *instance) map[string]any {
 		state = "destroyed"
 	}
 	return map[string]any{
-		"id": i.id, "state": state, "toolboxProxyUrl": s.URL + "/toolbox", "createdAt": i.created.Format(time.RFC3339Nano), "labels": i.labels,
+		"id": i.id, "state": state, "toolboxProxyUrl": s.URL + "/toolbox",
+		"createdAt": i.created.Format(time.RFC3339Nano), "labels": i.labels,
 	}
 }
 
@@ -174,7 +175,8 @@ func (s *Server) toolbox(h func(http.ResponseWriter, *http.Request, *instance)) 
 	}
 }
 
-// toolboxExecute gives the command to a shell; stdout and stderr come as one text, in which JSON leaves no byte that is not UTF-8.
+// toolboxExecute gives the command to a shell; stdout and stderr come as one text, in which JSON leaves no byte that is
+// not UTF-8.
 func toolboxExecute(w http.ResponseWriter, r *http.Request, i *instance) {
 	var in struct {
 		Command string
@@ -350,7 +352,8 @@ func show(conn *websocket.Conn, p *pty.Process) {
 		said["exitReason"] = "non-zero exit"
 	}
 	reason, _ := json.Marshal(said)
-	_ = conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, string(reason)), time.Now().Add(time.Second))
+	_ = conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, string(reason)),
+		time.Now().Add(time.Second))
 }
 
 func toolboxList(w http.ResponseWriter, r *http.Request, i *instance) {
@@ -368,7 +371,8 @@ func toolboxList(w http.ResponseWriter, r *http.Request, i *instance) {
 		}
 		list = append(list, map[string]any{
 			"name": e.Name(), "size": info.Size(), "mode": info.Mode().String(), "modTime": info.ModTime().String(),
-			"modifiedAt": info.ModTime().UTC().Format(time.RFC3339Nano), "isDir": e.IsDir(), "owner": "user", "group": "user", "permissions": "0644",
+			"modifiedAt": info.ModTime().UTC().Format(time.RFC3339Nano), "isDir": e.IsDir(), "owner": "user",
+			"group": "user", "permissions": "0644",
 		})
 	}
 	reply(w, http.StatusOK, list)

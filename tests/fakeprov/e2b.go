@@ -20,14 +20,15 @@ func (s *Server) E2BSandboxURL() string { return s.URL + "/e2b/box" }
 func (s *Server) e2b(mux *http.ServeMux) {
 	control := func(pattern, op string, h func(http.ResponseWriter, *http.Request, *instance)) {
 		method, path, _ := strings.Cut(pattern, " ")
-		mux.HandleFunc(method+" /e2b/api"+path, s.route("e2b."+op, s.e2bKey(func(w http.ResponseWriter, r *http.Request) {
-			i := s.find(r.PathValue("id"))
-			if i == nil || i.service != "e2b" || i.now() == dead {
-				e2bError(w, http.StatusNotFound, "sandbox not found")
-				return
-			}
-			h(w, r, i)
-		})))
+		mux.HandleFunc(method+" /e2b/api"+path,
+			s.route("e2b."+op, s.e2bKey(func(w http.ResponseWriter, r *http.Request) {
+				i := s.find(r.PathValue("id"))
+				if i == nil || i.service != "e2b" || i.now() == dead {
+					e2bError(w, http.StatusNotFound, "sandbox not found")
+					return
+				}
+				h(w, r, i)
+			})))
 	}
 	mux.HandleFunc("POST /e2b/api/sandboxes", s.route("e2b.create", s.e2bKey(s.e2bCreate)))
 	mux.HandleFunc("GET /e2b/api/v2/sandboxes", s.route("e2b.list", s.e2bKey(s.e2bList)))
@@ -47,7 +48,8 @@ func (s *Server) e2b(mux *http.ServeMux) {
 	control("GET /sandboxes/{id}/metrics", "metrics", func(w http.ResponseWriter, _ *http.Request, _ *instance) {
 		old := map[string]any{"timestampUnix": 1, "memTotal": 1, "memUsed": 1}
 		reply(w, http.StatusOK, []any{old, map[string]any{
-			"timestampUnix": time.Now().Unix(), "cpuCount": 2, "cpuUsedPct": 12.5, "memUsed": 200 << 20, "memTotal": 512 << 20, "diskUsed": 1 << 30, "diskTotal": 10 << 30,
+			"timestampUnix": time.Now().Unix(), "cpuCount": 2, "cpuUsedPct": 12.5, "memUsed": 200 << 20,
+			"memTotal": 512 << 20, "diskUsed": 1 << 30, "diskTotal": 10 << 30,
 		}})
 	})
 	box := func(pattern, op string, h func(http.ResponseWriter, *http.Request, *instance)) {
@@ -81,8 +83,10 @@ func (s *Server) e2bKey(h http.HandlerFunc) http.HandlerFunc {
 
 func e2bJSON(i *instance) map[string]any {
 	return map[string]any{
-		"sandboxID": i.id, "templateID": "base", "clientID": "fake", "envdVersion": "0.4.2", "envdAccessToken": i.token, "state": i.now(),
-		"startedAt": i.created.Format(time.RFC3339Nano), "metadata": i.labels, "cpuCount": 2, "memoryMB": 512, "diskSizeMB": 10240,
+		"sandboxID": i.id, "templateID": "base", "clientID": "fake", "envdVersion": "0.4.2", "envdAccessToken": i.token,
+		"state":     i.now(),
+		"startedAt": i.created.Format(time.RFC3339Nano), "metadata": i.labels, "cpuCount": 2, "memoryMB": 512,
+		"diskSizeMB": 10240,
 	}
 }
 
@@ -160,7 +164,8 @@ func (s *Server) envd(op string, h func(http.ResponseWriter, *http.Request, *ins
 			i := s.find(id)
 			switch {
 			case i == nil || i.service != "e2b" || i.now() != running || r.Header.Get("E2b-Sandbox-Port") != "49983":
-				reply(w, http.StatusBadGateway, map[string]any{"sandboxId": id, "message": "The sandbox was not found", "code": 502})
+				reply(w, http.StatusBadGateway,
+					map[string]any{"sandboxId": id, "message": "The sandbox was not found", "code": 502})
 			case r.Header.Get("X-Access-Token") != i.tokenNow():
 				e2bError(w, http.StatusUnauthorized, "unauthenticated")
 			default:
@@ -253,7 +258,8 @@ func envdList(w http.ResponseWriter, r *http.Request, i *instance) {
 			kind = "FILE_TYPE_DIRECTORY"
 		}
 		list = append(list, map[string]any{
-			"name": e.Name(), "type": kind, "path": filepath.Join(dir, e.Name()), "size": strconv.FormatInt(info.Size(), 10), "mode": info.Mode().Perm(),
+			"name": e.Name(), "type": kind, "path": filepath.Join(dir, e.Name()),
+			"size": strconv.FormatInt(info.Size(), 10), "mode": info.Mode().Perm(),
 			"permissions": info.Mode().String(), "modifiedTime": info.ModTime().UTC().Format(time.RFC3339Nano),
 		})
 	}

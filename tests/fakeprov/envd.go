@@ -97,7 +97,8 @@ func (s selector) in(w http.ResponseWriter, i *instance) *process {
 
 // rpcFail is an error of a call with one reply.
 func rpcFail(w http.ResponseWriter, code, message string) {
-	status := map[string]int{"not_found": http.StatusNotFound, "invalid_argument": http.StatusBadRequest, "unimplemented": http.StatusNotImplemented}[code]
+	status := map[string]int{"not_found": http.StatusNotFound, "invalid_argument": http.StatusBadRequest,
+		"unimplemented": http.StatusNotImplemented}[code]
 	reply(w, status, map[string]string{"code": code, "message": message})
 }
 
@@ -124,8 +125,10 @@ func open(w http.ResponseWriter, r *http.Request, v any) bool {
 	body, err := io.ReadAll(r.Body)
 	w.Header().Set("Content-Type", "application/connect+json")
 	w.WriteHeader(http.StatusOK)
-	if err != nil || len(body) < 5 || body[0] != 0 || int(binary.BigEndian.Uint32(body[1:])) != len(body)-5 || json.Unmarshal(body[5:], v) != nil {
-		_ = send(w, 2, map[string]any{"error": map[string]string{"code": "invalid_argument", "message": "protocol error"}})
+	if err != nil || len(body) < 5 || body[0] != 0 || int(binary.BigEndian.Uint32(body[1:])) != len(body)-5 ||
+		json.Unmarshal(body[5:], v) != nil {
+		_ = send(w, 2, map[string]any{"error": map[string]string{"code": "invalid_argument",
+			"message": "protocol error"}})
 		return false
 	}
 	return true
@@ -225,7 +228,8 @@ func (p *process) start(i *instance, in startRequest) (func(), error) {
 	}
 	if in.PTY != nil {
 		t, err := pty.Start(pty.Spec{
-			Argv: append([]string{in.Process.Cmd}, in.Process.Args...), Dir: cwd, Env: i.environ(in.Process.Envs), Cols: in.PTY.Size.Cols, Rows: in.PTY.Size.Rows,
+			Argv: append([]string{in.Process.Cmd}, in.Process.Args...), Dir: cwd, Env: i.environ(in.Process.Envs),
+			Cols: in.PTY.Size.Cols, Rows: in.PTY.Size.Rows,
 		})
 		if err != nil {
 			return nil, err
@@ -402,7 +406,8 @@ func envdSignal(w http.ResponseWriter, r *http.Request, i *instance) {
 	if p == nil {
 		return
 	}
-	sig, ok := map[string]syscall.Signal{"SIGNAL_SIGTERM": syscall.SIGTERM, "SIGNAL_SIGKILL": syscall.SIGKILL}[in.Signal]
+	sig, ok := map[string]syscall.Signal{"SIGNAL_SIGTERM": syscall.SIGTERM,
+		"SIGNAL_SIGKILL": syscall.SIGKILL}[in.Signal]
 	if !ok {
 		rpcFail(w, "unimplemented", "signal "+in.Signal)
 		return

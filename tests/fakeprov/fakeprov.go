@@ -1,8 +1,9 @@
-// Package fakeprov is three sandbox services on the loopback interface, for tests: what E2B, Daytona and AgentBay promise to their clients, with instances that are
-// directories of this machine and real bash in them.
+// Package fakeprov is three sandbox services on the loopback interface, for tests: what E2B, Daytona and AgentBay
+// promise to their clients, with instances that are directories of this machine and real bash in them.
 //
-// It is written from the services' documents, apart from the adapters that it tests, and checks what the services check (keys, tokens, states). What it can do on top is
-// fail on purpose: see [Fault], [Server.Kill] and [Server.Force]. Everything that was asked is counted and kept in order.
+// It is written from the services' documents, apart from the adapters that it tests, and checks what the services check
+// (keys, tokens, states). What it can do on top is fail on purpose: see [Fault], [Server.Kill] and [Server.Force].
+// Everything that was asked is counted and kept in order.
 package fakeprov
 
 import (
@@ -58,7 +59,8 @@ func Start(dir string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fakeprov: %w", err)
 	}
-	s := &Server{quit: make(chan struct{}), URL: "http://" + l.Addr().String(), dir: dir, instances: map[string]*instance{}, sockets: map[*websocket.Conn]struct{}{}}
+	s := &Server{quit: make(chan struct{}), URL: "http://" + l.Addr().String(), dir: dir,
+		instances: map[string]*instance{}, sockets: map[*websocket.Conn]struct{}{}}
 	mux := http.NewServeMux()
 	s.e2b(mux)
 	s.daytona(mux)
@@ -94,11 +96,12 @@ const (
 
 // Fault is what goes wrong with the next calls of one operation.
 type Fault struct {
-	Op         string // service.operation, as in the log; "service.*" is any of it
-	Times      int    // 0 is once
-	Delay      time.Duration
-	Until      <-chan struct{} // nil does not wait; else the call waits until it is closed
-	Late       <-chan struct{} // nil does not wait; else the call waits as with Until, and is done then though its caller may be gone
+	Op    string // service.operation, as in the log; "service.*" is any of it
+	Times int    // 0 is once
+	Delay time.Duration
+	Until <-chan struct{} // nil does not wait; else the call waits until it is closed
+	// Nil does not wait; else the call waits as with Until, and is done then though its caller may be gone.
+	Late       <-chan struct{}
 	Over       chan<- struct{} // with Late: closed when it is done
 	Status     int             // instead of doing it
 	Body       string
@@ -169,7 +172,8 @@ func (s *Server) Calls(op string) int {
 	return n
 }
 
-// Cuts lists the operations whose connection was broken, in order. A fault that has not happened, or whose reply was too short to be cut, is not there.
+// Cuts lists the operations whose connection was broken, in order. A fault that has not happened, or whose reply was
+// too short to be cut, is not there.
 func (s *Server) Cuts() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -337,7 +341,8 @@ func (s *Server) late(f Fault, w http.ResponseWriter, r *http.Request, do http.H
 	do(w, r)
 }
 
-// cutter passes on the first bytes of a reply. hard, if there is one, ends the connection then, as a network does, and does not return.
+// cutter passes on the first bytes of a reply. hard, if there is one, ends the connection then, as a network does, and
+// does not return.
 type cutter struct {
 	http.ResponseWriter
 	left int

@@ -51,8 +51,9 @@ func newInstance(base, id, service string, env, labels map[string]string) (*inst
 		return nil, err
 	}
 	return &instance{
-		id: id, service: service, dir: dir, token: "token-of-" + id, env: maps.Clone(env), labels: labels, created: time.Now().UTC(),
-		state: running, next: running, ptys: map[string]*terminal{}, procs: map[int]*process{},
+		id: id, service: service, dir: dir, token: "token-of-" + id, env: maps.Clone(env), labels: labels,
+		created: time.Now().UTC(),
+		state:   running, next: running, ptys: map[string]*terminal{}, procs: map[int]*process{},
 	}, nil
 }
 

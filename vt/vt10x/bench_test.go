@@ -16,7 +16,8 @@ func workloads() map[string][]byte {
 	var plain, colour, cursor bytes.Buffer
 	for i := range 2000 {
 		fmt.Fprintf(&plain, "%06d the quick brown fox jumps over the lazy dog, and again %d\r\n", i, i*i)
-		fmt.Fprintf(&colour, "\x1b[%dm%06d\x1b[0m \x1b[1;3%dmbold\x1b[0m plain \x1b[48;5;%dmback\x1b[m\r\n", 30+i%8, i, i%8, i%256)
+		fmt.Fprintf(&colour, "\x1b[%dm%06d\x1b[0m \x1b[1;3%dmbold\x1b[0m plain \x1b[48;5;%dmback\x1b[m\r\n", 30+i%8, i,
+			i%8, i%256)
 		fmt.Fprintf(&cursor, "\x1b[%d;%dHat\x1b[K\x1b[%dC.\x1b[2J\x1b[%dA", i%24+1, i%80+1, i%9+1, i%5+1)
 	}
 	return map[string][]byte{"plain": plain.Bytes(), "colour": colour.Bytes(), "cursor": cursor.Bytes()}

@@ -34,7 +34,7 @@ func played(newEngine vt.EngineFunc, cols, rows, n int, in []byte) outcome {
 		Cwd:       func(p string) { add("cwd %q", p) },
 		Clipboard: func(sel string, d []byte) { add("clipboard %q %q", sel, d) },
 		Notify:    func(n vt.Notification) { add("notify %q %q", n.Title, n.Body) },
-		Prompt:    func(m vt.Mark) { add("prompt %c %d", m.Kind, m.Exit) },
+		Prompt:    func(m vt.PromptMark) { add("prompt %c %d", m.Kind, m.Exit) },
 	}})
 	var text []byte
 	for part := range slices.Chunk(in, n) {
@@ -84,7 +84,8 @@ func lineDifferences(what string, native, other []vt.Line) (out []string) {
 	}
 	for i, l := range native {
 		if o := other[i]; l.Text() != o.Text() || l.Wrapped() != o.Wrapped() {
-			out = append(out, fmt.Sprintf("%s, line %d: native %q wrapped %t, vt10x %q wrapped %t", what, i, l.Text(), l.Wrapped(), o.Text(), o.Wrapped()))
+			out = append(out, fmt.Sprintf("%s, line %d: native %q wrapped %t, vt10x %q wrapped %t", what, i, l.Text(),
+				l.Wrapped(), o.Text(), o.Wrapped()))
 		}
 	}
 	return out
@@ -186,24 +187,34 @@ func (w *program) token() string {
 	case 3:
 		return w.pick("é", "─", "│", "Ж", "ß", "█", "\u00a0", "\xff", "\xe2\x94", "\xc3", "éèê", "┌──┐")
 	case 4, 5:
-		return w.pick("\r\n", "\r\n", "\r\n", "\n", "\r", "\b", "\b\b", "\t", "\v", "\f", "\a", "\x00", "\x0e", "\x0f", "\x7f", "\x18", "\x1a", "\x05", "\u0084", "\u0085", "\u0088", "\u008d")
+		return w.pick("\r\n", "\r\n", "\r\n", "\n", "\r", "\b", "\b\b", "\t", "\v", "\f", "\a", "\x00", "\x0e", "\x0f",
+			"\x7f", "\x18", "\x1a", "\x05", "\u0084", "\u0085", "\u0088", "\u008d")
 	case 6, 7:
 		return "\x1b[" + w.numbers() + string(finals[w.IntN(len(finals))])
 	case 8:
-		return "\x1b[" + w.pick("", "1", "7", "31", "42", "38;5;9", "48;2;1;2;3", "4:3", "58:5:1", "0", "9;53", "22;27", w.numbers()) + "m"
+		return "\x1b[" + w.pick("", "1", "7", "31", "42", "38;5;9", "48;2;1;2;3", "4:3", "58:5:1", "0", "9;53", "22;27",
+			w.numbers()) + "m"
 	case 9:
-		return "\x1b[" + w.pick("4", "20", "?1", "?5", "?6", "?7", "?25", "?45", "?47", "?1047", "?1048", "?1049", "?1000", "?1006", "?2004", "?1004", "?2026") + w.pick("h", "h", "l")
+		return "\x1b[" + w.pick("4", "20", "?1", "?5", "?6", "?7", "?25", "?45", "?47", "?1047", "?1048", "?1049",
+			"?1000", "?1006", "?2004", "?1004", "?2026") + w.pick("h", "h", "l")
 	case 10:
-		return w.pick("\x1b7", "\x1b8", "\x1b[s", "\x1b[u", "\x1bD", "\x1bE", "\x1bM", "\x1bH", "\x1bc", "\x1b[!p", "\x1b#8", "\x1b=", "\x1b>", "\x1b(0", "\x1b(B", "\x1b)0", "\x1bn", "\x1b[1\"q", "\x1b[0\"q", "\x1b[?J", "\x1b[?1K", "\x1b['}", "\x1b[2'~", "\x1b[ @", "\x1b[2 A", "\x1b[4 q", "\x1b[3g")
+		return w.pick("\x1b7", "\x1b8", "\x1b[s", "\x1b[u", "\x1bD", "\x1bE", "\x1bM", "\x1bH", "\x1bc", "\x1b[!p",
+			"\x1b#8", "\x1b=", "\x1b>", "\x1b(0", "\x1b(B", "\x1b)0", "\x1bn", "\x1b[1\"q", "\x1b[0\"q",
+			"\x1b[?J", "\x1b[?1K", "\x1b['}", "\x1b[2'~", "\x1b[ @", "\x1b[2 A", "\x1b[4 q", "\x1b[3g")
 	}
-	return w.pick("\x1b]2;t\a", "\x1b]8;;http://x\x1b\\", "\x1b]8;;\a", "\x1b]4;1;#123456\a", "\x1b]11;rgb:1/2/3\a", "\x1b]10;?\a", "\x1b]104\a", "\x1b]7;file://h/d\a", "\x1b]52;c;aGk=\a", "\x1b]133;D;1\a", "\x1bPq#0\x1b\\", "\x1bP$qm\x1b\\", "\x1bP+q544e\x1b\\", "\x1b_x\x1b\\",
-		"\x1b[c", "\x1b[>c", "\x1b[6n", "\x1b[?6n", "\x1b[5n", "\x1b[?7$p", "\x1b[4$p", "\x1b[18t", "\x1b[14t", "\x1b[?u", "\x1b[>q", "\x1bZ", "x\x1b[3b", "x\x1b[99999b", "\x1b[b", "\x1b[1;3", "\x1b]0;half", "\x1b", "\x1b[1\n2C", "\u009b2C")
+	return w.pick("\x1b]2;t\a", "\x1b]8;;http://x\x1b\\", "\x1b]8;;\a", "\x1b]4;1;#123456\a", "\x1b]11;rgb:1/2/3\a",
+		"\x1b]10;?\a", "\x1b]104\a", "\x1b]7;file://h/d\a", "\x1b]52;c;aGk=\a", "\x1b]133;D;1\a", "\x1bPq#0\x1b\\",
+		"\x1bP$qm\x1b\\", "\x1bP+q544e\x1b\\", "\x1b_x\x1b\\",
+		"\x1b[c", "\x1b[>c", "\x1b[6n", "\x1b[?6n", "\x1b[5n", "\x1b[?7$p", "\x1b[4$p", "\x1b[18t", "\x1b[14t",
+		"\x1b[?u", "\x1b[>q", "\x1bZ", "x\x1b[3b", "x\x1b[99999b", "\x1b[b", "\x1b[1;3", "\x1b]0;half", "\x1b",
+		"\x1b[1\n2C", "\u009b2C")
 }
 
 // numbers are parameters: none, small ones, at the edges, and far beyond.
 func (w *program) numbers() string {
 	one := func() string {
-		return w.pick("", "", "0", "1", "2", "3", strconv.Itoa(w.IntN(w.cols+2)), strconv.Itoa(w.IntN(w.rows+2)), "999", "2147483648", "99999999999999999999")
+		return w.pick("", "", "0", "1", "2", "3", strconv.Itoa(w.IntN(w.cols+2)), strconv.Itoa(w.IntN(w.rows+2)), "999",
+			"2147483648", "99999999999999999999")
 	}
 	if w.IntN(2) == 0 {
 		return one()

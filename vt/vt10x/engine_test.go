@@ -25,7 +25,7 @@ func (s *sink) effects() *vt.Effects {
 		Cwd:       func(p string) { add("cwd %s", p) },
 		Clipboard: func(sel string, d []byte) { add("clipboard %s %s", sel, d) },
 		Notify:    func(n vt.Notification) { add("notify %s/%s", n.Title, n.Body) },
-		Prompt:    func(m vt.Mark) { add("mark %c %d", m.Kind, m.Exit) },
+		Prompt:    func(m vt.PromptMark) { add("mark %c %d", m.Kind, m.Exit) },
 	}
 }
 
@@ -139,11 +139,13 @@ func TestHistory(t *testing.T) {
 		{"DL", abc + "\x1b[1;1H\x1b[M", nil, []string{"b", "c", ""}},
 		{"RI", abc + "\x1b[1;1H\x1bM", nil, []string{"", "a", "b"}},
 		{"ED 2 keeps, ED 3 clears history", abc + "\n\x1b[2J", []string{"a"}, []string{"", "", ""}},
-		{"ED 1 counts from the oldest line", "abcdefghij\r\n\n\n\x1b[1;4H\x1b[1J", []string{"abcd", "efgh", "~ij"}, []string{"", "", ""}},
+		{"ED 1 counts from the oldest line", "abcdefghij\r\n\n\n\x1b[1;4H\x1b[1J", []string{"abcd", "efgh", "~ij"},
+			[]string{"", "", ""}},
 		{"ED 3", abc + "\n\x1b[3J", nil, []string{"b", "c", ""}},
 		{"RIS", abc + "\n\x1bc", nil, []string{"", "", ""}},
 		{"alternate screen", abc + "\x1b[?1049h\n\n\nx", nil, []string{"", "", " x"}},
-		{"back from the alternate screen", abc + "\x1b[?1049h\n\n\nx\x1b[?1049l\n", []string{"a"}, []string{"b", "c", ""}},
+		{"back from the alternate screen", abc + "\x1b[?1049h\n\n\nx\x1b[?1049l\n", []string{"a"},
+			[]string{"b", "c", ""}},
 		{"ED 3 on the alternate screen", abc + "\n\x1b[?47h\x1b[3J\x1b[?47l", []string{"a"}, []string{"b", "c", ""}},
 		{"wrapped lines stay wrapped", "abcdef\r\n\n\n", []string{"abcd", "~ef"}, []string{"", "", ""}},
 	}
@@ -227,7 +229,8 @@ func TestCharactersAcrossWrites(t *testing.T) {
 	if text := e.Write([]byte("a\xffb\xe2\x82")); string(text) != "a\ufffdb" || e.Held() != 2 {
 		t.Errorf("text %q, %d held", text, e.Held())
 	}
-	if text := e.Write([]byte("c")); string(text) != "\ufffd\ufffdc" || e.Freeze().Main.Lines[0].Text() != "a\ufffdb\ufffd\ufffdc" {
+	if text := e.Write([]byte("c")); string(text) != "\ufffd\ufffdc" ||
+		e.Freeze().Main.Lines[0].Text() != "a\ufffdb\ufffd\ufffdc" {
 		t.Errorf("text %q", text)
 	}
 }

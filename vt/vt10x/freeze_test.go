@@ -50,17 +50,30 @@ func TestBlanks(t *testing.T) {
 		want     []vt.Span
 	}{
 		{"written spaces are text", "a  ", []vt.Span{{Kind: vt.ASCII, Cells: 3, Text: "a  "}}},
-		{"skipped cells are blank", "\x1b[3Ca", []vt.Span{{Kind: vt.Blank, Cells: 3}, {Kind: vt.ASCII, Cells: 1, Text: "a"}}},
-		{"erased cells are blank", "abc\x1b[1;2H\x1b[X", []vt.Span{{Kind: vt.ASCII, Cells: 1, Text: "a"}, {Kind: vt.Blank, Cells: 1}, {Kind: vt.ASCII, Cells: 1, Text: "c"}}},
-		{"erased in the pen's background only", "\x1b[1;31;42m\x1b[2K", []vt.Span{{Kind: vt.Blank, Cells: 5, Style: green}}},
+		{"skipped cells are blank", "\x1b[3Ca",
+			[]vt.Span{{Kind: vt.Blank, Cells: 3}, {Kind: vt.ASCII, Cells: 1, Text: "a"}}},
+		{"erased cells are blank", "abc\x1b[1;2H\x1b[X",
+			[]vt.Span{{Kind: vt.ASCII, Cells: 1, Text: "a"}, {Kind: vt.Blank, Cells: 1},
+				{Kind: vt.ASCII, Cells: 1, Text: "c"}}},
+		{"erased in the pen's background only", "\x1b[1;31;42m\x1b[2K",
+			[]vt.Span{{Kind: vt.Blank, Cells: 5, Style: green}}},
 		{"scrolled in the pen's background", "\x1b[42m\x1b[2;1H\n\x1b[1A", []vt.Span{}},
-		{"inserted in it", "ab\x1b[1;2H\x1b[42m\x1b[@", []vt.Span{{Kind: vt.ASCII, Cells: 1, Text: "a"}, {Kind: vt.Blank, Cells: 1, Style: green}, {Kind: vt.ASCII, Cells: 1, Text: "b"}}},
-		{"deleted, filled with it", "abcde\r\x1b[42m\x1b[2P", []vt.Span{{Kind: vt.ASCII, Cells: 3, Text: "cde"}, {Kind: vt.Blank, Cells: 2, Style: green}}},
-		{"a protected cell survives DECSEL", "a\x1b[1\"qb\x1b[0\"qc\x1b[?2K", []vt.Span{{Kind: vt.Blank, Cells: 1}, {Kind: vt.ASCII, Cells: 1, Text: "b", Style: vt.Style{Attr: vt.Protected}}}},
+		{"inserted in it", "ab\x1b[1;2H\x1b[42m\x1b[@",
+			[]vt.Span{{Kind: vt.ASCII, Cells: 1, Text: "a"}, {Kind: vt.Blank, Cells: 1, Style: green},
+				{Kind: vt.ASCII, Cells: 1, Text: "b"}}},
+		{"deleted, filled with it", "abcde\r\x1b[42m\x1b[2P",
+			[]vt.Span{{Kind: vt.ASCII, Cells: 3, Text: "cde"}, {Kind: vt.Blank, Cells: 2, Style: green}}},
+		{"a protected cell survives DECSEL", "a\x1b[1\"qb\x1b[0\"qc\x1b[?2K",
+			[]vt.Span{{Kind: vt.Blank, Cells: 1},
+				{Kind: vt.ASCII, Cells: 1, Text: "b", Style: vt.Style{Attr: vt.Protected}}}},
 		{"but not EL", "\x1b[1\"qb\x1b[0\"q\x1b[2K", []vt.Span{}},
 		{"IRM", "abc\r\x1b[4hX", []vt.Span{{Kind: vt.ASCII, Cells: 4, Text: "Xabc"}}},
-		{"line drawing", "\x1b(0qx\x1b(B\x1b[Cq", []vt.Span{{Kind: vt.Narrow, Cells: 2, Text: "─│"}, {Kind: vt.Blank, Cells: 1}, {Kind: vt.ASCII, Cells: 1, Text: "q"}}},
-		{"shifted line drawing", "\x1b)0\x0eq\x0f\x1b[Cq", []vt.Span{{Kind: vt.Narrow, Cells: 1, Text: "─"}, {Kind: vt.Blank, Cells: 1}, {Kind: vt.ASCII, Cells: 1, Text: "q"}}},
+		{"line drawing", "\x1b(0qx\x1b(B\x1b[Cq",
+			[]vt.Span{{Kind: vt.Narrow, Cells: 2, Text: "─│"}, {Kind: vt.Blank, Cells: 1},
+				{Kind: vt.ASCII, Cells: 1, Text: "q"}}},
+		{"shifted line drawing", "\x1b)0\x0eq\x0f\x1b[Cq",
+			[]vt.Span{{Kind: vt.Narrow, Cells: 1, Text: "─"}, {Kind: vt.Blank, Cells: 1},
+				{Kind: vt.ASCII, Cells: 1, Text: "q"}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -76,7 +89,8 @@ func TestBlanks(t *testing.T) {
 
 // everything is a stream that changes every part of a Frame.
 const everything = "one\r\ntwo\r\nthree\r\nfour\r\n\x1b[1;31mred \x1b]8;;http://x\alink\x1b]8;;\a\x1b[m" +
-	"\x1b[2;3r\x1b[3g\x1b[1;5H\x1bH\x1b[2;4H\x1b7\x1b)0\x1b]2;title\a\x1b]1;icon\a\x1b]7;file://h/dir\a\x1b]4;3;#abcdef\a\x1b]11;#010203\a" +
+	"\x1b[2;3r\x1b[3g\x1b[1;5H\x1bH\x1b[2;4H\x1b7\x1b)0" +
+	"\x1b]2;title\a\x1b]1;icon\a\x1b]7;file://h/dir\a\x1b]4;3;#abcdef\a\x1b]11;#010203\a" +
 	"\x1b[?1049h\x1b[42mALT\x1b[2;3r\x1b7\x1b[?1;6;25;2004;1003;1006h\x1b[4h\x1b[5 q\x1b[3mX\x1b]0;unfini"
 
 func TestFreezeIsImmutable(t *testing.T) {
@@ -121,11 +135,13 @@ func TestFreeze(t *testing.T) {
 		t.Errorf("main %q", got)
 	}
 	m := f.Main
-	if m.Top != 1 || m.Bottom != 2 || !slices.Equal(m.Tabs, []int{4}) || !m.Saved.Set || m.Saved.X != 3 || m.Saved.Y != 1 {
+	if m.Top != 1 || m.Bottom != 2 || !slices.Equal(m.Tabs, []int{4}) || !m.Saved.Set || m.Saved.X != 3 ||
+		m.Saved.Y != 1 {
 		t.Errorf("main %+v", m)
 	}
 	a := f.Alt
-	if a.X != 1 || a.Y != 1 || a.PendingWrap || a.Top != 1 || a.Bottom != 2 || a.Tabs != nil || a.Saved.Pen != (vt.Style{BG: p(2)}) {
+	if a.X != 1 || a.Y != 1 || a.PendingWrap || a.Top != 1 || a.Bottom != 2 || a.Tabs != nil ||
+		a.Saved.Pen != (vt.Style{BG: p(2)}) {
 		t.Errorf("alternate %+v", a)
 	}
 }
@@ -152,13 +168,16 @@ func TestResize(t *testing.T) {
 		x, y       int
 	}{
 		{"rows below the cursor go first", "a\r\nb", 6, 2, "", nil, []string{"a", "b"}, 1, 1},
-		{"then the uppermost become history", "a\r\nb\r\nc\r\nd", 6, 2, "", []string{"a", "b"}, []string{"c", "d"}, 1, 1},
+		{"then the uppermost become history", "a\r\nb\r\nc\r\nd", 6, 2, "", []string{"a", "b"}, []string{"c", "d"}, 1,
+			1},
 		{"taller", "a\r\nb\r\nc\r\nd", 6, 5, "\r\ne", nil, []string{"a", "b", "c", "d", "e"}, 1, 4},
 		{"narrower", "abcdef\r\nx", 3, 4, "", nil, []string{"abc", "x", "", ""}, 1, 1},
 		{"wider", "abcdef", 9, 4, "gh", nil, []string{"abcdefgh", "", "", ""}, 8, 0},
-		{"long lines of history are broken", "abcdef\r\n12\r\nx\r\ny\r\nz", 4, 4, "", []string{"abcd", "~ef"}, []string{"12", "x", "y", "z"}, 1, 3},
+		{"long lines of history are broken", "abcdef\r\n12\r\nx\r\ny\r\nz", 4, 4, "", []string{"abcd", "~ef"},
+			[]string{"12", "x", "y", "z"}, 1, 3},
 		{"margins go", "\x1b[2;3r\x1b[3;1Hx", 6, 4, "", nil, []string{"", "", "x", ""}, 1, 2},
-		{"margins are gone", "\x1b[2;3r\x1b[4;1Hx", 6, 5, "\n\n\n", []string{"", ""}[:2], []string{"", "x", "", "", ""}, 1, 4},
+		{"margins are gone", "\x1b[2;3r\x1b[4;1Hx", 6, 5, "\n\n\n", []string{"", ""}[:2], []string{"", "x", "", "", ""},
+			1, 4},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

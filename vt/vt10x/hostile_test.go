@@ -18,13 +18,16 @@ import (
 func hostile() []string {
 	in := []string{
 		"\x1b[2000000000I", "ab\x1b[9223372036854775807Z", "x\x1b[9223372036854775807P", "x\x1b[9223372036854775807@",
-		"\x1b[-5P", "\x1b[-5@", "\x1b[-1X\x1b[-1L\x1b[-1S", "\x1b[9999999999\u4e49", "\x1b[5;5H\x1b[9223372036854775807C",
+		"\x1b[-5P", "\x1b[-5@", "\x1b[-1X\x1b[-1L\x1b[-1S", "\x1b[9999999999\u4e49",
+		"\x1b[5;5H\x1b[9223372036854775807C",
 		"a\x1b[2147483647b", "\x1b[?7la\x1b[2147483647b", "\x1b[4ha\x1b[2147483647b",
 		"\x1b]4;99999999999;rgb:1/1/1\a\x1b]4;-1;#fff\a\x1b]10;#zzz\a\x1b]4;1;rgb:\a\x1b]104;;;-1;256\a\x1b]4;?;?\a",
 		"\x1b[" + strings.Repeat("9", 100_000) + "m", "\x1b[" + strings.Repeat(";", 100_000) + "H",
 		"\x1b[" + strings.Repeat(":", 100_000) + "m", "\x1b[38" + strings.Repeat(":5", 5000) + "m",
-		"\x1b]0;" + strings.Repeat("x", 1<<20), "\x1bP" + strings.Repeat("q", 1<<20), "\x1b_" + strings.Repeat("\x1b", 1<<17),
-		strings.Repeat("\x1b[1;1H\x1b[2J", 1000), strings.Repeat("\xff", 1<<12), strings.Repeat("\x1b[?1049h\x1b[?1049l", 1000),
+		"\x1b]0;" + strings.Repeat("x", 1<<20), "\x1bP" + strings.Repeat("q", 1<<20),
+		"\x1b_" + strings.Repeat("\x1b", 1<<17),
+		strings.Repeat("\x1b[1;1H\x1b[2J", 1000), strings.Repeat("\xff", 1<<12),
+		strings.Repeat("\x1b[?1049h\x1b[?1049l", 1000),
 		strings.Repeat("\x1bc", 1000), strings.Repeat("\x1b#8", 100), strings.Repeat("\x1b[?6h\x1b[?6l\x1b[r", 1000),
 	}
 	for final := '@'; final <= '~'; final++ {
@@ -54,7 +57,8 @@ func cpu(t *testing.T) time.Duration {
 func TestHostileInput(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	const limit = 10 * time.Second // some 20 ms without the race detector on an idle core; what it guards against takes minutes
+	// Some 20 ms without the race detector on an idle core; a library that hangs takes minutes.
+	const limit = 10 * time.Second
 	for _, size := range [][2]int{{80, 24}, {1, 50}, {200, 60}} {
 		for _, in := range hostile() {
 			e := newEngine(size[0], size[1], nil)

@@ -342,6 +342,9 @@ func TestRefusedTheSecondTime(t *testing.T) {
 
 // TestToolFails: answers that are no answers.
 func TestToolFails(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for processes that do not end")
+	}
 	t.Parallel()
 	s := fake(t)
 	d, a := fakeDaytona(t, s), fakeAgentBay(t, s)
@@ -524,6 +527,9 @@ func TestInputIsLost(t *testing.T) {
 // TestEndsThoughNotKilled: a call ends soon after its context also when the command cannot be ended and goes on
 // printing.
 func TestEndsThoughNotKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for processes that do not end")
+	}
 	t.Parallel()
 	s := fake(t)
 	p := fakeE2B(t, s)

@@ -15,6 +15,7 @@ import (
 	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/wire"
 )
 
 // The compatible routes are those of Cloudflare's sandbox container, for clients that
@@ -29,31 +30,149 @@ const defaultSession = "default"
 
 // Routes are what clients of the sandbox container call.
 func (s *Service) Routes() []httpapi.Route {
+	return slices.Concat(s.sessionRoutes(), s.processRoutes(), s.fileRoutes())
+}
+
+// sessionRoutes are about sessions and commands.
+func (s *Service) sessionRoutes() []httpapi.Route {
 	return []httpapi.Route{
-		httpapi.Post("/api/session/create", s.create, "start a session (compatible)"),
-		httpapi.Get("/api/session/list", s.listSessions, "the sessions that have a shell (compatible)"),
-		httpapi.Post("/api/session/delete", s.deleteSession, "end a session's shells (compatible)"),
-		httpapi.Post("/api/session/:id/env", s.setVariables, "export variables in a session (compatible)").Streams(),
-		httpapi.Post("/api/env/set", s.setVariables, "export variables in the session of X-Session-Id (compatible)").Streams(),
-		httpapi.Post("/api/execute", s.execute, "run a command (compatible)").Streams(),
-		httpapi.Post("/api/execute/stream", s.executeStream, "run a command, output as Server-Sent Events (compatible)").Streams(),
-		httpapi.Post("/api/process/start", s.startProcess, "start a process in the background (compatible)").Streams(),
-		httpapi.Get("/api/process/list", s.listProcesses, "the processes of all sessions (compatible)"),
-		httpapi.Delete("/api/process/kill-all", s.killAll, "end all processes (compatible)").Streams(),
-		httpapi.Post("/api/process/kill-all", s.killAll, "end all processes (compatible)").Streams(),
-		httpapi.Get("/api/process/:id", s.getProcess, "one process (compatible)"),
-		httpapi.Delete("/api/process/:id", s.killProcess, "end a process (compatible)").Streams(),
-		httpapi.Get("/api/process/:id/logs", s.getLogs, "what a process printed (compatible)").Streams(),
-		httpapi.Get("/api/process/:id/stream", s.streamProcess, "a process's output as Server-Sent Events (compatible)").Streams(),
-		httpapi.Post("/api/file/read", s.readFile, "read a file (compatible)").Streams(),
-		httpapi.Post("/api/file/write", s.writeFile, "write a file (compatible)").Streams(),
-		httpapi.Post("/api/file/mkdir", s.makeDir, "make a directory (compatible)").Streams(),
-		httpapi.Post("/api/file/delete", s.removeFile, "remove a file (compatible)").Streams(),
-		httpapi.Delete("/api/file/delete", s.removeFile, "remove a file (compatible)").Streams(),
-		httpapi.Post("/api/file/rename", s.renameFile, "rename a file (compatible)").Streams(),
-		httpapi.Post("/api/file/move", s.moveFile, "move a file (compatible)").Streams(),
-		httpapi.Post("/api/file/list", s.listFiles, "list a directory (compatible)").Streams(),
-		httpapi.Post("/api/file/exists", s.fileExists, "whether a file exists (compatible)").Streams(),
+		httpapi.Post("/api/session/create", s.create, "start a session (compatible)").
+			Doc("compatCreate", "compat", "Make a session").
+			MayTake(wire.CompatCreate{}, "The session. An empty body makes one with a new name.").
+			Gives("CompatSession CannotStart ShellExists TooLarge NotJSON NeedsApproval CannotStartNow NoSpace"),
+		httpapi.Get("/api/session/list", s.listSessions, "the sessions that have a shell (compatible)").
+			Doc("compatSessions", "compat", "The sessions").
+			Gives("CompatSessions"),
+		httpapi.Post("/api/session/delete", s.deleteSession, "end a session's shells (compatible)").
+			Doc("compatDelete", "compat", "End a session").
+			Text("All its shells and what they started; its terminals stay.").
+			Takes(wire.CompatDelete{}, "The session.").
+			Gives("CompatNamed Invalid NoSession TooLarge NotJSON NeedsApproval CannotStartNow NoSpace"),
+		httpapi.Post("/api/session/:id/env", s.setVariables, "export variables in a session (compatible)").Streams().
+			Doc("compatSessionEnv", "compat", "Export variables in a session").
+			Takes(wire.CompatEnv{}, "The variables.").
+			Gives("CompatNamed Invalid NoSession ShellGone TooLargeExec NotJSON NeedsApproval CannotStartNow " +
+				"NoSpace"),
+		httpapi.Post("/api/env/set", s.setVariables, "export variables in the session of X-Session-Id (compatible)").Streams().
+			Doc("compatEnv", "compat", "Export variables").
+			Params("sessionHeader").
+			Takes(wire.CompatEnv{}, "The variables.").
+			Gives("CompatNamed Invalid NoSession ShellGone TooLargeExec NotJSON NeedsApproval CannotStartNow " +
+				"NoSpace"),
+		httpapi.Post("/api/execute", s.execute, "run a command (compatible)").Streams().
+			Doc("compatExecute", "compat", "Run a command").
+			Params("sessionHeader").
+			Takes(wire.CompatExecute{}, "The command.").
+			Gives("CompatResult CannotStart NoSession ShellGone TooLargeExec NotJSON NeedsApproval CannotStartNow " +
+				"NoSpace"),
+		httpapi.Post("/api/execute/stream", s.executeStream, "run a command, output as Server-Sent Events (compatible)").Streams().
+			Doc("compatExecuteStream", "compat", "Run a command and get its output as it comes").
+			Params("sessionHeader").
+			Takes(wire.CompatExecute{}, "The command.").
+			Gives("CompatStream CannotStart NoSession ShellGone TooLargeExec NotJSON NeedsApproval CannotStartNow " +
+				"NoSpace"),
+	}
+}
+
+// processRoutes are about commands in the background.
+func (s *Service) processRoutes() []httpapi.Route {
+	return []httpapi.Route{
+		httpapi.Post("/api/process/start", s.startProcess, "start a process in the background (compatible)").Streams().
+			Doc("compatStart", "compat", "Start a process").
+			Params("sessionHeader").
+			Takes(wire.CompatExecute{}, "The command.").
+			Gives("CompatProcess CannotStart NoSession ShellGone TooLargeExec NotJSON NeedsApproval CannotStartNow " +
+				"NoSpace"),
+		httpapi.Get("/api/process/list", s.listProcesses, "the processes of all sessions (compatible)").
+			Doc("compatProcesses", "compat", "The processes of all sessions").
+			Gives("CompatProcesses"),
+		httpapi.Delete("/api/process/kill-all", s.killAll, "end all processes (compatible)").Streams().
+			Doc("compatKillAll", "compat", "End all processes").
+			Text("Of all sessions.").
+			Gives("CompatKilled Invalid TooLarge NotJSON NeedsApproval"),
+		httpapi.Post("/api/process/kill-all", s.killAll, "end all processes (compatible)").Streams().
+			Doc("compatKillAllPost", "compat", "End all processes").
+			Text("Of all sessions.").
+			Gives("CompatKilled Invalid TooLarge NotJSON NeedsApproval"),
+		httpapi.Get("/api/process/:id", s.getProcess, "one process (compatible)").
+			Doc("compatProcess", "compat", "One process").
+			Gives("CompatProcess NoProcess"),
+		httpapi.Delete("/api/process/:id", s.killProcess, "end a process (compatible)").Streams().
+			Doc("compatKill", "compat", "End a process").
+			Text("SIGTERM to it and what it started, SIGKILL after five seconds. The reply waits for the end.").
+			Gives("CompatProcess Invalid NoProcess TooLarge NotJSON NeedsApproval"),
+		httpapi.Get("/api/process/:id/logs", s.getLogs, "what a process printed (compatible)").Streams().
+			Doc("compatLogs", "compat", "What a process printed").
+			Gives("CompatLogs NoProcess"),
+		httpapi.Get("/api/process/:id/stream", s.streamProcess, "a process's output as Server-Sent Events (compatible)").Streams().
+			Doc("compatProcessStream", "compat", "The output of a process as it comes").
+			Text("From its beginning.").
+			Gives("CompatStream NoProcess"),
+	}
+}
+
+// fileRoutes are about files.
+func (s *Service) fileRoutes() []httpapi.Route {
+	return []httpapi.Route{
+		httpapi.Post("/api/file/read", s.readFile, "read a file (compatible)").Streams().
+			Doc("compatRead", "compat", "Read a file").
+			Params("sessionHeader").
+			Takes(wire.CompatRead{}, "The file.").
+			Gives("CompatContent CannotStart FileForbidden FileNotFound FileConflict FileTooLarge NotJSON " +
+				"NeedsApproval CannotStartNow NoSpace"),
+		httpapi.Post("/api/file/write", s.writeFile, "write a file (compatible)").Streams().
+			Doc("compatWrite", "compat", "Write a file").
+			Text("It is made when it does not exist; its directory is not.").
+			Params("sessionHeader").
+			Takes(wire.CompatWrite{}, "The file and what to write.").
+			Gives("CompatFile CannotStart FileForbidden FileNotFound FileConflict FileTooLarge NotJSON " +
+				"NeedsApproval CannotStartNow NoSpace"),
+		httpapi.Post("/api/file/mkdir", s.makeDir, "make a directory (compatible)").Streams().
+			Doc("compatMkdir", "compat", "Make a directory").
+			Params("sessionHeader").
+			Takes(wire.CompatMkdir{}, "The directory.").
+			Gives("CompatFile CannotStart FileForbidden FileNotFound FileConflict FileTooLarge NotJSON " +
+				"NeedsApproval CannotStartNow NoSpace"),
+		httpapi.Post("/api/file/delete", s.removeFile, "remove a file (compatible)").Streams().
+			Doc("compatRemovePost", "compat", "Remove a file").
+			Text("Or an empty directory.").
+			Params("sessionHeader").
+			Takes(wire.CompatPath{}, "The file.").
+			Gives("CompatFile CannotStart FileForbidden FileNotFound FileConflict FileTooLarge NotJSON " +
+				"NeedsApproval CannotStartNow NoSpace"),
+		httpapi.Delete("/api/file/delete", s.removeFile, "remove a file (compatible)").Streams().
+			Doc("compatRemove", "compat", "Remove a file").
+			Text("Or an empty directory.").
+			Params("sessionHeader").
+			Takes(wire.CompatPath{}, "The file.").
+			Gives("CompatFile CannotStart FileForbidden FileNotFound FileConflict FileTooLarge NotJSON " +
+				"NeedsApproval CannotStartNow NoSpace"),
+		httpapi.Post("/api/file/rename", s.renameFile, "rename a file (compatible)").Streams().
+			Doc("compatRename", "compat", "Rename a file").
+			Text("What is there under the new name is replaced.").
+			Params("sessionHeader").
+			Takes(wire.CompatRename{}, "The two paths.").
+			Gives("CompatRenamed CannotStart FileForbidden FileNotFound FileConflict FileTooLarge NotJSON " +
+				"NeedsApproval CannotStartNow NoSpace"),
+		httpapi.Post("/api/file/move", s.moveFile, "move a file (compatible)").Streams().
+			Doc("compatMove", "compat", "Move a file").
+			Text("Within a file system.").
+			Params("sessionHeader").
+			Takes(wire.CompatMove{}, "The two paths.").
+			Gives("CompatRenamed CannotStart FileForbidden FileNotFound FileConflict FileTooLarge NotJSON " +
+				"NeedsApproval CannotStartNow NoSpace"),
+		httpapi.Post("/api/file/list", s.listFiles, "list a directory (compatible)").Streams().
+			Doc("compatList", "compat", "List a directory").
+			Params("sessionHeader").
+			Takes(wire.CompatList{}, "The directory.").
+			Gives("CompatFiles CannotStart FileForbidden FileNotFound FileConflict FileTooLarge NotJSON " +
+				"NeedsApproval CannotStartNow NoSpace"),
+		httpapi.Post("/api/file/exists", s.fileExists, "whether a file exists (compatible)").Streams().
+			Doc("compatExists", "compat", "Whether a file exists").
+			Params("sessionHeader").
+			Takes(wire.CompatPath{}, "The file.").
+			Gives("CompatExists CannotStart FileForbidden FileNotFound FileConflict FileTooLarge NotJSON " +
+				"NeedsApproval CannotStartNow NoSpace"),
 	}
 }
 
@@ -97,12 +216,12 @@ func (s *Service) shellOf(c echo.Context, body, tool string, deed any) (*mux.She
 	if err := s.Permit(c, name, tool, deed); err != nil {
 		return nil, err
 	}
-	return s.Mux.DefaultShell(name)
+	return s.Shells.DefaultShell(name)
 }
 
 // existing is the default shell of a session that has one.
 func (s *Service) existing(session string) (*mux.Shell, error) {
-	for _, sh := range s.Mux.Shells(session) {
+	for _, sh := range s.Shells.Shells(session) {
 		if sh.Default && session != "" {
 			return sh, nil
 		}
@@ -157,7 +276,7 @@ func (s *Service) create(c echo.Context) error {
 	if err := s.Permit(c, name, conversation.ToolShell, exec.ShellDeed{Cwd: req.Cwd, Env: env}); err != nil {
 		return err
 	}
-	sh, err := s.Mux.CreateShell(mux.ShellSpec{Session: name, Default: true, Cwd: req.Cwd, Env: env,
+	sh, err := s.Shells.CreateShell(mux.ShellSpec{Session: name, Default: true, Cwd: req.Cwd, Env: env,
 		Timeout: time.Duration(req.CommandTimeoutMS) * time.Millisecond})
 	if err != nil {
 		return err
@@ -184,7 +303,7 @@ type sessionsReply struct {
 
 func (s *Service) listSessions(c echo.Context) error {
 	reply := sessionsReply{stamp: stampNow(), Sessions: []sessionInfo{}}
-	for _, sh := range s.Mux.Shells("") {
+	for _, sh := range s.Shells.Shells("") {
 		if sh.Default {
 			reply.Sessions = append(reply.Sessions, sessionInfoOf(sh))
 		}
@@ -212,7 +331,7 @@ func (s *Service) deleteSession(c echo.Context) error {
 	if err := s.Permit(c, req.SessionID, conversation.ToolKill, struct{}{}); err != nil {
 		return err
 	}
-	if err := s.Mux.DeleteShells(httpapi.Unhurried(c), req.SessionID); err != nil {
+	if err := s.Shells.DeleteShells(httpapi.Unhurried(c), req.SessionID); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, namedReply{stampNow(), req.SessionID})

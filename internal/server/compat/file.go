@@ -79,14 +79,14 @@ func (s *Service) bindFile(c echo.Context, tool string, needed ...string) (r fil
 	if err != nil {
 		return r, err
 	}
-	sh, err := s.Mux.DefaultShell(thread)
+	sh, err := s.Shells.DefaultShell(thread)
 	if err != nil {
 		return r, err
 	}
-	r.files = filesOf(sh)
+	r.files = s.filesOf(sh)
 	for _, name := range needed {
 		if p := paths[name]; !filepath.IsAbs(*p) {
-			*p = filepath.Join(sh.Facts().Cwd, *p)
+			*p = filepath.Join(sh.Stats().Cwd, *p)
 		}
 	}
 	if again {

@@ -27,8 +27,8 @@ type files interface {
 }
 
 // filesOf are the files of a shell.
-func filesOf(sh *mux.Shell) files {
-	if f := sh.Files(); f != nil {
+func (s *Service) filesOf(sh *mux.Shell) files {
+	if f := s.Threads.Files(sh); f != nil {
 		return remoteFiles{f}
 	}
 	return localFiles{}

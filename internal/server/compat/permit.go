@@ -20,7 +20,7 @@ type fileDeed struct {
 // permitFile asks about a deed on files before there is a shell to say where relative paths are; again says that it has to be asked about with whole paths. What is denied
 // as it is makes no shell.
 func (s *Service) permitFile(c echo.Context, thread, tool string, d fileDeed) (again bool, err error) {
-	if !s.Mux.Guards(thread) {
+	if !s.Threads.Guards(thread) {
 		return false, nil
 	}
 	call, err := httpapi.CallOf(tool, d)
@@ -28,8 +28,8 @@ func (s *Service) permitFile(c echo.Context, thread, tool string, d fileDeed) (a
 		return false, err
 	}
 	whole := filepath.IsAbs(d.Path) && (d.NewPath == "" || filepath.IsAbs(d.NewPath))
-	if whole || s.Mux.Denies(thread, call) {
-		return false, s.Mux.Permit(c.Request().Context(), thread, call)
+	if whole || s.Threads.Denies(thread, call) {
+		return false, s.Threads.Permit(c.Request().Context(), thread, call)
 	}
 	return true, nil
 }

@@ -35,7 +35,7 @@ func (s *Service) startProcess(c echo.Context) error {
 // processes are the commands in the background, oldest first, of every session: processes are not a session's own.
 func (s *Service) processes() []ProcessReply {
 	list := []ProcessReply{}
-	for _, sh := range s.Mux.Shells("") {
+	for _, sh := range s.Shells.Shells("") {
 		for _, i := range sh.Commands(maxProcesses, "") {
 			if i.Background {
 				list = append(list, processReplyOf(sh.Session, i))
@@ -58,7 +58,7 @@ func (s *Service) process(c echo.Context) (session string, e *shell.Exec, err er
 	if auth.GrantOf(c).PTY != "" {
 		return "", nil, httpapi.ErrWrongTerminal
 	}
-	for _, sh := range s.Mux.Shells("") {
+	for _, sh := range s.Shells.Shells("") {
 		if e, err = sh.Command(c.Param("id")); err == nil && e.Info().Background {
 			return sh.Session, e, nil
 		}
@@ -129,7 +129,7 @@ func (s *Service) killAll(c echo.Context) error {
 	}
 	var ending []*shell.Exec
 	for _, p := range running {
-		if e, err := s.Mux.Command("", p.ID); err == nil { // else it went meanwhile
+		if e, err := s.Shells.Command("", p.ID); err == nil { // else it went meanwhile
 			e.Cancel()
 			ending = append(ending, e)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/wire"
 )
 
 // startPatience is how long the reply about a command in the background waits for its
@@ -26,9 +27,9 @@ func (s *Service) shellOf(c echo.Context) (*mux.Shell, error) {
 		return nil, err
 	}
 	if id := c.Param("shid"); id != "" {
-		return s.Mux.FindShell(session, id)
+		return s.Shells.FindShell(session, id)
 	}
-	return s.Mux.DefaultShell(session)
+	return s.Shells.DefaultShell(session)
 }
 
 // shellSessionOf is the session a path of shells names. What is let in for one terminal has no business here.
@@ -82,7 +83,7 @@ func (s *Service) postExec(c echo.Context) error {
 // submit gives a command to its shell, or to a terminal of its own.
 func (s *Service) submit(c echo.Context, sh *mux.Shell, req Request, cmd shell.Command) (*shell.Exec, error) {
 	if req.TTY {
-		return s.Mux.ExecTerminal(httpapi.Unhurried(c), sh, cmd)
+		return s.Shells.ExecTerminal(httpapi.Unhurried(c), sh, cmd)
 	}
 	return sh.Submit(cmd)
 }
@@ -109,22 +110,12 @@ func commandError(c echo.Context, e *shell.Exec, err error) error {
 	return httpapi.ErrorFor(err, c).With("command_id", e.ID())
 }
 
-// acceptedReply is the reply about a command in the background.
-type acceptedReply struct {
-	Success   bool         `json:"success"`
-	CommandID string       `json:"command_id"`
-	PID       int          `json:"pid"`
-	Status    shell.Status `json:"status"`
-	Session   string       `json:"session"`
-	Shell     string       `json:"shell"`
-}
-
 func (s *Service) accepted(c echo.Context, sh *mux.Shell, e *shell.Exec) error {
 	if err := s.Started(c, e); err != nil {
 		return commandError(c, e, err)
 	}
 	i := e.Info()
-	return c.JSON(http.StatusAccepted, acceptedReply{true, i.ID, i.PID, i.Status, sh.Session, sh.ID})
+	return c.JSON(http.StatusAccepted, wire.ExecAccepted{Success: true, CommandID: i.ID, PID: i.PID, Status: wire.CommandStatus(i.Status), Session: sh.Session, Shell: sh.ID})
 }
 
 // Started waits for the start of a command, for startPatience. The error is that of one that could not be started.
@@ -173,19 +164,8 @@ type Service struct{ *httpapi.Base }
 // ownEvents are the events of our own routes: start, stdout, stderr, complete, error.
 type ownEvents struct{ session string }
 
-// startEvent is the data of the event start.
-type startEvent struct {
-	CommandID string    `json:"command_id"`
-	PID       int       `json:"pid"`
-	PTY       string    `json:"pty,omitempty"`
-	Session   string    `json:"session"`
-	Shell     string    `json:"shell"`
-	Command   string    `json:"command"`
-	Timestamp time.Time `json:"timestamp"`
-}
-
 func (o ownEvents) Started(b []byte, i shell.Info) []byte {
-	return httpapi.AppendEvent(b, "start", startEvent{CommandID: i.ID, PID: i.PID, PTY: i.PTY, Session: o.session, Shell: i.Shell,
+	return httpapi.AppendEvent(b, "start", wire.EventStart{CommandID: i.ID, PID: i.PID, PTY: i.PTY, Session: o.session, Shell: i.Shell,
 		Command: shownCommand(i), Timestamp: i.StartedAt.UTC()})
 }
 

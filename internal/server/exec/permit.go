@@ -69,7 +69,7 @@ func (s *Service) permittedShell(c echo.Context, tool string, deed inShell) (*mu
 		return nil, err
 	}
 	if id := c.Param("shid"); id != "" {
-		if _, err := s.Mux.FindShell(session, id); err != nil {
+		if _, err := s.Shells.FindShell(session, id); err != nil {
 			return nil, err
 		}
 		deed.in(id)

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/wire"
 )
 
 // Routes are served below /session/:sid, where they are about the session's
@@ -9,25 +10,75 @@ import (
 // What waits for a command has no deadline: it may take hours.
 func (s *Service) Routes() []httpapi.Route {
 	return []httpapi.Route{
-		httpapi.Post("/exec", s.postExec, "run a command in the shell and wait for its result").Streams(),
-		httpapi.Post("/exec/stream", s.postExecStream, "run a command; Server-Sent Events: start, stdout, stderr, complete, error").Streams(),
-		httpapi.Post("/env", s.postEnv, "export and unset variables in the shell").Streams(),
-		httpapi.Get("/commands", s.getCommands, "the commands, newest last; ?limit=&before="),
-		httpapi.Get("/commands/:cid", s.getCommand, "one command's state"),
-		httpapi.Delete("/commands/:cid", s.deleteCommand, "cancel a command"),
-		httpapi.Get("/commands/:cid/logs", s.getCommandLogs, "what a command printed; ?follow=1 as Server-Sent Events").Streams(),
-		httpapi.Post("/commands/:cid/input", s.postCommandInput, "write to the standard input of a command with stdin_open").Streams(),
+		httpapi.Post("/exec", s.postExec, "run a command in the shell and wait for its result").Streams().
+			Doc("exec", "commands", "Run a command and wait for its result").
+			Text("The commands of a shell run one after the other, those of different shells at the same time; up to 64 wait. "+
+				"A command goes on when its client leaves, and when the server is replaced: look at its logs then. `exit 3` "+
+				"is a result with code 3; the next command has a new shell with the old state.").
+			Takes(wire.Exec{}, "The command.").
+			Gives("ExecResult ExecAccepted CannotStart ShellGone TooLargeExec NotJSON NeedsApproval CannotStartNow " +
+				"NoSpace"),
+		httpapi.Post("/exec/stream", s.postExecStream, "run a command; Server-Sent Events: start, stdout, stderr, complete, error").Streams().
+			Doc("execStream", "commands", "Run a command and get its output as it comes").
+			Text("What cannot be started at all is refused as by POST …/exec; later errors are events.").
+			Takes(wire.Exec{}, "The command.").
+			Gives("ExecStream CannotStart ShellGone TooLargeExec NotJSON NeedsApproval CannotStartNow NoSpace"),
+		httpapi.Post("/env", s.postEnv, "export and unset variables in the shell").Streams().
+			Doc("setEnv", "commands", "Change the environment of the shell").
+			Text("In its turn among the commands.").
+			Takes(wire.SetEnv{}, "The changes.").
+			Gives("Done Invalid ShellGone TooLargeExec NotJSON NeedsApproval CannotStartNow NoSpace"),
+		httpapi.Get("/commands", s.getCommands, "the commands, newest last; ?limit=&before=").
+			Doc("listCommands", "commands", "The commands that were run").
+			Text("Newest last. The newest 1000 of each shell are kept, over restarts of the server too.").
+			Params("limit before").
+			Gives("CommandList Invalid"),
+		httpapi.Get("/commands/:cid", s.getCommand, "one command's state").
+			Doc("getCommand", "commands", "One command").
+			Gives("Command Invalid NotFound"),
+		httpapi.Delete("/commands/:cid", s.deleteCommand, "cancel a command").
+			Doc("cancelCommand", "commands", "Cancel a command").
+			Text("SIGINT as by Ctrl-C, SIGKILL after a second; SIGTERM to one in the background. One that waits never starts. " +
+				"One that has ended is left alone. The reply waits two seconds for the end.").
+			Gives("CommandCancelled Invalid NotFound TooLarge NotJSON NeedsApproval"),
+		httpapi.Get("/commands/:cid/logs", s.getCommandLogs, "what a command printed; ?follow=1 as Server-Sent Events").Streams().
+			Doc("getCommandLogs", "commands", "What a command printed").
+			Params("follow late stdoutFrom stderrFrom").
+			Gives("CommandLogs Invalid NotFound"),
+		httpapi.Post("/commands/:cid/input", s.postCommandInput, "write to the standard input of a command with stdin_open").Streams().
+			Doc("commandInput", "commands", "Write to the input of a command").
+			Text("The reply comes when the command, or the pipe to it, has taken everything.").
+			Takes(wire.ExecInput{}, "What to write.").
+			Gives("InputTaken Invalid NotFound NoStdin CommandFinished TooLargeExec NotJSON NeedsApproval " +
+				"Unavailable"),
 	}
 }
 
 // ShellRoutes are about the shells of a session.
 func (s *Service) ShellRoutes() []httpapi.Route {
 	return []httpapi.Route{
-		httpapi.Post("/session/:sid/shell", s.postShell, "start a shell"),
-		httpapi.Get("/session/:sid/shell", s.getShells, "the shells of a session"),
-		httpapi.Delete("/session/:sid/shell", s.deleteShells, "end all shells of a session"),
-		httpapi.Get("/shell", s.getShells, "the shells of all sessions"),
-		httpapi.Get("/session/:sid/shell/:shid", s.getShell, "one shell's state"),
-		httpapi.Delete("/session/:sid/shell/:shid", s.deleteShell, "end a shell and everything it started"),
+		httpapi.Post("/session/:sid/shell", s.postShell, "start a shell").
+			Doc("createShell", "commands", "Start a shell").
+			Text("It is for commands alone: the session's default shell comes into being by itself.").
+			MayTake(wire.CreateShell{}, "The shell. An empty body starts one with the server's defaults.").
+			Gives("Shell CannotStart ShellExists TooLarge NotJSON NeedsApproval CannotStartNow NoSpace"),
+		httpapi.Get("/session/:sid/shell", s.getShells, "the shells of a session").
+			Doc("listShells", "commands", "The shells of a session").
+			Gives("ShellList Invalid"),
+		httpapi.Delete("/session/:sid/shell", s.deleteShells, "end all shells of a session").
+			Doc("deleteShells", "commands", "End all shells of a session").
+			Text("As DELETE of each, at once. A session without shells is no error.").
+			Gives("Done Invalid TooLarge NotJSON NeedsApproval CannotStartNow NoSpace"),
+		httpapi.Get("/shell", s.getShells, "the shells of all sessions").
+			Doc("listAllShells", "commands", "The shells of all sessions").
+			Gives("ShellList"),
+		httpapi.Get("/session/:sid/shell/:shid", s.getShell, "one shell's state").
+			Doc("getShell", "commands", "One shell").
+			Gives("200 Shell Invalid NotFound"),
+		httpapi.Delete("/session/:sid/shell/:shid", s.deleteShell, "end a shell and everything it started").
+			Doc("deleteShell", "commands", "End a shell and everything it started").
+			Text("Also what it left in the background. Commands that run or wait end with 410 SESSION_DESTROYED; their " +
+				"history goes too.").
+			Gives("Done Invalid NotFound TooLarge NotJSON NeedsApproval CannotStartNow NoSpace"),
 	}
 }

@@ -7,11 +7,12 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/wire"
 )
 
 // Base is what the handlers of all groups of routes share.
 type Base struct {
-	Mux     *mux.Mux
+	*mux.Supervisor
 	Log     *slog.Logger
 	Closing chan struct{} // closed when viewers have to go
 }
@@ -53,9 +54,4 @@ func SessionOf(c echo.Context) (string, error) {
 	return sid, mux.CheckName("session", sid)
 }
 
-// success is the reply of calls that have nothing to tell.
-type success struct {
-	Success bool `json:"success"`
-}
-
-var Done = success{true}
+var Done = wire.Done{Success: true}

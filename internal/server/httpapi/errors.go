@@ -18,6 +18,7 @@ import (
 
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/descriptors"
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/provider"
@@ -59,7 +60,7 @@ var ErrorTable = []errorRow{
 	{ErrWrongTerminal, http.StatusNotFound, "NOT_FOUND", ErrWrongTerminal.Error()},
 
 	// Before all others: whatever could not be done, this is why.
-	{mux.ErrDescriptors, http.StatusServiceUnavailable, "NO_DESCRIPTORS", ""},
+	{descriptors.ErrExhausted, http.StatusServiceUnavailable, "NO_DESCRIPTORS", ""},
 	{unix.EMFILE, http.StatusServiceUnavailable, "NO_DESCRIPTORS", "the server, or the keeper of its programs, has no file descriptor left; end something, or start them with a higher limit"},
 	{unix.ENFILE, http.StatusServiceUnavailable, "NO_DESCRIPTORS", "the system has no file descriptor left"},
 	{unix.ENOMEM, http.StatusServiceUnavailable, "NO_MEMORY", "the system has no memory left for this"},

@@ -15,9 +15,3 @@ func (r InputRequest) Bytes() ([]byte, error) {
 	}
 	return nil, BadRequest(`exactly one of "data" (text) and "data_b64" (bytes in base64) is needed`)
 }
-
-// InputReply says how many bytes the program took.
-type InputReply struct {
-	Success bool `json:"success"`
-	Bytes   int  `json:"bytes"`
-}

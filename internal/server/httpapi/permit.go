@@ -13,14 +13,14 @@ import (
 
 // Permit asks the permissions of a thread, "" is none, about what a request is about to do. It costs nothing where nobody has set any.
 func (s *Base) Permit(c echo.Context, thread, tool string, deed any) error {
-	if !s.Mux.Guards(thread) {
+	if !s.Threads.Guards(thread) {
 		return nil
 	}
 	call, err := CallOf(tool, deed)
 	if err != nil {
 		return err
 	}
-	return s.Mux.Permit(c.Request().Context(), thread, call)
+	return s.Threads.Permit(c.Request().Context(), thread, call)
 }
 
 func CallOf(tool string, deed any) (conversation.Call, error) {

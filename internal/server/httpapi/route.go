@@ -11,13 +11,22 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// Route is one line of what the server offers.
+// Route is one line of what the server offers. Package openapi makes the document of
+// them, in which the path's :name is {name}.
 type Route struct {
 	Method, Path string
 	Handle       echo.HandlerFunc
 	Effect       bool // needs the role write
 	Stream       bool // goes on for long: no deadline for the whole
 	Does         string
+
+	ID, Tag, Summary, Description string // of the operation in the document
+
+	Query        string // names of parameters beside those of the path, with spaces between
+	Body         any    // a value of the type that the body has; nil is no body
+	BodyText     string
+	BodyOptional bool
+	Replies      string // names of replies and refusals; those that any request may get are left out
 }
 
 // Get is a route that has no effect.
@@ -43,6 +52,44 @@ func Patch(path string, handle echo.HandlerFunc, does string) Route {
 // Delete is a route that ends or removes something.
 func Delete(path string, handle echo.HandlerFunc, does string) Route {
 	return Route{Method: http.MethodDelete, Path: path, Handle: handle, Effect: true, Does: does}
+}
+
+// Doc is the route with what the document says first: a name for programs, the group
+// and one line.
+func (r Route) Doc(id, tag, summary string) Route {
+	r.ID, r.Tag, r.Summary = id, tag, summary
+	return r
+}
+
+// Text is the route with a description.
+func (r Route) Text(description string) Route {
+	r.Description = description
+	return r
+}
+
+// Params is the route with parameters of the query or header, by their names in the document.
+func (r Route) Params(names string) Route {
+	r.Query = names
+	return r
+}
+
+// Takes is the route with a body that is like v.
+func (r Route) Takes(v any, text string) Route {
+	r.Body, r.BodyText = v, text
+	return r
+}
+
+// MayTake is the route with a body that is like v, and may be empty.
+func (r Route) MayTake(v any, text string) Route {
+	r.BodyOptional = true
+	return r.Takes(v, text)
+}
+
+// Gives is the route with replies and refusals, by their names in the document. A name
+// may follow a status, for a reply that comes with another than its usual one.
+func (r Route) Gives(names string) Route {
+	r.Replies = names
+	return r
 }
 
 // ReadOnly is the route without an effect: the role read may use it.

@@ -162,7 +162,7 @@ type shellJSON struct {
 func encodeShell(r *Shell) ([]byte, error) {
 	s := &r.Spec
 	return summed(shellJSON{Version: recordVersion, ID: s.ID, Name: shelldir.Text(s.Name), Cwd: shelldir.Text(s.Cwd), Env: shelldir.Pairs(s.Env), Login: s.Login, Timeout: s.Timeout,
-		MaxOutput: s.MaxOutput, MaxReply: s.MaxReply, Place: s.Place, CreatedAt: r.CreatedAt, Incarnation: r.Process, First: shelldir.Texts(r.FirstEnv)})
+		MaxOutput: s.MaxOutput, MaxReply: s.MaxReply, Place: s.Provider, CreatedAt: r.CreatedAt, Incarnation: r.Process, First: shelldir.Texts(r.FirstEnv)})
 }
 
 // decodeShell reads shell.json. Errors: ErrDamaged.
@@ -175,7 +175,7 @@ func decodeShell(content []byte) (*Shell, error) {
 		return nil, err
 	}
 	return &Shell{
-		Spec:      Spec{ID: j.ID, Name: string(j.Name), Cwd: string(j.Cwd), Env: shelldir.PairsMap(j.Env), Login: j.Login, Timeout: j.Timeout, MaxOutput: j.MaxOutput, MaxReply: j.MaxReply, Place: j.Place},
+		Spec:      Spec{ID: j.ID, Name: string(j.Name), Cwd: string(j.Cwd), Env: shelldir.PairsMap(j.Env), Login: j.Login, Timeout: j.Timeout, MaxOutput: j.MaxOutput, MaxReply: j.MaxReply, Provider: j.Place},
 		CreatedAt: j.CreatedAt, Process: j.Incarnation, FirstEnv: shelldir.Strings(j.First),
 	}, nil
 }

@@ -21,9 +21,9 @@ type Spec struct {
 	Timeout   time.Duration // of commands that give none; 0 is none
 	MaxOutput int64         // of commands that give none; 0 is DefaultMaxOutput
 	MaxReply  int64         // of commands that give none; 0 is no bound
-	// Place has the commands run elsewhere, by Config.Remote, to which the name means something; "" is here. Cwd ("" is where the compute begins) and
+	// Provider has the commands run elsewhere, by Config.Remote, to which the name means something; "" is here. Cwd ("" is where the compute begins) and
 	// Env are of there then.
-	Place string
+	Provider string
 }
 
 // Check checks a Spec and makes its directory absolute. Errors: ErrInvalid, ErrBadEnv.
@@ -31,7 +31,7 @@ func (s *Spec) Check() error {
 	if s.ID == "" || len(s.ID) > 64 || strings.Trim(s.ID, idCharacters) != "" || !filepath.IsAbs(s.Dir) || s.Timeout < 0 || s.MaxOutput < 0 || s.MaxReply < 0 {
 		return fmt.Errorf("%w: id %.80q, directory %.80q, timeout %v, output %d", ErrInvalid, s.ID, s.Dir, s.Timeout, s.MaxOutput)
 	}
-	if s.Cwd == "" && s.Place == "" {
+	if s.Cwd == "" && s.Provider == "" {
 		s.Cwd = HomeDir(s.Env)
 	}
 	if s.Cwd != "" && !filepath.IsAbs(s.Cwd) || strings.ContainsRune(s.Cwd, 0) {

@@ -90,7 +90,7 @@ func TestShellRoundTrip(t *testing.T) {
 	if _, err := LoadShell(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("err = %v", err)
 	}
-	want := &Shell{Spec: Spec{ID: "s", Name: "n\xff", Dir: dir, Cwd: "/\xff", Env: map[string]string{"A": "\xfe"}, Login: true, Timeout: 5, MaxOutput: 6, MaxReply: 7, Place: "p"},
+	want := &Shell{Spec: Spec{ID: "s", Name: "n\xff", Dir: dir, Cwd: "/\xff", Env: map[string]string{"A": "\xfe"}, Login: true, Timeout: 5, MaxOutput: 6, MaxReply: 7, Provider: "p"},
 		CreatedAt: time.Date(2024, 5, 6, 7, 8, 9, 1, time.UTC), Process: 4, FirstEnv: []string{"A=\xff\n", "odd-name"}}
 	noZero(t, "shell", reflect.ValueOf(*want))
 	if err := SaveShell(dir, want); err != nil {

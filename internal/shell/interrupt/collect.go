@@ -27,6 +27,7 @@ const (
 func (i *interruption) stop(p pty.Proc) bool {
 	before, was := proctree.StatusOf(p.PID).State, i.seen[p.PID]
 	was.asleep = before == 'S' || before == 'T'
+	was.itself = before == 'T' && !i.takenOver
 	i.seen[p.PID] = was
 	if err := p.Signal(unix.SIGSTOP); err != nil {
 		return true

@@ -94,6 +94,7 @@ type interruption struct {
 	ctx        context.Context
 	deadline   time.Time
 	executable string // of bash and its subshells, see executableOf
+	takenOver  bool   // an earlier server may have left what is stopped
 	signalled  bool   // SIGINT was sent
 	ended      bool   // the command has a status
 	seen       map[int]observed
@@ -107,6 +108,8 @@ type observed struct {
 	// async: a fork of bash that ignored SIGINT, as that of `builtin &` does for a moment. A shell waits for it only in
 	// the builtin wait, which SIGINT ends.
 	async bool
+	// itself: it had stopped before, and not for an interrupt. It stays stopped until it is sent SIGINT.
+	itself bool
 	// idle: a shell that waits, and not for a program of the command.
 	idle bool
 }
@@ -123,7 +126,7 @@ func prepareInterrupt(ctx context.Context, t Target) (*interruption, error) {
 	}
 	_ = os.WriteFile(t.Marker, nil, 0o600)
 	return &interruption{Target: t, ctx: ctx, deadline: time.Now().Add(t.Limit),
-		executable: executableOf(t.Bash.PID), seen: map[int]observed{}}, nil
+		executable: executableOf(t.Bash.PID), takenOver: unmarked == nil, seen: map[int]observed{}}, nil
 }
 
 // once stops bash and ends what it waits for. After it bash is stopped. Errors: ErrGone, errIgnored, errGoesOn, the
@@ -144,7 +147,7 @@ func (i *interruption) once() error {
 		if !found {
 			return i.signal(list)
 		}
-		i.continueAll()
+		i.continueIf(func(p pty.Proc) bool { return !i.seen[p.PID].itself })
 		_ = i.Bash.Signal(unix.SIGCONT)
 		if err := i.settle(sh); err != nil {
 			return err

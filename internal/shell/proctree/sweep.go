@@ -26,7 +26,7 @@ func Sweep(ctx context.Context, dir string, keeper int) error {
 	defer stop()
 	var end time.Time // of its patience; zero before the first SIGKILL
 	for sig := unix.SIGHUP; ; sig = unix.SIGKILL {
-		victims, err := Belongings(dir, keeper)
+		victims, err := Belonging(dir, keeper)
 		killed := false
 		if err == nil && (sig == unix.SIGKILL || len(victims) == 0) {
 			limit, cancel := context.WithTimeout(whole, pty.KillGrace)
@@ -66,10 +66,10 @@ func Sweep(ctx context.Context, dir string, keeper int) error {
 // sweepPause is how long those who have left may take to end by themselves: most have had SIGHUP with the others when the shell ended.
 const sweepPause = 200 * time.Millisecond
 
-// Belongings are the living processes that belong to the shell of a directory: those that are marked, whatever their parents and sessions are, those of the
+// Belonging are the living processes that belong to the shell of a directory: those that are marked, whatever their parents and sessions are, those of the
 // sessions of all incarnations, those that have one of the shell's files as a standard file, and what descends from these. The keeper is none of them, although it has the
 // mark while it starts one, and all terminals descend from it.
-func Belongings(dir string, keeper int) ([]pty.Proc, error) {
+func Belonging(dir string, keeper int) ([]pty.Proc, error) {
 	list, err := pty.Procs()
 	if err != nil {
 		return nil, err

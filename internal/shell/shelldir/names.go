@@ -40,6 +40,6 @@ const (
 	JobsFile      = "jobs" // what jobs -l printed, for the capture; empty while this incarnation has had none
 )
 
-// ours are the names in the directory of a command that the server makes, with their modes.
-var ours = []string{TextFile, EvalFile, RunFile, InputFile, InFIFO, OutFIFO, ErrFIFO, StdoutFile, StderrFile, BackFile,
+// serverFiles are the names in the directory of a command that the server makes, with their modes.
+var serverFiles = []string{TextFile, EvalFile, RunFile, InputFile, InFIFO, OutFIFO, ErrFIFO, StdoutFile, StderrFile, BackFile,
 	PwdFile, RecordFile}

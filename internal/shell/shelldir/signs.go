@@ -37,7 +37,7 @@ func FindNumber(dir, prefix string) (int, bool) {
 func Seal(dir string) {
 	list, _ := os.ReadDir(dir)
 	for _, f := range list {
-		if f.Type().IsRegular() && !slices.Contains(ours, f.Name()) {
+		if f.Type().IsRegular() && !slices.Contains(serverFiles, f.Name()) {
 			_ = os.Chmod(filepath.Join(dir, f.Name()), 0o600)
 		}
 	}

@@ -26,8 +26,8 @@ type Watch struct {
 	Changed chan struct{}
 }
 
-// Watches is the one watcher of this process.
-var Watches inotify
+// Watcher is the one watcher of this process.
+var Watcher inotify
 
 // Enter makes the watcher work until as many calls of leave. Errors: the kernel's when there is no further inotify instance.
 func (w *inotify) Enter() error {

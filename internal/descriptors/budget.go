@@ -1,0 +1,72 @@
+// Package descriptors keeps a part of the file descriptors of the process for what runs:
+// new things are refused before the system refuses everything.
+package descriptors
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/evertty/evertty/pty"
+)
+
+// ErrExhausted means that what is new has to wait because the server has few file descriptors left, which what runs may need.
+var ErrExhausted = errors.New("the server has too few file descriptors left for this")
+
+// What a new thing may need here while it starts, in descriptors; afterwards most have fewer.
+const (
+	Terminal = 12 // master, far end, pipe, plan, pidfd, journal with its index, a snapshot being written
+	Shell    = 16 // FIFOs, their duplicates for another keeper, pidfd, record, state
+	Command  = 10 // three FIFOs with duplicates, two logs, its record
+	viewer   = 1  // besides its connection, which is there already: a journal that it catches up from
+)
+
+// The reserve that new things leave alone: what runs needs it for the next segment of a journal, snapshots, the database, looks at /proc, and requests that end something.
+const (
+	reservePart            = 8 // of the limit: one in so many
+	minReserve, maxReserve = 32, 512
+)
+
+// Budget decides whether there is room for something new. The zero value is ready.
+type Budget struct {
+	mu       sync.Mutex
+	promised int // to what is starting
+}
+
+// reserveOf is how many of a limit are left alone.
+func reserveOf(limit int) int { return min(max(limit/reservePart, minReserve), maxReserve) }
+
+// Take promises n descriptors until release is called. Errors: ErrExhausted.
+func (d *Budget) Take(n int) (release func(), err error) {
+	open, limit, err := pty.Descriptors()
+	if err != nil {
+		return func() {}, nil //nolint:nilerr // no /proc: what is started finds out by itself
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if reserve := reserveOf(limit); open+d.promised+n > limit-reserve {
+		return nil, fmt.Errorf("%w: %d of %d are open, and %d are kept for what runs; end something, or start the server with a higher limit (ulimit -n, LimitNOFILE)", ErrExhausted,
+			open, limit, reserve)
+	}
+	d.promised += n
+	return func() {
+		d.mu.Lock()
+		d.promised -= n
+		d.mu.Unlock()
+	}, nil
+}
+
+// RoomForViewer tells whether there is room for one more viewer. Errors: ErrExhausted.
+func (d *Budget) RoomForViewer() error {
+	release, err := d.Take(viewer)
+	if err == nil {
+		release()
+	}
+	return err
+}
+
+// RoomForConnection tells whether there is room for one more connection: until half of the reserve is used up, so that requests that end something get through.
+func RoomForConnection() bool {
+	open, limit, err := pty.Descriptors()
+	return err != nil || open <= limit-reserveOf(limit)/2
+}

@@ -1,0 +1,431 @@
+// Package openapi makes the OpenAPI 3.1 document of the HTTP API: paths and statuses from the
+// routes of the server, schemas from the types of package wire, whose comments are the
+// descriptions. The texts that belong to no single route or type are here.
+package openapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/evertty/evertty/internal/server/httpapi"
+)
+
+// parameter is a part of a path, a query or the header of requests.
+type parameter struct {
+	name, in string
+	as       string // its name in the document; "" is its own
+	below    string // of a path: where it means this, as beginnings of paths; "" is everywhere
+	text     string
+	schema   string // in JSON
+	example  string
+}
+
+// response is what one or more routes answer.
+type response struct {
+	name    string
+	status  int
+	text    string
+	headers []header
+	json    []any  // values like the body; several are alternatives
+	codes   string // of a refusal, with spaces between
+	example any    // of a refusal
+	other   []content
+	events  []event // of a stream
+	// commands are what the client may send on a WebSocket.
+	commands []event
+}
+
+type header struct {
+	name, text, schema string
+	required           bool
+	example            string
+}
+
+// content is a body that is not described by a type.
+type content struct{ media, schema, example string }
+
+// event is a message on a stream or WebSocket and a value like it. An event without a name
+// stands for all.
+type event struct {
+	name string
+	like any
+}
+
+// implied are the refusals that any route may answer with; a route that names another response
+// for the status has that.
+var implied = []string{"Unauthorized", "Forbidden", "TooMany", "Failed"}
+
+// Document is the document of routes. wireDir is the folder of package wire's source, and
+// version that of the API.
+func Document(routes []httpapi.Route, wireDir string, version int) ([]byte, error) {
+	t, err := readTypes(wireDir)
+	if err != nil {
+		return nil, err
+	}
+	schemas, err := t.schemas()
+	if err != nil {
+		return nil, err
+	}
+	g := generator{responses: map[string]response{}, params: map[string]parameter{}}
+	for _, r := range slices.Concat(replies, refusals) {
+		g.responses[r.name] = r
+	}
+	for _, p := range parameters {
+		g.params[p.component()] = p
+	}
+	paths, err := g.paths(routes)
+	if err != nil {
+		return nil, err
+	}
+	components, err := g.components(schemas)
+	if err != nil {
+		return nil, err
+	}
+	var groups list
+	for _, tag := range tags {
+		groups = append(groups, object{{"name", tag[0]}, {"description", tag[1]}})
+	}
+	doc := object{
+		{"openapi", "3.1.0"},
+		{"info", object{{"title", title}, {"version", fmt.Sprint(version)}, {"summary", summary},
+			{"description", description}, {"license", object{{"name", "MIT"}, {"identifier", "MIT"}}}}},
+		{"servers", list{object{{"url", "/"}, {"description", "The server this document comes from."}}}},
+		{"security", list{asks("bearer"), asks("cookie")}},
+		{"tags", groups},
+		{"paths", paths},
+		{"x-any-request", g.byStatus(strings.Fields(anyRequest))},
+		{"components", components},
+	}
+	var w writer
+	if err := w.value(doc, 0, 0); err != nil {
+		return nil, err
+	}
+	w.WriteByte('\n')
+	return w.Bytes(), nil
+}
+
+// asks is a security requirement; without a name it asks for nothing.
+func asks(scheme string) object {
+	if scheme == "" {
+		return object{}
+	}
+	return object{{scheme, list{}}}
+}
+
+type generator struct {
+	responses map[string]response
+	params    map[string]parameter
+}
+
+func (p parameter) component() string {
+	if p.as != "" {
+		return p.as
+	}
+	return p.name
+}
+
+// paths are the operations by path, in the order of the routes.
+func (g *generator) paths(routes []httpapi.Route) (all object, err error) {
+	for _, r := range routes {
+		path, params, err := g.path(r.Path)
+		if err != nil {
+			return nil, err
+		}
+		item, _ := all.get(path).(object)
+		if item == nil && len(params) > 0 {
+			item.set("parameters", params)
+		}
+		op, err := g.operation(r)
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", r.Method, r.Path, err)
+		}
+		item.set(strings.ToLower(r.Method), op)
+		all.set(path, item)
+	}
+	return all, nil
+}
+
+// path is a route's path as OpenAPI writes it, {id} for :id, with its parameters.
+func (g *generator) path(route string) (path string, params list, err error) {
+	parts := strings.Split(route, "/")
+	for i, part := range parts {
+		name, ok := strings.CutPrefix(part, ":")
+		if part == "*" {
+			name, ok = "file", true
+		}
+		if !ok {
+			continue
+		}
+		parts[i] = "{" + name + "}"
+		p, err := pathParameter(name, route)
+		if err != nil {
+			return "", nil, err
+		}
+		params = append(params, refTo("parameters", p.component()))
+	}
+	return strings.Join(parts, "/"), params, nil
+}
+
+// pathParameter is what a name means in a path.
+func pathParameter(name, route string) (found parameter, err error) {
+	for _, p := range parameters {
+		if p.name != name || p.in != "path" {
+			continue
+		}
+		if slices.ContainsFunc(strings.Fields(p.below), func(start string) bool { return strings.HasPrefix(route, start) }) {
+			return p, nil
+		}
+		if p.below == "" {
+			found = p
+		}
+	}
+	if found.name == "" {
+		return found, fmt.Errorf("%s: the parameter %s is not described", route, name)
+	}
+	return found, nil
+}
+
+// operation is what the document says about a route.
+func (g *generator) operation(r httpapi.Route) (op object, err error) {
+	op = object{{"tags", list{r.Tag}}, {"operationId", r.ID}, {"summary", r.Summary}}
+	if r.ID == "" || r.Summary == "" || !slices.ContainsFunc(tags, func(t [2]string) bool { return t[0] == r.Tag }) {
+		return nil, fmt.Errorf("it has the name %q, the summary %q and the tag %q", r.ID, r.Summary, r.Tag)
+	}
+	if r.Description != "" {
+		op.set("description", r.Description)
+	}
+	var params list
+	for _, name := range strings.Fields(r.Query) {
+		if _, ok := g.params[name]; !ok {
+			return nil, fmt.Errorf("there is no parameter %s", name)
+		}
+		params = append(params, refTo("parameters", name))
+	}
+	if params != nil {
+		op.set("parameters", params)
+	}
+	if s := securityOf(r); s != nil {
+		op.set("security", s)
+	}
+	if r.Body != nil {
+		op.set("requestBody", object{{"description", r.BodyText}, {"required", !r.BodyOptional},
+			{"content", object{{"application/json", object{{"schema", refTo("schemas", typeName(r.Body))}}}}}})
+	}
+	responses, err := g.responsesOf(r)
+	op.set("responses", responses)
+	return op, err
+}
+
+// securityOf is who may call a route, where that is not as everywhere.
+func securityOf(r httpapi.Route) list {
+	bearer, cookie := asks("bearer"), asks("cookie")
+	switch {
+	case isOpen(r):
+		return list{asks(""), bearer, cookie}
+	case r.Path == "/metrics" || r.Path == "/":
+		return list{bearer, cookie, asks("")}
+	case strings.HasPrefix(r.Path, "/api/webhooks/:"):
+		return list{bearer, cookie, asks("webhook")}
+	case strings.HasSuffix(r.Path, "/pty/:id/stream"), strings.HasSuffix(r.Path, "/pty/:id/ws"),
+		strings.HasSuffix(r.Path, "/pty/:id/snapshot"):
+		return list{bearer, cookie, asks("ticket")}
+	}
+	return nil
+}
+
+// isOpen tells whether a route asks for nothing.
+func isOpen(r httpapi.Route) bool { return r.Path == "/healthz" || r.Path == "/readyz" }
+
+// responsesOf are the responses of a route by status: those that it names and those implied.
+func (g *generator) responsesOf(r httpapi.Route) (object, error) {
+	byStatus := map[string]string{}
+	status := ""
+	for _, word := range strings.Fields(r.Replies) {
+		if word[0] >= '1' && word[0] <= '5' {
+			status = word
+			continue
+		}
+		reply, ok := g.responses[word]
+		if !ok {
+			return nil, fmt.Errorf("there is no response %s", word)
+		}
+		if status == "" {
+			status = fmt.Sprint(reply.status)
+		}
+		if other := byStatus[status]; other != "" {
+			return nil, fmt.Errorf("%s and %s have the status %s", other, word, status)
+		}
+		byStatus[status], status = word, ""
+	}
+	for _, name := range implied {
+		if isOpen(r) && (name == "Unauthorized" || name == "TooMany") {
+			continue
+		}
+		status := fmt.Sprint(g.responses[name].status)
+		if byStatus[status] == "" {
+			byStatus[status] = name
+		}
+	}
+	var o object
+	for status := range 600 {
+		if name := byStatus[fmt.Sprint(status)]; name != "" {
+			o.set(fmt.Sprint(status), refTo("responses", name))
+		}
+	}
+	return o, nil
+}
+
+// byStatus are references to responses by their usual statuses.
+func (g *generator) byStatus(names []string) (o object) {
+	for _, name := range names {
+		o.set(fmt.Sprint(g.responses[name].status), refTo("responses", name))
+	}
+	return o
+}
+
+// typeName is the name of a value's type.
+func typeName(v any) string { return reflect.TypeOf(v).Name() }
+
+// components are the parts that paths refer to.
+func (g *generator) components(schemas object) (object, error) {
+	var params, responses object
+	for _, p := range parameters {
+		o, err := p.object()
+		if err != nil {
+			return nil, fmt.Errorf("parameter %s: %w", p.name, err)
+		}
+		params.set(p.component(), o)
+	}
+	for _, r := range slices.Concat(replies, refusals) {
+		o, err := r.object(schemas)
+		if err != nil {
+			return nil, fmt.Errorf("response %s: %w", r.name, err)
+		}
+		responses.set(r.name, o)
+	}
+	schemes, err := parse(credentials)
+	return object{{"parameters", params}, {"responses", responses}, {"securitySchemes", schemes}, {"schemas", schemas}}, err
+}
+
+func (p parameter) object() (object, error) {
+	schema, err := parse(p.schema)
+	o := object{{"name", p.name}, {"in", p.in}}
+	if p.in == "path" {
+		o.set("required", true)
+	}
+	o = append(o, member{"description", p.text}, member{"schema", schema})
+	if p.example != "" {
+		o.set("example", p.example)
+	}
+	return o, err
+}
+
+func (r response) object(schemas object) (object, error) {
+	o := object{{"description", r.text}}
+	var headers, bodies object
+	for _, h := range r.headers {
+		schema, err := parse(h.schema)
+		if err != nil {
+			return nil, err
+		}
+		one := object{{"description", h.text}}
+		if h.required {
+			one.set("required", true)
+		}
+		one.set("schema", schema)
+		if h.example != "" {
+			one.set("example", h.example)
+		}
+		headers.set(h.name, one)
+	}
+	if headers != nil {
+		o.set("headers", headers)
+	}
+	body, err := r.body()
+	if err != nil {
+		return nil, err
+	}
+	if body != nil {
+		bodies.set("application/json", body)
+	}
+	for _, c := range r.other {
+		one, err := c.object()
+		if err != nil {
+			return nil, err
+		}
+		bodies.set(c.media, one)
+	}
+	if bodies != nil {
+		o.set("content", bodies)
+	}
+	setEvents(&o, "events", r.events)
+	setEvents(&o, "commands", r.commands)
+	return o, nil
+}
+
+// body is the JSON that the response has, nil for none.
+func (r response) body() (object, error) {
+	if r.codes != "" {
+		var codes list
+		for _, code := range strings.Fields(r.codes) {
+			if http.StatusText(r.status) == "" {
+				return nil, fmt.Errorf("status %d", r.status)
+			}
+			codes = append(codes, code)
+		}
+		schema := refTo("schemas", "Error")
+		schema.set("properties", object{{"code", object{{"enum", codes}}}})
+		text, err := json.Marshal(r.example)
+		if err != nil {
+			return nil, err
+		}
+		example, err := parse(string(text))
+		return object{{"schema", schema}, {"example", example}}, err
+	}
+	switch len(r.json) {
+	case 0:
+		return nil, nil
+	case 1:
+		return object{{"schema", refTo("schemas", typeName(r.json[0]))}}, nil
+	}
+	var any list
+	for _, v := range r.json {
+		any = append(any, refTo("schemas", typeName(v)))
+	}
+	return object{{"schema", object{{"oneOf", any}}}}, nil
+}
+
+func (c content) object() (object, error) {
+	o := object{}
+	if c.schema != "" {
+		schema, err := parse(c.schema)
+		if err != nil {
+			return nil, err
+		}
+		o.set("schema", schema)
+	}
+	if c.example != "" {
+		o.set("example", c.example)
+	}
+	return o, nil
+}
+
+// setEvents adds the events or commands of a stream: x-events by name, x-event for all.
+func setEvents(o *object, kind string, list []event) {
+	if len(list) == 0 {
+		return
+	}
+	if list[0].name == "" {
+		o.set("x-"+strings.TrimSuffix(kind, "s"), refTo("schemas", typeName(list[0].like)))
+		return
+	}
+	var all object
+	for _, e := range list {
+		all.set(e.name, refTo("schemas", typeName(e.like)))
+	}
+	o.set("x-"+kind, all)
+}

@@ -1,0 +1,492 @@
+// Package bash is the process of an exec shell: a bash that reads what it is told from a FIFO, and its launcher.
+//
+// It is `bash -i` without a terminal: interactive, because an interactive bash goes back to its top level where another
+// one ends: at a signal, under set -u, at ${x:?}. Its parent is a launcher (launcher.sh), owned by the keeper: it clears
+// what a killed predecessor left, makes the FIFO or fails at once, has the traps that remove FIFOs on EXIT, HUP, INT and
+// TERM, and waits for exactly the process of bash. So the user's own traps, jobs and wait are the user's alone.
+package bash
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/shell/proctree"
+	"github.com/evertty/evertty/internal/shell/script"
+	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/pty/keeper"
+)
+
+// launcherScript is the shell's parent.
+//
+//go:embed launcher.sh
+var launcherScript string
+
+// Errors of a process.
+var (
+	ErrEnded   = errors.New("the shell has ended and is not back")
+	ErrClosing = errors.New("the server is shutting down")
+)
+
+const (
+	// startLimit is how long a bash may take to start: profile files may do a lot.
+	startLimit = 30 * time.Second
+	// endGrace is how long a launcher may take to tell of the end of its bash before it is killed too: it may be
+	// stopped.
+	endGrace = time.Second
+	// tellLimit is how long a control line may wait for room. There is always room unless bash has not read for a long
+	// time.
+	tellLimit = 5 * time.Second
+	// killedCode is of a process whose end nobody saw: as after SIGKILL.
+	killedCode = 137
+)
+
+// Config is what all processes of a shell have in common.
+type Config struct {
+	ID     string // of the shell; the keeper knows its processes as Prefix+ID+"."+number
+	Dir    string // of the shell
+	Keeper *keeper.Client
+	Log    *slog.Logger
+	Signs  *shelldir.Watch
+	// Life ends with ErrClosing when this server leaves the shell, which goes on then, and with another reason when the
+	// shell is deleted.
+	Life context.Context
+	// Script is what is known of the bash, for what it is told.
+	Script func() script.Bash
+	// Ready is called when a new bash is ready for commands, Gone after the end of a bash, both under no lock; code is -1
+	// when nobody saw it.
+	Ready func(bash pty.Proc)
+	Gone  func(bash pty.Proc, code int)
+}
+
+// Prefix begins the ids of everything that the keeper holds for shells.
+const Prefix = "shell."
+
+// Process is one process of a shell: a bash without a terminal and without prompts, which reads control lines from a
+// FIFO, and the launcher that is its parent. A shell has one after the other. All methods may be called at the same time
+// from several goroutines.
+type Process struct {
+	Config
+	Number   int           // from 1
+	Code     int           // how bash ended, valid when Ended is closed
+	Ended    chan struct{} // closed when bash and the launcher have ended
+	launcher *pty.Child
+	barriers atomic.Int64
+
+	mu      sync.Mutex // guards what follows, which is set once
+	bash    pty.Proc   // zero until it is known
+	control *os.File   // nil until it is open, and after the end
+	unread  string     // what bash was told and had not read when it ended
+}
+
+func (p *Process) holdID() string { return Prefix + p.ID + "." + strconv.Itoa(p.Number) }
+
+// Launcher is the process id of the launcher.
+func (p *Process) Launcher() int { return p.launcher.PID() }
+
+// End ends the launcher, bash and all that they have started, SIGHUP first.
+func (p *Process) End(ctx context.Context) error { return p.launcher.Kill(ctx, nil) }
+
+// Proc is bash, the zero value while it is not known.
+func (p *Process) Proc() pty.Proc {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.bash
+}
+
+// Cwd is the directory of bash. Errors: ErrEnded of a nil Process, the kernel's when bash has ended.
+func (p *Process) Cwd() (string, error) {
+	if p == nil {
+		return "", ErrEnded
+	}
+	return p.Proc().Cwd()
+}
+
+// met notes bash and the way to it. Errors: ErrEnded.
+func (p *Process) met(bash pty.Proc, control *os.File) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.bash = bash
+	select {
+	case <-p.Ended:
+		_ = control.Close()
+		return ErrEnded
+	default:
+		p.control = control
+		return nil
+	}
+}
+
+// collect closes the way to bash, which has ended, and keeps what it has not read: a command that is in there has certainly not run.
+func (p *Process) collect() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.control == nil {
+		return
+	}
+	var rest strings.Builder
+	if conn, err := p.control.SyscallConn(); err == nil {
+		_ = conn.Control(func(fd uintptr) {
+			for b := make([]byte, 4096); ; {
+				n, err := unix.Read(int(fd), b)
+				if err == unix.EINTR {
+					continue
+				}
+				if n <= 0 || err != nil {
+					return
+				}
+				rest.Write(b[:n])
+			}
+		})
+	}
+	_ = p.control.Close()
+	p.control, p.unread = nil, rest.String()
+}
+
+// Unread is what bash had not read when it ended.
+func (p *Process) Unread() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.unread
+}
+
+// Close closes the way to bash.
+func (p *Process) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.control != nil {
+		_ = p.control.Close()
+	}
+}
+
+// Start starts a process of a shell, whose number no other of it has, by a plan for bash without the script of the
+// launcher, and waits until bash reads its control FIFO. With restore it gets the state of its predecessor. Nothing is
+// left of one that fails. Errors: ErrEnded, shelldir.ErrNoFiles, shelldir.ErrNoSpace, the reason of ctx.
+func Start(ctx context.Context, c Config, number int, plan pty.Plan, restore bool) (*Process, error) {
+	p := newProcess(c, number)
+	if err := p.execute(plan); err != nil {
+		return nil, fmt.Errorf("shell: start: %w", err)
+	}
+	go p.watch()
+	ctx, cancel := context.WithTimeoutCause(ctx, startLimit, errors.New("it takes too long"))
+	defer cancel()
+	err := p.meet(ctx)
+	if err == nil {
+		err = p.setUp(ctx, restore)
+	}
+	if err == nil {
+		return p, nil
+	}
+	p.Kill()
+	<-p.Ended
+	if errors.Is(err, ErrEnded) && p.Proc().PID == 0 { // the launcher ends without a shell for nothing else
+		err = fmt.Errorf("%w: %w", shelldir.ErrNoFiles, err)
+	}
+	return nil, fmt.Errorf("shell: start: %w%s", err, p.launcherWords())
+}
+
+// Arguments are those of the program that [Start] is given a plan for.
+func Arguments(dir string, number int) []string {
+	return []string{"bash", "-p", filepath.Join(dir, shelldir.LauncherFile), dir, strconv.Itoa(number)}
+}
+
+// WriteLauncher writes the script of the launcher into the directory of a shell.
+func WriteLauncher(dir string) error {
+	return os.WriteFile(filepath.Join(dir, shelldir.LauncherFile), []byte(launcherScript), 0o600)
+}
+
+func newProcess(c Config, number int) *Process {
+	return &Process{Config: c, Number: number, Ended: make(chan struct{})}
+}
+
+// execute has the keeper execute the launcher.
+func (p *Process) execute(plan pty.Plan) error {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	log := filepath.Join(p.Dir, shelldir.LauncherLog)
+	words, err := os.OpenFile(log, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return shelldir.FileError(err)
+	}
+	defer words.Close()
+	clearSigns(p.Dir)
+	program, err := p.Keeper.Run(p.holdID(), plan, [3]*os.File{null, null, words})
+	if err != nil {
+		return err
+	}
+	p.launcher = program.Child
+	return nil
+}
+
+// Recover takes over what the keeper has held of a process, nil when it has held nothing; then a launcher and a bash
+// that nobody holds are ended, and so is a bash that was not ready yet. It returns nil when there is no process.
+// frozen says that everything of the shell is stopped from outside.
+func Recover(c Config, number int, held *keeper.Program, frozen bool) *Process {
+	p := newProcess(c, number)
+	signs := filepath.Join(p.Dir, shelldir.SignsDir)
+	pid, known := shelldir.FindNumber(signs, p.pidPrefix())
+	bash, there := pty.FindProc(pid)
+	if held == nil || held.Child == nil {
+		// A launcher is ended before its bash: at that one's end it would remove the FIFOs of commands, which may be
+		// those of the next process by then.
+		p.endUnheld(shelldir.SessionName + strconv.Itoa(number) + ".")
+		p.endUnheld(p.pidPrefix())
+		shelldir.RemoveAllFIFOs(p.Dir) // what runs of its commands has them open
+		return nil
+	}
+	p.launcher = held.Child
+	_, ready := shelldir.FindNumber(signs, p.upPrefix())
+	// One whose launcher was killed has another parent by now. It is ended as soon as the launcher's end is noticed.
+	if there && !bash.Ended && (bash.Parent == p.launcher.PID() || proctree.Tagged(p.Dir, pid)) {
+		p.bash = bash
+		control, err := p.openControl()
+		if p.control = control; err != nil {
+			p.Log.Warn("the way to a shell is gone, it is ended", "shell", p.ID, "err", err)
+			ready = false
+		}
+	}
+	switch {
+	case p.bash.PID == 0 && known: // bash has ended, and the launcher is about to tell how
+		if !frozen { // else it is stopped, and tells after the pause
+			time.AfterFunc(endGrace, p.KillLauncher)
+		}
+	case p.bash.PID == 0 || !ready:
+		p.Kill()
+	}
+	go p.watch() // until the end of the connection to the keeper
+	return p
+}
+
+// endUnheld ends the process that a sign tells of, if it is the shell's, and waits for its end.
+func (p *Process) endUnheld(sign string) {
+	pid, known := shelldir.FindNumber(filepath.Join(p.Dir, shelldir.SignsDir), sign)
+	found, there := pty.FindProc(pid)
+	if !known || !there || !proctree.Tagged(p.Dir, pid) {
+		return
+	}
+	_ = found.Signal(unix.SIGKILL)
+	ctx, cancel := context.WithTimeout(p.Life, endGrace)
+	defer cancel()
+	_ = found.Wait(ctx)
+}
+
+// clearSigns removes what earlier incarnations have told, but for the sessions in which something still runs.
+func clearSigns(shell string) {
+	dir := filepath.Join(shell, shelldir.SignsDir)
+	list, _ := os.ReadDir(dir)
+	all, err := pty.Procs()
+	for _, f := range list {
+		session, ok := proctree.SessionOf(f.Name())
+		if ok && (err != nil || slices.ContainsFunc(all, func(p pty.Proc) bool { return p.Session == session && !p.Ended })) {
+			continue
+		}
+		_ = os.Remove(filepath.Join(dir, f.Name()))
+	}
+}
+
+// meet learns bash's process id from the launcher and opens the control FIFO.
+func (p *Process) meet(ctx context.Context) error {
+	pid, err := p.expect(ctx, p.pidPrefix())
+	if err != nil {
+		return err
+	}
+	process, ok := pty.FindProc(pid)
+	if !ok {
+		return ErrEnded
+	}
+	control, err := p.openControl()
+	if err != nil {
+		return err
+	}
+	return p.met(process, control)
+}
+
+// openControl opens the control FIFO, for reading too: what bash does not come to read is there after its end.
+func (p *Process) openControl() (*os.File, error) {
+	return shelldir.OpenFIFO(filepath.Join(p.Dir, shelldir.ControlFIFO), unix.O_RDWR)
+}
+
+// expect waits for a sign and returns its number. Errors: ErrEnded, the reason of ctx.
+func (p *Process) expect(ctx context.Context, prefix string) (int, error) {
+	dir := filepath.Join(p.Dir, shelldir.SignsDir)
+	for {
+		if n, ok := shelldir.FindNumber(dir, prefix); ok {
+			return n, nil
+		}
+		select {
+		case <-p.Signs.Changed:
+		case <-p.Ended:
+			if n, ok := shelldir.FindNumber(dir, prefix); ok {
+				return n, nil
+			}
+			return 0, fmt.Errorf("%w with code %d", ErrEnded, p.Code)
+		case <-ctx.Done():
+			return 0, context.Cause(ctx)
+		}
+	}
+}
+
+// setUp makes bash ready for commands: no prompts, no history, and the state of its predecessor.
+func (p *Process) setUp(ctx context.Context, restore bool) error {
+	bash := p.Script()
+	path := filepath.Join(p.Dir, shelldir.SetupFile)
+	if err := os.WriteFile(path, []byte(bash.Setup(restore)), 0o600); err != nil {
+		return shelldir.SpaceError(err)
+	}
+	if err := os.WriteFile(filepath.Join(p.Dir, shelldir.JobsFile), nil, 0o600); err != nil {
+		return shelldir.SpaceError(err)
+	}
+	up := filepath.Join(p.Dir, shelldir.SignsDir, p.upPrefix())
+	if err := p.Tell(script.SetupLine(path, up)); err != nil {
+		return err
+	}
+	_, err := p.expect(ctx, p.upPrefix())
+	shelldir.Seal(filepath.Join(p.Dir, shelldir.SignsDir))
+	if err == nil {
+		p.Ready(p.Proc())
+	}
+	return err
+}
+
+// pidPrefix begins the name of the sign that tells bash's process id, upPrefix that of the one that it is ready. They stay: a later server looks for them.
+func (p *Process) pidPrefix() string { return shelldir.PidName + strconv.Itoa(p.Number) + "." }
+func (p *Process) upPrefix() string  { return shelldir.UpName + strconv.Itoa(p.Number) + "." }
+
+// Barrier tells lines and waits until bash has gone through all that it was told so far. Errors: ErrEnded, the reason of ctx.
+func (p *Process) Barrier(ctx context.Context, lines string) error {
+	prefix, line := p.BarrierLine()
+	if err := p.Tell(lines + line); err != nil {
+		return err
+	}
+	return p.AwaitBarrier(ctx, prefix)
+}
+
+// errImpostor says that a subshell took the shell's place: one that SIGINT hits before it has handlers of its own could go back to the top level it has inherited
+// and read control lines there, while the shell waits for it. A precaution, it was not seen.
+var errImpostor = errors.New("a subshell reads the shell's control lines")
+
+// AwaitBarrier waits until a barrier was passed, by bash itself. Errors: those of Barrier, errImpostor.
+func (p *Process) AwaitBarrier(ctx context.Context, prefix string) error {
+	pid, err := p.expect(ctx, prefix)
+	if err != nil {
+		return err
+	}
+	number := strconv.Itoa(pid)
+	if pid == 0 {
+		number = "" // the user has unset BASHPID
+	} else if pid != p.Proc().PID {
+		err = errImpostor
+	}
+	_ = os.Remove(filepath.Join(p.Dir, shelldir.SignsDir, prefix+number))
+	return err
+}
+
+// BarrierLine is a control line that makes a sign, and how the name of that begins: like no other's, of an earlier server neither.
+func (p *Process) BarrierLine() (prefix, line string) {
+	prefix = shelldir.BarrierName + strconv.FormatInt(time.Now().UnixNano(), 36) + "-" + strconv.FormatInt(p.barriers.Add(1), 10) + "."
+	bash := p.Script()
+	return prefix, bash.Barrier(prefix)
+}
+
+// watch is the goroutine of a process: it waits for the end and clears up after it.
+func (p *Process) watch() {
+	exit := p.launcher.Wait()
+	p.Code = ExitCode(exit)
+	if errors.Is(context.Cause(p.Life), ErrClosing) { // the next server is to hear of it
+		close(p.Ended)
+		return
+	}
+	p.Keeper.Release(p.holdID())
+	// A launcher that was killed has not ended bash, nor cleared up.
+	if bash := p.Proc(); bash.PID > 0 && bash.Alive() {
+		_ = bash.Signal(unix.SIGKILL)
+		_ = bash.Wait(p.Life)
+	}
+	if p.Life.Err() == nil { // else bash may be there, and the next server's
+		p.collect()
+		_ = os.Remove(filepath.Join(p.Dir, shelldir.ControlFIFO)) // which a launcher that was killed has left
+	}
+	close(p.Ended)
+	p.Close()
+	if bash := p.Proc(); bash.PID > 0 {
+		code := p.Code
+		if exit.Signal != "" || exit.Code < 0 {
+			code = -1 // the launcher could not tell
+		}
+		p.Gone(bash, code)
+	}
+}
+
+// Kill ends bash first, so that no further command of a script runs, and with it the launcher. Before bash is known the launcher alone is there.
+func (p *Process) Kill() {
+	if bash := p.Proc(); bash.PID > 0 {
+		_ = bash.Signal(unix.SIGKILL)
+	} else {
+		p.KillLauncher()
+	}
+}
+
+// AwaitEnd waits for the end of a process whose bash has ended or is about to; a launcher that cannot tell of it is ended. It is false when the shell is left.
+func (p *Process) AwaitEnd() bool {
+	timer := time.NewTimer(endGrace)
+	defer timer.Stop()
+	for {
+		select {
+		case <-p.Ended:
+			return true
+		case <-timer.C:
+			p.KillLauncher()
+		case <-p.Life.Done():
+			return false
+		}
+	}
+}
+
+// KillLauncher ends a launcher that does not react, which then cannot tell how bash ended.
+func (p *Process) KillLauncher() {
+	if launcher, ok := pty.FindProc(p.launcher.PID()); ok && !Exited(p.launcher) {
+		_ = launcher.Signal(unix.SIGKILL)
+	}
+}
+
+// Tell writes control lines, all at once: a server that is killed has written all of them or none.
+func (p *Process) Tell(lines string) error {
+	p.mu.Lock()
+	control := p.control
+	p.mu.Unlock()
+	if control == nil {
+		return ErrEnded
+	}
+	_ = control.SetWriteDeadline(time.Now().Add(tellLimit))
+	if _, err := control.Write([]byte(lines)); errors.Is(err, os.ErrClosed) {
+		return ErrEnded
+	} else if err != nil {
+		return fmt.Errorf("tell the shell: %w", err)
+	}
+	return nil
+}
+
+// launcherWords is what the launcher complained of, for an error.
+func (p *Process) launcherWords() string {
+	text, err := os.ReadFile(filepath.Join(p.Dir, shelldir.LauncherLog))
+	if err != nil || len(text) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(": %.500q", strings.TrimSpace(string(text)))
+}

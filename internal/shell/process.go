@@ -1,0 +1,55 @@
+package shell
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/evertty/evertty/internal/shell/bash"
+	"github.com/evertty/evertty/internal/shell/history"
+	"github.com/evertty/evertty/internal/shell/proctree"
+	"github.com/evertty/evertty/pty"
+)
+
+// processConfig is what the processes of the shell have in common.
+func (s *Shell) processConfig() bash.Config {
+	return bash.Config{ID: s.spec.ID, Dir: s.spec.Dir, Keeper: s.config.Keeper, Log: s.config.Log, Signs: s.watch,
+		Life: s.life, Script: s.scriptBash,
+		Ready: func(p pty.Proc) { s.notify(ProcessStarted, p, 0) },
+		Gone:  func(p pty.Proc, code int) { s.notify(ProcessEnded, p, code) }}
+}
+
+// launch starts the next process of the shell with an environment and in a directory.
+func (s *Shell) launch(ctx context.Context, number int, dir string, env []string, restore bool) (*bash.Process, error) {
+	plan, err := pty.Spec{Argv: bash.Arguments(s.spec.Dir, number), Dir: dir}.Plan()
+	if err != nil {
+		return nil, fmt.Errorf("shell: start: %w", err)
+	}
+	if s.spec.Login && !s.remote() && number == 1 {
+		plan.Argv = append(plan.Argv, "--login")
+	} else {
+		plan.Argv = append(plan.Argv, "--noprofile", "--norc") // what the profile files did is in the state
+	}
+	if number > 1 {
+		plan.Env = env
+	} else if plan.Env, err = history.FirstEnvironment(plan.Env, s.given()); err != nil {
+		return nil, err
+	}
+	if number == 1 {
+		s.firstEnv = slices.Clone(plan.Env)
+	}
+	s.tag(&plan)
+	s.mu.Lock()
+	s.number = number
+	s.mu.Unlock()
+	if err := s.saveShell(); err != nil { // before it runs: a later server must not use the number again
+		return nil, err
+	}
+	return bash.Start(ctx, s.processConfig(), number, plan, restore)
+}
+
+// tag makes what a plan starts a process of the shell.
+func (s *Shell) tag(p *pty.Plan) {
+	proctree.Tag(p, s.spec.Dir)
+	p.Env = pty.WithIdentity(p.Env, s.config.Identity)
+}

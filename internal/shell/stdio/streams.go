@@ -1,0 +1,187 @@
+// Package stdio is what a server has open of a command: the FIFOs of its outputs with their copiers, and its open
+// standard input. All of it is held by the keeper, too, so that the command survives the server.
+package stdio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/shell/output"
+	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/pty/keeper"
+)
+
+// Errors of the standard input.
+var (
+	ErrNoStdin  = errors.New("the command's standard input is not open")
+	ErrFinished = errors.New("the command has ended")
+)
+
+// Streams are the outputs and the open input of one command, through all attempts to run it.
+type Streams struct {
+	Dir      string // of the command
+	ID       string // under which the keeper holds the outputs
+	Stdin    bool   // the input stays open
+	Outputs  [2]*output.Log
+	Keeper   *keeper.Client
+	NoSplice bool            // output goes through the memory of this process
+	Life     context.Context // of what this process does for the shell
+	Work     *sync.WaitGroup // of its goroutines
+
+	mu      sync.Mutex
+	input   *os.File   // the writing end of the open input; nil before the start and after the end of it
+	writing sync.Mutex // held by who writes to it
+}
+
+// FinishOutputs says that no more output comes.
+func (s *Streams) FinishOutputs() {
+	s.Outputs[0].Finish()
+	s.Outputs[1].Finish()
+}
+
+// inputID is the id under which the keeper holds the writing end of an open input: see [InputID].
+func (s *Streams) inputID() string { return InputID(s.ID) }
+
+// InputID is what the keeper calls the open input of the command whose outputs it holds as id.
+func InputID(id string) string { return id + ".in" }
+
+// opened is the open input, nil when it is not open.
+func (s *Streams) opened() *os.File {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.input
+}
+
+// InputOpened tells whether the input is open.
+func (s *Streams) InputOpened() bool { return s.opened() != nil }
+
+func (s *Streams) takeInput() *os.File {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	input := s.input
+	s.input = nil
+	return input
+}
+
+// SetInput takes over an open input from the keeper.
+func (s *Streams) SetInput(file *os.File) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.input = file
+}
+
+// OpenInput opens the FIFO of an open input. For reading too: it can be opened before the command has done so, and never
+// ends by itself.
+func (s *Streams) OpenInput() error {
+	path := filepath.Join(s.Dir, shelldir.InFIFO)
+	var file *os.File
+	err := madeAgain(func() (err error) {
+		if err = shelldir.MakeFIFO(path); err == nil {
+			file, err = shelldir.OpenFIFO(path, unix.O_RDWR)
+		}
+		return err
+	})
+	if err == nil {
+		s.SetInput(file)
+	}
+	return err
+}
+
+// HoldInput has the keeper hold an open input, and starts to write what the command was given to it before others do.
+func (s *Streams) HoldInput() error {
+	input := s.opened()
+	if input == nil {
+		return nil
+	}
+	if err := s.Keeper.Hold(s.inputID(), input); err != nil {
+		return err
+	}
+	data, err := os.ReadFile(filepath.Join(s.Dir, shelldir.InputFile))
+	if err != nil || len(data) == 0 {
+		return nil //nolint:nilerr // it was given none
+	}
+	s.writing.Lock()
+	s.Work.Go(func() {
+		defer s.writing.Unlock()
+		_ = write(s.Life, input, data)
+	})
+	return nil
+}
+
+// WriteInput writes to the open input of a command that runs, and closes it after data with eof. It returns when
+// everything is in the FIFO. done is closed when the command has ended. began tells whether the command has opened its
+// input; nil is one that begins with it open. Errors: ErrNoStdin, ErrFinished, the reason of ctx.
+func (s *Streams) WriteInput(ctx context.Context, data []byte, eof bool, done <-chan struct{}, began func() bool) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	input := s.opened()
+	switch {
+	case shelldir.Closed(done):
+		return ErrFinished
+	case input == nil:
+		return fmt.Errorf("%w: it was closed", ErrNoStdin)
+	}
+	if err := write(ctx, input, data); err != nil || !eof {
+		return err
+	}
+	if began != nil {
+		if err := awaitReader(ctx, done, began); err != nil {
+			return err
+		}
+	}
+	s.CloseInput()
+	return nil
+}
+
+// readerPause is the time between two looks whether a command that was told to begin has its input open. It takes a
+// millisecond as a rule.
+const readerPause = time.Millisecond
+
+// awaitReader waits until the command has its input open or has ended: a FIFO that nobody has open forgets what is in
+// it, and a command that opened it after that would wait for ever.
+func awaitReader(ctx context.Context, done <-chan struct{}, began func() bool) error {
+	pause := time.NewTicker(readerPause)
+	defer pause.Stop()
+	for !began() {
+		select {
+		case <-pause.C:
+		case <-done:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// write writes all of data unless ctx or the command ends first.
+func write(ctx context.Context, input *os.File, data []byte) error {
+	_ = input.SetWriteDeadline(time.Time{})
+	stop := context.AfterFunc(ctx, func() { _ = input.SetWriteDeadline(time.Unix(1, 0)) })
+	defer stop()
+	_, err := input.Write(data)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, os.ErrClosed):
+		return ErrFinished
+	}
+	return err
+}
+
+// CloseInput ends an open input.
+func (s *Streams) CloseInput() {
+	if input := s.takeInput(); input != nil {
+		_ = input.Close()
+		s.Keeper.Release(s.inputID())
+	}
+}

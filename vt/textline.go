@@ -1,0 +1,191 @@
+package vt
+
+import "unicode/utf8"
+
+// TextLine is a line of text as a screen shows it. Rows that the right margin broke
+// are one line.
+type TextLine struct {
+	// Text is what was printed, with blanks where nothing was. Blanks at the end are
+	// part of it only when they were printed.
+	Text []byte
+	// Offsets has for each byte of Text the position in the output behind its character;
+	// 0 for characters from before the tracked output.
+	Offsets []uint64
+	// ErasedAt is the position behind the last sequence that erased something behind
+	// the text; 0 when none did.
+	ErasedAt uint64
+}
+
+// TextLines returns the lines that a frame shows, after the last n rows of its
+// history, all when n is negative. Nothing of them has a position.
+func TextLines(f *Frame, n int) []TextLine {
+	history := f.History
+	if n >= 0 {
+		history = history.Last(n)
+	}
+	rows := history.Slice()
+	return joinRows(append(rows, f.Active().Lines...), nil, f.Cols)
+}
+
+// joinRows makes lines of rows. at has the positions of their cells, by row; nil for
+// a row without.
+func joinRows(rows []Line, at [][]uint64, cols int) []TextLine {
+	var lines []TextLine
+	var b textLineBuilder
+	for i, r := range rows {
+		var positions []uint64
+		if i < len(at) {
+			positions = at[i]
+		}
+		b.row(positions)
+		for s := range r.Spans() {
+			b.span(s.Kind, s.Text, s.Cells)
+		}
+		if i+1 < len(rows) && rows[i+1].wrapped {
+			b.continueRow(cols, beginsWide(rows[i+1]))
+			continue
+		}
+		lines = append(lines, b.end(positions))
+		b = textLineBuilder{}
+	}
+	return lines
+}
+
+// TextBeforeCursor is what stands left of the cursor in its line.
+func TextBeforeCursor(f *Frame) TextLine {
+	return beforeCursor(f.Active(), f.Cols, func(int) []uint64 { return nil })
+}
+
+// beforeCursor is TextBeforeCursor of a screen; at has the positions of a row.
+func beforeCursor(s *Screen, cols int, at func(y int) []uint64) TextLine {
+	y := s.Y
+	for y > 0 && s.Lines[y].wrapped {
+		y--
+	}
+	var b textLineBuilder
+	for ; y <= s.Y; y++ {
+		b.row(at(y))
+		if y == s.Y && !s.PendingWrap {
+			b.limit = s.X
+		}
+		for span := range s.Lines[y].Spans() {
+			b.span(span.Kind, span.Text, span.Cells)
+		}
+		if y < s.Y {
+			b.continueRow(cols, beginsWide(s.Lines[y+1]))
+		}
+	}
+	return b.end(nil)
+}
+
+// beginsWide reports whether a line begins with a character of two cells: then the
+// row before may have ended one column early.
+func beginsWide(l Line) bool {
+	for s := range l.Spans() {
+		return s.Kind == Wide || s.Kind == ClusterWide
+	}
+	return false
+}
+
+// textLineBuilder makes a TextLine of the rows of a line, cell by cell.
+type textLineBuilder struct {
+	line    TextLine
+	offsets []uint64 // of the cells of the row at hand; may be short
+	x       int
+	printed int // length of the text up to the last character that was printed
+	used    int // columns up to that character
+	limit   int // columns of the row that count
+}
+
+// row begins a row whose cells have these positions.
+func (b *textLineBuilder) row(at []uint64) { b.offsets, b.x, b.used, b.limit = at, 0, 0, MaxSize }
+
+// offset is the position of column x.
+func (b *textLineBuilder) offset(x int) uint64 {
+	if x < len(b.offsets) {
+		return b.offsets[x]
+	}
+	return 0
+}
+
+// span adds text that takes so many cells.
+func (b *textLineBuilder) span(k Kind, text string, cells int) {
+	switch k {
+	case Blank:
+		b.blank(cells)
+	case ASCII:
+		b.ascii([]byte(text))
+	case ClusterOne, ClusterWide:
+		b.char([]byte(text), cells)
+	default:
+		width := 1
+		if k == Wide {
+			width = 2
+		}
+		for rest := text; rest != ""; {
+			_, n := utf8.DecodeRuneInString(rest)
+			b.char([]byte(rest[:n]), width)
+			rest = rest[n:]
+		}
+	}
+}
+
+// ascii adds characters of one byte and one cell.
+func (b *textLineBuilder) ascii(text []byte) {
+	text = text[:min(len(text), max(b.limit-b.x, 0))]
+	b.line.Text = append(b.line.Text, text...)
+	if b.x+len(text) <= len(b.offsets) {
+		b.line.Offsets = append(b.line.Offsets, b.offsets[b.x:b.x+len(text)]...)
+	} else {
+		for i := range text {
+			b.line.Offsets = append(b.line.Offsets, b.offset(b.x+i))
+		}
+	}
+	b.x += len(text)
+	b.printed, b.used = len(b.line.Text), b.x
+}
+
+// char adds the text of one character.
+func (b *textLineBuilder) char(text []byte, cells int) {
+	if b.x >= b.limit {
+		return
+	}
+	at := b.offset(b.x)
+	b.line.Text = append(b.line.Text, text...)
+	for range text {
+		b.line.Offsets = append(b.line.Offsets, at)
+	}
+	b.x += cells
+	b.printed, b.used = len(b.line.Text), b.x
+}
+
+// blank adds cells that nothing was printed in.
+func (b *textLineBuilder) blank(n int) {
+	for ; n > 0 && b.x < b.limit; n-- {
+		b.line.Text = append(b.line.Text, ' ')
+		b.line.Offsets = append(b.line.Offsets, b.offset(b.x))
+		b.x++
+	}
+}
+
+// continueRow ends a row that the next one continues.
+func (b *textLineBuilder) continueRow(cols int, wide bool) {
+	b.blank(cols - b.x)
+	if wide && b.used < cols {
+		b.cut(len(b.line.Text) - 1)
+	}
+	b.printed = len(b.line.Text)
+}
+
+func (b *textLineBuilder) cut(n int) {
+	b.line.Text, b.line.Offsets = b.line.Text[:n], b.line.Offsets[:n]
+}
+
+// end returns the line, which ends with this row.
+func (b *textLineBuilder) end(at []uint64) TextLine {
+	b.cut(b.printed)
+	for x := b.used; x < len(at); x++ {
+		b.line.ErasedAt = max(b.line.ErasedAt, at[x])
+	}
+	return b.line
+}

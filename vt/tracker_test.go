@@ -1,0 +1,158 @@
+package vt_test
+
+import (
+	"bytes"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/vt"
+)
+
+// reported is every line that a tracker of 20 x 4 reports, in order.
+func reported(t *testing.T, before string, writes ...string) (lines []string, raw string) {
+	t.Helper()
+	w := vt.NewTracker(vt.Config{Cols: 20, Rows: 4, Scrollback: 100})
+	w.Write([]byte(before))
+	raw = before
+	w.Begin(uint64(len(before)), vt.TrackerHooks{Line: func(l vt.TextLine) {
+		lines = append(lines, string(l.Text))
+		if len(l.Text) != len(l.Offsets) {
+			t.Errorf("%q has %d positions", l.Text, len(l.Offsets))
+		}
+	}})
+	for _, p := range writes {
+		raw += p
+		w.Write([]byte(p))
+		w.Report()
+	}
+	return lines, raw
+}
+
+func TestTrackerTells(t *testing.T) {
+	full := strings.Repeat("x", 20)
+	tests := []struct {
+		name, before string
+		writes       []string
+		want         []string
+	}{
+		{"a line", "", []string{"hello\r\n"}, []string{"hello"}},
+		{"what is added", "hel", []string{"lo", " you"}, []string{"hello", "hello you"}},
+		{"what scrolls by at once", "", []string{"1\r\n2\r\n3\r\n4\r\n5\r\n6"}, []string{"1", "2", "3", "4", "5", "6"}},
+		{"what is cleared at once", "", []string{"gone\x1b[2J\x1b[Hnew"}, []string{"gone", "new"}},
+		{"what is erased", "", []string{"gone\r\x1b[Knew"}, []string{"gone", "new"}},
+		{"what is overwritten", "", []string{"50%\r51%\r52%"}, []string{"50%", "51%", "52%"}},
+		{"one cell", "step 4 of 5", []string{"\x1b[1;6H5"}, []string{"step 5 of 5"}},
+		{"what erasing leaves", "done and more", []string{"\x1b[1;5H\x1b[K"}, []string{"done"}},
+		{"what deleting joins", "abXXcd", []string{"\x1b[1;3H\x1b[2P"}, []string{"abcd"}},
+		{"rows that the margin broke", "", []string{full + "tail\r\n"}, []string{full + "tail"}},
+		{"rows that scrolled off in between", "", []string{full + full + full + full + full + "tail\r\nnext"},
+			[]string{full + full + full + full + full + "tail", "next"}},
+		{"behind the alternate screen", "", []string{"main\x1b[?1049halt\x1b[?1049lback"},
+			[]string{"main", "    alt", "mainback"}},
+		{"blanks that were printed", "", []string{"$ ", "\r\n\x1b[5Cx  \r\n"}, []string{"$ ", "     x  "}},
+		{"nothing that nobody sees", "", []string{"\x1b]0;title\a\x1b[31", "mred\x1bPq#0\x1b\\"}, []string{"red"}},
+		{"what is repeated", "", []string{"a\x1b[3b"}, []string{"aaaa"}},
+		{"other character sets", "", []string{"\x1b(0qx\x1b(B"}, []string{"─│"}},
+		{"wide characters at the margin", "", []string{strings.Repeat("x", 19) + "漢字"},
+			[]string{strings.Repeat("x", 19) + "漢字"}},
+		{"a region that scrolls", "", []string{"\x1b[1;2ra\r\nb\r\nc\r\nd"}, []string{"a", "b", "c", "d"}},
+		{"reverse index", "", []string{"\x1b[4Hlast\x1b[H\x1bMnew"}, []string{"last", "new"}},
+		{"a reset", "", []string{"gone\x1bcnew"}, []string{"gone", "new"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, _ := reported(t, tt.before, tt.writes...)
+			if !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("got  %q\nwant %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestTrackerKnowsPositions: the byte before a character's position is its last one.
+func TestTrackerKnowsPositions(t *testing.T) {
+	for _, in := range []string{"plain text\r\nmore", "\x1b[1mbold\x1b[0m é漢字 e\u0301 wide at the margin 漢字漢",
+		"\xff\xfeinvalid\xe2\x82 cut\xe2", "日\xe6\x97"} {
+		for step := 1; step < 9; step++ {
+			w := vt.NewTracker(vt.Config{Cols: 20, Rows: 4, Scrollback: 10})
+			const from = 1000
+			w.Begin(from, vt.TrackerHooks{Line: func(l vt.TextLine) {
+				for i, at := range l.Offsets {
+					if at <= from || at > from+uint64(len(in)) {
+						t.Fatalf("%q: position %d of %q", in, at, l.Text[i])
+					}
+					// A mark moves its character on.
+					if c := l.Text[i]; c < 0x80 && in[at-from-1] < 0x80 && in[at-from-1] != c {
+						t.Fatalf("%q: %q at %d is %q", in, l.Text, i, in[at-from-1])
+					}
+				}
+			}})
+			for p := range slices.Chunk([]byte(in), step) {
+				w.Write(p)
+				w.Report()
+			}
+		}
+	}
+}
+
+func TestTrackerLinesOfHistory(t *testing.T) {
+	w := vt.NewTracker(vt.Config{Cols: 10, Rows: 2, Scrollback: 100})
+	w.Write([]byte("old\r\n"))
+	looks := 0
+	w.Begin(5, vt.TrackerHooks{Changed: func() { looks++ }})
+	w.Write([]byte("one\r\ntwo long enough\r\nthree\r\n"))
+	w.Report()
+	var got []string
+	for _, l := range w.Lines(100) {
+		got = append(got, string(l.Text))
+		old := string(l.Text) == "old"
+		for _, at := range l.Offsets {
+			if old != (at == 0) {
+				t.Errorf("%q has position %d", l.Text, at)
+			}
+		}
+	}
+	if want := []string{"old", "one", "two long enough", "three", ""}; !slices.Equal(got, want) || looks != 1 {
+		t.Errorf("%q after %d looks, want %q after 1", got, looks, want)
+	}
+}
+
+// FuzzTracker: tracking changes nothing, and the text on the screen at the end was reported.
+func FuzzTracker(f *testing.F) {
+	for _, s := range []string{"a\r\nb\x1b[2J", "漢字e\u0301\xff\x1b[3b", "\x1b[?1049h\x1b[2;3rx\n\n\n\x1bMy\x1b[?1049l",
+		"\x1b[4habc\r\x1b(0q\x1b[P\x1b[@\x1b[L\x1b[M\x1b[S\x1b[T\x1b#8\x1bc", strings.Repeat("wrap ", 40)} {
+		f.Add([]byte(s), uint8(10), uint8(4), uint8(3), true)
+	}
+	f.Fuzz(func(t *testing.T, in []byte, cols, rows, step uint8, graphemes bool) {
+		c := vt.Config{Cols: int(cols)%40 + 1, Rows: int(rows)%10 + 1, Scrollback: 20}
+		if graphemes {
+			c.Unicode = vt.Unicode15Graphemes
+		}
+		in = in[:min(len(in), 2048)]
+		plain, w := vt.NewEngine(c), vt.NewTracker(c)
+		reported := map[string]bool{"": true}
+		w.Begin(0, vt.TrackerHooks{Line: func(l vt.TextLine) { reported[string(l.Text)] = true }})
+		for p := range slices.Chunk(in, int(step)%64+1) {
+			plain.Write(p)
+			w.Write(p)
+			w.Report()
+			if got, want := w.Freeze(), plain.Freeze(); !reflect.DeepEqual(got, want) {
+				t.Fatalf("after %q of %q: %s", p, in, strings.Join(snapshot.Differences(want, got), "\n"))
+			}
+			if w.Offset() > uint64(len(in)) {
+				t.Fatalf("position %d of %d", w.Offset(), len(in))
+			}
+		}
+		if bytes.Contains(in, []byte("\x1b")) || bytes.ContainsAny(in, "\b\u0090\u0098\u009b\u009d\u009e\u009f") {
+			return // text can come back without being printed
+		}
+		for _, l := range w.Lines(0)[1:] { // the first may begin in the history
+			if !reported[string(l.Text)] {
+				t.Fatalf("%q was not reported: %q", l.Text, in)
+			}
+		}
+	})
+}

@@ -1,0 +1,32 @@
+package wire
+
+import "time"
+
+// TicketRequest is a ticket for one terminal, or `{"login":true}` for a browser's login, which goes
+// with no other field.
+//
+//schema:oneOf [{"required": ["pty"], "properties": {"login": {"const": false}}}, {"required": ["login"], "maxProperties": 1, "properties": {"login": {"const": true}}}]
+//schema:examples [{"pty": "build", "role": "read", "ttl_s": 3600, "uses": 100}, {"login": true}]
+type TicketRequest struct {
+	// Id or name of the terminal.
+	PTY string `json:"pty,omitempty" minLength:"1"`
+	// `read`: look; `write`: look and type.
+	Role string `json:"role,omitempty" enum:",read,write" default:"read"`
+	// How long it lasts, in seconds.
+	TTLS *int `json:"ttl_s,omitempty" minimum:"1" maximum:"86400" default:"30"`
+	// How many connections it opens. An EventSource that reconnects by itself uses it again.
+	Uses *int `json:"uses,omitempty" minimum:"1" maximum:"1000" default:"1"`
+	// Ask for a login ticket: one use, 30 seconds, for GET /?ticket=.
+	Login bool `json:"login,omitempty" default:"false"`
+}
+
+// Ticket is a secret that may stand in a URL.
+type Ticket struct {
+	// The secret, for `?ticket=`.
+	Ticket string `json:"ticket"`
+	// When it ends, used or not. RFC 3339, UTC.
+	ExpiresAt time.Time `json:"expires_at"`
+	// Where it is used: the terminal's WebSocket (put /stream or /snapshot in place of /ws for
+	// those), or the login page.
+	URL string `json:"url" format:"uri"`
+}

@@ -1,0 +1,256 @@
+package wire
+
+// EventSnapshot is the whole state: resize to cols x rows, reset, write data. First on every connect
+// that does not `resume`, and again whenever this viewer missed something.
+type EventSnapshot struct {
+	// The event; on a WebSocket only, an event stream has it in its `event:` line.
+	Event string `json:"event,omitempty" const:"snapshot"`
+	// Id of the terminal; on a WebSocket only.
+	PTY string `json:"pty,omitempty"`
+	// As in ScreenANSI.
+	Data string `json:"data"`
+	// Columns of the screen, in cells.
+	Cols int `json:"cols" minimum:"1" maximum:"1000"`
+	// Rows of the screen, in cells.
+	Rows int `json:"rows" minimum:"1" maximum:"1000"`
+	// Position: output bytes of the terminal, counted from 0 at its creation, that are part of this.
+	Seq int `json:"seq" minimum:"0"`
+	// The width table the receiver must load: xterm's addon-unicode11 or addon-unicode-graphemes.
+	Unicode string `json:"unicode" enum:"11,15-graphemes"`
+	// `connect`; `lag`: the viewer fell behind; `resize`: the screen was rearranged in a way a
+	// viewer cannot repeat; `restore`: output is lost, so that nobody can repeat what it did.
+	Reason string `json:"reason" enum:"connect,lag,resize,restore"`
+}
+
+// EventResume is in the place of the first snapshot when `since` can be continued: keep the screen,
+// resize to cols x rows. What was missed follows, `data` and `resize` in order, then a `meta` with
+// what stands now.
+type EventResume struct {
+	// The event; on a WebSocket only, an event stream has it in its `event:` line.
+	Event string `json:"event,omitempty" const:"resume"`
+	// Id of the terminal; on a WebSocket only.
+	PTY string `json:"pty,omitempty"`
+	// Columns of the screen at that position, in cells: what the viewer should have already.
+	Cols int `json:"cols" minimum:"1" maximum:"1000"`
+	// Rows of the screen at that position, in cells.
+	Rows int `json:"rows" minimum:"1" maximum:"1000"`
+	// The `since` of the request.
+	Seq int `json:"seq" minimum:"0"`
+}
+
+// EventData is output since the last event: write it. Terminal queries are cut out of it; a byte
+// that is not UTF-8 is one U+FFFD; a character is never split. The bytes of a character that the
+// program did not finish are one U+FFFD each, in a last event before `exit`.
+type EventData struct {
+	// The event; on a WebSocket only, an event stream has it in its `event:` line.
+	Event string `json:"event,omitempty" const:"data"`
+	// Id of the terminal; on a WebSocket only.
+	PTY string `json:"pty,omitempty"`
+	// Text with escape sequences.
+	Data string `json:"data"`
+	// Output bytes applied up to and including this event.
+	Seq int `json:"seq" minimum:"0"`
+}
+
+// EventResize is the size changed at this place of the stream: resize.
+type EventResize struct {
+	// The event; on a WebSocket only, an event stream has it in its `event:` line.
+	Event string `json:"event,omitempty" const:"resize"`
+	// Id of the terminal; on a WebSocket only.
+	PTY string `json:"pty,omitempty"`
+	// Columns of the screen, in cells.
+	Cols int `json:"cols" minimum:"1" maximum:"1000"`
+	// Rows of the screen, in cells.
+	Rows int `json:"rows" minimum:"1" maximum:"1000"`
+	// Position: output bytes of the terminal, counted from 0 at its creation, that are part of this.
+	Seq int `json:"seq" minimum:"0"`
+}
+
+// EventMeta is changes that are not bytes; only what changed is there. It has no `id:` line on an
+// event stream.
+type EventMeta struct {
+	// The event; on a WebSocket only, an event stream has it in its `event:` line.
+	Event string `json:"event,omitempty" const:"meta"`
+	// Id of the terminal; on a WebSocket only.
+	PTY string `json:"pty,omitempty"`
+	// The new title.
+	Title string `json:"title,omitempty"`
+	// The directory the program reported (OSC 7).
+	Cwd string `json:"cwd,omitempty"`
+	// The bell rang.
+	Bell   bool          `json:"bell,omitempty" const:"true"`
+	Notify *Notification `json:"notify,omitempty"`
+	// How many watch now.
+	Viewers int `json:"viewers,omitempty" minimum:"1"`
+	// Number of the viewer whose wish decides the size. Absent beside `size` when nobody's does any
+	// more.
+	Owner int `json:"owner,omitempty" minimum:"1"`
+	// When who decides has changed: the size that comes of it.
+	Size      *Size      `json:"size,omitempty"`
+	Clipboard *Clipboard `json:"clipboard,omitempty"`
+}
+
+// Notification is a message for a person (OSC 9, OSC 777).
+type Notification struct {
+	// Its title; absent when it has none.
+	Title string `json:"title,omitempty"`
+	// Its text, at most 4096 bytes.
+	Body string `json:"body"`
+}
+
+// Clipboard is what the program wants on the clipboard (OSC 52), for viewers that may type only. Ask
+// the user before you put it there. A viewer that is slow gets the last one alone.
+type Clipboard struct {
+	// Where to, in the letters of OSC 52: `c` is the clipboard, and so is an empty text; `p` the
+	// primary selection.
+	Selection string `json:"selection" pattern:"^[cpqs0-7]{0,12}$"`
+	// The text in base64, at most 1 MiB before it was encoded. Empty means to clear it.
+	DataB64 []byte `json:"data_b64"`
+}
+
+// EventExit is the program has ended and all its output was sent: the last event of a connection to
+// its terminal, and for a page of this generation.
+type EventExit struct {
+	Exit
+	// The event; on a WebSocket only, an event stream has it in its `event:` line.
+	Event string `json:"event,omitempty" const:"exit"`
+	// Id of the terminal; on a WebSocket only.
+	PTY string `json:"pty,omitempty"`
+	// All output bytes of the terminal, of all generations.
+	Seq int `json:"seq" minimum:"0"`
+}
+
+// EventError is a message of the viewer was refused; the connection goes on. On a WebSocket only.
+type EventError struct {
+	// The event.
+	Event string `json:"event" const:"error"`
+	// The terminal the message named; absent when it named none, and on a terminal's own WebSocket.
+	PTY string `json:"pty,omitempty"`
+	// One sentence for a person.
+	Error string `json:"error"`
+	// As in Error.
+	Code string `json:"code" pattern:"^[A-Z][A-Z_]*$"`
+}
+
+// EventPong is the answer to a ping. On a WebSocket only.
+type EventPong struct {
+	// The event.
+	Event string `json:"event" const:"pong"`
+	// What the ping had; absent when it had none.
+	T any `json:"t,omitempty"`
+}
+
+// EventList is what there is: first on every connect of a page, and again after changes, at most
+// twice a second. On GET /ws only.
+type EventList struct {
+	// The event.
+	Event string `json:"event" const:"list"`
+	// All terminals, oldest first.
+	Items []Terminal `json:"items"`
+}
+
+// CommandInput is type: exactly one of `data` and `data_b64`.
+//
+//schema:oneOf [{"required": ["data"]}, {"required": ["data_b64"]}]
+type CommandInput struct {
+	// The command.
+	Type string `json:"type" const:"input"`
+	// Id of a terminal this page is attached to; on GET /ws only.
+	PTY string `json:"pty,omitempty"`
+	// Text.
+	Data string `json:"data,omitempty"`
+	// Any bytes in base64.
+	DataB64 []byte `json:"data_b64,omitempty"`
+}
+
+// CommandKeys is press keys.
+type CommandKeys struct {
+	// The command.
+	Type string `json:"type" const:"keys"`
+	// Id of a terminal this page is attached to; on GET /ws only.
+	PTY string `json:"pty,omitempty"`
+	// As in Keys.
+	//schema:items {"type": "string", "minLength": 1}
+	Keys []string `json:"keys"`
+}
+
+// CommandPaste is paste.
+type CommandPaste struct {
+	// The command.
+	Type string `json:"type" const:"paste"`
+	// Id of a terminal this page is attached to; on GET /ws only.
+	PTY string `json:"pty,omitempty"`
+	// The text.
+	Data string `json:"data"`
+}
+
+// CommandResize is the size this viewer would like; `size_policy` says whether the terminal takes
+// it. Less than 20 columns or 5 rows count as those, more than 1000 as 1000.
+type CommandResize struct {
+	// The command.
+	Type string `json:"type" const:"resize"`
+	// Id of a terminal this page is attached to; on GET /ws only.
+	PTY string `json:"pty,omitempty"`
+	// Columns.
+	Cols int `json:"cols" minimum:"1"`
+	// Rows.
+	Rows int `json:"rows" minimum:"1"`
+}
+
+// CommandFocus is somebody looks at this viewer now: under `latest` its wish decides the size.
+type CommandFocus struct {
+	// The command.
+	Type string `json:"type" const:"focus"`
+	// Id of a terminal this page is attached to; on GET /ws only.
+	PTY string `json:"pty,omitempty"`
+}
+
+// CommandHide is nobody looks at this viewer's copy now. It gets every event, but is not counted
+// among the viewers and its size decides nothing.
+type CommandHide struct {
+	// The command.
+	Type string `json:"type" const:"hide"`
+	// Id of a terminal this page is attached to; on GET /ws only.
+	PTY string `json:"pty,omitempty"`
+}
+
+// CommandShow is somebody looks at this viewer again: the end of `hide`.
+type CommandShow struct {
+	// The command.
+	Type string `json:"type" const:"show"`
+	// Id of a terminal this page is attached to; on GET /ws only.
+	PTY string `json:"pty,omitempty"`
+}
+
+// CommandPing is ask for a pong.
+type CommandPing struct {
+	// The command.
+	Type string `json:"type" const:"ping"`
+	// Anything; comes back in the pong.
+	T any `json:"t,omitempty"`
+}
+
+// CommandAttach is watch a terminal; begins with a snapshot, or with `resume`. Attaching again
+// starts over. At most 64 at once. On GET /ws only.
+type CommandAttach struct {
+	// The command.
+	Type string `json:"type" const:"attach"`
+	// Id of the terminal. Events name it by its id.
+	PTY string `json:"pty"`
+	// Columns this viewer would like; goes with rows.
+	Cols int `json:"cols,omitempty" minimum:"1"`
+	// Rows this viewer would like.
+	Rows int `json:"rows,omitempty" minimum:"1"`
+	// Position to go on from, as the `since` of a stream.
+	Since int `json:"since,omitempty" minimum:"0"`
+	// Begin as after `hide`.
+	Hidden bool `json:"hidden,omitempty"`
+}
+
+// CommandDetach is stop watching a terminal. On GET /ws only.
+type CommandDetach struct {
+	// The command.
+	Type string `json:"type" const:"detach"`
+	// Id of the terminal.
+	PTY string `json:"pty"`
+}

@@ -1,0 +1,362 @@
+package wire
+
+import "time"
+
+// Terminal is one terminal: a program on a pseudo-terminal, and its screen, which outlives the
+// program.
+type Terminal struct {
+	// The server's name for it: 20 characters, unique for ever.
+	ID string `json:"id" pattern:"^[a-z0-9-]{12,64}$"`
+	// The same as `id`, under the name older clients read.
+	PTYID string `json:"ptyID"`
+	// The name given at creation, unique among the listed terminals of the session; "" when none was
+	// given.
+	Name string `json:"name"`
+	// The session it belongs to.
+	Session string `json:"session"`
+	// The program and its arguments, as given or defaulted.
+	Cmd []string `json:"cmd" minItems:"1"`
+	// Working directory of the program now; once the program has ended, the last one that was seen,
+	// and until one was seen that of the request (absolute). A restart begins here.
+	Cwd string `json:"cwd"`
+	// The directory in which the last restart should have started the program, but could not: it was
+	// gone or could not be entered, and the nearest parent was taken. Absent else.
+	CwdFallback string `json:"cwd_fallback,omitempty"`
+	// The variables given at creation, not those the program inherited.
+	Env map[string]string `json:"env"`
+	// Columns of the screen, in cells.
+	Cols int `json:"cols" minimum:"1" maximum:"1000"`
+	// Rows of the screen, in cells.
+	Rows int `json:"rows" minimum:"1" maximum:"1000"`
+	// Lines of history kept above the screen.
+	Scrollback int `json:"scrollback" minimum:"0" maximum:"100000"`
+	// What the program set as title (OSC 0 or 2), cut at 1024 bytes; "" when it set none.
+	Title string `json:"title"`
+	// `running`; `exited`: the program has ended; `lost`: it went with the machine, or with keeper
+	// and server at once, and nobody saw how. The end of a server is none of these. Only POST
+	// …/restart leads back to `running`. `restored` does not occur.
+	State string `json:"state" enum:"running,exited,lost,restored"`
+	// How the program ended; null while it runs.
+	Exit *Exit `json:"exit"`
+	// Process id of the program, the same under the next server; 0 when it does not run.
+	PID int `json:"pid" minimum:"0"`
+	// Number of its process: 1 for the first, one more with each restart.
+	Generation int `json:"generation" minimum:"1"`
+	// Streams and WebSockets that watch it now.
+	Viewers    int        `json:"viewers" minimum:"0"`
+	SizePolicy SizePolicy `json:"size_policy"`
+	// When it was created. RFC 3339, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// The last input, output or resize. RFC 3339, UTC.
+	LastActivityAt time.Time `json:"last_activity_at"`
+	// The last output; null before the first. RFC 3339, UTC.
+	LastOutputAt *time.Time `json:"last_output_at"`
+	// Output bytes so far that are part of the screen, of all generations.
+	Seq int `json:"seq" minimum:"0"`
+	// Whether the alternate screen is shown, as in an editor; for an ended program, whether it was.
+	AltScreen bool `json:"alt_screen"`
+	// How often the program rang the bell.
+	BellCount int `json:"bell_count" minimum:"0"`
+	// What the terminal takes on disk, in bytes.
+	JournalBytes int `json:"journal_bytes" minimum:"0"`
+	// What its screens, history, styles and links take in memory, in bytes: at most `serve
+	// --terminal-memory`, or what the plain cells of its screens take when that is more. Once the
+	// program has ended, what its last screen takes; 0 while that is on disk only.
+	MemoryBytes int `json:"memory_bytes" minimum:"0"`
+	// When it was deleted; absent while it is listed. RFC 3339, UTC.
+	DeletedAt time.Time `json:"deleted_at,omitzero"`
+	// What was wrong with its files on disk when they were last read, which output was lost since,
+	// and what readers have found damaged; one line each, for a person. Absent when nothing was.
+	Damage string `json:"damage,omitempty"`
+}
+
+// Exit is how a program ended.
+type Exit struct {
+	// Its exit code, 0..255; null when it is not known: `reason` is `lost` then. With a signal, 128
+	// plus the signal's number.
+	Code *int `json:"code"`
+	// Name of the signal that ended it, without SIG, such as `KILL`; "" when none did.
+	Signal string `json:"signal"`
+	// `exit`: by itself; `signal`: by a signal from elsewhere; `killed`: somebody deleted the
+	// terminal; `lost`: nobody saw it, and no code is made up.
+	Reason string `json:"reason" enum:"exit,signal,killed,lost"`
+}
+
+// SizePolicy is whose wish decides the size when several viewers have one: the viewer who typed,
+// focused or resized last (`latest`), who has watched longest (`owner`), the smallest or the largest
+// of all wishes, or nobody's (`fixed`). POST …/resize always counts.
+//
+//schema:default "latest"
+type SizePolicy string
+
+// The values of SizePolicy.
+const (
+	SizePolicyLatest   SizePolicy = "latest"
+	SizePolicyOwner    SizePolicy = "owner"
+	SizePolicySmallest SizePolicy = "smallest"
+	SizePolicyLargest  SizePolicy = "largest"
+	SizePolicyFixed    SizePolicy = "fixed"
+)
+
+// CreateTerminal is what to start. Every field may be left out, and so may the whole body.
+//
+//schema:examples [{"cmd": ["bash", "-l"], "cols": 80, "rows": 24}, {"cmd": ["make", "test"], "cwd": "/srv/app", "env": {"CI": "1"}, "name": "build"}]
+type CreateTerminal struct {
+	// The program and its arguments: 1 to 4096 words of at most 131071 bytes. A program without a
+	// slash is looked up in PATH.
+	//schema:default ["bash", "-l"]
+	Cmd []string `json:"cmd,omitempty" minItems:"1" maxItems:"4096"`
+	// Columns, in cells.
+	Cols *int `json:"cols,omitempty" minimum:"1" maximum:"1000" default:"80"`
+	// Rows, in cells.
+	Rows *int `json:"rows,omitempty" minimum:"1" maximum:"1000" default:"24"`
+	// Working directory; "" is the home directory of the server's user (HOME, else that of the user
+	// database), to which a relative one is relative.
+	Cwd string `json:"cwd,omitempty" default:""`
+	// Variables to add to the few the program inherits; these win. NAME=VALUE may have at most
+	// 131071 bytes.
+	//schema:propertyNames {"pattern": "^[^=]+$"}
+	Env map[string]string `json:"env,omitempty"`
+	// A name to find it by, unique in its session; "" is no name.
+	Name string `json:"name,omitempty" pattern:"^([A-Za-z0-9._-]{1,64})?$" default:""`
+	// Lines of history to keep above the screen.
+	Scrollback *int `json:"scrollback,omitempty" minimum:"0" maximum:"100000" default:"5000"`
+	// Whose wish decides the size; "" is `latest`.
+	SizePolicy SizePolicy `json:"size_policy,omitempty" enum:",latest,owner,smallest,largest,fixed" default:"latest"`
+}
+
+// TerminalList is terminals, oldest first; deleted ones are left out.
+type TerminalList struct {
+	// Their ids.
+	Ptys []string `json:"ptys"`
+	// The terminals, in the same order.
+	Items []Terminal `json:"items"`
+}
+
+// Input is what to type: exactly one of the two fields. The whole body may have 1 MiB.
+//
+//schema:oneOf [{"required": ["data"]}, {"required": ["data_b64"]}]
+//schema:examples [{"data": "ls\n"}, {"data_b64": "AwQ="}]
+type Input struct {
+	// Text, sent as UTF-8. A line feed is a line feed; the Enter key is `\r`.
+	Data string `json:"data,omitempty"`
+	// Any bytes, in standard base64 with padding.
+	DataB64 []byte `json:"data_b64,omitempty"`
+}
+
+// InputTaken is the program's terminal took everything.
+type InputTaken struct {
+	// Always true.
+	Success bool `json:"success" const:"true"`
+	// How many bytes were written.
+	Bytes int `json:"bytes" minimum:"0"`
+}
+
+// Sent is the program's terminal took everything.
+type Sent struct {
+	// Always true.
+	Success bool `json:"success" const:"true"`
+	// How many bytes were written. 0 for a `mouse` that the program did not ask for: then nothing
+	// was sent.
+	Bytes int `json:"bytes" minimum:"0"`
+	// Position of the output just before: what the input leads to is printed behind it. Give it as
+	// `since` to a wait, which then misses nothing.
+	Seq uint64 `json:"seq"`
+}
+
+// MouseEvent is what a mouse does in a cell, sent as the program asked for: its tracking mode
+// decides whether, its encoding how. Without a mouse mode nothing is sent, and the reply's `bytes`
+// is 0.
+type MouseEvent struct {
+	// Column, from 0.
+	X int `json:"x" minimum:"0" maximum:"999"`
+	// Row, from 0.
+	Y int `json:"y" minimum:"0" maximum:"999"`
+	// `none` is for a movement without a button.
+	Button string `json:"button,omitempty" enum:"left,middle,right,wheel_up,wheel_down,wheel_left,wheel_right,none" default:"left"`
+	// `click` is a press and a release.
+	Action string `json:"action,omitempty" enum:"press,release,move,click" default:"click"`
+	// Keys that are held.
+	//schema:items {"type": "string", "enum": ["shift", "alt", "meta", "ctrl"]}
+	Mods []string `json:"mods,omitempty"`
+}
+
+// Keys is keys to press, one after the other, or what a mouse does; sent the way the program's modes
+// ask for (application cursor keys and keypad, kitty keyboard, mouse).
+//
+//schema:oneOf [{"required": ["keys"]}, {"required": ["mouse"]}]
+//schema:examples [{"keys": ["C-c", "Up", "Enter"]}, {"keys": ["text:hello", "Enter"]}, {"mouse": {"x": 10, "y": 3, "button": "left", "action": "click"}}]
+type Keys struct {
+	Mouse *MouseEvent `json:"mouse,omitempty"`
+	// Names of keys, in any case: Enter Tab BTab Escape Space BSpace Up Down Left Right Home End
+	// PgUp PgDn Insert Delete F1..F24; Return Esc Backspace PageUp PPage PageDown NPage IC Ins DC
+	// Del mean the same; KP0..KP9 KP. KP/ KP* KP- KP+ KP= KPEnter are the keypad; or one character;
+	// each with any of the prefixes `C-`, `M-`, `S-`; or `text:` and literal text.
+	//schema:items {"type": "string", "minLength": 1}
+	Keys []string `json:"keys,omitempty" minItems:"1"`
+}
+
+// Paste is text to paste. When the program asked for bracketed paste it goes between ESC[200~ and
+// ESC[201~, with newlines as LF; otherwise each newline becomes CR. CR LF is one newline. In both
+// cases any ESC[201~ inside, control characters besides TAB, CR and LF, and the characters that the
+// terminal makes signals of are left out.
+//
+//schema:examples [{"data": "two\nlines"}]
+type Paste struct {
+	// The text.
+	Data string `json:"data"`
+}
+
+// Size is a size in cells.
+//
+//schema:examples [{"cols": 120, "rows": 40}]
+type Size struct {
+	// Columns.
+	Cols int `json:"cols" minimum:"1" maximum:"1000"`
+	// Rows.
+	Rows int `json:"rows" minimum:"1" maximum:"1000"`
+}
+
+// Resized is the size is now this.
+type Resized struct {
+	// Always true.
+	Success bool `json:"success" const:"true"`
+	// Columns.
+	Cols int `json:"cols" minimum:"1" maximum:"1000"`
+	// Rows.
+	Rows int `json:"rows" minimum:"1" maximum:"1000"`
+}
+
+// Signal is a signal for the foreground process group.
+//
+//schema:examples [{"signal": "INT"}]
+type Signal struct {
+	// HUP, INT, QUIT, ABRT, KILL, USR1, USR2, PIPE, ALRM, TERM, CONT, STOP, TSTP, TTIN, TTOU or
+	// WINCH; in any case, with or without SIG.
+	Signal string `json:"signal" pattern:"^[A-Za-z0-9]+$"`
+}
+
+// Nothing is an object without fields.
+type Nothing struct {
+}
+
+// Done is it is done.
+type Done struct {
+	// Always true.
+	Success bool `json:"success" const:"true"`
+}
+
+// Wait is what to wait for: one condition, or `any` of several.
+//
+//schema:oneOf [{"required": ["for"]}, {"required": ["any"]}]
+//schema:examples [{"for": "text", "pattern": "ready", "timeout_ms": 5000}, {"for": "idle", "idle_ms": 1000}, {"for": "regex", "pattern": "^(PASS|FAIL)", "since": 5120, "ignore_echo": true}, {"any": [{"for": "text", "pattern": "[y/n]"}, {"for": "exit"}]}, {"for": "text", "pattern": "Loading", "not": true}]
+type Wait struct {
+	// `text`: the pattern is shown; `regex`: it matches a line (RE2; `^` and `$` are those of each
+	// line); `idle`: nothing was printed or typed for `idle_ms`, counted from the beginning of the
+	// wait at the earliest; `exit`: the program has ended; `prompt`: a shell waits for a command
+	// (OSC 133 or 633 marks, else its line editor reads); `title`: the title contains the pattern;
+	// `cursor`: it rests at `x`, `y`; `alt_screen`: the alternate screen is shown; `mode`: a mode
+	// has a value. Text is looked at as it is shown at every moment: what scrolled by, was erased or
+	// overwritten at once still matches.
+	For string `json:"for,omitempty" enum:"text,regex,idle,exit,prompt,title,cursor,alt_screen,mode"`
+	// For `text` and `title` the text, for `regex` an RE2 expression: 1 to 4096 bytes. Rows that the
+	// right margin broke are one line; blanks that were printed at the end of a line count, and `$`
+	// matches before them too. A pattern with `\n`, or with `(?s)` and a dot, is looked for in all
+	// lines together, each ended by `\n`. Ignored otherwise.
+	Pattern string `json:"pattern,omitempty" maxLength:"4096"`
+	// Silence that `idle` waits for, in milliseconds; 0 is 500.
+	IdleMS int `json:"idle_ms,omitempty" minimum:"0" maximum:"3600000" default:"500"`
+	// Wait for the absence of `text`, `regex`, `title`, `cursor`, `alt_screen`, `mode` or `prompt`.
+	// Text is absent when the screen does not show it; the history does not count.
+	Not bool `json:"not,omitempty" default:"false"`
+	// `text` and `regex` leave out the history. Without it what is in the history at the beginning
+	// counts, unless there is `since`.
+	ScreenOnly bool `json:"screen_only,omitempty" default:"false"`
+	// Column for `cursor`, from 0; absent: any.
+	X int `json:"x,omitempty" minimum:"0"`
+	// Row for `cursor`, from 0; absent: any.
+	Y int `json:"y,omitempty" minimum:"0"`
+	// Which mode, for `mode`: a name of `modes` in the snapshot as JSON.
+	Mode string `json:"mode,omitempty" enum:"application_cursor,application_keypad,origin,autowrap,reverse_wrap,insert,linefeed,reverse_video,bracketed_paste,focus_events,mouse,mouse_encoding,synchronized_output,kitty_keyboard"`
+	// What the mode is: true or false, for `mouse` and `mouse_encoding` a name, for `kitty_keyboard`
+	// the flags. Absent is true.
+	//schema:type ["boolean", "string", "number"]
+	Value any `json:"value,omitempty"`
+	// Conditions instead of one; the first that is true ends the wait, and `index` says which.
+	Any []WaitCondition `json:"any,omitempty" minItems:"1" maxItems:"16"`
+	// When to give up, in milliseconds; 0 is 30000.
+	TimeoutMS int `json:"timeout_ms,omitempty" minimum:"0" maximum:"3600000" default:"30000"`
+	// Only what was printed or changed behind this position counts; the screen begins as it was
+	// there. `idle` and `prompt` need some output behind it, a prompt mark has to be behind it;
+	// `cursor`, `alt_screen` and `mode` begin with how it was there; `exit` does not care. It must
+	// be in the journal (else 404 NOT_KEPT) and not beyond the end of the output (else 400). Take
+	// `seq` of the input's reply, or of the wait before.
+	Since int `json:"since,omitempty" minimum:"0"`
+	// The echo of what was sent through the API does not count as text.
+	IgnoreEcho bool `json:"ignore_echo,omitempty" default:"false"`
+}
+
+// WaitCondition is one condition of a wait.
+//
+//schema:examples [{"for": "text", "pattern": "ready"}]
+type WaitCondition struct {
+	// `text`: the pattern is shown; `regex`: it matches a line (RE2; `^` and `$` are those of each
+	// line); `idle`: nothing was printed or typed for `idle_ms`, counted from the beginning of the
+	// wait at the earliest; `exit`: the program has ended; `prompt`: a shell waits for a command
+	// (OSC 133 or 633 marks, else its line editor reads); `title`: the title contains the pattern;
+	// `cursor`: it rests at `x`, `y`; `alt_screen`: the alternate screen is shown; `mode`: a mode
+	// has a value. Text is looked at as it is shown at every moment: what scrolled by, was erased or
+	// overwritten at once still matches.
+	For string `json:"for" enum:"text,regex,idle,exit,prompt,title,cursor,alt_screen,mode"`
+	// For `text` and `title` the text, for `regex` an RE2 expression: 1 to 4096 bytes. Rows that the
+	// right margin broke are one line; blanks that were printed at the end of a line count, and `$`
+	// matches before them too. A pattern with `\n`, or with `(?s)` and a dot, is looked for in all
+	// lines together, each ended by `\n`. Ignored otherwise.
+	Pattern string `json:"pattern,omitempty" maxLength:"4096"`
+	// Silence that `idle` waits for, in milliseconds; 0 is 500.
+	IdleMS int `json:"idle_ms,omitempty" minimum:"0" maximum:"3600000" default:"500"`
+	// Wait for the absence of `text`, `regex`, `title`, `cursor`, `alt_screen`, `mode` or `prompt`.
+	// Text is absent when the screen does not show it; the history does not count.
+	Not bool `json:"not,omitempty" default:"false"`
+	// `text` and `regex` leave out the history. Without it what is in the history at the beginning
+	// counts, unless there is `since`.
+	ScreenOnly bool `json:"screen_only,omitempty" default:"false"`
+	// Column for `cursor`, from 0; absent: any.
+	X int `json:"x,omitempty" minimum:"0"`
+	// Row for `cursor`, from 0; absent: any.
+	Y int `json:"y,omitempty" minimum:"0"`
+	// Which mode, for `mode`: a name of `modes` in the snapshot as JSON.
+	Mode string `json:"mode,omitempty" enum:"application_cursor,application_keypad,origin,autowrap,reverse_wrap,insert,linefeed,reverse_video,bracketed_paste,focus_events,mouse,mouse_encoding,synchronized_output,kitty_keyboard"`
+	// What the mode is: true or false, for `mouse` and `mouse_encoding` a name, for `kitty_keyboard`
+	// the flags. Absent is true.
+	//schema:type ["boolean", "string", "number"]
+	Value any `json:"value,omitempty"`
+}
+
+// Waited is the condition came true.
+type Waited struct {
+	// Always true.
+	Matched bool `json:"matched" const:"true"`
+	// Lines of the last 1000 rows of history and of the screen at that moment, those that the margin
+	// broke as one; with `since` only those that were printed or changed behind it.
+	Text string `json:"text"`
+	// Position: output bytes of the terminal, counted from 0 at its creation, up to which was
+	// looked. For `text` and `regex` the end of the match. The next wait with this `since` misses
+	// nothing.
+	Seq int `json:"seq" minimum:"0"`
+	// Which condition of `any`, from 0.
+	Index int    `json:"index,omitempty" minimum:"0" maximum:"15"`
+	Match *Match `json:"match,omitempty"`
+	Exit  *Exit  `json:"exit,omitempty"`
+}
+
+// Match is what `text` or `regex` matched, and where it was printed. Of text that was printed longer
+// ago than can be gone through both positions are one at which it was shown already.
+type Match struct {
+	// The text.
+	Text string `json:"text"`
+	// Position before its first character.
+	StartSeq uint64 `json:"start_seq"`
+	// Position behind its last one.
+	EndSeq uint64 `json:"end_seq"`
+}
