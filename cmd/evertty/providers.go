@@ -8,10 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/evertty/evertty/internal/mux"
-	"github.com/evertty/evertty/internal/thread"
-
 	"github.com/evertty/evertty/internal/provider/catalog"
+	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/service"
 )
 
 // keyVariables are the variables that are enough to have a provider without a file.
@@ -19,12 +18,12 @@ var keyVariables = map[string]string{"e2b": "E2B_API_KEY", "daytona": "DAYTONA_A
 
 // remoteProviders are the providers of a server by name: those of the files in dir, which must exist when somebody named it, and
 // those that the environment has a key of.
-func remoteProviders(dir string, named bool) (map[string]mux.RemoteProvider, error) {
+func remoteProviders(dir string, named bool) (map[string]service.RemoteProvider, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil && (named || !errors.Is(err, fs.ErrNotExist)) {
 		return nil, fmt.Errorf("providers: %w", err)
 	}
-	all := map[string]mux.RemoteProvider{}
+	all := map[string]service.RemoteProvider{}
 	for _, f := range files {
 		if !strings.HasSuffix(f.Name(), ".json") {
 			continue
@@ -49,7 +48,7 @@ func remoteProviders(dir string, named bool) (map[string]mux.RemoteProvider, err
 	return all, nil
 }
 
-func addProvider(all map[string]mux.RemoteProvider, s catalog.Settings) error {
+func addProvider(all map[string]service.RemoteProvider, s catalog.Settings) error {
 	if _, twice := all[s.Provider]; twice || s.Provider == thread.Local {
 		return fmt.Errorf("provider: %s is there already", s.Provider)
 	}
@@ -61,6 +60,6 @@ func addProvider(all map[string]mux.RemoteProvider, s catalog.Settings) error {
 	if err != nil {
 		return err
 	}
-	all[s.Provider] = mux.RemoteProvider{Provider: p, Settings: packed}
+	all[s.Provider] = service.RemoteProvider{Provider: p, Settings: packed}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-//go:generate go run ../openapi/generate ../../wire openapi.json
+//go:generate go run ../openapi/generate ../../wire openapi.json ../../webui/src/api/wire.gen.ts
 
 //go:embed openapi.json
 var openAPI []byte

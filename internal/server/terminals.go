@@ -6,9 +6,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/conversation"
-	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/wire"
 )
@@ -18,15 +18,15 @@ func (s *Server) postTerminal(c echo.Context) error {
 	if err := httpapi.BindOptional(c, &req); err != nil {
 		return err
 	}
-	spec := mux.Spec{Session: c.Param("sid"), Name: req.Name, Cmd: req.Cmd, Cwd: req.Cwd, Env: req.Env,
-		Cols: mux.DefaultCols, Rows: mux.DefaultRows, Scrollback: req.Scrollback, SizePolicy: stream.Policy(req.SizePolicy)}
+	spec := terminal.Spec{Session: c.Param("sid"), Name: req.Name, Cmd: req.Cmd, Cwd: req.Cwd, Env: req.Env,
+		Cols: terminal.DefaultCols, Rows: terminal.DefaultRows, Scrollback: req.Scrollback, SizePolicy: stream.Policy(req.SizePolicy)}
 	if req.Cols != nil {
 		spec.Cols = *req.Cols
 	}
 	if req.Rows != nil {
 		spec.Rows = *req.Rows
 	}
-	if err := mux.CheckSize(spec.Cols, spec.Rows); err != nil {
+	if err := terminal.CheckSize(spec.Cols, spec.Rows); err != nil {
 		return err
 	}
 	if err := s.PermitTerminal(c, spec); err != nil {
@@ -42,8 +42,8 @@ func (s *Server) postTerminal(c echo.Context) error {
 
 // listReply is the reply of both lists.
 type listReply struct {
-	PTYs  []string   `json:"ptys"`
-	Items []mux.Info `json:"items"`
+	PTYs  []string        `json:"ptys"`
+	Items []terminal.Info `json:"items"`
 }
 
 func (s *Server) getTerminals(c echo.Context) error {
@@ -63,7 +63,7 @@ func (s *Server) getTerminals(c echo.Context) error {
 }
 
 // terminalOf is the terminal a path names, if the request may see it.
-func (s *Server) terminalOf(c echo.Context) (*mux.Terminal, error) {
+func (s *Server) terminalOf(c echo.Context) (*terminal.Terminal, error) {
 	session, err := httpapi.SessionOf(c)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/evertty/evertty/internal/provider"
 )
 
 // Sentinels of the package and of its Stores; the api package maps them to status codes.
@@ -19,9 +21,11 @@ var (
 	ErrBudget     = errors.New("the session's budget is used up")
 	ErrNoProvider = errors.New("no such provider")
 	ErrProvider   = errors.New("the provider failed")
-	ErrNoSpace    = errors.New("no space left for the database")
-	ErrDamaged    = errors.New("the database is damaged")
-	ErrNewer      = errors.New("the database was written by a newer version")
+	// ErrUnsupported is the error of providers too.
+	ErrUnsupported = provider.ErrUnsupported
+	ErrNoSpace     = errors.New("no space left for the database")
+	ErrDamaged     = errors.New("the database is damaged")
+	ErrNewer       = errors.New("the database was written by a newer version")
 )
 
 // NoProvider is ErrNoProvider with what would have been understood.

@@ -15,11 +15,10 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/provider"
-	"github.com/evertty/evertty/tests/fakeprov"
-
 	"github.com/evertty/evertty/internal/provider/agentbay"
 	"github.com/evertty/evertty/internal/provider/daytona"
 	"github.com/evertty/evertty/internal/provider/e2b"
+	"github.com/evertty/evertty/tests/fakeprov"
 )
 
 // service is one of the three with the names of its operations.

@@ -9,10 +9,11 @@ import (
 
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/jsonstring"
-	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/shell/registry"
+	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/wire"
 )
 
@@ -21,15 +22,15 @@ import (
 const startPatience = 2 * time.Second
 
 // shellOf is the shell a path names, the session's default one where it names none.
-func (s *Service) shellOf(c echo.Context) (*mux.Shell, error) {
+func (s *Service) shellOf(c echo.Context) (*registry.Shell, error) {
 	session, err := shellSessionOf(c)
 	if err != nil {
 		return nil, err
 	}
 	if id := c.Param("shid"); id != "" {
-		return s.Shells.FindShell(session, id)
+		return s.Shells.Find(session, id)
 	}
-	return s.Shells.DefaultShell(session)
+	return s.Shells.Default(session)
 }
 
 // shellSessionOf is the session a path of shells names. What is let in for one terminal has no business here.
@@ -41,7 +42,7 @@ func shellSessionOf(c echo.Context) (string, error) {
 }
 
 // requested reads the body of an exec and finds its shell, which is not made for a body that is wrong.
-func (s *Service) requested(c echo.Context) (sh *mux.Shell, r Request, cmd shell.Command, err error) {
+func (s *Service) requested(c echo.Context) (sh *registry.Shell, r Request, cmd shell.Command, err error) {
 	if err = Bind(c, &r, false); err != nil {
 		return nil, r, cmd, err
 	}
@@ -81,9 +82,9 @@ func (s *Service) postExec(c echo.Context) error {
 }
 
 // submit gives a command to its shell, or to a terminal of its own.
-func (s *Service) submit(c echo.Context, sh *mux.Shell, req Request, cmd shell.Command) (*shell.Exec, error) {
+func (s *Service) submit(c echo.Context, sh *registry.Shell, req Request, cmd shell.Command) (*shell.Exec, error) {
 	if req.TTY {
-		return s.Shells.ExecTerminal(httpapi.Unhurried(c), sh, cmd)
+		return s.Shells.ExecTTY(httpapi.Unhurried(c), sh, cmd)
 	}
 	return sh.Submit(cmd)
 }
@@ -96,7 +97,7 @@ func (s *Service) Await(c echo.Context, e *shell.Exec, cancel bool) (shell.Resul
 	case <-e.Done():
 		return e.Wait(ctx)
 	case <-s.Closing:
-		return shell.Result{}, mux.ErrClosing
+		return shell.Result{}, terminal.ErrClosing
 	case <-ctx.Done():
 	}
 	if cancel && !httpapi.Closed(s.Closing) {
@@ -110,7 +111,7 @@ func commandError(c echo.Context, e *shell.Exec, err error) error {
 	return httpapi.ErrorFor(err, c).With("command_id", e.ID())
 }
 
-func (s *Service) accepted(c echo.Context, sh *mux.Shell, e *shell.Exec) error {
+func (s *Service) accepted(c echo.Context, sh *registry.Shell, e *shell.Exec) error {
 	if err := s.Started(c, e); err != nil {
 		return commandError(c, e, err)
 	}

@@ -4,7 +4,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/conversation"
-	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/terminal"
 )
 
 // Every handler with an effect on the processes or files of a thread asks permit before the effect, and after all that could be wrong with the request: an approval is
@@ -39,13 +39,13 @@ type TerminalDeed struct {
 }
 
 // PermitTerminal asks about a terminal that shall be made.
-func (s *Base) PermitTerminal(c echo.Context, spec mux.Spec) error {
-	if err := mux.CheckName("session", spec.Session); err != nil {
+func (s *Base) PermitTerminal(c echo.Context, spec terminal.Spec) error {
+	if err := terminal.CheckName("session", spec.Session); err != nil {
 		return err
 	}
 	cmd := spec.Cmd
 	if cmd == nil {
-		cmd = mux.DefaultCmd()
+		cmd = terminal.DefaultCmd()
 	}
 	return s.Permit(c, spec.Session, conversation.ToolPTY, TerminalDeed{Command: ShellWords(cmd), Cwd: spec.Cwd, Env: spec.Env, Name: spec.Name})
 }
