@@ -175,7 +175,8 @@ func (t *types) schemaOf(name string) (object, error) {
 		if err != nil {
 			return nil, err
 		}
-		s = append(inner, member{"description", d.doc})
+		inner.set("description", d.doc)
+		s = inner
 	}
 	for _, m := range d.add {
 		s.set(m.name, m.value)

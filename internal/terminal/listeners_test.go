@@ -82,6 +82,9 @@ func TestAWaitThatJoinsLooksFromItsPlace(t *testing.T) {
 // TestWaitsInAFlood rest while the terminal has more output than it takes, and still end in
 // time.
 func TestWaitsInAFlood(t *testing.T) {
+	if testing.Short() {
+		t.Skip("floods a terminal")
+	}
 	m := open(t, t.TempDir())
 	term := start(t, m, "sh", "-c", "printf ready; read x; exec yes a line of a flood")
 	see(t, term, "ready")

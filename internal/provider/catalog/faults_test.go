@@ -325,6 +325,9 @@ func TestBeginIsLate(t *testing.T) {
 // TestRefusedTheSecondTime: a call that may have begun the command and is refused when it is made again says nothing of
 // whether that began.
 func TestRefusedTheSecondTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs it at every provider")
+	}
 	t.Parallel()
 	s := fake(t)
 	p := fakeAgentBay(t, s)
@@ -499,6 +502,9 @@ func TestStreamIsCut(t *testing.T) {
 // TestInputIsLost: a command whose input does not arrive whole never sees an end of it that is none, and is ended and
 // told as lost. One whose text comes as input does not begin.
 func TestInputIsLost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs it at every provider")
+	}
 	t.Parallel()
 	s := fake(t)
 	p := fakeE2B(t, s)
@@ -580,6 +586,9 @@ func TestTokenRenewed(t *testing.T) {
 
 // TestTerminalIsCut: Provider's is connected again, Daytona's is told as lost and not as ended.
 func TestTerminalIsCut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs it at every provider")
+	}
 	t.Parallel()
 	s := fake(t)
 	e := rent(t, fakeE2B(t, s))

@@ -47,6 +47,7 @@ func logCut(i shell.Info) string {
 	return i.LogCut
 }
 
+// TimeOrNil is a time in UTC, nil for the zero one: null in JSON.
 func TimeOrNil(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

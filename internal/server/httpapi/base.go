@@ -55,4 +55,5 @@ func SessionOf(c echo.Context) (string, error) {
 	return sid, terminal.CheckName("session", sid)
 }
 
+// Done is the reply of calls that have nothing to tell.
 var Done = wire.Done{Success: true}

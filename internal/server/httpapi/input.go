@@ -6,6 +6,7 @@ type InputRequest struct {
 	B64  *[]byte `json:"data_b64"`
 }
 
+// Bytes is the input, from the one field that is given. Errors: 400.
 func (r InputRequest) Bytes() ([]byte, error) {
 	switch {
 	case r.Data != nil && r.B64 == nil:

@@ -23,6 +23,7 @@ func (s *Base) Permit(c echo.Context, thread, tool string, deed any) error {
 	return s.Threads.Permit(c.Request().Context(), thread, call)
 }
 
+// CallOf is a call of a tool with a deed as its arguments.
 func CallOf(tool string, deed any) (permission.Call, error) {
 	b, err := Encode(deed)
 	return permission.Call{Tool: tool, Arguments: b}, err
