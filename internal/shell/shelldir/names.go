@@ -20,7 +20,8 @@ const (
 	PidName      = "pid." // followed by the process id of a background command
 	ReachedName  = "told" // the shell has come to a command in the background, whose own sign may come later
 	FinishedName = "came" // a command in the background has come to the end of its text
-	SessionName  = "sid." // in SignsDir, by the launcher: followed by the number of an incarnation, a dot, its session
+	// in SignsDir, by the launcher: followed by the number of a process of the shell, a dot, its session
+	SessionName = "sid."
 )
 
 // Names in the directory of a shell.
@@ -29,7 +30,7 @@ const (
 	SignsDir      = "s" // files whose coming into being tells something
 	LauncherFile  = "launch"
 	LauncherLog   = "launch.log"
-	SetupFile     = "setup" // what a new incarnation reads first
+	SetupFile     = "setup" // what a new bash reads first
 	CommandsDir   = "c"
 	InternalDir   = "e"      // the directories of commands of ours
 	RemoteFile    = "remote" // the state of a shell whose commands run elsewhere
@@ -37,9 +38,10 @@ const (
 	BarrierName   = "b."
 	UpName        = "up."
 	InterruptFile = "frozen"
-	JobsFile      = "jobs" // what jobs -l printed, for the capture; empty while this incarnation has had none
+	JobsFile      = "jobs" // what jobs -l printed, for the capture; empty while this bash has had none
 )
 
 // serverFiles are the names in the directory of a command that the server makes, with their modes.
-var serverFiles = []string{TextFile, EvalFile, RunFile, InputFile, InFIFO, OutFIFO, ErrFIFO, StdoutFile, StderrFile, BackFile,
+var serverFiles = []string{TextFile, EvalFile, RunFile, InputFile, InFIFO, OutFIFO, ErrFIFO, StdoutFile, StderrFile,
+	BackFile,
 	PwdFile, RecordFile}

@@ -8,20 +8,23 @@ import (
 	"strings"
 )
 
-// limitLetters are the letters that ulimit has for the names in /proc/PID/limits, and the unit in which it counts, in bytes. "Max file locks" is not among them:
-// Linux has no such limit any more, and what is there is the shell's brand.
+// limitLetters are the letters that ulimit has for the names in /proc/PID/limits, and the unit in which it counts, in
+// bytes. "Max file locks" is not among them: Linux has no such limit any more, and what is there is the shell's process
+// tag.
 var limitLetters = map[string]struct {
 	letter string
 	unit   uint64
 }{
 	"Max cpu time": {"t", 1}, "Max file size": {"f", 1024}, "Max data size": {"d", 1024}, "Max stack size": {"s", 1024},
-	"Max core file size": {"c", 512}, "Max resident set": {"m", 1024}, "Max processes": {"u", 1}, "Max open files": {"n", 1},
+	"Max core file size": {"c", 512}, "Max resident set": {"m", 1024}, "Max processes": {"u",
+		1}, "Max open files": {"n", 1},
 	"Max locked memory": {"l", 1024}, "Max address space": {"v", 1024}, "Max pending signals": {"i", 1},
-	"Max msgqueue size": {"q", 1}, "Max nice priority": {"e", 1}, "Max realtime priority": {"r", 1}, "Max realtime timeout": {"R", 1},
+	"Max msgqueue size": {"q", 1}, "Max nice priority": {"e", 1}, "Max realtime priority": {"r",
+		1}, "Max realtime timeout": {"R", 1},
 }
 
-// Lost tells in sentences what of the image a new incarnation with this process id does not have: jobs, traps, file descriptors, disabled builtins, limits
-// (those only for a pid > 0, by comparison with /proc/PID/limits).
+// Lost tells in sentences what of the snapshot a new bash with this process id does not have: jobs, traps, file
+// descriptors, disabled builtins, limits (those only for a pid > 0, by comparison with /proc/PID/limits).
 func (i *Snapshot) Lost(pid int) []string {
 	var list []string
 	for _, j := range i.jobs {
@@ -83,7 +86,8 @@ func limitsOf(text string) map[string]string {
 	return limits
 }
 
-// trapsOf reads what trap prints: the names of the signals that have one, and what follows that list. In posix mode bash lists those that were asked for and have none, too, as "-".
+// trapsOf reads what trap prints: the names of the signals that have one, and what follows that list. In posix mode
+// bash lists those that were asked for and have none, too, as "-".
 func trapsOf(text string) (names []string, rest string) {
 	s := &scanner{text: text}
 	for s.skip("trap -- ") {
@@ -99,7 +103,8 @@ func trapsOf(text string) (names []string, rest string) {
 	return names, s.text[s.at:]
 }
 
-// jobsOf reads jobs -l: those that run or are stopped. The lines after the first of a job are its other processes, or more of its text.
+// jobsOf reads jobs -l: those that run or are stopped. The lines after the first of a job are its other processes, or
+// more of its text.
 func jobsOf(text string) []job {
 	var jobs []job
 	open := false

@@ -15,8 +15,8 @@ const (
 	// closing NUL (MAX_ARG_STRLEN).
 	longestEntry = 96 << 10
 	// longestEnv bounds an environment, in bytes: far below a quarter of the smallest usual stack limit, which execve
-	// allows for arguments and environment together, and below what one message to the keeper takes. What is beyond comes
-	// back by the script.
+	// allows for arguments and environment together, and below what one message to the keeper takes. What is beyond
+	// comes back by the script.
 	longestEnv = 128 << 10
 )
 
@@ -27,9 +27,9 @@ var late = []string{"unset", "declare", "umask", "alias", "export", "builtin", "
 // latest is how many of the end of late are still used after the options are set.
 const latest = 3
 
-// WriteRestore writes DIR/restore, to be sourced by the new incarnation (`. DIR/restore` without arguments at the top level,
+// WriteRestore writes DIR/restore, to be sourced by the new bash (`. DIR/restore` without arguments at the top level,
 // stdout and stderr to /dev/null, before anything of the user's), and returns the environment to start it with: that of
-// the image, without EVERTTY_SHELL, PWD, OLDPWD, SHLVL and _, which the caller adds. first is the environment of the
+// the snapshot, without EVERTTY_SHELL, PWD, OLDPWD, SHLVL and _, which the caller adds. first is the environment of the
 // first start. Variables that are too long for execve are in the script instead. The script needs no PATH and starts no
 // process; set -e is on after it when it was on. missing says in words what it lacks because the file of the state
 // cannot be read.
@@ -57,7 +57,7 @@ func (i *Snapshot) environment(first []string) (env []string, given map[string]b
 	given = map[string]bool{}
 	total := 0
 	for _, pair := range first {
-		// bash hands on what it cannot have as a variable, but functions are in the image.
+		// bash hands on what it cannot have as a variable, but functions are in the snapshot.
 		if name, _, _ := strings.Cut(pair, "="); !ValidName(name) && !strings.HasPrefix(name, "BASH_FUNC_") {
 			env = append(env, pair)
 			total += len(pair) + 1
@@ -97,7 +97,7 @@ func (r *restoring) line(words ...string) {
 	_ = r.WriteByte('\n')
 }
 
-// script writes what a new incarnation runs. Each definition stands alone, as a line that is right whatever is in it:
+// script writes what a new bash runs. Each definition stands alone, as a line that is right whatever is in it:
 // one that bash refuses costs only itself. The order matters: functions before aliases, which would be expanded in them
 // again; posix mode, which refuses names of functions, and set -e last.
 func (r *restoring) script(given map[string]bool, unset []string) error {

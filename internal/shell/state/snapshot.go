@@ -51,8 +51,8 @@ type job struct {
 	text string
 }
 
-// bashVariables are the variables that bash makes itself or that mean nothing in another process, besides those that begin with
-// BASH.
+// bashVariables are the variables that bash makes itself or that mean nothing in another process, besides those that
+// begin with BASH.
 var bashVariables = map[string]bool{
 	"COLUMNS": true, "COMP_WORDBREAKS": true, "DIRSTACK": true, "EPOCHREALTIME": true, "EPOCHSECONDS": true, "EUID": true,
 	"FUNCNAME": true,
@@ -188,7 +188,8 @@ func (s *Snapshot) Environment(cwd string, first []string) Environment {
 	e := Environment{Cwd: cwd, Delta: map[string]string{}}
 	before := map[string]string{}
 	for _, pair := range first {
-		if name, value, ok := strings.Cut(pair, "="); ok && ValidName(name) && (isKept(name) || name == "POSIXLY_CORRECT") {
+		if name, value, ok := strings.Cut(pair, "="); ok && ValidName(name) &&
+			(isKept(name) || name == "POSIXLY_CORRECT") {
 			before[name] = value
 		}
 	}
