@@ -48,14 +48,14 @@ func (s *Shell) onlyEnds(text string) bool {
 	return !i.HasFunction(found[1]) && !i.HasAlias(found[1])
 }
 
-// restartNotice is what somebody has to be told of a shell that was started again: what revived has of it.
+// restartNotice is what somebody has to be told of a shell that was started again.
 type restartNotice struct {
 	recreated bool
 	lost      []string
 	fallback  string
 }
 
-// takeRestart gives a command the news of the shell in which it runs, with those that were told to nobody: a change of
+// takeRestart gives a command the notice of the shell in which it runs, with what nobody was told: a change of
 // variables is told nothing.
 func (s *Shell) takeRestart(b readyShell, e *Exec) readyShell {
 	s.mu.Lock()
@@ -69,7 +69,7 @@ func (s *Shell) takeRestart(b readyShell, e *Exec) readyShell {
 	return b
 }
 
-// returnRestart takes back news that a command was given and whose result does not have them: it was cancelled, or
+// returnRestart takes back a notice that a command was given and whose result does not have it: it was cancelled, or
 // could not be begun.
 func (s *Shell) returnRestart(b readyShell, e *Exec) {
 	e.mu.Lock()

@@ -1,3 +1,4 @@
+// Package history keeps shells and their commands on disk, and has their types.
 package history
 
 import (

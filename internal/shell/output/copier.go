@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// copyPiece is how much one splice moves at most, in bytes: what a FIFO of fifoBytes holds, so that settled never
+	// copyPiece is how much one splice moves at most, in bytes: what a FIFO of fifoBytes holds, so that CopyWaiting never
 	// waits for more than this.
 	copyPiece = 1 << 20
 	// fifoBytes is the room that a FIFO gets once a command proves to print much, in bytes: most of what saves
@@ -128,7 +128,7 @@ func (p *Copier) CopyWaiting() (eof bool) {
 	return eof
 }
 
-// copyWaiting is settled with the descriptor. A writer that never stops cannot hold it: it moves what was there, not
+// copyWaiting is CopyWaiting with the descriptor. A writer that never stops cannot hold it: it moves what was there, not
 // what comes meanwhile.
 func (p *Copier) copyWaiting(fd int) (eof bool) {
 	waiting, err := unix.IoctlGetInt(fd, unix.TIOCINQ) // which is FIONREAD
@@ -163,7 +163,7 @@ func (p *Copier) Stop() {
 	<-p.over
 }
 
-// StopForNext is stop for a log that another copier is to go on with.
+// StopForNext is Stop for a log that another copier is to go on with.
 func (p *Copier) StopForNext() {
 	p.forNext.Store(true)
 	p.Stop()

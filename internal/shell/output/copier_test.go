@@ -102,9 +102,9 @@ func TestCopierMovesEverything(t *testing.T) {
 				_ = w.Close()
 			}()
 			wait(t, p.Done(), "the end")
-			if !p.ended() || !l.Finished() || l.truncated() || l.writeError() != nil {
-				t.Errorf("ended %v, finished %v, truncated %v, refused %v", p.ended(), l.Finished(), l.truncated(),
-					l.writeError())
+			if !p.ended() || !l.Finished() || truncated(l) || writeError(l) != nil {
+				t.Errorf("ended %v, finished %v, truncated %v, refused %v", p.ended(), l.Finished(), truncated(l),
+					writeError(l))
 			}
 			if got := content(t, l); !bytes.Equal(got, want) {
 				t.Errorf("%d bytes of %d arrived, or other ones", len(got), len(want))
@@ -177,7 +177,7 @@ func TestCopierSettlesBesideAFlood(t *testing.T) {
 			}
 		}
 	}()
-	for n := 0; n < 50 || !l.truncated(); n++ {
+	for n := 0; n < 50 || !truncated(l); n++ {
 		at := time.Now()
 		if p.CopyWaiting() {
 			t.Fatal("an end in a flood")
@@ -189,8 +189,8 @@ func TestCopierSettlesBesideAFlood(t *testing.T) {
 	p.Stop()
 	_ = w.Close()
 	wait(t, stopped, "the writer's end")
-	if got := l.Size(); got != 1<<10 || !l.truncated() {
-		t.Errorf("size %d, truncated %v", got, l.truncated())
+	if got := l.Size(); got != 1<<10 || !truncated(l) {
+		t.Errorf("size %d, truncated %v", got, truncated(l))
 	}
 }
 
@@ -220,8 +220,8 @@ func TestLogKeepsMax(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if l.truncated() != one.cut || again.truncated() != one.cut || again.Size() != l.Size() {
-				t.Errorf("truncated %v, after opening again %v with %d bytes", l.truncated(), again.truncated(),
+			if truncated(l) != one.cut || truncated(again) != one.cut || again.Size() != l.Size() {
+				t.Errorf("truncated %v, after opening again %v with %d bytes", truncated(l), truncated(again),
 					again.Size())
 			}
 		})
@@ -252,8 +252,8 @@ func TestLogOnAFullDisk(t *testing.T) {
 			}
 			_ = w.Close()
 			wait(t, p.Done(), "the end")
-			if !l.truncated() || l.writeError() == nil {
-				t.Errorf("truncated %v, refused %v", l.truncated(), l.writeError())
+			if !truncated(l) || writeError(l) == nil {
+				t.Errorf("truncated %v, refused %v", truncated(l), writeError(l))
 			}
 			if after, err := os.Stat(full); err != nil || after.Mode() != before.Mode() {
 				t.Errorf("the device was marked: %v, %v", after.Mode(), err)
@@ -489,4 +489,14 @@ func BenchmarkCopier(b *testing.B) {
 			wait(b, p.Done(), "the end")
 		})
 	}
+}
+
+// truncated tells whether a log misses output.
+func truncated(l *Log) bool { return l.CutReason() != "" }
+
+// writeError is why the disk did not take all.
+func writeError(l *Log) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.failure
 }

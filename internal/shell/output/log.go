@@ -1,3 +1,5 @@
+// Package output keeps what commands print: the log of one output, the quota of all logs, and the copier that moves bytes
+// from a FIFO to a log without passing through the memory of the process.
 package output
 
 import (
@@ -18,7 +20,7 @@ const cutMode fs.FileMode = 0o400
 // Log is one output of one command on disk. Its file is made with the first byte, so that a command without output
 // costs none; the file's size is the position. A log keeps the first max bytes; what comes after a byte that it did not
 // take is dropped too, so that it is always a prefix of the output. It has a descriptor open only between the first
-// byte and finish. All methods may be called at the same time from several goroutines, but one copier writes.
+// byte and Finish. All methods may be called at the same time from several goroutines, but one copier writes.
 type Log struct {
 	path string
 	max  int64
@@ -28,7 +30,7 @@ type Log struct {
 	quota *Quota
 
 	mu      sync.Mutex // guards what follows; only memory is touched under it
-	file    *os.File   // nil before the first byte and after finish
+	file    *os.File   // nil before the first byte and after Finish
 	end     int64
 	cut     bool
 	over    bool
@@ -61,20 +63,6 @@ func (l *Log) Size() int64 {
 	return l.end
 }
 
-// truncated tells whether the log misses output: beyond max, or because the disk refused.
-func (l *Log) truncated() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.cut
-}
-
-// writeError is why the disk did not take all, nil when it did or when only max was reached.
-func (l *Log) writeError() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.failure
-}
-
 // has tells whether there is more than at bytes. A log that is nil has nothing.
 func (l *Log) has(at int64) bool { return l != nil && l.Size() > at }
 
@@ -105,7 +93,7 @@ func (l *Log) changed(at int64) <-chan struct{} {
 	return l.grew
 }
 
-// ReadAt reads as io.ReaderAt does: io.EOF at the end that the log has now. It works after finish too, as long as the
+// ReadAt reads as io.ReaderAt does: io.EOF at the end that the log has now. It works after Finish too, as long as the
 // file is there.
 func (l *Log) ReadAt(p []byte, at int64) (int, error) {
 	l.mu.Lock()
@@ -125,7 +113,7 @@ func (l *Log) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// readFrom reads from the open file, or from the path when finish came in between.
+// readFrom reads from the open file, or from the path when Finish came in between.
 func (l *Log) readFrom(file *os.File, p []byte, at int64) (int, error) {
 	if file != nil {
 		if n, err := file.ReadAt(p, at); !errors.Is(err, os.ErrClosed) {

@@ -1,3 +1,5 @@
+// Package shelldir is the directory of an exec shell: the names in it, FIFOs, signs (files whose names tell something),
+// watches, and how its files are written.
 package shelldir
 
 // Names in the directory of a command. The FIFOs are gone once the command has them open or has ended.
@@ -16,7 +18,7 @@ const (
 	PwdFile      = "pwd"  // what PWD and OLDPWD were
 	BackFile     = "back" // what goes back to there
 	StatusName   = "rc."  // followed by the status; a name that is only a number is that of a command that was aborted
-	GuardedName  = "st."  // followed by whether the command failed, a dash and its status, see guarded
+	GuardedName  = "st."  // followed by whether the command failed, a dash and its status
 	PidName      = "pid." // followed by the process id of a background command
 	ReachedName  = "told" // the shell has come to a command in the background, whose own sign may come later
 	FinishedName = "came" // a command in the background has come to the end of its text

@@ -25,18 +25,18 @@ var limitLetters = map[string]struct {
 
 // Lost tells in sentences what of the snapshot a new bash with this process id does not have: jobs, traps, file
 // descriptors, disabled builtins, limits (those only for a pid > 0, by comparison with /proc/PID/limits).
-func (i *Snapshot) Lost(pid int) []string {
+func (s *Snapshot) Lost(pid int) []string {
 	var list []string
-	for _, j := range i.jobs {
+	for _, j := range s.jobs {
 		list = append(list, fmt.Sprintf("job %d %s", j.pid, j.text))
 	}
-	for _, name := range i.traps {
+	for _, name := range s.traps {
 		list = append(list, "trap "+name)
 	}
-	for _, number := range i.files {
+	for _, number := range s.files {
 		list = append(list, "file descriptor "+number)
 	}
-	for _, name := range i.disabled {
+	for _, name := range s.disabled {
 		list = append(list, "enable -n "+name)
 	}
 	if pid <= 0 {
@@ -46,13 +46,13 @@ func (i *Snapshot) Lost(pid int) []string {
 	if err != nil {
 		return list // it has ended already
 	}
-	return append(list, i.lostLimits(limitsOf(string(now)))...)
+	return append(list, s.lostLimits(limitsOf(string(now)))...)
 }
 
 // lostLimits are the limits that were set and are not now.
-func (i *Snapshot) lostLimits(now map[string]string) []string {
+func (s *Snapshot) lostLimits(now map[string]string) []string {
 	var list []string
-	for name, value := range i.limits {
+	for name, value := range s.limits {
 		if known, ok := limitLetters[name]; ok && now[name] != "" && now[name] != value {
 			soft, _, _ := strings.Cut(value, " ")
 			list = append(list, fmt.Sprintf("ulimit -%s %s", known.letter, counted(soft, known.unit)))

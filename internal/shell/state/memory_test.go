@@ -70,12 +70,3 @@ func watchHeap(t *testing.T, f func()) uint64 {
 	<-looked
 	return peak - min(peak, before)
 }
-
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}

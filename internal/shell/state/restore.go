@@ -33,8 +33,8 @@ const latest = 3
 // first start. Variables that are too long for execve are in the script instead. The script needs no PATH and starts no
 // process; set -e is on after it when it was on. missing says in words what it lacks because the file of the state
 // cannot be read.
-func (i *Snapshot) WriteRestore(dir string, first []string) (env, missing []string, err error) {
-	env, given := i.environment(first)
+func (s *Snapshot) WriteRestore(dir string, first []string) (env, missing []string, err error) {
+	env, given := s.environment(first)
 	file, c, err := openCapture(Path(dir))
 	if err == nil {
 		defer file.Close()
@@ -43,8 +43,8 @@ func (i *Snapshot) WriteRestore(dir string, first []string) (env, missing []stri
 			"the file of the state is damaged or missing"}
 	}
 	err = shelldir.Write(filepath.Join(dir, RestoreFile), func(w *bufio.Writer) error {
-		r := restoring{Snapshot: i, captured: c, Writer: w}
-		return r.script(given, i.Environment("", first).Unset)
+		r := restoring{Snapshot: s, captured: c, Writer: w}
+		return r.script(given, s.Environment("", first).Unset)
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("shell: restore: %w", err)
@@ -53,7 +53,7 @@ func (i *Snapshot) WriteRestore(dir string, first []string) (env, missing []stri
 }
 
 // environment is what the new process is given, and the names of the variables in it; the script brings the others.
-func (i *Snapshot) environment(first []string) (env []string, given map[string]bool) {
+func (s *Snapshot) environment(first []string) (env []string, given map[string]bool) {
 	given = map[string]bool{}
 	total := 0
 	for _, pair := range first {
@@ -63,8 +63,8 @@ func (i *Snapshot) environment(first []string) (env []string, given map[string]b
 			total += len(pair) + 1
 		}
 	}
-	exported := i.exported()
-	for _, v := range i.variables {
+	exported := s.exported()
+	for _, v := range s.variables {
 		value, ok := exported[v.name]
 		pair := v.name + "=" + value
 		if !ok || v.name == "POSIXLY_CORRECT" || len(pair) > longestEntry || total+len(pair)+1 > longestEnv {
@@ -266,7 +266,7 @@ func (r *restoring) writeFunctions() {
 		}
 		f, ok := functionOf(line)
 		switch text := (span{at, next - at}); {
-		case !ok || !r.HasFunction(f.name): // it is left out, see reachable
+		case !ok || !r.HasFunction(f.name): // it is left out, see Usable
 		case slices.Contains(late, f.name):
 			r.last[f.name], r.texts[f.name] = f, text
 		default:
