@@ -18,7 +18,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race -gcflags=modernc.org
 BESIDE := $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 
 .DEFAULT_GOAL := help
-.PHONY: help run build ui test quick go-test ui-test browser sshd race torture fuzz bench demo lint vuln docker \
+.PHONY: help run build ui test quick go-test ui-test browser sshd race torture fuzz bench demo generate lint vuln docker \
 	release-check clean
 
 help: ## this list
@@ -65,7 +65,7 @@ race: webui/dist/index.html ## every Go test under the race detector, twice
 
 torture: webui/dist/index.html ## hundreds of kills, upgrades and damaged files; prints the figures of docs/durability.md
 	EVERTTY_TORTURE=1 $(GO) test -count=1 -timeout 60m -parallel 1 -v -run 'Torture|TheKeeperDies|BothDie|FullDisk|DiskThatFails|NoServerRuns|Clock|TestExec' ./tests
-	EVERTTY_TORTURE=1 $(GO) test $(RACE) -count=1 -timeout 60m ./internal/journal ./internal/datadir ./snapshot ./vt ./stream ./internal/mux ./pty
+	EVERTTY_TORTURE=1 $(GO) test $(RACE) -count=1 -timeout 60m ./internal/journal ./internal/datadir ./snapshot ./vt ./stream ./internal/terminal ./internal/supervisor ./internal/thread/service ./pty
 
 fuzz: ## every fuzz target for FUZZTIME each
 	@for pkg in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep ^Fuzz); do \
@@ -76,6 +76,9 @@ bench: ## benchmarks, six runs each, ready for benchstat
 
 demo: build ## docs/demo.svg, the moving picture of README.md
 	$(GO) run ./scripts/demo $(BIN) docs/demo.svg
+
+generate: ## openapi.json and the page's types, from package wire and the routes
+	$(GO) generate ./internal/server
 
 lint: ## go vet and golangci-lint
 	$(GO) vet ./...

@@ -140,7 +140,7 @@ func TestExecOfOneCommandAlone(t *testing.T) {
 	w.run("cat", body{"stdin_b64": "AP8K"}).is(0, "\x00\xff\n")
 }
 
-// TestExecRoles: who may look may not run anything, and strangers learn nothing.
+// TestExecRoles: who may only look runs nothing, and who has no credentials learns nothing.
 func TestExecRoles(t *testing.T) {
 	t.Parallel()
 	s := guarded(t)

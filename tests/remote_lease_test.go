@@ -9,11 +9,11 @@ import (
 	"github.com/evertty/evertty/tests/fakeprov"
 )
 
-// rented are the sites where compute is rented, served here.
-var rented = []string{"e2b", "daytona", "agentbay"}
+// sandboxes are the providers of sandboxes, served here.
+var sandboxes = []string{"e2b", "daytona", "agentbay"}
 
 func atRented(t *testing.T, do func(t *testing.T, at *site)) {
-	for _, name := range rented {
+	for _, name := range sandboxes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			do(t, fakeSite(t, name, launch{}))

@@ -68,12 +68,13 @@ type cellEditor interface {
 	extraEscape(f function) bool
 }
 
-// newCore is the state of a new engine. The engine sets grid, mainCursor and cur.
-func newCore(c Config) core {
-	k := core{cfg: c, unicode: c.Unicode, modes: DefaultModes(), budget: newBudget(c.Memory)}
-	k.hist.limit = c.Scrollback
-	k.charsets.Reset()
-	return k
+// init makes c the state of a new engine, whose cells are in grid. The engine shows a
+// screen then.
+func (c *core) init(cfg Config, grid cellEditor, main *cursor) {
+	c.cfg, c.unicode, c.grid, c.mainCursor = cfg, cfg.Unicode, grid, main
+	c.modes, c.budget = DefaultModes(), newBudget(cfg.Memory)
+	c.hist.limit = cfg.Scrollback
+	c.charsets.Reset()
 }
 
 // Held implements Engine.

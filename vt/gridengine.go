@@ -27,17 +27,16 @@ type gridEngine struct {
 // DECRQCRA are missing.
 func NewGridEngine(c Config, newGrid func(cols, rows int) Grid) Engine {
 	c = c.Clamped()
-	e := &gridEngine{core: newCore(c), newGrid: newGrid, styles: newGridStyles()}
+	e := &gridEngine{newGrid: newGrid, styles: newGridStyles()}
+	e.main = e.newScreen(c.Cols, c.Rows)
+	e.core.init(c, e, &e.main.cursor)
 	e.unicode = "" // a character takes one cell
-	e.main = e.newScreen()
-	e.core.grid, e.core.mainCursor = e, &e.main.cursor
 	e.show(e.main)
 	e.limitMemory()
 	return e
 }
 
-func (e *gridEngine) newScreen() *gridScreen {
-	cols, rows := e.cfg.Cols, e.cfg.Rows
+func (e *gridEngine) newScreen(cols, rows int) *gridScreen {
 	return &gridScreen{cursor: newCursor(cols, rows), grid: e.newGrid(cols, rows), rows: make([]gridRow, rows)}
 }
 
@@ -247,7 +246,7 @@ func (e *gridEngine) setAlt(on bool) {
 	from := e.screen
 	if on {
 		if e.alt == nil {
-			e.alt = e.newScreen()
+			e.alt = e.newScreen(e.cfg.Cols, e.cfg.Rows)
 		}
 		e.show(e.alt)
 		e.alt.eraseRows(0, e.alt.Rows, e.blankStyle())

@@ -12,79 +12,83 @@ var red = Style{FG: PaletteColor(1)}
 // spans are the line's spans, to compare and print.
 func spans(l Line) []Span { return slices.Collect(l.Spans()) }
 
+// rich is a style of which every field is set.
+var rich = Style{
+	FG: RGBColor(1, 2, 3), BG: PaletteColor(200), UnderlineColor: RGBColor(4, 5, 6),
+	Attr: Bold | Protected, Underline: UnderlineDashed, Link: Link{ID: "a", URI: "https://example.org/ä"},
+}
+
+// roundTrips are lines as a Packer gets them and as spans.
+var roundTrips = []struct {
+	name  string
+	build func(p *Packer)
+	want  []Span
+	text  string
+	cells int
+}{
+	{"nothing", func(*Packer) {}, nil, "", 0},
+	{"plain", func(p *Packer) { p.ASCII([]byte("hello"), Style{}) }, []Span{{ASCII, 5, "hello", Style{}}}, "hello",
+		5},
+	{
+		"characters join to runs",
+		func(p *Packer) { p.Char('a', 1, Style{}); p.ASCII([]byte("bc"), Style{}); p.Char('d', 1, Style{}) },
+		[]Span{{ASCII, 4, "abcd", Style{}}},
+		"abcd", 4,
+	},
+	{
+		"every kind",
+		func(p *Packer) {
+			p.Char('x', 1, Style{})
+			p.Char('é', 1, Style{})
+			p.Char('日', 2, Style{})
+			p.Cluster("e\u0301", 1, Style{})
+			p.Cluster("👍🏽", 2, Style{})
+			p.Blank(2, red)
+		},
+		[]Span{
+			{Narrow, 2, "xé", Style{}},
+			{Wide, 2, "日", Style{}},
+			{ClusterOne, 1, "e\u0301", Style{}},
+			{ClusterWide, 2, "👍🏽", Style{}},
+			{Blank, 2, "", red},
+		},
+		"xé日e\u0301👍🏽", 9,
+	},
+	{
+		"neighbouring clusters stay apart",
+		func(p *Packer) { p.Cluster("e\u0301", 1, Style{}); p.Cluster("o\u0308", 1, Style{}) },
+		[]Span{{ClusterOne, 1, "e\u0301", Style{}}, {ClusterOne, 1, "o\u0308", Style{}}},
+		"e\u0301o\u0308", 2,
+	},
+	{
+		"blanks of the default style at the end are left out",
+		func(p *Packer) { p.Char('a', 1, Style{}); p.Blank(70, Style{}) },
+		[]Span{{ASCII, 1, "a", Style{}}},
+		"a", 1,
+	},
+	{
+		"blanks before something stay",
+		func(p *Packer) { p.Blank(300, Style{}); p.Char('a', 1, Style{}) },
+		[]Span{{Blank, 300, "", Style{}}, {ASCII, 1, "a", Style{}}},
+		strings.Repeat(" ", 300) + "a", 301,
+	},
+	{
+		"a style with everything, then back",
+		func(p *Packer) { p.ASCII([]byte("ab"), rich); p.ASCII([]byte("cd"), Style{}) },
+		[]Span{{ASCII, 2, "ab", rich}, {ASCII, 2, "cd", Style{}}},
+		"abcd", 4,
+	},
+	{
+		"long text",
+		func(p *Packer) { p.ASCII([]byte(strings.Repeat("z", 1000)), red) },
+		[]Span{{ASCII, 1000, strings.Repeat("z", 1000), red}},
+		strings.Repeat("z", 1000), 1000,
+	},
+}
+
 func TestLineRoundTrip(t *testing.T) {
-	rich := Style{
-		FG: RGBColor(1, 2, 3), BG: PaletteColor(200), UnderlineColor: RGBColor(4, 5, 6),
-		Attr: Bold | Protected, Underline: UnderlineDashed, Link: Link{ID: "a", URI: "https://example.org/ä"},
-	}
-	tests := []struct {
-		name  string
-		build func(p *Packer)
-		want  []Span
-		text  string
-		cells int
-	}{
-		{"nothing", func(*Packer) {}, nil, "", 0},
-		{"plain", func(p *Packer) { p.ASCII([]byte("hello"), Style{}) }, []Span{{ASCII, 5, "hello", Style{}}}, "hello",
-			5},
-		{
-			"characters join to runs",
-			func(p *Packer) { p.Char('a', 1, Style{}); p.ASCII([]byte("bc"), Style{}); p.Char('d', 1, Style{}) },
-			[]Span{{ASCII, 4, "abcd", Style{}}},
-			"abcd", 4,
-		},
-		{
-			"every kind",
-			func(p *Packer) {
-				p.Char('x', 1, Style{})
-				p.Char('é', 1, Style{})
-				p.Char('日', 2, Style{})
-				p.Cluster("e\u0301", 1, Style{})
-				p.Cluster("👍🏽", 2, Style{})
-				p.Blank(2, red)
-			},
-			[]Span{
-				{Narrow, 2, "xé", Style{}},
-				{Wide, 2, "日", Style{}},
-				{ClusterOne, 1, "e\u0301", Style{}},
-				{ClusterWide, 2, "👍🏽", Style{}},
-				{Blank, 2, "", red},
-			},
-			"xé日e\u0301👍🏽", 9,
-		},
-		{
-			"neighbouring clusters stay apart",
-			func(p *Packer) { p.Cluster("e\u0301", 1, Style{}); p.Cluster("o\u0308", 1, Style{}) },
-			[]Span{{ClusterOne, 1, "e\u0301", Style{}}, {ClusterOne, 1, "o\u0308", Style{}}},
-			"e\u0301o\u0308", 2,
-		},
-		{
-			"blanks of the default style at the end are left out",
-			func(p *Packer) { p.Char('a', 1, Style{}); p.Blank(70, Style{}) },
-			[]Span{{ASCII, 1, "a", Style{}}},
-			"a", 1,
-		},
-		{
-			"blanks before something stay",
-			func(p *Packer) { p.Blank(300, Style{}); p.Char('a', 1, Style{}) },
-			[]Span{{Blank, 300, "", Style{}}, {ASCII, 1, "a", Style{}}},
-			strings.Repeat(" ", 300) + "a", 301,
-		},
-		{
-			"a style with everything, then back",
-			func(p *Packer) { p.ASCII([]byte("ab"), rich); p.ASCII([]byte("cd"), Style{}) },
-			[]Span{{ASCII, 2, "ab", rich}, {ASCII, 2, "cd", Style{}}},
-			"abcd", 4,
-		},
-		{
-			"long text",
-			func(p *Packer) { p.ASCII([]byte(strings.Repeat("z", 1000)), red) },
-			[]Span{{ASCII, 1000, strings.Repeat("z", 1000), red}},
-			strings.Repeat("z", 1000), 1000,
-		},
-	}
 	var p Packer // shared: what a line leaves behind must not show in the next
-	for _, tt := range tests {
+	for _, tt := range roundTrips {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.build(&p)
 			l := p.Line(true)

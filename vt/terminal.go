@@ -54,9 +54,9 @@ func NewEngine(c Config) Engine { return New(c) }
 // New makes a terminal with a blank screen.
 func New(c Config) *Terminal {
 	c = c.Clamped()
-	t := &Terminal{core: newCore(c), main: newScreen(c.Cols, c.Rows), styles: newStyles(), widths: widthsOf(c.Unicode)}
+	t := &Terminal{main: newScreen(c.Cols, c.Rows), styles: newStyles(), widths: widthsOf(c.Unicode)}
+	t.core.init(c, t, &t.main.cursor)
 	t.leads = t.widths.leads()
-	t.core.grid, t.core.mainCursor = t, &t.main.cursor
 	t.show(t.main)
 	t.hidden = c.Rows
 	t.limitMemory()

@@ -51,7 +51,7 @@ func joinRows(rows []Line, at [][]uint64, cols int) []TextLine {
 	return lines
 }
 
-// TextBeforeCursor is what stands left of the cursor in its line.
+// TextBeforeCursor returns the text left of the cursor in its line.
 func TextBeforeCursor(f *Frame) TextLine {
 	return beforeCursor(f.Active(), f.Cols, func(int) []uint64 { return nil })
 }

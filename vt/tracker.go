@@ -381,7 +381,7 @@ func (w *Tracker) Lines(n int) []TextLine {
 	return joinRows(rows, at, w.t.screen.Cols)
 }
 
-// TextBeforeCursor is what stands left of the cursor in its line.
+// BeforeCursor returns the text left of the cursor in its line.
 func (w *Tracker) BeforeCursor() TextLine {
 	f := w.t.Freeze()
 	return beforeCursor(f.Active(), f.Cols, func(y int) []uint64 {

@@ -13,9 +13,9 @@ type TicketRequest struct {
 	// `read`: look; `write`: look and type.
 	Role string `json:"role,omitempty" enum:",read,write" default:"read"`
 	// How long it lasts, in seconds.
-	TTLS int `json:"ttl_s,omitempty" minimum:"1" maximum:"86400" default:"30"`
+	TTLS *int `json:"ttl_s,omitempty" minimum:"1" maximum:"86400" default:"30"`
 	// How many connections it opens. An EventSource that reconnects by itself uses it again.
-	Uses int `json:"uses,omitempty" minimum:"1" maximum:"1000" default:"1"`
+	Uses *int `json:"uses,omitempty" minimum:"1" maximum:"1000" default:"1"`
 	// Ask for a login ticket: one use, 30 seconds, for GET /?ticket=.
 	Login bool `json:"login,omitempty" default:"false"`
 }

@@ -82,7 +82,7 @@ type AppendMessages struct {
 // Appended is what was appended.
 type Appended struct {
 	// The number of the last.
-	Seq uint64 `json:"seq"`
+	Seq int64 `json:"seq" format:"int64" minimum:"0"`
 	// Each.
 	Messages []AppendedMessage `json:"messages"`
 }
@@ -90,7 +90,7 @@ type Appended struct {
 // AppendedMessage is one.
 type AppendedMessage struct {
 	// Its number.
-	Seq uint64 `json:"seq"`
+	Seq int64 `json:"seq" format:"int64" minimum:"0"`
 	// When.
 	CreatedAt string `json:"created_at"`
 }
@@ -372,7 +372,7 @@ type PromptList struct {
 // PromptAdded is what became of a prompt.
 type PromptAdded struct {
 	// Its number, or of the one it repeats.
-	Seq uint64 `json:"seq"`
+	Seq int64 `json:"seq" format:"int64" minimum:"0"`
 	// It repeats the newest.
 	Skipped bool `json:"skipped"`
 }
@@ -495,11 +495,11 @@ type CompactionList struct {
 // Compact is how to compact.
 type Compact struct {
 	// Messages that stay as they are; 0 is 4.
-	KeepLast uint64 `json:"keep_last,omitempty"`
+	KeepLast int `json:"keep_last,omitempty" format:"int64" minimum:"0"`
 	// Estimated tokens from which on it is worth it; 0 is 100000.
-	Threshold uint64 `json:"threshold,omitempty"`
+	Threshold int64 `json:"threshold,omitempty" format:"int64" minimum:"0"`
 	// Tokens of the model: the threshold is three quarters of it.
-	ContextWindow uint64 `json:"context_window,omitempty"`
+	ContextWindow int64 `json:"context_window,omitempty" format:"int64" minimum:"0"`
 	// The summary, instead of one that is made here.
 	Summary *string `json:"summary,omitempty" nullable:"true"`
 }
@@ -631,7 +631,7 @@ type Steer struct {
 // Seq is a number in a list.
 type Seq struct {
 	// It, from 1.
-	Seq uint64 `json:"seq"`
+	Seq int64 `json:"seq" format:"int64" minimum:"0"`
 }
 
 // Drained is what waited.

@@ -152,7 +152,7 @@ type Mail struct {
 // WaitingMessage is a message.
 type WaitingMessage struct {
 	// Its number.
-	Seq int `json:"seq" format:"int64" minimum:"1"`
+	Seq int64 `json:"seq" format:"int64" minimum:"1"`
 	// When it was left.
 	CreatedAt string `json:"created_at"`
 	// What it says.

@@ -7,13 +7,13 @@ type Health struct {
 	// Whether no byte of output is lost when the server is killed at this moment. False while there
 	// is no keeper, a journal cannot be written, or the system cannot move output to the disk past
 	// the server's memory; `reasons` says which. Absent without credentials.
-	Lossless bool `json:"lossless,omitempty"`
+	Lossless *bool `json:"lossless,omitempty"`
 	// Why it is degraded, one sentence each. Absent without credentials; absent or empty when it is
 	// not degraded.
-	Reasons []string `json:"reasons,omitempty"`
+	Reasons []string `json:"reasons,omitzero"`
 	// How many terminals have a gap or damage in what is kept of them: see `damage` of each. That
 	// alone is no reason to be degraded. Absent without credentials.
-	Damaged int `json:"damaged,omitempty" minimum:"0"`
+	Damaged *int `json:"damaged,omitempty" minimum:"0"`
 	// The server's version. Absent without credentials.
 	Version string `json:"version,omitempty"`
 	// Its process id. Absent without credentials.

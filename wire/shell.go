@@ -54,12 +54,13 @@ type CreateShell struct {
 	Cwd string `json:"cwd,omitempty"`
 	// Added to the environment.
 	//schema:propertyNames {"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}
-	Env map[string]string `json:"env,omitempty"`
+	//schema:additionalProperties {"type": "string"}
+	Env map[string]*string `json:"env,omitempty"`
 	// After which its commands are cancelled, where they do not say; 0 is never.
-	CommandTimeoutMS int `json:"command_timeout_ms,omitempty" minimum:"0" maximum:"2592000000" default:"0"`
+	CommandTimeoutMS int64 `json:"command_timeout_ms,omitempty" minimum:"0" maximum:"2592000000" default:"0"`
 	// What the reply or stream of a command has of each output; 0 is the server's default. Its logs
 	// have all up to their own bounds.
-	MaxOutputBytes int `json:"max_output_bytes,omitempty" minimum:"0" maximum:"1073741824" default:"0"`
+	MaxOutputBytes int64 `json:"max_output_bytes,omitempty" minimum:"0" maximum:"1073741824" default:"0"`
 	// Read the profile files, as a login shell does.
 	Login bool `json:"login,omitempty"`
 }
@@ -286,7 +287,8 @@ const (
 type SetEnv struct {
 	// Variables to export.
 	//schema:propertyNames {"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}
-	Env map[string]string `json:"env,omitempty"`
+	//schema:additionalProperties {"type": "string"}
+	Env map[string]*string `json:"env,omitempty"`
 	// Variables to remove.
 	//schema:items {"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}
 	Unset []string `json:"unset,omitempty"`
@@ -329,6 +331,9 @@ type Command struct {
 	Truncated bool `json:"truncated"`
 	// Why `truncated` is set, as in the reply of exec.
 	TruncatedReason string `json:"truncated_reason,omitempty" enum:"max_output_bytes,reply_limit,log_limit,log_quota,disk_full,write_failed,not_followed"`
+	// Why the end of its session ended it: idle_timeout, max_duration, budget, destroyed or
+	// thread_deleted. Absent when it ended otherwise.
+	Reason string `json:"reason,omitempty"`
 	// The shell ended with it.
 	ShellEnded bool `json:"shell_ended"`
 	// The shell was started again before it.
@@ -340,14 +345,11 @@ type Command struct {
 	// When it ended; null before.
 	FinishedAt *time.Time `json:"finished_at"`
 	// How long it ran, or has run.
-	DurationMS int `json:"duration_ms" minimum:"0"`
+	DurationMS int64 `json:"duration_ms" minimum:"0"`
 	// Bytes of stdout in the log.
-	StdoutBytes int `json:"stdout_bytes" minimum:"0"`
+	StdoutBytes int64 `json:"stdout_bytes" minimum:"0"`
 	// Bytes of stderr in the log.
-	StderrBytes int `json:"stderr_bytes" minimum:"0"`
-	// Why the end of its session ended it: idle_timeout, max_duration, budget, destroyed or
-	// thread_deleted. Absent when it ended otherwise.
-	Reason string `json:"reason,omitempty"`
+	StderrBytes int64 `json:"stderr_bytes" minimum:"0"`
 }
 
 // CommandList is commands, newest last.

@@ -107,9 +107,9 @@ type CreateTerminal struct {
 	//schema:default ["bash", "-l"]
 	Cmd []string `json:"cmd,omitempty" minItems:"1" maxItems:"4096"`
 	// Columns, in cells.
-	Cols int `json:"cols,omitempty" minimum:"1" maximum:"1000" default:"80"`
+	Cols *int `json:"cols,omitempty" minimum:"1" maximum:"1000" default:"80"`
 	// Rows, in cells.
-	Rows int `json:"rows,omitempty" minimum:"1" maximum:"1000" default:"24"`
+	Rows *int `json:"rows,omitempty" minimum:"1" maximum:"1000" default:"24"`
 	// Working directory; "" is the home directory of the server's user (HOME, else that of the user
 	// database), to which a relative one is relative.
 	Cwd string `json:"cwd,omitempty" default:""`
@@ -120,9 +120,9 @@ type CreateTerminal struct {
 	// A name to find it by, unique in its session; "" is no name.
 	Name string `json:"name,omitempty" pattern:"^([A-Za-z0-9._-]{1,64})?$" default:""`
 	// Lines of history to keep above the screen.
-	Scrollback int `json:"scrollback,omitempty" minimum:"0" maximum:"100000" default:"5000"`
+	Scrollback *int `json:"scrollback,omitempty" minimum:"0" maximum:"100000" default:"5000"`
 	// Whose wish decides the size; "" is `latest`.
-	SizePolicy string `json:"size_policy,omitempty" enum:",latest,owner,smallest,largest,fixed" default:"latest"`
+	SizePolicy SizePolicy `json:"size_policy,omitempty" enum:",latest,owner,smallest,largest,fixed" default:"latest"`
 }
 
 // TerminalList is terminals, oldest first; deleted ones are left out.
@@ -161,7 +161,7 @@ type Sent struct {
 	Bytes int `json:"bytes" minimum:"0"`
 	// Position of the output just before: what the input leads to is printed behind it. Give it as
 	// `since` to a wait, which then misses nothing.
-	Seq int `json:"seq" minimum:"0"`
+	Seq uint64 `json:"seq"`
 }
 
 // MouseEvent is what a mouse does in a cell, sent as the program asked for: its tracking mode
@@ -356,7 +356,7 @@ type Match struct {
 	// The text.
 	Text string `json:"text"`
 	// Position before its first character.
-	StartSeq int `json:"start_seq" minimum:"0"`
+	StartSeq uint64 `json:"start_seq"`
 	// Position behind its last one.
-	EndSeq int `json:"end_seq" minimum:"0"`
+	EndSeq uint64 `json:"end_seq"`
 }

@@ -31,9 +31,9 @@ type Budget struct {
 	// Processor time of all its processes, in seconds.
 	CPUSeconds float64 `json:"cpu_seconds,omitempty" minimum:"0"`
 	// Commands that were started.
-	Commands int `json:"commands,omitempty" minimum:"0"`
+	Commands int64 `json:"commands,omitempty" minimum:"0"`
 	// Bytes of output.
-	Bytes int `json:"bytes,omitempty" minimum:"0"`
+	Bytes int64 `json:"bytes,omitempty" minimum:"0"`
 }
 
 // Policy is how long sessions of the thread may live.
@@ -150,7 +150,7 @@ type ThreadTerminal struct {
 	// Variables that were changed or added against the environment at the first start.
 	EnvDelta map[string]string `json:"env_delta"`
 	// The number of this state; a change makes the next one.
-	Version int `json:"version" minimum:"0"`
+	Version int `json:"version" minimum:"0" nullable:"false"`
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
 	// When its state changed last.
@@ -209,5 +209,5 @@ type TerminalState struct {
 // Rollback is where to go back to.
 type Rollback struct {
 	// The number of an earlier state.
-	Version int `json:"version" minimum:"0"`
+	Version *int64 `json:"version" minimum:"0" nullable:"false"`
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/datadir"
-	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 )
@@ -109,7 +109,7 @@ func endHeld(ctx context.Context, dir string) error {
 	err = errors.Join(err, errPrograms)
 	err = errors.Join(err, atOnce(terminals, func(k *keeper.Kept) error {
 		defer held.Release(k.ID)
-		return errors.Join(k.Process.KillBranded(ctx, mux.HeldBrand(k.ID)), k.Process.Close(), k.Pipe.Close())
+		return errors.Join(k.Process.KillBranded(ctx, terminal.TagOfKept(k.ID)), k.Process.Close(), k.Pipe.Close())
 	}))
 	for _, p := range programs {
 		if p.Child != nil {

@@ -9,10 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/evertty/evertty/internal/mux"
-	"github.com/evertty/evertty/internal/thread"
-
 	"github.com/evertty/evertty/internal/provider/catalog"
+	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/service"
 )
 
 // keyVariables are the variables that are enough to have a provider without a file.
@@ -20,12 +19,12 @@ var keyVariables = map[string]string{"e2b": "E2B_API_KEY", "daytona": "DAYTONA_A
 
 // places are the providers of a server by name: those of the files in dir, which must exist when somebody named it, and
 // those that the environment has a key of.
-func places(dir string, named bool) (map[string]mux.Place, error) {
+func places(dir string, named bool) (map[string]service.Place, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil && (named || !errors.Is(err, fs.ErrNotExist)) {
 		return nil, fmt.Errorf("providers: %w", err)
 	}
-	all := map[string]mux.Place{}
+	all := map[string]service.Place{}
 	for _, f := range files {
 		if !strings.HasSuffix(f.Name(), ".json") {
 			continue
@@ -50,7 +49,7 @@ func places(dir string, named bool) (map[string]mux.Place, error) {
 	return all, nil
 }
 
-func addPlace(all map[string]mux.Place, s catalog.Settings) error {
+func addPlace(all map[string]service.Place, s catalog.Settings) error {
 	if _, twice := all[s.Provider]; twice || s.Provider == thread.Local {
 		return fmt.Errorf("provider: %s is there already", s.Provider)
 	}
@@ -62,6 +61,6 @@ func addPlace(all map[string]mux.Place, s catalog.Settings) error {
 	if err != nil {
 		return err
 	}
-	all[s.Provider] = mux.Place{Provider: p, Packed: packed, Init: slices.Clone(s.InitCommands)}
+	all[s.Provider] = service.Place{Provider: p, Packed: packed, Init: slices.Clone(s.InitCommands)}
 	return nil
 }

@@ -20,10 +20,14 @@ import (
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/journal"
-	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/metrics"
 	"github.com/evertty/evertty/internal/server"
 	"github.com/evertty/evertty/internal/server/auth"
+	"github.com/evertty/evertty/internal/shell/registry"
+	"github.com/evertty/evertty/internal/supervisor"
+	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/service"
 	"github.com/evertty/evertty/internal/thread/sqlite"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
@@ -45,7 +49,7 @@ type serveFlags struct {
 	keeperIdle    time.Duration
 	sync          string
 	recordInput   bool
-	clean         mux.Clean
+	clean         terminal.Clean
 	shellIdle     time.Duration
 	execLogQuota  int64
 	memory        int64 // bytes, of one terminal
@@ -98,7 +102,7 @@ file of --config (TOML; pty_idle); the flag wins, then the variable.`,
 	flags.Var(newEnum(&f.engine, engineNames()...), "engine", "terminal engine")
 	flags.Var(newEnum(&f.unicode, string(vt.Unicode11), string(vt.Unicode15Graphemes)), "unicode",
 		"`table` of character widths, which viewers load too: 11 or 15-graphemes")
-	flags.Var(newDuration(&f.interval, mux.DefaultInterval), "snapshot-interval",
+	flags.Var(newDuration(&f.interval, terminal.DefaultInterval), "snapshot-interval",
 		"time between two snapshots on disk of a terminal that changed")
 	flags.BoolVar(&f.verify, "verify", false,
 		"for debugging: check every snapshot for viewers against a fresh engine and log a difference")
@@ -152,21 +156,21 @@ func (f *serveFlags) cleaningFlags(flags *pflag.FlagSet) {
 		"end a terminal that nobody watched, typed into and that printed nothing for so long; 0 is never")
 	flags.Var(newDuration(&c.Unattached, 0), "pty-unattached",
 		"end a terminal that nobody has ever watched or typed into, so long after its start; 0 is never")
-	flags.Var(newDuration(&f.shellIdle, mux.DefaultShellIdle), "shell-idle",
+	flags.Var(newDuration(&f.shellIdle, registry.DefaultIdle), "shell-idle",
 		"end the process of an exec shell that runs nothing and got no command for so long; it comes back with its "+
 			"next command; 0 is never")
-	flags.Var(newInt(&c.MaxPerSession, 0, 0, mux.MaxTerminals), "max-ptys-per-session",
+	flags.Var(newInt(&c.MaxPerSession, 0, 0, terminal.MaxTerminals), "max-ptys-per-session",
 		"how many terminals of a session may run; 0 is any number")
 	flags.Var(newEnum(&f.oldest, policyRefuse, policyOldest), "max-ptys-policy",
 		"what happens to one more: refuse it, or end the oldest")
 	flags.Var(newSizeOf(&f.memory, vt.DefaultMemory, vt.MinMemory, vt.MaxMemory), "terminal-memory",
 		"how much memory the screens, history, styles and links of one terminal may take")
-	flags.Var(newSize(&c.TerminalQuota, mux.DefaultTerminalQuota), "journal-terminal-quota",
+	flags.Var(newSize(&c.TerminalQuota, terminal.DefaultTerminalQuota), "journal-terminal-quota",
 		"how much output of one terminal is kept")
-	flags.Var(newSize(&c.JournalQuota, mux.DefaultJournalQuota), "journal-quota",
+	flags.Var(newSize(&c.JournalQuota, terminal.DefaultJournalQuota), "journal-quota",
 		"how much output of all terminals is kept")
-	flags.Var(newSize(&c.SnapshotQuota, mux.DefaultSnapshotQuota), "snapshot-quota", "how much all snapshots may take")
-	flags.Var(newSize(&f.execLogQuota, mux.DefaultExecLogQuota), "exec-log-quota",
+	flags.Var(newSize(&c.SnapshotQuota, terminal.DefaultSnapshotQuota), "snapshot-quota", "how much all snapshots may take")
+	flags.Var(newSize(&f.execLogQuota, supervisor.DefaultExecLogQuota), "exec-log-quota",
 		"how much output of all commands in exec shells is kept; the oldest goes first")
 }
 
@@ -239,7 +243,7 @@ type daemon struct {
 	store  *datadir.Store
 	db     *sqlite.Store       // nil when it could not be opened
 	record conversation.Config // its Store is of db
-	mux    *mux.Supervisor
+	mux    *supervisor.Supervisor
 	auth   *auth.Auth
 	api    *server.Server
 }
@@ -287,14 +291,14 @@ func (s *daemon) build(f serveFlags, log *slog.Logger) (err error) {
 		return err
 	}
 	records, noRecords := s.records(f.recordRotate, log)
-	metrics := mux.NewMetrics()
-	s.mux, err = mux.Start(mux.ServerConfig{Engine: engines[f.engine], Unicode: vt.Unicode(f.unicode),
+	metrics := metrics.New()
+	s.mux, err = supervisor.Start(supervisor.Config{Engine: engines[f.engine], Unicode: vt.Unicode(f.unicode),
 		Memory: int(f.memory), Store: s.store,
 		Address: s.at, Keeper: held, Unspliced: pty.ProbeSplice(s.dir), Sync: journal.SyncMode(f.sync),
 		RecordInput: f.recordInput, Clean: f.clean, ShellIdle: f.shellIdle, ExecLogQuota: f.execLogQuota,
 		Records: records, NoRecords: noRecords, Record: s.record,
 		Policy: &thread.Policy{Idle: f.sessionIdle, Max: f.sessionMax}, PolicyChosen: f.sessionChosen,
-		Places: there, Relay: mux.Relay{Program: []string{self, "relay"}, Dir: filepath.Join(s.dir, "relay")},
+		Places: there, Relay: service.Relay{Program: []string{self, "relay"}, Dir: filepath.Join(s.dir, "relay")},
 		Interval: f.interval, Verify: f.verify, Log: log, Metrics: metrics})
 	if err != nil {
 		_ = held.Close()

@@ -301,7 +301,7 @@ func (g *generator) components(schemas object) (object, error) {
 		params.set(p.component(), o)
 	}
 	for _, r := range slices.Concat(replies, refusals) {
-		o, err := r.object(schemas)
+		o, err := r.object()
 		if err != nil {
 			return nil, fmt.Errorf("response %s: %w", r.name, err)
 		}
@@ -324,7 +324,7 @@ func (p parameter) object() (object, error) {
 	return o, err
 }
 
-func (r response) object(schemas object) (object, error) {
+func (r response) object() (object, error) {
 	o := object{{"description", r.text}}
 	var headers, bodies object
 	for _, h := range r.headers {

@@ -175,7 +175,8 @@ func (t *types) schemaOf(name string) (object, error) {
 		if err != nil {
 			return nil, err
 		}
-		s = append(inner, member{"description", d.doc})
+		inner.set("description", d.doc)
+		s = inner
 	}
 	for _, m := range d.add {
 		s.set(m.name, m.value)
@@ -213,11 +214,11 @@ func (t *types) fields(s *ast.StructType) (properties object, required list, err
 }
 
 // property is the schema of a field. A pointer that is always there may be null; one that is
-// left out may not, unless the tag nullable says so.
+// left out may not, unless the tag nullable says otherwise.
 func (t *types) property(f *ast.Field, tag reflect.StructTag, optional bool) (object, error) {
 	expr, nullable := f.Type, tag.Get("nullable") == "true"
 	if star, ok := expr.(*ast.StarExpr); ok {
-		expr, nullable = star.X, nullable || !optional
+		expr, nullable = star.X, nullable || !optional && tag.Get("nullable") != "false"
 	}
 	p, err := t.value(expr)
 	if err != nil {

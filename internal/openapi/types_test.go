@@ -77,3 +77,27 @@ type All struct {
 		t.Errorf("an unknown kind of type: %v", err)
 	}
 }
+
+// TestTypeScript: what a schema says, as a type.
+func TestTypeScript(t *testing.T) {
+	for schema, want := range map[string]string{
+		`{"type": "integer", "minimum": 0}`:                                    "number",
+		`{"type": ["string", "null"]}`:                                         "string | null",
+		`{"type": "string", "enum": ["a", "b"]}`:                               `"a" | "b"`,
+		`{"anyOf": [{"$ref": "#/components/schemas/Exit"}, {"type": "null"}]}`: "Exit | null",
+		`{"type": "array", "items": {"type": ["string", "null"]}}`:             "(string | null)[]",
+		`{"type": "object", "additionalProperties": {"type": "string"}}`:       "{ [key: string]: string }",
+		`{"type": "object"}`:                                                   "{ [key: string]: unknown }",
+		`{"const": true, "type": "boolean"}`:                                   "true",
+		`{}`:                                                                   "unknown",
+	} {
+		v, err := parse(schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, _ := v.(object)
+		if got := tsType(s); got != want {
+			t.Errorf("%s is %s, want %s", schema, got, want)
+		}
+	}
+}

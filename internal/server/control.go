@@ -6,24 +6,19 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/conversation"
-	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/internal/thread/service"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
-// sentReply says that of a terminal's program, and the position of the output just
-// before: what the input leads to is printed behind it.
-type sentReply struct {
-	httpapi.InputReply
-	Seq uint64 `json:"seq"`
-}
-
 // sent is the reply to something typed.
-func sent(c echo.Context, s mux.Sent, err error) error {
+func sent(c echo.Context, s terminal.Sent, err error) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, sentReply{httpapi.InputReply{Success: true, Bytes: s.Bytes}, s.Seq})
+	return c.JSON(http.StatusOK, wire.Sent{Success: true, Bytes: s.Bytes, Seq: s.Seq})
 }
 
 func (s *Server) postInput(c echo.Context) error {
@@ -39,7 +34,7 @@ func (s *Server) postInput(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Permit(c, t.Thread(), conversation.ToolInput, mux.NewInputCall(t.ID, p)); err != nil {
+	if err := s.Permit(c, t.Thread(), conversation.ToolInput, service.NewInputCall(t.ID, p)); err != nil {
 		return err
 	}
 	done, err := t.Input(c.Request().Context(), p)
@@ -58,10 +53,10 @@ func (s *Server) postKeys(c echo.Context) error {
 	if err := req.check(); err != nil {
 		return err
 	}
-	if err := s.Permit(c, t.Thread(), conversation.ToolKeys, mux.InputCall{Terminal: t.ID, Keys: req.Keys, Mouse: req.Mouse}); err != nil {
+	if err := s.Permit(c, t.Thread(), conversation.ToolKeys, service.InputCall{Terminal: t.ID, Keys: req.Keys, Mouse: req.Mouse}); err != nil {
 		return err
 	}
-	var done mux.Sent
+	var done terminal.Sent
 	if req.Mouse != nil {
 		done, err = t.Mouse(c.Request().Context(), *req.Mouse)
 	} else {
@@ -100,18 +95,11 @@ func (s *Server) postPaste(c echo.Context) error {
 	if req.Data == nil {
 		return httpapi.BadRequest(`"data" (the text to paste) is needed`)
 	}
-	if err := s.Permit(c, t.Thread(), conversation.ToolPaste, mux.InputCall{Terminal: t.ID, Data: *req.Data}); err != nil {
+	if err := s.Permit(c, t.Thread(), conversation.ToolPaste, service.InputCall{Terminal: t.ID, Data: *req.Data}); err != nil {
 		return err
 	}
 	done, err := t.Paste(c.Request().Context(), *req.Data)
 	return sent(c, done, err)
-}
-
-// resizeReply says what the size is now.
-type resizeReply struct {
-	Success bool `json:"success"`
-	Cols    int  `json:"cols"`
-	Rows    int  `json:"rows"`
 }
 
 func (s *Server) postResize(c echo.Context) error {
@@ -126,13 +114,13 @@ func (s *Server) postResize(c echo.Context) error {
 	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
-	if err := s.Permit(c, t.Thread(), conversation.ToolResize, mux.ResizeCall{Terminal: t.ID, Cols: req.Cols, Rows: req.Rows}); err != nil {
+	if err := s.Permit(c, t.Thread(), conversation.ToolResize, service.ResizeCall{Terminal: t.ID, Cols: req.Cols, Rows: req.Rows}); err != nil {
 		return err
 	}
 	if err := t.Resize(req.Cols, req.Rows); err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, resizeReply{true, req.Cols, req.Rows})
+	return c.JSON(http.StatusOK, wire.Resized{Success: true, Cols: req.Cols, Rows: req.Rows})
 }
 
 func (s *Server) postSignal(c echo.Context) error {

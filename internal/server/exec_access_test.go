@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/internal/server/auth"
+	"github.com/evertty/evertty/wire"
 )
 
 // TestExecAccess: nothing about shells, commands, processes and files answers without
@@ -20,7 +21,7 @@ func TestExecAccess(t *testing.T) {
 	}
 	bearer := "Authorization: Bearer " + token
 	c.do(t, exchange{method: "POST", target: "/session/dev/pty", body: catBody, status: 201, header: bearer})
-	issued := func() (ticket auth.TicketReply) {
+	issued := func() (ticket wire.Ticket) {
 		decode(t, c.do(t, exchange{method: "POST", target: "/tickets", body: `{"pty":"web","role":"write","uses":2}`, status: 201, header: bearer}), &ticket)
 		return ticket
 	}

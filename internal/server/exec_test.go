@@ -169,7 +169,7 @@ func TestExecDisconnect(t *testing.T) {
 func TestExecQueueFull(t *testing.T) {
 	checkLeaks(t)
 	live := startServer(t, auth.ModeNone, t.TempDir())
-	sh, err := live.mux.Shells.DefaultShell("full")
+	sh, err := live.mux.Shells.Default("full")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/vt"
 )
 
@@ -15,7 +15,7 @@ import (
 const maxSurroundings = 64
 
 // insideOf reads where the viewer's process runs: inside=, tty= and nested=.
-func insideOf(c echo.Context) (in mux.Inside, err error) {
+func insideOf(c echo.Context) (in terminal.Inside, err error) {
 	q := c.QueryParams()
 	in.Terminals, in.Devices = q["inside"], q["tty"]
 	for name, n := range map[string]int{"inside": len(in.Terminals), "tty": len(in.Devices)} {

@@ -19,6 +19,7 @@ import (
 	"github.com/evertty/evertty/internal/server/compat"
 	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/wire"
 )
 
 // isExec tells the routes of shells and commands from those of terminals.
@@ -283,9 +284,9 @@ func (c *contract) visitExecStream(t *testing.T, base string) {
 	}
 }
 
-func (c *contract) commands(t *testing.T, base string) []exec.CommandReply {
+func (c *contract) commands(t *testing.T, base string) []wire.Command {
 	t.Helper()
-	var list struct{ Commands []exec.CommandReply }
+	var list struct{ Commands []wire.Command }
 	decode(t, c.do(t, exchange{method: "GET", target: base + "/commands", status: 200}), &list)
 	return list.Commands
 }

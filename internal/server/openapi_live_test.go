@@ -12,10 +12,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/webui"
+	"github.com/evertty/evertty/wire"
 )
 
 // catBody starts a program that says ready and then shows what it is told.
@@ -80,7 +81,7 @@ func (c *contract) visitServer(t *testing.T) {
 	} {
 		c.do(t, e)
 	}
-	var health healthReply
+	var health wire.Health
 	decode(t, c.do(t, exchange{method: "GET", target: "/healthz", status: 200}), &health)
 	if health.Status != "ok" || health.Lossless == nil || !*health.Lossless || len(health.Reasons) != 0 {
 		t.Errorf("with a keeper and a journal the server is %+v", health)
@@ -254,7 +255,7 @@ func (c *contract) visitEnded(t *testing.T) {
 }
 
 // info is one terminal's state.
-func (c *contract) info(t *testing.T, target string) (i mux.Info) {
+func (c *contract) info(t *testing.T, target string) (i terminal.Info) {
 	t.Helper()
 	decode(t, c.do(t, exchange{method: "GET", target: target, status: 200}), &i)
 	return i
@@ -268,7 +269,7 @@ func (c *contract) visitNextServer(t *testing.T) {
 	c.liveServer = startServer(t, auth.ModeNone, c.dir)
 	for _, base := range bases {
 		is := c.info(t, base)
-		if is.State != mux.StateRunning || is.PID != was.PID || is.Generation != was.Generation || is.Seq < was.Seq {
+		if is.State != terminal.StateRunning || is.PID != was.PID || is.Generation != was.Generation || is.Seq < was.Seq {
 			t.Errorf("under the next server the terminal is %+v, was %+v", is, was)
 		}
 		c.do(t, exchange{method: "POST", target: base + "/input", body: `{"data":"again\n"}`, status: 200})
@@ -304,7 +305,7 @@ func (c *contract) visitWithoutJournal(t *testing.T) {
 
 // visitLost looks at the terminals whose programs ended unseen.
 func (c *contract) visitLost(t *testing.T) {
-	if i := c.info(t, "/pty/web"); i.State != mux.StateLost || i.Exit == nil || i.Exit.Reason != "lost" || i.Exit.Code != nil || i.PID != 0 {
+	if i := c.info(t, "/pty/web"); i.State != terminal.StateLost || i.Exit == nil || i.Exit.Reason != "lost" || i.Exit.Code != nil || i.PID != 0 {
 		t.Errorf("without its keeper the terminal is %+v, exit %+v", i, i.Exit)
 	}
 	for _, base := range bases {
@@ -325,9 +326,9 @@ func (c *contract) visitRestart(t *testing.T) {
 		was := c.info(t, base)
 		c.do(t, exchange{method: "POST", target: base + "/restart", status: 415, code: "UNSUPPORTED_MEDIA_TYPE"})
 		c.do(t, exchange{method: "POST", target: base + "/restart", body: `{"cols":80}`, status: 400, code: "VALIDATION"})
-		var is mux.Info
+		var is terminal.Info
 		decode(t, c.do(t, exchange{method: "POST", target: base + "/restart", header: JSON, status: 200}), &is)
-		if is.State != mux.StateRunning || is.ID != was.ID || is.Name != was.Name || is.Generation != was.Generation+1 || is.PID == 0 || is.Exit != nil || is.Cols != was.Cols || is.Seq < was.Seq {
+		if is.State != terminal.StateRunning || is.ID != was.ID || is.Name != was.Name || is.Generation != was.Generation+1 || is.PID == 0 || is.Exit != nil || is.Cols != was.Cols || is.Seq < was.Seq {
 			t.Errorf("restart %d made %+v of %+v", n, is, was)
 		}
 		c.do(t, exchange{method: "POST", target: base + "/wait", body: fmt.Sprintf(`{"for":"text","pattern":"ready","since":%d}`, was.Seq), status: 200})
@@ -392,7 +393,7 @@ func TestAccessIsAsDocumented(t *testing.T) {
 	for _, base := range bases {
 		c.visitEach(t, base, http.StatusUnauthorized, "UNAUTHORIZED")
 	}
-	var ticket auth.TicketReply
+	var ticket wire.Ticket
 	decode(t, c.do(t, exchange{method: "POST", target: "/tickets", body: `{"pty":"web","uses":2}`, status: 201, header: bearer}), &ticket)
 	u, err := url.Parse(ticket.URL)
 	if err != nil {

@@ -25,8 +25,9 @@ import (
 
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/datadir"
-	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/metrics"
 	"github.com/evertty/evertty/internal/server/auth"
+	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/thread/sqlite"
 	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/tests/polling"
@@ -43,7 +44,7 @@ type liveServer struct {
 	url    string
 	dir    string
 	auth   *auth.Auth
-	mux    *mux.Supervisor
+	mux    *supervisor.Supervisor
 	keeper *keeper.Client
 	stop   func() // ends it as SIGTERM does, programs go on; more than once is no harm
 }
@@ -86,7 +87,7 @@ func startRuled(t *testing.T, mode, dir string, rules conversation.Rules) *liveS
 	if err != nil {
 		t.Fatal(err)
 	}
-	metrics := mux.NewMetrics()
+	metrics := metrics.New()
 	held, err := keeper.Connect(t.Context(),
 		keeper.Config{Dir: dir, Log: log, Command: []string{os.Args[0], "keeper", dir}})
 	if err != nil {
@@ -100,7 +101,7 @@ func startRuled(t *testing.T, mode, dir string, rules conversation.Rules) *liveS
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := mux.Start(mux.ServerConfig{Engine: vt10x.New, Unicode: vt.Unicode11, Store: store, Records: records,
+	m, err := supervisor.Start(supervisor.Config{Engine: vt10x.New, Unicode: vt.Unicode11, Store: store, Records: records,
 		Record: conversation.Config{Store: records.Records(), Files: files, Guard: conversation.NewGuard(rules)},
 		Keeper: held, Log: log, Metrics: metrics})
 	if err != nil {
@@ -161,7 +162,7 @@ func (s *liveServer) endPrograms(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := s.mux.Shells.DeleteShells(context.Background(), ""); err != nil {
+	if err := s.mux.Shells.DeleteSession(context.Background(), ""); err != nil {
 		t.Error(err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -266,17 +267,30 @@ func walkJSON(path string, v any, visit func(path string, object map[string]any)
 	}
 }
 
-// TestOpenAPIIsGenerated: the document is what the generator makes of the routes and of
+// TestOpenAPIIsGenerated: the document, and the types of the web page, are what the generator makes of the routes and of
 // package wire now.
 func TestOpenAPIIsGenerated(t *testing.T) {
 	want, err := openapi.Document(Routes(), "../../wire", httpapi.APIVersion)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := strings.Split(string(openAPI), "\n")
+	sameLines(t, "openapi.json", openAPI, want)
+	if want, err = openapi.TypeScript("../../wire"); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../webui/src/api/wire.gen.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameLines(t, "wire.gen.ts", page, want)
+}
+
+func sameLines(t *testing.T, name string, got, want []byte) {
+	t.Helper()
+	have := strings.Split(string(got), "\n")
 	for i, line := range strings.Split(string(want), "\n") {
-		if i >= len(got) || got[i] != line {
-			t.Fatalf("line %d should be %q; go generate ./internal/server writes the document", i+1, line)
+		if i >= len(have) || have[i] != line {
+			t.Fatalf("%s: line %d should be %q; go generate ./internal/server writes it", name, i+1, line)
 		}
 	}
 }

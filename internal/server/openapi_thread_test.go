@@ -8,6 +8,7 @@ import (
 
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/wire"
 )
 
 // TestThreadsAreAsDocumented drives a real server through every route of threads, leases and webhooks, and holds requests,
@@ -198,7 +199,7 @@ func (c *contract) visitWebhooks(t *testing.T) {
 		provider, body string
 		matched        bool
 	}{{"local", body, true}, {"e2b", body, false}, {"local", `{"id":"absent","event":"sandbox.lifecycle.killed"}`, false}, {"local", `{}`, false}} {
-		var reply matchedReply
+		var reply wire.Matched
 		decode(t, c.do(t, exchange{method: "POST", target: "/api/webhooks/" + test.provider, body: test.body, status: 202}), &reply)
 		if reply.Matched != test.matched {
 			t.Errorf("%s %s: matched %v", test.provider, test.body, reply.Matched)
@@ -230,7 +231,7 @@ func TestThreadAccess(t *testing.T) {
 	}
 	bearer := "Authorization: Bearer " + token
 	c.do(t, exchange{method: "POST", target: "/session/dev/pty", body: catBody, status: 201, header: bearer})
-	var ticket auth.TicketReply
+	var ticket wire.Ticket
 	decode(t, c.do(t, exchange{method: "POST", target: "/tickets", body: `{"pty":"web","role":"write","uses":2}`, status: 201, header: bearer}), &ticket)
 	parameters := strings.NewReplacer(":id", "dev", ":tid", "web", ":rid", "x", ":provider", "local")
 	n := 0

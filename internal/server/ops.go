@@ -10,9 +10,10 @@ import (
 
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/wire"
 )
 
-//go:generate go run ../openapi/generate ../../wire openapi.json
+//go:generate go run ../openapi/generate ../../wire openapi.json ../../webui/src/api/wire.gen.ts
 
 //go:embed openapi.json
 var openAPI []byte
@@ -21,26 +22,8 @@ func (s *Server) getOpenAPI(c echo.Context) error {
 	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, openAPI)
 }
 
-// versionReply is the reply of GET /version.
-type versionReply struct {
-	Name    string `json:"name"`
-	Version string `json:"version"`
-	API     int    `json:"api"`
-}
-
 func (s *Server) getVersion(c echo.Context) error {
-	return c.JSON(http.StatusOK, versionReply{"evertty", s.config.Version, httpapi.APIVersion})
-}
-
-// healthReply is the reply of GET /healthz; without credentials it is only the
-// status.
-type healthReply struct {
-	Status   string   `json:"status"` // ok or degraded
-	Lossless *bool    `json:"lossless,omitempty"`
-	Reasons  []string `json:"reasons,omitzero"`
-	Damaged  *int     `json:"damaged,omitempty"`
-	Version  string   `json:"version,omitempty"`
-	PID      int      `json:"pid,omitempty"`
+	return c.JSON(http.StatusOK, wire.Version{Name: "evertty", Version: s.config.Version, API: httpapi.APIVersion})
 }
 
 func (s *Server) getHealth(c echo.Context) error {
@@ -48,7 +31,7 @@ func (s *Server) getHealth(c echo.Context) error {
 	if err := s.config.Audit.Trouble(); err != nil {
 		h.Reasons = append(h.Reasons, err.Error())
 	}
-	reply := healthReply{Status: "ok"}
+	reply := wire.Health{Status: "ok"}
 	if len(h.Reasons) > 0 {
 		reply.Status = "degraded"
 	}
@@ -65,7 +48,7 @@ func (s *Server) getHealth(c echo.Context) error {
 // getReady answers 200 while requests are taken: the port is open only after
 // the terminals were brought back, and closes first at the end.
 func (s *Server) getReady(c echo.Context) error {
-	return c.JSON(http.StatusOK, healthReply{Status: "ok"})
+	return c.JSON(http.StatusOK, wire.Health{Status: "ok"})
 }
 
 func (s *Server) getMetrics(c echo.Context) error {
@@ -73,20 +56,13 @@ func (s *Server) getMetrics(c echo.Context) error {
 	return nil
 }
 
-// routeLine is a route in the list of GET /.
-type routeLine struct {
-	Method string `json:"method"`
-	Path   string `json:"path"`
-	Does   string `json:"does"`
-}
-
 func (s *Server) getRoot(c echo.Context) error {
 	if httpapi.WantsHTML(c.Request()) {
 		return s.getIndex(c)
 	}
-	lines := []routeLine{}
+	lines := []wire.RouteLine{}
 	for _, r := range s.routes() {
-		lines = append(lines, routeLine{r.Method, r.Path, r.Does})
+		lines = append(lines, wire.RouteLine{Method: r.Method, Path: r.Path, Does: r.Does})
 	}
 	return c.JSON(http.StatusOK, map[string]any{"name": "evertty", "version": s.config.Version, "routes": lines})
 }

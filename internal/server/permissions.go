@@ -179,17 +179,12 @@ func (s *Server) getApprovals(c echo.Context) error {
 	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }
 
-// approvalRequest is the body of POST …/approvals/:aid.
-type approvalRequest struct {
-	Decision string `json:"decision"`
-}
-
 func (s *Server) postApproval(c echo.Context) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err
 	}
-	var req approvalRequest
+	var req wire.DecideApproval
 	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}

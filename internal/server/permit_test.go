@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/internal/conversation"
-	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/server/compat"
 	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
 )
 
@@ -111,7 +111,7 @@ func permittedKey(r httpapi.Route) string {
 type permitRig struct {
 	*contract
 	t        *testing.T
-	terminal *mux.Terminal
+	terminal *terminal.Terminal
 	ids      map[string]string
 	dir      string
 }
@@ -119,7 +119,7 @@ type permitRig struct {
 func newPermitRig(t *testing.T, server conversation.Rules) *permitRig {
 	r := &permitRig{contract: newContract(t, startGuarded(t, server)), t: t, dir: t.TempDir()}
 	r.ids = map[string]string{":sid": "dev", ":shid": "one", ":aid": "none"}
-	term, err := r.mux.Terminals.Create(mux.Spec{Session: "dev", Cmd: []string{"cat"}, Cols: 80, Rows: 24})
+	term, err := r.mux.Terminals.Create(terminal.Spec{Session: "dev", Cmd: []string{"cat"}, Cols: 80, Rows: 24})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func (r *permitRig) body(text string) string {
 // alive wants everything to be as it was at the beginning.
 func (r *permitRig) alive() {
 	r.t.Helper()
-	if i := r.terminal.Info(); i.State != mux.StateRunning || i.Generation != 1 || i.Cols != 80 {
+	if i := r.terminal.Info(); i.State != terminal.StateRunning || i.Generation != 1 || i.Cols != 80 {
 		r.t.Errorf("the terminal is %+v", i)
 	}
 	for _, id := range []string{r.ids[":cid"], r.ids[":pid"]} {
@@ -199,7 +199,7 @@ func (r *permitRig) alive() {
 			r.t.Errorf("command %s: %v %+v", id, err, e)
 		}
 	}
-	if list := r.mux.Shells.Shells("dev"); len(list) != 2 {
+	if list := r.mux.Shells.List("dev"); len(list) != 2 {
 		r.t.Errorf("%d shells", len(list))
 	}
 	if content := r.post("/api/file/read", r.body(`{"path":"FILE","sessionId":"dev"}`), 200); !strings.Contains(string(content), `"kept"`) {
@@ -311,7 +311,7 @@ func TestADeniedUseMakesNothing(t *testing.T) {
 		e.method, e.status, e.code = "POST", 403, "DENIED"
 		c.do(t, e)
 	}
-	if shells, terminals := c.mux.Shells.Shells(""), c.mux.Terminals.List(""); len(shells) != 0 || len(terminals) != 0 {
+	if shells, terminals := c.mux.Shells.List(""), c.mux.Terminals.List(""); len(shells) != 0 || len(terminals) != 0 {
 		t.Errorf("%d shells and %d terminals came into being", len(shells), len(terminals))
 	}
 	if list, err := c.mux.Threads.ListEvents("new", 0, 0); !errors.Is(err, thread.ErrNotFound) {

@@ -19,8 +19,8 @@ import (
 
 	"github.com/evertty/evertty/internal/asciicast"
 	"github.com/evertty/evertty/internal/journal"
-	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/internal/terminal"
 )
 
 const (
@@ -46,7 +46,7 @@ var recordingFormats = map[string]recordingFormat{
 
 // recording is one reply to GET …/recording while it is sent.
 type recording struct {
-	terminal *mux.Terminal
+	terminal *terminal.Terminal
 	reader   *journal.Reader
 	cast     *asciicast.Writer // nil for raw bytes
 	out      io.Writer         // coded, else wire
@@ -96,7 +96,7 @@ func recordingOf(c echo.Context) (f recordingFormat, follow bool, err error) {
 
 // aborted breaks the connection of a reply that has begun, so that nobody takes
 // what is there for the whole. What went wrong on our side is logged; that the quota took what was not sent yet is no failure.
-func aborted(c echo.Context, t *mux.Terminal, err error) error {
+func aborted(c echo.Context, t *terminal.Terminal, err error) error {
 	if _, lost := errors.AsType[*httpapi.SendError](err); !lost && c.Request().Context().Err() == nil {
 		level := slog.LevelError
 		if errors.Is(err, journal.ErrNotKept) {
@@ -113,7 +113,7 @@ const recordingFrom = "Evertty-From"
 
 // journalAt reads the terminal's journal from the position the request names, or
 // from the first that is kept.
-func journalAt(c echo.Context, t *mux.Terminal) (reader *journal.Reader, from uint64, err error) {
+func journalAt(c echo.Context, t *terminal.Terminal) (reader *journal.Reader, from uint64, err error) {
 	j, err := t.Journal()
 	if err != nil {
 		return nil, 0, err
@@ -139,7 +139,7 @@ func notKept(c echo.Context, name string, at uint64, j *journal.Journal) error {
 }
 
 // fileOf is the name under which a browser keeps the recording.
-func fileOf(t *mux.Terminal, extension string) string {
+func fileOf(t *terminal.Terminal, extension string) string {
 	name := t.Info().Name
 	if name == "" {
 		name = t.ID
@@ -175,7 +175,7 @@ func (r *recording) begin(c echo.Context, f recordingFormat) error {
 
 // castHeaderOf tells of the terminal what asciinema tells of its own: of the
 // environment TERM and SHELL alone, since recordings are passed on.
-func castHeaderOf(i mux.Info, r *journal.Reader, version int) asciicast.Header {
+func castHeaderOf(i terminal.Info, r *journal.Reader, version int) asciicast.Header {
 	h := asciicast.Header{Version: version, Title: i.Title, Type: i.Env["TERM"]}
 	if h.Cols, h.Rows = r.Size(); h.Cols == 0 { // its record is lost
 		h.Cols, h.Rows = i.Cols, i.Rows
@@ -214,7 +214,7 @@ var errUnfinished = &httpapi.SendError{Err: errors.New("the server is shutting d
 // send writes what the journal has and, with follow, what comes until the
 // program ends, the client leaves or the server closes.
 func (r *recording) send(ctx context.Context, follow bool, closing <-chan struct{}) error {
-	if !follow || r.terminal.Info().State != mux.StateRunning {
+	if !follow || r.terminal.Info().State != terminal.StateRunning {
 		return errors.Join(r.copy(), r.close())
 	}
 	changed, stop := r.terminal.Hub().Watch()

@@ -7,12 +7,8 @@ import (
 
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/wire"
 )
-
-// attachRequest is the body of POST …/attach.
-type attachRequest struct {
-	Owner string `json:"owner_type"`
-}
 
 // attachReply is where a record stands for who goes on with it.
 type attachReply struct {
@@ -23,12 +19,12 @@ type attachReply struct {
 }
 
 func (s *Server) postAttach(c echo.Context) error {
-	var req attachRequest
+	var req wire.Attach
 	if err := httpapi.BindUpTo(c, &req, maxRecordBody, false); err != nil {
 		return err
 	}
 	return writeRecord(c, http.StatusOK, s.Threads.ChangeRecord, func(m *conversation.Manager, thread string) (any, error) {
-		state, err := m.Attach(thread, req.Owner)
+		state, err := m.Attach(thread, req.OwnerType)
 		if err != nil {
 			return nil, err
 		}
@@ -49,48 +45,27 @@ func (s *Server) postClear(c echo.Context) error {
 	return writeRecord(c, http.StatusCreated, s.Threads.ChangeRecord, func(m *conversation.Manager, thread string) (any, error) { return m.Clear(thread) })
 }
 
-// steerRequest is the body of POST …/steer.
-type steerRequest struct {
-	Message string `json:"message"`
-}
-
 func (s *Server) postSteer(c echo.Context) error {
-	return changeRecord(s, c, http.StatusCreated, func(m *conversation.Manager, thread string, req steerRequest) (any, error) {
+	return changeRecord(s, c, http.StatusCreated, func(m *conversation.Manager, thread string, req wire.Steer) (any, error) {
 		it, err := m.Steer(thread, req.Message)
-		return seqReply{it.Seq}, err
+		return wire.Seq{Seq: it.Seq}, err
 	})
-}
-
-// drainReply is the reply of POST …/steer/drain: the messages in the order in which they were left.
-type drainReply struct {
-	Messages []string `json:"messages"`
 }
 
 func (s *Server) postDrain(c echo.Context) error {
 	return writeRecord(c, http.StatusOK, s.Threads.ChangeRecord, func(m *conversation.Manager, thread string) (any, error) {
 		list, err := m.Drain(thread)
-		return drainReply{valuesOf(list)}, err
+		return wire.Drained{Messages: valuesOf(list)}, err
 	})
-}
-
-// mailReply is the reply of GET …/steer: the messages that wait, in the order in which they were left.
-type mailReply struct {
-	Messages []mailRow `json:"messages"`
-}
-
-type mailRow struct {
-	Seq     int64  `json:"seq"`
-	At      string `json:"created_at"`
-	Message string `json:"message"`
 }
 
 // getMail only looks: the messages go on waiting.
 func (s *Server) getMail(c echo.Context) error {
 	return s.readRecord(c, func(m *conversation.Manager, thread, _ string) (any, error) {
 		list, err := m.Mail(thread)
-		reply := mailReply{make([]mailRow, 0, len(list))}
+		reply := wire.Mail{Messages: make([]wire.WaitingMessage, 0, len(list))}
 		for _, it := range list {
-			reply.Messages = append(reply.Messages, mailRow{it.Seq, it.At, it.Value})
+			reply.Messages = append(reply.Messages, wire.WaitingMessage{Seq: it.Seq, CreatedAt: it.At, Message: it.Value})
 		}
 		return reply, err
 	})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/wire"
 )
 
 // valuesOf is a list as it was given.
@@ -44,11 +45,6 @@ func (s *Server) getTimeline(c echo.Context) error {
 	})
 }
 
-// seqReply is the number that something got in its list.
-type seqReply struct {
-	Seq int64 `json:"seq"`
-}
-
 // entryFields is an entry that is decoded strictly.
 type entryFields conversation.Entry
 
@@ -70,7 +66,7 @@ func (s *Server) postTimeline(c echo.Context) error {
 		if err != nil {
 			return nil, err
 		}
-		return seqReply{added[0].Seq}, nil
+		return wire.Seq{Seq: added[0].Seq}, nil
 	})
 }
 
@@ -121,15 +117,9 @@ func (s *Server) getPrompts(c echo.Context) error {
 	})
 }
 
-// promptReply is the reply of POST …/prompts. Seq of a skipped one is that of the newest, which it repeats.
-type promptReply struct {
-	Seq     int64 `json:"seq"`
-	Skipped bool  `json:"skipped"`
-}
-
 func (s *Server) postPrompt(c echo.Context) error {
 	return changeRecord(s, c, http.StatusCreated, func(m *conversation.Manager, thread string, req conversation.Prompt) (any, error) {
 		p, added, err := m.AddPrompt(thread, req)
-		return promptReply{p.Seq, !added}, err
+		return wire.PromptAdded{Seq: p.Seq, Skipped: !added}, err
 	})
 }

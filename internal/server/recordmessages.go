@@ -8,6 +8,7 @@ import (
 
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/wire"
 )
 
 // messagesReply is the reply of GET …/messages. Next is the `after` of the next part, absent at the end.
@@ -74,17 +75,6 @@ func (r messageRequest) list() ([]conversation.Message, error) {
 	return r.Messages, nil
 }
 
-// appendReply is the reply of POST …/messages. Seq is the number of the last of them.
-type appendReply struct {
-	Seq      int64         `json:"seq"`
-	Messages []appendedRow `json:"messages"`
-}
-
-type appendedRow struct {
-	Seq int64  `json:"seq"`
-	At  string `json:"created_at"`
-}
-
 func (s *Server) postMessages(c echo.Context) error {
 	return changeRecord(s, c, http.StatusCreated, func(m *conversation.Manager, thread string, req messageRequest) (any, error) {
 		list, err := req.list()
@@ -95,10 +85,10 @@ func (s *Server) postMessages(c echo.Context) error {
 		if err != nil {
 			return nil, err
 		}
-		reply := appendReply{Messages: make([]appendedRow, 0, len(kept))}
+		reply := wire.Appended{Messages: make([]wire.AppendedMessage, 0, len(kept))}
 		for _, k := range kept {
 			reply.Seq = k.Seq
-			reply.Messages = append(reply.Messages, appendedRow{k.Seq, k.At})
+			reply.Messages = append(reply.Messages, wire.AppendedMessage{Seq: k.Seq, CreatedAt: k.At})
 		}
 		return reply, nil
 	})
@@ -120,14 +110,6 @@ func (s *Server) getCompactions(c echo.Context) error {
 	})
 }
 
-// compactRequest is the body of POST …/compact. What is absent has the defaults of record.CompactOptions.
-type compactRequest struct {
-	Keep          int     `json:"keep_last"`
-	Threshold     int64   `json:"threshold"`
-	ContextWindow int64   `json:"context_window"`
-	Summary       *string `json:"summary"`
-}
-
 // compactReply is the reply of POST …/compact; without a compaction it has the first field alone.
 type compactReply struct {
 	Compacted bool `json:"compacted"`
@@ -135,18 +117,18 @@ type compactReply struct {
 }
 
 func (s *Server) postCompact(c echo.Context) error {
-	var req compactRequest
+	var req wire.Compact
 	if err := httpapi.BindOptional(c, &req); err != nil {
 		return err
 	}
-	if req.Keep < 0 || req.Threshold < 0 || req.ContextWindow < 0 {
-		return httpapi.BadRequest("keep_last %d, threshold %d, context_window %d: each is 0, for the default, or more", req.Keep, req.Threshold, req.ContextWindow)
+	if req.KeepLast < 0 || req.Threshold < 0 || req.ContextWindow < 0 {
+		return httpapi.BadRequest("keep_last %d, threshold %d, context_window %d: each is 0, for the default, or more", req.KeepLast, req.Threshold, req.ContextWindow)
 	}
 	m, id, err := s.recorded(c)
 	if err != nil {
 		return err
 	}
-	a, ok, err := m.Compact(id, conversation.CompactOptions{Threshold: req.Threshold, ContextWindow: req.ContextWindow, Keep: req.Keep, Summary: req.Summary})
+	a, ok, err := m.Compact(id, conversation.CompactOptions{Threshold: req.Threshold, ContextWindow: req.ContextWindow, Keep: req.KeepLast, Summary: req.Summary})
 	if err != nil {
 		return err
 	}

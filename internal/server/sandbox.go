@@ -5,13 +5,13 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/internal/thread/service"
 )
 
 // sandboxTypesReply is the reply of GET /api/sandbox/types.
 type sandboxTypesReply struct {
-	Types []mux.SandboxType `json:"types"`
+	Types []service.SandboxType `json:"types"`
 }
 
 func (s *Server) getSandboxTypes(c echo.Context) error {
@@ -25,7 +25,7 @@ func (s *Server) getSandboxTypes(c echo.Context) error {
 // below it are the lease's own.
 type sandboxSession struct {
 	ID string `json:"session_id"`
-	mux.SandboxSession
+	service.SandboxSession
 }
 
 // sandboxSessionsReply is the reply of GET /api/sandbox/sessions.

@@ -7,18 +7,18 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/conversation"
-	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/server/auth"
+	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
 )
 
 // infosOf are the states of terminals as the request may see them; never nil.
-func infosOf(c echo.Context, list ...*mux.Terminal) ([]mux.Info, error) {
+func infosOf(c echo.Context, list ...*terminal.Terminal) ([]terminal.Info, error) {
 	shown, err := auth.SecretsShown(c)
 	if err != nil {
 		return nil, err
 	}
-	infos := make([]mux.Info, 0, len(list))
+	infos := make([]terminal.Info, 0, len(list))
 	for _, t := range list {
 		i := t.Info()
 		if shown {

@@ -12,11 +12,12 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/metrics"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/compat"
 	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/internal/supervisor"
 )
 
 const (
@@ -34,8 +35,8 @@ const (
 
 // Config is what a Server is made of.
 type Config struct {
-	*mux.Supervisor
-	Metrics *mux.Metrics
+	*supervisor.Supervisor
+	Metrics *metrics.Set
 	Auth    *auth.Auth
 	Version string
 	Log     *slog.Logger

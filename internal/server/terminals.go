@@ -6,39 +6,27 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/conversation"
-	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/stream"
+	"github.com/evertty/evertty/wire"
 )
 
-// createRequest is the body of POST /session/:sid/pty. Absent members take
-// their defaults; a zero size is a mistake and refused.
-type createRequest struct {
-	Cmd        []string          `json:"cmd"`
-	Cols       *int              `json:"cols"`
-	Rows       *int              `json:"rows"`
-	Cwd        string            `json:"cwd"`
-	Env        map[string]string `json:"env"`
-	Name       string            `json:"name"`
-	Scrollback *int              `json:"scrollback"`
-	SizePolicy stream.Policy     `json:"size_policy"`
-}
-
 func (s *Server) postTerminal(c echo.Context) error {
-	req := createRequest{}
+	req := wire.CreateTerminal{}
 	if err := httpapi.BindOptional(c, &req); err != nil {
 		return err
 	}
-	spec := mux.Spec{Session: c.Param("sid"), Name: req.Name, Cmd: req.Cmd, Cwd: req.Cwd, Env: req.Env,
-		Cols: mux.DefaultCols, Rows: mux.DefaultRows, Scrollback: req.Scrollback, SizePolicy: req.SizePolicy}
+	spec := terminal.Spec{Session: c.Param("sid"), Name: req.Name, Cmd: req.Cmd, Cwd: req.Cwd, Env: req.Env,
+		Cols: terminal.DefaultCols, Rows: terminal.DefaultRows, Scrollback: req.Scrollback, SizePolicy: stream.Policy(req.SizePolicy)}
 	if req.Cols != nil {
 		spec.Cols = *req.Cols
 	}
 	if req.Rows != nil {
 		spec.Rows = *req.Rows
 	}
-	if err := mux.CheckSize(spec.Cols, spec.Rows); err != nil {
+	if err := terminal.CheckSize(spec.Cols, spec.Rows); err != nil {
 		return err
 	}
 	if err := s.PermitTerminal(c, spec); err != nil {
@@ -54,8 +42,8 @@ func (s *Server) postTerminal(c echo.Context) error {
 
 // listReply is the reply of both lists.
 type listReply struct {
-	PTYs  []string   `json:"ptys"`
-	Items []mux.Info `json:"items"`
+	PTYs  []string        `json:"ptys"`
+	Items []terminal.Info `json:"items"`
 }
 
 func (s *Server) getTerminals(c echo.Context) error {
@@ -75,7 +63,7 @@ func (s *Server) getTerminals(c echo.Context) error {
 }
 
 // terminalOf is the terminal a path names, if the request may see it.
-func (s *Server) terminalOf(c echo.Context) (*mux.Terminal, error) {
+func (s *Server) terminalOf(c echo.Context) (*terminal.Terminal, error) {
 	session, err := httpapi.SessionOf(c)
 	if err != nil {
 		return nil, err

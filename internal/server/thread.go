@@ -9,10 +9,10 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/conversation"
-	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/service"
 )
 
 // threadOf is the thread a path names. The grant of one terminal sees none.
@@ -154,7 +154,7 @@ func (s *Server) deleteThread(c echo.Context) error {
 func (s *Server) lastMessages(thread string) (texts []json.RawMessage, omitted int64, err error) {
 	texts = []json.RawMessage{}
 	m, err := s.Threads.Record(thread)
-	if errors.Is(err, mux.ErrNoRecords) {
+	if errors.Is(err, service.ErrNoRecords) {
 		return texts, 0, nil
 	}
 	if err != nil {

@@ -11,9 +11,10 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/service"
 )
 
 // threadEventsReply is the reply of GET …/events as a list.
@@ -111,7 +112,7 @@ func (s *Server) streamEvents(c echo.Context, thread string, since int64) error 
 	go func() {
 		select {
 		case <-s.Closing:
-			cancel(mux.ErrClosing)
+			cancel(terminal.ErrClosing)
 		case <-ctx.Done():
 		}
 	}()
@@ -129,7 +130,7 @@ func (s *Server) streamEvents(c echo.Context, thread string, since int64) error 
 }
 
 // nextEvents waits for events, but not so long that the connection looks dead.
-func nextEvents(ctx context.Context, events *mux.ThreadEvents, b []byte) ([]byte, error) {
+func nextEvents(ctx context.Context, events *service.ThreadEvents, b []byte) ([]byte, error) {
 	wait, cancel := context.WithTimeout(ctx, httpapi.Heartbeat)
 	defer cancel()
 	list, err := events.Next(wait)

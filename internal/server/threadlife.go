@@ -11,6 +11,7 @@ import (
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/wire"
 )
 
 func (s *Server) postThreadTouch(c echo.Context) error {
@@ -191,13 +192,8 @@ func (s *Server) getTerminalHistory(c echo.Context) error {
 	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }
 
-// rollbackRequest is the body of POST …/rollback.
-type rollbackRequest struct {
-	Version *int64 `json:"version"`
-}
-
 func (s *Server) postTerminalRollback(c echo.Context) error {
-	var req rollbackRequest
+	var req wire.Rollback
 	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}

@@ -8,9 +8,10 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/journal"
-	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/stream"
+	"github.com/evertty/evertty/wire"
 )
 
 // waitRequest is the body of POST …/wait: one condition, or any of several.
@@ -40,8 +41,8 @@ func (c waitCondition) empty() bool {
 }
 
 // wait is what the request asks for. Errors say what is not allowed.
-func (r waitRequest) wait() (mux.Wait, error) {
-	w := mux.Wait{Timeout: time.Duration(r.TimeoutMS) * time.Millisecond, Since: r.Since, IgnoreEcho: r.IgnoreEcho}
+func (r waitRequest) wait() (terminal.Wait, error) {
+	w := terminal.Wait{Timeout: time.Duration(r.TimeoutMS) * time.Millisecond, Since: r.Since, IgnoreEcho: r.IgnoreEcho}
 	if r.TimeoutMS < 0 || r.TimeoutMS > maxMS {
 		return w, httpapi.BadRequest("timeout_ms %d: 0 to %d are allowed", r.TimeoutMS, maxMS)
 	}
@@ -56,7 +57,7 @@ func (r waitRequest) wait() (mux.Wait, error) {
 		if c.IdleMS < 0 || c.IdleMS > maxMS {
 			return w, httpapi.BadRequest("idle_ms %d: 0 to %d are allowed", c.IdleMS, maxMS)
 		}
-		w.Any = append(w.Any, mux.Condition{For: c.For, Pattern: c.Pattern, Idle: time.Duration(c.IdleMS) * time.Millisecond,
+		w.Any = append(w.Any, terminal.Condition{For: c.For, Pattern: c.Pattern, Idle: time.Duration(c.IdleMS) * time.Millisecond,
 			Not: c.Not, ScreenOnly: c.ScreenOnly, X: c.X, Y: c.Y, Mode: c.Mode, Value: c.Value})
 	}
 	return w, nil
@@ -68,19 +69,12 @@ type waitReply struct {
 	Text    string       `json:"text"`
 	Seq     uint64       `json:"seq"`
 	Index   *int         `json:"index,omitempty"` // only of "any"
-	Match   *matchReply  `json:"match,omitempty"`
+	Match   *wire.Match  `json:"match,omitempty"`
 	Exit    *stream.Exit `json:"exit,omitempty"`
 }
 
-// matchReply is the text that matched, and where it was printed.
-type matchReply struct {
-	Text     string `json:"text"`
-	StartSeq uint64 `json:"start_seq"`
-	EndSeq   uint64 `json:"end_seq"`
-}
-
 // maxMS bounds numbers of milliseconds before they become durations.
-const maxMS = int64(mux.MaxWait / time.Millisecond)
+const maxMS = int64(terminal.MaxWait / time.Millisecond)
 
 func (s *Server) postWait(c echo.Context) error {
 	t, err := s.terminalOf(c)
@@ -96,7 +90,7 @@ func (s *Server) postWait(c echo.Context) error {
 		return err
 	}
 	w, err := t.Wait(c.Request().Context(), asked)
-	if errors.Is(err, mux.ErrTimeout) || errors.Is(err, mux.ErrExited) {
+	if errors.Is(err, terminal.ErrTimeout) || errors.Is(err, terminal.ErrExited) {
 		return httpapi.ErrorFor(err, c).With("text", w.Text).With("seq", w.Seq)
 	}
 	if errors.Is(err, journal.ErrNotKept) {
@@ -112,7 +106,7 @@ func (s *Server) postWait(c echo.Context) error {
 		reply.Index = &w.Index
 	}
 	if m := w.Match; m != nil {
-		reply.Match = &matchReply{m.Text, m.Start, m.End}
+		reply.Match = &wire.Match{Text: m.Text, StartSeq: m.Start, EndSeq: m.End}
 	}
 	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }

@@ -9,15 +9,11 @@ import (
 
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/wire"
 )
 
 // maxHookEvents is how many events GET /api/webhooks/events tells unless asked otherwise.
 const maxHookEvents = 100
-
-// matchedReply says whether an instance of ours was meant.
-type matchedReply struct {
-	Matched bool `json:"matched"`
-}
 
 func (s *Server) postWebhook(c echo.Context) error {
 	if err := s.config.Auth.AllowWebhook(c); err != nil {
@@ -39,7 +35,7 @@ func (s *Server) postWebhook(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusAccepted, matchedReply{matched})
+	return c.JSON(http.StatusAccepted, wire.Matched{Matched: matched})
 }
 
 // hook is what a webhook tells, in whose words ever. What it does not say is "".

@@ -1,7 +1,9 @@
-// generate writes the document of the HTTP API: generate WIREDIR FILE.
+// generate writes the document of the HTTP API, and its types in TypeScript for the web page:
+// generate WIREDIR DOCUMENT TYPES.
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -18,12 +20,16 @@ func main() {
 }
 
 func run() error {
-	if len(os.Args) != 3 {
-		return fmt.Errorf("usage: generate WIREDIR FILE")
+	if len(os.Args) != 4 {
+		return fmt.Errorf("usage: generate WIREDIR DOCUMENT TYPES")
 	}
 	doc, err := openapi.Document(server.Routes(), os.Args[1], httpapi.APIVersion)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(os.Args[2], doc, 0o644)
+	types, err := openapi.TypeScript(os.Args[1])
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.WriteFile(os.Args[2], doc, 0o644), os.WriteFile(os.Args[3], types, 0o644))
 }

@@ -15,11 +15,10 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/provider"
-	"github.com/evertty/evertty/tests/fakeprov"
-
 	"github.com/evertty/evertty/internal/provider/agentbay"
 	"github.com/evertty/evertty/internal/provider/daytona"
 	"github.com/evertty/evertty/internal/provider/e2b"
+	"github.com/evertty/evertty/tests/fakeprov"
 )
 
 // service is one of the three with the names of its operations.
@@ -326,6 +325,9 @@ func TestBeginIsLate(t *testing.T) {
 // TestRefusedTheSecondTime: a call that may have begun the command and is refused when it is made again says nothing of
 // whether that began.
 func TestRefusedTheSecondTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs it at every provider")
+	}
 	t.Parallel()
 	s := fake(t)
 	p := fakeAgentBay(t, s)
@@ -500,6 +502,9 @@ func TestStreamIsCut(t *testing.T) {
 // TestInputIsLost: a command whose input does not arrive whole never sees an end of it that is none, and is ended and
 // told as lost. One whose text comes as input does not begin.
 func TestInputIsLost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs it at every provider")
+	}
 	t.Parallel()
 	s := fake(t)
 	p := fakeE2B(t, s)
@@ -581,6 +586,9 @@ func TestTokenRenewed(t *testing.T) {
 
 // TestTerminalIsCut: Provider's is connected again, Daytona's is told as lost and not as ended.
 func TestTerminalIsCut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs it at every provider")
+	}
 	t.Parallel()
 	s := fake(t)
 	e := rent(t, fakeE2B(t, s))

@@ -62,6 +62,9 @@ func cleanedUp(t *testing.T, before []string) {
 }
 
 func TestStateThroughCommands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs it at every provider")
+	}
 	before := captures()
 	s := shell{spot: rent(t, onThisMachine(t))}
 	s.says(t, "mkdir -p 'a dir/with $x'; cd 'a dir/with $x'; export A='it'\\''s'; B=not", "")
@@ -92,6 +95,9 @@ const failed = -1
 
 // What a command may be: nothing of it reaches the wrapper, and every way to an end tells the state but those of ErrNoState.
 func TestAnyCommand(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs it at every provider")
+	}
 	s := shell{spot: rent(t, onThisMachine(t))}
 	for _, c := range []struct {
 		command, out string
@@ -182,6 +188,9 @@ func TestStateAndVariablesOfOneCommand(t *testing.T) {
 
 // Any bytes but NUL are a value, byte for byte, and any directory is one.
 func TestStateIsExact(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs it at every provider")
+	}
 	s := shell{spot: rent(t, onThisMachine(t))}
 	r := rand.New(rand.NewPCG(1, 2))
 	pieces := []string{"\n", "'", `"`, "\\", "$", "`", "é", "👩‍👩‍👧", "\xff", "\x01", " ", "\t", "=", "#", "!", ";", "a", "%s", "-n", "\r", "*", "~"}

@@ -218,6 +218,9 @@ func TestSSHReconnects(t *testing.T) {
 
 // More commands at a time than one connection has channels.
 func TestSSHManyAtOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs it at every provider")
+	}
 	p := rent(t, server(t).open(t, ""))
 	done := make(chan string, 24)
 	for n := range cap(done) {
@@ -269,6 +272,9 @@ func TestSSHEndsTheWholeTree(t *testing.T) {
 // Commands that are cancelled at the same time are all ended, though that takes a channel for each and a connection has
 // few: also where it has fewer than others, or one more and the end of another has not been noticed.
 func TestSSHEndsManyAtOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs it at every provider")
+	}
 	t.Run("usual", func(t *testing.T) { endsManyAtOnce(t, server(t)) })
 	t.Run("nine channels", func(t *testing.T) {
 		s := server(t)

@@ -17,6 +17,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/wire"
 )
 
 // TestEveryRouteIsClosed walks all routes, and some that do not exist, with
@@ -249,10 +250,10 @@ func TestSessionNeedsOriginForWebSocket(t *testing.T) {
 }
 
 // askTicket posts body to /tickets with the token.
-func askTicket(t testing.TB, g *gate, body string) TicketReply {
+func askTicket(t testing.TB, g *gate, body string) wire.Ticket {
 	t.Helper()
 	r := g.do(t, nil, "POST", "/tickets", body, g.bearer(), jsonType)
-	var got TicketReply
+	var got wire.Ticket
 	if err := json.Unmarshal([]byte(r.body), &got); err != nil || r.status != 201 {
 		t.Fatalf("%s: %d %s (%v)", body, r.status, r.body, err)
 	}
@@ -395,7 +396,7 @@ func TestModeNoneGrantsEverything(t *testing.T) {
 		t.Errorf("an old login link: %d", r.status)
 	}
 	r := g.do(t, nil, "POST", "/tickets", `{"pty":"web","role":"read"}`, jsonType)
-	var got TicketReply
+	var got wire.Ticket
 	if err := json.Unmarshal([]byte(r.body), &got); err != nil {
 		t.Fatal(err)
 	}

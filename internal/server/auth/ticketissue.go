@@ -8,26 +8,10 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/wire"
 )
 
-// ticketRequest is the body of POST /tickets: a terminal's ticket, or
-// {"login":true}, which goes with no other field.
-type ticketRequest struct {
-	PTY   string `json:"pty"`   // id or name
-	Role  Role   `json:"role"`  // "" means read
-	TTL   *int   `json:"ttl_s"` // seconds; absent means ticketTTL
-	Uses  *int   `json:"uses"`  // absent means 1
-	Login bool   `json:"login"`
-}
-
-// TicketReply is the answer; the URL is complete.
-type TicketReply struct {
-	Ticket    string    `json:"ticket"`
-	ExpiresAt time.Time `json:"expires_at"`
-	URL       string    `json:"url"`
-}
-
-// ticketOrder is a ticketRequest that makes sense.
+// ticketOrder is a wire.TicketRequest that makes sense.
 type ticketOrder struct {
 	grant Grant // PTY as the request has it
 	ttl   time.Duration
@@ -42,11 +26,11 @@ func (a *Auth) HandleTickets(c echo.Context) error {
 	if GrantOf(c).PTY != "" {
 		return httpapi.ErrWrongTerminal
 	}
-	var request ticketRequest
+	var request wire.TicketRequest
 	if err := httpapi.Bind(c, &request); err != nil {
 		return err
 	}
-	order, err := request.order()
+	order, err := orderOf(request)
 	if err != nil {
 		return err
 	}
@@ -66,13 +50,13 @@ func (a *Auth) HandleTickets(c echo.Context) error {
 	if !request.Login {
 		link = baseURL(c.Request()) + "/pty/" + url.PathEscape(order.grant.PTY) + "/ws?ticket=" + secret
 	}
-	return c.JSON(http.StatusCreated, TicketReply{Ticket: secret, ExpiresAt: expires.UTC(), URL: link})
+	return c.JSON(http.StatusCreated, wire.Ticket{Ticket: secret, ExpiresAt: expires.UTC(), URL: link})
 }
 
-// order checks the request; an error says which field is wrong.
-func (t ticketRequest) order() (ticketOrder, error) {
+// orderOf checks a request; an error says which field is wrong.
+func orderOf(t wire.TicketRequest) (ticketOrder, error) {
 	if t.Login {
-		if t.PTY != "" || t.Role != "" || t.TTL != nil || t.Uses != nil {
+		if t.PTY != "" || t.Role != "" || t.TTLS != nil || t.Uses != nil {
 			return ticketOrder{}, httpapi.BadRequest("a login ticket is for %v and one use; \"login\" goes with no other field", ticketTTL)
 		}
 		return ticketOrder{Grant{Role: Write}, ticketTTL, 1}, nil
@@ -81,18 +65,18 @@ func (t ticketRequest) order() (ticketOrder, error) {
 	if t.PTY == "" {
 		return o, httpapi.BadRequest("\"pty\" must name a terminal (or \"login\" be true)").With("field", "pty")
 	}
-	switch t.Role {
+	switch role := Role(t.Role); role {
 	case "":
 	case Read, Write:
-		o.grant.Role = t.Role
+		o.grant.Role = role
 	default:
-		return o, httpapi.BadRequest("\"role\" must be read or write, not %q", httpapi.Clip(string(t.Role))).With("field", "role")
+		return o, httpapi.BadRequest("\"role\" must be read or write, not %q", httpapi.Clip(t.Role)).With("field", "role")
 	}
-	if t.TTL != nil {
-		if limit := int(maxTicketTTL / time.Second); *t.TTL < 1 || *t.TTL > limit {
-			return o, httpapi.BadRequest("\"ttl_s\" must be 1 to %d seconds, not %d", limit, *t.TTL).With("field", "ttl_s")
+	if t.TTLS != nil {
+		if limit := int(maxTicketTTL / time.Second); *t.TTLS < 1 || *t.TTLS > limit {
+			return o, httpapi.BadRequest("\"ttl_s\" must be 1 to %d seconds, not %d", limit, *t.TTLS).With("field", "ttl_s")
 		}
-		o.ttl = time.Duration(*t.TTL) * time.Second
+		o.ttl = time.Duration(*t.TTLS) * time.Second
 	}
 	if t.Uses != nil {
 		if *t.Uses < 1 || *t.Uses > maxTicketUses {

@@ -132,6 +132,7 @@ func notTokenRune(r rune) bool {
 // and looking one up takes no time that depends on the secret.
 type digest [sha256.Size]byte
 
+// DigestOf is what is kept and compared of a secret.
 func DigestOf(secret string) digest { return sha256.Sum256([]byte(secret)) }
 
 // equal compares in constant time.

@@ -10,11 +10,12 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/conversation"
-	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/shell/registry"
+	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/wire"
 )
 
@@ -202,13 +203,13 @@ func (s *Service) sessionOf(c echo.Context, body string) (string, error) {
 		_, err := s.existing(name)
 		return name, err
 	case name == "" && body != "":
-		return body, mux.CheckName("session", body)
+		return body, terminal.CheckName("session", body)
 	}
 	return defaultSession, nil
 }
 
 // shellOf is the default shell of the session that a call means, for a deed in it.
-func (s *Service) shellOf(c echo.Context, body, tool string, deed any) (*mux.Shell, error) {
+func (s *Service) shellOf(c echo.Context, body, tool string, deed any) (*registry.Shell, error) {
 	name, err := s.sessionOf(c, body)
 	if err != nil {
 		return nil, err
@@ -216,12 +217,12 @@ func (s *Service) shellOf(c echo.Context, body, tool string, deed any) (*mux.She
 	if err := s.Permit(c, name, tool, deed); err != nil {
 		return nil, err
 	}
-	return s.Shells.DefaultShell(name)
+	return s.Shells.Default(name)
 }
 
 // existing is the default shell of a session that has one.
-func (s *Service) existing(session string) (*mux.Shell, error) {
-	for _, sh := range s.Shells.Shells(session) {
+func (s *Service) existing(session string) (*registry.Shell, error) {
+	for _, sh := range s.Shells.List(session) {
 		if sh.Default && session != "" {
 			return sh, nil
 		}
@@ -255,7 +256,7 @@ type sessionInfo struct {
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-func sessionInfoOf(sh *mux.Shell) sessionInfo {
+func sessionInfoOf(sh *registry.Shell) sessionInfo {
 	i := sh.Info()
 	return sessionInfo{i.Session, i.Session, i.Cwd, i.CreatedAt}
 }
@@ -276,7 +277,7 @@ func (s *Service) create(c echo.Context) error {
 	if err := s.Permit(c, name, conversation.ToolShell, exec.ShellDeed{Cwd: req.Cwd, Env: env}); err != nil {
 		return err
 	}
-	sh, err := s.Shells.CreateShell(mux.ShellSpec{Session: name, Default: true, Cwd: req.Cwd, Env: env,
+	sh, err := s.Shells.Create(registry.Spec{Session: name, Default: true, Cwd: req.Cwd, Env: env,
 		Timeout: time.Duration(req.CommandTimeoutMS) * time.Millisecond})
 	if err != nil {
 		return err
@@ -303,7 +304,7 @@ type sessionsReply struct {
 
 func (s *Service) listSessions(c echo.Context) error {
 	reply := sessionsReply{stamp: stampNow(), Sessions: []sessionInfo{}}
-	for _, sh := range s.Shells.Shells("") {
+	for _, sh := range s.Shells.List("") {
 		if sh.Default {
 			reply.Sessions = append(reply.Sessions, sessionInfoOf(sh))
 		}
@@ -331,7 +332,7 @@ func (s *Service) deleteSession(c echo.Context) error {
 	if err := s.Permit(c, req.SessionID, conversation.ToolKill, struct{}{}); err != nil {
 		return err
 	}
-	if err := s.Shells.DeleteShells(httpapi.Unhurried(c), req.SessionID); err != nil {
+	if err := s.Shells.DeleteSession(httpapi.Unhurried(c), req.SessionID); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, namedReply{stampNow(), req.SessionID})
@@ -374,7 +375,7 @@ func (s *Service) setVariables(c echo.Context) error {
 }
 
 // errorOf tells about which session the end of a shell is.
-func errorOf(c echo.Context, sh *mux.Shell, err error) error {
+func errorOf(c echo.Context, sh *registry.Shell, err error) error {
 	if errors.Is(err, shell.ErrEnded) || errors.Is(err, shell.ErrDeleted) {
 		return httpapi.ErrorFor(err, c).With("session", sh.Session)
 	}

@@ -8,10 +8,10 @@ import (
 
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/jsonstring"
-	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/shell/registry"
 )
 
 // executeRequest is the body of POST /api/execute, /api/execute/stream and /api/process/start.
@@ -37,7 +37,7 @@ func (r *executeRequest) own() exec.Request {
 }
 
 // submit reads the request and gives its command to the shell it means.
-func (s *Service) submit(c echo.Context, background bool) (*mux.Shell, *shell.Exec, executeRequest, error) {
+func (s *Service) submit(c echo.Context, background bool) (*registry.Shell, *shell.Exec, executeRequest, error) {
 	var req executeRequest
 	if err := exec.Bind(c, &req, false); err != nil {
 		return nil, nil, req, err
@@ -71,7 +71,7 @@ type executeReply struct {
 	PID       int    `json:"pid,omitempty"`
 }
 
-func executeReplyOf(sh *mux.Shell, i shell.Info, r shell.Result) executeReply {
+func executeReplyOf(sh *registry.Shell, i shell.Info, r shell.Result) executeReply {
 	return executeReply{stamp: stamp{r.ExitCode == 0, i.FinishedAt.UTC()}, ExitCode: r.ExitCode, Command: i.Command,
 		Duration: exec.DurationOf(i), SessionID: sh.Session, Truncated: r.Truncated}
 }

@@ -79,7 +79,7 @@ func (s *Service) bindFile(c echo.Context, tool string, needed ...string) (r fil
 	if err != nil {
 		return r, err
 	}
-	sh, err := s.Shells.DefaultShell(thread)
+	sh, err := s.Shells.Default(thread)
 	if err != nil {
 		return r, err
 	}

@@ -10,8 +10,9 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/provider"
+	"github.com/evertty/evertty/internal/shell/registry"
+	"github.com/evertty/evertty/internal/thread/service"
 )
 
 // files are those that the shell of a request sees: of this machine, or of the place where the thread's processes run.
@@ -27,7 +28,7 @@ type files interface {
 }
 
 // filesOf are the files of a shell.
-func (s *Service) filesOf(sh *mux.Shell) files {
+func (s *Service) filesOf(sh *registry.Shell) files {
 	if f := s.Threads.Files(sh); f != nil {
 		return remoteFiles{f}
 	}
@@ -84,7 +85,7 @@ func (localFiles) list(_ context.Context, l *filesReply, recursive, hidden bool)
 }
 
 // remoteFiles are those of a place.
-type remoteFiles struct{ *mux.Files }
+type remoteFiles struct{ *service.Files }
 
 func (r remoteFiles) read(ctx context.Context, path string) ([]byte, error) {
 	return r.Read(ctx, path, maxFile)

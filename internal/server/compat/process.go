@@ -35,7 +35,7 @@ func (s *Service) startProcess(c echo.Context) error {
 // processes are the commands in the background, oldest first, of every session: processes are not a session's own.
 func (s *Service) processes() []ProcessReply {
 	list := []ProcessReply{}
-	for _, sh := range s.Shells.Shells("") {
+	for _, sh := range s.Shells.List("") {
 		for _, i := range sh.Commands(maxProcesses, "") {
 			if i.Background {
 				list = append(list, processReplyOf(sh.Session, i))
@@ -58,7 +58,7 @@ func (s *Service) process(c echo.Context) (session string, e *shell.Exec, err er
 	if auth.GrantOf(c).PTY != "" {
 		return "", nil, httpapi.ErrWrongTerminal
 	}
-	for _, sh := range s.Shells.Shells("") {
+	for _, sh := range s.Shells.List("") {
 		if e, err = sh.Command(c.Param("id")); err == nil && e.Info().Background {
 			return sh.Session, e, nil
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/shell/output"
+	"github.com/evertty/evertty/wire"
 )
 
 const (
@@ -21,46 +22,16 @@ const (
 	MaxListedCommand = 4 << 10
 )
 
-// CommandReply is a command as lists tell it, and alone. What only a result has is absent before the end.
-type CommandReply struct {
-	CommandID   string       `json:"command_id"`
-	Session     string       `json:"session"`
-	Shell       string       `json:"shell"`
-	Command     string       `json:"command"`
-	Clipped     bool         `json:"clipped,omitempty"`
-	Cwd         string       `json:"cwd"`
-	Status      shell.Status `json:"status"`
-	Position    int          `json:"queue_position,omitempty"`
-	Error       string       `json:"error,omitempty"`
-	PID         int          `json:"pid"`
-	ExitCode    *int         `json:"exit_code"`
-	Background  bool         `json:"background"`
-	Isolated    bool         `json:"isolated"`
-	PTY         string       `json:"pty,omitempty"`
-	TimedOut    bool         `json:"timed_out"`
-	Truncated   bool         `json:"truncated"`
-	Reason      string       `json:"truncated_reason,omitempty"`
-	EndReason   string       `json:"reason,omitempty"` // why the end of its session ended it
-	ShellEnded  bool         `json:"shell_ended"`
-	Recreated   bool         `json:"recreated"`
-	CreatedAt   time.Time    `json:"created_at"`
-	StartedAt   *time.Time   `json:"started_at"`
-	FinishedAt  *time.Time   `json:"finished_at"`
-	DurationMS  int64        `json:"duration_ms"`
-	StdoutBytes int64        `json:"stdout_bytes"`
-	StderrBytes int64        `json:"stderr_bytes"`
-}
-
-func commandReplyOf(session string, i shell.Info) CommandReply {
-	reply := CommandReply{CommandID: i.ID, Session: session, Shell: i.Shell, Command: shownCommand(i), Cwd: i.Cwd, Status: i.Status, Position: i.Position, Error: i.Error, PID: i.PID,
+func commandReplyOf(session string, i shell.Info) wire.Command {
+	reply := wire.Command{CommandID: i.ID, Session: session, Shell: i.Shell, Command: shownCommand(i), Cwd: i.Cwd, Status: wire.CommandStatus(i.Status), QueuePosition: i.Position, Error: i.Error, PID: i.PID,
 		Background: i.Background, Isolated: i.Isolated, PTY: i.PTY, CreatedAt: i.CreatedAt.UTC(), StartedAt: TimeOrNil(i.StartedAt),
 		FinishedAt: TimeOrNil(i.FinishedAt), DurationMS: DurationOf(i), StdoutBytes: i.StdoutBytes, StderrBytes: i.StderrBytes}
 	if r := i.Result; r != nil {
-		reply.ExitCode, reply.TimedOut, reply.Truncated, reply.Reason = &r.ExitCode, r.TimedOut, r.Truncated, r.TruncatedReason
-		reply.ShellEnded, reply.Recreated, reply.EndReason = r.ShellEnded, r.Recreated, r.Reason
+		reply.ExitCode, reply.TimedOut, reply.Truncated, reply.TruncatedReason = &r.ExitCode, r.TimedOut, r.Truncated, r.TruncatedReason
+		reply.ShellEnded, reply.Recreated, reply.Reason = r.ShellEnded, r.Recreated, r.Reason
 	}
 	if cut := logCut(i); cut != "" {
-		reply.Truncated, reply.Reason = true, cut
+		reply.Truncated, reply.TruncatedReason = true, cut
 	}
 	return reply
 }
@@ -76,6 +47,7 @@ func logCut(i shell.Info) string {
 	return i.LogCut
 }
 
+// TimeOrNil is a time in UTC, nil for the zero one: null in JSON.
 func TimeOrNil(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -86,11 +58,6 @@ func TimeOrNil(t time.Time) *time.Time {
 
 // shownCommand is the command without what the server has put before it.
 func shownCommand(i shell.Info) string { return strings.TrimPrefix(i.Command, loginText) }
-
-// commandListReply is the reply of GET …/commands.
-type commandListReply struct {
-	Commands []CommandReply `json:"commands"`
-}
 
 func (s *Service) getCommands(c echo.Context) error {
 	session, err := shellSessionOf(c)
@@ -105,7 +72,7 @@ func (s *Service) getCommands(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	reply := commandListReply{Commands: make([]CommandReply, 0, len(list))}
+	reply := wire.CommandList{Commands: make([]wire.Command, 0, len(list))}
 	for _, i := range list {
 		line := commandReplyOf(session, i)
 		if len(line.Command) > MaxListedCommand {
@@ -240,14 +207,7 @@ func (s *Service) postCommandInput(c echo.Context) error {
 	if err := e.Input(ctx, p, req.EOF); err != nil {
 		return commandError(c, e, err)
 	}
-	return c.JSON(http.StatusOK, httpapi.InputReply{Success: true, Bytes: len(p)})
-}
-
-// cancelReply says what became of a command that was cancelled.
-type cancelReply struct {
-	Success   bool         `json:"success"`
-	CommandID string       `json:"command_id"`
-	Status    shell.Status `json:"status"`
+	return c.JSON(http.StatusOK, wire.InputTaken{Success: true, Bytes: len(p)})
 }
 
 func (s *Service) deleteCommand(c echo.Context) error {
@@ -265,5 +225,5 @@ func (s *Service) deleteCommand(c echo.Context) error {
 	case <-e.Done():
 	case <-ctx.Done():
 	}
-	return c.JSON(http.StatusOK, cancelReply{true, e.ID(), e.Info().Status})
+	return c.JSON(http.StatusOK, wire.CommandCancelled{Success: true, CommandID: e.ID(), Status: wire.CommandStatus(e.Info().Status)})
 }

@@ -9,10 +9,12 @@ import (
 
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/jsonstring"
-	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/shell/registry"
+	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/wire"
 )
 
 // startPatience is how long the reply about a command in the background waits for its
@@ -20,15 +22,15 @@ import (
 const startPatience = 2 * time.Second
 
 // shellOf is the shell a path names, the session's default one where it names none.
-func (s *Service) shellOf(c echo.Context) (*mux.Shell, error) {
+func (s *Service) shellOf(c echo.Context) (*registry.Shell, error) {
 	session, err := shellSessionOf(c)
 	if err != nil {
 		return nil, err
 	}
 	if id := c.Param("shid"); id != "" {
-		return s.Shells.FindShell(session, id)
+		return s.Shells.Find(session, id)
 	}
-	return s.Shells.DefaultShell(session)
+	return s.Shells.Default(session)
 }
 
 // shellSessionOf is the session a path of shells names. What is let in for one terminal has no business here.
@@ -40,7 +42,7 @@ func shellSessionOf(c echo.Context) (string, error) {
 }
 
 // requested reads the body of an exec and finds its shell, which is not made for a body that is wrong.
-func (s *Service) requested(c echo.Context) (sh *mux.Shell, r Request, cmd shell.Command, err error) {
+func (s *Service) requested(c echo.Context) (sh *registry.Shell, r Request, cmd shell.Command, err error) {
 	if err = Bind(c, &r, false); err != nil {
 		return nil, r, cmd, err
 	}
@@ -80,9 +82,9 @@ func (s *Service) postExec(c echo.Context) error {
 }
 
 // submit gives a command to its shell, or to a terminal of its own.
-func (s *Service) submit(c echo.Context, sh *mux.Shell, req Request, cmd shell.Command) (*shell.Exec, error) {
+func (s *Service) submit(c echo.Context, sh *registry.Shell, req Request, cmd shell.Command) (*shell.Exec, error) {
 	if req.TTY {
-		return s.Shells.ExecTerminal(httpapi.Unhurried(c), sh, cmd)
+		return s.Shells.ExecTTY(httpapi.Unhurried(c), sh, cmd)
 	}
 	return sh.Submit(cmd)
 }
@@ -95,7 +97,7 @@ func (s *Service) Await(c echo.Context, e *shell.Exec, cancel bool) (shell.Resul
 	case <-e.Done():
 		return e.Wait(ctx)
 	case <-s.Closing:
-		return shell.Result{}, mux.ErrClosing
+		return shell.Result{}, terminal.ErrClosing
 	case <-ctx.Done():
 	}
 	if cancel && !httpapi.Closed(s.Closing) {
@@ -109,22 +111,12 @@ func commandError(c echo.Context, e *shell.Exec, err error) error {
 	return httpapi.ErrorFor(err, c).With("command_id", e.ID())
 }
 
-// acceptedReply is the reply about a command in the background.
-type acceptedReply struct {
-	Success   bool         `json:"success"`
-	CommandID string       `json:"command_id"`
-	PID       int          `json:"pid"`
-	Status    shell.Status `json:"status"`
-	Session   string       `json:"session"`
-	Shell     string       `json:"shell"`
-}
-
-func (s *Service) accepted(c echo.Context, sh *mux.Shell, e *shell.Exec) error {
+func (s *Service) accepted(c echo.Context, sh *registry.Shell, e *shell.Exec) error {
 	if err := s.Started(c, e); err != nil {
 		return commandError(c, e, err)
 	}
 	i := e.Info()
-	return c.JSON(http.StatusAccepted, acceptedReply{true, i.ID, i.PID, i.Status, sh.Session, sh.ID})
+	return c.JSON(http.StatusAccepted, wire.ExecAccepted{Success: true, CommandID: i.ID, PID: i.PID, Status: wire.CommandStatus(i.Status), Session: sh.Session, Shell: sh.ID})
 }
 
 // Started waits for the start of a command, for startPatience. The error is that of one that could not be started.
@@ -173,19 +165,8 @@ type Service struct{ *httpapi.Base }
 // ownEvents are the events of our own routes: start, stdout, stderr, complete, error.
 type ownEvents struct{ session string }
 
-// startEvent is the data of the event start.
-type startEvent struct {
-	CommandID string    `json:"command_id"`
-	PID       int       `json:"pid"`
-	PTY       string    `json:"pty,omitempty"`
-	Session   string    `json:"session"`
-	Shell     string    `json:"shell"`
-	Command   string    `json:"command"`
-	Timestamp time.Time `json:"timestamp"`
-}
-
 func (o ownEvents) Started(b []byte, i shell.Info) []byte {
-	return httpapi.AppendEvent(b, "start", startEvent{CommandID: i.ID, PID: i.PID, PTY: i.PTY, Session: o.session, Shell: i.Shell,
+	return httpapi.AppendEvent(b, "start", wire.EventStart{CommandID: i.ID, PID: i.PID, PTY: i.PTY, Session: o.session, Shell: i.Shell,
 		Command: shownCommand(i), Timestamp: i.StartedAt.UTC()})
 }
 

@@ -5,8 +5,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/internal/shell/registry"
 )
 
 // execDeed is a command. Shell is a named one; Command is text for a shell, also of the words of argv.
@@ -63,13 +63,13 @@ func (d *execDeed) in(shell string)  { d.Shell = &shell }
 func (d *ShellDeed) in(shell string) { d.Shell = shell }
 
 // permittedShell is shellOf for a deed. The default shell does not come into being for one that may not be done, and nobody is asked about a shell that is not there.
-func (s *Service) permittedShell(c echo.Context, tool string, deed inShell) (*mux.Shell, error) {
+func (s *Service) permittedShell(c echo.Context, tool string, deed inShell) (*registry.Shell, error) {
 	session, err := shellSessionOf(c)
 	if err != nil {
 		return nil, err
 	}
 	if id := c.Param("shid"); id != "" {
-		if _, err := s.Shells.FindShell(session, id); err != nil {
+		if _, err := s.Shells.Find(session, id); err != nil {
 			return nil, err
 		}
 		deed.in(id)

@@ -11,25 +11,16 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/conversation"
-	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/shell/registry"
+	"github.com/evertty/evertty/wire"
 )
-
-// shellRequest is the body of POST /session/:sid/shell.
-type shellRequest struct {
-	ID               string `json:"id"`
-	Cwd              string `json:"cwd"`
-	Env              EnvMap `json:"env"`
-	CommandTimeoutMS int64  `json:"command_timeout_ms"`
-	MaxOutputBytes   int64  `json:"max_output_bytes"`
-	Login            bool   `json:"login"`
-}
 
 // shellReply is one shell with what it was made of and what its environment has become.
 type shellReply struct {
-	mux.ShellInfo
+	registry.Info
 	Login            bool              `json:"login"`
 	CommandTimeoutMS int64             `json:"command_timeout_ms"`
 	MaxOutputBytes   int64             `json:"max_output_bytes"`
@@ -37,9 +28,9 @@ type shellReply struct {
 	EnvUnset         []string          `json:"env_unset"`
 }
 
-func shellReplyOf(sh *mux.Shell) shellReply {
+func shellReplyOf(sh *registry.Shell) shellReply {
 	spec, state := sh.Spec(), sh.State()
-	reply := shellReply{ShellInfo: sh.Info(), Login: spec.Login, CommandTimeoutMS: spec.Timeout.Milliseconds(),
+	reply := shellReply{Info: sh.Info(), Login: spec.Login, CommandTimeoutMS: spec.Timeout.Milliseconds(),
 		MaxOutputBytes: cmp.Or(spec.MaxReply, spec.MaxOutput), EnvDelta: state.Delta, EnvUnset: state.Unset}
 	if reply.EnvDelta == nil {
 		reply.EnvDelta = map[string]string{}
@@ -55,21 +46,21 @@ func (s *Service) postShell(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var req shellRequest
+	var req wire.CreateShell
 	if err := httpapi.BindOptional(c, &req); err != nil {
 		return err
 	}
 	if err := CheckLimits(req.CommandTimeoutMS, req.MaxOutputBytes, "command_timeout_ms"); err != nil {
 		return err
 	}
-	env, err := req.Env.Values()
+	env, err := EnvMap(req.Env).Values()
 	if err != nil {
 		return err
 	}
 	if err := s.Permit(c, session, conversation.ToolShell, ShellDeed{Shell: req.ID, Cwd: req.Cwd, Env: env, Login: req.Login}); err != nil {
 		return err
 	}
-	sh, err := s.Shells.CreateShell(mux.ShellSpec{Session: session, ID: req.ID, Cwd: req.Cwd, Env: env, Login: req.Login,
+	sh, err := s.Shells.Create(registry.Spec{Session: session, ID: req.ID, Cwd: req.Cwd, Env: env, Login: req.Login,
 		Timeout: time.Duration(req.CommandTimeoutMS) * time.Millisecond, MaxReply: req.MaxOutputBytes})
 	if err != nil {
 		return err
@@ -80,7 +71,7 @@ func (s *Service) postShell(c echo.Context) error {
 
 // shellListReply is the reply of GET /session/:sid/shell and GET /shell.
 type shellListReply struct {
-	Shells []mux.ShellInfo `json:"shells"`
+	Shells []registry.Info `json:"shells"`
 }
 
 func (s *Service) getShells(c echo.Context) error {
@@ -88,8 +79,8 @@ func (s *Service) getShells(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	reply := shellListReply{Shells: []mux.ShellInfo{}}
-	for _, sh := range s.Shells.Shells(session) {
+	reply := shellListReply{Shells: []registry.Info{}}
+	for _, sh := range s.Shells.List(session) {
 		reply.Shells = append(reply.Shells, sh.Info())
 	}
 	return httpapi.WriteJSON(c, http.StatusOK, reply)
@@ -103,7 +94,7 @@ func (s *Service) deleteShells(c echo.Context) error {
 	if err := s.Permit(c, session, conversation.ToolKill, struct{}{}); err != nil {
 		return err
 	}
-	if err := s.Shells.DeleteShells(httpapi.Unhurried(c), session); err != nil {
+	if err := s.Shells.DeleteSession(httpapi.Unhurried(c), session); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, httpapi.Done)
@@ -125,24 +116,18 @@ func (s *Service) deleteShell(c echo.Context) error {
 	if err := s.Permit(c, sh.Session, conversation.ToolKill, ShellDeed{Shell: sh.ID}); err != nil {
 		return err
 	}
-	if err := s.Shells.DeleteShell(httpapi.Unhurried(c), sh); err != nil {
+	if err := s.Shells.Delete(httpapi.Unhurried(c), sh); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, httpapi.Done)
 }
 
-// envRequest is the body of POST …/env.
-type envRequest struct {
-	Env   EnvMap   `json:"env"`
-	Unset []string `json:"unset"`
-}
-
 func (s *Service) postEnv(c echo.Context) error {
-	var req envRequest
+	var req wire.SetEnv
 	if err := Bind(c, &req, false); err != nil {
 		return err
 	}
-	set, err := req.Env.Values()
+	set, err := EnvMap(req.Env).Values()
 	if err != nil {
 		return err
 	}
@@ -160,7 +145,7 @@ func (s *Service) postEnv(c echo.Context) error {
 }
 
 // SetEnv changes a shell's environment. The log has the names, and never a value.
-func (s *Service) SetEnv(c echo.Context, sh *mux.Shell, set map[string]string, unset []string) error {
+func (s *Service) SetEnv(c echo.Context, sh *registry.Shell, set map[string]string, unset []string) error {
 	ctx, cancel := s.ContextOf(c)
 	defer cancel()
 	err := sh.SetEnv(ctx, set, unset)

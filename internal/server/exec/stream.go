@@ -7,9 +7,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/terminal"
 )
 
 // Events are the forms in which a command's life is told: ours and that of the
@@ -140,7 +140,7 @@ func (f *follower) more(ctx context.Context) error {
 		f.ended = !more
 		return nil
 	case httpapi.Closed(f.closing):
-		return mux.ErrClosing
+		return terminal.ErrClosing
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case look.Err() == nil:
@@ -160,7 +160,7 @@ func (f *follower) wait(ctx context.Context, fact <-chan struct{}) error {
 		case <-fact:
 			return nil
 		case <-f.closing:
-			return mux.ErrClosing
+			return terminal.ErrClosing
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-beat.C:

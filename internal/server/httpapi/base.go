@@ -6,12 +6,14 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/supervisor"
+	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/wire"
 )
 
 // Base is what the handlers of all groups of routes share.
 type Base struct {
-	*mux.Supervisor
+	*supervisor.Supervisor
 	Log     *slog.Logger
 	Closing chan struct{} // closed when viewers have to go
 }
@@ -50,12 +52,8 @@ func SessionOf(c echo.Context) (string, error) {
 	if c.Path() == "/pty" || sid == "" {
 		return "", nil
 	}
-	return sid, mux.CheckName("session", sid)
+	return sid, terminal.CheckName("session", sid)
 }
 
-// success is the reply of calls that have nothing to tell.
-type success struct {
-	Success bool `json:"success"`
-}
-
-var Done = success{true}
+// Done is the reply of calls that have nothing to tell.
+var Done = wire.Done{Success: true}

@@ -98,6 +98,8 @@ func errorMediaType(given string) *Error {
 		"the request needs the header Content-Type: application/json, not %q", Clip(given))
 }
 
+// ReadBody reads a body of at most limit bytes. Errors: 413 through *http.MaxBytesError, 400 for
+// one that ends early.
 func ReadBody(c echo.Context, limit int64) ([]byte, error) {
 	r := c.Request()
 	raw := r.Body

@@ -28,6 +28,7 @@ type bodyWriter struct {
 	close func() error
 }
 
+// NewBodyWriter is for the reply to c, which has not begun; its owner calls Finish.
 func NewBodyWriter(c echo.Context) *bodyWriter {
 	return &bodyWriter{c: c, buf: make([]byte, 0, WritePiece)}
 }

@@ -20,10 +20,12 @@ import (
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/descriptors"
 	"github.com/evertty/evertty/internal/journal"
-	"github.com/evertty/evertty/internal/mux"
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/shell/registry"
+	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/service"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/vt"
@@ -65,21 +67,21 @@ var ErrorTable = []errorRow{
 	{unix.ENFILE, http.StatusServiceUnavailable, "NO_DESCRIPTORS", "the system has no file descriptor left"},
 	{unix.ENOMEM, http.StatusServiceUnavailable, "NO_MEMORY", "the system has no memory left for this"},
 
-	{mux.ErrInvalid, http.StatusBadRequest, "VALIDATION", ""},
-	{mux.ErrNotFound, http.StatusNotFound, "NOT_FOUND", ""},
-	{mux.ErrExited, http.StatusConflict, "EXITED", ""},
-	{mux.ErrNameTaken, http.StatusConflict, "NAME_TAKEN", ""},
-	{mux.ErrAmbiguous, http.StatusConflict, "AMBIGUOUS", ""},
-	{mux.ErrTimeout, http.StatusRequestTimeout, "TIMEOUT", ""},
-	{mux.ErrLimit, http.StatusTooManyRequests, "LIMIT", ""},
-	{mux.ErrClosing, http.StatusServiceUnavailable, "CLOSING", ""},
-	{mux.ErrRunning, http.StatusConflict, "RUNNING", ""},
-	{mux.ErrCycle, http.StatusConflict, "CYCLE", ""},
-	{mux.ErrNested, http.StatusConflict, "NESTED", ""},
-	{mux.ErrJournal, http.StatusNotFound, "NO_JOURNAL", ""},
+	{terminal.ErrInvalid, http.StatusBadRequest, "VALIDATION", ""},
+	{terminal.ErrNotFound, http.StatusNotFound, "NOT_FOUND", ""},
+	{terminal.ErrExited, http.StatusConflict, "EXITED", ""},
+	{terminal.ErrNameTaken, http.StatusConflict, "NAME_TAKEN", ""},
+	{terminal.ErrAmbiguous, http.StatusConflict, "AMBIGUOUS", ""},
+	{terminal.ErrTimeout, http.StatusRequestTimeout, "TIMEOUT", ""},
+	{terminal.ErrLimit, http.StatusTooManyRequests, "LIMIT", ""},
+	{terminal.ErrClosing, http.StatusServiceUnavailable, "CLOSING", ""},
+	{terminal.ErrRunning, http.StatusConflict, "RUNNING", ""},
+	{terminal.ErrCycle, http.StatusConflict, "CYCLE", ""},
+	{terminal.ErrNested, http.StatusConflict, "NESTED", ""},
+	{terminal.ErrJournal, http.StatusNotFound, "NO_JOURNAL", ""},
 
-	{mux.ErrNoShell, http.StatusNotFound, "NOT_FOUND", ""},
-	{mux.ErrShellExists, http.StatusConflict, "SESSION_ALREADY_EXISTS", ""},
+	{registry.ErrNotFound, http.StatusNotFound, "NOT_FOUND", ""},
+	{registry.ErrExists, http.StatusConflict, "SESSION_ALREADY_EXISTS", ""},
 
 	{shell.ErrInvalid, http.StatusBadRequest, "VALIDATION", ""},
 	{shell.ErrBadEnv, http.StatusBadRequest, "VALIDATION", ""},
@@ -99,7 +101,7 @@ var ErrorTable = []errorRow{
 	{conversation.ErrNeedsApproval, http.StatusLocked, "NEEDS_APPROVAL", ""},
 	{conversation.ErrDecided, http.StatusConflict, "DECIDED", ""},
 
-	{mux.ErrNoRecords, http.StatusServiceUnavailable, "NO_RECORDS", ""},
+	{service.ErrNoRecords, http.StatusServiceUnavailable, "NO_RECORDS", ""},
 	{thread.ErrNotFound, http.StatusNotFound, "NOT_FOUND", ""},
 	{thread.ErrInvalid, http.StatusBadRequest, "VALIDATION", ""},
 	{thread.ErrTransition, http.StatusConflict, "ILLEGAL_TRANSITION", ""},

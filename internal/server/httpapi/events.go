@@ -17,7 +17,8 @@ const (
 	// WritePiece is how much of a reply is written at once, in bytes, each piece
 	// with its own deadline: a slow connection may take as long as it needs, one
 	// that takes nothing for WriteTimeout is closed.
-	WritePiece   = 64 << 10
+	WritePiece = 64 << 10
+	// WriteTimeout is the deadline of a piece.
 	WriteTimeout = 60 * time.Second
 )
 

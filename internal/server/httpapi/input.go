@@ -6,6 +6,7 @@ type InputRequest struct {
 	B64  *[]byte `json:"data_b64"`
 }
 
+// Bytes is the input, from the one field that is given. Errors: 400.
 func (r InputRequest) Bytes() ([]byte, error) {
 	switch {
 	case r.Data != nil && r.B64 == nil:
@@ -14,10 +15,4 @@ func (r InputRequest) Bytes() ([]byte, error) {
 		return *r.B64, nil
 	}
 	return nil, BadRequest(`exactly one of "data" (text) and "data_b64" (bytes in base64) is needed`)
-}
-
-// InputReply says how many bytes the program took.
-type InputReply struct {
-	Success bool `json:"success"`
-	Bytes   int  `json:"bytes"`
 }

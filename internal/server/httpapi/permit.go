@@ -4,7 +4,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/conversation"
-	"github.com/evertty/evertty/internal/mux"
+	"github.com/evertty/evertty/internal/terminal"
 )
 
 // Every handler with an effect on the processes or files of a thread asks permit before the effect, and after all that could be wrong with the request: an approval is
@@ -23,6 +23,7 @@ func (s *Base) Permit(c echo.Context, thread, tool string, deed any) error {
 	return s.Threads.Permit(c.Request().Context(), thread, call)
 }
 
+// CallOf is a call of a tool with a deed as its arguments.
 func CallOf(tool string, deed any) (conversation.Call, error) {
 	b, err := Encode(deed)
 	return conversation.Call{Tool: tool, Arguments: b}, err
@@ -39,13 +40,13 @@ type TerminalDeed struct {
 }
 
 // PermitTerminal asks about a terminal that shall be made.
-func (s *Base) PermitTerminal(c echo.Context, spec mux.Spec) error {
-	if err := mux.CheckName("session", spec.Session); err != nil {
+func (s *Base) PermitTerminal(c echo.Context, spec terminal.Spec) error {
+	if err := terminal.CheckName("session", spec.Session); err != nil {
 		return err
 	}
 	cmd := spec.Cmd
 	if cmd == nil {
-		cmd = mux.DefaultCmd()
+		cmd = terminal.DefaultCmd()
 	}
 	return s.Permit(c, spec.Session, conversation.ToolPTY, TerminalDeed{Command: ShellWords(cmd), Cwd: spec.Cwd, Env: spec.Env, Name: spec.Name})
 }

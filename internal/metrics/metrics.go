@@ -1,0 +1,99 @@
+// Package metrics has the counters of a server (Prometheus).
+package metrics
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/stream"
+)
+
+// Set is the counters of a server. They carry no ids, so their number does
+// not grow with the terminals.
+type Set struct {
+	Registry *prometheus.Registry
+
+	snapshotBytes    prometheus.Histogram
+	snapshotSeconds  prometheus.Histogram
+	Recovery         prometheus.Histogram
+	resyncs          *prometheus.CounterVec
+	reconnects       prometheus.Counter
+	FailedRecoveries prometheus.Counter
+	BadSnapshots     prometheus.Counter
+	Cleaned          *prometheus.CounterVec
+	commands         *prometheus.CounterVec
+	commandSeconds   prometheus.Histogram
+}
+
+// New makes the counters in a registry of their own, with those of the
+// process: goroutines, descriptors and memory tell whether anything is left behind.
+func New() *Set {
+	m := &Set{Registry: prometheus.NewRegistry()}
+	m.snapshotBytes = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "evertty_snapshot_bytes",
+		Help: "Size of the snapshots sent to viewers, in bytes.", Buckets: prometheus.ExponentialBuckets(1<<10, 4, 8)})
+	m.snapshotSeconds = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "evertty_snapshot_seconds",
+		Help: "Time to encode a snapshot.", Buckets: prometheus.ExponentialBuckets(50e-6, 4, 8)})
+	m.Recovery = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "evertty_recovery_seconds",
+		Help: "Time to bring a terminal's screen back from disk.", Buckets: prometheus.ExponentialBuckets(100e-6, 4, 8)})
+	m.resyncs = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evertty_viewer_snapshots_total",
+		Help: "Snapshots given to viewers, by reason."}, []string{"reason"})
+	m.reconnects = prometheus.NewCounter(prometheus.CounterOpts{Name: "evertty_reconnects_total",
+		Help: "Connects to a terminal that was watched before."})
+	m.FailedRecoveries = prometheus.NewCounter(prometheus.CounterOpts{Name: "evertty_failed_recoveries_total",
+		Help: "Terminals or snapshots on disk that could not be read."})
+	m.BadSnapshots = prometheus.NewCounter(prometheus.CounterOpts{Name: "evertty_snapshot_differences_total",
+		Help: "Snapshots that did not make the screen again they were made of; counted with --verify only."})
+	m.Cleaned = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evertty_cleaned_total",
+		Help: "Terminals ended or freed, and shells ended, without anybody asking, by reason."}, []string{"reason"})
+	m.commands = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evertty_exec_commands_total",
+		Help: "Commands of exec shells that have ended, by result: ok (exit code 0), failed, timeout or cancelled."}, []string{"result"})
+	m.commandSeconds = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "evertty_exec_seconds",
+		Help: "Time from the start of a shell's command to its end.", Buckets: prometheus.ExponentialBuckets(500e-6, 4, 12)})
+	m.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.Registry.MustRegister(m.snapshotBytes, m.snapshotSeconds, m.Recovery, m.resyncs, m.reconnects, m.FailedRecoveries, m.BadSnapshots, m.Cleaned,
+		m.commands, m.commandSeconds)
+	return m
+}
+
+func (m *Set) Snapshot(bytes int, took time.Duration) {
+	m.snapshotBytes.Observe(float64(bytes))
+	m.snapshotSeconds.Observe(took.Seconds())
+}
+
+func (m *Set) Resync(r stream.Reason, again bool) {
+	m.resyncs.WithLabelValues(string(r)).Inc()
+	if r == stream.ReasonConnect && again {
+		m.reconnects.Inc()
+	}
+}
+
+// Command counts a command that has ended; it is told of every change.
+func (m *Set) Command(i shell.Info) {
+	result := resultOf(i)
+	if result == "" {
+		return
+	}
+	m.commands.WithLabelValues(result).Inc()
+	if !i.StartedAt.IsZero() && !i.FinishedAt.IsZero() {
+		m.commandSeconds.Observe(i.FinishedAt.Sub(i.StartedAt).Seconds())
+	}
+}
+
+// resultOf is how a command ended in one word, "" while it has not.
+func resultOf(i shell.Info) string {
+	r := i.Result
+	switch {
+	case i.Status == shell.Queued || i.Status == shell.Running:
+		return ""
+	case r != nil && r.TimedOut:
+		return "timeout"
+	case i.Status == shell.Cancelled || r != nil && r.Cancelled:
+		return "cancelled"
+	case i.Status == shell.Failed || r == nil || r.ExitCode != 0:
+		return "failed"
+	}
+	return "ok"
+}

@@ -1,5 +1,0 @@
-//go:build race
-
-package mux_test
-
-const raceEnabled = true

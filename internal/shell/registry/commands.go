@@ -1,0 +1,65 @@
+package registry
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/evertty/evertty/internal/shell"
+)
+
+// Command finds a command of any shell of a session, of any session for "". Errors: shell.ErrNotFound.
+func (m *Registry) Command(session, id string) (*shell.Exec, error) {
+	_, e, err := m.command(session, id)
+	return e, err
+}
+
+func (m *Registry) command(session, id string) (*Shell, *shell.Exec, error) {
+	for _, s := range m.List(session) {
+		if e, err := s.Shell.Command(id); err == nil {
+			return s, e, nil
+		}
+	}
+	return nil, nil, fmt.Errorf("%w: %.80q", shell.ErrNotFound, id)
+}
+
+// MaxListed bounds the commands taken from one shell, which keeps fewer.
+const MaxListed = 1 << 16
+
+// Commands are the commands of all shells of a session, all for "", in the order in which they were submitted: the newest limit (all for 0) of those before
+// the one with the id before, which are none when there is no such command.
+func (m *Registry) Commands(session string, limit int, before string) []shell.Info {
+	if limit <= 0 || limit > MaxListed {
+		limit = MaxListed
+	}
+	list := m.List(session)
+	if before == "" {
+		return merge(list, limit, func(s *Shell) []shell.Info { return s.Shell.Commands(limit, "") })
+	}
+	owner, e, err := m.command(session, before)
+	if err != nil {
+		return nil
+	}
+	last := e.Info()
+	return merge(list, limit, func(s *Shell) []shell.Info {
+		if s == owner {
+			return s.Shell.Commands(limit, before)
+		}
+		return slices.DeleteFunc(s.Shell.Commands(MaxListed, ""), func(i shell.Info) bool { return bySubmission(i, last) >= 0 })
+	})
+}
+
+// merge brings the lists of several shells, each in its order, into one and keeps the newest of it.
+func merge(list []*Shell, limit int, of func(*Shell) []shell.Info) []shell.Info {
+	var all []shell.Info
+	for _, s := range list {
+		all = append(all, of(s)...)
+	}
+	slices.SortStableFunc(all, bySubmission)
+	return all[max(0, len(all)-limit):]
+}
+
+// bySubmission compares commands; two of one shell at one time stay in their order.
+func bySubmission(a, b shell.Info) int {
+	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.Shell, b.Shell))
+}

@@ -1,0 +1,390 @@
+// Package registry names, finds, recovers and ends the exec shells of a server, and runs
+// commands of a shell on a terminal. What one shell is and does is package shell.
+package registry
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/descriptors"
+	"github.com/evertty/evertty/internal/lifetime"
+	"github.com/evertty/evertty/internal/metrics"
+	"github.com/evertty/evertty/internal/parallel"
+	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/pty/keeper"
+)
+
+// Hooks are what the owner of the sessions is told of shells and asked for them.
+type Hooks struct {
+	// NewData returns what becomes Shell.Data of a new shell, before anybody finds it.
+	NewData func(*Shell) any
+	// Provider names the provider that the processes of a session run at, "" for this machine.
+	Provider func(session string) (string, error)
+	// Vacant is a state of the session's first shell that was kept without it; Key is "" when there is none.
+	Vacant func(session string) Kept
+	// Started comes after the start of a shell, which it brings to a state that was kept. An error ends the shell.
+	Started func(s *Shell, k Kept) error
+	// Admit comes before a command; an error refuses it.
+	Admit func(*Shell) error
+	// Paused tells whether the processes of a session are stopped on purpose.
+	Paused func(session string) bool
+	// Moved tells of a shell's process and its state, Changed of a command. Neither may block.
+	Moved   func(*Shell, shell.ProcessEvent)
+	Changed func(key string, i shell.Info)
+	// Ended comes when a shell and its processes have ended by request, Removed when its files are gone too.
+	Ended   func(*Shell)
+	Removed func(key string)
+}
+
+// Kept is a shell's state without the shell.
+type Kept struct {
+	Key   string // of the shell that had it
+	Cwd   string
+	Env   map[string]string
+	Unset []string
+}
+
+// Config is what Shells are made of.
+type Config struct {
+	Life        *lifetime.Lifetime
+	Store       *datadir.Store
+	Keeper      *keeper.Client
+	Descriptors *descriptors.Budget
+	Terminals   *terminal.Registry // for commands on a terminal
+	Hooks       Hooks
+	Remote      *shell.Remote // how commands run at a provider
+	Unspliced   error         // see Config
+	Address     string        // see Config
+	Idle        time.Duration // after which a shell that nobody uses ends; 0 is never
+	LogQuota    int64         // bytes that the logs of all commands may take
+	CannotClean func(error)   // notes that space could not be freed; nil that it could
+	Log         *slog.Logger
+	Metrics     *metrics.Set
+}
+
+// Registry are the exec shells of a server. All methods are safe for concurrent use.
+type Registry struct {
+	cfg   Config
+	life  *lifetime.Lifetime
+	ctx   context.Context
+	space execSpace
+
+	mu      sync.Mutex
+	byKey   map[string]*Shell       // of every phase
+	damaged map[string]damagedShell // directories that no shell came back from, by key
+}
+
+// New makes the registry; Recover brings back what the disk has.
+func New(cfg Config) *Registry {
+	return &Registry{cfg: cfg, life: cfg.Life, ctx: cfg.Life.Context(), byKey: map[string]*Shell{}, damaged: map[string]damagedShell{}}
+}
+
+// damagedShell is a shell's directory that nothing can be done with but remove it.
+type damagedShell struct {
+	session string // rescued when nobody knows
+	why     error
+}
+
+// shellConfig is what a shell needs of this server.
+func (m *Registry) shellConfig(key, session string) shell.Config {
+	return shell.Config{Identity: pty.Identity(m.cfg.Address, session, ""), Keeper: m.cfg.Keeper, Log: m.cfg.Log, NoSplice: m.cfg.Unspliced, OnProcess: m.moved, Remote: m.cfg.Remote,
+		Logs: &m.space.logs, MakeRoom: m.makeExecRoom,
+		OnChanged: func(i shell.Info) {
+			m.cfg.Metrics.Command(i)
+			m.lostOutput(i)
+			m.cfg.Hooks.Changed(key, i)
+		}}
+}
+
+// Create starts a shell. Errors: ErrInvalid, ErrExists, ErrLimit, ErrClosing, those of shell.Start and of the keeper.
+func (m *Registry) Create(spec Spec) (*Shell, error) {
+	if err := spec.check(); err != nil {
+		return nil, err
+	}
+	var err error
+	if spec.place, err = m.cfg.Hooks.Provider(spec.Session); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	s, err := m.reserveShell(spec, "")
+	m.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	return m.startShell(s, spec, Kept{})
+}
+
+// Default is the shell of a session that execs without a name go to; it comes into being when first used. Errors: those of Create.
+func (m *Registry) Default(session string) (*Shell, error) {
+	spec := Spec{Session: session, Default: true}
+	if err := spec.check(); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	s := m.defaultShell(session)
+	m.mu.Unlock()
+	var kept Kept
+	var err error
+	if s == nil {
+		kept = m.cfg.Hooks.Vacant(session)
+		if spec.place, err = m.cfg.Hooks.Provider(session); err != nil {
+			return nil, err
+		}
+		if dir, _ := terminal.StartDir(spec.place, kept.Cwd); kept.Key != "" {
+			spec.Cwd = dir
+		}
+	}
+	m.mu.Lock()
+	s = m.defaultShell(session)
+	mine := s == nil
+	if mine {
+		s, err = m.reserveShell(spec, kept.Key)
+	}
+	m.mu.Unlock()
+	switch {
+	case err != nil:
+		return nil, err
+	case mine:
+		return m.startShell(s, spec, kept)
+	}
+	<-s.started // of two first uses at once one starts it for both
+	if s.failure != nil {
+		return nil, s.failure
+	}
+	return s, nil
+}
+
+// check tells whether the names are names. What only the system can tell is left to shell.Start. Errors: ErrInvalid.
+func (s *Spec) check() error {
+	if err := terminal.CheckName("session", s.Session); err != nil {
+		return err
+	}
+	if s.ID != "" {
+		return terminal.CheckName("shell", s.ID)
+	}
+	return nil
+}
+
+// defaultShell is the default shell of a session, perhaps one that is about to start, or nil. The lock is held.
+func (m *Registry) defaultShell(session string) *Shell {
+	for _, s := range m.byKey {
+		if s.Default && s.Session == session && s.phase != shellGoing {
+			return s
+		}
+	}
+	return nil
+}
+
+// reserveShell makes the name and a place a new shell's, so that two requests for one name start one shell. The lock is held.
+// key is that of a row that waits for its shell, "" for a new one. The caller has to call startShell after it, which gives both back when there is nothing to have them.
+func (m *Registry) reserveShell(spec Spec, key string) (*Shell, error) {
+	if s := m.defaultShell(spec.Session); s != nil && spec.Default {
+		return nil, fmt.Errorf("%w: session %q has a default shell, %q", ErrExists, spec.Session, s.ID)
+	}
+	here := 0
+	for _, s := range m.byKey {
+		if s.Session != spec.Session {
+			continue
+		}
+		here++
+		if s.ID == spec.ID && s.phase != shellGoing {
+			return nil, fmt.Errorf("%w: session %q has a shell %q; delete it or choose another id", ErrExists, spec.Session, spec.ID)
+		}
+	}
+	if n := len(m.byKey); n >= Max {
+		return nil, fmt.Errorf("%w: %d shells are there, the most this server holds", terminal.ErrLimit, n)
+	}
+	if here >= MaxPerSession {
+		return nil, fmt.Errorf("%w: session %q has %d shells, the most a session may have", terminal.ErrLimit, spec.Session, here)
+	}
+	if _, damaged := m.damaged[key]; key == "" || damaged || m.byKey[key] != nil {
+		key = terminal.NewID()
+	}
+	done, ok := m.life.Start()
+	if !ok {
+		return nil, terminal.ErrClosing
+	}
+	s := m.newShell(shellRecord{Shell: key, ID: cmp.Or(spec.ID, key), Session: spec.Session, Default: spec.Default, CreatedAt: time.Now().UTC()})
+	s.starting = done
+	m.byKey[key] = s
+	return s, nil
+}
+
+// startShell starts a shell that was reserved and lets it be found.
+func (m *Registry) startShell(s *Shell, spec Spec, kept Kept) (*Shell, error) {
+	defer s.starting()
+	defer close(s.started)
+	release, err := m.cfg.Descriptors.Take(descriptors.Shell)
+	if s.failure = err; err == nil {
+		s.failure = m.bringUp(s, spec, kept)
+		release()
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s.failure != nil {
+		delete(m.byKey, s.Key)
+		return nil, s.failure
+	}
+	s.phase = shellFound
+	return s, nil
+}
+
+// bringUp starts a shell in a directory of its own. The record is written last: a directory without one is of a shell
+// that nobody was told of, and the next server removes it.
+func (m *Registry) bringUp(s *Shell, spec Spec, kept Kept) error {
+	dir, err := m.cfg.Store.MakeShell(s.Key)
+	if err != nil {
+		return unmade(err)
+	}
+	s.Shell, err = shell.Start(m.shellConfig(s.Key, s.Session), shell.Spec{ID: s.Key, Name: s.ID, Dir: dir, Cwd: spec.Cwd, Env: spec.Env,
+		Login: spec.Login, Timeout: spec.Timeout, MaxReply: spec.MaxReply, Provider: spec.place})
+	if err == nil {
+		if err = m.saveShell(s, false); err == nil {
+			err = m.cfg.Hooks.Started(s, kept)
+		}
+		if err == nil {
+			return nil
+		}
+		if e := s.Shell.Delete(m.ctx); e != nil {
+			m.cfg.Log.Warn("something is left of a shell that could not be created", "key", s.Key, "error", e)
+		}
+	}
+	if e := m.cfg.Store.RemoveShell(s.Key); e != nil {
+		m.cfg.CannotClean(e)
+	}
+	return err
+}
+
+// unmade is the error of a shell's directory that could not be made: shell.ErrNoFiles unless the disk is full.
+func unmade(err error) error {
+	if errors.Is(err, datadir.ErrNoSpace) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", shell.ErrNoFiles, err)
+}
+
+// Find returns a shell by its id. In session "" every session's are meant. Errors: ErrNotFound; ErrAmbiguous when shells of
+// several sessions have the id.
+func (m *Registry) Find(session, id string) (*Shell, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var found *Shell
+	for _, s := range m.byKey {
+		if s.ID != id || !s.in(session) || s.phase != shellFound {
+			continue
+		}
+		if found != nil {
+			return nil, fmt.Errorf("%w: shells of several sessions are called %q", terminal.ErrAmbiguous, id)
+		}
+		found = s
+	}
+	if found == nil {
+		return nil, fmt.Errorf("%w: %q", ErrNotFound, id)
+	}
+	return found, nil
+}
+
+// List are the shells of a session, all for "", oldest first.
+func (m *Registry) List(session string) []*Shell {
+	var list []*Shell
+	m.mu.Lock()
+	for _, s := range m.byKey {
+		if s.phase == shellFound && s.in(session) {
+			list = append(list, s)
+		}
+	}
+	m.mu.Unlock()
+	slices.SortFunc(list, func(a, b *Shell) int { return cmp.Or(a.created.Compare(b.created), cmp.Compare(a.Key, b.Key)) })
+	return list
+}
+
+// Delete ends a shell, all its processes and removes its files. It goes on when ctx ends; deleting twice is no error.
+// Errors: those of shell.Delete, then the next server tries again; ErrClosing; the reason of ctx.
+func (m *Registry) Delete(ctx context.Context, s *Shell) error {
+	m.mu.Lock()
+	if s.phase == shellFound {
+		if !m.life.TryGo(func() { m.takeDown(s) }) {
+			m.mu.Unlock()
+			return terminal.ErrClosing
+		}
+		s.phase = shellGoing
+	}
+	m.mu.Unlock()
+	select {
+	case <-s.gone:
+		return s.remains
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// takeDown ends a shell whose phase is shellGoing and removes what the disk has of it. What cannot be ended or removed keeps its place in
+// the table and its record, by which the next server sees to it.
+func (m *Registry) takeDown(s *Shell) {
+	defer close(s.gone)
+	if err := m.saveShell(s, true); err != nil {
+		m.cfg.Log.Warn("cannot note that a shell is deleted", "key", s.Key, "error", err) // it matters only if this server dies now
+	}
+	s.remains = s.Shell.Delete(m.ctx)
+	m.cfg.Hooks.Ended(s)
+	if s.remains != nil {
+		m.cfg.Log.Warn("cannot delete a shell", "key", s.Key, "session", s.Session, "id", s.ID, "error", s.remains)
+		return
+	}
+	if s.remains = m.cfg.Store.RemoveShell(s.Key); s.remains != nil {
+		m.cfg.CannotClean(s.remains)
+	}
+	m.mu.Lock()
+	delete(m.byKey, s.Key)
+	m.mu.Unlock()
+	m.cfg.Hooks.Removed(s.Key)
+}
+
+// DeletesAtOnce is how many shells of a session end at the same time: an end mostly waits for processes, but each look at
+// them reads /proc.
+const DeletesAtOnce = 16
+
+// DeleteSession ends all shells of a session, of all sessions for "", several at a time, and removes the damaged ones. Errors: those of Delete.
+func (m *Registry) DeleteSession(ctx context.Context, session string) error {
+	err := parallel.Each(m.List(session), DeletesAtOnce, func(s *Shell) error { return m.Delete(ctx, s) })
+	return errors.Join(err, m.removeDamaged(session))
+}
+
+// Close closes what this server has open of its shells, which go on.
+func (m *Registry) Close() {
+	m.mu.Lock()
+	list := make([]*Shell, 0, len(m.byKey))
+	for _, s := range m.byKey {
+		list = append(list, s)
+	}
+	m.mu.Unlock()
+	for _, s := range list {
+		s.Detach()
+	}
+}
+
+// Lookup returns the shell that a row of a session is of, nil when there is none.
+func (m *Registry) Lookup(session, key string) *Shell {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.byKey[key]; s != nil && s.phase == shellFound && s.Session == session {
+		return s
+	}
+	return nil
+}
+
+// ByKey returns the shell that the disk and the keeper know by key, in whatever phase; nil when there is none.
+func (m *Registry) ByKey(key string) *Shell {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.byKey[key]
+}

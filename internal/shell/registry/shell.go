@@ -1,0 +1,172 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/evertty/evertty/internal/descriptors"
+	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/internal/thread"
+)
+
+// Limits of shells. An idle shell costs three processes' worth of memory in the system (launcher, bash, and their share of the
+// keeper) and half a dozen descriptors here.
+const (
+	Max           = 1000
+	MaxPerSession = 64
+)
+
+// Sentinels of shells.
+var (
+	ErrNotFound = errors.New("no such shell")
+	ErrExists   = errors.New("the shell exists already")
+)
+
+// Spec says what shell to make.
+type Spec struct {
+	Session  string
+	ID       string // "" lets the server choose one
+	Cwd      string
+	Env      map[string]string
+	Login    bool
+	Timeout  time.Duration
+	MaxReply int64
+	// Default makes it the one that Default returns; ErrExists when the session has one. With ID "" it gets the id that Default gives.
+	Default bool
+
+	place string // where it runs: see shell.Spec
+}
+
+// Info is a shell as lists tell it. Its JSON is that of docs/exec-shells.md.
+type Info struct {
+	ID        string    `json:"id"`
+	Session   string    `json:"session"`
+	Default   bool      `json:"default"`
+	PID       int       `json:"pid"`
+	Cwd       string    `json:"cwd"`
+	State     string    `json:"state"`
+	Busy      bool      `json:"busy"`
+	Queued    int       `json:"queued"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// Shell is an exec shell of a session. All methods are safe for concurrent use.
+type Shell struct {
+	*shell.Shell        // nil until it has started; nobody finds it before
+	ID           string // unique in its session
+	Session      string
+	Default      bool // it is the one that the session's execs without a name go to
+
+	// Data is the hooks' own, see Hooks.NewData.
+	Data any
+
+	shells *Registry
+
+	Key     string // unique in the server, never used again: what the disk and the keeper know the shell as
+	created time.Time
+
+	starting func()        // ends what was begun with lifetime.Start; nil of one that came back
+	started  chan struct{} // closed when the start is over
+	failure  error         // of the start; to be read after started
+	gone     chan struct{} // closed when the deletion is over
+	remains  error         // why something is left; to be read after gone
+	phase    phase         // guarded by Registry.mu
+}
+
+// phase is where a shell is between its creation and its end.
+type phase int
+
+const (
+	shellStarting phase = iota // its name and place are taken
+	shellFound                 // it can be found
+	shellGoing                 // it is being deleted: the name is free, the place is not yet
+)
+
+// newShell is a shell that has not started.
+func (m *Registry) newShell(r shellRecord) *Shell {
+	s := &Shell{shells: m, ID: r.ID, Session: r.Session, Default: r.Default, Key: r.Shell, created: r.CreatedAt,
+		started: make(chan struct{}), gone: make(chan struct{})}
+	s.Data = m.cfg.Hooks.NewData(s)
+	return s
+}
+
+// Submit is shell.Submit of a thread that lets it: a paused one goes on, a session that is over is followed by another. Errors: thread.ErrBudget, those of ready and of shell.Submit.
+func (s *Shell) Submit(c shell.Command) (*shell.Exec, error) {
+	if err := s.shells.cfg.Hooks.Admit(s); err != nil {
+		return nil, err
+	}
+	if c.StdinOpen && s.Spec().Provider != "" {
+		return nil, fmt.Errorf("%w: a command at %s is given all of its input at its start", thread.ErrUnsupported, s.Spec().Provider)
+	}
+	release, err := s.shells.cfg.Descriptors.Take(descriptors.Command)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return s.Shell.Submit(c)
+}
+
+// SetEnv is shell.SetEnv in the same way; it counts as a command.
+func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []string) error {
+	if err := s.shells.cfg.Hooks.Admit(s); err != nil {
+		return err
+	}
+	return s.Shell.SetEnv(ctx, set, unset)
+}
+
+// moved tells what a shell says of its process.
+func (m *Registry) moved(e shell.ProcessEvent) {
+	if s := m.ByKey(e.Shell); s != nil {
+		m.cfg.Hooks.Moved(s, e)
+	}
+}
+
+// Info is the shell as it is now.
+func (s *Shell) Info() Info {
+	f := s.Stats()
+	return Info{ID: s.ID, Session: s.Session, Default: s.Default, PID: f.PID, Cwd: f.Cwd, State: f.State, Busy: f.Busy, Queued: f.Queued, CreatedAt: s.created}
+}
+
+// in tells whether the shell is of the session, any for "".
+func (s *Shell) in(session string) bool { return session == "" || s.Session == session }
+
+// shellFormat is the version of shellRecord; a reader refuses what is newer.
+const shellFormat = 1
+
+// shellRecord is what the mux keeps of a shell on disk; the rest is package shell's.
+type shellRecord struct {
+	Format    int       `json:"format"`
+	Shell     string    `json:"shell"` // its key
+	ID        string    `json:"id"`
+	Session   string    `json:"session"`
+	Default   bool      `json:"default,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+	Deleted   bool      `json:"deleted,omitempty"` // somebody wanted its end: the next server sees to what is left
+}
+
+// saveShell writes the record to disk.
+func (m *Registry) saveShell(s *Shell, deleted bool) error {
+	b, err := json.Marshal(shellRecord{Format: shellFormat, Shell: s.Key, ID: s.ID, Session: s.Session, Default: s.Default, CreatedAt: s.created, Deleted: deleted})
+	if err != nil {
+		panic(fmt.Sprintf("invariant violation: record of shell %s: %v", s.Key, err))
+	}
+	return m.cfg.Store.SaveShell(s.Key, b)
+}
+
+func parseShellRecord(key string, b []byte) (shellRecord, error) {
+	var r shellRecord
+	if err := json.Unmarshal(b, &r); err != nil {
+		return r, fmt.Errorf("record of shell %s: %w", key, err)
+	}
+	if r.Format != shellFormat || r.Shell != key {
+		return r, fmt.Errorf("record of shell %s: format %d of shell %q; this server reads format %d", key, r.Format, r.Shell, shellFormat)
+	}
+	if err := errors.Join(terminal.CheckName("session", r.Session), terminal.CheckName("shell", r.ID)); err != nil {
+		return r, fmt.Errorf("record of shell %s: %w", key, err)
+	}
+	return r, nil
+}

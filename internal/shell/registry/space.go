@@ -1,0 +1,111 @@
+package registry
+
+import (
+	"errors"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/shell/output"
+	"github.com/evertty/evertty/internal/terminal"
+)
+
+// execSpace is what exec shells take of the disk.
+type execSpace struct {
+	logs    output.Quota
+	trouble atomic.Pointer[string] // why output or files of commands do not fit, nil when they do
+}
+
+// OpenSpace sets the bound of logs and the reserve up. It comes before the first shell.
+func (m *Registry) OpenSpace() {
+	m.space.logs.Limit = m.cfg.LogQuota
+	m.space.logs.Free = func(bytes int64) { m.freeExecLogs(bytes) }
+	m.holdReserve()
+}
+
+// freeExecLogs removes the oldest logs of commands that have ended, up to so many bytes, and returns how many it were.
+func (m *Registry) freeExecLogs(bytes int64) (freed int64) {
+	type old struct {
+		at   time.Time
+		exec *shell.Exec
+	}
+	var list []old
+	for _, s := range m.List("") {
+		for _, e := range s.Execs() {
+			if i := e.Info(); i.StdoutBytes+i.StderrBytes > 0 && !i.FinishedAt.IsZero() {
+				list = append(list, old{i.FinishedAt, e})
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b old) int { return a.at.Compare(b.at) })
+	gone := 0
+	for _, o := range list {
+		if freed >= bytes {
+			break
+		}
+		if n := o.exec.RemoveLogs(); n > 0 {
+			freed, gone = freed+n, gone+1
+		}
+	}
+	if gone > 0 {
+		m.cfg.Metrics.Cleaned.WithLabelValues(terminal.CleanedExecLog).Add(float64(gone))
+		m.cfg.Log.Info("cleaned up", "reason", terminal.CleanedExecLog, "commands", gone, "bytes", freed)
+	}
+	return freed
+}
+
+// makeExecRoom frees some of a full disk for the files of one command: the reserve, else the oldest logs.
+func (m *Registry) makeExecRoom() bool {
+	m.execTrouble(datadir.ErrNoSpace)
+	return m.cfg.Store.ReleaseReserve() || m.freeExecLogs(datadir.ReserveBytes) > 0
+}
+
+// KeepSpace keeps the quota, the reserve, and what is told of both.
+func (m *Registry) KeepSpace() {
+	if over := m.space.logs.Used() - m.space.logs.Limit; over > 0 {
+		m.freeExecLogs(over)
+	}
+	m.holdReserve()
+}
+
+// holdReserve makes the reserve again, and says that there is space when there is more than that.
+func (m *Registry) holdReserve() {
+	err := m.cfg.Store.HoldReserve()
+	if free, e := m.cfg.Store.FreeSpace(); err == nil && e == nil && free < datadir.ReserveBytes {
+		err = datadir.ErrNoSpace
+	}
+	m.execTrouble(err)
+}
+
+// execTrouble notes why files of commands cannot be written; nil that they can.
+func (m *Registry) execTrouble(err error) {
+	if err == nil {
+		m.space.trouble.Store(nil)
+		return
+	}
+	text := datadir.Describe("write the output of commands in exec shells", err)
+	if old := m.space.trouble.Swap(&text); old == nil || *old != text {
+		m.cfg.Log.Error("cannot write the output of commands in exec shells", "error", err)
+	}
+}
+
+// lostOutput notes that the disk did not take the output of a command.
+func (m *Registry) lostOutput(i shell.Info) {
+	switch {
+	case i.Result == nil:
+	case i.Result.TruncatedReason == output.CutDisk:
+		m.execTrouble(datadir.ErrNoSpace)
+	case i.Result.TruncatedReason == output.CutFailed:
+		m.execTrouble(errors.New("the disk refuses it"))
+	}
+}
+
+// Trouble says why the output or the files of commands cannot be written, "" when they can.
+func (m *Registry) Trouble() string {
+	if text := m.space.trouble.Load(); text != nil {
+		return *text
+	}
+	return ""
+}

@@ -1,0 +1,196 @@
+// Package supervisor starts the parts of a server in their order, brings back what the
+// server before it has left, tells how they are, and ends them.
+package supervisor
+
+import (
+	"cmp"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/descriptors"
+	"github.com/evertty/evertty/internal/journal"
+	"github.com/evertty/evertty/internal/lifetime"
+	"github.com/evertty/evertty/internal/metrics"
+	"github.com/evertty/evertty/internal/shell/registry"
+	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/service"
+	"github.com/evertty/evertty/pty/keeper"
+	"github.com/evertty/evertty/stream"
+	"github.com/evertty/evertty/vt"
+)
+
+// Config is what a server is made of. What it has in common with the
+// configurations of the parts means the same there.
+type Config struct {
+	Engine    vt.EngineFunc
+	Unicode   vt.Unicode
+	Memory    int
+	Store     *datadir.Store
+	Keeper    *keeper.Client // closed by Close
+	Unspliced error
+	Sync      journal.SyncMode
+	Address   string
+	Clean     terminal.Clean
+	// ShellIdle ends the process of an exec shell that runs nothing, not even in the background, and got no command for
+	// so long; 0 is never. It comes back with its next command.
+	ShellIdle time.Duration
+	// ExecLogQuota is what the logs of all commands of exec shells may take, in bytes. 0 means DefaultExecLogQuota.
+	ExecLogQuota int64
+	Records      thread.Store
+	NoRecords    error
+	Record       conversation.Config
+	Policy       *thread.Policy
+	PolicyChosen bool
+	Places       map[string]service.Place
+	Relay        service.Relay
+	RecordInput  bool
+	Interval     time.Duration
+	Verify       bool
+	Log          *slog.Logger // nil is slog.Default
+	Metrics      *metrics.Set // nil counts for nobody
+}
+
+// DefaultExecLogQuota is what the logs of all commands take at most, in bytes.
+const DefaultExecLogQuota = 2 << 30
+
+// Supervisor starts the parts of a server in their order and ends them.
+type Supervisor struct {
+	Terminals *terminal.Registry
+	Shells    *registry.Registry
+	Threads   *service.Service
+
+	life   *lifetime.Lifetime
+	keeper *keeper.Client
+	log    *slog.Logger
+}
+
+// Start brings back the terminals and shells of the store: those whose process the
+// keeper holds go on as if nothing had happened, the other terminals are ended or lost,
+// with their last screen, the other shells come back with their next command. It returns
+// when every running terminal shows its true screen and every shell can be found.
+func Start(cfg Config) (*Supervisor, error) {
+	cfg.complete()
+	s := &Supervisor{life: lifetime.New(), keeper: cfg.Keeper, log: cfg.Log}
+	if err := s.start(cfg); err != nil {
+		s.life.Shut(err)
+		return nil, err
+	}
+	return s, nil
+}
+
+func (c *Config) complete() {
+	c.Interval = cmp.Or(c.Interval, terminal.DefaultInterval)
+	c.ExecLogQuota = cmp.Or(c.ExecLogQuota, DefaultExecLogQuota)
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	if c.Metrics == nil {
+		c.Metrics = metrics.New()
+	}
+	c.Clean.Complete()
+}
+
+func (s *Supervisor) start(cfg Config) error {
+	s.Threads = service.New(service.Config{Life: s.life, Log: cfg.Log, Records: cfg.Records, NoRecords: cfg.NoRecords, Record: cfg.Record,
+		Policy: cfg.Policy, PolicyChosen: cfg.PolicyChosen, Places: cfg.Places, Relay: cfg.Relay})
+	budget := &descriptors.Budget{}
+	s.Terminals = terminal.New(terminal.Config{Life: s.life, Hooks: s.Threads.TerminalHooks(), Engine: cfg.Engine, Unicode: cfg.Unicode, Memory: cfg.Memory,
+		Store: cfg.Store, Keeper: cfg.Keeper, Descriptors: budget, Unspliced: cfg.Unspliced, Sync: cfg.Sync, Address: cfg.Address, Clean: cfg.Clean,
+		RecordInput: cfg.RecordInput, Interval: cfg.Interval, Verify: cfg.Verify, Housekeeping: func() { s.Shells.KeepSpace() },
+		Log: cfg.Log, Metrics: cfg.Metrics})
+	s.Shells = registry.New(registry.Config{Life: s.life, Store: cfg.Store, Keeper: cfg.Keeper, Descriptors: budget, Terminals: s.Terminals,
+		Hooks: s.Threads.ShellHooks(), Remote: s.Threads.Remote(), Unspliced: cfg.Unspliced, Address: cfg.Address, Idle: cfg.ShellIdle,
+		LogQuota: cfg.ExecLogQuota, CannotClean: s.Terminals.NoteCleanup, Log: cfg.Log, Metrics: cfg.Metrics})
+	if err := s.Threads.Open(s.Terminals, s.Shells); err != nil {
+		return err
+	}
+	s.Shells.OpenSpace()
+	if err := s.Terminals.Recover(); err != nil {
+		return err
+	}
+	if err := s.Shells.Recover(); err != nil {
+		return err
+	}
+	s.Threads.Begin()
+	s.Terminals.Begin()
+	if cfg.ShellIdle > 0 {
+		s.life.Go(s.Shells.RetireIdle)
+	}
+	return nil
+}
+
+// Close writes every terminal's snapshot and waits for everything the parts have
+// started. Programs and commands go on running; the keeper holds them for the next
+// server. Viewers have to be gone before.
+func (s *Supervisor) Close() {
+	s.life.Shut(terminal.ErrClosing) // from here on every process is a terminal's or a shell's that can be found
+	s.Terminals.CloseProcesses()
+	s.life.Wait()
+	s.Terminals.Close()
+	s.Shells.Close()
+	s.Threads.Close()
+	if err := s.keeper.Close(); err != nil {
+		s.log.Warn("leaving the keeper", "error", err)
+	}
+}
+
+// Health is what a server tells of itself.
+type Health struct {
+	Lossless bool     // no output is lost when this server is killed
+	Reasons  []string // why it is degraded, one sentence each; nil when it is well
+	Damaged  int      // terminals with a gap or damage in what is kept of them, which Info tells of; no reason to be degraded
+}
+
+// Health returns the state of the server.
+func (s *Supervisor) Health() Health {
+	lossy, other, damaged := s.Terminals.Problems()
+	h := Health{Lossless: len(lossy) == 0, Damaged: damaged}
+	h.Reasons = append(h.Reasons, lossy...)
+	h.Reasons = append(h.Reasons, other...)
+	h.Reasons = append(h.Reasons, s.Shells.Problems()...)
+	h.Reasons = append(h.Reasons, s.Threads.Problems()...)
+	for _, text := range []string{s.Shells.Trouble(), s.Terminals.Uncleaned()} {
+		if text != "" {
+			h.Reasons = append(h.Reasons, text)
+		}
+	}
+	return h
+}
+
+// Directory is how a page finds the terminals.
+func (s *Supervisor) Directory() stream.Directory { return directory{s} }
+
+type directory struct{ s *Supervisor }
+
+func (d directory) Find(id string) (stream.Terminal, error) {
+	t, err := d.s.Terminals.Find("", id)
+	if err != nil {
+		return nil, err
+	}
+	return d.s.Threads.Typist(t), nil
+}
+
+func (d directory) List() []byte { return d.s.Terminals.ListJSON() }
+
+func (d directory) Watch() (changed <-chan struct{}, stop func()) { return d.s.Terminals.Changed() }
+
+var _ prometheus.Collector = (*Supervisor)(nil)
+
+// Describe implements prometheus.Collector.
+func (s *Supervisor) Describe(c chan<- *prometheus.Desc) {
+	terminal.Describe(c)
+	registry.Describe(c)
+	service.Describe(c)
+}
+
+// Collect implements prometheus.Collector.
+func (s *Supervisor) Collect(c chan<- prometheus.Metric) {
+	s.Terminals.Collect(c)
+	s.Shells.Collect(c)
+	s.Threads.Collect(c)
+}

@@ -1,0 +1,175 @@
+// Package supervisortest has what tests of terminals, shells and threads have in common: a server
+// without HTTP, on a keeper that is the test binary itself. Tests only import it.
+package supervisortest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/supervisor"
+	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/pty/keeper"
+	"github.com/evertty/evertty/tests/polling"
+	"github.com/evertty/evertty/vt/vt10x"
+)
+
+// Patience is how long a test waits for a fact before it fails: no judgement of
+// speed, the machine may be slow and busy.
+const Patience = time.Minute
+
+// Main is for TestMain: it makes the test binary a keeper when it is started as one.
+func Main(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "keeper" {
+		if err := keeper.Run(keeper.Options{Dir: os.Args[2], Idle: 200 * time.Millisecond}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	// Else a keeper under the race detector takes a second to end.
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
+	os.Exit(m.Run())
+}
+
+// Connect is a keeper for a data directory.
+func Connect(t *testing.T, dir string) *keeper.Client {
+	t.Helper()
+	k, err := keeper.Connect(context.Background(),
+		keeper.Config{Dir: dir, Command: []string{os.Args[0], "keeper", dir}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// Open opens a server with the small engine.
+func Open(t *testing.T, dir string) *supervisor.Supervisor {
+	t.Helper()
+	return OpenWith(t, dir, supervisor.Config{Engine: vt10x.New})
+}
+
+// OpenWith opens a server whose terminals and shells are ended with the test, if it is the last
+// of its directory.
+func OpenWith(t *testing.T, dir string, c supervisor.Config) *supervisor.Supervisor {
+	t.Helper()
+	before := Goroutines()
+	var err error
+	if c.Store, err = datadir.Open(dir); err != nil {
+		t.Fatal(err)
+	}
+	c.Keeper = Connect(t, dir)
+	m, err := supervisor.Start(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &served{Supervisor: m, store: c.Store}
+	servers.Store(m, s)
+	t.Cleanup(func() {
+		s.end(t, true)
+		if !polling.Until(Patience, func() bool { return Goroutines() <= before }) {
+			t.Fatalf("%d goroutines are left, %d were there before", Goroutines(), before)
+		}
+	})
+	return m
+}
+
+// served is a server with what has to be closed after it.
+type served struct {
+	*supervisor.Supervisor
+	store *datadir.Store
+	once  sync.Once
+}
+
+var servers sync.Map // *mux.Supervisor to *served
+
+// end closes the server once; with end its programs end before.
+func (s *served) end(t *testing.T, end bool) {
+	s.once.Do(func() {
+		for _, term := range s.Terminals.List("") {
+			if end {
+				if err := s.Terminals.Delete(context.Background(), term, false); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		if end {
+			DeleteShells(t, s.Supervisor, "")
+		}
+		s.Close()
+		_ = s.store.Close()
+	})
+}
+
+// Leave closes a server as one does that ends: programs go on.
+func Leave(t *testing.T, m *supervisor.Supervisor) {
+	t.Helper()
+	s, _ := servers.Load(m)
+	s.(*served).end(t, false)
+}
+
+// Goroutines counts all but the one that os/signal keeps once this process was
+// started with ignored signals.
+func Goroutines() int {
+	var buf [256 << 10]byte
+	stacks := string(buf[:runtime.Stack(buf[:], true)])
+	return runtime.NumGoroutine() - strings.Count(stacks, "\nos/signal.loop(")
+}
+
+// Start starts a program on a terminal of session "s".
+func Start(t *testing.T, m *supervisor.Supervisor, cmd ...string) *terminal.Terminal {
+	t.Helper()
+	term, err := m.Terminals.Create(terminal.Spec{Session: "s", Cmd: cmd})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return term
+}
+
+// Wait waits for one condition.
+func Wait(t *testing.T, term *terminal.Terminal, c terminal.Condition) terminal.Waited {
+	t.Helper()
+	return Await(t, term, terminal.Wait{Any: []terminal.Condition{c}})
+}
+
+// Await is Wait for more than one condition, or with more to say.
+func Await(t *testing.T, term *terminal.Terminal, w terminal.Wait) terminal.Waited {
+	t.Helper()
+	if w.Timeout == 0 {
+		w.Timeout = Patience
+	}
+	got, err := term.Wait(context.Background(), w)
+	if err != nil {
+		t.Fatalf("wait for %+v: %v; the screen is\n%s", w.Any, err, got.Text)
+	}
+	return got
+}
+
+// Within is a Wait for c that may not last long.
+func Within(c terminal.Condition, limit time.Duration) terminal.Wait {
+	return terminal.Wait{Any: []terminal.Condition{c}, Timeout: limit}
+}
+
+// DeleteShells ends all shells of a session, "" is every one.
+func DeleteShells(t *testing.T, m *supervisor.Supervisor, session string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	defer cancel()
+	if err := m.Shells.DeleteSession(ctx, session); err != nil {
+		t.Error(err)
+	}
+}
+
+// Until polls for a fact.
+func Until(t *testing.T, what string, fact func() bool) {
+	t.Helper()
+	if !polling.Until(Patience, fact) {
+		t.Fatalf("not seen within %v: %s", Patience, what)
+	}
+}

@@ -1,0 +1,204 @@
+package terminal
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Clean says what is ended and deleted without anybody asking. Each such act is
+// one line in the log and one count of evertty_cleaned_total.
+type Clean struct {
+	// Idle ends a terminal that nobody has watched, that printed nothing and got
+	// no input for so long; 0 is never.
+	Idle time.Duration
+	// Unattached ends a terminal that nobody has ever watched and that got no
+	// input, so long after its creation; 0 is never.
+	Unattached time.Duration
+	// MaxPerSession is how many terminals of a session may run; 0 is any number.
+	// EndOldest has the one more end the oldest instead of being refused.
+	MaxPerSession int
+	EndOldest     bool
+	// Quotas in bytes: of one terminal's journal, of all journals, of all
+	// snapshots. 0 means the default.
+	TerminalQuota, JournalQuota, SnapshotQuota int64
+}
+
+// Default quotas, in bytes.
+const (
+	DefaultTerminalQuota = 64 << 20 // some hours of a busy build
+	DefaultJournalQuota  = 2 << 30
+	DefaultSnapshotQuota = 512 << 20
+)
+
+func (c *Clean) Complete() {
+	c.TerminalQuota = cmp.Or(c.TerminalQuota, DefaultTerminalQuota)
+	c.JournalQuota = cmp.Or(c.JournalQuota, DefaultJournalQuota)
+	c.SnapshotQuota = cmp.Or(c.SnapshotQuota, DefaultSnapshotQuota)
+}
+
+// The reasons of evertty_cleaned_total.
+const (
+	cleanedIdle       = "idle"
+	cleanedUnattached = "unattached"
+	cleanedOldest     = "limit"
+	cleanedJournal    = "journal_quota"
+	cleanedSnapshot   = "snapshot_quota"
+	cleanedAge        = "age"
+	CleanedShell      = "shell_idle"
+	CleanedExecLog    = "exec_log_quota"
+)
+
+// cleaned notes one act of cleaning.
+func (m *Registry) cleaned(reason string, t *Terminal) {
+	m.cfg.Metrics.Cleaned.WithLabelValues(reason).Inc()
+	m.cfg.Log.Info("cleaned up", "reason", reason, "id", t.ID, "session", t.spec.Session, "name", t.spec.Name)
+}
+
+// clean ends the terminals whose time is over, and every cleanEvery looks at
+// what is on disk.
+func (m *Registry) clean(now time.Time) {
+	for _, t := range m.All() {
+		if reason := t.overdue(m.cfg.Clean, now); reason != "" {
+			m.end(t, reason)
+		}
+	}
+	if now.Sub(m.looked) >= cleanEvery {
+		m.looked = now
+		m.keepQuotas()
+		if m.cfg.Housekeeping != nil {
+			m.cfg.Housekeeping()
+		}
+		m.purgeOld(now)
+	}
+}
+
+// cleanEvery is the time between two looks at the files of all terminals.
+const cleanEvery = 5 * time.Second
+
+// end deletes a terminal without waiting for its end. It stays readable by id.
+func (m *Registry) end(t *Terminal, reason string) {
+	m.cleaned(reason, t)
+	m.life.Go(func() {
+		if err := m.Delete(m.ctx, t, false); err != nil && m.ctx.Err() == nil {
+			m.cfg.Log.Warn("cannot end a terminal", "id", t.ID, "error", err)
+		}
+	})
+}
+
+// overdue tells why the terminal's time is over, "" while it is not. Watching and
+// printing count as use; the time runs from the last of them.
+func (t *Terminal) overdue(c Clean, now time.Time) string {
+	if c.Idle <= 0 && c.Unattached <= 0 || t.process == nil || t.screen.attached() > 0 {
+		return ""
+	}
+	if t.mux.hooks.Paused(t.spec.Session) {
+		return ""
+	}
+	last := t.Hub().Facts().Output
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.state != StateRunning || t.overdueSaid {
+		return ""
+	}
+	reason := ""
+	switch {
+	case c.Unattached > 0 && !t.hadViewer && !t.lastActivity.After(t.created) && now.Sub(t.created)-t.stood > c.Unattached:
+		reason = cleanedUnattached
+	case c.Idle > 0 && now.Sub(latest(t.created, t.lastActivity, t.left, last)) > c.Idle:
+		reason = cleanedIdle
+	}
+	t.overdueSaid = reason != ""
+	return reason
+}
+
+func latest(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
+
+// makeRoom sees to it that a session may have one more running terminal. Errors:
+// ErrLimit. That two callers at once do not both get the one place is for reserve to see.
+func (m *Registry) makeRoom(session string) error {
+	c := m.cfg.Clean
+	if c.MaxPerSession <= 0 {
+		return nil
+	}
+	var running []*Terminal
+	for _, t := range m.All() { // oldest first
+		if t.spec.Session == session && t.Running() {
+			running = append(running, t)
+		}
+	}
+	over := len(running) + 1 - c.MaxPerSession
+	if over <= 0 {
+		return nil
+	}
+	if !c.EndOldest {
+		return tooMany(session, len(running), c.MaxPerSession)
+	}
+	for _, t := range running[:over] {
+		m.cleaned(cleanedOldest, t)
+		if err := m.Delete(context.WithoutCancel(m.ctx), t, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func tooMany(session string, running, limit int) error {
+	return fmt.Errorf("%w: session %q has %d running terminals, at most %d are allowed", ErrLimit, session, running, limit)
+}
+
+// keepQuotas frees disk space when a quota is exceeded: what compression saves
+// first, then the terminals that ended longest ago.
+func (m *Registry) keepQuotas() {
+	list, err := m.cfg.Store.Usage()
+	if err != nil {
+		m.NoteCleanup(err)
+		return
+	}
+	var journals, snapshots int64
+	for _, u := range list {
+		journals += u.Journal
+		snapshots += u.Snapshots
+	}
+	ended := m.endedFirst()
+	m.NoteCleanup(errors.Join(m.freeJournals(ended, journals-m.cfg.Clean.JournalQuota),
+		m.freeSnapshots(ended, snapshots-m.cfg.Clean.SnapshotQuota)))
+}
+
+// endedFirst is every terminal: those that have ended first, by their end, then
+// those that run, by their age.
+func (m *Registry) endedFirst() []*Terminal {
+	list := m.All()
+	slices.SortStableFunc(list, func(a, b *Terminal) int {
+		x, y := a.endTime(), b.endTime()
+		switch {
+		case x.IsZero() && y.IsZero():
+			return 0
+		case x.IsZero():
+			return 1
+		case y.IsZero():
+			return -1
+		}
+		return x.Compare(y)
+	})
+	return list
+}
+
+func (t *Terminal) endTime() time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.endedAt
+}
+
+// SkipPause has the times of a terminal not count a pause.
+func (t *Terminal) SkipPause(since, now time.Time) {
+	last := t.Hub().Facts().Output
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	used := latest(t.created, t.lastActivity, t.left, last)
+	t.left = used.Add(now.Sub(latest(since, used)))
+	t.stood += now.Sub(latest(since, t.created))
+}

@@ -1,0 +1,305 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/stream"
+	"github.com/evertty/evertty/vt"
+)
+
+// Sent is what became of something that was typed.
+type Sent struct {
+	Bytes int // that the program got
+	// Seq is the position of the output just before: all that the input leads to is
+	// printed behind it.
+	Seq uint64
+}
+
+// Input writes to the program, completely and in order, and waits until it took
+// everything. It is activity: a paused thread goes on. Errors: ErrExited, pty.ErrBlocked, the context's, those of Hooks.Authorize.
+func (t *Terminal) Input(ctx context.Context, p []byte) (Sent, error) {
+	if !t.Running() {
+		return Sent{}, t.ExitError()
+	}
+	if err := t.mux.hooks.Authorize(ctx, t); err != nil {
+		return Sent{}, err
+	}
+	t.touch()
+	s := Sent{Bytes: len(p), Seq: t.typed.note(t, p)}
+	err := t.input.write(ctx, p)
+	if err == nil {
+		if e := t.journal.Input(p); e != nil {
+			t.failed(troubleJournal, e)
+		}
+	}
+	if errors.Is(err, pty.ErrExited) || errors.Is(err, pty.ErrClosed) || errors.Is(err, ErrExited) {
+		err = t.ExitError()
+	}
+	return s, err
+}
+
+// ExitError says how the terminal ended; it wraps ErrExited.
+func (t *Terminal) ExitError() error {
+	i := t.Info()
+	return fmt.Errorf("%w: terminal %s is %s", ErrExited, t.ID, i.State)
+}
+
+// Keys writes named keys in the way of the program's modes. Errors: as Input,
+// and vt.ErrUnknownKey.
+func (t *Terminal) Keys(ctx context.Context, names []string) (Sent, error) {
+	p, err := vt.EncodeKeys(names, t.Hub().Modes())
+	if err != nil {
+		return Sent{}, err
+	}
+	return t.Input(ctx, p)
+}
+
+// Mouse writes what a mouse does, as far as the program asked for it: Sent.Bytes
+// is 0 when it did not. Errors: as Input, and vt.ErrBadMouse.
+func (t *Terminal) Mouse(ctx context.Context, e vt.MouseEvent) (Sent, error) {
+	p, err := vt.EncodeMouse(e, t.Hub().Modes())
+	switch {
+	case err != nil:
+		return Sent{}, err
+	case !t.Running():
+		return Sent{}, t.ExitError()
+	case len(p) == 0:
+		return Sent{Seq: t.Hub().Facts().Seq}, nil
+	}
+	return t.Input(ctx, p)
+}
+
+// Paste writes text as a paste: bracketed when the program asked for it, and
+// without what a terminal would act on (vt.Paste).
+func (t *Terminal) Paste(ctx context.Context, text string) (Sent, error) {
+	if !t.Running() {
+		return Sent{}, t.ExitError()
+	}
+	signals, err := t.process.Master().SignalChars()
+	if err != nil {
+		return Sent{}, t.ExitError()
+	}
+	return t.Input(ctx, vt.Paste(text, t.Hub().Modes(), string(signals)))
+}
+
+// Resize changes the PTY and the screen; the program gets SIGWINCH. Errors:
+// ErrInvalid, ErrExited.
+func (t *Terminal) Resize(cols, rows int) error {
+	if err := CheckSize(cols, rows); err != nil {
+		return err
+	}
+	if !t.Running() {
+		return t.ExitError()
+	}
+	if err := t.resize(cols, rows); err != nil {
+		return err
+	}
+	t.touch()
+	return nil
+}
+
+// resize keeps the PTY and the screen at one size when two callers want
+// different ones at once.
+func (t *Terminal) resize(cols, rows int) error {
+	t.resizing.Lock()
+	defer t.resizing.Unlock()
+	if err := t.process.Resize(cols, rows); err != nil {
+		if errors.Is(err, pty.ErrExited) || errors.Is(err, pty.ErrClosed) {
+			return t.ExitError()
+		}
+		return err
+	}
+	t.Hub().Resize(cols, rows)
+	t.mux.changes.Notify()
+	return nil
+}
+
+// Signal sends a signal to the foreground process group. Errors:
+// pty.ErrBadSignal, ErrExited.
+func (t *Terminal) Signal(name string) error {
+	sig, err := pty.ParseSignal(name)
+	if err != nil {
+		return err
+	}
+	if !t.Running() {
+		return t.ExitError()
+	}
+	if err := t.process.Signal(sig); err != nil {
+		if errors.Is(err, pty.ErrExited) || errors.Is(err, pty.ErrClosed) {
+			return t.ExitError()
+		}
+		return err
+	}
+	t.touch()
+	return nil
+}
+
+// Thread is the id of the terminal's thread, which is the name of its session.
+func (t *Terminal) Thread() string { return t.spec.Session }
+
+// Wish notes the size a viewer would like and resizes the terminal when the
+// policy says so.
+func (t *Terminal) Wish(sub *stream.Subscription, cols, rows int) error {
+	return t.fit(sub.Wish(min(cols, vt.MaxSize), min(rows, vt.MaxSize)))
+}
+
+// Hide implements stream.Terminal.
+func (t *Terminal) Hide(sub *stream.Subscription, hidden bool) {
+	sub.Hide(hidden)
+	_ = t.fit(t.Hub().Fit()) // a terminal that has ended has no size to change
+}
+
+// Leave ends a viewer.
+func (t *Terminal) Leave(sub *stream.Subscription) {
+	sub.Close()
+	t.mu.Lock()
+	t.left = time.Now() // the last of several is the one that counts
+	t.mu.Unlock()
+	_ = t.fit(t.Hub().Fit()) // a terminal that has ended has no size to change
+}
+
+func (t *Terminal) fit(s stream.Size) error {
+	f := t.Hub().Facts()
+	if s.Cols == f.Cols && s.Rows == f.Rows || !t.Running() {
+		return nil
+	}
+	return t.Resize(s.Cols, s.Rows)
+}
+
+// Delete ends the program with everything that any generation of the terminal has started, and takes the terminal off
+// the lists; its last screen stays readable by id. With purge nothing stays. Deleting twice is no error, also at the same
+// time. A generation that is being started meanwhile is deleted once it runs. Errors: the reason of ctx, those of the store.
+func (m *Registry) Delete(ctx context.Context, t *Terminal, purge bool) error {
+	t.line.leaving.Add(1)
+	defer t.line.leaving.Add(-1)
+	for {
+		now := m.latest(t.ID)
+		if now == nil {
+			return nil
+		}
+		if err := now.endAll(ctx); err != nil {
+			return err
+		}
+		if done, err := m.deleteEnded(ctx, now, purge); done || err != nil {
+			return err
+		}
+	}
+}
+
+// deleteEnded is Delete of a terminal that has ended; done is false when another generation was started before it had the turn.
+func (m *Registry) deleteEnded(ctx context.Context, t *Terminal, purge bool) (done bool, err error) {
+	if err := t.line.take(ctx); err != nil {
+		return false, err
+	}
+	defer t.line.give()
+	switch m.latest(t.ID) {
+	case t:
+		return true, m.remove(t, purge)
+	case nil:
+		return true, nil
+	}
+	return false, nil
+}
+
+// endAll ends the program and everything that any generation has started, and waits for that. Errors: the reason of ctx.
+func (t *Terminal) endAll(ctx context.Context) error {
+	if !t.Running() {
+		t.EndLeftovers(context.WithoutCancel(ctx))
+		return nil
+	}
+	t.HangUp(context.WithoutCancel(ctx))
+	select {
+	case <-t.ended:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// remove takes an ended terminal off the lists, or purges it. Whoever calls it has the turn.
+func (m *Registry) remove(t *Terminal, purge bool) error {
+	t.mu.Lock()
+	if t.deleted.IsZero() {
+		t.deleted = time.Now().UTC()
+	}
+	t.mu.Unlock()
+	m.hooks.Removed(t)
+	if purge {
+		return m.purge(t)
+	}
+	t.saveRecord()
+	m.changes.Notify()
+	return nil
+}
+
+// DeleteSession deletes all terminals of a session at once; purge removes those too that were deleted before.
+func (m *Registry) DeleteSession(ctx context.Context, session string, purge bool) error {
+	list := m.List(session)
+	if purge {
+		list = slices.DeleteFunc(m.Unsorted(), func(t *Terminal) bool { return !t.In(session) })
+	}
+	errs := make(chan error, len(list))
+	for _, t := range list {
+		go func() { errs <- m.Delete(ctx, t, purge) }()
+	}
+	var err error
+	for range list {
+		err = errors.Join(err, <-errs)
+	}
+	return err
+}
+
+// HangUp ends the whole process tree and everything that any generation has started: SIGHUP, and
+// SIGKILL after pty.KillGrace or when ctx ends.
+func (t *Terminal) HangUp(ctx context.Context) {
+	t.mu.Lock()
+	t.killed = true
+	t.mu.Unlock()
+	if err := t.process.KillBranded(ctx, t.Tag()); err != nil {
+		t.mux.cfg.Log.Warn("terminal's processes remain", "id", t.ID, "error", err)
+	}
+}
+
+// EndLeftovers ends what the generations of a terminal have left that has ended, in the way of HangUp.
+func (t *Terminal) EndLeftovers(ctx context.Context) {
+	if err := pty.HangUpBranded(ctx, t.Tag(), t.mux.cfg.Keeper.LastPID()); err != nil {
+		t.mux.cfg.Log.Warn("terminal's processes remain", "id", t.ID, "error", err)
+	}
+}
+
+// Tag is what all that the terminal's programs start is told by (pty.KillBranded), in every generation and under every server.
+func (t *Terminal) Tag() uint64 { return pty.BrandOf("terminal " + t.ID) }
+
+// TagOfKept is the brand of the terminal that a keeper holds as id, which is Terminal.KeeperID.
+func TagOfKept(id string) uint64 {
+	id, _, _ = strings.Cut(id, ".")
+	return pty.BrandOf("terminal " + id)
+}
+
+// purge removes an ended terminal and its files. Whoever calls it has the turn.
+func (m *Registry) purge(t *Terminal) error {
+	m.forget(t)
+	m.hooks.Removed(t)
+	m.changes.Notify()
+	if t.process != nil {
+		m.cfg.Keeper.Release(t.KeeperID()) // its record could not be written, perhaps
+	}
+	return t.removeFiles()
+}
+
+// removeFiles removes what the disk has of the terminal; nothing is written after that.
+func (t *Terminal) removeFiles() error {
+	t.saving.Lock()
+	defer t.saving.Unlock()
+	t.purged = true
+	if j, err := t.Journal(); err == nil {
+		j.Retire(true) // nothing is compressed in a directory that goes
+	}
+	return t.mux.cfg.Store.Remove(t.ID)
+}

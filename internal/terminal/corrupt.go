@@ -1,0 +1,54 @@
+package terminal
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/evertty/evertty/pty/keeper"
+	"github.com/evertty/evertty/stream"
+	"github.com/evertty/evertty/vt"
+)
+
+// RecoveredSession is the session of terminals whose record cannot be read.
+const RecoveredSession = "recovered"
+
+// recoverCorrupt makes up the record of a terminal whose own cannot be read: its program
+// may run, and its screen and journal may be good. Errors: when there is nothing
+// of it but the damaged record.
+func (m *Registry) recoverCorrupt(id string, held map[string]*keeper.Kept) (*meta, error) {
+	n, now := vt.DefaultScrollback, time.Now().UTC()
+	r := &meta{Format: recordFormat, ID: id, CreatedAt: now, LastActivity: now, Generation: firstGeneration, Cols: DefaultCols, Rows: DefaultRows,
+		Spec:  Spec{Session: RecoveredSession, Cmd: []string{"?"}, Scrollback: &n, SizePolicy: stream.PolicyLatest},
+		State: StateLost, Exit: &stream.Exit{Reason: "lost"}, EndedAt: now}
+	for name, k := range held {
+		generation, ok := strings.CutPrefix(name, id+".")
+		if !ok {
+			continue
+		}
+		r.Generation, _ = strconv.Atoi(generation)
+		r.State, r.Exit, r.EndedAt = StateRunning, nil, time.Time{}
+		r.Spec.Cmd = commandOf(k.Process.PID())
+		if cols, rows, err := k.Process.Master().Size(); err == nil {
+			r.Cols, r.Rows = cols, rows
+		}
+	}
+	if loaded, err := m.cfg.Store.Load(id); err == nil {
+		r.Cols, r.Rows = loaded.Frame.Cols, loaded.Frame.Rows
+	} else if r.State == StateLost {
+		return nil, fmt.Errorf("no screen and no process of terminal %s: %w", id, err)
+	}
+	r.Spec.Cols, r.Spec.Rows = r.Cols, r.Rows
+	return r, nil
+}
+
+// commandOf is what a process runs now, as far as the system tells.
+func commandOf(pid int) []string {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	if words := strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00"); err == nil && words[0] != "" {
+		return words
+	}
+	return []string{"?"}
+}

@@ -1,0 +1,88 @@
+package terminal
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/evertty/evertty/stream"
+)
+
+// recordFormat is the version of meta; a reader refuses what is newer.
+const recordFormat = 1
+
+// meta is what a terminal is on disk besides its screen: enough to list it
+// and to start it again.
+type meta struct {
+	Format       int          `json:"format"`
+	ID           string       `json:"id"`
+	Spec         Spec         `json:"spec"`
+	CreatedAt    time.Time    `json:"created_at"`
+	Generation   int          `json:"generation,omitempty"` // 0 in old records: the first
+	Watched      bool         `json:"watched,omitempty"`    // somebody has looked at it
+	Stood        int64        `json:"stood_ns,omitempty"`   // how long its thread was paused
+	State        State        `json:"state"`
+	Exit         *stream.Exit `json:"exit,omitempty"`
+	LastActivity time.Time    `json:"last_activity_at"`
+	LastOutput   *time.Time   `json:"last_output_at,omitempty"`
+	DeletedAt    time.Time    `json:"deleted_at,omitzero"`
+	EndedAt      time.Time    `json:"ended_at,omitzero"`
+	Cwd          string       `json:"cwd"`
+	CwdFallback  string       `json:"cwd_fallback,omitempty"`
+	Cols         int          `json:"cols"`
+	Rows         int          `json:"rows"`
+	Title        string       `json:"title,omitempty"`
+	AltScreen    bool         `json:"alt_screen,omitempty"`
+	Seq          uint64       `json:"seq"`
+	Bells        uint64       `json:"bell_count,omitempty"`
+}
+
+// meta is the terminal as it is now.
+func (t *Terminal) meta() meta {
+	i := t.Info()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return meta{Format: recordFormat, ID: t.ID, Spec: t.spec, CreatedAt: t.created, Generation: t.generation, Watched: t.hadViewer, Stood: int64(t.stood), State: i.State, Exit: i.Exit,
+		LastActivity: i.LastActivityAt, LastOutput: i.LastOutputAt, DeletedAt: t.deleted, EndedAt: t.endedAt,
+		Cwd: i.Cwd, CwdFallback: i.CwdFallback, Cols: i.Cols, Rows: i.Rows, Title: i.Title, AltScreen: i.AltScreen, Seq: i.Seq, Bells: i.BellCount}
+}
+
+func parseMeta(id string, b []byte) (*meta, error) {
+	var r meta
+	if err := json.Unmarshal(b, &r); err != nil {
+		return nil, fmt.Errorf("terminal: record of %s: %w", id, err)
+	}
+	if r.Format != recordFormat || r.ID != id {
+		return nil, fmt.Errorf("terminal: record of %s: format %d of terminal %q; this server reads format %d", id, r.Format, r.ID, recordFormat)
+	}
+	r.Generation = max(r.Generation, firstGeneration)
+	if r.Spec.Scrollback == nil {
+		return nil, fmt.Errorf("terminal: record of %s: no scrollback", id)
+	}
+	return &r, nil
+}
+
+// saveRecord writes the record to disk. A failure is logged: the terminal
+// itself goes on. The record is made under the lock, or one that says "running"
+// could be written after the one that says how it ended. When that one is on
+// disk the keeper may forget the process.
+func (t *Terminal) saveRecord() {
+	t.saving.Lock()
+	defer t.saving.Unlock()
+	if t.purged {
+		return
+	}
+	r := t.meta()
+	b, err := json.Marshal(r)
+	if err != nil {
+		panic(fmt.Sprintf("invariant violation: record of %s: %v", t.ID, err))
+	}
+	if err := t.mux.cfg.Store.SaveMeta(t.ID, b); err != nil {
+		t.failed(troubleRecord, err)
+		return
+	}
+	t.fine(troubleRecord)
+	if r.State != StateRunning && t.process != nil {
+		t.mux.cfg.Keeper.Release(t.KeeperID())
+	}
+}

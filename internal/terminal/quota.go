@@ -1,0 +1,135 @@
+package terminal
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/evertty/evertty/internal/datadir"
+)
+
+// coldAfter is how long a journal's file was not written to before it is
+// compressed: a viewer that comes back within the minute reads plain bytes.
+const coldAfter = time.Minute
+
+// freeing frees bytes of terminals until enough is free.
+type freeing struct {
+	over    int64 // bytes that are too many; done when it is not positive
+	reason  string
+	problem []error
+}
+
+// each has free free bytes of one terminal after the other until enough is free.
+func (f *freeing) each(list []*Terminal, free func(t *Terminal) (int64, error)) {
+	for _, t := range list {
+		if f.over <= 0 {
+			return
+		}
+		n, err := free(t)
+		f.over -= n
+		if err != nil && !errors.Is(err, datadir.ErrNotFound) && len(f.problem) < maxDamage {
+			f.problem = append(f.problem, fmt.Errorf("terminal %s: %w", t.ID, err))
+		}
+		if n > 0 {
+			t.mux.cleaned(f.reason, t)
+			t.measure()
+		}
+	}
+}
+
+func (f *freeing) err(what string) error {
+	if f.over > 0 && len(f.problem) == 0 {
+		return fmt.Errorf("%s take %d bytes more than their quota and are all in use", what, f.over)
+	}
+	return errors.Join(f.problem...)
+}
+
+// freeJournals frees over bytes of journals: compresses what is cold, drops what
+// no screen needs, then forgets the terminals that ended first.
+func (m *Registry) freeJournals(list []*Terminal, over int64) error {
+	f := freeing{over: over, reason: cleanedJournal}
+	f.each(list, (*Terminal).compressJournal)
+	f.each(list, (*Terminal).trimJournal)
+	f.each(list, (*Terminal).forgetEnded)
+	return f.err("journals")
+}
+
+// compressCold compresses what this server's terminals have written and nobody
+// has written to for coldAfter. It takes some 10 ms of a core for each MB.
+func (m *Registry) compressCold() {
+	for _, t := range m.All() {
+		if t.journal == nil || m.ctx.Err() != nil {
+			continue
+		}
+		if _, err := t.journal.Compress(coldAfter); err != nil && !t.isPurged() {
+			m.NoteCleanup(err)
+		}
+	}
+}
+
+func (t *Terminal) isPurged() bool {
+	t.saving.Lock()
+	defer t.saving.Unlock()
+	return t.purged
+}
+
+func (t *Terminal) compressJournal() (int64, error) {
+	j, err := t.Journal()
+	if err != nil {
+		return 0, nil //nolint:nilerr // nothing to compress
+	}
+	cold := coldAfter
+	if !t.Running() {
+		cold = 0
+	}
+	return j.Compress(cold)
+}
+
+// trimJournal drops the output that is older than the snapshots.
+func (t *Terminal) trimJournal() (int64, error) {
+	j, err := t.Journal()
+	if err != nil {
+		return 0, nil //nolint:nilerr // nothing to drop
+	}
+	if t.process == nil { // its last snapshot may be older than the journal's end
+		if err := t.saveLost(); err != nil {
+			return 0, err
+		}
+		return j.Trim(j.End(), 0)
+	}
+	t.saving.Lock()
+	from := t.kept[0]
+	t.saving.Unlock()
+	return j.Trim(from, 0)
+}
+
+// forgetEnded removes a terminal that has ended.
+func (t *Terminal) forgetEnded() (int64, error) {
+	if t.Running() {
+		return 0, nil
+	}
+	n := t.diskBytes.Load()
+	removed, err := t.mux.sweepAway(t)
+	if !removed {
+		n = 0
+	}
+	return n, err
+}
+
+// freeSnapshots frees over bytes of snapshots: compresses, then drops the older
+// of two, then forgets the terminals that ended first.
+func (m *Registry) freeSnapshots(list []*Terminal, over int64) error {
+	f := freeing{over: over, reason: cleanedSnapshot}
+	f.each(list, func(t *Terminal) (int64, error) {
+		t.saving.Lock()
+		defer t.saving.Unlock()
+		return m.cfg.Store.CompressSnapshots(t.ID)
+	})
+	f.each(list, func(t *Terminal) (int64, error) {
+		t.saving.Lock()
+		defer t.saving.Unlock()
+		return m.cfg.Store.DropOldSnapshot(t.ID)
+	})
+	f.each(list, (*Terminal).forgetEnded)
+	return f.err("snapshots")
+}

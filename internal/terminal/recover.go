@@ -1,0 +1,255 @@
+package terminal
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/journal"
+	"github.com/evertty/evertty/internal/parallel"
+	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/pty/keeper"
+	"github.com/evertty/evertty/stream"
+)
+
+// Recover brings back the terminals of the store, several at a time. A terminal
+// whose files are damaged costs nothing but itself.
+func (m *Registry) Recover() error {
+	ids, err := m.cfg.Store.List()
+	if err != nil {
+		return err
+	}
+	held, err := m.held()
+	if err != nil {
+		return err
+	}
+	_ = parallel.Each(ids, runtime.GOMAXPROCS(0), func(id string) error {
+		if err := m.restore(id, held); err != nil {
+			m.cfg.Metrics.FailedRecoveries.Inc()
+			m.cfg.Log.Error("cannot bring back a terminal", "id", id, "error", err)
+		}
+		return nil
+	})
+	m.strays(held)
+	return nil
+}
+
+// strays looks after what the keeper holds and no record knows: the disk was full
+// when the record should have been written, or somebody removed it. A program of
+// which another generation is there already is ended.
+func (m *Registry) strays(held map[string]*keeper.Kept) {
+	for name, k := range held {
+		id, generation, _ := strings.Cut(name, ".")
+		t := m.byID[id]
+		switch {
+		case t != nil && strconv.Itoa(t.generation) == generation:
+			continue
+		case t == nil:
+			err := m.restore(id, held)
+			if err == nil {
+				continue
+			}
+			m.cfg.Log.Error("cannot bring back a program without a record", "id", id, "error", err)
+		}
+		m.cfg.Log.Warn("ending a program that belongs to no terminal", "name", name, "pid", k.Process.PID())
+		m.life.Go(func() {
+			ctx, cancel := context.WithTimeout(m.ctx, pty.KillGrace)
+			defer cancel()
+			_ = k.Process.Kill(ctx) // what survives SIGKILL is nobody's to end
+			m.discard(k)
+		})
+	}
+}
+
+// discard lets go of what the keeper holds.
+func (m *Registry) discard(k *keeper.Kept) {
+	_ = k.Process.Close()
+	_ = k.Pipe.Close()
+	m.cfg.Keeper.Release(k.ID)
+}
+
+// held is what the keeper holds, by the names the keeper knows it as.
+func (m *Registry) held() (map[string]*keeper.Kept, error) {
+	list, err := m.cfg.Keeper.Take(m.ctx)
+	if err != nil {
+		return nil, fmt.Errorf("take over from the keeper: %w", err)
+	}
+	held := make(map[string]*keeper.Kept, len(list))
+	for _, k := range list {
+		held[k.ID] = k
+	}
+	return held, nil
+}
+
+// restore brings back one terminal.
+func (m *Registry) restore(id string, held map[string]*keeper.Kept) error {
+	b, damage, err := m.cfg.Store.LoadMeta(id)
+	var r *meta
+	if err == nil {
+		r, err = parseMeta(id, b)
+	}
+	if err != nil {
+		damage = err
+		if r, err = m.recoverCorrupt(id, held); err != nil {
+			return errors.Join(damage, err)
+		}
+	}
+	t := m.attach(&Terminal{ID: id, mux: m, spec: r.Spec, created: r.CreatedAt, generation: r.Generation, line: newLineage(), restored: r, state: r.State, exit: r.Exit,
+		lastActivity: r.LastActivity, place: startingIn(cmp.Or(r.Cwd, Absolute(r.Spec.Cwd)), ""), fallback: r.CwdFallback, deleted: r.DeletedAt, endedAt: r.EndedAt, hadViewer: r.Watched, stood: time.Duration(r.Stood), ended: make(chan struct{})})
+	if n, err := m.cfg.Store.Size(id); err == nil {
+		t.diskBytes.Store(n)
+	}
+	if damage != nil {
+		t.noteDamage(damage)
+	}
+	k := held[t.KeeperID()]
+	switch {
+	case k != nil && r.State == StateRunning:
+		err = t.takeOver(k)
+	default:
+		t.comeBackEnded(k)
+	}
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	m.byID[id] = t
+	m.mu.Unlock()
+	return nil
+}
+
+// comeBackEnded makes the terminal one that has ended, with the screen it had. One
+// that ran is lost: nobody knows how it ended. k is not nil when the keeper was
+// not told that its end is known.
+func (t *Terminal) comeBackEnded(k *keeper.Kept) {
+	if k != nil {
+		t.mux.discard(k)
+	}
+	close(t.ended)
+	t.screen.load = t.load
+	if t.state == StateRunning || t.exit == nil {
+		t.becomeLost()
+	}
+}
+
+// becomeLost notes, once, that nobody knows how the program ended. Its last
+// screen is made of the journal now, so that lists tell the truth of it and the
+// next start has it ready.
+func (t *Terminal) becomeLost() {
+	t.state, t.exit = StateLost, &stream.Exit{Reason: "lost"}
+	t.endedAt = time.Now().UTC()
+	t.Hub()
+	if err := t.saveLost(); err != nil {
+		t.failed(troubleScreen, err)
+	}
+	t.saveRecord()
+}
+
+// takeOver makes the terminal run on: its state is the newest snapshot with the
+// journal after it and what waits in the pipe.
+func (t *Terminal) takeOver(k *keeper.Kept) error {
+	start := time.Now()
+	r, forgotten := t.restored, t.forgotten()
+	if err := t.openJournal(r.Cols, r.Rows); err != nil {
+		return err
+	}
+	t.hold(k)
+	t.changes, t.left = 1, start
+	t.replaying = true // what the journal has is not to be written again
+	past := t.replay(t.journal)
+	if forgotten {
+		past.reach(outOfReach(k.Process.PID()), t.journal, true)
+	}
+	t.replaying = false
+	past.remember(r)
+	t.screen.hub.Store(past.hub)
+	t.place = startingIn(t.place.dir, past.hub.Facts().Cwd)
+	t.noteDamage(past.damage...)
+	t.kept = [2]uint64{past.from, past.from}
+	t.savedSeq = past.from
+	t.input.reply(past.unanswered, t.journal.End())
+	err := t.catchUp()
+	if err == nil {
+		err = t.journal.Flush() // a disk that refuses is told before anything is lost
+	}
+	if err != nil {
+		t.failed(troubleJournal, err)
+	}
+	if cols, rows, err := t.process.Master().Size(); err == nil {
+		t.Hub().Resize(cols, rows) // one that the server before this one did not write down
+	}
+	t.first = t.Hub().Facts().Seq
+	t.mux.cfg.Metrics.Recovery.Observe(time.Since(start).Seconds())
+	t.mux.life.Go(t.run)
+	t.mux.life.Go(func() { t.input.run(t.ended, t.mux.ctx.Done()) })
+	return nil
+}
+
+// forgotten tells whether the disk knows of no position of a terminal: it was made while the disk was full, or all files are gone.
+func (t *Terminal) forgotten() bool {
+	s := t.mux.cfg.Store
+	if t.restored.Seq > 0 || journal.GivenOut(s, t.ID) > 0 {
+		return false
+	}
+	if j, err := journal.Read(s, t.ID); !errors.Is(err, datadir.ErrNotFound) {
+		if err == nil {
+			_ = j.Close()
+		}
+		return false
+	}
+	_, err := s.Load(t.ID)
+	return errors.Is(err, datadir.ErrNotFound)
+}
+
+// maxPrinted bounds how fast a program prints, in bytes a second: ten times what a pseudo-terminal takes.
+const maxPrinted = 1 << 30
+
+// outOfReach is a position that a program cannot have reached yet, nor under any server before this one.
+func outOfReach(pid int) uint64 {
+	p, ok := pty.FindProc(pid)
+	if !ok {
+		return 0
+	}
+	return uint64(p.Age().Seconds() * maxPrinted)
+}
+
+// load makes the last screen of a terminal that has ended from what is on disk.
+// One of which nothing is good shows an empty screen and says why.
+func (t *Terminal) load() *stream.Hub {
+	start := time.Now()
+	j, err := t.Journal()
+	if err != nil {
+		j = nil
+	}
+	t.saving.Lock()
+	past := t.replay(j)
+	t.saving.Unlock()
+	t.noteDamage(past.damage...)
+	past.remember(t.restored)
+	past.hub.Finish(*t.exit)
+	t.mux.cfg.Metrics.Recovery.Observe(time.Since(start).Seconds())
+	return past.hub
+}
+
+// noteDamage tells what is wrong with the terminal's files.
+func (t *Terminal) noteDamage(damage ...error) {
+	err := errors.Join(damage...)
+	if err == nil {
+		return
+	}
+	t.mu.Lock()
+	before := t.damage
+	t.damage = addLines(before, err)
+	news := t.damage != before
+	t.mu.Unlock()
+	if news {
+		t.mux.cfg.Metrics.FailedRecoveries.Inc()
+		t.mux.cfg.Log.Warn("a terminal's files are damaged", "id", t.ID, "error", err)
+	}
+}

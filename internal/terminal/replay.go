@@ -1,0 +1,170 @@
+package terminal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/journal"
+	"github.com/evertty/evertty/stream"
+	"github.com/evertty/evertty/vt"
+)
+
+// past is what the disk knew of a terminal.
+type past struct {
+	hub        *stream.Hub
+	from       uint64    // position of the snapshot
+	cols, rows int       // the size that is due, 0 when none is
+	output     time.Time // when the newest output came that was applied; zero for none
+	unanswered []byte    // answers to queries that nobody has given
+	damage     []error
+}
+
+// replay makes the hub of a terminal from its newest good snapshot and the
+// journal after it. j is nil when there is none.
+func (t *Terminal) replay(j *journal.Journal) past {
+	var p past
+	o := t.options()
+	o.Journal = j
+	loaded, err := t.mux.cfg.Store.Load(t.ID)
+	switch {
+	case err == nil:
+		p.from = loaded.Header.Seq
+		p.hub = stream.Restore(o, loaded.Frame, p.from)
+		p.note(loaded.Damage)
+	case errors.Is(err, datadir.ErrNotFound) && j != nil && j.Start() == 0:
+		p.hub = stream.New(o) // it was killed before its first snapshot
+	default:
+		p.note(err)
+		p.hub = stream.Restore(o, blank(t.spec.Cols, t.spec.Rows), 0)
+	}
+	switch {
+	case j == nil:
+	case j != t.journal && p.from > j.End():
+		p.note(j.Damage())
+		p.note(fmt.Errorf("%d bytes of output before position %d are missing", p.from-j.End(), p.from))
+	default:
+		p.note(j.Damage())
+		p.note(p.follow(j))
+	}
+	known := uint64(0)
+	if t.restored != nil {
+		known = t.restored.Seq
+	}
+	if j == nil && t.state != StateExited {
+		known = max(known, journal.GivenOut(t.mux.cfg.Store, t.ID)) // nobody wrote down where it ended
+	}
+	p.reach(known, j, j != nil && j == t.journal)
+	return p
+}
+
+// reach brings the hub to a position that is known, when neither snapshot nor journal have got there: positions are never given out twice.
+func (p *past) reach(known uint64, j *journal.Journal, writes bool) {
+	have := p.hub.Facts().Seq
+	if writes {
+		have = max(have, j.End())
+	}
+	if known <= have {
+		return
+	}
+	p.note(fmt.Errorf("%d bytes of output before position %d are missing", known-have, known))
+	p.hub.Skip(known - have)
+	if writes {
+		p.note(j.SkipTo(known))
+	}
+}
+
+// remember gives the hub what the record knows.
+func (p *past) remember(r *meta) {
+	last := p.output
+	if r.LastOutput != nil && r.LastOutput.After(last) {
+		last = *r.LastOutput
+	}
+	p.hub.Remember(last, r.Bells)
+}
+
+// maxDamage is how many kinds of damage one terminal tells of.
+const maxDamage = 5
+
+func (p *past) note(err error) {
+	if err != nil && len(p.damage) < maxDamage {
+		p.damage = append(p.damage, err)
+	}
+}
+
+// follow applies the journal from the snapshot's position to its end.
+func (p *past) follow(j *journal.Journal) error {
+	if p.from > j.End() {
+		// The machine went down before the disk had what the snapshot has seen.
+		return j.SkipTo(p.from)
+	}
+	if p.from < j.Start() {
+		p.note(fmt.Errorf("%d bytes of output from position %d are missing", j.Start()-p.from, p.from))
+		p.hub.Skip(j.Start() - p.from)
+		p.from = j.Start()
+	}
+	r, err := j.Read(p.from)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if p.from > 0 { // the record may be older than the snapshot, and then nothing else knows
+		p.output = r.Time()
+	}
+	answered := j.LastAnswered()
+	for {
+		e, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			p.fit()
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		p.apply(e, answered)
+	}
+}
+
+// apply repeats one entry. Answers to queries up to position answered were given.
+func (p *past) apply(e journal.Entry, answered uint64) {
+	if e.Damaged {
+		p.note(fmt.Errorf("output before position %d is damaged", e.Seq))
+	}
+	switch e.Kind {
+	case journal.EntryOutput:
+		p.fit()
+		p.output = e.Time
+		old := min(uint64(len(e.Data)), answered-min(answered, e.Seq-uint64(len(e.Data))))
+		p.hub.Write(e.Data[:old])
+		p.unanswered = append(p.unanswered, p.hub.Write(e.Data[old:])...)
+	case journal.EntryResize, journal.EntryRestart:
+		if e.Kind == journal.EntryRestart {
+			p.hub.Flush() // of the generation that has ended
+		}
+		if p.cols, p.rows = e.Cols, e.Rows; e.Seq != p.from {
+			p.fit()
+		}
+	case journal.EntryGap:
+		p.note(fmt.Errorf("%d bytes of output before position %d are missing", e.Bytes, e.Seq))
+		p.hub.Skip(e.Bytes)
+	}
+}
+
+// fit resizes to the size that is due. Of the changes at the snapshot's own
+// position nobody knows which it has seen: only the last of them counts, or the screen
+// would be made small again on the way to a size that it has.
+func (p *past) fit() {
+	if p.cols > 0 && p.rows > 0 {
+		p.hub.Resize(p.cols, p.rows)
+	}
+	p.cols, p.rows = 0, 0
+}
+
+// blank is a screen on which nothing was ever written.
+func blank(cols, rows int) *vt.Frame {
+	cols, rows = max(cols, vt.MinSize), max(rows, vt.MinSize)
+	return &vt.Frame{Cols: cols, Rows: rows, Unicode: vt.Unicode11, Modes: vt.DefaultModes(),
+		Main: vt.Screen{Lines: make([]vt.Line, rows), Bottom: rows - 1}}
+}

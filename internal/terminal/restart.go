@@ -1,0 +1,185 @@
+package terminal
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/evertty/evertty/internal/descriptors"
+	"github.com/evertty/evertty/internal/startdir"
+	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/stream"
+	"github.com/evertty/evertty/vt"
+)
+
+// Restart starts the program of a terminal that has ended again, in the directory
+// and with the environment of its row (without records: the last directory known and
+// the environment it was created with). The result
+// is a new generation under the same id: the screen goes on below a line that
+// says when and why, positions in the output go on too. Errors: ErrRunning,
+// ErrNotFound for a deleted one, ErrLimit, ErrClosing, those of pty.Start.
+func (m *Registry) Restart(old *Terminal) (*Terminal, error) {
+	if old.Running() {
+		return nil, fmt.Errorf("%w: terminal %s: process %d", ErrRunning, old.ID, old.process.PID())
+	}
+	<-old.ended // its last words are on disk then
+	release, err := m.cfg.Descriptors.Take(descriptors.Terminal)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if err := m.makeRoom(old.spec.Session); err != nil {
+		return nil, err
+	}
+	t, err := m.startNext(old)
+	if err != nil {
+		return nil, err
+	}
+	t.checkpoint()
+	if err := m.hooks.Authorize(m.life.Opening(), t); err != nil {
+		m.cfg.Log.Warn("a restart is not in the records of its thread", "id", t.ID, "error", err)
+	}
+	m.changes.Notify()
+	return t, nil
+}
+
+// startNext starts the next generation of old and lets it be found. Two restarts at once start one program, and one
+// beside a deletion is either refused, or what it started is deleted too.
+func (m *Registry) startNext(old *Terminal) (*Terminal, error) {
+	if err := old.line.take(m.life.Opening()); err != nil {
+		return nil, err
+	}
+	defer old.line.give()
+	switch now := m.latest(old.ID); {
+	case now == nil, old.Deleted(), old.line.leaving.Load() > 0:
+		return nil, fmt.Errorf("%w: terminal %s was deleted", ErrNotFound, old.ID)
+	case now != old:
+		return nil, fmt.Errorf("%w: terminal %s: somebody else has started it", ErrRunning, old.ID)
+	}
+	last := old.Info()
+	t := m.attach(&Terminal{ID: old.ID, mux: m, spec: old.spec, created: old.created, generation: old.generation + 1, line: old.line, state: StateRunning,
+		lastActivity: time.Now().UTC(), hadViewer: true, left: time.Now(), ended: make(chan struct{}), changes: 1})
+	if err := m.reserve(t); err != nil {
+		return nil, err
+	}
+	defer m.release(t)
+	old.handOver(true)
+	if err := t.begin(old, last); err != nil {
+		m.takeBack(old, t)
+		return nil, err
+	}
+	m.publish(t)
+	return t, nil
+}
+
+// handOver makes the files of an ended terminal somebody else's, the next generation's: neither its screen, its record nor
+// its journal are written any more by who still knows it. With false they are its own again.
+func (t *Terminal) handOver(away bool) {
+	if j, err := t.Journal(); err == nil {
+		j.Retire(away)
+	}
+	t.saving.Lock()
+	defer t.saving.Unlock()
+	t.purged = away
+}
+
+// takeBack gives the files back to a terminal whose next generation did not start.
+func (m *Registry) takeBack(old, t *Terminal) {
+	if t.journal != nil {
+		_ = t.journal.Close()
+	}
+	old.handOver(false)
+	old.saveRecord()
+}
+
+// begin starts the process and puts the old screen with the line above its output.
+func (t *Terminal) begin(old *Terminal, last Info) error {
+	if err := t.openJournal(last.Cols, last.Rows); err != nil {
+		return err
+	}
+	wanted, env := t.mux.hooks.Next(old)
+	dir, moved := StartDir(t.spec.Place, wanted)
+	s := t.spec
+	s.Env = env
+	s.Cwd, s.Cols, s.Rows = dir, last.Cols, last.Rows
+	shot := old.Hub().Shot()
+	f := shot.Frame
+	t.place, t.fallback = startingIn(dir, f.Cwd), moved
+	if err := t.journal.SkipTo(shot.Seq); err != nil { // a quota took the journal
+		return err
+	}
+	t.screen.hub.Store(stream.Restore(t.options(), f, t.journal.End()))
+	err := t.start(s)
+	if errors.Is(err, pty.ErrNoCommand) { // a PATH that the program before had set
+		s.Env = t.spec.Env
+		err = t.start(s)
+	}
+	if err != nil {
+		return err
+	}
+	line := restartLine(f, last, time.Now(), moved)
+	if err := t.journal.Restart(t.generation, last.Cols, last.Rows); err != nil {
+		t.failed(troubleJournal, err)
+	}
+	if err := t.journal.Write(line); err != nil {
+		t.failed(troubleJournal, err)
+	}
+	t.Hub().Write(line)
+	t.first = t.Hub().Facts().Seq
+	return nil
+}
+
+// fresh ends what a program may have left: an unfinished sequence (CAN), the
+// alternate screen and its keyboard stack, margins, origin mode, LNM, all modes that
+// change what input sends or what output does, keyboard protocol, character sets,
+// attributes, hyperlink, reverse video and changed colours. History and title stay.
+// It leaves the cursor below everything that was on the screen.
+const fresh = "\x18\x1b[?1047h\x1b[=0u\x1b[<99u\x1b[?1049l\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1005l\x1b[?1006l\x1b[?1015l\x1b[?1016l" +
+	"\x1b[?2004l\x1b[?2026l\x1b[?2031l\x1b[?5l\x1b[20l\x1b[=0u\x1b[<99u\x1b[!p\x1b[?7h\x1b[?25h\x1b[0m\x1b]8;;\x1b\\\x1b(B\x0f" +
+	"\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\"
+
+// freshTabs makes the tab stops as in the beginning, every 8 columns, when the
+// program changed them (TBC and HTS, ECMA-48 8.3.155, 8.3.62).
+func freshTabs(f *vt.Frame) string {
+	if f.Main.Tabs == nil {
+		return ""
+	}
+	const stop = "\x1b[8C\x1bH"
+	return "\r\x1b[3g\x1bH" + strings.Repeat(stop, (f.Cols-1)/8) + "\r"
+}
+
+// restartLine is what stands between two generations: where the old screen ends, when and why.
+func restartLine(f *vt.Frame, last Info, now time.Time, moved string) []byte {
+	reason := "its process was lost"
+	switch e := last.Exit; {
+	case e == nil:
+	case e.Signal != "":
+		reason = "ended by SIG" + e.Signal
+	case e.Code != nil:
+		reason = fmt.Sprintf("exit code %d", *e.Code)
+	}
+	line := fmt.Sprintf("── %s · restarted %s ──", reason, now.UTC().Format("2006-01-02 15:04:05 UTC"))
+	if moved != "" {
+		line += " " + moved + why(moved)
+	}
+	return fmt.Appendf(nil, "%s%s\x1b[%d;1H\r\n\x1b[2m%s\x1b[0m\r\n", fresh, freshTabs(f), lastRow(f), line)
+}
+
+// why is why a program was not started in a directory: it is gone, or it is there and may not be entered.
+func why(moved string) string {
+	if startdir.Exists(moved) {
+		return " cannot be entered"
+	}
+	return " is gone"
+}
+
+// lastRow is the number, from 1, of the last row of the main screen with anything in it.
+func lastRow(f *vt.Frame) int {
+	for y := len(f.Main.Lines); y > 1; y-- {
+		if f.Main.Lines[y-1].Text() != "" {
+			return y
+		}
+	}
+	return 1
+}

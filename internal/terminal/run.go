@@ -1,0 +1,163 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/stream"
+)
+
+const (
+	// idleBuffer is what a silent terminal holds for its next output, in bytes:
+	// what the kernel hands out at once.
+	idleBuffer = 4 << 10
+	// floodBuffer is what a terminal that filled idleBuffer moves at once, in bytes.
+	floodBuffer = 64 << 10
+)
+
+// lookEvery is the least time between two looks at the program's directory because
+// of output. A shell that prints its last words is often still there; once it
+// has ended nobody knows where it was.
+const lookEvery = 20 * time.Millisecond
+
+var floodBuffers = sync.Pool{New: func() any { b := make([]byte, floodBuffer); return &b }}
+
+// run brings the program's output into the journal and then to the hub, until
+// its end or until the server leaves. It is the only reader of the terminal, the
+// only caller of Append, and the only goroutine that writes to the hub.
+func (t *Terminal) run() {
+	small := make([]byte, idleBuffer)
+	var large *[]byte
+	buf := small
+	var err error
+	for err == nil {
+		var n int
+		n, err = t.process.Fill(t.pipe, len(buf))
+		if n >= idleBuffer {
+			t.flooded.Store(time.Now().UnixNano())
+		}
+		if n > 0 {
+			t.apply(n, buf)
+		}
+		switch {
+		case n < idleBuffer && large != nil:
+			floodBuffers.Put(large)
+			buf, large = small, nil
+		case n == idleBuffer && large == nil:
+			large = floodBuffers.Get().(*[]byte)
+			buf = *large
+		}
+	}
+	if t.mux.ctx.Err() != nil && errors.Is(err, pty.ErrClosed) {
+		return // the server leaves, the program stays
+	}
+	if !errors.Is(err, io.EOF) {
+		t.mux.cfg.Log.Warn("terminal output ended early", "id", t.ID, "error", err)
+	}
+	t.finish()
+}
+
+// answering notes in the journal that queries before seq get their answers now, so that the
+// next server does not give them again: one that is killed between the two
+// leaves a program without an answer, which is better than a program that takes
+// an answer for something that was typed.
+func (t *Terminal) answering(seq uint64) {
+	if err := t.journal.Answered(seq); err != nil {
+		t.failed(troubleJournal, err)
+	}
+}
+
+// apply moves n bytes that wait in the pipe into the journal and then to the
+// screen and the viewers.
+func (t *Terminal) apply(n int, buf []byte) {
+	p, err := t.journal.Append(t.pipe, n, buf)
+	if err != nil {
+		t.failed(troubleJournal, err)
+	}
+	if reply := t.Hub().Write(p); len(reply) > 0 {
+		t.input.reply(reply, t.journal.End())
+	}
+	if seq, ok := t.Hub().AtRest(); ok {
+		t.journal.Rested(seq)
+	}
+	t.changed()
+	t.keepQuota()
+	if now := time.Now(); now.Sub(t.lookedAt) > lookEvery {
+		t.lookedAt = now
+		t.RefreshCwd()
+	}
+}
+
+// catchUp applies what waits in the pipe: output that the server before this one
+// took from the terminal and did not write down.
+func (t *Terminal) catchUp() error {
+	buf := make([]byte, idleBuffer)
+	for {
+		n, err := t.pipe.Buffered()
+		if err != nil || n == 0 {
+			return err
+		}
+		t.apply(min(n, len(buf)), buf)
+	}
+}
+
+// changed notes output: not activity of a user, but worth a snapshot.
+func (t *Terminal) changed() {
+	t.mu.Lock()
+	t.changes++
+	t.mu.Unlock()
+	t.restless.Store(true)
+}
+
+// finish notes the end of the program after its last output. The keeper may
+// forget it only when the end is on disk.
+func (t *Terminal) finish() {
+	status, _ := t.process.Wait(context.Background()) // fails with its context only
+	_ = t.process.Close()
+	_ = t.pipe.Close()
+	e := t.exitOf(status)
+	t.mu.Lock()
+	t.state, t.exit = StateExited, &e
+	t.endedAt = time.Now().UTC()
+	t.changes++
+	t.mu.Unlock()
+	if err := t.journal.Exit(endOf(e, t.endedAt)); err != nil {
+		t.failed(troubleJournal, err)
+	}
+	t.Hub().Finish(e)
+	if t.checkpoint() {
+		t.fine(troubleJournal)
+	}
+	t.saveRecord()
+	if err := t.journal.Close(); err != nil {
+		t.failed(troubleJournal, err)
+	}
+	t.mux.hooks.Moved(t, t.Cwd())
+	t.mux.hooks.Exited(t, e)
+	if t.spec.Place != "" {
+		t.mux.hooks.DropProgram(t)
+	}
+	close(t.ended)
+	t.mux.changes.Notify()
+}
+
+// exitOf is the end as viewers are told of it. An unknown status is no code.
+func (t *Terminal) exitOf(status pty.Exit) stream.Exit {
+	e := stream.Exit{Signal: status.Signal, Reason: "exit", Code: &status.Code}
+	if status.Signal != "" {
+		e.Reason = "signal"
+	}
+	if status.Code < 0 {
+		e.Code, e.Reason = nil, "lost"
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.killed {
+		e.Reason = "killed"
+	}
+	return e
+}

@@ -1,0 +1,132 @@
+package terminal
+
+import (
+	"crypto/rand"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/evertty/evertty/stream"
+	"github.com/evertty/evertty/vt"
+)
+
+// Spec is what a terminal is created from.
+type Spec struct {
+	Session    string            `json:"session"`
+	Name       string            `json:"name,omitempty"`
+	Cmd        []string          `json:"cmd"` // nil means DefaultCmd
+	Cwd        string            `json:"cwd"` // "" means the user's home, to which a relative one is relative; Create makes it absolute
+	Env        map[string]string `json:"env,omitempty"`
+	Cols       int               `json:"cols"`       // 0 means 80
+	Rows       int               `json:"rows"`       // 0 means 24
+	Scrollback *int              `json:"scrollback"` // nil means vt.DefaultScrollback
+	SizePolicy stream.Policy     `json:"size_policy"`
+	// Place is the provider that it runs at, "" is this machine. Create finds it out.
+	Place string `json:"place,omitempty"`
+}
+
+// Defaults of a terminal.
+const (
+	DefaultCols = 80
+	DefaultRows = 24
+)
+
+// DefaultCmd is what runs when no command is named.
+func DefaultCmd() []string { return []string{"bash", "-l"} }
+
+const (
+	maxArgs = 4096      // words of a command
+	maxArg  = 128 << 10 // bytes of a word; the kernel takes no longer one
+)
+
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+
+// CheckName tells whether s can name a session or a terminal. Errors: ErrInvalid.
+func CheckName(what, s string) error {
+	if !nameForm.MatchString(s) || s == "." || s == ".." {
+		return fmt.Errorf("%w: %s %.80q: 1 to 64 letters, digits, '.', '_' or '-' are allowed", ErrInvalid, what, s)
+	}
+	return nil
+}
+
+// CheckSize tells whether a screen can have that size. Errors: ErrInvalid.
+func CheckSize(cols, rows int) error {
+	for _, v := range []struct {
+		name string
+		n    int
+	}{{"cols", cols}, {"rows", rows}} {
+		if v.n < vt.MinSize || v.n > vt.MaxSize {
+			return fmt.Errorf("%w: %s %d: %d to %d are allowed", ErrInvalid, v.name, v.n, vt.MinSize, vt.MaxSize)
+		}
+	}
+	return nil
+}
+
+// complete fills in the defaults and checks every field. Errors: ErrInvalid.
+// What only the system can tell (the command, the directory) is left to Start.
+func (s *Spec) complete() error {
+	if s.Cmd == nil {
+		s.Cmd = DefaultCmd()
+	}
+	if s.Cols == 0 {
+		s.Cols = DefaultCols
+	}
+	if s.Rows == 0 {
+		s.Rows = DefaultRows
+	}
+	if s.Scrollback == nil {
+		n := vt.DefaultScrollback
+		s.Scrollback = &n
+	}
+	policy, err := stream.ParsePolicy(string(s.SizePolicy))
+	s.SizePolicy = policy
+	if err != nil {
+		err = fmt.Errorf("%w: %v", ErrInvalid, err)
+	}
+	if s.Name != "" {
+		err = errors.Join(err, CheckName("name", s.Name))
+	}
+	if n := *s.Scrollback; n < 0 || n > vt.MaxScrollback {
+		err = errors.Join(err, fmt.Errorf("%w: scrollback %d: 0 to %d are allowed", ErrInvalid, n, vt.MaxScrollback))
+	}
+	return errors.Join(err, CheckName("session", s.Session), CheckSize(s.Cols, s.Rows), s.checkCmd())
+}
+
+func (s *Spec) checkCmd() error {
+	if len(s.Cmd) == 0 || s.Cmd[0] == "" {
+		return fmt.Errorf("%w: cmd is empty: leave it out for %q or name a program", ErrInvalid, DefaultCmd())
+	}
+	if len(s.Cmd) > maxArgs {
+		return fmt.Errorf("%w: cmd has %d words: at most %d are allowed", ErrInvalid, len(s.Cmd), maxArgs)
+	}
+	bad := func(w string) bool { return len(w) > maxArg || strings.ContainsRune(w, 0) }
+	if i := slices.IndexFunc(s.Cmd, bad); i >= 0 {
+		return fmt.Errorf("%w: cmd word %d has a NUL byte or more than %d bytes", ErrInvalid, i, maxArg)
+	}
+	if strings.ContainsRune(s.Cwd, 0) {
+		return fmt.Errorf("%w: cwd has a NUL byte", ErrInvalid)
+	}
+	return nil
+}
+
+// idBytes of randomness make 20 characters: nobody guesses or repeats one.
+const idBytes = 12
+
+var idCode = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
+
+func NewID() string {
+	var b [idBytes]byte
+	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
+	return idCode.EncodeToString(b[:])
+}
+
+// Absolute is dir when it is an absolute path, else "".
+func Absolute(dir string) string {
+	if strings.HasPrefix(dir, "/") {
+		return dir
+	}
+	return ""
+}

@@ -1,0 +1,198 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/evertty/evertty/internal/provider"
+	"github.com/evertty/evertty/internal/provider/relay"
+	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/shell/registry"
+	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/pty"
+)
+
+// Place is a provider beside this machine.
+type Place struct {
+	provider.Provider
+	// Packed are its settings for a process of its own: provider.Settings.Pack.
+	Packed []byte
+	// Init is run once in every new instance.
+	Init []string
+}
+
+// Relay is how processes elsewhere are held: by a program here that stands for them; see package relay.
+type Relay struct {
+	Program []string // with its first arguments
+	Dir     string   // a directory of its own, in which the jobs of terminals wait; 0700
+}
+
+// oldJob is the age at which a job was left behind by a server that was killed before its relay started: a relay takes its job within a second.
+const oldJob = time.Hour
+
+// openRelay makes the directory of jobs, and removes what nobody took.
+func (d *Service) openRelay() error {
+	dir := d.cfg.Relay.Dir
+	if dir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("%w", err)
+	}
+	list, _ := os.ReadDir(dir)
+	for _, f := range list {
+		if i, err := f.Info(); err == nil && time.Since(i.ModTime()) > oldJob {
+			_ = os.RemoveAll(filepath.Join(dir, f.Name()))
+		}
+	}
+	return nil
+}
+
+// placeOf is where the processes of a thread run: the name of a provider, "" for this machine. Errors: thread.ErrNoProvider, ErrDamaged.
+func (d *Service) placeOf(threadID string) (string, error) {
+	if d.Manager == nil {
+		return "", nil
+	}
+	if err := d.Manager.MayBegin(threadID); err != nil {
+		return "", err
+	}
+	th, err := d.Manager.Thread(threadID)
+	if err != nil {
+		return "", nil //nolint:nilerr // a thread that is not there is made here; trouble with the database hinders nobody
+	}
+	name := th.Provider
+	if l, err := d.Manager.Lease(th.Lease); err == nil {
+		name = l.Provider
+	}
+	if name == "" || name == thread.Local {
+		return "", nil
+	}
+	if _, ok := d.cfg.Places[name]; !ok {
+		return "", d.noPlace(name)
+	}
+	return name, nil
+}
+
+// noPlace says that a provider is not set up, and which are.
+func (d *Service) noPlace(name string) error {
+	return &thread.NoProvider{Given: name, Known: slices.Sorted(maps.Keys(d.places))}
+}
+
+// elsewhere tells whether the compute of a thread is not this machine.
+func (d *Service) elsewhere(th thread.Thread) bool {
+	place, err := d.placeOf(th.ID)
+	return err == nil && place != ""
+}
+
+// Remote is how shells run commands elsewhere.
+func (d *Service) Remote() *shell.Remote {
+	return &shell.Remote{Program: append(d.cfg.Relay.Program[:len(d.cfg.Relay.Program):len(d.cfg.Relay.Program)], "exec"),
+		Ready: d.readyCommand, Outcome: outcome}
+}
+
+// outcome is why a relay has no result.
+func outcome(dir string) error {
+	f, failed := relay.Outcome(dir)
+	switch {
+	case !failed:
+		return nil
+	case f.Cannot:
+		return fmt.Errorf("%w: %s", thread.ErrUnsupported, f.Message)
+	}
+	return fmt.Errorf("%w: %s", thread.ErrProvider, f.Message)
+}
+
+// readyCommand gets the compute of a command running and leaves the job.
+func (d *Service) readyCommand(ctx context.Context, c shell.RemoteCommand) (recreated bool, err error) {
+	s := d.shells.ByKey(c.Shell)
+	if s == nil {
+		return false, registry.ErrNotFound
+	}
+	if c.Again {
+		d.doubt(ctx, s.Session)
+	}
+	l, err := d.ready(ctx, s.Session, useOfShell(s), s.Spec().Provider)
+	if err != nil {
+		return false, err
+	}
+	old := shellRow(s).instance.Swap(&l.Instance.Session)
+	err = d.leave(c.Dir, l, relay.Job{Command: &relay.Command{Text: relay.Bytes(c.Text), Cwd: relay.Bytes(c.Cwd), Env: relay.Environ(c.Env), State: c.State, Keep: c.Keep}})
+	return old != nil && *old != l.Instance.Session, err
+}
+
+// doubt has the provider asked again how the compute of a thread is. What it says is in the records, also that it says nothing.
+func (d *Service) doubt(ctx context.Context, thread string) {
+	if th, err := d.Manager.Thread(thread); err == nil {
+		_, _ = d.Manager.Refresh(ctx, th.Lease)
+	}
+}
+
+// leave completes a job and puts it where its relay looks. Errors: thread.ErrNoProvider, ErrNoSpace.
+func (d *Service) leave(dir string, l thread.Layers, j relay.Job) error {
+	place, ok := d.cfg.Places[l.Lease.Provider]
+	if !ok {
+		return d.noPlace(l.Lease.Provider)
+	}
+	j.Settings, j.Instance = json.RawMessage(place.Packed), l.Instance.Session
+	return relay.Leave(dir, j)
+}
+
+// program is what stands here for a terminal at a provider: its relay, with the job of it. Errors: those of ready.
+func (d *Service) program(t *terminal.Terminal, s terminal.Spec) (pty.Spec, error) {
+	l, err := d.ready(d.life.Opening(), s.Session, useOf(t), s.Place)
+	if err != nil {
+		return pty.Spec{}, err
+	}
+	dir := d.jobDir(t)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return pty.Spec{}, errors.Join(thread.ErrNoSpace, err)
+	}
+	if s.Cwd == "" {
+		s.Cwd = l.Terminal.State.Cwd
+	}
+	env := maps.Clone(l.Terminal.State.Env)
+	if env == nil {
+		env = map[string]string{}
+	}
+	maps.Copy(env, s.Env)
+	maps.Copy(env, pty.Identity("", s.Session, t.ID)) // the server cannot be reached from there
+	job := relay.Terminal{Cwd: relay.Bytes(s.Cwd), Env: relay.Environ(env)}
+	for _, word := range s.Cmd {
+		job.Argv = append(job.Argv, relay.Bytes(word))
+	}
+	if err := d.leave(dir, l, relay.Job{Terminal: &job}); err != nil {
+		d.dropProgram(t)
+		return pty.Spec{}, err
+	}
+	argv := append(slices.Clip(d.cfg.Relay.Program), "pty", dir)
+	return pty.Spec{Argv: argv, Dir: "/", Cols: s.Cols, Rows: s.Rows, Brand: t.Tag()}, nil
+}
+
+// jobDir is where the job of a terminal elsewhere waits for its relay.
+func (d *Service) jobDir(t *terminal.Terminal) string {
+	return filepath.Join(d.cfg.Relay.Dir, t.KeeperID())
+}
+
+// dropProgram removes what is left of a job when its relay has ended or never began: one that was not taken has secrets in it.
+func (d *Service) dropProgram(t *terminal.Terminal) {
+	if t.Spec().Place != "" {
+		_ = os.RemoveAll(d.jobDir(t)) // else openRelay does
+	}
+}
+
+// providerOf is where a new terminal of a session runs, "" for this machine. Errors: thread.ErrNoProvider, ErrUnsupported (a provider without terminals).
+func (d *Service) providerOf(session string) (string, error) {
+	place, err := d.placeOf(session)
+	if err == nil && place != "" && !d.cfg.Places[place].Capabilities().PTY {
+		err = fmt.Errorf("%w: %s has no terminals", thread.ErrUnsupported, place)
+	}
+	return place, err
+}

@@ -1,0 +1,2910 @@
+// Generated from package wire by `go generate ./internal/server`. Do not edit.
+
+/** A ticket for one terminal, or `{"login":true}` for a browser's login, which goes with no other field. */
+export interface TicketRequest {
+  /** Id or name of the terminal. */
+  pty?: string;
+  /** `read`: look; `write`: look and type. */
+  role?: "" | "read" | "write";
+  /** How long it lasts, in seconds. */
+  ttl_s?: number;
+  /** How many connections it opens. An EventSource that reconnects by itself uses it again. */
+  uses?: number;
+  /** Ask for a login ticket: one use, 30 seconds, for GET /?ticket=. */
+  login?: boolean;
+}
+
+/** A secret that may stand in a URL. */
+export interface Ticket {
+  /** The secret, for `?ticket=`. */
+  ticket: string;
+  /** When it ends, used or not. RFC 3339, UTC. */
+  expires_at: string;
+  /** Where it is used: the terminal's WebSocket (put /stream or /snapshot in place of /ws for those), or the login page. */
+  url: string;
+}
+
+/** A session to make. */
+export interface CompatCreate {
+  /** Its name; absent: the server gives one. */
+  id?: string;
+  /** The same. */
+  name?: string;
+  /** The same. */
+  sessionId?: string;
+  /** Added to the environment. */
+  env?: { [key: string]: string };
+  /** Where it begins; absent: the home directory. */
+  cwd?: string;
+  /** After which its commands are cancelled; 0 is never. */
+  commandTimeoutMs?: number;
+  /** Without effect: sessions are no border between users. */
+  isolation?: boolean | null;
+}
+
+/** A session. */
+export interface CompatSession {
+  /** Its name. */
+  id: string;
+  /** The same. */
+  sessionId: string;
+  /** Its directory now. */
+  cwd: string;
+  /** When it was made. */
+  createdAt: string;
+  /** It worked; of a command: its code is 0. */
+  success: boolean;
+  /** When. */
+  timestamp: string;
+}
+
+/** A session. */
+export interface CompatSessionInfo {
+  /** Its name. */
+  id: string;
+  /** The same. */
+  sessionId: string;
+  /** Its directory now. */
+  cwd: string;
+  /** When it was made. */
+  createdAt: string;
+}
+
+/** The sessions. */
+export interface CompatSessions {
+  /** It worked; of a command: its code is 0. */
+  success: boolean;
+  /** When. */
+  timestamp: string;
+  /** How many. */
+  count: number;
+  /** The sessions that have a default shell. */
+  sessions: CompatSessionInfo[];
+}
+
+/** The session to end. */
+export interface CompatDelete {
+  /** Its name. */
+  sessionId: string;
+}
+
+/** Done. */
+export interface CompatNamed {
+  /** It worked; of a command: its code is 0. */
+  success: boolean;
+  /** When. */
+  timestamp: string;
+  /** Its session. */
+  sessionId: string;
+}
+
+/** Variables: `envVars`, or `env`. */
+export interface CompatEnv {
+  /** Variables to export; null removes one. */
+  envVars?: { [key: string]: string | null };
+  /** The same. */
+  env?: { [key: string]: string | null };
+  /** The session. */
+  sessionId?: string;
+}
+
+/** A command. */
+export interface CompatExecute {
+  /** Shell text. */
+  command: string;
+  /** The session; it comes into being when first used. */
+  sessionId?: string;
+  /** Directory of this command alone. */
+  cwd?: string;
+  /** Variables of this command alone. */
+  env?: { [key: string]: string };
+  /** After which it is cancelled, with code 124; 0 is the session's. */
+  timeoutMs?: number;
+  /** The same. */
+  timeout?: number;
+  /** Run it as a process. */
+  background?: boolean;
+  /** What it reads. */
+  stdin?: string;
+  /** Without effect. */
+  origin?: string;
+}
+
+/** How it ended. */
+export interface CompatResult {
+  /** It worked; of a command: its code is 0. */
+  success: boolean;
+  /** When. */
+  timestamp: string;
+  /** 0 to 255. */
+  exitCode: number;
+  /** What was run. */
+  command: string;
+  /** How long, in milliseconds. */
+  duration: number;
+  /** Its session. */
+  sessionId: string;
+  /** An output had more than this reply carries. */
+  truncated?: boolean;
+  /** With background: the process. */
+  processId?: string;
+  /** With background: its pid. */
+  pid?: number;
+  /** Its output; a byte that is not UTF-8 is one U+FFFD. */
+  stdout: string;
+  /** The bytes of stdout, in base64; only where they are not UTF-8. */
+  stdout_b64?: string;
+  /** Its errors. */
+  stderr: string;
+  /** The bytes of stderr, in base64; only where they are not UTF-8. */
+  stderr_b64?: string;
+}
+
+/** A process: a command in the background. */
+export interface CompatProcess {
+  /** Always true. */
+  success: boolean;
+  /** Its id. */
+  id: string;
+  /** The same. */
+  processId: string;
+  /** 0 while it waits behind other commands. */
+  pid: number;
+  /** What runs. */
+  command: string;
+  /** Where it is in its life. */
+  status: "starting" | "running" | "completed" | "failed" | "killed" | "error";
+  /** When it began. */
+  startTime: string;
+  /** When it ended. */
+  endTime?: string;
+  /** After its end. */
+  exitCode?: number;
+  /** Its session. */
+  sessionId: string;
+  /** Now. */
+  timestamp: string;
+}
+
+/** All processes of all sessions, oldest first. */
+export type CompatProcesses = CompatProcess[];
+
+/** What it has printed. */
+export interface CompatLogs {
+  /** It worked; of a command: its code is 0. */
+  success: boolean;
+  /** When. */
+  timestamp: string;
+  /** Its id. */
+  processId: string;
+  /** Its output; a byte that is not UTF-8 is one U+FFFD. */
+  stdout: string;
+  /** The bytes of stdout, in base64; only where they are not UTF-8. */
+  stdout_b64?: string;
+  /** Its errors. */
+  stderr: string;
+  /** The bytes of stderr, in base64; only where they are not UTF-8. */
+  stderr_b64?: string;
+}
+
+/** How many ended. */
+export interface CompatKilled {
+  /** It worked; of a command: its code is 0. */
+  success: boolean;
+  /** When. */
+  timestamp: string;
+  /** Processes that ran. */
+  cleanedCount: number;
+}
+
+/** One event. */
+export interface CompatEvent {
+  /** What it is. */
+  type: "start" | "stdout" | "stderr" | "complete" | "error";
+  /** When. */
+  timestamp: string;
+  /** With stdout and stderr: a piece of it. */
+  data?: string;
+  /** The bytes of data, in base64; only where they are not UTF-8. */
+  data_b64?: string;
+  /** With start: what is run. */
+  command?: string;
+  /** The session. */
+  sessionId?: string;
+  /** Its id. */
+  processId?: string;
+  /** With start: its pid. */
+  pid?: number;
+  /** With complete. */
+  exitCode?: number;
+  result?: CompatEventResult;
+  /** With error: one sentence. */
+  error?: string;
+  /** With error: as in Error. */
+  code?: string;
+}
+
+/** With complete: the result. */
+export interface CompatEventResult {
+  /** The code is 0. */
+  success: boolean;
+  /** 0 to 255. */
+  exitCode: number;
+  /** What was run. */
+  command: string;
+  /** How long, in milliseconds. */
+  duration: number;
+  /** Its session. */
+  sessionId: string;
+}
+
+/** The file. */
+export interface CompatRead {
+  /** Relative to the session's directory. */
+  path: string;
+  /** Of the content; absent: utf-8, for reading base64 when the file is not UTF-8. */
+  encoding?: "" | "utf-8" | "utf8" | "base64";
+  /** The session. */
+  sessionId?: string;
+}
+
+/** The file and what to write. */
+export interface CompatWrite {
+  /** Relative to the session's directory. */
+  path: string;
+  /** What the file has then. */
+  content: string;
+  /** Of the content; absent: utf-8, for reading base64 when the file is not UTF-8. */
+  encoding?: "" | "utf-8" | "utf8" | "base64";
+  /** The session. */
+  sessionId?: string;
+}
+
+/** The file. */
+export interface CompatPath {
+  /** Relative to the session's directory. */
+  path: string;
+  /** The session. */
+  sessionId?: string;
+}
+
+/** The directory. */
+export interface CompatMkdir {
+  /** Relative to the session's directory. */
+  path: string;
+  /** Also those above it; one that exists is no error. */
+  recursive?: boolean;
+  /** The session. */
+  sessionId?: string;
+}
+
+/** The directory. */
+export interface CompatList {
+  /** Relative to the session's directory. */
+  path: string;
+  /** Below too. */
+  recursive?: boolean;
+  options?: CompatListOptions;
+  /** The session. */
+  sessionId?: string;
+}
+
+/** How to list. */
+export interface CompatListOptions {
+  /** Below too. */
+  recursive?: boolean;
+  /** Also names that begin with a dot. */
+  includeHidden?: boolean;
+}
+
+/** The two paths. */
+export interface CompatRename {
+  /** What. */
+  oldPath: string;
+  /** Where to. */
+  newPath: string;
+  /** The session. */
+  sessionId?: string;
+}
+
+/** The two paths. */
+export interface CompatMove {
+  /** What. */
+  sourcePath: string;
+  /** Where to. */
+  destinationPath: string;
+  /** The session. */
+  sessionId?: string;
+}
+
+/** Done. */
+export interface CompatFile {
+  /** It worked; of a command: its code is 0. */
+  success: boolean;
+  /** When. */
+  timestamp: string;
+  /** The file, absolute. */
+  path: string;
+}
+
+/** What a file has. */
+export interface CompatContent {
+  /** It worked; of a command: its code is 0. */
+  success: boolean;
+  /** When. */
+  timestamp: string;
+  /** The file, absolute. */
+  path: string;
+  /** It. */
+  content: string;
+  /** Of the content. */
+  encoding: "utf-8" | "base64";
+  /** Bytes. */
+  size: number;
+}
+
+/** Done. */
+export interface CompatRenamed {
+  /** It worked; of a command: its code is 0. */
+  success: boolean;
+  /** When. */
+  timestamp: string;
+  /** The file, absolute. */
+  path: string;
+  /** What it is called now. */
+  newPath: string;
+}
+
+/** Whether it exists. */
+export interface CompatExists {
+  /** It worked; of a command: its code is 0. */
+  success: boolean;
+  /** When. */
+  timestamp: string;
+  /** The file, absolute. */
+  path: string;
+  /** It does. */
+  exists: boolean;
+}
+
+/** What a directory has. */
+export interface CompatFiles {
+  /** It worked; of a command: its code is 0. */
+  success: boolean;
+  /** When. */
+  timestamp: string;
+  /** The file, absolute. */
+  path: string;
+  /** How many. */
+  count: number;
+  /** There are more than 10000. */
+  truncated: boolean;
+  /** In the order of their names. */
+  files: CompatEntry[];
+}
+
+/** A file. */
+export interface CompatEntry {
+  /** Its name. */
+  name: string;
+  /** Its path. */
+  absolutePath: string;
+  /** Its path from the directory. */
+  relativePath: string;
+  /** What it is. */
+  type: "file" | "directory" | "symlink" | "other";
+  /** Bytes. */
+  size: number;
+  /** When it was changed. */
+  modifiedAt: string;
+  /** Its permissions, in octal. */
+  mode: string;
+}
+
+/** A tool that the assistant wants used. */
+export interface ToolCall {
+  /** Its name for the result. */
+  id?: string;
+  /** The tool. */
+  name?: string;
+  /** Its arguments, kept as given. */
+  arguments?: { [key: string]: unknown };
+}
+
+/** What became of it. */
+export interface ToolResult {
+  /** The call. */
+  tool_call_id?: string;
+  /** What it said. */
+  content?: string;
+  /** Whether it failed. */
+  is_error?: boolean;
+}
+
+/** A message. */
+export interface Message {
+  /** Who says it. */
+  role: "system" | "user" | "assistant" | "tool";
+  /** The text. */
+  content: string;
+  /** Tools that the assistant wants used. */
+  tool_calls?: ToolCall[];
+  /** What became of tools. */
+  tool_results?: ToolResult[];
+}
+
+/** A message with its place. */
+export interface KeptMessage {
+  /** Its number, from 1, without gaps; that of a summary is the last it stands for. */
+  seq: number;
+  /** When it was appended. */
+  created_at: string;
+  /** The compaction that put it behind a summary. */
+  archived_by?: number;
+  /** It stands for others. */
+  summary?: boolean;
+  /** Who says it. */
+  role: "system" | "user" | "assistant" | "tool";
+  /** The text. */
+  content: string;
+  /** Tools that the assistant wants used. */
+  tool_calls: ToolCall[];
+  /** What became of tools. */
+  tool_results: ToolResult[];
+}
+
+/** Messages of a record. */
+export interface MessageList {
+  /** The thread. */
+  thread_id: string;
+  /** The record that they are of; null when nobody has written one yet. */
+  session_id: string | null;
+  /** In order. */
+  messages: KeptMessage[];
+  /** The after of the next part; absent at the end. */
+  next?: number;
+}
+
+/** One message, or several in `messages`. */
+export interface AppendMessages {
+  /** Who says it. */
+  role?: "system" | "user" | "assistant" | "tool";
+  /** The text. */
+  content?: string;
+  /** Tools that the assistant wants used. */
+  tool_calls?: ToolCall[];
+  /** What became of tools. */
+  tool_results?: ToolResult[];
+  /** Several, all or none of which are appended. */
+  messages?: Message[];
+}
+
+/** What was appended. */
+export interface Appended {
+  /** The number of the last. */
+  seq: number;
+  /** Each. */
+  messages: AppendedMessage[];
+}
+
+/** One. */
+export interface AppendedMessage {
+  /** Its number. */
+  seq: number;
+  /** When. */
+  created_at: string;
+}
+
+/** The state of a record. */
+export interface RecordState {
+  /** What is being done: the first user message unless set. */
+  current_task: string | null;
+  /** Who drives the thread. */
+  runtime_owner_type: string | null;
+  /** The same in small letters and dashes. */
+  runtime_owner_path: string | null;
+  /** Such as execute, the default, plan or clarify. */
+  workflow_mode: string;
+  /** read-only, workspace-write, danger-full-access, prompt or allow. */
+  permission_mode: string;
+  /** Whether somebody may be asked. */
+  permission_prompting_enabled: boolean;
+  /** How many rules there are. */
+  permission_rule_counts: RuleCounts;
+  /** Where they come from. */
+  permission_rules_source: string | null;
+  /** Such as native or react. */
+  prompt_format: string | null;
+  /** The prompt's parts, in order. */
+  prompt_sections: string[];
+  /** The harness's definition of done. */
+  active_dod_path: string | null;
+  /** Where it is in a turn. */
+  active_turn_phase: string | null;
+  /** Why this workflow mode. */
+  workflow_reason_code: string | null;
+  /** The same in words. */
+  workflow_reason_summary: string | null;
+  /** How that was decided. */
+  workflow_decision_kind: string | null;
+  /** How unclear the task is. */
+  workflow_ambiguity_score: number | null;
+  /** How complex it is. */
+  workflow_complexity_score: number | null;
+  /** The mode that comes next. */
+  workflow_scheduled_next_mode: string | null;
+  /** Why the last turn went on or ended; what the trace is projected for. */
+  last_completion_decision_code: string | null;
+  /** The same in words. */
+  last_completion_decision_summary: string | null;
+  /** The last step of the turn. */
+  last_turn_transition_summary: string | null;
+  /** Its kind. */
+  last_turn_transition_kind: string | null;
+  /** Its reason. */
+  last_turn_transition_reason_code: string | null;
+}
+
+/** How many rules there are. */
+export interface RuleCounts {
+  /** Rules of this kind. */
+  allow?: number;
+  /** Rules of this kind. */
+  deny?: number;
+  /** Rules of this kind. */
+  ask?: number;
+}
+
+/** What changes: absent keeps, null clears. */
+export interface PatchState {
+  /** What is being done: the first user message unless set. */
+  current_task?: string | null;
+  /** Who drives the thread. */
+  runtime_owner_type?: string | null;
+  /** The same in small letters and dashes. */
+  runtime_owner_path?: string | null;
+  /** Such as execute, the default, plan or clarify. */
+  workflow_mode?: string | null;
+  /** read-only, workspace-write, danger-full-access, prompt or allow. */
+  permission_mode?: string | null;
+  /** Whether somebody may be asked. */
+  permission_prompting_enabled?: boolean | null;
+  /** How many rules there are. */
+  permission_rule_counts?: RuleCountsPatch | null;
+  /** Where they come from. */
+  permission_rules_source?: string | null;
+  /** Such as native or react. */
+  prompt_format?: string | null;
+  /** The prompt's parts, in order. */
+  prompt_sections?: string[] | null;
+  /** The harness's definition of done. */
+  active_dod_path?: string | null;
+  /** Where it is in a turn. */
+  active_turn_phase?: string | null;
+  /** Why this workflow mode. */
+  workflow_reason_code?: string | null;
+  /** The same in words. */
+  workflow_reason_summary?: string | null;
+  /** How that was decided. */
+  workflow_decision_kind?: string | null;
+  /** How unclear the task is. */
+  workflow_ambiguity_score?: number | null;
+  /** How complex it is. */
+  workflow_complexity_score?: number | null;
+  /** The mode that comes next. */
+  workflow_scheduled_next_mode?: string | null;
+  /** Why the last turn went on or ended; what the trace is projected for. */
+  last_completion_decision_code?: string | null;
+  /** The same in words. */
+  last_completion_decision_summary?: string | null;
+  /** The last step of the turn. */
+  last_turn_transition_summary?: string | null;
+  /** Its kind. */
+  last_turn_transition_kind?: string | null;
+  /** Its reason. */
+  last_turn_transition_reason_code?: string | null;
+}
+
+/** How many rules there are. */
+export interface RuleCountsPatch {
+  /** Rules of this kind. */
+  allow?: number;
+  /** Rules of this kind. */
+  deny?: number;
+  /** Rules of this kind. */
+  ask?: number;
+}
+
+/** Where a piece of evidence comes from. */
+export interface Provenance {
+  /** Its kind, such as verification. */
+  category?: string;
+  /** Where it is from; cmd_ID cites a command of the thread. */
+  source?: string;
+  /** It in a sentence. */
+  summary?: string;
+  /** supports, missing, contradicts, context, or another word. */
+  status?: string;
+  /** What it is about. */
+  subject?: string | null;
+  /** More of it. */
+  detail?: string | null;
+  /** A command of a terminal of the thread. */
+  command_id?: string;
+}
+
+/** A decision. Keys that are not known are kept. */
+export interface TimelineEntry {
+  /** When, as the harness wrote it. */
+  timestamp?: string;
+  /** What was decided about, an open word such as route or completion_check. */
+  kind?: string;
+  /** The workflow mode. */
+  mode?: string;
+  /** Why, for programs. */
+  reason_code?: string;
+  /** Why, for people. */
+  summary?: string;
+  /** How. */
+  decision_kind?: string | null;
+  /** The score of the mode that was taken, exact. */
+  route_score?: number | null;
+  /** The second best. */
+  runner_up_mode?: string | null;
+  /** Its score, exact. */
+  runner_up_score?: number | null;
+  /** What comes next. */
+  scheduled_next_mode?: string | null;
+  /** What is open. */
+  unresolved_questions?: string[];
+  /** The prompt's form. */
+  prompt_format?: string | null;
+  /** Its parts. */
+  prompt_sections?: string[];
+  /** The stage of completion. */
+  policy_stage?: string | null;
+  /** What became of it there. */
+  policy_outcome?: string | null;
+  /** Evidence in words. */
+  evidence_summary?: string[];
+  /** Where it comes from. */
+  evidence_provenance?: Provenance[];
+  /** Signals. */
+  signal_summary?: string[];
+  /** What verification saw. */
+  verification_observations?: unknown[];
+  /** The stage of clarifying. */
+  clarify_stage?: string | null;
+  /** What presses. */
+  clarify_pressure_kind?: string | null;
+  /** Whether that is over. */
+  pressure_pass_complete?: boolean | null;
+  /** What is missing. */
+  missing_readiness_gates?: string[];
+  /** Files. */
+  artifact_paths?: string[];
+  [key: string]: unknown;
+}
+
+/** Decisions in order. */
+export interface Timeline {
+  /** The number of the first that is there; 0 of none. */
+  first_seq: number;
+  /** They. */
+  timeline: TimelineEntry[];
+}
+
+/** A step of how a turn was completed. */
+export interface TraceEntry {
+  /** The stage. */
+  stage?: string;
+  /** What became of it there. */
+  outcome?: string;
+  /** Why, for programs. */
+  decision_code?: string;
+  /** Why, for people. */
+  decision_summary?: string;
+  /** Evidence in words. */
+  evidence_summary?: string[];
+  /** Where it comes from. */
+  evidence_provenance?: Provenance[];
+}
+
+/** How a turn was completed. */
+export interface Trace {
+  /** It is projected from the timeline. */
+  derived: boolean;
+  /** The steps in order. */
+  completion_trace: TraceEntry[];
+}
+
+/** A line of the ledger. */
+export interface LedgerItem {
+  /** The line; one without text is left out. */
+  text?: string;
+  /** Such as tracked, changed or contradicted. */
+  status?: string;
+  /** When it came. */
+  introduced_phase?: string | null;
+  /** When it changed. */
+  updated_phase?: string | null;
+  /** Why. */
+  evidence?: string[];
+}
+
+/** What the harness holds true. */
+export interface Ledger {
+  /** What is assumed. */
+  assumptions?: LedgerItem[];
+  /** What has to hold in the end. */
+  acceptance_anchors?: LedgerItem[];
+  /** What is not decided alone. */
+  decision_boundaries?: LedgerItem[];
+}
+
+/** A system prompt. */
+export interface Prompt {
+  /** When, as the harness wrote it. */
+  timestamp?: string;
+  /** The workflow mode. */
+  workflow_mode?: string;
+  /** The permission mode. */
+  permission_mode?: string;
+  /** The task. */
+  current_task?: string | null;
+  /** The prompt's form. */
+  prompt_format?: string | null;
+  /** Its parts. */
+  prompt_sections?: string[];
+  /** The prompt, kept as given. */
+  content: string;
+}
+
+/** Prompts in order. */
+export interface PromptList {
+  /** The number of the first that is there; 0 of none. */
+  first_seq: number;
+  /** They. */
+  prompts: Prompt[];
+}
+
+/** What became of a prompt. */
+export interface PromptAdded {
+  /** Its number, or of the one it repeats. */
+  seq: number;
+  /** It repeats the newest. */
+  skipped: boolean;
+}
+
+/** What was used. */
+export interface Usage {
+  /** Tokens read. */
+  input_tokens: number;
+  /** Tokens written. */
+  output_tokens: number;
+  /** Tokens put into a cache. */
+  cache_creation_tokens: number;
+  /** Tokens from a cache. */
+  cache_read_tokens: number;
+  /** Tools used. */
+  tool_calls: number;
+  /** Rounds. */
+  iterations: number;
+  /** Turns. */
+  turns: number;
+}
+
+/** A turn. */
+export interface AppendTurn {
+  /** What the harness answered. */
+  final_response?: string;
+  /** What the assistant said. */
+  assistant_messages?: unknown;
+  /** What tools said. */
+  tool_result_messages?: unknown;
+  /** Rounds. */
+  iterations?: number;
+  /** Tools used. */
+  tool_calls?: number;
+  /** What failed. */
+  failures?: unknown;
+  /** Whether it was verified. */
+  verification_status?: string | null;
+  /** What it used; prompt_tokens and completion_tokens are other names of input_tokens and output_tokens, unknown keys are ignored. */
+  usage?: { [key: string]: unknown };
+  /** How it went. */
+  trace?: unknown;
+  /** The definition of done, kept as given. */
+  definition_of_done?: unknown;
+  /** The workflow mode; the state's if absent. */
+  workflow_mode?: string;
+}
+
+/** The summary of a turn. */
+export interface Turn {
+  /** Its number, from 1. */
+  seq: number;
+  /** When it was appended. */
+  created_at: string;
+  /** What the harness answered. */
+  final_response: string;
+  /** What the assistant said. */
+  assistant_messages?: unknown;
+  /** What tools said. */
+  tool_result_messages?: unknown;
+  /** Rounds. */
+  iterations: number;
+  /** Tools used. */
+  tool_calls: number;
+  /** What failed. */
+  failures?: unknown;
+  /** Whether it was verified. */
+  verification_status: string | null;
+  usage: Usage;
+  /** How it went. */
+  trace?: unknown;
+  /** The definition of done, kept as given. */
+  definition_of_done: unknown;
+  /** The workflow mode; the state's if absent. */
+  workflow_mode: string;
+  cumulative_usage: Usage;
+  /** The record. */
+  session_id: string;
+}
+
+/** Turns in order. */
+export interface TurnList {
+  /** They. */
+  turns: Turn[];
+}
+
+/** A compaction. */
+export interface Compaction {
+  /** How many there have been. */
+  count: number;
+  /** Messages that are behind the summary. */
+  removed_message_count: number;
+  /** The summary. */
+  summary: string;
+  /** Estimated tokens before it. */
+  original_input_tokens: number;
+  /** Estimated tokens after it. */
+  compressed_input_tokens: number;
+}
+
+/** A compaction with what it did. */
+export interface Archive {
+  /** How many there have been. */
+  count: number;
+  /** Messages that are behind the summary. */
+  removed_message_count: number;
+  /** The summary. */
+  summary: string;
+  /** Estimated tokens before it. */
+  original_input_tokens: number;
+  /** Estimated tokens after it. */
+  compressed_input_tokens: number;
+  /** When. */
+  created_at: string;
+  /** The number of the last message that is behind the summary. */
+  up_to: number;
+  /** The message that stands for them. */
+  message: Message | null;
+}
+
+/** Compactions in order. */
+export interface CompactionList {
+  /** They. */
+  compactions: Archive[];
+}
+
+/** How to compact. */
+export interface Compact {
+  /** Messages that stay as they are; 0 is 4. */
+  keep_last?: number;
+  /** Estimated tokens from which on it is worth it; 0 is 100000. */
+  threshold?: number;
+  /** Tokens of the model: the threshold is three quarters of it. */
+  context_window?: number;
+  /** The summary, instead of one that is made here. */
+  summary?: string | null;
+}
+
+/** Whether there was one, and which. */
+export interface Compacted {
+  /** Whether anything was archived. */
+  compacted: boolean;
+  /** When. */
+  created_at?: string;
+  /** The number of the last message that is behind the summary. */
+  up_to?: number;
+  /** The message that stands for them. */
+  message?: Message | null;
+  /** How many there have been. */
+  count?: number;
+  /** Messages that are behind the summary. */
+  removed_message_count?: number;
+  /** The summary. */
+  summary?: string;
+  /** Estimated tokens before it. */
+  original_input_tokens?: number;
+  /** Estimated tokens after it. */
+  compressed_input_tokens?: number;
+}
+
+/** A record without what it consists of. */
+export interface RecordHead {
+  /** The record's id. */
+  session_id: string;
+  /** Its thread. */
+  thread_id: string;
+  /** Whether it is the one that is written to. */
+  current: boolean;
+  /** When it began. */
+  created_at: string;
+  /** When it changed last. */
+  updated_at: string;
+  /** Messages ever appended. */
+  messages: number;
+  /** Messages up to this number are behind a summary. */
+  archived: number;
+  /** About what the others have in the file. */
+  bytes: number;
+  /** Entries of the timeline. */
+  timeline: number;
+  /** Prompts. */
+  prompts: number;
+  /** Turns. */
+  turns: number;
+  /** Messages in the mailbox. */
+  waiting: number;
+  /** Compactions. */
+  compactions: number;
+  usage: Usage;
+}
+
+/** The records of a thread. */
+export interface RecordList {
+  /** The thread. */
+  thread_id: string;
+  /** The newest first. */
+  records: RecordHead[];
+}
+
+/** A whole record as its file has it, with the keys of a Loader record of version 11; keys that are not known are kept. Without ?format=loader it has thread_id and last_turn_summary, too. */
+export interface Record {
+  /** What is being done: the first user message unless set. */
+  current_task: string | null;
+  /** Who drives the thread. */
+  runtime_owner_type: string | null;
+  /** The same in small letters and dashes. */
+  runtime_owner_path: string | null;
+  /** Such as execute, the default, plan or clarify. */
+  workflow_mode: string;
+  /** read-only, workspace-write, danger-full-access, prompt or allow. */
+  permission_mode: string;
+  /** Whether somebody may be asked. */
+  permission_prompting_enabled: boolean;
+  /** How many rules there are. */
+  permission_rule_counts: RuleCounts;
+  /** Where they come from. */
+  permission_rules_source: string | null;
+  /** Such as native or react. */
+  prompt_format: string | null;
+  /** The prompt's parts, in order. */
+  prompt_sections: string[];
+  /** The harness's definition of done. */
+  active_dod_path: string | null;
+  /** Where it is in a turn. */
+  active_turn_phase: string | null;
+  /** Why this workflow mode. */
+  workflow_reason_code: string | null;
+  /** The same in words. */
+  workflow_reason_summary: string | null;
+  /** How that was decided. */
+  workflow_decision_kind: string | null;
+  /** How unclear the task is. */
+  workflow_ambiguity_score: number | null;
+  /** How complex it is. */
+  workflow_complexity_score: number | null;
+  /** The mode that comes next. */
+  workflow_scheduled_next_mode: string | null;
+  /** Why the last turn went on or ended; what the trace is projected for. */
+  last_completion_decision_code: string | null;
+  /** The same in words. */
+  last_completion_decision_summary: string | null;
+  /** The last step of the turn. */
+  last_turn_transition_summary: string | null;
+  /** Its kind. */
+  last_turn_transition_kind: string | null;
+  /** Its reason. */
+  last_turn_transition_reason_code: string | null;
+  /** Its thread; not in the file. */
+  thread_id?: string;
+  /** The newest turn; not in the file. */
+  last_turn_summary?: Turn | null;
+  /** That of the file's form. */
+  version: number;
+  /** The record's id; null when there is none yet. */
+  session_id: string | null;
+  /** When it began; null when there is none yet. */
+  created_at: string | null;
+  /** When it changed last; null when there is none yet. */
+  updated_at: string | null;
+  /** Those that are not archived; after a compaction the first is the summary. */
+  messages: Message[];
+  /** The sum of all turns. */
+  usage: { [key: string]: unknown };
+  /** The newest 16 prompts. */
+  prompt_history: Prompt[];
+  /** The newest 24 decisions. */
+  workflow_timeline: TimelineEntry[];
+  workflow_ledger: Ledger;
+  /** The newest compaction. */
+  compaction: Compaction | null;
+  /** Absent when the timeline tells it. */
+  completion_trace?: TraceEntry[];
+  [key: string]: unknown;
+}
+
+/** A record file. What is missing or odd has the default of a new record. */
+export interface ImportRecord {
+  [key: string]: unknown;
+}
+
+/** Who drives the thread. */
+export interface Attach {
+  /** A type, such as RuntimeHandle. */
+  owner_type: string;
+}
+
+/** Where the record stands. */
+export interface Attached {
+  /** What is being done: the first user message unless set. */
+  current_task: string | null;
+  /** Who drives the thread. */
+  runtime_owner_type: string | null;
+  /** The same in small letters and dashes. */
+  runtime_owner_path: string | null;
+  /** Such as execute, the default, plan or clarify. */
+  workflow_mode: string;
+  /** read-only, workspace-write, danger-full-access, prompt or allow. */
+  permission_mode: string;
+  /** Whether somebody may be asked. */
+  permission_prompting_enabled: boolean;
+  /** How many rules there are. */
+  permission_rule_counts: RuleCounts;
+  /** Where they come from. */
+  permission_rules_source: string | null;
+  /** Such as native or react. */
+  prompt_format: string | null;
+  /** The prompt's parts, in order. */
+  prompt_sections: string[];
+  /** The harness's definition of done. */
+  active_dod_path: string | null;
+  /** Where it is in a turn. */
+  active_turn_phase: string | null;
+  /** Why this workflow mode. */
+  workflow_reason_code: string | null;
+  /** The same in words. */
+  workflow_reason_summary: string | null;
+  /** How that was decided. */
+  workflow_decision_kind: string | null;
+  /** How unclear the task is. */
+  workflow_ambiguity_score: number | null;
+  /** How complex it is. */
+  workflow_complexity_score: number | null;
+  /** The mode that comes next. */
+  workflow_scheduled_next_mode: string | null;
+  /** Why the last turn went on or ended; what the trace is projected for. */
+  last_completion_decision_code: string | null;
+  /** The same in words. */
+  last_completion_decision_summary: string | null;
+  /** The last step of the turn. */
+  last_turn_transition_summary: string | null;
+  /** Its kind. */
+  last_turn_transition_kind: string | null;
+  /** Its reason. */
+  last_turn_transition_reason_code: string | null;
+  /** The record. */
+  session_id: string;
+  /** The thread. */
+  thread_id: string;
+  /** The newest turn. */
+  last_turn_summary: Turn | null;
+}
+
+/** A message for who drives the thread. */
+export interface Steer {
+  /** The text. */
+  message: string;
+}
+
+/** A number in a list. */
+export interface Seq {
+  /** It, from 1. */
+  seq: number;
+}
+
+/** What waited. */
+export interface Drained {
+  /** In the order in which they were left. */
+  messages: string[];
+}
+
+/** The whole state: resize to cols x rows, reset, write data. First on every connect that does not `resume`, and again whenever this viewer missed something. */
+export interface EventSnapshot {
+  /** The event; on a WebSocket only, an event stream has it in its `event:` line. */
+  event?: "snapshot";
+  /** Id of the terminal; on a WebSocket only. */
+  pty?: string;
+  /** As in ScreenANSI. */
+  data: string;
+  /** Columns of the screen, in cells. */
+  cols: number;
+  /** Rows of the screen, in cells. */
+  rows: number;
+  /** Position: output bytes of the terminal, counted from 0 at its creation, that are part of this. */
+  seq: number;
+  /** The width table the receiver must load: xterm's addon-unicode11 or addon-unicode-graphemes. */
+  unicode: "11" | "15-graphemes";
+  /** `connect`; `lag`: the viewer fell behind; `resize`: the screen was rearranged in a way a viewer cannot repeat; `restore`: output is lost, so that nobody can repeat what it did. */
+  reason: "connect" | "lag" | "resize" | "restore";
+}
+
+/** In the place of the first snapshot when `since` can be continued: keep the screen, resize to cols x rows. What was missed follows, `data` and `resize` in order, then a `meta` with what stands now. */
+export interface EventResume {
+  /** The event; on a WebSocket only, an event stream has it in its `event:` line. */
+  event?: "resume";
+  /** Id of the terminal; on a WebSocket only. */
+  pty?: string;
+  /** Columns of the screen at that position, in cells: what the viewer should have already. */
+  cols: number;
+  /** Rows of the screen at that position, in cells. */
+  rows: number;
+  /** The `since` of the request. */
+  seq: number;
+}
+
+/** Output since the last event: write it. Terminal queries are cut out of it; a byte that is not UTF-8 is one U+FFFD; a character is never split. The bytes of a character that the program did not finish are one U+FFFD each, in a last event before `exit`. */
+export interface EventData {
+  /** The event; on a WebSocket only, an event stream has it in its `event:` line. */
+  event?: "data";
+  /** Id of the terminal; on a WebSocket only. */
+  pty?: string;
+  /** Text with escape sequences. */
+  data: string;
+  /** Output bytes applied up to and including this event. */
+  seq: number;
+}
+
+/** The size changed at this place of the stream: resize. */
+export interface EventResize {
+  /** The event; on a WebSocket only, an event stream has it in its `event:` line. */
+  event?: "resize";
+  /** Id of the terminal; on a WebSocket only. */
+  pty?: string;
+  /** Columns of the screen, in cells. */
+  cols: number;
+  /** Rows of the screen, in cells. */
+  rows: number;
+  /** Position: output bytes of the terminal, counted from 0 at its creation, that are part of this. */
+  seq: number;
+}
+
+/** Changes that are not bytes; only what changed is there. It has no `id:` line on an event stream. */
+export interface EventMeta {
+  /** The event; on a WebSocket only, an event stream has it in its `event:` line. */
+  event?: "meta";
+  /** Id of the terminal; on a WebSocket only. */
+  pty?: string;
+  /** The new title. */
+  title?: string;
+  /** The directory the program reported (OSC 7). */
+  cwd?: string;
+  /** The bell rang. */
+  bell?: true;
+  notify?: Notification;
+  /** How many watch now. */
+  viewers?: number;
+  /** Number of the viewer whose wish decides the size. Absent beside `size` when nobody's does any more. */
+  owner?: number;
+  /** When who decides has changed: the size that comes of it. */
+  size?: Size;
+  clipboard?: Clipboard;
+}
+
+/** A message for a person (OSC 9, OSC 777). */
+export interface Notification {
+  /** Its title; absent when it has none. */
+  title?: string;
+  /** Its text, at most 4096 bytes. */
+  body: string;
+}
+
+/** What the program wants on the clipboard (OSC 52), for viewers that may type only. Ask the user before you put it there. A viewer that is slow gets the last one alone. */
+export interface Clipboard {
+  /** Where to, in the letters of OSC 52: `c` is the clipboard, and so is an empty text; `p` the primary selection. */
+  selection: string;
+  /** The text in base64, at most 1 MiB before it was encoded. Empty means to clear it. */
+  data_b64: string;
+}
+
+/** The program has ended and all its output was sent: the last event of a connection to its terminal, and for a page of this generation. */
+export interface EventExit {
+  /** Its exit code, 0..255; null when it is not known: `reason` is `lost` then. With a signal, 128 plus the signal's number. */
+  code: number | null;
+  /** Name of the signal that ended it, without SIG, such as `KILL`; "" when none did. */
+  signal: string;
+  /** `exit`: by itself; `signal`: by a signal from elsewhere; `killed`: somebody deleted the terminal; `lost`: nobody saw it, and no code is made up. */
+  reason: "exit" | "signal" | "killed" | "lost";
+  /** The event; on a WebSocket only, an event stream has it in its `event:` line. */
+  event?: "exit";
+  /** Id of the terminal; on a WebSocket only. */
+  pty?: string;
+  /** All output bytes of the terminal, of all generations. */
+  seq: number;
+}
+
+/** A message of the viewer was refused; the connection goes on. On a WebSocket only. */
+export interface EventError {
+  /** The event. */
+  event: "error";
+  /** The terminal the message named; absent when it named none, and on a terminal's own WebSocket. */
+  pty?: string;
+  /** One sentence for a person. */
+  error: string;
+  /** As in Error. */
+  code: string;
+}
+
+/** The answer to a ping. On a WebSocket only. */
+export interface EventPong {
+  /** The event. */
+  event: "pong";
+  /** What the ping had; absent when it had none. */
+  t?: unknown;
+}
+
+/** What there is: first on every connect of a page, and again after changes, at most twice a second. On GET /ws only. */
+export interface EventList {
+  /** The event. */
+  event: "list";
+  /** All terminals, oldest first. */
+  items: Terminal[];
+}
+
+/** Type: exactly one of `data` and `data_b64`. */
+export interface CommandInput {
+  /** The command. */
+  type: "input";
+  /** Id of a terminal this page is attached to; on GET /ws only. */
+  pty?: string;
+  /** Text. */
+  data?: string;
+  /** Any bytes in base64. */
+  data_b64?: string;
+}
+
+/** Press keys. */
+export interface CommandKeys {
+  /** The command. */
+  type: "keys";
+  /** Id of a terminal this page is attached to; on GET /ws only. */
+  pty?: string;
+  /** As in Keys. */
+  keys: string[];
+}
+
+/** Paste. */
+export interface CommandPaste {
+  /** The command. */
+  type: "paste";
+  /** Id of a terminal this page is attached to; on GET /ws only. */
+  pty?: string;
+  /** The text. */
+  data: string;
+}
+
+/** The size this viewer would like; `size_policy` says whether the terminal takes it. Less than 20 columns or 5 rows count as those, more than 1000 as 1000. */
+export interface CommandResize {
+  /** The command. */
+  type: "resize";
+  /** Id of a terminal this page is attached to; on GET /ws only. */
+  pty?: string;
+  /** Columns. */
+  cols: number;
+  /** Rows. */
+  rows: number;
+}
+
+/** Somebody looks at this viewer now: under `latest` its wish decides the size. */
+export interface CommandFocus {
+  /** The command. */
+  type: "focus";
+  /** Id of a terminal this page is attached to; on GET /ws only. */
+  pty?: string;
+}
+
+/** Nobody looks at this viewer's copy now. It gets every event, but is not counted among the viewers and its size decides nothing. */
+export interface CommandHide {
+  /** The command. */
+  type: "hide";
+  /** Id of a terminal this page is attached to; on GET /ws only. */
+  pty?: string;
+}
+
+/** Somebody looks at this viewer again: the end of `hide`. */
+export interface CommandShow {
+  /** The command. */
+  type: "show";
+  /** Id of a terminal this page is attached to; on GET /ws only. */
+  pty?: string;
+}
+
+/** Ask for a pong. */
+export interface CommandPing {
+  /** The command. */
+  type: "ping";
+  /** Anything; comes back in the pong. */
+  t?: unknown;
+}
+
+/** Watch a terminal; begins with a snapshot, or with `resume`. Attaching again starts over. At most 64 at once. On GET /ws only. */
+export interface CommandAttach {
+  /** The command. */
+  type: "attach";
+  /** Id of the terminal. Events name it by its id. */
+  pty: string;
+  /** Columns this viewer would like; goes with rows. */
+  cols?: number;
+  /** Rows this viewer would like. */
+  rows?: number;
+  /** Position to go on from, as the `since` of a stream. */
+  since?: number;
+  /** Begin as after `hide`. */
+  hidden?: boolean;
+}
+
+/** Stop watching a terminal. On GET /ws only. */
+export interface CommandDetach {
+  /** The command. */
+  type: "detach";
+  /** Id of the terminal. */
+  pty: string;
+}
+
+/** The durable handle of compute. */
+export interface Lease {
+  /** Its id. */
+  lease_id: string;
+  /** Its provider. */
+  provider_name: string;
+  /** The newest compute behind it; null before the first. */
+  instance: Instance | null;
+  /** When it was made. */
+  created_at: string;
+  /** When it changed last. */
+  updated_at: string;
+  /** What was asked for last. */
+  desired_state: "running" | "paused" | "destroyed";
+  observed_state: ComputeState;
+  /** `recovering`: compute is being made. `expired`: destroyed; the next use makes other compute. */
+  status: "active" | "recovering" | "expired";
+  /** Grows with every event. */
+  version: number;
+  /** What the provider failed at last; empty when it did not. */
+  last_error: string;
+  /** The thread it was made for; absent when it was asked for by itself. */
+  thread_id?: string;
+}
+
+/** The newest compute behind it; null before the first. */
+export interface Instance {
+  /** The provider's own id. */
+  instance_id: string;
+  state: ComputeState;
+  /** When it was made. */
+  started_at: string;
+}
+
+/** Leases. */
+export interface LeaseList {
+  /** The oldest first. */
+  leases: Lease[];
+  /** The `after` of the next part; absent at the end. */
+  next?: string;
+}
+
+/** What to make. Nothing runs until it is used. */
+export interface CreateLease {
+  /** Its id; empty or absent: the server chooses one. */
+  id?: string;
+  /** Its provider; absent: this machine (`local`). */
+  provider_name?: string;
+  /** Settings of the provider's own. Never told again. */
+  config?: { [key: string]: unknown };
+}
+
+/** An entry of a lease's book: what was wanted, what was seen, what failed. */
+export interface LeaseEvent {
+  /** Its number. */
+  seq: number;
+  /** The lease. */
+  lease_id: string;
+  /** What happened. */
+  type: "intent.ensure_running" | "intent.pause" | "intent.resume" | "intent.destroy" | "observe.status" | "provider.error";
+  /** Who: api, reaper, use, webhook, recovery. */
+  source: string;
+  from: ComputeState;
+  to: ComputeState;
+  /** The provider's id of the compute. */
+  instance_id?: string;
+  /** Why it did not happen. */
+  error?: string;
+  /** When. */
+  at: string;
+}
+
+/** The book of a lease. */
+export interface LeaseEvents {
+  /** The lease. */
+  lease_id: string;
+  /** The oldest first. */
+  events: LeaseEvent[];
+}
+
+/** What compute uses; null is not known. */
+export interface ComputeMetrics {
+  /** Of one processor. */
+  cpu_percent: number | null;
+  /** Memory in use, in MB. */
+  memory_used_mb: number | null;
+  /** Memory there is, in MB. */
+  memory_total_mb: number | null;
+  /** Disk in use, in GB. */
+  disk_used_gb: number | null;
+  /** Disk there is, in GB. */
+  disk_total_gb: number | null;
+  /** Received, in kbit/s. */
+  network_rx_kbps: number | null;
+  /** Sent, in kbit/s. */
+  network_tx_kbps: number | null;
+}
+
+/** Providers. */
+export interface SandboxTypes {
+  /** This machine first, then by name. */
+  types: SandboxType[];
+}
+
+/** A provider. */
+export interface SandboxType {
+  /** Its name. */
+  name: string;
+  /** It can be used now. */
+  available: boolean;
+  capabilities: Capabilities;
+}
+
+/** What it can do. */
+export interface Capabilities {
+  /** It can pause. */
+  can_pause: boolean;
+  /** It can resume. */
+  can_resume: boolean;
+  /** It can destroy. */
+  can_destroy: boolean;
+  /** It tells by webhooks what happens. */
+  supports_webhook: boolean;
+  /** It can be asked how compute is. */
+  supports_status_probe: boolean;
+  /** It has terminals. */
+  pty: boolean;
+  /** It has files. */
+  files: boolean;
+  /** It tells what compute uses. */
+  metrics: boolean;
+  /** Processes of paused compute go on when it is resumed. */
+  memory_kept: boolean;
+  /** How processes run there. */
+  runtime_kind: string;
+}
+
+/** Leases with who uses them. */
+export interface SandboxSessions {
+  /** The oldest first. */
+  sessions: SandboxSession[];
+  /** The `after` of the next part; absent at the end. */
+  next?: string;
+}
+
+/** A lease. */
+export interface SandboxSession {
+  /** Its name in the paths below: the lease's id. */
+  session_id: string;
+  /** Its id. */
+  lease_id: string;
+  /** Its provider. */
+  provider_name: string;
+  /** The newest compute behind it; null before the first. */
+  instance: Instance | null;
+  /** When it was made. */
+  created_at: string;
+  /** When it changed last. */
+  updated_at: string;
+  /** What was asked for last. */
+  desired_state: "running" | "paused" | "destroyed";
+  observed_state: ComputeState;
+  /** `recovering`: compute is being made. `expired`: destroyed; the next use makes other compute. */
+  status: "active" | "recovering" | "expired";
+  /** Grows with every event. */
+  version: number;
+  /** What the provider failed at last; empty when it did not. */
+  last_error: string;
+  /** The thread it was made for; absent when it was asked for by itself. */
+  thread_id?: string;
+  /** Threads that use it; none: nobody does. */
+  threads: string[];
+}
+
+/** Commands of all terminals of a thread. */
+export interface ThreadCommands {
+  /** In the order in which they began. */
+  commands: ThreadCommand[];
+}
+
+/** A command. */
+export interface ThreadCommand {
+  /** Its id. */
+  command_id: string;
+  /** Its terminal. */
+  terminal_id: string;
+  /** The process that ran it. */
+  runtime_id?: string;
+  /** Its text. */
+  command: string;
+  /** Where it ran. */
+  cwd: string;
+  /** Its caller did not wait. */
+  background: boolean;
+  /** Its process. */
+  pid?: number;
+  status: CommandStatus;
+  /** Null until it has one. */
+  exit_code: number | null;
+  /** What it wrote. */
+  stdout_bytes: number;
+  /** What it wrote to stderr. */
+  stderr_bytes: number;
+  /** When it began. */
+  started_at?: string;
+  /** When it ended. */
+  finished_at?: string;
+  /** Why the end of its session ended it: idle_timeout, max_duration, budget, destroyed or thread_deleted. Absent when it ended otherwise. */
+  reason?: string;
+}
+
+/** One thing that happened to a thread. */
+export interface ThreadEvent {
+  /** The thread. */
+  thread_id: string;
+  /** Its number: 1, 2, 3, … A gap at the beginning means that older ones are no longer kept. 0: thread.deleted, which is told and not kept. */
+  seq: number;
+  /** What happened: thread.*, session.*, terminal.*, lease.*, runtime.*, command.*, permission.*, approval.*. */
+  type: string;
+  /** When. */
+  at: string;
+  data: ThreadEventData;
+}
+
+/** What it is about; the fields depend on the type. */
+export interface ThreadEventData {
+  /** A session. */
+  session_id?: string;
+  /** A terminal. */
+  terminal_id?: string;
+  /** A lease. */
+  lease_id?: string;
+  /** Compute. */
+  instance_id?: string;
+  /** A process of a terminal. */
+  runtime_id?: string;
+  /** A command. */
+  command_id?: string;
+  /** The first 1024 bytes of its text. */
+  command?: string;
+  /** The state before. */
+  from?: string;
+  /** The state after. */
+  to?: string;
+  /** Who, a provider, or a tool. */
+  source?: string;
+  /** Why. */
+  reason?: string;
+  /** What failed. */
+  error?: string;
+  /** A directory. */
+  cwd?: string;
+  /** Of a terminal's state, or the generation of a process. */
+  version?: number;
+  /** Of the process. */
+  pid?: number;
+  /** How it ended. */
+  exit_code?: number;
+  /** What ended it. */
+  signal?: string;
+  /** When the session is over. */
+  expires_at?: string;
+  /** An approval. */
+  approval_id?: string;
+}
+
+/** Events. */
+export interface ThreadEvents {
+  /** The thread. */
+  thread_id: string;
+  /** The oldest first. */
+  events: ThreadEvent[];
+}
+
+/** What became of a webhook. */
+export interface Matched {
+  /** It was about an instance of this server's. */
+  matched: boolean;
+}
+
+/** What providers told. */
+export interface HookEvents {
+  /** The newest first. */
+  events: HookEvent[];
+}
+
+/** A webhook. */
+export interface HookEvent {
+  /** Its number. */
+  seq: number;
+  /** Who told it. */
+  provider_name: string;
+  /** Of which compute, in the provider's words; empty when it did not say. */
+  instance_id: string;
+  /** What happened, in the provider's words. */
+  event_type: string;
+  /** The lease whose compute it is; absent when it is none of ours. */
+  matched_lease_id?: string;
+  /** When it came. */
+  created_at: string;
+}
+
+/** What a provider tells, in its own words. */
+export type Webhook = { [key: string]: unknown };
+
+/** `read-only`, `workspace-write` (the default) and `danger-full-access` allow what needs no more; `prompt` asks for everything, `allow` allows everything, unless a rule says otherwise. */
+export type PermissionMode = "read-only" | "workspace-write" | "danger-full-access" | "prompt" | "allow";
+
+/** What is given must match, all of it; something is given. */
+export interface PermissionRule {
+  /** The tool, or the broader one that it belongs to. */
+  tool?: string;
+  /** A part of the line "tool key=value …", with the arguments by name. */
+  contains?: string;
+  /** A part of the argument file_path, path, new_path, cwd or directory. */
+  path_contains?: string;
+}
+
+/** Rules; at most 1000 of them. A deny rule comes before an ask rule, that before an allow rule, all before the mode. */
+export interface PermissionRules {
+  /** What is allowed. */
+  allow?: PermissionRule[];
+  /** What is denied. */
+  deny?: PermissionRule[];
+  /** What somebody is asked about. */
+  ask?: PermissionRule[];
+}
+
+/** What is absent stays as it was. */
+export interface SetPermissions {
+  /** The mode. */
+  mode?: PermissionMode;
+  /** All rules. */
+  rules?: PermissionRules;
+}
+
+/** What may be done with the terminals of a thread. */
+export interface Permissions {
+  /** The thread. */
+  thread_id: string;
+  /** Its mode. */
+  mode: PermissionMode;
+  /** Its own rules. */
+  rules: PermissionRules;
+  /** Something is decided: the mode is another than the default, or there are rules. Else everything is let through and no event tells of it. */
+  active: boolean;
+  /** Somebody may be asked. */
+  prompting_enabled: boolean;
+  rule_counts: RuleCountsOf;
+  /** The rules of --permission-rules, which are for all threads. */
+  server_rules: PermissionRules;
+  /** When somebody has set them. */
+  updated_at: string | null;
+}
+
+/** How many rules act, the server's too. */
+export interface RuleCountsOf {
+  /** That allow. */
+  allow: number;
+  /** That deny. */
+  deny: number;
+  /** That ask. */
+  ask: number;
+}
+
+/** A call of a tool. */
+export interface Authorize {
+  /** Its name: one of the server's own, or any other, which needs danger-full-access. */
+  tool: string;
+  /** Its arguments. Numbers are the same only when they are written alike. */
+  arguments?: { [key: string]: unknown } | null;
+}
+
+/** What becomes of a call. */
+export interface Decision {
+  /** What it is. */
+  decision: "allow" | "deny" | "ask";
+  /** Why: a sentence for a person. */
+  reason: string;
+  /** The rule that decided. */
+  rule: PermissionRule | null;
+  /** The approval that is asked for, or that has decided. */
+  approval_id?: string;
+}
+
+/** A call that somebody was asked about. */
+export interface Approval {
+  /** Its id. */
+  id: string;
+  /** The thread. */
+  thread_id: string;
+  /** The tool. */
+  tool: string;
+  /** The arguments, whole. Input to a terminal on a stream is approved for a connection and is not told. */
+  arguments: { [key: string]: unknown };
+  /** Why somebody is asked. */
+  reason: string;
+  /** What has become of it: pending, approved (and not used yet), denied, used, or expired. */
+  status: "pending" | "approved" | "denied" | "used" | "expired";
+  /** When it was asked for. */
+  created_at: string;
+  /** When it was decided. */
+  decided_at?: string;
+  /** When the call was let through. */
+  used_at?: string;
+  /** Until when it can be decided or used, or the call stays denied. */
+  expires_at?: string;
+}
+
+/** Approvals. */
+export interface Approvals {
+  /** The newest first. */
+  approvals: Approval[];
+}
+
+/** An answer. */
+export interface DecideApproval {
+  /** The answer. */
+  decision: "approve" | "deny";
+}
+
+/** What waits in the mailbox of a thread. */
+export interface Mail {
+  /** In the order in which they were left. */
+  messages: WaitingMessage[];
+}
+
+/** A message. */
+export interface WaitingMessage {
+  /** Its number. */
+  seq: number;
+  /** When it was left. */
+  created_at: string;
+  /** What it says. */
+  message: string;
+}
+
+/** What makes a fresh xterm.js 6 of that size equal to the terminal: history, screen, modes, cursor, and at the end the bytes of an unfinished escape sequence. It contains no query and rings no bell. */
+export interface ScreenANSI {
+  /** Text with escape sequences, for write(). */
+  data: string;
+  /** Columns of the screen, in cells. */
+  cols: number;
+  /** Rows of the screen, in cells. */
+  rows: number;
+  /** Position: output bytes of the terminal, counted from 0 at its creation, that are part of this. */
+  seq: number;
+}
+
+/** The screen as plain text. */
+export interface ScreenText {
+  /** History and screen, a line feed after each line, blanks at the end of a line cut off; no escape sequence. */
+  text: string;
+  /** Columns of the screen, in cells. */
+  cols: number;
+  /** Rows of the screen, in cells. */
+  rows: number;
+  /** Position: output bytes of the terminal, counted from 0 at its creation, that are part of this. */
+  seq: number;
+}
+
+/** The screen for a web page. */
+export interface ScreenHTML {
+  /** One `pre` element with inline styles: no script, no style sheet, all text escaped, links only to http, https and mailto. */
+  html: string;
+  /** Columns of the screen, in cells. */
+  cols: number;
+  /** Rows of the screen, in cells. */
+  rows: number;
+  /** Position: output bytes of the terminal, counted from 0 at its creation, that are part of this. */
+  seq: number;
+}
+
+/** The screen with every cell's style. Columns and rows count from 0. */
+export interface ScreenJSON {
+  /** Columns of the screen, in cells. */
+  cols: number;
+  /** Rows of the screen, in cells. */
+  rows: number;
+  cursor: Cursor;
+  /** Title the program set; "" when none. */
+  title: string;
+  /** Whether the alternate screen is shown. */
+  alt: boolean;
+  modes: Modes;
+  scroll_region: ScrollRegion;
+  /** The rows of the screen from top to bottom, as many as `rows`. */
+  lines: Line[];
+  /** The history above the screen, oldest first, as much as was asked for. */
+  scrollback: Line[];
+  /** Position: output bytes of the terminal, counted from 0 at its creation, that are part of this. */
+  seq: number;
+}
+
+/** The rows that scroll (DECSTBM), both included, from 0. */
+export interface ScrollRegion {
+  /** First row. */
+  top: number;
+  /** Last row. */
+  bottom: number;
+}
+
+/** The cursor. */
+export interface Cursor {
+  /** Column, from 0. */
+  x: number;
+  /** Row of the screen, from 0. */
+  y: number;
+  /** Whether it shows (DECTCEM). */
+  visible: boolean;
+  /** Its form (DECSCUSR). */
+  style: "block" | "underline" | "bar";
+  /** Whether it blinks. */
+  blink: boolean;
+  /** Whether a character stands in the last column and the next one wraps first. */
+  pending_wrap: boolean;
+}
+
+/** What the program switched. */
+export interface Modes {
+  /** Cursor keys send SS3 (DECCKM). */
+  application_cursor: boolean;
+  /** The keypad sends SS3 (DECKPAM). */
+  application_keypad: boolean;
+  /** Rows count from the scroll region (DECOM). */
+  origin: boolean;
+  /** Text wraps at the last column (DECAWM); true at the start. */
+  autowrap: boolean;
+  /** Backspace goes to the line above (?45). */
+  reverse_wrap: boolean;
+  /** Printing moves what follows (IRM). */
+  insert: boolean;
+  /** A line feed also returns (LNM). */
+  linefeed: boolean;
+  /** Foreground and background are exchanged (DECSCNM). */
+  reverse_video: boolean;
+  /** Pastes are bracketed (?2004). */
+  bracketed_paste: boolean;
+  /** Focus changes are reported (?1004). */
+  focus_events: boolean;
+  /** Mouse events the program wants: none, presses (?9), presses and releases (?1000), also drags (?1002), also moves (?1003). */
+  mouse: "none" | "x10" | "normal" | "button" | "any";
+  /** How mouse events are sent: ?1005, ?1006, ?1015, ?1016. */
+  mouse_encoding: "default" | "utf8" | "sgr" | "urxvt" | "sgr_pixels";
+  /** The program is in the middle of a frame (?2026). */
+  synchronized_output: boolean;
+  /** Flags of the kitty keyboard protocol in force. */
+  kitty_keyboard: number;
+}
+
+/** One line of cells. */
+export interface Line {
+  /** Whether it continues the line above (autowrap). */
+  wrapped: boolean;
+  /** Its characters, blanks at the end cut off. */
+  text: string;
+  /** The cells from left to right, up to the last one that is not a blank of the default style. */
+  runs: Run[];
+}
+
+/** Neighbouring cells of one style. */
+export interface Run {
+  /** Their characters; an erased cell is a space. */
+  text: string;
+  /** Columns they take. */
+  cells: number;
+  fg: Color;
+  bg: Color;
+  /** Attributes that are on. */
+  attrs: ("bold" | "dim" | "italic" | "blink" | "inverse" | "invisible" | "strikethrough" | "overline")[];
+  /** Kind of underline; absent when there is none. */
+  underline?: "single" | "double" | "curly" | "dotted" | "dashed";
+  /** Colour of the underline; absent when it is that of the text. */
+  underline_color?: Color;
+  /** Where the cells lead (OSC 8): http, https or mailto, at most 2083 bytes. Absent when there is no link or it leads elsewhere. */
+  link?: string;
+}
+
+/** A colour: null is the default, a number an entry of the palette, a string red, green and blue. */
+export type Color = null | number | string;
+
+/** How the server is. Without credentials it is only the status. */
+export interface Health {
+  /** `ok`, or `degraded`: it works, but see `reasons`. */
+  status: "ok" | "degraded";
+  /** Whether no byte of output is lost when the server is killed at this moment. False while there is no keeper, a journal cannot be written, or the system cannot move output to the disk past the server's memory; `reasons` says which. Absent without credentials. */
+  lossless?: boolean;
+  /** Why it is degraded, one sentence each. Absent without credentials; absent or empty when it is not degraded. */
+  reasons?: string[];
+  /** How many terminals have a gap or damage in what is kept of them: see `damage` of each. That alone is no reason to be degraded. Absent without credentials. */
+  damaged?: number;
+  /** The server's version. Absent without credentials. */
+  version?: string;
+  /** Its process id. Absent without credentials. */
+  pid?: number;
+}
+
+/** What is running. */
+export interface Version {
+  /** The program. */
+  name: "evertty";
+  /** The server's version; `dev` when it was built without one. */
+  version: string;
+  /** Version of this contract; it grows when a name changes its meaning. */
+  api: number;
+}
+
+/** What the server offers. */
+export interface RouteList {
+  /** The program. */
+  name: "evertty";
+  /** The server's version. */
+  version: string;
+  /** All routes. */
+  routes: RouteLine[];
+}
+
+/** One route. */
+export interface RouteLine {
+  /** HTTP method. */
+  method: string;
+  /** Path; `:sid` and `:id` are parameters, `*` is the rest. */
+  path: string;
+  /** What it is for. */
+  does: string;
+}
+
+/** A refusal. */
+export interface Error {
+  /** One sentence for a person. It may change between versions. */
+  error: string;
+  /** What programs compare. */
+  code: string;
+  details: ErrorDetails;
+  /** With NEEDS_APPROVAL: the approval that somebody has to decide; `details` has it too. */
+  approval_id?: string;
+}
+
+/** More for programs; `{}` when there is nothing more. */
+export interface ErrorDetails {
+  /** The field of the body that is wrong. */
+  field?: string;
+  /** With TOO_LARGE: bytes that a body may have. */
+  limit?: number;
+  /** With NOT_KEPT of a recording: the first position that is kept. */
+  start?: number;
+  /** With NOT_KEPT of a recording: the last position. */
+  end?: number;
+  /** With METHOD_NOT_ALLOWED: the methods that the path takes. */
+  allow?: string[];
+  /** With TIMEOUT and EXITED of a wait: history and screen at that moment. */
+  text?: string;
+  /** With TIMEOUT and EXITED of a wait: its position in the output. */
+  seq?: number;
+  /** With status 500: the header X-Request-Id, under which the server's log says why. */
+  request_id?: string;
+  /** With errors of a command that was given: its id. */
+  command_id?: string;
+  /** With UNSUPPORTED_API_VERSION: the versions that this server speaks. */
+  spoken?: number[];
+  /** With errors of a session: its name. */
+  session?: string;
+  /** With NEEDS_APPROVAL: the approval. */
+  approval_id?: string;
+  /** With a provider that is not set up: those that are. */
+  providers?: string[];
+}
+
+/** A shell as lists tell it. */
+export interface ShellInfo {
+  /** The shell's id. */
+  id: string;
+  /** Its session. */
+  session: string;
+  /** It is the one of calls that name no shell. */
+  default: boolean;
+  /** Of bash; 0 while none runs. */
+  pid: number;
+  /** Its directory now. */
+  cwd: string;
+  /** `ended`: bash has gone (exit, a signal), and comes back with the next command. */
+  state: "running" | "ended" | "deleted";
+  /** A command runs. */
+  busy: boolean;
+  /** Commands that wait. */
+  queued: number;
+  /** When it was made. */
+  created_at: string;
+}
+
+/** Shells, oldest first. */
+export interface ShellList {
+  /** The shells. */
+  shells: ShellInfo[];
+}
+
+/** A shell. */
+export interface Shell {
+  /** The shell's id. */
+  id: string;
+  /** Its session. */
+  session: string;
+  /** It is the one of calls that name no shell. */
+  default: boolean;
+  /** Of bash; 0 while none runs. */
+  pid: number;
+  /** Its directory now. */
+  cwd: string;
+  /** `ended`: bash has gone (exit, a signal), and comes back with the next command. */
+  state: "running" | "ended" | "deleted";
+  /** A command runs. */
+  busy: boolean;
+  /** Commands that wait. */
+  queued: number;
+  /** When it was made. */
+  created_at: string;
+  /** It has read the profile files. */
+  login: boolean;
+  /** Of commands that give none; 0 is none. */
+  command_timeout_ms: number;
+  /** What the reply or stream of a command has of each output, where the command does not say. Its logs have all up to their own bounds. */
+  max_output_bytes: number;
+  /** What was changed or added in its environment since its start. */
+  env_delta: { [key: string]: string };
+  /** What was removed from it. */
+  env_unset: string[];
+}
+
+/** A shell to start. */
+export interface CreateShell {
+  /** Its id; absent: the server gives one. */
+  id?: string;
+  /** Where it begins; absent: the home directory. */
+  cwd?: string;
+  /** Added to the environment. */
+  env?: { [key: string]: string };
+  /** After which its commands are cancelled, where they do not say; 0 is never. */
+  command_timeout_ms?: number;
+  /** What the reply or stream of a command has of each output; 0 is the server's default. Its logs have all up to their own bounds. */
+  max_output_bytes?: number;
+  /** Read the profile files, as a login shell does. */
+  login?: boolean;
+}
+
+/** A command: exactly one of `command` and `argv`. */
+export interface Exec {
+  /** Shell text, of any length and number of lines. It is run in the shell itself, not in a subshell: what it changes lasts. */
+  command?: string;
+  /** A program and its arguments, which arrive as they are. */
+  argv?: string[];
+  /** One process beside the shell, in no queue, with the shell's directory and environment and nothing else of it. `command` is then run by `bash -c`. */
+  isolated?: boolean;
+  /** Directory of this command alone. An absent one is a result: code 1, and the reason on stderr. */
+  cwd?: string;
+  /** Variables of this command alone. */
+  env?: { [key: string]: string };
+  /** After which it is cancelled, with code 124; 0 is the shell's. It counts from its start; `queue_timeout_ms` bounds the wait before. */
+  timeout_ms?: number;
+  /** How long it may wait for its turn behind other commands; 0 is no bound. One that has not begun by then is answered with 429 QUEUE_TIMEOUT, or has the status failed when nobody waits for it, and never runs. */
+  queue_timeout_ms?: number;
+  /** What it reads, then end of file; absent: end of file at once. */
+  stdin?: string;
+  /** The same as bytes. */
+  stdin_b64?: string;
+  /** More can be written by POST …/commands/{cid}/input, which also closes it. */
+  stdin_open?: boolean;
+  /** Run it beside those that follow. */
+  background?: boolean;
+  /** What its reply or stream has of each output; the command goes on, and its logs have all up to their own bounds. 0 is the shell's. */
+  max_output_bytes?: number;
+  /** Read the profile files before it, unless the shell has. */
+  login?: boolean;
+  /** Run it on a terminal of its own, as one process: stdout has everything. `stdin` is typed. Not with `stdin_open` or `background`. */
+  tty?: boolean;
+  /** Cancel it when this request's connection ends before it does. */
+  cancel_on_disconnect?: boolean;
+}
+
+/** How a command ended and what it printed. */
+export interface ExecResult {
+  /** The code is 0. */
+  success: boolean;
+  /** 0 to 255; 124 after a timeout, 130 after a cancel. */
+  exit_code: number;
+  /** The same. */
+  exitCode: number;
+  /** An output had more than is kept, or than this reply carries (10 MiB); the logs have what is kept. */
+  truncated: boolean;
+  /** Why `truncated` is set, and absent when it is not. max_output_bytes, reply_limit: the reply has not all, the logs have. log_limit: the log of one output has all that it may. log_quota: the logs of all commands have (--exec-log-quota); the oldest go first. disk_full, write_failed: the disk did not take it. not_followed: the server and its keeper ended while it printed. */
+  truncated_reason?: "max_output_bytes" | "reply_limit" | "log_limit" | "log_quota" | "disk_full" | "write_failed" | "not_followed";
+  /** The timeout ended it. */
+  timed_out: boolean;
+  /** A cancel ended it. */
+  cancelled: boolean;
+  /** How long it ran. */
+  duration_ms: number;
+  /** When it ended. */
+  timestamp: string;
+  /** What was run. */
+  command: string;
+  /** Its id. */
+  command_id: string;
+  /** Its session. */
+  session: string;
+  /** Its shell. */
+  shell: string;
+  /** With tty: the terminal, whose screen stays readable. */
+  pty?: string;
+  /** The shell's directory after it. */
+  cwd: string;
+  /** The directory that was wanted and is gone; the nearest parent was taken. */
+  cwd_fallback?: string;
+  /** Something that it started still runs and may print; that goes to its logs. */
+  background: boolean;
+  /** The shell had ended and was started again with its state before this command. */
+  recreated: boolean;
+  /** With recreated: what could not be restored, in words. */
+  lost: string[];
+  /** The shell ended with this command (exit, exec, set -e, a signal). */
+  shell_ended: boolean;
+  /** Bytes of stdout in the log. */
+  stdout_bytes: number;
+  /** Bytes of stderr in the log. */
+  stderr_bytes: number;
+  /** Of a command on a terminal: that what it did to directory and variables is not the shell's. Absent of others. */
+  note?: string;
+  /** Its output; a byte that is not UTF-8 is one U+FFFD. */
+  stdout: string;
+  /** The bytes of stdout, in base64; only where they are not UTF-8. */
+  stdout_b64?: string;
+  /** Its errors, likewise. */
+  stderr: string;
+  /** The bytes of stderr, in base64; only where they are not UTF-8. */
+  stderr_b64?: string;
+  /** Why the end of its session ended it: idle_timeout, max_duration, budget, destroyed or thread_deleted. Absent when it ended otherwise. */
+  reason?: string;
+}
+
+/** How a command ended. */
+export interface EventComplete {
+  /** The code is 0. */
+  success: boolean;
+  /** 0 to 255; 124 after a timeout, 130 after a cancel. */
+  exit_code: number;
+  /** The same. */
+  exitCode: number;
+  /** An output had more than is kept, or than this reply carries (10 MiB); the logs have what is kept. */
+  truncated: boolean;
+  /** Why `truncated` is set, as in the reply of exec. */
+  truncated_reason?: "max_output_bytes" | "reply_limit" | "log_limit" | "log_quota" | "disk_full" | "write_failed" | "not_followed";
+  /** The timeout ended it. */
+  timed_out: boolean;
+  /** A cancel ended it. */
+  cancelled: boolean;
+  /** How long it ran. */
+  duration_ms: number;
+  /** When it ended. */
+  timestamp: string;
+  /** What was run. */
+  command: string;
+  /** Its id. */
+  command_id: string;
+  /** Its session. */
+  session: string;
+  /** Its shell. */
+  shell: string;
+  /** With tty: the terminal, whose screen stays readable. */
+  pty?: string;
+  /** The shell's directory after it. */
+  cwd: string;
+  /** The directory that was wanted and is gone; the nearest parent was taken. */
+  cwd_fallback?: string;
+  /** Something that it started still runs and may print; that goes to its logs. */
+  background: boolean;
+  /** The shell had ended and was started again with its state before this command. */
+  recreated: boolean;
+  /** With recreated: what could not be restored, in words. */
+  lost: string[];
+  /** The shell ended with this command (exit, exec, set -e, a signal). */
+  shell_ended: boolean;
+  /** Bytes of stdout in the log. */
+  stdout_bytes: number;
+  /** Bytes of stderr in the log. */
+  stderr_bytes: number;
+  /** Of a command on a terminal: that what it did to directory and variables is not the shell's. Absent of others. */
+  note?: string;
+}
+
+/** The command runs. */
+export interface EventStart {
+  /** Its id. */
+  command_id: string;
+  /** Of the shell, of the background process, or of the one beside the shell. */
+  pid: number;
+  /** With tty: the terminal. */
+  pty?: string;
+  /** Its session. */
+  session: string;
+  /** Its shell. */
+  shell: string;
+  /** What is run. */
+  command: string;
+  /** Since when. */
+  timestamp: string;
+}
+
+/** A piece of an output: text, or bytes that are not. */
+export interface EventOutput {
+  /** Text, never half a character. */
+  data?: string;
+  /** Bytes that are not UTF-8. */
+  data_b64?: string;
+}
+
+/** A command in the background. */
+export interface ExecAccepted {
+  /** Always true. */
+  success: boolean;
+  /** Its id. */
+  command_id: string;
+  /** Of the background process; 0 while it waits behind other commands. */
+  pid: number;
+  status: CommandStatus;
+  /** Its session. */
+  session: string;
+  /** Its shell. */
+  shell: string;
+}
+
+/** Where a command is in its life. `failed`: it never got a code. */
+export type CommandStatus = "queued" | "running" | "done" | "cancelled" | "failed";
+
+/** What to change in the environment. */
+export interface SetEnv {
+  /** Variables to export. */
+  env?: { [key: string]: string };
+  /** Variables to remove. */
+  unset?: string[];
+}
+
+/** A command. */
+export interface Command {
+  /** Its id. */
+  command_id: string;
+  /** Its session. */
+  session: string;
+  /** Its shell. */
+  shell: string;
+  /** What was run; in a list at most 4 KiB of it. */
+  command: string;
+  /** This is not all of the text. */
+  clipped?: boolean;
+  /** Where it began. */
+  cwd: string;
+  status: CommandStatus;
+  /** Its place in the queue of its shell, 1 is the next one; absent of one that does not wait there. */
+  queue_position?: number;
+  /** Why it failed; absent of one that did not. */
+  error?: string;
+  /** As in the event start; 0 before. */
+  pid: number;
+  /** null before the end. */
+  exit_code: number | null;
+  /** It was to run beside the others. */
+  background: boolean;
+  /** It ran beside the shell. */
+  isolated: boolean;
+  /** The terminal that it runs or ran on, with `tty`; absent of others. It is there until the command has ended. */
+  pty?: string;
+  /** The timeout ended it. */
+  timed_out: boolean;
+  /** The log has not all. */
+  truncated: boolean;
+  /** Why `truncated` is set, as in the reply of exec. */
+  truncated_reason?: "max_output_bytes" | "reply_limit" | "log_limit" | "log_quota" | "disk_full" | "write_failed" | "not_followed";
+  /** Why the end of its session ended it: idle_timeout, max_duration, budget, destroyed or thread_deleted. Absent when it ended otherwise. */
+  reason?: string;
+  /** The shell ended with it. */
+  shell_ended: boolean;
+  /** The shell was started again before it. */
+  recreated: boolean;
+  /** When it was given. */
+  created_at: string;
+  /** When it began; null before. */
+  started_at: string | null;
+  /** When it ended; null before. */
+  finished_at: string | null;
+  /** How long it ran, or has run. */
+  duration_ms: number;
+  /** Bytes of stdout in the log. */
+  stdout_bytes: number;
+  /** Bytes of stderr in the log. */
+  stderr_bytes: number;
+}
+
+/** Commands, newest last. */
+export interface CommandList {
+  /** The commands. */
+  commands: Command[];
+}
+
+/** What a command has printed up to now. */
+export interface CommandLogs {
+  /** Its id. */
+  command_id: string;
+  status: CommandStatus;
+  /** There was more than is kept. */
+  truncated: boolean;
+  /** Why `truncated` is set, as in the reply of exec. */
+  truncated_reason?: "max_output_bytes" | "reply_limit" | "log_limit" | "log_quota" | "disk_full" | "write_failed" | "not_followed";
+  /** Bytes of stdout. */
+  stdout_bytes: number;
+  /** Bytes of stderr. */
+  stderr_bytes: number;
+  /** Its output; a byte that is not UTF-8 is one U+FFFD. */
+  stdout: string;
+  /** The bytes of stdout, in base64; only where they are not UTF-8. */
+  stdout_b64?: string;
+  /** Its errors, likewise. */
+  stderr: string;
+  /** The bytes of stderr, in base64; only where they are not UTF-8. */
+  stderr_b64?: string;
+}
+
+/** Bytes for a command: text or base64, or only their end. */
+export interface ExecInput {
+  /** Text. */
+  data?: string;
+  /** Bytes in base64. */
+  data_b64?: string;
+  /** Close its input after this. */
+  eof?: boolean;
+}
+
+/** What became of it. */
+export interface CommandCancelled {
+  /** Always true. */
+  success: boolean;
+  /** Its id. */
+  command_id: string;
+  status: CommandStatus;
+}
+
+/** One terminal: a program on a pseudo-terminal, and its screen, which outlives the program. */
+export interface Terminal {
+  /** The server's name for it: 20 characters, unique for ever. */
+  id: string;
+  /** The same as `id`, under the name older clients read. */
+  ptyID: string;
+  /** The name given at creation, unique among the listed terminals of the session; "" when none was given. */
+  name: string;
+  /** The session it belongs to. */
+  session: string;
+  /** The program and its arguments, as given or defaulted. */
+  cmd: string[];
+  /** Working directory of the program now; once the program has ended, the last one that was seen, and until one was seen that of the request (absolute). A restart begins here. */
+  cwd: string;
+  /** The directory in which the last restart should have started the program, but could not: it was gone or could not be entered, and the nearest parent was taken. Absent else. */
+  cwd_fallback?: string;
+  /** The variables given at creation, not those the program inherited. */
+  env: { [key: string]: string };
+  /** Columns of the screen, in cells. */
+  cols: number;
+  /** Rows of the screen, in cells. */
+  rows: number;
+  /** Lines of history kept above the screen. */
+  scrollback: number;
+  /** What the program set as title (OSC 0 or 2), cut at 1024 bytes; "" when it set none. */
+  title: string;
+  /** `running`; `exited`: the program has ended; `lost`: it went with the machine, or with keeper and server at once, and nobody saw how. The end of a server is none of these. Only POST …/restart leads back to `running`. `restored` does not occur. */
+  state: "running" | "exited" | "lost" | "restored";
+  /** How the program ended; null while it runs. */
+  exit: Exit | null;
+  /** Process id of the program, the same under the next server; 0 when it does not run. */
+  pid: number;
+  /** Number of its process: 1 for the first, one more with each restart. */
+  generation: number;
+  /** Streams and WebSockets that watch it now. */
+  viewers: number;
+  size_policy: SizePolicy;
+  /** When it was created. RFC 3339, UTC. */
+  created_at: string;
+  /** The last input, output or resize. RFC 3339, UTC. */
+  last_activity_at: string;
+  /** The last output; null before the first. RFC 3339, UTC. */
+  last_output_at: string | null;
+  /** Output bytes so far that are part of the screen, of all generations. */
+  seq: number;
+  /** Whether the alternate screen is shown, as in an editor; for an ended program, whether it was. */
+  alt_screen: boolean;
+  /** How often the program rang the bell. */
+  bell_count: number;
+  /** What the terminal takes on disk, in bytes. */
+  journal_bytes: number;
+  /** What its screens, history, styles and links take in memory, in bytes: at most `serve --terminal-memory`, or what the plain cells of its screens take when that is more. Once the program has ended, what its last screen takes; 0 while that is on disk only. */
+  memory_bytes: number;
+  /** When it was deleted; absent while it is listed. RFC 3339, UTC. */
+  deleted_at?: string;
+  /** What was wrong with its files on disk when they were last read, which output was lost since, and what readers have found damaged; one line each, for a person. Absent when nothing was. */
+  damage?: string;
+}
+
+/** How a program ended. */
+export interface Exit {
+  /** Its exit code, 0..255; null when it is not known: `reason` is `lost` then. With a signal, 128 plus the signal's number. */
+  code: number | null;
+  /** Name of the signal that ended it, without SIG, such as `KILL`; "" when none did. */
+  signal: string;
+  /** `exit`: by itself; `signal`: by a signal from elsewhere; `killed`: somebody deleted the terminal; `lost`: nobody saw it, and no code is made up. */
+  reason: "exit" | "signal" | "killed" | "lost";
+}
+
+/** Whose wish decides the size when several viewers have one: the viewer who typed, focused or resized last (`latest`), who has watched longest (`owner`), the smallest or the largest of all wishes, or nobody's (`fixed`). POST …/resize always counts. */
+export type SizePolicy = "latest" | "owner" | "smallest" | "largest" | "fixed";
+
+/** What to start. Every field may be left out, and so may the whole body. */
+export interface CreateTerminal {
+  /** The program and its arguments: 1 to 4096 words of at most 131071 bytes. A program without a slash is looked up in PATH. */
+  cmd?: string[];
+  /** Columns, in cells. */
+  cols?: number;
+  /** Rows, in cells. */
+  rows?: number;
+  /** Working directory; "" is the home directory of the server's user (HOME, else that of the user database), to which a relative one is relative. */
+  cwd?: string;
+  /** Variables to add to the few the program inherits; these win. NAME=VALUE may have at most 131071 bytes. */
+  env?: { [key: string]: string };
+  /** A name to find it by, unique in its session; "" is no name. */
+  name?: string;
+  /** Lines of history to keep above the screen. */
+  scrollback?: number;
+  /** Whose wish decides the size; "" is `latest`. */
+  size_policy?: SizePolicy;
+}
+
+/** Terminals, oldest first; deleted ones are left out. */
+export interface TerminalList {
+  /** Their ids. */
+  ptys: string[];
+  /** The terminals, in the same order. */
+  items: Terminal[];
+}
+
+/** What to type: exactly one of the two fields. The whole body may have 1 MiB. */
+export interface Input {
+  /** Text, sent as UTF-8. A line feed is a line feed; the Enter key is `\r`. */
+  data?: string;
+  /** Any bytes, in standard base64 with padding. */
+  data_b64?: string;
+}
+
+/** The program's terminal took everything. */
+export interface InputTaken {
+  /** Always true. */
+  success: true;
+  /** How many bytes were written. */
+  bytes: number;
+}
+
+/** The program's terminal took everything. */
+export interface Sent {
+  /** Always true. */
+  success: true;
+  /** How many bytes were written. 0 for a `mouse` that the program did not ask for: then nothing was sent. */
+  bytes: number;
+  /** Position of the output just before: what the input leads to is printed behind it. Give it as `since` to a wait, which then misses nothing. */
+  seq: number;
+}
+
+/** What a mouse does in a cell, sent as the program asked for: its tracking mode decides whether, its encoding how. Without a mouse mode nothing is sent, and the reply's `bytes` is 0. */
+export interface MouseEvent {
+  /** Column, from 0. */
+  x: number;
+  /** Row, from 0. */
+  y: number;
+  /** `none` is for a movement without a button. */
+  button?: "left" | "middle" | "right" | "wheel_up" | "wheel_down" | "wheel_left" | "wheel_right" | "none";
+  /** `click` is a press and a release. */
+  action?: "press" | "release" | "move" | "click";
+  /** Keys that are held. */
+  mods?: ("shift" | "alt" | "meta" | "ctrl")[];
+}
+
+/** Keys to press, one after the other, or what a mouse does; sent the way the program's modes ask for (application cursor keys and keypad, kitty keyboard, mouse). */
+export interface Keys {
+  mouse?: MouseEvent;
+  /** Names of keys, in any case: Enter Tab BTab Escape Space BSpace Up Down Left Right Home End PgUp PgDn Insert Delete F1..F24; Return Esc Backspace PageUp PPage PageDown NPage IC Ins DC Del mean the same; KP0..KP9 KP. KP/ KP* KP- KP+ KP= KPEnter are the keypad; or one character; each with any of the prefixes `C-`, `M-`, `S-`; or `text:` and literal text. */
+  keys?: string[];
+}
+
+/** Text to paste. When the program asked for bracketed paste it goes between ESC[200~ and ESC[201~, with newlines as LF; otherwise each newline becomes CR. CR LF is one newline. In both cases any ESC[201~ inside, control characters besides TAB, CR and LF, and the characters that the terminal makes signals of are left out. */
+export interface Paste {
+  /** The text. */
+  data: string;
+}
+
+/** A size in cells. */
+export interface Size {
+  /** Columns. */
+  cols: number;
+  /** Rows. */
+  rows: number;
+}
+
+/** The size is now this. */
+export interface Resized {
+  /** Always true. */
+  success: true;
+  /** Columns. */
+  cols: number;
+  /** Rows. */
+  rows: number;
+}
+
+/** A signal for the foreground process group. */
+export interface Signal {
+  /** HUP, INT, QUIT, ABRT, KILL, USR1, USR2, PIPE, ALRM, TERM, CONT, STOP, TSTP, TTIN, TTOU or WINCH; in any case, with or without SIG. */
+  signal: string;
+}
+
+/** An object without fields. */
+export interface Nothing {
+}
+
+/** It is done. */
+export interface Done {
+  /** Always true. */
+  success: true;
+}
+
+/** What to wait for: one condition, or `any` of several. */
+export interface Wait {
+  /** `text`: the pattern is shown; `regex`: it matches a line (RE2; `^` and `$` are those of each line); `idle`: nothing was printed or typed for `idle_ms`, counted from the beginning of the wait at the earliest; `exit`: the program has ended; `prompt`: a shell waits for a command (OSC 133 or 633 marks, else its line editor reads); `title`: the title contains the pattern; `cursor`: it rests at `x`, `y`; `alt_screen`: the alternate screen is shown; `mode`: a mode has a value. Text is looked at as it is shown at every moment: what scrolled by, was erased or overwritten at once still matches. */
+  for?: "text" | "regex" | "idle" | "exit" | "prompt" | "title" | "cursor" | "alt_screen" | "mode";
+  /** For `text` and `title` the text, for `regex` an RE2 expression: 1 to 4096 bytes. Rows that the right margin broke are one line; blanks that were printed at the end of a line count, and `$` matches before them too. A pattern with `\n`, or with `(?s)` and a dot, is looked for in all lines together, each ended by `\n`. Ignored otherwise. */
+  pattern?: string;
+  /** Silence that `idle` waits for, in milliseconds; 0 is 500. */
+  idle_ms?: number;
+  /** Wait for the absence of `text`, `regex`, `title`, `cursor`, `alt_screen`, `mode` or `prompt`. Text is absent when the screen does not show it; the history does not count. */
+  not?: boolean;
+  /** `text` and `regex` leave out the history. Without it what is in the history at the beginning counts, unless there is `since`. */
+  screen_only?: boolean;
+  /** Column for `cursor`, from 0; absent: any. */
+  x?: number;
+  /** Row for `cursor`, from 0; absent: any. */
+  y?: number;
+  /** Which mode, for `mode`: a name of `modes` in the snapshot as JSON. */
+  mode?: "application_cursor" | "application_keypad" | "origin" | "autowrap" | "reverse_wrap" | "insert" | "linefeed" | "reverse_video" | "bracketed_paste" | "focus_events" | "mouse" | "mouse_encoding" | "synchronized_output" | "kitty_keyboard";
+  /** What the mode is: true or false, for `mouse` and `mouse_encoding` a name, for `kitty_keyboard` the flags. Absent is true. */
+  value?: boolean | string | number;
+  /** Conditions instead of one; the first that is true ends the wait, and `index` says which. */
+  any?: WaitCondition[];
+  /** When to give up, in milliseconds; 0 is 30000. */
+  timeout_ms?: number;
+  /** Only what was printed or changed behind this position counts; the screen begins as it was there. `idle` and `prompt` need some output behind it, a prompt mark has to be behind it; `cursor`, `alt_screen` and `mode` begin with how it was there; `exit` does not care. It must be in the journal (else 404 NOT_KEPT) and not beyond the end of the output (else 400). Take `seq` of the input's reply, or of the wait before. */
+  since?: number;
+  /** The echo of what was sent through the API does not count as text. */
+  ignore_echo?: boolean;
+}
+
+/** One condition of a wait. */
+export interface WaitCondition {
+  /** `text`: the pattern is shown; `regex`: it matches a line (RE2; `^` and `$` are those of each line); `idle`: nothing was printed or typed for `idle_ms`, counted from the beginning of the wait at the earliest; `exit`: the program has ended; `prompt`: a shell waits for a command (OSC 133 or 633 marks, else its line editor reads); `title`: the title contains the pattern; `cursor`: it rests at `x`, `y`; `alt_screen`: the alternate screen is shown; `mode`: a mode has a value. Text is looked at as it is shown at every moment: what scrolled by, was erased or overwritten at once still matches. */
+  for: "text" | "regex" | "idle" | "exit" | "prompt" | "title" | "cursor" | "alt_screen" | "mode";
+  /** For `text` and `title` the text, for `regex` an RE2 expression: 1 to 4096 bytes. Rows that the right margin broke are one line; blanks that were printed at the end of a line count, and `$` matches before them too. A pattern with `\n`, or with `(?s)` and a dot, is looked for in all lines together, each ended by `\n`. Ignored otherwise. */
+  pattern?: string;
+  /** Silence that `idle` waits for, in milliseconds; 0 is 500. */
+  idle_ms?: number;
+  /** Wait for the absence of `text`, `regex`, `title`, `cursor`, `alt_screen`, `mode` or `prompt`. Text is absent when the screen does not show it; the history does not count. */
+  not?: boolean;
+  /** `text` and `regex` leave out the history. Without it what is in the history at the beginning counts, unless there is `since`. */
+  screen_only?: boolean;
+  /** Column for `cursor`, from 0; absent: any. */
+  x?: number;
+  /** Row for `cursor`, from 0; absent: any. */
+  y?: number;
+  /** Which mode, for `mode`: a name of `modes` in the snapshot as JSON. */
+  mode?: "application_cursor" | "application_keypad" | "origin" | "autowrap" | "reverse_wrap" | "insert" | "linefeed" | "reverse_video" | "bracketed_paste" | "focus_events" | "mouse" | "mouse_encoding" | "synchronized_output" | "kitty_keyboard";
+  /** What the mode is: true or false, for `mouse` and `mouse_encoding` a name, for `kitty_keyboard` the flags. Absent is true. */
+  value?: boolean | string | number;
+}
+
+/** The condition came true. */
+export interface Waited {
+  /** Always true. */
+  matched: true;
+  /** Lines of the last 1000 rows of history and of the screen at that moment, those that the margin broke as one; with `since` only those that were printed or changed behind it. */
+  text: string;
+  /** Position: output bytes of the terminal, counted from 0 at its creation, up to which was looked. For `text` and `regex` the end of the match. The next wait with this `since` misses nothing. */
+  seq: number;
+  /** Which condition of `any`, from 0. */
+  index?: number;
+  match?: Match;
+  exit?: Exit;
+}
+
+/** What `text` or `regex` matched, and where it was printed. Of text that was printed longer ago than can be gone through both positions are one at which it was shown already. */
+export interface Match {
+  /** The text. */
+  text: string;
+  /** Position before its first character. */
+  start_seq: number;
+  /** Position behind its last one. */
+  end_seq: number;
+}
+
+/** `idle`: it expires soon for want of activity. `failed`: its compute could not be had. */
+export type SessionStatus = "active" | "idle" | "paused" | "closed" | "failed";
+
+/** What compute was last seen to do. `dead`: it is gone, or there was none yet. */
+export type ComputeState = "running" | "paused" | "dead" | "unknown";
+
+/** What one session may use, or has used. What is absent is not limited, or is none. */
+export interface Budget {
+  /** Processor time of all its processes, in seconds. */
+  cpu_seconds?: number;
+  /** Commands that were started. */
+  commands?: number;
+  /** Bytes of output. */
+  bytes?: number;
+}
+
+/** How long sessions of the thread may live. */
+export interface Policy {
+  /** Without activity: commands, input, output, files, viewers, touch. 0 expires at once. */
+  idle_seconds: number;
+  /** In all. */
+  max_seconds: number;
+  budget?: Budget;
+}
+
+/** What changes of a policy. A field that is absent stays as it was; a budget is given as a whole, and 0 in it is no limit. */
+export interface SetPolicy {
+  /** Without activity: commands, input, output, files, viewers, touch. 0 expires at once. */
+  idle_seconds?: number;
+  /** In all. */
+  max_seconds?: number;
+  budget?: Budget;
+}
+
+/** What to make. */
+export interface CreateThread {
+  /** The thread's name, which is also the session's in /session/{sid}; empty or absent: the server chooses one. */
+  id?: string;
+  /** The provider on which its processes run; absent: the lease's, or this machine (`local`). */
+  sandbox?: string;
+  /** An existing lease, to share its compute with other threads. */
+  lease_id?: string;
+  policy?: SetPolicy;
+}
+
+/** A thread. */
+export interface Thread {
+  /** Its name. */
+  thread_id: string;
+  /** What its agent and user said. */
+  messages: { [key: string]: unknown }[];
+  sandbox: ThreadSandbox;
+  /** The lease of the active terminal. */
+  lease_id: string;
+  policy: Policy;
+  /** When it was made. */
+  created_at: string;
+  /** When its record changed last. */
+  updated_at: string;
+  /** How many messages come before these: GET …/messages has them. Absent in lists, which have no messages. */
+  messages_omitted?: number;
+}
+
+/** Where its processes run. */
+export interface ThreadSandbox {
+  /** The provider's name. */
+  type: string;
+  /** The session's status; empty when there never was one. */
+  status: "" | "active" | "idle" | "paused" | "closed" | "failed";
+  /** Its session: the live one, or the newest; empty when it never had one. */
+  session_id: string;
+  /** Its active terminal. */
+  terminal_id: string;
+}
+
+/** Threads. */
+export interface ThreadList {
+  /** By id. */
+  threads: Thread[];
+  /** `after` of the next part; absent at the end. */
+  next?: string;
+}
+
+/** A session: while it is live, processes of the thread may live. */
+export interface ThreadSession {
+  /** Its thread. */
+  thread_id: string;
+  /** Its id; null when there is none yet. */
+  session_id: string | null;
+  /** The thread's active terminal. */
+  terminal_id: string;
+  /** Its status; null when the thread never had a session. */
+  status: SessionStatus | null;
+  /** When it began; null when there is none yet. */
+  created_at: string | null;
+  /** The last activity; null when there is none yet. */
+  last_active_at: string | null;
+  /** When it is over unless something happens: the earlier of last_active_at + idle_seconds and created_at + max_seconds. While it is paused only the latter counts; null when there is none yet. */
+  expires_at: string | null;
+  /** Of its policy. */
+  idle_seconds: number;
+  /** Of its policy. */
+  max_seconds: number;
+  budget?: Budget;
+  used?: Budget;
+  /** When it was over; absent while it is live. */
+  ended_at?: string;
+  /** Why it is over. */
+  close_reason?: "idle_timeout" | "max_duration" | "budget" | "destroyed" | "superseded" | "thread_deleted" | "provider";
+}
+
+/** What of a terminal outlives its processes. */
+export interface ThreadTerminal {
+  /** Its thread. */
+  thread_id: string;
+  /** Its id. */
+  terminal_id: string;
+  /** Where it runs. */
+  lease_id: string;
+  /** Its directory. */
+  cwd: string;
+  /** Variables that were changed or added against the environment at the first start. */
+  env_delta: { [key: string]: string };
+  /** The number of this state; a change makes the next one. */
+  version: number;
+  /** When it was made. */
+  created_at: string;
+  /** When its state changed last. */
+  updated_at: string;
+  /** The same as version. */
+  state_version: number;
+  /** Variables that were removed, ascending. */
+  env_unset: string[];
+  /** A shell for commands, or a program on a pseudo-terminal. */
+  kind: "shell" | "pty";
+  /** Its name; unique in the thread. */
+  name: string;
+  /** It is the one that is meant when none is named. */
+  active: boolean;
+}
+
+/** A terminal after a rollback. */
+export interface RolledBack {
+  /** Its thread. */
+  thread_id: string;
+  /** Its id. */
+  terminal_id: string;
+  /** Where it runs. */
+  lease_id: string;
+  /** Its directory. */
+  cwd: string;
+  /** Variables that were changed or added against the environment at the first start. */
+  env_delta: { [key: string]: string };
+  /** The number of this state; a change makes the next one. */
+  version: number;
+  /** When it was made. */
+  created_at: string;
+  /** When its state changed last. */
+  updated_at: string;
+  /** The same as version. */
+  state_version: number;
+  /** Variables that were removed, ascending. */
+  env_unset: string[];
+  /** A shell for commands, or a program on a pseudo-terminal. */
+  kind: "shell" | "pty";
+  /** Its name; unique in the thread. */
+  name: string;
+  /** It is the one that is meant when none is named. */
+  active: boolean;
+  /** What its running process learnt: `now` it is there, `queued` it will be when the commands before are done, `next` the next process starts there. */
+  applied: "now" | "queued" | "next";
+  /** The directory of the version, when it is gone. A shell is in the nearest one above it, which is cwd once it has got there. */
+  cwd_fallback?: string;
+}
+
+/** Terminals. */
+export interface ThreadTerminals {
+  /** The oldest first. */
+  terminals: ThreadTerminal[];
+}
+
+/** The versions of a terminal's state. */
+export interface TerminalStates {
+  /** The newest first, at most 1000. */
+  states: TerminalState[];
+}
+
+/** One version. */
+export interface TerminalState {
+  /** Its number. */
+  version: number;
+  /** The same. */
+  state_version: number;
+  /** The directory. */
+  cwd: string;
+  /** Variables that were changed or added against the environment at the first start. */
+  env_delta: { [key: string]: string };
+  /** Variables that were removed. */
+  env_unset: string[];
+  /** Since when. */
+  at: string;
+}
+
+/** Where to go back to. */
+export interface Rollback {
+  /** The number of an earlier state. */
+  version: number;
+}
