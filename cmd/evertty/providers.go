@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/evertty/evertty/internal/provider/catalog"
@@ -17,14 +16,14 @@ import (
 // keyVariables are the variables that are enough to have a provider without a file.
 var keyVariables = map[string]string{"e2b": "E2B_API_KEY", "daytona": "DAYTONA_API_KEY", "agentbay": "AGENTBAY_API_KEY"}
 
-// places are the providers of a server by name: those of the files in dir, which must exist when somebody named it, and
+// remoteProviders are the providers of a server by name: those of the files in dir, which must exist when somebody named it, and
 // those that the environment has a key of.
-func places(dir string, named bool) (map[string]service.Place, error) {
+func remoteProviders(dir string, named bool) (map[string]service.RemoteProvider, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil && (named || !errors.Is(err, fs.ErrNotExist)) {
 		return nil, fmt.Errorf("providers: %w", err)
 	}
-	all := map[string]service.Place{}
+	all := map[string]service.RemoteProvider{}
 	for _, f := range files {
 		if !strings.HasSuffix(f.Name(), ".json") {
 			continue
@@ -34,7 +33,7 @@ func places(dir string, named bool) (map[string]service.Place, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := addPlace(all, s); err != nil {
+		if err := addProvider(all, s); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
@@ -42,14 +41,14 @@ func places(dir string, named bool) (map[string]service.Place, error) {
 		if _, ok := all[name]; ok || os.Getenv(variable) == "" {
 			continue
 		}
-		if err := addPlace(all, catalog.Settings{Provider: name, OnExit: catalog.OnExitPause}); err != nil {
+		if err := addProvider(all, catalog.Settings{Provider: name, OnExit: catalog.OnExitPause}); err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
 }
 
-func addPlace(all map[string]service.Place, s catalog.Settings) error {
+func addProvider(all map[string]service.RemoteProvider, s catalog.Settings) error {
 	if _, twice := all[s.Provider]; twice || s.Provider == thread.Local {
 		return fmt.Errorf("provider: %s is there already", s.Provider)
 	}
@@ -61,6 +60,6 @@ func addPlace(all map[string]service.Place, s catalog.Settings) error {
 	if err != nil {
 		return err
 	}
-	all[s.Provider] = service.Place{Provider: p, Packed: packed, Init: slices.Clone(s.InitCommands)}
+	all[s.Provider] = service.RemoteProvider{Provider: p, Settings: packed}
 	return nil
 }

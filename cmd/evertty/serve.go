@@ -280,7 +280,7 @@ func (s *daemon) build(f serveFlags, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	there, err := places(cmp.Or(f.providers, filepath.Join(s.dir, "providers")), f.providers != "")
+	remotes, err := remoteProviders(cmp.Or(f.providers, filepath.Join(s.dir, "providers")), f.providers != "")
 	if err != nil {
 		_ = held.Close()
 		return usage(err)
@@ -298,7 +298,7 @@ func (s *daemon) build(f serveFlags, log *slog.Logger) (err error) {
 		RecordInput: f.recordInput, Clean: f.clean, ShellIdle: f.shellIdle, ExecLogQuota: f.execLogQuota,
 		Records: records, NoRecords: noRecords, Record: s.record,
 		Policy: &thread.Policy{Idle: f.sessionIdle, Max: f.sessionMax}, PolicyChosen: f.sessionChosen,
-		Places: there, Relay: service.Relay{Program: []string{self, "relay"}, Dir: filepath.Join(s.dir, "relay")},
+		Providers: remotes, Relay: service.Relay{Program: []string{self, "relay"}, Dir: filepath.Join(s.dir, "relay")},
 		Interval: f.interval, Verify: f.verify, Log: log, Metrics: metrics})
 	if err != nil {
 		_ = held.Close()

@@ -18,7 +18,7 @@ import (
 var (
 	ErrNotFound    = errors.New("no such instance")                     // it is gone for good
 	ErrNotRunning  = errors.New("the instance does not run")            // paused or stopped
-	ErrCannot      = errors.New("the provider cannot do this")          // see Capabilities
+	ErrUnsupported = errors.New("the provider cannot do this")          // see Capabilities
 	ErrState       = errors.New("the instance is in another state")     // pause of a paused one
 	ErrRefused     = errors.New("the provider refused the credentials") // key absent or wrong
 	ErrUnreachable = errors.New("the provider cannot be reached")       // network, or it does not answer in time
@@ -120,7 +120,7 @@ type Metrics struct {
 	TxKbps        *float64 `json:"network_tx_kbps"`
 }
 
-// Provider is one kind of place. All methods may be called at the same time. What Capabilities denies returns ErrCannot.
+// Provider is one kind of place. All methods may be called at the same time. What Capabilities denies returns ErrUnsupported.
 type Provider interface {
 	Name() string // local, ssh, docker, e2b, daytona, agentbay
 	Capabilities() Capabilities

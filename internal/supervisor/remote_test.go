@@ -30,7 +30,7 @@ func TestJobsAreNotLeftBehind(t *testing.T) {
 			dir := t.TempDir()
 			jobs := filepath.Join(dir, "relay")
 			m := openRecorded(t, dir, func(config *supervisor.Config) {
-				config.Places = map[string]service.Place{"there": {Provider: local.New(local.Config{}), Packed: []byte("{}")}}
+				config.Providers = map[string]service.RemoteProvider{"there": {Provider: local.New(local.Config{}), Settings: []byte("{}")}}
 				config.Relay = service.Relay{Program: c.relay, Dir: jobs}
 			})
 			if _, err := m.Threads.CreateThread(background(t), "t", thread.Use{Provider: "there"}); err != nil {
@@ -75,7 +75,7 @@ func TestCloseDoesNotWaitForAProvider(t *testing.T) {
 	there := &stuck{Provider: local.New(local.Config{}), asked: make(chan struct{}, 2)}
 	dir := t.TempDir()
 	m := openRecorded(t, dir, func(c *supervisor.Config) {
-		c.Places = map[string]service.Place{"there": {Provider: there, Packed: []byte("{}")}}
+		c.Providers = map[string]service.RemoteProvider{"there": {Provider: there, Settings: []byte("{}")}}
 		c.Relay = service.Relay{Program: []string{"true"}, Dir: filepath.Join(dir, "relay")}
 	})
 	for _, id := range []string{"a", "b"} {

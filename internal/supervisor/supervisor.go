@@ -46,7 +46,7 @@ type Config struct {
 	Record       conversation.Config
 	Policy       *thread.Policy
 	PolicyChosen bool
-	Places       map[string]service.Place
+	Providers    map[string]service.RemoteProvider
 	Relay        service.Relay
 	RecordInput  bool
 	Interval     time.Duration
@@ -97,7 +97,7 @@ func (c *Config) complete() {
 
 func (s *Supervisor) start(cfg Config) error {
 	s.Threads = service.New(service.Config{Life: s.life, Log: cfg.Log, Records: cfg.Records, NoRecords: cfg.NoRecords, Record: cfg.Record,
-		Policy: cfg.Policy, PolicyChosen: cfg.PolicyChosen, Places: cfg.Places, Relay: cfg.Relay})
+		Policy: cfg.Policy, PolicyChosen: cfg.PolicyChosen, Providers: cfg.Providers, Relay: cfg.Relay})
 	budget := &descriptors.Budget{}
 	s.Terminals = terminal.New(terminal.Config{Life: s.life, Hooks: s.Threads.TerminalHooks(), Engine: cfg.Engine, Unicode: cfg.Unicode, Memory: cfg.Memory,
 		Store: cfg.Store, Keeper: cfg.Keeper, Descriptors: budget, Unspliced: cfg.Unspliced, Sync: cfg.Sync, Address: cfg.Address, Clean: cfg.Clean,

@@ -105,7 +105,7 @@ func startingIn(dir, said string) whereabouts {
 // seen the one in which it was to start.
 func (t *Terminal) RefreshCwd() string {
 	if t.spec.Place != "" {
-		return t.lookElsewhere()
+		return t.remoteCwd()
 	}
 	system, err := t.process.Cwd()
 	said := t.Hub().Facts().Cwd
@@ -126,8 +126,8 @@ func (t *Terminal) RefreshCwd() string {
 	return w.dir
 }
 
-// lookElsewhere is look of a program elsewhere: what it said itself, or else the last one known.
-func (t *Terminal) lookElsewhere() string {
+// remoteCwd is look of a program elsewhere: what it said itself, or else the last one known.
+func (t *Terminal) remoteCwd() string {
 	said := t.Hub().Facts().Cwd
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -6,20 +6,23 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/evertty/evertty/internal/provider"
 )
 
 // Sentinels of the package and of its Stores; the api package maps them to status codes.
 var (
-	ErrNotFound    = errors.New("not found")
-	ErrInvalid     = errors.New("invalid value")
-	ErrTransition  = errors.New("not possible in this state") // an arrow that the tables of states do not have
-	ErrConflict    = errors.New("exists already")
-	ErrInUse       = errors.New("in use")
-	ErrExpired     = errors.New("the session has expired") // the next Open makes a new one
-	ErrBudget      = errors.New("the session's budget is used up")
-	ErrNoProvider  = errors.New("no such provider")
-	ErrProvider    = errors.New("the provider failed")
-	ErrUnsupported = errors.New("the provider cannot do this")
+	ErrNotFound   = errors.New("not found")
+	ErrInvalid    = errors.New("invalid value")
+	ErrTransition = errors.New("not possible in this state") // an arrow that the tables of states do not have
+	ErrConflict   = errors.New("exists already")
+	ErrInUse      = errors.New("in use")
+	ErrExpired    = errors.New("the session has expired") // the next Open makes a new one
+	ErrBudget     = errors.New("the session's budget is used up")
+	ErrNoProvider = errors.New("no such provider")
+	ErrProvider   = errors.New("the provider failed")
+	// ErrUnsupported is the error of providers too.
+	ErrUnsupported = provider.ErrUnsupported
 	ErrNoSpace     = errors.New("no space left for the database")
 	ErrDamaged     = errors.New("the database is damaged")
 	ErrNewer       = errors.New("the database was written by a newer version")

@@ -5,20 +5,22 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/evertty/evertty/internal/provider"
 )
 
 // Local is the provider that runs processes on this machine. It is never paused to save compute.
 const Local = "local"
 
-// Observed is what the compute behind a lease was last seen to do.
-type Observed string
+// Observed is the state of the compute behind a lease, as its provider reported it last.
+type Observed = provider.State
 
 // The states of compute.
 const (
-	Running Observed = "running"
-	Frozen  Observed = "paused"
-	Dead    Observed = "dead" // also: there was none yet
-	Unknown Observed = "unknown"
+	Running = provider.Running
+	Frozen  = provider.Paused
+	Dead    = provider.Dead // also: there was none yet
+	Unknown = provider.Unknown
 )
 
 // leaseArrows is the whole state machine of compute. Every state may also be seen again.

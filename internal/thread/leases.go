@@ -73,6 +73,20 @@ func (m *Manager) LeasePart(q LeaseQuery) (list []Lease, next string, err error)
 	return list, next, err
 }
 
+// InstanceLease is the lease that an instance of a provider is behind now. Errors: ErrNotFound.
+func (m *Manager) InstanceLease(provider, instance string) (l Lease, err error) {
+	return l, m.view(func(tx Tx) error {
+		i, err := tx.FindInstance(provider, instance)
+		if err != nil {
+			return err
+		}
+		if l, err = tx.Lease(i.Lease); err == nil && (l.Instance != i.ID || !i.EndedAt.IsZero()) {
+			err = fmt.Errorf("%w: instance %s has ended", ErrNotFound, instance)
+		}
+		return err
+	})
+}
+
 // Instances are what was behind a lease, the newest first. Errors: ErrNotFound.
 func (m *Manager) Instances(lease string) (list []Instance, err error) {
 	return list, m.view(func(tx Tx) error {
@@ -101,7 +115,7 @@ func (m *Manager) LeaseEvents(lease string, after int64, limit int) (list []Leas
 }
 
 // PauseLease pauses the compute of a lease, whoever uses it. What is paused stays so without an error.
-// Errors: ErrNotFound, ErrTransition (it is dead), ErrNoProvider, ErrProvider (also ErrUnsupported), the reason of ctx.
+// Errors: ErrNotFound, ErrTransition (it is dead), ErrNoProvider, ErrProvider (also provider.ErrUnsupported), the reason of ctx.
 func (m *Manager) PauseLease(ctx context.Context, id string) (Lease, error) {
 	return m.pauseLease(ctx, id, "api")
 }
@@ -118,7 +132,9 @@ func (m *Manager) pauseLease(ctx context.Context, id, source string) (Lease, err
 		if err := w.want(WantPaused); err != nil {
 			return err
 		}
-		if err := w.p.Pause(ctx, w.l, w.i.Session); err != nil {
+		w.m.cfg.ComputeChanged(w.l, Frozen)
+		if err := w.unlessIn(ctx, Frozen, w.p.Pause(ctx, w.i.Session)); err != nil {
+			w.m.cfg.ComputeChanged(w.l, Running)
 			return errors.Join(w.fail("pause", err), w.want(WantRunning))
 		}
 		return w.take(step{event: IntentPause, to: Frozen, want: WantPaused})
@@ -163,9 +179,10 @@ func (m *Manager) destroyLease(ctx context.Context, id, source string) (Lease, e
 				return c.setLease(id, func(l *Lease) { l.Desired, l.Status = WantDestroyed, LeaseExpired })
 			})
 		}
-		if err := w.p.Destroy(ctx, w.l, w.i.Session); err != nil {
+		if err := w.p.Destroy(ctx, w.i.Session); err != nil {
 			return w.fail("destroy", err)
 		}
+		w.m.cfg.ComputeChanged(w.l, Dead)
 		return w.take(step{event: IntentDestroy, to: Dead, want: WantDestroyed, status: LeaseExpired})
 	})
 }
@@ -189,13 +206,14 @@ func (m *Manager) Adopt(ctx context.Context, id, instance string) (Lease, error)
 		if w.bound() {
 			return fmt.Errorf("%w: lease %s has instance %s", ErrInUse, id, w.i.Session)
 		}
-		seen, err := w.p.Status(ctx, w.l, instance)
+		seen, err := w.p.Status(ctx, instance)
 		if err != nil {
 			return w.fail("status", err)
 		}
 		if seen == Dead {
 			return fmt.Errorf("%w: instance %.80q is gone", ErrInvalid, instance)
 		}
+		w.m.cfg.ComputeChanged(w.l, seen)
 		// A lease that was dead can only be running or unknown: then it is seen as it is.
 		if err := w.take(step{event: IntentRunning, to: Running, want: WantRunning, bind: instance}); err != nil || seen == Running {
 			return err

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/evertty/evertty/internal/provider"
 )
 
 // freshFor is how long a provider's word that an instance is running is believed without asking again.
@@ -60,7 +62,7 @@ func (m *Manager) isFresh(lease string) bool {
 // leaseWork is one piece of work on a lease whose lock is held.
 type leaseWork struct {
 	m      *Manager
-	p      Provider
+	p      provider.Provider
 	source string
 	l      Lease
 	i      Instance
@@ -95,10 +97,11 @@ func (w *leaseWork) bound() bool { return w.i.ID != "" && w.i.EndedAt.IsZero() }
 
 // refresh asks the provider.
 func (w *leaseWork) refresh(ctx context.Context) error {
-	seen, err := w.p.Status(ctx, w.l, w.i.Session)
+	seen, err := w.p.Status(ctx, w.i.Session)
 	if err != nil {
 		return w.fail("status", err)
 	}
+	w.m.cfg.ComputeChanged(w.l, seen)
 	return w.take(step{event: ObserveStatus, to: seen})
 }
 
@@ -106,27 +109,41 @@ func (w *leaseWork) create(ctx context.Context) error {
 	if err := w.m.update(func(c *change) error { return c.setLease(w.l.ID, func(l *Lease) { l.Status = LeaseRecovering }) }); err != nil {
 		return err
 	}
-	session, err := w.p.Create(ctx, w.l)
+	made, err := w.p.Create(ctx, provider.CreateRequest{Name: w.l.ID})
 	if err != nil {
 		w.m.mu.Lock()
 		w.m.stats.InstanceErrors++
 		w.m.mu.Unlock()
 		return w.fail("create", err)
 	}
-	if err := w.take(step{event: IntentRunning, to: Running, want: WantRunning, bind: session}); err != nil {
+	w.m.cfg.ComputeChanged(w.l, Running)
+	if err := w.take(step{event: IntentRunning, to: Running, want: WantRunning, bind: made.ID}); err != nil {
+		w.m.cfg.ComputeChanged(w.l, Dead)
 		// Nobody would ever find it again.
 		undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 		defer cancel()
-		return errors.Join(err, w.p.Destroy(undo, w.l, session))
+		return errors.Join(err, w.p.Destroy(undo, made.ID))
 	}
 	return nil
 }
 
 func (w *leaseWork) resume(ctx context.Context) error {
-	if err := w.p.Resume(ctx, w.l, w.i.Session); err != nil {
+	if err := w.unlessIn(ctx, Running, w.p.Resume(ctx, w.i.Session)); err != nil {
 		return w.fail("resume", err)
 	}
+	w.m.cfg.ComputeChanged(w.l, Running)
 	return w.take(step{event: IntentResume, to: Running, want: WantRunning})
+}
+
+// unlessIn is nil for a change that the provider refused because the instance is in the wanted state already: somebody
+// else changed it, or a change before was not written down.
+func (w *leaseWork) unlessIn(ctx context.Context, want Observed, err error) error {
+	if errors.Is(err, provider.ErrState) {
+		if seen, failed := w.p.Status(ctx, w.i.Session); failed == nil && seen == want {
+			return nil
+		}
+	}
+	return err
 }
 
 // step is one entry of a lease's book.

@@ -6,27 +6,18 @@ import (
 	"maps"
 	"sync"
 	"time"
-)
 
-// Provider is where processes run, as far as leases need it. Instances are named by the provider's own ids. Calls may take long and end with their
-// context; calls for one lease never overlap. What a provider cannot do is ErrUnsupported.
-type Provider interface {
-	Create(ctx context.Context, l Lease) (instance string, err error)
-	Pause(ctx context.Context, l Lease, instance string) error
-	Resume(ctx context.Context, l Lease, instance string) error
-	Destroy(ctx context.Context, l Lease, instance string) error // of one that is gone already is no error
-	// Status is Dead for an instance that is gone. An error says that nothing is known.
-	Status(ctx context.Context, l Lease, instance string) (Observed, error)
-}
+	"github.com/evertty/evertty/internal/provider"
+)
 
 // Config is what a Manager needs. Store and Providers must be given.
 type Config struct {
 	Store     Store
-	Clock     Clock               // nil is time.Now
-	Policy    *Policy             // of threads that bring none; nil is DefaultPolicy
-	Chosen    bool                // somebody asked for Policy: see Thread.Chosen
-	Providers map[string]Provider // by name
-	Provider  string              // of threads that name none; "" is Local
+	Clock     Clock                        // nil is time.Now
+	Policy    *Policy                      // of threads that bring none; nil is DefaultPolicy
+	Chosen    bool                         // somebody asked for Policy: see Thread.Chosen
+	Providers map[string]provider.Provider // by name; instances have the name of their lease
+	Provider  string                       // of threads that name none; "" is Local
 	// Cwd is where the first process of a terminal starts when nobody said it; nil is "/".
 	Cwd func(provider string) string
 	// Viewers is how many people look at a thread; nil is none. Called under no lock but the thread's own.
@@ -35,6 +26,9 @@ type Config struct {
 	// other. nil does nothing. Called under no lock but the thread's own: it may call everything but what opens, pauses, resumes, destroys or deletes
 	// the thread.
 	End func(ctx context.Context, thread string, processes []Runtime, reason string) error
+	// ComputeChanged is told the state of a lease's compute: Frozen before it is paused, and any state after another
+	// change and after its provider was asked. nil does nothing. Called under the lease's own lock.
+	ComputeChanged func(l Lease, s Observed)
 	// Notify tells every event after it is kept, of a thread in the order of its numbers. nil does nothing. It must return at once and must not call the Manager.
 	Notify func(Event)
 }
@@ -81,6 +75,9 @@ func NewManager(cfg Config) (*Manager, error) {
 	}
 	if cfg.End == nil {
 		cfg.End = func(context.Context, string, []Runtime, string) error { return nil }
+	}
+	if cfg.ComputeChanged == nil {
+		cfg.ComputeChanged = func(Lease, Observed) {}
 	}
 	if cfg.Notify == nil {
 		cfg.Notify = func(Event) {}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/internal/thread/sqlite"
 )
@@ -57,11 +58,12 @@ func newRig(t *testing.T, change ...func(*thread.Config)) *rig {
 	r := &rig{t: t, path: filepath.Join(t.TempDir(), "evertty.db"), clock: &handClock{at: noon}}
 	r.cloud = &cloud{instances: map[string]thread.Observed{}, order: func(what string) { r.note(what) }}
 	r.cfg = thread.Config{
-		Clock:     r.clock.now,
-		Providers: map[string]thread.Provider{thread.Local: r.cloud, "e2b": r.cloud, "daytona": r.cloud},
-		Provider:  "e2b",
-		Cwd:       func(string) string { return "/home/user" },
-		Viewers:   func(string) int { r.mu.Lock(); defer r.mu.Unlock(); return r.looks },
+		Clock: r.clock.now,
+		Providers: map[string]provider.Provider{thread.Local: cloudOf{r.cloud, thread.Local}, "e2b": cloudOf{r.cloud, "e2b"},
+			"daytona": cloudOf{r.cloud, "daytona"}},
+		Provider: "e2b",
+		Cwd:      func(string) string { return "/home/user" },
+		Viewers:  func(string) int { r.mu.Lock(); defer r.mu.Unlock(); return r.looks },
 		End: func(_ context.Context, _ string, _ []thread.Runtime, reason string) error {
 			r.note("end " + reason)
 			if r.after != nil {
@@ -230,6 +232,8 @@ func policy(idle, most time.Duration) *thread.Policy {
 
 // cloud is a provider whose instances are words, with switches for its faults.
 type cloud struct {
+	provider.Provider // of which nothing else is asked
+
 	mu        sync.Mutex
 	instances map[string]thread.Observed
 	made      int
@@ -253,27 +257,27 @@ func (c *cloud) call(what string) error {
 	return nil
 }
 
-func (c *cloud) Create(_ context.Context, l thread.Lease) (string, error) {
+// cloudOf is the cloud by the name of one provider.
+type cloudOf struct {
+	*cloud
+	name string
+}
+
+func (c cloudOf) Create(context.Context, provider.CreateRequest) (provider.Instance, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.call("create"); err != nil {
-		return "", err
+		return provider.Instance{}, err
 	}
 	c.made++
-	id := fmt.Sprintf("%s-i%d", l.Provider, c.made)
+	id := fmt.Sprintf("%s-i%d", c.name, c.made)
 	c.instances[id] = thread.Running
-	return id, nil
+	return provider.Instance{ID: id}, nil
 }
 
-func (c *cloud) Pause(_ context.Context, _ thread.Lease, id string) error {
-	return c.to("pause", id, thread.Frozen)
-}
-func (c *cloud) Resume(_ context.Context, _ thread.Lease, id string) error {
-	return c.to("resume", id, thread.Running)
-}
-func (c *cloud) Destroy(_ context.Context, _ thread.Lease, id string) error {
-	return c.to("destroy", id, thread.Dead)
-}
+func (c *cloud) Pause(_ context.Context, id string) error   { return c.to("pause", id, thread.Frozen) }
+func (c *cloud) Resume(_ context.Context, id string) error  { return c.to("resume", id, thread.Running) }
+func (c *cloud) Destroy(_ context.Context, id string) error { return c.to("destroy", id, thread.Dead) }
 
 func (c *cloud) to(what, id string, s thread.Observed) error {
 	c.mu.Lock()
@@ -285,7 +289,7 @@ func (c *cloud) to(what, id string, s thread.Observed) error {
 	return nil
 }
 
-func (c *cloud) Status(_ context.Context, _ thread.Lease, id string) (thread.Observed, error) {
+func (c *cloud) Status(_ context.Context, id string) (thread.Observed, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.call("status"); err != nil {

@@ -198,9 +198,9 @@ func (a *Provider) Exec(ctx context.Context, id string, r provider.ExecRequest, 
 	return a.polled.Exec(ctx, id, r, stdout, stderr)
 }
 
-// OpenPTY is ErrCannot.
+// OpenPTY is ErrUnsupported.
 func (a *Provider) OpenPTY(context.Context, string, provider.PTYRequest) (provider.PTY, error) {
-	return nil, fmt.Errorf("agentbay: %w: it has no terminals", provider.ErrCannot)
+	return nil, fmt.Errorf("agentbay: %w: it has no terminals", provider.ErrUnsupported)
 }
 
 // Metrics is what the session's own tool measures.

@@ -56,7 +56,7 @@ func becomes(t *testing.T, what string, fact func() bool) {
 // poll looks until a fact is true, and tells whether it came to that within limit.
 func poll(fact func() bool) bool { return polling.Until(limit, fact) }
 
-// What others have started belongs to an instance by the word of Members, also to a server that did not create it.
+// What others have started belongs to an instance as Lookup tells, also to a server that did not create it.
 func TestLocalMembers(t *testing.T) {
 	word := seconds()
 	c := exec.Command("bash", "-c", "sleep "+word+" & (setsid sleep "+word+" & wait) & wait")
@@ -66,15 +66,12 @@ func TestLocalMembers(t *testing.T) {
 	}
 	waited := make(chan error, 1)
 	go func() { waited <- c.Wait() }()
-	members := func(id string) []int {
-		if id != "lease" {
-			return nil
-		}
-		return []int{c.Process.Pid}
+	lookup := func(id string) (local.Known, bool) {
+		return local.Known{PIDs: []int{c.Process.Pid}, State: provider.Unknown}, id == "lease"
 	}
 	ctx := within(t)
 	open := func() *local.Provider {
-		return local.New(local.Config{Members: members, Dir: t.TempDir()})
+		return local.New(local.Config{Lookup: lookup, Dir: t.TempDir()})
 	}
 	one := open()
 	is := func(l *local.Provider, want provider.State) {

@@ -3,6 +3,7 @@ package catalog_test
 import (
 	"testing"
 
+	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/provider/catalog"
 )
 
@@ -57,13 +58,23 @@ func named(t *testing.T, name, variable string, parts ...func(*testing.T, spot))
 // TestEveryNameOpens: what FromEnv and files may name is there, and says which variable it lacks.
 func TestEveryNameOpens(t *testing.T) {
 	for _, name := range []string{"agentbay", "daytona", "e2b"} {
-		_, err := catalog.FromEnv(name, func(string) (string, bool) { return "", false })
+		_, err := fromEnv(t, name, func(string) (string, bool) { return "", false })
 		if err == nil {
 			t.Errorf("%s opened without a key", name)
 		}
-		p, err := catalog.FromEnv(name, func(string) (string, bool) { return "https://value.example", true })
+		p, err := fromEnv(t, name, func(string) (string, bool) { return "https://value.example", true })
 		if err != nil || p.Name() != name {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// fromEnv opens a provider whose file names it and nothing else.
+func fromEnv(t *testing.T, name string, lookup func(string) (string, bool)) (provider.Provider, error) {
+	t.Helper()
+	s, err := catalog.ParseSettings([]byte(`{"provider":"`+name+`"}`), lookup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Open()
 }

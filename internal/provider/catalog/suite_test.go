@@ -14,7 +14,6 @@ import (
 	"github.com/evertty/evertty/tests/fakeprov"
 
 	"github.com/evertty/evertty/internal/provider/agentbay"
-	"github.com/evertty/evertty/internal/provider/catalog"
 	"github.com/evertty/evertty/internal/provider/daytona"
 	"github.com/evertty/evertty/internal/provider/e2b"
 )
@@ -84,7 +83,7 @@ func fakeAgentBay(t *testing.T, s *fakeprov.Server) *agentbay.Provider {
 func realPlace(name, variable string) func(*testing.T) provider.Provider {
 	return func(t *testing.T) provider.Provider {
 		key(t, variable)
-		return opened[provider.Provider](t)(catalog.FromEnv(name, os.LookupEnv))
+		return opened[provider.Provider](t)(fromEnv(t, name, os.LookupEnv))
 	}
 }
 
@@ -180,7 +179,7 @@ func TestPauseAndResume(t *testing.T) { each(t, pauseResume) }
 func pauseResume(t *testing.T, p provider.Provider) {
 	s := rent(t, p)
 	if !p.Capabilities().Pause {
-		if err := p.Pause(within(t), s.id); !errors.Is(err, provider.ErrCannot) {
+		if err := p.Pause(within(t), s.id); !errors.Is(err, provider.ErrUnsupported) {
 			t.Errorf("pause: %v", err)
 		}
 		return

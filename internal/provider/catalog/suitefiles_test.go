@@ -100,7 +100,7 @@ func list(t *testing.T, s spot) {
 func metrics(t *testing.T, s spot) {
 	m, err := s.Metrics(within(t), s.id)
 	if !s.Capabilities().Metrics {
-		if !errors.Is(err, provider.ErrCannot) {
+		if !errors.Is(err, provider.ErrUnsupported) {
 			t.Errorf("%v", err)
 		}
 		return
@@ -133,10 +133,10 @@ func (s spot) open(t *testing.T, r provider.PTYRequest) *screen {
 	t.Helper()
 	p, err := s.OpenPTY(within(t), s.id, r)
 	if !s.Capabilities().PTY {
-		if !errors.Is(err, provider.ErrCannot) {
+		if !errors.Is(err, provider.ErrUnsupported) {
 			t.Fatalf("no terminals, but %v", err)
 		}
-		t.Skip("ErrCannot, as it says")
+		t.Skip("ErrUnsupported, as it says")
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -25,36 +25,46 @@ const (
 	localGrace = 500 * time.Millisecond
 )
 
-// Config is what a Local is made with.
+// Config is what a Provider is made with.
 type Config struct {
-	// Members returns the process ids that an instance has besides those this package has started: the leaders of its terminals and shells. nil is none.
+	// Lookup tells what somebody else knows of an instance; ok is false for one that is not there. nil knows none.
 	// It is called at any time, under no lock.
-	Members func(instance string) []int
-	Dir     string // where an instance begins; "" is the home directory, or / when that is none
+	Lookup func(instance string) (k Known, ok bool)
+	Dir    string // where an instance begins; "" is the home directory, or / when that is none
 }
 
-// Provider is this machine. An instance is a group of process trees by the name of its lease: what Members tells, and what Exec and OpenPTY have started.
-// Pause stops them and Resume lets them go on, so memory is kept; Destroy kills them. Files are the machine's, there are no walls between instances.
+// Known is what somebody else knows of an instance.
+type Known struct {
+	// PIDs are the processes that belong to it besides those that this package has started: the leaders of its terminals
+	// and shells.
+	PIDs []int
+	// State is Running or Paused as of the last change; Unknown is taken for Paused when all its processes are stopped.
+	State provider.State
+}
+
+// Provider is this machine. An instance is a group of process trees: what Lookup tells, and what Exec and OpenPTY have
+// started. Pause stops them and Resume continues them, so memory is kept; Destroy kills them. Files are the machine's:
+// there are no walls between instances.
 //
-// What is paused is remembered here and seen in /proc: after a restart of the server an instance whose processes are all stopped is still Paused. One that
-// Create has not made here is Dead unless Members has processes of it; Create with the same name makes it again.
+// An instance that Create has not made here, because the server has been started again, is there as long as Lookup
+// knows it.
 type Provider struct {
 	cfg Config
 
-	mu     sync.Mutex // a leaf; nothing but tables
-	places map[string]*localInstance
+	mu        sync.Mutex // a leaf; nothing but tables
+	instances map[string]*instance
 }
 
-// localInstance is what is known of one; guarded by Local.mu.
-type localInstance struct {
+// instance is guarded by Provider.mu.
+type instance struct {
 	env    map[string]string // of every command and terminal; never changed
 	trees  []pty.Tree        // of what was started here
-	paused bool
-	frozen []pty.Proc // what Pause has stopped, in order
-	work   sync.Mutex // serialises pause, resume and destroy; taken before Local.mu
+	state  provider.State    // Running, Paused, or Unknown
+	frozen []pty.Proc        // what Pause has stopped, in order
+	work   sync.Mutex        // serialises pause, resume and destroy; taken before Provider.mu
 }
 
-// New makes a Local. It starts nothing.
+// New makes a Provider. It starts nothing.
 func New(c Config) *Provider {
 	if c.Dir == "" {
 		c.Dir, _ = os.UserHomeDir()
@@ -62,7 +72,7 @@ func New(c Config) *Provider {
 			c.Dir = "/"
 		}
 	}
-	return &Provider{cfg: c, places: map[string]*localInstance{}}
+	return &Provider{cfg: c, instances: map[string]*instance{}}
 }
 
 // Name is local.
@@ -73,53 +83,50 @@ func (l *Provider) Capabilities() provider.Capabilities {
 	return provider.Capabilities{Pause: true, Resume: true, Destroy: true, Status: true, PTY: true, Files: true, Metrics: true, MemoryKept: true, Runtime: "local"}
 }
 
-// Create makes a name known, which may be known already. Its variables are forgotten with this process; the timeout means nothing here.
+// idBytes of an id: enough that no two instances have the same.
+const idBytes = 6
+
+// Create makes an id. The variables are forgotten with this process; the timeout means nothing here.
 func (l *Provider) Create(_ context.Context, r provider.CreateRequest) (provider.Instance, error) {
-	id := r.Name
-	if id == "" {
-		var b [6]byte
-		_, _ = rand.Read(b[:])
-		id = "local-" + hex.EncodeToString(b[:])
-	}
+	var b [idBytes]byte
+	_, _ = rand.Read(b[:])
+	id := "local-" + hex.EncodeToString(b[:])
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.places[id] == nil {
-		l.places[id] = &localInstance{env: maps.Clone(r.Env)}
-	}
+	l.instances[id] = &instance{env: maps.Clone(r.Env), state: provider.Running}
 	return provider.Instance{ID: id, State: provider.Running, CreatedAt: time.Now().UTC(), Cwd: l.cfg.Dir}, nil
 }
 
-// WasPaused makes an instance known that an earlier process of this server has paused, of which perhaps not all is stopped.
-func (l *Provider) WasPaused(id string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.places[id] == nil {
-		l.places[id] = &localInstance{}
+// lookup is what Config.Lookup knows.
+func (l *Provider) lookup(id string) (Known, bool) {
+	if l.cfg.Lookup == nil {
+		return Known{}, false
 	}
-	l.places[id].paused = true
+	return l.cfg.Lookup(id)
 }
 
 // at is what is known of an instance. Errors: ErrNotFound.
-func (l *Provider) at(id string) (*localInstance, error) {
+func (l *Provider) at(id string) (*instance, error) {
 	l.mu.Lock()
-	i := l.places[id]
+	i := l.instances[id]
 	l.mu.Unlock()
 	if i != nil {
 		return i, nil
 	}
-	if l.cfg.Members == nil || len(l.cfg.Members(id)) == 0 {
+	k, ok := l.lookup(id)
+	if !ok {
 		return nil, fmt.Errorf("local: %w: %q", provider.ErrNotFound, id)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.places[id] == nil {
-		l.places[id] = &localInstance{}
+	if l.instances[id] == nil {
+		l.instances[id] = &instance{state: k.State}
 	}
-	return l.places[id], nil
+	return l.instances[id], nil
 }
 
 // trees are all of an instance's. Those whose processes have all ended are forgotten.
-func (l *Provider) trees(id string, i *localInstance) []pty.Tree {
+func (l *Provider) trees(id string, i *instance) []pty.Tree {
 	l.mu.Lock()
 	trees := slices.Clone(i.trees)
 	l.mu.Unlock()
@@ -135,10 +142,8 @@ func (l *Provider) trees(id string, i *localInstance) []pty.Tree {
 	l.mu.Lock()
 	i.trees = slices.DeleteFunc(i.trees, func(t pty.Tree) bool { return slices.Contains(over, t.Root()) })
 	l.mu.Unlock()
-	if l.cfg.Members == nil {
-		return trees
-	}
-	for _, pid := range l.cfg.Members(id) {
+	k, _ := l.lookup(id)
+	for _, pid := range k.PIDs {
 		if t, ok := pty.TreeOf(pid); ok {
 			trees = append(trees, t)
 		}
@@ -159,7 +164,7 @@ func (l *Provider) Destroy(ctx context.Context, id string) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.places, id)
+	delete(l.instances, id)
 	return nil
 }
 
@@ -180,7 +185,7 @@ func (l *Provider) Pause(ctx context.Context, id string) error {
 		return fmt.Errorf("local: %w: %w", provider.ErrProvider, err)
 	}
 	l.mu.Lock()
-	i.paused, i.frozen = true, slices.Grow(frozen, 1) // not nil: of nothing too
+	i.state, i.frozen = provider.Paused, slices.Grow(frozen, 1) // not nil: of nothing too
 	l.mu.Unlock()
 	return nil
 }
@@ -197,8 +202,8 @@ func (l *Provider) Resume(_ context.Context, id string) error {
 		return fmt.Errorf("local: %w: %q runs", provider.ErrState, id)
 	}
 	l.mu.Lock()
-	frozen, known := i.frozen, i.paused && i.frozen != nil
-	i.paused, i.frozen = false, nil
+	frozen, known := i.frozen, i.frozen != nil
+	i.state, i.frozen = provider.Running, nil
 	l.mu.Unlock()
 	if !known {
 		if frozen, err = pty.Members(l.trees(id, i)); err != nil {
@@ -211,16 +216,29 @@ func (l *Provider) Resume(_ context.Context, id string) error {
 	return nil
 }
 
-// isPaused tells whether an instance was paused here, or all its processes are stopped.
-func (l *Provider) isPaused(id string, i *localInstance) bool {
+// isPaused tells whether an instance was paused and somebody has not continued all its processes since. Processes that
+// are stopped by hand pause nothing.
+func (l *Provider) isPaused(id string, i *instance) bool {
 	l.mu.Lock()
-	paused := i.paused
+	state := i.state
 	l.mu.Unlock()
-	if paused {
-		return true
+	if state == provider.Running {
+		return false
 	}
 	members, err := pty.Members(l.trees(id, i))
-	return err == nil && len(members) > 0 && !slices.ContainsFunc(members, func(p pty.Proc) bool { return !p.Stopped })
+	if err != nil {
+		return state == provider.Paused
+	}
+	stopped := 0
+	for _, p := range members {
+		if p.Stopped {
+			stopped++
+		}
+	}
+	if state == provider.Paused {
+		return stopped > 0 || len(members) == 0
+	}
+	return stopped > 0 && stopped == len(members)
 }
 
 // Status is Dead after Destroy.
@@ -236,7 +254,7 @@ func (l *Provider) Status(_ context.Context, id string) (provider.State, error) 
 }
 
 // running is at for what needs an instance that runs. Errors: ErrNotFound, ErrNotRunning.
-func (l *Provider) running(id string) (*localInstance, error) {
+func (l *Provider) running(id string) (*instance, error) {
 	i, err := l.at(id)
 	if err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ func (l *Provider) Exec(ctx context.Context, id string, r provider.ExecRequest, 
 }
 
 // run starts, keeps and reaps the bash of one Exec.
-func (l *Provider) run(a *bash.Attempt, i *localInstance, cmd *exec.Cmd, pipes *localPipes) (provider.ExecResult, error) {
+func (l *Provider) run(a *bash.Attempt, i *instance, cmd *exec.Cmd, pipes *localPipes) (provider.ExecResult, error) {
 	if a.Err() != nil {
 		return provider.ExecResult{}, fmt.Errorf("%w: %w", provider.ErrNotStarted, context.Cause(a))
 	}
@@ -83,14 +83,14 @@ func exitResult(cmd *exec.Cmd, err error) (provider.ExecResult, error) {
 }
 
 // keep makes a tree one of an instance's.
-func (l *Provider) keep(i *localInstance, t pty.Tree) {
+func (l *Provider) keep(i *instance, t pty.Tree) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	i.trees = append(i.trees, t)
 }
 
 // reaped says that the root of a tree was reaped.
-func (l *Provider) reaped(i *localInstance, t pty.Tree) {
+func (l *Provider) reaped(i *instance, t pty.Tree) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for n := range i.trees {
@@ -101,7 +101,7 @@ func (l *Provider) reaped(i *localInstance, t pty.Tree) {
 }
 
 // command is the bash of a request and the file that its script is in.
-func (l *Provider) command(i *localInstance, r provider.ExecRequest) (*exec.Cmd, *os.File, error) {
+func (l *Provider) command(i *instance, r provider.ExecRequest) (*exec.Cmd, *os.File, error) {
 	text, err := bash.Script(r)
 	if err != nil {
 		return nil, nil, err

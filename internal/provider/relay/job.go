@@ -151,7 +151,7 @@ func Outcome(dir string) (f Failure, failed bool) {
 
 // fail leaves why there is no result. What cannot be written is said on standard error.
 func fail(dir string, cause error) {
-	b, err := json.Marshal(Failure{Cannot: errors.Is(cause, provider.ErrCannot), Message: cause.Error()})
+	b, err := json.Marshal(Failure{Cannot: errors.Is(cause, provider.ErrUnsupported), Message: cause.Error()})
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, outcomeFile), b, 0o600)
 	}

@@ -169,14 +169,14 @@ func (s *Provider) Destroy(ctx context.Context, id string) error {
 	return nil
 }
 
-// Pause is ErrCannot.
+// Pause is ErrUnsupported.
 func (s *Provider) Pause(context.Context, string) error {
-	return fmt.Errorf("ssh: pause: %w", provider.ErrCannot)
+	return fmt.Errorf("ssh: pause: %w", provider.ErrUnsupported)
 }
 
-// Resume is ErrCannot.
+// Resume is ErrUnsupported.
 func (s *Provider) Resume(context.Context, string) error {
-	return fmt.Errorf("ssh: resume: %w", provider.ErrCannot)
+	return fmt.Errorf("ssh: resume: %w", provider.ErrUnsupported)
 }
 
 // Status is Running while the directory is there.

@@ -110,8 +110,7 @@ var ErrorTable = []errorRow{
 	{thread.ErrExpired, http.StatusConflict, "SESSION_EXPIRED", ""},
 	{thread.ErrBudget, http.StatusTooManyRequests, "BUDGET", ""},
 	{thread.ErrNoProvider, http.StatusBadRequest, "VALIDATION", ""},
-	{thread.ErrUnsupported, http.StatusNotImplemented, "CAPABILITY", ""}, // before ErrProvider, which wraps it
-	{provider.ErrCannot, http.StatusNotImplemented, "CAPABILITY", ""},
+	{provider.ErrUnsupported, http.StatusNotImplemented, "CAPABILITY", ""}, // before ErrProvider, which wraps it
 	{thread.ErrProvider, http.StatusServiceUnavailable, "PROVIDER", ""},
 	{thread.ErrNoSpace, http.StatusInsufficientStorage, "NO_SPACE", ""},
 	{thread.ErrDamaged, http.StatusInternalServerError, "DAMAGED", ""},

@@ -71,7 +71,7 @@ func (d *Service) end(ctx context.Context, threadID string, list []thread.Runtim
 		if err != nil {
 			return err
 		}
-		all = th.Chosen || d.elsewhere(th) // its compute is paused: nothing of it can go on
+		all = th.Chosen || d.remote(th) // its compute is paused: nothing of it can go on
 	}
 	wanted := map[string]bool{}
 	for _, r := range list {

@@ -31,8 +31,8 @@ func (d *Service) Leases(q thread.LeaseQuery) (replies []thread.LeaseReply, next
 	if err != nil {
 		return nil, "", err
 	}
-	if _, known := d.places[q.Provider]; !known && q.Provider != "" && q.After == "" && len(list) == 0 {
-		return nil, "", d.noPlace(q.Provider)
+	if _, known := d.providers[q.Provider]; !known && q.Provider != "" && q.After == "" && len(list) == 0 {
+		return nil, "", d.noProvider(q.Provider)
 	}
 	replies = make([]thread.LeaseReply, 0, len(list))
 	for _, l := range list {
@@ -132,21 +132,19 @@ func (d *Service) metrics(ctx context.Context, id string) (provider.Metrics, err
 	if err != nil {
 		return provider.Metrics{}, err
 	}
-	place := d.places[l.Provider]
-	if place == nil {
-		return provider.Metrics{}, d.noPlace(l.Provider)
+	p := d.providers[l.Provider]
+	if p == nil {
+		return provider.Metrics{}, d.noProvider(l.Provider)
 	}
-	instance := l.ID // what this machine knows a lease's place by
-	if l.Provider == thread.Local {
-		err = d.local.known(ctx, l)
-	} else {
-		instance, err = d.instanceOf(l)
+	instance, err := d.instanceOf(l)
+	if l.Provider == thread.Local && errors.Is(err, thread.ErrTransition) {
+		err = nil // this machine is there, though nothing of the lease runs
 	}
 	if err != nil {
 		return provider.Metrics{}, err
 	}
-	m, err := place.Metrics(ctx, instance)
-	if err = told(err); err != nil && !errors.Is(err, thread.ErrUnsupported) {
+	m, err := p.Metrics(ctx, instance)
+	if err != nil && !errors.Is(err, provider.ErrUnsupported) {
 		err = fmt.Errorf("%w: metrics of lease %s: %w", thread.ErrProvider, id, err)
 	}
 	return m, err
@@ -174,8 +172,8 @@ type SandboxType struct {
 // SandboxTypes are the providers of this server, by name.
 func (d *Service) SandboxTypes() []SandboxType {
 	list := []SandboxType{}
-	for _, name := range slices.Sorted(maps.Keys(d.places)) {
-		list = append(list, SandboxType{Name: name, Available: d.Manager != nil, Capabilities: d.places[name].Capabilities()})
+	for _, name := range slices.Sorted(maps.Keys(d.providers)) {
+		list = append(list, SandboxType{Name: name, Available: d.Manager != nil, Capabilities: d.providers[name].Capabilities()})
 	}
 	return list
 }

@@ -2,10 +2,13 @@ package service
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/thread"
 )
 
@@ -49,36 +52,55 @@ func (p *pauses) remember() {
 	}
 }
 
-// settle compares what was remembered with what is there, when that has been brought back. Where nothing is stopped an earlier server was killed while it
-// resumed; of a pause that was cut short all goes on.
-func (l *localCompute) settle() {
-	for _, e := range l.found {
+// foundPaused tells, until settle has ended, whether an earlier server has paused a lease or was about to.
+func (p *pauses) foundPaused(lease string) bool {
+	return slices.ContainsFunc(p.found, func(e thread.Lease) bool { return e.ID == lease })
+}
+
+// settle compares what was remembered with what is there, when that has been brought back. Where nothing is stopped an
+// earlier server was killed while it resumed; of a pause that was cut short all goes on.
+func (p *pauses) settle() {
+	for _, e := range p.found {
 		if e.Provider != thread.Local {
 			continue // its provider is asked before the next use
 		}
-		stopped, all := l.stopped(e.ID)
-		l.place.WasPaused(e.ID)
+		stopped, all := p.stopped(e.ID)
 		if !e.CutShort() && (stopped > 0 || all == 0) {
 			continue
 		}
-		if err := l.Resume(context.Background(), e, ""); err != nil {
-			l.d.cfg.Log.Warn("processes of a lease stay paused", "lease", e.ID, "error", err)
+		instance, err := p.d.instanceOf(e)
+		if err == nil {
+			err = p.d.local.Resume(context.Background(), instance)
 		}
+		if err != nil && !errors.Is(err, provider.ErrState) { // ErrState: it runs
+			p.d.cfg.Log.Warn("processes of a lease stay paused", "lease", e.ID, "error", err)
+			continue
+		}
+		p.freeze(e.ID, false)
 	}
-	l.found = nil
+	p.found = nil
 }
 
 // stopped counts the leaders of what the threads of a lease run here.
-func (l *localCompute) stopped(lease string) (stopped, all int) {
-	for _, thread := range l.threads(lease) {
-		for _, p := range l.d.roots(thread) {
+func (p *pauses) stopped(lease string) (stopped, all int) {
+	for _, thread := range p.threads(lease) {
+		for _, root := range p.d.roots(thread) {
 			all++
-			if p.Stopped {
+			if root.Stopped {
 				stopped++
 			}
 		}
 	}
 	return stopped, all
+}
+
+// computeChanged notes what becomes of the threads of a lease. Compute that was destroyed takes only the threads of this
+// machine along: at another provider a command gets other compute by itself.
+func (p *pauses) computeChanged(l thread.Lease, s thread.Observed) {
+	p.freeze(l.ID, s == thread.Frozen)
+	if gone := s == thread.Dead; l.Provider == thread.Local && (gone || p.some.Load()) {
+		p.lose(l.ID, gone)
+	}
 }
 
 // freeze notes that the threads of a lease stand still, or do no more.
@@ -147,4 +169,4 @@ func (p *pauses) isFrozen(thread string) bool {
 }
 
 // stands says whether the time of a thread stands still.
-func (d *Service) stands(thread string) bool { return d.local != nil && d.local.isFrozen(thread) }
+func (d *Service) stands(thread string) bool { return d.pauses.isFrozen(thread) }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/provider/local"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/internal/thread/sqlite"
@@ -18,8 +19,8 @@ func recording(t *testing.T) (d *Service, terminal string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	here := providerAdapter{Place{Provider: local.New(local.Config{Dir: t.TempDir()})}, newPauses(&Service{})}
-	m, err := thread.NewManager(thread.Config{Store: db, Providers: map[string]thread.Provider{thread.Local: here}})
+	here := local.New(local.Config{Dir: t.TempDir()})
+	m, err := thread.NewManager(thread.Config{Store: db, Providers: map[string]provider.Provider{thread.Local: here}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,16 +20,13 @@ import (
 	"github.com/evertty/evertty/pty"
 )
 
-// Place is a provider beside this machine.
-type Place struct {
+// RemoteProvider is a provider beside this machine.
+type RemoteProvider struct {
 	provider.Provider
-	// Packed are its settings for a process of its own: provider.Settings.Pack.
-	Packed []byte
-	// Init is run once in every new instance.
-	Init []string
+	Settings []byte // for a process of its own: catalog.Settings.Pack
 }
 
-// Relay is how processes elsewhere are held: by a program here that stands for them; see package relay.
+// Relay is how remote processes are held: by a program here that stands for them; see package relay.
 type Relay struct {
 	Program []string // with its first arguments
 	Dir     string   // a directory of its own, in which the jobs of terminals wait; 0700
@@ -56,8 +53,8 @@ func (d *Service) openRelay() error {
 	return nil
 }
 
-// placeOf is where the processes of a thread run: the name of a provider, "" for this machine. Errors: thread.ErrNoProvider, ErrDamaged.
-func (d *Service) placeOf(threadID string) (string, error) {
+// providerName is where the processes of a thread run: the name of a provider, "" for this machine. Errors: thread.ErrNoProvider, ErrDamaged.
+func (d *Service) providerName(threadID string) (string, error) {
 	if d.Manager == nil {
 		return "", nil
 	}
@@ -75,21 +72,21 @@ func (d *Service) placeOf(threadID string) (string, error) {
 	if name == "" || name == thread.Local {
 		return "", nil
 	}
-	if _, ok := d.cfg.Places[name]; !ok {
-		return "", d.noPlace(name)
+	if _, ok := d.cfg.Providers[name]; !ok {
+		return "", d.noProvider(name)
 	}
 	return name, nil
 }
 
-// noPlace says that a provider is not set up, and which are.
-func (d *Service) noPlace(name string) error {
-	return &thread.NoProvider{Given: name, Known: slices.Sorted(maps.Keys(d.places))}
+// noProvider says that a provider is not set up, and which are.
+func (d *Service) noProvider(name string) error {
+	return &thread.NoProvider{Given: name, Known: slices.Sorted(maps.Keys(d.providers))}
 }
 
-// elsewhere tells whether the compute of a thread is not this machine.
-func (d *Service) elsewhere(th thread.Thread) bool {
-	place, err := d.placeOf(th.ID)
-	return err == nil && place != ""
+// remote tells whether the compute of a thread is not this machine.
+func (d *Service) remote(th thread.Thread) bool {
+	name, err := d.providerName(th.ID)
+	return err == nil && name != ""
 }
 
 // Remote is how shells run commands elsewhere.
@@ -137,11 +134,11 @@ func (d *Service) doubt(ctx context.Context, thread string) {
 
 // leave completes a job and puts it where its relay looks. Errors: thread.ErrNoProvider, ErrNoSpace.
 func (d *Service) leave(dir string, l thread.Layers, j relay.Job) error {
-	place, ok := d.cfg.Places[l.Lease.Provider]
+	p, ok := d.cfg.Providers[l.Lease.Provider]
 	if !ok {
-		return d.noPlace(l.Lease.Provider)
+		return d.noProvider(l.Lease.Provider)
 	}
-	j.Settings, j.Instance = json.RawMessage(place.Packed), l.Instance.Session
+	j.Settings, j.Instance = json.RawMessage(p.Settings), l.Instance.Session
 	return relay.Leave(dir, j)
 }
 
@@ -176,7 +173,7 @@ func (d *Service) program(t *terminal.Terminal, s terminal.Spec) (pty.Spec, erro
 	return pty.Spec{Argv: argv, Dir: "/", Cols: s.Cols, Rows: s.Rows, Brand: t.Tag()}, nil
 }
 
-// jobDir is where the job of a terminal elsewhere waits for its relay.
+// jobDir is where the job of a remote terminal waits for its relay.
 func (d *Service) jobDir(t *terminal.Terminal) string {
 	return filepath.Join(d.cfg.Relay.Dir, t.KeeperID())
 }
@@ -190,8 +187,8 @@ func (d *Service) dropProgram(t *terminal.Terminal) {
 
 // providerOf is where a new terminal of a session runs, "" for this machine. Errors: thread.ErrNoProvider, ErrUnsupported (a provider without terminals).
 func (d *Service) providerOf(session string) (string, error) {
-	place, err := d.placeOf(session)
-	if err == nil && place != "" && !d.cfg.Places[place].Capabilities().PTY {
+	place, err := d.providerName(session)
+	if err == nil && place != "" && !d.cfg.Providers[place].Capabilities().PTY {
 		err = fmt.Errorf("%w: %s has no terminals", thread.ErrUnsupported, place)
 	}
 	return place, err

@@ -36,7 +36,7 @@ func (f *Files) at(ctx context.Context) (provider.Provider, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	p := f.service.cfg.Places[place]
+	p := f.service.cfg.Providers[place]
 	if !p.Capabilities().Files {
 		return nil, "", fmt.Errorf("%w: %s has no files", thread.ErrUnsupported, place)
 	}

@@ -49,7 +49,7 @@ func (d *Service) RollbackTerminal(ctx context.Context, threadID, terminalID str
 	if err != nil {
 		return RolledBack{}, err
 	}
-	place, err := d.placeOf(threadID)
+	place, err := d.providerOf(threadID)
 	if err != nil {
 		return RolledBack{}, err
 	}

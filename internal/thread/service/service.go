@@ -18,6 +18,7 @@ import (
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/lifetime"
 	"github.com/evertty/evertty/internal/provider"
+	"github.com/evertty/evertty/internal/provider/local"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/shell/registry"
 	"github.com/evertty/evertty/internal/startdir"
@@ -47,9 +48,10 @@ type Service struct {
 	boot      string
 	recorder  recorder
 	watchers  watchers
-	local     *localCompute
-	places    map[string]provider.Provider
-	kick      chan struct{} // has a value when a session is over its budget
+	pauses    *pauses
+	local     *local.Provider
+	providers map[string]provider.Provider // with local
+	kick      chan struct{}                // has a value when a session is over its budget
 	sweeping  sync.WaitGroup
 
 	trouble atomic.Pointer[string] // why the records cannot be written; nil when they can
@@ -70,9 +72,9 @@ type Config struct {
 	// Policy is that of threads that bring none; nil is thread.DefaultPolicy. PolicyChosen says that somebody wanted it: see end.
 	Policy       *thread.Policy
 	PolicyChosen bool
-	// Places are where processes can run beside this machine, by name. With any of them Relay is needed.
-	Places map[string]Place
-	Relay  Relay
+	// Providers are where processes can run beside this machine, by name. With any of them Relay is needed.
+	Providers map[string]RemoteProvider
+	Relay     Relay
 }
 
 // New makes a service whose hooks can be given away. Open has to follow before anything is brought back.
@@ -110,13 +112,13 @@ func (d *Service) openRecords() {
 		}
 		return
 	}
-	d.local = newLocal(d)
-	d.places = map[string]provider.Provider{thread.Local: d.local.place}
-	providers := map[string]thread.Provider{thread.Local: d.local}
-	for name, p := range d.cfg.Places {
-		providers[name], d.places[name] = providerAdapter{p, d.local.pauses}, p.Provider
+	d.pauses = newPauses(d)
+	d.local = local.New(local.Config{Lookup: d.localInstance})
+	d.providers = map[string]provider.Provider{thread.Local: d.local}
+	for name, p := range d.cfg.Providers {
+		d.providers[name] = p.Provider
 	}
-	manager, err := thread.NewManager(thread.Config{Store: d.cfg.Records, Policy: d.cfg.Policy, Chosen: d.cfg.PolicyChosen, Providers: providers,
+	manager, err := thread.NewManager(thread.Config{Store: d.cfg.Records, Policy: d.cfg.Policy, Chosen: d.cfg.PolicyChosen, Providers: d.providers, ComputeChanged: d.pauses.computeChanged,
 		Cwd: d.firstDir, Viewers: d.viewers, End: d.end, Notify: func(e thread.Event) { d.watchers.notify(e.Thread) }})
 	if err != nil {
 		d.why = err
@@ -125,7 +127,7 @@ func (d *Service) openRecords() {
 		return
 	}
 	d.Manager = manager
-	d.local.remember()
+	d.pauses.remember()
 	d.openBooks()
 }
 
@@ -142,7 +144,7 @@ func (d *Service) Begin() {
 		return
 	}
 	d.align()
-	d.local.settle()
+	d.pauses.settle()
 	go d.record()
 	d.life.Go(d.sweepLoop)
 	d.life.Go(d.chargeLoop)
@@ -181,7 +183,7 @@ func (d *Service) current(ctx context.Context, thread string) error {
 	}
 	limit, cancel := context.WithTimeout(ctx, currentPatience)
 	defer cancel()
-	if thread != "" && !d.local.isFrozen(thread) { // what stands still changes nothing
+	if thread != "" && !d.pauses.isFrozen(thread) { // what stands still changes nothing
 		for _, s := range d.shells.List(thread) {
 			_ = s.Settled(limit) // what hangs is told as it was
 		}
@@ -246,7 +248,7 @@ func (d *Service) admit(s *registry.Shell) error {
 		return nil
 	}
 	err := thread.ErrExpired
-	if shellRow(s).recorded.Load() && !d.local.isFrozen(s.Session) {
+	if shellRow(s).recorded.Load() && !d.pauses.isFrozen(s.Session) {
 		err = d.Manager.Admit(s.Session)
 	}
 	if errors.Is(err, thread.ErrExpired) {
@@ -268,7 +270,7 @@ func (d *Service) attend(ctx context.Context, t *terminal.Terminal) error {
 	if d.Manager == nil {
 		return nil
 	}
-	if row(t).recorded.Load() && !d.local.isFrozen(t.Session()) && d.Manager.Attend(t.Session()) == nil {
+	if row(t).recorded.Load() && !d.pauses.isFrozen(t.Session()) && d.Manager.Attend(t.Session()) == nil {
 		return nil
 	}
 	if _, err := d.ready(ctx, t.Session(), useOf(t), t.Spec().Place); err != nil {
@@ -452,7 +454,7 @@ func (d *Service) terminalEnded(t *terminal.Terminal, e stream.Exit) {
 func (d *Service) ShellHooks() registry.Hooks {
 	return registry.Hooks{
 		NewData:  func(*registry.Shell) any { return &liveShellRow{} },
-		Provider: d.placeOf,
+		Provider: d.providerName,
 		Vacant:   d.vacantState,
 		Started:  d.shellStarted,
 		Admit:    d.admit,

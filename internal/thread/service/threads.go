@@ -78,7 +78,7 @@ func (d *Service) DeleteThread(ctx context.Context, id string) error {
 	if err := d.deleteRecords(ctx, id); err != nil {
 		return err
 	}
-	d.local.forget(id)
+	d.pauses.forget(id)
 	return nil
 }
 

@@ -16,24 +16,27 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// here is a provider that has one instance, which always runs.
-type here struct{}
+// here is a provider that has one instance, which always runs. Nothing else is asked of it.
+type here struct{ provider.Provider }
 
-func (here) Create(context.Context, thread.Lease) (string, error) { return "here", nil }
-func (here) Pause(context.Context, thread.Lease, string) error    { return nil }
-func (here) Resume(context.Context, thread.Lease, string) error   { return nil }
-func (here) Destroy(context.Context, thread.Lease, string) error  { return nil }
-func (here) Status(context.Context, thread.Lease, string) (thread.Observed, error) {
-	return thread.Running, nil
+func (here) Create(context.Context, provider.CreateRequest) (provider.Instance, error) {
+	return provider.Instance{ID: "here"}, nil
+}
+func (here) Pause(context.Context, string) error   { return nil }
+func (here) Resume(context.Context, string) error  { return nil }
+func (here) Destroy(context.Context, string) error { return nil }
+func (here) Status(context.Context, string) (provider.State, error) {
+	return provider.Running, nil
 }
 
 func manager(t testing.TB, s *Store) *thread.Manager {
 	t.Helper()
 	m, err := thread.NewManager(thread.Config{Store: s,
-		Providers: map[string]thread.Provider{thread.Local: here{}}})
+		Providers: map[string]provider.Provider{thread.Local: here{}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +130,7 @@ func write(path string) {
 	if err == nil {
 		var m *thread.Manager
 		m, err = thread.NewManager(thread.Config{Store: s,
-			Providers: map[string]thread.Provider{thread.Local: here{}}})
+			Providers: map[string]provider.Provider{thread.Local: here{}}})
 		first := 0
 		if l, e := m.Status(context.Background(), "t1", thread.Use{}); e == nil {
 			first = int(l.Terminal.State.Version)
@@ -256,7 +259,7 @@ func BenchmarkStatus(b *testing.B) {
 	for _, n := range []int{10, 10000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			m, err := thread.NewManager(thread.Config{Store: populate(b, n),
-				Providers: map[string]thread.Provider{thread.Local: here{}},
+				Providers: map[string]provider.Provider{thread.Local: here{}},
 				Clock:     func() time.Time { return noon }}) // else all sessions would have expired
 			if err != nil {
 				b.Fatal(err)

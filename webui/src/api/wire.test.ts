@@ -1,5 +1,51 @@
 import { describe, expect, it } from "vitest";
+import type {
+  Approval,
+  Decision,
+  Exit,
+  Info,
+  Lease,
+  Ledger,
+  LedgerItem,
+  Message,
+  Permissions,
+  Session,
+  Step,
+  ThreadEvent,
+  ThreadTerminal,
+  ToolCall,
+  ToolResult,
+  Usage,
+} from "./wire";
 import { parseEvent, parseInfo } from "./wire";
+import type * as server from "./wire.gen";
+
+/** Unknown are the fields of a decoder that the server's document does not have. */
+type Unknown<D, Document> = Exclude<keyof D, keyof Document>;
+
+/** Surplus are the fields that a decoder names and no server sends. */
+type Surplus =
+  | Unknown<Info, server.Terminal>
+  | Unknown<Exit, server.Exit>
+  | Unknown<Session, server.ThreadSession>
+  | Unknown<ThreadTerminal, server.ThreadTerminal>
+  | Unknown<Lease, server.Lease>
+  | Unknown<Lease["instance"], server.Instance>
+  | Unknown<ThreadEvent, server.ThreadEvent>
+  | Unknown<ThreadEvent["data"], server.ThreadEventData>
+  | Unknown<Message, server.KeptMessage>
+  | Unknown<ToolCall, server.ToolCall>
+  | Unknown<ToolResult, server.ToolResult>
+  | Unknown<Omit<Decision, "seq">, server.TimelineEntry>
+  | Unknown<Step, server.TraceEntry>
+  | Unknown<Ledger, server.Ledger>
+  | Unknown<LedgerItem, server.LedgerItem>
+  | Unknown<Usage, server.Usage>
+  | Unknown<Approval, server.Approval>
+  | Unknown<Permissions, server.Permissions>;
+
+/** This compiles only when there are none. */
+const surplus: [Surplus] extends [never] ? "none" : Surplus = "none";
 
 const parse = (v: unknown) => parseEvent(JSON.stringify(v));
 
@@ -134,6 +180,12 @@ describe("parseEvent", () => {
       event: "list",
       items: [{ id: "a", cmd: [], viewers: 0, title: "", exit: null, state: "running" }],
     });
+  });
+});
+
+describe("decoders", () => {
+  it("name fields that the server has", () => {
+    expect(surplus).toBe("none");
   });
 });
 

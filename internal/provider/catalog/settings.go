@@ -1,3 +1,4 @@
+// Package catalog reads the settings of providers and makes providers of them: it knows every type.
 package catalog
 
 import (
@@ -9,17 +10,9 @@ import (
 	"io"
 	"maps"
 	"os"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/evertty/evertty/internal/provider"
-	"github.com/evertty/evertty/internal/provider/agentbay"
-	"github.com/evertty/evertty/internal/provider/daytona"
-	"github.com/evertty/evertty/internal/provider/docker"
-	"github.com/evertty/evertty/internal/provider/e2b"
-	"github.com/evertty/evertty/internal/provider/ssh"
 )
 
 // What to do with an instance when the server ends; Settings.OnExit.
@@ -85,8 +78,8 @@ func ParseSettings(data []byte, lookup func(string) (string, bool)) (Settings, e
 		}
 		delete(all, k)
 	}
-	if _, ok := kinds[s.Provider]; !ok {
-		return Settings{}, fmt.Errorf("provider: %q is no provider; there are %s", s.Provider, strings.Join(Kinds(), ", "))
+	if _, ok := types[s.Provider]; !ok {
+		return Settings{}, fmt.Errorf("provider: %q is no provider; there are %s", s.Provider, strings.Join(Types(), ", "))
 	}
 	if s.OnExit != OnExitPause && s.OnExit != OnExitDestroy {
 		return Settings{}, fmt.Errorf("provider: on_exit is %q, but may be %s or %s", s.OnExit, OnExitPause, OnExitDestroy)
@@ -97,74 +90,6 @@ func ParseSettings(data []byte, lookup func(string) (string, bool)) (Settings, e
 		return Settings{}, fmt.Errorf("provider: nobody knows the key %q of this file; there are provider, on_exit, init_commands and %s", slices.Sorted(maps.Keys(all))[0], s.Provider)
 	}
 	return s, nil
-}
-
-// Open makes the provider. What the file does not say is taken from the environment.
-func (s Settings) Open() (provider.Provider, error) {
-	kind, ok := kinds[s.Provider]
-	if !ok {
-		return nil, fmt.Errorf("provider: %q is no provider", s.Provider)
-	}
-	lookup := s.lookup
-	if lookup == nil {
-		lookup = os.LookupEnv
-	}
-	return kind(s.section, lookup)
-}
-
-// FromEnv makes a provider from the environment alone.
-func FromEnv(name string, lookup func(string) (string, bool)) (provider.Provider, error) {
-	return Settings{Provider: name, lookup: lookup}.Open()
-}
-
-// Kinds lists the names of all providers.
-func Kinds() []string { return slices.Sorted(maps.Keys(kinds)) }
-
-// kinds makes a provider of its section of a file, which may be none, and the environment. A new kind adds a line.
-var kinds = map[string]func(json.RawMessage, func(string) (string, bool)) (provider.Provider, error){
-	"agentbay": kind(agentbay.New, "AGENTBAY_"),
-	"daytona":  kind(daytona.New, "DAYTONA_"),
-	"docker":   kind(docker.New, "DOCKER_"),
-	"e2b":      kind(e2b.New, "E2B_"),
-	"ssh":      kind(ssh.New, "EVERTTY_SSH_"),
-}
-
-// kind is how a provider is made whose Config has JSON tags: a key that the section lacks is the variable prefix + KEY, if that is set.
-func kind[C any, P provider.Provider](open func(C) (P, error), prefix string) func(json.RawMessage, func(string) (string, bool)) (provider.Provider, error) {
-	return func(section json.RawMessage, lookup func(string) (string, bool)) (provider.Provider, error) {
-		var c C
-		if len(section) > 0 {
-			if err := strict(section, &c); err != nil {
-				return nil, fmt.Errorf("provider: %w; there are %s", err, strings.Join(keysOf(reflect.TypeFor[C]()), ", "))
-			}
-		}
-		fromEnv(reflect.ValueOf(&c).Elem(), prefix, lookup)
-		p, err := open(c)
-		if err != nil {
-			return nil, err
-		}
-		return p, nil
-	}
-}
-
-// fromEnv sets the texts of a Config that are empty.
-func fromEnv(c reflect.Value, prefix string, lookup func(string) (string, bool)) {
-	for i := range c.NumField() {
-		f := c.Field(i)
-		if f.Kind() == reflect.String && f.String() == "" {
-			if v, ok := lookup(prefix + strings.ToUpper(c.Type().Field(i).Tag.Get("json"))); ok {
-				f.SetString(v)
-			}
-		}
-	}
-}
-
-func keysOf(t reflect.Type) []string {
-	var keys []string
-	for i := range t.NumField() {
-		keys = append(keys, t.Field(i).Tag.Get("json"))
-	}
-	return keys
 }
 
 // strict reads one JSON value that has no unknown key and nothing after it.

@@ -146,7 +146,7 @@ func FuzzParseSettings(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if !slices.Contains(catalog.Kinds(), s.Provider) || s.OnExit != catalog.OnExitPause && s.OnExit != catalog.OnExitDestroy {
+		if !slices.Contains(catalog.Types(), s.Provider) || s.OnExit != catalog.OnExitPause && s.OnExit != catalog.OnExitDestroy {
 			t.Fatalf("%+v", s)
 		}
 		if p, err := s.Open(); err == nil && p.Name() != s.Provider {
