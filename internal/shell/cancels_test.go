@@ -90,7 +90,8 @@ func TestCancels(t *testing.T) {
 		s.mu.Lock()
 		proc := s.proc
 		s.mu.Unlock()
-		if !poll(func() bool { return len(proctree.Members(proc.Proc(), "", nil)) == 0 }) { // but for a capture that is just going on
+		// but for a capture that is just going on
+		if !poll(func() bool { return len(proctree.Members(proc.Proc(), "", nil)) == 0 }) {
 			t.Errorf("processes are left: %v", proctree.Members(proc.Proc(), "", nil))
 		}
 	}

@@ -17,7 +17,8 @@ import (
 func expect(t testing.TB, r outcome, code int, out string) {
 	t.Helper()
 	if r.ExitCode != code || r.out != out {
-		t.Errorf("code %d, output %q; want %d, %q; stderr %q, %+v", r.ExitCode, cut(r.out), code, cut(out), cut(r.err), r.Result)
+		t.Errorf("code %d, output %q; want %d, %q; stderr %q, %+v", r.ExitCode, cut(r.out), code, cut(out), cut(r.err),
+			r.Result)
 	}
 }
 

@@ -2,8 +2,9 @@ package shell
 
 import "github.com/evertty/evertty/internal/shell/history"
 
-// What callers submit and get, as the history keeps it.
+// Types of package history: what callers submit and get.
 type (
+	// Command is what to run.
 	Command = history.Command
 	Result  = history.Result
 	Info    = history.Info

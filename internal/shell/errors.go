@@ -16,12 +16,13 @@ var (
 	ErrQueueFull    = errors.New("too many commands wait")                                   // maxQueue
 	ErrQueueTimeout = errors.New("the command did not get its turn in time and was not run") // Command.QueueTimeout
 	ErrDeleted      = errors.New("the shell was deleted")                                    // SESSION_DESTROYED
-	ErrEnded        = bash.ErrEnded                                                          // SESSION_TERMINATED: it cannot be started again
-	ErrNotFound     = errors.New("no such command")
-	ErrNoStdin      = stdio.ErrNoStdin
-	ErrFinished     = stdio.ErrFinished
-	ErrNoSpace      = shelldir.ErrNoSpace
-	ErrNoFiles      = shelldir.ErrNoFiles
-	ErrDamaged      = shelldir.ErrDamaged
-	ErrClosing      = bash.ErrClosing
+	// SESSION_TERMINATED: it cannot be started again
+	ErrEnded    = bash.ErrEnded
+	ErrNotFound = errors.New("no such command")
+	ErrNoStdin  = stdio.ErrNoStdin
+	ErrFinished = stdio.ErrFinished
+	ErrNoSpace  = shelldir.ErrNoSpace
+	ErrNoFiles  = shelldir.ErrNoFiles
+	ErrDamaged  = shelldir.ErrDamaged
+	ErrClosing  = bash.ErrClosing
 )

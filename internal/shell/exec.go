@@ -140,8 +140,8 @@ func (e *Exec) setReason(why string) {
 	e.reason = why
 }
 
-// endIfCancelled ends a command that was cancelled while certainly nothing of it has run, and tells whether it was. It has
-// no output, and nothing is open of it.
+// endIfCancelled ends a command that was cancelled while certainly nothing of it has run, and tells whether it was. It
+// has no output, and nothing is open of it.
 func (e *Exec) endIfCancelled() bool {
 	if !shelldir.Closed(e.stop) {
 		return false
@@ -348,7 +348,8 @@ func (e *Exec) noteTruncated(r *Result) {
 	r.Truncated, r.TruncatedReason = why != "", why
 }
 
-// RemoveLogs removes the logs of a command that has ended and prints no more, and returns how many bytes those were. The command stays in the history.
+// RemoveLogs removes the logs of a command that has ended and prints no more, and returns how many bytes those were.
+// The command stays in the history.
 func (e *Exec) RemoveLogs() int64 {
 	if !e.hasEnded() {
 		return 0

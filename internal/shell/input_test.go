@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// TestInputEndsEarly: what is written and ended right after the start arrives, however late the command opens its input.
+// TestInputEndsEarly: what is written and ended right after the start arrives, however late the command opens its
+// input.
 func TestInputEndsEarly(t *testing.T) {
 	s := start(t)
 	for range 50 {

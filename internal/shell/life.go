@@ -294,8 +294,8 @@ func (s *Shell) freeSlot() {
 	s.parallel--
 }
 
-// directories is the shell's directory now, and the absolute directory that the command alone wants, "" when none; ok is
-// false when that one is absent. An isolated command always has one.
+// directories is the shell's directory now, and the absolute directory that the command alone wants, "" when none; ok
+// is false when that one is absent. An isolated command always has one.
 func (s *Shell) directories(proc *bash.Process, e *Exec) (home, cwd string, ok bool) {
 	spec := e.spec()
 	if s.remote() {

@@ -20,7 +20,8 @@ import (
 	"github.com/evertty/evertty/pty/keeper"
 )
 
-// firstServer is the shell of a data directory for a server that goes when leave is called; the next one is that of nextServer.
+// firstServer is the shell of a data directory for a server that goes when leave is called; the next one is that of
+// nextServer.
 func firstServer(t *testing.T, data string) (s *Shell, client *keeper.Client, leave func()) {
 	t.Helper()
 	client, err := connect(data)
@@ -60,7 +61,8 @@ func same(t *testing.T, s *Shell, e *Exec) *Exec {
 	return next
 }
 
-// killAll ends the process of a command in the background with the one that waits for it, so that nobody tells of the end.
+// killAll ends the process of a command in the background with the one that waits for it, so that nobody tells of the
+// end.
 func killAll(t *testing.T, e *Exec) {
 	t.Helper()
 	p, ok := pty.FindProc(e.Info().PID)
@@ -75,7 +77,8 @@ func killAll(t *testing.T, e *Exec) {
 	}
 }
 
-// TestKeeperGone: the keeper is gone too, as after a restart of the machine. Commands end as what is known of them says, what lives on can be cancelled, and the shell goes on.
+// TestKeeperGone: the keeper is gone too, as after a restart of the machine. Commands end as what is known of them
+// says, what lives on can be cancelled, and the shell goes on.
 func TestKeeperGone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("stops and kills shells again and again, for seconds")
@@ -111,7 +114,8 @@ func TestKeeperGone(t *testing.T) {
 	}
 }
 
-// TestLauncherOfAnEarlierKeeper: a launcher that has outlived its keeper does not clear away the FIFOs of the shell's next process.
+// TestLauncherOfAnEarlierKeeper: a launcher that has outlived its keeper does not clear away the FIFOs of the shell's
+// next process.
 func TestLauncherOfAnEarlierKeeper(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -144,7 +148,8 @@ func TestLauncherOfAnEarlierKeeper(t *testing.T) {
 	expect(t, result(t, e), 0, "on\n")
 }
 
-// TestNumberOfAnother: a command in the background has ended and its number is another process's, which is neither waited for nor ended.
+// TestNumberOfAnother: a command in the background has ended and its number is another process's, which is neither
+// waited for nor ended.
 func TestNumberOfAnother(t *testing.T) {
 	if testing.Short() {
 		t.Skip("stops and kills shells again and again, for seconds")
@@ -197,14 +202,16 @@ func forgetEnd(t *testing.T, e *Exec) {
 	}
 }
 
-// TestEndNotWritten: a command whose end there was no room for on the disk has ended all the same, with its status, and is not run again.
+// TestEndNotWritten: a command whose end there was no room for on the disk has ended all the same, with its status, and
+// is not run again.
 func TestEndNotWritten(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	s, _, leave := firstServer(t, data)
 	var list []*Exec
 	for n := range 4 {
-		c := Command{Text: "echo " + strconv.Itoa(n) + " | tee -a ran; (exit " + strconv.Itoa(n+3) + ")", Background: n == 3}
+		c := Command{Text: "echo " + strconv.Itoa(n) + " | tee -a ran; (exit " + strconv.Itoa(n+3) + ")",
+			Background: n == 3}
 		e := begin(t, s, c)
 		result(t, e)
 		list = append(list, e)
@@ -272,13 +279,15 @@ func TestEndedUnseen(t *testing.T) {
 	}
 }
 
-// TestLateForNobody: an isolated command that ended by itself while no server was there has its own code, although its time is over when the next server comes.
+// TestLateForNobody: an isolated command that ended by itself while no server was there has its own code, although its
+// time is over when the next server comes.
 func TestLateForNobody(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	s, _, leave := firstServer(t, data)
 	go1 := filepath.Join(data, "go")
-	e := begin(t, s, Command{Isolated: true, Argv: []string{"sh", "-c", "while [ ! -e " + go1 + " ]; do sleep 0.01; done; exit 5"}, Timeout: time.Hour})
+	e := begin(t, s, Command{Isolated: true, Argv: []string{"sh", "-c", "while [ ! -e " + go1 +
+		" ]; do sleep 0.01; done; exit 5"}, Timeout: time.Hour})
 	pid := e.Info().PID
 	leave()
 	// The deadline is one that passes before the next server comes, and that the first one did not see.
@@ -298,7 +307,8 @@ func TestLateForNobody(t *testing.T) {
 	}
 }
 
-// TestIsolatedAfterAll: an isolated command that an earlier server took and did not start runs beside a command that goes on.
+// TestIsolatedAfterAll: an isolated command that an earlier server took and did not start runs beside a command that
+// goes on.
 func TestIsolatedAfterAll(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

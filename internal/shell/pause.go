@@ -45,8 +45,9 @@ func (s *Shell) pause(now time.Time) {
 	s.clock.Stop(now)
 }
 
-// resume ends a pause: what had a deadline has it as much later. s.pausing is held. The file goes last, so that a server
-// that is killed in between leaves the deadlines to the next one, which moves none twice (history.Entry.PauseCounted).
+// resume ends a pause: what had a deadline has it as much later. s.pausing is held. The file goes last, so that a
+// server that is killed in between leaves the deadlines to the next one, which moves none twice
+// (history.Entry.PauseCounted).
 func (s *Shell) resume(now time.Time) {
 	since, _ := s.clock.Stopped()
 	for _, e := range s.Execs() {

@@ -90,8 +90,8 @@ type recovery struct {
 	proc  *bash.Process              // nil when there is none
 	// foreground is the command in the foreground, with its files; nil when there was none.
 	foreground *life
-	// earlier are commands in the foreground that others came after: they have ended, and there was no room on the disk to
-	// say so.
+	// earlier are commands in the foreground that others came after: they have ended, and there was no room on the disk
+	// to say so.
 	earlier []*life
 	// backgrounds are those in the background.
 	backgrounds []*life
@@ -269,8 +269,8 @@ func (r *recovery) ended(e *Exec, files *keeper.Program) {
 	opened.FollowLate(false)
 }
 
-// releaseUnused gives back what is of no use any more: launchers of earlier incarnations and files of commands that are
-// forgotten.
+// releaseUnused gives back what is of no use any more: launchers of earlier processes of the shell and files of
+// commands that are forgotten.
 func (r *recovery) releaseUnused() {
 	s := r.shell
 	for id, p := range r.held {
@@ -317,8 +317,8 @@ func (r *recovery) serve(captured chan struct{}) {
 	s.serve()
 }
 
-// continueStopped sees to a shell that an earlier server has stopped to end a command: that is ended now, and otherwise the shell
-// goes on.
+// continueStopped sees to a shell that an earlier server has stopped to end a command: that is ended now, and otherwise
+// the shell goes on.
 func (r *recovery) continueStopped() {
 	path := r.shell.interruptMarker()
 	if _, err := os.Lstat(path); err != nil || r.shell.clock.Wait(r.shell.life) != nil {
@@ -340,8 +340,8 @@ func (r *recovery) continueStopped() {
 	_ = os.Remove(path)
 }
 
-// tellBarrier tells the shell a line after all that an earlier server told it, and returns how the sign of it begins; "" when
-// no shell is there.
+// tellBarrier tells the shell a line after all that an earlier server told it, and returns how the sign of it begins;
+// "" when no shell is there.
 func (r *recovery) tellBarrier() string {
 	if r.proc == nil || shelldir.Closed(r.proc.Ended) {
 		return ""

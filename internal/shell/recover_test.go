@@ -23,7 +23,8 @@ var servers = flag.Int("servers", 8, "servers that TestServerKilled kills")
 
 func init() { modes["server"] = serverMode }
 
-// serverMode is a server with one shell, DATA/shell, that is kept busy until it is killed: it prints the number of each command that was submitted.
+// serverMode is a server with one shell, DATA/shell, that is kept busy until it is killed: it prints the number of each
+// command that was submitted.
 func serverMode(args []string) error {
 	data := args[0]
 	client, err := connect(data)
@@ -36,7 +37,8 @@ func serverMode(args []string) error {
 	}
 	for n := len(s.Commands(0, "")); err == nil; n++ {
 		var e *Exec
-		text := fmt.Sprintf("echo %d >>order; sleep 0.00%d; echo out %d; echo err %d >&2; (exit %d)", n, n%7, n, n, n%200)
+		text := fmt.Sprintf("echo %d >>order; sleep 0.00%d; echo out %d; echo err %d >&2; (exit %d)", n, n%7, n, n,
+			n%200)
 		if e, err = s.Submit(Command{Text: text, Background: n%5 == 4}); err == nil {
 			fmt.Println(n)
 			if n%3 == 0 {
@@ -64,7 +66,8 @@ func bring(client *keeper.Client, data string, log *slog.Logger) (*Shell, error)
 	return Start(c, Spec{ID: "kept", Dir: dir, Cwd: data})
 }
 
-// nextServer is the shell of a data directory for another server, when the connection of the one before is closed. The shell and the keeper end with the test.
+// nextServer is the shell of a data directory for another server, when the connection of the one before is closed. The
+// shell and the keeper end with the test.
 func nextServer(t *testing.T, data string) *Shell {
 	t.Helper()
 	client, err := connect(data)
@@ -80,7 +83,8 @@ func nextServer(t *testing.T, data string) *Shell {
 	return s
 }
 
-// TestServerKilled is row 45: servers are killed at random times; every command runs exactly once, with all of its output and its own status.
+// TestServerKilled is row 45: servers are killed at random times; every command runs exactly once, with all of its
+// output and its own status.
 func TestServerKilled(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 1))
@@ -195,7 +199,8 @@ func TestShellKilledWhileAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	run(t, s, "cd /usr; export V=1; f() { echo f; }")
-	e, err := s.Submit(Command{Text: "echo before; while [ ! -e " + data + "/go ]; do sleep 0.01; done; echo after; exit 9"})
+	e, err := s.Submit(Command{Text: "echo before; while [ ! -e " + data +
+		"/go ]; do sleep 0.01; done; echo after; exit 9"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,15 +15,18 @@ import (
 	"github.com/evertty/evertty/pty"
 )
 
-// Remote says how shells run commands elsewhere. Each command is a program here, the relay, which the shell's bash starts in the command's turn and which has the
-// command run where it belongs: so queue, output, cancel, history and recovery are those of any command, and the command survives this server.
-// The bash itself has no state; the state is a file that the relay reads before a command and writes after it.
+// Remote says how shells run commands elsewhere. Each command is a program here, the relay, which the shell's bash
+// starts in the command's turn and which has the command run where it belongs: so queue, output, cancel, history and
+// recovery are those of any command, and the command survives this server. The bash itself has no state; the state is a
+// file that the relay reads before a command and writes after it.
 type Remote struct {
 	// Program is the relay with its first arguments; the directory of the command follows.
 	Program []string
-	// Ready writes down in the command's directory what the relay needs, and tells whether what the command runs on is new. Called under no lock.
+	// Ready writes down in the command's directory what the relay needs, and tells whether what the command runs on is
+	// new. Called under no lock.
 	Ready func(ctx context.Context, c RemoteCommand) (recreated bool, err error)
-	// Outcome is why a relay could not have a command run, or follow it to its end; nil when the command has ended by itself.
+	// Outcome is why a relay could not have a command run, or follow it to its end; nil when the command has ended by
+	// itself.
 	Outcome func(dir string) error
 }
 
@@ -39,7 +42,8 @@ type RemoteCommand struct {
 	Again bool   // the command did not start: what was ready is not any more
 }
 
-// Names of files in the directory of a command, for a relay that asks for other compute because its command did not start.
+// Names of files in the directory of a command, for a relay that asks for other compute because its command did not
+// start.
 const (
 	RemoteAsk     = "again"   // it asks; only in the foreground
 	RemoteRefused = "refused" // there is none
@@ -86,11 +90,14 @@ func (s *Shell) remoteState() state.Environment {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.remoteEnv
-	return state.Environment{Cwd: e.Cwd, Env: maps.Clone(e.Delta), Delta: maps.Clone(e.Delta), Unset: slices.Clone(e.Unset)}
+	return state.Environment{Cwd: e.Cwd, Env: maps.Clone(e.Delta), Delta: maps.Clone(e.Delta),
+		Unset: slices.Clone(e.Unset)}
 }
 
-// changeRemote changes the state in its turn in the queue; submitted says when that is sure to come. Errors: those of Submit, the reason of ctx.
-func (s *Shell) changeRemote(ctx context.Context, change func(state.Environment) state.Environment) (submitted bool, err error) {
+// changeRemote changes the state in its turn in the queue; submitted says when that is sure to come. Errors: those of
+// Submit, the reason of ctx.
+func (s *Shell) changeRemote(ctx context.Context, change func(state.Environment) state.Environment) (submitted bool,
+	err error) {
 	e, err := s.submitHidden(nil, func() error {
 		now, err := state.LoadEnvironment(s.remoteFile())
 		if err == nil {
@@ -157,7 +164,8 @@ func (s *Shell) failUnready(e *Exec, err error) {
 	e.end(Failed, nil, err)
 }
 
-// answerAsked gives a relay other compute that asks for it, or tells it that there is none. It returns whether the compute is new.
+// answerAsked gives a relay other compute that asks for it, or tells it that there is none. It returns whether the
+// compute is new.
 func (s *Shell) answerAsked(e *Exec) (recreated bool) {
 	if !s.remote() || os.Remove(filepath.Join(e.dir, RemoteAsk)) != nil {
 		return false

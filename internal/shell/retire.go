@@ -7,15 +7,17 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
-// Retire ends the process of a shell that nobody has used for so long: no command has its turn, waits or runs beside, and nothing that a command has left
-// behind runs; and its state is known, which it has to be to come back. The shell is not gone: it does so at the next command, which is told (Result.Recreated). It
-// reports whether the process has ended.
+// Retire ends the process of a shell that nobody has used for so long: no command has its turn, waits or runs beside,
+// and nothing that a command has left behind runs; and its state is known, which it has to be to come back. The shell
+// is not gone: it does so at the next command, which is told (Result.Recreated). It reports whether the process has
+// ended.
 func (s *Shell) Retire(idle time.Duration) bool {
 	s.submitting.Lock() // nobody gets a turn meanwhile
 	defer s.submitting.Unlock()
 	s.mu.Lock()
 	proc := s.proc
-	unused := shelldir.Closed(s.captured) && !s.deleted && !s.detached() && s.current == nil && len(s.queue) == 0 && s.parallel == 0 && time.Since(s.active) >= idle
+	unused := shelldir.Closed(s.captured) && !s.deleted && !s.detached() && s.current == nil && len(s.queue) == 0 &&
+		s.parallel == 0 && time.Since(s.active) >= idle
 	s.mu.Unlock()
 	if !unused || proc == nil || shelldir.Closed(proc.Ended) {
 		return false

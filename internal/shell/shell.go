@@ -1,4 +1,4 @@
-// Package shell is one persistent bash driven through FIFOs.
+// Package shell runs commands in one persistent bash: queue, history, output, cancel, state, recovery.
 package shell
 
 import (
@@ -27,11 +27,13 @@ import (
 type Config struct {
 	Keeper *keeper.Client
 	Log    *slog.Logger
-	// NoSplice says why output cannot go from a FIFO to the log without passing through this process's memory; nil when it can.
+	// NoSplice says why output cannot go from a FIFO to the log without passing through this process's memory; nil when
+	// it can.
 	NoSplice error
 	// OnChanged, when not nil, is called after a command of the shell changed its status, under no lock.
 	OnChanged func(Info)
-	// OnProcess, when not nil, is called after a process of a shell began or ended, or its state was captured; under no lock. It must return soon.
+	// OnProcess, when not nil, is called after a process of a shell began or ended, or its state was captured; under no
+	// lock. It must return soon.
 	OnProcess func(ProcessEvent)
 	// Logs is what all logs of the server may take; nil is no bound.
 	Logs *output.Quota
@@ -83,22 +85,13 @@ type Stats struct {
 	LastActivity time.Time
 }
 
-// Shell is one persistent bash. All methods may be called at the same time from several goroutines.
+// Shell is one persistent bash, with the commands that wait, run and have ended. All methods may be called at the same
+// time from several goroutines.
 //
-// What makes it robust:
-//
-//   - The shell is `bash -i` without a terminal and without prompts. Interactive, because an interactive bash goes back to its top level where another one
-//     ends: at a signal, under set -u, at ${x:?}. It reads its control lines from a FIFO that its parent holds open, so no server has to be there.
-//   - Its parent is a launcher (launcher.sh), owned by the keeper: it clears what a killed predecessor left, makes the FIFO or fails at once, has the traps that
-//     remove FIFOs on EXIT, HUP, INT and TERM, and waits for exactly the shell's process. So the user's own traps, jobs
-//     and wait are the user's alone: nothing of ours stands in the shell, no trap, no variable, no function, no job.
-//   - A command is a file, sourced at the top level within { }: a subshell would lose cd, export and functions; text in the control line could leave
-//     the braces or swallow the next line. Its output goes to FIFOs of its own and not through descriptors that the shell keeps: `exec >file` ends with the
-//     command, late output of a job cannot get into another command's, and bytes stay bytes.
-//   - The status is the name of a file that a redirection makes, in the line of the command or, when that was aborted, in the next: that works when functions, readonly
-//     variables, IFS, noclobber or a closed descriptor would stop anything else, and a server that comes later still finds it.
-//   - The server reads the FIFOs, and the keeper holds them too: output is in the FIFO or in the log, never in this process alone. Every step can be
-//     the last one of this server; see Recover.
+// What makes it robust is in its rooms: the process and its launcher in package bash, what it is told in package script,
+// how a command is cancelled in package interrupt, what survives its end in package state. The server reads the FIFOs of
+// a command, and the keeper holds them too: output is in the FIFO or in the log, never in this process alone. Every step
+// can be the last one of this server; see Recover.
 //
 // One goroutine serves the queue, one command after the other. Nothing blocks under a lock.
 type Shell struct {
@@ -128,19 +121,21 @@ type Shell struct {
 	all      []*Exec
 	byID     map[string]*Exec
 	proc     *bash.Process   // nil or ended while none runs
-	number   int             // of the newest incarnation
+	number   int             // of the newest process
 	snapshot *state.Snapshot // what the last capture found; nil before the first
 	// mayAlias says that aliases may have been defined since the last capture.
 	mayAlias bool
-	// uncaptured is what the next incarnation lacks because it could not be captured, in words.
+	// uncaptured is what the next bash lacks because it could not be captured, in words.
 	uncaptured []string
 	// listOn says that the user has the option history on; it is off while control lines are read.
 	listOn        bool
 	untoldRestart restartNotice // of a shell that was started again, for the next command
 	// damage is what of its files could not be read when this server took the shell over, in words; it never changes.
-	damage   []string
-	captured chan struct{} // closed when the state after the newest command in the foreground was captured, or that after the start; set before the goroutine starts
-	pruned   int           // how many of all were left at the last look for those beyond the history's bounds
+	damage []string
+	// captured is closed when the state after the newest command in the foreground was captured, or that after the start; set
+	// before the goroutine starts
+	captured chan struct{}
+	pruned   int // how many of all were left at the last look for those beyond the history's bounds
 	cwd      string
 	// remoteEnv is the state of a remote shell.
 	remoteEnv state.Environment
@@ -148,8 +143,9 @@ type Shell struct {
 	deleted   bool // Delete was called
 }
 
-// Start makes a shell in s.Dir, which must be empty, and waits until it runs. Errors: ErrInvalid, ErrBadEnv, ErrNoSpace, pty.ErrNoDir, those of
-// keeper.Client.Run. A failed Start leaves no process; what is in s.Dir is the caller's to remove.
+// Start makes a shell in s.Dir, which must be empty, and waits until it runs. Errors: ErrInvalid, ErrBadEnv,
+// ErrNoSpace, pty.ErrNoDir, those of keeper.Client.Run. A failed Start leaves no process; what is in s.Dir is the
+// caller's to remove.
 func Start(c Config, s Spec) (*Shell, error) {
 	if err := s.Check(); err != nil {
 		return nil, fmt.Errorf("shell: start: %w", err)
@@ -259,7 +255,8 @@ func (s *Shell) detached() bool { return s.life.Err() != nil }
 func (s *Shell) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f := Stats{Cwd: s.cwd, State: "running", Busy: s.current != nil, Queued: len(s.queue), CreatedAt: s.created, LastActivity: s.active}
+	f := Stats{Cwd: s.cwd, State: "running", Busy: s.current != nil, Queued: len(s.queue), CreatedAt: s.created,
+		LastActivity: s.active}
 	if s.proc != nil && !shelldir.Closed(s.proc.Ended) {
 		f.PID = s.proc.Proc().PID
 	} else {
@@ -271,7 +268,8 @@ func (s *Shell) Stats() Stats {
 	return f
 }
 
-// Printed is how many bytes the shell's commands have printed while this process looked after them: while they run too, and what no log keeps.
+// Printed is how many bytes the shell's commands have printed while this process looked after them: while they run too,
+// and what no log keeps.
 func (s *Shell) Printed() int64 { return s.printed.Load() }
 
 // State is the shell's, as of the last command.
@@ -285,7 +283,8 @@ func (s *Shell) State() state.Environment {
 	return found.Environment(cwd, first)
 }
 
-// Commands are the commands in the order in which they were submitted, the newest limit of those before the one with the id before ("" is all).
+// Commands are the commands in the order in which they were submitted, the newest limit of those before the one with
+// the id before ("" is all).
 func (s *Shell) Commands(limit int, before string) []Info {
 	s.mu.Lock()
 	list := slices.Clone(s.all)
@@ -320,7 +319,8 @@ func (s *Shell) Command(id string) (*Exec, error) {
 	return nil, fmt.Errorf("shell: command %.80q: %w", id, ErrNotFound)
 }
 
-// Detach closes what this process has open of the shell, which goes on without it. Nothing may be called after it but methods that read.
+// Detach closes what this process has open of the shell, which goes on without it. Nothing may be called after it but
+// methods that read.
 func (s *Shell) Detach() {
 	s.shutDown(ErrClosing)
 	s.mu.Lock()

@@ -12,8 +12,8 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
-// TestShellRecordDamaged: a record that is damaged, empty or missing costs its shell nothing, for it has a predecessor. Without that the shell comes back too, and
-// what it lacks is told.
+// TestShellRecordDamaged: a record that is damaged, empty or missing costs its shell nothing, for it has a predecessor.
+// Without that the shell comes back too, and what it lacks is told.
 func TestShellRecordDamaged(t *testing.T) {
 	t.Parallel()
 	hurt := map[string]func(path string) error{
@@ -50,13 +50,15 @@ func TestShellRecordDamaged(t *testing.T) {
 						t.Errorf("%+v", r)
 					}
 					told := strings.Join(s.Damage(), " ")
-					if both := len(files) == 2; both != strings.Contains(told, shelldir.ShellFile) || both && !alive != strings.Contains(strings.Join(r.Lost, " "), "its bounds") {
+					if both := len(files) == 2; both != strings.Contains(told, shelldir.ShellFile) || both &&
+						!alive != strings.Contains(strings.Join(r.Lost, " "), "its bounds") {
 						t.Errorf("told %q, lost %q", told, r.Lost)
 					}
 					if _, err := history.LoadShell(s.spec.Dir); err != nil {
 						t.Error(err)
 					}
-					if _, err := os.Stat(filepath.Join(s.spec.Dir, history.BadFile)); (err == nil) != (name != "missing") {
+					if _, err := os.Stat(filepath.Join(s.spec.Dir,
+						history.BadFile)); (err == nil) != (name != "missing") {
 						t.Errorf("set aside: %v", err)
 					}
 				})

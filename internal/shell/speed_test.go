@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// BenchmarkTrue runs `true` in a shell and as a bash of its own, in turns: p50 of both and what one is of the other. The shell's next command waits for the
-// capture of its state, as that of a caller who has nothing else to do.
+// BenchmarkTrue runs `true` in a shell and as a bash of its own, in turns: p50 of both and what one is of the other.
+// The shell's next command waits for the capture of its state, as that of a caller who has nothing else to do.
 func BenchmarkTrue(b *testing.B) {
 	s := start(b)
 	run(b, s, ":")
@@ -42,7 +42,8 @@ func Benchmark100MB(b *testing.B) {
 	const size = 100_000_000
 	b.SetBytes(size)
 	for b.Loop() {
-		if r := do(b, s, Command{Text: "head -c 100000000 /dev/zero"}); r.ExitCode != 0 || r.Truncated || len(r.out) != size {
+		if r := do(b, s, Command{Text: "head -c 100000000 /dev/zero"}); r.ExitCode != 0 || r.Truncated ||
+			len(r.out) != size {
 			b.Fatalf("%d bytes, %+v", len(r.out), r.Result)
 		}
 	}

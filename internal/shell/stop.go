@@ -15,8 +15,9 @@ import (
 	"github.com/evertty/evertty/pty"
 )
 
-// Stop ends the processes of a shell and all that they have started (SIGHUP, after pty.KillGrace SIGKILL). What waits or runs is cancelled. The shell is not gone: it comes
-// back with its state at the next command. why is the reason that the results of what was ended have; "" is none. Errors: those of Delete.
+// Stop ends the processes of a shell and all that they have started (SIGHUP, after pty.KillGrace SIGKILL). What waits
+// or runs is cancelled. The shell is not gone: it comes back with its state at the next command. why is the reason that
+// the results of what was ended have; "" is none. Errors: those of Delete.
 func (s *Shell) Stop(ctx context.Context, why string) error {
 	s.submitting.Lock() // nobody gets a turn meanwhile
 	defer s.submitting.Unlock()
@@ -48,7 +49,8 @@ func (s *Shell) Stop(ctx context.Context, why string) error {
 	return errors.Join(err, proctree.Sweep(ctx, s.spec.Dir, s.config.Keeper.LastPID()))
 }
 
-// Roots are the processes that everything of the shell descends from: its launcher or, when that is gone, bash, and those of commands beside it.
+// Roots are the processes that everything of the shell descends from: its launcher or, when that is gone, bash, and
+// those of commands beside it.
 func (s *Shell) Roots() []pty.Proc {
 	s.mu.Lock()
 	proc, all := s.proc, slices.Clone(s.all)
@@ -79,9 +81,11 @@ func (s *Shell) Roots() []pty.Proc {
 	return list
 }
 
-// Roll takes the shell to a directory and to the environment that a state has against the first start, in its turn in the queue; submitted says when that is sure to come.
-// It returns when it has happened or ctx has ended, and goes on then. A directory that is gone is the nearest one above it. Errors: those of Submit, the reason of ctx.
-func (s *Shell) Roll(ctx context.Context, cwd string, delta map[string]string, unset []string) (submitted bool, err error) {
+// Roll takes the shell to a directory and to the environment that a state has against the first start, in its turn in
+// the queue; submitted says when that is sure to come. It returns when it has happened or ctx has ended, and goes on
+// then. A directory that is gone is the nearest one above it. Errors: those of Submit, the reason of ctx.
+func (s *Shell) Roll(ctx context.Context, cwd string, delta map[string]string, unset []string) (submitted bool,
+	err error) {
 	if s.remote() {
 		return s.changeRemote(ctx, func(state.Environment) state.Environment {
 			return state.Environment{Cwd: cwd, Delta: map[string]string{}, Unset: slices.Clone(unset)}.With(delta, nil)
@@ -104,7 +108,8 @@ func (s *Shell) Roll(ctx context.Context, cwd string, delta map[string]string, u
 	return true, err
 }
 
-// discard removes the directory of a command of ours when it has ended and the shell has come to the end of its lines: one that cannot be written to ends it.
+// discard removes the directory of a command of ours when it has ended and the shell has come to the end of its lines:
+// one that cannot be written to ends it.
 func (s *Shell) discard(e *Exec) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +129,8 @@ func (s *Shell) discard(e *Exec) {
 	})
 }
 
-// rollText sets every variable that is not what it was at the first start, now or then, to what it was then. It is made in its turn, when now is known.
+// rollText sets every variable that is not what it was at the first start, now or then, to what it was then. It is made
+// in its turn, when now is known.
 func (s *Shell) rollText(cwd string, delta map[string]string, unset []string) string {
 	now := s.State()
 	s.mu.Lock()

@@ -83,7 +83,8 @@ func (s *Shell) enroll(c Command) (*Exec, error) {
 	if c.Isolated {
 		text = state.QuoteWords(c.Argv)
 	}
-	r := &history.Entry{Info: Info{ID: id, Shell: s.spec.DisplayName(), Command: text, Status: Queued, Background: c.Background, Isolated: c.Isolated, CreatedAt: time.Now()}, Spec: c}
+	r := &history.Entry{Info: Info{ID: id, Shell: s.spec.DisplayName(), Command: text, Status: Queued,
+		Background: c.Background, Isolated: c.Isolated, CreatedAt: time.Now()}, Spec: c}
 	r.Spec.Text, r.Spec.Stdin, r.Spec.Env = "", nil, maps.Clone(c.Env)
 	dir := s.history.Dir(id)
 	e, err := s.newExec(r, dir)
@@ -100,7 +101,8 @@ func (s *Shell) enroll(c Command) (*Exec, error) {
 	return e, nil
 }
 
-// writeInputs writes what a command consists of and its record does not have. The text is written in its turn, in the form that the shell is given then; a relay reads it as it is.
+// writeInputs writes what a command consists of and its record does not have. The text is written in its turn, in the
+// form that the shell is given then; a relay reads it as it is.
 func (s *Shell) writeInputs(dir string, c Command) error {
 	if s.remote() && !c.Isolated {
 		if err := script.WriteText(dir, c.Text); err != nil {
@@ -164,7 +166,8 @@ func CheckEnv(set map[string]string, unset []string) error {
 	return errors.Join(history.CheckEnv(set), history.CheckEnv(names))
 }
 
-// SetEnv exports and unsets variables in the shell, in its turn in the queue. Errors: those of Submit, the reason of ctx.
+// SetEnv exports and unsets variables in the shell, in its turn in the queue. Errors: those of Submit, the reason of
+// ctx.
 func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []string) error {
 	if err := CheckEnv(set, unset); err != nil {
 		return fmt.Errorf("shell: set variables: %w", err)
@@ -213,7 +216,8 @@ func (s *Shell) submitHidden(compose func() string, instead func() error) (*Exec
 	if err != nil {
 		return nil, shelldir.FileError(err)
 	}
-	r := &history.Entry{Info: Info{ID: "e" + filepath.Base(dir), Shell: s.spec.DisplayName(), Status: Queued, CreatedAt: time.Now()}, Spec: Command{MaxOutput: s.spec.MaxOutput}}
+	r := &history.Entry{Info: Info{ID: "e" + filepath.Base(dir), Shell: s.spec.DisplayName(), Status: Queued,
+		CreatedAt: time.Now()}, Spec: Command{MaxOutput: s.spec.MaxOutput}}
 	e, err := s.newExec(r, dir)
 	if err == nil {
 		e.internal, e.instead, e.compose = true, instead, compose

@@ -20,10 +20,11 @@ import (
 	"github.com/evertty/evertty/pty/keeper"
 )
 
-// daemonText is a command that leaves a process behind which has nothing of its shell: no environment, a session of its own, no parent but the keeper, none
-// of its files, no ear for SIGHUP. It writes its number to a file.
+// daemonText is a command that leaves a process behind which has nothing of its shell: no environment, a session of its
+// own, no parent but the keeper, none of its files, no ear for SIGHUP. It writes its number to a file.
 func daemonText(file string) string {
-	return "( (trap '' HUP; cd /; exec env -i PATH=\"$PATH\" setsid bash -c " + state.Quote("echo $$ >"+state.Quote(file+".part")+"; mv "+state.Quote(file+".part")+" "+state.Quote(file)+"; exec sleep 1000") +
+	return "( (trap '' HUP; cd /; exec env -i PATH=\"$PATH\" setsid bash -c " +
+		state.Quote("echo $$ >"+state.Quote(file+".part")+"; mv "+state.Quote(file+".part")+" "+state.Quote(file)+"; exec sleep 1000") +
 		" <&- >&- 2>&- &) & )"
 }
 
@@ -52,7 +53,8 @@ func appeared(t testing.TB, s *Shell, file string) string {
 		t.Fatalf("it is %+v", p)
 	}
 	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-	if err != nil || strings.Contains(string(env), proctree.TagVariable) || proctree.Sessions(s.spec.Dir)[p.Session] || proctree.Holds(pid, s.spec.Dir) {
+	if err != nil || strings.Contains(string(env), proctree.TagVariable) || proctree.Sessions(s.spec.Dir)[p.Session] ||
+		proctree.Holds(pid, s.spec.Dir) {
 		t.Errorf("the daemon is not hidden: %+v, %q, %v", p, env, err)
 	}
 	return strconv.Itoa(pid)
@@ -66,7 +68,8 @@ func daemon(t testing.TB, s *Shell) (pid string) {
 	return appeared(t, s, file)
 }
 
-// TestSweep is row 44 for processes that have left everything: those of every kind of command and of every end of an incarnation. Until then they are left alone.
+// TestSweep is row 44 for processes that have left everything: those of every kind of command and of every end of a
+// process of the shell. Until then they are left alone.
 func TestSweep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("stops and kills shells again and again, for seconds")
@@ -119,7 +122,8 @@ func TestSweepStopped(t *testing.T) {
 	}
 }
 
-// TestSweepOverServers: daemons are found by a later server, behind a keeper of another release and behind another keeper.
+// TestSweepOverServers: daemons are found by a later server, behind a keeper of another release and behind another
+// keeper.
 func TestSweepOverServers(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -173,7 +177,7 @@ func TestSweepWithoutShell(t *testing.T) {
 	}
 }
 
-// TestSweepSparesTheKeeper: it has the brand of what it is just starting, and all programs would end with it.
+// TestSweepSparesTheKeeper: it has the tag of what it is just starting, and all programs would end with it.
 func TestSweepSparesTheKeeper(t *testing.T) {
 	if testing.Short() {
 		t.Skip("stops and kills shells again and again, for seconds")
@@ -209,7 +213,8 @@ func TestSweepForking(t *testing.T) {
 	for _, step := range []string{"sleep 0.002; ", ""} {
 		s := start(t)
 		seen, stop := filepath.Join(t.TempDir(), "seen"), filepath.Join(t.TempDir(), "stop")
-		script := "f() { echo >>" + state.Quote(seen) + "; if [ ! -e " + state.Quote(stop) + " ]; then " + step + "f & fi; }; f"
+		script := "f() { echo >>" + state.Quote(seen) + "; if [ ! -e " + state.Quote(stop) + " ]; then " + step +
+			"f & fi; }; f"
 		run(t, s, "( (trap '' HUP; cd /; exec env -i PATH=\"$PATH\" setsid bash -c "+state.Quote(script)+" <&- >&- 2>&- &) & )")
 		size := func() int64 {
 			i, err := os.Stat(seen)
@@ -238,8 +243,8 @@ func TestSweepForking(t *testing.T) {
 	}
 }
 
-// TestBrand: shells have brands of their own, which are limits that no one else sets and bash can show.
-func TestBrand(t *testing.T) {
+// TestTag: shells have tags of their own, which are limits that no one else sets and bash can show.
+func TestTag(t *testing.T) {
 	t.Parallel()
 	a, b := pty.BrandOf("/a"), pty.BrandOf("/b")
 	if a == b || a != pty.BrandOf("/a") || a < 1<<61 || a >= 1<<62 {
@@ -248,7 +253,7 @@ func TestBrand(t *testing.T) {
 	s := start(t)
 	expect(t, run(t, s, "ulimit -x; bash -c 'ulimit -x'"), 0, strings.Repeat(fmt.Sprintln(pty.BrandOf(s.spec.Dir)), 2))
 	if own := pty.Brand(s.config.Keeper.PID()); own == pty.BrandOf(s.spec.Dir) {
-		t.Error("the keeper has the brand of a shell")
+		t.Error("the keeper has the tag of a shell")
 	}
 	run(t, s, "kill -9 $$")
 	if r := run(t, s, "true"); len(r.Lost) > 0 {

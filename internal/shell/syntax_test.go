@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestSyntaxErrorsNameNoFile: what bash says of a text that it cannot read has the line of the text and no path of ours, however the command is run.
+// TestSyntaxErrorsNameNoFile: what bash says of a text that it cannot read has the line of the text and no path of
+// ours, however the command is run.
 func TestSyntaxErrorsNameNoFile(t *testing.T) {
 	t.Parallel()
 	s := start(t)

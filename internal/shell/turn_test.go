@@ -94,7 +94,8 @@ func TestPruneOfThoseBeside(t *testing.T) {
 	// Others that ended, so many that there are too many after the next ones.
 	s.mu.Lock()
 	for n := range history.MaxCommands {
-		r := &history.Entry{Info: Info{ID: fmt.Sprintf("%08d%s", 1+n, strings.Repeat("a", history.IDRandom)), Status: Done,
+		r := &history.Entry{Info: Info{ID: fmt.Sprintf("%08d%s", 1+n, strings.Repeat("a", history.IDRandom)),
+			Status: Done,
 			Result: &Result{}}}
 		e, err := s.newExec(r, s.history.Dir(r.Info.ID))
 		if err != nil {

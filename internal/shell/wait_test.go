@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// TestQueueTimeout: a command that does not get its turn in time fails and never runs; its time to run does not count while it waits; places are told.
+// TestQueueTimeout: a command that does not get its turn in time fails and never runs; its time to run does not count
+// while it waits; places are told.
 func TestQueueTimeout(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -36,7 +37,8 @@ func TestQueueTimeout(t *testing.T) {
 	}
 }
 
-// TestQueueTimeoutOverServers: the bound counts from the submission, and the next server knows why a command was not run.
+// TestQueueTimeoutOverServers: the bound counts from the submission, and the next server knows why a command was not
+// run.
 func TestQueueTimeoutOverServers(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

@@ -1,9 +1,9 @@
 // Package bash is the process of an exec shell: a bash that reads what it is told from a FIFO, and its launcher.
 //
 // It is `bash -i` without a terminal: interactive, because an interactive bash goes back to its top level where another
-// one ends: at a signal, under set -u, at ${x:?}. Its parent is a launcher (launcher.sh), owned by the keeper: it clears
-// what a killed predecessor left, makes the FIFO or fails at once, has the traps that remove FIFOs on EXIT, HUP, INT and
-// TERM, and waits for exactly the process of bash. So the user's own traps, jobs and wait are the user's alone.
+// one ends: at a signal, under set -u, at ${x:?}. Its parent is a launcher (launcher.sh), owned by the keeper: it
+// clears what a killed predecessor left, makes the FIFO or fails at once, has the traps that remove FIFOs on EXIT, HUP,
+// INT and TERM, and waits for exactly the process of bash. So the user's own traps, jobs and wait are the user's alone.
 package bash
 
 import (
@@ -66,8 +66,8 @@ type Config struct {
 	Life context.Context
 	// Script is what is known of the bash, for what it is told.
 	Script func() script.Bash
-	// Ready is called when a new bash is ready for commands, Gone after the end of a bash, both under no lock; code is -1
-	// when nobody saw it.
+	// Ready is called when a new bash is ready for commands, Gone after the end of a bash, both under no lock; code is
+	// -1 when nobody saw it.
 	Ready func(bash pty.Proc)
 	Gone  func(bash pty.Proc, code int)
 }
@@ -76,8 +76,8 @@ type Config struct {
 const Prefix = "shell."
 
 // Process is one process of a shell: a bash without a terminal and without prompts, which reads control lines from a
-// FIFO, and the launcher that is its parent. A shell has one after the other. All methods may be called at the same time
-// from several goroutines.
+// FIFO, and the launcher that is its parent. A shell has one after the other. All methods may be called at the same
+// time from several goroutines.
 type Process struct {
 	Config
 	Number   int           // from 1
@@ -130,7 +130,8 @@ func (p *Process) met(bash pty.Proc, control *os.File) error {
 	}
 }
 
-// collect closes the way to bash, which has ended, and keeps what it has not read: a command that is in there has certainly not run.
+// collect closes the way to bash, which has ended, and keeps what it has not read: a command that is in there has
+// certainly not run.
 func (p *Process) collect() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -286,14 +287,17 @@ func (p *Process) endUnheld(sign string) {
 	_ = found.Wait(ctx)
 }
 
-// clearSigns removes what earlier incarnations have told, but for the sessions in which something still runs.
+// clearSigns removes what earlier processes of the shell have told, but for the sessions in which something still runs.
 func clearSigns(shell string) {
 	dir := filepath.Join(shell, shelldir.SignsDir)
 	list, _ := os.ReadDir(dir)
 	all, err := pty.Procs()
 	for _, f := range list {
 		session, ok := proctree.SessionOf(f.Name())
-		if ok && (err != nil || slices.ContainsFunc(all, func(p pty.Proc) bool { return p.Session == session && !p.Ended })) {
+		if ok && (err != nil || slices.ContainsFunc(all, func(p pty.Proc) bool {
+			return p.Session == session &&
+				!p.Ended
+		})) {
 			continue
 		}
 		_ = os.Remove(filepath.Join(dir, f.Name()))
@@ -364,11 +368,13 @@ func (p *Process) setUp(ctx context.Context, restore bool) error {
 	return err
 }
 
-// pidPrefix begins the name of the sign that tells bash's process id, upPrefix that of the one that it is ready. They stay: a later server looks for them.
+// pidPrefix begins the name of the sign that tells bash's process id, upPrefix that of the one that it is ready. They
+// stay: a later server looks for them.
 func (p *Process) pidPrefix() string { return shelldir.PidName + strconv.Itoa(p.Number) + "." }
 func (p *Process) upPrefix() string  { return shelldir.UpName + strconv.Itoa(p.Number) + "." }
 
-// Barrier tells lines and waits until bash has gone through all that it was told so far. Errors: ErrEnded, the reason of ctx.
+// Barrier tells lines and waits until bash has gone through all that it was told so far. Errors: ErrEnded, the reason
+// of ctx.
 func (p *Process) Barrier(ctx context.Context, lines string) error {
 	prefix, line := p.BarrierLine()
 	if err := p.Tell(lines + line); err != nil {
@@ -377,8 +383,9 @@ func (p *Process) Barrier(ctx context.Context, lines string) error {
 	return p.AwaitBarrier(ctx, prefix)
 }
 
-// errImpostor says that a subshell took the shell's place: one that SIGINT hits before it has handlers of its own could go back to the top level it has inherited
-// and read control lines there, while the shell waits for it. A precaution, it was not seen.
+// errImpostor says that a subshell took the shell's place: one that SIGINT hits before it has handlers of its own could
+// go back to the top level it has inherited and read control lines there, while the shell waits for it. A precaution,
+// it was not seen.
 var errImpostor = errors.New("a subshell reads the shell's control lines")
 
 // AwaitBarrier waits until a barrier was passed, by bash itself. Errors: those of Barrier, errImpostor.
@@ -397,9 +404,11 @@ func (p *Process) AwaitBarrier(ctx context.Context, prefix string) error {
 	return err
 }
 
-// BarrierLine is a control line that makes a sign, and how the name of that begins: like no other's, of an earlier server neither.
+// BarrierLine is a control line that makes a sign, and how the name of that begins: like no other's, of an earlier
+// server neither.
 func (p *Process) BarrierLine() (prefix, line string) {
-	prefix = shelldir.BarrierName + strconv.FormatInt(time.Now().UnixNano(), 36) + "-" + strconv.FormatInt(p.barriers.Add(1), 10) + "."
+	prefix = shelldir.BarrierName + strconv.FormatInt(time.Now().UnixNano(), 36) + "-" +
+		strconv.FormatInt(p.barriers.Add(1), 10) + "."
 	bash := p.Script()
 	return prefix, bash.Barrier(prefix)
 }
@@ -433,7 +442,8 @@ func (p *Process) watch() {
 	}
 }
 
-// Kill ends bash first, so that no further command of a script runs, and with it the launcher. Before bash is known the launcher alone is there.
+// Kill ends bash first, so that no further command of a script runs, and with it the launcher. Before bash is known the
+// launcher alone is there.
 func (p *Process) Kill() {
 	if bash := p.Proc(); bash.PID > 0 {
 		_ = bash.Signal(unix.SIGKILL)
@@ -442,7 +452,8 @@ func (p *Process) Kill() {
 	}
 }
 
-// AwaitEnd waits for the end of a process whose bash has ended or is about to; a launcher that cannot tell of it is ended. It is false when the shell is left.
+// AwaitEnd waits for the end of a process whose bash has ended or is about to; a launcher that cannot tell of it is
+// ended. It is false when the shell is left.
 func (p *Process) AwaitEnd() bool {
 	timer := time.NewTimer(endGrace)
 	defer timer.Stop()

@@ -1,3 +1,4 @@
+// Package history keeps shells and their commands on disk, and has their types.
 package history
 
 import (
@@ -31,16 +32,19 @@ const (
 // Command is what to run. It is read during Submit only.
 type Command struct {
 	Text string // shell text, sourced by the shell; at most MaxText bytes, no NUL
-	// Isolated runs Argv as one process beside the shell, in no queue: with the shell's directory and environment, and without any other state of it.
+	// Isolated runs Argv as one process beside the shell, in no queue: with the shell's directory and environment, and
+	// without any other state of it.
 	Isolated bool
 	Argv     []string
-	// Cwd is the directory of this command alone; relative ones are relative to the shell's. An absent one ends the command with
-	// code 1 and the text on stderr.
+	// Cwd is the directory of this command alone; relative ones are relative to the shell's. An absent one ends the
+	// command with code 1 and the text on stderr.
 	Cwd string
 	Env map[string]string // of this command alone
-	// Timeout after which the command is cancelled with code 124; 0 means the shell's. It counts from the start: what a command waits for its turn is not in it.
+	// Timeout after which the command is cancelled with code 124; 0 means the shell's. It counts from the start: what a
+	// command waits for its turn is not in it.
 	Timeout time.Duration
-	// QueueTimeout is how long the command may wait for its turn. One that has not begun by then fails with ErrQueueTimeout and never runs. 0 is no bound.
+	// QueueTimeout is how long the command may wait for its turn. One that has not begun by then fails with
+	// ErrQueueTimeout and never runs. 0 is no bound.
 	QueueTimeout time.Duration
 	Stdin        []byte // what the command reads, then end of file; nothing given is the end of file at once
 	// StdinOpen lets Input write more after Stdin.
@@ -49,7 +53,8 @@ type Command struct {
 	TTY bool
 	// Background runs the command beside those that follow it, as `{ … } &`.
 	Background bool
-	// MaxOutput bounds what the log keeps of each of stdout and stderr, in bytes; 0 means the shell's. What is beyond is read and dropped.
+	// MaxOutput bounds what the log keeps of each of stdout and stderr, in bytes; 0 means the shell's. What is beyond
+	// is read and dropped.
 	MaxOutput int64
 	// MaxReply bounds what a reply or stream has of each of them, in bytes; 0 means the shell's. The log has more.
 	MaxReply int64
@@ -65,7 +70,8 @@ type Result struct {
 	// Truncated: a reply of MaxReply has not all, or the log has not; TruncatedReason says which, one of Cut….
 	Truncated       bool
 	TruncatedReason string
-	// Recreated: the shell had ended before this command and was started again with its state; Lost says what of it is gone, in words.
+	// Recreated: the shell had ended before this command and was started again with its state; Lost says what of it is
+	// gone, in words.
 	Recreated bool
 	Lost      []string
 	// ShellEnded: the shell ended with this command (exit, exec, set -e, a signal, the second stage of a cancel).
@@ -120,14 +126,16 @@ const (
 func (c *Command) Check() error {
 	switch {
 	case strings.ContainsRune(c.Text, 0) || len(c.Text) > MaxText:
-		return fmt.Errorf("%w: the text has %d bytes, at most %d and no NUL are possible", ErrInvalid, len(c.Text), MaxText)
+		return fmt.Errorf("%w: the text has %d bytes, at most %d and no NUL are possible", ErrInvalid, len(c.Text),
+			MaxText)
 	case len(c.Stdin) > MaxStdin:
 		return fmt.Errorf("%w: %d bytes of standard input, at most %d are possible", ErrInvalid, len(c.Stdin), MaxStdin)
 	case strings.ContainsRune(c.Cwd, 0) || len(c.Cwd) >= maxPath:
 		return fmt.Errorf("%w: directory %.80q", ErrInvalid, c.Cwd)
 	case c.Timeout < 0 || c.QueueTimeout < 0 || c.MaxOutput < 0 || c.MaxReply < 0:
 		return fmt.Errorf("%w: timeout %v, wait %v, output %d", ErrInvalid, c.Timeout, c.QueueTimeout, c.MaxOutput)
-	case c.Isolated && (len(c.Argv) == 0 || c.Argv[0] == "" || slices.ContainsFunc(c.Argv, func(a string) bool { return strings.ContainsRune(a, 0) })):
+	case c.Isolated && (len(c.Argv) == 0 || c.Argv[0] == "" || slices.ContainsFunc(c.Argv,
+		func(a string) bool { return strings.ContainsRune(a, 0) })):
 		return fmt.Errorf("%w: an isolated command needs an argv without NUL", ErrInvalid)
 	case !c.Isolated && c.Argv != nil:
 		return fmt.Errorf("%w: an argv is for isolated commands", ErrInvalid)

@@ -14,8 +14,8 @@ import (
 // recordVersion is that of record.json and shell.json. A reader takes this one only.
 const recordVersion = 1
 
-// inlineText is how long a command may be to stand in its record, in bytes. A record is written at the start and at the end of its command, the text of a long
-// one only once.
+// inlineText is how long a command may be to stand in its record, in bytes. A record is written at the start and at the
+// end of its command, the text of a long one only once.
 const inlineText = 4 << 10
 
 // castagnoli is the polynomial of the sums, the one that processors have an instruction for.
@@ -86,10 +86,13 @@ type commandJSON struct {
 func encodeRecord(r *Entry) (content []byte, text string, err error) {
 	i, c := &r.Info, &r.Spec
 	j := recordJSON{
-		Version: recordVersion, ID: i.ID, Shell: i.Shell, Command: shelldir.Text(i.Command), Cwd: shelldir.Text(i.Cwd), Status: i.Status, PID: i.PID,
-		Background: i.Background, Isolated: i.Isolated, PTY: i.PTY, CreatedAt: i.CreatedAt, StartedAt: i.StartedAt, FinishedAt: i.FinishedAt,
+		Version: recordVersion, ID: i.ID, Shell: i.Shell, Command: shelldir.Text(i.Command),
+		Cwd: shelldir.Text(i.Cwd), Status: i.Status, PID: i.PID,
+		Background: i.Background, Isolated: i.Isolated, PTY: i.PTY, CreatedAt: i.CreatedAt,
+		StartedAt: i.StartedAt, FinishedAt: i.FinishedAt,
 		StdoutBytes: i.StdoutBytes, StderrBytes: i.StderrBytes, Error: shelldir.Text(i.Error),
-		Spec: commandJSON{Isolated: c.Isolated, Argv: shelldir.Texts(c.Argv), Cwd: shelldir.Text(c.Cwd), Env: shelldir.Pairs(c.Env), Timeout: c.Timeout, QueueTimeout: c.QueueTimeout,
+		Spec: commandJSON{Isolated: c.Isolated, Argv: shelldir.Texts(c.Argv), Cwd: shelldir.Text(c.Cwd),
+			Env: shelldir.Pairs(c.Env), Timeout: c.Timeout, QueueTimeout: c.QueueTimeout,
 			StdinOpen: c.StdinOpen, TTY: c.TTY, Background: c.Background, MaxOutput: c.MaxOutput, MaxReply: c.MaxReply},
 		Incarnation: r.Process, Deadline: r.Deadline, Rested: r.PauseCounted, Note: shelldir.Text(r.Processes),
 	}
@@ -97,8 +100,10 @@ func encodeRecord(r *Entry) (content []byte, text string, err error) {
 		j.Command, j.Long, text = "", true, i.Command
 	}
 	if e := i.Result; e != nil {
-		j.Result = &resultJSON{ExitCode: e.ExitCode, TimedOut: e.TimedOut, Cancelled: e.Cancelled, Background: e.Background, Truncated: e.Truncated, Reason: e.TruncatedReason,
-			Recreated: e.Recreated, Lost: shelldir.Texts(e.Lost), ShellEnded: e.ShellEnded, Cwd: shelldir.Text(e.Cwd), CwdFallback: shelldir.Text(e.CwdFallback), Ended: e.Reason}
+		j.Result = &resultJSON{ExitCode: e.ExitCode, TimedOut: e.TimedOut, Cancelled: e.Cancelled,
+			Background: e.Background, Truncated: e.Truncated, Reason: e.TruncatedReason,
+			Recreated: e.Recreated, Lost: shelldir.Texts(e.Lost), ShellEnded: e.ShellEnded, Cwd: shelldir.Text(e.Cwd),
+			CwdFallback: shelldir.Text(e.CwdFallback), Ended: e.Reason}
 	}
 	content, err = summed(j)
 	return content, text, err
@@ -118,16 +123,21 @@ func decodeRecord(content []byte) (r *Entry, long bool, err error) {
 	}
 	c := j.Spec
 	r = &Entry{
-		Info: Info{ID: j.ID, Shell: j.Shell, Command: string(j.Command), Cwd: string(j.Cwd), Status: j.Status, PID: j.PID,
-			Background: j.Background, Isolated: j.Isolated, PTY: j.PTY, CreatedAt: j.CreatedAt, StartedAt: j.StartedAt, FinishedAt: j.FinishedAt,
+		Info: Info{ID: j.ID, Shell: j.Shell, Command: string(j.Command), Cwd: string(j.Cwd), Status: j.Status,
+			PID:        j.PID,
+			Background: j.Background, Isolated: j.Isolated, PTY: j.PTY, CreatedAt: j.CreatedAt,
+			StartedAt: j.StartedAt, FinishedAt: j.FinishedAt,
 			StdoutBytes: j.StdoutBytes, StderrBytes: j.StderrBytes, Error: string(j.Error)},
-		Spec: Command{Isolated: c.Isolated, Argv: shelldir.Strings(c.Argv), Cwd: string(c.Cwd), Env: shelldir.PairsMap(c.Env), Timeout: c.Timeout, QueueTimeout: c.QueueTimeout,
+		Spec: Command{Isolated: c.Isolated, Argv: shelldir.Strings(c.Argv), Cwd: string(c.Cwd),
+			Env: shelldir.PairsMap(c.Env), Timeout: c.Timeout, QueueTimeout: c.QueueTimeout,
 			StdinOpen: c.StdinOpen, TTY: c.TTY, Background: c.Background, MaxOutput: c.MaxOutput, MaxReply: c.MaxReply},
 		Process: j.Incarnation, Deadline: j.Deadline, PauseCounted: j.Rested, Processes: string(j.Note),
 	}
 	if e := j.Result; e != nil {
-		r.Info.Result = &Result{ExitCode: e.ExitCode, TimedOut: e.TimedOut, Cancelled: e.Cancelled, Background: e.Background, Truncated: e.Truncated, TruncatedReason: e.Reason,
-			Recreated: e.Recreated, Lost: shelldir.Strings(e.Lost), ShellEnded: e.ShellEnded, Cwd: string(e.Cwd), CwdFallback: string(e.CwdFallback), Reason: e.Ended}
+		r.Info.Result = &Result{ExitCode: e.ExitCode, TimedOut: e.TimedOut, Cancelled: e.Cancelled,
+			Background: e.Background, Truncated: e.Truncated, TruncatedReason: e.Reason,
+			Recreated: e.Recreated, Lost: shelldir.Strings(e.Lost), ShellEnded: e.ShellEnded, Cwd: string(e.Cwd),
+			CwdFallback: string(e.CwdFallback), Reason: e.Ended}
 	}
 	return r, j.Long, nil
 }
@@ -161,8 +171,10 @@ type shellJSON struct {
 // encodeShell is a shell's record as a file.
 func encodeShell(r *Shell) ([]byte, error) {
 	s := &r.Spec
-	return summed(shellJSON{Version: recordVersion, ID: s.ID, Name: shelldir.Text(s.Name), Cwd: shelldir.Text(s.Cwd), Env: shelldir.Pairs(s.Env), Login: s.Login, Timeout: s.Timeout,
-		MaxOutput: s.MaxOutput, MaxReply: s.MaxReply, Place: s.Provider, CreatedAt: r.CreatedAt, Incarnation: r.Process, First: shelldir.Texts(r.FirstEnv)})
+	return summed(shellJSON{Version: recordVersion, ID: s.ID, Name: shelldir.Text(s.Name), Cwd: shelldir.Text(s.Cwd),
+		Env: shelldir.Pairs(s.Env), Login: s.Login, Timeout: s.Timeout,
+		MaxOutput: s.MaxOutput, MaxReply: s.MaxReply, Place: s.Provider, CreatedAt: r.CreatedAt,
+		Incarnation: r.Process, First: shelldir.Texts(r.FirstEnv)})
 }
 
 // decodeShell reads shell.json. Errors: ErrDamaged.
@@ -175,7 +187,8 @@ func decodeShell(content []byte) (*Shell, error) {
 		return nil, err
 	}
 	return &Shell{
-		Spec:      Spec{ID: j.ID, Name: string(j.Name), Cwd: string(j.Cwd), Env: shelldir.PairsMap(j.Env), Login: j.Login, Timeout: j.Timeout, MaxOutput: j.MaxOutput, MaxReply: j.MaxReply, Provider: j.Place},
+		Spec: Spec{ID: j.ID, Name: string(j.Name), Cwd: string(j.Cwd), Env: shelldir.PairsMap(j.Env),
+			Login: j.Login, Timeout: j.Timeout, MaxOutput: j.MaxOutput, MaxReply: j.MaxReply, Provider: j.Place},
 		CreatedAt: j.CreatedAt, Process: j.Incarnation, FirstEnv: shelldir.Strings(j.First),
 	}, nil
 }
@@ -188,7 +201,8 @@ func checkVersion(version int) error {
 	return nil
 }
 
-// summed is a value as a line of JSON with a sum behind it: a file that was cut, or whose blocks never came to the disk, is recognised.
+// summed is a value as a line of JSON with a sum behind it: a file that was cut, or whose blocks never came to the
+// disk, is recognised.
 func summed(value any) ([]byte, error) {
 	content, err := json.Marshal(value)
 	if err != nil {

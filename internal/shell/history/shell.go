@@ -21,7 +21,8 @@ const (
 	BadFile     = shelldir.ShellFile + ".bad" // the newest one that could not be read, for people
 )
 
-// SaveShell writes shell.json and syncs it; the record before it becomes its predecessor. Whenever that is cut, one of both is whole. Errors: ErrNoSpace.
+// SaveShell writes shell.json and syncs it; the record before it becomes its predecessor. Whenever that is cut, one of
+// both is whole. Errors: ErrNoSpace.
 func SaveShell(dir string, r *Shell) error {
 	content, err := encodeShell(r)
 	if err == nil {
@@ -70,8 +71,9 @@ func loadShellFile(dir, name string) (*Shell, error) {
 	return r, nil
 }
 
-// FindShell is the record of a shell: shell.json, its predecessor, or, when neither can be read, what spare says of it. what says what was wrong with shell.json, lost what is
-// not as it was, in words. A bad shell.json is set aside. Errors: ErrDamaged of a shell elsewhere, whose place nobody knows then.
+// FindShell is the record of a shell: shell.json, its predecessor, or, when neither can be read, what spare says of it.
+// what says what was wrong with shell.json, lost what is not as it was, in words. A bad shell.json is set aside.
+// Errors: ErrDamaged of a shell elsewhere, whose place nobody knows then.
 func FindShell(dir string, held []*keeper.Program, spare Spec) (r *Shell, what string, lost []string, err error) {
 	if r, err = LoadShell(dir); err == nil {
 		return r, "", nil, nil
@@ -86,7 +88,7 @@ func FindShell(dir string, held []*keeper.Program, spare Spec) (r *Shell, what s
 	number := newestProcess(dir, held)
 	if r, earlier := loadShellFile(dir, EarlierFile); earlier == nil {
 		r.Process = max(r.Process, number)
-		return r, what, nil, nil // nothing but the number of an incarnation ever changes
+		return r, what, nil, nil // nothing but the number of a process of the shell ever changes
 	}
 	if _, elsewhere := os.Lstat(filepath.Join(dir, shelldir.RemoteFile)); elsewhere == nil {
 		if !errors.Is(err, shelldir.ErrDamaged) {
@@ -98,7 +100,8 @@ func FindShell(dir string, held []*keeper.Program, spare Spec) (r *Shell, what s
 		return nil, what, nil, err
 	}
 	r.Process = number
-	return r, what, []string{what + ", and so was its predecessor: the directory and variables that the shell was created with, its bounds and login"}, nil
+	return r, what, []string{what +
+		", and so was its predecessor: the directory and variables that the shell was created with, its bounds and login"}, nil
 }
 
 // spareRecord is that of a shell of which nobody knows what it was created with.
@@ -119,7 +122,7 @@ func spareRecord(dir string, spec Spec) (*Shell, error) {
 	return r, err
 }
 
-// newestProcess is the highest number of an incarnation that the shell's signs or the keeper know of.
+// newestProcess is the highest number of a process of the shell that the shell's signs or the keeper know of.
 func newestProcess(dir string, held []*keeper.Program) (newest int) {
 	take := func(text string) {
 		number, _, _ := strings.Cut(text, ".")

@@ -12,7 +12,9 @@ import (
 
 // Spec is what a shell is made of.
 type Spec struct {
-	ID        string // ^[A-Za-z0-9._-]{1,64}$; unique in a server. What the keeper holds for the shell has ids that begin with Prefix+ID+"."
+	// ^[A-Za-z0-9._-]{1,64}$; unique in a server. What the keeper holds for the shell has ids that begin with
+	// Prefix+ID+"."
+	ID        string
 	Name      string // what Info calls the shell; "" is ID. Shells of different sessions may have the same
 	Dir       string // an existing directory of the shell's own, 0700; all its files are in there
 	Cwd       string // absolute; "" is the home directory
@@ -21,15 +23,17 @@ type Spec struct {
 	Timeout   time.Duration // of commands that give none; 0 is none
 	MaxOutput int64         // of commands that give none; 0 is DefaultMaxOutput
 	MaxReply  int64         // of commands that give none; 0 is no bound
-	// Provider has the commands run elsewhere, by Config.Remote, to which the name means something; "" is here. Cwd ("" is where the compute begins) and
-	// Env are of there then.
+	// Provider has the commands run elsewhere, by Config.Remote, to which the name means something; "" is here. Cwd (""
+	// is where the compute begins) and Env are of there then.
 	Provider string
 }
 
 // Check checks a Spec and makes its directory absolute. Errors: ErrInvalid, ErrBadEnv.
 func (s *Spec) Check() error {
-	if s.ID == "" || len(s.ID) > 64 || strings.Trim(s.ID, idCharacters) != "" || !filepath.IsAbs(s.Dir) || s.Timeout < 0 || s.MaxOutput < 0 || s.MaxReply < 0 {
-		return fmt.Errorf("%w: id %.80q, directory %.80q, timeout %v, output %d", ErrInvalid, s.ID, s.Dir, s.Timeout, s.MaxOutput)
+	if s.ID == "" || len(s.ID) > 64 || strings.Trim(s.ID, idCharacters) != "" || !filepath.IsAbs(s.Dir) ||
+		s.Timeout < 0 || s.MaxOutput < 0 || s.MaxReply < 0 {
+		return fmt.Errorf("%w: id %.80q, directory %.80q, timeout %v, output %d", ErrInvalid, s.ID, s.Dir, s.Timeout,
+			s.MaxOutput)
 	}
 	if s.Cwd == "" && s.Provider == "" {
 		s.Cwd = HomeDir(s.Env)

@@ -18,7 +18,8 @@ import (
 )
 
 const (
-	// MaxCommands is how many commands of a shell are kept: days of an agent's work, and few enough to read them all at a start (20 µs each).
+	// MaxCommands is how many commands of a shell are kept: days of an agent's work, and few enough to read them all at
+	// a start (20 µs each).
 	MaxCommands = 1000
 	// maxHistoryBytes bounds the logs that are kept of a shell, in bytes.
 	maxHistoryBytes = 1 << 30
@@ -50,7 +51,8 @@ type Shell struct {
 	FirstEnv  []string // the environment of the first start, KEY=value
 }
 
-// Store is the commands of a shell on disk. All methods may be called at the same time from several goroutines, but one record is saved by one at a time.
+// Store is the commands of a shell on disk. All methods may be called at the same time from several goroutines, but one
+// record is saved by one at a time.
 type Store struct {
 	root string
 
@@ -58,9 +60,9 @@ type Store struct {
 	last uint64     // the highest number that was given
 }
 
-// Open reads the records of a shell directory, oldest first. The error names those that were skipped because they are damaged (errors.Is
-// ErrDamaged); the others are returned all the same. An absent or empty directory has none. A command's directory without a record is
-// passed over: the server died before the command was accepted.
+// Open reads the records of a shell directory, oldest first. The error names those that were skipped because they are
+// damaged (errors.Is ErrDamaged); the others are returned all the same. An absent or empty directory has none. A
+// command's directory without a record is passed over: the server died before the command was accepted.
 func Open(dir string) (*Store, []*Entry, error) {
 	h := &Store{root: filepath.Join(dir, shelldir.CommandsDir)}
 	entries, err := os.ReadDir(h.root) // in the order of names, which is that of submission
@@ -86,8 +88,9 @@ func Open(dir string) (*Store, []*Entry, error) {
 	return h, list, errors.Join(problems...)
 }
 
-// Next makes the directory DIR/c/ID of a new command and returns its id: 8 digits that count the shell's commands and 12 random characters [a-z2-7], so that ids are
-// unique in a server and sort in the order of submission. Errors: ErrNoSpace.
+// Next makes the directory DIR/c/ID of a new command and returns its id: 8 digits that count the shell's commands and
+// 12 random characters [a-z2-7], so that ids are unique in a server and sort in the order of submission. Errors:
+// ErrNoSpace.
 func (h *Store) Next() (id string, err error) {
 	h.mu.Lock()
 	h.last++
@@ -106,8 +109,9 @@ func (h *Store) Next() (id string, err error) {
 // Dir is the directory of a command.
 func (h *Store) Dir(id string) string { return filepath.Join(h.root, id) }
 
-// Save appends a record to its file, as a line with a sum: a kill leaves the line before it, and nothing has to be synced or renamed, which on some file systems
-// costs as much as a short command. A command's record is saved a few times only. Errors: ErrNoSpace.
+// Save appends a record to its file, as a line with a sum: a kill leaves the line before it, and nothing has to be
+// synced or renamed, which on some file systems costs as much as a short command. A command's record is saved a few
+// times only. Errors: ErrNoSpace.
 func (h *Store) Save(r *Entry) error {
 	dir := h.Dir(r.Info.ID)
 	line, text, err := encodeRecord(r)
@@ -133,7 +137,8 @@ func appendLine(path string, line []byte) error {
 	return shelldir.SpaceError(errors.Join(err, file.Close()))
 }
 
-// saveText sees to it that the text of a long command is on disk: that of a sourced one is there already, and none ever changes.
+// saveText sees to it that the text of a long command is on disk: that of a sourced one is there already, and none ever
+// changes.
 func saveText(path, text string) error {
 	if info, err := os.Stat(path); err == nil && info.Size() == int64(len(text)) {
 		return nil
@@ -188,9 +193,9 @@ func NewestRecord(content []byte) (r *Entry, long bool, err error) {
 	return nil, false, err
 }
 
-// Prune removes the oldest ended commands beyond MaxCommands and maxHistoryBytes from disk and returns their ids, oldest first. ended tells of those that
-// may go, oldest first; total is how many there are in all. It is not for the path of a command. A directory that resists is
-// left and not returned.
+// Prune removes the oldest ended commands beyond MaxCommands and maxHistoryBytes from disk and returns their ids,
+// oldest first. ended tells of those that may go, oldest first; total is how many there are in all. It is not for the
+// path of a command. A directory that resists is left and not returned.
 func (h *Store) Prune(ended []Info, total int) []string {
 	var size int64
 	for _, info := range ended {

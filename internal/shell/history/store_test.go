@@ -25,17 +25,21 @@ func fullRecord(t *testing.T, h *Store) *Entry {
 	}
 	at := time.Date(2024, 5, 6, 7, 8, 9, 123456789, time.UTC)
 	return &Entry{
-		Info: Info{ID: id, Shell: "s", Command: "echo \xff <&>\n", Cwd: "/a\nb\xfe", Status: Done, PID: 7, Background: true, Isolated: true, PTY: "t",
+		Info: Info{ID: id, Shell: "s", Command: "echo \xff <&>\n", Cwd: "/a\nb\xfe", Status: Done, PID: 7,
+			Background: true, Isolated: true, PTY: "t",
 			CreatedAt: at, StartedAt: at.Add(1), FinishedAt: at.Add(2), StdoutBytes: 1 << 40, StderrBytes: 3, Error: "no \xff",
-			Result: &Result{ExitCode: 255, TimedOut: true, Cancelled: true, Background: true, Truncated: true, TruncatedReason: output.CutDisk, Recreated: true,
+			Result: &Result{ExitCode: 255, TimedOut: true, Cancelled: true, Background: true, Truncated: true,
+				TruncatedReason: output.CutDisk, Recreated: true,
 				Lost: []string{"job 1 \xff"}, ShellEnded: true, Cwd: "/c\x80", CwdFallback: "/d", Reason: "budget"}},
-		Spec: Command{Isolated: true, Argv: []string{"a", "", "\xff"}, Cwd: "x\xff", Env: map[string]string{"A": "\xff", "B": ""},
+		Spec: Command{Isolated: true, Argv: []string{"a", "", "\xff"}, Cwd: "x\xff",
+			Env:     map[string]string{"A": "\xff", "B": ""},
 			Timeout: time.Second, QueueTimeout: time.Minute, StdinOpen: true, TTY: true, Background: true, MaxOutput: 9, MaxReply: 8},
 		Process: 3, Deadline: at.Add(time.Hour), PauseCounted: at.Add(time.Minute), Processes: "stage",
 	}
 }
 
-// noZero fails the test when a field of a value, or of what is in it, is zero: the round trip would not show that it is forgotten.
+// noZero fails the test when a field of a value, or of what is in it, is zero: the round trip would not show that it is
+// forgotten.
 func noZero(t *testing.T, path string, v reflect.Value, but ...string) {
 	t.Helper()
 	if slices.Contains(but, path) {
@@ -61,7 +65,8 @@ func TestRecordRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := fullRecord(t, h)
-	noZero(t, "record", reflect.ValueOf(*want), "record.Spec.Text", "record.Spec.Stdin", "record.Info.Position", "record.Info.LogCut")
+	noZero(t, "record", reflect.ValueOf(*want), "record.Spec.Text", "record.Spec.Stdin", "record.Info.Position",
+		"record.Info.LogCut")
 	long := fullRecord(t, h)
 	long.Info.Command = strings.Repeat("echo \xff\n", 10_000)
 	queued := &Entry{Info: Info{ID: "", Shell: "s", Command: "true", Status: Queued, CreatedAt: want.Info.CreatedAt}}
@@ -80,7 +85,8 @@ func TestRecordRoundTrip(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, all) {
 		t.Errorf("%v\n%+v\nwant\n%+v", err, got, all)
 	}
-	if size, err := os.Stat(filepath.Join(h.Dir(long.Info.ID), shelldir.RecordFile)); err != nil || size.Size() > 2*inlineText {
+	if size, err := os.Stat(filepath.Join(h.Dir(long.Info.ID), shelldir.RecordFile)); err != nil ||
+		size.Size() > 2*inlineText {
 		t.Errorf("%v: the record of a long command has %d bytes", err, size.Size())
 	}
 }
@@ -90,7 +96,8 @@ func TestShellRoundTrip(t *testing.T) {
 	if _, err := LoadShell(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("err = %v", err)
 	}
-	want := &Shell{Spec: Spec{ID: "s", Name: "n\xff", Dir: dir, Cwd: "/\xff", Env: map[string]string{"A": "\xfe"}, Login: true, Timeout: 5, MaxOutput: 6, MaxReply: 7, Provider: "p"},
+	want := &Shell{Spec: Spec{ID: "s", Name: "n\xff", Dir: dir, Cwd: "/\xff", Env: map[string]string{"A": "\xfe"},
+		Login: true, Timeout: 5, MaxOutput: 6, MaxReply: 7, Provider: "p"},
 		CreatedAt: time.Date(2024, 5, 6, 7, 8, 9, 1, time.UTC), Process: 4, FirstEnv: []string{"A=\xff\n", "odd-name"}}
 	noZero(t, "shell", reflect.ValueOf(*want))
 	if err := SaveShell(dir, want); err != nil {
@@ -266,7 +273,8 @@ func TestPrune(t *testing.T) {
 		}
 		for n, info := range list {
 			_, err := os.Stat(h.Dir(info.ID))
-			if went := errors.Is(err, fs.ErrNotExist); went != (n < one.gone) || went != slices.Contains(gone, info.ID) {
+			if went := errors.Is(err, fs.ErrNotExist); went != (n < one.gone) ||
+				went != slices.Contains(gone, info.ID) {
 				t.Errorf("%s: the directory of number %d: %v", one.name, n, err)
 			}
 		}
@@ -310,7 +318,8 @@ func FuzzDecodeRecord(f *testing.F) {
 		if long && r.Info.Command == "" {
 			next.Info.Command = ""
 		}
-		if next.Info.Command != r.Info.Command || next.Info.ID != r.Info.ID || next.Info.Status != r.Info.Status || next.Process != r.Process {
+		if next.Info.Command != r.Info.Command || next.Info.ID != r.Info.ID || next.Info.Status != r.Info.Status ||
+			next.Process != r.Process {
 			t.Fatalf("%+v came back as %+v", r, next)
 		}
 	})

@@ -37,7 +37,8 @@ func (i *interruption) stop(p pty.Proc) bool {
 		if !ok || now.Start != p.Start || now.Ended {
 			return false
 		}
-		if now.Stopped || time.Now().After(end) && proctree.StatusOf(p.PID).State != 'R' || i.wait(shortInterval) != nil {
+		if now.Stopped || time.Now().After(end) && proctree.StatusOf(p.PID).State != 'R' ||
+			i.wait(shortInterval) != nil {
 			return true
 		}
 	}

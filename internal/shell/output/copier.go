@@ -16,10 +16,11 @@ import (
 )
 
 const (
-	// pumpPiece is how much one splice moves at most, in bytes: what a FIFO of fifoBytes holds, so that settled never waits for more than this.
-	pumpPiece = 1 << 20
-	// fifoBytes is the room that a FIFO gets once a command proves to print much, in bytes: most of what saves wake-ups. It is the default of
-	// /proc/sys/fs/pipe-max-size, what any user may have.
+	// copyPiece is how much one splice moves at most, in bytes: what a FIFO of fifoBytes holds, so that CopyWaiting never
+	// waits for more than this.
+	copyPiece = 1 << 20
+	// fifoBytes is the room that a FIFO gets once a command proves to print much, in bytes: most of what saves
+	// wake-ups. It is the default of /proc/sys/fs/pipe-max-size, what any user may have.
 	fifoBytes = 1 << 20
 	// fifoMuch is how many bytes at once say that a command prints much: all that a FIFO holds at first.
 	fifoMuch = 64 << 10
@@ -27,27 +28,31 @@ const (
 	plainPiece = 128 << 10
 )
 
-// plainBuffers are shared by all pumps: only those that move bytes this moment hold one.
+// plainBuffers are shared by all copiers: only those that move bytes this moment hold one.
 var plainBuffers = sync.Pool{New: func() any { return new([plainPiece]byte) }}
 
-// Copier moves what a command writes from a FIFO to the end of a log, by one goroutine that sleeps in Go's poller. Without unspliced the bytes never are in
-// this process's memory: at any instant each of them is in the FIFO or in the log, so a killed server neither loses nor doubles one.
+// Copier moves what a command writes from a FIFO to the end of a log, by one goroutine that sleeps in Go's poller.
+// Without unspliced the bytes never are in this process's memory: at any instant each of them is in the FIFO or in the
+// log, so a killed server neither loses nor doubles one.
 //
-// A FIFO that nobody has opened for writing yet is not at its end: the pump waits for the first writer. It is at its end when the last one has closed it.
+// A FIFO that nobody has opened for writing yet is not at its end: the copier waits for the first writer. It is at its
+// end when the last one has closed it.
 type Copier struct {
 	fifo    *os.File
 	log     *Log
 	over    chan struct{}
 	forNext atomic.Bool // the log goes on after the end, see detach
 
-	mu    sync.Mutex // guards what follows and the order of moves: whoever holds it moves, and what is moved is not waited for
-	plain bool       // splice is not used, or did not work
-	wide  bool       // the FIFO has been made larger, or cannot be
+	// guards what follows and the order of moves: whoever holds it moves, and what is moved is not waited for
+	mu    sync.Mutex
+	plain bool // splice is not used, or did not work
+	wide  bool // the FIFO has been made larger, or cannot be
 	eof   bool
 }
 
-// Start takes over the reading end of a FIFO: the pump closes it, also when this fails (hand it to the keeper before). It moves into l until the end of
-// the FIFO or stop, and finishes l then. unspliced makes it read and write instead of splice.
+// Start takes over the reading end of a FIFO: the copier closes it, also when this fails (hand it to the keeper
+// before). It moves into l until the end of the FIFO or stop, and finishes l then. unspliced makes it read and write
+// instead of splice.
 func Start(fifo *os.File, l *Log, unspliced bool) (*Copier, error) {
 	own, err := pollable(fifo)
 	_ = fifo.Close()
@@ -99,7 +104,7 @@ func (p *Copier) run() {
 		end := false
 		// Returning false sleeps until the FIFO has something new. The error says that stop has closed it.
 		err := conn.Read(func(fd uintptr) bool {
-			moved, why := p.move(int(fd), pumpPiece)
+			moved, why := p.move(int(fd), copyPiece)
 			end = errors.Is(why, io.EOF)
 			return moved > 0 || end
 		})
@@ -109,8 +114,8 @@ func (p *Copier) run() {
 	}
 }
 
-// CopyWaiting moves what is in the FIFO at the time of the call into the log and tells whether the end has been reached: no writer is left and nothing will
-// come. It does not wait for writers. After stop it returns false.
+// CopyWaiting moves what is in the FIFO at the time of the call into the log and tells whether the end has been
+// reached: no writer is left and nothing will come. It does not wait for writers. After stop it returns false.
 func (p *Copier) CopyWaiting() (eof bool) {
 	conn, err := p.fifo.SyscallConn()
 	if err != nil {
@@ -123,11 +128,12 @@ func (p *Copier) CopyWaiting() (eof bool) {
 	return eof
 }
 
-// copyWaiting is settled with the descriptor. A writer that never stops cannot hold it: it moves what was there, not what comes meanwhile.
+// copyWaiting is CopyWaiting with the descriptor. A writer that never stops cannot hold it: it moves what was there, not
+// what comes meanwhile.
 func (p *Copier) copyWaiting(fd int) (eof bool) {
 	waiting, err := unix.IoctlGetInt(fd, unix.TIOCINQ) // which is FIONREAD
 	if err != nil {
-		waiting = pumpPiece
+		waiting = copyPiece
 	}
 	// One byte more than there is: that finds the end, when it has been reached.
 	for rest := waiting + 1; rest > 0; {
@@ -147,28 +153,29 @@ func (p *Copier) ended() bool {
 	return p.eof
 }
 
-// Done is closed when the pump has ended, by the end of the FIFO or by stop; the log is finished and the descriptors are closed then.
+// Done is closed when the copier has ended, by the end of the FIFO or by stop; the log is finished and the descriptors
+// are closed then.
 func (p *Copier) Done() <-chan struct{} { return p.over }
 
-// Stop ends the pump and waits until it has ended. What is in the FIFO stays there for those who hold it too.
+// Stop ends the copier and waits until it has ended. What is in the FIFO stays there for those who hold it too.
 func (p *Copier) Stop() {
 	_ = p.fifo.Close()
 	<-p.over
 }
 
-// StopForNext is stop for a log that another pump is to go on with.
+// StopForNext is Stop for a log that another copier is to go on with.
 func (p *Copier) StopForNext() {
 	p.forNext.Store(true)
 	p.Stop()
 }
 
-// move moves up to limit bytes from the FIFO into the log, or drops them when the log takes no more. Errors: io.EOF at the end of the FIFO, unix.EAGAIN when
-// nothing is there, both with nothing moved.
+// move moves up to limit bytes from the FIFO into the log, or drops them when the log takes no more. Errors: io.EOF at
+// the end of the FIFO, unix.EAGAIN when nothing is there, both with nothing moved.
 func (p *Copier) move(fd, limit int) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for !p.eof {
-		n, err := p.moveOnce(fd, min(limit, pumpPiece))
+		n, err := p.moveOnce(fd, min(limit, copyPiece))
 		switch {
 		case n > 0:
 			p.widen(fd, n)
@@ -252,7 +259,8 @@ func (p *Copier) discard(fd, limit int) (int, error) {
 	return n, nil
 }
 
-// widen gives the FIFO of a command that prints much more room, where the user may have it (pipe-user-pages-soft, pipe(7)).
+// widen gives the FIFO of a command that prints much more room, where the user may have it (pipe-user-pages-soft,
+// pipe(7)).
 func (p *Copier) widen(fd, moved int) {
 	if p.wide || moved < fifoMuch {
 		return
@@ -267,7 +275,8 @@ func empty(fd int) bool {
 	return err == nil && n == 0
 }
 
-// Follow waits until one of the logs has more than the given bytes, or both are finished: then more is false. Either may be nil. Errors: the reason of ctx.
+// Follow waits until one of the logs has more than the given bytes, or both are finished: then more is false. Either
+// may be nil. Errors: the reason of ctx.
 func Follow(ctx context.Context, a, b *Log, atA, atB int64) (more bool, err error) {
 	for {
 		if a.has(atA) || b.has(atB) {

@@ -50,8 +50,8 @@ func newLog(t testing.TB, limit int64) *Log {
 	return l
 }
 
-// pumpInto starts a pump that ends with the test.
-func pumpInto(t testing.TB, reader *os.File, l *Log, unspliced bool) *Copier {
+// copyInto starts a copier that ends with the test.
+func copyInto(t testing.TB, reader *os.File, l *Log, unspliced bool) *Copier {
 	t.Helper()
 	p, err := Start(reader, l, unspliced)
 	if err != nil {
@@ -89,12 +89,12 @@ func noise(n int) []byte {
 	return p
 }
 
-func TestPumpMovesEverything(t *testing.T) {
+func TestCopierMovesEverything(t *testing.T) {
 	for name, unspliced := range map[string]bool{"splice": false, "copy": true} {
 		t.Run(name, func(t *testing.T) {
 			path, reader := newFIFO(t)
 			l := newLog(t, 1<<30)
-			p := pumpInto(t, reader, l, unspliced)
+			p := copyInto(t, reader, l, unspliced)
 			want := noise(3<<20 + 17)
 			go func() {
 				w, _ := os.OpenFile(path, os.O_WRONLY, 0)
@@ -102,9 +102,9 @@ func TestPumpMovesEverything(t *testing.T) {
 				_ = w.Close()
 			}()
 			wait(t, p.Done(), "the end")
-			if !p.ended() || !l.Finished() || l.truncated() || l.writeError() != nil {
-				t.Errorf("ended %v, finished %v, truncated %v, refused %v", p.ended(), l.Finished(), l.truncated(),
-					l.writeError())
+			if !p.ended() || !l.Finished() || truncated(l) || writeError(l) != nil {
+				t.Errorf("ended %v, finished %v, truncated %v, refused %v", p.ended(), l.Finished(), truncated(l),
+					writeError(l))
 			}
 			if got := content(t, l); !bytes.Equal(got, want) {
 				t.Errorf("%d bytes of %d arrived, or other ones", len(got), len(want))
@@ -116,10 +116,10 @@ func TestPumpMovesEverything(t *testing.T) {
 	}
 }
 
-func TestPumpWaitsForTheFirstWriter(t *testing.T) {
+func TestCopierWaitsForTheFirstWriter(t *testing.T) {
 	path, reader := newFIFO(t)
 	l := newLog(t, 100)
-	p := pumpInto(t, reader, l, false)
+	p := copyInto(t, reader, l, false)
 	if p.CopyWaiting() {
 		t.Fatal("a FIFO that nobody has opened is at its end")
 	}
@@ -137,10 +137,10 @@ func TestPumpWaitsForTheFirstWriter(t *testing.T) {
 	}
 }
 
-func TestPumpSettlesWhatIsThere(t *testing.T) {
+func TestCopierSettlesWhatIsThere(t *testing.T) {
 	path, reader := newFIFO(t)
 	l := newLog(t, 1<<20)
-	p := pumpInto(t, reader, l, false)
+	p := copyInto(t, reader, l, false)
 	w := openEnd(t, path, os.O_WRONLY)
 	for i := range 500 {
 		_, _ = w.Write([]byte{byte(i)})
@@ -162,10 +162,10 @@ func TestPumpSettlesWhatIsThere(t *testing.T) {
 }
 
 // A writer that never stops must not keep settled from returning.
-func TestPumpSettlesBesideAFlood(t *testing.T) {
+func TestCopierSettlesBesideAFlood(t *testing.T) {
 	path, reader := newFIFO(t)
 	l := newLog(t, 1<<10)
-	p := pumpInto(t, reader, l, false)
+	p := copyInto(t, reader, l, false)
 	w := openEnd(t, path, os.O_WRONLY)
 	stopped := make(chan struct{})
 	go func() {
@@ -177,7 +177,7 @@ func TestPumpSettlesBesideAFlood(t *testing.T) {
 			}
 		}
 	}()
-	for n := 0; n < 50 || !l.truncated(); n++ {
+	for n := 0; n < 50 || !truncated(l); n++ {
 		at := time.Now()
 		if p.CopyWaiting() {
 			t.Fatal("an end in a flood")
@@ -189,8 +189,8 @@ func TestPumpSettlesBesideAFlood(t *testing.T) {
 	p.Stop()
 	_ = w.Close()
 	wait(t, stopped, "the writer's end")
-	if got := l.Size(); got != 1<<10 || !l.truncated() {
-		t.Errorf("size %d, truncated %v", got, l.truncated())
+	if got := l.Size(); got != 1<<10 || !truncated(l) {
+		t.Errorf("size %d, truncated %v", got, truncated(l))
 	}
 }
 
@@ -205,7 +205,7 @@ func TestLogKeepsMax(t *testing.T) {
 		t.Run(one.name, func(t *testing.T) {
 			path, reader := newFIFO(t)
 			l := newLog(t, 1000)
-			p := pumpInto(t, reader, l, one.unspliced)
+			p := copyInto(t, reader, l, one.unspliced)
 			want := noise(one.n)
 			w := openEnd(t, path, os.O_WRONLY)
 			if _, err := w.Write(want); err != nil {
@@ -220,8 +220,8 @@ func TestLogKeepsMax(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if l.truncated() != one.cut || again.truncated() != one.cut || again.Size() != l.Size() {
-				t.Errorf("truncated %v, after opening again %v with %d bytes", l.truncated(), again.truncated(),
+			if truncated(l) != one.cut || truncated(again) != one.cut || again.Size() != l.Size() {
+				t.Errorf("truncated %v, after opening again %v with %d bytes", truncated(l), truncated(again),
 					again.Size())
 			}
 		})
@@ -245,15 +245,15 @@ func TestLogOnAFullDisk(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := pumpInto(t, reader, l, unspliced)
+			p := copyInto(t, reader, l, unspliced)
 			w := openEnd(t, path, os.O_WRONLY)
 			if _, err := w.Write(noise(300_000)); err != nil {
 				t.Fatal(err)
 			}
 			_ = w.Close()
 			wait(t, p.Done(), "the end")
-			if !l.truncated() || l.writeError() == nil {
-				t.Errorf("truncated %v, refused %v", l.truncated(), l.writeError())
+			if !truncated(l) || writeError(l) == nil {
+				t.Errorf("truncated %v, refused %v", truncated(l), writeError(l))
 			}
 			if after, err := os.Stat(full); err != nil || after.Mode() != before.Mode() {
 				t.Errorf("the device was marked: %v, %v", after.Mode(), err)
@@ -262,8 +262,8 @@ func TestLogOnAFullDisk(t *testing.T) {
 	}
 }
 
-// What a pump left in the FIFO, the next one moves: nothing is lost or doubled.
-func TestPumpLeavesTheRestToTheNext(t *testing.T) {
+// What a copier left in the FIFO, the next one moves: nothing is lost or doubled.
+func TestCopierLeavesTheRestToTheNext(t *testing.T) {
 	path, reader := newFIFO(t)
 	l := newLog(t, 1<<30)
 	want := noise(8 << 20)
@@ -301,7 +301,7 @@ func TestPumpLeavesTheRestToTheNext(t *testing.T) {
 	if l, err = OpenLog(l.path, 1<<30, nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	p := pumpInto(t, reader, l, false)
+	p := copyInto(t, reader, l, false)
 	wait(t, p.Done(), "the end")
 	if err := <-writer; err != nil {
 		t.Fatal(err)
@@ -311,14 +311,14 @@ func TestPumpLeavesTheRestToTheNext(t *testing.T) {
 	}
 }
 
-// pumpChild says to the test binary that it is the server of TestPumpSurvivesSIGKILL, and where the log is.
-const pumpChild = "TEST_PUMP_LOG"
+// copierChild says to the test binary that it is the server of TestCopierSurvivesSIGKILL, and where the log is.
+const copierChild = "TEST_COPIER_LOG"
 
-// TestPumpChild is that server: descriptor 3 is the FIFO.
-func TestPumpChild(t *testing.T) {
-	path := os.Getenv(pumpChild)
+// TestCopierChild is that server: descriptor 3 is the FIFO.
+func TestCopierChild(t *testing.T) {
+	path := os.Getenv(copierChild)
 	if path == "" {
-		t.Skip("only as a child of TestPumpSurvivesSIGKILL")
+		t.Skip("only as a child of TestCopierSurvivesSIGKILL")
 	}
 	l, err := OpenLog(path, 1<<30, nil, nil)
 	if err != nil {
@@ -332,7 +332,7 @@ func TestPumpChild(t *testing.T) {
 }
 
 // Servers that are killed in the middle of moving neither lose nor double a byte.
-func TestPumpSurvivesSIGKILL(t *testing.T) {
+func TestCopierSurvivesSIGKILL(t *testing.T) {
 	path, reader := newFIFO(t)
 	logPath := filepath.Join(t.TempDir(), "stdout")
 	want := noise(48 << 20)
@@ -346,8 +346,8 @@ func TestPumpSurvivesSIGKILL(t *testing.T) {
 		writer <- err
 	}()
 	serve := func() *exec.Cmd {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestPumpChild$")
-		cmd.Env = append(os.Environ(), pumpChild+"="+logPath)
+		cmd := exec.Command(os.Args[0], "-test.run=^TestCopierChild$")
+		cmd.Env = append(os.Environ(), copierChild+"="+logPath)
 		cmd.ExtraFiles = []*os.File{reader}
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -400,7 +400,7 @@ func TestPumpSurvivesSIGKILL(t *testing.T) {
 func TestFollow(t *testing.T) {
 	path, reader := newFIFO(t)
 	a, b := newLog(t, 100), newLog(t, 100)
-	p := pumpInto(t, reader, a, false)
+	p := copyInto(t, reader, a, false)
 	w := openEnd(t, path, os.O_WRONLY)
 	late, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
@@ -435,7 +435,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-func TestPumpClosesItsDescriptors(t *testing.T) {
+func TestCopierClosesItsDescriptors(t *testing.T) {
 	open := func() int {
 		list, err := os.ReadDir("/proc/self/fd")
 		if err != nil {
@@ -470,12 +470,12 @@ func TestPumpClosesItsDescriptors(t *testing.T) {
 	}
 }
 
-func BenchmarkPump(b *testing.B) {
+func BenchmarkCopier(b *testing.B) {
 	for name, unspliced := range map[string]bool{"splice": false, "copy": true} {
 		b.Run(name, func(b *testing.B) {
 			path, reader := newFIFO(b)
 			l := newLog(b, 1<<40)
-			p := pumpInto(b, reader, l, unspliced)
+			p := copyInto(b, reader, l, unspliced)
 			w := openEnd(b, path, os.O_WRONLY)
 			piece := noise(64 << 10)
 			b.SetBytes(int64(len(piece)))
@@ -489,4 +489,14 @@ func BenchmarkPump(b *testing.B) {
 			wait(b, p.Done(), "the end")
 		})
 	}
+}
+
+// truncated tells whether a log misses output.
+func truncated(l *Log) bool { return l.CutReason() != "" }
+
+// writeError is why the disk did not take all.
+func writeError(l *Log) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.failure
 }

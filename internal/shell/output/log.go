@@ -1,3 +1,5 @@
+// Package output keeps what commands print: the log of one output, the quota of all logs, and the copier that moves bytes
+// from a FIFO to a log without passing through the memory of the process.
 package output
 
 import (
@@ -11,14 +13,14 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
-// cutMode is the mode of a log that misses something: read-only for its owner. The mark is kept where the bytes are, needs no room on a full disk and
-// survives the server.
+// cutMode is the mode of a log that misses something: read-only for its owner. The mark is kept where the bytes are,
+// needs no room on a full disk and survives the server.
 const cutMode fs.FileMode = 0o400
 
-// Log is one output of one command on disk. Its file is made with the first byte, so that a command without output costs none; the file's size is
-// the position. A log keeps the first max bytes; what comes after a byte that it did not take is dropped too, so that it is always a prefix of
-// the output. It has a descriptor open only between the first byte and finish. All methods may be called at the same time from
-// several goroutines, but one pump writes.
+// Log is one output of one command on disk. Its file is made with the first byte, so that a command without output
+// costs none; the file's size is the position. A log keeps the first max bytes; what comes after a byte that it did not
+// take is dropped too, so that it is always a prefix of the output. It has a descriptor open only between the first
+// byte and Finish. All methods may be called at the same time from several goroutines, but one copier writes.
 type Log struct {
 	path string
 	max  int64
@@ -28,7 +30,7 @@ type Log struct {
 	quota *Quota
 
 	mu      sync.Mutex // guards what follows; only memory is touched under it
-	file    *os.File   // nil before the first byte and after finish
+	file    *os.File   // nil before the first byte and after Finish
 	end     int64
 	cut     bool
 	over    bool
@@ -61,20 +63,6 @@ func (l *Log) Size() int64 {
 	return l.end
 }
 
-// truncated tells whether the log misses output: beyond max, or because the disk refused.
-func (l *Log) truncated() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.cut
-}
-
-// writeError is why the disk did not take all, nil when it did or when only max was reached.
-func (l *Log) writeError() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.failure
-}
-
 // has tells whether there is more than at bytes. A log that is nil has nothing.
 func (l *Log) has(at int64) bool { return l != nil && l.Size() > at }
 
@@ -88,7 +76,8 @@ func (l *Log) Finished() bool {
 	return l.over
 }
 
-// changed is a channel that is closed when the log has grown or is finished, and that is closed already when it has more than at bytes or is finished.
+// changed is a channel that is closed when the log has grown or is finished, and that is closed already when it has
+// more than at bytes or is finished.
 func (l *Log) changed(at int64) <-chan struct{} {
 	if l == nil {
 		return shelldir.ClosedChannel
@@ -104,7 +93,8 @@ func (l *Log) changed(at int64) <-chan struct{} {
 	return l.grew
 }
 
-// ReadAt reads as io.ReaderAt does: io.EOF at the end that the log has now. It works after finish too, as long as the file is there.
+// ReadAt reads as io.ReaderAt does: io.EOF at the end that the log has now. It works after Finish too, as long as the
+// file is there.
 func (l *Log) ReadAt(p []byte, at int64) (int, error) {
 	l.mu.Lock()
 	file, end := l.file, l.end
@@ -123,7 +113,7 @@ func (l *Log) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// readFrom reads from the open file, or from the path when finish came in between.
+// readFrom reads from the open file, or from the path when Finish came in between.
 func (l *Log) readFrom(file *os.File, p []byte, at int64) (int, error) {
 	if file != nil {
 		if n, err := file.ReadAt(p, at); !errors.Is(err, os.ErrClosed) {
@@ -138,7 +128,8 @@ func (l *Log) readFrom(file *os.File, p []byte, at int64) (int, error) {
 	return file.ReadAt(p, at)
 }
 
-// Finish says that no more will come: it closes the file and wakes those who wait. Nothing is written after it. Finishing again does nothing.
+// Finish says that no more will come: it closes the file and wakes those who wait. Nothing is written after it.
+// Finishing again does nothing.
 func (l *Log) Finish() {
 	l.mu.Lock()
 	file := l.file
@@ -166,7 +157,8 @@ func (l *Log) open() bool {
 	return l.file != nil
 }
 
-// room is the file to write to and how many bytes it may still take; nil when everything is to be dropped. Only the pump calls it.
+// room is the file to write to and how many bytes it may still take; nil when everything is to be dropped. Only the
+// copier calls it.
 func (l *Log) room() (*os.File, int64, int64) {
 	l.mu.Lock()
 	file, end, cut := l.file, l.end, l.cut || l.over
@@ -214,7 +206,7 @@ func (l *Log) Append(p []byte) {
 	}
 }
 
-// added says that the file has n more bytes. Only the pump calls it.
+// added says that the file has n more bytes. Only the copier calls it.
 func (l *Log) added(n int64) {
 	l.count(n)
 	l.quota.add(n)
@@ -231,7 +223,8 @@ func (l *Log) count(n int64) {
 	}
 }
 
-// Drop says that output was not kept, because of err or, when that is nil, of max. From now on nothing is. Only the pump calls it.
+// Drop says that output was not kept, because of err or, when that is nil, of max. From now on nothing is. Only the
+// copier calls it.
 func (l *Log) Drop(err error) {
 	l.mu.Lock()
 	known := l.cut
@@ -243,7 +236,8 @@ func (l *Log) Drop(err error) {
 	if known {
 		return
 	}
-	// Only a file of ours gets the mark, never what a link points to. A log that cannot be marked is cut for this process only.
+	// Only a file of ours gets the mark, never what a link points to. A log that cannot be marked is cut for this
+	// process only.
 	if info, err := os.Lstat(l.path); err == nil && info.Mode().IsRegular() {
 		_ = os.Chmod(l.path, cutMode)
 	}

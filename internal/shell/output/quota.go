@@ -9,18 +9,20 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
-// Quota is what the logs of all commands of a server may take together. All methods may be called at the same time from several goroutines; a nil *Logs has no bound.
+// Quota is what the logs of all commands of a server may take together. All methods may be called at the same time from
+// several goroutines; a nil *Logs has no bound.
 type Quota struct {
 	// Limit is the bound in bytes.
 	Limit int64
-	// Free, when not nil, removes the oldest logs of commands that have ended, of so many bytes at least where there are as many. It is called under no lock of a Shell, and may
-	// take as long as the disk does.
+	// Free, when not nil, removes the oldest logs of commands that have ended, of so many bytes at least where there
+	// are as many. It is called under no lock of a Shell, and may take as long as the disk does.
 	Free func(bytes int64)
 
 	used atomic.Int64
 }
 
-// quotaShare is the part of the quota that is freed at a time beyond what is needed: else a flood would look for the oldest logs with each of its pieces.
+// quotaShare is the part of the quota that is freed at a time beyond what is needed: else a flood would look for the
+// oldest logs with each of its pieces.
 const quotaShare = 16
 
 // Used is how much all logs have, in bytes.

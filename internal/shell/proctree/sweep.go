@@ -16,10 +16,11 @@ import (
 	"github.com/evertty/evertty/pty"
 )
 
-// Sweep ends everything that any incarnation of the shell of a directory has started and that still runs, whether there is a Shell or not, as after damage:
-// SIGHUP, SIGKILL at once to those that do not end of it or come later. It gives up pty.KillGrace after the first SIGKILL: on a busy machine a look alone may take seconds.
-// The FIFOs of the shell go with them.
-// keeper is the process id of the keeper, which starts the shells' programs and is told from them, 0 when there is none. Errors: pty.ErrSurvived, the kernel's when /proc cannot be read.
+// Sweep ends everything that any process of the shell of a directory has started and that still runs, whether there is
+// a Shell or not, as after damage: SIGHUP, SIGKILL at once to those that do not end of it or come later. It gives up
+// pty.KillGrace after the first SIGKILL: on a busy machine a look alone may take seconds. The FIFOs of the shell go
+// with them. keeper is the process id of the keeper, which starts the shells' programs and is told from them, 0 when
+// there is none. Errors: pty.ErrSurvived, the kernel's when /proc cannot be read.
 func Sweep(ctx context.Context, dir string, keeper int) error {
 	whole := context.WithoutCancel(ctx)
 	grace, stop := context.WithTimeout(ctx, pty.KillGrace)
@@ -63,12 +64,14 @@ func Sweep(ctx context.Context, dir string, keeper int) error {
 	}
 }
 
-// sweepPause is how long those who have left may take to end by themselves: most have had SIGHUP with the others when the shell ended.
+// sweepPause is how long those who have left may take to end by themselves: most have had SIGHUP with the others when
+// the shell ended.
 const sweepPause = 200 * time.Millisecond
 
-// Belonging are the living processes that belong to the shell of a directory: those that are marked, whatever their parents and sessions are, those of the
-// sessions of all incarnations, those that have one of the shell's files as a standard file, and what descends from these. The keeper is none of them, although it has the
-// mark while it starts one, and all terminals descend from it.
+// Belonging are the living processes that belong to the shell of a directory: those that are marked, whatever their
+// parents and sessions are, those of the sessions of all processes of the shell, those that have one of the shell's
+// files as a standard file, and what descends from these. The keeper is none of them, although it has the mark while it
+// starts one, and all terminals descend from it.
 func Belonging(dir string, keeper int) ([]pty.Proc, error) {
 	list, err := pty.Procs()
 	if err != nil {
@@ -76,7 +79,8 @@ func Belonging(dir string, keeper int) ([]pty.Proc, error) {
 	}
 	known, sessions := map[int]bool{}, Sessions(dir)
 	for _, p := range list {
-		if !p.Ended && p.PID != os.Getpid() && p.PID != keeper && (sessions[p.Session] || Tagged(dir, p.PID) || Holds(p.PID, dir)) {
+		if !p.Ended && p.PID != os.Getpid() && p.PID != keeper && (sessions[p.Session] || Tagged(dir, p.PID) ||
+			Holds(p.PID, dir)) {
 			known[p.PID] = true
 		}
 	}
@@ -102,7 +106,8 @@ func SessionOf(name string) (session int, ok bool) {
 	return session, ok && found && err == nil
 }
 
-// Sessions are those of all incarnations of a shell in which something may still run. A number that means another session by now is not among them, as far as its leader lives.
+// Sessions are those of all processes of a shell in which something may still run. A number that means another session
+// by now is not among them, as far as its leader lives.
 func Sessions(dir string) map[int]bool {
 	list, _ := os.ReadDir(filepath.Join(dir, shelldir.SignsDir))
 	found := map[int]bool{}

@@ -36,8 +36,8 @@ func (b *Bash) builtin(name string) string {
 	return `\` + name
 }
 
-// hasBraces tells whether {, } and ! mean what they are for: unlike the name of a command a reserved word cannot be kept
-// from being an alias.
+// hasBraces tells whether {, } and ! mean what they are for: unlike the name of a command a reserved word cannot be
+// kept from being an alias.
 func (b *Bash) hasBraces() bool { return !b.Aliases && !b.Snapshot.HasAlias("{", "}", "!") }
 
 // hasErrTrap tells whether the user has an ERR trap. Under set -e it does not count: ! would suspend that for the whole
@@ -69,8 +69,8 @@ func (b *Bash) Barrier(prefix string) string {
 	return b.group(sign(filepath.Join(b.Dir, shelldir.SignsDir, prefix), "$BASHPID")) + " || \\exit\n"
 }
 
-// Setup is the script that makes a new bash ready, without prompts, its own list of commands and what profile files have
-// set of these; with restore it has the state of its predecessor.
+// Setup is the script that makes a new bash ready, without prompts, its own list of commands and what profile files
+// have set of these; with restore it has the state of its predecessor.
 func (b *Bash) Setup(restore bool) string {
 	script := "PS1= PS2= PS0=\nset +H +o history\n\\history -c\n\\unset -v HISTFILE\n"
 	if restore {

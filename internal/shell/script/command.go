@@ -157,9 +157,9 @@ func (c *Command) FirstWords() string {
 }
 
 // invertedGroup is a command for a shell with an ERR trap: that fires for what fails in the file, and would fire once
-// more for the file as a whole. Inverted by ! a command fires no ERR trap, while what is in it still does. $? then tells
-// only whether it failed, and PIPESTATUS has the status; a user who made something else of that variable gets 1 for
-// every failure. A line that is aborted makes no such sign, and the next one has the status as ever.
+// more for the file as a whole. Inverted by ! a command fires no ERR trap, while what is in it still does. $? then
+// tells only whether it failed, and PIPESTATUS has the status; a user who made something else of that variable gets 1
+// for every failure. A line that is aborted makes no such sign, and the next one has the status as ever.
 func (c *Command) invertedGroup(source, files string) string {
 	inner := c.group(sign(filepath.Join(c.Dir, shelldir.GuardedName), "$?-${PIPESTATUS[0]}"))
 	return "{ { ! " + source + "\n} " + files + "\n" + inner + "\n}"

@@ -22,7 +22,8 @@ var evaluated = []string{
 	"printf '%s\n' \"$0\" $#", "shopt -s extglob\necho @(a|b)", "time true 2>/dev/null >&2", "kill -USR1 $$ & wait $!; echo $?", "trap 'echo U $LINENO' USR1; kill -USR1 $BASHPID; echo on",
 }
 
-// TestEvalIsNotSeen: a text that eval has runs as one that is sourced: its outputs, its status and what it leaves are the same.
+// TestEvalIsNotSeen: a text that eval has runs as one that is sourced: its outputs, its status and what it leaves are
+// the same.
 func TestEvalIsNotSeen(t *testing.T) {
 	t.Parallel()
 	for _, text := range evaluated {
@@ -44,7 +45,8 @@ func evalRun(t *testing.T, text string) string {
 	}
 	cmd := exec.CommandContext(t.Context(), "bash", "--noprofile", "--norc", "--noediting", "-i")
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8", "PS1=", "PS2=", "HISTFILE="}
-	cmd.Stdin = strings.NewReader("PS1= PS2=; set +H +o history; exec 2>&1\n{ \\. " + state.Quote(file) + "\n} </dev/null\necho \"= $?\"; trap; set +o | grep -v history; alias; echo \"$@ $x $y\"\n")
+	cmd.Stdin = strings.NewReader("PS1= PS2=; set +H +o history; exec 2>&1\n{ \\. " + state.Quote(file) +
+		"\n} </dev/null\necho \"= $?\"; trap; set +o | grep -v history; alias; echo \"$@ $x $y\"\n")
 	out, _ := cmd.CombinedOutput()
 	_, after, _ := strings.Cut(strings.ReplaceAll(string(out), dir, "DIR"), "no job control in this shell\n")
 	after = strings.ReplaceAll(after, "bash: DIR/"+shelldir.EvalFile+": ", "bash: eval: ")
@@ -55,7 +57,8 @@ func evalRun(t *testing.T, text string) string {
 func TestEvalWords(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"spaces": strings.Repeat(" ", 3*evalWord), "quotes": strings.Repeat("' ", evalWord), "none": strings.Repeat("x", 5*evalWord), "mixed": strings.Repeat("a 'b'\n\t\\ \"$c\" ", 2000),
+		"spaces": strings.Repeat(" ", 3*evalWord), "quotes": strings.Repeat("' ", evalWord), "none": strings.Repeat("x",
+			5*evalWord), "mixed": strings.Repeat("a 'b'\n\t\\ \"$c\" ", 2000),
 	} {
 		cmd := exec.CommandContext(t.Context(), "bash", "/dev/stdin")
 		cmd.Stdin = strings.NewReader("f() { printf %s \"$*\"; }\nf " + evalWords(text) + "\n")
@@ -63,7 +66,8 @@ func TestEvalWords(t *testing.T) {
 			t.Errorf("%s: %d bytes of %d, %v", name, len(out), len(text), err)
 		}
 	}
-	for name, text := range map[string]string{"long": strings.Repeat("x ", maxEval/2+1), "quotes without a space": strings.Repeat("'", maxWordQuotes+1)} {
+	for name, text := range map[string]string{"long": strings.Repeat("x ", maxEval/2+1),
+		"quotes without a space": strings.Repeat("'", maxWordQuotes+1)} {
 		if evalWords(text) != "" {
 			t.Errorf("%s: bash would take long", name)
 		}

@@ -6,9 +6,9 @@ import (
 	"github.com/evertty/evertty/internal/shell/state"
 )
 
-// The list of commands that bash keeps (set -o history) is the user's. bash puts every line that it reads from its input
-// into it, so the option is off whenever it reads a control line: it is on in the file of a command alone, if it was on
-// at the end of the command before, and that file adds the text as one entry.
+// The list of commands that bash keeps (set -o history) is the user's. bash puts every line that it reads from its
+// input into it, so the option is off whenever it reads a control line: it is on in the file of a command alone, if it
+// was on at the end of the command before, and that file adds the text as one entry.
 
 // Names of what tells of the option.
 const (
@@ -36,10 +36,10 @@ func (c *Command) listOff(own bool) string {
 		"; } </dev/null >/dev/null || { <&0; } </dev/null"
 }
 
-// listOn is the beginning of the one line in the file of a command: it puts the option on and adds the text to the list,
-// or "". words are the text as words of a builtin, "" for none. With the option on history -s would take away the entry
-// before. Without the assignment bash would read the file of the list again each time, which posix mode does not take
-// from a readonly variable.
+// listOn is the beginning of the one line in the file of a command: it puts the option on and adds the text to the
+// list, or "". words are the text as words of a builtin, "" for none. With the option on history -s would take away the
+// entry before. Without the assignment bash would read the file of the list again each time, which posix mode does not
+// take from a readonly variable.
 func (c *Command) listOn(words string) string {
 	shopt, history := c.Snapshot.Builtin("shopt"), c.Snapshot.Builtin("history")
 	if !c.List || !c.hasBraces() || shopt == "" || history == "" {

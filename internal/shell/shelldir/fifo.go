@@ -60,7 +60,8 @@ func OpenPath(f *os.File) string {
 	return path
 }
 
-// Poll tells whether a FIFO has something to read, and whether it had writers that are gone; with neither none has come yet, or it has written nothing.
+// Poll tells whether a FIFO has something to read, and whether it had writers that are gone; with neither none has come
+// yet, or it has written nothing.
 func Poll(fd int) (waiting, gone bool) {
 	list := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 	for {
@@ -71,7 +72,8 @@ func Poll(fd int) (waiting, gone bool) {
 		if err != nil {
 			return false, true
 		}
-		return n > 0 && list[0].Revents&unix.POLLIN != 0, n > 0 && list[0].Revents&(unix.POLLHUP|unix.POLLERR|unix.POLLNVAL) != 0
+		return n > 0 && list[0].Revents&unix.POLLIN != 0, n > 0 &&
+			list[0].Revents&(unix.POLLHUP|unix.POLLERR|unix.POLLNVAL) != 0
 	}
 }
 

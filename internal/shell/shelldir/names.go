@@ -1,3 +1,5 @@
+// Package shelldir is the directory of an exec shell: the names in it, FIFOs, signs (files whose names tell something),
+// watches, and how its files are written.
 package shelldir
 
 // Names in the directory of a command. The FIFOs are gone once the command has them open or has ended.
@@ -16,11 +18,12 @@ const (
 	PwdFile      = "pwd"  // what PWD and OLDPWD were
 	BackFile     = "back" // what goes back to there
 	StatusName   = "rc."  // followed by the status; a name that is only a number is that of a command that was aborted
-	GuardedName  = "st."  // followed by whether the command failed, a dash and its status, see guarded
+	GuardedName  = "st."  // followed by whether the command failed, a dash and its status
 	PidName      = "pid." // followed by the process id of a background command
 	ReachedName  = "told" // the shell has come to a command in the background, whose own sign may come later
 	FinishedName = "came" // a command in the background has come to the end of its text
-	SessionName  = "sid." // in SignsDir, by the launcher: followed by the number of an incarnation, a dot, its session
+	// in SignsDir, by the launcher: followed by the number of a process of the shell, a dot, its session
+	SessionName = "sid."
 )
 
 // Names in the directory of a shell.
@@ -29,7 +32,7 @@ const (
 	SignsDir      = "s" // files whose coming into being tells something
 	LauncherFile  = "launch"
 	LauncherLog   = "launch.log"
-	SetupFile     = "setup" // what a new incarnation reads first
+	SetupFile     = "setup" // what a new bash reads first
 	CommandsDir   = "c"
 	InternalDir   = "e"      // the directories of commands of ours
 	RemoteFile    = "remote" // the state of a shell whose commands run elsewhere
@@ -37,9 +40,10 @@ const (
 	BarrierName   = "b."
 	UpName        = "up."
 	InterruptFile = "frozen"
-	JobsFile      = "jobs" // what jobs -l printed, for the capture; empty while this incarnation has had none
+	JobsFile      = "jobs" // what jobs -l printed, for the capture; empty while this bash has had none
 )
 
 // serverFiles are the names in the directory of a command that the server makes, with their modes.
-var serverFiles = []string{TextFile, EvalFile, RunFile, InputFile, InFIFO, OutFIFO, ErrFIFO, StdoutFile, StderrFile, BackFile,
+var serverFiles = []string{TextFile, EvalFile, RunFile, InputFile, InFIFO, OutFIFO, ErrFIFO, StdoutFile, StderrFile,
+	BackFile,
 	PwdFile, RecordFile}

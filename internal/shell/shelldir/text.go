@@ -42,6 +42,7 @@ func Texts(list []string) []Text {
 	return out
 }
 
+// Strings is the list that Texts has made texts of.
 func Strings(list []Text) []string {
 	var out []string
 	for _, e := range list {

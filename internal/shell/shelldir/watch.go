@@ -10,8 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inotify tells when files come into being in directories. A process has one for all its shells: a user may have few inotify instances
-// (fs.inotify.max_user_instances, 128 by default) but very many watches. It runs one goroutine while there is a shell.
+// inotify tells when files come into being in directories. A process has one for all its shells: a user may have few
+// inotify instances (fs.inotify.max_user_instances, 128 by default) but very many watches. It runs one goroutine while
+// there is a shell.
 type inotify struct {
 	mu    sync.Mutex
 	users int
@@ -29,7 +30,8 @@ type Watch struct {
 // Watcher is the one watcher of this process.
 var Watcher inotify
 
-// Enter makes the watcher work until as many calls of leave. Errors: the kernel's when there is no further inotify instance.
+// Enter makes the watcher work until as many calls of leave. Errors: the kernel's when there is no further inotify
+// instance.
 func (w *inotify) Enter() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -55,8 +57,8 @@ func (w *inotify) Leave() {
 	}
 }
 
-// Add watches a directory. It is no error to watch one several times, but each has to be another. Errors: ErrNoSpace when the user has
-// too many watches (fs.inotify.max_user_watches), the kernel's.
+// Add watches a directory. It is no error to watch one several times, but each has to be another. Errors: ErrNoSpace
+// when the user has too many watches (fs.inotify.max_user_watches), the kernel's.
 func (w *inotify) Add(dir string) (*Watch, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -117,7 +117,8 @@ func (b *realBash) run(text string) string {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		b.t.Fatal(err)
 	}
-	b.raw("{ \\. " + QuoteASCII(file) + "\n} </dev/null >|" + QuoteASCII(out) + " 2>&1\n>/dev/null" + JobsWord(b.dir) + "\n")
+	b.raw("{ \\. " + QuoteASCII(file) + "\n} </dev/null >|" + QuoteASCII(out) + " 2>&1\n>/dev/null" + JobsWord(b.dir) +
+		"\n")
 	got, err := os.ReadFile(out)
 	if err != nil {
 		b.t.Fatal(err)
@@ -136,7 +137,7 @@ func (b *realBash) capture() *Snapshot {
 	return i
 }
 
-// again starts a new incarnation from an image.
+// again starts a new bash from an image.
 func (b *realBash) again(i *Snapshot, first []string) *realBash {
 	b.t.Helper()
 	env, _, err := i.WriteRestore(b.dir, first)
@@ -160,7 +161,8 @@ func (b *realBash) complaints() string {
 
 // firstEnv is the environment of the tests' first starts.
 func firstEnv() []string {
-	return []string{"PATH=" + os.Getenv("PATH"), "HOME=/", "LC_ALL=C.UTF-8", "OLD=1", "GONE=1", proctree.TagVariable + "=x",
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=/", "LC_ALL=C.UTF-8", "OLD=1", "GONE=1", proctree.TagVariable +
+		"=x",
 		"odd-name=kept"}
 }
 

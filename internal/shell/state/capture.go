@@ -16,25 +16,29 @@ const (
 	captureFile  = "capture"   // what CaptureLine runs
 	captureFound = "state.new" // what it found, while it is being written and until it was adopted
 	StateFile    = "state"     // the newest whole one
-	RestoreFile  = "restore"   // what a new incarnation runs
+	RestoreFile  = "restore"   // what a new bash runs
 )
 
-// captureMagic is the first section that the capture can write by itself; the number changes with the order of sections.
+// captureMagic is the first section that the capture can write by itself; the number changes with the order of
+// sections.
 const captureMagic = "evertty-capture-1"
 
-// notCaptured is what captureFound has before a capture: the file is there with a mode of ours, for the user's umask may be of any kind.
+// notCaptured is what captureFound has before a capture: the file is there with a mode of ours, for the user's umask
+// may be of any kind.
 const notCaptured = "-"
 
 // captureEnd is the last section: without it the capture is not whole.
 const captureEnd = "end"
 
-// maxState bounds the size of a capture that is taken, in bytes: what a shell with thousands of long variables has, and what can be written and read between two commands.
+// maxState bounds the size of a capture that is taken, in bytes: what a shell with thousands of long variables has, and
+// what can be written and read between two commands.
 const maxState = 64 << 20
 
-// captureText is the script of the capture, with FILE for the quoted path of captureFound. It runs in a subshell, so that it may change what it wants, and
-// in posix mode until it knows better: there the special builtins (unset, trap, set, exec, exit) come before functions of these names, POSIX 2.9.1. Quoted
-// first words are no aliases. What it finds is in sections with a NUL at the end. Every newline
-// that bash prints is a write of its own, so the limits are lines that end otherwise.
+// captureText is the script of the capture, with FILE for the quoted path of captureFound. It runs in a subshell, so
+// that it may change what it wants, and in posix mode until it knows better: there the special builtins (unset, trap,
+// set, exec, exit) come before functions of these names, POSIX 2.9.1. Quoted first words are no aliases. What it finds
+// is in sections with a NUL at the end. Every newline that bash prints is a write of its own, so the limits are lines
+// that end otherwise.
 const captureText = `\typeset -f builtin >>FILE
 \unset -f builtin
 \builtin printf '\0%s\0' MAGIC >>FILE || \exit 1
@@ -83,26 +87,28 @@ builtin printf '%s\0' END || exit 1
 
 // The sections of a capture, in order. The positional parameters follow, one each, then the functions, then captureEnd.
 const (
-	sectionBuiltin   = iota // trap -p ERR, for that trap is gone in the file, and a function named builtin, which is in the way of all others
-	sectionMagic            // captureMagic
-	sectionTraps            // trap
-	sectionOptions          // SHELLOPTS/BASHOPTS/=POSIXLY_CORRECT, the last one only when it is set
-	sectionPosix            // the attributes of POSIXLY_CORRECT
-	sectionUmask            // umask
-	sectionCwd              // pwd -P
-	sectionAliases          // alias -p
-	sectionShopts           // shopt -p: the names
-	sectionSets             // set +o: the names
-	sectionVariables        // declare -p
-	sectionFunctions        // declare -F: names and attributes
-	sectionJobs             // jobs -l
-	sectionLimits           // /proc/PID/limits
-	sectionFiles            // numbers of open descriptors that children inherit, and enable -n
-	sectionCount            // how many positional parameters follow
+	// trap -p ERR, for that trap is gone in the file, and a function named builtin, which is in the way of all others
+	sectionBuiltin   = iota
+	sectionMagic     // captureMagic
+	sectionTraps     // trap
+	sectionOptions   // SHELLOPTS/BASHOPTS/=POSIXLY_CORRECT, the last one only when it is set
+	sectionPosix     // the attributes of POSIXLY_CORRECT
+	sectionUmask     // umask
+	sectionCwd       // pwd -P
+	sectionAliases   // alias -p
+	sectionShopts    // shopt -p: the names
+	sectionSets      // set +o: the names
+	sectionVariables // declare -p
+	sectionFunctions // declare -F: names and attributes
+	sectionJobs      // jobs -l
+	sectionLimits    // /proc/PID/limits
+	sectionFiles     // numbers of open descriptors that children inherit, and enable -n
+	sectionCount     // how many positional parameters follow
 	sectionsFixed
 )
 
-// WriteScript writes the file that CaptureLine runs, and the place for what it finds, into the directory of a shell. Once per directory; again does no harm.
+// WriteScript writes the file that CaptureLine runs, and the place for what it finds, into the directory of a shell.
+// Once per directory; again does no harm.
 func WriteScript(dir string) error {
 	path := filepath.Join(dir, captureFile)
 	text := strings.NewReplacer(
@@ -122,33 +128,39 @@ func WriteScript(dir string) error {
 	return nil
 }
 
-// CaptureLine is the control line, with its newline, that captures the shell's state into DIR/state.new. It forks one subshell (and one more when there was a
-// job) and waits for it, so the user's shell keeps every variable, option, trap and job; $? is 0 after it. It prints nothing. No trap fires but
-// CHLD (one process has ended), and DEBUG in the subshell under set -T. The end can be seen as that of any line: by the next line, or by
-// IN_CLOSE_WRITE on state.new.
+// CaptureLine is the control line, with its newline, that captures the shell's state into DIR/state.new. It forks one
+// subshell (and one more when there was a job) and waits for it, so the user's shell keeps every variable, option, trap
+// and job; $? is 0 after it. It prints nothing. No trap fires but CHLD (one process has ended), and DEBUG in the
+// subshell under set -T. The end can be seen as that of any line: by the next line, or by IN_CLOSE_WRITE on state.new.
 //
-// The parts: || hides the status from set -e and ERR, and no reserved word is used, which could be an alias; assigning POSIXLY_CORRECT is the one way into posix
-// mode that no function can be in the way of, and keeps the options as they were.
+// The parts: || hides the status from set -e and ERR, and no reserved word is used, which could be an alias; assigning
+// POSIXLY_CORRECT is the one way into posix mode that no function can be in the way of, and keeps the options as they
+// were.
 func CaptureLine(dir string) string { return captureWith(dir, "") }
 
-// CaptureLineEnabling is CaptureLine for a shell in which builtins that the capture needs were taken away by enable -n: it brings them back, in its subshell.
+// CaptureLineEnabling is CaptureLine for a shell in which builtins that the capture needs were taken away by enable -n:
+// it brings them back, in its subshell.
 func CaptureLineEnabling(dir string) string {
-	return captureWith(dir, `\unset -f enable; __evertty_disabled=$(\enable -n); \enable `+strings.Join(captureNeeds, " ")+"; ")
+	return captureWith(dir, `\unset -f enable; __evertty_disabled=$(\enable -n); \enable `+strings.Join(captureNeeds,
+		" ")+"; ")
 }
 
-// JobsWord is a part of a word that is nothing and leaves what jobs -l prints to the capture, when there was a job: jobs exist in the shell itself and in $( ), but not in
-// the ( ) of the capture.
+// JobsWord is a part of a word that is nothing and leaves what jobs -l prints to the capture, when there was a job:
+// jobs exist in the shell itself and in $( ), but not in the ( ) of the capture.
 func JobsWord(dir string) string {
 	return `"${!:+$(\jobs -l 2>/dev/null >|` + QuoteASCII(filepath.Join(dir, shelldir.JobsFile)) + `)}"`
 }
 
 // captureNeeds are the builtins of captureText.
-var captureNeeds = []string{".", "alias", "builtin", "declare", "enable", "exec", "exit", "mapfile", "printf", "pwd", "set", "shopt", "trap", "typeset", "umask", "unalias", "unset"}
+var captureNeeds = []string{".", "alias", "builtin", "declare", "enable", "exec", "exit", "mapfile", "printf", "pwd",
+	"set", "shopt", "trap", "typeset", "umask", "unalias", "unset"}
 
 // captureWith is CaptureLine with something to run in the subshell before the capture.
 func captureWith(dir, before string) string {
-	return `( POSIXLY_CORRECT=$SHELLOPTS/$BASHOPTS/${POSIXLY_CORRECT+=$POSIXLY_CORRECT}; ` + before + `\trap -p ERR >|` + QuoteASCII(filepath.Join(dir, captureFound)) + `; \. ` +
-		QuoteASCII(filepath.Join(dir, captureFile)) + ` ) <` + QuoteASCII(filepath.Join(dir, shelldir.JobsFile)) + ` >/dev/null 2>&1 || ( : )` + "\n"
+	return `( POSIXLY_CORRECT=$SHELLOPTS/$BASHOPTS/${POSIXLY_CORRECT+=$POSIXLY_CORRECT}; ` + before +
+		`\trap -p ERR >|` + QuoteASCII(filepath.Join(dir, captureFound)) + `; \. ` +
+		QuoteASCII(filepath.Join(dir, captureFile)) + ` ) <` + QuoteASCII(filepath.Join(dir, shelldir.JobsFile)) +
+		` >/dev/null 2>&1 || ( : )` + "\n"
 }
 
 // Prepare makes the place of what the next capture finds.
@@ -163,14 +175,16 @@ func NotRead(dir string) bool {
 	return err == nil && string(text) != notCaptured && !bytes.Contains(text, []byte(captureMagic))
 }
 
-// Adopt makes a whole DIR/state.new the state of the shell and returns it. One that is not whole is left alone, for the next capture writes it anew, and
-// the older state stays. No capture may be running. Errors: ErrDamaged, fs.ErrNotExist when no capture has run since.
+// Adopt makes a whole DIR/state.new the state of the shell and returns it. One that is not whole is left alone, for the
+// next capture writes it anew, and the older state stays. No capture may be running. Errors: ErrDamaged, fs.ErrNotExist
+// when no capture has run since.
 func Adopt(dir string) (*Snapshot, error) {
 	found := filepath.Join(dir, captureFound)
 	_ = os.Chmod(found, 0o600) // of an earlier server
 	i, err := readImage(found)
 	if err == nil {
-		// Replacing by rename would make some file systems write at once. In between the new one is the only one, and Load finds it.
+		// Replacing by rename would make some file systems write at once. In between the new one is the only one, and
+		// Load finds it.
 		state := filepath.Join(dir, StateFile)
 		_ = os.Remove(state)
 		err = os.Rename(found, state)

@@ -41,7 +41,8 @@ type environmentJSON struct {
 	Unset []shelldir.Text    `json:"env_unset"`
 }
 
-// LoadEnvironment reads the state of a shell elsewhere: Cwd ("" is where the compute begins), Delta and Unset. Without the file it is empty. Errors: ErrDamaged.
+// LoadEnvironment reads the state of a shell elsewhere: Cwd ("" is where the compute begins), Delta and Unset. Without
+// the file it is empty. Errors: ErrDamaged.
 func LoadEnvironment(file string) (Environment, error) {
 	b, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {

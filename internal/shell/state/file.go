@@ -17,8 +17,8 @@ import (
 const (
 	// windowSize is how much of a capture is read at a time, in bytes.
 	windowSize = 64 << 10
-	// longDefinition is from which length on the definition of a variable is copied as bash printed it, in bytes; shorter
-	// ones are read into memory and written anew.
+	// longDefinition is from which length on the definition of a variable is copied as bash printed it, in bytes;
+	// shorter ones are read into memory and written anew.
 	longDefinition = 1 << 20
 	// maxSection bounds a section that is read into memory, in bytes: those of options, traps, aliases, names of
 	// functions, completions. What users keep in variables, functions and arguments is in other sections.
@@ -137,7 +137,8 @@ func (c *capture) image() (*Snapshot, error) {
 // definition is one line of declare -p.
 type definition struct {
 	name string
-	// variable is what it says, nil when it is long: then it is the span, which is as bash printed it, with the newline.
+	// variable is what it says, nil when it is long: then it is the span, which is as bash printed it, with the
+	// newline.
 	variable *variable
 	span
 }

@@ -8,32 +8,35 @@ import (
 	"strings"
 )
 
-// limitLetters are the letters that ulimit has for the names in /proc/PID/limits, and the unit in which it counts, in bytes. "Max file locks" is not among them:
-// Linux has no such limit any more, and what is there is the shell's brand.
+// limitLetters are the letters that ulimit has for the names in /proc/PID/limits, and the unit in which it counts, in
+// bytes. "Max file locks" is not among them: Linux has no such limit any more, and what is there is the shell's process
+// tag.
 var limitLetters = map[string]struct {
 	letter string
 	unit   uint64
 }{
 	"Max cpu time": {"t", 1}, "Max file size": {"f", 1024}, "Max data size": {"d", 1024}, "Max stack size": {"s", 1024},
-	"Max core file size": {"c", 512}, "Max resident set": {"m", 1024}, "Max processes": {"u", 1}, "Max open files": {"n", 1},
+	"Max core file size": {"c", 512}, "Max resident set": {"m", 1024}, "Max processes": {"u",
+		1}, "Max open files": {"n", 1},
 	"Max locked memory": {"l", 1024}, "Max address space": {"v", 1024}, "Max pending signals": {"i", 1},
-	"Max msgqueue size": {"q", 1}, "Max nice priority": {"e", 1}, "Max realtime priority": {"r", 1}, "Max realtime timeout": {"R", 1},
+	"Max msgqueue size": {"q", 1}, "Max nice priority": {"e", 1}, "Max realtime priority": {"r",
+		1}, "Max realtime timeout": {"R", 1},
 }
 
-// Lost tells in sentences what of the image a new incarnation with this process id does not have: jobs, traps, file descriptors, disabled builtins, limits
-// (those only for a pid > 0, by comparison with /proc/PID/limits).
-func (i *Snapshot) Lost(pid int) []string {
+// Lost tells in sentences what of the snapshot a new bash with this process id does not have: jobs, traps, file
+// descriptors, disabled builtins, limits (those only for a pid > 0, by comparison with /proc/PID/limits).
+func (s *Snapshot) Lost(pid int) []string {
 	var list []string
-	for _, j := range i.jobs {
+	for _, j := range s.jobs {
 		list = append(list, fmt.Sprintf("job %d %s", j.pid, j.text))
 	}
-	for _, name := range i.traps {
+	for _, name := range s.traps {
 		list = append(list, "trap "+name)
 	}
-	for _, number := range i.files {
+	for _, number := range s.files {
 		list = append(list, "file descriptor "+number)
 	}
-	for _, name := range i.disabled {
+	for _, name := range s.disabled {
 		list = append(list, "enable -n "+name)
 	}
 	if pid <= 0 {
@@ -43,13 +46,13 @@ func (i *Snapshot) Lost(pid int) []string {
 	if err != nil {
 		return list // it has ended already
 	}
-	return append(list, i.lostLimits(limitsOf(string(now)))...)
+	return append(list, s.lostLimits(limitsOf(string(now)))...)
 }
 
 // lostLimits are the limits that were set and are not now.
-func (i *Snapshot) lostLimits(now map[string]string) []string {
+func (s *Snapshot) lostLimits(now map[string]string) []string {
 	var list []string
-	for name, value := range i.limits {
+	for name, value := range s.limits {
 		if known, ok := limitLetters[name]; ok && now[name] != "" && now[name] != value {
 			soft, _, _ := strings.Cut(value, " ")
 			list = append(list, fmt.Sprintf("ulimit -%s %s", known.letter, counted(soft, known.unit)))
@@ -83,7 +86,8 @@ func limitsOf(text string) map[string]string {
 	return limits
 }
 
-// trapsOf reads what trap prints: the names of the signals that have one, and what follows that list. In posix mode bash lists those that were asked for and have none, too, as "-".
+// trapsOf reads what trap prints: the names of the signals that have one, and what follows that list. In posix mode
+// bash lists those that were asked for and have none, too, as "-".
 func trapsOf(text string) (names []string, rest string) {
 	s := &scanner{text: text}
 	for s.skip("trap -- ") {
@@ -99,7 +103,8 @@ func trapsOf(text string) (names []string, rest string) {
 	return names, s.text[s.at:]
 }
 
-// jobsOf reads jobs -l: those that run or are stopped. The lines after the first of a job are its other processes, or more of its text.
+// jobsOf reads jobs -l: those that run or are stopped. The lines after the first of a job are its other processes, or
+// more of its text.
 func jobsOf(text string) []job {
 	var jobs []job
 	open := false

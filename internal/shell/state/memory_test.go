@@ -21,7 +21,8 @@ func TestCaptureIsReadInPieces(t *testing.T) { // not in parallel: it counts wha
 	whole := strings.ReplaceAll(strings.TrimSuffix(string(text), "\n"), "␀", "\x00")
 	const element, line = `[0]="0123456789" `, "declare -- v0000001=\"0123456789\"\n"
 	for name, more := range map[string][3]string{
-		"one array": {"declare -a big=(", element, ")\n"}, "one text": {`declare -- big="`, "0123456789", "\"\n"}, "variables": {"", line, ""},
+		"one array": {"declare -a big=(", element, ")\n"}, "one text": {`declare -- big="`, "0123456789",
+			"\"\n"}, "variables": {"", line, ""},
 	} {
 		dir := t.TempDir()
 		long := more[0] + strings.Repeat(more[1], 16<<20/len(more[1])) + more[2]
@@ -68,13 +69,4 @@ func watchHeap(t *testing.T, f func()) uint64 {
 	close(done)
 	<-looked
 	return peak - min(peak, before)
-}
-
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
 }

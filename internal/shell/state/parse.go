@@ -148,7 +148,10 @@ func (s *scanner) doubleQuoted(out *strings.Builder) error {
 }
 
 // ansiLetters are the escapes of $'…' that are one letter.
-var ansiLetters = map[byte]byte{'a': 7, 'b': 8, 'e': 27, 'E': 27, 'f': 12, 'n': 10, 'r': 13, 't': 9, 'v': 11, '\\': '\\', '\'': '\'', '"': '"', '?': '?'}
+var ansiLetters = map[byte]byte{
+	'a': 7, 'b': 8, 'e': 27, 'E': 27, 'f': 12,
+	'n': 10, 'r': 13, 't': 9, 'v': 11, '\\': '\\', '\'': '\'', '"': '"', '?': '?',
+}
 
 // ansiQuoted reads the inside of $'…' up to the closing quote.
 func (s *scanner) ansiQuoted(out *strings.Builder) error {
@@ -176,7 +179,8 @@ func (s *scanner) ansiQuoted(out *strings.Builder) error {
 	return errSyntax
 }
 
-// ansiNumber reads an escape that is a number; any other is what it says, backslash and all. No value has a NUL, so one that makes a NUL is nothing.
+// ansiNumber reads an escape that is a number; any other is what it says, backslash and all. No value has a NUL, so one
+// that makes a NUL is nothing.
 func (s *scanner) ansiNumber(c byte, out *strings.Builder) {
 	n := rune(0)
 	switch {

@@ -5,7 +5,8 @@ import "strings"
 // Quote makes one word of a shell of any text without NUL.
 func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// QuoteASCII quotes a text for bash in printable ASCII alone: no byte of it depends on a locale or on who reads it line by line.
+// QuoteASCII quotes a text for bash in printable ASCII alone: no byte of it depends on a locale or on who reads it line
+// by line.
 func QuoteASCII(text string) string {
 	out := make([]byte, 0, len(text)+8)
 	out = append(out, "$'"...)

@@ -15,8 +15,8 @@ const (
 	// closing NUL (MAX_ARG_STRLEN).
 	longestEntry = 96 << 10
 	// longestEnv bounds an environment, in bytes: far below a quarter of the smallest usual stack limit, which execve
-	// allows for arguments and environment together, and below what one message to the keeper takes. What is beyond comes
-	// back by the script.
+	// allows for arguments and environment together, and below what one message to the keeper takes. What is beyond
+	// comes back by the script.
 	longestEnv = 128 << 10
 )
 
@@ -27,14 +27,14 @@ var late = []string{"unset", "declare", "umask", "alias", "export", "builtin", "
 // latest is how many of the end of late are still used after the options are set.
 const latest = 3
 
-// WriteRestore writes DIR/restore, to be sourced by the new incarnation (`. DIR/restore` without arguments at the top level,
+// WriteRestore writes DIR/restore, to be sourced by the new bash (`. DIR/restore` without arguments at the top level,
 // stdout and stderr to /dev/null, before anything of the user's), and returns the environment to start it with: that of
-// the image, without EVERTTY_SHELL, PWD, OLDPWD, SHLVL and _, which the caller adds. first is the environment of the
+// the snapshot, without EVERTTY_SHELL, PWD, OLDPWD, SHLVL and _, which the caller adds. first is the environment of the
 // first start. Variables that are too long for execve are in the script instead. The script needs no PATH and starts no
 // process; set -e is on after it when it was on. missing says in words what it lacks because the file of the state
 // cannot be read.
-func (i *Snapshot) WriteRestore(dir string, first []string) (env, missing []string, err error) {
-	env, given := i.environment(first)
+func (s *Snapshot) WriteRestore(dir string, first []string) (env, missing []string, err error) {
+	env, given := s.environment(first)
 	file, c, err := openCapture(Path(dir))
 	if err == nil {
 		defer file.Close()
@@ -43,8 +43,8 @@ func (i *Snapshot) WriteRestore(dir string, first []string) (env, missing []stri
 			"the file of the state is damaged or missing"}
 	}
 	err = shelldir.Write(filepath.Join(dir, RestoreFile), func(w *bufio.Writer) error {
-		r := restoring{Snapshot: i, captured: c, Writer: w}
-		return r.script(given, i.Environment("", first).Unset)
+		r := restoring{Snapshot: s, captured: c, Writer: w}
+		return r.script(given, s.Environment("", first).Unset)
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("shell: restore: %w", err)
@@ -53,18 +53,18 @@ func (i *Snapshot) WriteRestore(dir string, first []string) (env, missing []stri
 }
 
 // environment is what the new process is given, and the names of the variables in it; the script brings the others.
-func (i *Snapshot) environment(first []string) (env []string, given map[string]bool) {
+func (s *Snapshot) environment(first []string) (env []string, given map[string]bool) {
 	given = map[string]bool{}
 	total := 0
 	for _, pair := range first {
-		// bash hands on what it cannot have as a variable, but functions are in the image.
+		// bash hands on what it cannot have as a variable, but functions are in the snapshot.
 		if name, _, _ := strings.Cut(pair, "="); !ValidName(name) && !strings.HasPrefix(name, "BASH_FUNC_") {
 			env = append(env, pair)
 			total += len(pair) + 1
 		}
 	}
-	exported := i.exported()
-	for _, v := range i.variables {
+	exported := s.exported()
+	for _, v := range s.variables {
 		value, ok := exported[v.name]
 		pair := v.name + "=" + value
 		if !ok || v.name == "POSIXLY_CORRECT" || len(pair) > longestEntry || total+len(pair)+1 > longestEnv {
@@ -97,7 +97,7 @@ func (r *restoring) line(words ...string) {
 	_ = r.WriteByte('\n')
 }
 
-// script writes what a new incarnation runs. Each definition stands alone, as a line that is right whatever is in it:
+// script writes what a new bash runs. Each definition stands alone, as a line that is right whatever is in it:
 // one that bash refuses costs only itself. The order matters: functions before aliases, which would be expanded in them
 // again; posix mode, which refuses names of functions, and set -e last.
 func (r *restoring) script(given map[string]bool, unset []string) error {
@@ -266,7 +266,7 @@ func (r *restoring) writeFunctions() {
 		}
 		f, ok := functionOf(line)
 		switch text := (span{at, next - at}); {
-		case !ok || !r.HasFunction(f.name): // it is left out, see reachable
+		case !ok || !r.HasFunction(f.name): // it is left out, see Usable
 		case slices.Contains(late, f.name):
 			r.last[f.name], r.texts[f.name] = f, text
 		default:

@@ -1,3 +1,5 @@
+// Package state captures the state of a bash and restores it in the next one: directory, environment, variables,
+// functions, aliases, options, umask, directory stack, completions. What cannot be restored is named.
 package state
 
 import (
@@ -51,8 +53,8 @@ type job struct {
 	text string
 }
 
-// bashVariables are the variables that bash makes itself or that mean nothing in another process, besides those that begin with
-// BASH.
+// bashVariables are the variables that bash makes itself or that mean nothing in another process, besides those that
+// begin with BASH.
 var bashVariables = map[string]bool{
 	"COLUMNS": true, "COMP_WORDBREAKS": true, "DIRSTACK": true, "EPOCHREALTIME": true, "EPOCHSECONDS": true, "EUID": true,
 	"FUNCNAME": true,
@@ -77,14 +79,14 @@ func isKept(name string) bool {
 
 // takeOptions reads the options that are on from what the shell had before the capture, and the names of all from what
 // it knows.
-func (i *Snapshot) takeOptions(parts []string) {
+func (s *Snapshot) takeOptions(parts []string) {
 	sets, rest, _ := strings.Cut(parts[sectionOptions], "/")
 	shopts, posix, _ := strings.Cut(rest, "/")
-	i.sets = options(sets, parts[sectionSets])
-	i.shopts = options(shopts, parts[sectionShopts])
+	s.sets = options(sets, parts[sectionSets])
+	s.shopts = options(shopts, parts[sectionShopts])
 	if value, set := strings.CutPrefix(posix, "="); set {
 		flags := strings.Trim(parts[sectionPosix], "\n")
-		i.variables = append(i.variables, variable{name: "POSIXLY_CORRECT", flags: flags, assigned: true, value: value})
+		s.variables = append(s.variables, variable{name: "POSIXLY_CORRECT", flags: flags, assigned: true, value: value})
 	}
 }
 
@@ -108,52 +110,52 @@ func validOption(name string) bool {
 
 // takeFiles reads the numbers of open descriptors and what enable -n prints. It returns what complete -p prints, of
 // which a word may go over several lines.
-func (i *Snapshot) takeFiles(text string) (completes []string) {
+func (s *Snapshot) takeFiles(text string) (completes []string) {
 	for whole := range strings.Lines(text) {
 		line := strings.TrimSpace(whole)
 		if name, is := strings.CutPrefix(line, "enable -n "); is {
-			i.disabled = append(i.disabled, name)
+			s.disabled = append(s.disabled, name)
 		} else if strings.HasPrefix(whole, "complete ") {
 			completes = append(completes, whole)
 		} else if n := len(completes); n > 0 {
 			completes[n-1] += whole
 		} else if line != "" {
-			i.files = append(i.files, line)
+			s.files = append(s.files, line)
 		}
 	}
 	return completes
 }
 
 // takeAliases reads alias -p.
-func (i *Snapshot) takeAliases(text string) {
-	s := &scanner{text: text}
-	for s.at < len(s.text) {
-		from := s.at
-		if s.skip("alias ") {
-			s.skip("-- ")
-			name := s.upTo("=\n")
-			if s.skip("=") && name != "" {
-				if value, err := s.word("\n"); err == nil {
-					i.aliases = append(i.aliases, element{name, value})
+func (s *Snapshot) takeAliases(text string) {
+	in := &scanner{text: text}
+	for in.at < len(in.text) {
+		from := in.at
+		if in.skip("alias ") {
+			in.skip("-- ")
+			name := in.upTo("=\n")
+			if in.skip("=") && name != "" {
+				if value, err := in.word("\n"); err == nil {
+					s.aliases = append(s.aliases, element{name, value})
 				}
 			}
 		}
-		next := strings.IndexByte(s.text[max(from, s.at):], '\n')
+		next := strings.IndexByte(in.text[max(from, in.at):], '\n')
 		if next < 0 {
 			return
 		}
-		s.at = max(from, s.at) + next + 1
+		in.at = max(from, in.at) + next + 1
 	}
 }
 
 // takeFunctions reads declare -F. One named builtin could not be listed with the others.
-func (i *Snapshot) takeFunctions(names, builtin string) {
+func (s *Snapshot) takeFunctions(names, builtin string) {
 	if strings.HasPrefix(builtin, "builtin () ") {
-		i.functions = append(i.functions, function{name: "builtin", text: builtin})
+		s.functions = append(s.functions, function{name: "builtin", text: builtin})
 	}
 	for line := range strings.Lines(names) {
 		if f, ok := functionOf(line); ok {
-			i.functions = append(i.functions, f)
+			s.functions = append(s.functions, f)
 		}
 	}
 }
@@ -167,9 +169,9 @@ func functionOf(line string) (f function, ok bool) {
 	return function{name: fields[2], flags: strings.Trim(fields[1], "-f")}, true
 }
 
-// Cwd()  the directory as the shell itself saw it; /proc/PID/cwd is better while it lives. It may have been removed
+// Cwd is the directory as the shell itself saw it; /proc/PID/cwd is better while it lives. It may have been removed
 // before; "" when it is not known.
-func (i *Snapshot) Cwd() string { return i.directory }
+func (s *Snapshot) Cwd() string { return s.directory }
 
 // exported are the variables that children get.
 func (s *Snapshot) exported() map[string]string {
@@ -188,7 +190,8 @@ func (s *Snapshot) Environment(cwd string, first []string) Environment {
 	e := Environment{Cwd: cwd, Delta: map[string]string{}}
 	before := map[string]string{}
 	for _, pair := range first {
-		if name, value, ok := strings.Cut(pair, "="); ok && ValidName(name) && (isKept(name) || name == "POSIXLY_CORRECT") {
+		if name, value, ok := strings.Cut(pair, "="); ok && ValidName(name) &&
+			(isKept(name) || name == "POSIXLY_CORRECT") {
 			before[name] = value
 		}
 	}

@@ -378,7 +378,8 @@ func TestNearestDir(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{dir: dir, dir + "/a/b\nc": dir, file: dir, file + "/x": dir, "/": "/", "/nothing/here": "/"} {
+	for path, want := range map[string]string{dir: dir, dir + "/a/b\nc": dir, file: dir, file + "/x": dir, "/": "/",
+		"/nothing/here": "/"} {
 		if got := shelldir.Nearest(path); got != want {
 			t.Errorf("%q: %q, want %q", path, got, want)
 		}
@@ -411,7 +412,8 @@ func FuzzParseImage(f *testing.F) {
 			t.Fatalf("read 3 bytes at a time: %v", err)
 		}
 		c.long = 30
-		if cut := scriptOf(t, small, c, given, nil); strings.Count(cut, "\\eval ") != strings.Count(script, "\\eval ") && !strings.Contains(text, "eval") {
+		if cut := scriptOf(t, small, c, given, nil); strings.Count(cut, "\\eval ") != strings.Count(script,
+			"\\eval ") && !strings.Contains(text, "eval") {
 			t.Fatalf("with long definitions the script is %q, without %q", cut, script)
 		}
 		for _, line := range strings.SplitAfter(script, "\n") {
@@ -430,7 +432,8 @@ func FuzzParseImage(f *testing.F) {
 }
 
 func BenchmarkCapture(b *testing.B) {
-	for name, set := range map[string]string{"fresh": ":", "100 functions": `for i in {1..100}; do eval "f$i() { echo $i; }"; done`, "2000 variables": `for i in {1..2000}; do eval "v$i='value of $i'"; done`} {
+	for name, set := range map[string]string{"fresh": ":",
+		"100 functions": `for i in {1..100}; do eval "f$i() { echo $i; }"; done`, "2000 variables": `for i in {1..2000}; do eval "v$i='value of $i'"; done`} {
 		b.Run(name, func(b *testing.B) {
 			bash := newBash(b)
 			bash.run(set)
@@ -444,7 +447,7 @@ func BenchmarkCapture(b *testing.B) {
 	}
 }
 
-// TestCaptureInARemovedDirectory: the path is known all the same, so that the next incarnation begins near it.
+// TestCaptureInARemovedDirectory: the path is known all the same, so that the next bash begins near it.
 func TestCaptureInARemovedDirectory(t *testing.T) {
 	t.Parallel()
 	for set, want := range map[string]string{"": "/sub", "; PWD=/else": "/else", "; PWD=there": "", "; unset PWD": ""} {

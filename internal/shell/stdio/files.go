@@ -21,14 +21,14 @@ type Files struct {
 	Watch   *shelldir.Watch // of the command's directory
 	copiers [2]*output.Copier
 	readers [2]*os.File // reading ends until the copiers have them
-	// writers are writing ends of this process: with them the outputs do not end before the command was there to open them,
-	// however late that is.
+	// writers are writing ends of this process: with them the outputs do not end before the command was there to open
+	// them, however late that is.
 	writers [2]*os.File
 	Held    bool // the keeper holds them
 }
 
-// Open makes and opens the FIFOs of a command. withRoom calls what makes files, again when the disk was full. Nothing is
-// left of an Open that fails.
+// Open makes and opens the FIFOs of a command. withRoom calls what makes files, again when the disk was full. Nothing
+// is left of an Open that fails.
 func Open(s *Streams, withRoom func(files func() error) error) (*Files, error) {
 	f := &Files{Streams: s}
 	err := withRoom(f.openOutputs)
@@ -137,8 +137,8 @@ func madeAgain(f func() error) (err error) {
 	return err
 }
 
-// standardFiles opens those of a program, which the caller closes; input is a file, "" the open input or none. FIFOs are opened by what is open of them:
-// the launcher of a shell that ends just now removes their names.
+// standardFiles opens those of a program, which the caller closes; input is a file, "" the open input or none. FIFOs
+// are opened by what is open of them: the launcher of a shell that ends just now removes their names.
 func (f *Files) standardFiles(input string) (std [3]*os.File, err error) {
 	in, mode := cmp.Or(input, os.DevNull), os.O_RDONLY
 	if open := f.opened(); open != nil {

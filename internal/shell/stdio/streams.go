@@ -77,8 +77,8 @@ func (s *Streams) SetInput(file *os.File) {
 	s.input = file
 }
 
-// OpenInput opens the FIFO of an open input. For reading too: it can be opened before the command has done so, and never
-// ends by itself.
+// OpenInput opens the FIFO of an open input. For reading too: it can be opened before the command has done so, and
+// never ends by itself.
 func (s *Streams) OpenInput() error {
 	path := filepath.Join(s.Dir, shelldir.InFIFO)
 	var file *os.File
@@ -118,7 +118,8 @@ func (s *Streams) HoldInput() error {
 // WriteInput writes to the open input of a command that runs, and closes it after data with eof. It returns when
 // everything is in the FIFO. done is closed when the command has ended. began tells whether the command has opened its
 // input; nil is one that begins with it open. Errors: ErrNoStdin, ErrFinished, the reason of ctx.
-func (s *Streams) WriteInput(ctx context.Context, data []byte, eof bool, done <-chan struct{}, began func() bool) error {
+func (s *Streams) WriteInput(ctx context.Context, data []byte, eof bool, done <-chan struct{},
+	began func() bool) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	input := s.opened()

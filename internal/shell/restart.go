@@ -19,7 +19,7 @@ type readyShell struct {
 	restartNotice
 }
 
-// readyProcess is the running incarnation, a new one when there is none. It tries maxStarts times.
+// readyProcess is the running process, a new one when there is none. It tries maxStarts times.
 func (s *Shell) readyProcess() (readyShell, error) {
 	s.mu.Lock()
 	proc := s.proc
@@ -48,8 +48,8 @@ func (s *Shell) isStopped(proc *bash.Process) bool {
 	return ok && !s.isFrozen() && now.Stopped && now.Start == proc.Proc().Start
 }
 
-// isEnding tells whether bash has ended or is about to, and waits until everybody knows. Without this a command right after its end would be told to nobody, or to
-// one that reads it and ends before it runs.
+// isEnding tells whether bash has ended or is about to, and waits until everybody knows. Without this a command right
+// after its end would be told to nobody, or to one that reads it and ends before it runs.
 func (s *Shell) isEnding(proc *bash.Process) bool {
 	if bash := proc.Proc(); bash.PID > 0 && bash.Alive() && !proctree.Doomed(bash.PID) {
 		return false
@@ -57,7 +57,8 @@ func (s *Shell) isEnding(proc *bash.Process) bool {
 	return proc.AwaitEnd()
 }
 
-// endIfStopped ends a shell that was stopped while it had nothing to do, before it is told of a command. It gives whoever did so the time to let it go on.
+// endIfStopped ends a shell that was stopped while it had nothing to do, before it is told of a command. It gives
+// whoever did so the time to let it go on.
 func (s *Shell) endIfStopped(proc *bash.Process) bool {
 	if !s.isStopped(proc) {
 		return false
@@ -74,7 +75,7 @@ func (s *Shell) endIfStopped(proc *bash.Process) bool {
 	return true
 }
 
-// restart starts the next incarnation with the state of the last capture.
+// restart starts the next bash with the state of the last capture.
 func (s *Shell) restart() (readyShell, error) {
 	s.mu.Lock()
 	found, wanted := s.snapshot, s.cwd
@@ -87,7 +88,8 @@ func (s *Shell) restart() (readyShell, error) {
 	if found != nil {
 		var err error
 		if found, dropped = found.Usable(); len(dropped) > 0 {
-			s.config.Log.Warn("a shell cannot be told to read a file; it comes back without what is in the way", "shell", s.spec.ID, "without", dropped)
+			s.config.Log.Warn("a shell cannot be told to read a file; it comes back without what is in the way",
+				"shell", s.spec.ID, "without", dropped)
 		}
 		if env, damaged, err = found.WriteRestore(s.spec.Dir, s.firstEnv); err != nil {
 			return readyShell{}, err
@@ -127,8 +129,8 @@ func (s *Shell) restart() (readyShell, error) {
 	return r, nil
 }
 
-// capture reads the state of the shell from the shell, after the answer to e, for the next incarnation; e is nil when there was no command. A shell that does not come
-// back from it is ended.
+// capture reads the state of the shell from the shell, after the answer to e, for the next bash; e is nil when there
+// was no command. A shell that does not come back from it is ended.
 func (s *Shell) capture(proc *bash.Process, e *Exec) {
 	if s.remote() {
 		s.readRemote()
@@ -165,14 +167,16 @@ func (s *Shell) capture(proc *bash.Process, e *Exec) {
 		return
 	case err != nil:
 		s.noteUncaptured(e, "it could not be read")
-		s.config.Log.Warn("the state of a shell could not be captured; the shell is ended", "shell", s.spec.ID, "err", err)
+		s.config.Log.Warn("the state of a shell could not be captured; the shell is ended", "shell", s.spec.ID, "err",
+			err)
 		s.destroy(proc, nil)
 		return
 	}
 	s.notify(StateCaptured, proc.Proc(), 0)
 }
 
-// captureAgain captures the state of a shell that lacks builtins. errNoBuiltins says that there was no way, and not for want of space.
+// captureAgain captures the state of a shell that lacks builtins. errNoBuiltins says that there was no way, and not for
+// want of space.
 func (s *Shell) captureAgain(ctx context.Context, proc *bash.Process, e *Exec) error {
 	if err := proc.Barrier(ctx, state.CaptureLineEnabling(s.spec.Dir)); err != nil {
 		return err

@@ -5,10 +5,12 @@ import (
 	"slices"
 )
 
-// maxUncaptured is of how many commands it is noted that the state after them is not known: of a shell whose state is too large that is so for every one.
+// maxUncaptured is of how many commands it is noted that the state after them is not known: of a shell whose state is
+// too large that is so for every one.
 const maxUncaptured = 16
 
-// noteUncaptured notes that the state after a command is not known, and why: the next incarnation has that of an earlier one. e is nil when there was no command.
+// noteUncaptured notes that the state after a command is not known, and why: the next bash has that of an earlier one.
+// e is nil when there was no command.
 func (s *Shell) noteUncaptured(e *Exec, why string) {
 	what := "the last command"
 	if e != nil && !e.internal {
@@ -17,7 +19,8 @@ func (s *Shell) noteUncaptured(e *Exec, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.uncaptured) < maxUncaptured {
-		s.uncaptured = append(s.uncaptured, "what "+what+" changed in the shell (directory, variables, functions, aliases, options): "+why)
+		s.uncaptured = append(s.uncaptured,
+			"what "+what+" changed in the shell (directory, variables, functions, aliases, options): "+why)
 	}
 }
 
@@ -30,7 +33,8 @@ func (e *Exec) endedShell() bool {
 }
 
 // endingCommand is a text of one simple command that ends a shell and does nothing else to it.
-var endingCommand = regexp.MustCompile(`^[ \t\n]*(exit|logout|kill|exec)((?:[ \t]+[-A-Za-z0-9_./,:@%+$]+)*)[ \t\n]*;?[ \t\n]*$`)
+var endingCommand = regexp.MustCompile(
+	`^[ \t\n]*(exit|logout|kill|exec)((?:[ \t]+[-A-Za-z0-9_./,:@%+$]+)*)[ \t\n]*;?[ \t\n]*$`)
 
 // onlyEnds tells whether a text ends the shell and changes nothing in it before.
 func (s *Shell) onlyEnds(text string) bool {
@@ -44,14 +48,15 @@ func (s *Shell) onlyEnds(text string) bool {
 	return !i.HasFunction(found[1]) && !i.HasAlias(found[1])
 }
 
-// restartNotice is what somebody has to be told of a shell that was started again: what revived has of it.
+// restartNotice is what somebody has to be told of a shell that was started again.
 type restartNotice struct {
 	recreated bool
 	lost      []string
 	fallback  string
 }
 
-// takeRestart gives a command the news of the shell in which it runs, with those that were told to nobody: a change of variables is told nothing.
+// takeRestart gives a command the notice of the shell in which it runs, with what nobody was told: a change of
+// variables is told nothing.
 func (s *Shell) takeRestart(b readyShell, e *Exec) readyShell {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +69,8 @@ func (s *Shell) takeRestart(b readyShell, e *Exec) readyShell {
 	return b
 }
 
-// returnRestart takes back news that a command was given and whose result does not have them: it was cancelled, or could not be begun.
+// returnRestart takes back a notice that a command was given and whose result does not have it: it was cancelled, or
+// could not be begun.
 func (s *Shell) returnRestart(b readyShell, e *Exec) {
 	e.mu.Lock()
 	r := e.entry.Info.Result

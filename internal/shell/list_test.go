@@ -22,7 +22,8 @@ func entries(t *testing.T, s *Shell) string {
 	return strings.Join(list, "\n")
 }
 
-// TestHistoryIsTheUsers: who turns history on finds the texts of commands in the list and the file, an entry each, and never a line of ours, whatever happens to commands.
+// TestHistoryIsTheUsers: who turns history on finds the texts of commands in the list and the file, an entry each, and
+// never a line of ours, whatever happens to commands.
 func TestHistoryIsTheUsers(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

@@ -16,15 +16,18 @@ func names(lost []string, id string) bool {
 	return slices.ContainsFunc(lost, func(line string) bool { return strings.Contains(line, "command "+id+" changed") })
 }
 
-// TestLostOfTheEnd: what a command changed before its shell ended with it is not kept, and the next command is told of which command. One that changes nothing is not named.
+// TestLostOfTheEnd: what a command changed before its shell ended with it is not kept, and the next command is told of
+// which command. One that changes nothing is not named.
 func TestLostOfTheEnd(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		text  string
 		named bool
 	}{
-		"exit": {"V=1; export W=2; cd /; exit 3", true}, "exec": {"V=1\nexec true", true}, "set -e": {"set -e; V=1; false", true}, "killed": {"V=1; kill -9 $$", true},
-		"function": {"f() { exit 4; }; f", true}, "exit alone": {"exit 3", false}, "exec alone": {"exec true", false}, "kill alone": {" kill -9 $$ ;", false}, "a redirection": {"exec 3>file; exit", true},
+		"exit": {"V=1; export W=2; cd /; exit 3", true}, "exec": {"V=1\nexec true",
+			true}, "set -e": {"set -e; V=1; false", true}, "killed": {"V=1; kill -9 $$", true},
+		"function": {"f() { exit 4; }; f", true}, "exit alone": {"exit 3", false}, "exec alone": {"exec true",
+			false}, "kill alone": {" kill -9 $$ ;", false}, "a redirection": {"exec 3>file; exit", true},
 		"an assignment": {"exit $((V=5))", true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -36,7 +39,8 @@ func TestLostOfTheEnd(t *testing.T) {
 				t.Fatalf("%+v", r)
 			}
 			r := run(t, s, "pwd; echo $V$W")
-			if r.out != "/usr\nold\n" || !r.Recreated || names(r.Lost, e.ID()) != c.named || !c.named && len(r.Lost) != 0 {
+			if r.out != "/usr\nold\n" || !r.Recreated || names(r.Lost, e.ID()) != c.named || !c.named &&
+				len(r.Lost) != 0 {
 				t.Errorf("%+v", r)
 			}
 			if r := run(t, s, "true"); r.Recreated || len(r.Lost) != 0 {
@@ -46,7 +50,8 @@ func TestLostOfTheEnd(t *testing.T) {
 	}
 }
 
-// TestLostOfAKill: a shell that is killed, or is ended by a timeout, in a command loses what that has changed, and says so, to the next server too.
+// TestLostOfAKill: a shell that is killed, or is ended by a timeout, in a command loses what that has changed, and says
+// so, to the next server too.
 func TestLostOfAKill(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -73,7 +78,8 @@ func TestLostOfAKill(t *testing.T) {
 	}
 }
 
-// TestNewsWaitsForACommand: a change of variables starts a shell again, and a command that was cancelled before its turn comes after it; the next command is told what is lost.
+// TestNewsWaitsForACommand: a change of variables starts a shell again, and a command that was cancelled before its
+// turn comes after it; the next command is told what is lost.
 func TestNewsWaitsForACommand(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -83,7 +89,8 @@ func TestNewsWaitsForACommand(t *testing.T) {
 	if err := s.SetEnv(limited(t), map[string]string{"A": "1"}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if r := run(t, s, "echo $A"); r.out != "1\n" || !r.Recreated || !names(r.Lost, e.ID()) || !slices.Contains(r.Lost, "trap USR1") {
+	if r := run(t, s, "echo $A"); r.out != "1\n" || !r.Recreated || !names(r.Lost, e.ID()) ||
+		!slices.Contains(r.Lost, "trap USR1") {
 		t.Errorf("%+v", r)
 	}
 	if r := run(t, s, "echo $A"); r.Recreated || len(r.Lost) != 0 {

@@ -46,7 +46,8 @@ func (s *Shell) next() *Exec {
 	}
 }
 
-// turn gives a command its turn: it starts the shell when it has ended, runs the command, and captures what it left in the shell.
+// turn gives a command its turn: it starts the shell when it has ended, runs the command, and captures what it left in
+// the shell.
 func (s *Shell) turn(e *Exec) {
 	if e.instead != nil {
 		s.runInternal(e)
@@ -85,8 +86,8 @@ func (s *Shell) turn(e *Exec) {
 	s.afterCommand(s.inShell(b, e), e)
 }
 
-// Settled waits, when a command has been answered but the state it left is not known yet, until it is: then State is that after the command. It does not wait for a
-// command that runs. Errors: the reason of ctx.
+// Settled waits, when a command has been answered but the state it left is not known yet, until it is: then State is
+// that after the command. It does not wait for a command that runs. Errors: the reason of ctx.
 func (s *Shell) Settled(ctx context.Context) error {
 	s.mu.Lock()
 	current, captured := s.current, s.captured
@@ -103,7 +104,8 @@ func (s *Shell) Settled(ctx context.Context) error {
 	return nil
 }
 
-// awaitCapture waits, when a command has been answered but the state it left is not known yet, until it is. It does not wait for a command that runs.
+// awaitCapture waits, when a command has been answered but the state it left is not known yet, until it is. It does not
+// wait for a command that runs.
 func (s *Shell) awaitCapture(e *Exec) {
 	s.mu.Lock()
 	current, captured := s.current, s.captured

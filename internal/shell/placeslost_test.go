@@ -25,7 +25,8 @@ func TestPlacesComeBack(t *testing.T) {
 	const show = "dirs -l -p; complete -p; cd -; printenv OLDPWD"
 	want := run(t, s, "("+show+")")
 	run(t, s, "kill -9 $$")
-	if r := run(t, s, "("+show+")"); r.out != want.out || !strings.Contains(r.out, "/tmp") || !strings.Contains(r.out, "_x") || !r.Recreated || len(r.Lost) != 0 {
+	if r := run(t, s, "("+show+")"); r.out != want.out || !strings.Contains(r.out, "/tmp") ||
+		!strings.Contains(r.out, "_x") || !r.Recreated || len(r.Lost) != 0 {
 		t.Errorf("%+v, want %q", r, want.out)
 	}
 }
@@ -40,9 +41,12 @@ func TestLostIsNamed(t *testing.T) {
 		kept  string
 	}{
 		"limit of the shell": {spoil: "ulimit -f 1; V=new; f() { echo f; }", says: "changed in the shell", kept: "old"},
-		"too large":          {spoil: "V=new; printf -v big '%070000000d' 0", says: "changed in the shell", kept: "old"},
-		"file missing":       {file: func(dir string) error { return os.Remove(state.Path(dir)) }, says: "missing", kept: ""},
-		"file damaged":       {file: func(dir string) error { return os.Truncate(state.Path(dir), 100) }, says: "damaged", kept: ""},
+		"too large": {spoil: "V=new; printf -v big '%070000000d' 0", says: "changed in the shell",
+			kept: "old"},
+		"file missing": {file: func(dir string) error { return os.Remove(state.Path(dir)) }, says: "missing",
+			kept: ""},
+		"file damaged": {file: func(dir string) error { return os.Truncate(state.Path(dir), 100) },
+			says: "damaged", kept: ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +63,8 @@ func TestLostIsNamed(t *testing.T) {
 			}
 			run(t, s, "exit 3")
 			r := run(t, s, "pwd; echo $V $X")
-			if want := "/usr\n" + strings.TrimLeft(c.kept+" kept\n", " "); r.out != want || !r.Recreated || !strings.Contains(strings.Join(r.Lost, "; "), c.says) {
+			if want := "/usr\n" + strings.TrimLeft(c.kept+" kept\n", " "); r.out != want || !r.Recreated ||
+				!strings.Contains(strings.Join(r.Lost, "; "), c.says) {
 				t.Errorf("%+v, want %q", r, want)
 			}
 		})
@@ -69,7 +74,8 @@ func TestLostIsNamed(t *testing.T) {
 // TestLostOverServers: a later server names what it has found no state of.
 func TestLostOverServers(t *testing.T) {
 	t.Parallel()
-	for _, damage := range []func(path string) error{os.Remove, func(path string) error { return os.Truncate(path, 50) }} {
+	for _, damage := range []func(path string) error{os.Remove,
+		func(path string) error { return os.Truncate(path, 50) }} {
 		data := t.TempDir()
 		s, _, leave := firstServer(t, data)
 		run(t, s, "cd /usr; V=1")
@@ -96,7 +102,8 @@ func TestSlimImage(t *testing.T) {
 	run(t, s, "mapfile -t lines < <(seq 200000); export K=v; f() { echo f; }; set -- $(seq 1000)")
 	settled(t, s)
 	run(t, s, "kill -9 $$")
-	if r := run(t, s, "echo ${#lines[@]} ${lines[199999]} $K $#; f"); r.out != "200000 200000 v 1000\nf\n" || len(r.Lost) != 0 {
+	if r := run(t, s, "echo ${#lines[@]} ${lines[199999]} $K $#; f"); r.out != "200000 200000 v 1000\nf\n" ||
+		len(r.Lost) != 0 {
 		t.Errorf("%+v", r)
 	}
 }

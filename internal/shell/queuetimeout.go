@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// limitWait ends a command that has not got its turn by the end of its QueueTimeout, which counts from its submission, whichever server that was. The lock is held,
-// or nobody else has the shell yet.
+// limitWait ends a command that has not got its turn by the end of its QueueTimeout, which counts from its submission,
+// whichever server that was. The lock is held, or nobody else has the shell yet.
 func (s *Shell) limitWait(e *Exec) {
 	limit := e.entry.Spec.QueueTimeout // never changes
 	if limit <= 0 {

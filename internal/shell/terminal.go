@@ -10,8 +10,9 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
-// Enroll writes a command down that its caller runs outside of the shell and of its queue: on a terminal of its own. It is in the history from now on, and has a log (stdout)
-// and an end like others. The caller calls Begin, Append and Finish, and looks at Stopped, Overtime and Done, which Delete closes too. Errors: those of Submit.
+// Enroll writes a command down that its caller runs outside of the shell and of its queue: on a terminal of its own. It
+// is in the history from now on, and has a log (stdout) and an end like others. The caller calls Begin, Append and
+// Finish, and looks at Stopped, Overtime and Done, which Delete closes too. Errors: those of Submit.
 func (s *Shell) Enroll(c Command) (*Exec, error) {
 	c.TTY = true
 	if err := s.complete(&c); err != nil {
@@ -62,7 +63,8 @@ func (e *Exec) MarkIncomplete() { e.outputs[0].Drop(errors.New("the terminal has
 // Stopped is closed by the first Cancel.
 func (e *Exec) Stopped() <-chan struct{} { return e.stop }
 
-// Overtime is closed when the time of the command is over, in which a pause does not count. The function ends the watch.
+// Overtime is closed when the time of the command is over, in which a pause does not count. The function ends the
+// watch.
 func (e *Exec) Overtime() (<-chan struct{}, func()) { return e.overtime() }
 
 // Finish is the end of an enrolled command: its result, or why there is none.
