@@ -244,7 +244,7 @@ type daemon struct {
 	store  *datadir.Store
 	db     *sqlite.Store       // nil when it could not be opened
 	record conversation.Config // its Store is of db
-	mux    *supervisor.Supervisor
+	parts  *supervisor.Supervisor
 	auth   *auth.Auth
 	api    *server.Server
 }
@@ -293,7 +293,7 @@ func (s *daemon) build(f serveFlags, log *slog.Logger) (err error) {
 	}
 	records, noRecords := s.records(f.recordRotate, log)
 	metrics := metrics.New()
-	s.mux, err = supervisor.Start(supervisor.Config{Engine: engines[f.engine], Unicode: vt.Unicode(f.unicode),
+	s.parts, err = supervisor.Start(supervisor.Config{Engine: engines[f.engine], Unicode: vt.Unicode(f.unicode),
 		Memory: int(f.memory), Store: s.store,
 		Address: s.at, Keeper: held, Unspliced: pty.ProbeSplice(s.dir), Sync: journal.SyncMode(f.sync),
 		RecordInput: f.recordInput, Clean: f.clean, ShellIdle: f.shellIdle, ExecLogQuota: f.execLogQuota,
@@ -305,16 +305,16 @@ func (s *daemon) build(f serveFlags, log *slog.Logger) (err error) {
 		_ = held.Close()
 		return err
 	}
-	metrics.Registry.MustRegister(s.mux)
+	metrics.Registry.MustRegister(s.parts)
 	audit := auth.OpenAuditLog(s.dir, log)
 	s.auth, err = auth.New(auth.Config{Audit: audit, WebhookSecret: secret, Mode: f.auth, DataDir: s.dir,
 		Listen: f.listen, AllowedHosts: f.allowedHosts,
 		OpenMetrics: f.metricsPublic, Log: log, Terminal: s.terminalID})
 	if err != nil {
-		s.mux.Close()
+		s.parts.Close()
 		return err
 	}
-	s.api = server.New(server.Config{Supervisor: s.mux, Metrics: metrics, Auth: s.auth, Version: programVersion(),
+	s.api = server.New(server.Config{Supervisor: s.parts, Metrics: metrics, Auth: s.auth, Version: programVersion(),
 		Log: log, Audit: audit})
 	return nil
 }
@@ -347,7 +347,7 @@ func (s *daemon) keeper(f serveFlags, log *slog.Logger) (*keeper.Client, error) 
 }
 
 func (s *daemon) terminalID(session, ref string) (string, error) {
-	t, err := s.mux.Terminals.Find(session, ref)
+	t, err := s.parts.Terminals.Find(session, ref)
 	if err != nil {
 		return "", err
 	}
@@ -361,7 +361,7 @@ func (s *daemon) run(ctx context.Context) error {
 	defer s.closeRecords()
 	if err := s.announce(); err != nil {
 		_ = s.l.Close()
-		s.mux.Close()
+		s.parts.Close()
 		return err
 	}
 	defer os.Remove(s.placeFile())
@@ -375,7 +375,7 @@ func (s *daemon) run(ctx context.Context) error {
 	case err = <-served:
 		s.api.Close()
 	}
-	s.mux.Close()
+	s.parts.Close()
 	return err
 }
 

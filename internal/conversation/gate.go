@@ -127,7 +127,7 @@ func (m *Manager) decided(thread string, c permission.Call) (permission.Decision
 	return d, m.Note(thread, c, d)
 }
 
-// Judged is Authorize of a call that makes its thread: a decision is not told, because there is no thread yet to tell it to. Errors: session.ErrNotFound when somebody has to be
+// Judged is Authorize of a call that makes its thread: a decision is not told, because there is no thread yet to tell it to. Errors: thread.ErrNotFound when somebody has to be
 // asked, which needs the thread.
 func (m *Manager) Judged(threadID string, c permission.Call) (permission.Decision, error) {
 	c, err := c.Canonical()

@@ -28,7 +28,7 @@ type Config struct {
 // this process.
 //
 // Methods take the thread's id. Those that write, write to the thread's current record and make it when there is none; those that read take the id of one of the thread's
-// records, "" is the current one. Errors of all: ErrNotFound (the thread, or its record), session.ErrNoSpace, session.ErrDamaged. What is wrong with a value is ErrInvalid, ErrTooLarge, ErrTooMany.
+// records, "" is the current one. Errors of all: ErrNotFound (the thread, or its record), session.ErrNoSpace, thread.ErrDamaged. What is wrong with a value is ErrInvalid, ErrTooLarge, ErrTooMany.
 type Manager struct {
 	cfg   Config
 	saver *saver

@@ -13,7 +13,7 @@ type Store interface {
 	Update(fn func(Tx) error) error
 }
 
-// Tx is the records as of one instant. Put writes a row, new or not; a row that a getter does not find is session.ErrNotFound, a list without rows is empty. The records of
+// Tx is the records as of one instant. Put writes a row, new or not; a row that a getter does not find is thread.ErrNotFound, a list without rows is empty. The records of
 // a thread whose row is deleted, which is the session package's, are found no more, and are there until PurgeRecords.
 type Tx interface {
 	threadRows

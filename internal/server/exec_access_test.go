@@ -98,7 +98,7 @@ func TestAPIVersion(t *testing.T) {
 			t.Errorf("%+v: %d, version %q", test, response.StatusCode, response.Header.Get("X-Evertty-API"))
 		}
 	}
-	if list := live.mux.Terminals.List(""); len(list) != 0 {
+	if list := live.parts.Terminals.List(""); len(list) != 0 {
 		t.Errorf("%d terminals were started", len(list))
 	}
 }

@@ -38,11 +38,11 @@ func (s *liveServer) post(t *testing.T, ctx context.Context, path, body string) 
 func (s *liveServer) last(t *testing.T, session, text string) (e *shell.Exec) {
 	t.Helper()
 	eventually(t, text+" is known", func() bool {
-		list := s.mux.Shells.Commands(session, 0, "")
+		list := s.parts.Shells.Commands(session, 0, "")
 		if len(list) == 0 || list[len(list)-1].Command != text {
 			return false
 		}
-		e, _ = s.mux.Shells.Command(session, list[len(list)-1].ID)
+		e, _ = s.parts.Shells.Command(session, list[len(list)-1].ID)
 		return e != nil
 	})
 	return e
@@ -169,7 +169,7 @@ func TestExecDisconnect(t *testing.T) {
 func TestExecQueueFull(t *testing.T) {
 	checkLeaks(t)
 	live := startServer(t, auth.ModeNone, t.TempDir())
-	sh, err := live.mux.Shells.Default("full")
+	sh, err := live.parts.Shells.Default("full")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,8 +236,8 @@ func TestExecOnATerminalServerCloses(t *testing.T) {
 	go func() {
 		replies <- live.post(t, context.Background(), "/session/moves/exec", `{"command":"cat","tty":true,"cancel_on_disconnect":true}`)
 	}()
-	eventually(t, "the command starts", func() bool { return len(live.mux.Terminals.List("moves")) > 0 })
-	id := live.mux.Terminals.List("moves")[0].ID
+	eventually(t, "the command starts", func() bool { return len(live.parts.Terminals.List("moves")) > 0 })
+	id := live.parts.Terminals.List("moves")[0].ID
 	live.stop()
 	reply := <-replies
 	var refused struct{ Code string }

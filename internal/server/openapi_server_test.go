@@ -45,7 +45,7 @@ type liveServer struct {
 	url    string
 	dir    string
 	auth   *auth.Auth
-	mux    *supervisor.Supervisor
+	parts  *supervisor.Supervisor
 	keeper *keeper.Client
 	stop   func() // ends it as SIGTERM does, programs go on; more than once is no harm
 }
@@ -109,7 +109,7 @@ func startRuled(t *testing.T, mode, dir string, rules permission.Rules) *liveSer
 		t.Fatal(err)
 	}
 	metrics.Registry.MustRegister(m)
-	live := &liveServer{dir: dir, mux: m, keeper: held}
+	live := &liveServer{dir: dir, parts: m, keeper: held}
 	auth, err := auth.New(auth.Config{Mode: mode, DataDir: dir, Listen: "127.0.0.1:0", Log: log, Terminal: live.find})
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func startRuled(t *testing.T, mode, dir string, rules permission.Rules) *liveSer
 }
 
 func (s *liveServer) find(session, ref string) (string, error) {
-	found, err := s.mux.Terminals.Find(session, ref)
+	found, err := s.parts.Terminals.Find(session, ref)
 	if err != nil {
 		return "", err
 	}
@@ -158,12 +158,12 @@ func (s *liveServer) find(session, ref string) (string, error) {
 
 func (s *liveServer) endPrograms(t *testing.T) {
 	t.Helper()
-	for _, term := range s.mux.Terminals.List("") {
-		if err := s.mux.Terminals.Delete(context.Background(), term, false); err != nil {
+	for _, term := range s.parts.Terminals.List("") {
+		if err := s.parts.Terminals.Delete(context.Background(), term, false); err != nil {
 			t.Error(err)
 		}
 	}
-	if err := s.mux.Shells.DeleteSession(context.Background(), ""); err != nil {
+	if err := s.parts.Shells.DeleteSession(context.Background(), ""); err != nil {
 		t.Error(err)
 	}
 }

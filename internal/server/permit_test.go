@@ -120,7 +120,7 @@ type permitRig struct {
 func newPermitRig(t *testing.T, server permission.Rules) *permitRig {
 	r := &permitRig{contract: newContract(t, startGuarded(t, server)), t: t, dir: t.TempDir()}
 	r.ids = map[string]string{":sid": "dev", ":shid": "one", ":aid": "none"}
-	term, err := r.mux.Terminals.Create(terminal.Spec{Session: "dev", Cmd: []string{"cat"}, Cols: 80, Rows: 24})
+	term, err := r.parts.Terminals.Create(terminal.Spec{Session: "dev", Cmd: []string{"cat"}, Cols: 80, Rows: 24})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func newPermitRig(t *testing.T, server permission.Rules) *permitRig {
 	decode(t, r.do(t, exchange{method: "GET", target: "/api/threads/dev/lease", status: 200}), &lease)
 	r.ids[":lease"] = lease.ID
 	t.Cleanup(func() { // while a command may still be given input, the keeper stays
-		if e, err := r.mux.Shells.Command("dev", ran.ID); err == nil {
+		if e, err := r.parts.Shells.Command("dev", ran.ID); err == nil {
 			e.Cancel()
 			<-e.Done()
 		}
@@ -196,11 +196,11 @@ func (r *permitRig) alive() {
 		r.t.Errorf("the terminal is %+v", i)
 	}
 	for _, id := range []string{r.ids[":cid"], r.ids[":pid"]} {
-		if e, err := r.mux.Shells.Command("dev", id); err != nil || e.Info().Result != nil {
+		if e, err := r.parts.Shells.Command("dev", id); err != nil || e.Info().Result != nil {
 			r.t.Errorf("command %s: %v %+v", id, err, e)
 		}
 	}
-	if list := r.mux.Shells.List("dev"); len(list) != 2 {
+	if list := r.parts.Shells.List("dev"); len(list) != 2 {
 		r.t.Errorf("%d shells", len(list))
 	}
 	if content := r.post("/api/file/read", r.body(`{"path":"FILE","sessionId":"dev"}`), 200); !strings.Contains(string(content), `"kept"`) {
@@ -275,7 +275,7 @@ func TestLookingIsAlwaysPermitted(t *testing.T) {
 		r.do(t, exchange{method: "GET", target: r.path(route.Path), status: status})
 	}
 	r.do(t, exchange{method: "POST", target: "/pty/" + r.terminal.ID + "/wait", body: `{"for":"idle","idle_ms":1}`, status: 200})
-	list, err := r.mux.Threads.ListEvents("dev", 0, 0)
+	list, err := r.parts.Threads.ListEvents("dev", 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,10 +312,10 @@ func TestADeniedUseMakesNothing(t *testing.T) {
 		e.method, e.status, e.code = "POST", 403, "DENIED"
 		c.do(t, e)
 	}
-	if shells, terminals := c.mux.Shells.List(""), c.mux.Terminals.List(""); len(shells) != 0 || len(terminals) != 0 {
+	if shells, terminals := c.parts.Shells.List(""), c.parts.Terminals.List(""); len(shells) != 0 || len(terminals) != 0 {
 		t.Errorf("%d shells and %d terminals came into being", len(shells), len(terminals))
 	}
-	if list, err := c.mux.Threads.ListEvents("new", 0, 0); !errors.Is(err, thread.ErrNotFound) {
+	if list, err := c.parts.Threads.ListEvents("new", 0, 0); !errors.Is(err, thread.ErrNotFound) {
 		t.Errorf("the thread came into being: %+v, %v", list, err)
 	}
 }

@@ -72,7 +72,7 @@ func (t *Terminal) saveScreen() bool {
 		return false
 	}
 	shot := t.Hub().Shot()
-	store := t.mux.cfg.Store
+	store := t.registry.cfg.Store
 	if err := store.Save(t.ID, snapshot.Header{Seq: shot.Seq, Time: time.Now()}, shot.Frame); err != nil {
 		t.failed(troubleScreen, err)
 		return false
@@ -82,8 +82,8 @@ func (t *Terminal) saveScreen() bool {
 	t.mu.Lock()
 	t.savedSeq = shot.Seq
 	t.mu.Unlock()
-	if err := t.trim(t.mux.cfg.Clean.TerminalQuota); err != nil {
-		t.mux.NoteCleanup(err)
+	if err := t.trim(t.registry.cfg.Clean.TerminalQuota); err != nil {
+		t.registry.NoteCleanup(err)
 	}
 	t.measure()
 	return true
@@ -102,7 +102,7 @@ func (t *Terminal) trim(quota int64) error {
 
 // measure looks at what the terminal's files take.
 func (t *Terminal) measure() {
-	if n, err := t.mux.cfg.Store.Size(t.ID); err == nil {
+	if n, err := t.registry.cfg.Store.Size(t.ID); err == nil {
 		t.diskBytes.Store(n)
 	}
 }
@@ -116,7 +116,7 @@ func (t *Terminal) saveLost() error {
 	if t.purged {
 		return nil
 	}
-	return t.mux.cfg.Store.Save(t.ID, snapshot.Header{Seq: shot.Seq, Time: time.Now()}, shot.Frame)
+	return t.registry.cfg.Store.Save(t.ID, snapshot.Header{Seq: shot.Seq, Time: time.Now()}, shot.Frame)
 }
 
 // purgeOld removes deleted terminals after deadFor, and the ones that ended

@@ -95,7 +95,7 @@ func (t *Terminal) overdue(c Clean, now time.Time) string {
 	if c.Idle <= 0 && c.Unattached <= 0 || t.process == nil || t.screen.attached() > 0 {
 		return ""
 	}
-	if t.mux.hooks.Paused(t.spec.Session) {
+	if t.registry.hooks.Paused(t.spec.Session) {
 		return ""
 	}
 	last := t.Hub().Facts().Output

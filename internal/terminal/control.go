@@ -27,7 +27,7 @@ func (t *Terminal) Input(ctx context.Context, p []byte) (Sent, error) {
 	if !t.Running() {
 		return Sent{}, t.ExitError()
 	}
-	if err := t.mux.hooks.Authorize(ctx, t); err != nil {
+	if err := t.registry.hooks.Authorize(ctx, t); err != nil {
 		return Sent{}, err
 	}
 	t.touch()
@@ -116,7 +116,7 @@ func (t *Terminal) resize(cols, rows int) error {
 		return err
 	}
 	t.Hub().Resize(cols, rows)
-	t.mux.changes.Notify()
+	t.registry.changes.Notify()
 	return nil
 }
 
@@ -262,14 +262,14 @@ func (t *Terminal) HangUp(ctx context.Context) {
 	t.killed = true
 	t.mu.Unlock()
 	if err := t.process.KillBranded(ctx, t.Tag()); err != nil {
-		t.mux.cfg.Log.Warn("terminal's processes remain", "id", t.ID, "error", err)
+		t.registry.cfg.Log.Warn("terminal's processes remain", "id", t.ID, "error", err)
 	}
 }
 
 // EndLeftovers ends what the generations of a terminal have left that has ended, in the way of HangUp.
 func (t *Terminal) EndLeftovers(ctx context.Context) {
-	if err := pty.HangUpBranded(ctx, t.Tag(), t.mux.cfg.Keeper.LastPID()); err != nil {
-		t.mux.cfg.Log.Warn("terminal's processes remain", "id", t.ID, "error", err)
+	if err := pty.HangUpBranded(ctx, t.Tag(), t.registry.cfg.Keeper.LastPID()); err != nil {
+		t.registry.cfg.Log.Warn("terminal's processes remain", "id", t.ID, "error", err)
 	}
 }
 
@@ -301,5 +301,5 @@ func (t *Terminal) removeFiles() error {
 	if j, err := t.Journal(); err == nil {
 		j.Retire(true) // nothing is compressed in a directory that goes
 	}
-	return t.mux.cfg.Store.Remove(t.ID)
+	return t.registry.cfg.Store.Remove(t.ID)
 }

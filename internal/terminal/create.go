@@ -27,7 +27,7 @@ func (m *Registry) Create(s Spec) (*Terminal, error) {
 		s.Cwd = startdir.InHome(s.Cwd)
 	}
 	now := time.Now().UTC()
-	t := m.attach(&Terminal{ID: NewID(), mux: m, spec: s, created: now, generation: firstGeneration, line: newLineage(), state: StateRunning,
+	t := m.attach(&Terminal{ID: NewID(), registry: m, spec: s, created: now, generation: firstGeneration, line: newLineage(), state: StateRunning,
 		place: startingIn(Absolute(s.Cwd), ""), lastActivity: now, ended: make(chan struct{}), changes: 1})
 	if s.Place == "" {
 		program, _ := t.program(s)
@@ -72,9 +72,9 @@ func (t *Terminal) start(s Spec) error {
 	if err != nil {
 		return err
 	}
-	k, err := t.mux.cfg.Keeper.Start(t.KeeperID(), program)
+	k, err := t.registry.cfg.Keeper.Start(t.KeeperID(), program)
 	if err != nil {
-		t.mux.hooks.DropProgram(t)
+		t.registry.hooks.DropProgram(t)
 		return err
 	}
 	t.hold(k)
@@ -86,10 +86,10 @@ func (t *Terminal) start(s Spec) error {
 func (t *Terminal) abandon() {
 	_ = t.journal.Close()
 	if t.spec.Place != "" {
-		t.mux.hooks.Removed(t) // it was told of before the start
+		t.registry.hooks.Removed(t) // it was told of before the start
 	}
 	if err := t.removeFiles(); err != nil {
-		t.mux.NoteCleanup(err)
+		t.registry.NoteCleanup(err)
 	}
 }
 
@@ -99,7 +99,7 @@ func (t *Terminal) KeeperID() string { return t.ID + "." + strconv.Itoa(t.genera
 // hold makes what the keeper holds the terminal's.
 func (t *Terminal) hold(k *keeper.Kept) {
 	t.process, t.pipe, t.input = k.Process, k.Pipe, newInput(k.Process, t.answering)
-	if t.mux.cfg.Unspliced != nil {
+	if t.registry.cfg.Unspliced != nil {
 		t.pipe.Plain()
 	}
 }
@@ -193,10 +193,10 @@ func (m *Registry) checkProvider(s *Spec) (err error) {
 // program is what the keeper starts for a terminal: its program, or what stands for it here.
 func (t *Terminal) program(s Spec) (pty.Spec, error) {
 	if s.Place != "" {
-		return t.mux.hooks.Program(t, s)
+		return t.registry.hooks.Program(t, s)
 	}
 	env := map[string]string{}
 	maps.Copy(env, s.Env)
-	maps.Copy(env, pty.Identity(t.mux.cfg.Address, s.Session, t.ID))
+	maps.Copy(env, pty.Identity(t.registry.cfg.Address, s.Session, t.ID))
 	return pty.Spec{Argv: s.Cmd, Dir: s.Cwd, Env: env, Cols: s.Cols, Rows: s.Rows, Brand: t.Tag()}, nil
 }

@@ -66,7 +66,7 @@ func (t *Terminal) inspect() {
 		t.noteDamage(err)
 	}
 	t.saving.Lock()
-	loaded, err := t.mux.cfg.Store.Load(t.ID)
+	loaded, err := t.registry.cfg.Store.Load(t.ID)
 	gone := t.purged
 	t.saving.Unlock()
 	if err == nil {

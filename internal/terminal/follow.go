@@ -63,7 +63,7 @@ func (o *follower) begin(f *vt.Frame, seq uint64) error {
 	if err != nil {
 		return err
 	}
-	cfg := vt.Config{Cols: t.spec.Cols, Rows: t.spec.Rows, Scrollback: min(*t.spec.Scrollback, waitHistory), Unicode: t.mux.cfg.Unicode, Memory: t.mux.cfg.Memory}
+	cfg := vt.Config{Cols: t.spec.Cols, Rows: t.spec.Rows, Scrollback: min(*t.spec.Scrollback, waitHistory), Unicode: t.registry.cfg.Unicode, Memory: t.registry.cfg.Memory}
 	if cols, rows := r.Size(); cols > 0 && rows > 0 {
 		cfg.Cols, cfg.Rows = cols, rows
 	}
@@ -125,7 +125,7 @@ func (t *Terminal) followFrom(ctx context.Context, seq uint64) (*follower, error
 // state is known. Where none is near it is blank some way before.
 func (t *Terminal) followBefore(j *journal.Journal, seq uint64) (*follower, error) {
 	t.saving.Lock()
-	kept, err := t.mux.cfg.Store.LoadAt(t.ID, seq)
+	kept, err := t.registry.cfg.Store.LoadAt(t.ID, seq)
 	t.saving.Unlock()
 	from := kept.Header.Seq
 	switch {
@@ -158,10 +158,10 @@ func (o *follower) step(ctx context.Context, limit uint64, before func(seq uint6
 	if len(o.rest) == 0 {
 		return nil
 	}
-	if err := o.t.mux.looking.enter(ctx); err != nil {
+	if err := o.t.registry.looking.enter(ctx); err != nil {
 		return err
 	}
-	defer o.t.mux.looking.leave()
+	defer o.t.registry.looking.leave()
 	if before != nil {
 		before(o.seq)
 	}

@@ -77,14 +77,14 @@ func (t *Terminal) failed(kind trouble, err error) {
 	}
 	text := datadir.Describe(troubleWhat[kind], err)
 	if old := t.trouble[kind].Swap(&text); old == nil || *old != text {
-		t.mux.cfg.Log.Error("cannot "+troubleWhat[kind], "id", t.ID, "error", err)
+		t.registry.cfg.Log.Error("cannot "+troubleWhat[kind], "id", t.ID, "error", err)
 	}
 }
 
 // fine notes that it works.
 func (t *Terminal) fine(kind trouble) {
 	if old := t.trouble[kind].Swap(nil); old != nil {
-		t.mux.cfg.Log.Info("works again", "id", t.ID, "was", *old)
+		t.registry.cfg.Log.Info("works again", "id", t.ID, "was", *old)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // openJournal opens the terminal's journal for writing. cols and rows are the
 // size at its start.
 func (t *Terminal) openJournal(cols, rows int) (err error) {
-	c := t.mux.cfg
+	c := t.registry.cfg
 	t.journal, err = journal.Open(c.Store, t.ID, journal.Options{Sync: c.Sync, Segment: segmentOf(c.Clean.TerminalQuota), Cols: cols, Rows: rows, Input: c.RecordInput})
 	return err
 }
@@ -37,7 +37,7 @@ func segmentOf(quota int64) int64 {
 // snapshot, so one is written, at most once for each quarter of the quota: beside the flood when the quota is reached, and
 // before more output is taken when that comes too late. It is called by who appends.
 func (t *Terminal) keepQuota() {
-	quota := t.mux.cfg.Clean.TerminalQuota
+	quota := t.registry.cfg.Clean.TerminalQuota
 	n := t.journal.Bytes()
 	if n <= quota || t.inTrouble(troubleScreen) {
 		return
@@ -50,7 +50,7 @@ func (t *Terminal) keepQuota() {
 	case n > quota+quota/2:
 		t.checkpoint()
 	case t.making.CompareAndSwap(false, true):
-		t.mux.life.Go(func() {
+		t.registry.life.Go(func() {
 			defer t.making.Store(false)
 			t.checkpoint()
 		})
@@ -72,7 +72,7 @@ func (t *Terminal) Journal() (*journal.Journal, error) {
 	}
 	p := &t.past
 	p.once.Do(func() {
-		p.journal, p.err = journal.Read(t.mux.cfg.Store, t.ID)
+		p.journal, p.err = journal.Read(t.registry.cfg.Store, t.ID)
 		if errors.Is(p.err, snapshot.ErrCorrupt) {
 			t.noteDamage(p.err)
 		}

@@ -242,7 +242,7 @@ func (o *follower) pause(worked time.Duration) time.Duration {
 		return 0
 	}
 	times := time.Duration(restFlood)
-	if end := t.journal.End(); end-min(end, o.seq) > uint64(t.mux.cfg.Clean.TerminalQuota)/2 {
+	if end := t.journal.End(); end-min(end, o.seq) > uint64(t.registry.cfg.Clean.TerminalQuota)/2 {
 		times = restBehind
 	}
 	return min(times*worked, maxRest)

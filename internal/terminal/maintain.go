@@ -62,7 +62,7 @@ func (t *Terminal) maintain() {
 		t.saveRecord()
 	}
 	if restless {
-		t.mux.hooks.Moved(t, t.Cwd())
+		t.registry.hooks.Moved(t, t.Cwd())
 	}
 }
 

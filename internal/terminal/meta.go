@@ -77,12 +77,12 @@ func (t *Terminal) saveRecord() {
 	if err != nil {
 		panic(fmt.Sprintf("invariant violation: record of %s: %v", t.ID, err))
 	}
-	if err := t.mux.cfg.Store.SaveMeta(t.ID, b); err != nil {
+	if err := t.registry.cfg.Store.SaveMeta(t.ID, b); err != nil {
 		t.failed(troubleRecord, err)
 		return
 	}
 	t.fine(troubleRecord)
 	if r.State != StateRunning && t.process != nil {
-		t.mux.cfg.Keeper.Release(t.KeeperID())
+		t.registry.cfg.Keeper.Release(t.KeeperID())
 	}
 }

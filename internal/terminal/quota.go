@@ -31,7 +31,7 @@ func (f *freeing) each(list []*Terminal, free func(t *Terminal) (int64, error)) 
 			f.problem = append(f.problem, fmt.Errorf("terminal %s: %w", t.ID, err))
 		}
 		if n > 0 {
-			t.mux.cleaned(f.reason, t)
+			t.registry.cleaned(f.reason, t)
 			t.measure()
 		}
 	}
@@ -109,7 +109,7 @@ func (t *Terminal) forgetEnded() (int64, error) {
 		return 0, nil
 	}
 	n := t.diskBytes.Load()
-	removed, err := t.mux.sweepAway(t)
+	removed, err := t.registry.sweepAway(t)
 	if !removed {
 		n = 0
 	}

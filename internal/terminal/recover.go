@@ -100,7 +100,7 @@ func (m *Registry) restore(id string, held map[string]*keeper.Kept) error {
 			return errors.Join(damage, err)
 		}
 	}
-	t := m.attach(&Terminal{ID: id, mux: m, spec: r.Spec, created: r.CreatedAt, generation: r.Generation, line: newLineage(), restored: r, state: r.State, exit: r.Exit,
+	t := m.attach(&Terminal{ID: id, registry: m, spec: r.Spec, created: r.CreatedAt, generation: r.Generation, line: newLineage(), restored: r, state: r.State, exit: r.Exit,
 		lastActivity: r.LastActivity, place: startingIn(cmp.Or(r.Cwd, Absolute(r.Spec.Cwd)), ""), fallback: r.CwdFallback, deleted: r.DeletedAt, endedAt: r.EndedAt, hadViewer: r.Watched, stood: time.Duration(r.Stood), ended: make(chan struct{})})
 	if n, err := m.cfg.Store.Size(id); err == nil {
 		t.diskBytes.Store(n)
@@ -129,7 +129,7 @@ func (m *Registry) restore(id string, held map[string]*keeper.Kept) error {
 // not told that its end is known.
 func (t *Terminal) comeBackEnded(k *keeper.Kept) {
 	if k != nil {
-		t.mux.discard(k)
+		t.registry.discard(k)
 	}
 	close(t.ended)
 	t.screen.load = t.load
@@ -185,15 +185,15 @@ func (t *Terminal) takeOver(k *keeper.Kept) error {
 		t.Hub().Resize(cols, rows) // one that the server before this one did not write down
 	}
 	t.first = t.Hub().Facts().Seq
-	t.mux.cfg.Metrics.Recovery.Observe(time.Since(start).Seconds())
-	t.mux.life.Go(t.run)
-	t.mux.life.Go(func() { t.input.run(t.ended, t.mux.ctx.Done()) })
+	t.registry.cfg.Metrics.Recovery.Observe(time.Since(start).Seconds())
+	t.registry.life.Go(t.run)
+	t.registry.life.Go(func() { t.input.run(t.ended, t.registry.ctx.Done()) })
 	return nil
 }
 
 // forgotten tells whether the disk knows of no position of a terminal: it was made while the disk was full, or all files are gone.
 func (t *Terminal) forgotten() bool {
-	s := t.mux.cfg.Store
+	s := t.registry.cfg.Store
 	if t.restored.Seq > 0 || journal.GivenOut(s, t.ID) > 0 {
 		return false
 	}
@@ -233,7 +233,7 @@ func (t *Terminal) load() *stream.Hub {
 	t.noteDamage(past.damage...)
 	past.remember(t.restored)
 	past.hub.Finish(*t.exit)
-	t.mux.cfg.Metrics.Recovery.Observe(time.Since(start).Seconds())
+	t.registry.cfg.Metrics.Recovery.Observe(time.Since(start).Seconds())
 	return past.hub
 }
 
@@ -249,7 +249,7 @@ func (t *Terminal) noteDamage(damage ...error) {
 	news := t.damage != before
 	t.mu.Unlock()
 	if news {
-		t.mux.cfg.Metrics.FailedRecoveries.Inc()
-		t.mux.cfg.Log.Warn("a terminal's files are damaged", "id", t.ID, "error", err)
+		t.registry.cfg.Metrics.FailedRecoveries.Inc()
+		t.registry.cfg.Log.Warn("a terminal's files are damaged", "id", t.ID, "error", err)
 	}
 }

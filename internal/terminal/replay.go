@@ -28,7 +28,7 @@ func (t *Terminal) replay(j *journal.Journal) past {
 	var p past
 	o := t.options()
 	o.Journal = j
-	loaded, err := t.mux.cfg.Store.Load(t.ID)
+	loaded, err := t.registry.cfg.Store.Load(t.ID)
 	switch {
 	case err == nil:
 		p.from = loaded.Header.Seq
@@ -54,7 +54,7 @@ func (t *Terminal) replay(j *journal.Journal) past {
 		known = t.restored.Seq
 	}
 	if j == nil && t.state != StateExited {
-		known = max(known, journal.GivenOut(t.mux.cfg.Store, t.ID)) // nobody wrote down where it ended
+		known = max(known, journal.GivenOut(t.registry.cfg.Store, t.ID)) // nobody wrote down where it ended
 	}
 	p.reach(known, j, j != nil && j == t.journal)
 	return p

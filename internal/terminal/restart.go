@@ -58,7 +58,7 @@ func (m *Registry) startNext(old *Terminal) (*Terminal, error) {
 		return nil, fmt.Errorf("%w: terminal %s: somebody else has started it", ErrRunning, old.ID)
 	}
 	last := old.Info()
-	t := m.attach(&Terminal{ID: old.ID, mux: m, spec: old.spec, created: old.created, generation: old.generation + 1, line: old.line, state: StateRunning,
+	t := m.attach(&Terminal{ID: old.ID, registry: m, spec: old.spec, created: old.created, generation: old.generation + 1, line: old.line, state: StateRunning,
 		lastActivity: time.Now().UTC(), hadViewer: true, left: time.Now(), ended: make(chan struct{}), changes: 1})
 	if err := m.reserve(t); err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (t *Terminal) begin(old *Terminal, last Info) error {
 	if err := t.openJournal(last.Cols, last.Rows); err != nil {
 		return err
 	}
-	wanted, env := t.mux.hooks.Next(old)
+	wanted, env := t.registry.hooks.Next(old)
 	dir, moved := StartDir(t.spec.Place, wanted)
 	s := t.spec
 	s.Env = env

@@ -52,11 +52,11 @@ func (t *Terminal) run() {
 			buf = *large
 		}
 	}
-	if t.mux.ctx.Err() != nil && errors.Is(err, pty.ErrClosed) {
+	if t.registry.ctx.Err() != nil && errors.Is(err, pty.ErrClosed) {
 		return // the server leaves, the program stays
 	}
 	if !errors.Is(err, io.EOF) {
-		t.mux.cfg.Log.Warn("terminal output ended early", "id", t.ID, "error", err)
+		t.registry.cfg.Log.Warn("terminal output ended early", "id", t.ID, "error", err)
 	}
 	t.finish()
 }
@@ -136,13 +136,13 @@ func (t *Terminal) finish() {
 	if err := t.journal.Close(); err != nil {
 		t.failed(troubleJournal, err)
 	}
-	t.mux.hooks.Moved(t, t.Cwd())
-	t.mux.hooks.Exited(t, e)
+	t.registry.hooks.Moved(t, t.Cwd())
+	t.registry.hooks.Exited(t, e)
 	if t.spec.Place != "" {
-		t.mux.hooks.DropProgram(t)
+		t.registry.hooks.DropProgram(t)
 	}
 	close(t.ended)
-	t.mux.changes.Notify()
+	t.registry.changes.Notify()
 }
 
 // exitOf is the end as viewers are told of it. An unknown status is no code.

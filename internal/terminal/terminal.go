@@ -30,9 +30,9 @@ type Terminal struct {
 	// Data is the hooks' own, see Hooks.NewData.
 	Data any
 
-	mux     *Registry
-	spec    Spec // complete; Cols and Rows are those at creation
-	created time.Time
+	registry *Registry
+	spec     Spec // complete; Cols and Rows are those at creation
+	created  time.Time
 
 	generation int // of its process, from 1; a restart makes a new Terminal of the next one
 	line       *lineage
@@ -167,17 +167,17 @@ func (t *Terminal) touch() {
 
 // options are the hub's.
 func (t *Terminal) options() stream.Options {
-	m := t.mux.cfg
+	m := t.registry.cfg
 	o := stream.Options{
 		ID:     t.ID,
 		Engine: m.Engine,
 		Policy: t.spec.SizePolicy,
 		Config: vt.Config{Cols: t.spec.Cols, Rows: t.spec.Rows, Scrollback: *t.spec.Scrollback, Unicode: m.Unicode, Memory: m.Memory},
-		Large:  t.mux.large,
+		Large:  t.registry.large,
 		Observe: stream.Observe{
 			Snapshot: m.Metrics.Snapshot,
 			Resync:   t.resynced,
-			Changed:  t.mux.changes.Notify,
+			Changed:  t.registry.changes.Notify,
 			Marked:   t.marked,
 		},
 		Journal: t.journal,
@@ -201,8 +201,8 @@ func (t *Terminal) resized(seq uint64, cols, rows int) {
 // differs counts and logs a snapshot that did not make the screen again.
 func (t *Terminal) differs(seq uint64, differences []string) {
 	const shown = 5 // of at most 20
-	t.mux.cfg.Metrics.BadSnapshots.Inc()
-	t.mux.cfg.Log.Warn("a snapshot differs from the screen it was made of", "id", t.ID, "seq", seq,
+	t.registry.cfg.Metrics.BadSnapshots.Inc()
+	t.registry.cfg.Log.Warn("a snapshot differs from the screen it was made of", "id", t.ID, "seq", seq,
 		"differences", len(differences), "first", strings.Join(differences[:min(shown, len(differences))], "; "))
 }
 
@@ -213,7 +213,7 @@ func (t *Terminal) resynced(r stream.Reason) {
 	again := t.hadViewer
 	t.hadViewer = true
 	t.mu.Unlock()
-	t.mux.cfg.Metrics.Resync(r, again)
+	t.registry.cfg.Metrics.Resync(r, again)
 }
 
 // Spec is what the terminal was created from. Its maps and slices are the terminal's.

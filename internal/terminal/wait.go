@@ -103,8 +103,8 @@ func (t *Terminal) applied(ctx context.Context, seq uint64) error {
 func NotMet(err error) bool { return errors.Is(err, ErrTimeout) || errors.Is(err, ErrExited) }
 
 func (t *Terminal) enterWait() error {
-	if n := t.mux.waits.Add(1); n > maxWaits {
-		t.mux.waits.Add(-1)
+	if n := t.registry.waits.Add(1); n > maxWaits {
+		t.registry.waits.Add(-1)
 		return fmt.Errorf("%w: %d waits of this server are going on, the most there are", ErrLimit, maxWaits)
 	}
 	if n := t.waits.Add(1); n > maxWaitsOf {
@@ -116,7 +116,7 @@ func (t *Terminal) enterWait() error {
 
 func (t *Terminal) leaveWait() {
 	t.waits.Add(-1)
-	t.mux.waits.Add(-1)
+	t.registry.waits.Add(-1)
 }
 
 // waiting is a wait that goes on. One goroutine has it, and with a follower who has the
@@ -348,7 +348,7 @@ func (t *Terminal) followLately(seq uint64) (*follower, error) {
 		return t.newFollower(nil, 0)
 	}
 	t.saving.Lock()
-	kept, err := t.mux.cfg.Store.LoadAt(t.ID, seq)
+	kept, err := t.registry.cfg.Store.LoadAt(t.ID, seq)
 	t.saving.Unlock()
 	if err != nil || seq-kept.Header.Seq > maxLocate || kept.Header.Seq < j.Start() {
 		return nil, err

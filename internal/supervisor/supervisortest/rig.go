@@ -87,7 +87,7 @@ type served struct {
 	once  sync.Once
 }
 
-var servers sync.Map // *mux.Supervisor to *served
+var servers sync.Map // *supervisor.Supervisor to *served
 
 // end closes the server once; with end its programs end before.
 func (s *served) end(t *testing.T, end bool) {

@@ -144,7 +144,7 @@ func (r *rows) PutExtra(id string, extra map[string]json.RawMessage) error {
 	return r.putPart(id, partExtra, extra)
 }
 
-// checkedJSON is asJSON of what others have made. Errors: session.ErrInvalid.
+// checkedJSON is asJSON of what others have made. Errors: thread.ErrInvalid.
 func checkedJSON(v any) (string, error) {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -55,7 +55,7 @@ type conn struct {
 var _ thread.Store = (*Store)(nil)
 
 // Open opens the database at path, makes it (0600) when absent, and brings an older one up to date. The directory exists. A damaged file is told by
-// name and left as it is. Errors: session.ErrDamaged, ErrNewer, ErrNoSpace, the operating system's. Close releases it.
+// name and left as it is. Errors: thread.ErrDamaged, ErrNewer, ErrNoSpace, the operating system's. Close releases it.
 func Open(path string) (*Store, error) {
 	if err := makeFile(path); err != nil {
 		return nil, fmt.Errorf("database %s: %w", path, err)
