@@ -18,7 +18,7 @@ const module = "github.com/evertty/evertty/"
 // arrows says which folders a folder may import: the table of ARCHITECTURE.md.
 // A folder that is not here may not exist.
 var arrows = map[string][]string{
-	"client":                     {},
+	"client":                     {"wire"},
 	"internal/jsonstring":        {},
 	"internal/lifetime":          {},
 	"internal/notify":            {},
@@ -111,7 +111,7 @@ var arrows = map[string][]string{
 		"internal/journal", "internal/metrics", "internal/permission", "internal/provider/catalog",
 		"internal/provider/relay", "internal/server", "internal/server/auth", "internal/shell/registry",
 		"internal/supervisor", "internal/terminal", "internal/thread", "internal/thread/service",
-		"internal/thread/sqlite", "pty", "pty/keeper", "snapshot", "vt", "vt/vt10x"},
+		"internal/thread/sqlite", "pty", "pty/keeper", "snapshot", "vt", "vt/vt10x", "wire"},
 	"internal/openapi/generate": {"internal/openapi", "internal/server", "internal/server/httpapi"},
 }
 
@@ -122,7 +122,6 @@ var homes = map[string][]string{
 	"github.com/hinshun/vt10x": {"vt/vt10x"},
 	"github.com/gorilla/websocket": {"client", "internal/provider/daytona", "internal/server/viewer",
 		"tests/fakeprov"},
-	"github.com/r3labs/sse/v2": {"client"},
 	"github.com/labstack/echo/v4": {"internal/server", "internal/server/auth", "internal/server/compat",
 		"internal/server/exec", "internal/server/httpapi"},
 	"github.com/klauspost/compress": {"internal/server", "internal/server/httpapi", "internal/journal",
