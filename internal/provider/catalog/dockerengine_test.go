@@ -18,10 +18,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/provider"
-	"github.com/evertty/evertty/pty"
-
 	"github.com/evertty/evertty/internal/provider/docker"
+	"github.com/evertty/evertty/pty"
 )
 
 // engine speaks as much of the Engine API as the provider needs, on a unix socket, with bash of this machine for containers. It has no image until one is pulled.
@@ -42,7 +42,7 @@ type engineContainer struct {
 	env    []string
 	dir    string
 	paused bool
-	trees  []pty.Tree
+	trees  []proc.Tree
 }
 
 type engineExec struct {
@@ -166,7 +166,7 @@ func (e *engine) remove(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	cancel()
-	_ = pty.KillTrees(ctx, c.trees)
+	_ = proc.KillTrees(ctx, c.trees)
 	reply(w, http.StatusNoContent, nil)
 }
 
@@ -327,7 +327,7 @@ func (e *engine) terminal(w http.ResponseWriter, x *engineExec, dir string, env 
 }
 
 func (e *engine) began(x *engineExec, pid int, p *pty.Process) {
-	tree, _ := pty.TreeOf(pid)
+	tree, _ := proc.TreeOf(pid)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	x.running, x.proc = true, p

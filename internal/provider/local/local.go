@@ -12,8 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/evertty/evertty/pty"
-
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/provider"
 )
 
@@ -58,9 +57,9 @@ type Provider struct {
 // instance is guarded by Provider.mu.
 type instance struct {
 	env    map[string]string // of every command and terminal; never changed
-	trees  []pty.Tree        // of what was started here
+	trees  []proc.Tree       // of what was started here
 	state  provider.State    // Running, Paused, or Unknown
-	frozen []pty.Proc        // what Pause has stopped, in order
+	frozen []proc.Process    // what Pause has stopped, in order
 	work   sync.Mutex        // serialises pause, resume and destroy; taken before Provider.mu
 }
 
@@ -126,13 +125,13 @@ func (l *Provider) at(id string) (*instance, error) {
 }
 
 // trees are all of an instance's. Those whose processes have all ended are forgotten.
-func (l *Provider) trees(id string, i *instance) []pty.Tree {
+func (l *Provider) trees(id string, i *instance) []proc.Tree {
 	l.mu.Lock()
 	trees := slices.Clone(i.trees)
 	l.mu.Unlock()
-	var over []pty.Proc
-	trees = slices.DeleteFunc(trees, func(t pty.Tree) bool {
-		list, err := pty.Members([]pty.Tree{t})
+	var over []proc.Process
+	trees = slices.DeleteFunc(trees, func(t proc.Tree) bool {
+		list, err := proc.Members([]proc.Tree{t})
 		empty := err == nil && len(list) == 0 && !t.Root().Alive()
 		if empty {
 			over = append(over, t.Root())
@@ -140,11 +139,11 @@ func (l *Provider) trees(id string, i *instance) []pty.Tree {
 		return empty
 	})
 	l.mu.Lock()
-	i.trees = slices.DeleteFunc(i.trees, func(t pty.Tree) bool { return slices.Contains(over, t.Root()) })
+	i.trees = slices.DeleteFunc(i.trees, func(t proc.Tree) bool { return slices.Contains(over, t.Root()) })
 	l.mu.Unlock()
 	k, _ := l.lookup(id)
 	for _, pid := range k.PIDs {
-		if t, ok := pty.TreeOf(pid); ok {
+		if t, ok := proc.TreeOf(pid); ok {
 			trees = append(trees, t)
 		}
 	}
@@ -159,7 +158,7 @@ func (l *Provider) Destroy(ctx context.Context, id string) error {
 	}
 	i.work.Lock()
 	defer i.work.Unlock()
-	if err := pty.KillTrees(ctx, l.trees(id, i)); err != nil {
+	if err := proc.KillTrees(ctx, l.trees(id, i)); err != nil {
 		return fmt.Errorf("local: %w: %w", provider.ErrProvider, err)
 	}
 	l.mu.Lock()
@@ -179,9 +178,9 @@ func (l *Provider) Pause(ctx context.Context, id string) error {
 	if l.isPaused(id, i) {
 		return fmt.Errorf("local: %w: %q is paused", provider.ErrState, id)
 	}
-	frozen, err := pty.Freeze(ctx, l.trees(id, i))
+	frozen, err := proc.Stop(ctx, l.trees(id, i))
 	if err != nil {
-		_ = pty.Thaw(frozen)
+		_ = proc.Continue(frozen)
 		return fmt.Errorf("local: %w: %w", provider.ErrProvider, err)
 	}
 	l.mu.Lock()
@@ -206,11 +205,11 @@ func (l *Provider) Resume(_ context.Context, id string) error {
 	i.state, i.frozen = provider.Running, nil
 	l.mu.Unlock()
 	if !known {
-		if frozen, err = pty.Members(l.trees(id, i)); err != nil {
+		if frozen, err = proc.Members(l.trees(id, i)); err != nil {
 			return fmt.Errorf("local: %w: %w", provider.ErrProvider, err)
 		}
 	}
-	if err := pty.Thaw(frozen); err != nil {
+	if err := proc.Continue(frozen); err != nil {
 		return fmt.Errorf("local: %w: %w", provider.ErrProvider, err)
 	}
 	return nil
@@ -225,7 +224,7 @@ func (l *Provider) isPaused(id string, i *instance) bool {
 	if state == provider.Running {
 		return false
 	}
-	members, err := pty.Members(l.trees(id, i))
+	members, err := proc.Members(l.trees(id, i))
 	if err != nil {
 		return state == provider.Paused
 	}

@@ -9,10 +9,10 @@ import (
 	"os/exec"
 	"syscall"
 
-	"github.com/evertty/evertty/pty"
-
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/provider/bash"
+	"github.com/evertty/evertty/pty"
 )
 
 // scriptLine is what bash is given as its command: the script comes on descriptor 3, where it may have any length and ps does not show it. bash reads it
@@ -50,14 +50,14 @@ func (l *Provider) run(a *bash.Attempt, i *instance, cmd *exec.Cmd, pipes *local
 		return provider.ExecResult{}, fmt.Errorf("local: %w: %w: %w", provider.ErrNotStarted, provider.ErrProvider, err)
 	}
 	pipes.begin()
-	tree, _ := pty.TreeOf(cmd.Process.Pid)
+	tree, _ := proc.TreeOf(cmd.Process.Pid)
 	l.keep(i, tree)
 	ended := make(chan struct{})
 	stop := context.AfterFunc(a, func() {
 		defer close(ended)
 		grace, cancel := context.WithTimeout(context.Background(), localGrace)
 		defer cancel()
-		_ = pty.KillTrees(grace, []pty.Tree{tree})
+		_ = proc.KillTrees(grace, []proc.Tree{tree})
 	})
 	err := cmd.Wait()
 	l.reaped(i, tree)
@@ -83,14 +83,14 @@ func exitResult(cmd *exec.Cmd, err error) (provider.ExecResult, error) {
 }
 
 // keep makes a tree one of an instance's.
-func (l *Provider) keep(i *instance, t pty.Tree) {
+func (l *Provider) keep(i *instance, t proc.Tree) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	i.trees = append(i.trees, t)
 }
 
 // reaped says that the root of a tree was reaped.
-func (l *Provider) reaped(i *instance, t pty.Tree) {
+func (l *Provider) reaped(i *instance, t proc.Tree) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for n := range i.trees {

@@ -10,9 +10,9 @@ import (
 	"os"
 	"sync"
 
-	"github.com/evertty/evertty/pty"
-
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/provider"
+	"github.com/evertty/evertty/pty"
 )
 
 // localPTY is a terminal of this machine. Its tree belongs to the instance.
@@ -42,7 +42,7 @@ func (l *Provider) OpenPTY(_ context.Context, id string, r provider.PTYRequest) 
 	if err != nil {
 		return nil, fmt.Errorf("local: %w: %w", provider.ErrProvider, err)
 	}
-	if tree, ok := pty.TreeOf(p.PID()); ok {
+	if tree, ok := proc.TreeOf(p.PID()); ok {
 		l.keep(i, tree)
 		go func() {
 			<-p.Done()
