@@ -1,4 +1,4 @@
-package server
+package threadapi
 
 import (
 	"net/http"
@@ -14,7 +14,7 @@ type sandboxTypesReply struct {
 	Types []service.SandboxType `json:"types"`
 }
 
-func (s *Server) getSandboxTypes(c echo.Context) error {
+func (s *Service) getSandboxTypes(c echo.Context) error {
 	if _, err := threadOf(c); err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ type sandboxSessionsReply struct {
 	Next     string           `json:"next,omitempty"` // as in leaseListReply
 }
 
-func (s *Server) getSandboxSessions(c echo.Context) error {
+func (s *Service) getSandboxSessions(c echo.Context) error {
 	if _, err := threadOf(c); err != nil {
 		return err
 	}

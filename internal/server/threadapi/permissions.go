@@ -1,4 +1,4 @@
-package server
+package threadapi
 
 import (
 	"encoding/json"
@@ -15,7 +15,7 @@ import (
 )
 
 // permissionRoutes are about what may be done with a thread's terminals. They are not held by permissions themselves: who may call the server may change them.
-func (s *Server) permissionRoutes() []httpapi.Route {
+func (s *Service) permissionRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		httpapi.Get("/api/threads/:id/permissions", s.getPermissions, "the permission mode and rules of a thread").
 			Doc("getPermissions", "permissions", "What may be done").
@@ -57,7 +57,7 @@ type permissionsReply struct {
 	UpdatedAt *string          `json:"updated_at"`
 }
 
-func (s *Server) permissionsReply(p permission.Permissions) permissionsReply {
+func (s *Service) permissionsReply(p permission.Permissions) permissionsReply {
 	g := s.Threads.Enforcer()
 	reply := permissionsReply{Thread: p.Thread, Mode: p.Mode, Rules: listed(p.Rules), Active: g.Applies(p.Thread), Prompting: g.Prompting(p), Counts: g.Counts(p), Server: listed(g.Server())}
 	if p.UpdatedAt != "" {
@@ -70,7 +70,7 @@ func listed(r permission.Rules) permission.Rules {
 	return permission.Rules{Allow: httpapi.OrNone(r.Allow), Deny: httpapi.OrNone(r.Deny), Ask: httpapi.OrNone(r.Ask)}
 }
 
-func (s *Server) getPermissions(c echo.Context) error {
+func (s *Service) getPermissions(c echo.Context) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ type permissionsRequest struct {
 	Rules json.RawMessage `json:"rules"`
 }
 
-func (s *Server) putPermissions(c echo.Context) error {
+func (s *Service) putPermissions(c echo.Context) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ type authorizeRequest struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-func (s *Server) postAuthorize(c echo.Context) error {
+func (s *Service) postAuthorize(c echo.Context) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ type approvalsReply struct {
 	Approvals []permission.Approval `json:"approvals"`
 }
 
-func (s *Server) getApprovals(c echo.Context) error {
+func (s *Service) getApprovals(c echo.Context) error {
 	limit, err := httpapi.NumberOf(c, "limit", 1, maxRows, maxRows)
 	if err != nil {
 		return err
@@ -179,7 +179,7 @@ func (s *Server) getApprovals(c echo.Context) error {
 	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }
 
-func (s *Server) postApproval(c echo.Context) error {
+func (s *Service) postApproval(c echo.Context) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package server
+package threadapi
 
 import (
 	"context"
@@ -28,7 +28,7 @@ func leasePageOf(c echo.Context) (thread.LeaseQuery, error) {
 	return thread.LeaseQuery{Provider: c.QueryParam("provider"), After: c.QueryParam("after"), Limit: int(limit)}, err
 }
 
-func (s *Server) getLeases(c echo.Context) error {
+func (s *Service) getLeases(c echo.Context) error {
 	if _, err := threadOf(c); err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ type leaseRequest struct {
 	Config   map[string]json.RawMessage `json:"config"`
 }
 
-func (s *Server) postLease(c echo.Context) error {
+func (s *Service) postLease(c echo.Context) error {
 	if _, err := threadOf(c); err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (s *Server) postLease(c echo.Context) error {
 	return httpapi.WriteJSON(c, http.StatusCreated, l)
 }
 
-func (s *Server) getLease(c echo.Context) error {
+func (s *Service) getLease(c echo.Context) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (s *Server) getLease(c echo.Context) error {
 	return httpapi.WriteJSON(c, http.StatusOK, l)
 }
 
-func (s *Server) deleteLease(c echo.Context) error {
+func (s *Service) deleteLease(c echo.Context) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func changeLease(c echo.Context, do func(context.Context, string) (thread.LeaseR
 }
 
 // changeCheckedLease is changeLease for what the permissions of all threads of the lease allow.
-func (s *Server) changeCheckedLease(c echo.Context, tool string, do func(context.Context, string) (thread.LeaseReply, error)) error {
+func (s *Service) changeCheckedLease(c echo.Context, tool string, do func(context.Context, string) (thread.LeaseReply, error)) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err
@@ -122,19 +122,19 @@ func (s *Server) changeCheckedLease(c echo.Context, tool string, do func(context
 	return changeLease(c, do)
 }
 
-func (s *Server) postLeasePause(c echo.Context) error {
+func (s *Service) postLeasePause(c echo.Context) error {
 	return s.changeCheckedLease(c, permission.ToolPause, s.Threads.PauseLease)
 }
 
-func (s *Server) postLeaseResume(c echo.Context) error {
+func (s *Service) postLeaseResume(c echo.Context) error {
 	return s.changeCheckedLease(c, permission.ToolResume, s.Threads.ResumeLease)
 }
 
-func (s *Server) postLeaseDestroy(c echo.Context) error {
+func (s *Service) postLeaseDestroy(c echo.Context) error {
 	return s.changeCheckedLease(c, permission.ToolLeaseDestroy, s.Threads.DestroyLease)
 }
 
-func (s *Server) postLeaseRefresh(c echo.Context) error {
+func (s *Service) postLeaseRefresh(c echo.Context) error {
 	return changeLease(c, s.Threads.RefreshLease)
 }
 
@@ -144,7 +144,7 @@ type leaseEventsReply struct {
 	Events []thread.LeaseEvent `json:"events"`
 }
 
-func (s *Server) getLeaseEvents(c echo.Context) error {
+func (s *Service) getLeaseEvents(c echo.Context) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err
@@ -164,7 +164,7 @@ func (s *Server) getLeaseEvents(c echo.Context) error {
 	return httpapi.WriteJSON(c, http.StatusOK, leaseEventsReply{id, httpapi.OrNone(list)})
 }
 
-func (s *Server) getLeaseMetrics(c echo.Context) error {
+func (s *Service) getLeaseMetrics(c echo.Context) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package server
+package threadapi
 
 import (
 	"encoding/json"
@@ -15,8 +15,8 @@ import (
 // maxHookEvents is how many events GET /api/webhooks/events tells unless asked otherwise.
 const maxHookEvents = 100
 
-func (s *Server) postWebhook(c echo.Context) error {
-	if err := s.config.Auth.AllowWebhook(c); err != nil {
+func (s *Service) postWebhook(c echo.Context) error {
+	if err := s.Auth.AllowWebhook(c); err != nil {
 		return err
 	}
 	if err := httpapi.CheckMediaType(c.Request()); err != nil {
@@ -91,7 +91,7 @@ type hookEventsReply struct {
 	Events []thread.ProviderEvent `json:"events"`
 }
 
-func (s *Server) getWebhookEvents(c echo.Context) error {
+func (s *Service) getWebhookEvents(c echo.Context) error {
 	if _, err := threadOf(c); err != nil {
 		return err
 	}

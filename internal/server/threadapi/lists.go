@@ -1,4 +1,4 @@
-package server
+package threadapi
 
 import (
 	"encoding/json"
@@ -34,7 +34,7 @@ type timelineReply struct {
 	Timeline []conversation.Entry `json:"timeline"`
 }
 
-func (s *Server) getTimeline(c echo.Context) error {
+func (s *Service) getTimeline(c echo.Context) error {
 	part, err := partOf(c, conversation.MaxTimeline)
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (s *Server) getTimeline(c echo.Context) error {
 type entryFields conversation.Entry
 
 // postTimeline keeps keys that nobody knows, and refuses wrong types of those that are known.
-func (s *Server) postTimeline(c echo.Context) error {
+func (s *Service) postTimeline(c echo.Context) error {
 	return changeRecord(s, c, http.StatusCreated, func(m *conversation.Manager, thread string, req anyKeys) (any, error) {
 		body, err := httpapi.Encode(req)
 		if err != nil {
@@ -76,25 +76,25 @@ type traceReply struct {
 	Trace   []conversation.TraceEntry `json:"completion_trace"`
 }
 
-func (s *Server) getTrace(c echo.Context) error {
+func (s *Service) getTrace(c echo.Context) error {
 	return s.readRecord(c, func(m *conversation.Manager, thread, rid string) (any, error) {
 		list, derived, err := m.Trace(thread, rid)
 		return traceReply{derived, httpapi.OrNone(list)}, err
 	})
 }
 
-func (s *Server) postTrace(c echo.Context) error {
+func (s *Service) postTrace(c echo.Context) error {
 	return changeRecord(s, c, http.StatusCreated, func(m *conversation.Manager, thread string, req conversation.TraceEntry) (any, error) {
 		list, derived, err := m.AddTrace(thread, req)
 		return traceReply{derived, httpapi.OrNone(list)}, err
 	})
 }
 
-func (s *Server) getLedger(c echo.Context) error {
+func (s *Service) getLedger(c echo.Context) error {
 	return s.readRecord(c, func(m *conversation.Manager, thread, rid string) (any, error) { return m.Ledger(thread, rid) })
 }
 
-func (s *Server) putLedger(c echo.Context) error {
+func (s *Service) putLedger(c echo.Context) error {
 	return changeRecord(s, c, http.StatusOK, func(m *conversation.Manager, thread string, req conversation.Ledger) (any, error) {
 		return m.PutLedger(thread, req)
 	})
@@ -106,7 +106,7 @@ type promptsReply struct {
 	Prompts []conversation.Prompt `json:"prompts"`
 }
 
-func (s *Server) getPrompts(c echo.Context) error {
+func (s *Service) getPrompts(c echo.Context) error {
 	part, err := partOf(c, conversation.MaxPrompts)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (s *Server) getPrompts(c echo.Context) error {
 	})
 }
 
-func (s *Server) postPrompt(c echo.Context) error {
+func (s *Service) postPrompt(c echo.Context) error {
 	return changeRecord(s, c, http.StatusCreated, func(m *conversation.Manager, thread string, req conversation.Prompt) (any, error) {
 		p, added, err := m.AddPrompt(thread, req)
 		return wire.PromptAdded{Seq: p.Seq, Skipped: !added}, err

@@ -1,4 +1,4 @@
-package server
+package threadapi
 
 import (
 	"context"
@@ -23,7 +23,7 @@ type threadEventsReply struct {
 	Events []thread.Event `json:"events"`
 }
 
-func (s *Server) getThreadEvents(c echo.Context) error {
+func (s *Service) getThreadEvents(c echo.Context) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ const fromNow = "latest"
 // eventsSince is the number of the last event that the client has. An EventSource that reconnects by itself asks
 // with its first URL and says in a header how far it has come. A number that the thread has not reached is of another
 // thread that had its id before: all of this one's events are new.
-func (s *Server) eventsSince(c echo.Context, thread string) (since int64, err error) {
+func (s *Service) eventsSince(c echo.Context, thread string) (since int64, err error) {
 	last, e := strconv.ParseInt(c.Request().Header.Get("Last-Event-ID"), 10, 64)
 	told, latest := e == nil, c.QueryParam("since") == fromNow
 	if !latest {
@@ -98,7 +98,7 @@ func wantsList(c echo.Context) (bool, error) {
 
 // streamEvents sends the events after since, then those that happen. It reads the records at the client's own
 // speed: nothing is kept for a slow one.
-func (s *Server) streamEvents(c echo.Context, thread string, since int64) error {
+func (s *Service) streamEvents(c echo.Context, thread string, since int64) error {
 	events, err := s.Threads.ThreadEvents(thread, since)
 	if err != nil {
 		return err

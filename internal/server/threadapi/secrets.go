@@ -1,4 +1,4 @@
-package server
+package threadapi
 
 import (
 	"bytes"
@@ -8,26 +8,8 @@ import (
 
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/auth"
-	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
 )
-
-// infosOf are the states of terminals as the request may see them; never nil.
-func infosOf(c echo.Context, list ...*terminal.Terminal) ([]terminal.Info, error) {
-	shown, err := auth.SecretsShown(c)
-	if err != nil {
-		return nil, err
-	}
-	infos := make([]terminal.Info, 0, len(list))
-	for _, t := range list {
-		i := t.Info()
-		if shown {
-			i.Env = t.Env()
-		}
-		infos = append(infos, i)
-	}
-	return infos, nil
-}
 
 // hideTerminals hides the secrets of a thread's terminals from a request that did not ask for them.
 func hideTerminals(c echo.Context, list []thread.TerminalReply) error {

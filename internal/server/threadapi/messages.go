@@ -1,4 +1,4 @@
-package server
+package threadapi
 
 import (
 	"encoding/json"
@@ -19,7 +19,7 @@ type messagesReply struct {
 	Next     int64               `json:"next,omitempty"`
 }
 
-func (s *Server) getMessages(c echo.Context) error {
+func (s *Service) getMessages(c echo.Context) error {
 	q, err := messageQuery(c)
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (r messageRequest) list() ([]conversation.Message, error) {
 	return r.Messages, nil
 }
 
-func (s *Server) postMessages(c echo.Context) error {
+func (s *Service) postMessages(c echo.Context) error {
 	return changeRecord(s, c, http.StatusCreated, func(m *conversation.Manager, thread string, req messageRequest) (any, error) {
 		list, err := req.list()
 		if err != nil {
@@ -99,7 +99,7 @@ type compactionsReply struct {
 	Compactions []conversation.Archive `json:"compactions"`
 }
 
-func (s *Server) getCompactions(c echo.Context) error {
+func (s *Service) getCompactions(c echo.Context) error {
 	part, err := partOf(c, conversation.MaxPage)
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ type compactReply struct {
 	*conversation.Archive
 }
 
-func (s *Server) postCompact(c echo.Context) error {
+func (s *Service) postCompact(c echo.Context) error {
 	var req wire.Compact
 	if err := httpapi.BindOptional(c, &req); err != nil {
 		return err
@@ -159,7 +159,7 @@ func (r turnRequest) turn() conversation.Turn {
 		ToolCalls: r.ToolCalls, Failures: r.Failures, VerificationStatus: r.VerificationStatus, Trace: r.Trace, DefinitionOfDone: r.DefinitionOfDone, WorkflowMode: r.WorkflowMode}
 }
 
-func (s *Server) postTurn(c echo.Context) error {
+func (s *Service) postTurn(c echo.Context) error {
 	return changeRecord(s, c, http.StatusCreated, func(m *conversation.Manager, thread string, req turnRequest) (any, error) {
 		return m.AddTurn(thread, req.turn(), req.Usage)
 	})
@@ -170,7 +170,7 @@ type turnsReply struct {
 	Turns []conversation.Turn `json:"turns"`
 }
 
-func (s *Server) getTurns(c echo.Context) error {
+func (s *Service) getTurns(c echo.Context) error {
 	part, err := partOf(c, conversation.MaxPage)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package server
+package threadapi
 
 import (
 	"slices"
@@ -9,12 +9,12 @@ import (
 )
 
 // threadRoutes are the durable view of threads: records, their policies and their events.
-func (s *Server) threadRoutes() []httpapi.Route {
+func (s *Service) threadRoutes() []httpapi.Route {
 	return slices.Concat(s.layerRoutes(), s.lifeRoutes())
 }
 
 // layerRoutes are about a thread and its layers.
-func (s *Server) layerRoutes() []httpapi.Route {
+func (s *Service) layerRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		httpapi.Get("/api/threads", s.getThreads, "the threads, by id; ?after=&limit=").
 			Doc("listThreads", "threads", "The threads").
@@ -61,7 +61,7 @@ func (s *Server) layerRoutes() []httpapi.Route {
 }
 
 // lifeRoutes are about how long its processes live.
-func (s *Server) lifeRoutes() []httpapi.Route {
+func (s *Service) lifeRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		httpapi.Post("/api/threads/:id/touch", s.postThreadTouch, "note activity: the session's idle time begins anew").
 			Doc("touchThread", "threads", "Note activity").
@@ -110,7 +110,7 @@ func (s *Server) lifeRoutes() []httpapi.Route {
 }
 
 // leaseRoutes are about where processes run.
-func (s *Server) leaseRoutes() []httpapi.Route {
+func (s *Service) leaseRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		httpapi.Get("/api/leases", s.getLeases, "the leases, oldest first; ?provider=").
 			Doc("listLeases", "leases", "The leases").

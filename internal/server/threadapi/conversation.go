@@ -1,4 +1,4 @@
-package server
+package threadapi
 
 import (
 	"context"
@@ -20,7 +20,7 @@ const (
 )
 
 // recorded are the records of the thread a path names, for who reads.
-func (s *Server) recorded(c echo.Context) (*conversation.Manager, string, error) {
+func (s *Service) recorded(c echo.Context) (*conversation.Manager, string, error) {
 	id, err := threadOf(c)
 	if err != nil {
 		return nil, "", err
@@ -38,7 +38,7 @@ func recordOf(c echo.Context) string {
 }
 
 // readRecord replies with a part of the record that the query, or the path, names; else of the current one.
-func (s *Server) readRecord(c echo.Context, read func(m *conversation.Manager, thread, rid string) (any, error)) error {
+func (s *Service) readRecord(c echo.Context, read func(m *conversation.Manager, thread, rid string) (any, error)) error {
 	m, id, err := s.recorded(c)
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (s *Server) readRecord(c echo.Context, read func(m *conversation.Manager, t
 }
 
 // changeRecord reads the body and does something to the current record with it. The thread is made for it when nothing is wrong with it.
-func changeRecord[T any](s *Server, c echo.Context, status int, do func(m *conversation.Manager, thread string, req T) (any, error)) error {
+func changeRecord[T any](s *Service, c echo.Context, status int, do func(m *conversation.Manager, thread string, req T) (any, error)) error {
 	var req T
 	if err := httpapi.BindUpTo(c, &req, maxRecordBody, false); err != nil {
 		return err
@@ -98,7 +98,7 @@ func partOf(c echo.Context, view int) (conversation.Page, error) {
 // latestThread stands for the thread whose record was changed last.
 const latestThread = "latest"
 
-func (s *Server) getLatestRecord(c echo.Context) error {
+func (s *Service) getLatestRecord(c echo.Context) error {
 	if auth.GrantOf(c).PTY != "" {
 		return httpapi.ErrWrongTerminal
 	}
@@ -126,7 +126,7 @@ const (
 )
 
 // getRecord sends a record as its file has it, with the newest turn beside it unless the form of the file is asked for.
-func (s *Server) getRecord(c echo.Context) error {
+func (s *Service) getRecord(c echo.Context) error {
 	format := c.QueryParam("format")
 	if format != "" && format != recordFileOf && format != recordReplyOf {
 		return httpapi.BadRequest("format %q: %s or %s are allowed", httpapi.Clip(format), recordReplyOf, recordFileOf)
@@ -186,7 +186,7 @@ func addTurn(m *conversation.Manager, thread string, d *conversation.Document) e
 	return nil
 }
 
-func (s *Server) putRecord(c echo.Context) error {
+func (s *Service) putRecord(c echo.Context) error {
 	if err := httpapi.CheckMediaType(c.Request()); err != nil {
 		return err
 	}
@@ -209,21 +209,21 @@ type recordsReply struct {
 	Records []conversation.Head `json:"records"`
 }
 
-func (s *Server) getRecords(c echo.Context) error {
+func (s *Service) getRecords(c echo.Context) error {
 	return s.readRecord(c, func(m *conversation.Manager, thread, _ string) (any, error) {
 		list, err := m.Records(thread)
 		return recordsReply{thread, httpapi.OrNone(list)}, err
 	})
 }
 
-func (s *Server) getState(c echo.Context) error {
+func (s *Service) getState(c echo.Context) error {
 	return s.readRecord(c, func(m *conversation.Manager, thread, rid string) (any, error) { return m.State(thread, rid) })
 }
 
 // anyKeys is a body of which package record, or nobody, knows the keys.
 type anyKeys map[string]json.RawMessage
 
-func (s *Server) patchState(c echo.Context) error {
+func (s *Service) patchState(c echo.Context) error {
 	return changeRecord(s, c, http.StatusOK, func(m *conversation.Manager, thread string, req anyKeys) (any, error) {
 		patch, err := httpapi.Encode(req)
 		if err != nil {
@@ -233,6 +233,6 @@ func (s *Server) patchState(c echo.Context) error {
 	})
 }
 
-func (s *Server) getUsage(c echo.Context) error {
+func (s *Service) getUsage(c echo.Context) error {
 	return s.readRecord(c, func(m *conversation.Manager, thread, rid string) (any, error) { return m.Usage(thread, rid) })
 }

@@ -1,4 +1,4 @@
-package server
+package threadapi
 
 import (
 	"slices"
@@ -7,13 +7,13 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// recordRoutes are a thread's record: what the harness that drives it did. Those that read take ?record=ID for a record that is not the current one.
-func (s *Server) recordRoutes() []httpapi.Route {
+// conversationRoutes are a thread's record: what the harness that drives it did. Those that read take ?record=ID for a record that is not the current one.
+func (s *Service) conversationRoutes() []httpapi.Route {
 	return slices.Concat(s.documentRoutes(), s.listRoutes(), s.driverRoutes())
 }
 
 // documentRoutes are about a whole record, its messages and its state.
-func (s *Server) documentRoutes() []httpapi.Route {
+func (s *Service) documentRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		httpapi.Get("/api/threads/latest", s.getLatestRecord, "the thread whose record was changed last").
 			Doc("getLatestRecord", "record", "The record that was changed last").
@@ -60,7 +60,7 @@ func (s *Server) documentRoutes() []httpapi.Route {
 }
 
 // listRoutes are about its lists.
-func (s *Server) listRoutes() []httpapi.Route {
+func (s *Service) listRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		httpapi.Get("/api/threads/:id/timeline", s.getTimeline, "the newest decisions; with ?after=&limit= all of them").
 			Doc("getTimeline", "record", "The timeline").
@@ -120,7 +120,7 @@ func (s *Server) listRoutes() []httpapi.Route {
 }
 
 // driverRoutes are for who drives the thread.
-func (s *Server) driverRoutes() []httpapi.Route {
+func (s *Service) driverRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		httpapi.Post("/api/threads/:id/compact", s.postCompact, "put older messages behind a summary if there is enough of them").
 			Doc("compact", "record", "Put older messages behind a summary").

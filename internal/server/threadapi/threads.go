@@ -1,4 +1,4 @@
-package server
+package threadapi
 
 import (
 	"encoding/json"
@@ -25,7 +25,7 @@ func threadOf(c echo.Context) (string, error) {
 }
 
 // sendLayers replies with what a view makes of the thread a path names. Looking is no activity.
-func (s *Server) sendLayers(c echo.Context, view func(thread.Layers) any) error {
+func (s *Service) sendLayers(c echo.Context, view func(thread.Layers) any) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err
@@ -54,7 +54,7 @@ type threadListReply struct {
 	Next    string               `json:"next,omitempty"`
 }
 
-func (s *Server) getThreads(c echo.Context) error {
+func (s *Service) getThreads(c echo.Context) error {
 	if _, err := threadOf(c); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ type threadRequest struct {
 	Policy  *policyRequest `json:"policy"`
 }
 
-func (s *Server) postThread(c echo.Context) error {
+func (s *Service) postThread(c echo.Context) error {
 	if _, err := threadOf(c); err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (s *Server) postThread(c echo.Context) error {
 	return httpapi.WriteJSON(c, http.StatusCreated, l.ThreadReply())
 }
 
-func (s *Server) getThread(c echo.Context) error {
+func (s *Service) getThread(c echo.Context) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ type threadReply struct {
 	Omitted int64 `json:"messages_omitted"`
 }
 
-func (s *Server) sendThread(c echo.Context, l thread.Layers) error {
+func (s *Service) sendThread(c echo.Context, l thread.Layers) error {
 	reply := threadReply{ThreadReply: l.ThreadReply()}
 	var err error
 	if reply.Messages, reply.Omitted, err = s.lastMessages(l.Thread.ID); err != nil {
@@ -137,7 +137,7 @@ func (s *Server) sendThread(c echo.Context, l thread.Layers) error {
 	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }
 
-func (s *Server) deleteThread(c echo.Context) error {
+func (s *Service) deleteThread(c echo.Context) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func (s *Server) deleteThread(c echo.Context) error {
 }
 
 // lastMessages are the newest messages of a thread's record, none when it has no record, and how many there are before them.
-func (s *Server) lastMessages(thread string) (texts []json.RawMessage, omitted int64, err error) {
+func (s *Service) lastMessages(thread string) (texts []json.RawMessage, omitted int64, err error) {
 	texts = []json.RawMessage{}
 	m, err := s.Threads.Record(thread)
 	if errors.Is(err, service.ErrNoRecords) {
@@ -179,7 +179,7 @@ func (s *Server) lastMessages(thread string) (texts []json.RawMessage, omitted i
 	return texts, max(list[0].Seq-1-h.Archived, 0) + min(h.Archived, 1), err
 }
 
-func (s *Server) getThreadSession(c echo.Context) error {
+func (s *Service) getThreadSession(c echo.Context) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err
@@ -213,9 +213,9 @@ type noSession struct {
 	MaxSeconds   float64    `json:"max_seconds"`
 }
 
-func (s *Server) getThreadLease(c echo.Context) error { return s.sendLayers(c, leaseView) }
+func (s *Service) getThreadLease(c echo.Context) error { return s.sendLayers(c, leaseView) }
 
-func (s *Server) getThreadTerminal(c echo.Context) error {
+func (s *Service) getThreadTerminal(c echo.Context) error {
 	shown, err := auth.SecretsShown(c)
 	if err != nil {
 		return err
@@ -234,7 +234,7 @@ type threadCommandsReply struct {
 	Commands []thread.Command `json:"commands"`
 }
 
-func (s *Server) getThreadCommands(c echo.Context) error {
+func (s *Service) getThreadCommands(c echo.Context) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package server
+package threadapi
 
 import (
 	"net/http"
@@ -18,7 +18,7 @@ type attachReply struct {
 	LastTurn *conversation.Turn `json:"last_turn_summary"`
 }
 
-func (s *Server) postAttach(c echo.Context) error {
+func (s *Service) postAttach(c echo.Context) error {
 	var req wire.Attach
 	if err := httpapi.BindUpTo(c, &req, maxRecordBody, false); err != nil {
 		return err
@@ -41,18 +41,18 @@ func (s *Server) postAttach(c echo.Context) error {
 	})
 }
 
-func (s *Server) postClear(c echo.Context) error {
+func (s *Service) postClear(c echo.Context) error {
 	return writeRecord(c, http.StatusCreated, s.Threads.ChangeRecord, func(m *conversation.Manager, thread string) (any, error) { return m.Clear(thread) })
 }
 
-func (s *Server) postSteer(c echo.Context) error {
+func (s *Service) postSteer(c echo.Context) error {
 	return changeRecord(s, c, http.StatusCreated, func(m *conversation.Manager, thread string, req wire.Steer) (any, error) {
 		it, err := m.Steer(thread, req.Message)
 		return wire.Seq{Seq: it.Seq}, err
 	})
 }
 
-func (s *Server) postDrain(c echo.Context) error {
+func (s *Service) postDrain(c echo.Context) error {
 	return writeRecord(c, http.StatusOK, s.Threads.ChangeRecord, func(m *conversation.Manager, thread string) (any, error) {
 		list, err := m.Drain(thread)
 		return wire.Drained{Messages: valuesOf(list)}, err
@@ -60,7 +60,7 @@ func (s *Server) postDrain(c echo.Context) error {
 }
 
 // getMail only looks: the messages go on waiting.
-func (s *Server) getMail(c echo.Context) error {
+func (s *Service) getMail(c echo.Context) error {
 	return s.readRecord(c, func(m *conversation.Manager, thread, _ string) (any, error) {
 		list, err := m.Mail(thread)
 		reply := wire.Mail{Messages: make([]wire.WaitingMessage, 0, len(list))}

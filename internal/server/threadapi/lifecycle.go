@@ -1,4 +1,4 @@
-package server
+package threadapi
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-func (s *Server) postThreadTouch(c echo.Context) error {
+func (s *Service) postThreadTouch(c echo.Context) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err
@@ -44,16 +44,16 @@ func changeNamed[T any](c echo.Context, do func(context.Context, string) (T, err
 	return httpapi.WriteJSON(c, http.StatusOK, view(v))
 }
 
-func (s *Server) postThreadPause(c echo.Context) error {
+func (s *Service) postThreadPause(c echo.Context) error {
 	return s.changeCheckedThread(c, permission.ToolPause, s.Threads.PauseThread)
 }
 
-func (s *Server) postThreadResume(c echo.Context) error {
+func (s *Service) postThreadResume(c echo.Context) error {
 	return s.changeCheckedThread(c, permission.ToolResume, s.Threads.ResumeThread)
 }
 
 // changeCheckedThread is changeThread for what its permissions allow.
-func (s *Server) changeCheckedThread(c echo.Context, tool string, do func(context.Context, string) (thread.Layers, error)) error {
+func (s *Service) changeCheckedThread(c echo.Context, tool string, do func(context.Context, string) (thread.Layers, error)) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (s *Server) changeCheckedThread(c echo.Context, tool string, do func(contex
 	return changeThread(c, do)
 }
 
-func (s *Server) deleteThreadSandbox(c echo.Context) error {
+func (s *Service) deleteThreadSandbox(c echo.Context) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (r *policyRequest) over(p thread.Policy) (thread.Policy, error) {
 	return p, p.UnmarshalJSON(b)
 }
 
-func (s *Server) patchThreadPolicy(c echo.Context) error {
+func (s *Service) patchThreadPolicy(c echo.Context) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ type threadTerminalsReply struct {
 	Terminals []thread.TerminalReply `json:"terminals"`
 }
 
-func (s *Server) getThreadTerminals(c echo.Context) error {
+func (s *Service) getThreadTerminals(c echo.Context) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func (s *Server) getThreadTerminals(c echo.Context) error {
 	return httpapi.WriteJSON(c, http.StatusOK, threadTerminalsReply{httpapi.OrNone(list)})
 }
 
-func (s *Server) postTerminalActivate(c echo.Context) error {
+func (s *Service) postTerminalActivate(c echo.Context) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err
@@ -169,7 +169,7 @@ type historyReply struct {
 	States []stateReply `json:"states"`
 }
 
-func (s *Server) getTerminalHistory(c echo.Context) error {
+func (s *Service) getTerminalHistory(c echo.Context) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err
@@ -192,7 +192,7 @@ func (s *Server) getTerminalHistory(c echo.Context) error {
 	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }
 
-func (s *Server) postTerminalRollback(c echo.Context) error {
+func (s *Service) postTerminalRollback(c echo.Context) error {
 	var req wire.Rollback
 	if err := httpapi.Bind(c, &req); err != nil {
 		return err
