@@ -67,7 +67,7 @@ func (s *Server) postLease(c echo.Context) error {
 		config = string(b)
 	}
 	if p := req.Provider; p != "" && p != thread.Local {
-		if err := s.Permit(c, "", permission.ToolLeaseCreate, httpapi.ProviderDeed{Provider: p}); err != nil {
+		if err := s.Check(c, "", permission.ToolLeaseCreate, permission.ProviderArgs{Provider: p}); err != nil {
 			return err
 		}
 	}
@@ -96,7 +96,7 @@ func (s *Server) deleteLease(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Threads.PermitLease(c.Request().Context(), id, permission.ToolLeaseDestroy); err != nil {
+	if err := s.Threads.CheckLease(c.Request().Context(), id, permission.ToolLeaseDestroy); err != nil {
 		return err
 	}
 	if err := s.Threads.DeleteLease(httpapi.Unhurried(c), id); err != nil {
@@ -110,28 +110,28 @@ func changeLease(c echo.Context, do func(context.Context, string) (thread.LeaseR
 	return changeNamed(c, do, func(l thread.LeaseReply) any { return l })
 }
 
-// permitLease is changeLease for what the permissions of all threads of the lease allow.
-func (s *Server) permitLease(c echo.Context, tool string, do func(context.Context, string) (thread.LeaseReply, error)) error {
+// changeCheckedLease is changeLease for what the permissions of all threads of the lease allow.
+func (s *Server) changeCheckedLease(c echo.Context, tool string, do func(context.Context, string) (thread.LeaseReply, error)) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err
 	}
-	if err := s.Threads.PermitLease(c.Request().Context(), id, tool); err != nil {
+	if err := s.Threads.CheckLease(c.Request().Context(), id, tool); err != nil {
 		return err
 	}
 	return changeLease(c, do)
 }
 
 func (s *Server) postLeasePause(c echo.Context) error {
-	return s.permitLease(c, permission.ToolPause, s.Threads.PauseLease)
+	return s.changeCheckedLease(c, permission.ToolPause, s.Threads.PauseLease)
 }
 
 func (s *Server) postLeaseResume(c echo.Context) error {
-	return s.permitLease(c, permission.ToolResume, s.Threads.ResumeLease)
+	return s.changeCheckedLease(c, permission.ToolResume, s.Threads.ResumeLease)
 }
 
 func (s *Server) postLeaseDestroy(c echo.Context) error {
-	return s.permitLease(c, permission.ToolLeaseDestroy, s.Threads.DestroyLease)
+	return s.changeCheckedLease(c, permission.ToolLeaseDestroy, s.Threads.DestroyLease)
 }
 
 func (s *Server) postLeaseRefresh(c echo.Context) error {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
@@ -59,7 +58,7 @@ type permissionsReply struct {
 }
 
 func (s *Server) permissionsReply(p permission.Permissions) permissionsReply {
-	g := s.Threads.Guard()
+	g := s.Threads.Enforcer()
 	reply := permissionsReply{Thread: p.Thread, Mode: p.Mode, Rules: listed(p.Rules), Active: g.Applies(p.Thread), Prompting: g.Prompting(p), Counts: g.Counts(p), Server: listed(g.Server())}
 	if p.UpdatedAt != "" {
 		reply.UpdatedAt = &p.UpdatedAt
@@ -148,7 +147,7 @@ func (s *Server) postAuthorize(c echo.Context) error {
 
 // approvalsReply is the reply of GET …/approvals.
 type approvalsReply struct {
-	Approvals []conversation.Approval `json:"approvals"`
+	Approvals []permission.Approval `json:"approvals"`
 }
 
 func (s *Server) getApprovals(c echo.Context) error {
@@ -157,7 +156,7 @@ func (s *Server) getApprovals(c echo.Context) error {
 		return err
 	}
 	status := c.QueryParam("status")
-	if known := conversation.ApprovalStatuses(); status != "" && !slices.Contains(known, status) {
+	if known := permission.ApprovalStatuses(); status != "" && !slices.Contains(known, status) {
 		return httpapi.BadRequest("status %q: %s are allowed", httpapi.Clip(status), strings.Join(known, ", ")).With("field", "status")
 	}
 	r, id, err := s.recorded(c)
@@ -168,7 +167,7 @@ func (s *Server) getApprovals(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	reply := approvalsReply{[]conversation.Approval{}}
+	reply := approvalsReply{[]permission.Approval{}}
 	for _, a := range list {
 		if (status == "" || status == a.Status) && len(reply.Approvals) < int(limit) {
 			reply.Approvals = append(reply.Approvals, a)

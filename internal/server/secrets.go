@@ -6,7 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
@@ -42,7 +42,7 @@ func hideTerminals(c echo.Context, list []thread.TerminalReply) error {
 }
 
 // hideApprovals hides secrets in variables that a call would set from a request that did not ask for them. What is approved is the call with its true ones.
-func hideApprovals(c echo.Context, list []conversation.Approval) error {
+func hideApprovals(c echo.Context, list []permission.Approval) error {
 	shown, err := auth.SecretsShown(c)
 	if err != nil || shown {
 		return err

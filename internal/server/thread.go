@@ -98,7 +98,7 @@ func (s *Server) postThread(c echo.Context) error {
 		use.Policy = &p
 	}
 	if p := req.Sandbox; p != "" && p != thread.Local {
-		if err := s.Permit(c, "", permission.ToolLeaseCreate, httpapi.ProviderDeed{Provider: p}); err != nil {
+		if err := s.Check(c, "", permission.ToolLeaseCreate, permission.ProviderArgs{Provider: p}); err != nil {
 			return err
 		}
 	}
@@ -142,7 +142,7 @@ func (s *Server) deleteThread(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Threads.PermitEnd(c.Request().Context(), id); err != nil {
+	if err := s.Threads.CheckEnd(c.Request().Context(), id); err != nil {
 		return err
 	}
 	if err := s.Threads.DeleteThread(httpapi.Unhurried(c), id); err != nil {

@@ -45,20 +45,20 @@ func changeNamed[T any](c echo.Context, do func(context.Context, string) (T, err
 }
 
 func (s *Server) postThreadPause(c echo.Context) error {
-	return s.permitThread(c, permission.ToolPause, s.Threads.PauseThread)
+	return s.changeCheckedThread(c, permission.ToolPause, s.Threads.PauseThread)
 }
 
 func (s *Server) postThreadResume(c echo.Context) error {
-	return s.permitThread(c, permission.ToolResume, s.Threads.ResumeThread)
+	return s.changeCheckedThread(c, permission.ToolResume, s.Threads.ResumeThread)
 }
 
-// permitThread is changeThread for what its permissions allow.
-func (s *Server) permitThread(c echo.Context, tool string, do func(context.Context, string) (thread.Layers, error)) error {
+// changeCheckedThread is changeThread for what its permissions allow.
+func (s *Server) changeCheckedThread(c echo.Context, tool string, do func(context.Context, string) (thread.Layers, error)) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err
 	}
-	if err := s.Permit(c, id, tool, struct{}{}); err != nil {
+	if err := s.Check(c, id, tool, permission.NoArgs{}); err != nil {
 		return err
 	}
 	return changeThread(c, do)
@@ -69,7 +69,7 @@ func (s *Server) deleteThreadSandbox(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Threads.PermitEnd(c.Request().Context(), id); err != nil {
+	if err := s.Threads.CheckEnd(c.Request().Context(), id); err != nil {
 		return err
 	}
 	return changeThread(c, s.Threads.DestroyThread)
@@ -115,7 +115,7 @@ func (s *Server) patchThreadPolicy(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Permit(c, id, permission.ToolPolicy, req); err != nil {
+	if err := s.Check(c, id, permission.ToolPolicy, req); err != nil {
 		return err
 	}
 	if l, err = s.Threads.SetThreadPolicy(c.Request().Context(), id, p); err != nil {
@@ -204,7 +204,7 @@ func (s *Server) postTerminalRollback(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Permit(c, id, permission.ToolRollback, httpapi.RollbackDeed{Terminal: c.Param("tid"), Version: *req.Version}); err != nil {
+	if err := s.Check(c, id, permission.ToolRollback, permission.RollbackArgs{Terminal: c.Param("tid"), Version: *req.Version}); err != nil {
 		return err
 	}
 	reply, err := s.Threads.RollbackTerminal(httpapi.Unhurried(c), id, c.Param("tid"), *req.Version)

@@ -174,7 +174,7 @@ func (d directory) Find(id string) (stream.Terminal, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.s.Threads.Typist(t), nil
+	return d.s.Threads.Checked(t), nil
 }
 
 func (d directory) List() []byte { return d.s.Terminals.ListJSON() }

@@ -18,8 +18,8 @@ import (
 	"github.com/evertty/evertty/internal/thread/sqlite"
 )
 
-// gated is a Manager with the thread "one", on a real database and a clock that stands still.
-type gated struct {
+// permissionRig is a Manager with the thread "one", on a real database and a clock that stands still.
+type permissionRig struct {
 	*conversation.Manager
 	t     *testing.T
 	store *sqlite.Store
@@ -27,9 +27,9 @@ type gated struct {
 	clock atomic.Pointer[time.Time]
 }
 
-func newGated(t *testing.T, server string) *gated {
+func newPermissionRig(t *testing.T, server string) *permissionRig {
 	t.Helper()
-	g := &gated{t: t, path: filepath.Join(t.TempDir(), "db")}
+	g := &permissionRig{t: t, path: filepath.Join(t.TempDir(), "db")}
 	now := time.Date(2026, 4, 7, 12, 0, 0, 0, time.UTC)
 	g.clock.Store(&now)
 	g.open(server)
@@ -45,7 +45,7 @@ func newGated(t *testing.T, server string) *gated {
 }
 
 // open begins with what the database has.
-func (g *gated) open(server string) {
+func (g *permissionRig) open(server string) {
 	g.t.Helper()
 	rules, err := permission.ParseRules([]byte(server))
 	if err == nil {
@@ -54,14 +54,14 @@ func (g *gated) open(server string) {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	g.Manager = conversation.NewManager(conversation.Config{Store: g.store.Records(), Clock: g.now, Guard: permission.NewEnforcer(rules)})
+	g.Manager = conversation.NewManager(conversation.Config{Store: g.store.Records(), Clock: g.now, Enforcer: permission.NewEnforcer(rules)})
 	if err := g.LoadPermissions(); err != nil {
 		g.t.Fatal(err)
 	}
 }
 
 // again is another server on the same database.
-func (g *gated) again(server string) {
+func (g *permissionRig) again(server string) {
 	g.t.Helper()
 	if err := g.store.Close(); err != nil {
 		g.t.Fatal(err)
@@ -69,15 +69,15 @@ func (g *gated) again(server string) {
 	g.open(server)
 }
 
-func (g *gated) now() time.Time { return *g.clock.Load() }
+func (g *permissionRig) now() time.Time { return *g.clock.Load() }
 
-func (g *gated) pass(d time.Duration) {
+func (g *permissionRig) pass(d time.Duration) {
 	now := g.now().Add(d)
 	g.clock.Store(&now)
 }
 
 // set changes the permissions; "" keeps.
-func (g *gated) set(mode, rules string) permission.Permissions {
+func (g *permissionRig) set(mode, rules string) permission.Permissions {
 	g.t.Helper()
 	var m *string
 	if mode != "" {
@@ -104,7 +104,7 @@ func call(tool, command string) permission.Call {
 }
 
 // events are the types of the thread's events with what they say of decisions.
-func (g *gated) events() (list []string) {
+func (g *permissionRig) events() (list []string) {
 	g.t.Helper()
 	err := g.store.View(func(tx thread.Tx) error {
 		events, err := tx.Events("one", 0, 1000)
@@ -122,16 +122,16 @@ func (g *gated) events() (list []string) {
 }
 
 // asks wants the call to need an approval, and returns its id.
-func (g *gated) asks(c permission.Call) string {
+func (g *permissionRig) asks(c permission.Call) string {
 	g.t.Helper()
 	var need *permission.NeedsApproval
-	if err := g.Gate("one", c); !errors.As(err, &need) || !errors.Is(err, permission.ErrNeedsApproval) || need.ID == "" {
+	if err := g.Check("one", c); !errors.As(err, &need) || !errors.Is(err, permission.ErrNeedsApproval) || need.ID == "" {
 		g.t.Fatalf("%s %s: %v", c.Tool, c.Arguments, err)
 	}
 	return need.ID
 }
 
-func (g *gated) answer(id, word, status string) {
+func (g *permissionRig) answer(id, word, status string) {
 	g.t.Helper()
 	if a, err := g.Answer("one", id, word); err != nil || a.Status != status {
 		g.t.Fatalf("%+v (%v), want %s", a, err, status)
@@ -140,19 +140,19 @@ func (g *gated) answer(id, word, status string) {
 
 // TestGateWithoutPermissions: where nobody has set anything nothing is decided, and nothing is told.
 func TestGateWithoutPermissions(t *testing.T) {
-	g := newGated(t, "{}")
+	g := newPermissionRig(t, "{}")
 	for _, c := range []permission.Call{call("exec", "rm -rf /"), call("mystery", ""), {Tool: ""}} {
-		if err := g.Gate("one", c); err != nil {
+		if err := g.Check("one", c); err != nil {
 			t.Error(err)
 		}
 	}
-	if list := g.events(); len(list) != 0 || g.Guard().Applies("one") {
+	if list := g.events(); len(list) != 0 || g.Enforcer().Applies("one") {
 		t.Errorf("the events are %q", list)
 	}
 	g.set(permission.ModeReadOnly, "")
 	g.set(permission.DefaultMode, "")
-	if g.Guard().Applies("one") {
-		t.Error("the default mode without rules is guarded")
+	if g.Enforcer().Applies("one") {
+		t.Error("the default mode without rules applies")
 	}
 	if p, err := g.Permissions("one"); err != nil || p.Mode != permission.DefaultMode || p.Rules.Deny == nil {
 		t.Errorf("%+v (%v)", p, err)
@@ -161,21 +161,21 @@ func TestGateWithoutPermissions(t *testing.T) {
 
 // TestEveryDecisionIsTold: with the tool and the command, in the order in which they were made.
 func TestEveryDecisionIsTold(t *testing.T) {
-	g := newGated(t, "{}")
+	g := newPermissionRig(t, "{}")
 	g.set("", `{"deny":[{"contains":"rm -rf"}],"ask":[{"contains":"push"}]}`)
-	if err := g.Gate("one", call("exec", "rm  -rf /")); !errors.Is(err, permission.ErrDenied) || !strings.Contains(err.Error(), "rm -rf") {
+	if err := g.Check("one", call("exec", "rm  -rf /")); !errors.Is(err, permission.ErrDenied) || !strings.Contains(err.Error(), "rm -rf") {
 		t.Error(err)
 	}
-	if err := g.Gate("one", call("exec", "ls")); err != nil {
+	if err := g.Check("one", call("exec", "ls")); err != nil {
 		t.Error(err)
 	}
 	id := g.asks(call("exec", "git push"))
-	g.answer(id, conversation.AnswerApprove, conversation.Approved)
-	if err := g.Gate("one", call("exec", "git push")); err != nil {
+	g.answer(id, permission.AnswerApprove, permission.Approved)
+	if err := g.Check("one", call("exec", "git push")); err != nil {
 		t.Error(err)
 	}
 	typed, _ := json.Marshal(map[string]string{"terminal": "t1", "data": "a password"})
-	if err := g.Gate("one", permission.Call{Tool: "input", Arguments: typed}); err != nil {
+	if err := g.Check("one", permission.Call{Tool: "input", Arguments: typed}); err != nil {
 		t.Error(err)
 	}
 	want := []string{"permission.changed workspace-write", "permission.decided deny exec rm  -rf /", "permission.decided allow exec ls", "permission.decided ask exec git push",
@@ -189,7 +189,7 @@ func TestEveryDecisionIsTold(t *testing.T) {
 
 // TestApprovalIsForOnce: the identical call once, within its time, also after a restart; who calls again has to ask again.
 func TestApprovalIsForOnce(t *testing.T) {
-	g := newGated(t, "{}")
+	g := newPermissionRig(t, "{}")
 	g.set(permission.ModePrompt, "")
 	c := call("exec", "make")
 	id := g.asks(c)
@@ -199,16 +199,16 @@ func TestApprovalIsForOnce(t *testing.T) {
 	if other := g.asks(call("exec", "make all")); other == id {
 		t.Error("another call has the same approval")
 	}
-	g.answer(id, conversation.AnswerApprove, conversation.Approved)
+	g.answer(id, permission.AnswerApprove, permission.Approved)
 	g.again("{}")
-	if err := g.Gate("one", call("exec", "make ")); !errors.Is(err, permission.ErrNeedsApproval) {
+	if err := g.Check("one", call("exec", "make ")); !errors.Is(err, permission.ErrNeedsApproval) {
 		t.Errorf("a call that is not identical: %v", err)
 	}
 	var passed, asked atomic.Int32
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			switch err := g.Gate("one", c); {
+			switch err := g.Check("one", c); {
 			case err == nil:
 				passed.Add(1)
 			case errors.Is(err, permission.ErrNeedsApproval):
@@ -225,32 +225,32 @@ func TestApprovalIsForOnce(t *testing.T) {
 	if next := g.asks(c); next == id {
 		t.Error("a used approval is asked for again")
 	}
-	if _, err := g.Answer("one", id, conversation.AnswerApprove); !errors.Is(err, conversation.ErrDecided) {
+	if _, err := g.Answer("one", id, permission.AnswerApprove); !errors.Is(err, conversation.ErrDecided) {
 		t.Errorf("a used approval can be approved again: %v", err)
 	}
 }
 
 func TestApprovalsExpire(t *testing.T) {
-	g := newGated(t, "{}")
+	g := newPermissionRig(t, "{}")
 	g.set("", `{"ask":[{"tool":"exec"}]}`)
 	c := call("exec", "make")
 	id := g.asks(c)
-	g.answer(id, conversation.AnswerApprove, conversation.Approved)
-	g.pass(conversation.ApprovedFor)
+	g.answer(id, permission.AnswerApprove, permission.Approved)
+	g.pass(permission.ApprovedFor)
 	second := g.asks(c)
 	if second == id {
 		t.Error("an approval holds for longer than its time")
 	}
-	g.pass(conversation.PendingFor)
-	if _, err := g.Answer("one", second, conversation.AnswerApprove); !errors.Is(err, conversation.ErrDecided) {
+	g.pass(permission.PendingFor)
+	if _, err := g.Answer("one", second, permission.AnswerApprove); !errors.Is(err, conversation.ErrDecided) {
 		t.Errorf("a question of yesterday can be answered: %v", err)
 	}
 	third := g.asks(c)
-	g.answer(third, conversation.AnswerDeny, conversation.Denied)
-	if err := g.Gate("one", c); !errors.Is(err, permission.ErrDenied) {
+	g.answer(third, permission.AnswerDeny, permission.Denied)
+	if err := g.Check("one", c); !errors.Is(err, permission.ErrDenied) {
 		t.Errorf("denied, and %v", err)
 	}
-	g.pass(conversation.ApprovedFor)
+	g.pass(permission.ApprovedFor)
 	fourth := g.asks(c)
 	list, err := g.Approvals("one", 0)
 	var status []string
@@ -265,18 +265,18 @@ func TestApprovalsExpire(t *testing.T) {
 
 // TestRulesComeBeforeApprovals: what is denied after it was approved stays denied.
 func TestRulesComeBeforeApprovals(t *testing.T) {
-	g := newGated(t, "{}")
+	g := newPermissionRig(t, "{}")
 	g.set(permission.ModePrompt, "")
 	c := call("exec", "make")
-	g.answer(g.asks(c), conversation.AnswerApprove, conversation.Approved)
+	g.answer(g.asks(c), permission.AnswerApprove, permission.Approved)
 	g.set("", `{"deny":[{"contains":"make"}]}`)
-	if err := g.Gate("one", c); !errors.Is(err, permission.ErrDenied) {
+	if err := g.Check("one", c); !errors.Is(err, permission.ErrDenied) {
 		t.Error(err)
 	}
 }
 
 func TestAnswersAreChecked(t *testing.T) {
-	g := newGated(t, "{}")
+	g := newPermissionRig(t, "{}")
 	g.set(permission.ModePrompt, "")
 	id := g.asks(call("exec", "x"))
 	for _, test := range []struct {
@@ -287,35 +287,35 @@ func TestAnswersAreChecked(t *testing.T) {
 			t.Errorf("%+v: %v", test, err)
 		}
 	}
-	g.answer(id, "deny", conversation.Denied)
+	g.answer(id, "deny", permission.Denied)
 	if _, err := g.Answer("one", id, "approve"); !errors.Is(err, conversation.ErrDecided) {
 		t.Error(err)
 	}
 }
 
 func TestApprovalsAreBounded(t *testing.T) {
-	g := newGated(t, "{}")
+	g := newPermissionRig(t, "{}")
 	g.set(permission.ModePrompt, "")
 	var err error
 	pending := 0
 	for ; err == nil || errors.Is(err, permission.ErrNeedsApproval); pending++ {
-		if err = g.Gate("one", call("exec", fmt.Sprint(pending))); pending > 1000 {
+		if err = g.Check("one", call("exec", fmt.Sprint(pending))); pending > 1000 {
 			t.Fatal("there is no end")
 		}
 	}
 	if !errors.Is(err, conversation.ErrTooMany) {
 		t.Error(err)
 	}
-	if err := g.Gate("one", call("exec", "0")); !errors.Is(err, permission.ErrNeedsApproval) {
+	if err := g.Check("one", call("exec", "0")); !errors.Is(err, permission.ErrNeedsApproval) {
 		t.Errorf("a question that waits already: %v", err)
 	}
-	g.pass(conversation.PendingFor)
+	g.pass(permission.PendingFor)
 	g.asks(call("exec", "more"))
-	if err := g.Gate("one", call("exec", strings.Repeat("x", 1<<20))); !errors.Is(err, conversation.ErrTooLarge) {
+	if err := g.Check("one", call("exec", strings.Repeat("x", 1<<20))); !errors.Is(err, conversation.ErrTooLarge) {
 		t.Error(err)
 	}
 	for i := range 400 {
-		g.answer(g.asks(call("exec", fmt.Sprint("n", i))), "deny", conversation.Denied)
+		g.answer(g.asks(call("exec", fmt.Sprint("n", i))), "deny", permission.Denied)
 	}
 	if list, err := g.Approvals("one", 0); err != nil || len(list) > 300 {
 		t.Errorf("%d approvals are kept (%v)", len(list), err)
@@ -324,7 +324,7 @@ func TestApprovalsAreBounded(t *testing.T) {
 
 // TestPermissionsLast: over a restart, and in the record, which tells them.
 func TestPermissionsLast(t *testing.T) {
-	g := newGated(t, "{}")
+	g := newPermissionRig(t, "{}")
 	g.set(permission.ModeReadOnly, `{"allow":[{"tool":"read"},{"tool":"list"}],"deny":[{"contains":"x"}],"ask":[{"tool":"exec"}]}`)
 	p := g.set(permission.ModeAllow, "")
 	if len(p.Rules.Deny) != 1 {
@@ -351,28 +351,28 @@ func TestPermissionsLast(t *testing.T) {
 
 // TestServerRules are for every thread, and for what belongs to none.
 func TestServerRules(t *testing.T) {
-	g := newGated(t, `{"deny":[{"contains":"rm -rf"}],"ask":[{"tool":"lease.create"}]}`)
-	if err := g.Gate("one", call("exec", "rm -rf /")); !errors.Is(err, permission.ErrDenied) {
+	g := newPermissionRig(t, `{"deny":[{"contains":"rm -rf"}],"ask":[{"tool":"lease.create"}]}`)
+	if err := g.Check("one", call("exec", "rm -rf /")); !errors.Is(err, permission.ErrDenied) {
 		t.Error(err)
 	}
-	if err := g.Gate("one", call("exec", "ls")); err != nil {
+	if err := g.Check("one", call("exec", "ls")); err != nil {
 		t.Error(err)
 	}
-	if err := g.Gate("", call("lease.destroy", "x")); err != nil {
+	if err := g.Check("", call("lease.destroy", "x")); err != nil {
 		t.Error(err)
 	}
-	if err := g.Gate("", call("lease.create", "x")); !errors.Is(err, permission.ErrDenied) || !strings.Contains(err.Error(), "no thread") {
+	if err := g.Check("", call("lease.create", "x")); !errors.Is(err, permission.ErrDenied) || !strings.Contains(err.Error(), "no thread") {
 		t.Error(err)
 	}
 	g.set(permission.ModeAllow, `{"allow":[{"tool":"exec"}]}`)
-	if err := g.Gate("one", call("exec", "rm -rf /")); !errors.Is(err, permission.ErrDenied) {
+	if err := g.Check("one", call("exec", "rm -rf /")); !errors.Is(err, permission.ErrDenied) {
 		t.Error(err)
 	}
 }
 
 // TestAuthorize decides also where nothing is set, and uses approvals up.
 func TestAuthorize(t *testing.T) {
-	g := newGated(t, "{}")
+	g := newPermissionRig(t, "{}")
 	if d, err := g.Authorize("one", call("exec", "ls")); err != nil || d.Decision != permission.Allow || d.Rule != nil {
 		t.Errorf("%+v (%v)", d, err)
 	}
@@ -384,7 +384,7 @@ func TestAuthorize(t *testing.T) {
 	if err != nil || d.Decision != permission.Ask || d.ApprovalID == "" || d.Rule == nil || d.Rule.Tool != "mystery" {
 		t.Errorf("%+v (%v)", d, err)
 	}
-	g.answer(d.ApprovalID, "approve", conversation.Approved)
+	g.answer(d.ApprovalID, "approve", permission.Approved)
 	if d, err = g.Authorize("one", call("mystery", "ls")); err != nil || d.Decision != permission.Allow {
 		t.Errorf("%+v (%v)", d, err)
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// permitted says which tool each route with an effect asks about, and with which body. Paths are filled in by rig.path.
-var permitted = map[string]struct{ tool, body string }{
+// checked says which tool each route with an effect asks about, and with which body. Paths are filled in by rig.path.
+var checked = map[string]struct{ tool, body string }{
 	"POST /session/:sid/pty":                        {permission.ToolPTY, `{"cmd":["cat"]}`},
 	"DELETE /session/:sid/pty":                      {permission.ToolKill, ""},
 	"DELETE TERMINAL":                               {permission.ToolKill, ""},
@@ -81,7 +81,7 @@ var unasked = map[string]string{
 	"POST /api/threads/:id/touch":                   "only lengthens the session",
 	"POST /api/threads/:id/terminals/:tid/activate": "changes which terminal is shown, and nothing in it",
 	"POST /api/leases/:id/refresh":                  "only asks the provider",
-	"POST /tickets":                                 "what a ticket opens asks itself: TestSocketsArePermitted",
+	"POST /tickets":                                 "what a ticket opens asks itself: TestSocketsAreChecked",
 	"PUT /api/threads/:id/permissions":              "else nobody could ever change them",
 	"POST /api/threads/:id/authorize":               "is the question",
 	"POST /api/threads/:id/approvals/:aid":          "is the answer",
@@ -92,8 +92,8 @@ func isRecord(r httpapi.Route) bool {
 	return slices.ContainsFunc(new(Server).recordRoutes(), func(x httpapi.Route) bool { return x.Method == r.Method && x.Path == r.Path })
 }
 
-// permittedKey is the key in the tables; routes that are served below several paths have one.
-func permittedKey(r httpapi.Route) string {
+// checkedKey is the key in the tables; routes that are served below several paths have one.
+func checkedKey(r httpapi.Route) string {
 	path := r.Path
 	for prefix, short := range map[string]string{"/session/:sid/pty/:id": "TERMINAL", "/pty/:id": "TERMINAL"} {
 		if rest, ok := strings.CutPrefix(path, prefix); ok {
@@ -108,8 +108,8 @@ func permittedKey(r httpapi.Route) string {
 	return r.Method + " " + path
 }
 
-// permitRig is a server with the thread "dev" in which something of everything runs.
-type permitRig struct {
+// checkRig is a server with the thread "dev" in which something of everything runs.
+type checkRig struct {
 	*contract
 	t        *testing.T
 	terminal *terminal.Terminal
@@ -117,8 +117,8 @@ type permitRig struct {
 	dir      string
 }
 
-func newPermitRig(t *testing.T, server permission.Rules) *permitRig {
-	r := &permitRig{contract: newContract(t, startGuarded(t, server)), t: t, dir: t.TempDir()}
+func newCheckRig(t *testing.T, server permission.Rules) *checkRig {
+	r := &checkRig{contract: newContract(t, startWithRules(t, server)), t: t, dir: t.TempDir()}
 	r.ids = map[string]string{":sid": "dev", ":shid": "one", ":aid": "none"}
 	term, err := r.parts.Terminals.Create(terminal.Spec{Session: "dev", Cmd: []string{"cat"}, Cols: 80, Rows: 24})
 	if err != nil {
@@ -151,12 +151,12 @@ func newPermitRig(t *testing.T, server permission.Rules) *permitRig {
 	return r
 }
 
-func (r *permitRig) post(target, body string, status int) []byte {
+func (r *checkRig) post(target, body string, status int) []byte {
 	r.t.Helper()
 	return r.do(r.t, exchange{method: "POST", target: target, body: body, status: status})
 }
 
-func (r *permitRig) permissions(body string) {
+func (r *checkRig) permissions(body string) {
 	r.t.Helper()
 	for _, thread := range []string{"dev", "default"} { // which the compatible routes use
 		r.do(r.t, exchange{method: "PUT", target: "/api/threads/" + thread + "/permissions", body: body, status: 200})
@@ -164,7 +164,7 @@ func (r *permitRig) permissions(body string) {
 }
 
 // path is a route's with the ids of what there is.
-func (r *permitRig) path(route string) string {
+func (r *checkRig) path(route string) string {
 	id := "dev"
 	switch {
 	case strings.Contains(route, "/pty/:id"):
@@ -185,12 +185,12 @@ func (r *permitRig) path(route string) string {
 	return strings.Join(parts, "/")
 }
 
-func (r *permitRig) body(text string) string {
+func (r *checkRig) body(text string) string {
 	return strings.NewReplacer("FILE", r.dir+"/file", "DIR", r.dir).Replace(text)
 }
 
 // alive wants everything to be as it was at the beginning.
-func (r *permitRig) alive() {
+func (r *checkRig) alive() {
 	r.t.Helper()
 	if i := r.terminal.Info(); i.State != terminal.StateRunning || i.Generation != 1 || i.Cols != 80 {
 		r.t.Errorf("the terminal is %+v", i)
@@ -208,23 +208,23 @@ func (r *permitRig) alive() {
 	}
 }
 
-// TestEveryEffectIsPermitted: each route that has an effect asks the permissions of the thread, about the tool that its table says, and has none when these deny it. A new
+// TestEveryEffectIsChecked: each route that has an effect asks the permissions of the thread, about the tool that its table says, and has none when these deny it. A new
 // route fails until a table says what it asks, or why it need not.
-func TestEveryEffectIsPermitted(t *testing.T) {
+func TestEveryEffectIsChecked(t *testing.T) {
 	if testing.Short() {
 		t.Skip("drives every route of a server")
 	}
 	checkLeaks(t)
-	r := newPermitRig(t, permission.Rules{})
+	r := newCheckRig(t, permission.Rules{})
 	seen := map[string]bool{}
 	for _, route := range routes() {
 		if !route.Effect || isRecord(route) {
 			continue
 		}
-		key := permittedKey(route)
-		row, asks := permitted[key]
+		key := checkedKey(route)
+		row, asks := checked[key]
 		if _, free := unasked[key]; asks == free {
-			t.Errorf("%s %s (%s): say in permitted what it asks, or in unasked why it need not", route.Method, route.Path, key)
+			t.Errorf("%s %s (%s): say in checked what it asks, or in unasked why it need not", route.Method, route.Path, key)
 			continue
 		}
 		seen[key] = true
@@ -244,7 +244,7 @@ func TestEveryEffectIsPermitted(t *testing.T) {
 		r.permissions(`{"mode":"allow"}`)
 	}
 	r.alive()
-	for key := range permitted {
+	for key := range checked {
 		if !seen[key] {
 			t.Errorf("there is no route %s", key)
 		}
@@ -256,13 +256,13 @@ func TestEveryEffectIsPermitted(t *testing.T) {
 	}
 }
 
-// TestLookingIsAlwaysPermitted: in a thread in which nothing may be done everything can be seen, and looking is told to nobody.
-func TestLookingIsAlwaysPermitted(t *testing.T) {
+// TestReadingIsNeverChecked: in a thread in which nothing may be done everything can be seen, and looking is told to nobody.
+func TestReadingIsNeverChecked(t *testing.T) {
 	if testing.Short() {
 		t.Skip("drives every route of a server")
 	}
 	checkLeaks(t)
-	r := newPermitRig(t, permission.Rules{})
+	r := newCheckRig(t, permission.Rules{})
 	r.permissions(`{"mode":"read-only","rules":{"deny":[{"path_contains":"/"},{"contains":"e"}]}}`)
 	for _, route := range routes() {
 		if route.Effect || route.Stream || route.Method != http.MethodGet || isRecord(route) || strings.HasPrefix(route.Path, "/assets") || strings.HasPrefix(route.Path, "/favicon") || route.Path == "/api/leases/:id/metrics" {
@@ -289,7 +289,7 @@ func TestLookingIsAlwaysPermitted(t *testing.T) {
 // TestComputeAsksTheServer: what belongs to no thread is held by the rules of the server.
 func TestComputeAsksTheServer(t *testing.T) {
 	checkLeaks(t)
-	c := newContract(t, startGuarded(t, permission.Rules{Deny: []permission.Rule{{Tool: permission.ToolLeaseCreate}}}))
+	c := newContract(t, startWithRules(t, permission.Rules{Deny: []permission.Rule{{Tool: permission.ToolLeaseCreate}}}))
 	c.do(t, exchange{method: "POST", target: "/api/threads", body: `{"id":"far","sandbox":"e2b"}`, status: 403, code: "DENIED"})
 	c.do(t, exchange{method: "POST", target: "/api/leases", body: `{"provider_name":"e2b"}`, status: 403, code: "DENIED"})
 	c.do(t, exchange{method: "POST", target: "/api/threads", body: `{"id":"near"}`, status: 201})
@@ -298,7 +298,7 @@ func TestComputeAsksTheServer(t *testing.T) {
 // TestADeniedUseMakesNothing: neither a shell nor, where there are no rules of the server, anything else.
 func TestADeniedUseMakesNothing(t *testing.T) {
 	checkLeaks(t)
-	c := newContract(t, startGuarded(t, permission.Rules{Deny: []permission.Rule{{Tool: permission.ToolExec}, {Tool: permission.ToolWrite}}}))
+	c := newContract(t, startWithRules(t, permission.Rules{Deny: []permission.Rule{{Tool: permission.ToolExec}, {Tool: permission.ToolWrite}}}))
 	for _, e := range []exchange{
 		{target: "/session/new/exec", body: `{"command":"true"}`},
 		{target: "/session/new/exec", body: `{"argv":["true"],"isolated":true}`},
@@ -320,10 +320,10 @@ func TestADeniedUseMakesNothing(t *testing.T) {
 	}
 }
 
-// TestAskedAboutAreWholeDeeds: what makes a difference to what a request does is in its approval, and what does not is not.
-func TestAskedAboutAreWholeDeeds(t *testing.T) {
+// TestApprovalsHaveTheWholeAction: what makes a difference to what a request does is in its approval, and what does not is not.
+func TestApprovalsHaveTheWholeAction(t *testing.T) {
 	checkLeaks(t)
-	c := newContract(t, startGuarded(t, permission.Rules{Ask: []permission.Rule{{Tool: permission.ToolExec}}}))
+	c := newContract(t, startWithRules(t, permission.Rules{Ask: []permission.Rule{{Tool: permission.ToolExec}}}))
 	ask := func(target, body string) string {
 		t.Helper()
 		var refused httpapi.ErrorBody
@@ -338,7 +338,7 @@ func TestAskedAboutAreWholeDeeds(t *testing.T) {
 	for _, same := range [][2]string{{exec, `{"command":"cat","timeout_ms":5}`}, {exec, `{"argv":["cat"]}`}, {exec + "/stream", `{"command":"cat"}`},
 		{"/api/execute", `{"command":"cat","sessionId":"dev"}`}, {exec, `{"command":"cat","stdin":""}`}} {
 		if id := ask(same[0], same[1]); id != one {
-			t.Errorf("%s %s is another deed", same[0], same[1])
+			t.Errorf("%s %s is another action", same[0], same[1])
 		}
 	}
 	ids := map[string]string{one: ""}
@@ -346,7 +346,7 @@ func TestAskedAboutAreWholeDeeds(t *testing.T) {
 		`{"command":"cat","isolated":true}`, `{"command":"cat","tty":true}`, `{"command":"cat","login":true}`, `{"command":"cat","background":true}`, `{"command":"cat","stdin_open":true}`} {
 		id := ask(exec, other)
 		if before, taken := ids[id]; taken {
-			t.Errorf("%s is the same deed as %s", other, before)
+			t.Errorf("%s is the same action as %s", other, before)
 		}
 		ids[id] = other
 	}
