@@ -1,4 +1,4 @@
-package terminal_test
+package wait_test
 
 import (
 	"context"
@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/journal"
-	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/internal/terminal/wait"
 )
 
-// waitsOf are waits for one condition each.
-func one(c terminal.Condition, since *uint64) terminal.Wait {
-	return terminal.Wait{Any: []terminal.Condition{c}, Since: since, Timeout: patience}
+// one is a request with one condition.
+func one(c wait.Condition, since *uint64) wait.Request {
+	return wait.Request{Any: []wait.Condition{c}, Since: since, Timeout: patience}
 }
 
 // TestWaitSeesEveryMoment: text that is gone at once was shown all the same.
@@ -37,17 +37,17 @@ func TestWaitSeesEveryMoment(t *testing.T) {
 				t.Parallel()
 				term := start(t, m, "bash", "--norc")
 				see(t, term, `[$#] $`)
-				c := terminal.Condition{For: "text", Pattern: "MARK1"}
+				c := wait.Condition{For: "text", Pattern: "MARK1"}
 				if from == "since" {
 					seq := typeIn(t, term, program+"\n")
 					w := await(t, term, one(c, &seq))
 					checkMatch(t, term, w, "MARK1")
 					return
 				}
-				var w terminal.Waited
+				var w wait.Result
 				var wg sync.WaitGroup
 				wg.Go(func() { w = await(t, term, one(c, nil)) })
-				waits(t, m, term, 1)
+				goingOn(t, term, 1)
 				typeIn(t, term, program+"\n")
 				wg.Wait()
 				checkMatch(t, term, w, "MARK1")
@@ -56,14 +56,14 @@ func TestWaitSeesEveryMoment(t *testing.T) {
 	}
 }
 
-// waits waits until so many waits go on.
-func waits(t *testing.T, m *supervisor.Supervisor, term *terminal.Terminal, n int) {
+// goingOn waits until so many waits go on.
+func goingOn(t *testing.T, term *terminal.Terminal, n int) {
 	t.Helper()
-	until(t, "the waits", func() bool { return terminal.WaitsOf(term) == n })
+	until(t, "the waits", func() bool { return wait.WaitsOf(waits, term) == n })
 }
 
 // checkMatch compares a match with the bytes that the program printed.
-func checkMatch(t *testing.T, term *terminal.Terminal, w terminal.Waited, want string) {
+func checkMatch(t *testing.T, term *terminal.Terminal, w wait.Result, want string) {
 	t.Helper()
 	if w.Match == nil || w.Match.Text != want || w.Seq != w.Match.End {
 		t.Fatalf("%+v", w)
@@ -115,17 +115,17 @@ func TestWaitSinceBeginsAsItWas(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			term := start(t, m, "bash", "-c", `stty -echo; printf '`+c.before+`'; read x; printf '`+c.after+`'; sleep 1000`)
-			wait(t, term, terminal.Condition{For: "idle", Idle: 100 * time.Millisecond})
+			waitFor(t, term, wait.Condition{For: "idle", Idle: 100 * time.Millisecond})
 			seq := term.Hub().Facts().Seq
 			if seq == 0 {
 				until(t, "output", func() bool { return term.Hub().Facts().Seq > 0 })
 				seq = term.Hub().Facts().Seq
 			}
 			typeIn(t, term, "\n")
-			await(t, term, one(terminal.Condition{For: "regex", Pattern: c.pattern}, &seq))
-			w := one(terminal.Condition{For: "regex", Pattern: c.not}, &seq)
+			await(t, term, one(wait.Condition{For: "regex", Pattern: c.pattern}, &seq))
+			w := one(wait.Condition{For: "regex", Pattern: c.not}, &seq)
 			w.Timeout = 50 * time.Millisecond
-			if got, err := term.Wait(context.Background(), w); !errors.Is(err, terminal.ErrTimeout) {
+			if got, err := waits.Wait(context.Background(), term, w); !errors.Is(err, terminal.ErrTimeout) {
 				t.Errorf("%q matched %+v, %v", c.not, got.Match, err)
 			}
 		})
@@ -137,18 +137,18 @@ func TestWaitSinceBeginsAsItWas(t *testing.T) {
 func TestWaitChain(t *testing.T) {
 	m := open(t, t.TempDir())
 	term := start(t, m, "bash", "-c", `printf 'one two\nthree  two\r\n'; sleep 1000`)
-	w := wait(t, term, terminal.Condition{For: "text", Pattern: "one"})
+	w := waitFor(t, term, wait.Condition{For: "text", Pattern: "one"})
 	for _, next := range []string{"two", "th", "ree", "two"} {
 		before := w.Seq
-		if w = await(t, term, one(terminal.Condition{For: "text", Pattern: next}, &before)); w.Seq <= before {
+		if w = await(t, term, one(wait.Condition{For: "text", Pattern: next}, &before)); w.Seq <= before {
 			t.Fatalf("%s: %d after %d", next, w.Seq, before)
 		}
 		checkMatch(t, term, w, next)
 	}
 	last := w.Seq
-	again := one(terminal.Condition{For: "text", Pattern: "two"}, &last)
+	again := one(wait.Condition{For: "text", Pattern: "two"}, &last)
 	again.Timeout = 50 * time.Millisecond
-	if _, err := term.Wait(context.Background(), again); !errors.Is(err, terminal.ErrTimeout) {
+	if _, err := waits.Wait(context.Background(), term, again); !errors.Is(err, terminal.ErrTimeout) {
 		t.Errorf("a third two: %v", err)
 	}
 }
@@ -156,7 +156,7 @@ func TestWaitChain(t *testing.T) {
 func TestWaitLines(t *testing.T) {
 	m := open(t, t.TempDir())
 	term := start(t, m, "bash", "-c", `printf 'a long line that the margin of a terminal of eighty columns breaks: fatal error here\n'; printf 'padded   \r\n'; printf 'user$ '; sleep 1000`)
-	for _, c := range []terminal.Condition{
+	for _, c := range []wait.Condition{
 		{For: "text", Pattern: "fatal error"},
 		{For: "regex", Pattern: "^a long.*fatal error here$"},
 		{For: "regex", Pattern: `padded   $`},
@@ -168,10 +168,10 @@ func TestWaitLines(t *testing.T) {
 		{For: "regex", Pattern: `^padded\n.*[$#]$`},
 		{For: "regex", Pattern: `padded   \nuser\$ $`},
 	} {
-		wait(t, term, c)
+		waitFor(t, term, c)
 	}
-	for _, c := range []terminal.Condition{{For: "regex", Pattern: "^fatal"}, {For: "regex", Pattern: `padded    $`}, {For: "regex", Pattern: `[^z]*here[^z]*user`}} {
-		if got, err := term.Wait(context.Background(), within(c, 50*time.Millisecond)); !errors.Is(err, terminal.ErrTimeout) {
+	for _, c := range []wait.Condition{{For: "regex", Pattern: "^fatal"}, {For: "regex", Pattern: `padded    $`}, {For: "regex", Pattern: `[^z]*here[^z]*user`}} {
+		if got, err := waits.Wait(context.Background(), term, within(c, 50*time.Millisecond)); !errors.Is(err, terminal.ErrTimeout) {
 			t.Errorf("%q matched %+v, %v", c.Pattern, got.Match, err)
 		}
 	}
@@ -187,7 +187,7 @@ func TestWaitIgnoresEcho(t *testing.T) {
 			see(t, term, `[$#] $`)
 			long := strings.Repeat("y", 90)
 			seq := typeIn(t, term, "sleep 0.3; echo DO''NE "+long+" | tr -d y; echo DONE\n")
-			w := one(terminal.Condition{For: "regex", Pattern: ".*(DONE|yyy).*"}, &seq)
+			w := one(wait.Condition{For: "regex", Pattern: ".*(DONE|yyy).*"}, &seq)
 			w.IgnoreEcho = true
 			if got := await(t, term, w); got.Match.Text != "DONE " && got.Match.Text != "DONE" {
 				t.Errorf("with a position %q matched", got.Match.Text)
@@ -197,8 +197,8 @@ func TestWaitIgnoresEcho(t *testing.T) {
 				t.Errorf("echo that counts: %q matched", got.Match.Text)
 			}
 			see(t, term, `^DONE$`)
-			now := terminal.Wait{Any: []terminal.Condition{{For: "text", Pattern: "tr -d"}}, IgnoreEcho: true, Timeout: 50 * time.Millisecond}
-			if got, err := term.Wait(context.Background(), now); !errors.Is(err, terminal.ErrTimeout) {
+			now := wait.Request{Any: []wait.Condition{{For: "text", Pattern: "tr -d"}}, IgnoreEcho: true, Timeout: 50 * time.Millisecond}
+			if got, err := waits.Wait(context.Background(), term, now); !errors.Is(err, terminal.ErrTimeout) {
 				t.Errorf("without a position %+v, %v", got.Match, err)
 			}
 		})
@@ -211,7 +211,7 @@ func TestWaitEchoOnce(t *testing.T) {
 	term := start(t, m, "sh", "-c", "printf ready; read x; sleep 0.2; echo $x; exec cat")
 	see(t, term, "ready")
 	seq := typeIn(t, term, "MARK\n")
-	w := one(terminal.Condition{For: "regex", Pattern: "^MARK$"}, &seq)
+	w := one(wait.Condition{For: "regex", Pattern: "^MARK$"}, &seq)
 	w.IgnoreEcho = true
 	await(t, term, w)
 }
@@ -221,9 +221,9 @@ func TestWaitIdleCounts(t *testing.T) {
 	m := open(t, t.TempDir())
 	term := start(t, m, "sh", "-c", "stty -echo; printf ready; exec sleep 1000")
 	see(t, term, "ready")
-	wait(t, term, terminal.Condition{For: "idle", Idle: 300 * time.Millisecond})
+	waitFor(t, term, wait.Condition{For: "idle", Idle: 300 * time.Millisecond})
 	begin := time.Now()
-	wait(t, term, terminal.Condition{For: "idle", Idle: 300 * time.Millisecond})
+	waitFor(t, term, wait.Condition{For: "idle", Idle: 300 * time.Millisecond})
 	if d := time.Since(begin); d < 300*time.Millisecond {
 		t.Errorf("idle after %v of 300 ms", d)
 	}
@@ -231,9 +231,9 @@ func TestWaitIdleCounts(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		wait(t, term, terminal.Condition{For: "idle", Idle: 300 * time.Millisecond})
+		waitFor(t, term, wait.Condition{For: "idle", Idle: 300 * time.Millisecond})
 	}()
-	wait(t, term, terminal.Condition{For: "idle", Idle: 200 * time.Millisecond}) // the other wait has 100 ms left
+	waitFor(t, term, wait.Condition{For: "idle", Idle: 200 * time.Millisecond}) // the other wait has 100 ms left
 	typeIn(t, term, "x")
 	<-done
 	if d := time.Since(begin); d < 500*time.Millisecond {
@@ -245,12 +245,12 @@ func TestWaitIdleCounts(t *testing.T) {
 func TestWaitAny(t *testing.T) {
 	m := open(t, t.TempDir())
 	term := start(t, m, "bash", "-c", `stty -echo; printf 'Loading...'; read x; printf '\e]0;my title\a\e[?2004h\e[?1002h\e[?1049h\e[3;5Hhello\e[?1049l\r\e[K\e[4;9H'; read x; exit 3`)
-	w := await(t, term, terminal.Wait{Any: []terminal.Condition{{For: "text", Pattern: "never"}, {For: "text", Pattern: "Loading"}}})
+	w := await(t, term, wait.Request{Any: []wait.Condition{{For: "text", Pattern: "never"}, {For: "text", Pattern: "Loading"}}})
 	if w.Index != 1 {
 		t.Errorf("condition %d was true", w.Index)
 	}
 	x, y := 8, 3
-	list := []terminal.Condition{
+	list := []wait.Condition{
 		{For: "text", Pattern: "Loading", Not: true}, {For: "title", Pattern: "my"}, {For: "mode", Mode: "bracketed_paste"},
 		{For: "mode", Mode: "mouse", Value: "button"}, {For: "alt_screen"}, {For: "cursor", X: &x, Y: &y}, {For: "cursor", Y: &y}, {For: "text", Pattern: "hello"},
 	}
@@ -259,18 +259,18 @@ func TestWaitAny(t *testing.T) {
 	for _, c := range list {
 		wg.Go(func() { await(t, term, one(c, nil)) })
 	}
-	waits(t, m, term, len(list))
+	goingOn(t, term, len(list))
 	typeIn(t, term, "\n")
 	wg.Wait()
-	for _, c := range append(list, terminal.Condition{For: "alt_screen", Not: true}, terminal.Condition{For: "mode", Mode: "mouse_encoding", Value: "default"}) {
+	for _, c := range append(list, wait.Condition{For: "alt_screen", Not: true}, wait.Condition{For: "mode", Mode: "mouse_encoding", Value: "default"}) {
 		await(t, term, one(c, &seq))
 	}
 	typeIn(t, term, "\n")
-	await(t, term, terminal.Wait{Any: []terminal.Condition{{For: "text", Pattern: "never"}, {For: "exit"}}})
+	await(t, term, wait.Request{Any: []wait.Condition{{For: "text", Pattern: "never"}, {For: "exit"}}})
 	for _, c := range list[:3] { // what is true of one that has ended is told at once
-		wait(t, term, c)
+		waitFor(t, term, c)
 	}
-	if _, err := term.Wait(context.Background(), within(terminal.Condition{For: "alt_screen"}, patience)); !errors.Is(err, terminal.ErrExited) {
+	if _, err := waits.Wait(context.Background(), term, within(wait.Condition{For: "alt_screen"}, patience)); !errors.Is(err, terminal.ErrExited) {
 		t.Errorf("what cannot come true any more: %v", err)
 	}
 }
@@ -278,16 +278,16 @@ func TestWaitAny(t *testing.T) {
 func TestWaitRefuses(t *testing.T) {
 	m := open(t, t.TempDir())
 	term := start(t, m, "cat")
-	for _, c := range []terminal.Condition{
+	for _, c := range []wait.Condition{
 		{}, {For: "luck"}, {For: "text"}, {For: "regex", Pattern: "("}, {For: "text", Pattern: strings.Repeat("x", 4097)}, {For: "idle", Not: true},
 		{For: "cursor"}, {For: "mode"}, {For: "mode", Mode: "mouse"}, {For: "mode", Mode: "insert", Value: "x"}, {For: "title"}, {For: "idle", Idle: -1},
 	} {
-		if _, err := term.Wait(context.Background(), within(c, time.Second)); !errors.Is(err, terminal.ErrInvalid) || !strings.Contains(err.Error(), "allowed") && !strings.Contains(err.Error(), "needs") && c.For != "regex" {
+		if _, err := waits.Wait(context.Background(), term, within(c, time.Second)); !errors.Is(err, terminal.ErrInvalid) || !strings.Contains(err.Error(), "allowed") && !strings.Contains(err.Error(), "needs") && c.For != "regex" {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
 	many := uint64(1 << 40)
-	if _, err := term.Wait(context.Background(), one(terminal.Condition{For: "exit"}, &many)); !errors.Is(err, terminal.ErrInvalid) {
+	if _, err := waits.Wait(context.Background(), term, one(wait.Condition{For: "exit"}, &many)); !errors.Is(err, terminal.ErrInvalid) {
 		t.Errorf("a position beyond the end: %v", err)
 	}
 }
@@ -298,16 +298,16 @@ func TestWaitsAreLimited(t *testing.T) {
 	term := start(t, m, "cat")
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
-	for range terminal.MaxWaitsOf {
-		wg.Go(func() { _, _ = term.Wait(ctx, one(terminal.Condition{For: "text", Pattern: "never"}, nil)) })
+	for range wait.MaxWaitsOf {
+		wg.Go(func() { _, _ = waits.Wait(ctx, term, one(wait.Condition{For: "text", Pattern: "never"}, nil)) })
 	}
-	waits(t, m, term, terminal.MaxWaitsOf)
-	if _, err := term.Wait(ctx, one(terminal.Condition{For: "idle"}, nil)); !errors.Is(err, terminal.ErrLimit) {
+	goingOn(t, term, wait.MaxWaitsOf)
+	if _, err := waits.Wait(ctx, term, one(wait.Condition{For: "idle"}, nil)); !errors.Is(err, terminal.ErrLimit) {
 		t.Errorf("one more: %v, want ErrLimit", err)
 	}
 	cancel()
 	wg.Wait()
-	wait(t, term, terminal.Condition{For: "idle", Idle: time.Millisecond})
+	waitFor(t, term, wait.Condition{For: "idle", Idle: time.Millisecond})
 }
 
 // TestWaitSeesTheUnfinished: bytes of a character that the end of the program cut are seen as what viewers
@@ -317,8 +317,8 @@ func TestWaitSeesTheUnfinished(t *testing.T) {
 	term := start(t, m, "bash", "-c", `stty -echo; printf ready; read x; printf 'end\xe2\x82'`)
 	see(t, term, "ready")
 	seq := typeIn(t, term, "\n")
-	await(t, term, one(terminal.Condition{For: "regex", Pattern: "end\ufffd\ufffd$"}, &seq))
-	await(t, term, one(terminal.Condition{For: "text", Pattern: "end\ufffd"}, nil))
+	await(t, term, one(wait.Condition{For: "regex", Pattern: "end\ufffd\ufffd$"}, &seq))
+	await(t, term, one(wait.Condition{For: "text", Pattern: "end\ufffd"}, nil))
 }
 
 // TestWhatAWaitSawIsOnTheScreen: the screen and the modes that keys go by have come as
@@ -332,7 +332,7 @@ func TestWhatAWaitSawIsOnTheScreen(t *testing.T) {
 		word := map[bool]string{true: "on", false: "off"}[on]
 		n := fmt.Sprint(i)
 		sent := typeIn(t, term, n+"\n")
-		w := await(t, term, terminal.Wait{Any: []terminal.Condition{{For: "text", Pattern: n + " " + word}}, Since: &sent})
+		w := await(t, term, wait.Request{Any: []wait.Condition{{For: "text", Pattern: n + " " + word}}, Since: &sent})
 		if f := term.Hub().Facts(); f.Seq < w.Seq || term.Hub().Modes().BracketedPaste != on {
 			t.Fatalf("after %q: at %d of %d, bracketed paste %t", n+" "+word, f.Seq, w.Seq, !on)
 		}

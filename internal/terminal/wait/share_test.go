@@ -1,4 +1,4 @@
-package terminal_test
+package wait_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/internal/terminal/wait"
 )
 
 // TestWaitsShareAFollower: waits that begin at one place go through the output once, and each sees
@@ -27,28 +28,28 @@ func TestWaitsShareAFollower(t *testing.T) {
 	for i := range many {
 		all.Go(func() {
 			word := fmt.Sprintf("word%02d", i)
-			checkMatch(t, term, await(t, term, one(terminal.Condition{For: "text", Pattern: word}, nil)), word)
+			checkMatch(t, term, await(t, term, one(wait.Condition{For: "text", Pattern: word}, nil)), word)
 		})
 	}
 	now := term.Hub().Facts().Seq
-	for _, w := range []terminal.Wait{
-		one(terminal.Condition{For: "title", Pattern: "told"}, nil), one(terminal.Condition{For: "mode", Mode: "bracketed_paste"}, nil),
-		one(terminal.Condition{For: "text", Pattern: "ready", Not: true}, nil), one(terminal.Condition{For: "regex", Pattern: "^word07$"}, &now),
+	for _, w := range []wait.Request{
+		one(wait.Condition{For: "title", Pattern: "told"}, nil), one(wait.Condition{For: "mode", Mode: "bracketed_paste"}, nil),
+		one(wait.Condition{For: "text", Pattern: "ready", Not: true}, nil), one(wait.Condition{For: "regex", Pattern: "^word07$"}, &now),
 	} {
 		all.Go(func() { await(t, term, w) })
 	}
-	until(t, "the waits", func() bool { n, early := terminal.ListenersOf(term); return n == many+4 && early == 0 })
-	if n := terminal.FollowersOf(term); n != 1 {
+	until(t, "the waits", func() bool { n, early := wait.WaitersOf(waits, term); return n == many+4 && early == 0 })
+	if n := wait.FollowersOf(waits, term); n != 1 {
 		t.Errorf("%d followers", n)
 	}
-	over := one(terminal.Condition{For: "regex", Pattern: `(?s)word.*end`}, nil) // looks at lines together
+	over := one(wait.Condition{For: "regex", Pattern: `(?s)word.*end`}, nil) // looks at lines together
 	over.Timeout = 10 * time.Millisecond
-	if _, err := term.Wait(context.Background(), over); !errors.Is(err, terminal.ErrTimeout) {
+	if _, err := waits.Wait(context.Background(), term, over); !errors.Is(err, terminal.ErrTimeout) {
 		t.Error(err)
 	}
 	typeIn(t, term, "\n")
 	all.Wait()
-	if n := terminal.FollowersOf(term); n != 0 {
+	if n := wait.FollowersOf(waits, term); n != 0 {
 		t.Errorf("%d followers are left", n)
 	}
 }
@@ -59,17 +60,17 @@ func TestAWaitThatJoinsLooksFromItsPlace(t *testing.T) {
 	m := open(t, t.TempDir())
 	term := start(t, m, "sh", "-c", `stty -echo; printf ready; while read -r x; do printf 'MARK1\r\033[K%s' "$x"; done`)
 	see(t, term, "ready")
-	var first, second terminal.Waited
+	var first, second wait.Result
 	var all sync.WaitGroup
-	all.Go(func() { first = await(t, term, one(terminal.Condition{For: "text", Pattern: "MARK1"}, nil)) })
-	until(t, "the first wait", func() bool { return terminal.FollowersOf(term) == 1 })
-	release := terminal.HoldFollower(term)
+	all.Go(func() { first = await(t, term, one(wait.Condition{For: "text", Pattern: "MARK1"}, nil)) })
+	until(t, "the first wait", func() bool { return wait.FollowersOf(waits, term) == 1 })
+	release := wait.HoldFollower(waits, term)
 	begin := typeIn(t, term, "one\n")
 	until(t, "what is erased at once", func() bool { return strings.Contains(screen(term), "one") })
-	all.Go(func() { second = await(t, term, one(terminal.Condition{For: "text", Pattern: "MARK1"}, nil)) })
-	until(t, "the second wait", func() bool { n, early := terminal.ListenersOf(term); return n == 2 && early == 1 })
+	all.Go(func() { second = await(t, term, one(wait.Condition{For: "text", Pattern: "MARK1"}, nil)) })
+	until(t, "the second wait", func() bool { n, early := wait.WaitersOf(waits, term); return n == 2 && early == 1 })
 	release()
-	until(t, "the end of the first", func() bool { return terminal.WaitsOf(term) == 1 })
+	until(t, "the end of the first", func() bool { return wait.WaitsOf(waits, term) == 1 })
 	again := typeIn(t, term, "two\n")
 	all.Wait()
 	checkMatch(t, term, first, "MARK1")
@@ -88,22 +89,22 @@ func TestWaitsInAFlood(t *testing.T) {
 	m := open(t, t.TempDir())
 	term := start(t, m, "sh", "-c", "printf ready; read x; exec yes a line of a flood")
 	see(t, term, "ready")
-	if d := terminal.PauseOf(term, time.Millisecond); d != 0 {
+	if d := wait.PauseOf(term, time.Millisecond); d != 0 {
 		t.Errorf("without a flood it rests for %v", d)
 	}
 	typeIn(t, term, "\n")
-	until(t, "the flood", func() bool { return terminal.PauseOf(term, time.Millisecond) > 0 })
+	until(t, "the flood", func() bool { return wait.PauseOf(term, time.Millisecond) > 0 })
 	var all sync.WaitGroup
 	for range 3 {
 		all.Go(func() {
-			if _, err := term.Wait(background(t), within(terminal.Condition{For: "text", Pattern: "never"}, 300*time.Millisecond)); !errors.Is(err, terminal.ErrTimeout) {
+			if _, err := waits.Wait(background(t), term, within(wait.Condition{For: "text", Pattern: "never"}, 300*time.Millisecond)); !errors.Is(err, terminal.ErrTimeout) {
 				t.Errorf("%v, want ErrTimeout", err)
 			}
 		})
 		all.Go(func() {
 			ctx, cancel := context.WithCancel(context.Background())
 			time.AfterFunc(100*time.Millisecond, cancel)
-			if _, err := term.Wait(ctx, within(terminal.Condition{For: "text", Pattern: "never"}, patience)); !errors.Is(err, context.Canceled) {
+			if _, err := waits.Wait(ctx, term, within(wait.Condition{For: "text", Pattern: "never"}, patience)); !errors.Is(err, context.Canceled) {
 				t.Errorf("%v, want that of the context", err)
 			}
 		})
@@ -112,10 +113,10 @@ func TestWaitsInAFlood(t *testing.T) {
 	first, end := context.WithCancel(context.Background())
 	defer all.Wait()
 	defer end()
-	all.Go(func() { _, _ = term.Wait(first, one(terminal.Condition{For: "text", Pattern: "never"}, nil)) })
-	until(t, "the first wait", func() bool { return terminal.FollowersOf(term) == 1 })
-	defer terminal.HoldFollower(term)() // somebody else works, for as long as it takes
-	if _, err := term.Wait(background(t), within(terminal.Condition{For: "text", Pattern: "never"}, 50*time.Millisecond)); !errors.Is(err, terminal.ErrTimeout) {
+	all.Go(func() { _, _ = waits.Wait(first, term, one(wait.Condition{For: "text", Pattern: "never"}, nil)) })
+	until(t, "the first wait", func() bool { return wait.FollowersOf(waits, term) == 1 })
+	defer wait.HoldFollower(waits, term)() // somebody else works, for as long as it takes
+	if _, err := waits.Wait(background(t), term, within(wait.Condition{For: "text", Pattern: "never"}, 50*time.Millisecond)); !errors.Is(err, terminal.ErrTimeout) {
 		t.Errorf("%v, want ErrTimeout", err)
 	}
 }

@@ -1,4 +1,4 @@
-package terminal_test
+package wait_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/internal/terminal/wait"
 )
 
 const (
@@ -19,8 +20,8 @@ const (
 // hasPrompt tells whether a wait for a prompt is met soon.
 func hasPrompt(t *testing.T, term *terminal.Terminal, since *uint64) bool {
 	t.Helper()
-	w := terminal.Wait{Any: []terminal.Condition{{For: "prompt"}}, Since: since, Timeout: noPromptFor}
-	_, err := term.Wait(context.Background(), w)
+	w := wait.Request{Any: []wait.Condition{{For: "prompt"}}, Since: since, Timeout: noPromptFor}
+	_, err := waits.Wait(context.Background(), term, w)
 	if err != nil && !errors.Is(err, terminal.ErrTimeout) {
 		t.Fatal(err)
 	}
@@ -58,11 +59,11 @@ func TestPromptIsNone(t *testing.T) {
 			term := start(t, m, c.cmd...)
 			var since *uint64
 			if c.typed != "" {
-				wait(t, term, terminal.Condition{For: "prompt"})
+				waitFor(t, term, wait.Condition{For: "prompt"})
 				seq := typeIn(t, term, c.typed+"\r")
 				since = &seq
 				if !strings.Contains(c.typed, "echo") {
-					await(t, term, one(terminal.Condition{For: "text", Pattern: "RUNNING"}, since))
+					await(t, term, one(wait.Condition{For: "text", Pattern: "RUNNING"}, since))
 				}
 			}
 			if hasPrompt(t, term, nil) {
@@ -74,7 +75,7 @@ func TestPromptIsNone(t *testing.T) {
 			if c.typed == "" {
 				return
 			}
-			wait(t, term, terminal.Condition{For: "prompt", Not: true})
+			waitFor(t, term, wait.Condition{For: "prompt", Not: true})
 			if strings.Contains(c.typed, "less") {
 				typeIn(t, term, "q")
 			} else {
@@ -84,7 +85,7 @@ func TestPromptIsNone(t *testing.T) {
 				see(t, term, ">>> $")
 				typeIn(t, term, "exit()\r")
 			}
-			await(t, term, one(terminal.Condition{For: "prompt"}, since))
+			await(t, term, one(wait.Condition{For: "prompt"}, since))
 		})
 	}
 }
@@ -100,10 +101,10 @@ func TestPromptIsOne(t *testing.T) {
 				t.Skip("no such shell here")
 			}
 			term := start(t, m, cmd...)
-			wait(t, term, terminal.Condition{For: "prompt"})
+			waitFor(t, term, wait.Condition{For: "prompt"})
 			seq := typeIn(t, term, "sleep 0.5\r")
 			begin := time.Now()
-			await(t, term, one(terminal.Condition{For: "prompt"}, &seq))
+			await(t, term, one(wait.Condition{For: "prompt"}, &seq))
 			if d := time.Since(begin); d < 500*time.Millisecond {
 				t.Errorf("a prompt after %v of sleep 0.5", d)
 			}
@@ -112,11 +113,11 @@ func TestPromptIsOne(t *testing.T) {
 				t.Error("the echo of what was typed is taken for a prompt")
 			}
 			typeIn(t, term, "\x03")
-			await(t, term, one(terminal.Condition{For: "prompt"}, &seq))
+			await(t, term, one(wait.Condition{For: "prompt"}, &seq))
 			seq = typeIn(t, term, shell+"\r") // another one inside
-			await(t, term, one(terminal.Condition{For: "prompt"}, &seq))
+			await(t, term, one(wait.Condition{For: "prompt"}, &seq))
 			seq = typeIn(t, term, "echo ne''sted; sleep 1000\r")
-			await(t, term, one(terminal.Condition{For: "regex", Pattern: "^nested$"}, &seq))
+			await(t, term, one(wait.Condition{For: "regex", Pattern: "^nested$"}, &seq))
 			if hasPrompt(t, term, &seq) || hasPrompt(t, term, nil) {
 				t.Error("a prompt while a program of the inner shell runs")
 			}
@@ -143,7 +144,7 @@ func TestPromptMarks(t *testing.T) {
 			see(t, term, `[$#] $`)
 			typeIn(t, term, set+"\n")
 			see(t, term, "^p> $")
-			wait(t, term, terminal.Condition{For: "prompt"})
+			waitFor(t, term, wait.Condition{For: "prompt"})
 			seq := term.Hub().Facts().Seq
 			if hasPrompt(t, term, &seq) {
 				t.Error("a mark before the position counts")
@@ -153,18 +154,18 @@ func TestPromptMarks(t *testing.T) {
 				t.Error("a mark counts that something was typed behind")
 			}
 			typeIn(t, term, "\x15\n")
-			await(t, term, one(terminal.Condition{For: "prompt"}, &seq))
+			await(t, term, one(wait.Condition{For: "prompt"}, &seq))
 			begin := time.Now()
 			seq = typeIn(t, term, "sleep 0.5\n")
-			await(t, term, one(terminal.Condition{For: "prompt"}, &seq))
+			await(t, term, one(wait.Condition{For: "prompt"}, &seq))
 			if d := time.Since(begin); d < 500*time.Millisecond {
 				t.Errorf("a prompt after %v of sleep 0.5", d)
 			}
 			seq = typeIn(t, term, "bash --norc\n")
-			await(t, term, one(terminal.Condition{For: "regex", Pattern: "bash.*[$#] $"}, &seq))
-			await(t, term, one(terminal.Condition{For: "prompt"}, &seq)) // it has no marks, but an editor
+			await(t, term, one(wait.Condition{For: "regex", Pattern: "bash.*[$#] $"}, &seq))
+			await(t, term, one(wait.Condition{For: "prompt"}, &seq)) // it has no marks, but an editor
 			seq = typeIn(t, term, "sleep 1000\n")
-			await(t, term, one(terminal.Condition{For: "text", Pattern: "sleep"}, &seq))
+			await(t, term, one(wait.Condition{For: "text", Pattern: "sleep"}, &seq))
 			if hasPrompt(t, term, nil) {
 				t.Error("marks of the outer shell count for a program of the inner one")
 			}
@@ -182,7 +183,7 @@ func TestPromptNotBeforeOutput(t *testing.T) {
 	}
 	begin := time.Now()
 	term := start(t, m, "bash", "--rcfile", rc)
-	w := wait(t, term, terminal.Condition{For: "prompt"})
+	w := waitFor(t, term, wait.Condition{For: "prompt"})
 	if d := time.Since(begin); d < time.Second || w.Seq == 0 {
 		t.Errorf("a prompt after %v at position %d; the shell sleeps for 1 s before it", d, w.Seq)
 	}
@@ -194,12 +195,12 @@ func TestPromptAfterAnotherServer(t *testing.T) {
 	dir := t.TempDir()
 	m := open(t, dir)
 	waits := start(t, m, "bash", "--norc")
-	wait(t, waits, terminal.Condition{For: "prompt"})
+	waitFor(t, waits, wait.Condition{For: "prompt"})
 	busy := start(t, m, "bash", "-c", `printf '\e]133;A\ap> \e]133;B\a'; sleep 1000`)
 	see(t, busy, "^p> $")
 	leave(t, m)
 	m = open(t, dir)
-	wait(t, find(t, m, waits.ID), terminal.Condition{For: "prompt"})
+	waitFor(t, find(t, m, waits.ID), wait.Condition{For: "prompt"})
 	if hasPrompt(t, find(t, m, busy.ID), nil) {
 		t.Error("a mark from before is believed")
 	}
