@@ -12,6 +12,7 @@ import (
 	"github.com/evertty/evertty/internal/provider/local"
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/internal/terminal/wait"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/internal/thread/service"
 )
@@ -41,7 +42,7 @@ func TestJobsAreNotLeftBehind(t *testing.T) {
 				t.Fatalf("create: %v", err)
 			}
 			if term != nil {
-				wait(t, term, terminal.Condition{For: "exit"})
+				waitFor(t, term, wait.Condition{For: "exit"})
 			}
 			until(t, "no job", func() bool {
 				left, err := os.ReadDir(jobs)
