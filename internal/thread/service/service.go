@@ -51,8 +51,8 @@ type Service struct {
 	watchers  watchers
 	pauses    *pauses
 	local     *local.Provider
-	providers map[string]provider.Provider // with local
-	kick      chan struct{}                // has a value when a session is over its budget
+	providers map[string]provider.Lifecycle // with local
+	kick      chan struct{}                 // has a value when a session is over its budget
 	sweeping  sync.WaitGroup
 
 	trouble atomic.Pointer[string] // why the records cannot be written; nil when they can
@@ -115,7 +115,7 @@ func (d *Service) openRecords() {
 	}
 	d.pauses = newPauses(d)
 	d.local = local.New(local.Config{Lookup: d.localInstance})
-	d.providers = map[string]provider.Provider{thread.Local: d.local}
+	d.providers = map[string]provider.Lifecycle{thread.Local: d.local}
 	for name, p := range d.cfg.Providers {
 		d.providers[name] = p.Provider
 	}

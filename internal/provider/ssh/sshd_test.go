@@ -1,4 +1,4 @@
-package catalog_test
+package ssh_test
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -23,12 +24,46 @@ import (
 	"golang.org/x/crypto/ssh/knownhosts"
 
 	"github.com/evertty/evertty/internal/provider"
-
+	"github.com/evertty/evertty/internal/provider/providertest"
 	"github.com/evertty/evertty/internal/provider/ssh"
 )
 
-// sshd is an OpenSSH server of the test's own, on the loopback interface, with keys of its own, that lets in the
-// current user, but not their ~/.bashrc: that may take long.
+// one is the server of the tests that leave it as it is.
+var one struct {
+	sync.Mutex
+	server *sshd
+}
+
+func TestMain(m *testing.M) {
+	providertest.Main(m, func() {
+		if one.server != nil {
+			one.server.stop()
+			_ = os.RemoveAll(one.server.dir)
+		}
+	})
+}
+
+func shared(t *testing.T) *sshd {
+	t.Helper()
+	one.Lock()
+	defer one.Unlock()
+	if one.server == nil {
+		sshdPath(t)
+		dir, err := os.MkdirTemp("", "evertty-sshd-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		one.server = serve(t, dir)
+	}
+	return one.server
+}
+
+func TestSuite(t *testing.T) {
+	providertest.Suite(t, func(t *testing.T) provider.Provider { return shared(t).open(t, "") })
+}
+
+// sshd is an OpenSSH server on the loopback interface, with keys of its own. It lets in the current user, but not their
+// ~/.bashrc: that may take long.
 type sshd struct {
 	dir, user, address string
 	key, known         string // files
@@ -71,7 +106,15 @@ func newKey(t *testing.T, path string) xssh.PublicKey {
 	return key
 }
 
+// server is one of the test's own.
 func server(t *testing.T) *sshd {
+	t.Helper()
+	s := serve(t, t.TempDir())
+	t.Cleanup(s.stop)
+	return s
+}
+
+func serve(t *testing.T, dir string) *sshd {
 	t.Helper()
 	program := sshdPath(t)
 	u, err := user.Current()
@@ -82,7 +125,7 @@ func server(t *testing.T) *sshd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &sshd{dir: t.TempDir(), user: u.Username, address: listener.Addr().String()}
+	s := &sshd{dir: dir, user: u.Username, address: listener.Addr().String()}
 	listener.Close()
 	s.key, s.known = s.dir+"/user", s.dir+"/known"
 	host := newKey(t, s.dir+"/host")
@@ -105,7 +148,6 @@ MaxStartups 100
 SetEnv HOME=%[2]s
 `, port, s.dir))
 	s.start(t, program)
-	t.Cleanup(func() { s.stop() })
 	return s
 }
 
@@ -126,7 +168,7 @@ func (s *sshd) start(t *testing.T, program string) {
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	becomes(t, "the server answers", func() bool {
+	providertest.Becomes(t, "the server answers", func() bool {
 		c, err := net.Dial("tcp", s.address)
 		if err == nil {
 			c.Close()
@@ -161,25 +203,25 @@ func (s *sshd) open(t *testing.T, known string) *ssh.Provider {
 	if known == "" {
 		known = s.known
 	}
-	return opened[*ssh.Provider](t)(ssh.New(ssh.Config{Hosts: []string{s.user + "@" + s.address},
+	return providertest.Opened[*ssh.Provider](t)(ssh.New(ssh.Config{Hosts: []string{s.user + "@" + s.address},
 		KnownHosts: []string{known}, Keys: []string{s.key}, Dir: t.TempDir()}))
 }
 
 // A host that is not known, or is another than the known one, gets no byte of ours; neither does one that refuses our
 // key get a second try.
-func TestSSHHostsAreChecked(t *testing.T) {
+func TestHostsAreChecked(t *testing.T) {
 	s := server(t)
 	none, other := s.dir+"/none", s.dir+"/other"
 	write(t, none, "")
 	write(t, other, knownhosts.Line([]string{s.address}, newKey(t, s.dir+"/otherhost"))+"\n")
 	for _, known := range []string{none, other} {
-		_, err := s.open(t, known).Create(within(t), provider.CreateRequest{})
+		_, err := s.open(t, known).Create(providertest.Within(t), provider.CreateRequest{})
 		if !errors.Is(err, provider.ErrRefused) || !errors.Is(err, provider.ErrNotStarted) {
 			t.Errorf("%s: %v", filepath.Base(known), err)
 		}
 	}
 	newKey(t, s.key) // which the server does not know
-	if _, err := s.open(t, "").Create(within(t), provider.CreateRequest{}); !errors.Is(err, provider.ErrRefused) {
+	if _, err := s.open(t, "").Create(providertest.Within(t), provider.CreateRequest{}); !errors.Is(err, provider.ErrRefused) {
 		t.Errorf("another key: %v", err)
 	}
 	if _, err := ssh.New(ssh.Config{Hosts: []string{"x"}, KnownHosts: []string{s.dir + "/absent"},
@@ -189,44 +231,44 @@ func TestSSHHostsAreChecked(t *testing.T) {
 }
 
 // A connection that breaks takes its command along and says that it had begun; the next call makes another.
-func TestSSHReconnects(t *testing.T) {
+func TestReconnects(t *testing.T) {
 	s := server(t)
-	p := rent(t, s.open(t, ""))
-	word := seconds()
+	p := providertest.Create(t, s.open(t, ""))
+	word := providertest.Seconds()
 	broken := make(chan error, 1)
-	begun := newSeen("begun")
+	begun := providertest.NewExpect("begun")
 	go func() {
-		_, err := p.Exec(within(t), p.id, provider.ExecRequest{Command: "echo begun; sleep " + word}, begun, io.Discard)
+		_, err := p.Exec(providertest.Within(t), p.ID, provider.ExecRequest{Command: "echo begun; sleep " + word}, begun, io.Discard)
 		broken <- err
 	}()
-	begun.wait(t)
+	begun.Wait(t)
 	s.drop()
 	if err := <-broken; !errors.Is(err, provider.ErrUnreachable) || errors.Is(err, provider.ErrNotStarted) {
 		t.Errorf("the command: %v", err)
 	}
-	p.sh(t, "echo again", "again\n", 0)
-	killSleep(t, word)
+	p.Check(t, "echo again", "again\n", 0)
+	providertest.KillSleep(t, word)
 	// A server that is not there: certainly nothing was started.
 	s.stop()
-	_, err := p.Exec(within(t), p.id, provider.ExecRequest{Command: "true"}, io.Discard, io.Discard)
+	_, err := p.Exec(providertest.Within(t), p.ID, provider.ExecRequest{Command: "true"}, io.Discard, io.Discard)
 	if !errors.Is(err, provider.ErrUnreachable) || !errors.Is(err, provider.ErrNotStarted) {
 		t.Errorf("without a server: %v", err)
 	}
 	s.start(t, sshdPath(t))
-	p.sh(t, "echo back", "back\n", 0)
+	p.Check(t, "echo back", "back\n", 0)
 }
 
 // More commands at a time than one connection has channels.
-func TestSSHManyAtOnce(t *testing.T) {
+func TestManyAtOnce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs it at every provider")
 	}
-	p := rent(t, server(t).open(t, ""))
+	p := providertest.Create(t, shared(t).open(t, ""))
 	done := make(chan string, 24)
 	for n := range cap(done) {
 		go func() {
 			var out bytes.Buffer
-			_, err := p.Exec(within(t), p.id, provider.ExecRequest{Command: fmt.Sprintf("sleep 0.2; echo %d", n)}, &out,
+			_, err := p.Exec(providertest.Within(t), p.ID, provider.ExecRequest{Command: fmt.Sprintf("sleep 0.2; echo %d", n)}, &out,
 				io.Discard)
 			done <- fmt.Sprint(strings.TrimSpace(out.String()) == fmt.Sprint(n), err)
 		}()
@@ -239,43 +281,43 @@ func TestSSHManyAtOnce(t *testing.T) {
 }
 
 // What has hidden in a session of its own ends with its command, its terminal and its instance.
-func TestSSHEndsTheWholeTree(t *testing.T) {
-	p := rent(t, server(t).open(t, ""))
-	word := seconds()
-	ctx, cancel := context.WithCancel(within(t))
-	begun := newSeen("begun")
+func TestEndsTheWholeTree(t *testing.T) {
+	p := providertest.Create(t, shared(t).open(t, ""))
+	word := providertest.Seconds()
+	ctx, cancel := context.WithCancel(providertest.Within(t))
+	begun := providertest.NewExpect("begun")
 	ended := make(chan error, 1)
 	go func() {
-		_, err := p.Exec(ctx, p.id, provider.ExecRequest{Command: "(setsid nohup sleep " + word +
+		_, err := p.Exec(ctx, p.ID, provider.ExecRequest{Command: "(setsid nohup sleep " + word +
 			" >/dev/null 2>&1 &); sleep " + word + " & echo begun; wait"}, begun, io.Discard)
 		ended <- err
 	}()
-	begun.wait(t)
-	becomes(t, "two sleep", func() bool { return len(sleeping(t, word)) == 2 })
+	begun.Wait(t)
+	providertest.Becomes(t, "two sleep", func() bool { return len(providertest.Sleeping(t, word)) == 2 })
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if s := sleeping(t, word); s != "" {
+	if s := providertest.Sleeping(t, word); s != "" {
 		t.Errorf("left after the command: %q", s)
 	}
-	p.sh(t, "(setsid nohup sleep "+word+" >/dev/null 2>&1 &)", "", 0)
-	becomes(t, "one sleeps", func() bool { return sleeping(t, word) == "S" })
-	if err := p.Destroy(within(t), p.id); err != nil {
+	p.Check(t, "(setsid nohup sleep "+word+" >/dev/null 2>&1 &)", "", 0)
+	providertest.Becomes(t, "one sleeps", func() bool { return providertest.Sleeping(t, word) == "S" })
+	if err := p.Destroy(providertest.Within(t), p.ID); err != nil {
 		t.Fatal(err)
 	}
-	if s := sleeping(t, word); s != "" {
+	if s := providertest.Sleeping(t, word); s != "" {
 		t.Errorf("left after the instance: %q", s)
 	}
 }
 
 // Commands that are cancelled at the same time are all ended, though that takes a channel for each and a connection has
 // few: also where it has fewer than others, or one more and the end of another has not been noticed.
-func TestSSHEndsManyAtOnce(t *testing.T) {
+func TestEndsManyAtOnce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs it at every provider")
 	}
-	t.Run("usual", func(t *testing.T) { endsManyAtOnce(t, server(t)) })
+	t.Run("usual", func(t *testing.T) { endsManyAtOnce(t, shared(t)) })
 	t.Run("nine channels", func(t *testing.T) {
 		s := server(t)
 		s.reconfigure(t, "MaxStartups 100\n", "MaxStartups 100\nMaxSessions 9\n")
@@ -285,29 +327,29 @@ func TestSSHEndsManyAtOnce(t *testing.T) {
 
 func endsManyAtOnce(t *testing.T, s *sshd) {
 	t.Helper()
-	p := rent(t, s.open(t, ""))
-	word := seconds()
-	defer killSleep(t, word)
-	ctx, cancel := context.WithCancel(within(t))
+	p := providertest.Create(t, s.open(t, ""))
+	word := providertest.Seconds()
+	defer providertest.KillSleep(t, word)
+	ctx, cancel := context.WithCancel(providertest.Within(t))
 	defer cancel()
 	ended := make(chan error, 8)
 	for range cap(ended) {
-		begun := newSeen("begun")
+		begun := providertest.NewExpect("begun")
 		go func() {
-			_, err := p.Exec(ctx, p.id, provider.ExecRequest{Command: "(setsid nohup sleep " + word +
+			_, err := p.Exec(ctx, p.ID, provider.ExecRequest{Command: "(setsid nohup sleep " + word +
 				" >/dev/null 2>&1 &); echo begun; exec sleep " + word}, begun, io.Discard)
 			ended <- err
 		}()
-		begun.wait(t)
+		begun.Wait(t)
 	}
-	becomes(t, "they sleep", func() bool { return len(sleeping(t, word)) == 2*cap(ended) })
+	providertest.Becomes(t, "they sleep", func() bool { return len(providertest.Sleeping(t, word)) == 2*cap(ended) })
 	cancel()
 	for range cap(ended) {
 		if err := <-ended; !errors.Is(err, context.Canceled) || errors.Is(err, provider.ErrNotStarted) {
 			t.Error(err)
 		}
 	}
-	becomes(t, "none sleeps", func() bool { return sleeping(t, word) == "" })
+	providertest.Becomes(t, "none sleeps", func() bool { return providertest.Sleeping(t, word) == "" })
 }
 
 // reconfigure starts the server again with other words in its configuration.
@@ -323,23 +365,23 @@ func (s *sshd) reconfigure(t *testing.T, old, with string) {
 }
 
 // A server that does not do files says so as often as it is asked, and goes on with commands: nothing of a try stays.
-func TestSSHWithoutFiles(t *testing.T) {
+func TestWithoutFiles(t *testing.T) {
 	s := server(t)
 	s.reconfigure(t, "Subsystem sftp internal-sftp\n", "")
-	p := rent(t, s.open(t, ""))
+	p := providertest.Create(t, s.open(t, ""))
 	for range 12 { // more than a server allows channels
-		if _, err := p.ReadFile(within(t), p.id, "/etc/passwd", 1<<20); !errors.Is(err, provider.ErrProvider) {
+		if _, err := p.ReadFile(providertest.Within(t), p.ID, "/etc/passwd", 1<<20); !errors.Is(err, provider.ErrProvider) {
 			t.Fatal(err)
 		}
 	}
-	p.sh(t, "echo here", "here\n", 0)
+	p.Check(t, "echo here", "here\n", 0)
 }
 
 // State goes along, also where every command is a login of its own, and a command of any length.
-func TestSSHState(t *testing.T) {
-	s := shell{spot: rent(t, server(t).open(t, ""))}
-	s.says(t, "mkdir sub; cd sub; export A=$'it\\'s\\n✓'; unset OF_INSTANCE", "")
-	s.says(t, `echo "${PWD##*/}|$A|${OF_INSTANCE-none}"`, "sub|it's\n✓|none\n")
+func TestState(t *testing.T) {
+	s := providertest.Shell{Instance: providertest.Create(t, shared(t).open(t, ""))}
+	s.Says(t, "mkdir sub; cd sub; export A=$'it\\'s\\n✓'; unset OF_INSTANCE", "")
+	s.Says(t, `echo "${PWD##*/}|$A|${OF_INSTANCE-none}"`, "sub|it's\n✓|none\n")
 	long := strings.Repeat("y", 400_000)
-	s.says(t, "v='"+long+"'; echo ${#v}", "400000\n")
+	s.Says(t, "v='"+long+"'; echo ${#v}", "400000\n")
 }

@@ -1,7 +1,8 @@
-package catalog_test
+package bash_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,40 +13,53 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/evertty/evertty/internal/provider"
-
 	"github.com/evertty/evertty/internal/provider/bash"
+	"github.com/evertty/evertty/internal/provider/providertest"
 )
 
-// shell runs commands one after the other on an instance, with the state carried along.
-type shell struct {
-	spot
-	state bash.ShellState
+// here runs commands on this machine. An instance is a directory.
+type here struct {
+	provider.Lifecycle
+	provider.Access
+	t   *testing.T
+	env []string
 }
 
-// run returns what a command printed to both, and its exit code.
-func (s *shell) run(t *testing.T, command string) (stdout, stderr string, code int) {
-	t.Helper()
-	var out, errs bytes.Buffer
-	res, state, err := bash.ExecIn(within(t), s.Provider, s.id, s.state, provider.ExecRequest{Command: command}, &out, &errs)
+func onThisMachine(t *testing.T) *here { return &here{t: t} }
+
+func (h *here) Create(_ context.Context, r provider.CreateRequest) (provider.Instance, error) {
+	for name, value := range r.Env {
+		h.env = append(h.env, name+"="+value)
+	}
+	dir := h.t.TempDir()
+	return provider.Instance{ID: dir, State: provider.Running, Cwd: dir}, nil
+}
+
+func (h *here) Destroy(context.Context, string) error { return nil }
+
+func (h *here) Exec(ctx context.Context, dir string, r provider.ExecRequest, stdout, stderr io.Writer,
+) (provider.ExecResult, error) {
+	text, err := bash.Script(r)
 	if err != nil {
-		t.Fatalf("%q: %v; stderr %q", command, err, errs.String())
+		return provider.ExecResult{}, err
 	}
-	s.state = state
-	return out.String(), errs.String(), res.ExitCode
+	c := exec.CommandContext(ctx, "bash", "-c", text)
+	c.Dir, c.Env, c.Stdout, c.Stderr = dir, append(os.Environ(), h.env...), stdout, stderr
+	if err = c.Run(); c.ProcessState == nil {
+		return provider.ExecResult{}, err
+	}
+	code := c.ProcessState.ExitCode()
+	if status, _ := c.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() {
+		code = bash.SignalBase + int(status.Signal())
+	}
+	return provider.ExecResult{ExitCode: code}, nil
 }
 
-// says fails unless a command prints exactly this, nothing to stderr, and succeeds.
-func (s *shell) says(t *testing.T, command, want string) {
-	t.Helper()
-	if out, errs, code := s.run(t, command); out != want || errs != "" || code != 0 {
-		t.Errorf("%q: %q, %q, %d; want %q", command, out, errs, code, want)
-	}
-}
-
-// captures are the files in /tmp that hydration leaves when it does not clean up.
+// captures are the files in /tmp that a command leaves when nobody cleans up.
 func captures() []string {
 	list, _ := filepath.Glob("/tmp/.evertty-*")
 	return list
@@ -55,7 +69,7 @@ func captures() []string {
 func cleanedUp(t *testing.T, before []string) {
 	t.Helper()
 	added := slices.DeleteFunc(captures(), func(name string) bool { return slices.Contains(before, name) })
-	becomes(t, fmt.Sprintf("that nothing of %q is left", added), func() bool {
+	providertest.Becomes(t, fmt.Sprintf("that nothing of %q is left", added), func() bool {
 		now := captures()
 		return !slices.ContainsFunc(added, func(name string) bool { return slices.Contains(now, name) })
 	})
@@ -66,26 +80,26 @@ func TestStateThroughCommands(t *testing.T) {
 		t.Skip("runs it at every provider")
 	}
 	before := captures()
-	s := shell{spot: rent(t, onThisMachine(t))}
-	s.says(t, "mkdir -p 'a dir/with $x'; cd 'a dir/with $x'; export A='it'\\''s'; B=not", "")
-	s.says(t, `echo "${PWD##*/}|$A|$B|$OF_INSTANCE"`, "with $x|it's||it's set\n")
-	s.says(t, "unset OF_INSTANCE; export A=2 E=", "")
-	s.says(t, `echo "${OF_INSTANCE-none}|$A|${E-none}"`, "none|2|\n")
-	if !slices.Equal(s.state.Unset, []string{"OF_INSTANCE"}) || !maps.Equal(s.state.Env, map[string]string{"A": "2", "E": ""}) {
-		t.Errorf("%+v", s.state)
+	s := providertest.Shell{Instance: providertest.Create(t, onThisMachine(t))}
+	s.Says(t, "mkdir -p 'a dir/with $x'; cd 'a dir/with $x'; export A='it'\\''s'; B=not", "")
+	s.Says(t, `echo "${PWD##*/}|$A|$B|$OF_INSTANCE"`, "with $x|it's||it's set\n")
+	s.Says(t, "unset OF_INSTANCE; export A=2 E=", "")
+	s.Says(t, `echo "${OF_INSTANCE-none}|$A|${E-none}"`, "none|2|\n")
+	if !slices.Equal(s.State.Unset, []string{"OF_INSTANCE"}) || !maps.Equal(s.State.Env, map[string]string{"A": "2", "E": ""}) {
+		t.Errorf("%+v", s.State)
 	}
-	s.says(t, "export OF_INSTANCE='it'\\''s set'; unset A", "")
-	if len(s.state.Unset) != 0 || s.state.Env["E"] != "" || len(s.state.Env) != 1 {
-		t.Errorf("%+v", s.state)
+	s.Says(t, "export OF_INSTANCE='it'\\''s set'; unset A", "")
+	if len(s.State.Unset) != 0 || s.State.Env["E"] != "" || len(s.State.Env) != 1 {
+		t.Errorf("%+v", s.State)
 	}
-	s.says(t, "cd ..; rmdir with*; cd ..", "")
-	s.state.Cwd += "/a dir/with $x/and/more"
-	out, errs, code := s.run(t, "echo ${PWD##*/}")
+	s.Says(t, "cd ..; rmdir with*; cd ..", "")
+	s.State.Cwd += "/a dir/with $x/and/more"
+	out, errs, code := s.Do(t, "echo ${PWD##*/}")
 	if out != "a dir\n" || code != 0 || !strings.Contains(errs, "is gone, going on in ") || strings.Count(errs, "\n") != 1 {
 		t.Errorf("%q %q %d", out, errs, code)
 	}
-	if !strings.HasSuffix(s.state.Cwd, "/a dir") {
-		t.Errorf("in %q", s.state.Cwd)
+	if !strings.HasSuffix(s.State.Cwd, "/a dir") {
+		t.Errorf("in %q", s.State.Cwd)
 	}
 	cleanedUp(t, before)
 }
@@ -98,7 +112,7 @@ func TestAnyCommand(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs it at every provider")
 	}
-	s := shell{spot: rent(t, onThisMachine(t))}
+	s := providertest.Shell{Instance: providertest.Create(t, onThisMachine(t))}
 	for _, c := range []struct {
 		command, out string
 		code         int
@@ -138,14 +152,14 @@ func TestAnyCommand(t *testing.T) {
 		{command: "set -x; cd / ; set +x", errs: true},
 		{command: "umask 777; true"},
 	} {
-		s.state = bash.ShellState{}
+		s.State = bash.ShellState{}
 		mark := "export MARK='" + strings.ReplaceAll(c.command, "'", `'\''`) + "'\n"
-		out, errs, code := s.run(t, mark+c.command)
+		out, errs, code := s.Do(t, mark+c.command)
 		if out != c.out || (errs != "") != c.errs || code != c.code && (c.code != failed || code == 0) {
 			t.Errorf("%q: %q, %q, %d", c.command, out, errs, code)
 		}
-		if s.state.Env["MARK"] != c.command {
-			t.Errorf("%q: the state has MARK=%q", c.command, s.state.Env["MARK"])
+		if s.State.Env["MARK"] != c.command {
+			t.Errorf("%q: the state has MARK=%q", c.command, s.State.Env["MARK"])
 		}
 	}
 }
@@ -153,7 +167,7 @@ func TestAnyCommand(t *testing.T) {
 // What leaves no state leaves the one before, and its own exit code.
 func TestNoState(t *testing.T) {
 	before := captures()
-	p := rent(t, onThisMachine(t))
+	p := providertest.Create(t, onThisMachine(t))
 	state := bash.ShellState{Env: map[string]string{"A": "1"}}
 	for command, code := range map[string]int{
 		"export A=2; exec false":                   1,
@@ -161,7 +175,7 @@ func TestNoState(t *testing.T) {
 		"export A=2; kill -9 $$":                   137,
 		"export A=2; exec bash -c 'kill -TERM $$'": 143,
 	} {
-		res, after, err := bash.ExecIn(within(t), p.Provider, p.id, state, provider.ExecRequest{Command: command}, io.Discard, io.Discard)
+		res, after, err := bash.ExecIn(providertest.Within(t), p.Provider, p.ID, state, provider.ExecRequest{Command: command}, io.Discard, io.Discard)
 		if !errors.Is(err, bash.ErrNoState) || res.ExitCode != code || after.Env["A"] != "1" {
 			t.Errorf("%q: %+v, %+v, %v", command, res, after, err)
 		}
@@ -171,10 +185,10 @@ func TestNoState(t *testing.T) {
 
 // A variable for one command is none of the state, and comes before the state's own.
 func TestStateAndVariablesOfOneCommand(t *testing.T) {
-	p := rent(t, onThisMachine(t))
+	p := providertest.Create(t, onThisMachine(t))
 	state := bash.ShellState{Env: map[string]string{"A": "state", "B": "state", "C": "state"}, Unset: []string{"OF_INSTANCE"}}
 	var out bytes.Buffer
-	_, after, err := bash.ExecIn(within(t), p.Provider, p.id, state, provider.ExecRequest{
+	_, after, err := bash.ExecIn(providertest.Within(t), p.Provider, p.ID, state, provider.ExecRequest{
 		Command: `echo $A $B ${C-none} $OF_INSTANCE; export B=changed; unset C`,
 		Env:     map[string]string{"A": "once", "B": "once", "OF_INSTANCE": "once", "C": "once"},
 	}, &out, io.Discard)
@@ -191,7 +205,7 @@ func TestStateIsExact(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs it at every provider")
 	}
-	s := shell{spot: rent(t, onThisMachine(t))}
+	s := providertest.Shell{Instance: providertest.Create(t, onThisMachine(t))}
 	r := rand.New(rand.NewPCG(1, 2))
 	pieces := []string{"\n", "'", `"`, "\\", "$", "`", "é", "👩‍👩‍👧", "\xff", "\x01", " ", "\t", "=", "#", "!", ";", "a", "%s", "-n", "\r", "*", "~"}
 	text := func() string {
@@ -201,7 +215,7 @@ func TestStateIsExact(t *testing.T) {
 		}
 		return b.String()
 	}
-	base := s.dir
+	base := s.Dir
 	for range 25 {
 		want := map[string]string{}
 		for n := range 20 {
@@ -211,8 +225,8 @@ func TestStateIsExact(t *testing.T) {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		s.state = bash.ShellState{Cwd: dir, Env: want}
-		out, errs, code := s.run(t, `for n in {0..19}; do v=V$n; printf '%s\0' "${!v}"; done; pwd`)
+		s.State = bash.ShellState{Cwd: dir, Env: want}
+		out, errs, code := s.Do(t, `for n in {0..19}; do v=V$n; printf '%s\0' "${!v}"; done; pwd`)
 		var all strings.Builder
 		for n := range 20 {
 			all.WriteString(want[fmt.Sprintf("V%d", n)] + "\x00")
@@ -221,8 +235,8 @@ func TestStateIsExact(t *testing.T) {
 			t.Fatalf("%q, %q, %d; want %q", out, errs, code, all.String()+dir)
 		}
 		// A directory's last newlines are the one thing that pwd cannot tell.
-		if !maps.Equal(s.state.Env, want) || s.state.Cwd != dir {
-			t.Fatalf("%+v, want %+v in %q", s.state, want, dir)
+		if !maps.Equal(s.State.Env, want) || s.State.Cwd != dir {
+			t.Fatalf("%+v, want %+v in %q", s.State, want, dir)
 		}
 	}
 }

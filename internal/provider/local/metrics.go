@@ -24,13 +24,13 @@ const (
 	gibi           = 1 << 30
 )
 
-// Metrics is what the trees use now: processor time over 100 ms in percent of one processor, resident memory; the memory there is, and the disk that an instance begins on.
+// Metrics measures the trees: processor time over cpuSample in percent of one processor, and resident memory; and the
+// machine: its memory, and the disk of Config.Dir.
 func (l *Provider) Metrics(ctx context.Context, id string) (provider.Metrics, error) {
-	i, err := l.at(id)
-	if err != nil {
+	if _, err := l.at(id); err != nil {
 		return provider.Metrics{}, err
 	}
-	trees := l.trees(id, i)
+	trees := l.trees(id)
 	before, _, err := usage(trees)
 	if err != nil {
 		return provider.Metrics{}, err
@@ -54,7 +54,7 @@ func (l *Provider) Metrics(ctx context.Context, id string) (provider.Metrics, er
 	return m, nil
 }
 
-// process tells one from another that gets its number later.
+// process identifies a process: ids are reused, start times are not.
 type process struct {
 	pid   int
 	start uint64
