@@ -162,7 +162,7 @@ func compare(m moment, x xstate) (out []string) {
 // engineState is expected(f) with what only states of steps have.
 func engineState(f *vt.Frame, x xstate) xstate {
 	got := expected(f, -1)
-	got.Pen = styleKey(tidyStyle(f.Pen))
+	got.Pen = styleKey(normalizeStyle(f.Pen))
 	got.Sequence = x.PendingParser
 	if f.LastChar != 0 && x.Repeats && x.Repeat != "" && !strings.ContainsRune(x.Repeat, f.LastChar) {
 		got.Icon += fmt.Sprintf(" (LastChar is %q)", f.LastChar)

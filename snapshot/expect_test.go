@@ -85,7 +85,7 @@ func expectedSaved(d vt.SavedCursor) xsaved {
 func expectedCells(l vt.Line, cols int, unicode vt.Unicode) []xcell {
 	out := []xcell{}
 	for s := range l.Spans() {
-		style := tidyStyle(s.Style)
+		style := normalizeStyle(s.Style)
 		// Only with graphemes a mark that followed nothing has a width.
 		textCells := textCells
 		if unicode == vt.Unicode15Graphemes {

@@ -26,10 +26,10 @@ func inOne(f *vt.Frame) *vt.Frame {
 	return &g
 }
 
-// stored is f as a file gives it back: tidy, and without the difference between
+// stored is f as a file gives it back: normalized, and without the difference between
 // an empty and an absent list where it means nothing.
 func stored(f *vt.Frame) *vt.Frame {
-	g := *tidy(f)
+	g := *normalize(f)
 	for _, s := range []*vt.Screen{&g.Main, g.Alt} {
 		if s != nil && len(s.Kitty) == 0 {
 			s.Kitty = nil
@@ -263,7 +263,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		checkHarmless(t, frame, ANSI(frame, Options{Scrollback: -1}))
-		checkHarmless(t, lifeless(frame), ANSI(frame, Options{Dead: true}))
+		checkHarmless(t, withoutProgram(frame), ANSI(frame, Options{Ended: true}))
 		Text(frame, -1)
 		HTML(frame, 1)
 		JSON(frame, -1)

@@ -9,8 +9,8 @@ import (
 // openID is the ID of an open link that is noted in several places: only by an ID xterm.js knows that it is one link.
 const openID = "open"
 
-// tidyOpen is the place of the open link as Encode can keep it, nil when there is no such link.
-func tidyOpen(f *vt.Frame, rows int) *vt.OpenLink {
+// normalizeOpenLink is the place of the open link as Encode can keep it, nil when there is no such link.
+func normalizeOpenLink(f *vt.Frame, rows int) *vt.OpenLink {
 	o := f.Open
 	if o == nil || penLink(f) == (vt.Link{}) || penLink(f).Forgotten() {
 		return nil

@@ -92,7 +92,7 @@ func TestFormatsSurviveRestart(t *testing.T) {
 
 // inOnePart is f in order, with its history in one piece.
 func inOnePart(f *vt.Frame) *vt.Frame {
-	g := tidy(f)
+	g := normalize(f)
 	g.History = vt.LinesOf(g.History.Slice()...)
 	return g
 }

@@ -103,7 +103,7 @@ func (s *script) directive(t testing.TB, word, rest string) {
 	case "scrollback":
 		s.options.Scrollback = number(t, rest)
 	case "dead":
-		s.options.Dead = true
+		s.options.Ended = true
 	case "hist", "hist+":
 		f.History = vt.LinesOf(append(f.History.Slice(), parseLine(t, quoted(t, rest), word == "hist+"))...)
 	case "row", "row+":

@@ -30,12 +30,12 @@ func TestVerifyExactSnapshots(t *testing.T) {
 		"\x1b]0;title\a\x1b]1;icon\a\x1b]7;file://h/a%20b\a\x1b]4;1;#102030\a\x1b]11;#010203\a\x1b(0qqq\x1b)A\x0e\x1b]2;half",
 		"\x1b[?7l\x1b[?5h\x1b[20h\x1b[1\"qkept\x1b[0\"q\x1b[1;20Hx\x1b[3;4H\x1b7\x1b[1;1Hy",
 	} {
-		for _, o := range []Options{{Scrollback: -1}, {}, {Scrollback: 3}, {Scrollback: -1, Dead: true}} {
+		for _, o := range []Options{{Scrollback: -1}, {}, {Scrollback: 3}, {Scrollback: -1, Ended: true}} {
 			e := vt10x.New(vt.Config{Cols: 20, Rows: 5, Scrollback: vt.DefaultScrollback})
 			for at := range len(in) {
 				e.Write([]byte(in[at : at+1]))
 				f := e.Freeze()
-				for _, d := range Differences(Carried(f, o), reapplied(f, o)) {
+				for _, d := range Differences(Normalize(f, o), reapplied(f, o)) {
 					t.Errorf("%+v after %q: %s", o, in[:at+1], d)
 				}
 			}

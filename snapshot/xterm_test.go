@@ -11,7 +11,7 @@ import (
 )
 
 // checkPainted writes the snapshot of f to an xterm.js and compares. The frame
-// is what xterm.js can be: tidy, and with a living program.
+// is what xterm.js can be: normalized, and with a running program.
 func checkPainted(t *testing.T, j *judge, f *vt.Frame, o Options, reuse bool) {
 	t.Helper()
 	ansi := ANSI(f, o)
@@ -80,9 +80,9 @@ func TestXtermShowsScripts(t *testing.T) {
 			case "53-repeat-not.txt":
 				s.frame.LastChar = 0
 			}
-			s.frame = tidy(s.frame)
-			if s.options.Dead {
-				s.frame = lifeless(s.frame)
+			s.frame = normalize(s.frame)
+			if s.options.Ended {
+				s.frame = withoutProgram(s.frame)
 			}
 			for _, reuse := range []bool{false, true} {
 				checkPainted(t, j, s.frame, s.options, reuse)
