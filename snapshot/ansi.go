@@ -166,7 +166,8 @@ func withoutProgram(f *vt.Frame) *vt.Frame {
 	g.Modes = vt.DefaultModes()
 	g.Modes.ReverseVideo = f.Modes.ReverseVideo
 	g.Modes.AltScreen = f.Alt != nil
-	g.Pen, g.Charsets, g.LastChar, g.LastDropped, g.CursorStyle, g.Pending, g.Hidden = vt.Style{}, vt.Charsets{}, 0, false,
+	g.Pen, g.Charsets, g.LastChar, g.LastDropped, g.CursorStyle, g.Pending, g.Hidden = vt.Style{}, vt.Charsets{}, 0,
+		false,
 		0, nil, nil
 	g.Invoked, g.Extended, g.Open = 0, nil, nil
 	g.Main = screenWithoutProgram(f.Main, f.Rows)

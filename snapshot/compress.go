@@ -21,7 +21,7 @@ const (
 // zstd reader skips (RFC 8878 3.1.2), which has the magic of a snapshot file.
 const packedHead = "\x50\x2a\x4d\x18\x08\x00\x00\x00" + magic
 
-// isPacked tells whether b begins like a compressed snapshot file.
+// isPacked reports whether b begins like a compressed snapshot file.
 func isPacked(b []byte) bool {
 	return len(b) >= len(packedHead) && strings.HasPrefix(string(b[:len(packedHead)]), packedHead)
 }

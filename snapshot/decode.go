@@ -235,7 +235,8 @@ func (d *decoder) aside() error {
 	bits := d.u8()
 	s, err := d.style()
 	d.frame.Extended = &vt.ExtendedAttrs{
-		Underline: s.Underline, UnderlineColor: s.UnderlineColor, Link: s.Link, Underlined: bits&1 != 0, Extended: bits&2 != 0,
+		Underline: s.Underline, UnderlineColor: s.UnderlineColor, Link: s.Link, Underlined: bits&1 != 0,
+		Extended: bits&2 != 0,
 	}
 	return err
 }

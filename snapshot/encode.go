@@ -245,7 +245,8 @@ func (e *encoder) screen(tag byte, s *vt.Screen, cols int) {
 }
 
 func screenFlags(s *vt.Screen) byte {
-	return bitsOf(s.PendingWrap, s.Saved.Set, s.Saved.PendingWrap, s.Saved.Origin, s.Tabs != nil, s.Beyond, s.Saved.Beyond)
+	return bitsOf(s.PendingWrap, s.Saved.Set, s.Saved.PendingWrap, s.Saved.Origin, s.Tabs != nil, s.Beyond,
+		s.Saved.Beyond)
 }
 
 // bitsOf has a bit for each of at most eight flags, the first in the lowest.

@@ -141,7 +141,8 @@ func normalizeExtended(a *vt.ExtendedAttrs) *vt.ExtendedAttrs {
 		return nil
 	}
 	s := normalizeStyle(vt.Style{Underline: a.Underline, UnderlineColor: a.UnderlineColor, Link: a.Link})
-	return &vt.ExtendedAttrs{Underline: s.Underline, UnderlineColor: s.UnderlineColor, Link: s.Link, Underlined: a.Underlined, Extended: a.Extended}
+	return &vt.ExtendedAttrs{Underline: s.Underline, UnderlineColor: s.UnderlineColor, Link: s.Link,
+		Underlined: a.Underlined, Extended: a.Extended}
 }
 
 // normalizeStyle makes the style of a pen one that Encode can keep.
@@ -211,7 +212,7 @@ func inRange[T ~uint8](v, last T) T {
 	return v
 }
 
-// everyEight tells whether the tabs on the screen are the stops of a fresh
+// everyEight reports whether the tabs on the screen are the stops of a fresh
 // terminal. Column 0 is no matter: nothing tabs onto it that would not stop there
 // anyway.
 func everyEight(tabs []int, cols int) bool {
