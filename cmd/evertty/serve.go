@@ -261,7 +261,7 @@ func (a *app) newServer(f serveFlags, dir string, rules permission.Rules) (*daem
 		return nil, err
 	}
 	s := &daemon{app: a, dir: dir, l: l, at: at}
-	s.record.Guard = permission.NewEnforcer(rules).WithCopy(filepath.Join(dir, "permissions.json"))
+	s.record.Enforcer = permission.NewEnforcer(rules).WithCopy(filepath.Join(dir, "permissions.json"))
 	if err := s.build(f, log); err != nil {
 		_ = l.Close()
 		return nil, err

@@ -23,6 +23,7 @@ import (
 	"github.com/evertty/evertty/internal/shell/registry"
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/internal/terminal/wait"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/internal/thread/service"
 	"github.com/evertty/evertty/internal/thread/sqlite"
@@ -275,7 +276,7 @@ func TestShortProgramIsCharged(t *testing.T) {
 	}
 	used := func() int64 { return threadID(t, m, "t").Session.Used.Bytes }
 	until(t, "its 1000 bytes to be charged", func() bool { return used() == 1000 })
-	wait(t, term, terminal.Condition{For: "exit"})
+	waitFor(t, term, wait.Condition{For: "exit"})
 	if _, err := m.Terminals.Restart(term); err != nil {
 		t.Fatal(err)
 	}

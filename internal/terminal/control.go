@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evertty/evertty/internal/terminal/echo"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
@@ -31,7 +32,7 @@ func (t *Terminal) Input(ctx context.Context, p []byte) (Sent, error) {
 		return Sent{}, err
 	}
 	t.touch()
-	s := Sent{Bytes: len(p), Seq: t.typed.note(t, p)}
+	s := Sent{Bytes: len(p), Seq: t.noteInput(p)}
 	err := t.input.write(ctx, p)
 	if err == nil {
 		if e := t.journal.Input(p); e != nil {
@@ -43,6 +44,18 @@ func (t *Terminal) Input(ctx context.Context, p []byte) (Sent, error) {
 	}
 	return s, err
 }
+
+// noteInput remembers input that is about to be written, and returns the position of the
+// output just before. It does not remember what a terminal without echo gets: a password.
+func (t *Terminal) noteInput(p []byte) uint64 {
+	mode, err := t.process.Master().LineMode()
+	seq := t.Hub().Facts().Seq
+	t.typed.Note(p, seq, err == nil && (mode.Echo || !mode.Canonical))
+	return seq
+}
+
+// Typed is what was typed lately.
+func (t *Terminal) Typed() *echo.Typed { return &t.typed }
 
 // ExitError says how the terminal ended; it wraps ErrExited.
 func (t *Terminal) ExitError() error {

@@ -43,7 +43,7 @@ type Service struct {
 	life      *lifetime.Lifetime
 	terminals *terminal.Registry
 	shells    *registry.Registry
-	guard     *permission.Enforcer
+	enforcer  *permission.Enforcer
 	books     *conversation.Manager // of harnesses; nil without a store
 	why       error                 // of no Manager
 	boot      string
@@ -51,8 +51,8 @@ type Service struct {
 	watchers  watchers
 	pauses    *pauses
 	local     *local.Provider
-	providers map[string]provider.Provider // with local
-	kick      chan struct{}                // has a value when a session is over its budget
+	providers map[string]provider.Lifecycle // with local
+	kick      chan struct{}                 // has a value when a session is over its budget
 	sweeping  sync.WaitGroup
 
 	trouble atomic.Pointer[string] // why the records cannot be written; nil when they can
@@ -83,14 +83,14 @@ func New(cfg Config) *Service {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
-	if cfg.Record.Guard == nil {
-		cfg.Record.Guard = permission.NewEnforcer(permission.Rules{})
+	if cfg.Record.Enforcer == nil {
+		cfg.Record.Enforcer = permission.NewEnforcer(permission.Rules{})
 	}
 	if cfg.Policy == nil {
 		p := thread.DefaultPolicy()
 		cfg.Policy = &p
 	}
-	return &Service{cfg: cfg, life: cfg.Life, ctx: cfg.Life.Context(), guard: cfg.Record.Guard, why: cfg.NoRecords, boot: bootID(), recorder: newRecorder(),
+	return &Service{cfg: cfg, life: cfg.Life, ctx: cfg.Life.Context(), enforcer: cfg.Record.Enforcer, why: cfg.NoRecords, boot: bootID(), recorder: newRecorder(),
 		kick: make(chan struct{}, 1), cpu: map[string]time.Duration{}}
 }
 
@@ -115,7 +115,7 @@ func (d *Service) openRecords() {
 	}
 	d.pauses = newPauses(d)
 	d.local = local.New(local.Config{Lookup: d.localInstance})
-	d.providers = map[string]provider.Provider{thread.Local: d.local}
+	d.providers = map[string]provider.Lifecycle{thread.Local: d.local}
 	for name, p := range d.cfg.Providers {
 		d.providers[name] = p.Provider
 	}
@@ -417,7 +417,7 @@ func (d *Service) Problems() (list []string) {
 	if err := d.cfg.NoRecords; err != nil {
 		list = append(list, fmt.Sprintf("there are no records of threads: %v", err))
 	}
-	if err := d.guard.FailedClosed(); err != nil {
+	if err := d.enforcer.FailedClosed(); err != nil {
 		list = append(list, fmt.Sprintf("the permissions of threads cannot be read, and everything is denied: %v", err))
 	}
 	if text := d.trouble.Load(); text != nil {
