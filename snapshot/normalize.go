@@ -12,12 +12,12 @@ import (
 // the oldest entries, and programs nest two or three.
 const maxKitty = 64 // entries
 
-// tidy returns a copy of f in which everything is inside vt's limits and the
+// normalize returns a copy of f in which everything is inside vt's limits and the
 // screen: sizes 1..vt.MaxSize, exactly Rows lines, cursors and margins on the
 // screen, known modes and styles, strings without control characters, and in
 // Pending nothing but a sequence that is really unfinished. The lines
 // themselves are shared and not looked at.
-func tidy(f *vt.Frame) *vt.Frame {
+func normalize(f *vt.Frame) *vt.Frame {
 	g := *f
 	g.Cols = min(max(f.Cols, vt.MinSize), vt.MaxSize)
 	g.Rows = min(max(f.Rows, vt.MinSize), vt.MaxSize)
@@ -25,41 +25,41 @@ func tidy(f *vt.Frame) *vt.Frame {
 		g.Unicode = vt.Unicode11
 	}
 	g.History = f.History.Last(vt.MaxScrollback)
-	g.Main = tidyScreen(f.Main, g.Cols, g.Rows)
+	g.Main = normalizeScreen(f.Main, g.Cols, g.Rows)
 	if f.Alt != nil {
-		alt := tidyScreen(*f.Alt, g.Cols, g.Rows)
+		alt := normalizeScreen(*f.Alt, g.Cols, g.Rows)
 		g.Alt = &alt
 	}
-	g.Hidden = tidyHidden(f, g.Cols, g.Rows)
+	g.Hidden = normalizeHidden(f, g.Cols, g.Rows)
 	g.Modes.AltScreen = f.Alt != nil
 	g.Modes.Mouse = inRange(f.Modes.Mouse, vt.MouseAny)
 	g.Modes.MouseEncoding = inRange(f.Modes.MouseEncoding, vt.MouseEncodingSGRPixels)
 	g.CursorStyle = inRange(f.CursorStyle, 6)
-	g.Charsets = tidyCharsets(f.Charsets)
-	g.Invoked = tidyInvoked(f.Invoked, g.Charsets)
-	g.Pen = tidyStyle(f.Pen)
-	g.Extended = tidyAside(f.Extended)
-	g.Open = tidyOpen(&g, g.Rows)
+	g.Charsets = normalizeCharsets(f.Charsets)
+	g.Invoked = normalizeInvoked(f.Invoked, g.Charsets)
+	g.Pen = normalizeStyle(f.Pen)
+	g.Extended = normalizeExtended(f.Extended)
+	g.Open = normalizeOpenLink(&g, g.Rows)
 	if !utf8.ValidRune(f.LastChar) || unprintable(f.LastChar) {
 		g.LastChar = 0
 	}
 	g.Title, g.Icon, g.Cwd = plainString(f.Title), plainString(f.Icon), plainString(f.Cwd)
-	g.Palette, g.OtherColors = tidyPalette(f.Palette), tidyPalette(f.OtherColors)
+	g.Palette, g.OtherColors = normalizePalette(f.Palette), normalizePalette(f.OtherColors)
 	g.Foreground, g.Background, g.CursorColor = direct(f.Foreground), direct(f.Background), direct(f.CursorColor)
 	g.Pending = openTail(f.Pending)
 	return &g
 }
 
-// tidyHidden is what the alternate screen keeps while it is not shown.
-func tidyHidden(f *vt.Frame, cols, rows int) *vt.Screen {
+// normalizeHidden is what the alternate screen keeps while it is not shown.
+func normalizeHidden(f *vt.Frame, cols, rows int) *vt.Screen {
 	if f.Alt != nil || f.Hidden == nil || !f.Hidden.Saved.Set && len(f.Hidden.Kitty) == 0 {
 		return nil
 	}
-	s := tidyScreen(vt.Screen{Saved: f.Hidden.Saved, Kitty: f.Hidden.Kitty}, cols, rows)
+	s := normalizeScreen(vt.Screen{Saved: f.Hidden.Saved, Kitty: f.Hidden.Kitty}, cols, rows)
 	return &s
 }
 
-func tidyScreen(s vt.Screen, cols, rows int) vt.Screen {
+func normalizeScreen(s vt.Screen, cols, rows int) vt.Screen {
 	if len(s.Lines) != rows {
 		lines := make([]vt.Line, rows)
 		copy(lines, s.Lines)
@@ -72,7 +72,7 @@ func tidyScreen(s vt.Screen, cols, rows int) vt.Screen {
 		s.Top, s.Bottom = 0, rows-1
 	}
 	if s.Tabs != nil {
-		s.Tabs = tidyTabs(s.Tabs)
+		s.Tabs = normalizeTabs(s.Tabs)
 	}
 	s.Kitty = s.Kitty[max(0, len(s.Kitty)-maxKitty):]
 	d := &s.Saved
@@ -83,7 +83,7 @@ func tidyScreen(s vt.Screen, cols, rows int) vt.Screen {
 	d.PendingWrap = d.PendingWrap && d.X == cols-1
 	d.Beyond = d.Beyond && d.PendingWrap
 	d.FlagsDiffer &= vt.FlagUnderlined | vt.FlagExtended
-	d.Pen, d.Charsets = tidyStyle(d.Pen), tidyCharsets(d.Charsets)
+	d.Pen, d.Charsets = normalizeStyle(d.Pen), normalizeCharsets(d.Charsets)
 	return s
 }
 
@@ -91,8 +91,8 @@ func tidyScreen(s vt.Screen, cols, rows int) vt.Screen {
 // one of the widest screen.
 const maxTab = vt.MaxSize + 1
 
-// tidyTabs returns the stops that there can be, ascending, each once.
-func tidyTabs(tabs []int) []int {
+// normalizeTabs returns the stops that there can be, ascending, each once.
+func normalizeTabs(tabs []int) []int {
 	ok := true
 	for i, t := range tabs {
 		ok = ok && t >= 0 && t <= maxTab && (i == 0 || tabs[i-1] < t)
@@ -115,9 +115,9 @@ func tidyTabs(tabs []int) []int {
 	return out
 }
 
-// tidyCharsets turns designations that no 94-character set has (ECMA-35 14.2)
+// normalizeCharsets turns designations that no 94-character set has (ECMA-35 14.2)
 // into ASCII, which it writes as 0.
-func tidyCharsets(c vt.Charsets) vt.Charsets {
+func normalizeCharsets(c vt.Charsets) vt.Charsets {
 	for i, final := range c.G {
 		if final < '0' || final > '~' || final == 'B' {
 			c.G[i] = 0
@@ -127,8 +127,8 @@ func tidyCharsets(c vt.Charsets) vt.Charsets {
 	return c
 }
 
-// tidyInvoked is the set in force, 0 when c says as much.
-func tidyInvoked(set byte, c vt.Charsets) byte {
+// normalizeInvoked is the set in force, 0 when c says as much.
+func normalizeInvoked(set byte, c vt.Charsets) byte {
 	designated := c.G[c.GL]
 	if set < '0' || set > '~' || set == designated || set == 'B' && designated == 0 {
 		return 0
@@ -136,16 +136,17 @@ func tidyInvoked(set byte, c vt.Charsets) byte {
 	return set
 }
 
-func tidyAside(a *vt.ExtendedAttrs) *vt.ExtendedAttrs {
+func normalizeExtended(a *vt.ExtendedAttrs) *vt.ExtendedAttrs {
 	if a == nil {
 		return nil
 	}
-	s := tidyStyle(vt.Style{Underline: a.Underline, UnderlineColor: a.UnderlineColor, Link: a.Link})
-	return &vt.ExtendedAttrs{Underline: s.Underline, UnderlineColor: s.UnderlineColor, Link: s.Link, Underlined: a.Underlined, Extended: a.Extended}
+	s := normalizeStyle(vt.Style{Underline: a.Underline, UnderlineColor: a.UnderlineColor, Link: a.Link})
+	return &vt.ExtendedAttrs{Underline: s.Underline, UnderlineColor: s.UnderlineColor, Link: s.Link,
+		Underlined: a.Underlined, Extended: a.Extended}
 }
 
-// tidyStyle makes the style of a pen one that Encode can keep.
-func tidyStyle(s vt.Style) vt.Style {
+// normalizeStyle makes the style of a pen one that Encode can keep.
+func normalizeStyle(s vt.Style) vt.Style {
 	s.FG, s.BG, s.UnderlineColor = known(s.FG), known(s.BG), known(s.UnderlineColor)
 	s.Underline = inRange(s.Underline, vt.UnderlineDashed)
 	if !sendable(s.Link) {
@@ -154,7 +155,7 @@ func tidyStyle(s vt.Style) vt.Style {
 	return s
 }
 
-func tidyPalette(p map[uint8]vt.Color) map[uint8]vt.Color {
+func normalizePalette(p map[uint8]vt.Color) map[uint8]vt.Color {
 	bad := func(c vt.Color) bool { return direct(c) == 0 }
 	for _, c := range p {
 		if bad(c) {
@@ -211,7 +212,7 @@ func inRange[T ~uint8](v, last T) T {
 	return v
 }
 
-// everyEight tells whether the tabs on the screen are the stops of a fresh
+// everyEight reports whether the tabs on the screen are the stops of a fresh
 // terminal. Column 0 is no matter: nothing tabs onto it that would not stop there
 // anyway.
 func everyEight(tabs []int, cols int) bool {
