@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/client"
-	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/internal/proc"
 )
 
 // gone waits until a terminal was cleaned away: its program is dead and it is not
@@ -264,8 +264,8 @@ func TestKillAll(t *testing.T) {
 	if e := run(t, s.cli("kill", "--all")); e.code != 0 {
 		t.Errorf("%+v", e)
 	}
-	if took := time.Since(begin); took > deaf*pty.KillGrace/2 {
-		t.Errorf("it took %v, one after the other takes %v", took, deaf*pty.KillGrace)
+	if took := time.Since(begin); took > deaf*proc.KillGrace/2 {
+		t.Errorf("it took %v, one after the other takes %v", took, deaf*proc.KillGrace)
 	}
 	for _, i := range list {
 		s.gone(i)

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evertty/evertty/client"
-	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/permission"
 )
 
@@ -91,10 +90,10 @@ func printPermissions(w io.Writer, p client.Permissions) error {
 
 func (a *app) newThreadApprovals() *cobra.Command {
 	const all = "all"
-	status := conversation.Pending
+	status := permission.Pending
 	var asJSON bool
-	words := []string{conversation.Pending, conversation.Approved, conversation.Denied, conversation.Used,
-		conversation.Expired, all}
+	words := []string{permission.Pending, permission.Approved, permission.Denied, permission.Used,
+		permission.Expired, all}
 	c := a.ofThread("approvals", "List the calls that wait for an approval",
 		func(c *cobra.Command, server *client.Client, thread string) error {
 			wanted := status
@@ -168,7 +167,7 @@ func (a *app) newThreadDecide(verb, short string, approve bool) *cobra.Command {
 func (a *app) completeApprovals(thread string) ([]string, cobra.ShellCompDirective) {
 	return a.complete(func(ctx context.Context, server *client.Client) []string {
 		var words []string
-		list, _ := server.Approvals(ctx, thread, conversation.Pending)
+		list, _ := server.Approvals(ctx, thread, permission.Pending)
 		for _, one := range list {
 			words = append(words, cobra.CompletionWithDesc(one.ID, printable(one.Tool+" "+string(one.Arguments))))
 		}

@@ -56,7 +56,7 @@ func (m *Manager) AddTimeline(threadID string, list []Entry) (added []Item[Entry
 // maxWord is how many bytes an event tells of a word that somebody chose.
 const maxWord = 128
 
-func clip(word string) string { return beginning(word, maxWord) }
+func clip(word string) string { return prefix(word, maxWord) }
 
 // AddTrace adds a step to the completion trace. While the trace is projected from the timeline nothing is kept. It returns the trace as it is then.
 func (m *Manager) AddTrace(threadID string, e TraceEntry) (list []TraceEntry, derived bool, err error) {

@@ -14,10 +14,10 @@ import (
 type Config struct {
 	Store Store
 	// Files are the record files; nil is none, and NoFiles why. The Manager closes them.
-	Files   *Files
-	NoFiles error
-	Clock   thread.Clock         // nil is time.Now
-	Guard   *permission.Enforcer // decides what permissions allow; nil is one without rules of the server
+	Files    *Files
+	NoFiles  error
+	Clock    thread.Clock         // nil is time.Now
+	Enforcer *permission.Enforcer // decides what permissions allow; nil is one without rules of the server
 	// Notify tells that a thread has a new event, which is kept. nil does nothing. It must return at once and must not call the Manager.
 	Notify func(thread string)
 	// Failed is told why a record's file cannot be saved, once until one can be saved again, and what else goes wrong where nobody can be told; nil does nothing. The record itself is kept.
@@ -33,8 +33,8 @@ type Manager struct {
 	cfg   Config
 	saver *saver
 
-	permitting sync.Mutex // held over a change of permissions; before everything else
-	importing  sync.Mutex // held over an import, and over a purge, which would take its rows for those of a deleted thread; before everything else
+	permissionsMu sync.Mutex // held over a change of permissions; before everything else
+	importing     sync.Mutex // held over an import, and over a purge, which would take its rows for those of a deleted thread; before everything else
 
 	mu       sync.Mutex
 	deleting map[string]bool // threads
@@ -45,8 +45,8 @@ func NewManager(cfg Config) *Manager {
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
 	}
-	if cfg.Guard == nil {
-		cfg.Guard = permission.NewEnforcer(permission.Rules{})
+	if cfg.Enforcer == nil {
+		cfg.Enforcer = permission.NewEnforcer(permission.Rules{})
 	}
 	if cfg.Notify == nil {
 		cfg.Notify = func(string) {}

@@ -38,7 +38,7 @@ func (m *Manager) Patch(threadID string, patch json.RawMessage) (s State, err er
 	if _, held := fields["permission_mode"]; !held {
 		return s, m.update(threadID, write)
 	}
-	_, err = m.permit(threadID, func(c *change, p permission.Permissions) (permission.Permissions, error) {
+	_, err = m.changePermissions(threadID, func(c *change, p permission.Permissions) (permission.Permissions, error) {
 		if err := write(c); err != nil {
 			return p, err
 		}

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// maxGuardFile bounds the copy of permissions that is read, in bytes: a thousand threads with as many rules as one may have.
-const maxGuardFile = 1000 * MaxRulesFile
+// maxCopy bounds the copy of permissions that is read, in bytes: a thousand threads with as many rules as one may have.
+const maxCopy = 1000 * MaxRulesFile
 
-// guardFormat is the version of the copy; a reader refuses another.
-const guardFormat = 1
+// copyFormat is the version of the copy; a reader refuses another.
+const copyFormat = 1
 
 // fileCopy is the file: the permissions of all threads of which something is set, for a server that cannot read its database.
 type fileCopy struct {
@@ -28,21 +28,21 @@ type threadCopy struct {
 	Rules  json.RawMessage `json:"rules"`
 }
 
-// Save writes the copy, or removes it when there is nothing to say. The file is replaced at once: a reader has all of one or all of the other. Who is blind leaves it alone: what is in memory
-// then is not all, and the copy would forget what the other threads forbid.
-func (g *Enforcer) Save() error {
-	if g.file == "" || g.FailedClosed() != nil {
-		return nil //nolint:nilerr // who made it blind has told why
+// Save writes the copy, or removes it when there is nothing to say. The file is replaced at once: a reader has all of one or all of the other. After FailClosed
+// it stays as it is: memory does not hold all, and the copy would forget what the other threads forbid.
+func (e *Enforcer) Save() error {
+	if e.file == "" || e.FailedClosed() != nil {
+		return nil //nolint:nilerr // the caller of FailClosed logs it
 	}
-	g.mu.RLock()
-	c := fileCopy{Format: guardFormat}
-	for _, p := range g.threads {
+	e.mu.RLock()
+	c := fileCopy{Format: copyFormat}
+	for _, p := range e.threads {
 		rules, _ := json.Marshal(p.Rules) // cannot fail: texts
 		c.Threads = append(c.Threads, threadCopy{p.Thread, p.Mode, rules})
 	}
-	g.mu.RUnlock()
+	e.mu.RUnlock()
 	if len(c.Threads) == 0 {
-		if err := os.Remove(g.file); !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(e.file); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		return nil
@@ -52,7 +52,7 @@ func (g *Enforcer) Save() error {
 	if err != nil {
 		return err
 	}
-	next := g.file + ".new"
+	next := e.file + ".new"
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a server that was killed; a link is not followed
 		return err
 	}
@@ -64,33 +64,33 @@ func (g *Enforcer) Save() error {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(next, g.file)
+	return os.Rename(next, e.file)
 }
 
-// LoadCopy brings what the copy has into memory, where there is no Store to ask. No file says that nobody has set anything. When it fails, nobody knows what is forbidden: see Blind.
-func (g *Enforcer) LoadCopy() error {
-	if g.file == "" {
+// LoadCopy brings what the copy has into memory, where there is no Store to ask. No file says that nobody has set anything. When it fails, nobody knows what is forbidden: the caller has to call FailClosed.
+func (e *Enforcer) LoadCopy() error {
+	if e.file == "" {
 		return nil
 	}
-	i, err := os.Lstat(g.file)
+	i, err := os.Lstat(e.file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
 		return err
-	case !i.Mode().IsRegular() || i.Size() > maxGuardFile:
-		return fmt.Errorf("%w: %s is no file of at most %d bytes", ErrDamaged, g.file, maxGuardFile)
+	case !i.Mode().IsRegular() || i.Size() > maxCopy:
+		return fmt.Errorf("%w: %s is no file of at most %d bytes", ErrDamaged, e.file, maxCopy)
 	}
-	b, err := os.ReadFile(g.file)
+	b, err := os.ReadFile(e.file)
 	if err != nil {
 		return err
 	}
 	list, err := parseCopy(b)
 	if err != nil {
-		return fmt.Errorf("%s: %w", g.file, err)
+		return fmt.Errorf("%s: %w", e.file, err)
 	}
 	for _, p := range list {
-		g.Set(p)
+		e.Set(p)
 	}
 	return nil
 }
@@ -101,8 +101,8 @@ func parseCopy(b []byte) ([]Permissions, error) {
 	if err := json.Unmarshal(b, &c); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	if c.Format != guardFormat {
-		return nil, fmt.Errorf("%w: format %d, this server reads format %d", ErrDamaged, c.Format, guardFormat)
+	if c.Format != copyFormat {
+		return nil, fmt.Errorf("%w: format %d, this server reads format %d", ErrDamaged, c.Format, copyFormat)
 	}
 	list := make([]Permissions, 0, len(c.Threads))
 	for _, t := range c.Threads {

@@ -9,17 +9,17 @@ import (
 	"testing"
 )
 
-// TestGuardCopy: a server that cannot read its database holds what was set before.
-func TestGuardCopy(t *testing.T) {
+// TestPermissionsCopy: a server that cannot read its database holds what was set before.
+func TestPermissionsCopy(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "permissions.json")
-	g := NewEnforcer(Rules{}).WithCopy(file)
-	if err := g.LoadCopy(); err != nil {
+	e := NewEnforcer(Rules{}).WithCopy(file)
+	if err := e.LoadCopy(); err != nil {
 		t.Fatal(err) // nobody has set anything
 	}
 	want := Permissions{Thread: "one", Mode: ModeAllow, Rules: rulesOf(t, `{"deny":[{"tool":"exec","contains":"<rm>"}]}`)}
-	g.Set(want)
-	g.Set(Permissions{Thread: "two", Mode: ModeReadOnly, Rules: noRules()})
-	if err := g.Save(); err != nil {
+	e.Set(want)
+	e.Set(Permissions{Thread: "two", Mode: ModeReadOnly, Rules: noRules()})
+	if err := e.Save(); err != nil {
 		t.Fatal(err)
 	}
 	if i, err := os.Stat(file); err != nil || i.Mode().Perm() != 0o600 {
@@ -47,18 +47,18 @@ func TestGuardCopy(t *testing.T) {
 	}
 }
 
-// TestTheBlindLeaveTheCopy: it is of a server that knew all threads.
-func TestTheBlindLeaveTheCopy(t *testing.T) {
+// TestFailClosedLeavesTheCopy: it is of a server that knew all threads.
+func TestFailClosedLeavesTheCopy(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "permissions.json")
-	g := NewEnforcer(Rules{}).WithCopy(file)
-	g.Set(Permissions{Thread: "one", Mode: ModeReadOnly, Rules: noRules()})
-	if err := g.Save(); err != nil {
+	e := NewEnforcer(Rules{}).WithCopy(file)
+	e.Set(Permissions{Thread: "one", Mode: ModeReadOnly, Rules: noRules()})
+	if err := e.Save(); err != nil {
 		t.Fatal(err)
 	}
-	g = NewEnforcer(Rules{}).WithCopy(file)
-	g.FailClosed(errors.New("no database"))
-	g.Set(Permissions{Thread: "two", Mode: ModeReadOnly, Rules: noRules()})
-	if err := g.Save(); err != nil {
+	e = NewEnforcer(Rules{}).WithCopy(file)
+	e.FailClosed(errors.New("no database"))
+	e.Set(Permissions{Thread: "two", Mode: ModeReadOnly, Rules: noRules()})
+	if err := e.Save(); err != nil {
 		t.Fatal(err)
 	}
 	next := NewEnforcer(Rules{}).WithCopy(file)
@@ -67,8 +67,8 @@ func TestTheBlindLeaveTheCopy(t *testing.T) {
 	}
 }
 
-// FuzzGuardCopy: what is read decides without a panic, and rules that are not understood allow nothing.
-func FuzzGuardCopy(f *testing.F) {
+// FuzzPermissionsCopy: what is read decides without a panic, and rules that are not understood allow nothing.
+func FuzzPermissionsCopy(f *testing.F) {
 	f.Add([]byte(`{"format":1,"threads":[{"thread_id":"one","mode":"allow","rules":{"deny":[{"tool":"exec"}]}}]}`))
 	f.Add([]byte(`{"format":1,"threads":[{"thread_id":"one","mode":"allow","rules":{"denied":[]}},{"mode":"x"}]}`))
 	f.Add([]byte(`{"format":1,"threads":[{"thread_id":"one","mode":"x","rules":{"allow":[{"tool":"exec"}]}}]}`))

@@ -12,7 +12,7 @@ type Enforcer struct {
 	file    string                 // the copy, "" is none: see save
 	mu      sync.RWMutex           // a leaf
 	threads map[string]Permissions // of threads of which something is set
-	blind   error                  // why those of threads are not known; then everything is denied
+	unknown error                  // why the permissions of threads are not known; then everything is denied
 }
 
 // NewEnforcer makes one that knows of no thread yet. The rules must not be changed after it.
@@ -20,65 +20,65 @@ func NewEnforcer(server Rules) *Enforcer {
 	return &Enforcer{server: server, threads: map[string]Permissions{}}
 }
 
-// WithCopy has what is known of threads copied to a file whenever a Manager changes it, and returns the Guard. It is called before anything else.
-func (g *Enforcer) WithCopy(file string) *Enforcer {
-	g.file = file
-	return g
+// WithCopy has what is known of threads copied to a file whenever a Manager changes it, and returns the Enforcer. It is called before anything else.
+func (e *Enforcer) WithCopy(file string) *Enforcer {
+	e.file = file
+	return e
 }
 
 // Server are the rules for all threads.
-func (g *Enforcer) Server() Rules { return g.server }
+func (e *Enforcer) Server() Rules { return e.server }
 
 // Applies tells whether anything has to be decided in a thread: somebody has set its permissions, or the server has rules. It costs no more than a look into a map.
 // The thread "" is of calls that belong to none: only the rules of the server are for these.
-func (g *Enforcer) Applies(thread string) bool {
-	if g.server.count() > 0 {
+func (e *Enforcer) Applies(thread string) bool {
+	if e.server.count() > 0 {
 		return true
 	}
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	_, ok := g.threads[thread]
-	return ok || g.blind != nil
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	_, ok := e.threads[thread]
+	return ok || e.unknown != nil
 }
 
 // FailClosed has everything denied from now on, because nobody knows what threads forbid.
-func (g *Enforcer) FailClosed(why error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.blind = why
+func (e *Enforcer) FailClosed(why error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.unknown = why
 }
 
 // FailedClosed is why everything is denied, nil when it is not.
-func (g *Enforcer) FailedClosed() error {
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	return g.blind
+func (e *Enforcer) FailedClosed() error {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.unknown
 }
 
 // Permissions are those of a thread, or what one has of which nothing is set.
-func (g *Enforcer) Permissions(thread string) Permissions {
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	if p, ok := g.threads[thread]; ok {
+func (e *Enforcer) Permissions(thread string) Permissions {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if p, ok := e.threads[thread]; ok {
 		return p
 	}
 	return Permissions{Thread: thread, Mode: DefaultMode, Rules: noRules()}
 }
 
 // Check decides about a call without telling anybody. Errors: ErrInvalid (the call).
-func (g *Enforcer) Check(thread string, c Call) (Decision, error) {
-	if why := g.FailedClosed(); why != nil {
+func (e *Enforcer) Check(thread string, c Call) (Decision, error) {
+	if why := e.FailedClosed(); why != nil {
 		return Decision{Decision: Deny, Reason: "the permissions of threads cannot be read: " + why.Error()}, nil //nolint:nilerr // it is why
 	}
 	if thread == "" {
-		return g.checkAlone(c)
+		return e.checkAlone(c)
 	}
-	return g.Permissions(thread).decide(g.server, c)
+	return e.Permissions(thread).decide(e.server, c)
 }
 
 // checkAlone is for a call of no thread, in which nobody has set a mode and nobody can be asked.
-func (g *Enforcer) checkAlone(c Call) (Decision, error) {
-	d, err := Permissions{Mode: ModeAllow}.decide(g.server, c)
+func (e *Enforcer) checkAlone(c Call) (Decision, error) {
+	d, err := Permissions{Mode: ModeAllow}.decide(e.server, c)
 	if d.Decision == Ask {
 		d.Decision, d.Reason = Deny, d.Reason+" asks first, and there is no thread to ask in"
 	}
@@ -86,18 +86,18 @@ func (g *Enforcer) checkAlone(c Call) (Decision, error) {
 }
 
 // Set notes the permissions of a thread. Those that say nothing are as none.
-func (g *Enforcer) Set(p Permissions) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (e *Enforcer) Set(p Permissions) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	if p.none() {
-		delete(g.threads, p.Thread)
+		delete(e.threads, p.Thread)
 		return
 	}
-	g.threads[p.Thread] = p
+	e.threads[p.Thread] = p
 }
 
 // Forget drops what is known of a thread, which is gone.
-func (g *Enforcer) Forget(thread string) { g.Set(Permissions{Thread: thread}) }
+func (e *Enforcer) Forget(thread string) { e.Set(Permissions{Thread: thread}) }
 
 func noRules() Rules { return Rules{[]Rule{}, []Rule{}, []Rule{}} }
 
@@ -126,13 +126,13 @@ func (p Permissions) With(mode *string, rules *Rules) (Permissions, error) {
 }
 
 // Prompting tells whether somebody may be asked: by the mode, or by a rule of the thread or the server.
-func (g *Enforcer) Prompting(p Permissions) bool {
-	return p.Mode == ModePrompt || len(p.Rules.Ask) > 0 || len(g.server.Ask) > 0
+func (e *Enforcer) Prompting(p Permissions) bool {
+	return p.Mode == ModePrompt || len(p.Rules.Ask) > 0 || len(e.server.Ask) > 0
 }
 
 // Counts is how many rules act in a thread with these permissions, its own and the server's.
-func (g *Enforcer) Counts(p Permissions) map[string]int {
-	own, all := p.Rules.Counts(), g.server.Counts()
+func (e *Enforcer) Counts(p Permissions) map[string]int {
+	own, all := p.Rules.Counts(), e.server.Counts()
 	for _, word := range []string{Allow, Deny, Ask} {
 		all[word] += own[word]
 	}

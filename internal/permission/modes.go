@@ -58,7 +58,7 @@ func levelOfMode(mode string) Level {
 	return 0
 }
 
-// Tools that the gate decides about. A rule for one is also for those that do the same by another way: see broader.
+// Tools that the rules know. A rule for one is also for those that do the same by another way: see broader.
 const (
 	ToolExec         = "exec"          // a command: in a shell, isolated, on a terminal of its own
 	ToolPTY          = "pty"           // a terminal with its program
@@ -85,7 +85,7 @@ const (
 	ToolRename       = "rename"
 	ToolLeaseCreate  = "lease.create"  // compute at a provider
 	ToolLeaseDestroy = "lease.destroy" // its end
-	ToolStream       = "stream"        // output; only for who asks, the gate lets it through unseen
+	ToolStream       = "stream"        // output; only for POST …/authorize: no route of ours checks it
 	ToolSnapshot     = "snapshot"      // the same of screens
 )
 

@@ -8,7 +8,6 @@ import (
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/terminal"
-	"github.com/evertty/evertty/internal/thread/service"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/wire"
 )
@@ -34,7 +33,7 @@ func (s *Server) postInput(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Permit(c, t.Thread(), permission.ToolInput, service.NewInputCall(t.ID, p)); err != nil {
+	if err := s.Check(c, t.Thread(), permission.ToolInput, permission.NewInputArgs(t.ID, p)); err != nil {
 		return err
 	}
 	done, err := t.Input(c.Request().Context(), p)
@@ -53,7 +52,7 @@ func (s *Server) postKeys(c echo.Context) error {
 	if err := req.check(); err != nil {
 		return err
 	}
-	if err := s.Permit(c, t.Thread(), permission.ToolKeys, service.InputCall{Terminal: t.ID, Keys: req.Keys, Mouse: req.Mouse}); err != nil {
+	if err := s.Check(c, t.Thread(), permission.ToolKeys, permission.InputArgs{Terminal: t.ID, Keys: req.Keys, Mouse: req.Mouse}); err != nil {
 		return err
 	}
 	var done terminal.Sent
@@ -95,7 +94,7 @@ func (s *Server) postPaste(c echo.Context) error {
 	if req.Data == nil {
 		return httpapi.BadRequest(`"data" (the text to paste) is needed`)
 	}
-	if err := s.Permit(c, t.Thread(), permission.ToolPaste, service.InputCall{Terminal: t.ID, Data: *req.Data}); err != nil {
+	if err := s.Check(c, t.Thread(), permission.ToolPaste, permission.InputArgs{Terminal: t.ID, Data: *req.Data}); err != nil {
 		return err
 	}
 	done, err := t.Paste(c.Request().Context(), *req.Data)
@@ -114,7 +113,7 @@ func (s *Server) postResize(c echo.Context) error {
 	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
-	if err := s.Permit(c, t.Thread(), permission.ToolResize, service.ResizeCall{Terminal: t.ID, Cols: req.Cols, Rows: req.Rows}); err != nil {
+	if err := s.Check(c, t.Thread(), permission.ToolResize, permission.ResizeArgs{Terminal: t.ID, Cols: req.Cols, Rows: req.Rows}); err != nil {
 		return err
 	}
 	if err := t.Resize(req.Cols, req.Rows); err != nil {
@@ -134,7 +133,7 @@ func (s *Server) postSignal(c echo.Context) error {
 	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
-	if err := s.Permit(c, t.Thread(), permission.ToolSignal, httpapi.TerminalDeed{Terminal: t.ID, Signal: req.Signal}); err != nil {
+	if err := s.Check(c, t.Thread(), permission.ToolSignal, permission.TerminalArgs{Terminal: t.ID, Signal: req.Signal}); err != nil {
 		return err
 	}
 	if err := t.Signal(req.Signal); err != nil {
@@ -153,7 +152,7 @@ func (s *Server) postRestart(c echo.Context) error {
 	if err := httpapi.BindOptional(c, &req); err != nil {
 		return err
 	}
-	if err := s.Permit(c, t.Thread(), permission.ToolRestart, httpapi.TerminalDeed{Terminal: t.ID, Command: httpapi.ShellWords(t.Info().Cmd)}); err != nil {
+	if err := s.Check(c, t.Thread(), permission.ToolRestart, permission.TerminalArgs{Terminal: t.ID, Command: httpapi.ShellWords(t.Info().Cmd)}); err != nil {
 		return err
 	}
 	if t, err = s.Terminals.Restart(t); err != nil {

@@ -75,8 +75,8 @@ func startServer(t *testing.T, mode, dir string) *liveServer {
 	return startRuled(t, mode, dir, permission.Rules{})
 }
 
-// startGuarded is startServer without authentication, with rules for all threads.
-func startGuarded(t *testing.T, rules permission.Rules) *liveServer {
+// startWithRules is startServer without authentication, with rules for all threads.
+func startWithRules(t *testing.T, rules permission.Rules) *liveServer {
 	t.Helper()
 	return startRuled(t, auth.ModeNone, t.TempDir(), rules)
 }
@@ -103,7 +103,7 @@ func startRuled(t *testing.T, mode, dir string, rules permission.Rules) *liveSer
 		t.Fatal(err)
 	}
 	m, err := supervisor.Start(supervisor.Config{Engine: vt10x.New, Unicode: vt.Unicode11, Store: store, Records: records,
-		Record: conversation.Config{Store: records.Records(), Files: files, Guard: permission.NewEnforcer(rules)},
+		Record: conversation.Config{Store: records.Records(), Files: files, Enforcer: permission.NewEnforcer(rules)},
 		Keeper: held, Log: log, Metrics: metrics})
 	if err != nil {
 		t.Fatal(err)

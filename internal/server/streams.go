@@ -69,7 +69,7 @@ func (s *Server) getWebSocket(c echo.Context) error {
 		return err
 	}
 	defer release()
-	viewer.ServeWebSocket(c.Response(), c.Request(), s.Threads.Typist(t), v)
+	viewer.ServeWebSocket(c.Response(), c.Request(), s.Threads.Checked(t), v)
 	return nil
 }
 

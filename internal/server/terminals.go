@@ -29,7 +29,7 @@ func (s *Server) postTerminal(c echo.Context) error {
 	if err := terminal.CheckSize(spec.Cols, spec.Rows); err != nil {
 		return err
 	}
-	if err := s.PermitTerminal(c, spec); err != nil {
+	if err := s.checkCreate(c, spec); err != nil {
 		return err
 	}
 	t, err := s.Terminals.Create(spec)
@@ -38,6 +38,20 @@ func (s *Server) postTerminal(c echo.Context) error {
 	}
 	auth.SetTarget(c, t.ID)
 	return c.JSON(http.StatusCreated, t.Info())
+}
+
+// checkCreate asks the permissions about a terminal that is about to be created.
+func (s *Server) checkCreate(c echo.Context, spec terminal.Spec) error {
+	if err := terminal.CheckName("session", spec.Session); err != nil {
+		return err
+	}
+	cmd := spec.Cmd
+	if cmd == nil {
+		cmd = terminal.DefaultCmd()
+	}
+	return s.Check(c, spec.Session, permission.ToolPTY, permission.TerminalArgs{
+		Command: httpapi.ShellWords(cmd), Cwd: spec.Cwd, Env: spec.Env, Name: spec.Name,
+	})
 }
 
 // listReply is the reply of both lists.
@@ -97,7 +111,7 @@ func (s *Server) deleteTerminal(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Permit(c, t.Thread(), permission.ToolKill, httpapi.TerminalDeed{Terminal: t.ID}); err != nil {
+	if err := s.Check(c, t.Thread(), permission.ToolKill, permission.TerminalArgs{Terminal: t.ID}); err != nil {
 		return err
 	}
 	if err := s.Terminals.Delete(httpapi.Unhurried(c), t, purge); err != nil {
@@ -115,11 +129,28 @@ func (s *Server) deleteTerminals(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Permit(c, session, permission.ToolKill, struct{}{}); err != nil {
+	if err := s.Check(c, session, permission.ToolKill, permission.NoArgs{}); err != nil {
 		return err
 	}
 	if err := s.Terminals.DeleteSession(httpapi.Unhurried(c), session, purge); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, httpapi.Done)
+}
+
+// infosOf are the states of terminals as the request may see them; never nil.
+func infosOf(c echo.Context, list ...*terminal.Terminal) ([]terminal.Info, error) {
+	shown, err := auth.SecretsShown(c)
+	if err != nil {
+		return nil, err
+	}
+	infos := make([]terminal.Info, 0, len(list))
+	for _, t := range list {
+		i := t.Info()
+		if shown {
+			i.Env = t.Env()
+		}
+		infos = append(infos, i)
+	}
+	return infos, nil
 }

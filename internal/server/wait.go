@@ -9,7 +9,7 @@ import (
 
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/server/httpapi"
-	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/internal/terminal/wait"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/wire"
 )
@@ -40,9 +40,9 @@ func (c waitCondition) empty() bool {
 	return c.For == "" && c.Pattern == "" && c.IdleMS == 0 && !c.Not && !c.ScreenOnly && c.X == nil && c.Y == nil && c.Mode == "" && c.Value == nil
 }
 
-// wait is what the request asks for. Errors say what is not allowed.
-func (r waitRequest) wait() (terminal.Wait, error) {
-	w := terminal.Wait{Timeout: time.Duration(r.TimeoutMS) * time.Millisecond, Since: r.Since, IgnoreEcho: r.IgnoreEcho}
+// request is what r asks for. Errors say what is not allowed.
+func (r waitRequest) request() (wait.Request, error) {
+	w := wait.Request{Timeout: time.Duration(r.TimeoutMS) * time.Millisecond, Since: r.Since, IgnoreEcho: r.IgnoreEcho}
 	if r.TimeoutMS < 0 || r.TimeoutMS > maxMS {
 		return w, httpapi.BadRequest("timeout_ms %d: 0 to %d are allowed", r.TimeoutMS, maxMS)
 	}
@@ -57,7 +57,7 @@ func (r waitRequest) wait() (terminal.Wait, error) {
 		if c.IdleMS < 0 || c.IdleMS > maxMS {
 			return w, httpapi.BadRequest("idle_ms %d: 0 to %d are allowed", c.IdleMS, maxMS)
 		}
-		w.Any = append(w.Any, terminal.Condition{For: c.For, Pattern: c.Pattern, Idle: time.Duration(c.IdleMS) * time.Millisecond,
+		w.Any = append(w.Any, wait.Condition{For: c.For, Pattern: c.Pattern, Idle: time.Duration(c.IdleMS) * time.Millisecond,
 			Not: c.Not, ScreenOnly: c.ScreenOnly, X: c.X, Y: c.Y, Mode: c.Mode, Value: c.Value})
 	}
 	return w, nil
@@ -74,7 +74,7 @@ type waitReply struct {
 }
 
 // maxMS bounds numbers of milliseconds before they become durations.
-const maxMS = int64(terminal.MaxWait / time.Millisecond)
+const maxMS = int64(wait.MaxTimeout / time.Millisecond)
 
 func (s *Server) postWait(c echo.Context) error {
 	t, err := s.terminalOf(c)
@@ -85,12 +85,12 @@ func (s *Server) postWait(c echo.Context) error {
 	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
-	asked, err := req.wait()
+	asked, err := req.request()
 	if err != nil {
 		return err
 	}
-	w, err := t.Wait(c.Request().Context(), asked)
-	if errors.Is(err, terminal.ErrTimeout) || errors.Is(err, terminal.ErrExited) {
+	w, err := s.Waits.Wait(c.Request().Context(), t, asked)
+	if wait.NotMet(err) {
 		return httpapi.ErrorFor(err, c).With("text", w.Text).With("seq", w.Seq)
 	}
 	if errors.Is(err, journal.ErrNotKept) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/internal/terminal/wait"
 	"github.com/evertty/evertty/internal/thread"
 )
 
@@ -31,7 +32,7 @@ func interrupt(t *testing.T, term *terminal.Terminal) {
 		}
 		ctx, cancel := context.WithTimeout(background(t), time.Second)
 		defer cancel()
-		_, err := term.Wait(ctx, within(terminal.Condition{For: "prompt"}, patience))
+		_, err := waits.Wait(ctx, term, within(wait.Condition{For: "prompt"}, patience))
 		return err == nil
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/internal/terminal/wait"
 	"github.com/evertty/evertty/vt"
 )
 
@@ -18,12 +19,12 @@ func TestRestartLeavesNothingOfTheProgramBefore(t *testing.T) {
 		`\e[>5u\e[3;9r\e(0\e[3g\e[5 q\e[1;31m\e]8;;http://a.example\e\\\e]4;1;#123456\e\\\e]10;#111111\e\\\e[1"q` +
 		`\e[?1049h\e[=7u\e[>3u\e7text\e[?1049l\e[31`
 	term := startIn(t, m, t.TempDir(), "bash", "-c", `if [ -e was ]; then printf '\n\ta\nb'; else touch was; printf '`+left+`'; fi`)
-	wait(t, term, terminal.Condition{For: "exit"})
+	waitFor(t, term, wait.Condition{For: "exit"})
 	next, err := m.Terminals.Restart(term)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wait(t, next, terminal.Condition{For: "exit"})
+	waitFor(t, next, wait.Condition{For: "exit"})
 	f := next.Hub().Shot().Frame
 	ascii := vt.Charsets{G: [4]byte{'B', 'B', 'B', 'B'}}
 	if f.Modes != vt.DefaultModes() {

@@ -15,8 +15,9 @@ var (
 	openWith     = supervisortest.OpenWith
 	leave        = supervisortest.Leave
 	start        = supervisortest.Start
-	wait         = supervisortest.Wait
+	waitFor      = supervisortest.Wait
 	until        = supervisortest.Until
+	waits        = supervisortest.Waits
 	within       = supervisortest.Within
 	deleteShells = supervisortest.DeleteShells
 )

@@ -17,6 +17,7 @@ import (
 	"github.com/evertty/evertty/internal/metrics"
 	"github.com/evertty/evertty/internal/shell/registry"
 	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/internal/terminal/wait"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/internal/thread/service"
 	"github.com/evertty/evertty/pty/keeper"
@@ -63,6 +64,7 @@ type Supervisor struct {
 	Terminals *terminal.Registry
 	Shells    *registry.Registry
 	Threads   *service.Service
+	Waits     *wait.Service
 
 	life   *lifetime.Lifetime
 	keeper *keeper.Client
@@ -75,7 +77,7 @@ type Supervisor struct {
 // when every running terminal shows its true screen and every shell can be found.
 func Start(cfg Config) (*Supervisor, error) {
 	cfg.complete()
-	s := &Supervisor{life: lifetime.New(), keeper: cfg.Keeper, log: cfg.Log}
+	s := &Supervisor{life: lifetime.New(), keeper: cfg.Keeper, log: cfg.Log, Waits: wait.New()}
 	if err := s.start(cfg); err != nil {
 		s.life.Shut(err)
 		return nil, err
@@ -172,7 +174,7 @@ func (d directory) Find(id string) (stream.Terminal, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.s.Threads.Typist(t), nil
+	return d.s.Threads.Checked(t), nil
 }
 
 func (d directory) List() []byte { return d.s.Terminals.ListJSON() }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/internal/terminal/wait"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/snapshot"
 )
@@ -20,36 +21,36 @@ import (
 func TestWaitConditions(t *testing.T) {
 	m := open(t, t.TempDir())
 	term := start(t, m, "bash", "--norc")
-	wait(t, term, terminal.Condition{For: "prompt"})
+	waitFor(t, term, wait.Condition{For: "prompt"})
 	ctx := context.Background()
 	if _, err := term.Input(ctx, []byte("echo $((6*7))\n")); err != nil {
 		t.Fatal(err)
 	}
-	if w := wait(t, term, terminal.Condition{For: "text", Pattern: "\n42\n"}); w.Seq == 0 {
+	if w := waitFor(t, term, wait.Condition{For: "text", Pattern: "\n42\n"}); w.Seq == 0 {
 		t.Errorf("position %d after output", w.Seq)
 	}
-	wait(t, term, terminal.Condition{For: "regex", Pattern: `(?m)^4\d$`})
-	wait(t, term, terminal.Condition{For: "idle", Idle: 50 * time.Millisecond})
+	waitFor(t, term, wait.Condition{For: "regex", Pattern: `(?m)^4\d$`})
+	waitFor(t, term, wait.Condition{For: "idle", Idle: 50 * time.Millisecond})
 	if _, err := term.Input(ctx, []byte("sleep 1000\n")); err != nil {
 		t.Fatal(err)
 	}
-	wait(t, term, terminal.Condition{For: "text", Pattern: "sleep 1000\n"})
-	if w, err := term.Wait(ctx, within(terminal.Condition{For: "text", Pattern: "never"},
+	waitFor(t, term, wait.Condition{For: "text", Pattern: "sleep 1000\n"})
+	if w, err := waits.Wait(ctx, term, within(wait.Condition{For: "text", Pattern: "never"},
 		50*time.Millisecond)); !errors.Is(err, terminal.ErrTimeout) || !strings.Contains(w.Text, "42") {
 		t.Errorf("text that never comes: %v with %q, want ErrTimeout with the screen", err, w.Text)
 	}
 	if err := term.Signal("INT"); err != nil {
 		t.Fatal(err)
 	}
-	wait(t, term, terminal.Condition{For: "prompt"})
+	waitFor(t, term, wait.Condition{For: "prompt"})
 	if _, err := term.Input(ctx, []byte("exit 7\n")); err != nil {
 		t.Fatal(err)
 	}
-	wait(t, term, terminal.Condition{For: "exit"})
+	waitFor(t, term, wait.Condition{For: "exit"})
 	if e := term.Info().Exit; e == nil || *e.Code != 7 || e.Reason != "exit" {
 		t.Errorf("exit %+v, want 7", e)
 	}
-	if _, err := term.Wait(ctx, within(terminal.Condition{For: "text", Pattern: "never"}, patience)); !errors.Is(err,
+	if _, err := waits.Wait(ctx, term, within(wait.Condition{For: "text", Pattern: "never"}, patience)); !errors.Is(err,
 		terminal.ErrExited) {
 		t.Errorf("wait after the end: %v, want ErrExited", err)
 	}
@@ -62,21 +63,21 @@ func TestWaitPromptBelievesTheShell(t *testing.T) {
 	m := open(t, t.TempDir())
 	term := start(t, m, "sh", "-c",
 		`printf '\033]133;C\007busy'; read x; printf '\033]133;A\007ready\033]133;B\007'; read x`)
-	wait(t, term, terminal.Condition{For: "text", Pattern: "busy"})
-	if _, err := term.Wait(context.Background(),
-		within(terminal.Condition{For: "prompt"}, 400*time.Millisecond)); !errors.Is(err, terminal.ErrTimeout) {
+	waitFor(t, term, wait.Condition{For: "text", Pattern: "busy"})
+	if _, err := waits.Wait(context.Background(), term,
+		within(wait.Condition{For: "prompt"}, 400*time.Millisecond)); !errors.Is(err, terminal.ErrTimeout) {
 		t.Errorf("a command is running by its own word: %v, want ErrTimeout", err)
 	}
 	if _, err := term.Input(context.Background(), []byte("\n")); err != nil {
 		t.Fatal(err)
 	}
-	wait(t, term, terminal.Condition{For: "prompt"})
+	waitFor(t, term, wait.Condition{For: "prompt"})
 }
 
 func TestInputToAProgramThatDoesNotRead(t *testing.T) {
 	m := open(t, t.TempDir())
 	term := start(t, m, "sh", "-c", "stty raw -echo; printf ready; exec sleep 1000")
-	wait(t, term, terminal.Condition{For: "text", Pattern: "ready"})
+	waitFor(t, term, wait.Condition{For: "text", Pattern: "ready"})
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
 	_, err := term.Input(ctx, make([]byte, 1<<20))
@@ -161,11 +162,11 @@ func TestTerminalsComeBack(t *testing.T) {
 	dir := t.TempDir()
 	m := open(t, dir)
 	ended := start(t, m, "sh", "-c", "printf 'done here'; exit 3")
-	wait(t, ended, terminal.Condition{For: "exit"})
+	waitFor(t, ended, wait.Condition{For: "exit"})
 	ran := start(t, m, "sh", "-c", "cd /; printf 'still at it'; read x; printf \"heard $x\"; exit 4")
-	wait(t, ran, terminal.Condition{For: "text", Pattern: "still at it"})
+	waitFor(t, ran, wait.Condition{For: "text", Pattern: "still at it"})
 	gone := start(t, m, "true")
-	wait(t, gone, terminal.Condition{For: "exit"})
+	waitFor(t, gone, wait.Condition{For: "exit"})
 	if err := m.Terminals.Delete(context.Background(), gone, false); err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +187,7 @@ func TestTerminalsComeBack(t *testing.T) {
 	if _, err := again.Input(context.Background(), []byte("x")); !errors.Is(err, terminal.ErrExited) {
 		t.Errorf("input: %v, want ErrExited", err)
 	}
-	if _, err := again.Wait(context.Background(), within(terminal.Condition{For: "prompt"}, patience)); !errors.Is(err,
+	if _, err := waits.Wait(context.Background(), again, within(wait.Condition{For: "prompt"}, patience)); !errors.Is(err,
 		terminal.ErrExited) {
 		t.Errorf("wait for a prompt: %v, want ErrExited", err)
 	}
@@ -197,12 +198,12 @@ func TestTerminalsComeBack(t *testing.T) {
 	if i := on.Info(); i.State != terminal.StateRunning || i.PID != pid || i.Cwd != "/" {
 		t.Errorf("the running one came back as %s, process %d in %q, was %d in /", i.State, i.PID, i.Cwd, pid)
 	}
-	wait(t, on, terminal.Condition{For: "text", Pattern: "still at it"})
+	waitFor(t, on, wait.Condition{For: "text", Pattern: "still at it"})
 	if _, err := on.Input(context.Background(), []byte("you\n")); err != nil {
 		t.Error(err)
 	}
-	wait(t, on, terminal.Condition{For: "exit"})
-	wait(t, on, terminal.Condition{For: "text", Pattern: "heard you"})
+	waitFor(t, on, wait.Condition{For: "exit"})
+	waitFor(t, on, wait.Condition{For: "text", Pattern: "heard you"})
 	if i := on.Info(); i.State != terminal.StateExited || *i.Exit.Code != 4 {
 		t.Errorf("it ended as %s %+v", i.State, i.Exit)
 	}
@@ -233,7 +234,7 @@ func TestOneDamagedTerminalCostsNothingElse(t *testing.T) {
 	m := open(t, dir)
 	whole, hurt, lost := start(t, m, "echo", "whole"), start(t, m, "echo", "hurt"), start(t, m, "echo", "lost")
 	for _, term := range []*terminal.Terminal{whole, hurt, lost} {
-		wait(t, term, terminal.Condition{For: "exit"})
+		waitFor(t, term, wait.Condition{For: "exit"})
 	}
 	leave(t, m)
 	screens, _ := filepath.Glob(filepath.Join(dir, "terminals", hurt.ID, "screen.*"))
@@ -265,7 +266,7 @@ func TestDeleteEndsTheWholeTree(t *testing.T) {
 	}
 	m := open(t, t.TempDir())
 	term := start(t, m, "sh", "-c", "trap '' HUP; sleep 1001 & printf started; wait")
-	wait(t, term, terminal.Condition{For: "text", Pattern: "started"})
+	waitFor(t, term, wait.Condition{For: "text", Pattern: "started"})
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if err := m.Terminals.Delete(ctx, term, false); err != nil {

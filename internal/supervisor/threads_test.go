@@ -19,14 +19,15 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/shell/registry"
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/internal/terminal/wait"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/internal/thread/service"
 	"github.com/evertty/evertty/internal/thread/sqlite"
-	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/vt/vt10x"
 )
 
@@ -275,7 +276,7 @@ func TestShortProgramIsCharged(t *testing.T) {
 	}
 	used := func() int64 { return threadID(t, m, "t").Session.Used.Bytes }
 	until(t, "its 1000 bytes to be charged", func() bool { return used() == 1000 })
-	wait(t, term, terminal.Condition{For: "exit"})
+	waitFor(t, term, wait.Condition{For: "exit"})
 	if _, err := m.Terminals.Restart(term); err != nil {
 		t.Fatal(err)
 	}
@@ -724,10 +725,10 @@ func TestPauseCutShort(t *testing.T) {
 			bash := s.Info().PID
 			roots := s.Roots()
 			leave(t, m)
-			members := []pty.Proc{}
+			members := []proc.Process{}
 			for _, p := range roots {
-				if tree, ok := pty.TreeOf(p.PID); ok {
-					list, err := pty.Members([]pty.Tree{tree})
+				if tree, ok := proc.TreeOf(p.PID); ok {
+					list, err := proc.Members([]proc.Tree{tree})
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/evertty/evertty/internal/metrics"
 	"github.com/evertty/evertty/internal/supervisor"
-	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/internal/terminal/wait"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/vt/vt10x"
 )
@@ -52,7 +52,7 @@ func TestVerify(t *testing.T) {
 		log, metrics := &warnings{}, metrics.New()
 		m := openWith(t, t.TempDir(), supervisor.Config{Engine: c.engine, Verify: true, Metrics: metrics, Log: slog.New(slog.NewTextHandler(log, nil))})
 		term := start(t, m, "sh", "-c", `printf '\033]2;title\007\033[1mready'`)
-		wait(t, term, terminal.Condition{For: "exit"})
+		waitFor(t, term, wait.Condition{For: "exit"})
 		s := term.Hub().Shot()
 		s.ANSI()
 		s.ANSI()

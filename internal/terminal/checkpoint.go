@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/snapshot"
 )
 
@@ -87,6 +88,14 @@ func (t *Terminal) saveScreen() bool {
 	}
 	t.measure()
 	return true
+}
+
+// SnapshotAt is the newest good snapshot on disk at or before position seq. Errors: those of
+// datadir.Store.LoadAt.
+func (t *Terminal) SnapshotAt(seq uint64) (datadir.Loaded, error) {
+	t.saving.Lock()
+	defer t.saving.Unlock()
+	return t.registry.cfg.Store.LoadAt(t.ID, seq)
 }
 
 // trim drops what of the journal is above a quota: first what is older than both snapshots on disk, and if that is not enough what is

@@ -57,6 +57,9 @@ func (t *Terminal) keepQuota() {
 	}
 }
 
+// JournalQuota bounds the journal, in bytes.
+func (t *Terminal) JournalQuota() int64 { return t.registry.cfg.Clean.TerminalQuota }
+
 // pastJournal is the journal of a terminal that had ended when this server came.
 type pastJournal struct {
 	once    sync.Once

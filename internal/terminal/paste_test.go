@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/internal/terminal/wait"
 	"github.com/evertty/evertty/vt"
 )
 
@@ -20,7 +21,7 @@ func TestPasteRunsNothing(t *testing.T) {
 		see(t, term, `[$#] $`)
 		if sets != "" {
 			sent := typeIn(t, term, sets)
-			await(t, term, terminal.Wait{Any: []terminal.Condition{{For: "regex", Pattern: `[$#] $`}}, Since: &sent})
+			await(t, term, wait.Request{Any: []wait.Condition{{For: "regex", Pattern: `[$#] $`}}, Since: &sent})
 		}
 		if !term.Hub().Modes().BracketedPaste {
 			t.Skip("this bash does not ask for brackets")
@@ -30,7 +31,7 @@ func TestPasteRunsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		see(t, term, "echo INJ")
-		w, err := term.Wait(context.Background(), terminal.Wait{Any: []terminal.Condition{{For: "text", Pattern: "INJECTED"}}, Since: &s.Seq, Timeout: 500 * time.Millisecond})
+		w, err := waits.Wait(context.Background(), term, wait.Request{Any: []wait.Condition{{For: "text", Pattern: "INJECTED"}}, Since: &s.Seq, Timeout: 500 * time.Millisecond})
 		if !errors.Is(err, terminal.ErrTimeout) {
 			t.Errorf("after %q: %v; the paste ran:\n%s", sets, err, w.Text)
 		}
@@ -70,20 +71,4 @@ func TestMouse(t *testing.T) {
 		t.Error(err)
 	}
 	see(t, term, `E\[<2;5;3M.E\[<2;5;3m.E\[<`)
-}
-
-// see waits for a regular expression.
-func see(t *testing.T, term *terminal.Terminal, pattern string) terminal.Waited {
-	t.Helper()
-	return wait(t, term, terminal.Condition{For: "regex", Pattern: pattern})
-}
-
-// typeIn types and returns where the output was before.
-func typeIn(t *testing.T, term *terminal.Terminal, text string) uint64 {
-	t.Helper()
-	s, err := term.Input(context.Background(), []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.Seq
 }

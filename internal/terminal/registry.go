@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -132,15 +131,12 @@ type Registry struct {
 
 	uncleaned atomic.Pointer[string] // why space could not be freed, nil when it could
 	looked    time.Time              // when the files were looked at last; of tend's goroutine
-
-	waits   atomic.Int32 // waits for terminals
-	looking slots        // waits that go through output now: half of the processors', the rest is for terminals
 }
 
 // New makes a server without terminals; Recover brings back those of the store.
 func New(cfg Config) *Registry {
 	return &Registry{cfg: cfg, hooks: &cfg.Hooks, life: cfg.Life, ctx: cfg.Life.Context(), large: stream.NewLarge(),
-		looking: make(slots, max(1, runtime.GOMAXPROCS(0)/2)), byID: map[string]*Terminal{}, starting: map[*Terminal]struct{}{}}
+		byID: map[string]*Terminal{}, starting: map[*Terminal]struct{}{}}
 }
 
 // Begin begins what looks after the terminals until the lifetime ends.

@@ -1,50 +1,18 @@
 package terminal_test
 
 import (
-	"context"
-	"strings"
 	"testing"
 
-	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/supervisor/supervisortest"
-	"github.com/evertty/evertty/internal/terminal"
 )
 
 func TestMain(m *testing.M) { supervisortest.Main(m) }
 
-const patience = supervisortest.Patience
-
 var (
 	open   = supervisortest.Open
-	leave  = supervisortest.Leave
 	start  = supervisortest.Start
-	wait   = supervisortest.Wait
 	await  = supervisortest.Await
-	until  = supervisortest.Until
-	within = supervisortest.Within
+	see    = supervisortest.See
+	typeIn = supervisortest.TypeIn
+	waits  = supervisortest.Waits
 )
-
-// screen is what the terminal shows.
-func screen(term *terminal.Terminal) string {
-	var b strings.Builder
-	for _, l := range term.Hub().Shot().Frame.Main.Lines {
-		b.WriteString(l.Text() + "\n")
-	}
-	return b.String()
-}
-
-// background is a context that ends with patience.
-func background(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	t.Cleanup(cancel)
-	return ctx
-}
-
-func find(t *testing.T, m *supervisor.Supervisor, id string) *terminal.Terminal {
-	t.Helper()
-	term, err := m.Terminals.Find("", id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return term
-}

@@ -61,6 +61,12 @@ func (t *Terminal) run() {
 	t.finish()
 }
 
+// floodLasts is how long after a full read the terminal counts as flooded.
+const floodLasts = 100 * time.Millisecond
+
+// Flooded tells whether the program prints faster than its output is read.
+func (t *Terminal) Flooded() bool { return time.Since(time.Unix(0, t.flooded.Load())) <= floodLasts }
+
 // answering notes in the journal that queries before seq get their answers now, so that the
 // next server does not give them again: one that is killed between the two
 // leaves a program without an answer, which is better than a program that takes

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/journal"
+	"github.com/evertty/evertty/internal/terminal/echo"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
@@ -43,19 +44,16 @@ type Terminal struct {
 	pipe    *pty.Pipe
 	input   *input
 	journal *journal.Journal
-	typed   typing
-	mark    atomic.Pointer[promptMark] // the newest of shell integration, nil for none
-	waits   atomic.Int32               // for something of this terminal
-	flooded atomic.Int64               // when more output waited than is taken from a silent terminal, in ns since 1970
-	ended   chan struct{}              // closed when the state is not running any more and all output was applied
+	typed   echo.Typed
+	mark    atomic.Pointer[PromptMark]
+	flooded atomic.Int64  // when more output waited than is taken from a silent terminal, in ns since 1970
+	ended   chan struct{} // closed when the state is not running any more and all output was applied
 
 	lookedAt  time.Time // of apply's goroutine
 	replaying bool      // the hub is being made from the journal; only before anybody can find the terminal
 
 	started func() // ends what was begun with lifetime.Start
 	first   uint64 // position where the program began, or this server; not changed once it can be found
-
-	followers followers // of its output, for waits
 
 	restored *meta // what its record said, when it came back from disk
 	screen   lazyHub
@@ -165,6 +163,13 @@ func (t *Terminal) touch() {
 	t.restless.Store(true)
 }
 
+// EngineConfig is what the terminal's emulator is made with, in the size of its creation.
+func (t *Terminal) EngineConfig() vt.Config {
+	m := t.registry.cfg
+	return vt.Config{Cols: t.spec.Cols, Rows: t.spec.Rows, Scrollback: *t.spec.Scrollback,
+		Unicode: m.Unicode, Memory: m.Memory}
+}
+
 // options are the hub's.
 func (t *Terminal) options() stream.Options {
 	m := t.registry.cfg
@@ -172,7 +177,7 @@ func (t *Terminal) options() stream.Options {
 		ID:     t.ID,
 		Engine: m.Engine,
 		Policy: t.spec.SizePolicy,
-		Config: vt.Config{Cols: t.spec.Cols, Rows: t.spec.Rows, Scrollback: *t.spec.Scrollback, Unicode: m.Unicode, Memory: m.Memory},
+		Config: t.EngineConfig(),
 		Large:  t.registry.large,
 		Observe: stream.Observe{
 			Snapshot: m.Metrics.Snapshot,

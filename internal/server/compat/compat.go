@@ -208,13 +208,14 @@ func (s *Service) sessionOf(c echo.Context, body string) (string, error) {
 	return defaultSession, nil
 }
 
-// shellOf is the default shell of the session that a call means, for a deed in it.
-func (s *Service) shellOf(c echo.Context, body, tool string, deed any) (*registry.Shell, error) {
+// shellOf returns the default shell of the session that a call means, after the
+// permissions have allowed the action.
+func (s *Service) shellOf(c echo.Context, body, tool string, args any) (*registry.Shell, error) {
 	name, err := s.sessionOf(c, body)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Permit(c, name, tool, deed); err != nil {
+	if err := s.Check(c, name, tool, args); err != nil {
 		return nil, err
 	}
 	return s.Shells.Default(name)
@@ -274,7 +275,7 @@ func (s *Service) create(c echo.Context) error {
 		return err
 	}
 	name := req.session()
-	if err := s.Permit(c, name, permission.ToolShell, exec.ShellDeed{Cwd: req.Cwd, Env: env}); err != nil {
+	if err := s.Check(c, name, permission.ToolShell, permission.ShellArgs{Cwd: req.Cwd, Env: env}); err != nil {
 		return err
 	}
 	sh, err := s.Shells.Create(registry.Spec{Session: name, Default: true, Cwd: req.Cwd, Env: env,
@@ -329,7 +330,7 @@ func (s *Service) deleteSession(c echo.Context) error {
 	if _, err := s.existing(req.SessionID); err != nil {
 		return err
 	}
-	if err := s.Permit(c, req.SessionID, permission.ToolKill, struct{}{}); err != nil {
+	if err := s.Check(c, req.SessionID, permission.ToolKill, permission.NoArgs{}); err != nil {
 		return err
 	}
 	if err := s.Shells.DeleteSession(httpapi.Unhurried(c), req.SessionID); err != nil {
@@ -363,8 +364,8 @@ func (s *Service) setVariables(c echo.Context) error {
 			}
 		}
 	}
-	slices.Sort(unset) // a map has no order, and the same request is the same deed
-	sh, err := s.shellOf(c, req.SessionID, permission.ToolEnv, &exec.ShellDeed{Env: set, Unset: unset})
+	slices.Sort(unset) // a map has no order, and the same request is the same action
+	sh, err := s.shellOf(c, req.SessionID, permission.ToolEnv, &permission.ShellArgs{Env: set, Unset: unset})
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func (s *Service) submit(c echo.Context, background bool) (*registry.Shell, *she
 	if err != nil {
 		return nil, nil, req, err
 	}
-	sh, err := s.shellOf(c, req.SessionID, permission.ToolExec, own.Deed())
+	sh, err := s.shellOf(c, req.SessionID, permission.ToolExec, own.Action())
 	if err != nil {
 		return nil, nil, req, err
 	}

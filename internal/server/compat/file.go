@@ -75,7 +75,7 @@ func (s *Service) bindFile(c echo.Context, tool string, needed ...string) (r fil
 	if err != nil {
 		return r, err
 	}
-	again, err := s.permitFile(c, thread, tool, r.deed(paths, needed))
+	again, err := s.checkFile(c, thread, tool, r.action(paths, needed))
 	if err != nil {
 		return r, err
 	}
@@ -90,18 +90,29 @@ func (s *Service) bindFile(c echo.Context, tool string, needed ...string) (r fil
 		}
 	}
 	if again {
-		err = s.Permit(c, thread, tool, r.deed(paths, needed))
+		err = s.Check(c, thread, tool, r.action(paths, needed))
 	}
 	return r, err
 }
 
-// deed is what the request does to the needed paths, of which there are one or two.
-func (r *fileRequest) deed(paths map[string]*string, needed []string) fileDeed {
-	d := fileDeed{Path: *paths[needed[0]], Recursive: r.Recursive || r.Options.Recursive}
+// checkFile asks the permissions before a shell exists that says where relative paths
+// begin; again means that they have to be asked about the absolute paths too. A denied
+// action creates no shell.
+func (s *Service) checkFile(c echo.Context, thread, tool string, args permission.FileArgs) (again bool, err error) {
+	absolute := filepath.IsAbs(args.Path) && (args.NewPath == "" || filepath.IsAbs(args.NewPath))
+	if absolute || s.Threads.Denies(thread, permission.Action{Tool: tool, Arguments: args}) {
+		return false, s.Check(c, thread, tool, args)
+	}
+	return true, nil
+}
+
+// action returns what the request does to the needed paths, of which there are one or two.
+func (r *fileRequest) action(paths map[string]*string, needed []string) permission.FileArgs {
+	d := permission.FileArgs{Path: *paths[needed[0]], Recursive: r.Recursive || r.Options.Recursive}
 	if len(needed) > 1 {
 		d.NewPath = *paths[needed[1]]
 	}
-	d.Content, d.ContentB64 = exec.Text(r.bytes)
+	d.Content, d.ContentB64 = permission.Text(r.bytes)
 	return d
 }
 

@@ -79,7 +79,7 @@ func (s *Service) killProcess(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Permit(c, session, permission.ToolCancel, exec.CommandDeed{Command: e.ID()}); err != nil {
+	if err := s.Check(c, session, permission.ToolCancel, permission.CommandArgs{Command: e.ID()}); err != nil {
 		return err
 	}
 	e.Cancel()
@@ -123,7 +123,7 @@ func (s *Service) killAll(c echo.Context) error {
 	}
 	running := slices.DeleteFunc(s.processes(), func(p ProcessReply) bool { return p.EndTime != nil })
 	for _, thread := range sessionsOf(running) {
-		if err := s.Permit(c, thread, permission.ToolKill, struct{}{}); err != nil {
+		if err := s.Check(c, thread, permission.ToolKill, permission.NoArgs{}); err != nil {
 			return err
 		}
 	}

@@ -199,7 +199,7 @@ func (s *Service) postCommandInput(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Permit(c, session, permission.ToolCommandInput, newInputDeed(e.ID(), p, req.EOF)); err != nil {
+	if err := s.Check(c, session, permission.ToolCommandInput, permission.NewCommandArgs(e.ID(), p, req.EOF)); err != nil {
 		return err
 	}
 	ctx, cancel := s.ContextOf(c)
@@ -215,7 +215,7 @@ func (s *Service) deleteCommand(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Permit(c, session, permission.ToolCancel, CommandDeed{Command: e.ID()}); err != nil {
+	if err := s.Check(c, session, permission.ToolCancel, permission.CommandArgs{Command: e.ID()}); err != nil {
 		return err
 	}
 	e.Cancel()

@@ -33,6 +33,28 @@ func (s *Service) shellOf(c echo.Context) (*registry.Shell, error) {
 	return s.Shells.Default(session)
 }
 
+// checkedShell returns the shell of a path after the permissions have allowed args, and
+// sets name to the shell that the path names.
+//
+// The default shell is not created for a denied action, and nobody is asked about a shell
+// that does not exist.
+func (s *Service) checkedShell(c echo.Context, tool string, name *string, args any) (*registry.Shell, error) {
+	session, err := shellSessionOf(c)
+	if err != nil {
+		return nil, err
+	}
+	if id := c.Param("shid"); id != "" {
+		if _, err := s.Shells.Find(session, id); err != nil {
+			return nil, err
+		}
+		*name = id
+	}
+	if err := s.Check(c, session, tool, args); err != nil {
+		return nil, err
+	}
+	return s.shellOf(c)
+}
+
 // shellSessionOf is the session a path of shells names. What is let in for one terminal has no business here.
 func shellSessionOf(c echo.Context) (string, error) {
 	if auth.GrantOf(c).PTY != "" {
@@ -55,7 +77,8 @@ func (s *Service) requested(c echo.Context) (sh *registry.Shell, r Request, cmd 
 	if err != nil {
 		return nil, r, cmd, err
 	}
-	if sh, err = s.permittedShell(c, permission.ToolExec, r.Deed()); err != nil {
+	args := r.Action()
+	if sh, err = s.checkedShell(c, permission.ToolExec, &args.Shell, &args); err != nil {
 		return nil, r, cmd, err
 	}
 	cmd, err = r.ShellCommand(sh.Spec().Login)

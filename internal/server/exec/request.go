@@ -7,6 +7,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/shell"
 )
@@ -55,6 +56,22 @@ func (e EnvMap) Values() (map[string]string, error) {
 		values[name] = *v
 	}
 	return values, nil
+}
+
+// Action returns the arguments of the command that the permissions see.
+func (r *Request) Action() permission.ExecArgs {
+	a := permission.ExecArgs{Command: httpapi.ShellWords(r.Argv), Cwd: r.Cwd, Env: r.Env, StdinOpen: r.StdinOpen,
+		Isolated: r.Isolated, TTY: r.TTY, Login: r.Login, Background: r.Background}
+	if r.Command != nil {
+		a.Command = *r.Command
+	}
+	switch {
+	case r.Stdin != nil:
+		a.Stdin = *r.Stdin
+	case r.StdinB64 != nil:
+		a.Stdin, a.StdinB64 = permission.Text(*r.StdinB64)
+	}
+	return a
 }
 
 // Bind is bind for bodies of up to MaxBody bytes, which have BodyTimeout to come.

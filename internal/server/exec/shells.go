@@ -57,7 +57,7 @@ func (s *Service) postShell(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Permit(c, session, permission.ToolShell, ShellDeed{Shell: req.ID, Cwd: req.Cwd, Env: env, Login: req.Login}); err != nil {
+	if err := s.Check(c, session, permission.ToolShell, permission.ShellArgs{Shell: req.ID, Cwd: req.Cwd, Env: env, Login: req.Login}); err != nil {
 		return err
 	}
 	sh, err := s.Shells.Create(registry.Spec{Session: session, ID: req.ID, Cwd: req.Cwd, Env: env, Login: req.Login,
@@ -91,7 +91,7 @@ func (s *Service) deleteShells(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Permit(c, session, permission.ToolKill, struct{}{}); err != nil {
+	if err := s.Check(c, session, permission.ToolKill, permission.NoArgs{}); err != nil {
 		return err
 	}
 	if err := s.Shells.DeleteSession(httpapi.Unhurried(c), session); err != nil {
@@ -113,7 +113,7 @@ func (s *Service) deleteShell(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Permit(c, sh.Session, permission.ToolKill, ShellDeed{Shell: sh.ID}); err != nil {
+	if err := s.Check(c, sh.Session, permission.ToolKill, permission.ShellArgs{Shell: sh.ID}); err != nil {
 		return err
 	}
 	if err := s.Shells.Delete(httpapi.Unhurried(c), sh); err != nil {
@@ -134,7 +134,8 @@ func (s *Service) postEnv(c echo.Context) error {
 	if err := shell.CheckEnv(set, req.Unset); err != nil {
 		return err
 	}
-	sh, err := s.permittedShell(c, permission.ToolEnv, &ShellDeed{Env: set, Unset: req.Unset})
+	args := permission.ShellArgs{Env: set, Unset: req.Unset}
+	sh, err := s.checkedShell(c, permission.ToolEnv, &args.Shell, &args)
 	if err != nil {
 		return err
 	}

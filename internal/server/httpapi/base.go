@@ -6,6 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/wire"
@@ -16,6 +17,16 @@ type Base struct {
 	*supervisor.Supervisor
 	Log     *slog.Logger
 	Closing chan struct{} // closed when viewers have to go
+}
+
+// Check asks the permissions of a thread about what a request is about to do. The
+// thread "" is for actions that belong to no thread.
+//
+// Every handler with an effect on the processes or files of a thread calls it before the
+// effect, and after all validation of the request, because it consumes an approval.
+// Errors: those of service.Service.Check.
+func (s *Base) Check(c echo.Context, thread, tool string, args any) error {
+	return s.Threads.Check(c.Request().Context(), thread, permission.Action{Tool: tool, Arguments: args})
 }
 
 // ContextOf is the request's context, which ends with the server's closing too, and what to call when it is not

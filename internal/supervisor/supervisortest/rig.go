@@ -15,6 +15,7 @@ import (
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/internal/terminal/wait"
 	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/tests/polling"
 	"github.com/evertty/evertty/vt/vt10x"
@@ -132,19 +133,22 @@ func Start(t *testing.T, m *supervisor.Supervisor, cmd ...string) *terminal.Term
 	return term
 }
 
+// Waits are those of all servers of the test binary.
+var Waits = wait.New()
+
 // Wait waits for one condition.
-func Wait(t *testing.T, term *terminal.Terminal, c terminal.Condition) terminal.Waited {
+func Wait(t *testing.T, term *terminal.Terminal, c wait.Condition) wait.Result {
 	t.Helper()
-	return Await(t, term, terminal.Wait{Any: []terminal.Condition{c}})
+	return Await(t, term, wait.Request{Any: []wait.Condition{c}})
 }
 
 // Await is Wait for more than one condition, or with more to say.
-func Await(t *testing.T, term *terminal.Terminal, w terminal.Wait) terminal.Waited {
+func Await(t *testing.T, term *terminal.Terminal, w wait.Request) wait.Result {
 	t.Helper()
 	if w.Timeout == 0 {
 		w.Timeout = Patience
 	}
-	got, err := term.Wait(context.Background(), w)
+	got, err := Waits.Wait(context.Background(), term, w)
 	if err != nil {
 		t.Fatalf("wait for %+v: %v; the screen is\n%s", w.Any, err, got.Text)
 	}
@@ -152,8 +156,24 @@ func Await(t *testing.T, term *terminal.Terminal, w terminal.Wait) terminal.Wait
 }
 
 // Within is a Wait for c that may not last long.
-func Within(c terminal.Condition, limit time.Duration) terminal.Wait {
-	return terminal.Wait{Any: []terminal.Condition{c}, Timeout: limit}
+func Within(c wait.Condition, limit time.Duration) wait.Request {
+	return wait.Request{Any: []wait.Condition{c}, Timeout: limit}
+}
+
+// See waits for a regular expression.
+func See(t *testing.T, term *terminal.Terminal, pattern string) wait.Result {
+	t.Helper()
+	return Wait(t, term, wait.Condition{For: "regex", Pattern: pattern})
+}
+
+// TypeIn types and returns the position of the output before.
+func TypeIn(t *testing.T, term *terminal.Terminal, text string) uint64 {
+	t.Helper()
+	s, err := term.Input(context.Background(), []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Seq
 }
 
 // DeleteShells ends all shells of a session, "" is every one.

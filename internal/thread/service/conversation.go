@@ -75,13 +75,13 @@ func (d *Service) openBooks() {
 
 // knowPermissions brings the permissions of threads into memory, from their copy where there is no database. Where neither can be read everything is denied.
 func (d *Service) knowPermissions() {
-	load := d.guard.LoadCopy
+	load := d.enforcer.LoadCopy
 	if d.books != nil {
 		load = d.books.LoadPermissions
 	}
 	if err := load(); err != nil {
 		d.cfg.Log.Error("the permissions of threads cannot be read; everything is denied that they could forbid", "error", err)
-		d.guard.FailClosed(err)
+		d.enforcer.FailClosed(err)
 	}
 }
 

@@ -2,9 +2,7 @@ package service
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/evertty/evertty/internal/conversation"
@@ -12,66 +10,73 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// Whoever has an effect on the processes of a thread by request of somebody outside asks Permit first, and a connection that types is a Typist. What the server does by itself
-// (cleaning, the end of a session, recovery) asks nobody.
+// Every effect that somebody outside requests on the processes of a thread passes Check, or
+// is input of a CheckedTerminal. The server's own work (maintenance, the end of a session,
+// recovery) passes neither.
 
-// Guards tells whether Permit has anything to decide in a thread. It costs no more than a look into a map.
-func (d *Service) Guards(thread string) bool { return d.guard.Applies(thread) }
-
-// Denies tells whether a call would be denied as it is, without telling anybody.
-func (d *Service) Denies(thread string, c permission.Call) bool {
-	decision, err := d.guard.Check(thread, c)
-	return err != nil || decision.Decision == permission.Deny
-}
-
-// Permit lets a call go on that the permissions of a thread allow. A thread that is not there is made when the call would make it and is not denied, so that it has the decision in its events.
-// "" is of calls that belong to no thread. Errors: conversation.ErrDenied, *conversation.NeedsApproval and those of conversation.Manager.Gate.
-func (d *Service) Permit(ctx context.Context, threadID string, c permission.Call) error {
-	if !d.guard.Applies(threadID) {
+// Check returns nil when the permissions of a thread allow an action. A thread that does not
+// exist is created when the action would create it and is not denied, so that the decision
+// is among its events. The thread "" is for actions that belong to no thread.
+//
+// Where no permissions are set it costs one look into a map. Errors: permission.ErrDenied,
+// *permission.NeedsApproval and those of conversation.Manager.Check.
+func (d *Service) Check(ctx context.Context, threadID string, a permission.Action) error {
+	if !d.enforcer.Applies(threadID) {
 		return nil
 	}
+	c := a.Call()
 	if threadID == "" {
-		return d.permitUntold(threadID, c)
+		return d.checkWithoutPerson(threadID, c)
 	}
-	if !permission.Begins(c.Tool) || d.Denies(threadID, c) {
-		r, err := d.Record(threadID)
-		if errors.Is(err, ErrNoRecords) || errors.Is(err, thread.ErrNotFound) {
-			return d.permitUntold(threadID, c)
+	var err error
+	if !permission.Begins(c.Tool) || d.denies(threadID, c) {
+		var m *conversation.Manager
+		if m, err = d.Record(threadID); err == nil {
+			return m.Check(threadID, c)
 		}
-		if err != nil {
-			return err
+		if isMissing(err) {
+			return d.checkWithoutPerson(threadID, c)
 		}
-		return r.Gate(threadID, c)
+	} else {
+		err = d.WriteRecord(ctx, threadID, func(m *conversation.Manager) error { return m.Check(threadID, c) })
 	}
-	err := d.WriteRecord(ctx, threadID, func(r *conversation.Manager) error { return r.Gate(threadID, c) })
 	if errors.Is(err, ErrNoRecords) {
-		return d.permitUntold(threadID, c)
+		return d.checkWithoutPerson(threadID, c)
 	}
 	return err
 }
 
-// permitUntold decides where there is nothing to tell the decision to, and nobody who could be asked.
-func (d *Service) permitUntold(thread string, c permission.Call) error {
-	decision, err := d.guard.Check(thread, c)
+// Denies reports whether an action would be denied. The decision is no event.
+func (d *Service) Denies(thread string, a permission.Action) bool {
+	return d.enforcer.Applies(thread) && d.denies(thread, a.Call())
+}
+
+func (d *Service) denies(thread string, c permission.Call) bool {
+	decision, err := d.enforcer.Check(thread, c)
+	return err != nil || decision.Decision == permission.Deny
+}
+
+// checkWithoutPerson decides where no thread can have the decision among its events.
+func (d *Service) checkWithoutPerson(thread string, c permission.Call) error {
+	decision, err := d.enforcer.Check(thread, c)
 	if err != nil {
 		return err
 	}
-	return unasked(decision)
+	return decideWithoutPerson(decision)
 }
 
-// unasked is what becomes of a decision where nobody can be asked.
-func unasked(d permission.Decision) error {
-	switch d.Decision {
-	case permission.Allow:
-		return nil
-	case permission.Ask:
+// decideWithoutPerson denies what a person would have to approve.
+func decideWithoutPerson(d permission.Decision) error {
+	if d.Decision == permission.Ask {
+		d.Decision = permission.Deny
 		d.Reason += "; nobody can be asked, because there are no records of this thread"
 	}
-	return fmt.Errorf("%w: %s", permission.ErrDenied, d.Reason)
+	return d.Err()
 }
 
-// PermitLease is Permit for what is done to a lease: every thread that uses it has to allow it. A lease of this machine is no more than its processes.
-func (d *Service) PermitLease(ctx context.Context, id, tool string) error {
+// CheckLease is Check for actions on a lease: every thread that uses it has to allow them.
+// The end of a local lease is the end of its processes.
+func (d *Service) CheckLease(ctx context.Context, id, tool string) error {
 	if err := d.usable(); err != nil {
 		return err
 	}
@@ -84,7 +89,7 @@ func (d *Service) PermitLease(ctx context.Context, id, tool string) error {
 		return err
 	}
 	if l.Thread != "" && !slices.Contains(threads, l.Thread) {
-		threads = append(threads, l.Thread) // it would be made for the next use
+		threads = append(threads, l.Thread) // its next use creates it
 	}
 	if len(threads) == 0 {
 		threads = []string{""}
@@ -92,71 +97,63 @@ func (d *Service) PermitLease(ctx context.Context, id, tool string) error {
 	if tool == permission.ToolLeaseDestroy && l.Provider == thread.Local {
 		tool = permission.ToolKill
 	}
+	a := permission.Action{Tool: tool, Arguments: permission.LeaseArgs{Lease: l.ID, Provider: l.Provider}}
 	for _, thread := range threads {
-		if err := d.Permit(ctx, thread, callOf(tool, leaseCall{l.ID, l.Provider})); err != nil {
+		if err := d.Check(ctx, thread, a); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// leaseCall is what is told of a lease.
-type leaseCall struct {
-	Lease    string `json:"lease"`
-	Provider string `json:"provider"`
-}
-
-// PermitEnd is Permit for the end of everything of a thread, its compute at a provider too. Errors: also thread.ErrNotFound.
-func (d *Service) PermitEnd(ctx context.Context, threadID string) error {
-	if !d.guard.Applies(threadID) {
+// CheckEnd is Check for the end of everything of a thread, its compute at a provider too.
+// Errors: also thread.ErrNotFound.
+func (d *Service) CheckEnd(ctx context.Context, threadID string) error {
+	if !d.enforcer.Applies(threadID) {
 		return nil
 	}
 	l, err := d.Thread(ctx, threadID)
 	if err != nil {
 		return err
 	}
+	a := permission.Action{Tool: permission.ToolKill, Arguments: permission.NoArgs{}}
 	if p := l.Lease.Provider; p != "" && p != thread.Local {
-		return d.Permit(ctx, threadID, callOf(permission.ToolLeaseDestroy, leaseCall{l.Lease.ID, p}))
+		a = permission.Action{Tool: permission.ToolLeaseDestroy,
+			Arguments: permission.LeaseArgs{Lease: l.Lease.ID, Provider: p}}
 	}
-	return d.Permit(ctx, threadID, callOf(permission.ToolKill, struct{}{}))
+	return d.Check(ctx, threadID, a)
 }
 
-// callOf is a call whose arguments are a struct of ours.
-func callOf(tool string, args any) permission.Call {
-	b, err := json.Marshal(args)
-	if err != nil {
-		panic(fmt.Sprintf("invariant violation: %T has no JSON: %v", args, err))
-	}
-	return permission.Call{Tool: tool, Arguments: b}
-}
-
-// Permissions are those of a thread. Errors: those of Record.
+// Permissions returns the permissions of a thread. Errors: those of Record.
 func (d *Service) Permissions(thread string) (permission.Permissions, error) {
-	r, err := d.Record(thread)
+	m, err := d.Record(thread)
 	if err != nil {
 		return permission.Permissions{}, err
 	}
-	return r.Permissions(thread)
+	return m.Permissions(thread)
 }
 
-// SetPermissions changes those of a thread, which is made when it is not there; nil keeps. Errors: conversation.ErrInvalid, those of Record.
-func (d *Service) SetPermissions(ctx context.Context, thread string, mode *string, rules *permission.Rules) (permission.Permissions, error) {
+// SetPermissions changes the permissions of a thread, which it creates when it does not
+// exist; nil keeps. Errors: conversation.ErrInvalid, those of Record.
+func (d *Service) SetPermissions(ctx context.Context, thread string, mode *string, rules *permission.Rules) (
+	permission.Permissions, error) {
 	var p permission.Permissions
-	err := d.WriteRecord(ctx, thread, func(r *conversation.Manager) (err error) {
-		p, err = r.SetPermissions(thread, mode, rules)
+	err := d.WriteRecord(ctx, thread, func(m *conversation.Manager) (err error) {
+		p, err = m.SetPermissions(thread, mode, rules)
 		return err
 	})
 	return p, err
 }
 
-// Authorize says what the permissions of a thread say about a call, tells that in its events and has somebody asked when that is the answer. Only for that a thread is made.
-// Errors: those of conversation.Manager.Authorize and of WriteRecord.
+// Authorize returns the decision about a call of a tool that somebody else carries out, adds
+// it to the thread's events and has a person asked when that is the answer. Only then it
+// creates the thread. Errors: those of conversation.Manager.Authorize and of WriteRecord.
 func (d *Service) Authorize(ctx context.Context, thread string, c permission.Call) (permission.Decision, error) {
 	_, err := d.Record(thread)
 	if isMissing(err) {
-		var rules *conversation.Manager
-		if rules, err = d.Record(""); err == nil {
-			if d, err := rules.Judged(thread, c); !isMissing(err) {
+		var m *conversation.Manager
+		if m, err = d.Record(""); err == nil {
+			if d, err := m.AuthorizeNew(thread, c); !isMissing(err) {
 				return d, err
 			}
 		}
@@ -165,12 +162,12 @@ func (d *Service) Authorize(ctx context.Context, thread string, c permission.Cal
 		return permission.Decision{}, err
 	}
 	var decision permission.Decision
-	err = d.WriteRecord(ctx, thread, func(r *conversation.Manager) (err error) {
-		decision, err = r.Authorize(thread, c)
+	err = d.WriteRecord(ctx, thread, func(m *conversation.Manager) (err error) {
+		decision, err = m.Authorize(thread, c)
 		return err
 	})
 	return decision, err
 }
 
-// Guard decides by memory alone; see conversation.Guard.
-func (d *Service) Guard() *permission.Enforcer { return d.guard }
+// Enforcer decides in memory alone; see conversation.Manager.Enforcer.
+func (d *Service) Enforcer() *permission.Enforcer { return d.enforcer }

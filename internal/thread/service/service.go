@@ -18,6 +18,7 @@ import (
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/lifetime"
 	"github.com/evertty/evertty/internal/permission"
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/provider/local"
 	"github.com/evertty/evertty/internal/shell"
@@ -25,7 +26,6 @@ import (
 	"github.com/evertty/evertty/internal/startdir"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
-	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/stream"
 )
 
@@ -43,7 +43,7 @@ type Service struct {
 	life      *lifetime.Lifetime
 	terminals *terminal.Registry
 	shells    *registry.Registry
-	guard     *permission.Enforcer
+	enforcer  *permission.Enforcer
 	books     *conversation.Manager // of harnesses; nil without a store
 	why       error                 // of no Manager
 	boot      string
@@ -51,8 +51,8 @@ type Service struct {
 	watchers  watchers
 	pauses    *pauses
 	local     *local.Provider
-	providers map[string]provider.Provider // with local
-	kick      chan struct{}                // has a value when a session is over its budget
+	providers map[string]provider.Lifecycle // with local
+	kick      chan struct{}                 // has a value when a session is over its budget
 	sweeping  sync.WaitGroup
 
 	trouble atomic.Pointer[string] // why the records cannot be written; nil when they can
@@ -83,14 +83,14 @@ func New(cfg Config) *Service {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
-	if cfg.Record.Guard == nil {
-		cfg.Record.Guard = permission.NewEnforcer(permission.Rules{})
+	if cfg.Record.Enforcer == nil {
+		cfg.Record.Enforcer = permission.NewEnforcer(permission.Rules{})
 	}
 	if cfg.Policy == nil {
 		p := thread.DefaultPolicy()
 		cfg.Policy = &p
 	}
-	return &Service{cfg: cfg, life: cfg.Life, ctx: cfg.Life.Context(), guard: cfg.Record.Guard, why: cfg.NoRecords, boot: bootID(), recorder: newRecorder(),
+	return &Service{cfg: cfg, life: cfg.Life, ctx: cfg.Life.Context(), enforcer: cfg.Record.Enforcer, why: cfg.NoRecords, boot: bootID(), recorder: newRecorder(),
 		kick: make(chan struct{}, 1), cpu: map[string]time.Duration{}}
 }
 
@@ -115,7 +115,7 @@ func (d *Service) openRecords() {
 	}
 	d.pauses = newPauses(d)
 	d.local = local.New(local.Config{Lookup: d.localInstance})
-	d.providers = map[string]provider.Provider{thread.Local: d.local}
+	d.providers = map[string]provider.Lifecycle{thread.Local: d.local}
 	for name, p := range d.cfg.Providers {
 		d.providers[name] = p.Provider
 	}
@@ -296,7 +296,7 @@ func (d *Service) recordShell(s *registry.Shell) {
 	if shellRow(s).recorded.Swap(true) {
 		return
 	}
-	if p, ok := pty.FindProc(s.Stats().PID); ok {
+	if p, ok := proc.Find(s.Stats().PID); ok {
 		d.note(func(b *thread.Batch) error { return b.Begin(s.Key, d.process(p)) })
 	}
 	d.noteState(s)
@@ -311,12 +311,12 @@ func (d *Service) recordTerminal(t *terminal.Terminal) {
 	if !t.Running() {
 		return
 	}
-	if p, ok := pty.FindProc(t.Process().PID()); ok {
+	if p, ok := proc.Find(t.Process().PID()); ok {
 		d.note(func(b *thread.Batch) error { return b.Begin(t.ID, d.process(p)) })
 	}
 }
 
-func (d *Service) process(p pty.Proc) thread.Process {
+func (d *Service) process(p proc.Process) thread.Process {
 	return thread.Process{PID: p.PID, PIDStart: int64(p.Start), Boot: d.boot}
 }
 
@@ -417,7 +417,7 @@ func (d *Service) Problems() (list []string) {
 	if err := d.cfg.NoRecords; err != nil {
 		list = append(list, fmt.Sprintf("there are no records of threads: %v", err))
 	}
-	if err := d.guard.FailedClosed(); err != nil {
+	if err := d.enforcer.FailedClosed(); err != nil {
 		list = append(list, fmt.Sprintf("the permissions of threads cannot be read, and everything is denied: %v", err))
 	}
 	if text := d.trouble.Load(); text != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/permission"
 )
 
@@ -33,22 +32,22 @@ func (r *rows) PutPermissions(p permission.Permissions) error {
 
 const approvalColumns = `id, thread_id, tool, arguments_json, call_key, reason, status, created_at, decided_at, used_at`
 
-func scanApproval(s scanner) (a conversation.Approval, err error) {
+func scanApproval(s scanner) (a permission.Approval, err error) {
 	var args string
 	err = s.Scan(&a.ID, &a.Thread, &a.Tool, &args, &a.Key, &a.Reason, &a.Status, when{&a.CreatedAt}, when{&a.DecidedAt}, when{&a.UsedAt})
 	a.Arguments = json.RawMessage(args)
 	return a, err
 }
 
-func (r *rows) Approval(id string) (conversation.Approval, error) {
+func (r *rows) Approval(id string) (permission.Approval, error) {
 	return one(r, fmt.Sprintf("approval %.80q", id), scanApproval, `SELECT `+approvalColumns+` FROM approvals WHERE id = ?`, id)
 }
 
-func (r *rows) FindApproval(thread, key string) (conversation.Approval, error) {
+func (r *rows) FindApproval(thread, key string) (permission.Approval, error) {
 	return one(r, "approval of thread "+thread, scanApproval, `SELECT `+approvalColumns+` FROM approvals WHERE thread_id = ? AND call_key = ? ORDER BY seq DESC LIMIT 1`, thread, key)
 }
 
-func (r *rows) Approvals(thread string, limit int) ([]conversation.Approval, error) {
+func (r *rows) Approvals(thread string, limit int) ([]permission.Approval, error) {
 	return all(r, "approvals of thread "+thread, scanApproval, `SELECT `+approvalColumns+` FROM approvals WHERE thread_id = ? ORDER BY seq DESC LIMIT ?`, thread, page(limit))
 }
 
@@ -57,7 +56,7 @@ func (r *rows) PendingApprovals(thread string, since time.Time) (int, error) {
 	return int(n), err
 }
 
-func (r *rows) PutApproval(a conversation.Approval) error {
+func (r *rows) PutApproval(a permission.Approval) error {
 	return r.put("approval "+a.ID, `INSERT INTO approvals (`+approvalColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET status = excluded.status, decided_at = excluded.decided_at, used_at = excluded.used_at`,
 		a.ID, a.Thread, a.Tool, string(a.Arguments), a.Key, a.Reason, a.Status, at(a.CreatedAt), at(a.DecidedAt), at(a.UsedAt))
@@ -67,5 +66,5 @@ func (r *rows) TrimApprovals(thread string, keep int, now time.Time) error {
 	return r.put("approvals of thread "+thread, `DELETE FROM approvals WHERE thread_id = ?1 AND
 		(status IN ('used', 'denied') OR status = 'approved' AND decided_at < ?3 OR created_at < ?4) AND
 		seq <= (SELECT seq FROM approvals WHERE thread_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)`,
-		thread, keep, at(now.Add(-conversation.ApprovedFor)), at(now.Add(-conversation.PendingFor)))
+		thread, keep, at(now.Add(-permission.ApprovedFor)), at(now.Add(-permission.PendingFor)))
 }

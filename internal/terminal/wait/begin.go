@@ -1,0 +1,175 @@
+package wait
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/vt"
+)
+
+// maxLocate is how much output is applied to find where text was printed that is shown
+// already, in bytes: some 10 ms of work.
+const maxLocate = 2 << 20
+
+// begin looks at what is there, and finds a follower for what comes.
+func (w *waiter) begin(ctx context.Context) error {
+	w.finder.since = w.Since
+	switch {
+	case w.Since != nil:
+		return w.beginSince(ctx)
+	case w.needs((*condition).onScreen):
+		return w.beginNow(ctx)
+	}
+	return nil
+}
+
+// beginSince begins with the state at the position Since. Near the end of the output a
+// waiter without a position may join the same follower, so the two begin in turn.
+func (w *waiter) beginSince(ctx context.Context) error {
+	w.finder.base = *w.Since
+	if f := w.t.Hub().Facts(); f.Seq-min(f.Seq, *w.Since) <= maxJoin {
+		if err := w.followers.begins.acquire(ctx); err != nil {
+			return err
+		}
+		defer w.followers.begins.release()
+	}
+	if joined, err := w.joinAt(ctx, *w.Since); joined || err != nil {
+		return err
+	}
+	o, err := w.followFrom(ctx, *w.Since)
+	if err == nil {
+		w.own(o)
+	}
+	return err
+}
+
+// beginNow looks at all that is shown. When something there matches, or when an echo may
+// be there, it looks for where it was printed.
+func (w *waiter) beginNow(ctx context.Context) error {
+	if err := w.followers.begins.acquire(ctx); err != nil {
+		return err
+	}
+	defer w.followers.begins.release()
+	if joined, err := w.joinNow(ctx); joined || err != nil {
+		return err
+	}
+	shot := w.t.Hub().Shot()
+	w.finder.base = shot.Seq
+	hit := w.checkFrame(shot.Frame, shot.Seq)
+	if hit != nil && hit.Match == nil {
+		w.found = hit
+		return nil
+	}
+	if hit != nil || w.mayEcho(shot.Seq) {
+		if done, err := w.locate(ctx, shot.Seq, hit); done || err != nil {
+			return err
+		}
+	}
+	f, err := w.newFollower(shot.Frame, shot.Seq)
+	if errors.Is(err, terminal.ErrJournal) && !w.t.Running() {
+		return nil // nothing more comes
+	}
+	if err == nil {
+		w.own(f)
+	}
+	return err
+}
+
+// mayEcho tells whether echo has to be ignored and some may be shown at position seq.
+func (w *waiter) mayEcho(seq uint64) bool { return w.IgnoreEcho && w.t.Typed().Within(maxLocate, seq) }
+
+// own begins to look at a new follower, which others may join then.
+func (w *waiter) own(o *follower) {
+	o.add(w, o.seq)
+	if !o.exclusive && w.found == nil {
+		w.followers.add(o)
+	}
+}
+
+// joinAt shares a follower that has not passed seq, when there is one.
+func (w *waiter) joinAt(ctx context.Context, seq uint64) (joined bool, err error) {
+	o := w.followers.newest()
+	if j, err := w.t.Journal(); o == nil || w.multiline() || err != nil || seq > j.End() {
+		return false, nil //nolint:nilerr // followFrom returns that error
+	}
+	if err := o.lock.acquire(ctx); err != nil {
+		return false, err
+	}
+	defer o.lock.release()
+	if !o.accepts(seq) || seq < o.base {
+		return false, nil
+	}
+	o.add(w, seq)
+	return true, nil
+}
+
+// joinNow shares a follower that is not far behind, when nothing that is shown now meets a
+// condition.
+func (w *waiter) joinNow(ctx context.Context) (joined bool, err error) {
+	o := w.followers.newest()
+	if o == nil || w.multiline() {
+		return false, nil
+	}
+	if err := o.lock.acquire(ctx); err != nil {
+		return false, err
+	}
+	defer o.lock.release()
+	if err := awaitScreen(ctx, w.t, o.seq); err != nil {
+		return false, err
+	}
+	shot := w.t.Hub().Shot()
+	if !o.accepts(shot.Seq) || w.mayEcho(shot.Seq) || w.checkFrame(shot.Frame, shot.Seq) != nil {
+		return false, nil
+	}
+	w.finder.base = shot.Seq
+	o.add(w, shot.Seq)
+	return true, nil
+}
+
+// locate applies the output before seq again, to know the position of each character. hit is
+// what matched without positions; done tells that begin is complete.
+func (w *waiter) locate(ctx context.Context, seq uint64, hit *Result) (done bool, err error) {
+	f, err := w.followShortlyBefore(seq)
+	if err != nil || f == nil {
+		w.found = hit          // positions stay unknown
+		return hit != nil, nil //nolint:nilerr // the screen is known without a journal too
+	}
+	w.follower, w.finder.base = f, f.seq
+	w.filterEcho()
+	f.hook(vt.TrackerHooks{Print: w.echo.Print, Control: w.echo.Control, KeepOffsets: true})
+	for f.seq < seq && err == nil {
+		err = f.step(ctx, seq, w.echo.Update)
+	}
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, errGap) {
+		return true, err
+	}
+	frame := f.screen.Freeze()
+	w.found = w.checkLines(f.screen.Lines(maxHistory), f.screen.Lines(0), stateOf(frame), seq)
+	if w.found == nil && hit != nil && !w.IgnoreEcho {
+		hit.Match.Start, hit.Match.End, hit.Seq = f.base, f.base, f.base
+		w.found = hit // older than the output that was applied
+	}
+	if w.found == nil {
+		w.own(f)
+	}
+	return true, nil
+}
+
+// followShortlyBefore returns a follower at most maxLocate before seq, nil when no state there is
+// known.
+func (w *waiter) followShortlyBefore(seq uint64) (*follower, error) {
+	j, err := w.t.Journal()
+	if err != nil {
+		return nil, err
+	}
+	if j.Start() == 0 && seq <= maxLocate/2 {
+		return w.newFollower(nil, 0)
+	}
+	kept, err := w.t.SnapshotAt(seq)
+	if err != nil || seq-kept.Header.Seq > maxLocate || kept.Header.Seq < j.Start() {
+		return nil, err
+	}
+	return w.newFollower(kept.Frame, kept.Header.Seq)
+}

@@ -1,0 +1,207 @@
+package wait
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/evertty/evertty/internal/journal"
+	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/vt"
+)
+
+const (
+	// maxHistory is how many lines of history a wait has: more than a screen can grow by,
+	// so that a resize finds the lines it brings back.
+	maxHistory = vt.MaxSize
+	// maxReplay is how much output is applied to get to the state at a position, in
+	// bytes: half a second of work. Terminals have a snapshot each megabyte, so only
+	// positions older than the last two are further away.
+	maxReplay = 64 << 20
+	// primeReplay is the same where no state before the position is known, in bytes. A
+	// screen that was blank this much earlier is nearly always the same.
+	primeReplay = 1 << 20
+	// maxStep is how much output is applied at once, in bytes: a millisecond of work. Then
+	// a terminal that has output goes first.
+	maxStep = 16 << 10
+)
+
+// follower is an emulator that reads a terminal's journal. It has the screen at position seq
+// and reports what follows. Several waiters may share it, see share.go; lock guards all but
+// the semaphores.
+type follower struct {
+	service   *Service
+	followers *followers // of t
+	t         *terminal.Terminal
+	journal   *journal.Journal
+	screen    *vt.Tracker
+	reader    *journal.Reader
+	unread    []byte // of the current entry, not applied yet
+	seq       uint64 // position of what was applied
+	base      uint64 // where hook was called
+	title     string
+
+	driver    semaphore // one place: the waiter that applies output, pauses included
+	lock      semaphore // one place, never held for long
+	waiters   []*waiter
+	hooked    bool      // the screen reports to the hooks
+	exclusive bool      // nobody may join
+	resume    time.Time // when the next output may be applied
+}
+
+// newFollower begins in the state of f, nil for a blank screen, at position seq.
+// The caller must close it. Errors: those of terminal.Journal, journal.ErrNotKept.
+func (w *waiter) newFollower(f *vt.Frame, seq uint64) (*follower, error) {
+	o := &follower{service: w.service, followers: w.followers, t: w.t,
+		driver: make(semaphore, 1), lock: make(semaphore, 1)}
+	if err := o.reset(f, seq); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// reset continues in the state of f at position seq; an error changes nothing.
+func (o *follower) reset(f *vt.Frame, seq uint64) error {
+	j, err := o.t.Journal()
+	if err != nil {
+		return err
+	}
+	r, err := j.Read(seq)
+	if err != nil {
+		return err
+	}
+	cfg := o.t.EngineConfig()
+	cfg.Scrollback = min(cfg.Scrollback, maxHistory)
+	if cols, rows := r.Size(); cols > 0 && rows > 0 {
+		cfg.Cols, cfg.Rows = cols, rows
+	}
+	if f != nil {
+		cfg.Cols, cfg.Rows = f.Cols, f.Rows
+	}
+	var screen *vt.Tracker
+	cfg.Effects = &vt.Effects{Title: func(title string) {
+		if o.screen == screen {
+			o.titleChanged(title)
+		}
+	}}
+	screen = vt.NewTracker(cfg)
+	title := ""
+	if f != nil {
+		screen.Write(snapshot.ANSI(f, snapshot.Options{Scrollback: maxHistory}))
+		title = f.Title
+	}
+	if o.reader != nil {
+		o.close()
+	}
+	o.journal, o.screen, o.reader, o.unread, o.seq, o.title = j, screen, r, nil, seq, title
+	return nil
+}
+
+func (o *follower) close() { _ = o.reader.Close() } // read only: nothing is lost
+
+// followFrom returns a follower in the state of the terminal at position seq. Errors:
+// terminal.ErrInvalid beyond the end of the output, journal.ErrNotKept,
+// terminal.ErrJournal, the reason of ctx.
+func (w *waiter) followFrom(ctx context.Context, seq uint64) (*follower, error) {
+	j, err := w.t.Journal()
+	if err != nil {
+		return nil, err
+	}
+	if end := j.End(); seq > end {
+		return nil, fmt.Errorf("%w: since %d: the output has %d bytes", terminal.ErrInvalid, seq, end)
+	}
+	if seq < j.Start() {
+		_, err := j.Read(seq)
+		return nil, err
+	}
+	o, err := w.followBefore(j, seq)
+	if err != nil {
+		return nil, err
+	}
+	for o.seq < seq && err == nil {
+		err = o.step(ctx, seq, nil)
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		o.close()
+		return nil, err
+	}
+	return o, nil
+}
+
+// followBefore returns a follower at the nearest position before seq at which the state
+// is known. Where none is near it is blank some way before.
+func (w *waiter) followBefore(j *journal.Journal, seq uint64) (*follower, error) {
+	kept, err := w.t.SnapshotAt(seq)
+	from := kept.Header.Seq
+	switch {
+	case err == nil && from >= j.Start() && seq-from <= maxReplay:
+		return w.newFollower(kept.Frame, from)
+	case j.Start() == 0 && seq <= maxReplay:
+		return w.newFollower(nil, 0)
+	}
+	return w.newFollower(nil, max(j.Start(), seq-min(seq, primeReplay)))
+}
+
+// hook begins to report what follows.
+func (o *follower) hook(h vt.TrackerHooks) {
+	o.base, o.hooked = o.seq, true
+	o.screen.Begin(o.seq, h)
+}
+
+// errGap says that the journal has lost output.
+var errGap = errors.New("output is missing in the journal")
+
+// step applies the next output, at most up to position limit. It calls before, unless
+// that is nil, with the position that the output begins at. Errors: io.EOF when there is
+// no more now, errGap, the journal's and the reason of ctx.
+func (o *follower) step(ctx context.Context, limit uint64, before func(seq uint64)) error {
+	if len(o.unread) == 0 {
+		if err := o.next(); err != nil {
+			return err
+		}
+	}
+	if len(o.unread) == 0 {
+		return nil
+	}
+	if err := o.service.replays.acquire(ctx); err != nil {
+		return err
+	}
+	defer o.service.replays.release()
+	if before != nil {
+		before(o.seq)
+	}
+	n := int(min(uint64(len(o.unread)), limit-o.seq, maxStep))
+	o.screen.Write(o.unread[:n])
+	o.unread, o.seq = o.unread[n:], o.seq+uint64(n)
+	return nil
+}
+
+// next reads the next entry of the journal.
+func (o *follower) next() error {
+	e, err := o.reader.Next()
+	if err != nil {
+		return err
+	}
+	switch e.Kind {
+	case journal.EntryOutput:
+		if begin := e.Seq - uint64(len(e.Data)); begin < o.seq {
+			return fmt.Errorf("%w: position %d follows %d", errGap, begin, o.seq)
+		}
+		o.unread = e.Data
+	case journal.EntryResize:
+		o.screen.Resize(e.Cols, e.Rows)
+	case journal.EntryRestart:
+		o.screen.Flush() // of the generation that has ended
+		o.screen.Resize(e.Cols, e.Rows)
+	case journal.EntryExit:
+		o.screen.Flush()
+	case journal.EntryGap:
+		o.screen.Flush()
+		o.seq = e.Seq
+		return errGap
+	}
+	return nil
+}

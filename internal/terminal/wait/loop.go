@@ -1,0 +1,233 @@
+package wait
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"time"
+
+	"github.com/evertty/evertty/internal/terminal"
+)
+
+// lateLimit is how long a wait whose time is over goes on with output that came before
+// that.
+const lateLimit = 5 * time.Second
+
+// loop returns when a condition is met.
+func (w *waiter) loop(ctx context.Context) error {
+	changed, stop := w.t.Hub().Watch()
+	defer stop()
+	limit := time.NewTimer(time.Until(w.began.Add(w.Timeout)))
+	defer limit.Stop()
+	again := time.NewTimer(time.Hour)
+	defer again.Stop()
+	for {
+		finished := w.t.Hub().Facts().Finished // before drive, which then applies all there is
+		over, err := w.drive(ctx, limit.C)
+		switch {
+		case over:
+			return w.late(ctx)
+		case err != nil:
+			return err
+		}
+		met, in := w.poll(finished)
+		switch {
+		case met:
+			return nil
+		case finished:
+			return fmt.Errorf("%w: terminal %s ended before %s was seen", terminal.ErrExited, w.t.ID, w.names())
+		case in > 0:
+			again.Reset(in)
+		}
+		select {
+		case <-changed:
+		case <-w.met:
+			return nil
+		case <-again.C:
+		case <-limit.C:
+			return w.late(ctx)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// drive applies the output there is, for all waiters of the follower, until this one is
+// met. over tells that its time came first. Another waiter may have done it meanwhile.
+func (w *waiter) drive(ctx context.Context, limit <-chan time.Time) (over bool, err error) {
+	o := w.follower
+	if o == nil {
+		return false, nil
+	}
+	select {
+	case o.driver <- struct{}{}:
+		defer o.driver.release()
+	case <-w.met:
+		return false, nil
+	case <-limit:
+		return true, nil
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+	// Else the scheduler of the system counts this work against a thread that the
+	// terminal's reader may run on next.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for {
+		o.lock.lock()
+		met, more, pause := w.found != nil, false, time.Duration(0)
+		if !met {
+			more, err = o.advance(ctx, math.MaxUint64)
+			met, pause = w.found != nil, time.Until(o.resume)
+		}
+		o.lock.release()
+		if err != nil || met || !more {
+			return false, err
+		}
+		if over, err := sleep(ctx, limit, pause); over || err != nil {
+			return over, err
+		}
+	}
+}
+
+// sleep sleeps for d. over tells that the limit came first.
+func sleep(ctx context.Context, limit <-chan time.Time, d time.Duration) (over bool, err error) {
+	if d <= 0 {
+		select {
+		case <-limit:
+			return true, nil
+		default:
+			return false, ctx.Err()
+		}
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return false, nil
+	case <-limit:
+		return true, nil
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+}
+
+// late looks at what came before the time was over.
+func (w *waiter) late(ctx context.Context) error {
+	over := fmt.Errorf("%w: no %s within %v", terminal.ErrTimeout, w.names(), w.Timeout)
+	if w.follower == nil {
+		return over
+	}
+	limited, cancel := context.WithTimeout(ctx, lateLimit)
+	defer cancel()
+	met, err := w.finish(limited)
+	switch {
+	case met:
+		return nil
+	case err != nil && limited.Err() == nil:
+		return err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return over
+}
+
+// finish applies the output there is now, without pauses and even while another waiter
+// drives.
+func (w *waiter) finish(ctx context.Context) (met bool, err error) {
+	o := w.follower
+	journal, err := w.t.Journal()
+	if err != nil {
+		return false, err
+	}
+	for end, more := journal.End(), true; more && !met && err == nil; {
+		if err := o.lock.acquire(ctx); err != nil {
+			return false, err
+		}
+		if more = w.found == nil && o.seq < end; more {
+			more, err = o.advance(ctx, end)
+		}
+		met = w.found != nil
+		o.lock.release()
+	}
+	return met, err
+}
+
+// names is the conditions in words.
+func (w *waiter) names() string {
+	s := ""
+	for i, c := range w.conditions {
+		if i > 0 {
+			s += " or "
+		}
+		if c.Not {
+			s += "absence of "
+		}
+		s += c.For
+	}
+	return s
+}
+
+// poll checks the conditions that time decides too. in is after how long they need another
+// check without any change, 0 for never.
+func (w *waiter) poll(finished bool) (met bool, in time.Duration) {
+	if w.follower != nil {
+		w.follower.lock.lock()
+		defer w.follower.lock.release()
+	}
+	for i := 0; i < len(w.conditions) && w.found == nil; i++ {
+		c := &w.conditions[i]
+		met, next := w.pollOne(c, finished)
+		if met {
+			r := w.now()
+			if r.Index = i; w.follower == nil || c.For == "exit" {
+				r.Seq = w.t.Hub().Facts().Seq
+			}
+			w.found = &r
+		}
+		if next > 0 && (in == 0 || next < in) {
+			in = next
+		}
+	}
+	return w.found != nil, in
+}
+
+// pollOne is poll of one condition.
+func (w *waiter) pollOne(c *condition, finished bool) (met bool, in time.Duration) {
+	switch c.For {
+	case "exit":
+		return finished, 0
+	case "idle":
+		return w.idle(c.Idle, finished)
+	case "prompt":
+		met, in = w.prompt(finished)
+		if c.Not && !finished && in == 0 {
+			in = promptIdle
+		}
+		return met != c.Not, in
+	}
+	return false, 0
+}
+
+// idle tells whether nothing was printed and nothing typed for d, counted from the
+// beginning of the wait at the earliest. With Since it needs some output after that.
+// A program that has ended is idle. in is as of poll.
+func (w *waiter) idle(d time.Duration, finished bool) (met bool, in time.Duration) {
+	facts := w.t.Hub().Facts()
+	if w.Since != nil && facts.Seq <= *w.Since {
+		return false, 0
+	}
+	if finished {
+		return true, 0
+	}
+	last := w.began
+	typed, _ := w.t.Typed().Last()
+	for _, t := range []time.Time{facts.Output, typed} {
+		if t.After(last) {
+			last = t
+		}
+	}
+	in = d - time.Since(last)
+	return in <= 0, in
+}

@@ -1,0 +1,193 @@
+package wait
+
+import (
+	"bytes"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+
+	"github.com/evertty/evertty/internal/terminal/echo"
+	"github.com/evertty/evertty/vt"
+)
+
+// Match is text that a pattern matched, and where in the output it was printed: after Start,
+// up to End. When it was printed too long ago to know, both are a position at which it was
+// shown already.
+type Match struct {
+	Text  string
+	Start uint64
+	End   uint64
+}
+
+const (
+	// maxMatches is how many places of a line are looked at for one that counts.
+	maxMatches = 1000
+	// maxMatchText bounds Match.Text, in bytes.
+	maxMatchText = 32 << 10
+)
+
+// pattern finds text or a regular expression in lines.
+type pattern struct {
+	text []byte         // of text
+	re   *regexp.Regexp // of regex
+	// multiline: it may match across the end of a line, so lines are looked at as one
+	// text, each ended by LF.
+	multiline bool
+}
+
+// newPattern compiles what to look for. Errors: terminal.ErrInvalid.
+func newPattern(p string, regex bool) (*pattern, error) {
+	if err := checkPattern(p); err != nil {
+		return nil, err
+	}
+	if !regex {
+		return &pattern{text: []byte(p), multiline: strings.Contains(p, "\n")}, nil
+	}
+	re, err := regexp.Compile("(?m)" + p)
+	if err != nil {
+		return nil, invalid("pattern: %v", err)
+	}
+	tree, err := syntax.Parse(p, syntax.Perl)
+	return &pattern{re: re, multiline: err == nil && namesLF(tree)}, nil
+}
+
+// namesLF tells whether the author of a regular expression means it to match across the
+// end of a line: it names LF, or has a dot or class that matches everything.
+func namesLF(r *syntax.Regexp) bool {
+	switch r.Op {
+	case syntax.OpAnyChar:
+		return true
+	case syntax.OpLiteral:
+		if slices.Contains(r.Rune, '\n') {
+			return true
+		}
+	case syntax.OpCharClass:
+		// [^x] has LF too, but is meant for the characters of a line; \s begins with TAB.
+		for i := 0; i+1 < len(r.Rune); i += 2 {
+			if r.Rune[i] == '\n' && r.Rune[i+1] == '\n' {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(r.Sub, namesLF)
+}
+
+// finder finds patterns in lines, with the rules of one wait for what counts.
+type finder struct {
+	since *uint64      // only text printed or changed after it counts; nil: all text
+	base  uint64       // stands for unknown positions
+	echo  *echo.Filter // its echo does not count; nil: echo counts
+}
+
+// find looks for a match in lines that counts.
+func (f *finder) find(p *pattern, lines []vt.TextLine) (Match, bool) {
+	if p.multiline {
+		lines = []vt.TextLine{joinLines(lines, false), joinLines(lines, true)}
+	}
+	for _, l := range lines {
+		if m, ok := f.findIn(p, l); ok {
+			return m, true
+		}
+	}
+	return Match{}, false
+}
+
+// joinLines makes one text of lines, as they were printed or without the blanks at their
+// ends: `$` matches before those too.
+func joinLines(lines []vt.TextLine, trimmed bool) (all vt.TextLine) {
+	for _, l := range lines {
+		text := l.Text
+		if trimmed {
+			text = bytes.TrimRight(text, " ")
+		}
+		all.Text = append(append(all.Text, text...), '\n')
+		all.Offsets = append(append(all.Offsets, l.Offsets[:len(text)]...), 0)
+	}
+	return all
+}
+
+// findIn is find in one line. Blanks at its end that were printed count, and `$`
+// matches before them too.
+func (f *finder) findIn(p *pattern, l vt.TextLine) (Match, bool) {
+	text := f.echo.Mask(l)
+	if m, ok := f.findText(p, l, text); ok {
+		return m, true
+	}
+	if p.re == nil || p.multiline || !bytes.HasSuffix(text, []byte(" ")) {
+		return Match{}, false
+	}
+	return f.findText(p, l, bytes.TrimRight(text, " "))
+}
+
+func (f *finder) findText(p *pattern, l vt.TextLine, text []byte) (Match, bool) {
+	for _, at := range p.places(text) {
+		if f.counts(l, text, at[0], at[1]) {
+			return f.match(l, at[0], at[1]), true
+		}
+	}
+	return Match{}, false
+}
+
+// places returns where the pattern matches, as pairs of indexes. Matches of text may
+// overlap: of two, the later one may be the one that counts.
+func (p *pattern) places(text []byte) (found [][]int) {
+	if p.re != nil {
+		if !p.re.Match(text) {
+			return nil // the usual case, which allocates nothing
+		}
+		return p.re.FindAllIndex(text, maxMatches)
+	}
+	for from := 0; len(found) < maxMatches; {
+		i := bytes.Index(text[from:], p.text)
+		if i < 0 {
+			break
+		}
+		found = append(found, []int{from + i, from + i + len(p.text)})
+		from += i + 1
+	}
+	return found
+}
+
+// counts tells whether text[i:j] is more than echo, and with since, whether a part of it was
+// printed or changed after that, or what followed it on the line was erased after that.
+func (f *finder) counts(l vt.TextLine, text []byte, i, j int) bool {
+	shown := i == j
+	for k := i; k < j; k++ {
+		if text[k] == echo.Masked {
+			continue
+		}
+		if shown = true; f.since != nil && l.Offsets[k] > *f.since {
+			return true
+		}
+	}
+	if f.since == nil {
+		return shown
+	}
+	return shown && j == len(text) && l.ErasedAt > *f.since
+}
+
+// match is the Match of l.Text[i:j].
+func (f *finder) match(l vt.TextLine, i, j int) Match {
+	m := Match{Text: string(l.Text[i:min(j, i+maxMatchText)])}
+	known := false
+	for k := i; k < j; k++ {
+		at := l.Offsets[k]
+		if at == 0 {
+			m.Start, known = f.base, true
+			continue
+		}
+		if before := at - min(at, 1); !known || before < m.Start {
+			m.Start, known = before, true
+		}
+		m.End = max(m.End, at)
+	}
+	if j == len(l.Text) && m.End == 0 {
+		m.End = l.ErasedAt
+	}
+	m.End = max(m.End, f.base)
+	if !known {
+		m.Start = m.End
+	}
+	return m
+}

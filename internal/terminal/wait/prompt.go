@@ -1,0 +1,80 @@
+package wait
+
+import (
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/evertty/evertty/internal/terminal/echo"
+	"github.com/evertty/evertty/vt"
+)
+
+// promptIdle is the silence after which a line editor counts as waiting for a
+// command. What follows a prompt (a redrawn line, the next command of a paste) comes
+// within some milliseconds.
+const promptIdle = 150 * time.Millisecond
+
+// shellNames are the programs whose line editor reads commands.
+var shellNames = []string{"bash", "rbash", "sh", "zsh", "fish", "ksh", "ksh93", "mksh", "oksh", "tcsh", "csh",
+	"dash", "ash", "busybox", "yash", "elvish", "nu", "xonsh", "pwsh"}
+
+// continues is the usual prompt for the rest of a command (POSIX PS2), with what
+// zsh writes before it.
+var continues = regexp.MustCompile(`^[a-z ]*> ?$`)
+
+// prompt tells whether a shell waits for a command. The marks of a program that marks its
+// prompts decide alone: the last one begins or ends a prompt, nothing was typed after it, and
+// the same process group has the foreground. Any other program has to be a shell that edits a
+// line, see editing. in is after how long to look again, 0 for when something changes.
+func (w *waiter) prompt(finished bool) (met bool, in time.Duration) {
+	t := w.t
+	facts := t.Hub().Facts()
+	if finished || !t.Running() || facts.Seq == 0 || w.Since != nil && facts.Seq <= *w.Since {
+		return false, 0
+	}
+	f, err := t.Process().Master().ForegroundProgram()
+	if err != nil {
+		return false, 0
+	}
+	typed, at := t.Typed().Last()
+	if m := t.PromptMark(); m != nil && m.Group == f.Group {
+		if m.Kind != 'A' && m.Kind != 'B' || !typed.IsZero() && m.Seq <= at || w.Since != nil && m.Seq <= *w.Since {
+			return false, 0 // the next mark says more
+		}
+		return true, 0
+	}
+	if typed.After(facts.Output) {
+		return false, 0 // it has not read what was typed yet
+	}
+	if in := promptIdle - time.Since(facts.Output); in > 0 {
+		return false, in
+	}
+	mode, err := t.Process().Master().LineMode()
+	if err != nil || mode.Canonical || mode.Echo || !f.Sleeping || !slices.Contains(shellNames, f.Name) {
+		return false, promptIdle
+	}
+	return w.editing(), promptIdle
+}
+
+// editing tells whether the text before the cursor looks like the prompt of a line editor
+// that reads a command. It is not the prompt for the rest of a command. With Since, a part
+// of it was printed after that and is no echo.
+func (w *waiter) editing() bool {
+	if w.follower == nil {
+		return !continues.Match(vt.TextBeforeCursor(w.t.Hub().Shot().Frame).Text)
+	}
+	l := w.follower.screen.BeforeCursor()
+	if continues.Match(l.Text) {
+		return false
+	}
+	if w.Since == nil {
+		return true
+	}
+	text := w.echo.Mask(l)
+	for i, at := range l.Offsets {
+		if at > *w.Since && text[i] != echo.Masked && text[i] != ' ' {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,158 @@
+// Package wait waits for conditions on terminals: text on the screen, a prompt, silence,
+// the end of the program. A wait about the screen reads the journal into an emulator of its
+// own (a follower), so it sees every moment, however late it looks, and never slows the
+// terminal's reader. Waits of one terminal share a follower where they can.
+package wait
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/evertty/evertty/internal/terminal"
+)
+
+const (
+	// maxWaits is how many waits a server has at once, and maxWaitsOf a terminal: a
+	// wait for text may have an emulator of its own, some 100 KB of memory.
+	maxWaits   = 1000
+	maxWaitsOf = 100
+)
+
+// Service runs the waits of one server. Its methods are safe for concurrent use.
+type Service struct {
+	mu        sync.Mutex
+	waits     int                               // of all terminals
+	terminals map[*terminal.Terminal]*followers // those that somebody waits for
+	replays   semaphore                         // who applies output now
+}
+
+// New returns a Service without waits. Its waits use at most half of the processors; the
+// others are for the terminals.
+func New() *Service {
+	return &Service{
+		terminals: map[*terminal.Terminal]*followers{},
+		replays:   make(semaphore, max(1, runtime.GOMAXPROCS(0)/2)),
+	}
+}
+
+// Result is what a wait has seen.
+type Result struct {
+	// Text is the screen with the last maxHistory lines of history, when the condition
+	// was met or the time was over. With Since it has only the lines that were printed or
+	// changed after that.
+	Text string
+	// Seq is the position up to which the wait has looked: the end of the match of text.
+	// The next wait with this Since misses nothing.
+	Seq   uint64
+	Index int    // of the condition that was met
+	Match *Match // of text and regex; nil for others
+}
+
+// Wait returns when a condition of r is met. Errors: terminal.ErrInvalid,
+// terminal.ErrLimit, terminal.ErrTimeout, terminal.ErrExited (the program ended and no
+// condition can come true any more), terminal.ErrJournal, journal.ErrNotKept or the
+// context's. The Result is complete with ErrTimeout and ErrExited too.
+func (s *Service) Wait(ctx context.Context, t *terminal.Terminal, r Request) (Result, error) {
+	conditions, err := r.check()
+	if err != nil {
+		return Result{}, err
+	}
+	shared, err := s.enter(t)
+	if err != nil {
+		return Result{}, err
+	}
+	defer s.leave(t)
+	w := &waiter{Request: r, service: s, t: t, followers: shared, conditions: conditions, began: time.Now(),
+		met: make(chan struct{}, 1)}
+	defer w.close()
+	if err := w.begin(ctx); err != nil {
+		return Result{}, err
+	}
+	err = w.loop(ctx)
+	if err != nil && !NotMet(err) {
+		return Result{}, err
+	}
+	result := w.result(err)
+	if err := awaitScreen(ctx, t, result.Seq); err != nil {
+		return Result{}, err
+	}
+	return result, err
+}
+
+// NotMet tells whether an error of Wait says that no condition was met.
+func NotMet(err error) bool {
+	return errors.Is(err, terminal.ErrTimeout) || errors.Is(err, terminal.ErrExited)
+}
+
+// enter counts a wait for t and returns the followers of t. Errors: terminal.ErrLimit.
+func (s *Service) enter(t *terminal.Terminal) (*followers, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.terminals[t]
+	switch {
+	case s.waits >= maxWaits:
+		return nil, fmt.Errorf("%w: %d waits of this server are going on, the most there are", terminal.ErrLimit, maxWaits)
+	case l == nil:
+		l = &followers{begins: make(semaphore, 1)}
+		s.terminals[t] = l
+	case l.waits >= maxWaitsOf:
+		return nil, fmt.Errorf("%w: %d waits for terminal %s are going on, the most there are",
+			terminal.ErrLimit, maxWaitsOf, t.ID)
+	}
+	s.waits++
+	l.waits++
+	return l, nil
+}
+
+func (s *Service) leave(t *terminal.Terminal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waits--
+	if l := s.terminals[t]; l.waits > 1 {
+		l.waits--
+	} else {
+		delete(s.terminals, t)
+	}
+}
+
+// awaitScreen returns when the terminal's own screen has come to position seq. The journal,
+// which waits read, has output a moment earlier. Whoever asks for the screen next, or presses
+// keys in the modes of the program, needs what the wait saw. Errors: the reason of ctx.
+func awaitScreen(ctx context.Context, t *terminal.Terminal, seq uint64) error {
+	changed, stop := t.Hub().Watch()
+	defer stop()
+	for {
+		if f := t.Hub().Facts(); f.Seq >= seq || f.Finished {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-t.Done():
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// semaphore has a free place for each value that its buffer can still take.
+type semaphore chan struct{}
+
+// acquire waits for a place. Errors: the reason of ctx.
+func (s semaphore) acquire(ctx context.Context) error {
+	select {
+	case s <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// lock is acquire without an end: nobody holds a place for long.
+func (s semaphore) lock() { s <- struct{}{} }
+
+func (s semaphore) release() { <-s }

@@ -1,0 +1,254 @@
+package wait
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/evertty/evertty/internal/journal"
+	"github.com/evertty/evertty/internal/terminal/echo"
+	"github.com/evertty/evertty/vt"
+)
+
+const (
+	// maxJoin is how far before the place where a waiter begins a follower may be that it
+	// joins, in bytes of output: some 100 ms of work. A new follower that begins at the
+	// place is there sooner than one further away.
+	maxJoin = 1 << 20
+	// pauseFactor is how much longer than it works a follower pauses while the terminal is
+	// flooded, so that its reader and the program have the processors. pauseFactorBehind is
+	// the same once half of what the journal keeps is not followed yet.
+	pauseFactor       = 4
+	pauseFactorBehind = 1
+	// maxPause bounds a pause: work can take long because others have the processors.
+	maxPause = 250 * time.Millisecond
+)
+
+// followers are those of one terminal that a waiter may join.
+type followers struct {
+	waits  int       // for the terminal; guarded by Service.mu
+	begins semaphore // one place: the waiter that looks for a follower to join, or makes one
+
+	mu   sync.Mutex
+	list []*follower // the newest last
+}
+
+func (l *followers) add(o *follower) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = append(l.list, o)
+}
+
+func (l *followers) remove(o *follower) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = slices.DeleteFunc(l.list, func(x *follower) bool { return x == o })
+}
+
+func (l *followers) newest() *follower {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.list) == 0 {
+		return nil
+	}
+	return l.list[len(l.list)-1]
+}
+
+// accepts tells whether a waiter for what comes after seq may join.
+func (o *follower) accepts(seq uint64) bool {
+	return len(o.waiters) > 0 && !o.exclusive && o.seq <= seq && seq-o.seq <= maxJoin
+}
+
+// add reports to w what comes after position from, which the follower has not passed.
+func (o *follower) add(w *waiter, from uint64) {
+	w.follower, w.from = o, from
+	o.waiters = append(o.waiters, w)
+	if from <= o.seq {
+		o.start(w)
+	}
+}
+
+// start begins to report to w.
+func (o *follower) start(w *waiter) {
+	w.filterEcho()
+	w.reached = true
+	o.exclusive = o.exclusive || w.multiline()
+	o.setHooks()
+	w.checkState()
+}
+
+// remove ends what add began; the last waiter closes the follower.
+func (o *follower) remove(w *waiter) {
+	o.lock.lock()
+	defer o.lock.release()
+	o.waiters = slices.DeleteFunc(o.waiters, func(x *waiter) bool { return x == w })
+	if len(o.waiters) == 0 {
+		o.followers.remove(o)
+		o.close()
+		return
+	}
+	if w.reached {
+		o.setHooks()
+	}
+}
+
+// started yields the waiters whose place was reached.
+func (o *follower) started(yield func(*waiter) bool) {
+	for _, w := range o.waiters {
+		if w.reached && !yield(w) {
+			return
+		}
+	}
+}
+
+// setHooks has the screen report what the started waiters need. They have had everything
+// that was shown before.
+func (o *follower) setHooks() {
+	if h := o.hooks(); o.hooked {
+		o.screen.SetHooks(h)
+	} else {
+		o.hook(h)
+	}
+}
+
+// hooks are those of all started waiters.
+func (o *follower) hooks() (h vt.TrackerHooks) {
+	var lines []func(vt.TextLine)
+	var moved []func()
+	var filters []*echo.Filter
+	for w := range o.started {
+		own := w.hooks()
+		if own.Changed != nil {
+			h.Changed = own.Changed // it is exclusive
+		}
+		if own.Line != nil {
+			lines = append(lines, own.Line)
+		}
+		if own.Moved != nil {
+			moved = append(moved, own.Moved)
+		}
+		if w.echo != nil {
+			filters = append(filters, w.echo)
+		}
+	}
+	if lines != nil {
+		h.Line = func(l vt.TextLine) {
+			for _, f := range lines {
+				f(l)
+			}
+		}
+	}
+	if moved != nil {
+		h.Moved = func() {
+			for _, f := range moved {
+				f()
+			}
+		}
+	}
+	if filters != nil {
+		h.Print = func(text []byte, from uint64) {
+			for _, f := range filters {
+				f.Print(text, from)
+			}
+		}
+		h.Control = func(c rune) {
+			for _, f := range filters {
+				f.Control(c)
+			}
+		}
+	}
+	return h
+}
+
+// titleChanged notes a new title and reports it.
+func (o *follower) titleChanged(title string) {
+	o.title = title
+	for w := range o.started {
+		w.titleChanged(title)
+	}
+}
+
+// updateEcho tells the filters what was typed up to now; seq is the position of the output.
+func (o *follower) updateEcho(seq uint64) {
+	for w := range o.started {
+		w.echo.Update(seq)
+	}
+}
+
+// advance applies the next output, at most up to position limit, and has all waiters look at
+// it. more is false when there is none now. Where the journal has lost output it goes on with
+// the current screen. Other errors are those of step.
+func (o *follower) advance(ctx context.Context, limit uint64) (more bool, err error) {
+	for _, w := range o.waiters {
+		if !w.reached {
+			limit = min(limit, w.from)
+		}
+	}
+	began := time.Now()
+	err = o.step(ctx, limit, o.updateEcho)
+	switch {
+	case errors.Is(err, io.EOF):
+		return false, nil
+	case errors.Is(err, errGap), errors.Is(err, journal.ErrNotKept):
+		if err := o.resync(); err != nil {
+			return false, err
+		}
+	case err != nil:
+		return false, err
+	}
+	o.screen.Report()
+	for _, w := range o.waiters {
+		if !w.reached && w.from <= o.seq {
+			o.start(w)
+		}
+		w.checkState()
+		w.wake()
+	}
+	o.resume = time.Now().Add(o.pause(time.Since(began)))
+	return true, nil
+}
+
+// pause is how long to pause after work that took so long: not at all without a flood.
+func (o *follower) pause(worked time.Duration) time.Duration {
+	if !o.t.Flooded() {
+		return 0
+	}
+	factor := time.Duration(pauseFactor)
+	if end := o.journal.End(); end-min(end, o.seq) > uint64(o.t.JournalQuota())/2 {
+		factor = pauseFactorBehind
+	}
+	return min(factor*worked, maxPause)
+}
+
+// resync goes on with the terminal's current screen, because the journal has lost output
+// before it. Lines that were not on the old screen count as printed.
+func (o *follower) resync() error {
+	had := map[string]bool{}
+	for _, l := range o.screen.Lines(maxHistory) {
+		had[string(l.Text)] = true
+	}
+	shot := o.t.Hub().Shot()
+	if err := o.reset(shot.Frame, shot.Seq); err != nil {
+		return err
+	}
+	o.hooked = false
+	o.setHooks()
+	for w := range o.started {
+		w.finder.base = shot.Seq
+	}
+	for _, l := range o.screen.Lines(maxHistory) {
+		if had[string(l.Text)] {
+			continue
+		}
+		for i := range l.Offsets {
+			l.Offsets[i] = shot.Seq
+		}
+		for w := range o.started {
+			w.lineShown(l)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,340 @@
+package wait_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/evertty/evertty/internal/journal"
+	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/internal/terminal/wait"
+)
+
+// one is a request with one condition.
+func one(c wait.Condition, since *uint64) wait.Request {
+	return wait.Request{Any: []wait.Condition{c}, Since: since, Timeout: patience}
+}
+
+// TestWaitSeesEveryMoment: text that is gone at once was shown all the same.
+func TestWaitSeesEveryMoment(t *testing.T) {
+	m := open(t, t.TempDir())
+	programs := map[string]string{
+		"scrolled by":                 `echo M""ARK1; seq 1 200000`,
+		"before clear":                `printf 'M''ARK1'; clear; printf '\e[3J'`,
+		"erased":                      `printf 'M''ARK1\r\e[K'`,
+		"overwritten":                 `printf 'M''ARK1\rxxxxxxxxxxx\r\n'`,
+		"behind the alternate screen": `printf '\e[?1049hM''ARK1\e[?1049l'`,
+		"wrapped":                     `printf '%75s' ' '; printf 'M''ARK1\n'; clear`,
+		"before a reset":              `printf 'M''ARK1\ec'`,
+	}
+	for name, program := range programs {
+		for _, from := range []string{"since", "waiting"} {
+			t.Run(name+"/"+from, func(t *testing.T) {
+				t.Parallel()
+				term := start(t, m, "bash", "--norc")
+				see(t, term, `[$#] $`)
+				c := wait.Condition{For: "text", Pattern: "MARK1"}
+				if from == "since" {
+					seq := typeIn(t, term, program+"\n")
+					w := await(t, term, one(c, &seq))
+					checkMatch(t, term, w, "MARK1")
+					return
+				}
+				var w wait.Result
+				var wg sync.WaitGroup
+				wg.Go(func() { w = await(t, term, one(c, nil)) })
+				goingOn(t, term, 1)
+				typeIn(t, term, program+"\n")
+				wg.Wait()
+				checkMatch(t, term, w, "MARK1")
+			})
+		}
+	}
+}
+
+// goingOn waits until so many waits go on.
+func goingOn(t *testing.T, term *terminal.Terminal, n int) {
+	t.Helper()
+	until(t, "the waits", func() bool { return wait.WaitsOf(waits, term) == n })
+}
+
+// checkMatch compares a match with the bytes that the program printed.
+func checkMatch(t *testing.T, term *terminal.Terminal, w wait.Result, want string) {
+	t.Helper()
+	if w.Match == nil || w.Match.Text != want || w.Seq != w.Match.End {
+		t.Fatalf("%+v", w)
+	}
+	if got := printed(t, term, w.Match.Start, w.Match.End); !strings.HasPrefix(got, want[:1]) || !strings.HasSuffix(got, want[len(want)-1:]) {
+		t.Errorf("the bytes of %q are %q", want, got)
+	}
+}
+
+// printed is a part of the output.
+func printed(t *testing.T, term *terminal.Terminal, from, to uint64) string {
+	t.Helper()
+	j, err := term.Journal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := j.Read(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var b []byte
+	for uint64(len(b)) < to-from {
+		e, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind == journal.EntryOutput {
+			b = append(b, e.Data...)
+		}
+	}
+	return string(b[:to-from])
+}
+
+// TestWaitSinceBeginsAsItWas: what a program changes is seen on the screen as it was, and
+// nothing that was there before counts.
+func TestWaitSinceBeginsAsItWas(t *testing.T) {
+	m := open(t, t.TempDir())
+	full := strings.Repeat("x", 78)
+	for name, c := range map[string]struct{ before, after, pattern, not string }{
+		"one cell":                {`\e[5;3Hstep 4 of 5`, `\e[5;8H5`, "^  step 5 of 5$", "step 4"},
+		"a part of a line":        {`\e[2;1Hprogress: [####      ]`, `\e[2;16H##`, `\[######    \]`, "progress: $"},
+		"a sequence that was cut": {`\e]0;tit`, `le READY\aready`, "^ready$", "READY"},
+		"a cut SGR":               {`x\e[1;3`, `1mred`, "^xred$", "1mred"},
+		"a character set":         {`\e(0`, `q`, "─", "q"},
+		"a line that goes on":     {`half `, `done`, "^half done$", "^half $"},
+		"a wrapped line":          {`\e[H` + full, `abcd`, "^" + full + "abcd$", "^" + full + "$"},
+		"what erasing leaves":     {`\e[3;1Hfinished and more`, `\e[3;9H\e[K`, "^finished$", "more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			term := start(t, m, "bash", "-c", `stty -echo; printf '`+c.before+`'; read x; printf '`+c.after+`'; sleep 1000`)
+			waitFor(t, term, wait.Condition{For: "idle", Idle: 100 * time.Millisecond})
+			seq := term.Hub().Facts().Seq
+			if seq == 0 {
+				until(t, "output", func() bool { return term.Hub().Facts().Seq > 0 })
+				seq = term.Hub().Facts().Seq
+			}
+			typeIn(t, term, "\n")
+			await(t, term, one(wait.Condition{For: "regex", Pattern: c.pattern}, &seq))
+			w := one(wait.Condition{For: "regex", Pattern: c.not}, &seq)
+			w.Timeout = 50 * time.Millisecond
+			if got, err := waits.Wait(context.Background(), term, w); !errors.Is(err, terminal.ErrTimeout) {
+				t.Errorf("%q matched %+v, %v", c.not, got.Match, err)
+			}
+		})
+	}
+}
+
+// TestWaitChain: the position of one match is where the next wait begins, and nothing
+// that came in the same burst is lost or seen twice.
+func TestWaitChain(t *testing.T) {
+	m := open(t, t.TempDir())
+	term := start(t, m, "bash", "-c", `printf 'one two\nthree  two\r\n'; sleep 1000`)
+	w := waitFor(t, term, wait.Condition{For: "text", Pattern: "one"})
+	for _, next := range []string{"two", "th", "ree", "two"} {
+		before := w.Seq
+		if w = await(t, term, one(wait.Condition{For: "text", Pattern: next}, &before)); w.Seq <= before {
+			t.Fatalf("%s: %d after %d", next, w.Seq, before)
+		}
+		checkMatch(t, term, w, next)
+	}
+	last := w.Seq
+	again := one(wait.Condition{For: "text", Pattern: "two"}, &last)
+	again.Timeout = 50 * time.Millisecond
+	if _, err := waits.Wait(context.Background(), term, again); !errors.Is(err, terminal.ErrTimeout) {
+		t.Errorf("a third two: %v", err)
+	}
+}
+
+func TestWaitLines(t *testing.T) {
+	m := open(t, t.TempDir())
+	term := start(t, m, "bash", "-c", `printf 'a long line that the margin of a terminal of eighty columns breaks: fatal error here\n'; printf 'padded   \r\n'; printf 'user$ '; sleep 1000`)
+	for _, c := range []wait.Condition{
+		{For: "text", Pattern: "fatal error"},
+		{For: "regex", Pattern: "^a long.*fatal error here$"},
+		{For: "regex", Pattern: `padded   $`},
+		{For: "regex", Pattern: `padded$`},
+		{For: "regex", Pattern: `user\$ $`},
+		{For: "text", Pattern: "user$ "},
+		{For: "text", Pattern: "here\npadded"},
+		{For: "regex", Pattern: `(?s)a long.*user`},
+		{For: "regex", Pattern: `^padded\n.*[$#]$`},
+		{For: "regex", Pattern: `padded   \nuser\$ $`},
+	} {
+		waitFor(t, term, c)
+	}
+	for _, c := range []wait.Condition{{For: "regex", Pattern: "^fatal"}, {For: "regex", Pattern: `padded    $`}, {For: "regex", Pattern: `[^z]*here[^z]*user`}} {
+		if got, err := waits.Wait(context.Background(), term, within(c, 50*time.Millisecond)); !errors.Is(err, terminal.ErrTimeout) {
+			t.Errorf("%q matched %+v, %v", c.Pattern, got.Match, err)
+		}
+	}
+}
+
+// TestWaitIgnoresEcho: what was typed does not count, in a shell with and without a line editor.
+func TestWaitIgnoresEcho(t *testing.T) {
+	m := open(t, t.TempDir())
+	for _, cmd := range [][]string{{"bash", "--norc"}, {"bash", "--norc", "--noediting"}, {"dash"}} {
+		t.Run(strings.Join(cmd, " "), func(t *testing.T) {
+			t.Parallel()
+			term := start(t, m, cmd...)
+			see(t, term, `[$#] $`)
+			long := strings.Repeat("y", 90)
+			seq := typeIn(t, term, "sleep 0.3; echo DO''NE "+long+" | tr -d y; echo DONE\n")
+			w := one(wait.Condition{For: "regex", Pattern: ".*(DONE|yyy).*"}, &seq)
+			w.IgnoreEcho = true
+			if got := await(t, term, w); got.Match.Text != "DONE " && got.Match.Text != "DONE" {
+				t.Errorf("with a position %q matched", got.Match.Text)
+			}
+			w.IgnoreEcho, w.Timeout = false, patience
+			if got := await(t, term, w); !strings.Contains(got.Match.Text, "sleep 0.3") {
+				t.Errorf("echo that counts: %q matched", got.Match.Text)
+			}
+			see(t, term, `^DONE$`)
+			now := wait.Request{Any: []wait.Condition{{For: "text", Pattern: "tr -d"}}, IgnoreEcho: true, Timeout: 50 * time.Millisecond}
+			if got, err := waits.Wait(context.Background(), term, now); !errors.Is(err, terminal.ErrTimeout) {
+				t.Errorf("without a position %+v, %v", got.Match, err)
+			}
+		})
+	}
+}
+
+// TestWaitEchoOnce: cat prints what was typed, and that is no echo.
+func TestWaitEchoOnce(t *testing.T) {
+	m := open(t, t.TempDir())
+	term := start(t, m, "sh", "-c", "printf ready; read x; sleep 0.2; echo $x; exec cat")
+	see(t, term, "ready")
+	seq := typeIn(t, term, "MARK\n")
+	w := one(wait.Condition{For: "regex", Pattern: "^MARK$"}, &seq)
+	w.IgnoreEcho = true
+	await(t, term, w)
+}
+
+// TestWaitIdleCounts from the latest of output, input and the beginning of the wait.
+func TestWaitIdleCounts(t *testing.T) {
+	m := open(t, t.TempDir())
+	term := start(t, m, "sh", "-c", "stty -echo; printf ready; exec sleep 1000")
+	see(t, term, "ready")
+	waitFor(t, term, wait.Condition{For: "idle", Idle: 300 * time.Millisecond})
+	begin := time.Now()
+	waitFor(t, term, wait.Condition{For: "idle", Idle: 300 * time.Millisecond})
+	if d := time.Since(begin); d < 300*time.Millisecond {
+		t.Errorf("idle after %v of 300 ms", d)
+	}
+	begin = time.Now()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		waitFor(t, term, wait.Condition{For: "idle", Idle: 300 * time.Millisecond})
+	}()
+	waitFor(t, term, wait.Condition{For: "idle", Idle: 200 * time.Millisecond}) // the other wait has 100 ms left
+	typeIn(t, term, "x")
+	<-done
+	if d := time.Since(begin); d < 500*time.Millisecond {
+		t.Errorf("idle %v after the beginning, input came after 200 ms", d)
+	}
+}
+
+// TestWaitAny answers which one was true, and what else can be waited for.
+func TestWaitAny(t *testing.T) {
+	m := open(t, t.TempDir())
+	term := start(t, m, "bash", "-c", `stty -echo; printf 'Loading...'; read x; printf '\e]0;my title\a\e[?2004h\e[?1002h\e[?1049h\e[3;5Hhello\e[?1049l\r\e[K\e[4;9H'; read x; exit 3`)
+	w := await(t, term, wait.Request{Any: []wait.Condition{{For: "text", Pattern: "never"}, {For: "text", Pattern: "Loading"}}})
+	if w.Index != 1 {
+		t.Errorf("condition %d was true", w.Index)
+	}
+	x, y := 8, 3
+	list := []wait.Condition{
+		{For: "text", Pattern: "Loading", Not: true}, {For: "title", Pattern: "my"}, {For: "mode", Mode: "bracketed_paste"},
+		{For: "mode", Mode: "mouse", Value: "button"}, {For: "alt_screen"}, {For: "cursor", X: &x, Y: &y}, {For: "cursor", Y: &y}, {For: "text", Pattern: "hello"},
+	}
+	seq := term.Hub().Facts().Seq
+	var wg sync.WaitGroup
+	for _, c := range list {
+		wg.Go(func() { await(t, term, one(c, nil)) })
+	}
+	goingOn(t, term, len(list))
+	typeIn(t, term, "\n")
+	wg.Wait()
+	for _, c := range append(list, wait.Condition{For: "alt_screen", Not: true}, wait.Condition{For: "mode", Mode: "mouse_encoding", Value: "default"}) {
+		await(t, term, one(c, &seq))
+	}
+	typeIn(t, term, "\n")
+	await(t, term, wait.Request{Any: []wait.Condition{{For: "text", Pattern: "never"}, {For: "exit"}}})
+	for _, c := range list[:3] { // what is true of one that has ended is told at once
+		waitFor(t, term, c)
+	}
+	if _, err := waits.Wait(context.Background(), term, within(wait.Condition{For: "alt_screen"}, patience)); !errors.Is(err, terminal.ErrExited) {
+		t.Errorf("what cannot come true any more: %v", err)
+	}
+}
+
+func TestWaitRefuses(t *testing.T) {
+	m := open(t, t.TempDir())
+	term := start(t, m, "cat")
+	for _, c := range []wait.Condition{
+		{}, {For: "luck"}, {For: "text"}, {For: "regex", Pattern: "("}, {For: "text", Pattern: strings.Repeat("x", 4097)}, {For: "idle", Not: true},
+		{For: "cursor"}, {For: "mode"}, {For: "mode", Mode: "mouse"}, {For: "mode", Mode: "insert", Value: "x"}, {For: "title"}, {For: "idle", Idle: -1},
+	} {
+		if _, err := waits.Wait(context.Background(), term, within(c, time.Second)); !errors.Is(err, terminal.ErrInvalid) || !strings.Contains(err.Error(), "allowed") && !strings.Contains(err.Error(), "needs") && c.For != "regex" {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	many := uint64(1 << 40)
+	if _, err := waits.Wait(context.Background(), term, one(wait.Condition{For: "exit"}, &many)); !errors.Is(err, terminal.ErrInvalid) {
+		t.Errorf("a position beyond the end: %v", err)
+	}
+}
+
+// TestWaitsAreLimited: so many at once, and no goroutine of them is left.
+func TestWaitsAreLimited(t *testing.T) {
+	m := open(t, t.TempDir())
+	term := start(t, m, "cat")
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	for range wait.MaxWaitsOf {
+		wg.Go(func() { _, _ = waits.Wait(ctx, term, one(wait.Condition{For: "text", Pattern: "never"}, nil)) })
+	}
+	goingOn(t, term, wait.MaxWaitsOf)
+	if _, err := waits.Wait(ctx, term, one(wait.Condition{For: "idle"}, nil)); !errors.Is(err, terminal.ErrLimit) {
+		t.Errorf("one more: %v, want ErrLimit", err)
+	}
+	cancel()
+	wg.Wait()
+	waitFor(t, term, wait.Condition{For: "idle", Idle: time.Millisecond})
+}
+
+// TestWaitSeesTheUnfinished: bytes of a character that the end of the program cut are seen as what viewers
+// see of them.
+func TestWaitSeesTheUnfinished(t *testing.T) {
+	m := open(t, t.TempDir())
+	term := start(t, m, "bash", "-c", `stty -echo; printf ready; read x; printf 'end\xe2\x82'`)
+	see(t, term, "ready")
+	seq := typeIn(t, term, "\n")
+	await(t, term, one(wait.Condition{For: "regex", Pattern: "end\ufffd\ufffd$"}, &seq))
+	await(t, term, one(wait.Condition{For: "text", Pattern: "end\ufffd"}, nil))
+}
+
+// TestWhatAWaitSawIsOnTheScreen: the screen and the modes that keys go by have come as
+// far as the wait, which reads the journal.
+func TestWhatAWaitSawIsOnTheScreen(t *testing.T) {
+	m := open(t, t.TempDir())
+	term := start(t, m, "sh", "-c", `stty -echo; echo ready; while read -r n; do printf '\033[?2004h%s on\n' "$n"; read -r n; printf '\033[?2004l%s off\n' "$n"; done`)
+	see(t, term, "ready")
+	for i := range 100 {
+		on := i%2 == 0
+		word := map[bool]string{true: "on", false: "off"}[on]
+		n := fmt.Sprint(i)
+		sent := typeIn(t, term, n+"\n")
+		w := await(t, term, wait.Request{Any: []wait.Condition{{For: "text", Pattern: n + " " + word}}, Since: &sent})
+		if f := term.Hub().Facts(); f.Seq < w.Seq || term.Hub().Modes().BracketedPaste != on {
+			t.Fatalf("after %q: at %d of %d, bracketed paste %t", n+" "+word, f.Seq, w.Seq, !on)
+		}
+	}
+}

@@ -1,0 +1,251 @@
+package wait
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/internal/terminal/echo"
+	"github.com/evertty/evertty/vt"
+)
+
+// waiter is one call of Wait. Its goroutine owns it; once it shares a follower, whoever
+// holds the follower's lock may change it.
+type waiter struct {
+	Request
+	service    *Service
+	t          *terminal.Terminal
+	followers  *followers // of t
+	conditions []condition
+	began      time.Time
+	follower   *follower // nil when no condition is about the screen
+	from       uint64    // what the follower shows after this position counts
+	reached    bool      // the follower has come to from
+	finder     finder
+	echo       *echo.Filter  // nil when echo needs not be known
+	found      *Result       // nil until a condition is met
+	met        chan struct{} // gets a value when another goroutine has set found
+}
+
+func (w *waiter) close() {
+	if w.follower != nil {
+		w.follower.remove(w)
+	}
+}
+
+// result is the Result of a wait that ended with err: nil, or an error of NotMet.
+func (w *waiter) result(err error) Result {
+	if w.follower != nil {
+		w.follower.lock.lock()
+		defer w.follower.lock.release()
+	}
+	if w.found == nil || err != nil {
+		return w.now()
+	}
+	return *w.found
+}
+
+// now is the Result without a match at the position that the wait has come to.
+func (w *waiter) now() Result {
+	if w.follower == nil {
+		shot := w.t.Hub().Shot()
+		return Result{Text: plainText(vt.TextLines(shot.Frame, maxHistory), nil), Seq: shot.Seq}
+	}
+	seq := w.from
+	if w.reached {
+		seq = w.follower.seq - uint64(w.follower.screen.Held())
+	}
+	return Result{Text: w.text(), Seq: seq}
+}
+
+// text is Result.Text at this moment.
+func (w *waiter) text() string { return plainText(w.follower.screen.Lines(maxHistory), w.Since) }
+
+// wake wakes the waiter's goroutine when a condition was met.
+func (w *waiter) wake() {
+	if w.found == nil {
+		return
+	}
+	select {
+	case w.met <- struct{}{}:
+	default:
+	}
+}
+
+// needs tells whether f is true of a condition.
+func (w *waiter) needs(f func(c *condition) bool) bool {
+	for i := range w.conditions {
+		if f(&w.conditions[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// multiline tells whether a pattern may match across the end of a line. Such a waiter looks
+// at other moments than one for single lines.
+func (w *waiter) multiline() bool {
+	return w.needs(func(c *condition) bool { return c.forText() && c.pattern.multiline })
+}
+
+// filterEcho begins to tell echo from other output. A prompt after a position has to be told
+// from the echo of what was typed at the prompt before.
+func (w *waiter) filterEcho() {
+	if w.echo != nil {
+		return
+	}
+	if w.IgnoreEcho || w.Since != nil && w.needs(func(c *condition) bool { return c.For == "prompt" }) {
+		w.echo = echo.NewFilter(w.t.Typed(), w.follower.seq)
+	}
+	if w.IgnoreEcho {
+		w.finder.echo = w.echo
+	}
+}
+
+// hooks are what the emulator has to report for the conditions.
+func (w *waiter) hooks() vt.TrackerHooks {
+	h := vt.TrackerHooks{}
+	if w.needs((*condition).onModes) {
+		h.Moved = w.modesChanged
+	}
+	switch {
+	case w.multiline():
+		h.Changed = w.linesChanged
+	case w.needs((*condition).forText):
+		h.Line = w.lineShown
+	}
+	return h
+}
+
+// lineShown looks at a line that is shown at this moment.
+func (w *waiter) lineShown(l vt.TextLine) {
+	w.match(func(p *pattern) (Match, bool) { return w.finder.findIn(p, l) })
+}
+
+// linesChanged looks at all lines of this moment, for patterns that match across lines.
+func (w *waiter) linesChanged() {
+	const before = 64 // lines that were looked at already: a match may begin in them
+	lines := w.follower.screen.Lines(vt.MaxUnreported + before)
+	w.match(func(p *pattern) (Match, bool) { return w.finder.find(p, lines) })
+}
+
+// match has find look for each pattern until one is found.
+func (w *waiter) match(find func(p *pattern) (Match, bool)) {
+	for i := range w.conditions {
+		c := &w.conditions[i]
+		if w.found != nil || !c.forText() {
+			continue
+		}
+		if m, ok := find(c.pattern); ok {
+			w.found = &Result{Text: w.text(), Seq: m.End, Index: i, Match: &m}
+		}
+	}
+}
+
+// titleChanged looks at a new title.
+func (w *waiter) titleChanged(title string) {
+	for i := range w.conditions {
+		if c := &w.conditions[i]; w.found == nil && c.For == "title" && !c.Not && strings.Contains(title, c.Pattern) {
+			w.found = &Result{Text: w.text(), Seq: w.follower.screen.Offset(), Index: i}
+		}
+	}
+}
+
+// modesChanged looks at the modes and the screen shown, each time they change.
+func (w *waiter) modesChanged() {
+	modes := w.follower.screen.Modes()
+	for i := range w.conditions {
+		c := &w.conditions[i]
+		if w.found == nil && c.onModes() && c.holds(state{alt: modes.AltScreen, modes: modes}) != c.Not {
+			w.found = &Result{Text: w.text(), Seq: w.follower.screen.Offset(), Index: i}
+		}
+	}
+}
+
+// checkState looks at conditions that hold between two pieces of output: absence, and where
+// the cursor rests. While the program draws (mode ?2026) there is no such state.
+func (w *waiter) checkState() {
+	screen := w.follower.screen
+	states := func(c *condition) bool { return c.onScreen() && !c.forText() }
+	if !w.reached || w.found != nil || screen.Modes().SyncOutput || !w.needs(states) {
+		return
+	}
+	s := stateOf(screen.Freeze())
+	s.title = w.follower.title
+	for i := range w.conditions {
+		c := &w.conditions[i]
+		switch {
+		case !states(c) || c.For == "title" && !c.Not && w.Since != nil:
+			continue
+		case c.onText():
+			here := finder{echo: w.finder.echo}
+			if _, ok := here.find(c.pattern, screen.Lines(0)); ok {
+				continue
+			}
+		case c.holds(s) == c.Not:
+			continue
+		}
+		w.found = &Result{Text: w.text(), Seq: w.follower.seq, Index: i}
+		return
+	}
+}
+
+// checkFrame returns what of a frame at position seq meets a condition, nil when nothing
+// does.
+func (w *waiter) checkFrame(f *vt.Frame, seq uint64) *Result {
+	return w.checkLines(vt.TextLines(f, -1), vt.TextLines(f, 0), stateOf(f), seq)
+}
+
+// checkLines is checkFrame of lines: those with the history, and those of the screen.
+func (w *waiter) checkLines(lines, screen []vt.TextLine, s state, seq uint64) *Result {
+	for i := range w.conditions {
+		c := &w.conditions[i]
+		if c.forText() {
+			where := lines
+			if c.ScreenOnly {
+				where = screen
+			}
+			if m, ok := w.finder.find(c.pattern, where); ok {
+				return &Result{Text: plainText(lines, nil), Seq: m.End, Index: i, Match: &m}
+			}
+		}
+		if c.onScreen() && !c.onText() && c.holds(s) != c.Not {
+			return &Result{Text: plainText(lines, nil), Seq: seq, Index: i}
+		}
+	}
+	return nil
+}
+
+// plainText is lines as text, without the blanks at their ends and the empty lines at the
+// end. With a position it has only the lines that were printed or changed after it.
+func plainText(lines []vt.TextLine, since *uint64) string {
+	var b strings.Builder
+	empty := 0
+	for _, l := range lines {
+		if since != nil && !changedAfter(l, *since) {
+			continue
+		}
+		text := bytes.TrimRight(l.Text, " ")
+		if len(text) == 0 {
+			empty++
+			continue
+		}
+		for ; empty > 0; empty-- {
+			b.WriteByte('\n')
+		}
+		b.Write(text)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// changedAfter tells whether a part of a line was printed or erased after a position.
+func changedAfter(l vt.TextLine, since uint64) bool {
+	for _, at := range l.Offsets {
+		if at > since {
+			return true
+		}
+	}
+	return l.ErasedAt > since
+}
