@@ -18,6 +18,7 @@ import (
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/lifetime"
 	"github.com/evertty/evertty/internal/permission"
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/provider/local"
 	"github.com/evertty/evertty/internal/shell"
@@ -25,7 +26,6 @@ import (
 	"github.com/evertty/evertty/internal/startdir"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
-	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/stream"
 )
 
@@ -296,7 +296,7 @@ func (d *Service) recordShell(s *registry.Shell) {
 	if shellRow(s).recorded.Swap(true) {
 		return
 	}
-	if p, ok := pty.FindProc(s.Stats().PID); ok {
+	if p, ok := proc.Find(s.Stats().PID); ok {
 		d.note(func(b *thread.Batch) error { return b.Begin(s.Key, d.process(p)) })
 	}
 	d.noteState(s)
@@ -311,12 +311,12 @@ func (d *Service) recordTerminal(t *terminal.Terminal) {
 	if !t.Running() {
 		return
 	}
-	if p, ok := pty.FindProc(t.Process().PID()); ok {
+	if p, ok := proc.Find(t.Process().PID()); ok {
 		d.note(func(b *thread.Batch) error { return b.Begin(t.ID, d.process(p)) })
 	}
 }
 
-func (d *Service) process(p pty.Proc) thread.Process {
+func (d *Service) process(p proc.Process) thread.Process {
 	return thread.Process{PID: p.PID, PIDStart: int64(p.Start), Boot: d.boot}
 }
 

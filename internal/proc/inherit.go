@@ -1,4 +1,4 @@
-package pty
+package proc
 
 import (
 	"fmt"
@@ -26,7 +26,7 @@ func CloseInherited() error {
 func closeListed() error {
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
-		return fmt.Errorf("pty: close inherited descriptors: %w", err)
+		return fmt.Errorf("proc: close inherited descriptors: %w", err)
 	}
 	for _, entry := range entries {
 		fd, err := strconv.Atoi(entry.Name())

@@ -1,4 +1,4 @@
-package pty
+package proc
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 func Descriptors() (open, limit int, err error) {
 	var r unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &r); err != nil {
-		return 0, 0, fmt.Errorf("pty: limit of descriptors: %w", err)
+		return 0, 0, fmt.Errorf("proc: limit of descriptors: %w", err)
 	}
 	limit = int(min(r.Cur, 1<<30)) // no limit is none for an int either
 	var st unix.Stat_t
@@ -25,12 +25,12 @@ func Descriptors() (open, limit int, err error) {
 		return limit, limit, nil
 	}
 	if err != nil {
-		return 0, limit, fmt.Errorf("pty: open descriptors: %w", err)
+		return 0, limit, fmt.Errorf("proc: open descriptors: %w", err)
 	}
 	defer dir.Close()
 	names, err := dir.Readdirnames(-1)
 	if err != nil {
-		return 0, limit, fmt.Errorf("pty: open descriptors: %w", err)
+		return 0, limit, fmt.Errorf("proc: open descriptors: %w", err)
 	}
 	return len(names) - 1, limit, nil // not the directory's
 }

@@ -1,4 +1,4 @@
-package pty
+package proc
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func FuzzParseBrand(f *testing.F) {
+func FuzzParseTag(f *testing.F) {
 	own, err := os.ReadFile("/proc/self/limits")
 	if err != nil {
 		f.Fatal(err)
@@ -15,11 +15,11 @@ func FuzzParseBrand(f *testing.F) {
 	for _, text := range []string{"", "\n", "\nMax file locks", "\nMax file locks ", "Max file locks  7 7 locks\n", "\nMax file locks  unlimited  unlimited  locks", "\nMax file locks  -1 7"} {
 		f.Add([]byte(text), uint64(7))
 	}
-	f.Fuzz(func(t *testing.T, before []byte, brand uint64) {
-		parseBrand(before)
-		line := fmt.Appendf(nil, "\n%-25s %-20d %-20s %-10s\n", "Max file locks", brand, "unlimited", "locks") // as the kernel writes it
-		if got := parseBrand(append(line, before...)); got != brand {
-			t.Errorf("%d, not %d", got, brand)
+	f.Fuzz(func(t *testing.T, before []byte, tag uint64) {
+		parseTag(before)
+		line := fmt.Appendf(nil, "\n%-25s %-20d %-20s %-10s\n", "Max file locks", tag, "unlimited", "locks") // as the kernel writes it
+		if got := parseTag(append(line, before...)); got != tag {
+			t.Errorf("%d, not %d", got, tag)
 		}
 	})
 }
