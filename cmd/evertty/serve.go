@@ -22,6 +22,7 @@ import (
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/metrics"
 	"github.com/evertty/evertty/internal/permission"
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/server"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/shell/registry"
@@ -178,7 +179,7 @@ func (f *serveFlags) cleaningFlags(flags *pflag.FlagSet) {
 // serve runs a server until SIGTERM or SIGINT.
 func (a *app) serve(ctx context.Context, f serveFlags) error {
 	// Keys of providers come in variables; programs in terminals are this server's descendants.
-	if err := pty.Private(); err != nil {
+	if err := proc.Private(); err != nil {
 		fmt.Fprintln(a.stderr, "evertty: programs may be able to read the variables of the server:", err)
 	}
 	if err := auth.CheckListen(f.auth, f.listen, f.insecure); err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/terminal/echo"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/stream"
@@ -269,30 +270,30 @@ func (m *Registry) DeleteSession(ctx context.Context, session string, purge bool
 }
 
 // HangUp ends the whole process tree and everything that any generation has started: SIGHUP, and
-// SIGKILL after pty.KillGrace or when ctx ends.
+// SIGKILL after proc.KillGrace or when ctx ends.
 func (t *Terminal) HangUp(ctx context.Context) {
 	t.mu.Lock()
 	t.killed = true
 	t.mu.Unlock()
-	if err := t.process.KillBranded(ctx, t.Tag()); err != nil {
+	if err := t.process.KillTagged(ctx, t.Tag()); err != nil {
 		t.registry.cfg.Log.Warn("terminal's processes remain", "id", t.ID, "error", err)
 	}
 }
 
 // EndLeftovers ends what the generations of a terminal have left that has ended, in the way of HangUp.
 func (t *Terminal) EndLeftovers(ctx context.Context) {
-	if err := pty.HangUpBranded(ctx, t.Tag(), t.registry.cfg.Keeper.LastPID()); err != nil {
+	if err := proc.HangUpTagged(ctx, t.Tag(), t.registry.cfg.Keeper.LastPID()); err != nil {
 		t.registry.cfg.Log.Warn("terminal's processes remain", "id", t.ID, "error", err)
 	}
 }
 
-// Tag is what all that the terminal's programs start is told by (pty.KillBranded), in every generation and under every server.
-func (t *Terminal) Tag() uint64 { return pty.BrandOf("terminal " + t.ID) }
+// Tag is what all that the terminal's programs start is told by (proc.KillTagged), in every generation and under every server.
+func (t *Terminal) Tag() uint64 { return proc.TagOf("terminal " + t.ID) }
 
 // TagOfKept is the brand of the terminal that a keeper holds as id, which is Terminal.KeeperID.
 func TagOfKept(id string) uint64 {
 	id, _, _ = strings.Cut(id, ".")
-	return pty.BrandOf("terminal " + id)
+	return proc.TagOf("terminal " + id)
 }
 
 // purge removes an ended terminal and its files. Whoever calls it has the turn.

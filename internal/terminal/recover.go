@@ -13,7 +13,7 @@ import (
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/parallel"
-	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/stream"
 )
@@ -59,7 +59,7 @@ func (m *Registry) strays(held map[string]*keeper.Kept) {
 		}
 		m.cfg.Log.Warn("ending a program that belongs to no terminal", "name", name, "pid", k.Process.PID())
 		m.life.Go(func() {
-			ctx, cancel := context.WithTimeout(m.ctx, pty.KillGrace)
+			ctx, cancel := context.WithTimeout(m.ctx, proc.KillGrace)
 			defer cancel()
 			_ = k.Process.Kill(ctx) // what survives SIGKILL is nobody's to end
 			m.discard(k)
@@ -212,7 +212,7 @@ const maxPrinted = 1 << 30
 
 // outOfReach is a position that a program cannot have reached yet, nor under any server before this one.
 func outOfReach(pid int) uint64 {
-	p, ok := pty.FindProc(pid)
+	p, ok := proc.Find(pid)
 	if !ok {
 		return 0
 	}
