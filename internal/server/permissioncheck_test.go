@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
@@ -278,7 +278,7 @@ func TestReadingIsNeverChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range list {
-		if e.Type == conversation.PermissionDecided {
+		if e.Type == store.PermissionDecided {
 			t.Errorf("looking was told as %+v", e)
 		}
 	}
