@@ -1,4 +1,4 @@
-package thread
+package lifecycle
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/provider"
+	"github.com/evertty/evertty/internal/thread"
 )
 
 // freshFor is how long a provider's word that an instance is running is believed without asking again.
@@ -17,21 +18,21 @@ const undoTime = 30 * time.Second
 
 // Ensure gets the compute of a lease running: what runs is kept, what is paused is resumed, what is dead or unknown to the provider is replaced. A provider that does not answer
 // replaces nothing: it might be there. Errors: ErrNotFound, ErrNoProvider, ErrProvider, ErrNoSpace, the reason of ctx.
-func (m *Manager) Ensure(ctx context.Context, lease string) (Lease, Instance, error) {
+func (m *Manager) Ensure(ctx context.Context, lease string) (thread.Lease, thread.Instance, error) {
 	return m.ensure(ctx, lease, "use")
 }
 
-func (m *Manager) ensure(ctx context.Context, id, source string) (Lease, Instance, error) {
+func (m *Manager) ensure(ctx context.Context, id, source string) (thread.Lease, thread.Instance, error) {
 	unlock, err := m.leases.lock(ctx, id)
 	if err != nil {
-		return Lease{}, Instance{}, err
+		return thread.Lease{}, thread.Instance{}, err
 	}
 	defer unlock()
 	w, err := m.work(id, source)
 	if err != nil {
-		return Lease{}, Instance{}, err
+		return thread.Lease{}, thread.Instance{}, err
 	}
-	if w.l.Observed == Running && !w.l.NeedsRefresh && m.isFresh(id) {
+	if w.l.Observed == thread.Running && !w.l.NeedsRefresh && m.isFresh(id) {
 		return w.l, w.i, nil
 	}
 	if w.bound() {
@@ -40,13 +41,13 @@ func (m *Manager) ensure(ctx context.Context, id, source string) (Lease, Instanc
 		}
 	}
 	switch w.l.Observed {
-	case Frozen:
+	case thread.Frozen:
 		err = w.resume(ctx)
-	case Dead, Unknown:
+	case thread.Dead, thread.Unknown:
 		err = w.create(ctx)
-	case Running:
-		if w.l.Desired != WantRunning { // somebody else has resumed it
-			err = errors.Join(w.want(WantRunning), w.read(id))
+	case thread.Running:
+		if w.l.Desired != thread.WantRunning { // somebody else has resumed it
+			err = errors.Join(w.want(thread.WantRunning), w.read(id))
 		}
 	}
 	return w.l, w.i, err
@@ -64,8 +65,8 @@ type leaseWork struct {
 	m      *Manager
 	p      provider.Lifecycle
 	source string
-	l      Lease
-	i      Instance
+	l      thread.Lease
+	i      thread.Instance
 }
 
 func (m *Manager) work(id, source string) (*leaseWork, error) {
@@ -80,8 +81,8 @@ func (m *Manager) work(id, source string) (*leaseWork, error) {
 }
 
 func (w *leaseWork) read(id string) error {
-	return w.m.view(func(tx Tx) (err error) {
-		l := Layers{}
+	return w.m.view(func(tx thread.Tx) (err error) {
+		l := thread.Layers{}
 		if l.Lease, err = tx.Lease(id); err != nil {
 			return err
 		}
@@ -102,11 +103,13 @@ func (w *leaseWork) refresh(ctx context.Context) error {
 		return w.fail("status", err)
 	}
 	w.m.cfg.ComputeChanged(w.l, seen)
-	return w.take(step{event: ObserveStatus, to: seen})
+	return w.take(step{event: thread.ObserveStatus, to: seen})
 }
 
 func (w *leaseWork) create(ctx context.Context) error {
-	if err := w.m.update(func(c *change) error { return c.setLease(w.l.ID, func(l *Lease) { l.Status = LeaseRecovering }) }); err != nil {
+	if err := w.m.update(func(c *change) error {
+		return c.setLease(w.l.ID, func(l *thread.Lease) { l.Status = thread.LeaseRecovering })
+	}); err != nil {
 		return err
 	}
 	made, err := w.p.Create(ctx, provider.CreateRequest{Name: w.l.ID})
@@ -116,9 +119,9 @@ func (w *leaseWork) create(ctx context.Context) error {
 		w.m.mu.Unlock()
 		return w.fail("create", err)
 	}
-	w.m.cfg.ComputeChanged(w.l, Running)
-	if err := w.take(step{event: IntentRunning, to: Running, want: WantRunning, bind: made.ID}); err != nil {
-		w.m.cfg.ComputeChanged(w.l, Dead)
+	w.m.cfg.ComputeChanged(w.l, thread.Running)
+	if err := w.take(step{event: thread.IntentRunning, to: thread.Running, want: thread.WantRunning, bind: made.ID}); err != nil {
+		w.m.cfg.ComputeChanged(w.l, thread.Dead)
 		// Nobody would ever find it again.
 		undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 		defer cancel()
@@ -128,16 +131,16 @@ func (w *leaseWork) create(ctx context.Context) error {
 }
 
 func (w *leaseWork) resume(ctx context.Context) error {
-	if err := w.unlessIn(ctx, Running, w.p.Resume(ctx, w.i.Session)); err != nil {
+	if err := w.unlessIn(ctx, thread.Running, w.p.Resume(ctx, w.i.Session)); err != nil {
 		return w.fail("resume", err)
 	}
-	w.m.cfg.ComputeChanged(w.l, Running)
-	return w.take(step{event: IntentResume, to: Running, want: WantRunning})
+	w.m.cfg.ComputeChanged(w.l, thread.Running)
+	return w.take(step{event: thread.IntentResume, to: thread.Running, want: thread.WantRunning})
 }
 
 // unlessIn is nil for a change that the provider refused because the instance is in the wanted state already: somebody
 // else changed it, or a change before was not written down.
-func (w *leaseWork) unlessIn(ctx context.Context, want Observed, err error) error {
+func (w *leaseWork) unlessIn(ctx context.Context, want thread.Observed, err error) error {
 	if errors.Is(err, provider.ErrState) {
 		if seen, failed := w.p.Status(ctx, w.i.Session); failed == nil && seen == want {
 			return nil
@@ -150,10 +153,10 @@ func (w *leaseWork) unlessIn(ctx context.Context, want Observed, err error) erro
 type step struct {
 	event  string
 	source string // "" is the work's
-	to     Observed
-	want   Desired     // "" stays
-	status LeaseStatus // "" is active
-	bind   string      // the provider's id of a new instance; "" is the one there is
+	to     thread.Observed
+	want   thread.Desired     // "" stays
+	status thread.LeaseStatus // "" is active
+	bind   string             // the provider's id of a new instance; "" is the one there is
 }
 
 // take writes a step and reads the outcome. Errors: ErrTransition, which is in the book too.
@@ -173,7 +176,7 @@ func (c *change) step(id string, s step) error {
 	if err != nil {
 		return err
 	}
-	if refusal := l.allowed(s.to); refusal != nil {
+	if refusal := l.Allowed(s.to); refusal != nil {
 		c.refused = refusal
 		return c.book(l, s, refusal)
 	}
@@ -186,9 +189,9 @@ func (c *change) step(id string, s step) error {
 		l.Desired = s.want
 	}
 	if l.Status = s.status; l.Status == "" {
-		l.Status = LeaseActive
+		l.Status = thread.LeaseActive
 	}
-	quiet := s.event == ObserveStatus && from == s.to // nothing happened: it was only seen again
+	quiet := s.event == thread.ObserveStatus && from == s.to // nothing happened: it was only seen again
 	if !quiet {
 		l.Version++
 	}
@@ -204,8 +207,8 @@ func (c *change) step(id string, s step) error {
 	return c.book(before, s, nil)
 }
 
-func (m *Manager) believe(l Lease) {
-	if l.Observed == Running {
+func (m *Manager) believe(l thread.Lease) {
+	if l.Observed == thread.Running {
 		m.fresh[l.ID] = m.clock.now()
 	} else {
 		delete(m.fresh, l.ID)
@@ -213,7 +216,7 @@ func (m *Manager) believe(l Lease) {
 }
 
 // stepInstance writes what a step means for the instance.
-func (c *change) stepInstance(l *Lease, s step) error {
+func (c *change) stepInstance(l *thread.Lease, s step) error {
 	if l.Instance != "" {
 		i, err := c.Instance(l.Instance)
 		if err != nil && !missing(err) {
@@ -221,8 +224,8 @@ func (c *change) stepInstance(l *Lease, s step) error {
 		}
 		if err == nil && i.EndedAt.IsZero() {
 			i.State, i.SeenAt = s.to, c.now
-			if s.bind != "" || s.to == Dead {
-				i.State, i.EndedAt = Dead, c.now
+			if s.bind != "" || s.to == thread.Dead {
+				i.State, i.EndedAt = thread.Dead, c.now
 			}
 			if err := c.PutInstance(i); err != nil {
 				return err
@@ -232,18 +235,18 @@ func (c *change) stepInstance(l *Lease, s step) error {
 	if s.bind == "" {
 		return nil
 	}
-	i := Instance{ID: newID("inst"), Lease: l.ID, Session: s.bind, State: s.to, CreatedAt: c.now, SeenAt: c.now}
+	i := thread.Instance{ID: newID("inst"), Lease: l.ID, Session: s.bind, State: s.to, CreatedAt: c.now, SeenAt: c.now}
 	l.Instance = i.ID
 	c.count(func(st *Stats) { st.Instances++ })
 	return c.PutInstance(i)
 }
 
 // book enters a step into the lease's book and tells the threads that use the lease.
-func (c *change) book(l Lease, s step, cause error) error {
-	e := LeaseEvent{Lease: l.ID, Type: s.event, Source: s.source, From: l.Observed, To: s.to, At: c.now}
+func (c *change) book(l thread.Lease, s step, cause error) error {
+	e := thread.LeaseEvent{Lease: l.ID, Type: s.event, Source: s.source, From: l.Observed, To: s.to, At: c.now}
 	kind := "lease." + string(s.to)
 	if cause != nil {
-		e.Error, kind = clip(cause.Error(), maxError), LeaseError
+		e.Error, kind = thread.Clip(cause.Error(), thread.MaxError), thread.LeaseError
 	}
 	if l.Instance != "" {
 		if i, err := c.Instance(l.Instance); err == nil {
@@ -258,7 +261,7 @@ func (c *change) book(l Lease, s step, cause error) error {
 		return err
 	}
 	for _, t := range threads {
-		d := Detail{Lease: l.ID, Instance: e.Instance, From: string(e.From), To: string(e.To), Source: e.Source, Reason: e.Type, Error: e.Error}
+		d := thread.Detail{Lease: l.ID, Instance: e.Instance, From: string(e.From), To: string(e.To), Source: e.Source, Reason: e.Type, Error: e.Error}
 		if err := c.emit(t, kind, d); err != nil {
 			return err
 		}
@@ -269,8 +272,8 @@ func (c *change) book(l Lease, s step, cause error) error {
 // fail enters a provider's failure into the book.
 func (w *leaseWork) fail(doing string, cause error) error {
 	err := w.m.update(func(c *change) error {
-		if err := c.setLease(w.l.ID, func(l *Lease) {
-			l.LastError, l.NeedsRefresh = clip(cause.Error(), maxError), true
+		if err := c.setLease(w.l.ID, func(l *thread.Lease) {
+			l.LastError, l.NeedsRefresh = thread.Clip(cause.Error(), thread.MaxError), true
 			l.Version++
 		}); err != nil {
 			return err
@@ -279,16 +282,16 @@ func (w *leaseWork) fail(doing string, cause error) error {
 		if err != nil {
 			return err
 		}
-		return c.book(l, step{event: ProviderError, source: w.source, to: l.Observed}, cause)
+		return c.book(l, step{event: thread.ProviderError, source: w.source, to: l.Observed}, cause)
 	})
-	told := fmt.Errorf("%w: %s of lease %s: %w", ErrProvider, doing, w.l.ID, cause)
+	told := fmt.Errorf("%w: %s of lease %s: %w", thread.ErrProvider, doing, w.l.ID, cause)
 	if err != nil {
 		return errors.Join(told, err)
 	}
 	return told
 }
 
-func (c *change) setLease(id string, set func(*Lease)) error {
+func (c *change) setLease(id string, set func(*thread.Lease)) error {
 	l, err := c.Lease(id)
 	if err != nil {
 		return err

@@ -1,27 +1,29 @@
-package thread
+package lifecycle
 
 import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/evertty/evertty/internal/thread"
 )
 
 // Touch notes activity in a thread: input, output, a file. It costs a lock and a comparison; the Store learns it with Flush. A paused session stays paused.
 // Errors: ErrExpired (the session is over, and only Open makes another one), ErrNotFound.
-func (m *Manager) Touch(thread string) error {
+func (m *Manager) Touch(threadID string) error {
 	now := m.clock.now()
 	m.mu.Lock()
-	w := m.live[thread]
-	if w != nil && w.Status != Idle && w.Expired(now) == "" {
+	w := m.live[threadID]
+	if w != nil && w.Status != thread.Idle && w.Expired(now) == "" {
 		w.touch(now)
 		m.mu.Unlock()
 		return nil
 	}
 	m.mu.Unlock()
 	if w == nil {
-		return m.noWindow(thread)
+		return m.noWindow(threadID)
 	}
-	return m.touchLate(thread)
+	return m.touchLate(threadID)
 }
 
 func (w *window) touch(now time.Time) {
@@ -30,44 +32,44 @@ func (w *window) touch(now time.Time) {
 	}
 }
 
-func (m *Manager) noWindow(thread string) error {
-	if _, err := m.Thread(thread); err != nil {
+func (m *Manager) noWindow(threadID string) error {
+	if _, err := m.Thread(threadID); err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: thread %s", ErrExpired, thread)
+	return fmt.Errorf("%w: thread %s", thread.ErrExpired, threadID)
 }
 
 // touchLate is for a session that is idle or seems to be over.
-func (m *Manager) touchLate(thread string) error {
-	s, ok := m.window(thread)
+func (m *Manager) touchLate(threadID string) error {
+	s, ok := m.window(threadID)
 	if !ok {
-		return m.noWindow(thread)
+		return m.noWindow(threadID)
 	}
 	reason, err := m.over(s)
 	if err != nil {
 		return err
 	}
 	if reason != "" {
-		return fmt.Errorf("%w: thread %s: %s", ErrExpired, thread, reason)
+		return fmt.Errorf("%w: thread %s: %s", thread.ErrExpired, threadID, reason)
 	}
-	return m.wake(thread, false)
+	return m.wake(threadID, false)
 }
 
 // wake makes an idle session active again, and a paused one with paused.
-func (m *Manager) wake(thread string, paused bool) error {
+func (m *Manager) wake(threadID string, paused bool) error {
 	return m.update(func(c *change) error {
-		s, ok := m.window(thread)
+		s, ok := m.window(threadID)
 		if !ok {
-			return fmt.Errorf("%w: thread %s", ErrExpired, thread)
+			return fmt.Errorf("%w: thread %s", thread.ErrExpired, threadID)
 		}
-		from, kind := s.Status, SessionActive
+		from, kind := s.Status, thread.SessionActive
 		switch {
-		case from == Paused && !paused || from == Active:
+		case from == thread.Paused && !paused || from == thread.Active:
 			return nil
-		case from == Paused:
-			kind = SessionResumed
+		case from == thread.Paused:
+			kind = thread.SessionResumed
 		}
-		s, err := s.to(Active)
+		s, err := s.To(thread.Active)
 		if err != nil {
 			return err
 		}
@@ -75,25 +77,25 @@ func (m *Manager) wake(thread string, paused bool) error {
 		if err := c.putSession(s); err != nil {
 			return err
 		}
-		return c.emit(thread, kind, Detail{Session: s.ID, From: string(from), To: string(s.Status), ExpiresAt: s.ExpiresAt()})
+		return c.emit(threadID, kind, thread.Detail{Session: s.ID, From: string(from), To: string(s.Status), ExpiresAt: s.ExpiresAt()})
 	})
 }
 
 // Charge adds to what a thread's session has used. Like Touch it is kept with Flush. Errors: ErrBudget, when it is now too much: the next Sweep closes the
 // session; ErrInvalid.
-func (m *Manager) Charge(thread string, u Usage) error {
-	if err := u.check(); err != nil {
+func (m *Manager) Charge(threadID string, u thread.Usage) error {
+	if err := u.Check(); err != nil {
 		return err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	w := m.live[thread]
+	w := m.live[threadID]
 	if w == nil {
 		return nil // what ended cannot be charged
 	}
-	w.Used, w.dirty = w.Used.plus(u), true
-	if w.Used.beyond(w.Policy.Budget) {
-		return fmt.Errorf("%w: thread %s", ErrBudget, thread)
+	w.Used, w.dirty = w.Used.Plus(u), true
+	if w.Used.Beyond(w.Policy.Budget) {
+		return fmt.Errorf("%w: thread %s", thread.ErrBudget, threadID)
 	}
 	return nil
 }
@@ -101,7 +103,7 @@ func (m *Manager) Charge(thread string, u Usage) error {
 // Flush writes activity and usage that are only in memory. Errors: those of the store; then they stay for the next time.
 func (m *Manager) Flush() error {
 	m.mu.Lock()
-	var list []Session
+	var list []thread.Session
 	for _, w := range m.live {
 		if w.dirty {
 			list = append(list, w.Session)
@@ -122,7 +124,7 @@ func (m *Manager) Flush() error {
 	})
 }
 
-func (m *Manager) flushed(list []Session) {
+func (m *Manager) flushed(list []thread.Session) {
 	for _, s := range list {
 		if w := m.live[s.Thread]; w != nil && w.ID == s.ID && w.LastActiveAt.Equal(s.LastActiveAt) && w.Used == s.Used {
 			w.dirty = false
@@ -131,9 +133,9 @@ func (m *Manager) flushed(list []Session) {
 }
 
 // over says why a session has to end now, "" when it has not. People who look on and commands that run are activity.
-func (m *Manager) over(s Session) (string, error) {
+func (m *Manager) over(s thread.Session) (string, error) {
 	reason := s.Expired(m.clock.now())
-	if reason != ReasonIdle {
+	if reason != thread.ReasonIdle {
 		return reason, nil
 	}
 	busy, err := m.guarded(s.Thread)
@@ -148,12 +150,12 @@ func (m *Manager) over(s Session) (string, error) {
 	return "", nil
 }
 
-func (m *Manager) guarded(thread string) (busy bool, err error) {
-	if m.cfg.Viewers(thread) > 0 {
+func (m *Manager) guarded(threadID string) (busy bool, err error) {
+	if m.cfg.Viewers(threadID) > 0 {
 		return true, nil
 	}
-	return busy, m.view(func(tx Tx) error {
-		open, err := tx.OpenCommands(thread)
+	return busy, m.view(func(tx thread.Tx) error {
+		open, err := tx.OpenCommands(threadID)
 		busy = len(open) > 0
 		return err
 	})
@@ -187,12 +189,12 @@ func (m *Manager) expireOnRead(ctx context.Context, thread string) error {
 }
 
 // Live is the live session of a thread. One that is over is closed first. Errors: ErrExpired, ErrNotFound.
-func (m *Manager) Live(ctx context.Context, thread string) (Session, error) {
-	if err := m.expireOnRead(ctx, thread); err != nil {
-		return Session{}, err
+func (m *Manager) Live(ctx context.Context, threadID string) (thread.Session, error) {
+	if err := m.expireOnRead(ctx, threadID); err != nil {
+		return thread.Session{}, err
 	}
-	if s, ok := m.window(thread); ok {
+	if s, ok := m.window(threadID); ok {
 		return s, nil
 	}
-	return Session{}, m.noWindow(thread)
+	return thread.Session{}, m.noWindow(threadID)
 }

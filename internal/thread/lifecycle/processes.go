@@ -1,8 +1,10 @@
-package thread
+package lifecycle
 
 import (
 	"fmt"
 	"time"
+
+	"github.com/evertty/evertty/internal/thread"
 )
 
 // Process is what is known of a process when it begins.
@@ -14,17 +16,17 @@ type Process struct {
 
 // BeginRuntime notes that a process begins to visit a terminal. One that was there and never ended is lost.
 // Errors: ErrNotFound.
-func (m *Manager) BeginRuntime(terminal string, p Process) (r Runtime, err error) {
+func (m *Manager) BeginRuntime(terminal string, p Process) (r thread.Runtime, err error) {
 	return r, m.update(func(c *change) error {
 		r, err = c.beginRuntime(terminal, p)
 		return err
 	})
 }
 
-func (c *change) beginRuntime(terminal string, p Process) (Runtime, error) {
+func (c *change) beginRuntime(terminal string, p Process) (thread.Runtime, error) {
 	t, err := c.Terminal(terminal)
 	if err != nil {
-		return Runtime{}, err
+		return thread.Runtime{}, err
 	}
 	last, err := c.LastRuntime(terminal)
 	if err != nil && !missing(err) {
@@ -35,28 +37,28 @@ func (c *change) beginRuntime(terminal string, p Process) (Runtime, error) {
 			return last, err
 		}
 	}
-	r := Runtime{ID: newID("runtime"), Terminal: terminal, Generation: last.Generation + 1, PID: p.PID, PIDStart: p.PIDStart, Boot: p.Boot, State: Up, StartedAt: c.now}
+	r := thread.Runtime{ID: newID("runtime"), Terminal: terminal, Generation: last.Generation + 1, PID: p.PID, PIDStart: p.PIDStart, Boot: p.Boot, State: thread.Up, StartedAt: c.now}
 	if s, ok := c.m.window(t.Thread); ok {
 		r.Session = s.ID
 	}
 	if p.PID == 0 {
-		r.State = Starting
+		r.State = thread.Starting
 		return r, c.PutRuntime(r)
 	}
 	return r, c.startedRuntime(t, r)
 }
 
-func (c *change) startedRuntime(t Terminal, r Runtime) error {
+func (c *change) startedRuntime(t thread.Terminal, r thread.Runtime) error {
 	if err := c.PutRuntime(r); err != nil {
 		return err
 	}
-	return c.emit(t.Thread, RuntimeStarted, Detail{Terminal: t.ID, Runtime: r.ID, Session: r.Session, PID: r.PID, Version: r.Generation})
+	return c.emit(t.Thread, thread.RuntimeStarted, thread.Detail{Terminal: t.ID, Runtime: r.ID, Session: r.Session, PID: r.PID, Version: r.Generation})
 }
 
 // StartedRuntime notes that a process that was being started runs. Errors: ErrNotFound, ErrTransition, ErrInvalid.
 func (m *Manager) StartedRuntime(id string, p Process) error {
 	if p.PID <= 0 {
-		return fmt.Errorf("%w: process id %d", ErrInvalid, p.PID)
+		return fmt.Errorf("%w: process id %d", thread.ErrInvalid, p.PID)
 	}
 	return m.update(func(c *change) error {
 		r, err := c.Runtime(id)
@@ -67,7 +69,7 @@ func (m *Manager) StartedRuntime(id string, p Process) error {
 		if err != nil {
 			return err
 		}
-		if r, err = r.to(Up); err != nil {
+		if r, err = r.To(thread.Up); err != nil {
 			return err
 		}
 		r.PID, r.PIDStart, r.Boot = p.PID, p.PIDStart, p.Boot
@@ -97,12 +99,12 @@ func (m *Manager) EndRuntime(id string, e RuntimeEnd) error {
 	})
 }
 
-func (c *change) endRuntime(t Terminal, r Runtime, e RuntimeEnd) error {
-	next, kind := Exited, RuntimeExited
+func (c *change) endRuntime(t thread.Terminal, r thread.Runtime, e RuntimeEnd) error {
+	next, kind := thread.Exited, thread.RuntimeExited
 	if e.Lost {
-		next, kind = Lost, RuntimeLost
+		next, kind = thread.Lost, thread.RuntimeLost
 	}
-	r, err := r.to(next)
+	r, err := r.To(next)
 	if err != nil {
 		return err
 	}
@@ -110,45 +112,45 @@ func (c *change) endRuntime(t Terminal, r Runtime, e RuntimeEnd) error {
 	if err := c.PutRuntime(r); err != nil {
 		return err
 	}
-	return c.emit(t.Thread, kind, Detail{Terminal: t.ID, Runtime: r.ID, PID: r.PID, ExitCode: r.ExitCode, Signal: r.Signal, Version: r.Generation})
+	return c.emit(t.Thread, kind, thread.Detail{Terminal: t.ID, Runtime: r.ID, PID: r.PID, ExitCode: r.ExitCode, Signal: r.Signal, Version: r.Generation})
 }
 
 // Runtimes that may be alive, of a thread, or of all with "".
-func (m *Manager) Runtimes(thread string) (list []Runtime, err error) {
-	return list, m.view(func(tx Tx) error { list, err = tx.LiveRuntimes(thread); return err })
+func (m *Manager) Runtimes(threadID string) (list []thread.Runtime, err error) {
+	return list, m.view(func(tx thread.Tx) error { list, err = tx.LiveRuntimes(threadID); return err })
 }
 
 // LastRuntime is the newest process of a terminal. Errors: ErrNotFound.
-func (m *Manager) LastRuntime(terminal string) (r Runtime, err error) {
-	return r, m.view(func(tx Tx) error { r, err = tx.LastRuntime(terminal); return err })
+func (m *Manager) LastRuntime(terminal string) (r thread.Runtime, err error) {
+	return r, m.view(func(tx thread.Tx) error { r, err = tx.LastRuntime(terminal); return err })
 }
 
 // BeginCommand notes a command that waits or runs: ID (the caller's, or "" for one of ours), Terminal, Line, Cwd and Status are the least. Called again with the same ID it notes
 // that a waiting one runs now. It is activity, and counts against the session's budget.
 // Errors: ErrNotFound, ErrExpired (Open first), ErrBudget (it must not run; the next Sweep closes the session), ErrTransition, ErrInvalid, ErrNoSpace.
-func (m *Manager) BeginCommand(k Command) (Command, error) {
+func (m *Manager) BeginCommand(k thread.Command) (thread.Command, error) {
 	if k.ID == "" {
 		k.ID = newID("cmd")
 	}
-	if k.Status != CommandQueued && k.Status != CommandRunning {
-		return k, fmt.Errorf("%w: a command does not begin as %.20q", ErrInvalid, k.Status)
+	if k.Status != thread.CommandQueued && k.Status != thread.CommandRunning {
+		return k, fmt.Errorf("%w: a command does not begin as %.20q", thread.ErrInvalid, k.Status)
 	}
 	if err := checkID("command", k.ID); err != nil {
 		return k, err
 	}
-	var thread string
+	var threadID string
 	err := m.update(func(c *change) error {
 		t, err := c.Terminal(k.Terminal)
 		if err != nil {
 			return err
 		}
-		thread = t.Thread
+		threadID = t.Thread
 		old, err := c.Command(k.ID)
 		switch {
 		case missing(err):
 			k, err = c.newCommand(t, k)
 		case err == nil && old.Terminal != k.Terminal:
-			err = fmt.Errorf("%w: command %s of another terminal", ErrConflict, k.ID)
+			err = fmt.Errorf("%w: command %s of another terminal", thread.ErrConflict, k.ID)
 		case err == nil:
 			k, err = c.runCommand(t, old, k)
 		}
@@ -159,16 +161,16 @@ func (m *Manager) BeginCommand(k Command) (Command, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if w := m.live[thread]; w != nil {
+	if w := m.live[threadID]; w != nil {
 		w.touch(m.clock.now())
 	}
 	return k, nil
 }
 
-func (c *change) newCommand(t Terminal, k Command) (Command, error) {
+func (c *change) newCommand(t thread.Terminal, k thread.Command) (thread.Command, error) {
 	s, ok := c.m.window(t.Thread)
 	if !ok {
-		return k, fmt.Errorf("%w: thread %s", ErrExpired, t.Thread)
+		return k, fmt.Errorf("%w: thread %s", thread.ErrExpired, t.Thread)
 	}
 	c.after = append(c.after, func() {
 		if w := c.m.live[t.Thread]; w != nil {
@@ -178,8 +180,8 @@ func (c *change) newCommand(t Terminal, k Command) (Command, error) {
 		}
 	})
 	s.Used.Commands++
-	if s.Used.beyond(s.Policy.Budget) {
-		c.refused = fmt.Errorf("%w: thread %s", ErrBudget, t.Thread)
+	if s.Used.Beyond(s.Policy.Budget) {
+		c.refused = fmt.Errorf("%w: thread %s", thread.ErrBudget, t.Thread)
 		return k, nil
 	}
 	if k.Runtime == "" {
@@ -192,8 +194,8 @@ func (c *change) newCommand(t Terminal, k Command) (Command, error) {
 	return c.writeCommand(t, k)
 }
 
-func (c *change) runCommand(t Terminal, old, k Command) (Command, error) {
-	next, err := old.to(k.Status)
+func (c *change) runCommand(t thread.Terminal, old, k thread.Command) (thread.Command, error) {
+	next, err := old.To(k.Status)
 	if err != nil || old.Status == k.Status {
 		return next, err
 	}
@@ -207,10 +209,10 @@ func (c *change) runCommand(t Terminal, old, k Command) (Command, error) {
 	return c.writeCommand(t, next)
 }
 
-func (c *change) writeCommand(t Terminal, k Command) (Command, error) {
-	kind := CommandQueuedEvent
-	if k.Status == CommandRunning {
-		kind = CommandStarted
+func (c *change) writeCommand(t thread.Terminal, k thread.Command) (thread.Command, error) {
+	kind := thread.CommandQueuedEvent
+	if k.Status == thread.CommandRunning {
+		kind = thread.CommandStarted
 		if k.StartedAt.IsZero() {
 			k.StartedAt = c.now
 		}
@@ -218,13 +220,13 @@ func (c *change) writeCommand(t Terminal, k Command) (Command, error) {
 	if err := c.PutCommand(k); err != nil {
 		return k, err
 	}
-	return k, c.emit(t.Thread, kind, Detail{Terminal: t.ID, Command: k.ID, Runtime: k.Runtime, Line: clip(k.Line, maxLine), Cwd: k.Cwd, PID: k.PID})
+	return k, c.emit(t.Thread, kind, thread.Detail{Terminal: t.ID, Command: k.ID, Runtime: k.Runtime, Line: thread.Clip(k.Line, thread.MaxLine), Cwd: k.Cwd, PID: k.PID})
 }
 
 // CommandEnd is how a command ended.
 type CommandEnd struct {
-	Status      CommandStatus // CommandDone, CommandCancelled or CommandFailed
-	ExitCode    *int          // nil when it has none
+	Status      thread.CommandStatus // CommandDone, CommandCancelled or CommandFailed
+	ExitCode    *int                 // nil when it has none
 	StdoutBytes int64
 	StderrBytes int64
 	FinishedAt  time.Time // zero is now
@@ -232,10 +234,10 @@ type CommandEnd struct {
 
 // EndCommand notes the end of a command, which is activity. A second end is ignored. Errors: ErrNotFound, ErrInvalid, ErrNoSpace.
 func (m *Manager) EndCommand(id string, e CommandEnd) error {
-	if !(Command{Status: e.Status}).Ended() || commandArrows[e.Status] == nil {
-		return fmt.Errorf("%w: a command does not end as %.20q", ErrInvalid, e.Status)
+	if !(thread.Command{Status: e.Status}).Ended() || thread.CommandArrows[e.Status] == nil {
+		return fmt.Errorf("%w: a command does not end as %.20q", thread.ErrInvalid, e.Status)
 	}
-	thread := ""
+	threadID := ""
 	err := m.update(func(c *change) error {
 		k, err := c.Command(id)
 		if err != nil || k.Ended() {
@@ -245,22 +247,22 @@ func (m *Manager) EndCommand(id string, e CommandEnd) error {
 		if err != nil {
 			return err
 		}
-		thread = t.Thread
+		threadID = t.Thread
 		return c.endCommand(t, k, e)
 	})
-	if err != nil || thread == "" {
+	if err != nil || threadID == "" {
 		return err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if w := m.live[thread]; w != nil && w.Expired(m.clock.now()) != ReasonMax {
+	if w := m.live[threadID]; w != nil && w.Expired(m.clock.now()) != thread.ReasonMax {
 		w.touch(m.clock.now())
 	}
 	return nil
 }
 
-func (c *change) endCommand(t Terminal, k Command, e CommandEnd) error {
-	k, err := k.to(e.Status)
+func (c *change) endCommand(t thread.Terminal, k thread.Command, e CommandEnd) error {
+	k, err := k.To(e.Status)
 	if err != nil {
 		return err
 	}
@@ -271,17 +273,17 @@ func (c *change) endCommand(t Terminal, k Command, e CommandEnd) error {
 	if err := c.PutCommand(k); err != nil {
 		return err
 	}
-	return c.emit(t.Thread, CommandFinished, Detail{Terminal: t.ID, Command: k.ID, Runtime: k.Runtime, To: string(k.Status), ExitCode: k.ExitCode})
+	return c.emit(t.Thread, thread.CommandFinished, thread.Detail{Terminal: t.ID, Command: k.ID, Runtime: k.Runtime, To: string(k.Status), ExitCode: k.ExitCode})
 }
 
 // Command finds a command. Errors: ErrNotFound.
-func (m *Manager) Command(id string) (k Command, err error) {
-	return k, m.view(func(tx Tx) error { k, err = tx.Command(id); return err })
+func (m *Manager) Command(id string) (k thread.Command, err error) {
+	return k, m.view(func(tx thread.Tx) error { k, err = tx.Command(id); return err })
 }
 
 // Commands are those of a thread or terminal in the order in which they began. Errors: ErrNotFound (the thread, or Before).
-func (m *Manager) Commands(q CommandQuery) (list []Command, err error) {
-	return list, m.view(func(tx Tx) error {
+func (m *Manager) Commands(q thread.CommandQuery) (list []thread.Command, err error) {
+	return list, m.view(func(tx thread.Tx) error {
 		if _, err := tx.Thread(q.Thread); err != nil {
 			return err
 		}

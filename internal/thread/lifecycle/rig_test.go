@@ -1,4 +1,4 @@
-package thread_test
+package lifecycle_test
 
 import (
 	"context"
@@ -14,14 +14,15 @@ import (
 
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/lifecycle"
 	"github.com/evertty/evertty/internal/thread/sqlite"
 )
 
 // rig is a Manager on a real database with a clock and a cloud that a test turns.
 type rig struct {
-	*thread.Manager
+	*lifecycle.Manager
 	t     *testing.T
-	cfg   thread.Config
+	cfg   lifecycle.Config
 	path  string
 	store *sqlite.Store
 	cloud *cloud
@@ -52,12 +53,12 @@ func (c *handClock) pass(d time.Duration) {
 
 var noon = time.Date(2026, 2, 8, 10, 0, 0, 0, time.UTC)
 
-func newRig(t *testing.T, change ...func(*thread.Config)) *rig {
+func newRig(t *testing.T, change ...func(*lifecycle.Config)) *rig {
 	t.Helper()
 	t.Parallel()
 	r := &rig{t: t, path: filepath.Join(t.TempDir(), "evertty.db"), clock: &handClock{at: noon}}
 	r.cloud = &cloud{instances: map[string]thread.Observed{}, order: func(what string) { r.note(what) }}
-	r.cfg = thread.Config{
+	r.cfg = lifecycle.Config{
 		Clock: r.clock.now,
 		Providers: map[string]provider.Lifecycle{thread.Local: cloudOf{r.cloud, thread.Local}, "e2b": cloudOf{r.cloud, "e2b"},
 			"daytona": cloudOf{r.cloud, "daytona"}},
@@ -126,7 +127,7 @@ func (r *rig) start() {
 		r.t.Fatal(err)
 	}
 	r.cfg.Store = r.store
-	if r.Manager, err = thread.NewManager(r.cfg); err != nil {
+	if r.Manager, err = lifecycle.NewManager(r.cfg); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -180,7 +181,7 @@ func (r *rig) status(threadID string) thread.Layers {
 	return l
 }
 
-func (r *rig) sweep() thread.Swept {
+func (r *rig) sweep() lifecycle.Swept {
 	r.t.Helper()
 	s, err := r.Sweep(r.t.Context())
 	r.ok(err)

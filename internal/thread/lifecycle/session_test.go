@@ -1,4 +1,4 @@
-package thread_test
+package lifecycle_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/lifecycle"
 )
 
 // test_default_policy
@@ -101,7 +102,7 @@ func TestTouchUpdatesActivity(t *testing.T) {
 func TestCloseCallsRuntimeClose(t *testing.T) {
 	r := newRig(t)
 	l := r.open("t1", thread.Use{})
-	_, err := r.BeginRuntime(l.Terminal.ID, thread.Process{PID: 7})
+	_, err := r.BeginRuntime(l.Terminal.ID, lifecycle.Process{PID: 7})
 	r.ok(err)
 	r.ok(r.Destroy(t.Context(), "t1"))
 	if got := r.notes(); !slices.Equal(got, []string{"create", "end destroyed", "destroy"}) {
@@ -169,7 +170,7 @@ func TestGetExpiredSessionReturnsNone(t *testing.T) {
 func TestExpiryOutlivesWhoFoundIt(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	var left error
-	r := newRig(t, func(c *thread.Config) {
+	r := newRig(t, func(c *lifecycle.Config) {
 		c.End = func(ctx context.Context, _ string, _ []thread.Runtime, _ string) error {
 			leave()
 			left = ctx.Err()
@@ -177,7 +178,7 @@ func TestExpiryOutlivesWhoFoundIt(t *testing.T) {
 		}
 	})
 	l := r.open("t1", thread.Use{Policy: policy(time.Second, time.Hour)})
-	_, err := r.BeginRuntime(l.Terminal.ID, thread.Process{PID: 7})
+	_, err := r.BeginRuntime(l.Terminal.ID, lifecycle.Process{PID: 7})
 	r.ok(err)
 	r.clock.pass(2 * time.Second)
 	_, err = r.Live(ctx, "t1")
@@ -368,7 +369,7 @@ func TestWhatKeepsASessionFromBeingIdle(t *testing.T) {
 	k := r.command(l.Terminal.ID)
 	step(0)
 	r.ok(r.Touch("t1"))
-	r.ok(r.EndCommand(k.ID, thread.CommandEnd{Status: thread.CommandDone}))
+	r.ok(r.EndCommand(k.ID, lifecycle.CommandEnd{Status: thread.CommandDone}))
 	r.mu.Lock()
 	r.looks = 1
 	r.mu.Unlock()
@@ -390,9 +391,9 @@ func TestCommandsKeepComputeFromBeingPaused(t *testing.T) {
 			l := r.open("t1", thread.Use{Policy: policy(time.Hour, time.Second)})
 			k := r.command(l.Terminal.ID)
 			if ends {
-				_, err := r.BeginRuntime(l.Terminal.ID, thread.Process{PID: 7})
+				_, err := r.BeginRuntime(l.Terminal.ID, lifecycle.Process{PID: 7})
 				r.ok(err)
-				r.after = func() { r.ok(r.EndCommand(k.ID, thread.CommandEnd{Status: thread.CommandCancelled})) }
+				r.after = func() { r.ok(r.EndCommand(k.ID, lifecycle.CommandEnd{Status: thread.CommandCancelled})) }
 			}
 			r.clock.pass(2 * time.Second)
 			if s := r.sweep(); s.Closed != 1 {
@@ -429,7 +430,7 @@ func TestActivityDuringAChangeIsKept(t *testing.T) {
 	late := &lateStore{Store: r.store}
 	cfg := r.cfg
 	cfg.Store = late
-	m, err := thread.NewManager(cfg)
+	m, err := lifecycle.NewManager(cfg)
 	r.ok(err)
 	late.after = func() {
 		late.after = nil
@@ -494,7 +495,7 @@ func TestBudgets(t *testing.T) {
 		a := r.open("t1", thread.Use{Policy: &p})
 		for range 2 {
 			k := r.command(a.Terminal.ID)
-			r.ok(r.EndCommand(k.ID, thread.CommandEnd{Status: thread.CommandDone}))
+			r.ok(r.EndCommand(k.ID, lifecycle.CommandEnd{Status: thread.CommandDone}))
 		}
 		if b := r.open("t1", thread.Use{}); b.Session.ID != a.Session.ID {
 			t.Fatal("two commands were allowed")
@@ -518,7 +519,7 @@ func TestSessionTransitions(t *testing.T) {
 	}
 	for _, from := range all {
 		for _, to := range all {
-			err := thread.SessionArrow(from, to)
+			err := lifecycle.SessionArrow(from, to)
 			if want := from == to || allowed[string(from)+" "+string(to)]; (err == nil) != want {
 				t.Errorf("%s to %s: %v", from, to, err)
 			}

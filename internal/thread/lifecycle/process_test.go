@@ -1,4 +1,4 @@
-package thread_test
+package lifecycle_test
 
 import (
 	"fmt"
@@ -8,28 +8,29 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/lifecycle"
 )
 
 func TestRuntimes(t *testing.T) {
 	r := newRig(t)
 	id := r.open("t1", thread.Use{}).Terminal.ID
-	a, err := r.BeginRuntime(id, thread.Process{})
+	a, err := r.BeginRuntime(id, lifecycle.Process{})
 	r.ok(err)
 	if a.State != thread.Starting {
 		t.Fatalf("%+v", a)
 	}
-	r.ok(r.StartedRuntime(a.ID, thread.Process{PID: 7, PIDStart: 100, Boot: "b"}))
-	b, err := r.BeginRuntime(id, thread.Process{PID: 8}) // the first was never ended
+	r.ok(r.StartedRuntime(a.ID, lifecycle.Process{PID: 7, PIDStart: 100, Boot: "b"}))
+	b, err := r.BeginRuntime(id, lifecycle.Process{PID: 8}) // the first was never ended
 	r.ok(err)
 	code := 3
-	r.ok(r.EndRuntime(b.ID, thread.RuntimeEnd{Code: &code}))
-	r.ok(r.EndRuntime(b.ID, thread.RuntimeEnd{Lost: true})) // ignored
+	r.ok(r.EndRuntime(b.ID, lifecycle.RuntimeEnd{Code: &code}))
+	r.ok(r.EndRuntime(b.ID, lifecycle.RuntimeEnd{Lost: true})) // ignored
 	got, err := r.LastRuntime(id)
 	r.ok(err)
 	if got.State != thread.Exited || *got.ExitCode != 3 || got.Generation != 2 || got.EndedAt.IsZero() {
 		t.Fatalf("%+v", got)
 	}
-	r.refused(r.StartedRuntime(b.ID, thread.Process{PID: 9}), thread.ErrTransition)
+	r.refused(r.StartedRuntime(b.ID, lifecycle.Process{PID: 9}), thread.ErrTransition)
 	types := r.types("t1")
 	if want := []string{"runtime.started", "runtime.lost", "runtime.started", "runtime.exited"}; !slices.Equal(types[len(types)-4:], want) {
 		t.Fatalf("events %v", types)
@@ -44,11 +45,11 @@ func TestRuntimeAndCommandTransitions(t *testing.T) {
 	}{
 		"runtime": {[]string{"starting", "running", "adopted", "exited", "lost"},
 			"starting>running starting>adopted starting>exited starting>lost running>adopted running>exited running>lost adopted>exited adopted>lost ",
-			func(a, b string) error { return thread.RuntimeArrow(thread.RuntimeState(a), thread.RuntimeState(b)) }},
+			func(a, b string) error { return lifecycle.RuntimeArrow(thread.RuntimeState(a), thread.RuntimeState(b)) }},
 		"command": {[]string{"queued", "running", "done", "cancelled", "failed"},
 			"queued>running queued>done queued>cancelled queued>failed running>done running>cancelled running>failed ",
 			func(a, b string) error {
-				return thread.CommandArrow(thread.CommandStatus(a), thread.CommandStatus(b))
+				return lifecycle.CommandArrow(thread.CommandStatus(a), thread.CommandStatus(b))
 			}},
 	} {
 		table := map[string]bool{}
@@ -76,7 +77,7 @@ func TestRuntimeAndCommandTransitions(t *testing.T) {
 func TestCommands(t *testing.T) {
 	r := newRig(t)
 	id := r.open("t1", thread.Use{}).Terminal.ID
-	run, err := r.BeginRuntime(id, thread.Process{PID: 7})
+	run, err := r.BeginRuntime(id, lifecycle.Process{PID: 7})
 	r.ok(err)
 	k, err := r.BeginCommand(thread.Command{ID: "cmd_1", Terminal: id, Line: "make", Cwd: "/a", Status: thread.CommandQueued, Env: map[string]string{"SECRET": "x"}})
 	r.ok(err)
@@ -88,8 +89,8 @@ func TestCommands(t *testing.T) {
 	r.ok(err)
 	r.clock.pass(time.Second)
 	code := 2
-	r.ok(r.EndCommand("cmd_1", thread.CommandEnd{Status: thread.CommandDone, ExitCode: &code, StdoutBytes: 10}))
-	r.ok(r.EndCommand("cmd_1", thread.CommandEnd{Status: thread.CommandFailed})) // ignored
+	r.ok(r.EndCommand("cmd_1", lifecycle.CommandEnd{Status: thread.CommandDone, ExitCode: &code, StdoutBytes: 10}))
+	r.ok(r.EndCommand("cmd_1", lifecycle.CommandEnd{Status: thread.CommandFailed})) // ignored
 	got, err := r.Command("cmd_1")
 	r.ok(err)
 	if got.Status != thread.CommandDone || *got.ExitCode != 2 || got.Line != "make" || got.Cwd != "/b" || got.StdoutBytes != 10 || !maps.Equal(got.Env, k.Env) ||
@@ -98,8 +99,8 @@ func TestCommands(t *testing.T) {
 	}
 	r.refused(second(r.BeginCommand(thread.Command{ID: "cmd_1", Terminal: id, Status: thread.CommandRunning})), thread.ErrTransition)
 	r.refused(second(r.BeginCommand(thread.Command{Terminal: id, Status: thread.CommandDone})), thread.ErrInvalid)
-	r.refused(r.EndCommand("cmd_1", thread.CommandEnd{Status: thread.CommandRunning}), thread.ErrInvalid)
-	r.refused(r.EndCommand("cmd_0", thread.CommandEnd{Status: thread.CommandDone}), thread.ErrNotFound)
+	r.refused(r.EndCommand("cmd_1", lifecycle.CommandEnd{Status: thread.CommandRunning}), thread.ErrInvalid)
+	r.refused(r.EndCommand("cmd_0", lifecycle.CommandEnd{Status: thread.CommandDone}), thread.ErrNotFound)
 	if st := r.status("t1").Session; st.Used.Commands != 1 || !st.LastActiveAt.Equal(noon.Add(2*time.Second)) {
 		t.Fatalf("session %+v", st)
 	}
@@ -143,19 +144,19 @@ func TestRecover(t *testing.T) {
 	for _, id := range []string{"lives", "gone", "other", "fast"} {
 		r.open("t1", thread.Use{Terminal: id})
 	}
-	begin := func(id string, p thread.Process) thread.Runtime {
+	begin := func(id string, p lifecycle.Process) thread.Runtime {
 		run, err := r.BeginRuntime(id, p)
 		r.ok(err)
 		return run
 	}
-	lives := begin("lives", thread.Process{PID: 1, PIDStart: 5, Boot: "b"})
-	gone := begin("gone", thread.Process{PID: 2})
-	other := begin("other", thread.Process{PID: 3})
-	fast := begin("fast", thread.Process{}) // the server died before it knew the PID
+	lives := begin("lives", lifecycle.Process{PID: 1, PIDStart: 5, Boot: "b"})
+	gone := begin("gone", lifecycle.Process{PID: 2})
+	other := begin("other", lifecycle.Process{PID: 3})
+	fast := begin("fast", lifecycle.Process{}) // the server died before it knew the PID
 	k1, k2 := r.command("lives"), r.command("gone")
 	r.restart()
-	done, err := r.Recover(thread.Alive{
-		Processes: map[string]thread.Process{"lives": {PID: 1, PIDStart: 5, Boot: "b"}, "other": {PID: 3, PIDStart: 9}, "fast": {PID: 4}, "new": {PID: 5}},
+	done, err := r.Recover(lifecycle.Alive{
+		Processes: map[string]lifecycle.Process{"lives": {PID: 1, PIDStart: 5, Boot: "b"}, "other": {PID: 3, PIDStart: 9}, "fast": {PID: 4}, "new": {PID: 5}},
 		Commands:  []string{k1.ID},
 	})
 	r.ok(err)
@@ -185,14 +186,14 @@ func TestRecover(t *testing.T) {
 	}
 	// Nor is what a dead instance was told to do believed to have been done.
 	r.restart()
-	_, err = r.Recover(thread.Alive{Processes: map[string]thread.Process{"lives": {PID: 1, PIDStart: 5, Boot: "b"}}, Commands: []string{k1.ID}})
+	_, err = r.Recover(lifecycle.Alive{Processes: map[string]lifecycle.Process{"lives": {PID: 1, PIDStart: 5, Boot: "b"}}, Commands: []string{k1.ID}})
 	r.ok(err)
 	r.cloud.set(r.status("t1").Instance.Session, thread.Dead)
 	r.refused(r.Pause(t.Context(), "t1"), thread.ErrTransition)
 	if r.cloud.count("pause") != 0 {
 		t.Fatal("a dead instance was paused")
 	}
-	again, err := r.Recover(thread.Alive{Processes: map[string]thread.Process{"lives": {PID: 1, PIDStart: 5, Boot: "b"}}, Commands: []string{k1.ID}})
+	again, err := r.Recover(lifecycle.Alive{Processes: map[string]lifecycle.Process{"lives": {PID: 1, PIDStart: 5, Boot: "b"}}, Commands: []string{k1.ID}})
 	r.ok(err)
 	if again.Adopted != 1 {
 		t.Fatalf("%+v", again)
@@ -240,7 +241,7 @@ func TestEventPages(t *testing.T) {
 // The clock under the manager may do what it likes.
 func TestClockIsSteady(t *testing.T) {
 	c := &handClock{at: noon}
-	now := thread.Steady(c.now)
+	now := lifecycle.Steady(c.now)
 	last := now()
 	for _, d := range []time.Duration{time.Second, -time.Hour, time.Millisecond, -1, 0, -300 * 24 * time.Hour, time.Minute} {
 		c.pass(d)

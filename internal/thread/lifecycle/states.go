@@ -1,8 +1,10 @@
-package thread
+package lifecycle
 
 import (
 	"fmt"
 	"time"
+
+	"github.com/evertty/evertty/internal/thread"
 )
 
 // Ends of the history of a terminal's states.
@@ -20,25 +22,25 @@ type rate struct {
 }
 
 // Save makes a new version of a terminal's state when s differs from the present one; version and time of s do not matter. Errors: ErrNotFound, ErrInvalid, ErrNoSpace.
-func (m *Manager) Save(terminal string, s State) (t Terminal, changed bool, err error) {
-	if s, err = s.normal(); err != nil {
+func (m *Manager) Save(terminal string, s thread.State) (t thread.Terminal, changed bool, err error) {
+	if s, err = s.Normal(); err != nil {
 		return t, false, err
 	}
-	return m.saveIf(terminal, func(State) State { return s })
+	return m.saveIf(terminal, func(thread.State) thread.State { return s })
 }
 
 // SaveCwd is Save of another directory with the environment as it is, for who knows nothing else of the process.
-func (m *Manager) SaveCwd(terminal, cwd string) (t Terminal, changed bool, err error) {
-	if _, err := NewState(cwd).normal(); err != nil {
+func (m *Manager) SaveCwd(terminal, cwd string) (t thread.Terminal, changed bool, err error) {
+	if _, err := thread.NewState(cwd).Normal(); err != nil {
 		return t, false, err
 	}
-	return m.saveIf(terminal, func(s State) State { s.Cwd = cwd; return s })
+	return m.saveIf(terminal, func(s thread.State) thread.State { s.Cwd = cwd; return s })
 }
 
 // saveIf asks before it writes: most saves change nothing, and reading waits for nobody.
-func (m *Manager) saveIf(terminal string, next func(State) State) (t Terminal, changed bool, err error) {
+func (m *Manager) saveIf(terminal string, next func(thread.State) thread.State) (t thread.Terminal, changed bool, err error) {
 	same := false
-	err = m.view(func(tx Tx) error {
+	err = m.view(func(tx thread.Tx) error {
 		t, err = tx.Terminal(terminal)
 		same = t.State.Same(next(t.State))
 		return err
@@ -52,7 +54,7 @@ func (m *Manager) saveIf(terminal string, next func(State) State) (t Terminal, c
 		if err != nil {
 			return err
 		}
-		t, changed, err = c.save(now, next(now.State), TerminalState)
+		t, changed, err = c.save(now, next(now.State), thread.TerminalState)
 		return err
 	})
 	return t, changed, err
@@ -66,7 +68,7 @@ func (m *Manager) countSame(same bool) {
 	}
 }
 
-func (c *change) save(t Terminal, s State, kind string) (Terminal, bool, error) {
+func (c *change) save(t thread.Terminal, s thread.State, kind string) (thread.Terminal, bool, error) {
 	if t.State.Same(s) {
 		return t, false, nil
 	}
@@ -84,14 +86,14 @@ func (c *change) save(t Terminal, s State, kind string) (Terminal, bool, error) 
 		return t, false, err
 	}
 	c.count(func(st *Stats) { st.StateUpdates++ })
-	if err := c.emit(t.Thread, kind, Detail{Terminal: t.ID, Cwd: s.Cwd, Version: s.Version}); err != nil {
+	if err := c.emit(t.Thread, kind, thread.Detail{Terminal: t.ID, Cwd: s.Cwd, Version: s.Version}); err != nil {
 		return t, false, err
 	}
 	return t, true, c.watch(t)
 }
 
 // watch tells when a terminal changes its state too often: something saves what is not a state.
-func (c *change) watch(t Terminal) error {
+func (c *change) watch(t thread.Terminal) error {
 	c.m.mu.Lock()
 	r := c.m.busy[t.ID]
 	if c.now.Sub(r.since) >= busyTime {
@@ -104,12 +106,12 @@ func (c *change) watch(t Terminal) error {
 		return nil
 	}
 	c.count(func(st *Stats) { st.StateTooOften++ })
-	return c.emit(t.Thread, TerminalBusy, Detail{Terminal: t.ID, Version: t.State.Version, Reason: fmt.Sprintf("more than %d versions in %s", busyUpdates, busyTime)})
+	return c.emit(t.Thread, thread.TerminalBusy, thread.Detail{Terminal: t.ID, Version: t.State.Version, Reason: fmt.Sprintf("more than %d versions in %s", busyUpdates, busyTime)})
 }
 
 // History is the versions of a terminal's state, the newest first, at most maxStates. Errors: ErrNotFound.
-func (m *Manager) History(terminal string) (list []State, err error) {
-	return list, m.view(func(tx Tx) error {
+func (m *Manager) History(terminal string) (list []thread.State, err error) {
+	return list, m.view(func(tx thread.Tx) error {
 		if _, err := tx.Terminal(terminal); err != nil {
 			return err
 		}
@@ -120,7 +122,7 @@ func (m *Manager) History(terminal string) (list []State, err error) {
 
 // Rollback makes a new version that equals an old one. The processes that run learn nothing of it: the next one starts there.
 // Errors: ErrNotFound (no such terminal, or the version is not kept).
-func (m *Manager) Rollback(terminal string, version int64) (t Terminal, err error) {
+func (m *Manager) Rollback(terminal string, version int64) (t thread.Terminal, err error) {
 	return t, m.update(func(c *change) error {
 		now, err := c.Terminal(terminal)
 		if err != nil {
@@ -130,23 +132,23 @@ func (m *Manager) Rollback(terminal string, version int64) (t Terminal, err erro
 		if err != nil {
 			return err
 		}
-		t, _, err = c.save(now, s, TerminalRolledBack)
+		t, _, err = c.save(now, s, thread.TerminalRolledBack)
 		return err
 	})
 }
 
 // Terminal finds a terminal. Errors: ErrNotFound.
-func (m *Manager) Terminal(id string) (t Terminal, err error) {
-	return t, m.view(func(tx Tx) error { t, err = tx.Terminal(id); return err })
+func (m *Manager) Terminal(id string) (t thread.Terminal, err error) {
+	return t, m.view(func(tx thread.Tx) error { t, err = tx.Terminal(id); return err })
 }
 
 // Terminals are those of a thread, the oldest first. Errors: ErrNotFound.
-func (m *Manager) Terminals(thread string) (list []Terminal, err error) {
-	return list, m.view(func(tx Tx) error {
-		if _, err := tx.Thread(thread); err != nil {
+func (m *Manager) Terminals(threadID string) (list []thread.Terminal, err error) {
+	return list, m.view(func(tx thread.Tx) error {
+		if _, err := tx.Thread(threadID); err != nil {
 			return err
 		}
-		list, err = tx.Terminals(thread)
+		list, err = tx.Terminals(threadID)
 		return err
 	})
 }
@@ -166,15 +168,15 @@ func (m *Manager) Describe(terminal, name, title string, cols, rows int) error {
 		if name != "" {
 			t.Name = name
 		}
-		t.Title, t.Cols, t.Rows = clip(title, maxLine), cols, rows
+		t.Title, t.Cols, t.Rows = thread.Clip(title, thread.MaxLine), cols, rows
 		return c.PutTerminal(t)
 	})
 }
 
 // Activate makes a terminal the one that is meant when none is named. Errors: ErrNotFound (also one of another thread).
-func (m *Manager) Activate(thread, terminal string) error {
+func (m *Manager) Activate(threadID, terminal string) error {
 	return m.update(func(c *change) error {
-		th, err := c.Thread(thread)
+		th, err := c.Thread(threadID)
 		if err != nil {
 			return err
 		}
@@ -182,8 +184,8 @@ func (m *Manager) Activate(thread, terminal string) error {
 		if err != nil {
 			return err
 		}
-		if t.Thread != thread {
-			return fmt.Errorf("terminal %s of thread %s: %w", terminal, thread, ErrNotFound)
+		if t.Thread != threadID {
+			return fmt.Errorf("terminal %s of thread %s: %w", terminal, threadID, thread.ErrNotFound)
 		}
 		if th.Active == terminal {
 			return nil
@@ -192,7 +194,7 @@ func (m *Manager) Activate(thread, terminal string) error {
 		if err := c.PutThread(th); err != nil {
 			return err
 		}
-		return c.emit(thread, TerminalActivated, Detail{Terminal: terminal})
+		return c.emit(threadID, thread.TerminalActivated, thread.Detail{Terminal: terminal})
 	})
 }
 
@@ -208,7 +210,7 @@ func (c *change) deleteTerminal(terminal string) error {
 		return err
 	}
 	if r, err := c.LastRuntime(terminal); err == nil && r.Live() {
-		return fmt.Errorf("%w: process %d runs in terminal %s", ErrInUse, r.PID, terminal)
+		return fmt.Errorf("%w: process %d runs in terminal %s", thread.ErrInUse, r.PID, terminal)
 	} else if err != nil && !missing(err) {
 		return err
 	}
@@ -219,10 +221,10 @@ func (c *change) deleteTerminal(terminal string) error {
 		return err
 	}
 	c.after = append(c.after, func() { delete(c.m.busy, terminal) })
-	return c.emit(t.Thread, TerminalDeleted, Detail{Terminal: terminal})
+	return c.emit(t.Thread, thread.TerminalDeleted, thread.Detail{Terminal: terminal})
 }
 
-func (c *change) unpoint(t Terminal) error {
+func (c *change) unpoint(t thread.Terminal) error {
 	th, err := c.Thread(t.Thread)
 	if err != nil || th.Active != t.ID && th.Default != t.ID {
 		return err

@@ -1,4 +1,8 @@
-package thread
+package lifecycle
+
+import (
+	"github.com/evertty/evertty/internal/thread"
+)
 
 // Alive is what outlived the server that had started it.
 type Alive struct {
@@ -29,14 +33,14 @@ func (m *Manager) Recover(a Alive) (done Recovered, err error) {
 			return err
 		}
 		for _, l := range leases {
-			if l.Observed == Dead && l.Status != LeaseRecovering {
+			if l.Observed == thread.Dead && l.Status != thread.LeaseRecovering {
 				continue
 			}
-			if l.Status == LeaseRecovering {
-				l.Status = LeaseActive
+			if l.Status == thread.LeaseRecovering {
+				l.Status = thread.LeaseActive
 			}
 			if l.CutShort() {
-				l.Desired = WantRunning
+				l.Desired = thread.WantRunning
 			}
 			l.NeedsRefresh = true
 			if err := c.PutLease(l); err != nil {
@@ -63,7 +67,7 @@ func (c *change) recoverProcesses(a Alive, done *Recovered) error {
 			return err
 		}
 		p, alive := a.Processes[r.Terminal]
-		if alive && r.is(p) {
+		if alive && isProcess(r, p) {
 			known[r.Terminal] = true
 			done.Adopted++
 			err = c.adopt(t, r, p)
@@ -92,16 +96,16 @@ func (c *change) recoverProcesses(a Alive, done *Recovered) error {
 	return nil
 }
 
-// is says whether a runtime is the process: also one of which the server died before it could write down the PID.
-func (r Runtime) is(p Process) bool {
-	return r.PID == p.PID && r.PIDStart == p.PIDStart && r.Boot == p.Boot || r.State == Starting
+// isProcess says whether a runtime is the process: also one of which the server died before it could write down the PID.
+func isProcess(r thread.Runtime, p Process) bool {
+	return r.PID == p.PID && r.PIDStart == p.PIDStart && r.Boot == p.Boot || r.State == thread.Starting
 }
 
-func (c *change) adopt(t Terminal, r Runtime, p Process) error {
-	if r.State == Adopted {
+func (c *change) adopt(t thread.Terminal, r thread.Runtime, p Process) error {
+	if r.State == thread.Adopted {
 		return nil
 	}
-	r, err := r.to(Adopted)
+	r, err := r.To(thread.Adopted)
 	if err != nil {
 		return err
 	}
@@ -109,7 +113,7 @@ func (c *change) adopt(t Terminal, r Runtime, p Process) error {
 	if err := c.PutRuntime(r); err != nil {
 		return err
 	}
-	return c.emit(t.Thread, RuntimeAdopted, Detail{Terminal: t.ID, Runtime: r.ID, PID: r.PID, Version: r.Generation})
+	return c.emit(t.Thread, thread.RuntimeAdopted, thread.Detail{Terminal: t.ID, Runtime: r.ID, PID: r.PID, Version: r.Generation})
 }
 
 func (c *change) recoverCommands(a Alive, done *Recovered) error {
@@ -133,7 +137,7 @@ func (c *change) recoverCommands(a Alive, done *Recovered) error {
 			return err
 		}
 		done.Failed++
-		if err := c.endCommand(t, k, CommandEnd{Status: CommandFailed}); err != nil {
+		if err := c.endCommand(t, k, CommandEnd{Status: thread.CommandFailed}); err != nil {
 			return err
 		}
 	}

@@ -1,10 +1,12 @@
-package thread
+package lifecycle
 
 import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
 	"regexp"
+
+	"github.com/evertty/evertty/internal/thread"
 )
 
 // idForm is what an id from outside may be: safe in a path, a URL and a file name.
@@ -12,7 +14,7 @@ var idForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
 func checkID(what, id string) error {
 	if !idForm.MatchString(id) || id == "." || id == ".." {
-		return fmt.Errorf("%w: %s id %.80q is not 1..64 of A-Z a-z 0-9 . _ -", ErrInvalid, what, id)
+		return fmt.Errorf("%w: %s id %.80q is not 1..64 of A-Z a-z 0-9 . _ -", thread.ErrInvalid, what, id)
 	}
 	return nil
 }
@@ -21,9 +23,9 @@ func checkID(what, id string) error {
 const reserved = "latest"
 
 // checkNew refuses a name for a thread that is to be made. One that was made before the word was reserved keeps it. Errors: ErrInvalid.
-func checkNew(thread string) error {
-	if thread == reserved {
-		return fmt.Errorf("%w: a thread cannot be called %s: the name stands for the thread whose record was changed last", ErrInvalid, reserved)
+func checkNew(threadID string) error {
+	if threadID == reserved {
+		return fmt.Errorf("%w: a thread cannot be called %s: the name stands for the thread whose record was changed last", thread.ErrInvalid, reserved)
 	}
 	return nil
 }

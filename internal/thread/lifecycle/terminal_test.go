@@ -1,4 +1,4 @@
-package thread_test
+package lifecycle_test
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/lifecycle"
 )
 
 // test_create_default
@@ -119,7 +120,7 @@ func TestGetNonexistentTerminal(t *testing.T) {
 		"Status":   second(r.Status(t.Context(), "t1", thread.Use{Terminal: "term-0"})),
 		"History":  second(r.History("term-0")),
 		"Rollback": second(r.Rollback("term-0", 0)),
-		"Runtime":  second(r.BeginRuntime("term-0", thread.Process{PID: 1})),
+		"Runtime":  second(r.BeginRuntime("term-0", lifecycle.Process{PID: 1})),
 		"Command":  second(r.BeginCommand(thread.Command{Terminal: "term-0", Status: thread.CommandRunning})),
 		"Activate": r.Activate("t1", "term-0"),
 		"Delete":   r.DeleteTerminal("term-0"),
@@ -136,10 +137,10 @@ func TestDeleteTerminal(t *testing.T) {
 	l := r.open("t1", thread.Use{})
 	r.save(l.Terminal.ID, "/tmp", nil)
 	k := r.command(l.Terminal.ID)
-	run, err := r.BeginRuntime(l.Terminal.ID, thread.Process{PID: 7})
+	run, err := r.BeginRuntime(l.Terminal.ID, lifecycle.Process{PID: 7})
 	r.ok(err)
 	r.refused(r.DeleteTerminal(l.Terminal.ID), thread.ErrInUse)
-	r.ok(r.EndRuntime(run.ID, thread.RuntimeEnd{}))
+	r.ok(r.EndRuntime(run.ID, lifecycle.RuntimeEnd{}))
 	r.ok(r.DeleteTerminal(l.Terminal.ID))
 	_, err = r.Terminal(l.Terminal.ID)
 	r.refused(err, thread.ErrNotFound)
@@ -231,12 +232,12 @@ func TestUpdateStatePersistsToDB(t *testing.T) {
 func TestStatePersistsAcrossRetrieval(t *testing.T) {
 	r := newRig(t)
 	l := r.open("t1", thread.Use{})
-	run, err := r.BeginRuntime(l.Terminal.ID, thread.Process{PID: 7})
+	run, err := r.BeginRuntime(l.Terminal.ID, lifecycle.Process{PID: 7})
 	r.ok(err)
 	want := r.save(l.Terminal.ID, "/tmp", map[string]string{"A": "1"})
-	r.ok(r.EndRuntime(run.ID, thread.RuntimeEnd{Signal: "SIGKILL"}))
+	r.ok(r.EndRuntime(run.ID, lifecycle.RuntimeEnd{Signal: "SIGKILL"}))
 	r.restart()
-	again, err := r.BeginRuntime(l.Terminal.ID, thread.Process{PID: 8})
+	again, err := r.BeginRuntime(l.Terminal.ID, lifecycle.Process{PID: 8})
 	r.ok(err)
 	if got := r.status("t1").Terminal; !reflect.DeepEqual(got, want) || again.Generation != 2 {
 		t.Fatalf("%+v\n%+v", got, want)

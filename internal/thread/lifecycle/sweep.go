@@ -1,4 +1,4 @@
-package thread
+package lifecycle
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/evertty/evertty/internal/thread"
 )
 
 // sweepers is how many sessions are closed at once: each may wait for a provider and for processes.
@@ -56,7 +58,7 @@ func (m *Manager) Sweep(ctx context.Context) (Swept, error) {
 }
 
 // due is the sessions that are over, and those that will be and have not been announced.
-func (m *Manager) due(now time.Time) (due, soon []Session) {
+func (m *Manager) due(now time.Time) (due, soon []thread.Session) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, w := range m.live {
@@ -64,7 +66,7 @@ func (m *Manager) due(now time.Time) (due, soon []Session) {
 		switch {
 		case w.Expired(now) != "":
 			due = append(due, w.Session)
-		case end.Sub(now) <= w.warnAhead() && !w.WarnedFor.Equal(end):
+		case end.Sub(now) <= w.WarnAhead() && !w.WarnedFor.Equal(end):
 			soon = append(soon, w.Session)
 		}
 	}
@@ -92,10 +94,10 @@ func (m *Manager) sweep(ctx context.Context, thread string) (closed bool, err er
 }
 
 // warn announces the end of a session. For one that is idle the announcement is a state, which the next touch ends.
-func (m *Manager) warn(s Session) (warned bool, err error) {
-	reason := ReasonMax
+func (m *Manager) warn(s thread.Session) (warned bool, err error) {
+	reason := thread.ReasonMax
 	if s.ExpiresAt().Before(s.StartedAt.Add(s.Policy.Max)) {
-		reason = ReasonIdle
+		reason = thread.ReasonIdle
 		if busy, err := m.guarded(s.Thread); err != nil || busy {
 			return false, err
 		}
@@ -105,8 +107,8 @@ func (m *Manager) warn(s Session) (warned bool, err error) {
 		if !ok || now.ID != s.ID || !now.ExpiresAt().Equal(s.ExpiresAt()) {
 			return nil
 		}
-		if reason == ReasonIdle {
-			if now, err = now.to(Idle); err != nil {
+		if reason == thread.ReasonIdle {
+			if now, err = now.To(thread.Idle); err != nil {
 				return err
 			}
 		}
@@ -115,7 +117,7 @@ func (m *Manager) warn(s Session) (warned bool, err error) {
 			return err
 		}
 		warned = true
-		return c.emit(s.Thread, SessionExpiring, Detail{Session: s.ID, Reason: reason, ExpiresAt: now.ExpiresAt()})
+		return c.emit(s.Thread, thread.SessionExpiring, thread.Detail{Session: s.ID, Reason: reason, ExpiresAt: now.ExpiresAt()})
 	})
 }
 

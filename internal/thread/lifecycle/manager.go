@@ -1,20 +1,22 @@
-package thread
+package lifecycle
 
 import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/evertty/evertty/internal/provider"
+	"github.com/evertty/evertty/internal/thread"
 )
 
 // Config is what a Manager needs. Store and Providers must be given.
 type Config struct {
-	Store     Store
-	Clock     Clock                         // nil is time.Now
-	Policy    *Policy                       // of threads that bring none; nil is DefaultPolicy
+	Store     thread.Store
+	Clock     thread.Clock                  // nil is time.Now
+	Policy    *thread.Policy                // of threads that bring none; nil is DefaultPolicy
 	Chosen    bool                          // somebody asked for Policy: see Thread.Chosen
 	Providers map[string]provider.Lifecycle // by name; instances have the name of their lease
 	Provider  string                        // of threads that name none; "" is Local
@@ -25,12 +27,12 @@ type Config struct {
 	// End ends processes because their session is over, and returns when they are gone or ctx is. The Manager is told of their ends by EndRuntime as of any
 	// other. nil does nothing. Called under no lock but the thread's own: it may call everything but what opens, pauses, resumes, destroys or deletes
 	// the thread.
-	End func(ctx context.Context, thread string, processes []Runtime, reason string) error
+	End func(ctx context.Context, thread string, processes []thread.Runtime, reason string) error
 	// ComputeChanged is told the state of a lease's compute: Frozen before it is paused, and any state after another
 	// change and after its provider was asked. nil does nothing. Called under the lease's own lock.
-	ComputeChanged func(l Lease, s Observed)
+	ComputeChanged func(l thread.Lease, s thread.Observed)
 	// Notify tells every event after it is kept, of a thread in the order of its numbers. nil does nothing. It must return at once and must not call the Manager.
-	Notify func(Event)
+	Notify func(thread.Event)
 }
 
 // Manager joins threads, sessions, terminals, leases and what runs in them. Safe for concurrent use.
@@ -51,7 +53,7 @@ type Manager struct {
 
 // window is a live session. Its activity and usage are newer than the Store's until Flush.
 type window struct {
-	Session
+	thread.Session
 	dirty bool
 }
 
@@ -61,11 +63,11 @@ func NewManager(cfg Config) (*Manager, error) {
 		cfg.Clock = time.Now
 	}
 	if cfg.Policy == nil {
-		p := DefaultPolicy()
+		p := thread.DefaultPolicy()
 		cfg.Policy = &p
 	}
 	if cfg.Provider == "" {
-		cfg.Provider = Local
+		cfg.Provider = thread.Local
 	}
 	if cfg.Cwd == nil {
 		cfg.Cwd = func(string) string { return "/" }
@@ -74,13 +76,13 @@ func NewManager(cfg Config) (*Manager, error) {
 		cfg.Viewers = func(string) int { return 0 }
 	}
 	if cfg.End == nil {
-		cfg.End = func(context.Context, string, []Runtime, string) error { return nil }
+		cfg.End = func(context.Context, string, []thread.Runtime, string) error { return nil }
 	}
 	if cfg.ComputeChanged == nil {
-		cfg.ComputeChanged = func(Lease, Observed) {}
+		cfg.ComputeChanged = func(thread.Lease, thread.Observed) {}
 	}
 	if cfg.Notify == nil {
-		cfg.Notify = func(Event) {}
+		cfg.Notify = func(thread.Event) {}
 	}
 	m := &Manager{cfg: cfg, clock: steady{clock: cfg.Clock}, live: map[string]*window{}, fresh: map[string]time.Time{}, busy: map[string]rate{}}
 	m.stats.SessionsClosed = map[string]int64{}
@@ -119,10 +121,10 @@ func earlier(a, b time.Time) time.Time {
 
 // change is one transaction with what follows it.
 type change struct {
-	Tx
+	thread.Tx
 	m       *Manager
 	now     time.Time
-	events  []Event
+	events  []thread.Event
 	after   []func() // under mu, when it is kept
 	refused error    // for the caller, although what says so is kept
 }
@@ -132,7 +134,7 @@ func (m *Manager) update(fn func(*change) error) error {
 	m.writing.Lock()
 	defer m.writing.Unlock()
 	c := &change{m: m, now: m.clock.now()}
-	err := m.cfg.Store.Update(func(tx Tx) error {
+	err := m.cfg.Store.Update(func(tx thread.Tx) error {
 		c.Tx = tx
 		return fn(c)
 	})
@@ -150,11 +152,11 @@ func (m *Manager) update(fn func(*change) error) error {
 	return c.refused
 }
 
-func (m *Manager) view(fn func(Tx) error) error { return m.cfg.Store.View(fn) }
+func (m *Manager) view(fn func(thread.Tx) error) error { return m.cfg.Store.View(fn) }
 
 // emit adds an event to a thread's own.
-func (c *change) emit(thread, kind string, d Detail) error {
-	e := Event{Thread: thread, Type: kind, At: c.now, Data: d}
+func (c *change) emit(threadID, kind string, d thread.Detail) error {
+	e := thread.Event{Thread: threadID, Type: kind, At: c.now, Data: d}
 	seq, err := c.AddEvent(e)
 	e.Seq = seq
 	c.events = append(c.events, e)
@@ -162,17 +164,17 @@ func (c *change) emit(thread, kind string, d Detail) error {
 }
 
 // window is the live session of a thread with its newest activity.
-func (m *Manager) window(thread string) (Session, bool) {
+func (m *Manager) window(threadID string) (thread.Session, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if w := m.live[thread]; w != nil {
+	if w := m.live[threadID]; w != nil {
 		return w.Session, true
 	}
-	return Session{}, false
+	return thread.Session{}, false
 }
 
 // putSession writes a session and what is remembered of it.
-func (c *change) putSession(s Session) error {
+func (c *change) putSession(s thread.Session) error {
 	if err := c.PutSession(s); err != nil {
 		return err
 	}
@@ -180,7 +182,7 @@ func (c *change) putSession(s Session) error {
 	return nil
 }
 
-func (m *Manager) remember(s Session) {
+func (m *Manager) remember(s thread.Session) {
 	w := m.live[s.Thread]
 	switch {
 	case !s.Live():
@@ -228,4 +230,9 @@ func (c *change) count(f func(*Stats)) {
 	c.after = append(c.after, func() { f(&c.m.stats) })
 }
 
-func missing(err error) bool { return errors.Is(err, ErrNotFound) }
+func missing(err error) bool { return errors.Is(err, thread.ErrNotFound) }
+
+// noProvider says that a provider is not set up.
+func (m *Manager) noProvider(given string) error {
+	return &thread.NoProvider{Given: given, Known: slices.Sorted(maps.Keys(m.cfg.Providers))}
+}

@@ -1,8 +1,10 @@
-package thread
+package lifecycle
 
 import (
 	"fmt"
 	"time"
+
+	"github.com/evertty/evertty/internal/thread"
 )
 
 // Batch is several changes in one transaction, for who writes down what has happened already: nothing is refused because of a window or a budget, and what is about
@@ -25,7 +27,7 @@ func gone(err error) error {
 // Begin is BeginRuntime. The process that the terminal is known to have already changes nothing.
 func (b *Batch) Begin(terminal string, p Process) error {
 	last, err := b.c.LastRuntime(terminal)
-	if err == nil && last.Live() && last.State != Starting && last.is(p) {
+	if err == nil && last.Live() && last.State != thread.Starting && isProcess(last, p) {
 		return nil
 	}
 	if gone(err) != nil {
@@ -49,8 +51,8 @@ func (b *Batch) End(terminal string, e RuntimeEnd) error {
 }
 
 // Save is Manager.Save. Errors: ErrInvalid.
-func (b *Batch) Save(terminal string, s State) error {
-	s, err := s.normal()
+func (b *Batch) Save(terminal string, s thread.State) error {
+	s, err := s.Normal()
 	if err != nil {
 		return err
 	}
@@ -60,18 +62,18 @@ func (b *Batch) Save(terminal string, s State) error {
 		return nil
 	}
 	if err == nil {
-		_, _, err = b.c.save(t, s, TerminalState)
+		_, _, err = b.c.save(t, s, thread.TerminalState)
 	}
 	return gone(err)
 }
 
 // SaveCwd is Save of another directory with what else the state has.
 func (b *Batch) SaveCwd(terminal, cwd string) error {
-	return b.Change(terminal, func(s State) State { s.Cwd = cwd; return s })
+	return b.Change(terminal, func(s thread.State) thread.State { s.Cwd = cwd; return s })
 }
 
 // Change is Save of what next makes of the state. next changes no map or slice of it.
-func (b *Batch) Change(terminal string, next func(State) State) error {
+func (b *Batch) Change(terminal string, next func(thread.State) thread.State) error {
 	t, err := b.c.Terminal(terminal)
 	if err != nil {
 		return gone(err)
@@ -88,7 +90,7 @@ func (b *Batch) DeleteTerminal(terminal string) error {
 }
 
 // Command writes down how a command is now: that it waits, that it runs, or how it ended. What is known already changes nothing, and one that has ended stays so.
-func (b *Batch) Command(k Command) error {
+func (b *Batch) Command(k thread.Command) error {
 	t, err := b.c.Terminal(k.Terminal)
 	if err != nil {
 		return gone(err)
@@ -107,8 +109,8 @@ func (b *Batch) Command(k Command) error {
 	case err != nil:
 		return err
 	case old.Terminal != k.Terminal:
-		return fmt.Errorf("%w: command %s of another terminal", ErrConflict, k.ID)
-	case old.Ended() || old.Status == k.Status || k.Status == CommandQueued:
+		return fmt.Errorf("%w: command %s of another terminal", thread.ErrConflict, k.ID)
+	case old.Ended() || old.Status == k.Status || k.Status == thread.CommandQueued:
 		return nil
 	default:
 		k.Runtime, k.Line, k.Env, k.Background = old.Runtime, old.Line, old.Env, old.Background
@@ -117,7 +119,7 @@ func (b *Batch) Command(k Command) error {
 }
 
 // bound is a new command with the process that it runs in.
-func (c *change) bound(t Terminal, k Command) (Command, error) {
+func (c *change) bound(t thread.Terminal, k thread.Command) (thread.Command, error) {
 	if k.Runtime != "" {
 		return k, nil
 	}
@@ -129,14 +131,14 @@ func (c *change) bound(t Terminal, k Command) (Command, error) {
 }
 
 // recordCommand writes a command's row and the events of what has not been told of it.
-func (c *change) recordCommand(t Terminal, old, k Command) error {
+func (c *change) recordCommand(t thread.Terminal, old, k thread.Command) error {
 	if !k.Ended() {
 		_, err := c.writeCommand(t, k)
 		return err
 	}
-	if old.Status != CommandRunning && !k.StartedAt.IsZero() {
+	if old.Status != thread.CommandRunning && !k.StartedAt.IsZero() {
 		running := k
-		running.Status, running.ExitCode, running.FinishedAt = CommandRunning, nil, time.Time{}
+		running.Status, running.ExitCode, running.FinishedAt = thread.CommandRunning, nil, time.Time{}
 		if _, err := c.writeCommand(t, running); err != nil {
 			return err
 		}
@@ -144,42 +146,42 @@ func (c *change) recordCommand(t Terminal, old, k Command) error {
 	if err := c.PutCommand(k); err != nil {
 		return err
 	}
-	return c.emit(t.Thread, CommandFinished, Detail{Terminal: t.ID, Command: k.ID, Runtime: k.Runtime, To: string(k.Status), ExitCode: k.ExitCode, Reason: k.Reason})
+	return c.emit(t.Thread, thread.CommandFinished, thread.Detail{Terminal: t.ID, Command: k.ID, Runtime: k.Runtime, To: string(k.Status), ExitCode: k.ExitCode, Reason: k.Reason})
 }
 
 // OpenCommands are the commands of all threads that have not ended.
-func (m *Manager) OpenCommands() (list []Command, err error) {
-	return list, m.view(func(tx Tx) error { list, err = tx.OpenCommands(""); return err })
+func (m *Manager) OpenCommands() (list []thread.Command, err error) {
+	return list, m.view(func(tx thread.Tx) error { list, err = tx.OpenCommands(""); return err })
 }
 
 // Admit lets one more command begin in a thread whose session is active, without a look at the store: it counts against the budget and is activity.
 // Errors: ErrExpired (Open first: there is no session, it is over, idle or paused), ErrBudget (the command must not run; the next Sweep closes the session).
-func (m *Manager) Admit(thread string) error {
+func (m *Manager) Admit(threadID string) error {
 	now := m.clock.now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	w := m.live[thread]
-	if w == nil || w.Status != Active || w.Expired(now) != "" {
-		return fmt.Errorf("%w: thread %s", ErrExpired, thread)
+	w := m.live[threadID]
+	if w == nil || w.Status != thread.Active || w.Expired(now) != "" {
+		return fmt.Errorf("%w: thread %s", thread.ErrExpired, threadID)
 	}
 	m.stats.Commands++
 	w.Used.Commands++
 	w.dirty = true
-	if w.Used.beyond(w.Policy.Budget) {
-		return fmt.Errorf("%w: thread %s", ErrBudget, thread)
+	if w.Used.Beyond(w.Policy.Budget) {
+		return fmt.Errorf("%w: thread %s", thread.ErrBudget, threadID)
 	}
 	w.touch(now)
 	return nil
 }
 
 // Attend is Touch for somebody who types: it is refused too when the session is paused or idle, which Open ends. Errors: ErrExpired.
-func (m *Manager) Attend(thread string) error {
+func (m *Manager) Attend(threadID string) error {
 	now := m.clock.now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	w := m.live[thread]
-	if w == nil || w.Status != Active || w.Expired(now) != "" {
-		return fmt.Errorf("%w: thread %s", ErrExpired, thread)
+	w := m.live[threadID]
+	if w == nil || w.Status != thread.Active || w.Expired(now) != "" {
+		return fmt.Errorf("%w: thread %s", thread.ErrExpired, threadID)
 	}
 	w.touch(now)
 	return nil

@@ -1,4 +1,4 @@
-package thread_test
+package lifecycle_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/lifecycle"
 )
 
 func TestBatchWritesWhatHasHappened(t *testing.T) {
@@ -15,21 +16,21 @@ func TestBatchWritesWhatHasHappened(t *testing.T) {
 	l, err := r.Open(context.Background(), "t", thread.Use{})
 	r.ok(err)
 	id, code := l.Terminal.ID, 3
-	p := thread.Process{PID: 7, PIDStart: 9, Boot: "b"}
+	p := lifecycle.Process{PID: 7, PIDStart: 9, Boot: "b"}
 	done := thread.Command{ID: "c1", Terminal: id, Line: "x", Cwd: "/", Status: thread.CommandDone, ExitCode: &code, StartedAt: noon, FinishedAt: noon.Add(time.Second)}
 	running := done
 	running.ID, running.Status, running.ExitCode = "c2", thread.CommandRunning, nil
-	all := func(b *thread.Batch) error {
+	all := func(b *lifecycle.Batch) error {
 		return errors.Join(b.Begin(id, p), b.Command(done), b.Command(running), b.Command(done), b.SaveCwd(id, "/x"),
-			b.Begin("nobody", p), b.End("nobody", thread.RuntimeEnd{}), b.SaveCwd("nobody", "/"), b.DeleteTerminal("nobody"), b.Command(thread.Command{ID: "c9", Terminal: "nobody"}))
+			b.Begin("nobody", p), b.End("nobody", lifecycle.RuntimeEnd{}), b.SaveCwd("nobody", "/"), b.DeleteTerminal("nobody"), b.Command(thread.Command{ID: "c9", Terminal: "nobody"}))
 	}
 	before, err := r.Events("t", 0, 0)
 	r.ok(err)
 	r.ok(r.Batch(all))
 	r.ok(r.Batch(all)) // says nothing new
 	running.Status = thread.CommandCancelled
-	r.ok(r.Batch(func(b *thread.Batch) error {
-		return errors.Join(b.Command(running), b.End(id, thread.RuntimeEnd{Code: &code}))
+	r.ok(r.Batch(func(b *lifecycle.Batch) error {
+		return errors.Join(b.Command(running), b.End(id, lifecycle.RuntimeEnd{Code: &code}))
 	}))
 	events, err := r.Events("t", int64(len(before)), 0)
 	r.ok(err)
@@ -45,11 +46,11 @@ func TestBatchWritesWhatHasHappened(t *testing.T) {
 	if run, _ := r.LastRuntime(id); err != nil || k.Status != thread.CommandDone || *k.ExitCode != 3 || k.Runtime != run.ID || run.State != thread.Exited {
 		t.Errorf("%+v of %+v, %v", k, run, err)
 	}
-	r.ok(r.Batch(func(b *thread.Batch) error { return errors.Join(b.Begin(id, p), b.DeleteTerminal(id)) }))
+	r.ok(r.Batch(func(b *lifecycle.Batch) error { return errors.Join(b.Begin(id, p), b.DeleteTerminal(id)) }))
 	if _, err := r.Terminal(id); !errors.Is(err, thread.ErrNotFound) {
 		t.Errorf("the deleted one: %v", err)
 	}
-	if err := r.Batch(func(b *thread.Batch) error { return errors.Join(b.Begin(id, p), errors.New("no")) }); err == nil {
+	if err := r.Batch(func(b *lifecycle.Batch) error { return errors.Join(b.Begin(id, p), errors.New("no")) }); err == nil {
 		t.Error("a batch that failed has no error")
 	}
 }

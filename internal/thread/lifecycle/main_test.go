@@ -1,4 +1,4 @@
-package thread_test
+package lifecycle_test
 
 import (
 	"flag"

@@ -1,4 +1,4 @@
-package thread_test
+package lifecycle_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/lifecycle"
 )
 
 // test_get_sandbox_creates_all_layers
@@ -19,7 +20,7 @@ func TestGetSandboxCreatesAllLayers(t *testing.T) {
 	if l.Session.Status != thread.Active || l.Terminal.Thread != "t1" || l.Terminal.Lease != l.Lease.ID || l.Lease.Observed != thread.Running || l.Instance.State != thread.Running {
 		t.Fatalf("layers %+v", l)
 	}
-	run, err := r.BeginRuntime(l.Terminal.ID, thread.Process{PID: 42})
+	run, err := r.BeginRuntime(l.Terminal.ID, lifecycle.Process{PID: 42})
 	r.ok(err)
 	if run.Generation != 1 || run.Session != l.Session.ID || run.State != thread.Up {
 		t.Fatalf("runtime %+v", run)
@@ -102,7 +103,7 @@ func TestSessionTouchUpdatesActivity(t *testing.T) {
 func TestSessionExpiryCleanup(t *testing.T) {
 	r := newRig(t)
 	a := r.open("t1", thread.Use{Policy: policy(time.Second, time.Hour)})
-	_, err := r.BeginRuntime(a.Terminal.ID, thread.Process{PID: 7})
+	_, err := r.BeginRuntime(a.Terminal.ID, lifecycle.Process{PID: 7})
 	r.ok(err)
 	r.clock.pass(2 * time.Second)
 	if s := r.sweep(); s.Closed != 1 {

@@ -1,62 +1,36 @@
-package thread
+package lifecycle
 
 import (
 	"context"
 	"fmt"
 	"path"
+
+	"github.com/evertty/evertty/internal/thread"
 )
-
-// Use is what somebody is about to do in a thread. The zero Use takes what is there.
-type Use struct {
-	Kind     Kind   // of the terminal; "" is any, and Shell for one that is made
-	Terminal string // its id; "" is the active one, or another of that kind
-	// What a terminal is made with. None of it changes one that is there.
-	Name string // "" is its id
-	Cmd  []string
-	Cols int
-	Rows int
-	Cwd  string // absolute; "" is the provider's
-	Env  map[string]string
-	// What a thread is made with. Lease is also of a terminal that is made: an existing one, to be shared; "" is the thread's.
-	Lease    string
-	Provider string // "" is the lease's, or the Manager's
-	Policy   *Policy
-}
-
-// Layers is everything that belongs to one terminal of a thread.
-type Layers struct {
-	Thread   Thread
-	Session  Session // the live one, or the newest; the zero one when there was none
-	Terminal Terminal
-	Lease    Lease
-	Instance Instance // the newest of the lease; the zero one when there was none
-	// What this call has made. A row that was missing and was made again under its old id counts.
-	NewThread, NewSession, NewTerminal, NewLease bool
-}
 
 // Open readies a thread for a use: whatever of its layers is missing is made, an expired session is closed and followed by a new one, a paused one is
 // resumed, compute that is gone is replaced, and the activity is noted. It is cheap when all is there. ctx ends waiting for providers.
 //
 // Errors: ErrInvalid, ErrNotFound (Use.Lease), ErrConflict (Use.Terminal of another thread, Use.Name taken), ErrNoProvider, ErrProvider, ErrNoSpace, the reason of ctx.
-func (m *Manager) Open(ctx context.Context, thread string, u Use) (Layers, error) {
-	if err := u.check(thread); err != nil {
-		return Layers{}, err
+func (m *Manager) Open(ctx context.Context, threadID string, u thread.Use) (thread.Layers, error) {
+	if err := checkUse(u, threadID); err != nil {
+		return thread.Layers{}, err
 	}
-	unlock, err := m.threads.lock(ctx, thread)
+	unlock, err := m.threads.lock(ctx, threadID)
 	if err != nil {
-		return Layers{}, err
+		return thread.Layers{}, err
 	}
 	defer unlock()
-	return m.open(ctx, thread, u)
+	return m.open(ctx, threadID, u)
 }
 
-func (m *Manager) open(ctx context.Context, thread string, u Use) (Layers, error) {
-	if err := m.closeOverdue(ctx, thread); err != nil {
-		return Layers{}, err
+func (m *Manager) open(ctx context.Context, threadID string, u thread.Use) (thread.Layers, error) {
+	if err := m.closeOverdue(ctx, threadID); err != nil {
+		return thread.Layers{}, err
 	}
-	l, err := m.look(thread, u, true)
+	l, err := m.look(threadID, u, true)
 	if missing(err) {
-		l, err = m.build(thread, u, true)
+		l, err = m.build(threadID, u, true)
 	}
 	if err != nil {
 		return l, err
@@ -68,28 +42,28 @@ func (m *Manager) open(ctx context.Context, thread string, u Use) (Layers, error
 }
 
 // CreateThread is Open of a thread that must not be there yet. Errors: ErrConflict and those of Open.
-func (m *Manager) CreateThread(ctx context.Context, thread string, u Use) (Layers, error) {
-	if thread == "" {
-		thread = newID("thread")
+func (m *Manager) CreateThread(ctx context.Context, threadID string, u thread.Use) (thread.Layers, error) {
+	if threadID == "" {
+		threadID = newID("thread")
 	}
-	if err := u.check(thread); err != nil {
-		return Layers{}, err
+	if err := checkUse(u, threadID); err != nil {
+		return thread.Layers{}, err
 	}
-	unlock, err := m.threads.lock(ctx, thread)
+	unlock, err := m.threads.lock(ctx, threadID)
 	if err != nil {
-		return Layers{}, err
+		return thread.Layers{}, err
 	}
 	defer unlock()
-	if _, err := m.Thread(thread); err == nil {
-		return Layers{}, fmt.Errorf("%w: thread %s", ErrConflict, thread)
+	if _, err := m.Thread(threadID); err == nil {
+		return thread.Layers{}, fmt.Errorf("%w: thread %s", thread.ErrConflict, threadID)
 	} else if !missing(err) {
-		return Layers{}, err
+		return thread.Layers{}, err
 	}
-	return m.open(ctx, thread, u)
+	return m.open(ctx, threadID, u)
 }
 
-func (u Use) check(thread string) error {
-	if err := checkID("thread", thread); err != nil {
+func checkUse(u thread.Use, threadID string) error {
+	if err := checkID("thread", threadID); err != nil {
 		return err
 	}
 	if u.Terminal != "" {
@@ -102,11 +76,11 @@ func (u Use) check(thread string) error {
 			return err
 		}
 	}
-	if u.Kind != "" && u.Kind != PTY && u.Kind != Shell {
-		return fmt.Errorf("%w: kind %.20q", ErrInvalid, u.Kind)
+	if u.Kind != "" && u.Kind != thread.PTY && u.Kind != thread.Shell {
+		return fmt.Errorf("%w: kind %.20q", thread.ErrInvalid, u.Kind)
 	}
-	if u.Cwd != "" && (!path.IsAbs(u.Cwd) || len(u.Cwd) > maxCwd) {
-		return fmt.Errorf("%w: directory %.80q", ErrInvalid, u.Cwd)
+	if u.Cwd != "" && (!path.IsAbs(u.Cwd) || len(u.Cwd) > thread.MaxCwd) {
+		return fmt.Errorf("%w: directory %.80q", thread.ErrInvalid, u.Cwd)
 	}
 	if u.Policy != nil {
 		return u.Policy.Check()
@@ -115,12 +89,12 @@ func (u Use) check(thread string) error {
 }
 
 // look finds all layers. ErrNotFound: at least one is missing. Without alive, a session that is over will do, or none.
-func (m *Manager) look(thread string, u Use, alive bool) (l Layers, err error) {
-	return l, m.view(func(tx Tx) error {
-		if l.Thread, err = tx.Thread(thread); err != nil {
+func (m *Manager) look(threadID string, u thread.Use, alive bool) (l thread.Layers, err error) {
+	return l, m.view(func(tx thread.Tx) error {
+		if l.Thread, err = tx.Thread(threadID); err != nil {
 			return err
 		}
-		if l.Session, err = m.sessionOf(tx, thread, alive); err != nil {
+		if l.Session, err = m.sessionOf(tx, threadID, alive); err != nil {
 			return err
 		}
 		if l.Terminal, _, err = choose(tx, l.Thread, u); err != nil {
@@ -134,21 +108,21 @@ func (m *Manager) look(thread string, u Use, alive bool) (l Layers, err error) {
 }
 
 // sessionOf is the live session of a thread, or without alive the newest, or none.
-func (m *Manager) sessionOf(tx Tx, thread string, alive bool) (Session, error) {
-	if s, ok := m.window(thread); ok {
+func (m *Manager) sessionOf(tx thread.Tx, threadID string, alive bool) (thread.Session, error) {
+	if s, ok := m.window(threadID); ok {
 		return s, nil
 	}
 	if alive {
-		return Session{}, fmt.Errorf("live session of thread %s: %w", thread, ErrNotFound)
+		return thread.Session{}, fmt.Errorf("live session of thread %s: %w", threadID, thread.ErrNotFound)
 	}
-	s, err := tx.LastSession(thread)
+	s, err := tx.LastSession(threadID)
 	if missing(err) {
-		return Session{}, nil
+		return thread.Session{}, nil
 	}
 	return s, err
 }
 
-func instance(tx Tx, l *Layers) (err error) {
+func instance(tx thread.Tx, l *thread.Layers) (err error) {
 	if l.Lease.Instance == "" {
 		return nil
 	}
@@ -159,14 +133,14 @@ func instance(tx Tx, l *Layers) (err error) {
 }
 
 // choose finds the terminal that a use means. With ErrNotFound id is the one to make, "" is a new one.
-func choose(tx Tx, th Thread, u Use) (t Terminal, id string, err error) {
+func choose(tx thread.Tx, th thread.Thread, u thread.Use) (t thread.Terminal, id string, err error) {
 	if u.Terminal != "" {
 		t, err = tx.Terminal(u.Terminal)
 		if err == nil && t.Thread != th.ID {
-			err = fmt.Errorf("%w: terminal %s belongs to another thread", ErrConflict, t.ID)
+			err = fmt.Errorf("%w: terminal %s belongs to another thread", thread.ErrConflict, t.ID)
 		}
 		if err == nil && u.Kind != "" && u.Kind != t.Kind {
-			err = fmt.Errorf("%w: terminal %s is a %s", ErrConflict, t.ID, t.Kind)
+			err = fmt.Errorf("%w: terminal %s is a %s", thread.ErrConflict, t.ID, t.Kind)
 		}
 		return t, u.Terminal, err
 	}
@@ -187,14 +161,14 @@ func choose(tx Tx, th Thread, u Use) (t Terminal, id string, err error) {
 			return t, t.ID, nil
 		}
 	}
-	return t, "", fmt.Errorf("terminal of thread %s: %w", th.ID, ErrNotFound)
+	return t, "", fmt.Errorf("terminal of thread %s: %w", th.ID, thread.ErrNotFound)
 }
 
 // build makes what is missing.
-func (m *Manager) build(thread string, u Use, alive bool) (l Layers, err error) {
+func (m *Manager) build(threadID string, u thread.Use, alive bool) (l thread.Layers, err error) {
 	err = m.update(func(c *change) error {
-		l = Layers{}
-		if err := c.buildThread(&l, thread, u); err != nil {
+		l = thread.Layers{}
+		if err := c.buildThread(&l, threadID, u); err != nil {
 			return err
 		}
 		if err := c.buildTerminal(&l, u); err != nil {
@@ -205,7 +179,7 @@ func (m *Manager) build(thread string, u Use, alive bool) (l Layers, err error) 
 	return l, err
 }
 
-func (c *change) buildThread(l *Layers, id string, u Use) (err error) {
+func (c *change) buildThread(l *thread.Layers, id string, u thread.Use) (err error) {
 	if l.Thread, err = c.Thread(id); err == nil || !missing(err) {
 		return err
 	}
@@ -213,7 +187,7 @@ func (c *change) buildThread(l *Layers, id string, u Use) (err error) {
 		return err
 	}
 	l.NewThread = true
-	th := Thread{ID: id, Provider: u.Provider, Policy: *c.m.cfg.Policy, Chosen: c.m.cfg.Chosen, CreatedAt: c.now, UpdatedAt: c.now}
+	th := thread.Thread{ID: id, Provider: u.Provider, Policy: *c.m.cfg.Policy, Chosen: c.m.cfg.Chosen, CreatedAt: c.now, UpdatedAt: c.now}
 	if u.Policy != nil {
 		th.Policy, th.Chosen = *u.Policy, true
 	}
@@ -222,7 +196,7 @@ func (c *change) buildThread(l *Layers, id string, u Use) (err error) {
 			return err
 		}
 		if th.Provider != "" && th.Provider != l.Lease.Provider {
-			return fmt.Errorf("%w: lease %s is of %s", ErrConflict, u.Lease, l.Lease.Provider)
+			return fmt.Errorf("%w: lease %s is of %s", thread.ErrConflict, u.Lease, l.Lease.Provider)
 		}
 		th.Provider, th.Lease = l.Lease.Provider, u.Lease
 	}
@@ -236,10 +210,10 @@ func (c *change) buildThread(l *Layers, id string, u Use) (err error) {
 	if err := c.PutThread(th); err != nil {
 		return err
 	}
-	return c.emit(id, ThreadCreated, Detail{Source: th.Provider})
+	return c.emit(id, thread.ThreadCreated, thread.Detail{Source: th.Provider})
 }
 
-func (c *change) buildTerminal(l *Layers, u Use) error {
+func (c *change) buildTerminal(l *thread.Layers, u thread.Use) error {
 	t, id, err := choose(c.Tx, l.Thread, u)
 	if err != nil && !missing(err) {
 		return err
@@ -262,21 +236,21 @@ func (c *change) buildTerminal(l *Layers, u Use) error {
 }
 
 // makeTerminal makes a terminal, again when it has been there: its newest version is then in its history.
-func (c *change) makeTerminal(l *Layers, id string, u Use) error {
+func (c *change) makeTerminal(l *thread.Layers, id string, u thread.Use) error {
 	again := id != "" && (id == l.Thread.Active || id == l.Thread.Default)
 	if id == "" {
 		id = newID("term")
 	}
-	t := Terminal{ID: id, Thread: l.Thread.ID, Lease: l.Lease.ID, Kind: u.Kind, Name: u.Name, Cmd: append([]string{}, u.Cmd...), Cols: u.Cols, Rows: u.Rows, CreatedAt: c.now, UpdatedAt: c.now}
+	t := thread.Terminal{ID: id, Thread: l.Thread.ID, Lease: l.Lease.ID, Kind: u.Kind, Name: u.Name, Cmd: append([]string{}, u.Cmd...), Cols: u.Cols, Rows: u.Rows, CreatedAt: c.now, UpdatedAt: c.now}
 	if t.Kind == "" {
-		t.Kind = Shell
+		t.Kind = thread.Shell
 	}
 	if t.Name == "" {
 		t.Name = id
 	}
 	st, err := c.LastState(id)
 	if missing(err) {
-		if st, err = (State{Cwd: u.Cwd, Env: u.Env}).normal(); err != nil {
+		if st, err = (thread.State{Cwd: u.Cwd, Env: u.Env}).Normal(); err != nil {
 			return err
 		}
 		if st.Cwd == "" {
@@ -302,15 +276,15 @@ func (c *change) makeTerminal(l *Layers, id string, u Use) error {
 	if err := c.point(&l.Thread, id); err != nil {
 		return err
 	}
-	kind := TerminalCreated
+	kind := thread.TerminalCreated
 	if again {
-		kind = TerminalRecreated
+		kind = thread.TerminalRecreated
 	}
-	return c.emit(t.Thread, kind, Detail{Terminal: id, Lease: t.Lease, Cwd: st.Cwd, Version: st.Version})
+	return c.emit(t.Thread, kind, thread.Detail{Terminal: id, Lease: t.Lease, Cwd: st.Cwd, Version: st.Version})
 }
 
 // point makes a thread's first terminal its default and active one.
-func (c *change) point(th *Thread, terminal string) error {
+func (c *change) point(th *thread.Thread, terminal string) error {
 	if th.Default != "" && th.Active != "" {
 		return nil
 	}
@@ -325,7 +299,7 @@ func (c *change) point(th *Thread, terminal string) error {
 }
 
 // buildLease finds the lease of a terminal, makes it again under its id, or makes the thread's first.
-func (c *change) buildLease(l *Layers, id string) (err error) {
+func (c *change) buildLease(l *thread.Layers, id string) (err error) {
 	if id != "" {
 		if l.Lease, err = c.Lease(id); err == nil {
 			return instance(c.Tx, l)
@@ -333,10 +307,10 @@ func (c *change) buildLease(l *Layers, id string) (err error) {
 			return err
 		}
 	}
-	lease := Lease{ID: id, Provider: l.Thread.Provider, Thread: l.Thread.ID}
-	kind := LeaseRecreated
+	lease := thread.Lease{ID: id, Provider: l.Thread.Provider, Thread: l.Thread.ID}
+	kind := thread.LeaseRecreated
 	if id == "" {
-		lease.ID, kind = newID("lease"), LeaseCreated
+		lease.ID, kind = newID("lease"), thread.LeaseCreated
 	}
 	if l.Lease, err = c.makeLease(lease); err != nil {
 		return err
@@ -351,47 +325,47 @@ func (c *change) buildLease(l *Layers, id string) (err error) {
 	if err := instance(c.Tx, l); err != nil {
 		return err
 	}
-	return c.emit(l.Thread.ID, kind, Detail{Lease: l.Lease.ID, Source: l.Lease.Provider})
+	return c.emit(l.Thread.ID, kind, thread.Detail{Lease: l.Lease.ID, Source: l.Lease.Provider})
 }
 
 // makeLease writes a new lease. One whose row was lost gets back the instance that it had, which has to be asked how it is.
-func (c *change) makeLease(l Lease) (Lease, error) {
+func (c *change) makeLease(l thread.Lease) (thread.Lease, error) {
 	if _, ok := c.m.cfg.Providers[l.Provider]; !ok {
 		return l, c.m.noProvider(l.Provider)
 	}
-	l.Desired, l.Observed, l.Status, l.CreatedAt, l.UpdatedAt, l.ObservedAt = WantRunning, Dead, LeaseActive, c.now, c.now, c.now
+	l.Desired, l.Observed, l.Status, l.CreatedAt, l.UpdatedAt, l.ObservedAt = thread.WantRunning, thread.Dead, thread.LeaseActive, c.now, c.now, c.now
 	old, err := c.Instances(l.ID)
 	if err != nil {
 		return l, err
 	}
 	if len(old) > 0 && old[0].EndedAt.IsZero() {
-		l.Instance, l.Observed, l.NeedsRefresh = old[0].ID, Unknown, true
+		l.Instance, l.Observed, l.NeedsRefresh = old[0].ID, thread.Unknown, true
 	}
 	return l, c.PutLease(l)
 }
 
-func (c *change) buildSession(l *Layers, alive bool) (err error) {
+func (c *change) buildSession(l *thread.Layers, alive bool) (err error) {
 	if l.Session, err = c.m.sessionOf(c.Tx, l.Thread.ID, alive); !missing(err) {
 		return err
 	}
-	s := Session{ID: newID("sess"), Thread: l.Thread.ID, Status: Active, Policy: l.Thread.Policy, StartedAt: c.now, LastActiveAt: c.now}
+	s := thread.Session{ID: newID("sess"), Thread: l.Thread.ID, Status: thread.Active, Policy: l.Thread.Policy, StartedAt: c.now, LastActiveAt: c.now}
 	if err := c.putSession(s); err != nil {
 		return err
 	}
 	l.Session, l.NewSession = s, true
 	c.count(func(st *Stats) { st.SessionsCreated++ })
-	return c.emit(s.Thread, SessionCreated, Detail{Session: s.ID, Terminal: l.Terminal.ID, Lease: l.Lease.ID, ExpiresAt: s.ExpiresAt()})
+	return c.emit(s.Thread, thread.SessionCreated, thread.Detail{Session: s.ID, Terminal: l.Terminal.ID, Lease: l.Lease.ID, ExpiresAt: s.ExpiresAt()})
 }
 
 // ready gets the compute of a thread running.
-func (m *Manager) ready(ctx context.Context, l *Layers) (err error) {
-	if l.Session.Status == Paused { // everything of the thread was paused
+func (m *Manager) ready(ctx context.Context, l *thread.Layers) (err error) {
+	if l.Session.Status == thread.Paused { // everything of the thread was paused
 		leases, err := m.leasesOf(l.Thread.ID)
 		if err != nil {
 			return err
 		}
 		for _, other := range leases {
-			if other.ID == l.Lease.ID || other.Observed != Frozen {
+			if other.ID == l.Lease.ID || other.Observed != thread.Frozen {
 				continue
 			}
 			if _, _, err := m.ensure(ctx, other.ID, "use"); err != nil {
@@ -404,7 +378,7 @@ func (m *Manager) ready(ctx context.Context, l *Layers) (err error) {
 }
 
 // failed ends a session that never had compute. The next Open makes another one.
-func (m *Manager) failed(l Layers, cause error) error {
+func (m *Manager) failed(l thread.Layers, cause error) error {
 	if !l.NewSession {
 		return cause
 	}
@@ -413,7 +387,7 @@ func (m *Manager) failed(l Layers, cause error) error {
 		if !ok {
 			return nil
 		}
-		return c.end(s, Failed, ReasonProvider, cause)
+		return c.end(s, thread.Failed, thread.ReasonProvider, cause)
 	})
 	if err != nil {
 		return err
@@ -422,8 +396,8 @@ func (m *Manager) failed(l Layers, cause error) error {
 }
 
 // active notes the activity, and that a paused session is none any more.
-func (m *Manager) active(l *Layers) error {
-	if l.Session.Status == Paused || l.Session.Status == Idle {
+func (m *Manager) active(l *thread.Layers) error {
+	if l.Session.Status == thread.Paused || l.Session.Status == thread.Idle {
 		if err := m.wake(l.Thread.ID, true); err != nil {
 			return err
 		}
@@ -439,15 +413,15 @@ func (m *Manager) active(l *Layers) error {
 
 // Status is the layers of a thread's active terminal, or of the terminal that u names, as they are. A terminal or lease whose row is missing is made again under its id; a session that is
 // over is closed first. Nothing counts as activity. Errors: ErrNotFound (no such thread or terminal), those of the store, the reason of ctx.
-func (m *Manager) Status(ctx context.Context, thread string, u Use) (Layers, error) {
-	if err := m.expireOnRead(ctx, thread); err != nil {
-		return Layers{}, err
+func (m *Manager) Status(ctx context.Context, threadID string, u thread.Use) (thread.Layers, error) {
+	if err := m.expireOnRead(ctx, threadID); err != nil {
+		return thread.Layers{}, err
 	}
-	l, err := m.look(thread, u, false)
+	l, err := m.look(threadID, u, false)
 	if !missing(err) {
 		return l, err
 	}
-	th, err := m.Thread(thread)
+	th, err := m.Thread(threadID)
 	if err != nil {
 		return l, err
 	}
@@ -456,5 +430,5 @@ func (m *Manager) Status(ctx context.Context, thread string, u Use) (Layers, err
 			return l, err
 		}
 	}
-	return m.build(thread, u, false)
+	return m.build(threadID, u, false)
 }

@@ -1,4 +1,4 @@
-package thread_test
+package lifecycle_test
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/lifecycle"
 )
 
 // lease makes one by itself.
@@ -435,7 +436,7 @@ func TestLeaseTransitions(t *testing.T) {
 	all := []thread.Observed{thread.Dead, thread.Running, thread.Frozen, thread.Unknown}
 	for _, from := range all {
 		for _, to := range all {
-			if err := thread.LeaseArrow(from, to); (err == nil) != (from == to || allowed[[2]thread.Observed{from, to}]) {
+			if err := lifecycle.LeaseArrow(from, to); (err == nil) != (from == to || allowed[[2]thread.Observed{from, to}]) {
 				t.Errorf("%s to %s: %v", from, to, err)
 			}
 		}
@@ -515,7 +516,7 @@ func (r *rig) checkWalk(id string) {
 		case e.Type == thread.ProviderError:
 			steps++
 		case e.Error == "":
-			if err := thread.LeaseArrow(e.From, e.To); err != nil {
+			if err := lifecycle.LeaseArrow(e.From, e.To); err != nil {
 				r.t.Error(err)
 			}
 			at = e.To

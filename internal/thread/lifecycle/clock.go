@@ -1,12 +1,11 @@
-package thread
+package lifecycle
 
 import (
 	"sync"
 	"time"
-)
 
-// Clock tells the time; time.Now is the usual one. It may be called from several goroutines at once.
-type Clock func() time.Time
+	"github.com/evertty/evertty/internal/thread"
+)
 
 // grain is what times are rounded down to: what the Store keeps of them.
 const grain = time.Microsecond
@@ -15,7 +14,7 @@ const grain = time.Microsecond
 // window expires early or lives on because somebody corrected the date. It follows jumps forward, because a machine that slept has aged.
 type steady struct {
 	mu     sync.Mutex
-	clock  Clock
+	clock  thread.Clock
 	last   time.Time // what clock said last, without its monotonic reading, which stops while a machine sleeps
 	offset time.Duration
 }
