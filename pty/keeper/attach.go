@@ -227,7 +227,7 @@ func (c *Client) dropAll(l *link) error {
 // adoptAll hands everything over. The keeper that has it already says so.
 func (c *Client) adoptAll(l *link) error {
 	for _, k := range c.all() {
-		p := packet{Op: opAdopt, ID: k.id, Kind: k.kind, PID: l.pid, Exit: wireExit(k.exit)}
+		p := packet{Op: opAdopt, ID: k.id, Kind: k.kind, PID: l.pid, Exit: (*exit)(k.exit)}
 		if k.child != nil {
 			p.PID = k.child.PID()
 		}

@@ -13,7 +13,7 @@ import (
 func (c *Client) handle(l *link, p packet) error {
 	switch p.Op {
 	case opExited:
-		c.exited(l, p.ID, unwireExit(p.Exit))
+		c.exited(l, p.ID, (*pty.Exit)(p.Exit))
 	case opKept:
 		c.found(l, p)
 	case opDone, opFailed:
@@ -50,7 +50,7 @@ func (c *Client) found(l *link, p packet) {
 		closeFiles(p.files)
 		return
 	}
-	k := &keeping{id: p.ID, kind: p.kind(l.pid)}
+	k := &keeping{id: p.ID, kind: kindOf(p, l.pid)}
 	var program *Program
 	var err error
 	if k.kind == kindTerminal {
@@ -64,7 +64,7 @@ func (c *Client) found(l *link, p packet) {
 		c.log.Warn("the keeper holds something that is not what it should be", "id", p.ID, "kind", p.Kind, "pid", p.PID, "err", err)
 		return
 	}
-	c.takeIn(k, program, unwireExit(p.Exit), p.Adopted)
+	c.takeIn(k, program, (*pty.Exit)(p.Exit), p.Adopted)
 }
 
 // takeIn notes what was found, for Take or TakePrograms.
@@ -89,8 +89,8 @@ func (c *Client) takeIn(k *keeping, program *Program, e *pty.Exit, adopted bool)
 	}
 }
 
-// kind is the kind of a kept thing. A keeper that was replaced by one from before there were kinds, and has come back, has lost them.
-func (p packet) kind(keeper int) string {
+// kindOf is the kind of a kept thing. A keeper that was replaced by one from before there were kinds, and has come back, has lost them.
+func kindOf(p packet, keeper int) string {
 	if p.Kind != kindTerminal {
 		return p.Kind
 	}

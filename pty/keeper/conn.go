@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/proc"
 )
 
 // conn is one end of the connection between keeper and server. One goroutine receives at a time; send and close may be called from several.
@@ -23,31 +25,12 @@ type conn struct {
 
 // newConn makes a conn of a connected socket. It owns fd, also when it fails.
 func newConn(fd int, fromKeeper bool) (*conn, error) {
-	file, raw, err := pollable(fd, "keeper connection")
+	file, raw, err := proc.Pollable(fd, "keeper connection")
 	if err != nil {
 		return nil, err
 	}
 	return &conn{file: file, raw: raw, fromKeeper: fromKeeper,
 		buf: make([]byte, maxPacket+1), oob: make([]byte, unix.CmsgSpace(4*maxFiles))}, nil
-}
-
-// pollable wraps a descriptor so that it waits in the network poller. It owns fd, also when it fails.
-func pollable(fd int, name string) (*os.File, syscall.RawConn, error) {
-	if err := unix.SetNonblock(fd, true); err != nil {
-		_ = unix.Close(fd)
-		return nil, nil, err
-	}
-	unix.CloseOnExec(fd)
-	file := os.NewFile(uintptr(fd), name)
-	err := file.SetDeadline(time.Time{}) // tells whether the poller has it
-	if err == nil {
-		var raw syscall.RawConn
-		if raw, err = file.SyscallConn(); err == nil {
-			return file, raw, nil
-		}
-	}
-	_ = file.Close()
-	return nil, nil, err
 }
 
 // send sends p with descriptors, which stay the caller's. It waits at most sendTimeout for the other side to read.
@@ -71,7 +54,7 @@ func (c *conn) send(p packet, files ...int) error {
 		if err != unix.ETOOMANYREFS || time.Now().After(deadline) {
 			return fmt.Errorf("send %s: %w", p.Op, err)
 		}
-		<-time.After(dialPauseMin)
+		<-time.After(resendPause)
 	}
 }
 
@@ -165,6 +148,12 @@ func (c *conn) peer() (pid int, err error) {
 	}
 	return int(cred.Pid), nil
 }
+
+// setReadDeadline bounds a pending and later receive; the zero time is no bound.
+func (c *conn) setReadDeadline(t time.Time) error { return c.file.SetReadDeadline(t) }
+
+// control calls f with the descriptor, which stays open meanwhile.
+func (c *conn) control(f func(fd uintptr)) error { return c.raw.Control(f) }
 
 // close hangs up; a pending receive or send fails.
 func (c *conn) close() { _ = c.file.Close() }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/proc"
 )
 
 // Process is a keeper that runs, as /proc shows it.
@@ -123,7 +125,7 @@ func (p Process) End(ctx context.Context) error {
 		return fmt.Errorf("keeper: process %d: %w", p.PID, err)
 	}
 	for {
-		if hasEnded(handle) {
+		if proc.HasEnded(handle) {
 			return nil
 		}
 		select {
@@ -132,11 +134,4 @@ func (p Process) End(ctx context.Context) error {
 			return fmt.Errorf("keeper: process %d is still there; kill -9 %d ends it and closes its terminals", p.PID, p.PID)
 		}
 	}
-}
-
-// hasEnded tells whether the process of a pidfd has ended, reaped or not.
-func hasEnded(handle int) bool {
-	list := []unix.PollFd{{Fd: int32(handle), Events: unix.POLLIN}}
-	n, err := unix.Poll(list, 0)
-	return err == nil && n == 1
 }

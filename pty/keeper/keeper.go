@@ -72,7 +72,7 @@ type held struct {
 // and at once when the directory has a keeper already. When the directory is gone for o.Gone, or is gone at a SIGTERM, it ends all programs and returns nil. It takes over the whole process: signals, all children, the sizes of Go's runtime, and
 // descriptor 2 for its log. Call it in a process that does nothing else, and leave after it.
 func Run(o Options) error {
-	frugal()
+	limitRuntime()
 	if o.Idle <= 0 {
 		o.Idle = DefaultIdle
 	}
@@ -106,7 +106,7 @@ func Run(o Options) error {
 	// The signals that have come meanwhile are blocked until here when this is an upgrade.
 	signals := make(chan os.Signal, 64)
 	signal.Notify(signals, unix.SIGCHLD, unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGPIPE, unix.SIGUSR1)
-	k.calm = time.AfterFunc(calmAfter, shrink)
+	k.calm = time.AfterFunc(calmAfter, releaseMemory)
 	go k.watch(signals)
 	go k.attend()
 	go k.work()

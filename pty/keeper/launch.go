@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -15,13 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/internal/proc"
-)
-
-// The files of a keeper in the data directory.
-const (
-	socketName = "keeper.sock"
-	lockName   = "keeper.lock"
-	logName    = "keeper.log"
 )
 
 // find connects to the keeper, starting one when there is none.
@@ -105,7 +97,7 @@ func (c *Client) greet(ctx context.Context, conn *conn) (*link, error) {
 	if d, ok := ctx.Deadline(); ok && d.Before(limit) {
 		limit = d
 	}
-	if err := conn.file.SetReadDeadline(limit); err != nil {
+	if err := conn.setReadDeadline(limit); err != nil {
 		return nil, err
 	}
 	// The welcome is what counts: a keeper that is busy has hung up already.
@@ -121,20 +113,10 @@ func (c *Client) greet(ctx context.Context, conn *conn) (*link, error) {
 		closeFiles(p.files)
 		return nil, fmt.Errorf("%w: %s instead of %s", ErrNonsense, p.Op, opWelcome)
 	}
-	if err := conn.file.SetReadDeadline(time.Time{}); err != nil {
+	if err := conn.setReadDeadline(time.Time{}); err != nil {
 		return nil, err
 	}
 	return &link{conn: conn, pid: p.PID, born: p.Born, version: p.Version, release: p.Release, programs: p.Programs, calls: map[uint64]*call{}}, nil
-}
-
-// atSocket calls f with a path to the socket that fits into sun_path (108 bytes, unix(7)), however long the directory's is.
-func atSocket(dir string, f func(path string) error) error {
-	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = unix.Close(fd) }()
-	return f("/proc/self/fd/" + strconv.Itoa(fd) + "/" + socketName)
 }
 
 // launched is a keeper that this process started.

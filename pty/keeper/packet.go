@@ -3,8 +3,6 @@ package keeper
 import (
 	"encoding/json"
 	"fmt"
-
-	"github.com/evertty/evertty/pty"
 )
 
 // protocolVersion changes when an old peer would misunderstand a packet. Fields that an old peer may ignore are added without a change.
@@ -127,20 +125,4 @@ func (s shape) fits(p packet) bool {
 		return false
 	}
 	return p.Files >= s.minFiles && p.Files <= s.maxFiles
-}
-
-// wireExit packs how a child ended, nil when it has not.
-func wireExit(e *pty.Exit) *exit {
-	if e == nil {
-		return nil
-	}
-	return &exit{Code: e.Code, Signal: e.Signal}
-}
-
-// unwireExit is the inverse of wireExit.
-func unwireExit(e *exit) *pty.Exit {
-	if e == nil {
-		return nil
-	}
-	return &pty.Exit{Code: e.Code, Signal: e.Signal}
 }

@@ -61,7 +61,7 @@ func (k *keeper) serve(s *session, greeted bool) {
 // hello waits for the first packet and answers it, and sees to it that this server hears of every exit.
 func (k *keeper) hello(s *session, greeted bool) error {
 	if !greeted {
-		if err := s.file.SetReadDeadline(time.Now().Add(helloTimeout)); err != nil {
+		if err := s.setReadDeadline(time.Now().Add(helloTimeout)); err != nil {
 			return err
 		}
 		p, err := s.receive()
@@ -72,7 +72,7 @@ func (k *keeper) hello(s *session, greeted bool) error {
 			closeFiles(p.files)
 			return fmt.Errorf("%w: %s before %s", ErrNonsense, p.Op, opHello)
 		}
-		if err := s.file.SetReadDeadline(time.Time{}); err != nil {
+		if err := s.setReadDeadline(time.Time{}); err != nil {
 			return err
 		}
 	}

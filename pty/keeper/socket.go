@@ -12,25 +12,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/proc"
 )
-
-// fileID names a file for as long as somebody has it open, as a bound socket has its file.
-type fileID struct {
-	Device uint64 `json:"device"`
-	Inode  uint64 `json:"inode"`
-}
-
-func idOf(st unix.Stat_t) fileID { return fileID{st.Dev, st.Ino} }
-
-// socketAt tells which file is the socket of a directory; the zero value when there is none.
-func socketAt(path string) (fileID, error) {
-	var st unix.Stat_t
-	err := unix.Lstat(path, &st)
-	if err == unix.ENOENT {
-		return fileID{}, nil
-	}
-	return idOf(st), err
-}
 
 // listen makes the socket, in the place of one that a dead keeper has left.
 func (k *keeper) listen() error {
@@ -67,7 +51,7 @@ func (k *keeper) listen() error {
 
 // bind notes the listening socket, and closes the one before. It owns fd.
 func (k *keeper) bind(fd int, id fileID) error {
-	listener, raw, err := pollable(fd, socketName)
+	listener, raw, err := proc.Pollable(fd, socketName)
 	if err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func replace(argv, env []string) error {
 func (k *keeper) describe(s *session) (state, error) {
 	st := state{Born: k.born, Socket: k.socket, Kept: slices.Collect(maps.Values(k.kept))}
 	note := func(to *int) func(uintptr) { return func(fd uintptr) { *to = int(fd) } }
-	err := errors.Join(k.raw.Control(note(&st.Listener)), s.raw.Control(note(&st.Server)))
+	err := errors.Join(k.raw.Control(note(&st.Listener)), s.control(note(&st.Server)))
 	st.Lock = int(k.lock.Fd())
 	return st, err
 }

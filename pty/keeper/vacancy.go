@@ -24,7 +24,7 @@ func (k *keeper) attend() {
 		k.look(now)
 		acts := k.acts.Load()
 		if acts == before { // nothing else happens: the look should not cost memory
-			dropAgain()
+			releaseProgram()
 		}
 		before = acts
 	}
