@@ -1,4 +1,4 @@
-package keeper
+package protocol
 
 import (
 	"errors"
@@ -28,16 +28,16 @@ var kinds = map[string]error{
 	"nonsense":   ErrNonsense,
 }
 
-// failure is an error on its way through the socket.
-type failure struct {
+// Failure is an error on its way through the socket.
+type Failure struct {
 	Kind  string `json:"kind,omitempty"`  // a key of kinds
 	Errno int    `json:"errno,omitempty"` // of the system call that failed
 	Text  string `json:"text"`
 }
 
-// failureOf packs err.
-func failureOf(err error) *failure {
-	f := &failure{Text: fmt.Sprintf("%.*s", maxText, err.Error())}
+// FailureOf packs err.
+func FailureOf(err error) *Failure {
+	f := &Failure{Text: fmt.Sprintf("%.*s", maxText, err.Error())}
 	for kind, known := range kinds {
 		if errors.Is(err, known) {
 			f.Kind = kind
@@ -51,10 +51,10 @@ func failureOf(err error) *failure {
 }
 
 // Error is the text of the error that was packed.
-func (f *failure) Error() string { return f.Text }
+func (f *Failure) Error() string { return f.Text }
 
 // Unwrap gives the sentinel and the error number back.
-func (f *failure) Unwrap() []error {
+func (f *Failure) Unwrap() []error {
 	var list []error
 	if known, ok := kinds[f.Kind]; ok {
 		list = append(list, known)

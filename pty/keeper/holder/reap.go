@@ -1,4 +1,4 @@
-package keeper
+package holder
 
 import (
 	"os"
@@ -7,9 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/internal/proc"
+	"github.com/evertty/evertty/pty/keeper/protocol"
 )
 
-// watch acts on signals. It is the only one who reaps. Children may have ended before the signals were caught: it looks at once.
+// watch acts on signals. It is the only one who reaps. Children may have ended before the signals were caught: it looks
+// at once.
 func (k *keeper) watch(signals <-chan os.Signal) {
 	k.reap()
 	for sig := range signals {
@@ -38,13 +40,13 @@ func (k *keeper) reapOne() bool {
 	pid, err := unix.Wait4(-1, &status, unix.WNOHANG, nil)
 	if pid > 0 {
 		code, signal := proc.ExitOf(status)
-		k.ended(pid, exit{Code: code, Signal: signal})
+		k.ended(pid, protocol.Exit{Code: code, Signal: signal})
 	}
 	return pid > 0 || err == unix.EINTR
 }
 
 // ended notes how a child has ended. The lock is held.
-func (k *keeper) ended(pid int, e exit) {
+func (k *keeper) ended(pid int, e protocol.Exit) {
 	for _, h := range k.kept {
 		if h.PID == pid && h.Exit == nil && !h.Adopted {
 			h.Exit = &e
