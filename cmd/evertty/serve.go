@@ -50,7 +50,7 @@ type serveFlags struct {
 	keeperIdle    time.Duration
 	sync          string
 	recordInput   bool
-	clean         terminal.Clean
+	clean         terminal.CleanPolicy
 	shellIdle     time.Duration
 	execLogQuota  int64
 	memory        int64 // bytes, of one terminal

@@ -75,10 +75,10 @@ func (t *Terminal) saveScreen() bool {
 	shot := t.Hub().Shot()
 	store := t.registry.cfg.Store
 	if err := store.Save(t.ID, snapshot.Header{Seq: shot.Seq, Time: time.Now()}, shot.Frame); err != nil {
-		t.failed(troubleScreen, err)
+		t.failed(screenFailure, err)
 		return false
 	}
-	t.fine(troubleScreen)
+	t.worked(screenFailure)
 	t.kept = [2]uint64{t.kept[1], shot.Seq}
 	t.mu.Lock()
 	t.savedSeq = shot.Seq
@@ -145,7 +145,7 @@ func (m *Registry) purgeOld(now time.Time) {
 		if !old && dead <= maxDead {
 			continue
 		}
-		removed, err := m.sweepAway(t)
+		removed, err := m.purgeEnded(t)
 		if removed {
 			m.cleaned(cleanedAge, t)
 		}

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Clean says what is ended and deleted without anybody asking. Each such act is
+// CleanPolicy says what is ended and deleted without anybody asking. Each such act is
 // one line in the log and one count of evertty_cleaned_total.
-type Clean struct {
+type CleanPolicy struct {
 	// Idle ends a terminal that nobody has watched, that printed nothing and got
 	// no input for so long; 0 is never.
 	Idle time.Duration
@@ -34,7 +34,7 @@ const (
 	DefaultSnapshotQuota = 512 << 20
 )
 
-func (c *Clean) Complete() {
+func (c *CleanPolicy) SetDefaults() {
 	c.TerminalQuota = cmp.Or(c.TerminalQuota, DefaultTerminalQuota)
 	c.JournalQuota = cmp.Or(c.JournalQuota, DefaultJournalQuota)
 	c.SnapshotQuota = cmp.Or(c.SnapshotQuota, DefaultSnapshotQuota)
@@ -62,15 +62,15 @@ func (m *Registry) cleaned(reason string, t *Terminal) {
 // what is on disk.
 func (m *Registry) clean(now time.Time) {
 	for _, t := range m.All() {
-		if reason := t.overdue(m.cfg.Clean, now); reason != "" {
-			m.end(t, reason)
+		if reason := t.expired(m.cfg.Clean, now); reason != "" {
+			m.deleteExpired(t, reason)
 		}
 	}
-	if now.Sub(m.looked) >= cleanEvery {
-		m.looked = now
-		m.keepQuotas()
-		if m.cfg.Housekeeping != nil {
-			m.cfg.Housekeeping()
+	if now.Sub(m.filesChecked) >= cleanEvery {
+		m.filesChecked = now
+		m.enforceQuotas()
+		if m.cfg.AfterClean != nil {
+			m.cfg.AfterClean()
 		}
 		m.purgeOld(now)
 	}
@@ -79,8 +79,8 @@ func (m *Registry) clean(now time.Time) {
 // cleanEvery is the time between two looks at the files of all terminals.
 const cleanEvery = 5 * time.Second
 
-// end deletes a terminal without waiting for its end. It stays readable by id.
-func (m *Registry) end(t *Terminal, reason string) {
+// deleteExpired deletes a terminal without waiting for its end. It stays readable by id.
+func (m *Registry) deleteExpired(t *Terminal, reason string) {
 	m.cleaned(reason, t)
 	m.life.Go(func() {
 		if err := m.Delete(m.ctx, t, false); err != nil && m.ctx.Err() == nil {
@@ -89,9 +89,9 @@ func (m *Registry) end(t *Terminal, reason string) {
 	})
 }
 
-// overdue tells why the terminal's time is over, "" while it is not. Watching and
+// expired tells why the terminal's time is over, "" while it is not. Watching and
 // printing count as use; the time runs from the last of them.
-func (t *Terminal) overdue(c Clean, now time.Time) string {
+func (t *Terminal) expired(c CleanPolicy, now time.Time) string {
 	if c.Idle <= 0 && c.Unattached <= 0 || t.process == nil || t.screen.attached() > 0 {
 		return ""
 	}
@@ -101,21 +101,21 @@ func (t *Terminal) overdue(c Clean, now time.Time) string {
 	last := t.Hub().Facts().Output
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.state != StateRunning || t.overdueSaid {
+	if t.state != StateRunning || t.expiring {
 		return ""
 	}
 	reason := ""
 	switch {
-	case c.Unattached > 0 && !t.hadViewer && !t.lastActivity.After(t.created) && now.Sub(t.created)-t.stood > c.Unattached:
+	case c.Unattached > 0 && !t.hadViewer && !t.lastActivity.After(t.created) && now.Sub(t.created)-t.pausedFor > c.Unattached:
 		reason = cleanedUnattached
-	case c.Idle > 0 && now.Sub(latest(t.created, t.lastActivity, t.left, last)) > c.Idle:
+	case c.Idle > 0 && now.Sub(maxTime(t.created, t.lastActivity, t.lastDetach, last)) > c.Idle:
 		reason = cleanedIdle
 	}
-	t.overdueSaid = reason != ""
+	t.expiring = reason != ""
 	return reason
 }
 
-func latest(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
+func maxTime(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
 
 // makeRoom sees to it that a session may have one more running terminal. Errors:
 // ErrLimit. That two callers at once do not both get the one place is for reserve to see.
@@ -150,9 +150,9 @@ func tooMany(session string, running, limit int) error {
 	return fmt.Errorf("%w: session %q has %d running terminals, at most %d are allowed", ErrLimit, session, running, limit)
 }
 
-// keepQuotas frees disk space when a quota is exceeded: what compression saves
+// enforceQuotas frees disk space when a quota is exceeded: what compression saves
 // first, then the terminals that ended longest ago.
-func (m *Registry) keepQuotas() {
+func (m *Registry) enforceQuotas() {
 	list, err := m.cfg.Store.Usage()
 	if err != nil {
 		m.NoteCleanup(err)
@@ -163,14 +163,14 @@ func (m *Registry) keepQuotas() {
 		journals += u.Journal
 		snapshots += u.Snapshots
 	}
-	ended := m.endedFirst()
+	ended := m.byEnd()
 	m.NoteCleanup(errors.Join(m.freeJournals(ended, journals-m.cfg.Clean.JournalQuota),
 		m.freeSnapshots(ended, snapshots-m.cfg.Clean.SnapshotQuota)))
 }
 
-// endedFirst is every terminal: those that have ended first, by their end, then
+// byEnd is every terminal: those that have ended first, by their end, then
 // those that run, by their age.
-func (m *Registry) endedFirst() []*Terminal {
+func (m *Registry) byEnd() []*Terminal {
 	list := m.All()
 	slices.SortStableFunc(list, func(a, b *Terminal) int {
 		x, y := a.endTime(), b.endTime()
@@ -198,7 +198,7 @@ func (t *Terminal) SkipPause(since, now time.Time) {
 	last := t.Hub().Facts().Output
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	used := latest(t.created, t.lastActivity, t.left, last)
-	t.left = used.Add(now.Sub(latest(since, used)))
-	t.stood += now.Sub(latest(since, t.created))
+	used := maxTime(t.created, t.lastActivity, t.lastDetach, last)
+	t.lastDetach = used.Add(now.Sub(maxTime(since, used)))
+	t.pausedFor += now.Sub(maxTime(since, t.created))
 }

@@ -36,7 +36,7 @@ func (t *Terminal) Input(ctx context.Context, p []byte) (Sent, error) {
 	err := t.input.write(ctx, p)
 	if err == nil {
 		if e := t.journal.Input(p); e != nil {
-			t.failed(troubleJournal, e)
+			t.failed(journalFailure, e)
 		}
 	}
 	if errors.Is(err, pty.ErrExited) || errors.Is(err, pty.ErrClosed) || errors.Is(err, ErrExited) {
@@ -172,7 +172,7 @@ func (t *Terminal) Hide(sub *stream.Subscription, hidden bool) {
 func (t *Terminal) Leave(sub *stream.Subscription) {
 	sub.Close()
 	t.mu.Lock()
-	t.left = time.Now() // the last of several is the one that counts
+	t.lastDetach = time.Now() // the last of several is the one that counts
 	t.mu.Unlock()
 	_ = t.fit(t.Hub().Fit()) // a terminal that has ended has no size to change
 }
@@ -189,10 +189,10 @@ func (t *Terminal) fit(s stream.Size) error {
 // the lists; its last screen stays readable by id. With purge nothing stays. Deleting twice is no error, also at the same
 // time. A generation that is being started meanwhile is deleted once it runs. Errors: the reason of ctx, those of the store.
 func (m *Registry) Delete(ctx context.Context, t *Terminal, purge bool) error {
-	t.line.leaving.Add(1)
-	defer t.line.leaving.Add(-1)
+	t.generations.deletes.Add(1)
+	defer t.generations.deletes.Add(-1)
 	for {
-		now := m.latest(t.ID)
+		now := m.current(t.ID)
 		if now == nil {
 			return nil
 		}
@@ -207,11 +207,11 @@ func (m *Registry) Delete(ctx context.Context, t *Terminal, purge bool) error {
 
 // deleteEnded is Delete of a terminal that has ended; done is false when another generation was started before it had the turn.
 func (m *Registry) deleteEnded(ctx context.Context, t *Terminal, purge bool) (done bool, err error) {
-	if err := t.line.take(ctx); err != nil {
+	if err := t.generations.lock(ctx); err != nil {
 		return false, err
 	}
-	defer t.line.give()
-	switch m.latest(t.ID) {
+	defer t.generations.unlock()
+	switch m.current(t.ID) {
 	case t:
 		return true, m.remove(t, purge)
 	case nil:
@@ -289,8 +289,8 @@ func (t *Terminal) EndLeftovers(ctx context.Context) {
 // Tag is what all that the terminal's programs start is told by (pty.KillBranded), in every generation and under every server.
 func (t *Terminal) Tag() uint64 { return pty.BrandOf("terminal " + t.ID) }
 
-// TagOfKept is the brand of the terminal that a keeper holds as id, which is Terminal.KeeperID.
-func TagOfKept(id string) uint64 {
+// TagOfKeeperID is the brand of the terminal that a keeper holds as id, which is Terminal.KeeperID.
+func TagOfKeeperID(id string) uint64 {
 	id, _, _ = strings.Cut(id, ".")
 	return pty.BrandOf("terminal " + id)
 }

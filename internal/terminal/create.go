@@ -23,13 +23,13 @@ func (m *Registry) Create(s Spec) (*Terminal, error) {
 	if err := m.checkProvider(&s); err != nil {
 		return nil, err
 	}
-	if s.Place == "" {
+	if s.Provider == "" {
 		s.Cwd = startdir.InHome(s.Cwd)
 	}
 	now := time.Now().UTC()
-	t := m.attach(&Terminal{ID: NewID(), registry: m, spec: s, created: now, generation: firstGeneration, line: newLineage(), state: StateRunning,
-		place: startingIn(Absolute(s.Cwd), ""), lastActivity: now, ended: make(chan struct{}), changes: 1})
-	if s.Place == "" {
+	t := m.attach(&Terminal{ID: NewID(), registry: m, spec: s, created: now, generation: firstGeneration, generations: newGenerations(), state: StateRunning,
+		cwd: newCwd(Absolute(s.Cwd), ""), lastActivity: now, ended: make(chan struct{}), changes: 1})
+	if s.Provider == "" {
 		program, _ := t.program(s)
 		if _, err := program.Plan(); err != nil {
 			return nil, err // before anything is ended to make room
@@ -77,7 +77,7 @@ func (t *Terminal) start(s Spec) error {
 		t.registry.hooks.DropProgram(t)
 		return err
 	}
-	t.hold(k)
+	t.setProcess(k)
 	t.RefreshCwd()
 	return nil
 }
@@ -85,7 +85,7 @@ func (t *Terminal) start(s Spec) error {
 // abandon removes what a terminal that did not start has on disk.
 func (t *Terminal) abandon() {
 	_ = t.journal.Close()
-	if t.spec.Place != "" {
+	if t.spec.Provider != "" {
 		t.registry.hooks.Removed(t) // it was told of before the start
 	}
 	if err := t.removeFiles(); err != nil {
@@ -96,9 +96,9 @@ func (t *Terminal) abandon() {
 // KeeperID is what the keeper knows the process as.
 func (t *Terminal) KeeperID() string { return t.ID + "." + strconv.Itoa(t.generation) }
 
-// hold makes what the keeper holds the terminal's.
-func (t *Terminal) hold(k *keeper.Kept) {
-	t.process, t.pipe, t.input = k.Process, k.Pipe, newInput(k.Process, t.answering)
+// setProcess makes what the keeper holds the terminal's.
+func (t *Terminal) setProcess(k *keeper.Kept) {
+	t.process, t.pipe, t.input = k.Process, k.Pipe, newInput(k.Process, t.noteAnswered)
 	if t.registry.cfg.Unspliced != nil {
 		t.pipe.Plain()
 	}
@@ -186,13 +186,13 @@ func (m *Registry) attach(t *Terminal) *Terminal {
 
 // checkProvider finds out where a new terminal runs. Errors: those of Hooks.Provider.
 func (m *Registry) checkProvider(s *Spec) (err error) {
-	s.Place, err = m.hooks.Provider(s.Session)
+	s.Provider, err = m.hooks.Provider(s.Session)
 	return err
 }
 
 // program is what the keeper starts for a terminal: its program, or what stands for it here.
 func (t *Terminal) program(s Spec) (pty.Spec, error) {
-	if s.Place != "" {
+	if s.Provider != "" {
 		return t.registry.hooks.Program(t, s)
 	}
 	env := map[string]string{}

@@ -30,7 +30,7 @@ func (t *Terminal) allDamage(read string) string {
 	if t.journal != nil {
 		return addLines(read, t.journal.Wounds())
 	}
-	if j := t.past.opened.Load(); j != nil {
+	if j := t.endedJournal.opened.Load(); j != nil {
 		return addLines(read, j.Wounds())
 	}
 	return read

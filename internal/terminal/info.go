@@ -54,7 +54,7 @@ func (t *Terminal) Info() Info {
 	}
 	t.mu.Lock()
 	i.State, i.Exit, i.LastActivityAt, i.Damage = t.state, t.exit, t.lastActivity, t.damage
-	i.Cwd, i.CwdFallback = t.place.dir, t.fallback
+	i.Cwd, i.CwdFallback = t.cwd.dir, t.fallback
 	if !t.deleted.IsZero() {
 		d := t.deleted
 		i.DeletedAt = &d

@@ -27,13 +27,13 @@ type input struct {
 	process *pty.Process
 	waiting chan *inputCall
 	wake    chan struct{}
-	left    chan struct{} // closed when nobody writes any more
+	stopped    chan struct{} // closed when nobody writes any more
 
-	answered func(seq uint64) // called before the answers to queries before seq are given
+	beforeAnswers func(seq uint64) // called before the answers to queries before seq are given
 
 	mu      sync.Mutex
 	replies []byte
-	asked   uint64 // position before which the queries have their answers in replies or got them
+	answeredTo   uint64 // position before which the queries have their answers in replies or got them
 }
 
 // inputCall is one caller's input.
@@ -46,7 +46,7 @@ type inputCall struct {
 // newInput is the input of a terminal; answered is called each time before
 // answers to its program's queries are given.
 func newInput(p *pty.Process, answered func(seq uint64)) *input {
-	return &input{process: p, answered: answered, waiting: make(chan *inputCall, inputWaiting), wake: make(chan struct{}, 1), left: make(chan struct{})}
+	return &input{process: p, beforeAnswers: answered, waiting: make(chan *inputCall, inputWaiting), wake: make(chan struct{}, 1), stopped: make(chan struct{})}
 }
 
 // write waits until the program has all of p. Errors: pty.ErrBlocked (with how
@@ -57,7 +57,7 @@ func (in *input) write(ctx context.Context, p []byte) error {
 	c := &inputCall{ctx: ctx, p: p, done: make(chan error, 1)}
 	select {
 	case in.waiting <- c:
-	case <-in.left:
+	case <-in.stopped:
 		return ErrExited
 	case <-ctx.Done():
 		return fmt.Errorf("0 of %d bytes were taken: %w", len(p), context.Cause(ctx))
@@ -65,7 +65,7 @@ func (in *input) write(ctx context.Context, p []byte) error {
 	select {
 	case err := <-c.done:
 		return err
-	case <-in.left:
+	case <-in.stopped:
 	}
 	select {
 	case err := <-c.done: // also when both have happened
@@ -84,7 +84,7 @@ func (in *input) reply(p []byte, seq uint64) {
 	if len(in.replies)+len(p) <= maxReplies {
 		in.replies = append(in.replies, p...)
 	}
-	in.asked = seq
+	in.answeredTo = seq
 	in.mu.Unlock()
 	select {
 	case in.wake <- struct{}{}:
@@ -94,7 +94,7 @@ func (in *input) reply(p []byte, seq uint64) {
 
 // run writes until the terminal has ended or the server leaves.
 func (in *input) run(ended, leaving <-chan struct{}) {
-	defer close(in.left)
+	defer close(in.stopped)
 	for {
 		select {
 		case c := <-in.waiting:
@@ -111,13 +111,13 @@ func (in *input) run(ended, leaving <-chan struct{}) {
 
 func (in *input) sendReplies() {
 	in.mu.Lock()
-	p, seq := in.replies, in.asked
+	p, seq := in.replies, in.answeredTo
 	in.replies = nil
 	in.mu.Unlock()
 	if len(p) == 0 {
 		return
 	}
-	in.answered(seq)
+	in.beforeAnswers(seq)
 	ctx, cancel := context.WithTimeout(context.Background(), inputTimeout)
 	defer cancel()
 	_ = in.send(ctx, p) // a program that does not read gets no answers

@@ -33,13 +33,13 @@ func segmentOf(quota int64) int64 {
 	return min(max(quota/segmentsInQuota, minSegment), journal.DefaultSegment)
 }
 
-// keepQuota sees to it that a flood does not outgrow the quota of one terminal's journal. What may be dropped is older than a
+// enforceQuota sees to it that a flood does not outgrow the quota of one terminal's journal. What may be dropped is older than a
 // snapshot, so one is written, at most once for each quarter of the quota: beside the flood when the quota is reached, and
 // before more output is taken when that comes too late. It is called by who appends.
-func (t *Terminal) keepQuota() {
+func (t *Terminal) enforceQuota() {
 	quota := t.registry.cfg.Clean.TerminalQuota
 	n := t.journal.Bytes()
-	if n <= quota || t.inTrouble(troubleScreen) {
+	if n <= quota || t.failing(screenFailure) {
 		return
 	}
 	t.mu.Lock()
@@ -49,9 +49,9 @@ func (t *Terminal) keepQuota() {
 	case since < max(quota/4, segmentOf(quota)):
 	case n > quota+quota/2:
 		t.checkpoint()
-	case t.making.CompareAndSwap(false, true):
+	case t.checkpointing.CompareAndSwap(false, true):
 		t.registry.life.Go(func() {
-			defer t.making.Store(false)
+			defer t.checkpointing.Store(false)
 			t.checkpoint()
 		})
 	}
@@ -60,8 +60,8 @@ func (t *Terminal) keepQuota() {
 // JournalQuota bounds the journal, in bytes.
 func (t *Terminal) JournalQuota() int64 { return t.registry.cfg.Clean.TerminalQuota }
 
-// pastJournal is the journal of a terminal that had ended when this server came.
-type pastJournal struct {
+// endedJournal is the journal of a terminal that had ended when this server came.
+type endedJournal struct {
 	once    sync.Once
 	journal *journal.Journal
 	err     error
@@ -73,7 +73,7 @@ func (t *Terminal) Journal() (*journal.Journal, error) {
 	if t.journal != nil {
 		return t.journal, nil
 	}
-	p := &t.past
+	p := &t.endedJournal
 	p.once.Do(func() {
 		p.journal, p.err = journal.Read(t.registry.cfg.Store, t.ID)
 		if errors.Is(p.err, snapshot.ErrCorrupt) {

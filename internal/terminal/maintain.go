@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	// tendEvery is the time between two looks at the terminals. It bounds how old
+	// maintainInterval is the time between two looks at the terminals. It bounds how old
 	// what the disk knows besides output can be, and with SyncInterval how much
 	// output a crash of the machine costs.
-	tendEvery = time.Second
+	maintainInterval = time.Second
 	// maxTail is how much output may follow the newest snapshot before another is
 	// written, in bytes. The next server has to apply it before it can open its
 	// port: at 100 MB/s and core, 100 terminals take it a second.
@@ -24,7 +24,7 @@ const (
 // again does not leave ever more to the next, and then once a second until the
 // server closes.
 func (m *Registry) maintain() {
-	tick := time.NewTicker(tendEvery)
+	tick := time.NewTicker(maintainInterval)
 	defer tick.Stop()
 	for {
 		for _, t := range m.All() {
@@ -46,14 +46,14 @@ func (t *Terminal) maintain() {
 	if t.process == nil || !t.Running() {
 		return
 	}
-	restless := t.restless.Swap(false)
+	restless := t.active.Swap(false)
 	if err := t.journal.Sync(); err != nil {
-		t.failed(troubleJournal, err)
-	} else if t.inTrouble(troubleJournal) && t.checkpoint() {
-		t.fine(troubleJournal) // what the gap did to the screen is in the snapshot
+		t.failed(journalFailure, err)
+	} else if t.failing(journalFailure) && t.checkpoint() {
+		t.worked(journalFailure) // what the gap did to the screen is in the snapshot
 	}
 	t.mu.Lock()
-	tail, was := t.journal.End()-min(t.savedSeq, t.journal.End()), t.place.dir
+	tail, was := t.journal.End()-min(t.savedSeq, t.journal.End()), t.cwd.dir
 	t.mu.Unlock()
 	switch {
 	case tail > maxTail, tail > quietTail && !restless:
@@ -69,32 +69,32 @@ func (t *Terminal) maintain() {
 // retry writes again what could not be written.
 func (t *Terminal) retry() {
 	switch {
-	case t.inTrouble(troubleScreen) && t.process == nil:
+	case t.failing(screenFailure) && t.process == nil:
 		if err := t.saveLost(); err == nil {
-			t.fine(troubleScreen)
+			t.worked(screenFailure)
 		}
-	case t.inTrouble(troubleScreen):
+	case t.failing(screenFailure):
 		t.checkpoint()
-	case t.inTrouble(troubleRecord):
+	case t.failing(recordFailure):
 		t.saveRecord()
-	case t.inTrouble(troubleJournal) && !t.Running():
-		t.fine(troubleJournal) // its last screen and how it ended are on disk: nothing comes any more
+	case t.failing(journalFailure) && !t.Running():
+		t.worked(journalFailure) // its last screen and how it ended are on disk: nothing comes any more
 	}
 }
 
-// whereabouts is what is known of a program's directory.
-type whereabouts struct {
+// cwdState is what is known of a program's directory.
+type cwdState struct {
 	dir    string // where it was to start, and since somebody looked the best guess of then
-	said   string // what the program said last (OSC 7)
-	system string // what the system said when the program said that; "" when said is not of this program
+	reported   string // what the program said last (OSC 7)
+	systemThen string // what the system said when the program said that; "" when said is not of this program
 }
 
-// startingIn is what is known of a program that starts in dir, on a screen that knows said of the
+// newCwd is what is known of a program that starts in dir, on a screen that knows said of the
 // program before, or of this one before somebody else began to look at it.
-func startingIn(dir, said string) whereabouts {
-	w := whereabouts{dir: dir, said: said}
+func newCwd(dir, said string) cwdState {
+	w := cwdState{dir: dir, reported: said}
 	if said == dir {
-		w.system = startdir.Resolve(dir)
+		w.systemThen = startdir.Resolve(dir)
 	}
 	return w
 }
@@ -104,7 +104,7 @@ func startingIn(dir, said string) whereabouts {
 // system knows. The last one stays known when the program is gone, and until it was
 // seen the one in which it was to start.
 func (t *Terminal) RefreshCwd() string {
-	if t.spec.Place != "" {
+	if t.spec.Provider != "" {
 		return t.remoteCwd()
 	}
 	system, err := t.process.Cwd()
@@ -112,13 +112,13 @@ func (t *Terminal) RefreshCwd() string {
 	here := said != "" && startdir.Exists(said)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	w := &t.place
-	news := said != w.said
+	w := &t.cwd
+	news := said != w.reported
 	if news {
-		w.said, w.system = said, system
+		w.reported, w.systemThen = said, system
 	}
 	switch {
-	case here && (news || err == nil && system == w.system):
+	case here && (news || err == nil && system == w.systemThen):
 		w.dir = said
 	case err == nil:
 		w.dir = system
@@ -132,9 +132,9 @@ func (t *Terminal) remoteCwd() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if filepath.IsAbs(said) {
-		t.place.dir = said
+		t.cwd.dir = said
 	}
-	return t.place.dir
+	return t.cwd.dir
 }
 
 // StartDir is Nearest of where a terminal or shell runs: elsewhere nobody here knows, and the start sees to it.

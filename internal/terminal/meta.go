@@ -20,7 +20,7 @@ type meta struct {
 	CreatedAt    time.Time    `json:"created_at"`
 	Generation   int          `json:"generation,omitempty"` // 0 in old records: the first
 	Watched      bool         `json:"watched,omitempty"`    // somebody has looked at it
-	Stood        int64        `json:"stood_ns,omitempty"`   // how long its thread was paused
+	PausedFor        int64        `json:"stood_ns,omitempty"`   // how long its thread was paused
 	State        State        `json:"state"`
 	Exit         *stream.Exit `json:"exit,omitempty"`
 	LastActivity time.Time    `json:"last_activity_at"`
@@ -42,7 +42,7 @@ func (t *Terminal) meta() meta {
 	i := t.Info()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return meta{Format: recordFormat, ID: t.ID, Spec: t.spec, CreatedAt: t.created, Generation: t.generation, Watched: t.hadViewer, Stood: int64(t.stood), State: i.State, Exit: i.Exit,
+	return meta{Format: recordFormat, ID: t.ID, Spec: t.spec, CreatedAt: t.created, Generation: t.generation, Watched: t.hadViewer, PausedFor: int64(t.pausedFor), State: i.State, Exit: i.Exit,
 		LastActivity: i.LastActivityAt, LastOutput: i.LastOutputAt, DeletedAt: t.deleted, EndedAt: t.endedAt,
 		Cwd: i.Cwd, CwdFallback: i.CwdFallback, Cols: i.Cols, Rows: i.Rows, Title: i.Title, AltScreen: i.AltScreen, Seq: i.Seq, Bells: i.BellCount}
 }
@@ -78,10 +78,10 @@ func (t *Terminal) saveRecord() {
 		panic(fmt.Sprintf("invariant violation: record of %s: %v", t.ID, err))
 	}
 	if err := t.registry.cfg.Store.SaveMeta(t.ID, b); err != nil {
-		t.failed(troubleRecord, err)
+		t.failed(recordFailure, err)
 		return
 	}
-	t.fine(troubleRecord)
+	t.worked(recordFailure)
 	if r.State != StateRunning && t.process != nil {
 		t.registry.cfg.Keeper.Release(t.KeeperID())
 	}

@@ -109,7 +109,7 @@ func (t *Terminal) forgetEnded() (int64, error) {
 		return 0, nil
 	}
 	n := t.diskBytes.Load()
-	removed, err := t.registry.sweepAway(t)
+	removed, err := t.registry.purgeEnded(t)
 	if !removed {
 		n = 0
 	}

@@ -25,7 +25,7 @@ func (m *Registry) Recover() error {
 	if err != nil {
 		return err
 	}
-	held, err := m.held()
+	held, err := m.kept()
 	if err != nil {
 		return err
 	}
@@ -36,14 +36,14 @@ func (m *Registry) Recover() error {
 		}
 		return nil
 	})
-	m.strays(held)
+	m.restoreUnrecorded(held)
 	return nil
 }
 
-// strays looks after what the keeper holds and no record knows: the disk was full
+// restoreUnrecorded looks after what the keeper holds and no record knows: the disk was full
 // when the record should have been written, or somebody removed it. A program of
 // which another generation is there already is ended.
-func (m *Registry) strays(held map[string]*keeper.Kept) {
+func (m *Registry) restoreUnrecorded(held map[string]*keeper.Kept) {
 	for name, k := range held {
 		id, generation, _ := strings.Cut(name, ".")
 		t := m.byID[id]
@@ -62,20 +62,20 @@ func (m *Registry) strays(held map[string]*keeper.Kept) {
 			ctx, cancel := context.WithTimeout(m.ctx, pty.KillGrace)
 			defer cancel()
 			_ = k.Process.Kill(ctx) // what survives SIGKILL is nobody's to end
-			m.discard(k)
+			m.releaseKept(k)
 		})
 	}
 }
 
-// discard lets go of what the keeper holds.
-func (m *Registry) discard(k *keeper.Kept) {
+// releaseKept lets go of what the keeper holds.
+func (m *Registry) releaseKept(k *keeper.Kept) {
 	_ = k.Process.Close()
 	_ = k.Pipe.Close()
 	m.cfg.Keeper.Release(k.ID)
 }
 
-// held is what the keeper holds, by the names the keeper knows it as.
-func (m *Registry) held() (map[string]*keeper.Kept, error) {
+// kept is what the keeper holds, by the names the keeper knows it as.
+func (m *Registry) kept() (map[string]*keeper.Kept, error) {
 	list, err := m.cfg.Keeper.Take(m.ctx)
 	if err != nil {
 		return nil, fmt.Errorf("take over from the keeper: %w", err)
@@ -100,8 +100,8 @@ func (m *Registry) restore(id string, held map[string]*keeper.Kept) error {
 			return errors.Join(damage, err)
 		}
 	}
-	t := m.attach(&Terminal{ID: id, registry: m, spec: r.Spec, created: r.CreatedAt, generation: r.Generation, line: newLineage(), restored: r, state: r.State, exit: r.Exit,
-		lastActivity: r.LastActivity, place: startingIn(cmp.Or(r.Cwd, Absolute(r.Spec.Cwd)), ""), fallback: r.CwdFallback, deleted: r.DeletedAt, endedAt: r.EndedAt, hadViewer: r.Watched, stood: time.Duration(r.Stood), ended: make(chan struct{})})
+	t := m.attach(&Terminal{ID: id, registry: m, spec: r.Spec, created: r.CreatedAt, generation: r.Generation, generations: newGenerations(), restored: r, state: r.State, exit: r.Exit,
+		lastActivity: r.LastActivity, cwd: newCwd(cmp.Or(r.Cwd, Absolute(r.Spec.Cwd)), ""), fallback: r.CwdFallback, deleted: r.DeletedAt, endedAt: r.EndedAt, hadViewer: r.Watched, pausedFor: time.Duration(r.PausedFor), ended: make(chan struct{})})
 	if n, err := m.cfg.Store.Size(id); err == nil {
 		t.diskBytes.Store(n)
 	}
@@ -111,9 +111,9 @@ func (m *Registry) restore(id string, held map[string]*keeper.Kept) error {
 	k := held[t.KeeperID()]
 	switch {
 	case k != nil && r.State == StateRunning:
-		err = t.takeOver(k)
+		err = t.restoreRunning(k)
 	default:
-		t.comeBackEnded(k)
+		t.restoreEnded(k)
 	}
 	if err != nil {
 		return err
@@ -124,52 +124,52 @@ func (m *Registry) restore(id string, held map[string]*keeper.Kept) error {
 	return nil
 }
 
-// comeBackEnded makes the terminal one that has ended, with the screen it had. One
+// restoreEnded makes the terminal one that has ended, with the screen it had. One
 // that ran is lost: nobody knows how it ended. k is not nil when the keeper was
 // not told that its end is known.
-func (t *Terminal) comeBackEnded(k *keeper.Kept) {
+func (t *Terminal) restoreEnded(k *keeper.Kept) {
 	if k != nil {
-		t.registry.discard(k)
+		t.registry.releaseKept(k)
 	}
 	close(t.ended)
 	t.screen.load = t.load
 	if t.state == StateRunning || t.exit == nil {
-		t.becomeLost()
+		t.markLost()
 	}
 }
 
-// becomeLost notes, once, that nobody knows how the program ended. Its last
+// markLost notes, once, that nobody knows how the program ended. Its last
 // screen is made of the journal now, so that lists tell the truth of it and the
 // next start has it ready.
-func (t *Terminal) becomeLost() {
+func (t *Terminal) markLost() {
 	t.state, t.exit = StateLost, &stream.Exit{Reason: "lost"}
 	t.endedAt = time.Now().UTC()
 	t.Hub()
 	if err := t.saveLost(); err != nil {
-		t.failed(troubleScreen, err)
+		t.failed(screenFailure, err)
 	}
 	t.saveRecord()
 }
 
-// takeOver makes the terminal run on: its state is the newest snapshot with the
+// restoreRunning makes the terminal run on: its state is the newest snapshot with the
 // journal after it and what waits in the pipe.
-func (t *Terminal) takeOver(k *keeper.Kept) error {
+func (t *Terminal) restoreRunning(k *keeper.Kept) error {
 	start := time.Now()
-	r, forgotten := t.restored, t.forgotten()
+	r, forgotten := t.restored, t.positionUnknown()
 	if err := t.openJournal(r.Cols, r.Rows); err != nil {
 		return err
 	}
-	t.hold(k)
-	t.changes, t.left = 1, start
+	t.setProcess(k)
+	t.changes, t.lastDetach = 1, start
 	t.replaying = true // what the journal has is not to be written again
 	past := t.replay(t.journal)
 	if forgotten {
-		past.reach(outOfReach(k.Process.PID()), t.journal, true)
+		past.skipTo(beyondReach(k.Process.PID()), t.journal, true)
 	}
 	t.replaying = false
 	past.remember(r)
 	t.screen.hub.Store(past.hub)
-	t.place = startingIn(t.place.dir, past.hub.Facts().Cwd)
+	t.cwd = newCwd(t.cwd.dir, past.hub.Facts().Cwd)
 	t.noteDamage(past.damage...)
 	t.kept = [2]uint64{past.from, past.from}
 	t.savedSeq = past.from
@@ -179,20 +179,20 @@ func (t *Terminal) takeOver(k *keeper.Kept) error {
 		err = t.journal.Flush() // a disk that refuses is told before anything is lost
 	}
 	if err != nil {
-		t.failed(troubleJournal, err)
+		t.failed(journalFailure, err)
 	}
 	if cols, rows, err := t.process.Master().Size(); err == nil {
 		t.Hub().Resize(cols, rows) // one that the server before this one did not write down
 	}
-	t.first = t.Hub().Facts().Seq
+	t.startSeq = t.Hub().Facts().Seq
 	t.registry.cfg.Metrics.Recovery.Observe(time.Since(start).Seconds())
 	t.registry.life.Go(t.run)
 	t.registry.life.Go(func() { t.input.run(t.ended, t.registry.ctx.Done()) })
 	return nil
 }
 
-// forgotten tells whether the disk knows of no position of a terminal: it was made while the disk was full, or all files are gone.
-func (t *Terminal) forgotten() bool {
+// positionUnknown tells whether the disk knows of no position of a terminal: it was made while the disk was full, or all files are gone.
+func (t *Terminal) positionUnknown() bool {
 	s := t.registry.cfg.Store
 	if t.restored.Seq > 0 || journal.GivenOut(s, t.ID) > 0 {
 		return false
@@ -210,8 +210,8 @@ func (t *Terminal) forgotten() bool {
 // maxPrinted bounds how fast a program prints, in bytes a second: ten times what a pseudo-terminal takes.
 const maxPrinted = 1 << 30
 
-// outOfReach is a position that a program cannot have reached yet, nor under any server before this one.
-func outOfReach(pid int) uint64 {
+// beyondReach is a position that a program cannot have reached yet, nor under any server before this one.
+func beyondReach(pid int) uint64 {
 	p, ok := pty.FindProc(pid)
 	if !ok {
 		return 0

@@ -100,7 +100,7 @@ type Config struct {
 	// Address is how programs reach this server: an http URL or unix:///PATH, without
 	// a secret. "" tells them nothing.
 	Address string
-	Clean   Clean
+	Clean   CleanPolicy
 	// RecordInput has what is typed written to the journal, passwords too.
 	RecordInput bool
 	// Interval is the time between two snapshots on disk of a terminal that
@@ -109,8 +109,8 @@ type Config struct {
 	// Verify has every snapshot for viewers checked against a fresh engine and
 	// a difference logged. It is for debugging: viewers wait for the check.
 	Verify bool
-	// Housekeeping is called every five seconds beside the look at the terminals' files; nil is nothing.
-	Housekeeping func()
+	// AfterClean is called every five seconds beside the look at the terminals' files; nil is nothing.
+	AfterClean func()
 	Log          *slog.Logger
 	Metrics      *metrics.Set
 }
@@ -129,8 +129,8 @@ type Registry struct {
 	starting map[*Terminal]struct{} // what is being created
 	nesting  nesting
 
-	uncleaned atomic.Pointer[string] // why space could not be freed, nil when it could
-	looked    time.Time              // when the files were looked at last; of tend's goroutine
+	cleanProblem atomic.Pointer[string] // why space could not be freed, nil when it could
+	filesChecked    time.Time              // when the files were looked at last; of tend's goroutine
 }
 
 // New makes a server without terminals; Recover brings back those of the store.
@@ -139,8 +139,8 @@ func New(cfg Config) *Registry {
 		byID: map[string]*Terminal{}, starting: map[*Terminal]struct{}{}}
 }
 
-// Begin begins what looks after the terminals until the lifetime ends.
-func (m *Registry) Begin() {
+// Run begins what looks after the terminals until the lifetime ends.
+func (m *Registry) Run() {
 	m.life.Go(m.checkpoints)
 	m.life.Go(m.maintain)
 	m.life.Go(m.inspectEnded)
@@ -159,18 +159,18 @@ func (m *Registry) CloseProcesses() {
 func (m *Registry) Close() {
 	m.checkpointAll()
 	for _, t := range m.All() {
-		t.leave()
+		t.closeFiles()
 	}
 }
 
-// leave closes what a running terminal has open. What waits in its pipe stays there
+// closeFiles closes what a running terminal has open. What waits in its pipe stays there
 // for the next server.
-func (t *Terminal) leave() {
+func (t *Terminal) closeFiles() {
 	if !t.Running() {
 		return
 	}
 	if err := t.journal.Close(); err != nil {
-		t.failed(troubleJournal, err)
+		t.failed(journalFailure, err)
 	}
 	_ = t.pipe.Close()
 }

@@ -47,35 +47,35 @@ func (m *Registry) Restart(old *Terminal) (*Terminal, error) {
 // startNext starts the next generation of old and lets it be found. Two restarts at once start one program, and one
 // beside a deletion is either refused, or what it started is deleted too.
 func (m *Registry) startNext(old *Terminal) (*Terminal, error) {
-	if err := old.line.take(m.life.Opening()); err != nil {
+	if err := old.generations.lock(m.life.Opening()); err != nil {
 		return nil, err
 	}
-	defer old.line.give()
-	switch now := m.latest(old.ID); {
-	case now == nil, old.Deleted(), old.line.leaving.Load() > 0:
+	defer old.generations.unlock()
+	switch now := m.current(old.ID); {
+	case now == nil, old.Deleted(), old.generations.deletes.Load() > 0:
 		return nil, fmt.Errorf("%w: terminal %s was deleted", ErrNotFound, old.ID)
 	case now != old:
 		return nil, fmt.Errorf("%w: terminal %s: somebody else has started it", ErrRunning, old.ID)
 	}
 	last := old.Info()
-	t := m.attach(&Terminal{ID: old.ID, registry: m, spec: old.spec, created: old.created, generation: old.generation + 1, line: old.line, state: StateRunning,
-		lastActivity: time.Now().UTC(), hadViewer: true, left: time.Now(), ended: make(chan struct{}), changes: 1})
+	t := m.attach(&Terminal{ID: old.ID, registry: m, spec: old.spec, created: old.created, generation: old.generation + 1, generations: old.generations, state: StateRunning,
+		lastActivity: time.Now().UTC(), hadViewer: true, lastDetach: time.Now(), ended: make(chan struct{}), changes: 1})
 	if err := m.reserve(t); err != nil {
 		return nil, err
 	}
 	defer m.release(t)
-	old.handOver(true)
-	if err := t.begin(old, last); err != nil {
-		m.takeBack(old, t)
+	old.setRetired(true)
+	if err := t.startAfter(old, last); err != nil {
+		m.abandonNext(old, t)
 		return nil, err
 	}
 	m.publish(t)
 	return t, nil
 }
 
-// handOver makes the files of an ended terminal somebody else's, the next generation's: neither its screen, its record nor
+// setRetired makes the files of an ended terminal somebody else's, the next generation's: neither its screen, its record nor
 // its journal are written any more by who still knows it. With false they are its own again.
-func (t *Terminal) handOver(away bool) {
+func (t *Terminal) setRetired(away bool) {
 	if j, err := t.Journal(); err == nil {
 		j.Retire(away)
 	}
@@ -84,28 +84,28 @@ func (t *Terminal) handOver(away bool) {
 	t.purged = away
 }
 
-// takeBack gives the files back to a terminal whose next generation did not start.
-func (m *Registry) takeBack(old, t *Terminal) {
+// abandonNext gives the files back to a terminal whose next generation did not start.
+func (m *Registry) abandonNext(old, t *Terminal) {
 	if t.journal != nil {
 		_ = t.journal.Close()
 	}
-	old.handOver(false)
+	old.setRetired(false)
 	old.saveRecord()
 }
 
-// begin starts the process and puts the old screen with the line above its output.
-func (t *Terminal) begin(old *Terminal, last Info) error {
+// startAfter starts the process and puts the old screen with the line above its output.
+func (t *Terminal) startAfter(old *Terminal, last Info) error {
 	if err := t.openJournal(last.Cols, last.Rows); err != nil {
 		return err
 	}
 	wanted, env := t.registry.hooks.Next(old)
-	dir, moved := StartDir(t.spec.Place, wanted)
+	dir, moved := StartDir(t.spec.Provider, wanted)
 	s := t.spec
 	s.Env = env
 	s.Cwd, s.Cols, s.Rows = dir, last.Cols, last.Rows
 	shot := old.Hub().Shot()
 	f := shot.Frame
-	t.place, t.fallback = startingIn(dir, f.Cwd), moved
+	t.cwd, t.fallback = newCwd(dir, f.Cwd), moved
 	if err := t.journal.SkipTo(shot.Seq); err != nil { // a quota took the journal
 		return err
 	}
@@ -120,28 +120,28 @@ func (t *Terminal) begin(old *Terminal, last Info) error {
 	}
 	line := restartLine(f, last, time.Now(), moved)
 	if err := t.journal.Restart(t.generation, last.Cols, last.Rows); err != nil {
-		t.failed(troubleJournal, err)
+		t.failed(journalFailure, err)
 	}
 	if err := t.journal.Write(line); err != nil {
-		t.failed(troubleJournal, err)
+		t.failed(journalFailure, err)
 	}
 	t.Hub().Write(line)
-	t.first = t.Hub().Facts().Seq
+	t.startSeq = t.Hub().Facts().Seq
 	return nil
 }
 
-// fresh ends what a program may have left: an unfinished sequence (CAN), the
+// resetModes ends what a program may have left: an unfinished sequence (CAN), the
 // alternate screen and its keyboard stack, margins, origin mode, LNM, all modes that
 // change what input sends or what output does, keyboard protocol, character sets,
 // attributes, hyperlink, reverse video and changed colours. History and title stay.
 // It leaves the cursor below everything that was on the screen.
-const fresh = "\x18\x1b[?1047h\x1b[=0u\x1b[<99u\x1b[?1049l\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1005l\x1b[?1006l\x1b[?1015l\x1b[?1016l" +
+const resetModes = "\x18\x1b[?1047h\x1b[=0u\x1b[<99u\x1b[?1049l\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1005l\x1b[?1006l\x1b[?1015l\x1b[?1016l" +
 	"\x1b[?2004l\x1b[?2026l\x1b[?2031l\x1b[?5l\x1b[20l\x1b[=0u\x1b[<99u\x1b[!p\x1b[?7h\x1b[?25h\x1b[0m\x1b]8;;\x1b\\\x1b(B\x0f" +
 	"\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\"
 
-// freshTabs makes the tab stops as in the beginning, every 8 columns, when the
+// resetTabs makes the tab stops as in the beginning, every 8 columns, when the
 // program changed them (TBC and HTS, ECMA-48 8.3.155, 8.3.62).
-func freshTabs(f *vt.Frame) string {
+func resetTabs(f *vt.Frame) string {
 	if f.Main.Tabs == nil {
 		return ""
 	}
@@ -161,13 +161,13 @@ func restartLine(f *vt.Frame, last Info, now time.Time, moved string) []byte {
 	}
 	line := fmt.Sprintf("── %s · restarted %s ──", reason, now.UTC().Format("2006-01-02 15:04:05 UTC"))
 	if moved != "" {
-		line += " " + moved + why(moved)
+		line += " " + moved + whyMoved(moved)
 	}
-	return fmt.Appendf(nil, "%s%s\x1b[%d;1H\r\n\x1b[2m%s\x1b[0m\r\n", fresh, freshTabs(f), lastRow(f), line)
+	return fmt.Appendf(nil, "%s%s\x1b[%d;1H\r\n\x1b[2m%s\x1b[0m\r\n", resetModes, resetTabs(f), lastRow(f), line)
 }
 
-// why is why a program was not started in a directory: it is gone, or it is there and may not be entered.
-func why(moved string) string {
+// whyMoved is why a program was not started in a directory: it is gone, or it is there and may not be entered.
+func whyMoved(moved string) string {
 	if startdir.Exists(moved) {
 		return " cannot be entered"
 	}

@@ -19,10 +19,10 @@ const (
 	floodBuffer = 64 << 10
 )
 
-// lookEvery is the least time between two looks at the program's directory because
+// cwdInterval is the least time between two looks at the program's directory because
 // of output. A shell that prints its last words is often still there; once it
 // has ended nobody knows where it was.
-const lookEvery = 20 * time.Millisecond
+const cwdInterval = 20 * time.Millisecond
 
 var floodBuffers = sync.Pool{New: func() any { b := make([]byte, floodBuffer); return &b }}
 
@@ -67,13 +67,13 @@ const floodLasts = 100 * time.Millisecond
 // Flooded tells whether the program prints faster than its output is read.
 func (t *Terminal) Flooded() bool { return time.Since(time.Unix(0, t.flooded.Load())) <= floodLasts }
 
-// answering notes in the journal that queries before seq get their answers now, so that the
+// noteAnswered notes in the journal that queries before seq get their answers now, so that the
 // next server does not give them again: one that is killed between the two
 // leaves a program without an answer, which is better than a program that takes
 // an answer for something that was typed.
-func (t *Terminal) answering(seq uint64) {
+func (t *Terminal) noteAnswered(seq uint64) {
 	if err := t.journal.Answered(seq); err != nil {
-		t.failed(troubleJournal, err)
+		t.failed(journalFailure, err)
 	}
 }
 
@@ -82,7 +82,7 @@ func (t *Terminal) answering(seq uint64) {
 func (t *Terminal) apply(n int, buf []byte) {
 	p, err := t.journal.Append(t.pipe, n, buf)
 	if err != nil {
-		t.failed(troubleJournal, err)
+		t.failed(journalFailure, err)
 	}
 	if reply := t.Hub().Write(p); len(reply) > 0 {
 		t.input.reply(reply, t.journal.End())
@@ -91,9 +91,9 @@ func (t *Terminal) apply(n int, buf []byte) {
 		t.journal.Rested(seq)
 	}
 	t.changed()
-	t.keepQuota()
-	if now := time.Now(); now.Sub(t.lookedAt) > lookEvery {
-		t.lookedAt = now
+	t.enforceQuota()
+	if now := time.Now(); now.Sub(t.cwdChecked) > cwdInterval {
+		t.cwdChecked = now
 		t.RefreshCwd()
 	}
 }
@@ -116,7 +116,7 @@ func (t *Terminal) changed() {
 	t.mu.Lock()
 	t.changes++
 	t.mu.Unlock()
-	t.restless.Store(true)
+	t.active.Store(true)
 }
 
 // finish notes the end of the program after its last output. The keeper may
@@ -132,19 +132,19 @@ func (t *Terminal) finish() {
 	t.changes++
 	t.mu.Unlock()
 	if err := t.journal.Exit(endOf(e, t.endedAt)); err != nil {
-		t.failed(troubleJournal, err)
+		t.failed(journalFailure, err)
 	}
 	t.Hub().Finish(e)
 	if t.checkpoint() {
-		t.fine(troubleJournal)
+		t.worked(journalFailure)
 	}
 	t.saveRecord()
 	if err := t.journal.Close(); err != nil {
-		t.failed(troubleJournal, err)
+		t.failed(journalFailure, err)
 	}
 	t.registry.hooks.Moved(t, t.Cwd())
 	t.registry.hooks.Exited(t, e)
-	if t.spec.Place != "" {
+	if t.spec.Provider != "" {
 		t.registry.hooks.DropProgram(t)
 	}
 	close(t.ended)

@@ -24,8 +24,8 @@ type Spec struct {
 	Rows       int               `json:"rows"`       // 0 means 24
 	Scrollback *int              `json:"scrollback"` // nil means vt.DefaultScrollback
 	SizePolicy stream.Policy     `json:"size_policy"`
-	// Place is the provider that it runs at, "" is this machine. Create finds it out.
-	Place string `json:"place,omitempty"`
+	// Provider is the provider that it runs at, "" is this machine. Create finds it out.
+	Provider string `json:"place,omitempty"`
 }
 
 // Defaults of a terminal.

@@ -36,7 +36,7 @@ type Terminal struct {
 	created  time.Time
 
 	generation int // of its process, from 1; a restart makes a new Terminal of the next one
-	line       *lineage
+	generations       *generations
 
 	// The process and what its output goes through; nil when the terminal had
 	// ended before this server came.
@@ -49,28 +49,28 @@ type Terminal struct {
 	flooded atomic.Int64  // when more output waited than is taken from a silent terminal, in ns since 1970
 	ended   chan struct{} // closed when the state is not running any more and all output was applied
 
-	lookedAt  time.Time // of apply's goroutine
+	cwdChecked  time.Time // of apply's goroutine
 	replaying bool      // the hub is being made from the journal; only before anybody can find the terminal
 
 	started func() // ends what was begun with lifetime.Start
-	first   uint64 // position where the program began, or this server; not changed once it can be found
+	startSeq   uint64 // position where the program began, or this server; not changed once it can be found
 
 	restored *meta // what its record said, when it came back from disk
 	screen   lazyHub
-	past     pastJournal
+	endedJournal     endedJournal
 
 	resizing  sync.Mutex // held over the PTY's and the hub's resize
 	saving    sync.Mutex // held over writes of its files and the look at what is written; taken before mu
 	purged    bool       // its files are gone for good, or another generation's; guarded by saving
 	kept      [2]uint64  // positions of the snapshots on disk, the older first; guarded by saving
 	diskBytes atomic.Int64
-	making    atomic.Bool // a snapshot is being made because of the journal's quota
-	restless  atomic.Bool // something happened since the last look of tend
+	checkpointing    atomic.Bool // a snapshot is being made because of the journal's quota
+	active  atomic.Bool // something happened since the last look of tend
 
-	trouble [troubleKinds]atomic.Pointer[string] // what could not be written, nil for what could
+	failures [failureKinds]atomic.Pointer[string] // what could not be written, nil for what could
 
 	mu           sync.Mutex
-	place        whereabouts
+	cwd        cwdState
 	fallback     string // the directory that was wanted when the program had to start in another
 	state        State
 	exit         *stream.Exit
@@ -83,9 +83,9 @@ type Terminal struct {
 	savedSeq     uint64    // its position
 	changes      uint64    // grows with each change worth a snapshot
 	hadViewer    bool
-	overdueSaid  bool          // its end for lack of use has begun
-	left         time.Time     // when the last viewer left, or this server came; zero before the first
-	stood        time.Duration // how long its thread was paused since its creation
+	expiring  bool          // its end for lack of use has begun
+	lastDetach         time.Time     // when the last viewer left, or this server came; zero before the first
+	pausedFor        time.Duration // how long its thread was paused since its creation
 }
 
 func sortByAge(ts []*Terminal) {
@@ -137,7 +137,7 @@ func (t *Terminal) In(session string) bool { return session == "" || t.spec.Sess
 func (t *Terminal) Cwd() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.place.dir
+	return t.cwd.dir
 }
 
 func (t *Terminal) Deleted() bool {
@@ -160,7 +160,7 @@ func (t *Terminal) touch() {
 	t.lastActivity = now
 	t.changes++
 	t.mu.Unlock()
-	t.restless.Store(true)
+	t.active.Store(true)
 }
 
 // EngineConfig is what the terminal's emulator is made with, in the size of its creation.
@@ -240,8 +240,8 @@ func (t *Terminal) Exit() *stream.Exit {
 	return t.exit
 }
 
-// First is the position in the output where the program began, or this server.
-func (t *Terminal) First() uint64 { return t.first }
+// StartSeq is the position in the output where the program began, or this server.
+func (t *Terminal) StartSeq() uint64 { return t.startSeq }
 
 // WasRunning tells of a terminal that came back from disk whether its program ran when that was written.
 func (t *Terminal) WasRunning() bool { return t.restored != nil && t.restored.State == StateRunning }

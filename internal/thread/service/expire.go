@@ -166,7 +166,7 @@ func newOutput(t *terminal.Terminal) int64 {
 		return 0
 	}
 	r := row(t)
-	from := max(r.charged, t.First())
+	from := max(r.charged, t.StartSeq())
 	r.charged = t.Hub().Facts().Seq
 	return int64(r.charged - from)
 }

@@ -274,7 +274,7 @@ func (d *Service) attend(ctx context.Context, t *terminal.Terminal) error {
 	if row(t).recorded.Load() && !d.pauses.isFrozen(t.Session()) && d.Manager.Attend(t.Session()) == nil {
 		return nil
 	}
-	if _, err := d.ready(ctx, t.Session(), useOf(t), t.Spec().Place); err != nil {
+	if _, err := d.ready(ctx, t.Session(), useOf(t), t.Spec().Provider); err != nil {
 		return err
 	}
 	d.recordTerminal(t)
