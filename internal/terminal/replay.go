@@ -12,18 +12,18 @@ import (
 	"github.com/evertty/evertty/vt"
 )
 
-// replayed is what the disk knew of a terminal.
+// replayed is the state of a terminal that was read from disk.
 type replayed struct {
 	hub        *stream.Hub
 	from       uint64    // position of the snapshot
-	cols, rows int       // the size that is due, 0 when none is
-	output     time.Time // when the newest output came that was applied; zero for none
-	unanswered []byte    // answers to queries that nobody has given
+	cols, rows int       // a resize that was not applied yet, 0 for none
+	output     time.Time // of the newest output that was applied; zero for none
+	unanswered []byte    // answers to queries that the previous server has not given
 	damage     []error
 }
 
-// replay makes the hub of a terminal from its newest good snapshot and the
-// journal after it. j is nil when there is none.
+// replay makes the hub of a terminal from its newest good snapshot and the journal after
+// that. j is nil when there is none.
 func (t *Terminal) replay(j *journal.Journal) replayed {
 	var p replayed
 	o := t.options()
@@ -54,13 +54,14 @@ func (t *Terminal) replay(j *journal.Journal) replayed {
 		known = t.restored.Seq
 	}
 	if j == nil && t.state != StateExited {
-		known = max(known, journal.GivenOut(t.registry.cfg.Store, t.ID)) // nobody wrote down where it ended
+		known = max(known, journal.GivenOut(t.registry.cfg.Store, t.ID)) // the record has no end
 	}
 	p.skipTo(known, j, j != nil && j == t.journal)
 	return p
 }
 
-// skipTo brings the hub to a position that is known, when neither snapshot nor journal have got there: positions are never given out twice.
+// skipTo moves the hub to a known position that neither snapshot nor journal reach: no
+// position is used twice. With writes the journal moves too.
 func (p *replayed) skipTo(known uint64, j *journal.Journal, writes bool) {
 	have := p.hub.Facts().Seq
 	if writes {
@@ -76,7 +77,7 @@ func (p *replayed) skipTo(known uint64, j *journal.Journal, writes bool) {
 	}
 }
 
-// remember gives the hub what the record knows.
+// remember gives the hub the time of the last output and the bells of the record.
 func (p *replayed) remember(r *meta) {
 	last := p.output
 	if r.LastOutput != nil && r.LastOutput.After(last) {
@@ -85,7 +86,7 @@ func (p *replayed) remember(r *meta) {
 	p.hub.Remember(last, r.Bells)
 }
 
-// maxDamage is how many kinds of damage one terminal tells of.
+// maxDamage is how many kinds of damage are noted of one terminal.
 const maxDamage = 5
 
 func (p *replayed) addDamage(err error) {
@@ -97,7 +98,7 @@ func (p *replayed) addDamage(err error) {
 // applyJournal applies the journal from the snapshot's position to its end.
 func (p *replayed) applyJournal(j *journal.Journal) error {
 	if p.from > j.End() {
-		// The machine went down before the disk had what the snapshot has seen.
+		// The machine went down before the journal was synced up to the snapshot.
 		return j.SkipTo(p.from)
 	}
 	if p.from < j.Start() {
@@ -110,7 +111,7 @@ func (p *replayed) applyJournal(j *journal.Journal) error {
 		return err
 	}
 	defer r.Close()
-	if p.from > 0 { // the record may be older than the snapshot, and then nothing else knows
+	if p.from > 0 { // the record may be older than the snapshot
 		p.output = r.Time()
 	}
 	answered := j.LastAnswered()
@@ -127,7 +128,7 @@ func (p *replayed) applyJournal(j *journal.Journal) error {
 	}
 }
 
-// apply repeats one entry. Answers to queries up to position answered were given.
+// apply applies one entry. Queries up to position answered were answered.
 func (p *replayed) apply(e journal.Entry, answered uint64) {
 	if e.Damaged {
 		p.addDamage(fmt.Errorf("output before position %d is damaged", e.Seq))
@@ -152,9 +153,9 @@ func (p *replayed) apply(e journal.Entry, answered uint64) {
 	}
 }
 
-// applySize resizes to the size that is due. Of the changes at the snapshot's own
-// position nobody knows which it has seen: only the last of them counts, or the screen
-// would be made small again on the way to a size that it has.
+// applySize applies the last resize. Of several at the position of the snapshot only the
+// last one counts: the snapshot may have some of them, and shrinking the screen on the way to
+// its own size would lose lines.
 func (p *replayed) applySize() {
 	if p.cols > 0 && p.rows > 0 {
 		p.hub.Resize(p.cols, p.rows)
@@ -162,7 +163,7 @@ func (p *replayed) applySize() {
 	p.cols, p.rows = 0, 0
 }
 
-// blank is a screen on which nothing was ever written.
+// blank is a screen without output.
 func blank(cols, rows int) *vt.Frame {
 	cols, rows = max(cols, vt.MinSize), max(rows, vt.MinSize)
 	return &vt.Frame{Cols: cols, Rows: rows, Unicode: vt.Unicode11, Modes: vt.DefaultModes(),
