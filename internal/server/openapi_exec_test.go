@@ -323,7 +323,7 @@ func (c *contract) visitCommands(t *testing.T, base string) {
 	w.until("complete")
 	long := c.exec(t, base, `{"command":"echo `+strings.Repeat("é", exec.MaxListedCommand)+` | wc -c"}`)
 	list := c.commands(t, base)
-	if last := list[len(list)-1]; last.CommandID != long.CommandID || !last.Clipped || len(last.Command) > exec.MaxListedCommand || last.ExitCode == nil {
+	if last := list[len(list)-1]; last.CommandID != long.CommandID || !last.Clipped || len(last.Text) > exec.MaxListedCommand || last.ExitCode == nil {
 		t.Errorf("%s: the last command is %+.300v", base, last)
 	}
 }

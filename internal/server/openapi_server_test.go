@@ -23,7 +23,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 
-	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/metrics"
 	"github.com/evertty/evertty/internal/permission"
@@ -84,7 +84,7 @@ func startWithRules(t *testing.T, rules permission.Rules) *liveServer {
 func startRuled(t *testing.T, mode, dir string, rules permission.Rules) *liveServer {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	store, err := datadir.Open(dir)
+	dataDir, err := datadir.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,12 +98,12 @@ func startRuled(t *testing.T, mode, dir string, rules permission.Rules) *liveSer
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := conversation.OpenFiles(filepath.Join(dir, "threads"), conversation.DefaultRotateBytes)
+	files, err := store.OpenFiles(filepath.Join(dir, "threads"), store.DefaultRotateBytes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := supervisor.Start(supervisor.Config{Engine: vt10x.New, Unicode: vt.Unicode11, Store: store, Records: records,
-		Record: conversation.Config{Store: records.Records(), Files: files, Enforcer: permission.NewEnforcer(rules)},
+	m, err := supervisor.Start(supervisor.Config{Engine: vt10x.New, Unicode: vt.Unicode11, Store: dataDir, Records: records,
+		Record: store.Config{Store: records.Records(), Files: files, Enforcer: permission.NewEnforcer(rules)},
 		Keeper: held, Log: log, Metrics: metrics})
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func startRuled(t *testing.T, mode, dir string, rules permission.Rules) *liveSer
 		if err := records.Close(); err != nil {
 			t.Errorf("close the records: %v", err)
 		}
-		if err := store.Close(); err != nil {
+		if err := dataDir.Close(); err != nil {
 			t.Errorf("close the store: %v", err)
 		}
 	}

@@ -81,13 +81,13 @@ func (c *contract) visitThread(t *testing.T) {
 }
 
 func (c *contract) visitThreadTerminals(t *testing.T) {
-	var list threadTerminalsReply
+	var list wire.ThreadTerminals
 	decode(t, c.do(t, exchange{method: "GET", target: "/api/threads/dev/terminals", status: 200}), &list)
 	if len(list.Terminals) == 0 {
 		t.Fatal("there is no terminal")
 	}
 	base := "/api/threads/dev/terminals/"
-	own := base + list.Terminals[0].ID
+	own := base + list.Terminals[0].TerminalID
 	for _, e := range []exchange{
 		{method: "POST", target: own + "/activate", status: 200},
 		{method: "GET", target: own + "/history", status: 200},

@@ -6,17 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/compat"
 	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/wire"
 )
 
 // checked says which tool each route with an effect asks about, and with which body. Paths are filled in by rig.path.
@@ -87,10 +87,9 @@ var unasked = map[string]string{
 	"POST /api/threads/:id/approvals/:aid":          "is the answer",
 }
 
-// isRecord tells the routes of a thread's record, which have no effect on its processes.
-func isRecord(r httpapi.Route) bool {
-	return slices.ContainsFunc(new(Server).recordRoutes(), func(x httpapi.Route) bool { return x.Method == r.Method && x.Path == r.Path })
-}
+// isConversation reports whether a route is about a thread's conversation, which has no
+// effect on its processes.
+func isConversation(r httpapi.Route) bool { return r.Tag == "record" }
 
 // checkedKey is the key in the tables; routes that are served below several paths have one.
 func checkedKey(r httpapi.Route) string {
@@ -136,9 +135,9 @@ func newCheckRig(t *testing.T, server permission.Rules) *checkRig {
 	var process compat.ProcessReply
 	decode(t, r.post("/api/process/start", `{"command":"exec sleep 1000","sessionId":"dev"}`, 200), &process)
 	r.ids[":pid"] = process.ID
-	var terminals threadTerminalsReply
+	var terminals wire.ThreadTerminals
 	decode(t, r.do(t, exchange{method: "GET", target: "/api/threads/dev/terminals", status: 200}), &terminals)
-	r.ids[":tid"] = terminals.Terminals[0].ID
+	r.ids[":tid"] = terminals.Terminals[0].TerminalID
 	var lease thread.LeaseReply
 	decode(t, r.do(t, exchange{method: "GET", target: "/api/threads/dev/lease", status: 200}), &lease)
 	r.ids[":lease"] = lease.ID
@@ -218,7 +217,7 @@ func TestEveryEffectIsChecked(t *testing.T) {
 	r := newCheckRig(t, permission.Rules{})
 	seen := map[string]bool{}
 	for _, route := range routes() {
-		if !route.Effect || isRecord(route) {
+		if !route.Effect || isConversation(route) {
 			continue
 		}
 		key := checkedKey(route)
@@ -265,7 +264,7 @@ func TestReadingIsNeverChecked(t *testing.T) {
 	r := newCheckRig(t, permission.Rules{})
 	r.permissions(`{"mode":"read-only","rules":{"deny":[{"path_contains":"/"},{"contains":"e"}]}}`)
 	for _, route := range routes() {
-		if route.Effect || route.Stream || route.Method != http.MethodGet || isRecord(route) || strings.HasPrefix(route.Path, "/assets") || strings.HasPrefix(route.Path, "/favicon") || route.Path == "/api/leases/:id/metrics" {
+		if route.Effect || route.Stream || route.Method != http.MethodGet || isConversation(route) || strings.HasPrefix(route.Path, "/assets") || strings.HasPrefix(route.Path, "/favicon") || route.Path == "/api/leases/:id/metrics" {
 			continue
 		}
 		status := 200
@@ -280,7 +279,7 @@ func TestReadingIsNeverChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range list {
-		if e.Type == conversation.PermissionDecided {
+		if e.Type == store.PermissionDecided {
 			t.Errorf("looking was told as %+v", e)
 		}
 	}
@@ -397,13 +396,13 @@ func (c *contract) visitPermissions(t *testing.T) {
 	c.do(t, exchange{method: "GET", target: base + "/events?format=json", status: 200})
 	c.do(t, exchange{method: "POST", target: "/session/careful/exec", body: `{"command":"ls; git push"}`, status: 200})
 	c.do(t, exchange{method: "POST", target: "/session/careful/exec", body: `{"command":"ls; git push"}`, status: 423, code: "NEEDS_APPROVAL"})
-	var p permissionsReply
+	var p wire.Permissions
 	decode(t, c.do(t, exchange{method: "PUT", target: base + "/permissions", body: `{"mode":"read-only"}`, status: 200}), &p)
-	if p.Mode != permission.ModeReadOnly || !p.Active || !p.Prompting || p.Counts[permission.Ask] != 1 || len(p.Rules.Deny) != 1 || p.UpdatedAt == nil {
+	if string(p.Mode) != permission.ModeReadOnly || !p.Active || !p.PromptingEnabled || p.RuleCounts.Ask != 1 || len(p.Rules.Deny) != 1 || p.UpdatedAt == nil {
 		t.Errorf("what was not given of permissions has changed: %+v", p)
 	}
 	decode(t, c.do(t, exchange{method: "PUT", target: base + "/permissions", body: `{"mode":"workspace-write","rules":{}}`, status: 200}), &p)
-	if p.Active || p.Prompting || len(p.Rules.Ask) != 0 {
+	if p.Active || p.PromptingEnabled || len(p.Rules.Ask) != 0 {
 		t.Errorf("%+v", p)
 	}
 }

@@ -134,10 +134,7 @@ func (s *Server) routes() []httpapi.Route {
 		}
 	}
 	list = append(list, s.compat.Routes()...)
-	list = append(list, s.threadRoutes()...)
-	list = append(list, s.recordRoutes()...)
-	list = append(list, s.leaseRoutes()...)
-	list = append(list, s.permissionRoutes()...)
+	list = append(list, s.threads.Routes()...)
 	return append(list, s.ownRoutes()...)
 }
 

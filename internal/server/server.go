@@ -1,5 +1,5 @@
-// Package server is the HTTP API: it joins the routes of its parts, has those of
-// terminals, threads, conversations and leases itself, and serves the document of them.
+// Package server is the HTTP API: it joins the routes of its parts, has the routes of
+// terminals and of the server itself, and serves the document of all.
 package server
 
 import (
@@ -17,6 +17,7 @@ import (
 	"github.com/evertty/evertty/internal/server/compat"
 	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/internal/server/threadapi"
 	"github.com/evertty/evertty/internal/supervisor"
 )
 
@@ -46,14 +47,15 @@ type Config struct {
 // Server answers HTTP requests. It is safe for concurrent use.
 type Server struct {
 	httpapi.Base
-	config Config
-	execs  exec.Service
-	compat compat.Service
-	echo   *echo.Echo
-	http   *http.Server
-	once   sync.Once
-	ctx    context.Context // of every request
-	cancel context.CancelFunc
+	config  Config
+	execs   exec.Service
+	compat  compat.Service
+	threads threadapi.Service
+	echo    *echo.Echo
+	http    *http.Server
+	once    sync.Once
+	ctx     context.Context // of every request
+	cancel  context.CancelFunc
 }
 
 // New makes a server with all routes; Serve starts it.
@@ -64,6 +66,7 @@ func New(c Config) *Server {
 	s := &Server{Base: httpapi.Base{Supervisor: c.Supervisor, Log: c.Log, Closing: make(chan struct{})}, config: c, echo: echo.New()}
 	s.execs = exec.Service{Base: &s.Base}
 	s.compat = compat.Service{Service: &s.execs}
+	s.threads = threadapi.Service{Base: &s.Base, Auth: c.Auth}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true

@@ -137,3 +137,20 @@ func (s *Server) deleteTerminals(c echo.Context) error {
 	}
 	return c.JSON(http.StatusOK, httpapi.Done)
 }
+
+// infosOf are the states of terminals as the request may see them; never nil.
+func infosOf(c echo.Context, list ...*terminal.Terminal) ([]terminal.Info, error) {
+	shown, err := auth.SecretsShown(c)
+	if err != nil {
+		return nil, err
+	}
+	infos := make([]terminal.Info, 0, len(list))
+	for _, t := range list {
+		i := t.Info()
+		if shown {
+			i.Env = t.Env()
+		}
+		infos = append(infos, i)
+	}
+	return infos, nil
+}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/descriptors"
 	"github.com/evertty/evertty/internal/journal"
@@ -44,7 +44,7 @@ type Config struct {
 	ExecLogQuota int64
 	Records      thread.Store
 	NoRecords    error
-	Record       conversation.Config
+	Record       store.Config
 	Policy       *thread.Policy
 	PolicyChosen bool
 	Providers    map[string]service.RemoteProvider

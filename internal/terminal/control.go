@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/parallel"
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/terminal/echo"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/stream"
@@ -262,13 +263,13 @@ func (m *Registry) DeleteSession(ctx context.Context, session string, purge bool
 	return parallel.Each(list, len(list), func(t *Terminal) error { return m.Delete(ctx, t, purge) })
 }
 
-// HangUp ends all processes of any generation: SIGHUP, then SIGKILL after pty.KillGrace or
+// HangUp ends all processes of any generation: SIGHUP, then SIGKILL after proc.KillGrace or
 // when ctx ends.
 func (t *Terminal) HangUp(ctx context.Context) {
 	t.mu.Lock()
 	t.killed = true
 	t.mu.Unlock()
-	if err := t.process.KillBranded(ctx, t.Tag()); err != nil {
+	if err := t.process.KillTagged(ctx, t.Tag()); err != nil {
 		t.registry.cfg.Log.Warn("terminal's processes remain", "id", t.ID, "error", err)
 	}
 }
@@ -276,18 +277,18 @@ func (t *Terminal) HangUp(ctx context.Context) {
 // EndLeftovers is HangUp for a terminal whose own program has ended: it ends the processes
 // that any generation has left.
 func (t *Terminal) EndLeftovers(ctx context.Context) {
-	if err := pty.HangUpBranded(ctx, t.Tag(), t.registry.cfg.Keeper.LastPID()); err != nil {
+	if err := proc.HangUpTagged(ctx, t.Tag(), t.registry.cfg.Keeper.LastPID()); err != nil {
 		t.registry.cfg.Log.Warn("terminal's processes remain", "id", t.ID, "error", err)
 	}
 }
 
 // Tag marks all processes of the terminal: those of every generation, under every server.
-func (t *Terminal) Tag() uint64 { return pty.BrandOf("terminal " + t.ID) }
+func (t *Terminal) Tag() uint64 { return proc.TagOf("terminal " + t.ID) }
 
 // TagOfKeeperID is the Tag of the terminal with that KeeperID.
 func TagOfKeeperID(id string) uint64 {
 	id, _, _ = strings.Cut(id, ".")
-	return pty.BrandOf("terminal " + id)
+	return proc.TagOf("terminal " + id)
 }
 
 // purge removes an ended terminal and its files. The caller has locked its generations.

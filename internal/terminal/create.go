@@ -174,5 +174,5 @@ func (t *Terminal) program(s Spec) (pty.Spec, error) {
 	env := map[string]string{}
 	maps.Copy(env, s.Env)
 	maps.Copy(env, pty.Identity(t.registry.cfg.Address, s.Session, t.ID))
-	return pty.Spec{Argv: s.Cmd, Dir: s.Cwd, Env: env, Cols: s.Cols, Rows: s.Rows, Brand: t.Tag()}, nil
+	return pty.Spec{Argv: s.Cmd, Dir: s.Cwd, Env: env, Cols: s.Cols, Rows: s.Rows, Tag: t.Tag()}, nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/parallel"
-	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/stream"
 )
@@ -59,7 +59,7 @@ func (m *Registry) restoreUnrecorded(held map[string]*keeper.Kept) {
 		}
 		m.cfg.Log.Warn("ending a program that belongs to no terminal", "name", name, "pid", k.Process.PID())
 		m.life.Go(func() {
-			ctx, cancel := context.WithTimeout(m.ctx, pty.KillGrace)
+			ctx, cancel := context.WithTimeout(m.ctx, proc.KillGrace)
 			defer cancel()
 			_ = k.Process.Kill(ctx) // nothing else can be done about one that survives
 			m.drop(k)
@@ -214,7 +214,7 @@ const maxPrinted = 1 << 30
 
 // beyondReach is a position that a program cannot have reached since its start.
 func beyondReach(pid int) uint64 {
-	p, ok := pty.FindProc(pid)
+	p, ok := proc.Find(pid)
 	if !ok {
 		return 0
 	}

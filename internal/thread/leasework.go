@@ -62,7 +62,7 @@ func (m *Manager) isFresh(lease string) bool {
 // leaseWork is one piece of work on a lease whose lock is held.
 type leaseWork struct {
 	m      *Manager
-	p      provider.Provider
+	p      provider.Lifecycle
 	source string
 	l      Lease
 	i      Instance

@@ -13,11 +13,11 @@ import (
 // Config is what a Manager needs. Store and Providers must be given.
 type Config struct {
 	Store     Store
-	Clock     Clock                        // nil is time.Now
-	Policy    *Policy                      // of threads that bring none; nil is DefaultPolicy
-	Chosen    bool                         // somebody asked for Policy: see Thread.Chosen
-	Providers map[string]provider.Provider // by name; instances have the name of their lease
-	Provider  string                       // of threads that name none; "" is Local
+	Clock     Clock                         // nil is time.Now
+	Policy    *Policy                       // of threads that bring none; nil is DefaultPolicy
+	Chosen    bool                          // somebody asked for Policy: see Thread.Chosen
+	Providers map[string]provider.Lifecycle // by name; instances have the name of their lease
+	Provider  string                        // of threads that name none; "" is Local
 	// Cwd is where the first process of a terminal starts when nobody said it; nil is "/".
 	Cwd func(provider string) string
 	// Viewers is how many people look at a thread; nil is none. Called under no lock but the thread's own.

@@ -59,7 +59,7 @@ func newRig(t *testing.T, change ...func(*thread.Config)) *rig {
 	r.cloud = &cloud{instances: map[string]thread.Observed{}, order: func(what string) { r.note(what) }}
 	r.cfg = thread.Config{
 		Clock: r.clock.now,
-		Providers: map[string]provider.Provider{thread.Local: cloudOf{r.cloud, thread.Local}, "e2b": cloudOf{r.cloud, "e2b"},
+		Providers: map[string]provider.Lifecycle{thread.Local: cloudOf{r.cloud, thread.Local}, "e2b": cloudOf{r.cloud, "e2b"},
 			"daytona": cloudOf{r.cloud, "daytona"}},
 		Provider: "e2b",
 		Cwd:      func(string) string { return "/home/user" },
@@ -232,7 +232,7 @@ func policy(idle, most time.Duration) *thread.Policy {
 
 // cloud is a provider whose instances are words, with switches for its faults.
 type cloud struct {
-	provider.Provider // of which nothing else is asked
+	provider.Lifecycle // of which nothing else is asked
 
 	mu        sync.Mutex
 	instances map[string]thread.Observed

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/provider/catalog"
 )
 
@@ -153,4 +154,28 @@ func FuzzParseSettings(f *testing.F) {
 			t.Fatal(p.Name())
 		}
 	})
+}
+
+// TestEveryNameOpens: every service is there, and does not open without a key.
+func TestEveryNameOpens(t *testing.T) {
+	for _, name := range []string{"agentbay", "daytona", "e2b"} {
+		_, err := fromEnv(t, name, func(string) (string, bool) { return "", false })
+		if err == nil {
+			t.Errorf("%s opened without a key", name)
+		}
+		p, err := fromEnv(t, name, func(string) (string, bool) { return "https://value.example", true })
+		if err != nil || p.Name() != name {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// fromEnv opens a provider whose file names it and nothing else.
+func fromEnv(t *testing.T, name string, lookup func(string) (string, bool)) (provider.Provider, error) {
+	t.Helper()
+	s, err := catalog.ParseSettings([]byte(`{"provider":"`+name+`"}`), lookup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Open()
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/provider/service"
+	"github.com/evertty/evertty/internal/provider/wait"
 )
 
 // Defaults.
@@ -47,6 +48,7 @@ type Provider struct {
 	client    *service.Client
 	sandboxes service.Sandboxes
 	daemons   service.Cache[*daemon]
+	killWait  time.Duration // after which a command that kill does not end is left
 }
 
 // New checks the settings and makes no call.
@@ -70,7 +72,7 @@ func New(c Config) (*Provider, error) {
 			return nil, err
 		}
 	}
-	e := &Provider{c: c, client: service.NewClient("e2b", c.APIKey)}
+	e := &Provider{c: c, client: service.NewClient("e2b", c.APIKey), killWait: wait.CleanupTimeout}
 	e.sandboxes = service.Sandboxes{Service: "e2b", Find: e.find,
 		Look: func(ctx context.Context, id string) (service.Observed, error) {
 			s, err := e.look(ctx, id)

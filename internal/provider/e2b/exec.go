@@ -91,7 +91,7 @@ func (x *execution) run(ctx context.Context, r provider.ExecRequest) (int, error
 		x.killed.Store(true)
 		x.kill(ctx, pid)
 		select { // what is out of reach of kill may go on printing, and the stream with it
-		case <-time.After(wait.CleanupTimeout):
+		case <-time.After(x.e.killWait):
 			end()
 		case <-life.Done():
 		}

@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/registry"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
-	"github.com/evertty/evertty/pty"
 )
 
 const (
@@ -21,8 +21,8 @@ const (
 	sweepsAtOnce = 4
 	// chargeEvery is the time between two accounts of what sessions use.
 	chargeEvery = time.Second
-	// endTime bounds the end of processes whose session is over: SIGHUP, pty.KillGrace, SIGKILL, and what the disk may hold up.
-	endTime = pty.KillGrace + 10*time.Second
+	// endTime bounds the end of processes whose session is over: SIGHUP, proc.KillGrace, SIGKILL, and what the disk may hold up.
+	endTime = proc.KillGrace + 10*time.Second
 )
 
 // sweepLoop closes sessions that are over until the server closes.
@@ -190,7 +190,7 @@ func (d *Service) chargeCPU() {
 	})
 	d.mu.Unlock()
 	for _, s := range live {
-		used, err := pty.CPUTime(d.trees(s.Thread))
+		used, err := proc.CPUTime(d.trees(s.Thread))
 		if err != nil {
 			continue
 		}

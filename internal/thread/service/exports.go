@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/pty"
@@ -51,7 +52,7 @@ func shown(t *terminal.Terminal) (e *exports, began map[string]string, ok bool) 
 	if err != nil || group <= 0 || group == own {
 		return nil, nil, false
 	}
-	leader, ok := pty.FindProc(group)
+	leader, ok := proc.Find(group)
 	if !ok || leader.Parent != own {
 		return nil, nil, false
 	}
@@ -65,7 +66,7 @@ func shown(t *terminal.Terminal) (e *exports, began map[string]string, ok bool) 
 		return nil, nil, false
 	}
 	// That it is still that child proves that neither number was given to another process meanwhile.
-	if now, ok := pty.FindProc(group); !ok || now.Start != leader.Start || now.Parent != own {
+	if now, ok := proc.Find(group); !ok || now.Start != leader.Start || now.Parent != own {
 		return nil, nil, false
 	}
 	return difference(shell.vars, program.vars), shell.vars, true

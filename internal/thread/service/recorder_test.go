@@ -20,7 +20,7 @@ func recording(t *testing.T) (d *Service, terminal string) {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	here := local.New(local.Config{Dir: t.TempDir()})
-	m, err := thread.NewManager(thread.Config{Store: db, Providers: map[string]provider.Provider{thread.Local: here}})
+	m, err := thread.NewManager(thread.Config{Store: db, Providers: map[string]provider.Lifecycle{thread.Local: here}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,9 +15,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/lifetime"
 	"github.com/evertty/evertty/internal/permission"
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/provider/local"
 	"github.com/evertty/evertty/internal/shell"
@@ -25,7 +26,6 @@ import (
 	"github.com/evertty/evertty/internal/startdir"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
-	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/stream"
 )
 
@@ -44,15 +44,15 @@ type Service struct {
 	terminals *terminal.Registry
 	shells    *registry.Registry
 	enforcer  *permission.Enforcer
-	books     *conversation.Manager // of harnesses; nil without a store
-	why       error                 // of no Manager
+	books     *store.Manager // of harnesses; nil without a store
+	why       error          // of no Manager
 	boot      string
 	recorder  recorder
 	watchers  watchers
 	pauses    *pauses
 	local     *local.Provider
-	providers map[string]provider.Provider // with local
-	kick      chan struct{}                // has a value when a session is over its budget
+	providers map[string]provider.Lifecycle // with local
+	kick      chan struct{}                 // has a value when a session is over its budget
 	sweeping  sync.WaitGroup
 
 	trouble atomic.Pointer[string] // why the records cannot be written; nil when they can
@@ -69,7 +69,7 @@ type Config struct {
 	Records   thread.Store
 	NoRecords error
 	// Record is what conversations are kept with; its Store is of the same database, or nil for none. Notify and Failed are the service's.
-	Record conversation.Config
+	Record store.Config
 	// Policy is that of threads that bring none; nil is thread.DefaultPolicy. PolicyChosen says that somebody wanted it: see end.
 	Policy       *thread.Policy
 	PolicyChosen bool
@@ -115,7 +115,7 @@ func (d *Service) openRecords() {
 	}
 	d.pauses = newPauses(d)
 	d.local = local.New(local.Config{Lookup: d.localInstance})
-	d.providers = map[string]provider.Provider{thread.Local: d.local}
+	d.providers = map[string]provider.Lifecycle{thread.Local: d.local}
 	for name, p := range d.cfg.Providers {
 		d.providers[name] = p.Provider
 	}
@@ -296,7 +296,7 @@ func (d *Service) recordShell(s *registry.Shell) {
 	if shellRow(s).recorded.Swap(true) {
 		return
 	}
-	if p, ok := pty.FindProc(s.Stats().PID); ok {
+	if p, ok := proc.Find(s.Stats().PID); ok {
 		d.note(func(b *thread.Batch) error { return b.Begin(s.Key, d.process(p)) })
 	}
 	d.noteState(s)
@@ -311,12 +311,12 @@ func (d *Service) recordTerminal(t *terminal.Terminal) {
 	if !t.Running() {
 		return
 	}
-	if p, ok := pty.FindProc(t.Process().PID()); ok {
+	if p, ok := proc.Find(t.Process().PID()); ok {
 		d.note(func(b *thread.Batch) error { return b.Begin(t.ID, d.process(p)) })
 	}
 }
 
-func (d *Service) process(p pty.Proc) thread.Process {
+func (d *Service) process(p proc.Process) thread.Process {
 	return thread.Process{PID: p.PID, PIDStart: int64(p.Start), Boot: d.boot}
 }
 

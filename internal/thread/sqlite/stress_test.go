@@ -21,7 +21,7 @@ import (
 )
 
 // here is a provider that has one instance, which always runs. Nothing else is asked of it.
-type here struct{ provider.Provider }
+type here struct{ provider.Lifecycle }
 
 func (here) Create(context.Context, provider.CreateRequest) (provider.Instance, error) {
 	return provider.Instance{ID: "here"}, nil
@@ -36,7 +36,7 @@ func (here) Status(context.Context, string) (provider.State, error) {
 func manager(t testing.TB, s *Store) *thread.Manager {
 	t.Helper()
 	m, err := thread.NewManager(thread.Config{Store: s,
-		Providers: map[string]provider.Provider{thread.Local: here{}}})
+		Providers: map[string]provider.Lifecycle{thread.Local: here{}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func write(path string) {
 	if err == nil {
 		var m *thread.Manager
 		m, err = thread.NewManager(thread.Config{Store: s,
-			Providers: map[string]provider.Provider{thread.Local: here{}}})
+			Providers: map[string]provider.Lifecycle{thread.Local: here{}}})
 		first := 0
 		if l, e := m.Status(context.Background(), "t1", thread.Use{}); e == nil {
 			first = int(l.Terminal.State.Version)
@@ -259,7 +259,7 @@ func BenchmarkStatus(b *testing.B) {
 	for _, n := range []int{10, 10000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			m, err := thread.NewManager(thread.Config{Store: populate(b, n),
-				Providers: map[string]provider.Provider{thread.Local: here{}},
+				Providers: map[string]provider.Lifecycle{thread.Local: here{}},
 				Clock:     func() time.Time { return noon }}) // else all sessions would have expired
 			if err != nil {
 				b.Fatal(err)

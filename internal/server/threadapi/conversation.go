@@ -1,0 +1,239 @@
+package threadapi
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/conversation/store"
+	"github.com/evertty/evertty/internal/server/auth"
+	"github.com/evertty/evertty/internal/server/httpapi"
+)
+
+// Bounds of the bodies of records, in bytes; package record has finer ones.
+const (
+	maxRecordBody   = 9 << 20 // a message of the largest size, with what is around it
+	maxDocumentBody = conversation.MaxDocument
+)
+
+// recorded are the records of the thread a path names, for who reads.
+func (s *Service) recorded(c echo.Context) (*store.Manager, string, error) {
+	id, err := threadOf(c)
+	if err != nil {
+		return nil, "", err
+	}
+	m, err := s.Threads.Record(id)
+	return m, id, err
+}
+
+// recordOf is the record that the path or the query names; "" is the current one.
+func recordOf(c echo.Context) string {
+	if rid := c.Param("rid"); rid != "" {
+		return rid
+	}
+	return c.QueryParam("record")
+}
+
+// readRecord replies with a part of the record that the query, or the path, names; else of the current one.
+func (s *Service) readRecord(c echo.Context, read func(m *store.Manager, thread, rid string) (any, error)) error {
+	m, id, err := s.recorded(c)
+	if err != nil {
+		return err
+	}
+	v, err := read(m, id, recordOf(c))
+	if err != nil {
+		return err
+	}
+	return httpapi.WriteJSON(c, http.StatusOK, v)
+}
+
+// changeRecord reads the body and does something to the current record with it. The thread is made for it when nothing is wrong with it.
+func changeRecord[T any](s *Service, c echo.Context, status int, do func(m *store.Manager, thread string, req T) (any, error)) error {
+	var req T
+	if err := httpapi.BindUpTo(c, &req, maxRecordBody, false); err != nil {
+		return err
+	}
+	return writeRecord(c, status, s.Threads.WriteRecord, func(m *store.Manager, thread string) (any, error) { return do(m, thread, req) })
+}
+
+// writeRecord has something done to the record of the thread a path names by write, which may do it twice, and replies with what it says.
+func writeRecord(c echo.Context, status int, write func(context.Context, string, func(*store.Manager) error) error,
+	do func(m *store.Manager, thread string) (any, error)) error {
+	id, err := threadOf(c)
+	if err != nil {
+		return err
+	}
+	var v any
+	err = write(c.Request().Context(), id, func(m *store.Manager) (err error) {
+		v, err = do(m, id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return httpapi.WriteJSON(c, status, v)
+}
+
+// partOf is which part of a list is asked for: without a query the newest `view` of it.
+func partOf(c echo.Context, view int) (store.Page, error) {
+	q := c.QueryParams()
+	if !q.Has("after") && !q.Has("limit") {
+		return store.Page{Limit: view, Newest: true}, nil
+	}
+	after, err := httpapi.NumberOf(c, "after", 0, httpapi.MaxNumber, 0)
+	if err != nil {
+		return store.Page{}, err
+	}
+	limit, err := httpapi.NumberOf(c, "limit", 1, conversation.MaxPage, conversation.MaxPage)
+	if err != nil {
+		return store.Page{}, err
+	}
+	newest, err := httpapi.SwitchOf(c, "newest")
+	return store.Page{After: after, Limit: int(limit), Newest: newest}, err
+}
+
+// latestThread stands for the thread whose record was changed last.
+const latestThread = "latest"
+
+func (s *Service) getLatestRecord(c echo.Context) error {
+	if auth.GrantOf(c).PTY != "" {
+		return httpapi.ErrWrongTerminal
+	}
+	// A thread that was called so before the name was reserved.
+	if l, err := s.Threads.Thread(c.Request().Context(), latestThread); err == nil {
+		return s.sendThread(c, l)
+	}
+	m, err := s.Threads.Record("")
+	if err != nil {
+		return err
+	}
+	h, err := m.Latest()
+	if err != nil {
+		return err
+	}
+	return httpapi.WriteJSON(c, http.StatusOK, h)
+}
+
+// Keys that GET …/record adds to what a record file has. A document that is imported is without them.
+const (
+	lastTurnKey   = "last_turn_summary" // the newest turn, or null
+	threadKey     = "thread_id"
+	recordFileOf  = "loader"
+	recordReplyOf = "json"
+)
+
+// getRecord sends a record as its file has it, with the newest turn beside it unless the form of the file is asked for.
+func (s *Service) getRecord(c echo.Context) error {
+	format := c.QueryParam("format")
+	if format != "" && format != recordFileOf && format != recordReplyOf {
+		return httpapi.BadRequest("format %q: %s or %s are allowed", httpapi.Clip(format), recordReplyOf, recordFileOf)
+	}
+	m, id, err := s.recorded(c)
+	if err != nil {
+		return err
+	}
+	d, err := m.Document(id, recordOf(c), -1)
+	if err == nil && format != recordFileOf {
+		err = addTurn(m, id, &d)
+	}
+	if err != nil {
+		return err
+	}
+	text, err := d.Encode()
+	if err == nil && d.SessionID == "" {
+		text, err = unwritten(text)
+	}
+	if err != nil {
+		return err
+	}
+	return httpapi.WriteBody(c, http.StatusOK, text)
+}
+
+// unwritten is the document of a record that is not there yet: what names and dates it is null, and the rest is as in a new one.
+func unwritten(text []byte) ([]byte, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"session_id", "created_at", "updated_at"} {
+		fields[name] = json.RawMessage("null")
+	}
+	return httpapi.Encode(fields)
+}
+
+func addTurn(m *store.Manager, thread string, d *conversation.Document) error {
+	turns, err := m.Turns(thread, d.SessionID, store.Page{Limit: 1, Newest: true})
+	if err != nil {
+		return err
+	}
+	var last *conversation.Turn
+	if len(turns) == 1 {
+		last = &turns[0].Value
+	}
+	added := maps.Clone(d.Extra)
+	if added == nil {
+		added = map[string]json.RawMessage{}
+	}
+	for key, v := range map[string]any{lastTurnKey: last, threadKey: thread} {
+		if added[key], err = httpapi.Encode(v); err != nil {
+			return err
+		}
+	}
+	d.Extra = added
+	return nil
+}
+
+func (s *Service) putRecord(c echo.Context) error {
+	if err := httpapi.CheckMediaType(c.Request()); err != nil {
+		return err
+	}
+	body, err := httpapi.ReadBody(c, maxDocumentBody)
+	if err != nil {
+		return err
+	}
+	d, err := conversation.DecodeDocument(body)
+	if err != nil {
+		return err
+	}
+	delete(d.Extra, lastTurnKey)
+	delete(d.Extra, threadKey)
+	return writeRecord(c, http.StatusOK, s.Threads.WriteRecord, func(m *store.Manager, thread string) (any, error) { return m.Import(thread, d) })
+}
+
+// recordsReply is the reply of GET …/records.
+type recordsReply struct {
+	Thread  string              `json:"thread_id"`
+	Records []conversation.Head `json:"records"`
+}
+
+func (s *Service) getRecords(c echo.Context) error {
+	return s.readRecord(c, func(m *store.Manager, thread, _ string) (any, error) {
+		list, err := m.Records(thread)
+		return recordsReply{thread, httpapi.OrNone(list)}, err
+	})
+}
+
+func (s *Service) getState(c echo.Context) error {
+	return s.readRecord(c, func(m *store.Manager, thread, rid string) (any, error) { return m.State(thread, rid) })
+}
+
+// anyKeys is a body of which package record, or nobody, knows the keys.
+type anyKeys map[string]json.RawMessage
+
+func (s *Service) patchState(c echo.Context) error {
+	return changeRecord(s, c, http.StatusOK, func(m *store.Manager, thread string, req anyKeys) (any, error) {
+		patch, err := httpapi.Encode(req)
+		if err != nil {
+			return nil, err
+		}
+		return m.Patch(thread, patch)
+	})
+}
+
+func (s *Service) getUsage(c echo.Context) error {
+	return s.readRecord(c, func(m *store.Manager, thread, rid string) (any, error) { return m.Usage(thread, rid) })
+}

@@ -1,0 +1,166 @@
+package threadapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/service"
+)
+
+// threadEventsReply is the reply of GET …/events as a list.
+type threadEventsReply struct {
+	Thread string         `json:"thread_id"`
+	Events []thread.Event `json:"events"`
+}
+
+func (s *Service) getThreadEvents(c echo.Context) error {
+	id, err := threadOf(c)
+	if err != nil {
+		return err
+	}
+	since, err := s.eventsSince(c, id)
+	if err != nil {
+		return err
+	}
+	limit, err := httpapi.NumberOf(c, "limit", 1, maxRows, maxRows)
+	if err != nil {
+		return err
+	}
+	asList, err := wantsList(c)
+	if err != nil {
+		return err
+	}
+	if !asList {
+		return s.streamEvents(c, id, since)
+	}
+	list, err := s.Threads.ListEvents(id, since, int(limit))
+	if err != nil {
+		return err
+	}
+	return httpapi.WriteJSON(c, http.StatusOK, threadEventsReply{id, httpapi.OrNone(list)})
+}
+
+// fromNow is the since of a client that reads how things are and wants to be told what changes.
+const fromNow = "latest"
+
+// eventsSince is the number of the last event that the client has. An EventSource that reconnects by itself asks
+// with its first URL and says in a header how far it has come. A number that the thread has not reached is of another
+// thread that had its id before: all of this one's events are new.
+func (s *Service) eventsSince(c echo.Context, thread string) (since int64, err error) {
+	last, e := strconv.ParseInt(c.Request().Header.Get("Last-Event-ID"), 10, 64)
+	told, latest := e == nil, c.QueryParam("since") == fromNow
+	if !latest {
+		if since, err = httpapi.NumberOf(c, "since", 0, httpapi.MaxNumber, 0); err != nil {
+			return 0, err
+		}
+	}
+	if told {
+		since = max(since, last)
+	}
+	if since == 0 && !latest {
+		return 0, nil
+	}
+	l, err := s.Threads.Thread(c.Request().Context(), thread)
+	switch newest := l.Thread.Events; {
+	case err != nil:
+		return 0, err
+	case latest && !told:
+		return newest, nil
+	case since > newest:
+		return 0, nil
+	}
+	return since, nil
+}
+
+// wantsList tells a client that wants a list from one that wants to be told.
+func wantsList(c echo.Context) (bool, error) {
+	switch f := c.QueryParam("format"); f {
+	case "json":
+		return true, nil
+	case "sse":
+		return false, nil
+	case "":
+		return strings.Contains(c.Request().Header.Get(echo.HeaderAccept), echo.MIMEApplicationJSON), nil
+	default:
+		return false, httpapi.BadRequest("format %q: json or sse are allowed", httpapi.Clip(f))
+	}
+}
+
+// streamEvents sends the events after since, then those that happen. It reads the records at the client's own
+// speed: nothing is kept for a slow one.
+func (s *Service) streamEvents(c echo.Context, thread string, since int64) error {
+	events, err := s.Threads.ThreadEvents(thread, since)
+	if err != nil {
+		return err
+	}
+	defer events.Close()
+	if httpapi.IsHead(c) {
+		return httpapi.HeadOfEvents(c)
+	}
+	ctx, cancel := context.WithCancelCause(c.Request().Context())
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-s.Closing:
+			cancel(terminal.ErrClosing)
+		case <-ctx.Done():
+		}
+	}()
+	wire := httpapi.OpenEvents(c.Response())
+	var buffer []byte
+	for {
+		if buffer, err = nextEvents(ctx, events, buffer[:0]); err == nil {
+			err = wire.Send(buffer)
+		}
+		if err != nil {
+			sayGoodbye(c, wire, err)
+			return nil
+		}
+	}
+}
+
+// nextEvents waits for events, but not so long that the connection looks dead.
+func nextEvents(ctx context.Context, events *service.ThreadEvents, b []byte) ([]byte, error) {
+	wait, cancel := context.WithTimeout(ctx, httpapi.Heartbeat)
+	defer cancel()
+	list, err := events.Next(wait)
+	switch {
+	case err == nil:
+		for _, e := range list {
+			b = appendThreadEvent(b, e)
+		}
+		return b, nil
+	case ctx.Err() != nil:
+		return b, context.Cause(ctx)
+	case wait.Err() != nil:
+		return append(b, httpapi.HeartbeatComment...), nil
+	}
+	return b, err
+}
+
+// sayGoodbye tells the client why there is no more, unless it has left or was told: the thread is deleted.
+func sayGoodbye(c echo.Context, wire httpapi.EventWriter, cause error) {
+	_, lost := errors.AsType[*httpapi.SendError](cause)
+	if lost || errors.Is(cause, io.EOF) || errors.Is(cause, context.Canceled) {
+		return
+	}
+	_ = wire.Send(httpapi.AppendEvent(nil, "error", httpapi.BodyOf(httpapi.ErrorFor(cause, c)))) // else the client has gone too
+}
+
+// appendThreadEvent appends an event of an event stream. One without a number has no id, which leaves the client's as it is.
+func appendThreadEvent(b []byte, e thread.Event) []byte {
+	if e.Seq > 0 {
+		b = fmt.Appendf(b, "id: %d\n", e.Seq)
+	}
+	return httpapi.AppendEvent(b, e.Type, e)
+}

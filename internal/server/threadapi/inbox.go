@@ -1,0 +1,73 @@
+package threadapi
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/conversation/store"
+	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/wire"
+)
+
+// attachReply is where a record stands for who goes on with it.
+type attachReply struct {
+	ID     string `json:"session_id"`
+	Thread string `json:"thread_id"`
+	conversation.State
+	LastTurn *conversation.Turn `json:"last_turn_summary"`
+}
+
+func (s *Service) postAttach(c echo.Context) error {
+	var req wire.Attach
+	if err := httpapi.BindUpTo(c, &req, maxRecordBody, false); err != nil {
+		return err
+	}
+	return writeRecord(c, http.StatusOK, s.Threads.ChangeRecord, func(m *store.Manager, thread string) (any, error) {
+		state, err := m.Attach(thread, req.OwnerType)
+		if err != nil {
+			return nil, err
+		}
+		h, err := m.Head(thread, "")
+		if err != nil {
+			return nil, err
+		}
+		reply := attachReply{ID: h.ID, Thread: thread, State: state}
+		turns, err := m.Turns(thread, h.ID, store.Page{Limit: 1, Newest: true})
+		if len(turns) == 1 {
+			reply.LastTurn = &turns[0].Value
+		}
+		return reply, err
+	})
+}
+
+func (s *Service) postClear(c echo.Context) error {
+	return writeRecord(c, http.StatusCreated, s.Threads.ChangeRecord, func(m *store.Manager, thread string) (any, error) { return m.Clear(thread) })
+}
+
+func (s *Service) postSteer(c echo.Context) error {
+	return changeRecord(s, c, http.StatusCreated, func(m *store.Manager, thread string, req wire.Steer) (any, error) {
+		it, err := m.Steer(thread, req.Message)
+		return wire.Seq{Seq: it.Seq}, err
+	})
+}
+
+func (s *Service) postDrain(c echo.Context) error {
+	return writeRecord(c, http.StatusOK, s.Threads.ChangeRecord, func(m *store.Manager, thread string) (any, error) {
+		list, err := m.Drain(thread)
+		return wire.Drained{Messages: valuesOf(list)}, err
+	})
+}
+
+// getMail only looks: the messages go on waiting.
+func (s *Service) getMail(c echo.Context) error {
+	return s.readRecord(c, func(m *store.Manager, thread, _ string) (any, error) {
+		list, err := m.Mail(thread)
+		reply := wire.Mail{Messages: make([]wire.WaitingMessage, 0, len(list))}
+		for _, it := range list {
+			reply.Messages = append(reply.Messages, wire.WaitingMessage{Seq: it.Seq, CreatedAt: it.At, Message: it.Value})
+		}
+		return reply, err
+	})
+}
