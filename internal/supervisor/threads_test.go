@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/shell/registry"
@@ -39,11 +39,11 @@ func openRecorded(t *testing.T, dir string, change ...func(*supervisor.Config)) 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	files, err := conversation.OpenFiles(filepath.Join(dir, "threads"), 0)
+	files, err := store.OpenFiles(filepath.Join(dir, "threads"), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := supervisor.Config{Engine: vt10x.New, Records: db, Record: conversation.Config{Store: db.Records(), Files: files}}
+	c := supervisor.Config{Engine: vt10x.New, Records: db, Record: store.Config{Store: db.Records(), Files: files}}
 	for _, f := range change {
 		f(&c)
 	}
