@@ -86,8 +86,8 @@ func (s *Shell) turn(e *Exec) {
 	s.afterCommand(s.inShell(b, e), e)
 }
 
-// Settled waits until the state after the last answered command is known: then State is that one. It does not wait for a
-// command that runs. Errors: the reason of ctx.
+// Settled waits until the state after the last answered command is known: then State is that one. It does not wait for
+// a command that runs. Errors: the reason of ctx.
 func (s *Shell) Settled(ctx context.Context) error {
 	s.awaitCapture(ctx.Done())
 	return context.Cause(ctx)

@@ -81,9 +81,9 @@ func (s *Shell) Roots() []pty.Proc {
 	return list
 }
 
-// Roll sets the directory and the environment, which is given by its differences from the first start, in its turn in the
-// queue; submitted reports that it will happen. It returns when it has happened or ctx has ended, and goes on then. For a
-// directory that does not exist it takes the nearest parent. Errors: those of Submit, the reason of ctx.
+// Roll sets the directory and the environment, which is given by its differences from the first start, in its turn in
+// the queue; submitted reports that it will happen. It returns when it has happened or ctx has ended, and goes on then.
+// For a directory that does not exist it takes the nearest parent. Errors: those of Submit, the reason of ctx.
 func (s *Shell) Roll(ctx context.Context, cwd string, delta map[string]string, unset []string) (submitted bool,
 	err error) {
 	dir := "." // where nobody knows better
@@ -103,8 +103,8 @@ func (s *Shell) Roll(ctx context.Context, cwd string, delta map[string]string, u
 	return e != nil, err
 }
 
-// discard removes the directory of an internal command, nil of none, when it has ended and the shell has read all of its
-// control lines: the shell ends when it cannot write there.
+// discard removes the directory of an internal command, nil of none, when it has ended and the shell has read all of
+// its control lines: the shell ends when it cannot write there.
 func (s *Shell) discard(e *Exec) {
 	if e == nil {
 		return

@@ -202,9 +202,9 @@ func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []strin
 	return err
 }
 
-// change changes the state in its turn in the queue: the file of a remote shell by remote, a bash by the text that compose
-// makes then. The caller discards e, which is nil when the change was not queued. Errors: those of Submit, the reason of
-// ctx.
+// change changes the state in its turn in the queue: the file of a remote shell by remote, a bash by the text that
+// compose makes then. The caller discards e, which is nil when the change was not queued. Errors: those of Submit, the
+// reason of ctx.
 func (s *Shell) change(ctx context.Context, what string, remote func(state.Environment) state.Environment,
 	compose func() string) (e *Exec, r Result, err error) {
 	if s.remote() {

@@ -6,12 +6,13 @@ import (
 	"slices"
 )
 
-// Enroll writes a command down that its caller runs on a terminal of its own, beside the queue. From now on it is in the
-// history, and has a log (stdout) and an end like others. The caller calls Begin, Append and Finish, and watches Stopped,
-// Overtime and Done, which Delete closes too. Errors: those of Submit.
+// Enroll writes a command down that its caller runs on a terminal of its own, beside the queue. From now on it is in
+// the history, and has a log (stdout) and an end like others. The caller calls Begin, Append and Finish, and watches
+// Stopped, Overtime and Done, which Delete closes too. Errors: those of Submit.
 //
 // Its caller follows it with a loop of its own and not as a launcher of a life: the terminal has one output, a journal
-// that the log copies, no FIFO, no process of this shell and no state to capture, so life has nothing else to do for it.
+// that the log copies, no FIFO, no process of this shell and no state to capture, so life has nothing else to do for
+// it.
 func (s *Shell) Enroll(c Command) (*Exec, error) {
 	c.TTY = true
 	e, err := s.accept(c)

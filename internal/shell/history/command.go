@@ -40,11 +40,11 @@ type Command struct {
 	// command with code 1 and the text on stderr.
 	Cwd string            `json:"cwd,omitempty"`
 	Env map[string]string `json:"env,omitempty"` // of this command alone
-	// Timeout after which the command is cancelled with code 124; 0 means the shell's. It counts from the start, without
-	// the wait for a turn.
+	// Timeout after which the command is cancelled with code 124; 0 means the shell's. It counts from the start,
+	// without the wait for a turn.
 	Timeout time.Duration `json:"timeout_ns,omitzero"`
-	// QueueTimeout bounds the wait for a turn. A command that has not begun by then fails with ErrQueueTimeout and never
-	// runs. 0 is no bound.
+	// QueueTimeout bounds the wait for a turn. A command that has not begun by then fails with ErrQueueTimeout and
+	// never runs. 0 is no bound.
 	QueueTimeout time.Duration `json:"queue_timeout_ns,omitzero"`
 	Stdin        []byte        `json:"-"` // the command's input, then end of file; nil is end of file at once
 	// StdinOpen lets Input write more after Stdin.
@@ -53,7 +53,8 @@ type Command struct {
 	TTY bool `json:"tty,omitzero"`
 	// Background runs the command beside those that follow it, as `{ … } &`.
 	Background bool `json:"background,omitzero"`
-	// MaxReply bounds what a reply or stream has of stdout and of stderr, in bytes; 0 means the shell's. The log has more.
+	// MaxReply bounds what a reply or stream has of stdout and of stderr, in bytes; 0 means the shell's. The log has
+	// more.
 	MaxReply int64 `json:"max_reply,omitzero"`
 	// MaxOutput bounds the logs of stdout and of stderr, in bytes; 0 means the shell's. The rest is read and dropped.
 	MaxOutput int64 `json:"max_output,omitzero"`
@@ -70,8 +71,8 @@ type Result struct {
 	// Truncated: a reply of MaxReply has not all, or the log has not; TruncatedReason says which, one of Cut….
 	Truncated       bool   `json:"truncated,omitzero"`
 	TruncatedReason string `json:"truncated_reason,omitempty"`
-	// Recreated: the shell had ended before this command and was started again with its state; Lost names what could not
-	// be restored.
+	// Recreated: the shell had ended before this command and was started again with its state; Lost names what could
+	// not be restored.
 	Recreated bool     `json:"recreated,omitzero"`
 	Lost      []string `json:"lost,omitempty"`
 	// ShellEnded: the shell ended with this command (exit, exec, set -e, a signal, the second stage of a cancel).
@@ -100,7 +101,7 @@ type Info struct {
 	Cwd         string    `json:"cwd"`           // where it began
 	Status      Status    `json:"status"`
 	Position    int       `json:"-"`            // in the queue, from 1; 0 of a command that is not in it
-	PID         int       `json:"pid,omitzero"` // of the shell, the background subshell or the isolated process; 0 before the start
+	PID         int       `json:"pid,omitzero"` // of the shell, the background subshell or the isolated process
 	Background  bool      `json:"background,omitzero"`
 	Isolated    bool      `json:"isolated,omitzero"`
 	PTY         string    `json:"pty,omitempty"` // the terminal of a command that runs or ran on one; "" of others

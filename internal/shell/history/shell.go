@@ -103,7 +103,8 @@ func FindShell(dir string, held []*keeper.Program, spare Spec) (r *Shell, what s
 	}
 	r.Process = number
 	return r, what, []string{what +
-		", and so was its predecessor: the directory and variables that the shell was created with, its bounds and login"}, nil
+		", and so was its predecessor: the directory and variables that the shell was created with, its bounds and " +
+		"login"}, nil
 }
 
 // spareRecord is that of a shell of which nobody knows what it was created with.

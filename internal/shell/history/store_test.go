@@ -27,13 +27,15 @@ func fullRecord(t *testing.T, h *Store) *Entry {
 	return &Entry{
 		Info: Info{ID: id, Shell: "s", Command: "echo \xff <&>\n", Cwd: "/a\nb\xfe", Status: Done, PID: 7,
 			Background: true, Isolated: true, PTY: "t",
-			CreatedAt: at, StartedAt: at.Add(1), FinishedAt: at.Add(2), StdoutBytes: 1 << 40, StderrBytes: 3, Error: "no \xff",
+			CreatedAt: at, StartedAt: at.Add(1), FinishedAt: at.Add(2), StdoutBytes: 1 << 40, StderrBytes: 3,
+			Error: "no \xff",
 			Result: &Result{ExitCode: 255, TimedOut: true, Cancelled: true, Background: true, Truncated: true,
 				TruncatedReason: output.CutDisk, Recreated: true,
 				Lost: []string{"job 1 \xff"}, ShellEnded: true, Cwd: "/c\x80", CwdFallback: "/d", Reason: "budget"}},
 		Spec: Command{Isolated: true, Argv: []string{"a", "", "\xff"}, Cwd: "x\xff",
 			Env:     map[string]string{"A": "\xff", "B": ""},
-			Timeout: time.Second, QueueTimeout: time.Minute, StdinOpen: true, TTY: true, Background: true, MaxOutput: 9, MaxReply: 8},
+			Timeout: time.Second, QueueTimeout: time.Minute, StdinOpen: true, TTY: true, Background: true, MaxOutput: 9,
+			MaxReply: 8},
 		Process: 3, Deadline: at.Add(time.Hour), PauseCounted: at.Add(time.Minute), Processes: "stage",
 	}
 }

@@ -33,8 +33,8 @@ func (s Environment) With(set map[string]string, unset []string) Environment {
 	return Environment{Cwd: s.Cwd, Delta: delta, Unset: slices.Compact(gone)}
 }
 
-// LoadEnvironment reads the state of a remote shell: Cwd ("" is the instance's first directory), Delta and Unset. Without
-// the file it is empty. Errors: ErrDamaged.
+// LoadEnvironment reads the state of a remote shell: Cwd ("" is the instance's first directory), Delta and Unset.
+// Without the file it is empty. Errors: ErrDamaged.
 func LoadEnvironment(file string) (Environment, error) {
 	s := Environment{}
 	b, err := os.ReadFile(file)
