@@ -11,11 +11,13 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/proc"
 )
 
 // adoption is what a Child knows of the process that started it and reaps it, the reaper.
 type adoption struct {
-	parent stat // as of the adoption, never a member of the child's tree
+	parent proc.Process // as of the adoption, never a member of the child's tree
 
 	mu       sync.Mutex
 	exit     Exit          // the reaper's word, valid when told is closed
@@ -31,7 +33,7 @@ type adoption struct {
 // that the process runs, which leaves a gap of microseconds).
 func Adopt(pid, pidfd int) (*Child, error) {
 	// In this order: what has the number after the first look and is proven to have it still was the one looked at.
-	self, listed := readStat(pid)
+	self, listed := proc.Find(pid)
 	number, err := pidOf(pidfd)
 	if err == nil && number != pid && number != reapedPID {
 		err = fmt.Errorf("it is that of %d", number)
@@ -50,10 +52,10 @@ func Adopt(pid, pidfd int) (*Child, error) {
 	}
 	c.adoption = &adoption{told: make(chan struct{}), orphaned: make(chan struct{})}
 	if number == pid {
-		c.birth = self.start
-		c.adoption.parent, _ = readStat(self.ppid)
+		c.birth = self.Start
+		c.adoption.parent, _ = proc.Find(self.Parent)
 	}
-	children.add(c)
+	c.remove = proc.AddChild(pid, c.birth)
 	return c, nil
 }
 
@@ -68,8 +70,8 @@ func pidOf(pidfd int) (int, error) {
 	}
 	_, rest, ok := bytes.Cut(info, []byte("\nPid:"))
 	line, _, _ := bytes.Cut(rest, []byte("\n"))
-	pid, isNumber := number(bytes.TrimSpace(line))
-	if !ok || !isNumber {
+	pid, err := strconv.Atoi(string(bytes.TrimSpace(line)))
+	if !ok || err != nil {
 		return 0, errors.New("not a pidfd")
 	}
 	return pid, nil
@@ -117,12 +119,12 @@ func (c *Child) SyscallConn() syscall.RawConn { return c.conn }
 func (c *Child) waitAdopted() Exit {
 	defer c.handle.Close()
 	a := c.adoption
-	err := c.conn.Read(func(fd uintptr) bool { return hasEnded(int(fd)) })
+	err := c.conn.Read(func(fd uintptr) bool { return proc.HasEnded(int(fd)) })
 	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 		// The poller failed, against all promises: a thread is spent.
 		_ = c.conn.Control(func(fd uintptr) { awaitEnd(int(fd)) })
 	}
-	ended := bootTicks()
+	ended := proc.BootTicks()
 	silent := time.NewTimer(wordLimit)
 	defer silent.Stop()
 	select {
@@ -150,9 +152,6 @@ func (a *adoption) word() (Exit, bool) {
 	return a.exit, isClosed(a.told)
 }
 
-// hasEnded tells whether the process of a pidfd has ended, reaped or not.
-func hasEnded(pidfd int) bool { return ready(pidfd, unix.POLLIN) }
-
 // awaitEnd waits in a system call until the process of a pidfd has ended.
 func awaitEnd(pidfd int) {
 	list := []unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}
@@ -170,12 +169,12 @@ func (c *Child) askKernel() Exit {
 	defer ticker.Stop()
 	for limit := time.Now().Add(reapLimit); ; <-ticker.C {
 		// In this order: the kernel keeps the status with the pidfd before the zombie disappears.
-		status, ok := zombieStatus(c.pid, c.birth)
+		status, ok := (proc.Process{PID: c.pid, Start: c.birth}).Status()
 		if !ok {
 			status, ok = c.keptStatus()
 		}
 		if ok {
-			return exitOf(status)
+			return exitOf(unix.WaitStatus(status))
 		}
 		if time.Now().After(limit) {
 			return Exit{Code: unknownCode}
@@ -184,21 +183,21 @@ func (c *Child) askKernel() Exit {
 }
 
 // keptStatus is the wait status that the kernel keeps with the pidfd of a reaped process, since Linux 6.15.
-func (c *Child) keptStatus() (unix.WaitStatus, bool) {
+func (c *Child) keptStatus() (syscall.WaitStatus, bool) {
 	info := unix.PidfdInfo{Mask: unix.PIDFD_INFO_EXIT}
 	var err error
 	closed := c.conn.Control(func(fd uintptr) { err = unix.IoctlPidfdInfo(int(fd), &info) })
 	if closed != nil || err != nil || info.Mask&unix.PIDFD_INFO_EXIT == 0 {
 		return 0, false
 	}
-	return unix.WaitStatus(info.Exit_code), true // the same 16 bits
+	return syscall.WaitStatus(info.Exit_code), true // the same 16 bits
 }
 
 // usable reports ErrExited when the process has ended. After a nil its number was not another's, as of the call.
 func (c *Child) usable() error {
 	var err error = ErrExited // also when the handle is closed
 	_ = c.conn.Control(func(fd uintptr) {
-		if !hasEnded(int(fd)) {
+		if !proc.HasEnded(int(fd)) {
 			err = nil
 		}
 	})

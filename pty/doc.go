@@ -25,29 +25,32 @@
 //
 // # Children of another process
 //
-// [Adopt] makes a Child of a process that another one (the reaper) has started with [Plan.Exec] and reaps. Its exit status is what the reaper reports to
-// [Child.Exited]. When the reaper is gone ([Child.Orphaned]) or silent for wordLimit after the end, the kernel is asked: PIDFD_GET_INFO with PIDFD_INFO_EXIT of a
-// reaped process (Linux 6.15), or the field exit_code of a zombie, as in a container whose first process does not reap; else the Code is -1.
+// [Adopt] makes a Child of a process that another one (the reaper) has started with proc.Plan.Exec and reaps. Its exit
+// status is what the reaper reports to [Child.Exited]. When the reaper is gone ([Child.Orphaned]) or silent for wordLimit
+// after the end, the kernel is asked: PIDFD_GET_INFO with PIDFD_INFO_EXIT of a reaped process (Linux 6.15), or the field
+// exit_code of a zombie, as in a container whose first process does not reap; else the Code is -1.
 //
-// The number of an adopted child may be given to another process once it is reaped, which can be at any time. So its group is signalled through the pidfd (Linux 6.9),
-// and its tree is found by numbers together with start times. Neither this process, the reaper, those they descend from, the other children of this
-// process nor the sessions of these are ever part of a tree.
+// The number of an adopted child may be given to another process once it is reaped, which can be at any time. So its
+// group is signalled through the pidfd (Linux 6.9), and its tree is found by numbers together with start times. Neither
+// this process, the reaper, those they descend from, the other children of this process nor the sessions of these are
+// ever part of a tree.
 //
 // # Threads and goroutines
 //
-// Masters and pidfds wait in Go's network poller: an idle terminal costs one goroutine here and one in its reader, and no thread.
-// The master must stay non-blocking for that. O_NONBLOCK sits on the open file description, which all duplicates share: nobody who holds
-// a duplicate may clear it, and os.File.Fd must not be called on a file it was not made for (it clears it).
+// Masters and pidfds wait in Go's network poller: an idle terminal costs one goroutine here and one in its reader, and
+// no thread. The master must stay non-blocking for that. O_NONBLOCK sits on the open file description, which all
+// duplicates share: nobody who holds a duplicate may clear it, and os.File.Fd must not be called on a file it was not
+// made for (it clears it).
 //
 // # Locks
 //
-// Child.life is taken under no other lock of this package, and only short system calls run under it. The locks of a Pipe, of an adoption and of the registry of
-// children are leaves. The lock of the process table is held while
-// /proc is read, the one for forking (below a place in maxStarting) until the new program runs. Read waits under a lock and Write
-// holds a place while it waits: these exclude another Read or Write and nothing else.
+// Child.life is taken under no other lock of this package, and only short system calls run under it. The locks of a Pipe
+// and of an adoption are leaves. Read waits under a lock and Write holds a place while it waits: these exclude another
+// Read or Write and nothing else.
 //
 // # What is needed
 //
-// Linux 5.3 or newer (pidfd_open, 2019) and /proc; splicing takes 5.11. Reaping of what Start and Spawn started is done by process id: no other part of the program may wait for children it did not
-// start (wait4 with -1). Such a thief makes an exit status unknown (Exit.Code -1) and harms nothing else.
+// Linux 5.3 or newer (pidfd_open, 2019) and /proc; splicing takes 5.11. Start and Spawn reap by process id: no other
+// part of the program may wait for children it did not start (wait4 with -1). If one does, an exit status is unknown
+// (Exit.Code -1) and nothing else is harmed.
 package pty

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/pty"
 )
 
@@ -58,7 +59,7 @@ func inheritMode() error {
 	if err != nil || len(words) < 10 {
 		return fmt.Errorf("the inherited descriptors are missing, the test proves nothing: %q, %w", words, err)
 	}
-	if err := pty.CloseInherited(); err != nil {
+	if err := proc.CloseInherited(); err != nil {
 		return err
 	}
 	words, err = shown("ls", "/proc/self/fd")

@@ -11,6 +11,8 @@ import (
 
 	creack "github.com/creack/pty"
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/proc"
 )
 
 // Master is the near end of a pseudo-terminal. All methods may be called at the same time from several goroutines; one Read and one Write
@@ -63,6 +65,9 @@ func OpenPair(cols, rows int) (*Master, *os.File, error) {
 	return m, far, nil
 }
 
+// firstOwn is the first descriptor that is no standard file.
+const firstOwn = 3
+
 // duplicate returns a close-on-exec duplicate of a file's descriptor.
 func duplicate(f *os.File) (int, error) {
 	conn, err := f.SyscallConn()
@@ -72,7 +77,7 @@ func duplicate(f *os.File) (int, error) {
 	fd := -1
 	var dupErr error
 	if err := conn.Control(func(old uintptr) {
-		fd, dupErr = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, firstInherited)
+		fd, dupErr = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, firstOwn)
 	}); err != nil {
 		return -1, err
 	}
@@ -84,38 +89,19 @@ func duplicate(f *os.File) (int, error) {
 // with Drain. Errors: ErrNotMaster.
 func NewMaster(fd int) (*Master, error) {
 	number, err := unix.IoctlGetUint32(fd, unix.TIOCGPTN)
-	if err == nil {
-		err = unix.SetNonblock(fd, true)
-	}
 	if err != nil {
 		_ = unix.Close(fd)
 		return nil, fmt.Errorf("pty: descriptor %d: %w: %w", fd, ErrNotMaster, err)
 	}
-	unix.CloseOnExec(fd)
 	path := "/dev/pts/" + strconv.Itoa(int(number))
-	file, err := pollable(fd, path)
+	file, conn, err := proc.Pollable(fd, path)
 	if err != nil {
 		return nil, fmt.Errorf("pty: descriptor %d: %w: %w", fd, ErrNotMaster, err)
-	}
-	conn, err := file.SyscallConn()
-	if err != nil {
-		_ = file.Close()
-		return nil, fmt.Errorf("pty: descriptor %d: %w", fd, err)
 	}
 	return &Master{
 		file: file, conn: conn, path: path,
 		writing: make(chan struct{}, 1), gone: make(chan struct{}), ended: make(chan struct{}), closed: make(chan struct{}),
 	}, nil
-}
-
-// pollable wraps a non-blocking descriptor in a file and makes sure that it waits in the network poller. It closes fd when it fails.
-func pollable(fd int, name string) (*os.File, error) {
-	file := os.NewFile(uintptr(fd), name)
-	if err := file.SetDeadline(time.Time{}); err != nil {
-		_ = file.Close()
-		return nil, err
-	}
-	return file, nil
 }
 
 // prepare sets the first size and IUTF8 (termios(3)), without which erasing a character in canonical mode erases one byte of it.

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/internal/proc"
 )
 
 func init() { modes["private"] = privateMode }
@@ -48,7 +48,7 @@ func privateMode() error {
 	if err != nil {
 		return err
 	}
-	if err := pty.Private(); err != nil {
+	if err := proc.Private(); err != nil {
 		return err
 	}
 	after, err := readsOf(os.Getpid(), "environ", "auxv")
@@ -67,8 +67,8 @@ func privateMode() error {
 		return fmt.Errorf("own stat: %w", err)
 	}
 	fmt.Println(len(before), strings.Contains(before[0], "A_SECRET=abc"), len(after), strings.Contains(open[0], "A_SECRET"), strings.Contains(open[0], "PATH="),
-		os.Getenv("A_SECRET"), slices.Contains(pty.PlainEnviron(os.Environ()), "A_SECRET=abc"))
-	pty.ForgetEnviron()
+		os.Getenv("A_SECRET"), slices.Contains(proc.PlainEnviron(os.Environ()), "A_SECRET=abc"))
+	proc.ForgetEnviron()
 	fmt.Println(os.Getenv("A_SECRET") == "", os.Getenv("PATH") != "")
 	return nil
 }

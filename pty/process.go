@@ -7,6 +7,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/proc"
 )
 
 // Process is one child on one terminal. All methods may be called at the same time from several goroutines. Somebody has to Read until io.EOF
@@ -41,7 +43,7 @@ func Start(s Spec) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	child, err := plan.spawn(tty)
+	child, err := spawn(plan, tty)
 	_ = tty.Close()
 	if err != nil {
 		_ = master.Close()
@@ -113,18 +115,9 @@ func (p *Process) Signal(sig syscall.Signal) error {
 		return p.child.signalGroup(sig)
 	})
 	if err != nil {
-		return fmt.Errorf("pty: signal %s: %w", SignalName(sig), err)
+		return fmt.Errorf("pty: signal %s: %w", proc.SignalName(sig), err)
 	}
 	return nil
-}
-
-// Kill is [Child.Kill] with this terminal. It does not close the terminal: the last words are still to be read.
-func (p *Process) Kill(ctx context.Context) error { return p.child.Kill(ctx, p.master) }
-
-// KillBranded is Kill, and ends with the tree all processes that have the brand, wherever they are. Of the tree those are left that have the brand of
-// another program, with what these have started: a server in the terminal may hold programs that are not this one's.
-func (p *Process) KillBranded(ctx context.Context, brand uint64) error {
-	return p.child.kill(ctx, p.master, brand)
 }
 
 // Done is closed when the exit status is known: the child was reaped and its output was read to the end, or the terminal was closed.

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/proc"
 )
 
 // Spec says what to run on which terminal. It is read during Start only and may be used again.
@@ -18,33 +20,34 @@ type Spec struct {
 	Dir string
 	// Env is added to the allow-listed part of this process's environment and wins over it. See [Start].
 	Env map[string]string
-	// Brand is what the program and all that it starts can be told by, see [Brand]; 0 is none. While a program with one starts, this process must start nothing else.
-	Brand uint64
+	// Tag marks the program and all that it starts, see [proc.Tag]; 0 is none. While a program with one starts, this
+	// process must start nothing else.
+	Tag uint64
 	// Cols and Rows are the size of the terminal in cells, MinSize..MaxSize.
 	Cols, Rows int
 }
 
 // Plan checks s and resolves it against this process's environment and working directory. It opens nothing. Errors: ErrNoCommand, ErrBadArg, ErrNoDir, ErrBadEnv.
-func (s Spec) Plan() (Plan, error) {
+func (s Spec) Plan() (proc.Plan, error) {
 	if len(s.Argv) == 0 || s.Argv[0] == "" {
-		return Plan{}, fmt.Errorf("%w: none given", ErrNoCommand)
+		return proc.Plan{}, fmt.Errorf("%w: none given", ErrNoCommand)
 	}
 	if err := checkArgs(s.Argv); err != nil {
-		return Plan{}, err
+		return proc.Plan{}, err
 	}
 	dir, err := resolveDir(s.Dir)
 	if err != nil {
-		return Plan{}, err
+		return proc.Plan{}, err
 	}
 	env, err := childEnv(os.Environ(), s.Env, dir)
 	if err != nil {
-		return Plan{}, err
+		return proc.Plan{}, err
 	}
 	path, err := lookup(s.Argv[0], dir, env["PATH"])
 	if err != nil {
-		return Plan{}, err
+		return proc.Plan{}, err
 	}
-	return Plan{Path: path, Argv: s.Argv, Env: pairs(env), Dir: dir, Brand: s.Brand}, nil
+	return proc.Plan{Path: path, Argv: s.Argv, Env: pairs(env), Dir: dir, Tag: s.Tag}, nil
 }
 
 // checkArgs reports ErrBadArg for arguments that cannot be passed to execve(2).

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/proc"
 )
 
 // spliceIn moves up to n bytes from the terminal fd into the pipe w until nothing is left or the pipe is full. The error says why it stopped when it
@@ -38,18 +40,7 @@ func spliceIn(fd, w, n int) (int, error) {
 
 // hasRoom tells whether a pipe takes more.
 func hasRoom(w int) bool {
-	return ready(w, unix.POLLOUT)
-}
-
-// ready tells whether one of the events is true of a descriptor now.
-func ready(fd int, events int16) bool {
-	list := []unix.PollFd{{Fd: int32(fd), Events: events}}
-	for {
-		n, err := unix.Poll(list, 0)
-		if err != unix.EINTR {
-			return err == nil && n > 0 && list[0].Revents&events != 0
-		}
-	}
+	return proc.Ready(w, unix.POLLOUT)
 }
 
 // spliceOut moves n bytes from the pipe r into the file fd at off.

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
-	"github.com/evertty/evertty/pty"
 )
 
 // expect compares what of an outcome most cases are about.
@@ -51,7 +51,7 @@ func alive(t testing.TB, s *Shell) {
 // processRuns tells whether a process runs.
 func processRuns(pid string) bool {
 	n, err := strconv.Atoi(strings.TrimSpace(pid))
-	p, ok := pty.FindProc(n)
+	p, ok := proc.Find(n)
 	return err == nil && ok && !p.Ended
 }
 

@@ -18,8 +18,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/proctree"
-	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/tests/polling"
 )
@@ -88,7 +88,7 @@ func endKeeper(client *keeper.Client) bool {
 	_ = client.Close()
 	return poll(func() bool {
 		_ = unix.Kill(pid, unix.SIGTERM)
-		now, ok := pty.FindProc(pid)
+		now, ok := proc.Find(pid)
 		return !ok || now.Ended
 	})
 }
@@ -122,7 +122,7 @@ func keeperMode(args []string) error {
 	flags.StringVar(&o.Dir, "data-dir", "", "")
 	flags.StringVar(&o.Release, "release", "", "")
 	flags.DurationVar(&o.Idle, "idle", 0, "")
-	if err := errors.Join(flags.Parse(args), pty.CloseInherited()); err != nil {
+	if err := errors.Join(flags.Parse(args), proc.CloseInherited()); err != nil {
 		return err
 	}
 	return keeper.Run(o)
@@ -237,7 +237,7 @@ func fifos(t testing.TB, dir string) (found []string) {
 func halt(t testing.TB, pid int) {
 	t.Helper()
 	_ = unix.Kill(pid, unix.SIGSTOP)
-	if !poll(func() bool { p, ok := pty.FindProc(pid); return ok && p.Stopped }) {
+	if !poll(func() bool { p, ok := proc.Find(pid); return ok && p.Stopped }) {
 		t.Fatalf("process %d does not stop", pid)
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
-	"github.com/evertty/evertty/pty"
 )
 
 // Remote says how shells run commands elsewhere. Each command is a program here, the relay, which the shell's bash
@@ -116,7 +116,7 @@ func (s *Shell) runInternal(e *Exec) {
 		return
 	}
 	e.end(Done, &Result{Cwd: s.cwdNow()}, nil)
-	s.notify(StateCaptured, pty.Proc{}, 0)
+	s.notify(StateCaptured, proc.Process{}, 0)
 }
 
 // ready makes a relay ready for a command. It ends with the command.

@@ -13,13 +13,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/bash"
 	"github.com/evertty/evertty/internal/shell/clock"
 	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/output"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
-	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 )
 
@@ -51,8 +51,8 @@ type Config struct {
 type ProcessEvent struct {
 	Shell    string // Spec.ID
 	Kind     EventKind
-	Process  pty.Proc // bash
-	ExitCode int      // of ProcessEnded; -1 when nobody saw it
+	Process  proc.Process // bash
+	ExitCode int          // of ProcessEnded; -1 when nobody saw it
 }
 
 // EventKind says what happened.
@@ -65,7 +65,7 @@ const (
 	StateCaptured // the state may be another one
 )
 
-func (s *Shell) notify(kind EventKind, p pty.Proc, code int) {
+func (s *Shell) notify(kind EventKind, p proc.Process, code int) {
 	if s.config.OnProcess != nil {
 		s.config.OnProcess(ProcessEvent{Shell: s.spec.ID, Kind: kind, Process: p, ExitCode: code})
 	}

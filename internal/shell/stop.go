@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
-	"github.com/evertty/evertty/pty"
 )
 
-// Stop ends the processes of a shell and all that they have started (SIGHUP, after pty.KillGrace SIGKILL). What waits
+// Stop ends the processes of a shell and all that they have started (SIGHUP, after proc.KillGrace SIGKILL). What waits
 // or runs is cancelled. The shell is not gone: it comes back with its state at the next command. why is the reason that
 // the results of what was ended have; "" is none. Errors: those of Delete.
 func (s *Shell) Stop(ctx context.Context, why string) error {
@@ -51,16 +51,16 @@ func (s *Shell) Stop(ctx context.Context, why string) error {
 
 // Roots are the processes that everything of the shell descends from: its launcher or, when that is gone, bash, and
 // those of commands beside it.
-func (s *Shell) Roots() []pty.Proc {
+func (s *Shell) Roots() []proc.Process {
 	s.mu.Lock()
-	proc, all := s.proc, slices.Clone(s.all)
+	shell, all := s.proc, slices.Clone(s.all)
 	s.mu.Unlock()
-	var list []pty.Proc
-	if proc != nil && !shelldir.Closed(proc.Ended) {
-		if p, ok := pty.FindProc(proc.Launcher()); ok && !p.Ended {
+	var list []proc.Process
+	if shell != nil && !shelldir.Closed(shell.Ended) {
+		if p, ok := proc.Find(shell.Launcher()); ok && !p.Ended {
 			list = append(list, p)
 		}
-		if bash := proc.Proc(); bash.PID > 0 {
+		if bash := shell.Proc(); bash.PID > 0 {
 			list = append(list, bash)
 		}
 	}
@@ -69,7 +69,7 @@ func (s *Shell) Roots() []pty.Proc {
 		switch {
 		case i.Status != Running || i.PID <= 0:
 		case i.Isolated:
-			if p, ok := pty.FindProc(i.PID); ok {
+			if p, ok := proc.Find(i.PID); ok {
 				list = append(list, p)
 			}
 		case i.Background:

@@ -163,7 +163,7 @@ func (c *Client) PID() int {
 }
 
 // LastPID is PID, and while there is no keeper that of the last one, which may live all the same. It is for who looks for processes by their brand: a keeper has that of
-// a program for the moment in which it starts it (pty.Plan).
+// a program for the moment in which it starts it (proc.Plan).
 func (c *Client) LastPID() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

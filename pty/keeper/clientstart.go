@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/pty"
 )
 
@@ -30,7 +31,7 @@ func (c *Client) Start(id string, s pty.Spec) (*Kept, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keeper: start: %w", err)
 	}
-	k, err := c.startWith(id, plan.Brand, b)
+	k, err := c.startWith(id, plan.Tag, b)
 	b.letGo(err != nil)
 	if err != nil {
 		return nil, fmt.Errorf("keeper: start %q: %w", s.Argv[0], err)
@@ -58,7 +59,7 @@ type bundle struct {
 }
 
 // prepare opens a terminal of the size, its pipe, and the file with the plan.
-func prepare(p pty.Plan, cols, rows int) (*bundle, error) {
+func prepare(p proc.Plan, cols, rows int) (*bundle, error) {
 	var b bundle
 	var err error
 	if b.master, b.tty, err = pty.OpenPair(cols, rows); err != nil {

@@ -12,7 +12,7 @@
 //
 // The keeper is a subreaper (PR_SET_CHILD_SUBREAPER(2const)): what a program leaves behind becomes the keeper's child, is reaped by it, and can be told from
 // the rest of the system. It ends no orphan: that is for pty.Child.Kill, for which the keeper is as much a stranger as init. Whose an orphan is that has left
-// everything else is told by the brand that its program was started with (pty.Plan).
+// everything else is told by the brand that its program was started with (proc.Plan).
 //
 // # Who is told what
 //
@@ -42,7 +42,7 @@
 // # Secrets
 //
 // The keeper is the parent of programs, which may read what /proc shows of it. It is started with the variables that programs inherit and no others, overwrites those that a
-// keeper of an older release hands on, and is not dumpable (pty.Private).
+// keeper of an older release hands on, and is not dumpable (proc.Private).
 //
 // # Replacement
 //

@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/tests/polling"
@@ -67,7 +68,7 @@ func keeperMode(args []string) error {
 	flags.StringVar(&o.Release, "release", "", "")
 	flags.DurationVar(&o.Idle, "idle", 0, "")
 	flags.DurationVar(&o.Gone, "gone", 0, "")
-	if err := errors.Join(flags.Parse(args), pty.CloseInherited()); err != nil {
+	if err := errors.Join(flags.Parse(args), proc.CloseInherited()); err != nil {
 		return err
 	}
 	return keeper.Run(o)

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/internal/proc"
 )
 
 // Options say what a keeper is for.
@@ -86,11 +86,11 @@ func Run(o Options) error {
 		k.log.Warn("orphans become init's", "err", err)
 	}
 	// Also what a keeper of before, which had all of its server's environment, has handed on.
-	if err := pty.Private(); err != nil {
+	if err := proc.Private(); err != nil {
 		k.log.Warn("programs may be able to read the environment of the keeper", "err", err)
 	}
 	resumed, err := k.resume()
-	pty.ForgetEnviron()
+	proc.ForgetEnviron()
 	if err == nil && !resumed {
 		err = k.open()
 	}
@@ -102,7 +102,7 @@ func Run(o Options) error {
 		return fmt.Errorf("keeper: %s: %w", o.Dir, err)
 	}
 	defer k.giveUp()
-	pty.SetBrand(pty.BrandOf("keeper of " + o.Dir)) // what this process holds does not end with the terminal in which somebody started the first server
+	proc.SetTag(proc.TagOf("keeper of " + o.Dir)) // what this process holds does not end with the terminal in which somebody started the first server
 	// The signals that have come meanwhile are blocked until here when this is an upgrade.
 	signals := make(chan os.Signal, 64)
 	signal.Notify(signals, unix.SIGCHLD, unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGPIPE, unix.SIGUSR1)

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/internal/proc"
 )
 
 // The files of a keeper in the data directory.
@@ -152,7 +152,7 @@ func launch(c Config) (*launched, error) {
 	defer log.Close()
 	cmd := exec.Command(c.Command[0], c.Command[1:]...)
 	cmd.Dir, cmd.Stderr = c.Dir, log
-	cmd.Env = pty.PlainEnviron(os.Environ()) // the keeper is the parent of programs, and knows no secret
+	cmd.Env = proc.PlainEnviron(os.Environ()) // the keeper is the parent of programs, and knows no secret
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return nil, err

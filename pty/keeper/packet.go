@@ -55,7 +55,7 @@ type packet struct {
 	Born     int64    `json:"born,omitempty"`     // when the keeper began to hold, in nanoseconds since 1970; with pid it names the keeper
 	Programs bool     `json:"programs,omitempty"` // the keeper knows run and kinds
 	Kind     string   `json:"kind,omitempty"`     // of what is held
-	Brand    uint64   `json:"brand,omitempty"`    // of a start and a run: pty.Plan.Brand, which the file of the plan does not have. An older keeper ignores it
+	Brand    uint64   `json:"brand,omitempty"`    // of a start and a run: proc.Plan.Brand, which the file of the plan does not have. An older keeper ignores it
 	Argv     []string `json:"argv,omitempty"`
 	Adopted  bool     `json:"adopted,omitempty"` // the keeper is not the parent: it cannot tell how the child ends
 	Exit     *exit    `json:"exit,omitempty"`

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/internal/proc"
 )
 
 // update writes the golden files anew. A line that changes is a change of the protocol: see protocolVersion.
@@ -125,7 +125,7 @@ func TestFailures(t *testing.T) {
 }
 
 func TestPlanFile(t *testing.T) {
-	for _, want := range []pty.Plan{
+	for _, want := range []proc.Plan{
 		{Path: "/bin/sh", Dir: "/", Argv: []string{"sh"}, Env: []string{}},
 		{Path: "/b\xff", Dir: "/tmp/a b", Argv: []string{"", "", "x\ny"}, Env: []string{"A=\xfe", "B="}},
 	} {

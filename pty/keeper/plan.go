@@ -10,14 +10,14 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/internal/proc"
 )
 
 // A plan travels in a memfd, for it may be megabytes long, as strings that each end with a NUL: path, directory, number of arguments, arguments,
 // environment. None of them can hold a NUL, and unlike in JSON all other bytes stay what they are.
 
 // writePlan makes the file of a plan.
-func writePlan(p pty.Plan) (*os.File, error) {
+func writePlan(p proc.Plan) (*os.File, error) {
 	words := append([]string{p.Path, p.Dir, strconv.Itoa(len(p.Argv))}, p.Argv...)
 	words = append(words, p.Env...)
 	return memory("plan", []byte(strings.Join(words, "\x00")+"\x00"))
@@ -58,26 +58,26 @@ func readMemory(fd, limit int) ([]byte, error) {
 }
 
 // readPlan reads the file of a plan. Errors: ErrNonsense.
-func readPlan(fd int) (pty.Plan, error) {
+func readPlan(fd int) (proc.Plan, error) {
 	data, err := readMemory(fd, maxPlan)
 	if err != nil {
-		return pty.Plan{}, err
+		return proc.Plan{}, err
 	}
 	return parsePlan(data)
 }
 
 // parsePlan reads a plan. Errors: ErrNonsense.
-func parsePlan(data []byte) (pty.Plan, error) {
+func parsePlan(data []byte) (proc.Plan, error) {
 	if !bytes.HasSuffix(data, []byte{0}) {
-		return pty.Plan{}, fmt.Errorf("%w: plan without an end", ErrNonsense)
+		return proc.Plan{}, fmt.Errorf("%w: plan without an end", ErrNonsense)
 	}
 	words := strings.Split(string(data[:len(data)-1]), "\x00")
 	if len(words) < 3 {
-		return pty.Plan{}, fmt.Errorf("%w: plan of %d words", ErrNonsense, len(words))
+		return proc.Plan{}, fmt.Errorf("%w: plan of %d words", ErrNonsense, len(words))
 	}
 	n, err := strconv.Atoi(words[2])
 	if rest := len(words) - 3; err != nil || n < 1 || n > rest {
-		return pty.Plan{}, fmt.Errorf("%w: plan with %.20q arguments", ErrNonsense, words[2])
+		return proc.Plan{}, fmt.Errorf("%w: plan with %.20q arguments", ErrNonsense, words[2])
 	}
-	return pty.Plan{Path: words[0], Dir: words[1], Argv: words[3 : 3+n], Env: words[3+n:]}, nil
+	return proc.Plan{Path: words[0], Dir: words[1], Argv: words[3 : 3+n], Env: words[3+n:]}, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/pty"
 )
 
@@ -23,7 +24,7 @@ type Program struct {
 // Child.Wait.
 // A failed Run leaves nothing, with the exception that [Client.Start] has; a program that was started nevertheless then runs on, held by nobody.
 // Errors: those of [Client.Start], and ErrVersion when the keeper is an old one that could not be replaced.
-func (c *Client) Run(id string, p pty.Plan, std [3]*os.File, hold ...*os.File) (*Program, error) {
+func (c *Client) Run(id string, p proc.Plan, std [3]*os.File, hold ...*os.File) (*Program, error) {
 	program, err := c.runPlan(id, p, std, hold)
 	if err != nil {
 		return nil, fmt.Errorf("keeper: run %q: %w", p.Path, err)
@@ -31,7 +32,7 @@ func (c *Client) Run(id string, p pty.Plan, std [3]*os.File, hold ...*os.File) (
 	return program, nil
 }
 
-func (c *Client) runPlan(id string, p pty.Plan, std [3]*os.File, hold []*os.File) (*Program, error) {
+func (c *Client) runPlan(id string, p proc.Plan, std [3]*os.File, hold []*os.File) (*Program, error) {
 	if err := checkHold(id, len(hold)); err != nil {
 		return nil, err
 	}
@@ -52,7 +53,7 @@ func (c *Client) runPlan(id string, p pty.Plan, std [3]*os.File, hold []*os.File
 		return nil, err
 	}
 	program := &Program{ID: id, Files: slices.Clone(hold)}
-	err = withFiles(append([]*os.File{plan, std[0], std[1], std[2]}, hold...), func(files []int) error { return c.runWith(l, program, p.Brand, files) })
+	err = withFiles(append([]*os.File{plan, std[0], std[1], std[2]}, hold...), func(files []int) error { return c.runWith(l, program, p.Tag, files) })
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 )
@@ -135,15 +136,15 @@ func TestRunErrors(t *testing.T) {
 	}
 	start(t, c, "tty", shell(p.dir, "cat"))
 	before, own := fds(t, c.PID()), fds(t, os.Getpid())
-	sh := pty.Plan{Path: "/bin/sh", Argv: []string{"sh"}, Dir: "/"}
+	sh := proc.Plan{Path: "/bin/sh", Argv: []string{"sh"}, Dir: "/"}
 	for _, try := range []struct {
 		id   string
-		plan pty.Plan
+		plan proc.Plan
 		std  [3]*os.File
 		want error
 	}{
-		{"1", pty.Plan{Path: "/does/not/exist", Argv: []string{"x"}, Dir: "/"}, std, pty.ErrNoCommand},
-		{"2", pty.Plan{}, std, keeper.ErrNonsense},
+		{"1", proc.Plan{Path: "/does/not/exist", Argv: []string{"x"}, Dir: "/"}, std, pty.ErrNoCommand},
+		{"2", proc.Plan{}, std, keeper.ErrNonsense},
 		{"3", sh, [3]*os.File{null, nil, null}, os.ErrInvalid},
 		{"here", sh, std, keeper.ErrTaken},
 		{"tty", sh, std, keeper.ErrTaken},

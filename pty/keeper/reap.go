@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/internal/proc"
 )
 
 // signalBase is what a child's Code has above the number of the signal that ended it, see pty.Exit.
@@ -64,7 +64,7 @@ func (k *keeper) ended(pid int, e exit) {
 // exitOf translates the status of a process that has ended.
 func exitOf(status unix.WaitStatus) exit {
 	if status.Signaled() {
-		return exit{Code: signalBase + int(status.Signal()), Signal: pty.SignalName(status.Signal())}
+		return exit{Code: signalBase + int(status.Signal()), Signal: proc.SignalName(status.Signal())}
 	}
 	return exit{Code: status.ExitStatus()}
 }

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/internal/proc"
 )
 
 // work does the jobs one after the other: forks happen so anyway, and only one that hangs on a dead file system must not stop the rest.
@@ -56,7 +56,7 @@ func (k *keeper) start(s *session, p packet) {
 	}
 }
 
-// spawn starts the program of a packet and holds it and hold under the id. It puts a duplicate of the pidfd in the place of the plan. Errors: those of pty.Plan.Exec, ErrTaken, ErrNonsense.
+// spawn starts the program of a packet and holds it and hold under the id. It puts a duplicate of the pidfd in the place of the plan. Errors: those of proc.Plan.Exec, ErrTaken, ErrNonsense.
 func (k *keeper) spawn(s *session, p packet, hold []int) (pid int, err error) {
 	planFile := p.files[0]
 	plan, err := readPlan(planFile)
@@ -73,7 +73,7 @@ func (k *keeper) spawn(s *session, p packet, hold []int) (pid int, err error) {
 	if p.Op == opRun {
 		kind, std = kindProgram, [3]int(p.files[1:runFiles])
 	}
-	plan.Brand = p.Brand // nobody else forks here
+	plan.Tag = p.Brand // nobody else forks here
 	pid, pidfd, err := plan.Exec(std, kind == kindTerminal)
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -113,7 +113,7 @@ func (k *keeper) expect(s *session, id string) error {
 
 // room tells whether another program can be held. Errors: EMFILE.
 func room() error {
-	open, limit, err := pty.Descriptors()
+	open, limit, err := proc.Descriptors()
 	if err == nil && open > limit-startReserve {
 		err = fmt.Errorf("the keeper has %d of %d descriptors open: %w", open, limit, unix.EMFILE)
 	}

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/internal/proc"
 )
 
 // stateVar names the descriptor of the state in the environment of the program that a keeper becomes.
@@ -58,7 +58,7 @@ func (k *keeper) become(s *session, argv []string) error {
 	if err := inherit(files, 0); err != nil {
 		return errors.Join(err, inherit(files, unix.FD_CLOEXEC))
 	}
-	err = replace(argv, append(pty.PlainEnviron(os.Environ()), stateVar+"="+strconv.Itoa(files[0])))
+	err = replace(argv, append(proc.PlainEnviron(os.Environ()), stateVar+"="+strconv.Itoa(files[0])))
 	return errors.Join(fmt.Errorf("upgrade to %q: %w", argv[0], err), inherit(files, unix.FD_CLOEXEC))
 }
 

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/internal/proc"
 )
 
 // attend looks after the directory until the process ends. It has a goroutine of its own: a file system that hangs must
@@ -161,7 +161,7 @@ func (k *keeper) leave(why string) {
 // leaveRounds is how often programs are looked for: one may have been on its way in when the first round began.
 const leaveRounds = 3
 
-// endPrograms ends what is held as a server's delete does: SIGHUP, after pty.KillGrace SIGKILL, to each tree; then what
+// endPrograms ends what is held as a server's delete does: SIGHUP, after proc.KillGrace SIGKILL, to each tree; then what
 // shells have left elsewhere, which their brand tells. Then accept returns.
 func (k *keeper) endPrograms() {
 	for range leaveRounds {
@@ -169,12 +169,12 @@ func (k *keeper) endPrograms() {
 		if len(trees) == 0 {
 			break
 		}
-		if err := pty.KillTrees(context.Background(), trees); err != nil {
+		if err := proc.KillTrees(context.Background(), trees); err != nil {
 			k.log.Error("programs are left", "err", err)
 		}
 		for brand := range brands {
-			ctx, cancel := context.WithTimeout(context.Background(), pty.KillGrace)
-			if _, err := pty.KillBranded(ctx, brand, 0); err != nil {
+			ctx, cancel := context.WithTimeout(context.Background(), proc.KillGrace)
+			if _, err := proc.KillTagged(ctx, brand, 0); err != nil {
 				k.log.Error("programs of a shell are left", "err", err)
 			}
 			cancel()
@@ -189,16 +189,16 @@ func (k *keeper) endPrograms() {
 
 // programs are the trees of what runs, and the brands of it. The keeper's own is not among them: what was started
 // without one has inherited it, and so have a keeper that was made in the place of this one and its programs.
-func (k *keeper) programs() (trees []pty.Tree, brands map[uint64]bool) {
+func (k *keeper) programs() (trees []proc.Tree, brands map[uint64]bool) {
 	brands = map[uint64]bool{}
-	own := pty.Brand(os.Getpid())
+	own := proc.Tag(os.Getpid())
 	for _, pid := range k.running() {
-		t, ok := pty.TreeOf(pid)
+		t, ok := proc.TreeOf(pid)
 		if !ok {
 			continue
 		}
 		trees = append(trees, t)
-		if b := pty.Brand(pid); b != 0 && b != own {
+		if b := proc.Tag(pid); b != 0 && b != own {
 			brands[b] = true
 		}
 	}

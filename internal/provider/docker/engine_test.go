@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/pty"
 )
 
@@ -38,7 +39,7 @@ type engineContainer struct {
 	env    []string
 	dir    string
 	paused bool
-	trees  []pty.Tree
+	trees  []proc.Tree
 }
 
 type engineExec struct {
@@ -166,7 +167,7 @@ func (e *engine) remove(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	cancel()
-	_ = pty.KillTrees(ctx, c.trees)
+	_ = proc.KillTrees(ctx, c.trees)
 	reply(w, http.StatusNoContent, nil)
 }
 
@@ -329,7 +330,7 @@ func (e *engine) terminal(w http.ResponseWriter, x *engineExec, dir string, env 
 }
 
 func (e *engine) began(x *engineExec, pid int, p *pty.Process) {
-	tree, _ := pty.TreeOf(pid)
+	tree, _ := proc.TreeOf(pid)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	x.running, x.proc = true, p

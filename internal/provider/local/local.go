@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/provider"
-	"github.com/evertty/evertty/pty"
 )
 
 // Config is what a Provider is made with.
@@ -46,7 +46,7 @@ type Provider struct {
 // instance is guarded by Provider.mu.
 type instance struct {
 	state  provider.State // Running, Paused, or Unknown
-	frozen []pty.Proc     // processes that Pause has stopped, in order
+	frozen []proc.Process // processes that Pause has stopped, in order
 	work   sync.Mutex     // serialises pause, resume and destroy; taken before Provider.mu
 }
 
@@ -113,10 +113,10 @@ func (l *Provider) at(id string) (*instance, error) {
 }
 
 // trees are the process trees of an instance.
-func (l *Provider) trees(id string) (trees []pty.Tree) {
+func (l *Provider) trees(id string) (trees []proc.Tree) {
 	k, _ := l.lookup(id)
 	for _, pid := range k.PIDs {
-		if t, ok := pty.TreeOf(pid); ok {
+		if t, ok := proc.TreeOf(pid); ok {
 			trees = append(trees, t)
 		}
 	}
@@ -132,7 +132,7 @@ func (l *Provider) Destroy(ctx context.Context, id string) error {
 	}
 	i.work.Lock()
 	defer i.work.Unlock()
-	if err := pty.KillTrees(ctx, l.trees(id)); err != nil {
+	if err := proc.KillTrees(ctx, l.trees(id)); err != nil {
 		return fmt.Errorf("local: %w: %w", provider.ErrProvider, err)
 	}
 	l.mu.Lock()
@@ -152,9 +152,9 @@ func (l *Provider) Pause(ctx context.Context, id string) error {
 	if l.isPaused(id, i) {
 		return fmt.Errorf("local: %w: %q is paused", provider.ErrState, id)
 	}
-	frozen, err := pty.Freeze(ctx, l.trees(id))
+	frozen, err := proc.Stop(ctx, l.trees(id))
 	if err != nil {
-		_ = pty.Thaw(frozen)
+		_ = proc.Continue(frozen)
 		return fmt.Errorf("local: %w: %w", provider.ErrProvider, err)
 	}
 	l.mu.Lock()
@@ -180,11 +180,11 @@ func (l *Provider) Resume(_ context.Context, id string) error {
 	i.state, i.frozen = provider.Running, nil
 	l.mu.Unlock()
 	if !known {
-		if frozen, err = pty.Members(l.trees(id)); err != nil {
+		if frozen, err = proc.Members(l.trees(id)); err != nil {
 			return fmt.Errorf("local: %w: %w", provider.ErrProvider, err)
 		}
 	}
-	if err := pty.Thaw(frozen); err != nil {
+	if err := proc.Continue(frozen); err != nil {
 		return fmt.Errorf("local: %w: %w", provider.ErrProvider, err)
 	}
 	return nil
@@ -199,7 +199,7 @@ func (l *Provider) isPaused(id string, i *instance) bool {
 	if state == provider.Running {
 		return false
 	}
-	members, err := pty.Members(l.trees(id))
+	members, err := proc.Members(l.trees(id))
 	if err != nil {
 		return state == provider.Paused
 	}

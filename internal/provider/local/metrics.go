@@ -9,9 +9,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/provider/wait"
-	"github.com/evertty/evertty/pty"
 )
 
 const (
@@ -60,8 +60,8 @@ type process struct {
 }
 
 // usage is the processor time of the living processes of trees, in ticks, and their memory in bytes.
-func usage(trees []pty.Tree) (ticks map[process]uint64, memory int64, err error) {
-	members, err := pty.Members(trees)
+func usage(trees []proc.Tree) (ticks map[process]uint64, memory int64, err error) {
+	members, err := proc.Members(trees)
 	if err != nil {
 		return nil, 0, fmt.Errorf("local: %w: %w", provider.ErrProvider, err)
 	}

@@ -23,7 +23,7 @@ const (
 )
 
 func commandReplyOf(session string, i shell.Info) wire.Command {
-	reply := wire.Command{CommandID: i.ID, Session: session, Shell: i.Shell, Command: shownCommand(i), Cwd: i.Cwd,
+	reply := wire.Command{CommandID: i.ID, Session: session, Shell: i.Shell, Text: shownCommand(i), Cwd: i.Cwd,
 		Status: wire.CommandStatus(i.Status), QueuePosition: i.Position, Error: i.Error, PID: i.PID,
 		Background: i.Background, Isolated: i.Isolated, PTY: i.PTY, CreatedAt: i.CreatedAt.UTC(),
 		StartedAt:  TimeOrNil(i.StartedAt),
@@ -81,9 +81,9 @@ func (s *Service) getCommands(c echo.Context) error {
 	reply := wire.CommandList{Commands: make([]wire.Command, 0, len(list))}
 	for _, i := range list {
 		line := commandReplyOf(session, i)
-		if len(line.Command) > MaxListedCommand {
-			line.Command, line.Clipped = line.Command[:httpapi.WholeRunes([]byte(line.Command[:MaxListedCommand]))],
-				true
+		if len(line.Text) > MaxListedCommand {
+			whole := httpapi.WholeRunes([]byte(line.Text[:MaxListedCommand]))
+			line.Text, line.Clipped = line.Text[:whole], true
 		}
 		reply.Commands = append(reply.Commands, line)
 	}

@@ -10,10 +10,10 @@ import (
 
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/parallel"
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/internal/terminal"
-	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 )
 
@@ -158,7 +158,7 @@ func (m *Registry) endPrograms(list []*keeper.Program) {
 }
 
 func (m *Registry) endChild(p *keeper.Program) {
-	ctx, cancel := context.WithTimeout(m.ctx, pty.KillGrace)
+	ctx, cancel := context.WithTimeout(m.ctx, proc.KillGrace)
 	defer cancel()
 	if err := p.Child.Kill(ctx, nil); err != nil {
 		m.cfg.Log.Warn("processes of a shell remain", "name", p.ID, "pid", p.Child.PID(), "error", err)

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/shell/registry"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
-	"github.com/evertty/evertty/pty"
 )
 
 // align brings the records in line with what is there: at the start, and after the database could not be written. What a killed server had not written down of
@@ -70,7 +70,7 @@ func (d *Service) alignNow() (strangers []stranger, err error) {
 			return nil, err
 		}
 		alive.Commands = append(alive.Commands, running...)
-		if p, ok := pty.FindProc(s.Stats().PID); ok {
+		if p, ok := proc.Find(s.Stats().PID); ok {
 			alive.Processes[s.Key] = d.process(p)
 		}
 		shellRow(s).recorded.Store(true)
@@ -103,7 +103,7 @@ func (d *Service) alignTerminals(alive *thread.Alive) (strangers []stranger, err
 		}
 		row(t).recorded.Store(true)
 		if t.Running() {
-			if p, ok := pty.FindProc(t.Process().PID()); ok {
+			if p, ok := proc.Find(t.Process().PID()); ok {
 				alive.Processes[t.ID] = d.process(p)
 			}
 		}
@@ -196,7 +196,7 @@ func (d *Service) adopt(list []stranger) {
 
 func (d *Service) adoptOne(ctx context.Context, one stranger) error {
 	if t := one.terminal; t != nil {
-		if _, err := d.ready(ctx, t.Session(), useOf(t), t.Spec().Place); err != nil {
+		if _, err := d.ready(ctx, t.Thread(), useOf(t), t.Spec().Provider); err != nil {
 			return err
 		}
 		d.recordTerminal(t)

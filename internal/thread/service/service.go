@@ -15,9 +15,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/lifetime"
 	"github.com/evertty/evertty/internal/permission"
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/provider/local"
 	"github.com/evertty/evertty/internal/shell"
@@ -25,7 +26,6 @@ import (
 	"github.com/evertty/evertty/internal/startdir"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
-	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/stream"
 )
 
@@ -44,8 +44,8 @@ type Service struct {
 	terminals *terminal.Registry
 	shells    *registry.Registry
 	enforcer  *permission.Enforcer
-	books     *conversation.Manager // of harnesses; nil without a store
-	why       error                 // of no Manager
+	books     *store.Manager // of harnesses; nil without a store
+	why       error          // of no Manager
 	boot      string
 	recorder  recorder
 	watchers  watchers
@@ -69,7 +69,7 @@ type Config struct {
 	Records   thread.Store
 	NoRecords error
 	// Record is what conversations are kept with; its Store is of the same database, or nil for none. Notify and Failed are the service's.
-	Record conversation.Config
+	Record store.Config
 	// Policy is that of threads that bring none; nil is thread.DefaultPolicy. PolicyChosen says that somebody wanted it: see end.
 	Policy       *thread.Policy
 	PolicyChosen bool
@@ -271,10 +271,10 @@ func (d *Service) attend(ctx context.Context, t *terminal.Terminal) error {
 	if d.Manager == nil {
 		return nil
 	}
-	if row(t).recorded.Load() && !d.pauses.isFrozen(t.Session()) && d.Manager.Attend(t.Session()) == nil {
+	if row(t).recorded.Load() && !d.pauses.isFrozen(t.Thread()) && d.Manager.Attend(t.Thread()) == nil {
 		return nil
 	}
-	if _, err := d.ready(ctx, t.Session(), useOf(t), t.Spec().Place); err != nil {
+	if _, err := d.ready(ctx, t.Thread(), useOf(t), t.Spec().Provider); err != nil {
 		return err
 	}
 	d.recordTerminal(t)
@@ -296,7 +296,7 @@ func (d *Service) recordShell(s *registry.Shell) {
 	if shellRow(s).recorded.Swap(true) {
 		return
 	}
-	if p, ok := pty.FindProc(s.Stats().PID); ok {
+	if p, ok := proc.Find(s.Stats().PID); ok {
 		d.note(func(b *thread.Batch) error { return b.Begin(s.Key, d.process(p)) })
 	}
 	d.noteState(s)
@@ -311,12 +311,12 @@ func (d *Service) recordTerminal(t *terminal.Terminal) {
 	if !t.Running() {
 		return
 	}
-	if p, ok := pty.FindProc(t.Process().PID()); ok {
+	if p, ok := proc.Find(t.Process().PID()); ok {
 		d.note(func(b *thread.Batch) error { return b.Begin(t.ID, d.process(p)) })
 	}
 }
 
-func (d *Service) process(p pty.Proc) thread.Process {
+func (d *Service) process(p proc.Process) thread.Process {
 	return thread.Process{PID: p.PID, PIDStart: int64(p.Start), Boot: d.boot}
 }
 
