@@ -134,8 +134,9 @@ var arrows = map[string][]string{
 // homes says which folders may import a third-party module. One that is not
 // here may be used nowhere.
 var homes = map[string][]string{
-	"github.com/creack/pty":    {"pty"},
-	"github.com/hinshun/vt10x": {"vt/vt10x"},
+	"github.com/go-json-experiment/json": {"internal/shell/shelldir"},
+	"github.com/creack/pty":              {"pty"},
+	"github.com/hinshun/vt10x":           {"vt/vt10x"},
 	"github.com/gorilla/websocket": {"client", "internal/provider/daytona", "internal/server/viewer",
 		"tests/fakeprov"},
 	"github.com/r3labs/sse/v2": {"client"},
