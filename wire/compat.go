@@ -23,11 +23,11 @@ type CompatCreate struct {
 
 // CompatSession is a session.
 type CompatSession struct {
-	CompatSessionInfo
 	// It worked; of a command: its code is 0.
 	Success bool `json:"success"`
 	// When.
 	Timestamp time.Time `json:"timestamp"`
+	CompatSessionInfo
 }
 
 // CompatSessionInfo is a session.

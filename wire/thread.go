@@ -87,7 +87,7 @@ type Thread struct {
 	UpdatedAt time.Time `json:"updated_at"`
 	// How many messages come before these: GET …/messages has them. Absent in lists, which have no
 	// messages.
-	MessagesOmitted uint64 `json:"messages_omitted,omitempty"`
+	MessagesOmitted *uint64 `json:"messages_omitted,omitempty"`
 }
 
 // ThreadSandbox is where its processes run.

@@ -197,7 +197,7 @@ func (d *Service) adopt(list []stranger) {
 
 func (d *Service) adoptOne(ctx context.Context, one stranger) error {
 	if t := one.terminal; t != nil {
-		if _, err := d.ready(ctx, t.Session(), useOf(t), t.Spec().Place); err != nil {
+		if _, err := d.ready(ctx, t.Thread(), useOf(t), t.Spec().Provider); err != nil {
 			return err
 		}
 		d.recordTerminal(t)

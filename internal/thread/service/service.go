@@ -272,10 +272,10 @@ func (d *Service) attend(ctx context.Context, t *terminal.Terminal) error {
 	if d.Manager == nil {
 		return nil
 	}
-	if row(t).recorded.Load() && !d.pauses.isFrozen(t.Session()) && d.Manager.Attend(t.Session()) == nil {
+	if row(t).recorded.Load() && !d.pauses.isFrozen(t.Thread()) && d.Manager.Attend(t.Thread()) == nil {
 		return nil
 	}
-	if _, err := d.ready(ctx, t.Session(), useOf(t), t.Spec().Place); err != nil {
+	if _, err := d.ready(ctx, t.Thread(), useOf(t), t.Spec().Provider); err != nil {
 		return err
 	}
 	d.recordTerminal(t)

@@ -1,7 +1,6 @@
-package keeper
+package holder
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,27 +12,27 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/evertty/evertty/internal/proc"
+	"github.com/evertty/evertty/pty/keeper/protocol"
 )
 
-// attend looks after the directory until the process ends. It has a goroutine of its own: a file system that hangs must
-// not keep the keeper from reaping.
-func (k *keeper) attend() {
+// watchDirectory looks after the directory until the process ends. It has a goroutine of its own: a file system that
+// hangs must not keep the keeper from reaping.
+func (k *keeper) watchDirectory() {
 	before := k.acts.Load()
-	for now := range time.Tick(lookEvery) {
-		k.look(now)
+	for now := range time.Tick(checkEvery) {
+		k.checkDirectory(now)
 		acts := k.acts.Load()
 		if acts == before { // nothing else happens: the look should not cost memory
-			dropAgain()
+			releaseProgram()
 		}
 		before = acts
 	}
 }
 
-// look is what the keeper does every lookEvery: it makes its socket again when somebody has removed it, and ends when
-// its directory has been gone for Options.Gone and no server is there. now is the time of the look. Only attend calls
-// it.
-func (k *keeper) look(now time.Time) {
+// checkDirectory is what the keeper does every checkEvery: it makes its socket again when somebody has removed it, and
+// ends when its directory has been gone for Options.Gone and no server is there. now is the time of the look. Only
+// watchDirectory calls it.
+func (k *keeper) checkDirectory(now time.Time) {
 	// A lock is not made again while somebody may be about to remove the rest of the directory.
 	k.unlocked = k.lost(k.unlocked)
 	lost := k.unlocked
@@ -58,8 +57,8 @@ func (k *keeper) look(now time.Time) {
 
 // socketGone tells whether the socket's name is not the keeper's any more.
 func (k *keeper) socketGone() bool {
-	var id fileID
-	err := atSocket(k.Dir, func(path string) (err error) { id, err = socketAt(path); return err })
+	var id protocol.FileID
+	err := protocol.AtSocket(k.Dir, func(path string) (err error) { id, err = protocol.SocketAt(path); return err })
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return err == nil && id != k.socket
@@ -86,7 +85,7 @@ func (k *keeper) lockRemoved() bool {
 	if err := unix.Stat(path, &now); err != nil {
 		return err == unix.ENOENT || err == unix.ENOTDIR
 	}
-	return unix.Fstat(lock, &st) == nil && idOf(st) != idOf(now)
+	return unix.Fstat(lock, &st) == nil && protocol.IdOf(st) != protocol.IdOf(now)
 }
 
 // relock takes a new lock where the directory is there and has no other keeper, and tells whether it did: then servers
@@ -125,7 +124,7 @@ var errNotOurs = errors.New("this is no directory of this user alone")
 
 // takeLock takes the lock of a directory and writes the process id into it. Errors: errSecond.
 func takeLock(dir string) (*os.File, error) {
-	lock, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	lock, err := os.OpenFile(filepath.Join(dir, protocol.LockName), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +133,7 @@ func takeLock(dir string) (*os.File, error) {
 		if err == unix.EWOULDBLOCK {
 			return nil, errors.Join(errSecond, callKeeper(dir, lock))
 		}
-		return nil, fmt.Errorf("%s: %w", lockName, err)
+		return nil, fmt.Errorf("%s: %w", protocol.LockName, err)
 	}
 	// For people who look, and callKeeper.
 	err = lock.Truncate(0)
@@ -146,73 +145,4 @@ func takeLock(dir string) (*os.File, error) {
 		return nil, err
 	}
 	return lock, nil
-}
-
-// leave hangs up on the server, takes no other one, ends all programs and then the keeper. The lock is held.
-func (k *keeper) leave(why string) {
-	k.leaving = true
-	k.log.Warn("ending all programs", "why", why, "held", len(k.kept))
-	if k.server != nil {
-		k.server.close()
-	}
-	go k.endPrograms()
-}
-
-// leaveRounds is how often programs are looked for: one may have been on its way in when the first round began.
-const leaveRounds = 3
-
-// endPrograms ends what is held as a server's delete does: SIGHUP, after proc.KillGrace SIGKILL, to each tree; then what
-// shells have left elsewhere, which their brand tells. Then accept returns.
-func (k *keeper) endPrograms() {
-	for range leaveRounds {
-		trees, brands := k.programs()
-		if len(trees) == 0 {
-			break
-		}
-		if err := proc.KillTrees(context.Background(), trees); err != nil {
-			k.log.Error("programs are left", "err", err)
-		}
-		for brand := range brands {
-			ctx, cancel := context.WithTimeout(context.Background(), proc.KillGrace)
-			if _, err := proc.KillTagged(ctx, brand, 0); err != nil {
-				k.log.Error("programs of a shell are left", "err", err)
-			}
-			cancel()
-		}
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	clear(k.kept)
-	k.ending = true
-	_ = k.listener.SetReadDeadline(time.Now())
-}
-
-// programs are the trees of what runs, and the brands of it. The keeper's own is not among them: what was started
-// without one has inherited it, and so have a keeper that was made in the place of this one and its programs.
-func (k *keeper) programs() (trees []proc.Tree, brands map[uint64]bool) {
-	brands = map[uint64]bool{}
-	own := proc.Tag(os.Getpid())
-	for _, pid := range k.running() {
-		t, ok := proc.TreeOf(pid)
-		if !ok {
-			continue
-		}
-		trees = append(trees, t)
-		if b := proc.Tag(pid); b != 0 && b != own {
-			brands[b] = true
-		}
-	}
-	return trees, brands
-}
-
-// running are the process ids of what is held and has not ended.
-func (k *keeper) running() (pids []int) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for _, h := range k.kept {
-		if h.Kind != kindFiles && h.Exit == nil {
-			pids = append(pids, h.PID)
-		}
-	}
-	return pids
 }

@@ -1,4 +1,4 @@
-package keeper
+package protocol
 
 import (
 	"bufio"
@@ -17,38 +17,39 @@ import (
 	"github.com/evertty/evertty/internal/proc"
 )
 
-// update writes the golden files anew. A line that changes is a change of the protocol: see protocolVersion.
+// update writes the golden files anew. A line that changes is a change of the protocol: see Version.
 var update = flag.Bool("update", false, "write testdata anew")
 
 // fromServer and fromKeeper are every packet of the protocol, with every field it may have.
 var (
-	fromServer = []packet{
-		{Op: opHello, Version: 1, Release: "v1.2.3"},
-		{Op: opTake, Number: 1},
-		{Op: opStart, Number: 2, ID: "0f9d2a4c", Files: 5},
-		{Op: opStart, Number: 10, ID: "0f9d2a4c.2", Brand: 1<<62 - 1, Files: 5},
-		{Op: opAdopt, Number: 3, ID: "0f9d2a4c", PID: 4711, Files: 4},
-		{Op: opAdopt, Number: 4, ID: "0f9d2a4c", PID: 4711, Exit: &exit{Code: 143, Signal: "TERM"}, Files: 4},
-		{Op: opRun, Number: 7, ID: "shell.build.1", Files: 5},
-		{Op: opRun, Number: 9, ID: "shell.build.2", Brand: 1<<62 - 1, Files: 5},
-		{Op: opAdopt, Number: 8, ID: "shell.build.1", Kind: kindProgram, PID: 4712, Files: 2},
-		{Op: opAdopt, ID: "shell.build.c.1", Kind: kindFiles, PID: 4700, Files: 3},
-		{Op: opRelease, Number: 5, ID: "0f9d2a4c"},
-		{Op: opUpgrade, Number: 6, Argv: []string{"/usr/bin/evertty", "keeper", "--data-dir", "/var/lib/evertty"}},
+	fromServer = []Packet{
+		{Op: OpHello, Version: 1, Release: "v1.2.3"},
+		{Op: OpTake, Number: 1},
+		{Op: OpStart, Number: 2, ID: "0f9d2a4c", Files: 5},
+		{Op: OpStart, Number: 10, ID: "0f9d2a4c.2", Tag: 1<<62 - 1, Files: 5},
+		{Op: OpAdopt, Number: 3, ID: "0f9d2a4c", PID: 4711, Files: 4},
+		{Op: OpAdopt, Number: 4, ID: "0f9d2a4c", PID: 4711, Exit: &Exit{Code: 143, Signal: "TERM"}, Files: 4},
+		{Op: OpRun, Number: 7, ID: "shell.build.1", Files: 5},
+		{Op: OpRun, Number: 9, ID: "shell.build.2", Tag: 1<<62 - 1, Files: 5},
+		{Op: OpAdopt, Number: 8, ID: "shell.build.1", Kind: KindProgram, PID: 4712, Files: 2},
+		{Op: OpAdopt, ID: "shell.build.c.1", Kind: KindFiles, PID: 4700, Files: 3},
+		{Op: OpRelease, Number: 5, ID: "0f9d2a4c"},
+		{Op: OpUpgrade, Number: 6, Argv: []string{"/usr/bin/evertty", "keeper", "--data-dir", "/var/lib/evertty"}},
 	}
-	fromKeeper = []packet{
-		{Op: opWelcome, Version: 1, Release: "v1.2.3", PID: 4700, Born: 1767225600000000000},
-		{Op: opWelcome, Version: 1, Release: "v1.2.3", PID: 4700, Programs: true, Born: 1767225600000000000},
-		{Op: opBusy, Version: 1, PID: 4600},
-		{Op: opKept, Number: 1, ID: "0f9d2a4c", PID: 4711, Files: 4},
-		{Op: opKept, Number: 1, ID: "0f9d2a4c", PID: 4711, Exit: &exit{Code: 0}, Files: 4},
-		{Op: opKept, Number: 1, ID: "0f9d2a4c", PID: 4711, Adopted: true, Files: 4},
-		{Op: opKept, Number: 1, ID: "shell.build.1", Kind: kindProgram, PID: 4712, Exit: &exit{Code: 0}, Files: 2},
-		{Op: opKept, Number: 1, ID: "shell.build.c.1", Kind: kindFiles, PID: 4700, Files: 3},
-		{Op: opDone, Number: 1},
-		{Op: opDone, Number: 2, PID: 4711, Files: 1},
-		{Op: opFailed, Number: 2, Failure: &failure{Kind: "no_command", Errno: 2, Text: "pty: start \"x\": command cannot be run"}},
-		{Op: opExited, ID: "0f9d2a4c", Exit: &exit{Code: 143, Signal: "TERM"}},
+	fromKeeper = []Packet{
+		{Op: OpWelcome, Version: 1, Release: "v1.2.3", PID: 4700, Born: 1767225600000000000},
+		{Op: OpWelcome, Version: 1, Release: "v1.2.3", PID: 4700, Programs: true, Born: 1767225600000000000},
+		{Op: OpBusy, Version: 1, PID: 4600},
+		{Op: OpKept, Number: 1, ID: "0f9d2a4c", PID: 4711, Files: 4},
+		{Op: OpKept, Number: 1, ID: "0f9d2a4c", PID: 4711, Exit: &Exit{Code: 0}, Files: 4},
+		{Op: OpKept, Number: 1, ID: "0f9d2a4c", PID: 4711, Adopted: true, Files: 4},
+		{Op: OpKept, Number: 1, ID: "shell.build.1", Kind: KindProgram, PID: 4712, Exit: &Exit{Code: 0}, Files: 2},
+		{Op: OpKept, Number: 1, ID: "shell.build.c.1", Kind: KindFiles, PID: 4700, Files: 3},
+		{Op: OpDone, Number: 1},
+		{Op: OpDone, Number: 2, PID: 4711, Files: 1},
+		{Op: OpFailed, Number: 2, Failure: &Failure{Kind: "no_command", Errno: 2,
+			Text: "pty: start \"x\": command cannot be run"}},
+		{Op: OpExited, ID: "0f9d2a4c", Exit: &Exit{Code: 143, Signal: "TERM"}},
 	}
 )
 
@@ -57,7 +58,7 @@ func TestGolden(t *testing.T) {
 	for _, side := range []struct {
 		name       string
 		fromKeeper bool
-		list       []packet
+		list       []Packet
 	}{{"server", false, fromServer}, {"keeper", true, fromKeeper}} {
 		var wire bytes.Buffer
 		said := map[string]bool{}
@@ -106,19 +107,19 @@ func TestGolden(t *testing.T) {
 // TestNewerPeer: fields that this release does not know are ignored.
 func TestNewerPeer(t *testing.T) {
 	p, err := decode([]byte(`{"op":"take","n":1,"color":"blue"}`), false)
-	if err != nil || p.Op != opTake {
+	if err != nil || p.Op != OpTake {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
 
 func TestFailures(t *testing.T) {
 	for kind, want := range kinds {
-		f := failureOf(fmt.Errorf("start: %w: %w", want, unix.ENOENT))
+		f := FailureOf(fmt.Errorf("start: %w: %w", want, unix.ENOENT))
 		if f.Kind != kind || !errors.Is(f, want) || !errors.Is(f, unix.ENOENT) {
 			t.Errorf("%s: %+v", kind, f)
 		}
 	}
-	f := failureOf(errors.New(strings.Repeat("x", 2*maxText)))
+	f := FailureOf(errors.New(strings.Repeat("x", 2*maxText)))
 	if len(f.Text) > maxText || f.Unwrap() != nil {
 		t.Errorf("%+v", f)
 	}
@@ -129,24 +130,26 @@ func TestPlanFile(t *testing.T) {
 		{Path: "/bin/sh", Dir: "/", Argv: []string{"sh"}, Env: []string{}},
 		{Path: "/b\xff", Dir: "/tmp/a b", Argv: []string{"", "", "x\ny"}, Env: []string{"A=\xfe", "B="}},
 	} {
-		f, err := writePlan(want)
+		f, err := WritePlan(want)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := readPlan(int(f.Fd()))
+		got, err := ReadPlan(int(f.Fd()))
 		_ = f.Close()
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v, %v", got, err)
 		}
 	}
-	for _, bad := range []string{"", "\x00", "/bin/sh", "/\x00/\x00", "/\x00/\x000\x00", "/\x00/\x002\x00sh\x00", "/\x00/\x00x\x00sh\x00", "/\x00/\x001\x00sh"} {
+	for _, bad := range []string{"", "\x00", "/bin/sh", "/\x00/\x00", "/\x00/\x000\x00", "/\x00/\x002\x00sh\x00",
+		"/\x00/\x00x\x00sh\x00", "/\x00/\x001\x00sh"} {
 		if p, err := parsePlan([]byte(bad)); !errors.Is(err, ErrNonsense) {
 			t.Errorf("%q is %+v, %v", bad, p, err)
 		}
 	}
 }
 
-// FuzzPacket: any bytes are a packet that has what its op needs, or ErrNonsense; and a packet survives being written again.
+// FuzzPacket: any bytes are a packet that has what its op needs, or ErrNonsense; and a packet survives being written
+// again.
 func FuzzPacket(f *testing.F) {
 	for _, p := range append(fromServer, fromKeeper...) {
 		data, err := encode(p)
@@ -165,7 +168,8 @@ func FuzzPacket(f *testing.F) {
 				continue
 			}
 			s := shapes[p.Op]
-			if s.number && p.Number == 0 || s.id && p.ID == "" || s.pid && p.PID <= 0 || s.exit && p.Exit == nil || s.failure && p.Failure == nil ||
+			if s.number && p.Number == 0 || s.id && p.ID == "" || s.pid && p.PID <= 0 || s.exit && p.Exit == nil ||
+				s.failure && p.Failure == nil ||
 				s.words && len(p.Argv) == 0 || p.Files < s.minFiles || p.Files > s.maxFiles {
 				t.Errorf("%q is %+v", data, p)
 			}
@@ -191,12 +195,12 @@ func FuzzPlan(f *testing.F) {
 			}
 			return
 		}
-		file, err := writePlan(p)
+		file, err := WritePlan(p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer file.Close()
-		if q, err := readPlan(int(file.Fd())); err != nil || !reflect.DeepEqual(p, q) {
+		if q, err := ReadPlan(int(file.Fd())); err != nil || !reflect.DeepEqual(p, q) {
 			t.Errorf("%+v is %+v, %v", data, q, err)
 		}
 	})

@@ -1,4 +1,4 @@
-package keeper
+package protocol
 
 import (
 	"errors"
@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/proc"
 )
 
-// conn is one end of the connection between keeper and server. One goroutine receives at a time; send and close may be called from several.
-// It waits in the network poller.
-type conn struct {
+// Conn is one end of the connection between keeper and server. One goroutine receives at a time; send and close may be
+// called from several. It waits in the network poller.
+type Conn struct {
 	file       *os.File
 	raw        syscall.RawConn // the only way to the descriptor: file.Fd would make it blocking
 	fromKeeper bool            // whose packets come in
@@ -21,44 +23,25 @@ type conn struct {
 	oob        []byte          // of receive
 }
 
-// newConn makes a conn of a connected socket. It owns fd, also when it fails.
-func newConn(fd int, fromKeeper bool) (*conn, error) {
-	file, raw, err := pollable(fd, "keeper connection")
+// NewConn makes a conn of a connected socket. It owns fd, also when it fails.
+func NewConn(fd int, fromKeeper bool) (*Conn, error) {
+	file, raw, err := proc.Pollable(fd, "keeper connection")
 	if err != nil {
 		return nil, err
 	}
-	return &conn{file: file, raw: raw, fromKeeper: fromKeeper,
+	return &Conn{file: file, raw: raw, fromKeeper: fromKeeper,
 		buf: make([]byte, maxPacket+1), oob: make([]byte, unix.CmsgSpace(4*maxFiles))}, nil
 }
 
-// pollable wraps a descriptor so that it waits in the network poller. It owns fd, also when it fails.
-func pollable(fd int, name string) (*os.File, syscall.RawConn, error) {
-	if err := unix.SetNonblock(fd, true); err != nil {
-		_ = unix.Close(fd)
-		return nil, nil, err
-	}
-	unix.CloseOnExec(fd)
-	file := os.NewFile(uintptr(fd), name)
-	err := file.SetDeadline(time.Time{}) // tells whether the poller has it
-	if err == nil {
-		var raw syscall.RawConn
-		if raw, err = file.SyscallConn(); err == nil {
-			return file, raw, nil
-		}
-	}
-	_ = file.Close()
-	return nil, nil, err
-}
-
-// send sends p with descriptors, which stay the caller's. It waits at most sendTimeout for the other side to read.
-func (c *conn) send(p packet, files ...int) error {
+// Send sends p with descriptors, which stay the caller's. It waits at most SendTimeout for the other side to read.
+func (c *Conn) Send(p Packet, files ...int) error {
 	p.Files = len(files)
 	data, err := encode(p)
 	if err != nil {
 		return err
 	}
 	rights := unix.UnixRights(files...)
-	deadline := time.Now().Add(sendTimeout)
+	deadline := time.Now().Add(SendTimeout)
 	if err := c.file.SetWriteDeadline(deadline); err != nil {
 		return err
 	}
@@ -67,16 +50,17 @@ func (c *conn) send(p packet, files ...int) error {
 		if err == nil {
 			return nil
 		}
-		// More descriptors are on their way than RLIMIT_NOFILE allows this user: they become fewer as the other side receives.
+		// More descriptors are on their way than RLIMIT_NOFILE allows this user: they become fewer as the other side
+		// receives.
 		if err != unix.ETOOMANYREFS || time.Now().After(deadline) {
 			return fmt.Errorf("send %s: %w", p.Op, err)
 		}
-		<-time.After(dialPauseMin)
+		<-time.After(resendPause)
 	}
 }
 
 // transmit is sendmsg(2), waiting for room.
-func (c *conn) transmit(data, rights []byte) error {
+func (c *Conn) transmit(data, rights []byte) error {
 	var sent error
 	err := c.raw.Write(func(fd uintptr) bool {
 		for {
@@ -92,40 +76,44 @@ func (c *conn) transmit(data, rights []byte) error {
 	return sent
 }
 
-// receive waits for the next packet. Its descriptors are close-on-exec. Errors: io.EOF when the other side has left, ErrNonsense, EMFILE when
-// this process has no room for the descriptors: then the packet is returned without them, so that a request can be answered.
-func (c *conn) receive() (packet, error) {
+// Receive waits for the next packet. Its descriptors are close-on-exec. Errors: io.EOF when the other side has left,
+// ErrNonsense, EMFILE when this process has no room for the descriptors: then the packet is returned without them, so
+// that a request can be answered.
+func (c *Conn) Receive() (Packet, error) {
 	var n, oobn, flags int
 	var got error
 	err := c.raw.Read(func(fd uintptr) bool {
 		for {
 			n, oobn, flags, _, got = unix.Recvmsg(int(fd), c.buf, c.oob, unix.MSG_CMSG_CLOEXEC|unix.MSG_DONTWAIT)
-			// ECONNRESET comes once when the other side has left without reading everything. What it had said comes after it.
+			// ECONNRESET comes once when the other side has left without reading everything. What it had said comes
+			// after it.
 			if got != unix.EINTR && got != unix.ECONNRESET {
 				return got != unix.EAGAIN
 			}
 		}
 	})
 	if err = errors.Join(err, got); err != nil {
-		return packet{}, fmt.Errorf("receive: %w", err)
+		return Packet{}, fmt.Errorf("receive: %w", err)
 	}
 	files := receivedFiles(c.oob[:oobn])
 	if n == 0 && len(files) == 0 {
-		return packet{}, io.EOF
+		return Packet{}, io.EOF
 	}
 	p, err := decode(c.buf[:n], c.fromKeeper)
 	switch {
 	case err != nil:
-	case flags&unix.MSG_CTRUNC != 0 && len(files) < p.Files: // what does not fit into the table of descriptors is dropped (unix(7))
+	// The kernel drops descriptors that do not fit into this process's table (unix(7)).
+	case flags&unix.MSG_CTRUNC != 0 && len(files) < p.Files:
 		err = fmt.Errorf("receive %s: %w", p.Op, unix.EMFILE)
 	case len(files) != p.Files:
-		p, err = packet{}, fmt.Errorf("%w: %s with %d descriptors instead of %d", ErrNonsense, p.Op, len(files), p.Files)
+		p, err = Packet{}, fmt.Errorf("%w: %s with %d descriptors instead of %d", ErrNonsense, p.Op, len(files),
+			p.Files)
 	}
 	if err != nil {
-		closeFiles(files)
+		CloseFiles(files)
 		return p, err
 	}
-	p.files = files
+	p.FDs = files
 	return p, nil
 }
 
@@ -144,14 +132,14 @@ func receivedFiles(oob []byte) []int {
 	return files
 }
 
-func closeFiles(files []int) {
+func CloseFiles(files []int) {
 	for _, fd := range files {
 		_ = unix.Close(fd)
 	}
 }
 
-// peer tells who is on the other end (SO_PEERCRED, unix(7)). Errors: ErrForeign.
-func (c *conn) peer() (pid int, err error) {
+// Peer tells who is on the other end (SO_PEERCRED, unix(7)). Errors: ErrForeign.
+func (c *Conn) Peer() (pid int, err error) {
 	var cred *unix.Ucred
 	var got error
 	err = c.raw.Control(func(fd uintptr) {
@@ -166,5 +154,11 @@ func (c *conn) peer() (pid int, err error) {
 	return int(cred.Pid), nil
 }
 
-// close hangs up; a pending receive or send fails.
-func (c *conn) close() { _ = c.file.Close() }
+// SetReadDeadline bounds a pending and later receive; the zero time is no bound.
+func (c *Conn) SetReadDeadline(t time.Time) error { return c.file.SetReadDeadline(t) }
+
+// Control calls f with the descriptor, which stays open meanwhile.
+func (c *Conn) Control(f func(fd uintptr)) error { return c.raw.Control(f) }
+
+// Close hangs up; a pending receive or send fails.
+func (c *Conn) Close() { _ = c.file.Close() }

@@ -1,4 +1,4 @@
-package keeper
+package holder
 
 import (
 	"encoding/json"
@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/internal/proc"
+	"github.com/evertty/evertty/pty/keeper/protocol"
 )
 
 // stateVar names the descriptor of the state in the environment of the program that a keeper becomes.
@@ -22,18 +23,19 @@ const stateVar = "EVERTTY_KEEPER_STATE"
 // maxState bounds the state, in bytes: 200 for each of 100000 terminals.
 const maxState = 20 << 20
 
-// state is what survives an upgrade besides the process itself. Fields are only added: any release may follow any other.
+// state is what survives an upgrade besides the process itself. Fields are only added: any release may follow any
+// other.
 type state struct {
-	Lock     int     `json:"lock"` // descriptors
-	Listener int     `json:"listener"`
-	Socket   fileID  `json:"socket"` // what Listener is bound to; zero from a keeper that did not know
-	Server   int     `json:"server"`
-	Born     int64   `json:"born"`
-	Kept     []*held `json:"kept"`
+	Lock     int             `json:"lock"` // descriptors
+	Listener int             `json:"listener"`
+	Socket   protocol.FileID `json:"socket"` // what Listener is bound to; zero from a keeper that did not know
+	Server   int             `json:"server"`
+	Born     int64           `json:"born"`
+	Kept     []*held         `json:"kept"`
 }
 
-// become executes argv in the place of this process and returns only when that fails. The server's goroutine calls it while no start is under way, so
-// the tables and what was received change no more.
+// become executes argv in the place of this process and returns only when that fails. The server's goroutine calls it
+// while no start is under way, so the tables and what was received change no more.
 func (k *keeper) become(s *session, argv []string) error {
 	// The lock stays held over exec: a status that is reaped is in the state, any other is still the kernel's.
 	k.mu.Lock()
@@ -49,7 +51,7 @@ func (k *keeper) become(s *session, argv []string) error {
 	if err != nil {
 		return err
 	}
-	memfd, err := memory("keeper", data)
+	memfd, err := protocol.MemFD("keeper", data)
 	if err != nil {
 		return fmt.Errorf("upgrade: %w", err)
 	}
@@ -74,10 +76,12 @@ func replace(argv, env []string) error {
 		return err
 	}
 	defer func() { _ = unix.PthreadSigmask(unix.SIG_SETMASK, &old, nil) }()
-	// Exec lowers the limit of descriptors to what this program was started with and leaves it there when it fails, with two consequences: it has to be
-	// raised again, and Go does not lower it for children any more. So it is not tried in vain.
+	// Exec lowers the limit of descriptors to what this program was started with and leaves it there when it fails,
+	// with two consequences: it has to be raised again, and Go does not lower it for children any more. So it is not
+	// tried in vain.
 	var files unix.Rlimit
-	if err := errors.Join(unix.Faccessat(unix.AT_FDCWD, argv[0], unix.X_OK, unix.AT_EACCESS), unix.Getrlimit(unix.RLIMIT_NOFILE, &files)); err != nil {
+	if err := errors.Join(unix.Faccessat(unix.AT_FDCWD, argv[0], unix.X_OK, unix.AT_EACCESS),
+		unix.Getrlimit(unix.RLIMIT_NOFILE, &files)); err != nil {
 		return err
 	}
 	err := syscall.Exec(argv[0], argv, env)
@@ -88,7 +92,7 @@ func replace(argv, env []string) error {
 func (k *keeper) describe(s *session) (state, error) {
 	st := state{Born: k.born, Socket: k.socket, Kept: slices.Collect(maps.Values(k.kept))}
 	note := func(to *int) func(uintptr) { return func(fd uintptr) { *to = int(fd) } }
-	err := errors.Join(k.raw.Control(note(&st.Listener)), s.raw.Control(note(&st.Server)))
+	err := errors.Join(k.raw.Control(note(&st.Listener)), s.Control(note(&st.Server)))
 	st.Lock = int(k.lock.Fd())
 	return st, err
 }
@@ -122,7 +126,7 @@ func (k *keeper) resume() (bool, error) {
 	memfd, err := strconv.Atoi(number)
 	if err == nil {
 		var data []byte
-		if data, err = readMemory(memfd, maxState); err == nil {
+		if data, err = protocol.ReadMemFD(memfd, maxState); err == nil {
 			err = json.Unmarshal(data, &st)
 		}
 		_ = unix.Close(memfd)
@@ -142,9 +146,12 @@ func (k *keeper) restore(st state) error {
 	for _, h := range st.Kept {
 		k.kept[h.ID] = h
 	}
-	k.lock = os.NewFile(uintptr(st.Lock), lockName)
-	if st.Socket == (fileID{}) { // the server has come through it just now
-		if err := atSocket(k.Dir, func(path string) (err error) { st.Socket, err = socketAt(path); return err }); err != nil {
+	k.lock = os.NewFile(uintptr(st.Lock), protocol.LockName)
+	if st.Socket == (protocol.FileID{}) { // the server has come through it just now
+		if err := protocol.AtSocket(k.Dir, func(path string) (err error) {
+			st.Socket, err = protocol.SocketAt(path)
+			return err
+		}); err != nil {
 			return err
 		}
 	}

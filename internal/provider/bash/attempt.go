@@ -14,7 +14,7 @@ import (
 )
 
 // Attempt is one execution of a command. Its context ends with the caller's, after the command's timeout, and when a
-// writer of its output fails, for then nobody reads the rest.
+// writer of its output fails: nobody reads the rest then.
 type Attempt struct {
 	context.Context
 	Stdout, Stderr io.Writer // the caller's
@@ -53,10 +53,10 @@ func (c *cancelWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// SignalBase is what shells add to the number of the signal that ended a command.
+// SignalBase plus a signal's number is the exit code of a command that the signal ended (POSIX 2.8.2).
 const SignalBase = 128
 
-// ActivityWriter knows when it was used last. When its writer has failed it takes everything and passes nothing on.
+// ActivityWriter notes when it was used last. After its writer has failed, it accepts and drops everything.
 type ActivityWriter struct {
 	w      io.Writer
 	at     atomic.Int64 // UnixNano; 0 during a Write
@@ -89,7 +89,7 @@ func (a *ActivityWriter) Last() time.Time {
 	return time.Now()
 }
 
-// Later is the later of some times.
+// Later is the latest of some times.
 func Later(a time.Time, more ...time.Time) time.Time {
 	for _, b := range more {
 		if b.After(a) {

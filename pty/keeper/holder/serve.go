@@ -1,4 +1,4 @@
-package keeper
+package holder
 
 import (
 	"errors"
@@ -8,39 +8,43 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/pty/keeper/protocol"
 )
 
 // session is the connection of the server that is served.
 type session struct {
-	*conn
+	*protocol.Conn
 	pid  int
 	wake chan struct{} // has a value when there may be an exit to tell; closed when the session is over
 }
 
 // newSession makes a session of a connection of this user. It owns fd, also when it fails. Errors: ErrForeign.
 func newSession(fd int) (*session, error) {
-	c, err := newConn(fd, false)
+	c, err := protocol.NewConn(fd, false)
 	if err != nil {
 		return nil, err
 	}
-	pid, err := c.peer()
+	pid, err := c.Peer()
 	if err != nil {
-		c.close()
+		c.Close()
 		return nil, err
 	}
-	return &session{conn: c, pid: pid, wake: make(chan struct{}, 1)}, nil
+	return &session{Conn: c, pid: pid, wake: make(chan struct{}, 1)}, nil
 }
 
-// say sends a packet. One that comes too late for a server that has left is no error: what that has said before counts, and receive tells when
-// that is all. Of one that left without reading everything the kernel says so once, to whoever sends or receives next (ECONNRESET).
-func (s *session) say(p packet, files ...int) error {
-	if err := s.send(p, files...); !errors.Is(err, unix.EPIPE) && !errors.Is(err, unix.ECONNRESET) {
+// say sends a packet. One that comes too late for a server that has left is no error: what that has said before counts,
+// and receive tells when that is all. Of one that left without reading everything the kernel says so once, to whoever
+// sends or receives next (ECONNRESET).
+func (s *session) say(p protocol.Packet, files ...int) error {
+	if err := s.Send(p, files...); !errors.Is(err, unix.EPIPE) && !errors.Is(err, unix.ECONNRESET) {
 		return err
 	}
 	return nil
 }
 
-// serve does what the server asks for until it leaves or says nonsense. With greeted it has been welcome to the keeper that this process was before.
+// serve does what the server asks for until it leaves or says nonsense. With greeted it has been welcome to the keeper
+// that this process was before.
 func (k *keeper) serve(s *session, greeted bool) {
 	go k.tell(s)
 	err := k.hello(s, greeted)
@@ -50,7 +54,7 @@ func (k *keeper) serve(s *session, greeted bool) {
 	if !errors.Is(err, io.EOF) {
 		k.log.Warn("hung up on the server", "server", s.pid, "err", err)
 	}
-	s.close()
+	s.Close()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	close(s.wake)
@@ -61,22 +65,23 @@ func (k *keeper) serve(s *session, greeted bool) {
 // hello waits for the first packet and answers it, and sees to it that this server hears of every exit.
 func (k *keeper) hello(s *session, greeted bool) error {
 	if !greeted {
-		if err := s.file.SetReadDeadline(time.Now().Add(helloTimeout)); err != nil {
+		if err := s.SetReadDeadline(time.Now().Add(protocol.HelloTimeout)); err != nil {
 			return err
 		}
-		p, err := s.receive()
+		p, err := s.Receive()
 		if err != nil {
 			return err
 		}
-		if p.Op != opHello {
-			closeFiles(p.files)
-			return fmt.Errorf("%w: %s before %s", ErrNonsense, p.Op, opHello)
+		if p.Op != protocol.OpHello {
+			protocol.CloseFiles(p.FDs)
+			return fmt.Errorf("%w: %s before %s", protocol.ErrNonsense, p.Op, protocol.OpHello)
 		}
-		if err := s.file.SetReadDeadline(time.Time{}); err != nil {
+		if err := s.SetReadDeadline(time.Time{}); err != nil {
 			return err
 		}
 	}
-	if err := s.say(packet{Op: opWelcome, Version: protocolVersion, Release: k.Release, PID: os.Getpid(), Born: k.born, Programs: true}); err != nil {
+	if err := s.say(protocol.Packet{Op: protocol.OpWelcome, Version: protocol.Version, Release: k.Release,
+		PID: os.Getpid(), Born: k.born, Programs: true}); err != nil {
 		return err
 	}
 	k.mu.Lock()
@@ -90,7 +95,7 @@ func (k *keeper) hello(s *session, greeted bool) error {
 
 // handle receives one request and carries it out.
 func (k *keeper) handle(s *session) error {
-	p, err := s.receive()
+	p, err := s.Receive()
 	if errors.Is(err, unix.EMFILE) && p.Op != "" {
 		return k.answer(s, p, err)
 	}
@@ -103,62 +108,63 @@ func (k *keeper) handle(s *session) error {
 		k.busy()
 	}
 	switch p.Op {
-	case opTake:
+	case protocol.OpTake:
 		return k.take(s, p)
-	case opStart, opRun:
+	case protocol.OpStart, protocol.OpRun:
 		select {
 		case k.jobs <- func() { k.start(s, p) }:
 			return nil
 		default: // no client of ours has so many on their way: some hang in the kernel
-			closeFiles(p.files)
+			protocol.CloseFiles(p.FDs)
 			return k.answer(s, p, unix.EAGAIN)
 		}
-	case opAdopt:
+	case protocol.OpAdopt:
 		return k.answer(s, p, k.adopt(p))
-	case opRelease:
+	case protocol.OpRelease:
 		k.release(p.ID)
 		return k.answer(s, p, nil)
-	case opUpgrade:
+	case protocol.OpUpgrade:
 		err := k.finishStarts()
 		if err == nil {
 			err = k.become(s, p.Argv)
 		}
 		return k.answer(s, p, err)
 	}
-	closeFiles(p.files)
-	return fmt.Errorf("%w: %s out of turn", ErrNonsense, p.Op)
+	protocol.CloseFiles(p.FDs)
+	return fmt.Errorf("%w: %s out of turn", protocol.ErrNonsense, p.Op)
 }
 
-// light tells whether a request is part of a shell's command, which comes often and leaves nothing: files that are held, or released.
-func (k *keeper) light(p packet) bool {
+// light tells whether a request is part of a shell's command, which comes often and leaves nothing: files that are
+// held, or released.
+func (k *keeper) light(p protocol.Packet) bool {
 	switch p.Op {
-	case opAdopt:
-		return p.Kind == kindFiles
-	case opRelease:
+	case protocol.OpAdopt:
+		return p.Kind == protocol.KindFiles
+	case protocol.OpRelease:
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		h := k.kept[p.ID]
-		return h != nil && h.Kind == kindFiles
+		return h != nil && h.Kind == protocol.KindFiles
 	}
 	return false
 }
 
 // answer tells how a request went.
-func (k *keeper) answer(s *session, p packet, err error) error {
+func (k *keeper) answer(s *session, p protocol.Packet, err error) error {
 	switch {
 	case err != nil && p.Number == 0:
 		k.log.Warn("request without an answer", "op", p.Op, "id", p.ID, "err", err)
 		return nil
 	case err != nil:
-		return s.say(packet{Op: opFailed, Number: p.Number, Failure: failureOf(err)})
+		return s.say(protocol.Packet{Op: protocol.OpFailed, Number: p.Number, Failure: protocol.FailureOf(err)})
 	case p.Number == 0:
 		return nil
 	}
-	return s.say(packet{Op: opDone, Number: p.Number})
+	return s.say(protocol.Packet{Op: protocol.OpDone, Number: p.Number})
 }
 
 // take tells all that is held. Descriptors stay open meanwhile: only this goroutine releases.
-func (k *keeper) take(s *session, p packet) error {
+func (k *keeper) take(s *session, p protocol.Packet) error {
 	k.mu.Lock()
 	list := make([]held, 0, len(k.kept))
 	for _, h := range k.kept {
@@ -166,7 +172,8 @@ func (k *keeper) take(s *session, p packet) error {
 	}
 	k.mu.Unlock()
 	for _, h := range list {
-		kept := packet{Op: opKept, Number: p.Number, ID: h.ID, Kind: h.Kind, PID: h.PID, Adopted: h.Adopted, Exit: h.Exit}
+		kept := protocol.Packet{Op: protocol.OpKept, Number: p.Number, ID: h.ID, Kind: h.Kind, PID: h.PID,
+			Adopted: h.Adopted, Exit: h.Exit}
 		if err := s.say(kept, h.Files...); err != nil {
 			return err
 		}
@@ -174,18 +181,19 @@ func (k *keeper) take(s *session, p packet) error {
 	return k.answer(s, p, nil)
 }
 
-// adopt holds files, or what another keeper has held. It owns the packet's descriptors. What is held already stays as it is. Errors: ErrTaken.
-func (k *keeper) adopt(p packet) error {
+// adopt holds files, or what another keeper has held. It owns the packet's descriptors. What is held already stays as
+// it is. Errors: ErrTaken.
+func (k *keeper) adopt(p protocol.Packet) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	old := k.kept[p.ID]
 	if old == nil {
-		k.kept[p.ID] = &held{ID: p.ID, Kind: p.Kind, PID: p.PID, Files: p.files, Adopted: true, Exit: p.Exit}
+		k.kept[p.ID] = &held{ID: p.ID, Kind: p.Kind, PID: p.PID, Files: p.FDs, Adopted: true, Exit: p.Exit}
 		return nil
 	}
-	closeFiles(p.files)
+	protocol.CloseFiles(p.FDs)
 	if old.PID != p.PID {
-		return fmt.Errorf("%w: %s by process %d", ErrTaken, p.ID, old.PID)
+		return fmt.Errorf("%w: %s by process %d", protocol.ErrTaken, p.ID, old.PID)
 	}
 	return nil
 }
@@ -196,7 +204,7 @@ func (k *keeper) release(id string) {
 	defer k.mu.Unlock()
 	if h := k.kept[id]; h != nil {
 		delete(k.kept, id)
-		closeFiles(h.Files)
+		protocol.CloseFiles(h.Files)
 		k.changed()
 	}
 }
@@ -206,7 +214,7 @@ func (k *keeper) tell(s *session) {
 	for range s.wake {
 		for _, p := range k.untold(s) {
 			if err := s.say(p); err != nil {
-				s.close() // which ends serve
+				s.Close() // which ends serve
 				break
 			}
 		}
@@ -214,17 +222,17 @@ func (k *keeper) tell(s *session) {
 }
 
 // untold are the exits that the server was not told yet, none when it has left.
-func (k *keeper) untold(s *session) []packet {
+func (k *keeper) untold(s *session) []protocol.Packet {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.server != s {
 		return nil
 	}
-	var list []packet
+	var list []protocol.Packet
 	for _, h := range k.kept {
 		if h.Exit != nil && !h.told {
 			h.told = true
-			list = append(list, packet{Op: opExited, ID: h.ID, Exit: h.Exit})
+			list = append(list, protocol.Packet{Op: protocol.OpExited, ID: h.ID, Exit: h.Exit})
 		}
 	}
 	return list

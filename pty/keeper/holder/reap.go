@@ -1,4 +1,4 @@
-package keeper
+package holder
 
 import (
 	"os"
@@ -7,12 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/internal/proc"
+	"github.com/evertty/evertty/pty/keeper/protocol"
 )
 
-// signalBase is what a child's Code has above the number of the signal that ended it, see pty.Exit.
-const signalBase = 128
-
-// watch acts on signals. It is the only one who reaps. Children may have ended before the signals were caught: it looks at once.
+// watch acts on signals. It is the only one who reaps. Children may have ended before the signals were caught: it looks
+// at once.
 func (k *keeper) watch(signals <-chan os.Signal) {
 	k.reap()
 	for sig := range signals {
@@ -40,13 +39,14 @@ func (k *keeper) reapOne() bool {
 	var status unix.WaitStatus
 	pid, err := unix.Wait4(-1, &status, unix.WNOHANG, nil)
 	if pid > 0 {
-		k.ended(pid, exitOf(status))
+		code, signal := proc.ExitOf(status)
+		k.ended(pid, protocol.Exit{Code: code, Signal: signal})
 	}
 	return pid > 0 || err == unix.EINTR
 }
 
 // ended notes how a child has ended. The lock is held.
-func (k *keeper) ended(pid int, e exit) {
+func (k *keeper) ended(pid int, e protocol.Exit) {
 	for _, h := range k.kept {
 		if h.PID == pid && h.Exit == nil && !h.Adopted {
 			h.Exit = &e
@@ -59,14 +59,6 @@ func (k *keeper) ended(pid int, e exit) {
 	if k.early != nil {
 		k.early[pid] = e
 	}
-}
-
-// exitOf translates the status of a process that has ended.
-func exitOf(status unix.WaitStatus) exit {
-	if status.Signaled() {
-		return exit{Code: signalBase + int(status.Signal()), Signal: proc.SignalName(status.Signal())}
-	}
-	return exit{Code: status.ExitStatus()}
 }
 
 // terminate ends a keeper that holds nothing, and with its programs one whose directory is gone.

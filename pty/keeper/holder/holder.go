@@ -1,4 +1,4 @@
-package keeper
+package holder
 
 import (
 	"errors"
@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/internal/proc"
+	"github.com/evertty/evertty/pty/keeper/protocol"
 )
 
 // Options say what a keeper is for.
@@ -28,13 +29,14 @@ type Options struct {
 	Release string
 }
 
-// keeper is the process. Its goroutines are accept, one serve and one tell for the server, work, watch, and attend.
+// keeper is the process. Its goroutines are accept, one serve and one tell for the server, work, watch, and
+// watchDirectory.
 type keeper struct {
 	Options
 	log      *slog.Logger
 	lock     *os.File // with flock, as long as the process lives
 	listener *os.File
-	socket   fileID          // of the file that listener is bound to
+	socket   protocol.FileID // of the file that listener is bound to
 	raw      syscall.RawConn // of listener
 	jobs     chan func()     // what work does: starts and upgrades
 	calm     *time.Timer     // gives back memory when nothing has happened for a while
@@ -43,36 +45,39 @@ type keeper struct {
 	mu     sync.Mutex
 	born   int64 // see packet
 	kept   map[string]*held
-	server *session     // nil when none is there
-	early  map[int]exit // children reaped while one is being started, which may be that one; nil at other times
-	alone  time.Time    // since when it holds nothing and no server is there, when that is so
-	ending bool         // it is over as soon as nothing is held
-	asked  bool         // SIGUSR1 has come, or a look has found that the socket is not there
+	server *session              // nil when none is there
+	early  map[int]protocol.Exit // reaped while a child is being started, which may be that one; else nil
+	alone  time.Time             // since when it holds nothing and no server is there, when that is so
+	ending bool                  // it is over as soon as nothing is held
+	asked  bool                  // SIGUSR1 has come, or a look has found that the socket is not there
 
 	leaving bool      // programs are being ended: nothing is started any more
 	missing time.Time // since when the directory is gone and no server is there, when that is so
 
-	unlocked bool       // the last look found no lock; attend's alone
+	unlocked bool       // the last look found no lock; only watchDirectory uses it
 	locking  sync.Mutex // held while the lock is looked for and taken again; taken before mu
 	gaveUp   bool       // the lock is not this keeper's any more, so nobody looks; with locking
 }
 
-// held is what the keeper holds under an id. It is released by the goroutine of the server's connection only. The tags are those of state.
+// held is what the keeper holds under an id. It is released by the goroutine of the server's connection only. The tags
+// are those of state.
 type held struct {
-	ID      string `json:"id"`
-	Kind    string `json:"kind,omitempty"`
-	PID     int    `json:"pid"`               // of kindFiles the keeper's own
-	Files   []int  `json:"files"`             // the pidfd but of kindFiles, then what a server wants held
-	Adopted bool   `json:"adopted,omitempty"` // it is another process's child: wait4 does not tell how it ends
-	Exit    *exit  `json:"exit,omitempty"`    // nil while it runs
-	told    bool   // the server of now knows of Exit
+	ID      string         `json:"id"`
+	Kind    string         `json:"kind,omitempty"`
+	PID     int            `json:"pid"`               // of KindFiles the keeper's own
+	Files   []int          `json:"files"`             // the pidfd but of KindFiles, then what a server wants held
+	Adopted bool           `json:"adopted,omitempty"` // it is another process's child: wait4 does not tell how it ends
+	Exit    *protocol.Exit `json:"exit,omitempty"`    // nil while it runs
+	told    bool           // the server of now knows of Exit
 }
 
-// Run is the keeper of a data directory. It returns nil when it has held nothing and had no server for o.Idle, when SIGTERM came and it holds nothing,
-// and at once when the directory has a keeper already. When the directory is gone for o.Gone, or is gone at a SIGTERM, it ends all programs and returns nil. It takes over the whole process: signals, all children, the sizes of Go's runtime, and
-// descriptor 2 for its log. Call it in a process that does nothing else, and leave after it.
+// Run is the keeper of a data directory. It returns nil when it has held nothing and had no server for o.Idle, when
+// SIGTERM came and it holds nothing, and at once when the directory has a keeper already. When the directory is gone
+// for o.Gone, or is gone at a SIGTERM, it ends all programs and returns nil. It takes over the whole process: signals,
+// all children, the sizes of Go's runtime, and descriptor 2 for its log. Call it in a process that does nothing else,
+// and leave after it.
 func Run(o Options) error {
-	frugal()
+	limitRuntime()
 	if o.Idle <= 0 {
 		o.Idle = DefaultIdle
 	}
@@ -81,7 +86,8 @@ func Run(o Options) error {
 	}
 	k := &keeper{Options: o, log: slog.New(slog.NewTextHandler(os.Stderr, nil)).With("keeper", os.Getpid()),
 		jobs: make(chan func(), maxJobs), kept: map[string]*held{}, alone: time.Now(), born: time.Now().UnixNano()}
-	// Orphans of programs become this process's children, and are reaped, as init would. Kept over execve (PR_SET_CHILD_SUBREAPER(2const)).
+	// Orphans of programs become this process's children, and are reaped, as init would. Kept over execve
+	// (PR_SET_CHILD_SUBREAPER(2const)).
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		k.log.Warn("orphans become init's", "err", err)
 	}
@@ -102,13 +108,14 @@ func Run(o Options) error {
 		return fmt.Errorf("keeper: %s: %w", o.Dir, err)
 	}
 	defer k.giveUp()
-	proc.SetTag(proc.TagOf("keeper of " + o.Dir)) // what this process holds does not end with the terminal in which somebody started the first server
+	// What this process holds does not end with the terminal in which somebody started the first server.
+	proc.SetTag(proc.TagOf("keeper of " + o.Dir))
 	// The signals that have come meanwhile are blocked until here when this is an upgrade.
 	signals := make(chan os.Signal, 64)
 	signal.Notify(signals, unix.SIGCHLD, unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGPIPE, unix.SIGUSR1)
-	k.calm = time.AfterFunc(calmAfter, shrink)
+	k.calm = time.AfterFunc(calmAfter, releaseMemory)
 	go k.watch(signals)
-	go k.attend()
+	go k.watchDirectory()
 	go k.work()
 	if k.server != nil {
 		go k.serve(k.server, true)
@@ -130,7 +137,8 @@ func (k *keeper) open() (err error) {
 	return err
 }
 
-// giveUp gives the lock up at the end, unless attend looks at it just now: a file system may hang, and the end of the process does it too.
+// giveUp gives the lock up at the end, unless watchDirectory checks it just now: a file system may hang, and the end of
+// the process does it too.
 func (k *keeper) giveUp() {
 	if !k.locking.TryLock() {
 		return
@@ -226,11 +234,11 @@ func (k *keeper) welcome(fd int) {
 	k.mu.Unlock()
 	switch {
 	case leaving:
-		s.close()
+		s.Close()
 		return
 	case other != nil:
-		_ = s.send(packet{Op: opBusy, Version: protocolVersion, Release: k.Release, PID: other.pid})
-		s.close()
+		_ = s.Send(protocol.Packet{Op: protocol.OpBusy, Version: protocol.Version, Release: k.Release, PID: other.pid})
+		s.Close()
 		return
 	}
 	go k.serve(s, false)

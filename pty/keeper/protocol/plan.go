@@ -1,4 +1,4 @@
-package keeper
+package protocol
 
 import (
 	"bytes"
@@ -13,18 +13,19 @@ import (
 	"github.com/evertty/evertty/internal/proc"
 )
 
-// A plan travels in a memfd, for it may be megabytes long, as strings that each end with a NUL: path, directory, number of arguments, arguments,
-// environment. None of them can hold a NUL, and unlike in JSON all other bytes stay what they are.
+// A plan travels in a memfd, for it may be megabytes long, as strings that each end with a NUL: path, directory, number
+// of arguments, arguments, environment. None of them can hold a NUL, and unlike in JSON all other bytes stay what they
+// are.
 
-// writePlan makes the file of a plan.
-func writePlan(p proc.Plan) (*os.File, error) {
+// WritePlan makes the file of a plan.
+func WritePlan(p proc.Plan) (*os.File, error) {
 	words := append([]string{p.Path, p.Dir, strconv.Itoa(len(p.Argv))}, p.Argv...)
 	words = append(words, p.Env...)
-	return memory("plan", []byte(strings.Join(words, "\x00")+"\x00"))
+	return MemFD("plan", []byte(strings.Join(words, "\x00")+"\x00"))
 }
 
-// memory makes a close-on-exec file in memory.
-func memory(name string, data []byte) (*os.File, error) {
+// MemFD makes a close-on-exec file in memory.
+func MemFD(name string, data []byte) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("memfd: %w", err)
@@ -37,8 +38,8 @@ func memory(name string, data []byte) (*os.File, error) {
 	return f, nil
 }
 
-// readMemory reads such a file from its start.
-func readMemory(fd, limit int) ([]byte, error) {
+// ReadMemFD reads such a file from its start.
+func ReadMemFD(fd, limit int) ([]byte, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return nil, err
@@ -57,9 +58,9 @@ func readMemory(fd, limit int) ([]byte, error) {
 	return data, nil
 }
 
-// readPlan reads the file of a plan. Errors: ErrNonsense.
-func readPlan(fd int) (proc.Plan, error) {
-	data, err := readMemory(fd, maxPlan)
+// ReadPlan reads the file of a plan. Errors: ErrNonsense.
+func ReadPlan(fd int) (proc.Plan, error) {
+	data, err := ReadMemFD(fd, maxPlan)
 	if err != nil {
 		return proc.Plan{}, err
 	}
