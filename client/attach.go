@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"github.com/evertty/evertty/wire"
 )
 
 const (
@@ -223,17 +225,17 @@ func (a *Attachment) Input(p []byte) error {
 // Resize says how large this viewer's screen is; the terminal's size policy
 // decides what comes of it.
 func (a *Attachment) Resize(cols, rows int) error {
-	return a.send(control{Type: "resize", Cols: cols, Rows: rows}.frame())
+	return a.send(controlFrame(wire.CommandResize{Type: "resize", Cols: cols, Rows: rows}))
 }
 
 // Keys presses named keys, as Client.Keys does.
 func (a *Attachment) Keys(keys ...string) error {
-	return a.send(control{Type: "keys", Keys: keys}.frame())
+	return a.send(controlFrame(wire.CommandKeys{Type: "keys", Keys: keys}))
 }
 
 // Paste inserts text, as Client.Paste does.
 func (a *Attachment) Paste(text string) error {
-	return a.send(control{Type: "paste", Data: &text}.frame())
+	return a.send(controlFrame(wire.CommandPaste{Type: "paste", Data: text}))
 }
 
 func (a *Attachment) send(frame []byte) error {

@@ -26,7 +26,7 @@ func dataFrame(seq uint64, text string) []byte {
 	return append(binary.BigEndian.AppendUint64([]byte{frameData}, seq), text...)
 }
 
-func controlFrame(json string) []byte { return append([]byte{frameControl}, json...) }
+func frameOf(json string) []byte { return append([]byte{frameControl}, json...) }
 
 // peer serves one WebSocket; do plays the server's part.
 func peer(t *testing.T, do func(conn *websocket.Conn, r *http.Request)) *Client {
@@ -50,11 +50,11 @@ func TestAttachEvents(t *testing.T) {
 		}
 		for _, f := range [][]byte{
 			snapshotFrame(80, 24, 1, big), {0x7f, 1, 2}, dataFrame(1<<40, "a\x00b"),
-			controlFrame(`{"event":"brandnew"}`), controlFrame(`{"event":"pong","t":1}`),
-			controlFrame(`{"event":"resize","pty":"a","cols":9,"rows":8,"seq":5}`),
-			controlFrame(`{"event":"meta","pty":"a","cwd":"/"}`),
-			controlFrame(`{"event":"error","error":"only looking","code":"READ_ONLY"}`),
-			controlFrame(`{"event":"exit","pty":"a","code":null,"signal":"KILL","reason":"killed","seq":6}`),
+			frameOf(`{"event":"brandnew"}`), frameOf(`{"event":"pong","t":1}`),
+			frameOf(`{"event":"resize","pty":"a","cols":9,"rows":8,"seq":5}`),
+			frameOf(`{"event":"meta","pty":"a","cwd":"/"}`),
+			frameOf(`{"event":"error","error":"only looking","code":"READ_ONLY"}`),
+			frameOf(`{"event":"exit","pty":"a","code":null,"signal":"KILL","reason":"killed","seq":6}`),
 		} {
 			_ = conn.WriteMessage(websocket.BinaryMessage, f)
 		}
@@ -100,7 +100,7 @@ func TestSince(t *testing.T) {
 		if r.URL.RawQuery != "format=binary&scrollback=0&since=7" {
 			t.Errorf("%s", r.URL)
 		}
-		_ = conn.WriteMessage(websocket.BinaryMessage, controlFrame(`{"event":"resume","pty":"a","cols":80,"rows":24,"seq":7}`))
+		_ = conn.WriteMessage(websocket.BinaryMessage, frameOf(`{"event":"resume","pty":"a","cols":80,"rows":24,"seq":7}`))
 		_, _, _ = conn.ReadMessage()
 	})
 	since := uint64(7)

@@ -1,13 +1,13 @@
-// Package client is the Go client of evertty's HTTP API: it creates terminals,
-// types into them, looks at them and follows their output.
+// Package client is the Go client of evertty's HTTP API: it creates terminals, types into them,
+// reads their screens and follows their output; it runs commands in shells; it manages threads.
 //
-// Two streams bring the same typed events: Stream by Server-Sent Events, for
-// reading only, and Attach by WebSocket, for reading and typing. Both begin
-// with a snapshot; whatever follows it is exact: no gap, no byte twice. Who comes
-// back with the position of its last event may go on where it was instead.
+// Requests and replies are types of package wire. A type of this package that embeds one, such as
+// Terminal, also has the JSON of the reply in Raw, with fields that a newer server has added.
 //
-// The package knows only the outside contract and imports nothing else of
-// evertty's.
+// Two streams bring the same typed events: Stream by Server-Sent Events, for reading only, and
+// Attach by WebSocket, for reading and typing. Both begin with a snapshot; what follows it is exact:
+// no gap, no byte twice. A viewer that gives the position of its last event may continue there
+// instead. A Follower does the same over restarts of the server.
 package client
 
 import (
@@ -76,8 +76,7 @@ func New(baseURL, token string) (*Client, error) {
 // Address is the server's address without path, query or credentials.
 func (c *Client) Address() string { return c.address }
 
-// Local tells whether the server runs on this machine as far as the address
-// says: a unix socket or a loopback name.
+// Local tells whether the address is of this machine: a unix socket or a loopback name.
 func (c *Client) Local() bool {
 	if c.socket != "" || c.base.Hostname() == "localhost" {
 		return true
@@ -86,7 +85,7 @@ func (c *Client) Local() bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// Close lets go of idle connections. The client stays usable.
+// Close closes idle connections. The client stays usable.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -101,7 +100,7 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 	return conn, err
 }
 
-// header is what every request carries.
+// header is the header of every request.
 func (c *Client) header() http.Header {
 	h := http.Header{"Accept": {"application/json"}}
 	if c.token != "" {
@@ -152,7 +151,8 @@ func (c *Client) call(ctx context.Context, method, target string, body, out any)
 	return decode(resp.Body, out)
 }
 
-// open sends a request whose reply is read as it comes. Every status but 200 is an error; the caller closes the body.
+// open sends a request whose reply is read as it comes. Every status but 200 is an error; the caller
+// closes the body.
 func (c *Client) open(req *http.Request) (*http.Response, error) {
 	resp, err := c.http.Do(req)
 	if err != nil {

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/evertty/evertty/wire"
 )
 
 // serve starts a server for the test and returns a client of it. All
@@ -79,7 +81,7 @@ func TestCalls(t *testing.T) {
 		call func() error
 	}{
 		{`POST /session/main/pty {"cmd":["sh"],"cols":80,"rows":24,"env":{"A":"b"},"scrollback":10}`, func() error {
-			i, err := c.Create(ctx, "main", CreateRequest{Cmd: []string{"sh"}, Cols: 80, Rows: 24, Env: map[string]string{"A": "b"}, Scrollback: &ten})
+			i, err := c.Create(ctx, "main", wire.CreateTerminal{Cmd: []string{"sh"}, Cols: new(80), Rows: new(24), Env: map[string]string{"A": "b"}, Scrollback: &ten})
 			return want(err, i.ID == "i1" && strings.Contains(string(i.Raw), `"status":"ok"`))
 		}},
 		{`GET /pty`, func() error { l, err := c.List(ctx, ""); return want(err, len(l) == 1) }},
@@ -88,7 +90,7 @@ func TestCalls(t *testing.T) {
 		{`POST /pty/a/input {"data_b64":"aP8A"}`, func() error { n, err := c.Input(ctx, "a", []byte("h\xff\x00")); return want(err, n.Bytes == 3) }},
 		{`POST /pty/a/input {"data_b64":""}`, func() error { n, err := c.Input(ctx, "a", nil); return want(err, n.Bytes == 0) }},
 		{`POST /pty/a/keys {"keys":["C-c","Up"]}`, func() error { _, err := c.Keys(ctx, "a", "C-c", "Up"); return err }},
-		{`POST /pty/a/keys {"mouse":{"x":3,"y":0,"button":"right"}}`, func() error { _, err := c.Mouse(ctx, "a", MouseEvent{X: 3, Button: "right"}); return err }},
+		{`POST /pty/a/keys {"mouse":{"x":3,"y":0,"button":"right"}}`, func() error { _, err := c.Mouse(ctx, "a", wire.MouseEvent{X: 3, Button: "right"}); return err }},
 		{`POST /pty/a/paste {"data":"x\ny"}`, func() error { _, err := c.Paste(ctx, "a", "x\ny"); return err }},
 		{`POST /pty/a/resize {"cols":9,"rows":8}`, func() error { return c.Resize(ctx, "a", 9, 8) }},
 		{`POST /pty/a/signal {"signal":"INT"}`, func() error { return c.Signal(ctx, "a", "INT") }},
@@ -104,7 +106,7 @@ func TestCalls(t *testing.T) {
 		{`DELETE /pty/a`, func() error { return c.Delete(ctx, "a", false) }},
 		{`DELETE /pty/a?purge=1`, func() error { return c.Delete(ctx, "a", true) }},
 		{`POST /tickets {"login":true}`, func() error {
-			k, err := c.Ticket(ctx, TicketRequest{Login: true})
+			k, err := c.Ticket(ctx, wire.TicketRequest{Login: true})
 			return want(err, k.URL == "http://u")
 		}},
 		{`GET /version`, func() error { v, err := c.Version(ctx); return want(err, v.Version == "v1") }},
@@ -188,10 +190,10 @@ func TestInputArrivesWholeAndInOrder(t *testing.T) {
 		data[i] = byte(i * 7 >> 3)
 	}
 	if n, err := c.Input(t.Context(), "a", data); err != nil || n.Bytes != len(data) || !bytes.Equal(got.Bytes(), data) {
-		t.Fatalf("%d of %d bytes, %v", n, len(data), err)
+		t.Fatalf("%d of %d bytes, %v", n.Bytes, len(data), err)
 	}
 	if n, err := c.Input(t.Context(), "a", data); n.Bytes != 0 || !errors.Is(err, ErrExited) {
-		t.Fatalf("%d, %v", n, err)
+		t.Fatalf("%d, %v", n.Bytes, err)
 	}
 }
 

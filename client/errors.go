@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+
+	"github.com/evertty/evertty/wire"
 )
 
 // What errors.Is can ask of the errors of this package.
@@ -59,16 +61,15 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
-// problemBody is the body of every error reply.
+// problemBody is the body of every error reply. Its details stay JSON: a newer server may have more.
 type problemBody struct {
-	Error   string          `json:"error"`
-	Code    string          `json:"code"`
+	wire.Error
 	Details json.RawMessage `json:"details"`
 }
 
-// refusal is the error that a body, or an event of a stream, tells.
+// refusal is the error in a body or in an event of a stream.
 func (b problemBody) refusal() *Error {
-	return &Error{Code: b.Code, Message: b.Error, Details: b.Details}
+	return &Error{Code: b.Code, Message: b.Error.Error, Details: b.Details}
 }
 
 // problem reads an error reply. It does not close the body.
@@ -85,8 +86,7 @@ func problem(resp *http.Response) error {
 	return e
 }
 
-// reachable takes net/http's "Get \"http://…\": " off errors that say enough
-// themselves.
+// reachable removes net/http's prefix "Get \"http://…\": " from errors that are clear without it.
 func reachable(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) && (errors.Is(err, ErrNoServer) || u.Timeout()) {

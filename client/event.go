@@ -3,6 +3,8 @@ package client
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/evertty/evertty/wire"
 )
 
 // Kind names an event.
@@ -28,67 +30,23 @@ type Event struct {
 	Cols, Rows int    // of snapshot, resume and resize
 	Unicode    string // width table of a snapshot; "" when the stream does not say
 	Reason     string // of a snapshot: connect, lag, resize or restore; "" likewise
-	Meta       *Meta
-	Exit       *Exit
+	Meta       *wire.EventMeta
+	Exit       *wire.Exit
 	Err        *Error
 }
 
-// Exit says how a program ended.
-type Exit struct {
-	Code   *int   `json:"code"`   // nil when it is not known
-	Signal string `json:"signal"` // "" unless a signal ended it
-	Reason string `json:"reason"` // exit, signal, killed or lost
-}
-
-// Meta holds what changed; the rest is nil or zero.
-type Meta struct {
-	Title   *string       `json:"title,omitempty"`
-	Cwd     *string       `json:"cwd,omitempty"`
-	Bell    bool          `json:"bell,omitempty"`
-	Notify  *Notification `json:"notify,omitempty"`
-	Viewers *int          `json:"viewers,omitempty"`
-	Owner   *uint64       `json:"owner,omitempty"` // number of the viewer who decides the size
-	Size    *Size         `json:"size,omitempty"`
-	// Clipboard is what the program wants on the clipboard. Only those who may type
-	// are told, and each decides whether it gets there.
-	Clipboard *Clipboard `json:"clipboard,omitempty"`
-}
-
-// Clipboard is a write to the clipboard (xterm ctlseqs, OSC 52).
-type Clipboard struct {
-	// Selection is made of the letters and digits "cpqs01234567" of OSC 52; c is the
-	// clipboard, and so is "" with most programs.
-	Selection string `json:"selection"`
-	Data      []byte `json:"data_b64"` // at most 1 MiB
-}
-
-// Notification is a message a program wants a person to see.
-type Notification struct {
-	Title string `json:"title,omitempty"`
-	Body  string `json:"body"`
-}
-
-// Size is a screen's size in cells.
-type Size struct {
-	Cols int `json:"cols"`
-	Rows int `json:"rows"`
-}
-
-// decodeEvent reads the JSON object of an event. known is false for kinds this
-// package does not know, which a newer server may send.
+// decodeEvent reads the JSON object of an event. known is false for kinds that this package does not
+// know; a newer server may send them.
 func decodeEvent(kind Kind, p []byte) (e Event, known bool, err error) {
 	e.Kind = kind
 	switch kind {
 	case KindSnapshot, KindResume, KindData, KindResize:
 		err = e.decodePosition(p)
 	case KindMeta:
-		e.Meta = &Meta{}
+		e.Meta = &wire.EventMeta{}
 		err = json.Unmarshal(p, e.Meta)
 	case KindExit:
-		var x struct {
-			Exit
-			Seq uint64 `json:"seq"`
-		}
+		var x wire.EventExit
 		err = json.Unmarshal(p, &x)
 		e.Exit, e.Seq = &x.Exit, x.Seq
 	case KindError:
@@ -105,14 +63,7 @@ func decodeEvent(kind Kind, p []byte) (e Event, known bool, err error) {
 }
 
 func (e *Event) decodePosition(p []byte) error {
-	var w struct {
-		Data    string `json:"data"`
-		Cols    int    `json:"cols"`
-		Rows    int    `json:"rows"`
-		Seq     uint64 `json:"seq"`
-		Unicode string `json:"unicode"`
-		Reason  string `json:"reason"`
-	}
+	var w wire.EventSnapshot // it has every field of the others
 	if err := json.Unmarshal(p, &w); err != nil {
 		return err
 	}

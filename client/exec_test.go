@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -32,15 +33,15 @@ func TestExecCalls(t *testing.T) {
 			out, errs := r.Output()
 			return want(err, !r.Success && r.ExitCode == 3 && string(out) == "a\xff" && string(errs) == "e" && r.Lost[0] == "jobs" && r.Recreated && strings.Contains(string(r.Raw), `"new"`))
 		}},
-		{`POST /session/s/shell/x%2Fy/exec {"isolated":true,"argv":["a","b c"],"timeout_ms":1,"queue_timeout_ms":2}`, func() error {
+		{`POST /session/s/shell/x%2Fy/exec {"argv":["a","b c"],"isolated":true,"timeout_ms":1,"queue_timeout_ms":2}`, func() error {
 			_, err := c.Exec(ctx, "s", "x/y", ExecRequest{Isolated: true, Argv: []string{"a", "b c"}, Timeout: 1, QueueTimeout: 2 * time.Millisecond})
 			return err
 		}},
-		{`POST /session/s/exec {"command":"","tty":true,"stdin_open":true,"background":true}`, func() error {
+		{`POST /session/s/exec {"command":"","stdin_open":true,"background":true,"tty":true}`, func() error {
 			r, err := c.Exec(ctx, "s", "", ExecRequest{TTY: true, StdinOpen: true, Background: true})
 			return want(err, r.CommandID == "c1" && r.PID == 7)
 		}},
-		{`POST /session/s/shell {"id":"x","cwd":"/w","env":{"A":"b"},"login":true,"command_timeout_ms":2000,"max_output_bytes":5}`, func() error {
+		{`POST /session/s/shell {"id":"x","cwd":"/w","env":{"A":"b"},"command_timeout_ms":2000,"max_output_bytes":5,"login":true}`, func() error {
 			i, err := c.CreateShell(ctx, "s", ShellRequest{ID: "x", Cwd: "/w", Env: map[string]string{"A": "b"}, Login: true, Timeout: 2 * time.Second, MaxOutput: 5})
 			return want(err, i.ID == "s1" && i.PID == 7)
 		}},
@@ -56,7 +57,7 @@ func TestExecCalls(t *testing.T) {
 			return want(err, len(l) == 2 && *l[0].ExitCode == 3 && l[1].ExitCode == nil)
 		}},
 		{`GET /session/s/commands?before=c9&limit=2`, func() error { _, err := c.Commands(ctx, "s", 2, "c9"); return err }},
-		{`GET /session/s/commands/c1`, func() error { i, err := c.Command(ctx, "s", "c1"); return want(err, i.ID == "c1") }},
+		{`GET /session/s/commands/c1`, func() error { i, err := c.Command(ctx, "s", "c1"); return want(err, i.CommandID == "c1") }},
 		{`GET /session/s/commands/c1/logs`, func() error {
 			out, errs, cut, err := c.CommandLogs(ctx, "s", "c1")
 			return want(err, string(out) == "a\xff" && string(errs) == "e" && !cut)
@@ -111,7 +112,7 @@ func execServer(t *testing.T, body string) *Client {
 }
 
 func TestExecStream(t *testing.T) {
-	long := strings.Repeat("é", execBuffer)
+	long := strings.Repeat("é", eventBuffer)
 	quoted, _ := json.Marshal(long)
 	c := execServer(t, "event: start\ndata: {\"command_id\":\"c1\",\"pid\":9}\n\n: heartbeat\n\nevent: brandnew\ndata: {}\n\n"+
 		"event: stdout\nid: 4\ndata: {\"data\":\"a\\u0000\\nb\"}\n\nevent: stderr\r\ndata: {\"data\":\"\ufffd\",\"data_b64\":\"/wA=\"}\r\n\r\n"+
@@ -201,8 +202,9 @@ func BenchmarkExecStream(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(total)
 			for b.Loop() {
-				body := newEventBody(io.NopCloser(strings.NewReader(strings.Repeat(event, total/piece)+"event: complete\ndata: {}\n\n")), func() {})
-				s := newExecStream(b.Context(), func(error) {}, body)
+				ctx, cancel := context.WithCancelCause(b.Context())
+				text := strings.Repeat(event, total/piece) + "event: complete\ndata: {}\n\n"
+				s := ExecStream{events: newEvents(ctx, cancel, io.NopCloser(strings.NewReader(text)))}
 				n := 0
 				for {
 					e, err := s.Next()

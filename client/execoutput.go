@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/evertty/evertty/wire"
 )
 
 // What an event of output looks like as the server writes it. Others are read by
@@ -29,17 +31,11 @@ func decodeOutput(p []byte) ([]byte, error) {
 			return out, nil
 		}
 	}
-	var o struct {
-		Data string `json:"data"`
-		B64  []byte `json:"data_b64"`
-	}
+	var o wire.EventOutput
 	if err := json.Unmarshal(p, &o); err != nil {
 		return nil, err
 	}
-	if o.B64 != nil {
-		return o.B64, nil
-	}
-	return []byte(o.Data), nil
+	return exact(o.Data, o.DataB64), nil
 }
 
 func between(p, prefix []byte) ([]byte, bool) {

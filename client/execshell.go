@@ -2,9 +2,10 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"time"
+
+	"github.com/evertty/evertty/wire"
 )
 
 // ShellRequest says what shell to start. Zero fields are left to the server.
@@ -17,52 +18,26 @@ type ShellRequest struct {
 	MaxOutput int64             // of commands that give none, in bytes
 }
 
-// MarshalJSON writes the body of the request.
-func (r ShellRequest) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		ID        string            `json:"id,omitempty"`
-		Cwd       string            `json:"cwd,omitempty"`
-		Env       map[string]string `json:"env,omitempty"`
-		Login     bool              `json:"login,omitempty"`
-		Timeout   int64             `json:"command_timeout_ms,omitempty"`
-		MaxOutput int64             `json:"max_output_bytes,omitempty"`
-	}{r.ID, r.Cwd, r.Env, r.Login, r.Timeout.Milliseconds(), r.MaxOutput})
-}
-
-// ShellInfo is a shell as lists tell it.
-type ShellInfo struct {
-	ID        string    `json:"id"`
-	Session   string    `json:"session"`
-	Default   bool      `json:"default"` // the one that commands without a shell go to
-	PID       int       `json:"pid"`     // 0 while none runs
-	Cwd       string    `json:"cwd"`
-	State     string    `json:"state"` // running, or ended: the next command starts it again
-	Busy      bool      `json:"busy"`
-	Queued    int       `json:"queued"` // commands that wait
-	CreatedAt time.Time `json:"created_at"`
-	// Raw is all that the server said.
-	Raw json.RawMessage `json:"-"`
-}
-
-// UnmarshalJSON keeps the whole object in Raw.
-func (i *ShellInfo) UnmarshalJSON(p []byte) error {
-	type plain ShellInfo
-	if err := json.Unmarshal(p, (*plain)(i)); err != nil {
-		return err
-	}
-	i.Raw = append(i.Raw[:0], p...)
-	return nil
-}
-
-// CreateShell starts a shell in a session. One with that ID is an *Error with the
-// code SESSION_ALREADY_EXISTS.
+// CreateShell starts a shell in a session. When a shell with that ID exists, the error is an *Error
+// with the code SESSION_ALREADY_EXISTS.
 func (c *Client) CreateShell(ctx context.Context, session string, r ShellRequest) (ShellInfo, error) {
-	var i ShellInfo
-	err := c.call(ctx, http.MethodPost, c.at(nil, "session", session, "shell"), r, &i)
-	return i, err
+	body := wire.CreateShell{
+		ID: r.ID, Cwd: r.Cwd, Env: setVariables(r.Env), Login: r.Login,
+		CommandTimeoutMS: r.Timeout.Milliseconds(), MaxOutputBytes: r.MaxOutput,
+	}
+	return call[ShellInfo](ctx, c, http.MethodPost, c.at(nil, "session", session, "shell"), body)
 }
 
-// Shells are the shells of a session, of all sessions when it is "".
+// setVariables are variables in the form that the server takes, where nil would remove one.
+func setVariables(env map[string]string) map[string]*string {
+	set := map[string]*string{}
+	for name, value := range env {
+		set[name] = &value
+	}
+	return set
+}
+
+// Shells returns the shells of a session, or of all sessions when it is "".
 func (c *Client) Shells(ctx context.Context, session string) ([]ShellInfo, error) {
 	target := c.at(nil, "shell")
 	if session != "" {
@@ -75,29 +50,23 @@ func (c *Client) Shells(ctx context.Context, session string) ([]ShellInfo, error
 	return reply.Shells, err
 }
 
-// Shell is one shell of a session.
+// Shell returns one shell of a session.
 func (c *Client) Shell(ctx context.Context, session, id string) (ShellInfo, error) {
-	var i ShellInfo
-	err := c.call(ctx, http.MethodGet, c.at(nil, "session", session, "shell", id), nil, &i)
-	return i, err
+	return call[ShellInfo](ctx, c, http.MethodGet, c.at(nil, "session", session, "shell", id), nil)
 }
 
-// DeleteShell ends a shell and everything that was ever started in it.
+// DeleteShell ends a shell and every process that was started in it.
 func (c *Client) DeleteShell(ctx context.Context, session, id string) error {
 	return c.call(ctx, http.MethodDelete, c.at(nil, "session", session, "shell", id), nil, nil)
 }
 
-// DeleteShells ends all shells of a session, several at a time.
+// DeleteShells ends all shells of a session.
 func (c *Client) DeleteShells(ctx context.Context, session string) error {
 	return c.call(ctx, http.MethodDelete, c.at(nil, "session", session, "shell"), nil, nil)
 }
 
-// SetEnv exports variables in a shell, the session's default one for "", and
-// unsets others.
+// SetEnv exports variables in a shell, the session's default one for "", and unsets others.
 func (c *Client) SetEnv(ctx context.Context, session, shell string, set map[string]string, unset ...string) error {
-	body := struct {
-		Env   map[string]string `json:"env,omitempty"`
-		Unset []string          `json:"unset,omitempty"`
-	}{set, unset}
+	body := wire.SetEnv{Env: setVariables(set), Unset: unset}
 	return c.call(ctx, http.MethodPost, c.at(nil, shellPath(session, shell, "env")...), body, nil)
 }

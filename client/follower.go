@@ -84,7 +84,7 @@ func (f *Follower) wait(ctx context.Context, o *outage, err error) error {
 
 // find is the first contact: nothing that answers is an error at once, a connection
 // that breaks is not.
-func (f *Follower) find(ctx context.Context, id string) (info Info, err error) {
+func (f *Follower) find(ctx context.Context, id string) (info Terminal, err error) {
 	var o outage
 	for {
 		c, err := f.Connect()

@@ -35,7 +35,7 @@ func (f *Follower) Stream(ctx context.Context, id string) (*FollowStream, error)
 	return s, nil
 }
 
-// ID is the terminal's id, whatever name it was found by.
+// SessionID is the terminal's id, whatever name it was found by.
 func (s *FollowStream) ID() string { return s.id }
 
 // Next returns the next event. After the exit event it returns io.EOF. Errors: what the
@@ -71,9 +71,9 @@ func (s *FollowStream) next() (Event, error) {
 		switch {
 		case err != nil:
 		case s.shown:
-			stream, err = c.streamOf(s.ctx, s.id, &s.seq, s.f.Inside)
+			stream, err = c.stream(s.ctx, s.id, &s.seq, s.f.Inside)
 		default:
-			stream, err = c.streamOf(s.ctx, s.id, nil, s.f.Inside)
+			stream, err = c.stream(s.ctx, s.id, nil, s.f.Inside)
 		}
 		if err != nil {
 			return Event{}, err

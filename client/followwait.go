@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/evertty/evertty/wire"
 )
 
 const (
@@ -33,10 +35,10 @@ type lasting struct {
 // Wait is Client.Wait over restarts of the server and for any time: r.Timeout 0 is no
 // limit. What is shown while the server is away counts too, as far as its journal is
 // kept. Errors: ErrTimeout after r.Timeout, also while the server is lost.
-func (f *Follower) Wait(ctx context.Context, id string, r WaitRequest) (WaitReply, error) {
+func (f *Follower) Wait(ctx context.Context, id string, r WaitRequest) (wire.Waited, error) {
 	info, err := f.find(ctx, id)
 	if err != nil {
-		return WaitReply{}, err
+		return wire.Waited{}, err
 	}
 	w := lasting{id: info.ID, r: r, begun: info.Seq, since: r.Since}
 	if r.Timeout > 0 {
@@ -73,7 +75,7 @@ func (f *Follower) Wait(ctx context.Context, id string, r WaitRequest) (WaitRepl
 }
 
 // waitOnce is one request, and before it a look when the last one is in doubt.
-func (f *Follower) waitOnce(ctx context.Context, w *lasting) (reply WaitReply, err error) {
+func (f *Follower) waitOnce(ctx context.Context, w *lasting) (reply wire.Waited, err error) {
 	c, err := f.Connect()
 	if err != nil {
 		return reply, err
@@ -96,7 +98,7 @@ func (f *Follower) waitOnce(ctx context.Context, w *lasting) (reply WaitReply, e
 	return w.ask(ctx, c, r)
 }
 
-func (w *lasting) ask(ctx context.Context, c *Client, r WaitRequest) (WaitReply, error) {
+func (w *lasting) ask(ctx context.Context, c *Client, r WaitRequest) (wire.Waited, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.Timeout+waitSlack)
 	defer cancel()
 	return c.Wait(ctx, w.id, r)
@@ -112,9 +114,7 @@ func (w *lasting) over() bool { return !w.end.IsZero() && !time.Now().Before(w.e
 // passed notes that everything up to the position of a timeout was looked at.
 func (w *lasting) passed(err error) {
 	refused, ok := errors.AsType[*Error](err)
-	var at struct {
-		Seq *uint64 `json:"seq"`
-	}
+	var at wire.ErrorDetails
 	if ok && w.looks() && json.Unmarshal(refused.Details, &at) == nil && at.Seq != nil {
 		w.since = at.Seq
 	}

@@ -21,12 +21,11 @@ const (
 	dataHeader     = 8
 )
 
-// ErrBadFrame is wrapped by the errors of frames that no server of the contract
-// sends.
+// ErrBadFrame is wrapped by the errors of frames that break the protocol.
 var ErrBadFrame = errors.New("bad frame")
 
-// decodeFrame reads a binary frame. Data of the event aliases p. known is false
-// for frames that a newer server may send and an older client skips.
+// decodeFrame reads a binary frame. Data of the event aliases p. known is false for frames that this
+// package does not know; a newer server may send them.
 func decodeFrame(p []byte) (e Event, known bool, err error) {
 	if len(p) == 0 {
 		return e, false, fmt.Errorf("client: %w: it is empty", ErrBadFrame)
@@ -64,16 +63,8 @@ func decodeControl(p []byte) (e Event, known bool, err error) {
 	return decodeEvent(head.Event, p)
 }
 
-// control is what a client says in a control frame.
-type control struct {
-	Type string   `json:"type"`
-	Cols int      `json:"cols,omitempty"`
-	Rows int      `json:"rows,omitempty"`
-	Keys []string `json:"keys,omitempty"`
-	Data *string  `json:"data,omitempty"`
-}
-
-func (c control) frame() []byte {
-	b, _ := json.Marshal(c) // cannot fail: strings and numbers
+// controlFrame is a command of wire in a control frame.
+func controlFrame(command any) []byte {
+	b, _ := json.Marshal(command) // cannot fail: strings and numbers
 	return append([]byte{frameControl}, b...)
 }

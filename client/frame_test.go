@@ -19,10 +19,10 @@ func TestDecodeFrame(t *testing.T) {
 		{"short snapshot", snapshotFrame(80, 24, 1, "")[:12], "", false, true},
 		{"data", dataFrame(1, "x"), KindData, true, false},
 		{"short data", dataFrame(1, "")[:8], "", false, true},
-		{"control", controlFrame(`{"event":"resize","cols":1,"rows":2,"seq":3}`), KindResize, true, false},
-		{"control of wrong types", controlFrame(`{"event":"resize","cols":"1"}`), KindResize, true, true},
-		{"control that is not JSON", controlFrame(`{`), "", false, true},
-		{"control without event", controlFrame(`{}`), "", false, false},
+		{"control", frameOf(`{"event":"resize","cols":1,"rows":2,"seq":3}`), KindResize, true, false},
+		{"control of wrong types", frameOf(`{"event":"resize","cols":"1"}`), KindResize, true, true},
+		{"control that is not JSON", frameOf(`{`), "", false, true},
+		{"control without event", frameOf(`{}`), "", false, false},
 		{"unknown", []byte{0x44, 1}, "", false, false},
 		{"empty", nil, "", false, true},
 	} {
@@ -38,8 +38,8 @@ func TestDecodeFrame(t *testing.T) {
 func FuzzDecodeFrame(f *testing.F) {
 	f.Add(snapshotFrame(80, 24, 7, "\x1b[m"))
 	f.Add(dataFrame(7, "é"))
-	f.Add(controlFrame(`{"event":"exit","code":0,"signal":"","reason":"exit","seq":3}`))
-	f.Add(controlFrame(`{"event":"meta","size":{"cols":1},"viewers":-1}`))
+	f.Add(frameOf(`{"event":"exit","code":0,"signal":"","reason":"exit","seq":3}`))
+	f.Add(frameOf(`{"event":"meta","size":{"cols":1},"viewers":-1}`))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, p []byte) {
 		e, known, err := decodeFrame(p)

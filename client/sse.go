@@ -1,192 +1,184 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
-	"strconv"
+	"slices"
 	"time"
-
-	"github.com/r3labs/sse/v2"
 )
 
+// Bounds of a stream of events.
 const (
-	// maxEvent bounds one event, in bytes, as the same snapshot is bounded in a
-	// reply. Buffers grow to it only when an event needs it.
+	// maxEvent bounds one event, in bytes, as the same snapshot is bounded in a reply. The buffer
+	// grows to it only when an event needs it.
 	maxEvent = maxReply
-	// silence is how long a stream may bring nothing at all before it counts as
-	// broken: three of the server's heartbeats.
+	// eventBuffer is the first size of the buffer, in bytes: several pieces of the output of a
+	// command that prints much.
+	eventBuffer = 256 << 10
+	// silence is how long a stream may bring nothing at all before it counts as broken: three of the
+	// server's heartbeats.
 	silence = 45 * time.Second
 )
 
-// errSilent is why a stream that brought nothing for too long was given up.
-var errSilent = fmt.Errorf("%w: the server has been silent for %v", ErrClosed, silence)
+var (
+	// errSilent is why a stream ends that brings nothing for too long.
+	errSilent = fmt.Errorf("%w: the server has been silent for %v", ErrClosed, silence)
+	// errEventSize is why a stream ends that sends an event larger than maxEvent.
+	errEventSize = errors.New("an event is too large")
+)
 
-// Stream is a viewer that only looks, by Server-Sent Events. Next has one caller
-// at a time; Close may be called from any goroutine.
-type Stream struct {
+// events is a reply of Server-Sent Events (HTML, 9.2) that is read while it comes. next has one
+// caller at a time; close may be called from any goroutine.
+type events struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	events chan Event
-	failed error         // why there are no more events; valid once done is closed
-	done   chan struct{} // closed when the reader has ended
-	exited bool          // the exit event was taken
+	body   io.ReadCloser
+	timer  *time.Timer // ends the stream when a read brings nothing for the time of silence
+	buf    []byte      // what has come; valid until the next read
+	taken  int         // bytes of buf that next has returned
+	err    error       // of the connection
 }
 
-// Stream follows a terminal. The first event is a snapshot. ctx governs the whole
-// life of the stream, and the caller must Close it.
-func (c *Client) Stream(ctx context.Context, id string) (*Stream, error) {
-	return c.streamOf(ctx, id, nil, Inside{})
-}
-
-// StreamSince is Stream for who has shown everything up to position since, the
-// Seq of the last event: if the server still has what followed, the first event
-// is of KindResume, and else a snapshot.
-func (c *Client) StreamSince(ctx context.Context, id string, since uint64) (*Stream, error) {
-	return c.streamOf(ctx, id, &since, Inside{})
-}
-
-func (c *Client) streamOf(ctx context.Context, id string, since *uint64, in Inside) (*Stream, error) {
-	q := url.Values{}
-	if since != nil {
-		q.Set("since", strconv.FormatUint(*since, 10))
-	}
-	in.query(q)
-	return c.stream(ctx, c.at(q, "pty", id, "stream"))
-}
-
-func (c *Client) stream(ctx context.Context, target string) (*Stream, error) {
+// events sends a request whose reply is a stream of events, with body as JSON unless it is nil. The
+// header is that of the reply. ctx governs the whole life of the stream.
+func (c *Client) events(ctx context.Context, method, target string, body []byte) (*events, http.Header, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	s := &Stream{ctx: ctx, cancel: cancel, events: make(chan Event), done: make(chan struct{})}
-	opened := make(chan struct{})
-	go func() {
-		defer close(s.done)
-		s.failed = s.read(c, target, opened)
-	}()
-	select {
-	case <-opened:
-		return s, nil
-	case <-s.done:
-		cancel(nil)
-		return nil, s.failed
-	}
-}
-
-// Next returns the next event. After the exit event it returns io.EOF; when the
-// connection ends before it, an error that matches ErrClosed or is ctx's.
-func (s *Stream) Next() (Event, error) {
-	if s.exited {
-		return Event{}, io.EOF
-	}
-	select {
-	case e := <-s.events:
-		s.exited = e.Kind == KindExit
-		return e, nil
-	case <-s.done:
-		return Event{}, s.failed
-	}
-}
-
-// Close ends the stream and waits until nothing of it is left.
-func (s *Stream) Close() error {
-	s.cancel(ErrClosed)
-	<-s.done
-	return nil
-}
-
-// read runs the connection until it ends, and says why it did.
-//
-// r3labs' client needs guarding: it reconnects for ever by default, limits an
-// event to 64 KiB, and reports heartbeats as events that have an id and nothing
-// else. For the rest see eventBody.
-func (s *Stream) read(c *Client, target string, opened chan<- struct{}) error {
-	sc := sse.NewClient(target, sse.ClientMaxBufferSize(maxEvent))
-	sc.ReconnectStrategy = never{}
-	sc.Connection = &http.Client{Transport: watched{c.http.Transport, s}}
-	for name := range c.header() {
-		sc.Headers[name] = c.header().Get(name)
-	}
-	sc.Headers["Accept"] = "text/event-stream"
-	sc.ResponseValidator = func(_ *sse.Client, resp *http.Response) error {
-		if resp.StatusCode != http.StatusOK {
-			defer resp.Body.Close()
-			return problem(resp)
-		}
-		close(opened)
-		return nil
-	}
-	var broken error // the first event that could not be read
-	err := sc.SubscribeRawWithContext(s.ctx, func(m *sse.Event) {
-		if broken == nil {
-			broken = s.deliver(m)
-		}
-	})
-	return s.reason(err, broken)
-}
-
-func (s *Stream) deliver(m *sse.Event) error {
-	if len(m.Data) == 0 {
-		return nil
-	}
-	e, known, err := decodeEvent(Kind(m.Event), m.Data)
+	req, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(body))
 	if err != nil {
-		s.cancel(err)
-		return err
+		cancel(nil)
+		return nil, nil, fmt.Errorf("client: %w", err)
 	}
-	if !known {
-		return nil
+	req.Header = c.header()
+	req.Header.Set("Accept", "text/event-stream")
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
 	}
-	select {
-	case <-s.ctx.Done():
-		return nil // the event before may not have been delivered; a gap must not follow
-	default:
+	if c.Local() {
+		req.Header.Set("Accept-Encoding", "identity") // compression would only cost time
 	}
-	select {
-	case s.events <- e:
-	case <-s.ctx.Done():
+	resp, err := c.open(req) //nolint:bodyclose // close of the stream does
+	if err != nil {
+		cancel(nil)
+		return nil, nil, err
 	}
-	return nil
+	return newEvents(ctx, cancel, resp.Body), resp.Header, nil
 }
 
-// reason is why the stream ended, given what r3labs and the decoder say.
-func (s *Stream) reason(err, broken error) error {
-	var refused *Error
-	switch {
-	case errors.As(err, &refused):
-		return refused
-	case s.ctx.Err() != nil && broken == nil:
-		return context.Cause(s.ctx)
-	case broken != nil:
-		return fmt.Errorf("%w: %w", ErrClosed, broken)
-	case errors.Is(err, ErrNoServer):
-		return reachable(err)
-	case err != nil:
-		return fmt.Errorf("%w: %w", ErrClosed, err)
-	}
-	return ErrClosed
+func newEvents(ctx context.Context, cancel context.CancelCauseFunc, body io.ReadCloser) *events {
+	t := time.AfterFunc(silence, func() { cancel(errSilent) })
+	t.Stop()
+	return &events{ctx: ctx, cancel: cancel, body: body, timer: t}
 }
 
-// never is a backoff.BackOff that does not try again: who follows a terminal
-// decides that itself.
-type never struct{}
-
-func (never) NextBackOff() time.Duration { return -1 } // backoff.Stop
-func (never) Reset()                     {}
-
-// watched reads a response as events, and gives it up when it brings nothing, not
-// even a heartbeat.
-type watched struct {
-	http.RoundTripper
-	s *Stream
+// next returns the name and the data of the next event that has data. The data is valid until the
+// next call. An event that the connection did not bring whole is dropped. Errors match ErrClosed or
+// are the cause of ctx.
+func (e *events) next() (name string, data []byte, err error) {
+	for {
+		text, err := e.event()
+		switch {
+		case e.ctx.Err() != nil:
+			return "", nil, context.Cause(e.ctx)
+		case errors.Is(err, io.EOF):
+			return "", nil, ErrClosed
+		case err != nil:
+			return "", nil, fmt.Errorf("%w: %w", ErrClosed, err)
+		}
+		if name, data := parseEvent(text); len(data) > 0 {
+			return name, data, nil
+		}
+	}
 }
 
-func (w watched) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := w.RoundTripper.RoundTrip(r)
-	if err == nil && resp.StatusCode == http.StatusOK {
-		resp.Body = newEventBody(resp.Body, func() { w.s.cancel(errSilent) })
+// fail ends the stream because of an event that cannot be read: nothing may follow a gap.
+func (e *events) fail(name string, err error) error {
+	err = fmt.Errorf("%w: event %s: %w", ErrClosed, name, err)
+	e.cancel(err)
+	return err
+}
+
+// close ends the connection. A pending next returns.
+func (e *events) close() error {
+	e.cancel(ErrClosed)
+	e.timer.Stop()
+	return e.body.Close()
+}
+
+// event returns the text of the next event with its empty line.
+func (e *events) event() ([]byte, error) {
+	for from := e.taken; ; {
+		end, next := endOfEvent(e.buf, from)
+		if end > 0 {
+			text := e.buf[e.taken:end]
+			e.taken = end
+			return text, nil
+		}
+		if e.err != nil {
+			return nil, e.err
+		}
+		from = next - e.taken
+		e.fill() // moves what was not taken to the beginning
 	}
-	return resp, err
+}
+
+// fill reads once.
+func (e *events) fill() {
+	e.buf = e.buf[:copy(e.buf, e.buf[e.taken:])]
+	e.taken = 0
+	if len(e.buf) >= maxEvent {
+		e.err = errEventSize
+		return
+	}
+	if len(e.buf) > cap(e.buf)/2 || cap(e.buf) == 0 {
+		e.buf = slices.Grow(e.buf, max(eventBuffer, len(e.buf)))
+	}
+	e.timer.Reset(silence) // counts only while somebody reads
+	n, err := e.body.Read(e.buf[len(e.buf):cap(e.buf)])
+	e.timer.Stop()
+	e.buf, e.err = e.buf[:len(e.buf)+n], err
+}
+
+// endOfEvent is behind the first empty line that begins at from or later; lines end with LF or CR
+// LF. It is 0 when there is none yet; next is where to look again when more has come.
+func endOfEvent(p []byte, from int) (end, next int) {
+	for {
+		i := bytes.IndexByte(p[from:], '\n')
+		if i < 0 {
+			return 0, len(p)
+		}
+		line := from + i
+		rest := p[line+1:]
+		switch {
+		case bytes.HasPrefix(rest, []byte("\n")):
+			return line + len("\n\n"), 0
+		case bytes.HasPrefix(rest, []byte("\r\n")):
+			return line + len("\n\r\n"), 0
+		case len(rest) == 0, len(rest) == 1 && rest[0] == '\r':
+			return 0, line
+		}
+		from = line + 1
+	}
+}
+
+// parseEvent reads the lines of an event. Ids and comments are left out.
+func parseEvent(text []byte) (name string, data []byte) {
+	for line := range bytes.Lines(text) {
+		field, value, _ := bytes.Cut(bytes.TrimRight(line, "\r\n"), []byte(":"))
+		value = bytes.TrimPrefix(value, []byte(" "))
+		switch string(field) {
+		case "event":
+			name = string(value)
+		case "data":
+			if data == nil {
+				data = value
+			} else {
+				data = slices.Concat(data, []byte("\n"), value)
+			}
+		}
+	}
+	return name, data
 }

@@ -10,13 +10,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-
-	"github.com/r3labs/sse/v2"
 )
 
-// events serves pieces as an event stream, flushed one by one, and then ends
-// the connection.
-func events(t *testing.T, pieces ...string) (c *Client, requests *atomic.Int32) {
+// serveEvents serves pieces as an event stream, flushed one by one, and then ends the connection.
+func serveEvents(t *testing.T, pieces ...string) (c *Client, requests *atomic.Int32) {
 	requests = new(atomic.Int32)
 	c = serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requests.Add(1)
@@ -42,10 +39,10 @@ func take(t *testing.T, s *Stream) Event {
 }
 
 func TestStreamEvents(t *testing.T) {
-	c, _ := events(t,
+	c, _ := serveEvents(t,
 		": heartbeat\n\n",
 		"event: snapshot\nid: 3\ndata: {\"cols\":80,\"rows\":24,\"seq\":3,\"unicode\":\"11\",\"reason\":\"connect\",\"data\":\"\\u001b[mé\"}\n\n",
-		": heartbeat\n\n", // r3labs gives it the id before
+		": heartbeat\n\n",
 		"event: brandnew\nid: 4\ndata: {}\n\nevent: data\nid: 5\nda", "ta: {\"seq\":5,\"data\":\"a\\nb\"}\n\n",
 		"event: resize\nid: 5\ndata: {\"cols\":90,\"rows\":30,\"seq\":5}\n\n",
 		"event: meta\ndata: {\"title\":\"t\",\"bell\":true,\"viewers\":2,\"owner\":9,\"size\":{\"cols\":1,\"rows\":2}}\n\n",
@@ -80,7 +77,7 @@ func TestStreamEvents(t *testing.T) {
 func TestStreamOfALargeSnapshot(t *testing.T) {
 	text := strings.Repeat("\x1b[31mred\x1b[m\r\n", 5<<20/14)
 	quoted, _ := json.Marshal(text)
-	c, _ := events(t, fmt.Sprintf("event: snapshot\nid: 1\ndata: {\"cols\":80,\"rows\":24,\"seq\":1,\"data\":%s}\n\n", quoted))
+	c, _ := serveEvents(t, fmt.Sprintf("event: snapshot\nid: 1\ndata: {\"cols\":80,\"rows\":24,\"seq\":1,\"data\":%s}\n\n", quoted))
 	s, err := c.Stream(t.Context(), "a")
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +98,7 @@ func TestBrokenStream(t *testing.T) {
 		"not JSON":            "event: data\ndata: nonsense\n\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, requests := events(t, whole+tail)
+			c, requests := serveEvents(t, whole+tail)
 			s, err := c.Stream(t.Context(), "a")
 			if err != nil {
 				t.Fatal(err)
@@ -133,15 +130,22 @@ func (c *chopped) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestEventBodyHandsOutWholeEvents(t *testing.T) {
-	const text = "id: 1\ndata: a\n\n: c\n\ndata: b\r\n\r\n"
+// TestEventsAreWhole cuts a stream into pieces of every size: each event comes once and whole, and
+// what a broken connection left of one does not come.
+func TestEventsAreWhole(t *testing.T) {
+	const text = "id: 1\ndata: a\n\n: c\n\nevent: two\r\ndata: b\r\n\r\ndata: d\ndata:e\n\n"
 	for n := 1; n < len(text)+10; n++ {
-		b := newEventBody(io.NopCloser(&chopped{text + "data: lost\n", n}), func() { t.Error("silent") })
-		got, err := io.ReadAll(b)
-		if string(got) != text || err != io.ErrUnexpectedEOF {
-			t.Errorf("pieces of %d: %q, %v", n, got, err)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		e := newEvents(ctx, cancel, io.NopCloser(&chopped{text + "data: lost\n", n}))
+		for _, want := range [][2]string{{"", "a"}, {"two", "b"}, {"", "d\ne"}} {
+			if name, data, err := e.next(); name != want[0] || string(data) != want[1] || err != nil {
+				t.Errorf("pieces of %d: %q %q, %v; want %q", n, name, data, err, want)
+			}
 		}
-		_ = b.Close()
+		if _, data, err := e.next(); !errors.Is(err, ErrClosed) || !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("pieces of %d: %q, %v at the end", n, data, err)
+		}
+		_ = e.close()
 	}
 }
 
@@ -149,19 +153,13 @@ func TestEventBodyHandsOutWholeEvents(t *testing.T) {
 func BenchmarkStreamOfALargeSnapshot(b *testing.B) {
 	event := "event: snapshot\ndata: {\"data\":\"" + strings.Repeat("x", 5<<20) + "\"}\n\n"
 	for b.Loop() {
-		r := newEventBody(io.NopCloser(&chopped{event, 1400}), func() {})
-		n := 0
-		sc := sse.NewEventStreamReader(r, maxEvent)
-		for {
-			p, err := sc.ReadEvent()
-			if err != nil {
-				break
-			}
-			n += len(p)
+		ctx, cancel := context.WithCancelCause(b.Context())
+		e := newEvents(ctx, cancel, io.NopCloser(&chopped{event, 1400}))
+		_, data, err := e.next()
+		if err != nil || len(data) != len(event)-len("event: snapshot\ndata: \n\n") {
+			b.Fatal(len(data), err)
 		}
-		if n != len(event)-2 {
-			b.Fatal(n)
-		}
+		_ = e.close()
 	}
 }
 

@@ -2,106 +2,18 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
-	"time"
+
+	"github.com/evertty/evertty/wire"
 )
 
-// Policy says how long sessions of a thread may live. In requests a nil field leaves what was there.
-type Policy struct {
-	Idle   *float64 `json:"idle_seconds,omitempty"` // without activity
-	Max    *float64 `json:"max_seconds,omitempty"`  // in all
-	Budget *Budget  `json:"budget,omitempty"`       // as a whole
+// threadPath is the URL of something of a thread.
+func (c *Client) threadPath(thread string, rest ...string) string {
+	return c.at(nil, append([]string{"api", "threads", thread}, rest...)...)
 }
 
-// Budget is what a session may use, or has used; 0 of something is as much as it likes, or none.
-type Budget struct {
-	CPUSeconds float64 `json:"cpu_seconds,omitempty"`
-	Commands   int64   `json:"commands,omitempty"`
-	Bytes      int64   `json:"bytes,omitempty"` // of output
-}
-
-// ThreadRequest says what thread to make. Zero fields are left to the server.
-type ThreadRequest struct {
-	ID      string  `json:"id,omitempty"`       // the session's name too
-	Sandbox string  `json:"sandbox,omitempty"`  // a provider
-	Lease   string  `json:"lease_id,omitempty"` // an existing one, to share its compute
-	Policy  *Policy `json:"policy,omitempty"`
-}
-
-// Thread owns terminals, and outlives their processes.
-type Thread struct {
-	ID      string `json:"thread_id"`
-	Sandbox struct {
-		Type     string `json:"type"`   // the provider
-		Status   string `json:"status"` // of the session: active, idle, paused, closed, failed, or "" when there never was one
-		Session  string `json:"session_id"`
-		Terminal string `json:"terminal_id"` // the active one
-	} `json:"sandbox"`
-	Lease     string    `json:"lease_id"`
-	Policy    Policy    `json:"policy"`
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
-	// Raw is all that the server said.
-	Raw json.RawMessage `json:"-"`
-}
-
-// UnmarshalJSON keeps the whole object in Raw.
-func (t *Thread) UnmarshalJSON(p []byte) error {
-	type plain Thread
-	if err := json.Unmarshal(p, (*plain)(t)); err != nil {
-		return err
-	}
-	t.Raw = append(t.Raw[:0], p...)
-	return nil
-}
-
-// ThreadSession is a session of a thread: while it is live, processes of the thread may live.
-type ThreadSession struct {
-	Thread       string    `json:"thread_id"`
-	ID           string    `json:"session_id"`
-	Terminal     string    `json:"terminal_id"`
-	Status       string    `json:"status"`
-	CreatedAt    time.Time `json:"created_at"`
-	LastActiveAt time.Time `json:"last_active_at"`
-	ExpiresAt    time.Time `json:"expires_at"`
-	IdleSeconds  float64   `json:"idle_seconds"`
-	MaxSeconds   float64   `json:"max_seconds"`
-	Budget       *Budget   `json:"budget"`
-	Used         *Budget   `json:"used"`
-	EndedAt      time.Time `json:"ended_at"`
-	CloseReason  string    `json:"close_reason"`
-}
-
-// ThreadTerminal is what of a terminal outlives its processes.
-type ThreadTerminal struct {
-	Thread    string            `json:"thread_id"`
-	ID        string            `json:"terminal_id"`
-	Lease     string            `json:"lease_id"`
-	Kind      string            `json:"kind"` // shell or pty
-	Name      string            `json:"name"`
-	Active    bool              `json:"active"`
-	Cwd       string            `json:"cwd"`
-	Env       map[string]string `json:"env_delta"`
-	Unset     []string          `json:"env_unset"`
-	Version   int64             `json:"version"`
-	CreatedAt time.Time         `json:"created_at"`
-	UpdatedAt time.Time         `json:"updated_at"`
-	// Applied is of a rollback: now, queued or next, for when the running process is there.
-	Applied string `json:"applied"`
-}
-
-// TerminalState is one version of a terminal's state.
-type TerminalState struct {
-	Version int64             `json:"version"`
-	Cwd     string            `json:"cwd"`
-	Env     map[string]string `json:"env_delta"`
-	Unset   []string          `json:"env_unset"`
-	At      time.Time         `json:"at"`
-}
-
-// Threads are all threads, by id.
+// Threads returns all threads, by id.
 func (c *Client) Threads(ctx context.Context) ([]Thread, error) {
 	list := []Thread{}
 	for after := ""; ; {
@@ -109,7 +21,8 @@ func (c *Client) Threads(ctx context.Context) ([]Thread, error) {
 			Threads []Thread `json:"threads"`
 			Next    string   `json:"next"`
 		}
-		if err := c.call(ctx, http.MethodGet, c.at(url.Values{"after": {after}, "limit": {"1000"}}, "api", "threads"), nil, &reply); err != nil {
+		query := url.Values{"after": {after}, "limit": {"1000"}}
+		if err := c.call(ctx, http.MethodGet, c.at(query, "api", "threads"), nil, &reply); err != nil {
 			return list, err
 		}
 		list = append(list, reply.Threads...)
@@ -119,94 +32,82 @@ func (c *Client) Threads(ctx context.Context) ([]Thread, error) {
 	}
 }
 
-// CreateThread makes a thread with its session, terminal and lease. One with that ID is an *Error with the code ALREADY_EXISTS.
-func (c *Client) CreateThread(ctx context.Context, r ThreadRequest) (t Thread, err error) {
-	err = c.call(ctx, http.MethodPost, c.at(nil, "api", "threads"), r, &t)
-	return t, err
+// CreateThread makes a thread with its session, terminal and lease. Zero fields of r are left to
+// the server. When a thread with that id exists, the error is an *Error with the code
+// ALREADY_EXISTS.
+func (c *Client) CreateThread(ctx context.Context, r wire.CreateThread) (Thread, error) {
+	return call[Thread](ctx, c, http.MethodPost, c.at(nil, "api", "threads"), r)
 }
 
-// Thread is one thread.
-func (c *Client) Thread(ctx context.Context, id string) (t Thread, err error) {
-	err = c.call(ctx, http.MethodGet, c.at(nil, "api", "threads", id), nil, &t)
-	return t, err
+// Thread returns one thread.
+func (c *Client) Thread(ctx context.Context, id string) (Thread, error) {
+	return call[Thread](ctx, c, http.MethodGet, c.threadPath(id), nil)
 }
 
 // DeleteThread ends everything of a thread and removes its records.
 func (c *Client) DeleteThread(ctx context.Context, id string) error {
-	return c.call(ctx, http.MethodDelete, c.at(nil, "api", "threads", id), nil, nil)
+	return c.call(ctx, http.MethodDelete, c.threadPath(id), nil, nil)
 }
 
-// ThreadSession is the live session of a thread, or the newest.
-func (c *Client) ThreadSession(ctx context.Context, id string) (s ThreadSession, err error) {
-	err = c.call(ctx, http.MethodGet, c.at(nil, "api", "threads", id, "session"), nil, &s)
-	return s, err
+// ThreadSession returns the live session of a thread, or the newest.
+func (c *Client) ThreadSession(ctx context.Context, id string) (wire.ThreadSession, error) {
+	return call[wire.ThreadSession](ctx, c, http.MethodGet, c.threadPath(id, "session"), nil)
 }
 
-// ThreadTerminal is the active terminal of a thread.
-func (c *Client) ThreadTerminal(ctx context.Context, id string) (t ThreadTerminal, err error) {
-	err = c.call(ctx, http.MethodGet, c.at(nil, "api", "threads", id, "terminal"), nil, &t)
-	return t, err
+// ThreadTerminal returns the active terminal of a thread.
+func (c *Client) ThreadTerminal(ctx context.Context, id string) (wire.ThreadTerminal, error) {
+	return call[wire.ThreadTerminal](ctx, c, http.MethodGet, c.threadPath(id, "terminal"), nil)
 }
 
-// ThreadTerminals are all terminals of a thread, the oldest first.
-func (c *Client) ThreadTerminals(ctx context.Context, id string) ([]ThreadTerminal, error) {
-	var reply struct {
-		Terminals []ThreadTerminal `json:"terminals"`
-	}
-	err := c.call(ctx, http.MethodGet, c.at(nil, "api", "threads", id, "terminals"), nil, &reply)
+// ThreadTerminals returns all terminals of a thread, the oldest first.
+func (c *Client) ThreadTerminals(ctx context.Context, id string) ([]wire.ThreadTerminal, error) {
+	reply, err := call[wire.ThreadTerminals](ctx, c, http.MethodGet, c.threadPath(id, "terminals"), nil)
 	return reply.Terminals, err
 }
 
-// TouchThread notes activity.
-func (c *Client) TouchThread(ctx context.Context, id string) (s ThreadSession, err error) {
-	err = c.call(ctx, http.MethodPost, c.at(nil, "api", "threads", id, "touch"), nil, &s)
-	return s, err
+// TouchThread counts as activity: it postpones the end of the session.
+func (c *Client) TouchThread(ctx context.Context, id string) (wire.ThreadSession, error) {
+	return call[wire.ThreadSession](ctx, c, http.MethodPost, c.threadPath(id, "touch"), nil)
 }
 
 // SetThreadPolicy changes the policy of a thread and of its live session.
-func (c *Client) SetThreadPolicy(ctx context.Context, id string, p Policy) (t Thread, err error) {
-	err = c.call(ctx, http.MethodPatch, c.at(nil, "api", "threads", id, "policy"), p, &t)
-	return t, err
+func (c *Client) SetThreadPolicy(ctx context.Context, id string, p wire.SetPolicy) (Thread, error) {
+	return call[Thread](ctx, c, http.MethodPatch, c.threadPath(id, "policy"), p)
 }
 
-// PauseThread stops the processes of a thread where they are.
-func (c *Client) PauseThread(ctx context.Context, id string) (t Thread, err error) {
-	err = c.call(ctx, http.MethodPost, c.at(nil, "api", "threads", id, "pause"), nil, &t)
-	return t, err
+// PauseThread stops the processes of a thread.
+func (c *Client) PauseThread(ctx context.Context, id string) (Thread, error) {
+	return call[Thread](ctx, c, http.MethodPost, c.threadPath(id, "pause"), nil)
 }
 
-// ResumeThread lets them go on.
-func (c *Client) ResumeThread(ctx context.Context, id string) (t Thread, err error) {
-	err = c.call(ctx, http.MethodPost, c.at(nil, "api", "threads", id, "resume"), nil, &t)
-	return t, err
+// ResumeThread continues the processes of a paused thread.
+func (c *Client) ResumeThread(ctx context.Context, id string) (Thread, error) {
+	return call[Thread](ctx, c, http.MethodPost, c.threadPath(id, "resume"), nil)
 }
 
-// DestroySandbox ends the processes and the compute of a thread; its next use goes on in the same state.
-func (c *Client) DestroySandbox(ctx context.Context, id string) (t Thread, err error) {
-	err = c.call(ctx, http.MethodDelete, c.at(nil, "api", "threads", id, "sandbox"), nil, &t)
-	return t, err
+// DestroySandbox ends the processes and the compute of a thread. Its next use continues from the
+// same state.
+func (c *Client) DestroySandbox(ctx context.Context, id string) (Thread, error) {
+	return call[Thread](ctx, c, http.MethodDelete, c.threadPath(id, "sandbox"), nil)
 }
 
-// ActivateTerminal makes a terminal the one that is meant when none is named.
-func (c *Client) ActivateTerminal(ctx context.Context, thread, terminal string) (t ThreadTerminal, err error) {
-	err = c.call(ctx, http.MethodPost, c.at(nil, "api", "threads", thread, "terminals", terminal, "activate"), nil, &t)
-	return t, err
+// ActivateTerminal makes a terminal the default of its thread.
+func (c *Client) ActivateTerminal(ctx context.Context, thread, terminal string) (wire.ThreadTerminal, error) {
+	target := c.threadPath(thread, "terminals", terminal, "activate")
+	return call[wire.ThreadTerminal](ctx, c, http.MethodPost, target, nil)
 }
 
-// TerminalHistory is the versions of a terminal's state, the newest first.
-func (c *Client) TerminalHistory(ctx context.Context, thread, terminal string) ([]TerminalState, error) {
-	var reply struct {
-		States []TerminalState `json:"states"`
-	}
-	err := c.call(ctx, http.MethodGet, c.at(nil, "api", "threads", thread, "terminals", terminal, "history"), nil, &reply)
+// TerminalHistory returns the versions of a terminal's state, the newest first.
+func (c *Client) TerminalHistory(ctx context.Context, thread, terminal string) ([]wire.TerminalState, error) {
+	target := c.threadPath(thread, "terminals", terminal, "history")
+	reply, err := call[wire.TerminalStates](ctx, c, http.MethodGet, target, nil)
 	return reply.States, err
 }
 
 // RollbackTerminal makes a new version that equals an old one.
-func (c *Client) RollbackTerminal(ctx context.Context, thread, terminal string, version int64) (t ThreadTerminal, err error) {
-	body := struct {
-		Version int64 `json:"version"`
-	}{version}
-	err = c.call(ctx, http.MethodPost, c.at(nil, "api", "threads", thread, "terminals", terminal, "rollback"), body, &t)
-	return t, err
+func (c *Client) RollbackTerminal(
+	ctx context.Context, thread, terminal string, version int64,
+) (wire.RolledBack, error) {
+	target := c.threadPath(thread, "terminals", terminal, "rollback")
+	return call[wire.RolledBack](ctx, c, http.MethodPost, target, wire.Rollback{Version: &version})
 }

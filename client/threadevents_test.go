@@ -32,7 +32,7 @@ func TestEndsOfAThreadStream(t *testing.T) {
 			}
 			defer s.Close()
 			for range c.events {
-				if e, err := s.Next(); err != nil || e.Thread != "t" {
+				if e, err := s.Next(); err != nil || e.ThreadID != "t" {
 					t.Fatalf("event %+v, %v", e, err)
 				}
 			}

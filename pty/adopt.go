@@ -11,11 +11,13 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/proc"
 )
 
 // adoption is what a Child knows of the process that started it and reaps it, the reaper.
 type adoption struct {
-	parent stat // as of the adoption, never a member of the child's tree
+	parent proc.Process // as of the adoption, never a member of the child's tree
 
 	mu       sync.Mutex
 	exit     Exit          // the reaper's word, valid when told is closed
@@ -23,15 +25,16 @@ type adoption struct {
 	orphaned chan struct{} // closed by Orphaned
 }
 
-// Adopt makes a Child of a process that another process started and reaps, the reaper. It owns pidfd, also when it fails. The process may have
-// ended already. As with Spawn, exactly one has to call Wait; somebody has to call Exited once the reaper tells how the process ended, or
-// Orphaned when there is no reaper any more. Errors: ErrNotProcess when pidfd does not stand for pid.
+// Adopt makes a Child of a process that another process started and reaps, the reaper. It owns pidfd, also when it
+// fails. The process may have ended already. As with Spawn, exactly one has to call Wait; somebody has to call Exited
+// once the reaper tells how the process ended, or Orphaned when there is no reaper any more. Errors: ErrNotProcess when
+// pidfd does not stand for pid.
 //
-// The process is signalled through pidfd where its number could be another's by now (Linux 6.9; before that the number is used after a look
-// that the process runs, which leaves a gap of microseconds).
+// The process is signalled through pidfd where its number could be another's by now (Linux 6.9; before that the number
+// is used after a look that the process runs, which leaves a gap of microseconds).
 func Adopt(pid, pidfd int) (*Child, error) {
 	// In this order: what has the number after the first look and is proven to have it still was the one looked at.
-	self, listed := readStat(pid)
+	self, listed := proc.Find(pid)
 	number, err := pidOf(pidfd)
 	if err == nil && number != pid && number != reapedPID {
 		err = fmt.Errorf("it is that of %d", number)
@@ -50,17 +53,18 @@ func Adopt(pid, pidfd int) (*Child, error) {
 	}
 	c.adoption = &adoption{told: make(chan struct{}), orphaned: make(chan struct{})}
 	if number == pid {
-		c.birth = self.start
-		c.adoption.parent, _ = readStat(self.ppid)
+		c.birth = self.Start
+		c.adoption.parent, _ = proc.Find(self.Parent)
 	}
-	children.add(c)
+	c.remove = proc.AddChild(pid, c.birth)
 	return c, nil
 }
 
 // reapedPID is the number that fdinfo shows for a process that was reaped.
 const reapedPID = -1
 
-// pidOf returns the process id that a pidfd stands for, reapedPID when that process was reaped (the Pid line of fdinfo, pidfd_open(2)).
+// pidOf returns the process id that a pidfd stands for, reapedPID when that process was reaped (the Pid line of fdinfo,
+// pidfd_open(2)).
 func pidOf(pidfd int) (int, error) {
 	info, err := os.ReadFile("/proc/self/fdinfo/" + strconv.Itoa(pidfd))
 	if err != nil {
@@ -68,14 +72,15 @@ func pidOf(pidfd int) (int, error) {
 	}
 	_, rest, ok := bytes.Cut(info, []byte("\nPid:"))
 	line, _, _ := bytes.Cut(rest, []byte("\n"))
-	pid, isNumber := number(bytes.TrimSpace(line))
-	if !ok || !isNumber {
+	pid, err := strconv.Atoi(string(bytes.TrimSpace(line)))
+	if !ok || err != nil {
 		return 0, errors.New("not a pidfd")
 	}
 	return pid, nil
 }
 
-// Exited tells how an adopted child has ended: the reaper's word, of a process that it has reaped. The first one counts. Of a child of this process it is ignored.
+// Exited tells how an adopted child has ended: the reaper's word, of a process that it has reaped. The first one
+// counts. Of a child of this process it is ignored.
 func (c *Child) Exited(e Exit) {
 	if c.adoption == nil || !c.adoption.tell(e) {
 		return
@@ -96,9 +101,9 @@ func (a *adoption) tell(e Exit) bool {
 	return true
 }
 
-// Orphaned tells that the reaper is gone. Wait then asks the kernel how the child ended: PIDFD_GET_INFO (Linux 6.15) knows it of a process
-// that somebody reaped, /proc of one that nobody did; otherwise the Code is -1. Exited may still be called, and wins if Wait has not returned.
-// Of a child of this process it is ignored.
+// Orphaned tells that the reaper is gone. Wait then asks the kernel how the child ended: PIDFD_GET_INFO (Linux 6.15)
+// knows it of a process that somebody reaped, /proc of one that nobody did; otherwise the Code is -1. Exited may still
+// be called, and wins if Wait has not returned. Of a child of this process it is ignored.
 func (c *Child) Orphaned() {
 	if c.adoption == nil {
 		return
@@ -110,19 +115,21 @@ func (c *Child) Orphaned() {
 	}
 }
 
-// SyscallConn gives the pidfd to those who have to pass it to another process (SCM_RIGHTS, unix(7)), until Wait returns. It must stay non-blocking.
+// SyscallConn gives the pidfd to those who have to pass it to another process (SCM_RIGHTS, unix(7)), until Wait
+// returns. It must stay non-blocking.
 func (c *Child) SyscallConn() syscall.RawConn { return c.conn }
 
-// waitAdopted is Wait of an adopted child: until the reaper tells of the end, or the process has ended and the reaper is gone or silent for wordLimit.
+// waitAdopted is Wait of an adopted child: until the reaper tells of the end, or the process has ended and the reaper
+// is gone or silent for wordLimit.
 func (c *Child) waitAdopted() Exit {
 	defer c.handle.Close()
 	a := c.adoption
-	err := c.conn.Read(func(fd uintptr) bool { return hasEnded(int(fd)) })
+	err := c.conn.Read(func(fd uintptr) bool { return proc.HasEnded(int(fd)) })
 	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 		// The poller failed, against all promises: a thread is spent.
 		_ = c.conn.Control(func(fd uintptr) { awaitEnd(int(fd)) })
 	}
-	ended := bootTicks()
+	ended := proc.BootTicks()
 	silent := time.NewTimer(wordLimit)
 	defer silent.Stop()
 	select {
@@ -150,9 +157,6 @@ func (a *adoption) word() (Exit, bool) {
 	return a.exit, isClosed(a.told)
 }
 
-// hasEnded tells whether the process of a pidfd has ended, reaped or not.
-func hasEnded(pidfd int) bool { return ready(pidfd, unix.POLLIN) }
-
 // awaitEnd waits in a system call until the process of a pidfd has ended.
 func awaitEnd(pidfd int) {
 	list := []unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}
@@ -163,19 +167,19 @@ func awaitEnd(pidfd int) {
 	}
 }
 
-// askKernel returns how an ended process has ended, as far as the kernel tells. One that was not reaped and may not be looked at (a set-user-ID
-// program) is given reapLimit to be reaped by its new parent.
+// askKernel returns how an ended process has ended, as far as the kernel tells. One that was not reaped and may not be
+// looked at (a set-user-ID program) is given reapLimit to be reaped by its new parent.
 func (c *Child) askKernel() Exit {
 	ticker := time.NewTicker(reapPoll)
 	defer ticker.Stop()
 	for limit := time.Now().Add(reapLimit); ; <-ticker.C {
 		// In this order: the kernel keeps the status with the pidfd before the zombie disappears.
-		status, ok := zombieStatus(c.pid, c.birth)
+		status, ok := (proc.Process{PID: c.pid, Start: c.birth}).Status()
 		if !ok {
 			status, ok = c.keptStatus()
 		}
 		if ok {
-			return exitOf(status)
+			return exitOf(unix.WaitStatus(status))
 		}
 		if time.Now().After(limit) {
 			return Exit{Code: unknownCode}
@@ -184,21 +188,21 @@ func (c *Child) askKernel() Exit {
 }
 
 // keptStatus is the wait status that the kernel keeps with the pidfd of a reaped process, since Linux 6.15.
-func (c *Child) keptStatus() (unix.WaitStatus, bool) {
+func (c *Child) keptStatus() (syscall.WaitStatus, bool) {
 	info := unix.PidfdInfo{Mask: unix.PIDFD_INFO_EXIT}
 	var err error
 	closed := c.conn.Control(func(fd uintptr) { err = unix.IoctlPidfdInfo(int(fd), &info) })
 	if closed != nil || err != nil || info.Mask&unix.PIDFD_INFO_EXIT == 0 {
 		return 0, false
 	}
-	return unix.WaitStatus(info.Exit_code), true // the same 16 bits
+	return syscall.WaitStatus(info.Exit_code), true // the same 16 bits
 }
 
 // usable reports ErrExited when the process has ended. After a nil its number was not another's, as of the call.
 func (c *Child) usable() error {
 	var err error = ErrExited // also when the handle is closed
 	_ = c.conn.Control(func(fd uintptr) {
-		if !hasEnded(int(fd)) {
+		if !proc.HasEnded(int(fd)) {
 			err = nil
 		}
 	})
@@ -232,8 +236,8 @@ func isClosed(state chan struct{}) bool {
 	}
 }
 
-// groupLives tells whether somebody is left in the process group of an adopted child: then its number, which is that of its session too, was not
-// given to another process.
+// groupLives tells whether somebody is left in the process group of an adopted child: then its number, which is that of
+// its session too, was not given to another process.
 func (c *Child) groupLives() bool {
 	lives := false
 	// Wait has closed the handle when it has returned: then nobody knows.

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/tests/polling"
 )
@@ -22,7 +23,7 @@ import (
 // reaperMode starts what it is told on descriptor 3, a socket, hands over terminal and pidfd, reaps, and tells of exits
 // on descriptor 4. Orphans it does not reap.
 func reaperMode() error {
-	if err := pty.CloseInherited(); err != nil {
+	if err := proc.CloseInherited(); err != nil {
 		return err
 	}
 	// As the keeper is: orphans of what it starts become its children.
@@ -142,7 +143,7 @@ func (k *reaper) listen() {
 
 func exitWord(status unix.WaitStatus) pty.Exit {
 	if status.Signaled() {
-		return pty.Exit{Code: 128 + int(status.Signal()), Signal: pty.SignalName(status.Signal())}
+		return pty.Exit{Code: 128 + int(status.Signal()), Signal: proc.SignalName(status.Signal())}
 	}
 	return pty.Exit{Code: status.ExitStatus()}
 }

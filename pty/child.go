@@ -5,44 +5,44 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/proc"
 )
 
-// Child is the program on the far end of a terminal: the leader of its own session, whose controlling terminal it is. Its methods may be called at
-// the same time from several goroutines, but exactly one has to call Wait.
+// Child is the program on the far end of a terminal: the leader of its own session, whose controlling terminal it is.
+// Its methods may be called at the same time from several goroutines, but exactly one has to call Wait.
 type Child struct {
 	pid    int
-	birth  uint64          // start time, see stat; 0 of an adopted child that was reaped before
+	birth  uint64          // start time, see proc.Process; 0 of an adopted child that was reaped before
 	handle *os.File        // pidfd, waits in the network poller
 	conn   syscall.RawConn // of handle
 
 	adoption *adoption // nil for a child of this process
+	remove   func()    // from the list of children, see proc.AddChild
 
-	// life guards ended. Whoever holds it for reading while ended is 0 may use pid: the number cannot be given to another process before
-	// it was reaped. Not so with an adopted child, which is reaped at any time.
+	// life guards ended. Whoever holds it for reading while ended is 0 may use pid: the number cannot be given to
+	// another process before it was reaped. Not so with an adopted child, which is reaped at any time.
 	life  sync.RWMutex
 	ended uint64 // when it was reaped, in clock ticks since boot; 0 while it was not; adopted: when its end was noticed
 	exit  Exit   // valid when ended is not 0
 }
 
-// Spawn runs s (without its size) on the far end of a terminal, as OpenPair returned it. The caller keeps tty and closes it.
-// Errors: those of Start but ErrBadSize and ErrNoPTY.
+// Spawn runs s (without its size) on the far end of a terminal, as OpenPair returned it. The caller keeps tty and
+// closes it. Errors: those of Start but ErrBadSize and ErrNoPTY.
 func Spawn(s Spec, tty *os.File) (*Child, error) {
 	p, err := s.Plan()
 	if err != nil {
 		return nil, fmt.Errorf("pty: start: %w", err)
 	}
-	return p.spawn(tty)
+	return spawn(p, tty)
 }
 
 // spawn executes the plan on a terminal.
-func (p Plan) spawn(tty *os.File) (*Child, error) {
+func spawn(p proc.Plan, tty *os.File) (*Child, error) {
 	fd := int(tty.Fd())
 	pid, pidfd, err := p.Exec([3]int{fd, fd, fd}, true)
 	runtime.KeepAlive(tty)
@@ -51,7 +51,7 @@ func (p Plan) spawn(tty *os.File) (*Child, error) {
 	}
 	c, err := newChild(pid, pidfd)
 	if err != nil {
-		endAndReap(pid)
+		proc.KillChild(pid)
 		return nil, fmt.Errorf("pty: start %q: %w", p.Argv[0], err)
 	}
 	return c, nil
@@ -63,41 +63,34 @@ func newChild(pid, pidfd int) (*Child, error) {
 	if err != nil {
 		return nil, err
 	}
-	self, ok := readStat(pid)
+	self, ok := proc.Find(pid)
 	if !ok {
 		_ = c.handle.Close()
 		return nil, errors.New("no /proc/PID/stat, is /proc mounted?")
 	}
-	c.birth = self.start
-	children.add(c)
+	c.birth = self.Start
+	c.remove = proc.AddChild(pid, c.birth)
 	return c, nil
 }
 
 // watchChild makes a Child without a birth whose pidfd waits in the poller. It closes pidfd when it fails.
 func watchChild(pid, pidfd int) (*Child, error) {
-	if err := unix.SetNonblock(pidfd, true); err != nil {
-		_ = unix.Close(pidfd)
-		return nil, fmt.Errorf("pidfd: %w", err)
-	}
-	handle, err := pollable(pidfd, "pidfd")
+	handle, conn, err := proc.Pollable(pidfd, "pidfd")
 	if err != nil {
-		return nil, fmt.Errorf("pidfd: %w", err)
-	}
-	conn, err := handle.SyscallConn()
-	if err != nil {
-		_ = handle.Close()
 		return nil, fmt.Errorf("pidfd: %w", err)
 	}
 	return &Child{pid: pid, handle: handle, conn: conn}, nil
 }
 
-// PID is the process id, which is also the number of its session. It may mean another process once the child was reaped.
+// PID is the process id, which is also the number of its session. It may mean another process once the child was
+// reaped.
 func (c *Child) PID() int { return c.pid }
 
-// Wait waits for the child's end without keeping a thread, reaps it, and returns how it ended. It has to be called exactly once: it is what prevents a zombie.
-// Of an adopted child it returns what Exited was told, or else, once the process has ended and Orphaned was called or 5 s have passed without a word, what the kernel knows.
+// Wait waits for the child's end without keeping a thread, reaps it, and returns how it ended. It has to be called
+// exactly once: it is what prevents a zombie. Of an adopted child it returns what Exited was told, or else, once the
+// process has ended and Orphaned was called or 5 s have passed without a word, what the kernel knows.
 func (c *Child) Wait() Exit {
-	defer children.remove(c)
+	defer c.remove()
 	if c.adoption != nil {
 		return c.waitAdopted()
 	}
@@ -129,23 +122,8 @@ func (c *Child) reap(options int) bool {
 	default:
 		return false
 	}
-	c.ended = bootTicks()
+	c.ended = proc.BootTicks()
 	return true
-}
-
-// bootTicks is the time since boot in clock ticks, as in a process's start time.
-func bootTicks() uint64 {
-	var now unix.Timespec
-	// CLOCK_BOOTTIME is in every kernel that has pidfds.
-	_ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &now)
-	return uint64(time.Duration(now.Nano()) / clockTick)
-}
-
-// endTick is when the child was reaped, 0 if it was not.
-func (c *Child) endTick() uint64 {
-	c.life.RLock()
-	defer c.life.RUnlock()
-	return c.ended
 }
 
 // living calls f while the child's process id is its own. Errors: ErrExited, and what f returns.
@@ -176,15 +154,13 @@ func (c *Child) signalGroup(sig syscall.Signal) error {
 	return unix.Kill(-c.pid, sig)
 }
 
-// deletedSuffix is what the kernel adds to the name of a directory that is gone (proc_pid_cwd(5)).
-const deletedSuffix = " (deleted)"
-
-// Cwd returns the working directory the child has now. If that was deleted it returns its last name and ErrNoDir. Errors: ErrNoDir, ErrExited.
+// Cwd returns the working directory the child has now. If that was deleted it returns its last name and ErrNoDir.
+// Errors: ErrNoDir, ErrExited.
 func (c *Child) Cwd() (string, error) {
 	var dir string
 	var deleted bool
 	err := c.living(func() (err error) {
-		if dir, deleted, err = workingDir(c.pid); err != nil {
+		if dir, deleted, err = proc.WorkingDir(c.pid); err != nil {
 			return err
 		}
 		if c.adoption != nil {
@@ -202,17 +178,4 @@ func (c *Child) Cwd() (string, error) {
 		return dir, fmt.Errorf("pty: working directory of %d: %w: %q was deleted", c.pid, ErrNoDir, dir)
 	}
 	return dir, nil
-}
-
-// workingDir is the working directory of a process, the last name it had when it was deleted.
-func workingDir(pid int) (dir string, deleted bool, err error) {
-	link := "/proc/" + strconv.Itoa(pid) + "/cwd"
-	if dir, err = os.Readlink(link); err != nil {
-		return "", false, reason(err)
-	}
-	var st unix.Stat_t
-	if strings.HasSuffix(dir, deletedSuffix) && unix.Stat(link, &st) == nil && st.Nlink == 0 {
-		return strings.TrimSuffix(dir, deletedSuffix), true, nil
-	}
-	return dir, false, nil
 }

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/tests/polling"
 )
@@ -66,7 +67,7 @@ func TestParseSignal(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	if got := pty.SignalName(syscall.SIGWINCH); got != "WINCH" {
+	if got := proc.SignalName(syscall.SIGWINCH); got != "WINCH" {
 		t.Errorf("got %s", got)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/proc"
 )
 
 // maxAncestors bounds the walk from a process to its ancestors: deeper trees of
@@ -77,13 +79,13 @@ func SurroundingsOf(pid int) Surroundings {
 		}
 	}
 	for range maxAncestors {
-		p, ok := readStat(pid)
+		p, ok := proc.Find(pid)
 		if !ok {
 			break
 		}
 		add(&s.Terminals, startedWith(pid, EnvTerminal))
-		add(&s.Devices, controlling(p.tty))
-		if pid = p.ppid; pid <= 1 {
+		add(&s.Devices, controlling(p.TTY))
+		if pid = p.Parent; pid <= 1 {
 			break
 		}
 	}
@@ -107,15 +109,9 @@ func startedWith(pid int, name string) string {
 // controlling names the pseudo-terminal with a device number of proc_pid_stat(5),
 // "" for other devices.
 func controlling(number int) string {
-	const minors = 256 // of each major (Linux devices.txt)
-	dev := uint64(number)
-	major, minor := unix.Major(dev), unix.Minor(dev)
-	if major < firstSlaveMajor || major > lastSlaveMajor {
-		return ""
-	}
-	path := "/dev/pts/" + strconv.Itoa(int(major-firstSlaveMajor)*minors+int(minor))
+	path, ok := proc.PTYPath(uint64(number))
 	var st unix.Stat_t
-	if unix.Stat(path, &st) != nil || st.Rdev != dev {
+	if !ok || unix.Stat(path, &st) != nil || st.Rdev != uint64(number) {
 		return ""
 	}
 	name, _ := deviceName(&st)

@@ -6,14 +6,9 @@ import (
 	"os/user"
 	"slices"
 	"strings"
-)
 
-// allowed are the names a child takes over from this process; allowedName adds two patterns. Everything else stays here: the server's own settings,
-// tokens, and what a service manager meant for the server alone (NOTIFY_SOCKET, LISTEN_FDS).
-var allowed = map[string]bool{
-	"PATH": true, "HOME": true, "USER": true, "LOGNAME": true, "SHELL": true,
-	"LANG": true, "LANGUAGE": true, "TZ": true, "TMPDIR": true, "XDG_RUNTIME_DIR": true,
-}
+	"github.com/evertty/evertty/internal/proc"
+)
 
 // What a child gets when neither this process nor the caller has a value.
 const (
@@ -24,18 +19,12 @@ const (
 	colorTerm   = "truecolor"
 )
 
-// allowedName tells whether a child may inherit the variable.
-func allowedName(name string) bool {
-	return allowed[name] || strings.HasPrefix(name, "LC_") ||
-		strings.HasPrefix(name, "XDG_") && strings.HasSuffix(name, "_HOME")
-}
-
-// childEnv is the environment of a child: the allowed part of own (NAME=VALUE, as os.Environ gives it), defaults, TERM and COLORTERM,
-// then given, which wins; PWD is always dir. Errors: ErrBadEnv.
+// childEnv is the environment of a child: the allowed part of own (NAME=VALUE, as os.Environ gives it), defaults, TERM
+// and COLORTERM, then given, which wins; PWD is always dir. Errors: ErrBadEnv.
 func childEnv(own []string, given map[string]string, dir string) (map[string]string, error) {
 	env := map[string]string{"TERM": defaultTerm, "COLORTERM": colorTerm}
 	for _, pair := range own {
-		if name, value, ok := strings.Cut(pair, "="); ok && allowedName(name) {
+		if name, value, ok := strings.Cut(pair, "="); ok && proc.Inherited(name) {
 			env[name] = value
 		}
 	}
@@ -71,7 +60,8 @@ func home() string {
 	return "/"
 }
 
-// checkVariable reports ErrBadEnv for what POSIX XBD 8.1 or execve(2) forbids. The message never holds the value, which may be secret.
+// checkVariable reports ErrBadEnv for what POSIX XBD 8.1 or execve(2) forbids. The message never holds the value, which
+// may be secret.
 func checkVariable(name, value string) error {
 	switch {
 	case name == "":
@@ -81,7 +71,8 @@ func checkVariable(name, value string) error {
 	case strings.IndexByte(value, 0) >= 0:
 		return fmt.Errorf("%w: the value of %.80q holds a NUL byte", ErrBadEnv, name)
 	case len(name)+len("=")+len(value) >= maxEnvEntry:
-		return fmt.Errorf("%w: %.80q has %d bytes with its name, at most %d are possible", ErrBadEnv, name, len(name)+1+len(value), maxEnvEntry-1)
+		return fmt.Errorf("%w: %.80q has %d bytes with its name, at most %d are possible", ErrBadEnv, name,
+			len(name)+1+len(value), maxEnvEntry-1)
 	}
 	return nil
 }

@@ -1,16 +1,21 @@
 package pty
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/evertty/evertty/internal/proc"
+)
 
 // The errors of this package. They come wrapped with what was tried and why it failed; test for them with errors.Is.
 var (
 	// ErrNoCommand means that the command does not exist, cannot be executed, or was not given.
-	ErrNoCommand = errors.New("command cannot be run")
+	ErrNoCommand = proc.ErrNoCommand
 	// ErrNoDir means that the working directory does not exist, is not a directory, or may not be entered.
 	ErrNoDir = errors.New("working directory cannot be used")
 	// ErrBadArg means that an argument holds a NUL byte or that the arguments are longer than the kernel takes.
-	ErrBadArg = errors.New("bad argument")
-	// ErrBadEnv means that an environment variable has no name, a name with '=', a NUL byte, or more than maxEnvEntry bytes.
+	ErrBadArg = proc.ErrBadArg
+	// ErrBadEnv means that an environment variable has no name, a name with '=', a NUL byte, or more than maxEnvEntry
+	// bytes.
 	ErrBadEnv = errors.New("bad environment variable")
 	// ErrBadSize means that a terminal size is outside MinSize..MaxSize.
 	ErrBadSize = errors.New("bad terminal size")
@@ -31,7 +36,5 @@ var (
 	// ErrClosed means that the terminal was closed by this side.
 	ErrClosed = errors.New("terminal is closed")
 	// ErrExited means that the child has exited.
-	ErrExited = errors.New("child has exited")
-	// ErrSurvived means that a process of the tree is still there after SIGKILL (stuck in the kernel, or another user's).
-	ErrSurvived = errors.New("processes survived")
+	ErrExited = proc.ErrExited
 )

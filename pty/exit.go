@@ -1,16 +1,18 @@
 package pty
 
-import "golang.org/x/sys/unix"
+import (
+	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/proc"
+)
 
 // unknownCode is the Code of a child whose status was taken by somebody else.
 const unknownCode = -1
 
-// signalBase is what shells add to the number of the signal that ended a command (POSIX XCU 2.8.2 asks for more than 128).
-const signalBase = 128
-
 // Exit is how a child ended.
 type Exit struct {
-	// Code is the exit code 0..255, 128 + the signal's number when a signal ended the child, or -1 when the status is unknown.
+	// Code is the exit code 0..255, 128 + the signal's number when a signal ended the child, or -1 when the status is
+	// unknown.
 	Code int
 	// Signal is the name of that signal without SIG ("KILL"), or empty.
 	Signal string
@@ -18,8 +20,6 @@ type Exit struct {
 
 // exitOf translates a wait status of a process that ended.
 func exitOf(status unix.WaitStatus) Exit {
-	if status.Signaled() {
-		return Exit{Code: signalBase + int(status.Signal()), Signal: SignalName(status.Signal())}
-	}
-	return Exit{Code: status.ExitStatus()}
+	code, signal := proc.ExitOf(status)
+	return Exit{Code: code, Signal: signal}
 }

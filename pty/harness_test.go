@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/tests/polling"
 )
@@ -33,7 +34,7 @@ var modes = map[string]func() error{
 	"idle":    idleMode,
 	"inherit": inheritMode,
 	"signals": signalsMode,
-	"brand":   brandMode,
+	"tag":     tagMode,
 	"nofile":  nofileMode,
 	"reaper":  reaperMode,
 	"splicer": splicerMode,
@@ -49,7 +50,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	if err := pty.CloseInherited(); err != nil {
+	if err := proc.CloseInherited(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

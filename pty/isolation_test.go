@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/pty"
 )
 
@@ -58,7 +59,7 @@ func inheritMode() error {
 	if err != nil || len(words) < 10 {
 		return fmt.Errorf("the inherited descriptors are missing, the test proves nothing: %q, %w", words, err)
 	}
-	if err := pty.CloseInherited(); err != nil {
+	if err := proc.CloseInherited(); err != nil {
 		return err
 	}
 	words, err = shown("ls", "/proc/self/fd")
@@ -97,7 +98,8 @@ func signalsMode() error {
 	return nil
 }
 
-// nothingIgnored reads a mask of signals; 32 and 33 are the C library's, and whoever started the tests may have left them ignored.
+// nothingIgnored reads a mask of signals; 32 and 33 are the C library's, and whoever started the tests may have left
+// them ignored.
 func nothingIgnored(mask string) bool {
 	m, err := strconv.ParseUint(mask, 16, 64)
 	return err == nil && m&^(3<<31) == 0
@@ -109,7 +111,8 @@ func TestDefaultSignals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cmd.Args = []string{"env", "--ignore-signal=HUP,INT,QUIT,TSTP,TTIN,TTOU", "--block-signal=TERM,CHLD,USR2", cmd.Path}
+		cmd.Args = []string{"env", "--ignore-signal=HUP,INT,QUIT,TSTP,TTIN,TTOU", "--block-signal=TERM,CHLD,USR2",
+			cmd.Path}
 		cmd.Path = sh
 	})
 }

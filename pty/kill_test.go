@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/tests/polling"
 )
@@ -109,7 +110,7 @@ func sleeping(word string) string { return "\x00sleep\x00" + word + "\x00" }
 func TestKillStopped(t *testing.T) {
 	for tries := 1; ; tries++ {
 		took := killStopped(t)
-		if took < pty.KillGrace {
+		if took < proc.KillGrace {
 			return
 		}
 		if tries == 5 { // a busy machine may take long once
@@ -154,7 +155,7 @@ func TestKillGrace(t *testing.T) {
 	if err := s.Kill(context.Background()); err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(began); took < pty.KillGrace || took > pty.KillGrace+patience {
+	if took := time.Since(began); took < proc.KillGrace || took > proc.KillGrace+patience {
 		t.Errorf("took %v", took)
 	}
 	if got, want := s.exit(), (pty.Exit{Code: 137, Signal: "KILL"}); got != want {

@@ -16,31 +16,6 @@ const maxEnvEntry = 128 << 10
 // and every system call that takes its time keeps a thread, which Go never gives back.
 const maxStarting = 2
 
-// The end of a child.
-const (
-	// KillGrace is the time between SIGHUP and SIGKILL: enough for a shell to write its history and for an editor to
-	// save its swap file.
-	KillGrace = 3 * time.Second
-	// killConfirm is how long processes may take to be gone after SIGKILL before Kill reports ErrSurvived.
-	killConfirm = 2 * time.Second
-	// killLookMin is the first pause between two looks at the whole of /proc while a tree does not end; it doubles each
-	// time.
-	killLookMin = 100 * time.Millisecond
-	// killPollMin and killPollMax bound the pauses between two looks at the processes that are to die: a shell is gone
-	// within milliseconds, a stubborn one should not cost a core.
-	killPollMin = 2 * time.Millisecond
-	killPollMax = 100 * time.Millisecond
-)
-
-// Freeze and Thaw.
-const (
-	// settleLimit is how long a process may take to stop or to go on: it needs to be scheduled once.
-	settleLimit = 100 * time.Millisecond
-	// lateLimit is that of all processes together on a machine where they are not scheduled for so long.
-	lateLimit  = 2 * time.Second
-	settlePoll = 500 * time.Microsecond // between two looks
-)
-
 // The end of the output after the child's exit, while others hold the terminal open. Both run from facts seen by Read.
 const (
 	// quietAfterExit is the silence that ends the output: long enough for the last words of a pipeline that outlived
@@ -79,9 +54,3 @@ const (
 	reapLimit = 200 * time.Millisecond
 	reapPoll  = 10 * time.Millisecond
 )
-
-// clockTick is the unit of process start times in /proc/PID/stat, field 22: USER_HZ, 100 on every Linux of Go.
-const clockTick = 10 * time.Millisecond
-
-// statSize is more than the length of /proc/PID/stat, in bytes: 52 numbers and a name of at most 64.
-const statSize = 2048

@@ -8,34 +8,34 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/tests/polling"
 )
 
 // treeOf starts bash with lines in a session of its own, without a terminal, and returns its tree. It is ended with the
 // test.
-func treeOf(t *testing.T, lines string) (*exec.Cmd, pty.Tree) {
+func treeOf(t *testing.T, lines string) (*exec.Cmd, proc.Tree) {
 	t.Helper()
 	c := exec.Command("bash", "-c", lines)
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	tree, ok := pty.TreeOf(c.Process.Pid)
+	tree, ok := proc.TreeOf(c.Process.Pid)
 	if !ok {
 		t.Fatal("a process that was not reaped has no tree")
 	}
 	t.Cleanup(func() {
-		_ = pty.KillTrees(now(), []pty.Tree{tree})
+		_ = proc.KillTrees(now(), []proc.Tree{tree})
 		_ = c.Wait()
 	})
 	return c, tree
 }
 
 // states counts the living members that are stopped, and all.
-func states(t *testing.T, trees ...pty.Tree) (stopped, all int) {
+func states(t *testing.T, trees ...proc.Tree) (stopped, all int) {
 	t.Helper()
-	members, err := pty.Members(trees)
+	members, err := proc.Members(trees)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,9 +51,9 @@ func TestFreezeAndThawWholeTrees(t *testing.T) {
 	word := token()
 	_, one := treeOf(t, "setsid sleep "+word+" & (sleep "+word+" &) ; set -m; sleep "+word+" & wait")
 	_, two := treeOf(t, "sleep "+word+"; :")
-	trees := []pty.Tree{one, two}
+	trees := []proc.Tree{one, two}
 	expectProcesses(t, "\x00"+word+"\x00", 4)
-	frozen, err := pty.Freeze(context.Background(), trees)
+	frozen, err := proc.Stop(context.Background(), trees)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,16 +61,16 @@ func TestFreezeAndThawWholeTrees(t *testing.T) {
 		n, all := states(t, trees...)
 		t.Fatalf("%d of %d are stopped, not 6 of 6", n, all)
 	}
-	if again, err := pty.Freeze(context.Background(), trees); err != nil || len(again) != 0 {
+	if again, err := proc.Stop(context.Background(), trees); err != nil || len(again) != 0 {
 		t.Fatalf("a second freeze stopped %v, %v", again, err)
 	}
-	if err := pty.Thaw(frozen); err != nil {
+	if err := proc.Continue(frozen); err != nil {
 		t.Fatal(err)
 	}
 	if !polling.Until(patience, func() bool { n, _ := states(t, trees...); return n == 0 }) {
 		t.Fatal("some are stopped after thaw")
 	}
-	if err := pty.KillTrees(now(), trees); err != nil {
+	if err := proc.KillTrees(now(), trees); err != nil {
 		t.Fatal(err)
 	}
 	expectProcesses(t, "\x00"+word+"\x00", 0)
@@ -85,11 +85,11 @@ func TestFreezeKeepsWhatIsStopped(t *testing.T) {
 		t.Fatal("the job is not stopped")
 	}
 	for range 5 {
-		frozen, err := pty.Freeze(context.Background(), []pty.Tree{tree})
+		frozen, err := proc.Stop(context.Background(), []proc.Tree{tree})
 		if err != nil || len(frozen) != 2 {
 			t.Fatalf("stopped %v, %v", frozen, err)
 		}
-		if err := pty.Thaw(frozen); err != nil {
+		if err := proc.Continue(frozen); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -116,7 +116,7 @@ func TestTreeWithoutRoot(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if err := pty.KillTrees(ctx, []pty.Tree{tree}); err != nil {
+	if err := proc.KillTrees(ctx, []proc.Tree{tree}); err != nil {
 		t.Fatal(err)
 	}
 	expectProcesses(t, "\x00"+word+"\x00", 0)

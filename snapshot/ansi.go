@@ -1,36 +1,37 @@
-// Package snapshot turns a frozen screen (vt.Frame) into what others can use:
-// the text that paints it in a fresh terminal (ANSI), plain text, JSON and
-// HTML, and the file that keeps it over a restart (Encode, Decode, Compress).
+// Package snapshot turns a frozen screen (vt.Frame) into text, JSON, HTML and files.
 //
-// Every function here only reads its frame, so all of them may be called for
-// one frame from many goroutines at once. A frame is never trusted: sizes,
-// cursors and texts outside vt's limits are brought inside them, so that no
-// frame, however it was made, leads to a panic or to an escape sequence that
-// this package did not write on purpose.
+// ANSI returns the text that rebuilds the frame in an empty terminal. Text, JSON and HTML are
+// the same screen for people and programs. WriteANSI, WriteText, WriteJSON and WriteHTML write
+// these to an io.Writer piece by piece. Encode and Decode are the file that outlives a server;
+// Compress makes it smaller. Differences compares two frames.
+//
+// Functions only read their frame, so any number of goroutines may use one frame at once. A
+// frame need not be valid: sizes, cursors and texts outside the limits of vt are brought inside
+// them. No frame leads to a panic or to an escape sequence that this package does not write on
+// purpose.
 package snapshot
 
 import "github.com/evertty/evertty/vt"
 
-// Options says what ANSI writes.
+// Options selects what ANSI writes. The zero value writes the screen of a running program
+// without history.
 type Options struct {
-	// Scrollback is the number of history lines before the screen: the last N,
-	// all when negative, none when 0.
+	// Scrollback is the number of history lines before the screen, the newest ones: all when
+	// negative, none when 0.
 	Scrollback int
-	// Dead says that the program behind the frame is gone. What it asked of the
-	// input side (mouse, paste, focus, keypad, kitty keyboard, synchronized
-	// output), its hidden cursor, margins, saved cursors, character sets, pen
-	// and unfinished sequence are left out; what the screen shows stays.
-	Dead bool
-	// Engine says that the text is for one of our engines, which goes on with the
-	// program's own bytes: it gets an unfinished sequence that viewers do not get
-	// (vt.Withheld) too.
+	// Ended says that the program behind the frame has ended. Its input modes (mouse, paste,
+	// focus, keypad, kitty keyboard, synchronized output), hidden cursor, margins, saved cursors,
+	// character sets, pen and unfinished sequence are left out. The visible screen stays.
+	Ended bool
+	// Engine says that an engine of this module reads the text and then the program's own
+	// bytes. It gets unfinished sequences that viewers do not get (vt.Withheld).
 	Engine bool
 }
 
-// apply is the tidy frame f as the options want it, with the whole history.
+// apply returns the normalized frame f as the options want it, with the whole history.
 func (o Options) apply(f *vt.Frame) *vt.Frame {
-	if o.Dead {
-		f = lifeless(f)
+	if o.Ended {
+		f = withoutProgram(f)
 	}
 	if !o.Engine && vt.Withheld(f.Pending) {
 		g := *f
@@ -40,23 +41,20 @@ func (o Options) apply(f *vt.Frame) *vt.Frame {
 	return f
 }
 
-// ANSI returns the text that makes a fresh xterm.js 6 of f.Cols x f.Rows equal
-// to f: both screens and the history with all attributes, links and wrap flags,
-// and every state that the rest of the program's output depends on. The last
-// bytes are f.Pending, so the output that follows f continues seamlessly.
+// ANSI returns the text that makes a fresh xterm.js 6 of f.Cols x f.Rows equal to f: both
+// screens and the history with all attributes, links and wrap flags, and every state on which
+// later output depends. It ends with f.Pending, so the output after f continues seamlessly.
+// The caller owns the result.
 //
-// Written to any terminal it has no effect but the picture: it holds no query,
-// no BEL, no clipboard write and no beginning of one. It begins with CAN (ECMA-48 8.3.6), which ends
-// a sequence that the receiver was in the middle of, and it sets the cursor's
-// visibility and LNM even when they are the default, because reset() of
-// xterm.js 6 leaves both alone. It leaves changed colours alone too: when
-// f.Palette is not nil, even if empty, all colours f does not set are restored.
-// Titles f does not have are not touched.
+// The text changes only the picture: it has no query, no BEL and no clipboard write, and no
+// beginning of one. It begins with CAN (ECMA-48 8.3.6), which ends a sequence that the receiver
+// has begun. It sets the cursor's visibility and LNM even to their defaults, because reset() of
+// xterm.js 6 keeps both. reset() also keeps changed colours: unless f.Palette is nil, the text
+// restores all colours that f does not set. Titles that f does not have stay as they are.
 //
-// The order is forced by side effects: DECSTBM and DECOM home the cursor, DECSC
-// needs pen and character set of its own, entering the alternate screen copies
-// the background, character sets translate text, and only the very last
-// character can be repeated by REP. The caller owns the result.
+// Side effects force the order: DECSTBM and DECOM home the cursor, DECSC needs a pen and a
+// character set of its own, entering the alternate screen copies the background, character
+// sets translate text, and REP repeats only the very last character.
 func ANSI(f *vt.Frame, o Options) []byte {
 	p := painter{out: make([]byte, 0, estimate(f, lastLines(f.History, o.Scrollback)))}
 	p.frame(o, f)
@@ -65,7 +63,7 @@ func ANSI(f *vt.Frame, o Options) []byte {
 
 // frame paints all of f.
 func (p *painter) frame(o Options, f *vt.Frame) {
-	f = o.apply(tidy(f))
+	f = o.apply(normalize(f))
 	history := lastLines(f.History, o.Scrollback)
 	p.cols, p.rows, p.whole = f.Cols, f.Rows, history.Len() == f.History.Len()
 	p.clusters = f.Unicode == vt.Unicode15Graphemes
@@ -130,7 +128,7 @@ func (p *painter) paintAlternate(f *vt.Frame, how *recalling, early, saved bool)
 	p.screenState(&alt, rows)
 }
 
-// lastLines is the end of history that a scrollback option selects.
+// lastLines returns the lines of history that a scrollback option selects.
 func lastLines(history vt.Lines, scrollback int) vt.Lines {
 	if scrollback < 0 {
 		return history
@@ -153,7 +151,7 @@ func estimate(f *vt.Frame, history vt.Lines) int {
 	return n + n/8
 }
 
-// topKitty is what the keyboard stack alone puts in force.
+// topKitty returns the flags at the top of the keyboard stack, 0 when it is empty.
 func topKitty(f *vt.Frame) uint8 {
 	stack := f.Active().Kitty
 	if len(stack) == 0 {
@@ -162,24 +160,25 @@ func topKitty(f *vt.Frame) uint8 {
 	return stack[len(stack)-1]
 }
 
-// lifeless is f as it looks to people after its program ended. f is tidy.
-func lifeless(f *vt.Frame) *vt.Frame {
+// withoutProgram returns the normalized frame f as people see it after its program has ended.
+func withoutProgram(f *vt.Frame) *vt.Frame {
 	g := *f
 	g.Modes = vt.DefaultModes()
 	g.Modes.ReverseVideo = f.Modes.ReverseVideo
 	g.Modes.AltScreen = f.Alt != nil
-	g.Pen, g.Charsets, g.LastChar, g.LastDropped, g.CursorStyle, g.Pending, g.Hidden = vt.Style{}, vt.Charsets{}, 0, false,
+	g.Pen, g.Charsets, g.LastChar, g.LastDropped, g.CursorStyle, g.Pending, g.Hidden = vt.Style{}, vt.Charsets{}, 0,
+		false,
 		0, nil, nil
 	g.Invoked, g.Extended, g.Open = 0, nil, nil
-	g.Main = still(f.Main, f.Rows)
+	g.Main = screenWithoutProgram(f.Main, f.Rows)
 	if f.Alt != nil {
-		alt := still(*f.Alt, f.Rows)
+		alt := screenWithoutProgram(*f.Alt, f.Rows)
 		g.Alt = &alt
 	}
 	return &g
 }
 
-// still is a screen without what only its program would use.
-func still(s vt.Screen, rows int) vt.Screen {
+// screenWithoutProgram returns s without the state that only its program uses.
+func screenWithoutProgram(s vt.Screen, rows int) vt.Screen {
 	return vt.Screen{Lines: s.Lines, X: s.X, Y: s.Y, Bottom: rows - 1}
 }

@@ -13,7 +13,8 @@ import (
 func charsetScreens() string {
 	var b strings.Builder
 	menu := func(choice string) {
-		b.WriteString("\x1b[2J\x1b[?42l\x1b(B\x1b)A\x1b*A\x1b+A\x1b[2J\x1b[3;10HA menu\x1b[5;10HTake one:\r\r\n\x1b[6;1H\x1b[0J\r\r\n")
+		b.WriteString("\x1b[2J\x1b[?42l\x1b(B\x1b)A\x1b*A\x1b+A\x1b[2J\x1b[3;10HA menu\x1b[5;10HTake one:\r\r\n" +
+			"\x1b[6;1H\x1b[0J\r\r\n")
 		for i := range 13 {
 			fmt.Fprintf(&b, "          %d. an entry of the menu\r\n", i)
 		}
@@ -62,7 +63,8 @@ func TestCharacterSetsResized(t *testing.T) {
 	first, second := len(text)*45/100, len(text)*75/100
 	tr := trial{
 		stream: stream{cols: 80, rows: 24, scrollback: 5000, unicode: vt.Unicode11},
-		tokens: []token{{text: text[:first]}, {cols: 60, rows: 19}, {text: text[first:second]}, {cols: 91, rows: 30}, {text: text[second:]}},
+		tokens: []token{{text: text[:first]}, {cols: 60, rows: 19}, {text: text[first:second]}, {cols: 91, rows: 30},
+			{text: text[second:]}},
 	}
 	jb := resumed(engineUnderTest, tr, cutEvery*few(2, 9))
 	for _, m := range j.resume(t, jb) {

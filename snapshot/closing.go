@@ -19,7 +19,7 @@ func closing(f *vt.Frame) (c cell, ok bool) {
 	return cellAt(s.Lines[s.Y], s.X), true
 }
 
-// endsInRow tells whether finish paints the whole row of the cursor instead of
+// endsInRow reports whether finish paints the whole row of the cursor instead of
 // printing the closing cell a second time: when that is the last thing on the
 // screen and no state that finish sets changes what is printed. Then whoever
 // reads the text of a snapshot, and not its picture, meets every word whole,
@@ -28,7 +28,8 @@ func endsInRow(f *vt.Frame) bool {
 	s := f.Active()
 	row := s.Lines[s.Y]
 	c, ok := closing(f)
-	return ok && isBlank(s.Lines[s.Y+1:]) && f.Extended == nil && f.Invoked == 0 && f.Pen == shown(f.Pen) && !row.Wrapped() &&
+	return ok && isBlank(s.Lines[s.Y+1:]) && f.Extended == nil && f.Invoked == 0 && f.Pen == shown(f.Pen) &&
+		!row.Wrapped() &&
 		c.text != "" && c.x+c.width == row.Cells() && row.Cells() <= f.Cols &&
 		f.Modes.Autowrap && !f.Modes.Insert && !f.Modes.Origin && untranslated(row.Text(), printingSets(f))
 }
@@ -75,7 +76,7 @@ func (p *painter) close(f *vt.Frame, c cell, y int) {
 	}
 }
 
-// erasedWith tells whether all cols columns of a row were erased with one
+// erasedWith reports whether all cols columns of a row were erased with one
 // background, and which.
 func erasedWith(l vt.Line, cols int) (bg vt.Color, ok bool) {
 	n := 0

@@ -14,7 +14,8 @@ type scrolling struct {
 // screen; zero when none is there, or no way leads there.
 func scrolled(f *vt.Frame) (by scrolling) {
 	s := f.Alt
-	if s == nil || !s.PendingWrap || f.Cols < 2 || s.Y < s.Top || s.Y > s.Bottom || f.Extended != nil || f.Invoked != 0 ||
+	if s == nil || !s.PendingWrap || f.Cols < 2 || s.Y < s.Top || s.Y > s.Bottom || f.Extended != nil ||
+		f.Invoked != 0 ||
 		f.Open != nil {
 		return by
 	}
@@ -43,14 +44,14 @@ func rowsCameIn(f *vt.Frame) int {
 	return 0
 }
 
-// cameIn tells whether l is a row that came in, with the background of another one.
+// cameIn reports whether l is a row that came in, with the background of another one.
 func cameIn(l, other vt.Line, cols int) bool {
 	bg, ok := erasedWith(l, cols)
 	same, whole := erasedWith(other, cols)
 	return ok && whole && bg == same && !l.Wrapped()
 }
 
-// scrollsFrom tells whether the alternate screen of f can be painted as it was before n
+// scrollsFrom reports whether the alternate screen of f can be painted as it was before n
 // rows came in, with a wrap pending.
 func scrollsFrom(f *vt.Frame, n int) bool {
 	s := f.Alt

@@ -11,8 +11,7 @@ import (
 )
 
 const (
-	// packedWindow is how far back compressed data refer, in bytes: the memory that
-	// reading them takes.
+	// packedWindow is the zstd window in bytes: the memory that reading takes.
 	packedWindow = 1 << 20
 	// maxPackedMemory bounds what a compressed file may ask for, in bytes.
 	maxPackedMemory = 256 << 20
@@ -22,16 +21,15 @@ const (
 // zstd reader skips (RFC 8878 3.1.2), which has the magic of a snapshot file.
 const packedHead = "\x50\x2a\x4d\x18\x08\x00\x00\x00" + magic
 
-// isPacked tells whether b begins like a compressed snapshot file.
+// isPacked reports whether b begins like a compressed snapshot file.
 func isPacked(b []byte) bool {
 	return len(b) >= len(packedHead) && strings.HasPrefix(string(b[:len(packedHead)]), packedHead)
 }
 
-// unpackSnapshot is the snapshot file that b is the compressed form of. Not more
-// than a snapshot file may have is unpacked.
+// unpackSnapshot decompresses b. It stops behind the largest size of a snapshot file.
 func unpackSnapshot(b []byte) ([]byte, error) {
-	d, err := zstd.NewReader(bytes.NewReader(b[len(packedHead):]), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-		zstd.WithDecoderMaxWindow(MaxFile), zstd.WithDecoderMaxMemory(maxPackedMemory))
+	d, err := zstd.NewReader(bytes.NewReader(b[len(packedHead):]), zstd.WithDecoderConcurrency(1),
+		zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(MaxFile), zstd.WithDecoderMaxMemory(maxPackedMemory))
 	if err != nil {
 		return nil, err
 	}
@@ -43,11 +41,13 @@ func unpackSnapshot(b []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// Compress returns the compressed form of a snapshot file: one zstd frame (RFC 8878)
-// with its size and a checksum, behind a frame that readers skip. Decode reads both forms.
-// It has made sure that the form reads back as file; errors wrap ErrCorrupt when it does not.
+// Compress returns the compressed form of a snapshot file, which Decode reads too. The form is
+// one zstd frame (RFC 8878) with its size and a checksum, behind a frame that readers skip.
+// Compress decompresses the result and compares it with file; errors wrap ErrCorrupt when they
+// differ.
 func Compress(file []byte) ([]byte, error) {
-	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(packedWindow), zstd.WithLowerEncoderMem(true))
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(packedWindow),
+		zstd.WithLowerEncoderMem(true))
 	if err != nil {
 		return nil, err
 	}

@@ -12,27 +12,35 @@ import (
 	"unicode/utf8"
 )
 
-var corpora = flag.String("corpora", "", "also run TestXtermGoesOn over the recordings (NAME.rec, NAME.json) below this folder")
+var corpora = flag.String("corpora", "",
+	"also run TestXtermGoesOn over the recordings (NAME.rec, NAME.json) below this folder")
 
 // streams are what programs send, one feature each. Every one is cut at every
 // character.
 var streams = []struct{ name, text string }{
 	{"text and colours", "$ ls\r\n\x1b[1;34mdir\x1b[0m  \x1b[32;44mexe\x1b[m\r\n\x1b[7mprompt \x1b[27m$ \x1b[K"},
-	{"wraps and history", strings.Repeat("0123456789", 5) + "\r\n\x1b[41mcolour" + strings.Repeat(" wraps", 9) + "\x1b[m\r\nend"},
+	{"wraps and history", strings.Repeat("0123456789", 5) + "\r\n\x1b[41mcolour" + strings.Repeat(" wraps",
+		9) + "\x1b[m\r\nend"},
 	{"wide and marks", "漢字かな漢字かな漢字x漢字 e\u0301a\u0300\u0301 👍🏽\r\n\x1b[44m漢字漢字漢字漢字漢字\x1b[m\x1b[3;3H\u0301x"},
 	{"pending wrap", "\x1b[3;16Habcde\x1b[31mf\x1b[2;20HX\x1b[1mY\x1b[5;19H漢\x1b[4b"},
 	{"margins and origin", "1\r\n2\r\n3\r\n4\r\n5\r\n6\x1b[2;4r\x1b[?6h\x1b[2;3Hx\n\n\ny\x1b[?6l\x1b[3Lz\x1b[r"},
 	{"saved cursor", "ab\x1b[2;5H\x1b[1;31m\x1b(0\x1b7\x1b[m\x1b[5;5Hlq\x1b8lqk\x1b[0m\x1b(B-"},
 	{"character sets", "\x1b(0lqqk\x1b(B\x1b)0\x0elq\x0fab\x1b*A\x1bn#\x1bo#\x0f#"},
-	{"alternate screen", "main\r\n\x1b[44mtext\x1b[?1049h\x1b[2J\x1b[H\x1b[7mvim\x1b[m\x1b[2;3r\x1b[3;1H\x1b[?25l\x1b[?1h\x1b=:q\x1b[r\x1b[?1049l\x1b[?25hback"},
+	{"alternate screen", "main\r\n\x1b[44mtext\x1b[?1049h\x1b[2J\x1b[H\x1b[7mvim\x1b[m\x1b[2;3r\x1b[3;1H\x1b[?25l" +
+		"\x1b[?1h\x1b=:q\x1b[r\x1b[?1049l\x1b[?25hback"},
 	{"tabs", "\x1b[3g\x1b[5G\x1bH\x1b[9G\x1bH\r\tx\ty\x1b[0g\r\tx\ty"},
-	{"modes", "\x1b[?1000h\x1b[?1006h\x1b[?2004h\x1b[?1004h\x1b[4hin\x1b[1Gsert\x1b[4l\x1b[20h\na\nb\x1b[20l\x1b[?7l" + strings.Repeat("nowrap", 5) + "\x1b[?7h\x1b[?2026hx\x1b[?2026l\x1b[5 q\x1b[?1002h\x1b[?1016h"},
-	{"underlines and links", "\x1b[4:3;58:2::1:2:3mcurl\x1b[4:5mdash\x1b[24mno\x1b[m \x1b]8;id=1;https://a.b/c;d\x1b\\link\x1b[1mbold\r\nnext\x1b]8;;\x1b\\ \x1b]8;;mailto:x@y\x07mail"},
-	{"erase and protect", "abcdefgh\x1b[1\"qijkl\x1b[0\"qmn\x1b[?2K\x1b[42m\x1b[1;3H\x1b[3X\x1b[1;8H\x1b[K\x1b[2;1H\x1b[1J\x1b[m"},
-	{"titles and strings", "\x1b]0;title\x07\x1b]2;vim \u2013 x\x1b\\\x1b]1;i\x07\x1bP1$tx\x1b\\\x1b_apc\x1b\\\x1b^pm\x1b\\\x1bXsos\x1b\\done"},
+	{"modes", "\x1b[?1000h\x1b[?1006h\x1b[?2004h\x1b[?1004h\x1b[4hin\x1b[1Gsert\x1b[4l\x1b[20h\na\nb\x1b[20l\x1b[?7l" +
+		strings.Repeat("nowrap", 5) + "\x1b[?7h\x1b[?2026hx\x1b[?2026l\x1b[5 q\x1b[?1002h\x1b[?1016h"},
+	{"underlines and links", "\x1b[4:3;58:2::1:2:3mcurl\x1b[4:5mdash\x1b[24mno\x1b[m \x1b]8;id=1;https://a.b/c;d" +
+		"\x1b\\link\x1b[1mbold\r\nnext\x1b]8;;\x1b\\ \x1b]8;;mailto:x@y\x07mail"},
+	{"erase and protect", "abcdefgh\x1b[1\"qijkl\x1b[0\"qmn\x1b[?2K\x1b[42m\x1b[1;3H\x1b[3X\x1b[1;8H\x1b[K\x1b[2;1H" +
+		"\x1b[1J\x1b[m"},
+	{"titles and strings", "\x1b]0;title\x07\x1b]2;vim \u2013 x\x1b\\\x1b]1;i\x07\x1bP1$tx\x1b\\\x1b_apc\x1b\\\x1b^pm" +
+		"\x1b\\\x1bXsos\x1b\\done"},
 	{"repeat", "ab\x1b[3bc\x1b[1m\x1b[2b漢\x1b[2b\x1b[1;20Hz\x1b[3b"},
 	{"scrolling", "1\r\n2\r\n3\r\n4\r\n5\r\n\x1b[43m6\r\n7\x1b[2S\x1b[1T\x1bM\x1bM\x1b[1;1H\x1bMx\x1b[m\x1bD\x1bE"},
-	{"broken sequences", "a\x1b[1;\x18b\x1b[3\x1b[4mc\x1b]2;x\x1b[md\x1b[1\n2me\x1b(\x7f0q\x1b(Bf\u009b1mg\u009d2;t\u009ch"},
+	{"broken sequences", "a\x1b[1;\x18b\x1b[3\x1b[4mc\x1b]2;x\x1b[md\x1b[1\n2me\x1b(\x7f0q" +
+		"\x1b(Bf\u009b1mg\u009d2;t\u009ch"},
 }
 
 // probe shows hidden state: it prints, repeats, tabs, scrolls, restores the
@@ -99,7 +107,8 @@ func goOn(t *testing.T, j *judge, cols, rows int, text []byte, cuts []int) map[i
 // TestXtermGoesOnRecordings is TestXtermGoesOn with recordings of real programs.
 func TestXtermGoesOnRecordings(t *testing.T) {
 	if *corpora == "" {
-		t.Skip("runs with -corpora DIR only: the engine's own tests have the recordings by default; this one asks what ANSI makes of an exact frame")
+		t.Skip("runs with -corpora DIR only: the engine's own tests have the recordings by default; this one asks " +
+			"what ANSI makes of an exact frame")
 	}
 	j := startJudge(t)
 	var pairs, bad int

@@ -84,7 +84,8 @@ func (d *damage) skewed(n int) string {
 			b.WriteByte(0x1b)
 			b.WriteByte(byte(0x20 + d.IntN(0x60)))
 		case 4:
-			b.WriteString("\x1b" + d.pick("(", ")", "*", "+", "-", "/", "%", "#", " ") + string(byte(0x30+d.IntN(0x4f))))
+			b.WriteString("\x1b" + d.pick("(", ")", "*", "+", "-", "/", "%", "#",
+				" ") + string(byte(0x30+d.IntN(0x4f))))
 		case 5:
 			b.WriteByte(byte(d.IntN(0x20)))
 		case 6:
@@ -94,7 +95,9 @@ func (d *damage) skewed(n int) string {
 		case 8:
 			b.WriteString(d.osc())
 		case 9:
-			b.WriteString(d.pick("\x1b7", "\x1b8", "\x0e", "\x0f", "\x1bn", "\x1bo", "\x1b(0", "\x1b)0", "\x1b(B", "\x1b[3g", "\x1bH", "\x1b[g", "\x1b[b", "\x1b[3b", "\x1b[s", "\x1b[u", "\x1b[!p", "\x1bc", "\x1b[?1049h", "\x1b[?47l", "\x1b[?1047h", "\x1b[?6h", "\x1b[?7l", "\x1b[4h", "\t", "\x1b[Z"))
+			b.WriteString(d.pick("\x1b7", "\x1b8", "\x0e", "\x0f", "\x1bn", "\x1bo", "\x1b(0", "\x1b)0", "\x1b(B",
+				"\x1b[3g", "\x1bH", "\x1b[g", "\x1b[b", "\x1b[3b", "\x1b[s", "\x1b[u", "\x1b[!p", "\x1bc",
+				"\x1b[?1049h", "\x1b[?47l", "\x1b[?1047h", "\x1b[?6h", "\x1b[?7l", "\x1b[4h", "\t", "\x1b[Z"))
 		default:
 			b.WriteString(d.ascii())
 		}

@@ -71,7 +71,8 @@ func resumed(newEngine vt.EngineFunc, tr trial, every int) resumption {
 			}
 			f := e.Freeze()
 			jb.heads = append(jb.heads, in)
-			jb.Cuts = append(jb.Cuts, resumedCut{len(jb.Text), len(jb.Resizes), f.LastChar == 0, ANSI(f, Options{Scrollback: -1})})
+			jb.Cuts = append(jb.Cuts, resumedCut{len(jb.Text), len(jb.Resizes), f.LastChar == 0,
+				ANSI(f, Options{Scrollback: -1})})
 		}
 	}
 	return jb
@@ -108,7 +109,8 @@ func checkDamage(t testing.TB, j *judge, newEngine vt.EngineFunc, tr trial, ever
 	}
 	m := misses[0]
 	what := append([]string{}, m.What...)
-	what = append(what, fmt.Sprintf("cut at byte %d, seen at the %s; got is after the snapshot\nsnapshot %.1500q", jb.heads[m.Cut], m.When, jb.Cuts[m.Cut].ANSI))
+	what = append(what, fmt.Sprintf("cut at byte %d, seen at the %s; got is after the snapshot\nsnapshot %.1500q",
+		jb.heads[m.Cut], m.When, jb.Cuts[m.Cut].ANSI))
 	return &complaint{kindOfMiss(m), fmt.Sprintf("%d of %d cuts", len(misses), len(jb.Cuts)), what}
 }
 
@@ -122,8 +124,10 @@ func kindOfMiss(m resumptionMiss) string {
 		return r
 	}, first)
 	var got, want []any
-	if g, w, ok := strings.Cut(strings.TrimPrefix(rest, " got "), ", want "); ok && json.Unmarshal([]byte(g), &got) == nil && json.Unmarshal([]byte(w), &want) == nil && len(got) == len(want) {
-		for i, name := range []string{"text", "width", "fg", "bg", "attributes", "underline", "underline colour", "link"} {
+	if g, w, ok := strings.Cut(strings.TrimPrefix(rest, " got "), ", want "); ok &&
+		json.Unmarshal([]byte(g), &got) == nil && json.Unmarshal([]byte(w), &want) == nil && len(got) == len(want) {
+		for i, name := range []string{"text", "width", "fg", "bg", "attributes", "underline", "underline colour",
+			"link"} {
 			if got[i] != want[i] {
 				return kind + " " + name
 			}

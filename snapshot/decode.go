@@ -10,12 +10,10 @@ import (
 	"github.com/evertty/evertty/vt"
 )
 
-// Decode reads a snapshot file, plain or compressed. Nothing in b is trusted: lengths are checked
-// before memory is taken for them, lines go through vt.ParseLine, and what is
-// merely out of place (a cursor off the screen, a mode that does not exist) is
-// put in place. The frame shares no memory with b.
-//
-// Errors wrap ErrCorrupt or ErrVersion and say where.
+// Decode reads a snapshot file, plain or compressed. The file need not be trusted: Decode checks
+// lengths before it allocates, and lines with vt.ParseLine. Values out of range, such as a
+// cursor off the screen or an unknown mode, are brought into range. The frame shares no memory
+// with b. Errors wrap ErrCorrupt or ErrVersion and say where the file is wrong.
 func Decode(b []byte) (Header, *vt.Frame, error) {
 	if isPacked(b) {
 		plain, err := unpackSnapshot(b)
@@ -46,7 +44,7 @@ func Decode(b []byte) (Header, *vt.Frame, error) {
 		return Header{}, nil, fmt.Errorf("snapshot: %w: no screen in it", ErrCorrupt)
 	}
 	d.completeSaved()
-	f = tidy(f)
+	f = normalize(f)
 	f.Pending = settled(f.Pending)
 	return h, f, nil
 }
@@ -237,7 +235,8 @@ func (d *decoder) aside() error {
 	bits := d.u8()
 	s, err := d.style()
 	d.frame.Extended = &vt.ExtendedAttrs{
-		Underline: s.Underline, UnderlineColor: s.UnderlineColor, Link: s.Link, Underlined: bits&1 != 0, Extended: bits&2 != 0,
+		Underline: s.Underline, UnderlineColor: s.UnderlineColor, Link: s.Link, Underlined: bits&1 != 0,
+		Extended: bits&2 != 0,
 	}
 	return err
 }

@@ -9,12 +9,11 @@ import (
 	"github.com/evertty/evertty/vt"
 )
 
-// Encode returns the snapshot file of f. Decode reads whatever Encode wrote:
-// what is outside the limits of the format is brought inside them first, and
-// when a history is too large for a file its oldest lines are left out. The
+// Encode returns the snapshot file of f, which Decode reads back. It first brings f within the
+// limits of the format. A history that does not fit into MaxFile loses its oldest lines. The
 // caller owns the result.
 func Encode(h Header, f *vt.Frame) []byte {
-	f = tidy(f)
+	f = normalize(f)
 	e := encoder{budget: MaxFile - minFile - 4*recordTop}
 	e.small(f)
 	e.screen(tagMain, &f.Main, f.Cols)
@@ -246,7 +245,8 @@ func (e *encoder) screen(tag byte, s *vt.Screen, cols int) {
 }
 
 func screenFlags(s *vt.Screen) byte {
-	return bitsOf(s.PendingWrap, s.Saved.Set, s.Saved.PendingWrap, s.Saved.Origin, s.Tabs != nil, s.Beyond, s.Saved.Beyond)
+	return bitsOf(s.PendingWrap, s.Saved.Set, s.Saved.PendingWrap, s.Saved.Origin, s.Tabs != nil, s.Beyond,
+		s.Saved.Beyond)
 }
 
 // bitsOf has a bit for each of at most eight flags, the first in the lowest.

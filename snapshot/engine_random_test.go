@@ -18,9 +18,12 @@ import (
 
 var (
 	firstSeed = flag.Uint64("seed", 1, "first case of the tests with random streams")
-	cases     = flag.Int("cases", 0, "cases of the tests with random streams; 0 means a fixed number that takes some seconds")
-	without   = flag.String("without", "", "regular expression of tokens that random streams leave out, such as known differences")
-	failures  = flag.Int("failures", 5, "different failing cases after which a test of random streams stops; -1 means only to count them by kind")
+	cases     = flag.Int("cases", 0,
+		"cases of the tests with random streams; 0 means a fixed number that takes some seconds")
+	without = flag.String("without", "",
+		"regular expression of tokens that random streams leave out, such as known differences")
+	failures = flag.Int("failures", 5,
+		"different failing cases after which a test of random streams stops; -1 means only to count them by kind")
 )
 
 // pieces says where the writes of a stream are cut.
@@ -118,13 +121,17 @@ func checkEngine(t testing.TB, j *judge, newEngine vt.EngineFunc, tr trial, ever
 	last := len(s.steps) - 1
 	at, out := differenceAt(t, j, newEngine, s, func(i int) bool { return everywhere || i == last || i%8 == 7 })
 	if out != nil {
-		return &complaint{"state", fmt.Sprintf("after step %d of %d (%s), got is the engine, want is xterm.js", at+1, len(s.steps), showStep(s.steps[at])), out}
+		return &complaint{"state", fmt.Sprintf("after step %d of %d (%s), got is the engine, want is xterm.js", at+1,
+			len(s.steps), showStep(s.steps[at])), out}
 	}
 	whole := s
 	whole.steps = wholeRuns.steps(tr.tokens)
-	a, b := follow(newEngine, s, func(i int) bool { return i == last }), follow(newEngine, whole, func(i int) bool { return i == len(whole.steps)-1 })
+	a, b := follow(newEngine, s, func(i int) bool { return i == last }), follow(newEngine, whole, func(i int) bool {
+		return i == len(whole.steps)-1
+	})
 	if last >= 0 && !reflect.DeepEqual(a[last].frame, b[len(b)-1].frame) {
-		return &complaint{"pieces", "at the end", []string{fmt.Sprintf("in pieces %+v", a[last].frame), fmt.Sprintf("in one    %+v", b[len(b)-1].frame)}}
+		return &complaint{"pieces", "at the end",
+			[]string{fmt.Sprintf("in pieces %+v", a[last].frame), fmt.Sprintf("in one    %+v", b[len(b)-1].frame)}}
 	}
 	if slices.ContainsFunc(tr.tokens, func(tok token) bool { return tok.cut || withheld.MatchString(tok.text) }) {
 		return nil
@@ -138,7 +145,8 @@ func checkEngine(t testing.TB, j *judge, newEngine vt.EngineFunc, tr trial, ever
 		text, want = unamended(text), unamended(want)
 	}
 	if !bytes.Equal(text, want) {
-		return &complaint{"text", "in sum", []string{fmt.Sprintf("viewers got %+q", text), fmt.Sprintf("want        %+q", want)}}
+		return &complaint{"text", "in sum",
+			[]string{fmt.Sprintf("viewers got %+q", text), fmt.Sprintf("want        %+q", want)}}
 	}
 	return nil
 }

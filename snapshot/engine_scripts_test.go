@@ -121,7 +121,9 @@ func tokensOf(steps []step) (out []token) {
 func checkStream(t *testing.T, j *judge, s stream, looks int) {
 	t.Helper()
 	every := max(1, len(s.steps)/looks)
-	at, out := differenceAt(t, j, engineUnderTest, s, func(i int) bool { return i%every == every-1 || i == len(s.steps)-1 })
+	at, out := differenceAt(t, j, engineUnderTest, s, func(i int) bool {
+		return i%every == every-1 || i == len(s.steps)-1
+	})
 	if out == nil {
 		return
 	}

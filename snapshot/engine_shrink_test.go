@@ -54,7 +54,7 @@ func shrink(t testing.TB, j *judge, newEngine vt.EngineFunc, try check, tr trial
 	return s.best, s.why
 }
 
-// size tells whether something became smaller.
+// size reports whether something became smaller.
 func (s *shrinker) size() (n int) {
 	for _, tok := range s.best.tokens {
 		n += 10 + len(tok.text) + tok.cols + tok.rows
@@ -114,7 +114,8 @@ func (s *shrinker) shortenTokens() {
 			text := s.best.tokens[i].text
 			r, size := utf8.DecodeRuneInString(text[at:])
 			for _, plain := range []string{"a", "1"} {
-				if r > ' ' && r != '\u007f' && (r < '@' || strings.HasPrefix(plain, "a")) && text[at:at+size] > plain && !strings.Contains(text, "\x1b") && s.replace(i, text[:at]+plain+text[at+size:]) {
+				if r > ' ' && r != '\u007f' && (r < '@' || strings.HasPrefix(plain, "a")) && text[at:at+size] > plain &&
+					!strings.Contains(text, "\x1b") && s.replace(i, text[:at]+plain+text[at+size:]) {
 					break
 				}
 			}

@@ -95,7 +95,8 @@ func goOnFrom(t testing.TB, j *judge, moments []moment, run job, whole []xstate,
 			return nil
 		}
 		if out := stateDifferences(carried(x), carried(whole[cut+i])); out != nil {
-			return append(out, fmt.Sprintf("cut after step %d, which is %+q, seen %d steps later; got is after the snapshot, want is uncut\nsnapshot %.1500q",
+			return append(out, fmt.Sprintf("cut after step %d, which is %+q, seen %d steps later; got is after the "+
+				"snapshot, want is uncut\nsnapshot %.1500q",
 				cut+1, moments[cut].text[max(0, len(moments[cut].text)-60):], i, ansi))
 		}
 	}
@@ -129,7 +130,8 @@ func checkSnapshots(t testing.TB, j *judge, newEngine vt.EngineFunc, tr trial, e
 // for people who look at each of them: -cases says how many.
 func TestRandomSnapshotsGoOn(t *testing.T) {
 	if *cases == 0 {
-		t.Skip("runs with -cases N only: it also meets states that no snapshot can carry (docs/adr/0014), so a difference is a thing to look at and not always a fault")
+		t.Skip("runs with -cases N only: it also meets states that no snapshot can carry (docs/adr/0014), so a " +
+			"difference is a thing to look at and not always a fault")
 	}
 	randomTrials(t, *cases, checkSnapshots)
 }
@@ -152,7 +154,7 @@ func carried(x xstate) xstate {
 	return x
 }
 
-// unsayable tells whether a snapshot of x cannot say how it goes on: its first
+// unsayable reports whether a snapshot of x cannot say how it goes on: its first
 // line has a wrap flag that shows when the line is moved, or the alternate
 // screen has cells right of the edge, which come back when the window grows.
 func unsayable(x xstate) bool {
@@ -173,7 +175,7 @@ func wholeCells(b xbuffer) xbuffer {
 	return b
 }
 
-// halfAt tells whether cell i is one half of a wide character without the other, which
+// halfAt reports whether cell i is one half of a wide character without the other, which
 // a resize left.
 func halfAt(cells []xcell, i int) bool {
 	c := cells[i]

@@ -45,7 +45,9 @@ type moment struct {
 func follow(newEngine vt.EngineFunc, s stream, look func(i int) bool) []moment {
 	bells, reflowed, cut := 0, false, false
 	var in, text []byte
-	e := newEngine(vt.Config{Cols: s.cols, Rows: s.rows, Scrollback: s.scrollback, Unicode: s.unicode, Effects: &vt.Effects{Bell: func() { bells++ }}})
+	e := newEngine(vt.Config{Cols: s.cols, Rows: s.rows, Scrollback: s.scrollback, Unicode: s.unicode, Effects: &vt.Effects{Bell: func() {
+		bells++
+	}}})
 	out := make([]moment, len(s.steps))
 	for i, st := range s.steps {
 		m := &out[i]
@@ -74,7 +76,8 @@ func follow(newEngine vt.EngineFunc, s stream, look func(i int) bool) []moment {
 // cannot stand: a reflow that loses rows of a full buffer.
 // An exception is a difference: it freezes a viewer for ever, so no engine may
 // give text to viewers that leads to one.
-func differenceAt(t testing.TB, j *judge, newEngine vt.EngineFunc, s stream, look func(i int) bool) (at int, out []string) {
+func differenceAt(t testing.TB, j *judge, newEngine vt.EngineFunc, s stream,
+	look func(i int) bool) (at int, out []string) {
 	t.Helper()
 	moments := follow(newEngine, s, look)
 	jb := job{Cols: s.cols, Rows: s.rows, Scrollback: s.scrollback, Unicode: string(s.unicode)}
@@ -112,10 +115,10 @@ func differenceAt(t testing.TB, j *judge, newEngine vt.EngineFunc, s stream, loo
 	return 0, nil
 }
 
-// broken tells whether x is not a state to be equal to.
+// broken reports whether x is not a state to be equal to.
 func (x xstate) broken() bool { return x.Crash != "" || x.Odd != "" }
 
-// neverSeen tells whether an engine's text keeps viewers from this state: history above
+// neverSeen reports whether an engine's text keeps viewers from this state: history above
 // the alternate screen, or half of a wide character.
 func (x xstate) neverSeen() bool {
 	half := func(b xbuffer) bool {
@@ -162,7 +165,7 @@ func compare(m moment, x xstate) (out []string) {
 // engineState is expected(f) with what only states of steps have.
 func engineState(f *vt.Frame, x xstate) xstate {
 	got := expected(f, -1)
-	got.Pen = styleKey(tidyStyle(f.Pen))
+	got.Pen = styleKey(normalizeStyle(f.Pen))
 	got.Sequence = x.PendingParser
 	if f.LastChar != 0 && x.Repeats && x.Repeat != "" && !strings.ContainsRune(x.Repeat, f.LastChar) {
 		got.Icon += fmt.Sprintf(" (LastChar is %q)", f.LastChar)

@@ -129,10 +129,14 @@ func (w *writer) expanded() string {
 // characters beyond ASCII: all widths, marks, joiners, clusters and what a
 // decoder treats in its own way.
 var characters = []string{
-	"é", "─", "ß", "Ж", "漢", "字", "か", "ｱ", "Ａ", "한", "👍", "😀", "🏽", "\u0301", "\u0300", "\u200d", "\ufe0f", "\ufe0e", "\u20e3",
-	"🇩", "🇪", "👩\u200d👩\u200d👦", "👍🏽", "❤\ufe0f", "1\ufe0f\u20e3", "क\u094d\u0937", "ก\u0e33", "ᄀ", "ᅡ", "ᆨ", "\u00ad", "\u200b", "\ufeff",
-	"\ufffd", "\ue000", "\U000f0000", "\U0010ffff", "\uffff", "☎", "⌚", "★", "①", "│", "e\u0301", "漢\u0301", "a\u0300\u0301\u0302", "\u00a0", "\u3000", "\u05d0\u05b0",
-	"\u2028", "\u115f", "\u1160", "\U0001f1e6", "\U000e0001", "𝒳", "\u302a", "\u3099", "¡", "\u2060", "\u0600", "\u070f", "\u1f3fb",
+	"é", "─", "ß", "Ж", "漢", "字", "か", "ｱ", "Ａ", "한", "👍", "😀", "🏽", "\u0301", "\u0300", "\u200d", "\ufe0f", "\ufe0e",
+	"\u20e3",
+	"🇩", "🇪", "👩\u200d👩\u200d👦", "👍🏽", "❤\ufe0f", "1\ufe0f\u20e3", "क\u094d\u0937", "ก\u0e33", "ᄀ", "ᅡ", "ᆨ", "\u00ad",
+	"\u200b", "\ufeff",
+	"\ufffd", "\ue000", "\U000f0000", "\U0010ffff", "\uffff", "☎", "⌚", "★", "①", "│", "e\u0301", "漢\u0301",
+	"a\u0300\u0301\u0302", "\u00a0", "\u3000", "\u05d0\u05b0",
+	"\u2028", "\u115f", "\u1160", "\U0001f1e6", "\U000e0001", "𝒳", "\u302a", "\u3099", "¡", "\u2060", "\u0600",
+	"\u070f", "\u1f3fb",
 }
 
 func (w *writer) characters() string {
@@ -150,8 +154,11 @@ func (w *writer) characters() string {
 }
 
 func (w *writer) control() string {
-	return w.pick("\r\n", "\r\n", "\r\n", "\r\n", "\r", "\n", "\n", "\b", "\b\b", "\t", "\t", "\v", "\f", "\a", "\x00", "\x0e", "\x0f", "\x7f",
-		strings.Repeat("\r\n", 1+w.IntN(w.rows+3)), strings.Repeat("\n", 1+w.IntN(w.rows+3)), "\x1bD", "\x1bE", "\x1bM", "\x1bM", "\u0084", "\u0085", "\u0088", "\u008d", "\u0090x\u009c", "\u009b2C", "\u009d2;c1\u009c")
+	return w.pick("\r\n", "\r\n", "\r\n", "\r\n", "\r", "\n", "\n", "\b", "\b\b", "\t", "\t", "\v", "\f", "\a", "\x00",
+		"\x0e", "\x0f", "\x7f",
+		strings.Repeat("\r\n", 1+w.IntN(w.rows+3)), strings.Repeat("\n",
+			1+w.IntN(w.rows+3)), "\x1bD", "\x1bE", "\x1bM", "\x1bM", "\u0084", "\u0085", "\u0088", "\u008d",
+		"\u0090x\u009c", "\u009b2C", "\u009d2;c1\u009c")
 }
 
 // number is a parameter: often left out or small, now and then at the edge or far beyond.
@@ -182,7 +189,8 @@ func (w *writer) cursor() token {
 	switch w.IntN(4) {
 	case 0:
 		n := w.number(w.rows)
-		return token{text: "\x1b[" + n + w.pick(";"+w.number(w.cols), ";"+w.number(w.cols), "") + w.pick("H", "H", "f"), cut: true}
+		return token{text: "\x1b[" + n + w.pick(";"+w.number(w.cols), ";"+w.number(w.cols), "") + w.pick("H", "H", "f"),
+			cut: true}
 	case 1:
 		return w.csi(w.cols, w.pick("C", "D", "G", "G", "`", "a", "I", "Z"))
 	case 2:
@@ -220,7 +228,8 @@ func (w *writer) color(kind string) string {
 	case 5:
 		return kind + ":2::1:2:" + n
 	case 6:
-		return kind + w.pick(";5", ";2;1", ":5", ":2:1", "", ";5;300", ":2:::", ";5:"+n, ":3:1:2", ";2;1:2:3", ";9;1", ":2:0:1:2:3:4:5")
+		return kind + w.pick(";5", ";2;1", ":5", ":2:1", "", ";5;300", ":2:::", ";5:"+n, ":3:1:2", ";2;1:2:3", ";9;1",
+			":2:0:1:2:3:4:5")
 	case 7:
 		return kind + ";5;" + strconv.Itoa(w.IntN(16))
 	}
@@ -244,7 +253,8 @@ func (w *writer) sgr() string {
 		case 3:
 			b.WriteString(strconv.Itoa(w.IntN(120)))
 		default:
-			b.WriteString(w.pick("1", "2", "3", "4", "5", "7", "8", "9", "22", "23", "24", "25", "27", "28", "29", "31", "42", "39", "49", "53", "55", "59", "91", "104", "100", "7", "44"))
+			b.WriteString(w.pick("1", "2", "3", "4", "5", "7", "8", "9", "22", "23", "24", "25", "27", "28", "29", "31",
+				"42", "39", "49", "53", "55", "59", "91", "104", "100", "7", "44"))
 		}
 	}
 	return b.String() + "m"
@@ -258,7 +268,8 @@ func (w *writer) mode() string {
 	case 2, 3:
 		return "\x1b[" + w.pick("4", "20", "?6", "?7", "?7", "?45", "?6", "2", "12") + w.pick("h", "l")
 	case 4:
-		return "\x1b[?" + w.pick("1", "3", "5", "8", "9", "12", "25", "66", "67", "1000", "1001", "1002", "1003", "1004", "1005", "1006", "1015", "1016", "2004", "2026", "2027", "2031", "9001", "40", "69") + set
+		return "\x1b[?" + w.pick("1", "3", "5", "8", "9", "12", "25", "66", "67", "1000", "1001", "1002", "1003",
+			"1004", "1005", "1006", "1015", "1016", "2004", "2026", "2027", "2031", "9001", "40", "69") + set
 	}
 	return "\x1b[?" + w.pick("1;25", "7;6", "1049;1", "25;2004;1000", "6;7", ";6", "47;1049", "1000;1006") + set
 }
@@ -273,36 +284,48 @@ func (w *writer) state() string {
 	case 3:
 		return w.pick("\x1bH", "\x1b[g", "\x1b[3g", "\x1b[0g", "\x1b[2g", "\x1b[5g", "\x1b[W", "\x1b[?5W")
 	case 4:
-		return "\x1b" + w.pick("(", "(", ")", "*", "+", "-", ".", "/") + w.pick("0", "B", "A", "4", "5", "C", "<", "Z", "K", "R", "Q", "E", "6", "H", "7", "=", "Y", "1", "2", "\"4")
+		return "\x1b" + w.pick("(", "(", ")", "*", "+", "-", ".", "/") + w.pick("0", "B", "A", "4", "5", "C", "<", "Z",
+			"K", "R", "Q", "E", "6", "H", "7", "=", "Y", "1", "2", "\"4")
 	case 5:
 		return w.pick("\x0e", "\x0f", "\x1bn", "\x1bo", "\x1b|", "\x1b}", "\x1b~", "\x1bN", "\x1bO", "\x1b%G", "\x1b%@")
 	case 6:
-		return w.pick("\x1b[1\"q", "\x1b[0\"q", "\x1b[2\"q", "\x1b[ q", "\x1b[3 q", "\x1b[6 q", "\x1b[0 q", "\x1b[9 q", "\x1b=", "\x1b>", "\x1b[?1\"q", "\x1b[>1u", "\x1b[<u", "\x1b[=5u")
+		return w.pick("\x1b[1\"q", "\x1b[0\"q", "\x1b[2\"q", "\x1b[ q", "\x1b[3 q", "\x1b[6 q", "\x1b[0 q", "\x1b[9 q",
+			"\x1b=", "\x1b>", "\x1b[?1\"q", "\x1b[>1u", "\x1b[<u", "\x1b[=5u")
 	}
-	return w.pick("\x1b[!p", "\x1b#8", "\x1bc", "\x1b[!p", "\x1b#8", "\x1b#3", "\x1b#6", "\x1b[22t", "\x1b[23t", "\x1b[22;2t", "\x1b[23;2t", "\x1b[8;5;20t", "\x1b[?3h")
+	return w.pick("\x1b[!p", "\x1b#8", "\x1bc", "\x1b[!p", "\x1b#8", "\x1b#3", "\x1b#6", "\x1b[22t", "\x1b[23t",
+		"\x1b[22;2t", "\x1b[23;2t", "\x1b[8;5;20t", "\x1b[?3h")
 }
 
 func (w *writer) osc() string {
 	end := w.pick("\a", "\x1b\\", "\x1b\\")
 	switch w.IntN(5) {
 	case 0:
-		return "\x1b]" + w.pick("0", "1", "2", "0", "2", "l") + ";" + w.pick("title", "", "t;é漢", "x\x01y\tz", "a\x7fb") + end
+		return "\x1b]" + w.pick("0", "1", "2", "0", "2", "l") + ";" + w.pick("title", "", "t;é漢", "x\x01y\tz",
+			"a\x7fb") + end
 	case 1, 2:
-		return "\x1b]8;" + w.pick("", "id=1", "id=2", "a=b:id=1", "id=") + ";" + w.pick("https://example.org/a;b", "mailto:x", "", "", "file:///é") + end
+		return "\x1b]8;" + w.pick("", "id=1", "id=2", "a=b:id=1", "id=") + ";" + w.pick("https://example.org/a;b",
+			"mailto:x", "", "", "file:///é") + end
 	case 3:
-		return "\x1b]" + w.pick("4;1;#ff0000", "4;1;rgb:1/2/3;2;rgb:11/22/33", "4;300;#fff", "4;1", "4;x;#fff", "4;7;red", "10;#123456", "11;#abc", "12;rgb:ffff/0/8080", "10;#111111;#222222;#333333", "104", "104;1", "104;1;2", "110", "111", "112", "11;", "10;junk", "12;#1234", "4;5;#112233445566") + end
+		return "\x1b]" + w.pick("4;1;#ff0000", "4;1;rgb:1/2/3;2;rgb:11/22/33", "4;300;#fff", "4;1", "4;x;#fff",
+			"4;7;red", "10;#123456", "11;#abc", "12;rgb:ffff/0/8080", "10;#111111;#222222;#333333", "104", "104;1",
+			"104;1;2", "110", "111", "112", "11;", "10;junk", "12;#1234", "4;5;#112233445566") + end
 	}
-	return "\x1b]" + w.pick("7;file://h/tmp", "52;c;aGk=", "133;A", "1337;CurrentDir=/x", "9;note", "777;notify;a;b", "633;A", "1234;x", ";x", "", "2", "x", "50;f") + end
+	return "\x1b]" + w.pick("7;file://h/tmp", "52;c;aGk=", "133;A", "1337;CurrentDir=/x", "9;note", "777;notify;a;b",
+		"633;A", "1234;x", ";x", "", "2", "x", "50;f") + end
 }
 
 // control7 is a string that has no effect.
 func (w *writer) control7() string {
-	return "\x1b" + w.pick("P", "_", "^", "X") + w.pick("", "1;2", "q#0;1;1;1", "Gf=1;AAAA", "+r4142", "=1s", "!z", "1!|x", "é", "$x\x07y", "\r\nz") + w.pick("\x1b\\", "\x1b\\", "\x18", "\x1a", "\u009c")
+	return "\x1b" + w.pick("P", "_", "^", "X") + w.pick("", "1;2", "q#0;1;1;1", "Gf=1;AAAA", "+r4142", "=1s", "!z",
+		"1!|x", "é", "$x\x07y", "\r\nz") + w.pick("\x1b\\", "\x1b\\", "\x18", "\x1a", "\u009c")
 }
 
 func (w *writer) query() string {
-	return w.pick("\x05", "\x1b[c", "\x1b[0c", "\x1b[>c", "\x1b[=c", "\x1b[5n", "\x1b[6n", "\x1b[?6n", "\x1b[?7$p", "\x1b[4$p", "\x1b[?2026$p", "\x1bP$qm\x1b\\", "\x1bP$qr\x1b\\", "\x1bP$q q\x1b\\", "\x1bP+q544e\x1b\\",
-		"\x1b]4;1;?\x1b\\", "\x1b]10;?\a", "\x1b]11;?\a", "\x1b]10;?;#123456\a", "\x1b]4;1;#010203;2;?\a", "\x1b[14t", "\x1b[16t", "\x1b[18t", "\x1b[19t", "\x1b[20t", "\x1b[21t", "\x1b[>q", "\x1b[?u", "\x1bZ", "\x1b[x", "\x1b[?15n", "\x1b[?996n", "\x1b]52;c;?\a", "\x1b[1;1;1;1;1;1*y", "\x1b[13t", "\x1b[11t")
+	return w.pick("\x05", "\x1b[c", "\x1b[0c", "\x1b[>c", "\x1b[=c", "\x1b[5n", "\x1b[6n", "\x1b[?6n", "\x1b[?7$p",
+		"\x1b[4$p", "\x1b[?2026$p", "\x1bP$qm\x1b\\", "\x1bP$qr\x1b\\", "\x1bP$q q\x1b\\", "\x1bP+q544e\x1b\\",
+		"\x1b]4;1;?\x1b\\", "\x1b]10;?\a", "\x1b]11;?\a", "\x1b]10;?;#123456\a", "\x1b]4;1;#010203;2;?\a", "\x1b[14t",
+		"\x1b[16t", "\x1b[18t", "\x1b[19t", "\x1b[20t", "\x1b[21t", "\x1b[>q", "\x1b[?u", "\x1bZ", "\x1b[x",
+		"\x1b[?15n", "\x1b[?996n", "\x1b]52;c;?\a", "\x1b[1;1;1;1;1;1*y", "\x1b[13t", "\x1b[11t")
 }
 
 // broken is what no program means: unfinished, cancelled, strange or not UTF-8.
@@ -310,11 +333,17 @@ func (w *writer) broken() string {
 	if w.chance(40) {
 		p := []string{"", "?", ">", "=", "<"}
 		i := []string{"", "", "", " ", "!", "\"", "$", "'", "*", "#", "$ "}
-		return "\x1b[" + p[w.IntN(len(p))] + w.number(w.cols) + w.pick("", ";"+w.number(3), ":"+w.number(3)) + i[w.IntN(len(i))] + string(rune('@'+w.IntN(63)))
+		return "\x1b[" + p[w.IntN(len(p))] + w.number(w.cols) + w.pick("", ";"+w.number(3),
+			":"+w.number(3)) + i[w.IntN(len(i))] + string(rune('@'+w.IntN(63)))
 	}
-	return w.pick("\x1b", "\x1b[", "\x1b[1;3", "\x1b[1;", "\x1b]2;half", "\x1b]8;;http://x", "\x1bP1$", "\x1bPq", "\x1b(", "\x1b_x", "\x1b[ ", "\x1b[?", "\x1b[1;\x182C", "\x1b[3\x1a", "\x1b]2;x\x18y", "\x1b[1\n2m", "\x1b[2\bC", "\x1b[1\x7f3C",
-		"\xff", "\xe6\xbc", "\xf0\x9f\x91", "\xc3", "\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\x80", "\x1b[é", "\x1b[2é3C", "\x1b]é;x\a", "\x1b]2;a\xffb\a", "\x1b[<1;2M", "\x1b[1<2C", "\x1b[1 2C",
-		"\x1b["+strings.Repeat("1;", 40)+"4m", "\x1b[38"+strings.Repeat(":2", 40)+"m", "\x1b[1:2:3;4:3;7m", "\x1b\x1b[2C", "\x1b\r\n[2C", "\x1b\x7fD", "\x1b\u0085D", "\x1b#", "\x1b ", "\x1b F", "\x1b[\u009b2C", "\u009b", "\u009d", "\u0090", "\u009c", "\u0098x", "\x1b\\", "\x18", "\x1a")
+	return w.pick("\x1b", "\x1b[", "\x1b[1;3", "\x1b[1;", "\x1b]2;half", "\x1b]8;;http://x", "\x1bP1$", "\x1bPq",
+		"\x1b(", "\x1b_x", "\x1b[ ", "\x1b[?", "\x1b[1;\x182C", "\x1b[3\x1a", "\x1b]2;x\x18y", "\x1b[1\n2m",
+		"\x1b[2\bC", "\x1b[1\x7f3C",
+		"\xff", "\xe6\xbc", "\xf0\x9f\x91", "\xc3", "\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\x80", "\x1b[é",
+		"\x1b[2é3C", "\x1b]é;x\a", "\x1b]2;a\xffb\a", "\x1b[<1;2M", "\x1b[1<2C", "\x1b[1 2C",
+		"\x1b["+strings.Repeat("1;", 40)+"4m", "\x1b[38"+strings.Repeat(":2",
+			40)+"m", "\x1b[1:2:3;4:3;7m", "\x1b\x1b[2C", "\x1b\r\n[2C", "\x1b\x7fD", "\x1b\u0085D", "\x1b#", "\x1b ",
+		"\x1b F", "\x1b[\u009b2C", "\u009b", "\u009d", "\u0090", "\u009c", "\u0098x", "\x1b\\", "\x18", "\x1a")
 }
 
 func (w *writer) resize() token {

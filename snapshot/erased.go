@@ -10,17 +10,17 @@ import "github.com/evertty/evertty/vt"
 // filler is a wide character that joins nothing.
 const filler = "\u4e00"
 
-// keepsStyle tells whether an erased cell keeps its whole style, and not only the
+// keepsStyle reports whether an erased cell keeps its whole style, and not only the
 // background: more of it shows, or selective erasure spares the cell.
 func keepsStyle(s vt.Style) bool {
 	const keeps = vt.Inverse | vt.Strikethrough | vt.Overline | vt.Protected
 	return s.Attr&keeps != 0 || s.Underline != 0 || s.Link != vt.Link{}
 }
 
-// keepsStyle tells whether c is an erased cell with more than a background.
+// keepsStyle reports whether c is an erased cell with more than a background.
 func (c cell) keepsStyle() bool { return c.text == "" && keepsStyle(c.style) }
 
-// savedBehindErased tells whether the alternate screen of f has saved a wrap that is
+// savedBehindErased reports whether the alternate screen of f has saved a wrap that is
 // pending behind such a cell. The cursor has to be saved before that cell is painted.
 func savedBehindErased(f *vt.Frame) bool {
 	if f.Alt == nil || !f.Alt.Saved.PendingWrap || f.Cols < 2 {

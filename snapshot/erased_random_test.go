@@ -36,7 +36,8 @@ func erasedTrial(seed uint64) trial {
 // row or at its end, and has characters wrap for want of room.
 func (w *writer) halves() string {
 	var b strings.Builder
-	b.WriteString(w.pick("\x1b[7m", "\x1b[4m", "\x1b[9;1;31m", "\x1b[53m", "\x1b[7;44m", "\x1b[4:3;58:5:9m", "\x1b[1\"q",
+	b.WriteString(w.pick("\x1b[7m", "\x1b[4m", "\x1b[9;1;31m", "\x1b[53m", "\x1b[7;44m", "\x1b[4:3;58:5:9m",
+		"\x1b[1\"q",
 		""))
 	b.WriteString(w.pick("", "", "\x1b[999G", "\x1b[999G\x1b[D", "\x1b[999G\x1b[2D", "\x1b[999;999H",
 		"\x1b[999;999H\x1b[D", "\r", "\x1b[H"))

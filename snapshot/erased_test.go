@@ -85,7 +85,8 @@ var erasedCases = []struct {
 	{"a whole row of the alternate screen", 6, 3, "\x1b[?47h" + inverse + erasedRow(6, 1), 6},
 	{"a wrap pending in the row", 8, 3, "a" + inverse + "漢\x1b[3Gxyzabcd", 1},
 	{"a wrap pending behind it", 8, 3, "\x1b[2;1Habcdefg" + under + "漢\r\x1b[m\x1b[K12345678\x1b[1S\x1b[T", 1},
-	{"a wrap pending behind it, scrolled up", 8, 3, "\x1b[3;1Habcdef" + inverse + "漢\x1b[7Gx\x1b[2;1H12345678\x1b[S", 1},
+	{"a wrap pending behind it, scrolled up", 8, 3, "\x1b[3;1Habcdef" + inverse + "漢\x1b[7Gx\x1b[2;1H12345678\x1b[S",
+		1},
 	{"a wrap pending behind it, alternate screen, SU", 6, 4,
 		"\x1b[?47habcd" + inverse + "漢\x1b[5Gx\x1b[m\r\nklmnop\x1b[3;1Habcd" + under +
 			"漢\x1b[5Gx\x1b[2;6Hp\x1b[46m\x1b[S", 1},
@@ -149,7 +150,8 @@ func TestErasedCellsKeepTheirStyle(t *testing.T) {
 					tokens: []token{{text: c.text}}}
 				jb := resumed(engineUnderTest, tr, 1)
 				for _, m := range j.resume(t, jb) {
-					t.Errorf("cut at byte %d, seen at the %s: %q\nsnapshot %q", jb.heads[m.Cut], m.When, m.What, jb.Cuts[m.Cut].ANSI)
+					t.Errorf("cut at byte %d, seen at the %s: %q\nsnapshot %q", jb.heads[m.Cut], m.When, m.What,
+						jb.Cuts[m.Cut].ANSI)
 				}
 			})
 		}
@@ -201,8 +203,10 @@ func TestErasedRowsKeepTheirStyle(t *testing.T) {
 		'e': endsErased(false), 'E': endsErased(true), '.': {}, ':': wrappedText(""),
 	}
 	for _, screen := range []string{
-		"h", "H", "hh", "tth", "ttH", "xxh", "xxH", "teHh", "tEH", "thh", "TXhH", "xXHh", "eehh", "TTHH", "hhth", "hHeH",
-		"hhhh", "Hh", "xh", "xH", "Xh", "thhH", "tHHh", ".hh.", "..h", "::H", "tEe", "xXE", "xxxe", "e", "E", "he", "HE",
+		"h", "H", "hh", "tth", "ttH", "xxh", "xxH", "teHh", "tEH", "thh", "TXhH", "xXHh", "eehh", "TTHH", "hhth",
+		"hHeH",
+		"hhhh", "Hh", "xh", "xH", "Xh", "thhH", "tHHh", ".hh.", "..h", "::H", "tEe", "xXE", "xxxe", "e", "E", "he",
+		"HE",
 	} {
 		for _, history := range []string{"", "t", "h", "hx", "txhHeE", "wtw", "wwX", "tw"} {
 			for _, alternate := range []bool{false, true} {
@@ -239,7 +243,8 @@ func TestErasedRowsKeepTheirStyle(t *testing.T) {
 							t.Errorf("column %d of the last row is a space", x)
 						}
 					}
-					want.Main.X, want.Main.Y, want.Repeats, want.Parser, want.Repeat, want.Colors, got.Data = got.Main.X, got.Main.Y,
+					want.Main.X, want.Main.Y, want.Repeats, want.Parser, want.Repeat, want.Colors,
+						got.Data = got.Main.X, got.Main.Y,
 						got.Repeats, got.Parser, got.Repeat, got.Colors, nil
 					for _, d := range stateDifferences(got, want) {
 						t.Error(d)

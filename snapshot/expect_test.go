@@ -36,8 +36,9 @@ func expected(f *vt.Frame, scrollback int) xstate {
 func expectedModes(f *vt.Frame) xmodes {
 	m := f.Modes
 	x := xmodes{
-		AppCursor: m.AppCursor, AppKeypad: m.AppKeypad, Origin: m.Origin, Autowrap: m.Autowrap, ReverseWrap: m.ReverseWrap,
-		Paste: m.BracketedPaste, Focus: m.FocusEvents, Sync: m.SyncOutput, Insert: m.Insert, Linefeed: m.Linefeed,
+		AppCursor: m.AppCursor, AppKeypad: m.AppKeypad, Origin: m.Origin, Autowrap: m.Autowrap,
+		ReverseWrap: m.ReverseWrap,
+		Paste:       m.BracketedPaste, Focus: m.FocusEvents, Sync: m.SyncOutput, Insert: m.Insert, Linefeed: m.Linefeed,
 		Hidden: m.CursorHidden,
 		Mouse:  []string{"NONE", "X10", "VT200", "DRAG", "ANY"}[m.Mouse],
 		// xterm.js knows no others (its #2507).
@@ -85,7 +86,7 @@ func expectedSaved(d vt.SavedCursor) xsaved {
 func expectedCells(l vt.Line, cols int, unicode vt.Unicode) []xcell {
 	out := []xcell{}
 	for s := range l.Spans() {
-		style := tidyStyle(s.Style)
+		style := normalizeStyle(s.Style)
 		// Only with graphemes a mark that followed nothing has a width.
 		textCells := textCells
 		if unicode == vt.Unicode15Graphemes {

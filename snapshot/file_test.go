@@ -26,10 +26,10 @@ func inOne(f *vt.Frame) *vt.Frame {
 	return &g
 }
 
-// stored is f as a file gives it back: tidy, and without the difference between
+// stored is f as a file gives it back: normalized, and without the difference between
 // an empty and an absent list where it means nothing.
 func stored(f *vt.Frame) *vt.Frame {
-	g := *tidy(f)
+	g := *normalize(f)
 	for _, s := range []*vt.Screen{&g.Main, g.Alt} {
 		if s != nil && len(s.Kitty) == 0 {
 			s.Kitty = nil
@@ -75,13 +75,15 @@ func smallFrame() *vt.Frame {
 	f := &vt.Frame{
 		Cols: 8, Rows: 2, Unicode: vt.Unicode15Graphemes, Modes: vt.DefaultModes(), Title: "title", Icon: "i", Cwd: "/",
 		Pen: vt.Style{FG: vt.PaletteColor(1), Link: vt.Link{ID: "a", URI: "b:c"}}, LastChar: 'x', CursorStyle: 3,
-		Palette: map[uint8]vt.Color{7: vt.RGBColor(1, 2, 3)}, Background: vt.RGBColor(4, 5, 6), Pending: []byte("\x1b["),
+		Palette: map[uint8]vt.Color{7: vt.RGBColor(1, 2, 3)}, Background: vt.RGBColor(4, 5, 6),
+		Pending: []byte("\x1b["),
 	}
 	var p vt.Packer
 	p.Char('x', 1, vt.Style{Attr: vt.Bold})
 	l := p.Line(true)
 	f.History = vt.LinesOf(l)
-	f.Main = vt.Screen{Lines: []vt.Line{l, {}}, X: 1, Bottom: 1, Tabs: []int{4}, Kitty: []uint8{1}, Saved: vt.SavedCursor{Set: true, X: 2, Origin: true}}
+	f.Main = vt.Screen{Lines: []vt.Line{l, {}}, X: 1, Bottom: 1, Tabs: []int{4}, Kitty: []uint8{1},
+		Saved: vt.SavedCursor{Set: true, X: 2, Origin: true}}
 	alt := f.Main
 	f.Alt = &alt
 	f.Modes.AltScreen = true
@@ -194,9 +196,12 @@ func TestEncodeTakesAnyFrame(t *testing.T) {
 	frames := map[string]*vt.Frame{
 		"zero":     {},
 		"negative": {Cols: -1, Rows: -5, Main: vt.Screen{X: -3, Y: 9, Top: 8, Bottom: -2, Tabs: []int{-1, 5, 5, 3000}}},
-		"huge":     {Cols: 1 << 30, Rows: 1 << 30, CursorStyle: 99, Charsets: vt.Charsets{G: [4]byte{1, 2, 255, 'B'}, GL: 200}, LastChar: -1},
-		"bad text": {Cols: 10, Rows: 3, Main: vt.Screen{Lines: []vt.Line{bad, wide, bad, bad}}, History: vt.LinesOf(bad, wide), Title: "\xff\x1b", Pending: []byte("\xff")},
-		"styles":   {Cols: 2, Rows: 2, Pen: vt.Style{FG: 5 << 24, Underline: 200, Attr: 0xffff}, Modes: vt.Modes{Mouse: 99, MouseEncoding: 99}, Palette: map[uint8]vt.Color{1: 1 << 24}},
+		"huge": {Cols: 1 << 30, Rows: 1 << 30, CursorStyle: 99,
+			Charsets: vt.Charsets{G: [4]byte{1, 2, 255, 'B'}, GL: 200}, LastChar: -1},
+		"bad text": {Cols: 10, Rows: 3, Main: vt.Screen{Lines: []vt.Line{bad, wide, bad, bad}},
+			History: vt.LinesOf(bad, wide), Title: "\xff\x1b", Pending: []byte("\xff")},
+		"styles": {Cols: 2, Rows: 2, Pen: vt.Style{FG: 5 << 24, Underline: 200, Attr: 0xffff},
+			Modes: vt.Modes{Mouse: 99, MouseEncoding: 99}, Palette: map[uint8]vt.Color{1: 1 << 24}},
 	}
 	for name, f := range frames {
 		_, got, err := Decode(Encode(Header{}, f))
@@ -235,7 +240,8 @@ func TestEncodeLeavesOutTheOldest(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := got.History.Len()
-	if len(b) > MaxFile || len(b) < MaxFile-1<<20 || kept == 0 || kept >= len(lines) || got.History.Slice()[kept-1] != lines[len(lines)-1] {
+	if len(b) > MaxFile || len(b) < MaxFile-1<<20 || kept == 0 || kept >= len(lines) ||
+		got.History.Slice()[kept-1] != lines[len(lines)-1] {
 		t.Errorf("kept %d of %d lines in %d bytes", kept, len(lines), len(b))
 	}
 }
@@ -263,7 +269,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		checkHarmless(t, frame, ANSI(frame, Options{Scrollback: -1}))
-		checkHarmless(t, lifeless(frame), ANSI(frame, Options{Dead: true}))
+		checkHarmless(t, withoutProgram(frame), ANSI(frame, Options{Ended: true}))
 		Text(frame, -1)
 		HTML(frame, 1)
 		JSON(frame, -1)

@@ -144,7 +144,7 @@ func shown(pen vt.Style) vt.Style {
 	return pen
 }
 
-// untranslated tells whether text comes out as it is while c is in force.
+// untranslated reports whether text comes out as it is while c is in force.
 func untranslated(text string, c vt.Charsets) bool {
 	same, ok := vt.Untranslate(c.G[c.GL], text)
 	return ok && same == text

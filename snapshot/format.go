@@ -64,6 +64,7 @@ import (
 //	        above; the packed line (see vt.Line)
 //	style   uv size and a packed line of one character in that style
 //	colour  kind << 24 | value: 0, palette 1, red-green-blue 2
+
 const (
 	magic   = "\x89evTTY\r\n"
 	version = 1
@@ -72,11 +73,11 @@ const (
 	crcSize   = 4
 	minFile   = headSize + crcSize
 	recordTop = 5 // bytes of tag and size
-
-	// MaxFile bounds what Decode reads into memory and what Encode writes. The
-	// largest plain history, vt.MaxScrollback lines, takes some 20 MB.
-	MaxFile = 64 << 20 // bytes
 )
+
+// MaxFile is the size of the largest snapshot file in bytes, for Encode and Decode. A plain
+// history of vt.MaxScrollback lines takes about 20 MB.
+const MaxFile = 64 << 20
 
 const (
 	tagTerminal = 1 + iota
@@ -124,15 +125,15 @@ var (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Header is what a snapshot file says besides the frame.
+// Header is the part of a snapshot file beside the frame.
 type Header struct {
 	Seq  uint64    // output bytes of the program that are part of the frame
 	Time time.Time // when the frame was taken; the zero value when not known
 }
 
-// IsSnapshot tells whether b begins like a snapshot file of any version, plain
-// or compressed. No terminal output does: its first byte never begins a UTF-8
-// character, or the first four are a compressed file's.
+// IsSnapshot reports whether b begins like a snapshot file of any version, plain or compressed.
+// Terminal output never does: the first byte of a plain file begins no UTF-8 character, and a
+// compressed file begins with the magic of zstd.
 func IsSnapshot(b []byte) bool { return isPlain(b) || isPacked(b) }
 
 func isPlain(b []byte) bool {

@@ -18,12 +18,14 @@ func frameOf(t testing.TB, x xstate, head []byte) *vt.Frame {
 		Cols: x.Cols, Rows: x.Rows, Unicode: vt.Unicode11, Title: x.Title, Icon: x.Icon,
 		Pen: styleOf(t, x.Pen), Pending: unfinished(head),
 		Modes: vt.Modes{
-			AppCursor: m.AppCursor, AppKeypad: m.AppKeypad, Origin: m.Origin, Autowrap: m.Autowrap, ReverseWrap: m.ReverseWrap,
+			AppCursor: m.AppCursor, AppKeypad: m.AppKeypad, Origin: m.Origin, Autowrap: m.Autowrap,
+			ReverseWrap:    m.ReverseWrap,
 			BracketedPaste: m.Paste, FocusEvents: m.Focus, SyncOutput: m.Sync, Insert: m.Insert, Linefeed: m.Linefeed,
-			CursorHidden:  m.Hidden,
-			AltScreen:     x.Alt,
-			Mouse:         vt.Mouse(slices.Index([]string{"NONE", "X10", "VT200", "DRAG", "ANY"}, m.Mouse)),
-			MouseEncoding: vt.MouseEncoding(max(0, slices.Index([]string{"DEFAULT", "", "SGR", "", "SGR_PIXELS"}, m.Encoding))),
+			CursorHidden: m.Hidden,
+			AltScreen:    x.Alt,
+			Mouse:        vt.Mouse(slices.Index([]string{"NONE", "X10", "VT200", "DRAG", "ANY"}, m.Mouse)),
+			MouseEncoding: vt.MouseEncoding(max(0,
+				slices.Index([]string{"DEFAULT", "", "SGR", "", "SGR_PIXELS"}, m.Encoding))),
 		},
 	}
 	if m.CursorStyle != "" {
@@ -87,7 +89,8 @@ func lineOf(t testing.TB, l xline) vt.Line {
 			if i == 0 || l.Cells[i-1].Width != 2 {
 				p.Blank(1, style) // half of a wide character
 			}
-		case c.Text == "" || c.Width == 2 && (i+1 == len(l.Cells) || l.Cells[i+1].Width != 0 || l.Cells[i+1].Text != ""):
+		case c.Text == "" || c.Width == 2 &&
+			(i+1 == len(l.Cells) || l.Cells[i+1].Width != 0 || l.Cells[i+1].Text != ""):
 			p.Blank(1, style) // erased, or half of a wide character too
 		case runes == 1 && c.Width > 0:
 			r, _ := utf8.DecodeRuneInString(c.Text)

@@ -57,7 +57,8 @@ func (h *htmlWriter) run(r *Run) {
 	style := h.style(r)
 	switch {
 	case r.Link != "":
-		h.out.WriteString(`<a rel="noopener noreferrer" href="` + html.EscapeString(r.Link) + `" style="color:inherit;` + style + `">`)
+		h.out.WriteString(`<a rel="noopener noreferrer" href="` + html.EscapeString(r.Link) +
+			`" style="color:inherit;` + style + `">`)
 		defer h.out.WriteString("</a>")
 	case style != "":
 		h.out.WriteString(`<span style="` + style + `">`)
@@ -82,7 +83,8 @@ func (h *htmlWriter) style(r *Run) string {
 	if i, ok := fg.(int); ok && i < 8 && has("bold") {
 		fg = i + 8 // as xterm.js draws bold text
 	}
-	text, behind := h.value(fg, h.hex(h.frame.Foreground, htmlForeground)), h.value(bg, h.hex(h.frame.Background, htmlBackground))
+	text, behind := h.value(fg, h.hex(h.frame.Foreground, htmlForeground)),
+		h.value(bg, h.hex(h.frame.Background, htmlBackground))
 	inverse := has("inverse") != h.frame.Modes.ReverseVideo
 	if inverse {
 		text, behind = behind, text
@@ -107,7 +109,8 @@ func (h *htmlWriter) style(r *Run) string {
 	return css.String()
 }
 
-var underlineCSS = map[string]string{"single": "solid", "double": "double", "curly": "wavy", "dotted": "dotted", "dashed": "dashed"}
+var underlineCSS = map[string]string{"single": "solid", "double": "double", "curly": "wavy", "dotted": "dotted",
+	"dashed": "dashed"}
 
 func (h *htmlWriter) decoration(r *Run, has func(string) bool) string {
 	line, look := "", ""

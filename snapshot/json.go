@@ -79,13 +79,13 @@ type Run struct {
 // JSON returns f for the API with the last scrollback lines of its history, all
 // when negative.
 func JSON(f *vt.Frame, scrollback int) Screen {
-	f = tidy(f)
+	f = normalize(f)
 	s := screenHead(f)
 	s.Lines, s.Scrollback = rows(f.Active().Lines), rows(lastLines(f.History, scrollback).Slice())
 	return s
 }
 
-// screenHead is f, which is tidy, without its lines.
+// screenHead returns the normalized frame f without its lines.
 func screenHead(f *vt.Frame) Screen {
 	s := f.Active()
 	return Screen{
@@ -156,7 +156,7 @@ func runsOf(l vt.Line) iter.Seq[Run] {
 
 // visible is the part of a style that people see or may follow.
 func visible(s vt.Style) vt.Style {
-	s = tidyStyle(s)
+	s = normalizeStyle(s)
 	s.Attr &= sgrAttrs
 	s.Link = vt.Link{URI: followable(s.Link.URI)}
 	return s

@@ -12,10 +12,14 @@ import (
 func TestLinksOfferedToPeople(t *testing.T) {
 	long := "https://example.org/" + strings.Repeat("a", maxLink-len("https://example.org/"))
 	for uri, want := range map[string]bool{
-		"https://example.org/?a=1&b=2#c": true, "http://example.org": true, "mailto:a@example.org": true, "HTTPS://EXAMPLE.ORG": true, long: true,
-		long + "a": false, "javascript:alert(1)": false, "JaVaScRiPt:alert(1)": false, " javascript:alert(1)": false, "file:///etc/passwd": false,
-		"data:text/html,x": false, "vbscript:x": false, "//example.org": false, "example.org": false, "https:": false, "": false,
-		"https://example.org/\x1b]0;x": false, "https://example.org/\u009b": false, "https://example.org/ \"onclick=x": false, "https://example.org/<b>": false, "java\nscript:x": false,
+		"https://example.org/?a=1&b=2#c": true, "http://example.org": true, "mailto:a@example.org": true,
+		"HTTPS://EXAMPLE.ORG": true, long: true,
+		long + "a": false, "javascript:alert(1)": false, "JaVaScRiPt:alert(1)": false, " javascript:alert(1)": false,
+		"file:///etc/passwd": false,
+		"data:text/html,x":   false, "vbscript:x": false, "//example.org": false, "example.org": false, "https:": false,
+		"":                             false,
+		"https://example.org/\x1b]0;x": false, "https://example.org/\u009b": false,
+		"https://example.org/ \"onclick=x": false, "https://example.org/<b>": false, "java\nscript:x": false,
 	} {
 		var p vt.Packer
 		p.ASCII([]byte("x"), vt.Style{Link: vt.Link{URI: uri}})

@@ -64,7 +64,8 @@ func parseLine(t testing.TB, markup string, wrapped bool) vt.Line {
 
 // testWidth is the width of the characters that tests use.
 func testWidth(r rune) int {
-	if r >= 0x1100 && r < 0x1160 || r >= 0x2e80 && r < 0xa4d0 || r >= 0xac00 && r < 0xd7a4 || r >= 0xff01 && r < 0xff61 || r >= 0x1f300 && r < 0x20000 {
+	if r >= 0x1100 && r < 0x1160 || r >= 0x2e80 && r < 0xa4d0 || r >= 0xac00 && r < 0xd7a4 || r >= 0xff01 &&
+		r < 0xff61 || r >= 0x1f300 && r < 0x20000 {
 		return 2
 	}
 	return 1

@@ -9,8 +9,8 @@ import (
 // openID is the ID of an open link that is noted in several places: only by an ID xterm.js knows that it is one link.
 const openID = "open"
 
-// tidyOpen is the place of the open link as Encode can keep it, nil when there is no such link.
-func tidyOpen(f *vt.Frame, rows int) *vt.OpenLink {
+// normalizeOpenLink is the place of the open link as Encode can keep it, nil when there is no such link.
+func normalizeOpenLink(f *vt.Frame, rows int) *vt.OpenLink {
 	o := f.Open
 	if o == nil || penLink(f) == (vt.Link{}) || penLink(f).Forgotten() {
 		return nil
@@ -49,7 +49,7 @@ func openLink(f *vt.Frame) vt.Link {
 	return l
 }
 
-// staysOpen tells whether a link that is noted below the alternate screen can stay open while that is painted: it has
+// staysOpen reports whether a link that is noted below the alternate screen can stay open while that is painted: it has
 // no note there, and nearly always no cell then. OSC 8 would be one note too many.
 func staysOpen(f *vt.Frame) bool {
 	return len(f.Open.Rows) == 0 && f.Extended == nil && isBlank(f.Alt.Lines)
@@ -112,7 +112,7 @@ func (p *painter) openBelow(f *vt.Frame) {
 	}
 }
 
-// openedIn tells whether the pen's link is open since the last cells were painted, all of which are in that one row.
+// openedIn reports whether the pen's link is open since the last cells were painted, all of which are in that one row.
 func (p *painter) openedIn(rows []int) bool {
 	return len(rows) == 1 && p.linkRow == rows[0] && p.textRow == rows[0]
 }
@@ -146,7 +146,7 @@ func onScreenLink(f *vt.Frame) (l linkOnScreen) {
 	return l
 }
 
-// noted tells whether the link is noted in a row; rows below 0 are history.
+// noted reports whether the link is noted in a row; rows below 0 are history.
 func (o *linkOnScreen) noted(row int) bool { return row < 0 && o.above || slices.Contains(o.rows, row) }
 
 // row is the row of the line that is painted, or was painted last; below 0 in the history.
@@ -161,7 +161,7 @@ func (p *painter) noteRow(n int) int {
 	return p.row()
 }
 
-// notesAbove tells whether a character with link l that wraps would note the open link in the row above, where it is
+// notesAbove reports whether a character with link l that wraps would note the open link in the row above, where it is
 // not: xterm.js notes a character in the row where it did not fit.
 func (p *painter) notesAbove(l vt.Link) bool {
 	return l != vt.Link{} && l == p.open.link && !p.open.noted(p.row())

@@ -234,7 +234,7 @@ func (p *painter) wrap(next vt.Span) {
 	}
 }
 
-// leavesBlank tells whether next, a wide character that does not fit any more,
+// leavesBlank reports whether next, a wide character that does not fit any more,
 // leaves by itself what is in the last column.
 func (p *painter) leavesBlank(next vt.Span) bool {
 	if next.Kind != vt.Wide && next.Kind != vt.ClusterWide {
@@ -259,7 +259,7 @@ func (p *painter) wrapByFiller() {
 	p.nextRow()
 }
 
-// span paints a run of cells and tells whether the row goes on. What is beyond
+// span paints a run of cells and reports whether the row goes on. What is beyond
 // the last column is cut off, or folded into further rows in history.
 func (p *painter) span(s *vt.Span) bool {
 	for {
@@ -303,7 +303,7 @@ func (p *painter) put(s *vt.Span) {
 	p.x += s.Cells
 }
 
-// joins tells whether a terminal could join the first character of s to what was
+// joins reports whether a terminal could join the first character of s to what was
 // written before, where the frame has a cell for it.
 func (p *painter) joins(s string) bool {
 	if !p.clusters {

@@ -23,7 +23,7 @@ func PaintRow(l vt.Line, from, cols int) []byte {
 	return p.out
 }
 
-// part paints a span without its first cut cells and tells whether the row goes on.
+// part paints a span without its first cut cells and reports whether the row goes on.
 func (p *painter) part(s vt.Span, cut int) bool {
 	if cut == 0 {
 		return p.span(&s)

@@ -105,7 +105,7 @@ func (p *painter) sgr(s *vt.Style) {
 // plain is the style that SGR 0 leads to.
 var plain vt.Style
 
-// looksOther tells whether SGR has to change anything.
+// looksOther reports whether SGR has to change anything.
 func looksOther(old, s *vt.Style) bool {
 	return old.FG != s.FG || old.BG != s.BG || (old.Attr^s.Attr)&sgrAttrs != 0 ||
 		old.Underline != s.Underline || old.UnderlineColor != s.UnderlineColor

@@ -30,7 +30,7 @@ const (
 	dcsPassthrough
 )
 
-// inString tells whether text is collected that ESC ends.
+// inString reports whether text is collected that ESC ends.
 func (s parserState) inString() bool { return s >= osc }
 
 // openTail returns the part of p that is an unfinished sequence, nil when there
@@ -94,7 +94,7 @@ func withoutControls(p []byte) []byte {
 	}, p)
 }
 
-// began tells whether r begins a sequence whatever came before.
+// began reports whether r begins a sequence whatever came before.
 func began(r rune) bool {
 	switch r {
 	case 0x1b, 0x90, 0x98, 0x9b, 0x9d, 0x9e, 0x9f:

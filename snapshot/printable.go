@@ -8,11 +8,11 @@ import (
 	"github.com/evertty/evertty/vt"
 )
 
-// unprintable tells whether r is a control character: C0, DEL or C1. A C1
+// unprintable reports whether r is a control character: C0, DEL or C1. A C1
 // character is a control function to xterm.js even when it comes as UTF-8.
 func unprintable(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }
 
-// printable tells whether s can be sent as text: UTF-8 without controls.
+// printable reports whether s can be sent as text: UTF-8 without controls.
 func printable(s string) bool {
 	i := 0
 	for ; i+8 <= len(s); i += 8 { // eight bytes at a time; a flag too many is no harm
@@ -64,7 +64,7 @@ func cellText(s vt.Span) string {
 	return b.String()
 }
 
-// beginsWithMark tells whether the first character of s takes no cell of its
+// beginsWithMark reports whether the first character of s takes no cell of its
 // own when it follows another: a terminal would join it to the cell before.
 func beginsWithMark(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
@@ -74,7 +74,7 @@ func beginsWithMark(s string) bool {
 	return r >= 0x1160 && r <= 0x11ff || unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf)
 }
 
-// joinsCluster tells whether r can be a part of the grapheme cluster before it
+// joinsCluster reports whether r can be a part of the grapheme cluster before it
 // (UAX #29): marks, regional indicators, emoji modifiers and Hangul jamo.
 func joinsCluster(r rune) bool {
 	switch {
@@ -94,11 +94,13 @@ const zwj = '\u200d'
 // Unicode 15).
 var indicPrepend = &unicode.RangeTable{
 	R16: []unicode.Range16{{Lo: 0xd4e, Hi: 0xd4e, Stride: 1}},
-	R32: []unicode.Range32{{Lo: 0x111c2, Hi: 0x111c3, Stride: 1}, {Lo: 0x1193f, Hi: 0x11941, Stride: 2}, {Lo: 0x11a3a, Hi: 0x11a3a, Stride: 1},
-		{Lo: 0x11a84, Hi: 0x11a89, Stride: 1}, {Lo: 0x11d46, Hi: 0x11d46, Stride: 1}, {Lo: 0x11f02, Hi: 0x11f02, Stride: 1}},
+	R32: []unicode.Range32{{Lo: 0x111c2, Hi: 0x111c3, Stride: 1}, {Lo: 0x1193f, Hi: 0x11941, Stride: 2},
+		{Lo: 0x11a3a, Hi: 0x11a3a, Stride: 1},
+		{Lo: 0x11a84, Hi: 0x11a89, Stride: 1}, {Lo: 0x11d46, Hi: 0x11d46, Stride: 1},
+		{Lo: 0x11f02, Hi: 0x11f02, Stride: 1}},
 }
 
-// sendable tells whether a link can be written as OSC 8: no control characters,
+// sendable reports whether a link can be written as OSC 8: no control characters,
 // no longer than vt.MaxString, and an ID that does not end the parameters.
 func sendable(l vt.Link) bool {
 	l = l.Known()

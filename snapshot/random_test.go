@@ -40,7 +40,8 @@ func (r frames) frame() *vt.Frame {
 	if r.chance(10) {
 		f.Pen.UnderlineColor = r.color()
 	}
-	s.PendingWrap = s.X == f.Cols-1 && cellAt(s.Lines[s.Y], s.X).text != "" && !beginsWithMark(cellAt(s.Lines[s.Y], s.X).text)
+	s.PendingWrap = s.X == f.Cols-1 && cellAt(s.Lines[s.Y], s.X).text != "" &&
+		!beginsWithMark(cellAt(s.Lines[s.Y], s.X).text)
 	if s.PendingWrap && r.chance(50) {
 		f.Charsets = vt.Charsets{}
 		c := cellAt(s.Lines[s.Y], s.X)
@@ -52,7 +53,8 @@ func (r frames) frame() *vt.Frame {
 		f.Foreground, f.CursorColor = r.direct(), r.direct()
 	}
 	if r.chance(20) {
-		f.Pending = []byte([]string{"\x1b", "\x1b[", "\x1b[1;3", "\x1b]2;half", "\x1bP1$", "\x1b(", "\x1b_x", "\x1b[ "}[r.IntN(8)])
+		f.Pending = []byte([]string{"\x1b", "\x1b[", "\x1b[1;3", "\x1b]2;half", "\x1bP1$", "\x1b(", "\x1b_x",
+			"\x1b[ "}[r.IntN(8)])
 	}
 	return f
 }
@@ -75,7 +77,8 @@ func (r frames) screen(cols, rows int) vt.Screen {
 		}
 	}
 	if r.chance(30) {
-		s.Saved = vt.SavedCursor{Set: true, X: r.IntN(cols), Y: r.IntN(rows), Pen: r.style(), Charsets: r.charsets(), Origin: r.chance(30)}
+		s.Saved = vt.SavedCursor{Set: true, X: r.IntN(cols), Y: r.IntN(rows), Pen: r.style(), Charsets: r.charsets(),
+			Origin: r.chance(30)}
 	}
 	for range r.IntN(3) * r.IntN(2) {
 		s.Kitty = append(s.Kitty, uint8(r.IntN(32)))

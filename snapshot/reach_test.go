@@ -16,9 +16,11 @@ func TestTextStaysOnTheScreen(t *testing.T) {
 	t.Parallel()
 	j := startJudge(t)
 	words := []string{
-		"a", "\u6f22", "\u0301", "\x1b[m", "\x1bH", "\x1b7", "\x1b8", "\x1b[99G", "\x1b[9C", "\t", "\x1b[I", "\r", "\n", "\b",
+		"a", "\u6f22", "\u0301", "\x1b[m", "\x1bH", "\x1b7", "\x1b8", "\x1b[99G", "\x1b[9C", "\t", "\x1b[I", "\r", "\n",
+		"\b",
 		"\x1b[@", "\x1b[9@",
-		"\x1b[P", "\x1b[X", "\x1b[b", "\x1b[4h", "\x1b[?7l", "\x1b[?7h", "\x1b[?45h", "\x1b[?47h", "\x1b[?47l", "\x1b[ A",
+		"\x1b[P", "\x1b[X", "\x1b[b", "\x1b[4h", "\x1b[?7l", "\x1b[?7h", "\x1b[?45h", "\x1b[?47h", "\x1b[?47l",
+		"\x1b[ A",
 		"\x1b[2'}", "\x1b[?6h", "\x1bM", "\x1b#8",
 	}
 	const cols, rows, most = 3, 2, 60
@@ -135,7 +137,8 @@ func TestXtermForgetsLinks(t *testing.T) {
 			false},
 		"deleted lines take their notes along": {"\x1b[3;1H" + link + "abc\x1b]8;;\x1b\\\x1b[1;1H\x1b[M\x1b[2;9H\x1b[J",
 			false},
-		"opened in two lines, of which one is gone": {link + "a\x1b[3;1Hbc\x1b]8;;\x1b\\\x1b[1;1H\x1b[1K\x1b[1J", false},
+		"opened in two lines, of which one is gone": {link + "a\x1b[3;1Hbc\x1b]8;;\x1b\\\x1b[1;1H\x1b[1K\x1b[1J",
+			false},
 	} {
 		var answer struct {
 			States []struct {

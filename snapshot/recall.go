@@ -57,7 +57,8 @@ func recalledBelow(f *vt.Frame) (r *recalling, ok bool) {
 		return nil, false
 	}
 	r = &recalling{saved: f.Main.Saved}
-	if f.Invoked != 0 && plainSet(f.Invoked) != plainSet(r.saved.Charsets.G[r.saved.Charsets.GL]) || !r.leads(f.Extended) {
+	if f.Invoked != 0 && plainSet(f.Invoked) != plainSet(r.saved.Charsets.G[r.saved.Charsets.GL]) ||
+		!r.leads(f.Extended) {
 		return nil, false
 	}
 	for _, l := range s.Lines {
@@ -68,7 +69,7 @@ func recalledBelow(f *vt.Frame) (r *recalling, ok bool) {
 	return r, everyEight(s.Tabs, f.Cols) || f.Extended == nil
 }
 
-// paintable tells whether a row of the alternate screen can be painted with the pen and
+// paintable reports whether a row of the alternate screen can be painted with the pen and
 // the set that were recalled before.
 func paintable(l vt.Line, f *vt.Frame) bool {
 	for s := range l.Spans() {
@@ -83,7 +84,7 @@ func paintable(l vt.Line, f *vt.Frame) bool {
 	return f.Extended == nil || !l.Wrapped() || f.Pen.Underline == 0 && f.Pen.Link == vt.Link{}
 }
 
-// leads tells whether the saved pen leads to one that keeps a aside: OSC 8 can still
+// leads reports whether the saved pen leads to one that keeps a aside: OSC 8 can still
 // make style and link show as they should, and only SGR changes the other flag.
 func (r *recalling) leads(a *vt.ExtendedAttrs) bool {
 	if a == nil {
@@ -94,7 +95,7 @@ func (r *recalling) leads(a *vt.ExtendedAttrs) bool {
 	return lined == a.Underlined && (shown == a.Extended || shows(r.aside) == a.Extended)
 }
 
-// shows tells whether style and link of a pen show after OSC 8.
+// shows reports whether style and link of a pen show after OSC 8.
 func shows(aside vt.Style) bool {
 	return aside.Underline != vt.UnderlineNone || aside.Link != vt.Link{}
 }

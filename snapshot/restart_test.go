@@ -37,7 +37,8 @@ func formats(t *testing.T, f *vt.Frame) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string]string{"json": string(b), "html": HTML(f, -1), "text": Text(f, -1), "ansi": string(ANSI(f, Options{Scrollback: -1}))}
+	return map[string]string{"json": string(b), "html": HTML(f, -1), "text": Text(f, -1),
+		"ansi": string(ANSI(f, Options{Scrollback: -1}))}
 }
 
 // checkFormats compares two frames in every format.
@@ -84,7 +85,8 @@ func TestFormatsSurviveRestart(t *testing.T) {
 			}
 			if want, got := inOnePart(e.Freeze()), inOnePart(again.Freeze()); !reflect.DeepEqual(want, got) {
 				checkFormats(t, got, want)
-				t.Fatalf("seed %d: the rest comes to another frame\n got  %+v\n want %+v\nafter %s", seed, got, want, tr)
+				t.Fatalf("seed %d: the rest comes to another frame\n got  %+v\n want %+v\nafter %s", seed, got, want,
+					tr)
 			}
 		}
 	}
@@ -92,7 +94,7 @@ func TestFormatsSurviveRestart(t *testing.T) {
 
 // inOnePart is f in order, with its history in one piece.
 func inOnePart(f *vt.Frame) *vt.Frame {
-	g := tidy(f)
+	g := normalize(f)
 	g.History = vt.LinesOf(g.History.Slice()...)
 	return g
 }
@@ -109,7 +111,8 @@ func play(e vt.Engine, tok token) {
 // was pending has no text, before and after a restart, and for a viewer.
 func TestErasedRowReflowsAfterRestart(t *testing.T) {
 	tr := trial{stream: stream{cols: 80, rows: 24, scrollback: 100, unicode: vt.Unicode11}}
-	filled, rest := token{text: strings.Repeat("x", 80) + "\x1b[2K"}, []token{{text: "\r\nnext\r\n"}, {cols: 60, rows: 24}}
+	filled, rest := token{text: strings.Repeat("x", 80) + "\x1b[2K"},
+		[]token{{text: "\r\nnext\r\n"}, {cols: 60, rows: 24}}
 	alive := engineOf(tr)
 	play(alive, filled)
 	f := alive.Freeze()

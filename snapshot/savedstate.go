@@ -164,7 +164,7 @@ func savedPen(d *vt.SavedCursor) vt.Style {
 	return s
 }
 
-// linesOnly tells whether d has a pen that is underlined and shows no style of
+// linesOnly reports whether d has a pen that is underlined and shows no style of
 // underline, which SGR never leads to.
 func linesOnly(d *vt.SavedCursor) bool {
 	lined, shown := d.Flags()

@@ -17,7 +17,8 @@ import (
 	"github.com/evertty/evertty/vt"
 )
 
-var update = flag.Bool("update", false, "write what snapshots are now into the scripts; look at the difference before you keep it")
+var update = flag.Bool("update", false,
+	"write what snapshots are now into the scripts; look at the difference before you keep it")
 
 // A script is one file of testdata/v1: a frame in words and what it becomes.
 //
@@ -63,7 +64,8 @@ func loadScript(t testing.TB, path string) *script {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &script{path: path, want: map[string]string{}, frame: &vt.Frame{Modes: vt.DefaultModes(), Unicode: vt.Unicode11}}
+	s := &script{path: path, want: map[string]string{},
+		frame: &vt.Frame{Modes: vt.DefaultModes(), Unicode: vt.Unicode11}}
 	s.options.Scrollback = -1
 	for scan := bufio.NewScanner(bytes.NewReader(b)); scan.Scan(); {
 		line := scan.Text()
@@ -103,7 +105,7 @@ func (s *script) directive(t testing.TB, word, rest string) {
 	case "scrollback":
 		s.options.Scrollback = number(t, rest)
 	case "dead":
-		s.options.Dead = true
+		s.options.Ended = true
 	case "hist", "hist+":
 		f.History = vt.LinesOf(append(f.History.Slice(), parseLine(t, quoted(t, rest), word == "hist+"))...)
 	case "row", "row+":
@@ -146,7 +148,8 @@ func (s *script) global(t testing.TB, word, rest string, words []string) {
 		}
 	case "mouse":
 		f.Modes.Mouse = vt.Mouse(slices.Index([]string{"none", "x10", "normal", "button", "any"}, words[0]))
-		f.Modes.MouseEncoding = vt.MouseEncoding(slices.Index([]string{"default", "utf8", "sgr", "urxvt", "sgr_pixels"}, words[1]))
+		f.Modes.MouseEncoding = vt.MouseEncoding(slices.Index([]string{"default", "utf8", "sgr", "urxvt", "sgr_pixels"},
+			words[1]))
 	case "flags":
 		f.Modes.Kitty = uint8(number(t, rest))
 	case "style":
@@ -170,7 +173,8 @@ func (s *script) global(t testing.TB, word, rest string, words []string) {
 			f.Palette[uint8(number(t, i))] = parseColor(t, c)
 		}
 	case "colours":
-		f.Foreground, f.Background, f.CursorColor = parseColor(t, words[0]), parseColor(t, words[1]), parseColor(t, words[2])
+		f.Foreground, f.Background, f.CursorColor = parseColor(t, words[0]), parseColor(t, words[1]),
+			parseColor(t, words[2])
 	case "pending":
 		f.Pending = []byte(quoted(t, rest))
 	default:
@@ -298,7 +302,8 @@ func TestScripts(t *testing.T) {
 				got[kind] = s.render(t, kind)
 				if want := s.want[kind]; got[kind] != want && !*update {
 					at := firstDifference(got[kind], want)
-					t.Errorf("%s: %s differs at byte %d\n got  …%s\n want …%s", s.path, kind, at, show(got[kind][at:]), show(want[at:]))
+					t.Errorf("%s: %s differs at byte %d\n got  …%s\n want …%s", s.path, kind, at, show(got[kind][at:]),
+						show(want[at:]))
 				}
 			}
 			if *update {

@@ -85,7 +85,8 @@ func (p *painter) resetCharsets(c vt.Charsets) {
 // mouseModes and mouseEncodings are the private modes behind the names.
 var (
 	mouseModes     = [...]int{vt.MouseX10: 9, vt.MouseNormal: 1000, vt.MouseButton: 1002, vt.MouseAny: 1003}
-	mouseEncodings = [...]int{vt.MouseEncodingUTF8: 1005, vt.MouseEncodingSGR: 1006, vt.MouseEncodingURXVT: 1015, vt.MouseEncodingSGRPixels: 1016}
+	mouseEncodings = [...]int{vt.MouseEncodingUTF8: 1005, vt.MouseEncodingSGR: 1006, vt.MouseEncodingURXVT: 1015,
+		vt.MouseEncodingSGRPixels: 1016}
 )
 
 // private writes DECSET (VT510) of a mode.
@@ -169,7 +170,8 @@ const hexDigits = "0123456789abcdef"
 
 // appendHex appends #rrggbb.
 func appendHex(b []byte, r, g, bl uint8) []byte {
-	return append(b, '#', hexDigits[r>>4], hexDigits[r&15], hexDigits[g>>4], hexDigits[g&15], hexDigits[bl>>4], hexDigits[bl&15])
+	return append(b, '#', hexDigits[r>>4], hexDigits[r&15], hexDigits[g>>4], hexDigits[g&15], hexDigits[bl>>4],
+		hexDigits[bl&15])
 }
 
 // titles writes OSC 1, OSC 2 and OSC 7.

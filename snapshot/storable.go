@@ -23,7 +23,7 @@ func storable(l vt.Line, cols int) vt.Line {
 			break
 		}
 		room -= s.Cells
-		repack(&p, s, tidyStyle(s.Style))
+		repack(&p, s, normalizeStyle(s.Style))
 	}
 	return p.Line(l.Wrapped())
 }

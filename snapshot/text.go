@@ -7,7 +7,7 @@ import "github.com/evertty/evertty/vt"
 // lines of the history, all when negative. The result is UTF-8 without control
 // characters besides the line feeds.
 func Text(f *vt.Frame, scrollback int) string {
-	f = tidy(f)
+	f = normalize(f)
 	history := lastLines(f.History, scrollback)
 	b := make([]byte, 0, estimate(f, history))
 	for l := range history.All() {

@@ -10,45 +10,44 @@ import (
 	"github.com/evertty/evertty/vt"
 )
 
-// Bounds of what Differences says.
+// Limits of the result of Differences.
 const (
 	maxDifferences = 20  // sentences
 	maxSentence    = 300 // bytes of each: a style with a link can be 64 KiB
 )
 
-// Carried is the frame that a snapshot of f with these options is made from: f
-// within vt's limits, with the history that o selects, and without what only the
-// program would use when it is gone. It is what Differences wants first.
-func Carried(f *vt.Frame, o Options) *vt.Frame {
-	g := o.apply(tidy(f))
+// Normalize returns the frame that ANSI paints for these options: f within the limits of vt,
+// with the history that o selects and, for an ended program, without its input state. It is
+// the first argument of Differences.
+func Normalize(f *vt.Frame, o Options) *vt.Frame {
+	g := o.apply(normalize(f))
 	g.History = lastLines(g.History, o.Scrollback)
 	return g
 }
 
-// Differences compares the state want with the state got that an engine of the
-// same size, written to with ANSI of want, has frozen. It returns one sentence
-// for each part that differs, at most 20 of at most 300 bytes, nil when the
-// snapshot was exact. Lines are compared by cells, not by how they are packed.
+// Differences compares want, a frame of Normalize, with got, the frame of an engine of the
+// same size to which ANSI of want was written. It returns one sentence per differing part, at
+// most 20 of at most 300 bytes, or nil when the snapshot was exact. Lines are compared by
+// their cells, whatever their packing.
 //
-// What ANSI cannot carry, because a viewer has no way to set it or no way to
-// notice it, is no difference:
-//   - whatever tidy puts in order: what is off the screen, text with controls;
-//   - a link without a URI, which is none;
-//   - an erased cell's style when no more than its background shows and selective
-//     erasure does not spare the cell; one that becomes a space (becomesSpace);
-//   - a wrap flag of the first line, which nothing precedes, and every wrap flag
-//     and pending wrap on a screen one column wide, where no filler fits;
-//   - how the default tab stops are written down, and a stop in column 0;
-//   - a saved cursor that is as after RIS, and the row of one below the screen;
-//   - what was saved of character sets that are not in force, which xterm.js 6 does
-//     not restore, and an unseen part of the pen;
-//   - the main screen's cursor while the alternate one is shown: xterm.js takes
-//     the other's when it goes back;
-//   - the cursor's distance from the margins when it is outside of them in origin
-//     mode, which no movement can reach;
-//   - what REP repeats, when printing that again would change something else.
+// It ignores state that ANSI cannot carry, because no text sets it or no viewer can notice it:
+//   - state that Normalize changes: cells off the screen, text with control characters;
+//   - a link without a URI, which is no link;
+//   - the style of an erased cell if only its background shows and selective erasure does not
+//     protect it, and an erased cell that ANSI has to paint as a space;
+//   - the wrap flag of the first line, and every wrap flag and pending wrap on a screen one
+//     column wide, where no filler fits;
+//   - the form of the default tab stops, and a stop in column 0;
+//   - a saved cursor equal to the one after RIS, and the row of one below the screen;
+//   - saved character sets that are not in use, which xterm.js 6 does not restore, and invisible
+//     parts of the pen;
+//   - the main screen's cursor while the alternate screen is shown: on the way back xterm.js
+//     takes the cursor of the alternate one;
+//   - the cursor's distance from the margins when it is outside of them in origin mode, which
+//     no movement can reach;
+//   - the character of REP, if printing it again would change something else.
 func Differences(want, got *vt.Frame) []string {
-	want, got = tidy(want), tidy(got)
+	want, got = normalize(want), normalize(got)
 	d := &findings{}
 	if want.Cols != got.Cols || want.Rows != got.Rows {
 		d.add("size: want %dx%d, got %dx%d", want.Cols, want.Rows, got.Cols, got.Rows)
@@ -204,7 +203,7 @@ func (d *findings) program(want, got *vt.Frame) {
 	wantPen, gotPen := want.Pen, got.Pen
 	wantPen.Link, gotPen.Link = carriedLink(wantPen.Link), carriedLink(gotPen.Link)
 	differ(d, "pen", wantPen, gotPen)
-	w, g := tidyCharsets(printingSets(want)), tidyCharsets(printingSets(got))
+	w, g := normalizeCharsets(printingSets(want)), normalizeCharsets(printingSets(got))
 	differ(d, "character sets", w, g)
 	last := want.LastChar
 	if _, ok := repeatable(want); !ok {
@@ -334,7 +333,7 @@ func carriedLink(l vt.Link) vt.Link {
 
 // carriedCell is c as it comes out of the snapshot of its line.
 func carriedCell(c cell, printed bool) cell {
-	c.style = tidyStyle(c.style)
+	c.style = normalizeStyle(c.style)
 	c.style.Link = carriedLink(c.style.Link)
 	if c.text != "" {
 		return c

@@ -27,15 +27,16 @@ func TestVerifyExactSnapshots(t *testing.T) {
 			"\x1b]8;id=a;https://example.org\x1b\\link\x1b]8;;\x1b\\ \x1b[3X",
 		"main\x1b[?1049h\x1b[2;4r\x1b[?6h\x1b[3;2Halt\x1b7\x1b[?25l\x1b[?1000;1006;2004h\x1b=\x1b[4h\x1b[5 q",
 		"1234567890123456789\x1b[3g\x1b[1;1H\x1bH\x1b[1;5H\x1bH\x1b[1;20H|\x1b[2K",
-		"\x1b]0;title\a\x1b]1;icon\a\x1b]7;file://h/a%20b\a\x1b]4;1;#102030\a\x1b]11;#010203\a\x1b(0qqq\x1b)A\x0e\x1b]2;half",
+		"\x1b]0;title\a\x1b]1;icon\a\x1b]7;file://h/a%20b\a\x1b]4;1;#102030\a\x1b]11;#010203\a\x1b(0qqq\x1b)A\x0e" +
+			"\x1b]2;half",
 		"\x1b[?7l\x1b[?5h\x1b[20h\x1b[1\"qkept\x1b[0\"q\x1b[1;20Hx\x1b[3;4H\x1b7\x1b[1;1Hy",
 	} {
-		for _, o := range []Options{{Scrollback: -1}, {}, {Scrollback: 3}, {Scrollback: -1, Dead: true}} {
+		for _, o := range []Options{{Scrollback: -1}, {}, {Scrollback: 3}, {Scrollback: -1, Ended: true}} {
 			e := vt10x.New(vt.Config{Cols: 20, Rows: 5, Scrollback: vt.DefaultScrollback})
 			for at := range len(in) {
 				e.Write([]byte(in[at : at+1]))
 				f := e.Freeze()
-				for _, d := range Differences(Carried(f, o), reapplied(f, o)) {
+				for _, d := range Differences(Normalize(f, o), reapplied(f, o)) {
 					t.Errorf("%+v after %q: %s", o, in[:at+1], d)
 				}
 			}
@@ -141,7 +142,10 @@ func TestVerifyNames(t *testing.T) {
 		`foreground: want 0, got `:         func(f *vt.Frame) { f.Foreground = vt.RGBColor(0, 0, 1) },
 		`background: want 0, got `:         func(f *vt.Frame) { f.Background = vt.RGBColor(0, 0, 1) },
 		`cursor colour: want 0, got `:      func(f *vt.Frame) { f.CursorColor = vt.RGBColor(0, 0, 1) },
-		`palette: want map[], got map[7:`:  func(f *vt.Frame) { f.Palette = map[uint8]vt.Color{7: vt.RGBColor(0, 0, 1)} },
+		`palette: want map[], got map[7:`: func(f *vt.Frame) {
+			f.Palette = map[uint8]vt.Color{7: vt.RGBColor(0, 0,
+				1)}
+		},
 	} {
 		got := verified()
 		change(got)
@@ -184,7 +188,8 @@ func TestVerifyExempts(t *testing.T) {
 		"a space is not erased":                {row(" ", 0, vt.Style{}), row("", 1, vt.Style{}), 1},
 		"the first line's wrap":                {wrapped(0), nil, 0},
 		"the second line's wrap":               {wrapped(2), nil, 1},
-		"a link without URI":                   {row("", 2, vt.Style{Link: vt.Link{ID: "x"}}), row("", 0, vt.Style{}), 0},
+		"a link without URI": {row("", 2, vt.Style{Link: vt.Link{ID: "x"}}), row("", 0, vt.Style{}),
+			0},
 		"a cell that does not fit": {row("123456789", 0, vt.Style{}), func(f *vt.Frame) {
 			f.Alt.Lines[2] = wide("123456789")
 		}, 0},
@@ -208,10 +213,11 @@ func TestVerifyExempts(t *testing.T) {
 			f.Alt.Lines[1] = styled("         ", vt.Style{})
 		}, 9},
 		"the blank itself, all erased": {pending, func(f *vt.Frame) { pending(f); f.Alt.Lines[1] = spaceAt9("") }, 1},
-		"the blank itself": {func(f *vt.Frame) { pending(f); f.Alt.Lines[1] = text("x", 0, vt.Style{}) }, func(f *vt.Frame) {
-			pending(f)
-			f.Alt.Lines[1] = spaceAt9("x")
-		}, 0},
+		"the blank itself": {func(f *vt.Frame) { pending(f); f.Alt.Lines[1] = text("x", 0, vt.Style{}) },
+			func(f *vt.Frame) {
+				pending(f)
+				f.Alt.Lines[1] = spaceAt9("x")
+			}, 0},
 		"a cursor above the margins": {origin(0), origin(1), 0},
 		"and one inside them":        {origin(1), origin(2), 1},
 		"a palette of nothing":       {func(f *vt.Frame) { f.Palette = map[uint8]vt.Color{} }, nil, 0},

@@ -9,24 +9,24 @@ import (
 	"github.com/evertty/evertty/vt"
 )
 
-// MaxSize bounds a snapshot in any format, in bytes of what is sent: more than
-// viewers can use, and not so much that a few of them exhaust a server.
+// MaxSize is the largest encoded snapshot that a server sends, in bytes: more than viewers can
+// use, and little enough that a few of them do not exhaust a server.
 const MaxSize = 64 << 20
 
-// spillAt is how much an encoder keeps before it writes, in bytes.
+// spillAt is the size of an encoder's buffer in bytes.
 const spillAt = 32 << 10
 
-// An Encoder writes f with the last lines of its history, all when scrollback is
-// negative. It keeps some 32 KiB at a time and returns the writer's error.
+// An Encoder writes f to w with the last scrollback lines of its history, all when negative.
+// It buffers about 32 KiB and returns the error of w.
 type Encoder func(w io.Writer, f *vt.Frame, scrollback int) error
 
-// WriteANSI is an Encoder of what ANSI returns, for a program that runs.
+// WriteANSI is the Encoder of ANSI for a running program.
 func WriteANSI(w io.Writer, f *vt.Frame, scrollback int) error {
 	return Options{Scrollback: scrollback}.Write(w, f)
 }
 
-// Write is ANSI with these options that writes instead of returning. It returns the
-// writer's error.
+// Write writes the text of ANSI with the options o to w. It buffers about 32 KiB and returns
+// the error of w.
 func (o Options) Write(w io.Writer, f *vt.Frame) error {
 	p := painter{spills: w, out: make([]byte, 0, spillAt+spillAt/4)}
 	p.frame(o, f)
@@ -73,9 +73,9 @@ func (s *sink) flush() error {
 	return s.err
 }
 
-// WriteText is an Encoder of what Text returns.
+// WriteText is the Encoder of Text.
 func WriteText(w io.Writer, f *vt.Frame, scrollback int) error {
-	f = tidy(f)
+	f = normalize(f)
 	s := &sink{w: w}
 	s.plain(lastLines(f.History, scrollback))
 	for _, l := range f.Active().Lines {
@@ -97,9 +97,9 @@ func (s *sink) plainLine(l vt.Line) {
 	s.WriteString("")
 }
 
-// WriteHTML is an Encoder of what HTML returns.
+// WriteHTML is the Encoder of HTML.
 func WriteHTML(w io.Writer, f *vt.Frame, scrollback int) error {
-	f = tidy(f)
+	f = normalize(f)
 	h := htmlWriter{frame: f, out: &sink{w: w}}
 	h.begin()
 	for l := range lastLines(f.History, scrollback).All() {
@@ -114,10 +114,10 @@ func WriteHTML(w io.Writer, f *vt.Frame, scrollback int) error {
 	return h.out.flush()
 }
 
-// WriteJSON is an Encoder of what JSON returns, in JSON. With rest, further members
-// follow those of the screen: `,"seq":1`.
+// WriteJSON writes the value of JSON to w and appends rest, for example `,"seq":1`, behind its
+// last member. It buffers about 32 KiB and returns the error of w.
 func WriteJSON(w io.Writer, f *vt.Frame, scrollback int, rest string) error {
-	f = tidy(f)
+	f = normalize(f)
 	head := screenHead(f)
 	b, err := marshal(head)
 	if err != nil {
@@ -182,11 +182,11 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
 }
 
-// Fit says what of a frame can be sent when the encoding may have limit bytes: the
-// frame, or one whose lines have lost their links, or their styles and marks too, when
-// the screen alone is larger; and how many lines of the wanted history. It tries by
-// encoding, so it takes as long. Errors are the encoder's own.
-func Fit(f *vt.Frame, scrollback, limit int, encode Encoder) (*vt.Frame, int, error) {
+// Reduce returns a frame and a number of history lines whose encoding has at most limit bytes.
+// It first drops history. If the screen alone is too large, it drops links, then styles and
+// combining marks. It finds the size by encoding, so it takes several times as long as encode.
+// Errors are those of encode.
+func Reduce(f *vt.Frame, scrollback, limit int, encode Encoder) (*vt.Frame, int, error) {
 	if roughly(f, scrollback) <= limit {
 		return f, scrollback, nil
 	}
@@ -203,11 +203,11 @@ func Fit(f *vt.Frame, scrollback, limit int, encode Encoder) (*vt.Frame, int, er
 	return lightened(f, func(vt.Line) vt.Line { return vt.Line{} }), 0, nil // no screen is so large
 }
 
-// fittingSteps is how often fittingLines halves what it does not know.
+// fittingSteps is the number of bisections of fittingLines.
 const fittingSteps = 3
 
-// fittingLines is how many lines of history fit, within an eighth of the most. Errors:
-// errTooLarge when the screen alone does not.
+// fittingLines returns the number of history lines that fit, within an eighth of the maximum.
+// Errors: errTooLarge when the screen alone does not fit.
 func fittingLines(f *vt.Frame, scrollback, limit int, encode Encoder) (int, error) {
 	try := func(n int) error { return encode(&measure{room: limit}, f, n) }
 	most := f.History.Len()
@@ -253,13 +253,13 @@ func (m *measure) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// What roughly counts for a line, for a run of one style, and for a byte of text that
-// is escaped; a link is written up to twice and escaped.
+// Bytes that roughly counts for a line, for a run of one style and for a byte of escaped text.
+// A link is written up to twice and escaped.
 const (
 	roughLine, roughRun, roughByte, roughLink = 160, 480, 6, 12
 )
 
-// roughly is an upper bound of what any format takes, in bytes.
+// roughly returns an upper bound of the encoded size in any format, in bytes.
 func roughly(f *vt.Frame, scrollback int) int {
 	n := 1<<16 + 6*(len(f.Title)+len(f.Icon)+len(f.Pending))
 	add := func(l vt.Line) {
@@ -282,7 +282,7 @@ func roughly(f *vt.Frame, scrollback int) int {
 	return n
 }
 
-// lightened is f with other lines on its screens, and without history; f itself when
+// lightened returns f without history and with each line replaced by lighter, or f itself when
 // lighter is nil.
 func lightened(f *vt.Frame, lighter func(vt.Line) vt.Line) *vt.Frame {
 	if lighter == nil {
@@ -306,7 +306,7 @@ func lightened(f *vt.Frame, lighter func(vt.Line) vt.Line) *vt.Frame {
 	return &g
 }
 
-// unlinked is l without links.
+// unlinked returns l without links.
 func unlinked(l vt.Line) vt.Line {
 	var p vt.Packer
 	for s := range l.Spans() {

@@ -11,7 +11,7 @@ import (
 )
 
 // checkPainted writes the snapshot of f to an xterm.js and compares. The frame
-// is what xterm.js can be: tidy, and with a living program.
+// is what xterm.js can be: normalized, and with a running program.
 func checkPainted(t *testing.T, j *judge, f *vt.Frame, o Options, reuse bool) {
 	t.Helper()
 	ansi := ANSI(f, o)
@@ -25,7 +25,8 @@ func checkPainted(t *testing.T, j *judge, f *vt.Frame, o Options, reuse bool) {
 	}
 	want := expected(f, o.Scrollback)
 	if want.Alt {
-		want.Main.X, want.Main.Y = got.Main.X, got.Main.Y // xterm.js takes the cursor along when it leaves the other screen
+		// xterm.js takes the cursor along when it leaves the other screen
+		want.Main.X, want.Main.Y = got.Main.X, got.Main.Y
 	}
 	if reuse && f.Title == "" {
 		want.Title = got.Title // a title that was never set is not touched
@@ -61,7 +62,8 @@ func checkHarmless(t *testing.T, f *vt.Frame, ansi []byte) {
 			t.Errorf("byte %d is %q", i, r)
 		}
 	}
-	for _, query := range []string{"\x1bZ", "\x05", "\x1bP", "\x1b_", "\x1b]52", "\x1b[c", "\x1b[0c", "\x1b[>c", "\x1b[5n", "\x1b[6n", "$p", "\x1b[?u", ";?\x1b\\", "\x1b[18t", "\x1b[21t"} {
+	for _, query := range []string{"\x1bZ", "\x05", "\x1bP", "\x1b_", "\x1b]52", "\x1b[c", "\x1b[0c", "\x1b[>c",
+		"\x1b[5n", "\x1b[6n", "$p", "\x1b[?u", ";?\x1b\\", "\x1b[18t", "\x1b[21t"} {
 		if bytes.Contains(text, []byte(query)) {
 			t.Errorf("holds %q", query)
 		}
@@ -80,9 +82,9 @@ func TestXtermShowsScripts(t *testing.T) {
 			case "53-repeat-not.txt":
 				s.frame.LastChar = 0
 			}
-			s.frame = tidy(s.frame)
-			if s.options.Dead {
-				s.frame = lifeless(s.frame)
+			s.frame = normalize(s.frame)
+			if s.options.Ended {
+				s.frame = withoutProgram(s.frame)
 			}
 			for _, reuse := range []bool{false, true} {
 				checkPainted(t, j, s.frame, s.options, reuse)
@@ -111,7 +113,8 @@ func TestXtermTakesColours(t *testing.T) {
 // string when its new snapshot comes; the string has no effect.
 func TestXtermInTheMiddleOfAString(t *testing.T) {
 	j := startJudge(t)
-	for _, begun := range []string{"\x1b]2;stolen", "\x1b]8;;https://example.org", "\x1bP$q", "\x1b[6", "\x1b_x", "\x1b]4;1;?"} {
+	for _, begun := range []string{"\x1b]2;stolen", "\x1b]8;;https://example.org", "\x1bP$q", "\x1b[6", "\x1b_x",
+		"\x1b]4;1;?"} {
 		j.ask(t, job{Cols: 10, Rows: 3, Writes: [][]byte{[]byte("x" + begun)}})
 		f := smallFrame()
 		f.Cols, f.Rows, f.Title, f.Pending = 10, 3, "", nil

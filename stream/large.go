@@ -156,7 +156,7 @@ func (s *Shot) fit(format Format, lines int, encode snapshot.Encoder) (*vt.Frame
 	if a, ok := s.fitted[key]; ok {
 		return a.frame, a.lines, nil
 	}
-	f, n, err := snapshot.Fit(s.Frame, lines, snapshot.MaxSize, encode)
+	f, n, err := snapshot.Reduce(s.Frame, lines, snapshot.MaxSize, encode)
 	if err == nil {
 		if s.fitted == nil {
 			s.fitted = map[fitting]fitted{}
@@ -199,7 +199,7 @@ func (s *Shot) encoder(format Format) snapshot.Encoder {
 
 // write is the Encoder of the shot's text for viewers.
 func (s *Shot) write(w io.Writer, f *vt.Frame, n int) error {
-	return snapshot.Options{Scrollback: n, Dead: s.Dead}.Write(w, f)
+	return snapshot.Options{Scrollback: n, Ended: s.Dead}.Write(w, f)
 }
 
 // quoter escapes what goes through as the inside of a JSON string. Each piece has to

@@ -19,7 +19,7 @@ func Restore(o Options, f *vt.Frame, seq uint64) *Hub {
 	cfg := o.Config
 	cfg.Effects = &h.effects
 	h.engine = o.Engine(cfg)
-	if whole := (snapshot.Options{Scrollback: -1, Engine: true}); !h.engine.Restore(snapshot.Carried(f, whole)) {
+	if whole := (snapshot.Options{Scrollback: -1, Engine: true}); !h.engine.Restore(snapshot.Normalize(f, whole)) {
 		_ = whole.Write(engineWriter{h.engine}, f) // an engine takes everything
 		h.engine.Resume(f)
 	}

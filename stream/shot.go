@@ -63,7 +63,7 @@ func (s *Shot) small(n int) bool {
 			return
 		}
 		s.ansi = b.Bytes()
-		s.encoded(snapshot.Options{Scrollback: -1, Dead: s.Dead}, s.ansi, start)
+		s.encoded(snapshot.Options{Scrollback: -1, Ended: s.Dead}, s.ansi, start)
 	})
 	return s.ansi != nil
 }
@@ -106,7 +106,7 @@ func (s *Shot) AppendQuoted(b []byte, n int) []byte {
 // negative.
 func (s *Shot) encode(n int) []byte {
 	start := time.Now()
-	o := snapshot.Options{Scrollback: n, Dead: s.Dead}
+	o := snapshot.Options{Scrollback: n, Ended: s.Dead}
 	b := snapshot.ANSI(s.Frame, o)
 	s.encoded(o, b, start)
 	return b

@@ -27,7 +27,7 @@ func newVerifier(o Options) *verifier {
 // and reports in what it does not end as s. The engine is given room for all the
 // history there is: a screen from disk may have more than the terminal keeps now.
 func (v *verifier) check(s *Shot, o snapshot.Options, ansi []byte) {
-	want := snapshot.Carried(s.Frame, o)
+	want := snapshot.Normalize(s.Frame, o)
 	e := v.engine(vt.Config{Cols: want.Cols, Rows: want.Rows, Scrollback: max(v.scrollback, want.History.Len()), Unicode: want.Unicode,
 		Memory: vt.MaxMemory})
 	e.Write(ansi)

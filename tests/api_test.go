@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // terminal is what the contract says of a terminal.
@@ -27,7 +28,7 @@ type terminal struct {
 	Cols, Rows   int
 	Title        *string
 	State        string
-	Exit         *client.Exit
+	Exit         *wire.Exit
 	PID          int
 	Generation   int
 	Viewers      *int
@@ -116,7 +117,7 @@ func TestListsAndSessions(t *testing.T) {
 	ids := map[string][]string{}
 	for _, session := range []string{"s1", "s2", "s1"} {
 		i, err := s.Create(s.ctx(), session,
-			client.CreateRequest{Cmd: []string{"sleep", "1000"}, Name: fmt.Sprintf("n%d", len(ids[session]))})
+			wire.CreateTerminal{Cmd: []string{"sleep", "1000"}, Name: fmt.Sprintf("n%d", len(ids[session]))})
 		s.must(err)
 		ids[session] = append(ids[session], i.ID)
 	}
@@ -297,7 +298,7 @@ func TestWait(t *testing.T) {
 		Matched bool
 		Text    string
 		Seq     uint64
-		Exit    *client.Exit
+		Exit    *wire.Exit
 	}
 	if s.post(at, `{"for":"text","pattern":"begin"}`).wants(200).into(&w); !w.Matched ||
 		!strings.HasPrefix(w.Text, "begin\n") || w.Seq == 0 {

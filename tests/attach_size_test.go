@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // clipped is the part of a screen's text that a window shows from a column and row on.
@@ -32,7 +33,7 @@ func TestAttachObeysTheSizePolicy(t *testing.T) {
 	attach := func(id string, cols, rows int, more ...string) string {
 		n := s.info(id).Viewers
 		cmd := append([]string{binary, "attach", id, "--nested", "--data-dir", s.how.dir}, more...)
-		me := people.createWith(client.CreateRequest{Cmd: cmd, Cols: cols, Rows: rows}).ID
+		me := people.createWith(wire.CreateTerminal{Cmd: cmd, Cols: new(cols), Rows: new(rows)}).ID
 		eventually(t, "attached", func() bool { return s.info(id).Viewers == n+1 })
 		return me
 	}
@@ -48,9 +49,9 @@ func TestAttachObeysTheSizePolicy(t *testing.T) {
 		{"largest", [2]int{60, 15}, [2]int{110, 35}, [2]int{110, 35}, [2]int{110, 35}},
 	} {
 		t.Run(tc.policy, func(t *testing.T) {
-			id := s.createWith(client.CreateRequest{Cmd: []string{"bash", "-c",
+			id := s.createWith(wire.CreateTerminal{Cmd: []string{"bash", "-c",
 				"stty -echo; seq 40; printf '%0200d' 7; while read -r l; do printf '%s\\n%060d' \"$l\" 1; done"},
-				Cols: 90, Rows: 30, SizePolicy: tc.policy}).ID
+				Cols: new(90), Rows: new(30), SizePolicy: wire.SizePolicy(tc.policy)}).ID
 			s.await(id, "0007$")
 			is := func(what string, want [2]int) {
 				t.Helper()

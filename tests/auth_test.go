@@ -15,6 +15,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // guarded starts a server that asks for the token, which is the default.
@@ -149,7 +150,7 @@ func TestTicketsOfATerminal(t *testing.T) {
 	t.Parallel()
 	s := guarded(t)
 	id, other := s.shell().ID, s.shell().ID
-	ticket := func(r client.TicketRequest) string {
+	ticket := func(r wire.TicketRequest) string {
 		t.Helper()
 		k, err := s.Ticket(s.ctx(), r)
 		s.must(err)
@@ -169,7 +170,7 @@ func TestTicketsOfATerminal(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	read := ticket(client.TicketRequest{PTY: id, Role: "read"})
+	read := ticket(wire.TicketRequest{PTY: id, Role: "read"})
 	refused("a ticket of another terminal", other, read)
 	v, err := open(id, read)
 	s.must(err)
@@ -189,7 +190,7 @@ func TestTicketsOfATerminal(t *testing.T) {
 	s.must(v.events.(*jsonSocket).send(map[string]any{"type": "resize", "cols": 33, "rows": 33}))
 	s.must(v.events.(*jsonSocket).send(map[string]any{"type": "ping"}))
 	v.until("pong", func() bool { return v.last.Kind == "pong" })
-	write := ticket(client.TicketRequest{PTY: id, Role: "write", Uses: 2})
+	write := ticket(wire.TicketRequest{PTY: id, Role: "write", Uses: new(2)})
 	for n := range 2 {
 		w, err := open(id, write)
 		s.must(err)
@@ -205,10 +206,10 @@ func TestTicketsOfATerminal(t *testing.T) {
 	// Nothing but looking: no other route, no other method.
 	for _, path := range []string{"/pty/" + id, "/pty", "/metrics", "/pty/" + other + "/snapshot",
 		"/session/test/pty/" + other + "/stream"} {
-		s.with("GET", path+"?ticket="+ticket(client.TicketRequest{PTY: id, Role: "write"}), "").refused(401,
+		s.with("GET", path+"?ticket="+ticket(wire.TicketRequest{PTY: id, Role: "write"}), "").refused(401,
 			"UNAUTHORIZED")
 	}
-	k := ticket(client.TicketRequest{PTY: id, Role: "write"})
+	k := ticket(wire.TicketRequest{PTY: id, Role: "write"})
 	s.with("POST", "/pty/"+id+"/input?ticket="+k, `{"data":"x"}`).refused(401, "UNAUTHORIZED")
 	s.with("GET", "/?ticket="+k, "").wants(401)
 	s.with("GET", "/pty/"+id+"/snapshot?ticket="+k, "").wants(200)
@@ -219,7 +220,7 @@ func TestTicketsOfATerminal(t *testing.T) {
 		}
 	}
 	// It ends with its time.
-	short := ticket(client.TicketRequest{PTY: id, TTL: 1, Uses: 1000})
+	short := ticket(wire.TicketRequest{PTY: id, TTLS: new(1), Uses: new(1000)})
 	eventually(t, "the ticket expires", func() bool {
 		return s.with("GET", "/pty/"+id+"/snapshot?ticket="+short, "").status == 401
 	})

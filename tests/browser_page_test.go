@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // shown is the element of the terminal that the page shows.
@@ -35,8 +35,8 @@ func TestBrowserChoosesTheRenderer(t *testing.T) {
 func TestBrowserShowsTheCursorOfALargeTerminal(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{auth: "token"})
-	id := s.createWith(client.CreateRequest{
-		Cmd: []string{"sh", "-c", `seq 1 150; printf '%150s>' x; exec cat`}, Cols: 220, Rows: 120, SizePolicy: "fixed",
+	id := s.createWith(wire.CreateTerminal{
+		Cmd: []string{"sh", "-c", `seq 1 150; printf '%150s>' x; exec cat`}, Cols: new(220), Rows: new(120), SizePolicy: "fixed",
 	}).ID
 	s.await(id, `x>`)
 	b := browse(t, 900, 600)

@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // soon is how fast the page has to show what happens to a thread, on a machine that does nothing else.
@@ -173,7 +174,7 @@ func TestBrowserAnnouncesTheEndOfASession(t *testing.T) {
 	b.reads(panelStatus, "active")
 	s.execs(pty.Session, "true") // the time runs from now
 	// A third of it is announced, and has to be long enough to look at it.
-	_, err := s.SetThreadPolicy(s.ctx(), pty.Session, client.Policy{Idle: new(30.0)})
+	_, err := s.SetThreadPolicy(s.ctx(), pty.Session, wire.SetPolicy{IdleSeconds: new(30.0)})
 	s.must(err)
 	b.reads(".expiry", "0:")
 	b.reads(panelStatus, "idle")

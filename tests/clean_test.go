@@ -11,17 +11,17 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/client"
-	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/internal/proc"
 )
 
 // gone waits until a terminal was cleaned away: its program is dead and it is not
 // running any more.
-func (s *server) gone(i client.Info) {
+func (s *server) gone(i client.Terminal) {
 	s.t.Helper()
 	eventually(s.t, fmt.Sprintf("%v was ended", i.Cmd), func() bool { return !alive(i.PID) })
 	if r := s.get("/pty/" + i.ID); r.status != 404 {
 		s.exit(i.ID)
-		var now client.Info
+		var now client.Terminal
 		r.into(&now)
 		if now.State == "running" && alive(now.PID) {
 			s.t.Errorf("%+v", now)
@@ -29,7 +29,7 @@ func (s *server) gone(i client.Info) {
 	}
 }
 
-func (s *server) stays(i client.Info) {
+func (s *server) stays(i client.Terminal) {
 	s.t.Helper()
 	if now := s.info(i.ID); now.State != "running" || now.PID != i.PID || !alive(i.PID) {
 		s.t.Errorf("%v was ended: %+v %+v", i.Cmd, now, now.Exit)
@@ -253,7 +253,7 @@ func TestKillAll(t *testing.T) {
 	t.Parallel()
 	const deaf = 16
 	s := start(t, launch{})
-	list := []client.Info{s.create("cat"), s.create("cat")}
+	list := []client.Terminal{s.create("cat"), s.create("cat")}
 	for range deaf {
 		list = append(list, s.create("bash", "-c", "trap '' HUP; echo deaf; read"))
 	}
@@ -264,8 +264,8 @@ func TestKillAll(t *testing.T) {
 	if e := run(t, s.cli("kill", "--all")); e.code != 0 {
 		t.Errorf("%+v", e)
 	}
-	if took := time.Since(begin); took > deaf*pty.KillGrace/2 {
-		t.Errorf("it took %v, one after the other takes %v", took, deaf*pty.KillGrace)
+	if took := time.Since(begin); took > deaf*proc.KillGrace/2 {
+		t.Errorf("it took %v, one after the other takes %v", took, deaf*proc.KillGrace)
 	}
 	for _, i := range list {
 		s.gone(i)

@@ -81,7 +81,7 @@ func (e *ending) ends(code int) {
 }
 
 // lastCommand waits until the newest command of the session main has that status.
-func (s *server) lastCommand(status string) (last client.CommandInfo) {
+func (s *server) lastCommand(status string) (last client.Command) {
 	s.t.Helper()
 	if !polling.Until(patience, func() bool {
 		list, err := s.Commands(s.ctx(), "main", 1, "")
@@ -90,7 +90,7 @@ func (s *server) lastCommand(status string) (last client.CommandInfo) {
 			return false
 		}
 		last = list[0]
-		return last.Status == status
+		return string(last.Status) == status
 	}) {
 		s.t.Fatalf("the last command is never %s: %s", status, last.Raw)
 	}
@@ -148,7 +148,7 @@ func TestExecLikeTheCommand(t *testing.T) {
 			t.Errorf("%s: %d %q %q", tc.name, e.code, e.stdout, e.stderr)
 		}
 	}
-	var reply client.ExecReply
+	var reply client.ExecResult
 	e := run(t, s.cli("exec", "--json", "-c", `printf 'a\377'; exit_code 5`))
 	if err := json.Unmarshal([]byte(e.stdout), &reply); err != nil || e.code != 5 ||
 		string(reply.StdoutB64) != "a\xff" || reply.Cwd != dir || reply.CommandID == "" {
@@ -213,14 +213,14 @@ func TestExecSignal(t *testing.T) {
 		last := s.lastCommand("queued")
 		s.must(syscall.Kill(-queued.Process.Pid, sig))
 		queued.ends(code)
-		if i, err := s.Command(s.ctx(), "main", last.ID); err != nil || i.Status != "cancelled" {
+		if i, err := s.Command(s.ctx(), "main", last.CommandID); err != nil || i.Status != "cancelled" {
 			t.Errorf("%v of one that waits: %s, %v", sig, i.Raw, err)
 		}
 		s.must(syscall.Kill(-e.Process.Pid, sig))
 		e.ends(code)
 		list, err := s.Commands(s.ctx(), "main", 0, "")
 		s.must(err)
-		if i := slices.IndexFunc(list, func(i client.CommandInfo) bool { return i.Status == "running" }); i >= 0 ||
+		if i := slices.IndexFunc(list, func(i client.Command) bool { return i.Status == "running" }); i >= 0 ||
 			e.stdout.String() != "begun\n" {
 			t.Errorf("after %v: %q, %v", sig, e.stdout, list)
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // cli is a call of the command line that finds this server by its data directory.
@@ -66,7 +67,7 @@ func TestCommandLine(t *testing.T) {
 		!strings.Contains(lines[1], "90x30") {
 		t.Errorf("ls:\n%s", table)
 	}
-	var list []client.Info
+	var list []client.Terminal
 	s.must(json.Unmarshal([]byte(s.says("ls", "--json")), &list))
 	if len(list) != 1 || list[0].ID != id || list[0].State != "running" {
 		t.Errorf("ls --json: %+v", list)
@@ -83,7 +84,7 @@ func TestCommandLine(t *testing.T) {
 	if e := run(t, s.cli("wait", "build")); e.code != 7 {
 		t.Errorf("wait: %+v", e)
 	}
-	var made client.Info
+	var made client.Terminal
 	s.must(json.Unmarshal([]byte(s.says("new", "-d", "--json", "--", "sleep", "1000")), &made))
 	s.says("kill", made.ID)
 	s.get("/pty/" + made.ID).wants(200)
@@ -196,7 +197,7 @@ func TestAttach(t *testing.T) {
 
 	// A shell of the person's; what it says about its terminal goes to files.
 	dir := t.TempDir()
-	me := outer.createWith(client.CreateRequest{Cmd: []string{"bash", "--norc"}, Cols: 100, Rows: 20, Cwd: dir,
+	me := outer.createWith(wire.CreateTerminal{Cmd: []string{"bash", "--norc"}, Cols: new(100), Rows: new(20), Cwd: dir,
 		Env: map[string]string{"PS1": "me> ", "EVERTTY_DATA_DIR": inner.how.dir, "EVERTTY": binary}}).ID
 	outer.await(me, "^me>$")
 	screen := func() screenJSON {
@@ -310,8 +311,8 @@ func TestAttachKeepsWhatIsTyped(t *testing.T) {
 	inner, outer := start(t, launch{auth: "token"}), start(t, launch{})
 	id := inner.create("bash", "-c", "stty -echo; echo ready; while read -r line; do echo \"got $line\"; done").ID
 	inner.await(id, "^ready$")
-	me := outer.createWith(client.CreateRequest{Cmd: []string{binary, "attach", id, "--nested", "--data-dir",
-		inner.how.dir}, Cols: 80, Rows: 24}).ID
+	me := outer.createWith(wire.CreateTerminal{Cmd: []string{binary, "attach", id, "--nested", "--data-dir",
+		inner.how.dir}, Cols: new(80), Rows: new(24)}).ID
 	outer.await(me, "^ready$")
 	var want strings.Builder
 	typed := 0
@@ -342,8 +343,8 @@ func TestAttachReadOnly(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{auth: "token"})
 	id := s.create("cat").ID
-	me := s.createWith(client.CreateRequest{Cmd: []string{binary, "attach", id, "--nested", "--read-only", "--data-dir",
-		s.how.dir}, Cols: 60, Rows: 10}).ID
+	me := s.createWith(wire.CreateTerminal{Cmd: []string{binary, "attach", id, "--nested", "--read-only", "--data-dir",
+		s.how.dir}, Cols: new(60), Rows: new(10)}).ID
 	eventually(t, "attached", func() bool { return s.info(id).Viewers == 1 })
 	s.input(id, "from elsewhere\n")
 	s.await(me, "^from elsewhere$")
@@ -368,8 +369,8 @@ func TestAttachOutlivesTheServer(t *testing.T) {
 	id := inner.create("bash", "--norc").ID
 	inner.input(id, "echo 'last' words\n")
 	inner.await(id, "^last words$")
-	me := outer.createWith(client.CreateRequest{Cmd: []string{binary, "attach", id, "--nested", "--data-dir",
-		inner.how.dir}, Cols: 80, Rows: 24}).ID
+	me := outer.createWith(wire.CreateTerminal{Cmd: []string{binary, "attach", id, "--nested", "--data-dir",
+		inner.how.dir}, Cols: new(80), Rows: new(24)}).ID
 	outer.await(me, "^last words$")
 	inner.settled(id)
 	inner.kill()
@@ -391,8 +392,8 @@ func TestAttachOutlivesTheServer(t *testing.T) {
 func TestNewShowsTheTerminal(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{auth: "token"})
-	me := s.createWith(client.CreateRequest{Cmd: []string{binary, "new", "--name", "fresh", "--data-dir", s.how.dir,
-		"--", "bash", "-c", "stty size; read; exit 6"}, Cols: 77, Rows: 11}).ID
+	me := s.createWith(wire.CreateTerminal{Cmd: []string{binary, "new", "--name", "fresh", "--data-dir", s.how.dir,
+		"--", "bash", "-c", "stty size; read; exit 6"}, Cols: new(77), Rows: new(11)}).ID
 	s.await(me, "^11 77$")
 	if i := s.info("fresh"); i.Cols != 77 || i.Rows != 11 || i.Viewers != 1 {
 		t.Errorf("%+v", i)

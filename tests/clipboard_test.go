@@ -8,6 +8,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // TestClipboardAndWindowsOfPrograms: what a program writes to the clipboard is told to
@@ -21,7 +22,7 @@ func TestClipboardAndWindowsOfPrograms(t *testing.T) {
 	id := s.create("sh", "-c", program).ID
 	viewers := map[string]*viewer{}
 	for _, role := range []string{"read", "write"} {
-		k, err := s.Ticket(s.ctx(), client.TicketRequest{PTY: id, Role: role})
+		k, err := s.Ticket(s.ctx(), wire.TicketRequest{PTY: id, Role: role})
 		s.must(err)
 		conn, err := s.dialWith(s.ctx(), &websocket.Dialer{}, "/pty/"+id+"/ws?ticket="+k.Ticket, nil)
 		s.must(err)
@@ -41,7 +42,7 @@ func TestClipboardAndWindowsOfPrograms(t *testing.T) {
 				out.Write(v.last.Data)
 			}
 			if v.last.Meta != nil && v.last.Meta.Clipboard != nil {
-				told = v.last.Meta.Clipboard.Selection + string(v.last.Meta.Clipboard.Data)
+				told = v.last.Meta.Clipboard.Selection + string(v.last.Meta.Clipboard.DataB64)
 			}
 			return strings.Contains(out.String(), "done") && (role == "read" || told != "")
 		})
@@ -60,8 +61,8 @@ func TestClipboardAndWindowsOfPrograms(t *testing.T) {
 		e, err := sse.Next()
 		s.must(err)
 		if e.Meta != nil && e.Meta.Clipboard != nil {
-			if string(e.Meta.Clipboard.Data) != want {
-				t.Errorf("on the event stream %d bytes came", len(e.Meta.Clipboard.Data))
+			if string(e.Meta.Clipboard.DataB64) != want {
+				t.Errorf("on the event stream %d bytes came", len(e.Meta.Clipboard.DataB64))
 			}
 			break
 		}

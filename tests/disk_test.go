@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evertty/evertty/client"
 	"github.com/evertty/evertty/tests/polling"
+	"github.com/evertty/evertty/wire"
 )
 
 // volume is a file system of its own for a data directory, seen by the server and
@@ -74,7 +74,7 @@ func (v *volume) inside(pid int, command string) {
 // degraded waits until the server says that output can be lost, with all the words.
 func (s *server) degraded(words ...string) {
 	s.t.Helper()
-	var health client.Health
+	var health wire.Health
 	if !polling.Until(patience, func() bool {
 		s.get("/healthz").wants(200).into(&health)
 		reasons := strings.Join(health.Reasons, "\n")
@@ -83,7 +83,7 @@ func (s *server) degraded(words ...string) {
 				return false
 			}
 		}
-		return health.Status == "degraded" && !health.Lossless
+		return health.Status == "degraded" && !*health.Lossless
 	}) {
 		s.t.Fatalf("the server does not say %q: %+v\n%s", words, health, s.stderr)
 	}
@@ -222,8 +222,8 @@ func TestTheMonotonicClockJumps(t *testing.T) {
 		s.how.shell = shell
 		s.again()
 		is := s.info(id)
-		if is.State != "running" || is.PID != pid || is.LastOutput.Before(is.CreatedAt) ||
-			is.LastActivity.Before(is.CreatedAt) {
+		if is.State != "running" || is.PID != pid || is.LastOutputAt.Before(is.CreatedAt) ||
+			is.LastActivityAt.Before(is.CreatedAt) {
 			t.Errorf("after jump %d: %+v", i, is)
 		}
 		s.castTimes(id)

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // snapshots are the snapshot files of a terminal, newest first.
@@ -132,7 +133,7 @@ func TestReboot(t *testing.T) {
 			s := start(t, launch{listen: freePort(t), flags: []string{"--snapshot-interval", interval}})
 			dir := t.TempDir()
 			running, err := s.Create(s.ctx(), "work",
-				client.CreateRequest{Cmd: []string{"bash", "--norc"}, Cols: 100, Rows: 30, Cwd: "/",
+				wire.CreateTerminal{Cmd: []string{"bash", "--norc"}, Cols: new(100), Rows: new(30), Cwd: "/",
 					Env: map[string]string{"A": "b"}, Name: "mine"})
 			s.must(err)
 			id := running.ID

@@ -123,7 +123,7 @@ func TestErrorsAreForPeople(t *testing.T) {
 	o.run("true")
 	pty := s.create("cat")
 	s.post("/api/threads", `{"id":"other"}`).wants(201)
-	lease := o.lease().ID
+	lease := o.lease().LeaseID
 	var d description
 	s.get("/openapi.json").wants(200).into(&d)
 	ids := []string{"nope", "t", pty.ID, lease, "..%2f..", url.PathEscape("a b\"'"), strings.Repeat("x", 300), "%00",

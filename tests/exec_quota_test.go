@@ -7,6 +7,7 @@ import (
 
 	"github.com/evertty/evertty/client"
 	"github.com/evertty/evertty/tests/polling"
+	"github.com/evertty/evertty/wire"
 )
 
 // commandLogs is what GET …/commands/ID/logs says.
@@ -100,7 +101,7 @@ func TestExecLogQuota(t *testing.T) {
 	if r := s.in("s1").run("echo more"); r.out() != "more\n" || r.Truncated {
 		t.Errorf("%+v", r)
 	}
-	var list struct{ Commands []client.CommandInfo }
+	var list struct{ Commands []client.Command }
 	s.get("/session/s0/commands").wants(200).into(&list)
 	if len(list.Commands) != 4 {
 		t.Errorf("%d commands in the history", len(list.Commands))
@@ -121,7 +122,7 @@ func TestExecFreesAFullDisk(t *testing.T) {
 	if r.ExitCode != 0 || !r.Truncated {
 		t.Errorf("on the full disk: %d, truncated %v, %d bytes", r.ExitCode, r.Truncated, len(r.Stdout))
 	}
-	var health client.Health
+	var health wire.Health
 	s.get("/healthz").wants(200).into(&health)
 	if told := strings.Join(health.Reasons, "\n"); health.Status != "degraded" ||
 		!strings.Contains(told, "the disk is full") || !strings.Contains(told, "exec shells") {

@@ -17,6 +17,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // flood is a program whose output is known byte by byte: numbered lines of
@@ -40,7 +41,7 @@ func (s *server) flood(piece int) *flood {
 	s.t.Helper()
 	dir := s.t.TempDir()
 	history := floodHistory
-	i := s.createWith(client.CreateRequest{Cwd: dir, Cols: 80, Rows: 24, Scrollback: &history,
+	i := s.createWith(wire.CreateTerminal{Cwd: dir, Cols: new(80), Rows: new(24), Scrollback: &history,
 		Cmd: []string{"bash", "-c", fmt.Sprintf(`n=1; while [ ! -e stop ]; do seq -f %%08.0f $n $((n+%d-1)); `+
 			`n=$((n+%[1]d)); done`, piece)}})
 	return &flood{s, i.ID, filepath.Join(dir, "stop")}

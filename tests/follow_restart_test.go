@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // takeOver has a server of another port go on in the place of this one.
@@ -78,7 +78,7 @@ func TestFollowersOutliveTheServer(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer hold.Close()
-			id := s.createWith(client.CreateRequest{Cmd: []string{"bash", "-c", `exec 3<` + gate + `; stty -echo; n=0
+			id := s.createWith(wire.CreateTerminal{Cmd: []string{"bash", "-c", `exec 3<` + gate + `; stty -echo; n=0
 				while read -r line <&3; do n=$((n+1)); printf 'line %d h\303' $n; [ "$line" = end ] &&
 					exit 7; [ "$line" = flash ] && printf '\nFLASH\n'; printf '\251\n'; done`}}).ID
 			said := 0

@@ -19,6 +19,7 @@ import (
 
 	"github.com/evertty/evertty/client"
 	"github.com/evertty/evertty/tests/polling"
+	"github.com/evertty/evertty/wire"
 )
 
 const (
@@ -357,12 +358,12 @@ func (s *server) ctx() context.Context {
 }
 
 // create starts a terminal of 80x24 in the session "test"; no command is bash -l.
-func (s *server) create(cmd ...string) client.Info {
+func (s *server) create(cmd ...string) client.Terminal {
 	s.t.Helper()
-	return s.createWith(client.CreateRequest{Cmd: cmd, Cols: 80, Rows: 24})
+	return s.createWith(wire.CreateTerminal{Cmd: cmd, Cols: new(80), Rows: new(24)})
 }
 
-func (s *server) createWith(r client.CreateRequest) client.Info {
+func (s *server) createWith(r wire.CreateTerminal) client.Terminal {
 	s.t.Helper()
 	i, err := s.Create(s.ctx(), "test", r)
 	s.must(err)
@@ -371,7 +372,7 @@ func (s *server) createWith(r client.CreateRequest) client.Info {
 }
 
 // shell starts bash -l and waits for its prompt.
-func (s *server) shell() client.Info {
+func (s *server) shell() client.Terminal {
 	s.t.Helper()
 	i := s.create("bash", "-l")
 	s.await(i.ID, `[$#]$`)
@@ -384,7 +385,7 @@ func (s *server) input(id, text string) {
 	n, err := s.Input(s.ctx(), id, []byte(text))
 	s.must(err)
 	if n.Bytes != len(text) {
-		s.t.Fatalf("%d of %d bytes were taken", n, len(text))
+		s.t.Fatalf("%d of %d bytes were taken", n.Bytes, len(text))
 	}
 }
 
@@ -401,7 +402,7 @@ func (s *server) await(id, pattern string) string {
 }
 
 // exit waits for the program's end.
-func (s *server) exit(id string) *client.Exit {
+func (s *server) exit(id string) *wire.Exit {
 	s.t.Helper()
 	w, err := s.Wait(s.ctx(), id, client.WaitRequest{For: "exit", Timeout: patience - time.Second})
 	s.must(err)
@@ -417,7 +418,7 @@ func (s *server) text(id string) string {
 }
 
 // info is what the server tells of a terminal.
-func (s *server) info(id string) client.Info {
+func (s *server) info(id string) client.Terminal {
 	s.t.Helper()
 	i, err := s.Get(s.ctx(), id)
 	s.must(err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/evertty/evertty/client"
 	"github.com/evertty/evertty/tests/polling"
+	"github.com/evertty/evertty/wire"
 )
 
 // file is the path of a file of the data directory.
@@ -75,10 +76,10 @@ func (s *server) newKeeper(than int) {
 // lossless waits until the server says that it is well.
 func (s *server) lossless() {
 	s.t.Helper()
-	var health client.Health
+	var health wire.Health
 	if !polling.Until(patience, func() bool {
 		s.get("/healthz").wants(200).into(&health)
-		return health.Status == "ok" && health.Lossless
+		return health.Status == "ok" && *health.Lossless
 	}) {
 		s.t.Fatalf("the server is not well: %+v", health)
 	}
@@ -135,7 +136,7 @@ func TestTheKeeperDies(t *testing.T) {
 
 // honest checks an exit that nobody may have been told of: it is true or said to
 // be unknown, never a wrong code.
-func (s *server) honest(exit *client.Exit, code int, signal string) {
+func (s *server) honest(exit *wire.Exit, code int, signal string) {
 	s.t.Helper()
 	switch {
 	case exit == nil:
@@ -300,14 +301,14 @@ func TestExitsWhileNoServerRuns(t *testing.T) {
 			t.Parallel()
 			s := start(t, launch{listen: freePort(t)})
 			dir := t.TempDir()
-			waiting := func(name, then string) client.Info {
+			waiting := func(name, then string) client.Terminal {
 				s.must(syscall.Mkfifo(filepath.Join(dir, name), 0o600))
-				return s.createWith(client.CreateRequest{Cwd: dir, Cols: 80, Rows: 24,
+				return s.createWith(wire.CreateTerminal{Cwd: dir, Cols: new(80), Rows: new(24),
 					Cmd: []string{"bash", "-c", "echo waiting; read < " + name + "; echo last words; " + then}})
 			}
 			failing, hit, good := waiting("failing", "exit 7"), waiting("hit", "kill -KILL $$"),
 				waiting("good", "seq 1000")
-			all := []client.Info{failing, hit, good}
+			all := []client.Terminal{failing, hit, good}
 			for _, i := range all {
 				s.await(i.ID, "^waiting$")
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // TestKillAllEndsWhatPermissionsAskAbout: --all is the owner's own will. What they deny
@@ -14,7 +15,7 @@ func TestKillAllEndsWhatPermissionsAskAbout(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{auth: "token"})
 	for _, session := range []string{"free", "asks", "denies"} {
-		_, err := s.Create(s.ctx(), session, client.CreateRequest{Cmd: []string{"cat"}, Name: "cat-" + session})
+		_, err := s.Create(s.ctx(), session, wire.CreateTerminal{Cmd: []string{"cat"}, Name: "cat-" + session})
 		s.must(err)
 		_, err = s.Exec(s.ctx(), session, "", client.ExecRequest{Command: "true"})
 		s.must(err)

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // resident is what the server takes of the machine's memory at most since cleared, in
@@ -57,7 +57,7 @@ func TestOneTerminalDoesNotTakeTheMemory(t *testing.T) {
 		`2;%d;%d;%dm",c%256,l%256,(c+l)%256,l%256,c%200,(c*l)%256; if(c%50==0)printf "\033]8;;` +
 		`http://e/%s%d-%d\033\\",u,l,c; printf "x"} printf "\r\n"} print "\033[m\033]8;;\033\\the end"; ` +
 		`system("sleep 600")}`
-	id = s.createWith(client.CreateRequest{Cmd: []string{"awk", cells}, Cols: 1000, Rows: 50}).ID
+	id = s.createWith(wire.CreateTerminal{Cmd: []string{"awk", cells}, Cols: new(1000), Rows: new(50)}).ID
 	s.await(id, "^the end$")
 	for _, format := range []string{"html", "json", "ansi"} {
 		before := s.resident(true)

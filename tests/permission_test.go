@@ -15,6 +15,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // careful is a thread with permissions; at the end of the test they forbid nothing.
@@ -70,7 +71,7 @@ func (o *owner) decisions() (list []string) {
 	o.t.Helper()
 	for _, e := range o.happened() {
 		var d struct{ To, Source, Command string }
-		o.must(json.Unmarshal(e.Data, &d))
+		o.must(json.Unmarshal(dataOf(e), &d))
 		if e.Type == "permission.decided" {
 			list = append(list, strings.TrimSpace(d.To+" "+d.Source+" "+d.Command))
 		}
@@ -470,9 +471,9 @@ func TestPermissionsGoWithTheirThread(t *testing.T) {
 }
 
 // createIn starts a terminal of a session.
-func (s *server) createIn(session string, cmd ...string) client.Info {
+func (s *server) createIn(session string, cmd ...string) client.Terminal {
 	s.t.Helper()
-	i, err := s.Create(s.ctx(), session, client.CreateRequest{Cmd: cmd, Cols: 80, Rows: 24})
+	i, err := s.Create(s.ctx(), session, wire.CreateTerminal{Cmd: cmd, Cols: new(80), Rows: new(24)})
 	s.must(err)
 	return i
 }

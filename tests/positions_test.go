@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // atRest is the position when nothing comes any more.
@@ -45,8 +46,8 @@ func TestPositionsOnAFullDisk(t *testing.T) {
 		if cast := s.get("/pty/" + id + "/recording").wants(200).body; !strings.Contains(cast, "bytes lost") {
 			t.Errorf("round %d: the recording does not tell of the gap", round)
 		}
-		var health client.Health
-		if s.get("/healthz").wants(200).into(&health); health.Status != "degraded" || health.Damaged != 1 {
+		var health wire.Health
+		if s.get("/healthz").wants(200).into(&health); health.Status != "degraded" || *health.Damaged != 1 {
 			// the journal may have got a page that somebody else gave back
 			t.Errorf("round %d: the server says %+v", round, health)
 		}
@@ -178,8 +179,8 @@ func TestDamageInARecordingIsTold(t *testing.T) {
 	if damage := s.damage(id); !strings.Contains(damage, "damaged") {
 		t.Errorf("the terminal says %q", damage)
 	}
-	var health client.Health
-	if s.get("/healthz").wants(200).into(&health); health.Damaged != 1 || health.Status != "ok" {
+	var health wire.Health
+	if s.get("/healthz").wants(200).into(&health); *health.Damaged != 1 || health.Status != "ok" {
 		t.Errorf("the server says %+v", health)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // The scenarios of the persistence guide this project began with
@@ -291,7 +292,7 @@ func TestR254ResumesWithFullCommandHistory(t *testing.T) {
 func TestR255PreservesWorkingDirectoryAcrossDisconnections(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
-	id := s.createWith(client.CreateRequest{Cols: 300, Rows: 24}).ID // as wide as a path may be
+	id := s.createWith(wire.CreateTerminal{Cols: new(300), Rows: new(24)}).ID // as wide as a path may be
 	s.await(id, `[$#]$`)
 	dir := t.TempDir()
 	s.watch(sse, id).close()
@@ -308,8 +309,8 @@ func TestR255PreservesWorkingDirectoryAcrossDisconnections(t *testing.T) {
 func TestR256PersistsEnvironmentVariables(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
-	i := s.createWith(client.CreateRequest{Cmd: []string{"bash", "-l"}, Env: map[string]string{"GIVEN": "at creation"},
-		Cols: 80, Rows: 24})
+	i := s.createWith(wire.CreateTerminal{Cmd: []string{"bash", "-l"}, Env: map[string]string{"GIVEN": "at creation"},
+		Cols: new(80), Rows: new(24)})
 	if i.Env["GIVEN"] != "at creation" {
 		t.Errorf("%+v", i)
 	}
@@ -418,15 +419,15 @@ func TestR261TracksLastActivity(t *testing.T) {
 	id := s.create("bash", "-c", "stty -echo; echo ready; read; echo output; read; read").ID
 	s.await(id, "^ready$")
 	at := s.info(id)
-	if at.LastActivity.Before(at.CreatedAt) || at.LastOutput.Before(at.CreatedAt) ||
-		at.LastActivity.Location().String() != "UTC" {
-		t.Errorf("created %v, activity %v, output %v", at.CreatedAt, at.LastActivity, at.LastOutput)
+	if at.LastActivityAt.Before(at.CreatedAt) || at.LastOutputAt.Before(at.CreatedAt) ||
+		at.LastActivityAt.Location().String() != "UTC" {
+		t.Errorf("created %v, activity %v, output %v", at.CreatedAt, at.LastActivityAt, at.LastOutputAt)
 	}
 	grows := func(what string) {
 		t.Helper()
 		now := s.info(id)
-		if !now.LastActivity.After(at.LastActivity) {
-			t.Errorf("%s: last_activity_at stays at %v", what, at.LastActivity)
+		if !now.LastActivityAt.After(at.LastActivityAt) {
+			t.Errorf("%s: last_activity_at stays at %v", what, at.LastActivityAt)
 		}
 		at = now
 	}
@@ -439,7 +440,7 @@ func TestR261TracksLastActivity(t *testing.T) {
 	grows("resize")
 	s.text(id)
 	s.watch(sse, id).close()
-	if now := s.info(id); !now.LastActivity.Equal(at.LastActivity) {
-		t.Errorf("looking moved last_activity_at from %v to %v", at.LastActivity, now.LastActivity)
+	if now := s.info(id); !now.LastActivityAt.Equal(at.LastActivityAt) {
+		t.Errorf("looking moved last_activity_at from %v to %v", at.LastActivityAt, now.LastActivityAt)
 	}
 }

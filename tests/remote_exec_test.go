@@ -29,7 +29,7 @@ func TestRemoteExec(t *testing.T) {
 		w.run("echo after").is(0, "after\n")
 
 		state := w.terminal()
-		if !strings.HasSuffix(state.Cwd, "a dir/b") || state.Env["WHO"] != "it's me" {
+		if !strings.HasSuffix(state.Cwd, "a dir/b") || state.EnvDelta["WHO"] != "it's me" {
 			t.Errorf("the terminal is %+v", state)
 		}
 		if list := w.commands(""); len(list) < 10 || !list[0].ended("done", 0) {

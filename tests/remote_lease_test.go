@@ -7,6 +7,7 @@ import (
 
 	"github.com/evertty/evertty/client"
 	"github.com/evertty/evertty/tests/fakeprov"
+	"github.com/evertty/evertty/wire"
 )
 
 // sandboxes are the providers of sandboxes, served here.
@@ -36,7 +37,7 @@ func TestRemotePauseAndResume(t *testing.T) {
 			t.Errorf("the lease is %s", asJSON(l))
 		}
 		w.run(`echo $A $(basename "$PWD") $(cat file)`).is(0, "1 here kept\n")
-		if l := w.lease(); l.Instance == nil || l.Instance.State != "running" || l.Instance.ID != before {
+		if l := w.lease(); l.Instance == nil || l.Instance.State != "running" || l.Instance.InstanceID != before {
 			t.Errorf("the lease is %s, the instance was %s", asJSON(l), before)
 		}
 		at.post(w.path+"/pause", "").wants(200)
@@ -53,13 +54,13 @@ func TestRemoteInstanceIsReplaced(t *testing.T) {
 	atRented(t, func(t *testing.T, at *site) {
 		w := at.rent("phoenix", nil)
 		w.run("cd /tmp; export A='x y'; unset HOME").is(0, "")
-		old, lease := w.instance(), w.lease().ID
+		old, lease := w.instance(), w.lease().LeaseID
 		at.fake.Kill(old)
 		r := w.run(`echo "$A" "$PWD" "${HOME-none}"`).is(0, "x y /tmp none\n")
 		if !r.Recreated {
 			t.Error("nobody was told")
 		}
-		if now := w.lease(); now.ID != lease || now.Instance == nil || now.Instance.ID == old {
+		if now := w.lease(); now.LeaseID != lease || now.Instance == nil || now.Instance.InstanceID == old {
 			t.Errorf("the lease is %s; it was %s with %s", asJSON(now), lease, old)
 		}
 		if n := at.fake.Calls(at.name + ".create"); n != 2 {
@@ -101,7 +102,7 @@ func TestRemoteSessionPausesItsLease(t *testing.T) {
 		w := at.rent("idle", nil)
 		w.run("cd /tmp; export A=1").is(0, "")
 		id := w.instance()
-		w.limited(client.Policy{Idle: new(1.0)})
+		w.limited(wire.SetPolicy{IdleSeconds: new(1.0)})
 		w.closes("idle_timeout")
 		list := w.happened()
 		index := func(kind string) int {
@@ -123,13 +124,13 @@ func TestRemoteSharedLeaseIsNotPaused(t *testing.T) {
 	t.Parallel()
 	at := fakeSite(t, "e2b", launch{})
 	a := at.rent("a", nil)
-	b := at.rent("b", body{"sandbox": "", "lease_id": a.lease().ID})
+	b := at.rent("b", body{"sandbox": "", "lease_id": a.lease().LeaseID})
 	a.run("cd /tmp; echo shared >/tmp/shared-of-"+a.instance()).is(0, "")
 	b.run("cat /tmp/shared-of-"+a.instance()+"; rm /tmp/shared-of-"+a.instance()).is(0, "shared\n")
-	if a.instance() != b.instance() || a.terminal().ID == b.terminal().ID || b.terminal().Cwd == "/tmp" {
+	if a.instance() != b.instance() || a.terminal().TerminalID == b.terminal().TerminalID || b.terminal().Cwd == "/tmp" {
 		t.Errorf("a has %s and %+v, b has %s and %+v", a.instance(), a.terminal(), b.instance(), b.terminal())
 	}
-	a.limited(client.Policy{Idle: new(1.0)})
+	a.limited(wire.SetPolicy{IdleSeconds: new(1.0)})
 	a.closes("idle_timeout")
 	if l := b.lease(); l.Instance == nil || l.Instance.State != "running" || at.fake.Calls("e2b.pause") != 0 {
 		t.Errorf("the lease is %s, paused %d times", asJSON(l), at.fake.Calls("e2b.pause"))

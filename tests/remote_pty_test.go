@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // atTerminals runs a test at the sites that have terminals.
@@ -19,9 +20,9 @@ func atTerminals(t *testing.T, do func(t *testing.T, at *site)) {
 }
 
 // open starts a program on a terminal of a thread.
-func (o *owner) open(r client.CreateRequest) string {
+func (o *owner) open(r wire.CreateTerminal) string {
 	o.t.Helper()
-	r.Cols, r.Rows = 80, 24
+	r.Cols, r.Rows = new(80), new(24)
 	i, err := o.Create(o.ctx(), o.session, r)
 	o.must(err)
 	return i.ID
@@ -33,7 +34,7 @@ func TestRemoteTerminal(t *testing.T) {
 	t.Parallel()
 	atTerminals(t, func(t *testing.T, at *site) {
 		w := at.rent("screen", nil)
-		id := w.open(client.CreateRequest{Cmd: []string{"bash", "-c",
+		id := w.open(wire.CreateTerminal{Cmd: []string{"bash", "-c",
 			`printf '\033[1;31mred\033[0m %s\n' "$WHO it's"; stty size; read -r line; echo "got $line"; stty size; ` +
 				`printf '\033]2;title\007'; exit 41`},
 			Env: map[string]string{"WHO": "me & you"}})
@@ -63,7 +64,7 @@ func TestRemoteTerminalSurvivesTheServer(t *testing.T) {
 	t.Parallel()
 	atTerminals(t, func(t *testing.T, at *site) {
 		w := at.rent("survivor", nil)
-		id := w.open(client.CreateRequest{Cmd: []string{"bash", "-c",
+		id := w.open(wire.CreateTerminal{Cmd: []string{"bash", "-c",
 			`i=0; while [ $i -lt 40 ]; do i=$((i+1)); echo "line $i."; sleep 0.05; done; read -r l; echo "after ` +
 				`$l"; exit 3`}})
 		at.await(id, `^line 3\.$`)
@@ -160,7 +161,7 @@ func TestRemoteTerminalIsLost(t *testing.T) {
 	t.Parallel()
 	at := fakeSite(t, "e2b", launch{})
 	w := at.rent("lost", nil)
-	id := w.open(client.CreateRequest{Cmd: []string{"bash", "-c", "echo up; sleep 1000"}})
+	id := w.open(wire.CreateTerminal{Cmd: []string{"bash", "-c", "echo up; sleep 1000"}})
 	at.await(id, "^up$")
 	at.fake.Kill(w.instance())
 	if e := at.exit(id); e == nil || e.Code == nil || *e.Code != 255 {

@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // restart starts a new generation and returns what is said of it.
-func (s *server) restart(id string) client.Info {
+func (s *server) restart(id string) client.Terminal {
 	s.t.Helper()
-	var i client.Info
+	var i client.Terminal
 	s.post("/pty/"+id+"/restart", `{}`).wants(200).into(&i)
 	return i
 }
@@ -31,13 +32,13 @@ func TestTheServerRestarts(t *testing.T) {
 			s := start(t, launch{listen: freePort(t)})
 			outer := start(t, launch{})
 			quiet := s.still()
-			id := s.createWith(client.CreateRequest{Cmd: []string{"bash", "--norc"}, Cols: 100, Rows: 30, Name: "mine",
+			id := s.createWith(wire.CreateTerminal{Cmd: []string{"bash", "--norc"}, Cols: new(100), Rows: new(30), Name: "mine",
 				Env: map[string]string{"A": "b"}}).ID
 			s.input(id, "echo 'one' $A\n")
 			s.await(id, "^one b$")
 			s.must(s.Resize(s.ctx(), id, 90, 25))
-			me := outer.createWith(client.CreateRequest{Cmd: []string{binary, "attach", "mine", "--nested",
-				"--data-dir", s.how.dir}, Cols: 90, Rows: 25}).ID
+			me := outer.createWith(wire.CreateTerminal{Cmd: []string{binary, "attach", "mine", "--nested",
+				"--data-dir", s.how.dir}, Cols: new(90), Rows: new(25)}).ID
 			outer.await(me, "^one b$")
 			s.resting(id)
 			was := s.info(id)
@@ -58,7 +59,7 @@ func TestTheServerRestarts(t *testing.T) {
 				if is.State != "running" || is.PID != was.PID || is.Exit != nil || is.Cols != 90 || is.Rows != 25 ||
 					is.Generation != was.Generation ||
 					is.Name != "mine" || is.Env["A"] != "b" || !is.CreatedAt.Equal(was.CreatedAt) ||
-					is.LastOutput.Before(is.CreatedAt) {
+					is.LastOutputAt.Before(is.CreatedAt) {
 					t.Errorf("it was %+v, is %+v", was, is)
 				}
 				if got := s.screenOf(id); got != before {
@@ -107,8 +108,8 @@ func TestRestartOfATerminal(t *testing.T) {
 			t.Parallel()
 			s := start(t, launch{listen: freePort(t), flags: often})
 			dir := t.TempDir()
-			id := s.createWith(client.CreateRequest{Cmd: []string{"bash", "--norc"}, Cwd: "/",
-				Env: map[string]string{"A": "b", "PS1": `\$ `}, Cols: 80, Rows: 24}).ID
+			id := s.createWith(wire.CreateTerminal{Cmd: []string{"bash", "--norc"}, Cwd: "/",
+				Env: map[string]string{"A": "b", "PS1": `\$ `}, Cols: new(80), Rows: new(24)}).ID
 			s.input(id, "cd "+dir+"; printf '\\033[?1000;1006h\\033[?2004h\\033]7;file://'$HOSTNAME$PWD'\\007'; "+
 				"echo 'old' screen\n")
 			s.await(id, "^old screen$")
@@ -235,8 +236,8 @@ func TestUpgradeUnderAViewer(t *testing.T) {
 	outer := start(t, launch{})
 	f := s.numbered("plain")
 	id := s.shell().ID
-	me := outer.createWith(client.CreateRequest{Cmd: []string{binary, "attach", id, "--nested", "--data-dir",
-		s.how.dir}, Cols: 80, Rows: 24}).ID
+	me := outer.createWith(wire.CreateTerminal{Cmd: []string{binary, "attach", id, "--nested", "--data-dir",
+		s.how.dir}, Cols: new(80), Rows: new(24)}).ID
 	outer.await(me, `[$#]$`)
 	outer.input(me, "echo 'before' the upgrade\r")
 	outer.await(me, "^before the upgrade$")
@@ -276,8 +277,8 @@ func TestUpgradeUnderAViewer(t *testing.T) {
 func TestResizesSurvive(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{listen: freePort(t), flags: []string{"--snapshot-interval", "1h"}})
-	id := s.createWith(client.CreateRequest{Cmd: []string{"bash", "--norc"}, Env: map[string]string{"PS1": `\$ `},
-		Cols: 80, Rows: 24}).ID
+	id := s.createWith(wire.CreateTerminal{Cmd: []string{"bash", "--norc"}, Env: map[string]string{"PS1": `\$ `},
+		Cols: new(80), Rows: new(24)}).ID
 	s.resting(id)
 	flags := []string{"render", "--cols", "80", "--rows", "24", "--format", "ansi"}
 	for i, size := range [][2]int{{40, 10}, {100, 30}, {33, 7}, {80, 24}} {
@@ -316,12 +317,12 @@ func TestAKillBetweenSnapshotAndRecord(t *testing.T) {
 	s.must(err)
 	s.input(id, "words\n")
 	s.await(id, "^words$")
-	printed := s.info(id).LastOutput
+	printed := s.info(id).LastOutputAt
 	s.stop()
 	s.must(os.WriteFile(record, old, 0o600))
 	s.again()
-	if i := s.info(id); i.State != "running" || i.LastOutput.Before(i.CreatedAt) ||
-		i.LastOutput.After(printed.Add(time.Second)) {
+	if i := s.info(id); i.State != "running" || i.LastOutputAt.Before(i.CreatedAt) ||
+		i.LastOutputAt.After(printed.Add(time.Second)) {
 		t.Errorf("%+v, printed at %v", i, printed)
 	}
 }

@@ -65,7 +65,7 @@ func localRuntimeExecuteUpdatesCwd(o *owner) {
 func localRuntimeStatePersistsAcrossCommands(o *owner) {
 	pid := o.number("cd /usr; export TEST_VAR='a b'; own=1; f() { echo \"f $1\"; }; echo $$")
 	o.run(`pwd; echo "$TEST_VAR $own"; f x; echo $$`).is(0, fmt.Sprintf("/usr\na b 1\nf x\n%d\n", pid))
-	if s := o.reaches("/usr"); !maps.Equal(s.Env, map[string]string{"TEST_VAR": "a b"}) {
+	if s := o.reaches("/usr"); !maps.Equal(s.EnvDelta, map[string]string{"TEST_VAR": "a b"}) {
 		o.t.Errorf("the terminal is %+v", s)
 	}
 }
@@ -106,10 +106,10 @@ func localRuntimeCloseTerminatesSession(o *owner) {
 		way.running(running)
 		eventually(o.t, fmt.Sprintf("the records have %d deleted terminals after DELETE %s", way.deleted, way.path),
 			func() bool {
-				return o.times("terminal.deleted", before.ID) == way.deleted
+				return o.times("terminal.deleted", before.TerminalID) == way.deleted
 			})
 		if after := o.terminal(); way.deleted == 0 &&
-			(after.ID != before.ID || after.Cwd != "/usr" || after.Version != before.Version) {
+			(after.TerminalID != before.TerminalID || after.Cwd != "/usr" || after.Version != before.Version) {
 			o.t.Errorf("DELETE %s: the terminal was %+v and is %+v", way.path, before, after)
 		}
 	}
@@ -142,7 +142,7 @@ func localRuntimeFullLifecycle(o *owner) {
 	_, err := o.DestroySandbox(o.ctx(), o.session)
 	o.must(err)
 	die(o.t, "the shell of a sandbox that is destroyed", pid)
-	if w := o.window(); w.Status != "closed" || w.ID != layers[0] {
+	if w := o.window(); w.Status != "closed" || w.SessionID != layers[0] {
 		o.t.Errorf("the session is %+v", w)
 	}
 	o.run("pwd; echo $STEP").is(0, "/usr\nused\n")
@@ -172,8 +172,8 @@ func localRuntimeStatePersistsAcrossInstances(o *owner) {
 		o.run(show).is(0, "/usr\na\nb no\n")
 		now := o.number("echo $$")
 		after := o.terminal()
-		if now == pid || after.ID != before.ID || !maps.Equal(after.Env, before.Env) ||
-			!slices.Equal(after.Unset, before.Unset) {
+		if now == pid || after.TerminalID != before.TerminalID || !maps.Equal(after.EnvDelta, before.EnvDelta) ||
+			!slices.Equal(after.EnvUnset, before.EnvUnset) {
 			o.t.Errorf("after %s: process %d after %d, the terminal was %+v and is %+v", next.what, now, pid, before,
 				after)
 		}
@@ -210,7 +210,7 @@ func TestRemoteRuntime(t *testing.T) {
 func remoteRuntimeExecuteSimpleCommand(at *site, o *owner) {
 	o.run("echo hello").is(0, "hello\n")
 	o.run("echo out; echo odd >&2; (exit 7)").fails(7, "out\n", "odd\n")
-	if l := o.lease(); l.Provider != at.name || !slices.Contains(at.fake.Alive(), o.instance()) {
+	if l := o.lease(); l.ProviderName != at.name || !slices.Contains(at.fake.Alive(), o.instance()) {
 		o.t.Errorf("the lease is %s, alive are %v", asJSON(l), at.fake.Alive())
 	}
 	if got, want := o.says("echo $HOME"), at.fake.Dir(o.instance()); got != want {
@@ -230,8 +230,8 @@ func remoteRuntimeHydrateState(at *site, o *owner) {
 	}
 	o.run(`pwd; echo "$KEPT $QUOTE ${HOME-no}"`).is(0, "/usr\na\nb it's no\n")
 	after := o.terminal()
-	if o.instance() == first || after.ID != before.ID || after.Version != before.Version ||
-		!maps.Equal(after.Env, before.Env) || !slices.Equal(after.Unset, before.Unset) {
+	if o.instance() == first || after.TerminalID != before.TerminalID || after.Version != before.Version ||
+		!maps.Equal(after.EnvDelta, before.EnvDelta) || !slices.Equal(after.EnvUnset, before.EnvUnset) {
 		o.t.Errorf("from %s to %s the terminal was %+v and is %+v", first, o.instance(), before, after)
 	}
 }
@@ -263,7 +263,7 @@ func TestRemoteRuntimeCloseIsNoop(t *testing.T) {
 	at.stop()
 	at.again()
 	o.run("pwd; echo $KEPT").is(0, "/usr\n1\n")
-	if after := o.terminal(); after.ID != before.ID || after.Version != before.Version {
+	if after := o.terminal(); after.TerminalID != before.TerminalID || after.Version != before.Version {
 		t.Errorf("the terminal was %+v and is %+v", before, after)
 	}
 	o.deleteShells()
@@ -304,7 +304,7 @@ func sandboxCommandThroughCapability(o *owner) {
 		return at >= 0 && list.Commands[at].ended("done", 3) &&
 			list.Commands[at].StdoutBytes == int64(len("hello\ninput\n"))
 	})
-	if after := o.window(); after.ID != before.ID || after.Status != "active" ||
+	if after := o.window(); after.SessionID != before.SessionID || after.Status != "active" ||
 		!after.LastActiveAt.After(before.LastActiveAt) {
 		o.t.Errorf("the session was %+v and is %+v", before, after)
 	}
@@ -316,7 +316,7 @@ func sandboxLegacyAPICompatibility(o *owner) {
 	old := o.workerSession(body{"id": o.session, "env": body{"FIRST": "old"}})
 	old.prints("cd /usr; export SECOND=old; echo $$", fmt.Sprintln(o.number("echo $$")))
 	o.run(`pwd; echo "$FIRST $SECOND"`).is(0, "/usr\nold old\n")
-	if s := o.reaches("/usr"); s.Env["SECOND"] != "old" { // FIRST is what the shell began with, no change of it
+	if s := o.reaches("/usr"); s.EnvDelta["SECOND"] != "old" { // FIRST is what the shell began with, no change of it
 		o.t.Errorf("the terminal is %+v", s)
 	}
 	o.run("cd /tmp; export FIRST=new")
@@ -345,11 +345,11 @@ func simulateSessionStatusEndpoints(o *owner) {
 		"created_at", "updated_at")
 	o.get(o.path+"/lease").hasKeys("thread_id", "lease_id", "provider_name", "instance", "created_at", "updated_at")
 	w, s, l := o.window(), o.terminal(), o.lease()
-	if w.Thread != o.session || s.Thread != o.session || l.Thread != o.session || w.Terminal != s.ID ||
-		s.Lease != l.ID {
+	if w.ThreadID != o.session || s.ThreadID != o.session || l.ThreadID != o.session || w.TerminalID != s.TerminalID ||
+		s.LeaseID != l.LeaseID {
 		o.t.Errorf("session %+v, terminal %+v, lease %s", w, s, asJSON(l))
 	}
-	if w.Status != "active" || s.Cwd != "/usr" || l.Provider != "local" || l.Instance == nil ||
+	if w.Status != "active" || s.Cwd != "/usr" || l.ProviderName != "local" || l.Instance == nil ||
 		l.Instance.State != "running" {
 		o.t.Errorf("session %+v, terminal %+v, lease %s", w, s, asJSON(l))
 	}
@@ -369,7 +369,7 @@ func simulatePauseResumeFlow(o *owner) {
 			return processState(pid) == step.process
 		})
 		if w, l := o.window(), o.lease(); w.Status != step.session || l.Instance == nil ||
-			l.Instance.State != step.instance || l.Desired != step.instance {
+			string(l.Instance.State) != step.instance || l.DesiredState != step.instance {
 			o.t.Errorf("after %s: session %+v, lease %s", step.path, w, asJSON(l))
 		}
 	}
@@ -412,8 +412,8 @@ func simulateMultipleThreads(o *owner) {
 	list, err := o.Threads(o.ctx())
 	o.must(err)
 	for _, th := range list {
-		if strings.HasPrefix(th.ID, o.session+"-") {
-			listed = append(listed, th.ID)
+		if strings.HasPrefix(th.ThreadID, o.session+"-") {
+			listed = append(listed, th.ThreadID)
 		}
 	}
 	if len(listed) != len(all) {

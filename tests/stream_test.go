@@ -17,6 +17,7 @@ import (
 
 	"github.com/evertty/evertty/client"
 	"github.com/evertty/evertty/tests/polling"
+	"github.com/evertty/evertty/wire"
 )
 
 // TestFiftyViewersSeeOneScreen: F-009.
@@ -162,9 +163,9 @@ func TestSplitCharacters(t *testing.T) {
 	s.await(id, "^ready$")
 	viewers := []*viewer{s.watch(sse, id), s.watch(wsJSON, id), s.watch(wsBinary, id)}
 	for range len(text) {
-		before := s.info(id).LastOutput
+		before := s.info(id).LastOutputAt
 		s.input(id, "\n")
-		eventually(t, "the byte arrives", func() bool { return s.info(id).LastOutput.After(before) })
+		eventually(t, "the byte arrives", func() bool { return s.info(id).LastOutputAt.After(*before) })
 	}
 	for _, v := range viewers {
 		var parts []string
@@ -266,8 +267,8 @@ func TestSizePolicies(t *testing.T) {
 		{"largest", "100x30", "100x40", "100x40", "100x30"},
 		{"fixed", "80x24", "80x24", "80x24", "80x24"},
 	} {
-		id := s.createWith(client.CreateRequest{Cmd: []string{"sleep", "1000"}, Cols: 80, Rows: 24,
-			SizePolicy: tc.policy}).ID
+		id := s.createWith(wire.CreateTerminal{Cmd: []string{"sleep", "1000"}, Cols: new(80), Rows: new(24),
+			SizePolicy: wire.SizePolicy(tc.policy)}).ID
 		is := func(step, want string) {
 			t.Helper()
 			got := ""

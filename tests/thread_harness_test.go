@@ -1,6 +1,7 @@
 package tests
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/evertty/evertty/client"
 	"github.com/evertty/evertty/tests/polling"
+	"github.com/evertty/evertty/wire"
 )
 
 // owner is a thread with the default shell of the session of that name.
@@ -20,7 +22,7 @@ type owner struct {
 }
 
 // limited is made for a thread that has done what comes before the end of its session: the policy holds from now on.
-func (o *owner) limited(p client.Policy) {
+func (o *owner) limited(p wire.SetPolicy) {
 	o.t.Helper()
 	_, err := o.SetThreadPolicy(o.ctx(), o.session, p)
 	o.must(err)
@@ -53,15 +55,32 @@ func (o *owner) record() client.Thread {
 	return th
 }
 
+// window is a session that exists: what is null before is a value here.
+type window struct {
+	wire.ThreadSession
+	SessionID, Status                  string
+	CreatedAt, LastActiveAt, ExpiresAt time.Time
+}
+
 // window is the thread's session.
-func (o *owner) window() client.ThreadSession {
+func (o *owner) window() window {
 	o.t.Helper()
 	w, err := o.ThreadSession(o.ctx(), o.session)
 	o.must(err)
-	return w
+	if w.SessionID == nil {
+		o.t.Fatalf("there is no session of %s", o.session)
+	}
+	return window{w, *w.SessionID, string(*w.Status), *w.CreatedAt, *w.LastActiveAt, *w.ExpiresAt}
 }
 
-func (o *owner) terminal() client.ThreadTerminal {
+// dataOf is what an event is about, as the server sent it.
+func dataOf(e client.ThreadEvent) json.RawMessage {
+	var whole struct{ Data json.RawMessage }
+	_ = json.Unmarshal(e.Raw, &whole) // the client has read it
+	return whole.Data
+}
+
+func (o *owner) terminal() wire.ThreadTerminal {
 	o.t.Helper()
 	t, err := o.ThreadTerminal(o.ctx(), o.session)
 	o.must(err)
@@ -81,15 +100,15 @@ func (o *owner) instance() string {
 	o.t.Helper()
 	l := o.lease()
 	if l.Instance == nil {
-		o.t.Fatalf("lease %s has no instance", l.ID)
+		o.t.Fatalf("lease %s has no instance", l.LeaseID)
 	}
-	return l.Instance.ID
+	return l.Instance.InstanceID
 }
 
 // layers are the ids of session, terminal and lease.
 func (o *owner) layers() [3]string {
 	o.t.Helper()
-	return [3]string{o.window().ID, o.terminal().ID, o.lease().ID}
+	return [3]string{o.window().SessionID, o.terminal().TerminalID, o.lease().LeaseID}
 }
 
 // happened are the thread's events so far.
@@ -98,7 +117,7 @@ func (o *owner) happened() []client.ThreadEvent {
 	list, err := o.ThreadEvents(o.ctx(), o.session, 0, 0)
 	o.must(err)
 	for i, e := range list {
-		if e.Thread != o.session || i > 0 && e.Seq != list[i-1].Seq+1 || e.At.IsZero() {
+		if e.ThreadID != o.session || i > 0 && e.Seq != list[i-1].Seq+1 || e.At.IsZero() {
 			o.t.Errorf("event %d is %s", i, asJSON(e))
 		}
 	}
@@ -114,7 +133,7 @@ events:
 			continue
 		}
 		for _, w := range words {
-			if !strings.Contains(string(e.Data), w) {
+			if !strings.Contains(string(dataOf(e)), w) {
 				continue events
 			}
 		}
@@ -124,9 +143,9 @@ events:
 }
 
 // closes waits until the session is over for a reason, and returns it.
-func (o *owner) closes(reason string) client.ThreadSession {
+func (o *owner) closes(reason string) window {
 	o.t.Helper()
-	var w client.ThreadSession
+	var w window
 	eventually(o.t, "the session of "+o.session+" closes: "+reason, func() bool {
 		w = o.window()
 		return w.Status == "closed"
@@ -138,9 +157,9 @@ func (o *owner) closes(reason string) client.ThreadSession {
 }
 
 // reaches waits until the active terminal is in that directory, and returns it.
-func (o *owner) reaches(cwd string) client.ThreadTerminal {
+func (o *owner) reaches(cwd string) wire.ThreadTerminal {
 	o.t.Helper()
-	var t client.ThreadTerminal
+	var t wire.ThreadTerminal
 	if !polling.Until(patience, func() bool { t = o.terminal(); return t.Cwd == cwd }) {
 		o.t.Fatalf("the terminal of %s is in %s, not in %s", o.session, t.Cwd, cwd)
 	}

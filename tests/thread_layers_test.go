@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // The tests of this file and of thread_life_test.go are the rows F-063 to F-101 of the features, by number.
@@ -27,7 +28,7 @@ func TestF063FirstUseMakesAllLayers(t *testing.T) {
 	for name, use := range map[string]func(session string){
 		"exec": func(session string) { s.in(session).run("true").is(0, "") },
 		"pty": func(session string) {
-			_, err := s.Create(s.ctx(), session, client.CreateRequest{Cmd: []string{"cat"}, Cols: 80, Rows: 24})
+			_, err := s.Create(s.ctx(), session, wire.CreateTerminal{Cmd: []string{"cat"}, Cols: new(80), Rows: new(24)})
 			s.must(err)
 		},
 		"shell":  func(session string) { s.newShell(session, body{}) },
@@ -40,7 +41,7 @@ func TestF063FirstUseMakesAllLayers(t *testing.T) {
 		o := s.thread(name)
 		use(name)
 		l, th := o.layers(), o.record()
-		if th.ID != name || th.Sandbox.Session != l[0] || th.Sandbox.Terminal != l[1] || th.Lease != l[2] ||
+		if th.ThreadID != name || th.Sandbox.SessionID != l[0] || th.Sandbox.TerminalID != l[1] || th.LeaseID != l[2] ||
 			slices.Contains(l[:], "") {
 			t.Errorf("%s: the layers are %v, the thread %+v", name, l, th)
 		}
@@ -96,7 +97,7 @@ func TestF065SessionJSON(t *testing.T) {
 		if id == "max" {
 			want = w.CreatedAt.Add(300 * time.Second)
 		}
-		if w.Thread != id || w.Status != "active" || w.Terminal != o.terminal().ID || !w.ExpiresAt.Equal(want) {
+		if w.ThreadID != id || w.Status != "active" || w.TerminalID != o.terminal().TerminalID || !w.ExpiresAt.Equal(want) {
 			t.Errorf("%s: the session is %+v, it should expire at %v", id, w, want)
 		}
 	}
@@ -112,14 +113,14 @@ func TestF066TerminalJSON(t *testing.T) {
 	before := o.terminal()
 	o.run("cd /tmp; export X=1")
 	after := o.reaches("/tmp")
-	if !maps.Equal(after.Env, map[string]string{"X": "1"}) || after.Version <= before.Version ||
-		after.ID != before.ID || after.Lease != o.lease().ID {
+	if !maps.Equal(after.EnvDelta, map[string]string{"X": "1"}) || after.Version <= before.Version ||
+		after.TerminalID != before.TerminalID || after.LeaseID != o.lease().LeaseID {
 		t.Errorf("the terminal was %+v and is %+v", before, after)
 	}
 	o.run("unset X HOME")
 	eventually(t, "X and HOME are removed", func() bool {
 		after = o.terminal()
-		return len(after.Env) == 0 && slices.Equal(after.Unset, []string{"HOME"})
+		return len(after.EnvDelta) == 0 && slices.Equal(after.EnvUnset, []string{"HOME"})
 	})
 	o.killShell()
 	o.run(`echo "${X-no} ${HOME-no}"`).is(0, "no no\n")
@@ -142,8 +143,8 @@ func TestF067LeaseJSON(t *testing.T) {
 	object := o.get(o.path+"/lease").hasKeys("thread_id", "lease_id", "provider_name", "instance", "created_at",
 		"updated_at", "desired_state", "observed_state", "last_error")
 	l := o.lease()
-	if l.Thread != "one" || l.Provider != "local" || l.Instance == nil || l.Instance.ID == "" ||
-		l.Instance.State != "running" || l.Desired != "running" || l.Observed != "running" {
+	if l.ThreadID != "one" || l.ProviderName != "local" || l.Instance == nil || l.Instance.InstanceID == "" ||
+		l.Instance.State != "running" || l.DesiredState != "running" || l.ObservedState != "running" {
 		t.Errorf("the lease is %s", asJSON(l))
 	}
 	var instance map[string]json.RawMessage
@@ -162,14 +163,14 @@ func TestF068ThreadJSON(t *testing.T) {
 	object := o.get(o.path).hasKeys("thread_id", "messages", "sandbox")
 	var sandbox map[string]string
 	o.must(json.Unmarshal(object["sandbox"], &sandbox))
-	want := map[string]string{"type": "local", "status": "active", "session_id": o.window().ID,
-		"terminal_id": o.terminal().ID}
+	want := map[string]string{"type": "local", "status": "active", "session_id": o.window().SessionID,
+		"terminal_id": o.terminal().TerminalID}
 	if string(object["messages"]) != "[]" || !maps.Equal(sandbox, want) {
 		t.Errorf("the thread is %v", object)
 	}
 	var list struct{ Threads []client.Thread }
 	o.get("/api/threads").wants(200).into(&list)
-	if len(list.Threads) != 1 || list.Threads[0].ID != "one" {
+	if len(list.Threads) != 1 || list.Threads[0].ThreadID != "one" {
 		t.Errorf("the threads are %+v", list)
 	}
 	all, err := o.Threads(o.ctx())
@@ -239,12 +240,12 @@ func TestF077ServerRestart(t *testing.T) {
 	o := s.thread("one")
 	for n, end := range []func(){s.stop, s.kill} {
 		o.run(fmt.Sprintf("cd /usr; export N=%d", n))
-		eventually(t, "the state is written", func() bool { return o.terminal().Env["N"] == strconv.Itoa(n) })
+		eventually(t, "the state is written", func() bool { return o.terminal().EnvDelta["N"] == strconv.Itoa(n) })
 		before, layers := o.terminal(), o.layers()
 		end()
 		s.again()
 		after := o.terminal()
-		if after.Cwd != "/usr" || !maps.Equal(after.Env, before.Env) || after.Version != before.Version ||
+		if after.Cwd != "/usr" || !maps.Equal(after.EnvDelta, before.EnvDelta) || after.Version != before.Version ||
 			o.layers() != layers {
 			t.Errorf("the terminal was %+v and is %+v", before, after)
 		}
@@ -306,11 +307,11 @@ func TestF079Versions(t *testing.T) {
 		})
 	}
 	all.Wait()
-	eventually(t, "all updates are there", func() bool { return len(o.terminal().Env) == updates })
+	eventually(t, "all updates are there", func() bool { return len(o.terminal().EnvDelta) == updates })
 	if now := o.terminal().Version; now != v+updates {
 		t.Errorf("version %d after %d and %d updates", now, v, updates)
 	}
-	states, err := o.TerminalHistory(o.ctx(), "one", o.terminal().ID)
+	states, err := o.TerminalHistory(o.ctx(), "one", o.terminal().TerminalID)
 	o.must(err)
 	for i, state := range states {
 		if state.Version != v+updates-int64(i) {
@@ -327,15 +328,15 @@ func TestF080HistoryAndRollback(t *testing.T) {
 	then := o.reaches("/usr")
 	o.run("cd /tmp; export X=2 Y=3; unset HOME")
 	now := o.reaches("/tmp")
-	states, err := o.TerminalHistory(o.ctx(), "one", now.ID)
+	states, err := o.TerminalHistory(o.ctx(), "one", now.TerminalID)
 	o.must(err)
-	if len(states) < 2 || states[0].Version != now.Version || states[1].Cwd != "/usr" || states[1].Env["X"] != "1" ||
+	if len(states) < 2 || states[0].Version != now.Version || states[1].Cwd != "/usr" || states[1].EnvDelta["X"] != "1" ||
 		states[0].At.IsZero() {
 		t.Errorf("the history is %+v", states)
 	}
-	back, err := o.RollbackTerminal(o.ctx(), "one", now.ID, then.Version)
+	back, err := o.RollbackTerminal(o.ctx(), "one", now.TerminalID, then.Version)
 	o.must(err)
-	if back.Version != now.Version+1 || back.Cwd != "/usr" || !maps.Equal(back.Env, then.Env) || len(back.Unset) != 0 {
+	if back.Version != now.Version+1 || back.Cwd != "/usr" || !maps.Equal(back.EnvDelta, then.EnvDelta) || len(back.EnvUnset) != 0 {
 		t.Errorf("rolled back to %+v the terminal is %+v", then, back)
 	}
 	if got := o.says(`pwd; echo "$X ${Y-no} ${HOME+home}"`); got != "/usr\n1 no home" {
@@ -344,7 +345,7 @@ func TestF080HistoryAndRollback(t *testing.T) {
 	if after := o.terminal(); after.Version != back.Version || after.Cwd != "/usr" {
 		t.Errorf("after a command the terminal is %+v", after)
 	}
-	o.post(o.path+"/terminals/"+now.ID+"/rollback", `{"version":999}`).refused(404, "NOT_FOUND")
+	o.post(o.path+"/terminals/"+now.TerminalID+"/rollback", `{"version":999}`).refused(404, "NOT_FOUND")
 }
 
 // TestF081DirectoryIsGone: the shell starts at the nearest place that is there, and says so.
@@ -373,23 +374,23 @@ func TestF089Terminals(t *testing.T) {
 	o := s.thread("one")
 	o.run("cd /usr")
 	o.reaches("/usr")
-	pty, err := s.Create(s.ctx(), "one", client.CreateRequest{Cmd: []string{"cat"}, Cols: 80, Rows: 24, Cwd: "/tmp"})
+	pty, err := s.Create(s.ctx(), "one", wire.CreateTerminal{Cmd: []string{"cat"}, Cols: new(80), Rows: new(24), Cwd: "/tmp"})
 	s.must(err)
 	list, err := s.ThreadTerminals(s.ctx(), "one")
 	s.must(err)
-	if len(list) != 2 || list[0].Kind != "shell" || list[1].Kind != "pty" || list[1].ID != pty.ID || !list[0].Active ||
+	if len(list) != 2 || list[0].Kind != "shell" || list[1].Kind != "pty" || list[1].TerminalID != pty.ID || !list[0].Active ||
 		list[1].Active {
 		t.Fatalf("the terminals are %+v", list)
 	}
-	for _, want := range []client.ThreadTerminal{list[1], list[0]} {
-		if got, err := s.ActivateTerminal(s.ctx(), "one", want.ID); err != nil || got.ID != want.ID || !got.Active {
+	for _, want := range []wire.ThreadTerminal{list[1], list[0]} {
+		if got, err := s.ActivateTerminal(s.ctx(), "one", want.TerminalID); err != nil || got.TerminalID != want.TerminalID || !got.Active {
 			t.Errorf("%v %+v", err, got)
 		}
-		if got := o.terminal(); got.ID != want.ID || got.Kind != want.Kind || got.Cwd != want.Cwd {
+		if got := o.terminal(); got.TerminalID != want.TerminalID || got.Kind != want.Kind || got.Cwd != want.Cwd {
 			t.Errorf("the active terminal is %+v, not %+v", got, want)
 		}
 	}
 	other := s.thread("other")
 	other.run("true")
-	s.call(http.MethodPost, o.path+"/terminals/"+other.terminal().ID+"/activate", "").refused(404, "NOT_FOUND")
+	s.call(http.MethodPost, o.path+"/terminals/"+other.terminal().TerminalID+"/activate", "").refused(404, "NOT_FOUND")
 }

@@ -20,6 +20,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // TestF070IdleExpiry (R-039, R-048, R-157, R-026 test_terminal_state_persists_across_sessions): the session ends, the
@@ -32,7 +33,7 @@ func TestF070IdleExpiry(t *testing.T) {
 	o.run("cd /tmp; export X=1")
 	o.reaches("/tmp")
 	before, pid := o.layers(), o.shells("one")[0].PID
-	o.limited(client.Policy{Idle: new(idle)})
+	o.limited(wire.SetPolicy{IdleSeconds: new(idle)})
 	w := o.closes("idle_timeout")
 	if after := w.EndedAt.Sub(w.LastActiveAt); after.Seconds() < idle {
 		t.Errorf("it ended %v after the last activity", after)
@@ -75,12 +76,12 @@ func TestF073Touch(t *testing.T) {
 		after = o.window()
 		return after.LastActiveAt.After(before.LastActiveAt)
 	})
-	if after.ID != before.ID {
+	if after.SessionID != before.SessionID {
 		t.Errorf("it was %+v and is %+v", before, after)
 	}
 	s.stop()
 	s.again()
-	if again := o.window(); again.LastActiveAt.Before(after.LastActiveAt) || again.ID != before.ID {
+	if again := o.window(); again.LastActiveAt.Before(after.LastActiveAt) || again.SessionID != before.SessionID {
 		t.Errorf("after a restart it is %+v, before it %+v", again, after)
 	}
 }
@@ -111,12 +112,12 @@ func TestF075BusyGuard(t *testing.T) {
 	const idle = 0.4 // seconds
 	o, g := start(t, launch{}).thread("one"), newGate(t)
 	o.run("true")
-	o.limited(client.Policy{Idle: new(idle)})
+	o.limited(wire.SetPolicy{IdleSeconds: new(idle)})
 	long := o.later(body{"command": "for i in 1 2 3 4 5; do echo $i; sleep 0.3; done; " + g.wait()})
 	id := o.find(long.text, "running").CommandID
-	first := o.window().ID
+	first := o.window().SessionID
 	o.logged(id, "1\n2\n3\n4\n5\n")
-	if w := o.window(); w.ID != first || w.Status == "closed" || o.times("session.closed", first) != 0 {
+	if w := o.window(); w.SessionID != first || w.Status == "closed" || o.times("session.closed", first) != 0 {
 		t.Errorf("under a command the session %s came to %+v", first, w)
 	}
 	g.open()
@@ -139,7 +140,7 @@ func TestF082PauseAndResume(t *testing.T) {
 			o.change(pause).wants(200)
 		}
 		stops(t, "what a paused thread runs", pid)
-		if o.window().Status != "paused" || o.lease().Observed != "paused" {
+		if o.window().Status != "paused" || o.lease().ObservedState != "paused" {
 			t.Errorf("%s: session %+v, lease %s", pause, o.window(), asJSON(o.lease()))
 		}
 		size := sizeOf(file)
@@ -151,7 +152,7 @@ func TestF082PauseAndResume(t *testing.T) {
 			o.change(resume).wants(200)
 		}
 		eventually(t, "it goes on", func() bool { return sizeOf(file) > size })
-		if w, l := o.window(), o.lease(); w.Status != "active" || l.Observed != "running" {
+		if w, l := o.window(), o.lease(); w.Status != "active" || l.ObservedState != "running" {
 			t.Errorf("%s: session %+v, lease %s", resume, w, asJSON(l))
 		}
 	}
@@ -167,7 +168,7 @@ func TestF083AutoResume(t *testing.T) {
 	if r := o.run("pwd").is(0, "/tmp\n"); r.Recreated {
 		t.Errorf("%+v", r)
 	}
-	if w, l := o.window(), o.lease(); w.Status != "active" || l.Observed != "running" ||
+	if w, l := o.window(), o.lease(); w.Status != "active" || l.ObservedState != "running" ||
 		o.times("session.resumed") != 1 {
 		t.Errorf("session %+v, lease %s", w, asJSON(l))
 	}
@@ -182,8 +183,8 @@ func TestF084Destroy(t *testing.T) {
 	before, instance, pid := o.layers(), o.instance(), o.number("echo $$")
 	o.call(http.MethodDelete, o.path+"/sandbox", "").wants(200)
 	die(t, "the shell of a sandbox that was destroyed", pid)
-	if w, l := o.window(), o.lease(); w.CloseReason != "destroyed" || l.Observed != "dead" ||
-		l.Desired != "destroyed" || o.terminal().Cwd != "/tmp" {
+	if w, l := o.window(), o.lease(); w.CloseReason != "destroyed" || l.ObservedState != "dead" ||
+		l.DesiredState != "destroyed" || o.terminal().Cwd != "/tmp" {
 		t.Errorf("session %+v, lease %s, terminal %+v", w, asJSON(l), o.terminal())
 	}
 	o.run("pwd; echo $X").is(0, "/tmp\n1\n")
@@ -201,12 +202,12 @@ func TestF085LeaseRecovery(t *testing.T) {
 	o.run("cd /tmp")
 	o.reaches("/tmp")
 	l, first := o.lease(), o.instance()
-	_, err := o.DestroyLease(o.ctx(), l.ID)
+	_, err := o.DestroyLease(o.ctx(), l.LeaseID)
 	o.must(err)
 	o.run("pwd").is(0, "/tmp\n")
 	second := o.instance()
 	var seen []string
-	for _, e := range o.leaseEvents(l.ID) {
+	for _, e := range o.leaseEvents(l.LeaseID) {
 		if e.Type == "intent.ensure_running" {
 			seen = append(seen, e.Instance)
 		}
@@ -222,17 +223,17 @@ func TestF086IllegalTransition(t *testing.T) {
 	o := start(t, launch{}).thread("one")
 	o.run("true")
 	l := o.lease()
-	_, err := o.DestroyLease(o.ctx(), l.ID)
+	_, err := o.DestroyLease(o.ctx(), l.LeaseID)
 	o.must(err)
-	o.call(http.MethodPost, "/api/leases/"+l.ID+"/resume", "").refused(409, "ILLEGAL_TRANSITION")
-	o.call(http.MethodPost, "/api/leases/"+l.ID+"/pause", "").refused(409, "ILLEGAL_TRANSITION")
-	list := o.leaseEvents(l.ID)
+	o.call(http.MethodPost, "/api/leases/"+l.LeaseID+"/resume", "").refused(409, "ILLEGAL_TRANSITION")
+	o.call(http.MethodPost, "/api/leases/"+l.LeaseID+"/pause", "").refused(409, "ILLEGAL_TRANSITION")
+	list := o.leaseEvents(l.LeaseID)
 	for i, want := range []string{"intent.resume", "intent.pause"} {
 		if e := list[len(list)-2+i]; e.Type != want || e.Error == "" || e.From != "dead" || e.Source != "api" {
 			t.Errorf("the book says %+v", e)
 		}
 	}
-	if now := o.lease(); now.Observed != "dead" {
+	if now := o.lease(); now.ObservedState != "dead" {
 		t.Errorf("the lease is %s", asJSON(now))
 	}
 }
@@ -242,7 +243,7 @@ func TestF087LeaseEvents(t *testing.T) {
 	t.Parallel()
 	o := start(t, launch{}).thread("one")
 	o.run("true")
-	id := o.lease().ID
+	id := o.lease().LeaseID
 	type call func(context.Context, string) (client.Lease, error)
 	for _, do := range []call{o.PauseLease, o.PauseLease, o.ResumeLease, o.RefreshLease, o.DestroyLease} {
 		_, err := do(o.ctx(), id)
@@ -274,22 +275,22 @@ func TestF088SharedLease(t *testing.T) {
 	a := s.made("a", `{}`)
 	lease := a.lease()
 	b := s.thread("b")
-	s.post("/api/threads", fmt.Sprintf(`{"id":"b","lease_id":%q}`, lease.ID)).wants(201)
+	s.post("/api/threads", fmt.Sprintf(`{"id":"b","lease_id":%q}`, lease.LeaseID)).wants(201)
 	b.run("cd /tmp; sleep 1000 & true")
 	pid := b.number("echo $!")
-	if b.lease().ID != lease.ID || b.instance() != a.instance() || b.terminal().ID == a.terminal().ID {
-		t.Errorf("%s and %s, terminals %s and %s", asJSON(a.lease()), asJSON(b.lease()), a.terminal().ID,
-			b.terminal().ID)
+	if b.lease().LeaseID != lease.LeaseID || b.instance() != a.instance() || b.terminal().TerminalID == a.terminal().TerminalID {
+		t.Errorf("%s and %s, terminals %s and %s", asJSON(a.lease()), asJSON(b.lease()), a.terminal().TerminalID,
+			b.terminal().TerminalID)
 	}
 	a.change("/pause").refused(409, "IN_USE") // it would stop b, too
-	a.limited(client.Policy{Idle: new(1.0)})
+	a.limited(wire.SetPolicy{IdleSeconds: new(1.0)})
 	a.closes("idle_timeout")
-	if l := b.lease(); l.Observed != "running" || b.times("lease.paused") != 0 || processState(pid) == "T" ||
+	if l := b.lease(); l.ObservedState != "running" || b.times("lease.paused") != 0 || processState(pid) == "T" ||
 		b.window().Status != "active" {
 		t.Errorf("after the end of the other session: %s, process %q", asJSON(l), processState(pid))
 	}
 	b.run("pwd").is(0, "/tmp\n")
-	s.call(http.MethodDelete, "/api/leases/"+lease.ID, "").refused(409, "IN_USE")
+	s.call(http.MethodDelete, "/api/leases/"+lease.LeaseID, "").refused(409, "IN_USE")
 }
 
 // database is the server's, which must not run.
@@ -371,7 +372,7 @@ func TestF092Concurrency(t *testing.T) {
 	s := start(t, launch{})
 	const execs = 20
 	var all sync.WaitGroup
-	seen := make([]client.ThreadTerminal, *manyThreads)
+	seen := make([]wire.ThreadTerminal, *manyThreads)
 	for n := range *manyThreads {
 		all.Go(func() {
 			o := s.thread(fmt.Sprintf("t%d", n))
@@ -383,14 +384,14 @@ func TestF092Concurrency(t *testing.T) {
 			}
 			eventually(t, "the last state is there", func() bool {
 				seen[n] = o.terminal()
-				return seen[n].Env["N"] == fmt.Sprint(execs-1)
+				return seen[n].EnvDelta["N"] == fmt.Sprint(execs-1)
 			})
 		})
 	}
 	all.Wait()
 	ids := map[string]bool{}
 	for n, one := range seen {
-		if ids[one.ID] = true; one.Version != execs {
+		if ids[one.TerminalID] = true; one.Version != execs {
 			t.Errorf("thread %d has version %d", n, one.Version)
 		}
 	}
@@ -418,7 +419,7 @@ func TestF098ExpiryNotice(t *testing.T) {
 			var data struct {
 				ExpiresAt time.Time `json:"expires_at"`
 			}
-			o.must(json.Unmarshal(warned.Data, &data))
+			o.must(json.Unmarshal(dataOf(warned), &data))
 			if warned.Seq == 0 || !warned.At.Before(data.ExpiresAt) || !data.ExpiresAt.Before(e.At) {
 				t.Errorf("it was announced by %s and closed by %s", asJSON(warned), asJSON(e))
 			}
@@ -439,7 +440,7 @@ func TestF099Budget(t *testing.T) {
 		t.Errorf("the session is %s", asJSON(w))
 	}
 	count := s.made("count", `{"budget":{"commands":2}}`)
-	first := count.window().ID
+	first := count.window().SessionID
 	count.run("true")
 	count.run("true")
 	if r := count.send(body{"command": "true"}); r.status != 200 { // of another session already
@@ -549,7 +550,7 @@ func TestF101Webhooks(t *testing.T) {
 		}
 	}
 	s.get("/api/webhooks/events").wants(200).into(&list)
-	if len(list.Events) != 3 || list.Events[0].Instance != "nobody" || list.Events[2].Lease != o.lease().ID ||
+	if len(list.Events) != 3 || list.Events[0].Instance != "nobody" || list.Events[2].Lease != o.lease().LeaseID ||
 		list.Events[1].Lease != "" {
 		t.Errorf("the list is %+v", list)
 	}

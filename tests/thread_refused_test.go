@@ -199,7 +199,7 @@ func TestRollbackWhereNothingIs(t *testing.T) {
 		Cwd         string
 		CwdFallback string `json:"cwd_fallback"`
 	}
-	s.post(o.path+"/terminals/"+o.terminal().ID+"/rollback",
+	s.post(o.path+"/terminals/"+o.terminal().TerminalID+"/rollback",
 		fmt.Sprintf(`{"version":%d}`, version)).wants(200).into(&back)
 	if back.CwdFallback != gone || back.Cwd != above || back.Applied != "now" {
 		t.Errorf("%+v, want %s instead of %s", back, above, gone)

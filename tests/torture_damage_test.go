@@ -271,7 +271,7 @@ func TestDamageUnderRunningPrograms(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{listen: freePort(t), flags: often, errors: true})
 	const terminals = 24
-	var all []client.Info
+	var all []client.Terminal
 	for range terminals {
 		all = append(all, s.create("bash", "-c", "echo one; while read -r line; do echo \"got $line\"; done"))
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/evertty/evertty/client"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
 // programMark as first argument makes the test binary one of the programs below
@@ -219,7 +220,7 @@ func (s *server) numbered(kind string) *numbered {
 	if full() {
 		pause = 0
 	}
-	i := s.createWith(client.CreateRequest{Cols: 80, Rows: 24, Scrollback: &f.history,
+	i := s.createWith(wire.CreateTerminal{Cols: new(80), Rows: new(24), Scrollback: &f.history,
 		Cmd: program(s.t, "lines", kind, f.stop, pause.String())})
 	f.id, f.pid = i.ID, i.PID
 	return f

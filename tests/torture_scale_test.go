@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // inParallel calls f with every number below n, some at a time.
@@ -39,7 +40,7 @@ func TestTortureExactScreensSoon(t *testing.T) {
 			ids := make([]string, terminals)
 			for i := range ids {
 				history := floodHistory
-				ids[i] = s.createWith(client.CreateRequest{Cols: 80, Rows: 24, Scrollback: &history,
+				ids[i] = s.createWith(wire.CreateTerminal{Cols: new(80), Rows: new(24), Scrollback: &history,
 					Cmd: []string{"bash", "-c", fmt.Sprintf("seq -f %%010.0f %d | cat; read", count)}}).ID
 			}
 			seq := count * k.size()

@@ -19,6 +19,7 @@ import (
 
 	"github.com/evertty/evertty/client"
 	"github.com/evertty/evertty/tests/polling"
+	"github.com/evertty/evertty/wire"
 )
 
 // full tells whether the tests run in their long form (`make torture`).
@@ -302,7 +303,7 @@ func TestTortureKillsWhileCreating(t *testing.T) {
 		for range 4 {
 			clients.Go(func() {
 				for {
-					i, err := s.Create(t.Context(), "test", client.CreateRequest{Cmd: []string{"cat"}})
+					i, err := s.Create(t.Context(), "test", wire.CreateTerminal{Cmd: []string{"cat"}})
 					if err != nil {
 						return
 					}
@@ -397,7 +398,7 @@ func TestTortureKeeperKillsWhileCreating(t *testing.T) {
 		for range 4 {
 			clients.Go(func() {
 				for {
-					i, err := s.Create(t.Context(), "test", client.CreateRequest{Cmd: []string{"cat"}})
+					i, err := s.Create(t.Context(), "test", wire.CreateTerminal{Cmd: []string{"cat"}})
 					mu.Lock()
 					var problem *client.Error
 					switch {

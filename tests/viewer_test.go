@@ -8,6 +8,7 @@ import (
 
 	"github.com/evertty/evertty/client"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
 // events is a connection that brings a terminal's events.
@@ -37,13 +38,13 @@ type viewer struct {
 	cols   int
 	rows   int
 	seq    uint64
-	first  client.Event   // the first event
-	shots  []string       // the reasons of the snapshots so far
-	last   client.Event   // the latest event
-	exit   *client.Exit   // once it came
-	metas  []*client.Meta // all of them
-	text   []byte         // the data since the first event, up to maxText
-	blind  bool           // data is not shown on the screen: for floods
+	first  client.Event      // the first event
+	shots  []string          // the reasons of the snapshots so far
+	last   client.Event      // the latest event
+	exit   *wire.Exit        // once it came
+	metas  []*wire.EventMeta // all of them
+	text   []byte            // the data since the first event, up to maxText
+	blind  bool              // data is not shown on the screen: for floods
 }
 
 // maxText bounds what a viewer keeps of the data, in bytes.
@@ -131,7 +132,7 @@ func (v *viewer) sees(text string) {
 }
 
 // end follows the stream to its end, which must be the exit event.
-func (v *viewer) end() *client.Exit {
+func (v *viewer) end() *wire.Exit {
 	v.t.Helper()
 	v.until("exit", func() bool { return v.exit != nil })
 	if e, err := v.events.Next(); !errors.Is(err, io.EOF) {

@@ -16,18 +16,18 @@ type CompatCreate struct {
 	// Where it begins; absent: the home directory.
 	Cwd string `json:"cwd,omitempty"`
 	// After which its commands are cancelled; 0 is never.
-	CommandTimeoutMS int `json:"commandTimeoutMs,omitempty" minimum:"0" maximum:"2592000000" default:"0"`
+	CommandTimeoutMS int64 `json:"commandTimeoutMs,omitempty" minimum:"0" maximum:"2592000000" default:"0"`
 	// Without effect: sessions are no border between users.
 	Isolation *bool `json:"isolation,omitempty" nullable:"true"`
 }
 
 // CompatSession is a session.
 type CompatSession struct {
-	CompatSessionInfo
 	// It worked; of a command: its code is 0.
 	Success bool `json:"success"`
 	// When.
 	Timestamp time.Time `json:"timestamp"`
+	CompatSessionInfo
 }
 
 // CompatSessionInfo is a session.
@@ -96,9 +96,9 @@ type CompatExecute struct {
 	//schema:propertyNames {"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}
 	Env map[string]string `json:"env,omitempty"`
 	// After which it is cancelled, with code 124; 0 is the session's.
-	TimeoutMS int `json:"timeoutMs,omitempty" minimum:"0" maximum:"2592000000" default:"0"`
+	TimeoutMS int64 `json:"timeoutMs,omitempty" minimum:"0" maximum:"2592000000" default:"0"`
 	// The same.
-	Timeout int `json:"timeout,omitempty" minimum:"0" maximum:"2592000000" default:"0"`
+	Timeout int64 `json:"timeout,omitempty" minimum:"0" maximum:"2592000000" default:"0"`
 	// Run it as a process.
 	Background bool `json:"background,omitempty"`
 	// What it reads.
@@ -118,7 +118,7 @@ type CompatResult struct {
 	// What was run.
 	Command string `json:"command"`
 	// How long, in milliseconds.
-	Duration int `json:"duration" minimum:"0"`
+	Duration int64 `json:"duration" minimum:"0"`
 	// Its session.
 	SessionID string `json:"sessionId"`
 	// An output had more than this reply carries.
@@ -156,7 +156,7 @@ type CompatProcess struct {
 	// When it ended.
 	EndTime time.Time `json:"endTime,omitzero"`
 	// After its end.
-	ExitCode int `json:"exitCode,omitempty" minimum:"0" maximum:"255"`
+	ExitCode *int `json:"exitCode,omitempty" minimum:"0" maximum:"255"`
 	// Its session.
 	SessionID string `json:"sessionId"`
 	// Now.
@@ -213,7 +213,7 @@ type CompatEvent struct {
 	// With start: its pid.
 	PID int `json:"pid,omitempty" minimum:"0"`
 	// With complete.
-	ExitCode int                `json:"exitCode,omitempty" minimum:"0" maximum:"255"`
+	ExitCode *int               `json:"exitCode,omitempty" minimum:"0" maximum:"255"`
 	Result   *CompatEventResult `json:"result,omitempty"`
 	// With error: one sentence.
 	Error string `json:"error,omitempty"`
@@ -230,7 +230,7 @@ type CompatEventResult struct {
 	// What was run.
 	Command string `json:"command"`
 	// How long, in milliseconds.
-	Duration int `json:"duration" minimum:"0"`
+	Duration int64 `json:"duration" minimum:"0"`
 	// Its session.
 	SessionID string `json:"sessionId"`
 }
@@ -371,7 +371,7 @@ type CompatEntry struct {
 	// What it is.
 	Type string `json:"type" enum:"file,directory,symlink,other"`
 	// Bytes.
-	Size int `json:"size" minimum:"0"`
+	Size int64 `json:"size" minimum:"0"`
 	// When it was changed.
 	ModifiedAt time.Time `json:"modifiedAt"`
 	// Its permissions, in octal.

@@ -1,5 +1,7 @@
 package wire
 
+import "encoding/json"
+
 // ToolCall is a tool that the assistant wants used.
 type ToolCall struct {
 	// Its name for the result.
@@ -7,8 +9,9 @@ type ToolCall struct {
 	// The tool.
 	Name string `json:"name,omitempty"`
 	// Its arguments, kept as given.
+	//schema:type "object"
 	//schema:additionalProperties true
-	Arguments map[string]any `json:"arguments,omitempty"`
+	Arguments json.RawMessage `json:"arguments,omitempty"`
 }
 
 // ToolResult is what became of it.
@@ -148,11 +151,11 @@ type RecordState struct {
 // RuleCounts is how many rules there are.
 type RuleCounts struct {
 	// Rules of this kind.
-	Allow uint64 `json:"allow,omitempty"`
+	Allow *uint64 `json:"allow,omitempty"`
 	// Rules of this kind.
-	Deny uint64 `json:"deny,omitempty"`
+	Deny *uint64 `json:"deny,omitempty"`
 	// Rules of this kind.
-	Ask uint64 `json:"ask,omitempty"`
+	Ask *uint64 `json:"ask,omitempty"`
 }
 
 // PatchState is what changes: absent keeps, null clears.

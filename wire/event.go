@@ -14,7 +14,7 @@ type EventSnapshot struct {
 	// Rows of the screen, in cells.
 	Rows int `json:"rows" minimum:"1" maximum:"1000"`
 	// Position: output bytes of the terminal, counted from 0 at its creation, that are part of this.
-	Seq int `json:"seq" minimum:"0"`
+	Seq uint64 `json:"seq" minimum:"0"`
 	// The width table the receiver must load: xterm's addon-unicode11 or addon-unicode-graphemes.
 	Unicode string `json:"unicode" enum:"11,15-graphemes"`
 	// `connect`; `lag`: the viewer fell behind; `resize`: the screen was rearranged in a way a
@@ -35,7 +35,7 @@ type EventResume struct {
 	// Rows of the screen at that position, in cells.
 	Rows int `json:"rows" minimum:"1" maximum:"1000"`
 	// The `since` of the request.
-	Seq int `json:"seq" minimum:"0"`
+	Seq uint64 `json:"seq" minimum:"0"`
 }
 
 // EventData is output since the last event: write it. Terminal queries are cut out of it; a byte
@@ -49,7 +49,7 @@ type EventData struct {
 	// Text with escape sequences.
 	Data string `json:"data"`
 	// Output bytes applied up to and including this event.
-	Seq int `json:"seq" minimum:"0"`
+	Seq uint64 `json:"seq" minimum:"0"`
 }
 
 // EventResize is the size changed at this place of the stream: resize.
@@ -63,7 +63,7 @@ type EventResize struct {
 	// Rows of the screen, in cells.
 	Rows int `json:"rows" minimum:"1" maximum:"1000"`
 	// Position: output bytes of the terminal, counted from 0 at its creation, that are part of this.
-	Seq int `json:"seq" minimum:"0"`
+	Seq uint64 `json:"seq" minimum:"0"`
 }
 
 // EventMeta is changes that are not bytes; only what changed is there. It has no `id:` line on an
@@ -74,17 +74,17 @@ type EventMeta struct {
 	// Id of the terminal; on a WebSocket only.
 	PTY string `json:"pty,omitempty"`
 	// The new title.
-	Title string `json:"title,omitempty"`
+	Title *string `json:"title,omitempty"`
 	// The directory the program reported (OSC 7).
-	Cwd string `json:"cwd,omitempty"`
+	Cwd *string `json:"cwd,omitempty"`
 	// The bell rang.
 	Bell   bool          `json:"bell,omitempty" const:"true"`
 	Notify *Notification `json:"notify,omitempty"`
 	// How many watch now.
-	Viewers int `json:"viewers,omitempty" minimum:"1"`
+	Viewers *int `json:"viewers,omitempty" minimum:"1"`
 	// Number of the viewer whose wish decides the size. Absent beside `size` when nobody's does any
 	// more.
-	Owner int `json:"owner,omitempty" minimum:"1"`
+	Owner *uint64 `json:"owner,omitempty" minimum:"1"`
 	// When who decides has changed: the size that comes of it.
 	Size      *Size      `json:"size,omitempty"`
 	Clipboard *Clipboard `json:"clipboard,omitempty"`
@@ -117,7 +117,7 @@ type EventExit struct {
 	// Id of the terminal; on a WebSocket only.
 	PTY string `json:"pty,omitempty"`
 	// All output bytes of the terminal, of all generations.
-	Seq int `json:"seq" minimum:"0"`
+	Seq uint64 `json:"seq" minimum:"0"`
 }
 
 // EventError is a message of the viewer was refused; the connection goes on. On a WebSocket only.
@@ -242,7 +242,7 @@ type CommandAttach struct {
 	// Rows this viewer would like.
 	Rows int `json:"rows,omitempty" minimum:"1"`
 	// Position to go on from, as the `since` of a stream.
-	Since int `json:"since,omitempty" minimum:"0"`
+	Since *uint64 `json:"since,omitempty" minimum:"0"`
 	// Begin as after `hide`.
 	Hidden bool `json:"hidden,omitempty"`
 }

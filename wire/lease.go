@@ -1,6 +1,9 @@
 package wire
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Lease is the durable handle of compute.
 type Lease struct {
@@ -20,7 +23,7 @@ type Lease struct {
 	// `recovering`: compute is being made. `expired`: destroyed; the next use makes other compute.
 	Status string `json:"status" enum:"active,recovering,expired"`
 	// Grows with every event.
-	Version int `json:"version" minimum:"0"`
+	Version int64 `json:"version" minimum:"0"`
 	// What the provider failed at last; empty when it did not.
 	LastError string `json:"last_error"`
 	// The thread it was made for; absent when it was asked for by itself.
@@ -51,13 +54,14 @@ type CreateLease struct {
 	// Its provider; absent: this machine (`local`).
 	ProviderName string `json:"provider_name,omitempty"`
 	// Settings of the provider's own. Never told again.
-	Config map[string]any `json:"config,omitempty"`
+	//schema:type "object"
+	Config json.RawMessage `json:"config,omitempty"`
 }
 
 // LeaseEvent is an entry of a lease's book: what was wanted, what was seen, what failed.
 type LeaseEvent struct {
 	// Its number.
-	Seq int `json:"seq" minimum:"1"`
+	Seq int64 `json:"seq" minimum:"1"`
 	// The lease.
 	LeaseID string `json:"lease_id"`
 	// What happened.
@@ -167,7 +171,7 @@ type SandboxSession struct {
 	// `recovering`: compute is being made. `expired`: destroyed; the next use makes other compute.
 	Status string `json:"status" enum:"active,recovering,expired"`
 	// Grows with every event.
-	Version int `json:"version" minimum:"0"`
+	Version int64 `json:"version" minimum:"0"`
 	// What the provider failed at last; empty when it did not.
 	LastError string `json:"last_error"`
 	// The thread it was made for; absent when it was asked for by itself.
@@ -202,9 +206,9 @@ type ThreadCommand struct {
 	// Null until it has one.
 	ExitCode *int `json:"exit_code"`
 	// What it wrote.
-	StdoutBytes int `json:"stdout_bytes" minimum:"0"`
+	StdoutBytes int64 `json:"stdout_bytes" minimum:"0"`
 	// What it wrote to stderr.
-	StderrBytes int `json:"stderr_bytes" minimum:"0"`
+	StderrBytes int64 `json:"stderr_bytes" minimum:"0"`
 	// When it began.
 	StartedAt time.Time `json:"started_at,omitzero"`
 	// When it ended.
@@ -220,7 +224,7 @@ type ThreadEvent struct {
 	ThreadID string `json:"thread_id"`
 	// Its number: 1, 2, 3, … A gap at the beginning means that older ones are no longer kept. 0:
 	// thread.deleted, which is told and not kept.
-	Seq int `json:"seq" minimum:"0"`
+	Seq int64 `json:"seq" minimum:"0"`
 	// What happened: thread.*, session.*, terminal.*, lease.*, runtime.*, command.*, permission.*,
 	// approval.*.
 	Type string `json:"type" pattern:"^[a-z]+\\.[a-z_]+$"`
@@ -258,11 +262,11 @@ type ThreadEventData struct {
 	// A directory.
 	Cwd string `json:"cwd,omitempty"`
 	// Of a terminal's state, or the generation of a process.
-	Version int `json:"version,omitempty"`
+	Version int64 `json:"version,omitempty"`
 	// Of the process.
 	PID int `json:"pid,omitempty"`
 	// How it ended.
-	ExitCode int `json:"exit_code,omitempty"`
+	ExitCode *int `json:"exit_code,omitempty"`
 	// What ended it.
 	Signal string `json:"signal,omitempty"`
 	// When the session is over.
@@ -294,7 +298,7 @@ type HookEvents struct {
 // HookEvent is a webhook.
 type HookEvent struct {
 	// Its number.
-	Seq int `json:"seq" minimum:"1"`
+	Seq int64 `json:"seq" minimum:"1"`
 	// Who told it.
 	ProviderName string `json:"provider_name"`
 	// Of which compute, in the provider's words; empty when it did not say.

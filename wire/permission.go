@@ -1,6 +1,9 @@
 package wire
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // PermissionMode is `read-only`, `workspace-write` (the default) and `danger-full-access` allow what
 // needs no more; `prompt` asks for everything, `allow` allows everything, unless a rule says
@@ -113,8 +116,9 @@ type Approval struct {
 	Tool string `json:"tool"`
 	// The arguments, whole. Input to a terminal on a stream is approved for a connection and is not
 	// told.
+	//schema:type "object"
 	//schema:additionalProperties true
-	Arguments map[string]any `json:"arguments"`
+	Arguments json.RawMessage `json:"arguments"`
 	// Why somebody is asked.
 	Reason string `json:"reason"`
 	// What has become of it: pending, approved (and not used yet), denied, used, or expired.

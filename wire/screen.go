@@ -13,7 +13,7 @@ type ScreenANSI struct {
 	// Rows of the screen, in cells.
 	Rows int `json:"rows" minimum:"1" maximum:"1000"`
 	// Position: output bytes of the terminal, counted from 0 at its creation, that are part of this.
-	Seq int `json:"seq" minimum:"0"`
+	Seq uint64 `json:"seq" minimum:"0"`
 }
 
 // ScreenText is the screen as plain text.
@@ -26,7 +26,7 @@ type ScreenText struct {
 	// Rows of the screen, in cells.
 	Rows int `json:"rows" minimum:"1" maximum:"1000"`
 	// Position: output bytes of the terminal, counted from 0 at its creation, that are part of this.
-	Seq int `json:"seq" minimum:"0"`
+	Seq uint64 `json:"seq" minimum:"0"`
 }
 
 // ScreenHTML is the screen for a web page.
@@ -39,7 +39,7 @@ type ScreenHTML struct {
 	// Rows of the screen, in cells.
 	Rows int `json:"rows" minimum:"1" maximum:"1000"`
 	// Position: output bytes of the terminal, counted from 0 at its creation, that are part of this.
-	Seq int `json:"seq" minimum:"0"`
+	Seq uint64 `json:"seq" minimum:"0"`
 }
 
 // ScreenJSON is the screen with every cell's style. Columns and rows count from 0.
@@ -60,7 +60,7 @@ type ScreenJSON struct {
 	// The history above the screen, oldest first, as much as was asked for.
 	Scrollback []Line `json:"scrollback"`
 	// Position: output bytes of the terminal, counted from 0 at its creation, that are part of this.
-	Seq int `json:"seq" minimum:"0"`
+	Seq uint64 `json:"seq" minimum:"0"`
 }
 
 // ScrollRegion is the rows that scroll (DECSTBM), both included, from 0.

@@ -68,15 +68,15 @@ type ErrorDetails struct {
 	// With TOO_LARGE: bytes that a body may have.
 	Limit int `json:"limit,omitempty"`
 	// With NOT_KEPT of a recording: the first position that is kept.
-	Start int `json:"start,omitempty"`
+	Start *uint64 `json:"start,omitempty"`
 	// With NOT_KEPT of a recording: the last position.
-	End int `json:"end,omitempty"`
+	End *uint64 `json:"end,omitempty"`
 	// With METHOD_NOT_ALLOWED: the methods that the path takes.
 	Allow []string `json:"allow,omitempty"`
 	// With TIMEOUT and EXITED of a wait: history and screen at that moment.
 	Text string `json:"text,omitempty"`
 	// With TIMEOUT and EXITED of a wait: its position in the output.
-	Seq int `json:"seq,omitempty" minimum:"0"`
+	Seq *uint64 `json:"seq,omitempty" minimum:"0"`
 	// With status 500: the header X-Request-Id, under which the server's log says why.
 	RequestID string `json:"request_id,omitempty"`
 	// With errors of a command that was given: its id.

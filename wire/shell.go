@@ -36,10 +36,10 @@ type Shell struct {
 	// It has read the profile files.
 	Login bool `json:"login"`
 	// Of commands that give none; 0 is none.
-	CommandTimeoutMS int `json:"command_timeout_ms" minimum:"0"`
+	CommandTimeoutMS int64 `json:"command_timeout_ms" minimum:"0"`
 	// What the reply or stream of a command has of each output, where the command does not say. Its
 	// logs have all up to their own bounds.
-	MaxOutputBytes int `json:"max_output_bytes" minimum:"0"`
+	MaxOutputBytes int64 `json:"max_output_bytes" minimum:"0"`
 	// What was changed or added in its environment since its start.
 	EnvDelta map[string]string `json:"env_delta"`
 	// What was removed from it.
@@ -84,11 +84,11 @@ type Exec struct {
 	Env map[string]string `json:"env,omitempty"`
 	// After which it is cancelled, with code 124; 0 is the shell's. It counts from its start;
 	// `queue_timeout_ms` bounds the wait before.
-	TimeoutMS int `json:"timeout_ms,omitempty" minimum:"0" maximum:"2592000000" default:"0"`
+	TimeoutMS int64 `json:"timeout_ms,omitempty" minimum:"0" maximum:"2592000000" default:"0"`
 	// How long it may wait for its turn behind other commands; 0 is no bound. One that has not begun
 	// by then is answered with 429 QUEUE_TIMEOUT, or has the status failed when nobody waits for it,
 	// and never runs.
-	QueueTimeoutMS int `json:"queue_timeout_ms,omitempty" minimum:"0" maximum:"2592000000" default:"0"`
+	QueueTimeoutMS int64 `json:"queue_timeout_ms,omitempty" minimum:"0" maximum:"2592000000" default:"0"`
 	// What it reads, then end of file; absent: end of file at once.
 	Stdin string `json:"stdin,omitempty"`
 	// The same as bytes.
@@ -99,7 +99,7 @@ type Exec struct {
 	Background bool `json:"background,omitempty"`
 	// What its reply or stream has of each output; the command goes on, and its logs have all up to
 	// their own bounds. 0 is the shell's.
-	MaxOutputBytes int `json:"max_output_bytes,omitempty" minimum:"0" maximum:"1073741824" default:"0"`
+	MaxOutputBytes int64 `json:"max_output_bytes,omitempty" minimum:"0" maximum:"1073741824" default:"0"`
 	// Read the profile files before it, unless the shell has.
 	Login bool `json:"login,omitempty"`
 	// Run it on a terminal of its own, as one process: stdout has everything. `stdin` is typed. Not
@@ -131,7 +131,7 @@ type ExecResult struct {
 	// A cancel ended it.
 	Cancelled bool `json:"cancelled"`
 	// How long it ran.
-	DurationMS int `json:"duration_ms" minimum:"0"`
+	DurationMS int64 `json:"duration_ms" minimum:"0"`
 	// When it ended.
 	Timestamp time.Time `json:"timestamp"`
 	// What was run.
@@ -157,9 +157,9 @@ type ExecResult struct {
 	// The shell ended with this command (exit, exec, set -e, a signal).
 	ShellEnded bool `json:"shell_ended"`
 	// Bytes of stdout in the log.
-	StdoutBytes int `json:"stdout_bytes" minimum:"0"`
+	StdoutBytes int64 `json:"stdout_bytes" minimum:"0"`
 	// Bytes of stderr in the log.
-	StderrBytes int `json:"stderr_bytes" minimum:"0"`
+	StderrBytes int64 `json:"stderr_bytes" minimum:"0"`
 	// Of a command on a terminal: that what it did to directory and variables is not the shell's.
 	// Absent of others.
 	Note string `json:"note,omitempty"`
@@ -194,7 +194,7 @@ type EventComplete struct {
 	// A cancel ended it.
 	Cancelled bool `json:"cancelled"`
 	// How long it ran.
-	DurationMS int `json:"duration_ms" minimum:"0"`
+	DurationMS int64 `json:"duration_ms" minimum:"0"`
 	// When it ended.
 	Timestamp time.Time `json:"timestamp"`
 	// What was run.
@@ -220,9 +220,9 @@ type EventComplete struct {
 	// The shell ended with this command (exit, exec, set -e, a signal).
 	ShellEnded bool `json:"shell_ended"`
 	// Bytes of stdout in the log.
-	StdoutBytes int `json:"stdout_bytes" minimum:"0"`
+	StdoutBytes int64 `json:"stdout_bytes" minimum:"0"`
 	// Bytes of stderr in the log.
-	StderrBytes int `json:"stderr_bytes" minimum:"0"`
+	StderrBytes int64 `json:"stderr_bytes" minimum:"0"`
 	// Of a command on a terminal: that what it did to directory and variables is not the shell's.
 	// Absent of others.
 	Note string `json:"note,omitempty"`
@@ -303,7 +303,7 @@ type Command struct {
 	// Its shell.
 	Shell string `json:"shell"`
 	// What was run; in a list at most 4 KiB of it.
-	Command string `json:"command"`
+	Text string `json:"command"`
 	// This is not all of the text.
 	Clipped bool `json:"clipped,omitempty"`
 	// Where it began.
@@ -368,9 +368,9 @@ type CommandLogs struct {
 	// Why `truncated` is set, as in the reply of exec.
 	TruncatedReason string `json:"truncated_reason,omitempty" enum:"max_output_bytes,reply_limit,log_limit,log_quota,disk_full,write_failed,not_followed"`
 	// Bytes of stdout.
-	StdoutBytes int `json:"stdout_bytes" minimum:"0"`
+	StdoutBytes int64 `json:"stdout_bytes" minimum:"0"`
 	// Bytes of stderr.
-	StderrBytes int `json:"stderr_bytes" minimum:"0"`
+	StderrBytes int64 `json:"stderr_bytes" minimum:"0"`
 	// Its output; a byte that is not UTF-8 is one U+FFFD.
 	Stdout string `json:"stdout"`
 	// The bytes of stdout, in base64; only where they are not UTF-8.

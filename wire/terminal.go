@@ -52,17 +52,17 @@ type Terminal struct {
 	// The last output; null before the first. RFC 3339, UTC.
 	LastOutputAt *time.Time `json:"last_output_at"`
 	// Output bytes so far that are part of the screen, of all generations.
-	Seq int `json:"seq" minimum:"0"`
+	Seq uint64 `json:"seq" minimum:"0"`
 	// Whether the alternate screen is shown, as in an editor; for an ended program, whether it was.
 	AltScreen bool `json:"alt_screen"`
 	// How often the program rang the bell.
-	BellCount int `json:"bell_count" minimum:"0"`
+	BellCount uint64 `json:"bell_count" minimum:"0"`
 	// What the terminal takes on disk, in bytes.
-	JournalBytes int `json:"journal_bytes" minimum:"0"`
+	JournalBytes int64 `json:"journal_bytes" minimum:"0"`
 	// What its screens, history, styles and links take in memory, in bytes: at most `serve
 	// --terminal-memory`, or what the plain cells of its screens take when that is more. Once the
 	// program has ended, what its last screen takes; 0 while that is on disk only.
-	MemoryBytes int `json:"memory_bytes" minimum:"0"`
+	MemoryBytes int64 `json:"memory_bytes" minimum:"0"`
 	// When it was deleted; absent while it is listed. RFC 3339, UTC.
 	DeletedAt time.Time `json:"deleted_at,omitzero"`
 	// What was wrong with its files on disk when they were last read, which output was lost since,
@@ -265,7 +265,7 @@ type Wait struct {
 	// lines together, each ended by `\n`. Ignored otherwise.
 	Pattern string `json:"pattern,omitempty" maxLength:"4096"`
 	// Silence that `idle` waits for, in milliseconds; 0 is 500.
-	IdleMS int `json:"idle_ms,omitempty" minimum:"0" maximum:"3600000" default:"500"`
+	IdleMS int64 `json:"idle_ms,omitempty" minimum:"0" maximum:"3600000" default:"500"`
 	// Wait for the absence of `text`, `regex`, `title`, `cursor`, `alt_screen`, `mode` or `prompt`.
 	// Text is absent when the screen does not show it; the history does not count.
 	Not bool `json:"not,omitempty" default:"false"`
@@ -273,9 +273,9 @@ type Wait struct {
 	// counts, unless there is `since`.
 	ScreenOnly bool `json:"screen_only,omitempty" default:"false"`
 	// Column for `cursor`, from 0; absent: any.
-	X int `json:"x,omitempty" minimum:"0"`
+	X *int `json:"x,omitempty" minimum:"0"`
 	// Row for `cursor`, from 0; absent: any.
-	Y int `json:"y,omitempty" minimum:"0"`
+	Y *int `json:"y,omitempty" minimum:"0"`
 	// Which mode, for `mode`: a name of `modes` in the snapshot as JSON.
 	Mode string `json:"mode,omitempty" enum:"application_cursor,application_keypad,origin,autowrap,reverse_wrap,insert,linefeed,reverse_video,bracketed_paste,focus_events,mouse,mouse_encoding,synchronized_output,kitty_keyboard"`
 	// What the mode is: true or false, for `mouse` and `mouse_encoding` a name, for `kitty_keyboard`
@@ -285,13 +285,13 @@ type Wait struct {
 	// Conditions instead of one; the first that is true ends the wait, and `index` says which.
 	Any []WaitCondition `json:"any,omitempty" minItems:"1" maxItems:"16"`
 	// When to give up, in milliseconds; 0 is 30000.
-	TimeoutMS int `json:"timeout_ms,omitempty" minimum:"0" maximum:"3600000" default:"30000"`
+	TimeoutMS int64 `json:"timeout_ms,omitempty" minimum:"0" maximum:"3600000" default:"30000"`
 	// Only what was printed or changed behind this position counts; the screen begins as it was
 	// there. `idle` and `prompt` need some output behind it, a prompt mark has to be behind it;
 	// `cursor`, `alt_screen` and `mode` begin with how it was there; `exit` does not care. It must
 	// be in the journal (else 404 NOT_KEPT) and not beyond the end of the output (else 400). Take
 	// `seq` of the input's reply, or of the wait before.
-	Since int `json:"since,omitempty" minimum:"0"`
+	Since *uint64 `json:"since,omitempty" minimum:"0"`
 	// The echo of what was sent through the API does not count as text.
 	IgnoreEcho bool `json:"ignore_echo,omitempty" default:"false"`
 }
@@ -314,7 +314,7 @@ type WaitCondition struct {
 	// lines together, each ended by `\n`. Ignored otherwise.
 	Pattern string `json:"pattern,omitempty" maxLength:"4096"`
 	// Silence that `idle` waits for, in milliseconds; 0 is 500.
-	IdleMS int `json:"idle_ms,omitempty" minimum:"0" maximum:"3600000" default:"500"`
+	IdleMS int64 `json:"idle_ms,omitempty" minimum:"0" maximum:"3600000" default:"500"`
 	// Wait for the absence of `text`, `regex`, `title`, `cursor`, `alt_screen`, `mode` or `prompt`.
 	// Text is absent when the screen does not show it; the history does not count.
 	Not bool `json:"not,omitempty" default:"false"`
@@ -322,9 +322,9 @@ type WaitCondition struct {
 	// counts, unless there is `since`.
 	ScreenOnly bool `json:"screen_only,omitempty" default:"false"`
 	// Column for `cursor`, from 0; absent: any.
-	X int `json:"x,omitempty" minimum:"0"`
+	X *int `json:"x,omitempty" minimum:"0"`
 	// Row for `cursor`, from 0; absent: any.
-	Y int `json:"y,omitempty" minimum:"0"`
+	Y *int `json:"y,omitempty" minimum:"0"`
 	// Which mode, for `mode`: a name of `modes` in the snapshot as JSON.
 	Mode string `json:"mode,omitempty" enum:"application_cursor,application_keypad,origin,autowrap,reverse_wrap,insert,linefeed,reverse_video,bracketed_paste,focus_events,mouse,mouse_encoding,synchronized_output,kitty_keyboard"`
 	// What the mode is: true or false, for `mouse` and `mouse_encoding` a name, for `kitty_keyboard`
@@ -343,9 +343,9 @@ type Waited struct {
 	// Position: output bytes of the terminal, counted from 0 at its creation, up to which was
 	// looked. For `text` and `regex` the end of the match. The next wait with this `since` misses
 	// nothing.
-	Seq int `json:"seq" minimum:"0"`
+	Seq uint64 `json:"seq" minimum:"0"`
 	// Which condition of `any`, from 0.
-	Index int    `json:"index,omitempty" minimum:"0" maximum:"15"`
+	Index *int   `json:"index,omitempty" minimum:"0" maximum:"15"`
 	Match *Match `json:"match,omitempty"`
 	Exit  *Exit  `json:"exit,omitempty"`
 }

@@ -1,6 +1,9 @@
 package wire
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // SessionStatus is `idle`: it expires soon for want of activity. `failed`: its compute could not be
 // had.
@@ -49,10 +52,10 @@ type Policy struct {
 // as a whole, and 0 in it is no limit.
 type SetPolicy struct {
 	// Without activity: commands, input, output, files, viewers, touch. 0 expires at once.
-	IdleSeconds float64 `json:"idle_seconds,omitempty" minimum:"0" maximum:"315360000"`
+	IdleSeconds *float64 `json:"idle_seconds,omitempty" minimum:"0" maximum:"315360000"`
 	// In all.
-	MaxSeconds float64 `json:"max_seconds,omitempty" minimum:"0" maximum:"315360000"`
-	Budget     *Budget `json:"budget,omitempty"`
+	MaxSeconds *float64 `json:"max_seconds,omitempty" minimum:"0" maximum:"315360000"`
+	Budget     *Budget  `json:"budget,omitempty"`
 }
 
 // CreateThread is what to make.
@@ -73,8 +76,8 @@ type Thread struct {
 	ThreadID string `json:"thread_id"`
 	// What its agent and user said.
 	//schema:items {"type": "object", "description": "A message."}
-	Messages []map[string]any `json:"messages"`
-	Sandbox  ThreadSandbox    `json:"sandbox"`
+	Messages []json.RawMessage `json:"messages"`
+	Sandbox  ThreadSandbox     `json:"sandbox"`
 	// The lease of the active terminal.
 	LeaseID string `json:"lease_id"`
 	Policy  Policy `json:"policy"`
@@ -84,7 +87,7 @@ type Thread struct {
 	UpdatedAt time.Time `json:"updated_at"`
 	// How many messages come before these: GET …/messages has them. Absent in lists, which have no
 	// messages.
-	MessagesOmitted uint64 `json:"messages_omitted,omitempty"`
+	MessagesOmitted *uint64 `json:"messages_omitted,omitempty"`
 }
 
 // ThreadSandbox is where its processes run.
@@ -150,13 +153,13 @@ type ThreadTerminal struct {
 	// Variables that were changed or added against the environment at the first start.
 	EnvDelta map[string]string `json:"env_delta"`
 	// The number of this state; a change makes the next one.
-	Version int `json:"version" minimum:"0" nullable:"false"`
+	Version int64 `json:"version" minimum:"0" nullable:"false"`
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
 	// When its state changed last.
 	UpdatedAt time.Time `json:"updated_at"`
 	// The same as version.
-	StateVersion int `json:"state_version" minimum:"0"`
+	StateVersion int64 `json:"state_version" minimum:"0"`
 	// Variables that were removed, ascending.
 	EnvUnset []string `json:"env_unset"`
 	// A shell for commands, or a program on a pseudo-terminal.
@@ -193,9 +196,9 @@ type TerminalStates struct {
 // TerminalState is one version.
 type TerminalState struct {
 	// Its number.
-	Version int `json:"version" minimum:"0"`
+	Version int64 `json:"version" minimum:"0"`
 	// The same.
-	StateVersion int `json:"state_version" minimum:"0"`
+	StateVersion int64 `json:"state_version" minimum:"0"`
 	// The directory.
 	Cwd string `json:"cwd"`
 	// Variables that were changed or added against the environment at the first start.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // viewing is what the verbs attach and new were told about the viewer.
@@ -83,7 +84,7 @@ func (a *app) canView(v viewing) error {
 }
 
 // view shows the terminal until it ends or is left, and says how on stderr.
-func (a *app) view(ctx context.Context, info client.Info, o viewing) error {
+func (a *app) view(ctx context.Context, info client.Terminal, o viewing) error {
 	keys, err := parseDetachKeys(o.detachKeys)
 	if err != nil {
 		return usage(err)
@@ -114,7 +115,7 @@ func (a *app) view(ctx context.Context, info client.Info, o viewing) error {
 }
 
 // epitaph says how the program ended.
-func epitaph(e *client.Exit) string {
+func epitaph(e *wire.Exit) string {
 	if e.Reason == "lost" {
 		return "lost: the program is gone, nobody knows how it ended"
 	}

@@ -80,13 +80,13 @@ func (a *app) showCommand(ctx context.Context, session, id string) error {
 	return err
 }
 
-func printCommands(w io.Writer, list []client.CommandInfo, now time.Time) error {
+func printCommands(w io.Writer, list []client.Command, now time.Time) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(t, "ID\tSTATUS\tAGE\tTOOK\tOUTPUT\tCOMMAND")
 	for _, i := range list {
-		status, began := i.Status, "-"
-		if i.Position > 0 {
-			status += fmt.Sprintf("(place %d)", i.Position)
+		status, began := string(i.Status), "-"
+		if i.QueuePosition > 0 {
+			status += fmt.Sprintf("(place %d)", i.QueuePosition)
 		}
 		if i.ExitCode != nil {
 			status += fmt.Sprintf("(%d)", *i.ExitCode)
@@ -94,9 +94,9 @@ func printCommands(w io.Writer, list []client.CommandInfo, now time.Time) error 
 		if i.StartedAt != nil {
 			began = age(now.Sub(*i.StartedAt))
 		}
-		took := time.Duration(i.Duration) * time.Millisecond
-		fmt.Fprintf(t, "%s\t%s\t%s\t%v\t%d\t%s\n", printable(i.ID), printable(status), began, took, i.Stdout+i.Stderr,
-			clipped(printable(i.Command), captionWidth))
+		took := time.Duration(i.DurationMS) * time.Millisecond
+		fmt.Fprintf(t, "%s\t%s\t%s\t%v\t%d\t%s\n", printable(i.CommandID), printable(status), began, took,
+			i.StdoutBytes+i.StderrBytes, clipped(printable(i.Text), captionWidth))
 	}
 	return t.Flush()
 }

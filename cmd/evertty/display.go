@@ -7,6 +7,7 @@ import (
 	"github.com/evertty/evertty/client"
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
 // display draws a terminal on the user's own. When both have one size the output
@@ -15,11 +16,11 @@ import (
 // follows the output, as much of them as the window shows, around the cursor.
 // It has one caller at a time and writes nothing itself.
 type display struct {
-	engine vt.Engine   // the terminal; nil before the first snapshot
-	size   client.Size // of the terminal
-	window client.Size // of the user's terminal
-	direct bool        // the output goes through
-	x, y   int         // first column and row of the terminal that the window shows
+	engine vt.Engine // the terminal; nil before the first snapshot
+	size   wire.Size // of the terminal
+	window wire.Size // of the user's terminal
+	direct bool      // the output goes through
+	x, y   int       // first column and row of the terminal that the window shows
 	colors colors
 	bell   bool // the program rang since the last painting
 
@@ -35,7 +36,7 @@ func (d *display) fits() bool { return d.size == d.window }
 
 // load begins anew with a snapshot.
 func (d *display) load(e client.Event, scrollback int) *vt.Frame {
-	d.size = client.Size{Cols: e.Cols, Rows: e.Rows}
+	d.size = wire.Size{Cols: e.Cols, Rows: e.Rows}
 	effects := &vt.Effects{Bell: func() { d.bell = true }, Notify: func(vt.Notification) { d.bell = true }}
 	d.engine = engines[defaultEngine](vt.Config{Cols: e.Cols, Rows: e.Rows, Scrollback: scrollback, Effects: effects})
 	d.engine.Write(e.Data)
@@ -72,7 +73,7 @@ func (d *display) through(ansi []byte) []byte {
 }
 
 // resize follows a resize until the snapshot of the new size comes.
-func (d *display) resize(s client.Size) {
+func (d *display) resize(s wire.Size) {
 	if d.engine != nil {
 		d.size = s
 		d.engine.Resize(s.Cols, s.Rows)

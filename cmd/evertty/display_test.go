@@ -9,6 +9,7 @@ import (
 	"github.com/evertty/evertty/client"
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
 // window is a user's terminal and the display that draws on it.
@@ -19,7 +20,7 @@ type window struct {
 
 func newWindow(cols, rows int) *window {
 	w := &window{screen: vt.NewEngine(vt.Config{Cols: cols, Rows: rows, Scrollback: 1000})}
-	w.d.window = client.Size{Cols: cols, Rows: rows}
+	w.d.window = wire.Size{Cols: cols, Rows: rows}
 	return w
 }
 
@@ -36,7 +37,7 @@ func (w *window) takes(p string) {
 
 func (w *window) resize(cols, rows int) {
 	w.screen.Resize(cols, rows)
-	w.d.window = client.Size{Cols: cols, Rows: rows}
+	w.d.window = wire.Size{Cols: cols, Rows: rows}
 	w.write(w.d.redraw())
 }
 

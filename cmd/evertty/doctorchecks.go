@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/internal/proc"
 )
 
 const (
@@ -39,7 +39,7 @@ func checksOf(dir string) []check {
 
 func checkFiles() check {
 	c := check{Name: "file descriptors"}
-	_, limit, err := pty.Descriptors()
+	_, limit, err := proc.Descriptors()
 	if err != nil {
 		c.finding = finding{err.Error(), "is /proc mounted?"}
 		return c
@@ -66,7 +66,7 @@ func checkPTY() check {
 
 func checkProc() check {
 	c := check{Name: "/proc", Text: "is mounted"}
-	if _, ok := pty.FindProc(os.Getpid()); !ok {
+	if _, ok := proc.Find(os.Getpid()); !ok {
 		c.finding = finding{"it does not show this process", "mount -t proc proc /proc"}
 	}
 	return c

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/client"
-	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/pty/keeper"
 )
 
@@ -30,7 +30,7 @@ func keeperReports() ([]keeperReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	procs, err := pty.Procs()
+	procs, err := proc.List()
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func keeperReports() ([]keeperReport, error) {
 	return list, nil
 }
 
-func reportOf(p keeper.Process, procs []pty.Proc) keeperReport {
+func reportOf(p keeper.Process, procs []proc.Process) keeperReport {
 	r := keeperReport{PID: p.PID, Dir: p.Dir}
 	for _, child := range procs {
 		if child.Parent == p.PID && !child.Ended {
@@ -161,7 +161,7 @@ func commandLine(pid int) []string {
 // serving are the processes of this user that are started as this program is to serve, with the data directory that
 // they were given, "" for none.
 func serving() (map[int]string, error) {
-	procs, err := pty.Procs()
+	procs, err := proc.List()
 	if err != nil {
 		return nil, err
 	}

@@ -194,7 +194,7 @@ var endings = map[string]string{
 }
 
 // tellShell says what the user could not know of the shell, or of the output.
-func (a *app) tellShell(r *client.ExecReply) {
+func (a *app) tellShell(r *client.ExecResult) {
 	if r.Recreated {
 		lost := "nothing"
 		if len(r.Lost) > 0 {
@@ -238,7 +238,7 @@ func (k *keptOutput) Write(p []byte) (int, error) {
 }
 
 // printReply writes the reply as the API gives it to who does not look meanwhile.
-func (a *app) printReply(r *client.ExecReply, kept *[2]keptOutput) error {
+func (a *app) printReply(r *client.ExecResult, kept *[2]keptOutput) error {
 	all := map[string]any{}
 	d := json.NewDecoder(strings.NewReader(string(r.Raw)))
 	d.UseNumber()

@@ -198,13 +198,13 @@ func TestExecJSON(t *testing.T) {
 	f.send("stderr", `{"data_b64":"/w=="}`)
 	f.complete(`"exit_code":124,"timed_out":true,"recreated":true,"truncated":false,"duration_ms":12345678901`)
 	o := within(t, over, "the end")
-	var r client.ExecReply
+	var r client.ExecResult
 	if err := json.Unmarshal([]byte(o.stdout), &r); err != nil {
 		t.Fatal(err)
 	}
 	out, errs := r.Output()
 	if o.code != 124 || o.stderr != "" || string(out) != "a<" || string(errs) != "\xff" || !r.TimedOut ||
-		r.Duration != 12345678901 || r.CommandID != "c1" || r.StdoutB64 != nil {
+		r.DurationMS != 12345678901 || r.CommandID != "c1" || r.StdoutB64 != nil {
 		t.Errorf("%+v %+v", o, r)
 	}
 }

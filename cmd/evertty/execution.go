@@ -68,13 +68,13 @@ type outputError struct{ error }
 func (o outputError) Unwrap() error { return o.error }
 
 // run returns how the command ended.
-func (e *execution) run(ctx context.Context, open opening) (*client.ExecReply, error) {
+func (e *execution) run(ctx context.Context, open opening) (*client.ExecResult, error) {
 	ctx, e.end = context.WithCancelCause(ctx)
 	heard, stop := hearEnd()
 	defer stop()
 	e.helpers.Go(func() { e.hear(ctx, heard) })
 	type result struct {
-		reply *client.ExecReply
+		reply *client.ExecResult
 		err   error
 	}
 	over := make(chan result, 1)
@@ -100,7 +100,7 @@ func (e *execution) run(ctx context.Context, open opening) (*client.ExecReply, e
 
 // code is what this program ends with for how the command ended: 130 stands for a
 // cancel, and the signal that was the reason may have been another.
-func (e *execution) code(r *client.ExecReply) int {
+func (e *execution) code(r *client.ExecResult) int {
 	if s := e.heard.Load(); s != 0 && r.ExitCode == codeCancelled {
 		return exitSignal + int(s)
 	}
@@ -109,7 +109,7 @@ func (e *execution) code(r *client.ExecReply) int {
 
 // follow writes what the command prints until it has ended, over as many
 // connections as that takes.
-func (e *execution) follow(ctx context.Context, open opening) (*client.ExecReply, error) {
+func (e *execution) follow(ctx context.Context, open opening) (*client.ExecResult, error) {
 	reply, err := e.visit(ctx, open)
 	if err != nil && (e.id == "" || !e.reached) {
 		return nil, e.unsure(err)
@@ -162,7 +162,7 @@ func passing(err error) bool {
 }
 
 // visit writes the output as long as one connection lasts.
-func (e *execution) visit(ctx context.Context, open opening) (*client.ExecReply, error) {
+func (e *execution) visit(ctx context.Context, open opening) (*client.ExecResult, error) {
 	server, err := e.connect()
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // Exit codes besides 0 and the child's own.
@@ -101,7 +102,7 @@ func hint(err error) string {
 
 // childCode is the exit code for how a program ended: its own, 128 and the
 // number for a signal, 1 when nobody knows.
-func childCode(e *client.Exit) int {
+func childCode(e *wire.Exit) int {
 	switch {
 	case e == nil:
 		return exitFailure

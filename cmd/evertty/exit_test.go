@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 func TestExitCodes(t *testing.T) {
@@ -37,15 +38,15 @@ func TestExitCodes(t *testing.T) {
 func TestChildCodes(t *testing.T) {
 	code := func(n int) *int { return &n }
 	for _, tc := range []struct {
-		exit *client.Exit
+		exit *wire.Exit
 		want int
 		word string
 	}{
-		{&client.Exit{Code: code(0), Reason: "exit"}, 0, "0"},
-		{&client.Exit{Code: code(3), Reason: "exit"}, 3, "3"},
-		{&client.Exit{Signal: "TERM", Reason: "signal"}, 143, "SIGTERM"},
-		{&client.Exit{Code: code(137), Signal: "SIGKILL", Reason: "killed"}, 137, "SIGKILL"},
-		{&client.Exit{Reason: "lost"}, 1, "lost"},
+		{&wire.Exit{Code: code(0), Reason: "exit"}, 0, "0"},
+		{&wire.Exit{Code: code(3), Reason: "exit"}, 3, "3"},
+		{&wire.Exit{Signal: "TERM", Reason: "signal"}, 143, "SIGTERM"},
+		{&wire.Exit{Code: code(137), Signal: "SIGKILL", Reason: "killed"}, 137, "SIGKILL"},
+		{&wire.Exit{Reason: "lost"}, 1, "lost"},
 	} {
 		if got := childCode(tc.exit); got != tc.want || ending(tc.exit) != tc.word {
 			t.Errorf("%+v: %d %q, want %d %q", tc.exit, got, ending(tc.exit), tc.want, tc.word)

@@ -128,7 +128,7 @@ func (a *app) completeTerminals(_ *cobra.Command, args []string, _ string) ([]st
 }
 
 // nameOf is what a person calls the terminal: its name, else its id.
-func nameOf(i client.Info) string {
+func nameOf(i client.Terminal) string {
 	if i.Name != "" {
 		return i.Name
 	}

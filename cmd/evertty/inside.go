@@ -28,7 +28,7 @@ func (a *app) surroundings() client.Inside {
 
 // checkNesting refuses to show a terminal in itself, and in another one unless that
 // is meant. What only the server can tell comes with its refusal, see nestingError.
-func checkNesting(in client.Inside, info client.Info) error {
+func checkNesting(in client.Inside, info client.Terminal) error {
 	switch {
 	case slices.Contains(in.Terminals, info.ID):
 		return usage(fmt.Errorf("attach: this runs inside %s, and a terminal cannot be shown inside itself",
@@ -41,7 +41,7 @@ func checkNesting(in client.Inside, info client.Info) error {
 }
 
 // nestingError says the server's refusal in the words of the command line.
-func nestingError(err error, info client.Info) error {
+func nestingError(err error, info client.Terminal) error {
 	switch {
 	case errors.Is(err, client.ErrCycle):
 		return usage(fmt.Errorf("attach: %s shows the terminal that this runs in, or is it: a terminal cannot be "+

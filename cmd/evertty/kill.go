@@ -111,7 +111,7 @@ func (e ender) all(ctx context.Context) error {
 		}))
 	}
 	list, err := e.server.List(ctx, "")
-	return errors.Join(failed, err, atOnce(list, func(t client.Info) error {
+	return errors.Join(failed, err, atOnce(list, func(t client.Terminal) error {
 		err := e.insist(ctx, t.Session, func() error { return e.terminal(ctx, t.ID) })
 		if errors.Is(err, client.ErrNotFound) {
 			return nil // somebody else was faster

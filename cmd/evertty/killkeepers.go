@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/terminal"
-	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 )
 
-// leaveTime is how long a keeper that nobody can reach may take to end its programs and itself: SIGHUP, pty.KillGrace,
+// leaveTime is how long a keeper that nobody can reach may take to end its programs and itself: SIGHUP, proc.KillGrace,
 // SIGKILL, and the time for them to be gone.
-const leaveTime = pty.KillGrace + 10*time.Second
+const leaveTime = proc.KillGrace + 10*time.Second
 
 // keepersOnly tells whether the server that is asked for could only be found by the data directory: then keepers
 // without a server are looked for as well.
@@ -109,14 +109,14 @@ func endHeld(ctx context.Context, dir string) error {
 	err = errors.Join(err, errPrograms)
 	err = errors.Join(err, atOnce(terminals, func(k *keeper.Kept) error {
 		defer held.Release(k.ID)
-		return errors.Join(k.Process.KillBranded(ctx, terminal.TagOfKept(k.ID)), k.Process.Close(), k.Pipe.Close())
+		return errors.Join(k.Process.KillTagged(ctx, terminal.TagOfKeeperID(k.ID)), k.Process.Close(), k.Pipe.Close())
 	}))
 	for _, p := range programs {
 		if p.Child != nil {
-			brand := pty.Brand(p.Child.PID())
+			brand := proc.Tag(p.Child.PID())
 			err = errors.Join(err, p.Child.Kill(ctx, nil))
 			if brand != 0 {
-				_, e := pty.KillBranded(ctx, brand, held.PID())
+				_, e := proc.KillTagged(ctx, brand, held.PID())
 				err = errors.Join(err, e)
 			}
 		}

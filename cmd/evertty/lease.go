@@ -54,10 +54,10 @@ func (a *app) newLeaseLs() *cobra.Command {
 			for _, l := range list {
 				instance := "-"
 				if l.Instance != nil {
-					instance = l.Instance.ID
+					instance = l.Instance.InstanceID
 				}
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", printable(l.ID), printable(l.Provider),
-					printable(orDash(l.Thread)), printable(l.Observed),
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", printable(l.LeaseID), printable(l.ProviderName),
+					printable(orDash(l.ThreadID)), printable(string(l.ObservedState)),
 					printable(instance), age(time.Since(l.CreatedAt)))
 			}
 			return t.Flush()
@@ -96,7 +96,7 @@ func (a *app) newLeaseChange(verb, short string,
 			if asJSON {
 				return printJSON(a.stdout, l.Raw)
 			}
-			_, err = fmt.Fprintln(a.stdout, printable(l.Observed))
+			_, err = fmt.Fprintln(a.stdout, printable(string(l.ObservedState)))
 			return err
 		},
 	}
@@ -137,7 +137,7 @@ func (a *app) completeLeases(_ *cobra.Command, args []string, _ string) ([]strin
 		var words []string
 		list, _ := server.Leases(ctx, "")
 		for _, l := range list {
-			words = append(words, cobra.CompletionWithDesc(l.ID, printable(l.Provider+" "+l.Observed)))
+			words = append(words, cobra.CompletionWithDesc(l.LeaseID, printable(l.ProviderName+" "+string(l.ObservedState))))
 		}
 		return words
 	})

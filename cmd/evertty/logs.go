@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // lull is how long output must pause before an unfinished line is shown.
@@ -78,12 +79,12 @@ func (a *app) printLogs(ctx context.Context, server *client.Client, id string, o
 }
 
 // joined are the lines of history and screen, those that the margin broke as one.
-func joined(s screenView) (lines []string) {
+func joined(s wire.ScreenJSON) (lines []string) {
 	all := slices.Concat(s.Scrollback, s.Lines)
 	for i, l := range all {
 		if l.Wrapped && i > 0 {
 			before := all[i-1]
-			lines[len(lines)-1] += strings.TrimPrefix(before.upTo(l, s.Cols), before.Text) + l.Text
+			lines[len(lines)-1] += strings.TrimPrefix(continuedText(before, l, s.Cols), before.Text) + l.Text
 			continue
 		}
 		lines = append(lines, l.Text)
@@ -106,7 +107,7 @@ func (a *app) followLogs(ctx context.Context, id string, o logging) error {
 		return err
 	}
 	defer stream.Close()
-	var sink logSink = &textLog{app: a, load: func() (v screenView, err error) {
+	var sink logSink = &textLog{app: a, load: func() (v wire.ScreenJSON, err error) {
 		err = f.Do(ctx, func(server *client.Client) error {
 			v, err = screenOf(ctx, server, stream.ID(), client.AllHistory)
 			return err
@@ -191,12 +192,12 @@ type loggedEvent struct {
 	Cols   int         `json:"cols,omitempty"`
 	Rows   int         `json:"rows,omitempty"`
 	Reason string      `json:"reason,omitempty"`
-	*client.Meta
-	*client.Exit
+	*wire.EventMeta
+	*wire.Exit
 }
 
 func (l jsonLog) event(e client.Event) error {
-	out := loggedEvent{Event: e.Kind, Seq: e.Seq, Cols: e.Cols, Rows: e.Rows, Reason: e.Reason, Meta: e.Meta,
+	out := loggedEvent{Event: e.Kind, Seq: e.Seq, Cols: e.Cols, Rows: e.Rows, Reason: e.Reason, EventMeta: e.Meta,
 		Exit: e.Exit}
 	switch e.Kind {
 	case client.KindSnapshot, client.KindData:

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // captionWidth bounds the last column of the list, in characters.
@@ -49,7 +50,7 @@ func (a *app) newLs() *cobra.Command {
 	return a.talks(c)
 }
 
-func printTable(w io.Writer, items []client.Info, now time.Time) error {
+func printTable(w io.Writer, items []client.Terminal, now time.Time) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(t, "ID\tNAME\tSESSION\tSTATE\tSIZE\tVIEWERS\tACTIVE\tTITLE")
 	for _, i := range items {
@@ -58,14 +59,14 @@ func printTable(w io.Writer, items []client.Info, now time.Time) error {
 			name = "-"
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%dx%d\t%d\t%s\t%s\n", printable(i.ID), printable(name), printable(i.Session),
-			stateOf(i), i.Cols, i.Rows, i.Viewers, age(now.Sub(i.LastActivity)), clipped(printable(caption(i)),
+			stateOf(i), i.Cols, i.Rows, i.Viewers, age(now.Sub(i.LastActivityAt)), clipped(printable(caption(i)),
 				captionWidth))
 	}
 	return t.Flush()
 }
 
 // stateOf is the state and, once the program has ended, how.
-func stateOf(i client.Info) string {
+func stateOf(i client.Terminal) string {
 	if i.Exit == nil || i.State != "exited" {
 		return printable(i.State)
 	}
@@ -73,7 +74,7 @@ func stateOf(i client.Info) string {
 }
 
 // ending says in a word how a program ended: 3, SIGTERM or lost.
-func ending(e *client.Exit) string {
+func ending(e *wire.Exit) string {
 	switch {
 	case e.Signal != "":
 		return "SIG" + strings.TrimPrefix(e.Signal, "SIG")
@@ -84,7 +85,7 @@ func ending(e *client.Exit) string {
 }
 
 // caption says what the terminal shows: its title, else its command.
-func caption(i client.Info) string {
+func caption(i client.Terminal) string {
 	if i.Title != "" {
 		return i.Title
 	}

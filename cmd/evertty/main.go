@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/internal/proc"
 )
 
 func main() {
 	// What this process inherited must not reach the programs it starts.
-	if err := pty.CloseInherited(); err != nil {
+	if err := proc.CloseInherited(); err != nil {
 		fmt.Fprintln(os.Stderr, "evertty:", err)
 	}
 	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}

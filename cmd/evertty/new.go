@@ -9,13 +9,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // creating is what the verb new was told.
 type creating struct {
-	client.CreateRequest
+	wire.CreateTerminal
 	session    string
 	env        []string
+	cols, rows int // 0: those of this terminal
 	scrollback int
 	detached   bool
 	asJSON     bool
@@ -73,39 +75,40 @@ func (o *creating) flags(c *cobra.Command) {
 	f.StringVarP(&o.session, "session", "s", defaultSession, "`session` it belongs to")
 	f.StringVar(&o.Cwd, "cwd", "", "`directory` to start in (default: the current one)")
 	f.StringArrayVar(&o.env, "env", nil, "set `K=V` in its environment; may be repeated")
-	f.Var(newInt(&o.Cols, 0, 1, maxSize), "cols", "`columns` (default: those of this terminal)")
-	f.Var(newInt(&o.Rows, 0, 1, maxSize), "rows", "`rows` (default: those of this terminal)")
+	f.Var(newInt(&o.cols, 0, 1, maxSize), "cols", "`columns` (default: those of this terminal)")
+	f.Var(newInt(&o.rows, 0, 1, maxSize), "rows", "`rows` (default: those of this terminal)")
 	f.IntVar(&o.scrollback, "scrollback", serverChooses, "`lines` of history (default: the server's)")
 	f.Lookup("scrollback").DefValue = "0" // which is not shown
-	f.StringVar(&o.SizePolicy, "size-policy", "", "whose `size` counts: latest, owner, smallest, largest or fixed")
+	f.StringVar((*string)(&o.SizePolicy), "size-policy", "", "whose `size` counts: latest, owner, smallest, largest or fixed")
 	f.BoolVarP(&o.detached, "detach", "d", false, "do not show it, print its id")
 }
 
 // create starts the program as o says; what it leaves open is taken from here.
-func (a *app) create(c *cobra.Command, o creating, cmd []string) (client.Info, error) {
-	r := o.CreateRequest
+func (a *app) create(c *cobra.Command, o creating, cmd []string) (client.Terminal, error) {
+	r := o.CreateTerminal
 	r.Cmd = cmd
 	if c.Flags().Changed("scrollback") {
 		r.Scrollback = &o.scrollback
 	}
 	var err error
 	if r.Env, err = environment(o.env); err != nil {
-		return client.Info{}, usage(err)
+		return client.Terminal{}, usage(err)
 	}
 	server, err := a.client()
 	if err != nil {
-		return client.Info{}, err
+		return client.Terminal{}, err
 	}
 	if r.Cwd == "" && server.Local() {
 		r.Cwd, _ = os.Getwd() // a directory that is gone is left to the server
 	}
 	if cols, rows, ok := a.size(); ok {
-		if r.Cols == 0 {
-			r.Cols = min(cols, maxSize)
-		}
-		if r.Rows == 0 {
-			r.Rows = min(rows, maxSize)
-		}
+		r.Cols, r.Rows = new(min(cols, maxSize)), new(min(rows, maxSize))
+	}
+	if o.cols > 0 {
+		r.Cols = &o.cols
+	}
+	if o.rows > 0 {
+		r.Rows = &o.rows
 	}
 	return server.Create(c.Context(), o.session, r)
 }

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/provider/relay"
-	"github.com/evertty/evertty/pty"
 )
 
 // newRelay is the verb that runs for a process elsewhere; see package relay. What it needs is in a file of the
@@ -24,7 +24,7 @@ func (a *app) newRelay() *cobra.Command {
 		Short:  "Stand for a process at a provider (serve starts it by itself)",
 		Hidden: true,
 		// Its job has the keys of a provider.
-		PersistentPreRunE: func(*cobra.Command, []string) error { return pty.Undumpable() },
+		PersistentPreRunE: func(*cobra.Command, []string) error { return proc.Undumpable() },
 	}
 	c.AddCommand(
 		&cobra.Command{

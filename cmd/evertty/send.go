@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // enterKey is what the Enter key sends: CR (ECMA-48 8.3.15).
@@ -59,7 +60,7 @@ position of the output before: wait --since SEQ looks only at what followed.`,
 }
 
 // send types and tells where the output was before.
-func (a *app) send(c *cobra.Command, server *client.Client, id string, args []string, o sending) (client.Sent, error) {
+func (a *app) send(c *cobra.Command, server *client.Client, id string, args []string, o sending) (wire.Sent, error) {
 	if o.keys {
 		if o.enter {
 			args = append(args, "Enter")
@@ -70,10 +71,10 @@ func (a *app) send(c *cobra.Command, server *client.Client, id string, args []st
 	if args[0] == "-" {
 		var err error
 		if text, err = io.ReadAll(a.stdin); err != nil {
-			return client.Sent{}, fmt.Errorf("send: standard input: %w", err)
+			return wire.Sent{}, fmt.Errorf("send: standard input: %w", err)
 		}
 	}
-	var pasted client.Sent
+	var pasted wire.Sent
 	if o.paste {
 		var err error
 		if pasted, err = server.Paste(c.Context(), id, string(text)); err != nil || !o.enter {
@@ -86,7 +87,7 @@ func (a *app) send(c *cobra.Command, server *client.Client, id string, args []st
 	}
 	sent, err := server.Input(c.Context(), id, text)
 	if o.paste {
-		sent = client.Sent{Bytes: pasted.Bytes + sent.Bytes, Seq: pasted.Seq}
+		sent = wire.Sent{Bytes: pasted.Bytes + sent.Bytes, Seq: pasted.Seq}
 	}
 	return sent, err
 }

@@ -17,11 +17,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/metrics"
 	"github.com/evertty/evertty/internal/permission"
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/server"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/shell/registry"
@@ -32,6 +33,7 @@ import (
 	"github.com/evertty/evertty/internal/thread/sqlite"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
+	"github.com/evertty/evertty/pty/keeper/holder"
 	"github.com/evertty/evertty/vt"
 )
 
@@ -50,7 +52,7 @@ type serveFlags struct {
 	keeperIdle    time.Duration
 	sync          string
 	recordInput   bool
-	clean         terminal.Clean
+	clean         terminal.CleanPolicy
 	shellIdle     time.Duration
 	execLogQuota  int64
 	memory        int64 // bytes, of one terminal
@@ -113,7 +115,7 @@ file of --config (TOML; pty_idle); the flag wins, then the variable.`,
 		"how long the session of a thread may be without activity; set, it also ends programs on terminals")
 	flags.Var(newDuration(&f.sessionMax, thread.DefaultMax), "session-max",
 		"how long the session of a thread may last in all")
-	flags.Var(newSize(&f.recordRotate, conversation.DefaultRotateBytes), "record-rotate",
+	flags.Var(newSize(&f.recordRotate, store.DefaultRotateBytes), "record-rotate",
 		"size at which the file of a thread's record is rotated")
 	flags.StringVar(&f.webhookSecret, "webhook-secret-file", "",
 		"`file` with what providers must send as X-Webhook-Secret to tell what happened to their sandboxes; they "+
@@ -147,7 +149,7 @@ func (f *serveFlags) durabilityFlags(flags *pflag.FlagSet) {
 		"sync",
 		"when output is forced to the disk, for a crash of the machine: none, interval (once a second) or always")
 	flags.BoolVar(&f.recordInput, "record-input", false, "write what is typed to recordings too, passwords included")
-	flags.Var(newDuration(&f.keeperIdle, keeper.DefaultIdle), "keeper-idle",
+	flags.Var(newDuration(&f.keeperIdle, holder.DefaultIdle), "keeper-idle",
 		"how long a keeper that this server starts waits for a server when it holds no program")
 }
 
@@ -178,7 +180,7 @@ func (f *serveFlags) cleaningFlags(flags *pflag.FlagSet) {
 // serve runs a server until SIGTERM or SIGINT.
 func (a *app) serve(ctx context.Context, f serveFlags) error {
 	// Keys of providers come in variables; programs in terminals are this server's descendants.
-	if err := pty.Private(); err != nil {
+	if err := proc.Private(); err != nil {
 		fmt.Fprintln(a.stderr, "evertty: programs may be able to read the variables of the server:", err)
 	}
 	if err := auth.CheckListen(f.auth, f.listen, f.insecure); err != nil {
@@ -242,8 +244,8 @@ type daemon struct {
 	at     string // how it is reached: http://HOST:PORT or unix:///path
 	l      net.Listener
 	store  *datadir.Store
-	db     *sqlite.Store       // nil when it could not be opened
-	record conversation.Config // its Store is of db
+	db     *sqlite.Store // nil when it could not be opened
+	record store.Config  // its Store is of db
 	parts  *supervisor.Supervisor
 	auth   *auth.Auth
 	api    *server.Server
@@ -329,7 +331,7 @@ func (s *daemon) records(rotate int64, log *slog.Logger) (thread.Store, error) {
 	}
 	s.db = db
 	s.record.Store = db.Records()
-	if s.record.Files, err = conversation.OpenFiles(filepath.Join(s.dir, "threads"), rotate); err != nil {
+	if s.record.Files, err = store.OpenFiles(filepath.Join(s.dir, "threads"), rotate); err != nil {
 		log.Error("records are kept without files", "error", err)
 		s.record.NoFiles = err
 	}

@@ -6,12 +6,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // textLog writes the output as plain lines.
 type textLog struct {
 	app   *app
-	load  func() (screenView, error) // history and screen
+	load  func() (wire.ScreenJSON, error) // history and screen
 	lines *plainLines
 	seq   uint64 // position of the last event
 	known uint64 // output up to here was on the screen that was loaded
@@ -50,7 +51,7 @@ func (l *textLog) begin(e client.Event) error {
 // logLines are the lines as the program wrote them: those that the screen broke
 // are put together, what is below the last text and the cursor is left out, and the
 // last one reaches to the cursor. What a full-screen program shows is no log.
-func logLines(s screenView) []string {
+func logLines(s wire.ScreenJSON) []string {
 	all := s.Scrollback
 	if !s.Alt {
 		all = append(all, s.Lines...)
@@ -69,7 +70,7 @@ func logLines(s screenView) []string {
 		if l.Wrapped && len(lines) > 0 {
 			last = min(last, len(lines)-1)
 			before := all[i-1]
-			lines[len(lines)-1] += strings.TrimPrefix(before.upTo(l, s.Cols), before.Text) + text
+			lines[len(lines)-1] += strings.TrimPrefix(continuedText(before, l, s.Cols), before.Text) + text
 			continue
 		}
 		lines = append(lines, text)

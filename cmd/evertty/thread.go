@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 func (a *app) newThread() *cobra.Command {
@@ -58,9 +59,9 @@ func (a *app) newThreadLs() *cobra.Command {
 			t := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
 			fmt.Fprintln(t, "ID\tSANDBOX\tSTATUS\tLEASE\tAGE")
 			for _, th := range list {
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", printable(th.ID), printable(th.Sandbox.Type),
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", printable(th.ThreadID), printable(th.Sandbox.Type),
 					printable(orDash(th.Sandbox.Status)),
-					printable(th.Lease), age(time.Since(th.CreatedAt)))
+					printable(th.LeaseID), age(time.Since(th.CreatedAt)))
 			}
 			return t.Flush()
 		},
@@ -105,43 +106,44 @@ func (a *app) newThreadShow() *cobra.Command {
 }
 
 func (a *app) showThread(ctx context.Context, server *client.Client, th client.Thread) error {
-	terminals, err := server.ThreadTerminals(ctx, th.ID)
+	terminals, err := server.ThreadTerminals(ctx, th.ThreadID)
 	if err != nil {
 		return err
 	}
-	lease, err := server.ThreadLease(ctx, th.ID)
+	lease, err := server.ThreadLease(ctx, th.ThreadID)
 	if err != nil {
 		return err
 	}
-	s, err := server.ThreadSession(ctx, th.ID)
+	s, err := server.ThreadSession(ctx, th.ThreadID)
 	if err != nil && !errors.Is(err, client.ErrNotFound) { // it may never have had one
 		return err
 	}
 	t := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
-	fmt.Fprintf(t, "thread\t%s\n", printable(th.ID))
-	if s.ID != "" {
-		fmt.Fprintf(t, "session\t%s\t%s\n", printable(s.ID), printable(sessionState(s, time.Now())))
+	fmt.Fprintf(t, "thread\t%s\n", printable(th.ThreadID))
+	if s.SessionID != nil && s.Status != nil {
+		fmt.Fprintf(t, "session\t%s\t%s\n", printable(*s.SessionID), printable(sessionState(s, time.Now())))
 	}
-	fmt.Fprintf(t, "lease\t%s\t%s %s\n", printable(lease.ID), printable(lease.Provider), printable(lease.Observed))
+	fmt.Fprintf(t, "lease\t%s\t%s %s\n", printable(lease.LeaseID), printable(lease.ProviderName),
+		printable(string(lease.ObservedState)))
 	for _, one := range terminals {
-		fmt.Fprintf(t, "%s\t%s\t%s  version %d %s\n", printable(one.Kind), printable(one.ID), printable(one.Cwd),
+		fmt.Fprintf(t, "%s\t%s\t%s  version %d %s\n", printable(one.Kind), printable(one.TerminalID), printable(one.Cwd),
 			one.Version, yes(one.Active, "(active)"))
-		for _, name := range slices.Sorted(maps.Keys(one.Env)) {
-			fmt.Fprintf(t, "\t\t%s=%s\n", printable(name), clipped(printable(one.Env[name]), captionWidth))
+		for _, name := range slices.Sorted(maps.Keys(one.EnvDelta)) {
+			fmt.Fprintf(t, "\t\t%s=%s\n", printable(name), clipped(printable(one.EnvDelta[name]), captionWidth))
 		}
-		if len(one.Unset) > 0 {
-			fmt.Fprintf(t, "\t\tunset %s\n", printable(strings.Join(one.Unset, " ")))
+		if len(one.EnvUnset) > 0 {
+			fmt.Fprintf(t, "\t\tunset %s\n", printable(strings.Join(one.EnvUnset, " ")))
 		}
 	}
 	return t.Flush()
 }
 
-// sessionState says how a session is, and how long or why.
-func sessionState(s client.ThreadSession, now time.Time) string {
-	if s.EndedAt.IsZero() {
-		return fmt.Sprintf("%s, expires in %s", s.Status, age(s.ExpiresAt.Sub(now)))
+// sessionState is the status of a session, and when it expires or why it was closed.
+func sessionState(s wire.ThreadSession, now time.Time) string {
+	if s.EndedAt.IsZero() && s.ExpiresAt != nil {
+		return fmt.Sprintf("%s, expires in %s", *s.Status, age(s.ExpiresAt.Sub(now)))
 	}
-	return s.Status + ": " + s.CloseReason
+	return string(*s.Status) + ": " + s.CloseReason
 }
 
 // completeThreads offers ids for the first argument.
@@ -153,7 +155,7 @@ func (a *app) completeThreads(_ *cobra.Command, args []string, _ string) ([]stri
 		var words []string
 		list, _ := server.Threads(ctx)
 		for _, t := range list {
-			words = append(words, cobra.CompletionWithDesc(t.ID, printable(t.Sandbox.Type+" "+t.Sandbox.Status)))
+			words = append(words, cobra.CompletionWithDesc(t.ThreadID, printable(t.Sandbox.Type+" "+t.Sandbox.Status)))
 		}
 		return words
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // policyFlags are the parts of a thread's policy on the command line.
@@ -32,18 +33,18 @@ func (p *policyFlags) flags(c *cobra.Command) {
 
 // policy is what was said, nil for nothing. A budget is given as a whole: parts of it
 // that were not said stay as they are in had.
-func (p *policyFlags) policy(c *cobra.Command, had *client.Budget) *client.Policy {
-	var out client.Policy
+func (p *policyFlags) policy(c *cobra.Command, had *wire.Budget) *wire.SetPolicy {
+	var out wire.SetPolicy
 	said := c.Flags().Changed
 	seconds := func(d time.Duration) *float64 { s := d.Seconds(); return &s }
 	if said("idle") {
-		out.Idle = seconds(p.idle)
+		out.IdleSeconds = seconds(p.idle)
 	}
 	if said("max") {
-		out.Max = seconds(p.most)
+		out.MaxSeconds = seconds(p.most)
 	}
 	if said("budget-cpu") || said("budget-commands") || said("budget-output") {
-		b := client.Budget{}
+		b := wire.Budget{}
 		if had != nil {
 			b = *had
 		}
@@ -58,14 +59,14 @@ func (p *policyFlags) policy(c *cobra.Command, had *client.Budget) *client.Polic
 		}
 		out.Budget = &b
 	}
-	if out == (client.Policy{}) {
+	if out == (wire.SetPolicy{}) {
 		return nil
 	}
 	return &out
 }
 
 func (a *app) newThreadNew() *cobra.Command {
-	var r client.ThreadRequest
+	var r wire.CreateThread
 	var p policyFlags
 	var asJSON bool
 	c := &cobra.Command{
@@ -91,13 +92,13 @@ func (a *app) newThreadNew() *cobra.Command {
 			if asJSON {
 				return printJSON(a.stdout, th.Raw)
 			}
-			_, err = fmt.Fprintln(a.stdout, printable(th.ID))
+			_, err = fmt.Fprintln(a.stdout, printable(th.ThreadID))
 			return err
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	c.Flags().StringVar(&r.Sandbox, "sandbox", "", "`provider` that its processes run at (default: this machine)")
-	c.Flags().StringVar(&r.Lease, "lease", "", "existing `lease` whose compute it shares")
+	c.Flags().StringVar(&r.LeaseID, "lease", "", "existing `lease` whose compute it shares")
 	p.flags(c)
 	jsonFlag(c, &asJSON)
 	return a.talks(c)
@@ -177,15 +178,13 @@ not said stays as it is.`
 	return c
 }
 
-func printPolicy(w io.Writer, p client.Policy) error {
+func printPolicy(w io.Writer, p wire.Policy) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	for _, one := range []struct {
 		name    string
-		seconds *float64
-	}{{"idle", p.Idle}, {"max", p.Max}} {
-		if one.seconds != nil {
-			fmt.Fprintf(t, "%s\t%v\n", one.name, time.Duration(*one.seconds*float64(time.Second)))
-		}
+		seconds float64
+	}{{"idle", p.IdleSeconds}, {"max", p.MaxSeconds}} {
+		fmt.Fprintf(t, "%s\t%v\n", one.name, time.Duration(one.seconds*float64(time.Second)))
 	}
 	if b := p.Budget; b != nil {
 		for _, one := range []struct {

@@ -61,7 +61,7 @@ Rules are an object {"allow":[…],"deny":[…],"ask":[…]} in JSON.`,
 			return printPermissions(a.stdout, p)
 		},
 	}
-	c.Flags().Var(newEnum(&r.Mode, permission.Modes...), "mode",
+	c.Flags().Var(newEnum((*string)(&r.Mode), permission.Modes...), "mode",
 		"what is allowed without a `rule`: read-only, workspace-write, danger-full-access, prompt or allow")
 	_ = c.RegisterFlagCompletionFunc("mode",
 		cobra.FixedCompletions(permission.Modes, cobra.ShellCompDirectiveNoFileComp))
@@ -73,13 +73,15 @@ Rules are an object {"allow":[…],"deny":[…],"ask":[…]} in JSON.`,
 
 func printPermissions(w io.Writer, p client.Permissions) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	fmt.Fprintf(t, "mode\t%s\n", printable(p.Mode))
-	var rules map[string][]json.RawMessage
-	if err := json.Unmarshal(p.Rules, &rules); err != nil {
+	fmt.Fprintf(t, "mode\t%s\n", printable(string(p.Mode)))
+	var reply struct {
+		Rules map[string][]json.RawMessage `json:"rules"`
+	}
+	if err := json.Unmarshal(p.Raw, &reply); err != nil {
 		return err
 	}
 	for _, kind := range []string{"deny", "ask", "allow"} {
-		for _, rule := range rules[kind] {
+		for _, rule := range reply.Rules[kind] {
 			fmt.Fprintf(t, "%s\t%s\n", kind, printable(string(rule)))
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/evertty/evertty/client"
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/wire"
 )
 
 // defaultOwner is who resumes a thread by hand.
@@ -64,7 +65,7 @@ func (a *app) newThreadImport() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.stdout, "%s: %d messages\n", printable(h.ID), h.Messages)
+			fmt.Fprintf(a.stdout, "%s: %d messages\n", printable(h.SessionID), h.Messages)
 			return nil
 		},
 	}
@@ -90,7 +91,7 @@ func (a *app) recordText(file string) (text []byte, err error) {
 }
 
 func (a *app) newThreadCompact() *cobra.Command {
-	var o client.CompactOptions
+	var o wire.Compact
 	var summary string
 	c := a.ofThread("compact", "Put the older messages of a thread behind a summary; none is lost",
 		func(c *cobra.Command, server *client.Client, thread string) error {
@@ -105,11 +106,11 @@ func (a *app) newThreadCompact() *cobra.Command {
 				fmt.Fprintln(a.stdout, "nothing to compact")
 				return nil
 			}
-			fmt.Fprintf(a.stdout, "%d messages are behind a summary, about %d tokens became %d\n", done.Removed,
-				done.Before, done.After)
+			fmt.Fprintf(a.stdout, "%d messages are behind a summary, about %d tokens became %d\n", done.RemovedMessageCount,
+				done.OriginalInputTokens, done.CompressedInputTokens)
 			return nil
 		})
-	c.Flags().IntVar(&o.Keep, "keep", 0, "messages that stay as they are (default 4)")
+	c.Flags().IntVar(&o.KeepLast, "keep", 0, "messages that stay as they are (default 4)")
 	c.Flags().Int64Var(&o.Threshold, "threshold", 0, "estimated tokens from which on it is worth it (default 100000)")
 	c.Flags().StringVar(&summary, "summary", "", "the summary, instead of one that the server makes")
 	return c
@@ -158,16 +159,16 @@ func threadOrLatest(ctx context.Context, server *client.Client, args []string) (
 		return args[0], err
 	}
 	h, err := server.LatestRecord(ctx)
-	return h.Thread, err
+	return h.ThreadID, err
 }
 
-func (a *app) printStanding(s client.Standing) error {
+func (a *app) printStanding(s client.Attached) error {
 	t := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
 	task := "-"
-	if s.Task != nil {
-		task = clipped(printable(*s.Task), captionWidth)
+	if s.CurrentTask != nil {
+		task = clipped(printable(*s.CurrentTask), captionWidth)
 	}
-	fmt.Fprintf(t, "thread\t%s\nrecord\t%s\ntask\t%s\nmode\t%s\npermissions\t%s\n", printable(s.Thread),
-		printable(s.ID), task, printable(s.Mode), printable(s.Allowed))
+	fmt.Fprintf(t, "thread\t%s\nrecord\t%s\ntask\t%s\nmode\t%s\npermissions\t%s\n", printable(s.ThreadID),
+		printable(s.SessionID), task, printable(s.WorkflowMode), printable(s.PermissionMode))
 	return t.Flush()
 }

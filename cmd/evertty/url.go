@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 func (a *app) newURL() *cobra.Command {
@@ -27,7 +27,7 @@ long-lived token never leaves its file.`,
 			if strings.HasPrefix(server.Address(), "unix:") {
 				return errors.New("url: the server listens on a unix socket, which no browser reaches")
 			}
-			t, err := server.Ticket(c.Context(), client.TicketRequest{Login: true})
+			t, err := server.Ticket(c.Context(), wire.TicketRequest{Login: true})
 			if err != nil {
 				return err
 			}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/evertty/evertty/client"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
 // userClipboard hands what a program wants on the clipboard to the user's own
@@ -24,11 +24,11 @@ func newUserClipboard() *userClipboard {
 
 // take has a write to the clipboard go out behind the next output, or at once with
 // none. A newer one takes the place of one that waits.
-func (u *userClipboard) take(c client.Clipboard) {
-	if len(c.Data) > vt.MaxClipboard || strings.Trim(c.Selection, "cpqs01234567") != "" {
+func (u *userClipboard) take(c wire.Clipboard) {
+	if len(c.DataB64) > vt.MaxClipboard || strings.Trim(c.Selection, "cpqs01234567") != "" {
 		return // no server sends this
 	}
-	u.waiting = []byte("\x1b]52;" + c.Selection + ";" + base64.StdEncoding.EncodeToString(c.Data) + "\x1b\\")
+	u.waiting = []byte("\x1b]52;" + c.Selection + ";" + base64.StdEncoding.EncodeToString(c.DataB64) + "\x1b\\")
 }
 
 // behind is output for the terminal with what waited for the end of a sequence

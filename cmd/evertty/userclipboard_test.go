@@ -4,13 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // TestUserClipboard: a write never comes in the middle of a sequence or character.
 func TestUserClipboard(t *testing.T) {
 	const hi = "\x1b]52;c;aGk=\x1b\\"
-	write := client.Clipboard{Selection: "c", Data: []byte("hi")}
+	write := wire.Clipboard{Selection: "c", DataB64: []byte("hi")}
 	for _, tt := range []struct{ name, before, between, want string }{
 		{"at once", "text", "", "text" + hi},
 		{"behind a control sequence", "\x1b[1;3", "1mred", "\x1b[1;31mred" + hi},
@@ -29,13 +29,13 @@ func TestUserClipboard(t *testing.T) {
 		t.Errorf("without a clipboard %q", got)
 	}
 	u := newUserClipboard()
-	if got := takenBy(u, client.Clipboard{Selection: "c;?\x1b", Data: []byte("x")}); len(got) > 0 {
+	if got := takenBy(u, wire.Clipboard{Selection: "c;?\x1b", DataB64: []byte("x")}); len(got) > 0 {
 		t.Errorf("a selection that is none gave %q", got)
 	}
 }
 
 // takenBy is what goes out at once for a write.
-func takenBy(u *userClipboard, c client.Clipboard) []byte {
+func takenBy(u *userClipboard, c wire.Clipboard) []byte {
 	u.take(c)
 	return u.behind(nil)
 }

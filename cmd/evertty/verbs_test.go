@@ -113,7 +113,7 @@ func TestVerbs(t *testing.T) {
 			`"code":"UNAUTHORIZED"}`},
 		"POST /api/threads": {`201 {"thread_id":"work"}`},
 		"GET /api/threads/work": {`200 {"thread_id":"work","policy":{"idle_seconds":60,` +
-			`"budget":{"commands":7}}}`},
+			`"max_seconds":7200,"budget":{"commands":7}}}`},
 		"DELETE /api/threads/work":          {`200 {"success":true}`},
 		"POST /api/threads/work/pause":      {`200 {"thread_id":"work","sandbox":{"status":"paused"}}`},
 		"PATCH /api/threads/work/policy":    {`200 {"thread_id":"work"}`},
@@ -215,7 +215,7 @@ func TestVerbs(t *testing.T) {
 		{"thread pause", "thread pause work", "", "POST /api/threads/work/pause", "paused\n", "", 0},
 		{"thread resume of nothing", "thread resume TYPO", "", "GET /api/threads/TYPO", "", "no such terminal", 4},
 		{"thread policy", "thread policy work", "", "GET /api/threads/work",
-			"idle             1m0s\nbudget-commands  7\n", "", 0},
+			"idle             1m0s\nmax              2h0m0s\nbudget-commands  7\n", "", 0},
 		{"thread policy keeps the rest of the budget", "thread policy work --budget-cpu 2s", "",
 			"GET /api/threads/work\nPATCH /api/threads/work/policy {\"budget\":{\"cpu_seconds\":2,\"commands\":7}}", "",
 			"", 0},

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 const (
@@ -72,7 +73,7 @@ type viewer struct {
 // run shows the terminal on the user's until the program ends (exit is not nil)
 // or the viewer does: errDetached, a signalError, errHungUp, or what the server
 // says. The user's terminal is as it was before, whatever happens.
-func (v *viewer) run(ctx context.Context, in, out *os.File) (exit *client.Exit, err error) {
+func (v *viewer) run(ctx context.Context, in, out *os.File) (exit *wire.Exit, err error) {
 	heard := hearSignals()
 	defer heard.stop()
 	if v.tty, err = openTTY(in, out); err != nil {
@@ -116,7 +117,7 @@ func (v *viewer) guard(f func()) {
 // that broke goes on where it was, if the server has what followed. What goes
 // wrong before the first snapshot is final; after it only patience helps, and it
 // does not help against a terminal that is gone or a token that is wrong.
-func (v *viewer) follow(ctx context.Context) (*client.Exit, error) {
+func (v *viewer) follow(ctx context.Context) (*wire.Exit, error) {
 	history := v.scrollback
 	for pause := time.Duration(0); ; {
 		if err := sleep(ctx, pause); err != nil {
@@ -141,7 +142,7 @@ func (v *viewer) follow(ctx context.Context) (*client.Exit, error) {
 }
 
 // visit shows the terminal as long as one connection lasts.
-func (v *viewer) visit(ctx context.Context, history int) (*client.Exit, error) {
+func (v *viewer) visit(ctx context.Context, history int) (*wire.Exit, error) {
 	conn, err := v.dial(ctx, history)
 	if err != nil {
 		return nil, err
@@ -190,7 +191,7 @@ func (v *viewer) dial(ctx context.Context, history int) (*client.Attachment, err
 }
 
 // show writes what one connection brings to the screen.
-func (v *viewer) show(ctx context.Context, conn *client.Attachment) (*client.Exit, error) {
+func (v *viewer) show(ctx context.Context, conn *client.Attachment) (*wire.Exit, error) {
 	events, quit := make(chan taken), make(chan struct{})
 	defer close(quit)
 	go passEvents(conn.Next, events, quit)
@@ -261,7 +262,7 @@ func (v *viewer) take(e client.Event) error {
 		}
 	case client.KindResize: // the screen of that size follows
 		v.seq, v.stale, v.behind = e.Seq, true, true
-		v.display.resize(client.Size{Cols: e.Cols, Rows: e.Rows})
+		v.display.resize(wire.Size{Cols: e.Cols, Rows: e.Rows})
 		v.drawSoon(settle)
 	}
 	return nil
@@ -270,7 +271,7 @@ func (v *viewer) take(e client.Event) error {
 func (v *viewer) snapshot(e client.Event) error {
 	v.lost, v.told, v.behind, v.seq = false, false, false, e.Seq
 	before, show := "", v.display.again
-	v.measure(client.Size{Cols: e.Cols, Rows: e.Rows})
+	v.measure(wire.Size{Cols: e.Cols, Rows: e.Rows})
 	if !v.shown {
 		before, show = enter(v.display.window.Rows), v.display.first
 		v.shown = true
@@ -279,10 +280,10 @@ func (v *viewer) snapshot(e client.Event) error {
 }
 
 // measure notes the size of the user's terminal, which is given when it does not say.
-func (v *viewer) measure(otherwise client.Size) {
+func (v *viewer) measure(otherwise wire.Size) {
 	v.display.window = otherwise
 	if cols, rows, ok := sizeOf(v.tty.out); ok {
-		v.display.window = client.Size{Cols: cols, Rows: rows}
+		v.display.window = wire.Size{Cols: cols, Rows: rows}
 	}
 }
 

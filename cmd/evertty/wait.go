@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // forExit is the condition whose result is the child's exit code.
@@ -86,10 +87,10 @@ func (a *app) wait(ctx context.Context, id string, r client.WaitRequest, asJSON 
 
 // waited is what is printed of a wait: what was found, or what there was instead
 // when the condition did not come true.
-func waited(w client.WaitReply, err error) (client.WaitReply, bool) {
+func waited(w wire.Waited, err error) (wire.Waited, bool) {
 	var refused *client.Error
 	if errors.As(err, &refused) && (errors.Is(err, client.ErrTimeout) || errors.Is(err, client.ErrExited)) {
-		w = client.WaitReply{}
+		w = wire.Waited{}
 		return w, json.Unmarshal(refused.Details, &w) == nil
 	}
 	return w, err == nil

@@ -21,6 +21,9 @@ func object(raw json.RawMessage) fields {
 	return f
 }
 
+// IsObject reports whether raw is a JSON object.
+func IsObject(raw json.RawMessage) bool { return object(raw) != nil }
+
 // as reads a field of type T; ok is false for null, another type and none.
 func as[T any](f fields, key string) (v T, ok bool) {
 	raw := f[key]

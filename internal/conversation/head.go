@@ -1,11 +1,5 @@
 package conversation
 
-import (
-	"crypto/rand"
-	"encoding/hex"
-	"time"
-)
-
 // Head is a record without what it consists of. Numbers count from 1; the number of the newest of a list is how many there are.
 type Head struct {
 	ID          string `json:"session_id"`
@@ -25,16 +19,4 @@ type Head struct {
 	Waiting     int64  `json:"waiting"` // of these, not drained
 	Compactions int64  `json:"compactions"`
 	Usage       Usage  `json:"usage"` // of all turns
-}
-
-// timeForm is how a record writes times itself. It has one length, so times sort as text.
-const timeForm = "2006-01-02T15:04:05.000000Z"
-
-func stamp(t time.Time) string { return t.UTC().Format(timeForm) }
-
-// newID is the time and 8 hex digits, as Loader names its records.
-func newID(now time.Time) string {
-	var b [4]byte
-	_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the program instead
-	return now.UTC().Format("20060102T150405Z") + "-" + hex.EncodeToString(b[:])
 }

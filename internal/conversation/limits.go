@@ -1,7 +1,5 @@
 package conversation
 
-import "fmt"
-
 // What a view of a list shows, the newest. The lists themselves keep all.
 const (
 	MaxTimeline = 24
@@ -23,20 +21,3 @@ const (
 	MaxPage         = 1000      // rows that one question is answered with
 	MaxPageBytes    = 32 << 20  // of JSON of these: more than a view of a list can have
 )
-
-// overhead is what a message has in its file beside its JSON: keys, line ends and indents, in bytes. About right is enough.
-const overhead = 64
-
-func checkSize(what string, n, most int) error {
-	if n > most {
-		return fmt.Errorf("%w: %s has %d bytes of JSON; at most %d are allowed", ErrTooLarge, what, n, most)
-	}
-	return nil
-}
-
-func checkCount(what string, n, most int) error {
-	if n > most {
-		return fmt.Errorf("%w: %d %s; at most %d are allowed", ErrTooMany, n, what, most)
-	}
-	return nil
-}

@@ -45,7 +45,7 @@ type Kept struct {
 func (m Message) Normal() Message {
 	m.ToolCalls = append([]ToolCall{}, m.ToolCalls...)
 	for i := range m.ToolCalls {
-		if object(m.ToolCalls[i].Arguments) == nil {
+		if !IsObject(m.ToolCalls[i].Arguments) {
 			m.ToolCalls[i].Arguments = json.RawMessage("{}")
 		}
 	}
@@ -76,7 +76,7 @@ func decodeMessage(f fields) Message {
 
 func decodeToolCall(f fields) ToolCall {
 	c := ToolCall{ID: f.content("id"), Name: f.content("name"), Arguments: f["arguments"]}
-	if object(c.Arguments) == nil {
+	if !IsObject(c.Arguments) {
 		c.Arguments = json.RawMessage("{}")
 	}
 	return c

@@ -104,3 +104,13 @@ func decodeState(f fields) State {
 	}
 	return s.Normal()
 }
+
+// KeepOwner takes over what is of the thread and not of one conversation.
+func (s *State) KeepOwner(was State) {
+	s.RuntimeOwnerType, s.RuntimeOwnerPath = was.RuntimeOwnerType, was.RuntimeOwnerPath
+	s.PermissionMode, s.PermissionPromptingEnabled = was.PermissionMode, was.PermissionPromptingEnabled
+	s.PermissionRuleCounts, s.PermissionRulesSource = was.PermissionRuleCounts, was.PermissionRulesSource
+}
+
+// NewState returns the state of a new conversation.
+func NewState() State { return State{}.Normal() }

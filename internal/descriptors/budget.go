@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/internal/proc"
 )
 
 // ErrExhausted means that what is new has to wait because the server has few file descriptors left, which what runs may need.
@@ -38,7 +38,7 @@ func reserveOf(limit int) int { return min(max(limit/reservePart, minReserve), m
 
 // Take promises n descriptors until release is called. Errors: ErrExhausted.
 func (d *Budget) Take(n int) (release func(), err error) {
-	open, limit, err := pty.Descriptors()
+	open, limit, err := proc.Descriptors()
 	if err != nil {
 		return func() {}, nil //nolint:nilerr // no /proc: what is started finds out by itself
 	}
@@ -67,6 +67,6 @@ func (d *Budget) RoomForViewer() error {
 
 // RoomForConnection tells whether there is room for one more connection: until half of the reserve is used up, so that requests that end something get through.
 func RoomForConnection() bool {
-	open, limit, err := pty.Descriptors()
+	open, limit, err := proc.Descriptors()
 	return err != nil || open <= limit-reserveOf(limit)/2
 }

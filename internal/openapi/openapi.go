@@ -287,6 +287,20 @@ func (g *generator) byStatus(names []string) (o object) {
 	return o
 }
 
+// Types are the Go types of replies, events and commands, by the name of their schema.
+func Types() map[string]reflect.Type {
+	all := map[string]reflect.Type{}
+	for _, r := range slices.Concat(replies, refusals) {
+		for _, v := range r.json {
+			all[typeName(v)] = reflect.TypeOf(v)
+		}
+		for _, e := range slices.Concat(r.events, r.commands) {
+			all[typeName(e.like)] = reflect.TypeOf(e.like)
+		}
+	}
+	return all
+}
+
 // typeName is the name of a value's type.
 func typeName(v any) string { return reflect.TypeOf(v).Name() }
 

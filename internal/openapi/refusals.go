@@ -47,7 +47,7 @@ var refusals = []response{
 		text: "NOT_FOUND: there is no such terminal. NO_JOURNAL: nothing is kept of it but the screen. NOT_KEPT: not from " +
 			"this position; the sentence says what is kept, and for a recording `details` has its `start` and `end`.",
 		codes:   "NOT_FOUND NO_JOURNAL NOT_KEPT",
-		example: wire.Error{Error: "from 5: position not kept in the journal, which has 100 to 2000", Code: "NOT_KEPT", Details: wire.ErrorDetails{Start: 100, End: 2000}},
+		example: wire.Error{Error: "from 5: position not kept in the journal, which has 100 to 2000", Code: "NOT_KEPT", Details: wire.ErrorDetails{Start: new(uint64(100)), End: new(uint64(2000))}},
 	},
 	{name: "NoFile", status: 404,
 		text:    "NOT_FOUND: there is no such file. The reply may also be a line of plain text.",
@@ -68,7 +68,7 @@ var refusals = []response{
 	{name: "TimedOut", status: 408,
 		text:    "TIMEOUT: the condition did not come true in time; `details` has the screen as it was then.",
 		codes:   "TIMEOUT",
-		example: wire.Error{Error: "the condition was not met in time: no text within 5s", Code: "TIMEOUT", Details: wire.ErrorDetails{Seq: 5, Text: "hello\n"}},
+		example: wire.Error{Error: "the condition was not met in time: no text within 5s", Code: "TIMEOUT", Details: wire.ErrorDetails{Seq: new(uint64(5)), Text: "hello\n"}},
 	},
 	{name: "NotShown", status: 409,
 		text: "AMBIGUOUS: terminals of several sessions have this name; use the id, or the path with the session. CYCLE: " +

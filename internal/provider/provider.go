@@ -1,10 +1,11 @@
-// Package provider is where a process runs: this machine, another one, or a rented sandbox, behind one interface.
+// Package provider is where processes run: this machine, another one, a container, or a sandbox of a service, behind
+// one interface.
 //
-// A provider knows instances (a machine, a container, a sandbox) by the id it gave them. It keeps no state that matters: what is rented, wanted and
-// seen is in the lease (package session), so any server can go on with what another has created.
+// A provider knows its instances (a machine, a container, a sandbox) by their ids. It keeps no state that matters: the
+// lease (package thread) has it, so any server can go on with an instance that another has created.
 //
-// Every call takes a context and ends when that does. A call that fails tells with its error whether anything may have happened:
-// an Exec is tried again by its caller only after ErrNotStarted.
+// Every call takes a context and ends with it. The error of a call says whether anything may have happened: callers
+// repeat an Exec only after ErrNotStarted.
 package provider
 
 import (
@@ -14,7 +15,7 @@ import (
 	"time"
 )
 
-// Sentinels of the package; all others are the provider's own words, wrapped in ErrProvider.
+// Sentinels of the package. Other failures are the provider's own text, wrapped in ErrProvider.
 var (
 	ErrNotFound    = errors.New("no such instance")                     // it is gone for good
 	ErrNotRunning  = errors.New("the instance does not run")            // paused or stopped
@@ -28,10 +29,10 @@ var (
 	ErrProvider    = errors.New("the provider failed")
 )
 
-// State is what is seen of an instance.
+// State is the state of an instance, as its provider reports it.
 type State string
 
-// The states. What a provider calls otherwise and is none of these is Unknown.
+// The states. A provider's state that is none of the others is Unknown.
 const (
 	Running State = "running"
 	Paused  State = "paused" // stopped with its files, and its memory where the provider keeps that
@@ -49,7 +50,7 @@ type Capabilities struct {
 	PTY     bool `json:"pty"`
 	Files   bool `json:"files"`
 	Metrics bool `json:"metrics"`
-	// MemoryKept: a paused instance's processes go on when it is resumed.
+	// MemoryKept: the processes of a paused instance continue when it is resumed.
 	MemoryKept bool   `json:"memory_kept"`
 	Runtime    string `json:"runtime_kind"` // local, remote_wrapped, remote_pty
 }
@@ -62,9 +63,9 @@ type Instance struct {
 	Cwd       string // where its user begins
 }
 
-// CreateRequest says what instance is wanted.
+// CreateRequest describes a new instance.
 type CreateRequest struct {
-	Name    string // of the lease; a label at the provider, so that orphans can be found
+	Name    string // of the lease; a label at the provider, by which orphans are found
 	Env     map[string]string
 	Timeout time.Duration // after which the provider itself may end it; 0 is the provider's default
 }
@@ -78,7 +79,7 @@ type ExecRequest struct {
 	Timeout time.Duration // 0 is none
 }
 
-// ExecResult is how a command ended. Output went to the writers meanwhile.
+// ExecResult is how a command ended.
 type ExecResult struct {
 	ExitCode int
 	TimedOut bool
@@ -92,7 +93,8 @@ type PTYRequest struct {
 	Cols, Rows int
 }
 
-// PTY is one terminal on an instance. Read ends with io.EOF when the program has ended; Exit tells how, then. Methods may be called at the same time.
+// PTY is a terminal on an instance. Read ends with io.EOF after the program's exit, and Exit has the code from then on.
+// Methods may be called at the same time.
 type PTY interface {
 	io.ReadWriteCloser // Close hangs up: the program gets SIGHUP
 	Resize(ctx context.Context, cols, rows int) error
@@ -109,7 +111,7 @@ type File struct {
 	MTime time.Time `json:"modified_at,omitzero"`
 }
 
-// Metrics is what an instance uses; nil is not known.
+// Metrics is what an instance uses; nil is unknown.
 type Metrics struct {
 	CPUPercent    *float64 `json:"cpu_percent"`
 	MemoryUsedMB  *float64 `json:"memory_used_mb"`
@@ -120,24 +122,35 @@ type Metrics struct {
 	TxKbps        *float64 `json:"network_tx_kbps"`
 }
 
-// Provider is one kind of place. All methods may be called at the same time. What Capabilities denies returns ErrUnsupported.
-type Provider interface {
+// Lifecycle makes, changes and ends instances. All methods may be called at the same time. What Capabilities denies
+// returns ErrUnsupported.
+type Lifecycle interface {
 	Name() string // local, ssh, docker, e2b, daytona, agentbay
 	Capabilities() Capabilities
 	// Create returns when the instance runs. A Create that fails leaves nothing, as far as the provider lets it.
 	Create(ctx context.Context, r CreateRequest) (Instance, error)
-	// Destroy of one that is gone already is nil.
+	// Destroy of an instance that does not exist is nil.
 	Destroy(ctx context.Context, id string) error
 	Pause(ctx context.Context, id string) error
 	Resume(ctx context.Context, id string) error
-	// Status of one that is gone is Dead without an error.
+	// Status of an instance that does not exist is Dead without an error.
 	Status(ctx context.Context, id string) (State, error)
-	// Exec writes to stdout and stderr as output comes, in the calling goroutine or one that has ended when Exec returns.
-	// When ctx ends the command is ended as well as the provider can.
+	Metrics(ctx context.Context, id string) (Metrics, error)
+}
+
+// Access runs programs and moves files on instances. On this machine nobody needs it: the server does these itself.
+type Access interface {
+	// Exec writes output as it comes, in the calling goroutine or in one that has ended when Exec returns. When ctx
+	// ends, the command is killed as well as the provider can.
 	Exec(ctx context.Context, id string, r ExecRequest, stdout, stderr io.Writer) (ExecResult, error)
 	ReadFile(ctx context.Context, id, path string, max int64) ([]byte, error)
 	WriteFile(ctx context.Context, id, path string, data []byte) error
 	ListDir(ctx context.Context, id, path string) ([]File, error)
-	Metrics(ctx context.Context, id string) (Metrics, error)
 	OpenPTY(ctx context.Context, id string, r PTYRequest) (PTY, error)
+}
+
+// Provider is a remote provider: one that has both.
+type Provider interface {
+	Lifecycle
+	Access
 }

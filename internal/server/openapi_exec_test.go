@@ -16,7 +16,6 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/internal/server/auth"
-	"github.com/evertty/evertty/internal/server/compat"
 	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/wire"
@@ -323,7 +322,7 @@ func (c *contract) visitCommands(t *testing.T, base string) {
 	w.until("complete")
 	long := c.exec(t, base, `{"command":"echo `+strings.Repeat("é", exec.MaxListedCommand)+` | wc -c"}`)
 	list := c.commands(t, base)
-	if last := list[len(list)-1]; last.CommandID != long.CommandID || !last.Clipped || len(last.Command) > exec.MaxListedCommand || last.ExitCode == nil {
+	if last := list[len(list)-1]; last.CommandID != long.CommandID || !last.Clipped || len(last.Text) > exec.MaxListedCommand || last.ExitCode == nil {
 		t.Errorf("%s: the last command is %+.300v", base, last)
 	}
 }
@@ -378,7 +377,7 @@ func (c *contract) visitCompat(t *testing.T) {
 }
 
 func (c *contract) visitProcesses(t *testing.T) {
-	var p, other compat.ProcessReply
+	var p, other wire.CompatProcess
 	decode(t, c.do(t, exchange{method: "POST", target: "/api/process/start", body: `{"command":"echo up; sleep 1000"}`, header: "X-Session-Id: a", status: 200}), &p)
 	if p.PID == 0 || p.Status != "running" || p.SessionID != "a" {
 		t.Errorf("the process is %+v", p)
@@ -402,13 +401,13 @@ func (c *contract) visitProcesses(t *testing.T) {
 		c.do(t, e)
 	}
 	w.until("complete")
-	var list []compat.ProcessReply
+	var list []wire.CompatProcess
 	decode(t, c.do(t, exchange{method: "GET", target: "/api/process/list", status: 200}), &list)
 	status := map[string]string{}
 	for _, p := range list {
 		status[p.ID] = p.Status
 	}
-	if status[p.ID] != "killed" || status[other.ID] != "failed" || len(list) < 3 || slices.ContainsFunc(list, func(p compat.ProcessReply) bool { return p.Status == "running" }) {
+	if status[p.ID] != "killed" || status[other.ID] != "failed" || len(list) < 3 || slices.ContainsFunc(list, func(p wire.CompatProcess) bool { return p.Status == "running" }) {
 		t.Errorf("the processes are %+v", list)
 	}
 }

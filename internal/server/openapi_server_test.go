@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -23,14 +24,16 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 
-	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/metrics"
+	"github.com/evertty/evertty/internal/openapi"
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/thread/sqlite"
 	"github.com/evertty/evertty/pty/keeper"
+	"github.com/evertty/evertty/pty/keeper/holder"
 	"github.com/evertty/evertty/tests/polling"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/vt/vt10x"
@@ -58,7 +61,7 @@ const keeperIdle = 200 * time.Millisecond
 // TestMain makes the test binary a keeper when it is started as one.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "keeper" {
-		if err := keeper.Run(keeper.Options{Dir: os.Args[2], Idle: keeperIdle}); err != nil {
+		if err := holder.Run(holder.Options{Dir: os.Args[2], Idle: keeperIdle}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -84,7 +87,7 @@ func startWithRules(t *testing.T, rules permission.Rules) *liveServer {
 func startRuled(t *testing.T, mode, dir string, rules permission.Rules) *liveServer {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	store, err := datadir.Open(dir)
+	dataDir, err := datadir.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,12 +101,12 @@ func startRuled(t *testing.T, mode, dir string, rules permission.Rules) *liveSer
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := conversation.OpenFiles(filepath.Join(dir, "threads"), conversation.DefaultRotateBytes)
+	files, err := store.OpenFiles(filepath.Join(dir, "threads"), store.DefaultRotateBytes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := supervisor.Start(supervisor.Config{Engine: vt10x.New, Unicode: vt.Unicode11, Store: store, Records: records,
-		Record: conversation.Config{Store: records.Records(), Files: files, Enforcer: permission.NewEnforcer(rules)},
+	m, err := supervisor.Start(supervisor.Config{Engine: vt10x.New, Unicode: vt.Unicode11, Store: dataDir, Records: records,
+		Record: store.Config{Store: records.Records(), Files: files, Enforcer: permission.NewEnforcer(rules)},
 		Keeper: held, Log: log, Metrics: metrics})
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +142,7 @@ func startRuled(t *testing.T, mode, dir string, rules permission.Rules) *liveSer
 		if err := records.Close(); err != nil {
 			t.Errorf("close the records: %v", err)
 		}
-		if err := store.Close(); err != nil {
+		if err := dataDir.Close(); err != nil {
 			t.Errorf("close the store: %v", err)
 		}
 	}
@@ -217,6 +220,8 @@ type contract struct {
 	met    map[string]bool // "GET /pty OK"
 	// seen are the events and commands that were seen, by the name of the response.
 	seen map[string]map[string]bool
+	// types are the types of package wire by the name of their schema.
+	types map[string]reflect.Type
 }
 
 func newContract(t *testing.T, s *liveServer) *contract {
@@ -224,6 +229,7 @@ func newContract(t *testing.T, s *liveServer) *contract {
 	transport := &http.Transport{DisableCompression: true}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &contract{liveServer: s, doc: loadOpenAPI(t), met: map[string]bool{}, seen: map[string]map[string]bool{},
+		types: openapi.Types(),
 		client: &http.Client{
 			Transport:     transport,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -297,6 +303,9 @@ func (c *contract) check(t *testing.T, e exchange, r *http.Request, response *ht
 	if err := fits(body); err != nil {
 		t.Errorf("%s %s %d: %v\nthe reply: %.1000s", e.method, e.target, response.StatusCode, err, body)
 	}
+	if name := c.schemaOf(item.GetOperation(e.method), response); name != "" {
+		c.roundTrip(t, name, body)
+	}
 	key := e.method + " " + path + " " + http.StatusText(response.StatusCode)
 	var value any
 	if !c.met[key] && json.Unmarshal(body, &value) == nil && path != "/openapi.json" { // which is any object
@@ -311,6 +320,90 @@ func (c *contract) check(t *testing.T, e exchange, r *http.Request, response *ht
 		})
 	}
 	c.met[key] = true
+}
+
+// schemaOf is the name of the schema of a reply, "" when the reply is no JSON or one of several.
+func (c *contract) schemaOf(op *openapi3.Operation, response *http.Response) string {
+	kind, _, _ := strings.Cut(response.Header.Get("Content-Type"), ";")
+	ref := op.Responses.Status(response.StatusCode)
+	if ref == nil || kind != "application/json" || ref.Value.Content[kind] == nil {
+		return ""
+	}
+	return strings.TrimPrefix(ref.Value.Content[kind].Schema.Ref, "#/components/schemas/")
+}
+
+// keeping are the types of objects that keep fields of others, which no Go type has.
+var keeping = []string{"Record", "Timeline"}
+
+// roundTrip wants the type of package wire to hold all of a JSON value: what it decodes is encoded
+// to the same value again. Else the Go client would lose what the server says.
+func (c *contract) roundTrip(t *testing.T, schema string, body []byte) {
+	t.Helper()
+	kind := c.types[schema]
+	if kind == nil || slices.Contains(keeping, schema) {
+		return // there is no type for one of several
+	}
+	v := reflect.New(kind)
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v.Interface()); err != nil {
+		t.Errorf("wire.%s: %v\nthe value: %.1000s", schema, err, body)
+		return
+	}
+	again, err := json.Marshal(v.Interface())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := exactValue(t, again), exactValue(t, body); !reflect.DeepEqual(got, want) {
+		t.Errorf("wire.%s holds %.1000s\nof %.1000s", schema, again, body)
+	}
+}
+
+// exactValue is a JSON value with its numbers as they are written, and without the members that
+// are the same to a Go program when they are absent: null, "", false, [] and {}.
+func exactValue(t *testing.T, p []byte) (v any) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(p))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		t.Fatal(err)
+	}
+	return withoutEmpty(v)
+}
+
+func withoutEmpty(v any) any {
+	switch v := v.(type) {
+	case string:
+		if at, err := time.Parse(time.RFC3339Nano, v); err == nil {
+			return at.UTC().String() // the same however many zeros it ends with
+		}
+	case []any:
+		for i := range v {
+			v[i] = withoutEmpty(v[i])
+		}
+	case map[string]any:
+		for name, field := range v {
+			field = withoutEmpty(field)
+			v[name] = field
+			switch field := field.(type) {
+			case nil:
+				delete(v, name)
+			case string, bool:
+				if field == "" || field == false {
+					delete(v, name)
+				}
+			case []any:
+				if len(field) == 0 {
+					delete(v, name)
+				}
+			case map[string]any:
+				if len(field) == 0 {
+					delete(v, name)
+				}
+			}
+		}
+	}
+	return v
 }
 
 // open are the objects that keep what nobody knows: those that a path replies with, and those under a key.
@@ -368,4 +461,9 @@ func (c *contract) validate(t *testing.T, schema string, value any) {
 	if err := ref.Value.VisitJSON(value, openapi3.EnableJSONSchema2020()); err != nil {
 		t.Errorf("%s: %v\nthe value: %.1000v", schema, err, value)
 	}
+	body, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.roundTrip(t, schema, body)
 }

@@ -9,9 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/permission"
-	"github.com/evertty/evertty/internal/server/compat"
 	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/terminal"
@@ -132,7 +131,7 @@ func newCheckRig(t *testing.T, server permission.Rules) *checkRig {
 	}
 	decode(t, r.post("/session/dev/shell/one/exec", `{"command":"cat","stdin_open":true,"background":true}`, 202), &ran)
 	r.ids[":cid"] = ran.ID
-	var process compat.ProcessReply
+	var process wire.CompatProcess
 	decode(t, r.post("/api/process/start", `{"command":"exec sleep 1000","sessionId":"dev"}`, 200), &process)
 	r.ids[":pid"] = process.ID
 	var terminals wire.ThreadTerminals
@@ -279,7 +278,7 @@ func TestReadingIsNeverChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range list {
-		if e.Type == conversation.PermissionDecided {
+		if e.Type == store.PermissionDecided {
 			t.Errorf("looking was told as %+v", e)
 		}
 	}

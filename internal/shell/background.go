@@ -6,16 +6,16 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/internal/shell/shelldir"
-	"github.com/evertty/evertty/pty"
 )
 
 // background runs a command in the background of the shell, beside those that follow it.
 type background struct {
 	inShell
 	pid     int           // what the command was begun as, 0 when nobody knows
-	process pty.Proc      // zero when it has ended
+	process proc.Process  // zero when it has ended
 	ended   chan struct{} // of process; nil when only the status tells
 }
 
@@ -31,9 +31,9 @@ func (b *background) start(l *life) error {
 func (b *background) await(l *life) {
 	b.pid = b.begun(l)
 	if b.pid > 0 {
-		if process, there := pty.FindProc(b.pid); there {
+		if process, there := proc.Find(b.pid); there {
 			l.mu.Lock()
-			l.entry.Processes = proctree.FormatStarts([]pty.Proc{process})
+			l.entry.Processes = proctree.FormatStarts([]proc.Process{process})
 			l.mu.Unlock()
 		}
 	}
@@ -110,14 +110,14 @@ func (b *background) attach(l *life) (detach func()) {
 // begunAs is the process that a command in the background was begun as, the zero value and false when it has ended. A
 // later server may find another process under the number: what the record says of the process tells, or its tag when
 // the earlier server did not come to write that.
-func (e *Exec) begunAs(pid int) (pty.Proc, bool) {
-	p, there := pty.FindProc(pid)
+func (e *Exec) begunAs(pid int) (proc.Process, bool) {
+	p, there := proc.Find(pid)
 	if pid <= 0 || !there {
-		return pty.Proc{}, false
+		return proc.Process{}, false
 	}
 	start, noted := e.earlier()[pid]
 	if noted && start != p.Start || !noted && !proctree.Tagged(e.shell.spec.Dir, pid) {
-		return pty.Proc{}, false
+		return proc.Process{}, false
 	}
 	return p, true
 }
@@ -157,20 +157,20 @@ func (b *background) settle(l *life, r *Result) {
 		return
 	}
 	if _, finished := shelldir.FindSign(l.dir, shelldir.FinishedName); !finished {
-		l.terminate(pty.Proc{})
+		l.terminate(proc.Process{})
 	}
 }
 
-// terminate ends a command beside the queue: SIGTERM to its process and all that it started, after pty.KillGrace
+// terminate ends a command beside the queue: SIGTERM to its process and all that it started, after proc.KillGrace
 // SIGKILL.
-func (e *Exec) terminate(p pty.Proc) {
+func (e *Exec) terminate(p proc.Process) {
 	s := e.shell
 	victims := proctree.Family(p, e.dir)
 	for _, v := range victims {
 		_ = v.Signal(unix.SIGTERM)
 		_ = v.Signal(unix.SIGCONT)
 	}
-	ctx, cancel := context.WithTimeout(s.life, pty.KillGrace)
+	ctx, cancel := context.WithTimeout(s.life, proc.KillGrace)
 	defer cancel()
 	for _, v := range victims {
 		_ = v.Wait(ctx)

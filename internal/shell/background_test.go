@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/proctree"
-	"github.com/evertty/evertty/pty"
 )
 
 // TestBackgroundPID: the process that a command in the background is told to be is its own from the first word on.
@@ -67,7 +67,7 @@ func TestBackgroundEndsStubborn(t *testing.T) {
 	if r := result(t, e); !r.Cancelled || r.Background {
 		t.Errorf("%+v", r)
 	}
-	if list := proctree.Family(pty.Proc{}, e.dir); len(list) > 0 {
+	if list := proctree.Family(proc.Process{}, e.dir); len(list) > 0 {
 		t.Errorf("left: %v", list)
 	}
 }

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
-	"github.com/evertty/evertty/pty"
 )
 
 var cancels = flag.Int("cancels", 30, "random cancels and timeouts of TestCancels")
@@ -334,7 +334,7 @@ func TestSetEnvGivenUp(t *testing.T) {
 // container, or are the kernel's.
 func TestOffspringOfNobody(t *testing.T) {
 	t.Parallel()
-	if list := proctree.Successors([]pty.Proc{{}}, ""); len(list) > 0 {
+	if list := proctree.Successors([]proc.Process{{}}, ""); len(list) > 0 {
 		t.Errorf("%+v", list)
 	}
 }

@@ -18,9 +18,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/proctree"
-	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
+	"github.com/evertty/evertty/pty/keeper/holder"
 	"github.com/evertty/evertty/tests/polling"
 )
 
@@ -88,7 +89,7 @@ func endKeeper(client *keeper.Client) bool {
 	_ = client.Close()
 	return poll(func() bool {
 		_ = unix.Kill(pid, unix.SIGTERM)
-		now, ok := pty.FindProc(pid)
+		now, ok := proc.Find(pid)
 		return !ok || now.Ended
 	})
 }
@@ -117,15 +118,15 @@ func connectAs(dir, release string) (*keeper.Client, error) {
 
 // keeperMode is the verb `evertty keeper`.
 func keeperMode(args []string) error {
-	var o keeper.Options
+	var o holder.Options
 	flags := flag.NewFlagSet("keeper", flag.ContinueOnError)
 	flags.StringVar(&o.Dir, "data-dir", "", "")
 	flags.StringVar(&o.Release, "release", "", "")
 	flags.DurationVar(&o.Idle, "idle", 0, "")
-	if err := errors.Join(flags.Parse(args), pty.CloseInherited()); err != nil {
+	if err := errors.Join(flags.Parse(args), proc.CloseInherited()); err != nil {
 		return err
 	}
-	return keeper.Run(o)
+	return holder.Run(o)
 }
 
 // poll tries f until it is true or patience is over.
@@ -237,7 +238,7 @@ func fifos(t testing.TB, dir string) (found []string) {
 func halt(t testing.TB, pid int) {
 	t.Helper()
 	_ = unix.Kill(pid, unix.SIGSTOP)
-	if !poll(func() bool { p, ok := pty.FindProc(pid); return ok && p.Stopped }) {
+	if !poll(func() bool { p, ok := proc.Find(pid); return ok && p.Stopped }) {
 		t.Fatalf("process %d does not stop", pid)
 	}
 }

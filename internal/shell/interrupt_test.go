@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/interrupt"
-	"github.com/evertty/evertty/pty"
 )
 
 // TestNothingGoesOn: after a cancel the rest of a command does not run, whatever the program in front of it does with
@@ -137,7 +137,7 @@ func TestFrozenByAnEarlierServer(t *testing.T) {
 	bash := s.proc.Proc()
 	s.Detach()
 	_ = client.Close()
-	if p, ok := pty.FindProc(bash.PID); !ok || !p.Stopped {
+	if p, ok := proc.Find(bash.PID); !ok || !p.Stopped {
 		t.Errorf("bash %+v, %v", p, ok)
 	}
 	s = nextServer(t, data)

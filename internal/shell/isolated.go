@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/bash"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/pty"
@@ -15,7 +16,7 @@ import (
 
 // isolated runs a command as one process beside the shell, started by the keeper.
 type isolated struct {
-	plan  pty.Plan
+	plan  proc.Plan
 	child *pty.Child
 	exit  pty.Exit // valid when ended is closed
 	ended chan struct{}
@@ -25,7 +26,7 @@ type isolated struct {
 func (s *Shell) isolated(e *Exec) {
 	defer s.pruneIfDue()
 	defer s.freeSlot()
-	s.awaitCapture(e)
+	s.awaitCapture(e.stop)
 	s.mu.Lock()
 	proc := s.proc
 	s.mu.Unlock()
@@ -121,7 +122,7 @@ func (*isolated) look(*life)                {}
 func (*isolated) settle(l *life, r *Result) { r.Cwd = l.home }
 
 func (i *isolated) stop(l *life, _ *Result) stopOutcome {
-	if p, ok := pty.FindProc(i.child.PID()); ok {
+	if p, ok := proc.Find(i.child.PID()); ok {
 		l.terminate(p)
 	}
 	return stopping

@@ -14,9 +14,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/shelldir"
-	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 )
 
@@ -65,13 +65,13 @@ func same(t *testing.T, s *Shell, e *Exec) *Exec {
 // end.
 func killAll(t *testing.T, e *Exec) {
 	t.Helper()
-	p, ok := pty.FindProc(e.Info().PID)
+	p, ok := proc.Find(e.Info().PID)
 	if !ok {
 		t.Fatal("the command does not run")
 	}
 	for _, pid := range []int{p.Parent, p.PID} {
 		_ = unix.Kill(pid, unix.SIGKILL)
-		if !poll(func() bool { now, ok := pty.FindProc(pid); return !ok || now.Ended }) {
+		if !poll(func() bool { now, ok := proc.Find(pid); return !ok || now.Ended }) {
 			t.Fatalf("%d does not end", pid)
 		}
 	}
@@ -122,7 +122,7 @@ func TestLauncherOfAnEarlierKeeper(t *testing.T) {
 	s, client, leave := firstServer(t, data)
 	run(t, s, "V=1")
 	settled(t, s)
-	launcher, ok := pty.FindProc(s.proc.Launcher())
+	launcher, ok := proc.Find(s.proc.Launcher())
 	if !ok {
 		t.Fatal("no launcher")
 	}
@@ -134,7 +134,7 @@ func TestLauncherOfAnEarlierKeeper(t *testing.T) {
 	e := begin(t, s, Command{Text: "cat", StdinOpen: true})
 	_ = launcher.Signal(unix.SIGCONT)
 	if !poll(func() bool {
-		now, ok := pty.FindProc(launcher.PID)
+		now, ok := proc.Find(launcher.PID)
 		return !ok || now.Ended || now.Start != launcher.Start
 	}) {
 		t.Fatal("the launcher does not end")
@@ -177,7 +177,7 @@ func TestNumberOfAnother(t *testing.T) {
 	if r := result(t, same(t, s, e)); r.ExitCode != killedCode {
 		t.Errorf("%+v", r)
 	}
-	if now, ok := pty.FindProc(other.Process.Pid); !ok || now.Ended {
+	if now, ok := proc.Find(other.Process.Pid); !ok || now.Ended {
 		t.Error("a stranger was ended")
 	}
 	_ = other.Process.Kill()
@@ -196,7 +196,7 @@ func forgetEnd(t *testing.T, e *Exec) {
 	if err := os.WriteFile(path, text[:bytes.LastIndexByte(text, '\n')+1], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, _, err := history.NewestRecord(text[:bytes.LastIndexByte(text, '\n')])
+	r, err := history.NewestRecord(text[:bytes.LastIndexByte(text, '\n')])
 	if err != nil || r.Info.Status != Running {
 		t.Fatalf("the record before is %+v, %v", r, err)
 	}
@@ -298,7 +298,7 @@ func TestLateForNobody(t *testing.T) {
 	if err := os.WriteFile(go1, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if !poll(func() bool { now, ok := pty.FindProc(pid); return !ok || now.Ended }) {
+	if !poll(func() bool { now, ok := proc.Find(pid); return !ok || now.Ended }) {
 		t.Fatal("it does not end")
 	}
 	s = nextServer(t, data)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/bash"
 	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/proctree"
@@ -15,8 +16,8 @@ import (
 func (s *Shell) processConfig() bash.Config {
 	return bash.Config{ID: s.spec.ID, Dir: s.spec.Dir, Keeper: s.config.Keeper, Log: s.config.Log, Signs: s.watch,
 		Life: s.life, Script: s.scriptBash,
-		Ready: func(p pty.Proc) { s.notify(ProcessStarted, p, 0) },
-		Gone:  func(p pty.Proc, code int) { s.notify(ProcessEnded, p, code) }}
+		Ready: func(p proc.Process) { s.notify(ProcessStarted, p, 0) },
+		Gone:  func(p proc.Process, code int) { s.notify(ProcessEnded, p, code) }}
 }
 
 // launch starts the next process of the shell with an environment and in a directory.
@@ -49,7 +50,7 @@ func (s *Shell) launch(ctx context.Context, number int, dir string, env []string
 }
 
 // tag makes what a plan starts a process of the shell.
-func (s *Shell) tag(p *pty.Plan) {
+func (s *Shell) tag(p *proc.Plan) {
 	proctree.Tag(p, s.spec.Dir)
 	p.Env = pty.WithIdentity(p.Env, s.config.Identity)
 }

@@ -6,11 +6,11 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/bash"
 	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
-	"github.com/evertty/evertty/pty"
 )
 
 // readyShell is a shell that is ready, with what its last end took from it.
@@ -43,9 +43,9 @@ func (s *Shell) readyProcess() (readyShell, error) {
 }
 
 // isStopped tells whether bash is stopped, and by nobody who will let it go on.
-func (s *Shell) isStopped(proc *bash.Process) bool {
-	now, ok := pty.FindProc(proc.Proc().PID)
-	return ok && !s.isFrozen() && now.Stopped && now.Start == proc.Proc().Start
+func (s *Shell) isStopped(p *bash.Process) bool {
+	now, ok := proc.Find(p.Proc().PID)
+	return ok && !s.isFrozen() && now.Stopped && now.Start == p.Proc().Start
 }
 
 // isEnding tells whether bash has ended or is about to, and waits until everybody knows. Without this a command right

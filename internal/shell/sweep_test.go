@@ -13,10 +13,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
-	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 )
 
@@ -24,7 +24,8 @@ import (
 // own, no parent but the keeper, none of its files, no ear for SIGHUP. It writes its number to a file.
 func daemonText(file string) string {
 	return "( (trap '' HUP; cd /; exec env -i PATH=\"$PATH\" setsid bash -c " +
-		state.Quote("echo $$ >"+state.Quote(file+".part")+"; mv "+state.Quote(file+".part")+" "+state.Quote(file)+"; exec sleep 1000") +
+		state.Quote("echo $$ >"+state.Quote(file+".part")+"; mv "+state.Quote(file+".part")+" "+state.Quote(file)+
+			"; exec sleep 1000") +
 		" <&- >&- 2>&- &) & )"
 }
 
@@ -44,9 +45,9 @@ func appeared(t testing.TB, s *Shell, file string) string {
 			_ = unix.Kill(pid, unix.SIGKILL)
 		}
 	})
-	var p pty.Proc
+	var p proc.Process
 	if !poll(func() (ok bool) { // exec and the end of its parents are still to come
-		p, ok = pty.FindProc(pid)
+		p, ok = proc.Find(pid)
 		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 		return !ok || p.Parent == s.config.Keeper.PID() && strings.HasPrefix(string(line), "sleep")
 	}) || p.PID == 0 {
@@ -215,7 +216,8 @@ func TestSweepForking(t *testing.T) {
 		seen, stop := filepath.Join(t.TempDir(), "seen"), filepath.Join(t.TempDir(), "stop")
 		script := "f() { echo >>" + state.Quote(seen) + "; if [ ! -e " + state.Quote(stop) + " ]; then " + step +
 			"f & fi; }; f"
-		run(t, s, "( (trap '' HUP; cd /; exec env -i PATH=\"$PATH\" setsid bash -c "+state.Quote(script)+" <&- >&- 2>&- &) & )")
+		run(t, s, "( (trap '' HUP; cd /; exec env -i PATH=\"$PATH\" setsid bash -c "+state.Quote(script)+
+			" <&- >&- 2>&- &) & )")
 		size := func() int64 {
 			i, err := os.Stat(seen)
 			if err != nil {
@@ -246,13 +248,13 @@ func TestSweepForking(t *testing.T) {
 // TestTag: shells have tags of their own, which are limits that no one else sets and bash can show.
 func TestTag(t *testing.T) {
 	t.Parallel()
-	a, b := pty.BrandOf("/a"), pty.BrandOf("/b")
-	if a == b || a != pty.BrandOf("/a") || a < 1<<61 || a >= 1<<62 {
+	a, b := proc.TagOf("/a"), proc.TagOf("/b")
+	if a == b || a != proc.TagOf("/a") || a < 1<<61 || a >= 1<<62 {
 		t.Errorf("%#x and %#x", a, b)
 	}
 	s := start(t)
-	expect(t, run(t, s, "ulimit -x; bash -c 'ulimit -x'"), 0, strings.Repeat(fmt.Sprintln(pty.BrandOf(s.spec.Dir)), 2))
-	if own := pty.Brand(s.config.Keeper.PID()); own == pty.BrandOf(s.spec.Dir) {
+	expect(t, run(t, s, "ulimit -x; bash -c 'ulimit -x'"), 0, strings.Repeat(fmt.Sprintln(proc.TagOf(s.spec.Dir)), 2))
+	if own := proc.Tag(s.config.Keeper.PID()); own == proc.TagOf(s.spec.Dir) {
 		t.Error("the keeper has the tag of a shell")
 	}
 	run(t, s, "kill -9 $$")

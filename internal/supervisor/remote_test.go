@@ -31,7 +31,7 @@ func TestJobsAreNotLeftBehind(t *testing.T) {
 			dir := t.TempDir()
 			jobs := filepath.Join(dir, "relay")
 			m := openRecorded(t, dir, func(config *supervisor.Config) {
-				config.Providers = map[string]service.RemoteProvider{"there": {Provider: local.New(local.Config{}), Settings: []byte("{}")}}
+				config.Providers = map[string]service.RemoteProvider{"there": {Provider: elsewhere{Lifecycle: local.New(local.Config{})}, Settings: []byte("{}")}}
 				config.Relay = service.Relay{Program: c.relay, Dir: jobs}
 			})
 			if _, err := m.Threads.CreateThread(background(t), "t", thread.Use{Provider: "there"}); err != nil {
@@ -55,16 +55,22 @@ func TestJobsAreNotLeftBehind(t *testing.T) {
 	}
 }
 
+// elsewhere is a remote provider whose instances nobody looks into: the relays of these tests are other programs.
+type elsewhere struct {
+	provider.Lifecycle
+	provider.Access
+}
+
 // stuck is a provider that, once it is, makes no instance before its caller gives up.
 type stuck struct {
-	*local.Provider
+	elsewhere
 	is    atomic.Bool
 	asked chan struct{}
 }
 
 func (s *stuck) Create(ctx context.Context, r provider.CreateRequest) (provider.Instance, error) {
 	if !s.is.Load() {
-		return s.Provider.Create(ctx, r)
+		return s.Lifecycle.Create(ctx, r)
 	}
 	s.asked <- struct{}{}
 	<-ctx.Done()
@@ -73,7 +79,7 @@ func (s *stuck) Create(ctx context.Context, r provider.CreateRequest) (provider.
 
 // TestCloseDoesNotWaitForAProvider: what starts at a provider that does not answer must not keep a server from its end.
 func TestCloseDoesNotWaitForAProvider(t *testing.T) {
-	there := &stuck{Provider: local.New(local.Config{}), asked: make(chan struct{}, 2)}
+	there := &stuck{elsewhere: elsewhere{Lifecycle: local.New(local.Config{})}, asked: make(chan struct{}, 2)}
 	dir := t.TempDir()
 	m := openRecorded(t, dir, func(c *supervisor.Config) {
 		c.Providers = map[string]service.RemoteProvider{"there": {Provider: there, Settings: []byte("{}")}}

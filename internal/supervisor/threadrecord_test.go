@@ -8,16 +8,17 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/internal/thread/service"
 	"github.com/evertty/evertty/vt/vt10x"
 )
 
-func harness(t *testing.T, m *supervisor.Supervisor, thread string) *conversation.Manager {
+func harness(t *testing.T, m *supervisor.Supervisor, thread string) *store.Manager {
 	t.Helper()
-	var b *conversation.Manager
-	err := m.Threads.WriteRecord(background(t), thread, func(r *conversation.Manager) error {
+	var b *store.Manager
+	err := m.Threads.WriteRecord(background(t), thread, func(r *store.Manager) error {
 		b = r
 		_, err := r.Records(thread)
 		return err
@@ -36,7 +37,7 @@ func TestARecordIsAPartOfItsThread(t *testing.T) {
 		t.Errorf("a reader of nothing: %v", err)
 	}
 	add := func(thread, role string) error {
-		return m.Threads.WriteRecord(background(t), thread, func(r *conversation.Manager) error {
+		return m.Threads.WriteRecord(background(t), thread, func(r *store.Manager) error {
 			_, err := r.Append(thread, []conversation.Message{{Role: role}})
 			return err
 		})
@@ -64,7 +65,7 @@ func TestARecordIsAPartOfItsThread(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for len(got) == 0 || got[len(got)-1] != conversation.MessageAdded || !slices.Contains(got, thread.CommandFinished) {
+	for len(got) == 0 || got[len(got)-1] != store.MessageAdded || !slices.Contains(got, thread.CommandFinished) {
 		list, err := events.Next(background(t))
 		if err != nil {
 			t.Fatal(err)
@@ -73,7 +74,7 @@ func TestARecordIsAPartOfItsThread(t *testing.T) {
 			got = append(got, e.Type)
 		}
 	}
-	said, done := slices.Index(got, conversation.MessageAdded), slices.Index(got, thread.CommandFinished)
+	said, done := slices.Index(got, store.MessageAdded), slices.Index(got, thread.CommandFinished)
 	if said < 0 || done < said || slices.Index(got, thread.ThreadCreated) > said {
 		t.Errorf("%v", got)
 	}

@@ -18,7 +18,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/conversation/store"
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/shell/registry"
 	"github.com/evertty/evertty/internal/supervisor"
@@ -27,7 +28,6 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/internal/thread/service"
 	"github.com/evertty/evertty/internal/thread/sqlite"
-	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/vt/vt10x"
 )
 
@@ -39,11 +39,11 @@ func openRecorded(t *testing.T, dir string, change ...func(*supervisor.Config)) 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	files, err := conversation.OpenFiles(filepath.Join(dir, "threads"), 0)
+	files, err := store.OpenFiles(filepath.Join(dir, "threads"), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := supervisor.Config{Engine: vt10x.New, Records: db, Record: conversation.Config{Store: db.Records(), Files: files}}
+	c := supervisor.Config{Engine: vt10x.New, Records: db, Record: store.Config{Store: db.Records(), Files: files}}
 	for _, f := range change {
 		f(&c)
 	}
@@ -725,10 +725,10 @@ func TestPauseCutShort(t *testing.T) {
 			bash := s.Info().PID
 			roots := s.Roots()
 			leave(t, m)
-			members := []pty.Proc{}
+			members := []proc.Process{}
 			for _, p := range roots {
-				if tree, ok := pty.TreeOf(p.PID); ok {
-					list, err := pty.Members([]pty.Tree{tree})
+				if tree, ok := proc.TreeOf(p.PID); ok {
+					list, err := proc.Members([]proc.Tree{tree})
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -20,8 +20,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
+	"github.com/evertty/evertty/pty/keeper/holder"
 	"github.com/evertty/evertty/tests/polling"
 )
 
@@ -61,16 +63,16 @@ func TestMain(m *testing.M) {
 
 // keeperMode is the verb `evertty keeper`.
 func keeperMode(args []string) error {
-	var o keeper.Options
+	var o holder.Options
 	flags := flag.NewFlagSet("keeper", flag.ContinueOnError)
 	flags.StringVar(&o.Dir, "data-dir", "", "")
 	flags.StringVar(&o.Release, "release", "", "")
 	flags.DurationVar(&o.Idle, "idle", 0, "")
 	flags.DurationVar(&o.Gone, "gone", 0, "")
-	if err := errors.Join(flags.Parse(args), pty.CloseInherited()); err != nil {
+	if err := errors.Join(flags.Parse(args), proc.CloseInherited()); err != nil {
 		return err
 	}
-	return keeper.Run(o)
+	return holder.Run(o)
 }
 
 // poll tries f until it is true or patience is over.

@@ -1,3 +1,5 @@
+// Package local makes instances of this machine. Terminals and shells here are the server's own, so it has no
+// provider.Access.
 package local
 
 import (
@@ -6,62 +8,46 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/evertty/evertty/pty"
-
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/provider"
-)
-
-// Bounds of this machine.
-const (
-	// localDrain is how long output is waited for after a command's bash has ended, while something it left in the background holds it; input is written for as long.
-	localDrain = 250 * time.Millisecond
-	// localGrace is the time for SIGHUP before SIGKILL when a context ends or a terminal is closed.
-	localGrace = 500 * time.Millisecond
 )
 
 // Config is what a Provider is made with.
 type Config struct {
-	// Lookup tells what somebody else knows of an instance; ok is false for one that is not there. nil knows none.
-	// It is called at any time, under no lock.
+	// Lookup returns what the server knows of an instance; ok is false for an unknown id. nil knows none. It is called
+	// at any time, under no lock.
 	Lookup func(instance string) (k Known, ok bool)
-	Dir    string // where an instance begins; "" is the home directory, or / when that is none
+	Dir    string // of a new instance; "" is the home directory, or / without one
 }
 
-// Known is what somebody else knows of an instance.
+// Known is what the server knows of an instance.
 type Known struct {
-	// PIDs are the processes that belong to it besides those that this package has started: the leaders of its terminals
-	// and shells.
-	PIDs []int
-	// State is Running or Paused as of the last change; Unknown is taken for Paused when all its processes are stopped.
+	PIDs []int // the leaders of its terminals and shells
+	// State is Running or Paused as of the last change. Unknown counts as Paused when all processes are stopped.
 	State provider.State
 }
 
-// Provider is this machine. An instance is a group of process trees: what Lookup tells, and what Exec and OpenPTY have
-// started. Pause stops them and Resume continues them, so memory is kept; Destroy kills them. Files are the machine's:
-// there are no walls between instances.
+// Provider is this machine. An instance is a group of process trees, which Lookup names. Pause stops them and Resume
+// continues them, so memory is kept; Destroy kills them. Nothing separates the files of instances.
 //
-// An instance that Create has not made here, because the server has been started again, is there as long as Lookup
-// knows it.
+// An instance that an earlier server made exists as long as Lookup knows it.
 type Provider struct {
 	cfg Config
 
-	mu        sync.Mutex // a leaf; nothing but tables
+	mu        sync.Mutex // a leaf; guards tables only
 	instances map[string]*instance
 }
 
 // instance is guarded by Provider.mu.
 type instance struct {
-	env    map[string]string // of every command and terminal; never changed
-	trees  []pty.Tree        // of what was started here
-	state  provider.State    // Running, Paused, or Unknown
-	frozen []pty.Proc        // what Pause has stopped, in order
-	work   sync.Mutex        // serialises pause, resume and destroy; taken before Provider.mu
+	state  provider.State // Running, Paused, or Unknown
+	frozen []proc.Process // processes that Pause has stopped, in order
+	work   sync.Mutex     // serialises pause, resume and destroy; taken before Provider.mu
 }
 
 // New makes a Provider. It starts nothing.
@@ -80,24 +66,25 @@ func (l *Provider) Name() string { return "local" }
 
 // Capabilities are all but webhooks.
 func (l *Provider) Capabilities() provider.Capabilities {
-	return provider.Capabilities{Pause: true, Resume: true, Destroy: true, Status: true, PTY: true, Files: true, Metrics: true, MemoryKept: true, Runtime: "local"}
+	return provider.Capabilities{Pause: true, Resume: true, Destroy: true, Status: true, PTY: true, Files: true,
+		Metrics: true, MemoryKept: true, Runtime: "local"}
 }
 
 // idBytes of an id: enough that no two instances have the same.
 const idBytes = 6
 
-// Create makes an id. The variables are forgotten with this process; the timeout means nothing here.
-func (l *Provider) Create(_ context.Context, r provider.CreateRequest) (provider.Instance, error) {
+// Create makes an id. The request has no effect here: the server starts the instance's processes.
+func (l *Provider) Create(context.Context, provider.CreateRequest) (provider.Instance, error) {
 	var b [idBytes]byte
 	_, _ = rand.Read(b[:])
 	id := "local-" + hex.EncodeToString(b[:])
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.instances[id] = &instance{env: maps.Clone(r.Env), state: provider.Running}
+	l.instances[id] = &instance{state: provider.Running}
 	return provider.Instance{ID: id, State: provider.Running, CreatedAt: time.Now().UTC(), Cwd: l.cfg.Dir}, nil
 }
 
-// lookup is what Config.Lookup knows.
+// lookup calls Config.Lookup.
 func (l *Provider) lookup(id string) (Known, bool) {
 	if l.cfg.Lookup == nil {
 		return Known{}, false
@@ -105,7 +92,7 @@ func (l *Provider) lookup(id string) (Known, bool) {
 	return l.cfg.Lookup(id)
 }
 
-// at is what is known of an instance. Errors: ErrNotFound.
+// at returns an instance. Errors: ErrNotFound.
 func (l *Provider) at(id string) (*instance, error) {
 	l.mu.Lock()
 	i := l.instances[id]
@@ -125,33 +112,19 @@ func (l *Provider) at(id string) (*instance, error) {
 	return l.instances[id], nil
 }
 
-// trees are all of an instance's. Those whose processes have all ended are forgotten.
-func (l *Provider) trees(id string, i *instance) []pty.Tree {
-	l.mu.Lock()
-	trees := slices.Clone(i.trees)
-	l.mu.Unlock()
-	var over []pty.Proc
-	trees = slices.DeleteFunc(trees, func(t pty.Tree) bool {
-		list, err := pty.Members([]pty.Tree{t})
-		empty := err == nil && len(list) == 0 && !t.Root().Alive()
-		if empty {
-			over = append(over, t.Root())
-		}
-		return empty
-	})
-	l.mu.Lock()
-	i.trees = slices.DeleteFunc(i.trees, func(t pty.Tree) bool { return slices.Contains(over, t.Root()) })
-	l.mu.Unlock()
+// trees are the process trees of an instance.
+func (l *Provider) trees(id string) (trees []proc.Tree) {
 	k, _ := l.lookup(id)
 	for _, pid := range k.PIDs {
-		if t, ok := pty.TreeOf(pid); ok {
+		if t, ok := proc.TreeOf(pid); ok {
 			trees = append(trees, t)
 		}
 	}
 	return trees
 }
 
-// Destroy kills the trees: SIGHUP, and SIGKILL for what is left after 3 s or when ctx ends. Errors: ErrProvider with the ids of who survived.
+// Destroy kills the trees: SIGHUP, and SIGKILL after 3 s or when ctx ends. Errors: ErrProvider with the surviving
+// process ids.
 func (l *Provider) Destroy(ctx context.Context, id string) error {
 	i, err := l.at(id)
 	if errors.Is(err, provider.ErrNotFound) {
@@ -159,7 +132,7 @@ func (l *Provider) Destroy(ctx context.Context, id string) error {
 	}
 	i.work.Lock()
 	defer i.work.Unlock()
-	if err := pty.KillTrees(ctx, l.trees(id, i)); err != nil {
+	if err := proc.KillTrees(ctx, l.trees(id)); err != nil {
 		return fmt.Errorf("local: %w: %w", provider.ErrProvider, err)
 	}
 	l.mu.Lock()
@@ -168,7 +141,7 @@ func (l *Provider) Destroy(ctx context.Context, id string) error {
 	return nil
 }
 
-// Pause stops every process of the trees. When that fails those that were stopped go on again.
+// Pause stops every process of the trees. When that fails, it continues those that it has stopped.
 func (l *Provider) Pause(ctx context.Context, id string) error {
 	i, err := l.at(id)
 	if err != nil {
@@ -179,18 +152,19 @@ func (l *Provider) Pause(ctx context.Context, id string) error {
 	if l.isPaused(id, i) {
 		return fmt.Errorf("local: %w: %q is paused", provider.ErrState, id)
 	}
-	frozen, err := pty.Freeze(ctx, l.trees(id, i))
+	frozen, err := proc.Stop(ctx, l.trees(id))
 	if err != nil {
-		_ = pty.Thaw(frozen)
+		_ = proc.Continue(frozen)
 		return fmt.Errorf("local: %w: %w", provider.ErrProvider, err)
 	}
 	l.mu.Lock()
-	i.state, i.frozen = provider.Paused, slices.Grow(frozen, 1) // not nil: of nothing too
+	i.state, i.frozen = provider.Paused, slices.Grow(frozen, 1) // not nil, even when empty
 	l.mu.Unlock()
 	return nil
 }
 
-// Resume lets those go on that Pause has stopped; after a restart of the server, which knows no more who that was, all that are stopped.
+// Resume continues the processes that Pause has stopped. After a restart of the server nobody knows which those were:
+// then it continues all stopped ones.
 func (l *Provider) Resume(_ context.Context, id string) error {
 	i, err := l.at(id)
 	if err != nil {
@@ -206,18 +180,18 @@ func (l *Provider) Resume(_ context.Context, id string) error {
 	i.state, i.frozen = provider.Running, nil
 	l.mu.Unlock()
 	if !known {
-		if frozen, err = pty.Members(l.trees(id, i)); err != nil {
+		if frozen, err = proc.Members(l.trees(id)); err != nil {
 			return fmt.Errorf("local: %w: %w", provider.ErrProvider, err)
 		}
 	}
-	if err := pty.Thaw(frozen); err != nil {
+	if err := proc.Continue(frozen); err != nil {
 		return fmt.Errorf("local: %w: %w", provider.ErrProvider, err)
 	}
 	return nil
 }
 
-// isPaused tells whether an instance was paused and somebody has not continued all its processes since. Processes that
-// are stopped by hand pause nothing.
+// isPaused reports whether an instance was paused and at least one of its processes is still stopped. Processes that a
+// user stops do not pause an instance.
 func (l *Provider) isPaused(id string, i *instance) bool {
 	l.mu.Lock()
 	state := i.state
@@ -225,7 +199,7 @@ func (l *Provider) isPaused(id string, i *instance) bool {
 	if state == provider.Running {
 		return false
 	}
-	members, err := pty.Members(l.trees(id, i))
+	members, err := proc.Members(l.trees(id))
 	if err != nil {
 		return state == provider.Paused
 	}
@@ -246,21 +220,9 @@ func (l *Provider) Status(_ context.Context, id string) (provider.State, error) 
 	i, err := l.at(id)
 	switch {
 	case err != nil:
-		return provider.Dead, nil //nolint:nilerr // that is what Status says of one that is gone
+		return provider.Dead, nil //nolint:nilerr // an instance that does not exist is Dead
 	case l.isPaused(id, i):
 		return provider.Paused, nil
 	}
 	return provider.Running, nil
-}
-
-// running is at for what needs an instance that runs. Errors: ErrNotFound, ErrNotRunning.
-func (l *Provider) running(id string) (*instance, error) {
-	i, err := l.at(id)
-	if err != nil {
-		return nil, err
-	}
-	if l.isPaused(id, i) {
-		return nil, fmt.Errorf("local: %w: %q is paused", provider.ErrNotRunning, id)
-	}
-	return i, nil
 }

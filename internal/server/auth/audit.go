@@ -12,14 +12,15 @@ import (
 	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
-// The words that are of no single route.
+// Targets and verbs of the audit log that belong to no single route.
 const (
 	auditLogin   = "login"
 	AuditRefused = "refused"
 	AuditSecrets = "secrets.show"
 )
 
-// Note adds a line about a request to the audit log. Refusals are limited: a flood of them must not push out the rest; the next line tells how many were left out.
+// Note adds a line about a request to the audit log. Refusals are limited, so that a flood of them
+// does not displace other lines; the next line has the number of those left out.
 func (a *Auth) Note(c echo.Context, what, target, result string) {
 	if a.auditLog == nil {
 		return
@@ -33,9 +34,11 @@ func (a *Auth) Note(c echo.Context, what, target, result string) {
 		who = byNobody
 	}
 	if n := a.skipped.Swap(0); n > 0 {
-		a.auditLog.Add(AuditEntry{At: a.now(), Who: "server", What: "audit.skipped", Target: AuditRefused, Result: strconv.FormatInt(n, 10)})
+		a.auditLog.Add(AuditEntry{At: a.now(), Who: "server", What: "audit.skipped", Target: AuditRefused,
+			Result: strconv.FormatInt(n, 10)})
 	}
-	a.auditLog.Add(AuditEntry{At: a.now(), Who: who, From: fromOf(c.Request()), What: what, Target: target, Result: result})
+	a.auditLog.Add(AuditEntry{At: a.now(), Who: who, From: fromOf(c.Request()), What: what, Target: target,
+		Result: result})
 }
 
 // fromOf is where a request comes from.
@@ -46,18 +49,20 @@ func fromOf(r *http.Request) string {
 	return r.RemoteAddr
 }
 
-// IsRefusal tells whether an error is about who asks and not about what.
+// IsRefusal reports whether a request was refused for its credentials or permissions.
 func IsRefusal(err error) bool {
-	return errors.Is(err, httpapi.ErrReadOnly) || errors.Is(err, httpapi.ErrWrongTerminal) || errors.Is(err, permission.ErrDenied) || errors.Is(err, permission.ErrNeedsApproval)
+	return errors.Is(err, httpapi.ErrReadOnly) || errors.Is(err, httpapi.ErrWrongTerminal) ||
+		errors.Is(err, permission.ErrDenied) || errors.Is(err, permission.ErrNeedsApproval)
 }
 
 // targetKey holds the target of a request in the echo context.
 const targetKey = "evertty.target"
 
-// SetTarget notes what the request is about, when its path does not say it: the id of something new, or of what was given by name.
+// SetTarget sets the target of the request for the audit log when the path does not have its id: a
+// new object, or one given by name.
 func SetTarget(c echo.Context, target string) { c.Set(targetKey, target) }
 
-// TargetOf is what a request is about.
+// TargetOf returns the target of a request.
 func TargetOf(c echo.Context) string {
 	if t, ok := c.Get(targetKey).(string); ok {
 		return httpapi.Clip(t)

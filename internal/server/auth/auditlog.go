@@ -17,19 +17,22 @@ import (
 )
 
 const (
-	// AuditFile is the name of the audit log in the data directory; older ones are audit.log.1 to audit.log.4, the newest first.
+	// AuditFile is the name of the audit log in the data directory; older ones are audit.log.1 to audit.log.4, the
+	// newest first.
 	AuditFile = "audit.log"
-	// MaxAudit is the size from which a file is followed by another, in bytes: some 40,000 lines.
+	// MaxAudit is the size at which a new file begins, in bytes: about 40,000 lines.
 	MaxAudit = 8 << 20
 	// OldAudits is how many older files are kept.
 	OldAudits = 4
-	// MaxAuditWaiting bounds the lines that wait for the disk, in bytes; further ones are counted only.
+	// MaxAuditWaiting bounds the queue for the disk, in bytes; further lines are only counted.
 	MaxAuditWaiting = 1 << 20
-	// AuditPatience is how long a request waits for its line to be written: a disk that hangs must not hold up what is asked for. The line is written later.
+	// AuditPatience is the longest wait of a request for its line, so that a hanging disk does not
+	// delay it. The line is written later.
 	AuditPatience = 200 * time.Millisecond
 )
 
-// AuditEntry is one line of the audit log: who did what, and what became of it. Never what was typed, printed, or given in variables.
+// AuditEntry is one line of the audit log: who did what, with which result. It never has input,
+// output or variables.
 type AuditEntry struct {
 	At     time.Time `json:"at"`
 	Who    string    `json:"who"`    // token, cookie, ticket, anyone (--auth none), nobody (wrong or no credentials)
@@ -39,7 +42,8 @@ type AuditEntry struct {
 	Result string    `json:"result"` // ok, or the code of the error
 }
 
-// AuditLog appends lines to DIR/audit.log. It is safe for concurrent use; a nil one writes nothing. It has a goroutine only while there is something to write.
+// AuditLog appends lines to DIR/audit.log. It is safe for concurrent use; a nil AuditLog writes
+// nothing. It has a goroutine only while lines are waiting.
 type AuditLog struct {
 	path string
 	log  *slog.Logger
@@ -50,27 +54,28 @@ type AuditLog struct {
 	lost    int    // lines that nobody will read
 	trouble string // why the last write failed, "" when it did not
 
-	// These are of the goroutine at work.
+	// Only the writing goroutine uses these.
 	File *os.File // nil before the first line and after a failure
 	size int64
 	torn bool // the file ends within a line
 }
 
-// auditBatch is what is written at once.
+// auditBatch is the lines of one write.
 type auditBatch struct {
 	Lines []byte
 	count int
 	done  chan struct{} // closed when it was written, or could not be
 }
 
-// OpenAuditLog is the audit log of a data directory. It opens its file with the first line. log hears of failures.
+// OpenAuditLog returns the audit log of a data directory. The first line opens its file; failures
+// go to log.
 func OpenAuditLog(dir string, log *slog.Logger) *AuditLog {
 	return &AuditLog{path: filepath.Join(dir, AuditFile), log: log, Waiting: newAuditBatch()}
 }
 
 func newAuditBatch() auditBatch { return auditBatch{done: make(chan struct{})} }
 
-// Add writes a line and waits for that, at most AuditPatience.
+// Add writes a line and waits for the write, at most AuditPatience.
 func (a *AuditLog) Add(e AuditEntry) {
 	if a == nil {
 		return
@@ -90,7 +95,7 @@ func (a *AuditLog) Add(e AuditEntry) {
 	}
 }
 
-// enqueue returns what is closed when the line was written, nil when there is no room for it.
+// enqueue returns a channel that is closed after the write, or nil when the queue is full.
 func (a *AuditLog) enqueue(line []byte) <-chan struct{} {
 	a.Mu.Lock()
 	defer a.Mu.Unlock()
@@ -107,7 +112,7 @@ func (a *AuditLog) enqueue(line []byte) <-chan struct{} {
 	return a.Waiting.done
 }
 
-// Trouble is why the last lines could not be written, nil when they were.
+// Trouble returns the error of the last write, nil after a success.
 func (a *AuditLog) Trouble() error {
 	if a == nil {
 		return nil
@@ -120,7 +125,7 @@ func (a *AuditLog) Trouble() error {
 	return errors.New(a.trouble)
 }
 
-// write writes what waits until nothing does.
+// write writes the queue until it is empty.
 func (a *AuditLog) write() {
 	for {
 		a.Mu.Lock()
@@ -142,7 +147,7 @@ func (a *AuditLog) write() {
 	}
 }
 
-// wrote notes how a batch went, and logs the first failure of a series.
+// wrote records the result of a batch, and logs the first failure of a series.
 func (a *AuditLog) wrote(batch auditBatch, lost int, err error) {
 	a.Mu.Lock()
 	defer a.Mu.Unlock()
@@ -158,13 +163,15 @@ func (a *AuditLog) wrote(batch auditBatch, lost int, err error) {
 	a.trouble = err.Error()
 }
 
-// lostLine says how many lines are missing.
+// lostLine returns the line that reports n missing lines.
 func lostLine(n int) []byte {
-	b, _ := json.Marshal(AuditEntry{At: time.Now().UTC().Truncate(time.Millisecond), Who: "server", What: "audit.lost", Result: strconv.Itoa(n)}) // cannot fail
+	// cannot fail
+	at := time.Now().UTC().Truncate(time.Millisecond)
+	b, _ := json.Marshal(AuditEntry{At: at, Who: "server", What: "audit.lost", Result: strconv.Itoa(n)})
 	return append(b, '\n')
 }
 
-// append writes lines to the end of the file, and follows it by another when it is long.
+// append writes lines to the end of the file, and begins another file when it is full.
 func (a *AuditLog) append(lines []byte) error {
 	if err := a.open(); err != nil {
 		return err
@@ -181,7 +188,7 @@ func (a *AuditLog) append(lines []byte) error {
 	return nil
 }
 
-// open makes a file ready for more: this one, unless it is long or somebody has removed it.
+// open returns a file to append to: the current one unless it is full or was removed.
 func (a *AuditLog) open() error {
 	if a.File != nil {
 		var st unix.Stat_t
@@ -214,7 +221,7 @@ func (a *AuditLog) open() error {
 	return nil
 }
 
-// endsTorn tells whether a file ends within a line: a server was killed, or the disk was full.
+// endsTorn reports whether a file ends inside a line, after a kill or on a full disk.
 func endsTorn(f *os.File, size int64) bool {
 	if size == 0 {
 		return false
@@ -224,7 +231,8 @@ func endsTorn(f *os.File, size int64) bool {
 	return err == nil && last[0] != '\n'
 }
 
-// rotate gives each file the next number; the last one goes. One that cannot be renamed is written to further, and this is tried again.
+// rotate renames each file to the next number and removes the last one. If that fails, the file
+// grows and the next write tries again.
 func (a *AuditLog) rotate() {
 	name := func(n int) string {
 		if n == 0 {

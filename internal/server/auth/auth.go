@@ -37,7 +37,7 @@ type Config struct {
 	Listen       string   // HOST:PORT or unix:///PATH, as configured
 	AllowedHosts []string // more names (HOST or HOST:PORT) we are reached under
 	OpenMetrics  bool     // GET /metrics needs no credentials
-	// WebhookSecret is what providers show in the place of credentials; "" has them need those of everybody.
+	// WebhookSecret authenticates providers. With "" they need the usual credentials.
 	WebhookSecret string
 	// Terminal returns the id of a terminal that is given by id or by its name
 	// in session ("": any), or the error for an absent one. It is called by many

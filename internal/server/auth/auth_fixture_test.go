@@ -202,7 +202,8 @@ func (g *gate) logIn(t testing.TB, client *http.Client) {
 // wantCode fails unless the reply is our JSON refusal with status and code.
 func wantCode(t testing.TB, r reply, status int, code string) {
 	t.Helper()
-	if r.status != status || !strings.Contains(r.body, `"code":"`+code+`"`) || !strings.Contains(r.body, `"details":{`) {
+	if r.status != status || !strings.Contains(r.body, `"code":"`+code+`"`) ||
+		!strings.Contains(r.body, `"details":{`) {
 		t.Errorf("got %d %s, want %d %s", r.status, r.body, status, code)
 	}
 }

@@ -24,12 +24,16 @@ import (
 // every method and every kind of wrong credential.
 func TestEveryRouteIsClosed(t *testing.T) {
 	g := newGate(t, Config{})
-	paths := []string{"/", "/pty", "/metrics", "/openapi.json", "/assets/app.js", "/tickets", "/absent", "/pty/web/absent", "/%2e%2e/token",
-		"/pty/alpha-000001", "/pty/absent-00000/snapshot", "/session/s/pty/web/ws", "/session/s/pty/absent/stream", "/pty/web/snapshot"}
+	paths := []string{"/", "/pty", "/metrics", "/openapi.json", "/assets/app.js", "/tickets", "/absent",
+		"/pty/web/absent", "/%2e%2e/token",
+		"/pty/alpha-000001", "/pty/absent-00000/snapshot", "/session/s/pty/web/ws", "/session/s/pty/absent/stream",
+		"/pty/web/snapshot"}
 	for name, header := range map[string]string{
 		"nothing": "X-Nothing: 1", "wrong token": "Authorization: Bearer " + strings.Repeat("x", 43),
-		"empty": "Authorization: Bearer ", "prefix": "Authorization: Bearer " + g.token[:42], "longer": g.bearer() + "x",
-		"basic": "Authorization: Basic " + g.token, "bare": "Authorization: " + g.token, "cookie": "Cookie: " + g.auth.sessions.name + "=" + g.token,
+		"empty": "Authorization: Bearer ", "prefix": "Authorization: Bearer " + g.token[:42],
+		"longer": g.bearer() + "x",
+		"basic":  "Authorization: Basic " + g.token, "bare": "Authorization: " + g.token,
+		"cookie": "Cookie: " + g.auth.sessions.name + "=" + g.token,
 	} {
 		bodies := map[string]bool{}
 		for _, path := range paths {
@@ -79,7 +83,8 @@ func TestOpenPaths(t *testing.T) {
 func TestBearerToken(t *testing.T) {
 	g := newGate(t, Config{})
 	for _, scheme := range []string{"Bearer ", "bearer ", "BEARER  "} {
-		if r := g.do(t, nil, "GET", "/pty", "", "Authorization: "+scheme+g.token); r.status != 200 || r.body != "write " {
+		if r := g.do(t, nil, "GET", "/pty", "", "Authorization: "+scheme+g.token); r.status != 200 ||
+			r.body != "write " {
 			t.Errorf("%q: %d %q", scheme, r.status, r.body)
 		}
 	}
@@ -102,13 +107,16 @@ func TestForeignHostsAndOriginsOverTheWire(t *testing.T) {
 			}
 		}
 		upgrade := []string{g.bearer(), "Connection: Upgrade", "Upgrade: websocket"}
-		for _, origin := range []string{"http://evil", "null", "http://127.0.0.1:1", "http://127.0.0.1.evil", strings.ToUpper(g.URL)} {
+		for _, origin := range []string{"http://evil", "null", "http://127.0.0.1:1", "http://127.0.0.1.evil",
+			strings.ToUpper(g.URL)} {
 			header := "Origin: " + origin
 			wantCode(t, g.do(t, nil, "GET", "/pty/web/ws", "", append(upgrade, header)...), 403, "FORBIDDEN_ORIGIN")
 			wantCode(t, g.do(t, nil, "GET", "/pty/web/stream", "", g.bearer(), header), 403, "FORBIDDEN_ORIGIN")
-			wantCode(t, g.do(t, nil, "POST", "/pty/web/input", `{"data":"x"}`, g.bearer(), jsonType, header), 403, "FORBIDDEN_ORIGIN")
+			wantCode(t, g.do(t, nil, "POST", "/pty/web/input", `{"data":"x"}`, g.bearer(), jsonType, header), 403,
+				"FORBIDDEN_ORIGIN")
 			wantCode(t, g.do(t, nil, "DELETE", "/pty/web", "", g.bearer(), header), 403, "FORBIDDEN_ORIGIN")
-			wantCode(t, g.do(t, nil, "OPTIONS", "/pty", "", header, "Access-Control-Request-Method: POST"), 403, "FORBIDDEN_ORIGIN")
+			wantCode(t, g.do(t, nil, "OPTIONS", "/pty", "", header, "Access-Control-Request-Method: POST"), 403,
+				"FORBIDDEN_ORIGIN")
 		}
 		if r := g.do(t, nil, "GET", "/pty/web/ws", "", append(upgrade, "Origin: "+g.URL)...); r.status != 200 {
 			t.Errorf("%s: same origin: %d %s", mode, r.status, r.body)
@@ -116,7 +124,8 @@ func TestForeignHostsAndOriginsOverTheWire(t *testing.T) {
 		if r := g.do(t, nil, "GET", "/pty/web/ws", "", upgrade...); r.status != 200 {
 			t.Errorf("%s: a program's WebSocket: %d %s", mode, r.status, r.body)
 		}
-		wantCode(t, g.do(t, nil, "GET", "/pty/web/ws", "", append(upgrade, "Sec-Fetch-Site: cross-site")...), 403, "FORBIDDEN_ORIGIN")
+		wantCode(t, g.do(t, nil, "GET", "/pty/web/ws", "", append(upgrade, "Sec-Fetch-Site: cross-site")...), 403,
+			"FORBIDDEN_ORIGIN")
 	}
 }
 
@@ -139,7 +148,8 @@ func TestLoginTicketBecomesCookie(t *testing.T) {
 	}
 	r := g.do(t, browser, "GET", path, "")
 	cookie := r.header.Get("Set-Cookie")
-	if r.status != 303 || r.header.Get("Location") != "/" || !strings.Contains(cookie, "HttpOnly") || !strings.Contains(cookie, "SameSite=Strict") {
+	if r.status != 303 || r.header.Get("Location") != "/" || !strings.Contains(cookie, "HttpOnly") ||
+		!strings.Contains(cookie, "SameSite=Strict") {
 		t.Fatalf("login: %d %v", r.status, r.header)
 	}
 	if r := g.do(t, browser, "GET", "/pty", ""); r.status != 200 || r.body != "write " {
@@ -152,7 +162,8 @@ func TestLoginTicketBecomesCookie(t *testing.T) {
 	if len(stranger.Jar.Cookies(mustURL(t, g.URL))) != 0 {
 		t.Error("a stranger got a cookie")
 	}
-	if log := g.log.String(); strings.Contains(log, secret) || !strings.Contains(log, "ticket=REDACTED") || !strings.Contains(log, "logged in") {
+	if log := g.log.String(); strings.Contains(log, secret) || !strings.Contains(log, "ticket=REDACTED") ||
+		!strings.Contains(log, "logged in") {
 		t.Errorf("log: %s", log)
 	}
 }
@@ -191,7 +202,8 @@ func TestLoginTicketExpires(t *testing.T) {
 func TestBrowserIsToldHowToLogIn(t *testing.T) {
 	g := newGate(t, Config{})
 	r := g.do(t, nil, "GET", "/", "", "Accept: text/html,application/xhtml+xml,*/*;q=0.8")
-	if r.status != 401 || !strings.HasPrefix(r.header.Get("Content-Type"), "text/html") || !strings.Contains(r.body, "evertty url") ||
+	if r.status != 401 || !strings.HasPrefix(r.header.Get("Content-Type"), "text/html") ||
+		!strings.Contains(r.body, "evertty url") ||
 		strings.Contains(r.body, "<script") {
 		t.Errorf("%d %v %s", r.status, r.header, r.body)
 	}
@@ -240,8 +252,10 @@ func TestSessionNeedsOriginForWebSocket(t *testing.T) {
 	g := newGate(t, Config{})
 	browser := g.browser(t)
 	g.logIn(t, browser)
-	wantCode(t, g.do(t, browser, "GET", "/pty/web/ws", "", "Connection: Upgrade", "Upgrade: websocket"), 403, "FORBIDDEN_ORIGIN")
-	if r := g.do(t, browser, "GET", "/pty/web/ws", "", "Connection: Upgrade", "Upgrade: websocket", "Origin: "+g.URL); r.status != 200 {
+	wantCode(t, g.do(t, browser, "GET", "/pty/web/ws", "", "Connection: Upgrade", "Upgrade: websocket"), 403,
+		"FORBIDDEN_ORIGIN")
+	if r := g.do(t, browser, "GET", "/pty/web/ws", "", "Connection: Upgrade", "Upgrade: websocket",
+		"Origin: "+g.URL); r.status != 200 {
 		t.Errorf("same origin: %d", r.status)
 	}
 	if r := g.do(t, browser, "GET", "/pty/web/stream", ""); r.status != 200 { // EventSource sends no Origin to its own
@@ -263,14 +277,17 @@ func askTicket(t testing.TB, g *gate, body string) wire.Ticket {
 func TestTicketOpensOneTerminal(t *testing.T) {
 	g := newGate(t, Config{})
 	got := askTicket(t, g, `{"pty":"web","role":"read","uses":6}`)
-	if want := g.URL + "/pty/alpha-000001/ws?ticket=" + got.Ticket; got.URL != want || !got.ExpiresAt.Equal(g.clock.Now().Add(ticketTTL)) ||
+	if want := g.URL + "/pty/alpha-000001/ws?ticket=" + got.Ticket; got.URL != want ||
+		!got.ExpiresAt.Equal(g.clock.Now().Add(ticketTTL)) ||
 		got.ExpiresAt.Location() != time.UTC {
 		t.Errorf("reply %+v, want the URL %s", got, want)
 	}
 	query := "?ticket=" + got.Ticket
 	for _, test := range []struct{ method, path string }{
-		{"GET", "/pty/beta-0000002/ws"}, {"GET", "/session/other/pty/web/ws"}, {"GET", "/pty/absent/ws"}, {"GET", "/pty/web/recording"},
-		{"GET", "/pty"}, {"GET", "/metrics"}, {"GET", "/pty/web%2fws"}, {"POST", "/pty/web/input"}, {"DELETE", "/pty/alpha-000001"},
+		{"GET", "/pty/beta-0000002/ws"}, {"GET", "/session/other/pty/web/ws"}, {"GET", "/pty/absent/ws"},
+		{"GET", "/pty/web/recording"},
+		{"GET", "/pty"}, {"GET", "/metrics"}, {"GET", "/pty/web%2fws"}, {"POST", "/pty/web/input"},
+		{"DELETE", "/pty/alpha-000001"},
 		{"HEAD", "/pty/web/ws"}, {"POST", "/tickets"}, {"GET", "/"},
 	} {
 		if r := g.do(t, nil, test.method, test.path+query, `{"data":"x"}`, jsonType); r.status != 401 {
@@ -423,7 +440,8 @@ func TestNewAuthRefusesSettings(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, tokenFile), []byte("short"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if auth, err := New(Config{Mode: ModeToken, Listen: "127.0.0.1:0", DataDir: dir}); auth != nil || !errors.Is(err, ErrTokenFile) {
+	if auth, err := New(Config{Mode: ModeToken, Listen: "127.0.0.1:0", DataDir: dir}); auth != nil ||
+		!errors.Is(err, ErrTokenFile) {
 		t.Errorf("bad token file: %v, %v", auth, err)
 	}
 }
@@ -445,7 +463,8 @@ func TestRequireHelpers(t *testing.T) {
 		if err := RequireWrite(c); (err == nil) != test.write || err != nil && !errors.Is(err, httpapi.ErrReadOnly) {
 			t.Errorf("%v: write: %v", test.grant, err)
 		}
-		if err := RequireTerminal(c, "alpha"); (err == nil) != test.terminal || err != nil && !errors.Is(err, httpapi.ErrWrongTerminal) {
+		if err := RequireTerminal(c, "alpha"); (err == nil) != test.terminal || err != nil &&
+			!errors.Is(err, httpapi.ErrWrongTerminal) {
 			t.Errorf("%v: terminal: %v", test.grant, err)
 		}
 	}

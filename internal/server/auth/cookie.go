@@ -29,9 +29,8 @@ const (
 // sessions makes and checks the browser's session cookie: expiry (8 bytes, Unix
 // seconds, big endian), nonce and HMAC-SHA256 of both, in base64url. The key
 // comes from the token, so that cookies outlive the server's process, and none
-// outlives a change of the token. The name depends on the key too, because
-// cookies are shared by all ports of a host and two servers would take turns
-// logging each other's user out. It does not change once made.
+// outlives a change of the token. The name depends on the key too: all ports
+// of a host share cookies, and two servers would log out each other's users. It does not change once made.
 type sessions struct {
 	name string
 	key  []byte

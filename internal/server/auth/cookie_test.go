@@ -21,7 +21,8 @@ func TestSessionCookieAttributes(t *testing.T) {
 	s := mustSessions(t, "token")
 	for _, secure := range []bool{false, true} {
 		c := s.cookie(time.Now(), secure)
-		if err := c.Valid(); err != nil || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Domain != "" ||
+		if err := c.Valid(); err != nil || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" ||
+			c.Domain != "" ||
 			c.Secure != secure || c.MaxAge != 30*24*3600 || !strings.HasPrefix(c.Name, "evertty_session") {
 			t.Errorf("cookie %v (%v)", c, err)
 		}

@@ -67,7 +67,8 @@ func CheckListen(mode, listen string, insecure bool) error {
 	local := where.unix || hostPort{name: where.host}.isLoopback()
 	if mode == ModeNone && !local && !insecure {
 		return fmt.Errorf("%w: auth %s with listen %q gives a shell to everyone who reaches the machine; "+
-			"listen on a loopback address or a unix socket, use auth %s, or add --insecure", ErrSetting, mode, listen, ModeToken)
+			"listen on a loopback address or a unix socket, use auth %s, or add --insecure", ErrSetting, mode, listen,
+			ModeToken)
 	}
 	return nil
 }

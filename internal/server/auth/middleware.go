@@ -23,9 +23,10 @@ var ticketPaths = []string{"/pty/:id/stream", "/pty/:id/ws", "/pty/:id/snapshot"
 
 // Why a request has no grant; the texts are sent.
 var (
-	errNoCredentials = errors.New("this server asks who you are: send the header Authorization: Bearer with the token in the server's token file, or run `evertty url` on the server and open the printed link")
-	errBadToken      = errors.New("the bearer token is not this server's; the right one is in its token file")
-	errBadTicket     = errors.New("the ticket is unknown, used up, expired or for something else; ask for a new one")
+	errNoCredentials = errors.New("this server asks who you are: send the header Authorization: Bearer with the " +
+		"token in the server's token file, or run `evertty url` on the server and open the printed link")
+	errBadToken  = errors.New("the bearer token is not this server's; the right one is in its token file")
+	errBadTicket = errors.New("the ticket is unknown, used up, expired or for something else; ask for a new one")
 )
 
 // Middleware answers for every request, whatever its route, before any handler
@@ -54,7 +55,7 @@ func (a *Auth) Middleware() echo.MiddlewareFunc {
 	}
 }
 
-// isOpen tells whether a route answers without credentials.
+// isOpen reports whether a route answers without credentials.
 func (a *Auth) isOpen(path string) bool {
 	return slices.Contains(openPaths, path) || path == metricsPath && a.openMetrics
 }
@@ -156,7 +157,8 @@ func (a *Auth) refuse(c echo.Context, reason error) error {
 		return own
 	}
 	if given := !errors.Is(reason, errNoCredentials); given && !a.failures.AllowN(a.now(), 1) {
-		return httpapi.NewError(http.StatusTooManyRequests, "LIMIT", "too many wrong credentials; wait, or send the right ones")
+		return httpapi.NewError(http.StatusTooManyRequests, "LIMIT",
+			"too many wrong credentials; wait, or send the right ones")
 	}
 	c.Response().Header().Set(echo.HeaderWWWAuthenticate, `Bearer realm="evertty"`)
 	return httpapi.NewError(http.StatusUnauthorized, "UNAUTHORIZED", "%s", reason)
@@ -172,11 +174,13 @@ func refusalCode(reason error) string {
 
 // audit logs that a request was refused and why, without what it showed.
 func (a *Auth) audit(c echo.Context, reason error) {
-	a.Note(c, AuditRefused, httpapi.Clip(c.Request().Method)+" "+httpapi.RedactURL(c.Request().URL), refusalCode(reason))
+	a.Note(c, AuditRefused, httpapi.Clip(c.Request().Method)+" "+httpapi.RedactURL(c.Request().URL),
+		refusalCode(reason))
 	if !a.audits.AllowN(a.now(), 1) {
 		return
 	}
 	r := c.Request()
-	a.log.Warn("refused", "reason", reason, "method", httpapi.Clip(r.Method), "url", httpapi.RedactURL(r.URL), "host", httpapi.Clip(r.Host),
+	a.log.Warn("refused", "reason", reason, "method", httpapi.Clip(r.Method), "url", httpapi.RedactURL(r.URL), "host",
+		httpapi.Clip(r.Host),
 		"remote", r.RemoteAddr, "request_id", c.Response().Header().Get(echo.HeaderXRequestID))
 }

@@ -85,7 +85,8 @@ func newHosts(listen string, allowed []string) (*hosts, error) {
 	for _, entry := range allowed {
 		parsed, ok := parseHostPort(entry)
 		if !ok {
-			return nil, fmt.Errorf("%w: allowed-host %q is not a host name or address, with or without a port, such as term.example.com or 10.0.0.5:3000",
+			return nil, fmt.Errorf("%w: allowed-host %q is not a host name or address, with or without a port, such "+
+				"as term.example.com or 10.0.0.5:3000",
 				ErrSetting, entry)
 		}
 		h.allowed = append(h.allowed, parsed)
@@ -102,7 +103,8 @@ func (h *hosts) checkHost(r *http.Request) error {
 		return nil
 	}
 	return httpapi.NewError(http.StatusForbidden, "FORBIDDEN_HOST",
-		"this server does not answer for the host %q; start it with --allowed-host and that name if it is meant to", httpapi.Clip(r.Host))
+		"this server does not answer for the host %q; start it with --allowed-host and that name if it is meant to",
+		httpapi.Clip(r.Host))
 }
 
 func (h *hosts) isOurs(host hostPort, r *http.Request) bool {
@@ -148,13 +150,13 @@ func (h *hosts) checkOrigin(r *http.Request, path string) error {
 
 func forbiddenOrigin(from string) *httpapi.Error {
 	return httpapi.NewError(http.StatusForbidden, "FORBIDDEN_ORIGIN",
-		"pages of another origin (%s) may not use this server; behind a proxy start it with --allowed-host and the name the browser shows", httpapi.Clip(from))
+		"pages of another origin (%s) may not use this server; behind a proxy start it with --allowed-host and the "+
+			"name the browser shows", httpapi.Clip(from))
 }
 
-// isOurOrigin compares an Origin (RFC 6454 section 6.2) with the request's own
-// scheme, host and port, and with the allowed hosts, which a proxy may serve
-// with TLS and under another Host. Browsers write origins in one way only, so
-// that other spellings are not understood.
+// isOurOrigin compares an Origin (RFC 6454 section 6.2) with the request's own scheme, host and
+// port, and with the allowed hosts: a proxy may serve those with TLS and under another Host.
+// Browsers write an origin in one way only; other spellings are refused.
 func (h *hosts) isOurOrigin(origin string, r *http.Request) bool {
 	scheme, rest, ok := strings.Cut(origin, "://")
 	if !ok || scheme != "http" && scheme != "https" || rest != strings.ToLower(rest) {
@@ -184,7 +186,8 @@ func isGuarded(r *http.Request, path string) bool {
 	default:
 		return true
 	}
-	return IsUpgrade(r) || strings.HasSuffix(path, "/stream") || strings.HasSuffix(path, "/ws") || strings.HasSuffix(path, "/logs") || strings.HasSuffix(path, "/events") ||
+	return IsUpgrade(r) || strings.HasSuffix(path, "/stream") || strings.HasSuffix(path, "/ws") ||
+		strings.HasSuffix(path, "/logs") || strings.HasSuffix(path, "/events") ||
 		slices.ContainsFunc(r.Header.Values("Accept"), func(v string) bool {
 			return strings.Contains(strings.ToLower(v), "text/event-stream")
 		})

@@ -26,7 +26,8 @@ func TestParseHostPort(t *testing.T) {
 	}
 	for _, given := range []string{
 		"", ":3000", "localhost:", "localhost:0", "localhost:080", "localhost:+80", "localhost:65536", "localhost:http",
-		"localhost.", "::1", "[::1", "::1]", "[127.0.0.1]", "[::1%25lo]", "[localhost]", "[]", "a b", "a/b", "user@localhost",
+		"localhost.", "::1", "[::1", "::1]", "[127.0.0.1]", "[::1%25lo]", "[localhost]", "[]", "a b", "a/b",
+		"user@localhost",
 		"localhost:80:80", "http://localhost", "localhost#", "ümlaut.example", "\u212aernel", "*", "localhost\x00",
 	} {
 		if got, ok := parseHostPort(given); ok {
@@ -164,7 +165,8 @@ func TestOriginMustBeOurs(t *testing.T) {
 				r.TLS = &tls.ConnectionState{}
 			}
 			if ok := h.checkOrigin(r, "/pty") == nil; ok != test.ok {
-				t.Errorf("%s Host %s, Origin %q, TLS %v: allowed %v, want %v", method, test.host, test.origin, test.tls, ok, test.ok)
+				t.Errorf("%s Host %s, Origin %q, TLS %v: allowed %v, want %v", method, test.host, test.origin, test.tls,
+					ok, test.ok)
 			}
 		}
 	}
@@ -211,7 +213,8 @@ func TestSecFetchSiteGuardsEffectsAndStreams(t *testing.T) {
 
 func TestAllowedHostsAreChecked(t *testing.T) {
 	for _, entry := range []string{"", "https://a.example", "*.example", "a.example/", "a.example:0", "::1", "a b"} {
-		if _, err := newHosts("127.0.0.1:0", []string{entry}); !errors.Is(err, ErrSetting) || !strings.Contains(err.Error(), "allowed-host") {
+		if _, err := newHosts("127.0.0.1:0", []string{entry}); !errors.Is(err, ErrSetting) ||
+			!strings.Contains(err.Error(), "allowed-host") {
 			t.Errorf("%q: %v", entry, err)
 		}
 	}
@@ -253,7 +256,8 @@ func TestCheckListen(t *testing.T) {
 }
 
 func FuzzOrigin(f *testing.F) {
-	for _, seed := range []string{"http://localhost:3000", "http://evil", "null", "http://[::1]:3000", "http://localhost:3000@evil"} {
+	for _, seed := range []string{"http://localhost:3000", "http://evil", "null", "http://[::1]:3000",
+		"http://localhost:3000@evil"} {
 		f.Add(seed, "localhost:3000")
 	}
 	h := &hosts{listen: "127.0.0.1"}

@@ -9,7 +9,8 @@ import (
 // SecretsParam asks, with GET, for the values of variables that are session.Hidden otherwise.
 const SecretsParam = "secrets"
 
-// SecretsShown tells whether the request asks for true values. Errors: ErrReadOnly for those that may not do everything; 400 for another value than 0 and 1.
+// SecretsShown reports whether the request asks for the values of secret variables. Errors:
+// ErrReadOnly without full access; 400 for a value other than 0 and 1.
 func SecretsShown(c echo.Context) (bool, error) {
 	shown, err := httpapi.SwitchOf(c, SecretsParam)
 	if err != nil || !shown {

@@ -21,9 +21,8 @@ const (
 	maxTickets = 4096
 )
 
-// tickets are the one-time secrets that may stand in a URL: they live briefly, and
-// only as digests. Those of terminals outlive the server, see ticketJournal. Safe
-// for concurrent use.
+// tickets are the short-lived secrets for URLs, stored as digests. Tickets for terminals outlive the
+// server, see ticketJournal. It is safe for concurrent use.
 type tickets struct {
 	now func() time.Time
 	log *slog.Logger
@@ -45,9 +44,8 @@ func newTickets(now func() time.Time, log *slog.Logger) *tickets {
 	return &tickets{now: now, log: log, live: map[digest]*ticket{}}
 }
 
-// keep goes on with the tickets that an earlier server left in dir, and keeps them
-// there from now on. token is that of the server, "" without one: another one's
-// tickets are forgotten.
+// keep loads the tickets of an earlier server from dir and writes changes there from now on. It
+// drops the tickets of a server with another token; token is "" without one.
 func (t *tickets) keep(dir, token string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -62,7 +60,7 @@ func (t *tickets) keep(dir, token string) {
 	t.said(t.journal.rewrite(t.live))
 }
 
-// said logs the first of several failures. The lock is held.
+// said logs the first failure of a series. The lock is held.
 func (t *tickets) said(err error) {
 	if err != nil && !t.failed {
 		t.log.Warn("tickets cannot be written to the disk", "error", err)
@@ -70,7 +68,7 @@ func (t *tickets) said(err error) {
 	t.failed = err != nil
 }
 
-// wrote keeps an issue or a use of a ticket for a terminal. The lock is held.
+// wrote stores an issue or a use of a ticket for a terminal. The lock is held.
 func (t *tickets) wrote(key digest, of *ticket, used bool) {
 	if t.journal == nil || of.grant.PTY == "" {
 		return
@@ -82,7 +80,7 @@ func (t *tickets) wrote(key digest, of *ticket, used bool) {
 	t.said(t.journal.add(l, used && of.uses == 0, t.live))
 }
 
-// issue makes a ticket for g that lasts ttl (up to maxTicketTTL) and can be
+// issue creates a ticket for g that lasts ttl (up to maxTicketTTL) and can be
 // used uses times (1..maxTicketUses). When maxTickets are live it fails with 429
 // LIMIT, whose RetryAfter is when the next one expires.
 func (t *tickets) issue(g Grant, ttl time.Duration, uses int) (secret string, expires time.Time, err error) {
@@ -95,7 +93,8 @@ func (t *tickets) issue(g Grant, ttl time.Duration, uses int) (secret string, ex
 		t.sweep(now)
 	}
 	if len(t.live) >= maxTickets {
-		full := httpapi.NewError(http.StatusTooManyRequests, "LIMIT", "%d tickets are waiting to be used, which is the most; wait until one expires", maxTickets)
+		full := httpapi.NewError(http.StatusTooManyRequests, "LIMIT",
+			"%d tickets are waiting to be used, which is the most; wait until one expires", maxTickets)
 		full.RetryAfter = t.next.Sub(now)
 		return "", time.Time{}, full
 	}
@@ -120,10 +119,9 @@ func (t *tickets) sweep(now time.Time) {
 	}
 }
 
-// redeem uses the ticket once and returns its grant. It reports false for a
-// secret that is unknown, used up or expired, and for a live ticket of another
-// terminal than pty, which is then not used. A login ticket is redeemed with
-// pty "".
+// redeem uses the ticket once and returns its grant. It returns false for a secret that is unknown,
+// used up or expired. It also returns false for a ticket of another terminal than pty, without
+// using it. A login ticket is redeemed with pty "".
 func (t *tickets) redeem(secret, pty string) (Grant, bool) {
 	now, key := t.now().Round(0), DigestOf(secret)
 	t.mu.Lock()
@@ -143,7 +141,7 @@ func (t *tickets) redeem(secret, pty string) (Grant, bool) {
 	return found.grant, true
 }
 
-// valid tells whether the ticket could be used for pty now, and what it grants.
+// valid returns the grant of a ticket for pty without using it, and false if redeem would fail.
 func (t *tickets) valid(secret, pty string) (Grant, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -65,7 +65,8 @@ func TestTicketsAreBounded(t *testing.T) {
 	}
 	clock.advance(4 * time.Second)
 	_, _, err := store.issue(Grant{Read, "alpha"}, time.Minute, 1)
-	if full, ok := errors.AsType[*httpapi.Error](err); !ok || full.Status != 429 || full.Code != "LIMIT" || full.RetryAfter != 6*time.Second {
+	if full, ok := errors.AsType[*httpapi.Error](err); !ok || full.Status != 429 || full.Code != "LIMIT" ||
+		full.RetryAfter != 6*time.Second {
 		t.Fatalf("got %v", err)
 	}
 	clock.advance(6 * time.Second)

@@ -14,22 +14,22 @@ import (
 	"time"
 )
 
-// The tickets of terminals outlive the server in DIR/tickets: a line of JSON for each issue and each use, appended before anybody is told, so that a
-// server that is killed leaves no ticket that can be used once more. The file has digests of secrets only. It is written anew at a start, and when it
-// is long.
+// Tickets for terminals outlive the server in DIR/tickets, which has one line of JSON for each issue
+// and each use. A line is appended before the reply, so no ticket gets another use by a kill. The
+// file has digests of secrets only. It is rewritten at a start and when it is full.
 
 const (
 	// ticketFile is its name in the data directory.
 	ticketFile = "tickets"
 	// ticketFormat is the version in its first line; a file of another one is not read.
 	ticketFormat = 1
-	// maxTicketFile is the size from which the file is written anew, in bytes: all live tickets take at most 1 MiB.
+	// maxTicketFile is the size at which the file is rewritten, in bytes; all live tickets take 1 MiB.
 	maxTicketFile = 4 << 20
 	// maxTicketLine bounds a line, in bytes: a ticket with a long id has 300.
 	maxTicketLine = 4 << 10
 )
 
-// ticketHead is the first line. Of tells whose tickets these are: with another token there are none.
+// ticketHead is the first line. Of is a digest of the token: with another token the tickets end.
 type ticketHead struct {
 	Format int    `json:"format"`
 	Of     string `json:"of"`
@@ -53,13 +53,15 @@ type ticketJournal struct {
 	size int64
 }
 
-// newTicketJournal is that of a directory, for the tickets that a token stands for. It has no file before rewrite.
+// newTicketJournal returns the journal of a directory for tickets of the given token. rewrite
+// creates its file.
 func newTicketJournal(dir, token string) *ticketJournal {
 	of := DigestOf("tickets of " + token)
 	return &ticketJournal{path: filepath.Join(dir, ticketFile), of: hex.EncodeToString(of[:])}
 }
 
-// load reads the live tickets. A line that makes no sense ends the file: a server was killed while it wrote it, and told nobody.
+// load reads the live tickets. It stops at an invalid line: the server was killed during its write,
+// before the reply.
 func (j *ticketJournal) load(now time.Time) (map[digest]*ticket, error) {
 	live := map[digest]*ticket{}
 	f, err := os.OpenFile(j.path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
@@ -94,10 +96,11 @@ func readTickets(r io.Reader, of string, now time.Time) map[digest]*ticket {
 	return live
 }
 
-// apply does to live what a line says, and tells whether it makes sense.
+// apply updates live by a line and reports whether the line is valid.
 func (l ticketLine) apply(live map[digest]*ticket, now time.Time) bool {
 	var key digest
-	if n, err := hex.Decode(key[:], []byte(l.Digest)); err != nil || n != len(key) || len(l.Digest) != hex.EncodedLen(len(key)) {
+	if n, err := hex.Decode(key[:], []byte(l.Digest)); err != nil || n != len(key) ||
+		len(l.Digest) != hex.EncodedLen(len(key)) {
 		return false
 	}
 	if l.Used {
@@ -117,7 +120,8 @@ func (l ticketLine) apply(live map[digest]*ticket, now time.Time) bool {
 	return true
 }
 
-// rewrite makes the file anew with live, so that it is complete or the old one. When that fails there is no file: tickets end with this server then.
+// rewrite replaces the file by one with live, atomically. After a failure there is no file, and
+// tickets end with this server.
 func (j *ticketJournal) rewrite(live map[digest]*ticket) (err error) {
 	j.close()
 	f, err := os.CreateTemp(filepath.Dir(j.path), ".tickets-*") // 0600
@@ -146,7 +150,7 @@ func (j *ticketJournal) rewrite(live map[digest]*ticket) (err error) {
 	return nil
 }
 
-// give up: what is on disk must not have uses that are gone.
+// Give up: tickets on disk must not have more uses than they have left.
 func (j *ticketJournal) give(err error) error {
 	j.close()
 	if e := os.Remove(j.path); e != nil && !errors.Is(e, fs.ErrNotExist) {
@@ -162,7 +166,7 @@ func (j *ticketJournal) close() {
 	}
 }
 
-// add appends a line; live is what there is after it, last tells that it uses a ticket up.
+// add appends a line. live has the tickets after it; last says that the line uses a ticket up.
 func (j *ticketJournal) add(l ticketLine, last bool, live map[digest]*ticket) error {
 	if j.file == nil || j.size > maxTicketFile {
 		return j.rewrite(live)
@@ -182,7 +186,8 @@ func (j *ticketJournal) add(l ticketLine, last bool, live map[digest]*ticket) er
 	return nil
 }
 
-// issueOf is the line of a ticket.
+// issueOf returns the line of a new ticket.
 func issueOf(key digest, t *ticket) ticketLine {
-	return ticketLine{Digest: hex.EncodeToString(key[:]), PTY: t.grant.PTY, Role: t.grant.Role, Expires: t.expires.UTC(), Uses: t.uses}
+	return ticketLine{Digest: hex.EncodeToString(key[:]), PTY: t.grant.PTY, Role: t.grant.Role,
+		Expires: t.expires.UTC(), Uses: t.uses}
 }

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// keptTickets is a store that keeps its tickets in dir, as a server of that token does. Dropping it is a kill: it has no end.
+// keptTickets is a store that keeps its tickets in dir, as a server of that token does. Dropping it is a kill: it has
+// no end.
 func keptTickets(clock *handClock, dir, token string) *tickets {
 	t := newTickets(clock.Now, slog.New(slog.DiscardHandler))
 	t.keep(dir, token)
@@ -51,7 +52,8 @@ func TestTicketsOutliveTheServer(t *testing.T) {
 	for _, tc := range []struct {
 		name, secret, pty string
 		want              []bool
-	}{{"unused", once, "alpha", []bool{true, false}}, {"used up", used, "alpha", []bool{false}}, {"used once of three times", thrice, "beta", []bool{true, true, false}},
+	}{{"unused", once, "alpha", []bool{true, false}}, {"used up", used, "alpha", []bool{false}},
+		{"used once of three times", thrice, "beta", []bool{true, true, false}},
 		{"expired", short, "beta", []bool{false}}, {"a login", login, "", []bool{false}}} {
 		for i, want := range tc.want {
 			if _, ok := second.redeem(tc.secret, tc.pty); ok != want {
@@ -156,11 +158,13 @@ func TestTicketFileIsBounded(t *testing.T) {
 func FuzzReadTickets(f *testing.F) {
 	now := time.Now()
 	of := strings.Repeat("0", 64)
-	f.Add([]byte(`{"format":1,"of":"` + of + `"}` + "\n" + `{"digest":"` + of + `","pty":"a","role":"read","expires":"2099-01-01T00:00:00Z","uses":1}` + "\n"))
+	f.Add([]byte(`{"format":1,"of":"` + of + `"}` + "\n" + `{"digest":"` + of +
+		`","pty":"a","role":"read","expires":"2099-01-01T00:00:00Z","uses":1}` + "\n"))
 	f.Add([]byte(`{"format":1}` + "\n{}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for _, found := range readTickets(bytes.NewReader(text), of, now) {
-			if found.uses < 1 || found.uses > maxTicketUses || found.grant.PTY == "" || !now.Before(found.expires) || found.expires.After(now.Add(maxTicketTTL)) {
+			if found.uses < 1 || found.uses > maxTicketUses || found.grant.PTY == "" || !now.Before(found.expires) ||
+				found.expires.After(now.Add(maxTicketTTL)) {
 				t.Errorf("%+v", found)
 			}
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// ticketOrder is a wire.TicketRequest that makes sense.
+// ticketOrder is a valid wire.TicketRequest.
 type ticketOrder struct {
 	grant Grant // PTY as the request has it
 	ttl   time.Duration
@@ -57,7 +57,8 @@ func (a *Auth) HandleTickets(c echo.Context) error {
 func orderOf(t wire.TicketRequest) (ticketOrder, error) {
 	if t.Login {
 		if t.PTY != "" || t.Role != "" || t.TTLS != nil || t.Uses != nil {
-			return ticketOrder{}, httpapi.BadRequest("a login ticket is for %v and one use; \"login\" goes with no other field", ticketTTL)
+			return ticketOrder{}, httpapi.BadRequest("a login ticket is for %v and one use; \"login\" goes with no "+
+				"other field", ticketTTL)
 		}
 		return ticketOrder{Grant{Role: Write}, ticketTTL, 1}, nil
 	}
@@ -70,17 +71,20 @@ func orderOf(t wire.TicketRequest) (ticketOrder, error) {
 	case Read, Write:
 		o.grant.Role = role
 	default:
-		return o, httpapi.BadRequest("\"role\" must be read or write, not %q", httpapi.Clip(t.Role)).With("field", "role")
+		return o, httpapi.BadRequest("\"role\" must be read or write, not %q", httpapi.Clip(t.Role)).With("field",
+			"role")
 	}
 	if t.TTLS != nil {
 		if limit := int(maxTicketTTL / time.Second); *t.TTLS < 1 || *t.TTLS > limit {
-			return o, httpapi.BadRequest("\"ttl_s\" must be 1 to %d seconds, not %d", limit, *t.TTLS).With("field", "ttl_s")
+			return o, httpapi.BadRequest("\"ttl_s\" must be 1 to %d seconds, not %d", limit, *t.TTLS).With("field",
+				"ttl_s")
 		}
 		o.ttl = time.Duration(*t.TTLS) * time.Second
 	}
 	if t.Uses != nil {
 		if *t.Uses < 1 || *t.Uses > maxTicketUses {
-			return o, httpapi.BadRequest("\"uses\" must be 1 to %d, not %d", maxTicketUses, *t.Uses).With("field", "uses")
+			return o, httpapi.BadRequest("\"uses\" must be 1 to %d, not %d", maxTicketUses, *t.Uses).With("field",
+				"uses")
 		}
 		o.uses = *t.Uses
 	}

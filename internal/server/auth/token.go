@@ -86,7 +86,8 @@ func ReadToken(path string) (string, error) {
 	case errors.Is(err, unix.ELOOP):
 		return "", fmt.Errorf("%w: %s is a symbolic link; remove it and start again", ErrTokenFile, path)
 	case err != nil:
-		return "", fmt.Errorf("%w: %w; make it readable for the user who runs the server, or remove it", ErrTokenFile, err)
+		return "", fmt.Errorf("%w: %w; make it readable for the user who runs the server, or remove it", ErrTokenFile,
+			err)
 	}
 	defer file.Close()
 	if err := checkTokenFile(file); err != nil {
@@ -98,7 +99,8 @@ func ReadToken(path string) (string, error) {
 	}
 	token := strings.TrimSuffix(string(content), "\n")
 	if len(token) < minToken || len(token) > maxToken || strings.ContainsFunc(token, notTokenRune) {
-		return "", fmt.Errorf("%w: %s must hold one line of %d to %d letters, digits and -._~+/=; remove it to get a new one",
+		return "", fmt.Errorf("%w: %s must hold one line of %d to %d letters, digits and -._~+/=; remove it to get a "+
+			"new one",
 			ErrTokenFile, path, minToken, maxToken)
 	}
 	return token, nil
@@ -117,7 +119,8 @@ func checkTokenFile(file *os.File) error {
 		return fmt.Errorf("%w: %s belongs to user %d and the server runs as user %d; remove it and start again",
 			ErrTokenFile, file.Name(), stat.Uid, os.Geteuid())
 	case stat.Mode&0o077 != 0:
-		return fmt.Errorf("%w: others may use %s (mode %04o) and may know the token; remove it and start again, or run chmod 600 if they do not",
+		return fmt.Errorf("%w: others may use %s (mode %04o) and may know the token; remove it and start again, or "+
+			"run chmod 600 if they do not",
 			ErrTokenFile, file.Name(), stat.Mode&0o777)
 	}
 	return nil
@@ -132,7 +135,7 @@ func notTokenRune(r rune) bool {
 // and looking one up takes no time that depends on the secret.
 type digest [sha256.Size]byte
 
-// DigestOf is what is kept and compared of a secret.
+// DigestOf returns the digest that is stored and compared instead of a secret.
 func DigestOf(secret string) digest { return sha256.Sum256([]byte(secret)) }
 
 // equal compares in constant time.

@@ -108,7 +108,8 @@ func TestTokenFileThatCannotBeTrusted(t *testing.T) {
 			t.Fatal(err)
 		}
 		token, err := loadToken(dir)
-		if !errors.Is(err, ErrTokenFile) || token != "" || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), good) {
+		if !errors.Is(err, ErrTokenFile) || token != "" || !strings.Contains(err.Error(), path) ||
+			strings.Contains(err.Error(), good) {
 			t.Errorf("%s: %q, %v", name, token, err)
 		}
 		if _, err := os.Lstat(path + ".absent"); err == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// WebhookPath is where providers tell what happened to an instance.
+// WebhookPath is the route for reports of providers about their instances.
 const WebhookPath = "/api/webhooks/:provider"
 
 // webhookHeader carries the secret that only this server and its providers know.
@@ -15,12 +15,13 @@ const webhookHeader = "X-Webhook-Secret"
 
 var errBadSecret = errors.New("the header " + webhookHeader + " has not this server's secret for webhooks")
 
-// isWebhook tells whether a request may come with the secret of webhooks in place of credentials.
+// isWebhook reports whether the webhook secret may authenticate the request.
 func (a *Auth) isWebhook(c echo.Context) bool {
 	return a.Webhooks != nil && c.Path() == WebhookPath && c.Request().Method == http.MethodPost
 }
 
-// AllowWebhook refuses a provider that does not know the secret. Without a secret the usual credentials decide.
+// AllowWebhook refuses a provider without the secret. If none is configured, the usual credentials
+// decide.
 func (a *Auth) AllowWebhook(c echo.Context) error {
 	if a.Webhooks == nil {
 		return RequireWrite(c)

@@ -180,13 +180,16 @@ func (s *Service) fileRoutes() []httpapi.Route {
 // Service has the handlers of the compatible routes.
 type Service struct{ *exec.Service }
 
-// stamp is in every reply of these routes.
+// stamp is in the replies whose outputs are sent from the logs; the others have it in their type in wire.
 type stamp struct {
 	Success   bool      `json:"success"`
 	Timestamp time.Time `json:"timestamp"`
 }
 
-func stampNow() stamp { return stamp{true, time.Now().UTC()} }
+func stampNow() stamp { return stamp{true, now()} }
+
+// now is the time of a reply.
+func now() time.Time { return time.Now().UTC() }
 
 // sessionOf is the session that a call means: of the path, of the header, of the body, or "default".
 // One that the path or the header names has to exist already; "default" and the body's come into being, as there.
@@ -243,23 +246,9 @@ type sessionRequest struct {
 	Isolation        *bool       `json:"isolation"` // of namespaces there; sessions are no border here
 }
 
-// sessionReply is the reply about a session that was made.
-type sessionReply struct {
-	stamp
-	sessionInfo
-}
-
-// sessionInfo is a session as these routes tell it.
-type sessionInfo struct {
-	ID        string    `json:"id"`
-	SessionID string    `json:"sessionId"`
-	Cwd       string    `json:"cwd"`
-	CreatedAt time.Time `json:"createdAt"`
-}
-
-func sessionInfoOf(sh *registry.Shell) sessionInfo {
+func sessionInfoOf(sh *registry.Shell) wire.CompatSessionInfo {
 	i := sh.Info()
-	return sessionInfo{i.Session, i.Session, i.Cwd, i.CreatedAt}
+	return wire.CompatSessionInfo{ID: i.Session, SessionID: i.Session, Cwd: i.Cwd, CreatedAt: i.CreatedAt}
 }
 
 func (s *Service) create(c echo.Context) error {
@@ -283,7 +272,8 @@ func (s *Service) create(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, sessionReply{stampNow(), sessionInfoOf(sh)})
+	return c.JSON(http.StatusOK,
+		wire.CompatSession{Success: true, Timestamp: now(), CompatSessionInfo: sessionInfoOf(sh)})
 }
 
 // session is the name that the request chooses, or a new one.
@@ -296,15 +286,8 @@ func (r *sessionRequest) session() string {
 	return "session-" + auth.NewSecret()[:16]
 }
 
-// sessionsReply is the reply of GET /api/session/list.
-type sessionsReply struct {
-	stamp
-	Count    int           `json:"count"`
-	Sessions []sessionInfo `json:"sessions"`
-}
-
 func (s *Service) listSessions(c echo.Context) error {
-	reply := sessionsReply{stamp: stampNow(), Sessions: []sessionInfo{}}
+	reply := wire.CompatSessions{Success: true, Timestamp: now(), Sessions: []wire.CompatSessionInfo{}}
 	for _, sh := range s.Shells.List("") {
 		if sh.Default {
 			reply.Sessions = append(reply.Sessions, sessionInfoOf(sh))
@@ -312,12 +295,6 @@ func (s *Service) listSessions(c echo.Context) error {
 	}
 	reply.Count = len(reply.Sessions)
 	return httpapi.WriteJSON(c, http.StatusOK, reply)
-}
-
-// namedReply is the reply of calls that only say which session they were about.
-type namedReply struct {
-	stamp
-	SessionID string `json:"sessionId"`
 }
 
 func (s *Service) deleteSession(c echo.Context) error {
@@ -336,7 +313,7 @@ func (s *Service) deleteSession(c echo.Context) error {
 	if err := s.Shells.DeleteSession(httpapi.Unhurried(c), req.SessionID); err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, namedReply{stampNow(), req.SessionID})
+	return c.JSON(http.StatusOK, wire.CompatNamed{Success: true, Timestamp: now(), SessionID: req.SessionID})
 }
 
 // envRequest is the body of the calls that set variables; null removes one.
@@ -372,7 +349,7 @@ func (s *Service) setVariables(c echo.Context) error {
 	if err := s.SetEnv(c, sh, set, unset); err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, namedReply{stampNow(), sh.Session})
+	return c.JSON(http.StatusOK, wire.CompatNamed{Success: true, Timestamp: now(), SessionID: sh.Session})
 }
 
 // errorOf tells about which session the end of a shell is.

@@ -12,6 +12,7 @@ import (
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/shell/registry"
+	"github.com/evertty/evertty/wire"
 )
 
 // executeRequest is the body of POST /api/execute, /api/execute/stream and /api/process/start.
@@ -110,31 +111,8 @@ func (s *Service) executeStream(c echo.Context) error {
 // events are the events of the compatible streams: `data:` alone, with the kind as its type.
 type events struct{ session string }
 
-// event is the data of one event.
-type event struct {
-	Type      string       `json:"type"`
-	Timestamp time.Time    `json:"timestamp"`
-	Command   string       `json:"command,omitempty"`
-	SessionID string       `json:"sessionId,omitempty"`
-	ProcessID string       `json:"processId,omitempty"`
-	PID       int          `json:"pid,omitempty"`
-	ExitCode  *int         `json:"exitCode,omitempty"`
-	Result    *eventResult `json:"result,omitempty"`
-	Error     string       `json:"error,omitempty"`
-	Code      string       `json:"code,omitempty"`
-}
-
-// eventResult is the result inside the event complete; the outputs were events before it.
-type eventResult struct {
-	Success   bool   `json:"success"`
-	ExitCode  int    `json:"exitCode"`
-	Command   string `json:"command"`
-	Duration  int64  `json:"duration"`
-	SessionID string `json:"sessionId"`
-}
-
 func (o events) Started(b []byte, i shell.Info) []byte {
-	return appendData(b, event{Type: "start", Timestamp: i.StartedAt.UTC(), Command: i.Command, SessionID: o.session, ProcessID: i.ID, PID: i.PID})
+	return appendData(b, wire.CompatEvent{Type: "start", Timestamp: i.StartedAt.UTC(), Command: i.Command, SessionID: o.session, ProcessID: i.ID, PID: i.PID})
 }
 
 // output says bytes that are not UTF-8 as U+FFFD: clients of these streams know nothing else. data_b64 has them too.
@@ -152,15 +130,16 @@ func (o events) Output(b []byte, out shell.Stream, p []byte) []byte {
 }
 
 func (o events) Completed(b []byte, i shell.Info, r shell.Result) []byte {
-	return appendData(b, event{Type: "complete", Timestamp: i.FinishedAt.UTC(), ExitCode: &r.ExitCode, SessionID: o.session, ProcessID: i.ID,
-		Result: &eventResult{r.ExitCode == 0, r.ExitCode, i.Command, exec.DurationOf(i), o.session}})
+	return appendData(b, wire.CompatEvent{Type: "complete", Timestamp: i.FinishedAt.UTC(), ExitCode: &r.ExitCode, SessionID: o.session, ProcessID: i.ID,
+		Result: &wire.CompatEventResult{Success: r.ExitCode == 0, ExitCode: r.ExitCode, Command: i.Command,
+			Duration: exec.DurationOf(i), SessionID: o.session}})
 }
 
 func (o events) Failed(b []byte, e *httpapi.Error) []byte {
-	return appendData(b, event{Type: "error", Timestamp: time.Now().UTC(), Error: e.Message, Code: e.Code, SessionID: o.session})
+	return appendData(b, wire.CompatEvent{Type: "error", Timestamp: time.Now().UTC(), Error: e.Message, Code: e.Code, SessionID: o.session})
 }
 
-func appendData(b []byte, e event) []byte {
+func appendData(b []byte, e wire.CompatEvent) []byte {
 	data, err := httpapi.Encode(e)
 	if err != nil {
 		panic(err.Error()) // a type of ours
@@ -168,24 +147,9 @@ func appendData(b []byte, e event) []byte {
 	return fmt.Appendf(b, "data: %s\n\n", data)
 }
 
-// ProcessReply is a process as these routes tell it.
-type ProcessReply struct {
-	Success   bool       `json:"success"`
-	ID        string     `json:"id"`
-	ProcessID string     `json:"processId"`
-	PID       int        `json:"pid"`
-	Command   string     `json:"command"`
-	Status    string     `json:"status"`
-	StartTime time.Time  `json:"startTime"`
-	EndTime   *time.Time `json:"endTime,omitempty"`
-	ExitCode  *int       `json:"exitCode,omitempty"`
-	SessionID string     `json:"sessionId"`
-	Timestamp time.Time  `json:"timestamp"`
-}
-
-func processReplyOf(session string, i shell.Info) ProcessReply {
-	p := ProcessReply{Success: true, ID: i.ID, ProcessID: i.ID, PID: i.PID, Command: i.Command, Status: processStatus(i), StartTime: i.CreatedAt.UTC(),
-		EndTime: exec.TimeOrNil(i.FinishedAt), SessionID: session, Timestamp: time.Now().UTC()}
+func processReplyOf(session string, i shell.Info) wire.CompatProcess {
+	p := wire.CompatProcess{Success: true, ID: i.ID, ProcessID: i.ID, PID: i.PID, Command: i.Command, Status: processStatus(i), StartTime: i.CreatedAt.UTC(),
+		EndTime: utc(i.FinishedAt), SessionID: session, Timestamp: time.Now().UTC()}
 	if !i.StartedAt.IsZero() {
 		p.StartTime = i.StartedAt.UTC()
 	}
@@ -193,6 +157,14 @@ func processReplyOf(session string, i shell.Info) ProcessReply {
 		p.ExitCode = &i.Result.ExitCode
 	}
 	return p
+}
+
+// utc is a time in UTC; the zero time stays zero, so that the reply leaves it out.
+func utc(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.UTC()
 }
 
 // processStatus is a command's status in these routes' words.

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
@@ -18,6 +17,7 @@ import (
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/wire"
 )
 
 const (
@@ -47,10 +47,9 @@ type fileRequest struct {
 	bytes []byte // the content, of a write
 }
 
-// fileReply is the reply of calls that have nothing to tell but the path.
-type fileReply struct {
-	stamp
-	Path string `json:"path"`
+// done is the reply of calls that have nothing to tell but the path.
+func done(path string) wire.CompatFile {
+	return wire.CompatFile{Success: true, Timestamp: now(), Path: path}
 }
 
 // bindFile reads the request, which is about the needed paths, makes these absolute and asks whether it may be done: relative ones are relative to the session's directory.
@@ -174,14 +173,6 @@ func openFile(path string, flags int, mode fs.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// readReply is the reply of POST /api/file/read.
-type readReply struct {
-	fileReply
-	Content  string `json:"content"`
-	Encoding string `json:"encoding"`
-	Size     int    `json:"size"`
-}
-
 func (s *Service) readFile(c echo.Context) error {
 	r, err := s.bindFile(c, permission.ToolRead, "path")
 	if err != nil {
@@ -194,7 +185,7 @@ func (s *Service) readFile(c echo.Context) error {
 	if err != nil {
 		return fileError(err)
 	}
-	reply := readReply{fileReply: fileReply{stampNow(), r.Path}, Encoding: r.Encoding, Size: len(p)}
+	reply := wire.CompatContent{CompatFile: done(r.Path), Encoding: r.Encoding, Size: len(p)}
 	reply.Content, reply.Encoding, err = contentOf(p, r.Encoding)
 	if err != nil {
 		return err
@@ -249,7 +240,7 @@ func (s *Service) writeFile(c echo.Context) error {
 	if err := r.files.write(c.Request().Context(), r.Path, r.bytes); err != nil {
 		return fileError(err)
 	}
-	return c.JSON(http.StatusOK, fileReply{stampNow(), r.Path})
+	return c.JSON(http.StatusOK, done(r.Path))
 }
 
 // writeFile replaces what a file has; a new one is the umask's.
@@ -272,7 +263,7 @@ func (s *Service) makeDir(c echo.Context) error {
 	if err := r.files.mkdir(c.Request().Context(), r.Path, r.Recursive); err != nil {
 		return fileError(err)
 	}
-	return c.JSON(http.StatusOK, fileReply{stampNow(), r.Path})
+	return c.JSON(http.StatusOK, done(r.Path))
 }
 
 // removeFile removes a file or an empty directory: what removes more is a command.
@@ -284,7 +275,7 @@ func (s *Service) removeFile(c echo.Context) error {
 	if err := r.files.remove(c.Request().Context(), r.Path); err != nil {
 		return fileError(err)
 	}
-	return c.JSON(http.StatusOK, fileReply{stampNow(), r.Path})
+	return c.JSON(http.StatusOK, done(r.Path))
 }
 
 func (s *Service) renameFile(c echo.Context) error {
@@ -303,23 +294,11 @@ func (s *Service) moveFile(c echo.Context) error {
 	return renamed(c, r.files, r.SourcePath, r.DestinationPath)
 }
 
-// renamedReply is the reply of a rename or move.
-type renamedReply struct {
-	fileReply
-	NewPath string `json:"newPath"`
-}
-
 func renamed(c echo.Context, at files, from, to string) error {
 	if err := at.rename(c.Request().Context(), from, to); err != nil {
 		return fileError(err)
 	}
-	return c.JSON(http.StatusOK, renamedReply{fileReply{stampNow(), from}, to})
-}
-
-// existsReply is the reply of POST /api/file/exists.
-type existsReply struct {
-	fileReply
-	Exists bool `json:"exists"`
+	return c.JSON(http.StatusOK, wire.CompatRenamed{CompatFile: done(from), NewPath: to})
 }
 
 func (s *Service) fileExists(c echo.Context) error {
@@ -331,26 +310,7 @@ func (s *Service) fileExists(c echo.Context) error {
 	if err != nil {
 		return fileError(err)
 	}
-	return c.JSON(http.StatusOK, existsReply{fileReply{stampNow(), r.Path}, there})
-}
-
-// fileEntry is one file in the list of a directory.
-type fileEntry struct {
-	Name         string    `json:"name"`
-	AbsolutePath string    `json:"absolutePath"`
-	RelativePath string    `json:"relativePath"`
-	Type         string    `json:"type"`
-	Size         int64     `json:"size"`
-	ModifiedAt   time.Time `json:"modifiedAt"`
-	Mode         string    `json:"mode"`
-}
-
-// filesReply is the reply of POST /api/file/list.
-type filesReply struct {
-	fileReply
-	Count     int         `json:"count"`
-	Truncated bool        `json:"truncated"`
-	Files     []fileEntry `json:"files"`
+	return c.JSON(http.StatusOK, wire.CompatExists{CompatFile: done(r.Path), Exists: there})
 }
 
 func (s *Service) listFiles(c echo.Context) error {
@@ -358,7 +318,7 @@ func (s *Service) listFiles(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	reply := filesReply{fileReply: fileReply{stampNow(), r.Path}, Files: []fileEntry{}}
+	reply := wire.CompatFiles{CompatFile: done(r.Path), Files: []wire.CompatEntry{}}
 	if err := r.files.list(c.Request().Context(), &reply, r.Options.Recursive || r.Recursive, r.Options.IncludeHidden); err != nil {
 		return fileError(err)
 	}
@@ -367,7 +327,7 @@ func (s *Service) listFiles(c echo.Context) error {
 }
 
 // walk lists the directory in the order of names; what cannot be read below it is left out.
-func (l *filesReply) walk(recursive, hidden bool) error {
+func walk(l *wire.CompatFiles, recursive, hidden bool) error {
 	return filepath.WalkDir(l.Path, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case path == l.Path && err != nil:
@@ -384,7 +344,9 @@ func (l *filesReply) walk(recursive, hidden bool) error {
 		}
 		if i, err := d.Info(); err == nil { // else it went meanwhile
 			relative, _ := filepath.Rel(l.Path, path) // both are absolute
-			l.Files = append(l.Files, fileEntry{d.Name(), path, relative, fileType(d.Type()), i.Size(), i.ModTime().UTC(), fmt.Sprintf("%04o", i.Mode().Perm())})
+			l.Files = append(l.Files, wire.CompatEntry{Name: d.Name(), AbsolutePath: path, RelativePath: relative,
+				Type: fileType(d.Type()), Size: i.Size(), ModifiedAt: i.ModTime().UTC(),
+				Mode: fmt.Sprintf("%04o", i.Mode().Perm())})
 		}
 		if !recursive {
 			return skipped(d)

@@ -13,6 +13,7 @@ import (
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/shell/registry"
 	"github.com/evertty/evertty/internal/thread/service"
+	"github.com/evertty/evertty/wire"
 )
 
 // files are those that the shell of a request sees: of this machine, or of the place where the thread's processes run.
@@ -24,7 +25,7 @@ type files interface {
 	rename(ctx context.Context, from, to string) error
 	exists(ctx context.Context, path string) (bool, error)
 	// list fills in a reply that has the path.
-	list(ctx context.Context, l *filesReply, recursive, hidden bool) error
+	list(ctx context.Context, l *wire.CompatFiles, recursive, hidden bool) error
 }
 
 // filesOf are the files of a shell.
@@ -77,11 +78,11 @@ func (localFiles) exists(_ context.Context, path string) (bool, error) {
 	return err == nil, err
 }
 
-func (localFiles) list(_ context.Context, l *filesReply, recursive, hidden bool) (err error) {
+func (localFiles) list(_ context.Context, l *wire.CompatFiles, recursive, hidden bool) (err error) {
 	if l.Path, err = filepath.EvalSymlinks(l.Path); err != nil {
 		return err
 	}
-	return l.walk(recursive, hidden)
+	return walk(l, recursive, hidden)
 }
 
 // remoteFiles are those of a place.
@@ -110,7 +111,7 @@ func (r remoteFiles) exists(ctx context.Context, path string) (bool, error) {
 }
 
 // list asks once for each directory. What cannot be read below the first is left out.
-func (r remoteFiles) list(ctx context.Context, l *filesReply, recursive, hidden bool) error {
+func (r remoteFiles) list(ctx context.Context, l *wire.CompatFiles, recursive, hidden bool) error {
 	var walk func(dir, relative string) error
 	walk = func(dir, relative string) error {
 		entries, err := r.List(ctx, dir)
@@ -136,8 +137,8 @@ func (r remoteFiles) list(ctx context.Context, l *filesReply, recursive, hidden 
 	return walk(l.Path, "")
 }
 
-func entryOf(f provider.File, dir, relative string) fileEntry {
-	e := fileEntry{Name: f.Name, AbsolutePath: filepath.Join(dir, f.Name), RelativePath: filepath.Join(relative, f.Name), Type: "file", Size: f.Size,
+func entryOf(f provider.File, dir, relative string) wire.CompatEntry {
+	e := wire.CompatEntry{Name: f.Name, AbsolutePath: filepath.Join(dir, f.Name), RelativePath: filepath.Join(relative, f.Name), Type: "file", Size: f.Size,
 		ModifiedAt: f.MTime.UTC(), Mode: octal(f.Mode)}
 	switch {
 	case f.Dir:

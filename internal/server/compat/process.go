@@ -12,6 +12,7 @@ import (
 	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/wire"
 )
 
 // killPatience is how long the reply of a kill waits for the end: SIGTERM, five seconds,
@@ -33,8 +34,8 @@ func (s *Service) startProcess(c echo.Context) error {
 }
 
 // processes are the commands in the background, oldest first, of every session: processes are not a session's own.
-func (s *Service) processes() []ProcessReply {
-	list := []ProcessReply{}
+func (s *Service) processes() []wire.CompatProcess {
+	list := []wire.CompatProcess{}
 	for _, sh := range s.Shells.List("") {
 		for _, i := range sh.Commands(maxProcesses, "") {
 			if i.Background {
@@ -42,7 +43,7 @@ func (s *Service) processes() []ProcessReply {
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b ProcessReply) int { return a.StartTime.Compare(b.StartTime) })
+	slices.SortStableFunc(list, func(a, b wire.CompatProcess) int { return a.StartTime.Compare(b.StartTime) })
 	return list
 }
 
@@ -102,14 +103,8 @@ func (s *Service) awaitAll(list []*shell.Exec) {
 	}
 }
 
-// killedReply is the reply of kill-all.
-type killedReply struct {
-	stamp
-	CleanedCount int `json:"cleanedCount"`
-}
-
 // sessionsOf are the sessions of processes, each once.
-func sessionsOf(list []ProcessReply) (sessions []string) {
+func sessionsOf(list []wire.CompatProcess) (sessions []string) {
 	for _, p := range list {
 		sessions = append(sessions, p.SessionID)
 	}
@@ -121,7 +116,7 @@ func (s *Service) killAll(c echo.Context) error {
 	if auth.GrantOf(c).PTY != "" {
 		return httpapi.ErrWrongTerminal
 	}
-	running := slices.DeleteFunc(s.processes(), func(p ProcessReply) bool { return p.EndTime != nil })
+	running := slices.DeleteFunc(s.processes(), func(p wire.CompatProcess) bool { return !p.EndTime.IsZero() })
 	for _, thread := range sessionsOf(running) {
 		if err := s.Check(c, thread, permission.ToolKill, permission.NoArgs{}); err != nil {
 			return err
@@ -135,7 +130,7 @@ func (s *Service) killAll(c echo.Context) error {
 		}
 	}
 	s.awaitAll(ending)
-	return c.JSON(http.StatusOK, killedReply{stampNow(), len(ending)})
+	return c.JSON(http.StatusOK, wire.CompatKilled{Success: true, Timestamp: now(), CleanedCount: len(ending)})
 }
 
 // processLogs is what the reply of GET /api/process/:id/logs has besides the outputs.

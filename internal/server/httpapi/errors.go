@@ -21,6 +21,7 @@ import (
 	"github.com/evertty/evertty/internal/descriptors"
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/permission"
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/shell/registry"
@@ -140,7 +141,7 @@ var ErrorTable = []errorRow{
 	{pty.ErrBadSignal, http.StatusBadRequest, "VALIDATION", ""},
 	{pty.ErrBlocked, http.StatusConflict, "INPUT_BLOCKED", ""},
 	{pty.ErrNoPTY, http.StatusServiceUnavailable, "NO_PTY", ""},
-	{pty.ErrSurvived, http.StatusInternalServerError, "SURVIVED", ""},
+	{proc.ErrSurvived, http.StatusInternalServerError, "SURVIVED", ""},
 
 	{vt.ErrUnknownKey, http.StatusBadRequest, "VALIDATION", ""},
 	{vt.ErrBadMouse, http.StatusBadRequest, "VALIDATION", ""},

@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
 )
@@ -20,7 +21,7 @@ const (
 )
 
 // recorded are the records of the thread a path names, for who reads.
-func (s *Service) recorded(c echo.Context) (*conversation.Manager, string, error) {
+func (s *Service) recorded(c echo.Context) (*store.Manager, string, error) {
 	id, err := threadOf(c)
 	if err != nil {
 		return nil, "", err
@@ -38,7 +39,7 @@ func recordOf(c echo.Context) string {
 }
 
 // readRecord replies with a part of the record that the query, or the path, names; else of the current one.
-func (s *Service) readRecord(c echo.Context, read func(m *conversation.Manager, thread, rid string) (any, error)) error {
+func (s *Service) readRecord(c echo.Context, read func(m *store.Manager, thread, rid string) (any, error)) error {
 	m, id, err := s.recorded(c)
 	if err != nil {
 		return err
@@ -51,23 +52,23 @@ func (s *Service) readRecord(c echo.Context, read func(m *conversation.Manager, 
 }
 
 // changeRecord reads the body and does something to the current record with it. The thread is made for it when nothing is wrong with it.
-func changeRecord[T any](s *Service, c echo.Context, status int, do func(m *conversation.Manager, thread string, req T) (any, error)) error {
+func changeRecord[T any](s *Service, c echo.Context, status int, do func(m *store.Manager, thread string, req T) (any, error)) error {
 	var req T
 	if err := httpapi.BindUpTo(c, &req, maxRecordBody, false); err != nil {
 		return err
 	}
-	return writeRecord(c, status, s.Threads.WriteRecord, func(m *conversation.Manager, thread string) (any, error) { return do(m, thread, req) })
+	return writeRecord(c, status, s.Threads.WriteRecord, func(m *store.Manager, thread string) (any, error) { return do(m, thread, req) })
 }
 
 // writeRecord has something done to the record of the thread a path names by write, which may do it twice, and replies with what it says.
-func writeRecord(c echo.Context, status int, write func(context.Context, string, func(*conversation.Manager) error) error,
-	do func(m *conversation.Manager, thread string) (any, error)) error {
+func writeRecord(c echo.Context, status int, write func(context.Context, string, func(*store.Manager) error) error,
+	do func(m *store.Manager, thread string) (any, error)) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err
 	}
 	var v any
-	err = write(c.Request().Context(), id, func(m *conversation.Manager) (err error) {
+	err = write(c.Request().Context(), id, func(m *store.Manager) (err error) {
 		v, err = do(m, id)
 		return err
 	})
@@ -78,21 +79,21 @@ func writeRecord(c echo.Context, status int, write func(context.Context, string,
 }
 
 // partOf is which part of a list is asked for: without a query the newest `view` of it.
-func partOf(c echo.Context, view int) (conversation.Page, error) {
+func partOf(c echo.Context, view int) (store.Page, error) {
 	q := c.QueryParams()
 	if !q.Has("after") && !q.Has("limit") {
-		return conversation.Page{Limit: view, Newest: true}, nil
+		return store.Page{Limit: view, Newest: true}, nil
 	}
 	after, err := httpapi.NumberOf(c, "after", 0, httpapi.MaxNumber, 0)
 	if err != nil {
-		return conversation.Page{}, err
+		return store.Page{}, err
 	}
 	limit, err := httpapi.NumberOf(c, "limit", 1, conversation.MaxPage, conversation.MaxPage)
 	if err != nil {
-		return conversation.Page{}, err
+		return store.Page{}, err
 	}
 	newest, err := httpapi.SwitchOf(c, "newest")
-	return conversation.Page{After: after, Limit: int(limit), Newest: newest}, err
+	return store.Page{After: after, Limit: int(limit), Newest: newest}, err
 }
 
 // latestThread stands for the thread whose record was changed last.
@@ -164,8 +165,8 @@ func unwritten(text []byte) ([]byte, error) {
 	return httpapi.Encode(fields)
 }
 
-func addTurn(m *conversation.Manager, thread string, d *conversation.Document) error {
-	turns, err := m.Turns(thread, d.SessionID, conversation.Page{Limit: 1, Newest: true})
+func addTurn(m *store.Manager, thread string, d *conversation.Document) error {
+	turns, err := m.Turns(thread, d.SessionID, store.Page{Limit: 1, Newest: true})
 	if err != nil {
 		return err
 	}
@@ -200,7 +201,7 @@ func (s *Service) putRecord(c echo.Context) error {
 	}
 	delete(d.Extra, lastTurnKey)
 	delete(d.Extra, threadKey)
-	return writeRecord(c, http.StatusOK, s.Threads.WriteRecord, func(m *conversation.Manager, thread string) (any, error) { return m.Import(thread, d) })
+	return writeRecord(c, http.StatusOK, s.Threads.WriteRecord, func(m *store.Manager, thread string) (any, error) { return m.Import(thread, d) })
 }
 
 // recordsReply is the reply of GET …/records.
@@ -210,21 +211,21 @@ type recordsReply struct {
 }
 
 func (s *Service) getRecords(c echo.Context) error {
-	return s.readRecord(c, func(m *conversation.Manager, thread, _ string) (any, error) {
+	return s.readRecord(c, func(m *store.Manager, thread, _ string) (any, error) {
 		list, err := m.Records(thread)
 		return recordsReply{thread, httpapi.OrNone(list)}, err
 	})
 }
 
 func (s *Service) getState(c echo.Context) error {
-	return s.readRecord(c, func(m *conversation.Manager, thread, rid string) (any, error) { return m.State(thread, rid) })
+	return s.readRecord(c, func(m *store.Manager, thread, rid string) (any, error) { return m.State(thread, rid) })
 }
 
 // anyKeys is a body of which package record, or nobody, knows the keys.
 type anyKeys map[string]json.RawMessage
 
 func (s *Service) patchState(c echo.Context) error {
-	return changeRecord(s, c, http.StatusOK, func(m *conversation.Manager, thread string, req anyKeys) (any, error) {
+	return changeRecord(s, c, http.StatusOK, func(m *store.Manager, thread string, req anyKeys) (any, error) {
 		patch, err := httpapi.Encode(req)
 		if err != nil {
 			return nil, err
@@ -234,5 +235,5 @@ func (s *Service) patchState(c echo.Context) error {
 }
 
 func (s *Service) getUsage(c echo.Context) error {
-	return s.readRecord(c, func(m *conversation.Manager, thread, rid string) (any, error) { return m.Usage(thread, rid) })
+	return s.readRecord(c, func(m *store.Manager, thread, rid string) (any, error) { return m.Usage(thread, rid) })
 }

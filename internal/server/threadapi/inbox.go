@@ -6,6 +6,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/wire"
 )
@@ -23,7 +24,7 @@ func (s *Service) postAttach(c echo.Context) error {
 	if err := httpapi.BindUpTo(c, &req, maxRecordBody, false); err != nil {
 		return err
 	}
-	return writeRecord(c, http.StatusOK, s.Threads.ChangeRecord, func(m *conversation.Manager, thread string) (any, error) {
+	return writeRecord(c, http.StatusOK, s.Threads.ChangeRecord, func(m *store.Manager, thread string) (any, error) {
 		state, err := m.Attach(thread, req.OwnerType)
 		if err != nil {
 			return nil, err
@@ -33,7 +34,7 @@ func (s *Service) postAttach(c echo.Context) error {
 			return nil, err
 		}
 		reply := attachReply{ID: h.ID, Thread: thread, State: state}
-		turns, err := m.Turns(thread, h.ID, conversation.Page{Limit: 1, Newest: true})
+		turns, err := m.Turns(thread, h.ID, store.Page{Limit: 1, Newest: true})
 		if len(turns) == 1 {
 			reply.LastTurn = &turns[0].Value
 		}
@@ -42,18 +43,18 @@ func (s *Service) postAttach(c echo.Context) error {
 }
 
 func (s *Service) postClear(c echo.Context) error {
-	return writeRecord(c, http.StatusCreated, s.Threads.ChangeRecord, func(m *conversation.Manager, thread string) (any, error) { return m.Clear(thread) })
+	return writeRecord(c, http.StatusCreated, s.Threads.ChangeRecord, func(m *store.Manager, thread string) (any, error) { return m.Clear(thread) })
 }
 
 func (s *Service) postSteer(c echo.Context) error {
-	return changeRecord(s, c, http.StatusCreated, func(m *conversation.Manager, thread string, req wire.Steer) (any, error) {
+	return changeRecord(s, c, http.StatusCreated, func(m *store.Manager, thread string, req wire.Steer) (any, error) {
 		it, err := m.Steer(thread, req.Message)
 		return wire.Seq{Seq: it.Seq}, err
 	})
 }
 
 func (s *Service) postDrain(c echo.Context) error {
-	return writeRecord(c, http.StatusOK, s.Threads.ChangeRecord, func(m *conversation.Manager, thread string) (any, error) {
+	return writeRecord(c, http.StatusOK, s.Threads.ChangeRecord, func(m *store.Manager, thread string) (any, error) {
 		list, err := m.Drain(thread)
 		return wire.Drained{Messages: valuesOf(list)}, err
 	})
@@ -61,7 +62,7 @@ func (s *Service) postDrain(c echo.Context) error {
 
 // getMail only looks: the messages go on waiting.
 func (s *Service) getMail(c echo.Context) error {
-	return s.readRecord(c, func(m *conversation.Manager, thread, _ string) (any, error) {
+	return s.readRecord(c, func(m *store.Manager, thread, _ string) (any, error) {
 		list, err := m.Mail(thread)
 		reply := wire.Mail{Messages: make([]wire.WaitingMessage, 0, len(list))}
 		for _, it := range list {

@@ -7,6 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/wire"
 )
@@ -24,7 +25,7 @@ func (s *Service) getMessages(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.readRecord(c, func(m *conversation.Manager, thread, rid string) (any, error) {
+	return s.readRecord(c, func(m *store.Manager, thread, rid string) (any, error) {
 		list, next, err := m.MessagesPart(thread, rid, q)
 		if err != nil {
 			return nil, err
@@ -38,7 +39,7 @@ func (s *Service) getMessages(c echo.Context) error {
 	})
 }
 
-func messageQuery(c echo.Context) (q conversation.MessageQuery, err error) {
+func messageQuery(c echo.Context) (q store.MessageQuery, err error) {
 	if q.After, err = httpapi.NumberOf(c, "after", 0, httpapi.MaxNumber, 0); err != nil {
 		return q, err
 	}
@@ -76,7 +77,7 @@ func (r messageRequest) list() ([]conversation.Message, error) {
 }
 
 func (s *Service) postMessages(c echo.Context) error {
-	return changeRecord(s, c, http.StatusCreated, func(m *conversation.Manager, thread string, req messageRequest) (any, error) {
+	return changeRecord(s, c, http.StatusCreated, func(m *store.Manager, thread string, req messageRequest) (any, error) {
 		list, err := req.list()
 		if err != nil {
 			return nil, err
@@ -96,7 +97,7 @@ func (s *Service) postMessages(c echo.Context) error {
 
 // compactionsReply is the reply of GET …/compactions.
 type compactionsReply struct {
-	Compactions []conversation.Archive `json:"compactions"`
+	Compactions []store.Archive `json:"compactions"`
 }
 
 func (s *Service) getCompactions(c echo.Context) error {
@@ -104,7 +105,7 @@ func (s *Service) getCompactions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.readRecord(c, func(m *conversation.Manager, thread, rid string) (any, error) {
+	return s.readRecord(c, func(m *store.Manager, thread, rid string) (any, error) {
 		list, err := m.Compactions(thread, rid, part)
 		return compactionsReply{httpapi.OrNone(list)}, err
 	})
@@ -113,7 +114,7 @@ func (s *Service) getCompactions(c echo.Context) error {
 // compactReply is the reply of POST …/compact; without a compaction it has the first field alone.
 type compactReply struct {
 	Compacted bool `json:"compacted"`
-	*conversation.Archive
+	*store.Archive
 }
 
 func (s *Service) postCompact(c echo.Context) error {
@@ -160,7 +161,7 @@ func (r turnRequest) turn() conversation.Turn {
 }
 
 func (s *Service) postTurn(c echo.Context) error {
-	return changeRecord(s, c, http.StatusCreated, func(m *conversation.Manager, thread string, req turnRequest) (any, error) {
+	return changeRecord(s, c, http.StatusCreated, func(m *store.Manager, thread string, req turnRequest) (any, error) {
 		return m.AddTurn(thread, req.turn(), req.Usage)
 	})
 }
@@ -175,7 +176,7 @@ func (s *Service) getTurns(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.readRecord(c, func(m *conversation.Manager, thread, rid string) (any, error) {
+	return s.readRecord(c, func(m *store.Manager, thread, rid string) (any, error) {
 		list, err := m.Turns(thread, rid, part)
 		return turnsReply{valuesOf(list)}, err
 	})

@@ -8,7 +8,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
@@ -161,7 +161,7 @@ func (s *Service) lastMessages(thread string) (texts []json.RawMessage, omitted 
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := m.Messages(thread, "", conversation.MessageQuery{Limit: threadMessages, Newest: true})
+	list, err := m.Messages(thread, "", store.MessageQuery{Limit: threadMessages, Newest: true})
 	if err != nil {
 		return nil, 0, err
 	}

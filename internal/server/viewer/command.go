@@ -26,7 +26,8 @@ type command struct {
 	T      json.RawMessage `json:"t"`
 }
 
-// parseCommand reads a message. Text has to be Unicode, as in a request: it would be typed as something else. Errors: httpapi.ErrBadMessage.
+// parseCommand reads a message. Text must be valid Unicode, as in a request, because other text would
+// be typed as something else. Errors: httpapi.ErrBadMessage.
 func parseCommand(p []byte) (command, error) {
 	var c command
 	err := json.Unmarshal(p, &c)
@@ -36,7 +37,8 @@ func parseCommand(p []byte) (command, error) {
 	case isType:
 		err = fmt.Errorf("the field %q cannot be this: %s", wrong.Field, wrong.Value)
 	case err == nil && stream.LoneSurrogate(p) >= 0:
-		err = fmt.Errorf("byte %d begins half a surrogate pair, which is no character; send bytes that are not text as data_b64", stream.LoneSurrogate(p)+1)
+		err = fmt.Errorf("byte %d begins half a surrogate pair, which is no character; send bytes that are not text "+
+			"as data_b64", stream.LoneSurrogate(p)+1)
 	}
 	if err != nil {
 		return command{PTY: c.PTY}, fmt.Errorf("%w: %w", httpapi.ErrBadMessage, err)
@@ -44,15 +46,15 @@ func parseCommand(p []byte) (command, error) {
 	return c, nil
 }
 
-// actor carries out a viewer's commands on one terminal.
+// actor handles a viewer's commands for one terminal.
 type actor struct {
 	term     stream.Terminal
 	sub      *stream.Subscription
 	readOnly bool
 }
 
-// do carries out one command. Focus and resize are a viewer's right even when
-// it may only look, but then they do not change the terminal.
+// do handles one command. A read-only viewer may send focus and resize, but they do not change the
+// terminal.
 func (a actor) do(ctx context.Context, c command) error {
 	if c.Type == "hide" || c.Type == "show" {
 		a.term.Hide(a.sub, c.Type == "hide")
@@ -69,7 +71,8 @@ func (a actor) do(ctx context.Context, c command) error {
 		return a.input(ctx, c)
 	case "keys":
 		if len(c.Keys) == 0 {
-			return fmt.Errorf("%w: keys needs \"keys\", a list such as [\"C-c\", \"Up\", \"text:abc\"]", httpapi.ErrBadMessage)
+			return fmt.Errorf("%w: keys needs \"keys\", a list such as [\"C-c\", \"Up\", \"text:abc\"]",
+				httpapi.ErrBadMessage)
 		}
 		return a.act(a.term.Keys(ctx, c.Keys))
 	case "paste":
@@ -79,13 +82,15 @@ func (a actor) do(ctx context.Context, c command) error {
 		return a.act(a.term.Paste(ctx, *c.Data))
 	case "resize":
 		if c.Cols < 1 || c.Rows < 1 {
-			return fmt.Errorf("%w: resize needs \"cols\" and \"rows\" of at least 1, got %d x %d", httpapi.ErrBadMessage, c.Cols, c.Rows)
+			return fmt.Errorf("%w: resize needs \"cols\" and \"rows\" of at least 1, got %d x %d",
+				httpapi.ErrBadMessage, c.Cols, c.Rows)
 		}
 		return a.term.Wish(a.sub, c.Cols, c.Rows)
 	case "focus":
 		return a.term.Wish(a.sub, 0, 0)
 	}
-	return fmt.Errorf("%w: type %q; allowed are input, keys, paste, resize, focus, hide, show, ping", httpapi.ErrBadMessage, c.Type)
+	return fmt.Errorf("%w: type %q; allowed are input, keys, paste, resize, focus, hide, show, ping",
+		httpapi.ErrBadMessage, c.Type)
 }
 
 func (a actor) input(ctx context.Context, c command) error {
@@ -105,7 +110,7 @@ func (a actor) raw(ctx context.Context, p []byte) error {
 	return a.act(a.term.Input(ctx, p))
 }
 
-// act notes the viewer's activity, which decides the size under PolicyLatest.
+// act records the viewer's activity, which decides the size under PolicyLatest.
 func (a actor) act(err error) error {
 	if err != nil {
 		return err

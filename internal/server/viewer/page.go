@@ -33,9 +33,9 @@ type page struct {
 	attached map[string]actor
 }
 
-// ServePage serves a page until it leaves or v.Closing. Events and commands are
-// those of one terminal's connection with the member "pty"; "attach" and
-// "detach" begin and end the watching of one; "list" events tell what there is.
+// ServePage serves a page until it leaves or v.Closing. Events and commands are the same as for one
+// terminal, with the member "pty". "attach" and "detach" begin and end the events of a terminal;
+// "list" events have all terminals.
 func ServePage(w http.ResponseWriter, r *http.Request, d stream.Directory, v Viewer) {
 	s, ctx, err := open(w, r, false)
 	if err != nil {
@@ -87,14 +87,14 @@ func (p *page) handle(ctx context.Context, c command) error {
 	a, ok := p.attached[c.PTY]
 	p.mu.Unlock()
 	if !ok {
-		return fmt.Errorf("%w: %q needs \"pty\", a terminal this page is attached to, got %q", httpapi.ErrBadMessage, c.Type, c.PTY)
+		return fmt.Errorf("%w: %q needs \"pty\", a terminal this page is attached to, got %q", httpapi.ErrBadMessage,
+			c.Type, c.PTY)
 	}
 	return a.do(ctx, c)
 }
 
-// attach begins to watch a terminal. The wish comes first: the pump sees the viewer
-// when the terminal has its size, so that the screen is sent once and not again for
-// the resize. A wish that fails leaves the viewer attached.
+// attach begins to watch a terminal. It applies the requested size first, so that the pump sends
+// the screen once and not again after a resize. If that fails, the viewer is still attached.
 func (p *page) attach(c command) error {
 	t, err := p.dir.Find(c.PTY)
 	if err != nil {
@@ -104,7 +104,8 @@ func (p *page) attach(c command) error {
 	if len(p.all()) >= maxAttached {
 		return fmt.Errorf("%w: a page watches at most %d terminals", httpapi.ErrBadMessage, maxAttached)
 	}
-	a := actor{term: t, sub: t.Hub().Subscribe(stream.Viewing{Wake: p.wake, Scrollback: -1, Since: c.Since, Types: !p.viewer.ReadOnly}), readOnly: p.viewer.ReadOnly}
+	a := actor{term: t, sub: t.Hub().Subscribe(stream.Viewing{Wake: p.wake, Scrollback: -1, Since: c.Since,
+		Types: !p.viewer.ReadOnly}), readOnly: p.viewer.ReadOnly}
 	a.sub.Hide(c.Hidden)
 	if c.Cols > 0 && c.Rows > 0 && !a.readOnly {
 		err = t.Wish(a.sub, c.Cols, c.Rows)
@@ -164,7 +165,7 @@ func (p *page) pump(ctx context.Context) {
 		case <-beat.C:
 			err = p.ping()
 		case <-p.viewer.Closing:
-			p.bye(ctx, websocket.CloseGoingAway, "the server is shutting down", hurriedBye)
+			p.closeWith(ctx, websocket.CloseGoingAway, "the server is shutting down", hurriedClose)
 			return
 		case <-ctx.Done():
 			return
@@ -172,13 +173,13 @@ func (p *page) pump(ctx context.Context) {
 	}
 }
 
-// list sends the terminals that there are.
+// list sends the list of terminals.
 func (p *page) list() error {
 	return p.control(fmt.Appendf(nil, `{"event":"list","items":%s}`, p.dir.List()))
 }
 
-// drain sends what waits for each terminal once and comes back for more, so
-// that one that floods keeps neither the others nor the answers out.
+// drain sends the queued events of each terminal once per round, so that a flood of one terminal
+// delays neither the others nor the answers.
 func (p *page) drain() error {
 	for _, a := range p.all() {
 		batch, err := a.sub.Poll()

@@ -222,14 +222,16 @@ func TestSSE(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	for k, want := range map[string]string{"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"} {
+	for k, want := range map[string]string{"Content-Type": "text/event-stream", "Cache-Control": "no-store",
+		"X-Accel-Buffering": "no"} {
 		if got := resp.Header.Get(k); got != want {
 			t.Errorf("%s: %q, want %q", k, got, want)
 		}
 	}
 	r := bufio.NewReader(resp.Body)
 	kind, id, data := sse(t, r)
-	if kind != "snapshot" || id != "5" || !strings.Contains(data, "hello") || !strings.Contains(data, `"reason":"connect"`) {
+	if kind != "snapshot" || id != "5" || !strings.Contains(data, "hello") ||
+		!strings.Contains(data, `"reason":"connect"`) {
 		t.Errorf("first event %s %s %s", kind, id, data)
 	}
 	hostile := "a\n\nevent: exit\ndata: {}\n\n\xff\u2028\x00\"\\"
@@ -298,9 +300,11 @@ func TestWebSocketJSON(t *testing.T) {
 	if e := until(t, c, "pong", func(e event) bool { return e.Event == "pong" }); e.T != 17.0 {
 		t.Errorf("pong %+v", e)
 	}
-	for _, bad := range []string{`{`, `{"type":"jump"}`, `{"type":"input"}`, `{"type":"resize","cols":0,"rows":5}`, `{"type":"paste"}`} {
+	for _, bad := range []string{`{`, `{"type":"jump"}`, `{"type":"input"}`, `{"type":"resize","cols":0,"rows":5}`,
+		`{"type":"paste"}`} {
 		send(t, c, bad)
-		if e := until(t, c, "error", func(e event) bool { return e.Event == "error" }); e.Error == "" || e.Code != "REFUSED" {
+		if e := until(t, c, "error", func(e event) bool { return e.Event == "error" }); e.Error == "" ||
+			e.Code != "REFUSED" {
 			t.Errorf("%s: %+v", bad, e)
 		}
 	}
@@ -325,7 +329,8 @@ func TestWebSocketBinary(t *testing.T) {
 		return p
 	}
 	p := next()
-	if p[0] != 1 || binary.BigEndian.Uint16(p[1:]) != 80 || binary.BigEndian.Uint16(p[3:]) != 24 || binary.BigEndian.Uint64(p[5:]) != 5 || !bytes.Contains(p[13:], []byte("hello")) {
+	if p[0] != 1 || binary.BigEndian.Uint16(p[1:]) != 80 || binary.BigEndian.Uint16(p[3:]) != 24 ||
+		binary.BigEndian.Uint64(p[5:]) != 5 || !bytes.Contains(p[13:], []byte("hello")) {
 		t.Errorf("snapshot frame % x", p)
 	}
 	if err := c.WriteMessage(websocket.BinaryMessage, []byte("\x00typed")); err != nil {
@@ -346,7 +351,8 @@ func TestReadOnlyViewerCannotType(t *testing.T) {
 	term, s := serve(t, viewer.Viewer{ReadOnly: true})
 	c := dial(t, s, "/ws")
 	read(t, c)
-	for _, m := range []string{`{"type":"input","data":"x"}`, `{"type":"keys","keys":["Enter"]}`, `{"type":"paste","data":"x"}`} {
+	for _, m := range []string{`{"type":"input","data":"x"}`, `{"type":"keys","keys":["Enter"]}`,
+		`{"type":"paste","data":"x"}`} {
 		send(t, c, m)
 		if e := read(t, c); e.Event != "error" {
 			t.Errorf("%s: %+v, want an error", m, e)
@@ -415,7 +421,8 @@ func TestHiddenViewersDoNotCount(t *testing.T) {
 		send(t, page, `{"type":"ping"}`)
 		until(t, page, "pong", func(e event) bool { return e.Event == "pong" })
 		if f := term.hub.Facts(); f.Viewers != step.viewers || f.Attached != 2 || f.Cols != step.column {
-			t.Errorf("%s: %d viewers, %d attached, %d columns; want %d, 2, %d", step.send, f.Viewers, f.Attached, f.Cols, step.viewers, step.column)
+			t.Errorf("%s: %d viewers, %d attached, %d columns; want %d, 2, %d", step.send, f.Viewers, f.Attached,
+				f.Cols, step.viewers, step.column)
 		}
 	}
 }
@@ -474,7 +481,8 @@ func TestResumeOnTheWire(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	c = dial(t, s, "/ws?format=binary&since=5")
-	for _, want := range []string{"\x03" + `{"event":"resume","pty":"term1","cols":80,"rows":24,"seq":5}`, "\x02\x00\x00\x00\x00\x00\x00\x00\x0bmissed"} {
+	for _, want := range []string{"\x03" + `{"event":"resume","pty":"term1","cols":80,"rows":24,"seq":5}`,
+		"\x02\x00\x00\x00\x00\x00\x00\x00\x0bmissed"} {
 		if _, p, err := c.ReadMessage(); err != nil || string(p) != want {
 			t.Errorf("frame %q, %v; want %q", p, err, want)
 		}
@@ -488,7 +496,8 @@ func TestResumeOnTheWire(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	term.kept.write([]byte(" live"))
-	if e := until(t, c, "live data", func(e event) bool { return e.Event == "data" }); e.Data != " live" || e.Seq != 16 {
+	if e := until(t, c, "live data", func(e event) bool { return e.Event == "data" }); e.Data != " live" ||
+		e.Seq != 16 {
 		t.Errorf("%+v", e)
 	}
 	send(t, c, `{"type":"attach","pty":"term1","since":99}`)
@@ -511,12 +520,14 @@ func newKept(t testing.TB, engine vt.EngineFunc, cols, rows int) *kept {
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	k := &kept{t: t, buf: make([]byte, 64<<10)}
-	k.journal, err = journal.Open(store, "term1", journal.Options{Sync: journal.SyncNone, Segment: 256 << 10, Cols: cols, Rows: rows})
+	k.journal, err = journal.Open(store, "term1",
+		journal.Options{Sync: journal.SyncNone, Segment: 256 << 10, Cols: cols, Rows: rows})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = k.journal.Close() })
-	options := stream.Options{ID: "term1", Engine: engine, Config: vt.Config{Cols: cols, Rows: rows, Scrollback: 200}, Journal: k.journal,
+	options := stream.Options{ID: "term1", Engine: engine, Config: vt.Config{Cols: cols, Rows: rows, Scrollback: 200},
+		Journal: k.journal,
 		Observe: stream.Observe{Resized: k.journal.Resized}}
 	k.Hub = stream.New(options)
 	return k

@@ -22,8 +22,8 @@ const (
 	// pongTimeout is how long a viewer may not answer pings before it counts as
 	// gone: a laptop that sleeps leaves a half-open connection behind.
 	pongTimeout = 3 * httpapi.Heartbeat
-	// hurriedBye is how long a viewer may take to leave when the server ends.
-	hurriedBye = time.Second
+	// hurriedClose is how long a viewer may take to close when the server ends.
+	hurriedClose = time.Second
 	// maxPending is how many answers (errors, pongs) may wait for a viewer that
 	// does not read; more close it.
 	maxPending = 64
@@ -63,8 +63,8 @@ func open(w http.ResponseWriter, r *http.Request, binary bool) (*socket, context
 // alive gives the viewer until pongTimeout from now to show itself again.
 func (s *socket) alive() error { return s.conn.SetReadDeadline(time.Now().Add(pongTimeout)) }
 
-// read waits for the viewer's next message. Time that its last one took to be
-// carried out does not count against it.
+// read waits for the viewer's next message. The time
+// that its last command took does not count against it.
 func (s *socket) read() (kind int, p []byte, err error) {
 	if err := s.alive(); err != nil {
 		return 0, nil, err
@@ -121,14 +121,15 @@ func (s *socket) message(m *stream.Message) error {
 		p, _ := websocket.NewPreparedMessage(kind, payload) // fails for control messages only
 		return p
 	})
-	if err := s.send(func() error { return s.conn.WritePreparedMessage(frame.(*websocket.PreparedMessage)) }); err != nil {
+	prepared := frame.(*websocket.PreparedMessage)
+	if err := s.send(func() error { return s.conn.WritePreparedMessage(prepared) }); err != nil {
 		return err
 	}
-	// It takes what it is sent. In a flood its pong may come late: it is behind all of that.
+	// A successful write counts as a sign of life: in a flood the pong is behind all output.
 	return s.alive()
 }
 
-// form is how events are said on the connection, and of which kind the messages are.
+// form returns the encoding of events on the connection and the type of its messages.
 func (s *socket) form() (form stream.Form, kind int) {
 	if s.binary {
 		return stream.FormBinary, websocket.BinaryMessage
@@ -167,17 +168,17 @@ func (s *socket) send(write func() error) error {
 	return write()
 }
 
-// ping also tells whether the peer is still there: its pong moves the deadline.
+// ping also reports whether the peer is still there: its pong moves the deadline.
 func (s *socket) ping() error {
 	return s.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(httpapi.WriteTimeout))
 }
 
-// bye says why the connection ends and waits until the peer has read everything
-// and ends it too (RFC 6455, 7.1.1), which ends ctx, or limit is over. Closed at
-// once, the connection would be reset by the next thing the peer sends, a pong for
-// one, and what it has not read yet would be lost. The caller closes it then.
-func (s *socket) bye(ctx context.Context, code int, text string, limit time.Duration) {
-	if s.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, text), time.Now().Add(limit)) != nil {
+// closeWith sends a close frame with the reason and waits until the peer closes too (RFC 6455, 7.1.1),
+// which ends ctx, or until limit is over. The caller then closes the connection. Closing at once
+// would reset it at the peer's next message, a pong for example, and lose unread output.
+func (s *socket) closeWith(ctx context.Context, code int, text string, limit time.Duration) {
+	if s.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, text),
+		time.Now().Add(limit)) != nil {
 		return
 	}
 	over := time.NewTimer(limit)
@@ -193,15 +194,15 @@ func (s *socket) bye(ctx context.Context, code int, text string, limit time.Dura
 	}
 }
 
-// Viewer says what one connection may do and how it talks.
+// Viewer has the rights and the format of one connection.
 type Viewer struct {
 	ReadOnly   bool
 	Binary     bool // frames of 1 type byte and payload instead of JSON
 	Scrollback int  // history lines in its snapshots, negative for all
 	// HistoryOnce has the history in the first snapshot only, see stream.Viewing.
 	HistoryOnce bool
-	// Cols and Rows are the size that the viewer wishes from the beginning, as a
-	// resize would; 0 is none. The first snapshot has the size that comes of it.
+	// Cols and Rows are the requested size from the beginning, as by a resize; 0 is none. The first
+	// snapshot has the resulting size.
 	Cols, Rows int
 	// Since is the position up to which the viewer has everything, see stream.Viewing;
 	// a page says it for each terminal it attaches to instead.
@@ -220,7 +221,8 @@ func ServeWebSocket(w http.ResponseWriter, r *http.Request, t stream.Terminal, v
 		return
 	}
 	defer s.cancel()
-	sub := t.Hub().Subscribe(stream.Viewing{Scrollback: v.Scrollback, HistoryOnce: v.HistoryOnce, Since: v.Since, Types: !v.ReadOnly})
+	sub := t.Hub().Subscribe(stream.Viewing{Scrollback: v.Scrollback, HistoryOnce: v.HistoryOnce, Since: v.Since,
+		Types: !v.ReadOnly})
 	defer t.Leave(sub)
 	if v.Cols > 0 && v.Rows > 0 && !v.ReadOnly {
 		_ = t.Wish(sub, v.Cols, v.Rows) // a terminal that has ended has no size to change
@@ -237,7 +239,7 @@ func ServeWebSocket(w http.ResponseWriter, r *http.Request, t stream.Terminal, v
 	<-read
 }
 
-// readFrom carries out the viewer's messages until the connection ends.
+// readFrom handles the viewer's messages until the connection ends.
 func (s *socket) readFrom(ctx context.Context, a actor, code func(error) string) {
 	for {
 		kind, p, err := s.read()
@@ -272,8 +274,8 @@ func (s *socket) handle(ctx context.Context, a actor, kind int, p []byte) error 
 	return a.do(ctx, c)
 }
 
-// pump writes events, answers and pings until the end of the subscription. It comes
-// back for more events, so that a flood keeps neither answers nor pings out.
+// pump writes events, answers and pings until the end of the subscription. It writes events in
+// rounds, so that a flood delays neither answers nor pings.
 func (s *socket) pump(ctx context.Context, sub *stream.Subscription, closing <-chan struct{}) {
 	beat := time.NewTicker(httpapi.Heartbeat)
 	defer beat.Stop()
@@ -286,7 +288,7 @@ func (s *socket) pump(ctx context.Context, sub *stream.Subscription, closing <-c
 		}
 		if errors.Is(err, io.EOF) {
 			sub.Close()
-			s.bye(ctx, websocket.CloseNormalClosure, "the program has ended", httpapi.WriteTimeout)
+			s.closeWith(ctx, websocket.CloseNormalClosure, "the program has ended", httpapi.WriteTimeout)
 		}
 		if err != nil {
 			return
@@ -301,7 +303,7 @@ func (s *socket) pump(ctx context.Context, sub *stream.Subscription, closing <-c
 		case <-beat.C:
 			err = s.ping()
 		case <-closing:
-			s.bye(ctx, websocket.CloseGoingAway, "the server is shutting down", hurriedBye)
+			s.closeWith(ctx, websocket.CloseGoingAway, "the server is shutting down", hurriedClose)
 			return
 		case <-ctx.Done():
 			return

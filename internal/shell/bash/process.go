@@ -23,6 +23,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/internal/shell/script"
 	"github.com/evertty/evertty/internal/shell/shelldir"
@@ -68,8 +69,8 @@ type Config struct {
 	Script func() script.Bash
 	// Ready is called when a new bash is ready for commands, Gone after the end of a bash, both under no lock; code is
 	// -1 when nobody saw it.
-	Ready func(bash pty.Proc)
-	Gone  func(bash pty.Proc, code int)
+	Ready func(bash proc.Process)
+	Gone  func(bash proc.Process, code int)
 }
 
 // Prefix begins the ids of everything that the keeper holds for shells.
@@ -86,10 +87,10 @@ type Process struct {
 	launcher *pty.Child
 	barriers atomic.Int64
 
-	mu      sync.Mutex // guards what follows, which is set once
-	bash    pty.Proc   // zero until it is known
-	control *os.File   // nil until it is open, and after the end
-	unread  string     // what bash was told and had not read when it ended
+	mu      sync.Mutex   // guards what follows, which is set once
+	bash    proc.Process // zero until it is known
+	control *os.File     // nil until it is open, and after the end
+	unread  string       // what bash was told and had not read when it ended
 }
 
 func (p *Process) holdID() string { return Prefix + p.ID + "." + strconv.Itoa(p.Number) }
@@ -101,7 +102,7 @@ func (p *Process) Launcher() int { return p.launcher.PID() }
 func (p *Process) End(ctx context.Context) error { return p.launcher.Kill(ctx, nil) }
 
 // Proc is bash, the zero value while it is not known.
-func (p *Process) Proc() pty.Proc {
+func (p *Process) Proc() proc.Process {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.bash
@@ -116,7 +117,7 @@ func (p *Process) Cwd() (string, error) {
 }
 
 // met notes bash and the way to it. Errors: ErrEnded.
-func (p *Process) met(bash pty.Proc, control *os.File) error {
+func (p *Process) met(bash proc.Process, control *os.File) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.bash = bash
@@ -176,7 +177,7 @@ func (p *Process) Close() {
 // Start starts a process of a shell, whose number no other of it has, by a plan for bash without the script of the
 // launcher, and waits until bash reads its control FIFO. With restore it gets the state of its predecessor. Nothing is
 // left of one that fails. Errors: ErrEnded, shelldir.ErrNoFiles, shelldir.ErrNoSpace, the reason of ctx.
-func Start(ctx context.Context, c Config, number int, plan pty.Plan, restore bool) (*Process, error) {
+func Start(ctx context.Context, c Config, number int, plan proc.Plan, restore bool) (*Process, error) {
 	p := newProcess(c, number)
 	if err := p.execute(plan); err != nil {
 		return nil, fmt.Errorf("shell: start: %w", err)
@@ -214,7 +215,7 @@ func newProcess(c Config, number int) *Process {
 }
 
 // execute has the keeper execute the launcher.
-func (p *Process) execute(plan pty.Plan) error {
+func (p *Process) execute(plan proc.Plan) error {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -242,7 +243,7 @@ func Recover(c Config, number int, held *keeper.Program, frozen bool) *Process {
 	p := newProcess(c, number)
 	signs := filepath.Join(p.Dir, shelldir.SignsDir)
 	pid, known := shelldir.FindNumber(signs, p.pidPrefix())
-	bash, there := pty.FindProc(pid)
+	bash, there := proc.Find(pid)
 	if held == nil || held.Child == nil {
 		// A launcher is ended before its bash: at that one's end it would remove the FIFOs of commands, which may be
 		// those of the next process by then.
@@ -277,7 +278,7 @@ func Recover(c Config, number int, held *keeper.Program, frozen bool) *Process {
 // endUnheld ends the process that a sign tells of, if it is the shell's, and waits for its end.
 func (p *Process) endUnheld(sign string) {
 	pid, known := shelldir.FindNumber(filepath.Join(p.Dir, shelldir.SignsDir), sign)
-	found, there := pty.FindProc(pid)
+	found, there := proc.Find(pid)
 	if !known || !there || !proctree.Tagged(p.Dir, pid) {
 		return
 	}
@@ -291,10 +292,10 @@ func (p *Process) endUnheld(sign string) {
 func clearSigns(shell string) {
 	dir := filepath.Join(shell, shelldir.SignsDir)
 	list, _ := os.ReadDir(dir)
-	all, err := pty.Procs()
+	all, err := proc.List()
 	for _, f := range list {
 		session, ok := proctree.SessionOf(f.Name())
-		if ok && (err != nil || slices.ContainsFunc(all, func(p pty.Proc) bool {
+		if ok && (err != nil || slices.ContainsFunc(all, func(p proc.Process) bool {
 			return p.Session == session &&
 				!p.Ended
 		})) {
@@ -310,7 +311,7 @@ func (p *Process) meet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	process, ok := pty.FindProc(pid)
+	process, ok := proc.Find(pid)
 	if !ok {
 		return ErrEnded
 	}
@@ -471,7 +472,7 @@ func (p *Process) AwaitEnd() bool {
 
 // KillLauncher ends a launcher that does not react, which then cannot tell how bash ended.
 func (p *Process) KillLauncher() {
-	if launcher, ok := pty.FindProc(p.launcher.PID()); ok && !Exited(p.launcher) {
+	if launcher, ok := proc.Find(p.launcher.PID()); ok && !Exited(p.launcher) {
 		_ = launcher.Signal(unix.SIGKILL)
 	}
 }

@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/proctree"
-	"github.com/evertty/evertty/pty"
 )
 
 const (
@@ -24,7 +24,7 @@ const (
 
 // stop stops a process and tells whether it is there. Whoever cannot be stopped, for it is another user's or hangs in
 // the kernel, counts as stopped.
-func (i *interruption) stop(p pty.Proc) bool {
+func (i *interruption) stop(p proc.Process) bool {
 	before, was := proctree.StatusOf(p.PID).State, i.seen[p.PID]
 	was.asleep = before == 'S' || before == 'T'
 	was.itself = before == 'T' && !i.takenOver
@@ -33,7 +33,7 @@ func (i *interruption) stop(p pty.Proc) bool {
 		return true
 	}
 	for end := time.Now().Add(stopLimit); ; {
-		now, ok := pty.FindProc(p.PID)
+		now, ok := proc.Find(p.PID)
 		if !ok || now.Start != p.Start || now.Ended {
 			return false
 		}
@@ -45,7 +45,7 @@ func (i *interruption) stop(p pty.Proc) bool {
 }
 
 // stopMember stops a process beside bash; async is what forked said of it.
-func (i *interruption) stopMember(p pty.Proc, async bool) {
+func (i *interruption) stopMember(p proc.Process, async bool) {
 	i.stop(p)
 	i.stopped = append(i.stopped, p)
 	was := i.seen[p.PID]
@@ -55,7 +55,7 @@ func (i *interruption) stopMember(p pty.Proc, async bool) {
 
 // collect finds the processes of the command and stops them, parents first, until there are no new ones. Those that
 // were just forked are given time to become what they are to be. The list has those that have ended too.
-func (i *interruption) collect() ([]pty.Proc, error) {
+func (i *interruption) collect() ([]proc.Process, error) {
 	end := time.Now().Add(forkLimit)
 	stopped := map[int]bool{}
 	for _, p := range i.stopped {
@@ -93,13 +93,13 @@ func (i *interruption) collect() ([]pty.Proc, error) {
 }
 
 // children are a shell's but for jobs of earlier commands.
-func (i *interruption) children(shell int) []pty.Proc {
+func (i *interruption) children(shell int) []proc.Process {
 	return slices.DeleteFunc(proctree.Children(shell), i.Earlier.Has)
 }
 
 // forked tells whether a process was just forked: it still has bash's handlers, and SIGINT would be lost or make it a
 // second bash. For who stops the process when it is none, async says that it is a fork of bash that ignores SIGINT.
-func (i *interruption) forked(p pty.Proc) (just, async bool) {
+func (i *interruption) forked(p proc.Process) (just, async bool) {
 	s := proctree.StatusOf(p.PID)
 	ignored, caught := s.Ignored.Has(unix.SIGINT), s.Caught.Has(unix.SIGINT)
 	if !ignored && !caught || !i.isShell(p.PID) {

@@ -26,13 +26,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/proctree"
-	"github.com/evertty/evertty/pty"
 )
 
 // Target is the command that is to be ended, and the bash that runs it.
 type Target struct {
-	Bash    pty.Proc
+	Bash    proc.Process
 	Dir     string          // processes with a standard file in there belong to the command
 	Earlier proctree.Starts // children of bash that earlier commands have left behind: they are left alone
 	// Marker is a file that is there while bash may be stopped by an interrupt: a later server finishes what this one
@@ -98,7 +98,7 @@ type interruption struct {
 	signalled  bool   // SIGINT was sent
 	ended      bool   // the command has a status
 	seen       map[int]observed
-	stopped    []pty.Proc // what is stopped beside bash, parents first
+	stopped    []proc.Process // what is stopped beside bash, parents first
 }
 
 // observed is what was seen of a process just before it was stopped.
@@ -116,7 +116,7 @@ type observed struct {
 
 // prepareInterrupt looks at bash. Errors: ErrGone, errStopped.
 func prepareInterrupt(ctx context.Context, t Target) (*interruption, error) {
-	now, ok := pty.FindProc(t.Bash.PID)
+	now, ok := proc.Find(t.Bash.PID)
 	_, unmarked := os.Lstat(t.Marker)
 	switch {
 	case !ok || now.Start != t.Bash.Start || now.Ended:
@@ -147,7 +147,7 @@ func (i *interruption) once() error {
 		if !found {
 			return i.signal(list)
 		}
-		i.continueIf(func(p pty.Proc) bool { return !i.seen[p.PID].itself })
+		i.continueIf(func(p proc.Process) bool { return !i.seen[p.PID].itself })
 		_ = i.Bash.Signal(unix.SIGCONT)
 		if err := i.settle(sh); err != nil {
 			return err

@@ -3,14 +3,14 @@ package interrupt
 import (
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/proctree"
-	"github.com/evertty/evertty/pty"
 )
 
 // unsettled finds a stopped shell that SIGINT must not meet where it is.
-func (i *interruption) unsettled(list []pty.Proc) (sh pty.Proc, found bool) {
+func (i *interruption) unsettled(list []proc.Process) (sh proc.Process, found bool) {
 	if i.late() {
-		return pty.Proc{}, false
+		return proc.Process{}, false
 	}
 	if i.betweenPrograms(i.Bash, list) {
 		return i.Bash, true
@@ -20,7 +20,7 @@ func (i *interruption) unsettled(list []pty.Proc) (sh pty.Proc, found bool) {
 			return p, true
 		}
 	}
-	return pty.Proc{}, false
+	return proc.Process{}, false
 }
 
 // betweenPrograms tells of a stopped shell whether SIGINT must not meet it where it is:
@@ -30,7 +30,7 @@ func (i *interruption) unsettled(list []pty.Proc) (sh pty.Proc, found bool) {
 //   - it is about to fork, for which it blocks SIGINT: the program would begin after that, and the shell wait for it;
 //   - it begins to wait, with SIGCHLD blocked but not asleep: until bash 5.2 has noted its handler from before, the one
 //     that it waits with sends SIGINT to itself for ever (wait_sigint_handler without old_sigint_handler).
-func (i *interruption) betweenPrograms(sh pty.Proc, list []pty.Proc) bool {
+func (i *interruption) betweenPrograms(sh proc.Process, list []proc.Process) bool {
 	if i.seen[sh.PID].idle {
 		return false
 	}
@@ -51,7 +51,7 @@ func (i *interruption) betweenPrograms(sh pty.Proc, list []pty.Proc) bool {
 // settle stops the next program that a running shell starts, before it can end, as soon as it is one. One with job
 // control is left, for the shell would take it for suspended. A shell that is asleep in wait(2) without a program waits
 // for jobs of earlier commands, which SIGINT ends. Errors: those of wait.
-func (i *interruption) settle(sh pty.Proc) error {
+func (i *interruption) settle(sh proc.Process) error {
 	caught := false
 	for !i.late() {
 		children := i.children(sh.PID)

@@ -7,15 +7,15 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/proctree"
-	"github.com/evertty/evertty/pty"
 )
 
 // signal sends SIGINT to all that collect has stopped and waits until bash's children have ended of it, from the leaves
 // of the tree of shells up.
-func (i *interruption) signal(list []pty.Proc) error {
+func (i *interruption) signal(list []proc.Process) error {
 	i.signalled = true
-	shells := []pty.Proc{i.Bash}
+	shells := []proc.Process{i.Bash}
 	awaited, held := map[int]bool{}, map[int]bool{} // those that a shell waits for; those that stay stopped
 	for _, p := range list {
 		if p.Ended {
@@ -29,24 +29,24 @@ func (i *interruption) signal(list []pty.Proc) error {
 		}
 		_ = p.Signal(unix.SIGINT)
 	}
-	i.continueIf(func(p pty.Proc) bool { return !held[p.PID] })
+	i.continueIf(func(p proc.Process) bool { return !held[p.PID] })
 	for _, sh := range slices.Backward(shells) {
-		children := slices.DeleteFunc(slices.Clone(list), func(p pty.Proc) bool {
+		children := slices.DeleteFunc(slices.Clone(list), func(p proc.Process) bool {
 			return p.Parent != sh.PID || !awaited[p.PID]
 		})
 		if err := i.awaitExit(children); err != nil {
 			return err
 		}
-		i.continueIf(func(p pty.Proc) bool { return p.PID == sh.PID })
+		i.continueIf(func(p proc.Process) bool { return p.PID == sh.PID })
 	}
 	return nil
 }
 
 // continueAll lets all but bash go on.
-func (i *interruption) continueAll() { i.continueIf(func(pty.Proc) bool { return true }) }
+func (i *interruption) continueAll() { i.continueIf(func(proc.Process) bool { return true }) }
 
 // continueIf lets some of those that are stopped beside bash go on, children before their parents.
-func (i *interruption) continueIf(which func(pty.Proc) bool) {
+func (i *interruption) continueIf(which func(proc.Process) bool) {
 	for _, p := range slices.Backward(i.stopped) {
 		if which(p) {
 			_ = p.Signal(unix.SIGCONT)
@@ -57,7 +57,7 @@ func (i *interruption) continueIf(which func(pty.Proc) bool) {
 
 // mayStop tells whether a process may be stopped without its shell taking it for suspended, as one with job control
 // would.
-func (i *interruption) mayStop(p pty.Proc) bool {
+func (i *interruption) mayStop(p proc.Process) bool {
 	own, err1 := unix.Getpgid(i.Bash.PID)
 	group, err2 := unix.Getpgid(p.PID)
 	return err1 == nil && err2 == nil && (group == own || p.Session != i.Bash.Session)
@@ -70,7 +70,7 @@ const pressAgain = 100 * time.Millisecond
 // awaitExit waits until processes have ended of SIGINT, and sends it again now and then to all that runs for them, as
 // somebody does who presses the key again: a script drops one that comes when a program of its has just ended. Errors:
 // errGoesOn, those of wait.
-func (i *interruption) awaitExit(list []pty.Proc) error {
+func (i *interruption) awaitExit(list []proc.Process) error {
 	again, pause := time.Now().Add(pressAgain), pressAgain
 	for _, p := range list {
 		for p.Alive() {
@@ -95,7 +95,7 @@ func (i *interruption) awaitExit(list []pty.Proc) error {
 }
 
 // endedOfSIGINT tells whether a process has ended of SIGINT.
-func endedOfSIGINT(p pty.Proc) bool {
+func endedOfSIGINT(p proc.Process) bool {
 	status, ok := p.Status()
 	return ok && status.Signaled() && status.Signal() == syscall.SIGINT
 }

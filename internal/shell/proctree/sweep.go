@@ -12,26 +12,26 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/shelldir"
-	"github.com/evertty/evertty/pty"
 )
 
 // Sweep ends everything that any process of the shell of a directory has started and that still runs, whether there is
 // a Shell or not, as after damage: SIGHUP, SIGKILL at once to those that do not end of it or come later. It gives up
-// pty.KillGrace after the first SIGKILL: on a busy machine a look alone may take seconds. The FIFOs of the shell go
+// proc.KillGrace after the first SIGKILL: on a busy machine a look alone may take seconds. The FIFOs of the shell go
 // with them. keeper is the process id of the keeper, which starts the shells' programs and is told from them, 0 when
-// there is none. Errors: pty.ErrSurvived, the kernel's when /proc cannot be read.
+// there is none. Errors: proc.ErrSurvived, the kernel's when /proc cannot be read.
 func Sweep(ctx context.Context, dir string, keeper int) error {
 	whole := context.WithoutCancel(ctx)
-	grace, stop := context.WithTimeout(ctx, pty.KillGrace)
+	grace, stop := context.WithTimeout(ctx, proc.KillGrace)
 	defer stop()
 	var end time.Time // of its patience; zero before the first SIGKILL
 	for sig := unix.SIGHUP; ; sig = unix.SIGKILL {
 		victims, err := Belonging(dir, keeper)
 		killed := false
 		if err == nil && (sig == unix.SIGKILL || len(victims) == 0) {
-			limit, cancel := context.WithTimeout(whole, pty.KillGrace)
-			killed, err = pty.KillBranded(limit, pty.BrandOf(dir), keeper)
+			limit, cancel := context.WithTimeout(whole, proc.KillGrace)
+			killed, err = proc.KillTagged(limit, proc.TagOf(dir), keeper)
 			cancel()
 		}
 		if err != nil {
@@ -42,13 +42,13 @@ func Sweep(ctx context.Context, dir string, keeper int) error {
 			return nil
 		}
 		if !end.IsZero() && time.Now().After(end) {
-			return fmt.Errorf("shell: sweep %s: %w: %d processes", dir, pty.ErrSurvived, len(victims))
+			return fmt.Errorf("shell: sweep %s: %w: %d processes", dir, proc.ErrSurvived, len(victims))
 		}
 		if grace.Err() != nil {
 			sig = unix.SIGKILL
 		}
 		if sig == unix.SIGKILL && end.IsZero() {
-			end = time.Now().Add(pty.KillGrace)
+			end = time.Now().Add(proc.KillGrace)
 		}
 		for _, v := range victims {
 			_ = v.Signal(sig)
@@ -72,8 +72,8 @@ const sweepPause = 200 * time.Millisecond
 // parents and sessions are, those of the sessions of all processes of the shell, those that have one of the shell's
 // files as a standard file, and what descends from these. The keeper is none of them, although it has the mark while it
 // starts one, and all terminals descend from it.
-func Belonging(dir string, keeper int) ([]pty.Proc, error) {
-	list, err := pty.Procs()
+func Belonging(dir string, keeper int) ([]proc.Process, error) {
+	list, err := proc.List()
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func Belonging(dir string, keeper int) ([]pty.Proc, error) {
 			break
 		}
 	}
-	return slices.DeleteFunc(list, func(p pty.Proc) bool { return !known[p.PID] }), nil
+	return slices.DeleteFunc(list, func(p proc.Process) bool { return !known[p.PID] }), nil
 }
 
 // SessionOf is the session that a sign tells of.
@@ -116,7 +116,7 @@ func Sessions(dir string) map[int]bool {
 		if !ok {
 			continue
 		}
-		if leader, alive := pty.FindProc(session); !alive || leader.Ended || Tagged(dir, session) {
+		if leader, alive := proc.Find(session); !alive || leader.Ended || Tagged(dir, session) {
 			found[session] = true
 		}
 	}

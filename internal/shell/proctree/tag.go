@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/internal/proc"
 )
 
 // TagVariable is the environment variable with the directory of the shell that started a process: for people who look,
@@ -15,16 +15,16 @@ import (
 const TagVariable = "EVERTTY_SHELL"
 
 // Tag makes what a plan starts, and all that this starts, processes of the shell of a directory: see Tagged.
-func Tag(p *pty.Plan, dir string) {
+func Tag(p *proc.Plan, dir string) {
 	tagged := func(pair string) bool { return strings.HasPrefix(pair, TagVariable+"=") }
 	p.Env = append(slices.DeleteFunc(slices.Clone(p.Env), tagged), TagVariable+"="+dir)
-	p.Brand = pty.BrandOf(dir)
+	p.Tag = proc.TagOf(dir)
 }
 
 // Tagged tells whether a process was started by the shell of a directory or by what that has started: by its number
-// tag (see [pty.Brand]), the same for every server and every process of the shell, or by its environment.
+// tag (see [proc.Tag]), the same for every server and every process of the shell, or by its environment.
 func Tagged(dir string, pid int) bool {
-	if pty.Brand(pid) == pty.BrandOf(dir) {
+	if proc.Tag(pid) == proc.TagOf(dir) {
 		return true
 	}
 	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")

@@ -1,5 +1,5 @@
-// Package proctree finds the processes that belong to a shell or to one of its commands, and ends them: by their parents,
-// by the files that they have open, and by the tag of their shell.
+// Package proctree finds the processes that belong to a shell or to one of its commands, and ends them: by their
+// parents, by the files that they have open, and by the tag of their shell.
 package proctree
 
 import (
@@ -14,17 +14,17 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/internal/proc"
 )
 
 // Starts are the start times of processes by their ids: both together tell a process from a later one of its id.
 type Starts map[int]uint64
 
 // Has tells whether a process is among them.
-func (s Starts) Has(p pty.Proc) bool { return s[p.PID] == p.Start && p.Start != 0 }
+func (s Starts) Has(p proc.Process) bool { return s[p.PID] == p.Start && p.Start != 0 }
 
 // FormatStarts is a list of processes as text for a record; ParseStarts reads it.
-func FormatStarts(list []pty.Proc) string {
+func FormatStarts(list []proc.Process) string {
 	words := make([]string, len(list))
 	for i, p := range list {
 		words[i] = fmt.Sprintf("%d:%d", p.PID, p.Start)
@@ -48,22 +48,22 @@ func ParseStarts(text string) Starts {
 // Members are what descends from a process, each after its parent, but for the children in except and what descends
 // from these; and what does not descend from it but has a standard file in dir. dir "" is none. Processes that have
 // ended and were not reaped are among the descendants. This process is never among them.
-func Members(root pty.Proc, dir string, except Starts) []pty.Proc {
-	list, err := pty.Procs()
+func Members(root proc.Process, dir string, except Starts) []proc.Process {
+	list, err := proc.List()
 	if err != nil {
 		return nil
 	}
-	return members(list, []pty.Proc{root}, dir, except)
+	return members(list, []proc.Process{root}, dir, except)
 }
 
-func members(list, roots []pty.Proc, dir string, except Starts) []pty.Proc {
-	byParent := map[int][]pty.Proc{}
+func members(list, roots []proc.Process, dir string, except Starts) []proc.Process {
+	byParent := map[int][]proc.Process{}
 	for _, p := range list {
 		byParent[p.Parent] = append(byParent[p.Parent], p)
 	}
 	// 0 is a root that is not known, and as a parent the kernel or somebody outside of the container.
 	seen := map[int]bool{0: true, os.Getpid(): true}
-	var found []pty.Proc
+	var found []proc.Process
 	for next := slices.Clone(roots); len(next) > 0; next = next[1:] {
 		if next[0].PID == 0 {
 			continue
@@ -87,12 +87,12 @@ func members(list, roots []pty.Proc, dir string, except Starts) []pty.Proc {
 
 // Family are the living ones of a process and its Members. A shell whose child ends first goes on, so parents come
 // before their children.
-func Family(root pty.Proc, dir string) []pty.Proc {
+func Family(root proc.Process, dir string) []proc.Process {
 	list := Members(root, dir, nil)
 	if root.PID > 0 && root.Alive() {
 		list = slices.Insert(list, 0, root)
 	}
-	return slices.DeleteFunc(list, func(p pty.Proc) bool { return p.Ended })
+	return slices.DeleteFunc(list, func(p proc.Process) bool { return p.Ended })
 }
 
 // killRounds is how often KillAll looks for new processes: nobody forks faster than that for long.
@@ -100,7 +100,7 @@ const killRounds = 8
 
 // KillAll ends processes with SIGKILL, and what they have forked meanwhile: what descends from them, and what has a
 // standard file in dir. It waits until they are gone, for limit: until then they hold the files that they have open.
-func KillAll(ctx context.Context, victims []pty.Proc, dir string, limit time.Duration) {
+func KillAll(ctx context.Context, victims []proc.Process, dir string, limit time.Duration) {
 	gone, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for range killRounds {
@@ -119,8 +119,8 @@ func KillAll(ctx context.Context, victims []pty.Proc, dir string, limit time.Dur
 }
 
 // Successors are the living ones of a list, what descends from them, and what has a standard file in dir.
-func Successors(parents []pty.Proc, dir string) []pty.Proc {
-	list, err := pty.Procs()
+func Successors(parents []proc.Process, dir string) []proc.Process {
+	list, err := proc.List()
 	if err != nil {
 		return nil
 	}
@@ -128,7 +128,7 @@ func Successors(parents []pty.Proc, dir string) []pty.Proc {
 	for _, p := range append(members(list, parents, dir, nil), parents...) {
 		known[p.PID] = p.PID > 0 && p.PID != os.Getpid()
 	}
-	return slices.DeleteFunc(list, func(p pty.Proc) bool { return p.Ended || !known[p.PID] })
+	return slices.DeleteFunc(list, func(p proc.Process) bool { return p.Ended || !known[p.PID] })
 }
 
 // Holds tells whether a process has one of its standard files in a directory.
@@ -146,17 +146,17 @@ func Holds(pid int, dir string) bool {
 }
 
 // Children are the processes that a process has started and that run.
-func Children(pid int) []pty.Proc {
+func Children(pid int) []proc.Process {
 	number := strconv.Itoa(pid)
 	text, err := os.ReadFile("/proc/" + number + "/task/" + number + "/children")
 	if err != nil { // a kernel without CONFIG_PROC_CHILDREN
-		list, _ := pty.Procs()
-		return slices.DeleteFunc(list, func(p pty.Proc) bool { return p.Parent != pid })
+		list, _ := proc.List()
+		return slices.DeleteFunc(list, func(p proc.Process) bool { return p.Parent != pid })
 	}
-	var found []pty.Proc
+	var found []proc.Process
 	for _, field := range strings.Fields(string(text)) {
 		if n, err := strconv.Atoi(field); err == nil {
-			if p, ok := pty.FindProc(n); ok {
+			if p, ok := proc.Find(n); ok {
 				found = append(found, p)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/output"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/pty"
@@ -68,7 +69,7 @@ func Reopen(s *Streams, held *keeper.Program) (*Files, error) {
 }
 
 // Run has the keeper start a program with the outputs and the input of the command, and hold them.
-func (f *Files) Run(plan pty.Plan, input string) (*pty.Child, error) {
+func (f *Files) Run(plan proc.Plan, input string) (*pty.Child, error) {
 	std, err := f.standardFiles(input)
 	if err != nil {
 		return nil, err

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/thread"
 )
 
@@ -14,7 +14,7 @@ import (
 const lastSaves = 5 * time.Second
 
 // Record is the Manager of what harnesses keep of threads, for who reads. The thread is there, or "" for what is about all. Errors: ErrNoRecords, thread.ErrNotFound.
-func (d *Service) Record(thread string) (*conversation.Manager, error) {
+func (d *Service) Record(thread string) (*store.Manager, error) {
 	if err := d.usable(); err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func (d *Service) Record(thread string) (*conversation.Manager, error) {
 
 // WriteRecord is for who writes: do is called when what has happened on the thread's terminals before is in the records. A thread that is not there is made as by any other first use, but not for
 // what is refused: do is tried before, and has to be told again. Errors: ErrNoRecords, those of do and of CreateThread.
-func (d *Service) WriteRecord(ctx context.Context, threadID string, do func(*conversation.Manager) error) error {
+func (d *Service) WriteRecord(ctx context.Context, threadID string, do func(*store.Manager) error) error {
 	r, err := d.Record("")
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (d *Service) WriteRecord(ctx context.Context, threadID string, do func(*con
 }
 
 // ChangeRecord is WriteRecord for what makes no thread. Errors: ErrNoRecords, thread.ErrNotFound, those of do.
-func (d *Service) ChangeRecord(ctx context.Context, thread string, do func(*conversation.Manager) error) error {
+func (d *Service) ChangeRecord(ctx context.Context, thread string, do func(*store.Manager) error) error {
 	r, err := d.Record(thread)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (d *Service) openBooks() {
 	}
 	cfg.Notify = d.watchers.notify
 	cfg.Failed = func(err error) { d.cfg.Log.Error("trouble with the records of harnesses", "error", err) }
-	d.books = conversation.NewManager(cfg)
+	d.books = store.NewManager(cfg)
 }
 
 // knowPermissions brings the permissions of threads into memory, from their copy where there is no database. Where neither can be read everything is denied.

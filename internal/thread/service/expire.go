@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/registry"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
-	"github.com/evertty/evertty/pty"
 )
 
 const (
@@ -21,8 +21,8 @@ const (
 	sweepsAtOnce = 4
 	// chargeEvery is the time between two accounts of what sessions use.
 	chargeEvery = time.Second
-	// endTime bounds the end of processes whose session is over: SIGHUP, pty.KillGrace, SIGKILL, and what the disk may hold up.
-	endTime = pty.KillGrace + 10*time.Second
+	// endTime bounds the end of processes whose session is over: SIGHUP, proc.KillGrace, SIGKILL, and what the disk may hold up.
+	endTime = proc.KillGrace + 10*time.Second
 )
 
 // sweepLoop closes sessions that are over until the server closes.
@@ -144,8 +144,8 @@ func (d *Service) chargeOutput() {
 	}
 	for _, t := range d.terminals.Unsorted() {
 		if n := newOutput(t); n > 0 {
-			bytes[t.Session()] += n
-			_ = d.Manager.Touch(t.Session()) // a session that is over waits for somebody who does something
+			bytes[t.Thread()] += n
+			_ = d.Manager.Touch(t.Thread()) // a session that is over waits for somebody who does something
 		}
 	}
 	for threadID, n := range bytes {
@@ -166,7 +166,7 @@ func newOutput(t *terminal.Terminal) int64 {
 		return 0
 	}
 	r := row(t)
-	from := max(r.charged, t.First())
+	from := max(r.charged, t.StartSeq())
 	r.charged = t.Hub().Facts().Seq
 	return int64(r.charged - from)
 }
@@ -190,7 +190,7 @@ func (d *Service) chargeCPU() {
 	})
 	d.mu.Unlock()
 	for _, s := range live {
-		used, err := pty.CPUTime(d.trees(s.Thread))
+		used, err := proc.CPUTime(d.trees(s.Thread))
 		if err != nil {
 			continue
 		}

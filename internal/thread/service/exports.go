@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/pty"
@@ -43,7 +44,7 @@ func (e *exports) same(o *exports) bool {
 // shown is what the program in the foreground shows of the exports of the terminal's own process, and what that began with. ok is false when there is none to be seen: nothing runs, it is no
 // child of that process, it is another user's, it has not begun yet, or has written over its environment.
 func shown(t *terminal.Terminal) (e *exports, began map[string]string, ok bool) {
-	if t.Spec().Place != "" || t.Process() == nil {
+	if t.Spec().Provider != "" || t.Process() == nil {
 		return nil, nil, false // there the relay is the process
 	}
 	group, err := t.Process().Foreground()
@@ -51,7 +52,7 @@ func shown(t *terminal.Terminal) (e *exports, began map[string]string, ok bool) 
 	if err != nil || group <= 0 || group == own {
 		return nil, nil, false
 	}
-	leader, ok := pty.FindProc(group)
+	leader, ok := proc.Find(group)
 	if !ok || leader.Parent != own {
 		return nil, nil, false
 	}
@@ -65,7 +66,7 @@ func shown(t *terminal.Terminal) (e *exports, began map[string]string, ok bool) 
 		return nil, nil, false
 	}
 	// That it is still that child proves that neither number was given to another process meanwhile.
-	if now, ok := pty.FindProc(group); !ok || now.Start != leader.Start || now.Parent != own {
+	if now, ok := proc.Find(group); !ok || now.Start != leader.Start || now.Parent != own {
 		return nil, nil, false
 	}
 	return difference(shell.vars, program.vars), shell.vars, true

@@ -1,9 +1,9 @@
 package service
 
 import (
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/provider/local"
 	"github.com/evertty/evertty/internal/thread"
-	"github.com/evertty/evertty/pty"
 )
 
 // localInstance is what the records know of an instance on this machine. "" is a lease that has none.
@@ -28,9 +28,9 @@ func (d *Service) localInstance(id string) (k local.Known, ok bool) {
 }
 
 // roots are the processes that everything of a thread descends from.
-func (d *Service) roots(thread string) (list []pty.Proc) {
+func (d *Service) roots(thread string) (list []proc.Process) {
 	for _, t := range d.terminals.Running(thread) {
-		if p, ok := pty.FindProc(t.Process().PID()); ok {
+		if p, ok := proc.Find(t.Process().PID()); ok {
 			list = append(list, p)
 		}
 	}
@@ -41,9 +41,9 @@ func (d *Service) roots(thread string) (list []pty.Proc) {
 }
 
 // trees are the processes of a thread with all that they have started.
-func (d *Service) trees(thread string) (list []pty.Tree) {
+func (d *Service) trees(thread string) (list []proc.Tree) {
 	for _, p := range d.roots(thread) {
-		if t, ok := pty.TreeOf(p.PID); ok {
+		if t, ok := proc.TreeOf(p.PID); ok {
 			list = append(list, t)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/thread"
 )
@@ -30,7 +30,7 @@ func (d *Service) Check(ctx context.Context, threadID string, a permission.Actio
 	}
 	var err error
 	if !permission.Begins(c.Tool) || d.denies(threadID, c) {
-		var m *conversation.Manager
+		var m *store.Manager
 		if m, err = d.Record(threadID); err == nil {
 			return m.Check(threadID, c)
 		}
@@ -38,7 +38,7 @@ func (d *Service) Check(ctx context.Context, threadID string, a permission.Actio
 			return d.checkWithoutPerson(threadID, c)
 		}
 	} else {
-		err = d.WriteRecord(ctx, threadID, func(m *conversation.Manager) error { return m.Check(threadID, c) })
+		err = d.WriteRecord(ctx, threadID, func(m *store.Manager) error { return m.Check(threadID, c) })
 	}
 	if errors.Is(err, ErrNoRecords) {
 		return d.checkWithoutPerson(threadID, c)
@@ -138,7 +138,7 @@ func (d *Service) Permissions(thread string) (permission.Permissions, error) {
 func (d *Service) SetPermissions(ctx context.Context, thread string, mode *string, rules *permission.Rules) (
 	permission.Permissions, error) {
 	var p permission.Permissions
-	err := d.WriteRecord(ctx, thread, func(m *conversation.Manager) (err error) {
+	err := d.WriteRecord(ctx, thread, func(m *store.Manager) (err error) {
 		p, err = m.SetPermissions(thread, mode, rules)
 		return err
 	})
@@ -151,7 +151,7 @@ func (d *Service) SetPermissions(ctx context.Context, thread string, mode *strin
 func (d *Service) Authorize(ctx context.Context, thread string, c permission.Call) (permission.Decision, error) {
 	_, err := d.Record(thread)
 	if isMissing(err) {
-		var m *conversation.Manager
+		var m *store.Manager
 		if m, err = d.Record(""); err == nil {
 			if d, err := m.AuthorizeNew(thread, c); !isMissing(err) {
 				return d, err
@@ -162,7 +162,7 @@ func (d *Service) Authorize(ctx context.Context, thread string, c permission.Cal
 		return permission.Decision{}, err
 	}
 	var decision permission.Decision
-	err = d.WriteRecord(ctx, thread, func(m *conversation.Manager) (err error) {
+	err = d.WriteRecord(ctx, thread, func(m *store.Manager) (err error) {
 		decision, err = m.Authorize(thread, c)
 		return err
 	})

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
@@ -120,7 +120,7 @@ func (t *CheckedTerminal) call() permission.Call {
 }
 
 func (t *CheckedTerminal) requestApproval(ctx context.Context, d permission.Decision) error {
-	err := t.service.WriteRecord(ctx, t.Thread(), func(m *conversation.Manager) error {
+	err := t.service.WriteRecord(ctx, t.Thread(), func(m *store.Manager) error {
 		return m.RequestApproval(t.Thread(), t.call(), d)
 	})
 	if errors.Is(err, ErrNoRecords) {
@@ -143,7 +143,7 @@ func (t *CheckedTerminal) record(ctx context.Context, d permission.Decision) err
 	if done {
 		return nil
 	}
-	err := t.service.ChangeRecord(ctx, t.Thread(), func(m *conversation.Manager) error {
+	err := t.service.ChangeRecord(ctx, t.Thread(), func(m *store.Manager) error {
 		return m.RecordDecision(t.Thread(), t.call(), d)
 	})
 	if errors.Is(err, ErrNoRecords) || errors.Is(err, thread.ErrNotFound) {

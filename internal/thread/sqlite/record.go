@@ -5,23 +5,24 @@ import (
 	"fmt"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/thread"
 )
 
 // Records is the same file as a record.Store.
-func (s *Store) Records() conversation.Store { return records{s} }
+func (s *Store) Records() store.Store { return records{s} }
 
 type records struct{ store *Store }
 
-var _ conversation.Store = records{}
+var _ store.Store = records{}
 
 // View implements record.Store.
-func (s records) View(fn func(conversation.Tx) error) error {
+func (s records) View(fn func(store.Tx) error) error {
 	return s.store.view(func(r *rows) error { return fn(r) })
 }
 
 // Update implements record.Store.
-func (s records) Update(fn func(conversation.Tx) error) error {
+func (s records) Update(fn func(store.Tx) error) error {
 	return s.store.update(func(r *rows) error { return fn(r) })
 }
 

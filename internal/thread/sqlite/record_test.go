@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/thread"
 )
 
@@ -34,18 +35,18 @@ func count(t *testing.T, s *Store, table string) (n int) {
 }
 
 // fillRecord makes a record with some rows in every table.
-func fillRecord(tx conversation.Tx, thread, id string, messages int) error {
+func fillRecord(tx store.Tx, thread, id string, messages int) error {
 	h := conversation.Head{ID: id, Thread: thread, Current: true, CreatedAt: "c", UpdatedAt: "u"}
 	steps := []func() error{
 		func() error { return tx.PutRecord(h) }, func() error { return tx.PutRecordState(id, conversation.NewState()) },
 		func() error {
-			return tx.AddCompaction(id, conversation.Archive{Compaction: conversation.Compaction{Count: 1}})
+			return tx.AddCompaction(id, store.Archive{Compaction: conversation.Compaction{Count: 1}})
 		},
-		func() error { return tx.AddEntry(id, conversation.Item[conversation.Entry]{Seq: 1}) },
-		func() error { return tx.AddTrace(id, conversation.Item[conversation.TraceEntry]{Seq: 1}) },
-		func() error { return tx.AddPrompt(id, conversation.Item[conversation.Prompt]{Seq: 1}) },
-		func() error { return tx.AddTurn(id, conversation.Item[conversation.Turn]{Seq: 1}) },
-		func() error { return tx.AddMail(id, conversation.Item[string]{Seq: 1}) },
+		func() error { return tx.AddEntry(id, store.Item[conversation.Entry]{Seq: 1}) },
+		func() error { return tx.AddTrace(id, store.Item[conversation.TraceEntry]{Seq: 1}) },
+		func() error { return tx.AddPrompt(id, store.Item[conversation.Prompt]{Seq: 1}) },
+		func() error { return tx.AddTurn(id, store.Item[conversation.Turn]{Seq: 1}) },
+		func() error { return tx.AddMail(id, store.Item[string]{Seq: 1}) },
 	}
 	for n := range messages {
 		steps = append(steps, func() error {
@@ -73,7 +74,7 @@ func TestRecordsOfDeletedThreads(t *testing.T) {
 		return put(tx, "stays")
 	}))
 	const messages = 25
-	must(t, s.Records().Update(func(tx conversation.Tx) error {
+	must(t, s.Records().Update(func(tx store.Tx) error {
 		if err := fillRecord(tx, "gone", "r1", messages); err != nil {
 			return err
 		}
@@ -90,7 +91,7 @@ func TestRecordsOfDeletedThreads(t *testing.T) {
 		}
 	}
 	must(t, s.Update(func(tx thread.Tx) error { return tx.DeleteThread("gone") }))
-	must(t, s.Records().View(func(tx conversation.Tx) error {
+	must(t, s.Records().View(func(tx store.Tx) error {
 		_, err := tx.Record("r1")
 		want(t, err, thread.ErrNotFound)
 		_, err = tx.CurrentRecord("gone")
@@ -105,10 +106,10 @@ func TestRecordsOfDeletedThreads(t *testing.T) {
 	s = open(t, path)
 	steps := 0
 	var gone []string
-	must(t, s.Records().View(func(tx conversation.Tx) (err error) { gone, err = tx.DeletedRecords("", 0); return err }))
+	must(t, s.Records().View(func(tx store.Tx) (err error) { gone, err = tx.DeletedRecords("", 0); return err }))
 	for _, ids := range [][]string{nil, gone} { // whose files nobody has removed yet, then those
 		for more := true; more; steps++ {
-			must(t, s.Records().Update(func(tx conversation.Tx) (err error) { more, err = tx.PurgeRecords(ids, 10); return err }))
+			must(t, s.Records().Update(func(tx store.Tx) (err error) { more, err = tx.PurgeRecords(ids, 10); return err }))
 		}
 		if n := count(t, s, "records"); n != 1+len(gone)-len(ids) {
 			t.Errorf("%d records behind a purge of %v", n, ids)
@@ -133,18 +134,18 @@ func TestTheIdOfADeletedRecord(t *testing.T) {
 		}
 		return put(tx, "stays")
 	}))
-	must(t, s.Records().Update(func(tx conversation.Tx) error { return fillRecord(tx, "gone", "r", 1) }))
+	must(t, s.Records().Update(func(tx store.Tx) error { return fillRecord(tx, "gone", "r", 1) }))
 	again := func() error {
-		return s.Records().Update(func(tx conversation.Tx) error { return fillRecord(tx, "stays", "r", 2) })
+		return s.Records().Update(func(tx store.Tx) error { return fillRecord(tx, "stays", "r", 2) })
 	}
 	want(t, again(), thread.ErrConflict) // of another thread
 	must(t, s.Update(func(tx thread.Tx) error { return tx.DeleteThread("gone") }))
 	want(t, again(), thread.ErrConflict)
 	for more := true; more; {
-		must(t, s.Records().Update(func(tx conversation.Tx) (err error) { more, err = tx.PurgeRecords([]string{"r"}, 1); return err }))
+		must(t, s.Records().Update(func(tx store.Tx) (err error) { more, err = tx.PurgeRecords([]string{"r"}, 1); return err }))
 	}
 	must(t, again())
-	must(t, s.Records().View(func(tx conversation.Tx) error {
+	must(t, s.Records().View(func(tx store.Tx) error {
 		h, err := tx.CurrentRecord("stays")
 		if h.ID != "r" {
 			t.Errorf("%+v", h)
@@ -159,12 +160,12 @@ func TestPagesOfLargeCompactions(t *testing.T) {
 	must(t, s.Update(func(tx thread.Tx) error { return put(tx, "t") }))
 	const n = 3
 	summary := strings.Repeat("x", 1000)
-	must(t, s.Records().Update(func(tx conversation.Tx) error {
+	must(t, s.Records().Update(func(tx store.Tx) error {
 		if err := tx.PutRecord(conversation.Head{ID: "r", Thread: "t", Current: true}); err != nil {
 			return err
 		}
 		for i := range int64(n) {
-			if err := tx.AddCompaction("r", conversation.Archive{UpTo: i + 1, Compaction: conversation.Compaction{Count: i + 1, Summary: summary}}); err != nil {
+			if err := tx.AddCompaction("r", store.Archive{UpTo: i + 1, Compaction: conversation.Compaction{Count: i + 1, Summary: summary}}); err != nil {
 				return err
 			}
 		}
@@ -172,7 +173,7 @@ func TestPagesOfLargeCompactions(t *testing.T) {
 	}))
 	must(t, s.view(func(tx *rows) error {
 		for after := int64(0); after < n; after++ {
-			page, err := tx.compactions("r", conversation.Page{After: after}, len(summary)*3/2)
+			page, err := tx.compactions("r", store.Page{After: after}, len(summary)*3/2)
 			if err != nil || len(page) != 1 || page[0].Count != after+1 || len(page[0].Summary) != len(summary) {
 				t.Fatalf("%d compactions behind %d (%v)", len(page), after, err)
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/conversation/store"
 )
 
 // The lists of a record have tables of one form. A table's name is never from outside.
@@ -16,7 +17,7 @@ const (
 	tableMail     = "mailbox"
 )
 
-func addItem[T any](r *rows, table, id string, it conversation.Item[T]) error {
+func addItem[T any](r *rows, table, id string, it store.Item[T]) error {
 	what := fmt.Sprintf("%s of record %s: %d", table, id, it.Seq)
 	text, err := checkedJSON(it.Value)
 	if err != nil {
@@ -25,12 +26,12 @@ func addItem[T any](r *rows, table, id string, it conversation.Item[T]) error {
 	return r.put(what, `INSERT INTO `+table+` (record_id, seq, json, created_at) VALUES (?, ?, ?, ?)`, id, it.Seq, text, it.At)
 }
 
-func items[T any](r *rows, table, id string, p conversation.Page) ([]conversation.Item[T], error) {
+func items[T any](r *rows, table, id string, p store.Page) ([]store.Item[T], error) {
 	order := "ASC"
 	if p.Newest {
 		order = "DESC"
 	}
-	list, err := some(r, conversation.MaxPageBytes, table+" of record "+id, func(s scanner) (it conversation.Item[T], n int, err error) {
+	list, err := some(r, conversation.MaxPageBytes, table+" of record "+id, func(s scanner) (it store.Item[T], n int, err error) {
 		err = s.Scan(&it.Seq, counted{&it.Value, &n}, &it.At)
 		return it, n, err
 	}, `SELECT seq, json, created_at FROM `+table+` WHERE record_id = ? AND seq > ? ORDER BY seq `+order+` LIMIT ?`, id, p.After, page(p.Limit))
@@ -54,49 +55,49 @@ func (c counted) Scan(v any) error {
 	return fromJSON{c.to}.Scan(v)
 }
 
-func (r *rows) AddEntry(id string, e conversation.Item[conversation.Entry]) error {
+func (r *rows) AddEntry(id string, e store.Item[conversation.Entry]) error {
 	return addItem(r, tableTimeline, id, e)
 }
 
-func (r *rows) Entries(id string, p conversation.Page) ([]conversation.Item[conversation.Entry], error) {
+func (r *rows) Entries(id string, p store.Page) ([]store.Item[conversation.Entry], error) {
 	return items[conversation.Entry](r, tableTimeline, id, p)
 }
 
-func (r *rows) AddTrace(id string, e conversation.Item[conversation.TraceEntry]) error {
+func (r *rows) AddTrace(id string, e store.Item[conversation.TraceEntry]) error {
 	return addItem(r, tableTraces, id, e)
 }
 
-func (r *rows) Traces(id string, p conversation.Page) ([]conversation.Item[conversation.TraceEntry], error) {
+func (r *rows) Traces(id string, p store.Page) ([]store.Item[conversation.TraceEntry], error) {
 	return items[conversation.TraceEntry](r, tableTraces, id, p)
 }
 
-func (r *rows) AddPrompt(id string, p conversation.Item[conversation.Prompt]) error {
+func (r *rows) AddPrompt(id string, p store.Item[conversation.Prompt]) error {
 	return addItem(r, tablePrompts, id, p)
 }
 
-func (r *rows) Prompts(id string, p conversation.Page) ([]conversation.Item[conversation.Prompt], error) {
+func (r *rows) Prompts(id string, p store.Page) ([]store.Item[conversation.Prompt], error) {
 	return items[conversation.Prompt](r, tablePrompts, id, p)
 }
 
-func (r *rows) AddTurn(id string, t conversation.Item[conversation.Turn]) error {
+func (r *rows) AddTurn(id string, t store.Item[conversation.Turn]) error {
 	return addItem(r, tableTurns, id, t)
 }
 
-func (r *rows) Turns(id string, p conversation.Page) ([]conversation.Item[conversation.Turn], error) {
+func (r *rows) Turns(id string, p store.Page) ([]store.Item[conversation.Turn], error) {
 	return items[conversation.Turn](r, tableTurns, id, p)
 }
 
-func (r *rows) AddMail(id string, m conversation.Item[string]) error {
+func (r *rows) AddMail(id string, m store.Item[string]) error {
 	return addItem(r, tableMail, id, m)
 }
 
-func (r *rows) Mail(id string) ([]conversation.Item[string], error) {
-	return all(r, "mailbox of record "+id, func(s scanner) (m conversation.Item[string], err error) {
+func (r *rows) Mail(id string) ([]store.Item[string], error) {
+	return all(r, "mailbox of record "+id, func(s scanner) (m store.Item[string], err error) {
 		return m, s.Scan(&m.Seq, fromJSON{&m.Value}, &m.At)
 	}, `SELECT seq, json, created_at FROM mailbox WHERE record_id = ? AND drained_at IS NULL ORDER BY seq`, id)
 }
 
-func (r *rows) TakeMail(id, at string) ([]conversation.Item[string], error) {
+func (r *rows) TakeMail(id, at string) ([]store.Item[string], error) {
 	list, err := r.Mail(id)
 	if err != nil || len(list) == 0 {
 		return list, err

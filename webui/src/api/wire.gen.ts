@@ -44,6 +44,10 @@ export interface CompatCreate {
 
 /** A session. */
 export interface CompatSession {
+  /** It worked; of a command: its code is 0. */
+  success: boolean;
+  /** When. */
+  timestamp: string;
   /** Its name. */
   id: string;
   /** The same. */
@@ -52,10 +56,6 @@ export interface CompatSession {
   cwd: string;
   /** When it was made. */
   createdAt: string;
-  /** It worked; of a command: its code is 0. */
-  success: boolean;
-  /** When. */
-  timestamp: string;
 }
 
 /** A session. */

@@ -1,0 +1,65 @@
+package client
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+// Stream is a viewer that only looks, by Server-Sent Events. Next has one caller at a time; Close
+// may be called from any goroutine.
+type Stream struct {
+	events *events
+	exited bool // the exit event was taken
+}
+
+// Stream follows a terminal. The first event is a snapshot. ctx governs the whole life of the
+// stream, and the caller must Close it.
+func (c *Client) Stream(ctx context.Context, id string) (*Stream, error) {
+	return c.stream(ctx, id, nil, Inside{})
+}
+
+// StreamSince is Stream for a viewer that has shown everything up to position since, the Seq of its
+// last event: if the server still has what followed, the first event is of KindResume, and else a
+// snapshot.
+func (c *Client) StreamSince(ctx context.Context, id string, since uint64) (*Stream, error) {
+	return c.stream(ctx, id, &since, Inside{})
+}
+
+func (c *Client) stream(ctx context.Context, id string, since *uint64, in Inside) (*Stream, error) {
+	q := url.Values{}
+	if since != nil {
+		q.Set("since", strconv.FormatUint(*since, 10))
+	}
+	in.query(q)
+	e, _, err := c.events(ctx, http.MethodGet, c.at(q, "pty", id, "stream"), nil)
+	if err != nil {
+		return nil, err
+	}
+	return &Stream{events: e}, nil
+}
+
+// Next returns the next event. After the exit event it returns io.EOF; when the connection ends
+// before it, an error that matches ErrClosed or is ctx's.
+func (s *Stream) Next() (Event, error) {
+	for !s.exited {
+		name, data, err := s.events.next()
+		if err != nil {
+			return Event{}, err
+		}
+		e, known, err := decodeEvent(Kind(name), data)
+		if err != nil {
+			return Event{}, s.events.fail(name, err)
+		}
+		if known {
+			s.exited = e.Kind == KindExit
+			return e, nil
+		}
+	}
+	return Event{}, io.EOF
+}
+
+// Close ends the stream. A pending Next returns.
+func (s *Stream) Close() error { return s.events.close() }

@@ -1,0 +1,148 @@
+package store
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/permission"
+	"github.com/evertty/evertty/internal/thread"
+)
+
+const (
+	// maxPending bounds the pending approvals of a thread: more is a flood, not a question.
+	maxPending = 32
+	// maxApprovals is how many approvals of a thread are kept that are neither pending nor valid.
+	maxApprovals = 256
+	// maxAsked bounds the arguments of a call that a person is asked about, in bytes: they have
+	// to read them.
+	maxAsked = 256 << 10
+)
+
+// approvalRows are the approvals of threads, which are deleted with these.
+type approvalRows interface {
+	Approval(id string) (permission.Approval, error)
+	FindApproval(thread, key string) (permission.Approval, error)      // the newest about a call
+	Approvals(thread string, limit int) ([]permission.Approval, error) // the newest first
+	PendingApprovals(thread string, since time.Time) (int, error)
+	PutApproval(permission.Approval) error
+	// TrimApprovals removes what is over by now, but for the newest keep.
+	TrimApprovals(thread string, keep int, now time.Time) error
+}
+
+// RequestApproval has a person asked about a call whose decision is to ask. It returns nil
+// when the call was approved, and consumes the approval. Errors: those of Check.
+func (m *Manager) RequestApproval(thread string, c permission.Call, d permission.Decision) error {
+	c, err := c.Canonical()
+	if err != nil {
+		return err
+	}
+	if d, err = m.requestApproval(thread, c, d); err != nil {
+		return err
+	}
+	return d.Err()
+}
+
+// requestApproval applies the valid approval of a canonical call, or creates one.
+func (m *Manager) requestApproval(thread string, c permission.Call, ask permission.Decision) (
+	d permission.Decision, err error) {
+	err = m.transact(thread, func(t *change) error {
+		a, err := t.FindApproval(thread, c.Key())
+		switch {
+		case err != nil && !missing(err):
+			return err
+		case err != nil || !a.Valid(t.now):
+			a, err = t.createApproval(c, ask)
+			d, _, _ = a.Apply(ask, t.now)
+		case a.Status == permission.Pending:
+			d, _, _ = a.Apply(ask, t.now)
+			return nil // its event exists
+		default:
+			var used bool
+			if d, a, used = a.Apply(ask, t.now); used {
+				err = t.PutApproval(a)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		return t.recordDecision(c, d)
+	})
+	return d, err
+}
+
+// createApproval stores a pending approval. Errors: ErrTooLarge, ErrTooMany.
+func (c *change) createApproval(call permission.Call, d permission.Decision) (a permission.Approval, err error) {
+	if n := len(call.Arguments); n > maxAsked {
+		return a, fmt.Errorf("%w: somebody has to approve this, and nobody can read %d bytes; at most %d are allowed",
+			conversation.ErrTooLarge, n, maxAsked)
+	}
+	n, err := c.PendingApprovals(c.thread, c.now.Add(-permission.PendingFor))
+	if err != nil {
+		return a, err
+	}
+	if n >= maxPending {
+		return a, fmt.Errorf("%w: %d calls of thread %s wait for an approval, which is the most", conversation.ErrTooMany, n, c.thread)
+	}
+	if err := c.TrimApprovals(c.thread, maxApprovals, c.now); err != nil {
+		return a, err
+	}
+	a = permission.NewApproval(c.thread, call, d.Reason, c.now)
+	return a, c.PutApproval(a)
+}
+
+// Approvals returns the newest approvals of a thread, the newest first, at most limit; 0 is
+// all that are kept.
+func (m *Manager) Approvals(thread string, limit int) (list []permission.Approval, err error) {
+	if limit <= 0 || limit > conversation.MaxPage {
+		limit = conversation.MaxPage
+	}
+	now := m.now()
+	err = named(m.cfg.Store.View(func(tx Tx) error {
+		if _, err := tx.Thread(thread); err != nil {
+			return err
+		}
+		if list, err = tx.Approvals(thread, limit); err != nil {
+			return err
+		}
+		for i, a := range list {
+			list[i] = a.At(now)
+		}
+		return nil
+	}))
+	return list, err
+}
+
+// Answer decides a pending approval: permission.AnswerApprove allows the identical call once
+// within permission.ApprovedFor, permission.AnswerDeny denies it for as long. Errors:
+// ErrNotFound, ErrInvalid, ErrDecided.
+func (m *Manager) Answer(threadID, id, answer string) (a permission.Approval, err error) {
+	status := map[string]string{
+		permission.AnswerApprove: permission.Approved, permission.AnswerDeny: permission.Denied,
+	}[answer]
+	if status == "" {
+		return a, fmt.Errorf("%w: decision %.80q: %s or %s are allowed", conversation.ErrInvalid, answer,
+			permission.AnswerApprove, permission.AnswerDeny)
+	}
+	err = m.transact(threadID, func(t *change) error {
+		if a, err = t.Approval(id); err != nil {
+			return err
+		}
+		if a.Thread != threadID {
+			return fmt.Errorf("approval %.80q of thread %s: %w", id, threadID, thread.ErrNotFound)
+		}
+		if a = a.At(t.now); a.Status != permission.Pending {
+			return fmt.Errorf("%w: approval %s is %s", conversation.ErrDecided, id, a.Status)
+		}
+		a.Status, a.DecidedAt = status, t.now
+		if err := t.PutApproval(a); err != nil {
+			return err
+		}
+		a = a.At(t.now)
+		return t.tell(ApprovalDecided, thread.Detail{To: status, Source: a.Tool, Approval: id})
+	})
+	return a, err
+}
+
+// now returns the time with the precision of the store.
+func (m *Manager) now() time.Time { return m.cfg.Clock().UTC().Truncate(time.Microsecond) }

@@ -1,0 +1,133 @@
+package store
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/thread"
+)
+
+// change is one transaction on a thread's current record, with the events that come of it.
+type change struct {
+	Tx
+	thread string
+	now    time.Time
+	head   conversation.Head
+	made   bool // the record, by this change
+	dirty  bool // head has to be written
+	told   bool
+}
+
+// update changes the current record of a thread, which it makes when there is none. fn changes lists and parts with the Tx and what the head says of them in c.head, and calls changed.
+// The file is saved when update returns, or soon.
+func (m *Manager) update(threadID string, fn func(*change) error) error {
+	return m.transact(threadID, func(c *change) (err error) {
+		if c.head, err = c.CurrentRecord(threadID); missing(err) {
+			if err = c.begin(conversation.Head{}, conversation.NewState()); err == nil {
+				err = c.tell(Created, thread.Detail{})
+			}
+		}
+		if err != nil {
+			return err
+		}
+		return fn(c)
+	})
+}
+
+// transact is update for what needs no record. A thread that is not there is ErrNotFound, but only of what would not be refused in one that is: who wants to
+// make the thread for it knows that it is worth it.
+func (m *Manager) transact(threadID string, fn func(*change) error) error {
+	return m.write(threadID, func(c *change) error {
+		_, absent := c.Thread(threadID)
+		switch {
+		case absent == nil:
+			return fn(c)
+		case !missing(absent):
+			return absent
+		}
+		if err := c.PutThread(thread.Thread{ID: threadID, Provider: thread.Local, Policy: thread.DefaultPolicy(), CreatedAt: c.now, UpdatedAt: c.now}); err != nil {
+			return err
+		}
+		if err := fn(c); err != nil {
+			return err
+		}
+		if err := c.finish(); err != nil {
+			return err
+		}
+		return absent // which nothing of this outlives
+	})
+}
+
+// write is transact for a thread that need not be there.
+func (m *Manager) write(thread string, fn func(*change) error) error {
+	var c *change
+	err := m.cfg.Store.Update(func(tx Tx) error {
+		if m.isDeleting(thread) {
+			return fmt.Errorf("%w: thread %s is being deleted", conversation.ErrNotFound, thread)
+		}
+		c = &change{Tx: tx, thread: thread, now: m.cfg.Clock().UTC().Truncate(time.Microsecond)}
+		if err := fn(c); err != nil {
+			return err
+		}
+		return c.finish()
+	})
+	if err != nil {
+		return named(err)
+	}
+	if c.told {
+		m.cfg.Notify(thread)
+	}
+	if c.dirty {
+		m.saver.changed(c.head)
+	}
+	return nil
+}
+
+// begin makes a record the thread's current one. What h does not say is chosen here.
+func (c *change) begin(h conversation.Head, s conversation.State) error {
+	if err := c.room(); err != nil {
+		return err
+	}
+	if err := c.RetireRecord(c.thread); err != nil {
+		return err
+	}
+	if h.ID == "" {
+		h.ID = newID(c.now)
+	}
+	if h.CreatedAt == "" {
+		h.CreatedAt = stamp(c.now)
+	}
+	h.Thread, h.Current, h.UpdatedAt = c.thread, true, stamp(c.now)
+	c.head = h
+	c.made, c.dirty = true, true
+	if err := c.PutRecord(h); err != nil {
+		return err
+	}
+	return c.PutRecordState(h.ID, s)
+}
+
+// changed has the head written when fn has returned, and the file saved after that.
+func (c *change) changed() { c.dirty = true }
+
+// finish writes the head. Its time is later than any before, because a file is known to be of now by it.
+func (c *change) finish() error {
+	if !c.dirty {
+		return nil
+	}
+	if last, err := time.Parse(timeForm, c.head.UpdatedAt); err == nil && !c.made && !c.now.After(last) {
+		c.now = last.Add(time.Microsecond)
+	}
+	c.head.UpdatedAt = stamp(c.now)
+	return c.PutRecord(c.head)
+}
+
+// tell adds an event to the thread's stream, in the same transaction. An empty Source is the record.
+func (c *change) tell(kind string, d thread.Detail) error {
+	if d.Source == "" {
+		d.Source = c.head.ID
+	}
+	c.told = true
+	_, err := c.AddEvent(thread.Event{Thread: c.thread, Type: kind, At: c.now, Data: d})
+	return err
+}

@@ -1,0 +1,111 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/evertty/evertty/internal/conversation"
+)
+
+// maxID is how long the id of a record may be, in bytes; names of files end at 255.
+const maxID = 128
+
+// Parts of names. An id has no dot, so nothing else has the name of a record's file.
+const (
+	suffix  = ".json"
+	damaged = ".damaged.json"
+	partial = ".tmp-" // what is being written
+)
+
+// CheckID tells whether a record may have this id, which is the name of its file: 1 to 128 letters, digits, "-" and "_". The error is ErrInvalid.
+func CheckID(id string) error {
+	bad := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
+	}
+	if id == "" || len(id) > maxID || strings.ContainsFunc(id, bad) {
+		return fmt.Errorf("%w: %.200q is no id of a record, which has 1 to %d letters, digits, \"-\" and \"_\"", conversation.ErrInvalid, id, maxID)
+	}
+	return nil
+}
+
+// rotated is the name of the nth old file of a record; the 0th is the one that is no old one.
+func rotated(id string, n int) string {
+	if n == 0 {
+		return id + suffix
+	}
+	return fmt.Sprintf("%s.%d%s", id, n, suffix)
+}
+
+// parseName is the other way.
+func parseName(name string) (id string, n int, ok bool) {
+	id, _, _ = strings.Cut(name, ".")
+	for n := range Rotations + 1 {
+		if CheckID(id) == nil && name == rotated(id, n) {
+			return id, n, true
+		}
+	}
+	return "", 0, false
+}
+
+// Stored is a record that has a file.
+type Stored struct {
+	ID      string
+	Bytes   int64 // of ID.json; 0 when only rotations are there
+	Changed int64 // when that was written, in nanoseconds since 1970
+}
+
+// List tells which records have files, by id.
+func (f *Files) List() ([]Stored, error) {
+	entries, err := f.entries()
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]Stored{}
+	for _, e := range entries {
+		id, n, ok := parseName(e.Name())
+		if !ok {
+			continue
+		}
+		s := found[id]
+		s.ID = id
+		if n == 0 {
+			info, err := e.Info()
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			s.Bytes, s.Changed = info.Size(), info.ModTime().UnixNano()
+		}
+		found[id] = s
+	}
+	list := make([]Stored, 0, len(found))
+	for _, s := range found {
+		list = append(list, s)
+	}
+	slices.SortFunc(list, func(a, b Stored) int { return strings.Compare(a.ID, b.ID) })
+	return list, nil
+}
+
+func (f *Files) sweep() error {
+	entries, err := f.entries()
+	for _, e := range entries {
+		if id, ok := strings.CutPrefix(e.Name(), partial); ok && CheckID(id) == nil {
+			err = errors.Join(err, f.dir.RemoveAll(e.Name()))
+		}
+	}
+	return err
+}
+
+func (f *Files) entries() ([]fs.DirEntry, error) {
+	d, err := f.dir.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return d.ReadDir(-1)
+}

@@ -1,0 +1,154 @@
+package store
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/thread"
+)
+
+// importStep is how long one transaction of an import takes, for which everybody else who writes waits.
+const importStep = 20 * time.Millisecond
+
+// take makes a document the current record of a thread, in as many transactions as it needs. Until the last one its rows belong to no thread, as those of a deleted one: nobody finds them, and when the last
+// one does not come they are purged, by the next server if this one is killed. m.importing is held.
+func (m *Manager) take(threadID string, d conversation.Document) (h conversation.Head, err error) {
+	state := d.State.Normal()
+	if err := checkJSON("the state", state, conversation.MaxItemBytes); err != nil {
+		return h, err
+	}
+	rows := append([]func(*change) error{func(c *change) error { return c.stage(d) }}, rowsOf(d)...)
+	for head := (conversation.Head{}); len(rows) > 0; {
+		n := 0
+		err := m.write(threadID, func(c *change) error {
+			c.head = head
+			for began := time.Now(); n < len(rows) && (n == 0 || time.Since(began) < importStep); n++ {
+				if err := rows[n](c); err != nil {
+					return err
+				}
+			}
+			h, c.dirty = c.head, false // the row of a record that belongs to nobody is written by adopt
+			return nil
+		})
+		if err != nil {
+			return h, err
+		}
+		head, rows = h, rows[n:]
+	}
+	return h, m.transact(threadID, func(c *change) error {
+		c.head = h
+		if err := c.adopt(state); err != nil {
+			return err
+		}
+		h = c.head
+		return c.tell(Imported, thread.Detail{To: h.ID, Version: h.Messages})
+	})
+}
+
+// stage begins a record that belongs to nobody yet.
+func (c *change) stage(d conversation.Document) error {
+	if err := c.room(); err != nil && !missing(err) { // a thread that is not there is told of at the end, when nothing else can be wrong
+		return err
+	}
+	c.head = conversation.Head{ID: d.SessionID, CreatedAt: d.CreatedAt, UpdatedAt: stamp(c.now), Usage: d.Usage}
+	if c.head.ID == "" {
+		c.head.ID = newID(c.now)
+	}
+	if c.head.CreatedAt == "" {
+		c.head.CreatedAt = stamp(c.now)
+	}
+	return c.PutRecord(c.head)
+}
+
+// adopt makes what was staged the thread's current record.
+func (c *change) adopt(s conversation.State) error {
+	if err := c.room(); err != nil { // it may have changed since stage
+		return err
+	}
+	if err := c.RetireRecord(c.thread); err != nil {
+		return err
+	}
+	if err := c.AdoptRecord(c.head.ID, c.thread); err != nil {
+		return err
+	}
+	c.head.Thread, c.head.Current, c.head.UpdatedAt = c.thread, true, stamp(c.now)
+	c.made, c.dirty = true, true
+	return c.PutRecordState(c.head.ID, s)
+}
+
+// rowsOf is what a document has beside its state, in the order in which it is written.
+func rowsOf(d conversation.Document) []func(*change) error {
+	rows := make([]func(*change) error, 0, len(d.Messages)+len(d.WorkflowTimeline)+len(d.CompletionTrace)+len(d.PromptHistory)+2)
+	for _, msg := range d.Messages {
+		rows = append(rows, func(c *change) error { return c.takeMessage(msg) })
+	}
+	for _, e := range d.WorkflowTimeline {
+		rows = append(rows, func(c *change) error {
+			return takeItem(c, "timeline entries", &c.head.Timeline, e, c.AddEntry)
+		})
+	}
+	for _, e := range d.CompletionTrace {
+		rows = append(rows, func(c *change) error {
+			return takeItem(c, "trace entries", &c.head.Traces, e, c.Tx.AddTrace)
+		})
+	}
+	for _, p := range d.PromptHistory {
+		rows = append(rows, func(c *change) error {
+			return takeItem(c, "prompts", &c.head.Prompts, p, c.Tx.AddPrompt)
+		})
+	}
+	return append(rows, func(c *change) error { return c.takeCompaction(d.Compaction) }, func(c *change) error { return c.takeRest(d) })
+}
+
+func (c *change) takeMessage(msg conversation.Message) error {
+	if _, err := c.addMessage(msg); err != nil {
+		return err
+	}
+	if msg.Role == conversation.RoleUser {
+		c.head.Users++
+	}
+	return nil
+}
+
+func takeItem[T any](c *change, what string, n *int64, v T, add func(record string, it Item[T]) error) error {
+	it, err := item(c, what, n, v, conversation.MaxItemBytes)
+	if err != nil {
+		return err
+	}
+	return add(c.head.ID, it)
+}
+
+func (c *change) takeCompaction(last *conversation.Compaction) error {
+	if last == nil {
+		return nil
+	}
+	c.head.Compactions = max(last.Count, 1)
+	return c.AddCompaction(c.head.ID, Archive{At: stamp(c.now), Compaction: *last})
+}
+
+func (c *change) takeRest(d conversation.Document) error {
+	l := d.WorkflowLedger.Normal()
+	if err := checkJSON("the ledger", l, conversation.MaxItemBytes); err != nil {
+		return err
+	}
+	if err := c.PutLedger(c.head.ID, l); err != nil {
+		return err
+	}
+	if err := checkJSON("keys that are not known", d.Extra, conversation.MaxItemBytes); err != nil {
+		return err
+	}
+	return c.PutExtra(c.head.ID, d.Extra)
+}
+
+// room says whether the thread is there and may have one more record.
+func (c *change) room() error {
+	if _, err := c.Thread(c.thread); err != nil {
+		return err
+	}
+	list, err := c.Records(c.thread)
+	if err == nil && len(list) >= conversation.MaxRecords {
+		err = fmt.Errorf("%w: thread %s has %d records, which is the most; delete the thread or export it to another", conversation.ErrTooMany, c.thread, len(list))
+	}
+	return err
+}

@@ -1,0 +1,157 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/thread"
+)
+
+// item is the next of a list of the record, of which there are n.
+func item[T any](c *change, what string, n *int64, v T, most int) (Item[T], error) {
+	if *n >= conversation.MaxItems {
+		return Item[T]{}, fmt.Errorf("%w: record %s has %d of %s, which is the most; clear the thread", conversation.ErrTooMany, c.head.ID, *n, what)
+	}
+	if err := checkJSON(what, v, most); err != nil {
+		return Item[T]{}, err
+	}
+	*n++
+	c.changed()
+	return Item[T]{Seq: *n, At: stamp(c.now), Value: v}, nil
+}
+
+// checkJSON refuses what cannot be written down, such as a number that is none, and what is too large.
+func checkJSON(what string, v any, most int) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("%w: %s: %w", conversation.ErrInvalid, what, err)
+	}
+	return checkSize(what, len(b), most)
+}
+
+// AddTimeline adds decisions to the timeline, all or none.
+func (m *Manager) AddTimeline(threadID string, list []conversation.Entry) (added []Item[conversation.Entry], err error) {
+	if err := checkCount("timeline entries in one call", len(list), conversation.MaxAppend); err != nil {
+		return nil, err
+	}
+	return added, m.update(threadID, func(c *change) error {
+		added = make([]Item[conversation.Entry], 0, len(list))
+		for _, e := range list {
+			it, err := item(c, "timeline entries", &c.head.Timeline, e, conversation.MaxItemBytes)
+			if err != nil {
+				return err
+			}
+			if err := c.AddEntry(c.head.ID, it); err != nil {
+				return err
+			}
+			added = append(added, it)
+			if err := c.tell(TimelineAdded, thread.Detail{Version: it.Seq, To: clip(e.Kind), Reason: clip(e.ReasonCode)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// maxWord is how many bytes an event tells of a word that somebody chose.
+const maxWord = 128
+
+func clip(word string) string { return prefix(word, maxWord) }
+
+// AddTrace adds a step to the completion trace. While the trace is projected from the timeline nothing is kept. It returns the trace as it is then.
+func (m *Manager) AddTrace(threadID string, e conversation.TraceEntry) (list []conversation.TraceEntry, derived bool, err error) {
+	e = e.Normal()
+	return list, derived, m.update(threadID, func(c *change) error {
+		if _, derived, err = trace(c, c.head); err != nil {
+			return err
+		}
+		if !derived {
+			it, err := item(c, "trace entries", &c.head.Traces, e, conversation.MaxItemBytes)
+			if err != nil {
+				return err
+			}
+			if err := c.Tx.AddTrace(c.head.ID, it); err != nil {
+				return err
+			}
+			if err := c.tell(TraceAdded, thread.Detail{Version: it.Seq, To: clip(e.Stage)}); err != nil {
+				return err
+			}
+		}
+		list, derived, err = trace(c, c.head)
+		return err
+	})
+}
+
+// PutLedger replaces the ledger, and returns it as it is kept.
+func (m *Manager) PutLedger(threadID string, l conversation.Ledger) (conversation.Ledger, error) {
+	l = l.Normal()
+	if err := checkJSON("the ledger", l, conversation.MaxItemBytes); err != nil {
+		return l, err
+	}
+	return l, m.update(threadID, func(c *change) error {
+		c.changed()
+		if err := c.PutLedger(c.head.ID, l); err != nil {
+			return err
+		}
+		return c.tell(LedgerReplaced, thread.Detail{})
+	})
+}
+
+// AddPrompt adds a prompt to the history. added is false when it is the newest once more; then p is that.
+func (m *Manager) AddPrompt(threadID string, given conversation.Prompt) (p Item[conversation.Prompt], added bool, err error) {
+	given, ok := given.Normal()
+	if !ok {
+		return p, false, fmt.Errorf("%w: the prompt has no content", conversation.ErrInvalid)
+	}
+	return p, added, m.update(threadID, func(c *change) error {
+		last, err := c.Prompts(c.head.ID, Page{Limit: 1, Newest: true})
+		if err != nil {
+			return err
+		}
+		if len(last) == 1 && given.Repeats(last[0].Value) {
+			p = last[0]
+			return nil
+		}
+		if p, err = item(c, "prompts", &c.head.Prompts, given, conversation.MaxItemBytes); err != nil {
+			return err
+		}
+		added = true
+		if err := c.Tx.AddPrompt(c.head.ID, p); err != nil {
+			return err
+		}
+		return c.tell(PromptAdded, thread.Detail{Version: p.Seq, To: clip(given.WorkflowMode)})
+	})
+}
+
+// AddTurn adds the summary of a turn. usage is what it used, in JSON, see ParseUsage; the turn's Seq, At, Usage, CumulativeUsage and SessionID, and its workflow mode when it has none, are
+// filled in here.
+func (m *Manager) AddTurn(threadID string, t conversation.Turn, usage json.RawMessage) (conversation.Turn, error) {
+	if t.ToolCalls < 0 || t.Iterations < 0 {
+		return t, fmt.Errorf("%w: tool_calls %d, iterations %d; both are 0 or more", conversation.ErrInvalid, t.ToolCalls, t.Iterations)
+	}
+	if err := conversation.CheckUsage(usage); err != nil {
+		return t, err
+	}
+	return t, m.update(threadID, func(c *change) error {
+		if t.WorkflowMode == "" {
+			s, err := c.RecordState(c.head.ID)
+			if err != nil {
+				return err
+			}
+			t.WorkflowMode = s.WorkflowMode
+		}
+		t.Usage = conversation.OfTurn(usage, t.ToolCalls, t.Iterations)
+		t.CumulativeUsage = c.head.Usage.Plus(t.Usage)
+		t.Seq, t.At, t.SessionID = c.head.Turns+1, stamp(c.now), c.head.ID
+		it, err := item(c, "turns", &c.head.Turns, t, conversation.MaxTurnBytes)
+		if err != nil {
+			return err
+		}
+		c.head.Usage = t.CumulativeUsage
+		if err := c.Tx.AddTurn(c.head.ID, it); err != nil {
+			return err
+		}
+		return c.tell(TurnAdded, thread.Detail{Version: it.Seq})
+	})
+}

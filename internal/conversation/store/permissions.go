@@ -1,0 +1,186 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/evertty/evertty/internal/permission"
+	"github.com/evertty/evertty/internal/thread"
+)
+
+// permissionRows are the permissions of threads, which are deleted with these.
+type permissionRows interface {
+	AllPermissions() ([]permission.Permissions, error)
+	PutPermissions(permission.Permissions) error
+}
+
+// Enforcer decides in memory, for callers that cannot wait for the Store.
+func (m *Manager) Enforcer() *permission.Enforcer { return m.cfg.Enforcer }
+
+// LoadPermissions reads the permissions of all threads into memory. It runs before anything
+// is decided. When it fails the caller has to call Enforcer.FailClosed.
+func (m *Manager) LoadPermissions() error {
+	err := m.cfg.Store.View(func(tx Tx) error {
+		list, err := tx.AllPermissions()
+		for _, p := range list {
+			m.cfg.Enforcer.Set(p)
+		}
+		return err
+	})
+	if err == nil {
+		m.copyPermissions()
+	}
+	return err
+}
+
+// copyPermissions writes the copy of the permissions in memory.
+func (m *Manager) copyPermissions() {
+	if err := m.cfg.Enforcer.Save(); err != nil {
+		m.cfg.Failed(fmt.Errorf("the copy of permissions: %w", err))
+	}
+}
+
+// Permissions returns the permissions of a thread.
+func (m *Manager) Permissions(thread string) (p permission.Permissions, err error) {
+	err = m.cfg.Store.View(func(tx Tx) error { _, err := tx.Thread(thread); return err })
+	return m.cfg.Enforcer.Permissions(thread), named(err)
+}
+
+// SetPermissions changes the mode and the rules of a thread for later calls; nil keeps. The
+// state of the conversation says them too. Errors: ErrInvalid.
+func (m *Manager) SetPermissions(thread string, mode *string, rules *permission.Rules) (
+	permission.Permissions, error) {
+	e := m.cfg.Enforcer
+	return m.changePermissions(thread, func(c *change, p permission.Permissions) (permission.Permissions, error) {
+		p, err := p.With(mode, rules)
+		if err != nil {
+			return p, err
+		}
+		s, err := c.RecordState(c.head.ID)
+		if err != nil {
+			return p, err
+		}
+		s.PermissionMode, s.PermissionPromptingEnabled, s.PermissionRuleCounts = p.Mode, e.Prompting(p), e.Counts(p)
+		return p, c.putState(s)
+	})
+}
+
+// changePermissions stores what next makes of a thread's permissions, then enforces it.
+// Memory holds what was stored last.
+func (m *Manager) changePermissions(threadID string,
+	next func(*change, permission.Permissions) (permission.Permissions, error)) (p permission.Permissions, err error) {
+	m.permissionsMu.Lock()
+	defer m.permissionsMu.Unlock()
+	err = m.update(threadID, func(c *change) error {
+		if p, err = next(c, m.cfg.Enforcer.Permissions(threadID)); err != nil {
+			return err
+		}
+		p.UpdatedAt = stamp(c.now)
+		if err := c.PutPermissions(p); err != nil {
+			return err
+		}
+		return c.tell(PermissionsChanged, thread.Detail{To: p.Mode, Reason: fmt.Sprintf(
+			"%d rules allow, %d deny, %d ask", len(p.Rules.Allow), len(p.Rules.Deny), len(p.Rules.Ask))})
+	})
+	if err == nil {
+		m.cfg.Enforcer.Set(p)
+		m.copyPermissions()
+	}
+	return p, err
+}
+
+// Forget drops the permissions of a deleted thread.
+func (m *Manager) Forget(thread string) {
+	m.permissionsMu.Lock()
+	defer m.permissionsMu.Unlock()
+	m.cfg.Enforcer.Forget(thread)
+	m.copyPermissions()
+}
+
+// Check returns nil when the permissions of a thread allow a call. Where none are set it
+// costs nothing. Else every decision is an event of the thread, stored before Check returns.
+//
+// Errors: permission.ErrDenied; *permission.NeedsApproval, then the identical call is allowed
+// once when a person has approved it; ErrInvalid; ErrTooMany, ErrTooLarge (nobody can be asked).
+func (m *Manager) Check(thread string, c permission.Call) error {
+	if !m.cfg.Enforcer.Applies(thread) {
+		return nil
+	}
+	d, err := m.Authorize(thread, c)
+	if err != nil {
+		return err
+	}
+	return d.Err()
+}
+
+// Authorize is Check for callers that carry out the action themselves: it decides also where
+// no permissions are set. It consumes an approval.
+func (m *Manager) Authorize(thread string, c permission.Call) (permission.Decision, error) {
+	c, err := c.Canonical()
+	if err != nil {
+		return permission.Decision{}, err
+	}
+	d, err := m.cfg.Enforcer.Check(thread, c)
+	switch {
+	case err != nil || thread == "":
+		return d, err
+	case d.Decision == permission.Ask:
+		return m.requestApproval(thread, c, d)
+	}
+	return d, m.RecordDecision(thread, c, d)
+}
+
+// AuthorizeNew is Authorize for a call that creates its thread: the decision is no event,
+// because there is no thread yet to have it. Errors: thread.ErrNotFound when a person has to be
+// asked, which needs the thread.
+func (m *Manager) AuthorizeNew(threadID string, c permission.Call) (permission.Decision, error) {
+	c, err := c.Canonical()
+	if err != nil {
+		return permission.Decision{}, err
+	}
+	d, err := m.cfg.Enforcer.Check(threadID, c)
+	if err == nil && d.Decision == permission.Ask {
+		err = fmt.Errorf("thread %s: %w", threadID, thread.ErrNotFound)
+	}
+	return d, err
+}
+
+// RecordDecision adds a decision to the events of its thread.
+func (m *Manager) RecordDecision(thread string, c permission.Call, d permission.Decision) error {
+	return m.transact(thread, func(t *change) error { return t.recordDecision(c, d) })
+}
+
+func (c *change) recordDecision(call permission.Call, d permission.Decision) error {
+	detail := describe(call)
+	detail.To, detail.Source, detail.Approval = d.Decision, call.Tool, d.ApprovalID
+	detail.Reason = prefix(d.Reason, maxDetail)
+	return c.tell(PermissionDecided, detail)
+}
+
+// describe returns what an event says of a call: its command or its path. It never says the
+// input of a terminal.
+func describe(c permission.Call) (d thread.Detail) {
+	args, err := c.Object()
+	if err != nil {
+		return d
+	}
+	d.Terminal, _ = args["terminal"].(string)
+	for _, key := range []string{"command", "path"} {
+		if text, ok := args[key].(string); ok && text != "" {
+			d.Line = prefix(text, maxDetail)
+			return d
+		}
+	}
+	return d
+}
+
+// maxDetail bounds a command, a path or a reason in an event, in bytes.
+const maxDetail = 1024
+
+// prefix returns the whole characters among the first n bytes of a text.
+func prefix(s string, n int) string {
+	if len(s) > n {
+		s = strings.ToValidUTF8(s[:n], "")
+	}
+	return s
+}

@@ -1,0 +1,263 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/evertty/evertty/internal/conversation"
+)
+
+// Head finds a record. That of a thread that has none yet has no ID.
+func (m *Manager) Head(thread, rid string) (h conversation.Head, err error) {
+	return h, m.view(thread, rid, func(_ Tx, found conversation.Head) error { h = found; return nil })
+}
+
+// State is the state document of a record.
+func (m *Manager) State(thread, rid string) (s conversation.State, err error) {
+	return s, m.view(thread, rid, func(tx Tx, h conversation.Head) error { s, err = stateOf(tx, h); return err })
+}
+
+// stateOf is the state of a record, that of a new one when there is none yet.
+func stateOf(tx Tx, h conversation.Head) (conversation.State, error) {
+	if h.ID == "" {
+		return conversation.NewState(), nil
+	}
+	return tx.RecordState(h.ID)
+}
+
+// Records are all of a thread, the newest first; none is no error. Errors: ErrNotFound (the thread).
+func (m *Manager) Records(thread string) (list []conversation.Head, err error) {
+	return list, named(m.cfg.Store.View(func(tx Tx) error {
+		if _, err := tx.Thread(thread); err != nil {
+			return err
+		}
+		list, err = tx.Records(thread)
+		return err
+	}))
+}
+
+// Latest is the record that was changed last, of the current ones of all threads. Errors: ErrNotFound.
+func (m *Manager) Latest() (h conversation.Head, err error) {
+	return h, named(m.cfg.Store.View(func(tx Tx) error { h, err = tx.LatestRecord(); return err }))
+}
+
+// Document is a whole record as its file has it, with the newest messages of those that are not archived: at most that many, all when it is below 0.
+func (m *Manager) Document(thread, rid string, messages int) (d conversation.Document, err error) {
+	return d, m.view(thread, rid, func(tx Tx, h conversation.Head) error { d, err = document(tx, h, messages); return err })
+}
+
+func document(tx Tx, h conversation.Head, messages int) (conversation.Document, error) {
+	d := conversation.Document{Version: conversation.Version, SessionID: h.ID, CreatedAt: h.CreatedAt, UpdatedAt: h.UpdatedAt, Usage: h.Usage}
+	var err error
+	if d.State, err = stateOf(tx, h); err != nil {
+		return d, err
+	}
+	if d.WorkflowLedger, err = tx.Ledger(h.ID); err != nil {
+		return d, err
+	}
+	if d.Extra, err = tx.Extra(h.ID); err != nil {
+		return d, err
+	}
+	if d.WorkflowTimeline, err = values(tx.Entries(h.ID, Page{Limit: conversation.MaxTimeline, Newest: true})); err != nil {
+		return d, err
+	}
+	if d.PromptHistory, err = values(tx.Prompts(h.ID, Page{Limit: conversation.MaxPrompts, Newest: true})); err != nil {
+		return d, err
+	}
+	list, derived, err := traceOf(tx, h, d.WorkflowTimeline, d.State)
+	if err != nil {
+		return d, err
+	}
+	if !derived {
+		d.CompletionTrace = list
+	}
+	last, err := tx.LastCompaction(h.ID)
+	switch {
+	case err == nil:
+		d.Compaction = &last.Compaction
+	case !missing(err):
+		return d, err
+	}
+	kept, err := live(tx, h, messages)
+	d.Messages = bare(kept)
+	return d, err
+}
+
+func values[T any](list []Item[T], err error) ([]T, error) {
+	out := make([]T, len(list))
+	for i, e := range list {
+		out[i] = e.Value
+	}
+	return out, err
+}
+
+func bare(kept []conversation.Kept) []conversation.Message {
+	out := make([]conversation.Message, len(kept))
+	for i, k := range kept {
+		out[i] = k.Message
+	}
+	return out
+}
+
+// live are the messages of a record that are not archived, in order, the summary first: the newest limit of them, all when it is below 0.
+func live(tx Tx, h conversation.Head, limit int) ([]conversation.Kept, error) {
+	if limit == 0 {
+		return nil, nil
+	}
+	list, err := tx.Messages(h.ID, Range{From: h.Archived, To: h.Messages, Limit: max(limit, 0), Newest: true})
+	if err != nil || limit == len(list) {
+		return list, err
+	}
+	return withSummary(tx, h, list)
+}
+
+// withSummary is a list that begins with the first message that is not archived, or with none, behind the summary of those before it, if there is one.
+func withSummary(tx Tx, h conversation.Head, list []conversation.Kept) ([]conversation.Kept, error) {
+	s, ok, err := standIn(tx, h)
+	if ok {
+		list = slices.Insert(list, 0, s)
+	}
+	return list, err
+}
+
+// standIn is the message that stands for the archived ones. Its number is that of the last of them.
+func standIn(tx Tx, h conversation.Head) (k conversation.Kept, ok bool, err error) {
+	if h.Archived == 0 {
+		return conversation.Kept{}, false, nil
+	}
+	a, err := tx.LastCompaction(h.ID)
+	if err != nil || a.Message == nil {
+		return conversation.Kept{}, false, err
+	}
+	return conversation.Kept{Seq: a.UpTo, At: a.At, Summary: true, Message: *a.Message}, true, nil
+}
+
+// MessageQuery asks for messages in order. The zero value asks for the first MaxPage that are not archived.
+type MessageQuery struct {
+	After    int64 // those with higher numbers
+	Limit    int   // 1..MaxPage; 0 is MaxPage
+	Newest   bool  // the newest Limit of them
+	Archived bool  // all that were ever appended, and no summary
+}
+
+// Messages are those that are not archived, with the summary that stands for the others before them, or all as they were appended. What has more than MaxPageBytes of JSON is fewer than Limit, but one at least.
+func (m *Manager) Messages(thread, rid string, q MessageQuery) (list []conversation.Kept, err error) {
+	list, _, err = m.MessagesPart(thread, rid, q)
+	return list, err
+}
+
+// MessagesPart is Messages, and next the After of the part that follows: 0 when nothing does, and with Newest.
+func (m *Manager) MessagesPart(thread, rid string, q MessageQuery) (list []conversation.Kept, next int64, err error) {
+	if q.After < 0 || q.Limit < 0 || q.Limit > conversation.MaxPage {
+		return nil, 0, fmt.Errorf("%w: after %d, limit %d; after is 0 or more, limit 0..%d", conversation.ErrInvalid, q.After, q.Limit, conversation.MaxPage)
+	}
+	if q.Limit == 0 {
+		q.Limit = conversation.MaxPage
+	}
+	err = m.view(thread, rid, func(tx Tx, h conversation.Head) error {
+		list, err = messages(tx, h, q)
+		if n := len(list); n > 0 && !q.Newest && list[n-1].Seq < h.Messages {
+			next = list[n-1].Seq
+		}
+		return err
+	})
+	return list, next, err
+}
+
+func messages(tx Tx, h conversation.Head, q MessageQuery) ([]conversation.Kept, error) {
+	r := Range{From: q.After, To: h.Messages, Limit: q.Limit, Bytes: conversation.MaxPageBytes, Newest: q.Newest}
+	if !q.Archived {
+		r.From = max(r.From, h.Archived)
+	}
+	list, err := tx.Messages(h.ID, r)
+	if err != nil {
+		return nil, err
+	}
+	if q.Archived {
+		return archivedBy(tx, h, list)
+	}
+	first := len(list) == 0 || list[0].Seq == h.Archived+1
+	if q.After >= h.Archived || !first || q.Newest && len(list) == q.Limit {
+		return list, nil
+	}
+	list, err = withSummary(tx, h, list)
+	return list[:min(len(list), q.Limit)], err
+}
+
+// archivedBy says of each message which compaction put it behind a summary: the first that reaches it.
+func archivedBy(tx Tx, h conversation.Head, list []conversation.Kept) ([]conversation.Kept, error) {
+	var after int64
+	for i := 0; i < len(list) && list[i].Seq <= h.Archived; {
+		page, err := tx.Compactions(h.ID, Page{After: after})
+		if err != nil || len(page) == 0 {
+			return list, err
+		}
+		for _, a := range page {
+			for ; i < len(list) && list[i].Seq <= a.UpTo; i++ {
+				list[i].ArchivedBy = a.Count
+			}
+			after = a.Count
+		}
+	}
+	return list, nil
+}
+
+// Timeline is a part of the timeline; the view of it is the newest MaxTimeline.
+func (m *Manager) Timeline(thread, rid string, p Page) (list []Item[conversation.Entry], err error) {
+	return list, m.view(thread, rid, func(tx Tx, h conversation.Head) error { list, err = tx.Entries(h.ID, p); return err })
+}
+
+// Trace is the completion trace as of now: projected from the timeline, and then derived is true, or as it was given.
+func (m *Manager) Trace(thread, rid string) (list []conversation.TraceEntry, derived bool, err error) {
+	return list, derived, m.view(thread, rid, func(tx Tx, h conversation.Head) error {
+		list, derived, err = trace(tx, h)
+		return err
+	})
+}
+
+func trace(tx Tx, h conversation.Head) ([]conversation.TraceEntry, bool, error) {
+	timeline, err := values(tx.Entries(h.ID, Page{Limit: conversation.MaxTimeline, Newest: true}))
+	if err != nil {
+		return nil, false, err
+	}
+	s, err := tx.RecordState(h.ID)
+	if err != nil {
+		return nil, false, err
+	}
+	return traceOf(tx, h, timeline, s)
+}
+
+func traceOf(tx Tx, h conversation.Head, timeline []conversation.Entry, s conversation.State) ([]conversation.TraceEntry, bool, error) {
+	stored, err := values(tx.Traces(h.ID, Page{Limit: conversation.MaxTrace, Newest: true}))
+	if err != nil {
+		return nil, false, err
+	}
+	list, derived := conversation.Trace(timeline, s.LastCompletionDecisionCode, stored)
+	return list, derived, nil
+}
+
+// Ledger is the ledger of a record.
+func (m *Manager) Ledger(thread, rid string) (l conversation.Ledger, err error) {
+	return l, m.view(thread, rid, func(tx Tx, h conversation.Head) error { l, err = tx.Ledger(h.ID); return err })
+}
+
+// Prompts is a part of the prompt history; the view of it is the newest MaxPrompts.
+func (m *Manager) Prompts(thread, rid string, p Page) (list []Item[conversation.Prompt], err error) {
+	return list, m.view(thread, rid, func(tx Tx, h conversation.Head) error { list, err = tx.Prompts(h.ID, p); return err })
+}
+
+// Turns is a part of the turns.
+func (m *Manager) Turns(thread, rid string, p Page) (list []Item[conversation.Turn], err error) {
+	return list, m.view(thread, rid, func(tx Tx, h conversation.Head) error { list, err = tx.Turns(h.ID, p); return err })
+}
+
+// Usage is the sum over all turns.
+func (m *Manager) Usage(thread, rid string) (conversation.Usage, error) {
+	h, err := m.Head(thread, rid)
+	return h.Usage, err
+}
+
+// Compactions is a part of the compactions with their summaries, by their numbers.
+func (m *Manager) Compactions(thread, rid string, p Page) (list []Archive, err error) {
+	return list, m.view(thread, rid, func(tx Tx, h conversation.Head) error { list, err = tx.Compactions(h.ID, p); return err })
+}

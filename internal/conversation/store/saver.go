@@ -1,0 +1,307 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"sync"
+	"time"
+
+	"github.com/evertty/evertty/internal/conversation"
+)
+
+const (
+	// saveAtOnce is the size of a file, in bytes, up to which it is saved by who changes the record: some milliseconds of work.
+	saveAtOnce = 64 << 10
+	// syncEvery is how often the files that were saved at once are forced to the disk, for a crash of the machine.
+	syncEvery = time.Second
+	// saveRetry is the least time between two saves while they fail.
+	saveRetry = 5 * time.Second
+	// saveShare is what part of the time the saver may spend on larger files, one in so many, and savePause the longest time between two of them.
+	saveShare = 32
+	savePause = time.Minute
+	// saveLocks is how many files can be saved at the same time, about.
+	saveLocks = 64
+)
+
+// saver keeps the record files in line with the store. A file's time of modification is the record's UpdatedAt: so the next server knows which are not of now, without reading them.
+// Locks: that of a record's files, which is held over reading the store and writing the disk, then mu.
+type saver struct {
+	m     *Manager
+	locks [saveLocks]sync.Mutex
+	seed  maphash.Seed
+	wake  chan struct{} // has a value when there is something to do
+
+	mu      sync.Mutex
+	saved   map[string]state             // what the files have, by record
+	waiting map[string]conversation.Head // what is to be saved by run
+	quick   map[string]bool              // what is to be synced
+	trouble error                        // of the last save, nil when it went well
+}
+
+// state is what is known of a file.
+type state struct {
+	updated string // the record's UpdatedAt
+	bytes   int64
+}
+
+func newSaver(m *Manager) *saver {
+	return &saver{m: m, seed: maphash.MakeSeed(), wake: make(chan struct{}, 1), saved: map[string]state{}, waiting: map[string]conversation.Head{}, quick: map[string]bool{}}
+}
+
+func (s *saver) lock(id string) *sync.Mutex {
+	return &s.locks[maphash.String(s.seed, id)%saveLocks]
+}
+
+// changed has the file of a record saved that was changed: now when it is small, else soon.
+func (s *saver) changed(h conversation.Head) {
+	if s.m.cfg.Files == nil {
+		return
+	}
+	s.mu.Lock()
+	large := max(h.Bytes, s.saved[h.ID].bytes) > saveAtOnce
+	if large {
+		s.waiting[h.ID] = h
+	}
+	s.mu.Unlock()
+	if !large {
+		s.save(h)
+		return
+	}
+	s.hurry()
+}
+
+func (s *saver) hurry() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// save writes the file of a record as it is now, unless somebody has done it since h.
+func (s *saver) save(h conversation.Head) {
+	l := s.lock(h.ID)
+	l.Lock()
+	defer l.Unlock()
+	s.mu.Lock()
+	done := s.saved[h.ID].updated >= h.UpdatedAt
+	s.mu.Unlock()
+	if done {
+		return
+	}
+	now, err := s.write(h)
+	if errors.Is(err, conversation.ErrNotFound) {
+		return // deleted meanwhile
+	}
+	s.mu.Lock()
+	first := s.trouble == nil
+	s.trouble = err
+	if err == nil {
+		s.saved[h.ID] = now
+	} else {
+		s.waiting[h.ID] = h // it is tried again with the others
+	}
+	s.mu.Unlock()
+	if err != nil {
+		s.hurry()
+		if first {
+			s.m.cfg.Failed(err)
+		}
+	}
+}
+
+func (s *saver) write(h conversation.Head) (now state, err error) {
+	d, err := s.m.Document(h.Thread, h.ID, -1)
+	if err != nil {
+		return now, err
+	}
+	b, err := d.Encode()
+	if err != nil {
+		return now, err
+	}
+	at, err := time.Parse(timeForm, d.UpdatedAt)
+	if err != nil {
+		return now, err
+	}
+	aside, err := s.put(h.ID, b)
+	if err != nil {
+		return now, err
+	}
+	if aside != "" {
+		s.m.cfg.Failed(fmt.Errorf("%w: what was in the place of that of record %s is now %s", conversation.ErrDamaged, h.ID, aside))
+	}
+	return state{d.UpdatedAt, int64(len(b))}, s.m.cfg.Files.Stamp(h.ID, at)
+}
+
+// put replaces the file. Who changes a small record does not wait for the disk: a file that is lost with the machine is written anew from the store.
+func (s *saver) put(id string, b []byte) (aside string, err error) {
+	if len(b) > saveAtOnce {
+		return s.m.cfg.Files.Save(id, b)
+	}
+	aside, err = s.m.cfg.Files.SaveQuick(id, b)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.quick[id] = true
+	return aside, err
+}
+
+// sync makes durable what put has written.
+func (s *saver) sync() {
+	s.mu.Lock()
+	list := s.quick
+	s.quick = map[string]bool{}
+	s.mu.Unlock()
+	for id := range list {
+		if err := s.m.cfg.Files.Sync(id); err != nil {
+			s.m.cfg.Failed(err)
+		}
+	}
+}
+
+// remove deletes the files of a record whose rows are gone. A save that waits for the lock will not find it.
+func (s *saver) remove(id string) {
+	if s.m.cfg.Files == nil {
+		return
+	}
+	l := s.lock(id)
+	l.Lock()
+	defer l.Unlock()
+	s.mu.Lock()
+	delete(s.saved, id)
+	delete(s.waiting, id)
+	s.mu.Unlock()
+	if err := s.m.cfg.Files.Remove(id); err != nil {
+		s.m.cfg.Failed(err)
+	}
+}
+
+// next takes one of those that wait.
+func (s *saver) next() (conversation.Head, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, h := range s.waiting {
+		delete(s.waiting, id)
+		return h, true
+	}
+	return conversation.Head{}, false
+}
+
+// Run saves the files that are not saved at once, and syncs the others, until ctx ends. It begins with what an earlier server has not come to: deleted records, and files.
+func (m *Manager) Run(ctx context.Context) {
+	if err := m.purge(); err != nil {
+		m.cfg.Failed(err)
+	}
+	if m.cfg.Files == nil {
+		return
+	}
+	var syncing sync.WaitGroup
+	syncing.Go(func() {
+		for pause(ctx, syncEvery) {
+			m.saver.sync()
+		}
+	})
+	defer syncing.Wait()
+	if err := m.saver.catchUp(ctx); err != nil && ctx.Err() == nil {
+		m.cfg.Failed(err)
+	}
+	for {
+		began := time.Now()
+		h, ok := m.saver.next()
+		if !ok {
+			select {
+			case <-m.saver.wake:
+				continue
+			case <-ctx.Done():
+				return
+			}
+		}
+		m.saver.save(h)
+		rest := min(saveShare*time.Since(began), savePause)
+		if m.Trouble() != nil {
+			rest = max(rest, saveRetry)
+		}
+		if !pause(ctx, rest) {
+			return
+		}
+	}
+}
+
+// pause waits; false is that ctx has ended.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// catchUp saves the files that are missing or not of the time of their records.
+func (s *saver) catchUp(ctx context.Context) error {
+	list, err := s.m.cfg.Files.List()
+	if err != nil {
+		return err
+	}
+	files := make(map[string]Stored, len(list))
+	for _, f := range list {
+		files[f.ID] = f
+	}
+	for after := ""; ctx.Err() == nil; {
+		var page []conversation.Head
+		if err := s.m.cfg.Store.View(func(tx Tx) (err error) { page, err = tx.AllRecords(after, conversation.MaxPage); return err }); err != nil || len(page) == 0 {
+			return err
+		}
+		for _, h := range page {
+			s.compare(h, files[h.ID])
+			after = h.ID
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// compare notes what a file of an earlier server has, and has it saved when that is not what the record is.
+func (s *saver) compare(h conversation.Head, f Stored) {
+	at, err := time.Parse(timeForm, h.UpdatedAt)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, known := s.saved[h.ID]; known {
+		return // somebody has saved it since
+	}
+	if err == nil && f.Bytes > 0 && f.Changed == at.UnixNano() {
+		s.saved[h.ID] = state{h.UpdatedAt, f.Bytes}
+		return
+	}
+	s.waiting[h.ID] = h
+}
+
+// Flush saves all files that wait and syncs them. Errors: the reason of ctx; what fails of a save is told by Trouble.
+func (m *Manager) Flush(ctx context.Context) error {
+	for ctx.Err() == nil {
+		h, ok := m.saver.next()
+		if ok {
+			m.saver.save(h)
+		}
+		if !ok || m.Trouble() != nil { // then it waits again
+			m.saver.sync()
+			return nil //nolint:nilerr // Trouble tells it
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// Trouble is why the last file could not be saved; nil when it could.
+func (m *Manager) Trouble() error {
+	m.saver.mu.Lock()
+	defer m.saver.mu.Unlock()
+	return m.saver.trouble
+}
+
+// Close saves what waits, as far as ctx allows. Run has ended.
+func (m *Manager) Close(ctx context.Context) error {
+	err := m.Flush(ctx)
+	if m.cfg.Files != nil {
+		err = errors.Join(err, m.cfg.Files.Close())
+	}
+	return err
+}

@@ -1,0 +1,115 @@
+package store
+
+import (
+	"encoding/json"
+
+	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/thread"
+)
+
+// Store keeps the records. It does not know the rules; it holds that ids are unique and that what a row points at exists. View and Update are those of session.Store,
+// and so are the errors.
+type Store interface {
+	View(fn func(Tx) error) error
+	Update(fn func(Tx) error) error
+}
+
+// Tx is the records as of one instant. Put writes a row, new or not; a row that a getter does not find is thread.ErrNotFound, a list without rows is empty. The records of
+// a thread whose row is deleted, which is the session package's, are found no more, and are there until PurgeRecords.
+type Tx interface {
+	threadRows
+	recordRows
+	messageRows
+	listRows
+	mailRows
+	permissionRows
+	approvalRows
+}
+
+type threadRows interface {
+	Thread(id string) (thread.Thread, error)
+	PutThread(thread.Thread) error
+	AddEvent(thread.Event) (seq int64, err error)
+}
+
+type recordRows interface {
+	Record(id string) (conversation.Head, error)
+	CurrentRecord(thread string) (conversation.Head, error)
+	LatestRecord() (conversation.Head, error)                        // of those that are current the one changed last
+	Records(thread string) ([]conversation.Head, error)              // the newest first
+	AllRecords(after string, limit int) ([]conversation.Head, error) // of all threads by id, those behind after
+	PutRecord(conversation.Head) error                               // ErrConflict when the id is one of another thread, or of one that was deleted
+	// AdoptRecord gives a record that was put without a Thread to one, as its newest. Without a Thread it is found no more than that of a deleted one, and purged like it.
+	AdoptRecord(id, thread string) error
+	RetireRecord(thread string) error                                 // none of the thread is current any more
+	DeletedRecords(after string, limit int) (ids []string, err error) // those of which rows are left whose thread is gone, by id
+	// PurgeRecords deletes rows of records whose thread is gone, about limit of them; more says that there are others. Those that DeletedRecords lists go last, and of
+	// them only ids: nothing else says which files a record had.
+	PurgeRecords(ids []string, limit int) (more bool, err error)
+	RecordState(record string) (conversation.State, error)
+	PutRecordState(record string, s conversation.State) error
+	Ledger(record string) (conversation.Ledger, error)
+	PutLedger(record string, l conversation.Ledger) error
+	Extra(record string) (map[string]json.RawMessage, error)
+	PutExtra(record string, extra map[string]json.RawMessage) error
+}
+
+type messageRows interface {
+	AddMessage(record string, k conversation.Kept) (bytes int, err error) // how many its JSON has
+	Messages(record string, r Range) ([]conversation.Kept, error)         // by Seq; ArchivedBy and Summary are not set
+	AddCompaction(record string, a Archive) error
+	LastCompaction(record string) (Archive, error)
+	Compactions(record string, p Page) ([]Archive, error)
+	// MessageBytes is what AddMessage said of the messages behind from up to to, together. It looks at each of them.
+	MessageBytes(record string, from, to int64) (int64, error)
+}
+
+type listRows interface {
+	AddEntry(record string, e Item[conversation.Entry]) error
+	Entries(record string, p Page) ([]Item[conversation.Entry], error)
+	AddTrace(record string, e Item[conversation.TraceEntry]) error
+	Traces(record string, p Page) ([]Item[conversation.TraceEntry], error)
+	AddPrompt(record string, p Item[conversation.Prompt]) error
+	Prompts(record string, p Page) ([]Item[conversation.Prompt], error)
+	AddTurn(record string, t Item[conversation.Turn]) error
+	Turns(record string, p Page) ([]Item[conversation.Turn], error)
+}
+
+type mailRows interface {
+	AddMail(record string, m Item[string]) error
+	Mail(record string) ([]Item[string], error) // all that waits, in order
+	// TakeMail is all that waits, in order, which waits no longer.
+	TakeMail(record string, at string) ([]Item[string], error)
+}
+
+// Item is one of a list, with its number in it and the time at which it was added.
+type Item[T any] struct {
+	Seq   int64  `json:"seq"`
+	At    string `json:"created_at"`
+	Value T      `json:"value"`
+}
+
+// Page asks for a part of a list, in the order of its numbers: the first Limit behind After, or the newest Limit of these. A Limit of 0, or above MaxPage, is MaxPage; what has more than MaxPageBytes of JSON is
+// fewer, but one at least.
+type Page struct {
+	After  int64
+	Limit  int
+	Newest bool
+}
+
+// Range asks for the messages behind From up to To: the first Limit of them, or the newest Limit when Newest is true, and of these no more than Bytes of JSON, but one at least.
+// 0 of Limit or Bytes is as many as there are.
+type Range struct {
+	From, To int64
+	Limit    int
+	Bytes    int
+	Newest   bool
+}
+
+// Archive is a compaction with what it did: the messages up to UpTo are behind Message. An imported one has archived nothing here and has no Message.
+type Archive struct {
+	At      string                `json:"created_at"`
+	UpTo    int64                 `json:"up_to"`
+	Message *conversation.Message `json:"message"`
+	conversation.Compaction
+}

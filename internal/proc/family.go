@@ -1,0 +1,158 @@
+package proc
+
+import (
+	"maps"
+	"slices"
+)
+
+// family finds the processes of one tree again and again while they are being ended: a process that was seen once stays
+// known, so that the orphans of a process that died between two scans are found by the session they are in. Not safe
+// for concurrent use.
+type family struct {
+	root  int    // the child, which is the leader of a session of the same number
+	start uint64 // its start time
+	ended uint64 // when it was reaped, in the same unit; 0 while it was not
+
+	known    map[int]uint64 // start times of all members ever seen, by process id
+	sessions map[int]uint64 // sessions of members: start time of the leader, 0 when it had ended already
+
+	tag uint64 // of the child and of what it started, 0 for none; then processes with another tag are excluded
+
+	self   int            // this process, never a member
+	reaper Process        // the process that started an adopted child, the zero value when unknown
+	others map[int]uint64 // start times of the other children of this process, by process id
+}
+
+// TTY is what a terminal tells of the processes that use it.
+type TTY struct {
+	Session int    // that it controls, 0 for none
+	Device  Device // its file, the zero value when unknown
+}
+
+// newFamily starts with the child alone.
+func newFamily(root int, start, ended uint64, self int) *family {
+	return &family{root: root, start: start, ended: ended, self: self,
+		known: map[int]uint64{root: start}, sessions: map[int]uint64{root: start}}
+}
+
+// members returns the living members: the child; its session and the one that the terminal controls now; processes
+// without a controlling terminal that use this one as standard input, output or error and were started after the child;
+// all descendants of these, and the sessions these have opened. With a tag all that have it, too. It returns none that
+// merely got the number of a member, and none that is excluded.
+func (f *family) members(t *table, tty TTY) []Process {
+	f.forget(t)
+	excluded, foreign := f.excluded(t)
+	if tty.Session > 0 && !foreign[tty.Session] {
+		f.sessions[tty.Session] = t.byPID[tty.Session].Start
+	}
+	w := walk{family: f, table: t, foreign: foreign, seen: excluded}
+	if f.tag != 0 {
+		w.tags = t.tags()
+	}
+	for pid, start := range f.known {
+		if p, ok := t.byPID[pid]; ok && p.Start == start {
+			w.add(p)
+		}
+	}
+	for sid := range f.sessions {
+		w.add(t.bySession[sid]...)
+	}
+	if tty.Device != (Device{}) {
+		for _, p := range t.holders()[tty.Device] {
+			if p.Start >= f.start && !foreign[p.Session] {
+				w.add(p)
+			}
+		}
+	}
+	for pid, tag := range w.tags {
+		if tag == f.tag {
+			w.add(t.byPID[pid])
+		}
+	}
+	return w.members
+}
+
+// excluded are the processes that are never members, whatever they have open, and the sessions they are in, never
+// members' either: this process, the first one, the other children of this process, and all that the child descends
+// from: its parent, which is this process or the reaper, and theirs. The child's own session is known before, so a
+// server that runs in a terminal of its own does not save its neighbours there.
+func (f *family) excluded(t *table) (pids, sessions map[int]bool) {
+	pids = map[int]bool{f.self: true, initPID: true}
+	sessions = map[int]bool{t.byPID[f.self].Session: true, initPID: true}
+	if p := t.byPID[f.reaper.PID]; p.Start == f.reaper.Start && p.PID > 0 {
+		t.markAncestors(p, pids, sessions)
+	}
+	if p := t.byPID[f.root]; p.Start == f.start && p.PID > 0 {
+		t.markAncestors(t.byPID[p.Parent], pids, sessions)
+	}
+	for pid, start := range f.others {
+		if p, ok := t.byPID[pid]; ok && p.Start == start {
+			pids[pid], sessions[p.Session] = true, true
+		}
+	}
+	return pids, sessions
+}
+
+// markAncestors marks a process and those it descends from, with their sessions.
+func (t *table) markAncestors(p Process, pids, sessions map[int]bool) {
+	for range t.byPID { // a table is made over time, so that it may hold a circle
+		if p.PID <= initPID {
+			return
+		}
+		pids[p.PID], sessions[p.Session] = true, true
+		p = t.byPID[p.Parent]
+	}
+}
+
+// forget drops the sessions whose number now means something else. The kernel does not give a number to a new process
+// while a session has it, so a leader with another start time shows that nobody of the old session is left.
+func (f *family) forget(t *table) {
+	maps.DeleteFunc(f.sessions, func(sid int, start uint64) bool {
+		if leader, ok := t.byPID[sid]; ok {
+			return leader.Start != start
+		}
+		// The child was reaped long ago, perhaps: a session of its number is the old one only if someone in it is older
+		// than that.
+		return sid == f.root && f.ended > 0 && !older(t.bySession[sid], f.ended)
+	})
+}
+
+// initPID is the first process, which nobody ends.
+const initPID = 1
+
+// older tells whether one of the processes was started at or before a time.
+func older(list []Process, limit uint64) bool {
+	return slices.ContainsFunc(list, func(p Process) bool { return p.Start <= limit })
+}
+
+// walk is one walk over a table.
+type walk struct {
+	family  *family
+	table   *table
+	foreign map[int]bool // sessions that are never one of the family's
+	seen    map[int]bool
+	tags    map[int]uint64 // of all processes, nil when the family has none
+	members []Process
+}
+
+// add takes in processes, their sessions and their descendants.
+func (w *walk) add(list ...Process) {
+	for _, p := range list {
+		if w.seen[p.PID] || p.Session == 0 { // session 0: the kernel's own
+			continue
+		}
+		w.seen[p.PID] = true
+		if tag := w.tags[p.PID]; tag != 0 && tag != w.family.tag {
+			continue // another's, with all that descends from it and has its tag
+		}
+		w.family.known[p.PID] = p.Start
+		if !p.Ended {
+			w.members = append(w.members, p)
+		}
+		if _, ok := w.family.sessions[p.Session]; !ok && !w.foreign[p.Session] {
+			w.family.sessions[p.Session] = w.table.byPID[p.Session].Start
+			w.add(w.table.bySession[p.Session]...)
+		}
+		w.add(w.table.byParent[p.PID]...)
+	}
+}

@@ -1,0 +1,41 @@
+package proc
+
+import (
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Pollable wraps a descriptor so that it waits in Go's network poller, as a non-blocking and close-on-exec file. It
+// owns fd, also when it fails. Only conn gives the descriptor back as it is: os.File.Fd would make it blocking.
+func Pollable(fd int, name string) (file *os.File, conn syscall.RawConn, err error) {
+	if err := unix.SetNonblock(fd, true); err != nil {
+		_ = unix.Close(fd)
+		return nil, nil, err
+	}
+	unix.CloseOnExec(fd)
+	file = os.NewFile(uintptr(fd), name)
+	if err = file.SetDeadline(time.Time{}); err == nil { // tells whether the poller has it
+		if conn, err = file.SyscallConn(); err == nil {
+			return file, conn, nil
+		}
+	}
+	_ = file.Close()
+	return nil, nil, err
+}
+
+// Ready tells whether one of the events of poll(2) is true of a descriptor now.
+func Ready(fd int, events int16) bool {
+	list := []unix.PollFd{{Fd: int32(fd), Events: events}}
+	for {
+		n, err := unix.Poll(list, 0)
+		if err != unix.EINTR {
+			return err == nil && n > 0 && list[0].Revents&events != 0
+		}
+	}
+}
+
+// HasEnded tells whether the process of a pidfd has ended, reaped or not.
+func HasEnded(pidfd int) bool { return Ready(pidfd, unix.POLLIN) }

@@ -1,0 +1,104 @@
+package docker_test
+
+import (
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evertty/evertty/internal/provider"
+	"github.com/evertty/evertty/internal/provider/docker"
+	"github.com/evertty/evertty/internal/provider/providertest"
+)
+
+func TestMain(m *testing.M) { providertest.Main(m, nil) }
+
+// open is a provider on such an engine.
+func open(t *testing.T) provider.Provider {
+	return providertest.Opened[*docker.Provider](t)(docker.New(docker.Config{Host: "unix://" + startEngine(t).socket,
+		Mount: t.TempDir()}))
+}
+
+// realDocker skips where there is no engine.
+func real(t *testing.T) provider.Provider {
+	const socket = "/var/run/docker.sock"
+	c, err := net.DialTimeout("unix", socket, time.Second)
+	if err != nil {
+		t.Skip("no Docker engine answers on " + socket)
+	}
+	c.Close()
+	return providertest.Opened[*docker.Provider](t)(docker.New(docker.Config{}))
+}
+
+func TestSuite(t *testing.T) { providertest.Suite(t, open) }
+
+func TestSuiteOfAnEngine(t *testing.T) { providertest.Suite(t, real) }
+
+func TestPull(t *testing.T) {
+	e := startEngine(t)
+	p := providertest.Opened[*docker.Provider](t)(docker.New(docker.Config{Host: "unix://" + e.socket,
+		Image: "registry:5000/a/b", Mount: t.TempDir()}))
+	e.badPull = true
+	if _, err := p.Create(providertest.Within(t), provider.CreateRequest{}); !errors.Is(err, provider.ErrProvider) ||
+		!strings.Contains(err.Error(), "no space left") {
+		t.Error(err)
+	}
+	e.mu.Lock()
+	e.badPull, e.image = false, ""
+	e.mu.Unlock()
+	_, err := p.Create(providertest.Within(t), provider.CreateRequest{})
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.image != "registry:5000/a/b:latest" {
+		t.Errorf("pulled %q, %v", e.image, err)
+	}
+}
+
+// A container that was made though nobody was told is removed.
+func TestMadeIsLost(t *testing.T) {
+	e := startEngine(t)
+	p := providertest.Opened[*docker.Provider](t)(docker.New(docker.Config{Host: "unix://" + e.socket, Image: "a:b",
+		Mount: t.TempDir()}))
+	e.mu.Lock()
+	e.image, e.loseMade = "a:b", true
+	e.mu.Unlock()
+	if _, err := p.Create(providertest.Within(t), provider.CreateRequest{}); !errors.Is(err, provider.ErrUnreachable) {
+		t.Error(err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.next != 1 || len(e.containers) != 0 {
+		t.Errorf("%d made, %d left", e.next, len(e.containers))
+	}
+}
+
+// Output that is cut within a piece, or is none, is not told as that of a command which has ended.
+func TestOutputIsCut(t *testing.T) {
+	e := startEngine(t)
+	p := providertest.Create(t, providertest.Opened[*docker.Provider](t)(docker.New(docker.Config{Host: "unix://" +
+		e.socket, Mount: t.TempDir()})))
+	for name, cut := range map[string]string{"half a head": "\x01\x00",
+		"half a piece": "\x01\x00\x00\x00\x00\x00\x00\x09half", "no piece": "an error"} {
+		e.mu.Lock()
+		e.cutOutput = cut
+		e.mu.Unlock()
+		_, err := p.Exec(providertest.Within(t), p.ID, provider.ExecRequest{Command: "echo whole"}, io.Discard,
+			io.Discard)
+		if !errors.Is(err, provider.ErrUnreachable) || errors.Is(err, provider.ErrNotStarted) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	p.Check(t, "echo whole", "whole\n", 0)
+}
+
+func TestWithoutEngine(t *testing.T) {
+	p := providertest.Opened[*docker.Provider](t)(docker.New(docker.Config{Host: "unix://" + t.TempDir() + "/none"}))
+	if _, err := p.Create(providertest.Within(t), provider.CreateRequest{}); !errors.Is(err, provider.ErrUnreachable) {
+		t.Error(err)
+	}
+	if _, err := docker.New(docker.Config{Host: "tcp://example.org:2375"}); err == nil {
+		t.Error("a host that is no socket was taken")
+	}
+}

@@ -1,0 +1,105 @@
+package tests
+
+import (
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	docLink    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	docPath    = regexp.MustCompile("`([A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)+/?)`")
+	docHeading = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	docCode    = regexp.MustCompile("(?ms)^```.*?^```$")
+)
+
+// repository returns the tracked files and their folders, relative to the root.
+func repository(t *testing.T) map[string]bool {
+	t.Helper()
+	cmd := exec.Command("git", "ls-files", "--cached", "--others", "--exclude-standard")
+	cmd.Dir = ".."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Skip("not a git checkout:", err)
+	}
+	has := map[string]bool{}
+	for name := range strings.Lines(string(out)) {
+		for p := strings.TrimSpace(name); p != "."; p = path.Dir(p) {
+			has[p] = true
+		}
+	}
+	return has
+}
+
+// anchorsOf returns the anchors of a page's headings as code hosts make them: lower case, letters,
+// digits and dashes only.
+func anchorsOf(text string) map[string]bool {
+	anchors := map[string]bool{}
+	for _, m := range docHeading.FindAllStringSubmatch(docCode.ReplaceAllString(text, ""), -1) {
+		anchors[strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r > 127:
+				return r
+			}
+			return -1
+		}, strings.ToLower(m[1]))] = true
+	}
+	return anchors
+}
+
+// TestDocsNameWhatExists checks links, anchors and quoted paths of every page: a page that names a
+// file that was moved sends a newcomer to the wrong room.
+func TestDocsNameWhatExists(t *testing.T) {
+	has := repository(t)
+	for page := range has {
+		if !strings.HasSuffix(page, ".md") {
+			continue
+		}
+		b, err := os.ReadFile(filepath.Join("..", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(b)
+		for _, m := range docLink.FindAllStringSubmatch(docCode.ReplaceAllString(text, ""), -1) {
+			checkLink(t, has, page, text, m[1])
+		}
+		for _, m := range docPath.FindAllStringSubmatch(text, -1) {
+			root, _, _ := strings.Cut(m[1], "/")
+			if p := path.Clean(m[1]); has[root] && !has[p] && !built[p] {
+				t.Errorf("%s: `%s` is no file of the repository", page, m[1])
+			}
+		}
+	}
+}
+
+// built are paths that pages name and a build or a person creates.
+var built = map[string]bool{"vt/testdata/script/NNN-name.txt": true}
+
+func checkLink(t *testing.T, has map[string]bool, page, text, link string) {
+	t.Helper()
+	if strings.Contains(link, "://") || strings.HasPrefix(link, "mailto:") {
+		return
+	}
+	to, anchor, hasAnchor := strings.Cut(link, "#")
+	if to != "" {
+		file := path.Join(path.Dir(page), to)
+		if !has[file] {
+			t.Errorf("%s: the link to %s leads nowhere", page, link)
+			return
+		}
+		b, err := os.ReadFile(filepath.Join("..", file))
+		if err != nil {
+			return // a folder
+		}
+		text = string(b)
+	}
+	if hasAnchor && !anchorsOf(text)[anchor] {
+		t.Errorf("%s: the link to %s names no heading", page, link)
+	}
+}
