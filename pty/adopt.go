@@ -25,12 +25,13 @@ type adoption struct {
 	orphaned chan struct{} // closed by Orphaned
 }
 
-// Adopt makes a Child of a process that another process started and reaps, the reaper. It owns pidfd, also when it fails. The process may have
-// ended already. As with Spawn, exactly one has to call Wait; somebody has to call Exited once the reaper tells how the process ended, or
-// Orphaned when there is no reaper any more. Errors: ErrNotProcess when pidfd does not stand for pid.
+// Adopt makes a Child of a process that another process started and reaps, the reaper. It owns pidfd, also when it
+// fails. The process may have ended already. As with Spawn, exactly one has to call Wait; somebody has to call Exited
+// once the reaper tells how the process ended, or Orphaned when there is no reaper any more. Errors: ErrNotProcess when
+// pidfd does not stand for pid.
 //
-// The process is signalled through pidfd where its number could be another's by now (Linux 6.9; before that the number is used after a look
-// that the process runs, which leaves a gap of microseconds).
+// The process is signalled through pidfd where its number could be another's by now (Linux 6.9; before that the number
+// is used after a look that the process runs, which leaves a gap of microseconds).
 func Adopt(pid, pidfd int) (*Child, error) {
 	// In this order: what has the number after the first look and is proven to have it still was the one looked at.
 	self, listed := proc.Find(pid)
@@ -62,7 +63,8 @@ func Adopt(pid, pidfd int) (*Child, error) {
 // reapedPID is the number that fdinfo shows for a process that was reaped.
 const reapedPID = -1
 
-// pidOf returns the process id that a pidfd stands for, reapedPID when that process was reaped (the Pid line of fdinfo, pidfd_open(2)).
+// pidOf returns the process id that a pidfd stands for, reapedPID when that process was reaped (the Pid line of fdinfo,
+// pidfd_open(2)).
 func pidOf(pidfd int) (int, error) {
 	info, err := os.ReadFile("/proc/self/fdinfo/" + strconv.Itoa(pidfd))
 	if err != nil {
@@ -77,7 +79,8 @@ func pidOf(pidfd int) (int, error) {
 	return pid, nil
 }
 
-// Exited tells how an adopted child has ended: the reaper's word, of a process that it has reaped. The first one counts. Of a child of this process it is ignored.
+// Exited tells how an adopted child has ended: the reaper's word, of a process that it has reaped. The first one
+// counts. Of a child of this process it is ignored.
 func (c *Child) Exited(e Exit) {
 	if c.adoption == nil || !c.adoption.tell(e) {
 		return
@@ -98,9 +101,9 @@ func (a *adoption) tell(e Exit) bool {
 	return true
 }
 
-// Orphaned tells that the reaper is gone. Wait then asks the kernel how the child ended: PIDFD_GET_INFO (Linux 6.15) knows it of a process
-// that somebody reaped, /proc of one that nobody did; otherwise the Code is -1. Exited may still be called, and wins if Wait has not returned.
-// Of a child of this process it is ignored.
+// Orphaned tells that the reaper is gone. Wait then asks the kernel how the child ended: PIDFD_GET_INFO (Linux 6.15)
+// knows it of a process that somebody reaped, /proc of one that nobody did; otherwise the Code is -1. Exited may still
+// be called, and wins if Wait has not returned. Of a child of this process it is ignored.
 func (c *Child) Orphaned() {
 	if c.adoption == nil {
 		return
@@ -112,10 +115,12 @@ func (c *Child) Orphaned() {
 	}
 }
 
-// SyscallConn gives the pidfd to those who have to pass it to another process (SCM_RIGHTS, unix(7)), until Wait returns. It must stay non-blocking.
+// SyscallConn gives the pidfd to those who have to pass it to another process (SCM_RIGHTS, unix(7)), until Wait
+// returns. It must stay non-blocking.
 func (c *Child) SyscallConn() syscall.RawConn { return c.conn }
 
-// waitAdopted is Wait of an adopted child: until the reaper tells of the end, or the process has ended and the reaper is gone or silent for wordLimit.
+// waitAdopted is Wait of an adopted child: until the reaper tells of the end, or the process has ended and the reaper
+// is gone or silent for wordLimit.
 func (c *Child) waitAdopted() Exit {
 	defer c.handle.Close()
 	a := c.adoption
@@ -162,8 +167,8 @@ func awaitEnd(pidfd int) {
 	}
 }
 
-// askKernel returns how an ended process has ended, as far as the kernel tells. One that was not reaped and may not be looked at (a set-user-ID
-// program) is given reapLimit to be reaped by its new parent.
+// askKernel returns how an ended process has ended, as far as the kernel tells. One that was not reaped and may not be
+// looked at (a set-user-ID program) is given reapLimit to be reaped by its new parent.
 func (c *Child) askKernel() Exit {
 	ticker := time.NewTicker(reapPoll)
 	defer ticker.Stop()
@@ -231,8 +236,8 @@ func isClosed(state chan struct{}) bool {
 	}
 }
 
-// groupLives tells whether somebody is left in the process group of an adopted child: then its number, which is that of its session too, was not
-// given to another process.
+// groupLives tells whether somebody is left in the process group of an adopted child: then its number, which is that of
+// its session too, was not given to another process.
 func (c *Child) groupLives() bool {
 	lives := false
 	// Wait has closed the handle when it has returned: then nobody knows.

@@ -13,8 +13,8 @@ import (
 	"github.com/evertty/evertty/internal/proc"
 )
 
-// Child is the program on the far end of a terminal: the leader of its own session, whose controlling terminal it is. Its methods may be called at
-// the same time from several goroutines, but exactly one has to call Wait.
+// Child is the program on the far end of a terminal: the leader of its own session, whose controlling terminal it is.
+// Its methods may be called at the same time from several goroutines, but exactly one has to call Wait.
 type Child struct {
 	pid    int
 	birth  uint64          // start time, see proc.Process; 0 of an adopted child that was reaped before
@@ -24,15 +24,15 @@ type Child struct {
 	adoption *adoption // nil for a child of this process
 	remove   func()    // from the list of children, see proc.AddChild
 
-	// life guards ended. Whoever holds it for reading while ended is 0 may use pid: the number cannot be given to another process before
-	// it was reaped. Not so with an adopted child, which is reaped at any time.
+	// life guards ended. Whoever holds it for reading while ended is 0 may use pid: the number cannot be given to
+	// another process before it was reaped. Not so with an adopted child, which is reaped at any time.
 	life  sync.RWMutex
 	ended uint64 // when it was reaped, in clock ticks since boot; 0 while it was not; adopted: when its end was noticed
 	exit  Exit   // valid when ended is not 0
 }
 
-// Spawn runs s (without its size) on the far end of a terminal, as OpenPair returned it. The caller keeps tty and closes it.
-// Errors: those of Start but ErrBadSize and ErrNoPTY.
+// Spawn runs s (without its size) on the far end of a terminal, as OpenPair returned it. The caller keeps tty and
+// closes it. Errors: those of Start but ErrBadSize and ErrNoPTY.
 func Spawn(s Spec, tty *os.File) (*Child, error) {
 	p, err := s.Plan()
 	if err != nil {
@@ -82,11 +82,13 @@ func watchChild(pid, pidfd int) (*Child, error) {
 	return &Child{pid: pid, handle: handle, conn: conn}, nil
 }
 
-// PID is the process id, which is also the number of its session. It may mean another process once the child was reaped.
+// PID is the process id, which is also the number of its session. It may mean another process once the child was
+// reaped.
 func (c *Child) PID() int { return c.pid }
 
-// Wait waits for the child's end without keeping a thread, reaps it, and returns how it ended. It has to be called exactly once: it is what prevents a zombie.
-// Of an adopted child it returns what Exited was told, or else, once the process has ended and Orphaned was called or 5 s have passed without a word, what the kernel knows.
+// Wait waits for the child's end without keeping a thread, reaps it, and returns how it ended. It has to be called
+// exactly once: it is what prevents a zombie. Of an adopted child it returns what Exited was told, or else, once the
+// process has ended and Orphaned was called or 5 s have passed without a word, what the kernel knows.
 func (c *Child) Wait() Exit {
 	defer c.remove()
 	if c.adoption != nil {
@@ -152,7 +154,8 @@ func (c *Child) signalGroup(sig syscall.Signal) error {
 	return unix.Kill(-c.pid, sig)
 }
 
-// Cwd returns the working directory the child has now. If that was deleted it returns its last name and ErrNoDir. Errors: ErrNoDir, ErrExited.
+// Cwd returns the working directory the child has now. If that was deleted it returns its last name and ErrNoDir.
+// Errors: ErrNoDir, ErrExited.
 func (c *Child) Cwd() (string, error) {
 	var dir string
 	var deleted bool

@@ -2,8 +2,8 @@ package pty
 
 import "time"
 
-// drain decides when the output has ended of a terminal whose child has exited but which other processes still hold open.
-// The zero value stands for a terminal of which nothing was read after the exit.
+// drain decides when the output has ended of a terminal whose child has exited but which other processes still hold
+// open. The zero value stands for a terminal of which nothing was read after the exit.
 type drain struct {
 	began time.Time // of the first read after the exit
 	heard time.Time // of the last output, or began

@@ -19,8 +19,8 @@ const (
 	colorTerm   = "truecolor"
 )
 
-// childEnv is the environment of a child: the allowed part of own (NAME=VALUE, as os.Environ gives it), defaults, TERM and COLORTERM,
-// then given, which wins; PWD is always dir. Errors: ErrBadEnv.
+// childEnv is the environment of a child: the allowed part of own (NAME=VALUE, as os.Environ gives it), defaults, TERM
+// and COLORTERM, then given, which wins; PWD is always dir. Errors: ErrBadEnv.
 func childEnv(own []string, given map[string]string, dir string) (map[string]string, error) {
 	env := map[string]string{"TERM": defaultTerm, "COLORTERM": colorTerm}
 	for _, pair := range own {
@@ -60,7 +60,8 @@ func home() string {
 	return "/"
 }
 
-// checkVariable reports ErrBadEnv for what POSIX XBD 8.1 or execve(2) forbids. The message never holds the value, which may be secret.
+// checkVariable reports ErrBadEnv for what POSIX XBD 8.1 or execve(2) forbids. The message never holds the value, which
+// may be secret.
 func checkVariable(name, value string) error {
 	switch {
 	case name == "":
@@ -70,7 +71,8 @@ func checkVariable(name, value string) error {
 	case strings.IndexByte(value, 0) >= 0:
 		return fmt.Errorf("%w: the value of %.80q holds a NUL byte", ErrBadEnv, name)
 	case len(name)+len("=")+len(value) >= maxEnvEntry:
-		return fmt.Errorf("%w: %.80q has %d bytes with its name, at most %d are possible", ErrBadEnv, name, len(name)+1+len(value), maxEnvEntry-1)
+		return fmt.Errorf("%w: %.80q has %d bytes with its name, at most %d are possible", ErrBadEnv, name,
+			len(name)+1+len(value), maxEnvEntry-1)
 	}
 	return nil
 }

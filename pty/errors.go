@@ -14,7 +14,8 @@ var (
 	ErrNoDir = errors.New("working directory cannot be used")
 	// ErrBadArg means that an argument holds a NUL byte or that the arguments are longer than the kernel takes.
 	ErrBadArg = proc.ErrBadArg
-	// ErrBadEnv means that an environment variable has no name, a name with '=', a NUL byte, or more than maxEnvEntry bytes.
+	// ErrBadEnv means that an environment variable has no name, a name with '=', a NUL byte, or more than maxEnvEntry
+	// bytes.
 	ErrBadEnv = errors.New("bad environment variable")
 	// ErrBadSize means that a terminal size is outside MinSize..MaxSize.
 	ErrBadSize = errors.New("bad terminal size")

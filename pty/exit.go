@@ -11,7 +11,8 @@ const unknownCode = -1
 
 // Exit is how a child ended.
 type Exit struct {
-	// Code is the exit code 0..255, 128 + the signal's number when a signal ended the child, or -1 when the status is unknown.
+	// Code is the exit code 0..255, 128 + the signal's number when a signal ended the child, or -1 when the status is
+	// unknown.
 	Code int
 	// Signal is the name of that signal without SIG ("KILL"), or empty.
 	Signal string

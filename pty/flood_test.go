@@ -23,7 +23,8 @@ func BenchmarkFlood(b *testing.B) {
 	b.SetBytes(floodSize)
 	reads := 0
 	for b.Loop() {
-		p, err := pty.Start(pty.Spec{Argv: []string{"sh", "-c", "stty raw -echo; exec cat " + path}, Cols: 80, Rows: 24})
+		p, err := pty.Start(pty.Spec{Argv: []string{"sh", "-c", "stty raw -echo; exec cat " + path}, Cols: 80,
+			Rows: 24})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -47,10 +48,12 @@ func BenchmarkFlood(b *testing.B) {
 	b.ReportMetric(float64(floodSize)*float64(b.N)/float64(reads)/1024, "KiB/read")
 }
 
-// BenchmarkJournaledFlood measures output on its way into a file and into memory: read and written, or spliced and read back.
+// BenchmarkJournaledFlood measures output on its way into a file and into memory: read and written, or spliced and read
+// back.
 func BenchmarkJournaledFlood(b *testing.B) {
 	dir := b.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "flood"), bytes.Repeat([]byte("0123456789abcde\n"), floodSize/16), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "flood"), bytes.Repeat([]byte("0123456789abcde\n"), floodSize/16),
+		0o600); err != nil {
 		b.Fatal(err)
 	}
 	buf := make([]byte, 64<<10)
@@ -89,7 +92,8 @@ func benchmarkJournal(b *testing.B, dir string, move func(p *pty.Process, f *os.
 	b.SetBytes(floodSize)
 	moves := 0
 	for b.Loop() {
-		p, err := pty.Start(pty.Spec{Argv: []string{"sh", "-c", "stty raw -echo; exec cat flood"}, Dir: dir, Cols: 80, Rows: 24})
+		p, err := pty.Start(pty.Spec{Argv: []string{"sh", "-c", "stty raw -echo; exec cat flood"}, Dir: dir, Cols: 80,
+			Rows: 24})
 		if err != nil {
 			b.Fatal(err)
 		}

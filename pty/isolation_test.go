@@ -98,7 +98,8 @@ func signalsMode() error {
 	return nil
 }
 
-// nothingIgnored reads a mask of signals; 32 and 33 are the C library's, and whoever started the tests may have left them ignored.
+// nothingIgnored reads a mask of signals; 32 and 33 are the C library's, and whoever started the tests may have left
+// them ignored.
 func nothingIgnored(mask string) bool {
 	m, err := strconv.ParseUint(mask, 16, 64)
 	return err == nil && m&^(3<<31) == 0
@@ -110,7 +111,8 @@ func TestDefaultSignals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cmd.Args = []string{"env", "--ignore-signal=HUP,INT,QUIT,TSTP,TTIN,TTOU", "--block-signal=TERM,CHLD,USR2", cmd.Path}
+		cmd.Args = []string{"env", "--ignore-signal=HUP,INT,QUIT,TSTP,TTIN,TTOU", "--block-signal=TERM,CHLD,USR2",
+			cmd.Path}
 		cmd.Path = sh
 	})
 }

@@ -11,8 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lookup finds the executable file of command as the child would: with a slash relative to dir, else in the list path, whose relative
-// entries are relative to dir too (POSIX XBD 8.3). Errors: ErrNoCommand, with the most telling reason met.
+// lookup finds the executable file of command as the child would: with a slash relative to dir, else in the list path,
+// whose relative entries are relative to dir too (POSIX XBD 8.3). Errors: ErrNoCommand, with the most telling reason
+// met.
 func lookup(command, dir, path string) (string, error) {
 	if strings.Contains(command, "/") {
 		file := command

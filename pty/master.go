@@ -15,8 +15,8 @@ import (
 	"github.com/evertty/evertty/internal/proc"
 )
 
-// Master is the near end of a pseudo-terminal. All methods may be called at the same time from several goroutines; one Read and one Write
-// run at a time, further ones wait for them.
+// Master is the near end of a pseudo-terminal. All methods may be called at the same time from several goroutines; one
+// Read and one Write run at a time, further ones wait for them.
 type Master struct {
 	file *os.File
 	conn syscall.RawConn // the only way to the descriptor: file.Fd would make it blocking
@@ -34,8 +34,8 @@ type Master struct {
 	closeOnce sync.Once
 }
 
-// OpenPair opens a pseudo-terminal of the given size with UTF-8 aware line editing (IUTF8) and returns both ends. The far end is for Spawn;
-// the caller closes it after that, or the output never ends. Errors: ErrBadSize, ErrNoPTY.
+// OpenPair opens a pseudo-terminal of the given size with UTF-8 aware line editing (IUTF8) and returns both ends. The
+// far end is for Spawn; the caller closes it after that, or the output never ends. Errors: ErrBadSize, ErrNoPTY.
 func OpenPair(cols, rows int) (*Master, *os.File, error) {
 	if err := checkSize(cols, rows); err != nil {
 		return nil, nil, fmt.Errorf("pty: open: %w", err)
@@ -45,7 +45,8 @@ func OpenPair(cols, rows int) (*Master, *os.File, error) {
 		return nil, nil, fmt.Errorf("pty: open: %w: %w", ErrNoPTY, err)
 	}
 	fd, err := duplicate(near)
-	// near is done with: creack/pty has set it to blocking, and only a file made from a non-blocking descriptor waits in the poller.
+	// near is done with: creack/pty has set it to blocking, and only a file made from a non-blocking descriptor waits
+	// in the poller.
 	_ = near.Close()
 	if err != nil {
 		_ = far.Close()
@@ -84,9 +85,9 @@ func duplicate(f *os.File) (int, error) {
 	return fd, dupErr
 }
 
-// NewMaster makes a Master of a descriptor of a master that is open already, for example one received from another process. It owns fd from now on,
-// also when it fails, and makes it non-blocking and close-on-exec. Who uses a received Master has to tell it of the child's exit
-// with Drain. Errors: ErrNotMaster.
+// NewMaster makes a Master of a descriptor of a master that is open already, for example one received from another
+// process. It owns fd from now on, also when it fails, and makes it non-blocking and close-on-exec. Who uses a received
+// Master has to tell it of the child's exit with Drain. Errors: ErrNotMaster.
 func NewMaster(fd int) (*Master, error) {
 	number, err := unix.IoctlGetUint32(fd, unix.TIOCGPTN)
 	if err != nil {
@@ -100,11 +101,13 @@ func NewMaster(fd int) (*Master, error) {
 	}
 	return &Master{
 		file: file, conn: conn, path: path,
-		writing: make(chan struct{}, 1), gone: make(chan struct{}), ended: make(chan struct{}), closed: make(chan struct{}),
+		writing: make(chan struct{}, 1), gone: make(chan struct{}), ended: make(chan struct{}),
+		closed: make(chan struct{}),
 	}, nil
 }
 
-// prepare sets the first size and IUTF8 (termios(3)), without which erasing a character in canonical mode erases one byte of it.
+// prepare sets the first size and IUTF8 (termios(3)), without which erasing a character in canonical mode erases one
+// byte of it.
 func (m *Master) prepare(cols, rows int) error {
 	if err := m.Resize(cols, rows); err != nil {
 		return err
@@ -119,8 +122,8 @@ func (m *Master) prepare(cols, rows int) error {
 	})
 }
 
-// Resize sets the size in cells; when it differs from the one before, the kernel sends SIGWINCH to the foreground process group
-// (TIOCSWINSZ, ioctl_tty(2)). Errors: ErrBadSize, ErrClosed.
+// Resize sets the size in cells; when it differs from the one before, the kernel sends SIGWINCH to the foreground
+// process group (TIOCSWINSZ, ioctl_tty(2)). Errors: ErrBadSize, ErrClosed.
 func (m *Master) Resize(cols, rows int) error {
 	if err := checkSize(cols, rows); err != nil {
 		return fmt.Errorf("pty: resize: %w", err)
@@ -142,13 +145,14 @@ func (m *Master) Size() (cols, rows int, err error) {
 	return cols, rows, err
 }
 
-// Foreground returns the process group that has the terminal's foreground, 0 when there is none (TIOCGPGRP, ioctl_tty(2)). Errors: ErrClosed.
+// Foreground returns the process group that has the terminal's foreground, 0 when there is none (TIOCGPGRP,
+// ioctl_tty(2)). Errors: ErrClosed.
 func (m *Master) Foreground() (int, error) {
 	return m.group("get foreground group", unix.TIOCGPGRP)
 }
 
-// session returns the session that has this terminal as its controlling one, 0 when there is none. Unlike tty_nr in /proc
-// it cannot be mistaken for the same number in a container's own /dev/pts. Errors: ErrClosed.
+// session returns the session that has this terminal as its controlling one, 0 when there is none. Unlike tty_nr in
+// /proc it cannot be mistaken for the same number in a container's own /dev/pts. Errors: ErrClosed.
 func (m *Master) session() (int, error) {
 	sid, err := m.group("get session", unix.TIOCGSID)
 	if errors.Is(err, unix.ENOTTY) {
@@ -167,13 +171,14 @@ func (m *Master) group(what string, request uint) (int, error) {
 	return int(id), err
 }
 
-// SyscallConn gives the descriptor to those who have to pass it to another process (SCM_RIGHTS, unix(7)). O_NONBLOCK belongs to the
-// descriptor and all its duplicates together and must stay set.
+// SyscallConn gives the descriptor to those who have to pass it to another process (SCM_RIGHTS, unix(7)). O_NONBLOCK
+// belongs to the descriptor and all its duplicates together and must stay set.
 func (m *Master) SyscallConn() syscall.RawConn {
 	return m.conn
 }
 
-// Drain tells that the child has exited: Read ends with io.EOF once all output was read, and Write no longer waits for anybody. Calling it again does nothing.
+// Drain tells that the child has exited: Read ends with io.EOF once all output was read, and Write no longer waits for
+// anybody. Calling it again does nothing.
 func (m *Master) Drain() {
 	m.drainOnce.Do(func() {
 		close(m.gone)
@@ -182,7 +187,8 @@ func (m *Master) Drain() {
 	})
 }
 
-// Close closes this end. A pending Read or Write returns ErrClosed; the kernel sends SIGHUP to the session on the far end. Closing again does nothing.
+// Close closes this end. A pending Read or Write returns ErrClosed; the kernel sends SIGHUP to the session on the far
+// end. Closing again does nothing.
 func (m *Master) Close() error {
 	var err error
 	m.closeOnce.Do(func() {

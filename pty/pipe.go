@@ -10,10 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Pipe is where the output of one terminal waits between the kernel's terminal and the journal: both ends of one pipe(7), non-blocking and
-// close-on-exec. The bytes in it belong to the kernel: when another process holds the ends too, they survive the death of this one.
+// Pipe is where the output of one terminal waits between the kernel's terminal and the journal: both ends of one
+// pipe(7), non-blocking and close-on-exec. The bytes in it belong to the kernel: when another process holds the ends
+// too, they survive the death of this one.
 //
-// Fill, MoveTo and Read move bytes and run one at a time, the caller sees to that; the other methods may be called at any time.
+// Fill, MoveTo and Read move bytes and run one at a time, the caller sees to that; the other methods may be called at
+// any time.
 type Pipe struct {
 	mu     sync.Mutex // guards what follows; only memory is touched under it
 	r, w   int
@@ -36,8 +38,8 @@ func NewPipe() (*Pipe, error) {
 	return &Pipe{r: ends[0], w: ends[1]}, nil
 }
 
-// PipeOf makes a Pipe of descriptors received from another process. It owns them from now on, also when it fails, and makes them non-blocking
-// and close-on-exec. Errors: ErrNotPipe when they are not the two ends of one pipe.
+// PipeOf makes a Pipe of descriptors received from another process. It owns them from now on, also when it fails, and
+// makes them non-blocking and close-on-exec. Errors: ErrNotPipe when they are not the two ends of one pipe.
 func PipeOf(r, w int) (*Pipe, error) {
 	p := &Pipe{r: r, w: w}
 	err := checkEnds(r, w)
@@ -79,16 +81,17 @@ func checkEnds(r, w int) error {
 	return nil
 }
 
-// Plain makes Fill and MoveTo use read(2) and write(2) from now on, for systems whose kernel cannot splice (see ProbeSplice): between the two, bytes
-// are in this process's memory only, and die with it. What is in the pipe already stays the first to come out.
+// Plain makes Fill and MoveTo use read(2) and write(2) from now on, for systems whose kernel cannot splice (see
+// ProbeSplice): between the two, bytes are in this process's memory only, and die with it. What is in the pipe already
+// stays the first to come out.
 func (p *Pipe) Plain() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.plain = true
 }
 
-// Control calls f with both descriptors, which stay open meanwhile, for those who pass them to another process (SCM_RIGHTS, unix(7)).
-// Both must stay non-blocking. Errors: ErrClosed, and what f returns.
+// Control calls f with both descriptors, which stay open meanwhile, for those who pass them to another process
+// (SCM_RIGHTS, unix(7)). Both must stay non-blocking. Errors: ErrClosed, and what f returns.
 func (p *Pipe) Control(f func(r, w int) error) error {
 	p.mu.Lock()
 	if p.closed {
@@ -112,8 +115,8 @@ func (p *Pipe) leave() {
 	}
 }
 
-// Close closes both ends here; the bytes stay with those who hold the pipe too. A running call ends first, without Close waiting for it.
-// Closing again does nothing.
+// Close closes both ends here; the bytes stay with those who hold the pipe too. A running call ends first, without
+// Close waiting for it. Closing again does nothing.
 func (p *Pipe) Close() error {
 	p.mu.Lock()
 	idle := !p.closed && p.users == 0
@@ -144,8 +147,8 @@ func (p *Pipe) Buffered() (int, error) {
 	return n + len(p.held), err
 }
 
-// Read takes up to len(b) bytes out of the pipe into memory, without waiting: 0 and no error mean that it is empty. It never returns io.EOF, for the
-// writing end is here. Errors: ErrClosed.
+// Read takes up to len(b) bytes out of the pipe into memory, without waiting: 0 and no error mean that it is empty. It
+// never returns io.EOF, for the writing end is here. Errors: ErrClosed.
 func (p *Pipe) Read(b []byte) (int, error) {
 	n := 0
 	err := p.Control(func(r, _ int) (err error) {
@@ -161,9 +164,10 @@ func (p *Pipe) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// MoveTo moves exactly n bytes from the pipe into f at off, which is a position in the file and not the end of an append-only file (O_APPEND is
-// EINVAL, splice(2)). It returns how many bytes are in the file, also with an error (ENOSPC, EIO, EFBIG, EDQUOT); the others are still in the pipe.
-// Errors: ErrClosed, io.ErrUnexpectedEOF when the pipe held less than n bytes, and those of splice(2) and write(2).
+// MoveTo moves exactly n bytes from the pipe into f at off, which is a position in the file and not the end of an
+// append-only file (O_APPEND is EINVAL, splice(2)). It returns how many bytes are in the file, also with an error
+// (ENOSPC, EIO, EFBIG, EDQUOT); the others are still in the pipe. Errors: ErrClosed, io.ErrUnexpectedEOF when the pipe
+// held less than n bytes, and those of splice(2) and write(2).
 func (p *Pipe) MoveTo(f *os.File, off int64, n int) (moved int, err error) {
 	to, err := f.SyscallConn()
 	if err != nil {

@@ -107,7 +107,8 @@ func TestPipeOfRefuses(t *testing.T) {
 	_ = one.Control(func(r1, w1 int) error {
 		return two.Control(func(r2, w2 int) error {
 			for name, pair := range map[string][2]int{
-				"two pipes": {r1, w2}, "turned round": {w1, r1}, "twice the same": {r1, r1}, "a file": {r1, int(null.Fd())},
+				"two pipes": {r1, w2}, "turned round": {w1, r1}, "twice the same": {r1, r1},
+				"a file": {r1, int(null.Fd())},
 			} {
 				if p, err := pty.PipeOf(dup(t, pair[0]), dup(t, pair[1])); p != nil || !errors.Is(err, pty.ErrNotPipe) {
 					t.Errorf("%s: %v", name, err)

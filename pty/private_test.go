@@ -34,10 +34,12 @@ func readsOf(pid int, files ...string) (seen []string, err error) {
 	return seen, nil
 }
 
-// privateMode prints what a child reads of this process before and after Private. It becomes an ordinary user first: root reads everything.
+// privateMode prints what a child reads of this process before and after Private. It becomes an ordinary user first:
+// root reads everything.
 func privateMode() error {
 	if os.Geteuid() == 0 {
-		if err := errors.Join(syscall.Setgroups(nil), syscall.Setresgid(65534, 65534, 65534), syscall.Setresuid(65534, 65534, 65534)); err != nil {
+		if err := errors.Join(syscall.Setgroups(nil), syscall.Setresgid(65534, 65534, 65534),
+			syscall.Setresuid(65534, 65534, 65534)); err != nil {
 			return err
 		}
 		if err := unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0); err != nil { // setresuid has taken it away
@@ -66,15 +68,16 @@ func privateMode() error {
 	if err != nil || len(own) == 0 {
 		return fmt.Errorf("own stat: %w", err)
 	}
-	fmt.Println(len(before), strings.Contains(before[0], "A_SECRET=abc"), len(after), strings.Contains(open[0], "A_SECRET"), strings.Contains(open[0], "PATH="),
+	fmt.Println(len(before), strings.Contains(before[0], "A_SECRET=abc"), len(after),
+		strings.Contains(open[0], "A_SECRET"), strings.Contains(open[0], "PATH="),
 		os.Getenv("A_SECRET"), slices.Contains(proc.PlainEnviron(os.Environ()), "A_SECRET=abc"))
 	proc.ForgetEnviron()
 	fmt.Println(os.Getenv("A_SECRET") == "", os.Getenv("PATH") != "")
 	return nil
 }
 
-// TestPrivate: before, every process of the user reads the variables; after, none does, and root finds only what children inherit anyway. The process itself
-// goes on to know them.
+// TestPrivate: before, every process of the user reads the variables; after, none does, and root finds only what
+// children inherit anyway. The process itself goes on to know them.
 func TestPrivate(t *testing.T) {
 	out := reexec(t, "private", func(c *exec.Cmd) { t.Setenv("A_SECRET", "abc") })
 	if want := "2 true 0 false true abc false\ntrue true\n"; out != want {

@@ -11,8 +11,8 @@ import (
 	"github.com/evertty/evertty/internal/proc"
 )
 
-// Process is one child on one terminal. All methods may be called at the same time from several goroutines. Somebody has to Read until io.EOF
-// and somebody has to Close: until then the terminal exists, also after the child's exit.
+// Process is one child on one terminal. All methods may be called at the same time from several goroutines. Somebody
+// has to Read until io.EOF and somebody has to Close: until then the terminal exists, also after the child's exit.
 type Process struct {
 	master *Master
 	child  *Child
@@ -25,13 +25,14 @@ var starting = make(chan struct{}, maxStarting)
 
 // Start runs s on a new terminal.
 //
-// The child is the leader of its own session, has the terminal as its controlling one and as descriptors 0, 1 and 2, no other descriptor
-// (given CloseInherited was called), default signal dispositions and no blocked signal. Its environment is PATH, HOME, USER, LOGNAME, SHELL, LANG, LANGUAGE, TZ, TMPDIR,
-// XDG_RUNTIME_DIR, LC_* and XDG_*_HOME of this process, TERM=xterm-256color, COLORTERM=truecolor, then s.Env, which wins, and PWD. PATH, HOME and
-// LANG (C.UTF-8 when no locale is set) have defaults. Limits and the file mode creation mask are those of this process.
+// The child is the leader of its own session, has the terminal as its controlling one and as descriptors 0, 1 and 2, no
+// other descriptor (given CloseInherited was called), default signal dispositions and no blocked signal. Its
+// environment is PATH, HOME, USER, LOGNAME, SHELL, LANG, LANGUAGE, TZ, TMPDIR, XDG_RUNTIME_DIR, LC_* and XDG_*_HOME of
+// this process, TERM=xterm-256color, COLORTERM=truecolor, then s.Env, which wins, and PWD. PATH, HOME and LANG (C.UTF-8
+// when no locale is set) have defaults. Limits and the file mode creation mask are those of this process.
 //
-// A failed Start leaves no process, descriptor or goroutine. Errors: ErrNoCommand, ErrBadArg, ErrNoDir, ErrBadEnv, ErrBadSize, ErrNoPTY,
-// and the kernel's own when it has no further process.
+// A failed Start leaves no process, descriptor or goroutine. Errors: ErrNoCommand, ErrBadArg, ErrNoDir, ErrBadEnv,
+// ErrBadSize, ErrNoPTY, and the kernel's own when it has no further process.
 func Start(s Spec) (*Process, error) {
 	plan, err := s.Plan()
 	if err != nil {
@@ -52,14 +53,16 @@ func Start(s Spec) (*Process, error) {
 	return Join(master, child), nil
 }
 
-// Join makes a Process of a terminal and the child on it, as Start does, from parts that came from elsewhere. It owns both from now on and waits for the child.
+// Join makes a Process of a terminal and the child on it, as Start does, from parts that came from elsewhere. It owns
+// both from now on and waits for the child.
 func Join(m *Master, c *Child) *Process {
 	p := &Process{master: m, child: c, done: make(chan struct{})}
 	go p.watch()
 	return p
 }
 
-// watch is the goroutine of a Process. It ends when the child has exited and the output was read to its end or the terminal was closed.
+// watch is the goroutine of a Process. It ends when the child has exited and the output was read to its end or the
+// terminal was closed.
 func (p *Process) watch() {
 	p.exit = p.child.Wait()
 	p.master.Drain()
@@ -96,8 +99,8 @@ func (p *Process) Foreground() (int, error) { return p.master.Foreground() }
 // Cwd is [Child.Cwd].
 func (p *Process) Cwd() (string, error) { return p.child.Cwd() }
 
-// Signal sends a signal to the foreground process group, as the keyboard does; when that group has just ended, to the child's own.
-// Errors: ErrBadSignal, ErrExited, ErrClosed.
+// Signal sends a signal to the foreground process group, as the keyboard does; when that group has just ended, to the
+// child's own. Errors: ErrBadSignal, ErrExited, ErrClosed.
 func (p *Process) Signal(sig syscall.Signal) error {
 	if err := checkSignal(sig); err != nil {
 		return err
@@ -120,7 +123,8 @@ func (p *Process) Signal(sig syscall.Signal) error {
 	return nil
 }
 
-// Done is closed when the exit status is known: the child was reaped and its output was read to the end, or the terminal was closed.
+// Done is closed when the exit status is known: the child was reaped and its output was read to the end, or the
+// terminal was closed.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
 // Wait waits for Done and returns how the child ended. Errors: the reason of ctx, when that ends first.

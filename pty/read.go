@@ -9,11 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Read waits until the terminal has output and then takes all there is, up to len(p) bytes: the kernel gives at most 4 KiB at a time, so a p of
+// Read waits until the terminal has output and then takes all there is, up to len(p) bytes: the kernel gives at most 4
+// KiB at a time, so a p of
 // 64 KiB saves most of the wake-ups in a flood. p is not retained.
 //
-// It returns io.EOF at the end of the output (see the package comment) and ErrClosed after Close. While the child lives an EIO
-// is not the end: the kernel says it when no process holds the terminal open, and wakes the poller when one has opened it again and writes.
+// It returns io.EOF at the end of the output (see the package comment) and ErrClosed after Close. While the child lives
+// an EIO is not the end: the kernel says it when no process holds the terminal open, and wakes the poller when one has
+// opened it again and writes.
 func (m *Master) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -21,11 +23,12 @@ func (m *Master) Read(p []byte) (int, error) {
 	return m.output("read", func(fd int) (int, error) { return take(fd, p) })
 }
 
-// taker takes what output there is from the non-blocking descriptor of a master, somewhere. When it takes nothing the error says why: unix.EAGAIN
-// for no output as yet, unix.EIO for a far end that no process holds open.
+// taker takes what output there is from the non-blocking descriptor of a master, somewhere. When it takes nothing the
+// error says why: unix.EAGAIN for no output as yet, unix.EIO for a far end that no process holds open.
 type taker func(fd int) (int, error)
 
-// output is the one way to output, of Read and Fill: it waits until take gets some, or until the end. What names the caller in errors.
+// output is the one way to output, of Read and Fill: it waits until take gets some, or until the end. What names the
+// caller in errors.
 func (m *Master) output(what string, take taker) (int, error) {
 	m.reading.Lock()
 	defer m.reading.Unlock()
@@ -47,8 +50,8 @@ func (m *Master) output(what string, take taker) (int, error) {
 	return 0, io.EOF
 }
 
-// await waits for output and takes it. It returns 0 bytes and no error when the far end is closed and the child has exited,
-// and os.ErrDeadlineExceeded when Drain wants the reader's attention or the time set by awaitRest is over.
+// await waits for output and takes it. It returns 0 bytes and no error when the far end is closed and the child has
+// exited, and os.ErrDeadlineExceeded when Drain wants the reader's attention or the time set by awaitRest is over.
 func (m *Master) await(take taker) (n int, err error) {
 	var readErr error
 	err = m.conn.Read(func(fd uintptr) bool {
@@ -91,7 +94,8 @@ func (m *Master) outputRest(what string, take taker) (int, error) {
 	}
 }
 
-// awaitRest waits for output until the output counts as ended. It returns 0 bytes and no error when it is time to look again.
+// awaitRest waits for output until the output counts as ended. It returns 0 bytes and no error when it is time to look
+// again.
 func (m *Master) awaitRest(what string, take taker) (int, error) {
 	if err := m.file.SetReadDeadline(m.rest.limit()); err != nil {
 		return 0, m.failed(what, err)
@@ -107,8 +111,8 @@ func (m *Master) awaitRest(what string, take taker) (int, error) {
 	return 0, nil
 }
 
-// take reads from a non-blocking descriptor until p is full or nothing is left. The error says why it stopped when it took nothing;
-// EIO stands for a far end that no process holds open, which some kernels tell as 0 bytes.
+// take reads from a non-blocking descriptor until p is full or nothing is left. The error says why it stopped when it
+// took nothing; EIO stands for a far end that no process holds open, which some kernels tell as 0 bytes.
 func take(fd int, p []byte) (int, error) {
 	n := 0
 	for n < len(p) {

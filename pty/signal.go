@@ -17,7 +17,8 @@ var signals = []syscall.Signal{
 	unix.SIGALRM, unix.SIGTERM, unix.SIGCONT, unix.SIGSTOP, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGWINCH,
 }
 
-// ParseSignal returns the signal of a name: with or without SIG, upper or lower case. Errors: ErrBadSignal, whose message lists the names.
+// ParseSignal returns the signal of a name: with or without SIG, upper or lower case. Errors: ErrBadSignal, whose
+// message lists the names.
 func ParseSignal(name string) (syscall.Signal, error) {
 	want := strings.TrimPrefix(strings.ToUpper(name), "SIG")
 	names := make([]string, len(signals))

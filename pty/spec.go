@@ -13,8 +13,8 @@ import (
 
 // Spec says what to run on which terminal. It is read during Start only and may be used again.
 type Spec struct {
-	// Argv is the command and its arguments. A command without a slash is looked up in the PATH of the child's environment;
-	// a relative one with a slash is relative to Dir.
+	// Argv is the command and its arguments. A command without a slash is looked up in the PATH of the child's
+	// environment; a relative one with a slash is relative to Dir.
 	Argv []string
 	// Dir is the working directory; empty means the one of this process.
 	Dir string
@@ -27,7 +27,8 @@ type Spec struct {
 	Cols, Rows int
 }
 
-// Plan checks s and resolves it against this process's environment and working directory. It opens nothing. Errors: ErrNoCommand, ErrBadArg, ErrNoDir, ErrBadEnv.
+// Plan checks s and resolves it against this process's environment and working directory. It opens nothing. Errors:
+// ErrNoCommand, ErrBadArg, ErrNoDir, ErrBadEnv.
 func (s Spec) Plan() (proc.Plan, error) {
 	if len(s.Argv) == 0 || s.Argv[0] == "" {
 		return proc.Plan{}, fmt.Errorf("%w: none given", ErrNoCommand)
@@ -57,13 +58,15 @@ func checkArgs(argv []string) error {
 			return fmt.Errorf("%w: number %d holds a NUL byte", ErrBadArg, i)
 		}
 		if len(arg) >= maxEnvEntry {
-			return fmt.Errorf("%w: number %d has %d bytes, at most %d are possible", ErrBadArg, i, len(arg), maxEnvEntry-1)
+			return fmt.Errorf("%w: number %d has %d bytes, at most %d are possible", ErrBadArg, i, len(arg),
+				maxEnvEntry-1)
 		}
 	}
 	return nil
 }
 
-// resolveDir returns dir as an absolute path, symbolic links kept, after checking that a child can enter it. Errors: ErrNoDir.
+// resolveDir returns dir as an absolute path, symbolic links kept, after checking that a child can enter it. Errors:
+// ErrNoDir.
 func resolveDir(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -82,8 +85,8 @@ func resolveDir(dir string) (string, error) {
 	return abs, nil
 }
 
-// CheckDir tells whether a program can start in dir now: whether it is a directory that this process may enter. A relative one is relative to the working directory of
-// this process. Errors: ErrNoDir.
+// CheckDir tells whether a program can start in dir now: whether it is a directory that this process may enter. A
+// relative one is relative to the working directory of this process. Errors: ErrNoDir.
 func CheckDir(dir string) error {
 	_, err := resolveDir(dir)
 	return err

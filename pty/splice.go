@@ -13,8 +13,9 @@ import (
 	"github.com/evertty/evertty/internal/proc"
 )
 
-// spliceIn moves up to n bytes from the terminal fd into the pipe w until nothing is left or the pipe is full. The error says why it stopped when it
-// moved nothing: unix.EAGAIN for a terminal without output, unix.EIO for a far end that nobody holds open, ErrPipeFull.
+// spliceIn moves up to n bytes from the terminal fd into the pipe w until nothing is left or the pipe is full. The
+// error says why it stopped when it moved nothing: unix.EAGAIN for a terminal without output, unix.EIO for a far end
+// that nobody holds open, ErrPipeFull.
 func spliceIn(fd, w, n int) (int, error) {
 	moved := 0
 	for moved < n {
@@ -65,8 +66,9 @@ func spliceOut(r, fd int, off int64, n int) (int, error) {
 // probeText is what ProbeSplice sends: nothing that a terminal's output processing would change.
 const probeText = "splice"
 
-// ProbeSplice tells whether output can go from a terminal through a pipe into a file of directory dir without passing through this process's
-// memory. The error is the reason why not: an old kernel (terminals need Linux 5.11), a file system without splice, a directory that cannot be written.
+// ProbeSplice tells whether output can go from a terminal through a pipe into a file of directory dir without passing
+// through this process's memory. The error is the reason why not: an old kernel (terminals need Linux 5.11), a file
+// system without splice, a directory that cannot be written.
 func ProbeSplice(dir string) error {
 	file, err := os.CreateTemp(dir, ".splice-*")
 	if outOfSpace(err) {
@@ -85,7 +87,8 @@ func ProbeSplice(dir string) error {
 	return nil
 }
 
-// outOfSpace tells whether a probe failed for want of space, which says nothing about splice: what writes to a full disk tells of that itself.
+// outOfSpace tells whether a probe failed for want of space, which says nothing about splice: what writes to a full
+// disk tells of that itself.
 func outOfSpace(err error) bool {
 	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EFBIG)
 }

@@ -57,7 +57,8 @@ func TestStartErrors(t *testing.T) {
 		{"NUL in command", argv("a\x00b"), pty.ErrBadArg, "NUL"},
 		{"NUL in argument", argv("true", "a\x00b"), pty.ErrBadArg, "number 1"},
 		{"long argument", argv("true", strings.Repeat("x", 128<<10)), pty.ErrBadArg, "131072 bytes"},
-		{"too many arguments", argv(append([]string{"true"}, slices.Repeat([]string{strings.Repeat("x", 100<<10)}, 100)...)...), pty.ErrBadArg, "too long together"},
+		{"too many arguments", argv(append([]string{"true"},
+			slices.Repeat([]string{strings.Repeat("x", 100<<10)}, 100)...)...), pty.ErrBadArg, "too long together"},
 		{"no directory", in("/no/such/dir"), pty.ErrNoDir, `"/no/such/dir": no such file`},
 		{"file as directory", in(plain), pty.ErrNoDir, "not a directory"},
 		{"NUL in directory", in("/tmp\x00"), pty.ErrNoDir, "invalid argument"},
@@ -84,7 +85,8 @@ func TestStartErrors(t *testing.T) {
 		t.Error(err)
 	}
 	// The largest entry that is allowed really works.
-	s := runSpec(t, pty.Spec{Argv: []string{"sh", "-c", "echo ${#A}"}, Env: map[string]string{"A": strings.Repeat("x", 128<<10-3)}, Cols: 80, Rows: 24})
+	s := runSpec(t, pty.Spec{Argv: []string{"sh", "-c", "echo ${#A}"},
+		Env: map[string]string{"A": strings.Repeat("x", 128<<10-3)}, Cols: 80, Rows: 24})
 	s.expect("131069")
 }
 
@@ -120,11 +122,13 @@ func TestCommandLookup(t *testing.T) {
 		{"./bin/tool", "/bin", "ran bin/tool"},
 		{dir + "/bin/tool", "/bin", "ran bin/tool"},
 	} {
-		s := runSpec(t, pty.Spec{Argv: []string{c.command}, Dir: dir, Env: map[string]string{"PATH": c.path}, Cols: 200, Rows: 24})
+		s := runSpec(t, pty.Spec{Argv: []string{c.command}, Dir: dir, Env: map[string]string{"PATH": c.path}, Cols: 200,
+			Rows: 24})
 		s.expect(c.want)
 		s.expect(" in " + dir)
 	}
-	_, err := pty.Start(pty.Spec{Argv: []string{"tool"}, Dir: dir, Env: map[string]string{"PATH": dir + "/first"}, Cols: 80, Rows: 24})
+	_, err := pty.Start(pty.Spec{Argv: []string{"tool"}, Dir: dir, Env: map[string]string{"PATH": dir + "/first"},
+		Cols: 80, Rows: 24})
 	if !errors.Is(err, pty.ErrNoCommand) || !errors.Is(err, unix.EACCES) {
 		t.Errorf("not executable: %v", err)
 	}
@@ -151,10 +155,12 @@ func output(t *testing.T, spec pty.Spec) string {
 
 func TestEnvironment(t *testing.T) {
 	for name, value := range map[string]string{
-		"EVERTTY_TOKEN": "secret", "EVERTTY_DATA_DIR": "/x", "NOTIFY_SOCKET": "/x", "LISTEN_FDS": "1", "LISTEN_PID": "1", "API_TOKEN": "secret",
+		"EVERTTY_TOKEN": "secret", "EVERTTY_DATA_DIR": "/x", "NOTIFY_SOCKET": "/x", "LISTEN_FDS": "1",
+		"LISTEN_PID": "1", "API_TOKEN": "secret",
 		"TERM": "dumb", "COLORTERM": "no", "OLDPWD": "/x", "LD_PRELOAD": "", "XDG_SESSION_ID": "7", "TMUX": "x",
-		"LANG": "C.UTF-8", "LANGUAGE": "en", "LC_TIME": "C", "TZ": "UTC", "TMPDIR": "/tmp", "XDG_CONFIG_HOME": "/c", "XDG_RUNTIME_DIR": "/r",
-		"USER": "me", "LOGNAME": "me", "SHELL": "/bin/sh", "HOME": "/h", "LC_ALL": "",
+		"LANG": "C.UTF-8", "LANGUAGE": "en", "LC_TIME": "C", "TZ": "UTC", "TMPDIR": "/tmp", "XDG_CONFIG_HOME": "/c",
+		"XDG_RUNTIME_DIR": "/r",
+		"USER":            "me", "LOGNAME": "me", "SHELL": "/bin/sh", "HOME": "/h", "LC_ALL": "",
 	} {
 		t.Setenv(name, value)
 	}
@@ -162,12 +168,15 @@ func TestEnvironment(t *testing.T) {
 	got := strings.Split(strings.TrimSpace(output(t, pty.Spec{Argv: []string{"env"}, Dir: dir,
 		Env: map[string]string{"MINE": "a b=c", "TZ": "Asia/Tokyo", "EVERTTY_OWN": "given", "PWD": "/wrong"}})), "\n")
 	want := []string{
-		"COLORTERM=truecolor", "EVERTTY_OWN=given", "HOME=/h", "LANG=C.UTF-8", "LANGUAGE=en", "LC_ALL=", "LC_TIME=C", "LOGNAME=me", "MINE=a b=c",
-		"PATH=" + os.Getenv("PATH"), "PWD=" + dir, "SHELL=/bin/sh", "TERM=xterm-256color", "TMPDIR=/tmp", "TZ=Asia/Tokyo", "USER=me",
+		"COLORTERM=truecolor", "EVERTTY_OWN=given", "HOME=/h", "LANG=C.UTF-8", "LANGUAGE=en", "LC_ALL=", "LC_TIME=C",
+		"LOGNAME=me", "MINE=a b=c",
+		"PATH=" + os.Getenv("PATH"), "PWD=" + dir, "SHELL=/bin/sh", "TERM=xterm-256color", "TMPDIR=/tmp",
+		"TZ=Asia/Tokyo", "USER=me",
 		"XDG_CONFIG_HOME=/c", "XDG_RUNTIME_DIR=/r",
 	}
 	for _, pair := range os.Environ() {
-		if name, _, _ := strings.Cut(pair, "="); strings.HasPrefix(name, "LC_") && name != "LC_ALL" && name != "LC_TIME" ||
+		if name, _, _ := strings.Cut(pair, "="); strings.HasPrefix(name, "LC_") && name != "LC_ALL" &&
+			name != "LC_TIME" ||
 			strings.HasPrefix(name, "XDG_") && strings.HasSuffix(name, "_HOME") && name != "XDG_CONFIG_HOME" {
 			want = append(want, pair)
 		}
@@ -184,7 +193,8 @@ func TestEnvironmentDefaults(t *testing.T) {
 		t.Setenv(name, "")
 		os.Unsetenv(name)
 	}
-	got := output(t, pty.Spec{Argv: []string{"sh", "-c", `echo "$PATH|$HOME|$LANG|$TERM"`}, Env: map[string]string{"TERM": "vt100"}})
+	got := output(t, pty.Spec{Argv: []string{"sh", "-c", `echo "$PATH|$HOME|$LANG|$TERM"`},
+		Env: map[string]string{"TERM": "vt100"}})
 	path, rest, _ := strings.Cut(got, "|")
 	home, rest, _ := strings.Cut(rest, "|")
 	if !strings.Contains(path, "/usr/bin") || !filepath.IsAbs(home) || rest != "C.UTF-8|vt100\n" {
@@ -196,10 +206,12 @@ func TestEnvironmentDefaults(t *testing.T) {
 func TestSession(t *testing.T) {
 	fields := strings.Fields(output(t, pty.Spec{Argv: []string{"cat", "/proc/self/stat"}}))
 	// pid, name, state, parent, group, session, terminal, foreground group: proc_pid_stat(5)
-	if len(fields) < 8 || fields[4] != fields[0] || fields[5] != fields[0] || fields[6] == "0" || fields[7] != fields[0] {
+	if len(fields) < 8 || fields[4] != fields[0] || fields[5] != fields[0] || fields[6] == "0" ||
+		fields[7] != fields[0] {
 		t.Errorf("got %q", fields)
 	}
-	if got := output(t, pty.Spec{Argv: []string{"stty", "-a"}}); !strings.Contains(got, " iutf8") || strings.Contains(got, "-iutf8") {
+	if got := output(t, pty.Spec{Argv: []string{"stty", "-a"}}); !strings.Contains(got, " iutf8") ||
+		strings.Contains(got, "-iutf8") {
 		t.Errorf("got %q", got)
 	}
 }

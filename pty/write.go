@@ -8,12 +8,14 @@ import (
 	"time"
 )
 
-// Write gives all of p to the terminal, in order, as if it was typed; p is not retained. It waits while the program does not read, until ctx ends: then
-// it returns how many bytes the terminal has taken, and ErrBlocked together with the reason of ctx. A Write that follows continues after them.
+// Write gives all of p to the terminal, in order, as if it was typed; p is not retained. It waits while the program
+// does not read, until ctx ends: then it returns how many bytes the terminal has taken, and ErrBlocked together with
+// the reason of ctx. A Write that follows continues after them.
 //
-// One Write runs at a time, a second one waits for its turn and never comes between the bytes of the first. Errors: ErrBlocked, ErrExited
-// after the child's exit, ErrClosed after Close; both also end a Write that waits. In canonical mode the kernel drops, silently for us,
-// what exceeds 4095 bytes of one line (termios(3)). While no process holds the terminal open the kernel keeps what is typed for who opens it.
+// One Write runs at a time, a second one waits for its turn and never comes between the bytes of the first. Errors:
+// ErrBlocked, ErrExited after the child's exit, ErrClosed after Close; both also end a Write that waits. In canonical
+// mode the kernel drops, silently for us, what exceeds 4095 bytes of one line (termios(3)). While no process holds the
+// terminal open the kernel keeps what is typed for who opens it.
 func (m *Master) Write(ctx context.Context, p []byte) (int, error) {
 	select {
 	case m.writing <- struct{}{}:
@@ -25,7 +27,8 @@ func (m *Master) Write(ctx context.Context, p []byte) (int, error) {
 	case <-m.closed:
 		return 0, m.stopped(ctx, 0, len(p))
 	}
-	// A deadline of an earlier Write may be left. The look at gone must follow: Drain closes it before it sets its own deadline.
+	// A deadline of an earlier Write may be left. The look at gone must follow: Drain closes it before it sets its own
+	// deadline.
 	_ = m.file.SetWriteDeadline(time.Time{})
 	if m.is(m.gone) || ctx.Err() != nil {
 		return 0, m.stopped(ctx, 0, len(p))

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/evertty/evertty/pty/keeper"
+	"github.com/evertty/evertty/pty/keeper/holder"
 )
 
 // newKeeper is the verb that `evertty serve` starts by itself; see package keeper.
@@ -23,10 +23,10 @@ func (a *app) newKeeper() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return keeper.Run(keeper.Options{Dir: dir, Idle: idle, Release: keeperRelease()})
+			return holder.Run(holder.Options{Dir: dir, Idle: idle, Release: keeperRelease()})
 		},
 	}
-	c.Flags().DurationVar(&idle, "idle", keeper.DefaultIdle,
+	c.Flags().DurationVar(&idle, "idle", holder.DefaultIdle,
 		"`time` it stays when it holds nothing and no server is there")
 	return c
 }

@@ -109,7 +109,7 @@ func endHeld(ctx context.Context, dir string) error {
 	err = errors.Join(err, errPrograms)
 	err = errors.Join(err, atOnce(terminals, func(k *keeper.Kept) error {
 		defer held.Release(k.ID)
-		return errors.Join(k.Process.KillTagged(ctx, terminal.TagOfKept(k.ID)), k.Process.Close(), k.Pipe.Close())
+		return errors.Join(k.Process.KillTagged(ctx, terminal.TagOfKeeperID(k.ID)), k.Process.Close(), k.Pipe.Close())
 	}))
 	for _, p := range programs {
 		if p.Child != nil {

@@ -33,6 +33,7 @@ import (
 	"github.com/evertty/evertty/internal/thread/sqlite"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
+	"github.com/evertty/evertty/pty/keeper/holder"
 	"github.com/evertty/evertty/vt"
 )
 
@@ -51,7 +52,7 @@ type serveFlags struct {
 	keeperIdle    time.Duration
 	sync          string
 	recordInput   bool
-	clean         terminal.Clean
+	clean         terminal.CleanPolicy
 	shellIdle     time.Duration
 	execLogQuota  int64
 	memory        int64 // bytes, of one terminal
@@ -148,7 +149,7 @@ func (f *serveFlags) durabilityFlags(flags *pflag.FlagSet) {
 		"sync",
 		"when output is forced to the disk, for a crash of the machine: none, interval (once a second) or always")
 	flags.BoolVar(&f.recordInput, "record-input", false, "write what is typed to recordings too, passwords included")
-	flags.Var(newDuration(&f.keeperIdle, keeper.DefaultIdle), "keeper-idle",
+	flags.Var(newDuration(&f.keeperIdle, holder.DefaultIdle), "keeper-idle",
 		"how long a keeper that this server starts waits for a server when it holds no program")
 }
 

@@ -1,5 +1,5 @@
-// Package proc finds, starts, tells apart and ends processes of this machine, on Linux. Of terminals it knows only their
-// device numbers.
+// Package proc finds, starts, tells apart and ends processes of this machine, on Linux. Of terminals it knows only
+// their device numbers.
 //
 // A [Process] is one row of /proc; its number and start time together never mean another process. A [Tree] is a process
 // and everything it started. A tag ([TagOf]) marks a program and everything it starts, wherever that goes. A [Plan] is

@@ -11,8 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inherited are the names a child takes over from this process; Inherited adds two patterns. Everything else stays here:
-// the server's own settings, tokens, and what a service manager meant for the server alone (NOTIFY_SOCKET, LISTEN_FDS).
+// inherited are the names a child takes over from this process; Inherited adds two patterns. Everything else stays
+// here: the server's own settings, tokens, and what a service manager meant for the server alone (NOTIFY_SOCKET,
+// LISTEN_FDS).
 var inherited = map[string]bool{
 	"PATH": true, "HOME": true, "USER": true, "LOGNAME": true, "SHELL": true,
 	"LANG": true, "LANGUAGE": true, "TZ": true, "TMPDIR": true, "XDG_RUNTIME_DIR": true,
@@ -112,8 +113,8 @@ func overwriteMemory(text []byte, start int64) error {
 	return nil
 }
 
-// blank fills with zeros what of an environment (entries that end with NUL) PlainEnviron does not let through, and tells
-// whether there was any.
+// blank fills with zeros what of an environment (entries that end with NUL) PlainEnviron does not let through, and
+// tells whether there was any.
 func blank(text []byte) (changed bool) {
 	for rest := text; len(rest) > 0; {
 		entry, after, _ := bytes.Cut(rest, []byte{0})

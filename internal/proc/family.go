@@ -6,8 +6,8 @@ import (
 )
 
 // family finds the processes of one tree again and again while they are being ended: a process that was seen once stays
-// known, so that the orphans of a process that died between two scans are found by the session they are in. Not safe for
-// concurrent use.
+// known, so that the orphans of a process that died between two scans are found by the session they are in. Not safe
+// for concurrent use.
 type family struct {
 	root  int    // the child, which is the leader of a session of the same number
 	start uint64 // its start time

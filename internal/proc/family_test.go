@@ -39,16 +39,26 @@ func TestFamilyMembers(t *testing.T) {
 	}{
 		{"child alone", 0, TTY{}, []Process{child}, []int{100}},
 		{"session", 0, TTY{}, []Process{child, {PID: 101, Parent: 1, Session: 100, Start: 51}}, []int{100, 101}},
-		{"descendants in their own sessions", 0, TTY{}, []Process{child, {PID: 90, Parent: 100, Session: 90, Start: 51}, {PID: 80, Parent: 90, Session: 90, Start: 52},
-			{PID: 81, Parent: 1, Session: 90, Start: 53}, {PID: 82, Parent: 81, Session: 82, Start: 54}}, []int{80, 81, 82, 90, 100}},
-		{"zombies are not living members, their children are", 0, TTY{}, []Process{child, {PID: 101, Parent: 100, Session: 100, Start: 51, Ended: true},
-			{PID: 102, Parent: 101, Session: 102, Start: 52}}, []int{100, 102}},
-		{"another session on the terminal", 0, TTY{Session: 200}, []Process{child, {PID: 200, Parent: 1, Session: 200, Start: 60}, {PID: 201, Parent: 1, Session: 200, Start: 61}},
+		{"descendants in their own sessions", 0, TTY{},
+			[]Process{child, {PID: 90, Parent: 100, Session: 90, Start: 51},
+				{PID: 80, Parent: 90, Session: 90, Start: 52},
+				{PID: 81, Parent: 1, Session: 90, Start: 53}, {PID: 82, Parent: 81, Session: 82, Start: 54}},
+			[]int{80, 81, 82, 90, 100}},
+		{"zombies are not living members, their children are", 0, TTY{},
+			[]Process{child, {PID: 101, Parent: 100, Session: 100, Start: 51, Ended: true},
+				{PID: 102, Parent: 101, Session: 102, Start: 52}}, []int{100, 102}},
+		{"another session on the terminal", 0, TTY{Session: 200},
+			[]Process{child, {PID: 200, Parent: 1, Session: 200, Start: 60},
+				{PID: 201, Parent: 1, Session: 200, Start: 61}},
 			[]int{100, 200, 201}},
 		{"holders", 0, TTY{Device: Device{1, 2, 3}}, []Process{child}, []int{100, 301}},
-		{"number of the child used again", 80, TTY{}, []Process{{PID: 100, Parent: 1, Session: 100, Start: 85}, {PID: 101, Parent: 100, Session: 100, Start: 86}}, nil},
-		{"number of the session used again, leader gone", 80, TTY{}, []Process{{PID: 101, Parent: 1, Session: 100, Start: 86}}, nil},
-		{"left by the reaped child", 80, TTY{}, []Process{{PID: 101, Parent: 1, Session: 100, Start: 55}, {PID: 102, Parent: 101, Session: 100, Start: 86}}, []int{101, 102}},
+		{"number of the child used again", 80, TTY{},
+			[]Process{{PID: 100, Parent: 1, Session: 100, Start: 85}, {PID: 101, Parent: 100, Session: 100, Start: 86}},
+			nil},
+		{"number of the session used again, leader gone", 80, TTY{},
+			[]Process{{PID: 101, Parent: 1, Session: 100, Start: 86}}, nil},
+		{"left by the reaped child", 80, TTY{}, []Process{{PID: 101, Parent: 1, Session: 100, Start: 55},
+			{PID: 102, Parent: 101, Session: 100, Start: 86}}, []int{101, 102}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []int
@@ -67,14 +77,20 @@ func TestFamilyMembers(t *testing.T) {
 // is not, nor what that has started.
 func TestFamilyTag(t *testing.T) {
 	const mine, other = 1<<61 + 1, 1<<61 + 2
-	tags := map[int]uint64{100: mine, 101: mine, 300: mine, 301: mine, 200: other, 201: other, 400: other, 10: mine, 20: mine}
+	tags := map[int]uint64{100: mine, 101: mine, 300: mine, 301: mine, 200: other, 201: other, 400: other, 10: mine,
+		20: mine}
 	procs := []Process{
-		{PID: 20, Parent: 1, Session: 20, Start: 30},                                                      // the keeper, which starts something with the tag just now
+		// The keeper, which starts something with the tag just now.
+		{PID: 20, Parent: 1, Session: 20, Start: 30},
 		{PID: 100, Parent: 20, Session: 100, Start: 50}, {PID: 101, Parent: 100, Session: 101, Start: 51}, // the tree
-		{PID: 200, Parent: 101, Session: 200, Start: 60}, {PID: 201, Parent: 200, Session: 201, Start: 61}, // another keeper that was started in it, and its program
-		{PID: 202, Parent: 201, Session: 202, Start: 62},                                                 // which cannot be told by a tag
-		{PID: 300, Parent: 1, Session: 300, Start: 70}, {PID: 302, Parent: 300, Session: 300, Start: 71}, // left everything
-		{PID: 301, Parent: 1, Session: 301, Start: 72, Ended: true}, {PID: 400, Parent: 1, Session: 400, Start: 73}, // a zombie, a stranger
+		// Another keeper that was started in it, and its program.
+		{PID: 200, Parent: 101, Session: 200, Start: 60}, {PID: 201, Parent: 200, Session: 201, Start: 61},
+		// Which cannot be told by a tag.
+		{PID: 202, Parent: 201, Session: 202, Start: 62},
+		// Left everything.
+		{PID: 300, Parent: 1, Session: 300, Start: 70}, {PID: 302, Parent: 300, Session: 300, Start: 71},
+		// A zombie, a stranger.
+		{PID: 301, Parent: 1, Session: 301, Start: 72, Ended: true}, {PID: 400, Parent: 1, Session: 400, Start: 73},
 	}
 	for _, c := range []struct {
 		name   string
@@ -103,7 +119,9 @@ func TestFamilyTag(t *testing.T) {
 // What was seen once is still known when its parents are gone, and numbers used again are not.
 func TestFamilyRemembers(t *testing.T) {
 	f := newFamily(100, 50, 0, 10)
-	f.members(world(Process{PID: 100, Parent: 10, Session: 100, Start: 50}, Process{PID: 90, Parent: 100, Session: 90, Start: 51}, Process{PID: 70, Parent: 100, Session: 70, Start: 51}), TTY{})
+	f.members(world(Process{PID: 100, Parent: 10, Session: 100, Start: 50},
+		Process{PID: 90, Parent: 100, Session: 90, Start: 51}, Process{PID: 70, Parent: 100, Session: 70,
+			Start: 51}), TTY{})
 	got := f.members(world(
 		Process{PID: 91, Parent: 1, Session: 90, Start: 52},  // orphan in the session of 90
 		Process{PID: 70, Parent: 1, Session: 70, Start: 99},  // 70 used again
@@ -114,14 +132,17 @@ func TestFamilyRemembers(t *testing.T) {
 	}
 }
 
-// The reaper of an adopted child, its parents and the children of other terminals are never members, whatever they have open, nor is anybody of their sessions.
+// The reaper of an adopted child, its parents and the children of other terminals are never members, whatever they have
+// open, nor is anybody of their sessions.
 func TestFamilyExcluded(t *testing.T) {
 	dev := Device{1, 2, 3}
 	reaper := Process{PID: 20, Parent: 19, Session: 20, Start: 40}
 	procs := []Process{
-		reaper, {PID: 19, Parent: 1, Session: 19, Start: 30}, {PID: 21, Parent: 20, Session: 20, Start: 70}, // the reaper, its parent, a helper of it
+		// The reaper, its parent, a helper of it.
+		reaper, {PID: 19, Parent: 1, Session: 19, Start: 30}, {PID: 21, Parent: 20, Session: 20, Start: 70},
 		{PID: 100, Parent: 20, Session: 100, Start: 50}, {PID: 101, Parent: 100, Session: 100, Start: 51}, // the tree
-		{PID: 200, Parent: 20, Session: 200, Start: 60}, {PID: 201, Parent: 200, Session: 200, Start: 61}, // a sibling's
+		// A sibling's.
+		{PID: 200, Parent: 20, Session: 200, Start: 60}, {PID: 201, Parent: 200, Session: 200, Start: 61},
 		{PID: 301, Parent: 1, Session: 301, Start: 90}, {PID: 400, Parent: 20, Session: 400, Start: 90},
 	}
 	for _, c := range []struct {
@@ -161,7 +182,8 @@ func TestFamilyExcluded(t *testing.T) {
 // A child of which nobody knows when it ended has no tree but what is on its terminal: its number may be another's.
 func TestFamilyReapedLongAgo(t *testing.T) {
 	f := newFamily(100, 0, EndUnknown, 10)
-	if got := f.members(world(Process{PID: 101, Parent: 1, Session: 100, Start: 86}, Process{PID: 100, Parent: 1, Session: 100, Start: 85}), TTY{}); len(got) > 0 {
+	if got := f.members(world(Process{PID: 101, Parent: 1, Session: 100, Start: 86},
+		Process{PID: 100, Parent: 1, Session: 100, Start: 85}), TTY{}); len(got) > 0 {
 		t.Errorf("got %v", got)
 	}
 	if got := f.members(world(Process{PID: 101, Parent: 1, Session: 100, Start: 86}), TTY{}); len(got) > 0 {

@@ -26,15 +26,16 @@ type Target struct {
 // EndUnknown is Target.Ended of a program whose number may be another's since nobody knows when.
 const EndUnknown = 1
 
-// Kill ends the target and everything it started: SIGHUP to every process of the tree, with SIGCONT so that stopped ones
-// react, and SIGKILL to those that are left after KillGrace, or at once when ctx ends. It returns when nobody is left.
+// Kill ends the target and everything it started: SIGHUP to every process of the tree, with SIGCONT so that stopped
+// ones react, and SIGKILL to those that are left after KillGrace, or at once when ctx ends. It returns when nobody is
+// left.
 //
-// The tree is looked up in /proc: the target's session, the session that its terminal controls now, all descendants with
-// the sessions they opened, and processes that let themselves be adopted (setsid, double fork) as long as their standard
-// input, output or error is that terminal. A daemon that left all of these behind is found by its tag only.
+// The tree is looked up in /proc: the target's session, the session that its terminal controls now, all descendants
+// with the sessions they opened, and processes that let themselves be adopted (setsid, double fork) as long as their
+// standard input, output or error is that terminal. A daemon that left all of these behind is found by its tag only.
 //
-// It may be called several times and at the same time. Errors: ErrSurvived with the process ids, the kernel's when /proc
-// cannot be read.
+// It may be called several times and at the same time. Errors: ErrSurvived with the process ids, the kernel's when
+// /proc cannot be read.
 func (t Target) Kill(ctx context.Context) error {
 	f := newFamily(t.PID, t.Start, t.Ended, os.Getpid())
 	f.others, f.reaper, f.tag = otherChildren(t.PID), t.Reaper, t.Tag
@@ -56,7 +57,8 @@ func KillTrees(ctx context.Context, trees []Tree) error {
 	for i, t := range trees {
 		tty := t.tty()
 		done.Go(func() {
-			all[i] = Target{PID: t.root.PID, Start: t.root.Start, Ended: t.ended, TTY: func() TTY { return tty }}.Kill(ctx)
+			all[i] = Target{PID: t.root.PID, Start: t.root.Start, Ended: t.ended,
+				TTY: func() TTY { return tty }}.Kill(ctx)
 		})
 	}
 	done.Wait()

@@ -17,17 +17,18 @@ type Plan struct {
 	Env  []string `json:"env"` // NAME=VALUE, all of it
 	Dir  string   `json:"dir"` // absolute
 
-	// Tag marks the program and all that it starts, see [Tag]; 0 is none. While a plan with one is executed this process
-	// must start nothing else.
+	// Tag marks the program and all that it starts, see [Tag]; 0 is none. While a plan with one is executed this
+	// process must start nothing else.
 	Tag uint64 `json:"brand,omitempty"`
 }
 
-// Exec forks and runs the plan in a new session with files as descriptors 0, 1 and 2, default signal dispositions and no
-// blocked signal, and returns when the new program runs. With ctty, files[0] becomes the controlling terminal of that
-// session, and is made blocking, as programs expect of a terminal. It does not wait for, reap or watch the process:
-// whoever calls it does. The pidfd is close-on-exec and the caller's; files stay the caller's.
+// Exec forks and runs the plan in a new session with files as descriptors 0, 1 and 2, default signal dispositions and
+// no blocked signal, and returns when the new program runs. With ctty, files[0] becomes the controlling terminal of
+// that session, and is made blocking, as programs expect of a terminal. It does not wait for, reap or watch the
+// process: whoever calls it does. The pidfd is close-on-exec and the caller's; files stay the caller's.
 //
-// A failed Exec leaves no process. Errors: ErrNoCommand, ErrBadArg, and the kernel's own when it has no further process.
+// A failed Exec leaves no process. Errors: ErrNoCommand, ErrBadArg, and the kernel's own when it has no further
+// process.
 func (p Plan) Exec(files [3]int, ctty bool) (pid, pidfd int, err error) {
 	if p.Path == "" || len(p.Argv) == 0 {
 		return 0, -1, fmt.Errorf("pty: start: %w: none given", ErrNoCommand)

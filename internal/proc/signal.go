@@ -79,8 +79,8 @@ func withDefaultSignals(fork func() error) error {
 // became of them, and os/signal cannot either.
 var reserved = []syscall.Signal{32, 33}
 
-// ignoredSignals are those the kernel has as ignored for this process (SigIgn in proc_pid_status(5)), which is more than
-// os/signal knows.
+// ignoredSignals are those the kernel has as ignored for this process (SigIgn in proc_pid_status(5)), which is more
+// than os/signal knows.
 func ignoredSignals() ([]os.Signal, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

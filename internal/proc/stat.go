@@ -54,7 +54,8 @@ func parseStat(line []byte) (p Process, ok bool) {
 		}
 		fields[i], rest = field, after
 	}
-	numbers, ok := ints(line[:open-1], fields[fieldParent], fields[fieldSession], fields[fieldTTY], fields[fieldThreads])
+	numbers, ok := ints(line[:open-1], fields[fieldParent], fields[fieldSession], fields[fieldTTY],
+		fields[fieldThreads])
 	start, err := strconv.ParseUint(string(fields[fieldStart]), 10, 64)
 	if !ok || err != nil {
 		return Process{}, false

@@ -20,8 +20,8 @@ type table struct {
 	byParent  map[int][]Process
 	bySession map[int][]Process
 	// holders are the processes without a controlling terminal that have a terminal as standard input, output or error
-	// all the same, by that terminal: what setsid leaves of a job. Of a session only those count whose parent is outside
-	// of it, the others come with them. They are searched once, when first asked for.
+	// all the same, by that terminal: what setsid leaves of a job. Of a session only those count whose parent is
+	// outside of it, the others come with them. They are searched once, when first asked for.
 	holders func() map[Device][]Process
 	// tags are the tags of the processes that have one, by process id. They are searched once, when first asked for.
 	tags func() map[int]uint64

@@ -23,8 +23,8 @@ import (
 // tagBits is the size of a tag: it lies between 2^61 and 2^62, where no limit is that somebody sets for its own sake.
 const tagBits = 61
 
-// TagOf is the tag of what a text names, the same at any time and in any process. Two texts have different ones, but for
-// a chance of 2^-61.
+// TagOf is the tag of what a text names, the same at any time and in any process. Two texts have different ones, but
+// for a chance of 2^-61.
 func TagOf(text string) uint64 {
 	sum := sha256.Sum256([]byte(text))
 	return 1<<tagBits | binary.BigEndian.Uint64(sum[:])>>(64-tagBits)
@@ -43,8 +43,8 @@ func SetTag(tag uint64) {
 }
 
 // withTag calls f while this process has a tag, so that what f starts has it from its first instruction; with tag 0, or
-// one above the hard limit, it just calls f. What others start meanwhile has it too: it is for a process that starts one
-// program after the other. Who looks for a tag meanwhile finds it on this process too, and has to know it: see
+// one above the hard limit, it just calls f. What others start meanwhile has it too: it is for a process that starts
+// one program after the other. Who looks for a tag meanwhile finds it on this process too, and has to know it: see
 // KillTagged.
 func withTag(tag uint64, f func() error) error {
 	var own unix.Rlimit
@@ -90,9 +90,9 @@ const idleScans = 8
 // KillTagged sends SIGKILL to the processes that have a tag, each as it is found, the newest first and with its process
 // group, until there are none or ctx ends: a process that forks and ends all the time is gone before all others have
 // been looked at, but its group is not. Everything in the group of a tagged process must have the same tag, as it has
-// when the program that was started with it leads a session (Plan.Exec). This process and starter, another that executes
-// plans and so has a tag for moments, are spared with their process groups; 0 is no starter. It does not wait for their
-// end. found tells whether there was one. Errors: the kernel's, when /proc cannot be read.
+// when the program that was started with it leads a session (Plan.Exec). This process and starter, another that
+// executes plans and so has a tag for moments, are spared with their process groups; 0 is no starter. It does not wait
+// for their end. found tells whether there was one. Errors: the kernel's, when /proc cannot be read.
 func KillTagged(ctx context.Context, tag uint64, starter int) (found bool, err error) {
 	spared := sparedBy(os.Getpid(), starter)
 	for idle := 0; idle < idleScans && ctx.Err() == nil; idle++ {

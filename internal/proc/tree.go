@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Tree is a process, which need not be a child of this one, and everything it started: what [Target.Kill] would end, for
-// those who know only a number. Its session and the sessions of its descendants are part of it, and so are processes
-// that have left these but kept the terminal of a root that leads a session. This process, those the root descends from
-// and the other children of this process never are. A Tree is a plain value; every call reads /proc anew.
+// Tree is a process, which need not be a child of this one, and everything it started: what [Target.Kill] would end,
+// for those who know only a number. Its session and the sessions of its descendants are part of it, and so are
+// processes that have left these but kept the terminal of a root that leads a session. This process, those the root
+// descends from and the other children of this process never are. A Tree is a plain value; every call reads /proc anew.
 type Tree struct {
 	root  Process
 	ended uint64 // when the root was reaped, in ticks since boot; 0 while it was not

@@ -33,6 +33,7 @@ import (
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/thread/sqlite"
 	"github.com/evertty/evertty/pty/keeper"
+	"github.com/evertty/evertty/pty/keeper/holder"
 	"github.com/evertty/evertty/tests/polling"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/vt/vt10x"
@@ -60,7 +61,7 @@ const keeperIdle = 200 * time.Millisecond
 // TestMain makes the test binary a keeper when it is started as one.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "keeper" {
-		if err := keeper.Run(keeper.Options{Dir: os.Args[2], Idle: keeperIdle}); err != nil {
+		if err := holder.Run(holder.Options{Dir: os.Args[2], Idle: keeperIdle}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

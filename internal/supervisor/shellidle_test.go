@@ -16,7 +16,7 @@ import (
 func TestIdleShellRetires(t *testing.T) {
 	dir := t.TempDir()
 	gate := filepath.Join(dir, "gate")
-	m := openWith(t, dir, supervisor.Config{Engine: vt10x.New, Clean: terminal.Clean{}, ShellIdle: 500 * time.Millisecond})
+	m := openWith(t, dir, supervisor.Config{Engine: vt10x.New, Clean: terminal.CleanPolicy{}, ShellIdle: 500 * time.Millisecond})
 	busy, behind := createShell(t, m, "s", ""), createShell(t, m, "s", "")
 	running := submit(t, busy, shell.Command{Text: "until [ -e '" + gate + "' ]; do sleep 0.02; done"})
 	run(t, behind, "sleep 1000 >/dev/null 2>&1 &")

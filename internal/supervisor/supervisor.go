@@ -36,7 +36,7 @@ type Config struct {
 	Unspliced error
 	Sync      journal.SyncMode
 	Address   string
-	Clean     terminal.Clean
+	Clean     terminal.CleanPolicy
 	// ShellIdle ends the process of an exec shell that runs nothing, not even in the background, and got no command for
 	// so long; 0 is never. It comes back with its next command.
 	ShellIdle time.Duration
@@ -94,7 +94,7 @@ func (c *Config) complete() {
 	if c.Metrics == nil {
 		c.Metrics = metrics.New()
 	}
-	c.Clean.Complete()
+	c.Clean.SetDefaults()
 }
 
 func (s *Supervisor) start(cfg Config) error {
@@ -103,7 +103,7 @@ func (s *Supervisor) start(cfg Config) error {
 	budget := &descriptors.Budget{}
 	s.Terminals = terminal.New(terminal.Config{Life: s.life, Hooks: s.Threads.TerminalHooks(), Engine: cfg.Engine, Unicode: cfg.Unicode, Memory: cfg.Memory,
 		Store: cfg.Store, Keeper: cfg.Keeper, Descriptors: budget, Unspliced: cfg.Unspliced, Sync: cfg.Sync, Address: cfg.Address, Clean: cfg.Clean,
-		RecordInput: cfg.RecordInput, Interval: cfg.Interval, Verify: cfg.Verify, Housekeeping: func() { s.Shells.KeepSpace() },
+		RecordInput: cfg.RecordInput, Interval: cfg.Interval, Verify: cfg.Verify, AfterClean: func() { s.Shells.KeepSpace() },
 		Log: cfg.Log, Metrics: cfg.Metrics})
 	s.Shells = registry.New(registry.Config{Life: s.life, Store: cfg.Store, Keeper: cfg.Keeper, Descriptors: budget, Terminals: s.Terminals,
 		Hooks: s.Threads.ShellHooks(), Remote: s.Threads.Remote(), Unspliced: cfg.Unspliced, Address: cfg.Address, Idle: cfg.ShellIdle,
@@ -119,7 +119,7 @@ func (s *Supervisor) start(cfg Config) error {
 		return err
 	}
 	s.Threads.Begin()
-	s.Terminals.Begin()
+	s.Terminals.Run()
 	if cfg.ShellIdle > 0 {
 		s.life.Go(s.Shells.RetireIdle)
 	}
@@ -156,7 +156,7 @@ func (s *Supervisor) Health() Health {
 	h.Reasons = append(h.Reasons, other...)
 	h.Reasons = append(h.Reasons, s.Shells.Problems()...)
 	h.Reasons = append(h.Reasons, s.Threads.Problems()...)
-	for _, text := range []string{s.Shells.Trouble(), s.Terminals.Uncleaned()} {
+	for _, text := range []string{s.Shells.Trouble(), s.Terminals.CleanProblem()} {
 		if text != "" {
 			h.Reasons = append(h.Reasons, text)
 		}

@@ -1,15 +1,16 @@
 package terminal
 
 import (
-	"sync"
 	"time"
 
 	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/parallel"
 	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/stream"
 )
 
-// checkpoints writes the snapshots of changed terminals once an interval, and
-// compresses what of their journals has become cold, until the server closes.
+// checkpoints writes the snapshots of changed terminals once an interval, and compresses
+// cold files of their journals, until the server closes.
 func (m *Registry) checkpoints() {
 	tick := time.NewTicker(m.cfg.Interval)
 	defer tick.Stop()
@@ -24,28 +25,22 @@ func (m *Registry) checkpoints() {
 	}
 }
 
-// checkpointWriters is how many snapshots are written at once: the disk's sync
-// is what takes time, and it serves a few together as fast as one.
+// checkpointWriters is how many snapshots are written at once: most of the time is the sync of
+// the disk, which serves a few as fast as one.
 const checkpointWriters = 8
 
 func (m *Registry) checkpointAll() {
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, checkpointWriters)
-	for _, t := range m.All() {
-		slots <- struct{}{}
-		wg.Go(func() {
-			t.checkpoint()
-			<-slots
-		})
-	}
-	wg.Wait()
+	_ = parallel.Each(m.Unsorted(), checkpointWriters, func(t *Terminal) error {
+		t.checkpoint()
+		return nil
+	})
 }
 
-// checkpoint writes the terminal's snapshot and record when it changed since
-// the last time, and tells whether the snapshot on disk is the newest then.
+// checkpoint writes the terminal's snapshot and record if it has changed since the last time.
+// It tells whether the disk has the current screen then.
 func (t *Terminal) checkpoint() bool {
 	if t.process == nil {
-		return true // nothing happens to a terminal that has ended long ago
+		return true // it had ended before this server started: nothing changes
 	}
 	t.mu.Lock()
 	now, dirty := t.changes, t.changes != t.saved
@@ -63,9 +58,9 @@ func (t *Terminal) checkpoint() bool {
 	return saved
 }
 
-// saveScreen writes the snapshot and tells whether it did. The screen is looked
-// at under the lock, or an older one could be written after a newer. Then the
-// journal may lose what is older than both snapshots on disk.
+// saveScreen writes the snapshot and tells whether it did. It reads the screen with the lock
+// held, or an older screen could be written after a newer. Then the journal may drop what is
+// older than both snapshots on disk.
 func (t *Terminal) saveScreen() bool {
 	t.saving.Lock()
 	defer t.saving.Unlock()
@@ -73,12 +68,11 @@ func (t *Terminal) saveScreen() bool {
 		return false
 	}
 	shot := t.Hub().Shot()
-	store := t.registry.cfg.Store
-	if err := store.Save(t.ID, snapshot.Header{Seq: shot.Seq, Time: time.Now()}, shot.Frame); err != nil {
-		t.failed(troubleScreen, err)
+	if err := t.writeScreen(shot); err != nil {
+		t.failed(screenFailure, err)
 		return false
 	}
-	t.fine(troubleScreen)
+	t.worked(screenFailure)
 	t.kept = [2]uint64{t.kept[1], shot.Seq}
 	t.mu.Lock()
 	t.savedSeq = shot.Seq
@@ -98,8 +92,13 @@ func (t *Terminal) SnapshotAt(seq uint64) (datadir.Loaded, error) {
 	return t.registry.cfg.Store.LoadAt(t.ID, seq)
 }
 
-// trim drops what of the journal is above a quota: first what is older than both snapshots on disk, and if that is not enough what is
-// older than the newest: after a flood the older one stands alone. Whoever calls it holds saving.
+// writeScreen writes a snapshot to disk. The caller holds saving.
+func (t *Terminal) writeScreen(shot *stream.Shot) error {
+	return t.registry.cfg.Store.Save(t.ID, snapshot.Header{Seq: shot.Seq, Time: time.Now()}, shot.Frame)
+}
+
+// trim drops the part of the journal that is above a quota: output older than both snapshots
+// on disk, and if that is not enough, output older than the newest. The caller holds saving.
 func (t *Terminal) trim(quota int64) error {
 	for _, from := range t.kept {
 		if _, err := t.journal.Trim(from, quota); err != nil {
@@ -109,43 +108,43 @@ func (t *Terminal) trim(quota int64) error {
 	return nil
 }
 
-// measure looks at what the terminal's files take.
+// measure updates diskBytes.
 func (t *Terminal) measure() {
 	if n, err := t.registry.cfg.Store.Size(t.ID); err == nil {
 		t.diskBytes.Store(n)
 	}
 }
 
-// saveLost writes the last screen of a terminal that was lost or whose
-// last snapshot is older than its journal, so that the screen no longer needs the journal.
-func (t *Terminal) saveLost() error {
+// saveLast writes the screen of a terminal that had ended before this server started, so that
+// the screen no longer needs the journal.
+func (t *Terminal) saveLast() error {
 	shot := t.Hub().Shot()
 	t.saving.Lock()
 	defer t.saving.Unlock()
 	if t.purged {
 		return nil
 	}
-	return t.registry.cfg.Store.Save(t.ID, snapshot.Header{Seq: shot.Seq, Time: time.Now()}, shot.Frame)
+	return t.writeScreen(shot)
 }
 
-// purgeOld removes deleted terminals after deadFor, and the ones that ended
-// first when more than maxDead have ended.
+// purgeOld purges deleted terminals after deletedFor, and the oldest of more than maxEnded
+// that have ended.
 func (m *Registry) purgeOld(now time.Time) {
-	dead := 0
+	ended := 0
 	list := m.All()
 	for i := len(list) - 1; i >= 0; i-- { // youngest first
 		t := list[i]
 		if t.Running() {
 			continue
 		}
-		dead++
+		ended++
 		t.mu.Lock()
-		old := !t.deleted.IsZero() && now.Sub(t.deleted) > deadFor
+		old := !t.deleted.IsZero() && now.Sub(t.deleted) > deletedFor
 		t.mu.Unlock()
-		if !old && dead <= maxDead {
+		if !old && ended <= maxEnded {
 			continue
 		}
-		removed, err := m.sweepAway(t)
+		removed, err := m.purgeEnded(t)
 		if removed {
 			m.cleaned(cleanedAge, t)
 		}

@@ -9,17 +9,16 @@ import (
 	"time"
 )
 
-// Clean says what is ended and deleted without anybody asking. Each such act is
-// one line in the log and one count of evertty_cleaned_total.
-type Clean struct {
-	// Idle ends a terminal that nobody has watched, that printed nothing and got
-	// no input for so long; 0 is never.
+// CleanPolicy says which terminals are ended and deleted without a request. Each one is a line
+// in the log and a count of evertty_cleaned_total.
+type CleanPolicy struct {
+	// Idle ends a terminal that had no viewer, output or input for so long; 0 is never.
 	Idle time.Duration
-	// Unattached ends a terminal that nobody has ever watched and that got no
-	// input, so long after its creation; 0 is never.
+	// Unattached ends a terminal that never had a viewer or input, so long after its
+	// creation; 0 is never.
 	Unattached time.Duration
 	// MaxPerSession is how many terminals of a session may run; 0 is any number.
-	// EndOldest has the one more end the oldest instead of being refused.
+	// EndOldest ends the oldest one for one more, which else is refused.
 	MaxPerSession int
 	EndOldest     bool
 	// Quotas in bytes: of one terminal's journal, of all journals, of all
@@ -34,7 +33,8 @@ const (
 	DefaultSnapshotQuota = 512 << 20
 )
 
-func (c *Clean) Complete() {
+// SetDefaults sets the quotas that are 0.
+func (c *CleanPolicy) SetDefaults() {
 	c.TerminalQuota = cmp.Or(c.TerminalQuota, DefaultTerminalQuota)
 	c.JournalQuota = cmp.Or(c.JournalQuota, DefaultJournalQuota)
 	c.SnapshotQuota = cmp.Or(c.SnapshotQuota, DefaultSnapshotQuota)
@@ -52,35 +52,34 @@ const (
 	CleanedExecLog    = "exec_log_quota"
 )
 
-// cleaned notes one act of cleaning.
+// cleaned logs and counts that a terminal was ended, or something of it removed.
 func (m *Registry) cleaned(reason string, t *Terminal) {
 	m.cfg.Metrics.Cleaned.WithLabelValues(reason).Inc()
 	m.cfg.Log.Info("cleaned up", "reason", reason, "id", t.ID, "session", t.spec.Session, "name", t.spec.Name)
 }
 
-// clean ends the terminals whose time is over, and every cleanEvery looks at
-// what is on disk.
+// clean ends the terminals whose time is over, and enforces the quotas every cleanInterval.
 func (m *Registry) clean(now time.Time) {
 	for _, t := range m.All() {
-		if reason := t.overdue(m.cfg.Clean, now); reason != "" {
-			m.end(t, reason)
+		if reason := t.expired(m.cfg.Clean, now); reason != "" {
+			m.deleteExpired(t, reason)
 		}
 	}
-	if now.Sub(m.looked) >= cleanEvery {
-		m.looked = now
-		m.keepQuotas()
-		if m.cfg.Housekeeping != nil {
-			m.cfg.Housekeeping()
+	if now.Sub(m.filesChecked) >= cleanInterval {
+		m.filesChecked = now
+		m.enforceQuotas()
+		if m.cfg.AfterClean != nil {
+			m.cfg.AfterClean()
 		}
 		m.purgeOld(now)
 	}
 }
 
-// cleanEvery is the time between two looks at the files of all terminals.
-const cleanEvery = 5 * time.Second
+// cleanInterval is the time between two reads of the sizes of all files.
+const cleanInterval = 5 * time.Second
 
-// end deletes a terminal without waiting for its end. It stays readable by id.
-func (m *Registry) end(t *Terminal, reason string) {
+// deleteExpired deletes a terminal in the background. It stays readable by id.
+func (m *Registry) deleteExpired(t *Terminal, reason string) {
 	m.cleaned(reason, t)
 	m.life.Go(func() {
 		if err := m.Delete(m.ctx, t, false); err != nil && m.ctx.Err() == nil {
@@ -89,10 +88,10 @@ func (m *Registry) end(t *Terminal, reason string) {
 	})
 }
 
-// overdue tells why the terminal's time is over, "" while it is not. Watching and
-// printing count as use; the time runs from the last of them.
-func (t *Terminal) overdue(c Clean, now time.Time) string {
-	if c.Idle <= 0 && c.Unattached <= 0 || t.process == nil || t.screen.attached() > 0 {
+// expired returns the reason why the terminal's time is over, "" while it is not. Viewers,
+// output and input count as use; the time runs from the last of them.
+func (t *Terminal) expired(c CleanPolicy, now time.Time) string {
+	if c.Idle <= 0 && c.Unattached <= 0 || t.process == nil || t.screen.facts().Attached > 0 {
 		return ""
 	}
 	if t.registry.hooks.Paused(t.spec.Session) {
@@ -101,24 +100,25 @@ func (t *Terminal) overdue(c Clean, now time.Time) string {
 	last := t.Hub().Facts().Output
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.state != StateRunning || t.overdueSaid {
+	if t.state != StateRunning || t.expiring {
 		return ""
 	}
 	reason := ""
 	switch {
-	case c.Unattached > 0 && !t.hadViewer && !t.lastActivity.After(t.created) && now.Sub(t.created)-t.stood > c.Unattached:
+	case c.Unattached > 0 && !t.hadViewer && !t.lastActivity.After(t.created) &&
+		now.Sub(t.created)-t.pausedFor > c.Unattached:
 		reason = cleanedUnattached
-	case c.Idle > 0 && now.Sub(latest(t.created, t.lastActivity, t.left, last)) > c.Idle:
+	case c.Idle > 0 && now.Sub(maxTime(t.created, t.lastActivity, t.lastDetach, last)) > c.Idle:
 		reason = cleanedIdle
 	}
-	t.overdueSaid = reason != ""
+	t.expiring = reason != ""
 	return reason
 }
 
-func latest(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
+func maxTime(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
 
-// makeRoom sees to it that a session may have one more running terminal. Errors:
-// ErrLimit. That two callers at once do not both get the one place is for reserve to see.
+// makeRoom ends terminals until a session may have one more, if the policy says so. reserve
+// checks the limit again, for two callers at once. Errors: ErrLimit.
 func (m *Registry) makeRoom(session string) error {
 	c := m.cfg.Clean
 	if c.MaxPerSession <= 0 {
@@ -147,12 +147,13 @@ func (m *Registry) makeRoom(session string) error {
 }
 
 func tooMany(session string, running, limit int) error {
-	return fmt.Errorf("%w: session %q has %d running terminals, at most %d are allowed", ErrLimit, session, running, limit)
+	return fmt.Errorf("%w: session %q has %d running terminals, at most %d are allowed",
+		ErrLimit, session, running, limit)
 }
 
-// keepQuotas frees disk space when a quota is exceeded: what compression saves
-// first, then the terminals that ended longest ago.
-func (m *Registry) keepQuotas() {
+// enforceQuotas frees disk space when a quota is exceeded: it compresses first, and then
+// removes the terminals that ended longest ago.
+func (m *Registry) enforceQuotas() {
 	list, err := m.cfg.Store.Usage()
 	if err != nil {
 		m.NoteCleanup(err)
@@ -163,42 +164,31 @@ func (m *Registry) keepQuotas() {
 		journals += u.Journal
 		snapshots += u.Snapshots
 	}
-	ended := m.endedFirst()
+	ended := m.byEnd()
 	m.NoteCleanup(errors.Join(m.freeJournals(ended, journals-m.cfg.Clean.JournalQuota),
 		m.freeSnapshots(ended, snapshots-m.cfg.Clean.SnapshotQuota)))
 }
 
-// endedFirst is every terminal: those that have ended first, by their end, then
-// those that run, by their age.
-func (m *Registry) endedFirst() []*Terminal {
+// byEnd returns all terminals: those that have ended, by their end, then those that run, by
+// their age.
+func (m *Registry) byEnd() []*Terminal {
 	list := m.All()
-	slices.SortStableFunc(list, func(a, b *Terminal) int {
-		x, y := a.endTime(), b.endTime()
-		switch {
-		case x.IsZero() && y.IsZero():
-			return 0
-		case x.IsZero():
-			return 1
-		case y.IsZero():
-			return -1
-		}
-		return x.Compare(y)
-	})
+	ends := make(map[*Terminal]time.Time, len(list))
+	for _, t := range list {
+		t.mu.Lock()
+		ends[t] = cmp.Or(t.endedAt, time.Unix(1<<40, 0)) // one that runs comes last
+		t.mu.Unlock()
+	}
+	slices.SortStableFunc(list, func(a, b *Terminal) int { return ends[a].Compare(ends[b]) })
 	return list
 }
 
-func (t *Terminal) endTime() time.Time {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.endedAt
-}
-
-// SkipPause has the times of a terminal not count a pause.
+// SkipPause excludes a pause from the times of CleanPolicy.
 func (t *Terminal) SkipPause(since, now time.Time) {
 	last := t.Hub().Facts().Output
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	used := latest(t.created, t.lastActivity, t.left, last)
-	t.left = used.Add(now.Sub(latest(since, used)))
-	t.stood += now.Sub(latest(since, t.created))
+	used := maxTime(t.created, t.lastActivity, t.lastDetach, last)
+	t.lastDetach = used.Add(now.Sub(maxTime(since, used)))
+	t.pausedFor += now.Sub(maxTime(since, t.created))
 }

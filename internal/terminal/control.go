@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evertty/evertty/internal/parallel"
 	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/terminal/echo"
 	"github.com/evertty/evertty/pty"
@@ -15,16 +16,17 @@ import (
 	"github.com/evertty/evertty/vt"
 )
 
-// Sent is what became of something that was typed.
+// Sent is the result of input.
 type Sent struct {
 	Bytes int // that the program got
-	// Seq is the position of the output just before: all that the input leads to is
-	// printed behind it.
+	// Seq is the position of the output just before: the program's answer to the input
+	// comes after it.
 	Seq uint64
 }
 
-// Input writes to the program, completely and in order, and waits until it took
-// everything. It is activity: a paused thread goes on. Errors: ErrExited, pty.ErrBlocked, the context's, those of Hooks.Authorize.
+// Input writes to the program, completely and in order, and waits until the terminal took
+// everything. It is activity: a paused thread goes on. Errors: ErrExited, pty.ErrBlocked,
+// the reason of ctx, those of Hooks.Authorize.
 func (t *Terminal) Input(ctx context.Context, p []byte) (Sent, error) {
 	if !t.Running() {
 		return Sent{}, t.ExitError()
@@ -37,13 +39,18 @@ func (t *Terminal) Input(ctx context.Context, p []byte) (Sent, error) {
 	err := t.input.write(ctx, p)
 	if err == nil {
 		if e := t.journal.Input(p); e != nil {
-			t.failed(troubleJournal, e)
+			t.failed(journalFailure, e)
 		}
 	}
+	return s, t.endedError(err)
+}
+
+// endedError is err, or ExitError when err says that the program or this server has ended.
+func (t *Terminal) endedError(err error) error {
 	if errors.Is(err, pty.ErrExited) || errors.Is(err, pty.ErrClosed) || errors.Is(err, ErrExited) {
-		err = t.ExitError()
+		return t.ExitError()
 	}
-	return s, err
+	return err
 }
 
 // noteInput remembers input that is about to be written, and returns the position of the
@@ -58,14 +65,15 @@ func (t *Terminal) noteInput(p []byte) uint64 {
 // Typed is what was typed lately.
 func (t *Terminal) Typed() *echo.Typed { return &t.typed }
 
-// ExitError says how the terminal ended; it wraps ErrExited.
+// ExitError says that the terminal has ended, and its state; it wraps ErrExited.
 func (t *Terminal) ExitError() error {
-	i := t.Info()
-	return fmt.Errorf("%w: terminal %s is %s", ErrExited, t.ID, i.State)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return fmt.Errorf("%w: terminal %s is %s", ErrExited, t.ID, t.state)
 }
 
-// Keys writes named keys in the way of the program's modes. Errors: as Input,
-// and vt.ErrUnknownKey.
+// Keys writes named keys as the program's modes demand. Errors: those of Input,
+// vt.ErrUnknownKey.
 func (t *Terminal) Keys(ctx context.Context, names []string) (Sent, error) {
 	p, err := vt.EncodeKeys(names, t.Hub().Modes())
 	if err != nil {
@@ -74,8 +82,8 @@ func (t *Terminal) Keys(ctx context.Context, names []string) (Sent, error) {
 	return t.Input(ctx, p)
 }
 
-// Mouse writes what a mouse does, as far as the program asked for it: Sent.Bytes
-// is 0 when it did not. Errors: as Input, and vt.ErrBadMouse.
+// Mouse writes a mouse event, if the program asked for such events: Sent.Bytes is 0 when it
+// did not. Errors: those of Input, vt.ErrBadMouse.
 func (t *Terminal) Mouse(ctx context.Context, e vt.MouseEvent) (Sent, error) {
 	p, err := vt.EncodeMouse(e, t.Hub().Modes())
 	switch {
@@ -89,8 +97,8 @@ func (t *Terminal) Mouse(ctx context.Context, e vt.MouseEvent) (Sent, error) {
 	return t.Input(ctx, p)
 }
 
-// Paste writes text as a paste: bracketed when the program asked for it, and
-// without what a terminal would act on (vt.Paste).
+// Paste writes text as a paste: in brackets when the program asked for them, and without
+// control characters that a terminal acts on (vt.Paste). Errors: those of Input.
 func (t *Terminal) Paste(ctx context.Context, text string) (Sent, error) {
 	if !t.Running() {
 		return Sent{}, t.ExitError()
@@ -118,16 +126,12 @@ func (t *Terminal) Resize(cols, rows int) error {
 	return nil
 }
 
-// resize keeps the PTY and the screen at one size when two callers want
-// different ones at once.
+// resize keeps the PTY and the screen at one size when two callers resize at once.
 func (t *Terminal) resize(cols, rows int) error {
 	t.resizing.Lock()
 	defer t.resizing.Unlock()
 	if err := t.process.Resize(cols, rows); err != nil {
-		if errors.Is(err, pty.ErrExited) || errors.Is(err, pty.ErrClosed) {
-			return t.ExitError()
-		}
-		return err
+		return t.endedError(err)
 	}
 	t.Hub().Resize(cols, rows)
 	t.registry.changes.Notify()
@@ -145,17 +149,11 @@ func (t *Terminal) Signal(name string) error {
 		return t.ExitError()
 	}
 	if err := t.process.Signal(sig); err != nil {
-		if errors.Is(err, pty.ErrExited) || errors.Is(err, pty.ErrClosed) {
-			return t.ExitError()
-		}
-		return err
+		return t.endedError(err)
 	}
 	t.touch()
 	return nil
 }
-
-// Thread is the id of the terminal's thread, which is the name of its session.
-func (t *Terminal) Thread() string { return t.spec.Session }
 
 // Wish notes the size a viewer would like and resizes the terminal when the
 // policy says so.
@@ -173,7 +171,7 @@ func (t *Terminal) Hide(sub *stream.Subscription, hidden bool) {
 func (t *Terminal) Leave(sub *stream.Subscription) {
 	sub.Close()
 	t.mu.Lock()
-	t.left = time.Now() // the last of several is the one that counts
+	t.lastDetach = time.Now() // the last of several is the one that counts
 	t.mu.Unlock()
 	_ = t.fit(t.Hub().Fit()) // a terminal that has ended has no size to change
 }
@@ -186,14 +184,15 @@ func (t *Terminal) fit(s stream.Size) error {
 	return t.Resize(s.Cols, s.Rows)
 }
 
-// Delete ends the program with everything that any generation of the terminal has started, and takes the terminal off
-// the lists; its last screen stays readable by id. With purge nothing stays. Deleting twice is no error, also at the same
-// time. A generation that is being started meanwhile is deleted once it runs. Errors: the reason of ctx, those of the store.
+// Delete ends all processes of the terminal, of any generation, and takes it off the lists.
+// Its last screen stays readable by id; with purge nothing stays. Deleting twice is no error,
+// also at the same time. A generation that is being started is deleted once it runs.
+// Errors: the reason of ctx, those of the store.
 func (m *Registry) Delete(ctx context.Context, t *Terminal, purge bool) error {
-	t.line.leaving.Add(1)
-	defer t.line.leaving.Add(-1)
+	t.generations.deletes.Add(1)
+	defer t.generations.deletes.Add(-1)
 	for {
-		now := m.latest(t.ID)
+		now := m.current(t.ID)
 		if now == nil {
 			return nil
 		}
@@ -206,13 +205,14 @@ func (m *Registry) Delete(ctx context.Context, t *Terminal, purge bool) error {
 	}
 }
 
-// deleteEnded is Delete of a terminal that has ended; done is false when another generation was started before it had the turn.
+// deleteEnded is Delete of a terminal that has ended. done is false when another generation
+// was started before it had the lock.
 func (m *Registry) deleteEnded(ctx context.Context, t *Terminal, purge bool) (done bool, err error) {
-	if err := t.line.take(ctx); err != nil {
+	if err := t.generations.lock(ctx); err != nil {
 		return false, err
 	}
-	defer t.line.give()
-	switch m.latest(t.ID) {
+	defer t.generations.unlock()
+	switch m.current(t.ID) {
 	case t:
 		return true, m.remove(t, purge)
 	case nil:
@@ -221,7 +221,7 @@ func (m *Registry) deleteEnded(ctx context.Context, t *Terminal, purge bool) (do
 	return false, nil
 }
 
-// endAll ends the program and everything that any generation has started, and waits for that. Errors: the reason of ctx.
+// endAll ends all processes of any generation and waits for that. Errors: the reason of ctx.
 func (t *Terminal) endAll(ctx context.Context) error {
 	if !t.Running() {
 		t.EndLeftovers(context.WithoutCancel(ctx))
@@ -236,7 +236,8 @@ func (t *Terminal) endAll(ctx context.Context) error {
 	}
 }
 
-// remove takes an ended terminal off the lists, or purges it. Whoever calls it has the turn.
+// remove takes an ended terminal off the lists, or purges it. The caller has locked its
+// generations.
 func (m *Registry) remove(t *Terminal, purge bool) error {
 	t.mu.Lock()
 	if t.deleted.IsZero() {
@@ -252,25 +253,18 @@ func (m *Registry) remove(t *Terminal, purge bool) error {
 	return nil
 }
 
-// DeleteSession deletes all terminals of a session at once; purge removes those too that were deleted before.
+// DeleteSession deletes all terminals of a session at once; with purge also those that were
+// deleted before. Errors: those of Delete.
 func (m *Registry) DeleteSession(ctx context.Context, session string, purge bool) error {
 	list := m.List(session)
 	if purge {
 		list = slices.DeleteFunc(m.Unsorted(), func(t *Terminal) bool { return !t.In(session) })
 	}
-	errs := make(chan error, len(list))
-	for _, t := range list {
-		go func() { errs <- m.Delete(ctx, t, purge) }()
-	}
-	var err error
-	for range list {
-		err = errors.Join(err, <-errs)
-	}
-	return err
+	return parallel.Each(list, len(list), func(t *Terminal) error { return m.Delete(ctx, t, purge) })
 }
 
-// HangUp ends the whole process tree and everything that any generation has started: SIGHUP, and
-// SIGKILL after proc.KillGrace or when ctx ends.
+// HangUp ends all processes of any generation: SIGHUP, then SIGKILL after proc.KillGrace or
+// when ctx ends.
 func (t *Terminal) HangUp(ctx context.Context) {
 	t.mu.Lock()
 	t.killed = true
@@ -280,40 +274,43 @@ func (t *Terminal) HangUp(ctx context.Context) {
 	}
 }
 
-// EndLeftovers ends what the generations of a terminal have left that has ended, in the way of HangUp.
+// EndLeftovers is HangUp for a terminal whose own program has ended: it ends the processes
+// that any generation has left.
 func (t *Terminal) EndLeftovers(ctx context.Context) {
 	if err := proc.HangUpTagged(ctx, t.Tag(), t.registry.cfg.Keeper.LastPID()); err != nil {
 		t.registry.cfg.Log.Warn("terminal's processes remain", "id", t.ID, "error", err)
 	}
 }
 
-// Tag is what all that the terminal's programs start is told by (proc.KillTagged), in every generation and under every server.
+// Tag marks all processes of the terminal: those of every generation, under every server.
 func (t *Terminal) Tag() uint64 { return proc.TagOf("terminal " + t.ID) }
 
-// TagOfKept is the brand of the terminal that a keeper holds as id, which is Terminal.KeeperID.
-func TagOfKept(id string) uint64 {
+// TagOfKeeperID is the Tag of the terminal with that KeeperID.
+func TagOfKeeperID(id string) uint64 {
 	id, _, _ = strings.Cut(id, ".")
 	return proc.TagOf("terminal " + id)
 }
 
-// purge removes an ended terminal and its files. Whoever calls it has the turn.
+// purge removes an ended terminal and its files. The caller has locked its generations.
 func (m *Registry) purge(t *Terminal) error {
-	m.forget(t)
+	m.mu.Lock()
+	delete(m.byID, t.ID)
+	m.mu.Unlock()
 	m.hooks.Removed(t)
 	m.changes.Notify()
 	if t.process != nil {
-		m.cfg.Keeper.Release(t.KeeperID()) // its record could not be written, perhaps
+		m.cfg.Keeper.Release(t.KeeperID()) // saveRecord has not, if the record could not be written
 	}
 	return t.removeFiles()
 }
 
-// removeFiles removes what the disk has of the terminal; nothing is written after that.
+// removeFiles removes the terminal's files; nothing is written after that.
 func (t *Terminal) removeFiles() error {
 	t.saving.Lock()
 	defer t.saving.Unlock()
 	t.purged = true
 	if j, err := t.Journal(); err == nil {
-		j.Retire(true) // nothing is compressed in a directory that goes
+		j.Retire(true) // nothing is compressed in a directory that is being removed
 	}
 	return t.registry.cfg.Store.Remove(t.ID)
 }

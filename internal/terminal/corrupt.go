@@ -15,12 +15,13 @@ import (
 // RecoveredSession is the session of terminals whose record cannot be read.
 const RecoveredSession = "recovered"
 
-// recoverCorrupt makes up the record of a terminal whose own cannot be read: its program
-// may run, and its screen and journal may be good. Errors: when there is nothing
-// of it but the damaged record.
+// recoverCorrupt makes a record for a terminal whose own cannot be read: its program may run,
+// and its screen and journal may be good. It fails when there is nothing but the damaged
+// record.
 func (m *Registry) recoverCorrupt(id string, held map[string]*keeper.Kept) (*meta, error) {
 	n, now := vt.DefaultScrollback, time.Now().UTC()
-	r := &meta{Format: recordFormat, ID: id, CreatedAt: now, LastActivity: now, Generation: firstGeneration, Cols: DefaultCols, Rows: DefaultRows,
+	r := &meta{Format: recordFormat, ID: id, CreatedAt: now, LastActivity: now, Generation: firstGeneration,
+		Cols: DefaultCols, Rows: DefaultRows,
 		Spec:  Spec{Session: RecoveredSession, Cmd: []string{"?"}, Scrollback: &n, SizePolicy: stream.PolicyLatest},
 		State: StateLost, Exit: &stream.Exit{Reason: "lost"}, EndedAt: now}
 	for name, k := range held {
@@ -44,7 +45,7 @@ func (m *Registry) recoverCorrupt(id string, held map[string]*keeper.Kept) (*met
 	return r, nil
 }
 
-// commandOf is what a process runs now, as far as the system tells.
+// commandOf is the command line of a process, "?" when it cannot be read.
 func commandOf(pid int) []string {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
 	if words := strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00"); err == nil && words[0] != "" {

@@ -2,8 +2,8 @@ package terminal
 
 import (
 	"fmt"
-	"iter"
 	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -14,25 +14,27 @@ import (
 	"github.com/evertty/evertty/stream"
 )
 
-// Create starts a terminal. Errors: ErrInvalid, ErrNameTaken, ErrLimit,
-// ErrClosing, those of pty.Start and of the keeper, and of the thread's records (Hooks.Authorize).
+// Create starts a terminal. Errors: ErrInvalid, ErrNameTaken, ErrLimit, ErrClosing, those
+// of pty.Start, of the keeper and of the hooks.
 func (m *Registry) Create(s Spec) (*Terminal, error) {
 	if err := s.complete(); err != nil {
 		return nil, err
 	}
-	if err := m.checkProvider(&s); err != nil {
+	var err error
+	if s.Provider, err = m.hooks.Provider(s.Session); err != nil {
 		return nil, err
 	}
-	if s.Place == "" {
+	if s.Provider == "" {
 		s.Cwd = startdir.InHome(s.Cwd)
 	}
 	now := time.Now().UTC()
-	t := m.attach(&Terminal{ID: NewID(), registry: m, spec: s, created: now, generation: firstGeneration, line: newLineage(), state: StateRunning,
-		place: startingIn(Absolute(s.Cwd), ""), lastActivity: now, ended: make(chan struct{}), changes: 1})
-	if s.Place == "" {
+	t := m.withData(&Terminal{ID: NewID(), registry: m, spec: s, created: now, generation: firstGeneration,
+		generations: newGenerations(), state: StateRunning, cwd: newCwd(Absolute(s.Cwd), ""), lastActivity: now,
+		ended: make(chan struct{}), changes: 1})
+	if s.Provider == "" {
 		program, _ := t.program(s)
 		if _, err := program.Plan(); err != nil {
-			return nil, err // before anything is ended to make room
+			return nil, err // before makeRoom ends another terminal
 		}
 	}
 	if err := m.makeRoom(s.Session); err != nil {
@@ -58,14 +60,14 @@ func (m *Registry) Create(s Spec) (*Terminal, error) {
 	m.publish(t)
 	m.changes.Notify()
 	if err := m.hooks.Authorize(m.life.Opening(), t); err != nil {
-		_ = m.Delete(m.ctx, t, true) // nobody was told of it
+		_ = m.Delete(m.ctx, t, true) // nobody knows its id
 		return nil, err
 	}
 	return t, nil
 }
 
-// start starts the program. The record is on disk before: a server that is killed
-// in between leaves a terminal that is lost, never a program that nobody knows.
+// start starts the program. The record is on disk before: a server that is killed in between
+// leaves a terminal that is lost, never a program without a record.
 func (t *Terminal) start(s Spec) error {
 	t.saveRecord()
 	program, err := t.program(s)
@@ -77,49 +79,51 @@ func (t *Terminal) start(s Spec) error {
 		t.registry.hooks.DropProgram(t)
 		return err
 	}
-	t.hold(k)
+	t.setProcess(k)
 	t.RefreshCwd()
 	return nil
 }
 
-// abandon removes what a terminal that did not start has on disk.
+// abandon removes the files of a terminal that did not start.
 func (t *Terminal) abandon() {
 	_ = t.journal.Close()
-	if t.spec.Place != "" {
-		t.registry.hooks.Removed(t) // it was told of before the start
+	if t.spec.Provider != "" {
+		t.registry.hooks.Removed(t) // Program has made it known before the start
 	}
 	if err := t.removeFiles(); err != nil {
 		t.registry.NoteCleanup(err)
 	}
 }
 
-// KeeperID is what the keeper knows the process as.
+// KeeperID is the keeper's name for the process.
 func (t *Terminal) KeeperID() string { return t.ID + "." + strconv.Itoa(t.generation) }
 
-// hold makes what the keeper holds the terminal's.
-func (t *Terminal) hold(k *keeper.Kept) {
-	t.process, t.pipe, t.input = k.Process, k.Pipe, newInput(k.Process, t.answering)
+// setProcess gives the terminal its process, which the keeper holds.
+func (t *Terminal) setProcess(k *keeper.Kept) {
+	t.process, t.pipe, t.input = k.Process, k.Pipe, newInput(k.Process, t.noteAnswered)
 	if t.registry.cfg.Unspliced != nil {
 		t.pipe.Plain()
 	}
 }
 
-// reserve makes the name and a place the terminal's before it starts, so that
-// two requests for one name start one program. Nobody finds it before publish:
-// half a terminal has no screen. The caller must release it.
+// reserve takes the name and a place in the limits before the start, so that two requests for
+// one name start one program. The terminal cannot be found before publish, because it has no
+// screen. The caller must release it. Errors: ErrNameTaken, ErrLimit, ErrClosing.
 func (m *Registry) reserve(t *Terminal) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	live, here := 0, 0
-	for o := range m.taken() {
+	for _, o := range slices.AppendSeq(slices.Collect(maps.Keys(m.starting)), maps.Values(m.byID)) {
+		same := o.spec.Session == t.spec.Session
 		if o.Running() {
 			live++
-			if o.spec.Session == t.spec.Session {
+			if same {
 				here++
 			}
 		}
-		if o.spec.Name != "" && o.spec.Name == t.spec.Name && o.ID != t.ID && o.spec.Session == t.spec.Session && !o.Deleted() {
-			return fmt.Errorf("%w: session %q has a terminal %q (%s); delete it or choose another name", ErrNameTaken, o.spec.Session, o.spec.Name, o.ID)
+		if same && o.spec.Name != "" && o.spec.Name == t.spec.Name && o.ID != t.ID && !o.Deleted() {
+			return fmt.Errorf("%w: session %q has a terminal %q (%s); delete it or choose another name",
+				ErrNameTaken, o.spec.Session, o.spec.Name, o.ID)
 		}
 	}
 	if live >= MaxTerminals {
@@ -137,24 +141,7 @@ func (m *Registry) reserve(t *Terminal) error {
 	return nil
 }
 
-// taken yields every terminal that holds a name or a place, also those that
-// are starting. The lock is held.
-func (m *Registry) taken() iter.Seq[*Terminal] {
-	return func(yield func(*Terminal) bool) {
-		for t := range m.starting {
-			if !yield(t) {
-				return
-			}
-		}
-		for _, t := range m.byID {
-			if !yield(t) {
-				return
-			}
-		}
-	}
-}
-
-// publish lets a terminal that was reserved and has started be found, and runs it.
+// publish lets a terminal be found that was reserved and has started, and runs it.
 func (m *Registry) publish(t *Terminal) {
 	m.mu.Lock()
 	delete(m.starting, t)
@@ -172,27 +159,16 @@ func (m *Registry) release(t *Terminal) {
 	t.started()
 }
 
-func (m *Registry) forget(t *Terminal) {
-	m.mu.Lock()
-	delete(m.byID, t.ID)
-	m.mu.Unlock()
-}
-
-// attach gives a new terminal what the hooks keep with it.
-func (m *Registry) attach(t *Terminal) *Terminal {
+// withData gives a new terminal its Data.
+func (m *Registry) withData(t *Terminal) *Terminal {
 	t.Data = m.hooks.NewData(t)
 	return t
 }
 
-// checkProvider finds out where a new terminal runs. Errors: those of Hooks.Provider.
-func (m *Registry) checkProvider(s *Spec) (err error) {
-	s.Place, err = m.hooks.Provider(s.Session)
-	return err
-}
-
-// program is what the keeper starts for a terminal: its program, or what stands for it here.
+// program is the process that the keeper starts: the terminal's program, or for one at a
+// provider the relay to it.
 func (t *Terminal) program(s Spec) (pty.Spec, error) {
-	if s.Place != "" {
+	if s.Provider != "" {
 		return t.registry.hooks.Program(t, s)
 	}
 	env := map[string]string{}

@@ -1,13 +1,14 @@
 package terminal
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
 	"github.com/evertty/evertty/internal/datadir"
 )
 
-// addLines is text with the lines of err that it does not have yet.
+// addLines returns text with those lines of err that it does not have yet.
 func addLines(text string, err error) string {
 	if err == nil {
 		return text
@@ -25,26 +26,20 @@ func addLines(text string, err error) string {
 	return text
 }
 
-// allDamage is what was wrong with the files when they were read, and what its journal has lost or shown to be damaged since.
-func (t *Terminal) allDamage(read string) string {
-	if t.journal != nil {
-		return addLines(read, t.journal.Wounds())
-	}
-	if j := t.past.opened.Load(); j != nil {
+// allDamage is the damage of the files when they were read, and what the journal has lost or
+// found damaged since.
+func (t *Terminal) allDamage() string {
+	t.mu.Lock()
+	read := t.damage
+	t.mu.Unlock()
+	if j := cmp.Or(t.journal, t.endedJournal.opened.Load()); j != nil {
 		return addLines(read, j.Wounds())
 	}
 	return read
 }
 
-func (t *Terminal) isDamaged() bool {
-	t.mu.Lock()
-	read := t.damage
-	t.mu.Unlock()
-	return t.allDamage(read) != ""
-}
-
-// inspectEnded looks at the files of the terminals that came back ended, so that damage is told before somebody asks for a screen. It reads
-// snapshots and indexes, one terminal after the other, until the server closes.
+// inspectEnded inspects the terminals that came back ended, one after the other, so that
+// damage is known before somebody asks for a screen.
 func (m *Registry) inspectEnded() {
 	for _, t := range m.All() {
 		if m.ctx.Err() != nil {
@@ -56,7 +51,7 @@ func (m *Registry) inspectEnded() {
 	}
 }
 
-// inspect looks at the snapshot and the indexes of one terminal.
+// inspect reads the snapshot and the indexes of one terminal and notes their damage.
 func (t *Terminal) inspect() {
 	j, err := t.Journal()
 	switch {

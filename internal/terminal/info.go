@@ -9,16 +9,16 @@ import (
 	"github.com/evertty/evertty/stream"
 )
 
-// Info is what the API tells of a terminal.
+// Info is the state of a terminal as the API shows it.
 type Info struct {
 	ID             string            `json:"id"`
 	PTYID          string            `json:"ptyID"` // the same, under the name older clients read
 	Name           string            `json:"name"`
 	Session        string            `json:"session"`
 	Cmd            []string          `json:"cmd"`
-	Cwd            string            `json:"cwd"`                    // of the running program, else the last one known, else the one of the request
+	Cwd            string            `json:"cwd"`                    // the last known, first that of the request
 	CwdFallback    string            `json:"cwd_fallback,omitempty"` // where it should have started but could not
-	Env            map[string]string `json:"env"`                    // as given at creation, without secrets: see Terminal.Env
+	Env            map[string]string `json:"env"`                    // as given at creation, without secrets
 	Cols           int               `json:"cols"`
 	Rows           int               `json:"rows"`
 	Scrollback     int               `json:"scrollback"`
@@ -35,7 +35,7 @@ type Info struct {
 	Seq            uint64            `json:"seq"`
 	AltScreen      bool              `json:"alt_screen"`
 	BellCount      uint64            `json:"bell_count"`
-	JournalBytes   int64             `json:"journal_bytes"` // what it takes on disk
+	JournalBytes   int64             `json:"journal_bytes"` // on disk
 	MemoryBytes    int64             `json:"memory_bytes"`
 	DeletedAt      *time.Time        `json:"deleted_at,omitempty"`
 	Damage         string            `json:"damage,omitempty"`
@@ -44,23 +44,24 @@ type Info struct {
 // firstGeneration is the number of a terminal's first process.
 const firstGeneration = 1
 
-// Info returns the state of the terminal. For one that came back from disk it
-// tells what its record says, without reading the screen.
+// Info returns the state of the terminal. For one that came back from disk it has what the
+// record says, without reading the screen.
 func (t *Terminal) Info() Info {
 	i := Info{ID: t.ID, PTYID: t.ID, Name: t.spec.Name, Session: t.spec.Session, Cmd: t.spec.Cmd,
-		Env: thread.HideSecrets(t.spec.Env), Scrollback: *t.spec.Scrollback, Generation: t.generation, SizePolicy: t.spec.SizePolicy, CreatedAt: t.created}
+		Env: thread.HideSecrets(t.spec.Env), Scrollback: *t.spec.Scrollback, Generation: t.generation,
+		SizePolicy: t.spec.SizePolicy, CreatedAt: t.created}
 	if i.Env == nil {
 		i.Env = map[string]string{}
 	}
 	t.mu.Lock()
-	i.State, i.Exit, i.LastActivityAt, i.Damage = t.state, t.exit, t.lastActivity, t.damage
-	i.Cwd, i.CwdFallback = t.place.dir, t.fallback
+	i.State, i.Exit, i.LastActivityAt = t.state, t.exit, t.lastActivity
+	i.Cwd, i.CwdFallback = t.cwd.dir, t.fallback
 	if !t.deleted.IsZero() {
 		d := t.deleted
 		i.DeletedAt = &d
 	}
 	t.mu.Unlock()
-	i.Damage = t.allDamage(i.Damage)
+	i.Damage = t.allDamage()
 	i.JournalBytes = t.diskBytes.Load()
 	if t.journal != nil { // measured when the last snapshot was written
 		i.JournalBytes = max(i.JournalBytes, t.journal.Bytes())
@@ -73,7 +74,7 @@ func (t *Terminal) Info() Info {
 	return i
 }
 
-// Env is the variables as given at creation, with their true values. It is the caller's.
+// Env is the environment as given at creation, with secrets. The caller owns it.
 func (t *Terminal) Env() map[string]string {
 	if t.spec.Env == nil {
 		return map[string]string{}
@@ -81,11 +82,11 @@ func (t *Terminal) Env() map[string]string {
 	return maps.Clone(t.spec.Env)
 }
 
-// addScreen adds what the hub knows, or the record of a screen still on disk.
+// addScreen adds the state of the screen: from the record while the hub is not loaded.
 func (t *Terminal) addScreen(i *Info) {
 	if r := t.restored; r != nil && t.screen.hub.Load() == nil {
 		i.Cols, i.Rows, i.Title, i.Seq, i.BellCount, i.AltScreen = r.Cols, r.Rows, r.Title, r.Seq, r.Bells, r.AltScreen
-		i.LastOutputAt, i.Viewers = r.LastOutput, t.screen.viewers()
+		i.LastOutputAt = r.LastOutput
 		return
 	}
 	hub := t.Hub()
@@ -101,7 +102,7 @@ func (t *Terminal) addScreen(i *Info) {
 	}
 }
 
-// ListJSON is the JSON array of all listed terminals, for pages.
+// ListJSON is the JSON array of all listed terminals.
 func (m *Registry) ListJSON() []byte {
 	items := []Info{}
 	for _, t := range m.List("") {

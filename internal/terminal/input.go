@@ -10,54 +10,55 @@ import (
 )
 
 const (
-	// inputTimeout is how long a program may take no input before the caller
-	// is told; what it took by then stays written.
+	// inputTimeout is how long a program may read no input before a call fails. The bytes
+	// that it took by then stay written.
 	inputTimeout = 10 * time.Second
-	// inputWaiting is how many inputs may wait behind the one being written.
-	inputWaiting = 16
-	// maxReplies bounds the answers to queries that wait for a program that
-	// does not read its input, in bytes; newer ones are dropped.
+	// inputQueue is how many calls may wait for the one being written.
+	inputQueue = 16
+	// maxReplies bounds the answers to queries of a program that does not read its input,
+	// in bytes; newer ones are dropped.
 	maxReplies = 64 << 10
 )
 
-// input writes to one PTY: completely, in the order of the calls, answers of
-// the emulator between them. One goroutine writes, so that neither the reader
-// nor a viewer ever waits for a program that does not read.
+// input writes to one PTY: completely, in the order of the calls, with the emulator's answers
+// between them. One goroutine writes, so that neither the reader nor a viewer ever waits
+// for a program that does not read.
 type input struct {
 	process *pty.Process
 	waiting chan *inputCall
 	wake    chan struct{}
-	left    chan struct{} // closed when nobody writes any more
+	stopped chan struct{} // closed when run has ended
 
-	answered func(seq uint64) // called before the answers to queries before seq are given
+	beforeAnswers func(seq uint64) // called before queries before seq are answered
 
-	mu      sync.Mutex
-	replies []byte
-	asked   uint64 // position before which the queries have their answers in replies or got them
+	mu         sync.Mutex
+	replies    []byte
+	answeredTo uint64 // queries before this position were answered, or their answers are in replies
 }
 
-// inputCall is one caller's input.
+// inputCall is one call of write.
 type inputCall struct {
 	ctx  context.Context
 	p    []byte
 	done chan error // has room for the result
 }
 
-// newInput is the input of a terminal; answered is called each time before
-// answers to its program's queries are given.
-func newInput(p *pty.Process, answered func(seq uint64)) *input {
-	return &input{process: p, answered: answered, waiting: make(chan *inputCall, inputWaiting), wake: make(chan struct{}, 1), left: make(chan struct{})}
+// newInput returns the input of a process. beforeAnswers is called before each answer to
+// queries of the program.
+func newInput(p *pty.Process, beforeAnswers func(seq uint64)) *input {
+	return &input{process: p, beforeAnswers: beforeAnswers, waiting: make(chan *inputCall, inputQueue),
+		wake: make(chan struct{}, 1), stopped: make(chan struct{})}
 }
 
-// write waits until the program has all of p. Errors: pty.ErrBlocked (with how
-// much it took), pty.ErrExited, pty.ErrClosed, ErrExited or the context's.
+// write waits until the program has all of p. Errors: pty.ErrBlocked (with the number of
+// bytes it took), pty.ErrExited, pty.ErrClosed, ErrExited, the reason of ctx.
 func (in *input) write(ctx context.Context, p []byte) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, inputTimeout, pty.ErrBlocked)
 	defer cancel()
 	c := &inputCall{ctx: ctx, p: p, done: make(chan error, 1)}
 	select {
 	case in.waiting <- c:
-	case <-in.left:
+	case <-in.stopped:
 		return ErrExited
 	case <-ctx.Done():
 		return fmt.Errorf("0 of %d bytes were taken: %w", len(p), context.Cause(ctx))
@@ -65,10 +66,10 @@ func (in *input) write(ctx context.Context, p []byte) error {
 	select {
 	case err := <-c.done:
 		return err
-	case <-in.left:
+	case <-in.stopped:
 	}
 	select {
-	case err := <-c.done: // also when both have happened
+	case err := <-c.done: // both were ready
 		return err
 	default:
 		return ErrExited
@@ -84,17 +85,17 @@ func (in *input) reply(p []byte, seq uint64) {
 	if len(in.replies)+len(p) <= maxReplies {
 		in.replies = append(in.replies, p...)
 	}
-	in.asked = seq
+	in.answeredTo = seq
 	in.mu.Unlock()
 	select {
 	case in.wake <- struct{}{}:
-	default: // it is awake
+	default: // run was woken already
 	}
 }
 
-// run writes until the terminal has ended or the server leaves.
+// run writes until the terminal or the server ends.
 func (in *input) run(ended, leaving <-chan struct{}) {
-	defer close(in.left)
+	defer close(in.stopped)
 	for {
 		select {
 		case c := <-in.waiting:
@@ -111,13 +112,13 @@ func (in *input) run(ended, leaving <-chan struct{}) {
 
 func (in *input) sendReplies() {
 	in.mu.Lock()
-	p, seq := in.replies, in.asked
+	p, seq := in.replies, in.answeredTo
 	in.replies = nil
 	in.mu.Unlock()
 	if len(p) == 0 {
 		return
 	}
-	in.answered(seq)
+	in.beforeAnswers(seq)
 	ctx, cancel := context.WithTimeout(context.Background(), inputTimeout)
 	defer cancel()
 	_ = in.send(ctx, p) // a program that does not read gets no answers

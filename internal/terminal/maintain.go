@@ -8,23 +8,21 @@ import (
 )
 
 const (
-	// tendEvery is the time between two looks at the terminals. It bounds how old
-	// what the disk knows besides output can be, and with SyncInterval how much
-	// output a crash of the machine costs.
-	tendEvery = time.Second
-	// maxTail is how much output may follow the newest snapshot before another is
-	// written, in bytes. The next server has to apply it before it can open its
-	// port: at 100 MB/s and core, 100 terminals take it a second.
+	// maintainInterval bounds the age of records on disk, and with journal.SyncInterval how
+	// much output a crash of the machine costs.
+	maintainInterval = time.Second
+	// maxTail is how much output may follow the newest snapshot before another is written,
+	// in bytes. The next server applies it before it opens its port: at 100 MB/s and core,
+	// that takes a second for 100 terminals.
 	maxTail = 1 << 20
-	// quietTail is the same for a terminal that has been silent since the last look.
+	// quietTail is the same for a terminal without activity since the last call of maintain.
 	quietTail = 64 << 10
 )
 
-// maintain looks after the terminals at once, so that a server that is killed again and
-// again does not leave ever more to the next, and then once a second until the
-// server closes.
+// maintain maintains the terminals once an interval until the server closes. It begins at
+// once, because a server that is killed again and again must not leave ever more work.
 func (m *Registry) maintain() {
-	tick := time.NewTicker(tendEvery)
+	tick := time.NewTicker(maintainInterval)
 	defer tick.Stop()
 	for {
 		for _, t := range m.All() {
@@ -39,21 +37,21 @@ func (m *Registry) maintain() {
 	}
 }
 
-// maintain syncs the journal, notes another directory of the program and other exports, and writes a
-// snapshot when much output follows the last one.
+// maintain syncs the journal, notes a change of the program's directory, and writes a snapshot
+// when much output follows the last one.
 func (t *Terminal) maintain() {
 	t.retry()
 	if t.process == nil || !t.Running() {
 		return
 	}
-	restless := t.restless.Swap(false)
+	restless := t.active.Swap(false)
 	if err := t.journal.Sync(); err != nil {
-		t.failed(troubleJournal, err)
-	} else if t.inTrouble(troubleJournal) && t.checkpoint() {
-		t.fine(troubleJournal) // what the gap did to the screen is in the snapshot
+		t.failed(journalFailure, err)
+	} else if t.failing(journalFailure) && t.checkpoint() {
+		t.worked(journalFailure) // the snapshot has what the journal lacks
 	}
 	t.mu.Lock()
-	tail, was := t.journal.End()-min(t.savedSeq, t.journal.End()), t.place.dir
+	tail, was := t.journal.End()-min(t.savedSeq, t.journal.End()), t.cwd.dir
 	t.mu.Unlock()
 	switch {
 	case tail > maxTail, tail > quietTail && !restless:
@@ -66,80 +64,80 @@ func (t *Terminal) maintain() {
 	}
 }
 
-// retry writes again what could not be written.
+// retry retries failed writes.
 func (t *Terminal) retry() {
 	switch {
-	case t.inTrouble(troubleScreen) && t.process == nil:
-		if err := t.saveLost(); err == nil {
-			t.fine(troubleScreen)
+	case t.failing(screenFailure) && t.process == nil:
+		if err := t.saveLast(); err == nil {
+			t.worked(screenFailure)
 		}
-	case t.inTrouble(troubleScreen):
+	case t.failing(screenFailure):
 		t.checkpoint()
-	case t.inTrouble(troubleRecord):
+	case t.failing(recordFailure):
 		t.saveRecord()
-	case t.inTrouble(troubleJournal) && !t.Running():
-		t.fine(troubleJournal) // its last screen and how it ended are on disk: nothing comes any more
+	case t.failing(journalFailure) && !t.Running():
+		t.worked(journalFailure) // its last screen and its end are on disk, and no more output comes
 	}
 }
 
-// whereabouts is what is known of a program's directory.
-type whereabouts struct {
-	dir    string // where it was to start, and since somebody looked the best guess of then
-	said   string // what the program said last (OSC 7)
-	system string // what the system said when the program said that; "" when said is not of this program
+// cwdState is the known state of a program's directory.
+type cwdState struct {
+	dir        string // the last known, first that of the start
+	reported   string // last reported by OSC 7
+	systemThen string // the system's answer at that report; "" when another program has reported
 }
 
-// startingIn is what is known of a program that starts in dir, on a screen that knows said of the
-// program before, or of this one before somebody else began to look at it.
-func startingIn(dir, said string) whereabouts {
-	w := whereabouts{dir: dir, said: said}
-	if said == dir {
-		w.system = startdir.Resolve(dir)
+// newCwd is the state of a program that starts in dir. reported is what its screen has from
+// OSC 7: of the previous program, or of this one under the previous server.
+func newCwd(dir, reported string) cwdState {
+	w := cwdState{dir: dir, reported: reported}
+	if reported == dir {
+		w.systemThen = startdir.Resolve(dir)
 	}
 	return w
 }
 
-// RefreshCwd is the directory of the program: what it said itself (OSC 7) if that is a
-// directory here and the system has not seen it move since, else the one the
-// system knows. The last one stays known when the program is gone, and until it was
-// seen the one in which it was to start.
+// RefreshCwd reads and returns the directory of the program. A report (OSC 7) counts if it is a
+// directory here and the system's answer has not changed since, else the system's answer does.
+// Without either, as after the end of the program, the last known one stays.
 func (t *Terminal) RefreshCwd() string {
-	if t.spec.Place != "" {
+	if t.spec.Provider != "" {
 		return t.remoteCwd()
 	}
 	system, err := t.process.Cwd()
-	said := t.Hub().Facts().Cwd
-	here := said != "" && startdir.Exists(said)
+	reported := t.Hub().Facts().Cwd
+	exists := reported != "" && startdir.Exists(reported)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	w := &t.place
-	news := said != w.said
-	if news {
-		w.said, w.system = said, system
+	w := &t.cwd
+	changed := reported != w.reported
+	if changed {
+		w.reported, w.systemThen = reported, system
 	}
 	switch {
-	case here && (news || err == nil && system == w.system):
-		w.dir = said
+	case exists && (changed || err == nil && system == w.systemThen):
+		w.dir = reported
 	case err == nil:
 		w.dir = system
 	}
 	return w.dir
 }
 
-// remoteCwd is look of a program elsewhere: what it said itself, or else the last one known.
+// remoteCwd is RefreshCwd of a program at a provider: only reports are known.
 func (t *Terminal) remoteCwd() string {
-	said := t.Hub().Facts().Cwd
+	reported := t.Hub().Facts().Cwd
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if filepath.IsAbs(said) {
-		t.place.dir = said
+	if filepath.IsAbs(reported) {
+		t.cwd.dir = reported
 	}
-	return t.place.dir
+	return t.cwd.dir
 }
 
-// StartDir is Nearest of where a terminal or shell runs: elsewhere nobody here knows, and the start sees to it.
-func StartDir(place, dir string) (there, moved string) {
-	if place != "" {
+// StartDir is startdir.Nearest at this machine. At a provider it returns dir, which is
+// checked at the start.
+func StartDir(provider, dir string) (start, moved string) {
+	if provider != "" {
 		return dir, ""
 	}
 	return startdir.Nearest(dir)

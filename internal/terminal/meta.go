@@ -8,19 +8,18 @@ import (
 	"github.com/evertty/evertty/stream"
 )
 
-// recordFormat is the version of meta; a reader refuses what is newer.
+// recordFormat is the version of meta; a reader refuses another one.
 const recordFormat = 1
 
-// meta is what a terminal is on disk besides its screen: enough to list it
-// and to start it again.
+// meta is the record of a terminal on disk: enough to list it and to restart it.
 type meta struct {
 	Format       int          `json:"format"`
 	ID           string       `json:"id"`
 	Spec         Spec         `json:"spec"`
 	CreatedAt    time.Time    `json:"created_at"`
 	Generation   int          `json:"generation,omitempty"` // 0 in old records: the first
-	Watched      bool         `json:"watched,omitempty"`    // somebody has looked at it
-	Stood        int64        `json:"stood_ns,omitempty"`   // how long its thread was paused
+	Watched      bool         `json:"watched,omitempty"`    // it had a viewer
+	PausedFor    int64        `json:"stood_ns,omitempty"`   // how long its thread was paused
 	State        State        `json:"state"`
 	Exit         *stream.Exit `json:"exit,omitempty"`
 	LastActivity time.Time    `json:"last_activity_at"`
@@ -37,14 +36,16 @@ type meta struct {
 	Bells        uint64       `json:"bell_count,omitempty"`
 }
 
-// meta is the terminal as it is now.
+// meta is the terminal's current record.
 func (t *Terminal) meta() meta {
 	i := t.Info()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return meta{Format: recordFormat, ID: t.ID, Spec: t.spec, CreatedAt: t.created, Generation: t.generation, Watched: t.hadViewer, Stood: int64(t.stood), State: i.State, Exit: i.Exit,
+	return meta{Format: recordFormat, ID: t.ID, Spec: t.spec, CreatedAt: t.created, Generation: t.generation,
+		Watched: t.hadViewer, PausedFor: int64(t.pausedFor), State: i.State, Exit: i.Exit,
 		LastActivity: i.LastActivityAt, LastOutput: i.LastOutputAt, DeletedAt: t.deleted, EndedAt: t.endedAt,
-		Cwd: i.Cwd, CwdFallback: i.CwdFallback, Cols: i.Cols, Rows: i.Rows, Title: i.Title, AltScreen: i.AltScreen, Seq: i.Seq, Bells: i.BellCount}
+		Cwd: i.Cwd, CwdFallback: i.CwdFallback, Cols: i.Cols, Rows: i.Rows, Title: i.Title, AltScreen: i.AltScreen,
+		Seq: i.Seq, Bells: i.BellCount}
 }
 
 func parseMeta(id string, b []byte) (*meta, error) {
@@ -53,7 +54,8 @@ func parseMeta(id string, b []byte) (*meta, error) {
 		return nil, fmt.Errorf("terminal: record of %s: %w", id, err)
 	}
 	if r.Format != recordFormat || r.ID != id {
-		return nil, fmt.Errorf("terminal: record of %s: format %d of terminal %q; this server reads format %d", id, r.Format, r.ID, recordFormat)
+		return nil, fmt.Errorf("terminal: record of %s: format %d of terminal %q; this server reads format %d",
+			id, r.Format, r.ID, recordFormat)
 	}
 	r.Generation = max(r.Generation, firstGeneration)
 	if r.Spec.Scrollback == nil {
@@ -62,10 +64,9 @@ func parseMeta(id string, b []byte) (*meta, error) {
 	return &r, nil
 }
 
-// saveRecord writes the record to disk. A failure is logged: the terminal
-// itself goes on. The record is made under the lock, or one that says "running"
-// could be written after the one that says how it ended. When that one is on
-// disk the keeper may forget the process.
+// saveRecord writes the record to disk. A failure is logged, and the terminal goes on. It makes
+// the record with the lock held, or one that says "running" could be written after the one
+// with the end. Once the end is on disk, the keeper may drop the process.
 func (t *Terminal) saveRecord() {
 	t.saving.Lock()
 	defer t.saving.Unlock()
@@ -78,10 +79,10 @@ func (t *Terminal) saveRecord() {
 		panic(fmt.Sprintf("invariant violation: record of %s: %v", t.ID, err))
 	}
 	if err := t.registry.cfg.Store.SaveMeta(t.ID, b); err != nil {
-		t.failed(troubleRecord, err)
+		t.failed(recordFailure, err)
 		return
 	}
-	t.fine(troubleRecord)
+	t.worked(recordFailure)
 	if r.State != StateRunning && t.process != nil {
 		t.registry.cfg.Keeper.Release(t.KeeperID())
 	}

@@ -2,20 +2,21 @@ package terminal
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Gauges of what there is now, counted when somebody asks.
+// Gauges, counted when they are read.
 var (
 	activePTYs = prometheus.NewDesc("evertty_active_ptys", "Terminals whose program runs.", nil, nil)
 	allPTYs    = prometheus.NewDesc("evertty_terminals", "Terminals in memory, by state.", []string{"state"}, nil)
 	viewers    = prometheus.NewDesc("evertty_viewers", "Viewers of all terminals.", nil, nil)
 )
 
+// Describe sends the gauges of Collect.
 func Describe(c chan<- *prometheus.Desc) {
 	c <- activePTYs
 	c <- allPTYs
 	c <- viewers
 }
 
-// Collect counts the terminals and their viewers.
+// Collect sends the number of terminals and viewers.
 func (m *Registry) Collect(c chan<- prometheus.Metric) {
 	states := map[State]int{StateRunning: 0, StateExited: 0, StateLost: 0}
 	watching := 0
@@ -23,7 +24,7 @@ func (m *Registry) Collect(c chan<- prometheus.Metric) {
 		t.mu.Lock()
 		states[t.state]++
 		t.mu.Unlock()
-		watching += t.screen.viewers()
+		watching += t.screen.facts().Viewers
 	}
 	gauge(c, activePTYs, states[StateRunning])
 	for s, n := range states {

@@ -8,30 +8,29 @@ import (
 )
 
 var (
-	// ErrCycle refuses a viewer that runs in the terminal it wants to show, itself or
-	// through other terminals: what it shows would be shown in it again, for ever.
+	// ErrCycle refuses a viewer that runs in the terminal it wants to show, directly or
+	// through other terminals: the terminal would show itself without end.
 	ErrCycle = errors.New("a terminal cannot be shown inside itself")
-	// ErrNested refuses a viewer inside a terminal that did not say that it means it.
+	// ErrNested refuses a viewer inside a terminal without Inside.Allowed.
 	ErrNested = errors.New("this viewer runs inside a terminal")
 )
 
 // Inside says where the process of a viewer runs.
 type Inside struct {
-	Terminals []string // ids of terminals that it knows of, of any server
+	Terminals []string // ids of terminals from its environment, of any server
 	Devices   []string // names of its terminal devices, see pty.FileDevice
-	Allowed   bool     // it shows a terminal inside another one on purpose
+	Allowed   bool     // it may show a terminal inside another one
 }
 
-// nesting is which terminals are shown inside which. The zero value is ready; its
-// lock is a leaf.
+// nesting has which terminals are shown inside which. The zero value is ready; no other lock
+// is taken with its lock held.
 type nesting struct {
 	mu    sync.Mutex
 	shown map[string]map[string]int // terminal -> terminals shown in it -> viewers
 }
 
-// Nest notes that a viewer inside other terminals shows t, until release is called.
-// A cycle is refused whatever the viewer allows, however many viewers ask at once.
-// Errors: ErrCycle, ErrNested.
+// Nest notes that a viewer inside other terminals shows t, until release is called. A cycle is
+// refused even if it is Allowed. Errors: ErrCycle, ErrNested.
 func (m *Registry) Nest(t *Terminal, in Inside) (release func(), err error) {
 	around := m.around(in)
 	if len(around) == 0 {
@@ -56,7 +55,7 @@ func (m *Registry) Nest(t *Terminal, in Inside) (release func(), err error) {
 	}), nil
 }
 
-// around is the ids of the terminals that a viewer runs in.
+// around returns the ids of the terminals that a viewer runs in.
 func (m *Registry) around(in Inside) []string {
 	ids := slices.Clone(in.Terminals)
 	if len(in.Devices) > 0 {
@@ -73,8 +72,8 @@ func (m *Registry) around(in Inside) []string {
 	return slices.Compact(ids)
 }
 
-// reaches tells whether one of the wanted terminals is shown in from, itself or
-// through others. The lock is held.
+// reaches tells whether one of the wanted terminals is shown in from, directly or through
+// others. The lock is held.
 func (n *nesting) reaches(from string, wanted []string) bool {
 	seen, next := map[string]bool{from: true}, []string{from}
 	for len(next) > 0 {

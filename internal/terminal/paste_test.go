@@ -31,7 +31,8 @@ func TestPasteRunsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		see(t, term, "echo INJ")
-		w, err := waits.Wait(context.Background(), term, wait.Request{Any: []wait.Condition{{For: "text", Pattern: "INJECTED"}}, Since: &s.Seq, Timeout: 500 * time.Millisecond})
+		w, err := waits.Wait(context.Background(), term, wait.Request{
+			Any: []wait.Condition{{For: "text", Pattern: "INJECTED"}}, Since: &s.Seq, Timeout: 500 * time.Millisecond})
 		if !errors.Is(err, terminal.ErrTimeout) {
 			t.Errorf("after %q: %v; the paste ran:\n%s", sets, err, w.Text)
 		}
@@ -41,7 +42,8 @@ func TestPasteRunsNothing(t *testing.T) {
 // TestPastedLinesAreNotDoubled: CR LF is one newline for a program that asked for brackets.
 func TestPastedLinesAreNotDoubled(t *testing.T) {
 	m := open(t, t.TempDir())
-	term := start(t, m, "bash", "-c", `stty -echo; printf '\e[?2004hready'; for i in 1 2 3; do IFS= read -r l; printf '<%q>' "$l"; done; printf end; read x`)
+	term := start(t, m, "bash", "-c", `stty -echo; printf '\e[?2004hready'
+		for i in 1 2 3; do IFS= read -r l; printf '<%q>' "$l"; done; printf end; read x`)
 	see(t, term, "ready")
 	if _, err := term.Paste(context.Background(), "one\r\ntwo\r\n"); err != nil {
 		t.Fatal(err)
@@ -56,7 +58,8 @@ func TestPastedLinesAreNotDoubled(t *testing.T) {
 // TestMouse: a program gets what it asked for and nothing when it asked for nothing.
 func TestMouse(t *testing.T) {
 	m := open(t, t.TempDir())
-	term := start(t, m, "bash", "-c", `stty raw -echo; printf ready; read -rn1 x; printf '\e[?1002h\e[?1006hasked'; read -rn 21 x; printf '%q' "$x"; sleep 1000`)
+	term := start(t, m, "bash", "-c", `stty raw -echo; printf ready; read -rn1 x
+		printf '\e[?1002h\e[?1006hasked'; read -rn 21 x; printf '%q' "$x"; sleep 1000`)
 	see(t, term, "ready")
 	at := vt.MouseEvent{X: 4, Y: 2, Button: "right"}
 	if s, err := term.Mouse(context.Background(), at); err != nil || s.Bytes != 0 {

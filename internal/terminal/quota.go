@@ -8,18 +8,18 @@ import (
 	"github.com/evertty/evertty/internal/datadir"
 )
 
-// coldAfter is how long a journal's file was not written to before it is
-// compressed: a viewer that comes back within the minute reads plain bytes.
+// coldAfter is how long after the last write a file of a journal is compressed: a viewer that
+// comes back within the minute reads plain bytes.
 const coldAfter = time.Minute
 
-// freeing frees bytes of terminals until enough is free.
+// freeing frees space until a quota is kept.
 type freeing struct {
-	over    int64 // bytes that are too many; done when it is not positive
+	over    int64 // bytes above the quota
 	reason  string
 	problem []error
 }
 
-// each has free free bytes of one terminal after the other until enough is free.
+// each calls free for one terminal after the other until the quota is kept.
 func (f *freeing) each(list []*Terminal, free func(t *Terminal) (int64, error)) {
 	for _, t := range list {
 		if f.over <= 0 {
@@ -44,18 +44,18 @@ func (f *freeing) err(what string) error {
 	return errors.Join(f.problem...)
 }
 
-// freeJournals frees over bytes of journals: compresses what is cold, drops what
-// no screen needs, then forgets the terminals that ended first.
+// freeJournals frees over bytes of journals: it compresses cold files, drops output that no
+// screen needs, then purges the terminals that ended first.
 func (m *Registry) freeJournals(list []*Terminal, over int64) error {
 	f := freeing{over: over, reason: cleanedJournal}
 	f.each(list, (*Terminal).compressJournal)
 	f.each(list, (*Terminal).trimJournal)
-	f.each(list, (*Terminal).forgetEnded)
+	f.each(list, (*Terminal).purgeForSpace)
 	return f.err("journals")
 }
 
-// compressCold compresses what this server's terminals have written and nobody
-// has written to for coldAfter. It takes some 10 ms of a core for each MB.
+// compressCold compresses the cold files of journals that this server writes. It takes some
+// 10 ms of a core for each MB.
 func (m *Registry) compressCold() {
 	for _, t := range m.All() {
 		if t.journal == nil || m.ctx.Err() != nil {
@@ -85,14 +85,14 @@ func (t *Terminal) compressJournal() (int64, error) {
 	return j.Compress(cold)
 }
 
-// trimJournal drops the output that is older than the snapshots.
+// trimJournal drops output older than the snapshots.
 func (t *Terminal) trimJournal() (int64, error) {
 	j, err := t.Journal()
 	if err != nil {
 		return 0, nil //nolint:nilerr // nothing to drop
 	}
 	if t.process == nil { // its last snapshot may be older than the journal's end
-		if err := t.saveLost(); err != nil {
+		if err := t.saveLast(); err != nil {
 			return 0, err
 		}
 		return j.Trim(j.End(), 0)
@@ -103,21 +103,21 @@ func (t *Terminal) trimJournal() (int64, error) {
 	return j.Trim(from, 0)
 }
 
-// forgetEnded removes a terminal that has ended.
-func (t *Terminal) forgetEnded() (int64, error) {
+// purgeForSpace purges a terminal that has ended.
+func (t *Terminal) purgeForSpace() (int64, error) {
 	if t.Running() {
 		return 0, nil
 	}
 	n := t.diskBytes.Load()
-	removed, err := t.registry.sweepAway(t)
+	removed, err := t.registry.purgeEnded(t)
 	if !removed {
 		n = 0
 	}
 	return n, err
 }
 
-// freeSnapshots frees over bytes of snapshots: compresses, then drops the older
-// of two, then forgets the terminals that ended first.
+// freeSnapshots frees over bytes of snapshots: it compresses them, drops the older of two, then
+// purges the terminals that ended first.
 func (m *Registry) freeSnapshots(list []*Terminal, over int64) error {
 	f := freeing{over: over, reason: cleanedSnapshot}
 	f.each(list, func(t *Terminal) (int64, error) {
@@ -130,6 +130,6 @@ func (m *Registry) freeSnapshots(list []*Terminal, over int64) error {
 		defer t.saving.Unlock()
 		return m.cfg.Store.DropOldSnapshot(t.ID)
 	})
-	f.each(list, (*Terminal).forgetEnded)
+	f.each(list, (*Terminal).purgeForSpace)
 	return f.err("snapshots")
 }

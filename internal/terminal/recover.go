@@ -18,14 +18,14 @@ import (
 	"github.com/evertty/evertty/stream"
 )
 
-// Recover brings back the terminals of the store, several at a time. A terminal
-// whose files are damaged costs nothing but itself.
+// Recover brings back the terminals of the store, several at a time. A terminal that cannot be
+// brought back is logged and left out. Errors: those of the store's list and of the keeper.
 func (m *Registry) Recover() error {
 	ids, err := m.cfg.Store.List()
 	if err != nil {
 		return err
 	}
-	held, err := m.held()
+	held, err := m.kept()
 	if err != nil {
 		return err
 	}
@@ -36,14 +36,14 @@ func (m *Registry) Recover() error {
 		}
 		return nil
 	})
-	m.strays(held)
+	m.restoreUnrecorded(held)
 	return nil
 }
 
-// strays looks after what the keeper holds and no record knows: the disk was full
-// when the record should have been written, or somebody removed it. A program of
-// which another generation is there already is ended.
-func (m *Registry) strays(held map[string]*keeper.Kept) {
+// restoreUnrecorded brings back the programs that the keeper holds and no record names: the
+// disk was full when the record should have been written, or somebody removed it. It ends a
+// program of which another generation is there already.
+func (m *Registry) restoreUnrecorded(held map[string]*keeper.Kept) {
 	for name, k := range held {
 		id, generation, _ := strings.Cut(name, ".")
 		t := m.byID[id]
@@ -61,21 +61,21 @@ func (m *Registry) strays(held map[string]*keeper.Kept) {
 		m.life.Go(func() {
 			ctx, cancel := context.WithTimeout(m.ctx, proc.KillGrace)
 			defer cancel()
-			_ = k.Process.Kill(ctx) // what survives SIGKILL is nobody's to end
-			m.discard(k)
+			_ = k.Process.Kill(ctx) // nothing else can be done about one that survives
+			m.drop(k)
 		})
 	}
 }
 
-// discard lets go of what the keeper holds.
-func (m *Registry) discard(k *keeper.Kept) {
+// drop closes a process that the keeper holds and has the keeper drop it.
+func (m *Registry) drop(k *keeper.Kept) {
 	_ = k.Process.Close()
 	_ = k.Pipe.Close()
 	m.cfg.Keeper.Release(k.ID)
 }
 
-// held is what the keeper holds, by the names the keeper knows it as.
-func (m *Registry) held() (map[string]*keeper.Kept, error) {
+// kept returns the processes that the keeper holds, by KeeperID.
+func (m *Registry) kept() (map[string]*keeper.Kept, error) {
 	list, err := m.cfg.Keeper.Take(m.ctx)
 	if err != nil {
 		return nil, fmt.Errorf("take over from the keeper: %w", err)
@@ -100,8 +100,10 @@ func (m *Registry) restore(id string, held map[string]*keeper.Kept) error {
 			return errors.Join(damage, err)
 		}
 	}
-	t := m.attach(&Terminal{ID: id, registry: m, spec: r.Spec, created: r.CreatedAt, generation: r.Generation, line: newLineage(), restored: r, state: r.State, exit: r.Exit,
-		lastActivity: r.LastActivity, place: startingIn(cmp.Or(r.Cwd, Absolute(r.Spec.Cwd)), ""), fallback: r.CwdFallback, deleted: r.DeletedAt, endedAt: r.EndedAt, hadViewer: r.Watched, stood: time.Duration(r.Stood), ended: make(chan struct{})})
+	t := m.withData(&Terminal{ID: id, registry: m, spec: r.Spec, created: r.CreatedAt, generation: r.Generation,
+		generations: newGenerations(), restored: r, state: r.State, exit: r.Exit, lastActivity: r.LastActivity,
+		cwd: newCwd(cmp.Or(r.Cwd, Absolute(r.Spec.Cwd)), ""), fallback: r.CwdFallback, deleted: r.DeletedAt,
+		endedAt: r.EndedAt, hadViewer: r.Watched, pausedFor: time.Duration(r.PausedFor), ended: make(chan struct{})})
 	if n, err := m.cfg.Store.Size(id); err == nil {
 		t.diskBytes.Store(n)
 	}
@@ -111,9 +113,9 @@ func (m *Registry) restore(id string, held map[string]*keeper.Kept) error {
 	k := held[t.KeeperID()]
 	switch {
 	case k != nil && r.State == StateRunning:
-		err = t.takeOver(k)
+		err = t.restoreRunning(k)
 	default:
-		t.comeBackEnded(k)
+		t.restoreEnded(k)
 	}
 	if err != nil {
 		return err
@@ -124,75 +126,74 @@ func (m *Registry) restore(id string, held map[string]*keeper.Kept) error {
 	return nil
 }
 
-// comeBackEnded makes the terminal one that has ended, with the screen it had. One
-// that ran is lost: nobody knows how it ended. k is not nil when the keeper was
-// not told that its end is known.
-func (t *Terminal) comeBackEnded(k *keeper.Kept) {
+// restoreEnded makes the terminal an ended one, with the screen it had. One whose record says
+// running is lost. k is nil unless the keeper still holds the process.
+func (t *Terminal) restoreEnded(k *keeper.Kept) {
 	if k != nil {
-		t.registry.discard(k)
+		t.registry.drop(k)
 	}
 	close(t.ended)
 	t.screen.load = t.load
 	if t.state == StateRunning || t.exit == nil {
-		t.becomeLost()
+		t.markLost()
 	}
 }
 
-// becomeLost notes, once, that nobody knows how the program ended. Its last
-// screen is made of the journal now, so that lists tell the truth of it and the
-// next start has it ready.
-func (t *Terminal) becomeLost() {
+// markLost notes that the end of the program is unknown. It makes the last screen from the
+// journal now, so that lists show its true state and the next server reads a snapshot.
+func (t *Terminal) markLost() {
 	t.state, t.exit = StateLost, &stream.Exit{Reason: "lost"}
 	t.endedAt = time.Now().UTC()
 	t.Hub()
-	if err := t.saveLost(); err != nil {
-		t.failed(troubleScreen, err)
+	if err := t.saveLast(); err != nil {
+		t.failed(screenFailure, err)
 	}
 	t.saveRecord()
 }
 
-// takeOver makes the terminal run on: its state is the newest snapshot with the
-// journal after it and what waits in the pipe.
-func (t *Terminal) takeOver(k *keeper.Kept) error {
+// restoreRunning takes over a running program. Its screen is the newest snapshot with the
+// journal after that and the output in the pipe.
+func (t *Terminal) restoreRunning(k *keeper.Kept) error {
 	start := time.Now()
-	r, forgotten := t.restored, t.forgotten()
+	r, unknown := t.restored, t.positionUnknown()
 	if err := t.openJournal(r.Cols, r.Rows); err != nil {
 		return err
 	}
-	t.hold(k)
-	t.changes, t.left = 1, start
-	t.replaying = true // what the journal has is not to be written again
+	t.setProcess(k)
+	t.changes, t.lastDetach = 1, start
+	t.replaying = true // the journal has these resizes already
 	past := t.replay(t.journal)
-	if forgotten {
-		past.reach(outOfReach(k.Process.PID()), t.journal, true)
+	if unknown {
+		past.skipTo(beyondReach(k.Process.PID()), t.journal, true)
 	}
 	t.replaying = false
 	past.remember(r)
 	t.screen.hub.Store(past.hub)
-	t.place = startingIn(t.place.dir, past.hub.Facts().Cwd)
+	t.cwd = newCwd(t.cwd.dir, past.hub.Facts().Cwd)
 	t.noteDamage(past.damage...)
 	t.kept = [2]uint64{past.from, past.from}
 	t.savedSeq = past.from
 	t.input.reply(past.unanswered, t.journal.End())
 	err := t.catchUp()
 	if err == nil {
-		err = t.journal.Flush() // a disk that refuses is told before anything is lost
+		err = t.journal.Flush() // to know a full disk before output is lost
 	}
 	if err != nil {
-		t.failed(troubleJournal, err)
+		t.failed(journalFailure, err)
 	}
 	if cols, rows, err := t.process.Master().Size(); err == nil {
-		t.Hub().Resize(cols, rows) // one that the server before this one did not write down
+		t.Hub().Resize(cols, rows) // the previous server may have died before it wrote a resize
 	}
-	t.first = t.Hub().Facts().Seq
+	t.startSeq = t.Hub().Facts().Seq
 	t.registry.cfg.Metrics.Recovery.Observe(time.Since(start).Seconds())
 	t.registry.life.Go(t.run)
 	t.registry.life.Go(func() { t.input.run(t.ended, t.registry.ctx.Done()) })
 	return nil
 }
 
-// forgotten tells whether the disk knows of no position of a terminal: it was made while the disk was full, or all files are gone.
-func (t *Terminal) forgotten() bool {
+// positionUnknown tells whether no file has a position of the output: the terminal was created
+// while the disk was full, or all files were removed.
+func (t *Terminal) positionUnknown() bool {
 	s := t.registry.cfg.Store
 	if t.restored.Seq > 0 || journal.GivenOut(s, t.ID) > 0 {
 		return false
@@ -207,11 +208,12 @@ func (t *Terminal) forgotten() bool {
 	return errors.Is(err, datadir.ErrNotFound)
 }
 
-// maxPrinted bounds how fast a program prints, in bytes a second: ten times what a pseudo-terminal takes.
+// maxPrinted bounds how fast a program prints, in bytes a second: ten times what a
+// pseudo-terminal takes.
 const maxPrinted = 1 << 30
 
-// outOfReach is a position that a program cannot have reached yet, nor under any server before this one.
-func outOfReach(pid int) uint64 {
+// beyondReach is a position that a program cannot have reached since its start.
+func beyondReach(pid int) uint64 {
 	p, ok := proc.Find(pid)
 	if !ok {
 		return 0
@@ -219,8 +221,8 @@ func outOfReach(pid int) uint64 {
 	return uint64(p.Age().Seconds() * maxPrinted)
 }
 
-// load makes the last screen of a terminal that has ended from what is on disk.
-// One of which nothing is good shows an empty screen and says why.
+// load makes the last screen of a terminal that has ended from the files. If none of them is
+// good, the screen is blank and the damage says why.
 func (t *Terminal) load() *stream.Hub {
 	start := time.Now()
 	j, err := t.Journal()
@@ -237,7 +239,7 @@ func (t *Terminal) load() *stream.Hub {
 	return past.hub
 }
 
-// noteDamage tells what is wrong with the terminal's files.
+// noteDamage adds to the damage of the terminal's files. New damage is logged and counted.
 func (t *Terminal) noteDamage(damage ...error) {
 	err := errors.Join(damage...)
 	if err == nil {
@@ -246,9 +248,9 @@ func (t *Terminal) noteDamage(damage ...error) {
 	t.mu.Lock()
 	before := t.damage
 	t.damage = addLines(before, err)
-	news := t.damage != before
+	added := t.damage != before
 	t.mu.Unlock()
-	if news {
+	if added {
 		t.registry.cfg.Metrics.FailedRecoveries.Inc()
 		t.registry.cfg.Log.Warn("a terminal's files are damaged", "id", t.ID, "error", err)
 	}

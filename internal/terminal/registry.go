@@ -1,12 +1,13 @@
 // Package terminal is the live side of terminals: it starts, finds, checkpoints,
 // recovers, restarts and ends them, and keeps what they print. It knows no threads:
-// whoever owns the sessions is told, and asked, by Hooks.
+// it calls the owner of the sessions by Hooks.
 //
 // Locks are taken in this order and never the other way: Registry.mu, Terminal.mu,
 // the hub's own. No program output, disk or network is waited for under one.
 package terminal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,20 +32,20 @@ import (
 
 // Limits of a server.
 const (
-	// MaxTerminals bounds the live terminals: half of what Linux hands out by
-	// default in a large container, and well above what two cores can serve.
+	// MaxTerminals bounds the live terminals: half of the pseudo-terminals that Linux has
+	// by default in a large container, and well above what two cores can serve.
 	MaxTerminals = 10_000
-	// maxDead bounds the ended terminals whose screens stay readable; beyond
-	// it the ones that ended first are purged.
-	maxDead = 1000
-	// deadFor is how long a deleted terminal stays readable by its id.
-	deadFor = 24 * time.Hour
+	// maxEnded bounds the ended terminals whose screens stay readable; of more the
+	// oldest are purged.
+	maxEnded = 1000
+	// deletedFor is how long a deleted terminal stays readable by its id.
+	deletedFor = 24 * time.Hour
 	// DefaultInterval is the time between two snapshots on disk of a terminal
 	// that changed.
 	DefaultInterval = 60 * time.Second
 )
 
-// Sentinels of the package; the api package maps them to status codes.
+// Errors of the package and of its callers; the server maps them to status codes.
 var (
 	ErrNotFound  = errors.New("no such terminal")
 	ErrExited    = errors.New("the program has ended")
@@ -58,61 +59,65 @@ var (
 	ErrRunning   = errors.New("the program still runs")
 )
 
-// Hooks are what the owner of the sessions is told of terminals and asked for them.
+// Hooks are the calls to the owner of the sessions.
 type Hooks struct {
-	// NewData returns what becomes Terminal.Data of a new terminal, before anybody finds it.
+	// NewData returns the Data of a new terminal, before that is published.
 	NewData func(*Terminal) any
 	// Provider names the provider that terminals of a session run at, "" for this machine.
 	Provider func(session string) (string, error)
-	// Program is what the keeper starts for a terminal at a provider, and DropProgram removes what that left behind.
+	// Program is the process that the keeper starts for a terminal at a provider.
+	// DropProgram removes the files that Program has made.
 	Program     func(*Terminal, Spec) (pty.Spec, error)
 	DropProgram func(*Terminal)
-	// Authorize comes before input, and after a start. An error refuses the input and ends what was started.
+	// Authorize comes before input, and after a start. An error refuses the input and ends
+	// the started program.
 	Authorize func(context.Context, *Terminal) error
 	// Paused tells whether the processes of a session are stopped on purpose.
 	Paused func(session string) bool
-	// Next is where the next program of an ended terminal starts, and with which environment.
+	// Next returns the directory and environment for the next program of an ended terminal.
 	Next func(*Terminal) (dir string, env map[string]string)
-	// Moved tells of the directory of the program, and Exited of its end, in order. Neither may block.
+	// Moved has the program's directory, whether it changed or not, and Exited its end, in
+	// order. Neither may block.
 	Moved  func(t *Terminal, dir string)
 	Exited func(*Terminal, stream.Exit)
-	// Removed comes when a terminal was taken off the lists, and again when its files go.
+	// Removed comes when a terminal is taken off the lists, and again when its files are
+	// removed.
 	Removed func(*Terminal)
 }
 
-// Config is what a server is made of.
+// Config has the settings of a Registry and the parts it works with.
 type Config struct {
 	Life    *lifetime.Lifetime
 	Hooks   Hooks
 	Engine  vt.EngineFunc
 	Unicode vt.Unicode
-	// Memory bounds what the state of one terminal may take, see vt.Config.
+	// Memory bounds the state of one terminal in bytes, see vt.Config.
 	Memory int
 	Store  *datadir.Store
 	// Keeper holds the processes.
 	Keeper *keeper.Client
-	// Descriptors are what new terminals need some of.
+	// Descriptors limits the file descriptors in use; a new terminal takes some.
 	Descriptors *descriptors.Budget
-	// Unspliced says why output cannot go from a terminal to the disk without
+	// Unspliced says why output cannot go from a terminal to the disk by splice, without
 	// passing through this process's memory; nil when it can.
 	Unspliced error
 	Sync      journal.SyncMode // "" means journal.SyncInterval
 	// Address is how programs reach this server: an http URL or unix:///PATH, without
-	// a secret. "" tells them nothing.
+	// a secret. With "" their environment does not have it.
 	Address string
-	Clean   Clean
-	// RecordInput has what is typed written to the journal, passwords too.
+	Clean   CleanPolicy
+	// RecordInput writes input to the journal, passwords too.
 	RecordInput bool
 	// Interval is the time between two snapshots on disk of a terminal that
 	// changed; 0 means DefaultInterval.
 	Interval time.Duration
-	// Verify has every snapshot for viewers checked against a fresh engine and
-	// a difference logged. It is for debugging: viewers wait for the check.
+	// Verify checks every snapshot for viewers with a new engine and logs a difference.
+	// It is for debugging: viewers wait for the check.
 	Verify bool
-	// Housekeeping is called every five seconds beside the look at the terminals' files; nil is nothing.
-	Housekeeping func()
-	Log          *slog.Logger
-	Metrics      *metrics.Set
+	// AfterClean is called every cleanInterval, after the quotas were enforced; may be nil.
+	AfterClean func()
+	Log        *slog.Logger
+	Metrics    *metrics.Set
 }
 
 // Registry holds the terminals of one server. All methods are safe for concurrent use.
@@ -125,28 +130,30 @@ type Registry struct {
 	changes notify.Notifier
 
 	mu       sync.Mutex
-	byID     map[string]*Terminal   // what can be found
-	starting map[*Terminal]struct{} // what is being created
+	byID     map[string]*Terminal   // published
+	starting map[*Terminal]struct{} // reserved, not published yet
 	nesting  nesting
 
-	uncleaned atomic.Pointer[string] // why space could not be freed, nil when it could
-	looked    time.Time              // when the files were looked at last; of tend's goroutine
+	cleanProblem atomic.Pointer[string] // why space cannot be freed, nil when it can
+	filesChecked time.Time              // when quotas were enforced last; owned by maintain's goroutine
 }
 
-// New makes a server without terminals; Recover brings back those of the store.
+// New returns a Registry without terminals; Recover adds those of the store.
 func New(cfg Config) *Registry {
 	return &Registry{cfg: cfg, hooks: &cfg.Hooks, life: cfg.Life, ctx: cfg.Life.Context(), large: stream.NewLarge(),
 		byID: map[string]*Terminal{}, starting: map[*Terminal]struct{}{}}
 }
 
-// Begin begins what looks after the terminals until the lifetime ends.
-func (m *Registry) Begin() {
+// Run starts the goroutines that maintain the terminals until the lifetime ends.
+func (m *Registry) Run() {
 	m.life.Go(m.checkpoints)
 	m.life.Go(m.maintain)
 	m.life.Go(m.inspectEnded)
 }
 
-// CloseProcesses lets go of the running programs once the lifetime is shut: run ends, and the keeper has the terminals open too.
+// CloseProcesses closes this server's side of the running programs' terminals, which ends
+// the goroutines that read them. The keeper has them open too, so the programs go on.
+// It is called once the lifetime is shut.
 func (m *Registry) CloseProcesses() {
 	for _, t := range m.All() {
 		if t.Running() {
@@ -155,28 +162,29 @@ func (m *Registry) CloseProcesses() {
 	}
 }
 
-// Close writes every terminal's snapshot and closes what is open. Nothing of the lifetime works any more.
+// Close writes every terminal's snapshot and closes its files, after all goroutines of the
+// lifetime have ended.
 func (m *Registry) Close() {
 	m.checkpointAll()
 	for _, t := range m.All() {
-		t.leave()
+		t.closeFiles()
 	}
 }
 
-// leave closes what a running terminal has open. What waits in its pipe stays there
-// for the next server.
-func (t *Terminal) leave() {
+// closeFiles closes the files of a running terminal. Output in its pipe stays there for the
+// next server.
+func (t *Terminal) closeFiles() {
 	if !t.Running() {
 		return
 	}
 	if err := t.journal.Close(); err != nil {
-		t.failed(troubleJournal, err)
+		t.failed(journalFailure, err)
 	}
 	_ = t.pipe.Close()
 }
 
-// Find returns the terminal with that id or name. In session "" every
-// session's terminals are meant. Errors: ErrNotFound, ErrAmbiguous.
+// Find returns the terminal of a session with that id or name; session "" is all sessions.
+// Errors: ErrNotFound, ErrAmbiguous.
 func (m *Registry) Find(session, ref string) (*Terminal, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -221,18 +229,20 @@ func (m *Registry) Unsorted() []*Terminal {
 // All returns every terminal, deleted ones too, oldest first.
 func (m *Registry) All() []*Terminal {
 	out := m.Unsorted()
-	sortByAge(out)
+	slices.SortFunc(out, func(a, b *Terminal) int {
+		return cmp.Or(a.created.Compare(b.created), cmp.Compare(a.ID, b.ID))
+	})
 	return out
 }
 
-// RoomForViewer tells whether there is room for one more viewer. Errors: ErrExhausted.
+// RoomForViewer tells whether one more viewer has descriptors. Errors: descriptors.ErrExhausted.
 func (m *Registry) RoomForViewer() error { return m.cfg.Descriptors.RoomForViewer() }
 
-// Changed returns a channel that gets a value when the list of terminals or
-// something shown in it changed, and a function that ends it.
+// Changed returns a channel that gets a value when what ListJSON returns may have changed,
+// and a function that ends that.
 func (m *Registry) Changed() (changed <-chan struct{}, stop func()) { return m.changes.Watch() }
 
-// Running are the terminals of a thread whose programs run, in no order.
+// Running returns the terminals of a thread whose programs run, in no order.
 func (m *Registry) Running(thread string) (list []*Terminal) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -12,20 +12,20 @@ import (
 	"github.com/evertty/evertty/vt"
 )
 
-// past is what the disk knew of a terminal.
-type past struct {
+// replayed is the state of a terminal that was read from disk.
+type replayed struct {
 	hub        *stream.Hub
 	from       uint64    // position of the snapshot
-	cols, rows int       // the size that is due, 0 when none is
-	output     time.Time // when the newest output came that was applied; zero for none
-	unanswered []byte    // answers to queries that nobody has given
+	cols, rows int       // a resize that was not applied yet, 0 for none
+	output     time.Time // of the newest output that was applied; zero for none
+	unanswered []byte    // answers to queries that the previous server has not given
 	damage     []error
 }
 
-// replay makes the hub of a terminal from its newest good snapshot and the
-// journal after it. j is nil when there is none.
-func (t *Terminal) replay(j *journal.Journal) past {
-	var p past
+// replay makes the hub of a terminal from its newest good snapshot and the journal after
+// that. j is nil when there is none.
+func (t *Terminal) replay(j *journal.Journal) replayed {
+	var p replayed
 	o := t.options()
 	o.Journal = j
 	loaded, err := t.registry.cfg.Store.Load(t.ID)
@@ -33,35 +33,36 @@ func (t *Terminal) replay(j *journal.Journal) past {
 	case err == nil:
 		p.from = loaded.Header.Seq
 		p.hub = stream.Restore(o, loaded.Frame, p.from)
-		p.note(loaded.Damage)
+		p.addDamage(loaded.Damage)
 	case errors.Is(err, datadir.ErrNotFound) && j != nil && j.Start() == 0:
 		p.hub = stream.New(o) // it was killed before its first snapshot
 	default:
-		p.note(err)
+		p.addDamage(err)
 		p.hub = stream.Restore(o, blank(t.spec.Cols, t.spec.Rows), 0)
 	}
 	switch {
 	case j == nil:
 	case j != t.journal && p.from > j.End():
-		p.note(j.Damage())
-		p.note(fmt.Errorf("%d bytes of output before position %d are missing", p.from-j.End(), p.from))
+		p.addDamage(j.Damage())
+		p.addDamage(fmt.Errorf("%d bytes of output before position %d are missing", p.from-j.End(), p.from))
 	default:
-		p.note(j.Damage())
-		p.note(p.follow(j))
+		p.addDamage(j.Damage())
+		p.addDamage(p.applyJournal(j))
 	}
 	known := uint64(0)
 	if t.restored != nil {
 		known = t.restored.Seq
 	}
 	if j == nil && t.state != StateExited {
-		known = max(known, journal.GivenOut(t.registry.cfg.Store, t.ID)) // nobody wrote down where it ended
+		known = max(known, journal.GivenOut(t.registry.cfg.Store, t.ID)) // the record has no end
 	}
-	p.reach(known, j, j != nil && j == t.journal)
+	p.skipTo(known, j, j != nil && j == t.journal)
 	return p
 }
 
-// reach brings the hub to a position that is known, when neither snapshot nor journal have got there: positions are never given out twice.
-func (p *past) reach(known uint64, j *journal.Journal, writes bool) {
+// skipTo moves the hub to a known position that neither snapshot nor journal reach: no
+// position is used twice. With writes the journal moves too.
+func (p *replayed) skipTo(known uint64, j *journal.Journal, writes bool) {
 	have := p.hub.Facts().Seq
 	if writes {
 		have = max(have, j.End())
@@ -69,15 +70,15 @@ func (p *past) reach(known uint64, j *journal.Journal, writes bool) {
 	if known <= have {
 		return
 	}
-	p.note(fmt.Errorf("%d bytes of output before position %d are missing", known-have, known))
+	p.addDamage(fmt.Errorf("%d bytes of output before position %d are missing", known-have, known))
 	p.hub.Skip(known - have)
 	if writes {
-		p.note(j.SkipTo(known))
+		p.addDamage(j.SkipTo(known))
 	}
 }
 
-// remember gives the hub what the record knows.
-func (p *past) remember(r *meta) {
+// remember gives the hub the time of the last output and the bells of the record.
+func (p *replayed) remember(r *meta) {
 	last := p.output
 	if r.LastOutput != nil && r.LastOutput.After(last) {
 		last = *r.LastOutput
@@ -85,23 +86,23 @@ func (p *past) remember(r *meta) {
 	p.hub.Remember(last, r.Bells)
 }
 
-// maxDamage is how many kinds of damage one terminal tells of.
+// maxDamage is how many kinds of damage are noted of one terminal.
 const maxDamage = 5
 
-func (p *past) note(err error) {
+func (p *replayed) addDamage(err error) {
 	if err != nil && len(p.damage) < maxDamage {
 		p.damage = append(p.damage, err)
 	}
 }
 
-// follow applies the journal from the snapshot's position to its end.
-func (p *past) follow(j *journal.Journal) error {
+// applyJournal applies the journal from the snapshot's position to its end.
+func (p *replayed) applyJournal(j *journal.Journal) error {
 	if p.from > j.End() {
-		// The machine went down before the disk had what the snapshot has seen.
+		// The machine went down before the journal was synced up to the snapshot.
 		return j.SkipTo(p.from)
 	}
 	if p.from < j.Start() {
-		p.note(fmt.Errorf("%d bytes of output from position %d are missing", j.Start()-p.from, p.from))
+		p.addDamage(fmt.Errorf("%d bytes of output from position %d are missing", j.Start()-p.from, p.from))
 		p.hub.Skip(j.Start() - p.from)
 		p.from = j.Start()
 	}
@@ -110,14 +111,14 @@ func (p *past) follow(j *journal.Journal) error {
 		return err
 	}
 	defer r.Close()
-	if p.from > 0 { // the record may be older than the snapshot, and then nothing else knows
+	if p.from > 0 { // the record may be older than the snapshot
 		p.output = r.Time()
 	}
 	answered := j.LastAnswered()
 	for {
 		e, err := r.Next()
 		if errors.Is(err, io.EOF) {
-			p.fit()
+			p.applySize()
 			return nil
 		}
 		if err != nil {
@@ -127,14 +128,14 @@ func (p *past) follow(j *journal.Journal) error {
 	}
 }
 
-// apply repeats one entry. Answers to queries up to position answered were given.
-func (p *past) apply(e journal.Entry, answered uint64) {
+// apply applies one entry. Queries up to position answered were answered.
+func (p *replayed) apply(e journal.Entry, answered uint64) {
 	if e.Damaged {
-		p.note(fmt.Errorf("output before position %d is damaged", e.Seq))
+		p.addDamage(fmt.Errorf("output before position %d is damaged", e.Seq))
 	}
 	switch e.Kind {
 	case journal.EntryOutput:
-		p.fit()
+		p.applySize()
 		p.output = e.Time
 		old := min(uint64(len(e.Data)), answered-min(answered, e.Seq-uint64(len(e.Data))))
 		p.hub.Write(e.Data[:old])
@@ -144,25 +145,25 @@ func (p *past) apply(e journal.Entry, answered uint64) {
 			p.hub.Flush() // of the generation that has ended
 		}
 		if p.cols, p.rows = e.Cols, e.Rows; e.Seq != p.from {
-			p.fit()
+			p.applySize()
 		}
 	case journal.EntryGap:
-		p.note(fmt.Errorf("%d bytes of output before position %d are missing", e.Bytes, e.Seq))
+		p.addDamage(fmt.Errorf("%d bytes of output before position %d are missing", e.Bytes, e.Seq))
 		p.hub.Skip(e.Bytes)
 	}
 }
 
-// fit resizes to the size that is due. Of the changes at the snapshot's own
-// position nobody knows which it has seen: only the last of them counts, or the screen
-// would be made small again on the way to a size that it has.
-func (p *past) fit() {
+// applySize applies the last resize. Of several at the position of the snapshot only the
+// last one counts: the snapshot may have some of them, and shrinking the screen on the way to
+// its own size would lose lines.
+func (p *replayed) applySize() {
 	if p.cols > 0 && p.rows > 0 {
 		p.hub.Resize(p.cols, p.rows)
 	}
 	p.cols, p.rows = 0, 0
 }
 
-// blank is a screen on which nothing was ever written.
+// blank is a screen without output.
 func blank(cols, rows int) *vt.Frame {
 	cols, rows = max(cols, vt.MinSize), max(rows, vt.MinSize)
 	return &vt.Frame{Cols: cols, Rows: rows, Unicode: vt.Unicode11, Modes: vt.DefaultModes(),

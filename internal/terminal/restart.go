@@ -13,17 +13,15 @@ import (
 	"github.com/evertty/evertty/vt"
 )
 
-// Restart starts the program of a terminal that has ended again, in the directory
-// and with the environment of its row (without records: the last directory known and
-// the environment it was created with). The result
-// is a new generation under the same id: the screen goes on below a line that
-// says when and why, positions in the output go on too. Errors: ErrRunning,
-// ErrNotFound for a deleted one, ErrLimit, ErrClosing, those of pty.Start.
+// Restart starts the program of a terminal that has ended again, in the directory and with
+// the environment of Hooks.Next. The result is a new generation under the same id. Its screen
+// goes on below a line that says when and why, and positions in the output go on too.
+// Errors: ErrRunning, ErrNotFound for a deleted one, ErrLimit, ErrClosing, those of pty.Start.
 func (m *Registry) Restart(old *Terminal) (*Terminal, error) {
 	if old.Running() {
 		return nil, fmt.Errorf("%w: terminal %s: process %d", ErrRunning, old.ID, old.process.PID())
 	}
-	<-old.ended // its last words are on disk then
+	<-old.ended // its last output is on disk then
 	release, err := m.cfg.Descriptors.Take(descriptors.Terminal)
 	if err != nil {
 		return nil, err
@@ -44,74 +42,76 @@ func (m *Registry) Restart(old *Terminal) (*Terminal, error) {
 	return t, nil
 }
 
-// startNext starts the next generation of old and lets it be found. Two restarts at once start one program, and one
-// beside a deletion is either refused, or what it started is deleted too.
+// startNext starts and publishes the next generation of old. Two restarts at once start one
+// program. One during a deletion is refused, or its program is deleted too.
 func (m *Registry) startNext(old *Terminal) (*Terminal, error) {
-	if err := old.line.take(m.life.Opening()); err != nil {
+	if err := old.generations.lock(m.life.Opening()); err != nil {
 		return nil, err
 	}
-	defer old.line.give()
-	switch now := m.latest(old.ID); {
-	case now == nil, old.Deleted(), old.line.leaving.Load() > 0:
+	defer old.generations.unlock()
+	switch now := m.current(old.ID); {
+	case now == nil, old.Deleted(), old.generations.deletes.Load() > 0:
 		return nil, fmt.Errorf("%w: terminal %s was deleted", ErrNotFound, old.ID)
 	case now != old:
 		return nil, fmt.Errorf("%w: terminal %s: somebody else has started it", ErrRunning, old.ID)
 	}
 	last := old.Info()
-	t := m.attach(&Terminal{ID: old.ID, registry: m, spec: old.spec, created: old.created, generation: old.generation + 1, line: old.line, state: StateRunning,
-		lastActivity: time.Now().UTC(), hadViewer: true, left: time.Now(), ended: make(chan struct{}), changes: 1})
+	t := m.withData(&Terminal{ID: old.ID, registry: m, spec: old.spec, created: old.created,
+		generation: old.generation + 1, generations: old.generations, state: StateRunning,
+		lastActivity: time.Now().UTC(), hadViewer: true, lastDetach: time.Now(),
+		ended: make(chan struct{}), changes: 1})
 	if err := m.reserve(t); err != nil {
 		return nil, err
 	}
 	defer m.release(t)
-	old.handOver(true)
-	if err := t.begin(old, last); err != nil {
-		m.takeBack(old, t)
+	old.setRetired(true)
+	if err := t.startAfter(old, last); err != nil {
+		m.abandonNext(old, t)
 		return nil, err
 	}
 	m.publish(t)
 	return t, nil
 }
 
-// handOver makes the files of an ended terminal somebody else's, the next generation's: neither its screen, its record nor
-// its journal are written any more by who still knows it. With false they are its own again.
-func (t *Terminal) handOver(away bool) {
+// setRetired gives the files of an ended terminal to the next generation: this one writes
+// neither screen nor record nor journal any more. With false they are its own again.
+func (t *Terminal) setRetired(retired bool) {
 	if j, err := t.Journal(); err == nil {
-		j.Retire(away)
+		j.Retire(retired)
 	}
 	t.saving.Lock()
 	defer t.saving.Unlock()
-	t.purged = away
+	t.purged = retired
 }
 
-// takeBack gives the files back to a terminal whose next generation did not start.
-func (m *Registry) takeBack(old, t *Terminal) {
+// abandonNext gives the files back to a terminal whose next generation did not start.
+func (m *Registry) abandonNext(old, t *Terminal) {
 	if t.journal != nil {
 		_ = t.journal.Close()
 	}
-	old.handOver(false)
+	old.setRetired(false)
 	old.saveRecord()
 }
 
-// begin starts the process and puts the old screen with the line above its output.
-func (t *Terminal) begin(old *Terminal, last Info) error {
+// startAfter starts the process, with the old screen and the restart line above its output.
+func (t *Terminal) startAfter(old *Terminal, last Info) error {
 	if err := t.openJournal(last.Cols, last.Rows); err != nil {
 		return err
 	}
 	wanted, env := t.registry.hooks.Next(old)
-	dir, moved := StartDir(t.spec.Place, wanted)
+	dir, moved := StartDir(t.spec.Provider, wanted)
 	s := t.spec
 	s.Env = env
 	s.Cwd, s.Cols, s.Rows = dir, last.Cols, last.Rows
 	shot := old.Hub().Shot()
 	f := shot.Frame
-	t.place, t.fallback = startingIn(dir, f.Cwd), moved
-	if err := t.journal.SkipTo(shot.Seq); err != nil { // a quota took the journal
+	t.cwd, t.fallback = newCwd(dir, f.Cwd), moved
+	if err := t.journal.SkipTo(shot.Seq); err != nil { // a quota may have removed the journal
 		return err
 	}
 	t.screen.hub.Store(stream.Restore(t.options(), f, t.journal.End()))
 	err := t.start(s)
-	if errors.Is(err, pty.ErrNoCommand) { // a PATH that the program before had set
+	if errors.Is(err, pty.ErrNoCommand) { // the previous program may have changed PATH
 		s.Env = t.spec.Env
 		err = t.start(s)
 	}
@@ -120,28 +120,29 @@ func (t *Terminal) begin(old *Terminal, last Info) error {
 	}
 	line := restartLine(f, last, time.Now(), moved)
 	if err := t.journal.Restart(t.generation, last.Cols, last.Rows); err != nil {
-		t.failed(troubleJournal, err)
+		t.failed(journalFailure, err)
 	}
 	if err := t.journal.Write(line); err != nil {
-		t.failed(troubleJournal, err)
+		t.failed(journalFailure, err)
 	}
 	t.Hub().Write(line)
-	t.first = t.Hub().Facts().Seq
+	t.startSeq = t.Hub().Facts().Seq
 	return nil
 }
 
-// fresh ends what a program may have left: an unfinished sequence (CAN), the
+// resetModes resets what a program may have changed: an unfinished sequence (CAN), the
 // alternate screen and its keyboard stack, margins, origin mode, LNM, all modes that
 // change what input sends or what output does, keyboard protocol, character sets,
-// attributes, hyperlink, reverse video and changed colours. History and title stay.
-// It leaves the cursor below everything that was on the screen.
-const fresh = "\x18\x1b[?1047h\x1b[=0u\x1b[<99u\x1b[?1049l\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1005l\x1b[?1006l\x1b[?1015l\x1b[?1016l" +
-	"\x1b[?2004l\x1b[?2026l\x1b[?2031l\x1b[?5l\x1b[20l\x1b[=0u\x1b[<99u\x1b[!p\x1b[?7h\x1b[?25h\x1b[0m\x1b]8;;\x1b\\\x1b(B\x0f" +
+// attributes, hyperlink, reverse video and colours. History and title stay.
+const resetModes = "\x18\x1b[?1047h\x1b[=0u\x1b[<99u\x1b[?1049l" +
+	"\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1005l\x1b[?1006l\x1b[?1015l\x1b[?1016l" +
+	"\x1b[?2004l\x1b[?2026l\x1b[?2031l\x1b[?5l\x1b[20l\x1b[=0u\x1b[<99u\x1b[!p\x1b[?7h\x1b[?25h" +
+	"\x1b[0m\x1b]8;;\x1b\\\x1b(B\x0f" +
 	"\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\"
 
-// freshTabs makes the tab stops as in the beginning, every 8 columns, when the
-// program changed them (TBC and HTS, ECMA-48 8.3.155, 8.3.62).
-func freshTabs(f *vt.Frame) string {
+// resetTabs sets the initial tab stops, every 8 columns, when the program changed them (TBC
+// and HTS, ECMA-48 8.3.155, 8.3.62).
+func resetTabs(f *vt.Frame) string {
 	if f.Main.Tabs == nil {
 		return ""
 	}
@@ -149,7 +150,8 @@ func freshTabs(f *vt.Frame) string {
 	return "\r\x1b[3g\x1bH" + strings.Repeat(stop, (f.Cols-1)/8) + "\r"
 }
 
-// restartLine is what stands between two generations: where the old screen ends, when and why.
+// restartLine is the output between two generations: it resets the modes and prints, below
+// the old screen, when and why the program was restarted.
 func restartLine(f *vt.Frame, last Info, now time.Time, moved string) []byte {
 	reason := "its process was lost"
 	switch e := last.Exit; {
@@ -161,20 +163,21 @@ func restartLine(f *vt.Frame, last Info, now time.Time, moved string) []byte {
 	}
 	line := fmt.Sprintf("── %s · restarted %s ──", reason, now.UTC().Format("2006-01-02 15:04:05 UTC"))
 	if moved != "" {
-		line += " " + moved + why(moved)
+		line += " " + moved + whyMoved(moved)
 	}
-	return fmt.Appendf(nil, "%s%s\x1b[%d;1H\r\n\x1b[2m%s\x1b[0m\r\n", fresh, freshTabs(f), lastRow(f), line)
+	return fmt.Appendf(nil, "%s%s\x1b[%d;1H\r\n\x1b[2m%s\x1b[0m\r\n", resetModes, resetTabs(f), lastRow(f), line)
 }
 
-// why is why a program was not started in a directory: it is gone, or it is there and may not be entered.
-func why(moved string) string {
+// whyMoved says why a program was not started in a directory: it does not exist, or may not be
+// entered.
+func whyMoved(moved string) string {
 	if startdir.Exists(moved) {
 		return " cannot be entered"
 	}
 	return " is gone"
 }
 
-// lastRow is the number, from 1, of the last row of the main screen with anything in it.
+// lastRow is the number, from 1, of the last row of the main screen that is not empty.
 func lastRow(f *vt.Frame) int {
 	for y := len(f.Main.Lines); y > 1; y-- {
 		if f.Main.Lines[y-1].Text() != "" {

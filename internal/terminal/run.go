@@ -12,23 +12,23 @@ import (
 )
 
 const (
-	// idleBuffer is what a silent terminal holds for its next output, in bytes:
-	// what the kernel hands out at once.
+	// idleBuffer is the buffer of a silent terminal, in bytes: a pseudo-terminal has no
+	// more at once.
 	idleBuffer = 4 << 10
-	// floodBuffer is what a terminal that filled idleBuffer moves at once, in bytes.
+	// floodBuffer is the buffer of a terminal that filled idleBuffer, in bytes.
 	floodBuffer = 64 << 10
+	// cwdInterval is the least time between two reads of the program's directory because of
+	// output. Output is the last moment to read it: after the end of the program it is unknown.
+	cwdInterval = 20 * time.Millisecond
+	// floodLasts is how long after a full read the terminal counts as flooded.
+	floodLasts = 100 * time.Millisecond
 )
-
-// lookEvery is the least time between two looks at the program's directory because
-// of output. A shell that prints its last words is often still there; once it
-// has ended nobody knows where it was.
-const lookEvery = 20 * time.Millisecond
 
 var floodBuffers = sync.Pool{New: func() any { b := make([]byte, floodBuffer); return &b }}
 
-// run brings the program's output into the journal and then to the hub, until
-// its end or until the server leaves. It is the only reader of the terminal, the
-// only caller of Append, and the only goroutine that writes to the hub.
+// run moves the program's output into the journal and then to the hub, until the program or
+// the server ends. It is the only reader of the terminal, the only caller of Append, and the
+// only goroutine that writes to the hub.
 func (t *Terminal) run() {
 	small := make([]byte, idleBuffer)
 	var large *[]byte
@@ -53,7 +53,7 @@ func (t *Terminal) run() {
 		}
 	}
 	if t.registry.ctx.Err() != nil && errors.Is(err, pty.ErrClosed) {
-		return // the server leaves, the program stays
+		return // the server ends, the program goes on
 	}
 	if !errors.Is(err, io.EOF) {
 		t.registry.cfg.Log.Warn("terminal output ended early", "id", t.ID, "error", err)
@@ -61,28 +61,23 @@ func (t *Terminal) run() {
 	t.finish()
 }
 
-// floodLasts is how long after a full read the terminal counts as flooded.
-const floodLasts = 100 * time.Millisecond
-
 // Flooded tells whether the program prints faster than its output is read.
 func (t *Terminal) Flooded() bool { return time.Since(time.Unix(0, t.flooded.Load())) <= floodLasts }
 
-// answering notes in the journal that queries before seq get their answers now, so that the
-// next server does not give them again: one that is killed between the two
-// leaves a program without an answer, which is better than a program that takes
-// an answer for something that was typed.
-func (t *Terminal) answering(seq uint64) {
+// noteAnswered notes in the journal that queries before seq get their answers now, so that the
+// next server does not answer them again. If this one is killed in between, the program gets
+// no answer: better than a second one, which it would take for input.
+func (t *Terminal) noteAnswered(seq uint64) {
 	if err := t.journal.Answered(seq); err != nil {
-		t.failed(troubleJournal, err)
+		t.failed(journalFailure, err)
 	}
 }
 
-// apply moves n bytes that wait in the pipe into the journal and then to the
-// screen and the viewers.
+// apply moves n bytes from the pipe into the journal and then to the screen and the viewers.
 func (t *Terminal) apply(n int, buf []byte) {
 	p, err := t.journal.Append(t.pipe, n, buf)
 	if err != nil {
-		t.failed(troubleJournal, err)
+		t.failed(journalFailure, err)
 	}
 	if reply := t.Hub().Write(p); len(reply) > 0 {
 		t.input.reply(reply, t.journal.End())
@@ -91,15 +86,15 @@ func (t *Terminal) apply(n int, buf []byte) {
 		t.journal.Rested(seq)
 	}
 	t.changed()
-	t.keepQuota()
-	if now := time.Now(); now.Sub(t.lookedAt) > lookEvery {
-		t.lookedAt = now
+	t.enforceQuota()
+	if now := time.Now(); now.Sub(t.cwdChecked) > cwdInterval {
+		t.cwdChecked = now
 		t.RefreshCwd()
 	}
 }
 
-// catchUp applies what waits in the pipe: output that the server before this one
-// took from the terminal and did not write down.
+// catchUp applies the output in the pipe: the previous server took it from the terminal and
+// did not write it to the journal.
 func (t *Terminal) catchUp() error {
 	buf := make([]byte, idleBuffer)
 	for {
@@ -116,11 +111,11 @@ func (t *Terminal) changed() {
 	t.mu.Lock()
 	t.changes++
 	t.mu.Unlock()
-	t.restless.Store(true)
+	t.active.Store(true)
 }
 
-// finish notes the end of the program after its last output. The keeper may
-// forget it only when the end is on disk.
+// finish notes the end of the program after its last output. The keeper drops the process
+// only when its end is on disk.
 func (t *Terminal) finish() {
 	status, _ := t.process.Wait(context.Background()) // fails with its context only
 	_ = t.process.Close()
@@ -132,26 +127,26 @@ func (t *Terminal) finish() {
 	t.changes++
 	t.mu.Unlock()
 	if err := t.journal.Exit(endOf(e, t.endedAt)); err != nil {
-		t.failed(troubleJournal, err)
+		t.failed(journalFailure, err)
 	}
 	t.Hub().Finish(e)
 	if t.checkpoint() {
-		t.fine(troubleJournal)
+		t.worked(journalFailure) // no output comes that could be lost
 	}
 	t.saveRecord()
 	if err := t.journal.Close(); err != nil {
-		t.failed(troubleJournal, err)
+		t.failed(journalFailure, err)
 	}
 	t.registry.hooks.Moved(t, t.Cwd())
 	t.registry.hooks.Exited(t, e)
-	if t.spec.Place != "" {
+	if t.spec.Provider != "" {
 		t.registry.hooks.DropProgram(t)
 	}
 	close(t.ended)
 	t.registry.changes.Notify()
 }
 
-// exitOf is the end as viewers are told of it. An unknown status is no code.
+// exitOf is the Exit for a status of the process. An unknown status has no code.
 func (t *Terminal) exitOf(status pty.Exit) stream.Exit {
 	e := stream.Exit{Signal: status.Signal, Reason: "exit", Code: &status.Code}
 	if status.Signal != "" {

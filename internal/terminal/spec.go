@@ -13,19 +13,19 @@ import (
 	"github.com/evertty/evertty/vt"
 )
 
-// Spec is what a terminal is created from.
+// Spec says how a terminal is created.
 type Spec struct {
 	Session    string            `json:"session"`
 	Name       string            `json:"name,omitempty"`
 	Cmd        []string          `json:"cmd"` // nil means DefaultCmd
-	Cwd        string            `json:"cwd"` // "" means the user's home, to which a relative one is relative; Create makes it absolute
+	Cwd        string            `json:"cwd"` // "" is the home, relative is below it; Create makes it absolute
 	Env        map[string]string `json:"env,omitempty"`
 	Cols       int               `json:"cols"`       // 0 means 80
 	Rows       int               `json:"rows"`       // 0 means 24
 	Scrollback *int              `json:"scrollback"` // nil means vt.DefaultScrollback
 	SizePolicy stream.Policy     `json:"size_policy"`
-	// Place is the provider that it runs at, "" is this machine. Create finds it out.
-	Place string `json:"place,omitempty"`
+	// Provider is the provider that it runs at, "" is this machine. Create sets it.
+	Provider string `json:"place,omitempty"`
 }
 
 // Defaults of a terminal.
@@ -34,12 +34,12 @@ const (
 	DefaultRows = 24
 )
 
-// DefaultCmd is what runs when no command is named.
+// DefaultCmd is the default of Spec.Cmd.
 func DefaultCmd() []string { return []string{"bash", "-l"} }
 
 const (
-	maxArgs = 4096      // words of a command
-	maxArg  = 128 << 10 // bytes of a word; the kernel takes no longer one
+	maxArgs = 4096      // words of a command: far more than a person types
+	maxArg  = 128 << 10 // bytes of a word: the limit of Linux (MAX_ARG_STRLEN)
 )
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
@@ -65,8 +65,8 @@ func CheckSize(cols, rows int) error {
 	return nil
 }
 
-// complete fills in the defaults and checks every field. Errors: ErrInvalid.
-// What only the system can tell (the command, the directory) is left to Start.
+// complete sets the defaults and checks every field. Errors: ErrInvalid. Whether command and
+// directory exist is checked at the start.
 func (s *Spec) complete() error {
 	if s.Cmd == nil {
 		s.Cmd = DefaultCmd()
@@ -112,18 +112,19 @@ func (s *Spec) checkCmd() error {
 	return nil
 }
 
-// idBytes of randomness make 20 characters: nobody guesses or repeats one.
+// idBytes is the randomness of an id, in bytes: 20 characters that cannot be guessed.
 const idBytes = 12
 
 var idCode = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
+// NewID returns a random id.
 func NewID() string {
 	var b [idBytes]byte
 	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
 	return idCode.EncodeToString(b[:])
 }
 
-// Absolute is dir when it is an absolute path, else "".
+// Absolute returns dir if it is an absolute path, else "".
 func Absolute(dir string) string {
 	if strings.HasPrefix(dir, "/") {
 		return dir

@@ -1,8 +1,6 @@
 package terminal
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,88 +16,82 @@ import (
 // State says how alive a terminal is.
 type State string
 
-// The states. A generation never goes back to an earlier one.
+// The states. A process never goes back to an earlier one.
 const (
 	StateRunning State = "running"
-	StateExited  State = "exited" // its end was seen
-	StateLost    State = "lost"   // its process went, and nobody saw how: with keeper and server, or the machine
+	StateExited  State = "exited" // its exit status is known, or at least that it ended
+	StateLost    State = "lost"   // it ended while neither keeper nor server ran: they, or the machine, went down
 )
 
-// Terminal is one live or ended terminal. All methods are safe for concurrent use.
+// Terminal is one live or ended terminal: one process of it. A restart makes a new Terminal
+// under the same id. All methods are safe for concurrent use.
 type Terminal struct {
 	ID string
-	// Data is the hooks' own, see Hooks.NewData.
+	// Data belongs to the hooks, see Hooks.NewData.
 	Data any
 
 	registry *Registry
 	spec     Spec // complete; Cols and Rows are those at creation
 	created  time.Time
 
-	generation int // of its process, from 1; a restart makes a new Terminal of the next one
-	line       *lineage
+	generation  int // number of the process, from 1
+	generations *generations
 
-	// The process and what its output goes through; nil when the terminal had
-	// ended before this server came.
+	// The process and the path of its output; nil when the terminal had ended before this
+	// server started.
 	process *pty.Process
 	pipe    *pty.Pipe
 	input   *input
 	journal *journal.Journal
 	typed   echo.Typed
 	mark    atomic.Pointer[PromptMark]
-	flooded atomic.Int64  // when more output waited than is taken from a silent terminal, in ns since 1970
-	ended   chan struct{} // closed when the state is not running any more and all output was applied
+	flooded atomic.Int64  // when a read last filled idleBuffer, in ns since 1970
+	ended   chan struct{} // closed when the program has ended and all output was applied
 
-	lookedAt  time.Time // of apply's goroutine
-	replaying bool      // the hub is being made from the journal; only before anybody can find the terminal
+	cwdChecked time.Time // when apply last read the program's directory; owned by its goroutine
+	replaying  bool      // the hub is made from the journal; only before the terminal is published
 
-	started func() // ends what was begun with lifetime.Start
-	first   uint64 // position where the program began, or this server; not changed once it can be found
+	started  func() // ends what lifetime.Start began
+	startSeq uint64 // see StartSeq; constant once the terminal is published
 
-	restored *meta // what its record said, when it came back from disk
-	screen   lazyHub
-	past     pastJournal
+	restored     *meta // its record, when it came back from disk
+	screen       lazyHub
+	endedJournal endedJournal
 
-	resizing  sync.Mutex // held over the PTY's and the hub's resize
-	saving    sync.Mutex // held over writes of its files and the look at what is written; taken before mu
-	purged    bool       // its files are gone for good, or another generation's; guarded by saving
-	kept      [2]uint64  // positions of the snapshots on disk, the older first; guarded by saving
-	diskBytes atomic.Int64
-	making    atomic.Bool // a snapshot is being made because of the journal's quota
-	restless  atomic.Bool // something happened since the last look of tend
+	resizing      sync.Mutex // held over the PTY's and the hub's resize
+	saving        sync.Mutex // held while its files and what goes into them are read or written; taken before mu
+	purged        bool       // its files are removed, or belong to the next generation; guarded by saving
+	kept          [2]uint64  // positions of the snapshots on disk, the older first; guarded by saving
+	diskBytes     atomic.Int64
+	checkpointing atomic.Bool // enforceQuota writes a snapshot
+	active        atomic.Bool // something happened since the last call of maintain
 
-	trouble [troubleKinds]atomic.Pointer[string] // what could not be written, nil for what could
+	failures [failureKinds]atomic.Pointer[string] // what cannot be written, nil for what can
 
 	mu           sync.Mutex
-	place        whereabouts
-	fallback     string // the directory that was wanted when the program had to start in another
+	cwd          cwdState
+	fallback     string // the wanted directory, when the program had to start in another
 	state        State
 	exit         *stream.Exit
-	killed       bool // somebody asked for the end
+	killed       bool // HangUp was called
 	lastActivity time.Time
 	endedAt      time.Time // zero while it runs
 	deleted      time.Time // zero while it is listed
-	damage       string    // what was wrong with its files
-	saved        uint64    // change number of the last snapshot on disk
-	savedSeq     uint64    // its position
+	damage       string    // what was wrong with its files when they were read
 	changes      uint64    // grows with each change worth a snapshot
+	saved        uint64    // value of changes at the newest snapshot on disk
+	savedSeq     uint64    // position of that snapshot
 	hadViewer    bool
-	overdueSaid  bool          // its end for lack of use has begun
-	left         time.Time     // when the last viewer left, or this server came; zero before the first
-	stood        time.Duration // how long its thread was paused since its creation
-}
-
-func sortByAge(ts []*Terminal) {
-	slices.SortFunc(ts, func(a, b *Terminal) int {
-		return cmp.Or(a.created.Compare(b.created), cmp.Compare(a.ID, b.ID))
-	})
+	expiring     bool          // it is being deleted for lack of use
+	lastDetach   time.Time     // when a viewer left last, or this server started; zero before the first
+	pausedFor    time.Duration // how long its thread was paused since its creation
 }
 
 // Hub is the terminal's screen and its viewers.
 func (t *Terminal) Hub() *stream.Hub { return t.screen.get() }
 
-// lazyHub is the hub of a terminal; one that came back from disk reads its
-// screen when somebody first asks, so that a server with many ended terminals
-// starts at once and stays small.
+// lazyHub is the hub of a terminal. One that came back from disk reads its screen with the
+// first get, so that a server with many ended terminals starts at once and stays small.
 type lazyHub struct {
 	once sync.Once
 	load func() *stream.Hub
@@ -114,53 +106,48 @@ func (l *lazyHub) get() *stream.Hub {
 	return l.hub.Load()
 }
 
-// viewers is the number of viewers that somebody looks at, 0 while nobody has asked
-// for the screen.
-func (l *lazyHub) viewers() int {
+// facts are the hub's, zero before the first get.
+func (l *lazyHub) facts() (f stream.Facts) {
 	if h := l.hub.Load(); h != nil {
-		return h.Facts().Viewers
+		f = h.Facts()
 	}
-	return 0
+	return f
 }
 
-// attached is the number of viewers with those that nobody looks at.
-func (l *lazyHub) attached() int {
-	if h := l.hub.Load(); h != nil {
-		return h.Facts().Attached
-	}
-	return 0
-}
-
+// In tells whether the terminal belongs to a session; every one belongs to "".
 func (t *Terminal) In(session string) bool { return session == "" || t.spec.Session == session }
 
 // Cwd is the last known directory of the program.
 func (t *Terminal) Cwd() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.place.dir
+	return t.cwd.dir
 }
 
+// Deleted tells whether the terminal was taken off the lists.
+// Deleted tells whether the terminal was taken off the lists.
 func (t *Terminal) Deleted() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return !t.deleted.IsZero()
 }
 
+// Running tells whether the program runs, as far as is known.
+// Running tells whether the program runs, as far as is known.
 func (t *Terminal) Running() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.state == StateRunning
 }
 
-// touch notes that something happened: activity of a person or a program that
-// uses the terminal.
+// touch notes activity of a user.
 func (t *Terminal) touch() {
 	now := time.Now()
 	t.mu.Lock()
 	t.lastActivity = now
 	t.changes++
 	t.mu.Unlock()
-	t.restless.Store(true)
+	t.active.Store(true)
 }
 
 // EngineConfig is what the terminal's emulator is made with, in the size of its creation.
@@ -196,14 +183,14 @@ func (t *Terminal) options() stream.Options {
 	return o
 }
 
-// resized notes a resize in its place in the output.
+// resized writes a resize to the journal at its position in the output.
 func (t *Terminal) resized(seq uint64, cols, rows int) {
 	if !t.replaying {
 		t.journal.Resized(seq, cols, rows)
 	}
 }
 
-// differs counts and logs a snapshot that did not make the screen again.
+// differs counts and logs a snapshot that does not reproduce the screen.
 func (t *Terminal) differs(seq uint64, differences []string) {
 	const shown = 5 // of at most 20
 	t.registry.cfg.Metrics.BadSnapshots.Inc()
@@ -211,8 +198,8 @@ func (t *Terminal) differs(seq uint64, differences []string) {
 		"differences", len(differences), "first", strings.Join(differences[:min(shown, len(differences))], "; "))
 }
 
-// resynced counts a viewer's snapshot; a connect to a terminal that somebody
-// watched before is a reconnect.
+// resynced counts a viewer's snapshot. The first viewer of a terminal connects, every
+// other one reconnects.
 func (t *Terminal) resynced(r stream.Reason) {
 	t.mu.Lock()
 	again := t.hadViewer
@@ -224,10 +211,10 @@ func (t *Terminal) resynced(r stream.Reason) {
 // Spec is what the terminal was created from. Its maps and slices are the terminal's.
 func (t *Terminal) Spec() Spec { return t.spec }
 
-// Session is the session that the terminal belongs to.
-func (t *Terminal) Session() string { return t.spec.Session }
+// Thread is the id of the terminal's thread, which is the name of its session.
+func (t *Terminal) Thread() string { return t.spec.Session }
 
-// Process is the program; nil when it had ended before this server came.
+// Process is the program; nil when it had ended before this server started.
 func (t *Terminal) Process() *pty.Process { return t.process }
 
 // Done is closed when the program has ended and all of its output was applied.
@@ -240,11 +227,12 @@ func (t *Terminal) Exit() *stream.Exit {
 	return t.exit
 }
 
-// First is the position in the output where the program began, or this server.
-func (t *Terminal) First() uint64 { return t.first }
+// StartSeq is the position of the output at the start of the program, or of this server if
+// that came later.
+func (t *Terminal) StartSeq() uint64 { return t.startSeq }
 
-// WasRunning tells of a terminal that came back from disk whether its program ran when that was written.
+// WasRunning tells whether the terminal came back from disk with a record that says running.
 func (t *Terminal) WasRunning() bool { return t.restored != nil && t.restored.State == StateRunning }
 
-// AttachedViewers is the number of viewers, with those that nobody looks at.
-func (t *Terminal) AttachedViewers() int { return t.screen.attached() }
+// AttachedViewers is the number of viewers, hidden ones included.
+func (t *Terminal) AttachedViewers() int { return t.screen.facts().Attached }

@@ -18,7 +18,7 @@ const (
 	CommandFailed    CommandStatus = "failed" // it never got an exit code
 )
 
-var commandArrows = map[CommandStatus][]CommandStatus{
+var CommandArrows = map[CommandStatus][]CommandStatus{
 	CommandQueued:    {CommandRunning, CommandDone, CommandCancelled, CommandFailed},
 	CommandRunning:   {CommandDone, CommandCancelled, CommandFailed},
 	CommandDone:      {},
@@ -49,8 +49,8 @@ type Command struct {
 // Ended says whether nothing can change any more.
 func (c Command) Ended() bool { return c.Status != CommandQueued && c.Status != CommandRunning }
 
-func (c Command) to(next CommandStatus) (Command, error) {
-	if c.Status != next && !slices.Contains(commandArrows[c.Status], next) {
+func (c Command) To(next CommandStatus) (Command, error) {
+	if c.Status != next && !slices.Contains(CommandArrows[c.Status], next) {
 		return c, fmt.Errorf("%w: command %s is %s, not to be %s", ErrTransition, c.ID, c.Status, next)
 	}
 	c.Status = next

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/pty/keeper/protocol"
 )
 
 // run reads what the keeper says and gets another one when it is gone. It ends with Close.
@@ -14,7 +15,7 @@ func (c *Client) run(l *link) {
 	defer close(c.done)
 	for l != nil {
 		err := c.read(l)
-		l.close()
+		l.Close()
 		c.lost(l, err)
 		l = c.regain()
 	}
@@ -23,7 +24,7 @@ func (c *Client) run(l *link) {
 // read handles packets until the link breaks.
 func (c *Client) read(l *link) error {
 	for {
-		p, err := l.receive()
+		p, err := l.Receive()
 		if err == nil {
 			err = c.handle(l, p)
 		}
@@ -46,7 +47,7 @@ func (c *Client) lost(l *link, err error) {
 	c.changed()
 	calls := l.finish()
 	for _, call := range calls {
-		if call.begins() || call.op == opRelease {
+		if call.begins() || call.op == protocol.OpRelease {
 			c.drop[call.id] = true
 		}
 	}
@@ -85,7 +86,8 @@ func (c *Client) regain() *link {
 	return nil
 }
 
-// attach finds or starts a keeper and settles with it. A keeper that dies meanwhile, as one that becomes a program that is none, is followed by another.
+// attach finds or starts a keeper and settles with it. A keeper that dies meanwhile, as one that becomes a program that
+// is none, is followed by another.
 func (c *Client) attach(ctx context.Context) (*link, error) {
 	for try := 1; ; try++ {
 		l, err := c.find(ctx)
@@ -102,7 +104,7 @@ func (c *Client) attach(ctx context.Context) (*link, error) {
 // join makes the keeper hold what this client has, takes what it holds, and replaces it when it is of another release.
 func (c *Client) join(ctx context.Context, l *link) (*link, error) {
 	// A keeper that stops in the middle must not stop this one.
-	stop := context.AfterFunc(ctx, l.close)
+	stop := context.AfterFunc(ctx, l.Close)
 	err := c.settle(l)
 	ready := false
 	for err == nil && !ready {
@@ -112,14 +114,15 @@ func (c *Client) join(ctx context.Context, l *link) (*link, error) {
 	}
 	if err != nil {
 		stop()
-		l.close()
+		l.Close()
 		c.lostEarly(l)
 		return nil, fmt.Errorf("%w: process %d: %w", ErrNoKeeper, l.pid, err)
 	}
 	return l, nil
 }
 
-// use gives the link to all who wait for one, unless there is something that the keeper was not told yet; stop is that of join. Errors: ErrClosed, the reason of ctx.
+// use gives the link to all who wait for one, unless there is something that the keeper was not told yet; stop is that
+// of join. Errors: ErrClosed, the reason of ctx.
 func (c *Client) use(ctx context.Context, l *link, stop func() bool) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -142,7 +145,7 @@ func (c *Client) lostEarly(l *link) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, call := range calls {
-		if call.op == opRelease {
+		if call.op == protocol.OpRelease {
 			c.drop[call.id] = true
 		}
 	}
@@ -150,13 +153,13 @@ func (c *Client) lostEarly(l *link) {
 
 // settle brings keeper and client to the same knowledge.
 func (c *Client) settle(l *link) error {
-	if l.version != protocolVersion {
+	if l.version != protocol.Version {
 		if err := c.upgrade(l); err != nil {
 			return err
 		}
 	}
-	if l.version != protocolVersion {
-		return fmt.Errorf("%w: version %d, this is %d", ErrVersion, l.version, protocolVersion)
+	if l.version != protocol.Version {
+		return fmt.Errorf("%w: version %d, this is %d", ErrVersion, l.version, protocol.Version)
 	}
 	if l.born != c.born {
 		c.orphan()
@@ -166,7 +169,7 @@ func (c *Client) settle(l *link) error {
 		return err
 	}
 	if !c.took {
-		if err := l.ask(c, packet{Op: opTake}); err != nil {
+		if err := l.ask(c, protocol.Packet{Op: protocol.OpTake}); err != nil {
 			return err
 		}
 		c.took = true
@@ -174,7 +177,8 @@ func (c *Client) settle(l *link) error {
 	return c.upgrade(l)
 }
 
-// repeat brings the keeper up to date with Release, Hold and what is held. What was released may be held again under the same id: that comes after it.
+// repeat brings the keeper up to date with Release, Hold and what is held. What was released may be held again under
+// the same id: that comes after it.
 func (c *Client) repeat(l *link) error {
 	c.mu.Lock()
 	c.late = false
@@ -212,7 +216,7 @@ func (c *Client) dropAll(l *link) error {
 	c.drop = map[string]bool{}
 	c.mu.Unlock()
 	for id := range ids {
-		if err := l.ask(c, packet{Op: opRelease, ID: id}); err != nil {
+		if err := l.ask(c, protocol.Packet{Op: protocol.OpRelease, ID: id}); err != nil {
 			c.mu.Lock()
 			for id := range ids {
 				c.drop[id] = true // again, which does no harm
@@ -227,12 +231,12 @@ func (c *Client) dropAll(l *link) error {
 // adoptAll hands everything over. The keeper that has it already says so.
 func (c *Client) adoptAll(l *link) error {
 	for _, k := range c.all() {
-		p := packet{Op: opAdopt, ID: k.id, Kind: k.kind, PID: l.pid, Exit: wireExit(k.exit)}
+		p := protocol.Packet{Op: protocol.OpAdopt, ID: k.id, Kind: k.kind, PID: l.pid, Exit: (*protocol.Exit)(k.exit)}
 		if k.child != nil {
 			p.PID = k.child.PID()
 		}
 		err := c.descriptors(k, func(files []int) error { return l.ask(c, p, files...) })
-		var refused *failure
+		var refused *protocol.Failure
 		switch {
 		case errors.Is(err, pty.ErrClosed), errors.Is(err, errGone): // its owner is done with it
 		case errors.As(err, &refused):
@@ -281,18 +285,18 @@ func (c *Client) withHeld(k keeping, f func(hold []int) error) error {
 	if err != nil {
 		return err
 	}
-	defer closeFiles(files)
+	defer protocol.CloseFiles(files)
 	return f(files)
 }
 
 // upgrade asks a keeper of another release to become ours. One that cannot goes on as it is.
 func (c *Client) upgrade(l *link) error {
-	if l.release == c.config.Release && l.version == protocolVersion && l.programs {
+	if l.release == c.config.Release && l.version == protocol.Version && l.programs {
 		return nil
 	}
 	old := l.release
-	err := l.ask(c, packet{Op: opUpgrade, Argv: c.config.Command})
-	var refused *failure
+	err := l.ask(c, protocol.Packet{Op: protocol.OpUpgrade, Argv: c.config.Command})
+	var refused *protocol.Failure
 	switch {
 	case errors.As(err, &refused):
 		c.log.Warn("the keeper stays what it is", "pid", l.pid, "release", old, "wanted", c.config.Release, "err", err)

@@ -12,31 +12,34 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/pty/keeper/protocol"
 )
 
 // Config says which keeper a server wants.
 type Config struct {
 	// Dir is the data directory. It must exist and be this user's alone.
 	Dir string
-	// Command is the argv that starts a keeper; Command[0] is absolute. By default this executable, "keeper", "--data-dir", Dir.
+	// Command is the argv that starts a keeper; Command[0] is absolute. By default this executable, "keeper",
+	// "--data-dir", Dir.
 	Command []string
-	// Release is the one of this binary. A keeper of another release is asked to become Command; whatever Command then says of itself is accepted.
+	// Release is the one of this binary. A keeper of another release is asked to become Command; whatever Command then
+	// says of itself is accepted.
 	Release string
 	// Log gets what nobody is told otherwise; by default slog.Default().
 	Log *slog.Logger
 }
 
-// Kept is one terminal that a keeper holds. Its owner closes Process and Pipe, and calls [Client.Release] before that or after it; the terminal
-// ends for its programs only when both sides have closed it.
+// Kept is one terminal that a keeper holds. Its owner closes Process and Pipe, and calls [Client.Release] before that
+// or after it; the terminal ends for its programs only when both sides have closed it.
 type Kept struct {
 	ID      string
 	Process *pty.Process
 	Pipe    *pty.Pipe
 }
 
-// Client is a server's connection to the keeper of its data directory. It finds or starts another keeper when that one dies.
-// All methods may be called at the same time from several goroutines. It runs one goroutine until Close, and one for every keeper it started
-// until that one ends.
+// Client is a server's connection to the keeper of its data directory. It finds or starts another keeper when that one
+// dies. All methods may be called at the same time from several goroutines. It runs one goroutine until Close, and one
+// for every keeper it started until that one ends.
 type Client struct {
 	config Config
 	log    *slog.Logger
@@ -64,8 +67,8 @@ type Client struct {
 // keeping is what the client knows of a thing that the keeper holds.
 type keeping struct {
 	id, kind string
-	child    *pty.Child // nil of kindFiles
-	terminal *Kept      // of kindTerminal, else nil
+	child    *pty.Child // nil of KindFiles
+	terminal *Kept      // of KindTerminal, else nil
 	files    []int      // of the other kinds: duplicates of what is held, for another keeper
 	exit     *pty.Exit  // nil while it runs, as far as is known
 	pidfd    *os.File   // a duplicate for another keeper once exit is known, when Wait closes the child's own; else nil
@@ -77,7 +80,8 @@ func (k *keeping) end(e *pty.Exit) {
 		return
 	}
 	k.exit = e
-	// Without a duplicate (no descriptor left) another keeper does not get this one: it has ended, only its last words could get lost.
+	// Without a duplicate (no descriptor left) another keeper does not get this one: it has ended, only its last words
+	// could get lost.
 	_ = k.child.SyscallConn().Control(func(fd uintptr) {
 		if dup, err := unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0); err == nil {
 			k.pidfd = os.NewFile(uintptr(dup), "pidfd")
@@ -90,14 +94,15 @@ func (k *keeping) forget() {
 	if k.pidfd != nil {
 		_ = k.pidfd.Close()
 	}
-	closeFiles(k.files)
+	protocol.CloseFiles(k.files)
 	k.files = nil
 }
 
-// Connect finds the keeper of c.Dir or starts one: in its own session, with /dev/null as input and output and DIR/keeper.log (truncated) for errors;
-// in c.Dir, so that it keeps no other file system busy.
-// It receives everything the keeper holds (see [Client.Take]) and then replaces a keeper of another release. It waits while the keeper serves another
-// server. Without a deadline of ctx it gives up after connectTimeout. Errors: ErrNoKeeper, ErrBusy, ErrForeign, ErrVersion, the reason of ctx.
+// Connect finds the keeper of c.Dir or starts one: in its own session, with /dev/null as input and output and
+// DIR/keeper.log (truncated) for errors; in c.Dir, so that it keeps no other file system busy. It receives everything
+// the keeper holds (see [Client.Take]) and then replaces a keeper of another release. It waits while the keeper serves
+// another server. Without a deadline of ctx it gives up after connectTimeout. Errors: ErrNoKeeper, ErrBusy, ErrForeign,
+// ErrVersion, the reason of ctx.
 func Connect(ctx context.Context, c Config) (*Client, error) {
 	if err := c.complete(); err != nil {
 		return nil, fmt.Errorf("keeper: connect: %w", err)
@@ -139,8 +144,8 @@ func (c *Config) complete() (err error) {
 	return err
 }
 
-// Take returns the terminals that the keeper held at Connect, once: they are the caller's from then on. Wait of one whose child ended meanwhile
-// tells the true exit once its output was read to the end. Errors: the reason of ctx.
+// Take returns the terminals that the keeper held at Connect, once: they are the caller's from then on. Wait of one
+// whose child ended meanwhile tells the true exit once its output was read to the end. Errors: the reason of ctx.
 func (c *Client) Take(ctx context.Context) ([]*Kept, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("keeper: take: %w", err)
@@ -162,15 +167,16 @@ func (c *Client) PID() int {
 	return c.link.pid
 }
 
-// LastPID is PID, and while there is no keeper that of the last one, which may live all the same. It is for who looks for processes by their brand: a keeper has that of
-// a program for the moment in which it starts it (proc.Plan).
+// LastPID is PID, and while there is no keeper that of the last one, which may live all the same. It is for who looks
+// for processes by their tag: a keeper has that of a program for the moment in which it starts it (proc.Plan).
 func (c *Client) LastPID() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.last
 }
 
-// Trouble is nil while a keeper is there, else the reason why not. Terminals run on meanwhile, but no new one starts, and they end with this process.
+// Trouble is nil while a keeper is there, else the reason why not. Terminals run on meanwhile, but no new one starts,
+// and they end with this process.
 func (c *Client) Trouble() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -180,13 +186,14 @@ func (c *Client) Trouble() error {
 	return c.trouble
 }
 
-// Close leaves the keeper, which goes on holding. What Take and Start returned stays usable until its owner closes it; what nobody took is closed here.
-// Calls that are under way end with ErrClosed. Closing again does nothing. Errors: none, so far.
+// Close leaves the keeper, which goes on holding. What Take and Start returned stays usable until its owner closes it;
+// what nobody took is closed here. Calls that are under way end with ErrClosed. Closing again does nothing. Errors:
+// none, so far.
 func (c *Client) Close() error {
 	c.leave()
 	c.mu.Lock()
 	if c.link != nil {
-		c.link.close()
+		c.link.Close()
 	}
 	c.mu.Unlock()
 	<-c.done

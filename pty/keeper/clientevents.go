@@ -7,21 +7,23 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/pty/keeper/protocol"
 )
 
-// handle acts on one packet of the keeper. It owns the packet's descriptors and runs in the one goroutine that reads the link. Errors: ErrNonsense.
-func (c *Client) handle(l *link, p packet) error {
+// handle acts on one packet of the keeper. It owns the packet's descriptors and runs in the one goroutine that reads
+// the link. Errors: ErrNonsense.
+func (c *Client) handle(l *link, p protocol.Packet) error {
 	switch p.Op {
-	case opExited:
-		c.exited(l, p.ID, unwireExit(p.Exit))
-	case opKept:
+	case protocol.OpExited:
+		c.exited(l, p.ID, (*pty.Exit)(p.Exit))
+	case protocol.OpKept:
 		c.found(l, p)
-	case opDone, opFailed:
+	case protocol.OpDone, protocol.OpFailed:
 		c.answered(l, p)
-	case opWelcome: // after an upgrade
+	case protocol.OpWelcome: // after an upgrade
 		l.upgraded(p)
 	default:
-		closeFiles(p.files)
+		protocol.CloseFiles(p.FDs)
 		return fmt.Errorf("%w: %s out of turn", ErrNonsense, p.Op)
 	}
 	return nil
@@ -45,15 +47,15 @@ func (c *Client) exited(l *link, id string, e *pty.Exit) {
 }
 
 // found takes in a thing that the keeper has held.
-func (c *Client) found(l *link, p packet) {
+func (c *Client) found(l *link, p protocol.Packet) {
 	if c.holds(p.ID) {
-		closeFiles(p.files)
+		protocol.CloseFiles(p.FDs)
 		return
 	}
-	k := &keeping{id: p.ID, kind: p.kind(l.pid)}
+	k := &keeping{id: p.ID, kind: kindOf(p, l.pid)}
 	var program *Program
 	var err error
-	if k.kind == kindTerminal {
+	if k.kind == protocol.KindTerminal {
 		if k.terminal, err = assemble(p); err == nil {
 			k.child = k.terminal.Process.Child()
 		}
@@ -61,10 +63,11 @@ func (c *Client) found(l *link, p packet) {
 		k.child = program.Child
 	}
 	if err != nil {
-		c.log.Warn("the keeper holds something that is not what it should be", "id", p.ID, "kind", p.Kind, "pid", p.PID, "err", err)
+		c.log.Warn("the keeper holds something that is not what it should be", "id", p.ID, "kind", p.Kind, "pid", p.PID,
+			"err", err)
 		return
 	}
-	c.takeIn(k, program, unwireExit(p.Exit), p.Adopted)
+	c.takeIn(k, program, (*pty.Exit)(p.Exit), p.Adopted)
 }
 
 // takeIn notes what was found, for Take or TakePrograms.
@@ -89,20 +92,21 @@ func (c *Client) takeIn(k *keeping, program *Program, e *pty.Exit, adopted bool)
 	}
 }
 
-// kind is the kind of a kept thing. A keeper that was replaced by one from before there were kinds, and has come back, has lost them.
-func (p packet) kind(keeper int) string {
-	if p.Kind != kindTerminal {
+// kindOf is the kind of a kept thing. A keeper that was replaced by one from before there were kinds, and has come
+// back, has lost them.
+func kindOf(p protocol.Packet, keeper int) string {
+	if p.Kind != protocol.KindTerminal {
 		return p.Kind
 	}
 	if p.PID == keeper {
-		return kindFiles
+		return protocol.KindFiles
 	}
-	if len(p.files) == keptFiles {
-		if _, err := unix.IoctlGetInt(p.files[1], unix.TIOCGPTN); err == nil {
-			return kindTerminal
+	if len(p.FDs) == keptFiles {
+		if _, err := unix.IoctlGetInt(p.FDs[1], unix.TIOCGPTN); err == nil {
+			return protocol.KindTerminal
 		}
 	}
-	return kindProgram
+	return protocol.KindProgram
 }
 
 func (c *Client) holds(id string) bool {
@@ -115,19 +119,19 @@ func (c *Client) holds(id string) bool {
 const keptFiles = 4
 
 // assemble makes a terminal of its parts. It owns the packet's descriptors.
-func assemble(p packet) (*Kept, error) {
-	if len(p.files) != keptFiles {
-		closeFiles(p.files)
-		return nil, fmt.Errorf("%w: %d descriptors instead of %d", ErrNonsense, len(p.files), keptFiles)
+func assemble(p protocol.Packet) (*Kept, error) {
+	if len(p.FDs) != keptFiles {
+		protocol.CloseFiles(p.FDs)
+		return nil, fmt.Errorf("%w: %d descriptors instead of %d", ErrNonsense, len(p.FDs), keptFiles)
 	}
-	master, err1 := pty.NewMaster(p.files[1])
-	pipe, err2 := pty.PipeOf(p.files[2], p.files[3])
+	master, err1 := pty.NewMaster(p.FDs[1])
+	pipe, err2 := pty.PipeOf(p.FDs[2], p.FDs[3])
 	err := errors.Join(err1, err2)
 	if err != nil {
-		closeFiles(p.files[:1])
+		protocol.CloseFiles(p.FDs[:1])
 	} else {
 		var child *pty.Child
-		if child, err = pty.Adopt(p.PID, p.files[0]); err == nil {
+		if child, err = pty.Adopt(p.PID, p.FDs[0]); err == nil {
 			return &Kept{ID: p.ID, Process: pty.Join(master, child), Pipe: pipe}, nil
 		}
 	}
@@ -141,46 +145,46 @@ func assemble(p packet) (*Kept, error) {
 }
 
 // answered ends a request.
-func (c *Client) answered(l *link, p packet) {
+func (c *Client) answered(l *link, p protocol.Packet) {
 	call := l.take(p.Number)
 	switch {
 	case call == nil:
-		closeFiles(p.files)
+		protocol.CloseFiles(p.FDs)
 		return
-	case p.Op == opFailed:
+	case p.Op == protocol.OpFailed:
 		call.err = p.Failure
-		if call.op == opAdopt { // nobody else tells
+		if call.op == protocol.OpAdopt { // nobody else tells
 			c.log.Warn("the keeper does not hold something", "id", call.id, "err", call.err)
 		}
-		closeFiles(p.files)
+		protocol.CloseFiles(p.FDs)
 	case call.abandoned:
-		closeFiles(p.files)
+		protocol.CloseFiles(p.FDs)
 		if call.begins() {
 			go c.Release(call.id) // not here: sending may wait until something is read
 		}
 	case call.begins():
 		call.err = c.started(call, p)
 	default:
-		closeFiles(p.files)
+		protocol.CloseFiles(p.FDs)
 	}
 	close(call.done)
 }
 
 // started completes a call whose program runs now. Exits that come after this packet find it.
-func (c *Client) started(call *call, p packet) error {
-	if len(p.files) != 1 || p.PID <= 0 {
-		closeFiles(p.files)
+func (c *Client) started(call *call, p protocol.Packet) error {
+	if len(p.FDs) != 1 || p.PID <= 0 {
+		protocol.CloseFiles(p.FDs)
 		return fmt.Errorf("%w: a start without a process", ErrNonsense)
 	}
-	child, err := pty.Adopt(p.PID, p.files[0])
+	child, err := pty.Adopt(p.PID, p.FDs[0])
 	if err != nil {
 		go c.Release(call.id)
 		return err
 	}
-	k := &keeping{id: call.id, kind: kindProgram, child: child, files: call.files}
-	if call.op == opStart {
+	k := &keeping{id: call.id, kind: protocol.KindProgram, child: child, files: call.files}
+	if call.op == protocol.OpStart {
 		call.kept = &Kept{ID: call.id, Process: pty.Join(call.bundle.master, child), Pipe: call.bundle.pipe}
-		k.kind, k.terminal = kindTerminal, call.kept
+		k.kind, k.terminal = protocol.KindTerminal, call.kept
 	} else {
 		call.program.Child = child
 	}
@@ -195,8 +199,8 @@ func (c *Client) started(call *call, p packet) error {
 	return nil
 }
 
-// abandon stops waiting for an answer, and tells whether there was none yet. What the keeper holds because of the request is released
-// when the answer comes, or when there is a keeper again.
+// abandon stops waiting for an answer, and tells whether there was none yet. What the keeper holds because of the
+// request is released when the answer comes, or when there is a keeper again.
 func (c *Client) abandon(l *link, call *call) bool {
 	if !l.leave(call) {
 		return false

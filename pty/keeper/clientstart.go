@@ -8,15 +8,17 @@ import (
 
 	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/pty/keeper/protocol"
 )
 
-// Start runs s on a new terminal that the keeper holds under id, as pty.Start does: the terminal, the pipe and the plan are made here, the keeper forks.
-// Many starts may run at once. Without a keeper it waits for one for awayTimeout.
+// Start runs s on a new terminal that the keeper holds under id, as pty.Start does: the terminal, the pipe and the plan
+// are made here, the keeper forks. Many starts may run at once. Without a keeper it waits for one for awayTimeout.
 //
-// A failed Start leaves nothing; when the connection broke in the middle, a program that was started nevertheless gets SIGHUP as soon as keeper and
-// client meet again. Errors: those of pty.Start, with the error number that the keeper's kernel gave; ErrTaken, ErrNoKeeper, ErrClosed.
+// A failed Start leaves nothing; when the connection broke in the middle, a program that was started nevertheless gets
+// SIGHUP as soon as keeper and client meet again. Errors: those of pty.Start, with the error number that the keeper's
+// kernel gave; ErrTaken, ErrNoKeeper, ErrClosed.
 func (c *Client) Start(id string, s pty.Spec) (*Kept, error) {
-	if id == "" || len(id) > maxID {
+	if id == "" || len(id) > protocol.MaxID {
 		return nil, fmt.Errorf("keeper: start: %w: id of %d bytes", ErrNonsense, len(id))
 	}
 	plan, err := s.Plan()
@@ -66,7 +68,7 @@ func prepare(p proc.Plan, cols, rows int) (*bundle, error) {
 		return nil, err
 	}
 	if b.pipe, err = pty.NewPipe(); err == nil {
-		b.plan, err = writePlan(p)
+		b.plan, err = protocol.WritePlan(p)
 	}
 	if err != nil {
 		b.letGo(true)
@@ -91,15 +93,15 @@ func (b *bundle) letGo(failed bool) {
 }
 
 // startWith sends the bundle and waits for the answer.
-func (c *Client) startWith(id string, brand uint64, b *bundle) (*Kept, error) {
+func (c *Client) startWith(id string, tag uint64, b *bundle) (*Kept, error) {
 	l, err := c.await()
 	if err != nil {
 		return nil, err
 	}
-	call := l.begin(opStart, id)
+	call := l.begin(protocol.OpStart, id)
 	call.bundle = b
 	err = b.descriptors(func(files []int) error {
-		return l.conn.send(packet{Op: opStart, Number: call.number, ID: id, Brand: brand}, files...)
+		return l.Conn.Send(protocol.Packet{Op: protocol.OpStart, Number: call.number, ID: id, Tag: tag}, files...)
 	})
 	if err = c.answer(l, call, err); err != nil {
 		return nil, err
@@ -110,7 +112,7 @@ func (c *Client) startWith(id string, brand uint64, b *bundle) (*Kept, error) {
 // answer waits for the answer to a request that was sent with err as the result.
 func (c *Client) answer(l *link, call *call, err error) error {
 	if err != nil {
-		l.close() // a packet that did not go out in time: the keeper is stuck, and whether this one arrives is open
+		l.Close() // a packet that did not go out in time: the keeper is stuck, and whether this one arrives is open
 		c.abandon(l, call)
 		return fmt.Errorf("%w: %w", ErrNoKeeper, err)
 	}
@@ -134,7 +136,8 @@ func (b *bundle) descriptors(f func(files []int) error) error {
 	return withHold(b.master, b.pipe, func(hold []int) error { return f(append(files, hold...)) })
 }
 
-// withHold calls f with the descriptors of a terminal that a keeper holds, which stay open meanwhile: master, pipe's reading end, pipe's writing end.
+// withHold calls f with the descriptors of a terminal that a keeper holds, which stay open meanwhile: master, pipe's
+// reading end, pipe's writing end.
 func withHold(m *pty.Master, p *pty.Pipe, f func(hold []int) error) error {
 	var inner error
 	err := m.SyscallConn().Control(func(fd uintptr) {
@@ -146,8 +149,9 @@ func withHold(m *pty.Master, p *pty.Pipe, f func(hold []int) error) error {
 	return inner
 }
 
-// Release tells the keeper that the end of id is known here, or that its files are not needed: it closes its descriptors and forgets it. A program that
-// still runs in a terminal gets SIGHUP once the caller has closed that too. It returns when the request is on its way; while there is no keeper it is kept for the next.
+// Release tells the keeper that the end of id is known here, or that its files are not needed: it closes its
+// descriptors and forgets it. A program that still runs in a terminal gets SIGHUP once the caller has closed that too.
+// It returns when the request is on its way; while there is no keeper it is kept for the next.
 func (c *Client) Release(id string) {
 	c.mu.Lock()
 	if k := c.held[id]; k != nil {
@@ -162,9 +166,9 @@ func (c *Client) Release(id string) {
 	if l == nil {
 		return
 	}
-	call := l.begin(opRelease, id)
-	if err := l.conn.send(packet{Op: opRelease, Number: call.number, ID: id}); err != nil {
-		l.close()
+	call := l.begin(protocol.OpRelease, id)
+	if err := l.Conn.Send(protocol.Packet{Op: protocol.OpRelease, Number: call.number, ID: id}); err != nil {
+		l.Close()
 		c.abandon(l, call)
 	}
 }

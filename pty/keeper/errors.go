@@ -3,27 +3,24 @@ package keeper
 import (
 	"errors"
 	"fmt"
-	"syscall"
 
-	"golang.org/x/sys/unix"
-
-	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/pty/keeper/protocol"
 )
 
 // The errors of this package. They come wrapped with what was tried and why it failed; test for them with errors.Is.
 var (
+	// ErrForeign means that the process on the other end of the socket belongs to another user.
+	ErrForeign = protocol.ErrForeign
+	// ErrNonsense means that a packet is not one of the protocol, or that a request would be none.
+	ErrNonsense = protocol.ErrNonsense
+	// ErrTaken means that something of this id is held already.
+	ErrTaken = protocol.ErrTaken
 	// ErrBusy means that the keeper serves another process, which the message names.
 	ErrBusy = errors.New("keeper serves another server")
 	// ErrNoKeeper means that there is no keeper and none could be started, or that it went away before it answered.
 	ErrNoKeeper = errors.New("no keeper")
-	// ErrForeign means that the process on the other end of the socket belongs to another user.
-	ErrForeign = errors.New("peer is another user's process")
 	// ErrVersion means that the keeper speaks another version of the protocol.
 	ErrVersion = errors.New("keeper speaks another protocol")
-	// ErrNonsense means that a packet is not one of the protocol.
-	ErrNonsense = errors.New("not a packet of the protocol")
-	// ErrTaken means that something of this id is held already.
-	ErrTaken = errors.New("id is taken")
 	// ErrClosed means that the client was closed.
 	ErrClosed = errors.New("client of the keeper is closed")
 )
@@ -38,51 +35,3 @@ func (e *busyError) Error() string { return fmt.Sprintf("%v: process %d", ErrBus
 
 // Unwrap returns ErrBusy.
 func (e *busyError) Unwrap() error { return ErrBusy }
-
-// kinds are the errors that keep their identity across the socket, by their name in packets. Names are never changed.
-var kinds = map[string]error{
-	"no_command": pty.ErrNoCommand,
-	"no_dir":     pty.ErrNoDir,
-	"bad_arg":    pty.ErrBadArg,
-	"bad_env":    pty.ErrBadEnv,
-	"no_pty":     pty.ErrNoPTY,
-	"taken":      ErrTaken,
-	"nonsense":   ErrNonsense,
-}
-
-// failure is an error on its way through the socket.
-type failure struct {
-	Kind  string `json:"kind,omitempty"`  // a key of kinds
-	Errno int    `json:"errno,omitempty"` // of the system call that failed
-	Text  string `json:"text"`
-}
-
-// failureOf packs err.
-func failureOf(err error) *failure {
-	f := &failure{Text: fmt.Sprintf("%.*s", maxText, err.Error())}
-	for kind, known := range kinds {
-		if errors.Is(err, known) {
-			f.Kind = kind
-		}
-	}
-	var errno syscall.Errno
-	if errors.As(err, &errno) {
-		f.Errno = int(errno)
-	}
-	return f
-}
-
-// Error is the text of the error that was packed.
-func (f *failure) Error() string { return f.Text }
-
-// Unwrap gives the sentinel and the error number back.
-func (f *failure) Unwrap() []error {
-	var list []error
-	if known, ok := kinds[f.Kind]; ok {
-		list = append(list, known)
-	}
-	if f.Errno != 0 {
-		list = append(list, unix.Errno(f.Errno))
-	}
-	return list
-}

@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/proc"
+	"github.com/evertty/evertty/pty/keeper/protocol"
 )
 
 // Process is a keeper that runs, as /proc shows it.
@@ -24,7 +27,8 @@ type Process struct {
 // askTimeout bounds how long a keeper may take to say who it is.
 const askTimeout = 2 * time.Second
 
-// Processes are the keepers of this user, whoever started them: processes that were started as `NAME keeper --data-dir DIR`. Errors: the kernel's, when /proc cannot be read.
+// Processes are the keepers of this user, whoever started them: processes that were started as `NAME keeper --data-dir
+// DIR`. Errors: the kernel's, when /proc cannot be read.
 func Processes() ([]Process, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -66,7 +70,8 @@ func dirOf(line []byte) (string, bool) {
 	return "", false
 }
 
-// isOurs tells whether a process is this user's. The owner of its files in /proc does not say so: those of an undumpable one are root's.
+// isOurs tells whether a process is this user's. The owner of its files in /proc does not say so: those of an
+// undumpable one are root's.
 func isOurs(pid int) bool {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	_, rest, found := strings.Cut(string(text), "\nUid:")
@@ -79,20 +84,22 @@ func (p Process) Reachable() error {
 	if info, err := os.Stat(p.Dir); err != nil || !info.IsDir() {
 		return errors.New("its data directory is gone")
 	}
-	text, err := os.ReadFile(filepath.Join(p.Dir, lockName))
+	text, err := os.ReadFile(filepath.Join(p.Dir, protocol.LockName))
 	if err != nil {
 		return fmt.Errorf("its lock is gone: %w", err)
 	}
 	if holder := strings.TrimSpace(string(text)); holder != strconv.Itoa(p.PID) {
 		return fmt.Errorf("the directory has another keeper, process %.20s", holder)
 	}
-	if id, err := socketAt(filepath.Join(p.Dir, socketName)); err != nil || id == (fileID{}) {
+	if id, err := protocol.SocketAt(filepath.Join(p.Dir, protocol.SocketName)); err != nil ||
+		id == (protocol.FileID{}) {
 		return errors.New("its socket is gone; it makes it again within seconds")
 	}
 	return nil
 }
 
-// Release asks the keeper for its release: "" when it does not say, as one of an older release does that serves a server. It is a visit that changes nothing.
+// Release asks the keeper for its release: "" when it does not say, as one of an older release does that serves a
+// server. It is a visit that changes nothing.
 func (p Process) Release() (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
@@ -105,11 +112,12 @@ func (p Process) Release() (string, error) {
 	case err != nil:
 		return "", err
 	}
-	defer l.close()
+	defer l.Close()
 	return l.release, nil
 }
 
-// End asks the keeper to leave, which only one without a directory does while it holds something, and waits until it has, or until ctx ends.
+// End asks the keeper to leave, which only one without a directory does while it holds something, and waits until it
+// has, or until ctx ends.
 func (p Process) End(ctx context.Context) error {
 	handle, err := unix.PidfdOpen(p.PID, 0)
 	if err == unix.ESRCH {
@@ -123,20 +131,14 @@ func (p Process) End(ctx context.Context) error {
 		return fmt.Errorf("keeper: process %d: %w", p.PID, err)
 	}
 	for {
-		if hasEnded(handle) {
+		if proc.HasEnded(handle) {
 			return nil
 		}
 		select {
 		case <-time.After(dialPauseMax):
 		case <-ctx.Done():
-			return fmt.Errorf("keeper: process %d is still there; kill -9 %d ends it and closes its terminals", p.PID, p.PID)
+			return fmt.Errorf("keeper: process %d is still there; kill -9 %d ends it and closes its terminals", p.PID,
+				p.PID)
 		}
 	}
-}
-
-// hasEnded tells whether the process of a pidfd has ended, reaped or not.
-func hasEnded(handle int) bool {
-	list := []unix.PollFd{{Fd: int32(handle), Events: unix.POLLIN}}
-	n, err := unix.Poll(list, 0)
-	return err == nil && n == 1
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
+	"github.com/evertty/evertty/pty/keeper/holder"
 	"github.com/evertty/evertty/tests/polling"
 )
 
@@ -62,7 +63,7 @@ func TestMain(m *testing.M) {
 
 // keeperMode is the verb `evertty keeper`.
 func keeperMode(args []string) error {
-	var o keeper.Options
+	var o holder.Options
 	flags := flag.NewFlagSet("keeper", flag.ContinueOnError)
 	flags.StringVar(&o.Dir, "data-dir", "", "")
 	flags.StringVar(&o.Release, "release", "", "")
@@ -71,7 +72,7 @@ func keeperMode(args []string) error {
 	if err := errors.Join(flags.Parse(args), proc.CloseInherited()); err != nil {
 		return err
 	}
-	return keeper.Run(o)
+	return holder.Run(o)
 }
 
 // poll tries f until it is true or patience is over.

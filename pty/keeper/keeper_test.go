@@ -41,12 +41,13 @@ func TestStartAndExit(t *testing.T) {
 	}
 }
 
-// TestWhatTheChildGets: the terminal is its controlling one, it has no descriptor of the keeper's, the limits of the server and every byte of the
-// environment.
+// TestWhatTheChildGets: the terminal is its controlling one, it has no descriptor of the keeper's, the limits of the
+// server and every byte of the environment.
 func TestWhatTheChildGets(t *testing.T) {
 	p := newPlace(t)
 	c := p.connect("a")
-	spec := shell(p.dir, `ls /proc/self/fd | tr '\n' ' '; ulimit -n; printf %s "$ODD" | od -An -tx1; tty; echo "$1" >/dev/tty; pwd`, "a\xffb")
+	spec := shell(p.dir, `ls /proc/self/fd | tr '\n' ' '; ulimit -n; printf %s "$ODD" | od -An -tx1; tty; `+
+		`echo "$1" >/dev/tty; pwd`, "a\xffb")
 	spec.Env = map[string]string{"ODD": "x\xfe\ny"}
 	s := start(t, c, "x", spec)
 	if e := s.exit(); e.Code != 0 {
@@ -104,9 +105,10 @@ func TestStartErrors(t *testing.T) {
 		want []error
 	}{
 		{"1", pty.Spec{Argv: []string{"/does/not/exist"}, Cols: 80, Rows: 24}, []error{pty.ErrNoCommand}},
-		{"2", pty.Spec{Argv: []string{script}, Cols: 80, Rows: 24}, []error{pty.ErrNoCommand, unix.ENOENT}},                   // found by the keeper
-		{"3", pty.Spec{Argv: []string{binary}, Cols: 80, Rows: 24}, []error{pty.ErrNoCommand, unix.ENOEXEC}},                  // found by the keeper
-		{"4", pty.Spec{Argv: append([]string{"/bin/echo"}, long...), Cols: 80, Rows: 24}, []error{pty.ErrBadArg, unix.E2BIG}}, // found by the keeper
+		// The keeper finds these.
+		{"2", pty.Spec{Argv: []string{script}, Cols: 80, Rows: 24}, []error{pty.ErrNoCommand, unix.ENOENT}},
+		{"3", pty.Spec{Argv: []string{binary}, Cols: 80, Rows: 24}, []error{pty.ErrNoCommand, unix.ENOEXEC}},
+		{"4", pty.Spec{Argv: append([]string{"/bin/echo"}, long...), Cols: 80, Rows: 24}, []error{pty.ErrBadArg, unix.E2BIG}},
 		{"5", pty.Spec{Argv: []string{"/bin/sh"}, Dir: "/does/not/exist", Cols: 80, Rows: 24}, []error{pty.ErrNoDir}},
 		{"6", pty.Spec{Argv: []string{"/bin/sh"}, Cols: 0, Rows: 24}, []error{pty.ErrBadSize}},
 		{"here", shell(p.dir, "cat"), []error{keeper.ErrTaken}},
@@ -124,7 +126,8 @@ func TestStartErrors(t *testing.T) {
 	}
 }
 
-// TestExitWithoutServer: how a program ended while nobody was there is told to everybody who comes, until it is released.
+// TestExitWithoutServer: how a program ended while nobody was there is told to everybody who comes, until it is
+// released.
 func TestExitWithoutServer(t *testing.T) {
 	p := newPlace(t)
 	first := p.connect("a")
@@ -160,7 +163,8 @@ func serverMode(args []string) error {
 	if err != nil {
 		return err
 	}
-	c, err := keeper.Connect(context.Background(), keeper.Config{Dir: args[0], Command: []string{self, "keeper", "--data-dir", args[0]}})
+	c, err := keeper.Connect(context.Background(),
+		keeper.Config{Dir: args[0], Command: []string{self, "keeper", "--data-dir", args[0]}})
 	if err != nil {
 		return err
 	}
@@ -169,7 +173,8 @@ func serverMode(args []string) error {
 		return err
 	}
 	for i := range n {
-		if _, err := c.Start(strconv.Itoa(i), shell(args[0], "stty -echo; while read line; do echo got $line; done; exit 9")); err != nil {
+		if _, err := c.Start(strconv.Itoa(i),
+			shell(args[0], "stty -echo; while read line; do echo got $line; done; exit 9")); err != nil {
 			return err
 		}
 	}
@@ -338,7 +343,8 @@ func TestKeeperKilled(t *testing.T) {
 	}
 }
 
-// TestKilledWhileStarting: a start that fails because the keeper dies leaves no program, and one that does not fail is as good as any.
+// TestKilledWhileStarting: a start that fails because the keeper dies leaves no program, and one that does not fail is
+// as good as any.
 func TestKilledWhileStarting(t *testing.T) {
 	p := newPlace(t)
 	c := p.connect("a")

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -15,13 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/internal/proc"
-)
-
-// The files of a keeper in the data directory.
-const (
-	socketName = "keeper.sock"
-	lockName   = "keeper.lock"
-	logName    = "keeper.log"
+	"github.com/evertty/evertty/pty/keeper/protocol"
 )
 
 // find connects to the keeper, starting one when there is none.
@@ -45,7 +38,8 @@ func (c *Client) find(ctx context.Context) (*link, error) {
 				failed++
 			}
 			if failed == maxFailedLaunches {
-				return nil, fmt.Errorf("%w: %q ended: %w: %s", ErrNoKeeper, c.config.Command[0], own.err, tail(c.config.Dir))
+				return nil, fmt.Errorf("%w: %q ended: %w: %s", ErrNoKeeper, c.config.Command[0], own.err,
+					tail(c.config.Dir))
 			}
 			started, err := launch(c.config)
 			if err != nil {
@@ -76,65 +70,56 @@ func (c *Client) dial(ctx context.Context) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = atSocket(c.config.Dir, func(path string) error {
+	err = protocol.AtSocket(c.config.Dir, func(path string) error {
 		return unix.Connect(fd, &unix.SockaddrUnix{Name: path})
 	})
 	if err != nil {
 		_ = unix.Close(fd)
-		return nil, fmt.Errorf("connect to %s: %w", socketName, err)
+		return nil, fmt.Errorf("connect to %s: %w", protocol.SocketName, err)
 	}
-	conn, err := newConn(fd, true)
+	conn, err := protocol.NewConn(fd, true)
 	if err != nil {
 		return nil, err
 	}
 	l, err := c.greet(ctx, conn)
 	if err != nil {
-		conn.close()
+		conn.Close()
 		return nil, err
 	}
 	return l, nil
 }
 
 // greet exchanges hello and welcome.
-func (c *Client) greet(ctx context.Context, conn *conn) (*link, error) {
-	pid, err := conn.peer()
+func (c *Client) greet(ctx context.Context, conn *protocol.Conn) (*link, error) {
+	pid, err := conn.Peer()
 	if err != nil {
 		return nil, err
 	}
-	limit := time.Now().Add(helloTimeout)
+	limit := time.Now().Add(protocol.HelloTimeout)
 	if d, ok := ctx.Deadline(); ok && d.Before(limit) {
 		limit = d
 	}
-	if err := conn.file.SetReadDeadline(limit); err != nil {
+	if err := conn.SetReadDeadline(limit); err != nil {
 		return nil, err
 	}
 	// The welcome is what counts: a keeper that is busy has hung up already.
-	sendErr := conn.send(packet{Op: opHello, Version: protocolVersion, Release: c.config.Release})
-	p, err := conn.receive()
+	sendErr := conn.Send(protocol.Packet{Op: protocol.OpHello, Version: protocol.Version, Release: c.config.Release})
+	p, err := conn.Receive()
 	if err != nil {
 		return nil, fmt.Errorf("hello to process %d: %w", pid, errors.Join(sendErr, err))
 	}
 	switch {
-	case p.Op == opBusy:
+	case p.Op == protocol.OpBusy:
 		return nil, &busyError{server: p.PID, release: p.Release}
-	case p.Op != opWelcome:
-		closeFiles(p.files)
-		return nil, fmt.Errorf("%w: %s instead of %s", ErrNonsense, p.Op, opWelcome)
+	case p.Op != protocol.OpWelcome:
+		protocol.CloseFiles(p.FDs)
+		return nil, fmt.Errorf("%w: %s instead of %s", ErrNonsense, p.Op, protocol.OpWelcome)
 	}
-	if err := conn.file.SetReadDeadline(time.Time{}); err != nil {
+	if err := conn.SetReadDeadline(time.Time{}); err != nil {
 		return nil, err
 	}
-	return &link{conn: conn, pid: p.PID, born: p.Born, version: p.Version, release: p.Release, programs: p.Programs, calls: map[uint64]*call{}}, nil
-}
-
-// atSocket calls f with a path to the socket that fits into sun_path (108 bytes, unix(7)), however long the directory's is.
-func atSocket(dir string, f func(path string) error) error {
-	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = unix.Close(fd) }()
-	return f("/proc/self/fd/" + strconv.Itoa(fd) + "/" + socketName)
+	return &link{Conn: conn, pid: p.PID, born: p.Born, version: p.Version, release: p.Release, programs: p.Programs,
+		calls: map[uint64]*call{}}, nil
 }
 
 // launched is a keeper that this process started.
@@ -145,7 +130,8 @@ type launched struct {
 
 // launch starts a keeper and reaps it when it ends.
 func launch(c Config) (*launched, error) {
-	log, err := os.OpenFile(filepath.Join(c.Dir, logName), os.O_CREATE|os.O_WRONLY|os.O_APPEND|os.O_TRUNC|syscall.O_NOFOLLOW, 0o600)
+	log, err := os.OpenFile(filepath.Join(c.Dir, protocol.LogName),
+		os.O_CREATE|os.O_WRONLY|os.O_APPEND|os.O_TRUNC|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +162,7 @@ func (l *launched) ended() bool {
 
 // tail is the end of the keeper's log.
 func tail(dir string) string {
-	data, err := os.ReadFile(filepath.Join(dir, logName))
+	data, err := os.ReadFile(filepath.Join(dir, protocol.LogName))
 	if err != nil {
 		return err.Error()
 	}

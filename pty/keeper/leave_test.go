@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestLeavesInTheMiddle: a server that leaves while answers wait for it, and while requests of its wait, makes room for the next.
+// TestLeavesInTheMiddle: a server that leaves while answers wait for it, and while requests of its wait, makes room for
+// the next.
 func TestLeavesInTheMiddle(t *testing.T) {
 	p := newPlace(t)
 	c := p.connect("a")

@@ -4,11 +4,12 @@ import (
 	"sync"
 
 	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/pty/keeper/protocol"
 )
 
 // link is a connection to one keeper process after its welcome.
 type link struct {
-	*conn
+	*protocol.Conn
 	pid      int
 	born     int64
 	version  int
@@ -39,7 +40,7 @@ type call struct {
 }
 
 // begins tells whether a program is started.
-func (c *call) begins() bool { return c.op == opStart || c.op == opRun }
+func (c *call) begins() bool { return c.op == protocol.OpStart || c.op == protocol.OpRun }
 
 // begin notes a request. When the link is over it is noted nowhere: sending it will fail.
 func (l *link) begin(op, id string) *call {
@@ -87,10 +88,10 @@ func (l *link) finish() []*call {
 }
 
 // ask sends a request and handles what comes in with c until it is answered. For the time before run has the link.
-func (l *link) ask(c *Client, p packet, files ...int) error {
+func (l *link) ask(c *Client, p protocol.Packet, files ...int) error {
 	call := l.begin(p.Op, p.ID)
 	p.Number = call.number
-	if err := l.conn.send(p, files...); err != nil {
+	if err := l.Conn.Send(p, files...); err != nil {
 		return err
 	}
 	for {
@@ -99,7 +100,7 @@ func (l *link) ask(c *Client, p packet, files ...int) error {
 			return call.err
 		default:
 		}
-		in, err := l.receive()
+		in, err := l.Receive()
 		if err == nil {
 			err = c.handle(l, in)
 		}
@@ -110,12 +111,12 @@ func (l *link) ask(c *Client, p packet, files ...int) error {
 }
 
 // upgraded answers the request to upgrade, which a second welcome does.
-func (l *link) upgraded(p packet) {
+func (l *link) upgraded(p protocol.Packet) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.version, l.release, l.programs = p.Version, p.Release, p.Programs
 	for number, call := range l.calls {
-		if call.op == opUpgrade {
+		if call.op == protocol.OpUpgrade {
 			close(call.done)
 			delete(l.calls, number)
 		}

@@ -24,7 +24,8 @@ func parent(pid int) int {
 	return ppid
 }
 
-// TestOrphans: what a program leaves behind becomes the keeper's child, who reaps it. To end one program ends its orphans and nobody else's.
+// TestOrphans: what a program leaves behind becomes the keeper's child, who reaps it. To end one program ends its
+// orphans and nobody else's.
 func TestOrphans(t *testing.T) {
 	p := newPlace(t)
 	first := p.connect("a")
@@ -37,7 +38,8 @@ func TestOrphans(t *testing.T) {
 			taken(t, c)
 		}
 		// In the session, in a session of its own with the terminal open, and with neither: nobody's any more.
-		orphans := `(sleep 1000 & echo =$!); (setsid sleep 1001 & echo =$!); (setsid sleep 1002 </dev/null >/dev/null 2>&1 & echo =$!); `
+		orphans := `(sleep 1000 & echo =$!); (setsid sleep 1001 & echo =$!); ` +
+			`(setsid sleep 1002 </dev/null >/dev/null 2>&1 & echo =$!); `
 		one := start(t, c, release+"1", shell(p.dir, orphans+"cat"))
 		two := start(t, c, release+"2", shell(p.dir, orphans+"cat"))
 		own, others := orphansOf(t, one), orphansOf(t, two)

@@ -148,7 +148,8 @@ func TestNonsense(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Close(memfd)
-	for _, say := range []string{`{"op":"start","n":1,"id":"y","files":2}`, `{"op":"upgrade","n":2,"argv":[""]}`, `{"op":"upgrade","n":3,"argv":["/"]}`} {
+	for _, say := range []string{`{"op":"start","n":1,"id":"y","files":2}`, `{"op":"upgrade","n":2,"argv":[""]}`,
+		`{"op":"upgrade","n":3,"argv":["/"]}`} {
 		var with []int
 		if strings.Contains(say, "files") {
 			with = []int{memfd, memfd}
@@ -249,7 +250,8 @@ func pretendMode(args []string) error {
 		return err
 	}
 	path := filepath.Join(args[0], "keeper.sock")
-	if err := errors.Join(unix.Bind(fd, &unix.SockaddrUnix{Name: path}), os.Chmod(path, 0o777), unix.Listen(fd, 8)); err != nil {
+	if err := errors.Join(unix.Bind(fd, &unix.SockaddrUnix{Name: path}), os.Chmod(path, 0o777),
+		unix.Listen(fd, 8)); err != nil {
 		return err
 	}
 	fmt.Println("ready")

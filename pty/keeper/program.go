@@ -10,20 +10,22 @@ import (
 
 	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/pty/keeper/protocol"
 )
 
-// Program is what a keeper holds besides terminals: a process with files, or only files. Its owner waits for Child, closes Files, and calls [Client.Release].
+// Program is what a keeper holds besides terminals: a process with files, or only files. Its owner waits for Child,
+// closes Files, and calls [Client.Release].
 type Program struct {
 	ID    string
 	Child *pty.Child // nil of files without a process
 	Files []*os.File // what is held, in the order in which it was given; of this process, close-on-exec
 }
 
-// Run executes p in a new session without a controlling terminal, with std as its descriptors 0, 1 and 2, and has the keeper hold hold under the id, at
-// most 249 files. std and hold stay the caller's; std become blocking, as programs expect of them. Files of the result are hold. Exactly one has to call
-// Child.Wait.
-// A failed Run leaves nothing, with the exception that [Client.Start] has; a program that was started nevertheless then runs on, held by nobody.
-// Errors: those of [Client.Start], and ErrVersion when the keeper is an old one that could not be replaced.
+// Run executes p in a new session without a controlling terminal, with std as its descriptors 0, 1 and 2, and has the
+// keeper hold hold under the id, at most 249 files. std and hold stay the caller's; std become blocking, as programs
+// expect of them. Files of the result are hold. Exactly one has to call Child.Wait. A failed Run leaves nothing, with
+// the exception that [Client.Start] has; a program that was started nevertheless then runs on, held by nobody. Errors:
+// those of [Client.Start], and ErrVersion when the keeper is an old one that could not be replaced.
 func (c *Client) Run(id string, p proc.Plan, std [3]*os.File, hold ...*os.File) (*Program, error) {
 	program, err := c.runPlan(id, p, std, hold)
 	if err != nil {
@@ -40,7 +42,7 @@ func (c *Client) runPlan(id string, p proc.Plan, std [3]*os.File, hold []*os.Fil
 		return nil, err
 	}
 	defer c.exit()
-	plan, err := writePlan(p)
+	plan, err := protocol.WritePlan(p)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +55,9 @@ func (c *Client) runPlan(id string, p proc.Plan, std [3]*os.File, hold []*os.Fil
 		return nil, err
 	}
 	program := &Program{ID: id, Files: slices.Clone(hold)}
-	err = withFiles(append([]*os.File{plan, std[0], std[1], std[2]}, hold...), func(files []int) error { return c.runWith(l, program, p.Tag, files) })
+	err = withFiles(append([]*os.File{plan, std[0], std[1], std[2]}, hold...), func(files []int) error {
+		return c.runWith(l, program, p.Tag, files)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -61,40 +65,41 @@ func (c *Client) runPlan(id string, p proc.Plan, std [3]*os.File, hold []*os.Fil
 }
 
 // runWith sends what the keeper receives of a run and completes the program with the answer.
-func (c *Client) runWith(l *link, program *Program, brand uint64, files []int) error {
-	for _, fd := range files[runFiles-3 : runFiles] {
+func (c *Client) runWith(l *link, program *Program, tag uint64, files []int) error {
+	for _, fd := range files[protocol.RunFiles-3 : protocol.RunFiles] {
 		if err := unix.SetNonblock(fd, false); err != nil {
 			return err
 		}
 	}
-	own, err := duplicates(files[runFiles:])
+	own, err := duplicates(files[protocol.RunFiles:])
 	if err != nil {
 		return err
 	}
-	call := l.begin(opRun, program.ID)
+	call := l.begin(protocol.OpRun, program.ID)
 	call.program, call.files = program, own
-	err = c.answer(l, call, l.conn.send(packet{Op: opRun, Number: call.number, ID: program.ID, Brand: brand}, files...))
+	err = c.answer(l, call, l.Conn.Send(protocol.Packet{Op: protocol.OpRun, Number: call.number, ID: program.ID,
+		Tag: tag}, files...))
 	if err != nil {
-		closeFiles(own)
+		protocol.CloseFiles(own)
 	}
 	return err
 }
 
 // checkHold checks what is to be held. Errors: ErrNonsense.
 func checkHold(id string, files int) error {
-	if id == "" || len(id) > maxID {
+	if id == "" || len(id) > protocol.MaxID {
 		return fmt.Errorf("%w: id of %d bytes", ErrNonsense, len(id))
 	}
-	if files > maxHold {
-		return fmt.Errorf("%w: %d files, at most %d are possible", ErrNonsense, files, maxHold)
+	if files > protocol.MaxHold {
+		return fmt.Errorf("%w: %d files, at most %d are possible", ErrNonsense, files, protocol.MaxHold)
 	}
 	return nil
 }
 
-// Hold has the keeper hold files under an id until Release, 1 to 249. They stay the caller's. It returns when the request is on its way, before it is
-// carried out, and what the caller asks for later is carried out after it: a server that dies then has them held. While there is no keeper they are
-// kept for the next one, like all that is held. Errors: ErrNonsense, ErrClosed, ErrTaken when something is held under the id, which stays;
-// EMFILE.
+// Hold has the keeper hold files under an id until Release, 1 to 249. They stay the caller's. It returns when the
+// request is on its way, before it is carried out, and what the caller asks for later is carried out after it: a server
+// that dies then has them held. While there is no keeper they are kept for the next one, like all that is held. Errors:
+// ErrNonsense, ErrClosed, ErrTaken when something is held under the id, which stays; EMFILE.
 func (c *Client) Hold(id string, files ...*os.File) error {
 	err := checkHold(id, len(files))
 	if err == nil && len(files) == 0 {
@@ -114,12 +119,12 @@ func (c *Client) holdFiles(id string, files []int) error {
 	if l == nil || err != nil {
 		return err
 	}
-	p := packet{Op: opAdopt, ID: id, Kind: kindFiles, PID: l.pid}
+	p := protocol.Packet{Op: protocol.OpAdopt, ID: id, Kind: protocol.KindFiles, PID: l.pid}
 	if !l.programs { // which knows none without an answer
-		p.Number = l.begin(opAdopt, id).number
+		p.Number = l.begin(protocol.OpAdopt, id).number
 	}
-	if err := l.conn.send(p, files...); err != nil {
-		l.close() // the next keeper gets them with the rest
+	if err := l.Conn.Send(p, files...); err != nil {
+		l.Close() // the next keeper gets them with the rest
 	}
 	return nil
 }
@@ -138,12 +143,13 @@ func (c *Client) note(id string, files []int) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.held[id] = &keeping{id: id, kind: kindFiles, files: own}
+	c.held[id] = &keeping{id: id, kind: protocol.KindFiles, files: own}
 	c.late = c.late || c.link == nil
 	return c.link, nil
 }
 
-// TakePrograms returns what the keeper held at Connect besides terminals, once, as Take does for those. Errors: the reason of ctx.
+// TakePrograms returns what the keeper held at Connect besides terminals, once, as Take does for those. Errors: the
+// reason of ctx.
 func (c *Client) TakePrograms(ctx context.Context) ([]*Program, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("keeper: take: %w", err)
@@ -181,7 +187,7 @@ func duplicates(files []int) ([]int, error) {
 	for _, fd := range files {
 		dup, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
 		if err != nil {
-			closeFiles(list)
+			protocol.CloseFiles(list)
 			return nil, err
 		}
 		list = append(list, dup)
@@ -189,20 +195,21 @@ func duplicates(files []int) ([]int, error) {
 	return list, nil
 }
 
-// assembleProgram makes a program of its parts, and the duplicates for another keeper. It owns the packet's descriptors.
-func assembleProgram(p packet, kind string) (*Program, []int, error) {
-	program, hold := &Program{ID: p.ID}, p.files
+// assembleProgram makes a program of its parts, and the duplicates for another keeper. It owns the packet's
+// descriptors.
+func assembleProgram(p protocol.Packet, kind string) (*Program, []int, error) {
+	program, hold := &Program{ID: p.ID}, p.FDs
 	var err error
-	if kind == kindProgram {
-		hold = p.files[1:]
-		program.Child, err = pty.Adopt(p.PID, p.files[0])
+	if kind == protocol.KindProgram {
+		hold = p.FDs[1:]
+		program.Child, err = pty.Adopt(p.PID, p.FDs[0])
 	}
 	var own []int
 	if err == nil {
 		own, err = duplicates(hold)
 	}
 	if err != nil {
-		closeFiles(hold)
+		protocol.CloseFiles(hold)
 		return nil, nil, err
 	}
 	for _, fd := range hold {

@@ -93,12 +93,15 @@ func (l launched) say(text string) {
 	}
 }
 
-// TestRun: a program has what it was given and nothing else: a session of its own without a terminal, three files, no signal blocked.
+// TestRun: a program has what it was given and nothing else: a session of its own without a terminal, three files, no
+// signal blocked.
 func TestRun(t *testing.T) {
 	p := newPlace(t)
 	c := p.connect("a")
 	r, w := pipe(t)
-	l := run(t, c, "x", `read _ _ _ _ _ sid tty rest </proc/self/stat; echo $sid $tty $$; ls /proc/self/fd | tr '\n' ' '; echo; grep SigBlk /proc/self/status; read line; echo "$line"; exit 7`, r, w)
+	l := run(t, c, "x", `read _ _ _ _ _ sid tty rest </proc/self/stat; echo $sid $tty $$; `+
+		`ls /proc/self/fd | tr '\n' ' '; echo; `+
+		`grep SigBlk /proc/self/status; read line; echo "$line"; exit 7`, r, w)
 	pid := l.Child.PID()
 	if got, want := l.line(), fmt.Sprintf("%d 0 %[1]d", pid); got != want {
 		t.Errorf("session, terminal and process are %q, want %q", got, want)
@@ -171,7 +174,8 @@ func TestRunErrors(t *testing.T) {
 		}
 	}
 	if !poll(func() bool { return fds(t, c.PID()) <= before && fds(t, os.Getpid()) <= own }) {
-		t.Errorf("the keeper has %d descriptors, had %d; this process %d, %d", fds(t, c.PID()), before, fds(t, os.Getpid()), own)
+		t.Errorf("the keeper has %d descriptors, had %d; this process %d, %d", fds(t, c.PID()), before,
+			fds(t, os.Getpid()), own)
 	}
 	_ = c.Close()
 	if err := c.Hold("z", null); !errors.Is(err, keeper.ErrClosed) {
@@ -197,7 +201,8 @@ func furnish(t testing.TB, c *keeper.Client, dir string) (l launched, program, f
 	return l, w1, w2
 }
 
-// check looks whether a client finds everything that furnish had made, that files lead where they did, and how the program ended.
+// check looks whether a client finds everything that furnish had made, that files lead where they did, and how the
+// program ended.
 func check(t testing.TB, c *keeper.Client, l launched, program, files *os.File) {
 	t.Helper()
 	if list := taken(t, c); len(list) != 1 || list["terminal"] == nil {
@@ -236,7 +241,8 @@ func unheard(w *os.File) bool {
 	return errors.Is(err, unix.EPIPE)
 }
 
-// TestProgramsStay: what is held besides terminals is there for the next server, whatever happens to the keeper and to the server in between, until it is released.
+// TestProgramsStay: what is held besides terminals is there for the next server, whatever happens to the keeper and to
+// the server in between, until it is released.
 func TestProgramsStay(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, p *place, c *keeper.Client){
 		"next server": func(_ *testing.T, _ *place, c *keeper.Client) { _ = c.Close() },
@@ -309,7 +315,8 @@ func TestHoldWithoutKeeper(t *testing.T) {
 	// The first keeper works; the next ones wait for a file.
 	config := p.config("a")
 	mark := filepath.Join(p.dir, "go")
-	config.Command = append([]string{"/bin/sh", "-c", `while [ ! -e "$0" ]; do sleep 0.01; done; exec "$@"`, mark}, config.Command...)
+	config.Command = append([]string{"/bin/sh", "-c", `while [ ! -e "$0" ]; do sleep 0.01; done; exec "$@"`, mark},
+		config.Command...)
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestForeignSocket: a keeper whose directory was removed and made again does not remove the socket of the keeper that is there now, also when it was
-// upgraded before.
+// TestForeignSocket: a keeper whose directory was removed and made again does not remove the socket of the keeper that
+// is there now, also when it was upgraded before.
 func TestForeignSocket(t *testing.T) {
 	for _, releases := range [][]string{{"a"}, {"a", "b"}} {
 		p := newPlace(t)
@@ -60,7 +60,8 @@ func ended(pid int) bool {
 	return unix.Kill(pid, 0) == unix.ESRCH
 }
 
-// TestSocketRemoved: a keeper is found again when somebody has removed its socket, also after it was upgraded, and ends as it should.
+// TestSocketRemoved: a keeper is found again when somebody has removed its socket, also after it was upgraded, and ends
+// as it should.
 func TestSocketRemoved(t *testing.T) {
 	p := newPlace(t)
 	c := p.connect("a")

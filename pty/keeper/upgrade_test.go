@@ -14,7 +14,8 @@ import (
 	"github.com/evertty/evertty/pty/keeper"
 )
 
-// TestUpgrades: the keeper becomes another program 20 times while 50 terminals print; no byte and no exit status is lost, and the process stays the same.
+// TestUpgrades: the keeper becomes another program 20 times while 50 terminals print; no byte and no exit status is
+// lost, and the process stays the same.
 func TestUpgrades(t *testing.T) {
 	const terminals, upgrades = 50, 20
 	p := newPlace(t)
@@ -23,7 +24,9 @@ func TestUpgrades(t *testing.T) {
 	stop := filepath.Join(p.dir, "stop")
 	var list []*slow
 	for i := range terminals {
-		k, err := c.Start(strconv.Itoa(i), shell(p.dir, `n=0; while [ ! -e "$1" ]; do n=$((n+1)); echo "line $n"; done; echo "end $n"; exit $2`, stop, strconv.Itoa(i)))
+		k, err := c.Start(strconv.Itoa(i), shell(p.dir,
+			`n=0; while [ ! -e "$1" ]; do n=$((n+1)); echo "line $n"; done; echo "end $n"; exit $2`,
+			stop, strconv.Itoa(i)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +114,8 @@ func (s *slow) check(t *testing.T) {
 	}
 }
 
-// TestUpgradeFails: a keeper that cannot become the new program stays, with everything it holds, and gives nothing of it to programs it starts.
+// TestUpgradeFails: a keeper that cannot become the new program stays, with everything it holds, and gives nothing of
+// it to programs it starts.
 func TestUpgradeFails(t *testing.T) {
 	p := newPlace(t)
 	c := p.connect("a")
@@ -136,8 +140,8 @@ func TestUpgradeFails(t *testing.T) {
 	}
 }
 
-// TestUpgradeBeyondLimit: a keeper that holds more descriptors than the limit it was started with survives a failed upgrade and an upgrade, and its
-// programs have that limit.
+// TestUpgradeBeyondLimit: a keeper that holds more descriptors than the limit it was started with survives a failed
+// upgrade and an upgrade, and its programs have that limit.
 func TestUpgradeBeyondLimit(t *testing.T) {
 	p := newPlace(t)
 	low := p.config("a")
@@ -163,7 +167,8 @@ func TestUpgradeBeyondLimit(t *testing.T) {
 	}
 }
 
-// reserved are the signals 32 and 33, which C libraries keep for their threads (nptl(7)): a program above this test may have left them ignored.
+// reserved are the signals 32 and 33, which C libraries keep for their threads (nptl(7)): a program above this test may
+// have left them ignored.
 const reserved = 3 << 31
 
 // TestAfterUpgrade: programs of the new keeper have no signal blocked or ignored, and no descriptor of its.
@@ -172,11 +177,13 @@ func TestAfterUpgrade(t *testing.T) {
 	c := p.connect("a")
 	start(t, c, "x", shell(p.dir, "cat"))
 	_ = c.Close()
-	s := start(t, p.connect("b"), "y", shell(p.dir, `grep -E 'Sig(Blk|Ign)' /proc/self/status; ls /proc/self/fd | tr '\n' ' '`))
+	s := start(t, p.connect("b"), "y",
+		shell(p.dir, `grep -E 'Sig(Blk|Ign)' /proc/self/status; ls /proc/self/fd | tr '\n' ' '`))
 	s.exit()
 	var blocked, ignored uint64
 	text := s.text()
-	if _, err := fmt.Sscanf(text, "SigBlk: %x\nSigIgn: %x\n", &blocked, &ignored); err != nil || blocked != 0 || ignored&^reserved != 0 || !strings.HasSuffix(text, "\n0 1 2 3 ") {
+	if _, err := fmt.Sscanf(text, "SigBlk: %x\nSigIgn: %x\n", &blocked, &ignored); err != nil || blocked != 0 ||
+		ignored&^reserved != 0 || !strings.HasSuffix(text, "\n0 1 2 3 ") {
 		t.Errorf("%q, %v", text, err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/terminal/wait"
 	"github.com/evertty/evertty/pty/keeper"
+	"github.com/evertty/evertty/pty/keeper/holder"
 	"github.com/evertty/evertty/tests/polling"
 	"github.com/evertty/evertty/vt/vt10x"
 )
@@ -28,7 +29,7 @@ const Patience = time.Minute
 // Main is for TestMain: it makes the test binary a keeper when it is started as one.
 func Main(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "keeper" {
-		if err := keeper.Run(keeper.Options{Dir: os.Args[2], Idle: 200 * time.Millisecond}); err != nil {
+		if err := holder.Run(holder.Options{Dir: os.Args[2], Idle: 200 * time.Millisecond}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

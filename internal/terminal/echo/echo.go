@@ -5,6 +5,7 @@ package echo
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/evertty/evertty/vt"
@@ -90,7 +91,7 @@ func (f *Filter) Print(text []byte, from uint64) {
 func (m *match) print(c []byte, from uint64) {
 	m.done = false
 	for {
-		if len(m.text)-m.matched >= len(c) && m.text[m.matched:m.matched+len(c)] == string(c) && m.matched < len(m.text) {
+		if m.matched < len(m.text) && strings.HasPrefix(m.text[m.matched:], string(c)) {
 			if m.matched == 0 {
 				m.from = from
 			}

@@ -2,12 +2,14 @@ package wait_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/supervisor/supervisortest"
 	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/internal/terminal/wait"
 )
 
 func TestMain(m *testing.M) { supervisortest.Main(m) }
@@ -43,6 +45,15 @@ func background(t *testing.T) context.Context {
 	return ctx
 }
 
+// fails checks that a wait ends with an error.
+func fails(t *testing.T, term *terminal.Terminal, r wait.Request, want error) {
+	t.Helper()
+	if got, err := waits.Wait(background(t), term, r); !errors.Is(err, want) {
+		t.Errorf("%+v: matched %+v, %v, want %v", r.Any, got.Match, err, want)
+	}
+}
+
+// find is the terminal of that id.
 func find(t *testing.T, m *supervisor.Supervisor, id string) *terminal.Terminal {
 	t.Helper()
 	term, err := m.Terminals.Find("", id)

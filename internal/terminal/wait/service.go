@@ -95,7 +95,8 @@ func (s *Service) enter(t *terminal.Terminal) (*followers, error) {
 	l := s.terminals[t]
 	switch {
 	case s.waits >= maxWaits:
-		return nil, fmt.Errorf("%w: %d waits of this server are going on, the most there are", terminal.ErrLimit, maxWaits)
+		return nil, fmt.Errorf("%w: %d waits of this server are going on, the most there are",
+			terminal.ErrLimit, maxWaits)
 	case l == nil:
 		l = &followers{begins: make(semaphore, 1)}
 		s.terminals[t] = l

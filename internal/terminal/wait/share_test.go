@@ -22,7 +22,8 @@ func TestWaitsShareAFollower(t *testing.T) {
 	for i := range many {
 		fmt.Fprintf(&words, `word%02d\r\033[K`, i)
 	}
-	term := start(t, m, "sh", "-c", `stty -echo; printf ready; read x; printf '`+words.String()+`\033]2;told\a\033[?2004h\033[?2004lend'; exec sleep 1000`)
+	term := start(t, m, "sh", "-c", `stty -echo; printf ready; read x; printf '`+words.String()+
+		`\033]2;told\a\033[?2004h\033[?2004lend'; exec sleep 1000`)
 	see(t, term, "ready")
 	var all sync.WaitGroup
 	for i := range many {
@@ -33,8 +34,10 @@ func TestWaitsShareAFollower(t *testing.T) {
 	}
 	now := term.Hub().Facts().Seq
 	for _, w := range []wait.Request{
-		one(wait.Condition{For: "title", Pattern: "told"}, nil), one(wait.Condition{For: "mode", Mode: "bracketed_paste"}, nil),
-		one(wait.Condition{For: "text", Pattern: "ready", Not: true}, nil), one(wait.Condition{For: "regex", Pattern: "^word07$"}, &now),
+		one(wait.Condition{For: "title", Pattern: "told"}, nil),
+		one(wait.Condition{For: "mode", Mode: "bracketed_paste"}, nil),
+		one(wait.Condition{For: "text", Pattern: "ready", Not: true}, nil),
+		one(wait.Condition{For: "regex", Pattern: "^word07$"}, &now),
 	} {
 		all.Go(func() { await(t, term, w) })
 	}
@@ -42,11 +45,8 @@ func TestWaitsShareAFollower(t *testing.T) {
 	if n := wait.FollowersOf(waits, term); n != 1 {
 		t.Errorf("%d followers", n)
 	}
-	over := one(wait.Condition{For: "regex", Pattern: `(?s)word.*end`}, nil) // looks at lines together
-	over.Timeout = 10 * time.Millisecond
-	if _, err := waits.Wait(context.Background(), term, over); !errors.Is(err, terminal.ErrTimeout) {
-		t.Error(err)
-	}
+	over := wait.Condition{For: "regex", Pattern: `(?s)word.*end`} // looks at lines together
+	fails(t, term, within(over, 10*time.Millisecond), terminal.ErrTimeout)
 	typeIn(t, term, "\n")
 	all.Wait()
 	if n := wait.FollowersOf(waits, term); n != 0 {
@@ -96,15 +96,11 @@ func TestWaitsInAFlood(t *testing.T) {
 	until(t, "the flood", func() bool { return wait.PauseOf(term, time.Millisecond) > 0 })
 	var all sync.WaitGroup
 	for range 3 {
-		all.Go(func() {
-			if _, err := waits.Wait(background(t), term, within(wait.Condition{For: "text", Pattern: "never"}, 300*time.Millisecond)); !errors.Is(err, terminal.ErrTimeout) {
-				t.Errorf("%v, want ErrTimeout", err)
-			}
-		})
+		all.Go(func() { fails(t, term, within(never, 300*time.Millisecond), terminal.ErrTimeout) })
 		all.Go(func() {
 			ctx, cancel := context.WithCancel(context.Background())
 			time.AfterFunc(100*time.Millisecond, cancel)
-			if _, err := waits.Wait(ctx, term, within(wait.Condition{For: "text", Pattern: "never"}, patience)); !errors.Is(err, context.Canceled) {
+			if _, err := waits.Wait(ctx, term, within(never, patience)); !errors.Is(err, context.Canceled) {
 				t.Errorf("%v, want that of the context", err)
 			}
 		})
@@ -113,10 +109,8 @@ func TestWaitsInAFlood(t *testing.T) {
 	first, end := context.WithCancel(context.Background())
 	defer all.Wait()
 	defer end()
-	all.Go(func() { _, _ = waits.Wait(first, term, one(wait.Condition{For: "text", Pattern: "never"}, nil)) })
+	all.Go(func() { _, _ = waits.Wait(first, term, one(never, nil)) })
 	until(t, "the first wait", func() bool { return wait.FollowersOf(waits, term) == 1 })
 	defer wait.HoldFollower(waits, term)() // somebody else works, for as long as it takes
-	if _, err := waits.Wait(background(t), term, within(wait.Condition{For: "text", Pattern: "never"}, 50*time.Millisecond)); !errors.Is(err, terminal.ErrTimeout) {
-		t.Errorf("%v, want ErrTimeout", err)
-	}
+	fails(t, term, within(never, 50*time.Millisecond), terminal.ErrTimeout)
 }

@@ -14,6 +14,9 @@ import (
 	"github.com/evertty/evertty/internal/terminal/wait"
 )
 
+// never is a condition that is not met.
+var never = wait.Condition{For: "text", Pattern: "never"}
+
 // one is a request with one condition.
 func one(c wait.Condition, since *uint64) wait.Request {
 	return wait.Request{Any: []wait.Condition{c}, Since: since, Timeout: patience}
@@ -68,7 +71,8 @@ func checkMatch(t *testing.T, term *terminal.Terminal, w wait.Result, want strin
 	if w.Match == nil || w.Match.Text != want || w.Seq != w.Match.End {
 		t.Fatalf("%+v", w)
 	}
-	if got := printed(t, term, w.Match.Start, w.Match.End); !strings.HasPrefix(got, want[:1]) || !strings.HasSuffix(got, want[len(want)-1:]) {
+	got := printed(t, term, w.Match.Start, w.Match.End)
+	if !strings.HasPrefix(got, want[:1]) || !strings.HasSuffix(got, want[len(want)-1:]) {
 		t.Errorf("the bytes of %q are %q", want, got)
 	}
 }
@@ -114,7 +118,8 @@ func TestWaitSinceBeginsAsItWas(t *testing.T) {
 		"what erasing leaves":     {`\e[3;1Hfinished and more`, `\e[3;9H\e[K`, "^finished$", "more"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			term := start(t, m, "bash", "-c", `stty -echo; printf '`+c.before+`'; read x; printf '`+c.after+`'; sleep 1000`)
+			term := start(t, m, "bash", "-c",
+				`stty -echo; printf '`+c.before+`'; read x; printf '`+c.after+`'; sleep 1000`)
 			waitFor(t, term, wait.Condition{For: "idle", Idle: 100 * time.Millisecond})
 			seq := term.Hub().Facts().Seq
 			if seq == 0 {
@@ -123,11 +128,9 @@ func TestWaitSinceBeginsAsItWas(t *testing.T) {
 			}
 			typeIn(t, term, "\n")
 			await(t, term, one(wait.Condition{For: "regex", Pattern: c.pattern}, &seq))
-			w := one(wait.Condition{For: "regex", Pattern: c.not}, &seq)
-			w.Timeout = 50 * time.Millisecond
-			if got, err := waits.Wait(context.Background(), term, w); !errors.Is(err, terminal.ErrTimeout) {
-				t.Errorf("%q matched %+v, %v", c.not, got.Match, err)
-			}
+			w := within(wait.Condition{For: "regex", Pattern: c.not}, 50*time.Millisecond)
+			w.Since = &seq
+			fails(t, term, w, terminal.ErrTimeout)
 		})
 	}
 }
@@ -146,16 +149,16 @@ func TestWaitChain(t *testing.T) {
 		checkMatch(t, term, w, next)
 	}
 	last := w.Seq
-	again := one(wait.Condition{For: "text", Pattern: "two"}, &last)
-	again.Timeout = 50 * time.Millisecond
-	if _, err := waits.Wait(context.Background(), term, again); !errors.Is(err, terminal.ErrTimeout) {
-		t.Errorf("a third two: %v", err)
-	}
+	third := within(wait.Condition{For: "text", Pattern: "two"}, 50*time.Millisecond)
+	third.Since = &last
+	fails(t, term, third, terminal.ErrTimeout)
 }
 
 func TestWaitLines(t *testing.T) {
 	m := open(t, t.TempDir())
-	term := start(t, m, "bash", "-c", `printf 'a long line that the margin of a terminal of eighty columns breaks: fatal error here\n'; printf 'padded   \r\n'; printf 'user$ '; sleep 1000`)
+	term := start(t, m, "bash", "-c",
+		`printf 'a long line that the margin of a terminal of eighty columns breaks: fatal error here\n'
+		printf 'padded   \r\n'; printf 'user$ '; sleep 1000`)
 	for _, c := range []wait.Condition{
 		{For: "text", Pattern: "fatal error"},
 		{For: "regex", Pattern: "^a long.*fatal error here$"},
@@ -170,10 +173,8 @@ func TestWaitLines(t *testing.T) {
 	} {
 		waitFor(t, term, c)
 	}
-	for _, c := range []wait.Condition{{For: "regex", Pattern: "^fatal"}, {For: "regex", Pattern: `padded    $`}, {For: "regex", Pattern: `[^z]*here[^z]*user`}} {
-		if got, err := waits.Wait(context.Background(), term, within(c, 50*time.Millisecond)); !errors.Is(err, terminal.ErrTimeout) {
-			t.Errorf("%q matched %+v, %v", c.Pattern, got.Match, err)
-		}
+	for _, p := range []string{"^fatal", `padded    $`, `[^z]*here[^z]*user`} {
+		fails(t, term, within(wait.Condition{For: "regex", Pattern: p}, 50*time.Millisecond), terminal.ErrTimeout)
 	}
 }
 
@@ -197,10 +198,9 @@ func TestWaitIgnoresEcho(t *testing.T) {
 				t.Errorf("echo that counts: %q matched", got.Match.Text)
 			}
 			see(t, term, `^DONE$`)
-			now := wait.Request{Any: []wait.Condition{{For: "text", Pattern: "tr -d"}}, IgnoreEcho: true, Timeout: 50 * time.Millisecond}
-			if got, err := waits.Wait(context.Background(), term, now); !errors.Is(err, terminal.ErrTimeout) {
-				t.Errorf("without a position %+v, %v", got.Match, err)
-			}
+			now := within(wait.Condition{For: "text", Pattern: "tr -d"}, 50*time.Millisecond)
+			now.IgnoreEcho = true
+			fails(t, term, now, terminal.ErrTimeout)
 		})
 	}
 }
@@ -244,15 +244,17 @@ func TestWaitIdleCounts(t *testing.T) {
 // TestWaitAny answers which one was true, and what else can be waited for.
 func TestWaitAny(t *testing.T) {
 	m := open(t, t.TempDir())
-	term := start(t, m, "bash", "-c", `stty -echo; printf 'Loading...'; read x; printf '\e]0;my title\a\e[?2004h\e[?1002h\e[?1049h\e[3;5Hhello\e[?1049l\r\e[K\e[4;9H'; read x; exit 3`)
-	w := await(t, term, wait.Request{Any: []wait.Condition{{For: "text", Pattern: "never"}, {For: "text", Pattern: "Loading"}}})
+	term := start(t, m, "bash", "-c", `stty -echo; printf 'Loading...'; read x
+		printf '\e]0;my title\a\e[?2004h\e[?1002h\e[?1049h\e[3;5Hhello\e[?1049l\r\e[K\e[4;9H'; read x; exit 3`)
+	w := await(t, term, wait.Request{Any: []wait.Condition{never, {For: "text", Pattern: "Loading"}}})
 	if w.Index != 1 {
 		t.Errorf("condition %d was true", w.Index)
 	}
 	x, y := 8, 3
 	list := []wait.Condition{
-		{For: "text", Pattern: "Loading", Not: true}, {For: "title", Pattern: "my"}, {For: "mode", Mode: "bracketed_paste"},
-		{For: "mode", Mode: "mouse", Value: "button"}, {For: "alt_screen"}, {For: "cursor", X: &x, Y: &y}, {For: "cursor", Y: &y}, {For: "text", Pattern: "hello"},
+		{For: "text", Pattern: "Loading", Not: true}, {For: "title", Pattern: "my"},
+		{For: "mode", Mode: "bracketed_paste"}, {For: "mode", Mode: "mouse", Value: "button"}, {For: "alt_screen"},
+		{For: "cursor", X: &x, Y: &y}, {For: "cursor", Y: &y}, {For: "text", Pattern: "hello"},
 	}
 	seq := term.Hub().Facts().Seq
 	var wg sync.WaitGroup
@@ -262,34 +264,35 @@ func TestWaitAny(t *testing.T) {
 	goingOn(t, term, len(list))
 	typeIn(t, term, "\n")
 	wg.Wait()
-	for _, c := range append(list, wait.Condition{For: "alt_screen", Not: true}, wait.Condition{For: "mode", Mode: "mouse_encoding", Value: "default"}) {
+	for _, c := range append(list, wait.Condition{For: "alt_screen", Not: true},
+		wait.Condition{For: "mode", Mode: "mouse_encoding", Value: "default"}) {
 		await(t, term, one(c, &seq))
 	}
 	typeIn(t, term, "\n")
-	await(t, term, wait.Request{Any: []wait.Condition{{For: "text", Pattern: "never"}, {For: "exit"}}})
+	await(t, term, wait.Request{Any: []wait.Condition{never, {For: "exit"}}})
 	for _, c := range list[:3] { // what is true of one that has ended is told at once
 		waitFor(t, term, c)
 	}
-	if _, err := waits.Wait(context.Background(), term, within(wait.Condition{For: "alt_screen"}, patience)); !errors.Is(err, terminal.ErrExited) {
-		t.Errorf("what cannot come true any more: %v", err)
-	}
+	fails(t, term, within(wait.Condition{For: "alt_screen"}, patience), terminal.ErrExited)
 }
 
 func TestWaitRefuses(t *testing.T) {
 	m := open(t, t.TempDir())
 	term := start(t, m, "cat")
 	for _, c := range []wait.Condition{
-		{}, {For: "luck"}, {For: "text"}, {For: "regex", Pattern: "("}, {For: "text", Pattern: strings.Repeat("x", 4097)}, {For: "idle", Not: true},
-		{For: "cursor"}, {For: "mode"}, {For: "mode", Mode: "mouse"}, {For: "mode", Mode: "insert", Value: "x"}, {For: "title"}, {For: "idle", Idle: -1},
+		{}, {For: "luck"}, {For: "text"}, {For: "regex", Pattern: "("},
+		{For: "text", Pattern: strings.Repeat("x", 4097)}, {For: "idle", Not: true}, {For: "cursor"}, {For: "mode"},
+		{For: "mode", Mode: "mouse"}, {For: "mode", Mode: "insert", Value: "x"}, {For: "title"},
+		{For: "idle", Idle: -1},
 	} {
-		if _, err := waits.Wait(context.Background(), term, within(c, time.Second)); !errors.Is(err, terminal.ErrInvalid) || !strings.Contains(err.Error(), "allowed") && !strings.Contains(err.Error(), "needs") && c.For != "regex" {
+		_, err := waits.Wait(context.Background(), term, within(c, time.Second))
+		if !errors.Is(err, terminal.ErrInvalid) || c.For != "regex" &&
+			!strings.Contains(err.Error(), "allowed") && !strings.Contains(err.Error(), "needs") {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
 	many := uint64(1 << 40)
-	if _, err := waits.Wait(context.Background(), term, one(wait.Condition{For: "exit"}, &many)); !errors.Is(err, terminal.ErrInvalid) {
-		t.Errorf("a position beyond the end: %v", err)
-	}
+	fails(t, term, one(wait.Condition{For: "exit"}, &many), terminal.ErrInvalid)
 }
 
 // TestWaitsAreLimited: so many at once, and no goroutine of them is left.
@@ -299,7 +302,7 @@ func TestWaitsAreLimited(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	for range wait.MaxWaitsOf {
-		wg.Go(func() { _, _ = waits.Wait(ctx, term, one(wait.Condition{For: "text", Pattern: "never"}, nil)) })
+		wg.Go(func() { _, _ = waits.Wait(ctx, term, one(never, nil)) })
 	}
 	goingOn(t, term, wait.MaxWaitsOf)
 	if _, err := waits.Wait(ctx, term, one(wait.Condition{For: "idle"}, nil)); !errors.Is(err, terminal.ErrLimit) {
@@ -310,8 +313,8 @@ func TestWaitsAreLimited(t *testing.T) {
 	waitFor(t, term, wait.Condition{For: "idle", Idle: time.Millisecond})
 }
 
-// TestWaitSeesTheUnfinished: bytes of a character that the end of the program cut are seen as what viewers
-// see of them.
+// TestWaitSeesTheUnfinished: a character that the end of the program cuts is replaced, as for
+// viewers.
 func TestWaitSeesTheUnfinished(t *testing.T) {
 	m := open(t, t.TempDir())
 	term := start(t, m, "bash", "-c", `stty -echo; printf ready; read x; printf 'end\xe2\x82'`)
@@ -325,14 +328,15 @@ func TestWaitSeesTheUnfinished(t *testing.T) {
 // far as the wait, which reads the journal.
 func TestWhatAWaitSawIsOnTheScreen(t *testing.T) {
 	m := open(t, t.TempDir())
-	term := start(t, m, "sh", "-c", `stty -echo; echo ready; while read -r n; do printf '\033[?2004h%s on\n' "$n"; read -r n; printf '\033[?2004l%s off\n' "$n"; done`)
+	term := start(t, m, "sh", "-c", `stty -echo; echo ready; while read -r n; do printf '\033[?2004h%s on\n' "$n"
+		read -r n; printf '\033[?2004l%s off\n' "$n"; done`)
 	see(t, term, "ready")
 	for i := range 100 {
 		on := i%2 == 0
 		word := map[bool]string{true: "on", false: "off"}[on]
 		n := fmt.Sprint(i)
 		sent := typeIn(t, term, n+"\n")
-		w := await(t, term, wait.Request{Any: []wait.Condition{{For: "text", Pattern: n + " " + word}}, Since: &sent})
+		w := await(t, term, one(wait.Condition{For: "text", Pattern: n + " " + word}, &sent))
 		if f := term.Hub().Facts(); f.Seq < w.Seq || term.Hub().Modes().BracketedPaste != on {
 			t.Fatalf("after %q: at %d of %d, bracketed paste %t", n+" "+word, f.Seq, w.Seq, !on)
 		}

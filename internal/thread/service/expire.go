@@ -144,8 +144,8 @@ func (d *Service) chargeOutput() {
 	}
 	for _, t := range d.terminals.Unsorted() {
 		if n := newOutput(t); n > 0 {
-			bytes[t.Session()] += n
-			_ = d.Manager.Touch(t.Session()) // a session that is over waits for somebody who does something
+			bytes[t.Thread()] += n
+			_ = d.Manager.Touch(t.Thread()) // a session that is over waits for somebody who does something
 		}
 	}
 	for threadID, n := range bytes {
@@ -166,7 +166,7 @@ func newOutput(t *terminal.Terminal) int64 {
 		return 0
 	}
 	r := row(t)
-	from := max(r.charged, t.First())
+	from := max(r.charged, t.StartSeq())
 	r.charged = t.Hub().Facts().Seq
 	return int64(r.charged - from)
 }

@@ -44,7 +44,7 @@ func (e *exports) same(o *exports) bool {
 // shown is what the program in the foreground shows of the exports of the terminal's own process, and what that began with. ok is false when there is none to be seen: nothing runs, it is no
 // child of that process, it is another user's, it has not begun yet, or has written over its environment.
 func shown(t *terminal.Terminal) (e *exports, began map[string]string, ok bool) {
-	if t.Spec().Place != "" || t.Process() == nil {
+	if t.Spec().Provider != "" || t.Process() == nil {
 		return nil, nil, false // there the relay is the process
 	}
 	group, err := t.Process().Foreground()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/lifecycle"
 )
 
 // CreateLease makes a lease that belongs to no thread, to be shared; "" lets the server choose the id and the provider. config is JSON of the provider's own.
@@ -71,7 +72,7 @@ func (d *Service) leaseReply(l thread.Lease) (thread.LeaseReply, error) {
 }
 
 // leaseChange does something with a lease and tells how it is then.
-func (d *Service) leaseChange(ctx context.Context, id string, do func(*thread.Manager, context.Context, string) (thread.Lease, error)) (thread.LeaseReply, error) {
+func (d *Service) leaseChange(ctx context.Context, id string, do func(*lifecycle.Manager, context.Context, string) (thread.Lease, error)) (thread.LeaseReply, error) {
 	if err := d.current(ctx, ""); err != nil {
 		return thread.LeaseReply{}, err
 	}
@@ -84,22 +85,22 @@ func (d *Service) leaseChange(ctx context.Context, id string, do func(*thread.Ma
 
 // PauseLease pauses the compute of a lease, whoever uses it. Errors: thread.ErrNotFound, ErrTransition, ErrProvider, ErrUnsupported.
 func (d *Service) PauseLease(ctx context.Context, id string) (thread.LeaseReply, error) {
-	return d.leaseChange(ctx, id, (*thread.Manager).PauseLease)
+	return d.leaseChange(ctx, id, (*lifecycle.Manager).PauseLease)
 }
 
 // ResumeLease is the reverse, with the same errors.
 func (d *Service) ResumeLease(ctx context.Context, id string) (thread.LeaseReply, error) {
-	return d.leaseChange(ctx, id, (*thread.Manager).ResumeLease)
+	return d.leaseChange(ctx, id, (*lifecycle.Manager).ResumeLease)
 }
 
 // DestroyLease ends the compute of a lease, which stays and gets other compute with its next use. Errors: thread.ErrNotFound, ErrProvider.
 func (d *Service) DestroyLease(ctx context.Context, id string) (thread.LeaseReply, error) {
-	return d.leaseChange(ctx, id, (*thread.Manager).DestroyLease)
+	return d.leaseChange(ctx, id, (*lifecycle.Manager).DestroyLease)
 }
 
 // RefreshLease asks the provider how the compute is. Errors: thread.ErrNotFound, ErrProvider.
 func (d *Service) RefreshLease(ctx context.Context, id string) (thread.LeaseReply, error) {
-	return d.leaseChange(ctx, id, (*thread.Manager).Refresh)
+	return d.leaseChange(ctx, id, (*lifecycle.Manager).Refresh)
 }
 
 // DeleteLease removes a lease that nobody uses. Errors: thread.ErrNotFound, ErrInUse.

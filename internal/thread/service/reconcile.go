@@ -9,6 +9,7 @@ import (
 	"github.com/evertty/evertty/internal/shell/registry"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/lifecycle"
 )
 
 // align brings the records in line with what is there: at the start, and after the database could not be written. What a killed server had not written down of
@@ -55,7 +56,7 @@ func (d *Service) alignNow() (strangers []stranger, err error) {
 	for _, k := range open {
 		waiting[k.Terminal] = append(waiting[k.Terminal], k)
 	}
-	alive := thread.Alive{Processes: map[string]thread.Process{}}
+	alive := lifecycle.Alive{Processes: map[string]lifecycle.Process{}}
 	for _, s := range d.shells.List("") {
 		_, err := d.Manager.Terminal(s.Key)
 		if isMissing(err) {
@@ -86,7 +87,7 @@ func (d *Service) alignNow() (strangers []stranger, err error) {
 }
 
 // alignTerminals adds the terminals that run. One that was deleted has no row, and one that has ended gets it when it is started again.
-func (d *Service) alignTerminals(alive *thread.Alive) (strangers []stranger, err error) {
+func (d *Service) alignTerminals(alive *lifecycle.Alive) (strangers []stranger, err error) {
 	for _, t := range d.terminals.All() {
 		if t.Deleted() {
 			continue
@@ -172,7 +173,7 @@ func (d *Service) alignCommands(s *registry.Shell, open []thread.Command) (runni
 	if len(list) == 0 {
 		return running, nil
 	}
-	return running, d.Manager.Batch(func(b *thread.Batch) error {
+	return running, d.Manager.Batch(func(b *lifecycle.Batch) error {
 		for _, k := range list {
 			if err := b.Command(k); err != nil && !isRefusal(err) {
 				return err
@@ -196,7 +197,7 @@ func (d *Service) adopt(list []stranger) {
 
 func (d *Service) adoptOne(ctx context.Context, one stranger) error {
 	if t := one.terminal; t != nil {
-		if _, err := d.ready(ctx, t.Session(), useOf(t), t.Spec().Place); err != nil {
+		if _, err := d.ready(ctx, t.Thread(), useOf(t), t.Spec().Provider); err != nil {
 			return err
 		}
 		d.recordTerminal(t)

@@ -9,6 +9,7 @@ import (
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/lifecycle"
 )
 
 const (
@@ -25,7 +26,7 @@ const (
 // note is one thing to write down. Of those about one command the last of its life stands for all in its batch.
 type note struct {
 	command *thread.Command
-	do      func(*thread.Batch) error
+	do      func(*lifecycle.Batch) error
 	written chan struct{} // closed when all notes before it are written, or cannot be
 }
 
@@ -43,7 +44,7 @@ func newRecorder() recorder {
 }
 
 // note has something written down. It waits only when the queue is full.
-func (d *Service) note(do func(*thread.Batch) error) { d.put(note{do: do}) }
+func (d *Service) note(do func(*lifecycle.Batch) error) { d.put(note{do: do}) }
 
 func (d *Service) put(n note) {
 	if d.Manager == nil {
@@ -158,7 +159,7 @@ func (d *Service) write(list []note) {
 	if !work {
 		return
 	}
-	err := d.Manager.Batch(func(b *thread.Batch) error {
+	err := d.Manager.Batch(func(b *lifecycle.Batch) error {
 		for i, n := range list {
 			var err error
 			switch {

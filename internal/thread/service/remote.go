@@ -144,7 +144,7 @@ func (d *Service) leave(dir string, l thread.Layers, j relay.Job) error {
 
 // program is what stands here for a terminal at a provider: its relay, with the job of it. Errors: those of ready.
 func (d *Service) program(t *terminal.Terminal, s terminal.Spec) (pty.Spec, error) {
-	l, err := d.ready(d.life.Opening(), s.Session, useOf(t), s.Place)
+	l, err := d.ready(d.life.Opening(), s.Session, useOf(t), s.Provider)
 	if err != nil {
 		return pty.Spec{}, err
 	}
@@ -180,7 +180,7 @@ func (d *Service) jobDir(t *terminal.Terminal) string {
 
 // dropProgram removes what is left of a job when its relay has ended or never began: one that was not taken has secrets in it.
 func (d *Service) dropProgram(t *terminal.Terminal) {
-	if t.Spec().Place != "" {
+	if t.Spec().Provider != "" {
 		_ = os.RemoveAll(d.jobDir(t)) // else openRelay does
 	}
 }

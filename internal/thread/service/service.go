@@ -26,6 +26,7 @@ import (
 	"github.com/evertty/evertty/internal/startdir"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/lifecycle"
 	"github.com/evertty/evertty/stream"
 )
 
@@ -37,7 +38,7 @@ var ErrNoRecords = errors.New("there are no records of threads")
 // The id of a thread is the session of terminals and shells. A terminal's row has the terminal's id, a shell's row its key. What a command and a byte need is in
 // memory (Manager.Admit, Attend); the rest is written by the recorder.
 type Service struct {
-	Manager   *thread.Manager // nil without records
+	Manager   *lifecycle.Manager // nil without records
 	cfg       Config
 	ctx       context.Context
 	life      *lifetime.Lifetime
@@ -119,7 +120,7 @@ func (d *Service) openRecords() {
 	for name, p := range d.cfg.Providers {
 		d.providers[name] = p.Provider
 	}
-	manager, err := thread.NewManager(thread.Config{Store: d.cfg.Records, Policy: d.cfg.Policy, Chosen: d.cfg.PolicyChosen, Providers: d.providers, ComputeChanged: d.pauses.computeChanged,
+	manager, err := lifecycle.NewManager(lifecycle.Config{Store: d.cfg.Records, Policy: d.cfg.Policy, Chosen: d.cfg.PolicyChosen, Providers: d.providers, ComputeChanged: d.pauses.computeChanged,
 		Cwd: d.firstDir, Viewers: d.viewers, End: d.end, Notify: func(e thread.Event) { d.watchers.notify(e.Thread) }})
 	if err != nil {
 		d.why = err
@@ -271,10 +272,10 @@ func (d *Service) attend(ctx context.Context, t *terminal.Terminal) error {
 	if d.Manager == nil {
 		return nil
 	}
-	if row(t).recorded.Load() && !d.pauses.isFrozen(t.Session()) && d.Manager.Attend(t.Session()) == nil {
+	if row(t).recorded.Load() && !d.pauses.isFrozen(t.Thread()) && d.Manager.Attend(t.Thread()) == nil {
 		return nil
 	}
-	if _, err := d.ready(ctx, t.Session(), useOf(t), t.Spec().Place); err != nil {
+	if _, err := d.ready(ctx, t.Thread(), useOf(t), t.Spec().Provider); err != nil {
 		return err
 	}
 	d.recordTerminal(t)
@@ -297,7 +298,7 @@ func (d *Service) recordShell(s *registry.Shell) {
 		return
 	}
 	if p, ok := proc.Find(s.Stats().PID); ok {
-		d.note(func(b *thread.Batch) error { return b.Begin(s.Key, d.process(p)) })
+		d.note(func(b *lifecycle.Batch) error { return b.Begin(s.Key, d.process(p)) })
 	}
 	d.noteState(s)
 }
@@ -312,12 +313,12 @@ func (d *Service) recordTerminal(t *terminal.Terminal) {
 		return
 	}
 	if p, ok := proc.Find(t.Process().PID()); ok {
-		d.note(func(b *thread.Batch) error { return b.Begin(t.ID, d.process(p)) })
+		d.note(func(b *lifecycle.Batch) error { return b.Begin(t.ID, d.process(p)) })
 	}
 }
 
-func (d *Service) process(p proc.Process) thread.Process {
-	return thread.Process{PID: p.PID, PIDStart: int64(p.Start), Boot: d.boot}
+func (d *Service) process(p proc.Process) lifecycle.Process {
+	return lifecycle.Process{PID: p.PID, PIDStart: int64(p.Start), Boot: d.boot}
 }
 
 // noteState notes the state of a shell when it is another one.
@@ -326,7 +327,7 @@ func (d *Service) noteState(s *registry.Shell) {
 	if !strings.HasPrefix(state.Cwd, "/") {
 		return
 	}
-	d.note(func(b *thread.Batch) error {
+	d.note(func(b *lifecycle.Batch) error {
 		return b.Save(s.Key, thread.State{Cwd: state.Cwd, Env: state.Delta, Unset: state.Unset})
 	})
 }
@@ -348,7 +349,7 @@ func (d *Service) notePlace(t *terminal.Terminal, dir string) {
 	if !moved && !seen {
 		return
 	}
-	d.note(func(b *thread.Batch) error {
+	d.note(func(b *lifecycle.Batch) error {
 		return b.Change(t.ID, func(s thread.State) thread.State {
 			if moved {
 				s.Cwd = dir
@@ -400,13 +401,13 @@ func (d *Service) shellMoved(s *registry.Shell, e shell.ProcessEvent) {
 	}
 	switch e.Kind {
 	case shell.ProcessStarted:
-		d.note(func(b *thread.Batch) error { return b.Begin(s.Key, d.process(e.Process)) })
+		d.note(func(b *lifecycle.Batch) error { return b.Begin(s.Key, d.process(e.Process)) })
 	case shell.ProcessEnded:
-		end := thread.RuntimeEnd{Code: &e.ExitCode, Lost: e.ExitCode < 0}
+		end := lifecycle.RuntimeEnd{Code: &e.ExitCode, Lost: e.ExitCode < 0}
 		if end.Lost {
 			end.Code = nil
 		}
-		d.note(func(b *thread.Batch) error { return b.End(s.Key, end) })
+		d.note(func(b *lifecycle.Batch) error { return b.End(s.Key, end) })
 	case shell.StateCaptured:
 		d.noteState(s)
 	}
@@ -441,14 +442,14 @@ func (d *Service) TerminalHooks() terminal.Hooks {
 		Next:        d.next,
 		Moved:       d.notePlace,
 		Exited:      d.terminalEnded,
-		Removed:     func(t *terminal.Terminal) { d.note(func(b *thread.Batch) error { return b.DeleteTerminal(t.ID) }) },
+		Removed:     func(t *terminal.Terminal) { d.note(func(b *lifecycle.Batch) error { return b.DeleteTerminal(t.ID) }) },
 	}
 }
 
 // terminalEnded notes the end of a terminal's program.
 func (d *Service) terminalEnded(t *terminal.Terminal, e stream.Exit) {
-	end := thread.RuntimeEnd{Code: e.Code, Signal: e.Signal, Lost: e.Code == nil && e.Signal == ""}
-	d.note(func(b *thread.Batch) error { return b.End(t.ID, end) })
+	end := lifecycle.RuntimeEnd{Code: e.Code, Signal: e.Signal, Lost: e.Code == nil && e.Signal == ""}
+	d.note(func(b *lifecycle.Batch) error { return b.End(t.ID, end) })
 }
 
 // Hooks are what the service wants to know of shells.
@@ -463,7 +464,7 @@ func (d *Service) ShellHooks() registry.Hooks {
 		Moved:    d.shellMoved,
 		Changed:  d.commandChanged,
 		Ended:    d.chargeLast,
-		Removed:  func(key string) { d.note(func(b *thread.Batch) error { return b.DeleteTerminal(key) }) },
+		Removed:  func(key string) { d.note(func(b *lifecycle.Batch) error { return b.DeleteTerminal(key) }) },
 	}
 }
 

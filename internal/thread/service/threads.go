@@ -9,6 +9,7 @@ import (
 	"github.com/evertty/evertty/internal/shell/registry"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/lifecycle"
 )
 
 // Threads, as routes see them. A thread's id is the session of terminals and shells: whatever is used first of the two makes all layers of the other.
@@ -107,17 +108,17 @@ func (d *Service) TouchThread(ctx context.Context, id string) (thread.Layers, er
 // PauseThread stops the processes of a thread (SIGSTOP of the trees, or the provider's pause). A second time changes nothing.
 // Errors: thread.ErrNotFound, ErrTransition, ErrInUse, ErrProvider.
 func (d *Service) PauseThread(ctx context.Context, id string) (thread.Layers, error) {
-	return d.change(ctx, id, (*thread.Manager).Pause)
+	return d.change(ctx, id, (*lifecycle.Manager).Pause)
 }
 
 // ResumeThread is the reverse. Commands and input resume a thread too.
 func (d *Service) ResumeThread(ctx context.Context, id string) (thread.Layers, error) {
-	return d.change(ctx, id, (*thread.Manager).Resume)
+	return d.change(ctx, id, (*lifecycle.Manager).Resume)
 }
 
 // DestroyThread ends the processes, the session and the compute that nobody else uses; the terminals and the lease stay, and the next use goes on in their state.
 func (d *Service) DestroyThread(ctx context.Context, id string) (thread.Layers, error) {
-	l, err := d.change(ctx, id, (*thread.Manager).Destroy)
+	l, err := d.change(ctx, id, (*lifecycle.Manager).Destroy)
 	if err != nil {
 		return l, err
 	}
@@ -129,7 +130,7 @@ func (d *Service) DestroyThread(ctx context.Context, id string) (thread.Layers, 
 	return l, nil
 }
 
-func (d *Service) change(ctx context.Context, id string, do func(*thread.Manager, context.Context, string) error) (thread.Layers, error) {
+func (d *Service) change(ctx context.Context, id string, do func(*lifecycle.Manager, context.Context, string) error) (thread.Layers, error) {
 	if err := d.current(ctx, id); err != nil {
 		return thread.Layers{}, err
 	}

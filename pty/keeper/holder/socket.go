@@ -1,0 +1,176 @@
+package holder
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/proc"
+	"github.com/evertty/evertty/pty/keeper/protocol"
+)
+
+// listen makes the socket, in the place of one that a dead keeper has left.
+func (k *keeper) listen() error {
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	var id protocol.FileID
+	err = protocol.AtSocket(k.Dir, func(path string) error {
+		if err := unix.Unlink(path); err != nil && err != unix.ENOENT {
+			return err
+		}
+		// A socket has the mode of its inode when it is bound: nobody else gets a moment to connect.
+		if err := unix.Fchmod(fd, 0o600); err != nil {
+			return err
+		}
+		if err := unix.Bind(fd, &unix.SockaddrUnix{Name: path}); err != nil {
+			return err
+		}
+		if err := unix.Chmod(path, 0o600); err != nil {
+			return err
+		}
+		if id, err = protocol.SocketAt(path); err != nil {
+			return err
+		}
+		return unix.Listen(fd, unix.SOMAXCONN)
+	})
+	if err != nil {
+		_ = unix.Close(fd)
+		return fmt.Errorf("listen on %s: %w", protocol.SocketName, err)
+	}
+	return k.bind(fd, id)
+}
+
+// bind notes the listening socket, and closes the one before. It owns fd.
+func (k *keeper) bind(fd int, id protocol.FileID) error {
+	listener, raw, err := proc.Pollable(fd, protocol.SocketName)
+	if err != nil {
+		return err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.listener != nil {
+		_ = k.listener.Close()
+	}
+	k.listener, k.raw, k.socket = listener, raw, id
+	return nil
+}
+
+// unlink removes the socket, unless another one has its name: that of a keeper whose directory was made in the place of
+// this one's.
+func (k *keeper) unlink() error {
+	err := protocol.AtSocket(k.Dir, func(path string) error {
+		if id, err := protocol.SocketAt(path); err != nil || id != k.socket {
+			return err
+		}
+		return unix.Unlink(path)
+	})
+	if err == unix.ENOENT { // neither the directory
+		return nil
+	}
+	return err
+}
+
+// ask is SIGUSR1: accept looks whether the socket can be found.
+func (k *keeper) ask() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.asked = true
+	_ = k.listener.SetReadDeadline(time.Now())
+}
+
+// wanted tells, once, whether SIGUSR1 has come.
+func (k *keeper) wanted() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	asked := k.asked
+	k.asked = false
+	return asked
+}
+
+// listenAgain makes the socket again when somebody has removed it. Not in a directory that is another keeper's, which
+// has another lock.
+func (k *keeper) listenAgain() {
+	if !sameFile(filepath.Join(k.Dir, protocol.LockName), int(k.lockFile().Fd())) {
+		return
+	}
+	var id protocol.FileID
+	err := protocol.AtSocket(k.Dir, func(path string) (err error) { id, err = protocol.SocketAt(path); return err })
+	if err != nil || id == k.socket {
+		return
+	}
+	if err = k.listen(); err != nil {
+		k.log.Error("the socket is gone and cannot be made again", "err", err)
+		return
+	}
+	k.log.Warn("the socket was gone and was made again")
+}
+
+// sameFile tells whether a path leads to an open file.
+func sameFile(path string, fd int) bool {
+	var a, b unix.Stat_t
+	return unix.Stat(path, &a) == nil && unix.Fstat(fd, &b) == nil && protocol.IdOf(a) == protocol.IdOf(b)
+}
+
+// callKeeper asks the keeper that has the lock of a directory to make its socket again, when that is not there. The
+// lock's file has its process id; that the number is still the keeper's is certain when it has the lock: then no signal
+// gets to anybody else, nor does it end one that knows no SIGUSR1 (Go's runtime catches it).
+func callKeeper(dir string, lock *os.File) error {
+	var id protocol.FileID
+	err := protocol.AtSocket(dir, func(path string) (err error) { id, err = protocol.SocketAt(path); return err })
+	if err != nil || id != (protocol.FileID{}) {
+		return err
+	}
+	text := make([]byte, 16)
+	n, _ := lock.ReadAt(text, 0)
+	pid, err := strconv.Atoi(string(bytes.TrimSpace(text[:n])))
+	if err != nil || pid <= 1 {
+		return fmt.Errorf("%s: no process id in %q", protocol.LockName, text[:n])
+	}
+	pidfd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return fmt.Errorf("process %d: %w", pid, err)
+	}
+	defer func() { _ = unix.Close(pidfd) }()
+	if !hasLock(pid, lock) {
+		return errors.New("process " + strconv.Itoa(pid) + " does not have " + protocol.LockName)
+	}
+	return unix.PidfdSendSignal(pidfd, unix.SIGUSR1, nil, 0)
+}
+
+// hasLock tells whether a process has the flock(2) of a file: /proc/locks says so of every process; where it is not
+// readable, the process's descriptors do, which only root and those of an older keeper show.
+func hasLock(pid int, lock *os.File) bool {
+	var st unix.Stat_t
+	if unix.Fstat(int(lock.Fd()), &st) != nil {
+		return false
+	}
+	if text, err := os.ReadFile("/proc/locks"); err == nil && lists(text, pid, st.Ino) {
+		return true
+	}
+	files, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/fd/*")
+	return slices.ContainsFunc(files, func(path string) bool { return sameFile(path, int(lock.Fd())) })
+}
+
+// lists tells whether a text of the form of proc_locks(5) has a flock of a process on the file with that number. The
+// device is not compared: some file systems show another one than stat(2).
+func lists(text []byte, pid int, inode uint64) bool {
+	suffix := ":" + strconv.FormatUint(inode, 10)
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line) // 1: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0 EOF
+		if len(f) >= 6 && f[1] == "FLOCK" && f[3] == "WRITE" && f[4] == strconv.Itoa(pid) &&
+			strings.HasSuffix(f[5], suffix) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,36 @@
+package protocol
+
+import (
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// FileID names a file for as long as somebody has it open, as a bound socket has its file.
+type FileID struct {
+	Device uint64 `json:"device"`
+	Inode  uint64 `json:"inode"`
+}
+
+func IdOf(st unix.Stat_t) FileID { return FileID{st.Dev, st.Ino} }
+
+// SocketAt tells which file is the socket of a directory; the zero value when there is none.
+func SocketAt(path string) (FileID, error) {
+	var st unix.Stat_t
+	err := unix.Lstat(path, &st)
+	if err == unix.ENOENT {
+		return FileID{}, nil
+	}
+	return IdOf(st), err
+}
+
+// AtSocket calls f with a path to the socket that fits into sun_path (108 bytes, unix(7)), however long the directory's
+// is.
+func AtSocket(dir string, f func(path string) error) error {
+	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unix.Close(fd) }()
+	return f("/proc/self/fd/" + strconv.Itoa(fd) + "/" + SocketName)
+}
