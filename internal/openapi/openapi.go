@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/wire"
 )
 
 // parameter is a part of a path, a query or the header of requests.
@@ -32,7 +33,8 @@ type response struct {
 	headers []header
 	json    []any  // values like the body; several are alternatives
 	codes   string // of a refusal, with spaces between
-	example any    // of a refusal
+	example string // of a refusal: CODE: sentence
+	details wire.ErrorDetails
 	other   []content
 	events  []event // of a stream
 	// commands are what the client may send on a WebSocket.
@@ -393,7 +395,9 @@ func (r response) body() (object, error) {
 		}
 		schema := refTo("schemas", "Error")
 		schema.set("properties", object{{"code", object{{"enum", codes}}}})
-		text, err := json.Marshal(r.example)
+		code, sentence, _ := strings.Cut(r.example, ": ")
+		text, err := json.Marshal(wire.Error{
+			Error: sentence, Code: code, Details: r.details, ApprovalID: r.details.ApprovalID})
 		if err != nil {
 			return nil, err
 		}
