@@ -178,7 +178,9 @@ func pathParameter(name, route string) (found parameter, err error) {
 		if p.name != name || p.in != "path" {
 			continue
 		}
-		if slices.ContainsFunc(strings.Fields(p.below), func(start string) bool { return strings.HasPrefix(route, start) }) {
+		if slices.ContainsFunc(strings.Fields(p.below), func(start string) bool {
+			return strings.HasPrefix(route, start)
+		}) {
 			return p, nil
 		}
 		if p.below == "" {
@@ -324,7 +326,8 @@ func (g *generator) components(schemas object) (object, error) {
 		responses.set(r.name, o)
 	}
 	schemes, err := parse(credentials)
-	return object{{"parameters", params}, {"responses", responses}, {"securitySchemes", schemes}, {"schemas", schemas}}, err
+	return object{{"parameters", params}, {"responses", responses}, {"securitySchemes", schemes}, {"schemas", schemas}},
+		err
 }
 
 func (p parameter) object() (object, error) {

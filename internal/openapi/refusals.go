@@ -7,42 +7,44 @@ import "github.com/evertty/evertty/wire"
 var refusals = []response{
 	{name: "Invalid", status: 400,
 		text: "VALIDATION: something in the request is not allowed; the sentence says what, where, and what is. " +
-			"`details.field` names the field when it is one; `details.providers` are those that are set up, when another " +
-			"one was named.",
+			"`details.field` names the field when it is one; `details.providers` are those that are set up, when " +
+			"another one was named.",
 		codes:   "VALIDATION",
 		example: "VALIDATION: rows 0: 1 to 1000 are allowed",
 	},
 	{name: "CannotStart", status: 400,
-		text: "VALIDATION as elsewhere. NO_COMMAND: the program does not exist or cannot be executed. NO_DIRECTORY: the " +
-			"working directory does not exist or cannot be entered.",
+		text: "VALIDATION as elsewhere. NO_COMMAND: the program does not exist or cannot be executed. NO_DIRECTORY: " +
+			"the working directory does not exist or cannot be entered.",
 		codes:   "VALIDATION NO_COMMAND NO_DIRECTORY",
 		example: `NO_COMMAND: command cannot be run: "nope": not found in PATH`,
 	},
 	{name: "Unauthorized", status: 401,
-		text: "UNAUTHORIZED: no credentials, or wrong ones. The same for every path, so that nobody learns what exists. A " +
-			"browser gets a page that says how to log in.",
+		text: "UNAUTHORIZED: no credentials, or wrong ones. The same for every path, so that nobody learns what " +
+			"exists. A browser gets a page that says how to log in.",
 		headers: []header{
-			{name: "WWW-Authenticate", text: "The scheme to use (RFC 6750).", schema: `{"type": "string"}`, required: true, example: "Bearer realm=\"evertty\""},
+			{name: "WWW-Authenticate", text: "The scheme to use (RFC 6750).",
+				schema: `{"type": "string"}`, required: true, example: "Bearer realm=\"evertty\""},
 		},
 		codes:   "UNAUTHORIZED",
 		example: "UNAUTHORIZED: the bearer token is not this server's; the right one is in its token file",
 		other:   []content{{"text/html", ``, ""}},
 	},
 	{name: "Forbidden", status: 403,
-		text: "FORBIDDEN_HOST: the server does not answer for this Host. FORBIDDEN_ORIGIN: a page of another origin asks. " +
-			"READ_ONLY: the ticket may only look. DENIED: the permissions of the thread, or somebody who was asked, do " +
-			"not allow this; the sentence says which mode or rule.",
+		text: "FORBIDDEN_HOST: the server does not answer for this Host. FORBIDDEN_ORIGIN: a page of another origin " +
+			"asks. READ_ONLY: the ticket may only look. DENIED: the permissions of the thread, or somebody who was " +
+			"asked, do not allow this; the sentence says which mode or rule.",
 		codes: "FORBIDDEN_HOST FORBIDDEN_ORIGIN READ_ONLY DENIED",
-		example: "FORBIDDEN_HOST: this server does not answer for the host \"evil.com\"; start it with --allowed-host and that name if it is " +
-			"meant to",
+		example: "FORBIDDEN_HOST: this server does not answer for the host \"evil.com\"; start it with " +
+			"--allowed-host and that name if it is meant to",
 	},
 	{name: "NotFound", status: 404, text: "NOT_FOUND: there is no such terminal, shell, command or route.",
 		codes:   "NOT_FOUND",
 		example: `NOT_FOUND: no such terminal: "build"`,
 	},
 	{name: "NotKept", status: 404,
-		text: "NOT_FOUND: there is no such terminal. NO_JOURNAL: nothing is kept of it but the screen. NOT_KEPT: not from " +
-			"this position; the sentence says what is kept, and for a recording `details` has its `start` and `end`.",
+		text: "NOT_FOUND: there is no such terminal. NO_JOURNAL: nothing is kept of it but the screen. NOT_KEPT: not " +
+			"from this position; the sentence says what is kept, and for a recording `details` has its `start` and " +
+			"`end`.",
 		codes:   "NOT_FOUND NO_JOURNAL NOT_KEPT",
 		example: "NOT_KEPT: from 5: position not kept in the journal, which has 100 to 2000",
 		details: wire.ErrorDetails{Start: new(uint64(100)), End: new(uint64(2000))},
@@ -69,15 +71,15 @@ var refusals = []response{
 		details: wire.ErrorDetails{Seq: new(uint64(5)), Text: "hello\n"},
 	},
 	{name: "NotShown", status: 409,
-		text: "AMBIGUOUS: terminals of several sessions have this name; use the id, or the path with the session. CYCLE: " +
-			"the viewer runs in the terminal that it wants to show, itself or through others. NESTED: it runs inside " +
-			"another terminal and `nested` is missing.",
+		text: "AMBIGUOUS: terminals of several sessions have this name; use the id, or the path with the session. " +
+			"CYCLE: the viewer runs in the terminal that it wants to show, itself or through others. NESTED: it runs " +
+			"inside another terminal and `nested` is missing.",
 		codes:   "AMBIGUOUS CYCLE NESTED",
 		example: "CYCLE: a terminal cannot be shown inside itself: this viewer runs in terminal 3k1vsxn9xqz9tc0h4q8g",
 	},
 	{name: "NotShownInSession", status: 409,
-		text: "CYCLE: the viewer runs in the terminal that it wants to show, itself or through others. NESTED: it runs " +
-			"inside another terminal and `nested` is missing.",
+		text: "CYCLE: the viewer runs in the terminal that it wants to show, itself or through others. NESTED: it " +
+			"runs inside another terminal and `nested` is missing.",
 		codes:   "CYCLE NESTED",
 		example: "CYCLE: a terminal cannot be shown inside itself: this viewer runs in terminal 3k1vsxn9xqz9tc0h4q8g",
 	},
@@ -88,22 +90,22 @@ var refusals = []response{
 	},
 	{name: "NameTaken", status: 409, text: "NAME_TAKEN: a listed terminal of the session has this name.",
 		codes: "NAME_TAKEN",
-		example: "NAME_TAKEN: the name is taken: session \"dev\" has a terminal \"build\" (tz65gjhf8fx4b8cm52eg); delete it or choose " +
-			"another name",
+		example: "NAME_TAKEN: the name is taken: session \"dev\" has a terminal \"build\" (tz65gjhf8fx4b8cm52eg); " +
+			"delete it or choose another name",
 	},
 	{name: "StillRuns", status: 409, text: "RUNNING: the program has not ended. AMBIGUOUS: see GET.",
 		codes:   "RUNNING AMBIGUOUS",
 		example: "RUNNING: the program still runs: terminal tz65gjhf8fx4b8cm52eg: process 4242",
 	},
 	{name: "Ended", status: 409,
-		text: "EXITED: the program has ended, or ended during a wait for something else than its end (then `details` has " +
-			"the screen). AMBIGUOUS: see GET.",
+		text: "EXITED: the program has ended, or ended during a wait for something else than its end (then `details` " +
+			"has the screen). AMBIGUOUS: see GET.",
 		codes:   "EXITED AMBIGUOUS",
 		example: "EXITED: the program has ended: terminal tz65gjhf8fx4b8cm52eg is exited",
 	},
 	{name: "NotTaken", status: 409,
-		text: "EXITED: the program has ended. INPUT_BLOCKED: it did not read its input for 10 seconds; the sentence says " +
-			"how many bytes it took before. AMBIGUOUS: see GET.",
+		text: "EXITED: the program has ended. INPUT_BLOCKED: it did not read its input for 10 seconds; the sentence " +
+			"says how many bytes it took before. AMBIGUOUS: see GET.",
 		codes:   "EXITED INPUT_BLOCKED AMBIGUOUS",
 		example: "INPUT_BLOCKED: 4095 of 100000 bytes were taken: program does not read its input",
 	},
@@ -113,10 +115,11 @@ var refusals = []response{
 		details: wire.ErrorDetails{Limit: 1048576},
 	},
 	{name: "NotJSON", status: 415,
-		text: "UNSUPPORTED_MEDIA_TYPE: the header Content-Type is not application/json. That is asked for even where the " +
-			"body may be empty, because a foreign page can send every other type.",
-		codes:   "UNSUPPORTED_MEDIA_TYPE",
-		example: `UNSUPPORTED_MEDIA_TYPE: the request needs the header Content-Type: application/json, not "text/plain"`,
+		text: "UNSUPPORTED_MEDIA_TYPE: the header Content-Type is not application/json. That is asked for even where " +
+			"the body may be empty, because a foreign page can send every other type.",
+		codes: "UNSUPPORTED_MEDIA_TYPE",
+		example: "UNSUPPORTED_MEDIA_TYPE: the request needs the header Content-Type: application/json, not " +
+			"\"text/plain\"",
 	},
 	{name: "UpgradeRequired", status: 426,
 		text: "UPGRADE_REQUIRED: this is a WebSocket, and the request is not a handshake.",
@@ -127,13 +130,14 @@ var refusals = []response{
 		example: "UPGRADE_REQUIRED: this is a WebSocket: connect with an upgrade request",
 	},
 	{name: "TooMany", status: 429,
-		text: "LIMIT: too many terminals run (10000, or --max-ptys-per-session of the session), too many commands wait in " +
-			"the shell (64), too many tickets wait (4096), too many waits go on (100 of a terminal, 1000 in all), too " +
-			"many approvals of a thread wait (32), or wrong credentials come too fast. QUEUE_TIMEOUT: the command did " +
-			"not get its turn within its `queue_timeout_ms`, and never runs. BUDGET: the session of the thread has used " +
-			"up what its policy allows; it closes within a second, and the next use begins another.",
+		text: "LIMIT: too many terminals run (10000, or --max-ptys-per-session of the session), too many commands " +
+			"wait in the shell (64), too many tickets wait (4096), too many waits go on (100 of a terminal, 1000 in " +
+			"all), too many approvals of a thread wait (32), or wrong credentials come too fast. QUEUE_TIMEOUT: the " +
+			"command did not get its turn within its `queue_timeout_ms`, and never runs. BUDGET: the session of the " +
+			"thread has used up what its policy allows; it closes within a second, and the next use begins another.",
 		headers: []header{
-			{name: "Retry-After", text: "Seconds to wait.", schema: `{"type": "integer", "minimum": 1}`, required: true},
+			{name: "Retry-After", text: "Seconds to wait.",
+				schema: `{"type": "integer", "minimum": 1}`, required: true},
 		},
 		codes:   "LIMIT QUEUE_TIMEOUT BUDGET",
 		example: "LIMIT: 10000 terminals are running, the most this server holds",
@@ -146,12 +150,12 @@ var refusals = []response{
 		details: wire.ErrorDetails{RequestID: "09acbb1746ffe59e"},
 	},
 	{name: "CannotStartNow", status: 503,
-		text: "NO_KEEPER: the process that starts and holds programs is not there; the server is starting another one, and " +
-			"what runs goes on. FIFO_CREATE_FAILED: the files and FIFOs of a shell or command cannot be made in the data " +
-			"directory. NO_PTY: the system has no further pseudo-terminal. CLOSING: the server is shutting down. " +
-			"CANCELED, DEADLINE: the request ended before it was done. NO_DESCRIPTORS: the server has few file " +
-			"descriptors left, and keeps them for what runs; NO_MEMORY: the system has no memory left for this. Both " +
-			"come with Retry-After.",
+		text: "NO_KEEPER: the process that starts and holds programs is not there; the server is starting another " +
+			"one, and what runs goes on. FIFO_CREATE_FAILED: the files and FIFOs of a shell or command cannot be " +
+			"made in the data directory. NO_PTY: the system has no further pseudo-terminal. CLOSING: the server is " +
+			"shutting down. CANCELED, DEADLINE: the request ended before it was done. NO_DESCRIPTORS: the server has " +
+			"few file descriptors left, and keeps them for what runs; NO_MEMORY: the system has no memory left for " +
+			"this. Both come with Retry-After.",
 		codes:   "NO_KEEPER FIFO_CREATE_FAILED NO_PTY NO_DESCRIPTORS NO_MEMORY CLOSING CANCELED DEADLINE",
 		example: `NO_KEEPER: keeper: start "bash": no keeper: no answer in 30s`,
 	},
@@ -171,17 +175,18 @@ var refusals = []response{
 		details: wire.ErrorDetails{Limit: 8388608},
 	},
 	{name: "UnsupportedVersion", status: 400,
-		text:    "UNSUPPORTED_API_VERSION: the header X-Evertty-API names a version that this server does not speak.",
-		codes:   "UNSUPPORTED_API_VERSION",
-		example: `UNSUPPORTED_API_VERSION: this server speaks version 1 of its API, not "7"; leave the header X-Evertty-API out or say 1`,
+		text:  "UNSUPPORTED_API_VERSION: the header X-Evertty-API names a version that this server does not speak.",
+		codes: "UNSUPPORTED_API_VERSION",
+		example: "UNSUPPORTED_API_VERSION: this server speaks version 1 of its API, not \"7\"; leave the header " +
+			"X-Evertty-API out or say 1",
 	},
 	{name: "ShellExists", status: 409, text: "SESSION_ALREADY_EXISTS: there is a shell with that id.",
 		codes:   "SESSION_ALREADY_EXISTS",
 		example: "SESSION_ALREADY_EXISTS: the shell exists already",
 	},
 	{name: "ShellGone", status: 410,
-		text: "SESSION_DESTROYED: the shell was deleted before the command got a result. SESSION_TERMINATED: the shell has " +
-			"ended and cannot be started again.",
+		text: "SESSION_DESTROYED: the shell was deleted before the command got a result. SESSION_TERMINATED: the " +
+			"shell has ended and cannot be started again.",
 		codes:   "SESSION_DESTROYED SESSION_TERMINATED",
 		example: "SESSION_DESTROYED: the shell was deleted",
 	},
@@ -215,8 +220,8 @@ var refusals = []response{
 		example: "PERMISSION_DENIED: open /etc/shadow: permission denied",
 	},
 	{name: "FileConflict", status: 409,
-		text: "FILE_EXISTS, NOT_EMPTY, IS_DIRECTORY, NOT_DIRECTORY, NOT_FILE (a device, FIFO or socket), NOT_TEXT (read it " +
-			"as base64), NOT_POSSIBLE (between file systems, into itself).",
+		text: "FILE_EXISTS, NOT_EMPTY, IS_DIRECTORY, NOT_DIRECTORY, NOT_FILE (a device, FIFO or socket), NOT_TEXT " +
+			"(read it as base64), NOT_POSSIBLE (between file systems, into itself).",
 		codes:   "FILE_EXISTS NOT_EMPTY IS_DIRECTORY NOT_DIRECTORY NOT_FILE NOT_TEXT NOT_POSSIBLE",
 		example: "FILE_EXISTS: mkdir /tmp: file exists",
 	},
@@ -240,9 +245,9 @@ var refusals = []response{
 		example: "NOT_FOUND: thread build: not found",
 	},
 	{name: "Lifecycle", status: 409,
-		text: "ILLEGAL_TRANSITION: the state does not allow it, as to pause what is dead. IN_USE: another thread needs it, " +
-			"or a process runs in it. SESSION_EXPIRED: the session is over; the next use makes another one. " +
-			"ALREADY_EXISTS: the id or name is taken, or belongs to another thread.",
+		text: "ILLEGAL_TRANSITION: the state does not allow it, as to pause what is dead. IN_USE: another thread " +
+			"needs it, or a process runs in it. SESSION_EXPIRED: the session is over; the next use makes another " +
+			"one. ALREADY_EXISTS: the id or name is taken, or belongs to another thread.",
 		codes:   "ILLEGAL_TRANSITION IN_USE SESSION_EXPIRED ALREADY_EXISTS",
 		example: "ILLEGAL_TRANSITION: not possible in this state: lease lease-8b1d4c3a2f10 is dead",
 	},
@@ -251,17 +256,18 @@ var refusals = []response{
 		example: "CAPABILITY: the provider cannot do this: metrics",
 	},
 	{name: "NoCompute", status: 503,
-		text: "PROVIDER: the provider failed or cannot be reached. NO_RECORDS: the database of threads cannot be used; " +
-			"terminals and shells work without it. CLOSING, CANCELED, DEADLINE: as elsewhere.",
+		text: "PROVIDER: the provider failed or cannot be reached. NO_RECORDS: the database of threads cannot be " +
+			"used; terminals and shells work without it. CLOSING, CANCELED, DEADLINE: as elsewhere.",
 		codes:   "PROVIDER NO_RECORDS CLOSING CANCELED DEADLINE",
 		example: "PROVIDER: the provider failed: resume of lease lease-0123456789ab: connection refused",
 	},
 	{name: "NeedsApproval", status: 423,
-		text: "NEEDS_APPROVAL: the permissions of the thread want somebody to be asked. When the approval is approved " +
-			"(POST /api/threads/{id}/approvals/{aid}), the identical call is let through once, within 10 minutes.",
+		text: "NEEDS_APPROVAL: the permissions of the thread want somebody to be asked. When the approval is " +
+			"approved (POST /api/threads/{id}/approvals/{aid}), the identical call is let through once, within 10 " +
+			"minutes.",
 		codes: "NEEDS_APPROVAL",
-		example: "NEEDS_APPROVAL: somebody has to approve this first (approval apr_6f1c9a0b7d5e4f3a2b1c0d9e): the thread's ask rule " +
-			"{\"tool\":\"exec\"}",
+		example: "NEEDS_APPROVAL: somebody has to approve this first (approval apr_6f1c9a0b7d5e4f3a2b1c0d9e): the " +
+			"thread's ask rule {\"tool\":\"exec\"}",
 		details: wire.ErrorDetails{ApprovalID: "apr_6f1c9a0b7d5e4f3a2b1c0d9e"},
 	},
 	{name: "Decided", status: 409,

@@ -50,71 +50,78 @@ var replies = []response{
 		json:    []any{wire.ScreenANSI{}, wire.ScreenText{}, wire.ScreenJSON{}, wire.ScreenHTML{}},
 	},
 	{name: "Recording", status: 200,
-		text: "**asciicast** (https://docs.asciinema.org/manual/asciicast/v3, …/v2): a header, then an event a line. Time " +
-			"begins with the first event. `o` is output, decoded: a byte that is not UTF-8 is one U+FFFD; `r` a resize; " +
-			"`i` what was typed, when the server records that; `x` the exit status, of version 3 only; `m` what else a " +
-			"viewer must know: `generation 2` (the program was started again), `exit 0` (before that, and in version 2), " +
-			"`12 bytes lost` (the disk was full), `damaged from here` (the checksum is wrong).\n\n" +
-			"**raw**: the output alone, byte for byte.",
+		text: "**asciicast** (https://docs.asciinema.org/manual/asciicast/v3, …/v2): a header, then an event a " +
+			"line. " +
+			"Time begins with the first event. `o` is output, decoded: a byte that is not UTF-8 is one U+FFFD; `r` a " +
+			"resize; `i` what was typed, when the server records that; `x` the exit status, of version 3 only; `m` " +
+			"what else a viewer must know: `generation 2` (the program was started again), `exit 0` (before that, " +
+			"and in version 2), `12 bytes lost` (the disk was full), `damaged from here` (the checksum is " +
+			"wrong).\n\n**raw**: the output alone, byte for byte.",
 		headers: []header{
 			{name: "Content-Disposition", text: "A file name: the terminal's.", schema: `{"type": "string"}`},
-			{name: "Content-Encoding", text: "`zstd` or `gzip`, the one Accept-Encoding prefers; absent otherwise.", schema: `{"type": "string", "enum": ["zstd", "gzip"]}`},
-			{name: "Evertty-From", text: "Position at which the recording begins: `from` of a request for the same one. One with `follow` that the " +
-				"end of the server breaks off goes on behind what was received.", schema: `{"type": "integer", "minimum": 0}`},
+			{name: "Content-Encoding", text: "`zstd` or `gzip`, the one Accept-Encoding prefers; absent otherwise.",
+				schema: `{"type": "string", "enum": ["zstd", "gzip"]}`},
+			{name: "Evertty-From",
+				text: "Position at which the recording begins: `from` of a request for the same one. One with " +
+					"`follow` that the end of the server breaks off goes on behind what was received.",
+				schema: `{"type": "integer", "minimum": 0}`},
 		},
 		other: []content{
-			{"application/x-asciicast", `{"type": "string"}`, "{\"version\":3,\"term\":{\"cols\":80,\"rows\":24,\"type\":\"xterm-256color\"},\"timestamp\":1504467315,\"command\":\"bash -l\"}\n" +
-				"[0.000, \"o\", \"$ \"]\n[1.001, \"o\", \"ls\\r\\n\"]\n[0.887, \"x\", \"0\"]\n"},
+			{"application/x-asciicast", `{"type": "string"}`,
+				"{\"version\":3,\"term\":" +
+					"{\"cols\":80,\"rows\":24,\"type\":\"xterm-256color\"},\"timestamp\":1504467315,\"command\":\"bash " +
+					"-l\"}\n[0.000, \"o\", \"$ \"]\n[1.001, \"o\", \"ls\\r\\n\"]\n[0.887, \"x\", \"0\"]\n"},
 			{"application/octet-stream", `{"type": "string"}`, ""},
 		},
 	},
 	{name: "EventStream", status: 200,
-		text: "Server-Sent Events, until the exit. Each has `event:`, `id:` (its seq; not for `meta`) and one `data:` line " +
-			"of JSON. A comment comes every 15 seconds without an event.\n\n| event | data | when |\n" +
-			"| --- | --- | --- |\n" +
-			"| `snapshot` | EventSnapshot | first on every connect; again whenever this viewer missed something |\n" +
-			"| `resume` | EventResume | in the place of the first snapshot, when `since` can be continued |\n" +
-			"| `data` | EventData | output since |\n| `resize` | EventResize | in its place in the stream |\n" +
-			"| `meta` | EventMeta | title, directory, bell, notification, viewers, size owner |\n" +
-			"| `exit` | EventExit | last, after all output |\n\n" +
-			"With `since` the header Last-Event-ID counts when it is larger, so that an EventSource that reconnects by " +
-			"itself resumes; without `since` it means nothing. An EventSource that connects again by itself asks for the " +
-			"same URL, so put `since` only into one that you close at its first error.",
+		text: "Server-Sent Events, until the exit. Each has `event:`, `id:` (its seq; not for `meta`) and one " +
+			"`data:` line of JSON. A comment comes every 15 seconds without an event.\n\n| event | data | when |\n| " +
+			"--- | --- | --- |\n| `snapshot` | EventSnapshot | first on every connect; again whenever this viewer " +
+			"missed something |\n| `resume` | EventResume | in the place of the first snapshot, when `since` can be " +
+			"continued |\n| `data` | EventData | output since |\n| `resize` | EventResize | in its place in the " +
+			"stream |\n| `meta` | EventMeta | title, directory, bell, notification, viewers, size owner |\n| `exit` " +
+			"| EventExit | last, after all output |\n\nWith `since` the header Last-Event-ID counts when it is " +
+			"larger, so that an EventSource that reconnects by itself resumes; without `since` it means nothing. An " +
+			"EventSource that connects again by itself asks for the same URL, so put `since` only into one that you " +
+			"close at its first error.",
 		headers: []header{
-			{name: "X-Accel-Buffering", text: "`no`: proxies must pass events on at once.", schema: `{"type": "string", "const": "no"}`},
+			{name: "X-Accel-Buffering", text: "`no`: proxies must pass events on at once.",
+				schema: `{"type": "string", "const": "no"}`},
 		},
 		other: []content{
 			{"text/event-stream", `{"type": "string"}`, "event: snapshot\nid: 5\ndata: " +
-				"{\"cols\":80,\"rows\":24,\"seq\":5,\"unicode\":\"11\",\"reason\":\"connect\",\"data\":\"\\u0018hello\\u001b[20l\\u001b[?25h\\u001b[1;6H\"}\n\n" +
-				"event: data\nid: 7\ndata: {\"seq\":7,\"data\":\"\\r\\n\"}\n\n"},
+				"{\"cols\":80,\"rows\":24,\"seq\":5,\"unicode\":\"11\"," +
+				"\"reason\":\"connect\",\"data\":\"\\u0018hello\\u001b[20l\\u001b[?25h\\u001b[1;6H\"}\n\nevent: " +
+				"data\nid: 7\ndata: {\"seq\":7,\"data\":\"\\r\\n\"}\n\n"},
 		},
 		events: streamEvents,
 	},
 	{name: "TerminalSocket", status: 101,
-		text: "A WebSocket of one terminal, until the exit (close 1000) or the end of the server (close 1001). A message " +
-			"may have 1 MiB (else close 1009); a ping frame comes every 15 seconds, and a viewer that answers none for " +
-			"45 is closed.\n\n" +
-			"`format=json`: text frames. From the server one event each, with its kind in `event` and the terminal's id " +
-			"in `pty`, and `error` and `pong`; from the client one command each, named by `type`.\n\n" +
-			"| event | data | when |\n| --- | --- | --- |\n" +
-			"| `snapshot` | EventSnapshot | first on every connect; again whenever this viewer missed something |\n" +
-			"| `resume` | EventResume | in the place of the first snapshot, when `since` can be continued |\n" +
-			"| `data` | EventData | output since |\n| `resize` | EventResize | in its place in the stream |\n" +
-			"| `meta` | EventMeta | title, directory, bell, notification, viewers, size owner |\n" +
-			"| `exit` | EventExit | last, after all output |\n\n" +
-			"`format=binary`: from the server 0x01 + u16be cols + u16be rows + u64be seq + ANSI (snapshot), 0x02 + u64be " +
-			"seq + output (data), 0x03 + JSON (everything else); from the client 0x00 + input bytes, 0x03 + JSON command.\n\n" +
-			"A viewer with the role read gets `error` READ_ONLY for input; its resize and focus change nothing.",
+		text: "A WebSocket of one terminal, until the exit (close 1000) or the end of the server (close 1001). A " +
+			"message may have 1 MiB (else close 1009); a ping frame comes every 15 seconds, and a viewer that " +
+			"answers none for 45 is closed.\n\n`format=json`: text frames. From the server one event each, with its " +
+			"kind in `event` and the terminal's id in `pty`, and `error` and `pong`; from the client one command " +
+			"each, named by `type`.\n\n| event | data | when |\n| --- | --- | --- |\n| `snapshot` | EventSnapshot | " +
+			"first on every connect; again whenever this viewer missed something |\n| `resume` | EventResume | in " +
+			"the place of the first snapshot, when `since` can be continued |\n| `data` | EventData | output since " +
+			"|\n| `resize` | EventResize | in its place in the stream |\n| `meta` | EventMeta | title, directory, " +
+			"bell, notification, viewers, size owner |\n| `exit` | EventExit | last, after all output " +
+			"|\n\n`format=binary`: from the server 0x01 + u16be cols + u16be rows + u64be seq + ANSI (snapshot), " +
+			"0x02 + u64be seq + output (data), 0x03 + JSON (everything else); from the client 0x00 + input bytes, " +
+			"0x03 + JSON command.\n\nA viewer with the role read gets `error` READ_ONLY for input; its resize and " +
+			"focus change nothing.",
 		events:   slices.Concat(streamEvents, socketEvents),
 		commands: socketCommands,
 	},
 	{name: "PageSocket", status: 101,
-		text: "A WebSocket of any number of terminals, because a browser opens only six connections to one server. Text " +
-			"frames as on a terminal's own WebSocket; events and commands name the terminal in `pty`. `list` comes " +
-			"first; `attach` begins and `detach` ends the watching of a terminal; after a reconnect attach again, with " +
-			"`since` to go on.",
-		events:   slices.Concat([]event{{"list", wire.EventList{}}}, streamEvents, socketEvents),
-		commands: slices.Concat([]event{{"attach", wire.CommandAttach{}}, {"detach", wire.CommandDetach{}}}, socketCommands),
+		text: "A WebSocket of any number of terminals, because a browser opens only six connections to one server. " +
+			"Text frames as on a terminal's own WebSocket; events and commands name the terminal in `pty`. `list` " +
+			"comes first; `attach` begins and `detach` ends the watching of a terminal; after a reconnect attach " +
+			"again, with `since` to go on.",
+		events: slices.Concat([]event{{"list", wire.EventList{}}}, streamEvents, socketEvents),
+		commands: slices.Concat([]event{{"attach", wire.CommandAttach{}}, {"detach", wire.CommandDetach{}}},
+			socketCommands),
 	},
 	{name: "NotModified", status: 304,
 		text: "The file is still the one that If-None-Match names (RFC 9110).",
@@ -128,11 +135,12 @@ var replies = []response{
 	{name: "CommandList", status: 200, text: "The commands.", json: []any{wire.CommandList{}}},
 	{name: "CommandCancelled", status: 200, text: "It ends now, or has ended.", json: []any{wire.CommandCancelled{}}},
 	{name: "ExecStream", status: 200,
-		text: "`start`, then `stdout` and `stderr` as they come, at the end `complete` or `error`. A comment every 15 s " +
-			"when nothing comes. A client that reads slowly gets everything later; nothing is dropped and nobody waits " +
-			"for it.",
+		text: "`start`, then `stdout` and `stderr` as they come, at the end `complete` or `error`. A comment every " +
+			"15 s when nothing comes. A client that reads slowly gets everything later; nothing is dropped and " +
+			"nobody waits for it.",
 		headers: []header{
-			{name: "X-Command-Id", text: "The command's id, before the first event; absent with tty.", schema: `{"type": "string"}`},
+			{name: "X-Command-Id", text: "The command's id, before the first event; absent with tty.",
+				schema: `{"type": "string"}`},
 		},
 		other: []content{eventStream},
 		events: []event{
@@ -141,7 +149,8 @@ var replies = []response{
 		},
 	},
 	{name: "CommandLogs", status: 200,
-		text:  "Both outputs; with follow=1 as events, those of POST …/exec/stream, which end when nothing more can come.",
+		text: "Both outputs; with follow=1 as events, those of POST …/exec/stream, which end when nothing more can " +
+			"come.",
 		json:  []any{wire.CommandLogs{}},
 		other: []content{eventStream},
 	},
@@ -159,7 +168,8 @@ var replies = []response{
 	{name: "CompatExists", status: 200, text: "Whether it exists.", json: []any{wire.CompatExists{}}},
 	{name: "CompatFiles", status: 200, text: "The directory.", json: []any{wire.CompatFiles{}}},
 	{name: "CompatStream", status: 200,
-		text:    "Events of `data:` alone, whose type is a field: start, then stdout and stderr, at the end complete or error.",
+		text: "Events of `data:` alone, whose type is a field: start, then stdout and stderr, at the end complete " +
+			"or error.",
 		headers: []header{{name: "X-Command-Id", text: "The process's id.", schema: `{"type": "string"}`}},
 		other:   []content{eventStream},
 		events: []event{
@@ -207,8 +217,8 @@ var replies = []response{
 	{name: "Matched", status: 202, text: "Taken.", json: []any{wire.Matched{}}},
 	{name: "HookEvents", status: 200, text: "The webhooks.", json: []any{wire.HookEvents{}}},
 	{name: "ThreadEvents", status: 200,
-		text: "A stream of events named by their types (an `event:` line), with `id:` their numbers: first those after " +
-			"`since` that are kept, then each as it happens. A comment every 15 s when nothing does. After " +
+		text: "A stream of events named by their types (an `event:` line), with `id:` their numbers: first those " +
+			"after `since` that are kept, then each as it happens. A comment every 15 s when nothing does. After " +
 			"`thread.deleted` it ends; `error` says that the server goes. As a list: ThreadEvents.",
 		json:   []any{wire.ThreadEvents{}},
 		other:  []content{eventStream},
@@ -221,7 +231,8 @@ var replies = []response{
 	{name: "Mail", status: 200, text: "What waits.", json: []any{wire.Mail{}}},
 	{name: "Started", status: 201, text: "It runs.", json: []any{wire.Terminal{}}},
 	{name: "Root", status: 200,
-		text:  "The page, or the list. After a login by a link on another site: a page that goes on to `/`, with the cookie.",
+		text: "The page, or the list. After a login by a link on another site: a page that goes on to `/`, with the " +
+			"cookie.",
 		json:  []any{wire.RouteList{}},
 		other: []content{{"text/html", ``, ""}},
 	},
@@ -229,13 +240,17 @@ var replies = []response{
 		text: "Logged in; go on to `/`.",
 		headers: []header{
 			{name: "Location", text: "`/`.", schema: `{"type": "string"}`, required: true},
-			{name: "Set-Cookie", text: "The session; absent with --auth none, and for who was logged in already and opens a used link again.", schema: `{"type": "string"}`},
+			{name: "Set-Cookie",
+				text: "The session; absent with --auth none, and for who was logged in already and opens a used link " +
+					"again.",
+				schema: `{"type": "string"}`},
 		},
 	},
 	{name: "PageFile", status: 200,
 		text: "The file, compressed with gzip when the client takes it.",
 		headers: []header{
-			{name: "ETag", text: "Names this content, for If-None-Match.", schema: `{"type": "string"}`, required: true},
+			{name: "ETag", text: "Names this content, for If-None-Match.",
+				schema: `{"type": "string"}`, required: true},
 		},
 		other: []content{{"*/*", ``, ""}},
 	},
