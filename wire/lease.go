@@ -65,7 +65,9 @@ type LeaseEvent struct {
 	// The lease.
 	LeaseID string `json:"lease_id"`
 	// What happened.
-	Type string `json:"type" enum:"intent.ensure_running,intent.pause,intent.resume,intent.destroy,observe.status,provider.error"`
+	//schema:enum ["intent.ensure_running", "intent.pause", "intent.resume", "intent.destroy",
+	//schema:and "observe.status", "provider.error"]
+	Type string `json:"type"`
 	// Who: api, reaper, use, webhook, recovery.
 	Source string       `json:"source"`
 	From   ComputeState `json:"from"`

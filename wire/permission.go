@@ -45,7 +45,8 @@ type PermissionRules struct {
 // SetPermissions is what is absent stays as it was.
 //
 //schema:minProperties 1
-//schema:examples [{"mode": "workspace-write", "rules": {"deny": [{"tool": "exec", "contains": "rm -rf"}], "ask": [{"tool": "exec", "contains": "git push"}]}}]
+//schema:examples [{"mode": "workspace-write", "rules": {"deny": [{"tool": "exec",
+//schema:and "contains": "rm -rf"}], "ask": [{"tool": "exec", "contains": "git push"}]}}]
 type SetPermissions struct {
 	// The mode.
 	Mode PermissionMode `json:"mode,omitempty"`

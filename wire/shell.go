@@ -67,7 +67,8 @@ type CreateShell struct {
 
 // Exec is a command: exactly one of `command` and `argv`.
 //
-//schema:oneOf [{"required": ["command"], "properties": {"argv": false}}, {"required": ["argv"], "properties": {"command": false}}]
+//schema:oneOf [{"required": ["command"], "properties": {"argv": false}}, {"required": ["argv"],
+//schema:and "properties": {"command": false}}]
 type Exec struct {
 	// Shell text, of any length and number of lines. It is run in the shell itself, not in a
 	// subshell: what it changes lasts.
@@ -125,7 +126,9 @@ type ExecResult struct {
 	// the logs of all commands have (--exec-log-quota); the oldest go first. disk_full,
 	// write_failed: the disk did not take it. not_followed: the server and its keeper ended while it
 	// printed.
-	TruncatedReason string `json:"truncated_reason,omitempty" enum:"max_output_bytes,reply_limit,log_limit,log_quota,disk_full,write_failed,not_followed"`
+	//schema:enum ["max_output_bytes", "reply_limit", "log_limit", "log_quota", "disk_full",
+	//schema:and "write_failed", "not_followed"]
+	TruncatedReason string `json:"truncated_reason,omitempty"`
 	// The timeout ended it.
 	TimedOut bool `json:"timed_out"`
 	// A cancel ended it.
@@ -188,7 +191,9 @@ type EventComplete struct {
 	// kept.
 	Truncated bool `json:"truncated"`
 	// Why `truncated` is set, as in the reply of exec.
-	TruncatedReason string `json:"truncated_reason,omitempty" enum:"max_output_bytes,reply_limit,log_limit,log_quota,disk_full,write_failed,not_followed"`
+	//schema:enum ["max_output_bytes", "reply_limit", "log_limit", "log_quota", "disk_full",
+	//schema:and "write_failed", "not_followed"]
+	TruncatedReason string `json:"truncated_reason,omitempty"`
 	// The timeout ended it.
 	TimedOut bool `json:"timed_out"`
 	// A cancel ended it.
@@ -330,7 +335,9 @@ type Command struct {
 	// The log has not all.
 	Truncated bool `json:"truncated"`
 	// Why `truncated` is set, as in the reply of exec.
-	TruncatedReason string `json:"truncated_reason,omitempty" enum:"max_output_bytes,reply_limit,log_limit,log_quota,disk_full,write_failed,not_followed"`
+	//schema:enum ["max_output_bytes", "reply_limit", "log_limit", "log_quota", "disk_full",
+	//schema:and "write_failed", "not_followed"]
+	TruncatedReason string `json:"truncated_reason,omitempty"`
 	// Why the end of its session ended it: idle_timeout, max_duration, budget, destroyed or
 	// thread_deleted. Absent when it ended otherwise.
 	Reason string `json:"reason,omitempty"`
@@ -366,7 +373,9 @@ type CommandLogs struct {
 	// There was more than is kept.
 	Truncated bool `json:"truncated"`
 	// Why `truncated` is set, as in the reply of exec.
-	TruncatedReason string `json:"truncated_reason,omitempty" enum:"max_output_bytes,reply_limit,log_limit,log_quota,disk_full,write_failed,not_followed"`
+	//schema:enum ["max_output_bytes", "reply_limit", "log_limit", "log_quota", "disk_full",
+	//schema:and "write_failed", "not_followed"]
+	TruncatedReason string `json:"truncated_reason,omitempty"`
 	// Bytes of stdout.
 	StdoutBytes int64 `json:"stdout_bytes" minimum:"0"`
 	// Bytes of stderr.
@@ -383,7 +392,9 @@ type CommandLogs struct {
 
 // ExecInput is bytes for a command: text or base64, or only their end.
 //
-//schema:anyOf [{"required": ["data"], "properties": {"data_b64": false}}, {"required": ["data_b64"], "properties": {"data": false}}, {"required": ["eof"], "properties": {"eof": {"const": true}, "data": false, "data_b64": false}}]
+//schema:anyOf [{"required": ["data"], "properties": {"data_b64": false}},
+//schema:and {"required": ["data_b64"], "properties": {"data": false}}, {"required": ["eof"],
+//schema:and "properties": {"eof": {"const": true}, "data": false, "data_b64": false}}]
 type ExecInput struct {
 	// Text.
 	Data string `json:"data,omitempty"`

@@ -100,7 +100,8 @@ const (
 
 // CreateTerminal is what to start. Every field may be left out, and so may the whole body.
 //
-//schema:examples [{"cmd": ["bash", "-l"], "cols": 80, "rows": 24}, {"cmd": ["make", "test"], "cwd": "/srv/app", "env": {"CI": "1"}, "name": "build"}]
+//schema:examples [{"cmd": ["bash", "-l"], "cols": 80, "rows": 24}, {"cmd": ["make", "test"],
+//schema:and "cwd": "/srv/app", "env": {"CI": "1"}, "name": "build"}]
 type CreateTerminal struct {
 	// The program and its arguments: 1 to 4096 words of at most 131071 bytes. A program without a
 	// slash is looked up in PATH.
@@ -173,7 +174,9 @@ type MouseEvent struct {
 	// Row, from 0.
 	Y int `json:"y" minimum:"0" maximum:"999"`
 	// `none` is for a movement without a button.
-	Button string `json:"button,omitempty" enum:"left,middle,right,wheel_up,wheel_down,wheel_left,wheel_right,none" default:"left"`
+	//schema:enum ["left", "middle", "right", "wheel_up", "wheel_down", "wheel_left", "wheel_right",
+	//schema:and "none"]
+	Button string `json:"button,omitempty" default:"left"`
 	// `click` is a press and a release.
 	Action string `json:"action,omitempty" enum:"press,release,move,click" default:"click"`
 	// Keys that are held.
@@ -185,7 +188,8 @@ type MouseEvent struct {
 // ask for (application cursor keys and keypad, kitty keyboard, mouse).
 //
 //schema:oneOf [{"required": ["keys"]}, {"required": ["mouse"]}]
-//schema:examples [{"keys": ["C-c", "Up", "Enter"]}, {"keys": ["text:hello", "Enter"]}, {"mouse": {"x": 10, "y": 3, "button": "left", "action": "click"}}]
+//schema:examples [{"keys": ["C-c", "Up", "Enter"]}, {"keys": ["text:hello", "Enter"]},
+//schema:and {"mouse": {"x": 10, "y": 3, "button": "left", "action": "click"}}]
 type Keys struct {
 	Mouse *MouseEvent `json:"mouse,omitempty"`
 	// Names of keys, in any case: Enter Tab BTab Escape Space BSpace Up Down Left Right Home End
@@ -249,7 +253,10 @@ type Done struct {
 // Wait is what to wait for: one condition, or `any` of several.
 //
 //schema:oneOf [{"required": ["for"]}, {"required": ["any"]}]
-//schema:examples [{"for": "text", "pattern": "ready", "timeout_ms": 5000}, {"for": "idle", "idle_ms": 1000}, {"for": "regex", "pattern": "^(PASS|FAIL)", "since": 5120, "ignore_echo": true}, {"any": [{"for": "text", "pattern": "[y/n]"}, {"for": "exit"}]}, {"for": "text", "pattern": "Loading", "not": true}]
+//schema:examples [{"for": "text", "pattern": "ready", "timeout_ms": 5000}, {"for": "idle",
+//schema:and "idle_ms": 1000}, {"for": "regex", "pattern": "^(PASS|FAIL)", "since": 5120,
+//schema:and "ignore_echo": true}, {"any": [{"for": "text", "pattern": "[y/n]"}, {"for": "exit"}]},
+//schema:and {"for": "text", "pattern": "Loading", "not": true}]
 type Wait struct {
 	// `text`: the pattern is shown; `regex`: it matches a line (RE2; `^` and `$` are those of each
 	// line); `idle`: nothing was printed or typed for `idle_ms`, counted from the beginning of the
@@ -277,7 +284,10 @@ type Wait struct {
 	// Row for `cursor`, from 0; absent: any.
 	Y *int `json:"y,omitempty" minimum:"0"`
 	// Which mode, for `mode`: a name of `modes` in the snapshot as JSON.
-	Mode string `json:"mode,omitempty" enum:"application_cursor,application_keypad,origin,autowrap,reverse_wrap,insert,linefeed,reverse_video,bracketed_paste,focus_events,mouse,mouse_encoding,synchronized_output,kitty_keyboard"`
+	//schema:enum ["application_cursor", "application_keypad", "origin", "autowrap", "reverse_wrap",
+	//schema:and "insert", "linefeed", "reverse_video", "bracketed_paste", "focus_events", "mouse",
+	//schema:and "mouse_encoding", "synchronized_output", "kitty_keyboard"]
+	Mode string `json:"mode,omitempty"`
 	// What the mode is: true or false, for `mouse` and `mouse_encoding` a name, for `kitty_keyboard`
 	// the flags. Absent is true.
 	//schema:type ["boolean", "string", "number"]
@@ -326,7 +336,10 @@ type WaitCondition struct {
 	// Row for `cursor`, from 0; absent: any.
 	Y *int `json:"y,omitempty" minimum:"0"`
 	// Which mode, for `mode`: a name of `modes` in the snapshot as JSON.
-	Mode string `json:"mode,omitempty" enum:"application_cursor,application_keypad,origin,autowrap,reverse_wrap,insert,linefeed,reverse_video,bracketed_paste,focus_events,mouse,mouse_encoding,synchronized_output,kitty_keyboard"`
+	//schema:enum ["application_cursor", "application_keypad", "origin", "autowrap", "reverse_wrap",
+	//schema:and "insert", "linefeed", "reverse_video", "bracketed_paste", "focus_events", "mouse",
+	//schema:and "mouse_encoding", "synchronized_output", "kitty_keyboard"]
+	Mode string `json:"mode,omitempty"`
 	// What the mode is: true or false, for `mouse` and `mouse_encoding` a name, for `kitty_keyboard`
 	// the flags. Absent is true.
 	//schema:type ["boolean", "string", "number"]

@@ -137,7 +137,9 @@ type ThreadSession struct {
 	// When it was over; absent while it is live.
 	EndedAt time.Time `json:"ended_at,omitzero"`
 	// Why it is over.
-	CloseReason string `json:"close_reason,omitempty" enum:"idle_timeout,max_duration,budget,destroyed,superseded,thread_deleted,provider"`
+	//schema:enum ["idle_timeout", "max_duration", "budget", "destroyed", "superseded",
+	//schema:and "thread_deleted", "provider"]
+	CloseReason string `json:"close_reason,omitempty"`
 }
 
 // ThreadTerminal is what of a terminal outlives its processes.

@@ -30,7 +30,8 @@ type declared struct {
 }
 
 // directive begins a comment line that adds a keyword to a schema: //schema:KEYWORD VALUE, with
-// the value in JSON. Limits that a tag can say are tags; see constraints.
+// the value in JSON. A line //schema:and TEXT continues the value of the line before. Limits that a
+// tag can say are tags; see constraints.
 const directive = "//schema:"
 
 // readTypes reads the Go files of a folder.
@@ -101,15 +102,19 @@ func directives(doc *ast.CommentGroup) (add object, err error) {
 	if doc == nil {
 		return nil, nil
 	}
+	var lines []string
 	for _, line := range doc.List {
-		rest, ok := strings.CutPrefix(line.Text, directive)
-		if !ok {
-			continue
+		if rest, ok := strings.CutPrefix(line.Text, directive+"and "); ok && len(lines) > 0 {
+			lines[len(lines)-1] += " " + rest
+		} else if rest, ok := strings.CutPrefix(line.Text, directive); ok {
+			lines = append(lines, rest)
 		}
-		name, text, _ := strings.Cut(rest, " ")
+	}
+	for _, line := range lines {
+		name, text, _ := strings.Cut(line, " ")
 		v, err := parse(text)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", line.Text, err)
+			return nil, fmt.Errorf("%s: %w", line, err)
 		}
 		add.set(name, v)
 	}
