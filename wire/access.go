@@ -2,8 +2,8 @@ package wire
 
 import "time"
 
-// TicketRequest is a ticket for one terminal, or `{"login":true}` for a browser's login, which goes
-// with no other field.
+// TicketRequest asks for a ticket for one terminal, or with `{"login":true}` for a browser's login,
+// which goes with no other field.
 //
 //schema:oneOf [{"required": ["pty"], "properties": {"login": {"const": false}}},
 //schema:and {"required": ["login"], "maxProperties": 1, "properties": {"login": {"const": true}}}]

@@ -1,8 +1,8 @@
 package wire
 
-// ScreenANSI is what makes a fresh xterm.js 6 of that size equal to the terminal: history, screen,
-// modes, cursor, and at the end the bytes of an unfinished escape sequence. It contains no query and
-// rings no bell.
+// ScreenANSI makes a fresh xterm.js 6 of that size equal to the terminal: history, screen, modes,
+// cursor, and at the end the bytes of an unfinished escape sequence. It contains no query and rings
+// no bell.
 //
 //schema:examples [{"data": "\u0018$ echo hello\r\nhello\r\n$ \u001b[20l\u001b[?25h\u001b[3;3H",
 //schema:and "cols": 80, "rows": 24, "seq": 31}]
@@ -64,7 +64,7 @@ type ScreenJSON struct {
 	Seq uint64 `json:"seq" minimum:"0"`
 }
 
-// ScrollRegion is the rows that scroll (DECSTBM), both included, from 0.
+// ScrollRegion are the rows that scroll (DECSTBM), both included, from 0.
 type ScrollRegion struct {
 	// First row.
 	Top int `json:"top" minimum:"0" maximum:"999"`
@@ -88,7 +88,7 @@ type Cursor struct {
 	PendingWrap bool `json:"pending_wrap"`
 }
 
-// Modes is what the program switched.
+// Modes are the modes of the terminal.
 type Modes struct {
 	// Cursor keys send SS3 (DECCKM).
 	ApplicationCursor bool `json:"application_cursor"`
@@ -131,7 +131,7 @@ type Line struct {
 	Runs []Run `json:"runs"`
 }
 
-// Run is neighbouring cells of one style.
+// Run has neighbouring cells of one style.
 type Run struct {
 	// Their characters; an erased cell is a space.
 	Text string `json:"text"`

@@ -70,7 +70,7 @@ type Terminal struct {
 	Damage string `json:"damage,omitempty"`
 }
 
-// Exit is how a program ended.
+// Exit says how a program ended.
 type Exit struct {
 	// Its exit code, 0..255; null when it is not known: `reason` is `lost` then. With a signal, 128
 	// plus the signal's number.
@@ -82,9 +82,9 @@ type Exit struct {
 	Reason string `json:"reason" enum:"exit,signal,killed,lost"`
 }
 
-// SizePolicy is whose wish decides the size when several viewers have one: the viewer who typed,
-// focused or resized last (`latest`), who has watched longest (`owner`), the smallest or the largest
-// of all wishes, or nobody's (`fixed`). POST …/resize always counts.
+// SizePolicy says whose size counts when several viewers request one: the viewer who typed, focused
+// or resized last (`latest`), who has watched longest (`owner`), the smallest or the largest of all
+// wishes, or nobody's (`fixed`). POST …/resize always counts.
 //
 //schema:default "latest"
 type SizePolicy string
@@ -98,7 +98,7 @@ const (
 	SizePolicyFixed    SizePolicy = "fixed"
 )
 
-// CreateTerminal is what to start. Every field may be left out, and so may the whole body.
+// CreateTerminal says what to start. Every field may be left out, and so may the whole body.
 //
 //schema:examples [{"cmd": ["bash", "-l"], "cols": 80, "rows": 24}, {"cmd": ["make", "test"],
 //schema:and "cwd": "/srv/app", "env": {"CI": "1"}, "name": "build"}]
@@ -126,7 +126,7 @@ type CreateTerminal struct {
 	SizePolicy SizePolicy `json:"size_policy,omitempty" enum:",latest,owner,smallest,largest,fixed" default:"latest"`
 }
 
-// TerminalList is terminals, oldest first; deleted ones are left out.
+// TerminalList has terminals, oldest first; deleted ones are left out.
 type TerminalList struct {
 	// Their ids.
 	Ptys []string `json:"ptys"`
@@ -134,7 +134,7 @@ type TerminalList struct {
 	Items []Terminal `json:"items"`
 }
 
-// Input is what to type: exactly one of the two fields. The whole body may have 1 MiB.
+// Input has what to type: exactly one of the two fields. The whole body may have 1 MiB.
 //
 //schema:oneOf [{"required": ["data"]}, {"required": ["data_b64"]}]
 //schema:examples [{"data": "ls\n"}, {"data_b64": "AwQ="}]
@@ -145,7 +145,7 @@ type Input struct {
 	DataB64 []byte `json:"data_b64,omitempty"`
 }
 
-// InputTaken is the program's terminal took everything.
+// InputTaken is the reply to input that the program's terminal took.
 type InputTaken struct {
 	// Always true.
 	Success bool `json:"success" const:"true"`
@@ -153,7 +153,7 @@ type InputTaken struct {
 	Bytes int `json:"bytes" minimum:"0"`
 }
 
-// Sent is the program's terminal took everything.
+// Sent is the reply to input that the program's terminal took.
 type Sent struct {
 	// Always true.
 	Success bool `json:"success" const:"true"`
@@ -221,7 +221,7 @@ type Size struct {
 	Rows int `json:"rows" minimum:"1" maximum:"1000"`
 }
 
-// Resized is the size is now this.
+// Resized is the new size.
 type Resized struct {
 	// Always true.
 	Success bool `json:"success" const:"true"`
@@ -244,13 +244,13 @@ type Signal struct {
 type Nothing struct {
 }
 
-// Done is it is done.
+// Done is the reply of a call that has nothing to tell.
 type Done struct {
 	// Always true.
 	Success bool `json:"success" const:"true"`
 }
 
-// Wait is what to wait for: one condition, or `any` of several.
+// Wait says what to wait for: one condition, or `any` of several.
 //
 //schema:oneOf [{"required": ["for"]}, {"required": ["any"]}]
 //schema:examples [{"for": "text", "pattern": "ready", "timeout_ms": 5000}, {"for": "idle",
@@ -346,7 +346,7 @@ type WaitCondition struct {
 	Value any `json:"value,omitempty"`
 }
 
-// Waited is the condition came true.
+// Waited is the reply to a condition that came true.
 type Waited struct {
 	// Always true.
 	Matched bool `json:"matched" const:"true"`

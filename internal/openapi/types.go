@@ -133,12 +133,15 @@ func docText(doc *ast.CommentGroup) string {
 	return strings.Join(lines, "\n\n")
 }
 
-// typeText is the comment of a type without its name: "Exit is how a program ended." says
-// "How a program ended." in the document.
+// typeText is the comment of a type without its name: "Exit says how a program ended." is "Says how
+// a program ended." in the document, and "Lease is the handle" is "The handle".
 func typeText(doc *ast.CommentGroup, name string) string {
-	text, ok := strings.CutPrefix(docText(doc), name+" is ")
+	text, ok := strings.CutPrefix(docText(doc), name+" ")
 	if !ok {
 		return text
+	}
+	for _, verb := range []string{"is ", "are "} {
+		text = strings.TrimPrefix(text, verb)
 	}
 	first, size := utf8.DecodeRuneInString(text)
 	return string(unicode.ToUpper(first)) + text[size:]
