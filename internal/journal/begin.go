@@ -88,7 +88,8 @@ func (j *Journal) leave() error {
 	} else {
 		j.markRest()
 	}
-	// Until the next segment is there. A sealed end says that data behind it are gone when the bound is all that is known.
+	// Until the next segment is there. A sealed end says that data behind it are gone when the bound is all that is
+	// known.
 	j.exactly()
 	err := j.writeIndex(j.records.end(&record{kind: recordSeal, pos: end, time: micros(time.Now())}))
 	s.sealed = err == nil

@@ -6,11 +6,12 @@ import (
 	"sync"
 )
 
-// maxWounds bounds how many gaps, and how many damaged stretches, a journal tells of one by one. Of more it says that there are.
+// maxWounds bounds how many gaps, and how many damaged stretches, a journal tells of one by one. Of more it says that
+// there are.
 const maxWounds = 8
 
-// wounds are what a journal has lost and what was found damaged in it since it was opened. The zero value is none. Its lock
-// is a leaf.
+// wounds are what a journal has lost and what was found damaged in it since it was opened. The zero value is none. Its
+// lock is a leaf.
 type wounds struct {
 	mu     sync.Mutex
 	gaps   []stretch // ascending; the last one may grow

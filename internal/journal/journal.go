@@ -218,7 +218,8 @@ func Read(s *datadir.Store, id string) (*Journal, error) {
 	return j, nil
 }
 
-// GivenOut is up to where positions of a journal were given out at most, as far as that is known without its data files; 0 when it is not.
+// GivenOut is up to where positions of a journal were given out at most, as far as that is known without its data
+// files; 0 when it is not.
 func GivenOut(s *datadir.Store, id string) uint64 {
 	d, err := s.Open(id)
 	if err != nil {
@@ -252,7 +253,8 @@ func newJournal(s *datadir.Store, id string, o Options, f *found) *Journal {
 // nothing was. A gap that a full disk left is part of it.
 func (j *Journal) Damage() error { return j.damage }
 
-// Wounds says what was lost since the journal was opened, and what readers have found damaged since then; nil when nothing was.
+// Wounds says what was lost since the journal was opened, and what readers have found damaged since then; nil when
+// nothing was.
 func (j *Journal) Wounds() error { return j.wounds.err() }
 
 // Start is the first position that is kept. Output of [Start, End) can be read.

@@ -45,7 +45,8 @@ type givenOut struct {
 	exact  bool
 }
 
-// positions is what the file of one journal says; it is opened for each note, because a server has thousands of journals.
+// positions is what the file of one journal says; it is opened for each note, because a server has thousands of
+// journals.
 type positions struct {
 	last  givenOut
 	dirty bool // the disk was not asked to keep the last one
@@ -128,7 +129,8 @@ func (j *Journal) ahead() {
 	}
 }
 
-// exactly notes the end as it is, when something of the output before it is not kept, or nothing comes behind it for now.
+// exactly notes the end as it is, when something of the output before it is not kept, or nothing comes behind it for
+// now.
 func (j *Journal) exactly() { j.give(j.end.Load(), true) }
 
 // give writes up to where positions are given out. A disk that refuses this refuses output too, which is told.

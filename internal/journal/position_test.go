@@ -24,7 +24,8 @@ func remove(t *testing.T, dir string, names ...string) {
 	}
 }
 
-// TestPositionsAreNotGivenOutTwice: whatever of the files is lost, the next journal begins at or behind the end, and tells of it.
+// TestPositionsAreNotGivenOutTwice: whatever of the files is lost, the next journal begins at or behind the end, and
+// tells of it.
 func TestPositionsAreNotGivenOutTwice(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -71,14 +72,16 @@ func TestPositionsAreNotGivenOutTwice(t *testing.T) {
 			if l.End() != end+4 {
 				t.Errorf("closed at %d, opened at %d", end+4, l.End())
 			}
-			if got := told(readAll(t, l, l.Start())); !strings.HasSuffix(got, "next") || lost && l.Start() < 50 && !strings.Contains(got, "[gap ") {
+			if got := told(readAll(t, l, l.Start())); !strings.HasSuffix(got, "next") || lost && l.Start() < 50 &&
+				!strings.Contains(got, "[gap ") {
 				t.Errorf("the recording: %s", got)
 			}
 		})
 	}
 }
 
-// TestPositionsWhileTheDiskRefuses: what is shown but not kept counts, exactly, for who comes after a kill, again and again.
+// TestPositionsWhileTheDiskRefuses: what is shown but not kept counts, exactly, for who comes after a kill, again and
+// again.
 func TestPositionsWhileTheDiskRefuses(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir)

@@ -15,7 +15,8 @@ const maxEndText = 256
 // memory and a lock that is never held over the disk; Append writes it before it
 // moves more output, and so does the next Flush.
 func (j *Journal) Resized(seq uint64, cols, rows int) {
-	j.records.add(&record{kind: recordResize, pos: min(seq, j.end.Load()), time: micros(time.Now()), cols: cols, rows: rows})
+	j.records.add(&record{kind: recordResize, pos: min(seq, j.end.Load()), time: micros(time.Now()), cols: cols,
+		rows: rows})
 }
 
 // Answered notes that answers to queries in the output up to seq go to the

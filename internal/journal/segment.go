@@ -89,8 +89,9 @@ type orphan struct {
 	good   bool // it is an index of that offset
 }
 
-// surely is the position up to which output was surely or possibly given out, as far as the file of positions knows more than the segments. A bound
-// counts when data at the end are lost: their file is gone, or shorter than its index knows.
+// surely is the position up to which output was surely or possibly given out, as far as the file of positions knows
+// more than the segments. A bound counts when data at the end are lost: their file is gone, or shorter than its index
+// knows.
 func (f *found) surely() uint64 {
 	if f.given.exact {
 		return f.given.pos
@@ -176,9 +177,11 @@ func (f *found) inspect(d *os.Root, i int) {
 		s.length = known - s.offset
 	case s.gone:
 	case known > s.end():
-		f.damage = append(f.damage, fmt.Errorf("%w: %s has %d bytes, its index knows %d", snapshot.ErrCorrupt, s.dataName(), s.length, known-s.offset))
+		f.damage = append(f.damage, fmt.Errorf("%w: %s has %d bytes, its index knows %d", snapshot.ErrCorrupt,
+			s.dataName(), s.length, known-s.offset))
 	case scan.sealed && known < s.end():
-		f.damage = append(f.damage, fmt.Errorf("%w: %s has %d bytes, it was sealed with %d", snapshot.ErrCorrupt, s.dataName(), s.length, known-s.offset))
+		f.damage = append(f.damage, fmt.Errorf("%w: %s has %d bytes, it was sealed with %d", snapshot.ErrCorrupt,
+			s.dataName(), s.length, known-s.offset))
 		s.length = known - s.offset
 	}
 	f.end = max(f.end, known, s.end())
@@ -226,7 +229,8 @@ func (f *found) checkEnds() {
 		next := f.segments[i+1].offset
 		switch {
 		case s.end() > next:
-			f.damage = append(f.damage, fmt.Errorf("%w: %s has %d bytes, the next begins after %d", snapshot.ErrCorrupt, s.dataName(), s.length, next-s.offset))
+			f.damage = append(f.damage, fmt.Errorf("%w: %s has %d bytes, the next begins after %d", snapshot.ErrCorrupt,
+				s.dataName(), s.length, next-s.offset))
 			s.length = next - s.offset
 		case s.end() < next:
 			f.damage = append(f.damage, fmt.Errorf("%d bytes behind %s are missing", next-s.end(), s.dataName()))
@@ -236,8 +240,9 @@ func (f *found) checkEnds() {
 	}
 }
 
-// findGone looks for indexes without data. A crash leaves one that knows of no output at the end, where a segment was being begun: an
-// orphan. What drops a segment leaves none, see segment.remove. From any other data are gone, and it stays a segment of which only that is known.
+// findGone looks for indexes without data. A crash leaves one that knows of no output at the end, where a segment was
+// being begun: an orphan. What drops a segment leaves none, see segment.remove. From any other data are gone, and it
+// stays a segment of which only that is known.
 func (f *found) findGone(d *os.Root, indexes []uint64) {
 	for _, offset := range indexes {
 		if slices.ContainsFunc(f.segments, func(s segment) bool { return s.offset == offset }) {
@@ -260,7 +265,8 @@ func (f *found) findGone(d *os.Root, indexes []uint64) {
 func (f *found) checkOrphans() {
 	for _, o := range f.orphans {
 		if o.offset > f.end && (o.good || len(f.segments) > 0) {
-			f.damage = append(f.damage, fmt.Errorf("%w: %s has no data", snapshot.ErrCorrupt, datadir.SegmentFile(datadir.IndexFile, o.offset)))
+			f.damage = append(f.damage, fmt.Errorf("%w: %s has no data", snapshot.ErrCorrupt,
+				datadir.SegmentFile(datadir.IndexFile, o.offset)))
 			f.end = o.offset
 		}
 	}
@@ -306,7 +312,8 @@ func openData(d *os.Root, s *segment) (segmentData, error) {
 
 // diskSize is what the files of a segment take.
 func (s *segment) diskSize(d *os.Root) (n int64) {
-	for _, name := range []string{datadir.SegmentFile(datadir.DataFile, s.offset), datadir.SegmentFile(datadir.DataFile, s.offset) + datadir.PackedEnd, s.indexName()} {
+	for _, name := range []string{datadir.SegmentFile(datadir.DataFile, s.offset),
+		datadir.SegmentFile(datadir.DataFile, s.offset) + datadir.PackedEnd, s.indexName()} {
 		if info, err := d.Lstat(name); err == nil && info.Mode().IsRegular() {
 			n += info.Size()
 		}
@@ -322,6 +329,7 @@ func (s *segment) remove(d *os.Root) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	return errors.Join(err, d.RemoveAll(datadir.SegmentFile(datadir.DataFile, s.offset)), d.RemoveAll(datadir.SegmentFile(datadir.DataFile, s.offset)+datadir.PackedEnd),
+	return errors.Join(err, d.RemoveAll(datadir.SegmentFile(datadir.DataFile, s.offset)),
+		d.RemoveAll(datadir.SegmentFile(datadir.DataFile, s.offset)+datadir.PackedEnd),
 		d.RemoveAll(s.indexName()), d.RemoveAll(dropped))
 }

@@ -1,7 +1,9 @@
-// Package relay is a process here that stands for one elsewhere: a command of a shell, or the program on a terminal. It has the place where a process belongs run it and moves
-// bytes, so that all that holds processes here (keeper, journal, queue, logs, recovery) holds those elsewhere as well.
+// Package relay is a process here that stands for one elsewhere: a command of a shell, or the program on a terminal. It
+// has the place where a process belongs run it and moves bytes, so that all that holds processes here (keeper, journal,
+// queue, logs, recovery) holds those elsewhere as well.
 //
-// The server that starts one leaves it a file, the Job, with what may be seen by nobody else; it is removed when it is read.
+// The server that starts one leaves it a file, the Job, with what may be seen by nobody else; it is removed when it is
+// read.
 package relay
 
 import (
@@ -24,7 +26,8 @@ const (
 	outcomeFile = "outcome"
 )
 
-// maxJob bounds a Job's file, in bytes: the longest command (shell.MaxText) with every character quoted by four takes two thirds of it in base64, and its variables a tenth.
+// maxJob bounds a Job's file, in bytes: the longest command (shell.MaxText) with every character quoted by four takes
+// two thirds of it in base64, and its variables a tenth.
 const maxJob = 128 << 20
 
 // Job is what a relay has to do.

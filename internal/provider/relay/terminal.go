@@ -14,7 +14,8 @@ import (
 // codeLost is what a terminal ends with whose program cannot be reached any more, as ssh(1) does.
 const codeLost = 255
 
-// codeHungUp is what it ends with after ctx has ended, when the program's end is not heard any more: what SIGHUP makes of a program.
+// codeHungUp is what it ends with after ctx has ended, when the program's end is not heard any more: what SIGHUP makes
+// of a program.
 const codeHungUp = 128 + 1
 
 // inputPiece is how much typed text goes in one call, in bytes: a paste in few, and no service refuses it.
@@ -27,8 +28,10 @@ type Screen struct {
 	Resized <-chan os.Signal
 }
 
-// Run runs the program of a directory's job on a terminal elsewhere and returns its exit code, 128 plus the number for one that a signal ended; 255 and a line that says why
-// when it could not be started or the connection is lost. It hangs up when ctx ends (129 unless the program's end is heard) or nothing can be typed any more. The screen must be in raw mode.
+// Run runs the program of a directory's job on a terminal elsewhere and returns its exit code, 128 plus the number for
+// one that a signal ended; 255 and a line that says why when it could not be started or the connection is lost. It
+// hangs up when ctx ends (129 unless the program's end is heard) or nothing can be typed any more. The screen must be
+// in raw mode.
 func Run(ctx context.Context, dir string, s Screen) int {
 	j, err := take(dir)
 	if err != nil || j.Terminal == nil {
@@ -121,7 +124,8 @@ func (f *fitting) follow(ctx context.Context) {
 	}
 }
 
-// typing is the way of what is typed. A size that the screen had before comes before it, as at a terminal here, though the signal may be late.
+// typing is the way of what is typed. A size that the screen had before comes before it, as at a terminal here, though
+// the signal may be late.
 type typing struct {
 	ctx  context.Context
 	size *fitting

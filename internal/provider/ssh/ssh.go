@@ -50,9 +50,9 @@ type Config struct {
 	Dir string `json:"dir"`
 }
 
-// Provider is other machines that are there already. An instance is a directory on one, "user@host:port/name"; Create makes
-// it and Destroy removes it with what is in it, and ends what was started for it. Commands and terminals run as the
-// user there: instances are no walls between each other.
+// Provider is other machines that are there already. An instance is a directory on one, "user@host:port/name"; Create
+// makes it and Destroy removes it with what is in it, and ends what was started for it. Commands and terminals run as
+// the user there: instances are no walls between each other.
 //
 // Machines need an OpenSSH server and bash; to find what commands have started, /proc and grep -z (GNU or BusyBox).
 // Without /proc only the command's process group is ended.
@@ -104,7 +104,8 @@ func (s *Provider) Name() string { return "ssh" }
 
 // Capabilities are all but webhooks and pause, for a machine of others is not ours to stop.
 func (s *Provider) Capabilities() provider.Capabilities {
-	return provider.Capabilities{Destroy: true, Status: true, PTY: true, Files: true, Metrics: true, Runtime: "remote_wrapped"}
+	return provider.Capabilities{Destroy: true, Status: true, PTY: true, Files: true, Metrics: true,
+		Runtime: "remote_wrapped"}
 }
 
 // sshInstance is a directory on a host.
@@ -162,7 +163,8 @@ func (s *Provider) Destroy(ctx context.Context, id string) error {
 	if err != nil {
 		return nil //nolint:nilerr // it is gone
 	}
-	if _, err := i.sh(ctx, bash.KillScript("^"+bash.TagVariable+"="+i.name+`\.`, "")+"rm -rf -- "+i.dir+" "+i.dir+".env",
+	if _, err := i.sh(ctx, bash.KillScript("^"+bash.TagVariable+"="+i.name+`\.`,
+		"")+"rm -rf -- "+i.dir+" "+i.dir+".env",
 		nil); err != nil {
 		return fmt.Errorf("ssh: destroy: %w", err)
 	}
@@ -205,7 +207,8 @@ func (i sshInstance) prefix(mark string) string {
 // Exec runs a command with a bash on the host. The script comes over its standard input, before the command's own, so
 // it may have any length and ps does not show it. When ctx or the timeout ends, what it has started is ended over
 // another channel: SIGTERM, and SIGKILL half a second later.
-func (s *Provider) Exec(ctx context.Context, id string, r provider.ExecRequest, stdout, stderr io.Writer) (provider.ExecResult, error) {
+func (s *Provider) Exec(ctx context.Context, id string, r provider.ExecRequest, stdout,
+	stderr io.Writer) (provider.ExecResult, error) {
 	i, err := s.at(id)
 	if err != nil {
 		return provider.ExecResult{}, fmt.Errorf("%w: %w", provider.ErrNotStarted, err)
@@ -217,7 +220,8 @@ func (s *Provider) Exec(ctx context.Context, id string, r provider.ExecRequest, 
 	a, end := bash.NewAttempt(ctx, r.Timeout, stdout, stderr)
 	defer end()
 	mark := rand.Text()
-	c := sshCommand{host: i.sshHost, tag: i.name + "." + mark, mark: mark, script: i.prefix(mark) + text, stdin: r.Stdin,
+	c := sshCommand{host: i.sshHost, tag: i.name + "." + mark, mark: mark, script: i.prefix(mark) + text,
+		stdin:  r.Stdin,
 		stdout: a.Stdout, stderr: a.Stderr}
 	code, err := c.run(a)
 	switch {
@@ -269,7 +273,8 @@ func (s *Provider) Metrics(ctx context.Context, id string) (provider.Metrics, er
 	}
 	percent := 100 * max(0, busy1-busy0) / max(1, all1-all0)
 	used, mib, du, dt := (total-free)/1024, total/1024, diskUsed/(1<<20), diskAll/(1<<20)
-	return provider.Metrics{CPUPercent: &percent, MemoryUsedMB: &used, MemoryTotalMB: &mib, DiskUsedGB: &du, DiskTotalGB: &dt}, nil
+	return provider.Metrics{CPUPercent: &percent, MemoryUsedMB: &used, MemoryTotalMB: &mib, DiskUsedGB: &du,
+		DiskTotalGB: &dt}, nil
 }
 
 // sshHost is one machine with its connections.

@@ -159,8 +159,8 @@ func (c *sshConn) session(ctx context.Context, want sshWant,
 		}
 		done <- opened{ch, requests, err}
 	}()
-	// A channel that is opened in the moment in which its connection ends may get no answer, not even an error; a request
-	// always gets one.
+	// A channel that is opened in the moment in which its connection ends may get no answer, not even an error; a
+	// request always gets one.
 	for dead := c.dead; ; dead = nil {
 		select {
 		case o := <-done:
@@ -348,7 +348,8 @@ func (c *sshCommand) result(ctx context.Context, x sshExit, head *sshHead) (int,
 	case ctx.Err() != nil:
 		return 0, context.Cause(ctx)
 	case x.known && !c.began():
-		return 0, fmt.Errorf("%w: %w: the host has no bash, or its shell does not run it (exit %d)", provider.ErrNotStarted,
+		return 0, fmt.Errorf("%w: %w: the host has no bash, or its shell does not run it (exit %d)",
+			provider.ErrNotStarted,
 			provider.ErrProvider, x.code)
 	case x.known:
 		return x.code, nil

@@ -23,7 +23,9 @@ func (s *Provider) files(ctx context.Context, id string, f func(c *sftp.Client, 
 	if err != nil {
 		return err
 	}
-	conn, release, ch, requests, err := i.session(ctx, sshWant{"subsystem", "sftp"}, func(ssh.Channel) error { return nil })
+	conn, release, ch, requests, err := i.session(ctx, sshWant{"subsystem", "sftp"}, func(ssh.Channel) error {
+		return nil
+	})
 	if err != nil {
 		return fmt.Errorf("ssh: sftp: %w", err)
 	}

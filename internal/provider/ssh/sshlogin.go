@@ -57,7 +57,8 @@ func readable(path string) bool {
 	return err == nil
 }
 
-// signers are the agent's and the files', read anew for every connection. conn is the agent's, if there is one, and the caller's to close; it ends with ctx.
+// signers are the agent's and the files', read anew for every connection. conn is the agent's, if there is one, and the
+// caller's to close; it ends with ctx.
 func (l *sshLogin) signers(ctx context.Context) (list []ssh.Signer, conn net.Conn, err error) {
 	if l.agent != "" {
 		conn, err = (&net.Dialer{Timeout: sshDialTimeout}).DialContext(ctx, "unix", l.agent)
@@ -86,7 +87,8 @@ func (l *sshLogin) signers(ctx context.Context) (list []ssh.Signer, conn net.Con
 	return list, conn, err
 }
 
-// algorithms are those of the keys by which an address is known: a server that has others too must not choose one of them. Errors: ErrRefused when it is not known.
+// algorithms are those of the keys by which an address is known: a server that has others too must not choose one of
+// them. Errors: ErrRefused when it is not known.
 func (l *sshLogin) algorithms(address string) ([]string, error) {
 	err := l.known(address, &net.TCPAddr{IP: net.IPv4zero}, nobodysKey{})
 	var key *knownhosts.KeyError
@@ -142,8 +144,8 @@ func (h *sshHost) dial(ctx context.Context) (*ssh.Client, *sshSocket, error) {
 	return ssh.NewClient(c, channels, requests), socket, nil
 }
 
-// sshSocket knows that it could not be read before its user does. A channel that is opened after that waits for its answer for ever: x/crypto has told all channels of the end that it
-// tells, and reports no failed write.
+// sshSocket knows that it could not be read before its user does. A channel that is opened after that waits for its
+// answer for ever: x/crypto has told all channels of the end that it tells, and reports no failed write.
 type sshSocket struct {
 	net.Conn
 	gone atomic.Bool

@@ -49,7 +49,8 @@ func (s *Provider) OpenPTY(ctx context.Context, id string, r provider.PTYRequest
 	if err != nil {
 		return nil, fmt.Errorf("ssh: terminal: %w", err)
 	}
-	t := &sshPTY{ch: ch, conn: conn, release: release, command: sshCommand{host: i.sshHost, tag: tag}, ended: make(chan struct{})}
+	t := &sshPTY{ch: ch, conn: conn, release: release, command: sshCommand{host: i.sshHost, tag: tag},
+		ended: make(chan struct{})}
 	go func() { // ends with the channel
 		t.exit = waitExit(requests)
 		close(t.ended)
@@ -57,7 +58,8 @@ func (s *Provider) OpenPTY(ctx context.Context, id string, r provider.PTYRequest
 	return t, nil
 }
 
-// terminalLine is the command line of a terminal. Its input is the user's, so the script has to be in the line, in a coding that every login shell hands on.
+// terminalLine is the command line of a terminal. Its input is the user's, so the script has to be in the line, in a
+// coding that every login shell hands on.
 func (i sshInstance) terminalLine(r provider.PTYRequest, tag string) (string, error) {
 	if r.Cols < 1 || r.Rows < 1 {
 		return "", fmt.Errorf("ssh: terminal: %w: a size of %d x %d", provider.ErrProvider, r.Cols, r.Rows)
@@ -78,10 +80,12 @@ func (i sshInstance) terminalLine(r provider.PTYRequest, tag string) (string, er
 		return "", err
 	}
 	if len(text) > sshMaxPTY {
-		return "", fmt.Errorf("ssh: terminal: %w: more than %d bytes of command and variables", provider.ErrTooLarge, sshMaxPTY)
+		return "", fmt.Errorf("ssh: terminal: %w: more than %d bytes of command and variables", provider.ErrTooLarge,
+			sshMaxPTY)
 	}
 	text = fmt.Sprintf("\\cd -- %[1]s || exit 1\n. %[1]s.env\n%[2]s", i.dir, text)
-	return "exec env " + bash.TagVariable + "=" + tag + ` bash -c 'eval "$(printf %s ` + base64.StdEncoding.EncodeToString([]byte(text)) + ` | base64 -d)"'`, nil
+	return "exec env " + bash.TagVariable + "=" + tag + ` bash -c 'eval "$(printf %s ` +
+		base64.StdEncoding.EncodeToString([]byte(text)) + ` | base64 -d)"'`, nil
 }
 
 // Read ends when the exit is known: OpenSSH tells it before it ends the channel.
@@ -109,7 +113,8 @@ func (t *sshPTY) Write(p []byte) (int, error) {
 }
 
 func (t *sshPTY) Resize(_ context.Context, cols, rows int) error {
-	_, err := t.ch.SendRequest("window-change", false, ssh.Marshal(struct{ Cols, Rows, Width, Height uint32 }{uint32(cols), uint32(rows), 0, 0}))
+	_, err := t.ch.SendRequest("window-change", false,
+		ssh.Marshal(struct{ Cols, Rows, Width, Height uint32 }{uint32(cols), uint32(rows), 0, 0}))
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("ssh: %w: %w", provider.ErrUnreachable, err)
 	}
