@@ -32,12 +32,12 @@ const (
 // command that did not start is tried once more, on the compute that the server then names; no other is. One whose
 // input has more than shell.MaxStdin bytes is not run: nothing is cut.
 func Exec(ctx context.Context, dir string, in io.Reader, stdout, stderr io.Writer) int {
-	j, err := take(dir)
+	j, err := takeJob(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		j, err = ask(ctx, dir) // a server that ended meanwhile
 	}
 	if err != nil || j.Command == nil {
-		return failed(ctx, dir, lacks("command", err))
+		return failed(ctx, dir, noJob("command", err))
 	}
 	stdin, err := input(in)
 	if err != nil {
@@ -74,7 +74,7 @@ func failed(ctx context.Context, dir string, err error) int {
 	if ctx.Err() != nil {
 		return codeCancelled
 	}
-	fail(dir, err)
+	writeFailure(dir, err)
 	return codeFailed
 }
 
@@ -122,7 +122,7 @@ func ask(ctx context.Context, dir string) (j Job, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
 	for {
-		if j, err = take(dir); !errors.Is(err, fs.ErrNotExist) {
+		if j, err = takeJob(dir); !errors.Is(err, fs.ErrNotExist) {
 			return j, err
 		}
 		if _, refused := os.Lstat(filepath.Join(dir, shell.RemoteRefused)); refused == nil {

@@ -139,7 +139,7 @@ func (d *Service) leave(dir string, l thread.Layers, j relay.Job) error {
 		return d.noProvider(l.Lease.Provider)
 	}
 	j.Settings, j.Instance = json.RawMessage(p.Settings), l.Instance.Session
-	return relay.Leave(dir, j)
+	return relay.WriteJob(dir, j)
 }
 
 // program is what stands here for a terminal at a provider: its relay, with the job of it. Errors: those of ready.
