@@ -265,9 +265,9 @@ func TestJournalSurvivesKill(t *testing.T) {
 		}
 		j, err := Read(openStore(t, dir), "a")
 		must(t, err)
-		if j.End() != end || j.Damage() != nil || j.Wounds() != nil {
+		if j.End() != end || j.Damage() != nil || j.Losses() != nil {
 			t.Fatalf("round %d: the journal ends at %d, its data at %d: %v, %v", round, j.End(), end, j.Damage(),
-				j.Wounds())
+				j.Losses())
 		}
 		must(t, j.Close())
 	}

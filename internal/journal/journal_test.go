@@ -425,7 +425,7 @@ func TestJournalSyncFails(t *testing.T) {
 		must(t, err)
 		good := j.open.index
 		j.open.index = w
-		j.dirty.index = true
+		j.unsynced.index = true
 		if mode == SyncAlways {
 			_, err = j.Append(BytesSource([]byte("two ")), 4, make([]byte, 4))
 		} else {

@@ -59,7 +59,7 @@ func (j *Journal) Exit(e End) error {
 	e.Signal, e.Reason = cutText(e.Signal), cutText(e.Reason)
 	text, err := json.Marshal(e)
 	if err != nil {
-		return j.wrong(err)
+		return j.wrap(err)
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -85,10 +85,10 @@ func (j *Journal) Restart(generation, cols, rows int) error {
 func (j *Journal) write(r *record) error {
 	now := time.Now()
 	if !j.writes {
-		return j.wrong(errReadingOnly)
+		return j.wrap(errReadingOnly)
 	}
 	if j.closed {
-		return j.wrong(os.ErrClosed)
+		return j.wrap(os.ErrClosed)
 	}
 	var err error
 	if j.open == nil {

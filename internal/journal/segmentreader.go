@@ -94,7 +94,7 @@ func (s *segmentReader) begin(r *Reader) {
 	s.readIndex()
 	size := s.view.first
 	for len(s.events) > 0 && s.events[0].pos < r.pos {
-		size.pass(&s.events[0])
+		size.apply(&s.events[0])
 		s.events = s.events[1:]
 	}
 	for len(s.ranges) > 0 && s.ranges[0].to <= r.pos {
@@ -178,7 +178,7 @@ func (s *segmentReader) newRecords() []byte {
 func (s *segmentReader) keep(r *record, from uint64) {
 	switch r.kind {
 	case recordStart:
-		s.view.first.pass(r)
+		s.view.first.apply(r)
 	case recordMark, recordUnsure:
 		s.ranges = append(s.ranges, dataRange{from: from, to: r.pos, time: r.time, crc: r.crc,
 			marked: r.kind == recordMark, unsure: r.kind == recordUnsure})
