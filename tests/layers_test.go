@@ -51,6 +51,7 @@ var arrows = map[string][]string{
 	"internal/shell/interrupt":    {"internal/proc", "internal/shell/proctree"},
 	"internal/shell/state":        {"internal/shell/proctree", "internal/shell/shelldir", "pty"},
 	"internal/startdir":           {"pty"},
+	"internal/thread/lifecycle":   {"internal/provider", "internal/thread"},
 	"pty/keeper":                  {"internal/proc", "pty", "pty/keeper/protocol"},
 	"pty/keeper/holder":           {"internal/proc", "pty/keeper/protocol"},
 	"scripts/demo":                {"pty"},
@@ -95,7 +96,7 @@ var arrows = map[string][]string{
 	"internal/thread/service": {"internal/conversation/store", "internal/datadir", "internal/lifetime",
 		"internal/notify", "internal/parallel", "internal/permission", "internal/proc", "internal/provider",
 		"internal/provider/local", "internal/provider/relay", "internal/shell", "internal/shell/registry",
-		"internal/startdir", "internal/terminal", "internal/thread", "pty", "stream"},
+		"internal/startdir", "internal/terminal", "internal/thread", "internal/thread/lifecycle", "pty", "stream"},
 	"internal/supervisor": {"internal/conversation/store", "internal/datadir", "internal/descriptors",
 		"internal/journal", "internal/lifetime", "internal/metrics", "internal/shell/registry",
 		"internal/terminal", "internal/terminal/wait", "internal/thread", "internal/thread/service", "pty/keeper",
@@ -134,8 +135,9 @@ var arrows = map[string][]string{
 // homes says which folders may import a third-party module. One that is not
 // here may be used nowhere.
 var homes = map[string][]string{
-	"github.com/creack/pty":    {"pty"},
-	"github.com/hinshun/vt10x": {"vt/vt10x"},
+	"github.com/go-json-experiment/json": {"internal/shell/shelldir"},
+	"github.com/creack/pty":              {"pty"},
+	"github.com/hinshun/vt10x":           {"vt/vt10x"},
 	"github.com/gorilla/websocket": {"client", "internal/provider/daytona", "internal/server/viewer",
 		"tests/fakeprov"},
 	"github.com/r3labs/sse/v2": {"client"},

@@ -1,5 +1,5 @@
-// Package provider is where processes run: this machine, another one, a container, or a sandbox of a service, behind one
-// interface.
+// Package provider is where processes run: this machine, another one, a container, or a sandbox of a service, behind
+// one interface.
 //
 // A provider knows its instances (a machine, a container, a sandbox) by their ids. It keeps no state that matters: the
 // lease (package thread) has it, so any server can go on with an instance that another has created.
@@ -140,8 +140,8 @@ type Lifecycle interface {
 
 // Access runs programs and moves files on instances. On this machine nobody needs it: the server does these itself.
 type Access interface {
-	// Exec writes output as it comes, in the calling goroutine or in one that has ended when Exec returns. When ctx ends,
-	// the command is killed as well as the provider can.
+	// Exec writes output as it comes, in the calling goroutine or in one that has ended when Exec returns. When ctx
+	// ends, the command is killed as well as the provider can.
 	Exec(ctx context.Context, id string, r ExecRequest, stdout, stderr io.Writer) (ExecResult, error)
 	ReadFile(ctx context.Context, id, path string, max int64) ([]byte, error)
 	WriteFile(ctx context.Context, id, path string, data []byte) error

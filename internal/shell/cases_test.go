@@ -111,7 +111,8 @@ var cases = []struct {
 		}
 	}},
 	{10, "codes", func(t *testing.T, s *Shell) {
-		for text, code := range map[string]int{"false": 1, "(exit 255)": 255, "f() { return 7; }; f": 7, "return 6": 6, "nosuchcommand": 127, "true": 0} {
+		for text, code := range map[string]int{"false": 1, "(exit 255)": 255, "f() { return 7; }; f": 7, "return 6": 6,
+			"nosuchcommand": 127, "true": 0} {
 			expect(t, run(t, s, text), code, "")
 		}
 	}},
@@ -273,7 +274,8 @@ var cases = []struct {
 		expect(t, run(t, s, "pwd"), 0, "/usr\n")
 	}},
 	{32, "errors of the shell", func(t *testing.T, s *Shell) {
-		for _, text := range []string{"set -u; echo $nope; echo NOT", "set +u; echo ${x:?}", "readonly r=1; r=2", "echo $((1/0))"} {
+		for _, text := range []string{"set -u; echo $nope; echo NOT", "set +u; echo ${x:?}", "readonly r=1; r=2",
+			"echo $((1/0))"} {
 			expect(t, run(t, s, text), 1, "")
 		}
 		alive(t, s)
@@ -315,7 +317,8 @@ var cases = []struct {
 	{37, "rc files", func(t *testing.T, s *Shell) {
 		home := t.TempDir()
 		for _, name := range []string{".bashrc", ".bash_profile"} {
-			if err := os.WriteFile(filepath.Join(home, name), []byte("export FROM=$FROM"+name+"\n"), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(home, name), []byte("export FROM=$FROM"+name+"\n"),
+				0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -343,7 +346,9 @@ var cases = []struct {
 		expect(t, run(t, s, "echo on"), 0, "on\n")
 	}},
 	{41, "functions with our names", func(t *testing.T, s *Shell) {
-		run(t, s, "printf() { :; }; declare() { :; }; command() { :; }; builtin() { :; }; export() { :; }; wait() { :; }; trap() { :; }; set() { :; }; exit() { :; }; cd() { :; }; source() { :; }; typeset() { :; }; unset() { :; }; eval() { :; }")
+		run(t, s, "printf() { :; }; declare() { :; }; command() { :; }; builtin() { :; }; export() { :; }; wait() { "+
+			":; }; trap() { :; }; set() { :; }; exit() { :; }; cd() { :; }; source() { :; }; typeset() { :; }; "+
+			"unset() { :; }; eval() { :; }")
 		expect(t, run(t, s, "echo hi; (return 5)"), 5, "hi\n")
 		alive(t, s)
 	}},
@@ -374,7 +379,8 @@ var cases = []struct {
 		gone := start(t)
 		var pids []string
 		for range 2 {
-			r := run(t, gone, "sleep 100 & echo $!\nsetsid sleep 100 & echo $!\nnohup sleep 100 >/dev/null 2>&1 & echo $!\n(setsid sleep 100 >/dev/null 2>&1 & echo $!)")
+			r := run(t, gone, "sleep 100 & echo $!\nsetsid sleep 100 & echo $!\nnohup sleep 100 >/dev/null 2>&1 & "+
+				"echo $!\n(setsid sleep 100 >/dev/null 2>&1 & echo $!)")
 			pids = append(pids, strings.Fields(r.out)...)
 			pids = append(pids, daemon(t, gone))
 			run(t, gone, "kill -9 $$")
@@ -407,7 +413,8 @@ var cases = []struct {
 		if got := fifos(t, s.spec.Dir); len(got) != 0 {
 			t.Errorf("FIFOs %v", got)
 		}
-		if info, err := os.Stat(s.spec.Dir); err != nil || info.Mode().Perm()&0o077 != 0 && info.Mode().Perm() != 0o755 {
+		if info, err := os.Stat(s.spec.Dir); err != nil || info.Mode().Perm()&0o077 != 0 &&
+			info.Mode().Perm() != 0o755 {
 			t.Errorf("%v, %v", info, err)
 		}
 	}},

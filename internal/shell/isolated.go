@@ -26,7 +26,7 @@ type isolated struct {
 func (s *Shell) isolated(e *Exec) {
 	defer s.pruneIfDue()
 	defer s.freeSlot()
-	s.awaitCapture(e)
+	s.awaitCapture(e.stop)
 	s.mu.Lock()
 	proc := s.proc
 	s.mu.Unlock()

@@ -58,7 +58,8 @@ func TestHistoryIsTheUsers(t *testing.T) {
 	run(t, s, "trap 'true' ERR")
 	run(t, s, "false")
 	run(t, s, "if then")
-	want := "earlier\necho 'one'  two; [[ -o history ]] && echo on\npwd\necho $K\n>began; sleep 1000; echo NOT\necho ${nope?gone}\nset -x\nset +x\ntrap 'true' ERR\nfalse\nif then"
+	want := "earlier\necho 'one'  two; [[ -o history ]] && echo on\npwd\necho $K\n>began; sleep 1000; echo NOT\necho " +
+		"${nope?gone}\nset -x\nset +x\ntrap 'true' ERR\nfalse\nif then"
 	if got := entries(t, s); got != want {
 		t.Errorf("the list is\n%s\nwant\n%s", got, want)
 	}

@@ -196,7 +196,7 @@ func forgetEnd(t *testing.T, e *Exec) {
 	if err := os.WriteFile(path, text[:bytes.LastIndexByte(text, '\n')+1], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, _, err := history.NewestRecord(text[:bytes.LastIndexByte(text, '\n')])
+	r, err := history.NewestRecord(text[:bytes.LastIndexByte(text, '\n')])
 	if err != nil || r.Info.Status != Running {
 		t.Fatalf("the record before is %+v, %v", r, err)
 	}

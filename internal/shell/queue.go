@@ -86,27 +86,15 @@ func (s *Shell) turn(e *Exec) {
 	s.afterCommand(s.inShell(b, e), e)
 }
 
-// Settled waits, when a command has been answered but the state it left is not known yet, until it is: then State is
-// that after the command. It does not wait for a command that runs. Errors: the reason of ctx.
+// Settled waits until the state after the last answered command is known: then State is that one. It does not wait for
+// a command that runs. Errors: the reason of ctx.
 func (s *Shell) Settled(ctx context.Context) error {
-	s.mu.Lock()
-	current, captured := s.current, s.captured
-	s.mu.Unlock()
-	if current != nil && !current.hasEnded() {
-		return nil
-	}
-	select {
-	case <-captured:
-	case <-s.life.Done():
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	return nil
+	s.awaitCapture(ctx.Done())
+	return context.Cause(ctx)
 }
 
-// awaitCapture waits, when a command has been answered but the state it left is not known yet, until it is. It does not
-// wait for a command that runs.
-func (s *Shell) awaitCapture(e *Exec) {
+// awaitCapture is Settled up to the close of stop.
+func (s *Shell) awaitCapture(stop <-chan struct{}) {
 	s.mu.Lock()
 	current, captured := s.current, s.captured
 	s.mu.Unlock()
@@ -115,7 +103,7 @@ func (s *Shell) awaitCapture(e *Exec) {
 	}
 	select {
 	case <-captured:
-	case <-e.stop:
+	case <-stop:
 	case <-s.life.Done():
 	}
 }

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -94,27 +93,17 @@ func (s *Shell) remoteState() state.Environment {
 		Unset: slices.Clone(e.Unset)}
 }
 
-// changeRemote changes the state in its turn in the queue; submitted says when that is sure to come. Errors: those of
-// Submit, the reason of ctx.
-func (s *Shell) changeRemote(ctx context.Context, change func(state.Environment) state.Environment) (submitted bool,
-	err error) {
-	e, err := s.submitHidden(nil, func() error {
-		now, err := state.LoadEnvironment(s.remoteFile())
-		if err == nil {
-			now = change(now)
-			err = state.SaveEnvironment(s.remoteFile(), now)
-		}
-		if err == nil {
-			s.setRemote(now)
-		}
-		return err
-	})
-	if err != nil {
-		return false, fmt.Errorf("shell: change the state: %w", err)
+// changeRemote changes the file of the state.
+func (s *Shell) changeRemote(change func(state.Environment) state.Environment) error {
+	now, err := state.LoadEnvironment(s.remoteFile())
+	if err == nil {
+		now = change(now)
+		err = state.SaveEnvironment(s.remoteFile(), now)
 	}
-	_, err = e.Wait(ctx)
-	s.discard(e)
-	return true, err
+	if err == nil {
+		s.setRemote(now)
+	}
+	return err
 }
 
 // runInternal carries out a change of ours that has its turn.

@@ -88,10 +88,10 @@ type Stats struct {
 // Shell is one persistent bash, with the commands that wait, run and have ended. All methods may be called at the same
 // time from several goroutines.
 //
-// What makes it robust is in its rooms: the process and its launcher in package bash, what it is told in package script,
-// how a command is cancelled in package interrupt, what survives its end in package state. The server reads the FIFOs of
-// a command, and the keeper holds them too: output is in the FIFO or in the log, never in this process alone. Every step
-// can be the last one of this server; see Recover.
+// What makes it robust is in its rooms: the process and its launcher in package bash, what it is told in package
+// script, how a command is cancelled in package interrupt, what survives its end in package state. The server reads the
+// FIFOs of a command, and the keeper holds them too: output is in the FIFO or in the log, never in this process alone.
+// Every step can be the last one of this server; see Recover.
 //
 // One goroutine serves the queue, one command after the other. Nothing blocks under a lock.
 type Shell struct {
@@ -132,8 +132,8 @@ type Shell struct {
 	untoldRestart restartNotice // of a shell that was started again, for the next command
 	// damage is what of its files could not be read when this server took the shell over, in words; it never changes.
 	damage []string
-	// captured is closed when the state after the newest command in the foreground was captured, or that after the start; set
-	// before the goroutine starts
+	// captured is closed when the state after the newest command in the foreground was captured, or that after the
+	// start; set before the goroutine starts
 	captured chan struct{}
 	pruned   int // how many of all were left at the last look for those beyond the history's bounds
 	cwd      string

@@ -81,36 +81,34 @@ func (s *Shell) Roots() []proc.Process {
 	return list
 }
 
-// Roll takes the shell to a directory and to the environment that a state has against the first start, in its turn in
-// the queue; submitted says when that is sure to come. It returns when it has happened or ctx has ended, and goes on
-// then. A directory that is gone is the nearest one above it. Errors: those of Submit, the reason of ctx.
+// Roll sets the directory and the environment, which is given by its differences from the first start, in its turn in
+// the queue; submitted reports that it will happen. It returns when it has happened or ctx has ended, and goes on then.
+// For a directory that does not exist it takes the nearest parent. Errors: those of Submit, the reason of ctx.
 func (s *Shell) Roll(ctx context.Context, cwd string, delta map[string]string, unset []string) (submitted bool,
 	err error) {
-	if s.remote() {
-		return s.changeRemote(ctx, func(state.Environment) state.Environment {
-			return state.Environment{Cwd: cwd, Delta: map[string]string{}, Unset: slices.Clone(unset)}.With(delta, nil)
-		})
-	}
 	dir := "." // where nobody knows better
 	if cwd != "" {
 		dir = shelldir.Nearest(cwd)
 	}
 	delta, unset = maps.Clone(delta), slices.Clone(unset)
-	e, err := s.submitHidden(func() string { return s.rollText(dir, delta, unset) }, nil)
-	if err != nil {
-		return false, fmt.Errorf("shell: roll: %w", err)
-	}
-	_, err = e.Wait(ctx)
+	e, _, err := s.change(ctx, "roll",
+		func(state.Environment) state.Environment {
+			return state.Environment{Cwd: cwd, Delta: map[string]string{}, Unset: unset}.With(delta, nil)
+		},
+		func() string { return s.rollText(dir, delta, unset) })
 	s.discard(e)
-	if err == nil {
+	if err == nil && !s.remote() {
 		err = s.Settled(ctx)
 	}
-	return true, err
+	return e != nil, err
 }
 
-// discard removes the directory of a command of ours when it has ended and the shell has come to the end of its lines:
-// one that cannot be written to ends it.
+// discard removes the directory of an internal command, nil of none, when it has ended and the shell has read all of
+// its control lines: the shell ends when it cannot write there.
 func (s *Shell) discard(e *Exec) {
+	if e == nil {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.detached() {

@@ -20,27 +20,35 @@ import (
 
 // Submit queues a command. Errors: ErrInvalid, ErrBadEnv, ErrQueueFull, ErrDeleted, ErrClosing, ErrNoSpace.
 func (s *Shell) Submit(c Command) (*Exec, error) {
-	if err := s.complete(&c); err != nil {
+	e, err := s.accept(c)
+	if err != nil {
 		return nil, fmt.Errorf("shell: submit: %w", err)
+	}
+	e.notifyChanged()
+	return e, nil
+}
+
+// accept checks a command, writes it to the disk and puts it where its turn comes.
+func (s *Shell) accept(c Command) (e *Exec, err error) {
+	if err := s.complete(&c); err != nil {
+		return nil, err
 	}
 	s.submitting.Lock()
 	defer s.submitting.Unlock()
 	if err := s.checkRoom(c); err != nil {
-		return nil, fmt.Errorf("shell: submit: %w", err)
+		return nil, err
 	}
-	var e *Exec
-	err := s.withRoom(func() (err error) {
+	err = s.withRoom(func() (err error) {
 		e, err = s.enroll(c)
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("shell: submit: %w", shelldir.FileError(err))
+		return nil, shelldir.FileError(err)
 	}
-	if err := s.enqueue(e, c.Isolated); err != nil {
+	if err := s.enqueue(e, c); err != nil {
 		_ = os.RemoveAll(e.dir)
-		return nil, fmt.Errorf("shell: submit: %w", err)
+		return nil, err
 	}
-	e.notifyChanged()
 	return e, nil
 }
 
@@ -58,13 +66,14 @@ func (s *Shell) complete(c *Command) error {
 	return c.Check()
 }
 
-// checkRoom tells whether there is room for a command. Errors: ErrQueueFull, ErrDeleted, ErrClosing.
+// checkRoom reports whether there is room for a command. Errors: ErrQueueFull, ErrDeleted, ErrClosing.
 func (s *Shell) checkRoom(c Command) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.detached():
 		return context.Cause(s.life)
+	case c.TTY: // on a terminal, of which there are as many as the server allows
 	case c.Isolated && s.parallel >= maxParallel:
 		return fmt.Errorf("%w: %d run beside the shell", ErrQueueFull, s.parallel)
 	case !c.Isolated && len(s.queue) >= maxQueue:
@@ -115,8 +124,9 @@ func (s *Shell) writeInputs(dir string, c Command) error {
 	return os.WriteFile(filepath.Join(dir, shelldir.InputFile), c.Stdin, 0o600)
 }
 
-// enqueue gives a command its place in the queue; an isolated one starts at once. Errors: ErrDeleted, ErrClosing.
-func (s *Shell) enqueue(e *Exec, isolated bool) error {
+// enqueue appends a command to the queue. An isolated one starts at once, one on a terminal is started by its caller.
+// Errors: ErrDeleted, ErrClosing.
+func (s *Shell) enqueue(e *Exec, c Command) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.detached() {
@@ -127,7 +137,10 @@ func (s *Shell) enqueue(e *Exec, isolated bool) error {
 		s.byID[e.id] = e
 	}
 	s.active = time.Now()
-	if isolated {
+	switch {
+	case c.TTY:
+		return nil
+	case c.Isolated:
 		s.parallel++
 		s.work.Go(func() { s.isolated(e) })
 		return nil
@@ -172,30 +185,39 @@ func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []strin
 	if err := CheckEnv(set, unset); err != nil {
 		return fmt.Errorf("shell: set variables: %w", err)
 	}
-	if s.remote() {
-		_, err := s.changeRemote(ctx, func(now state.Environment) state.Environment { return now.With(set, unset) })
-		return err
-	}
 	set, unset = maps.Clone(set), slices.Compact(slices.Sorted(slices.Values(unset)))
-	e, err := s.submitHidden(func() string {
-		bash := s.scriptBash()
-		return bash.Environment(set, unset, bash.Return(1))
-	}, nil)
+	e, r, err := s.change(ctx, "set variables",
+		func(now state.Environment) state.Environment { return now.With(set, unset) },
+		func() string {
+			bash := s.scriptBash()
+			return bash.Environment(set, unset, bash.Return(1))
+		})
+	switch {
+	case err != nil && e != nil && ctx.Err() != nil && !s.remote():
+		e.Cancel()
+	case err == nil && r.ExitCode != 0:
+		err = fmt.Errorf("shell: set variables: %w: %s", ErrBadEnv, e.complaint())
+	}
+	s.discard(e)
+	return err
+}
+
+// change changes the state in its turn in the queue: the file of a remote shell by remote, a bash by the text that
+// compose makes then. The caller discards e, which is nil when the change was not queued. Errors: those of Submit, the
+// reason of ctx.
+func (s *Shell) change(ctx context.Context, what string, remote func(state.Environment) state.Environment,
+	compose func() string) (e *Exec, r Result, err error) {
+	if s.remote() {
+		what = "change the state"
+		e, err = s.submitHidden(nil, func() error { return s.changeRemote(remote) })
+	} else {
+		e, err = s.submitHidden(compose, nil)
+	}
 	if err != nil {
-		return fmt.Errorf("shell: set variables: %w", err)
+		return nil, r, fmt.Errorf("shell: %s: %w", what, err)
 	}
-	defer s.discard(e) // not before it has ended: a shell that cannot report a status ends
-	r, err := e.Wait(ctx)
-	if err != nil {
-		if ctx.Err() != nil {
-			e.Cancel()
-		}
-		return err
-	}
-	if r.ExitCode != 0 {
-		return fmt.Errorf("shell: set variables: %w: %s", ErrBadEnv, e.complaint())
-	}
-	return nil
+	r, err = e.Wait(ctx)
+	return e, r, err
 }
 
 // submitHidden queues a command of ours, whose text compose makes in its turn, or something to do instead of one.
@@ -221,7 +243,7 @@ func (s *Shell) submitHidden(compose func() string, instead func() error) (*Exec
 	e, err := s.newExec(r, dir)
 	if err == nil {
 		e.internal, e.instead, e.compose = true, instead, compose
-		err = s.enqueue(e, false)
+		err = s.enqueue(e, Command{})
 	}
 	if err != nil {
 		_ = os.RemoveAll(dir)

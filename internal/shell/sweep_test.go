@@ -24,7 +24,8 @@ import (
 // own, no parent but the keeper, none of its files, no ear for SIGHUP. It writes its number to a file.
 func daemonText(file string) string {
 	return "( (trap '' HUP; cd /; exec env -i PATH=\"$PATH\" setsid bash -c " +
-		state.Quote("echo $$ >"+state.Quote(file+".part")+"; mv "+state.Quote(file+".part")+" "+state.Quote(file)+"; exec sleep 1000") +
+		state.Quote("echo $$ >"+state.Quote(file+".part")+"; mv "+state.Quote(file+".part")+" "+state.Quote(file)+
+			"; exec sleep 1000") +
 		" <&- >&- 2>&- &) & )"
 }
 
@@ -215,7 +216,8 @@ func TestSweepForking(t *testing.T) {
 		seen, stop := filepath.Join(t.TempDir(), "seen"), filepath.Join(t.TempDir(), "stop")
 		script := "f() { echo >>" + state.Quote(seen) + "; if [ ! -e " + state.Quote(stop) + " ]; then " + step +
 			"f & fi; }; f"
-		run(t, s, "( (trap '' HUP; cd /; exec env -i PATH=\"$PATH\" setsid bash -c "+state.Quote(script)+" <&- >&- 2>&- &) & )")
+		run(t, s, "( (trap '' HUP; cd /; exec env -i PATH=\"$PATH\" setsid bash -c "+state.Quote(script)+
+			" <&- >&- 2>&- &) & )")
 		size := func() int64 {
 			i, err := os.Stat(seen)
 			if err != nil {

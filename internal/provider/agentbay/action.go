@@ -56,7 +56,8 @@ func (a *Provider) action(ctx context.Context, name string, idempotent bool, tim
 			reply.Status = http.StatusInternalServerError
 		}
 		text := a.client.Redact(strings.TrimSpace(reply.Code + " " + reply.Message))
-		err := correctStatus(&service.StatusError{Service: "agentbay", Status: reply.Status, Code: reply.Code, Text: text})
+		err := correctStatus(&service.StatusError{Service: "agentbay", Status: reply.Status, Code: reply.Code,
+			Text: text})
 		if r.NoEarlierEffect && service.NothingDone(err) {
 			err = fmt.Errorf("%w: %w", provider.ErrNotStarted, err)
 		}
@@ -129,7 +130,8 @@ func toolText(data json.RawMessage) (text string, failed bool, err error) {
 }
 
 // run is one call of the shell. Its answer is JSON with the output in it, or from some images the output alone. A
-// failure that the tool reports is an answer too, which perhaps lacks the mark of bash.Polled; then the call is repeated.
+// failure that the tool reports is an answer too, which perhaps lacks the mark of bash.Polled; then the call is
+// repeated.
 func (a *Provider) run(ctx context.Context, id, script string, timeout time.Duration) (string, error) {
 	args := map[string]any{"command": bash.CommandLine(script), "timeout_ms": min(timeout, maxShellTime).Milliseconds()}
 	text, err := a.tool(ctx, id, "shell", timeout+bash.CallSlack, args)

@@ -40,11 +40,11 @@ type Config struct {
 
 // Provider rents sessions.
 type Provider struct {
+	service.Sandboxes
 	bash.Files
-	c        Config
-	client   *service.Client
-	sessions service.Sandboxes
-	polled   bash.Polled
+	c      Config
+	client *service.Client
+	polled bash.Polled
 }
 
 // New checks the settings and makes no call.
@@ -62,7 +62,7 @@ func New(c Config) (*Provider, error) {
 		return nil, err
 	}
 	a := &Provider{c: c, client: service.NewClient("agentbay", c.APIKey)}
-	a.sessions = service.Sandboxes{Service: "agentbay", Look: a.look, Find: a.find,
+	a.Sandboxes = service.Sandboxes{Service: "agentbay", Look: a.look, Find: a.find,
 		Delete: func(ctx context.Context, id string) error { return a.on(ctx, "DeleteSessionAsync", id, true, nil) }}
 	a.polled = bash.Polled{Name: "agentbay", Run: a.run, Wait: outputWait, Piece: maxPiece, Cwd: c.Cwd,
 		Prologue: "if [ -f ~/" + envFile + " ]; then . ~/" + envFile + "; fi\n"}
@@ -107,7 +107,7 @@ const tagLabel = "evertty-create"
 // read before every command.
 func (a *Provider) Create(ctx context.Context, r provider.CreateRequest) (provider.Instance, error) {
 	created := time.Now().UTC()
-	id, err := a.sessions.Create(ctx, func(tag string) (string, error) {
+	id, err := a.Sandboxes.Create(ctx, func(tag string) (string, error) {
 		labels, err := json.Marshal(map[string]string{"evertty": r.Name, tagLabel: tag})
 		if err != nil {
 			return "", fmt.Errorf("agentbay: %w", err)
@@ -172,24 +172,16 @@ func (a *Provider) look(ctx context.Context, id string) (service.Observed, error
 	return service.Observed{Word: s.Status, State: s.state()}, err
 }
 
-// Destroy deletes a session and waits until that has begun.
-func (a *Provider) Destroy(ctx context.Context, id string) error { return a.sessions.Destroy(ctx, id) }
-
 // Pause pauses a session; its processes go on after Resume.
 func (a *Provider) Pause(ctx context.Context, id string) error {
-	return a.sessions.Change(ctx, id, provider.Running, provider.Paused,
+	return a.Sandboxes.Change(ctx, id, provider.Running, provider.Paused,
 		func() error { return a.on(ctx, "PauseSessionAsync", id, false, nil) })
 }
 
 // Resume continues a session.
 func (a *Provider) Resume(ctx context.Context, id string) error {
-	return a.sessions.Change(ctx, id, provider.Paused, provider.Running,
+	return a.Sandboxes.Change(ctx, id, provider.Paused, provider.Running,
 		func() error { return a.on(ctx, "ResumeSessionAsync", id, false, nil) })
-}
-
-// Status is the state of a session now.
-func (a *Provider) Status(ctx context.Context, id string) (provider.State, error) {
-	return a.sessions.Status(ctx, id)
 }
 
 // Exec runs a command; see bash.Polled.

@@ -63,7 +63,8 @@ func TestRefusedTheSecondTime(t *testing.T) {
 	s.Fault(fakeprov.Fault{Op: "agentbay.shell", Cut: fakeprov.CutReply})
 	s.Fault(fakeprov.Fault{Op: "agentbay.shell", Status: 200,
 		Body: `{"Success":false,"Code":"Throttling","HttpStatusCode":400}`})
-	_, err := p.Exec(providertest.Within(t), i.ID, provider.ExecRequest{Command: "touch " + i.Dir + "/ran"}, io.Discard, io.Discard)
+	_, err := p.Exec(providertest.Within(t), i.ID, provider.ExecRequest{Command: "touch " + i.Dir + "/ran"}, io.Discard,
+		io.Discard)
 	if err == nil || errors.Is(err, provider.ErrNotStarted) {
 		t.Errorf("%v", err)
 	}
@@ -84,7 +85,8 @@ func TestToolFails(t *testing.T) {
 	s.Fault(fakeprov.Fault{Op: "agentbay.shell", Status: 200, Body: failed})
 	j.Check(t, "echo two", "two\n", 0)
 	s.Fault(fakeprov.Fault{Op: "agentbay.shell", Times: 20, Status: 200, Body: failed})
-	if _, err := a.Exec(providertest.Within(t), j.ID, provider.ExecRequest{Command: "true"}, io.Discard, io.Discard); !errors.Is(err,
+	if _, err := a.Exec(providertest.Within(t), j.ID, provider.ExecRequest{Command: "true"}, io.Discard,
+		io.Discard); !errors.Is(err,
 		provider.ErrProvider) || errors.Is(err, provider.ErrNotStarted) {
 		t.Errorf("%v", err)
 	}
@@ -100,7 +102,8 @@ func TestToolFails(t *testing.T) {
 // The tests of the real service skip without its key.
 
 func TestAgentBayBasicExecution(t *testing.T) {
-	providertest.Parts(t, providertest.Real("agentbay", "AGENTBAY_API_KEY")(t), providertest.ExitCodes, providertest.Output)
+	providertest.Parts(t, providertest.Real("agentbay", "AGENTBAY_API_KEY")(t), providertest.ExitCodes,
+		providertest.Output)
 }
 
 func TestAgentBayTerminalStatePersistence(t *testing.T) {

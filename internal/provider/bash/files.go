@@ -22,15 +22,15 @@ const (
 	maxErrorText = 300              // bytes of that in an error
 )
 
-// Exit codes of the commands below; no shell uses these by itself.
+// Exit codes of the commands below, which no shell uses by itself.
 const (
 	exitNoFile = 91
 	exitNoType = 92
 	exitTooBig = 93
 )
 
-// Files reads and writes files by commands, for providers that have no calls for files as they are. Its methods are
-// those of provider.Provider. The instance needs GNU find.
+// Files reads and writes files by commands, for providers without calls for files of any bytes. Its methods are those
+// of provider.Access. The instance needs GNU find.
 type Files struct {
 	Exec func(context.Context, string, provider.ExecRequest, io.Writer, io.Writer) (provider.ExecResult, error)
 	Name string // of the provider, for errors
@@ -40,7 +40,8 @@ type Files struct {
 // Run runs a command about a file with its input and returns its output of at most so many bytes.
 func (s Files) Run(ctx context.Context, id, file, command string, stdin []byte, most int64) ([]byte, error) {
 	out, errs := Buffer{Max: most}, Buffer{Max: maxStderr}
-	r, err := s.Exec(ctx, id, provider.ExecRequest{Command: command, Cwd: "/", Stdin: stdin, Timeout: fileTimeout}, &out, &errs)
+	request := provider.ExecRequest{Command: command, Cwd: "/", Stdin: stdin, Timeout: fileTimeout}
+	r, err := s.Exec(ctx, id, request, &out, &errs)
 	fail := func(kind error, why string) error { return fmt.Errorf("%s: %w: %s%s", s.Name, kind, file, why) }
 	switch {
 	case err != nil:

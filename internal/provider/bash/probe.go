@@ -12,13 +12,16 @@ import (
 	"github.com/evertty/evertty/internal/provider"
 )
 
-// probeLimit is for a probe, which looks twice with a fifth of a second between.
+// probeLimit bounds a probe, which samples twice with a fifth of a second between.
 const probeLimit = 20 * time.Second
 
-// probeScript prints what a Linux instance uses: two looks at the counters, then memory and disk in KiB. Memory is the control group's where that has a limit.
-const probeScript = `look() { head -n 1 /proc/stat; awk -F'[: ]+' 'NR>2 && $2!="lo" {r+=$3; t+=$11} END {print "net", r+0, t+0}' /proc/net/dev; }
+// probeScript prints what a Linux instance uses: two samples of the counters, then memory and disk in KiB. Memory is
+// the control group's where that has a limit.
+const probeScript = `look() { head -n 1 /proc/stat
+awk -F'[: ]+' 'NR>2 && $2!="lo" {r+=$3; t+=$11} END {print "net", r+0, t+0}' /proc/net/dev; }
 look; sleep 0.2; look
-if m=$(cat /sys/fs/cgroup/memory.max 2>/dev/null) && [ "$m" != max ]; then echo "mem $((m/1024)) $(($(cat /sys/fs/cgroup/memory.current)/1024))"
+if m=$(cat /sys/fs/cgroup/memory.max 2>/dev/null) && [ "$m" != max ]; then
+echo "mem $((m/1024)) $(($(cat /sys/fs/cgroup/memory.current)/1024))"
 else awk '/^MemTotal:/ {t=$2} /^MemAvailable:/ {a=$2} END {print "mem", t, t-a}' /proc/meminfo; fi
 df -kP . | awk 'NR==2 {print "disk", $2, $3}'
 `
@@ -31,12 +34,13 @@ func Measure(ctx context.Context, p provider.Provider, id string) (provider.Metr
 		return provider.Metrics{}, err
 	}
 	if r.ExitCode != 0 {
-		return provider.Metrics{}, fmt.Errorf("%s: %w: the probe ended with %d", p.Name(), provider.ErrProvider, r.ExitCode)
+		return provider.Metrics{}, fmt.Errorf("%s: %w: the probe ended with %d", p.Name(), provider.ErrProvider,
+			r.ExitCode)
 	}
 	return readProbe(out.String()), nil
 }
 
-// readProbe reads what probeScript printed. What is not there or no number stays unknown.
+// readProbe parses the output of probeScript. Missing and invalid numbers are unknown.
 func readProbe(text string) provider.Metrics {
 	var m provider.Metrics
 	seen := map[string][]float64{}
@@ -62,8 +66,8 @@ func readProbe(text string) provider.Metrics {
 		case f[0] == "disk":
 			m.DiskTotalGB, m.DiskUsedGB = share(numbers[0], 1<<20), share(numbers[1], 1<<20)
 		case f[0] == "net" && again && len(before) >= 2:
-			// Bytes in a fifth of a second, as kilobits in one.
-			m.RxKbps, m.TxKbps = share((numbers[0]-before[0])*8*5, 1000), share((numbers[1]-before[1])*8*5, 1000)
+			const kilobits = 8 * 5 / 1000.0 // in a second, of bytes in a fifth of one
+			m.RxKbps, m.TxKbps = share((numbers[0]-before[0])*kilobits, 1), share((numbers[1]-before[1])*kilobits, 1)
 		case f[0] == "cpu" && again:
 			m.CPUPercent = busy(before, numbers)
 		}
@@ -71,7 +75,7 @@ func readProbe(text string) provider.Metrics {
 	return m
 }
 
-// busy is the part of the time that was not idle (fields 4 and 5 of /proc/stat, proc_stat(5)), in percent of all processors.
+// busy is the time that was not idle (fields 4 and 5 of /proc/stat, proc_stat(5)), in percent of all processors.
 func busy(before, after []float64) *float64 {
 	if len(before) != len(after) || len(after) < 5 {
 		return nil

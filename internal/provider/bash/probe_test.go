@@ -7,12 +7,14 @@ import (
 )
 
 func TestReadProbe(t *testing.T) {
-	m := readProbe("cpu  100 0 100 800 0 0 0 0 0 0\nnet 1000 2000\ncpu  150 0 150 900 0 0 0 0 0 0\nnet 2000 2500\nmem 2048 1024\ndisk 2097152 1048576\n")
+	m := readProbe("cpu  100 0 100 800 0 0 0 0 0 0\nnet 1000 2000\n" +
+		"cpu  150 0 150 900 0 0 0 0 0 0\nnet 2000 2500\nmem 2048 1024\ndisk 2097152 1048576\n")
 	for name, c := range map[string]struct {
 		got  *float64
 		want float64
 	}{
-		"cpu": {m.CPUPercent, 50}, "mem": {m.MemoryUsedMB, 1}, "of": {m.MemoryTotalMB, 2}, "disk": {m.DiskUsedGB, 1}, "disk of": {m.DiskTotalGB, 2}, "rx": {m.RxKbps, 40}, "tx": {m.TxKbps, 20},
+		"cpu": {m.CPUPercent, 50}, "mem": {m.MemoryUsedMB, 1}, "of": {m.MemoryTotalMB, 2}, "disk": {m.DiskUsedGB, 1},
+		"disk of": {m.DiskTotalGB, 2}, "rx": {m.RxKbps, 40}, "tx": {m.TxKbps, 20},
 	} {
 		if c.got == nil || *c.got != c.want {
 			t.Errorf("%s: %v, want %v", name, c.got, c.want)

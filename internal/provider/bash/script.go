@@ -1,5 +1,5 @@
-// Package bash is what providers have in common where an instance has a bash: the script of a command, commands and files
-// by calls alone, the state around a command, and what an instance uses.
+// Package bash is shared by the providers whose instances have a bash: the script of a command, commands by repeated
+// calls, files by commands, the state between commands, and metrics.
 package bash
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/evertty/evertty/internal/provider"
 )
 
-// Script is the text for bash that goes to a command's directory, exports its variables and runs it. The command comes
-// last and as it is, so nothing in it, a comment, a heredoc or a quote that nobody closes, can change what comes before.
+// Script is the text for bash that changes to a command's directory, exports its variables and runs it. The command is
+// last and unchanged, so no comment, heredoc or unclosed quote in it can change the rest.
 // Errors: ErrNotStarted.
 func Script(r provider.ExecRequest) (string, error) {
 	if err := checkText(r); err != nil {
@@ -36,8 +36,8 @@ func checkText(r provider.ExecRequest) error {
 	return nil
 }
 
-// AllOrNothing is a script for a bash that gets it over a connection: bash runs it when all of it has come, and nothing
-// of it otherwise, for each of its beginnings is a group that nobody closes.
+// AllOrNothing is a script for a bash that reads it from a connection: bash runs all of it or, when the connection ends
+// early, nothing, because every prefix is an unclosed group.
 func AllOrNothing(script string) string { return "{ \\eval -- " + Quote(script) + "\n}" }
 
 // Exports is a script that sets variables. Errors: ErrNotStarted.
@@ -52,7 +52,7 @@ func Exports(env map[string]string) (string, error) {
 	return b.String(), nil
 }
 
-// variableName is what bash takes for the name of a variable.
+// variableName is a valid name of a variable.
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // Quote makes one word of a text, for a shell.

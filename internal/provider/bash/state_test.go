@@ -65,7 +65,8 @@ func captures() []string {
 	return list
 }
 
-// cleanedUp fails when a file that was not there before stays. Other runs of these tests have theirs in the same folder, for a while.
+// cleanedUp fails when a file that was not there before stays. Other runs of these tests have theirs in the same
+// folder, for a while.
 func cleanedUp(t *testing.T, before []string) {
 	t.Helper()
 	added := slices.DeleteFunc(captures(), func(name string) bool { return slices.Contains(before, name) })
@@ -85,7 +86,8 @@ func TestStateThroughCommands(t *testing.T) {
 	s.Says(t, `echo "${PWD##*/}|$A|$B|$OF_INSTANCE"`, "with $x|it's||it's set\n")
 	s.Says(t, "unset OF_INSTANCE; export A=2 E=", "")
 	s.Says(t, `echo "${OF_INSTANCE-none}|$A|${E-none}"`, "none|2|\n")
-	if !slices.Equal(s.State.Unset, []string{"OF_INSTANCE"}) || !maps.Equal(s.State.Env, map[string]string{"A": "2", "E": ""}) {
+	if !slices.Equal(s.State.Unset, []string{"OF_INSTANCE"}) ||
+		!maps.Equal(s.State.Env, map[string]string{"A": "2", "E": ""}) {
 		t.Errorf("%+v", s.State)
 	}
 	s.Says(t, "export OF_INSTANCE='it'\\''s set'; unset A", "")
@@ -95,7 +97,8 @@ func TestStateThroughCommands(t *testing.T) {
 	s.Says(t, "cd ..; rmdir with*; cd ..", "")
 	s.State.Cwd += "/a dir/with $x/and/more"
 	out, errs, code := s.Do(t, "echo ${PWD##*/}")
-	if out != "a dir\n" || code != 0 || !strings.Contains(errs, "is gone, going on in ") || strings.Count(errs, "\n") != 1 {
+	if out != "a dir\n" || code != 0 || !strings.Contains(errs, "is gone, going on in ") ||
+		strings.Count(errs, "\n") != 1 {
 		t.Errorf("%q %q %d", out, errs, code)
 	}
 	if !strings.HasSuffix(s.State.Cwd, "/a dir") {
@@ -107,7 +110,8 @@ func TestStateThroughCommands(t *testing.T) {
 // failed is any exit code but 0: that of errors of its own differs between versions of bash.
 const failed = -1
 
-// What a command may be: nothing of it reaches the wrapper, and every way to an end tells the state but those of ErrNoState.
+// What a command may be: nothing of it reaches the wrapper, and every way to an end tells the state but those of
+// ErrNoState.
 func TestAnyCommand(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs it at every provider")
@@ -138,7 +142,9 @@ func TestAnyCommand(t *testing.T) {
 		{command: "trap 'echo bye' EXIT; echo hi", out: "hi\nbye\n"},
 		{command: "exec 3>&1; echo x >&3", out: "x\n"},
 		{command: "exec >/dev/null; echo no"},
-		{command: "builtin() { echo no; }; printf() { echo no; }; pwd() { echo no; }; cd() { echo no; }; unset() { echo no; }; set() { echo no; }; trap() { echo no; }; exit() { echo no; }; true"},
+		{command: "builtin() { echo no; }; printf() { echo no; }; pwd() { echo no; }; cd() { echo no; }; unset() { " +
+			"echo no; }; " +
+			"set() { echo no; }; trap() { echo no; }; exit() { echo no; }; true"},
 		{command: "shopt -s expand_aliases; alias printf=false builtin=false\ntrue"},
 		{command: "PATH=/nowhere; export PATH"},
 		{command: "echo -n no newline", out: "no newline"},
@@ -175,7 +181,8 @@ func TestNoState(t *testing.T) {
 		"export A=2; kill -9 $$":                   137,
 		"export A=2; exec bash -c 'kill -TERM $$'": 143,
 	} {
-		res, after, err := bash.ExecIn(providertest.Within(t), p.Provider, p.ID, state, provider.ExecRequest{Command: command}, io.Discard, io.Discard)
+		res, after, err := bash.ExecIn(providertest.Within(t), p.Provider, p.ID, state,
+			provider.ExecRequest{Command: command}, io.Discard, io.Discard)
 		if !errors.Is(err, bash.ErrNoState) || res.ExitCode != code || after.Env["A"] != "1" {
 			t.Errorf("%q: %+v, %+v, %v", command, res, after, err)
 		}
@@ -186,7 +193,8 @@ func TestNoState(t *testing.T) {
 // A variable for one command is none of the state, and comes before the state's own.
 func TestStateAndVariablesOfOneCommand(t *testing.T) {
 	p := providertest.Create(t, onThisMachine(t))
-	state := bash.ShellState{Env: map[string]string{"A": "state", "B": "state", "C": "state"}, Unset: []string{"OF_INSTANCE"}}
+	state := bash.ShellState{Env: map[string]string{"A": "state", "B": "state", "C": "state"},
+		Unset: []string{"OF_INSTANCE"}}
 	var out bytes.Buffer
 	_, after, err := bash.ExecIn(providertest.Within(t), p.Provider, p.ID, state, provider.ExecRequest{
 		Command: `echo $A $B ${C-none} $OF_INSTANCE; export B=changed; unset C`,
@@ -195,7 +203,8 @@ func TestStateAndVariablesOfOneCommand(t *testing.T) {
 	if err != nil || out.String() != "once once once once\n" {
 		t.Fatalf("%q, %v", out.String(), err)
 	}
-	if !maps.Equal(after.Env, map[string]string{"A": "state", "B": "changed"}) || !slices.Equal(after.Unset, []string{"C", "OF_INSTANCE"}) {
+	if !maps.Equal(after.Env, map[string]string{"A": "state", "B": "changed"}) ||
+		!slices.Equal(after.Unset, []string{"C", "OF_INSTANCE"}) {
 		t.Errorf("%+v", after)
 	}
 }
@@ -207,7 +216,8 @@ func TestStateIsExact(t *testing.T) {
 	}
 	s := providertest.Shell{Instance: providertest.Create(t, onThisMachine(t))}
 	r := rand.New(rand.NewPCG(1, 2))
-	pieces := []string{"\n", "'", `"`, "\\", "$", "`", "é", "👩‍👩‍👧", "\xff", "\x01", " ", "\t", "=", "#", "!", ";", "a", "%s", "-n", "\r", "*", "~"}
+	pieces := []string{"\n", "'", `"`, "\\", "$", "`", "é", "👩‍👩‍👧", "\xff", "\x01", " ", "\t", "=", "#", "!", ";", "a",
+		"%s", "-n", "\r", "*", "~"}
 	text := func() string {
 		var b strings.Builder
 		for range r.IntN(40) {
@@ -260,7 +270,8 @@ func TestWrapRefuses(t *testing.T) {
 	}
 }
 
-// FuzzUnwrap: no text makes the parser fail otherwise than by ErrNoState, and what it takes makes a text that bash can be given.
+// FuzzUnwrap: no text makes the parser fail otherwise than by ErrNoState, and what it takes makes a text that bash can
+// be given.
 func FuzzUnwrap(f *testing.F) {
 	text, marker, err := bash.Wrap(bash.ShellState{}, "export A=b; cd /")
 	if err != nil {
@@ -269,15 +280,15 @@ func FuzzUnwrap(f *testing.F) {
 	if out, err := exec.Command("bash", "-c", text).CombinedOutput(); err != nil || len(out) > 0 {
 		f.Fatalf("%q, %v", out, err)
 	}
-	real, err := exec.Command("bash", "-c", bash.Captured(marker)).Output()
+	real, err := exec.Command("bash", "-c", bash.FetchScript(marker)).Output()
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(marker, real)
-	f.Add("m", []byte("m\x00A=b\x00\x00/\n\x000\x00/\n\x00A=c\x00\x00m\x00"))
-	f.Add("m", []byte("m\x00\x00\x00\x00\x00\x00m\x00"))
+	f.Add("m", []byte("m\x00A=b\x00\x00/\n\x00A=c\x00\x00m\x00"))
+	f.Add("m", []byte("m\x00\x00\x00\x00m\x00"))
 	f.Add("", []byte("\x00\x00"))
-	if c, err := bash.Unwrap(bash.ShellState{}, marker, real); err != nil || c.State.Cwd != "/" || c.State.Env["A"] != "b" || c.Code != 0 {
+	if c, err := bash.Unwrap(bash.ShellState{}, marker, real); err != nil || c.Cwd != "/" || c.Env["A"] != "b" {
 		f.Fatalf("%+v, %v", c, err)
 	}
 	f.Fuzz(func(t *testing.T, marker string, text []byte) {
@@ -289,7 +300,7 @@ func FuzzUnwrap(f *testing.F) {
 			}
 			return
 		}
-		if _, _, err := bash.Wrap(c.State, "true"); err != nil {
+		if _, _, err := bash.Wrap(c, "true"); err != nil {
 			t.Fatalf("%+v cannot be wrapped: %v", c, err)
 		}
 		// A part of a capture is none.

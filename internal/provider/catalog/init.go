@@ -36,7 +36,8 @@ func (p initialized) Create(ctx context.Context, r provider.CreateRequest) (prov
 		if err != nil {
 			late, cancel := wait.CleanupContext(ctx)
 			defer cancel()
-			return provider.Instance{}, errors.Join(fmt.Errorf("init command %.80q: %w", text, err), p.Destroy(late, i.ID))
+			return provider.Instance{},
+				errors.Join(fmt.Errorf("init command %.80q: %w", text, err), p.Destroy(late, i.ID))
 		}
 	}
 	return i, nil

@@ -14,7 +14,8 @@ type packed struct {
 	Env      map[string]string `json:"env,omitempty"`
 }
 
-// Pack is all that Open needs, for another process: the section, and the variables of the environment that stand for what it lacks. Secrets are in it.
+// Pack is all that Open needs, for another process: the section, and the variables of the environment that stand for
+// what it lacks. Secrets are in it.
 func (s Settings) Pack() ([]byte, error) {
 	lookup := s.lookup
 	if lookup == nil {
@@ -23,7 +24,8 @@ func (s Settings) Pack() ([]byte, error) {
 	p := packed{Provider: s.Provider, Section: s.section, Env: map[string]string{}}
 	for _, pair := range os.Environ() { // only for the names
 		name, _, _ := strings.Cut(pair, "=")
-		if prefix := strings.ToUpper(s.Provider) + "_"; strings.HasPrefix(name, prefix) || strings.HasPrefix(name, "EVERTTY_"+prefix) {
+		if prefix := strings.ToUpper(s.Provider) + "_"; strings.HasPrefix(name, prefix) ||
+			strings.HasPrefix(name, "EVERTTY_"+prefix) {
 			if v, ok := lookup(name); ok {
 				p.Env[name] = v
 			}

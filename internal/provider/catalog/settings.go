@@ -24,8 +24,8 @@ const (
 // maxSettings bounds a provider's file, in bytes.
 const maxSettings = 1 << 20
 
-// Settings is the file of one provider (upstream facts 3.1.5): {"provider":"e2b", "on_exit":"pause", "init_commands":[…], "e2b":{…}}.
-// The section has the provider's name and the keys of its Config.
+// Settings is the file of one provider (upstream facts 3.1.5): {"provider":"e2b", "on_exit":"pause",
+// "init_commands":[…], "e2b":{…}}. The section has the provider's name and the keys of its Config.
 type Settings struct {
 	Provider     string
 	OnExit       string   // OnExitPause, which is the default, or OnExitDestroy
@@ -35,7 +35,8 @@ type Settings struct {
 	lookup  func(string) (string, bool)
 }
 
-// ReadSettings reads a provider's file. In its texts ${NAME} is replaced by a variable of the environment, which must be set; $$ is one dollar. A key that nobody knows is an error that names it.
+// ReadSettings reads a provider's file. In its texts ${NAME} is replaced by a variable of the environment, which must
+// be set; $$ is one dollar. A key that nobody knows is an error that names it.
 func ReadSettings(path string) (Settings, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -79,15 +80,18 @@ func ParseSettings(data []byte, lookup func(string) (string, bool)) (Settings, e
 		delete(all, k)
 	}
 	if _, ok := types[s.Provider]; !ok {
-		return Settings{}, fmt.Errorf("provider: %q is no provider; there are %s", s.Provider, strings.Join(Types(), ", "))
+		return Settings{}, fmt.Errorf("provider: %q is no provider; there are %s", s.Provider,
+			strings.Join(Types(), ", "))
 	}
 	if s.OnExit != OnExitPause && s.OnExit != OnExitDestroy {
-		return Settings{}, fmt.Errorf("provider: on_exit is %q, but may be %s or %s", s.OnExit, OnExitPause, OnExitDestroy)
+		return Settings{}, fmt.Errorf("provider: on_exit is %q, but may be %s or %s", s.OnExit, OnExitPause,
+			OnExitDestroy)
 	}
 	s.section = all[s.Provider]
 	delete(all, s.Provider)
 	if len(all) > 0 {
-		return Settings{}, fmt.Errorf("provider: nobody knows the key %q of this file; there are provider, on_exit, init_commands and %s", slices.Sorted(maps.Keys(all))[0], s.Provider)
+		return Settings{}, fmt.Errorf("provider: nobody knows the key %q of this file; "+
+			"there are provider, on_exit, init_commands and %s", slices.Sorted(maps.Keys(all))[0], s.Provider)
 	}
 	return s, nil
 }
@@ -108,11 +112,13 @@ func strict(data []byte, v any) error {
 	return nil
 }
 
-// wrongType says in a few words what the JSON package says with names of Go's types; it never repeats a value, which may be a key.
+// wrongType says in a few words what the JSON package says with names of Go's types; it never repeats a value, which
+// may be a key.
 func wrongType(err error) error {
 	var t *json.UnmarshalTypeError
 	if errors.As(err, &t) {
-		return fmt.Errorf("%s: a %s is not what belongs there", cmp.Or(t.Field, "the value"), strings.Fields(t.Value)[0])
+		return fmt.Errorf("%s: a %s is not what belongs there", cmp.Or(t.Field, "the value"),
+			strings.Fields(t.Value)[0])
 	}
 	var s *json.SyntaxError
 	if errors.As(err, &s) {

@@ -23,12 +23,14 @@ func env(pairs ...string) func(string) (string, bool) {
 }
 
 func TestSettings(t *testing.T) {
-	s, err := catalog.ParseSettings([]byte(`{"provider":"e2b","on_exit":"destroy","init_commands":["echo $$HOME","git clone ${REPO}"],
+	s, err := catalog.ParseSettings([]byte(`{"provider":"e2b","on_exit":"destroy",
+		"init_commands":["echo $$HOME","git clone ${REPO}"],
 		"e2b":{"api_key":"${MY_KEY}","template":"base","timeout":600}}`), env("REPO", "https://x", "MY_KEY", "k"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Provider != "e2b" || s.OnExit != catalog.OnExitDestroy || !slices.Equal(s.InitCommands, []string{"echo $HOME", "git clone https://x"}) {
+	if s.Provider != "e2b" || s.OnExit != catalog.OnExitDestroy ||
+		!slices.Equal(s.InitCommands, []string{"echo $HOME", "git clone https://x"}) {
 		t.Errorf("%+v", s)
 	}
 	p, err := s.Open()
@@ -95,7 +97,8 @@ func TestSettingsRefused(t *testing.T) {
 	}
 	for file, says := range map[string]string{
 		`{"provider":"e2b"}`: "set E2B_API_KEY",
-		`{"provider":"e2b","e2b":{"apikey":"very-secret"}}`:                              `nobody knows the key "apikey"; there are api_key, domain`,
+		`{"provider":"e2b","e2b":{"apikey":"very-secret"}}`: `nobody knows the key ` +
+			`"apikey"; there are api_key, domain`,
 		`{"provider":"e2b","e2b":{"api_key":"very-secret","timeout":"5"}}`:               "timeout",
 		`{"provider":"e2b","e2b":{"api_key":"very-secret","timeout":-5}}`:                "negative",
 		`{"provider":"e2b","e2b":{"api_key":["very-secret"]}}`:                           "api_key",
@@ -119,10 +122,12 @@ func TestReadSettings(t *testing.T) {
 		t.Error("a file that is not there was read")
 	}
 	t.Setenv("OF_THE_TEST", "value")
-	if err := os.WriteFile(file, []byte(`{"provider":"e2b","init_commands":["${OF_THE_TEST}"],"oops":1}`), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(`{"provider":"e2b","init_commands":["${OF_THE_TEST}"],"oops":1}`),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := catalog.ReadSettings(file); err == nil || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), "oops") {
+	if _, err := catalog.ReadSettings(file); err == nil || !strings.Contains(err.Error(), file) ||
+		!strings.Contains(err.Error(), "oops") {
 		t.Errorf("%v", err)
 	}
 	if err := os.WriteFile(file, []byte(`{"provider":"e2b","init_commands":["${OF_THE_TEST}"]}`), 0o600); err != nil {
@@ -147,7 +152,8 @@ func FuzzParseSettings(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if !slices.Contains(catalog.Types(), s.Provider) || s.OnExit != catalog.OnExitPause && s.OnExit != catalog.OnExitDestroy {
+		if !slices.Contains(catalog.Types(), s.Provider) || s.OnExit != catalog.OnExitPause &&
+			s.OnExit != catalog.OnExitDestroy {
 			t.Fatalf("%+v", s)
 		}
 		if p, err := s.Open(); err == nil && p.Name() != s.Provider {

@@ -57,7 +57,8 @@ func open[C any, P provider.Provider](construct func(C) (P, error), prefix strin
 		var c C
 		if len(section) > 0 {
 			if err := strict(section, &c); err != nil {
-				return nil, fmt.Errorf("provider: %w; there are %s", err, strings.Join(keysOf(reflect.TypeFor[C]()), ", "))
+				return nil, fmt.Errorf("provider: %w; there are %s", err,
+					strings.Join(keysOf(reflect.TypeFor[C]()), ", "))
 			}
 		}
 		fromEnv(reflect.ValueOf(&c).Elem(), prefix, lookup)

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"time"
@@ -38,16 +37,16 @@ type Config struct {
 	Snapshot     string `json:"snapshot"`        // what a sandbox is made of; the service's default
 	User         string `json:"user"`
 	Cwd          string `json:"cwd"`       // /home/daytona
-	AutoStop     *int   `json:"auto_stop"` // minutes without use until the service stops it; 0 never, absent its default
+	AutoStop     *int   `json:"auto_stop"` // minutes of idleness, then the service stops it; 0 never
 }
 
 // Provider rents sandboxes.
 type Provider struct {
-	c         Config
-	client    *service.Client
-	sandboxes service.Sandboxes
-	polled    bash.Polled
-	proxies   service.Cache[string] // where the toolbox of a sandbox is
+	bash.Polled
+	service.Sandboxes
+	c       Config
+	client  *service.Client
+	proxies service.Cache[string] // where the toolbox of a sandbox is
 }
 
 // New checks the settings and makes no call.
@@ -61,7 +60,7 @@ func New(c Config) (*Provider, error) {
 		return nil, err
 	}
 	d := &Provider{c: c, client: service.NewClient("daytona", c.APIKey)}
-	d.sandboxes = service.Sandboxes{Service: "daytona", Find: d.find,
+	d.Sandboxes = service.Sandboxes{Service: "daytona", Find: d.find,
 		Look: func(ctx context.Context, id string) (service.Observed, error) {
 			s, err := d.look(ctx, id)
 			return s.observed(d.client), err
@@ -70,7 +69,7 @@ func New(c Config) (*Provider, error) {
 			d.proxies.Delete(id)
 			return d.control(ctx, http.MethodDelete, at(id), true, nil, nil)
 		}}
-	d.polled = bash.Polled{Name: "daytona", Run: d.run, Wait: outputWait, Piece: maxPiece, Cwd: c.Cwd}
+	d.Polled = bash.Polled{Name: "daytona", Run: d.run, Wait: outputWait, Piece: maxPiece, Cwd: c.Cwd}
 	return d, nil
 }
 
@@ -145,7 +144,7 @@ func (d *Provider) Create(ctx context.Context, r provider.CreateRequest) (provid
 		in.AutoStop = new(service.Units(r.Timeout, time.Minute))
 	}
 	var s sandbox
-	_, err := d.sandboxes.Create(ctx, func(tag string) (string, error) {
+	_, err := d.Sandboxes.Create(ctx, func(tag string) (string, error) {
 		in.Labels[tagLabel] = tag
 		err := d.control(ctx, http.MethodPost, sandboxPath, false, in, &s)
 		if err == nil && s.ID == "" {
@@ -186,9 +185,6 @@ func (d *Provider) look(ctx context.Context, id string) (s sandbox, err error) {
 	return s, err
 }
 
-// Destroy ends a sandbox and waits until that is certain.
-func (d *Provider) Destroy(ctx context.Context, id string) error { return d.sandboxes.Destroy(ctx, id) }
-
 // Pause stops a sandbox: its disk stays, its processes end.
 func (d *Provider) Pause(ctx context.Context, id string) error {
 	return d.change(ctx, id, "/stop", provider.Running, provider.Paused)
@@ -200,13 +196,8 @@ func (d *Provider) Resume(ctx context.Context, id string) error {
 }
 
 func (d *Provider) change(ctx context.Context, id, verb string, from, to provider.State) error {
-	return d.sandboxes.Change(ctx, id, from, to,
+	return d.Sandboxes.Change(ctx, id, from, to,
 		func() error { return d.control(ctx, http.MethodPost, at(id)+verb, false, nil, nil) })
-}
-
-// Status is the state of a sandbox now.
-func (d *Provider) Status(ctx context.Context, id string) (provider.State, error) {
-	return d.sandboxes.Status(ctx, id)
 }
 
 // toolbox is the address of a path inside a sandbox.
@@ -245,8 +236,8 @@ func (d *Provider) askProxy(ctx context.Context, id string) (string, error) {
 	return u.URL, err
 }
 
-// inside makes a call in a sandbox. When that fails, the service is asked for the sandbox's state: its proxy answers for
-// a sandbox that it cannot reach with errors of many kinds.
+// inside makes a call in a sandbox. When that fails, the service is asked for the sandbox's state: its proxy answers
+// for a sandbox that it cannot reach with errors of many kinds.
 func (d *Provider) inside(ctx context.Context, id, at string, c service.Call) (service.Reply, error) {
 	u, err := d.toolbox(ctx, id, at)
 	if err != nil {
@@ -277,12 +268,6 @@ func (d *Provider) post(ctx context.Context, id, at string, c service.Call, in, 
 	return nil
 }
 
-// Exec runs a command; see bash.Polled.
-func (d *Provider) Exec(ctx context.Context, id string, r provider.ExecRequest, stdout, stderr io.Writer,
-) (provider.ExecResult, error) {
-	return d.polled.Exec(ctx, id, r, stdout, stderr)
-}
-
 // run is one call of a command that is over soon.
 func (d *Provider) run(ctx context.Context, id, script string, timeout time.Duration) (string, error) {
 	in := struct {
@@ -292,7 +277,8 @@ func (d *Provider) run(ctx context.Context, id, script string, timeout time.Dura
 	var out struct {
 		Result string `json:"result"`
 	}
-	err := d.post(ctx, id, "/process/execute", service.Call{Idempotent: true, Timeout: timeout + bash.CallSlack}, in, &out)
+	err := d.post(ctx, id, "/process/execute", service.Call{Idempotent: true, Timeout: timeout + bash.CallSlack}, in,
+		&out)
 	return out.Result, err
 }
 

@@ -86,7 +86,8 @@ func TestCallTimesOut(t *testing.T) {
 // The tests of the real service skip without its key.
 
 func TestDaytonaBasicExecution(t *testing.T) {
-	providertest.Parts(t, providertest.Real("daytona", "DAYTONA_API_KEY")(t), providertest.ExitCodes, providertest.Output)
+	providertest.Parts(t, providertest.Real("daytona", "DAYTONA_API_KEY")(t), providertest.ExitCodes,
+		providertest.Output)
 }
 
 func TestDaytonaTerminalStatePersistence(t *testing.T) {

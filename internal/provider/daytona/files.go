@@ -58,7 +58,8 @@ func (d *Provider) ListDir(ctx context.Context, id, name string) ([]provider.Fil
 	}
 	files := make([]provider.File, 0, len(list))
 	for _, f := range list {
-		files = append(files, provider.File{Name: f.Name, Path: path.Join(d.path(name), f.Name), Dir: f.Dir, Size: f.Size, Mode: f.Mode, MTime: moment(f.Modified, f.ModTime)})
+		files = append(files, provider.File{Name: f.Name, Path: path.Join(d.path(name), f.Name), Dir: f.Dir,
+			Size: f.Size, Mode: f.Mode, MTime: moment(f.Modified, f.ModTime)})
 	}
 	return files, nil
 }

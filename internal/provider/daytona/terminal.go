@@ -116,7 +116,8 @@ func (c *connection) greeting() error {
 	}
 	var m struct{ Status, Error string }
 	if kind != websocket.TextMessage || json.Unmarshal(data, &m) != nil || m.Status != "connected" {
-		return fmt.Errorf("daytona: %w: no terminal: %s", provider.ErrProvider, c.d.client.Redact(cmp.Or(m.Error, m.Status)))
+		return fmt.Errorf("daytona: %w: no terminal: %s", provider.ErrProvider,
+			c.d.client.Redact(cmp.Or(m.Error, m.Status)))
 	}
 	return c.alive()
 }
@@ -205,6 +206,7 @@ func (c *connection) remove(ctx context.Context) {
 	defer cancel()
 	u, err := c.d.toolbox(ctx, c.instance, c.at)
 	if err == nil {
-		_, _ = c.d.client.Do(ctx, service.Call{Method: http.MethodDelete, URL: u, Header: c.d.header(), Idempotent: true})
+		_, _ = c.d.client.Do(ctx, service.Call{Method: http.MethodDelete, URL: u, Header: c.d.header(),
+			Idempotent: true})
 	}
 }

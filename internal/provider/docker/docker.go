@@ -41,7 +41,7 @@ const (
 // Config says where the engine is and what instances are made of.
 type Config struct {
 	Host  string `json:"host"`  // unix:///path of the engine's socket; "" is /var/run/docker.sock
-	Image string `json:"image"` // with bash and coreutils; "" is python:3.12-slim. It is pulled when the engine lacks it
+	Image string `json:"image"` // with bash and coreutils, pulled when absent; "" is python:3.12-slim
 	Mount string `json:"mount"` // the directory where an instance begins, a volume of its own; "" is /workspace
 }
 
@@ -65,7 +65,8 @@ func New(c Config) (*Provider, error) {
 	t := &http.Transport{ResponseHeaderTimeout: replyTimeout, IdleConnTimeout: idleTimeout,
 		// No HTTP/2: its settings are a TLS configuration, by which the client would take the engine for one with TLS.
 		TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{}}
-	e, err := client.New(client.WithHTTPClient(&http.Client{Transport: t}), client.WithHost(c.Host), client.WithUserAgent("evertty"))
+	e, err := client.New(client.WithHTTPClient(&http.Client{Transport: t}), client.WithHost(c.Host),
+		client.WithUserAgent("evertty"))
 	if err != nil {
 		return nil, fmt.Errorf("docker: %w", err)
 	}
@@ -248,7 +249,8 @@ func (d *Provider) Metrics(ctx context.Context, id string) (provider.Metrics, er
 	}
 	const mebi = 1 << 20
 	used := max(0, float64(s.MemoryStats.Usage)-float64(s.MemoryStats.Stats["inactive_file"])) / mebi
-	m := provider.Metrics{CPUPercent: &percent, MemoryUsedMB: &used, MemoryTotalMB: new(float64(s.MemoryStats.Limit) / mebi)}
+	m := provider.Metrics{CPUPercent: &percent, MemoryUsedMB: &used,
+		MemoryTotalMB: new(float64(s.MemoryStats.Limit) / mebi)}
 	m.DiskUsedGB, m.DiskTotalGB = d.disk(ctx, id)
 	return m, nil
 }

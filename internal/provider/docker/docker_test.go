@@ -17,7 +17,8 @@ func TestMain(m *testing.M) { providertest.Main(m, nil) }
 
 // open is a provider on such an engine.
 func open(t *testing.T) provider.Provider {
-	return providertest.Opened[*docker.Provider](t)(docker.New(docker.Config{Host: "unix://" + startEngine(t).socket, Mount: t.TempDir()}))
+	return providertest.Opened[*docker.Provider](t)(docker.New(docker.Config{Host: "unix://" + startEngine(t).socket,
+		Mount: t.TempDir()}))
 }
 
 // realDocker skips where there is no engine.
@@ -37,9 +38,11 @@ func TestSuiteOfAnEngine(t *testing.T) { providertest.Suite(t, real) }
 
 func TestPull(t *testing.T) {
 	e := startEngine(t)
-	p := providertest.Opened[*docker.Provider](t)(docker.New(docker.Config{Host: "unix://" + e.socket, Image: "registry:5000/a/b", Mount: t.TempDir()}))
+	p := providertest.Opened[*docker.Provider](t)(docker.New(docker.Config{Host: "unix://" + e.socket,
+		Image: "registry:5000/a/b", Mount: t.TempDir()}))
 	e.badPull = true
-	if _, err := p.Create(providertest.Within(t), provider.CreateRequest{}); !errors.Is(err, provider.ErrProvider) || !strings.Contains(err.Error(), "no space left") {
+	if _, err := p.Create(providertest.Within(t), provider.CreateRequest{}); !errors.Is(err, provider.ErrProvider) ||
+		!strings.Contains(err.Error(), "no space left") {
 		t.Error(err)
 	}
 	e.mu.Lock()
@@ -56,7 +59,8 @@ func TestPull(t *testing.T) {
 // A container that was made though nobody was told is removed.
 func TestMadeIsLost(t *testing.T) {
 	e := startEngine(t)
-	p := providertest.Opened[*docker.Provider](t)(docker.New(docker.Config{Host: "unix://" + e.socket, Image: "a:b", Mount: t.TempDir()}))
+	p := providertest.Opened[*docker.Provider](t)(docker.New(docker.Config{Host: "unix://" + e.socket, Image: "a:b",
+		Mount: t.TempDir()}))
 	e.mu.Lock()
 	e.image, e.loseMade = "a:b", true
 	e.mu.Unlock()
@@ -73,12 +77,15 @@ func TestMadeIsLost(t *testing.T) {
 // Output that is cut within a piece, or is none, is not told as that of a command which has ended.
 func TestOutputIsCut(t *testing.T) {
 	e := startEngine(t)
-	p := providertest.Create(t, providertest.Opened[*docker.Provider](t)(docker.New(docker.Config{Host: "unix://" + e.socket, Mount: t.TempDir()})))
-	for name, cut := range map[string]string{"half a head": "\x01\x00", "half a piece": "\x01\x00\x00\x00\x00\x00\x00\x09half", "no piece": "an error"} {
+	p := providertest.Create(t, providertest.Opened[*docker.Provider](t)(docker.New(docker.Config{Host: "unix://" +
+		e.socket, Mount: t.TempDir()})))
+	for name, cut := range map[string]string{"half a head": "\x01\x00",
+		"half a piece": "\x01\x00\x00\x00\x00\x00\x00\x09half", "no piece": "an error"} {
 		e.mu.Lock()
 		e.cutOutput = cut
 		e.mu.Unlock()
-		_, err := p.Exec(providertest.Within(t), p.ID, provider.ExecRequest{Command: "echo whole"}, io.Discard, io.Discard)
+		_, err := p.Exec(providertest.Within(t), p.ID, provider.ExecRequest{Command: "echo whole"}, io.Discard,
+			io.Discard)
 		if !errors.Is(err, provider.ErrUnreachable) || errors.Is(err, provider.ErrNotStarted) {
 			t.Errorf("%s: %v", name, err)
 		}

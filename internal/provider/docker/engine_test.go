@@ -20,7 +20,8 @@ import (
 	"github.com/evertty/evertty/pty"
 )
 
-// engine speaks as much of the Engine API as the provider needs, on a unix socket, with bash of this machine for containers. It has no image until one is pulled.
+// engine speaks as much of the Engine API as the provider needs, on a unix socket, with bash of this machine for
+// containers. It has no image until one is pulled.
 type engine struct {
 	mu         sync.Mutex
 	image      string // that was pulled
@@ -57,14 +58,18 @@ type engineExecBody struct {
 
 func startEngine(t *testing.T) *engine {
 	t.Helper()
-	e := &engine{containers: map[string]*engineContainer{}, execs: map[string]*engineExec{}, socket: t.TempDir() + "/docker.sock"}
+	e := &engine{containers: map[string]*engineContainer{}, execs: map[string]*engineExec{},
+		socket: t.TempDir() + "/docker.sock"}
 	l, err := net.Listen("unix", e.socket)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := http.NewServeMux()
 	const v = "/v1.41"
-	m.HandleFunc("/_ping", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("API-Version", v[len("/v"):]) })
+	m.HandleFunc("/_ping", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("API-Version",
+			v[len("/v"):])
+	})
 	m.HandleFunc("POST "+v+"/containers/create", e.create)
 	m.HandleFunc("POST "+v+"/images/create", e.pull)
 	m.HandleFunc("POST "+v+"/containers/{id}/start", e.on(func(*engineContainer) {}))
@@ -241,7 +246,9 @@ func (e *engine) start(w http.ResponseWriter, r *http.Request) {
 	}
 	env := append(append([]string{}, x.c.env...), x.body.Env...)
 	begin := func(conn net.Conn) {
-		_, _ = io.WriteString(conn, "HTTP/1.1 101 UPGRADED\r\nContent-Type: application/vnd.docker.raw-stream\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n")
+		_, _ = io.WriteString(conn,
+			"HTTP/1.1 101 UPGRADED\r\nContent-Type: application/vnd.docker.raw-stream\r\n"+
+				"Connection: Upgrade\r\nUpgrade: tcp\r\n\r\n")
 	}
 	if x.body.Tty {
 		e.terminal(w, x, dir, env, begin)

@@ -23,11 +23,12 @@ const (
 	// outputQuiet of silence ends the output of a command whose process has ended, while something that it left in the
 	// background holds it.
 	outputQuiet = 250 * time.Millisecond
-	// inspectPause is between two questions whether a process has ended; firstInspect follows the end of the output, when
-	// mostly the process has ended too.
+	// inspectPause is between two questions whether a process has ended; firstInspect follows the end of the output,
+	// when mostly the process has ended too.
 	inspectPause = 500 * time.Millisecond
 	firstInspect = 10 * time.Millisecond
-	// frameHead is the length of the head before each piece of output: the stream, three zeros, and the size, big endian.
+	// frameHead is the length of the head before each piece of output: the stream, three zeros, and the size, big
+	// endian.
 	frameHead = 8
 )
 
@@ -160,8 +161,8 @@ func (d *Provider) kill(id, tag string) {
 }
 
 // demultiplex takes the two streams of an exec without a terminal apart. An engine that has not taken all input resets
-// the connection instead of ending it. It is used instead of the library's stdcopy, which takes a connection that is cut
-// within a piece for the end of the output, and which allocates as much memory as a piece says that it is long.
+// the connection instead of ending it. It is used instead of the library's stdcopy, which takes a connection that is
+// cut within a piece for the end of the output, and which allocates as much memory as a piece says that it is long.
 //
 // Errors: io.ErrUnexpectedEOF for half a piece, ErrProvider for what is none. Writers do not fail.
 func demultiplex(r io.Reader, stdout, stderr io.Writer) error {
@@ -206,7 +207,8 @@ func (d *Provider) OpenPTY(ctx context.Context, id string, r provider.PTYRequest
 	tag := "x." + rand.Text()
 	o := client.ExecCreateOptions{TTY: true, Cmd: r.Argv,
 		ConsoleSize: client.ConsoleSize{Height: uint(r.Rows), Width: uint(r.Cols)},
-		Env:         append([]string{bash.TagVariable + "=" + tag, "TERM=xterm-256color", "COLORTERM=truecolor"}, environ(r.Env)...)}
+		Env: append([]string{bash.TagVariable + "=" + tag, "TERM=xterm-256color", "COLORTERM=truecolor"},
+			environ(r.Env)...)}
 	if len(r.Argv) == 0 {
 		o.Cmd = []string{"bash", "-l"}
 	}
@@ -237,15 +239,16 @@ func (t *terminal) Read(p []byte) (int, error) {
 	ctx, cancel := wait.CleanupContext(context.Background())
 	defer cancel()
 	const most = time.Second // between two questions
-	_ = wait.Until(ctx, "docker: the end of a terminal", wait.CleanupTimeout, most, func(ctx context.Context) (bool, error) {
-		code, ended, err := t.d.status(ctx, t.exec)
-		if ended {
-			t.mu.Lock()
-			t.code, t.known = code, true
-			t.mu.Unlock()
-		}
-		return ended, err
-	})
+	_ = wait.Until(ctx, "docker: the end of a terminal", wait.CleanupTimeout, most,
+		func(ctx context.Context) (bool, error) {
+			code, ended, err := t.d.status(ctx, t.exec)
+			if ended {
+				t.mu.Lock()
+				t.code, t.known = code, true
+				t.mu.Unlock()
+			}
+			return ended, err
+		})
 	if _, known := t.Exit(); !known && !errors.Is(err, net.ErrClosed) {
 		return n, fmt.Errorf("docker: %w: %w", provider.ErrUnreachable, err)
 	}

@@ -17,7 +17,8 @@ import (
 
 const (
 	daemonPort = "49983" // where the daemon of a sandbox listens
-	// extendTimeout is for keeping a sandbox awake: output waits meanwhile, and a stream that is not read counts as silent.
+	// extendTimeout is for keeping a sandbox awake: output waits meanwhile, and a stream that is not read counts as
+	// silent.
 	extendTimeout = 10 * time.Second
 )
 
@@ -71,8 +72,8 @@ func (e *Provider) daemon(ctx context.Context, id string) (string, http.Header, 
 	return base, h, nil
 }
 
-// extend keeps the service from pausing a sandbox that is in use. It is called at every use and at every sign of life of
-// a long one, and acts once in a third of the time.
+// extend keeps the service from pausing a sandbox that is in use. It is called at every use and at every sign of life
+// of a long one, and acts once in a third of the time.
 func (e *Provider) extend(ctx context.Context, id string) {
 	d, ok := e.daemons.Get(id)
 	if !ok {
@@ -87,8 +88,8 @@ func (e *Provider) extend(ctx context.Context, id string) {
 	_ = e.control(ctx, http.MethodPost, at(id)+"/timeout", true, map[string]int{"timeout": e.c.Timeout}, nil)
 }
 
-// inside makes a call to the daemon in a sandbox. When that fails, the service is asked for the sandbox's state. A token
-// that is refused is asked for once more: a sandbox that was resumed elsewhere may have another.
+// inside makes a call to the daemon in a sandbox. When that fails, the service is asked for the sandbox's state. A
+// token that is refused is asked for once more: a sandbox that was resumed elsewhere may have another.
 func (e *Provider) inside(ctx context.Context, id, at string, c service.Call) (service.Reply, error) {
 	for fresh := false; ; fresh = true {
 		base, h, err := e.daemon(ctx, id)
@@ -109,7 +110,8 @@ func (e *Provider) inside(ctx context.Context, id, at string, c service.Call) (s
 }
 
 // unary makes a call of the Connect protocol that has one reply, which is read into out if that is not nil.
-func (e *Provider) unary(ctx context.Context, id, method string, idempotent bool, timeout time.Duration, in, out any) error {
+func (e *Provider) unary(ctx context.Context, id, method string, idempotent bool, timeout time.Duration, in,
+	out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
 		return fmt.Errorf("e2b: %w", err)

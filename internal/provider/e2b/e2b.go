@@ -44,11 +44,11 @@ type Config struct {
 
 // Provider rents sandboxes.
 type Provider struct {
-	c         Config
-	client    *service.Client
-	sandboxes service.Sandboxes
-	daemons   service.Cache[*daemon]
-	killWait  time.Duration // after which a command that kill does not end is left
+	service.Sandboxes
+	c        Config
+	client   *service.Client
+	daemons  service.Cache[*daemon]
+	killWait time.Duration // after which a command that kill does not end is left
 }
 
 // New checks the settings and makes no call.
@@ -73,7 +73,7 @@ func New(c Config) (*Provider, error) {
 		}
 	}
 	e := &Provider{c: c, client: service.NewClient("e2b", c.APIKey), killWait: wait.CleanupTimeout}
-	e.sandboxes = service.Sandboxes{Service: "e2b", Find: e.find,
+	e.Sandboxes = service.Sandboxes{Service: "e2b", Find: e.find,
 		Look: func(ctx context.Context, id string) (service.Observed, error) {
 			s, err := e.look(ctx, id)
 			return service.Observed{Word: s.State, State: s.state()}, err
@@ -146,7 +146,7 @@ func (e *Provider) Create(ctx context.Context, r provider.CreateRequest) (provid
 		in.Timeout = service.Units(r.Timeout, time.Second)
 	}
 	s := sandbox{StartedAt: time.Now().UTC()}
-	_, err := e.sandboxes.Create(ctx, func(tag string) (string, error) {
+	_, err := e.Sandboxes.Create(ctx, func(tag string) (string, error) {
 		in.Metadata[tagLabel] = tag
 		err := e.control(ctx, http.MethodPost, "/sandboxes", false, in, &s)
 		if err == nil && !sandboxID.MatchString(s.ID) {
@@ -186,18 +186,15 @@ func (e *Provider) look(ctx context.Context, id string) (s sandbox, err error) {
 	return s, err
 }
 
-// Destroy ends a sandbox.
-func (e *Provider) Destroy(ctx context.Context, id string) error { return e.sandboxes.Destroy(ctx, id) }
-
 // Pause writes a sandbox's memory to a disk and stops it.
 func (e *Provider) Pause(ctx context.Context, id string) error {
-	return e.sandboxes.Change(ctx, id, provider.Running, provider.Paused,
+	return e.Sandboxes.Change(ctx, id, provider.Running, provider.Paused,
 		func() error { return e.control(ctx, http.MethodPost, at(id)+"/pause", false, struct{}{}, nil) })
 }
 
 // Resume continues a paused sandbox. Its call is idempotent: of a sandbox that runs it only sets when it ends.
 func (e *Provider) Resume(ctx context.Context, id string) error {
-	return e.sandboxes.Change(ctx, id, provider.Paused, provider.Running, func() error {
+	return e.Sandboxes.Change(ctx, id, provider.Paused, provider.Running, func() error {
 		var s sandbox
 		err := e.control(ctx, http.MethodPost, at(id)+"/connect", true, map[string]int{"timeout": e.c.Timeout}, &s)
 		if err == nil && s.ID != "" {
@@ -205,11 +202,6 @@ func (e *Provider) Resume(ctx context.Context, id string) error {
 		}
 		return err
 	})
-}
-
-// Status is the state of a sandbox now.
-func (e *Provider) Status(ctx context.Context, id string) (provider.State, error) {
-	return e.sandboxes.Status(ctx, id)
 }
 
 // Metrics is the newest that the service has measured.

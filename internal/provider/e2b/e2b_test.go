@@ -147,7 +147,8 @@ func TestTokenRenewed(t *testing.T) {
 	// Another server, which has created nothing, can go on with the instance.
 	other := open(t, s)
 	var out bytes.Buffer
-	if r, err := other.Exec(providertest.Within(t), i.ID, provider.ExecRequest{Command: "cat " + i.Dir + "/f", Cwd: "/"}, &out,
+	if r, err := other.Exec(providertest.Within(t), i.ID,
+		provider.ExecRequest{Command: "cat " + i.Dir + "/f", Cwd: "/"}, &out,
 		io.Discard); err != nil || out.String() != "x" {
 		t.Errorf("%q %+v %v", out.String(), r, err)
 	}

@@ -25,10 +25,13 @@ import (
 // maxStdin is how many bytes of input go in one call.
 const maxStdin = 64 << 10
 
-// Exec runs a command in a login bash; its output comes as it is printed. A connection that breaks meanwhile ends the command, for what it printed then is lost.
-func (e *Provider) Exec(ctx context.Context, id string, r provider.ExecRequest, stdout, stderr io.Writer) (provider.ExecResult, error) {
+// Exec runs a command in a login bash; its output comes as it is printed. A connection that breaks meanwhile ends the
+// command, for what it printed then is lost.
+func (e *Provider) Exec(ctx context.Context, id string, r provider.ExecRequest, stdout,
+	stderr io.Writer) (provider.ExecResult, error) {
 	if strings.ContainsRune(r.Command, 0) {
-		return provider.ExecResult{}, fmt.Errorf("%w: e2b: %w: a command has no NUL", provider.ErrNotStarted, provider.ErrProvider)
+		return provider.ExecResult{},
+			fmt.Errorf("%w: e2b: %w: a command has no NUL", provider.ErrNotStarted, provider.ErrProvider)
 	}
 	x := &execution{e: e, id: id, tag: "evertty-" + rand.Text(), stdout: stdout, stderr: stderr}
 	waiting, cancel := wait.WithTimeout(ctx, r.Timeout)
@@ -118,13 +121,15 @@ func (x *execution) run(ctx context.Context, r provider.ExecRequest) (int, error
 	return code, err
 }
 
-// maxArgument is how long a command may be as an argument, in bytes; Linux allows one of 128 KiB. A longer one comes before the input.
+// maxArgument is how long a command may be as an argument, in bytes; Linux allows one of 128 KiB. A longer one comes
+// before the input.
 const maxArgument = 100 << 10
 
 // notText tells what would be something else in JSON (RFC 8259 section 8.1).
 func notText(s string) bool { return !utf8.ValidString(s) }
 
-// longCommand reads the command from the input, up to a NUL, and leaves the rest to it; a command without its end is not run. read takes single bytes of a pipe, so nothing that follows is lost.
+// longCommand reads the command from the input, up to a NUL, and leaves the rest to it; a command without its end is
+// not run. read takes single bytes of a pipe, so nothing that follows is lost.
 var longCommand = []string{"-l", "-c", `IFS= read -r -d '' evertty_command || exit; eval "unset evertty_command
 $evertty_command"`}
 
@@ -167,8 +172,9 @@ func (x *execution) lost(ctx context.Context, err error) error {
 	return service.Explain(ctx, x.e, x.id, err)
 }
 
-// feed sends the input and its end. A process that does not read it to the end is none of our business; input that is lost is an error, and then the process gets no end, which
-// it would take for that of the input. A piece waits for as long as the process does not read. Errors: ErrUnreachable and others of unary, never ErrNotStarted.
+// feed sends the input and its end. A process that does not read it to the end is none of our business; input that is
+// lost is an error, and then the process gets no end, which it would take for that of the input. A piece waits for as
+// long as the process does not read. Errors: ErrUnreachable and others of unary, never ErrNotStarted.
 func (x *execution) feed(ctx context.Context, pid int, data []byte) error {
 	if len(data) == 0 {
 		return nil
@@ -183,17 +189,20 @@ func (x *execution) feed(ctx context.Context, pid int, data []byte) error {
 			break
 		}
 	}
-	err := x.e.unary(ctx, x.id, "process.Process/CloseStdin", true, 0, map[string]any{"process": processRef{PID: pid}}, nil)
+	err := x.e.unary(ctx, x.id, "process.Process/CloseStdin", true, 0, map[string]any{"process": processRef{PID: pid}},
+		nil)
 	if errors.Is(err, provider.ErrUnreachable) && ctx.Err() == nil {
 		return fmt.Errorf("e2b: the end of the input was lost: %w: %s", bash.KindOf(err), err.Error())
 	}
 	return nil
 }
 
-// unread tells whether the daemon says that the process is over or has closed its input. It has no code of its own for the latter: a write that failed is internal.
+// unread tells whether the daemon says that the process is over or has closed its input. It has no code of its own for
+// the latter: a write that failed is internal.
 func unread(err error) bool {
 	var st *service.StatusError
-	return errors.As(err, &st) && slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusInternalServerError}, st.Status)
+	return errors.As(err, &st) && slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound,
+		http.StatusInternalServerError}, st.Status)
 }
 
 // kill ends the command with all that it started. Without a number there is only the tag.
@@ -203,5 +212,6 @@ func (x *execution) kill(ctx context.Context, pid int) {
 	if pid > 0 {
 		x.e.endTree(ctx, x.id, pid, false)
 	}
-	_ = x.e.unary(ctx, x.id, "process.Process/SendSignal", true, 0, map[string]any{"process": processRef{Tag: x.tag}, "signal": "SIGNAL_SIGKILL"}, nil)
+	_ = x.e.unary(ctx, x.id, "process.Process/SendSignal", true, 0,
+		map[string]any{"process": processRef{Tag: x.tag}, "signal": "SIGNAL_SIGKILL"}, nil)
 }

@@ -47,12 +47,14 @@ func (e *Provider) ListDir(ctx context.Context, id, name string) ([]provider.Fil
 			Modified    time.Time `json:"modifiedTime"`
 		}
 	}
-	if err := e.unary(ctx, id, "filesystem.Filesystem/ListDir", true, 0, map[string]any{"path": e.path(name), "depth": 1}, &out); err != nil {
+	if err := e.unary(ctx, id, "filesystem.Filesystem/ListDir", true, 0,
+		map[string]any{"path": e.path(name), "depth": 1}, &out); err != nil {
 		return nil, service.NoFile(err)
 	}
 	files := make([]provider.File, 0, len(out.Entries))
 	for _, f := range out.Entries {
-		files = append(files, provider.File{Name: f.Name, Path: path.Join(e.path(name), f.Name), Dir: f.Type == "FILE_TYPE_DIRECTORY", Size: int64(f.Size), Mode: f.Permissions, MTime: f.Modified})
+		files = append(files, provider.File{Name: f.Name, Path: path.Join(e.path(name), f.Name),
+			Dir: f.Type == "FILE_TYPE_DIRECTORY", Size: int64(f.Size), Mode: f.Permissions, MTime: f.Modified})
 	}
 	return files, nil
 }

@@ -60,7 +60,8 @@ type endEvent struct {
 	Error    string
 }
 
-// code is the exit code as a shell would tell it. A process that a signal ended has its name in the text (Go's os.ProcessState).
+// code is the exit code as a shell would tell it. A process that a signal ended has its name in the text (Go's
+// os.ProcessState).
 func (e endEvent) code() int {
 	name, signalled := strings.CutPrefix(e.Status, "signal: ")
 	if !signalled {
@@ -68,13 +69,16 @@ func (e endEvent) code() int {
 	}
 	name, _, _ = strings.Cut(name, " (")
 	return 128 + map[string]int{
-		"hangup": 1, "interrupt": 2, "quit": 3, "illegal instruction": 4, "trace/breakpoint trap": 5, "aborted": 6, "bus error": 7,
-		"floating point exception": 8, "killed": 9, "user defined signal 1": 10, "segmentation fault": 11, "user defined signal 2": 12, "broken pipe": 13,
+		"hangup": 1, "interrupt": 2, "quit": 3, "illegal instruction": 4, "trace/breakpoint trap": 5, "aborted": 6,
+		"bus error":                7,
+		"floating point exception": 8, "killed": 9, "user defined signal 1": 10, "segmentation fault": 11,
+		"user defined signal 2": 12, "broken pipe": 13,
 		"alarm clock": 14, "terminated": 15,
 	}[name]
 }
 
-// begin starts a process and waits for its number. An error has ErrNotStarted when the process certainly was not started.
+// begin starts a process and waits for its number. An error has ErrNotStarted when the process certainly was not
+// started.
 func (e *Provider) begin(ctx context.Context, id string, in startRequest) (*frames, int, error) {
 	for fresh := false; ; fresh = true {
 		base, h, err := e.daemon(ctx, id)
@@ -104,7 +108,8 @@ func (e *Provider) begin(ctx context.Context, id string, in startRequest) (*fram
 	}
 }
 
-// noGateway: the service's gateway says 502 of a sandbox that it does not have, so nothing began (upstream facts 3.6.1).
+// noGateway: the service's gateway says 502 of a sandbox that it does not have, so nothing began (upstream facts
+// 3.6.1).
 func noGateway(err error) error {
 	var st *service.StatusError
 	if errors.As(err, &st) && st.Status == http.StatusBadGateway && !errors.Is(err, provider.ErrNotStarted) {
@@ -132,19 +137,24 @@ func started(f *frames) (int, error) {
 	}
 }
 
-// treeScript ends a process and its descendants: $1 is its number, $2 the signal that they get first. What is left a second later is killed. The numbers come from
-// field 4 of /proc/PID/stat, the parent, behind the name, which may hold anything.
+// treeScript ends a process and its descendants: $1 is its number, $2 the signal that they get first. What is left a
+// second later is killed. The numbers come from field 4 of /proc/PID/stat, the parent, behind the name, which may hold
+// anything.
 const treeScript = `top=$1; first=$2; declare -A below
-for f in /proc/[0-9]*/stat; do { read -r s <"$f"; } 2>/dev/null || continue; p=${f#/proc/}; s=${s##*) }; set -- $s; below[$2]+=" ${p%/stat}"; done
+for f in /proc/[0-9]*/stat; do { read -r s <"$f"; } 2>/dev/null ||
+	continue; p=${f#/proc/}; s=${s##*) }; set -- $s; below[$2]+=" ${p%/stat}"; done
 all=(); walk() { local c; all+=("$1"); for c in ${below[$1]}; do walk "$c"; done; }; walk "$top"
 kill "-$first" "${all[@]}" 2>/dev/null
-if [ "$first" != KILL ]; then for i in 1 2 3 4 5 6 7 8 9 10; do kill -0 "${all[@]}" 2>/dev/null || exit 0; sleep 0.1; done; kill -KILL "${all[@]}" 2>/dev/null; fi
+if [ "$first" != KILL ]; then for i in 1 2 3 4 5 6 7 8 9 10; do kill -0 "${all[@]}" 2>/dev/null ||
+	exit 0; sleep 0.1; done; kill -KILL "${all[@]}" 2>/dev/null; fi
 exit 0`
 
-// endTree runs treeScript: hangup is for a terminal's program, which may want to say goodbye. The daemon's own signal reaches one process only.
+// endTree runs treeScript: hangup is for a terminal's program, which may want to say goodbye. The daemon's own signal
+// reaches one process only.
 func (e *Provider) endTree(ctx context.Context, id string, pid int, hangup bool) {
 	var in startRequest
-	in.Process.Cmd, in.Process.Args = "/bin/bash", []string{"-c", treeScript, "evertty", fmt.Sprint(pid), map[bool]string{true: "HUP", false: "KILL"}[hangup]}
+	in.Process.Cmd, in.Process.Args = "/bin/bash",
+		[]string{"-c", treeScript, "evertty", fmt.Sprint(pid), map[bool]string{true: "HUP", false: "KILL"}[hangup]}
 	f, _, err := e.begin(ctx, id, in)
 	if err != nil {
 		return

@@ -97,7 +97,8 @@ func (f *frames) close() {
 	_ = f.body.Close()
 }
 
-// next reads a message into v. After the last one it is io.EOF, or the call's *rpcError; a connection that ends before is ErrUnreachable.
+// next reads a message into v. After the last one it is io.EOF, or the call's *rpcError; a connection that ends before
+// is ErrUnreachable.
 func (f *frames) next(v any) error {
 	var head [frameHead]byte
 	if _, err := io.ReadFull(f.body, head[:]); err != nil {

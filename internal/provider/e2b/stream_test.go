@@ -21,10 +21,12 @@ func TestFrames(t *testing.T) {
 		is    error
 		says  string
 	}{
-		"end":             {append(bytes.Clone(ping), frame(frameEnd, []byte(`{}`))...), io.EOF, ""},
-		"error":           {frame(frameEnd, []byte(`{"error":{"code":"not_found","message":"no process"}}`)), provider.ErrNotFound, "no process"},
-		"refused":         {frame(frameEnd, []byte(`{"error":{"code":"unauthenticated"}}`)), provider.ErrRefused, ""},
-		"unknown code":    {frame(frameEnd, []byte(`{"error":{"code":"data_loss"}}`)), provider.ErrProvider, "data_loss"},
+		"end": {append(bytes.Clone(ping), frame(frameEnd, []byte(`{}`))...), io.EOF, ""},
+		"error": {frame(frameEnd, []byte(`{"error":{"code":"not_found","message":"no process"}}`)),
+			provider.ErrNotFound, "no process"},
+		"refused": {frame(frameEnd, []byte(`{"error":{"code":"unauthenticated"}}`)), provider.ErrRefused, ""},
+		"unknown code": {frame(frameEnd, []byte(`{"error":{"code":"data_loss"}}`)), provider.ErrProvider,
+			"data_loss"},
 		"nothing":         {nil, provider.ErrUnreachable, ""},
 		"half a head":     {ping[:3], provider.ErrUnreachable, ""},
 		"half a message":  {ping[:len(ping)-1], provider.ErrUnreachable, ""},
@@ -51,7 +53,8 @@ func TestFrames(t *testing.T) {
 
 func reader(data []byte) *frames {
 	_, cancel := context.WithCancelCause(context.Background())
-	return &frames{client: service.NewClient("test"), body: io.NopCloser(bytes.NewReader(data)), cancel: cancel, silence: time.NewTimer(time.Hour)}
+	return &frames{client: service.NewClient("test"), body: io.NopCloser(bytes.NewReader(data)), cancel: cancel,
+		silence: time.NewTimer(time.Hour)}
 }
 
 func FuzzFrames(f *testing.F) {
@@ -74,7 +77,8 @@ func FuzzFrames(f *testing.F) {
 
 // TestSignals: how a process that a signal ended is told as a code.
 func TestSignals(t *testing.T) {
-	for status, code := range map[string]int{"signal: killed": 137, "signal: terminated": 143, "signal: segmentation fault (core dumped)": 139, "exit status 4": 4} {
+	for status, code := range map[string]int{"signal: killed": 137, "signal: terminated": 143,
+		"signal: segmentation fault (core dumped)": 139, "exit status 4": 4} {
 		if got := (endEvent{ExitCode: 4, Status: status}).code(); got != code {
 			t.Errorf("%s: %d", status, got)
 		}

@@ -19,8 +19,8 @@ import (
 
 // Config is what a Provider is made with.
 type Config struct {
-	// Lookup returns what the server knows of an instance; ok is false for an unknown id. nil knows none. It is called at
-	// any time, under no lock.
+	// Lookup returns what the server knows of an instance; ok is false for an unknown id. nil knows none. It is called
+	// at any time, under no lock.
 	Lookup func(instance string) (k Known, ok bool)
 	Dir    string // of a new instance; "" is the home directory, or / without one
 }

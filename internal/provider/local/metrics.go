@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -60,7 +59,7 @@ type process struct {
 	start uint64
 }
 
-// usage is the processor time of the living members of trees, in ticks, and their memory in bytes.
+// usage is the processor time of the living processes of trees, in ticks, and their memory in bytes.
 func usage(trees []proc.Tree) (ticks map[process]uint64, memory int64, err error) {
 	members, err := proc.Members(trees)
 	if err != nil {
@@ -100,25 +99,16 @@ func statOf(pid int) (ticks uint64, pages int64, ok bool) {
 	return user + system, pages, err1 == nil && err2 == nil && err3 == nil
 }
 
-// memoryTotal is the memory of the machine in MiB.
+// memoryTotal is the memory of the machine in MiB; nil where the kernel does not tell (sysinfo(2)).
 func memoryTotal() *float64 {
-	text, err := os.ReadFile("/proc/meminfo")
-	if err != nil {
+	var info syscall.Sysinfo_t
+	if syscall.Sysinfo(&info) != nil {
 		return nil
 	}
-	for line := range strings.Lines(string(text)) {
-		f := strings.Fields(line)
-		if len(f) >= 2 && f[0] == "MemTotal:" {
-			if kib, err := strconv.ParseFloat(f[1], 64); err == nil {
-				mib := kib / 1024
-				return &mib
-			}
-		}
-	}
-	return nil
+	return new(float64(info.Totalram) * float64(info.Unit) / mebi)
 }
 
-// disk is what is used of a path's file system, and all, in GiB.
+// disk is the used and the total space of a path's file system, in GiB.
 func disk(path string) (used, total *float64) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(path, &st); err != nil {

@@ -15,14 +15,16 @@ import (
 )
 
 func ExitCodes(t *testing.T, s Instance) {
-	for command, code := range map[string]int{"true": 0, "false": 1, "exit 7": 7, "exit 255": 255, "no-such-command-here": 127, "kill -9 $$": 137, "kill -TERM $$": 143, "(exit 3)": 3} {
+	for command, code := range map[string]int{"true": 0, "false": 1, "exit 7": 7, "exit 255": 255,
+		"no-such-command-here": 127, "kill -9 $$": 137, "kill -TERM $$": 143, "(exit 3)": 3} {
 		s.Check(t, command, "", code)
 	}
 	s.Check(t, "set -e\necho one\nfalse\necho two", "one\n", 1)
 }
 
 func Output(t *testing.T, s Instance) {
-	out, err, r := s.Run(t, provider.ExecRequest{Command: `printf 'o\0\377\376\r\n'; printf 'e\200\n' >&2; printf 'no newline'; exit 4`})
+	out, err, r := s.Run(t,
+		provider.ExecRequest{Command: `printf 'o\0\377\376\r\n'; printf 'e\200\n' >&2; printf 'no newline'; exit 4`})
 	if out != "o\x00\xff\xfe\r\nno newline" || err != "e\x80\n" || r.ExitCode != 4 {
 		t.Errorf("%q %q %+v", out, err, r)
 	}
@@ -70,7 +72,8 @@ func streams(t *testing.T, s Instance) {
 	done := make(chan error, 1)
 	ctx := Within(t)
 	go func() {
-		_, err := s.Exec(ctx, s.ID, provider.ExecRequest{Command: "echo first; while [ ! -e " + file + " ]; do sleep 0.05; done; echo last"}, out, out)
+		_, err := s.Exec(ctx, s.ID, provider.ExecRequest{Command: "echo first; while [ ! -e " + file +
+			" ]; do sleep 0.05; done; echo last"}, out, out)
 		done <- err
 	}()
 	out.Wait(t)
@@ -83,8 +86,11 @@ func streams(t *testing.T, s Instance) {
 }
 
 func environment(t *testing.T, s Instance) {
-	env := map[string]string{"A": "plain", "QUOTE": `it's "$HOME" \`, "LINES_OF": "one\ntwo\n", "UMLAUT": "größe ✓", "EMPTY": "", "LATIN": "\xe9\xff"}
-	out, _, _ := s.Run(t, provider.ExecRequest{Env: env, Command: `printf '%s|%s|%s|%s|%s|%s|%s' "$A" "$QUOTE" "$LINES_OF" "$UMLAUT" "${EMPTY-unset}" "$LATIN" "$OF_INSTANCE"`})
+	env := map[string]string{"A": "plain", "QUOTE": `it's "$HOME" \`, "LINES_OF": "one\ntwo\n", "UMLAUT": "größe ✓",
+		"EMPTY": "", "LATIN": "\xe9\xff"}
+	out, _, _ := s.Run(t, provider.ExecRequest{Env: env,
+		Command: `printf '%s|%s|%s|%s|' "$A" "$QUOTE" "$LINES_OF" "$UMLAUT"; ` +
+			`printf '%s|%s|%s' "${EMPTY-unset}" "$LATIN" "$OF_INSTANCE"`})
 	if want := "plain|" + env["QUOTE"] + "|one\ntwo\n|größe ✓||\xe9\xff|it's set"; out != want {
 		t.Errorf("%q, want %q", out, want)
 	}
@@ -123,7 +129,8 @@ func words(t *testing.T, s Instance) {
 func timeout(t *testing.T, s Instance) {
 	file := s.Dir + "/timeout.pid"
 	begin := time.Now()
-	out, _, r := s.Run(t, provider.ExecRequest{Command: "echo begin; sleep 300 & echo $! >" + file + "; wait; echo end", Timeout: 2 * time.Second})
+	out, _, r := s.Run(t, provider.ExecRequest{Command: "echo begin; sleep 300 & echo $! >" + file + "; wait; echo end",
+		Timeout: 2 * time.Second})
 	if !r.TimedOut || out != "begin\n" || time.Since(begin) < 2*time.Second {
 		t.Errorf("%q %+v after %v", out, r, time.Since(begin))
 	}
@@ -141,7 +148,8 @@ func cancelled(t *testing.T, s Instance) {
 	out := NewExpect("begin\n")
 	done := make(chan error, 1)
 	go func() {
-		_, err := s.Exec(ctx, s.ID, provider.ExecRequest{Command: "sleep 300 & echo $! >" + file + "; echo begin; wait; echo end"}, out, out)
+		_, err := s.Exec(ctx, s.ID, provider.ExecRequest{Command: "sleep 300 & echo $! >" + file +
+			"; echo begin; wait; echo end"}, out, out)
 		done <- err
 	}()
 	out.Wait(t)
@@ -175,7 +183,9 @@ func concurrent(t *testing.T, s Instance) {
 	var g sync.WaitGroup
 	for n := range 8 {
 		g.Go(func() {
-			out, err, r := s.Run(t, provider.ExecRequest{Command: fmt.Sprintf("for i in 1 2 3; do echo %d; echo e%d >&2; sleep 0.02; done; exit %d", n, n, n)})
+			out, err, r := s.Run(t,
+				provider.ExecRequest{Command: fmt.Sprintf(
+					"for i in 1 2 3; do echo %d; echo e%d >&2; sleep 0.02; done; exit %d", n, n, n)})
 			want := strings.Repeat(fmt.Sprintln(n), 3)
 			if out != want || err != strings.ReplaceAll(want, fmt.Sprint(n), fmt.Sprintf("e%d", n)) || r.ExitCode != n {
 				t.Errorf("%d: %q %q %+v", n, out, err, r)
@@ -187,7 +197,8 @@ func concurrent(t *testing.T, s Instance) {
 
 func writerFails(t *testing.T, s Instance) {
 	file := s.Dir + "/writer.pid"
-	_, err := s.Exec(Within(t), s.ID, provider.ExecRequest{Command: "sleep 300 & echo $! >" + file + "; echo x; wait"}, broken{}, broken{})
+	_, err := s.Exec(Within(t), s.ID, provider.ExecRequest{Command: "sleep 300 & echo $! >" + file + "; echo x; wait"},
+		broken{}, broken{})
 	if !errors.Is(err, errBroken) || errors.Is(err, provider.ErrNotStarted) {
 		t.Errorf("%v", err)
 	}
@@ -196,12 +207,14 @@ func writerFails(t *testing.T, s Instance) {
 
 // statePersistence carries what a command left to the next one, as the terminal's state does.
 func StatePersistence(t *testing.T, s Instance) {
-	out := s.Output(t, "mkdir -p "+s.Dir+"/sub && cd "+s.Dir+"/sub && export V='of the first' && echo x >made && printf '%s\\0' \"$PWD\" \"$V\"")
+	out := s.Output(t, "mkdir -p "+s.Dir+"/sub && cd "+s.Dir+
+		"/sub && export V='of the first' && echo x >made && printf '%s\\0' \"$PWD\" \"$V\"")
 	f := strings.Split(out, "\x00")
 	if len(f) != 3 {
 		t.Fatalf("%q", out)
 	}
-	again, _, _ := s.Run(t, provider.ExecRequest{Cwd: f[0], Env: map[string]string{"V": f[1]}, Command: `pwd; echo "$V"; cat made`})
+	again, _, _ := s.Run(t, provider.ExecRequest{Cwd: f[0], Env: map[string]string{"V": f[1]},
+		Command: `pwd; echo "$V"; cat made`})
 	if want := s.Dir + "/sub\nof the first\nx\n"; again != want {
 		t.Errorf("%q, want %q", again, want)
 	}

@@ -27,7 +27,7 @@ type Service struct {
 	Create, Get, Pause, Resume, Shell string
 	Polled                            bool                      // commands are calls that may be repeated
 	States                            map[string]provider.State // by the service's word
-	Broken                            string                    // the word of a sandbox that somebody has to repair; "" is none
+	Broken                            string                    // the word of a sandbox to repair; "" is none
 }
 
 // Fake starts the three services.

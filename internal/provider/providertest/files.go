@@ -67,7 +67,8 @@ func fileErrors(t *testing.T, s Instance) {
 }
 
 func List(t *testing.T, s Instance) {
-	s.Check(t, "mkdir -p "+s.Dir+"/l/sub && printf 12345 >"+s.Dir+"/l/five && printf x >'"+s.Dir+"/l/a b ü' && : >"+s.Dir+
+	s.Check(t, "mkdir -p "+s.Dir+"/l/sub && printf 12345 >"+s.Dir+"/l/five && printf x >'"+s.Dir+"/l/a b ü' && : >"+
+		s.Dir+
 		"/l/.hidden && printf x >"+s.Dir+"/l/sub/below", "", 0)
 	got, err := s.ListDir(Within(t), s.ID, s.Dir+"/l")
 	if err != nil {

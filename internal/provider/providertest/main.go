@@ -11,8 +11,8 @@ import (
 	"github.com/evertty/evertty/tests/polling"
 )
 
-// Main runs the tests of a package, and fails when a goroutine is left: a connection, a waiting call, a ping. clean, when
-// not nil, is called after the tests.
+// Main runs the tests of a package, and fails when a goroutine is left: a connection, a waiting call, a ping. clean,
+// when not nil, is called after the tests.
 func Main(m *testing.M, clean func()) {
 	flag.Parse()
 	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {

@@ -37,7 +37,8 @@ const (
 	idleTimeout     = 30 * time.Second       // after which an unused connection is closed
 )
 
-// UntilEnd is the timeout of a call that takes as long as the process at its other end likes; its context ends with that.
+// UntilEnd is the timeout of a call that takes as long as the process at its other end likes; its context ends with
+// that.
 const UntilEnd time.Duration = -1
 
 // Client makes the HTTP calls of one adapter. Its methods may be called at the same time.
@@ -167,7 +168,8 @@ func retryPause(c Call, err error, attempt int) (time.Duration, bool) {
 func (s *Client) read(from io.Reader, most int64) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(from, most+1))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: the reply ended early: %s", s.Name, provider.ErrUnreachable, s.Redact(err.Error()))
+		return nil, fmt.Errorf("%s: %w: the reply ended early: %s", s.Name, provider.ErrUnreachable,
+			s.Redact(err.Error()))
 	}
 	if int64(len(body)) > most {
 		return nil, fmt.Errorf("%s: %w: a reply of more than %d bytes", s.Name, provider.ErrTooLarge, most)
@@ -175,10 +177,13 @@ func (s *Client) read(from io.Reader, most int64) ([]byte, error) {
 	return body, nil
 }
 
-// send makes one attempt up to the header of the reply, whose status is below 300. The caller closes the body and owns ctx until then.
+// send makes one attempt up to the header of the reply, whose status is below 300. The caller closes the body and owns
+// ctx until then.
 func (s *Client) send(ctx context.Context, c Call) (*http.Response, error) {
 	var connected atomic.Bool
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
+		connected.Store(true)
+	}})
 	req, err := http.NewRequestWithContext(ctx, c.Method, c.URL, bytes.NewReader(c.Body))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %s", s.Name, provider.ErrProvider, s.Redact(err.Error()))
@@ -222,7 +227,8 @@ func (s *Client) DoJSON(ctx context.Context, c Call, in, out any) error {
 		return err
 	}
 	if err := json.Unmarshal(a.Body, out); err != nil {
-		return fmt.Errorf("%s: %w: the reply is not what was agreed: %s", s.Name, provider.ErrProvider, s.Redact(err.Error()))
+		return fmt.Errorf("%s: %w: the reply is not what was agreed: %s", s.Name, provider.ErrProvider,
+			s.Redact(err.Error()))
 	}
 	return nil
 }
@@ -230,12 +236,14 @@ func (s *Client) DoJSON(ctx context.Context, c Call, in, out any) error {
 // BaseURL checks a setting. A key may travel in the clear only inside this machine.
 func BaseURL(setting, v string) (string, error) {
 	u, err := url.Parse(v)
-	if err != nil || u.Host == "" || !slices.Contains([]string{"https", "http"}, u.Scheme) || u.User != nil || u.RawQuery != "" {
+	if err != nil || u.Host == "" || !slices.Contains([]string{"https", "http"}, u.Scheme) || u.User != nil ||
+		u.RawQuery != "" {
 		return "", fmt.Errorf("provider: %s must be an address like https://host/path, not %q", setting, v)
 	}
 	ip := net.ParseIP(u.Hostname())
 	if u.Scheme == "http" && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return "", fmt.Errorf("provider: %s must begin with https://, for the key would be readable on the way to %s", setting, u.Host)
+		return "", fmt.Errorf("provider: %s must begin with https://, for the key would be readable on the way to %s",
+			setting, u.Host)
 	}
 	return strings.TrimRight(v, "/"), nil
 }

@@ -39,14 +39,15 @@ func (e *StatusError) Unwrap() error {
 		return provider.ErrState
 	case http.StatusRequestEntityTooLarge:
 		return provider.ErrTooLarge
-	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable,
+		http.StatusGatewayTimeout:
 		return provider.ErrUnreachable
 	}
 	return provider.ErrProvider
 }
 
-// NothingDone tells whether the attempt that ended with err certainly did nothing: it never had a connection, or the service refused it. A gateway's 502 and what
-// follows are no refusal: what is behind it may have begun.
+// NothingDone tells whether the attempt that ended with err certainly did nothing: it never had a connection, or the
+// service refused it. A gateway's 502 and what follows are no refusal: what is behind it may have begun.
 func NothingDone(err error) bool {
 	var st *StatusError
 	if errors.As(err, &st) {
@@ -77,7 +78,8 @@ func (s *Client) ReadError(resp *http.Response) error {
 	if text == "" {
 		text = http.StatusText(resp.StatusCode)
 	}
-	return &StatusError{Service: s.Name, Status: resp.StatusCode, Code: code, Text: s.Redact(text), RetryAfter: retryAfter(resp.Header)}
+	return &StatusError{Service: s.Name, Status: resp.StatusCode, Code: code, Text: s.Redact(text),
+		RetryAfter: retryAfter(resp.Header)}
 }
 
 // retryAfter reads the header of that name, which has seconds or a date (RFC 9110, 10.2.3).

@@ -95,9 +95,9 @@ func (s Sandboxes) Status(ctx context.Context, id string) (provider.State, error
 }
 
 // Change calls for another state and waits for it. The call is made once, and only from the state that it leads from:
-// services differ in what they say to others, and a second call may be a conflict with the first. A call whose reply was
-// lost is no failure: the state shows what it did. Errors: ErrNotFound, ErrState (it is there already, or has failed),
-// and those of call.
+// services differ in what they say to others, and a second call may be a conflict with the first. A call whose reply
+// was lost is no failure: the state shows what it did. Errors: ErrNotFound, ErrState (it is there already, or has
+// failed), and those of call.
 func (s Sandboxes) Change(ctx context.Context, id string, from, to provider.State, call func() error) error {
 	o, err := s.Look(ctx, id)
 	switch {
@@ -133,7 +133,8 @@ func (s Sandboxes) await(ctx context.Context, id string, want provider.State) er
 		case o.State == provider.Dead:
 			return false, s.notFound(id)
 		case o.Failed:
-			return false, fmt.Errorf("%s: %w: sandbox %s is in state %s: %s", s.Service, provider.ErrProvider, id, o.Word, o.Reason)
+			return false, fmt.Errorf("%s: %w: sandbox %s is in state %s: %s", s.Service, provider.ErrProvider, id,
+				o.Word, o.Reason)
 		}
 		return false, nil
 	})

@@ -58,7 +58,8 @@ type Terminal struct {
 // NewTerminal owns the connection from now on.
 func NewTerminal(c Connection) *Terminal { return &Terminal{c: c} }
 
-// Read returns output. It ends with io.EOF when the program has, with ErrUnreachable when the connection was lost before.
+// Read returns output. It ends with io.EOF when the program has, with ErrUnreachable when the connection was lost
+// before.
 func (t *Terminal) Read(b []byte) (int, error) {
 	t.read.Lock()
 	defer t.read.Unlock()

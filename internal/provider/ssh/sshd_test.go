@@ -58,8 +58,11 @@ func shared(t *testing.T) *sshd {
 	return one.server
 }
 
+// TestSuite has one instance do all at the same time, which is more than a server allows a connection by default.
 func TestSuite(t *testing.T) {
-	providertest.Suite(t, func(t *testing.T) provider.Provider { return shared(t).open(t, "") })
+	s := server(t)
+	s.reconfigure(t, "MaxStartups 100\n", "MaxStartups 100\nMaxSessions 100\n")
+	providertest.Suite(t, func(t *testing.T) provider.Provider { return s.open(t, "") })
 }
 
 // sshd is an OpenSSH server on the loopback interface, with keys of its own. It lets in the current user, but not their

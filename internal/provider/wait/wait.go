@@ -26,8 +26,10 @@ const firstPause = 100 * time.Millisecond
 
 // Until calls done until it reports true or an error. The pauses in between grow to most. After within the error is
 // provider.ErrUnreachable with what.
-func Until(ctx context.Context, what string, within, most time.Duration, done func(context.Context) (bool, error)) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("%w: %s: not after %v", provider.ErrUnreachable, what, within))
+func Until(ctx context.Context, what string, within, most time.Duration,
+	done func(context.Context) (bool, error)) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, within,
+		fmt.Errorf("%w: %s: not after %v", provider.ErrUnreachable, what, within))
 	defer cancel()
 	for pause := firstPause; ; pause = min(2*pause, most) {
 		ok, err := done(ctx)

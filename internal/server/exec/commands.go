@@ -23,11 +23,15 @@ const (
 )
 
 func commandReplyOf(session string, i shell.Info) wire.Command {
-	reply := wire.Command{CommandID: i.ID, Session: session, Shell: i.Shell, Text: shownCommand(i), Cwd: i.Cwd, Status: wire.CommandStatus(i.Status), QueuePosition: i.Position, Error: i.Error, PID: i.PID,
-		Background: i.Background, Isolated: i.Isolated, PTY: i.PTY, CreatedAt: i.CreatedAt.UTC(), StartedAt: TimeOrNil(i.StartedAt),
-		FinishedAt: TimeOrNil(i.FinishedAt), DurationMS: DurationOf(i), StdoutBytes: i.StdoutBytes, StderrBytes: i.StderrBytes}
+	reply := wire.Command{CommandID: i.ID, Session: session, Shell: i.Shell, Text: shownCommand(i), Cwd: i.Cwd,
+		Status: wire.CommandStatus(i.Status), QueuePosition: i.Position, Error: i.Error, PID: i.PID,
+		Background: i.Background, Isolated: i.Isolated, PTY: i.PTY, CreatedAt: i.CreatedAt.UTC(),
+		StartedAt:  TimeOrNil(i.StartedAt),
+		FinishedAt: TimeOrNil(i.FinishedAt), DurationMS: DurationOf(i), StdoutBytes: i.StdoutBytes,
+		StderrBytes: i.StderrBytes}
 	if r := i.Result; r != nil {
-		reply.ExitCode, reply.TimedOut, reply.Truncated, reply.TruncatedReason = &r.ExitCode, r.TimedOut, r.Truncated, r.TruncatedReason
+		reply.ExitCode, reply.TimedOut, reply.Truncated, reply.TruncatedReason = &r.ExitCode, r.TimedOut, r.Truncated,
+			r.TruncatedReason
 		reply.ShellEnded, reply.Recreated, reply.Reason = r.ShellEnded, r.Recreated, r.Reason
 	}
 	if cut := logCut(i); cut != "" {
@@ -36,9 +40,11 @@ func commandReplyOf(session string, i shell.Info) wire.Command {
 	return reply
 }
 
-// logCut is why the logs of a command miss something, "" when they have all. The result knows more than a log that a later server has found.
+// logCut is why the logs of a command miss something, "" when they have all. The result knows more than a log that a
+// later server has found.
 func logCut(i shell.Info) string {
-	if r := i.Result; i.LogCut == output.CutLog && r != nil && r.TruncatedReason != output.CutReply && r.TruncatedReason != "" {
+	if r := i.Result; i.LogCut == output.CutLog && r != nil && r.TruncatedReason != output.CutReply &&
+		r.TruncatedReason != "" {
 		return r.TruncatedReason
 	}
 	if r := i.Result; i.LogCut == "" && r != nil && r.TruncatedReason == output.CutUnheld {
@@ -76,7 +82,8 @@ func (s *Service) getCommands(c echo.Context) error {
 	for _, i := range list {
 		line := commandReplyOf(session, i)
 		if len(line.Text) > MaxListedCommand {
-			line.Text, line.Clipped = line.Text[:httpapi.WholeRunes([]byte(line.Text[:MaxListedCommand]))], true
+			whole := httpapi.WholeRunes([]byte(line.Text[:MaxListedCommand]))
+			line.Text, line.Clipped = line.Text[:whole], true
 		}
 		reply.Commands = append(reply.Commands, line)
 	}
@@ -143,7 +150,8 @@ func (s *Service) getCommandLogs(c echo.Context) error {
 		return s.followLogs(c, e, session)
 	}
 	i := e.Info()
-	head := logsHead{CommandID: i.ID, Status: i.Status, StdoutBytes: e.Size(shell.Stdout), StderrBytes: e.Size(shell.Stderr)}
+	head := logsHead{CommandID: i.ID, Status: i.Status, StdoutBytes: e.Size(shell.Stdout),
+		StderrBytes: e.Size(shell.Stderr)}
 	head.Reason = logCut(i)
 	head.Truncated = head.Reason != ""
 	return SendLogs(c, e, head, head.StdoutBytes, head.StderrBytes)
@@ -199,7 +207,8 @@ func (s *Service) postCommandInput(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Check(c, session, permission.ToolCommandInput, permission.NewCommandArgs(e.ID(), p, req.EOF)); err != nil {
+	if err := s.Check(c, session, permission.ToolCommandInput,
+		permission.NewCommandArgs(e.ID(), p, req.EOF)); err != nil {
 		return err
 	}
 	ctx, cancel := s.ContextOf(c)
@@ -225,5 +234,6 @@ func (s *Service) deleteCommand(c echo.Context) error {
 	case <-e.Done():
 	case <-ctx.Done():
 	}
-	return c.JSON(http.StatusOK, wire.CommandCancelled{Success: true, CommandID: e.ID(), Status: wire.CommandStatus(e.Info().Status)})
+	return c.JSON(http.StatusOK, wire.CommandCancelled{Success: true, CommandID: e.ID(),
+		Status: wire.CommandStatus(e.Info().Status)})
 }

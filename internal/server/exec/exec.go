@@ -139,7 +139,8 @@ func (s *Service) accepted(c echo.Context, sh *registry.Shell, e *shell.Exec) er
 		return commandError(c, e, err)
 	}
 	i := e.Info()
-	return c.JSON(http.StatusAccepted, wire.ExecAccepted{Success: true, CommandID: i.ID, PID: i.PID, Status: wire.CommandStatus(i.Status), Session: sh.Session, Shell: sh.ID})
+	return c.JSON(http.StatusAccepted, wire.ExecAccepted{Success: true, CommandID: i.ID, PID: i.PID,
+		Status: wire.CommandStatus(i.Status), Session: sh.Session, Shell: sh.ID})
 }
 
 // Started waits for the start of a command, for startPatience. The error is that of one that could not be started.
@@ -175,7 +176,8 @@ func (s *Service) postExecStream(c echo.Context) error {
 	return nil
 }
 
-// cancelUnfinished cancels a command whose client has left before its end. The end of the server is none of the client's.
+// cancelUnfinished cancels a command whose client has left before its end. The end of the server is none of the
+// client's.
 func (s *Service) cancelUnfinished(e *shell.Exec) {
 	if !httpapi.Closed(e.Done()) && !httpapi.Closed(s.Closing) {
 		e.Cancel()
@@ -189,8 +191,9 @@ type Service struct{ *httpapi.Base }
 type ownEvents struct{ session string }
 
 func (o ownEvents) Started(b []byte, i shell.Info) []byte {
-	return httpapi.AppendEvent(b, "start", wire.EventStart{CommandID: i.ID, PID: i.PID, PTY: i.PTY, Session: o.session, Shell: i.Shell,
-		Command: shownCommand(i), Timestamp: i.StartedAt.UTC()})
+	return httpapi.AppendEvent(b, "start",
+		wire.EventStart{CommandID: i.ID, PID: i.PID, PTY: i.PTY, Session: o.session, Shell: i.Shell,
+			Command: shownCommand(i), Timestamp: i.StartedAt.UTC()})
 }
 
 func (o ownEvents) Output(b []byte, out shell.Stream, p []byte) []byte {

@@ -13,7 +13,8 @@ import (
 )
 
 func FuzzAppendText(f *testing.F) {
-	for _, s := range []string{"", "plain", "a\"b\\c\n\r\t\x00\x1f\x7f", "äöü €\U0001f600", "\u2028\u2029\u2027", "\xff\xe2\x80a\xed\xa0\x80\xf4\x90", "half \xe2\x82"} {
+	for _, s := range []string{"", "plain", "a\"b\\c\n\r\t\x00\x1f\x7f", "äöü €\U0001f600", "\u2028\u2029\u2027",
+		"\xff\xe2\x80a\xed\xa0\x80\xf4\x90", "half \xe2\x82"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, p []byte) {
@@ -93,7 +94,8 @@ func TestShellWords(t *testing.T) {
 		want string
 	}{
 		{[]string{"ls", "-l", "/a/b.c"}, "ls -l /a/b.c"},
-		{[]string{"echo", "", "it's", "a b", "$x", "\n", "*", "~"}, `echo '' 'it'\''s' 'a b' '$x' '` + "\n" + `' '*' '~'`},
+		{[]string{"echo", "", "it's", "a b", "$x", "\n", "*", "~"},
+			`echo '' 'it'\''s' 'a b' '$x' '` + "\n" + `' '*' '~'`},
 		{[]string{"if", "if"}, "'if' if"},
 		{[]string{"A=b", "c"}, "'A=b' c"},
 		{[]string{"{", "}"}, "'{' '}'"},
@@ -106,7 +108,9 @@ func TestShellWords(t *testing.T) {
 
 // BenchmarkAppendText is the speed of text as a program prints it.
 func BenchmarkAppendText(b *testing.B) {
-	for name, line := range map[string]string{"lines": "the quick brown fox jumps over the lazy dog \"quoted\"\n", "y": "y\n", "accents": "où est l'été ?\n", "base64": base64.StdEncoding.EncodeToString(make([]byte, 57)) + "\n"} {
+	for name, line := range map[string]string{"lines": "the quick brown fox jumps over the lazy dog \"quoted\"\n",
+		"y": "y\n", "accents": "où est l'été ?\n",
+		"base64": base64.StdEncoding.EncodeToString(make([]byte, 57)) + "\n"} {
 		page := []byte(strings.Repeat(line, logPage/len(line)))
 		out := make([]byte, 0, maxKept)
 		b.Run(name, func(b *testing.B) {

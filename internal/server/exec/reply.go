@@ -51,7 +51,8 @@ type execOutcome struct {
 }
 
 // ttyNote says what a command on a terminal of its own does not do.
-const ttyNote = "cd, export and other changes of a tty command are not kept: it ran in a process of its own, not in the shell"
+const ttyNote = "cd, export and other changes of a tty command are not kept: it ran in a process of its own, not in " +
+	"the shell"
 
 // outcomeOf puts together what is known of a command that has ended.
 func outcomeOf(session string, i shell.Info, r shell.Result) execOutcome {
@@ -63,9 +64,12 @@ func outcomeOf(session string, i shell.Info, r shell.Result) execOutcome {
 	if i.PTY != "" {
 		note = ttyNote
 	}
-	return execOutcome{Note: note, PTY: i.PTY, Success: r.ExitCode == 0, ExitCode: r.ExitCode, ExitCodeToo: r.ExitCode, Truncated: r.Truncated, Reason: r.TruncatedReason, TimedOut: r.TimedOut,
-		Cancelled: r.Cancelled, EndReason: r.Reason, DurationMS: DurationOf(i), Timestamp: i.FinishedAt.UTC(), Command: shownCommand(i), CommandID: i.ID,
-		Session: session, Shell: i.Shell, Cwd: r.Cwd, CwdFallback: r.CwdFallback, Background: r.Background, Recreated: r.Recreated, Lost: lost,
+	return execOutcome{Note: note, PTY: i.PTY, Success: r.ExitCode == 0, ExitCode: r.ExitCode, ExitCodeToo: r.ExitCode,
+		Truncated: r.Truncated, Reason: r.TruncatedReason, TimedOut: r.TimedOut,
+		Cancelled: r.Cancelled, EndReason: r.Reason, DurationMS: DurationOf(i), Timestamp: i.FinishedAt.UTC(),
+		Command: shownCommand(i), CommandID: i.ID,
+		Session: session, Shell: i.Shell, Cwd: r.Cwd, CwdFallback: r.CwdFallback, Background: r.Background,
+		Recreated: r.Recreated, Lost: lost,
 		ShellEnded: r.ShellEnded, StdoutBytes: i.StdoutBytes, StderrBytes: i.StderrBytes}
 }
 

@@ -51,7 +51,8 @@ func (e EnvMap) Values() (map[string]string, error) {
 	values := make(map[string]string, len(e))
 	for name, v := range e {
 		if v == nil {
-			return nil, httpapi.BadRequest("the variable %q has the value null: text is needed", httpapi.Clip(name)).With("field", "env")
+			return nil, httpapi.BadRequest("the variable %q has the value null: text is needed",
+				httpapi.Clip(name)).With("field", "env")
 		}
 		values[name] = *v
 	}
@@ -87,7 +88,8 @@ func Bind[T any](c echo.Context, dst *T, optional bool) error {
 
 // loginText reads the files of a login shell (bash's manual, INVOCATION), on the command's own first line, so that
 // the lines of its messages stay right. It reads nothing of the command's input.
-const loginText = `{ if [ -r /etc/profile ]; then . /etc/profile; fi; if [ -r ~/.bash_profile ]; then . ~/.bash_profile; ` +
+const loginText = `{ if [ -r /etc/profile ]; then . /etc/profile; fi; if [ -r ~/.bash_profile ]; then . ` +
+	`~/.bash_profile; ` +
 	`elif [ -r ~/.bash_login ]; then . ~/.bash_login; elif [ -r ~/.profile ]; then . ~/.profile; fi; } </dev/null; `
 
 // ShellCommand is what the request asks for. login says that the shell has read the profile files already.
@@ -95,7 +97,8 @@ func (r *Request) ShellCommand(login bool) (c shell.Command, err error) {
 	if err := r.check(); err != nil {
 		return c, err
 	}
-	c = shell.Command{Isolated: r.Isolated, Argv: r.Argv, Cwd: r.Cwd, Timeout: time.Duration(r.TimeoutMS) * time.Millisecond,
+	c = shell.Command{Isolated: r.Isolated, Argv: r.Argv, Cwd: r.Cwd,
+		Timeout:      time.Duration(r.TimeoutMS) * time.Millisecond,
 		QueueTimeout: time.Duration(r.QueueTimeoutMS) * time.Millisecond,
 		StdinOpen:    r.StdinOpen, Background: r.Background, MaxReply: r.MaxOutputBytes}
 	switch {
@@ -132,10 +135,12 @@ func (r *Request) check() error {
 	case r.Stdin != nil && r.StdinB64 != nil:
 		return httpapi.BadRequest(`only one of "stdin" (text) and "stdin_b64" (bytes in base64) is allowed`)
 	case r.TTY && (r.Background || r.StdinOpen):
-		return httpapi.BadRequest(`"tty" goes with neither "background" nor "stdin_open": start a terminal for that (POST /session/NAME/pty)`)
+		return httpapi.BadRequest(`"tty" goes with neither "background" nor "stdin_open": start a terminal for that ` +
+			`(POST /session/NAME/pty)`)
 	}
 	if r.QueueTimeoutMS < 0 || r.QueueTimeoutMS > maxExecTimeout {
-		return httpapi.BadRequest("queue_timeout_ms %d: 0 to %d are allowed, 0 is no bound", r.QueueTimeoutMS, maxExecTimeout).With("field", "queue_timeout_ms")
+		return httpapi.BadRequest("queue_timeout_ms %d: 0 to %d are allowed, 0 is no bound", r.QueueTimeoutMS,
+			maxExecTimeout).With("field", "queue_timeout_ms")
 	}
 	return CheckLimits(r.TimeoutMS, r.MaxOutputBytes, "timeout_ms")
 }
@@ -143,10 +148,12 @@ func (r *Request) check() error {
 // CheckLimits checks a timeout in milliseconds and a size in bytes; 0 is the default of each.
 func CheckLimits(timeout, output int64, name string) error {
 	if timeout < 0 || timeout > maxExecTimeout {
-		return httpapi.BadRequest("%s %d: 0 to %d are allowed, 0 is the shell's", name, timeout, maxExecTimeout).With("field", name)
+		return httpapi.BadRequest("%s %d: 0 to %d are allowed, 0 is the shell's", name, timeout,
+			maxExecTimeout).With("field", name)
 	}
 	if output < 0 || output > maxExecOutput {
-		return httpapi.BadRequest("max_output_bytes %d: 0 to %d are allowed, 0 is the shell's", output, maxExecOutput).With("field", "max_output_bytes")
+		return httpapi.BadRequest("max_output_bytes %d: 0 to %d are allowed, 0 is the shell's", output,
+			maxExecOutput).With("field", "max_output_bytes")
 	}
 	return nil
 }

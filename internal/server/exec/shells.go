@@ -57,7 +57,8 @@ func (s *Service) postShell(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Check(c, session, permission.ToolShell, permission.ShellArgs{Shell: req.ID, Cwd: req.Cwd, Env: env, Login: req.Login}); err != nil {
+	if err := s.Check(c, session, permission.ToolShell,
+		permission.ShellArgs{Shell: req.ID, Cwd: req.Cwd, Env: env, Login: req.Login}); err != nil {
 		return err
 	}
 	sh, err := s.Shells.Create(registry.Spec{Session: session, ID: req.ID, Cwd: req.Cwd, Env: env, Login: req.Login,
@@ -151,7 +152,8 @@ func (s *Service) SetEnv(c echo.Context, sh *registry.Shell, set map[string]stri
 	defer cancel()
 	err := sh.SetEnv(ctx, set, unset)
 	if s.Log.Enabled(ctx, slog.LevelDebug) {
-		s.Log.Debug("environment", "session", sh.Session, "shell", sh.ID, "set", slices.Sorted(maps.Keys(set)), "unset", unset, "error", err)
+		s.Log.Debug("environment", "session", sh.Session, "shell", sh.ID, "set", slices.Sorted(maps.Keys(set)), "unset",
+			unset, "error", err)
 	}
 	return err
 }

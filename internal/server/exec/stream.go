@@ -44,20 +44,24 @@ type Following struct {
 	late bool     // goes on after the result, until nothing can come any more
 }
 
-// Follow sends the events of a command until its result. The reply has begun when it returns; nothing is left to tell the client then.
+// Follow sends the events of a command until its result. The reply has begun when it returns; nothing is left to tell
+// the client then.
 func (s *Service) Follow(c echo.Context, e *shell.Exec, events Events, what Following) {
 	buffers := logPool.Get().(*logBuffers)
 	defer buffers.release()
 	c.Response().Header().Set(commandHeader, e.ID())
-	f := &follower{exec: e, events: events, late: what.late, closing: s.Closing, buffers: buffers, wire: httpapi.OpenEvents(c.Response())}
+	f := &follower{exec: e, events: events, late: what.late, closing: s.Closing, buffers: buffers,
+		wire: httpapi.OpenEvents(c.Response())}
 	for i, o := range []shell.Stream{shell.Stdout, shell.Stderr} {
 		f.cursors[i] = logCursor{exec: e, output: o, at: what.from[i], seen: what.from[i], end: what.End}
 	}
 	err := f.run(c.Request().Context())
-	if _, lost := errors.AsType[*httpapi.SendError](err); err == nil || lost || c.Request().Context().Err() != nil && !httpapi.Closed(s.Closing) {
+	if _, lost := errors.AsType[*httpapi.SendError](err); err == nil || lost || c.Request().Context().Err() != nil &&
+		!httpapi.Closed(s.Closing) {
 		return
 	}
-	_ = f.wire.Send(events.Failed(nil, httpapi.ErrorFor(err, c).With("command_id", e.ID()))) // else the client has gone too
+	_ = f.wire.Send(events.Failed(nil, httpapi.ErrorFor(err, c).With("command_id",
+		e.ID()))) // else the client has gone too
 }
 
 // run returns nil after the last event.

@@ -29,58 +29,59 @@ const (
 	Failed    Status = "failed" // it never got an exit code: it could not be started, or its shell was deleted
 )
 
-// Command is what to run. It is read during Submit only.
+// Command is what to run. Submit reads it and keeps nothing of it. The tags are those of record.json.
 type Command struct {
-	Text string // shell text, sourced by the shell; at most MaxText bytes, no NUL
+	Text string `json:"-"` // shell text, sourced by the shell; at most MaxText bytes, no NUL
 	// Isolated runs Argv as one process beside the shell, in no queue: with the shell's directory and environment, and
 	// without any other state of it.
-	Isolated bool
-	Argv     []string
+	Isolated bool     `json:"isolated,omitzero"`
+	Argv     []string `json:"argv,omitempty"`
 	// Cwd is the directory of this command alone; relative ones are relative to the shell's. An absent one ends the
 	// command with code 1 and the text on stderr.
-	Cwd string
-	Env map[string]string // of this command alone
-	// Timeout after which the command is cancelled with code 124; 0 means the shell's. It counts from the start: what a
-	// command waits for its turn is not in it.
-	Timeout time.Duration
-	// QueueTimeout is how long the command may wait for its turn. One that has not begun by then fails with
-	// ErrQueueTimeout and never runs. 0 is no bound.
-	QueueTimeout time.Duration
-	Stdin        []byte // what the command reads, then end of file; nothing given is the end of file at once
+	Cwd string            `json:"cwd,omitempty"`
+	Env map[string]string `json:"env,omitempty"` // of this command alone
+	// Timeout after which the command is cancelled with code 124; 0 means the shell's. It counts from the start,
+	// without the wait for a turn.
+	Timeout time.Duration `json:"timeout_ns,omitzero"`
+	// QueueTimeout bounds the wait for a turn. A command that has not begun by then fails with ErrQueueTimeout and
+	// never runs. 0 is no bound.
+	QueueTimeout time.Duration `json:"queue_timeout_ns,omitzero"`
+	Stdin        []byte        `json:"-"` // the command's input, then end of file; nil is end of file at once
 	// StdinOpen lets Input write more after Stdin.
-	StdinOpen bool
+	StdinOpen bool `json:"stdin_open,omitzero"`
 	// TTY is of commands that run on a terminal of their own; see Shell.Enroll.
-	TTY bool
+	TTY bool `json:"tty,omitzero"`
 	// Background runs the command beside those that follow it, as `{ … } &`.
-	Background bool
-	// MaxOutput bounds what the log keeps of each of stdout and stderr, in bytes; 0 means the shell's. What is beyond
-	// is read and dropped.
-	MaxOutput int64
-	// MaxReply bounds what a reply or stream has of each of them, in bytes; 0 means the shell's. The log has more.
-	MaxReply int64
+	Background bool `json:"background,omitzero"`
+	// MaxReply bounds what a reply or stream has of stdout and of stderr, in bytes; 0 means the shell's. The log has
+	// more.
+	MaxReply int64 `json:"max_reply,omitzero"`
+	// MaxOutput bounds the logs of stdout and of stderr, in bytes; 0 means the shell's. The rest is read and dropped.
+	MaxOutput int64 `json:"max_output,omitzero"`
 }
 
-// Result is how a command ended.
+// Result is how a command ended. The tags are those of record.json.
 type Result struct {
 	// ExitCode is bash's: 0..255, 124 after a timeout, 130 after a cancel.
-	ExitCode   int
-	TimedOut   bool
-	Cancelled  bool
-	Background bool // it, or something it left behind, still holds its stdout or stderr: late output goes to its log
+	ExitCode  int  `json:"exit_code"`
+	TimedOut  bool `json:"timed_out,omitzero"`
+	Cancelled bool `json:"cancelled,omitzero"`
+	// Background: it, or something it started, still holds its stdout or stderr: late output goes to its log.
+	Background bool `json:"background,omitzero"`
 	// Truncated: a reply of MaxReply has not all, or the log has not; TruncatedReason says which, one of Cut….
-	Truncated       bool
-	TruncatedReason string
-	// Recreated: the shell had ended before this command and was started again with its state; Lost says what of it is
-	// gone, in words.
-	Recreated bool
-	Lost      []string
+	Truncated       bool   `json:"truncated,omitzero"`
+	TruncatedReason string `json:"truncated_reason,omitempty"`
+	// Recreated: the shell had ended before this command and was started again with its state; Lost names what could
+	// not be restored.
+	Recreated bool     `json:"recreated,omitzero"`
+	Lost      []string `json:"lost,omitempty"`
 	// ShellEnded: the shell ended with this command (exit, exec, set -e, a signal, the second stage of a cancel).
-	ShellEnded bool
-	Cwd        string // the shell's after the command
-	// Reason is why somebody else than the user had it ended, in the word that Stop was given; "" when nobody did.
-	Reason string
+	ShellEnded bool   `json:"shell_ended,omitzero"`
+	Cwd        string `json:"cwd"` // the shell's after the command
 	// CwdFallback is the directory that was wanted when it is gone and the nearest parent was taken instead.
-	CwdFallback string
+	CwdFallback string `json:"cwd_fallback,omitempty"`
+	// Reason is the reason that was given to Shell.Stop; "" when that did not end the command.
+	Reason string `json:"ended_because,omitempty"`
 }
 
 // Status is that of a command with the result.
@@ -91,26 +92,27 @@ func (r *Result) Status() Status {
 	return Done
 }
 
-// Info is a command as lists tell it.
+// Info is a command as lists show it. The tags are those of record.json.
 type Info struct {
-	ID          string
-	Shell       string
-	Command     string // Text, or Argv quoted for a shell
-	Cwd         string // where it began
-	Status      Status
-	Position    int // in the queue, 1 is the next one; 0 of one that does not wait there
-	PID         int // of the shell, of the background subshell or of the isolated process; 0 before the start
-	Background  bool
-	Isolated    bool
-	PTY         string // the terminal that it runs or ran on; "" of one that runs in the shell or beside it
-	CreatedAt   time.Time
-	StartedAt   time.Time // zero while queued
-	FinishedAt  time.Time // zero while it runs
-	StdoutBytes int64     // in the log
-	StderrBytes int64
-	LogCut      string  // why the logs miss something, one of Cut…, "" when they have all
-	Error       string  // of one that Failed: why, in words
-	Result      *Result // nil until it has ended
+	ID          string    `json:"id"`
+	Shell       string    `json:"shell"`
+	Command     string    `json:"command"`       // Text, or Argv quoted for a shell
+	InFile      bool      `json:"long,omitzero"` // on disk alone: the text is in shelldir.TextFile
+	Cwd         string    `json:"cwd"`           // where it began
+	Status      Status    `json:"status"`
+	Position    int       `json:"-"`            // in the queue, from 1; 0 of a command that is not in it
+	PID         int       `json:"pid,omitzero"` // of the shell, the background subshell or the isolated process
+	Background  bool      `json:"background,omitzero"`
+	Isolated    bool      `json:"isolated,omitzero"`
+	PTY         string    `json:"pty,omitempty"` // the terminal of a command that runs or ran on one; "" of others
+	CreatedAt   time.Time `json:"created_at"`
+	StartedAt   time.Time `json:"started_at,omitzero"`  // zero while queued
+	FinishedAt  time.Time `json:"finished_at,omitzero"` // zero while it runs
+	StdoutBytes int64     `json:"stdout_bytes"`         // in the log
+	StderrBytes int64     `json:"stderr_bytes"`
+	LogCut      string    `json:"-"`                // why the logs are not complete, one of Cut…; "" when they are
+	Error       string    `json:"error,omitempty"`  // why it Failed
+	Result      *Result   `json:"result,omitempty"` // nil until it has ended
 }
 
 // Stream is one of a command's two outputs.

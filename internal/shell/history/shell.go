@@ -24,7 +24,9 @@ const (
 // SaveShell writes shell.json and syncs it; the record before it becomes its predecessor. Whenever that is cut, one of
 // both is whole. Errors: ErrNoSpace.
 func SaveShell(dir string, r *Shell) error {
-	content, err := encodeShell(r)
+	saved := *r
+	saved.Version = recordVersion
+	content, err := summed(saved)
 	if err == nil {
 		err = replaceRecord(dir, content)
 	}
@@ -62,8 +64,8 @@ func loadShellFile(dir, name string) (*Shell, error) {
 	if err != nil {
 		return nil, fmt.Errorf("shell: record: %w", err)
 	}
-	r, err := decodeShell(content)
-	if err != nil {
+	r := &Shell{}
+	if err := checked(content, r, &r.Version); err != nil {
 		return nil, fmt.Errorf("shell: record in %q: %w", dir, err)
 	}
 	r.Spec.Dir = dir
@@ -101,7 +103,8 @@ func FindShell(dir string, held []*keeper.Program, spare Spec) (r *Shell, what s
 	}
 	r.Process = number
 	return r, what, []string{what +
-		", and so was its predecessor: the directory and variables that the shell was created with, its bounds and login"}, nil
+		", and so was its predecessor: the directory and variables that the shell was created with, its bounds and " +
+		"login"}, nil
 }
 
 // spareRecord is that of a shell of which nobody knows what it was created with.

@@ -10,22 +10,22 @@ import (
 	"time"
 )
 
-// Spec is what a shell is made of.
+// Spec is what a shell is made of. The tags are those of shell.json.
 type Spec struct {
-	// ^[A-Za-z0-9._-]{1,64}$; unique in a server. What the keeper holds for the shell has ids that begin with
-	// Prefix+ID+"."
-	ID        string
-	Name      string // what Info calls the shell; "" is ID. Shells of different sessions may have the same
-	Dir       string // an existing directory of the shell's own, 0700; all its files are in there
-	Cwd       string // absolute; "" is the home directory
-	Env       map[string]string
-	Login     bool          // read the profile files
-	Timeout   time.Duration // of commands that give none; 0 is none
-	MaxOutput int64         // of commands that give none; 0 is DefaultMaxOutput
-	MaxReply  int64         // of commands that give none; 0 is no bound
-	// Provider has the commands run elsewhere, by Config.Remote, to which the name means something; "" is here. Cwd (""
-	// is where the compute begins) and Env are of there then.
-	Provider string
+	// ID is ^[A-Za-z0-9._-]{1,64}$, unique in a server. What the keeper holds for the shell has ids that begin with
+	// Prefix+ID+".".
+	ID    string            `json:"id"`
+	Name  string            `json:"name,omitempty"` // in Info; "" is ID. Shells of different sessions may have the same
+	Dir   string            `json:"-"`              // an existing directory with all of the shell's files, 0700
+	Cwd   string            `json:"cwd,omitempty"`  // absolute; "" is the home directory
+	Env   map[string]string `json:"env,omitempty"`
+	Login bool              `json:"login,omitzero"` // read the profile files
+	// Provider has the commands run remotely, by Config.Remote, which knows the name; "" is this machine. Cwd ("" is
+	// the instance's first directory) and Env are remote then.
+	Provider  string        `json:"place,omitempty"`
+	Timeout   time.Duration `json:"timeout_ns,omitzero"` // of commands that give none; 0 is none
+	MaxReply  int64         `json:"max_reply,omitzero"`  // of commands that give none; 0 is no bound
+	MaxOutput int64         `json:"max_output,omitzero"` // of commands that give none; 0 is DefaultMaxOutput
 }
 
 // Check checks a Spec and makes its directory absolute. Errors: ErrInvalid, ErrBadEnv.

@@ -29,26 +29,27 @@ const (
 	IDRandom = 12
 )
 
-// Names within a shell's and a command's directory.
-const ()
-
 // Entry is what is on disk of one command: the last good line of DIR/c/ID/record.json.
 type Entry struct {
-	Info Info // with Result when it has ended
-	// Of the Command: what Info does not tell and a later server needs. Stdin is in the file `in`.
-	Spec         Command // Text and Stdin are empty: Info.Command is the text
-	Process      int     // of the shell that runs it; 0 while queued
-	Deadline     time.Time
-	PauseCounted time.Time // when the pause began that Deadline has in it already; zero is none
-	Processes    string    // free for the live side, for instance a stage
+	Version int     `json:"version"`              // of the form; 0 in memory
+	Info    Info    `json:",inline"`              // with Result when it has ended
+	Spec    Command `json:"spec"`                 // what Info lacks and a later server needs
+	Process int     `json:"incarnation,omitzero"` // of the shell that runs it; 0 while queued
+	// Deadline is the end of its timeout; zero without one.
+	Deadline time.Time `json:"deadline,omitzero"`
+	// PauseCounted is the beginning of the pause that Deadline includes already; zero is none.
+	PauseCounted time.Time `json:"rested,omitzero"`
+	// Processes are those that were there before the command, or the one that it is: see proctree.FormatStarts.
+	Processes string `json:"note,omitempty"`
 }
 
 // Shell is what is on disk of a shell, in DIR/shell.json.
 type Shell struct {
-	Spec      Spec // Dir is not stored: it is where the record was found
-	CreatedAt time.Time
-	Process   int      // the newest that was started, from 1
-	FirstEnv  []string // the environment of the first start, KEY=value
+	Version   int       `json:"version"` // of the form; 0 in memory
+	Spec      Spec      `json:",inline"` // Dir is not stored: it is where the record was found
+	CreatedAt time.Time `json:"created_at"`
+	Process   int       `json:"incarnation"` // the newest that was started, from 1
+	FirstEnv  []string  `json:"first"`       // the environment of the first start, KEY=value
 }
 
 // Store is the commands of a shell on disk. All methods may be called at the same time from several goroutines, but one
@@ -114,7 +115,7 @@ func (h *Store) Dir(id string) string { return filepath.Join(h.root, id) }
 // times only. Errors: ErrNoSpace.
 func (h *Store) Save(r *Entry) error {
 	dir := h.Dir(r.Info.ID)
-	line, text, err := encodeRecord(r)
+	line, text, err := encodeRecord(*r)
 	if err == nil && text != "" {
 		err = saveText(filepath.Join(dir, shelldir.TextFile), text)
 	}
@@ -152,21 +153,21 @@ func (h *Store) load(id string) (*Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, long, err := NewestRecord(content)
+	r, err := NewestRecord(content)
 	if err == nil && r.Info.ID != id {
 		err = fmt.Errorf("%w: it is that of %q", shelldir.ErrDamaged, r.Info.ID)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("shell: record of command %s: %w", id, err)
 	}
-	if !long {
+	if !r.Info.InFile {
 		return r, nil
 	}
 	text, err := os.ReadFile(filepath.Join(h.Dir(id), shelldir.TextFile))
 	if err != nil {
 		return nil, fmt.Errorf("shell: text of command %s: %w: %w", id, shelldir.ErrDamaged, hideAbsence(err))
 	}
-	r.Info.Command = string(text)
+	r.Info.Command, r.Info.InFile = string(text), false
 	return r, nil
 }
 
@@ -174,7 +175,7 @@ func (h *Store) load(id string) (*Entry, error) {
 func hideAbsence(err error) error { return errors.New(err.Error()) }
 
 // NewestRecord is the last line that is whole. Errors: ErrDamaged when none is.
-func NewestRecord(content []byte) (r *Entry, long bool, err error) {
+func NewestRecord(content []byte) (r *Entry, err error) {
 	err = fmt.Errorf("%w: empty", shelldir.ErrDamaged)
 	for len(content) > 0 {
 		var line []byte
@@ -186,11 +187,11 @@ func NewestRecord(content []byte) (r *Entry, long bool, err error) {
 		if len(line) == 0 {
 			continue
 		}
-		if r, long, err = decodeRecord(line); err == nil {
-			return r, long, nil
+		if r, err = decodeRecord(line); err == nil {
+			return r, nil
 		}
 	}
-	return nil, false, err
+	return nil, err
 }
 
 // Prune removes the oldest ended commands beyond MaxCommands and maxHistoryBytes from disk and returns their ids,

@@ -27,13 +27,15 @@ func fullRecord(t *testing.T, h *Store) *Entry {
 	return &Entry{
 		Info: Info{ID: id, Shell: "s", Command: "echo \xff <&>\n", Cwd: "/a\nb\xfe", Status: Done, PID: 7,
 			Background: true, Isolated: true, PTY: "t",
-			CreatedAt: at, StartedAt: at.Add(1), FinishedAt: at.Add(2), StdoutBytes: 1 << 40, StderrBytes: 3, Error: "no \xff",
+			CreatedAt: at, StartedAt: at.Add(1), FinishedAt: at.Add(2), StdoutBytes: 1 << 40, StderrBytes: 3,
+			Error: "no \xff",
 			Result: &Result{ExitCode: 255, TimedOut: true, Cancelled: true, Background: true, Truncated: true,
 				TruncatedReason: output.CutDisk, Recreated: true,
 				Lost: []string{"job 1 \xff"}, ShellEnded: true, Cwd: "/c\x80", CwdFallback: "/d", Reason: "budget"}},
 		Spec: Command{Isolated: true, Argv: []string{"a", "", "\xff"}, Cwd: "x\xff",
 			Env:     map[string]string{"A": "\xff", "B": ""},
-			Timeout: time.Second, QueueTimeout: time.Minute, StdinOpen: true, TTY: true, Background: true, MaxOutput: 9, MaxReply: 8},
+			Timeout: time.Second, QueueTimeout: time.Minute, StdinOpen: true, TTY: true, Background: true, MaxOutput: 9,
+			MaxReply: 8},
 		Process: 3, Deadline: at.Add(time.Hour), PauseCounted: at.Add(time.Minute), Processes: "stage",
 	}
 }
@@ -66,7 +68,7 @@ func TestRecordRoundTrip(t *testing.T) {
 	}
 	want := fullRecord(t, h)
 	noZero(t, "record", reflect.ValueOf(*want), "record.Spec.Text", "record.Spec.Stdin", "record.Info.Position",
-		"record.Info.LogCut")
+		"record.Info.LogCut", "record.Info.InFile", "record.Version")
 	long := fullRecord(t, h)
 	long.Info.Command = strings.Repeat("echo \xff\n", 10_000)
 	queued := &Entry{Info: Info{ID: "", Shell: "s", Command: "true", Status: Queued, CreatedAt: want.Info.CreatedAt}}
@@ -99,7 +101,7 @@ func TestShellRoundTrip(t *testing.T) {
 	want := &Shell{Spec: Spec{ID: "s", Name: "n\xff", Dir: dir, Cwd: "/\xff", Env: map[string]string{"A": "\xfe"},
 		Login: true, Timeout: 5, MaxOutput: 6, MaxReply: 7, Provider: "p"},
 		CreatedAt: time.Date(2024, 5, 6, 7, 8, 9, 1, time.UTC), Process: 4, FirstEnv: []string{"A=\xff\n", "odd-name"}}
-	noZero(t, "shell", reflect.ValueOf(*want))
+	noZero(t, "shell", reflect.ValueOf(*want), "shell.Version")
 	if err := SaveShell(dir, want); err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +285,7 @@ func TestPrune(t *testing.T) {
 
 func FuzzDecodeRecord(f *testing.F) {
 	r := &Entry{Info: Info{ID: "x", Command: "\xff", Status: Done, Result: &Result{Lost: []string{"a"}}}}
-	content, _, err := encodeRecord(r)
+	content, _, err := encodeRecord(*r)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -294,28 +296,29 @@ func FuzzDecodeRecord(f *testing.F) {
 		if sum { // past the sum, into what it protects
 			content = withSum(content)
 		}
-		if _, err := decodeShell(content); err != nil && !errors.Is(err, shelldir.ErrDamaged) {
+		saved := Shell{}
+		if err := checked(content, &saved, &saved.Version); err != nil && !errors.Is(err, shelldir.ErrDamaged) {
 			t.Fatal(err)
 		}
-		r, long, err := decodeRecord(content)
+		r, err := decodeRecord(content)
 		if err != nil {
 			if !errors.Is(err, shelldir.ErrDamaged) {
 				t.Fatal(err)
 			}
 			return
 		}
-		again, text, err := encodeRecord(r)
+		again, text, err := encodeRecord(*r)
 		if err != nil {
 			return // a time that JSON cannot write
 		}
-		next, longer, err := decodeRecord(again)
+		next, err := decodeRecord(again)
 		if err != nil {
 			t.Fatalf("%q cannot be read again: %v", again, err)
 		}
-		if longer {
+		if next.Info.InFile {
 			next.Info.Command = text
 		}
-		if long && r.Info.Command == "" {
+		if r.Info.InFile && r.Info.Command == "" {
 			next.Info.Command = ""
 		}
 		if next.Info.Command != r.Info.Command || next.Info.ID != r.Info.ID || next.Info.Status != r.Info.Status ||

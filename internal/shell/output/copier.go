@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// copyPiece is how much one splice moves at most, in bytes: what a FIFO of fifoBytes holds, so that CopyWaiting never
-	// waits for more than this.
+	// copyPiece is how much one splice moves at most, in bytes: what a FIFO of fifoBytes holds, so that CopyWaiting
+	// never waits for more than this.
 	copyPiece = 1 << 20
 	// fifoBytes is the room that a FIFO gets once a command proves to print much, in bytes: most of what saves
 	// wake-ups. It is the default of /proc/sys/fs/pipe-max-size, what any user may have.
@@ -128,8 +128,8 @@ func (p *Copier) CopyWaiting() (eof bool) {
 	return eof
 }
 
-// copyWaiting is CopyWaiting with the descriptor. A writer that never stops cannot hold it: it moves what was there, not
-// what comes meanwhile.
+// copyWaiting is CopyWaiting with the descriptor. A writer that never stops cannot hold it: it moves what was there,
+// not what comes meanwhile.
 func (p *Copier) copyWaiting(fd int) (eof bool) {
 	waiting, err := unix.IoctlGetInt(fd, unix.TIOCINQ) // which is FIONREAD
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package output keeps what commands print: the log of one output, the quota of all logs, and the copier that moves bytes
-// from a FIFO to a log without passing through the memory of the process.
+// Package output keeps what commands print: the log of one output, the quota of all logs, and the copier that moves
+// bytes from a FIFO to a log without passing through the memory of the process.
 package output
 
 import (

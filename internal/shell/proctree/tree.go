@@ -1,5 +1,5 @@
-// Package proctree finds the processes that belong to a shell or to one of its commands, and ends them: by their parents,
-// by the files that they have open, and by the tag of their shell.
+// Package proctree finds the processes that belong to a shell or to one of its commands, and ends them: by their
+// parents, by the files that they have open, and by the tag of their shell.
 package proctree
 
 import (

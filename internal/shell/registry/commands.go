@@ -26,8 +26,8 @@ func (m *Registry) command(session, id string) (*Shell, *shell.Exec, error) {
 // MaxListed bounds the commands taken from one shell, which keeps fewer.
 const MaxListed = 1 << 16
 
-// Commands are the commands of all shells of a session, all for "", in the order in which they were submitted: the newest limit (all for 0) of those before
-// the one with the id before, which are none when there is no such command.
+// Commands are the commands of all shells of a session, all for "", in the order in which they were submitted: the
+// newest limit (all for 0) of those before the one with the id before, which are none when there is no such command.
 func (m *Registry) Commands(session string, limit int, before string) []shell.Info {
 	if limit <= 0 || limit > MaxListed {
 		limit = MaxListed
@@ -45,7 +45,9 @@ func (m *Registry) Commands(session string, limit int, before string) []shell.In
 		if s == owner {
 			return s.Shell.Commands(limit, before)
 		}
-		return slices.DeleteFunc(s.Shell.Commands(MaxListed, ""), func(i shell.Info) bool { return bySubmission(i, last) >= 0 })
+		return slices.DeleteFunc(s.Shell.Commands(MaxListed, ""), func(i shell.Info) bool {
+			return bySubmission(i, last) >= 0
+		})
 	})
 }
 

@@ -6,14 +6,15 @@ import (
 	"github.com/evertty/evertty/internal/terminal"
 )
 
-// DefaultIdle is how long an exec shell may be of no use before its process ends: no conversation with a person or an agent pauses for longer and still
-// counts on its traps and limits, which do not come back.
+// DefaultIdle is how long an exec shell may be of no use before its process ends: no conversation with a person or an
+// agent pauses for longer and still counts on its traps and limits, which do not come back.
 const DefaultIdle = 24 * time.Hour
 
 // retireEvery is the time between two looks for idle shells. Each idle one costs a look at all processes.
 const retireEvery = time.Minute
 
-// RetireIdle ends the processes of shells that nobody has used for Clean.ShellIdle, until the server closes. They come back with their next command.
+// RetireIdle ends the processes of shells that nobody has used for Clean.ShellIdle, until the server closes. They come
+// back with their next command.
 func (m *Registry) RetireIdle() {
 	idle := m.cfg.Idle
 	tick := time.NewTicker(min(retireEvery, idle))

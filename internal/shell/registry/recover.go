@@ -42,8 +42,8 @@ func (m *Registry) Recover() error {
 	return nil
 }
 
-// heldForShells is what the keeper holds for shells, by their keys. What it holds for somebody else, of another release perhaps, it
-// goes on holding.
+// heldForShells is what the keeper holds for shells, by their keys. What it holds for somebody else, of another release
+// perhaps, it goes on holding.
 func (m *Registry) heldForShells() (map[string][]*keeper.Program, error) {
 	list, err := m.cfg.Keeper.TakePrograms(m.ctx)
 	if err != nil {
@@ -90,7 +90,8 @@ func (m *Registry) restoreShell(k datadir.KeptShell, held []*keeper.Program) {
 	}
 	if damage != nil {
 		m.cfg.Metrics.FailedRecoveries.Inc()
-		m.cfg.Log.Warn("a shell's record is damaged, it gets a new one", "key", k.ID, "session", r.Session, "error", damage)
+		m.cfg.Log.Warn("a shell's record is damaged, it gets a new one", "key", k.ID, "session", r.Session, "error",
+			damage)
 		if err := m.saveShell(s, false); err != nil {
 			m.cfg.Log.Warn("cannot write a shell's record", "key", k.ID, "error", err)
 		}
@@ -104,8 +105,8 @@ func (m *Registry) restoreShell(k datadir.KeptShell, held []*keeper.Program) {
 	}
 }
 
-// recordOf is the record of a shell, or one made up when its own is damaged: then the shell is called by its key in the session of rescued
-// terminals.
+// recordOf is the record of a shell, or one made up when its own is damaged: then the shell is called by its key in the
+// session of rescued terminals.
 func (m *Registry) recordOf(k datadir.KeptShell) (shellRecord, error) {
 	err := k.Damage
 	if err == nil {
@@ -117,8 +118,8 @@ func (m *Registry) recordOf(k datadir.KeptShell) (shellRecord, error) {
 	return shellRecord{Shell: k.ID, ID: k.ID, Session: terminal.RecoveredSession, CreatedAt: time.Now().UTC()}, err
 }
 
-// CloseProcesses looks after what is held for a shell that did not come back. Programs of a damaged one cannot be reached any more. After any other
-// failure, of which lack of descriptors is one, the next server may have more luck.
+// CloseProcesses looks after what is held for a shell that did not come back. Programs of a damaged one cannot be
+// reached any more. After any other failure, of which lack of descriptors is one, the next server may have more luck.
 func (m *Registry) letGo(k datadir.KeptShell, held []*keeper.Program, why error) {
 	if errors.Is(why, shell.ErrDamaged) {
 		m.life.Go(func() { m.endShell(k, held) })
@@ -214,7 +215,8 @@ func (m *Registry) damagedShells() (n int, why error) {
 	return n, why
 }
 
-// mendedShells counts the shells that came back although files of theirs could not be read, and tells what one of them lacks.
+// mendedShells counts the shells that came back although files of theirs could not be read, and tells what one of them
+// lacks.
 func (m *Registry) mendedShells() (n int, what string) {
 	for _, s := range m.List("") {
 		if list := s.Damage(); len(list) > 0 {
@@ -227,7 +229,8 @@ func (m *Registry) mendedShells() (n int, what string) {
 // Problems are what the shells lack, one sentence each.
 func (m *Registry) Problems() (list []string) {
 	if n, why := m.damagedShells(); n > 0 {
-		list = append(list, fmt.Sprintf("shells could not be brought back, deleting those of their session removes them: %v (shells: %d)", why, n))
+		list = append(list, fmt.Sprintf("shells could not be brought back, deleting those of their session removes "+
+			"them: %v (shells: %d)", why, n))
 	}
 	if n, what := m.mendedShells(); n > 0 {
 		list = append(list, fmt.Sprintf("shells came back without a part of their files: %s (shells: %d)", what, n))

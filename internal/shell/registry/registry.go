@@ -85,7 +85,8 @@ type Registry struct {
 
 // New makes the registry; Recover brings back what the disk has.
 func New(cfg Config) *Registry {
-	return &Registry{cfg: cfg, life: cfg.Life, ctx: cfg.Life.Context(), byKey: map[string]*Shell{}, damaged: map[string]damagedShell{}}
+	return &Registry{cfg: cfg, life: cfg.Life, ctx: cfg.Life.Context(), byKey: map[string]*Shell{},
+		damaged: map[string]damagedShell{}}
 }
 
 // damagedShell is a shell's directory that nothing can be done with but remove it.
@@ -96,7 +97,8 @@ type damagedShell struct {
 
 // shellConfig is what a shell needs of this server.
 func (m *Registry) shellConfig(key, session string) shell.Config {
-	return shell.Config{Identity: pty.Identity(m.cfg.Address, session, ""), Keeper: m.cfg.Keeper, Log: m.cfg.Log, NoSplice: m.cfg.Unspliced, OnProcess: m.moved, Remote: m.cfg.Remote,
+	return shell.Config{Identity: pty.Identity(m.cfg.Address, session, ""), Keeper: m.cfg.Keeper, Log: m.cfg.Log,
+		NoSplice: m.cfg.Unspliced, OnProcess: m.moved, Remote: m.cfg.Remote,
 		Logs: &m.space.logs, MakeRoom: m.makeExecRoom,
 		OnChanged: func(i shell.Info) {
 			m.cfg.Metrics.Command(i)
@@ -123,7 +125,8 @@ func (m *Registry) Create(spec Spec) (*Shell, error) {
 	return m.startShell(s, spec, Kept{})
 }
 
-// Default is the shell of a session that execs without a name go to; it comes into being when first used. Errors: those of Create.
+// Default is the shell of a session that execs without a name go to; it comes into being when first used. Errors: those
+// of Create.
 func (m *Registry) Default(session string) (*Shell, error) {
 	spec := Spec{Session: session, Default: true}
 	if err := spec.check(); err != nil {
@@ -184,8 +187,9 @@ func (m *Registry) defaultShell(session string) *Shell {
 	return nil
 }
 
-// reserveShell makes the name and a place a new shell's, so that two requests for one name start one shell. The lock is held.
-// key is that of a row that waits for its shell, "" for a new one. The caller has to call startShell after it, which gives both back when there is nothing to have them.
+// reserveShell makes the name and a place a new shell's, so that two requests for one name start one shell. The lock is
+// held. key is that of a row that waits for its shell, "" for a new one. The caller has to call startShell after it,
+// which gives both back when there is nothing to have them.
 func (m *Registry) reserveShell(spec Spec, key string) (*Shell, error) {
 	if s := m.defaultShell(spec.Session); s != nil && spec.Default {
 		return nil, fmt.Errorf("%w: session %q has a default shell, %q", ErrExists, spec.Session, s.ID)
@@ -197,14 +201,16 @@ func (m *Registry) reserveShell(spec Spec, key string) (*Shell, error) {
 		}
 		here++
 		if s.ID == spec.ID && s.phase != shellGoing {
-			return nil, fmt.Errorf("%w: session %q has a shell %q; delete it or choose another id", ErrExists, spec.Session, spec.ID)
+			return nil, fmt.Errorf("%w: session %q has a shell %q; delete it or choose another id", ErrExists,
+				spec.Session, spec.ID)
 		}
 	}
 	if n := len(m.byKey); n >= Max {
 		return nil, fmt.Errorf("%w: %d shells are there, the most this server holds", terminal.ErrLimit, n)
 	}
 	if here >= MaxPerSession {
-		return nil, fmt.Errorf("%w: session %q has %d shells, the most a session may have", terminal.ErrLimit, spec.Session, here)
+		return nil, fmt.Errorf("%w: session %q has %d shells, the most a session may have", terminal.ErrLimit,
+			spec.Session, here)
 	}
 	if _, damaged := m.damaged[key]; key == "" || damaged || m.byKey[key] != nil {
 		key = terminal.NewID()
@@ -213,7 +219,8 @@ func (m *Registry) reserveShell(spec Spec, key string) (*Shell, error) {
 	if !ok {
 		return nil, terminal.ErrClosing
 	}
-	s := m.newShell(shellRecord{Shell: key, ID: cmp.Or(spec.ID, key), Session: spec.Session, Default: spec.Default, CreatedAt: time.Now().UTC()})
+	s := m.newShell(shellRecord{Shell: key, ID: cmp.Or(spec.ID, key), Session: spec.Session, Default: spec.Default,
+		CreatedAt: time.Now().UTC()})
 	s.starting = done
 	m.byKey[key] = s
 	return s, nil
@@ -245,8 +252,9 @@ func (m *Registry) bringUp(s *Shell, spec Spec, kept Kept) error {
 	if err != nil {
 		return unmade(err)
 	}
-	s.Shell, err = shell.Start(m.shellConfig(s.Key, s.Session), shell.Spec{ID: s.Key, Name: s.ID, Dir: dir, Cwd: spec.Cwd, Env: spec.Env,
-		Login: spec.Login, Timeout: spec.Timeout, MaxReply: spec.MaxReply, Provider: spec.place})
+	s.Shell, err = shell.Start(m.shellConfig(s.Key, s.Session),
+		shell.Spec{ID: s.Key, Name: s.ID, Dir: dir, Cwd: spec.Cwd, Env: spec.Env,
+			Login: spec.Login, Timeout: spec.Timeout, MaxReply: spec.MaxReply, Provider: spec.place})
 	if err == nil {
 		if err = m.saveShell(s, false); err == nil {
 			err = m.cfg.Hooks.Started(s, kept)
@@ -272,8 +280,8 @@ func unmade(err error) error {
 	return fmt.Errorf("%w: %w", shell.ErrNoFiles, err)
 }
 
-// Find returns a shell by its id. In session "" every session's are meant. Errors: ErrNotFound; ErrAmbiguous when shells of
-// several sessions have the id.
+// Find returns a shell by its id. In session "" every session's are meant. Errors: ErrNotFound; ErrAmbiguous when
+// shells of several sessions have the id.
 func (m *Registry) Find(session, id string) (*Shell, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -303,7 +311,9 @@ func (m *Registry) List(session string) []*Shell {
 		}
 	}
 	m.mu.Unlock()
-	slices.SortFunc(list, func(a, b *Shell) int { return cmp.Or(a.created.Compare(b.created), cmp.Compare(a.Key, b.Key)) })
+	slices.SortFunc(list, func(a, b *Shell) int {
+		return cmp.Or(a.created.Compare(b.created), cmp.Compare(a.Key, b.Key))
+	})
 	return list
 }
 
@@ -327,12 +337,13 @@ func (m *Registry) Delete(ctx context.Context, s *Shell) error {
 	}
 }
 
-// takeDown ends a shell whose phase is shellGoing and removes what the disk has of it. What cannot be ended or removed keeps its place in
-// the table and its record, by which the next server sees to it.
+// takeDown ends a shell whose phase is shellGoing and removes what the disk has of it. What cannot be ended or removed
+// keeps its place in the table and its record, by which the next server sees to it.
 func (m *Registry) takeDown(s *Shell) {
 	defer close(s.gone)
 	if err := m.saveShell(s, true); err != nil {
-		m.cfg.Log.Warn("cannot note that a shell is deleted", "key", s.Key, "error", err) // it matters only if this server dies now
+		m.cfg.Log.Warn("cannot note that a shell is deleted", "key", s.Key, "error",
+			err) // it matters only if this server dies now
 	}
 	s.remains = s.Shell.Delete(m.ctx)
 	m.cfg.Hooks.Ended(s)
@@ -349,11 +360,12 @@ func (m *Registry) takeDown(s *Shell) {
 	m.cfg.Hooks.Removed(s.Key)
 }
 
-// DeletesAtOnce is how many shells of a session end at the same time: an end mostly waits for processes, but each look at
-// them reads /proc.
+// DeletesAtOnce is how many shells of a session end at the same time: an end mostly waits for processes, but each look
+// at them reads /proc.
 const DeletesAtOnce = 16
 
-// DeleteSession ends all shells of a session, of all sessions for "", several at a time, and removes the damaged ones. Errors: those of Delete.
+// DeleteSession ends all shells of a session, of all sessions for "", several at a time, and removes the damaged ones.
+// Errors: those of Delete.
 func (m *Registry) DeleteSession(ctx context.Context, session string) error {
 	err := parallel.Each(m.List(session), DeletesAtOnce, func(s *Shell) error { return m.Delete(ctx, s) })
 	return errors.Join(err, m.removeDamaged(session))

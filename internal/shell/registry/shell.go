@@ -13,8 +13,8 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// Limits of shells. An idle shell costs three processes' worth of memory in the system (launcher, bash, and their share of the
-// keeper) and half a dozen descriptors here.
+// Limits of shells. An idle shell costs three processes' worth of memory in the system (launcher, bash, and their share
+// of the keeper) and half a dozen descriptors here.
 const (
 	Max           = 1000
 	MaxPerSession = 64
@@ -35,7 +35,8 @@ type Spec struct {
 	Login    bool
 	Timeout  time.Duration
 	MaxReply int64
-	// Default makes it the one that Default returns; ErrExists when the session has one. With ID "" it gets the id that Default gives.
+	// Default makes it the one that Default returns; ErrExists when the session has one. With ID "" it gets the id that
+	// Default gives.
 	Default bool
 
 	place string // where it runs: see shell.Spec
@@ -94,13 +95,15 @@ func (m *Registry) newShell(r shellRecord) *Shell {
 	return s
 }
 
-// Submit is shell.Submit of a thread that lets it: a paused one goes on, a session that is over is followed by another. Errors: thread.ErrBudget, those of ready and of shell.Submit.
+// Submit is shell.Submit of a thread that lets it: a paused one goes on, a session that is over is followed by another.
+// Errors: thread.ErrBudget, those of ready and of shell.Submit.
 func (s *Shell) Submit(c shell.Command) (*shell.Exec, error) {
 	if err := s.shells.cfg.Hooks.Admit(s); err != nil {
 		return nil, err
 	}
 	if c.StdinOpen && s.Spec().Provider != "" {
-		return nil, fmt.Errorf("%w: a command at %s is given all of its input at its start", thread.ErrUnsupported, s.Spec().Provider)
+		return nil, fmt.Errorf("%w: a command at %s is given all of its input at its start", thread.ErrUnsupported,
+			s.Spec().Provider)
 	}
 	release, err := s.shells.cfg.Descriptors.Take(descriptors.Command)
 	if err != nil {
@@ -128,7 +131,8 @@ func (m *Registry) moved(e shell.ProcessEvent) {
 // Info is the shell as it is now.
 func (s *Shell) Info() Info {
 	f := s.Stats()
-	return Info{ID: s.ID, Session: s.Session, Default: s.Default, PID: f.PID, Cwd: f.Cwd, State: f.State, Busy: f.Busy, Queued: f.Queued, CreatedAt: s.created}
+	return Info{ID: s.ID, Session: s.Session, Default: s.Default, PID: f.PID, Cwd: f.Cwd, State: f.State, Busy: f.Busy,
+		Queued: f.Queued, CreatedAt: s.created}
 }
 
 // in tells whether the shell is of the session, any for "".
@@ -150,7 +154,8 @@ type shellRecord struct {
 
 // saveShell writes the record to disk.
 func (m *Registry) saveShell(s *Shell, deleted bool) error {
-	b, err := json.Marshal(shellRecord{Format: shellFormat, Shell: s.Key, ID: s.ID, Session: s.Session, Default: s.Default, CreatedAt: s.created, Deleted: deleted})
+	b, err := json.Marshal(shellRecord{Format: shellFormat, Shell: s.Key, ID: s.ID, Session: s.Session,
+		Default: s.Default, CreatedAt: s.created, Deleted: deleted})
 	if err != nil {
 		panic(fmt.Sprintf("invariant violation: record of shell %s: %v", s.Key, err))
 	}
@@ -163,7 +168,8 @@ func parseShellRecord(key string, b []byte) (shellRecord, error) {
 		return r, fmt.Errorf("record of shell %s: %w", key, err)
 	}
 	if r.Format != shellFormat || r.Shell != key {
-		return r, fmt.Errorf("record of shell %s: format %d of shell %q; this server reads format %d", key, r.Format, r.Shell, shellFormat)
+		return r, fmt.Errorf("record of shell %s: format %d of shell %q; this server reads format %d", key, r.Format,
+			r.Shell, shellFormat)
 	}
 	if err := errors.Join(terminal.CheckName("session", r.Session), terminal.CheckName("shell", r.ID)); err != nil {
 		return r, fmt.Errorf("record of shell %s: %w", key, err)

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// terminalGrace is the time from SIGHUP to SIGKILL for a command on a terminal whose time is over: that from SIGINT to SIGKILL of
-	// one in a shell.
+	// terminalGrace is the time from SIGHUP to SIGKILL for a command on a terminal whose time is over: that from SIGINT
+	// to SIGKILL of one in a shell.
 	terminalGrace = time.Second
 	// terminalEnd bounds the wait for what does not react even to SIGKILL, which the disk may hold up.
 	terminalEnd   = 10 * time.Second
@@ -24,10 +24,12 @@ const (
 	codeCancelled = 130
 )
 
-// ExecTTY starts a command with a terminal as its standard files, in the directory and with the environment of a shell: `tty:true`. Its Stdin is typed, and the end of file
-// after it unless Stdin is nil; Text is limited to what one argument of a program may have. The command is one of the shell's history, with what the terminal printed as its
-// stdout; nothing that it does to its directory and variables is the shell's. It goes on under the next server. When it has ended and its log has everything, the terminal is
-// removed with its files. Errors: those of Create and of shell.Enroll.
+// ExecTTY starts a command with a terminal as its standard files, in the directory and with the environment of a shell:
+// `tty:true`. Its Stdin is typed, and the end of file after it unless Stdin is nil; Text is limited to what one
+// argument of a program may have. The command is one of the shell's history, with what the terminal printed as its
+// stdout; nothing that it does to its directory and variables is the shell's. It goes on under the next server. When it
+// has ended and its log has everything, the terminal is removed with its files. Errors: those of Create and of
+// shell.Enroll.
 func (m *Registry) ExecTTY(ctx context.Context, s *Shell, c shell.Command) (*shell.Exec, error) {
 	if c.Isolated && len(c.Argv) == 0 {
 		return nil, fmt.Errorf("%w: argv is empty: name a program", terminal.ErrInvalid)
@@ -61,7 +63,8 @@ func (m *Registry) ExecTTY(ctx context.Context, s *Shell, c shell.Command) (*she
 	return e, nil
 }
 
-// resumeTerminalExecs goes on with the commands on terminals that an earlier server has left. What it had not typed is not typed.
+// resumeTerminalExecs goes on with the commands on terminals that an earlier server has left. What it had not typed is
+// not typed.
 func (m *Registry) resumeTerminalExecs(s *Shell) {
 	for _, e := range s.Terminals() {
 		t, err := m.cfg.Terminals.Find("", e.Info().PTY)
@@ -73,8 +76,9 @@ func (m *Registry) resumeTerminalExecs(s *Shell) {
 	}
 }
 
-// settle waits until what the last command did to the shell is known, which takes a moment longer than its answer: a change of nothing has its turn after
-// that. A command that runs is not waited for, and a shell that has ended is not started.
+// settle waits until what the last command did to the shell is known, which takes a moment longer than its answer: a
+// change of nothing has its turn after that. A command that runs is not waited for, and a shell that has ended is not
+// started.
 func (s *Shell) settle(ctx context.Context) error {
 	if f := s.Stats(); f.Busy || f.Queued > 0 || f.PID == 0 {
 		return nil
@@ -82,8 +86,8 @@ func (s *Shell) settle(ctx context.Context) error {
 	return s.Shell.SetEnv(ctx, nil, nil)
 }
 
-// terminalSpec is the terminal for a command. Variables that the shell lacks and every terminal has (PATH, HOME, …) come back. TERM is
-// the terminal's own unless the user has set another one in the shell.
+// terminalSpec is the terminal for a command. Variables that the shell lacks and every terminal has (PATH, HOME, …)
+// come back. TERM is the terminal's own unless the user has set another one in the shell.
 func (s *Shell) terminalSpec(c shell.Command) terminal.Spec {
 	state := s.State()
 	env := map[string]string{}
@@ -113,7 +117,8 @@ type terminalExec struct {
 	e *shell.Exec
 }
 
-// typeIn types p and the end of file while the program runs and returns a function that ends that. What the program does not read is not missed.
+// typeIn types p and the end of file while the program runs and returns a function that ends that. What the program
+// does not read is not missed.
 func (x terminalExec) typeIn(p []byte) (stop func()) {
 	ctx, cancel := context.WithCancel(x.m.ctx)
 	done := make(chan struct{})
@@ -124,7 +129,8 @@ func (x terminalExec) typeIn(p []byte) (stop func()) {
 				return
 			}
 		}
-		// At the beginning of a line the character ends the file, elsewhere it only hands the line out (termios(3) VEOF).
+		// At the beginning of a line the character ends the file, elsewhere it only hands the line out (termios(3)
+		// VEOF).
 		if eof, ok := x.t.Process().Master().EOFChar(); ok {
 			end := []byte{eof}
 			if len(p) > 0 && p[len(p)-1] != '\n' {
@@ -139,7 +145,8 @@ func (x terminalExec) typeIn(p []byte) (stop func()) {
 	}
 }
 
-// run follows the command to its end, writes that down and removes the terminal. It returns before that when the server leaves.
+// run follows the command to its end, writes that down and removes the terminal. It returns before that when the server
+// leaves.
 func (x terminalExec) run() {
 	m := x.m
 	copied := make(chan struct{})

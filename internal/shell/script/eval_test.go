@@ -13,13 +13,22 @@ import (
 
 // evaluated are texts whose run could tell that eval has it.
 var evaluated = []string{
-	"echo $LINENO\necho $LINENO; f() {\n echo $LINENO ${BASH_LINENO[@]}\n}\nf", "return 3\necho NOT", "echo a\nexit_nothing\n(exit 4)", "set -u; echo $nope; echo NOT\necho on", "echo ${nope:?gone}\necho on",
-	"shopt -s expand_aliases\nalias foo='echo FOO'\nfoo a", "cat <<X\nhi $LINENO\n", "echo a \\", "echo a # b", "break; continue; echo on", "local x; echo $?", "((1/0)); echo $?\n: $((1/0))\necho on",
-	"readonly R=1; R=2; echo NOT\necho on", "trap 'echo E $LINENO' ERR; false\nfalse", "trap 'echo R' RETURN; f() { :; }; f", "set -- a b; echo \"$@\" $#", "shift 3; echo $?", "return 300", "return abc",
-	"echo ${#BASH_SOURCE[@]} ${FUNCNAME[@]}", "caller >/dev/null; echo $?", "x=1 y=2; echo $x$y; unset x", "{ echo a; echo b >&2; }", "cat < <(echo a); echo b > >(cat); wait", "for i in 1 2; do echo $i; done\n:", "", "\n\n", "# only", "-x", "--",
-	"echo 'it'\\''s' \"$'x'\" $'a\\tb'", "echo é€ 漢 \xff\x01\x7f\x80", "false", "! false", "( exit 5 )", "if true; then return 7; fi", "eval 'return 8'; echo NOT", "eval 'if then'; echo $?", "echo \"${BASH_COMMAND}\"",
-	"set -o history\necho a\nhistory | cut -c8-", "echo $BASH_SUBSHELL $SHLVL; echo ${-//[^hBH]}", "a=(1 2\n3); echo ${a[2]} $LINENO", "case x in\nx) echo $LINENO;;\nesac", "coproc cat; kill $!; wait 2>/dev/null; true", "echo $_",
-	"printf '%s\n' \"$0\" $#", "shopt -s extglob\necho @(a|b)", "time true 2>/dev/null >&2", "kill -USR1 $$ & wait $!; echo $?", "trap 'echo U $LINENO' USR1; kill -USR1 $BASHPID; echo on",
+	"echo $LINENO\necho $LINENO; f() {\n echo $LINENO ${BASH_LINENO[@]}\n}\nf", "return 3\necho NOT",
+	"echo a\nexit_nothing\n(exit 4)", "set -u; echo $nope; echo NOT\necho on", "echo ${nope:?gone}\necho on",
+	"shopt -s expand_aliases\nalias foo='echo FOO'\nfoo a", "cat <<X\nhi $LINENO\n", "echo a \\", "echo a # b",
+	"break; continue; echo on", "local x; echo $?", "((1/0)); echo $?\n: $((1/0))\necho on",
+	"readonly R=1; R=2; echo NOT\necho on", "trap 'echo E $LINENO' ERR; false\nfalse",
+	"trap 'echo R' RETURN; f() { :; }; f", "set -- a b; echo \"$@\" $#", "shift 3; echo $?", "return 300", "return abc",
+	"echo ${#BASH_SOURCE[@]} ${FUNCNAME[@]}", "caller >/dev/null; echo $?", "x=1 y=2; echo $x$y; unset x",
+	"{ echo a; echo b >&2; }", "cat < <(echo a); echo b > >(cat); wait", "for i in 1 2; do echo $i; done\n:", "",
+	"\n\n", "# only", "-x", "--",
+	"echo 'it'\\''s' \"$'x'\" $'a\\tb'", "echo é€ 漢 \xff\x01\x7f\x80", "false", "! false", "( exit 5 )",
+	"if true; then return 7; fi", "eval 'return 8'; echo NOT", "eval 'if then'; echo $?", "echo \"${BASH_COMMAND}\"",
+	"set -o history\necho a\nhistory | cut -c8-", "echo $BASH_SUBSHELL $SHLVL; echo ${-//[^hBH]}",
+	"a=(1 2\n3); echo ${a[2]} $LINENO", "case x in\nx) echo $LINENO;;\nesac",
+	"coproc cat; kill $!; wait 2>/dev/null; true", "echo $_",
+	"printf '%s\n' \"$0\" $#", "shopt -s extglob\necho @(a|b)", "time true 2>/dev/null >&2",
+	"kill -USR1 $$ & wait $!; echo $?", "trap 'echo U $LINENO' USR1; kill -USR1 $BASHPID; echo on",
 }
 
 // TestEvalIsNotSeen: a text that eval has runs as one that is sourced: its outputs, its status and what it leaves are

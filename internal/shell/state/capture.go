@@ -68,7 +68,8 @@ builtin printf '%s\n' "${__evertty[@]}" && builtin printf '\0' || exit 1
 builtin mapfile -t __evertty </proc/$$/limits
 builtin printf '%s\v' "${__evertty[@]}" && builtin printf '\0' || exit 1
 for __evertty_at in /proc/$$/fdinfo/[3-9] /proc/$$/fdinfo/[1-9][0-9]*; do
-	builtin mapfile -t __evertty <"$__evertty_at" && (( ! (${__evertty[1]##*[!0-7]} & 02000000) )) && builtin printf '%s\n' "${__evertty_at##*/}"
+	builtin mapfile -t __evertty <"$__evertty_at" && (( ! (${__evertty[1]##*[!0-7]} & 02000000) )) &&
+		builtin printf '%s\n' "${__evertty_at##*/}"
 done 2>/dev/null
 builtin enable -n
 builtin complete -p

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,13 +11,13 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
-// Environment is what of a shell outlives its process, besides functions, aliases, arrays and options.
+// Environment is the directory and the variables of a shell. The tags are those of the file of a remote shell.
 type Environment struct {
-	Cwd string
-	Env map[string]string // everything exported but PWD, OLDPWD, SHLVL and _
-	// Delta is what was changed or added against the environment at the first start, Unset what was removed.
-	Delta map[string]string
-	Unset []string
+	Cwd string            `json:"cwd"`
+	Env map[string]string `json:"-"` // exported, without PWD, OLDPWD, SHLVL and _
+	// Delta is what was changed or added since the first start, Unset what was removed, ascending.
+	Delta map[string]string `json:"env_delta"`
+	Unset []string          `json:"env_unset"`
 }
 
 // With is the state with other variables.
@@ -34,37 +33,30 @@ func (s Environment) With(set map[string]string, unset []string) Environment {
 	return Environment{Cwd: s.Cwd, Delta: delta, Unset: slices.Compact(gone)}
 }
 
-// environmentJSON is the form of the state on disk.
-type environmentJSON struct {
-	Cwd   shelldir.Text      `json:"cwd"`
-	Env   [][2]shelldir.Text `json:"env_delta"`
-	Unset []shelldir.Text    `json:"env_unset"`
-}
-
-// LoadEnvironment reads the state of a shell elsewhere: Cwd ("" is where the compute begins), Delta and Unset. Without
-// the file it is empty. Errors: ErrDamaged.
+// LoadEnvironment reads the state of a remote shell: Cwd ("" is the instance's first directory), Delta and Unset.
+// Without the file it is empty. Errors: ErrDamaged.
 func LoadEnvironment(file string) (Environment, error) {
+	s := Environment{}
 	b, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Environment{Delta: map[string]string{}}, nil
-	}
-	var j environmentJSON
 	if err == nil {
-		err = json.Unmarshal(b, &j)
+		err = shelldir.Unmarshal(b, &s)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
 	if err != nil {
-		return Environment{Delta: map[string]string{}}, fmt.Errorf("shell: %w: %q: %w", shelldir.ErrDamaged, file, err)
+		s, err = Environment{}, fmt.Errorf("shell: %w: %q: %w", shelldir.ErrDamaged, file, err)
 	}
-	s := Environment{Cwd: string(j.Cwd), Delta: shelldir.PairsMap(j.Env), Unset: shelldir.Strings(j.Unset)}
 	if s.Delta == nil {
 		s.Delta = map[string]string{}
 	}
-	return s, nil
+	return s, err
 }
 
 // SaveEnvironment writes the state, so that the file has either the old one or the new one.
 func SaveEnvironment(file string, s Environment) error {
-	b, err := json.Marshal(environmentJSON{shelldir.Text(s.Cwd), shelldir.Pairs(s.Delta), shelldir.Texts(s.Unset)})
+	s.Unset = append([]string(nil), s.Unset...) // null when there are none
+	b, err := shelldir.Marshal(s)
 	if err != nil {
 		return fmt.Errorf("shell: state: %w", err)
 	}

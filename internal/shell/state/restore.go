@@ -39,7 +39,8 @@ func (s *Snapshot) WriteRestore(dir string, first []string) (env, missing []stri
 	if err == nil {
 		defer file.Close()
 	} else {
-		missing = []string{"variables that are not exported, functions, arguments, completions and the directory stack: " +
+		missing = []string{"variables that are not exported, functions, arguments, completions and the directory " +
+			"stack: " +
 			"the file of the state is damaged or missing"}
 	}
 	err = shelldir.Write(filepath.Join(dir, RestoreFile), func(w *bufio.Writer) error {

@@ -56,7 +56,8 @@ type job struct {
 // bashVariables are the variables that bash makes itself or that mean nothing in another process, besides those that
 // begin with BASH.
 var bashVariables = map[string]bool{
-	"COLUMNS": true, "COMP_WORDBREAKS": true, "DIRSTACK": true, "EPOCHREALTIME": true, "EPOCHSECONDS": true, "EUID": true,
+	"COLUMNS": true, "COMP_WORDBREAKS": true, "DIRSTACK": true, "EPOCHREALTIME": true, "EPOCHSECONDS": true,
+	"EUID":     true,
 	"FUNCNAME": true,
 	"GROUPS":   true, "HISTCMD": true, "LINENO": true, "LINES": true, "PIPESTATUS": true, "PPID": true, "RANDOM": true,
 	"SECONDS":   true,

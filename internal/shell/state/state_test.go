@@ -27,23 +27,37 @@ var (
 func TestStateComesBack(t *testing.T) {
 	for _, one := range []struct{ name, set, ask, want string }{
 		{"nothing", ":", "echo $GONE$OLD", "11\n"},
-		{"exported", `export A=$'x\ny \'"$\\` + "`é😀\\377\\001'", `printf %s "$A" | od -An -tx1 | tr -d ' \n'; env -0 | tr '\0' '\n' | grep -c ^A=`, "780a792027" + "22245c60c3a9f09f9880ff01" + "1\n"},
+		{"exported", `export A=$'x\ny \'"$\\` + "`é😀\\377\\001'",
+			`printf %s "$A" | od -An -tx1 | tr -d ' \n'; env -0 | tr '\0' '\n' | grep -c ^A=`,
+			"780a792027" + "22245c60c3a9f09f9880ff01" + "1\n"},
 		{"exported twice", "export A=1; export A=2", "sh -c 'echo $A'", "2\n"},
 		{"unset", "unset GONE", "echo ${GONE-no}; env | grep -c GONE", "no\n0\n"},
 		{"no longer exported", "export -n OLD", "echo $OLD; env | grep -c OLD", "1\n0\n"},
 		{"odd environment", ":", "env | grep -c ^odd-name=kept", "1\n"},
 		{"unexported", "a='1  2'", `echo "$a"; env | grep -c ^a=`, "1  2\n0\n"},
 		{"array", `a=(1 "" 'x y' [9]=z)`, `declare -p a`, `declare -a a=([0]="1" [1]="" [2]="x y" [9]="z")` + "\n"},
-		{"associative", `declare -A m=([a b]=1 ["]"]=$'q\n' [@]=x ['$x']='` + "`z`" + `')`, `for k in "]" @ "a b" '$x'; do printf '%q ' "${m[$k]}"; done; echo ${#m[@]}`, `$'q\n' x 1 \` + "`z\\` 4\n"},
-		{"attributes", "declare -ir n=7; declare -l low=ABC; declare -n ref=low; declare -x nothing", "echo $n $low $ref; declare -p n nothing", "7 abc abc\ndeclare -ir n=\"7\"\ndeclare -x nothing\n"},
-		{"function", "f() { cat <<E\n  $1 'it'\nE\n}\nfoo-bar() { echo \"$@\"; }", "f x; foo-bar 1 '2 3'", "  x 'it'\n1 2 3\n"},
-		{"exported function", "f() { echo child; }; export -f f; g() { :; }; readonly -f g", "bash -c f; declare -pF g", "child\ndeclare -fr g\n"},
-		{"function with extglob", "shopt -s extglob\nf() { case $1 in !(a|b)) echo other;; *) echo ab;; esac; }\nshopt -u extglob", "f a; shopt -s extglob; f c; shopt -u extglob; shopt extglob", "ab\nother\nextglob        \toff\n"},
-		{"function named as a builtin", `declare() { echo D; }; printf() { echo P; }; env() { echo E; }; builtin() { echo B; }; command() { echo C; }; set() { echo S; }; shopt() { echo O; }; alias() { echo A; }; unset() { echo U; }; eval() { echo V; }; trap() { echo T; }; exit() { echo X; }; exec() { echo Y; }`,
-			"declare; printf; env; builtin; command; set; shopt; alias; unset; eval; trap; exit; exec", "D\nP\nE\nB\nC\nS\nO\nA\nU\nV\nT\nX\nY\n"},
-		{"alias", `alias ll='echo "l'\''l"' declare=echo builtin=false printf=false set=false` + "\n", "ll; \\unalias declare\ndeclare -p OLD", "l'l\ndeclare -x OLD=\"1\"\n"},
+		{"associative", `declare -A m=([a b]=1 ["]"]=$'q\n' [@]=x ['$x']='` + "`z`" + `')`,
+			`for k in "]" @ "a b" '$x'; do printf '%q ' "${m[$k]}"; done; echo ${#m[@]}`, `$'q\n' x 1 \` + "`z\\` 4\n"},
+		{"attributes", "declare -ir n=7; declare -l low=ABC; declare -n ref=low; declare -x nothing",
+			"echo $n $low $ref; declare -p n nothing", "7 abc abc\ndeclare -ir n=\"7\"\ndeclare -x nothing\n"},
+		{"function", "f() { cat <<E\n  $1 'it'\nE\n}\nfoo-bar() { echo \"$@\"; }", "f x; foo-bar 1 '2 3'",
+			"  x 'it'\n1 2 3\n"},
+		{"exported function", "f() { echo child; }; export -f f; g() { :; }; readonly -f g", "bash -c f; declare -pF g",
+			"child\ndeclare -fr g\n"},
+		{"function with extglob",
+			"shopt -s extglob\nf() { case $1 in !(a|b)) echo other;; *) echo ab;; esac; }\nshopt -u extglob",
+			"f a; shopt -s extglob; f c; shopt -u extglob; shopt extglob", "ab\nother\nextglob        \toff\n"},
+		{"function named as a builtin",
+			`declare() { echo D; }; printf() { echo P; }; env() { echo E; }; builtin() { echo B; }; command() { echo ` +
+				`C; }; set() { echo S; }; shopt() { echo O; }; alias() { echo A; }; unset() { echo U; }; eval() { ` +
+				`echo V; }; trap() { echo T; }; exit() { echo X; }; exec() { echo Y; }`,
+			"declare; printf; env; builtin; command; set; shopt; alias; unset; eval; trap; exit; exec",
+			"D\nP\nE\nB\nC\nS\nO\nA\nU\nV\nT\nX\nY\n"},
+		{"alias", `alias ll='echo "l'\''l"' declare=echo builtin=false printf=false set=false` + "\n",
+			"ll; \\unalias declare\ndeclare -p OLD", "l'l\ndeclare -x OLD=\"1\"\n"},
 		{"alias in a function", "alias ls='echo ls'\nf() { ls x; }\n", "f", "ls x\n"},
-		{"shopt", "shopt -s dotglob nullglob; shopt -u sourcepath", "shopt dotglob nullglob sourcepath", "dotglob        \ton\nnullglob       \ton\nsourcepath     \toff\n"},
+		{"shopt", "shopt -s dotglob nullglob; shopt -u sourcepath", "shopt dotglob nullglob sourcepath",
+			"dotglob        \ton\nnullglob       \ton\nsourcepath     \toff\n"},
 		{"failglob", "shopt -s failglob", "shopt failglob", "failglob       \ton\n"},
 		{"set", "set -u -o pipefail -C", "echo $-; set -o | grep pipefail; cat </dev/null >|x", "*"},
 		{"noexec", "set -n", "echo on", "on\n"},
@@ -51,7 +65,8 @@ func TestStateComesBack(t *testing.T) {
 		{"verbose", "set -v", "echo on", "*"},
 		{"errexit", "set -e", "case $- in *e*) echo e;; esac", "e\n"},
 		{"posix", "set -o posix", "set -o | grep posix; echo $POSIXLY_CORRECT", "posix          \ton\ny\n"},
-		{"posix by variable", "export POSIXLY_CORRECT=mine", "env | grep POSIXLY; set -o | grep posix", "POSIXLY_CORRECT=mine\nposix          \ton\n"},
+		{"posix by variable", "export POSIXLY_CORRECT=mine", "env | grep POSIXLY; set -o | grep posix",
+			"POSIXLY_CORRECT=mine\nposix          \ton\n"},
 		{"umask", "umask 027", "umask", "0027\n"},
 		{"no PATH", "unset PATH", "echo ${PATH-none}", "none\n"},
 		{"no IFS", "unset IFS", "echo ${IFS-none}", "none\n"},
@@ -61,7 +76,8 @@ func TestStateComesBack(t *testing.T) {
 		{"noglob", "set -f", "echo *", "*\n"},
 		{"arguments", "set -- a 'b  c' ''", `echo "$#:$2"`, "3:b  c\n"},
 		{"redirected", "exec 2>/dev/null 1>&2", "echo on", "on\n"},
-		{"long", "a=x; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do a=$a$a; done; export a", "echo ${#a}; a=${a:0:1}; declare -p a", "262144\ndeclare -x a=\"x\"\n"},
+		{"long", "a=x; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do a=$a$a; done; export a",
+			"echo ${#a}; a=${a:0:1}; declare -p a", "262144\ndeclare -x a=\"x\"\n"},
 		{"removed directory", "mkdir sub; cd sub; rmdir ../sub", "echo on", "on\n"},
 	} {
 		t.Run(one.name, func(t *testing.T) {
@@ -91,8 +107,11 @@ func TestStateComesBack(t *testing.T) {
 // The capture of a shell leaves everything in it as it was.
 func TestCaptureLeavesNoTrace(t *testing.T) {
 	b := newBash(t)
-	b.run("sleep 1000 & trap 'echo D >>traps' DEBUG; trap 'echo E >>traps' ERR; trap 'echo R >>traps' RETURN; trap 'echo X >>traps' EXIT; exec 7</dev/null")
-	const ask = "declare -p | grep -v '^declare -[^ ]* \\(_\\|BASHPID\\|RANDOM\\|SRANDOM\\|SECONDS\\|EPOCH[A-Z]*\\|LINENO\\|PIPESTATUS\\|BASH_[A-Z]*\\|FUNCNAME\\|COLUMNS\\|LINES\\|HISTCMD\\)\\b'; declare -F; alias; shopt; set +o; trap; jobs -l; umask; ls /proc/$$/fd"
+	b.run("sleep 1000 & trap 'echo D >>traps' DEBUG; trap 'echo E >>traps' ERR; trap 'echo R >>traps' RETURN; trap " +
+		"'echo X >>traps' EXIT; exec 7</dev/null")
+	const ask = "declare -p | grep -v '^declare -[^ ]* " +
+		"\\(_\\|BASHPID\\|RANDOM\\|SRANDOM\\|SECONDS\\|EPOCH[A-Z]*\\|LINENO\\|PIPESTATUS\\|BASH_[A-Z]*\\|" +
+		"FUNCNAME\\|COLUMNS\\|LINES\\|HISTCMD\\)\\b'; declare -F; alias; shopt; set +o; trap; jobs -l; umask; ls /proc/$$/fd"
 	before := b.run(ask)
 	traps := func() string {
 		text, err := os.ReadFile(filepath.Join(b.dir, "traps"))
@@ -113,7 +132,8 @@ func TestCaptureLeavesNoTrace(t *testing.T) {
 	if after := b.run(ask); after != before {
 		t.Errorf("before\n%s\nafter\n%s", before, after)
 	}
-	if got := i.Lost(0); len(got) != 6 || !strings.HasPrefix(got[0], "job ") || !strings.HasSuffix(got[0], " sleep 1000") ||
+	if got := i.Lost(0); len(got) != 6 || !strings.HasPrefix(got[0], "job ") ||
+		!strings.HasSuffix(got[0], " sleep 1000") ||
 		!slices.Contains(got, "trap EXIT") || !slices.Contains(got, "trap DEBUG") || got[5] != "file descriptor 7" {
 		t.Errorf("lost %q", got)
 	}
@@ -128,12 +148,14 @@ func TestLost(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(b.dir, shelldir.CommandsDir, "id"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	b.raw("{ sleep 302; } >|" + Quote(filepath.Join(b.dir, shelldir.CommandsDir, "id", "out")) + " &\n") // a command of ours
+	b.raw("{ sleep 302; } >|" + Quote(filepath.Join(b.dir, shelldir.CommandsDir, "id", "out")) +
+		" &\n") // a command of ours
 	b.run("sleep 0.01 & wait $!; sleep 300 | sleep 301 & trap '' USR1; ulimit -n 64; ulimit -c 0")
 	i := b.capture()
 	next := b.again(i, firstEnv())
 	got := i.Lost(next.cmd.Process.Pid)
-	if len(got) < 3 || !strings.HasSuffix(got[0], " sleep 300 | sleep 301") || got[1] != "trap SIGUSR1" && got[1] != "trap USR1" || !slices.Contains(got, "ulimit -n 64") {
+	if len(got) < 3 || !strings.HasSuffix(got[0], " sleep 300 | sleep 301") || got[1] != "trap SIGUSR1" &&
+		got[1] != "trap USR1" || !slices.Contains(got, "ulimit -n 64") {
 		t.Errorf("lost %q", got)
 	}
 }
@@ -189,7 +211,8 @@ func TestStateOfACutCapture(t *testing.T) {
 // One definition that bash refuses costs only itself.
 func TestDamagedDefinition(t *testing.T) {
 	b := newBash(t)
-	b.run("f() { echo f; }; g() { echo g; }; h() { echo h; }; a=1; export b=2; c=(3); alias al='echo al'\nshopt -s dotglob")
+	b.run("f() { echo f; }; g() { echo g; }; h() { echo h; }; a=1; export b=2; c=(3); alias al='echo al'\nshopt -s " +
+		"dotglob")
 	b.raw(CaptureLine(b.dir))
 	found := filepath.Join(b.dir, captureFound)
 	text, err := os.ReadFile(found)
@@ -207,7 +230,8 @@ func TestDamagedDefinition(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := b.again(i, firstEnv())
-	if got, want := next.run("f; h; al; echo $b ${c[0]}; shopt -q dotglob && echo dot; type -t g"), "f\nh\nal\n2 3\ndot\n"; got != want {
+	if got, want := next.run("f; h; al; echo $b ${c[0]}; shopt -q dotglob && echo dot; type -t g"),
+		"f\nh\nal\n2 3\ndot\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -433,7 +457,8 @@ func FuzzParseImage(f *testing.F) {
 
 func BenchmarkCapture(b *testing.B) {
 	for name, set := range map[string]string{"fresh": ":",
-		"100 functions": `for i in {1..100}; do eval "f$i() { echo $i; }"; done`, "2000 variables": `for i in {1..2000}; do eval "v$i='value of $i'"; done`} {
+		"100 functions":  `for i in {1..100}; do eval "f$i() { echo $i; }"; done`,
+		"2000 variables": `for i in {1..2000}; do eval "v$i='value of $i'"; done`} {
 		b.Run(name, func(b *testing.B) {
 			bash := newBash(b)
 			bash.run(set)
