@@ -331,7 +331,7 @@ func (s *daemon) records(rotate int64, log *slog.Logger) (thread.Store, error) {
 		return nil, err
 	}
 	s.db = db
-	s.record.Store = db.Records()
+	s.record.Store = db.Conversations()
 	if s.record.Files, err = store.OpenFiles(filepath.Join(s.dir, "threads"), rotate); err != nil {
 		log.Error("records are kept without files", "error", err)
 		s.record.NoFiles = err

@@ -26,7 +26,7 @@ var CommandArrows = map[CommandStatus][]CommandStatus{
 	CommandFailed:    {},
 }
 
-// Command is the record of one command; what it printed is in files.
+// Command is the conversation of one command; what it printed is in files.
 type Command struct {
 	ID          string            `json:"command_id"`
 	Terminal    string            `json:"terminal_id"`
@@ -46,7 +46,7 @@ type Command struct {
 	FinishedAt  time.Time         `json:"finished_at,omitzero"`
 }
 
-// Ended says whether nothing can change any more.
+// Ended reports whether nothing can change any more.
 func (c Command) Ended() bool { return c.Status != CommandQueued && c.Status != CommandRunning }
 
 func (c Command) To(next CommandStatus) (Command, error) {

@@ -108,7 +108,7 @@ const (
 	ProviderError = "provider.error"
 )
 
-// LeaseEvent is one entry of a lease's book, which is only ever added to.
+// LeaseEvent is one entry of a lease's event log, which only grows.
 type LeaseEvent struct {
 	Seq      int64     `json:"seq"` // grows; of one store
 	Lease    string    `json:"lease_id"`

@@ -35,7 +35,7 @@ func (u Usage) Plus(v Usage) Usage {
 	return Usage{u.CPUSeconds + v.CPUSeconds, u.Commands + v.Commands, u.Bytes + v.Bytes}
 }
 
-// Beyond says whether u is more than the budget allows.
+// Beyond reports whether u is more than the budget allows.
 func (u Usage) Beyond(budget Usage) bool {
 	return budget.CPUSeconds > 0 && u.CPUSeconds > budget.CPUSeconds ||
 		budget.Commands > 0 && u.Commands > budget.Commands ||

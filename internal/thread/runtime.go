@@ -42,7 +42,7 @@ type Runtime struct {
 	EndedAt    time.Time
 }
 
-// Live says whether the process may be there.
+// Live reports whether the process may be there.
 func (r Runtime) Live() bool { return r.State == Starting || r.State == Up || r.State == Adopted }
 
 func (r Runtime) To(next RuntimeState) (Runtime, error) {

@@ -38,7 +38,7 @@ type State struct {
 // NewState is the first one: version 0 in a directory.
 func NewState(cwd string) State { return State{Cwd: cwd, Env: map[string]string{}, Unset: []string{}} }
 
-// Same says whether two states differ in nothing but version and time.
+// Same reports whether two states differ in nothing but version and time.
 func (s State) Same(o State) bool {
 	return s.Cwd == o.Cwd && maps.Equal(s.Env, o.Env) && slices.Equal(s.Unset, o.Unset)
 }

@@ -52,7 +52,7 @@ type Session struct {
 	CloseReason  string
 }
 
-// Live says whether the session still lets processes live. One whose time is over is live until somebody closes it.
+// Live reports whether the session still lets processes live. One whose time is over is live until somebody closes it.
 func (s Session) Live() bool { return s.Status == Active || s.Status == Idle || s.Status == Paused }
 
 // ExpiresAt is when the session is over unless something happens in it: min(last activity + idle, start + max). While it is paused the idle time stands

@@ -23,7 +23,7 @@ func (m *Manager) Touch(threadID string) error {
 	if w == nil {
 		return m.noWindow(threadID)
 	}
-	return m.touchLate(threadID)
+	return m.touchInactive(threadID)
 }
 
 func (w *window) touch(now time.Time) {
@@ -39,8 +39,8 @@ func (m *Manager) noWindow(threadID string) error {
 	return fmt.Errorf("%w: thread %s", thread.ErrExpired, threadID)
 }
 
-// touchLate is for a session that is idle or seems to be over.
-func (m *Manager) touchLate(threadID string) error {
+// touchInactive is for a session that is idle or seems to be over.
+func (m *Manager) touchInactive(threadID string) error {
 	s, ok := m.window(threadID)
 	if !ok {
 		return m.noWindow(threadID)
@@ -138,7 +138,7 @@ func (m *Manager) over(s thread.Session) (string, error) {
 	if reason != thread.ReasonIdle {
 		return reason, nil
 	}
-	busy, err := m.guarded(s.Thread)
+	busy, err := m.isBusy(s.Thread)
 	if err != nil || !busy {
 		return reason, err
 	}
@@ -150,7 +150,7 @@ func (m *Manager) over(s thread.Session) (string, error) {
 	return "", nil
 }
 
-func (m *Manager) guarded(threadID string) (busy bool, err error) {
+func (m *Manager) isBusy(threadID string) (busy bool, err error) {
 	if m.cfg.Viewers(threadID) > 0 {
 		return true, nil
 	}

@@ -154,9 +154,9 @@ func (m *Manager) OpenCommands() (list []thread.Command, err error) {
 	return list, m.view(func(tx thread.Tx) error { list, err = tx.OpenCommands(""); return err })
 }
 
-// Admit lets one more command begin in a thread whose session is active, without a look at the store: it counts against the budget and is activity.
+// AuthorizeCommand lets one more command begin in a thread whose session is active, without a look at the store: it counts against the budget and is activity.
 // Errors: ErrExpired (Open first: there is no session, it is over, idle or paused), ErrBudget (the command must not run; the next Sweep closes the session).
-func (m *Manager) Admit(threadID string) error {
+func (m *Manager) AuthorizeCommand(threadID string) error {
 	now := m.clock.now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -174,8 +174,8 @@ func (m *Manager) Admit(threadID string) error {
 	return nil
 }
 
-// Attend is Touch for somebody who types: it is refused too when the session is paused or idle, which Open ends. Errors: ErrExpired.
-func (m *Manager) Attend(threadID string) error {
+// TouchInput is Touch for somebody who types: it is refused too when the session is paused or idle, which Open ends. Errors: ErrExpired.
+func (m *Manager) TouchInput(threadID string) error {
 	now := m.clock.now()
 	m.mu.Lock()
 	defer m.mu.Unlock()

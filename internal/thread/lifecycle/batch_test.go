@@ -57,21 +57,21 @@ func TestBatchWritesWhatHasHappened(t *testing.T) {
 
 func TestAdmit(t *testing.T) {
 	r := newRig(t)
-	if err := r.Admit("t"); !errors.Is(err, thread.ErrExpired) {
+	if err := r.AuthorizeCommand("t"); !errors.Is(err, thread.ErrExpired) {
 		t.Errorf("no thread: %v", err)
 	}
 	_, err := r.Open(context.Background(), "t", thread.Use{Policy: &thread.Policy{Idle: time.Minute, Max: time.Hour, Budget: thread.Usage{Commands: 2}}})
 	r.ok(err)
 	r.clock.pass(50 * time.Second)
-	r.ok(r.Admit("t"))
+	r.ok(r.AuthorizeCommand("t"))
 	r.clock.pass(50 * time.Second)
-	r.ok(r.Attend("t"))
+	r.ok(r.TouchInput("t"))
 	r.clock.pass(50 * time.Second)
-	r.ok(r.Admit("t")) // both were activity
-	if err := r.Admit("t"); !errors.Is(err, thread.ErrBudget) {
+	r.ok(r.AuthorizeCommand("t")) // both were activity
+	if err := r.AuthorizeCommand("t"); !errors.Is(err, thread.ErrBudget) {
 		t.Errorf("one too many: %v", err)
 	}
-	if err := r.Attend("t"); !errors.Is(err, thread.ErrExpired) {
+	if err := r.TouchInput("t"); !errors.Is(err, thread.ErrExpired) {
 		t.Errorf("after the budget: %v", err)
 	}
 	swept, err := r.Sweep(context.Background())
@@ -82,7 +82,7 @@ func TestAdmit(t *testing.T) {
 	_, err = r.Open(context.Background(), "t", thread.Use{})
 	r.ok(err)
 	r.ok(r.Pause(context.Background(), "t"))
-	for what, do := range map[string]func(string) error{"admit": r.Admit, "attend": r.Attend} {
+	for what, do := range map[string]func(string) error{"admit": r.AuthorizeCommand, "attend": r.TouchInput} {
 		if err := do("t"); !errors.Is(err, thread.ErrExpired) {
 			t.Errorf("%s of a paused one: %v", what, err)
 		}

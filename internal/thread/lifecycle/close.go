@@ -96,14 +96,14 @@ func (m *Manager) pauseUnused(ctx context.Context, threadID string, leases []thr
 		if err != nil || now.Observed != thread.Running {
 			continue
 		}
-		if used, err := m.usedBeside(threadID, l.ID); err == nil && !used {
+		if used, err := m.usedByOthers(threadID, l.ID); err == nil && !used {
 			_, _ = m.pauseLease(ctx, l.ID, "reaper") // it has told its failure itself
 		}
 	}
 }
 
-// usedBeside says whether a live session of another thread or a command uses a lease.
-func (m *Manager) usedBeside(threadID, lease string) (used bool, err error) {
+// usedByOthers reports whether a live session of another thread or a command uses a lease.
+func (m *Manager) usedByOthers(threadID, lease string) (used bool, err error) {
 	err = m.view(func(tx thread.Tx) error {
 		n, err := tx.LeaseCommands(lease)
 		if used = n > 0; used || err != nil {
@@ -115,7 +115,7 @@ func (m *Manager) usedBeside(threadID, lease string) (used bool, err error) {
 	return used, err
 }
 
-// shared says whether a live session of another thread, one that is not paused, uses a lease.
+// shared reports whether a live session of another thread, one that is not paused, uses a lease.
 func (m *Manager) shared(tx thread.Tx, threadID, lease string) (bool, error) {
 	threads, err := tx.LeaseThreads(lease)
 	return slices.ContainsFunc(threads, func(other string) bool {

@@ -98,7 +98,7 @@ func (m *Manager) LeaseThreads(lease string) (list []string, err error) {
 	return list, m.view(func(tx thread.Tx) error { list, err = tx.LeaseThreads(lease); return err })
 }
 
-// LeaseEvents is the book of a lease after an entry, at most limit of it. Errors: ErrNotFound.
+// LeaseEvents returns the events of a lease after one of them, at most limit of it. Errors: ErrNotFound.
 func (m *Manager) LeaseEvents(lease string, after int64, limit int) (list []thread.LeaseEvent, err error) {
 	return list, m.view(func(tx thread.Tx) error {
 		if _, err := tx.Lease(lease); err != nil {
@@ -116,7 +116,7 @@ func (m *Manager) PauseLease(ctx context.Context, id string) (thread.Lease, erro
 }
 
 func (m *Manager) pauseLease(ctx context.Context, id, source string) (thread.Lease, error) {
-	return m.with(ctx, id, source, func(w *leaseWork) error {
+	return m.withLease(ctx, id, source, func(w *leaseWork) error {
 		if err := w.known(ctx); err != nil || w.l.Observed == thread.Frozen {
 			return err
 		}
@@ -124,20 +124,20 @@ func (m *Manager) pauseLease(ctx context.Context, id, source string) (thread.Lea
 			return w.refuse(thread.IntentPause, thread.Frozen)
 		}
 		// The wish comes before the deed: of a server that is killed in between the next one finds a pause that was cut short.
-		if err := w.want(thread.WantPaused); err != nil {
+		if err := w.setDesired(thread.WantPaused); err != nil {
 			return err
 		}
 		w.m.cfg.ComputeChanged(w.l, thread.Frozen)
-		if err := w.unlessIn(ctx, thread.Frozen, w.p.Pause(ctx, w.i.Session)); err != nil {
+		if err := w.ignoreIfIn(ctx, thread.Frozen, w.p.Pause(ctx, w.i.Session)); err != nil {
 			w.m.cfg.ComputeChanged(w.l, thread.Running)
-			return errors.Join(w.fail("pause", err), w.want(thread.WantRunning))
+			return errors.Join(w.fail("pause", err), w.setDesired(thread.WantRunning))
 		}
-		return w.take(step{event: thread.IntentPause, to: thread.Frozen, want: thread.WantPaused})
+		return w.apply(step{event: thread.IntentPause, to: thread.Frozen, want: thread.WantPaused})
 	})
 }
 
-// want notes what is wanted of the compute before it is done.
-func (w *leaseWork) want(d thread.Desired) error {
+// setDesired notes what is wanted of the compute before it is done.
+func (w *leaseWork) setDesired(d thread.Desired) error {
 	return w.m.update(func(c *change) error { return c.setLease(w.l.ID, func(l *thread.Lease) { l.Desired = d }) })
 }
 
@@ -147,7 +147,7 @@ func (m *Manager) ResumeLease(ctx context.Context, id string) (thread.Lease, err
 }
 
 func (m *Manager) resumeLease(ctx context.Context, id, source string) (thread.Lease, error) {
-	return m.with(ctx, id, source, func(w *leaseWork) error {
+	return m.withLease(ctx, id, source, func(w *leaseWork) error {
 		if err := w.known(ctx); err != nil || w.l.Observed == thread.Running {
 			return err
 		}
@@ -165,7 +165,7 @@ func (m *Manager) DestroyLease(ctx context.Context, id string) (thread.Lease, er
 }
 
 func (m *Manager) destroyLease(ctx context.Context, id, source string) (thread.Lease, error) {
-	return m.with(ctx, id, source, func(w *leaseWork) error {
+	return m.withLease(ctx, id, source, func(w *leaseWork) error {
 		if !w.bound() {
 			return m.update(func(c *change) error {
 				return c.setLease(id, func(l *thread.Lease) { l.Desired, l.Status = thread.WantDestroyed, thread.LeaseExpired })
@@ -175,13 +175,13 @@ func (m *Manager) destroyLease(ctx context.Context, id, source string) (thread.L
 			return w.fail("destroy", err)
 		}
 		w.m.cfg.ComputeChanged(w.l, thread.Dead)
-		return w.take(step{event: thread.IntentDestroy, to: thread.Dead, want: thread.WantDestroyed, status: thread.LeaseExpired})
+		return w.apply(step{event: thread.IntentDestroy, to: thread.Dead, want: thread.WantDestroyed, status: thread.LeaseExpired})
 	})
 }
 
 // Refresh asks the provider how the compute of a lease is. Errors: ErrNotFound, ErrNoProvider, ErrProvider, the reason of ctx.
 func (m *Manager) Refresh(ctx context.Context, id string) (thread.Lease, error) {
-	return m.with(ctx, id, "api", func(w *leaseWork) error {
+	return m.withLease(ctx, id, "api", func(w *leaseWork) error {
 		if !w.bound() {
 			return nil
 		}
@@ -191,7 +191,7 @@ func (m *Manager) Refresh(ctx context.Context, id string) (thread.Lease, error) 
 
 // Adopt binds an instance that the provider has already. Errors: ErrNotFound, ErrInUse (the lease has one), ErrInvalid, ErrNoProvider, ErrProvider.
 func (m *Manager) Adopt(ctx context.Context, id, instance string) (thread.Lease, error) {
-	return m.with(ctx, id, "api", func(w *leaseWork) error {
+	return m.withLease(ctx, id, "api", func(w *leaseWork) error {
 		if instance == "" {
 			return fmt.Errorf("%w: no instance", thread.ErrInvalid)
 		}
@@ -207,14 +207,14 @@ func (m *Manager) Adopt(ctx context.Context, id, instance string) (thread.Lease,
 		}
 		w.m.cfg.ComputeChanged(w.l, seen)
 		// A lease that was dead can only be running or unknown: then it is seen as it is.
-		if err := w.take(step{event: thread.IntentRunning, to: thread.Running, want: thread.WantRunning, bind: instance}); err != nil || seen == thread.Running {
+		if err := w.apply(step{event: thread.IntentRunning, to: thread.Running, want: thread.WantRunning, bind: instance}); err != nil || seen == thread.Running {
 			return err
 		}
-		return w.take(step{event: thread.ObserveStatus, to: seen})
+		return w.apply(step{event: thread.ObserveStatus, to: seen})
 	})
 }
 
-// DeleteLease removes a lease and its book. Errors: ErrNotFound, ErrInUse (a thread or terminal has it, or its compute is not dead).
+// DeleteLease removes a lease and its events. Errors: ErrNotFound, ErrInUse (a thread or terminal has it, or its compute is not dead).
 func (m *Manager) DeleteLease(ctx context.Context, id string) error {
 	unlock, err := m.leases.lock(ctx, id)
 	if err != nil {
@@ -241,8 +241,8 @@ func (m *Manager) DeleteLease(ctx context.Context, id string) error {
 	})
 }
 
-// with does work on a lease and tells how it is after it.
-func (m *Manager) with(ctx context.Context, id, source string, do func(*leaseWork) error) (thread.Lease, error) {
+// withLease does work on a lease and returns it.
+func (m *Manager) withLease(ctx context.Context, id, source string, do func(*leaseWork) error) (thread.Lease, error) {
 	unlock, err := m.leases.lock(ctx, id)
 	if err != nil {
 		return thread.Lease{}, err
@@ -267,12 +267,12 @@ func (w *leaseWork) known(ctx context.Context) error {
 	return nil
 }
 
-// refuse enters into the book that somebody wanted what cannot be. The table alone does not say it: dead → running is for making compute, not for resuming it.
+// refuse adds an event for a change that is not allowed. The table alone does not say it: dead → running is for making compute, not for resuming it.
 func (w *leaseWork) refuse(event string, to thread.Observed) error {
 	refusal := fmt.Errorf("%w: lease %s is %s", thread.ErrTransition, w.l.ID, w.l.Observed)
 	return w.m.update(func(c *change) error {
 		c.refused = refusal
-		return c.book(w.l, step{event: event, source: w.source, to: to}, refusal)
+		return c.recordStep(w.l, step{event: event, source: w.source, to: to}, refusal)
 	})
 }
 

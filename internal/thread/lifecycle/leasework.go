@@ -47,7 +47,7 @@ func (m *Manager) ensure(ctx context.Context, id, source string) (thread.Lease, 
 		err = w.create(ctx)
 	case thread.Running:
 		if w.l.Desired != thread.WantRunning { // somebody else has resumed it
-			err = errors.Join(w.want(thread.WantRunning), w.read(id))
+			err = errors.Join(w.setDesired(thread.WantRunning), w.read(id))
 		}
 	}
 	return w.l, w.i, err
@@ -103,7 +103,7 @@ func (w *leaseWork) refresh(ctx context.Context) error {
 		return w.fail("status", err)
 	}
 	w.m.cfg.ComputeChanged(w.l, seen)
-	return w.take(step{event: thread.ObserveStatus, to: seen})
+	return w.apply(step{event: thread.ObserveStatus, to: seen})
 }
 
 func (w *leaseWork) create(ctx context.Context) error {
@@ -120,7 +120,7 @@ func (w *leaseWork) create(ctx context.Context) error {
 		return w.fail("create", err)
 	}
 	w.m.cfg.ComputeChanged(w.l, thread.Running)
-	if err := w.take(step{event: thread.IntentRunning, to: thread.Running, want: thread.WantRunning, bind: made.ID}); err != nil {
+	if err := w.apply(step{event: thread.IntentRunning, to: thread.Running, want: thread.WantRunning, bind: made.ID}); err != nil {
 		w.m.cfg.ComputeChanged(w.l, thread.Dead)
 		// Nobody would ever find it again.
 		undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
@@ -131,16 +131,16 @@ func (w *leaseWork) create(ctx context.Context) error {
 }
 
 func (w *leaseWork) resume(ctx context.Context) error {
-	if err := w.unlessIn(ctx, thread.Running, w.p.Resume(ctx, w.i.Session)); err != nil {
+	if err := w.ignoreIfIn(ctx, thread.Running, w.p.Resume(ctx, w.i.Session)); err != nil {
 		return w.fail("resume", err)
 	}
 	w.m.cfg.ComputeChanged(w.l, thread.Running)
-	return w.take(step{event: thread.IntentResume, to: thread.Running, want: thread.WantRunning})
+	return w.apply(step{event: thread.IntentResume, to: thread.Running, want: thread.WantRunning})
 }
 
-// unlessIn is nil for a change that the provider refused because the instance is in the wanted state already: somebody
+// ignoreIfIn is nil for a change that the provider refused because the instance is in the wanted state already: somebody
 // else changed it, or a change before was not written down.
-func (w *leaseWork) unlessIn(ctx context.Context, want thread.Observed, err error) error {
+func (w *leaseWork) ignoreIfIn(ctx context.Context, want thread.Observed, err error) error {
 	if errors.Is(err, provider.ErrState) {
 		if seen, failed := w.p.Status(ctx, w.i.Session); failed == nil && seen == want {
 			return nil
@@ -149,7 +149,7 @@ func (w *leaseWork) unlessIn(ctx context.Context, want thread.Observed, err erro
 	return err
 }
 
-// step is one entry of a lease's book.
+// step is one event of a lease.
 type step struct {
 	event  string
 	source string // "" is the work's
@@ -159,8 +159,8 @@ type step struct {
 	bind   string             // the provider's id of a new instance; "" is the one there is
 }
 
-// take writes a step and reads the outcome. Errors: ErrTransition, which is in the book too.
-func (w *leaseWork) take(s step) error {
+// apply writes a step and reads the outcome. Errors: ErrTransition, which is an event of the lease too.
+func (w *leaseWork) apply(s step) error {
 	if s.source == "" {
 		s.source = w.source
 	}
@@ -178,7 +178,7 @@ func (c *change) step(id string, s step) error {
 	}
 	if refusal := l.Allowed(s.to); refusal != nil {
 		c.refused = refusal
-		return c.book(l, s, refusal)
+		return c.recordStep(l, s, refusal)
 	}
 	from := l.Observed
 	if err := c.stepInstance(&l, s); err != nil {
@@ -204,7 +204,7 @@ func (c *change) step(id string, s step) error {
 	}
 	before := l
 	before.Observed = from
-	return c.book(before, s, nil)
+	return c.recordStep(before, s, nil)
 }
 
 func (m *Manager) believe(l thread.Lease) {
@@ -241,8 +241,8 @@ func (c *change) stepInstance(l *thread.Lease, s step) error {
 	return c.PutInstance(i)
 }
 
-// book enters a step into the lease's book and tells the threads that use the lease.
-func (c *change) book(l thread.Lease, s step, cause error) error {
+// recordStep adds a step to the lease's events and to the events of the threads that use it.
+func (c *change) recordStep(l thread.Lease, s step, cause error) error {
 	e := thread.LeaseEvent{Lease: l.ID, Type: s.event, Source: s.source, From: l.Observed, To: s.to, At: c.now}
 	kind := "lease." + string(s.to)
 	if cause != nil {
@@ -269,7 +269,7 @@ func (c *change) book(l thread.Lease, s step, cause error) error {
 	return nil
 }
 
-// fail enters a provider's failure into the book.
+// fail adds a provider's failure to the lease's events.
 func (w *leaseWork) fail(doing string, cause error) error {
 	err := w.m.update(func(c *change) error {
 		if err := c.setLease(w.l.ID, func(l *thread.Lease) {
@@ -282,7 +282,7 @@ func (w *leaseWork) fail(doing string, cause error) error {
 		if err != nil {
 			return err
 		}
-		return c.book(l, step{event: thread.ProviderError, source: w.source, to: l.Observed}, cause)
+		return c.recordStep(l, step{event: thread.ProviderError, source: w.source, to: l.Observed}, cause)
 	})
 	told := fmt.Errorf("%w: %s of lease %s: %w", thread.ErrProvider, doing, w.l.ID, cause)
 	if err != nil {

@@ -28,9 +28,9 @@ func (m *Manager) open(ctx context.Context, threadID string, u thread.Use) (thre
 	if err := m.closeOverdue(ctx, threadID); err != nil {
 		return thread.Layers{}, err
 	}
-	l, err := m.look(threadID, u, true)
+	l, err := m.readLayers(threadID, u, true)
 	if missing(err) {
-		l, err = m.build(threadID, u, true)
+		l, err = m.buildLayers(threadID, u, true)
 	}
 	if err != nil {
 		return l, err
@@ -88,8 +88,8 @@ func checkUse(u thread.Use, threadID string) error {
 	return nil
 }
 
-// look finds all layers. ErrNotFound: at least one is missing. Without alive, a session that is over will do, or none.
-func (m *Manager) look(threadID string, u thread.Use, alive bool) (l thread.Layers, err error) {
+// readLayers finds all layers. ErrNotFound: at least one is missing. Without alive, a session that is over will do, or none.
+func (m *Manager) readLayers(threadID string, u thread.Use, alive bool) (l thread.Layers, err error) {
 	return l, m.view(func(tx thread.Tx) error {
 		if l.Thread, err = tx.Thread(threadID); err != nil {
 			return err
@@ -164,8 +164,8 @@ func choose(tx thread.Tx, th thread.Thread, u thread.Use) (t thread.Terminal, id
 	return t, "", fmt.Errorf("terminal of thread %s: %w", th.ID, thread.ErrNotFound)
 }
 
-// build makes what is missing.
-func (m *Manager) build(threadID string, u thread.Use, alive bool) (l thread.Layers, err error) {
+// buildLayers makes what is missing.
+func (m *Manager) buildLayers(threadID string, u thread.Use, alive bool) (l thread.Layers, err error) {
 	err = m.update(func(c *change) error {
 		l = thread.Layers{}
 		if err := c.buildThread(&l, threadID, u); err != nil {
@@ -273,7 +273,7 @@ func (c *change) makeTerminal(l *thread.Layers, id string, u thread.Use) error {
 		}
 	}
 	l.Terminal, l.NewTerminal = t, true
-	if err := c.point(&l.Thread, id); err != nil {
+	if err := c.setActive(&l.Thread, id); err != nil {
 		return err
 	}
 	kind := thread.TerminalCreated
@@ -283,8 +283,8 @@ func (c *change) makeTerminal(l *thread.Layers, id string, u thread.Use) error {
 	return c.emit(t.Thread, kind, thread.Detail{Terminal: id, Lease: t.Lease, Cwd: st.Cwd, Version: st.Version})
 }
 
-// point makes a thread's first terminal its default and active one.
-func (c *change) point(th *thread.Thread, terminal string) error {
+// setActive makes a thread's first terminal its default and active one.
+func (c *change) setActive(th *thread.Thread, terminal string) error {
 	if th.Default != "" && th.Active != "" {
 		return nil
 	}
@@ -417,7 +417,7 @@ func (m *Manager) Status(ctx context.Context, threadID string, u thread.Use) (th
 	if err := m.expireOnRead(ctx, threadID); err != nil {
 		return thread.Layers{}, err
 	}
-	l, err := m.look(threadID, u, false)
+	l, err := m.readLayers(threadID, u, false)
 	if !missing(err) {
 		return l, err
 	}
@@ -430,5 +430,5 @@ func (m *Manager) Status(ctx context.Context, threadID string, u thread.Use) (th
 			return l, err
 		}
 	}
-	return m.build(threadID, u, false)
+	return m.buildLayers(threadID, u, false)
 }

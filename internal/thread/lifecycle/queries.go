@@ -11,7 +11,7 @@ func (m *Manager) Thread(id string) (th thread.Thread, err error) {
 	return th, m.view(func(tx thread.Tx) error { th, err = tx.Thread(id); return err })
 }
 
-// MayBegin says whether a thread is there or may be made under its id. Errors: ErrInvalid.
+// MayBegin reports whether a thread is there or may be made under its id. Errors: ErrInvalid.
 func (m *Manager) MayBegin(id string) error {
 	if checkNew(id) == nil {
 		return nil

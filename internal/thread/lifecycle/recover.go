@@ -96,7 +96,7 @@ func (c *change) recoverProcesses(a Alive, done *Recovered) error {
 	return nil
 }
 
-// isProcess says whether a runtime is the process: also one of which the server died before it could write down the PID.
+// isProcess reports whether a runtime is the process: also one of which the server died before it could write down the PID.
 func isProcess(r thread.Runtime, p Process) bool {
 	return r.PID == p.PID && r.PIDStart == p.PIDStart && r.Boot == p.Boot || r.State == thread.Starting
 }

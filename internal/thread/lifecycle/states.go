@@ -214,7 +214,7 @@ func (c *change) deleteTerminal(terminal string) error {
 	} else if err != nil && !missing(err) {
 		return err
 	}
-	if err := c.unpoint(t); err != nil {
+	if err := c.unsetActive(t); err != nil {
 		return err
 	}
 	if err := c.Tx.DeleteTerminal(terminal); err != nil {
@@ -224,7 +224,7 @@ func (c *change) deleteTerminal(terminal string) error {
 	return c.emit(t.Thread, thread.TerminalDeleted, thread.Detail{Terminal: terminal})
 }
 
-func (c *change) unpoint(t thread.Terminal) error {
+func (c *change) unsetActive(t thread.Terminal) error {
 	th, err := c.Thread(t.Thread)
 	if err != nil || th.Active != t.ID && th.Default != t.ID {
 		return err

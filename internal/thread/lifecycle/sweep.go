@@ -98,7 +98,7 @@ func (m *Manager) warn(s thread.Session) (warned bool, err error) {
 	reason := thread.ReasonMax
 	if s.ExpiresAt().Before(s.StartedAt.Add(s.Policy.Max)) {
 		reason = thread.ReasonIdle
-		if busy, err := m.guarded(s.Thread); err != nil || busy {
+		if busy, err := m.isBusy(s.Thread); err != nil || busy {
 			return false, err
 		}
 	}

@@ -31,12 +31,12 @@ type note struct {
 }
 
 // recorder writes notes into the records in their order, so that neither a command nor a byte of output waits for the database. What is not written when this
-// process is killed, the next server takes from the shells' own histories and from what is alive (see align).
+// process is killed, the next server takes from the shells' own histories and from what is alive (see reconcile).
 type recorder struct {
-	queue chan note
-	hurry chan struct{} // has a value when somebody waits for a batch
-	stop  chan struct{}
-	done  chan struct{}
+	queue    chan note
+	flushNow chan struct{} // has a value when somebody waits for a batch
+	stop     chan struct{}
+	done     chan struct{}
 }
 
 func newRecorder() recorder {
@@ -66,7 +66,7 @@ func (d *Service) flush(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	select {
-	case d.recorder.hurry <- struct{}{}:
+	case d.recorder.flushNow <- struct{}{}:
 	default:
 	}
 	select {
@@ -89,7 +89,7 @@ func (d *Service) record() {
 			d.write(d.gather(n))
 		case <-retry.C:
 			if d.trouble.Load() != nil {
-				d.realign()
+				d.reconcileAgain()
 			}
 		case <-d.recorder.stop:
 			for len(d.recorder.queue) > 0 {
@@ -122,7 +122,7 @@ func (d *Service) gather(first note) []note {
 			if list = append(list, n); n.written != nil {
 				return list
 			}
-		case <-d.recorder.hurry:
+		case <-d.recorder.flushNow:
 			pause.Reset(0)
 		case <-pause.C:
 			return list
@@ -133,7 +133,7 @@ func (d *Service) gather(first note) []note {
 	return list
 }
 
-// write writes notes in one transaction. A database that refuses is behind from now on, until realign has brought it in line.
+// write writes notes in one transaction. A database that refuses is behind from now on, until reconcileAgain succeeds.
 func (d *Service) write(list []note) {
 	defer func() {
 		for _, n := range list {
@@ -203,7 +203,7 @@ func (d *Service) failed(err error) {
 	}
 }
 
-// commandChanged notes what a shell tells of a command.
+// commandChanged records a change of a command.
 func (d *Service) commandChanged(key string, i shell.Info) {
 	if d.Manager == nil {
 		return

@@ -14,12 +14,12 @@ import (
 
 // Threads, as routes see them. A thread's id is the session of terminals and shells: whatever is used first of the two makes all layers of the other.
 //
-// Every method fails with ErrNoRecords when there is no database, and else with the errors of the thread.Manager's method of that name.
+// Every method fails with ErrNoStore when there is no database, and else with the errors of the thread.Manager's method of that name.
 
 // CreateThread makes a thread that is not there yet, with its session, first terminal and lease. The id "" lets the server choose one.
 // Errors: thread.ErrConflict, ErrInvalid, ErrNoProvider, ErrNotFound (u.Lease), ErrProvider.
 func (d *Service) CreateThread(ctx context.Context, id string, u thread.Use) (thread.Layers, error) {
-	if err := d.usable(); err != nil {
+	if err := d.available(); err != nil {
 		return thread.Layers{}, err
 	}
 	return d.Manager.CreateThread(ctx, id, u)
@@ -39,7 +39,7 @@ func (d *Service) Thread(ctx context.Context, id string) (thread.Layers, error) 
 
 // Threads are by id those behind after, at most limit (1 to thread.MaxPage). next is the after of the next part, "" at the end.
 func (d *Service) Threads(ctx context.Context, after string, limit int) (list []thread.Layers, next string, err error) {
-	if err := d.usable(); err != nil {
+	if err := d.available(); err != nil {
 		return nil, "", err
 	}
 	threads, err := d.Manager.Threads(after, limit)
@@ -76,7 +76,7 @@ func (d *Service) DeleteThread(ctx context.Context, id string) error {
 		return err
 	}
 	_ = d.flush(ctx)
-	if err := d.deleteRecords(ctx, id); err != nil {
+	if err := d.deleteConversations(ctx, id); err != nil {
 		return err
 	}
 	d.pauses.forget(id)
@@ -96,7 +96,7 @@ func (d *Service) removeTerminals(ctx context.Context, thread string) error {
 
 // TouchThread is activity. Errors: thread.ErrExpired, ErrNotFound.
 func (d *Service) TouchThread(ctx context.Context, id string) (thread.Layers, error) {
-	if err := d.usable(); err != nil {
+	if err := d.available(); err != nil {
 		return thread.Layers{}, err
 	}
 	if err := d.Manager.Touch(id); err != nil {
@@ -142,7 +142,7 @@ func (d *Service) change(ctx context.Context, id string, do func(*lifecycle.Mana
 
 // SetThreadPolicy changes what sessions of a thread may, the live one too; from now on its policy counts as chosen (see end). Errors: thread.ErrNotFound, ErrInvalid.
 func (d *Service) SetThreadPolicy(ctx context.Context, id string, p thread.Policy) (thread.Layers, error) {
-	if err := d.usable(); err != nil {
+	if err := d.available(); err != nil {
 		return thread.Layers{}, err
 	}
 	if err := d.Manager.SetPolicy(id, p); err != nil {
@@ -153,7 +153,7 @@ func (d *Service) SetThreadPolicy(ctx context.Context, id string, p thread.Polic
 
 // ThreadSessions are the sessions of a thread, the newest first. Errors: thread.ErrNotFound.
 func (d *Service) ThreadSessions(id string) ([]thread.Session, error) {
-	if err := d.usable(); err != nil {
+	if err := d.available(); err != nil {
 		return nil, err
 	}
 	return d.Manager.Sessions(id)
@@ -178,7 +178,7 @@ func (d *Service) ThreadTerminals(ctx context.Context, id string) ([]thread.Term
 
 // ActivateTerminal makes a terminal the one that is meant when none is named. Errors: thread.ErrNotFound.
 func (d *Service) ActivateTerminal(ctx context.Context, threadID, terminal string) (thread.Layers, error) {
-	if err := d.usable(); err != nil {
+	if err := d.available(); err != nil {
 		return thread.Layers{}, err
 	}
 	if err := d.Manager.Activate(threadID, terminal); err != nil {
@@ -198,7 +198,7 @@ func (d *Service) TerminalHistory(ctx context.Context, thread, terminal string) 
 	return d.Manager.History(terminal)
 }
 
-// owns tells whether a terminal is the thread's. Errors: thread.ErrNotFound.
+// owns reports whether a terminal is the thread's. Errors: thread.ErrNotFound.
 func (d *Service) owns(threadID, terminal string) error {
 	t, err := d.Manager.Terminal(terminal)
 	if err == nil && t.Thread != threadID {

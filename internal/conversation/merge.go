@@ -17,16 +17,16 @@ const (
 	lostStart    = "- Left out: "
 )
 
-// carried is a line of an earlier summary. What stands for lines that were left out long ago is one without text.
-type carried struct {
+// summaryLine is a line of an earlier summary. What stands for lines that were left out long ago is one without text.
+type summaryLine struct {
 	of   int64 // the number of the compaction
 	line string
 	lost int
 }
 
 // earlierLines takes a summary apart, of compaction number of. Lines that say nothing of the conversation are left out, long ones (of a caller's) folded.
-func earlierLines(summary string, of int64) []carried {
-	var list []carried
+func earlierLines(summary string, of int64) []summaryLine {
+	var list []summaryLine
 	for _, line := range strings.Split(summary, "\n") {
 		line = oneLine(line)
 		if rest, ok := strings.CutPrefix(line, carriedStart); ok {
@@ -38,36 +38,36 @@ func earlierLines(summary string, of int64) []carried {
 		if rest, ok := strings.CutPrefix(line, lostStart); ok {
 			number, _, _ := strings.Cut(rest, " ")
 			if n, err := strconv.Atoi(number); err == nil && n > 0 {
-				list = append(list, carried{lost: n})
+				list = append(list, summaryLine{lost: n})
 				continue
 			}
 		}
-		if saysSomething(line) {
-			for _, part := range fold(line, SummaryLine) {
-				list = append(list, carried{of: of, line: part})
+		if hasContent(line) {
+			for _, part := range splitLine(line, SummaryLine) {
+				list = append(list, summaryLine{of: of, line: part})
 			}
 		}
 	}
 	return list
 }
 
-// saysSomething is false for lines that hold a summary together, and those that name nothing.
-func saysSomething(line string) bool {
+// hasContent is false for lines that hold a summary together, and those that name nothing.
+func hasContent(line string) bool {
 	before, after, _ := strings.Cut(summaryCount, "%d")
 	return line != "" && line != summaryHead && line != summaryRetained &&
 		!(strings.HasPrefix(line, before) && strings.HasSuffix(line, after)) &&
 		!strings.HasSuffix(line, ": "+summaryNone) && !strings.HasSuffix(line, ": "+summaryNoFiles)
 }
 
-// carryOn are the lines of earlier summaries for a new one whose own lines are given: those that are not in it yet, up to CarriedLines and CarriedChars with the
+// mergeSummaries are the lines of earlier summaries for a new one whose own lines are given: those that are not in it yet, up to CarriedLines and CarriedChars with the
 // lines between them. When they are more, the least important of the oldest go, and a line says how many went.
-func carryOn(earlier []carried, own []string) []string {
+func mergeSummaries(earlier []summaryLine, own []string) []string {
 	lost := 0
 	said := map[string]bool{}
 	for _, line := range own {
 		said[strings.ToLower(oneLine(line))] = true
 	}
-	var left []carried
+	var left []summaryLine
 	for _, c := range earlier {
 		key := strings.ToLower(c.line)
 		if lost += c.lost; c.line != "" && !said[key] {
@@ -91,7 +91,7 @@ func carryOn(earlier []carried, own []string) []string {
 }
 
 // mostImportant are those of lines that there is room for, in their order.
-func mostImportant(lines []carried) []carried {
+func mostImportant(lines []summaryLine) []summaryLine {
 	order := make([]int, len(lines))
 	for i := range order {
 		order[i] = i
@@ -115,7 +115,7 @@ func mostImportant(lines []carried) []carried {
 		kept = append(kept, i)
 	}
 	slices.Sort(kept)
-	list := make([]carried, len(kept))
+	list := make([]summaryLine, len(kept))
 	for k, i := range kept {
 		list[k] = lines[i]
 	}
@@ -137,8 +137,8 @@ func importance(line string) int {
 	return 0
 }
 
-// fold breaks a line at spaces so that no part has more than n code points; a word that has more is broken too.
-func fold(line string, n int) []string {
+// splitLine breaks a line at spaces so that no part has more than n code points; a word that has more is broken too.
+func splitLine(line string, n int) []string {
 	var parts []string
 	part := []rune{}
 	for _, field := range strings.Fields(line) {

@@ -23,7 +23,9 @@ func (s *Provider) files(ctx context.Context, id string, f func(c *sftp.Client, 
 	if err != nil {
 		return err
 	}
-	conn, release, ch, requests, err := i.session(ctx, sshWant{"subsystem", "sftp"}, func(ssh.Channel) error { return nil })
+	conn, release, ch, requests, err := i.session(ctx, channelRequest{"subsystem", "sftp"}, func(ssh.Channel) error {
+		return nil
+	})
 	if err != nil {
 		return fmt.Errorf("ssh: sftp: %w", err)
 	}
@@ -35,7 +37,7 @@ func (s *Provider) files(ctx context.Context, id string, f func(c *sftp.Client, 
 	stop := context.AfterFunc(ctx, func() {
 		_ = ch.Close()
 		select { // the server answers a close at once, or it is gone
-		case <-time.After(sshSilence):
+		case <-time.After(silenceLimit):
 			_ = conn.client.Close()
 		case <-over:
 		}
@@ -63,11 +65,11 @@ func (s *Provider) files(ctx context.Context, id string, f func(c *sftp.Client, 
 	if err != nil && ctx.Err() != nil {
 		return fmt.Errorf("ssh: %w", context.Cause(ctx))
 	}
-	return sshFile(err)
+	return fileError(err)
 }
 
-// sshFile gives the errors of files their sentinels.
-func sshFile(err error) error {
+// fileError gives the errors of files their sentinels.
+func fileError(err error) error {
 	var st *sftp.StatusError
 	switch {
 	case err == nil, errors.Is(err, provider.ErrTooLarge), errors.Is(err, provider.ErrProvider):

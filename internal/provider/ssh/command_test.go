@@ -8,7 +8,8 @@ import (
 	"github.com/evertty/evertty/internal/provider/bash"
 )
 
-// TestWholeScript: whatever bash has got of a script when the connection ends, it runs nothing of it; the whole one runs as it is.
+// TestWholeScript: whatever bash has got of a script when the connection ends, it runs nothing of it; the whole one
+// runs as it is.
 func TestWholeScript(t *testing.T) {
 	t.Parallel()
 	const script = "echo 'a'; echo b\ncat <<X\n}'\nX\ncat\n"

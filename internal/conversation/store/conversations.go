@@ -8,14 +8,14 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// Clear gives the thread a new record; the old one is kept and can be read by its id. Who holds the thread and what is permitted in it stay as they are.
+// Clear gives the thread a new conversation; the old one is kept and can be read by its id. Who holds the thread and what is permitted in it stay as they are.
 func (m *Manager) Clear(threadID string) (h conversation.Head, err error) {
 	return h, m.transact(threadID, func(c *change) error {
 		s, from := conversation.NewState(), ""
-		old, err := c.CurrentRecord(threadID)
+		old, err := c.CurrentConversation(threadID)
 		switch {
 		case err == nil:
-			was, err := c.RecordState(old.ID)
+			was, err := c.ConversationState(old.ID)
 			if err != nil {
 				return err
 			}
@@ -28,11 +28,11 @@ func (m *Manager) Clear(threadID string) (h conversation.Head, err error) {
 			return err
 		}
 		h = c.head
-		return c.tell(Cleared, thread.Detail{From: from, To: h.ID})
+		return c.emit(Cleared, thread.Detail{From: from, To: h.ID})
 	})
 }
 
-// Import makes a document the current record of a thread; the one before is kept. The document's id stays the record's; without a usable one it gets another. The same document again changes
+// Import makes a document the current conversation of a thread; the one before is kept. The document's id stays the conversation's; without a usable one it gets another. The same document again changes
 // nothing. Errors: ErrConflict (another record has the id).
 func (m *Manager) Import(thread string, d conversation.Document) (h conversation.Head, err error) {
 	if len(d.Messages) > conversation.MaxMessages {
@@ -50,7 +50,7 @@ func (m *Manager) Import(thread string, d conversation.Document) (h conversation
 	if done || err != nil {
 		return h, err
 	}
-	if h, err = m.take(thread, d); err != nil {
+	if h, err = m.importDocument(thread, d); err != nil {
 		if left := m.purgeNow(); left != nil { // the next server does it
 			m.cfg.Failed(left)
 		}
@@ -58,13 +58,13 @@ func (m *Manager) Import(thread string, d conversation.Document) (h conversation
 	return h, err
 }
 
-// hasAlready says whether the record of a document's id is what the document says. It reads all of it, and so does not hold the writer. Errors: ErrConflict (it says something else).
+// hasAlready reports whether the conversation of a document's id is what the document says. It reads all of it, and so does not hold the writer. Errors: ErrConflict (it says something else).
 func (m *Manager) hasAlready(thread string, d conversation.Document) (h conversation.Head, same bool, err error) {
 	if d.SessionID == "" {
 		return h, false, nil
 	}
 	err = m.cfg.Store.View(func(tx Tx) (err error) {
-		if h, err = tx.Record(d.SessionID); err != nil || h.Thread != thread || !h.Current {
+		if h, err = tx.Conversation(d.SessionID); err != nil || h.Thread != thread || !h.Current {
 			return err
 		}
 		for _, read := range []func(Tx, conversation.Head) (conversation.Document, error){exported, imported} {
@@ -82,22 +82,22 @@ func (m *Manager) hasAlready(thread string, d conversation.Document) (h conversa
 	case missing(err):
 		return conversation.Head{}, false, nil
 	case err != nil:
-		return h, false, named(err)
+		return h, false, mapError(err)
 	case same:
 		return h, true, nil
 	}
 	return h, false, fmt.Errorf("%w: record %s of thread %s; a document that is to be another record has another session_id, or none", conversation.ErrConflict, h.ID, h.Thread)
 }
 
-// sameLengths reports whether the lists of a record have as many elements as those of a document.
+// sameLengths reports whether the lists of a conversation have as many elements as those of a document.
 func sameLengths(h conversation.Head, d conversation.Document) bool {
 	return h.Messages == int64(len(d.Messages)) && h.Timeline == int64(len(d.WorkflowTimeline)) && h.Prompts == int64(len(d.PromptHistory)) && h.Traces == int64(len(d.CompletionTrace))
 }
 
-// exported is a record as its file is, with the newest of its lists.
+// exported is a conversation as its file is, with the newest of its lists.
 func exported(tx Tx, h conversation.Head) (conversation.Document, error) { return document(tx, h, -1) }
 
-// imported is a record as the document was that it was made from, if nothing was added since: with all of the lists of which a file has the newest.
+// imported is a conversation as the document was that it was made from, if nothing was added since: with all of the lists of which a file has the newest.
 func imported(tx Tx, h conversation.Head) (conversation.Document, error) {
 	d, err := exported(tx, h)
 	if err != nil {

@@ -6,12 +6,13 @@ import (
 	"sync"
 )
 
-// maxWounds bounds how many gaps, and how many damaged stretches, a journal tells of one by one. Of more it says that there are.
-const maxWounds = 8
+// maxLosses bounds how many gaps, and how many damaged stretches, a journal tells of one by one. Of more it says that
+// there are.
+const maxLosses = 8
 
-// wounds are what a journal has lost and what was found damaged in it since it was opened. The zero value is none. Its lock
-// is a leaf.
-type wounds struct {
+// losses are what a journal has lost and what was found damaged in it since it was opened. The zero value is none. Its
+// lock is a leaf.
+type losses struct {
 	mu     sync.Mutex
 	gaps   []stretch // ascending; the last one may grow
 	bad    []uint64  // positions before which output is damaged, in the order they were found
@@ -21,13 +22,13 @@ type wounds struct {
 type stretch struct{ from, to uint64 }
 
 // gap notes that the output between two positions is not kept.
-func (w *wounds) gap(from, to uint64) {
+func (w *losses) gap(from, to uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch n := len(w.gaps); {
 	case n > 0 && w.gaps[n-1].to == from:
 		w.gaps[n-1].to = to
-	case n == maxWounds:
+	case n == maxLosses:
 		w.others = true
 	default:
 		w.gaps = append(w.gaps, stretch{from, to})
@@ -35,7 +36,7 @@ func (w *wounds) gap(from, to uint64) {
 }
 
 // damaged notes that a reader found the output before a position damaged.
-func (w *wounds) damaged(before uint64) {
+func (w *losses) damaged(before uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, b := range w.bad {
@@ -43,7 +44,7 @@ func (w *wounds) damaged(before uint64) {
 			return
 		}
 	}
-	if len(w.bad) == maxWounds {
+	if len(w.bad) == maxLosses {
 		w.others = true
 		return
 	}
@@ -51,7 +52,7 @@ func (w *wounds) damaged(before uint64) {
 }
 
 // err is all of it, one line each, for a person; nil for none.
-func (w *wounds) err() error {
+func (w *losses) err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var all []error

@@ -2,9 +2,9 @@ package pty
 
 import "time"
 
-// drain decides when the output has ended of a terminal whose child has exited but which other processes still hold
-// open. The zero value stands for a terminal of which nothing was read after the exit.
-type drain struct {
+// drainTimer decides when the output has ended of a terminal whose child has exited but which other processes still
+// hold open. The zero value stands for a terminal of which nothing was read after the exit.
+type drainTimer struct {
 	began time.Time // of the first read after the exit
 	heard time.Time // of the last output, or began
 	bytes int       // read since began
@@ -12,7 +12,7 @@ type drain struct {
 }
 
 // took notes that n bytes were read.
-func (d *drain) took(n int, now time.Time) {
+func (d *drainTimer) took(n int, now time.Time) {
 	if d.began.IsZero() {
 		d.began = now
 	}
@@ -21,7 +21,7 @@ func (d *drain) took(n int, now time.Time) {
 }
 
 // dry notes that there was nothing to read.
-func (d *drain) dry(now time.Time) {
+func (d *drainTimer) dry(now time.Time) {
 	if d.began.IsZero() {
 		d.began, d.heard = now, now
 	}
@@ -29,7 +29,7 @@ func (d *drain) dry(now time.Time) {
 }
 
 // limit is when the output ends unless more comes.
-func (d *drain) limit() time.Time {
+func (d *drainTimer) limit() time.Time {
 	silent, last := d.heard.Add(quietAfterExit), d.began.Add(maxAfterExit)
 	if silent.Before(last) {
 		return silent
@@ -38,7 +38,7 @@ func (d *drain) limit() time.Time {
 }
 
 // over tells whether the output has ended: its time is up, and everything the child itself wrote was read for certain.
-func (d *drain) over(now time.Time) bool {
+func (d *drainTimer) over(now time.Time) bool {
 	if d.began.IsZero() || now.Before(d.limit()) {
 		return false
 	}

@@ -16,16 +16,16 @@ import (
 	"github.com/evertty/evertty/internal/provider/bash"
 )
 
-// sshPTY is a terminal on a host.
-type sshPTY struct {
+// terminal is a terminal on a host.
+type terminal struct {
 	ch      ssh.Channel
-	conn    *sshConn
+	conn    *connection
 	release func()
-	command sshCommand // what has to be ended
+	command command // what has to be ended
 	once    sync.Once
 
 	ended chan struct{} // closed when exit is valid
-	exit  sshExit
+	exit  exitStatus
 }
 
 // OpenPTY starts a program on a terminal of the host, a login shell when none is given.
@@ -39,7 +39,7 @@ func (s *Provider) OpenPTY(ctx context.Context, id string, r provider.PTYRequest
 	if err != nil {
 		return nil, err
 	}
-	conn, release, ch, requests, err := i.session(ctx, sshWant{"exec", line}, func(ch ssh.Channel) error {
+	conn, release, ch, requests, err := i.session(ctx, channelRequest{"exec", line}, func(ch ssh.Channel) error {
 		return ask(ch, "pty-req", struct {
 			Term                      string
 			Cols, Rows, Width, Height uint32
@@ -49,7 +49,8 @@ func (s *Provider) OpenPTY(ctx context.Context, id string, r provider.PTYRequest
 	if err != nil {
 		return nil, fmt.Errorf("ssh: terminal: %w", err)
 	}
-	t := &sshPTY{ch: ch, conn: conn, release: release, command: sshCommand{host: i.sshHost, tag: tag}, ended: make(chan struct{})}
+	t := &terminal{ch: ch, conn: conn, release: release, command: command{host: i.host, tag: tag},
+		ended: make(chan struct{})}
 	go func() { // ends with the channel
 		t.exit = waitExit(requests)
 		close(t.ended)
@@ -57,8 +58,9 @@ func (s *Provider) OpenPTY(ctx context.Context, id string, r provider.PTYRequest
 	return t, nil
 }
 
-// terminalLine is the command line of a terminal. Its input is the user's, so the script has to be in the line, in a coding that every login shell hands on.
-func (i sshInstance) terminalLine(r provider.PTYRequest, tag string) (string, error) {
+// terminalLine is the command line of a terminal. Its input is the user's, so the script has to be in the line, in a
+// coding that every login shell hands on.
+func (i instance) terminalLine(r provider.PTYRequest, tag string) (string, error) {
 	if r.Cols < 1 || r.Rows < 1 {
 		return "", fmt.Errorf("ssh: terminal: %w: a size of %d x %d", provider.ErrProvider, r.Cols, r.Rows)
 	}
@@ -77,15 +79,17 @@ func (i sshInstance) terminalLine(r provider.PTYRequest, tag string) (string, er
 	if err != nil {
 		return "", err
 	}
-	if len(text) > sshMaxPTY {
-		return "", fmt.Errorf("ssh: terminal: %w: more than %d bytes of command and variables", provider.ErrTooLarge, sshMaxPTY)
+	if len(text) > maxTerminalLine {
+		return "", fmt.Errorf("ssh: terminal: %w: more than %d bytes of command and variables", provider.ErrTooLarge,
+			maxTerminalLine)
 	}
 	text = fmt.Sprintf("\\cd -- %[1]s || exit 1\n. %[1]s.env\n%[2]s", i.dir, text)
-	return "exec env " + bash.TagVariable + "=" + tag + ` bash -c 'eval "$(printf %s ` + base64.StdEncoding.EncodeToString([]byte(text)) + ` | base64 -d)"'`, nil
+	return "exec env " + bash.TagVariable + "=" + tag + ` bash -c 'eval "$(printf %s ` +
+		base64.StdEncoding.EncodeToString([]byte(text)) + ` | base64 -d)"'`, nil
 }
 
 // Read ends when the exit is known: OpenSSH tells it before it ends the channel.
-func (t *sshPTY) Read(p []byte) (int, error) {
+func (t *terminal) Read(p []byte) (int, error) {
 	n, err := t.ch.Read(p)
 	if err != nil {
 		<-t.ended
@@ -100,7 +104,7 @@ func (t *sshPTY) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (t *sshPTY) Write(p []byte) (int, error) {
+func (t *terminal) Write(p []byte) (int, error) {
 	n, err := t.ch.Write(p)
 	if err != nil {
 		return n, fmt.Errorf("ssh: %w: %w", provider.ErrUnreachable, err)
@@ -108,15 +112,16 @@ func (t *sshPTY) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-func (t *sshPTY) Resize(_ context.Context, cols, rows int) error {
-	_, err := t.ch.SendRequest("window-change", false, ssh.Marshal(struct{ Cols, Rows, Width, Height uint32 }{uint32(cols), uint32(rows), 0, 0}))
+func (t *terminal) Resize(_ context.Context, cols, rows int) error {
+	_, err := t.ch.SendRequest("window-change", false,
+		ssh.Marshal(struct{ Cols, Rows, Width, Height uint32 }{uint32(cols), uint32(rows), 0, 0}))
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("ssh: %w: %w", provider.ErrUnreachable, err)
 	}
 	return nil
 }
 
-func (t *sshPTY) Exit() (code int, known bool) {
+func (t *terminal) Exit() (code int, known bool) {
 	select {
 	case <-t.ended:
 		return t.exit.code, t.exit.known
@@ -126,7 +131,7 @@ func (t *sshPTY) Exit() (code int, known bool) {
 }
 
 // Close ends the channel, by which the terminal hangs up, and what the program started and left.
-func (t *sshPTY) Close() error {
+func (t *terminal) Close() error {
 	t.once.Do(func() {
 		_ = t.ch.Close()
 		t.command.end(t.conn)

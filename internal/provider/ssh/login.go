@@ -19,14 +19,14 @@ import (
 	"github.com/evertty/evertty/internal/provider"
 )
 
-// sshLogin is how hosts are known and who logs in. It is not changed after it was made.
-type sshLogin struct {
+// login is how hosts are known and who logs in. It is not changed after it was made.
+type login struct {
 	known ssh.HostKeyCallback
 	keys  []string
 	agent string
 }
 
-func newSSHLogin(c Config) (*sshLogin, error) {
+func newLogin(c Config) (*login, error) {
 	home, _ := os.UserHomeDir()
 	if len(c.KnownHosts) == 0 {
 		c.KnownHosts = []string{filepath.Join(home, ".ssh", "known_hosts")}
@@ -35,7 +35,7 @@ func newSSHLogin(c Config) (*sshLogin, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ssh: known hosts: %w", err)
 	}
-	l := &sshLogin{known: known, keys: c.Keys, agent: c.Agent}
+	l := &login{known: known, keys: c.Keys, agent: c.Agent}
 	if len(l.keys) == 0 {
 		for _, name := range []string{"id_ed25519", "id_ecdsa", "id_rsa"} {
 			if path := filepath.Join(home, ".ssh", name); readable(path) {
@@ -57,12 +57,13 @@ func readable(path string) bool {
 	return err == nil
 }
 
-// signers are the agent's and the files', read anew for every connection. conn is the agent's, if there is one, and the caller's to close; it ends with ctx.
-func (l *sshLogin) signers(ctx context.Context) (list []ssh.Signer, conn net.Conn, err error) {
+// signers are the agent's and the files', read anew for every connection. conn is the agent's, if there is one, and the
+// caller's to close; it ends with ctx.
+func (l *login) signers(ctx context.Context) (list []ssh.Signer, conn net.Conn, err error) {
 	if l.agent != "" {
-		conn, err = (&net.Dialer{Timeout: sshDialTimeout}).DialContext(ctx, "unix", l.agent)
+		conn, err = (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, "unix", l.agent)
 		if err == nil {
-			_ = conn.SetDeadline(time.Now().Add(2 * sshDialTimeout))
+			_ = conn.SetDeadline(time.Now().Add(2 * dialTimeout))
 			stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now()) })
 			list, err = agent.NewClient(conn).Signers()
 			stop()
@@ -86,8 +87,9 @@ func (l *sshLogin) signers(ctx context.Context) (list []ssh.Signer, conn net.Con
 	return list, conn, err
 }
 
-// algorithms are those of the keys by which an address is known: a server that has others too must not choose one of them. Errors: ErrRefused when it is not known.
-func (l *sshLogin) algorithms(address string) ([]string, error) {
+// algorithms are those of the keys by which an address is known: a server that has others too must not choose one of
+// them. Errors: ErrRefused when it is not known.
+func (l *login) algorithms(address string) ([]string, error) {
 	err := l.known(address, &net.TCPAddr{IP: net.IPv4zero}, nobodysKey{})
 	var key *knownhosts.KeyError
 	if !errors.As(err, &key) || len(key.Want) == 0 {
@@ -112,7 +114,7 @@ func (nobodysKey) Type() string    { return "none" }
 func (nobodysKey) Marshal() []byte { return nil }
 
 // dial makes a connection. Errors: ErrRefused (our key, or theirs), ErrUnreachable, the reason of ctx.
-func (h *sshHost) dial(ctx context.Context) (*ssh.Client, *sshSocket, error) {
+func (h *host) dial(ctx context.Context) (*ssh.Client, *socket, error) {
 	algorithms, err := h.login.algorithms(h.address)
 	if err != nil {
 		return nil, nil, err
@@ -124,13 +126,13 @@ func (h *sshHost) dial(ctx context.Context) (*ssh.Client, *sshSocket, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("ssh: %w: %w", provider.ErrRefused, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, sshDialTimeout)
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", h.address)
 	if err != nil {
 		return nil, nil, fmt.Errorf("ssh: %w: %w", provider.ErrUnreachable, err)
 	}
-	socket := &sshSocket{Conn: conn}
+	socket := &socket{Conn: conn}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	config := &ssh.ClientConfig{User: h.user, Auth: []ssh.AuthMethod{ssh.PublicKeys(keys...)},
 		HostKeyCallback: h.login.known, HostKeyAlgorithms: algorithms}
@@ -142,14 +144,14 @@ func (h *sshHost) dial(ctx context.Context) (*ssh.Client, *sshSocket, error) {
 	return ssh.NewClient(c, channels, requests), socket, nil
 }
 
-// sshSocket knows that it could not be read before its user does. A channel that is opened after that waits for its answer for ever: x/crypto has told all channels of the end that it
-// tells, and reports no failed write.
-type sshSocket struct {
+// socket knows that it could not be read before its user does. A channel that is opened after that waits for its
+// answer for ever: x/crypto has told all channels of the end that it tells, and reports no failed write.
+type socket struct {
 	net.Conn
 	gone atomic.Bool
 }
 
-func (s *sshSocket) Read(p []byte) (int, error) {
+func (s *socket) Read(p []byte) (int, error) {
 	n, err := s.Conn.Read(p)
 	if err != nil {
 		s.gone.Store(true)
@@ -158,7 +160,7 @@ func (s *sshSocket) Read(p []byte) (int, error) {
 }
 
 // dialError says who refused whom. A host with another key than the known one may be somebody else's.
-func dialError(h *sshHost, ctx context.Context, err error) error {
+func dialError(h *host, ctx context.Context, err error) error {
 	var key *knownhosts.KeyError
 	switch {
 	case errors.As(err, &key):
