@@ -62,7 +62,7 @@ func New(c Config) (*Provider, error) {
 		return nil, err
 	}
 	a := &Provider{c: c, client: service.NewClient("agentbay", c.APIKey)}
-	a.Sandboxes = service.Sandboxes{Service: "agentbay", Look: a.look, Find: a.find,
+	a.Sandboxes = service.Sandboxes{Service: "agentbay", Observe: a.look, Find: a.find,
 		Delete: func(ctx context.Context, id string) error { return a.on(ctx, "DeleteSessionAsync", id, true, nil) }}
 	a.polled = bash.Polled{Name: "agentbay", Run: a.run, Wait: outputWait, Piece: maxPiece, Cwd: c.Cwd,
 		Prologue: "if [ -f ~/" + envFile + " ]; then . ~/" + envFile + "; fi\n"}

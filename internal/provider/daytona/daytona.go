@@ -61,7 +61,7 @@ func New(c Config) (*Provider, error) {
 	}
 	d := &Provider{c: c, client: service.NewClient("daytona", c.APIKey)}
 	d.Sandboxes = service.Sandboxes{Service: "daytona", Find: d.find,
-		Look: func(ctx context.Context, id string) (service.Observed, error) {
+		Observe: func(ctx context.Context, id string) (service.Observed, error) {
 			s, err := d.look(ctx, id)
 			return s.observed(d.client), err
 		},

@@ -74,7 +74,7 @@ func New(c Config) (*Provider, error) {
 	}
 	e := &Provider{c: c, client: service.NewClient("e2b", c.APIKey), killWait: wait.CleanupTimeout}
 	e.Sandboxes = service.Sandboxes{Service: "e2b", Find: e.find,
-		Look: func(ctx context.Context, id string) (service.Observed, error) {
+		Observe: func(ctx context.Context, id string) (service.Observed, error) {
 			s, err := e.look(ctx, id)
 			return service.Observed{Word: s.State, State: s.state()}, err
 		},

@@ -31,8 +31,8 @@ type Observed struct {
 // Sandboxes is how the sandboxes of one service are made, changed and destroyed, with the calls of that service.
 type Sandboxes struct {
 	Service string // its name, for errors
-	// Look asks for the state of a sandbox; one that is gone is provider.Dead.
-	Look func(ctx context.Context, id string) (Observed, error)
+	// Observe asks for the state of a sandbox; one that is gone is provider.Dead.
+	Observe func(ctx context.Context, id string) (Observed, error)
 	// Delete begins the end of a sandbox. It may be called twice.
 	Delete func(ctx context.Context, id string) error
 	// Find lists the sandboxes that were made with a tag.
@@ -87,7 +87,7 @@ func (s Sandboxes) Destroy(ctx context.Context, id string) error {
 
 // Status is the state of a sandbox now.
 func (s Sandboxes) Status(ctx context.Context, id string) (provider.State, error) {
-	o, err := s.Look(ctx, id)
+	o, err := s.Observe(ctx, id)
 	if err != nil {
 		return provider.Unknown, err
 	}
@@ -99,7 +99,7 @@ func (s Sandboxes) Status(ctx context.Context, id string) (provider.State, error
 // was lost is no failure: the state shows what it did. Errors: ErrNotFound, ErrState (it is there already, or has
 // failed), and those of call.
 func (s Sandboxes) Change(ctx context.Context, id string, from, to provider.State, call func() error) error {
-	o, err := s.Look(ctx, id)
+	o, err := s.Observe(ctx, id)
 	switch {
 	case err != nil:
 		return err
@@ -124,7 +124,7 @@ func (s Sandboxes) await(ctx context.Context, id string, want provider.State) er
 		within = startTimeout
 	}
 	return wait.Until(ctx, what, within, statusPause, func(ctx context.Context) (bool, error) {
-		o, err := s.Look(ctx, id)
+		o, err := s.Observe(ctx, id)
 		switch {
 		case err != nil:
 			return false, err

@@ -125,7 +125,7 @@ func SendLogs(c echo.Context, e *shell.Exec, head any, stdout, stderr int64) err
 		end    int64
 	}{{"stdout", shell.Stdout, stdout}, {"stderr", shell.Stderr, stderr}} {
 		if err := r.output(o.name, o.output, o.end); err != nil {
-			return r.broken(err)
+			return r.abort(err)
 		}
 	}
 	r.out = append(r.out, '}', '\n')
@@ -217,14 +217,14 @@ func (r *logReply) finish() error {
 		r.c.Response().Header().Set(echo.HeaderContentLength, strconv.Itoa(len(r.out)))
 	}
 	if err := r.flush(0); err != nil {
-		return r.broken(err)
+		return r.abort(err)
 	}
 	return nil
 }
 
-// broken is the error of a reply that has not begun, and breaks the connection of one that has, so that nobody takes
+// abort is the error of a reply that has not begun, and breaks the connection of one that has, so that nobody takes
 // what is there for the whole.
-func (r *logReply) broken(err error) error {
+func (r *logReply) abort(err error) error {
 	if r.wire == nil {
 		return err
 	}

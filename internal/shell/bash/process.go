@@ -57,20 +57,20 @@ const (
 
 // Config is what all processes of a shell have in common.
 type Config struct {
-	ID     string // of the shell; the keeper knows its processes as Prefix+ID+"."+number
-	Dir    string // of the shell
-	Keeper *keeper.Client
-	Log    *slog.Logger
-	Signs  *shelldir.Watch
+	ID      string // of the shell; the keeper knows its processes as Prefix+ID+"."+number
+	Dir     string // of the shell
+	Keeper  *keeper.Client
+	Log     *slog.Logger
+	Markers *shelldir.Watch
 	// Life ends with ErrClosing when this server leaves the shell, which goes on then, and with another reason when the
 	// shell is deleted.
 	Life context.Context
 	// Script is what is known of the bash, for what it is told.
 	Script func() script.Bash
-	// Ready is called when a new bash is ready for commands, Gone after the end of a bash, both under no lock; code is
+	// OnReady is called when a new bash is ready for commands, Gone after the end of a bash, both under no lock; code is
 	// -1 when nobody saw it.
-	Ready func(bash proc.Process)
-	Gone  func(bash proc.Process, code int)
+	OnReady func(bash proc.Process)
+	OnExit  func(bash proc.Process, code int)
 }
 
 // Prefix begins the ids of everything that the keeper holds for shells.
@@ -116,8 +116,8 @@ func (p *Process) Cwd() (string, error) {
 	return p.Proc().Cwd()
 }
 
-// met notes bash and the way to it. Errors: ErrEnded.
-func (p *Process) met(bash proc.Process, control *os.File) error {
+// connected notes bash and the way to it. Errors: ErrEnded.
+func (p *Process) connected(bash proc.Process, control *os.File) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.bash = bash
@@ -185,7 +185,7 @@ func Start(ctx context.Context, c Config, number int, plan proc.Plan, restore bo
 	go p.watch()
 	ctx, cancel := context.WithTimeoutCause(ctx, startLimit, errors.New("it takes too long"))
 	defer cancel()
-	err := p.meet(ctx)
+	err := p.connect(ctx)
 	if err == nil {
 		err = p.setUp(ctx, restore)
 	}
@@ -227,7 +227,7 @@ func (p *Process) execute(plan proc.Plan) error {
 		return shelldir.FileError(err)
 	}
 	defer words.Close()
-	clearSigns(p.Dir)
+	clearMarkers(p.Dir)
 	program, err := p.Keeper.Run(p.holdID(), plan, [3]*os.File{null, null, words})
 	if err != nil {
 		return err
@@ -241,14 +241,14 @@ func (p *Process) execute(plan proc.Plan) error {
 // frozen says that everything of the shell is stopped from outside.
 func Recover(c Config, number int, held *keeper.Program, frozen bool) *Process {
 	p := newProcess(c, number)
-	signs := filepath.Join(p.Dir, shelldir.SignsDir)
+	signs := filepath.Join(p.Dir, shelldir.MarkersDir)
 	pid, known := shelldir.FindNumber(signs, p.pidPrefix())
 	bash, there := proc.Find(pid)
 	if held == nil || held.Child == nil {
 		// A launcher is ended before its bash: at that one's end it would remove the FIFOs of commands, which may be
 		// those of the next process by then.
-		p.endUnheld(shelldir.SessionName + strconv.Itoa(number) + ".")
-		p.endUnheld(p.pidPrefix())
+		p.killUnheld(shelldir.SessionName + strconv.Itoa(number) + ".")
+		p.killUnheld(p.pidPrefix())
 		shelldir.RemoveAllFIFOs(p.Dir) // what runs of its commands has them open
 		return nil
 	}
@@ -275,9 +275,9 @@ func Recover(c Config, number int, held *keeper.Program, frozen bool) *Process {
 	return p
 }
 
-// endUnheld ends the process that a sign tells of, if it is the shell's, and waits for its end.
-func (p *Process) endUnheld(sign string) {
-	pid, known := shelldir.FindNumber(filepath.Join(p.Dir, shelldir.SignsDir), sign)
+// killUnheld ends the process that a sign tells of, if it is the shell's, and waits for its end.
+func (p *Process) killUnheld(sign string) {
+	pid, known := shelldir.FindNumber(filepath.Join(p.Dir, shelldir.MarkersDir), sign)
 	found, there := proc.Find(pid)
 	if !known || !there || !proctree.Tagged(p.Dir, pid) {
 		return
@@ -288,9 +288,9 @@ func (p *Process) endUnheld(sign string) {
 	_ = found.Wait(ctx)
 }
 
-// clearSigns removes what earlier processes of the shell have told, but for the sessions in which something still runs.
-func clearSigns(shell string) {
-	dir := filepath.Join(shell, shelldir.SignsDir)
+// clearMarkers removes what earlier processes of the shell have told, but for the sessions in which something still runs.
+func clearMarkers(shell string) {
+	dir := filepath.Join(shell, shelldir.MarkersDir)
 	list, _ := os.ReadDir(dir)
 	all, err := proc.List()
 	for _, f := range list {
@@ -305,8 +305,8 @@ func clearSigns(shell string) {
 	}
 }
 
-// meet learns bash's process id from the launcher and opens the control FIFO.
-func (p *Process) meet(ctx context.Context) error {
+// connect learns bash's process id from the launcher and opens the control FIFO.
+func (p *Process) connect(ctx context.Context) error {
 	pid, err := p.expect(ctx, p.pidPrefix())
 	if err != nil {
 		return err
@@ -319,7 +319,7 @@ func (p *Process) meet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.met(process, control)
+	return p.connected(process, control)
 }
 
 // openControl opens the control FIFO, for reading too: what bash does not come to read is there after its end.
@@ -329,13 +329,13 @@ func (p *Process) openControl() (*os.File, error) {
 
 // expect waits for a sign and returns its number. Errors: ErrEnded, the reason of ctx.
 func (p *Process) expect(ctx context.Context, prefix string) (int, error) {
-	dir := filepath.Join(p.Dir, shelldir.SignsDir)
+	dir := filepath.Join(p.Dir, shelldir.MarkersDir)
 	for {
 		if n, ok := shelldir.FindNumber(dir, prefix); ok {
 			return n, nil
 		}
 		select {
-		case <-p.Signs.Changed:
+		case <-p.Markers.Changed:
 		case <-p.Ended:
 			if n, ok := shelldir.FindNumber(dir, prefix); ok {
 				return n, nil
@@ -357,14 +357,14 @@ func (p *Process) setUp(ctx context.Context, restore bool) error {
 	if err := os.WriteFile(filepath.Join(p.Dir, shelldir.JobsFile), nil, 0o600); err != nil {
 		return shelldir.SpaceError(err)
 	}
-	up := filepath.Join(p.Dir, shelldir.SignsDir, p.upPrefix())
-	if err := p.Tell(script.SetupLine(path, up)); err != nil {
+	up := filepath.Join(p.Dir, shelldir.MarkersDir, p.upPrefix())
+	if err := p.Send(script.SetupLine(path, up)); err != nil {
 		return err
 	}
 	_, err := p.expect(ctx, p.upPrefix())
-	shelldir.Seal(filepath.Join(p.Dir, shelldir.SignsDir))
+	shelldir.MakePrivate(filepath.Join(p.Dir, shelldir.MarkersDir))
 	if err == nil {
-		p.Ready(p.Proc())
+		p.OnReady(p.Proc())
 	}
 	return err
 }
@@ -378,18 +378,18 @@ func (p *Process) upPrefix() string  { return shelldir.UpName + strconv.Itoa(p.N
 // of ctx.
 func (p *Process) Barrier(ctx context.Context, lines string) error {
 	prefix, line := p.BarrierLine()
-	if err := p.Tell(lines + line); err != nil {
+	if err := p.Send(lines + line); err != nil {
 		return err
 	}
 	return p.AwaitBarrier(ctx, prefix)
 }
 
-// errImpostor says that a subshell took the shell's place: one that SIGINT hits before it has handlers of its own could
+// errSubshellReads says that a subshell took the shell's place: one that SIGINT hits before it has handlers of its own could
 // go back to the top level it has inherited and read control lines there, while the shell waits for it. A precaution,
 // it was not seen.
-var errImpostor = errors.New("a subshell reads the shell's control lines")
+var errSubshellReads = errors.New("a subshell reads the shell's control lines")
 
-// AwaitBarrier waits until a barrier was passed, by bash itself. Errors: those of Barrier, errImpostor.
+// AwaitBarrier waits until a barrier was passed, by bash itself. Errors: those of Barrier, errSubshellReads.
 func (p *Process) AwaitBarrier(ctx context.Context, prefix string) error {
 	pid, err := p.expect(ctx, prefix)
 	if err != nil {
@@ -399,9 +399,9 @@ func (p *Process) AwaitBarrier(ctx context.Context, prefix string) error {
 	if pid == 0 {
 		number = "" // the user has unset BASHPID
 	} else if pid != p.Proc().PID {
-		err = errImpostor
+		err = errSubshellReads
 	}
-	_ = os.Remove(filepath.Join(p.Dir, shelldir.SignsDir, prefix+number))
+	_ = os.Remove(filepath.Join(p.Dir, shelldir.MarkersDir, prefix+number))
 	return err
 }
 
@@ -439,7 +439,7 @@ func (p *Process) watch() {
 		if exit.Signal != "" || exit.Code < 0 {
 			code = -1 // the launcher could not tell
 		}
-		p.Gone(bash, code)
+		p.OnExit(bash, code)
 	}
 }
 
@@ -477,8 +477,8 @@ func (p *Process) KillLauncher() {
 	}
 }
 
-// Tell writes control lines, all at once: a server that is killed has written all of them or none.
-func (p *Process) Tell(lines string) error {
+// Send writes control lines, all at once: a server that is killed has written all of them or none.
+func (p *Process) Send(lines string) error {
 	p.mu.Lock()
 	control := p.control
 	p.mu.Unlock()

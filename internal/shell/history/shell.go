@@ -133,7 +133,7 @@ func newestProcess(dir string, held []*keeper.Program) (newest int) {
 			newest = max(newest, n)
 		}
 	}
-	list, _ := os.ReadDir(filepath.Join(dir, shelldir.SignsDir))
+	list, _ := os.ReadDir(filepath.Join(dir, shelldir.MarkersDir))
 	for _, f := range list {
 		for _, prefix := range [...]string{shelldir.PidName, shelldir.UpName, shelldir.SessionName} {
 			if rest, is := strings.CutPrefix(f.Name(), prefix); is {

@@ -47,8 +47,8 @@ func StatusOf(pid int) (s Status) {
 	return s
 }
 
-// Doomed tells whether a process has been sent SIGKILL, or is gone.
-func Doomed(pid int) bool {
+// IsKilled tells whether a process has been sent SIGKILL, or is gone.
+func IsKilled(pid int) bool {
 	s := StatusOf(pid)
 	return s.State == 0 || s.Pending.Has(unix.SIGKILL)
 }

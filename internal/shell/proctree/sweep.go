@@ -80,7 +80,7 @@ func Belonging(dir string, keeper int) ([]proc.Process, error) {
 	known, sessions := map[int]bool{}, Sessions(dir)
 	for _, p := range list {
 		if !p.Ended && p.PID != os.Getpid() && p.PID != keeper && (sessions[p.Session] || Tagged(dir, p.PID) ||
-			Holds(p.PID, dir)) {
+			HasFileIn(p.PID, dir)) {
 			known[p.PID] = true
 		}
 	}
@@ -109,7 +109,7 @@ func SessionOf(name string) (session int, ok bool) {
 // Sessions are those of all processes of a shell in which something may still run. A number that means another session
 // by now is not among them, as far as its leader lives.
 func Sessions(dir string) map[int]bool {
-	list, _ := os.ReadDir(filepath.Join(dir, shelldir.SignsDir))
+	list, _ := os.ReadDir(filepath.Join(dir, shelldir.MarkersDir))
 	found := map[int]bool{}
 	for _, f := range list {
 		session, ok := SessionOf(f.Name())

@@ -78,16 +78,16 @@ func members(list, roots []proc.Process, dir string, except Starts) []proc.Proce
 		}
 	}
 	for _, p := range list {
-		if !seen[p.PID] && !p.Ended && dir != "" && Holds(p.PID, dir) {
+		if !seen[p.PID] && !p.Ended && dir != "" && HasFileIn(p.PID, dir) {
 			found = append(found, p)
 		}
 	}
 	return found
 }
 
-// Family are the living ones of a process and its Members. A shell whose child ends first goes on, so parents come
+// LivingTree are the living ones of a process and its Members. A shell whose child ends first goes on, so parents come
 // before their children.
-func Family(root proc.Process, dir string) []proc.Process {
+func LivingTree(root proc.Process, dir string) []proc.Process {
 	list := Members(root, dir, nil)
 	if root.PID > 0 && root.Alive() {
 		list = slices.Insert(list, 0, root)
@@ -131,8 +131,8 @@ func Successors(parents []proc.Process, dir string) []proc.Process {
 	return slices.DeleteFunc(list, func(p proc.Process) bool { return p.Ended || !known[p.PID] })
 }
 
-// Holds tells whether a process has one of its standard files in a directory.
-func Holds(pid int, dir string) bool {
+// HasFileIn tells whether a process has one of its standard files in a directory.
+func HasFileIn(pid int, dir string) bool {
 	for fd := range 3 {
 		target, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/fd/" + strconv.Itoa(fd))
 		if err != nil {

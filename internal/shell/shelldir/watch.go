@@ -30,9 +30,9 @@ type Watch struct {
 // Watcher is the one watcher of this process.
 var Watcher inotify
 
-// Enter makes the watcher work until as many calls of leave. Errors: the kernel's when there is no further inotify
+// Acquire makes the watcher work until as many calls of leave. Errors: the kernel's when there is no further inotify
 // instance.
-func (w *inotify) Enter() error {
+func (w *inotify) Acquire() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.users == 0 {
@@ -47,8 +47,8 @@ func (w *inotify) Enter() error {
 	return nil
 }
 
-// Leave ends what enter began.
-func (w *inotify) Leave() {
+// Release ends what enter began.
+func (w *inotify) Release() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.users--; w.users == 0 {
