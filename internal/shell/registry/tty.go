@@ -196,7 +196,7 @@ func (x terminalExec) await() (r shell.Result, err error) {
 	return r, x.code(&r)
 }
 
-// HangUp ends the command.
+// hangUp ends the command.
 func (x terminalExec) hangUp() error {
 	m := x.m
 	ctx, cancel := context.WithTimeout(m.ctx, terminalEnd)

@@ -1,5 +1,5 @@
-// Package shelldir is the directory of an exec shell: the names in it, FIFOs, signs (files whose names tell something),
-// watches, and how its files are written.
+// Package shelldir is the directory of an exec shell: the names in it, FIFOs, markers (empty files whose names carry
+// the information), watches, and how its files are written.
 package shelldir
 
 // Names in the directory of a command. The FIFOs are gone once the command has them open or has ended.

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// FindMarker is what follows a prefix in the name of a file that begins with it.
+// FindMarker returns the rest of the name of a file that begins with a prefix.
 func FindMarker(dir, prefix string) (tail string, ok bool) {
 	list, err := os.ReadDir(dir)
 	if err != nil {
@@ -22,7 +22,7 @@ func FindMarker(dir, prefix string) (tail string, ok bool) {
 	return "", false
 }
 
-// FindNumber is the number in the name of a file that begins with a prefix.
+// FindNumber returns the number after a prefix in the name of a file.
 func FindNumber(dir, prefix string) (int, bool) {
 	tail, ok := FindMarker(dir, prefix)
 	if !ok {
@@ -32,7 +32,7 @@ func FindNumber(dir, prefix string) (int, bool) {
 	return n, err == nil || tail == ""
 }
 
-// MakePrivate makes the files that a shell has made in a directory its owner's alone: their modes are those of the user's
+// MakePrivate gives the files that a shell has made in a directory the mode 0600: the shell made them with the user's
 // umask.
 func MakePrivate(dir string) {
 	list, _ := os.ReadDir(dir)
