@@ -1,9 +1,9 @@
 // Package bash is the process of an exec shell: a bash that reads control lines from a FIFO, and its launcher.
 //
-// It is `bash -i` without a terminal: interactive, because an interactive bash returns to its top level where another one
-// ends: at a signal, under set -u, at ${x:?}. Its parent is a launcher (launcher.sh), a child of the keeper: it removes
-// the files of a killed predecessor, makes the FIFO or fails, has the traps that remove FIFOs on EXIT, HUP, INT and
-// TERM, and waits for the process of bash alone. So traps, jobs and wait in bash are the user's.
+// It is `bash -i` without a terminal: interactive, because an interactive bash returns to its top level where another
+// one ends: at a signal, under set -u, at ${x:?}. Its parent is a launcher (launcher.sh), a child of the keeper: it
+// removes the files of a killed predecessor, makes the FIFO or fails, has the traps that remove FIFOs on EXIT, HUP, INT
+// and TERM, and waits for the process of bash alone. So traps, jobs and wait in bash are the user's.
 package bash
 
 import (
